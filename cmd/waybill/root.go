@@ -15,6 +15,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/workflows"
 )
 
+// rootLong is what 'waybill --help' prints above the usage.
 const rootLong = `Waybill carries work through its steps. A workflow is a list of steps; a person, a
 command or an AI agent does each one. Waybill shows one step at a time, checks what
 came back, and writes every fact to plain files, so that a run can be stopped at any
@@ -23,6 +24,11 @@ moment, continued, looked at and verified later. It needs no server and no netwo
 Everything about runs lies in one folder, the store: --store, else $WAYBILL_HOME/local,
 $XDG_DATA_HOME/waybill/local or ~/.local/share/waybill/local.`
 
+// newRoot puts all commands together: it makes the root command of a call with
+// its help, groups and common flags, and adds each command of the first level.
+// The order is that of the help within a group. Called without a command, the
+// program prints its help; with --json that is an error, since a program reads
+// the answer.
 func newRoot(a *cli.App) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "waybill",
@@ -66,8 +72,9 @@ func newRoot(a *cli.App) *cobra.Command {
 	return root
 }
 
-// offerArguments says what the tab key offers where. It stands in one place, so
-// that a command that takes a run or a workflow is not forgotten.
+// offerArguments sets what the tab key offers for the arguments of commands. It
+// is one list, so that a command that takes a run, a workflow or a proposal is
+// not forgotten.
 func offerArguments(a *cli.App, root *cobra.Command) {
 	for _, path := range [][]string{{"run"}, {"start"}, {"trust"}, {"workflows", "inspect"}, {"workflows", "validate"},
 		{"workflows", "compile"}} {

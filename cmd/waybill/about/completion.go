@@ -10,8 +10,10 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 )
 
-// complete writes the script of a shell.
+// complete writes the completion script for a shell to b. A shell that cobra
+// has no script for is a usage error.
 func complete(cmd *cobra.Command, shell string, b *bytes.Buffer) error {
+	// The script completes the whole program, so it is made from the root.
 	switch root := cmd.Root(); shell {
 	case "bash":
 		return root.GenBashCompletionV2(b, true)
@@ -26,6 +28,8 @@ func complete(cmd *cobra.Command, shell string, b *bytes.Buffer) error {
 		Suggest("Use bash, zsh, fish or powershell.")
 }
 
+// NewCompletion makes the command "completion". It prints a script and opens no
+// store; the script calls the program again for each completion.
 func NewCompletion(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "completion bash|zsh|fish|powershell",

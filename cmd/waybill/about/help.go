@@ -9,8 +9,8 @@ import (
 	"github.com/waybill/waybill/durable/workflow/nearest"
 )
 
-// NewHelp is cobra's, but for a topic that is not there: that is an error
-// like any other.
+// NewHelp makes the command "help". Unlike cobra's own, it fails for a topic
+// that does not exist, with the nearest command as a suggestion.
 func NewHelp(_ *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND]",
@@ -20,6 +20,8 @@ func NewHelp(_ *cli.App) *cobra.Command {
 			"'waybill COMMAND --help' prints the same.",
 		Example: "  waybill help\n  waybill help runs list",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			// Find gives the deepest command and the words that it did not
+			// use.
 			at, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
 				f := cli.UsageFault(cmd.Root(), "there is no command %q", strings.Join(args, " "))

@@ -12,7 +12,8 @@ import (
 // the linker keep every method of every type, which made the binary a third larger
 // and every start of it slower.
 
-// WriteHelp prints what a command is for, and how it is used.
+// WriteHelp prints the help of a command: what it is for, and below it how it
+// is used. It has the signature that cobra wants.
 func WriteHelp(cmd *cobra.Command, _ []string) {
 	var b bytes.Buffer
 	if text := strings.TrimSpace(cmd.Long); text != "" {
@@ -22,6 +23,7 @@ func WriteHelp(cmd *cobra.Command, _ []string) {
 	_, _ = cmd.OutOrStdout().Write(b.Bytes())
 }
 
+// WriteUsage prints how a command is used, without what it is for.
 func WriteUsage(cmd *cobra.Command) error {
 	var b bytes.Buffer
 	writeCommandUsage(&b, cmd)
@@ -29,6 +31,8 @@ func WriteUsage(cmd *cobra.Command) error {
 	return err
 }
 
+// writeCommandUsage writes the usage line, examples, subcommands and flags,
+// each part only where the command has it.
 func writeCommandUsage(b *bytes.Buffer, cmd *cobra.Command) {
 	fmt.Fprintf(b, "Usage:\n  %s\n", usageLine(cmd))
 	if cmd.Example != "" {
@@ -46,8 +50,8 @@ func writeCommandUsage(b *bytes.Buffer, cmd *cobra.Command) {
 	}
 }
 
-// usageLine says what is typed; a command that only has others stands for nothing
-// by itself.
+// usageLine is what is typed. A command that only has subcommands cannot be
+// called by itself.
 func usageLine(cmd *cobra.Command) string {
 	if cmd.HasAvailableSubCommands() {
 		return cmd.CommandPath() + " COMMAND"
@@ -55,12 +59,13 @@ func usageLine(cmd *cobra.Command) string {
 	return cmd.UseLine()
 }
 
-// commandGroups lists subcommands below the titles of their groups, where there
-// are any.
+// commandGroups lists subcommands below the titles of their groups, or in one
+// list where there are no groups.
 func commandGroups(b *bytes.Buffer, cmd *cobra.Command) {
 	if !cmd.HasAvailableSubCommands() {
 		return
 	}
+	// Only the program itself has groups.
 	if len(cmd.Groups()) == 0 {
 		b.WriteString("\nCommands:\n")
 		commandList(b, cmd, "")
@@ -71,6 +76,7 @@ func commandGroups(b *bytes.Buffer, cmd *cobra.Command) {
 	}
 }
 
+// commandList lists the subcommands of one group, "" for those of none.
 func commandList(b *bytes.Buffer, cmd *cobra.Command, group string) {
 	for _, sub := range cmd.Commands() {
 		if sub.GroupID == group && (sub.IsAvailableCommand() || sub.Name() == "help") {

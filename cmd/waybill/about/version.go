@@ -1,5 +1,9 @@
-// Package about holds the commands that tell about the program itself: its version, its
-// help, and the scripts that complete its commands in a shell. They open no store.
+// Package about holds the commands that tell about the program itself: its
+// version, its help, and the scripts that complete its commands in a shell.
+// They open no store and change nothing.
+//
+// Help is written by functions of this package, since the templates of cobra
+// make the binary larger and each start slower.
 package about
 
 import (
@@ -12,6 +16,9 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 )
 
+// NewVersion makes the command "version". The version is stamped into the
+// binary by the build; the commit is what the Go tool noted. A binary that was
+// built without either says so by "dev" and an empty commit.
 func NewVersion(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",

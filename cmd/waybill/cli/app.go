@@ -20,8 +20,10 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// App is what every command works with: the world as main was handed it, and the
-// flags that all commands share. Clock and entropy are read here and nowhere below.
+// App is one call of the program: its arguments and streams, and the flags that
+// all commands share. main fills the exported fields from the process, tests
+// fill them with their own. Clock and entropy are read here and nowhere below,
+// so that a use case depends on its arguments alone.
 type App struct {
 	In   io.Reader
 	Out  io.Writer
@@ -40,8 +42,8 @@ type App struct {
 	running    bool                   // the command line was read, a command is at work
 }
 
-// Getenv is the value of an environment variable, "" when it is not set. The last
-// one of a name counts, as everywhere.
+// Getenv is the value of an environment variable, "" when it is not set. The
+// last entry of a name counts, as everywhere.
 func (a *App) Getenv(name string) string {
 	for i := len(a.Env) - 1; i >= 0; i-- {
 		if value, ok := strings.CutPrefix(a.Env[i], name+"="); ok {
@@ -51,10 +53,13 @@ func (a *App) Getenv(name string) string {
 	return ""
 }
 
-// NowMs is the clock reading that a use case is handed.
+// NowMs reads the clock, in milliseconds since 1970. A use case gets the time
+// as an argument.
 func (a *App) NowMs() int64 { return a.Clock().UnixMilli() }
 
-// Seed is the one piece of entropy that a use case is handed.
+// Seed draws the one piece of entropy that a use case needs; ids and keys are
+// derived from it. It fails only where the operating system has no random
+// bytes.
 func (a *App) Seed() (id.Seed, error) {
 	var s id.Seed
 	if _, err := io.ReadFull(a.Entropy, s[:]); err != nil {
@@ -63,8 +68,8 @@ func (a *App) Seed() (id.Seed, error) {
 	return s, nil
 }
 
-// Actor says who asks (R4): a terminal on stdin means a person, anything else an
-// agent. It cannot be chosen; --as only adds a name.
+// Actor is who acts: a person where stdin is a terminal, an agent otherwise.
+// The kind cannot be chosen; --as only adds a name.
 func (a *App) Actor() event.Actor {
 	kind := event.Agent
 	if a.IsTerminal(a.In) {
@@ -73,5 +78,5 @@ func (a *App) Actor() event.Actor {
 	return event.Actor{Kind: kind, Ref: a.Flags.As}
 }
 
-// Caller is what the engine is told about this call.
+// Caller is the actor with the time of the call, as the engine records both.
 func (a *App) Caller() engine.Caller { return engine.Caller{Actor: a.Actor(), AtMs: a.NowMs()} }

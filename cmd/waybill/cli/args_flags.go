@@ -9,8 +9,9 @@ import (
 	"github.com/waybill/waybill/durable/workflow/nearest"
 )
 
-// flagFault says what is wrong with a flag in our words: the library's hold names
-// of Go functions. A flag that is not there gets a guess at what was meant.
+// flagFault says what is wrong with a flag in our words: the texts of the
+// library hold names of Go functions. For a flag that does not exist it
+// suggests the nearest one.
 func flagFault(cmd *cobra.Command, err error) error {
 	var (
 		unknown *pflag.NotExistError
@@ -35,6 +36,7 @@ func flagFault(cmd *cobra.Command, err error) error {
 	return UsageFault(cmd, "%s", sentence(err))
 }
 
+// unknownFlag is the error for a flag that the command does not have.
 func unknownFlag(cmd *cobra.Command, name string) error {
 	dashes := "--"
 	if len(name) == 1 {

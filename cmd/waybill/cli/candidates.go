@@ -7,8 +7,9 @@ import (
 	"github.com/waybill/waybill/durable/run/resume"
 )
 
-// CheckCandidates: an exact id that nothing has is told, with what to do next. Others in its
-// place would be gone on with by whoever takes the first candidate.
+// CheckCandidates is the error where a query names a run or a session exactly
+// and the list does not have it. Without it, a caller that takes the first
+// candidate would continue another run. next is the suggestion.
 func CheckCandidates(q resume.Query, list engine.ResumeList, next string) error {
 	hasRun, hasSession := q.Run == (id.Run{}), q.Session == (id.Session{})
 	for _, found := range list.Candidates {

@@ -4,8 +4,8 @@ import (
 	"runtime/debug"
 )
 
-// Commit is what the Go tool noted about the source, "" where it was built from
-// elsewhere.
+// Commit is the revision that the Go tool noted in the binary, "" where it was
+// not built from a repository.
 func Commit() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

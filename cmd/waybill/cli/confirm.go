@@ -8,7 +8,9 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
-// AskYes shows something and waits for a yes.
+// AskYes shows text and a question on stderr, and reports whether the next line
+// of stdin is a yes. The end of the input is a no. The caller has to make sure
+// that stdin is a terminal.
 func (a *App) AskYes(show func(*page.Page), question string) bool {
 	p := a.NewPage(a.Err)
 	show(p)
@@ -19,9 +21,10 @@ func (a *App) AskYes(show func(*page.Page), question string) bool {
 	return err == nil && (answer == "y" || answer == "yes")
 }
 
-// Confirm asks before something goes that cannot be had back as it was. show is what
-// it is about, and stands above the question. Where nobody is at a terminal nobody can
-// be asked: the call must say --yes, and never waits for input that cannot come.
+// Confirm asks before something is done that cannot be undone. show prints what
+// it is about, above the question. Without a terminal, or with --json, nothing
+// is asked and the call must have --yes: it never waits for input that cannot
+// come. nil: go ahead.
 func (a *App) Confirm(yes bool, question string, show func(*page.Page)) error {
 	if yes {
 		return nil
@@ -37,7 +40,8 @@ func (a *App) Confirm(yes bool, question string, show func(*page.Page)) error {
 	return nil
 }
 
-// NotConfirmed is the answer to a no, or to no answer.
+// NotConfirmed is the error after a no, or after no answer: nothing was
+// changed.
 func NotConfirmed() error {
 	return fault.New(fault.RunWaiting, "nobody agreed to it").Suggest("Nothing was changed.")
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/waybill/waybill/durable/store/config"
 )
 
-// Flags are the flags of every command.
+// Flags are the flags of every command, as they were given. What is used within
+// this package alone is not exported.
 type Flags struct {
 	Store          string
 	Tenant         string
@@ -25,6 +26,8 @@ type Flags struct {
 	logFormat      string
 }
 
+// AddCommonFlags adds the flags to the root command. They are parsed into
+// a.Flags; Begin checks them.
 func (a *App) AddCommonFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.StringVar(&a.Flags.Store, "store", "", "use the store in `DIR`")
@@ -44,17 +47,20 @@ func (a *App) AddCommonFlags(root *cobra.Command) {
 	a.given = f.Changed
 }
 
-// emptyFlag refuses a name that is there and empty: in a script it is a variable that
-// is not set, and what was meant for another store must not reach the default one.
+// emptyFlag is the error for a name that is given and empty. In a script that
+// is a variable that is not set, and what was meant for another store must not
+// reach the default one.
 func emptyFlag(name string) error {
 	return fault.New(fault.UsageError, "--%s is given and empty", name).
 		Suggest("Give a name, or leave --%s out to use the default store. Is a variable not set?", name)
 }
 
-// tenantNameMax is what every filesystem takes for a folder's name, with room.
+// tenantNameMax is a length that every filesystem takes for a folder's name,
+// with room.
 const tenantNameMax = 64
 
-// isTenantName keeps a tenant within one folder of the home.
+// isTenantName reports whether a name is one folder below the home of all
+// stores: it cannot lead to another place.
 func isTenantName(s string) bool {
 	for i, r := range s {
 		letter := r >= 'a' && r <= 'z' || r >= '0' && r <= '9'
@@ -65,7 +71,7 @@ func isTenantName(s string) bool {
 	return s != "" && len(s) <= tenantNameMax
 }
 
-// checkCommon refuses what flags alone can show to be wrong, before anything is
+// checkCommon refuses what the flags alone show to be wrong, before anything is
 // opened.
 func (a *App) checkCommon() error {
 	c := &a.Flags
@@ -94,7 +100,7 @@ func (a *App) checkCommon() error {
 	if err := a.Actor().Check(); err != nil {
 		return fault.New(fault.UsageError, "--as: %v", err).Suggest("Give a shorter name.")
 	}
-	if redact.Text(c.As, nil) != c.As { // it would stand in every record
+	if redact.Text(c.As, nil) != c.As { // it would be in every record
 		return fault.New(fault.UsageError, "--as holds what looks like a secret").
 			Suggest("Give a name, such as the one of your account.")
 	}

@@ -9,8 +9,9 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
-// ReadInput reads a file that a flag names, or stdin for "-", up to a limit. Stdin
-// can be read once.
+// ReadInput reads the file that a flag names, or stdin for "-", up to limit
+// bytes. Stdin can be read once: a second flag that wants it is an error. More
+// than limit bytes are VALIDATION_ERROR, and are not read.
 func (a *App) ReadInput(flag, name string, limit int) ([]byte, error) {
 	from := a.In
 	if name == "-" {
@@ -41,13 +42,14 @@ func (a *App) ReadInput(flag, name string, limit int) ([]byte, error) {
 	return data, nil
 }
 
+// unreadable is the error for a file that cannot be opened or read.
 func unreadable(flag, name string, err error) error {
 	return fault.Wrap(err, fault.ValidationError, "%s %s cannot be read: %s", flag, name, PlainCause(err)).
 		Suggest("Name a file that you may read.")
 }
 
-// PlainCause is why a file could not be used, without its name: the sentence around
-// it has that already.
+// PlainCause is why a file could not be used, without its name: the sentence
+// around it has that already.
 func PlainCause(err error) string {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {

@@ -13,12 +13,14 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// Installations are what applied proposals brought.
+// Installations are the artifacts that applied proposals brought into the
+// store.
 type Installations []engine.InstalledArtifact
 
-// Installed is what is in use here. A store that cannot be opened, or whose log of
-// proposals is not healthy, has nothing in use: that is told, and stops nobody from
-// looking at workflows of other sources.
+// Installed is what is in use in the store that the flags name. A store that
+// cannot be opened, or whose log of proposals is not healthy, has nothing in
+// use: that is logged as a warning, and workflows of other sources can still be
+// listed.
 func (a *App) Installed(ctx context.Context) Installations {
 	o, err := a.Open(ctx)
 	if err != nil {
@@ -37,13 +39,14 @@ func (a *App) Installed(ctx context.Context) Installations {
 	return list.Installed
 }
 
+// notInstalled logs why installed artifacts are left out.
 func (a *App) notInstalled(why string) {
 	log := a.Log()
 	log.Warn().Str("cause", why).Msg("installed things are left out; see 'waybill verify'")
 }
 
-// Workflows are the installed ones as a catalog takes them. Their places are those of the
-// store: no folder of the machine is in them.
+// Workflows are the installed workflows as files of a catalog. Their refs are
+// paths within the store, and name no folder of the machine.
 func (all Installations) Workflows() (out []catalog.File) {
 	for _, i := range all {
 		if i.Slot.Kind == proposal.WorkflowChainPack {
@@ -53,6 +56,8 @@ func (all Installations) Workflows() (out []catalog.File) {
 	return out
 }
 
+// workflowsOf are the workflows of one installation: a pack has several, each
+// with a pointer to its place in the artifact.
 func workflowsOf(i engine.InstalledArtifact) (out []catalog.File) {
 	at := manifest.ObjectDir(manifest.Installed) + "/" + manifest.ObjectName(manifest.Installed, i.Artifact.SHA256)
 	for _, w := range installable.Workflows(i.Value) {
@@ -65,7 +70,7 @@ func workflowsOf(i engine.InstalledArtifact) (out []catalog.File) {
 	return out
 }
 
-// Prompts are the installed templates that steps may refer to.
+// Prompts are the installed prompt templates that steps may refer to.
 func (all Installations) Prompts() (out []promptref.Template) {
 	for _, i := range all {
 		if i.Slot.Kind != proposal.PromptTemplate {
@@ -78,8 +83,9 @@ func (all Installations) Prompts() (out []promptref.Template) {
 	return out
 }
 
-// Recorded is a source as a run keeps it. The set of the locks is closed and knows
-// installed things as plugins; where one came from stands in the ref.
+// Recorded is the kind of a source as a run records it. The recorded set is
+// closed and has no word for installed artifacts: they are plugins there, and
+// the ref says where they come from.
 func Recorded(k source.SourceKind) event.SourceKind {
 	if k == source.SourceInstalled {
 		return event.SourcePlugin

@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
-// logLevel reads a value of --log-level.
+// logLevel reads a value of --log-level; ok is false for a word that is none.
 func logLevel(word string) (zerolog.Level, bool) {
 	switch word {
 	case "debug":
@@ -26,6 +26,7 @@ func logLevel(word string) (zerolog.Level, bool) {
 	return zerolog.WarnLevel, false
 }
 
+// checkLogging refuses values of the logging flags that are none.
 func (a *App) checkLogging() error {
 	if _, ok := logLevel(a.Flags.logLevel); !ok {
 		return fault.New(fault.UsageError, "there is no log level %q", a.Flags.logLevel).
@@ -37,9 +38,9 @@ func (a *App) checkLogging() error {
 	return nil
 }
 
-// Log writes diagnostics to stderr: for whoever looks for the cause of something,
-// never the only place where a fact is. It is made when it is needed, since most
-// calls have nothing to say.
+// Log makes a logger for diagnostics on stderr. They help to find a cause, and
+// are never the only place where a fact is. It is made when it is needed, since
+// most calls log nothing.
 func (a *App) Log() zerolog.Logger {
 	level, _ := logLevel(a.Flags.logLevel)
 	if a.Flags.logFormat == "json" {

@@ -12,8 +12,9 @@ const (
 	memoryLimitPercent = 10
 )
 
-// LimitMemory keeps memory small for commands that read more than memory should hold.
-// What it returns undoes that.
+// LimitMemory keeps the memory of a command small that reads a whole store or
+// bundle, which may be larger than memory. The result restores what was set
+// before.
 func LimitMemory() (undo func()) {
 	percent := debug.SetGCPercent(memoryLimitPercent)
 	limit := debug.SetMemoryLimit(memoryLimitBytes)

@@ -10,13 +10,15 @@ import (
 
 // What the tab key offers in a shell. It looks, and never makes or changes
 // anything; whatever goes wrong, it offers nothing rather than an error in the
-// middle of somebody's line.
+// middle of the line that is typed.
 
-// offeredRuns is how many runs are offered: those that one still remembers.
+// offeredRuns is how many runs or proposals the shell is offered: more than a
+// person remembers do not help.
 const offeredRuns = 30
 
-// OfferWorkflows offers ids, with the workflows' names; where none fits, the shell
-// goes on with files.
+// OfferWorkflows completes FILE|ID: ids with the names of their workflows.
+// Where none fits, the shell continues with files. What goes wrong offers
+// nothing: an error would appear in the middle of the line that is typed.
 func (a *App) OfferWorkflows(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion,
 	cobra.ShellCompDirective) {
 	if len(args) > 0 {
@@ -35,7 +37,8 @@ func (a *App) OfferWorkflows(cmd *cobra.Command, args []string, _ string) ([]cob
 	return out, cobra.ShellCompDirectiveDefault
 }
 
-// OfferRuns offers the latest runs by their short names.
+// OfferRuns completes RUN as the first argument: @last, and the latest runs by
+// the beginnings of their ids.
 func (a *App) OfferRuns(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -43,6 +46,8 @@ func (a *App) OfferRuns(cmd *cobra.Command, args []string, _ string) ([]cobra.Co
 	return a.offerRunNames(cmd)
 }
 
+// offerRunNames lists the runs for OfferRuns and OfferRunFlag. It opens the
+// store to read, and makes none.
 func (a *App) offerRunNames(cmd *cobra.Command) ([]cobra.Completion, cobra.ShellCompDirective) {
 	out := []cobra.Completion{cobra.CompletionWithDesc("@last", "the latest run")}
 	o, err := a.Open(cmd.Context())
@@ -61,13 +66,13 @@ func (a *App) offerRunNames(cmd *cobra.Command) ([]cobra.Completion, cobra.Shell
 	return out, cobra.ShellCompDirectiveNoFileComp
 }
 
-// OfferRunFlag is OfferRuns for a flag.
+// OfferRunFlag completes the value of a flag that names a run.
 func (a *App) OfferRunFlag(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return a.offerRunNames(cmd)
 }
 
-// OfferProposals offers the latest proposals by their short names, with what they are
-// about.
+// OfferProposals completes a proposal as the first argument: the latest ones by
+// the beginnings of their ids, each with its state and title.
 func (a *App) OfferProposals(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion,
 	cobra.ShellCompDirective) {
 	if len(args) > 0 {

@@ -9,9 +9,9 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
-// Answer prints what a command found: with --json the one document, else the
-// text that people gives, written as one piece so that a failing command never
-// leaves half of either.
+// Answer prints what a command found: with --json data as the one document of
+// the kind, else the text that people writes. It is written in one piece, so
+// that a failing command never leaves half an answer.
 func (a *App) Answer(kind string, data any, people func(*page.Page)) error {
 	if a.Flags.JSON {
 		raw, err := canon.Marshal(data)
@@ -25,7 +25,8 @@ func (a *App) Answer(kind string, data any, people func(*page.Page)) error {
 	return a.Write(p.Bytes())
 }
 
-// Document prints {"v":1,"kind":kind,"data":data} from data's JSON bytes.
+// Document prints {"v":1,"kind":kind,"data":data} from the JSON of data, as it
+// is and with a line end.
 func (a *App) Document(kind string, data []byte) error {
 	var b bytes.Buffer
 	b.WriteString(`{"v":1,"kind":"` + kind + `","data":`)
@@ -34,6 +35,8 @@ func (a *App) Document(kind string, data []byte) error {
 	return a.Write(b.Bytes())
 }
 
+// Write writes bytes to stdout. An error is OUTPUT_FAILED: the store may have
+// been changed, and the answer is lost.
 func (a *App) Write(b []byte) error {
 	if _, err := a.Out.Write(b); err != nil {
 		return fault.Wrap(err, fault.OutputFailed, "the answer could not be written to stdout: %v", err)
@@ -41,12 +44,13 @@ func (a *App) Write(b []byte) error {
 	return nil
 }
 
-// fail prints an error and returns its exit status: with --json the one document
-// on stdout, else on stderr what is wrong and what to do next. What stdout does not
-// take goes to stderr too: nobody must be left with a bare exit status.
+// fail prints an error and returns its exit status: with --json the one
+// document on stdout, else on stderr the message and what to do next. What
+// stdout does not take goes to stderr too, so that no caller is left with a
+// bare exit status.
 func (a *App) fail(err error) int {
 	f := a.SuggestForStore(fault.Of(err))
-	// The cause is for whoever looks for it: an answer shows what to do, and a bug of
+	// The cause is for readers who look for it: an answer shows what to do, and a bug of
 	// ours always leaves its trace.
 	log := a.Log()
 	if f.Code == fault.Internal {
@@ -72,8 +76,9 @@ func (a *App) fail(err error) int {
 	return fault.ExitOf(f)
 }
 
-// wantsJSON also holds when the flags could not be parsed to their end: a
-// program that asked for JSON gets its errors as JSON, whatever else it got wrong.
+// wantsJSON reports whether errors are printed as JSON. That holds also where
+// the flags could not be parsed to their end: a program that asked for JSON
+// gets its errors as JSON.
 func (a *App) wantsJSON() bool {
 	for _, arg := range a.Args {
 		switch arg {

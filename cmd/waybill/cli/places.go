@@ -13,7 +13,8 @@ import (
 // defaultTenant is the store that is used when none is named.
 const defaultTenant = "local"
 
-// StoreDir is the store that the flags and the environment name (R13).
+// StoreDir is the folder of the store that the flags and the environment name.
+// It need not exist.
 func (a *App) StoreDir() (string, error) {
 	if a.Flags.Store != "" {
 		return a.absolute(a.Flags.Store)
@@ -32,8 +33,9 @@ func (a *App) StoreDir() (string, error) {
 	return filepath.Join(data, "waybill", tenant), nil
 }
 
-// BaseDir is one of the XDG base directories. By their specification a relative
-// value counts as none.
+// BaseDir is one of the XDG base directories: the value of a variable, else
+// inHome in the home folder. By the specification a relative value counts as
+// none.
 func (a *App) BaseDir(variable, inHome string) (string, error) {
 	if dir := a.Getenv(variable); filepath.IsAbs(dir) {
 		return dir, nil
@@ -50,6 +52,8 @@ func (a *App) BaseDir(variable, inHome string) (string, error) {
 	return filepath.Join(home, filepath.FromSlash(inHome)), nil
 }
 
+// absolute is a path from the root, so that messages and suggested commands
+// hold in any folder.
 func (a *App) absolute(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -58,8 +62,8 @@ func (a *App) absolute(path string) (string, error) {
 	return abs, nil
 }
 
-// Workspace is where a call is made from: the working directory and the root of
-// the repository around it, "" outside one.
+// Workspace is where a call is made from: the working directory, and the root
+// of the repository around it, "" outside of one.
 func (a *App) Workspace() (dir, root string, err error) {
 	dir, err = os.Getwd()
 	if err != nil {
@@ -68,7 +72,8 @@ func (a *App) Workspace() (dir, root string, err error) {
 	return dir, gitobserver.Root(dir), nil
 }
 
-// Finder looks for workflows where this call is made from.
+// Finder searches for workflows from the working directory, and in the folder
+// of the user.
 func (a *App) Finder() (*discovery.Finder, error) {
 	dir, root, err := a.Workspace()
 	if err != nil {
@@ -81,7 +86,9 @@ func (a *App) Finder() (*discovery.Finder, error) {
 	return discovery.New(at), nil
 }
 
-// Tenant is what the store is called: one store is one tenant (R13).
+// Tenant is the name of the store for records that have one, since a store is
+// one tenant. It is --tenant, else the name of the folder that --store gives
+// where that is a valid name, else the default one.
 func (a *App) Tenant() string {
 	if a.Flags.Tenant != "" {
 		return a.Flags.Tenant

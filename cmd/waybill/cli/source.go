@@ -11,7 +11,8 @@ import (
 	"github.com/waybill/waybill/durable/workflow/nearest"
 )
 
-// Workflow finds the workflow that FILE|ID names, ready to run.
+// Workflow finds the workflow that FILE|ID names. One that does not validate,
+// or whose id is not unique, is an error.
 func (a *App) Workflow(ctx context.Context, ref string) (catalog.Entry, error) {
 	e, err := a.AnyWorkflow(ctx, ref)
 	if err != nil {
@@ -20,7 +21,8 @@ func (a *App) Workflow(ctx context.Context, ref string) (catalog.Entry, error) {
 	return e, e.Usable()
 }
 
-// AnyWorkflow also gives one that does not validate.
+// AnyWorkflow is Workflow for commands that look at workflows: the entry may
+// have problems.
 func (a *App) AnyWorkflow(ctx context.Context, ref string) (catalog.Entry, error) {
 	if IsFile(ref) {
 		finder, err := a.Finder()
@@ -56,8 +58,8 @@ func (a *App) AnyWorkflow(ctx context.Context, ref string) (catalog.Entry, error
 	return e, err
 }
 
-// noSuchFile points to the file that was probably meant: lists of workflows do not
-// hold files that lie just anywhere.
+// noSuchFile suggests the file in the same folder whose name is nearest: no
+// list of workflows has files of any folder.
 func noSuchFile(ref string, err error) error {
 	var stems []string
 	names := map[string]string{}
@@ -78,7 +80,8 @@ func noSuchFile(ref string, err error) error {
 	return f.Suggest("Check the path, or see the workflows that have an ID with 'waybill workflows list'.")
 }
 
-// Catalog is all workflows that can be named from here.
+// Catalog is all workflows that can be named from here: bundled, installed, the
+// user's and the project's.
 func (a *App) Catalog(ctx context.Context) (catalog.Catalog, error) {
 	finder, err := a.Finder()
 	if err != nil {
@@ -97,7 +100,8 @@ func (a *App) Catalog(ctx context.Context) (catalog.Catalog, error) {
 	return catalog.Of(files, catalog.NewLibrary(files, bindings).WithPrompts(in.Prompts())), nil
 }
 
-// Library is what a named file may draw on: all sources, and what lies beside it.
+// Library is what a named file may draw on: all sources, and the files beside
+// it.
 func (a *App) Library(ctx context.Context, path string) (*catalog.Library, error) {
 	finder, err := a.Finder()
 	if err != nil {
@@ -117,8 +121,9 @@ func (a *App) Library(ctx context.Context, path string) (*catalog.Library, error
 	return catalog.NewLibrary(append(files, beside...), bindings).WithPrompts(in.Prompts()), err
 }
 
-// IsFile tells a file from an id: ids have neither slashes nor such endings, so
-// that what a name means never depends on what lies around.
+// IsFile tells a file from an id by its spelling alone: ids have neither
+// slashes nor such endings. So the meaning of a name never depends on which
+// files exist.
 func IsFile(ref string) bool {
 	switch strings.ToLower(filepath.Ext(ref)) {
 	case ".json", ".yaml", ".yml":

@@ -8,8 +8,9 @@ import (
 	"github.com/waybill/waybill/durable/run/command"
 )
 
-// WithStoreFlags puts the store flags of this call behind the words of a command,
-// so that a copied command reaches the same store.
+// WithStoreFlags puts the flags that name this store into a command line,
+// before its first flag, so that a copied command reaches the same store. argv
+// is not changed.
 func (a *App) WithStoreFlags(argv []string) []string {
 	at := slices.IndexFunc(argv, func(s string) bool { return strings.HasPrefix(s, "-") })
 	if at < 0 {
@@ -18,7 +19,7 @@ func (a *App) WithStoreFlags(argv []string) []string {
 	return slices.Insert(slices.Clone(argv), at, a.storeFlags()...)
 }
 
-// storeFlags are the flags of this call that say which store is meant.
+// storeFlags are the flags of this call that name its store, each once.
 func (a *App) storeFlags() []string {
 	var flags []string
 	if a.Flags.Store != "" {
@@ -36,14 +37,16 @@ func (a *App) storeFlags() []string {
 	return flags
 }
 
-// Command is a command line to copy, with this call's store flags.
+// Command is a command line to copy, quoted for a shell, with the flags that
+// name this store.
 func (a *App) Command(words ...string) string {
 	argv := a.WithStoreFlags(append([]string{"waybill"}, words...))
 	return command.Line(argv)
 }
 
-// SuggestForStore is f with the session that it is about and the store flags of this call in
-// the commands that it suggests: a copied command must reach what is meant.
+// SuggestForStore is f with a suggestion that fits this call: commands between
+// quotes get the flags that name the store, and SESSION is replaced by the
+// session that f is about. f itself is not changed.
 func (a *App) SuggestForStore(f *fault.Fault) *fault.Fault {
 	if session, ok := f.Details["sessionId"].(string); ok {
 		named := *f
@@ -59,7 +62,7 @@ func (a *App) SuggestForStore(f *fault.Fault) *fault.Fault {
 	}
 	out, aim := *f, " "+strings.Join(flags, " ")
 	parts := strings.Split(f.Suggestion, "'")
-	for i := 1; i < len(parts)-1; i += 2 { // what stands between two quotes
+	for i := 1; i < len(parts)-1; i += 2 { // the text between two quotes
 		if strings.HasPrefix(parts[i], "waybill ") && !strings.Contains(parts[i], aim) {
 			parts[i] += aim
 		}

@@ -15,8 +15,8 @@ func (a *App) IsTerminal(stream any) bool {
 	return ok && terminal.Is(f)
 }
 
-// WidthOf is the width of a terminal, 0 for anything else: text that nobody looks
-// at in a window is neither wrapped nor cut.
+// WidthOf is the width of a terminal in columns, 0 for any other stream: text
+// in a file or pipe is neither wrapped nor cut.
 func (a *App) WidthOf(stream any) int {
 	f, ok := stream.(*os.File)
 	if !ok {
@@ -25,7 +25,8 @@ func (a *App) WidthOf(stream any) int {
 	return terminal.Width(f)
 }
 
-// Colors reports whether a stream may be colored.
+// Colors reports whether text for a stream may be colored: it is a terminal
+// that has colors, and neither --no-color nor $NO_COLOR asks for none.
 func (a *App) Colors(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && !a.Flags.NoColor && terminal.Color(f, a.Getenv)
@@ -34,7 +35,8 @@ func (a *App) Colors(stream any) bool {
 // NewPage makes a page for a stream of this call.
 func (a *App) NewPage(to any) *page.Page { return page.New(a.Colors(to), a.WidthOf(to)) }
 
-// Ago is a time in the past, as people say it.
+// Ago is how long ago a stored time was: "now", "5 min", "3 h", "12 days"; ""
+// for 0, a time that is not known.
 func (a *App) Ago(ms int64) string {
 	d := time.Duration(a.NowMs()-ms) * time.Millisecond
 	switch {

@@ -13,8 +13,9 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Store is one store and everything that works over it. Ports meet adapters here
-// and nowhere else.
+// Store is an opened store with everything that works over it: the use cases of
+// the engine, and the settings. Ports meet adapters in this file and nowhere
+// else.
 type Store struct {
 	*engine.Engine
 	engine.Settings
@@ -22,8 +23,9 @@ type Store struct {
 	files *filestore.Store
 }
 
-// Open opens the store that the flags name. One that is not there opens as an
-// empty one; the first write makes it.
+// Open opens the store that the flags name, and must be followed by Close. A
+// folder that does not exist opens as an empty store; only a write makes it.
+// Errors name the folder, which may come from a variable.
 func (a *App) Open(ctx context.Context) (*Store, error) {
 	dir, err := a.StoreDir()
 	if err != nil {
@@ -34,7 +36,7 @@ func (a *App) Open(ctx context.Context) (*Store, error) {
 	store, err := filestore.OpenDir(dir, options)
 	if fault.Is(err, fault.StoreInvalid) {
 		f := *fault.Of(err)
-		f.Message = dir + ": " + f.Message // it may have been named by a variable, or by nobody
+		f.Message = dir + ": " + f.Message // a variable may have named it
 		return nil, &f
 	}
 	if err != nil {
@@ -52,9 +54,9 @@ func (a *App) Open(ctx context.Context) (*Store, error) {
 	return wire(dir, store), nil
 }
 
-// configuredWait is how long the store's own configuration waits for locks, where
-// the call does not say. A configuration that cannot be read stops nobody from
-// looking at a run: that is told, and the default holds.
+// configuredWait is how long the store's own configuration waits for locks,
+// where the call does not say. A configuration that cannot be read must not
+// keep a person from looking at a run: that is logged, and the default holds.
 func (a *App) configuredWait(ctx context.Context, store *filestore.Store) (time.Duration, bool) {
 	if a.Flags.lockWaitGiven {
 		return 0, false
@@ -78,8 +80,8 @@ func configuredLockWait(c config.Config) time.Duration {
 	return time.Duration(c.LockWaitMs()) * time.Millisecond
 }
 
-// wire puts the one store behind every port. It does everything that the engine
-// asks for, so that what belongs together is locked and synced together.
+// wire puts one store behind every port of the engine, so that what belongs
+// together is locked and synced together.
 func wire(dir string, store *filestore.Store) *Store {
 	e := &engine.Engine{Logs: store, Locks: store, Objects: store, Sessions: store, Identity: store, Keyring: store,
 		Inspector: store, Digests: store, Heads: store,
@@ -88,13 +90,14 @@ func wire(dir string, store *filestore.Store) *Store {
 	return &Store{Engine: e, Settings: engine.Settings{Controls: controls{store}, Auditor: e}, Dir: dir, files: store}
 }
 
-// Close lets go of the store.
+// Close writes what the engine kept for later, such as head caches, and closes
+// the files. Errors are dropped: nothing that was answered depends on it.
 func (o *Store) Close() {
 	o.Flush(context.Background()) // whatever the call came to, and although it may be over
 	_ = o.files.Close()
 }
 
-// controls is a store's control files as the engine sees them.
+// controls are the control files of a store as ports.Controls.
 type controls struct{ store *filestore.Store }
 
 // Control implements ports.Controls.
@@ -112,7 +115,7 @@ func (c controls) UpdateControl(ctx context.Context, f ports.ControlFile,
 	})
 }
 
-// Performers gives the locks that keep the performers of a session apart.
+// Performers gives the locks that keep two performers of one session apart.
 func (o *Store) Performers() ports.Performers { return o.files.Performers() }
 
 // LogFiles are the files that grow when an event or an annotation is recorded in a session.

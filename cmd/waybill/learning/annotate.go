@@ -1,6 +1,16 @@
-// Package learning holds the commands about what is learned from runs: annotations,
-// proposals, automations, and what a store provides of these to others. It decides
-// nothing: which proposal may be approved or applied is a rule of the engine.
+// Package learning holds the commands about what is learned from runs:
+//
+//   - annotate and annotations: feedback on runs, in side logs of their own
+//   - proposals: what is proposed, reviewed and installed from that
+//   - automations: installed schedules, and the runs that they start
+//   - capabilities: what the store provides of these to other programs
+//
+// It decides nothing. Which proposal may be approved or applied, by which
+// person and after how many approvals, is a rule of the engine; what the
+// commands add is the terminal at which a person agrees.
+//
+// Text of annotations and proposals comes from others, agents among them. It
+// is cleaned before a terminal shows it, and marked where a program may read.
 package learning
 
 import (
@@ -19,6 +29,7 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 )
 
+// annotateLong is what 'waybill annotate --help' prints above the usage.
 const annotateLong = `Say what you think of a run: rate it, correct it, label it or flag it for somebody to look
 at. One annotation says one of these, with a note if you like. It is about the whole run,
 or with --node or --event about a part of it. The run may be over, and is not touched:
@@ -31,19 +42,28 @@ a secret is taken out of what you say before it is stored.
 --from takes the JSON of an annotation in place of the flags, such as
 {"target": {"nodeId": "node_…"}, "signal": {"kind": "rating", "rating": 4}, "note": "…"}.`
 
-// annotateInput is what the flags of annotate say.
+// annotateInput is what the flags of annotate say. Exactly one of rating,
+// correction, label and flag is given, or from, which takes the place of all of
+// them. Whether a flag was given is asked of cobra: zero values are values as
+// well.
 type annotateInput struct {
+	// The part of the run, as it was typed: an id or the beginning of one.
 	node, event string
-	rating      int64
-	correction  string
-	label       string
-	flag        bool
-	note        string
-	supersedes  string
-	confidence  float64
-	from        string
+	// The signal: one of these four.
+	rating     int64
+	correction string
+	label      string
+	flag       bool
+	note       string
+	supersedes string
+	confidence float64
+	from       string
 }
 
+// NewAnnotate makes the command "annotate". It appends one annotation to the
+// side log of the run's session and leaves the run itself alone, so that a
+// finished run can be annotated too. The answer is the document "annotation" in
+// the form of RFC 0056.
 func NewAnnotate(a *cli.App) *cobra.Command {
 	var in annotateInput
 	cmd := &cobra.Command{
@@ -80,8 +100,16 @@ func NewAnnotate(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// request is what the flags say, or the file in their place.
+// request makes the annotation from the flags, or from the file in their place.
+// It refuses what the flags alone show to be wrong: nothing to record, more
+// than one signal, a file beside flags that repeat it, and names that are given
+// and empty.
+//
+// A name that is given and empty is refused since it is a variable that is not
+// set in most cases: without the refusal the annotation would be about the
+// whole run. The values themselves are for the engine to check.
 func (in *annotateInput) request(cmd *cobra.Command, a *cli.App) (req feedback.Request, err error) {
+	// An empty value was given as well: only cobra knows the difference.
 	given := func(name string) bool { return cmd.Flags().Changed(name) }
 	if given("confidence") {
 		req.Confidence = &in.confidence
@@ -97,6 +125,7 @@ func (in *annotateInput) request(cmd *cobra.Command, a *cli.App) (req feedback.R
 		}
 	}
 	if given("from") {
+		// What the file says too must not be given a second time.
 		beside := said
 		for _, name := range []string{"node", "event", "note"} {
 			if given(name) {
@@ -126,6 +155,7 @@ func (in *annotateInput) request(cmd *cobra.Command, a *cli.App) (req feedback.R
 		return req, cli.UsageFault(cmd,
 			"nothing is said of the run: --rating, --correction, --label and --flag are missing").
 			Suggest("Give one of the four, such as --rating 4.")
+	// Exactly one signal is right.
 	case 1:
 	default:
 		return req, cli.UsageFault(cmd, "%s are given together: one annotation says one thing", page.List(said)).
@@ -135,6 +165,7 @@ func (in *annotateInput) request(cmd *cobra.Command, a *cli.App) (req feedback.R
 	return req, nil
 }
 
+// signal is the signal of a flag, with its value.
 func (in *annotateInput) signal(flag string) feedback.Signal {
 	switch flag {
 	case "--rating":
@@ -147,8 +178,9 @@ func (in *annotateInput) signal(flag string) feedback.Signal {
 	return feedback.Flag()
 }
 
-// byFlag is a refusal of what was said, with the flag that said it where there was one: who
-// typed flags knows nothing of the places in a document.
+// byFlag replaces the place in a document by the flag that the value came from,
+// in a refusal of the engine: a person who typed flags knows nothing of such
+// places. Refusals of a file are left as they are.
 func (in *annotateInput) byFlag(err error) error {
 	field, _ := fault.Of(err).Details["field"].(string)
 	if in.from != "" || !fault.Is(err, fault.ValidationError) || field == "" {
@@ -159,6 +191,10 @@ func (in *annotateInput) byFlag(err error) error {
 	return &f
 }
 
+// runAnnotate finds the run and the parts of it that the flags name, records
+// the annotation and prints it. Parts are looked up before anything is written.
+// Entropy is drawn before the store is opened: without it nothing could be
+// recorded.
 func runAnnotate(ctx context.Context, a *cli.App, ref string, in annotateInput, req feedback.Request) error {
 	seed, err := a.Seed()
 	if err != nil {
@@ -169,6 +205,8 @@ func runAnnotate(ctx context.Context, a *cli.App, ref string, in annotateInput, 
 		return err
 	}
 	defer o.Close()
+	// All names are resolved first: a name that is wrong must not leave an
+	// annotation without it.
 	at, err := o.Locate(ctx, ref)
 	if err != nil {
 		return err
@@ -195,7 +233,10 @@ func runAnnotate(ctx context.Context, a *cli.App, ref string, in annotateInput, 
 	return a.Answer("annotation", said, func(p *page.Page) { showAnnotated(ctx, a, o, req, said, p) })
 }
 
-// showAnnotated says what was recorded about what, and how it is taken back.
+// showAnnotated prints what was recorded about which part of the run, and how
+// it is retracted. It warns where secrets were removed, which shows in a
+// difference between the request and the record. The title of a step is looked
+// up in the store; without it the node is named by its id.
 func showAnnotated(ctx context.Context, a *cli.App, o *cli.Store, req feedback.Request, said feedback.Annotation,
 	p *page.Page) {
 	run := page.ShortRun(said.Target.RunID)
@@ -214,7 +255,9 @@ func showAnnotated(ctx context.Context, a *cli.App, o *cli.Store, req feedback.R
 		a.Command("annotations", "retract", run, render.AnnotationName(p, said.AnnotationID))+"'.")
 }
 
-// annotatedNode finds a node as 'fork --at' does.
+// annotatedNode finds a node of the run by its id, the beginning of it, or the
+// step that was pending there, as 'fork --at' does. A node that is not found is
+// TARGET_NOT_FOUND here, since no token was given.
 func annotatedNode(ctx context.Context, o *cli.Store, run id.Run, ref string) (id.Node, error) {
 	at, err := o.LocateNode(ctx, run.String(), ref)
 	if fault.Is(err, fault.TokenUnknownNode) {
@@ -224,7 +267,8 @@ func annotatedNode(ctx context.Context, o *cli.Store, run id.Run, ref string) (i
 	return at.Node, err
 }
 
-// annotatedEvent finds an event of the run by its id or the beginning of it.
+// annotatedEvent finds an event of the run by its id or the beginning of it. A
+// whole id is not looked up: the engine refuses one that the run does not have.
 func annotatedEvent(ctx context.Context, o *cli.Store, run id.Run, ref string) (found id.Event, err error) {
 	if whole, err := id.ParseEvent(ref); err == nil {
 		return whole, nil // whether the run has it is for the engine to say
@@ -243,7 +287,8 @@ func annotatedEvent(ctx context.Context, o *cli.Store, run id.Run, ref string) (
 	return found, one(n, ref, "event", run, fault.TargetNotFound, "runs events")
 }
 
-// begins reports an id that begins so, with or without its prefix.
+// begins reports an id that begins with ref, where the prefix that names the
+// kind of the id may be left out. An empty ref begins no id.
 func begins[T interface{ String() string }](name T, ref string) bool {
 	s := name.String()
 	prefix, rest, _ := strings.Cut(s, "_")
@@ -251,7 +296,9 @@ func begins[T interface{ String() string }](name T, ref string) bool {
 	return ref != "" && strings.HasPrefix(rest, ref)
 }
 
-// one refuses a beginning that is none's or that of several.
+// one is the error for a beginning that no id has, or more than one; nil for
+// exactly one. missing is the code for none, and look the command that lists
+// the ids.
 func one(n int, ref, thing string, run id.Run, missing fault.Code, look string) error {
 	switch n {
 	case 1:
@@ -264,8 +311,9 @@ func one(n int, ref, thing string, run id.Run, missing fault.Code, look string) 
 		Suggest("Give more of it.")
 }
 
-// annotationOf finds an annotation of the run by its id or the beginning of it, whatever
-// became of it.
+// annotationOf finds an annotation of the run by its id or the beginning of it,
+// also one that was superseded or retracted. It reads all pages of the list,
+// since ids are not sorted by their beginnings.
 func annotationOf(ctx context.Context, o *cli.Store, run id.Run, ref string) (found id.Annotation, err error) {
 	if whole, err := id.ParseAnnotation(ref); err == nil {
 		return whole, nil

@@ -18,6 +18,8 @@ import (
 	"github.com/waybill/waybill/infra/terminal"
 )
 
+// annotationsListLong is what 'waybill annotations list --help' prints above
+// the usage.
 const annotationsListLong = `List what was said of a run, the oldest first: when, by whom, what, and about which part of
 the run. What was superseded or taken back is shown with --history.
 
@@ -26,6 +28,9 @@ Without a terminal, and with --json, ids are whole. What people wrote stands bet
 data as it was stored. That document carries nextCursor where more annotations follow;
 --cursor continues there.`
 
+// newAnnotationsList makes "annotations list". Signals and limits are checked
+// before the store is opened. One page is shown, 100 annotations without
+// --limit; nextCursor of the document leads to the next.
 func newAnnotationsList(a *cli.App) *cobra.Command {
 	var q engine.AnnotationQuery
 	var signal string
@@ -65,7 +70,14 @@ func newAnnotationsList(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// showAnnotations shows the list, and below it what stands in none of its rows.
+// showAnnotations prints a line for each annotation, and below them what no
+// line has: that the list is empty or continues, that the run was forked from
+// one with annotations of its own, and that the log could not be read to its
+// end.
+//
+// A run that cannot be read does not keep its annotations from being listed;
+// steps are named by their ids then. Annotations of a run that this one was
+// forked from are not listed, since they are about that run.
 func showAnnotations(ctx context.Context, a *cli.App, o *cli.Store, ref string, q engine.AnnotationQuery,
 	list engine.AnnotationList, p *page.Page) {
 	run, err := o.Run(ctx, ref)
@@ -84,6 +96,8 @@ func showAnnotations(ctx context.Context, a *cli.App, o *cli.Store, ref string, 
 	for _, said := range list.Annotations {
 		l.show(said, list.About[said.AnnotationID.String()])
 	}
+	// An empty list has two reasons, and only one of them means that there is
+	// nothing.
 	switch {
 	case len(list.Annotations) > 0:
 	case q.Signal != "" || q.Cursor != "":
@@ -99,6 +113,7 @@ func showAnnotations(ctx context.Context, a *cli.App, o *cli.Store, ref string, 
 			", and starts without what was said of that. See it with '"+
 			a.Command("annotations", "list", page.ShortRun(from.RunID))+"'.")
 	}
+	// What could not be read is named last, where it is not overlooked.
 	switch list.Health {
 	case manifest.Healthy:
 	case manifest.UnknownVersion:
@@ -110,15 +125,20 @@ func showAnnotations(ctx context.Context, a *cli.App, o *cli.Store, ref string, 
 	}
 }
 
-// annotationLines writes annotations one below the other, with the date above each day at
-// a terminal.
+// annotationLines prints annotations one below the other, with the date above
+// each day on a terminal. It keeps from line to line how wide the column of
+// names is and under which day it is.
 type annotationLines struct {
 	*page.Page
+	// Without titles, which need a run that can be read, steps are named by
+	// their ids.
 	titles map[string]string // of steps
 	who    int               // the width of the names
 	day    string            // the one that the last line was under
 }
 
+// show prints one annotation: when, by whom, what, and about which part of the
+// run; below it its long texts and what became of it.
 func (l *annotationLines) show(said feedback.Annotation, about feedback.About) {
 	p, at := l.Page, said.CreatedAt
 	if when, err := time.Parse(time.RFC3339, said.CreatedAt); err == nil {
@@ -132,9 +152,11 @@ func (l *annotationLines) show(said feedback.Annotation, about feedback.About) {
 		}
 	}
 	paint, signalPaint, fate := page.Plainly, render.SignalPaint(p, said.Signal), fate(p, about)
+	// What does not count any more is dimmed, and says so below.
 	if fate != "" {
 		paint, signalPaint = p.Dim, p.Dim
 	}
+	// Names are padded to one column, up to a maximum.
 	by := page.Clean(said.Actor.PrincipalRef)
 	by += strings.Repeat(" ", max(l.who-terminal.TextWidth(by), 0))
 	name := render.AnnotationName(p, said.AnnotationID)
@@ -163,7 +185,8 @@ func (l *annotationLines) show(said feedback.Annotation, about feedback.About) {
 	}
 }
 
-// below is where what belongs to a line stands: under its time.
+// below is the indentation of what belongs to the line above: it is aligned
+// with the text after the time.
 func (l *annotationLines) below() string {
 	if l.Width == 0 {
 		return "    "
@@ -171,8 +194,8 @@ func (l *annotationLines) below() string {
 	return strings.Repeat(" ", page.ShortRunLen+2)
 }
 
-// fate says what became of an annotation that does not stand any more, "" of one that
-// does.
+// fate is what became of an annotation that was superseded or retracted, "" for
+// one that counts.
 func fate(p *page.Page, about feedback.About) string {
 	switch {
 	case about.Retracted && about.RetractedReason != "":

@@ -11,12 +11,17 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 )
 
+// annotationsRetractLong is what 'waybill annotations retract --help' prints
+// above the usage.
 const annotationsRetractLong = `Take an annotation of a run back: it counts no more, and 'waybill annotations list' shows
 it only with --history. It stays on record, with who took it back and why. What it stood in
 the place of does not come back. The same call again changes nothing.
 
 ANNOTATION is an id or the beginning of one, as the list shows it.`
 
+// newAnnotationsRetract makes "annotations retract". It records that an
+// annotation does not count any more; the annotation stays in the log. To
+// retract it again is an answer with already set, and no error.
 func newAnnotationsRetract(a *cli.App) *cobra.Command {
 	var req engine.RetractRequest
 	cmd := &cobra.Command{

@@ -17,11 +17,16 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
+// annotationsSummaryLong is what 'waybill annotations summary --help' prints
+// above the usage.
 const annotationsSummaryLong = `Sum up what was said of the runs of the store, by workflow and by run: the mean rating, how
 often each number of stars was given, how many annotations are corrections or flags, and
 which labels were given. What was superseded or taken back does not count. With RUN only
 that run is summed up, with --workflow only the runs of that workflow.`
 
+// newAnnotationsSummary makes "annotations summary": of all runs, of those of
+// one workflow, or of one run. RUN and --workflow exclude each other. The sums
+// are the engine's; nothing is computed here but percentages.
 func newAnnotationsSummary(a *cli.App) *cobra.Command {
 	var q engine.SummaryQuery
 	cmd := &cobra.Command{
@@ -50,12 +55,15 @@ func newAnnotationsSummary(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// showSummary shows workflows and then runs, and what could not be counted.
+// showSummary prints the sums by workflow, then a table of the runs. Workflows
+// without annotations are left out. For one run its own sums take the place of
+// the table. Sessions that could not be counted are named last, since the sums
+// are too low by them.
 func showSummary(a *cli.App, sum engine.FeedbackSummary, p *page.Page) {
 	shown := 0
 	for _, w := range sum.Workflows {
 		if w.Annotations == 0 {
-			continue // a workflow that nobody spoke of says nothing here
+			continue // there is nothing to show of it
 		}
 		if shown++; shown > 1 {
 			p.Line("")
@@ -63,7 +71,8 @@ func showSummary(a *cli.App, sum engine.FeedbackSummary, p *page.Page) {
 		facing(p, w.WorkflowID, fmt.Sprintf("%d of %s annotated", w.AnnotatedRuns, page.Plural(int(w.Runs), "run")))
 		showFeedback(p, w.AnnotationSummary)
 	}
-	if len(sum.Workflows) == 0 && len(sum.Runs) == 1 { // one that was asked for
+	// The sums of the one run that was asked for take the place of the table.
+	if len(sum.Workflows) == 0 && len(sum.Runs) == 1 {
 		r := sum.Runs[0]
 		facing(p, "run "+runName(p, r), r.WorkflowID)
 		showFeedback(p, r.AnnotationSummary)
@@ -82,6 +91,8 @@ func showSummary(a *cli.App, sum engine.FeedbackSummary, p *page.Page) {
 	}
 }
 
+// runName is how the table names a run: by the beginning of its id on a
+// terminal, by the whole id in a pipe, from where it can be copied.
 func runName(p *page.Page, r engine.RunFeedback) string {
 	if p.Width == 0 {
 		return r.RunID.String()
@@ -89,7 +100,8 @@ func runName(p *page.Page, r engine.RunFeedback) string {
 	return page.ShortRun(r.RunID)
 }
 
-// facing writes a heading, and at the right what else there is to say where there is room.
+// facing prints a heading with a remark behind it, in one line where both fit.
+// Elsewhere the remark goes below the heading.
 func facing(p *page.Page, title, more string) {
 	title, more = page.Clean(title), page.Clean(more)
 	room := min(p.Width, page.TextWidthMax) - terminal.TextWidth(title) - terminal.TextWidth(more)
@@ -101,14 +113,16 @@ func facing(p *page.Page, title, more string) {
 	p.Line("%s%s%s", p.Bold(title), page.Gap, p.Dim(more))
 }
 
-// The length of the longest bar of a chart, and what stands beside it.
+// The length of the longest bar of a chart, and the width of the text beside a
+// bar.
 const (
 	chartMax    = 40
 	chartBeside = 16
 )
 
-// showFeedback shows the sums of a run, or of a workflow's runs. A terminal gets a picture, a
-// pipe the numbers, one thing a line.
+// showFeedback prints the sums of a run, or of all runs of a workflow: a chart
+// of the ratings on a terminal, and one number a line in a pipe, where programs
+// read them.
 func showFeedback(p *page.Page, s projections.AnnotationSummary) {
 	if p.Width == 0 {
 		showFeedbackNumbers(p, s)
@@ -132,8 +146,10 @@ func showFeedback(p *page.Page, s projections.AnnotationSummary) {
 	}
 }
 
-// drawChart draws how often each number of stars was given, as long as there is room for it.
-// The most frequent one has the longest bar, and what was given at all has a bar.
+// drawChart draws how often each rating was given, as wide as there is room.
+// The most frequent one has the longest bar, and every one that was given has a
+// bar. The number is at the end of its bar, since short bars are hard to
+// compare.
 func drawChart(p *page.Page, r projections.RatingCounts) {
 	counts := starCounts(r)
 	most := int64(1)
@@ -151,11 +167,14 @@ func drawChart(p *page.Page, r projections.RatingCounts) {
 	}
 }
 
-// starCounts are the counts from the best rating to the worst.
+// starCounts are the counts in the order of the chart, from the best rating to
+// the worst.
 func starCounts(r projections.RatingCounts) [feedback.RatingMax]int64 {
 	return [...]int64{r.Five, r.Four, r.Three, r.Two, r.One}
 }
 
+// share is a rate in percent behind its number, "" for nil, where there is no
+// rate.
 func share(rate *float64) string {
 	if rate == nil {
 		return ""
@@ -163,14 +182,18 @@ func share(rate *float64) string {
 	return fmt.Sprintf(" (%.0f%%)", 100**rate)
 }
 
-// labelsShown is how many labels people are shown of many: the most frequent ones.
+// labelsShown is how many different labels a terminal shows; the others are
+// added up. A pipe gets all of them.
 const labelsShown = 12
 
+// labelWords lists labels with their counts, the most frequent first. Labels
+// are text of others and are shown as such.
 func labelWords(p *page.Page, s projections.AnnotationSummary) string {
 	var words []string
 	others := s.OtherLabels
 	for i, l := range s.Labels {
 		if p.Width > 0 && i >= labelsShown {
+			// What is left out is still counted, so that the sums are right.
 			others += l.Count
 			continue
 		}
@@ -183,6 +206,8 @@ func labelWords(p *page.Page, s projections.AnnotationSummary) string {
 	return strings.Join(words, render.SignOrWord(p, " · ", ", "))
 }
 
+// showFeedbackNumbers prints the sums for programs that read a pipe: a name and
+// a number a line, rates with four decimals.
 func showFeedbackNumbers(p *page.Page, s projections.AnnotationSummary) {
 	rate := func(r *float64) string {
 		if r == nil {
@@ -204,13 +229,15 @@ func showFeedbackNumbers(p *page.Page, s projections.AnnotationSummary) {
 	}
 }
 
-// showFeedbackTable is a row a run, the one that most was said of first.
+// showFeedbackTable prints a row for each run, the one with the most
+// annotations first. Stars are drawn beside the mean where there is room.
 func showFeedbackTable(p *page.Page, runs []engine.RunFeedback) {
 	var rows [][]page.Cell
 	for _, r := range runs {
 		rating := ""
 		if r.MeanRating != nil {
 			rating = render.Mean(*r.MeanRating)
+			// Stars take the room of a title where the window is narrow.
 			if p.Width >= page.BarWidthMin {
 				rating = render.Stars(*r.MeanRating) + " " + rating
 			}

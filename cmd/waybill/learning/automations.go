@@ -16,15 +16,21 @@ import (
 	"github.com/waybill/waybill/infra/gitobserver"
 )
 
+// automationsLong is what 'waybill automations --help' prints above the usage.
 const automationsLong = `Installed automations say when a workflow is to be started. Nothing runs in the background:
 'waybill automations due' tells what is due, and with --start begins it. Let cron, or
 whatever starts things on this machine, call it as often as the schedules need.`
 
+// NewAutomations makes the command "automations". There is no daemon: a
+// scheduler of the machine calls "automations due" as often as the schedules
+// need.
 func NewAutomations(a *cli.App) *cobra.Command {
 	return cli.NewGroup("automations", cli.GroupWork, "See and start what is scheduled", automationsLong,
 		newAutomationsDue(a))
 }
 
+// automationsDueLong is what 'waybill automations due --help' prints above the
+// usage.
 const automationsDueLong = `Tell which installed automations are due: the schedule has fired since it was installed, and
 nothing was started for that time. Times that were missed are due once, as the latest of
 them.
@@ -33,6 +39,14 @@ them.
 the runs wait for their first step to be done. The exit status is 1 if one could not be
 started. --all also tells those that are not due, with when they fire next.`
 
+// newAutomationsDue makes "automations due". It lists what is due; with --start
+// it starts each of them under a key that its time of firing gives, so that any
+// number of callers start it once. --at looks at another time and therefore
+// starts nothing.
+//
+// A failed start is part of the document and ends with exit status 1 after all
+// others were tried. A schedule that cannot be evaluated is listed with its
+// problem.
 func newAutomationsDue(a *cli.App) *cobra.Command {
 	var at string
 	var all, start bool
@@ -43,6 +57,8 @@ func newAutomationsDue(a *cli.App) *cobra.Command {
 		Example: "  waybill automations due\n  waybill automations due --start\n  waybill automations due --all --json",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			// The time is asked once, so that all rows are about the same
+			// moment.
 			now := a.NowMs()
 			if at != "" {
 				when, err := time.Parse(time.RFC3339, at)
@@ -88,8 +104,8 @@ func startStatus(doc document.Automations) int {
 	return fault.ExitDone
 }
 
-// dueOf leaves out what nobody has to do anything about. One of which that cannot be
-// told stays.
+// dueOf leaves out automations that need nothing done. One whose schedule
+// cannot be evaluated stays in the list, with its problem.
 func dueOf(all []engine.AutomationRow) []engine.AutomationRow {
 	out := []engine.AutomationRow{}
 	for _, row := range all {
@@ -100,17 +116,19 @@ func dueOf(all []engine.AutomationRow) []engine.AutomationRow {
 	return out
 }
 
-// startDue begins each automation that is due. One that cannot be begun does not keep
-// the others.
+// startDue starts each automation that is due, in the order of the list. An
+// error is part of the answer and does not keep the others from being started.
 func startDue(ctx context.Context, a *cli.App, o *cli.Store, all []engine.AutomationRow) []document.AutomationStart {
 	out := []document.AutomationStart{}
 	for _, row := range all {
+		// What was started before for this time is not due.
 		if !row.Due {
 			continue
 		}
 		s := document.AutomationStart{AutomationID: row.AutomationID}
 		answer, err := startAutomation(ctx, a, o, row)
 		if err != nil {
+			// One failure must not keep the others from being started.
 			s.Error = &document.AutomationFault{Code: fault.CodeOf(err), Message: fault.Of(err).Message}
 		} else {
 			s.SessionID, s.RunID = answer.Session.SessionID, answer.Session.RunID
@@ -120,6 +138,10 @@ func startDue(ctx context.Context, a *cli.App, o *cli.Store, all []engine.Automa
 	return out
 }
 
+// startAutomation starts one run, as 'start' does, with what can be seen of the
+// workspace. The workflow is looked up by its id now, and the run is pinned to
+// it. The key of the start names the automation and its time of firing: the
+// same start again, by any caller, answers with the run that there is.
 func startAutomation(ctx context.Context, a *cli.App, o *cli.Store, row engine.AutomationRow) (engine.Answer, error) {
 	w, err := a.Workflow(ctx, row.WorkflowID)
 	if err != nil {
@@ -138,6 +160,9 @@ func startAutomation(ctx context.Context, a *cli.App, o *cli.Store, row engine.A
 		Key: row.StartKey, Context: row.Context, Observations: gitobserver.Observe(root)})
 }
 
+// showAutomations prints a table of the automations with what was started of
+// them, and the errors below it. A log of proposals that is not healthy is
+// named first, since automations may be missing then.
 func showAutomations(a *cli.App, doc document.Automations, all bool, p *page.Page) {
 	if doc.Health != manifest.Healthy {
 		p.Line("%s The log of the proposals is %s: what cannot be told for sure is not in use.", p.Bad("!"), doc.Health)
@@ -165,7 +190,8 @@ func showAutomations(a *cli.App, doc document.Automations, all bool, p *page.Pag
 	}
 }
 
-// dueCell says how an automation stands.
+// dueCell is the column of a row that says whether it is due, was started now,
+// or has a problem.
 func dueCell(p *page.Page, r engine.AutomationRow) page.Cell {
 	switch {
 	case r.Problem != "":
@@ -180,7 +206,8 @@ func dueCell(p *page.Page, r engine.AutomationRow) page.Cell {
 	return page.Cell{Text: "waits"}
 }
 
-// whenOf is since when it is due, or when it fires next.
+// whenOf is since when an automation is due, or when it fires next; "" where
+// neither is known.
 func whenOf(r engine.AutomationRow) string {
 	switch {
 	case r.Due:

@@ -10,10 +10,14 @@ import (
 	"github.com/waybill/waybill/durable/learning/capabilities"
 )
 
+// capabilitiesLong is what 'waybill capabilities --help' prints above the
+// usage.
 const capabilitiesLong = `Show what this store provides to programs that ask: which feedback it takes, what may be
 proposed and how that is activated. With --json it is the capabilities document of
 OpenWOP. What the configuration turns off is not in it, and its commands refuse.`
 
+// NewCapabilities makes the command "capabilities". The document has the form
+// of OpenWOP's capabilities and follows from the store's configuration alone.
 func NewCapabilities(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "capabilities",
@@ -36,6 +40,8 @@ func NewCapabilities(a *cli.App) *cobra.Command {
 	}
 }
 
+// showCapabilities prints each family of features: what it provides, or the
+// command that turns it on.
 func showCapabilities(p *page.Page, d capabilities.Document) {
 	if d.Feedback.Supported {
 		p.Text("feedback   ", page.Words(d.Feedback.Signals)+"; of a "+page.Words(d.Feedback.Targets))

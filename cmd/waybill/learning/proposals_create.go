@@ -16,6 +16,8 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 )
 
+// proposalsCreateLong is what 'waybill proposals create --help' prints above
+// the usage.
 const proposalsCreateLong = `Record a proposal. FILE is JSON: {"kind", "title", "rationale", "artifact"}, - reads stdin.
 
   workflow-chain-pack  a workflow, or {"name", "version", "workflows": […]}
@@ -27,6 +29,9 @@ const proposalsCreateLong = `Record a proposal. FILE is JSON: {"kind", "title", 
 out before anything is stored, and you are told where. What it is like, among what is
 installed and proposed already, is told as well.`
 
+// newProposalsCreate makes "proposals create". The file is read and checked
+// before the store is opened. What the proposal is similar to is part of the
+// answer; similarity refuses nothing.
 func newProposalsCreate(a *cli.App) *cobra.Command {
 	var req engine.ProposeRequest
 	cmd := &cobra.Command{
@@ -43,6 +48,7 @@ func newProposalsCreate(a *cli.App) *cobra.Command {
 			if err := readDraft(a, cmd, args[0], &req); err != nil {
 				return err
 			}
+			// The id of the proposal is derived from it.
 			seed, err := a.Seed()
 			if err != nil {
 				return err
@@ -57,16 +63,21 @@ func newProposalsCreate(a *cli.App) *cobra.Command {
 			})
 		},
 	}
+	// A proposal may be learned from several runs.
 	f := cmd.Flags()
 	f.StringArrayVar(&req.FromRuns, "from-run", nil, "it was learned from `RUN`; may be given again")
 	f.StringVar(&req.Reason, "reason", "", "put `TEXT` on record")
 	return cmd
 }
 
+// proposalsReviseLong is what 'waybill proposals revise --help' prints above
+// the usage.
 const proposalsReviseLong = `Record a further revision of a proposal. All revisions stay readable; the last one counts.
 Approvals of former revisions are void. A rejected or archived proposal is open again
 afterwards.`
 
+// newProposalsRevise makes "proposals revise". It records a further revision.
+// Approvals hold for the bytes that were approved, so a revision voids them.
 func newProposalsRevise(a *cli.App) *cobra.Command {
 	var req engine.ProposeRequest
 	cmd := &cobra.Command{
@@ -93,7 +104,8 @@ func newProposalsRevise(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// readDraft reads a proposal's file into the request, with where it is made.
+// readDraft reads the file of a proposal into the request, with the tenant and
+// workspace that it belongs to and the workflows to compare it with.
 func readDraft(a *cli.App, cmd *cobra.Command, name string, req *engine.ProposeRequest) error {
 	data, err := a.ReadInput("FILE", name, limits.ProposalFileBytesMax)
 	if err != nil {
@@ -103,6 +115,8 @@ func readDraft(a *cli.App, cmd *cobra.Command, name string, req *engine.ProposeR
 		return err
 	}
 	req.Tenant, req.Workspace = a.Tenant(), a.Flags.Workspace
+	// The comparison is made by the engine; only the candidates come from
+	// here.
 	req.Like = likely(a, cmd, req.Draft.Kind)
 	return nil
 }

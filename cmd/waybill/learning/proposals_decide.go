@@ -20,6 +20,8 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
+// proposalsApproveLong is what 'waybill proposals approve --help' prints above
+// the usage.
 const proposalsApproveLong = `Approve a proposal exactly as it is now. It is shown first, with what it would replace, then
 you are asked. A revision voids the approval.
 
@@ -27,6 +29,9 @@ Approving is a person's decision: it needs a terminal and the role that the stor
 configuration names (proposalsApproverRole); no flag answers for you, and no agent can do
 it. Where the quorum is more than one, as many different people have to approve.`
 
+// newProposalsApprove makes "proposals approve". It needs a person at a
+// terminal who has the role that the configuration names. There is no flag that
+// answers the question.
 func newProposalsApprove(a *cli.App) *cobra.Command {
 	req := engine.DecideRequest{}
 	cmd := &cobra.Command{
@@ -45,11 +50,19 @@ func newProposalsApprove(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// decider fills in who decides, and from where.
+// decider fills in which proposal is decided about, and from where: the
+// workspace, and whether a person is at a terminal.
 func decider(a *cli.App, req *engine.DecideRequest, ref string) {
 	req.Ref, req.Workspace, req.AtTerminal = ref, a.Flags.Workspace, atTerminal(a)
 }
 
+// approveProposal shows a proposal whole, asks, and records the approval. What
+// cannot be approved is refused before the question: a state that takes no
+// approval, no terminal, a missing role.
+//
+// The approval is bound to the digest that was shown, so a revision in between
+// is refused. A second approval of the same person is an answer and changes
+// nothing. A no ends with PROPOSAL_PENDING, exit status 3, and records nothing.
 func approveProposal(ctx context.Context, a *cli.App, req engine.DecideRequest) error {
 	o, err := a.Open(ctx)
 	if err != nil {
@@ -60,15 +73,18 @@ func approveProposal(ctx context.Context, a *cli.App, req engine.DecideRequest) 
 	if err != nil {
 		return err
 	}
-	// What cannot be approved is said before anybody is asked.
+	// What cannot be approved is refused before the question.
 	if err := proposal.CheckApprove(wire.State); err != nil {
 		return err
 	}
+	// A person who approved this revision before is not asked again.
 	me := proposal.PrincipalOf(a.Actor(), req.AtTerminal)
 	if req.AtTerminal && slices.ContainsFunc(d.Approvals,
 		func(ap projections.ProposalApproval) bool { return ap.Void == "" && ap.Principal == me.Name() }) {
 		return a.Answer("proposal", wire, func(p *page.Page) { approved(a, "Approved already", wire, d.About, p) })
 	}
+	// The document has the state; a program learns from the code that a person
+	// is needed.
 	if !req.AtTerminal {
 		return fault.New(fault.ProposalPending, "%s waits for a person's approval, and nobody is at a terminal here",
 			wire.ID).
@@ -81,6 +97,7 @@ func approveProposal(ctx context.Context, a *cli.App, req engine.DecideRequest) 
 	if !a.AskYes(func(p *page.Page) { showProposal(a, wire, d, proposalWhole, p) }, "Approve it? [y/N] ") {
 		return fault.New(fault.ProposalPending, "%s is not approved", wire.ID).Suggest("Nothing was recorded.")
 	}
+	// The digest is that of what was shown: a revision in between is refused.
 	done, err := o.ApproveProposal(ctx, a.Caller(), req, d.About.ArtifactSHA256)
 	if err != nil {
 		return err
@@ -88,7 +105,8 @@ func approveProposal(ctx context.Context, a *cli.App, req engine.DecideRequest) 
 	return answerProposal(a, done, func(p *page.Page) { approved(a, "Approved", done.Proposal, done.About, p) })
 }
 
-// approved says how far the approval has come, and who or what is next.
+// approved prints how many approvals there are of how many, or the command that
+// applies the proposal once there are enough.
 func approved(a *cli.App, said string, w proposal.Proposal, about engine.ProposalAbout, p *page.Page) {
 	p.Text(p.Good("✓ "), said+": "+render.ProposalTitle(w)+".")
 	if about.Approvals < about.ApprovalsWant {
@@ -98,6 +116,8 @@ func approved(a *cli.App, said string, w proposal.Proposal, about engine.Proposa
 	p.Line("Next: %s", a.Command("proposals", "apply", page.ShortProposal(w.ID)))
 }
 
+// proposalsApplyLong is what 'waybill proposals apply --help' prints above the
+// usage.
 const proposalsApplyLong = `Install what a proposal holds, byte for byte as it was last recorded. The store's
 configuration says what that takes (proposalsActivation): with approval-gate the approval
 of people who hold a role; with direct-rbac a scope of whoever applies it.
@@ -108,6 +128,13 @@ proposals:override and a reason, which stay on record.
 The exit status is 0 when it is applied, 3 while approvals are missing, 1 when it is
 refused. Nothing is installed then.`
 
+// newProposalsApply makes "proposals apply". It installs the artifact byte for
+// byte as it was last recorded, after the gate that the configuration sets. The
+// exit status is 3 while approvals are missing.
+//
+// The artifact is checked once more beside what is installed now: what it was
+// proposed beside may have changed. --override goes past the gate and is
+// recorded as such; the engine wants a person, a scope and a reason for it.
 func newProposalsApply(a *cli.App) *cobra.Command {
 	req := engine.ApplyRequest{}
 	cmd := &cobra.Command{
@@ -139,8 +166,9 @@ func newProposalsApply(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// unsound adds what to do about an artifact that cannot be installed: one problem with
-// how to mend it, or where all of them are.
+// unsound adds a suggestion to the refusal of an artifact that cannot be
+// installed: the fix where there is one problem, else how many there are and
+// where to see all of them.
 func unsound(err error) error {
 	f := fault.Of(err)
 	all, _ := f.Details["problems"].([]problem.Problem)
@@ -148,6 +176,7 @@ func unsound(err error) error {
 		return err
 	}
 	errs := slices.DeleteFunc(slices.Clone(all), func(p problem.Problem) bool { return p.Severity != problem.Error })
+	// One problem can be explained here; of several, only the number.
 	if len(errs) == 1 && errs[0].Fix != "" {
 		f.Suggest("%s 'waybill proposals revise ID FILE' records what you mended.", errs[0].Fix)
 	} else {
@@ -157,11 +186,16 @@ func unsound(err error) error {
 	return err
 }
 
-// checkInstallable judges an artifact beside all that can be named from here.
+// checkInstallable gives the engine a function that checks an artifact together
+// with all workflows and prompts that can be named from here. The engine calls
+// it under its lock with what is installed then. Workflows that cannot be found
+// leave the library empty, and steps that refer to them are problems.
 func checkInstallable(ctx context.Context, a *cli.App) func(proposal.Kind, canon.Value,
 	[]engine.InstalledArtifact) []problem.Problem {
 	return func(kind proposal.Kind, artifact canon.Value, beside []engine.InstalledArtifact) []problem.Problem {
 		with := &catalog.Library{}
+		// Without a working directory there is no library, and references are
+		// problems.
 		if finder, err := a.Finder(); err == nil {
 			files, _ := finder.Workflows(ctx)
 			bindings, _ := finder.Bindings(ctx)
@@ -176,8 +210,10 @@ func checkInstallable(ctx context.Context, a *cli.App) func(proposal.Kind, canon
 	}
 }
 
-// newProposalsDecision is a decision that takes a proposal and a reason.
-func newProposalsDecision(a *cli.App, cmd *cobra.Command, said string,
+// newProposalsDecision makes a command that decides about one proposal, with an
+// optional reason. cmd has the texts; past is the word for what was done, and
+// do the call of the store.
+func newProposalsDecision(a *cli.App, cmd *cobra.Command, past string,
 	do func(context.Context, *cli.Store, engine.DecideRequest) (engine.Proposed, error)) *cobra.Command {
 	req := engine.DecideRequest{}
 	cmd.Args = cli.Exactly("ID")
@@ -186,13 +222,15 @@ func newProposalsDecision(a *cli.App, cmd *cobra.Command, said string,
 		return changeProposal(a, cmd, func(ctx context.Context, o *cli.Store) (engine.Proposed, error) {
 			return do(ctx, o, req)
 		}, func(p *page.Page, done engine.Proposed) {
-			p.Text(p.Good("✓ "), said+": "+render.ProposalTitle(done.Proposal)+".")
+			p.Text(p.Good("✓ "), past+": "+render.ProposalTitle(done.Proposal)+".")
 		})
 	}
 	cmd.Flags().StringVar(&req.Reason, "reason", "", "put `TEXT` on record")
 	return cmd
 }
 
+// newProposalsReject makes "proposals reject". A rejected proposal can be
+// revised, which opens it again.
 func newProposalsReject(a *cli.App) *cobra.Command {
 	return newProposalsDecision(a, &cobra.Command{
 		Use:   "reject ID",
@@ -205,6 +243,8 @@ func newProposalsReject(a *cli.App) *cobra.Command {
 	})
 }
 
+// newProposalsArchive makes "proposals archive", for proposals that will not be
+// applied. It removes nothing.
 func newProposalsArchive(a *cli.App) *cobra.Command {
 	return newProposalsDecision(a, &cobra.Command{
 		Use:   "archive ID",
@@ -217,6 +257,9 @@ func newProposalsArchive(a *cli.App) *cobra.Command {
 	})
 }
 
+// newProposalsRollback makes "proposals rollback". What was installed in the
+// same place before is in use again; runs that have started keep the workflow
+// that they are pinned to.
 func newProposalsRollback(a *cli.App) *cobra.Command {
 	return newProposalsDecision(a, &cobra.Command{
 		Use:   "rollback ID",

@@ -16,6 +16,8 @@ import (
 	"github.com/waybill/waybill/durable/store/config"
 )
 
+// newProposalsList makes "proposals list". States and kinds are closed sets and
+// are checked before the store is opened.
 func newProposalsList(a *cli.App) *cobra.Command {
 	var state, kind string
 	cmd := &cobra.Command{
@@ -26,6 +28,8 @@ first. STATE is draft, revised, applied, rejected or archived.`,
 		Example: "  waybill proposals list\n  waybill proposals list --state draft --kind prompt-template --json",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			// The filters are closed sets: a word that is none would give an
+			// empty list.
 			q := engine.ProposalQuery{Workspace: a.Flags.Workspace, State: proposal.State(state),
 				Kind: proposal.Kind(kind)}
 			if state != "" && !slices.Contains(proposal.States(), q.State) {
@@ -51,6 +55,9 @@ first. STATE is draft, revised, applied, rejected or archived.`,
 	return cmd
 }
 
+// newProposalsGet makes "proposals get". The document is the proposal itself in
+// the form of RFC 0096; with --history it is one of our own, with every
+// revision, approval and decision.
 func newProposalsGet(a *cli.App) *cobra.Command {
 	var history bool
 	cmd := &cobra.Command{
@@ -69,6 +76,8 @@ why.`,
 				return err
 			}
 			defer o.Close()
+			// The wire object is for programs of the protocol, the details
+			// for people and for --history.
 			wire, d, err := o.Proposal(cmd.Context(), a.Flags.Workspace, args[0])
 			if err != nil {
 				return err
@@ -84,6 +93,8 @@ why.`,
 	return cmd
 }
 
+// newProposalsInstalled makes "proposals installed": what is in use, one
+// artifact for each place.
 func newProposalsInstalled(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "installed",
@@ -100,13 +111,15 @@ Workflows among it are in 'waybill workflows list' as well, with the source "ins
 	}
 }
 
-// installedHere asks what is installed. What was installed is in use also where the store
-// does not provide proposals any more, but then the list itself is refused.
+// installedHere asks what is installed. What was installed stays in use where
+// the store does not provide proposals any more; the list itself is refused
+// then, as all of the family is.
 func installedHere(ctx context.Context, a *cli.App, o *cli.Store) (none engine.InstalledList, err error) {
 	c, err := o.Config(ctx)
 	if err != nil {
 		return none, err
 	}
+	// The family is refused as a whole while it is off.
 	if !c.Proposals() {
 		return none, fault.New(fault.CapabilityNotProvided, "this store does not provide %s", config.Proposals).
 			Suggest("'waybill config set %s on' turns it on.", config.Proposals).
@@ -115,6 +128,8 @@ func installedHere(ctx context.Context, a *cli.App, o *cli.Store) (none engine.I
 	return o.Installed(ctx, a.Flags.Workspace)
 }
 
+// newProposalsEvents makes "proposals events": what is announced of proposals
+// to others, without their contents.
 func newProposalsEvents(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "events",

@@ -21,8 +21,8 @@ import (
 	"github.com/waybill/waybill/durable/redact"
 )
 
-// proposalName is an id for a list: whole in a pipe, so that it can be cut out and used
-// whatever else the store holds.
+// proposalName is how a list names a proposal: by the beginning of its id on a
+// terminal, by the whole id in a pipe, from where it can be copied.
 func proposalName(p *page.Page, name id.Proposal) string {
 	if p.Width > 0 {
 		return page.ShortProposal(name)
@@ -30,7 +30,8 @@ func proposalName(p *page.Page, name id.Proposal) string {
 	return name.String()
 }
 
-// statePaint colors what is in use, and what waits for people.
+// statePaint is the style for a state: applied ones are in use, open ones wait
+// for a person.
 func statePaint(p *page.Page, s proposal.State) func(string) string {
 	switch {
 	case s == proposal.StateApplied:
@@ -41,7 +42,8 @@ func statePaint(p *page.Page, s proposal.State) func(string) string {
 	return p.Dim
 }
 
-// showLikeness tells what there is already that a proposal is like.
+// showLikeness lists what a proposal is similar to, with percentages, under one
+// heading.
 func showLikeness(p *page.Page, all []proposal.Duplicate) {
 	for i, d := range all {
 		lead := "  "
@@ -52,7 +54,8 @@ func showLikeness(p *page.Page, all []proposal.Duplicate) {
 	}
 }
 
-// showRedactions tells where secrets were taken out of a file.
+// showRedactions names the places of a file where secrets were removed, and
+// what is stored in their place.
 func showRedactions(p *page.Page, all []proposal.Redaction) {
 	for _, r := range all {
 		p.Text(p.Warn("! "), r.Pointer+" held what looks like a secret; it is stored as "+page.Words(markers(r.Rules))+
@@ -60,6 +63,7 @@ func showRedactions(p *page.Page, all []proposal.Redaction) {
 	}
 }
 
+// markers are the texts that are stored in place of what the rules found.
 func markers(rules []redact.Rule) (out []string) {
 	for _, r := range rules {
 		out = append(out, redact.Marker(r))
@@ -67,6 +71,8 @@ func markers(rules []redact.Rule) (out []string) {
 	return out
 }
 
+// showProposals prints a table of proposals. A log that is not healthy is named
+// first, since the list is then what could be read of it.
 func showProposals(a *cli.App, list engine.ProposalList, q engine.ProposalQuery, p *page.Page) {
 	if list.Health != manifest.Healthy && list.Health != "" {
 		p.Text(p.Bad("! "), "The log of the proposals is "+render.Health(list.Health)+
@@ -92,6 +98,8 @@ func showProposals(a *cli.App, list engine.ProposalList, q engine.ProposalQuery,
 		{Title: "APPROVALS", Right: true}}, rows)
 }
 
+// approvalsOf is how many approvals a proposal has of how many; "" where it is
+// not open or needs none.
 func approvalsOf(w proposal.Proposal, about engine.ProposalAbout) string {
 	if !w.State.Open() || about.ApprovalsWant == 0 {
 		return ""
@@ -99,17 +107,26 @@ func approvalsOf(w proposal.Proposal, about engine.ProposalAbout) string {
 	return fmt.Sprintf("%d/%d", about.Approvals, about.ApprovalsWant)
 }
 
-// proposalView is how much of a proposal is shown.
+// proposalView is how much of a proposal is shown, for different readers.
 type proposalView int
 
 const (
-	proposalBrief   proposalView = iota // for whoever looks around
-	proposalWhole                       // for whoever decides: nothing of it may be left out
+	proposalBrief   proposalView = iota // for a reader who looks around
+	proposalWhole                       // for a person who decides: nothing may be left out
 	proposalHistory                     // with everything on record
 )
 
+// showProposal prints one proposal: what it is and why, what it was learned
+// from and is similar to, its approvals, and the artifact itself. While it is
+// open, what is installed in its place is shown before it, so that a reader can
+// compare.
+//
+// view says for which reader. A person who decides gets all of the artifact;
+// one who looks around gets its beginning on a terminal. Where the artifact
+// cannot be read from the store, that takes its place.
 func showProposal(a *cli.App, w proposal.Proposal, d engine.ProposalDetails, view proposalView, p *page.Page) {
 	p.Text("", p.Bold(page.Clean(render.ProposalTitle(w))))
+	// The facts that identify it, in one line that can be copied from.
 	about := []string{w.ID.String(), string(w.Kind), string(w.State)}
 	if d.About.Revision > 1 {
 		about = append(about, "revision "+strconv.FormatInt(d.About.Revision, 10))
@@ -131,6 +148,7 @@ func showProposal(a *cli.App, w proposal.Proposal, d engine.ProposalDetails, vie
 	} else if w.State.Open() && d.Gate.Mode == proposal.ApprovalGate {
 		p.Text("Approvals     ", fmt.Sprintf("%d of %d, from the role %s", d.Gate.Have, d.Gate.Want, d.Gate.Role))
 	}
+	// Approvals that do not count any more are named with the reason.
 	for _, ap := range d.Approvals {
 		if ap.Void != "" {
 			p.Text(p.Warn("! "), fmt.Sprintf("The approval of %s does not count. %s", ap.Principal, ap.Void))
@@ -143,6 +161,7 @@ func showProposal(a *cli.App, w proposal.Proposal, d engine.ProposalDetails, vie
 	if view == proposalHistory {
 		showProposalHistory(p, d)
 	}
+	// A reader who decides must see all of it, and so does a pipe.
 	most := 0
 	if view == proposalBrief && p.Width > 0 {
 		most = artifactLinesMax
@@ -156,11 +175,13 @@ func showProposal(a *cli.App, w proposal.Proposal, d engine.ProposalDetails, vie
 	proposed(a, w.Artifact, w.ID, most, p)
 }
 
-// artifactLinesMax is how many lines of an artifact are shown to whoever only looks at it:
-// what is above it must not scroll away.
+// artifactLinesMax is how many lines of an artifact are shown on a terminal to
+// a reader who does not decide: what is above must not scroll away.
 const artifactLinesMax = 40
 
-// showProposalHistory tells who did what to it, and why, in the order in which it was done.
+// showProposalHistory prints who did what and why, in the order in which it was
+// done. Moves and approvals are two lists in the document; they are merged by
+// time here.
 func showProposalHistory(p *page.Page, d engine.ProposalDetails) {
 	type row struct {
 		atMs              int64
@@ -193,13 +214,14 @@ func showProposalHistory(p *page.Page, d engine.ProposalDetails) {
 	}
 }
 
-// proposed shows what is proposed as people read JSON, 0 for all of its lines. It is
-// somebody's text: what a terminal would act on is cleaned out of it.
+// proposed prints an artifact as indented JSON, at most so many lines, or all
+// of them for 0. Its strings are text of others, and so each line is cleaned.
 func proposed(a *cli.App, v canon.Value, of id.Proposal, most int, p *page.Page) {
 	var b bytes.Buffer
 	if json.Indent(&b, v.JCS(), "", "  ") != nil {
 		return
 	}
+	// Each line is cleaned by itself: the text is not ours.
 	lines := strings.Split(b.String(), "\n")
 	for i, line := range lines {
 		if most > 0 && i == most {
@@ -211,6 +233,9 @@ func proposed(a *cli.App, v canon.Value, of id.Proposal, most int, p *page.Page)
 	}
 }
 
+// showInstalled prints a table of what is installed, and below it the parts
+// that have names of their own. The column for workspaces appears only where
+// one is used.
 func showInstalled(a *cli.App, list engine.InstalledList, p *page.Page) {
 	if list.Health != manifest.Healthy {
 		p.Text(p.Bad("! "), "The log of the proposals is "+render.Health(list.Health)+
@@ -222,6 +247,7 @@ func showInstalled(a *cli.App, list engine.InstalledList, p *page.Page) {
 	}
 	columns := []page.Column{{Title: "KIND", Spare: true}, {Title: "ID", Flex: true}, {Title: "VERSION", Spare: true},
 		{Title: "PROPOSAL"}}
+	// A column that is empty in every row would only take room.
 	apart := slices.ContainsFunc(list.Installed, func(i engine.InstalledArtifact) bool { return i.Workspace != "" })
 	if apart { // else the column would be empty
 		columns = append(columns, page.Column{Title: "WORKSPACE"})
@@ -247,11 +273,13 @@ func showInstalled(a *cli.App, list engine.InstalledList, p *page.Page) {
 	}
 }
 
-// inside lists the parts of an installation that have names of their own, and that
-// nothing else lists: agents and chains are there for whoever carries out a run.
+// inside lists the parts of an installation that have names of their own and
+// that no other list has: the agents of a pack, and its workflows and chains.
 func inside(i engine.InstalledArtifact) (out []string) {
 	switch i.Slot.Kind {
 	case proposal.AgentPack:
+		// An artifact that cannot be parsed was refused before it was
+		// installed.
 		agents, _ := installable.Agents(i.Value)
 		for _, one := range agents {
 			out = append(out, one.ID+"  "+cmp.Or(one.Label, one.Persona))

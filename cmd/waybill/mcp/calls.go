@@ -15,13 +15,14 @@ import (
 	"github.com/waybill/waybill/infra/mcpserver"
 )
 
-// agentCalls are the use cases as agents call them. Every call finds the workflows
-// and opens the store anew: a server that runs for days sees files that were added,
-// keys that were changed and a store that was put in another's place, and holds
-// nothing while nobody calls.
+// agentCalls are the use cases as agents call them. Every call finds the
+// workflows and opens the store again: a server that runs for days sees files
+// that were added, keys that were rotated and a store that was replaced, and
+// holds nothing between calls.
 type agentCalls struct{ a *cli.App }
 
-// ListWorkflows implements mcpserver.UseCases.
+// ListWorkflows implements mcpserver.UseCases. The list has the workflows that
+// do not validate as well, with their first problems.
 func (c agentCalls) ListWorkflows(ctx context.Context, _ mcpserver.ListWorkflows) (mcpserver.Document, error) {
 	all, err := c.a.Catalog(ctx)
 	if err != nil {
@@ -30,7 +31,8 @@ func (c agentCalls) ListWorkflows(ctx context.Context, _ mcpserver.ListWorkflows
 	return mcpserver.Document{Kind: "workflows", Data: document.WorkflowsOf(all.Entries)}, nil
 }
 
-// InspectWorkflow implements mcpserver.UseCases.
+// InspectWorkflow implements mcpserver.UseCases. Long prompts are cut; the step
+// has them whole once it is pending.
 func (c agentCalls) InspectWorkflow(ctx context.Context, in mcpserver.InspectWorkflow) (mcpserver.Document, error) {
 	e, err := c.find(ctx, in.WorkflowID)
 	if err != nil {
@@ -39,13 +41,14 @@ func (c agentCalls) InspectWorkflow(ctx context.Context, in mcpserver.InspectWor
 	return mcpserver.Document{Kind: "workflow", Data: briefInspection(e)}, nil
 }
 
-// find takes an id only: a path would let an agent start what nobody put among the
-// workflows.
+// find takes an id only. A path would let an agent start a file that no person
+// placed among the workflows.
 func (c agentCalls) find(ctx context.Context, id string) (catalog.Entry, error) {
 	all, err := c.a.Catalog(ctx)
 	if err != nil {
 		return catalog.Entry{}, err
 	}
+	// A message must not repeat megabytes of a malformed id.
 	if len(id) > limits.TitleBytesMax {
 		return catalog.Entry{}, fault.New(fault.WorkflowNotFound, "no workflow has an id of %d bytes", len(id)).
 			Suggest("See the ids with 'waybill workflows list'.")
@@ -58,7 +61,9 @@ func (c agentCalls) find(ctx context.Context, id string) (catalog.Entry, error) 
 	return e, err
 }
 
-// StartWorkflow implements mcpserver.UseCases.
+// StartWorkflow implements mcpserver.UseCases. The store's configuration limits
+// how much autonomy an agent may give to a run; that is checked before the run
+// is started, and nothing is written where it is exceeded.
 func (c agentCalls) StartWorkflow(ctx context.Context, by event.Actor, in mcpserver.StartWorkflow) (mcpserver.Document,
 	error) {
 	w, err := c.find(ctx, in.WorkflowID)
@@ -74,6 +79,7 @@ func (c agentCalls) StartWorkflow(ctx context.Context, by event.Actor, in mcpser
 		return c.fault(err)
 	}
 	return c.answer(ctx, func(o *cli.Store) (engine.Answer, error) {
+		// The limit is read for each start: a person may have lowered it.
 		config, err := o.Config(ctx)
 		if err == nil {
 			err = config.AgentMay(in.Preferences.Autonomy)
@@ -88,7 +94,8 @@ func (c agentCalls) StartWorkflow(ctx context.Context, by event.Actor, in mcpser
 	})
 }
 
-// ContinueWorkflow implements mcpserver.UseCases.
+// ContinueWorkflow implements mcpserver.UseCases. With the same tokens and
+// output, the same answer is given again.
 func (c agentCalls) ContinueWorkflow(ctx context.Context, by event.Actor,
 	in mcpserver.ContinueWorkflow) (mcpserver.Document, error) {
 	req := requestOf(in.Output)
@@ -109,7 +116,8 @@ func (c agentCalls) CheckpointWorkflow(ctx context.Context, by event.Actor,
 	})
 }
 
-// requestOf is what an agent hands in, as the engine takes it.
+// requestOf is what an agent hands in, as the engine takes it. Artifacts of
+// agents are JSON values; files can only be attached with the command.
 func requestOf(out mcpserver.Output) advance.Request {
 	req := advance.Request{Notes: out.NotesMarkdown}
 	for _, a := range out.Artifacts {
@@ -118,11 +126,14 @@ func requestOf(out mcpserver.Output) advance.Request {
 	return req
 }
 
+// caller is the agent as the engine records it, with the time of the call.
 func (c agentCalls) caller(by event.Actor) engine.Caller {
 	return engine.Caller{Actor: by, AtMs: c.a.NowMs()}
 }
 
-// answer opens the store for one call.
+// answer opens the store for one call and gives the step document that comes
+// back, with the next command line for a person to copy. A blocked attempt is
+// such a document too, and no error.
 func (c agentCalls) answer(ctx context.Context, call func(*cli.Store) (engine.Answer, error)) (mcpserver.Document,
 	error) {
 	o, err := c.a.Open(ctx)
@@ -140,7 +151,7 @@ func (c agentCalls) answer(ctx context.Context, call func(*cli.Store) (engine.An
 	return mcpserver.Document{Kind: answer.Kind(), Data: answer}, nil
 }
 
-// fault aims what an error suggests at this server's store.
+// fault returns an error with the suggestions for this server's store.
 func (c agentCalls) fault(err error) (mcpserver.Document, error) {
 	return mcpserver.Document{}, c.a.SuggestForStore(fault.Of(err))
 }

@@ -11,12 +11,13 @@ import (
 	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
-// promptShownMax is how many bytes of a prompt an agent is shown before a run: enough
-// to tell what a step is about. It is given the whole one with the step itself, and
-// fifty whole ones would take the room that its work needs.
+// promptShownMax is how many bytes of a prompt an agent sees before a run:
+// enough to tell what a step is about. With the step itself it gets the whole
+// prompt; fifty whole ones would take the context that its work needs.
 const promptShownMax = 1000
 
-// briefInspection is InspectionOf with every long prompt cut, which it then says.
+// briefInspection is the inspection with every long prompt cut, and a sentence
+// that says so and where the whole prompts are.
 func briefInspection(e catalog.Entry) document.Inspection {
 	doc := document.InspectionOf(e)
 	var n int
@@ -35,7 +36,8 @@ func briefInspection(e catalog.Entry) document.Inspection {
 	return doc
 }
 
-// briefSteps is a copy of steps, and how many of them are cut.
+// briefSteps copies steps and cuts their prompts; n is how many were cut. The
+// entry of the catalog is shared and stays as it is.
 func briefSteps(steps []compile.Step) (out []compile.Step, n int) {
 	out = slices.Clone(steps)
 	for i := range out {
@@ -46,8 +48,8 @@ func briefSteps(steps []compile.Step) (out []compile.Step, n int) {
 	return out, n
 }
 
-// briefStep cuts the prompt, and what is written into it once it is shown. It
-// reports whether it did.
+// briefStep cuts the prompt of a step and the texts that are inserted into it.
+// It reports whether one was too long.
 func briefStep(s *compile.Step) bool {
 	cut := false
 	shorten := func(text string) string {

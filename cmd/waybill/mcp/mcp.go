@@ -1,6 +1,7 @@
-// Package mcp holds the command that serves agents over the Model Context Protocol. It
-// opens the store for each call and hands the use cases to package mcpserver, which
-// knows the protocol. No call of an agent approves, trusts or deletes anything.
+// Package mcp holds the command that serves agents over the Model Context
+// Protocol. It opens the store for each call and hands the use cases to package
+// mcpserver, which knows the protocol. No call of an agent approves, trusts or
+// deletes anything: there is no tool for it.
 package mcp
 
 import (
@@ -17,6 +18,7 @@ import (
 	"github.com/waybill/waybill/infra/mcpserver"
 )
 
+// long is what 'waybill mcp --help' prints above the usage.
 const long = `Serve the Model Context Protocol on stdin and stdout, so that an AI agent can carry out
 workflows. The agent's program starts this command; it is not for typing. It ends with
 its input, or with SIGTERM, and keeps nothing of its own: a run that was begun with one
@@ -30,6 +32,8 @@ configured: 'waybill config get agentMaxAutonomy'.
 Workflows are found from the folder that it is started in. On stdout is only the
 protocol; diagnostics are on stderr.`
 
+// New makes the command "mcp". It serves until its input ends or SIGTERM comes,
+// and exits with 0 then; stdout has the protocol alone.
 func New(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "mcp",
@@ -42,12 +46,19 @@ func New(a *cli.App) *cobra.Command {
 	}
 }
 
+// serveAgents serves one client. Calls run side by side, so writes to stderr
+// are serialized. A client that is gone is the end of the input; SIGPIPE must
+// not end the process before its calls are done.
+//
+// A person who starts it at a terminal by mistake gets a warning with the way
+// out.
 func serveAgents(ctx context.Context, a *cli.App) error {
 	a.ShareErr() // calls are made side by side
 	log := a.Log()
 	if a.IsTerminal(a.In) {
 		log.Warn().Msg("this speaks JSON-RPC for an agent's program, which starts it by itself; Ctrl-D ends it")
 	}
+	// A signal ends the server as the end of the input does.
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// An agent that is gone is the end of the input, not a reason to die of.

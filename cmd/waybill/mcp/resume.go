@@ -13,8 +13,11 @@ import (
 	"github.com/waybill/waybill/infra/mcpserver"
 )
 
-// ResumeSession implements mcpserver.UseCases.
+// ResumeSession implements mcpserver.UseCases. Candidates of the repository
+// that the server runs in come first. A run or session that the agent names
+// exactly must be among them.
 func (c agentCalls) ResumeSession(ctx context.Context, in mcpserver.ResumeSession) (mcpserver.Document, error) {
+	// Ids are checked before the store is opened.
 	q, err := soughtBy(in)
 	if err != nil {
 		return c.fault(err)
@@ -45,7 +48,9 @@ func (c agentCalls) ResumeSession(ctx context.Context, in mcpserver.ResumeSessio
 	return mcpserver.Document{Kind: "candidates", Data: list}, nil
 }
 
-// soughtBy is the query that an agent's words and ids make.
+// soughtBy makes the query from an agent's words and ids. An id that is
+// malformed is an error, and not searched for as a word: an agent would take
+// the wrong run.
 func soughtBy(in mcpserver.ResumeSession) (q resume.Query, err error) {
 	q.Text = in.Query
 	if len(q.Text) > limits.ResumeQueryBytesMax {

@@ -12,10 +12,14 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
+// cancelLong is what 'waybill runs cancel --help' prints above the usage.
 const cancelLong = `End a run for good: it takes no further steps. Where 'waybill run' carries it out at
 this moment, its command is stopped and it closes the run; else the run is closed at
 once. What is on record stays. The same call again changes nothing.`
 
+// newCancel makes "runs cancel". Where another process performs the run, it
+// records a request and that process closes the run; otherwise the run is
+// closed at once. A run that is closed already is an answer and no error.
 func newCancel(a *cli.App) *cobra.Command {
 	var req engine.CancelRequest
 	cmd := &cobra.Command{
@@ -27,6 +31,8 @@ func newCancel(a *cli.App) *cobra.Command {
 		Args: cli.Exactly("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return cli.Show(a, cmd, "cancelled", func(ctx context.Context, o *cli.Store) (engine.Cancelled, error) {
+				// The run is resolved to an id first; the call then is
+				// about that run, whatever is latest by now.
 				at, err := o.Locate(ctx, args[0])
 				if err != nil {
 					return engine.Cancelled{}, err
@@ -34,6 +40,7 @@ func newCancel(a *cli.App) *cobra.Command {
 				return o.Cancel(ctx, a.Caller(), o.Performers(), at, req)
 			}, func(p *page.Page, done engine.Cancelled) {
 				switch {
+				// Another process performs the run and closes it.
 				case done.Status == projections.Cancelling:
 					p.Text(p.Warn("!")+" ", "Run "+page.ShortRun(done.RunID)+
 						" is told to stop; whoever carries it out closes it.")

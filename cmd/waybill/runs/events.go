@@ -12,6 +12,9 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
+// newEvents makes "runs events". Without --json it prints the stored lines as
+// they are, and a remark about a damaged log goes to stderr, beside the lines.
+// With --json the same bytes are put into one document.
 func newEvents(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "events [RUN]",
@@ -30,13 +33,15 @@ they are stored: one JSON object a line, in their order. Without RUN, of the lat
 			if err != nil {
 				return err
 			}
+			// The bytes of the log, so that digests can be checked from
+			// them.
 			lines, err := stored(events)
 			if err != nil {
 				return err
 			}
 			if !a.Flags.JSON {
 				if v.Health != manifest.Healthy {
-					// Beside the lines, not among them: whoever reads those reads JSON.
+					// Beside the lines and not among them, which are JSON.
 					p := a.NewPage(a.Err)
 					p.Text(p.Bad("! "), "The session is "+render.Health(v.Health)+
 						": what stands behind these events is not told.")
@@ -53,7 +58,8 @@ they are stored: one JSON object a line, in their order. Without RUN, of the lat
 	}
 }
 
-// stored is the lines of events as the log has them.
+// stored are the lines of events with line ends, byte for byte as the log has
+// them.
 func stored(events []event.Event) (out []byte, err error) {
 	for _, e := range events {
 		if out, err = event.Domain.AppendLine(out, e); err != nil {

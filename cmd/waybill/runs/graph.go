@@ -18,6 +18,8 @@ import (
 	"github.com/waybill/waybill/infra/terminal"
 )
 
+// newGraph makes "runs graph". --mermaid changes what people get; with --json
+// the document is the same.
 func newGraph(a *cli.App) *cobra.Command {
 	var mermaid bool
 	cmd := &cobra.Command{
@@ -32,6 +34,8 @@ RUN, of the latest run. --mermaid prints a diagram that many Markdown viewers dr
 			return cli.Show(a, cmd, "graph",
 				func(ctx context.Context, o *cli.Store) (engine.Graph, error) { return o.Graph(ctx, cli.RunArg(args)) },
 				func(p *page.Page, g engine.Graph) {
+					// A diagram is text for people as well: the document
+					// does not change.
 					if mermaid {
 						p.WriteString(mermaidOf(g))
 						return
@@ -48,19 +52,22 @@ RUN, of the latest run. --mermaid prints a diagram that many Markdown viewers dr
 	return cmd
 }
 
-// drawing is a graph on its way to lines: who stands below whom.
+// drawing is what is needed to print a graph as lines: the children of each
+// node, and the edge that leads to it.
 type drawing struct {
+	// where the lines go
 	p        *page.Page
 	children map[id.Node][]engine.GraphNode
 	edges    map[id.Node]engine.GraphEdge // by where they lead
 }
 
-// showGraph draws a tree: the way of a run goes straight down, and only where it parts
-// does it move to the right.
+// showGraph draws the nodes of a run as a tree. The path of a run goes straight
+// down, and only a branch or a checkpoint moves to the right.
 func showGraph(p *page.Page, g engine.Graph) {
 	d := drawing{p, map[id.Node][]engine.GraphNode{}, map[id.Node]engine.GraphEdge{}}
 	var roots []engine.GraphNode
 	for _, n := range g.Nodes {
+		// A node without a parent is where a run begins.
 		if n.ParentNodeID == nil {
 			roots = append(roots, n)
 			continue
@@ -79,13 +86,16 @@ func showGraph(p *page.Page, g engine.Graph) {
 	}
 }
 
-// below draws a node and what follows it. The last step below goes straight on;
-// branches and checkpoints before it are set off. It walks along the run in a loop,
-// since a run may be longer than a stack is deep.
+// below draws a node and what follows it, behind lead, which has the lines of
+// the branches to the left. The last step below a node continues straight down;
+// branches and checkpoints before it are set off. It walks along the run in a
+// loop and recurses only into branches: a run may be longer than a stack is
+// deep.
 func (d drawing) below(n engine.GraphNode, lead string) {
 	for {
 		d.node(n, lead)
 		rest := d.children[n.NodeID]
+		// The last step is the path that goes on; checkpoints never are.
 		straight := -1
 		for i, c := range rest {
 			if c.NodeKind != event.CheckpointNode {
@@ -95,6 +105,7 @@ func (d drawing) below(n engine.GraphNode, lead string) {
 		for i, c := range rest {
 			if i != straight {
 				d.p.Line("%s%s", lead, d.p.Dim("├─╮"))
+				// A branch is drawn whole before the path continues.
 				d.below(c, lead+d.p.Dim("│ "))
 			}
 		}
@@ -105,6 +116,13 @@ func (d drawing) below(n engine.GraphNode, lead string) {
 	}
 }
 
+// node draws one node: its mark, the title of the step, the beginning of its
+// id, and facts about it. Where it is narrow, the title is cut and the facts go
+// below it, so that the lines on the left stay whole.
+//
+// The mark is that of the node and not of the run: an ended branch keeps the
+// mark of its last step. The preferred tip is where the run continues without a
+// choice.
 func (d drawing) node(n engine.GraphNode, lead string) {
 	p := d.p
 	mark := "○"
@@ -122,6 +140,7 @@ func (d drawing) node(n engine.GraphNode, lead string) {
 	if n.NodeKind == event.CheckpointNode {
 		title = "checkpoint"
 	}
+	// Facts are in words, for readers who do not know the signs.
 	var facts []string
 	if n.NodeKind != event.CheckpointNode && n.NodeKind != event.StepNode {
 		facts = append(facts, strings.ReplaceAll(page.Clean(string(n.NodeKind)), "_", " "))
@@ -163,12 +182,15 @@ func (d drawing) node(n engine.GraphNode, lead string) {
 	p.Line("%s%s %s", lead, mark, line)
 }
 
-// mermaidOf is the graph in Mermaid's language. Texts stand in quotes, with what
-// ends them replaced: a title must not become syntax.
+// mermaidOf is the graph as a Mermaid diagram. Texts are in quotes and what
+// would end them is replaced, so that a title cannot become syntax. Nodes are
+// named by the beginnings of their ids.
 func mermaidOf(g engine.Graph) string {
 	var b strings.Builder
 	b.WriteString("graph TD\n")
 	for _, n := range g.Nodes {
+		// The shapes of Mermaid: rounded for the end, six corners for a
+		// checkpoint.
 		open, shut := "[", "]"
 		switch {
 		case n.NodeKind == event.CheckpointNode:
@@ -189,6 +211,7 @@ func mermaidOf(g engine.Graph) string {
 		fmt.Fprintf(&b, "  %s %s %s\n", page.ShortNode(e.From), arrow, page.ShortNode(e.To))
 	}
 	for _, n := range g.Nodes {
+		// Where the run continues without a choice gets a thick border.
 		if n.PreferredTip {
 			fmt.Fprintf(&b, "  style %s stroke-width:3px\n", page.ShortNode(n.NodeID))
 		}
@@ -196,6 +219,8 @@ func mermaidOf(g engine.Graph) string {
 	return b.String()
 }
 
+// mermaidText is the text of a node in a diagram. Mermaid has no escape for a
+// quote but an entity.
 func mermaidText(n engine.GraphNode) string {
 	text := n.Title
 	if n.NodeKind == event.CheckpointNode {

@@ -17,6 +17,12 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
+// newList makes "runs list". A status is one of a closed set; people may write
+// it with dashes. Selecting and paging are the engine's.
+//
+// A session that cannot be read is part of the answer and does not fail the
+// call, since the other runs can be used. The list is made from the store at
+// the moment of the call; nothing is kept of it.
 func newList(a *cli.App) *cobra.Command {
 	var s engine.Selection
 	var status []string
@@ -33,6 +39,7 @@ continues there.`,
 			"  waybill runs list --json --limit 20",
 		Args: cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			// Several statuses are alternatives.
 			for _, word := range status {
 				// People write what they see in lists, in one word.
 				st := projections.Status(strings.ReplaceAll(word, "-", "_"))
@@ -41,6 +48,7 @@ continues there.`,
 				}
 				s.Status = append(s.Status, st)
 			}
+			// 0 is all, and less is a mistake.
 			if s.Limit < 0 {
 				return cli.UsageFault(cmd, "--limit %d is negative", s.Limit)
 			}
@@ -62,7 +70,8 @@ continues there.`,
 	return cmd
 }
 
-// statusWords lists the closed set for help and errors, from where it is defined.
+// statusWords lists the statuses for help and errors, from where the closed set
+// is defined.
 func statusWords() string {
 	var words []string
 	for _, s := range engine.Statuses() {
@@ -71,9 +80,12 @@ func statusWords() string {
 	return strings.Join(words, ", ")
 }
 
-// showRuns shows the list, and below it what stands in none of its rows: that there
-// is more, and sessions that cannot be read.
+// showRuns prints the table of runs and below it what no row has: that the list
+// continues, which sessions cannot be read and why, and what the mark of
+// foreign facts means. filtered says that a status was asked for, so that an
+// empty list does not mean an empty store.
 func showRuns(a *cli.App, list engine.RunPage, filtered bool, p *page.Page) {
+	// Rows are laid out for the page, so that ids are whole in a pipe.
 	var rows [][]page.Cell
 	for _, r := range list.Runs {
 		rows = append(rows, runRow(p, a, r))
@@ -91,6 +103,7 @@ func showRuns(a *cli.App, list engine.RunPage, filtered bool, p *page.Page) {
 	default:
 		p.Line("No runs yet. 'waybill workflows list' shows what can be run.")
 	}
+	// The cursor goes with the same flags as before.
 	if list.NextCursor != "" {
 		p.Line("%s", p.Dim("More: --cursor "+list.NextCursor))
 	}
@@ -107,12 +120,14 @@ func showRuns(a *cli.App, list engine.RunPage, filtered bool, p *page.Page) {
 	}
 }
 
-// agoWidthMin is the width below which a list does without its last column.
+// agoWidthMin is the width below which the last column is left out.
 const agoWidthMin = 50
 
-// narrow drops the column that is missed least: which run is meant and how it
-// stands must stay readable in a split window.
+// narrow leaves out the last column on a narrow terminal: which run it is and
+// its status must stay readable in a split window. It works on the rows in
+// place.
 func narrow(p *page.Page, columns []page.Column, rows [][]page.Cell) ([]page.Column, [][]page.Cell) {
+	// A pipe has room for every column.
 	if p.Width == 0 || p.Width >= agoWidthMin {
 		return columns, rows
 	}
@@ -123,10 +138,11 @@ func narrow(p *page.Page, columns []page.Column, rows [][]page.Cell) ([]page.Col
 	return columns[:last], rows
 }
 
-// withSaid puts in front of the last column what people said of the runs, where they said
-// anything and there is room for it.
+// withSaid inserts a column with the feedback on the runs before the last one,
+// where there is any feedback and room for it.
 func withSaid(p *page.Page, runs []engine.RunSummary, columns []page.Column, rows [][]page.Cell) ([]page.Column,
 	[][]page.Cell) {
+	// A column that is empty in every row is left out.
 	some := slices.ContainsFunc(runs,
 		func(r engine.RunSummary) bool { return render.AnnotationSigns(p, r.Annotations) != "" })
 	if !some || p.Width > 0 && p.Width < page.BarWidthMin {
@@ -139,9 +155,11 @@ func withSaid(p *page.Page, runs []engine.RunSummary, columns []page.Column, row
 	return slices.Insert(columns, last, page.Column{Title: "SAID"}), rows
 }
 
-// runRow is one line of the list. In a pipe ids are whole, so that they can be cut
-// out and used whatever else the store holds.
+// runRow is one row of the list. The status of a session that is damaged is
+// replaced by its health: what is known of it is the valid beginning, and a
+// status from there would be taken for the present.
 func runRow(p *page.Page, a *cli.App, r engine.RunSummary) []page.Cell {
+	// Whole in a pipe, short on a terminal.
 	name := r.RunID.String()
 	if p.Width > 0 {
 		name = page.ShortRun(r.RunID)
@@ -152,7 +170,7 @@ func runRow(p *page.Page, a *cli.App, r engine.RunSummary) []page.Cell {
 	case manifest.UnknownVersion:
 		status.Text += " " + render.ForeignMark
 	default:
-		// What is told of a damaged session is its valid beginning; its status would
+		// What is known of a damaged session is its valid beginning; its status would
 		// be taken for how things are.
 		status = page.Cell{Text: render.Health(r.Health), Paint: p.Bad}
 	}
@@ -160,10 +178,11 @@ func runRow(p *page.Page, a *cli.App, r engine.RunSummary) []page.Cell {
 		{Text: a.Ago(r.LastAtMs)}}
 }
 
-// barCells is the length of a progress bar.
+// barCells is the length of a progress bar in characters.
 const barCells = 8
 
-// progressBar is a fraction, with a bar before it where there is a terminal to see it.
+// progressBar is how many steps are done of how many, with a bar before it on a
+// wide terminal.
 func progressBar(p *page.Page, g engine.Progress) string {
 	if g.Total == 0 {
 		return page.Itoa(int(g.Completed))

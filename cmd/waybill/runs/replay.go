@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 )
 
+// replayLong is what 'waybill replay --help' prints above the usage.
 const replayLong = `Decide everything in a run's session once more, in memory, from what was handed in
 each time, and compare the result with what is on record, byte by byte. The first
 difference is shown. Nothing is written and no command is run.
@@ -20,6 +21,13 @@ A difference means that this version decides otherwise than the one that wrote t
 record, or that a record was made by hand. Exit status 0 says that there is none,
 5 that there is one.`
 
+// NewReplay makes the command "replay". It decides the recorded inputs of a run
+// again and compares the result with the log byte by byte. It only reads; a
+// difference ends with exit status 5.
+//
+// A difference means that this version decides otherwise than the one that
+// wrote the log, or that the log was changed by a program that kept its digests
+// right.
 func NewReplay(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "replay [RUN]",
@@ -43,7 +51,10 @@ func NewReplay(a *cli.App) *cobra.Command {
 	}
 }
 
+// showReplay prints the first difference with what is recorded and what was
+// decided now, or how much was compared.
 func showReplay(p *page.Page, r engine.ReplayReport) {
+	// Only the first difference is known: what follows depends on it.
 	if d := r.Difference; d != nil {
 		p.Text(p.Bad("✗")+" ", fmt.Sprintf("Event %d (%s) comes out otherwise: %s", d.EventIndex, d.Segment, d.Message))
 		if d.Pointer != "" {

@@ -17,6 +17,8 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
+// newShow makes "runs show". The document always has the head of the session's
+// log; people get it with --head.
 func newShow(a *cli.App) *cobra.Command {
 	var head bool
 	cmd := &cobra.Command{
@@ -48,8 +50,12 @@ mail it: 'waybill verify --expect-head' says later whether the log still holds t
 	return cmd
 }
 
-// showRun shows a run as a checklist: what it is, its steps with the notes on them,
-// what is open, and how to go on.
+// showRun prints a run as a checklist: what it is and where it comes from, its
+// steps with their notes, what is open, and the command that continues it. A
+// run of a damaged session is shown as far as its log is valid, with the
+// command that checks it.
+//
+// There is at most one suggested command: the first thing that has to be done.
 func showRun(a *cli.App, r engine.RunDetails, p *page.Page) {
 	p.Painted(render.Mark(p, r.Status)+" ", r.Title+"  "+render.Status(r.Status), p.Bold)
 	p.Facts(page.Clean(r.Workflow.WorkflowID), r.RunID.String(),
@@ -69,8 +75,11 @@ func showRun(a *cli.App, r engine.RunDetails, p *page.Page) {
 		p.Line("%s", p.Bad("Its session is "+render.Health(r.Health)+": nothing can be added to it."))
 	}
 	p.Line("")
+	// The pending step of a run that was ended will not be done.
 	closed := r.Status == projections.Cancelled || r.Status == projections.Failed
 	for i, s := range r.Steps {
+		// Of a long loop only the latest rounds are shown, with one line for
+		// the others.
 		if earlierRound(r.Steps, i) {
 			if i == 0 || !earlierRound(r.Steps, i-1) {
 				p.Line("%s", p.Dim("  …   earlier rounds"))
@@ -83,6 +92,7 @@ func showRun(a *cli.App, r engine.RunDetails, p *page.Page) {
 	switch {
 	case r.Health != manifest.Healthy:
 		p.Line("")
+		// A damaged session must be looked at before anything else.
 		p.Line("Next: %s", a.Command("verify", page.ShortRun(r.RunID)))
 	case closed:
 	case waitsForApproval(r):
@@ -94,8 +104,8 @@ func showRun(a *cli.App, r engine.RunDetails, p *page.Page) {
 	}
 }
 
-// waitsForApproval reports a run whose pending step was handed in and refused for
-// want of an approval.
+// waitsForApproval reports a run whose pending step was handed in and refused
+// only because an approval is missing.
 func waitsForApproval(r engine.RunDetails) bool {
 	for _, s := range r.Steps {
 		for _, g := range r.Gaps {
@@ -108,10 +118,12 @@ func waitsForApproval(r engine.RunDetails) bool {
 	return false
 }
 
-// roundsShown is how many rows of one loop people are shown: the latest.
+// roundsShown is how many rows of one loop are shown: the latest ones.
 const roundsShown = 20
 
-// earlierRound reports a row of a loop that has more rows behind it than are shown.
+// earlierRound reports a row of a loop with so many rows of the same loop
+// behind it that it is left out. Rows of a loop have keys that begin with the
+// loop's id and "@".
 func earlierRound(rows []engine.StepRow, i int) bool {
 	loop, _, in := strings.Cut(rows[i].StepInstanceKey, "@")
 	if !in || i+roundsShown >= len(rows) || !strings.HasPrefix(rows[i+roundsShown].StepInstanceKey, loop+"@") {
@@ -120,8 +132,8 @@ func earlierRound(rows []engine.StepRow, i int) bool {
 	return true
 }
 
-// hasPending reports a run that waits for somebody; one that is complete has nothing
-// to go on with.
+// hasPending reports a run that has a pending step. A run that is complete has
+// none.
 func hasPending(r engine.RunDetails) bool {
 	for _, s := range r.Steps {
 		if s.State == engine.StepPending {
@@ -131,7 +143,8 @@ func hasPending(r engine.RunDetails) bool {
 	return false
 }
 
-// showGaps lists what is open on the way to the tip, worst told in its color.
+// showGaps lists the open gaps and blockers on the way to the tip. Blockers
+// carry suggestions for programs, which are left out here.
 func showGaps(p *page.Page, r engine.RunDetails) {
 	if len(r.Gaps)+len(r.Blockers) == 0 {
 		return

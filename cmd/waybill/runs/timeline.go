@@ -13,6 +13,8 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
+// newTimeline makes "runs timeline". --brief leaves out how the engine worked,
+// in the document as well.
 func newTimeline(a *cli.App) *cobra.Command {
 	var brief bool
 	cmd := &cobra.Command{
@@ -27,6 +29,8 @@ went about it.`,
 			return cli.Show(a, cmd, "timeline",
 				func(ctx context.Context, o *cli.Store) (engine.History, error) {
 					h, err := o.Timeline(ctx, cli.RunArg(args))
+					// It is shortened before it is printed, so that both
+					// forms agree.
 					if brief {
 						h.Moments = briefly(h.Moments)
 					}
@@ -39,7 +43,8 @@ went about it.`,
 	return cmd
 }
 
-// briefly keeps what was done and leaves out how the engine went about it.
+// briefly leaves out the moments that only show how the engine worked, such as
+// conditions that were evaluated.
 func briefly(all []projections.Moment) []projections.Moment {
 	out := []projections.Moment{}
 	for _, m := range all {
@@ -50,7 +55,8 @@ func briefly(all []projections.Moment) []projections.Moment {
 	return out
 }
 
-// showTimeline writes one line a moment.
+// showTimeline prints a line for each moment, and below them that the log does
+// not end there where it is damaged. Times are those of the reader's zone.
 func showTimeline(p *page.Page, h engine.History) {
 	day := ""
 	for _, m := range h.Moments {

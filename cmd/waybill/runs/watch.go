@@ -17,6 +17,7 @@ import (
 	"github.com/waybill/waybill/infra/watch"
 )
 
+// watchLong is what 'waybill runs watch --help' prints above the usage.
 const watchLong = `Print a line for each fact as it is recorded in a run, until the run is over or you
 stop it with Ctrl-C. With --json each line is the event as it is stored; without, it is
 told in words. --all begins with the facts that are there already.
@@ -28,6 +29,12 @@ watching then, until you stop it.
 
 Without RUN, the latest run is watched. Nothing is written and nobody waits for it.`
 
+// newWatch makes "runs watch". It prints each fact as it is recorded, until the
+// run is over or a signal comes; both end with status 0.
+//
+// It is the one command whose output is no single document: with --json each
+// line is an event as it is stored, or a message around an annotation. --all
+// begins with the facts that are there already.
 func newWatch(a *cli.App) *cobra.Command {
 	var all, stay bool
 	cmd := &cobra.Command{
@@ -45,13 +52,15 @@ func newWatch(a *cli.App) *cobra.Command {
 				return err
 			}
 			defer o.Close()
+			// From here on nothing is missed: what comes later is found by
+			// the next look.
 			following, err := o.Follow(ctx, cli.RunArg(args), all)
 			if err != nil {
 				return err
 			}
 			err = runWatch(ctx, a, o, following, stay)
 			if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-				return nil // whoever stops watching has not failed
+				return nil // to stop watching is no failure
 			}
 			return err
 		},
@@ -61,8 +70,11 @@ func newWatch(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// runWatch prints what is new, then waits for more.
+// runWatch prints what is new, then waits until a file of the session grows.
+// Files are watched before the first look, so that a fact that is recorded in
+// between is not missed.
 func runWatch(ctx context.Context, a *cli.App, o *cli.Store, following *engine.Following, stay bool) error {
+	// Both files are watched: events and annotations are two logs.
 	w := watch.Files(o.LogFiles(following.Session))
 	defer w.Close()
 	printer := eventPrinter{app: a}
@@ -78,6 +90,8 @@ func runWatch(ctx context.Context, a *cli.App, o *cli.Store, following *engine.F
 			return err
 		}
 		over, err := following.Over(ctx)
+		// A person who sees nothing wants to know why; later lines explain
+		// themselves.
 		if first && err == nil && len(facts) == 0 {
 			watching(a, following.Run, over, stay)
 		}
@@ -90,8 +104,9 @@ func runWatch(ctx context.Context, a *cli.App, o *cli.Store, following *engine.F
 	}
 }
 
-// watching says to a person why nothing is printed. It is no fact, and so it does not
-// go where the facts go.
+// watching explains on stderr why nothing is printed yet: the run is over, or
+// nothing happens in it. It is no fact, so it does not go to stdout, and a
+// program does not get it.
 func watching(a *cli.App, run id.Run, over, stay bool) {
 	if a.Flags.JSON {
 		return
@@ -109,15 +124,18 @@ func watching(a *cli.App, run id.Run, over, stay bool) {
 	_, _ = a.Err.Write(p.Bytes())
 }
 
-// eventPrinter prints each fact on a line, at once: whoever reads a pipe waits for it.
+// eventPrinter prints each fact at once, on a line of its own, since a reader
+// at the other end of a pipe waits for it.
 type eventPrinter struct {
 	app             *cli.App
 	day             string // the one that the last line was under
-	annotationsLost bool   // the annotations cannot be read, and that was said
+	annotationsLost bool   // the annotations cannot be read, and that was logged
 }
 
+// printFacts prints events: as stored with --json, else as lines of a timeline.
 func (t *eventPrinter) printFacts(facts []engine.Fact) error {
 	for _, f := range facts {
+		// The stored bytes, as 'runs events' prints them.
 		if t.app.Flags.JSON {
 			line, err := stored([]event.Event{f.Event})
 			if err == nil {

@@ -12,13 +12,15 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// annotatedKind is that of the notification of an annotation (RFC 0056 B): a live message,
-// and no event of a run.
+// annotatedKind is the kind of the message about an annotation (RFC 0056 B). It
+// is a live message and no event of the run.
 const annotatedKind = "run.annotated"
 
-// printAnnotations prints what was said of the run since the last time. Annotations that cannot be
-// read keep nobody from watching the run.
+// printAnnotations prints the annotations that were added since the last call.
+// Where they cannot be read, that is logged once, and the run is watched
+// without them.
 func (t *eventPrinter) printAnnotations(ctx context.Context, following *engine.Following) error {
+	// It was logged once; the run is what is watched.
 	if t.annotationsLost {
 		return nil
 	}
@@ -38,6 +40,8 @@ func (t *eventPrinter) printAnnotations(ctx context.Context, following *engine.F
 	return nil
 }
 
+// printAnnotation prints one annotation: as a document with --json, else as a
+// line of the timeline with its long texts below.
 func (t *eventPrinter) printAnnotation(said engine.Said) error {
 	if t.app.Flags.JSON {
 		raw, err := canon.Marshal(said.Annotation)

@@ -17,15 +17,16 @@ import (
 	"github.com/waybill/waybill/infra/schema"
 )
 
-// eventsDocument is the document "events" as it is described; it is printed from bytes,
-// each event exactly as it is stored.
+// eventsDocument describes the document "events". The document itself is put
+// together from bytes, so that each event is exactly as it is stored.
 type eventsDocument struct {
 	Events []canon.Value   `json:"events"`
 	Health manifest.Health `json:"health"`
 }
 
-// documentTypes are the documents that --json prints and that the tools of MCP give, by
-// their kind, with the type of their data.
+// documentTypes are the documents that --json prints and that the tools of MCP
+// give: the kind, and the type of its data. A test calls every command and
+// compares.
 func documentTypes() map[string]reflect.Type {
 	out := map[string]reflect.Type{}
 	for kind, data := range map[string]any{
@@ -59,21 +60,24 @@ func documentTypes() map[string]reflect.Type {
 	return out
 }
 
-// documentKinds lists the kinds of documents.
+// documentKinds lists the kinds in alphabetical order, which is that of the
+// command's list.
 func documentKinds() []string { return slices.Sorted(maps.Keys(documentTypes())) }
 
-// documentSchema is a document around its data. It is open: a later version may say
-// more (R5), and who reads documents passes over what it does not know.
+// documentSchema is the schema of a whole document of a kind. It is open: a
+// later version may add members, and readers ignore what they do not know.
 func documentSchema(kind string) *schema.Schema {
+	// Errors have another member in the place of data.
 	part := "data"
 	if kind == "error" {
 		part = "error"
 	}
 	s := schema.Object(map[string]*schema.Schema{"v": schema.Const(1), "kind": schema.Const(kind),
 		part: schema.Of(documentTypes()[kind])}, "v", "kind", part)
+	// Two kinds say more than their type does.
 	switch kind {
 	case "events":
-		// Events are told as they are stored, those of other programs too.
+		// Events are printed as they are stored, those of other programs too.
 		s.Properties[part].Properties["events"].Items = &schema.Schema{Type: "object"}
 	case "blocked":
 		s.Properties[part].Required = append(s.Properties[part].Required, "blockers")

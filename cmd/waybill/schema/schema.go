@@ -1,6 +1,7 @@
-// Package schema holds the command that prints JSON Schemas, and the schemas of workflow
-// files, of stored records and of the documents that commands print. They are made from
-// the types and tables of the program; nothing is checked against them here.
+// Package schema holds the command that prints JSON Schemas, and the schemas of
+// workflow files, of stored records and of the documents that commands print.
+// They are made from the types and tables of the program, so that they cannot
+// differ from it; nothing is checked against them here.
 package schema
 
 import (
@@ -20,6 +21,7 @@ import (
 	"github.com/waybill/waybill/infra/schema"
 )
 
+// long is what 'waybill schema --help' prints above the usage.
 const long = `Print the JSON Schema of what Waybill reads, stores or answers. Without NAME, or with
 --list, list the names.
 
@@ -38,17 +40,19 @@ type schemaList struct {
 	Schemas []entry `json:"schemas"`
 }
 
+// entry is a schema that can be printed. make builds it; see entryOf.
 type entry struct {
 	Name  string `json:"name"`
 	Title string `json:"title"`
 	make  func() []byte
 }
 
-// entryOf is a name with what is made when somebody asks for it, and not before: to
-// describe all that there is takes longer than most calls.
+// entryOf is a schema with its name and title. It is built only when it is
+// asked for: to build all of them takes longer than most calls.
 func entryOf(name, title string, make func() *schema.Schema) entry {
 	return entry{name, title, func() []byte {
 		s := make()
+		// Every schema names its draft and itself, for editors.
 		s.Schema, s.ID, s.Title = schema.Draft, "urn:waybill:schema:"+name+":v1", title
 		raw, err := json.Marshal(s)
 		v, parseErr := canon.Parse(raw) // one order of members, whatever the library's
@@ -59,8 +63,8 @@ func entryOf(name, title string, make func() *schema.Schema) entry {
 	}}
 }
 
-// allSchemas are all that there are: the one for people who write workflows, what is
-// stored, and what is answered.
+// allSchemas are all schemas: the one for authors of workflow files, those of
+// stored records, and those of documents.
 func allSchemas() []entry {
 	out := []entry{{"workflow", "A workflow file", func() []byte { return source.Schema().JCS() }}}
 	stored := storedSchemas()
@@ -74,8 +78,12 @@ func allSchemas() []entry {
 	return out
 }
 
+// DocumentPrefix begins the names of the schemas of documents; the kind
+// follows.
 const DocumentPrefix = "document-"
 
+// Names lists the names of all schemas in the order in which they are listed to
+// people.
 func Names() []string {
 	var out []string
 	for _, s := range allSchemas() {
@@ -94,6 +102,9 @@ func JSON(name string) (raw []byte, ok bool) {
 	return all[at].make(), true
 }
 
+// New makes the command "schema". With a name it prints that schema, indented;
+// without one, or with --list, the names as the document "schemas". It opens no
+// store.
 func New(a *cli.App) *cobra.Command {
 	var list bool
 	cmd := &cobra.Command{
@@ -114,6 +125,7 @@ func New(a *cli.App) *cobra.Command {
 			if len(args) == 0 {
 				return listSchemas(a)
 			}
+			// The list is of names, so a name beside it is a mistake.
 			if list {
 				return cli.UsageFault(cmd, "--list lists the names, and takes none")
 			}
@@ -133,9 +145,11 @@ func New(a *cli.App) *cobra.Command {
 	return cmd
 }
 
+// listSchemas prints the names and titles of all schemas.
 func listSchemas(a *cli.App) error {
 	all := allSchemas()
 	return a.Answer("schemas", schemaList{all}, func(p *page.Page) {
+		// Titles are left out where there is no room for them.
 		var rows [][]page.Cell
 		for _, s := range all {
 			rows = append(rows, []page.Cell{{Text: s.Name, Paint: p.Bold}, {Text: s.Title}})

@@ -22,10 +22,12 @@ import (
 	"github.com/waybill/waybill/infra/schema"
 )
 
-// storedSchemas describe what lies in a store and in a bundle, record by record. They
-// are closed: a member that is not named makes a record one of another version. Where
-// docs/format.md lets a reader pass over members, the data is open.
+// storedSchemas describe what is stored in a store and in a bundle, record by
+// record. They are closed: a record with a member that is not named is one of
+// another version. Where docs/format.md lets a reader pass over members, the
+// data is open.
 func storedSchemas() map[string]storedSchema {
+	// Records that only the file store knows come from there.
 	shapes := filestore.Shapes()
 	return map[string]storedSchema{
 		"event": {"An event of a session's log",
@@ -58,20 +60,25 @@ func storedSchemas() map[string]storedSchema {
 	}
 }
 
-// storedSchema is one of them, and what it describes.
+// storedSchema is the title of a stored record's schema, and the function that
+// makes it.
 type storedSchema struct {
 	title string
 	make  func() *schema.Schema
 }
 
-// recordSchema is the schema of a record's type.
+// recordSchema is the schema of a record's type. It is closed: members that the
+// type does not have are refused.
 func recordSchema(v any) *schema.Schema { return schema.Of(reflect.TypeOf(v)) }
 
+// recordOf delays recordSchema until the schema is asked for.
 func recordOf(v any) func() *schema.Schema {
 	return func() *schema.Schema { return recordSchema(v) }
 }
 
-// envelope is what every line of a log has.
+// envelope is what every line of a log has, whatever its kind. The member that
+// names the owner differs from log to log and is added by the function for the
+// log.
 type envelope struct {
 	Actor       *event.Actor `json:"actor,omitzero"`
 	Data        struct{}     `json:"data"`
@@ -85,7 +92,8 @@ type envelope struct {
 	V           int64        `json:"v"`
 }
 
-// logSchema is the envelope of a line whose owner stands in the field.
+// logSchema is the envelope of a line of a log, without the member that names
+// its owner.
 func logSchema() *schema.Schema {
 	s := recordSchema(envelope{})
 	s.Properties["data"] = &schema.Schema{Type: "object"}
@@ -95,10 +103,13 @@ func logSchema() *schema.Schema {
 	return s
 }
 
-// owners are the members that say whose a line is, and how.
+// owners are the members that name the owner of a line, with the prefix of the
+// owner's id.
 var owners = map[string]string{"sessionId": "sess", "storeId": "store"}
 
-// eventSchema is the union of a table: the envelope, with data by kind.
+// eventSchema is the union of a table: the envelope, with data by kind. A kind
+// that the table does not have fits none of the union's members, and so an
+// event of a newer version is refused.
 func eventSchema(table *event.Table) *schema.Schema {
 	s := logSchema()
 	s.Properties[table.OwnerField] = idSchema(owners[table.OwnerField])
@@ -111,14 +122,16 @@ func eventSchema(table *event.Table) *schema.Schema {
 	return s
 }
 
-// sideLogSchema is all that is known of the lines of a log whose name is not.
+// sideLogSchema is what holds for the lines of a side log of any name: the
+// envelope, and one owner.
 func sideLogSchema() *schema.Schema {
 	s := logSchema()
 	ownedBy(s)
 	return s
 }
 
-// ownedBy wants one owner of a record, whichever.
+// ownedBy adds the members for owners to a schema, of which a record has
+// exactly one.
 func ownedBy(s *schema.Schema) {
 	for _, field := range slices.Sorted(maps.Keys(owners)) {
 		s.Properties[field] = idSchema(owners[field])
@@ -126,11 +139,14 @@ func ownedBy(s *schema.Schema) {
 	}
 }
 
+// idSchema is the schema of an id with a prefix.
 func idSchema(prefix string) *schema.Schema {
 	return &schema.Schema{Type: "string", Pattern: schema.IDForm(prefix)}
 }
 
+// manifestSchema is the union of the two kinds of records in a manifest.
 func manifestSchema() *schema.Schema {
+	// The two kinds of a manifest's lines.
 	closed, pinned := recordSchema(manifest.SegmentClosed{}), recordSchema(manifest.SnapshotPinned{})
 	closed.Properties["kind"], pinned.Properties["kind"] = schema.Const(manifest.KindSegmentClosed),
 		schema.Const(manifest.KindSnapshotPinned)
@@ -142,6 +158,7 @@ func manifestSchema() *schema.Schema {
 	return &schema.Schema{OneOf: []*schema.Schema{closed, pinned}}
 }
 
+// snapshotSchema is the file of one execution snapshot.
 func snapshotSchema() *schema.Schema {
 	s := recordSchema(snapshot.Shape())
 	s.Properties["v"], s.Properties["kind"] = schema.Const(snapshot.Version), schema.Const(snapshot.Kind)
@@ -149,13 +166,15 @@ func snapshotSchema() *schema.Schema {
 	return s
 }
 
+// compiledSchema is a pinned workflow, as compiled documents are decoded.
 func compiledSchema() *schema.Schema {
 	s := recordSchema(compile.Document{})
 	s.Properties["schemaVersion"] = schema.Const(compile.SchemaVersion)
 	return s
 }
 
-// controlSchema is a control file around its data.
+// controlSchema is a control file: the envelope of all control files around its
+// own data.
 func controlSchema(kind string, data func() *schema.Schema) func() *schema.Schema {
 	return func() *schema.Schema {
 		return schema.Object(map[string]*schema.Schema{"kind": schema.Const(kind), "v": schema.Const(1), "data": data(),
@@ -163,6 +182,8 @@ func controlSchema(kind string, data func() *schema.Schema) func() *schema.Schem
 	}
 }
 
+// keyringSchema is the data of the keyring: an algorithm and two keys of 32
+// bytes each.
 func keyringSchema(shape any) *schema.Schema {
 	s := recordSchema(shape)
 	s.Properties["algorithm"] = schema.Const("HMAC-SHA256")
@@ -172,10 +193,12 @@ func keyringSchema(shape any) *schema.Schema {
 	return s
 }
 
-// configSchema is open: keys of a later version are kept and passed over.
+// configSchema is the data of the configuration, made from the table of keys.
+// It is open: keys of a later version are kept and ignored.
 func configSchema() *schema.Schema {
 	s := &schema.Schema{Type: "object", Properties: map[string]*schema.Schema{}}
 	for _, row := range config.Table {
+		// Keys are text, unless their default is a number or an object.
 		one := &schema.Schema{Type: "string"}
 		for _, w := range row.Words {
 			one.Enum = append(one.Enum, w)
@@ -193,8 +216,9 @@ func configSchema() *schema.Schema {
 	return s
 }
 
-// bundleSchema describes bundles of any program: what events and snapshots may hold is
-// told by their own schemas, where they are ours.
+// bundleSchema describes bundles of any program. Events and snapshots within it
+// are any objects; those that this program writes are described by their own
+// schemas.
 func bundleSchema() *schema.Schema {
 	object := &schema.Schema{Type: "object"}
 	byDigest := func(value *schema.Schema) *schema.Schema {
@@ -203,6 +227,7 @@ func bundleSchema() *schema.Schema {
 	}
 	list := func() *schema.Schema { return &schema.Schema{Type: "array", Items: object} }
 	log := schema.Object(map[string]*schema.Schema{"events": list(), "manifest": list()}, "events", "manifest")
+	// An artifact is base64 text, or the note that it was erased.
 	artifact := &schema.Schema{OneOf: []*schema.Schema{{Type: "string"},
 		schema.Object(map[string]*schema.Schema{"erased": object}, "erased")}}
 	session := schema.Object(map[string]*schema.Schema{

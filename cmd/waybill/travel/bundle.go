@@ -14,14 +14,20 @@ import (
 	"github.com/waybill/waybill/infra/bundlefile"
 )
 
+// bundleLong is what 'waybill bundle --help' prints above the usage.
 const bundleLong = `Look into a bundle without importing it. No store is needed, but where diff compares
 with a session of one.`
 
+// NewBundle makes the command "bundle" with its subcommands, which look into a
+// bundle and import nothing. Each of them reads a file or, for "-", stdin.
 func NewBundle(a *cli.App) *cobra.Command {
 	return cli.NewGroup("bundle", cli.GroupStore, "Look into an exported file", bundleLong,
 		newBundleShow(a), newBundleVerify(a), newBundleDiff(a))
 }
 
+// newBundleShow makes "bundle show". It needs no store: the runs are folded
+// from the bundle's own log. A bundle whose log does not hold together is
+// refused, as its import would be.
 func newBundleShow(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show FILE",
@@ -45,6 +51,11 @@ says about itself.`,
 	}
 }
 
+// newBundleVerify makes "bundle verify". It makes every check that an import
+// makes before it writes, and ends with exit status 5 where one fails.
+//
+// The document is the one of 'verify', about one session. The bundle is read
+// once and nothing is written.
 func newBundleVerify(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "verify FILE",
@@ -72,6 +83,9 @@ reference. Exit status 0 says that it can be imported.`,
 	}
 }
 
+// newBundleDiff makes "bundle diff". The second argument is a bundle where it
+// is spelled as a file, else a session or run of the store. Logs that differ
+// are an answer, and the exit status is 0.
 func newBundleDiff(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "diff FILE OTHER",
@@ -96,8 +110,11 @@ or diverged, and from which event on. OTHER may be a SESSION or RUN of the store
 	}
 }
 
-// readBundle opens a bundle for a look; done lets go of it.
+// readBundle opens a bundle and keeps memory small until done is called: a
+// bundle is read through a window and may be larger than memory. done closes
+// it.
 func readBundle(ctx context.Context, a *cli.App, name string) (b *bundlefile.File, done func(), err error) {
+	// Until done is called, memory stays small.
 	back := cli.LimitMemory()
 	if b, err = openBundle(ctx, a, name); err != nil {
 		back()
@@ -106,9 +123,10 @@ func readBundle(ctx context.Context, a *cli.App, name string) (b *bundlefile.Fil
 	return b, func() { _ = b.Close(); back() }, nil
 }
 
-// diffBundle compares with another bundle where a file of that name is there, else
-// with what the store holds.
+// diffBundle compares the log of a bundle with that of another bundle, or with
+// that of a session in the store.
 func diffBundle(ctx context.Context, a *cli.App, b *bundlefile.File, other string) (engine.BundleDiff, error) {
+	// The spelling decides, and not which files exist.
 	if cli.IsFile(other) {
 		second, err := openBundle(ctx, a, other)
 		if err != nil {
@@ -129,6 +147,8 @@ func diffBundle(ctx context.Context, a *cli.App, b *bundlefile.File, other strin
 	return engine.DiffBundles(ctx, engine.ReadOnly(b), b.Session(), o.Engine, s)
 }
 
+// showBundle prints what a bundle says of itself, a salvage and redaction
+// first, and then each of its runs.
 func showBundle(a *cli.App, doc engine.BundleShown, p *page.Page) {
 	p.Line("%s", p.Bold("Bundle "+page.Clean(doc.BundleID)))
 	p.Facts(doc.SessionID.String(), page.Plural(int(doc.Events), "event"), "exported "+page.Clean(doc.ExportedAt),
@@ -136,6 +156,7 @@ func showBundle(a *cli.App, doc engine.BundleShown, p *page.Page) {
 			page.Clean(doc.AppVersion))
 	p.Line("%s", p.Dim("head "+doc.Head.String()))
 	if doc.Salvage != nil {
+		// The log may be whole while something that it refers to is missing.
 		damage := "the session was " + render.Health(doc.Salvage.Health)
 		if doc.Salvage.Health == manifest.Healthy {
 			damage = "something that its log refers to was gone" // the log itself held
@@ -151,7 +172,8 @@ func showBundle(a *cli.App, doc engine.BundleShown, p *page.Page) {
 	}
 }
 
-// showBundledRun shows a run without commands that would need a store.
+// showBundledRun prints a run with its steps. Unlike 'runs show' it suggests no
+// commands, since they would need the run in a store.
 func showBundledRun(a *cli.App, r engine.RunDetails, p *page.Page) {
 	p.Painted(render.Mark(p, r.Status)+" ", r.Title+"  "+render.Status(r.Status), p.Bold)
 	p.Facts(page.Clean(r.Workflow.WorkflowID), r.RunID.String(),
@@ -163,7 +185,11 @@ func showBundledRun(a *cli.App, r engine.RunDetails, p *page.Page) {
 	}
 }
 
+// showDiff prints the relation of two logs in a sentence, and below it the head
+// of each with the first events that only it has. The names are those of the
+// command line.
 func showDiff(doc engine.BundleDiff, one, other string, p *page.Page) {
+	// Names come from the command line, but files can be named by others.
 	one, other = page.Clean(one), page.Clean(other)
 	switch doc.Relation {
 	case engine.Same:

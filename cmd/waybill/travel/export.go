@@ -1,5 +1,9 @@
-// Package travel holds the commands that take a session from one store to another as a
-// file: export, import, and the commands that look into such a bundle.
+// Package travel holds the commands that take a session from one store to
+// another as a file: export, import, and the commands that look into such a
+// bundle without importing it.
+//
+// A bundle is read and written through windows, and may be larger than memory.
+// Its form is known to packages below this one alone.
 package travel
 
 import (
@@ -18,6 +22,7 @@ import (
 	"github.com/waybill/waybill/infra/bundlefile"
 )
 
+// exportLong is what 'waybill export --help' prints above the usage.
 const exportLong = `Write a session as one file, a bundle: its log, the workflows that its runs are pinned to,
 every state and result that it refers to, and the digests of all of it. Elsewhere
 'waybill import' takes it in and goes on from there; 'waybill bundle show' looks into it
@@ -28,13 +33,20 @@ bundle says so. --redact takes out what looks like a secret (keys, tokens, passw
 sharing: such a bundle is another history than the one that it was made from. Workflows
 travel as they were written, redacted or not: runs are pinned to them by their digests.`
 
-// exportInput is what the flags of export say.
+// exportInput is what the flags of export say. file is "-" for stdout and ""
+// for a file that is named after the session.
 type exportInput struct {
-	file            string
+	file string
+	// salvage exports the valid beginning of a damaged session; redact removes
+	// secrets.
 	salvage, redact bool
-	force           bool
+	// force replaces a file that exists.
+	force bool
 }
 
+// NewExport makes the command "export". It reads the store and writes one file;
+// the store is not changed. -o - and --json exclude each other, since both
+// write to stdout.
 func NewExport(a *cli.App) *cobra.Command {
 	var in exportInput
 	cmd := &cobra.Command{
@@ -62,6 +74,11 @@ func NewExport(a *cli.App) *cobra.Command {
 	return cmd
 }
 
+// runExport writes the bundle and prints the document "export". On stdout there
+// is only the bundle, so what a person reads goes to stderr then.
+//
+// Without -o the file is named after the session and written to the working
+// directory. An existing file is an error unless --force is given.
 func runExport(ctx context.Context, a *cli.App, ref string, in exportInput) error {
 	o, err := a.Open(ctx)
 	if err != nil {
@@ -69,6 +86,7 @@ func runExport(ctx context.Context, a *cli.App, ref string, in exportInput) erro
 	}
 	defer o.Close()
 	defer cli.LimitMemory()()
+	// A run names its session: a bundle is a whole session.
 	s, err := o.SessionOf(ctx, ref)
 	if err != nil {
 		return err
@@ -81,6 +99,7 @@ func runExport(ctx context.Context, a *cli.App, ref string, in exportInput) erro
 		AppVersion: a.Version,
 		Salvage:    in.salvage, Redact: in.redact}
 	if in.file == "-" {
+		// Many small writes become few large ones.
 		out := bufio.NewWriterSize(a.Out, 256<<10)
 		doc, err := o.Export(ctx, seed, req, out)
 		if err == nil {
@@ -89,6 +108,7 @@ func runExport(ctx context.Context, a *cli.App, ref string, in exportInput) erro
 		if err != nil {
 			return outputFault(err)
 		}
+		// Stdout is the bundle and nothing else.
 		p := a.NewPage(a.Err)
 		showExport(a, doc, p)
 		_, _ = a.Err.Write(p.Bytes())
@@ -104,7 +124,9 @@ func runExport(ctx context.Context, a *cli.App, ref string, in exportInput) erro
 	return a.Answer("export", doc, func(p *page.Page) { showExport(a, doc, p) })
 }
 
-// outputFault tells a stdout that takes no more from what the export met.
+// outputFault makes OUTPUT_FAILED of an error that is no fault: it comes from
+// stdout and not from the export, and what was written before it is no bundle.
+// The session itself was only read.
 func outputFault(err error) error {
 	if fault.CodeOf(err) != fault.Internal {
 		return err
@@ -113,13 +135,16 @@ func outputFault(err error) error {
 		Suggest("What came out is no bundle. Nothing was changed: make the call again, or write to a file with -o.")
 }
 
+// exportTo writes the bundle to a file that appears whole, under its name, or
+// not at all. A signal interrupts the export, and what was written of the file
+// is removed.
 func exportTo(ctx context.Context, g *engine.Engine, seed [16]byte, req engine.ExportRequest,
 	in exportInput) (engine.Export, error) {
 	target, err := bundlefile.Create(in.file, in.force)
 	if err != nil {
 		return engine.Export{}, err
 	}
-	// What was begun in somebody's folder is taken away again: no cleanup of ours ever
+	// What was begun in the user's folder is removed again: no cleanup of ours ever
 	// comes there. A second signal ends the process at once.
 	ctx, stop := signal.NotifyContext(ctx, cli.StopSignals()...)
 	defer stop()
@@ -137,6 +162,9 @@ func exportTo(ctx context.Context, g *engine.Engine, seed [16]byte, req engine.E
 	return doc, target.Commit()
 }
 
+// showExport prints what is in the bundle and its head, with which an importer
+// can compare. Of a redacted one it warns that only known patterns of secrets
+// are found.
 func showExport(a *cli.App, doc engine.Export, p *page.Page) {
 	where := doc.File
 	if where == "" {

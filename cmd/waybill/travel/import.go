@@ -16,6 +16,7 @@ import (
 	"github.com/waybill/waybill/infra/bundlefile"
 )
 
+// importLong is what 'waybill import --help' prints above the usage.
 const importLong = `Take the session of a bundle into the store. Everything about it is checked before a
 byte is written, and a crash leaves nothing of it behind.
 
@@ -25,6 +26,9 @@ history under the same id, and any with --as-new, is imported under new ids; the
 import twice finds what the first one wrote. Approvals that were given elsewhere are
 shown and do not count here.`
 
+// NewImport makes the command "import". The bundle is checked whole before
+// anything is written, and the session appears in the store at once or not at
+// all. --as-new gives it new ids, whatever the store has.
 func NewImport(a *cli.App) *cobra.Command {
 	var req engine.ImportRequest
 	cmd := &cobra.Command{
@@ -44,7 +48,8 @@ func NewImport(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// openBundle opens the bundle that an argument names, - for stdin.
+// openBundle opens the bundle that an argument names. Stdin cannot be read
+// twice, so it is copied to a temporary file first.
 func openBundle(ctx context.Context, a *cli.App, name string) (*bundlefile.File, error) {
 	if name == "-" {
 		b, err := bundlefile.Spool(ctx, a.In, bundle.Options{})
@@ -54,7 +59,8 @@ func openBundle(ctx context.Context, a *cli.App, name string) (*bundlefile.File,
 	return b, ofFile(name, err)
 }
 
-// ofFile puts the file's name in front of what is wrong inside of it.
+// ofFile puts the name of the file before the message of an error about the
+// bundle. It is nil for a nil error.
 func ofFile(name string, err error) error {
 	if f := fault.Of(err); f != nil {
 		if inside, ok := strings.CutPrefix(f.Message, "bundle: "); ok {
@@ -65,13 +71,21 @@ func ofFile(name string, err error) error {
 	return nil
 }
 
+// importBundle imports one bundle and prints the document "import". A session
+// that exists already with the same log is an answer and no error; a bundle
+// that is damaged changes nothing.
+//
+// The commands that continue the imported runs get the flags of this store.
 func importBundle(ctx context.Context, a *cli.App, name string, req engine.ImportRequest) error {
 	o, err := a.Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer o.Close()
+	// A bundle may be larger than memory.
 	defer cli.LimitMemory()()
+	// The store is opened first: a store that cannot be written to needs no
+	// bundle.
 	b, err := openBundle(ctx, a, name)
 	if err != nil {
 		return err
@@ -81,6 +95,7 @@ func importBundle(ctx context.Context, a *cli.App, name string, req engine.Impor
 	if err != nil {
 		return err
 	}
+	// The next commands must reach this store when they are copied.
 	for i := range doc.Runs {
 		if next := doc.Runs[i].Next; next != nil {
 			next.Command = a.WithStoreFlags(next.Command)
@@ -89,6 +104,9 @@ func importBundle(ctx context.Context, a *cli.App, name string, req engine.Impor
 	return a.Answer("import", doc, func(p *page.Page) { showImport(a, doc, p) })
 }
 
+// showImport prints how the bundle relates to the session in the store,
+// warnings, and the runs that came with it. Where only one of the two went on,
+// the sentence says which; then nothing was written.
 func showImport(a *cli.App, doc engine.Import, p *page.Page) {
 	what := page.Plural(int(doc.Events), "event")
 	switch doc.Relation {

@@ -8,6 +8,8 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 )
 
+// artifactsEraseLong is what 'waybill artifacts erase --help' prints above the
+// usage.
 const artifactsEraseLong = `Remove the bytes of an artifact for good, as when a secret was handed in. What the logs
 say about it stays: its kind, its length and its digest, and from now on who erased it,
 when and why. Every session that has it loses it, and the same bytes handed in again are
@@ -16,12 +18,20 @@ touched.
 
 At a terminal you are asked first; without one --yes has to say so.`
 
+// NewArtifacts makes the command "artifacts" with its one subcommand.
 func NewArtifacts(a *cli.App) *cobra.Command {
 	return cli.NewGroup("artifacts", cli.GroupStore, "Erase what was handed in",
 		"An artifact is what a step handed in, kept as a file under the digest of its bytes.",
 		newArtifactsErase(a))
 }
 
+// newArtifactsErase makes "artifacts erase". It removes the bytes of an
+// artifact from the whole store and leaves a tombstone with the reason; events
+// keep the digest, so that the log stays verifiable.
+//
+// Whether the artifact can be erased is checked before the question. --reason
+// is required, since it is all that remains. To erase the same artifact again
+// is an answer and no error.
 func newArtifactsErase(a *cli.App) *cobra.Command {
 	var reason string
 	var yes bool
@@ -33,6 +43,7 @@ func newArtifactsErase(a *cli.App) *cobra.Command {
 			"  waybill runs events @last --json | jq -r '.data.events[].data.payload.sha256 // empty'",
 		Args: cli.Exactly("DIGEST"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			// A digest must be whole: what is removed must not be a guess.
 			ref, err := canon.ParseDigest(args[0])
 			if err != nil {
 				return cli.UsageFault(cmd, "%q is no digest: %v", args[0], err).
@@ -47,6 +58,7 @@ func newArtifactsErase(a *cli.App) *cobra.Command {
 				return err
 			}
 			defer o.Close()
+			// What cannot be erased is refused before the question.
 			if err := o.Erasable(cmd.Context(), ref); err != nil {
 				return err
 			}

@@ -17,17 +17,21 @@ import (
 	"github.com/waybill/waybill/infra/terminal"
 )
 
+// auditLong is what 'waybill audit --help' prints above the usage.
 const auditLong = `The audit log holds what people decided about a store: approvals, runs that were ended,
 runs that were told never to stop, commands that were trusted, deletions, cleanups,
 repairs, imports; and what was said of runs and proposed. Each act was put on record
 before it was carried out, and its outcome behind it. Secrets are taken out of what was
 said. Nothing here changes the log.`
 
+// NewAudit makes the command "audit" with its subcommands. Both only read.
 func NewAudit(a *cli.App) *cobra.Command {
 	return cli.NewGroup("audit", cli.GroupLook, "See who decided what about the store", auditLong, newAuditList(a),
 		newAuditVerify(a))
 }
 
+// auditListLong is the help of 'waybill audit list'. It names the actions from
+// the closed set, so that it cannot miss one.
 var auditListLong = `List what was decided about the store, the latest last: when, by whom, what about, and
 what came of it. What was intended and has no outcome was cut off, or is being done at
 this moment.
@@ -37,6 +41,12 @@ this moment.
 
 ` + terminal.Wrap("ACTION is one of "+actionWords()+".", page.HelpWidth)
 
+// newAuditList makes "audit list". Actions are a closed set; people may write
+// them with dashes. The filters are the engine's, so that a limit counts what
+// is left after them.
+//
+// The document says whether it is complete: where the audit log is damaged,
+// acts may be missing, and what was found is part of the answer.
 func newAuditList(a *cli.App) *cobra.Command {
 	var q engine.AuditQuery
 	var since, action string
@@ -48,6 +58,7 @@ func newAuditList(a *cli.App) *cobra.Command {
 			"  waybill audit list --limit 20 --json",
 		Args: cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			// People may write it with dashes, as in other flags.
 			if q.Action = audit.Action(strings.ReplaceAll(action, "-", "_")); action != "" &&
 				!slices.Contains(audit.Actions(), q.Action) {
 				return cli.UsageFault(cmd, "there is no action %q", action).Suggest("Use %s.", actionWords())
@@ -56,6 +67,8 @@ func newAuditList(a *cli.App) *cobra.Command {
 				return cli.UsageFault(cmd, "--limit %d is negative", q.Limit)
 			}
 			if since != "" {
+				// The clock of the call, so that tests and users get the
+				// same.
 				at, ok := sinceTime(since, a.Clock())
 				if !ok {
 					return cli.UsageFault(cmd, "--since cannot be %q", since).
@@ -77,6 +90,7 @@ func newAuditList(a *cli.App) *cobra.Command {
 	return cmd
 }
 
+// actionWords lists the actions for help, errors and completion.
 func actionWords() string {
 	var words []string
 	for _, a := range audit.Actions() {
@@ -85,7 +99,11 @@ func actionWords() string {
 	return strings.Join(words, ", ")
 }
 
-// sinceTime reads a date, a time, or how long ago something was. A date is the reader's.
+// sinceTime reads a date, a time, or a duration before now such as 36h, 7d and
+// 2w. A date begins at midnight in the zone of the reader. ok is false for
+// anything else, and for a duration that is negative or too long for any
+// record. Days and weeks follow the calendar, so that they span a change of the
+// clocks.
 func sinceTime(s string, now time.Time) (time.Time, bool) {
 	for _, layout := range []string{time.DateOnly, time.RFC3339} {
 		if at, err := time.ParseInLocation(layout, s, time.Local); err == nil {
@@ -95,6 +113,7 @@ func sinceTime(s string, now time.Time) (time.Time, bool) {
 	for unit, days := range map[string]int{"d": 1, "w": 7} {
 		if text, ok := strings.CutSuffix(s, unit); ok {
 			// More days than that are before anything could be recorded.
+			// 16 bits of days are 179 years.
 			n, err := strconv.ParseUint(text, 10, 16)
 			return now.AddDate(0, 0, -days*int(n)), err == nil
 		}

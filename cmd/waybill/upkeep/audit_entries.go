@@ -16,10 +16,13 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// showAuditTrail writes a line for each act, and below them why there may be more.
+// showAuditTrail prints a line for each act. filtered says that only some acts
+// were asked for, so that an empty list does not mean an empty log. A log that
+// could not be read to its end is named below the lines, with what was found.
 func showAuditTrail(p *page.Page, trail engine.AuditTrail, filtered bool) {
 	day, width := "", 0
 	for _, e := range trail.Entries {
+		// Names are aligned, up to a maximum.
 		width = max(width, min(terminal.TextWidth(render.ActorAndKind(e.Actor)), render.ActorWidthMax))
 	}
 	for _, e := range trail.Entries {
@@ -38,8 +41,10 @@ func showAuditTrail(p *page.Page, trail engine.AuditTrail, filtered bool) {
 	}
 }
 
-// showAuditEntry is laid out as the lines of a timeline are: with the date above each day at
-// a terminal, with the whole time in every line elsewhere.
+// showAuditEntry prints one act in the layout of a timeline: with the date
+// above each day on a terminal, with the whole time in every line elsewhere.
+// Acts that failed or whose outcome is not recorded are colored. It returns the
+// day that is now above.
 func showAuditEntry(p *page.Page, day string, width int, e projections.AuditEntry) string {
 	at := page.ClockTime(e.AtMs, time.RFC3339)
 	if p.Width > 0 {
@@ -49,8 +54,11 @@ func showAuditEntry(p *page.Page, day string, width int, e projections.AuditEntr
 		}
 		at = page.ClockTime(e.AtMs, "15:04")
 	}
+	// The kind is shown where it is no person: a name alone can be chosen
+	// freely.
 	by := render.ActorAndKind(e.Actor)
 	by += strings.Repeat(" ", max(width-terminal.TextWidth(by), 0))
+	// The style shows what went wrong before the words are read.
 	paint := page.Plainly
 	switch e.Outcome {
 	case audit.Failed:
@@ -62,7 +70,8 @@ func showAuditEntry(p *page.Page, day string, width int, e projections.AuditEntr
 	return day
 }
 
-// auditVerbs tell each action: as it was done, and as it was meant to be.
+// auditVerbs are the words for each action: as it was done, and as it was
+// intended.
 var auditVerbs = map[audit.Action][2]string{
 	audit.Approve:    {"approved a step of", "approve a step of"},
 	audit.Override:   {"let nothing stop", "let nothing stop"},
@@ -88,9 +97,15 @@ var auditVerbs = map[audit.Action][2]string{
 	audit.RollBack:   {"rolled back", "roll back"},
 }
 
-// auditSentence says what was done to what, what came of it, and why.
+// auditSentence is one act in words: what was done to what, the outcome, and
+// the reason that was given. An act with no outcome was interrupted, or is
+// being done at this moment.
+//
+// The verbs depend on the action and, for proposals, on the target as well:
+// approving a step and approving a proposal are one action.
 func auditSentence(e projections.AuditEntry) string {
 	verbs, known := auditVerbs[e.Action]
+	// An action of a newer version is shown by its own word.
 	if !known {
 		verbs = [2]string{string(e.Action), string(e.Action)}
 	}
@@ -115,6 +130,7 @@ func auditSentence(e projections.AuditEntry) string {
 	if e.Action == audit.Keep && e.Details["kept"] == "false" {
 		s += ", not any more"
 	}
+	// How a run was ended is part of the act.
 	if as := e.Details["endsAs"]; as != "" {
 		s += " as " + as
 	}
@@ -124,7 +140,8 @@ func auditSentence(e projections.AuditEntry) string {
 	return s
 }
 
-// auditTarget names what an act was about as people know it.
+// auditTarget names what an act was about in the words of people: the beginning
+// of an id, or the id of a workflow beside its digest.
 func auditTarget(e projections.AuditEntry) string {
 	switch t := e.Target; t.Kind {
 	case audit.OfRun:
@@ -155,7 +172,9 @@ func auditTarget(e projections.AuditEntry) string {
 	return string(e.Target.Kind) + " " + e.Target.ID
 }
 
-// showAuditFindings writes what a check of the audit log found.
+// showAuditFindings prints what a check of the audit log found, and returns how
+// many errors and warnings that were. The path is printed once, above the
+// message.
 func showAuditFindings(p *page.Page, findings []manifest.Finding) (errs, warns int) {
 	for _, f := range findings {
 		word := p.Warn("warning")

@@ -10,6 +10,10 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 )
 
+// newAuditVerify makes "audit verify". It checks the audit log, and compares it
+// with the facts in the other logs in both directions. Errors end with exit
+// status 5; a warning, such as a line that is still to be written after an
+// interrupted call, does not.
 func newAuditVerify(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "verify",
@@ -31,6 +35,7 @@ line that is written completes it.`,
 	}
 }
 
+// showAuditVerification prints the findings and then the sums in one line.
 func showAuditVerification(p *page.Page, v engine.AuditVerification) {
 	errs, warns := showAuditFindings(p, v.Findings)
 	sum := page.Plural(int(v.Events), "line") + " checked: "

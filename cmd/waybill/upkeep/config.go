@@ -15,14 +15,16 @@ import (
 	"github.com/waybill/waybill/infra/terminal"
 )
 
+// configLong begins the help of 'waybill config'; the keys follow.
 const configLong = `What can be configured is a closed set of keys, kept in the store that it is about.
 
 `
 
-// NewConfig builds its help from the table of keys, so that a new key is
-// explained without anybody thinking of it.
+// NewConfig makes the command "config" with its subcommands. Its help is made
+// from the table of keys, so that it cannot miss a key.
 func NewConfig(a *cli.App) *cobra.Command {
 	long := configLong
+	// The table explains each key, so that help and checks agree.
 	for _, row := range config.Table {
 		long += "  " + string(row.Key) + "\n"
 		for _, text := range []string{row.Meaning, "Values: " + row.Want + ". Default: " + plainValue(row.Default) +
@@ -34,7 +36,9 @@ func NewConfig(a *cli.App) *cobra.Command {
 		newConfigSet(a))
 }
 
-// newConfigGet prints one bare value for a script, or all with their meaning.
+// newConfigGet makes "config get". With a key it prints the bare value, for
+// scripts; without one, all keys with their meanings. The document is a list in
+// both cases.
 func newConfigGet(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "get [KEY]",
@@ -53,6 +57,7 @@ func newConfigGet(a *cli.App) *cobra.Command {
 					return document.Settings{Settings: []config.Setting{s}}, err
 				},
 				func(p *page.Page, doc document.Settings) {
+					// Without a key, all of them with their meanings.
 					if len(args) == 0 {
 						showSettings(p, doc.Settings)
 						return
@@ -63,6 +68,12 @@ func newConfigGet(a *cli.App) *cobra.Command {
 	}
 }
 
+// newConfigSet makes "config set". The value is checked by the table of keys
+// before it is written. --reset removes the key, so that it follows the default
+// of later versions.
+//
+// It makes the store where there is none, since a configuration can be wanted
+// before the first run.
 func newConfigSet(a *cli.App) *cobra.Command {
 	var reset bool
 	cmd := &cobra.Command{
@@ -96,7 +107,8 @@ goes back to its default.`,
 	return cmd
 }
 
-// plainValue is a value as a person types it.
+// plainValue is a value as a person types it: text without quotes, all else as
+// JSON.
 func plainValue(v canon.Value) string {
 	if v.Kind() == canon.String {
 		return v.Text()
@@ -104,8 +116,9 @@ func plainValue(v canon.Value) string {
 	return string(v.JCS())
 }
 
-// showSettings lists keys with where their value comes from: whoever debugs has to know
-// whether somebody chose it.
+// showSettings prints each key with its value and where that comes from: a
+// reader who looks for the cause of something has to know whether a value was
+// chosen.
 func showSettings(p *page.Page, all []config.Setting) {
 	for _, s := range all {
 		origin := "the default"

@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/infra/terminal"
 )
 
+// doctorLong is what 'waybill doctor --help' prints above the usage.
 const doctorLong = `Look at everything that Waybill needs from this machine, and say what to do about what is
 missing: the store and who may write to it, whether locks exclude and renames do not
 replace, what a sync costs, the filesystem and its room, the clock, keys, configuration
@@ -25,6 +26,13 @@ removed again.
 Exit status: 0 when everything is in order or only warned about, 1 when something is
 not, 5 when something that was written is damaged.`
 
+// NewDoctor makes the command "doctor". It gathers facts about the machine and
+// the store, and package doctor judges them. Nothing is made or repaired; what
+// is tried is tried in a folder that is removed again.
+//
+// The exit status is 1 for a failed check, and 5 where stored facts are
+// damaged. Warnings alone do not fail: the store can be used, and the fix is
+// below the check.
 func NewDoctor(a *cli.App) *cobra.Command {
 	var full bool
 	cmd := &cobra.Command{
@@ -56,13 +64,15 @@ func NewDoctor(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// showReport lists the checks, each with what to do below it; names stand in one column
-// where the window has room for it.
+// showReport prints a line for each check with its fix below. Names are padded
+// to one column, unless the window is too narrow for that and a readable text
+// beside it.
 func showReport(p *page.Page, r doctor.Report) {
 	wide := 0
 	for _, c := range r.Checks {
 		wide = max(wide, terminal.TextWidth(string(c.Name)))
 	}
+	// Names and texts need room beside each other.
 	if p.Width > 0 && p.Width < wide+page.TextWidthMin+4 {
 		wide = 0 // names go as they are
 	}
@@ -82,6 +92,7 @@ func showReport(p *page.Page, r doctor.Report) {
 		lead := mark + " " + p.Bold(name) + "  "
 		p.Text(lead, c.Message)
 		if c.Fix != "" {
+			// The fix is aligned with the message above it.
 			indent := ""
 			for range terminal.TextWidth(lead) - 2 {
 				indent += " "
@@ -103,6 +114,7 @@ func showReport(p *page.Page, r doctor.Report) {
 	}
 }
 
+// andWarnings is the end of a sentence that counts warnings, "" for none.
 func andWarnings(n int) string {
 	if n == 0 {
 		return ""
@@ -110,9 +122,11 @@ func andWarnings(n int) string {
 	return ", with " + page.Plural(n, "warning")
 }
 
-// gather collects the facts. Whatever cannot be had is a fact as well: only the end of
-// the call is an error.
+// gather collects the facts. Each step adds to them and none fails: what cannot
+// be found out is a fact as well. Only the end of the call is an error.
 func gather(ctx context.Context, a *cli.App, full bool) (doctor.Facts, error) {
+	// The order matters only for what later facts build upon, such as the kind
+	// of the store.
 	d := &diagnosis{a: a, full: full}
 	d.binary()
 	d.place()

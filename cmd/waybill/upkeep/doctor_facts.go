@@ -20,20 +20,28 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// diagnosis gathers facts. It opens the store by itself: one that cannot be opened is
-// what it is there to tell of.
+// diagnosis gathers facts. It opens the store itself where other commands would
+// fail: a store that cannot be opened is one of the facts. Files of the store
+// are read by package diagnose.
 type diagnosis struct {
+	// the call, for its flags and streams
 	a    *cli.App
 	full bool
 	f    doctor.Facts
 }
 
+// binary notes the version and platform of the program.
 func (d *diagnosis) binary() {
 	d.f.Binary = doctor.Binary{Version: d.a.Version, Platform: runtime.GOOS + "/" + runtime.GOARCH,
 		Commit: cli.Commit()}
 }
 
-// place finds out which folder is meant, and by what.
+// place finds out which folder the call means and which flag or variable names
+// it. A home folder that is not known leaves the store unnamed, and most checks
+// out.
+//
+// The source of the name is part of the report: a store that seems empty is
+// most often another one than was meant.
 func (d *diagnosis) place() {
 	dir, err := d.a.StoreDir()
 	if err != nil {
@@ -42,6 +50,7 @@ func (d *diagnosis) place() {
 	}
 	d.f.Store = diagnose.Look(dir)
 	c := d.a.Flags
+	// The first of these that is set is what counts.
 	switch {
 	case c.Store != "":
 		d.f.Store.From = "--store"
@@ -57,13 +66,16 @@ func (d *diagnosis) place() {
 	}
 }
 
-// ground tries what a store relies on: inside it where it is ours to write to, else in
-// the nearest folder above, which mostly lies on the same disk.
+// ground tries what a store relies on, such as locks and renames. It tries
+// inside the store where that is one of ours and can be opened, else in the
+// nearest folder above, which mostly is on the same disk. A folder that is no
+// store gets nothing written into it.
 func (d *diagnosis) ground() {
 	if d.f.Store.Unnamed != nil {
 		return
 	}
 	dir := d.f.Store.Dir
+	// Only a store that is there and opens is written to.
 	ours := d.f.Store.Kind == doctor.Folder
 	if ours {
 		s, err := filestore.OpenDir(dir, filestore.Options{AllowNetworkFS: true})
@@ -77,10 +89,16 @@ func (d *diagnosis) ground() {
 		at = diagnose.Nearest(filepath.Dir(dir))
 	}
 	d.f.Ground = diagnose.Probe(context.Background(), at)
+	// A failure outside of the store is weaker evidence.
 	d.f.Ground.InStore, d.f.Ground.Allowed = ours, d.a.Flags.AllowNetworkFS
 }
 
-// inside looks at a store that can be opened.
+// inside looks at a store that can be opened: its id, its users, leftovers,
+// settings and sessions. A folder without an id that has sessions belongs to
+// another program or lost its store.json.
+//
+// An error of opening is the fact that the report explains, and ends this step
+// alone.
 func (d *diagnosis) inside(ctx context.Context) {
 	s := &d.f.Store
 	d.f.Clock = doctor.Clock{NowMs: d.a.NowMs()}
@@ -99,6 +117,7 @@ func (d *diagnosis) inside(ctx context.Context) {
 		return
 	}
 	if !storeID.IsZero() {
+		// There is one format so far.
 		s.ID, s.Format = storeID.String(), 1
 		s.InUse, s.Holder = diagnose.InUse(ctx, s.Dir)
 		d.f.Left = diagnose.Leftovers(s.Dir)
@@ -110,6 +129,9 @@ func (d *diagnosis) inside(ctx context.Context) {
 	}
 }
 
+// settings reads the keyring, the configuration and the trusted workflows, and
+// notes for each why it cannot be used. A file that does not exist is in order:
+// the defaults hold.
 func (d *diagnosis) settings(ctx context.Context, o *cli.Store) {
 	if k, err := o.ListKeys(ctx); err == nil {
 		d.f.Keys = doctor.Keys{State: string(k.State), Problem: k.Problem, Current: k.Current, Previous: k.Previous}
@@ -130,11 +152,16 @@ func (d *diagnosis) settings(ctx context.Context, o *cli.Store) {
 	}
 }
 
-// newestChecked is how many sessions are verified where not all are: those that are
-// worked with.
+// newestChecked is how many sessions are verified without --full: those that
+// are worked with.
 const newestChecked = 5
 
-// verify checks the sessions that were written to last, or everything.
+// verify checks the sessions that were written to last, or all of them with
+// --full, and counts what is found. A session that cannot be read at all counts
+// as one error.
+//
+// Without --full the time that it takes does not grow with the store; 'waybill
+// verify' checks the rest.
 func (d *diagnosis) verify(ctx context.Context, o *cli.Store) {
 	v := &d.f.Verified
 	v.Looked = true
@@ -144,6 +171,7 @@ func (d *diagnosis) verify(ctx context.Context, o *cli.Store) {
 		return
 	}
 	v.Of = len(all)
+	// The time of the newest manifest shows a clock that was set back.
 	newest, atMs := diagnose.Newest(o.Dir, all, newestChecked)
 	d.f.Clock.NewestMs = atMs
 	if d.full {
@@ -173,6 +201,7 @@ func (d *diagnosis) verify(ctx context.Context, o *cli.Store) {
 	}
 }
 
+// count adds findings to the sums and keeps the message of the first error.
 func (d *diagnosis) count(findings []manifest.Finding) {
 	v := &d.f.Verified
 	for _, f := range findings {
@@ -180,13 +209,16 @@ func (d *diagnosis) count(findings []manifest.Finding) {
 			v.Warnings++
 			continue
 		}
+		// One message explains more than a number.
 		if v.Errors++; v.First == "" {
 			v.First = f.Message
 		}
 	}
 }
 
-// workflows counts what is found where workflows are looked for.
+// workflows counts what is found where workflows are searched for, by place,
+// and lists those that do not validate. Without a working directory there is
+// only the reason why nothing was counted.
 func (d *diagnosis) workflows(ctx context.Context) {
 	w := &d.f.Workflows
 	finder, err := d.a.Finder()
@@ -207,8 +239,8 @@ func (d *diagnosis) workflows(ctx context.Context) {
 	}
 }
 
-// brought are installed things. Looking for them makes no store, and where one cannot be
-// opened the checks before this one say so.
+// brought are the installed artifacts. A folder that is no store yet has none,
+// and is not opened for them.
 func (d *diagnosis) brought(ctx context.Context) cli.Installations {
 	if d.f.Store.ID == "" {
 		return nil
@@ -216,6 +248,8 @@ func (d *diagnosis) brought(ctx context.Context) cli.Installations {
 	return d.a.Installed(ctx)
 }
 
+// countWorkflows counts the workflows of each place. Places that are empty are
+// listed as missing, but for installed workflows, which need not exist.
 func (d *diagnosis) countWorkflows(files []catalog.File, bindings catalog.Bindings, in cli.Installations) {
 	w := &d.f.Workflows
 	counts := map[source.SourceKind]int{}
@@ -232,6 +266,7 @@ func (d *diagnosis) countWorkflows(files []catalog.File, bindings catalog.Bindin
 		if kind == source.SourceInstalled && counts[kind] == 0 {
 			continue // nothing has to be there
 		}
+		// Bundled workflows are always there; other places may be missing.
 		there := kind == source.SourceBundled || counts[kind] > 0
 		if kind == source.SourceUser && !there {
 			if config, err := d.a.BaseDir("XDG_CONFIG_HOME", ".config"); err == nil {
@@ -243,6 +278,9 @@ func (d *diagnosis) countWorkflows(files []catalog.File, bindings catalog.Bindin
 	}
 }
 
+// surroundings notes the repository, the program git, and what the terminal can
+// do. git is optional: repositories are read without it. Without a terminal
+// there is no width, and no color.
 func (d *diagnosis) surroundings() {
 	_, root, err := d.a.Workspace()
 	_, gitErr := exec.LookPath("git")

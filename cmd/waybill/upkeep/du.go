@@ -10,11 +10,15 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 )
 
+// duLong is what 'waybill du --help' prints above the usage.
 const duLong = `Show how much of the disk a store takes, and what takes it: each session with its log and
 with the objects that it alone needs, the largest first; objects by kind; every folder of
 the store. Several sessions often share a workflow or a snapshot: that stands by itself,
 since deleting one of them would not free it.`
 
+// NewDU makes the command "du". The sums are counted from the files now, and
+// nothing is kept of them. The document always lists every session; --all is
+// for people.
 func NewDU(a *cli.App) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
@@ -34,15 +38,23 @@ func NewDU(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// duRowsMax is how many sessions are listed where nobody asks for all.
+// duRowsMax is how many sessions the table has without --all.
 const duRowsMax = 20
 
+// showUsage prints three tables: sessions with their logs and objects, objects
+// by kind with what no log refers to, and folders. An object that several
+// sessions share counts as shared for each of them, since deleting one session
+// would not free it.
+//
+// What could not be counted is named below the tables, and gc is suggested
+// where it would free something.
 func showUsage(a *cli.App, u engine.Usage, all bool, p *page.Page) {
 	p.Line("%s in %s", p.Bold(page.Size(u.TotalBytes)), page.Plural(int(u.TotalFiles), "file"))
 	sessions := append(append([]engine.SessionUsage{}, u.Sessions...), u.Trash...)
 	if len(sessions) > 0 {
 		rows := [][]page.Cell{}
 		for _, s := range sessions {
+			// The list is sorted by size, so the largest ones are shown.
 			if len(rows) == duRowsMax && !all {
 				break
 			}
@@ -75,6 +87,7 @@ func showUsage(a *cli.App, u engine.Usage, all bool, p *page.Page) {
 		{Title: "UNUSED", Right: true}}, rows)
 	rows = nil
 	for _, f := range u.Folders {
+		// Empty folders and the sum of all say nothing new.
 		if f.Path != "." && f.Files > 0 {
 			rows = append(rows, []page.Cell{{Text: f.Path}, {Text: page.Itoa(int(f.Files))},
 				{Text: page.Size(f.Bytes)}})
@@ -84,6 +97,7 @@ func showUsage(a *cli.App, u engine.Usage, all bool, p *page.Page) {
 		p.Line("")
 		p.Table([]page.Column{{Title: "FOLDER"}, {Title: "FILES", Right: true}, {Title: "SIZE", Right: true}}, rows)
 	}
+	// What could not be counted makes the sums too small.
 	for _, c := range u.Unclear {
 		p.Text(p.Warn("! "), c.Path+": "+c.Message)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/store/retention"
 )
 
+// gcLong is what 'waybill gc --help' prints above the usage.
 const gcLong = `Show what nobody needs any more, and with --apply remove it: sessions without anything
 new for long go to the trash (retentionDays of the configuration), what lay in the trash
 long enough goes for good (trashDays), and so does every snapshot, workflow and artifact
@@ -19,6 +20,12 @@ that no log names, and what interrupted writes left behind.
 Where anything of the store is damaged, or of a version that is not known, it may need
 anything: then nothing is removed, and --apply ends with exit status 5.`
 
+// NewGC makes the command "gc". Without --apply it shows what would be removed;
+// the engine computes both in the same way. Where the store has damage, nothing
+// is removed, and with --apply that ends with exit status 5.
+//
+// Sessions are moved to the trash first and removed by a later call.
+// --empty-trash counts all of the trash as old enough.
 func NewGC(a *cli.App) *cobra.Command {
 	var req engine.GCRequest
 	cmd := &cobra.Command{
@@ -41,7 +48,12 @@ func NewGC(a *cli.App) *cobra.Command {
 	return cmd
 }
 
+// showGC prints what is removed, or would be, and how much that frees. In safe
+// mode it prints the damage in place of that. Sessions that another process
+// uses stay for now, and are named with the reason.
 func showGC(a *cli.App, r engine.GCReport, req engine.GCRequest, p *page.Page) {
+	// What is damaged may refer to anything, so nothing counts as
+	// unreferenced.
 	if r.SafeMode {
 		p.Text(p.Warn("! "), "Nothing is removed: what is damaged or not understood may need anything.")
 		for _, u := range r.Unclear[:min(len(r.Unclear), gcRowsMax)] {
@@ -65,6 +77,7 @@ func showGC(a *cli.App, r engine.GCReport, req engine.GCRequest, p *page.Page) {
 		p.Line("%s Everything in the store is needed.", p.Good("✓"))
 	default:
 		p.Line("It would free %s. Nothing was removed.", p.Bold(page.Size(r.FreedBytes)))
+		// The suggested command has the same flags as this one.
 		words := []string{"gc", "--apply"}
 		if req.EmptyTrash {
 			words = append(words, "--empty-trash")
@@ -73,16 +86,20 @@ func showGC(a *cli.App, r engine.GCReport, req engine.GCRequest, p *page.Page) {
 	}
 }
 
-// gcRowsMax is how many of a kind are shown one by one; the document has all.
+// gcRowsMax is how many rows of a kind are printed; the document has all of
+// them.
 const gcRowsMax = 10
 
+// showMore prints how many rows were left out of n, and nothing where all are
+// shown.
 func showMore(p *page.Page, n int) {
 	if n > gcRowsMax {
 		p.Line("      %s", p.Dim("and "+page.Itoa(n-gcRowsMax)+" more; --json names all"))
 	}
 }
 
-// whyGone says in words why something goes.
+// whyGone are the reasons for a removal in words, as they follow the number of
+// things.
 var whyGone = map[retention.Reason]string{
 	retention.Expired:  "nothing new for longer than sessions are kept: to the trash",
 	retention.Unborn:   "begun, and never anything in it",
@@ -93,7 +110,14 @@ var whyGone = map[retention.Reason]string{
 	retention.Leftover: "left by interrupted writes",
 }
 
+// showRemovals prints what goes by reason: first sessions that move to the
+// trash and sessions that leave it, then unreferenced objects by kind, then
+// files that interrupted writes left.
+//
+// Sessions are listed one by one up to a maximum, since a person decides about
+// them; objects and files are only counted.
 func showRemovals(a *cli.App, r engine.GCReport, p *page.Page) {
+	// By reason, since that is what a person decides about.
 	for _, why := range retention.Reasons {
 		var rows [][2]string
 		bytes, count := int64(0), 0

@@ -12,15 +12,20 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
+// keysLong is what 'waybill keys --help' prints above the usage.
 const keysLong = `Tokens are signed with keys that lie in the store and never leave it. There are two of
 them: the current one signs, and tokens of the previous one are accepted as well. Keys
 are called by a fingerprint, which says nothing about them.`
 
+// NewKeys makes the command "keys" with its subcommands. Keys are named by
+// fingerprints; no command prints a key.
 func NewKeys(a *cli.App) *cobra.Command {
 	return cli.NewGroup("keys", cli.GroupSetup, "Show or replace the keys that tokens are signed with", keysLong,
 		newKeysList(a), newKeysRotate(a))
 }
 
+// newKeysList makes "keys list". A keyring that is missing is in order, since
+// the first token makes one; one that cannot be used ends with exit status 5.
 func newKeysList(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "list",
@@ -37,6 +42,7 @@ func newKeysList(a *cli.App) *cobra.Command {
 	}
 }
 
+// rotateLong is what 'waybill keys rotate --help' prints above the usage.
 const rotateLong = `Make a fresh key, which signs from now on. Tokens that are out stay good: the key that
 was current is now the previous one. Tokens of the key that was previous until now are
 worthless from here on.
@@ -49,6 +55,9 @@ token and hands out fresh ones.
 At a terminal you are asked; without one --yes is needed. --if-current says which key
 is meant to be replaced: if it is not the current one any more, nothing happens.`
 
+// newKeysRotate makes "keys rotate". --if-current makes it safe to repeat: a
+// key that was replaced meanwhile is not replaced again. An empty --if-current
+// is refused, since it is a variable that is not set.
 func newKeysRotate(a *cli.App) *cobra.Command {
 	var yes bool
 	var ifCurrent string
@@ -76,9 +85,15 @@ func newKeysRotate(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// rotateKeys replaces the keys as they were when it was asked for: whoever did so meanwhile
-// is not undone, and costs nobody a token.
+// rotateKeys replaces the keys as they were when the call began: a rotation by
+// another process in between is not undone, and costs no caller a token. It
+// asks first, unless the store does not exist yet and there is nothing to lose.
+//
+// The question says which tokens become invalid: those of the previous key, or
+// all of them where the keyring cannot be used. Runs are never lost with
+// tokens; 'continue --run' makes new ones.
 func rotateKeys(ctx context.Context, a *cli.App, o *cli.Store, ifCurrent string, yes bool) error {
+	// What is replaced is what was seen here; the engine compares.
 	have, err := o.ListKeys(ctx)
 	if err != nil {
 		return err
@@ -89,6 +104,7 @@ func rotateKeys(ctx context.Context, a *cli.App, o *cli.Store, ifCurrent string,
 	}
 	store, err := o.Identity.StoreID(ctx, ports.ReadOnly)
 	if err == nil && !store.IsZero() && !yes {
+		// Nothing is asked where no person can answer.
 		if !a.IsTerminal(a.In) || a.Flags.JSON {
 			return fault.New(fault.ValidationError, "%s; nobody has agreed to that", cost(have)).
 				Suggest("Say --yes: 'waybill keys rotate --yes'.")
@@ -104,6 +120,7 @@ func rotateKeys(ctx context.Context, a *cli.App, o *cli.Store, ifCurrent string,
 	return a.Answer("keys", k, func(p *page.Page) {
 		p.Text(p.Good("✓ "), "A fresh key signs from now on.")
 		showKeys(p, k)
+		// A keyring that could not be used is kept, so that it can be examined.
 		if k.Quarantine != "" {
 			p.Line("The old keyring lies in %s.", page.Clean(k.Quarantine))
 		}
@@ -114,7 +131,7 @@ func rotateKeys(ctx context.Context, a *cli.App, o *cli.Store, ifCurrent string,
 	})
 }
 
-// cost says what a rotation takes away from others.
+// cost is what a rotation makes invalid, as the beginning of a sentence.
 func cost(have engine.KeyList) string {
 	switch {
 	case have.State != engine.KeysReady:
@@ -126,7 +143,7 @@ func cost(have engine.KeyList) string {
 	return "tokens of key " + have.Current + " stay good until the next rotation"
 }
 
-// showKeys lists fingerprints.
+// showKeys prints the fingerprints, or why there are none.
 func showKeys(p *page.Page, k engine.KeyList) {
 	switch k.State {
 	case engine.KeysMissing:

@@ -14,6 +14,7 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
+// repairLong is what 'waybill repair --help' prints above the usage.
 const repairLong = `Take what is damaged out of the way, so that its session can go on from what is whole.
 Without --apply nothing changes: what would be done is shown, and what would be lost.
 
@@ -29,6 +30,9 @@ With --apply you are asked at a terminal; without one --yes is needed.
 Exit status: 0 when nothing is damaged, or all of it was repaired; 3 when something
 waits for a person to say --apply; 5 when something is damaged that no repair mends.`
 
+// NewRepair makes the command "repair". Without --apply it only shows the plan.
+// A store whose store.json is damaged cannot be repaired: without it the folder
+// cannot be distinguished from any other, and the suggestion is a backup.
 func NewRepair(a *cli.App) *cobra.Command {
 	var apply, yes bool
 	cmd := &cobra.Command{
@@ -43,6 +47,7 @@ func NewRepair(a *cli.App) *cobra.Command {
 				return cli.UsageFault(cmd, "--yes agrees to --apply, which is not there")
 			}
 			call := engine.RepairCall{Apply: apply}
+			// Without an argument the whole store is looked at.
 			if len(args) > 0 {
 				call.Ref = args[0]
 			}
@@ -63,9 +68,15 @@ func NewRepair(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// showRepair shows what would be done before anybody is asked to agree to it.
+// runRepair shows the plan and asks before it applies it. Without a terminal,
+// or with --json, and without --yes, the plan is the answer and nothing is
+// changed: a program sees what it would agree to.
+//
+// The engine makes the plan again when it applies it, so that what is moved is
+// what is damaged then. A plan without steps needs no question.
 func runRepair(ctx context.Context, a *cli.App, o *cli.Store, call engine.RepairCall, yes bool) error {
 	if call.Apply && !yes {
+		// The same call without apply gives the plan.
 		plan, err := o.Repair(ctx, a.Caller(), engine.RepairCall{Ref: call.Ref})
 		if err != nil {
 			return err
@@ -88,7 +99,9 @@ func runRepair(ctx context.Context, a *cli.App, o *cli.Store, call engine.Repair
 	return repaired(a, r)
 }
 
-// repaired prints the document; the worst of what is left gives the exit status.
+// repaired prints the document "repair". The worst of what is left gives the
+// exit status: 5 for damage that no repair fixes, 3 for a plan that waits for
+// --apply, else 0.
 func repaired(a *cli.App, r engine.RepairReport) error {
 	if err := a.Answer("repair", r, func(p *page.Page) {
 		showRepair(p, r)
@@ -107,12 +120,17 @@ func repaired(a *cli.App, r engine.RepairReport) error {
 	return nil
 }
 
-// showRepair shows steps by log: a damaged log may have a thousand segments, and where they
-// go is one place.
+// showRepair prints the steps by log: a damaged log may have a thousand
+// segments, and all of them go to one folder. Below each log is what is lost
+// with it, and at the end what cannot be repaired.
+//
+// The last line is the verdict in words; the exit status says the same to
+// programs.
 func showRepair(p *page.Page, r engine.RepairReport) {
 	for i := 0; i < len(r.Steps); {
 		first, files, bytes := r.Steps[i], 0, int64(0)
 		kept := int64(-1)
+		// The steps of one log follow each other.
 		for ; i < len(r.Steps) && r.Steps[i].Log == first.Log; i++ {
 			if r.Steps[i].What == ports.KeepPrefix {
 				kept = r.Steps[i].Bytes
@@ -131,6 +149,7 @@ func showRepair(p *page.Page, r engine.RepairReport) {
 		}
 		showLost(p, r.Lost, first.Log)
 	}
+	// What a step repairs is shown with the step.
 	for _, f := range r.Findings {
 		if f.Outlook == engine.Repairable {
 			continue
@@ -155,7 +174,9 @@ func showRepair(p *page.Page, r engine.RepairReport) {
 	}
 }
 
-// showLost says what goes with the files, in the words of whoever did the work.
+// showLost prints how many events of a log are lost, how many of these can
+// still be read in the quarantine, and which runs they are from. Logs that lose
+// no event are passed over.
 func showLost(p *page.Page, all engine.Lost, log string) {
 	for _, l := range all.Logs {
 		if l.Log != log || l.Events == 0 {
@@ -173,7 +194,8 @@ func showLost(p *page.Page, all engine.Lost, log string) {
 	}
 }
 
-// quarantineOf is the folder that files of one repair go to.
+// quarantineOf is the folder of one repair within the quarantine: the first two
+// parts of a path.
 func quarantineOf(to string) string {
 	parts := strings.SplitN(to, "/", 3)
 	return strings.Join(parts[:min(len(parts), 2)], "/")

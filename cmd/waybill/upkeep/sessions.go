@@ -12,14 +12,20 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
+// sessionsLong is what 'waybill sessions --help' prints above the usage.
 const sessionsLong = `A session is one log: mostly one run, sometimes several that began in it. It is what is
 kept, deleted, exported and verified as one.`
 
+// NewSessions makes the command "sessions" with its subcommands. Deleting moves
+// a session to the trash; only emptying the trash, and gc after a time, remove
+// anything.
 func NewSessions(a *cli.App) *cobra.Command {
 	return cli.NewGroup("sessions", cli.GroupStore, "List, keep, delete and restore sessions", sessionsLong,
 		newSessionsList(a), newSessionsKeep(a), newSessionsDelete(a), newSessionsRestore(a))
 }
 
+// newSessionsList makes "sessions list". The document always has both lists,
+// the sessions and the trash; --trash chooses what people see.
 func newSessionsList(a *cli.App) *cobra.Command {
 	var trash bool
 	cmd := &cobra.Command{
@@ -46,11 +52,15 @@ JSON document always holds both.`,
 	return cmd
 }
 
+// showSessions prints a row for each session, the latest first, and how many
+// are in the trash. The state is the health of a damaged session, else whether
+// it is kept.
 func showSessions(a *cli.App, list engine.SessionList, p *page.Page) {
 	var rows [][]page.Cell
 	for _, s := range list.Sessions {
 		state := page.Cell{}
 		switch {
+		// Damage matters more than being kept.
 		case s.Health != manifest.Healthy:
 			state = page.Cell{Text: render.Health(s.Health), Paint: p.Bad}
 		case s.Kept:
@@ -72,6 +82,9 @@ func showSessions(a *cli.App, list engine.SessionList, p *page.Page) {
 	}
 }
 
+// showTrash prints a row for each deleted session, with the reason that was
+// given and when it was deleted. The command that restores one is below the
+// table.
 func showTrash(a *cli.App, list []engine.TrashedSession, p *page.Page) {
 	if len(list) == 0 {
 		p.Line("The trash is empty.")
@@ -79,6 +92,7 @@ func showTrash(a *cli.App, list []engine.TrashedSession, p *page.Page) {
 	}
 	var rows [][]page.Cell
 	for _, t := range list {
+		// A note that cannot be read leaves no reason.
 		reason := ""
 		if t.Note != nil {
 			reason = t.Note.Reason
@@ -91,8 +105,9 @@ func showTrash(a *cli.App, list []engine.TrashedSession, p *page.Page) {
 	p.Line("%s", p.Dim("Take one back: "+a.Command("sessions", "restore", "SESSION")))
 }
 
-// sessionName is what people call a session by: its first run, whose short name all
-// commands take. In a pipe it is the whole id, to be cut out and used.
+// sessionName is how a table names a session: by the beginning of its first
+// run's id, which all commands accept; by its whole id in a pipe, and where no
+// run can be read.
 func sessionName(a *cli.App, whole string, runs []engine.RunName, p *page.Page) page.Cell {
 	if p.Width == 0 || len(runs) == 0 {
 		return page.Cell{Text: whole, Paint: p.Bold}
@@ -100,6 +115,8 @@ func sessionName(a *cli.App, whole string, runs []engine.RunName, p *page.Page) 
 	return page.Cell{Text: page.ShortRun(runs[0].RunID), Paint: p.Bold}
 }
 
+// titleOfRuns is the title of a session's first run, and how many more there
+// are.
 func titleOfRuns(runs []engine.RunName) string {
 	switch len(runs) {
 	case 0:

@@ -10,6 +10,8 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 )
 
+// sessionsDeleteLong is what 'waybill sessions delete --help' prints above the
+// usage.
 const sessionsDeleteLong = `Move sessions to the trash, each with all of its runs. What lies there is in no list any
 more; 'waybill sessions restore' takes it back, and 'waybill gc --apply' removes it for
 good once it is old enough (trashDays of the configuration). A session that is kept, or
@@ -19,13 +21,16 @@ that somebody is at work with, is refused.
 
 At a terminal you are asked first; without one --yes has to say so.`
 
-// deleteInput is what the flags of delete say.
+// deleteInput is what the flags of delete say. A reason goes with sessions
+// only: what was deleted has one already.
 type deleteInput struct {
 	reason     string
 	yes        bool
 	emptyTrash bool
 }
 
+// newSessionsDelete makes "sessions delete". It takes sessions, or
+// --empty-trash alone: the first can be undone with restore, the second cannot.
 func newSessionsDelete(a *cli.App) *cobra.Command {
 	var in deleteInput
 	cmd := &cobra.Command{
@@ -56,8 +61,13 @@ func newSessionsDelete(a *cli.App) *cobra.Command {
 	return cmd
 }
 
+// deleteSessions moves sessions to the trash. A session that is kept is refused
+// before the question, and then none of the others is deleted either. A run as
+// argument means its whole session, which may have other runs; the question
+// lists them.
 func deleteSessions(ctx context.Context, a *cli.App, o *cli.Store, req engine.DeleteRequest, yes bool) error {
-	// What cannot go is said before anybody is asked.
+	// What cannot be deleted is refused before the question.
+	// The question shows what would be moved.
 	rows, err := o.Deletable(ctx, req)
 	if err != nil {
 		return err
@@ -81,11 +91,15 @@ func deleteSessions(ctx context.Context, a *cli.App, o *cli.Store, req engine.De
 	})
 }
 
+// emptyTrash removes the sessions of the trash after a question, if there are
+// any. Objects that only they referred to are removed by the next gc. An empty
+// trash is an answer and no error.
 func emptyTrash(ctx context.Context, a *cli.App, o *cli.Store, yes bool) error {
 	list, err := o.Trashed(ctx)
 	if err != nil {
 		return err
 	}
+	// An empty trash needs no question.
 	if len(list) > 0 {
 		err := a.Confirm(yes, "Remove "+page.Plural(len(list), "session")+" for good?",
 			func(p *page.Page) { showTrash(a, list, p) })

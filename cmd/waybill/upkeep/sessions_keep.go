@@ -10,9 +10,14 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 )
 
+// sessionsKeepLong is what 'waybill sessions keep --help' prints above the
+// usage.
 const sessionsKeepLong = `Keep a session: neither 'waybill gc' nor 'waybill sessions delete' takes it, however old
 it grows. --off takes that back. Who kept it, when and why stays on record.`
 
+// newSessionsKeep makes "sessions keep". A session that is kept is neither
+// expired by gc nor deleted; --off ends that. To set what is set already
+// changes nothing and is no error.
 func newSessionsKeep(a *cli.App) *cobra.Command {
 	var req engine.KeepRequest
 	cmd := &cobra.Command{

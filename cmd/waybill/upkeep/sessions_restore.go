@@ -10,6 +10,8 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 )
 
+// newSessionsRestore makes "sessions restore". It moves a session out of the
+// trash as it was. Of several with one id it is the one that was deleted last.
 func newSessionsRestore(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "restore SESSION|RUN",

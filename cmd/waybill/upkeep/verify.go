@@ -1,6 +1,17 @@
-// Package upkeep holds the commands that look after a store: verify and repair, the
-// audit log, keys, configuration, disk usage, cleanup, sessions and artifacts, and the
-// doctor. It decides nothing about what is damaged or removed; the engine does.
+// Package upkeep holds the commands that look after a store:
+//
+//   - verify, audit and doctor find out what is wrong, and change nothing
+//   - repair moves what is damaged to the quarantine
+//   - sessions, gc and artifacts remove what is not needed, or must go
+//   - keys, config and du show or change the store itself
+//
+// It decides nothing about what is damaged, referred to or expired; the engine
+// does. Before something is done that cannot be undone, the commands show what
+// it is and ask. Without a terminal the call itself must agree, with --yes:
+// a command never waits for an answer that cannot come.
+//
+// The exit status is 5 where something that was written is damaged, which is
+// the answer of a check and no failure of the command.
 package upkeep
 
 import (
@@ -14,6 +25,9 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
+// NewVerify makes the command "verify". Without an argument it checks the whole
+// store, else the session of one run. It only reads, and ends with exit status
+// 5 where an error was found. Warnings alone end with 0.
 func NewVerify(a *cli.App) *cobra.Command {
 	var f verifyFlags
 	cmd := &cobra.Command{
@@ -44,11 +58,20 @@ such as the remains of an interrupted write, do not.`,
 	return cmd
 }
 
+// verifyFlags are the flags of verify. expect is the head that a log is
+// compared with.
 type verifyFlags struct {
 	digests, watch, heads bool
 	expect                string
 }
 
+// runVerify checks and prints the document "verification". Progress is drawn on
+// a terminal only. A log that is whole but does not hold the expected head is
+// an error of its own, and then no document is printed.
+//
+// Memory is limited for the call: a store is read through buffers and may be
+// larger than memory. A store whose store.json is damaged cannot be checked at
+// all, since that file says what the folder is.
 func runVerify(a *cli.App, cmd *cobra.Command, args []string, f verifyFlags) error {
 	o := engine.VerifyOptions{Digests: f.digests}
 	// An empty one is a variable that is not set, and must not read as "all is well".
@@ -57,6 +80,7 @@ func runVerify(a *cli.App, cmd *cobra.Command, args []string, f verifyFlags) err
 		if o.ExpectHead, err = canon.ParseDigest(f.expect); err != nil {
 			return cli.UsageFault(cmd, "--expect-head %q: %s", f.expect, err)
 		}
+		// A head is that of one log.
 		if len(args) == 0 {
 			return cli.UsageFault(cmd, "--expect-head is about one log: name its session")
 		}
@@ -89,6 +113,7 @@ func runVerify(a *cli.App, cmd *cobra.Command, args []string, f verifyFlags) err
 	if v.OK && len(v.Sessions) == 1 && v.Sessions[0].Since == engine.HeadOther {
 		return headMismatch(v.Sessions[0], o.ExpectHead)
 	}
+	// For one session the head is always of interest.
 	heads := f.heads || len(args) > 0
 	err = a.Answer("verification", v, func(p *page.Page) {
 		render.Verification(p, v)
@@ -102,7 +127,8 @@ func runVerify(a *cli.App, cmd *cobra.Command, args []string, f verifyFlags) err
 	return cli.ExitWith(fault.ExitIntegrity)
 }
 
-// headMismatch is the answer where a log is whole, and not the one that it was.
+// headMismatch is the error for a log that is whole, and is not the one whose
+// head was expected: it was cut, or replaced by another.
 func headMismatch(s engine.SessionVerdict, expected canon.Digest) error {
 	return fault.New(fault.HeadMismatch,
 		"the log of %s does not hold the head %s: it lost its end since, or another log stands in its place",
@@ -111,7 +137,8 @@ func headMismatch(s engine.SessionVerdict, expected canon.Digest) error {
 		With("sessionId", s.SessionID.String()).With("expected", expected.String()).With("head", s.Head.Digest.String())
 }
 
-// showHeads names the heads of logs, for whoever wants to keep them.
+// showHeads prints the heads of the logs, which a person can note and compare
+// with later.
 func showHeads(p *page.Page, v engine.Verification) {
 	for _, s := range v.Sessions {
 		since := ""

@@ -13,9 +13,14 @@ import (
 	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
-// showAnswer prints a step or blocked document. A blocked one exits with 3. behind
-// says that the run went on from there before.
+// showAnswer prints a step, or a blocked attempt, as the document of that kind.
+// A blocked one ends with exit status 3: the attempt is recorded, and the step
+// is still pending.
+//
+// behind says that the run has continued from this node before, so that handing
+// in again makes a branch.
 func showAnswer(ctx context.Context, a *cli.App, o *cli.Store, answer engine.Answer, behind bool) error {
+	// The next command must reach this store when it is copied.
 	if answer.Next != nil {
 		answer.Next.Command = a.WithStoreFlags(answer.Next.Command)
 	}
@@ -26,7 +31,8 @@ func showAnswer(ctx context.Context, a *cli.App, o *cli.Store, answer engine.Ans
 	return err
 }
 
-// nothingPending is the answer to handing something in where nothing is asked for.
+// nothingPending is the error for handing something in where no step is
+// pending: it would be lost. The suggestion shows the run.
 func nothingPending(a *cli.App, answer engine.Answer) error {
 	f := fault.New(fault.ValidationError, "run %s is %s: no step is pending, and what was given would be lost",
 		answer.Session.RunID, render.Status(answer.Status)).
@@ -34,11 +40,13 @@ func nothingPending(a *cli.App, answer engine.Answer) error {
 	return f
 }
 
-// showPending shows an answer to a person: where the run stands, what is pending, and the
-// command that goes on. People need no tokens.
+// showPending prints an answer for a person: what an attempt lacked, the
+// pending step with its place and prompt, what was done before, warnings, and
+// the command to go on with. People name the run, so no tokens are shown.
 func showPending(ctx context.Context, a *cli.App, o *cli.Store, answer engine.Answer, behind bool, p *page.Page) {
 	run := page.ShortRun(answer.Session.RunID)
 	name := page.Clean(answer.Workflow.Name)
+	// What was refused comes first: it is why the step is still pending.
 	for _, b := range answer.Blockers {
 		p.Line("%s %s", p.Bad("✗"), page.Clean(b.Message))
 		if b.SuggestedFix != "" {
@@ -48,16 +56,20 @@ func showPending(ctx context.Context, a *cli.App, o *cli.Store, answer engine.An
 	if len(answer.Blockers) > 0 {
 		p.Line("")
 	}
+	// The run is over, or waits for nothing that could be handed in.
 	if answer.Pending == nil {
 		p.Line("%s %s", render.Mark(p, answer.Status), p.Bold(name+" is "+render.Status(answer.Status)))
 		p.Line("%s", p.Dim("See it with: "+a.Command("runs", "show", run)))
 		showWarnings(a, answer, p)
 		return
 	}
+	// Values that the step still needs are shown as flags to fill in.
 	var asked []string
 	for _, key := range answer.Asked() {
 		asked = append(asked, "--set", key+"=…")
 	}
+	// The pinned workflow has titles and positions; without it the rest is
+	// still shown.
 	where, step := []string(nil), compile.Step{}
 	if w, err := o.Pinned(ctx, answer.Workflow.WorkflowHash); err == nil {
 		if at, of, ok := w.Position(answer.Pending.StepID); ok {
@@ -70,6 +82,7 @@ func showPending(ctx context.Context, a *cli.App, o *cli.Store, answer engine.An
 	p.Line("")
 	p.Text("  ", answer.Pending.Prompt)
 	p.Line("")
+	// What earlier steps left, set off by a bar.
 	if answer.Recap != "" {
 		p.Painted(p.Dim("│ "), answer.Recap, p.Dim)
 		p.Line("")
@@ -92,7 +105,9 @@ func showPending(ctx context.Context, a *cli.App, o *cli.Store, answer engine.An
 	p.Line("Next: %s", nextOf(a, answer, step, run, asked))
 }
 
-// nextOf is the command that goes on from an answer.
+// nextOf is the command that continues from an answer. It depends on what the
+// step waits for: an approval, nothing more, a command that 'run' carries out,
+// or notes and artifacts, whose flags are shown with gaps to fill in.
 func nextOf(a *cli.App, answer engine.Answer, step compile.Step, run string, asked []string) string {
 	switch {
 	case answer.HandedIn() && answer.NextIntent == engine.AwaitConfirmation:
@@ -102,6 +117,7 @@ func nextOf(a *cli.App, answer engine.Answer, step compile.Step, run string, ask
 	case step.Action != nil:
 		return a.Command(append([]string{"run", "--run", run}, asked...)...) // what carries commands out
 	}
+	// What the step demands decides which flags are shown.
 	argv := []string{"continue", "--run", run, "--notes", "…"}
 	if c := answer.Pending.OutputContract; c != nil && c.Required || len(step.AssessmentRefs) > 0 {
 		argv = append(argv, "--artifact", "FILE")
@@ -109,7 +125,8 @@ func nextOf(a *cli.App, answer engine.Answer, step compile.Step, run string, ask
 	return a.Command(append(argv, asked...)...)
 }
 
-// roundsOf says where in its loops a step stands, outermost first.
+// roundsOf says in which round of its loops a step is, the outermost first. A
+// key that cannot be parsed gives none: it is of a newer version.
 func roundsOf(w compile.Compiled, key string) []string {
 	loops, _, err := snapshot.ParseKey(key)
 	if err != nil {
@@ -122,6 +139,8 @@ func roundsOf(w compile.Compiled, key string) []string {
 	return out
 }
 
+// titleOfLoop is the title of a loop in quotes, or its id where the workflow
+// does not have it.
 func titleOfLoop(w compile.Compiled, loopID string) string {
 	if l, ok := w.Loop(loopID); ok {
 		return strconv.Quote(l.Title)
@@ -129,6 +148,7 @@ func titleOfLoop(w compile.Compiled, loopID string) string {
 	return loopID
 }
 
+// showWarnings prints the warnings of an answer.
 func showWarnings(a *cli.App, answer engine.Answer, p *page.Page) {
 	for _, w := range answer.Warnings {
 		p.Line("%s %s", p.Warn("!"), page.Clean(w.Message))

@@ -15,6 +15,7 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
+// approveLong is what 'waybill approve --help' prints above the usage.
 const approveLong = `Approve what a step holds that waits for a person's approval. What was handed in is
 shown first, then you are asked. The approval counts for exactly that: other notes or
 results need another one.
@@ -22,6 +23,9 @@ results need another one.
 Approving is a person's decision: it needs a terminal, no flag answers for you, and no
 agent can do it. The run goes on with the next attempt at the step.`
 
+// NewApprove makes the command "approve". It takes no --yes: the approval is a
+// person's at a terminal. Without RUN the latest run is meant. The run does not
+// continue by itself; the command that continues it is printed.
 func NewApprove(a *cli.App) *cobra.Command {
 	var comment string
 	cmd := &cobra.Command{
@@ -39,6 +43,10 @@ func NewApprove(a *cli.App) *cobra.Command {
 	return cmd
 }
 
+// runApprove shows what was handed in for the pending step, asks, and records
+// the approval. It is bound to the notes and artifacts that were shown: if
+// another attempt changed them meanwhile, the engine refuses it. What cannot be
+// approved is refused before the question.
 func runApprove(ctx context.Context, a *cli.App, ref, comment string) error {
 	o, err := a.Open(ctx)
 	if err != nil {
@@ -49,7 +57,7 @@ func runApprove(ctx context.Context, a *cli.App, ref, comment string) error {
 	if err != nil {
 		return err
 	}
-	// What cannot be approved is said before anybody is asked.
+	// What cannot be approved is refused before the question.
 	shown, err := o.Approvable(ctx, a.Caller(), at)
 	if err != nil {
 		return err
@@ -57,8 +65,10 @@ func runApprove(ctx context.Context, a *cli.App, ref, comment string) error {
 	if shown.Approved {
 		return approvedBefore(ctx, a, o, at)
 	}
+	// The same view as in 'run', so that a person sees the same.
 	view := runview.New(runview.Options{In: a.In, Out: a.Err, Getenv: a.Getenv, NoColor: a.Flags.NoColor,
 		Short: page.ShortRun})
+	// An agent learns from the code that a person is needed.
 	if !view.Present() {
 		return fault.New(fault.RunWaiting, "step %q waits for a person's approval, and nobody is at a terminal here",
 			shown.Step.Title).
@@ -78,7 +88,8 @@ func runApprove(ctx context.Context, a *cli.App, ref, comment string) error {
 	})
 }
 
-// approvedBefore says so, and asks nobody: there is nothing to add.
+// approvedBefore prints that the step is approved already. It asks nothing,
+// since there is nothing to add.
 func approvedBefore(ctx context.Context, a *cli.App, o *cli.Store, at engine.Position) error {
 	answer, err := o.Rehydrate(ctx, at)
 	if err != nil {
@@ -90,8 +101,9 @@ func approvedBefore(ctx context.Context, a *cli.App, o *cli.Store, at engine.Pos
 	})
 }
 
-// askApproval shows the step and what the approval is bound to, as 'waybill run'
-// does, and waits for a yes.
+// askApproval shows the step and what the approval is bound to, in the same way
+// as 'waybill run', and waits for a yes. nil: the person approves. A no, and
+// the end of the input, are RUN_WAITING.
 func askApproval(ctx context.Context, view *runview.View, shown engine.Approvable) error {
 	view.RunOpened(perform.RunView{Run: shown.Position.Run, Workflow: shown.Workflow.Name})
 	view.StepBegan(perform.StepView{Title: shown.Step.Title, Prompt: shown.Step.Prompt})

@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 )
 
+// checkpointLong is what 'waybill checkpoint --help' prints above the usage.
 const checkpointLong = `Keep what is done so far of the pending step, without leaving it: notes, results, or
 both. Whoever takes the run up again, after a lost chat or on another day, is shown
 them with the step.
@@ -19,7 +20,8 @@ them with the step.
 Programs name the place with the state and the checkpoint token of the last answer.
 The same call again gives the same answer and keeps nothing twice. People name the run.`
 
-// checkpointInput is what the flags of checkpoint say.
+// checkpointInput is what the flags of checkpoint say. The place is run, or
+// state and token.
 type checkpointInput struct {
 	state     string
 	token     string
@@ -29,6 +31,10 @@ type checkpointInput struct {
 	artifacts []string
 }
 
+// NewCheckpoint makes the command "checkpoint". It keeps notes and artifacts
+// beside the pending step, which stays pending. Tokens name the checkpoint
+// exactly, so the same call again keeps nothing twice; --run takes the next
+// free one.
 func NewCheckpoint(a *cli.App) *cobra.Command {
 	var in checkpointInput
 	cmd := &cobra.Command{
@@ -59,9 +65,12 @@ func NewCheckpoint(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// keep asks the engine and shows what it says. By --run the checkpoint is the next
-// one that the log has room for, so that a call that is sent twice keeps two.
+// keep reads what is given, records the checkpoint and prints the answer. By
+// --run the checkpoint is the next one that the log has room for, so that a
+// call that is sent twice keeps two. Everything is read and checked before the
+// store is opened.
 func (in *checkpointInput) keep(ctx context.Context, a *cli.App) error {
+	// The flags are those of handing in, without context and preferences.
 	given := givenInput{notes: in.notes, notesFile: in.notesFile, artifacts: in.artifacts}
 	req, err := given.request(a)
 	if err != nil {
@@ -87,6 +96,7 @@ func (in *checkpointInput) keep(ctx context.Context, a *cli.App) error {
 	if err != nil {
 		return err
 	}
+	// The pending step names the next checkpoint.
 	answer, err := o.Rehydrate(ctx, at)
 	if err != nil {
 		return err
@@ -100,7 +110,9 @@ func (in *checkpointInput) keep(ctx context.Context, a *cli.App) error {
 	return showKept(ctx, a, o, answer)
 }
 
-// showKept says that it is kept; the step is still the same one.
+// showKept prints that the checkpoint is recorded, and for programs the whole
+// step, whose tokens have changed. People get the command that continues the
+// run.
 func showKept(ctx context.Context, a *cli.App, o *cli.Store, answer engine.Answer) error {
 	if a.Flags.JSON {
 		return showAnswer(ctx, a, o, answer, false)

@@ -16,12 +16,15 @@ import (
 	"github.com/waybill/waybill/durable/run/command"
 )
 
-// contextInput is the context that a caller gives with flags.
+// contextInput is the context that flags give: a file, and single keys.
 type contextInput struct {
+	// a JSON object, "-" for stdin
 	file string
-	set  []string
+	// KEY=VALUE, in the order of the command line
+	set []string
 }
 
+// flags adds the flags of the context to a command.
 func (in *contextInput) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&in.set, "set", nil,
@@ -29,8 +32,10 @@ func (in *contextInput) flags(cmd *cobra.Command) {
 	f.StringVar(&in.file, "context", "", "set the context keys of the JSON object in `FILE`; - is stdin")
 }
 
-// read is the context as one value, null when none was given. --set counts over
-// --context.
+// read is the context as one JSON object, null where none was given. A key of
+// --set takes the place of the same key in the file; a key that is given twice
+// by --set is an error. A null within it is a request to remove the key, which
+// the engine carries out.
 func (in *contextInput) read(a *cli.App) (canon.Value, error) {
 	var out canon.Value
 	if in.file != "" {
@@ -49,7 +54,7 @@ func (in *contextInput) read(a *cli.App) (canon.Value, error) {
 	if len(in.set) == 0 {
 		return out, nil
 	}
-	// A key that is given twice is a slip: which one was meant cannot be told.
+	// A key that is given twice is a mistake: either value may be meant.
 	given := canon.OfMembers()
 	for _, pair := range in.set {
 		key, text, ok := strings.Cut(pair, "=")
@@ -67,6 +72,7 @@ func (in *contextInput) read(a *cli.App) (canon.Value, error) {
 		given = given.With(key, v)
 	}
 	// Laid over each other as they are: a null is for the engine to apply.
+	// Without a file the flags are all.
 	if out.IsNull() {
 		return given, nil
 	}
@@ -76,9 +82,9 @@ func (in *contextInput) read(a *cli.App) (canon.Value, error) {
 	return out, nil
 }
 
-// scalar reads the value of --set. Text that is JSON, but not of the strict kind,
-// is refused rather than taken for a string: a number that is too long would turn
-// into something else without a word.
+// scalar is the value of --set: JSON where the text parses as such, else the
+// text itself. JSON that is not of the strict kind is refused: a number with
+// too many digits would become another one, or a string, without notice.
 func scalar(key, text string) (canon.Value, error) {
 	if !utf8.ValidString(key) || !utf8.ValidString(text) {
 		return canon.Value{}, fault.New(fault.ValidationError, "--set: the value is not valid UTF-8")
@@ -94,7 +100,8 @@ func scalar(key, text string) (canon.Value, error) {
 		Suggest("Correct it, or send it as a string: --set %s", command.Word(fmt.Sprintf("%s=%q", key, text)))
 }
 
-// notStrict says where and why a JSON text was refused (R5).
+// notStrict is the error for JSON text that is refused, with the place and the
+// reason in its details.
 func notStrict(where string, err error) *fault.Fault {
 	var pe *canon.ParseError
 	f := fault.New(fault.ValidationError, "%s: %v", where, err)

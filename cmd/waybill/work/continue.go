@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 )
 
+// continueLong is what 'waybill continue --help' prints above the usage.
 const continueLong = `Show the pending step of a run, or hand in what was done about it and show the next.
 
 Programs name the place with the tokens of the last answer. With --state alone
@@ -22,15 +23,25 @@ context or artifacts acknowledges the step; --done does so with nothing to add.
 What was handed in is checked first. A step that is not accepted (exit status 3)
 keeps what was sent; the answer says what is missing, and the step is tried again.`
 
-// continueInput is what the flags of continue say.
+// continueInput is what the flags of continue say. The place is run, or state;
+// ack acknowledges with tokens, and done by run.
 type continueInput struct {
+	// The tokens of an answer, for programs.
 	state string
 	ack   string
+	// The run, for people.
 	run   string
 	done  bool
 	given givenInput
 }
 
+// NewContinue makes the command "continue". It shows the pending step, or hands
+// in what was done and shows the next one. With tokens the call can be
+// repeated: the same attempt gives the same answer. A step that is not accepted
+// ends with exit status 3.
+//
+// People name the run instead, and need no tokens. Without anything to hand in,
+// or with --state alone, nothing is written.
 func NewContinue(a *cli.App) *cobra.Command {
 	var in continueInput
 	cmd := &cobra.Command{
@@ -59,7 +70,8 @@ func NewContinue(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// check refuses flags that do not go together.
+// check refuses flags that do not go together, before anything is read or
+// opened.
 func (in *continueInput) check(cmd *cobra.Command) error {
 	switch {
 	case in.run == "" && in.state == "":
@@ -77,7 +89,8 @@ func (in *continueInput) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// gives reports whether something is handed in, be it empty.
+// gives reports whether something is handed in. A flag with an empty value
+// counts: it was meant to say something.
 func (in *continueInput) gives(cmd *cobra.Command) bool {
 	for _, name := range []string{"notes", "notes-file", "artifact", "set", "context", "autonomy", "risk", "preset"} {
 		if cmd.Flags().Changed(name) {
@@ -87,13 +100,14 @@ func (in *continueInput) gives(cmd *cobra.Command) bool {
 	return false
 }
 
-// advances tells handing in from looking: only with --run is there a choice, since
-// with tokens the ack token says it.
+// advances tells handing in from looking. With tokens the ack token decides
+// that, so only --run asks.
 func (in *continueInput) advances(cmd *cobra.Command) bool { return in.done || in.gives(cmd) }
 
-// send asks the engine and shows what it says. By --run the attempt is the next one
-// that the log has room for: two people who hand in at once both name it, so that
-// one advances and the other is told what is recorded, instead of both advancing.
+// send reads what is given, calls the engine and prints the answer. By --run
+// the attempt is the next one that the log has room for: of two people who hand
+// in at once, both name it, so that one advances and the other gets the
+// recorded answer, and the step is not acknowledged twice.
 func (in *continueInput) send(ctx context.Context, a *cli.App, advances bool) error {
 	// Everything is read before the store is opened: a file that is not there must
 	// not leave a store behind.
@@ -115,6 +129,7 @@ func (in *continueInput) send(ctx context.Context, a *cli.App, advances bool) er
 			return err
 		}
 		if answer, err = o.Rehydrate(ctx, at); err == nil && advances {
+			// Nothing is handed in where it would be lost.
 			if answer.Pending == nil {
 				return nothingPending(a, answer)
 			}
@@ -127,7 +142,8 @@ func (in *continueInput) send(ctx context.Context, a *cli.App, advances bool) er
 	return showAnswer(ctx, a, o, answer, in.state != "" && !a.Flags.JSON && behind(ctx, o, answer))
 }
 
-// behind reports an answer about another place than where its run stands now.
+// behind reports that an answer is about another node than the one where its
+// run is now. A run that cannot be located is not.
 func behind(ctx context.Context, o *cli.Store, answer engine.Answer) bool {
 	at, err := o.Locate(ctx, answer.Session.RunID.String())
 	return err == nil && at.Node != answer.NodeID

@@ -13,15 +13,18 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 )
 
-// givenInput is what a caller brings to a step.
+// givenInput is what a caller hands in for a step: notes as text or file,
+// artifacts, context and preferences.
 type givenInput struct {
 	notes     string
 	notesFile string
+	// file names, in the order in which they are attached
 	artifacts []string
 	context   contextInput
 	prefs     preferenceInput
 }
 
+// flags adds the flags for handing in to a command.
 func (in *givenInput) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&in.notes, "notes", "", "say what was done: `TEXT`, as Markdown")
@@ -31,14 +34,17 @@ func (in *givenInput) flags(cmd *cobra.Command) {
 	in.prefs.flags(cmd)
 }
 
-// request is everything given, read and ready to be sent.
+// request reads the files and makes the attempt's request of everything given.
+// The line end at the end of a notes file is dropped, so that the same notes by
+// flag and by file are the same request. An artifact that is no strict JSON,
+// though its name says so, is an error.
 func (in *givenInput) request(a *cli.App) (advance.Request, error) {
 	var out advance.Request
 	if in.notes != "" && in.notesFile != "" {
 		return out, fault.New(fault.UsageError, "--notes and --notes-file both give the notes").
 			Suggest("Give one of the two.")
 	}
-	// The line end that every editor leaves is no part of what was said; without it
+	// The line end that every editor leaves is no part of the notes; without it
 	// the same notes by flag and by file are the same request.
 	out.Notes = in.notes
 	if in.notesFile != "" {
@@ -48,6 +54,7 @@ func (in *givenInput) request(a *cli.App) (advance.Request, error) {
 		}
 		out.Notes = strings.TrimRight(string(data), "\r\n")
 	}
+	// The whole request is read before anything is sent.
 	for _, name := range in.artifacts {
 		artifact, err := readArtifact(a, name)
 		if err != nil {
@@ -63,8 +70,9 @@ func (in *givenInput) request(a *cli.App) (advance.Request, error) {
 	return out, err
 }
 
-// contentType tells a file by its ending. The table is fixed: the machine's own
-// would make the same call mean different things in different places.
+// contentType is the type of a file by its ending. The table is fixed: that of
+// the machine would make the same call mean different things in different
+// places.
 func contentType(name string) string {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".csv":
@@ -97,8 +105,8 @@ func contentType(name string) string {
 	return "application/octet-stream"
 }
 
-// typedFile reads a file that a person names when they are asked; stdin is where
-// they type.
+// typedFile reads a file that a person names at a prompt. A dash is a file of
+// that name there, since stdin is where the person types.
 func typedFile(a *cli.App, name string) (advance.Artifact, error) {
 	if name == "-" {
 		name = "./-"
@@ -106,7 +114,8 @@ func typedFile(a *cli.App, name string) (advance.Artifact, error) {
 	return readArtifact(a, name)
 }
 
-// readArtifact reads a file to attach.
+// readArtifact reads a file to attach. A .json file must be strict JSON and is
+// stored as a value, all others as bytes with the type of their ending.
 func readArtifact(a *cli.App, name string) (advance.Artifact, error) {
 	data, err := a.ReadInput("--artifact", name, limits.ArtifactBytesMax)
 	if err != nil {

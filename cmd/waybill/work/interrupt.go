@@ -9,12 +9,14 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/work/runview"
 )
 
-// interruptible gives a context that ends with the first signal to stop. A second
-// one ends the process as if nobody listened: whoever is in a hurry is not made to
-// wait for a command that takes its time. While an editor has the terminal, Ctrl-C
-// is the editor's.
+// interruptible gives a context that ends with the first signal to stop; stop
+// must be called at the end. A second signal has its usual effect and ends the
+// process, so that a person need not wait for a command that takes its time.
+// While an editor has the terminal, Ctrl-C is meant for the editor and is
+// ignored.
 func interruptible(parent context.Context, view *runview.View) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(parent)
+	// One signal is enough to remember; the second one goes to the process.
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, cli.StopSignals()...)
 	go func() {
@@ -26,6 +28,7 @@ func interruptible(parent context.Context, view *runview.View) (ctx context.Cont
 				if s == os.Interrupt && view.Editing() {
 					continue
 				}
+				// From here on a signal ends the process.
 				signal.Stop(signals)
 				view.Stopping()
 				cancel()

@@ -7,13 +7,15 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// preferenceInput is how far a run goes on without a person, as flags say it.
+// preferenceInput is how far a run may continue without a person, as flags say
+// it.
 type preferenceInput struct {
 	autonomy string
 	risk     string
 	preset   string
 }
 
+// flags adds the flags of the preferences to a command.
 func (in *preferenceInput) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&in.autonomy, "autonomy", "",
@@ -22,8 +24,9 @@ func (in *preferenceInput) flags(cmd *cobra.Command) {
 	f.StringVar(&in.preset, "preset", "", "set both as they go together: `LEVEL` as for --autonomy")
 }
 
-// changes are the preferences to send. A level or policy of no closed set is the
-// engine's to refuse, which names them all.
+// changes are the preferences to send. A preset sets both of them, and so it
+// excludes the single flags. A level or policy that does not exist is refused
+// by the engine, which names all of them.
 func (in *preferenceInput) changes() ([]event.PreferenceChange, error) {
 	p := event.Preferences{Autonomy: event.Autonomy(in.autonomy), RiskPolicy: event.RiskPolicy(in.risk)}
 	if in.preset != "" {

@@ -19,6 +19,7 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
+// resumeLong is what 'waybill resume --help' prints above the usage.
 const resumeLong = `Find the run that was left off: the best few, each with the reason why it is meant.
 Runs of the commit that is checked out come first, then those of its branch, then those
 whose notes hold all the words of QUERY, then those whose workflow is called so, then
@@ -27,9 +28,13 @@ the latest ones. Finished runs are among them and say so.
 Every session of the store is looked at. One that is damaged, or written by a newer
 program, is never offered; how many were passed over is said.`
 
-// resumeInput is what the flags of resume say.
+// resumeInput is what the flags of resume say: ids that must be found, beside
+// the words of the query.
 type resumeInput struct{ session, run string }
 
+// NewResume makes the command "resume". It ranks the runs of the store by the
+// checked-out commit and branch, the words of the query and the time, and
+// prints the best few. It only reads.
 func NewResume(a *cli.App) *cobra.Command {
 	var in resumeInput
 	cmd := &cobra.Command{
@@ -44,6 +49,7 @@ func NewResume(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			// What is checked out ranks the runs.
 			_, root, err := a.Workspace()
 			if err != nil {
 				return err
@@ -77,7 +83,8 @@ func candidates(ctx context.Context, a *cli.App, o *cli.Store, q, anchored resum
 		"See all runs with 'waybill runs list', or the likely ones with 'waybill resume'.")
 }
 
-// query reads the flags and words; an id that is none is said, not searched for.
+// query makes the query of the flags and words. A malformed id is an error, and
+// not searched for as a word.
 func (in *resumeInput) query(words []string) (resume.Query, error) {
 	q := resume.Query{Text: strings.Join(words, " ")}
 	if len(q.Text) > limits.ResumeQueryBytesMax {
@@ -100,11 +107,15 @@ func (in *resumeInput) query(words []string) (resume.Query, error) {
 	return q, nil
 }
 
-// showCandidates shows each with why it is offered and how to go on with it.
+// showCandidates prints each candidate with the reason why it is offered and
+// the command that continues it. Runs that take no further steps get the
+// command that shows them. Sessions that could not be looked at are counted at
+// the end.
 func showCandidates(a *cli.App, list engine.ResumeList, p *page.Page) {
 	if len(list.Candidates) == 0 {
 		p.Line("No run that could be gone on with.")
 	}
+	// The best one is first.
 	for i, c := range list.Candidates {
 		if i > 0 {
 			p.Line("")
@@ -121,6 +132,7 @@ func showCandidates(a *cli.App, list engine.ResumeList, p *page.Page) {
 		if c.Snippet != "" {
 			p.Text("  ", firstLines(c.Snippet, 3))
 		}
+		// A run that is over can only be looked at.
 		if c.StepID == "" || c.Status == projections.Cancelled || c.Status == projections.Failed {
 			p.Line("  %s", a.Command("runs", "show", page.ShortRun(c.RunID)))
 			continue
@@ -134,7 +146,7 @@ func showCandidates(a *cli.App, list engine.ResumeList, p *page.Page) {
 	}
 }
 
-// firstLines is the beginning of a text, for lists.
+// firstLines is the beginning of a text, with a sign where it was cut.
 func firstLines(s string, n int) string {
 	lines := strings.Split(strings.TrimSpace(s), "\n")
 	if len(lines) > n {
@@ -143,7 +155,8 @@ func firstLines(s string, n int) string {
 	return strings.Join(lines, "\n")
 }
 
-// reasonWords is why a run is offered, in words.
+// reasonWords is why a candidate is offered, in words. A reason that is not
+// known here reads as one of the latest.
 func reasonWords(r resume.Reason) string {
 	switch r {
 	case resume.MatchedSessionID, resume.MatchedRunID:

@@ -1,6 +1,16 @@
-// Package work holds the commands that carry out a workflow: start and run, continue,
-// checkpoint, approve, fork and resume. It reads what the caller hands in and shows the
-// pending step; package runview below it is the terminal view of 'waybill run'.
+// Package work holds the commands that carry out a workflow:
+//
+//   - start and run begin a run; run also performs it
+//   - continue hands in what was done, and shows the next step
+//   - checkpoint keeps what is done so far, approve is a person's consent
+//   - fork begins another run from a node, resume finds the one that was left
+//
+// Programs name a place by the tokens of the last answer, people by the run.
+// Files are read and checked before the store is opened, so that a call that is
+// refused leaves no store behind. What a step demands, and whether an attempt
+// meets it, is decided by the engine; a blocked attempt ends with exit status 3.
+//
+// Package runview below it is the terminal view of 'waybill run'.
 package work
 
 import (
@@ -17,6 +27,7 @@ import (
 	"github.com/waybill/waybill/durable/perform"
 )
 
+// runLong is what 'waybill run --help' prints above the usage.
 const runLong = `Carry a workflow through to its end: show each step, run its command or ask you for
 notes, and put on record what came of it before the next one begins.
 
@@ -33,6 +44,10 @@ person ends the command with exit status 3 and says how to go on; --notes answer
 every such step that wants nothing else, --yes every confirmation. Neither approves: that is
 for a person at a terminal, here or with 'waybill approve'.`
 
+// NewRun makes the command "run". It starts a run, or takes up one with --run,
+// and performs it until it is complete or needs a person who is not there.
+// Commands need trust. A run that waits ends with exit status 3; a failed
+// command ends with 1, and the run can be taken up again.
 func NewRun(a *cli.App) *cobra.Command {
 	var in runInput
 	cmd := &cobra.Command{
@@ -57,17 +72,21 @@ func NewRun(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// runInput is what a caller of run says.
+// runInput is what the flags of run say. ref is the run to take up, "" where
+// one is started.
 type runInput struct {
-	ref        string
-	start      startInput
-	trust      bool
-	yes        bool
-	quiet      bool
-	notes      string
+	// ref is the run to take up.
+	ref   string
+	start startInput
+	trust bool
+	yes   bool
+	quiet bool
+	notes string
+	// notesGiven tells empty notes from none: both are answers.
 	notesGiven bool
 }
 
+// flags adds the flags of run to the command.
 func (in *runInput) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&in.ref, "run", "", "go on with the run `ID`: an id, the beginning of one, or @last")
@@ -78,6 +97,8 @@ func (in *runInput) flags(cmd *cobra.Command) {
 	in.start.flags(cmd)
 }
 
+// check refuses calls that name both a workflow and a run, or neither, and
+// flags of a start with --run.
 func (in *runInput) check(cmd *cobra.Command, args []string) error {
 	switch {
 	case in.ref == "" && len(args) == 0:
@@ -90,8 +111,9 @@ func (in *runInput) check(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// options are what the flags answer beforehand. Context and preferences go with the
-// start of a run that begins, and else with the first attempt.
+// options are the answers that the flags give in advance. Context and
+// preferences go with the start of a new run, and with the first attempt of one
+// that is taken up.
 func (in *runInput) options(a *cli.App) (perform.Options, error) {
 	o := perform.Options{Trust: in.trust, Yes: in.yes}
 	if in.notesGiven {
@@ -108,7 +130,12 @@ func (in *runInput) options(a *cli.App) (perform.Options, error) {
 	return o, err
 }
 
-// runRun begins or finds a run and carries it to its end.
+// runRun starts or finds a run and performs it to its end. What is given is
+// read before the store is opened, so that a refused call leaves no store
+// behind. Signals are caught only once the store is open.
+//
+// An interruption stops the command of the step and leaves the step pending:
+// the run can be taken up again, and what was acknowledged is not done again.
 func runRun(ctx context.Context, a *cli.App, in *runInput, args []string) error {
 	opts, err := in.options(a)
 	if err != nil {
@@ -125,6 +152,8 @@ func runRun(ctx context.Context, a *cli.App, in *runInput, args []string) error 
 		return err
 	}
 	defer o.Close()
+	// The stage lives as long as the call, also where the run cannot be
+	// started.
 	s := newStage(a, o, in, args)
 	defer s.close()
 	ctx, stop := interruptible(ctx, s.view)
@@ -143,11 +172,13 @@ func runRun(ctx context.Context, a *cli.App, in *runInput, args []string) error 
 	return s.carry(ctx, at, opts)
 }
 
-// begin starts the run, once it is clear that its commands may run: a refusal
-// leaves nothing behind.
+// begin starts the run once it is clear that its commands may run: a refusal
+// leaves nothing behind. The person is asked for trust here where that is
+// possible.
 func (s *stage) begin(ctx context.Context, ref string, req engine.Start, opts perform.Options) (engine.Position,
 	error) {
 	var none engine.Position
+	// Trust comes before the start: a run that may not go on is not started.
 	if err := s.performer.Allow(ctx, req.Workflow, opts); err != nil {
 		return none, trustWith(s.app, ref, err)
 	}
@@ -159,8 +190,8 @@ func (s *stage) begin(ctx context.Context, ref string, req engine.Start, opts pe
 	return answer.Position(), err
 }
 
-// trustWith is err; where it says that nobody trusts the workflow, with the command
-// that shows what would run and asks, ready to copy.
+// trustWith is err, but for WORKFLOW_UNTRUSTED with a suggestion that names
+// ref, a file, id or hash: the command that shows what would run and asks.
 func trustWith(a *cli.App, ref string, err error) error {
 	if !fault.Is(err, fault.WorkflowUntrusted) || ref == "" {
 		return err
@@ -169,7 +200,9 @@ func trustWith(a *cli.App, ref string, err error) error {
 		a.Command("trust", ref))
 }
 
-// carry performs the run and shows its end.
+// carry performs the run and prints its end: the summary for people, and the
+// document "run" with --json. Errors come after what is on the screen. A
+// workflow that is not trusted gets a suggestion that names it by its hash.
 func (s *stage) carry(ctx context.Context, at engine.Position, opts perform.Options) error {
 	report, err := s.performer.Perform(ctx, at.Session, at.Run, opts)
 	if err != nil {
@@ -177,6 +210,7 @@ func (s *stage) carry(ctx context.Context, at engine.Position, opts perform.Opti
 		hash, _ := fault.Of(err).Details["workflowHash"].(string)
 		return trustWith(s.app, hash, err)
 	}
+	// People have seen the run; a program gets its state as a document.
 	if !s.app.Flags.JSON {
 		s.view.Summary(report, s.app.Command("runs", "show", page.ShortRun(at.Run)))
 		return nil
@@ -188,7 +222,8 @@ func (s *stage) carry(ctx context.Context, at engine.Position, opts perform.Opti
 	return s.app.Answer("run", run, nil)
 }
 
-// notStarted says that an interruption came before anything was there to go on with.
+// notStarted is the error for an interruption before a run was recorded: the
+// same call can be sent again. Other errors are returned as they are.
 func notStarted(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return fault.New(fault.Interrupted, "interrupted; no run was begun").Suggest("Send the same command again.")
@@ -196,12 +231,13 @@ func notStarted(ctx context.Context, err error) error {
 	return err
 }
 
-// handIn is the command line that hands something in from elsewhere.
+// handIn is the command line that hands something in for a run from another
+// terminal.
 func handIn(a *cli.App, run id.Run, more ...string) string {
 	return a.Command(append([]string{"continue", "--run", page.ShortRun(run)}, more...)...)
 }
 
-// goOn is the command line that takes a run up again.
+// goOn is the command line that takes up a run.
 func goOn(a *cli.App, run id.Run, more ...string) string {
 	return a.Command(append([]string{"run", "--run", page.ShortRun(run)}, more...)...)
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/waybill/waybill/infra/process"
 )
 
-// stage is everything that one call of run works with: the store, the performer
-// and its adapters.
+// stage is what one call of run works with: the store, the performer, and the
+// adapters that the performer needs.
 type stage struct {
 	app       *cli.App
 	store     *cli.Store
@@ -25,14 +25,21 @@ type stage struct {
 	performer *perform.Performer
 }
 
-// newStage wires the performer. With --json the run is shown on stderr: stdout is
-// for the one document.
+// newStage wires the performer to the terminal, to processes and to the store.
+// With --json the run is shown on stderr, since stdout is for the one document.
+//
+// Trust is read and written through the store's settings, each time anew:
+// another process may change it. The performer's lock keeps a second 'run' of
+// the same session out.
 func newStage(a *cli.App, o *cli.Store, in *runInput, args []string) *stage {
 	s := &stage{app: a, store: o}
+	// The view must not write where the document goes.
 	shown := a.Out
 	if a.Flags.JSON {
 		shown = a.Err
 	}
+	// The command that shows all commands of the workflow, for the question of
+	// trust.
 	inspect := a.Command("workflows", "inspect", "FILE|ID")
 	if len(args) > 0 {
 		inspect = a.Command("workflows", "inspect", args[0])
@@ -61,9 +68,11 @@ func newStage(a *cli.App, o *cli.Store, in *runInput, args []string) *stage {
 	return s
 }
 
+// close ends what the commands left running.
 func (s *stage) close() { s.commands.Close() }
 
-// pause waits unless ctx ends first.
+// pause waits so many milliseconds unless ctx ends first, whose error it then
+// returns.
 func pause(ctx context.Context, ms int64) error {
 	timer := time.NewTimer(time.Duration(ms) * time.Millisecond)
 	defer timer.Stop()

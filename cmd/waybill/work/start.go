@@ -6,6 +6,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 )
 
+// startLong is what 'waybill start --help' prints above the usage.
 const startLong = `Begin a run of a workflow and show its first step. Nothing is carried out: that is
 for whoever reads the answer, a person or an agent, who then says 'waybill continue'.
 'waybill run' does both.
@@ -18,6 +19,9 @@ changes of the file do not reach it.
 With --key the same start can be sent again: it answers what was recorded the first
 time and begins nothing new.`
 
+// NewStart makes the command "start". It starts a run, prints its first step
+// and performs nothing. With --key the same start again answers with the run
+// that was started.
 func NewStart(a *cli.App) *cobra.Command {
 	var in startInput
 	cmd := &cobra.Command{

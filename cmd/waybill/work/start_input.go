@@ -13,14 +13,16 @@ import (
 	"github.com/waybill/waybill/infra/gitobserver"
 )
 
-// startInput is what a caller says when they begin a run.
+// startInput is what the flags say about a run that is started.
 type startInput struct {
+	// key makes the start idempotent.
 	key     string
 	title   string
 	context contextInput
 	prefs   preferenceInput
 }
 
+// flags adds the flags of a start to a command.
 func (in *startInput) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&in.key, "key", "", "start under `KEY`: the same key again answers what is recorded")
@@ -29,13 +31,15 @@ func (in *startInput) flags(cmd *cobra.Command) {
 	in.prefs.flags(cmd)
 }
 
-// request is the start that the flags and the workflow make together, with what
-// can be seen of the workspace.
+// request makes the start of the flags and the workflow, with what can be
+// observed of the repository. All of it is read and checked here, before a
+// store is opened.
 func (in *startInput) request(ctx context.Context, a *cli.App, ref string) (engine.Start, error) {
 	var out engine.Start
 	if err := in.check(); err != nil {
 		return out, err
 	}
+	// A file that cannot be read is refused before the workflow is searched for.
 	given, err := in.context.read(a)
 	if err != nil {
 		return out, err
@@ -57,6 +61,8 @@ func (in *startInput) request(ctx context.Context, a *cli.App, ref string) (engi
 		Context: given, Preferences: prefs, Observations: gitobserver.Observe(root)}, nil
 }
 
+// check refuses titles and keys that are no valid UTF-8, and titles that are
+// too long for a list.
 func (in *startInput) check() error {
 	switch {
 	case !utf8.ValidString(in.title) || !utf8.ValidString(in.key):

@@ -13,6 +13,13 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
+// newCompile makes "workflows compile". It prints the compiled document, or
+// with -o writes its exact bytes, whose SHA-256 is the workflow's hash. A
+// workflow that does not validate is an error.
+//
+// The file is written with the mode that the user's umask gives, since it is no
+// part of a store. An existing file is replaced: it can be made again at any
+// time.
 func newCompile(a *cli.App) *cobra.Command {
 	var out, kind string
 	cmd := &cobra.Command{
@@ -25,11 +32,13 @@ workflow's hash.`,
 			"  waybill workflows compile ./release.yaml -o release.compiled.json && sha256sum release.compiled.json",
 		Args: cli.Exactly("FILE or ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			// The kind decides which ids and features are allowed.
 			as, ok := sourceKind(kind)
 			if !ok {
 				return noSuchSourceKind(cmd, kind)
 			}
 			e, err := checkSource(cmd.Context(), a, args[0], as)
+			// What cannot be run has no compiled form.
 			if err == nil {
 				err = e.Usable()
 			}

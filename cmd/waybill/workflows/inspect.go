@@ -16,6 +16,9 @@ import (
 	"github.com/waybill/waybill/infra/terminal"
 )
 
+// newInspect makes "workflows inspect". It shows a workflow as it would be run;
+// one that does not validate is an error that names the first problem. The
+// document is the same as that of the agents' tool, with whole prompts.
 func newInspect(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "inspect FILE|ID",
@@ -34,7 +37,12 @@ and the commands that it would run.`,
 	}
 }
 
-// showInspection is what a person wants to know before they start or trust something.
+// showInspection prints what a person wants to know before a start or before
+// trusting commands: what the workflow is for, what it needs, its steps, and
+// each command in full.
+//
+// Prompts are left out: they are shown with the steps, and are long. 'workflows
+// compile' has them.
 func showInspection(p *page.Page, e catalog.Entry) {
 	w := e.Compiled
 	p.Line("%s %s", p.Bold(page.Clean(w.Name)), p.Dim(page.Clean(w.Version)))
@@ -42,6 +50,7 @@ func showInspection(p *page.Page, e catalog.Entry) {
 	p.Line("")
 	p.Text("", w.Description)
 	showSection(p, "Before you start", w.Preconditions)
+	// Only what the start itself needs; inputs of steps are with the steps.
 	if len(w.Inputs) > 0 {
 		p.Line("")
 		p.Line("%s", p.Bold("It needs to be told"))
@@ -55,8 +64,10 @@ func showInspection(p *page.Page, e catalog.Entry) {
 	}
 }
 
-// showBody shows the steps of a loop below it, and those of a loop in it below that.
+// showBody prints the steps of a loop below it, and those of a loop within it
+// below that. Other steps have no body.
 func showBody(p *page.Page, w compile.Compiled, s compile.Step, indent string) {
+	// A step of type loop has its body in the list of loops.
 	loop, ok := w.Loop(s.StepID)
 	if s.Type != compile.LoopStep || !ok {
 		return
@@ -68,10 +79,13 @@ func showBody(p *page.Page, w compile.Compiled, s compile.Step, indent string) {
 	}
 }
 
-// loopWords say how often a loop goes round.
+// loopWords are how often a loop repeats, in words. Counts and lists that come
+// from the context are not known before the run, so the maximum is given with
+// them. A loop that an artifact controls is decided after each round.
 func loopWords(l compile.Loop) string {
 	at := "up to " + page.Plural(int(l.MaxIterations), "round")
 	switch {
+	// A number is known, a context key is not.
 	case l.Kind == compile.For && l.Count.Kind() == canon.Number:
 		return page.Plural(int(l.Count.Float()), "round")
 	case l.Kind == compile.For:
@@ -84,7 +98,8 @@ func loopWords(l compile.Loop) string {
 	return at + ", " + string(l.Kind) + " a condition holds"
 }
 
-// showSection is a list below its title; an empty one has no title either.
+// showSection prints a list below its title, and nothing where the list is
+// empty.
 func showSection(p *page.Page, title string, lines []string) {
 	if len(lines) == 0 {
 		return
@@ -96,7 +111,8 @@ func showSection(p *page.Page, title string, lines []string) {
 	}
 }
 
-// showInputs lists what only the caller can give, with the choices where they are fixed.
+// showInputs prints what only the caller can give, with the choices where they
+// are fixed.
 func showInputs(p *page.Page, indent string, inputs []source.Input) {
 	for _, in := range inputs {
 		text := in.ContextKey + ": " + in.Description
@@ -107,8 +123,14 @@ func showInputs(p *page.Page, indent string, inputs []source.Input) {
 	}
 }
 
-// showStep shows one step: its title, what kind of step it is, and its command in full.
+// showStep prints one step behind lead: its title, what it demands of its
+// performer, its command and its inputs. Where the demands do not fit on the
+// line, they go below the title.
+//
+// The command is one line and is not cut: a person must see all of it before it
+// runs.
 func showStep(p *page.Page, lead string, s compile.Step) {
+	// What the step demands of its performer.
 	var notes []string
 	if !s.RunCondition.IsZero() {
 		notes = append(notes, "only under a condition")
@@ -135,6 +157,7 @@ func showStep(p *page.Page, lead string, s compile.Step) {
 			notes = append(notes, "asks what "+in.OriginID+" says")
 		}
 	}
+	// On one line where that fits.
 	line, about := lead+"  "+page.Clean(s.Title), strings.Join(notes, ", ")
 	switch {
 	case about == "":

@@ -12,6 +12,11 @@ import (
 	"github.com/waybill/waybill/durable/workflow/catalog"
 )
 
+// newList makes "workflows list". A workflow that is broken is listed with its
+// problems and does not fail the call, since the others can be used.
+//
+// The document has at most three problems of each workflow; 'workflows
+// validate' has all of them.
 func newList(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
@@ -33,12 +38,14 @@ with the reason; JSON has at most three of its problems, and validate names them
 	}
 }
 
-// showWorkflows lists the usable ones first, in a table, and what is wrong with the
-// others below it.
+// showWorkflows prints the usable workflows in a table, and below it each of
+// the others with the first reason why it cannot be used. A legacy id is usable
+// and is shown with the name that it should have.
 func showWorkflows(p *page.Page, entries []catalog.Entry) {
 	var rows [][]page.Cell
 	var broken []catalog.Entry
 	for _, e := range entries {
+		// An id that two files have names neither of them.
 		if !e.Valid() || len(e.Twins) > 0 {
 			broken = append(broken, e)
 			continue
@@ -66,7 +73,8 @@ func showWorkflows(p *page.Page, entries []catalog.Entry) {
 	}
 }
 
-// whyBroken is the first reason why an entry cannot be named by its id.
+// whyBroken is why an entry cannot be named by its id: its first error and how
+// many more there are, or the files that have the same id.
 func whyBroken(e catalog.Entry) string {
 	if e.Valid() {
 		return "Its id is also that of " + strings.Join(e.Twins, ", ") +
@@ -79,6 +87,7 @@ func whyBroken(e catalog.Entry) string {
 		}
 	}
 	text := errs[0].Message
+	// The first error is what to begin with.
 	if more := len(errs) - 1; more > 0 {
 		text += " (and " + page.Plural(more, "more problem") + ")"
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
+// newLong is what 'waybill workflows new --help' prints above the usage.
 const newLong = `Write a workflow file to start from, in JSON: three steps that can be run as they are.
 With --from, a copy of another workflow under an id of your own, in the form that it
 has, ready to be changed; without ID it is called project and the name that it has.
@@ -25,6 +26,11 @@ has, ready to be changed; without ID it is called project and the name that it h
 The file goes to .waybill/workflows in the working directory, where it is found by its
 id, or to the file that -o names; - is stdout. A file that is there is not touched.`
 
+// newNew makes "workflows new". Without --from it writes a starter with three
+// steps, else a copy under an id of its own. The id is checked by the rules for
+// project workflows first. No file is ever replaced.
+//
+// With -o - the workflow goes to stdout, and there is no answer about it.
 func newNew(a *cli.App) *cobra.Command {
 	var from, out string
 	cmd := &cobra.Command{
@@ -35,6 +41,7 @@ func newNew(a *cli.App) *cobra.Command {
 			"  waybill workflows new team.checklist --from wr.change_checklist -o checklist.yaml",
 		Args: cli.AtMost("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			// Both would write to stdout.
 			if out == "-" && a.Flags.JSON {
 				return cli.UsageFault(cmd, "-o - writes the workflow to stdout, and --json an answer about it").
 					Suggest("Leave out --json, or name a file with -o.")
@@ -59,18 +66,26 @@ func newNew(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// lastPart is what of an id may go into a suggestion.
+// lastPart is the part of an id after the last dot, for use in a suggestion.
 func lastPart(id string) string {
 	return id[strings.LastIndexByte(id, '.')+1:]
 }
 
+// writeWorkflow makes the text, checks that it could be run where it goes, and
+// writes it. Without out it goes to the folder of the project, where it is
+// found by its id; elsewhere it is named by its path.
+//
+// A copy of a workflow that does not validate is refused, with the command that
+// names its problems.
 func writeWorkflow(ctx context.Context, a *cli.App, id, from, out string) error {
+	// The starter is JSON, since every editor can check it with the schema.
 	data, ending := source.Starter(id, titleOf(id)), ".json"
 	with, err := a.Library(ctx, from)
 	if err != nil {
 		return err
 	}
 	if from != "" {
+		// A copy keeps the language of its source.
 		e, err := copied(ctx, a, from)
 		if err != nil {
 			return err
@@ -92,6 +107,7 @@ func writeWorkflow(ctx context.Context, a *cli.App, id, from, out string) error 
 	if out == "-" {
 		return a.Write(data)
 	}
+	// How the new workflow is named by 'run'.
 	runnable := out
 	if out == "" {
 		runnable = id // it is found by its id there
@@ -108,8 +124,9 @@ func writeWorkflow(ctx context.Context, a *cli.App, id, from, out string) error 
 		})
 }
 
-// copied is the workflow to copy. A file that only a bundled one may be, by its id,
-// is one to be copied for just that reason.
+// copied is the workflow to copy. A file that is invalid only because its id is
+// reserved for bundled workflows can be copied all the same: the copy gets
+// another id. All other problems would be copied with it, and are an error.
 func copied(ctx context.Context, a *cli.App, from string) (catalog.Entry, error) {
 	e, err := a.AnyWorkflow(ctx, from)
 	if err != nil || e.Valid() {
@@ -121,8 +138,8 @@ func copied(ctx context.Context, a *cli.App, from string) (catalog.Entry, error)
 	return e, e.Usable()
 }
 
-// endingOf is the ending for a copy: that of the file, and of a bundled one the form
-// that those have.
+// endingOf is the ending of a copy: that of the file, and .yaml for a bundled
+// one, whose ref has none.
 func endingOf(e catalog.Entry) string {
 	ending := strings.ToLower(filepath.Ext(e.Ref))
 	if !cli.IsFile("x" + ending) {
@@ -131,7 +148,7 @@ func endingOf(e catalog.Entry) string {
 	return ending
 }
 
-// titleOf is a name for people from the second part of an id.
+// titleOf makes a name for people of an id: "team.fix-bugs" is "Fix bugs".
 func titleOf(id string) string {
 	words := strings.Fields(strings.NewReplacer("_", " ", "-", " ").Replace(lastPart(id)))
 	text := strings.Join(words, " ")
@@ -141,7 +158,9 @@ func titleOf(id string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// writeNew writes a file that is not there yet.
+// writeNew writes a file that does not exist yet, with its folders. A file that
+// exists is refused by the system itself, so that no other process can be in
+// between. The file has the mode that the user's umask gives.
 func writeNew(name string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 		return fault.Wrap(err, fault.StoreIO, "%s cannot be made: %v", filepath.Dir(name), cli.PlainCause(err)).

@@ -19,6 +19,7 @@ import (
 	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
+// trustLong is what 'waybill trust --help' prints above the usage.
 const trustLong = `Allow 'waybill run' to carry out the commands of a workflow, exactly as it is now: when
 the file changes, trust is asked for again. All commands are shown first.
 
@@ -26,9 +27,14 @@ Trusting is a person's decision. At a terminal you are asked; without one nothin
 trusted unless --yes is given, and what is recorded then says that no person was at a
 terminal. Trust is kept per store, by the workflow's hash.`
 
-// trustInput is what the flags of trust say.
+// trustInput is what the flags of trust say. list goes with no argument, and
+// revoke not with yes.
 type trustInput struct{ yes, revoke, list bool }
 
+// NewTrust makes the command "trust". It records for a store that the commands
+// of one version of a workflow may run; any change of the file is another
+// version. Without a terminal --yes is needed, and the record says that no
+// person was at one. --list and --revoke show and remove such records.
 func NewTrust(a *cli.App) *cobra.Command {
 	var in trustInput
 	cmd := &cobra.Command{
@@ -42,6 +48,7 @@ func NewTrust(a *cli.App) *cobra.Command {
   waybill trust --revoke wr.demo`,
 		Args: cli.AtMost("FILE, ID or HASH"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			// One thing at a time: list, revoke, or trust.
 			if (len(args) == 0) != in.list || in.list && (in.yes || in.revoke) || in.revoke && in.yes {
 				return cli.UsageFault(cmd, "'%s' wants one workflow, with --yes or --revoke, or --list alone",
 					cmd.CommandPath())
@@ -72,9 +79,12 @@ func NewTrust(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// trustable finds what FILE|ID|HASH names; a hash is one that a run of the store
-// is pinned to.
+// trustable finds what FILE|ID|HASH names. A hash must be that of a workflow
+// that a run of the store is pinned to: its commands could not be shown
+// otherwise. An id or file that does not validate is an error, since nothing
+// could run it.
 func trustable(ctx context.Context, a *cli.App, o *cli.Store, ref string) (compile.Compiled, error) {
+	// A hash is spelled like nothing else.
 	hash, err := canon.ParseDigest(ref)
 	if err != nil {
 		e, err := a.Workflow(ctx, ref)
@@ -88,10 +98,15 @@ func trustable(ctx context.Context, a *cli.App, o *cli.Store, ref string) (compi
 	return w, nil
 }
 
-// giveTrust shows what would run, asks, and puts the agreement on record.
+// giveTrust shows what would run, asks, and records the agreement. For a
+// version that is trusted already nothing is asked, and the record that there
+// is counts; a workflow without commands needs none.
+//
+// The actor of the record is that of the call: with --yes and without a
+// terminal it is an agent, which a reader of the list can see.
 func giveTrust(ctx context.Context, a *cli.App, o *cli.Store, w compile.Compiled, yes bool) error {
 	doc := document.Trust{WorkflowID: w.WorkflowID, WorkflowHash: w.Hash(), Commands: catalog.Commands(w)}
-	// Whoever agreed to this very version before is not asked again.
+	// A version that was agreed to before needs no question.
 	list, err := o.Trusted(ctx)
 	if err != nil {
 		return err
@@ -124,8 +139,10 @@ func giveTrust(ctx context.Context, a *cli.App, o *cli.Store, w compile.Compiled
 	})
 }
 
-// askTrust shows the commands and waits for a yes. Without a terminal nobody can
-// be asked, so nobody has agreed.
+// askTrust shows the commands on stderr and waits for a yes. Without a
+// terminal, or with --json, nothing is asked and the answer is
+// WORKFLOW_UNTRUSTED. The commands are shown in any case, but for --json, where
+// they are in the document of 'workflows inspect'. nil: the person agreed.
 func askTrust(a *cli.App, w compile.Compiled, commands []catalog.Command) error {
 	p := a.NewPage(a.Err)
 	showCommands(p, w, commands)
@@ -137,6 +154,7 @@ func askTrust(a *cli.App, w compile.Compiled, commands []catalog.Command) error 
 	if asked || !a.Flags.JSON {
 		_, _ = a.Err.Write(p.Bytes())
 	}
+	// The same code whether a person refused or none was there.
 	untrusted := fault.New(fault.WorkflowUntrusted, "nobody has agreed to the commands of %s", w.WorkflowID).
 		With("workflowHash", w.Hash().String())
 	if !asked {
@@ -149,8 +167,9 @@ func askTrust(a *cli.App, w compile.Compiled, commands []catalog.Command) error 
 	return nil
 }
 
-// showCommands shows what trusting a workflow allows, in full: nothing of it may be
-// cut or hidden.
+// showCommands prints what trusting a workflow allows. Nothing of a command is
+// cut or hidden: its folder and environment can change what a harmless program
+// does. Words are quoted as for a shell, though none is used.
 func showCommands(p *page.Page, w compile.Compiled, commands []catalog.Command) {
 	p.Line("%s (%s) would run %s:", p.Bold(page.Clean(w.Name)), page.Clean(w.WorkflowID),
 		page.Plural(len(commands), "command"))

@@ -8,7 +8,9 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 )
 
-// listTrust prints the document "trusted": everything that is trusted in the store.
+// listTrust prints the document "trusted": every version that is trusted, how
+// many commands it may run, who agreed and when. The store is not changed, and
+// none is made.
 func listTrust(ctx context.Context, a *cli.App, o *cli.Store) error {
 	list, err := o.Trusted(ctx)
 	if err != nil {
@@ -21,6 +23,8 @@ func listTrust(ctx context.Context, a *cli.App, o *cli.Store) error {
 		}
 		var rows [][]page.Cell
 		for _, e := range list.Entries {
+			// A name is shown with the kind, since names can be chosen
+			// freely.
 			by := string(e.Actor.Kind)
 			if e.Actor.Ref != "" {
 				by = e.Actor.Ref + " (" + by + ")"
@@ -34,8 +38,12 @@ func listTrust(ctx context.Context, a *cli.App, o *cli.Store) error {
 	})
 }
 
-// revokeTrust takes trust back and prints what is still trusted; where there was
-// none, nothing is to be done.
+// revokeTrust removes trust and prints what remains. ref is a file, whose
+// present version is meant, an id, which means every version, or a hash. Where
+// nothing was trusted, nothing is changed and that is no error.
+//
+// Each version is removed and recorded by itself, so that the audit log names
+// all of them.
 func revokeTrust(ctx context.Context, a *cli.App, o *cli.Store, ref string) error {
 	list, err := o.Trusted(ctx)
 	if err != nil {
@@ -49,6 +57,7 @@ func revokeTrust(ctx context.Context, a *cli.App, o *cli.Store, ref string) erro
 		}
 		hash = w.Compiled.Hash()
 	}
+	// An id means all of its versions.
 	gone := 0
 	for _, e := range list.Entries {
 		if e.WorkflowHash != hash && e.WorkflowID != ref {

@@ -16,18 +16,23 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// sourceKind reads a value of --source-kind; "" stands for the file's own.
+// sourceKind reads a value of --source-kind; "" means the kind that the file
+// has by its place. ok is false for a word that is no kind.
 func sourceKind(word string) (source.SourceKind, bool) {
 	kinds := []source.SourceKind{"", source.SourceBundled, source.SourceInstalled, source.SourceUser,
 		source.SourceProject, source.SourceRemote, source.SourcePlugin}
 	return source.SourceKind(word), slices.Contains(kinds, source.SourceKind(word))
 }
 
+// noSuchSourceKind is the error for a value of --source-kind that is none.
 func noSuchSourceKind(cmd *cobra.Command, kind string) error {
 	return cli.UsageFault(cmd, "there is no source kind %q", kind).
 		Suggest("Use bundled, installed, user, project, remote or plugin.")
 }
 
+// newValidate makes "workflows validate". The answer lists every problem at
+// once; errors end with exit status 2, warnings alone with 0. The document is
+// the same in both cases, so that editors can show it.
 func newValidate(a *cli.App) *cobra.Command {
 	var kind string
 	cmd := &cobra.Command{
@@ -40,6 +45,7 @@ Warnings alone do not fail.`,
 			"  waybill workflows validate ./release.yaml --json | jq .data.problems",
 		Args: cli.Exactly("FILE or ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			// The kind decides which ids and features are allowed.
 			as, ok := sourceKind(kind)
 			if !ok {
 				return noSuchSourceKind(cmd, kind)
@@ -62,7 +68,10 @@ Warnings alone do not fail.`,
 	return cmd
 }
 
-// checkSource finds a workflow, valid or not, and judges it as one of the kind.
+// checkSource finds a workflow, valid or not, and checks it as one of a kind:
+// some ids and features are reserved for kinds. Without a kind, or for the kind
+// that it has, the entry of the catalog is returned. The library is that of the
+// file's own folder in both cases.
 func checkSource(ctx context.Context, a *cli.App, ref string, as source.SourceKind) (catalog.Entry, error) {
 	e, err := a.AnyWorkflow(ctx, ref)
 	if err != nil || as == "" || as == e.Kind || e.Data == nil {
@@ -75,7 +84,9 @@ func checkSource(ctx context.Context, a *cli.App, ref string, as source.SourceKi
 	return catalog.Read(catalog.File{Kind: as, Ref: e.Ref, Data: e.Data}, with), nil
 }
 
-// showValidation lists problems in the order of the file.
+// showValidation prints the problems in the order of the file, each with its
+// line, place and fix, and then the sums. The name is the one that was typed,
+// so that the last line can be read alone.
 func showValidation(p *page.Page, name string, e catalog.Entry) {
 	errs, warns := 0, 0
 	for _, f := range e.Problems {
@@ -86,6 +97,7 @@ func showValidation(p *page.Page, name string, e catalog.Entry) {
 		} else {
 			warns++
 		}
+		// A problem without a pointer is about the file as a whole.
 		where := cmp.Or(f.Pointer, "the file")
 		if f.Line > 0 {
 			where = "line " + page.Itoa(f.Line) + ", " + where

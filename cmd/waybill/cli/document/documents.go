@@ -15,13 +15,15 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// Automations is the document "automations", with what was begun.
+// Automations is the document "automations": those that are due, or all, with
+// what was started of them.
 type Automations struct {
 	engine.AutomationList
 	Started []AutomationStart `json:"started,omitzero"`
 }
 
-// AutomationStart is what became of starting one.
+// AutomationStart is the result of starting one automation: the run, or the
+// error in its place.
 type AutomationStart struct {
 	AutomationID string           `json:"automationId"`
 	SessionID    id.Session       `json:"sessionId,omitzero"`
@@ -29,24 +31,25 @@ type AutomationStart struct {
 	Error        *AutomationFault `json:"error,omitzero"`
 }
 
-// AutomationFault is why one could not be started.
+// AutomationFault is why an automation could not be started.
 type AutomationFault struct {
 	Code    fault.Code `json:"code"`
 	Message string     `json:"message"`
 }
 
-// Completion is the document "completion".
+// Completion is the document "completion": the script for one shell.
 type Completion struct {
 	Shell  string `json:"shell"`
 	Script string `json:"script"`
 }
 
-// Settings is the document "config".
+// Settings is the document "config": one key, or all of them.
 type Settings struct {
 	Settings []config.Setting `json:"settings"`
 }
 
-// Error is a fault as programs see it (locks section 12).
+// Error is the part "error" of the document "error": a fault as programs read
+// it. Retry says whether the same call may succeed later.
 type Error struct {
 	Code       fault.Code     `json:"code"`
 	Message    string         `json:"message"`
@@ -55,7 +58,8 @@ type Error struct {
 	Details    map[string]any `json:"details,omitzero"`
 }
 
-// Trust is the document "trust".
+// Trust is the document "trust". Commands is what trusting the workflow allows;
+// Entry is absent where it has no commands, and so nothing was recorded.
 type Trust struct {
 	Trusted      bool              `json:"trusted"`
 	WorkflowID   string            `json:"workflowId"`
@@ -73,19 +77,21 @@ type Build struct {
 	Arch    string `json:"arch"`
 }
 
-// Compiled is the document "compiled".
+// Compiled is the document "compiled": what a run of the workflow is pinned to.
 type Compiled struct {
 	WorkflowHash canon.Digest     `json:"workflowHash"`
 	Workflow     compile.Document `json:"workflow"`
 }
 
-// WorkflowFile is the document "workflow_file".
+// WorkflowFile is the document "workflow_file": the file that was written, with
+// slashes.
 type WorkflowFile struct {
 	WorkflowID string `json:"workflowId"`
 	File       string `json:"file"`
 }
 
-// Validation is the document "validation".
+// Validation is the document "validation". OK is false where a problem is an
+// error; warnings alone leave it true.
 type Validation struct {
 	OK           bool              `json:"ok"`
 	WorkflowID   string            `json:"workflowId"`

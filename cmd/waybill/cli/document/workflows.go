@@ -10,8 +10,8 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// WorkflowRow is one workflow as programs see it (locks section 7): with what they
-// need to tell people how a legacy id should be renamed.
+// WorkflowRow is one workflow of the catalog as programs read it, usable or
+// not, with what they need to tell people how a legacy id should be renamed.
 type WorkflowRow struct {
 	WorkflowID   string            `json:"workflowId"`
 	Name         string            `json:"name"`
@@ -39,7 +39,7 @@ func RowOf(e catalog.Entry) WorkflowRow {
 }
 
 // Inspection is the document "workflow": its row, and what is in it. Loops are as
-// in the compiled workflow: a step of type loop, in Steps or in a body, stands for
+// in the compiled workflow: a step of type loop, in Steps or in a body, means
 // the one of them that has its id. One list keeps the schema of a step whole, where a
 // body within a step would be a type within itself.
 type Inspection struct {
@@ -60,17 +60,19 @@ func InspectionOf(e catalog.Entry) Inspection {
 		Loops: w.Loops, Commands: catalog.Commands(w)}
 }
 
-// Workflows is the document "workflows".
+// Workflows is the document "workflows": the catalog as it is seen from the
+// working directory.
 type Workflows struct {
 	Workflows []WorkflowRow `json:"workflows"`
 }
 
-// problemsListed is how many problems a list shows of one workflow: what it is about.
-// One broken file has hundreds; validate names them all.
+// problemsListed is how many problems a list has of one workflow. One broken
+// file has hundreds; 'workflows validate' names them all.
 const problemsListed = 3
 
-// WorkflowsOf is the list of entries, each with its first problems, errors before
-// warnings: they say why it cannot be used.
+// WorkflowsOf is the list of entries, each with its first problems. Errors come
+// before warnings, since they say why it cannot be used. The entries are not
+// changed.
 func WorkflowsOf(entries []catalog.Entry) Workflows {
 	doc := Workflows{Workflows: []WorkflowRow{}}
 	for _, e := range entries {
@@ -85,6 +87,7 @@ func WorkflowsOf(entries []catalog.Entry) Workflows {
 	return doc
 }
 
+// rank orders problems: errors first.
 func rank(p source.Problem) int {
 	if p.Severity == problem.Error {
 		return 0

@@ -4,7 +4,8 @@ import (
 	"fmt"
 )
 
-// Size is a number of bytes as people read it, in steps of a thousand.
+// Size is a number of bytes in steps of a thousand, with two digits at least:
+// "1.2 kB", "12 kB".
 func Size(bytes int64) string {
 	units := []string{"kB", "MB", "GB", "TB"}
 	if bytes < 1000 {

@@ -10,7 +10,9 @@ import (
 // BarWidthMin is the width below which a list does without its bars.
 const BarWidthMin = 68
 
-// Column is one column of a table.
+// Column is one column of a table. Where a terminal is too narrow, flexible
+// columns are cut first, down to a minimum; then spare columns are left out,
+// from the left.
 type Column struct {
 	Title string
 	Right bool // numbers
@@ -18,25 +20,28 @@ type Column struct {
 	Spare bool // is left out where that is not enough
 }
 
-// Cell is a text and how it is shown.
+// Cell is the text of one place in a table, and its style. Line breaks in it
+// become blanks.
 type Cell struct {
 	Text  string
 	Paint func(string) string // nil: as it is
 }
 
-// Gap stands between two columns.
+// Gap is what separates two columns.
 const Gap = "  "
 
-// flexMin is what is left of a column that gives way.
+// flexMin is the width that a flexible column keeps.
 const flexMin = 8
 
-// Table writes rows below their titles, every column as wide as its widest cell.
+// Table writes rows below the titles of their columns, every column as wide as
+// its widest cell. Each row must have a cell for each column. Table cleans the
+// texts in place.
 func (p *Page) Table(columns []Column, rows [][]Cell) {
 	widths := make([]int, len(columns))
 	for i, c := range columns {
 		widths[i] = terminal.TextWidth(c.Title)
 		for _, row := range rows {
-			// A cell is one line, whatever stands in it.
+			// A cell is one line: line breaks in it become blanks.
 			row[i].Text = strings.Join(strings.Fields(Clean(row[i].Text)), " ")
 			widths[i] = max(widths[i], terminal.TextWidth(row[i].Text))
 		}
@@ -77,8 +82,8 @@ func (p *Page) Table(columns []Column, rows [][]Cell) {
 	}
 }
 
-// fit takes from the columns that give way what the terminal has not, and returns
-// what is still too much.
+// fit narrows the flexible columns to the width of the page, and returns by how
+// many characters the table is still too wide.
 func (p *Page) fit(columns []Column, widths []int) (over int) {
 	if p.Width == 0 {
 		return 0

@@ -4,20 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/waybill/waybill/durable/id"
 )
 
-// ShortRunLen is how much of a run's id people are shown: 8 of its letters tell a
-// million runs apart often enough, and a longer prefix is asked for where not.
-const ShortRunLen = 8
-
-// ShortRun is what people call a run by.
-func ShortRun(r id.Run) string {
-	s := strings.TrimPrefix(r.String(), "run_")
-	return s[:min(len(s), ShortRunLen)]
-}
-
+// CountOf is "3 of 7", or the number alone where the total is 0, which is that
+// of a workflow that cannot be read.
 func CountOf(n, of int) string {
 	if of == 0 { // of a workflow that we cannot read
 		return fmt.Sprint(n)
@@ -25,7 +15,8 @@ func CountOf(n, of int) string {
 	return fmt.Sprintf("%d of %d", n, of)
 }
 
-// Plural counts things.
+// Plural is a number with its noun: "1 step", "2 steps". The noun must take a
+// plain s.
 func Plural(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -41,7 +32,8 @@ func Tally(errs, warns int) string {
 	return Plural(errs, "error") + " and " + Plural(warns, "warning")
 }
 
-// ClockTime is a stored time where the reader is.
+// ClockTime is a stored time in the zone of the reader, by a layout of package
+// time; "" for 0, which is a time that is not known.
 func ClockTime(ms int64, layout string) string {
 	if ms == 0 {
 		return ""
@@ -49,7 +41,36 @@ func ClockTime(ms int64, layout string) string {
 	return time.UnixMilli(ms).Local().Format(layout)
 }
 
+// Itoa is a number in decimal digits.
 func Itoa(n int) string { return fmt.Sprintf("%d", n) }
 
-// Pad puts a number under others.
+// Pad puts text at the right of a column of so many characters, so that numbers
+// are aligned.
 func Pad(s string, width int) string { return fmt.Sprintf("%*s", width, s) }
+
+// List joins words as a sentence has them: "a, b and c".
+func List(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}
+
+// Plurally chooses between two forms by a number: one for 1, more for all
+// others.
+func Plurally(n int, one, more string) string {
+	if n == 1 {
+		return one
+	}
+	return more
+}
+
+// Words joins the values of a closed set with commas, for help and for errors.
+func Words[T ~string](words []T) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = string(w)
+	}
+	return strings.Join(out, ", ")
+}

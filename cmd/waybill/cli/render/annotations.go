@@ -13,18 +13,20 @@ import (
 	"github.com/waybill/waybill/infra/terminal"
 )
 
-// untrusted puts what somebody said between marks (R28): where no person looks on, an
-// agent may read it, and must not take it for words of ours.
+// untrusted puts text of an annotation between marks. Where no person reads, an
+// agent may, and must not take such text for instructions of the program. What
+// looks like a mark within the text is escaped.
 func untrusted(s string) string {
 	return "<UNTRUSTED>" + markLike.ReplaceAllString(page.Clean(s), "&lt;$1") + "</UNTRUSTED>"
 }
 
-// markLike is what could be taken for one of the marks within the text, by whoever reads
-// it with less care than a parser: in any case, with blanks, signs or characters that
-// nobody sees in it.
+// markLike matches what a careless reader could take for one of the marks
+// within the text: in any case, with blanks, signs or invisible characters in
+// it.
 var markLike = pattern.New(`(?i)<([^\p{L}\p{N}<>]*` + strings.Join(strings.Split("UNTRUSTED", ""), `\p{Cf}*`) + `)`)
 
-// Quoted is a text that somebody said, as this page may show it.
+// Quoted is text of an annotation as this page may show it: cleaned on a
+// terminal, between marks elsewhere.
 func Quoted(p *page.Page, s string) string {
 	if p.Width == 0 {
 		return untrusted(s)
@@ -32,14 +34,15 @@ func Quoted(p *page.Page, s string) string {
 	return page.Clean(s)
 }
 
-// Stars draws a rating, for people: a mean is drawn as the nearest whole one.
+// Stars draws a rating as five stars. A mean is drawn as the nearest whole
+// rating.
 func Stars(rating float64) string {
 	full := min(max(int(math.Round(rating)), 0), feedback.RatingMax)
 	return strings.Repeat("★", full) + strings.Repeat("☆", feedback.RatingMax-full)
 }
 
-// SignalWords says in a few words what an annotation says, without its long text. Programs
-// that read a pipe get numbers and words, no pictures.
+// SignalWords names what an annotation says, without its long text: stars or a
+// sign on a terminal, words and numbers in a pipe.
 func SignalWords(p *page.Page, s feedback.Signal) string {
 	picture := func(sign, word string) string {
 		if p.Width == 0 {
@@ -67,7 +70,7 @@ func SignalWords(p *page.Page, s feedback.Signal) string {
 	return string(s.Kind)
 }
 
-// SignalPaint colors what asks for somebody to look.
+// SignalPaint is the style for a signal: ratings and flags ask for attention.
 func SignalPaint(p *page.Page, s feedback.Signal) func(string) string {
 	switch s.Kind {
 	case feedback.RatingKind, feedback.FlagKind:
@@ -76,8 +79,8 @@ func SignalPaint(p *page.Page, s feedback.Signal) func(string) string {
 	return p.Bold
 }
 
-// AboutWords names what an annotation is about; step is the title of the step there, ""
-// where there is none.
+// AboutWords names the part of a run that an annotation is about. step is the
+// title of the step at its node, "" where there is none.
 func AboutWords(t feedback.RunTarget, step string) string {
 	at := ""
 	switch {
@@ -97,7 +100,8 @@ func AboutWords(t feedback.RunTarget, step string) string {
 	return "the run"
 }
 
-// StepAt is the title of the step that is or was pending at a node of the run's path.
+// StepAt is the title of the step that is or was pending at a node on the run's
+// path, "" for any other node.
 func StepAt(r engine.RunDetails, node id.Node) string {
 	for _, s := range r.Steps {
 		if s.NodeID != nil && *s.NodeID == node {
@@ -107,8 +111,8 @@ func StepAt(r engine.RunDetails, node id.Node) string {
 	return ""
 }
 
-// AnnotationName is what an annotation is called: in a pipe by its whole id, so that it
-// can be cut out and used whatever else is there.
+// AnnotationName is how a list names an annotation: by the beginning of its id
+// on a terminal, by the whole id in a pipe, from where it can be copied.
 func AnnotationName(p *page.Page, name id.Annotation) string {
 	if p.Width == 0 {
 		return name.String()
@@ -116,7 +120,8 @@ func AnnotationName(p *page.Page, name id.Annotation) string {
 	return page.ShortID(name)
 }
 
-// SureWords says how sure an agent was.
+// SureWords is how sure an agent was, with two blanks before it; "" where no
+// confidence is recorded, as for people.
 func SureWords(confidence *float64) string {
 	if confidence == nil {
 		return ""
@@ -124,8 +129,9 @@ func SureWords(confidence *float64) string {
 	return fmt.Sprintf("  %.0f%% sure", 100**confidence)
 }
 
-// Remarks writes the long texts of an annotation, what should stand there before why. A
-// bar at its side tells the one from the other at a terminal, a word in a pipe.
+// Remarks writes the long texts of an annotation below it: first the
+// correction, then the note. A bar at its side tells the correction from the
+// note on a terminal, a word in a pipe.
 func Remarks(p *page.Page, lead string, signal feedback.Signal, note string, paint func(string) string) {
 	if p.Width == 0 {
 		if signal.Correction != "" {
@@ -144,7 +150,7 @@ func Remarks(p *page.Page, lead string, signal feedback.Signal, note string, pai
 	}
 }
 
-// barred writes a text with a bar at its side, all the way down.
+// barred writes wrapped text with a bar at the left of each line.
 func barred(p *page.Page, lead, s string, paint func(string) string) {
 	room := max(min(p.Width, page.TextWidthMax)-terminal.TextWidth(lead)-len("│ "), page.TextWidthMin)
 	for line := range strings.SplitSeq(terminal.Wrap(strings.TrimRight(page.Clean(s), "\n"), room), "\n") {
@@ -152,9 +158,9 @@ func barred(p *page.Page, lead, s string, paint func(string) string) {
 	}
 }
 
-// AnnotationSigns is what people said of a run in a few signs, "" where nobody said anything.
-// Of what is neither a rating nor a flag only the number is known, where there are no
-// ratings to take out of it.
+// AnnotationSigns is the feedback on a run for a narrow column, "" where there
+// is none. How many annotations are neither ratings nor flags is known only
+// where there are no ratings to subtract.
 func AnnotationSigns(p *page.Page, c engine.AnnotationCounts) string {
 	var parts []string
 	if c.MeanRating != nil {
@@ -172,7 +178,8 @@ func AnnotationSigns(p *page.Page, c engine.AnnotationCounts) string {
 	return strings.Join(parts, SignOrWord(p, " ", ", "))
 }
 
-// AnnotationFacts writes a line about what people said of a run, none where nobody said anything.
+// AnnotationFacts writes one line with the feedback on a run, and nothing where
+// there is none.
 func AnnotationFacts(p *page.Page, r engine.RunSummary) {
 	c := r.Annotations
 	var facts []string
@@ -195,7 +202,7 @@ func AnnotationFacts(p *page.Page, r engine.RunSummary) {
 	}
 }
 
-// SignOrWord is a sign for people, a word for a pipe.
+// SignOrWord is the sign on a terminal, and the word in a pipe.
 func SignOrWord(p *page.Page, sign, word string) string {
 	if p.Width == 0 {
 		return word
@@ -203,7 +210,7 @@ func SignOrWord(p *page.Page, sign, word string) string {
 	return sign
 }
 
-// Mean is a mean without needless digits.
+// Mean is a mean with up to two decimals and no zeros at its end.
 func Mean(m float64) string {
 	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", m), "0"), ".")
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// ActorWidthMax is up to where names stand in a column: one long name must not push all
-// others to the edge.
+// ActorWidthMax is how wide a column of names gets at most: one long name must
+// not push all others to the edge.
 const ActorWidthMax = 20
 
-// ActorAndKind names the actor, and its kind where that is not a person: who an approval is
-// by must not be told by a name alone, which everybody chooses for themselves.
+// ActorAndKind names the actor of an act, and its kind unless that is a person.
+// A name alone proves nothing, since every caller chooses its own with --as.
 func ActorAndKind(a event.Actor) string {
 	if a.Ref == "" || a.Kind == event.Human {
 		return strings.TrimRight(Actor(a), " ")
@@ -22,8 +22,10 @@ func ActorAndKind(a event.Actor) string {
 	return page.Clean(a.Ref) + " (" + string(a.Kind) + ")"
 }
 
-// Moment writes a line: with the date above each day at a terminal, with the whole
-// time in every line elsewhere. It returns the day that now stands above.
+// Moment writes one line of a timeline. On a terminal the date is a heading
+// above the first line of each day; elsewhere each line has the whole time. day
+// is the heading that was written last, and the result is the one for the next
+// line.
 func Moment(p *page.Page, day string, m projections.Moment) string {
 	at, paint := page.ClockTime(m.AtMs, time.RFC3339), page.Plainly
 	if p.Width > 0 {
@@ -47,10 +49,11 @@ func Moment(p *page.Page, day string, m projections.Moment) string {
 	return day
 }
 
-// whoWidth is that of the longest actor kind.
+// whoWidth is the width of the longest kind of actor.
 const whoWidth = len(event.Engine)
 
-// Actor is the actor's name for itself where it gave one, in a column of its own.
+// Actor is the actor's name, or its kind where it gave none, padded to a
+// column.
 func Actor(a event.Actor) string {
 	name := page.Clean(a.Ref)
 	if name == "" {

@@ -5,6 +5,8 @@ import (
 	"github.com/waybill/waybill/durable/learning/proposal"
 )
 
+// ProposalTitle is the title of a proposal, or its kind and the beginning of
+// its id where it has none.
 func ProposalTitle(w proposal.Proposal) string {
 	if w.Title != "" {
 		return w.Title

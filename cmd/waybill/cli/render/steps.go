@@ -8,8 +8,12 @@ import (
 	"github.com/waybill/waybill/durable/run/snapshot"
 )
 
-// StepRow shows one step and the notes on it. Where a run was closed, the pending step
-// is the one that it was left at.
+// StepRow writes one step of a run with its number, state, rounds, attempts and
+// notes. closed says that the run was ended: its pending step is then the one
+// that was left undone.
+//
+// Rounds are numbered from 1, the outermost loop first. Notes are printed
+// whole, since they are what a person looks for.
 func StepRow(p *page.Page, n int, s engine.StepRow, closed bool) {
 	mark, title, paint := p.Dim("○"), s.Title, page.Plainly
 	switch s.State {

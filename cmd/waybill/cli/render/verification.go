@@ -8,8 +8,10 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// Verification names sessions only where something was found: in a store of a
-// thousand, the good ones would bury the bad one.
+// Verification writes the result of a check of sessions or of a bundle. It
+// names sessions only where something was found: in a store of a thousand, the
+// good ones would bury the bad one. The last line has the sums. What a finding
+// is about is printed once, above the message.
 func Verification(p *page.Page, v engine.Verification) {
 	var events int64
 	errs, warns := 0, 0

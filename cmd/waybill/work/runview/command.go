@@ -9,7 +9,9 @@ import (
 	"github.com/waybill/waybill/infra/terminal"
 )
 
-// TryBegan shows the command line and lets the spinner turn.
+// TryBegan shows the command line of a try and starts the spinner, which shows
+// the time and the line that the command has not ended yet. A quiet view shows
+// only the spinner, with the step that it belongs to.
 func (v *View) TryBegan(t perform.TryView) {
 	v.output.begin()
 	if !v.opts.Quiet {
@@ -18,7 +20,9 @@ func (v *View) TryBegan(t perform.TryView) {
 			v.print(indent, v.styles.Dim(fmt.Sprintf("$ try %d of %d", t.Try, t.Of)))
 		}
 	}
-	// A quiet view has said nothing so far, so its spinner has to tell what turns.
+	// A quiet view has printed nothing so far, so its spinner names the step.
+	// The time is the view's own; what is recorded is measured by the
+	// performer.
 	began, place := time.Now(), ""
 	if v.opts.Quiet {
 		place = fmt.Sprintf(" [%d/%d] %s", v.step.At, v.step.Of, clean(v.step.Title))
@@ -36,11 +40,13 @@ func (v *View) TryBegan(t perform.TryView) {
 	})
 }
 
-// commandLinesMax is how much of a command line is shown while it runs: enough to
-// know it by, where a script stands in it. The question for trust shows all of it.
+// commandLinesMax is how many lines of a command line are shown while it runs:
+// enough to recognize it, also where it has a script in it. The question for
+// trust shows all of it.
 const commandLinesMax = 2
 
-// commandLine shows the command once a step, further tries by their number.
+// commandLine shows the command once for each step; further tries are shown by
+// their number.
 func (v *View) commandLine(argv []string, cwd string) {
 	if v.named {
 		return
@@ -59,12 +65,14 @@ func (v *View) commandLine(argv []string, cwd string) {
 	}
 }
 
-// TryEnded shows how it ended; success is the step's to show. Its output is not
-// shown again, unless the view was quiet about it: it stands right above.
+// TryEnded shows why a try failed and when the next one begins; a success is
+// shown with the step. The output is above already, but for a quiet view, which
+// prints the end of it for the last try.
 func (v *View) TryEnded(t perform.TryEnd) {
 	v.screen.Still()
 	v.output.end()
 	v.output.last = t.CommandOutcome
+	// The step shows its success.
 	if t.OK() {
 		return
 	}
@@ -75,6 +83,7 @@ func (v *View) TryEnded(t perform.TryEnd) {
 	if v.opts.Quiet && !t.Last {
 		return
 	}
+	// A command that could not be started has a reason, others an exit status.
 	text := t.Failure
 	if text == "" {
 		text = fmt.Sprintf("exit status %d after %s", t.ExitStatus,
@@ -89,5 +98,5 @@ func (v *View) TryEnded(t perform.TryEnd) {
 	v.mark(v.styles.Bad("✗"), clean(text))
 }
 
-// failedTry reports that the step's command failed.
+// failedTry reports that the last command of the step failed.
 func (v *View) failedTry() bool { return !v.output.last.OK() }

@@ -12,9 +12,13 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// File shows what a result must look like and asks where it lies.
+// File shows what an artifact must look like and asks for the path of a file.
+// It asks again until the file can be read; whether it fits is checked by the
+// caller, which then calls File again with what is wrong. An empty line is none
+// for an optional artifact, and else ports.ErrLeft.
 func (v *View) File(ctx context.Context, q ports.FileQuestion) (advance.Artifact, error) {
 	v.heading()
+	// The first time shows what is wanted, later ones what was wrong.
 	if len(q.Wrong) == 0 {
 		v.mark(v.styles.Accent("?"), clean(q.Text))
 		if !q.Example.IsNull() {
@@ -28,6 +32,7 @@ func (v *View) File(ctx context.Context, q ports.FileQuestion) (advance.Artifact
 			v.mark(v.styles.Warn("!"), clean(w))
 		}
 	}
+	// An empty line has a meaning, which must be known before it is typed.
 	hint := "The path of the file, or Enter to stop here"
 	if q.Optional {
 		hint = "The path of the file, or Enter for none"
@@ -55,9 +60,12 @@ func (v *View) File(ctx context.Context, q ports.FileQuestion) (advance.Artifact
 	}
 }
 
-// path is what was typed, or dropped on the terminal, as a shell would take it.
+// path is a path as a shell would take it: without quotes around it, and with
+// the home folder for ~. Terminals quote the names of files that are dropped on
+// them. Nothing else of a shell's language is known here.
 func (v *View) path(text string) string {
 	text = strings.TrimSpace(text)
+	// Terminals quote the names of dropped files.
 	for _, quote := range []string{"'", `"`} {
 		if len(text) >= 2 && strings.HasPrefix(text, quote) && strings.HasSuffix(text, quote) {
 			return text[1 : len(text)-1]
@@ -77,7 +85,8 @@ const (
 	resultLines = 200
 )
 
-// pretty shows JSON over several lines, anything else as it is.
+// pretty prints JSON over several lines and any other text as it is, at most so
+// many lines. Lines that are left out are counted.
 func (v *View) pretty(text string, most int) {
 	var b bytes.Buffer
 	if json.Indent(&b, []byte(text), "", "  ") == nil {
@@ -95,11 +104,12 @@ func (v *View) pretty(text string, most int) {
 	}
 }
 
-// Approve shows everything that the approval is bound to, and waits for a yes.
-// Silence is a no.
+// Approve shows everything that the approval is bound to and waits for a yes.
+// An empty line, and the end of the input, are a no.
 func (v *View) Approve(ctx context.Context, q ports.ApproveQuestion) (bool, error) {
 	v.heading()
 	v.gap()
+	// An approval of nothing is unusual, and named as such.
 	if q.Notes == "" && len(q.Results) == 0 {
 		v.mark(v.styles.Warn("!"), "Nothing was handed in for this step.")
 	} else {

@@ -8,22 +8,25 @@ import (
 	"github.com/waybill/waybill/infra/terminal"
 )
 
-// wrapMin is as narrow as text gets: below it, a terminal may as well break it.
+// wrapMin is the width below which text is not wrapped further: the terminal
+// may break it.
 const wrapMin = 10
 
-// indent is how far everything about a step stands in from its heading.
+// indent is how far what belongs to a step is set in from its heading.
 const indent = 2
 
+// clean makes text from outside safe to print on a terminal.
 func clean(text string) string { return terminal.Clean(text) }
 
-// print writes one line.
+// print writes one line, set in by so many columns. A spinner is moved out of
+// the way.
 func (v *View) print(in int, line string) {
 	v.set = false
 	v.screen.Print(strings.Repeat(" ", in) + line + "\n")
 }
 
-// gap sets a part off from what stands above it, with one empty line however many
-// parts ask for it: which of them are shown depends on the step.
+// gap writes one empty line before a part, unless there is one already: which
+// parts are shown depends on the step, so each of them asks.
 func (v *View) gap() {
 	if !v.set {
 		v.screen.Print("\n")
@@ -31,7 +34,8 @@ func (v *View) gap() {
 	}
 }
 
-// wrapped breaks text so that it fits behind so many columns.
+// wrapped breaks text at blanks so that it fits behind so many columns; a view
+// that has no width does not.
 func (v *View) wrapped(text string, in int) string {
 	if width := v.screen.Width(); width > 0 {
 		return terminal.Wrap(text, max(width-in, wrapMin))
@@ -39,11 +43,13 @@ func (v *View) wrapped(text string, in int) string {
 	return text
 }
 
+// folded is the text as lines that fit behind so many columns; line breaks in
+// it count as blanks.
 func (v *View) folded(text string, in int) []string {
 	return strings.Split(v.wrapped(strings.ReplaceAll(text, "\n", " "), in), "\n")
 }
 
-// mark writes text behind a sign, its further lines under the first.
+// mark writes text behind a sign, with its further lines below the first.
 func (v *View) mark(sign, text string) {
 	for i, line := range v.folded(text, indent+2) {
 		if i == 0 {
@@ -54,6 +60,7 @@ func (v *View) mark(sign, text string) {
 	}
 }
 
+// count is a number with its noun, with a plain s for more than one.
 func count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -61,7 +68,8 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Duration is a time as people read it: two numbers at most.
+// Duration is a time in at most two units: "350ms", "4.2s", "3m05s", "2h10m".
+// Nothing is rounded up, so that it never shows more than has passed.
 func Duration(d time.Duration) string {
 	switch {
 	case d == 0:

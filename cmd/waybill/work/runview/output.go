@@ -9,7 +9,8 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// output takes what a command prints and shows it line by line behind a bar.
+// output prints what a command writes, line by line behind a bar. It is a
+// writer for the process and is called from another goroutine than the view.
 type output struct {
 	view    *View
 	mu      sync.Mutex             // an interrupted command may still be read from
@@ -18,14 +19,15 @@ type output struct {
 	last    ports.CommandOutcome   // of this step's command
 }
 
-// lineMax is how much of a line without an end is kept before it is shown as it is.
+// lineMax is how many bytes without a line end are kept before they are printed
+// as a line.
 const lineMax = 16 << 10
 
-// Output is where the output of commands goes.
+// Output is the writer for the output of commands. It never returns an error.
 func (v *View) Output() interface{ Write([]byte) (int, error) } { return &v.output }
 
-// Write shows the lines that are complete. It never fails: a command must not end
-// differently because of who watches.
+// Write prints the lines that are complete and keeps the rest. It never fails:
+// a command must not end differently because of the view.
 func (o *output) Write(p []byte) (int, error) {
 	if o.view.opts.Quiet {
 		return len(p), nil
@@ -34,6 +36,7 @@ func (o *output) Write(p []byte) (int, error) {
 	defer o.mu.Unlock()
 	var b strings.Builder
 	o.rest = append(o.rest, p...)
+	// Only what is new can have a line end.
 	from := 0
 	for i := len(o.rest) - len(p); i < len(o.rest); i++ {
 		if o.rest[i] == '\n' || i-from >= lineMax {
@@ -53,9 +56,13 @@ func (o *output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// line adds one line of output behind the bar, folded to the width. Colors are
+// kept, and all else that drives a terminal is removed. Bytes that are no UTF-8
+// are shown as replacement characters.
 func (o *output) line(b *strings.Builder, text string) {
 	v := o.view
 	bar := strings.Repeat(" ", indent) + v.styles.Dim("│") + " "
+	// The bar takes a part of the width.
 	width := v.screen.Width()
 	if width > 0 {
 		width = max(width-indent-2, wrapMin)
@@ -65,6 +72,7 @@ func (o *output) line(b *strings.Builder, text string) {
 	}
 }
 
+// begin forgets what an earlier command left without a line end.
 func (o *output) begin() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -72,7 +80,7 @@ func (o *output) begin() {
 	o.partial.Store(nil)
 }
 
-// end shows a last line that has no line end.
+// end prints a last line that has no line end.
 func (o *output) end() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -85,11 +93,14 @@ func (o *output) end() {
 	o.partial.Store(nil)
 }
 
-// replayLines is how much of a failed command's output a quiet view shows: what
-// leaves room for the error under it.
+// replayLines is how many lines of a failed command's output a quiet view
+// prints, so that the error below stays in sight.
 const replayLines = 20
 
+// replay prints the end of the output that was recorded, for a view that
+// printed none of it while the command ran.
 func (o *output) replay(out ports.CommandOutcome) {
+	// The end says why it failed; the head is all there is of short outputs.
 	text := out.OutputTail
 	if text == "" {
 		text = out.OutputHead

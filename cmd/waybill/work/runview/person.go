@@ -11,8 +11,9 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Present reports whether there is a person: somebody who can type, and see what
-// they are asked.
+// Present reports whether there is a person: one who can type, and see what
+// they are asked. Without one no question may be asked, since the answer would
+// never come.
 func (v *View) Present() bool { return v.here }
 
 // read shows the prompt sign and takes an answer by take.
@@ -21,7 +22,7 @@ func (v *View) read(ctx context.Context, sign string, take func(context.Context)
 	v.set = false
 	text, err := take(ctx)
 	if err != nil {
-		v.screen.Print("\n") // the cursor stands behind the sign, or a ^C
+		v.screen.Print("\n") // the cursor is behind the sign, or a ^C
 	}
 	if err == io.EOF {
 		return "", ports.ErrLeft
@@ -93,7 +94,7 @@ func (v *View) echo(text string) {
 	}
 }
 
-// Ask asks until there is an answer that fits. Brief choices stand behind the text,
+// Ask asks until there is an answer that fits. Brief choices follow the text,
 // others in a list below it, and each may be named or numbered.
 func (v *View) Ask(ctx context.Context, q ports.Question) (string, error) {
 	v.heading()
@@ -143,8 +144,9 @@ func (v *View) Ask(ctx context.Context, q ports.Question) (string, error) {
 	}
 }
 
-// chosen finds the choice that was typed: by its name, which goes before its number,
-// and where the choices are words also by its beginning.
+// chosen finds the choice that was typed: by its name, which goes before its
+// number, and where the choices are words also by its beginning. A beginning
+// that several choices have finds none.
 func chosen(q ports.Question, text string) (string, bool) {
 	if slices.Contains(q.Choices, text) {
 		return text, true
@@ -178,7 +180,8 @@ func alternatives(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }
 
-// Confirm asks for a yes; everything else is a no.
+// Confirm shows the step, with its command where it has one, and asks for a
+// yes. Everything else is a no. What was typed before the question is dropped.
 func (v *View) Confirm(ctx context.Context, question string) (bool, error) {
 	v.heading()
 	if len(v.step.Argv) > 0 {

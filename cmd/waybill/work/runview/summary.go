@@ -7,7 +7,9 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// Summary shows the end of a complete run, and how to look at it.
+// Summary shows the end of a complete run and the command that shows it. A run
+// that was complete before the call is named as such. A quiet view shows only
+// that.
 func (v *View) Summary(r perform.Report, look string) {
 	if r.Already {
 		for _, line := range v.folded("This run is complete already: "+v.opts.Short(r.Run), 0) {
@@ -20,6 +22,7 @@ func (v *View) Summary(r perform.Report, look string) {
 		return
 	}
 	v.gap()
+	// Gaps are no failure, but a person should look at them.
 	sign, end := v.styles.Good("✓"), " is complete"
 	if r.Last.Status == projections.CompleteWithGaps {
 		sign, end = v.styles.Warn("!"), " is complete, with gaps"
@@ -39,13 +42,15 @@ func (v *View) Summary(r perform.Report, look string) {
 	v.look(2, look)
 }
 
+// look prints the command that shows the run.
 func (v *View) look(in int, command string) {
 	for _, line := range v.folded("See it with '"+command+"'.", in) {
 		v.print(in, v.styles.Dim(line))
 	}
 }
 
-// Stopped leaves the screen fit for whatever is written behind it.
+// Stopped clears the spinner and ends an unfinished line, so that what is
+// printed next begins on a line of its own.
 func (v *View) Stopped() {
 	v.screen.Still()
 	v.output.end()

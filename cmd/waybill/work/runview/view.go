@@ -20,9 +20,10 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Options say where a view goes and how much it shows.
+// Options say where a view prints, who answers, and how much it shows. Short
+// and Getenv are required.
 type Options struct {
-	In       io.Reader // what the person types on; no terminal: nobody is there
+	In       io.Reader // where the person types; no terminal: no person
 	Out      io.Writer
 	Getenv   func(string) string
 	NoColor  bool
@@ -35,7 +36,8 @@ type Options struct {
 }
 
 // View implements perform.Display and ports.Person, and takes the output of
-// commands as a writer.
+// commands as a writer. Its methods are called from one goroutine, but for
+// Stopping and the writer.
 type View struct {
 	screen *terminal.Screen
 	styles terminal.Styles
@@ -46,7 +48,7 @@ type View struct {
 	here   bool // a person can be asked
 
 	step    perform.StepView
-	shown   bool // the step's heading stands on the screen
+	shown   bool // the step's heading is on the screen
 	named   bool // its command line does
 	set     bool // the last line is empty, or there is none: no gap is needed
 	output  output
@@ -54,14 +56,17 @@ type View struct {
 	leaving atomic.Bool // a signal to stop has come
 }
 
-// New makes a view.
+// New makes a view. Whether a person can be asked is decided here: stdin and
+// the output must both be terminals, since no person may be asked what they
+// cannot see.
 func New(o Options) *View {
+	// Streams that are no files, as in tests, are no terminals.
 	in, _ := o.In.(*os.File)
 	out, _ := o.Out.(*os.File)
 	v := &View{opts: o, set: true, colors: terminal.Color(out, o.Getenv) && !o.NoColor}
-	// Both ends: nobody may be asked what they cannot see, as with 'run … | tee log'.
+	// Both ends: a person must see what they are asked, as with 'run … | tee log'.
 	v.here = terminal.Is(in) && terminal.Is(out)
-	width := func() int { return 0 } // lines in a file are broken by whoever reads them
+	width := func() int { return 0 } // lines in a file are not broken
 	if terminal.Is(out) {
 		width = func() int { return terminal.Width(out) }
 	}
@@ -73,18 +78,22 @@ func New(o Options) *View {
 	return v
 }
 
-// Editing reports that an editor has the terminal: a Ctrl-C is meant for it then.
+// Editing reports that an editor has the terminal, so that a Ctrl-C is meant
+// for it. It may be called from any goroutine.
 func (v *View) Editing() bool { return v.editing.Load() }
 
-// Stopping is called when a signal to stop has come. The command that runs may take
-// its time to end: the person sees that they were heard, and what is left to them.
+// Stopping is called when a signal to stop has come, from any goroutine. The
+// command that runs may take its time to end, so the spinner shows that the
+// signal arrived and what a second one does.
 func (v *View) Stopping() { v.leaving.Store(true) }
 
-// RunOpened shows which run this is.
+// RunOpened shows which run this is, how many steps it has and how many were
+// done before.
 func (v *View) RunOpened(r perform.RunView) {
 	if v.opts.Quiet {
 		return
 	}
+	// A title of its own comes before the workflow's name.
 	name := clean(r.Workflow)
 	if r.Title != "" && r.Title != r.Workflow {
 		name = clean(r.Title) + " · " + name
@@ -92,6 +101,7 @@ func (v *View) RunOpened(r perform.RunView) {
 	for _, line := range v.folded(name, 0) {
 		v.print(0, v.styles.Bold(line))
 	}
+	// What identifies the run, and how far it is.
 	facts := []string{v.opts.Short(r.Run)}
 	if r.Steps > 0 {
 		facts = append(facts, count(r.Steps, "step"))
@@ -104,8 +114,8 @@ func (v *View) RunOpened(r perform.RunView) {
 	}
 }
 
-// joined puts facts into one line, or where it is too narrow into one each: broken
-// in the middle, none of them could be copied.
+// joined puts facts into one line, or each into one of its own where that is
+// too narrow: facts that are broken cannot be copied.
 func (v *View) joined(facts []string) []string {
 	line := strings.Join(facts, " · ")
 	if width := v.screen.Width(); width > 0 && terminal.TextWidth(line) > width {
@@ -114,7 +124,8 @@ func (v *View) joined(facts []string) []string {
 	return []string{line}
 }
 
-// StepBegan shows the step, and its prompt where there is somebody to read it.
+// StepBegan shows the heading and the prompt of a step. A quiet view keeps them
+// until there is a question or an error.
 func (v *View) StepBegan(s perform.StepView) {
 	v.step, v.shown, v.named, v.output.last = s, false, false, ports.CommandOutcome{}
 	if !v.opts.Quiet {
@@ -122,8 +133,11 @@ func (v *View) StepBegan(s perform.StepView) {
 	}
 }
 
-// heading shows the step once; a quiet view gets to it only when it has something
-// to say about the step.
+// heading shows the step once. It is called by everything that prints below a
+// heading, so that a quiet view shows it when it is needed.
+//
+// Below the title are the rounds of its loops, warnings, the prompt, and why an
+// earlier attempt was refused.
 func (v *View) heading() {
 	if v.shown {
 		return
@@ -131,6 +145,7 @@ func (v *View) heading() {
 	v.shown = true
 	s := v.step
 	v.gap()
+	// A step whose position is not known is shown without one.
 	place := ""
 	if s.Of > 0 {
 		place = fmt.Sprintf("[%d/%d] ", s.At, s.Of)
@@ -161,8 +176,9 @@ func (v *View) heading() {
 	}
 }
 
-// prompt shows the text of a step: wrapped, its headings set off. It is Markdown to
-// be read as it stands; only what gets in the way of reading is taken out.
+// prompt shows the text of a step: cleaned, wrapped, with headings in bold and
+// rules drawn. All other Markdown is left as it is written, since it is made to
+// be read.
 func (v *View) prompt(text string) {
 	for line := range strings.SplitSeq(v.wrapped(clean(strings.TrimSpace(text)), indent), "\n") {
 		switch {
@@ -179,10 +195,12 @@ func (v *View) prompt(text string) {
 	v.gap()
 }
 
-// Blocked shows what an attempt lacked, and what to do about each.
+// Blocked shows what an attempt lacked, and the fix for each. A command that
+// failed is on the screen already, with its exit status, and nothing is added
+// to that.
 func (v *View) Blocked(all []reason.Blocker) {
 	if v.failedTry() {
-		return // the failure of the command stands there already
+		return // the failure of the command is on the screen
 	}
 	v.heading()
 	v.print(indent, v.styles.Warn("Not accepted:"))
@@ -194,7 +212,8 @@ func (v *View) Blocked(all []reason.Blocker) {
 	}
 }
 
-// StepEnded shows that a step was accepted, and how long it took.
+// StepEnded shows that a step was accepted and how long it took. A quiet view
+// shows neither.
 func (v *View) StepEnded(e perform.StepEnd) {
 	if v.opts.Quiet {
 		return

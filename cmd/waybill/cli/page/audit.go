@@ -1,4 +1,0 @@
-package page
-
-// HelpWidth is how wide help is written.
-const HelpWidth = 88
