@@ -9,16 +9,19 @@ TARGETS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windo
 
 # Packages that share memory between goroutines: the race detector runs on these.
 # What cmd/waybill races is processes, which it cannot see.
-RACE := ./ports/... ./infra/... ./durable/engine/... ./durable/perform/... ./cmd/waybill/runview/...
+RACE := ./ports/... ./infra/... ./durable/engine/... ./durable/perform/... ./cmd/waybill/work/runview/...
 
-# What tries every crash and fault on a simulated disk does so in one goroutine, for
-# minutes under the detector: nothing there could race.
+# What tries crashes and faults on a simulated disk does so in one goroutine: nothing
+# there could race.
 ALONE := ^Test(Faults|Explore|Crashes|HeadCacheNeverFails)
+
+# Shows failures, then the seconds of each package, and fails when go test failed.
+SUMMARY := $(GO) run ./testdata/testsummary
 
 export CGO_ENABLED = 0
 
 .DEFAULT_GOAL := help
-.PHONY: exhaustive help demo test check vuln bench fuzz build binary cross lint race independent clean
+.PHONY: exhaustive help demo test check nightly vuln bench fuzz build binary cross lint race independent clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,8 +43,8 @@ cross: ## dist/: for linux, darwin and windows on amd64 and arm64
 demo: binary ## kill a run, continue it, find a changed byte; needs no terminal
 	@sh testdata/demo.sh
 
-test: ## all tests; no network, no C compiler, nothing outside this folder
-	$(GO) test ./...
+test: ## all tests, with the seconds of each package; no network, no C compiler, nothing outside this folder
+	@{ $(GO) test -json ./...; echo "exit $$?"; } | $(SUMMARY)
 
 # -trimpath where nothing but a compiler looks: what vet compiles for the other
 # systems is then what the build for them takes from the cache.
@@ -54,17 +57,22 @@ lint: ## gofmt, vet (also for darwin and windows) and staticcheck
 
 race: ## the race detector on the packages that have concurrency; needs a C compiler
 	@if command -v "$${CC:-cc}" >/dev/null 2>&1; then \
-	  CGO_ENABLED=1 $(GO) test -race -short -skip '$(ALONE)' $(RACE); \
+	  { CGO_ENABLED=1 $(GO) test -json -race -short -skip '$(ALONE)' $(RACE); echo "exit $$?"; } | $(SUMMARY); \
 	else echo "race: skipped, there is no C compiler"; fi
 
 independent: binary ## check a store with a verifier that was written from docs/format.md alone
 	@if command -v python3 >/dev/null 2>&1; then sh testdata/independent/check.sh; \
 	else echo "independent: skipped, there is no python3"; fi
 
-exhaustive: ## what 'make test' tries some of: each changed byte, fault, crash state and round (a quarter of an hour)
-	$(GO) test ./durable/engine -run 'EveryChanged|NoChanged|Faults|Explore|GCAmongWriters' -timeout 60m -exhaustive
+# The tests of a default run try a sample of each enumeration: crash states, faults,
+# changed bytes, rounds. WAYBILL_SAMPLE_SEED=N selects another sample.
+exhaustive: ## every case of every enumeration that 'make test' tries a sample of, and how many there are
+	@{ WAYBILL_EXHAUSTIVE=1 $(GO) test -json -timeout 120m ./...; echo "exit $$?"; } | $(SUMMARY) -cases
 
-check: lint test race independent build ## everything that must hold on main
+check: lint test race independent build ## everything that must hold on main; ten minutes on two processors
+
+nightly: check exhaustive ## check, every case of every enumeration, and each fuzz target for ten minutes
+	$(MAKE) fuzz FUZZTIME=10m
 
 vuln: ## known vulnerabilities in dependencies (govulncheck); needs network
 	@if $(GO) tool govulncheck -version 2>/dev/null | grep -q 'DB updated'; then $(GO) tool govulncheck ./...; \

@@ -119,6 +119,10 @@ func depguardRules() string {
 	for _, dep := range slices.Sorted(maps.Keys(owners)) {
 		files := []string{"**/*.go"}
 		for _, dir := range owners[dep] {
+			if below, all := strings.CutSuffix(dir, "/..."); all {
+				files = append(files, "!**/"+below+"/**/*.go")
+				dir = below
+			}
 			files = append(files, "!**/"+dir+"/*.go")
 		}
 		rule("owner-"+strings.NewReplacer("/", "-", ".", "-").Replace(dep), files, []string{dep},

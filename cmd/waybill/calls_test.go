@@ -203,9 +203,18 @@ func splitWords(line string) (words []string) {
 	return words
 }
 
-// sentences are the members whose text is for people, by the object they are in: blockers and
-// gaps are stored, so their sentences are compared.
-var sentences = map[string]bool{"message": true, "suggestion": true, "fix": true, "detail": true, "advice": true, "means": true}
+// sentences are the members whose text is for people.
+var sentences = map[string]bool{"message": true, "suggestion": true, "fix": true, "detail": true, "advice": true,
+	"means": true, "meaning": true}
+
+// isSentence reports a member that may be reworded. Blockers and gaps are stored, so their
+// sentences are compared; descriptions are sentences in a JSON Schema only.
+func isSentence(path, name string) bool {
+	if name == "description" {
+		return path == "" || strings.HasPrefix(path, ".$defs.") || strings.HasPrefix(path, ".properties.")
+	}
+	return sentences[name] && !strings.Contains(path, "blockers") && !strings.Contains(path, "gaps")
+}
 
 // print writes one scalar a line, members in order of their names.
 func (r *callRunner) print(out *strings.Builder, path string, value any) {
@@ -215,7 +224,7 @@ func (r *callRunner) print(out *strings.Builder, path string, value any) {
 			r.print(&strings.Builder{}, path, v["annotations"]) // ids in the order of the list
 		}
 		for _, name := range r.memberNames(v) {
-			if sentences[name] && !strings.Contains(path, "blockers") && !strings.Contains(path, "gaps") {
+			if isSentence(path, name) {
 				continue
 			}
 			r.print(out, path+"."+r.normalize(name), v[name])

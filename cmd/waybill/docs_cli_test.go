@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/cmd/waybill/cli"
 )
 
 const cliDocs = "../../docs/cli"
@@ -19,7 +21,7 @@ var generated = regexp.MustCompile(`(?s)(<!-- generated: [^\n]*-->\n).*?(<!-- en
 // TestCommandPagesAreCurrent: docs/cli has one page per top-level command, made from the
 // commands themselves, and an index that lists them in the groups of the help.
 func TestCommandPagesAreCurrent(t *testing.T) {
-	root := newRoot(&app{})
+	root := newRoot(&cli.App{})
 	root.InitDefaultHelpCmd()
 	pages := map[string]bool{"README.md": true}
 	for _, cmd := range root.Commands() {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/durable/fault"
 )
 
@@ -98,7 +99,7 @@ var answers = map[string]string{
 }
 
 func TestEveryCommandSaysWhatItAnswers(t *testing.T) {
-	walk(newRoot(&app{}), func(cmd *cobra.Command) {
+	walk(newRoot(&cli.App{}), func(cmd *cobra.Command) {
 		if path := cmd.CommandPath(); !cmd.HasSubCommands() && answers[path] == "" {
 			t.Errorf("%s: which kind of document does it give?", path)
 		}
@@ -131,7 +132,7 @@ Retry: *never* — the same call fails again; *at once* — the same call may su
 // TestHelpTeaches: every command says in a line what it does, at length how, and
 // shows how it is used, and its help is what the document shows.
 func TestHelpTeaches(t *testing.T) {
-	walk(newRoot(&app{}), func(cmd *cobra.Command) {
+	walk(newRoot(&cli.App{}), func(cmd *cobra.Command) {
 		path := cmd.CommandPath()
 		if cmd.Short == "" || strings.HasSuffix(cmd.Short, ".") || len(cmd.Short) > 60 {
 			t.Errorf("%s: Short %q wants one line without a full stop", path, cmd.Short)
@@ -158,7 +159,7 @@ func TestHelpTeaches(t *testing.T) {
 
 // TestExamplesAreCommandsThatExist parses the examples of every help text.
 func TestExamplesAreCommandsThatExist(t *testing.T) {
-	root := newRoot(&app{})
+	root := newRoot(&cli.App{})
 	var examples []string
 	walk(root, func(cmd *cobra.Command) { examples = append(examples, strings.Split(cmd.Example, "\n")...) })
 	for _, line := range examples {

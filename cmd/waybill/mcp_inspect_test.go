@@ -9,9 +9,6 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/limits"
-	"github.com/waybill/waybill/durable/problem"
-	"github.com/waybill/waybill/durable/workflow/catalog"
-	"github.com/waybill/waybill/durable/workflow/source"
 )
 
 // inspected is what these tests look at of a workflow.
@@ -111,27 +108,5 @@ func TestListsHoldAFewProblems(t *testing.T) {
 		if counts["test.bad"] != "3 of 4" || counts["test.talk"] != "0 of 0" {
 			t.Errorf("got %v", counts)
 		}
-	}
-}
-
-// TestErrorsComeFirstInAList: what makes a workflow unusable is not cut off behind
-// warnings, and whoever was handed the entry keeps its order.
-func TestErrorsComeFirstInAList(t *testing.T) {
-	given := "wawbwcedwe"
-	var problems []source.Problem
-	for i := 0; i < len(given); i += 2 {
-		severity := problem.Warning
-		if given[i] == 'e' {
-			severity = problem.Error
-		}
-		problems = append(problems, source.Problem{Severity: severity, Message: given[i+1 : i+2]})
-	}
-	row := workflowListOf([]catalog.Entry{{Problems: problems}}).Workflows[0]
-	got := ""
-	for _, p := range append(row.Problems, problems...) {
-		got += p.Message
-	}
-	if got != "dababcde" || row.ProblemCount != 5 {
-		t.Errorf("got %q of %d", got, row.ProblemCount)
 	}
 }

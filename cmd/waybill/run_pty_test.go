@@ -88,7 +88,7 @@ func (s *seat) text() string {
 // sees waits until something new stands on the screen, and takes it as read.
 func (s *seat) sees(what string) {
 	s.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		text := s.text()
 		if i := strings.Index(text[min(s.from, len(text)):], what); i >= 0 {
 			s.from += i + len(what)

@@ -6,12 +6,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/waybill/waybill/cmd/waybill/schema"
 )
 
 // TestSchemaFilesAreCurrent: editors are pointed at the files in the documentation, so
 // they are, byte for byte, what the program prints, and nothing else lies there.
 func TestSchemaFilesAreCurrent(t *testing.T) {
-	for _, name := range schemaNames() {
+	for _, name := range schema.Names() {
 		var out, errOut bytes.Buffer
 		if status := run([]string{"schema", name}, strings.NewReader(""), &out, &errOut, nil); status != 0 ||
 			errOut.Len() > 0 {
@@ -24,7 +26,7 @@ func TestSchemaFilesAreCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if name, ok := strings.CutSuffix(e.Name(), ".schema.json"); !ok || !slices.Contains(schemaNames(), name) {
+		if name, ok := strings.CutSuffix(e.Name(), ".schema.json"); !ok || !slices.Contains(schema.Names(), name) {
 			t.Errorf("docs/schema/%s is no schema that the program prints", e.Name())
 		}
 	}

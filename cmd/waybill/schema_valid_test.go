@@ -7,9 +7,12 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/waybill/waybill/cmd/waybill/schema"
 )
 
 var resolved sync.Map // name of a schema → *jsonschema.Resolved
@@ -23,13 +26,12 @@ func valid(name string, text []byte) error {
 	}
 	known, ok := resolved.Load(name)
 	if !ok {
-		all := allSchemas()
-		at := slices.IndexFunc(all, func(s schemaName) bool { return s.Name == name })
-		if at < 0 {
+		raw, ok := schema.JSON(name)
+		if !ok {
 			return fmt.Errorf("there is no schema %s", name)
 		}
 		var s jsonschema.Schema
-		if err := json.Unmarshal(all[at].make(), &s); err != nil {
+		if err := json.Unmarshal(raw, &s); err != nil {
 			return fmt.Errorf("schema %s: %w", name, err)
 		}
 		r, err := s.Resolve(nil)
@@ -41,13 +43,23 @@ func valid(name string, text []byte) error {
 	return known.(*jsonschema.Resolved).Validate(v)
 }
 
+// schemasOf are the names of the schemas of documents, or of what is stored.
+func schemasOf(documents bool) (out []string) {
+	for _, name := range schema.Names() {
+		if name != "workflow" && strings.HasPrefix(name, schema.DocumentPrefix) == documents {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 // validDocument holds a document against the schema of its kind.
 func validDocument(text []byte) error {
 	var doc struct{ Kind string }
 	if err := json.Unmarshal(text, &doc); err != nil {
 		return err
 	}
-	if err := valid(documentPrefix+doc.Kind, text); err != nil {
+	if err := valid(schema.DocumentPrefix+doc.Kind, text); err != nil {
 		return fmt.Errorf("a document of kind %q: %w\n%s", doc.Kind, err, text)
 	}
 	return nil

@@ -221,7 +221,7 @@ func TestGoldenStoreHolds(t *testing.T) {
 		t.Error(err)
 	}
 	asked["bundle"] = [][]byte{text}
-	for _, name := range sortedKeys(storedSchemas()) {
+	for _, name := range schemasOf(false) {
 		if len(asked[name]) == 0 {
 			t.Errorf("nothing in the golden store is of schema %s", name)
 		}

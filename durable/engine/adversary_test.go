@@ -10,7 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 )
 
-// play plays scenarios that stand in a test.
+// play plays the scenarios in the text of a test.
 func play(t *testing.T, scenarios string) {
 	t.Helper()
 	all, err := parseScenarios(scenarios)
@@ -26,9 +26,11 @@ func play(t *testing.T, scenarios string) {
 	}
 }
 
-// A loop may ask for the approval of its first step: status, intent and the ready
-// call speak of it as of a step's own (R16, R20).
-func TestAnApprovalThatALoopAsksFor(t *testing.T) {
+// TestLoopApprovalAppliesToItsFirstStep: a loop may require the approval of its first step. Status,
+// intent and the suggested call describe it as they describe a requirement of the step itself
+// (docs/design.md#blocked-attempts, docs/design.md#requirements-on-the-caller).
+func TestLoopApprovalAppliesToItsFirstStep(t *testing.T) {
+	t.Parallel()
 	play(t, `workflow
   steps:
   - id: rounds
@@ -71,9 +73,10 @@ then pending rounds@1::a
 `)
 }
 
-// What a refused attempt brought beside the point cannot be taken back, so the next
-// attempt is not held against it.
-func TestAMalformedAsideIsLeftOut(t *testing.T) {
+// A rejected attempt may bring an artifact that no criterion requires. It cannot be withdrawn, so
+// the next attempt is not judged by it.
+func TestRejectedOptionalArtifactIsNotJudgedAgain(t *testing.T) {
+	t.Parallel()
 	play(t, `workflow
   steps:
   - id: one
@@ -99,10 +102,12 @@ then capabilities none
 `)
 }
 
-// A step is found by its name whatever the ids of nodes begin with. With a step for
-// each letter that ids are made of, some node's id begins with the name of another's.
-func TestAStepIsMeantBeforeAnID(t *testing.T) {
-	w := newWorld(t)
+// A step is found by its id even when the id of a node begins with the same letters. The workflow
+// has a step for each letter that node ids consist of, so that some node id begins with the id of
+// another node's step.
+func TestStepIDComesBeforeNodeID(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	const letters = "abcdefghijklmnopqrstuvwxyz234567"
 	var steps []string
 	for _, c := range letters {
@@ -137,9 +142,10 @@ func TestAStepIsMeantBeforeAnID(t *testing.T) {
 	}
 }
 
-// What an event copies out of an artifact is bounded: over it is the caller's to mend,
+// An event copies names out of an artifact, within a bound. A longer name is a fault of the caller,
 // and no plan that cannot be written.
-func TestNamesOutOfArtifactsAreBounded(t *testing.T) {
+func TestNamesCopiedFromArtifactsAreBounded(t *testing.T) {
+	t.Parallel()
 	play(t, `workflow
   steps:
   - id: one
@@ -164,9 +170,10 @@ then blocked
 `)
 }
 
-// An input that a person has to approve is no human_approval step: it does not stop a
-// run that never stops (R16).
-func TestAnInputToApproveIsNoApproval(t *testing.T) {
+// An input that a person has to approve is no human_approval step: it does not stop a run in a mode
+// that never stops (docs/design.md#blocked-attempts).
+func TestApprovedInputIsNoApprovalStep(t *testing.T) {
+	t.Parallel()
 	play(t, `workflow
   steps:
   - id: one

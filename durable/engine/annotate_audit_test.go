@@ -13,10 +13,11 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// TestAnnotatingIsOnRecord: each annotation and each retraction has one line, with who
-// made it and when, and without what was said (RFC 0056 E).
-func TestAnnotatingIsOnRecord(t *testing.T) {
-	n := newNoted(t)
+// TestAnnotationsHaveAuditLines: each annotation and each retraction has one line, with its actor
+// and time, and without its text (docs/design.md#annotations).
+func TestAnnotationsHaveAuditLines(t *testing.T) {
+	t.Parallel()
+	n := newAnnotationFixture(t)
 	a := n.start(twoSteps)
 	req := remark(feedback.Correction("say please"))
 	req.Note, req.Target.NodeID = "the note", a.NodeID
@@ -41,17 +42,18 @@ func TestAnnotatingIsOnRecord(t *testing.T) {
 		t.Errorf("%+v", taken)
 	}
 	if text := asJSON(t, list); strings.Contains(text, "please") || strings.Contains(text, "the note") {
-		t.Errorf("the record holds what was said: %s", text)
+		t.Errorf("the record holds the text of the annotation: %s", text)
 	}
-	// Whoever does something else finds the log complete, and can add to it.
-	must(t, engine.Act(n.everybody(), context.Background(), n.by(), ofStore(audit.GC), nothing))
+	// The next writer finds the log complete, and can append to it.
+	must(t, engine.Act(n.withEveryPort(), context.Background(), n.by(), ofStore(audit.GC), nothing))
 	n.want("annotate retract gc", "")
 }
 
-// TestALineThatWasNotWrittenComesLater: the process died between an annotation and its
-// line. A reader shows it, and whoever writes next completes the log, each line once.
-func TestALineThatWasNotWrittenComesLater(t *testing.T) {
-	n := newNoted(t)
+// TestAuditLineOfAKilledWriterIsWrittenLater: the process died between an annotation and its line.
+// A reader shows the line, and the next writer completes the log, each line once.
+func TestAuditLineOfAKilledWriterIsWrittenLater(t *testing.T) {
+	t.Parallel()
+	n := newAnnotationFixture(t)
 	a := n.start(twoSteps)
 	dying := n.process() // keeps no audit log: as if it died after its commit
 	made, err := dying.Annotate(context.Background(), n.by(), annotationSeed(1), a.Position(), remark(feedback.Flag()))
@@ -63,51 +65,52 @@ func TestALineThatWasNotWrittenComesLater(t *testing.T) {
 	n.made = 1
 	n.note(a, remark(feedback.Flag()))
 	n.want("annotate retract annotate", "")
-	must(t, engine.Act(n.everybody(), context.Background(), n.by(), ofStore(audit.GC), nothing))
+	must(t, engine.Act(n.withEveryPort(), context.Background(), n.by(), ofStore(audit.GC), nothing))
 	n.want("annotate retract annotate gc", "")
 }
 
-// TestAuditVerifyMissesAnnotations: a line that is gone or another, an annotation that is
-// gone, and all of them.
-func TestAuditVerifyMissesAnnotations(t *testing.T) {
+// TestAuditVerifyFindsMissingAnnotations: a line that is gone or changed, an annotation that is
+// gone, and all of them gone.
+func TestAuditVerifyFindsMissingAnnotations(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
-		harm func(t *testing.T, n *noted, a engine.Answer)
+		harm func(t *testing.T, n *annotationFixture, a engine.Answer)
 		want string
 	}{
-		"the folder of annotations is deleted": {func(t *testing.T, n *noted,
+		"the folder of annotations is deleted": {func(t *testing.T, n *annotationFixture,
 			a engine.Answer) {
 			must(t, os.RemoveAll(n.annotationsDir(a)))
 		},
 			"audit_unfounded audit_unfounded"},
-		"the session is deleted by hand": {func(t *testing.T, n *noted, a engine.Answer) {
+		"the session is deleted by hand": {func(t *testing.T, n *annotationFixture, a engine.Answer) {
 			must(t, os.RemoveAll(filepath.Dir(n.annotationsDir(a))))
 		},
 			"audit_session_missing audit_session_missing"},
-		"the audit log is deleted": {func(t *testing.T, n *noted,
+		"the audit log is deleted": {func(t *testing.T, n *annotationFixture,
 			_ engine.Answer) {
 			must(t, os.RemoveAll(filepath.Join(n.dir, "audit")))
 		},
 			"audit_incomplete"},
-		"a line is another": {func(t *testing.T, n *noted,
+		"a line is another": {func(t *testing.T, n *annotationFixture,
 			_ engine.Answer) {
 			n.flip("audit/events/00000001-00000001.jsonl", 40)
 		},
 			"audit_incomplete segment_damaged"},
-		"the last annotation is cut off": {func(t *testing.T, n *noted, a engine.Answer) {
+		"the last annotation is cut off": {func(t *testing.T, n *annotationFixture, a engine.Answer) {
 			name := filepath.Join(n.annotationsDir(a), "manifest.jsonl")
 			b, err := os.ReadFile(name)
 			must(t, err)
 			must(t, os.WriteFile(name, b[:strings.LastIndex(string(b), `{"bytes":`)], 0o600))
 		}, "audit_unfounded"},
-		"the session is deleted on record": {func(t *testing.T, n *noted, a engine.Answer) {
-			_, err := n.everybody().
+		"the session is deleted on record": {func(t *testing.T, n *annotationFixture, a engine.Answer) {
+			_, err := n.withEveryPort().
 				DeleteSessions(context.Background(), n.by(),
 					engine.DeleteRequest{Refs: []string{a.Session.SessionID.String()}})
 			must(t, err)
 		}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n := newNoted(t)
+			n := newAnnotationFixture(t)
 			a := n.start(twoSteps)
 			n.note(a, remark(feedback.Flag()))
 			n.note(a, remark(feedback.Rating(3)))
@@ -119,20 +122,21 @@ func TestAuditVerifyMissesAnnotations(t *testing.T) {
 	}
 }
 
-// TestAnnotationsOfElsewhereAreNoActsHere: those that came with a bundle were made in
-// another store; what is said here is on record here.
-func TestAnnotationsOfElsewhereAreNoActsHere(t *testing.T) {
+// TestImportedAnnotationsHaveNoAuditLines: annotations of a bundle were made in another store; the
+// audit log of this store records the ones made here.
+func TestImportedAnnotationsHaveNoAuditLines(t *testing.T) {
+	t.Parallel()
 	for _, asNew := range []bool{false, true} {
-		from := newNoted(t)
+		from := newAnnotationFixture(t)
 		a := from.start(twoSteps)
 		made := from.note(a, remark(feedback.Flag()))
-		to := newNoted(t)
+		to := newAnnotationFixture(t)
 		got := take(t, to.g, export(t, from.g, a.Session.SessionID, 1), asNew)
 		at, err := to.g.Locate(context.Background(), got.Runs[0].RunID.String())
 		must(t, err)
-		// Where the mark of the import is lost, its record says how many came.
+		// Without the mark of the import its audit record gives the number of imported annotations.
 		must(t, os.Remove(filepath.Join(to.dir, "sessions", got.SessionID.String(), ports.ImportedFile.Name)))
-		must(t, engine.Act(to.everybody(), context.Background(), to.by(), ofStore(audit.GC), nothing))
+		must(t, engine.Act(to.withEveryPort(), context.Background(), to.by(), ofStore(audit.GC), nothing))
 		to.want("gc import", "")
 		to.made = 50
 		_, err = to.try(to.by(), at, instead(made, feedback.Flag()))

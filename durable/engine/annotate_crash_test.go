@@ -16,26 +16,27 @@ import (
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
-// onNoted is an engine with all ports over a disk in memory, as a process of its own.
-func onNoted(f *crashfs.FS, seed byte) (*engine.Engine, error) {
+// onAllPorts is an engine with all ports over a disk in memory, as a process of its own.
+func onAllPorts(f *crashfs.FS, seed byte) (*engine.Engine, error) {
 	s, err := filestore.Open(f, filestore.Options{Locks: lock.NewMemory().On(f), Boot: "boot",
 		Random: rand.NewChaCha8([32]byte{seed}), Now: func() time.Time { return time.UnixMilli(1_760_000_000_000) }})
 	if err != nil {
 		return nil, err
 	}
-	return withAll(s), nil
+	return withAllPorts(s), nil
 }
 
-// remarking is one writing to a session's annotations, to explore.
-type remarking struct {
+// annotationCase is one call that writes to a session's annotations.
+type annotationCase struct {
 	name string
 	base *crashfs.FS
 	at   engine.Position
 	own  map[string]string // the files of the session's own log
 	call func(*engine.Engine, byte) error
-	// What a list and the audit log say before and after the call.
+	// before and after are what a list and the audit log contain before and after the call.
 	before, after string
 }
 
@@ -50,14 +51,14 @@ func ownFiles(f *crashfs.FS, s id.Session) map[string]string {
 	return out
 }
 
-// remarkings are disks with a run on them: without annotations, and with some.
-func remarkings(t *testing.T) []remarking {
+// annotationCases are disks with a run on them: without annotations, and with some.
+func annotationCases(t *testing.T) []annotationCase {
 	t.Helper()
 	ctx := context.Background()
 	bare := crashfs.New()
-	g, err := onNoted(bare, 1)
+	g, err := onAllPorts(bare, 1)
 	must(t, err)
-	a, err := startCall(newWorld(t).compiled(twoSteps))(g)
+	a, err := startCall(newFixture(t).compiled(twoSteps))(g)
 	must(t, err)
 	at, last := a.Position(), id.Annotation{}
 	annotate := func(req feedback.Request) func(*engine.Engine, byte) error {
@@ -68,13 +69,13 @@ func remarkings(t *testing.T) []remarking {
 	}
 	some := bare.Revive()
 	for n := range 3 {
-		g, err := onNoted(some, byte(20+n))
+		g, err := onAllPorts(some, byte(20+n))
 		must(t, err)
 		made, err := g.Annotate(ctx, caller(5), annotationSeed(100+n), at, remark(feedback.Rating(int64(1+n))))
 		must(t, err)
 		last = made.AnnotationID
 	}
-	out := []remarking{
+	out := []annotationCase{
 		{name: "the first one", base: bare.Revive(), call: annotate(remark(feedback.Flag()))},
 		{name: "a later one", base: some.Revive(), call: annotate(remark(feedback.Flag()))},
 		{name: "in place of another", base: some.Revive(),
@@ -88,7 +89,7 @@ func remarkings(t *testing.T) []remarking {
 		r := &out[i]
 		r.at, r.own = at, ownFiles(r.base, at.Session)
 		done := r.base.Revive()
-		g, err := onNoted(done, 2)
+		g, err := onAllPorts(done, 2)
 		must(t, err)
 		must(t, r.call(g, 1))
 		r.before, _ = r.state(t, r.base)
@@ -100,11 +101,11 @@ func remarkings(t *testing.T) []remarking {
 	return out
 }
 
-// state is what the next process finds: what stands and what it comes to; ok says that all
-// is as it must be.
-func (r remarking) state(t *testing.T, f *crashfs.FS) (state string, ok bool) {
+// state is what the next process finds: the current annotations and their sums. ok reports that
+// everything on the disk is valid.
+func (r annotationCase) state(t *testing.T, f *crashfs.FS) (state string, ok bool) {
 	t.Helper()
-	g, err := onNoted(f.Revive(), 3)
+	g, err := onAllPorts(f.Revive(), 3)
 	if err != nil {
 		t.Errorf("the store does not open: %v", err)
 		return "", false
@@ -145,14 +146,14 @@ func (r remarking) state(t *testing.T, f *crashfs.FS) (state string, ok bool) {
 		counted += row.Annotations
 	}
 	if counted != int64(current) {
-		t.Errorf("%d annotations stand, and %d are counted", current, counted)
+		t.Errorf("%d annotations are current, and %d are counted", current, counted)
 		return "", false
 	}
 	return asJSON(t, list.Annotations) + asJSON(t, list.About) + strings.Join(lines, " "), true
 }
 
-// isAfter tells which of both it is.
-func (r remarking) isAfter(t *testing.T, f *crashfs.FS) (after, ok bool) {
+// isAfter reports whether the state is the one after the call.
+func (r annotationCase) isAfter(t *testing.T, f *crashfs.FS) (after, ok bool) {
 	t.Helper()
 	state, ok := r.state(t, f)
 	if ok && state != r.before && state != r.after {
@@ -162,11 +163,11 @@ func (r remarking) isAfter(t *testing.T, f *crashfs.FS) (after, ok bool) {
 	return state == r.after, ok
 }
 
-// goesOn annotates what is left once more.
-func (r remarking) goesOn(t *testing.T, f *crashfs.FS) bool {
+// continues adds one more annotation to what is left.
+func (r annotationCase) continues(t *testing.T, f *crashfs.FS) bool {
 	t.Helper()
 	next := f.Revive()
-	g, err := onNoted(next, 4)
+	g, err := onAllPorts(next, 4)
 	if err == nil {
 		_, err = g.Annotate(context.Background(), caller(11), annotationSeed(999), r.at, remark(feedback.Label("next")))
 	}
@@ -182,16 +183,16 @@ func (r remarking) goesOn(t *testing.T, f *crashfs.FS) bool {
 	return true
 }
 
-// TestExploreCrashesOfAnnotations: in whatever state a power cut leaves the disk, the
-// session's log is the same to the byte, an annotation is there whole or not at all, and
-// it is there when it was acknowledged; and the next one is taken.
+// TestExploreCrashesOfAnnotations: in every state that a power cut leaves of the disk, the
+// session's own log is the same to the byte, an annotation exists as a whole or not at all, an
+// acknowledged one exists, and the next one is accepted.
 func TestExploreCrashesOfAnnotations(t *testing.T) {
 	t.Parallel()
-	for _, r := range remarkings(t) {
+	for _, r := range annotationCases(t) {
 		t.Run(r.name, func(t *testing.T) {
-			// Each state costs four readings and another annotation: fewer are looked at.
-			count := crashfs.Explore(r.base, crashfs.Look{Limit: sideLimit()}, func(f *crashfs.FS) {
-				g, err := onNoted(f, 2)
+			look := crashfs.Look{Limit: sideLimit, Cases: sample.OneIn(t, 60)}
+			count := crashfs.Explore(r.base, look, func(f *crashfs.FS) {
+				g, err := onAllPorts(f, 2)
 				must(t, err)
 				must(t, r.call(g, 1))
 			}, func(s crashfs.State, done bool) bool {
@@ -200,7 +201,7 @@ func TestExploreCrashesOfAnnotations(t *testing.T) {
 					t.Error("an acknowledged call is lost")
 					ok = false
 				}
-				if ok = ok && r.goesOn(t, s.FS); !ok {
+				if ok = ok && r.continues(t, s.FS); !ok {
 					t.Logf("in the state %s", s.Name)
 				}
 				return ok
@@ -210,22 +211,20 @@ func TestExploreCrashesOfAnnotations(t *testing.T) {
 	}
 }
 
-// TestFaultsOfAnnotations: one operation at a time fails, tears or is the last one. What
-// is answered is recorded, and what is refused is not, unless it says that nobody knows.
+// TestFaultsOfAnnotations: one operation at a time fails, tears or is the last one. An answered
+// annotation is recorded, and a refused one is not, unless the error says that the outcome is
+// unknown.
 func TestFaultsOfAnnotations(t *testing.T) {
 	t.Parallel()
-	for _, r := range remarkings(t) {
+	for _, r := range annotationCases(t) {
 		t.Run(r.name, func(t *testing.T) {
-			count := crashfs.Break(r.base, func(f *crashfs.FS) error {
-				g, err := onNoted(f, 2)
+			count := crashfs.Break(r.base, sample.OneIn(t, 20), func(f *crashfs.FS) error {
+				g, err := onAllPorts(f, 2)
 				if err != nil {
 					return err
 				}
 				return r.call(g, 1)
 			}, func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
-				if testing.Short() && op.N%3 > 0 || passed(op.N, 5) {
-					return true
-				}
 				after, ok := r.isAfter(t, left)
 				killed := flaw.Err == nil
 				switch {
@@ -234,10 +233,10 @@ func TestFaultsOfAnnotations(t *testing.T) {
 					t.Error("the call answered, and nothing is recorded")
 					ok = false
 				case err != nil && after && !killed && !fault.Is(err, fault.StoreOutcomeUnknown):
-					t.Errorf("the call says that nothing is recorded, and it is: %v", err)
+					t.Errorf("the error states that nothing is recorded, and the call is: %v", err)
 					ok = false
 				}
-				if ok = ok && r.goesOn(t, left); !ok {
+				if ok = ok && r.continues(t, left); !ok {
 					t.Logf("%s %s: %v", op, flaw, err)
 				}
 				return ok

@@ -15,10 +15,11 @@ import (
 	"github.com/waybill/waybill/durable/learning/feedback"
 )
 
-// TestPagesOfAnnotations: pages of any length hold each annotation once, in the order in
-// which they were made, whatever is added, superseded or retracted between two of them.
+// TestPagesOfAnnotations: pages of any length hold each annotation once, in the order in which they
+// were made, also when annotations are added, superseded or retracted between two pages.
 func TestPagesOfAnnotations(t *testing.T) {
-	n := newNoted(t)
+	t.Parallel()
+	n := newAnnotationFixture(t)
 	a, other := n.start(twoSteps), n.start(twoSteps)
 	g, ctx := n.g, context.Background()
 	var all, flags []id.Annotation
@@ -36,7 +37,7 @@ func TestPagesOfAnnotations(t *testing.T) {
 	}
 	n.made = many
 	n.note(other, remark(feedback.Flag()))
-	if got := stands(n.list(a, engine.AnnotationQuery{})); !slices.Equal(got, all[:100]) {
+	if got := currentIDs(n.list(a, engine.AnnotationQuery{})); !slices.Equal(got, all[:100]) {
 		t.Errorf("a page holds %d rows", len(got))
 	}
 	walk := func(q engine.AnnotationQuery, between func(page int)) (out []id.Annotation, pages int) {
@@ -45,7 +46,7 @@ func TestPagesOfAnnotations(t *testing.T) {
 			if len(list.About) != len(list.Annotations) {
 				t.Fatalf("%d rows, and something about %d", len(list.Annotations), len(list.About))
 			}
-			out, pages = append(out, stands(list)...), pages+1
+			out, pages = append(out, currentIDs(list)...), pages+1
 			if list.NextCursor == "" {
 				return out, pages
 			}
@@ -71,7 +72,7 @@ func TestPagesOfAnnotations(t *testing.T) {
 			t.Errorf("%+v: %d rows on %d pages, want %d on %d", test.q, len(got), pages, len(test.want), test.pages)
 		}
 	}
-	// What was on a page goes, what stands behind the cursor as well, and one comes.
+	// One that was on a page is removed, one behind the cursor as well, and one is added.
 	got, _ := walk(engine.AnnotationQuery{Limit: 100}, func(page int) {
 		if page == 1 {
 			for _, gone := range []int{99, 100, 249} {
@@ -97,7 +98,7 @@ func TestPagesOfAnnotations(t *testing.T) {
 	}
 }
 
-// sums tells a summary in a line: of each workflow its counts, then of each run.
+// sums is a summary in one line: of each workflow its counts, then of each run.
 func sums(s engine.FeedbackSummary) string {
 	var out []string
 	for _, w := range s.Workflows {
@@ -115,9 +116,9 @@ func sums(s engine.FeedbackSummary) string {
 }
 
 // sumUp sums up as another process would.
-func (n *noted) sumUp(q engine.SummaryQuery) string {
+func (n *annotationFixture) sumUp(q engine.SummaryQuery) string {
 	n.Helper()
-	out, err := n.everybody().SummarizeAnnotations(context.Background(), q)
+	out, err := n.withEveryPort().SummarizeAnnotations(context.Background(), q)
 	if err != nil {
 		n.Fatal(err)
 	}
@@ -125,7 +126,8 @@ func (n *noted) sumUp(q engine.SummaryQuery) string {
 }
 
 func TestSummaries(t *testing.T) {
-	n := newNoted(t)
+	t.Parallel()
+	n := newAnnotationFixture(t)
 	if got := n.sumUp(engine.SummaryQuery{}); got != "0 incomplete" {
 		t.Error(got)
 	}
@@ -156,7 +158,7 @@ func TestSummaries(t *testing.T) {
 			t.Errorf("%+v:\n%s\nwant\n%s", test.q, got, test.want)
 		}
 	}
-	// Of a session that cannot be read to its end the runs are not all known.
+	// Not all runs of a session are known when it cannot be read to its end.
 	must(t, os.WriteFile(filepath.Join(n.dir, "sessions", long.Session.SessionID.String(), "manifest.jsonl"),
 		[]byte("{}\n"), 0o600))
 	if got := n.sumUp(engine.SummaryQuery{}); got != two+"; 2 of test.two; 2 of test.two; 1 incomplete" {

@@ -15,19 +15,20 @@ import (
 	"github.com/waybill/waybill/durable/learning/feedback"
 )
 
-// TestManyAnnotateAtOnce: two processes, with many callers each. Every annotation is there
-// once, and on record once.
+// TestManyAnnotateAtOnce: two processes, with many callers each. Every annotation exists once, and
+// has one line in the audit log.
 func TestManyAnnotateAtOnce(t *testing.T) {
+	t.Parallel()
 	const writers = 50
-	n := newNoted(t)
+	n := newAnnotationFixture(t)
 	a := n.start(twoSteps)
-	processes := []*engine.Engine{n.everybody(), n.everybody()}
+	processes := []*engine.Engine{n.withEveryPort(), n.withEveryPort()}
 	var wg sync.WaitGroup
 	made := make([]feedback.Annotation, writers)
 	for i := range writers {
 		wg.Go(func() {
 			var err error
-			// A lock is fair to nobody: whoever finds it taken for too long asks again.
+			// A lock is not fair: a caller that waited too long tries again.
 			for try := 0; try == 0 || fault.Is(err, fault.SessionLocked) && try < 100; try++ {
 				made[i], err = processes[i%2].Annotate(context.Background(), caller(int64(i)), annotationSeed(i),
 					a.Position(), remark(feedback.Label(fmt.Sprint("of ", i))))
@@ -39,17 +40,17 @@ func TestManyAnnotateAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	seen := map[id.Annotation]int{}
-	for _, name := range stands(n.list(a, engine.AnnotationQuery{})) {
+	for _, name := range currentIDs(n.list(a, engine.AnnotationQuery{})) {
 		seen[name]++
 	}
 	for i, m := range made {
 		if seen[m.AnnotationID] != 1 {
-			t.Errorf("annotation %d is there %d times", i, seen[m.AnnotationID])
+			t.Errorf("annotation %d exists %d times", i, seen[m.AnnotationID])
 		}
 	}
-	// completes what nobody got to
-	must(t, engine.Act(n.everybody(), context.Background(), n.by(), ofStore("gc"), nothing))
-	v, err := n.everybody().AuditVerify(context.Background())
+	// completes lines that no writer has written yet
+	must(t, engine.Act(n.withEveryPort(), context.Background(), n.by(), ofStore("gc"), nothing))
+	v, err := n.withEveryPort().AuditVerify(context.Background())
 	if err != nil || !v.OK || len(v.Findings) > 0 || v.Events != writers+2 || len(seen) != writers {
 		t.Errorf("%d annotations, %v: %+v", len(seen), err, v)
 	}
@@ -61,11 +62,12 @@ func TestManyAnnotateAtOnce(t *testing.T) {
 	}
 }
 
-// TestOneTakesBackOneStandsInPlace: of those who take the same annotation out of what
-// stands, one does, and the others are told.
-func TestOneTakesBackOneStandsInPlace(t *testing.T) {
+// TestOneCallerRetractsAnAnnotation: of the callers that retract or supersede the same annotation,
+// one succeeds, and the others get an error.
+func TestOneCallerRetractsAnAnnotation(t *testing.T) {
+	t.Parallel()
 	for round := range 4 {
-		n := newNoted(t)
+		n := newAnnotationFixture(t)
 		a := n.start(twoSteps)
 		first := n.note(a, remark(feedback.Flag()))
 		const each = 6
@@ -73,7 +75,7 @@ func TestOneTakesBackOneStandsInPlace(t *testing.T) {
 		var mu sync.Mutex
 		superseded, retracted, already := 0, 0, 0
 		for i := range each {
-			one, other := n.everybody(), n.everybody()
+			one, other := n.withEveryPort(), n.withEveryPort()
 			wg.Go(func() {
 				_, err := one.Annotate(context.Background(), caller(9), annotationSeed(100+i), a.Position(),
 					instead(first, feedback.Rating(1)))
@@ -111,11 +113,12 @@ func TestOneTakesBackOneStandsInPlace(t *testing.T) {
 	}
 }
 
-// TestAnnotatingWhatIsDeleted: the session goes to the trash while it is annotated. What
-// was acknowledged went with it, or comes back with it, and nothing else is left behind.
-func TestAnnotatingWhatIsDeleted(t *testing.T) {
+// TestAnnotatingASessionThatIsDeleted: the session is moved to the trash while it is annotated.
+// What was acknowledged moves with it, or is restored with it, and nothing else is left behind.
+func TestAnnotatingASessionThatIsDeleted(t *testing.T) {
+	t.Parallel()
 	for round := range 8 {
-		n := newNoted(t)
+		n := newAnnotationFixture(t)
 		a := n.start(twoSteps)
 		if round%2 == 1 {
 			n.note(a, remark(feedback.Flag()))
@@ -124,7 +127,7 @@ func TestAnnotatingWhatIsDeleted(t *testing.T) {
 		var wg sync.WaitGroup
 		made := make([]bool, writers)
 		for i := range writers {
-			g := n.everybody()
+			g := n.withEveryPort()
 			wg.Go(func() {
 				_, err := g.Annotate(context.Background(), caller(9), annotationSeed(100+i), a.Position(),
 					remark(feedback.Rating(2)))
@@ -135,7 +138,7 @@ func TestAnnotatingWhatIsDeleted(t *testing.T) {
 				}
 			})
 		}
-		g := n.everybody()
+		g := n.withEveryPort()
 		wg.Go(func() {
 			_, err := g.DeleteSessions(context.Background(), caller(10),
 				engine.DeleteRequest{Refs: []string{a.Session.SessionID.String()}})
@@ -147,9 +150,9 @@ func TestAnnotatingWhatIsDeleted(t *testing.T) {
 		if _, err := os.Stat(n.annotationsDir(a)); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("round %d: a folder with annotations and no session is left: %v", round, n.files(sessionDir(a)))
 		}
-		// A folder in which somebody wanted to lock is no session, and in nobody's way.
+		// A directory that holds only a lock file is no session, and blocks nothing.
 		must(t, os.RemoveAll(filepath.Dir(n.annotationsDir(a))))
-		_, err := n.everybody().RestoreSession(context.Background(), n.by(), a.Session.SessionID.String())
+		_, err := n.withEveryPort().RestoreSession(context.Background(), n.by(), a.Session.SessionID.String())
 		must(t, err)
 		want := round % 2
 		for _, ok := range made {
@@ -158,7 +161,7 @@ func TestAnnotatingWhatIsDeleted(t *testing.T) {
 			}
 		}
 		if got := len(n.list(a, engine.AnnotationQuery{}).Annotations); got != want {
-			t.Errorf("round %d: %d annotations of %d came back", round, got, want)
+			t.Errorf("round %d: %d annotations of %d were restored", round, got, want)
 		}
 	}
 }

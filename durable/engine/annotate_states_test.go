@@ -16,10 +16,11 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// TestWhatStandsIsSupersededAndRetracted: each once, and what does not stand any more
-// neither way.
-func TestWhatStandsIsSupersededAndRetracted(t *testing.T) {
-	n := newNoted(t)
+// TestAnAnnotationIsSupersededOrRetractedOnce: one that is no longer current can be neither
+// superseded nor retracted.
+func TestAnAnnotationIsSupersededOrRetractedOnce(t *testing.T) {
+	t.Parallel()
+	n := newAnnotationFixture(t)
 	a, other := n.start(twoSteps), n.start(twoSteps)
 	first := n.note(a, remark(feedback.Rating(2)))
 	elsewhere := n.note(other, remark(feedback.Flag()))
@@ -62,11 +63,11 @@ func TestWhatStandsIsSupersededAndRetracted(t *testing.T) {
 		t.Error("a call that changes nothing wrote something")
 	}
 	if list := n.list(a, engine.AnnotationQuery{}); len(list.Annotations) > 0 {
-		t.Errorf("what was taken back is shown: %+v", list)
+		t.Errorf("a retracted annotation is shown: %+v", list)
 	}
 	list := n.list(a, engine.AnnotationQuery{History: true})
 	one, two := list.About[first.AnnotationID.String()], list.About[second.AnnotationID.String()]
-	if !slices.Equal(stands(list), []id.Annotation{first.AnnotationID, second.AnnotationID}) ||
+	if !slices.Equal(currentIDs(list), []id.Annotation{first.AnnotationID, second.AnnotationID}) ||
 		one.SupersededBy != second.AnnotationID || one.Retracted ||
 		two.SupersedesAnnotationID != first.AnnotationID || !two.Retracted || two.RetractedReason != "it was wrong" {
 		t.Errorf("%+v", list)
@@ -76,9 +77,10 @@ func TestWhatStandsIsSupersededAndRetracted(t *testing.T) {
 	}
 }
 
-// TestARefusedFirstAnnotationLeavesNothing: not even the folder that it would lie in.
+// TestARefusedFirstAnnotationLeavesNothing: not even the directory of its log.
 func TestARefusedFirstAnnotationLeavesNothing(t *testing.T) {
-	n := newNoted(t)
+	t.Parallel()
+	n := newAnnotationFixture(t)
 	a := n.start(twoSteps)
 	absent := feedback.Annotation{AnnotationID: id.NewAnnotation(id.Seed{0xee})}
 	for name, req := range map[string]feedback.Request{
@@ -102,17 +104,18 @@ func TestARefusedFirstAnnotationLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestStoresKnowNothingOfEachOther: a store says of what another holds what it says of
-// what nobody holds (R13), to the byte but for the id.
-func TestStoresKnowNothingOfEachOther(t *testing.T) {
-	mine, theirs := newNoted(t), newNoted(t)
+// TestStoresRevealNothingOfEachOther: of an id that another store holds, a store answers what it
+// answers of an unknown one (docs/design.md#tenants), to the byte except for the id.
+func TestStoresRevealNothingOfEachOther(t *testing.T) {
+	t.Parallel()
+	mine, theirs := newAnnotationFixture(t), newAnnotationFixture(t)
 	theirs.seeds, theirs.made = 100, 100
 	a, b := mine.start(twoSteps), theirs.start(twoSteps)
 	own, foreign := mine.note(a, remark(feedback.Flag())), theirs.note(b, remark(feedback.Flag()))
-	nobody := engine.Position{Session: id.NewSession(id.Seed{0xee}), Run: id.NewRun(id.Seed{0xee})}
-	nobody.Node = id.RootNode(nobody.Run)
+	unknown := engine.Position{Session: id.NewSession(id.Seed{0xee}), Run: id.NewRun(id.Seed{0xee})}
+	unknown.Node = id.RootNode(unknown.Run)
 	none := id.NewAnnotation(id.Seed{0xee})
-	ctx, g := context.Background(), mine.everybody()
+	ctx, g := context.Background(), mine.withEveryPort()
 	calls := map[string]func(engine.Position, id.Annotation) error{
 		"annotate": func(at engine.Position, _ id.Annotation) error {
 			_, err := mine.try(mine.by(), at, remark(feedback.Flag()))
@@ -176,8 +179,8 @@ func TestStoresKnowNothingOfEachOther(t *testing.T) {
 			}
 			return text
 		}
-		if got, want := said(b.Position(), foreign.AnnotationID), said(nobody, none); got != want {
-			t.Errorf("%s: of what another store holds it says\n%s\nand of what nobody holds\n%s", name, got, want)
+		if got, want := said(b.Position(), foreign.AnnotationID), said(unknown, none); got != want {
+			t.Errorf("%s: the answer about an id of another store is\n%s\nand about an unknown id\n%s", name, got, want)
 		}
 	}
 	if string(snapshotOf(t, mine.dir)) != string(before) {
@@ -185,10 +188,11 @@ func TestStoresKnowNothingOfEachOther(t *testing.T) {
 	}
 }
 
-// TestDamagedAnnotationsAreToldAsFarAsTheyGo: the list says how healthy it is, nothing is
-// added to what is damaged, and the run goes on (R10).
-func TestDamagedAnnotationsAreToldAsFarAsTheyGo(t *testing.T) {
-	n := newNoted(t)
+// TestDamagedAnnotationsAreListedUpToTheDamage: the list gives its health, nothing is appended to a
+// damaged log, and the run continues (docs/design.md#side-logs).
+func TestDamagedAnnotationsAreListedUpToTheDamage(t *testing.T) {
+	t.Parallel()
+	n := newAnnotationFixture(t)
 	a := n.start(twoSteps)
 	first := n.note(a, remark(feedback.Flag()))
 	n.note(a, remark(feedback.Flag()))
@@ -196,10 +200,10 @@ func TestDamagedAnnotationsAreToldAsFarAsTheyGo(t *testing.T) {
 	must(t, err)
 	must(t, os.WriteFile(names[1], []byte("{}\n"), 0o600))
 	list := n.list(a, engine.AnnotationQuery{})
-	if list.Health != manifest.CorruptTail || !slices.Equal(stands(list), []id.Annotation{first.AnnotationID}) {
+	if list.Health != manifest.CorruptTail || !slices.Equal(currentIDs(list), []id.Annotation{first.AnnotationID}) {
 		t.Errorf("%+v", list)
 	}
-	sum, err := n.everybody().SummarizeAnnotations(context.Background(), engine.SummaryQuery{})
+	sum, err := n.withEveryPort().SummarizeAnnotations(context.Background(), engine.SummaryQuery{})
 	if err != nil || !slices.Equal(sum.Incomplete, []id.Session{a.Session.SessionID}) {
 		t.Errorf("%+v, %v", sum, err)
 	}
@@ -223,10 +227,11 @@ func TestDamagedAnnotationsAreToldAsFarAsTheyGo(t *testing.T) {
 	}
 }
 
-// TestAFamilyThatIsOff: every call is refused, nothing is written, and what was said
-// before is there when the family is on again.
-func TestAFamilyThatIsOff(t *testing.T) {
-	n := newNoted(t)
+// TestDisabledAnnotations: every call is refused, nothing is written, and earlier annotations are
+// listed once they are enabled again.
+func TestDisabledAnnotations(t *testing.T) {
+	t.Parallel()
+	n := newAnnotationFixture(t)
 	a := n.start(twoSteps)
 	made := n.note(a, remark(feedback.Flag()))
 	turn := func(to string) {
@@ -235,7 +240,7 @@ func TestAFamilyThatIsOff(t *testing.T) {
 	}
 	turn("off")
 	before := snapshotOf(t, n.dir)
-	ctx, g := context.Background(), n.everybody()
+	ctx, g := context.Background(), n.withEveryPort()
 	for name, call := range map[string]func() error{
 		"annotate": func() error {
 			_, err := g.Annotate(ctx, n.by(), annotationSeed(9), a.Position(), remark(feedback.Flag()))
@@ -256,7 +261,7 @@ func TestAFamilyThatIsOff(t *testing.T) {
 				err := g.SummarizeAnnotations(ctx, engine.SummaryQuery{Run: "no run"})
 			return err
 		},
-		"of nobody's": func() error { _, err := g.Annotations(ctx, "", engine.AnnotationQuery{}); return err },
+		"without a run": func() error { _, err := g.Annotations(ctx, "", engine.AnnotationQuery{}); return err },
 	} {
 		err := call()
 		if !fault.Is(err, fault.CapabilityNotProvided) || fault.ExitOf(err) != 1 ||

@@ -18,31 +18,31 @@ import (
 	"github.com/waybill/waybill/infra/filestore"
 )
 
-// noted is a store whose runs are annotated, with all that an engine may have.
-type noted struct {
-	*world
+// annotationFixture is a store whose runs are annotated, with all ports of an engine.
+type annotationFixture struct {
+	*fixture
 	made int
 }
 
-func newNoted(t *testing.T) *noted {
-	n := &noted{world: newWorld(t)}
-	n.g = n.everybody()
+func newAnnotationFixture(t *testing.T) *annotationFixture {
+	n := &annotationFixture{fixture: newFixture(t)}
+	n.g = n.withEveryPort()
 	return n
 }
 
-// everybody is another process with all ports.
-func (n *noted) everybody() *engine.Engine {
+// withEveryPort is another process with all ports.
+func (n *annotationFixture) withEveryPort() *engine.Engine {
 	n.Helper()
-	s, err := filestore.OpenDir(n.dir, filestore.Options{LockWait: time.Minute})
+	s, err := openUnsynced(n, n.dir, filestore.Options{LockWait: time.Minute})
 	if err != nil {
 		n.Fatal(err)
 	}
 	n.Cleanup(func() { _ = s.Close() })
-	return withAll(s)
+	return withAllPorts(s)
 }
 
-// withAll is an engine with all ports of a store.
-func withAll(s *filestore.Store) *engine.Engine {
+// withAllPorts is an engine with all ports of a store.
+func withAllPorts(s *filestore.Store) *engine.Engine {
 	g := audited(s)
 	g.Trash, g.Retention, g.Graves, g.SideLogs, g.Digests, g.Repairs = s, s, s, s, s, s
 	return g
@@ -68,12 +68,12 @@ func instead(of feedback.Annotation, s feedback.Signal) feedback.Request {
 func annotationSeed(n int) id.Seed { return id.Seed{byte(n), byte(n >> 8), byte(n >> 16), 0xa} }
 
 // try annotates as another process would.
-func (n *noted) try(by engine.Caller, at engine.Position, req feedback.Request) (feedback.Annotation, error) {
+func (n *annotationFixture) try(by engine.Caller, at engine.Position, req feedback.Request) (feedback.Annotation, error) {
 	n.made++
-	return n.everybody().Annotate(context.Background(), by, annotationSeed(n.made), at, req)
+	return n.withEveryPort().Annotate(context.Background(), by, annotationSeed(n.made), at, req)
 }
 
-func (n *noted) note(a engine.Answer, req feedback.Request) feedback.Annotation {
+func (n *annotationFixture) note(a engine.Answer, req feedback.Request) feedback.Annotation {
 	n.Helper()
 	out, err := n.try(n.person("ada"), a.Position(), req)
 	if err != nil {
@@ -82,34 +82,34 @@ func (n *noted) note(a engine.Answer, req feedback.Request) feedback.Annotation 
 	return out
 }
 
-func (n *noted) retract(a engine.Answer, name id.Annotation) (engine.Retracted, error) {
-	return n.everybody().Retract(context.Background(), n.person("ada"), a.Position(),
+func (n *annotationFixture) retract(a engine.Answer, name id.Annotation) (engine.Retracted, error) {
+	return n.withEveryPort().Retract(context.Background(), n.person("ada"), a.Position(),
 		engine.RetractRequest{Annotation: name, Reason: "it was wrong"})
 }
 
-func (n *noted) list(a engine.Answer, q engine.AnnotationQuery) engine.AnnotationList {
+func (n *annotationFixture) list(a engine.Answer, q engine.AnnotationQuery) engine.AnnotationList {
 	n.Helper()
-	out, err := n.everybody().Annotations(context.Background(), a.Session.RunID.String(), q)
+	out, err := n.withEveryPort().Annotations(context.Background(), a.Session.RunID.String(), q)
 	if err != nil {
 		n.Fatal(err)
 	}
 	return out
 }
 
-// stands are the ids of a list.
-func stands(l engine.AnnotationList) (out []id.Annotation) {
+// currentIDs are the ids of a list.
+func currentIDs(l engine.AnnotationList) (out []id.Annotation) {
 	for _, a := range l.Annotations {
 		out = append(out, a.AnnotationID)
 	}
 	return out
 }
 
-func (n *noted) annotationsDir(a engine.Answer) string {
+func (n *annotationFixture) annotationsDir(a engine.Answer) string {
 	return filepath.Join(n.dir, "sessions", a.Session.SessionID.String(), "annotations")
 }
 
-// own is all that a session's own log consists of.
-func (n *noted) own(a engine.Answer) (out string) {
+// own is every byte of a session's own log.
+func (n *annotationFixture) own(a engine.Answer) (out string) {
 	n.Helper()
 	dir := filepath.Join(n.dir, "sessions", a.Session.SessionID.String())
 	names, err := filepath.Glob(filepath.Join(dir, "events", "*"))
@@ -123,10 +123,11 @@ func (n *noted) own(a engine.Answer) (out string) {
 	return out
 }
 
-// TestAnAnnotationIsToldAsItWasMade: what comes back, what is listed, and what lies on
-// the disk; and of the session's own log no byte is another.
-func TestAnAnnotationIsToldAsItWasMade(t *testing.T) {
-	n := newNoted(t)
+// TestAnAnnotationIsListedAsItWasMade: the answer, the list, and the bytes on the disk agree, and
+// no byte of the session's own log changes.
+func TestAnAnnotationIsListedAsItWasMade(t *testing.T) {
+	t.Parallel()
+	n := newAnnotationFixture(t)
 	a := n.start(twoSteps)
 	before := n.own(a)
 	made := n.note(a, feedback.Request{Create: feedback.Create{Signal: feedback.Correction("use sk-canary0123456789"),
@@ -150,22 +151,23 @@ func TestAnAnnotationIsToldAsItWasMade(t *testing.T) {
 		t.Error("the session's own log changed")
 	}
 	if strings.Contains(n.log(a.Session.SessionID), "canary") {
-		t.Error("a secret lies on the disk")
+		t.Error("a secret is on the disk")
 	}
 	if v, err := n.g.Verify(context.Background()); err != nil || !v.OK || len(v.Findings) > 0 {
 		t.Errorf("%+v, %v", v, err)
 	}
 }
 
-// TestRunsThatEndedAreAnnotated: feedback mostly comes afterwards (RFC 0056 C).
-func TestRunsThatEndedAreAnnotated(t *testing.T) {
-	n := newNoted(t)
+// TestEndedRunsAreAnnotated: most feedback is given afterwards (docs/design.md#annotations).
+func TestEndedRunsAreAnnotated(t *testing.T) {
+	t.Parallel()
+	n := newAnnotationFixture(t)
 	completed := n.must(n.must(n.start(twoSteps), note("done")), note("also done"))
 	for name, a := range map[string]engine.Answer{"complete": completed, "cancelled": n.cancelled("r")} {
 		before := n.own(a)
 		made := n.note(a, remark(feedback.Rating(4)))
 		list := n.list(a, engine.AnnotationQuery{})
-		if !slices.Equal(stands(list), []id.Annotation{made.AnnotationID}) || n.own(a) != before {
+		if !slices.Equal(currentIDs(list), []id.Annotation{made.AnnotationID}) || n.own(a) != before {
 			t.Errorf("%s: %+v", name, list)
 		}
 	}
@@ -175,14 +177,14 @@ func TestRunsThatEndedAreAnnotated(t *testing.T) {
 	}
 }
 
-// TestALostSnapshotKeepsNobodyFromAnnotating: which step was pending is not known then,
-// and that is all.
-func TestALostSnapshotKeepsNobodyFromAnnotating(t *testing.T) {
+// TestAnnotatingWithoutASnapshot: which step was pending is unknown then, and nothing else changes.
+func TestAnnotatingWithoutASnapshot(t *testing.T) {
+	t.Parallel()
 	for name, harm := range map[string]func(string) error{
 		"lost":    os.Remove,
 		"damaged": func(name string) error { return os.WriteFile(name, []byte("{}"), 0o600) },
 	} {
-		n := newNoted(t)
+		n := newAnnotationFixture(t)
 		a := n.start(twoSteps)
 		for _, file := range n.files("snapshots") {
 			must(t, harm(filepath.Join(n.dir, "snapshots", file)))
@@ -195,9 +197,10 @@ func TestALostSnapshotKeepsNobodyFromAnnotating(t *testing.T) {
 	}
 }
 
-// TestTargets: an annotation is about what is there, and about nothing else.
+// TestTargets: the target of an annotation must exist.
 func TestTargets(t *testing.T) {
-	n := newNoted(t)
+	t.Parallel()
+	n := newAnnotationFixture(t)
 	first := n.start(twoSteps)
 	second := n.must(first, note("done"))
 	other := n.start(twoSteps)
@@ -218,7 +221,7 @@ func TestTargets(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		target feedback.Target
-		at     string // about, or the code of the refusal
+		at     string // the target, or the code of the refusal
 	}{
 		{"the run", feedback.Target{}, second.NodeID.String() + " second"},
 		{"a node", feedback.Target{NodeID: first.NodeID}, first.NodeID.String() + " first"},
@@ -252,9 +255,10 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// TestOnlyAgentsAreSure: a confidence is told by agents, and stands beside the row.
-func TestOnlyAgentsAreSure(t *testing.T) {
-	n := newNoted(t)
+// TestOnlyAgentsGiveAConfidence: a confidence is given by agents only, and is listed with the row.
+func TestOnlyAgentsGiveAConfidence(t *testing.T) {
+	t.Parallel()
+	n := newAnnotationFixture(t)
 	a := n.start(twoSteps)
 	sure := 0.25
 	req := remark(feedback.Flag())

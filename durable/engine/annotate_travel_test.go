@@ -13,10 +13,11 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// TestAForkStartsWithoutAnnotations: nobody judged it yet. It names where what was said of
-// its source is found (RFC 0056 D).
+// TestAForkStartsWithoutAnnotations: it names the run in which its source's annotations are found
+// (docs/design.md#annotations).
 func TestAForkStartsWithoutAnnotations(t *testing.T) {
-	n := newNoted(t)
+	t.Parallel()
+	n := newAnnotationFixture(t)
 	a := n.start(twoSteps)
 	next := n.must(a, note("done"))
 	made := n.note(next, about(feedback.Target{NodeID: a.NodeID}))
@@ -27,19 +28,19 @@ func TestAForkStartsWithoutAnnotations(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 	own := n.note(fork, remark(feedback.Rating(5)))
-	if got := stands(n.list(fork, engine.AnnotationQuery{})); !slices.Equal(got, []id.Annotation{own.AnnotationID}) {
+	if got := currentIDs(n.list(fork, engine.AnnotationQuery{})); !slices.Equal(got, []id.Annotation{own.AnnotationID}) {
 		t.Errorf("%v", got)
 	}
-	if got := stands(n.list(a, engine.AnnotationQuery{})); !slices.Equal(got, []id.Annotation{made.AnnotationID}) {
+	if got := currentIDs(n.list(a, engine.AnnotationQuery{})); !slices.Equal(got, []id.Annotation{made.AnnotationID}) {
 		t.Errorf("of the source: %v", got)
 	}
 	if _, err := n.retract(fork, made.AnnotationID); err == nil {
-		t.Error("the fork takes back what was said of its source")
+		t.Error("the fork retracts an annotation of its source")
 	}
 }
 
 // judged is a run with annotations of every kind of target, one superseded, one retracted.
-func judged(n *noted) engine.Answer {
+func judged(n *annotationFixture) engine.Answer {
 	n.Helper()
 	a := n.start(twoSteps)
 	next := n.must(a, note("done"))
@@ -56,25 +57,26 @@ func judged(n *noted) engine.Answer {
 	return next
 }
 
-// told is what is listed of a run, all of it.
-func told(t *testing.T, g *engine.Engine, ref string) engine.AnnotationList {
+// listed is the whole list of a run.
+func listed(t *testing.T, g *engine.Engine, ref string) engine.AnnotationList {
 	t.Helper()
 	list, err := g.Annotations(context.Background(), ref, engine.AnnotationQuery{History: true})
 	must(t, err)
 	return list
 }
 
-// TestAnnotationsTravel: a bundle brings them as they are, under new ids as well, where
-// they are about the new nodes and events; and twice is once.
+// TestAnnotationsTravel: a bundle holds them unchanged. Under new ids their targets are the new
+// nodes and events, and a second import adds nothing.
 func TestAnnotationsTravel(t *testing.T) {
-	from, to := newNoted(t), newNoted(t)
+	t.Parallel()
+	from, to := newAnnotationFixture(t), newAnnotationFixture(t)
 	a := judged(from)
 	bundle := export(t, from.g, a.Session.SessionID, 1)
-	was := told(t, from.g, a.Session.RunID.String())
+	was := listed(t, from.g, a.Session.RunID.String())
 	if got := take(t, to.g, bundle, false); got.Relation != engine.Imported {
 		t.Fatalf("%+v", got)
 	}
-	if is := told(t, to.g, a.Session.RunID.String()); asJSON(t, is) != asJSON(t, was) || len(is.Annotations) != 5 {
+	if is := listed(t, to.g, a.Session.RunID.String()); asJSON(t, is) != asJSON(t, was) || len(is.Annotations) != 5 {
 		t.Errorf("%s\nwant\n%s", asJSON(t, is), asJSON(t, was))
 	}
 	if again := take(t, to.g, bundle, false); again.Relation != engine.Same {
@@ -85,7 +87,7 @@ func TestAnnotationsTravel(t *testing.T) {
 		t.Fatalf("%+v", fresh)
 	}
 	run := fresh.Runs[0].RunID.String()
-	is := told(t, to.g, run)
+	is := listed(t, to.g, run)
 	text := asJSON(t, is)
 	if nameless(text) != nameless(asJSON(t, was)) {
 		t.Errorf("under new ids:\n%s\nwant\n%s", text, asJSON(t, was))
@@ -107,7 +109,7 @@ func TestAnnotationsTravel(t *testing.T) {
 	if v, err := to.g.Verify(context.Background()); err != nil || !v.OK || len(v.Findings) > 0 {
 		t.Errorf("%+v, %v", v, err)
 	}
-	// What came with the bundle is gone on with here.
+	// Imported annotations are continued here.
 	at, err := to.g.Locate(context.Background(), run)
 	must(t, err)
 	to.made = 70
@@ -118,10 +120,10 @@ func TestAnnotationsTravel(t *testing.T) {
 	}
 }
 
-// TestExportRedactsAnnotations: what came from elsewhere with a secret in it does not leave
-// with it.
+// TestExportRedactsAnnotations: a secret in an imported annotation is not exported again.
 func TestExportRedactsAnnotations(t *testing.T) {
-	n := newNoted(t)
+	t.Parallel()
+	n := newAnnotationFixture(t)
 	a := n.start(twoSteps)
 	raw := feedback.Record(id.NewAnnotation(id.Seed{1}), remark(feedback.Correction("x")),
 		feedback.Place{NodeID: a.NodeID})
@@ -131,7 +133,7 @@ func TestExportRedactsAnnotations(t *testing.T) {
 	other.Signal.Label = "ghp_canary0123456789012345678901234567890"
 	taken := feedback.Retract(other.AnnotationID, "x")
 	taken.Reason = "password=canary-canary"
-	n.slipIn(a, feedback.Table, line(a, a.Session.RunID, raw), line(a, a.Session.RunID, other),
+	n.appendUnchecked(a, feedback.Table, line(a, a.Session.RunID, raw), line(a, a.Session.RunID, other),
 		line(a, a.Session.RunID, taken))
 	if text := n.log(a.Session.SessionID); strings.Count(text, "canary") != 5 {
 		t.Fatal(text)
@@ -142,11 +144,11 @@ func TestExportRedactsAnnotations(t *testing.T) {
 	if err != nil || strings.Contains(out.String(), "canary") || len(done.Redacted) < 3 {
 		t.Errorf("%v, %+v:\n%s", err, done, out.String())
 	}
-	to := newNoted(t)
+	to := newAnnotationFixture(t)
 	if got := take(t, to.g, out.Bytes(), false); got.Relation != engine.Imported {
 		t.Errorf("%+v", got)
 	}
-	list := told(t, to.g, a.Session.RunID.String())
+	list := listed(t, to.g, a.Session.RunID.String())
 	if len(list.Annotations) != 2 || !strings.Contains(list.Annotations[0].Note, "[REDACTED:") ||
 		!list.About[other.AnnotationID.String()].Retracted {
 		t.Errorf("%+v", list)

@@ -16,8 +16,8 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// slipIn appends to a session's annotations what no use case would.
-func (n *noted) slipIn(a engine.Answer, table *event.Table, events ...event.Event) {
+// appendUnchecked appends to a session's annotations what no use case would append.
+func (n *annotationFixture) appendUnchecked(a engine.Answer, table *event.Table, events ...event.Event) {
 	n.Helper()
 	log := manifest.SessionSide(a.Session.SessionID, table)
 	err := ports.WithHealthySession(context.Background(), n.g.Locks, n.g.Logs, log, manifest.Head{}, ignored{},
@@ -38,30 +38,30 @@ func line(a engine.Answer, run id.Run, p event.Payload) event.Event {
 		event.Actor{Kind: event.Human, Ref: "ada"}, 5, p)
 }
 
-// doubted is of another version of the table.
-type doubted struct {
+// laterAnnotation is of another version of the table.
+type laterAnnotation struct {
 	AnnotationID id.Annotation `json:"annotationId"`
 }
 
-func (doubted) Kind() string { return "annotation_doubted" }
-func (d doubted) DedupeKey(owner string, _ event.Scope) string {
+func (laterAnnotation) Kind() string { return "annotation_doubted" }
+func (d laterAnnotation) DedupeKey(owner string, _ event.Scope) string {
 	return "annotation_doubted:" + owner + ":" + d.AnnotationID.String()
 }
-func (doubted) Check(event.Scope) error { return nil }
+func (laterAnnotation) Check(event.Scope) error { return nil }
 
 var laterTable = event.NewTable("annotations", "sessionId",
-	event.Row[feedback.Recorded](event.RunScope), event.Row[doubted](event.RunScope))
+	event.Row[feedback.Recorded](event.RunScope), event.Row[laterAnnotation](event.RunScope))
 
 // found are the findings of a verification about annotations, "code event" each.
-func (n *noted) found() (out []string) {
+func (n *annotationFixture) found() (out []string) {
 	n.Helper()
-	v, err := n.everybody().Verify(context.Background())
+	v, err := n.withEveryPort().Verify(context.Background())
 	if err != nil {
 		n.Fatal(err)
 	}
 	for _, s := range v.Sessions {
 		if s.Health != manifest.Healthy {
-			n.Errorf("annotations say that the session is %s", s.Health)
+			n.Errorf("annotations report the session as %s", s.Health)
 		}
 		for _, f := range s.Findings {
 			at := "-"
@@ -80,81 +80,82 @@ func (n *noted) found() (out []string) {
 	return out
 }
 
-// TestVerifyReadsAnnotations: every record's names are held against what is there, and
-// each problem is one finding, which says nothing about the session itself (R10).
+// TestVerifyReadsAnnotations: the names in every record are compared with what exists, and each
+// problem is one finding, which does not concern the session itself (docs/design.md#side-logs).
 func TestVerifyReadsAnnotations(t *testing.T) {
+	t.Parallel()
 	name := func(i byte) id.Annotation { return id.NewAnnotation(id.Seed{i, 0xbb}) }
 	for what, test := range map[string]struct {
-		slip func(n *noted, a, next, other engine.Answer, first feedback.Annotation)
+		slip func(n *annotationFixture, a, next, other engine.Answer, first feedback.Annotation)
 		want []string
 	}{
-		"nothing wrong": {func(n *noted, a, next, _ engine.Answer, first feedback.Annotation) {
+		"nothing wrong": {func(n *annotationFixture, a, next, _ engine.Answer, first feedback.Annotation) {
 			n.note(next, about(feedback.Target{NodeID: a.NodeID}))
 			n.note(next, instead(first, feedback.Flag()))
 		}, nil},
-		"a run of another session": {func(n *noted, a, _, other engine.Answer, _ feedback.Annotation) {
-			n.slipIn(a, feedback.Table,
+		"a run of another session": {func(n *annotationFixture, a, _, other engine.Answer, _ feedback.Annotation) {
+			n.appendUnchecked(a, feedback.Table,
 				line(a, other.Session.RunID, feedback.Record(name(1), remark(feedback.Flag()), feedback.Place{})))
 		}, []string{"broken_reference 1"}},
-		"a node of another run": {func(n *noted, a, _, other engine.Answer, _ feedback.Annotation) {
-			n.slipIn(a, feedback.Table,
+		"a node of another run": {func(n *annotationFixture, a, _, other engine.Answer, _ feedback.Annotation) {
+			n.appendUnchecked(a, feedback.Table,
 				line(a, a.Session.RunID, feedback.Record(name(1), about(feedback.Target{NodeID: other.NodeID}),
 					feedback.Place{NodeID: other.NodeID})))
 		}, []string{"broken_reference 1"}},
-		"a place that is none": {func(n *noted, a, _, other engine.Answer, _ feedback.Annotation) {
-			n.slipIn(a, feedback.Table,
+		"a place that is none": {func(n *annotationFixture, a, _, other engine.Answer, _ feedback.Annotation) {
+			n.appendUnchecked(a, feedback.Table,
 				line(a, a.Session.RunID,
 					feedback.Record(name(1), remark(feedback.Flag()), feedback.Place{NodeID: other.NodeID})))
 		}, []string{"broken_reference 1"}},
-		"an event that is none": {func(n *noted, a, _, _ engine.Answer, _ feedback.Annotation) {
-			n.slipIn(a, feedback.Table,
+		"an event that is none": {func(n *annotationFixture, a, _, _ engine.Answer, _ feedback.Annotation) {
+			n.appendUnchecked(a, feedback.Table,
 				line(a, a.Session.RunID, feedback.Record(name(1), about(feedback.Target{EventID: id.EventOf("x", "y")}),
 					feedback.Place{})))
 		}, []string{"broken_reference 1"}},
-		"an event of another node": {func(n *noted, a, next, _ engine.Answer, _ feedback.Annotation) {
+		"an event of another node": {func(n *annotationFixture, a, next, _ engine.Answer, _ feedback.Annotation) {
 			all, _, err := n.g.Events(context.Background(), a.Session.RunID.String())
 			must(n.T, err)
 			i := slices.IndexFunc(all, func(e event.Event) bool { return e.Scope.NodeID == a.NodeID })
-			n.slipIn(a, feedback.Table,
+			n.appendUnchecked(a, feedback.Table,
 				line(a, a.Session.RunID, feedback.Record(name(1), about(feedback.Target{EventID: all[i].ID}),
 					feedback.Place{NodeID: next.NodeID})))
 		}, []string{"broken_reference 1"}},
-		"in place of nothing": {func(n *noted, a, _, _ engine.Answer, _ feedback.Annotation) {
-			n.slipIn(a, feedback.Table,
+		"in place of nothing": {func(n *annotationFixture, a, _, _ engine.Answer, _ feedback.Annotation) {
+			n.appendUnchecked(a, feedback.Table,
 				line(a, a.Session.RunID,
 					feedback.Record(name(1), instead(feedback.Annotation{AnnotationID: name(2)}, feedback.Flag()),
 						feedback.Place{})))
 		}, []string{"broken_reference 1"}},
-		"in place of what comes later": {func(n *noted, a, _, _ engine.Answer, _ feedback.Annotation) {
-			n.slipIn(a, feedback.Table,
+		"in place of what comes later": {func(n *annotationFixture, a, _, _ engine.Answer, _ feedback.Annotation) {
+			n.appendUnchecked(a, feedback.Table,
 				line(a, a.Session.RunID,
 					feedback.Record(name(1), instead(feedback.Annotation{AnnotationID: name(2)}, feedback.Flag()),
 						feedback.Place{})),
 				line(a, a.Session.RunID, feedback.Record(name(2), remark(feedback.Flag()), feedback.Place{})))
 		}, []string{"broken_reference 1"}},
-		"retracts nothing": {func(n *noted, a, _, _ engine.Answer, _ feedback.Annotation) {
-			n.slipIn(a, feedback.Table, line(a, a.Session.RunID, feedback.Retract(name(2), "")))
+		"retracts nothing": {func(n *annotationFixture, a, _, _ engine.Answer, _ feedback.Annotation) {
+			n.appendUnchecked(a, feedback.Table, line(a, a.Session.RunID, feedback.Retract(name(2), "")))
 		}, []string{"broken_reference 1"}},
-		"twice the same": {func(n *noted, a, _, _ engine.Answer, first feedback.Annotation) {
-			n.slipIn(a, feedback.Table,
+		"twice the same": {func(n *annotationFixture, a, _, _ engine.Answer, first feedback.Annotation) {
+			n.appendUnchecked(a, feedback.Table,
 				line(a, a.Session.RunID, feedback.Record(first.AnnotationID, remark(feedback.Rating(1)),
 					feedback.Place{})))
 		}, []string{"duplicate_dedupe_key 1"}},
-		"retracted twice": {func(n *noted, a, _, _ engine.Answer, first feedback.Annotation) {
-			n.slipIn(a, feedback.Table, line(a, a.Session.RunID, feedback.Retract(first.AnnotationID, "")),
+		"retracted twice": {func(n *annotationFixture, a, _, _ engine.Answer, first feedback.Annotation) {
+			n.appendUnchecked(a, feedback.Table, line(a, a.Session.RunID, feedback.Retract(first.AnnotationID, "")),
 				line(a, a.Session.RunID, feedback.Retract(first.AnnotationID, "")))
 		}, []string{"duplicate_dedupe_key 2"}},
-		"an id of its own": {func(n *noted, a, _, _ engine.Answer, _ feedback.Annotation) {
+		"an id of its own": {func(n *annotationFixture, a, _, _ engine.Answer, _ feedback.Annotation) {
 			e := line(a, a.Session.RunID, feedback.Record(name(1), remark(feedback.Flag()), feedback.Place{}))
 			e.ID = id.EventOf("x", "y")
-			n.slipIn(a, feedback.Table, e)
+			n.appendUnchecked(a, feedback.Table, e)
 		}, []string{"event_id 1"}},
-		"of a later version": {func(n *noted, a, _, _ engine.Answer, _ feedback.Annotation) {
-			n.slipIn(a, laterTable, line(a, a.Session.RunID, doubted{name(1)}))
+		"of a later version": {func(n *annotationFixture, a, _, _ engine.Answer, _ feedback.Annotation) {
+			n.appendUnchecked(a, laterTable, line(a, a.Session.RunID, laterAnnotation{name(1)}))
 		}, []string{"unknown_version 1"}},
 	} {
 		t.Run(what, func(t *testing.T) {
-			n := newNoted(t)
+			n := newAnnotationFixture(t)
 			a := n.start(twoSteps)
 			next, other := n.must(a, note("done")), n.start(twoSteps)
 			first := n.note(next, remark(feedback.Rating(2)))
@@ -170,10 +171,11 @@ func TestVerifyReadsAnnotations(t *testing.T) {
 	}
 }
 
-// TestAnnotationsOutliveWhatARepairTook: what was taken away on record is not missed for
-// ever; what went otherwise is.
-func TestAnnotationsOutliveWhatARepairTook(t *testing.T) {
-	n := newNoted(t)
+// TestAnnotationsAfterARepair: what a repair removed on record is not reported as missing; what was
+// removed otherwise is.
+func TestAnnotationsAfterARepair(t *testing.T) {
+	t.Parallel()
+	n := newAnnotationFixture(t)
 	a := n.start(twoSteps)
 	next := n.must(n.must(a, note("done")), note("also done"))
 	n.note(next, about(feedback.Target{NodeID: next.NodeID}))
@@ -181,7 +183,7 @@ func TestAnnotationsOutliveWhatARepairTook(t *testing.T) {
 	must(t, err)
 	must(t, os.WriteFile(names[len(names)-1], []byte("{}\n"), 0o600))
 	must(t, os.RemoveAll(filepath.Join(n.dir, "cache")))
-	report, err := n.everybody().
+	report, err := n.withEveryPort().
 		Repair(context.Background(), n.person("ada"), engine.RepairCall{Ref: a.Session.SessionID.String(), Apply: true})
 	if err != nil || !report.Applied || len(report.Findings) > 0 {
 		t.Fatalf("%+v, %v", report, err)
@@ -198,17 +200,18 @@ func TestAnnotationsOutliveWhatARepairTook(t *testing.T) {
 	}
 }
 
-// TestAnnotationsWithoutTheirSession: a session of which nothing is there but what was said
-// of it was lost, and is no session that nobody began.
+// TestAnnotationsWithoutTheirSession: a session of which only annotations are left was lost, and is
+// not one that was never begun.
 func TestAnnotationsWithoutTheirSession(t *testing.T) {
-	n := newNoted(t)
+	t.Parallel()
+	n := newAnnotationFixture(t)
 	a := n.start(twoSteps)
 	n.note(a, remark(feedback.Flag()))
 	dir := filepath.Dir(n.annotationsDir(a))
 	for _, name := range []string{"manifest.jsonl", "events", "cache"} {
 		must(t, os.RemoveAll(filepath.Join(dir, name)))
 	}
-	v, err := n.everybody().Verify(context.Background())
+	v, err := n.withEveryPort().Verify(context.Background())
 	if err != nil || v.OK {
 		t.Errorf("%+v, %v", v, err)
 	}

@@ -17,13 +17,13 @@ const approving = `{"id":"test.approving","name":"Approving","description":"d","
  {"id":"plan","title":"Plan","prompt":"p","requireConfirmation":{"kind":"human_approval"}},
  {"id":"build","title":"Build","prompt":"p"}]}`
 
-func (w *world) person(ref string) engine.Caller {
+func (w *fixture) person(ref string) engine.Caller {
 	by := w.by()
 	by.Actor = event.Actor{Kind: event.Human, Ref: ref}
 	return by
 }
 
-func (w *world) mustApprove(a engine.Answer, comment string) engine.Answer {
+func (w *fixture) mustApprove(a engine.Answer, comment string) engine.Answer {
 	w.Helper()
 	out, err := w.g.Approve(context.Background(), w.person("ada"), a.Position(), comment)
 	if err != nil {
@@ -32,15 +32,16 @@ func (w *world) mustApprove(a engine.Answer, comment string) engine.Answer {
 	return out
 }
 
-// TestApprovalLetsAStepPass: handed in, refused for want of an approval, approved,
-// and passed by an attempt that brings nothing new, in every mode (R20).
+// TestApprovalLetsAStepPass: submitted, refused for want of an approval, approved, and passed by an
+// attempt that brings nothing new, in every mode (docs/design.md#requirements-on-the-caller).
 func TestApprovalLetsAStepPass(t *testing.T) {
+	t.Parallel()
 	for _, autonomy := range []event.Autonomy{event.Guided, event.FullAutoStopOnUserDeps, event.FullAutoNeverStop} {
 		t.Run(string(autonomy), func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			a := w.start(approving)
 			if a.NextIntent != engine.PerformThenContinue || a.HandedIn() {
-				t.Errorf("nothing is handed in yet: %+v", a)
+				t.Errorf("nothing is submitted yet: %+v", a)
 			}
 			blocked := w.must(a, advance.Request{Notes: "the plan", Artifacts: []advance.Artifact{report("plan", "1")},
 				Preferences: []event.PreferenceChange{{Key: "autonomy", Value: string(autonomy)}}})
@@ -70,7 +71,8 @@ func TestApprovalLetsAStepPass(t *testing.T) {
 }
 
 func TestApprovingTwice(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newFixture(t)
 	a := w.must(w.start(approving), note("the plan"))
 	want := w.mustApprove(a, "fine")
 	n := w.events(a)
@@ -84,9 +86,10 @@ func TestApprovingTwice(t *testing.T) {
 	}
 }
 
-// TestOtherOutputsVoidAnApproval: and the next approval is of those.
+// TestOtherOutputsVoidAnApproval: the next approval is of the new outputs.
 func TestOtherOutputsVoidAnApproval(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newFixture(t)
 	a := w.must(w.start(approving), note("plan A"))
 	ok := w.mustApprove(a, "")
 	refused := w.must(ok, note("plan B"))
@@ -100,7 +103,7 @@ func TestOtherOutputsVoidAnApproval(t *testing.T) {
 	if b := w.must(w.mustApprove(again, ""), note("plan B")); b.Pending.StepID != "build" {
 		t.Fatalf("%+v", b)
 	}
-	// What was approved is not inherited by another branch of the node.
+	// Another branch of the node does not inherit an approval.
 	back := w.look(a.StateToken)
 	if c := w.must(back, note("plan C")); c.Kind() != "blocked" {
 		t.Errorf("%+v", c)
@@ -108,10 +111,11 @@ func TestOtherOutputsVoidAnApproval(t *testing.T) {
 }
 
 func TestApprovalRefusals(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newFixture(t)
 	plain, a := w.start(longOne), w.must(w.start(approving), note("x"))
-	nobody := a.Position()
-	nobody.Node = id.RootNode(plain.Session.RunID)
+	unknown := a.Position()
+	unknown.Node = id.RootNode(plain.Session.RunID)
 	for name, tc := range map[string]struct {
 		by   engine.Caller
 		at   engine.Position
@@ -120,7 +124,7 @@ func TestApprovalRefusals(t *testing.T) {
 	}{
 		"an agent":     {w.by(), a.Position(), fault.RunWaiting, "agent"},
 		"another step": {w.person(""), plain.Position(), fault.ValidationError, `"s0"`},
-		"no such node": {w.person(""), nobody, fault.TokenUnknownNode, "no node"},
+		"no such node": {w.person(""), unknown, fault.TokenUnknownNode, "no node"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := w.events(a)
@@ -133,10 +137,11 @@ func TestApprovalRefusals(t *testing.T) {
 	}
 }
 
-// TestApprovalOfACheckpointedStep: a checkpoint's outputs are not the step's: they
+// TestApprovalOfACheckpointedStep: the outputs of a checkpoint are not those of the step: they
 // neither void an approval nor count for it.
 func TestApprovalOfACheckpointedStep(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newFixture(t)
 	a := w.must(w.start(approving), note("plan"))
 	ok := w.mustApprove(w.mustKeep(a, note("draft")), "")
 	ok = w.mustKeep(ok, note("another draft"))

@@ -10,10 +10,11 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// TestAuditOfAForeignSessionThatWasBrought: another program's facts have no lines and
-// want none, once the mark says that all of them came with a bundle. Without it there
-// may be more than is told.
-func TestAuditOfAForeignSessionThatWasBrought(t *testing.T) {
+// TestAuditOfAnImportedForeignSession: facts of another program have no lines and require none,
+// once the mark states that all of them came with a bundle. Without the mark there may be more
+// facts than are listed.
+func TestAuditOfAnImportedForeignSession(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	foreign := overForeign(t, foreignDir, nil)
 	run, err := foreign.Run(ctx, foreignRun(foreignBlocked).String())
@@ -40,7 +41,7 @@ func TestAuditOfAForeignSessionThatWasBrought(t *testing.T) {
 	if err := os.Remove(filepath.Join(w.dir, "sessions", got.SessionID.String(), "imported.json")); err != nil {
 		t.Fatal(err)
 	}
-	check(true) // the audit log itself tells of the import
+	check(true) // the audit log itself records the import
 	if err := os.RemoveAll(filepath.Join(w.dir, "audit")); err != nil {
 		t.Fatal(err)
 	}

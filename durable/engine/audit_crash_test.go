@@ -14,6 +14,7 @@ import (
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
 // onAudited is on for an engine that keeps the audit log.
@@ -26,10 +27,10 @@ func onAudited(f *crashfs.FS, seed byte) (*engine.Engine, error) {
 	return audited(s), nil
 }
 
-// trusting is an act to explore: it makes a store where there is none, and what it does
-// shows on the disk.
-func trusting(t *testing.T) func(*crashfs.FS, byte) error {
-	cmd := newWorld(t).compiled(withCommands)
+// trustAct is an act to explore: it creates a store where none exists, and its effect shows on the
+// disk.
+func trustAct(t *testing.T) func(*crashfs.FS, byte) error {
+	cmd := newFixture(t).compiled(withCommands)
 	return func(f *crashfs.FS, seed byte) error {
 		g, err := onAudited(f, seed)
 		if err == nil {
@@ -92,10 +93,10 @@ func auditBases(t *testing.T) map[string]*crashfs.FS {
 	for _, f := range []*crashfs.FS{started, killed} {
 		g, err := on(f, 1)
 		must(t, err)
-		a, err := startCall(newWorld(t).compiled(twoSteps))(g)
+		a, err := startCall(newFixture(t).compiled(twoSteps))(g)
 		must(t, err)
 		if f == killed {
-			_, err = g.Cancel(context.Background(), caller(2), &desk{}, a.Position(), engine.CancelRequest{Reason: "r"})
+			_, err = g.Cancel(context.Background(), caller(2), &performerStub{}, a.Position(), engine.CancelRequest{Reason: "r"})
 			must(t, err)
 		}
 	}
@@ -108,26 +109,26 @@ func auditBases(t *testing.T) map[string]*crashfs.FS {
 		"an audit log":            kept.Revive()}
 }
 
-// TestExploreCrashesOfActs: in whatever state a power cut leaves the disk, an act that
-// was carried out was intended before, on record, and one that was answered has its
-// outcome there. The audit log is healthy, and takes the next act.
+// TestExploreCrashesOfActs: in every state that a power cut leaves of the disk, the intention of an
+// act that was carried out is on record, and so is the outcome of one that was answered. The audit
+// log is healthy, and accepts the next act.
 func TestExploreCrashesOfActs(t *testing.T) {
 	t.Parallel()
-	act := trusting(t)
+	act := trustAct(t)
 	for name, base := range auditBases(t) {
 		t.Run(name, func(t *testing.T) {
 			facts := auditOf(t, base).cancels
-			// Each state costs two readings and another act: fewer of them are looked at.
-			count := crashfs.Explore(base, crashfs.Look{Limit: sideLimit()}, func(f *crashfs.FS) {
+			look := crashfs.Look{Limit: sideLimit, Cases: sample.OneIn(t, 40)}
+			count := crashfs.Explore(base, look, func(f *crashfs.FS) {
 				must(t, act(f, 2))
 			}, func(s crashfs.State, done bool) bool {
 				at := auditOf(t, s.FS)
 				ok := at.codes == "" && at.cancels == facts && len(at.trust) <= 1
-				// nothing is done that was not intended
+				// nothing is done without a recorded intention
 				ok = ok && (!at.trusted || len(at.trust) == 1)
-				// nothing is called done that was not
+				// nothing is recorded as done that was not done
 				ok = ok && (len(at.trust) == 0 || at.trust[0] == audit.Open || at.trusted)
-				ok = ok && (!done || at.trusted && at.trust[0] == audit.Succeeded) // what was answered is there
+				ok = ok && (!done || at.trusted && at.trust[0] == audit.Succeeded) // an answered act is recorded
 				next := s.FS.Revive()
 				ok = ok && act(next, 4) == nil
 				after := auditOf(t, next)
@@ -141,19 +142,16 @@ func TestExploreCrashesOfActs(t *testing.T) {
 	}
 }
 
-// TestFaultsOfActs: one operation at a time fails, tears or is the last one. Nothing is
-// done without its intention, an act that says it is done is done, and one that could
-// not begin says so.
+// TestFaultsOfActs: one operation at a time fails, tears or is the last one. Nothing is done
+// without its intention, an act that is answered is done, and one that could not begin returns an
+// error.
 func TestFaultsOfActs(t *testing.T) {
 	t.Parallel()
-	act := trusting(t)
+	act := trustAct(t)
 	for name, base := range auditBases(t) {
 		t.Run(name, func(t *testing.T) {
-			count := crashfs.Break(base, func(f *crashfs.FS) error { return act(f, 2) },
+			count := crashfs.Break(base, sample.OneIn(t, 20), func(f *crashfs.FS) error { return act(f, 2) },
 				func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
-					if passed(op.N, 2) {
-						return true
-					}
 					at := auditOf(t, left)
 					ok := at.codes == "" && (!at.trusted || len(at.trust) > 0)
 					killed := flaw.Err == nil
@@ -173,8 +171,8 @@ func TestFaultsOfActs(t *testing.T) {
 	}
 }
 
-// TestExploreCrashesOfFacts: a call whose fact has a line is explored with it. No line
-// outlives its fact, and no fault of the audit log's is the call's.
+// TestExploreCrashesOfFacts: a call whose fact has a line is explored with it. No line outlives its
+// fact, and a fault of the audit log does not fail the call.
 func TestExploreCrashesOfFacts(t *testing.T) {
 	t.Parallel()
 	base := auditBases(t)["no audit log"]
@@ -185,11 +183,12 @@ func TestExploreCrashesOfFacts(t *testing.T) {
 		}
 		at, err := g.Locate(context.Background(), engine.Last)
 		if err == nil {
-			_, err = g.Cancel(context.Background(), caller(9), &desk{}, at, engine.CancelRequest{Reason: "r"})
+			_, err = g.Cancel(context.Background(), caller(9), &performerStub{}, at, engine.CancelRequest{Reason: "r"})
 		}
 		return err
 	}
-	count := crashfs.Explore(base, crashfs.Look{Limit: crashLimit() / 4}, func(f *crashfs.FS) { must(t, end(f, 2)) },
+	look := crashfs.Look{Limit: crashLimit / 4, Cases: sample.OneIn(t, 8)}
+	count := crashfs.Explore(base, look, func(f *crashfs.FS) { must(t, end(f, 2)) },
 		func(s crashfs.State, done bool) bool {
 			at := auditOf(t, s.FS)
 			ok := at.codes == "" && at.cancels <= 1 && (!done || at.cancels == 1 && at.lines == 1)
@@ -200,7 +199,7 @@ func TestExploreCrashesOfFacts(t *testing.T) {
 		})
 	t.Logf("%d operations, %d crash states", count.Ops, count.States)
 	audits := 0
-	count = crashfs.Break(base, func(f *crashfs.FS) error { return end(f, 2) },
+	count = crashfs.Break(base, sample.OneIn(t, 12), func(f *crashfs.FS) error { return end(f, 2) },
 		func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
 			at := auditOf(t, left)
 			ofAudit := strings.HasPrefix(op.Name, "audit") || strings.HasPrefix(op.Name, "cache")
@@ -219,9 +218,9 @@ func TestExploreCrashesOfFacts(t *testing.T) {
 	t.Logf("%d operations, %d faults", count.Ops, count.Faults)
 }
 
-// TestALineIsDurableAfterItsFact: a process dies between writing its group and syncing
-// it. Whoever then completes the audit log reads the fact from memory: the line must not
-// survive a power cut that the fact does not.
+// TestALineIsDurableAfterItsFact: a process dies between writing its group and syncing it. The next
+// writer that completes the audit log reads the fact from memory: the line must not survive a power
+// cut that the fact does not.
 func TestALineIsDurableAfterItsFact(t *testing.T) {
 	t.Parallel()
 	base := auditBases(t)["no audit log"]
@@ -230,7 +229,7 @@ func TestALineIsDurableAfterItsFact(t *testing.T) {
 		must(t, err)
 		at, err := g.Locate(context.Background(), engine.Last)
 		must(t, err)
-		_, _ = g.Cancel(context.Background(), caller(9), &desk{}, at, engine.CancelRequest{Reason: "r"})
+		_, _ = g.Cancel(context.Background(), caller(9), &performerStub{}, at, engine.CancelRequest{Reason: "r"})
 	}
 	last := -1
 	learn := base.Revive()
@@ -247,7 +246,8 @@ func TestALineIsDurableAfterItsFact(t *testing.T) {
 	if at := auditOf(t, left); at.cancels != 1 || at.lines != 0 {
 		t.Fatalf("the dying process did not get as far as the test needs: %+v", at)
 	}
-	count := crashfs.Explore(left, crashfs.Look{Limit: crashLimit() / 4}, func(f *crashfs.FS) {
+	look := crashfs.Look{Limit: crashLimit / 4, Cases: sample.OneIn(t, 16)}
+	count := crashfs.Explore(left, look, func(f *crashfs.FS) {
 		g, err := onAudited(f, 5)
 		must(t, err)
 		must(t, engine.Act(g, context.Background(), caller(9), ofStore(audit.GC), nothing))

@@ -17,7 +17,7 @@ import (
 )
 
 // headOf is the head of a session's log.
-func (w *world) headOf(s id.Session) manifest.Head {
+func (w *fixture) headOf(s id.Session) manifest.Head {
 	w.Helper()
 	v, err := w.auditor().Logs.Read(context.Background(), ports.Reading{Log: manifest.SessionEvents(s)}, ignored{})
 	if err != nil {
@@ -26,17 +26,18 @@ func (w *world) headOf(s id.Session) manifest.Head {
 	return v.Head
 }
 
-// TestAForgedCacheHidesNothing: somebody who can write files, and has no keys, says that
-// all of a session was seen. The fact gets its line all the same.
+// TestAForgedCacheHidesNothing: a cache, written without the keys, states that all of a session was
+// seen. The fact gets its line all the same.
 func TestAForgedCacheHidesNothing(t *testing.T) {
+	t.Parallel()
 	for _, acts := range []int{1, 20} { // a log that is read whole, and one that is not
-		w := newWorld(t)
+		w := newFixture(t)
 		keeper := w.auditor()
 		a := w.start(twoSteps)
 		for range acts {
 			must(t, engine.Act(keeper, context.Background(), w.by(), ofStore(audit.GC), nothing))
 		}
-		if _, err := w.cancel(&desk{}, a.Position(), engine.CancelRequest{}); err != nil {
+		if _, err := w.cancel(&performerStub{}, a.Position(), engine.CancelRequest{}); err != nil {
 			t.Fatal(err)
 		}
 		v, err := keeper.AuditVerify(context.Background())
@@ -52,16 +53,17 @@ func TestAForgedCacheHidesNothing(t *testing.T) {
 			t.Error(got)
 		}
 		must(t, engine.Act(w.auditor(), context.Background(), w.by(), ofStore(audit.GC), nothing))
-		if got := w.verified(); got != "" || strings.Contains(w.trail(), "+") {
-			t.Error(got, w.trail())
+		if got := w.verified(); got != "" || strings.Contains(w.auditTrail(), "+") {
+			t.Error(got, w.auditTrail())
 		}
 	}
 }
 
-// TestASessionWithAnotherHistory: a session's folder was put back as it was before, and
-// went another way since. What is new there gets its lines, nothing gets a second one,
-// and the line whose fact is gone is found.
+// TestASessionWithAnotherHistory: a session's directory was restored from a copy, and continued
+// differently since. New facts get their lines, no fact gets a second one, and the line whose fact
+// is gone is found.
 func TestASessionWithAnotherHistory(t *testing.T) {
+	t.Parallel()
 	for _, cache := range []bool{true, false} {
 		w := auditWorld(t)
 		a := w.start(twoSteps)
@@ -69,7 +71,7 @@ func TestASessionWithAnotherHistory(t *testing.T) {
 		before := filepath.Join(t.TempDir(), "before")
 		must(t, os.CopyFS(before, os.DirFS(dir)))
 		end := func() {
-			_, err := w.cancel(&desk{}, a.Position(), engine.CancelRequest{Reason: "r"})
+			_, err := w.cancel(&performerStub{}, a.Position(), engine.CancelRequest{Reason: "r"})
 			must(t, err)
 		}
 		end()
@@ -93,9 +95,10 @@ func TestASessionWithAnotherHistory(t *testing.T) {
 	}
 }
 
-// TestAnAuditLogWithAnotherHistory: the audit log was put back as it was before, or went
-// away. What was seen of sessions counts for the log that was there, not for this one.
+// TestAnAuditLogWithAnotherHistory: the audit log was restored from a copy, or removed. The cursor
+// of the cache is valid for the former log, not for this one.
 func TestAnAuditLogWithAnotherHistory(t *testing.T) {
+	t.Parallel()
 	for _, acts := range []int{0, 20} { // a log that is read whole, and one that is not
 		w := auditWorld(t)
 		w.cancelled("one")
@@ -119,9 +122,10 @@ func TestAnAuditLogWithAnotherHistory(t *testing.T) {
 	}
 }
 
-// TestLinesOfSessionsThatAreGone: what was deleted on record is no finding; what went
-// otherwise is one.
-func TestLinesOfSessionsThatAreGone(t *testing.T) {
+// TestLinesOfDeletedSessions: a session that was deleted on record is no finding; one that is
+// missing otherwise is.
+func TestLinesOfDeletedSessions(t *testing.T) {
+	t.Parallel()
 	w := auditWorld(t)
 	a, b := w.cancelled("one"), w.cancelled("two")
 	gone := func(a engine.Answer) error {
@@ -136,10 +140,11 @@ func TestLinesOfSessionsThatAreGone(t *testing.T) {
 	w.want("cancel cancel delete", "audit_session_missing")
 }
 
-// TestADamagedSessionHidesNoOther: what stands before the damage is told, that there may
-// be more is said, and the others get their lines.
+// TestADamagedSessionHidesNoOther: what precedes the damage is listed, the list is marked as
+// incomplete, and the other sessions get their lines.
 func TestADamagedSessionHidesNoOther(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newFixture(t)
 	a := w.cancelled("one")
 	w.cancelled("two")
 	name := filepath.Join(w.dir, "sessions", a.Session.SessionID.String(), "events")

@@ -1,4 +1,4 @@
 package engine
 
-// Act lets tests carry out what no use case of this package does.
+// Act lets tests carry out acts that no use case of this package has.
 var Act = (*Engine).act

@@ -22,20 +22,20 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// auditPlay is a store in which people decide things, some of them in processes that die
-// before the line is written, while its cache comes, goes and is tampered with.
-type auditPlay struct {
+// auditSimulation is a store with random decisions, some of them by processes that die before the line is
+// written, while its cache appears, disappears and is tampered with.
+type auditSimulation struct {
 	*rapid.T
 	dir   string
 	clock int64
 	facts int
 	acts  int
-	open  []engine.Position // runs that nobody has ended yet
+	open  []engine.Position // runs that have not ended yet
 	old   [][]byte          // what was found in the cache
 }
 
-func (p *auditPlay) engine(keeps bool) *engine.Engine {
-	s, err := filestore.OpenDir(p.dir, filestore.Options{LockWait: 5 * time.Second})
+func (p *auditSimulation) engine(keeps bool) *engine.Engine {
+	s, err := openUnsynced(p, p.dir, filestore.Options{LockWait: 5 * time.Second})
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -46,12 +46,12 @@ func (p *auditPlay) engine(keeps bool) *engine.Engine {
 	return over(s)
 }
 
-func (p *auditPlay) by() engine.Caller {
+func (p *auditSimulation) by() engine.Caller {
 	p.clock++
 	return engine.Caller{Actor: event.Actor{Kind: event.Agent}, AtMs: p.clock}
 }
 
-func (p *auditPlay) start(w *world, keeps bool) {
+func (p *auditSimulation) start(w *fixture, keeps bool) {
 	begin := engine.Start{Workflow: w.compiled(twoSteps), SourceKind: "project", SourceRef: "x"}
 	if rapid.Bool().Draw(p.T, "never stops") {
 		begin.Preferences = []event.PreferenceChange{{Key: "autonomy", Value: string(event.FullAutoNeverStop)}}
@@ -64,28 +64,28 @@ func (p *auditPlay) start(w *world, keeps bool) {
 	p.open = append(p.open, a.Position())
 }
 
-func (p *auditPlay) cancel(keeps bool) {
+func (p *auditSimulation) cancel(keeps bool) {
 	if len(p.open) == 0 {
 		return
 	}
 	at := p.open[0]
 	p.open = p.open[1:]
 	if _, err := p.engine(keeps).
-		Cancel(context.Background(), p.by(), &desk{}, at, engine.CancelRequest{Reason: "r"}); err != nil {
+		Cancel(context.Background(), p.by(), &performerStub{}, at, engine.CancelRequest{Reason: "r"}); err != nil {
 		p.Fatal(err)
 	}
 	p.facts++
 }
 
-func (p *auditPlay) act() {
+func (p *auditSimulation) act() {
 	if err := engine.Act(p.engine(true), context.Background(), p.by(), ofStore(audit.GC), nothing); err != nil {
 		p.Fatal(err)
 	}
 	p.acts++
 }
 
-// meddle does to the cache what may happen to a file that nobody vouches for.
-func (p *auditPlay) meddle() {
+// tamperWithCache changes the cache in a way that may happen to a file without a digest of its own.
+func (p *auditSimulation) tamperWithCache() {
 	name := filepath.Join(p.dir, "cache/audit-2")
 	b, _ := os.ReadFile(name)
 	if b != nil {
@@ -112,16 +112,16 @@ func (p *auditPlay) meddle() {
 	}
 }
 
-// TestCompletingIsIdempotentAndInNoOrder: whoever completes the audit log, in whatever
-// order, after however many calls that died before their line, and with whatever lies in
-// the cache: in the end every fact has one line, and nothing else has one.
-func TestCompletingIsIdempotentAndInNoOrder(t *testing.T) {
-	w := &world{T: t}
+// TestCompletionIsIdempotent: in whatever order and by whichever process the audit log is
+// completed, after any number of calls that died before their line, and with any content of the
+// cache: in the end every fact has one line, and nothing else has one.
+func TestCompletionIsIdempotent(t *testing.T) {
+	w := &fixture{T: t}
 	n := 0
 	fewWalks(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
-		p := &auditPlay{T: rt, dir: filepath.Join(t.TempDir(), fmt.Sprint(n))}
+		p := &auditSimulation{T: rt, dir: filepath.Join(t.TempDir(), fmt.Sprint(n))}
 		p.start(w, true)
 		for range rapid.IntRange(1, 12).Draw(rt, "moves") {
 			keeps := rapid.Bool().Draw(rt, "keeps")
@@ -133,9 +133,9 @@ func TestCompletingIsIdempotentAndInNoOrder(t *testing.T) {
 			case 3:
 				p.act()
 			case 4:
-				p.meddle()
+				p.tamperWithCache()
 			}
-			// A reader sees all of it at any moment, whatever is written and kept.
+			// A reader sees all of it at any moment, independent of what is written and kept.
 			p.look(false)
 		}
 		p.act()
@@ -143,7 +143,7 @@ func TestCompletingIsIdempotentAndInNoOrder(t *testing.T) {
 	})
 }
 
-func (p *auditPlay) look(whole bool) {
+func (p *auditSimulation) look(whole bool) {
 	g := p.engine(true)
 	list, err := g.AuditList(context.Background(), engine.AuditQuery{})
 	if err != nil || !list.Complete || len(list.Entries) != p.facts+p.acts {
@@ -160,10 +160,11 @@ func (p *auditPlay) look(whole bool) {
 	}
 }
 
-// TestManyProcessesRecordEachFactOnce: those who see the same fact at the same time do
-// not both write its line, and nothing that is done is without its two lines.
+// TestManyProcessesRecordEachFactOnce: processes that see the same fact at the same time write one
+// line of it, and nothing is done without its two lines.
 func TestManyProcessesRecordEachFactOnce(t *testing.T) {
-	w := newWorld(t) // facts without lines, for all to complete
+	t.Parallel()
+	w := newFixture(t) // facts without lines, for all to complete
 	const n = 6
 	for range n {
 		w.cancelled("r")
@@ -185,7 +186,7 @@ func TestManyProcessesRecordEachFactOnce(t *testing.T) {
 		}()
 		go func() {
 			defer wg.Done()
-			if _, err := canceller.Cancel(context.Background(), caller(int64(i)), &desk{}, at,
+			if _, err := canceller.Cancel(context.Background(), caller(int64(i)), &performerStub{}, at,
 				engine.CancelRequest{}); err != nil {
 				t.Error(err)
 			}
@@ -199,7 +200,7 @@ func TestManyProcessesRecordEachFactOnce(t *testing.T) {
 	}
 }
 
-// counted tells how many segments of sessions, and of the audit log, were read.
+// counted counts how many segments of sessions, and of the audit log, were read.
 type counted struct {
 	ports.Logs
 	sessions, audit int
@@ -223,9 +224,10 @@ func (c *counted) Read(ctx context.Context, r ports.Reading, v ports.Visitor) (m
 	return c.Logs.Read(ctx, r, countedVisit{v, n})
 }
 
-// TestWhatWasSeenIsNotReadAgain: an act reads what is new; without the cache it reads
-// everything once, and the one after it nothing.
-func TestWhatWasSeenIsNotReadAgain(t *testing.T) {
+// TestSeenFactsAreNotReadAgain: an act reads what is new; without the cache it reads everything
+// once, and the next act nothing.
+func TestSeenFactsAreNotReadAgain(t *testing.T) {
+	t.Parallel()
 	w := auditWorld(t)
 	const n = 40
 	for range n {

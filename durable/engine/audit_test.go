@@ -47,9 +47,9 @@ func audited(s *filestore.Store) *engine.Engine {
 }
 
 // auditor is another process that keeps the audit log.
-func (w *world) auditor() *engine.Engine {
+func (w *fixture) auditor() *engine.Engine {
 	w.Helper()
-	s, err := filestore.OpenDir(w.dir, filestore.Options{LockWait: 5 * time.Second})
+	s, err := openUnsynced(w, w.dir, filestore.Options{LockWait: 5 * time.Second})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -57,8 +57,8 @@ func (w *world) auditor() *engine.Engine {
 	return audited(s)
 }
 
-func auditWorld(t *testing.T) *world {
-	w := newWorld(t)
+func auditWorld(t *testing.T) *fixture {
+	w := newFixture(t)
 	w.g = w.auditor()
 	return w
 }
@@ -69,9 +69,9 @@ func ofStore(a audit.Action) audit.Act {
 
 func nothing() (map[string]string, error) { return nil, nil }
 
-// trail is what is on record, an act a word: "cancel", "gc?" where it is open, "gc!"
-// where it failed, "cancel+" where the line is not written.
-func (w *world) trail() string {
+// auditTrail is what is on record, one word for each act: "cancel", "gc?" where it is open, "gc!" where
+// it failed, "cancel+" where the line is not written.
+func (w *fixture) auditTrail() string {
 	w.Helper()
 	list, err := w.auditor().AuditList(context.Background(), engine.AuditQuery{})
 	if err != nil || !list.Complete {
@@ -89,7 +89,7 @@ func (w *world) trail() string {
 }
 
 // verified is the findings of a check, by their codes.
-func (w *world) verified() string {
+func (w *fixture) verified() string {
 	w.Helper()
 	v, err := w.auditor().AuditVerify(context.Background())
 	if err != nil {
@@ -107,9 +107,9 @@ func (w *world) verified() string {
 	return strings.Join(out, " ")
 }
 
-func (w *world) want(trail, findings string) {
+func (w *fixture) want(trail, findings string) {
 	w.Helper()
-	if got := w.trail(); got != trail {
+	if got := w.auditTrail(); got != trail {
 		w.Errorf("on record: %q, want %q", got, trail)
 	}
 	if got := w.verified(); got != findings {
@@ -118,16 +118,17 @@ func (w *world) want(trail, findings string) {
 }
 
 // cancelled starts a run and ends it.
-func (w *world) cancelled(reason string) engine.Answer {
+func (w *fixture) cancelled(reason string) engine.Answer {
 	w.Helper()
 	a := w.start(twoSteps)
-	if _, err := w.cancel(&desk{}, a.Position(), engine.CancelRequest{Reason: reason}); err != nil {
+	if _, err := w.cancel(&performerStub{}, a.Position(), engine.CancelRequest{Reason: reason}); err != nil {
 		w.Fatal(err)
 	}
 	return a
 }
 
-func TestAnActStandsBetweenTwoLines(t *testing.T) {
+func TestAnActIsRecordedBeforeAndAfter(t *testing.T) {
+	t.Parallel()
 	w := auditWorld(t)
 	ctx := context.Background()
 	w.start(twoSteps)
@@ -158,7 +159,7 @@ func TestAnActStandsBetweenTwoLines(t *testing.T) {
 		t.Error(err)
 	}
 	w.want("gc repair!", "")
-	// Whoever interrupts an act that goes on has done it all the same.
+	// An act that completes although its caller was interrupted is recorded as done.
 	ended, end := context.WithCancel(ctx)
 	must(t, engine.Act(w.g, ended, w.by(), ofStore(audit.EmptyTrash),
 		func() (map[string]string, error) { end(); return nil, nil }))
@@ -170,7 +171,8 @@ func TestAnActStandsBetweenTwoLines(t *testing.T) {
 	w.want("gc repair! empty_trash", "")
 }
 
-func TestNothingIsDoneWhereNothingCanBeRecorded(t *testing.T) {
+func TestAnActIsRefusedWithoutAnAuditLog(t *testing.T) {
+	t.Parallel()
 	w := auditWorld(t)
 	ctx := context.Background()
 	w.start(twoSteps)
@@ -188,8 +190,8 @@ func TestNothingIsDoneWhereNothingCanBeRecorded(t *testing.T) {
 	if err := act(audit.Act{Action: audit.GC}); !fault.Is(err, fault.Internal) {
 		t.Error(err)
 	}
-	// Somebody is writing to the audit log all the time.
-	s, err := filestore.OpenDir(w.dir, filestore.Options{})
+	// Another process holds the lock of the audit log all the time.
+	s, err := openUnsynced(w, w.dir, filestore.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +232,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func TestRecordingMakesNoStoreThatTheActWouldNotMake(t *testing.T) {
+func TestRecordingCreatesNoStore(t *testing.T) {
+	t.Parallel()
 	w := auditWorld(t)
 	ctx := context.Background()
 	did := 0
@@ -268,6 +271,7 @@ func TestRecordingMakesNoStoreThatTheActWouldNotMake(t *testing.T) {
 }
 
 func TestFactsHaveTheirLines(t *testing.T) {
+	t.Parallel()
 	w := auditWorld(t)
 	ctx := context.Background()
 	a := w.must(w.start(approving), note("the plan"))
@@ -293,7 +297,7 @@ func TestFactsHaveTheirLines(t *testing.T) {
 		second.Details["endsAs"] != "cancelled" {
 		t.Errorf("%+v", second)
 	}
-	// A fork of a run that nothing stops decides nothing anew.
+	// A fork of a run that never stops makes no decision again.
 	at, err := w.g.Locate(ctx, engine.Last)
 	must(t, err)
 	if _, err := w.g.Fork(ctx, w.by(), id.Seed{98}, engine.ForkRequest{At: at}); err != nil {
@@ -302,11 +306,12 @@ func TestFactsHaveTheirLines(t *testing.T) {
 	w.want("approve cancel override", "")
 }
 
-// TestAReaderCompletesWhatAWriterCouldNot: the fact is there, its line is not: a kill
-// came between, or nobody could write to the audit log. A reader shows it, writes
+// TestAReaderCompletesAnUnwrittenLine: the fact exists and its line does not: the process was
+// killed in between, or the audit log could not be written. A reader shows the line and writes
 // nothing, and the next line that is written completes the log.
-func TestAReaderCompletesWhatAWriterCouldNot(t *testing.T) {
-	w := newWorld(t) // keeps no audit log: as if every call were killed after its commit
+func TestAReaderCompletesAnUnwrittenLine(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t) // keeps no audit log: as if every call were killed after its commit
 	w.cancelled("one")
 	w.want("cancel+", "audit_incomplete")
 	ids := func() (out []string) {
@@ -324,16 +329,18 @@ func TestAReaderCompletesWhatAWriterCouldNot(t *testing.T) {
 	must(t, engine.Act(w.g, context.Background(), w.by(), ofStore(audit.GC), nothing))
 	w.want("cancel cancel gc", "")
 	if after := ids(); after[0] != before[0] {
-		t.Errorf("the line has another id than was told before: %s, %s", before, after)
+		t.Errorf("the line has another id than before: %s, %s", before, after)
 	}
 }
 
-// TestImportedFactsAreNoActsHere: what was approved elsewhere is not this store's (R20).
-func TestImportedFactsAreNoActsHere(t *testing.T) {
-	w := newWorld(t)
+// TestImportedFactsAreNoActs: what was approved in another store is no act of this one
+// (docs/design.md#requirements-on-the-caller).
+func TestImportedFactsAreNoActs(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	a := w.must(w.start(approving), note("the plan"))
 	w.mustApprove(a, "elsewhere")
-	s, err := filestore.OpenDir(w.dir, filestore.Options{})
+	s, err := openUnsynced(w, w.dir, filestore.Options{})
 	must(t, err)
 	defer s.Close()
 	v, err := s.Read(context.Background(), ports.Reading{Log: manifest.SessionEvents(a.Session.SessionID)}, ignored{})
@@ -346,7 +353,7 @@ func TestImportedFactsAreNoActsHere(t *testing.T) {
 	w.g = w.auditor()
 	must(t, engine.Act(w.g, context.Background(), w.by(), ofStore(audit.GC), nothing))
 	w.want("gc", "")
-	if _, err := w.cancel(&desk{}, a.Position(), engine.CancelRequest{}); err != nil { // and this is
+	if _, err := w.cancel(&performerStub{}, a.Position(), engine.CancelRequest{}); err != nil { // and this one
 		t.Fatal(err)
 	}
 	w.want("gc cancel", "")
@@ -358,6 +365,7 @@ func (ignored) Reset()                                      {}
 func (ignored) Visit(manifest.Segment, manifest.Head) error { return nil }
 
 func TestQueries(t *testing.T) {
+	t.Parallel()
 	w := auditWorld(t)
 	w.cancelled("one")
 	mid := w.clock + 1

@@ -12,11 +12,11 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// desk is where performers sit: held by somebody, by nobody, or for one look only.
-type desk struct{ held, leaves bool }
+// performerStub is a port of performers: a run has one, has none, or has one at the first look only.
+type performerStub struct{ held, leaves bool }
 
 // Hold implements ports.Performers.
-func (d *desk) Hold(context.Context, id.Session) (func() error, error) {
+func (d *performerStub) Hold(context.Context, id.Session) (func() error, error) {
 	if d.held {
 		d.held = !d.leaves
 		return nil, fault.New(fault.RunBusy, "held")
@@ -24,12 +24,12 @@ func (d *desk) Hold(context.Context, id.Session) (func() error, error) {
 	return func() error { return nil }, nil
 }
 
-func (w *world) cancel(d *desk, at engine.Position, req engine.CancelRequest) (engine.Cancelled, error) {
+func (w *fixture) cancel(d *performerStub, at engine.Position, req engine.CancelRequest) (engine.Cancelled, error) {
 	return w.g.Cancel(context.Background(), w.by(), d, at, req)
 }
 
 // ends lists what is on record about a run's end, segment by segment.
-func (w *world) ends(at engine.Position) string {
+func (w *fixture) ends(at engine.Position) string {
 	w.Helper()
 	all, _, err := w.process().Events(context.Background(), at.Run.String())
 	if err != nil {
@@ -49,40 +49,41 @@ func (w *world) ends(at engine.Position) string {
 
 // TestCancel: each row is a history of calls on one run, and what is on record then.
 func TestCancel(t *testing.T) {
+	t.Parallel()
 	failed, plain := engine.CancelRequest{Reason: "broken", Failed: true}, engine.CancelRequest{Reason: "no need"}
 	for _, row := range []struct {
 		name   string
 		calls  []engine.CancelRequest
-		desk   desk
+		desk   performerStub
 		status projections.Status
 		last   fault.Code
 		ends   string
 	}{
-		{"nobody carries it out", []engine.CancelRequest{plain}, desk{}, "cancelled", "",
+		{"without a performer", []engine.CancelRequest{plain}, performerStub{}, "cancelled", "",
 			"requested by agent: no need; cancelled by engine: no need"},
-		{"as failed", []engine.CancelRequest{failed}, desk{}, "failed", "",
+		{"as failed", []engine.CancelRequest{failed}, performerStub{}, "failed", "",
 			"requested by agent: broken; failed by engine: broken"},
-		{"without a reason", []engine.CancelRequest{{}}, desk{}, "cancelled", "",
+		{"without a reason", []engine.CancelRequest{{}}, performerStub{}, "cancelled", "",
 			"requested by agent: No reason was given.; cancelled by engine: No reason was given."},
-		{"a performer is at work", []engine.CancelRequest{plain}, desk{held: true}, "cancelling", "",
+		{"a performer is at work", []engine.CancelRequest{plain}, performerStub{held: true}, "cancelling", "",
 			"requested by agent: no need"},
-		{"a performer leaves meanwhile", []engine.CancelRequest{failed}, desk{held: true, leaves: true}, "failed", "",
+		{"a performer leaves meanwhile", []engine.CancelRequest{failed}, performerStub{held: true, leaves: true}, "failed", "",
 			"requested by agent: broken; failed by engine: broken"},
-		{"twice is once", []engine.CancelRequest{plain, {Reason: "another"}}, desk{}, "cancelled", "",
+		{"twice is once", []engine.CancelRequest{plain, {Reason: "another"}}, performerStub{}, "cancelled", "",
 			"requested by agent: no need; cancelled by engine: no need"},
-		{"twice while a performer is at work", []engine.CancelRequest{plain, plain}, desk{held: true}, "cancelling", "",
+		{"twice while a performer is at work", []engine.CancelRequest{plain, plain}, performerStub{held: true}, "cancelling", "",
 			"requested by agent: no need"},
-		{"it cannot end in two ways", []engine.CancelRequest{plain, failed}, desk{}, "cancelled", fault.RunClosed,
+		{"it cannot end in two ways", []engine.CancelRequest{plain, failed}, performerStub{}, "cancelled", fault.RunClosed,
 			"requested by agent: no need; cancelled by engine: no need"},
-		{"nor be asked to", []engine.CancelRequest{failed, plain}, desk{held: true}, "cancelling", fault.RunClosed,
+		{"nor be asked to", []engine.CancelRequest{failed, plain}, performerStub{held: true}, "cancelling", fault.RunClosed,
 			"requested by agent: broken"},
-		{"a reason that is too long", []engine.CancelRequest{{Reason: strings.Repeat("x", 513)}}, desk{}, "in_progress",
+		{"a reason that is too long", []engine.CancelRequest{{Reason: strings.Repeat("x", 513)}}, performerStub{}, "in_progress",
 			fault.ValidationError, ""},
-		{"a reason that is no text", []engine.CancelRequest{{Reason: "\xff"}}, desk{}, "in_progress",
+		{"a reason that is no text", []engine.CancelRequest{{Reason: "\xff"}}, performerStub{}, "in_progress",
 			fault.ValidationError, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			at := w.start(twoSteps).Position()
 			for i, c := range row.calls {
 				got, err := w.cancel(&row.desk, at, c)
@@ -107,12 +108,13 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestACancelledRunTakesNothing: what was handed out before is refused after.
-func TestACancelledRunTakesNothing(t *testing.T) {
+// TestACancelledRunAcceptsNothing: tokens that were issued before are refused after.
+func TestACancelledRunAcceptsNothing(t *testing.T) {
+	t.Parallel()
 	for _, held := range []bool{true, false} {
-		w := newWorld(t)
+		w := newFixture(t)
 		a := w.start(twoSteps)
-		if _, err := w.cancel(&desk{held: held}, a.Position(), engine.CancelRequest{Reason: "r"}); err != nil {
+		if _, err := w.cancel(&performerStub{held: held}, a.Position(), engine.CancelRequest{Reason: "r"}); err != nil {
 			t.Fatal(err)
 		}
 		before := w.events(a)
@@ -125,30 +127,32 @@ func TestACancelledRunTakesNothing(t *testing.T) {
 	}
 }
 
-func TestWhatIsCompleteIsNotCancelled(t *testing.T) {
-	w := newWorld(t)
+func TestACompleteRunIsNotCancelled(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	a = w.must(w.must(a, note("done")), note("done"))
-	_, err := w.cancel(&desk{}, a.Position(), engine.CancelRequest{Reason: "r"})
+	_, err := w.cancel(&performerStub{}, a.Position(), engine.CancelRequest{Reason: "r"})
 	if fault.CodeOf(err) != fault.ValidationError || !strings.Contains(err.Error(), "is complete") ||
 		w.ends(a.Position()) != "" {
 		t.Errorf("%v; recorded %q", err, w.ends(a.Position()))
 	}
 	at := a.Position()
 	at.Run = id.NewRun(id.Seed{99})
-	if _, err := w.cancel(&desk{}, at, engine.CancelRequest{}); fault.CodeOf(err) != fault.RunNotFound {
+	if _, err := w.cancel(&performerStub{}, at, engine.CancelRequest{}); fault.CodeOf(err) != fault.RunNotFound {
 		t.Errorf("a run that is not there: %v", err)
 	}
 }
 
-// TestCloseIsThePerformersPart: only what was asked for, and once.
+// TestCloseIsThePerformersPart: only after a request to cancel, and once.
 func TestCloseIsThePerformersPart(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newFixture(t)
 	at := w.start(twoSteps).Position()
 	if _, err := w.g.Close(context.Background(), w.by(), at); fault.CodeOf(err) != fault.Invariant {
-		t.Errorf("nobody asked: %v", err)
+		t.Errorf("without a request to cancel: %v", err)
 	}
-	if _, err := w.cancel(&desk{held: true}, at, engine.CancelRequest{Reason: "r", Failed: true}); err != nil {
+	if _, err := w.cancel(&performerStub{held: true}, at, engine.CancelRequest{Reason: "r", Failed: true}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 2 {
@@ -163,8 +167,8 @@ func TestCloseIsThePerformersPart(t *testing.T) {
 	w.replays(at)
 }
 
-// replays re-drives a run's session: it must come out the same.
-func (w *world) replays(at engine.Position) engine.ReplayReport {
+// replays re-drives a run's session: the result must be the same.
+func (w *fixture) replays(at engine.Position) engine.ReplayReport {
 	w.Helper()
 	got, err := w.process().Replay(context.Background(), at)
 	if err != nil || !got.OK || got.Segments+int64(len(got.Undecided)) == 0 {

@@ -18,12 +18,12 @@ import (
 )
 
 // keep makes a checkpoint by the tokens of an answer.
-func (w *world) keep(a engine.Answer, req advance.Request) (engine.Answer, error) {
+func (w *fixture) keep(a engine.Answer, req advance.Request) (engine.Answer, error) {
 	return w.g.Checkpoint(context.Background(), w.by(),
 		engine.CheckpointCall{StateToken: a.StateToken, CheckpointToken: a.CheckpointToken, Request: req})
 }
 
-func (w *world) mustKeep(a engine.Answer, req advance.Request) engine.Answer {
+func (w *fixture) mustKeep(a engine.Answer, req advance.Request) engine.Answer {
 	w.Helper()
 	out, err := w.keep(a, req)
 	if err != nil {
@@ -33,7 +33,7 @@ func (w *world) mustKeep(a engine.Answer, req advance.Request) engine.Answer {
 }
 
 // look rehydrates, by the state token alone.
-func (w *world) look(stateToken string) engine.Answer {
+func (w *fixture) look(stateToken string) engine.Answer {
 	w.Helper()
 	a, err := w.g.Continue(context.Background(), w.by(), engine.Continue{StateToken: stateToken})
 	if err != nil {
@@ -47,9 +47,9 @@ func report(kind, value string) advance.Artifact {
 	return advance.JSONArtifact(set("kind", kind).With("value", canon.OfString(value)))
 }
 
-// stateOf is a state token for any node of an answer's run, as another program that
-// holds the log may hand it out.
-func (w *world) stateOf(a engine.Answer, n id.Node) string {
+// stateOf is a state token for any node of an answer's run, as another program that holds the log
+// may issue it.
+func (w *fixture) stateOf(a engine.Answer, n id.Node) string {
 	w.Helper()
 	keys, err := w.g.Keyring.Keys(context.Background(), ports.ReadOnly)
 	if err != nil {
@@ -59,8 +59,9 @@ func (w *world) stateOf(a engine.Answer, n id.Node) string {
 		WorkflowHash: a.Workflow.WorkflowHash})
 }
 
-func TestCheckpointMovesNothingOn(t *testing.T) {
-	w := newWorld(t)
+func TestCheckpointDoesNotAdvance(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	a := w.must(w.start(longOne), note("zero"))
 	kept := w.mustKeep(a, advance.Request{Notes: "half of it", Artifacts: []advance.Artifact{report("draft", "1")}})
 	if kept.Kind() != "step" || kept.NodeID != a.NodeID || kept.AckToken != a.AckToken ||
@@ -83,10 +84,11 @@ func TestCheckpointMovesNothingOn(t *testing.T) {
 	}
 }
 
-// TestCheckpointReplay: the same call is answered from the log as it was, however
-// far the run has gone, and other content is named and not stored (R15).
+// TestCheckpointReplay: the same call is answered from the log as before, however far the run has
+// advanced, and other content is reported and not stored (docs/design.md#answers).
 func TestCheckpointReplay(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(longOne)
 	req := advance.Request{Notes: "half", Artifacts: []advance.Artifact{report("b", "1"), report("a", "2")}}
 	first := w.mustKeep(a, req)
@@ -112,10 +114,11 @@ func TestCheckpointReplay(t *testing.T) {
 	}
 }
 
-// TestACheckpointsStateContinuesBesideIt: with the tokens of the node that it
-// stands beside, and looked at (R17).
-func TestACheckpointsStateContinuesBesideIt(t *testing.T) {
-	w := newWorld(t)
+// TestContinueFromTheStateOfACheckpoint: with the tokens of the node that the checkpoint belongs
+// to, and rehydrated (docs/design.md#edges-and-tips).
+func TestContinueFromTheStateOfACheckpoint(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(longOne)
 	kept := w.mustKeep(a, note("half"))
 	point := id.ChildNode(a.NodeID, a.CheckpointID, id.OpCheckpoint)
@@ -134,7 +137,7 @@ func TestACheckpointsStateContinuesBesideIt(t *testing.T) {
 	if err != nil || b.Pending.StepID != "s1" {
 		t.Fatal(err)
 	}
-	// A checkpoint of another node is no way to this one.
+	// A checkpoint of another node does not lead to this one.
 	_, err = w.g.Continue(context.Background(), w.by(), engine.Continue{StateToken: state, AckToken: b.AckToken,
 		Request: note("x")})
 	if !fault.Is(err, fault.TokenScopeMismatch) {
@@ -143,7 +146,8 @@ func TestACheckpointsStateContinuesBesideIt(t *testing.T) {
 }
 
 func TestCheckpointRefusals(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newFixture(t)
 	a, b := w.start(longOne), w.start(twoSteps)
 	next := w.must(a, note("on"))
 	done := w.start(`{"id":"test.one","name":"One","description":"d","version":"1.0.0","steps":[{"id":"only","title":"Only","prompt":"p"}]}`)
@@ -181,7 +185,7 @@ func TestCheckpointRefusals(t *testing.T) {
 			}
 			for _, says := range tc.says {
 				if !strings.Contains(err.Error(), says) {
-					t.Errorf("%v does not say %q", err, says)
+					t.Errorf("%v does not contain %q", err, says)
 				}
 			}
 		})
@@ -189,7 +193,7 @@ func TestCheckpointRefusals(t *testing.T) {
 	if done.CheckpointToken != "" {
 		t.Error("a complete run hands out a checkpoint token")
 	}
-	// As an ack token it says which is which, too.
+	// As an ack token it names both as well.
 	_, err := w.g.Continue(context.Background(), w.by(),
 		engine.Continue{StateToken: next.StateToken, AckToken: next.CheckpointToken, Request: note("x")})
 	if !fault.Is(err, fault.TokenScopeMismatch) || !strings.Contains(err.Error(), "kind checkpoint") ||
@@ -210,7 +214,8 @@ func TestCheckpointRefusals(t *testing.T) {
 
 // TestRacingCallersOfOneCheckpoint: one checkpoint, and the same answer for all.
 func TestRacingCallersOfOneCheckpoint(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(longOne)
 	answers, errs := make([]string, 6), make([]error, 6)
 	var wg sync.WaitGroup

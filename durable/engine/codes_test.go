@@ -13,10 +13,11 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// TestTokenOfAnotherWorkflow: a token that is signed and names another workflow than
-// its run's is refused before anything is looked at or written.
+// TestTokenOfAnotherWorkflow: a token that is signed and names another workflow than its run's is
+// refused before anything is read or written.
 func TestTokenOfAnotherWorkflow(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	keys, err := w.g.Keyring.Keys(context.Background(), ports.ReadOnly)
 	if err != nil {
@@ -37,9 +38,10 @@ func TestTokenOfAnotherWorkflow(t *testing.T) {
 	}
 }
 
-// TestVerifyOfNoSession: what is not there is not found, rather than fine.
-func TestVerifyOfNoSession(t *testing.T) {
-	w := newWorld(t)
+// TestVerifyOfAnUnknownSession: it is not found, rather than healthy.
+func TestVerifyOfAnUnknownSession(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	w.start(twoSteps)
 	none := id.NewSession(id.Seed{77}).String()
 	if _, err := w.process().VerifySession(context.Background(), none); !fault.Is(err, fault.SessionNotFound) ||

@@ -15,7 +15,8 @@ import (
 )
 
 func TestAWorkflowRunsToItsEnd(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	if a.Status != projections.InProgress || a.Pending.StepID != "first" ||
 		a.NextIntent != engine.PerformThenContinue || a.Kind() != "step" {
@@ -43,10 +44,11 @@ func TestAWorkflowRunsToItsEnd(t *testing.T) {
 	}
 }
 
-// TestReplayIsTheSameAnswer: the same call twice, also from another process, after
-// ten more steps, and while the fold of the run is remembered (R15).
-func TestReplayIsTheSameAnswer(t *testing.T) {
-	w := newWorld(t)
+// TestReplayGivesTheSameAnswer: the same call twice, also from another process, after ten more
+// steps, and while the fold of the run is cached (docs/design.md#answers).
+func TestReplayGivesTheSameAnswer(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(longOne)
 	first := w.must(a, note("zero"))
 	want, before := text(t, first), w.events(a)
@@ -68,8 +70,9 @@ func TestReplayIsTheSameAnswer(t *testing.T) {
 	}
 }
 
-func TestReplayWithOtherContentSaysSo(t *testing.T) {
-	w := newWorld(t)
+func TestReplayReportsOtherContent(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(longOne)
 	want := w.must(a, note("zero"))
 	n := w.events(a)
@@ -84,7 +87,8 @@ func TestReplayWithOtherContentSaysSo(t *testing.T) {
 }
 
 func TestBlockedReplayKeepsItsBlockers(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	want := text(t, w.must(a, note("no")))
 	b := w.must(w.must(a, note("no")), note("done")) // by the second attempt
@@ -96,8 +100,9 @@ func TestBlockedReplayKeepsItsBlockers(t *testing.T) {
 	}
 }
 
-func TestRehydrateTellsTheSameAndWritesNothing(t *testing.T) {
-	w := newWorld(t)
+func TestRehydrateGivesTheSameAnswerAndWritesNothing(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	b := w.must(w.start(longOne), note("zero"))
 	n := w.events(b)
 	first := w.look(b.StateToken)
@@ -108,7 +113,7 @@ func TestRehydrateTellsTheSameAndWritesNothing(t *testing.T) {
 		}
 		w.g = w.process()
 	}
-	if first.Recap = ""; text(t, first) != text(t, b) { // what only those who look are told
+	if first.Recap = ""; text(t, first) != text(t, b) { // which only a rehydration has
 		t.Errorf("rehydrated:\n%s\nadvanced:\n%s", text(t, first), text(t, b))
 	}
 	if w.events(b) != n {
@@ -116,9 +121,11 @@ func TestRehydrateTellsTheSameAndWritesNothing(t *testing.T) {
 	}
 }
 
-// TestRacingCallersOfOneAttempt: one advance, and the same answer for all (R6).
+// TestRacingCallersOfOneAttempt: one advance, and the same answer for all
+// (docs/design.md#commit-protocol).
 func TestRacingCallersOfOneAttempt(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(longOne)
 	answers, errs := make([]string, 8), make([]error, 8)
 	var wg sync.WaitGroup
@@ -152,7 +159,8 @@ func TestRacingCallersOfOneAttempt(t *testing.T) {
 }
 
 func TestForksFromOneNode(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(longOne)
 	seen := map[id.Node]bool{}
 	for range 4 {
@@ -173,10 +181,11 @@ func TestForksFromOneNode(t *testing.T) {
 }
 
 func TestTokenRefusals(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newFixture(t)
 	a, b := w.start(longOne), w.start(twoSteps)
 	a2 := w.must(a, note("on"))
-	other := newWorld(t)
+	other := newFixture(t)
 	foreign := other.start(longOne)
 	tampered := a.StateToken[:len(a.StateToken)-4] + "AAAA"
 	for name, tc := range map[string]struct {
@@ -209,18 +218,20 @@ func TestTokenRefusals(t *testing.T) {
 	}
 }
 
-func TestTokensWhereNoStoreIs(t *testing.T) {
-	token := newWorld(t).start(longOne).StateToken
+func TestTokensWithoutAStore(t *testing.T) {
+	t.Parallel()
+	token := newFixture(t).start(longOne).StateToken
 	for sent, want := range map[string]fault.Code{"hello": fault.TokenInvalidFormat, token: fault.TokenBadSignature} {
-		_, err := newWorld(t).g.Continue(context.Background(), engine.Caller{}, engine.Continue{StateToken: sent})
+		_, err := newFixture(t).g.Continue(context.Background(), engine.Caller{}, engine.Continue{StateToken: sent})
 		if !fault.Is(err, want) {
 			t.Errorf("want %s, got %v", want, err)
 		}
 	}
 }
 
-func TestMixedUpRunsAreBothNamed(t *testing.T) {
-	w := newWorld(t)
+func TestTokensOfTwoRunsAreBothNamed(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	a, b := w.start(longOne), w.start(twoSteps)
 	_, err := w.g.Continue(context.Background(), w.by(),
 		engine.Continue{StateToken: a.StateToken, AckToken: b.AckToken})
@@ -232,16 +243,17 @@ func TestMixedUpRunsAreBothNamed(t *testing.T) {
 	}
 }
 
-func TestAttemptsThatNoAnswerHandedOut(t *testing.T) {
-	w := newWorld(t)
+func TestAttemptsThatNoAnswerIssued(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(longOne)
 	_, err := w.g.Advance(context.Background(), w.by(), a.Position(), id.NextAttempt(a.NodeID, id.OpAck, 3), note("x"))
 	if !fault.Is(err, fault.Invariant) {
 		t.Fatal(err)
 	}
-	stranger := a.Position()
-	stranger.Node = id.RootNode(id.NewRun(id.Seed{200}))
-	if _, err := w.g.Rehydrate(context.Background(), stranger); !fault.Is(err, fault.TokenUnknownNode) {
+	unknown := a.Position()
+	unknown.Node = id.RootNode(id.NewRun(id.Seed{200}))
+	if _, err := w.g.Rehydrate(context.Background(), unknown); !fault.Is(err, fault.TokenUnknownNode) {
 		t.Fatal(err)
 	}
 }
@@ -250,10 +262,11 @@ const asking = `{"id":"test.asking","name":"Asking","description":"d","version":
  {"id":"ask","title":"Ask","prompt":"p","inputs":[{"contextKey":"ticket","reason":"needs_user_artifact","description":"the ticket"}]},
  {"id":"work","title":"Work","action":{"kind":"command","argv":["true"]}}]}`
 
-// TestNextIsReadyToCopy: the call that an answer suggests brings what the step asks
-// for, and a command step is for the one who performs commands.
-func TestNextIsReadyToCopy(t *testing.T) {
-	w := newWorld(t)
+// TestSuggestedCallIsComplete: the call that an answer suggests contains what the step requires,
+// and a command step is for the performer of commands.
+func TestSuggestedCallIsComplete(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(asking)
 	if got := strings.Join(a.Next.Command, " "); !strings.HasSuffix(got, "--set ticket=…") ||
 		a.Next.Params["context"] == nil {

@@ -10,32 +10,33 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
-// ending is a mutating call that answers no step, or makes another session: what is
-// on record is counted in events of the whole store.
-type ending struct {
+// endCase is a mutating call that answers no step, or makes another session: what is on record is
+// counted in events of the whole store.
+type endCase struct {
 	name          string
 	base          *crashfs.FS
 	call          func(*engine.Engine) error
 	before, after int
 }
 
-func endings(t *testing.T) []ending {
+func endCases(t *testing.T) []endCase {
 	t.Helper()
 	base := crashfs.New()
 	g, err := on(base, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := startCall(newWorld(t).compiled(twoSteps))(g)
+	a, err := startCall(newFixture(t).compiled(twoSteps))(g)
 	if err != nil {
 		t.Fatal(err)
 	}
 	at := a.Position()
 	cancel := func(held bool) func(*engine.Engine) error {
 		return func(g *engine.Engine) error {
-			_, err := g.Cancel(context.Background(), caller(2), &desk{held: held}, at,
+			_, err := g.Cancel(context.Background(), caller(2), &performerStub{held: held}, at,
 				engine.CancelRequest{Reason: "r"})
 			return err
 		}
@@ -47,7 +48,7 @@ func endings(t *testing.T) []ending {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := []ending{
+	out := []endCase{
 		{name: "cancel", base: base.Revive(), call: cancel(false)},
 		{name: "cancel while a performer is at work", base: base.Revive(), call: cancel(true)},
 		{name: "close", base: asked.Revive(), call: func(g *engine.Engine) error {
@@ -74,8 +75,8 @@ func endings(t *testing.T) []ending {
 	return out
 }
 
-// stored counts the events of a disk as the next process sees them; ok says that
-// everything there is as it must be.
+// stored counts the events of a disk as the next process sees them; ok reports that everything on
+// it is valid.
 func stored(t *testing.T, f *crashfs.FS) (events int, ok bool) {
 	t.Helper()
 	g, err := on(f.Revive(), 3)
@@ -99,7 +100,7 @@ func stored(t *testing.T, f *crashfs.FS) (events int, ok bool) {
 	return events, true
 }
 
-func (e ending) isAfter(t *testing.T, f *crashfs.FS) (after, ok bool) {
+func (e endCase) isAfter(t *testing.T, f *crashfs.FS) (after, ok bool) {
 	t.Helper()
 	n, ok := stored(t, f)
 	if ok && n != e.before && n != e.after {
@@ -110,7 +111,7 @@ func (e ending) isAfter(t *testing.T, f *crashfs.FS) (after, ok bool) {
 }
 
 // again makes the same call on what is left.
-func (e ending) again(t *testing.T, f *crashfs.FS) bool {
+func (e endCase) again(t *testing.T, f *crashfs.FS) bool {
 	t.Helper()
 	next := f.Revive()
 	g, err := on(next, 4)
@@ -125,13 +126,14 @@ func (e ending) again(t *testing.T, f *crashfs.FS) bool {
 	return ok && after
 }
 
-// TestExploreCrashesOfEnds: as TestExploreCrashesOfUseCases, for what ends a run or
-// begins one from another's node.
+// TestExploreCrashesOfEnds: as TestExploreCrashesOfUseCases, for what ends a run or begins one from
+// another's node.
 func TestExploreCrashesOfEnds(t *testing.T) {
 	t.Parallel()
-	for _, e := range endings(t) {
+	for _, e := range endCases(t) {
 		t.Run(e.name, func(t *testing.T) {
-			count := crashfs.Explore(e.base, crashfs.Look{Limit: crashLimit()}, func(f *crashfs.FS) {
+			look := crashfs.Look{Limit: crashLimit, Cases: sample.OneIn(t, 10)}
+			count := crashfs.Explore(e.base, look, func(f *crashfs.FS) {
 				g, err := on(f, 2)
 				if err == nil {
 					err = e.call(g)
@@ -158,9 +160,9 @@ func TestExploreCrashesOfEnds(t *testing.T) {
 // TestFaultsOfEnds: as TestFaultsOfUseCases.
 func TestFaultsOfEnds(t *testing.T) {
 	t.Parallel()
-	for _, e := range endings(t) {
+	for _, e := range endCases(t) {
 		t.Run(e.name, func(t *testing.T) {
-			count := crashfs.Break(e.base, func(f *crashfs.FS) error {
+			count := crashfs.Break(e.base, sample.OneIn(t, 15), func(f *crashfs.FS) error {
 				g, err := on(f, 2)
 				if err != nil {
 					return err
@@ -176,7 +178,7 @@ func TestFaultsOfEnds(t *testing.T) {
 					ok = false
 				case err != nil && after && !killed && code != fault.StoreOutcomeUnknown &&
 					code != fault.StoreAnswerUnread:
-					t.Errorf("the call says that nothing is recorded, and it is: %v", err)
+					t.Errorf("the error states that nothing is recorded, and the call is: %v", err)
 					ok = false
 				}
 				if ok = ok && e.again(t, left); !ok {
@@ -189,12 +191,12 @@ func TestFaultsOfEnds(t *testing.T) {
 	}
 }
 
-// TestEndsAreDurableBeforeTheyAreTold: as TestReplayIsDurableBeforeItIsTold.
-func TestEndsAreDurableBeforeTheyAreTold(t *testing.T) {
+// TestEndsAreDurableBeforeTheyAreReported: as TestReplayIsDurableBeforeItIsReported.
+func TestEndsAreDurableBeforeTheyAreReported(t *testing.T) {
 	t.Parallel()
-	for _, e := range endings(t) {
+	for _, e := range endCases(t) {
 		t.Run(e.name, func(t *testing.T) {
-			last := -1 // the sync that commits: a fork has the source's before it, a cancel may look again after it
+			last := -1 // the sync that commits: a fork has the source's before it, a cancel may read again after it
 			learn := e.base.Revive()
 			learn.Before = func(op crashfs.Op) {
 				if op.Do == "sync" && strings.HasSuffix(op.Name, manifest.FileName) && (last < 0 || e.name == "fork") {
@@ -217,7 +219,7 @@ func TestEndsAreDurableBeforeTheyAreTold(t *testing.T) {
 			if after, ok := e.isAfter(t, left); !ok || !after {
 				t.Fatal("the dying process did not get as far as the test needs")
 			}
-			crashfs.Explore(left, crashfs.Look{Limit: crashLimit()}, func(f *crashfs.FS) {
+			crashfs.Explore(left, crashfs.Look{Limit: crashLimit, Cases: sample.OneIn(t, 10)}, func(f *crashfs.FS) {
 				g, err := on(f, 5)
 				if err == nil {
 					err = e.call(g)
@@ -228,7 +230,7 @@ func TestEndsAreDurableBeforeTheyAreTold(t *testing.T) {
 			}, func(s crashfs.State, done bool) bool {
 				after, ok := e.isAfter(t, s.FS)
 				if ok && done && !after {
-					t.Errorf("an answer was told from a log that a power cut takes back: %s", s.Name)
+					t.Errorf("an answer was given from a log that a power cut removes: %s", s.Name)
 					return false
 				}
 				return ok

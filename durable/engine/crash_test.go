@@ -16,17 +16,17 @@ import (
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
-// crashLimit is up to how many states of one moment are enumerated whole; beyond
-// it every single choice, every pair and this many more are taken. -short looks
-// less closely: under the race detector it is goroutines that matter.
-func crashLimit() int {
-	if testing.Short() {
-		return 4
-	}
-	return 256
-}
+// crashLimit bounds how many states of one moment are enumerated completely; beyond it every single
+// choice, every pair and this many more are taken. sideLimit is the same for calls that write
+// beside a session's own log: each state costs several readings and another call. The tests try a
+// sample of the enumeration; see package sample.
+const (
+	crashLimit = 256
+	sideLimit  = crashLimit / 8
+)
 
 // on is an engine over a disk in memory, as a process of its own.
 func on(f *crashfs.FS, seed byte) (*engine.Engine, error) {
@@ -38,8 +38,8 @@ func on(f *crashfs.FS, seed byte) (*engine.Engine, error) {
 	return over(s), nil
 }
 
-// useCase is one mutating call to explore: it is the same call whenever and by
-// whomever it is made, so that "send the same call again" can be tried.
+// useCase is one mutating call to explore. It is the same call at every time and by every process,
+// so that "send the same call again" can be tried.
 type useCase struct {
 	name  string
 	base  *crashfs.FS
@@ -68,7 +68,7 @@ func continueCall(a engine.Answer, req advance.Request) func(*engine.Engine) (en
 
 func useCases(t *testing.T) []useCase {
 	t.Helper()
-	w := newWorld(t).compiled(twoSteps)
+	w := newFixture(t).compiled(twoSteps)
 	empty := crashfs.New()
 	started := crashfs.New()
 	g, err := on(started, 1)
@@ -97,8 +97,8 @@ func useCases(t *testing.T) []useCase {
 	}
 }
 
-// approvalCase is a disk where a step was refused for want of an approval, and the
-// call that gives it.
+// approvalCase is a disk where a step was refused for want of an approval, and the call that gives
+// it.
 func approvalCase(t *testing.T) (*crashfs.FS, func(*engine.Engine) (engine.Answer, error)) {
 	t.Helper()
 	asked := crashfs.New()
@@ -106,7 +106,7 @@ func approvalCase(t *testing.T) (*crashfs.FS, func(*engine.Engine) (engine.Answe
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := startCall(newWorld(t).compiled(approving))(g)
+	a, err := startCall(newFixture(t).compiled(approving))(g)
 	if err == nil {
 		a, err = continueCall(a, note("the plan"))(g)
 	}
@@ -120,8 +120,8 @@ func approvalCase(t *testing.T) (*crashfs.FS, func(*engine.Engine) (engine.Answe
 	}
 }
 
-// recorded looks at a disk as the next process does: how many nodes and attempts
-// (approvals among them) there are, or that the store cannot be read as it must be.
+// recorded reads a disk as the next process does: how many nodes and attempts (approvals among
+// them) it holds, and whether the store is valid.
 func recorded(t *testing.T, f *crashfs.FS) (nodes, tries int, ok bool) {
 	t.Helper()
 	g, err := on(f.Revive(), 3)
@@ -162,7 +162,8 @@ func recorded(t *testing.T, f *crashfs.FS) (nodes, tries int, ok bool) {
 	return nodes, tries, true
 }
 
-// isAfter tells before from after; anything else is a state between.
+// isAfter distinguishes the state after the call from the one before; every other state is an
+// error.
 func (u useCase) isAfter(t *testing.T, f *crashfs.FS) (after, ok bool) {
 	t.Helper()
 	nodes, tries, ok := recorded(t, f)
@@ -177,8 +178,7 @@ func (u useCase) isAfter(t *testing.T, f *crashfs.FS) (after, ok bool) {
 	return grown, true
 }
 
-// again makes the same call on what is left, in a new process: whatever happened
-// before, it must come to the one answer.
+// again makes the same call on what is left, in a new process: it must have the one answer.
 func (u useCase) again(t *testing.T, f *crashfs.FS, want string) bool {
 	t.Helper()
 	next := f.Revive()
@@ -200,17 +200,17 @@ func (u useCase) again(t *testing.T, f *crashfs.FS, want string) bool {
 	return ok && after
 }
 
-// TestExploreCrashesOfUseCases: in whatever state a power cut leaves the disk
-// during start, continue, checkpoint and approve, the store loads, holds all of the call or nothing of
-// it, and the same call goes on from there. After the call has answered, only all
-// of it will do.
+// TestExploreCrashesOfUseCases: in every state that a power cut leaves of the disk during start,
+// continue, checkpoint and approve, the store loads, holds all of the call or nothing of it, and
+// the same call continues from there. After the call has answered, the state must hold all of it.
 func TestExploreCrashesOfUseCases(t *testing.T) {
 	t.Parallel()
 	var total crashfs.Count
 	for _, u := range useCases(t) {
 		t.Run(u.name, func(t *testing.T) {
 			var want string
-			count := crashfs.Explore(u.base, crashfs.Look{Limit: crashLimit()}, func(f *crashfs.FS) {
+			look := crashfs.Look{Limit: crashLimit, Cases: sample.OneIn(t, 30)}
+			count := crashfs.Explore(u.base, look, func(f *crashfs.FS) {
 				g, err := on(f, 2)
 				if err != nil {
 					t.Fatal(err)
@@ -226,7 +226,7 @@ func TestExploreCrashesOfUseCases(t *testing.T) {
 					t.Error("an acknowledged call is lost")
 					ok = false
 				}
-				// A store that was only begun gets new keys: tokens differ then.
+				// A store that was only begun gets new keys: its tokens differ then.
 				expect := want
 				if !done {
 					expect = ""
@@ -244,14 +244,14 @@ func TestExploreCrashesOfUseCases(t *testing.T) {
 	t.Logf("together: %d operations, %d crash states", total.Ops, total.States)
 }
 
-// TestFaultsOfUseCases: one operation at a time fails, tears or is the last one.
-// The call tells the truth about it, and the same call goes on from there.
+// TestFaultsOfUseCases: one operation at a time fails, tears or is the last one. The answer of the
+// call is true, and the same call continues from there.
 func TestFaultsOfUseCases(t *testing.T) {
 	t.Parallel()
 	var total crashfs.Count
 	for _, u := range useCases(t) {
 		t.Run(u.name, func(t *testing.T) {
-			count := crashfs.Break(u.base, func(f *crashfs.FS) error {
+			count := crashfs.Break(u.base, sample.OneIn(t, 20), func(f *crashfs.FS) error {
 				g, err := on(f, 2)
 				if err != nil {
 					return err
@@ -267,11 +267,11 @@ func TestFaultsOfUseCases(t *testing.T) {
 					t.Error("the call answered, and nothing is recorded")
 					ok = false
 				case code == fault.StoreAnswerUnread && !after:
-					t.Error("the call says that it is recorded, and it is not")
+					t.Error("the error states that the call is recorded, and it is not")
 					ok = false
 				case err != nil && after && !killed && code != fault.StoreOutcomeUnknown &&
 					code != fault.StoreAnswerUnread:
-					t.Errorf("the call says that nothing is recorded, and it is: %v", err)
+					t.Errorf("the error states that nothing is recorded, and the call is: %v", err)
 					ok = false
 				}
 				ok = ok && u.again(t, left, "")
@@ -287,10 +287,10 @@ func TestFaultsOfUseCases(t *testing.T) {
 	t.Logf("together: %d operations, %d faults", total.Ops, total.Faults)
 }
 
-// TestReplayIsDurableBeforeItIsTold: a process dies between writing its group and
-// syncing it. Whoever is then answered from that log must not be told what a
-// power cut can still take back (R8).
-func TestReplayIsDurableBeforeItIsTold(t *testing.T) {
+// TestReplayIsDurableBeforeItIsReported: a process dies between writing its group and syncing it.
+// An answer that is given from that log must not be one that a power cut can still remove
+// (docs/design.md#reading).
+func TestReplayIsDurableBeforeItIsReported(t *testing.T) {
 	t.Parallel()
 	for _, u := range useCases(t)[1:] {
 		t.Run(u.name, func(t *testing.T) {
@@ -315,7 +315,7 @@ func TestReplayIsDurableBeforeItIsTold(t *testing.T) {
 			if after, ok := u.isAfter(t, left); !ok || !after {
 				t.Fatal("the dying process did not get as far as the test needs")
 			}
-			crashfs.Explore(left, crashfs.Look{Limit: crashLimit()}, func(f *crashfs.FS) {
+			crashfs.Explore(left, crashfs.Look{Limit: crashLimit, Cases: sample.OneIn(t, 4)}, func(f *crashfs.FS) {
 				g, err := on(f, 5)
 				if err != nil {
 					t.Fatal(err)
@@ -326,7 +326,7 @@ func TestReplayIsDurableBeforeItIsTold(t *testing.T) {
 			}, func(s crashfs.State, done bool) bool {
 				after, ok := u.isAfter(t, s.FS)
 				if ok && done && !after {
-					t.Errorf("an answer was told from a log that a power cut takes back: %s", s.Name)
+					t.Errorf("an answer was given from a log that a power cut removes: %s", s.Name)
 					return false
 				}
 				return ok

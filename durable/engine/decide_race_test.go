@@ -13,6 +13,7 @@ import (
 
 // TestRacesAboutAProposal: two processes and twenty calls at a time.
 func TestRacesAboutAProposal(t *testing.T) {
+	t.Parallel()
 	r, ctx := newReview(t), context.Background()
 	engines := []*engine.Engine{r.another(), r.another()}
 	var callers []engine.Caller
@@ -27,7 +28,7 @@ func TestRacesAboutAProposal(t *testing.T) {
 		done.Wait()
 	}
 	p := r.propose(asWorkflow(t, "test.flow", "one"))
-	// Half of them revise, half approve what they were shown.
+	// Half of them revise, half approve the revision that they were shown.
 	shown := p.About.ArtifactSHA256
 	all(func(i int, g *engine.Engine, by engine.Caller) {
 		var err error
@@ -49,7 +50,7 @@ func TestRacesAboutAProposal(t *testing.T) {
 			t.Errorf("%+v", a)
 		}
 	}
-	// All approve it, and then all apply it: each approval counts, and one is it that applies.
+	// All approve it, and then all apply it: each approval counts, and one call applies.
 	now := d.About.ArtifactSHA256
 	all(func(i int, g *engine.Engine, by engine.Caller) {
 		if _, err := g.ApproveProposal(ctx, by, aboutProposal(p, "r"), now); err != nil {
@@ -78,7 +79,7 @@ func TestRacesAboutAProposal(t *testing.T) {
 		}
 	}
 	if applied != 1 || moves != 1 || len(r.inUse("")) != 1 {
-		t.Errorf("%d were told so, %d are on record, in use %q", applied, moves, r.inUse(""))
+		t.Errorf("%d calls answered so, %d are on record, in use %q", applied, moves, r.inUse(""))
 	}
 	if v, err := r.g.Verify(ctx); err != nil || !v.OK || len(v.Findings) > 0 {
 		t.Errorf("%+v, %v", v, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/problem"
 )
 
-// unsound finds fault with everything.
+// unsound rejects everything.
 func unsound(proposal.Kind, canon.Value, []engine.InstalledArtifact) []problem.Problem {
 	return []problem.Problem{{Severity: problem.Warning, Message: "so so"},
 		{Severity: problem.Error, Pointer: "/steps/0", Message: "no good"}}
@@ -24,7 +24,7 @@ const (
 	leads        = `{"lead":["proposals:apply","proposals:override"]}`
 )
 
-// refusedWith wants an error of a code, and a store in which nothing is another.
+// refusedWith requires an error of a code, and a store in which nothing has changed.
 func (r *review) refusedWith(code fault.Code, exit int, what string,
 	call func() (engine.Proposed, error)) *fault.Fault {
 	r.Helper()
@@ -48,7 +48,7 @@ func (r *review) applyAs(p engine.Proposed, by engine.Caller,
 
 func asItIs(*engine.ApplyRequest) {}
 
-// approveAs approves what is proposed now.
+// approveAs approves the current proposal.
 func (r *review) approveAs(p engine.Proposed, by engine.Caller, atTerminal bool) func() (engine.Proposed, error) {
 	req := aboutProposal(p, "fine")
 	req.AtTerminal = atTerminal
@@ -59,18 +59,19 @@ func (r *review) approveAs(p engine.Proposed, by engine.Caller, atTerminal bool)
 
 // TestWhoApproves: a person at a terminal, who holds the role; and once.
 func TestWhoApproves(t *testing.T) {
+	t.Parallel()
 	r := newReview(t)
 	p := r.propose(asWorkflow(t, "test.flow", "one"))
 	agent := r.by()
 	agent.Actor.Ref = "ada" // a name that holds the role makes no person
 
-	// While nobody is named, the person at the terminal is who decides, and nobody else.
-	r.refusedWith(fault.ProposalForbidden, 1, "an agent approves in a store of nobody's", r.approveAs(p, agent, true))
+	// While the settings name no reviewer, the person at the terminal decides, and no other caller.
+	r.refusedWith(fault.ProposalForbidden, 1, "an agent approves in a store without reviewers", r.approveAs(p, agent, true))
 	r.refusedWith(fault.ProposalForbidden, 1, "a person approves from elsewhere",
 		r.approveAs(p, r.person("ada"), false))
 	r.refusedWith(fault.ProposalForbidden, 1, "an agent overrides",
 		r.applyAs(p, agent, func(a *engine.ApplyRequest) { a.Override = true }))
-	r.refusedWith(fault.ProposalPending, 3, "nobody approved", r.applyAs(p, r.person("ada"), asItIs))
+	r.refusedWith(fault.ProposalPending, 3, "without an approval", r.applyAs(p, r.person("ada"), asItIs))
 
 	r.configure("principals", twoReviewers, "roles", leads, "proposalsQuorum", "2")
 	r.refusedWith(fault.ProposalForbidden, 1, "an agent by the name of a reviewer", r.approveAs(p, agent, true))
@@ -98,9 +99,10 @@ func TestWhoApproves(t *testing.T) {
 	}
 }
 
-// TestWhatBecomesOfApprovals: they are of bytes that somebody saw, and of people who hold
+// TestApprovalsOfRevisions: an approval is of the bytes that were shown, and of a person who holds
 // the role.
-func TestWhatBecomesOfApprovals(t *testing.T) {
+func TestApprovalsOfRevisions(t *testing.T) {
+	t.Parallel()
 	r, ctx := newReview(t), context.Background()
 	r.configure("principals", twoReviewers, "proposalsQuorum", "2")
 	p := r.propose(asWorkflow(t, "test.flow", "one"))
@@ -120,7 +122,7 @@ func TestWhatBecomesOfApprovals(t *testing.T) {
 		d.Approvals[0].Void != "It was given before revision 2." {
 		t.Errorf("%+v %+v", d.Gate, d.Approvals)
 	}
-	// Revised while it was looked at.
+	// Revised while it was shown.
 	was := d.About.ArtifactSHA256
 	p = r.revise(p, asWorkflow(t, "test.flow", "three"))
 	f = r.refusedWith(fault.ProposalChanged, 1, "revised meanwhile", func() (engine.Proposed, error) {
@@ -129,7 +131,7 @@ func TestWhatBecomesOfApprovals(t *testing.T) {
 	if f.Details["shown"] != was.String() || f.Details["now"] != p.About.ArtifactSHA256.String() {
 		t.Errorf("%v", f.Details)
 	}
-	// Whoever holds the role no more, does not count any more.
+	// An approval by a person who lost the role does not count.
 	for _, who := range []string{"ada", "ben"} {
 		if _, err := r.approveAs(p, r.person(who), true)(); err != nil {
 			t.Fatal(err)
@@ -155,9 +157,10 @@ func TestWhatBecomesOfApprovals(t *testing.T) {
 	}
 }
 
-// TestOverrides: past the gate goes a person at a terminal, who holds the scope and says
-// why; and no further than the gate.
+// TestOverrides: a person at a terminal, who holds the scope and gives a reason, passes the gate;
+// every other check remains.
 func TestOverrides(t *testing.T) {
+	t.Parallel()
 	r := newReview(t)
 	p := r.propose(asWorkflow(t, "test.flow", "one"))
 	r.configure("principals", twoReviewers, "roles", leads)
@@ -193,21 +196,22 @@ func TestOverrides(t *testing.T) {
 	if acts := r.acts(); acts[len(acts)-1] != "override by cyd: we need it" {
 		t.Errorf("%q", acts)
 	}
-	// In the other mode there is no gate to go past.
+	// In the other mode no gate exists that could be passed.
 	q := r.propose(asWorkflow(t, "test.other", "one"))
 	r.configure("proposalsActivation", "direct-rbac")
 	r.refusedWith(fault.ValidationError, 2, "where no gate is", r.applyAs(q, r.person("cyd"), override(asItIs)))
 }
 
-// TestDirectRBAC: a scope is all that it takes, and without it nothing happens.
+// TestDirectRBAC: the scope is sufficient, and without it nothing happens.
 func TestDirectRBAC(t *testing.T) {
+	t.Parallel()
 	r := newReview(t)
 	r.configure("proposalsActivation", "direct-rbac")
 	p := r.propose(asWorkflow(t, "test.flow", "one"))
 	agent := r.by()
 	away := func(a *engine.ApplyRequest) { a.AtTerminal = false }
-	r.refusedWith(fault.ProposalForbidden, 1, "an agent in a store of nobody's", r.applyAs(p, agent, asItIs))
-	r.refusedWith(fault.ProposalForbidden, 1, "a person from elsewhere in a store of nobody's",
+	r.refusedWith(fault.ProposalForbidden, 1, "an agent in a store without reviewers", r.applyAs(p, agent, asItIs))
+	r.refusedWith(fault.ProposalForbidden, 1, "a person away from a terminal in a store without reviewers",
 		r.applyAs(p, r.person("ada"), away))
 	r.configure("principals", `{"ada":["reviewer"],"cyd":["lead"],"agent":["lead"]}`, "roles", leads)
 	for _, who := range []string{"ada", "eve", ""} {
@@ -216,7 +220,7 @@ func TestDirectRBAC(t *testing.T) {
 			t.Errorf("%v", f.Details)
 		}
 	}
-	done, err := r.applyAs(p, agent, away)() // whoever is listed by that name holds the scope
+	done, err := r.applyAs(p, agent, away)() // every actor that is listed by that name holds the scope
 	if err != nil || done.Proposal.Activation.ApprovalID != nil {
 		t.Fatalf("%+v, %v", done, err)
 	}
@@ -227,7 +231,7 @@ func TestDirectRBAC(t *testing.T) {
 		aboutProposal(p, "r")); err != nil {
 		t.Error(err)
 	}
-	// An approval can be given, and nobody waits for it.
+	// An approval can be given, and is not required.
 	q := r.propose(asWorkflow(t, "test.two", "two"))
 	if done, err := r.approve(q, "ada"); err != nil || done.About.ApprovalsWant != 0 {
 		t.Errorf("%+v, %v", done.About, err)
@@ -237,9 +241,10 @@ func TestDirectRBAC(t *testing.T) {
 	}
 }
 
-// TestRefusedActivations are the two of RFC 0096: whoever lacks the scope, and what is
-// malformed for its kind. State, installations, log and announcements are as they were.
+// TestRefusedActivations: a caller that lacks the scope, and a proposal that is malformed for its
+// kind (docs/design.md#proposals). State, installations, log and announcements do not change.
 func TestRefusedActivations(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name string
 		code fault.Code

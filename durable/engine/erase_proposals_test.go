@@ -16,11 +16,13 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
-// TestErasingWhatWasProposed: the bytes go wherever they lie, what was installed of them is
-// in use no more, and what is on record stays readable.
-func TestErasingWhatWasProposed(t *testing.T) {
+// TestErasingAProposedArtifact: the bytes are removed everywhere, what was installed of them is no
+// longer in use, and the records stay readable.
+func TestErasingAProposedArtifact(t *testing.T) {
+	t.Parallel()
 	r, ctx := newReview(t), context.Background()
 	secret := func(says string) engine.ProposeRequest { return asWorkflow(t, "test.flow", says+" canary") }
 	before := r.installs(r.propose(asWorkflow(t, "test.flow", "before")))
@@ -62,7 +64,7 @@ func TestErasingWhatWasProposed(t *testing.T) {
 	r.refusedWith(fault.ArtifactErased, 1, "a revision of it", func() (engine.Proposed, error) {
 		return r.another().ReviseProposal(ctx, r.by(), open.Proposal.ID.String(), secret("one"))
 	})
-	// Both go on: one by a revision, the other is taken back.
+	// Both can continue: one by a revision, the other by a rollback.
 	if p := r.revise(open, asWorkflow(t, "test.other", "two")); p.About.Unreadable != "" {
 		t.Errorf("%+v", p.About)
 	}
@@ -75,7 +77,7 @@ func TestErasingWhatWasProposed(t *testing.T) {
 	if again, err := r.erase(applied.About.ArtifactSHA256, "once more"); err != nil || !again.Already {
 		t.Errorf("%+v, %v", again, err)
 	}
-	// A copy that is brought back by hand is not told, and goes with the next cleanup.
+	// A copy that is put back by hand is not returned, and the next cleanup removes it.
 	must(t, os.WriteFile(filepath.Join(r.dir, installedFile(applied)), applied.Proposal.Artifact.JCS(), 0o600))
 	if _, err := r.another().Objects.Object(ctx, manifest.Installed, applied.About.ArtifactSHA256); !fault.Is(err,
 		fault.ArtifactErased) {
@@ -87,8 +89,10 @@ func TestErasingWhatWasProposed(t *testing.T) {
 	}
 }
 
-// TestErasingWhatOnlyItsCopyIsLeftOf: the copy is what is erased then.
-func TestErasingWhatOnlyItsCopyIsLeftOf(t *testing.T) {
+// TestErasingTheInstalledCopyOnly: the artifact itself is gone already; its installed copy is
+// erased.
+func TestErasingTheInstalledCopyOnly(t *testing.T) {
+	t.Parallel()
 	r := newReview(t)
 	p := r.installs(r.propose(asWorkflow(t, "test.flow", "one")))
 	r.removes(artifactFile(p))
@@ -98,27 +102,28 @@ func TestErasingWhatOnlyItsCopyIsLeftOf(t *testing.T) {
 	}
 }
 
-// slowly lets something happen when the engine has read an artifact and not yet written.
-type slowly struct {
+// interceptedLogs calls meanwhile when the engine has read an artifact and not yet written.
+type interceptedLogs struct {
 	ports.Logs
 	meanwhile func()
 }
 
-func (s slowly) Append(ctx context.Context, w ports.Witness, at manifest.Head, p manifest.Plan) (manifest.Head, error) {
+func (s interceptedLogs) Append(ctx context.Context, w ports.Witness, at manifest.Head, p manifest.Plan) (manifest.Head, error) {
 	if p.Log.Table == proposal.Table {
 		s.meanwhile()
 	}
 	return s.Logs.Append(ctx, w, at, p)
 }
 
-// TestErasedWhileItIsApplied: what was read before the bytes went does not bring them back.
+// TestErasedWhileItIsApplied: bytes that were read before the erasure are not written back.
 func TestErasedWhileItIsApplied(t *testing.T) {
+	t.Parallel()
 	r := newReview(t)
 	p := r.propose(asWorkflow(t, "test.flow", "one"))
 	_, err := r.approve(p, "ada")
 	must(t, err)
 	g := r.another()
-	g.Logs = slowly{g.Logs, func() {
+	g.Logs = interceptedLogs{g.Logs, func() {
 		if _, err := r.erase(p.About.ArtifactSHA256, "a secret"); err != nil {
 			t.Error(err)
 		}
@@ -131,20 +136,20 @@ func TestErasedWhileItIsApplied(t *testing.T) {
 	}
 }
 
-// TestExploreCrashesOfErasing what was installed: it is in use as it was, or it is erased
-// and none of its bytes is told; and once that is answered, none is left.
+// TestExploreCrashesOfErasing an installed artifact: it is in use as before, or it is erased and
+// none of its bytes is returned; once the call has answered, none is left.
 func TestExploreCrashesOfErasing(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	cases := learningCases(t)
-	base := cases[len(cases)-1].base // something is applied there
+	cases := proposalCases(t)
+	base := cases[len(cases)-1].base // a proposal is applied in it
 	_, d, err := mustOn(t, base).Proposal(ctx, "", id.NewProposal(id.Seed{2}).String())
 	must(t, err)
 	ref := d.About.ArtifactSHA256
 	erase := func(f *crashfs.FS) error {
 		g, err := everything(f)
 		if err == nil {
-			_, err = g.EraseArtifact(ctx, sits("ada"), ref, "a secret")
+			_, err = g.EraseArtifact(ctx, atTerminal("ada"), ref, "a secret")
 		}
 		return err
 	}
@@ -164,7 +169,7 @@ func TestExploreCrashesOfErasing(t *testing.T) {
 		}
 		return ""
 	}
-	count := crashfs.Explore(base, crashfs.Look{Limit: sideLimit()}, func(f *crashfs.FS) { must(t, erase(f)) },
+	count := crashfs.Explore(base, crashfs.Look{Limit: sideLimit, Cases: sample.OneIn(t, 20)}, func(f *crashfs.FS) { must(t, erase(f)) },
 		func(s crashfs.State, done bool) bool {
 			if why := check(s.FS, done); why != "" {
 				t.Errorf("in the state %s: %s", s.Name, why)
@@ -172,7 +177,7 @@ func TestExploreCrashesOfErasing(t *testing.T) {
 			return !t.Failed()
 		})
 	t.Logf("%d operations, %d crash states", count.Ops, count.States)
-	count = crashfs.Break(base, erase, func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
+	count = crashfs.Break(base, sample.OneIn(t, 20), erase, func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
 		why := check(left, err == nil && flaw.Err != nil)
 		if next := left.Revive(); why == "" && op.N%4 == 0 && erase(next) == nil {
 			why = check(next, true)

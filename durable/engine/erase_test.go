@@ -15,12 +15,12 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 )
 
-// handsIn is a workflow whose first step needs a report, and whose second nothing.
-const handsIn = `{"id":"test.erase","name":"Erase","description":"d","version":"1.0.0","steps":[
+// handsIn is a workflow whose first step requires a report, and whose second requires nothing.
+const requiresReport = `{"id":"test.erase","name":"Erase","description":"d","version":"1.0.0","steps":[
  {"id":"first","title":"First","prompt":"p","outputContract":{"contractRef":"wr.contracts.capability_observation","required":true},"notesRequired":true},
  {"id":"second","title":"Second","prompt":"q"}]}`
 
-func (w *world) erase(ref canon.Digest, reason string) (engine.ErasedArtifact, error) {
+func (w *fixture) erase(ref canon.Digest, reason string) (engine.ErasedArtifact, error) {
 	return w.g.EraseArtifact(context.Background(), engine.Caller{Actor: event.Actor{Kind: event.Human, Ref: "ann"},
 		AtMs: w.clock}, ref, reason)
 }
@@ -28,8 +28,9 @@ func (w *world) erase(ref canon.Digest, reason string) (engine.ErasedArtifact, e
 var observed = set("kind", "wr.capability_observation").With("capability", canon.OfString("web_browsing")).
 	With("result", canon.OfString("failure")).With("failureCode", canon.OfString("tool_missing"))
 
-func TestAnErasedArtifactIsGoneAndEverythingElseGoesOn(t *testing.T) {
-	w := tendedWorld(t)
+func TestAnErasedArtifactIsGoneAndTheRunContinues(t *testing.T) {
+	t.Parallel()
+	w := newCleanupFixture(t)
 	ctx := context.Background()
 	report := advance.JSONArtifact(set("kind", "report"))
 	ref := canon.Sum(report.Bytes)
@@ -51,7 +52,7 @@ func TestAnErasedArtifactIsGoneAndEverythingElseGoesOn(t *testing.T) {
 		t.Fatalf("%+v, %v", e, err)
 	}
 	if _, err := os.Stat(filepath.Join(w.dir, "artifacts", ref.FileName())); !os.IsNotExist(err) {
-		t.Errorf("the bytes are there: %v", err)
+		t.Errorf("the bytes still exist: %v", err)
 	}
 	if tomb, _ := os.ReadFile(filepath.Join(w.dir, "artifacts", ref.FileName()+".erased")); strings.Contains(
 		string(tomb), "hunter2") {
@@ -82,12 +83,12 @@ func TestAnErasedArtifactIsGoneAndEverythingElseGoesOn(t *testing.T) {
 	if err != nil || !after.OK || len(after.Undecided) != 1 {
 		t.Errorf("replay: %+v, %v", after, err)
 	}
-	// The same again finishes what a crash may have left, and keeps who did it first.
+	// The same call again finishes what a crash may have left, and keeps the first actor.
 	if again, err := w.erase(ref, "once more"); err != nil || !again.Already || again.Note.Reason != e.Note.Reason ||
 		again.Bytes != e.Bytes {
 		t.Errorf("%+v, %v", again, err)
 	}
-	// Handed in again, the bytes are not told either, and go with the next cleanup.
+	// The bytes are not returned when they are submitted again, and the next cleanup removes them.
 	next := w.must(a, advance.Request{Notes: "n", Artifacts: []advance.Artifact{report}})
 	if _, err := w.g.Objects.Object(ctx, manifest.Artifact, ref); !fault.Is(err, fault.ArtifactErased) {
 		t.Errorf("brought again: %v", err)
@@ -100,12 +101,13 @@ func TestAnErasedArtifactIsGoneAndEverythingElseGoesOn(t *testing.T) {
 	}
 }
 
-// What a pending step needs and was erased has to be handed in again: the run is not
-// stuck for good, and nothing is taken for what it is not.
-func TestAPendingStepAsksAgainForWhatWasErased(t *testing.T) {
-	w := tendedWorld(t)
+// An erased artifact that a pending step requires has to be submitted again: the run can continue,
+// and no other artifact is taken for it.
+func TestAPendingStepRequiresAnErasedArtifactAgain(t *testing.T) {
+	t.Parallel()
+	w := newCleanupFixture(t)
 	artifact := advance.JSONArtifact(observed)
-	a := w.start(handsIn)
+	a := w.start(requiresReport)
 	blocked := w.must(a, advance.Request{Artifacts: []advance.Artifact{artifact}}) // no notes
 	if blocked.Kind() != "blocked" {
 		t.Fatalf("%+v", blocked)
@@ -126,8 +128,9 @@ func TestAPendingStepAsksAgainForWhatWasErased(t *testing.T) {
 	w.sound(manifest.ArtifactErased)
 }
 
-func TestUsageTellsWhoseWhatIs(t *testing.T) {
-	w := tendedWorld(t)
+func TestUsageBySession(t *testing.T) {
+	t.Parallel()
+	w := newCleanupFixture(t)
 	first := w.must(w.start(longOne),
 		advance.Request{Notes: "n", Artifacts: []advance.Artifact{advance.JSONArtifact(set("kind", "report").
 			With("text", canon.OfString(strings.Repeat("word ", 700))))}})

@@ -16,9 +16,11 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 )
 
-// TestASalvageLeavesOutWhatIsGone: where an object is gone, what stands before the first
-// segment that needs it is exported, says so, and is taken in elsewhere.
-func TestASalvageLeavesOutWhatIsGone(t *testing.T) {
+// TestSalvageExportsUpToTheFirstMissingObject: where an object is gone, the segments before the
+// first one that requires it are exported, the bundle states that it is a salvage, and another
+// store imports it.
+func TestSalvageExportsUpToTheFirstMissingObject(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	type lost struct {
 		kind manifest.ObjectKind
@@ -44,7 +46,7 @@ func TestASalvageLeavesOutWhatIsGone(t *testing.T) {
 		"the first state":        {manifest.Snapshot, 0, remove, manifest.ObjectMissing},
 		"the workflow":           {manifest.Workflow, 0, damage, manifest.ObjectDamaged},
 	} {
-		w := newWorld(t)
+		w := newFixture(t)
 		a := w.start(longOne)
 		first := w.events(a)
 		a = w.must(a, note("one"))
@@ -105,16 +107,17 @@ func TestASalvageLeavesOutWhatIsGone(t *testing.T) {
 			t.Errorf("%s: %d events were salvaged; event %d is the first to go, %d were there at first", name,
 				out.Events, l.at, first)
 		}
-		if got := take(t, newWorld(t).g, b.Bytes(), false); got.Relation != engine.ImportedAsNew ||
+		if got := take(t, newFixture(t).g, b.Bytes(), false); got.Relation != engine.ImportedAsNew ||
 			got.Events != out.Events {
-			t.Errorf("%s: taken in as %+v", name, got)
+			t.Errorf("%s: imported as %+v", name, got)
 		}
 	}
 }
 
-// TestASalvageOfWhatIsWholeIsNone: nothing is said of damage where there is none.
-func TestASalvageOfWhatIsWholeIsNone(t *testing.T) {
-	w := newWorld(t)
+// TestSalvageOfAHealthySession is an ordinary export, without a word about damage.
+func TestSalvageOfAHealthySession(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	a := w.must(w.start(longOne), note("one"))
 	var b bytes.Buffer
 	out, err := w.g.Export(context.Background(), id.Seed{1}, engine.ExportRequest{Ref: a.Session.SessionID.String(),

@@ -6,8 +6,8 @@ import (
 	"github.com/waybill/waybill/durable/id"
 )
 
-// Cached reports whether a session's head cache is one that a call would begin with,
-// and whether its first line is one that finding a run would believe.
+// Cached reports whether a session's head cache is one that a call would begin with, and whether
+// its first line is one that a search for a run would use.
 func (g *Engine) Cached(s id.Session) (fold, brief bool) {
 	_, fold = g.savedFold(context.Background(), s)
 	_, brief = g.brief(context.Background(), s, g.headKey(context.Background()))

@@ -11,16 +11,15 @@ import (
 	"github.com/waybill/waybill/infra/osfs"
 )
 
-// flatFS is a tree in memory of which a copy costs next to nothing: a hundred thousand
-// copies are made, each with one byte that is another. It forgets nothing and fails
-// nothing; that is crashfs's business.
+// flatFS is a tree in memory of which a copy costs next to nothing: a hundred thousand copies are
+// made, each with one changed byte. It loses nothing and fails nothing, unlike crashfs.
 type flatFS struct {
 	mu    sync.Mutex
 	files map[string][]byte // never changed in place
 	dirs  map[string]bool
 }
 
-// flat is a tree of these files and the folders that they lie in.
+// flat is a tree of these files and their directories.
 func flat(files map[string][]byte) *flatFS {
 	f := &flatFS{files: maps.Clone(files), dirs: map[string]bool{".": true}}
 	for name := range files {

@@ -15,10 +15,11 @@ import (
 	"github.com/waybill/waybill/ports/porttest/crashfs"
 )
 
-// TestNoChangedByteChangesWhatIsInstalled: whatever byte of a store of proposals is
-// flipped, and wherever a file of it ends, what is in use is what was applied, or less; and
-// but for what cannot be told from an append that was cut off, verification says so.
-func TestNoChangedByteChangesWhatIsInstalled(t *testing.T) {
+// TestNoChangedByteChangesTheInstallation: with any byte of a store of proposals flipped, and with
+// any file of it truncated at any length, what is in use is what was applied, or less. Verification
+// finds the change, unless it is indistinguishable from an append that was cut off.
+func TestNoChangedByteChangesTheInstallation(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("thousands of verifications")
 	}
@@ -37,17 +38,17 @@ func TestNoChangedByteChangesWhatIsInstalled(t *testing.T) {
 	}
 	a, b := propose(1, flow), propose(2, `{"id":"t","steps":[1]}`)
 	for _, ref := range []string{a, b} {
-		_, err := g.ApplyProposal(ctx, sits("ada"), engine.ApplyRequest{DecideRequest: req(ref), Override: true})
+		_, err := g.ApplyProposal(ctx, atTerminal("ada"), engine.ApplyRequest{DecideRequest: req(ref), Override: true})
 		must(t, err)
 	}
-	_, err = g.RollBackProposal(ctx, sits("ada"), req(b)) // what is in use is the former one again
+	_, err = g.RollBackProposal(ctx, atTerminal("ada"), req(b)) // what is in use is the former one again
 	must(t, err)
 	_, err = g.ReviseProposal(ctx, caller(1), b,
 		engine.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, `{"id":"t","steps":[2]}`, ""),
 			Tenant: "local"})
 	must(t, err)
 	g.Flush(ctx)
-	e := &exhibit{heads: map[string]manifest.Head{}, tree: flat(disk.Files())}
+	e := &sampleStore{heads: map[string]manifest.Head{}, tree: flat(disk.Files())}
 	for name, data := range e.tree.files {
 		if filepath.Base(name) == manifest.FileName {
 			e.heads[name] = manifest.Head{GroupAt: int64(bytes.LastIndex(data, []byte(`{"bytes":`)))}
@@ -58,7 +59,7 @@ func TestNoChangedByteChangesWhatIsInstalled(t *testing.T) {
 	}
 	e.eachChange(t, func(c change, tree *flatFS) string {
 		if strings.HasPrefix(c.name, "audit/") {
-			return "" // tried where everything is
+			return "" // tried with the store that holds one of everything
 		}
 		g, err := everything(tree)
 		if err != nil {
@@ -87,7 +88,7 @@ func mustOpen(t *testing.T, tree *flatFS) *engine.Engine {
 	return g
 }
 
-// installsOne proposes something small that was learned from a run, and applies it.
+// installsOne proposes a small artifact with a run as its source, and applies it.
 func installsOne(t *testing.T, g *engine.Engine, by engine.Caller, from id.Run) error {
 	t.Helper()
 	d := drafted(t, proposal.WorkflowChainPack, `{"id":"t","steps":[]}`, fmt.Sprintf(`,"sourceRunIds":[%q]`, from))

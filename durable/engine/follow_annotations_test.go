@@ -13,8 +13,8 @@ import (
 	"github.com/waybill/waybill/durable/learning/feedback"
 )
 
-// say records a label of a run, and gives what it is called.
-func (w *world) say(a engine.Answer, label string) id.Annotation {
+// say records a label of a run, and returns its id.
+func (w *fixture) say(a engine.Answer, label string) id.Annotation {
 	w.Helper()
 	w.seeds++
 	at := engine.Position{Session: a.Session.SessionID, Run: a.Session.RunID}
@@ -26,8 +26,8 @@ func (w *world) say(a engine.Answer, label string) id.Annotation {
 	return said.AnnotationID
 }
 
-// heard is what a follower is told, as labels with the step that they are about.
-func heard(t *testing.T, f *engine.Following) string {
+// followed is what a follower gets, as labels with the step that they are about.
+func followed(t *testing.T, f *engine.Following) string {
 	t.Helper()
 	all, err := f.Annotated(context.Background())
 	if err != nil {
@@ -40,19 +40,20 @@ func heard(t *testing.T, f *engine.Following) string {
 	return strings.Join(out, ", ")
 }
 
-// TestAnnotationsAreToldWhileOneFollows: each once and from now on, also where the facts
-// are told from the beginning; taking one back is no annotation.
-func TestAnnotationsAreToldWhileOneFollows(t *testing.T) {
+// TestFollowReportsAnnotations: each once and from now on, also where the facts are reported from
+// the beginning; a retraction is no annotation.
+func TestFollowReportsAnnotations(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
-	w := newWorld(t)
+	w := newFixture(t)
 	a, other := w.start(twoSteps), w.start(longOne)
 	w.say(a, "before")
 	f, err := w.process().Follow(ctx, a.Session.RunID.String(), true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := heard(t, f); got != "" {
-		t.Errorf("told what was there: %s", got)
+	if got := followed(t, f); got != "" {
+		t.Errorf("reported an earlier one: %s", got)
 	}
 	if _, err := f.Next(ctx); err != nil {
 		t.Fatal(err)
@@ -60,18 +61,18 @@ func TestAnnotationsAreToldWhileOneFollows(t *testing.T) {
 	w.say(a, "x")
 	back := w.say(a, "y")
 	w.say(other, "elsewhere")
-	if got := heard(t, f); got != "x of First, y of First" {
-		t.Errorf("told %q", got)
+	if got := followed(t, f); got != "x of First, y of First" {
+		t.Errorf("reported %q", got)
 	}
 	at := engine.Position{Session: a.Session.SessionID, Run: a.Session.RunID}
 	if _, err := w.g.Retract(ctx, w.by(), at, engine.RetractRequest{Annotation: back}); err != nil {
 		t.Fatal(err)
 	}
-	if got := heard(t, f); got != "" {
-		t.Errorf("told twice, or a retraction: %s", got)
+	if got := followed(t, f); got != "" {
+		t.Errorf("reported twice, or a retraction: %s", got)
 	}
 
-	// Another history in its place: it is not told, and what comes behind it is.
+	// Another history in its place: it is not reported, and what is appended to it is.
 	folder := filepath.Join(w.dir, "sessions", a.Session.SessionID.String())
 	for _, name := range []string{"annotations", "cache"} {
 		if err := os.RemoveAll(filepath.Join(folder, name)); err != nil {
@@ -80,27 +81,29 @@ func TestAnnotationsAreToldWhileOneFollows(t *testing.T) {
 	}
 	w.g = w.process()
 	w.say(a, "restored")
-	if got := heard(t, f); got != "" {
-		t.Errorf("told another history: %s", got)
+	if got := followed(t, f); got != "" {
+		t.Errorf("reported another history: %s", got)
 	}
 	w.say(a, "z")
-	if got := heard(t, f); got != "z of First" {
-		t.Errorf("told %q", got)
+	if got := followed(t, f); got != "z of First" {
+		t.Errorf("reported %q", got)
 	}
 }
 
-// TestDamagedAnnotationsAreNotFollowed: the run is, and what was told stays told.
+// TestDamagedAnnotationsAreNotFollowed: the run is followed, and what was reported before stays
+// valid.
 func TestDamagedAnnotationsAreNotFollowed(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	f, err := w.process().Follow(ctx, a.Session.RunID.String(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.say(a, "x")
-	if got := heard(t, f); got != "x of First" {
-		t.Errorf("told %q", got)
+	if got := followed(t, f); got != "x of First" {
+		t.Errorf("reported %q", got)
 	}
 	w.say(a, "y")
 	w.flipLastAnnotation(a)
@@ -112,7 +115,7 @@ func TestDamagedAnnotationsAreNotFollowed(t *testing.T) {
 	if facts, err := f.Next(ctx); err != nil || len(facts) == 0 {
 		t.Errorf("the run is not followed any more: %v", err)
 	}
-	// What is damaged before saved sums is not met by a list; without them it is.
+	// Damage before the saved sums does not concern a list; without the sums it does.
 	if err := os.RemoveAll(filepath.Join(w.dir, "sessions", a.Session.SessionID.String(), "cache")); err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +126,7 @@ func TestDamagedAnnotationsAreNotFollowed(t *testing.T) {
 }
 
 // flipLastAnnotation damages the newest segment of a session's annotations.
-func (w *world) flipLastAnnotation(a engine.Answer) {
+func (w *fixture) flipLastAnnotation(a engine.Answer) {
 	w.Helper()
 	names, err := filepath.Glob(filepath.Join(w.dir, "sessions", a.Session.SessionID.String(), "annotations", "events",
 		"*"))
@@ -141,11 +144,12 @@ func (w *world) flipLastAnnotation(a engine.Answer) {
 	}
 }
 
-// TestRunsSayWhatWasSaidOfThem: a list counts what stands; runs without anything are
-// counted as that.
-func TestRunsSayWhatWasSaidOfThem(t *testing.T) {
+// TestRunsCountTheirAnnotations: a list counts the current annotations; a run without any has a
+// count of zero.
+func TestRunsCountTheirAnnotations(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
-	w := newWorld(t)
+	w := newFixture(t)
 	a, quiet := w.start(twoSteps), w.start(longOne)
 	at := engine.Position{Session: a.Session.SessionID, Run: a.Session.RunID}
 	var last id.Annotation
@@ -175,7 +179,7 @@ func TestRunsSayWhatWasSaidOfThem(t *testing.T) {
 			switch r.RunID {
 			case quiet.Session.RunID:
 				if got != (engine.AnnotationCounts{}) {
-					t.Errorf("%+v of a run that nobody spoke of", got)
+					t.Errorf("%+v of a run without annotations", got)
 				}
 			default:
 				if got.Count != 4 || got.MeanRating == nil || *got.MeanRating != 3.5 || got.Flags != 1 ||

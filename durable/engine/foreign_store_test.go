@@ -17,18 +17,18 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-var updateForeign = flag.Bool("update-foreign", false, "write testdata/foreign anew")
+var updateForeign = flag.Bool("update-foreign", false, "write testdata/foreign again")
 
-// foreignDir is a store of the shapes that another program writes, with words and ids
-// of our own: what is tested here must not hang on data that may not be there.
+// foreignDir is a store of the shapes that another program writes, with words and ids made for
+// these tests: they must not depend on data that may be missing.
 const foreignDir = "../../testdata/foreign/store"
 
-// The runs of that store, by their folders' seeds.
+// The runs of that store, by the seeds of their directories.
 const (
 	foreignComplete = byte(1) // complete, with a loop and two refused attempts on its way
 	foreignBlocked  = byte(2) // its tip is a refused attempt
-	foreignBranch   = byte(3) // came to its end, and was gone on with from an earlier step
-	foreignGap      = byte(4) // an open gap at the tip, told by no snapshot
+	foreignBranch   = byte(3) // ended, and was continued from an earlier step
+	foreignGap      = byte(4) // an open gap at the tip, named by no snapshot
 )
 
 func foreignRun(seed byte) id.Run { return id.NewRun(id.Seed{seed}) }
@@ -66,7 +66,7 @@ func jcs(t testing.TB, v any) []byte {
 	return parsed.JCS()
 }
 
-// put stores an object and gives its digest.
+// put stores an object and returns its digest.
 func (l *foreignLog) put(kind manifest.ObjectKind, v any) string {
 	data := jcs(l.t, v)
 	ref := canon.Sum(data)
@@ -99,8 +99,8 @@ func (l *foreignLog) at(node string) object {
 
 func (l *foreignLog) ofRun() object { return object{"runId": l.run.String()} }
 
-// close commits what was added, as a group of the other program: without chain, and
-// with pins of what is new only.
+// close commits what was added, as a group of the other program: without chain, and with pins of
+// new snapshots only.
 func (l *foreignLog) close() {
 	name := manifest.SegmentName(int64(l.first), int64(l.index-1))
 	l.files["sessions/"+l.session+"/events/"+name] = l.lines
@@ -195,7 +195,7 @@ func round(n, body int) []object {
 
 var complete = object{"kind": "complete"}
 
-// begin makes a session with its run, its first node and what goes with them.
+// begin makes a session with its run, its first node and the events that belong to them.
 func begin(t testing.TB, files map[string][]byte, seed byte, workflow object, root object) *foreignLog {
 	l := &foreignLog{t: t, files: files, run: foreignRun(seed), session: id.NewSession(id.Seed{seed}).
 		String(), pinned: map[string]bool{}, nodes: map[string]id.Node{}}
@@ -290,7 +290,7 @@ func foreignFiles(t testing.TB) map[string][]byte {
 	return files
 }
 
-// TestForeignStoreIsCurrent keeps the files that other tests read at what this makes.
+// TestForeignStoreIsCurrent compares the files that other tests read with what this code makes.
 func TestForeignStoreIsCurrent(t *testing.T) {
 	want := foreignFiles(t)
 	if *updateForeign {

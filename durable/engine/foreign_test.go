@@ -30,7 +30,7 @@ type seen struct {
 	done   engine.Progress
 	steps  []string // "title state attempts notes"
 	lacks  string
-	tells  []string // what its timeline says, among other things
+	tells  []string // parts of its timeline
 }
 
 // madeHere are the runs of testdata/foreign.
@@ -53,8 +53,8 @@ var madeHere = []seen{
 		[]string{"Slice the bread pending 0 ", "Toast it to_come 0 ", "Butter it to_come 0 "}, "", nil},
 }
 
-// lyingBeside are the runs of three stores that may lie beside the checkout.
-var lyingBeside = map[string]seen{
+// besideCheckout are the runs of three stores that may exist beside the checkout.
+var besideCheckout = map[string]seen{
 	"tiny": {"run_nrc63m74", projections.CompleteStatus, "Probe One", engine.Progress{Completed: 2, Total: 2},
 		[]string{"WorkRail Protocol Instructions done 1 ", "Only done 1 ## One\nDone the only thing."}, "",
 		[]string{"The run came to its end after 0.1 s"}},
@@ -71,6 +71,7 @@ var lyingBeside = map[string]seen{
 }
 
 func TestStoresOfAnotherProgramAreRead(t *testing.T) {
+	t.Parallel()
 	t.Run("of the project", func(t *testing.T) {
 		g := overForeign(t, foreignDir, nil)
 		for _, want := range madeHere {
@@ -82,12 +83,12 @@ func TestStoresOfAnotherProgramAreRead(t *testing.T) {
 			t.Errorf("%+v, %v", list, err)
 		}
 	})
-	for name, want := range lyingBeside {
+	for name, want := range besideCheckout {
 		t.Run(name, func(t *testing.T) { checkSeen(t, overForeign(t, beside(t, name), nil), want) })
 	}
 }
 
-// beside is a store of another program that lies beside the checkout.
+// beside is a store of another program beside the checkout.
 func beside(t *testing.T, name string) string {
 	dir := "../../../shared/data/workrail/stores/" + name
 	if _, err := os.Stat(dir); err != nil {
@@ -96,14 +97,14 @@ func beside(t *testing.T, name string) string {
 	return dir
 }
 
-// overForeign opens a copy, so that a write would show; dir is where it lies.
+// overForeign opens a copy, so that a write would show; dir is its directory.
 func overForeign(t *testing.T, from string, dir *string) *engine.Engine {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "store")
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 		t.Fatal(err)
 	}
-	s, err := filestore.OpenDir(to, filestore.Options{LockWait: time.Second})
+	s, err := openUnsynced(t, to, filestore.Options{LockWait: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,12 +148,12 @@ func checkSeen(t *testing.T, g *engine.Engine, want seen) {
 	for _, m := range h.Moments {
 		if told = append(told, m.Text); strings.Contains(m.Text, "does not know") ||
 			strings.Contains(m.Text, "cannot be read") {
-			t.Errorf("%s: event %d is told as %q", want.run, m.Index, m.Text)
+			t.Errorf("%s: event %d is described as %q", want.run, m.Index, m.Text)
 		}
 	}
 	for _, text := range want.tells {
 		if !slices.Contains(told, text) {
-			t.Errorf("%q is not told in\n%s", text, strings.Join(told, "\n"))
+			t.Errorf("%q is not in\n%s", text, strings.Join(told, "\n"))
 		}
 	}
 	graph, err := g.Graph(ctx, want.run)
@@ -172,20 +173,22 @@ func checkSeen(t *testing.T, g *engine.Engine, want seen) {
 	}
 }
 
-// An open gap that only another program's words name is told under them, and one that
-// was resolved under such a name is gone.
+// An open gap that only the other program's words name is reported under them, and one that was
+// resolved under such a name is gone.
 func TestGapsOfAnotherProgramKeepTheirNames(t *testing.T) {
+	t.Parallel()
 	r, err := overForeign(t, foreignDir, nil).Run(context.Background(), foreignRun(foreignGap).String())
 	if err != nil || len(r.Gaps) != 1 || r.Gaps[0].Foreign != "gap_second_0" || !r.Gaps[0].ID.IsZero() {
 		t.Errorf("%+v, %v", r.Gaps, err)
 	}
 }
 
-// TestStoresOfAnotherProgramAreNeverWritten: everything that goes on from a run is
-// refused, no session is made, and not a byte is other afterwards (R14).
+// TestStoresOfAnotherProgramAreNeverWritten: every call that would continue a run is refused, no
+// session is made, and not a byte has changed afterwards (docs/design.md#foreign-stores).
 func TestStoresOfAnotherProgramAreNeverWritten(t *testing.T) {
+	t.Parallel()
 	stores := map[string]string{"of the project": foreignDir}
-	for name := range lyingBeside {
+	for name := range besideCheckout {
 		stores[name] = "../../../shared/data/workrail/stores/" + name
 	}
 	for name, from := range stores {
@@ -207,7 +210,7 @@ func TestStoresOfAnotherProgramAreNeverWritten(t *testing.T) {
 func refuseWrites(t *testing.T, g *engine.Engine) {
 	t.Helper()
 	ctx := context.Background()
-	w := newWorld(t)
+	w := newFixture(t)
 	list, err := g.Runs(ctx)
 	if err != nil || len(list.Runs) == 0 {
 		t.Fatalf("%+v, %v", list, err)
@@ -223,7 +226,7 @@ func refuseWrites(t *testing.T, g *engine.Engine) {
 			"advance":    func() error { _, err := g.Advance(ctx, w.by(), at, n, note("x")); return err },
 			"checkpoint": func() error { _, err := g.CheckpointAt(ctx, w.by(), at, n, note("x")); return err },
 			"cancel": func() error {
-				_, err := g.Cancel(ctx, w.by(), &desk{}, at, engine.CancelRequest{Reason: "x"})
+				_, err := g.Cancel(ctx, w.by(), &performerStub{}, at, engine.CancelRequest{Reason: "x"})
 				return err
 			},
 			"approve": func() error { _, err := g.Approve(ctx, w.by(), at, "x"); return err },
@@ -249,7 +252,7 @@ func refuseWrites(t *testing.T, g *engine.Engine) {
 	g.Flush(ctx)
 }
 
-// snapshotOf lists what lies in a folder, with what is in it.
+// snapshotOf lists the files of a directory, with their contents.
 func snapshotOf(t *testing.T, dir string) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -269,6 +272,7 @@ func snapshotOf(t *testing.T, dir string) []byte {
 }
 
 func TestVerifyOfAnotherProgramsStoreOnlyWarns(t *testing.T) {
+	t.Parallel()
 	v, err := overForeign(t, foreignDir, nil).Verify(context.Background())
 	if err != nil || !v.OK || len(v.Sessions) != 4 {
 		t.Fatalf("%+v, %v", v, err)
@@ -297,16 +301,17 @@ func TestVerifyOfAnotherProgramsStoreOnlyWarns(t *testing.T) {
 	}
 }
 
-// A log that is whole, with a snapshot that another version wrote: the run is shown as
-// far as it is known, and as what it is; nothing goes on from it.
-func TestASnapshotOfAnotherFormIsShownAndNotGoneOnFrom(t *testing.T) {
+// A healthy log with a snapshot of another version: the run is shown as far as it is known, with
+// its version; nothing continues it.
+func TestASnapshotOfAnotherVersionIsShownAndNotContinued(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	o := manifest.Object{Kind: manifest.Snapshot, Bytes: jcs(t, object{"kind": "execution_snapshot", "v": 1,
 		"enginePayload": object{"v": 1, "engineState": refused(running("second", nil, "first"), "X", "No cup.")}})}
 	node := id.RootNode(id.NewRun(id.Seed{9}))
-	w.slip(a, event.Scope{RunID: a.Session.RunID, NodeID: node},
+	w.appendUnchecked(a, event.Scope{RunID: a.Session.RunID, NodeID: node},
 		event.NodeCreated{NodeKind: event.StepNode, ParentNodeID: &a.NodeID, SnapshotRef: o.Ref(),
 			WorkflowHash: a.Workflow.WorkflowHash}, o)
 	g := w.process()

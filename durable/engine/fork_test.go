@@ -15,14 +15,14 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 )
 
-func (w *world) fork(at engine.Position, title string) (engine.Answer, error) {
+func (w *fixture) fork(at engine.Position, title string) (engine.Answer, error) {
 	w.seeds++
 	return w.g.Fork(context.Background(), w.by(), id.Seed{w.seeds}, engine.ForkRequest{At: at, Title: title,
 		Observations: []event.ObservationRecorded{{Key: "git_branch", Confidence: "high",
 			Value: event.ObservationValue{Type: "short_string", Value: "again"}}}})
 }
 
-func (w *world) mustFork(at engine.Position, title string) engine.Answer {
+func (w *fixture) mustFork(at engine.Position, title string) engine.Answer {
 	w.Helper()
 	a, err := w.fork(at, title)
 	if err != nil {
@@ -32,7 +32,7 @@ func (w *world) mustFork(at engine.Position, title string) engine.Answer {
 }
 
 // log is the bytes of a session's log.
-func (w *world) log(s id.Session) string {
+func (w *fixture) log(s id.Session) string {
 	w.Helper()
 	var out strings.Builder
 	err := filepath.WalkDir(filepath.Join(w.dir, "sessions", s.String()),
@@ -49,8 +49,9 @@ func (w *world) log(s id.Session) string {
 	return out.String()
 }
 
-func TestForkGoesOnFromANode(t *testing.T) {
-	w := newWorld(t)
+func TestForkContinuesFromANode(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	root := a.Position()
 	second := w.must(a, advance.Request{Notes: "done", Context: set("what", "it"),
@@ -64,14 +65,14 @@ func TestForkGoesOnFromANode(t *testing.T) {
 
 	f := w.mustFork(second.Position(), "")
 	if f.Pending == nil || f.Pending.StepID != "second" || f.Session == second.Session || f.Status != "in_progress" {
-		t.Fatalf("the fork stands at %+v, %s", f.Pending, f.Status)
+		t.Fatalf("the fork is at %+v, %s", f.Pending, f.Status)
 	}
 	if f.Preferences != second.Preferences || f.Preferences.RiskPolicy != "balanced" {
 		t.Errorf("preferences %+v, want %+v", f.Preferences, second.Preferences)
 	}
 	other := w.mustFork(root, "Once more")
 	if other.Pending.StepID != "first" || strings.Contains(other.Pending.Prompt, "Do it first") {
-		t.Errorf("what was said later is known earlier: %+v", other.Pending)
+		t.Errorf("a later observation is known earlier: %+v", other.Pending)
 	}
 	if w.log(root.Session) != before {
 		t.Error("the source was written to")
@@ -104,7 +105,7 @@ func TestForkGoesOnFromANode(t *testing.T) {
 	}
 	done := w.must(f, note("the end"))
 	if !done.IsComplete {
-		t.Errorf("the fork does not go on: %+v", done)
+		t.Errorf("the fork does not continue: %+v", done)
 	}
 	w.replays(f.Position())
 	w.replays(other.Position())
@@ -114,7 +115,8 @@ func TestForkGoesOnFromANode(t *testing.T) {
 }
 
 func TestForkOfEnds(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	second := w.must(a, note("done"))
 	end := w.must(second, note("done"))
@@ -132,19 +134,19 @@ func TestForkOfEnds(t *testing.T) {
 		t.Errorf("a title that is too long: %v", err)
 	}
 	b := w.start(twoSteps)
-	if _, err := w.cancel(&desk{}, b.Position(), engine.CancelRequest{}); err != nil {
+	if _, err := w.cancel(&performerStub{}, b.Position(), engine.CancelRequest{}); err != nil {
 		t.Fatal(err)
 	}
 	if f := w.mustFork(b.Position(), ""); f.Status != "in_progress" {
 		t.Errorf("the fork of a cancelled run is %s", f.Status)
 	}
 	if n := len(w.must(a2(w, second), note("x")).Blockers); n != 0 {
-		t.Error("the source does not go on")
+		t.Error("the source does not continue")
 	}
 }
 
-// a2 is the source's node once more: another branch leaves it.
-func a2(w *world, a engine.Answer) engine.Answer {
+// a2 is the source's node once more: another branch begins at it.
+func a2(w *fixture, a engine.Answer) engine.Answer {
 	out, err := w.g.Rehydrate(context.Background(), a.Position())
 	if err != nil {
 		w.Fatal(err)
@@ -155,10 +157,11 @@ func a2(w *world, a engine.Answer) engine.Answer {
 const withCapability = `{"id":"test.cap","name":"Cap","description":"d","version":"1.0.0","steps":[
  {"id":"one","title":"One","prompt":"p"},{"id":"two","title":"Two","prompt":"p"},{"id":"three","title":"Three","prompt":"p"}]}`
 
-// TestForkTakesCapabilitiesAlong: those that held at the node, with where they are
-// known from; not what was observed after the path left, nor a claim.
-func TestForkTakesCapabilitiesAlong(t *testing.T) {
-	w := newWorld(t)
+// TestForkTakesCapabilities: those that held at the node, with the place where they were observed;
+// not what was observed after the path left, nor a claim.
+func TestForkTakesCapabilities(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(withCapability)
 	observed := func(n byte, name, status string, strong bool) event.CapabilityObserved {
 		o := event.CapabilityObserved{CapObsID: id.FromStart(id.RootNode(a.Session.RunID)).
@@ -172,13 +175,13 @@ func TestForkTakesCapabilitiesAlong(t *testing.T) {
 		return o
 	}
 	at := func(a engine.Answer) event.Scope { return event.Scope{RunID: a.Session.RunID, NodeID: a.NodeID} }
-	w.slip(a, at(a), observed(1, "delegation", "unavailable", true))
-	w.slip(a, at(a), observed(2, "delegation", "available", true))
-	w.slip(a, at(a), observed(3, "web_browsing", "available", false))
+	w.appendUnchecked(a, at(a), observed(1, "delegation", "unavailable", true))
+	w.appendUnchecked(a, at(a), observed(2, "delegation", "available", true))
+	w.appendUnchecked(a, at(a), observed(3, "web_browsing", "available", false))
 	w.g = w.process()
 	two := w.must(a2(w, a), note("x"))
-	w.slip(two, at(a), observed(4, "delegation", "unknown", true)) // at the root, after the path left
-	w.slip(two, at(two), observed(5, "web_browsing", "unavailable", true))
+	w.appendUnchecked(two, at(a), observed(4, "delegation", "unknown", true)) // at the root, after the path left
+	w.appendUnchecked(two, at(two), observed(5, "web_browsing", "unavailable", true))
 	w.g = w.process()
 	three := w.must(a2(w, two), note("x"))
 	for _, row := range []struct {
@@ -200,7 +203,7 @@ func TestForkTakesCapabilitiesAlong(t *testing.T) {
 			}
 		}
 		if strings.Join(got, ", ") != row.want {
-			t.Errorf("taken along: %s\nwant %s", strings.Join(got, ", "), row.want)
+			t.Errorf("kept: %s\nwant %s", strings.Join(got, ", "), row.want)
 		}
 		w.replays(f.Position())
 	}

@@ -17,43 +17,44 @@ import (
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
-func tendedOn(f *crashfs.FS, seed byte) (*engine.Engine, error) {
+func cleanupEngineOn(f *crashfs.FS, seed byte) (*engine.Engine, error) {
 	g, err := on(f, seed)
 	if err != nil {
 		return nil, err
 	}
-	return tended(g.Logs.(*filestore.Store)), nil
+	return cleanupEngine(g.Logs.(*filestore.Store)), nil
 }
 
-// tidying is one call that removes or moves things, to explore.
-type tidying struct {
+// cleanupCase is one call that removes or moves something.
+type cleanupCase struct {
 	name string
 	base *crashfs.FS
 	call func(*engine.Engine) error
-	done func(left) bool // what is there once the call has said that it is done
+	done func(leftover) bool // whether the disk holds what it must after the call has answered
 }
 
-// left is what a disk holds of the session that a call is about, and of its artifact.
-type left struct{ live, trashed, bytes, grave bool }
+// leftover is what a disk holds of the session that a call is about, and of its artifact.
+type leftover struct{ live, trashed, bytes, grave bool }
 
-// stock is a disk with two sessions of one workflow; what is done is done to the
-// second, which brought an artifact.
-type stock struct {
+// sessionPair is a disk with two sessions of one workflow; each call is about the second, which brought
+// an artifact.
+type sessionPair struct {
 	stays, goes engine.Answer
 	artifact    canon.Digest
 }
 
-func newStock(t *testing.T) (*crashfs.FS, *stock) {
+func newSessionPair(t *testing.T) (*crashfs.FS, *sessionPair) {
 	t.Helper()
 	f := crashfs.New()
-	g, err := tendedOn(f, 1)
+	g, err := cleanupEngineOn(f, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t).compiled(longOne)
-	out := &stock{}
+	w := newFixture(t).compiled(longOne)
+	out := &sessionPair{}
 	report := advance.JSONArtifact(set("kind", "report"))
 	out.artifact = canon.Sum(report.Bytes)
 	for i, a := range []*engine.Answer{&out.stays, &out.goes} {
@@ -78,8 +79,8 @@ func startNamed(w compile.Compiled, key string) func(*engine.Engine) (engine.Ans
 	}
 }
 
-func tidyings(t *testing.T) (*stock, []tidying) {
-	full, st := newStock(t)
+func cleanupCases(t *testing.T) (*sessionPair, []cleanupCase) {
+	full, st := newSessionPair(t)
 	ctx := context.Background()
 	ref := st.goes.Session.SessionID.String()
 	remove := func(g *engine.Engine) error {
@@ -88,7 +89,7 @@ func tidyings(t *testing.T) (*stock, []tidying) {
 	}
 	changed := func(base *crashfs.FS, call func(*engine.Engine) error) *crashfs.FS {
 		f := base.Revive()
-		g, err := tendedOn(f, 7)
+		g, err := cleanupEngineOn(f, 7)
 		if err == nil {
 			err = call(g)
 		}
@@ -116,33 +117,33 @@ func tidyings(t *testing.T) (*stock, []tidying) {
 		_, err := g.EraseArtifact(ctx, caller(12), st.artifact, "a secret")
 		return err
 	}
-	return st, []tidying{
-		{"delete", full, remove, func(l left) bool { return !l.live && l.trashed && l.bytes }},
+	return st, []cleanupCase{
+		{"delete", full, remove, func(l leftover) bool { return !l.live && l.trashed && l.bytes }},
 		{"restore", deleted, func(g *engine.Engine) error {
 			_,
 				err := g.RestoreSession(ctx, caller(13), ref)
 			return err
 		},
-			func(l left) bool { return l.live && !l.trashed && l.bytes }},
+			func(l leftover) bool { return l.live && !l.trashed && l.bytes }},
 		{"empty the trash", deleted,
 			func(g *engine.Engine) error { _, err := g.EmptyTrash(ctx, caller(13)); return err },
-			func(l left) bool { return !l.live && !l.trashed && l.bytes }},
+			func(l leftover) bool { return !l.live && !l.trashed && l.bytes }},
 		{"clean up: an expired session", kept, gc(91, engine.GCRequest{Apply: true}),
-			func(l left) bool { return !l.live && l.trashed && l.bytes }},
+			func(l leftover) bool { return !l.live && l.trashed && l.bytes }},
 		{"clean up: old trash and its objects", deleted, gc(31, engine.GCRequest{Apply: true}),
-			func(l left) bool { return !l.live && !l.trashed }},
-		{"clean up: objects", orphaned, gc(0, engine.GCRequest{Apply: true}), func(l left) bool {
+			func(l leftover) bool { return !l.live && !l.trashed }},
+		{"clean up: objects", orphaned, gc(0, engine.GCRequest{Apply: true}), func(l leftover) bool {
 			return !l.live &&
 				!l.trashed
 		}},
-		{"erase", full, erase, func(l left) bool { return l.live && !l.bytes && l.grave }},
+		{"erase", full, erase, func(l leftover) bool { return l.live && !l.bytes && l.grave }},
 	}
 }
 
-// halves reports a state in which one folder has two names or none, although a rename
-// is one step for every filesystem with a journal: the model of the disk is harsher
-// than any disk there, and nothing that is made of renames could hold.
-func halves(st *stock, f *crashfs.FS, was bool) bool {
+// halfRenamed reports a state in which one directory has two names or none. A rename is one step for
+// every journaling filesystem: the model of the disk is stricter than any disk, and nothing that is
+// made of renames could hold in it.
+func halfRenamed(st *sessionPair, f *crashfs.FS, was bool) bool {
 	names := map[string]bool{}
 	for name := range f.Files() {
 		if parts := strings.SplitN(name, "/", 3); len(parts) == 3 && parts[2] == manifest.FileName &&
@@ -153,11 +154,11 @@ func halves(st *stock, f *crashfs.FS, was bool) bool {
 	return len(names) > 1 || was && len(names) == 0
 }
 
-// look is what the next process finds. The store must verify, the other session be
-// whole, and what lies in the trash be as good as it was.
-func (st *stock) look(f *crashfs.FS) (l left, err error) {
+// look is what the next process finds. The store must verify, the other session must be complete,
+// and a session in the trash must be restorable.
+func (st *sessionPair) look(f *crashfs.FS) (l leftover, err error) {
 	ctx := context.Background()
-	g, err := tendedOn(f.Revive(), 3)
+	g, err := cleanupEngineOn(f.Revive(), 3)
 	if err != nil {
 		return l, err
 	}
@@ -195,9 +196,9 @@ func (st *stock) look(f *crashfs.FS) (l left, err error) {
 	return l, nil
 }
 
-// restorable takes a session back on a copy of the disk, and verifies it there.
-func (st *stock) restorable(f *crashfs.FS, name string) error {
-	g, err := tendedOn(f.Revive(), 5)
+// restorable restores a session on a copy of the disk, and verifies it there.
+func (st *sessionPair) restorable(f *crashfs.FS, name string) error {
+	g, err := cleanupEngineOn(f.Revive(), 5)
 	if err != nil {
 		return err
 	}
@@ -211,10 +212,10 @@ func (st *stock) restorable(f *crashfs.FS, name string) error {
 	return err
 }
 
-// goesOn: whatever is left, cleanups run, and the other session goes on.
-func (st *stock) goesOn(f *crashfs.FS) error {
+// continues runs a cleanup on what is left, and continues the other session.
+func (st *sessionPair) continues(f *crashfs.FS) error {
 	next := f.Revive()
-	g, err := tendedOn(next, 6)
+	g, err := cleanupEngineOn(next, 6)
 	if err != nil {
 		return err
 	}
@@ -230,19 +231,19 @@ func (st *stock) goesOn(f *crashfs.FS) error {
 			return fmt.Errorf("still there: %s", name)
 		}
 	}
-	g, err = tendedOn(next, 8)
+	g, err = cleanupEngineOn(next, 8)
 	if err == nil {
 		_, err = continueCall(st.stays, note("more"))(g)
 	}
 	return err
 }
 
-// TestExploreCrashesOfTidying: in whatever state a power cut leaves the disk while
-// something is deleted, restored, cleaned up or erased, nothing that a log names is
-// gone, the call can be made again, and once it has answered it holds.
+// TestExploreCrashesOfTidying: in every state that a power cut leaves of the disk while something
+// is deleted, restored, cleaned up or erased, nothing that a log names is gone, the call can be
+// made again, and its effect is durable once it has answered.
 func TestExploreCrashesOfTidying(t *testing.T) {
 	t.Parallel()
-	st, all := tidyings(t)
+	st, all := cleanupCases(t)
 	for _, u := range all {
 		t.Run(u.name, func(t *testing.T) {
 			skipped := 0
@@ -250,8 +251,9 @@ func TestExploreCrashesOfTidying(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			count := crashfs.Explore(u.base, crashfs.Look{Limit: crashLimit() / 16}, func(f *crashfs.FS) {
-				g, err := tendedOn(f, 2)
+			look := crashfs.Look{Limit: crashLimit / 16, Cases: sample.OneIn(t, 15)}
+			count := crashfs.Explore(u.base, look, func(f *crashfs.FS) {
+				g, err := cleanupEngineOn(f, 2)
 				if err == nil {
 					err = u.call(g)
 				}
@@ -259,7 +261,7 @@ func TestExploreCrashesOfTidying(t *testing.T) {
 					t.Fatal(err)
 				}
 			}, func(s crashfs.State, done bool) bool {
-				if !done && halves(st, s.FS, strings.HasPrefix(u.name, "delete") ||
+				if !done && halfRenamed(st, s.FS, strings.HasPrefix(u.name, "delete") ||
 					strings.HasPrefix(u.name, "restore")) {
 					skipped++
 					return true
@@ -272,7 +274,7 @@ func TestExploreCrashesOfTidying(t *testing.T) {
 					err = fmt.Errorf("bytes that a log names are gone: %+v", l)
 				}
 				if err == nil {
-					err = st.goesOn(s.FS)
+					err = st.continues(s.FS)
 				}
 				if err != nil {
 					t.Errorf("%s: %v", s.Name, err)
@@ -284,40 +286,37 @@ func TestExploreCrashesOfTidying(t *testing.T) {
 	}
 }
 
-// TestFaultsOfTidying: one operation fails, tears or is the last one. The store stays
-// whole, and an error without a doubt in it means that nothing was done to it.
+// TestFaultsOfTidying: one operation fails, tears or is the last one. The store stays valid, and an
+// error other than an unknown outcome means that nothing was done to it.
 func TestFaultsOfTidying(t *testing.T) {
 	t.Parallel()
-	st, all := tidyings(t)
+	st, all := cleanupCases(t)
 	for _, u := range all {
 		t.Run(u.name, func(t *testing.T) {
 			before, err := st.look(u.base)
 			if err != nil {
 				t.Fatal(err)
 			}
-			count := crashfs.Break(u.base, func(f *crashfs.FS) error {
-				g, err := tendedOn(f, 2)
+			count := crashfs.Break(u.base, sample.OneIn(t, 20), func(f *crashfs.FS) error {
+				g, err := cleanupEngineOn(f, 2)
 				if err == nil {
 					err = u.call(g)
 				}
 				return err
 			}, func(flaw crashfs.Fault, op crashfs.Op, err error, after *crashfs.FS) bool {
-				if passed(op.N, 3) {
-					return true
-				}
 				l, wrong := st.look(after)
 				switch {
 				case wrong != nil:
 				case err == nil && !u.done(l):
-					wrong = fmt.Errorf("it says that it is done, and there is %+v", l)
+					wrong = fmt.Errorf("the call answered, and the disk holds %+v", l)
 				case err != nil && flaw.Err != nil && (u.name == "delete" || u.name == "restore") && l != before &&
 					!fault.Is(err, fault.StoreOutcomeUnknown):
-					wrong = fmt.Errorf("it says that nothing was done, and there is %+v", l)
+					wrong = fmt.Errorf("the error states that nothing was done, and the disk holds %+v", l)
 				default:
-					wrong = st.goesOn(after)
+					wrong = st.continues(after)
 				}
 				if wrong != nil {
-					t.Errorf("%s, %s: it said %v: %v", op, flaw, err, wrong)
+					t.Errorf("%s, %s: the call returned %v: %v", op, flaw, err, wrong)
 				}
 				return wrong == nil
 			})

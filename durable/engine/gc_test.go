@@ -20,8 +20,8 @@ import (
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
-// tended is an engine that also keeps, deletes and cleans up.
-func tended(s *filestore.Store) *engine.Engine {
+// cleanupEngine is an engine that also keeps, deletes and cleans up.
+func cleanupEngine(s *filestore.Store) *engine.Engine {
 	g := over(s)
 	g.Marks, g.Trash, g.Retention, g.Graves = s, s, s, s
 	return g
@@ -29,25 +29,25 @@ func tended(s *filestore.Store) *engine.Engine {
 
 const dayMs = 24 * 60 * 60 * 1000
 
-// tendedWorld is a world whose engine cleans up.
-func tendedWorld(t *testing.T) *world {
-	w := newWorld(t)
+// newCleanupFixture is a world whose engine cleans up.
+func newCleanupFixture(t *testing.T) *fixture {
+	w := newFixture(t)
 	w.g = w.tended()
 	return w
 }
 
-func (w *world) tended() *engine.Engine {
+func (w *fixture) tended() *engine.Engine {
 	w.Helper()
-	s, err := filestore.OpenDir(w.dir, filestore.Options{LockWait: 5 * time.Second})
+	s, err := openUnsynced(w, w.dir, filestore.Options{LockWait: 5 * time.Second})
 	if err != nil {
 		w.Fatal(err)
 	}
 	w.Cleanup(func() { _ = s.Close() })
-	return tended(s)
+	return cleanupEngine(s)
 }
 
 // gc cleans up so many days after the clock of the test.
-func (w *world) gc(days int64, req engine.GCRequest) engine.GCReport {
+func (w *fixture) gc(days int64, req engine.GCRequest) engine.GCReport {
 	w.Helper()
 	r, err := w.g.GC(context.Background(), engine.Caller{Actor: event.Actor{Kind: event.Human}, AtMs: w.clock +
 		days*dayMs}, req)
@@ -57,8 +57,8 @@ func (w *world) gc(days int64, req engine.GCRequest) engine.GCReport {
 	return r
 }
 
-// sound verifies the store and wants no finding but those of the given codes.
-func (w *world) sound(but ...manifest.FindingCode) {
+// sound verifies the store and requires that it has no finding but those of the given codes.
+func (w *fixture) sound(but ...manifest.FindingCode) {
 	w.Helper()
 	v, codes := w.findings()
 	for _, c := range codes {
@@ -72,7 +72,7 @@ func (w *world) sound(but ...manifest.FindingCode) {
 	}
 }
 
-func (w *world) files(dir string) (out []string) {
+func (w *fixture) files(dir string) (out []string) {
 	entries, _ := os.ReadDir(filepath.Join(w.dir, dir))
 	for _, e := range entries {
 		out = append(out, e.Name())
@@ -80,7 +80,7 @@ func (w *world) files(dir string) (out []string) {
 	return out
 }
 
-func (w *world) delete(refs ...string) engine.DeletedSessions {
+func (w *fixture) delete(refs ...string) engine.DeletedSessions {
 	w.Helper()
 	d, err := w.g.DeleteSessions(context.Background(), w.by(), engine.DeleteRequest{Refs: refs, Reason: "done with it"})
 	if err != nil {
@@ -96,8 +96,9 @@ func objectCount(r engine.GCReport) (n int64) {
 	return n
 }
 
-func TestGCOfASoundStoreFindsNothing(t *testing.T) {
-	w := tendedWorld(t)
+func TestGCOfAHealthyStoreFindsNothing(t *testing.T) {
+	t.Parallel()
+	w := newCleanupFixture(t)
 	w.must(w.start(twoSteps), note("done"))
 	if r := w.gc(89, engine.GCRequest{Apply: true}); !r.Nothing() || r.SafeMode || r.FreedBytes != 0 {
 		t.Errorf("%+v", r)
@@ -105,8 +106,9 @@ func TestGCOfASoundStoreFindsNothing(t *testing.T) {
 	w.sound()
 }
 
-func TestADeletedSessionGoesInStepsAndNothingElseDoes(t *testing.T) {
-	w := tendedWorld(t)
+func TestADeletedSessionIsRemovedInSteps(t *testing.T) {
+	t.Parallel()
+	w := newCleanupFixture(t)
 	stays := w.start(twoSteps)
 	goes := w.must(w.start(longOne),
 		advance.Request{Notes: "n", Artifacts: []advance.Artifact{advance.JSONArtifact(set("kind", "report"))}})
@@ -117,13 +119,13 @@ func TestADeletedSessionGoesInStepsAndNothingElseDoes(t *testing.T) {
 	if _, err := w.g.Run(context.Background(), goes.Session.RunID.String()); !fault.Is(err, fault.RunNotFound) {
 		t.Errorf("a deleted run is shown: %v", err)
 	}
-	// In the trash it keeps what it needs.
+	// In the trash it keeps the objects that it refers to.
 	for _, apply := range []bool{false, true} {
 		if r := w.gc(29, engine.GCRequest{Apply: apply}); !r.Nothing() {
 			t.Errorf("with the session in the trash: %+v", r)
 		}
 	}
-	// A dry run tells what an applied one would do, and does nothing.
+	// A dry run reports what an applied one would do, and does nothing.
 	dry := w.gc(31, engine.GCRequest{})
 	if dry.Applied || len(dry.Trash) != 1 || dry.Trash[0].Reason != retention.TrashOld || objectCount(dry) != 4 ||
 		dry.FreedBytes == 0 {
@@ -143,8 +145,9 @@ func TestADeletedSessionGoesInStepsAndNothingElseDoes(t *testing.T) {
 	}
 }
 
-func TestAnExpiredSessionGoesToTheTrashUnlessItIsKept(t *testing.T) {
-	w := tendedWorld(t)
+func TestAnExpiredSessionIsMovedToTheTrashUnlessKept(t *testing.T) {
+	t.Parallel()
+	w := newCleanupFixture(t)
 	old, kept := w.start(twoSteps), w.start(twoSteps)
 	if _, err := w.g.KeepSession(context.Background(), w.by(), engine.KeepRequest{Ref: kept.Session.RunID.String(),
 		Reason: "a model"}); err != nil {
@@ -167,7 +170,7 @@ func TestAnExpiredSessionGoesToTheTrashUnlessItIsKept(t *testing.T) {
 		t.Errorf("left: %v", got)
 	}
 	w.sound()
-	// A person takes it back, whole.
+	// A person restores it, complete.
 	back, err := w.g.RestoreSession(context.Background(), w.by(), old.Session.RunID.String())
 	if err != nil || back.SessionID != old.Session.SessionID {
 		t.Fatalf("%+v, %v", back, err)
@@ -179,7 +182,7 @@ func TestAnExpiredSessionGoesToTheTrashUnlessItIsKept(t *testing.T) {
 	if len(w.files("trash")) != 0 {
 		t.Errorf("trash: %v", w.files("trash"))
 	}
-	// Kept no more, it goes like any other.
+	// Once it is no longer kept, it expires like any other.
 	if _, err := w.g.KeepSession(context.Background(), w.by(), engine.KeepRequest{Ref: kept.Session.SessionID.String(),
 		Off: true}); err != nil {
 		t.Fatal(err)
@@ -187,24 +190,25 @@ func TestAnExpiredSessionGoesToTheTrashUnlessItIsKept(t *testing.T) {
 	w.delete(kept.Session.SessionID.String())
 }
 
-// Whatever is damaged or not understood may need anything.
+// Something damaged or unknown may refer to any object.
 func TestSafeModeRemovesNothing(t *testing.T) {
-	for name, hurt := range map[string]func(w *world, a engine.Answer){
-		"a flipped byte in a segment": func(w *world, a engine.Answer) {
+	t.Parallel()
+	for name, hurt := range map[string]func(w *fixture, a engine.Answer){
+		"a flipped byte in a segment": func(w *fixture, a engine.Answer) {
 			flip(w, "sessions/"+a.Session.SessionID.String()+"/events/"+
 				w.files("sessions/" + a.Session.SessionID.String() + "/events")[0])
 		},
-		"the same in the trash": func(w *world, a engine.Answer) {
+		"the same in the trash": func(w *fixture, a engine.Answer) {
 			w.delete(a.Session.RunID.String())
 			flip(w, "trash/"+w.files("trash")[0]+"/manifest.jsonl")
 		},
-		"a manifest that is gone": func(w *world, a engine.Answer) {
+		"a manifest that is gone": func(w *fixture, a engine.Answer) {
 			if err := os.Remove(filepath.Join(w.dir, "sessions", a.Session.SessionID.String(),
 				"manifest.jsonl")); err != nil {
 				w.Fatal(err)
 			}
 		},
-		"a damaged side log": func(w *world, a engine.Answer) {
+		"a damaged side log": func(w *fixture, a engine.Answer) {
 			dir := filepath.Join(w.dir, "sessions", a.Session.SessionID.String(), "annotations")
 			if err := os.MkdirAll(dir, 0o700); err != nil {
 				w.Fatal(err)
@@ -216,7 +220,7 @@ func TestSafeModeRemovesNothing(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := tendedWorld(t)
+			w := newCleanupFixture(t)
 			orphaned := w.must(w.start(longOne), note("n"))
 			a := w.must(w.start(twoSteps), note("done"))
 			w.delete(orphaned.Session.RunID.String())
@@ -251,7 +255,7 @@ func TestSafeModeRemovesNothing(t *testing.T) {
 	}
 }
 
-func flip(w *world, name string) {
+func flip(w *fixture, name string) {
 	path := filepath.Join(w.dir, filepath.FromSlash(name))
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -263,8 +267,9 @@ func flip(w *world, name string) {
 	}
 }
 
-func TestWhatACrashLeftIsRemoved(t *testing.T) {
-	w := tendedWorld(t)
+func TestLeftoversOfACrashAreRemoved(t *testing.T) {
+	t.Parallel()
+	w := newCleanupFixture(t)
 	a := w.start(twoSteps)
 	dir := "sessions/" + a.Session.SessionID.String()
 	unborn := "sessions/" + id.NewSession(id.Seed{99}).String()
@@ -297,7 +302,7 @@ func TestWhatACrashLeftIsRemoved(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	if len(w.files("sessions")) != 2 { // what somebody keeps is left alone, whatever it is
+	if len(w.files("sessions")) != 2 { // an unknown file is not removed
 		t.Errorf("sessions: %v", w.files("sessions"))
 	}
 	if _, err := w.next(a, note("done")); err != nil {
@@ -305,12 +310,13 @@ func TestWhatACrashLeftIsRemoved(t *testing.T) {
 	}
 }
 
-// Whatever names an object keeps it, however it is meant.
-func TestWhateverNamesAnObjectKeepsIt(t *testing.T) {
+// Every name of an object keeps it, in any kind of record.
+func TestEveryNameOfAnObjectKeepsIt(t *testing.T) {
+	t.Parallel()
 	bytes := []byte("bytes that nobody refers to")
 	ref := canon.Sum(bytes)
-	put := func(name, text string) func(*world, engine.Answer) {
-		return func(w *world, _ engine.Answer) {
+	put := func(name, text string) func(*fixture, engine.Answer) {
+		return func(w *fixture, _ engine.Answer) {
 			path := filepath.Join(w.dir, filepath.FromSlash(name))
 			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 				w.Fatal(err)
@@ -320,8 +326,8 @@ func TestWhateverNamesAnObjectKeepsIt(t *testing.T) {
 			}
 		}
 	}
-	noted := func(log func(w *world, a engine.Answer) manifest.Log) func(*world, engine.Answer) {
-		return func(w *world, a engine.Answer) {
+	noted := func(log func(w *fixture, a engine.Answer) manifest.Log) func(*fixture, engine.Answer) {
+		return func(w *fixture, a engine.Answer) {
 			if _, err := suite.Gate(w.g.Logs.(*filestore.Store),
 				suite.Notes(log(w, a), 0, "see "+ref.String())); err != nil {
 				w.Fatal(err)
@@ -329,23 +335,23 @@ func TestWhateverNamesAnObjectKeepsIt(t *testing.T) {
 		}
 	}
 	for name, tt := range map[string]struct {
-		name func(*world, engine.Answer)
+		name func(*fixture, engine.Answer)
 		goes bool
 	}{
-		"nothing": {func(*world, engine.Answer) {}, true},
-		"a side log of a session": {noted(func(_ *world,
+		"nothing": {func(*fixture, engine.Answer) {}, true},
+		"a side log of a session": {noted(func(_ *fixture,
 			a engine.Answer) manifest.Log {
 			return suite.SessionNotes(a.Session.SessionID)
 		}), false},
-		"a side log of the store": {noted(func(w *world, _ engine.Answer) manifest.Log {
+		"a side log of the store": {noted(func(w *fixture, _ engine.Answer) manifest.Log {
 			store, err := w.g.Identity.StoreID(context.Background(), false)
 			if err != nil {
 				w.Fatal(err)
 			}
 			return suite.StoreNotes(store)
 		}), false},
-		"a side log in the trash": {func(w *world, a engine.Answer) {
-			noted(func(_ *world, a engine.Answer) manifest.Log { return suite.SessionNotes(a.Session.SessionID) })(w, a)
+		"a side log in the trash": {func(w *fixture, a engine.Answer) {
+			noted(func(_ *fixture, a engine.Answer) manifest.Log { return suite.SessionNotes(a.Session.SessionID) })(w, a)
 			w.delete(a.Session.RunID.String())
 		}, false},
 		"something installed":           {put("installed/x.json", `{"artifact":"`+ref.String()+`"}`), false},
@@ -356,7 +362,7 @@ func TestWhateverNamesAnObjectKeepsIt(t *testing.T) {
 		"a file that a crash left over": {put("sessions/.tmp-x/manifest.jsonl", ref.String()), true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := tendedWorld(t)
+			w := newCleanupFixture(t)
 			a := w.start(twoSteps)
 			put("artifacts/"+ref.FileName(), string(bytes))(w, a)
 			tt.name(w, a)

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,10 +22,11 @@ import (
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/sample"
 	"github.com/waybill/waybill/projections"
 )
 
-// steps is a workflow of n steps; every third one wants to hear "ok".
+// steps is a workflow of n steps; every third one requires "ok" in its notes.
 func steps(n int) string {
 	var all []string
 	for i := range n {
@@ -38,30 +40,30 @@ func steps(n int) string {
 		`]}`
 }
 
-// long is a run on a disk in memory that several processes have worked on, with the
-// head caches that they left, oldest first.
-type long struct {
+// longRun is a run on a disk in memory that several processes have worked on, with the head caches
+// that they left, oldest first.
+type longRun struct {
 	t        testing.TB
 	disk     *crashfs.FS
 	g        *engine.Engine
 	session  id.Session
 	run      id.Run
-	answers  []engine.Answer // places that were reached, and asked about
-	attempts []made
+	answers  []engine.Answer // nodes that were reached
+	attempts []recordedAttempt
 	caches   [][]byte
 	clock    int64
 }
 
-type made struct {
+type recordedAttempt struct {
 	at      engine.Position
 	attempt id.Attempt
 	notes   string
 }
 
-func newLong(t testing.TB, w *world, seed byte) *long { return newLongOf(t, w, seed, 130) }
+func newLongRun(t testing.TB, w *fixture, seed byte) *longRun { return newLongRunOf(t, w, seed, 130) }
 
-func newLongOf(t testing.TB, w *world, seed byte, n int) *long {
-	l := &long{t: t, disk: crashfs.New()}
+func newLongRunOf(t testing.TB, w *fixture, seed byte, n int) *longRun {
+	l := &longRun{t: t, disk: crashfs.New()}
 	l.process()
 	a, err := l.g.Start(context.Background(), caller(1), id.Seed{seed}, engine.Start{Workflow: w.compiled(steps(n)),
 		SourceKind: "project", SourceRef: "test.json", Context: set("what", "it")})
@@ -72,8 +74,8 @@ func newLongOf(t testing.TB, w *world, seed byte, n int) *long {
 	return l
 }
 
-// process ends the process that was, and begins one.
-func (l *long) process() {
+// process ends the current process, and begins another one.
+func (l *longRun) process() {
 	if l.g != nil {
 		l.g.Flush(context.Background())
 		if b := l.cache(); len(l.caches) == 0 || !bytes.Equal(b, l.caches[len(l.caches)-1]) {
@@ -87,7 +89,7 @@ func (l *long) process() {
 	l.g = g
 }
 
-func (l *long) cache() []byte {
+func (l *longRun) cache() []byte {
 	b, err := storeOn(l.t, l.disk).
 		CachedHead(context.Background(), manifest.SessionEvents(l.session), projections.SavedFormat,
 			limits.HeadCacheBytesMax)
@@ -97,15 +99,15 @@ func (l *long) cache() []byte {
 	return b
 }
 
-var stores int // opened so far: each has temporary names of its own
+var stores atomic.Uint32 // opened so far: each has temporary names of its own
 
 func openOn(f *crashfs.FS) (*filestore.Store, error) { return openOver(f, f) }
 
-// openOver opens the store on a disk that something stands in front of.
+// openOver opens the store on a disk through another layer.
 func openOver(f *crashfs.FS, through osfs.FS) (*filestore.Store, error) {
-	stores++
+	n := stores.Add(1)
 	return filestore.Open(through, filestore.Options{Locks: lock.NewMemory().On(f), Boot: "boot",
-		Random: rand.NewChaCha8([32]byte{77, byte(stores), byte(stores >> 8), byte(stores >> 16)}),
+		Random: rand.NewChaCha8([32]byte{77, byte(n), byte(n >> 8), byte(n >> 16)}),
 		Now:    func() time.Time { return time.UnixMilli(1_760_000_000_000) }})
 }
 
@@ -126,7 +128,7 @@ func storeOver(t testing.TB, f *crashfs.FS, through osfs.FS) *filestore.Store {
 }
 
 // attempt tries the step at a place once more.
-func (l *long) attempt(at engine.Position, notes string) {
+func (l *longRun) attempt(at engine.Position, notes string) {
 	a, err := l.g.Rehydrate(context.Background(), at)
 	if err != nil {
 		l.t.Fatal(err)
@@ -135,14 +137,14 @@ func (l *long) attempt(at engine.Position, notes string) {
 		return
 	}
 	l.clock++
-	l.attempts = append(l.attempts, made{at, a.AttemptID, notes})
+	l.attempts = append(l.attempts, recordedAttempt{at, a.AttemptID, notes})
 	if a, err = l.g.Advance(context.Background(), caller(l.clock), at, a.AttemptID, note(notes)); err != nil {
 		l.t.Fatal(err)
 	}
 	l.answers = append(l.answers, a)
 }
 
-func (l *long) tip() engine.Position {
+func (l *longRun) tip() engine.Position {
 	at, err := l.g.Locate(context.Background(), l.run.String())
 	if err != nil {
 		l.t.Fatal(err)
@@ -150,9 +152,9 @@ func (l *long) tip() engine.Position {
 	return at
 }
 
-// random works on the run as people and agents do: mostly at the tip, at times
-// refused, at times from an earlier place, by one process after another.
-func (l *long) random(t *rapid.T, attempts int) {
+// random works on the run as people and agents do: mostly at the tip, at times blocked, at times
+// from an earlier place, by one process after another.
+func (l *longRun) random(t *rapid.T, attempts int) {
 	for range attempts {
 		at := l.tip()
 		if rapid.IntRange(0, 9).Draw(t, "rewind") == 0 {
@@ -166,9 +168,8 @@ func (l *long) random(t *rapid.T, attempts int) {
 	l.process()
 }
 
-// told is everything that callers are told about the run by new processes over a
-// copy of the disk.
-func (l *long) told(disk *crashfs.FS) string {
+// answersOver is every answer about the run that new processes give over a copy of the disk.
+func (l *longRun) answersOver(disk *crashfs.FS) string {
 	var out strings.Builder
 	tell := func(what string, a engine.Answer, err error) {
 		if err != nil {
@@ -205,17 +206,17 @@ func (l *long) told(disk *crashfs.FS) string {
 			tell("replay", a, err)
 		}
 	}
-	stranger := engine.Position{Session: l.session, Run: l.run, Node: id.RootNode(id.NewRun(id.Seed{99}))}
-	a, err := process(disk.Revive()).Rehydrate(ctx, stranger)
-	tell("a stranger", a, err)
+	unknown := engine.Position{Session: l.session, Run: l.run, Node: id.RootNode(id.NewRun(id.Seed{99}))}
+	a, err := process(disk.Revive()).Rehydrate(ctx, unknown)
+	tell("an unknown node", a, err)
 	if fault.CodeOf(err) != fault.TokenUnknownNode {
 		l.t.Errorf("a node that is not there: %v", err)
 	}
 	return out.String()
 }
 
-// with is a copy of the disk whose head cache is another one; nil is none.
-func (l *long) with(cache []byte) *crashfs.FS {
+// with is a copy of the disk with another head cache; nil is none.
+func (l *longRun) with(cache []byte) *crashfs.FS {
 	disk := l.disk.Revive()
 	name := fmt.Sprintf("sessions/%s/cache/head-%d", l.session, projections.SavedFormat)
 	if err := disk.Remove(name); err != nil {
@@ -233,12 +234,12 @@ func (l *long) with(cache []byte) *crashfs.FS {
 	return disk
 }
 
-// TestAnswersDoNotDependOnTheHeadCache: whatever stands in its place, callers are
-// told the same, byte for byte.
+// TestAnswersDoNotDependOnTheHeadCache: with any content in its place, answers are the same, byte
+// for byte.
 func TestAnswersDoNotDependOnTheHeadCache(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	other := newLong(t, w, 2)
+	w := newFixture(t)
+	other := newLongRun(t, w, 2)
 	for range 12 {
 		other.attempt(other.tip(), "ok")
 	}
@@ -246,12 +247,12 @@ func TestAnswersDoNotDependOnTheHeadCache(t *testing.T) {
 	rounds := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		if rounds++; rounds > 4 {
-			return // each takes as long as a hundred of other laws
+			return // each costs as much as a hundred rounds of another law
 		}
-		l := newLong(t, w, 1)
+		l := newLongRun(t, w, 1)
 		// Some runs are longer than a window, and some of those have a window behind them.
 		l.random(rt, rapid.SampledFrom([]int{5, 30, 90}).Draw(rt, "attempts"))
-		want := l.told(l.with(nil))
+		want := l.answersOver(l.with(nil))
 		fresh := l.cache()
 		variants := map[string][]byte{"fresh": fresh, "of another session": other.cache(), "empty": {},
 			"oldest": l.caches[0], "old": rapid.SampledFrom(l.caches).Draw(rt, "old")}
@@ -267,17 +268,18 @@ func TestAnswersDoNotDependOnTheHeadCache(t *testing.T) {
 		copy(mixed, fresh[:min(len(fresh), bytes.IndexByte(fresh, '\n')+1)])
 		variants["two mixed"] = mixed
 		for name, cache := range variants {
-			if got := l.told(l.with(cache)); got != want {
+			if got := l.answersOver(l.with(cache)); got != want {
 				rt.Fatalf("with a cache that is %s (cut %d):\n%s\nwithout one:\n%s", name, cut, got, want)
 			}
 		}
 	})
 }
 
-// TestRewindOutOfTheWindow: a step that is tried again from where the window does not
-// reach is folded from the beginning, also when it was another process that tried it.
-func TestRewindOutOfTheWindow(t *testing.T) {
-	l := newLong(t, newWorld(t), 1)
+// TestRewindBeyondTheWindow: a step that is tried again from a node that is older than the window
+// is folded from the beginning, also when another process tried it.
+func TestRewindBeyondTheWindow(t *testing.T) {
+	t.Parallel()
+	l := newLongRun(t, newFixture(t), 1)
 	for range 90 {
 		l.attempt(l.tip(), "ok")
 	}
@@ -286,18 +288,18 @@ func TestRewindOutOfTheWindow(t *testing.T) {
 	l.attempt(l.answers[3].Position(), "ok")
 	l.attempt(l.tip(), "ok")
 	l.process()
-	want := l.told(l.with(nil))
+	want := l.answersOver(l.with(nil))
 	for _, cache := range [][]byte{before, l.cache()} {
-		if got := l.told(l.with(cache)); got != want {
+		if got := l.answersOver(l.with(cache)); got != want {
 			t.Errorf("with a cache:\n%s\nwithout:\n%s", got, want)
 		}
 	}
 }
 
-// TestHeadCacheIsCheckedWhole: every truncation and every changed byte of the file
-// is a miss.
-func TestHeadCacheIsCheckedWhole(t *testing.T) {
-	l := newLong(t, newWorld(t), 1)
+// TestHeadCacheIsCheckedCompletely: every truncation and every changed byte of the file is a miss.
+func TestHeadCacheIsCheckedCompletely(t *testing.T) {
+	t.Parallel()
+	l := newLongRun(t, newFixture(t), 1)
 	for range 12 {
 		l.attempt(l.tip(), "ok")
 	}
@@ -319,26 +321,24 @@ func TestHeadCacheIsCheckedWhole(t *testing.T) {
 			t.Fatalf("%s %d: the fold is believed: %v, the brief: %v", what, at, fold, brief)
 		}
 	}
-	for i := range fresh {
-		if testing.Short() && i%97 > 0 {
-			continue
-		}
+	for i := range sample.OneIn(t, 10).Of(len(fresh)) {
 		try("cut at", i, fresh[:i])
 		bad := slices.Clone(fresh)
 		bad[i] ^= 0x11
 		try("changed at", i, bad)
 	}
 	try("cut at", len(fresh)-1, fresh[:len(fresh)-1])
-	// A line does not serve in the other's place.
+	// A line is not accepted in the other's place.
 	try("changed at", first-1, append(slices.Clone(fresh[first+1:]), fresh...))
 	big := append(slices.Clone(fresh), make([]byte, limits.HeadCacheBytesMax)...)
 	try("cut at", first+1, big)
 }
 
-// TestLostTailIsProvedByTheHeadCache: a cache that was written behind a commit names
-// a head that the log must have (R9).
+// TestLostTailIsProvedByTheHeadCache: a cache that was written after a commit names a head that the
+// log must have (docs/design.md#log-tail).
 func TestLostTailIsProvedByTheHeadCache(t *testing.T) {
-	l := newLong(t, newWorld(t), 1)
+	t.Parallel()
+	l := newLongRun(t, newFixture(t), 1)
 	for range 10 {
 		l.attempt(l.tip(), "ok")
 	}
@@ -372,18 +372,18 @@ func TestLostTailIsProvedByTheHeadCache(t *testing.T) {
 	}
 }
 
-// TestHeadCacheNeverFailsACommit: whatever goes wrong with writing it, the call is
-// answered as if nothing had.
+// TestHeadCacheNeverFailsACommit: after any fault of writing it, the call is answered as without
+// the fault.
 func TestHeadCacheNeverFailsACommit(t *testing.T) {
 	t.Parallel()
-	l := newLong(t, newWorld(t), 1)
+	l := newLongRun(t, newFixture(t), 1)
 	for range 10 {
 		l.attempt(l.tip(), "ok")
 	}
 	l.process()
 	at := l.tip()
 	want := ""
-	count := crashfs.Break(l.disk, func(f *crashfs.FS) error {
+	count := crashfs.Break(l.disk, sample.OneIn(t, 12), func(f *crashfs.FS) error {
 		s, err := openOn(f)
 		if err != nil {
 			return err
@@ -418,11 +418,11 @@ func TestHeadCacheNeverFailsACommit(t *testing.T) {
 	t.Logf("%d operations, %d faults", count.Ops, count.Faults)
 }
 
-// TestCrashesAroundTheHeadCache: no state that a power cut leaves looks like a loss,
-// and what was acknowledged is there.
+// TestCrashesAroundTheHeadCache: no state that a power cut leaves is taken for a lost tail, and
+// what was acknowledged is recorded.
 func TestCrashesAroundTheHeadCache(t *testing.T) {
 	t.Parallel()
-	l := newLong(t, newWorld(t), 1)
+	l := newLongRun(t, newFixture(t), 1)
 	for range 9 {
 		l.attempt(l.tip(), "ok")
 	}
@@ -447,7 +447,8 @@ func TestCrashesAroundTheHeadCache(t *testing.T) {
 		g.Flush(context.Background())
 		return text(t, a)
 	}
-	count := crashfs.Explore(l.disk, crashfs.Look{Limit: min(16, crashLimit())}, func(f *crashfs.FS) { want = call(f) },
+	look := crashfs.Look{Limit: 16, Cases: sample.OneIn(t, 12)}
+	count := crashfs.Explore(l.disk, look, func(f *crashfs.FS) { want = call(f) },
 		func(s crashfs.State, done bool) bool {
 			g := over(storeOn(t, s.FS))
 			v, err := g.VerifySession(context.Background(), l.session.String())

@@ -11,7 +11,8 @@ import (
 )
 
 func TestTimelineNamesTheSteps(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	w.must(w.must(w.must(a, note("not yet")), note("done")), note("done too"))
 	h, err := w.process().Timeline(context.Background(), a.Session.RunID.String())
@@ -29,7 +30,7 @@ func TestTimelineNamesTheSteps(t *testing.T) {
 		"Went on from “First” to “Second”\n",
 		"Went on from “Second” to the end\n", "Notes on “First”: done\n"} {
 		if !strings.Contains(all, want) {
-			t.Errorf("%q is not told in\n%s", want, all)
+			t.Errorf("%q is not in\n%s", want, all)
 		}
 	}
 	if h.Title != "Two steps" || h.RunID != a.Session.RunID {
@@ -40,8 +41,9 @@ func TestTimelineNamesTheSteps(t *testing.T) {
 	}
 }
 
-func TestTimelineIsToldWithoutSnapshotsAndWorkflow(t *testing.T) {
-	w := newWorld(t)
+func TestTimelineWithoutSnapshotsAndWorkflow(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	for _, dir := range []string{"snapshots", "workflows/pinned"} {
 		if err := os.RemoveAll(filepath.Join(w.dir, dir)); err != nil {

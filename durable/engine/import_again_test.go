@@ -16,11 +16,12 @@ import (
 	"github.com/waybill/waybill/infra/bundlefile"
 )
 
-// TestImportedSessionsReplayWhereTheyGoNext: what one store decided, without an approval
-// that had come with a bundle, is decided so again in the store after it.
-func TestImportedSessionsReplayWhereTheyGoNext(t *testing.T) {
+// TestImportedSessionsReplayInTheNextStore: what one store decided, without an approval that had
+// come with a bundle, is decided in the same way by a store that imports it from there.
+func TestImportedSessionsReplayInTheNextStore(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(gated)
 	a = w.must(a, note("done"))
 	at := engine.Position{Session: a.Session.SessionID, Run: a.Session.RunID, Node: a.NodeID}
@@ -31,7 +32,7 @@ func TestImportedSessionsReplayWhereTheyGoNext(t *testing.T) {
 	}
 	approved := export(t, w.g, at.Session, 1)
 	for _, asNew := range []bool{false, true} {
-		second := newWorld(t)
+		second := newFixture(t)
 		got := take(t, second.g, approved, asNew)
 		at := engine.Position{Session: got.SessionID, Run: got.Runs[0].RunID, Node: got.Runs[0].Tips[0].NodeID}
 		b, err := second.g.Rehydrate(ctx, at)
@@ -54,7 +55,7 @@ func TestImportedSessionsReplayWhereTheyGoNext(t *testing.T) {
 			}
 			again := export(t, second.g, at.Session, 2)
 			for _, asNew := range []bool{false, true} {
-				third := newWorld(t)
+				third := newFixture(t)
 				got := take(t, third.g, again, asNew)
 				at := engine.Position{Session: got.SessionID, Run: got.Runs[0].RunID}
 				if r, err := third.g.Replay(ctx, at); err != nil || !r.OK {
@@ -65,11 +66,12 @@ func TestImportedSessionsReplayWhereTheyGoNext(t *testing.T) {
 	}
 }
 
-// TestAPlantedSessionIsNotTheImport: under the id that an import as new will have,
-// anybody can bring another session, which says of itself that it came from there.
+// TestAPlantedSessionIsNotTheImport: another session can be brought under the id that an import as
+// new will get, with a forged statement of its origin.
 func TestAPlantedSessionIsNotTheImport(t *testing.T) {
+	t.Parallel()
 	honest := travelled(t)
-	w := newWorld(t)
+	w := newFixture(t)
 	first := take(t, w.g, honest, true)
 	made := export(t, w.g, first.SessionID, 2)
 	for name, forge := range map[string]func(*event.Event){
@@ -106,11 +108,12 @@ func TestAPlantedSessionIsNotTheImport(t *testing.T) {
 	}
 }
 
-// TestARedactedTombstone: who erased an artifact travels in a redacted bundle without
-// the secret that somebody was called by.
+// TestARedactedTombstone: a redacted bundle names the actor of an erasure without the secret in the
+// actor's name.
 func TestARedactedTombstone(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
-	w := tendedWorld(t)
+	w := newCleanupFixture(t)
 	report := advance.JSONArtifact(set("kind", "report"))
 	a := w.must(w.start(longOne), advance.Request{Notes: "n", Artifacts: []advance.Artifact{report}})
 	by := engine.Caller{Actor: event.Actor{Kind: event.Human, Ref: "sk-abcdef0123"}, AtMs: w.clock}
@@ -124,9 +127,9 @@ func TestARedactedTombstone(t *testing.T) {
 		t.Fatalf("%+v, %v", done, err)
 	}
 	if bytes.Contains(out.Bytes(), []byte("sk-abcdef")) {
-		t.Error("the tombstone tells the secret")
+		t.Error("the tombstone holds the secret")
 	}
-	if got := take(t, newWorld(t).g, out.Bytes(), false); got.Relation != engine.Imported {
+	if got := take(t, newFixture(t).g, out.Bytes(), false); got.Relation != engine.Imported {
 		t.Errorf("%+v", got)
 	}
 }

@@ -23,7 +23,7 @@ import (
 
 // travelled is a session with notes, an artifact and two steps, as a bundle.
 func travelled(t *testing.T) []byte {
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	a = w.must(a, advance.Request{Notes: "done",
 		Artifacts: []advance.Artifact{advance.JSONArtifact(set("kind", "result"))}})
@@ -31,9 +31,10 @@ func travelled(t *testing.T) []byte {
 	return export(t, w.g, a.Session.SessionID, 1)
 }
 
-// TestBundlesThatLie: whatever is wrong with a bundle, although its integrity was put
-// right again, it is refused with the code for it, and no store is made.
-func TestBundlesThatLie(t *testing.T) {
+// TestForgedBundles: a bundle with a fault and with digests that match it is refused with the code
+// of the fault, and no store is made.
+func TestForgedBundles(t *testing.T) {
+	t.Parallel()
 	honest := travelled(t)
 	for name, lie := range map[string]struct {
 		tell func(session map[string]any)
@@ -71,7 +72,7 @@ func TestBundlesThatLie(t *testing.T) {
 		}, fault.BundleIntegrityFailed},
 	} {
 		told := tamper(t, honest, lie.tell)
-		w := newWorld(t)
+		w := newFixture(t)
 		b, err := bundlefile.Spool(context.Background(), bytes.NewReader(told), bundle.Options{})
 		if err == nil {
 			_, err = w.g.Import(context.Background(), w.by(), b, engine.ImportRequest{})
@@ -84,7 +85,7 @@ func TestBundlesThatLie(t *testing.T) {
 			t.Errorf("%s: a store was made", name)
 		}
 	}
-	if w := newWorld(t); take(t, w.g, tamper(t, honest, func(map[string]any) {}), false).Relation != engine.Imported {
+	if w := newFixture(t); take(t, w.g, tamper(t, honest, func(map[string]any) {}), false).Relation != engine.Imported {
 		t.Error("what was only written in another spelling is refused")
 	}
 }
@@ -100,7 +101,7 @@ func replaceText(s map[string]any, old, is string) {
 	}
 }
 
-// tamper changes a bundle's session and states the digests of what it is then.
+// tamper changes a bundle's session and states the digests of the changed one.
 func tamper(t *testing.T, data []byte, tell func(map[string]any)) []byte {
 	t.Helper()
 	var doc map[string]any
@@ -140,9 +141,10 @@ func tamper(t *testing.T, data []byte, tell func(map[string]any)) []byte {
 	return out
 }
 
-// TestBundlesWhoseLogLies: a log that was chained anew around facts that do not hold
-// together has every digest right, and is refused all the same.
-func TestBundlesWhoseLogLies(t *testing.T) {
+// TestBundlesWithAForgedLog: a log that was chained again around facts that contradict each other
+// has every digest right, and is refused all the same.
+func TestBundlesWithAForgedLog(t *testing.T) {
+	t.Parallel()
 	honest := travelled(t)
 	for name, change := range map[string]func(*event.Event){
 		"nothing": func(*event.Event) {},
@@ -163,14 +165,14 @@ func TestBundlesWhoseLogLies(t *testing.T) {
 				e.Data = p
 			}
 		},
-		"an event's id of nobody's making": func(e *event.Event) {
+		"an event's id that nothing derives": func(e *event.Event) {
 			if e.Index == 3 {
 				e.ID = id.EventOf("x", "y")
 			}
 		},
 	} {
 		told := tamper(t, honest, func(s map[string]any) { chainAnew(t, s, change) })
-		w := newWorld(t)
+		w := newFixture(t)
 		b, err := bundlefile.Spool(context.Background(), bytes.NewReader(told), bundle.Options{})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -240,11 +242,12 @@ func lines(t *testing.T, b []byte) (out []any) {
 const gated = `{"id":"test.gated","name":"Gated","description":"d","version":"1.0.0","steps":[
  {"id":"first","title":"First","prompt":"p","requireConfirmation":{"kind":"human_approval"}},{"id":"second","title":"Second","prompt":"p"}]}`
 
-// TestApprovalsDoNotTravel: what a person approved elsewhere is shown, and is to be
-// approved again; what went on from it there stays done.
+// TestApprovalsDoNotTravel: a person's approval in another store is shown, and has to be given
+// again; steps that were completed after it stay completed.
 func TestApprovalsDoNotTravel(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(gated)
 	a = w.must(a, note("done"))
 	at := engine.Position{Session: a.Session.SessionID, Run: a.Session.RunID, Node: a.NodeID}
@@ -255,7 +258,7 @@ func TestApprovalsDoNotTravel(t *testing.T) {
 	}
 	approved := export(t, w.g, at.Session, 1)
 	for _, asNew := range []bool{false, true} {
-		there := newWorld(t)
+		there := newFixture(t)
 		got := take(t, there.g, approved, asNew)
 		b, err := there.g.Rehydrate(ctx, engine.Position{Session: got.SessionID, Run: got.Runs[0].RunID,
 			Node: got.Runs[0].Tips[0].NodeID})
@@ -283,7 +286,7 @@ func TestApprovalsDoNotTravel(t *testing.T) {
 			t.Errorf("%+v, %v", v, err)
 		}
 	}
-	// Gone on from there before it travelled, it stays done.
+	// A step that was completed before the export stays completed.
 	a, err := w.g.Rehydrate(ctx, at)
 	if err != nil {
 		t.Fatal(err)
@@ -291,7 +294,7 @@ func TestApprovalsDoNotTravel(t *testing.T) {
 	if a = w.must(a, advance.Request{}); len(a.Blockers) > 0 {
 		t.Fatal(a.Blockers)
 	}
-	there := newWorld(t)
+	there := newFixture(t)
 	if got := take(t, there.g, export(t, w.g, at.Session, 2), false); got.Runs[0].Progress.Completed != 1 {
 		t.Errorf("%+v", got.Runs[0])
 	}

@@ -17,8 +17,9 @@ import (
 	"github.com/waybill/waybill/durable/problem"
 )
 
-// TestRollbacks bring back what was there before, and nothing that was taken back.
+// TestRollbacks: a rollback restores what was installed before, and nothing that was rolled back.
 func TestRollbacks(t *testing.T) {
+	t.Parallel()
 	r := newReview(t)
 	slot := func(p engine.Proposed) string { return "test.flow=" + p.Proposal.ID.String() }
 	want := func(what string, wants ...string) {
@@ -46,7 +47,7 @@ func TestRollbacks(t *testing.T) {
 	want("a rolled back behind b", slot(b))
 	back(b)
 	want("both rolled back")
-	// The very same bytes come back as well.
+	// The very same bytes are restored as well.
 	a = r.installs(r.revise(a, asWorkflow(t, "test.flow", "first")))
 	want("a once more", slot(a))
 	r.configure("principals", twoReviewers)
@@ -58,9 +59,10 @@ func TestRollbacks(t *testing.T) {
 	}
 }
 
-// TestVersionsOfATemplateStandSideBySide, since a workflow may ask for one of them; a
-// version takes the place of the same one.
-func TestVersionsOfATemplateStandSideBySide(t *testing.T) {
+// TestVersionsOfATemplateAreInstalledTogether, since a workflow may name one of them; a version
+// replaces the same version only.
+func TestVersionsOfATemplateAreInstalledTogether(t *testing.T) {
+	t.Parallel()
 	r := newReview(t)
 	template := func(version, says string) engine.ProposeRequest {
 		return engine.ProposeRequest{Draft: drafted(t, proposal.PromptTemplate, templateOf(version, says), ""),
@@ -95,8 +97,9 @@ func TestVersionsOfATemplateStandSideBySide(t *testing.T) {
 	}
 }
 
-// TestNothingIsInUseBeforeItIsApplied, nor afterwards but while it is (RFC 0096 E).
+// TestNothingIsInUseBeforeItIsApplied, nor after its rollback (docs/design.md#proposals).
 func TestNothingIsInUseBeforeItIsApplied(t *testing.T) {
+	t.Parallel()
 	r, ctx := newReview(t), context.Background()
 	nothing := func(what string) {
 		t.Helper()
@@ -106,7 +109,7 @@ func TestNothingIsInUseBeforeItIsApplied(t *testing.T) {
 	}
 	p := r.propose(asWorkflow(t, "test.flow", "one"))
 	nothing("draft")
-	// A file in the folder says nothing without a record.
+	// A file in the directory has no effect without a record.
 	forged := filepath.Join(r.dir, "installed")
 	must(t, os.MkdirAll(forged, 0o700))
 	must(t, os.WriteFile(filepath.Join(forged, p.About.ArtifactSHA256.FileName()+".json"), p.Proposal.Artifact.JCS(),
@@ -132,9 +135,10 @@ func TestNothingIsInUseBeforeItIsApplied(t *testing.T) {
 	nothing("rolled back")
 }
 
-// TestAChangedInstallationIsNotUsed: those in installed/ are believed by their digest;
-// in their place come the bytes that were proposed, or nothing.
+// TestAChangedInstallationIsNotUsed: files in installed/ are checked by their digest; in place of a
+// changed one the proposed bytes are used, or nothing.
 func TestAChangedInstallationIsNotUsed(t *testing.T) {
+	t.Parallel()
 	r, ctx := newReview(t), context.Background()
 	p := r.installs(r.propose(asWorkflow(t, "test.flow", "one")))
 	name := filepath.Join(r.dir, "installed", p.About.ArtifactSHA256.FileName()+".json")
@@ -155,11 +159,12 @@ func TestAChangedInstallationIsNotUsed(t *testing.T) {
 	}
 }
 
-// TestALogThatIsNotWholeInstallsNothing: what took something out again may be what it lost.
-func TestALogThatIsNotWholeInstallsNothing(t *testing.T) {
+// TestADamagedLogInstallsNothing: the lost part may hold the rollback.
+func TestADamagedLogInstallsNothing(t *testing.T) {
+	t.Parallel()
 	for name, harm := range map[string]func(r *review) error{
 		"damaged": func(r *review) error {
-			name := filepath.Join(r.dir, "proposals", "events", r.files("proposals/events")[5]) // behind what is in use
+			name := filepath.Join(r.dir, "proposals", "events", r.files("proposals/events")[5]) // after the record of what is in use
 			b, err := os.ReadFile(name)
 			if err == nil {
 				b[len(b)/2] ^= 1
@@ -172,7 +177,7 @@ func TestALogThatIsNotWholeInstallsNothing(t *testing.T) {
 		},
 		"of a newer version": func(r *review) error {
 			return r.append(laterProposals, r.person("ada"),
-				func(int64) event.Payload { return doubtedProposal{id.NewProposal(id.Seed{1})} })
+				func(int64) event.Payload { return laterProposal{id.NewProposal(id.Seed{1})} })
 		},
 	} {
 		r := newReview(t)
@@ -183,7 +188,7 @@ func TestALogThatIsNotWholeInstallsNothing(t *testing.T) {
 		if err != nil || len(list.Installed) != 0 || list.Health == manifest.Healthy {
 			t.Errorf("%s: %+v, %v", name, list, err)
 		}
-		// And nothing is built on it.
+		// Nothing is appended to it.
 		before := r.onDisk()
 		if _, err := r.rollBack(p); err == nil {
 			t.Errorf("%s: it was written to", name)

@@ -45,10 +45,11 @@ func drawn(g engine.Graph) string {
 	return b.String()
 }
 
-// TestGraphIsTheRun: every node in its order, with loops, branches and checkpoints,
-// and every edge with its cause (locks 1.1, R17).
+// TestGraphIsTheRun: every node in its order, with loops, branches and checkpoints, and every edge
+// with its cause (docs/design.md#preferred-tip, docs/design.md#edges-and-tips).
 func TestGraphIsTheRun(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newFixture(t)
 	plan := w.start(twoRounds)
 	first := w.must(plan, note("planned"))
 	second := w.must(w.mustKeep(first, note("half")), note("worked"))
@@ -81,7 +82,8 @@ acked_step non_tip_advance
 }
 
 func TestLocateNode(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newFixture(t)
 	plan := w.start(twoRounds)
 	first := w.must(plan, note("planned"))
 	second := w.must(first, note("worked"))
@@ -107,11 +109,12 @@ func TestLocateNode(t *testing.T) {
 	}
 }
 
-// TestFollowTellsEachFactOnce: from now on or from the beginning, each event once and
-// in words, until nothing more can come.
-func TestFollowTellsEachFactOnce(t *testing.T) {
+// TestFollowReportsEachFactOnce: from now on or from the beginning, each event once and in words,
+// until no more can follow.
+func TestFollowReportsEachFactOnce(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	run := a.Session.RunID.String()
 	late, err := w.process().Follow(ctx, run, false)
@@ -129,7 +132,7 @@ func TestFollowTellsEachFactOnce(t *testing.T) {
 		}
 		for _, f := range facts {
 			if f.Moment.Text == "" {
-				t.Errorf("%s is told without words", f.Event.Data.Kind())
+				t.Errorf("%s is described without words", f.Event.Data.Kind())
 			}
 			out += f.Event.Data.Kind() + " "
 		}
@@ -137,28 +140,28 @@ func TestFollowTellsEachFactOnce(t *testing.T) {
 	}
 	begun := "session_created run_started node_created preferences_changed decision_trace_appended "
 	if got := kinds(late); got != "" {
-		t.Errorf("told what was there: %s", got)
+		t.Errorf("reported an earlier one: %s", got)
 	}
 	if got := kinds(whole); got != begun {
-		t.Errorf("told %s", got)
+		t.Errorf("reported %s", got)
 	}
 	b := w.must(a, note("done"))
 	advanced := "advance_recorded decision_trace_appended node_created edge_created node_output_appended "
 	for _, f := range []*engine.Following{late, whole} {
 		if got := kinds(f); got != advanced {
-			t.Errorf("told %s", got)
+			t.Errorf("reported %s", got)
 		}
 		if got := kinds(f); got != "" {
-			t.Errorf("told twice: %s", got)
+			t.Errorf("reported twice: %s", got)
 		}
 		if over, err := f.Over(ctx); over || err != nil {
 			t.Errorf("over before the end: %v", err)
 		}
 	}
-	w.start(longOne) // another run is another matter
+	w.start(longOne) // another run is not followed
 	w.must(b, note("the end"))
 	if got := kinds(late); got != advanced {
-		t.Errorf("told %s", got)
+		t.Errorf("reported %s", got)
 	}
 	if over, err := late.Over(ctx); !over || err != nil {
 		t.Errorf("not over at the end: %v", err)
@@ -168,11 +171,12 @@ func TestFollowTellsEachFactOnce(t *testing.T) {
 	}
 }
 
-// TestApproveWhatWasShown: an approval of what a person was shown is none of what came
-// in between; the same content again is the same content.
+// TestApproveWhatWasShown: an approval of what a person was shown is none of a later submission;
+// the same content again is the same content.
 func TestApproveWhatWasShown(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
-	w := newWorld(t)
+	w := newFixture(t)
 	a := w.must(w.start(approving), note("plan A"))
 	shown, err := w.g.Approvable(ctx, w.person("ada"), a.Position())
 	if err != nil || shown.Notes != "plan A" || shown.Approved || shown.Step.StepID != "plan" {
@@ -184,7 +188,7 @@ func TestApproveWhatWasShown(t *testing.T) {
 		!strings.Contains(err.Error(), "have changed since they were shown") || w.events(a) != n {
 		t.Fatal(err)
 	}
-	b = w.must(b, note("plan A")) // what was shown lies there again
+	b = w.must(b, note("plan A")) // the outputs that were shown, submitted again
 	if _, err := w.process().ApproveShown(ctx, w.person("ada"), shown, "fine"); err != nil {
 		t.Fatal(err)
 	}
@@ -201,10 +205,10 @@ func TestApproveWhatWasShown(t *testing.T) {
 	}
 }
 
-// TestAForkedRunShowsWhatItBrought: what was done before the fork is neither open nor
-// passed over.
-func TestAForkedRunShowsWhatItBrought(t *testing.T) {
-	w := newWorld(t)
+// TestAForkedRunShowsItsHistory: steps that were done before the fork are neither open nor skipped.
+func TestAForkedRunShowsItsHistory(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	a := w.must(w.start(twoRounds), note("planned"))
 	f := w.mustFork(a.Position(), "Again")
 	r, err := w.process().Run(context.Background(), f.Session.RunID.String())

@@ -12,13 +12,13 @@ import (
 	"github.com/waybill/waybill/infra/filestore"
 )
 
-// TestALogWithoutItsManifestIsFound: a side log whose manifest is gone is there all the
-// same. Verification tells of it, and repair, to which whoever is refused is sent, is a
-// way out.
+// TestALogWithoutItsManifestIsFound: a side log whose manifest is gone still exists. Verification
+// reports it, and repair, which the error suggests, recovers it.
 func TestALogWithoutItsManifestIsFound(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
-	w := newWorld(t)
-	s, err := filestore.OpenDir(w.dir, filestore.Options{LockWait: 5 * time.Second})
+	w := newFixture(t)
+	s, err := openUnsynced(w, w.dir, filestore.Options{LockWait: 5 * time.Second})
 	must(t, err)
 	defer s.Close()
 	w.g = audited(s)
@@ -27,7 +27,7 @@ func TestALogWithoutItsManifestIsFound(t *testing.T) {
 	must(t, engine.Act(w.g, ctx, w.by(), ofStore(audit.GC), nothing))
 	must(t, os.Remove(filepath.Join(w.dir, "audit", "manifest.jsonl")))
 	if err := engine.Act(w.g, ctx, w.by(), ofStore(audit.GC), nothing); err == nil {
-		t.Fatal("the log was begun anew")
+		t.Fatal("the log was begun again")
 	}
 	if v, err := w.g.Verify(ctx); err != nil || v.OK {
 		t.Errorf("%+v, %v", v.Findings, err)

@@ -9,18 +9,18 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// movingLogs are logs of which somebody moves one away between its reading and its
-// confirmation.
+// movingLogs are logs of which one is moved away between its reading and its confirmation.
 type movingLogs struct{ ports.Logs }
 
 func (movingLogs) Confirm(context.Context, manifest.Log, manifest.Head) error {
 	return manifest.ErrNotOnChain
 }
 
-// TestASessionMovedAwayMeanwhile: to delete a session that somebody is about to show is
-// no mistake of ours.
-func TestASessionMovedAwayMeanwhile(t *testing.T) {
-	w := newWorld(t)
+// TestASessionMovedMeanwhile: to delete a session that another process is about to show is no
+// internal error.
+func TestASessionMovedMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	g := w.process()
 	g.Logs = movingLogs{g.Logs}

@@ -15,14 +15,15 @@ func rows(n int) RunList {
 		if i%2 == 1 {
 			status = projections.CompleteStatus
 		}
-		// Pairs share a time, so that the cursor has to look further.
+		// Pairs share a time, so that the cursor has to compare more than the time.
 		l.Runs = append(l.Runs, RunSummary{RunID: id.NewRun(id.Seed{byte(i)}), Status: status,
 			LastAtMs: int64(100 - i/2), LastActivityEventIndex: int64(9 - i%2)})
 	}
 	return l
 }
 
-func TestPagesGiveEveryRowOnce(t *testing.T) {
+func TestPagesHoldEveryRowOnce(t *testing.T) {
+	t.Parallel()
 	l := rows(7)
 	for limit := 1; limit <= 8; limit++ {
 		var got []RunSummary
@@ -42,16 +43,17 @@ func TestPagesGiveEveryRowOnce(t *testing.T) {
 		}
 		for i := range got {
 			if got[i].RunID != l.Runs[i].RunID {
-				t.Fatalf("limit %d: row %d is another", limit, i)
+				t.Fatalf("limit %d: row %d differs", limit, i)
 			}
 		}
 	}
 }
 
 func TestACursorOutlivesItsRow(t *testing.T) {
+	t.Parallel()
 	l := rows(6)
 	page, _ := l.Select(Selection{Limit: 3})
-	l.Runs = append(l.Runs[:2:2], l.Runs[3:]...) // the row that the cursor names moved away
+	l.Runs = append(l.Runs[:2:2], l.Runs[3:]...) // the row that the cursor names is gone
 	rest, err := l.Select(Selection{Cursor: page.NextCursor})
 	if err != nil || len(rest.Runs) != 3 || rest.Runs[0].RunID != l.Runs[2].RunID {
 		t.Fatalf("%d rows, %v", len(rest.Runs), err)
@@ -59,6 +61,7 @@ func TestACursorOutlivesItsRow(t *testing.T) {
 }
 
 func TestSelectFiltersBeforeItCounts(t *testing.T) {
+	t.Parallel()
 	page, err := rows(6).Select(Selection{Status: []projections.Status{projections.CompleteStatus}, Limit: 2})
 	if err != nil || len(page.Runs) != 2 || page.NextCursor == "" {
 		t.Fatalf("%d rows, cursor %q, %v", len(page.Runs), page.NextCursor, err)

@@ -14,24 +14,24 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// doubtedProposal is of another version of the table.
-type doubtedProposal struct {
+// laterProposal is of another version of the table.
+type laterProposal struct {
 	ProposalID id.Proposal `json:"proposalId"`
 }
 
-func (doubtedProposal) Kind() string { return "proposal_doubted" }
+func (laterProposal) Kind() string { return "proposal_doubted" }
 
-func (d doubtedProposal) DedupeKey(string, event.Scope) string {
+func (d laterProposal) DedupeKey(string, event.Scope) string {
 	return "proposal_doubted:" + d.ProposalID.String()
 }
 
-func (doubtedProposal) Check(event.Scope) error { return nil }
+func (laterProposal) Check(event.Scope) error { return nil }
 
-var laterProposals = event.NewTable("proposals", "storeId", event.Row[doubtedProposal](event.NoScope),
+var laterProposals = event.NewTable("proposals", "storeId", event.Row[laterProposal](event.NoScope),
 	event.Row[proposal.Created](event.NoScope),
 	event.Row[proposal.Approved](event.NoScope), event.Row[proposal.Applied](event.NoScope))
 
-// append writes to the log of the proposals what no use case would.
+// append writes to the log of the proposals what no use case would write.
 func (r *review) append(table *event.Table, by engine.Caller, data func(next int64) event.Payload) error {
 	ctx := context.Background()
 	store, err := r.g.Identity.StoreID(ctx, ports.ReadOnly)
@@ -65,9 +65,9 @@ func storeOf(r *review) id.Store {
 	return s
 }
 
-// forgers write what no use case does.
+// forgers are the sequences of records to append.
 var forgers = map[string]forger{
-	"an approval that nobody gave": func(r *review, p engine.Proposed, ada engine.Caller) []func(int64) event.Payload {
+	"an approval without an approver": func(r *review, p engine.Proposed, ada engine.Caller) []func(int64) event.Payload {
 		return []func(int64) event.Payload{func(next int64) event.Payload {
 			a := actOf(p, ada)
 			a.Approvals = []id.Event{id.EventOf("x", "y")}
@@ -118,9 +118,10 @@ var forgers = map[string]forger{
 	},
 }
 
-// TestForgedRecordsInstallNothing: records whose digests are sound, in sequences that no
-// use case writes. Nothing comes into use, nothing is announced, and verification says so.
+// TestForgedRecordsInstallNothing: records with correct digests, in sequences that no use case
+// writes. Nothing comes into use, nothing is announced, and verification reports them.
 func TestForgedRecordsInstallNothing(t *testing.T) {
+	t.Parallel()
 	for name, forge := range forgers {
 		r := newReview(t)
 		p := r.propose(asWorkflow(t, "test.flow", "one"))

@@ -15,18 +15,19 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
-// learned is how the proposals of a disk stand: what is compared before and after a call.
-type learned struct {
+// proposalState is the state of the proposals on a disk: it is compared before and after a call.
+type proposalState struct {
 	proposals string // each with its state, revisions and approvals, the oldest first
 	inUse     string
 	acts      string // lines of the audit log, those that are not written yet among them
 	wrong     string
 }
 
-// learnedOn looks at a disk as the next process does.
-func learnedOn(f *crashfs.FS) (out learned) {
+// proposalStateOf reads a disk as the next process does.
+func proposalStateOf(f *crashfs.FS) (out proposalState) {
 	ctx := context.Background()
 	fail := func(format string, args ...any) { out.wrong += fmt.Sprintf(format, args...) + "; " }
 	g, err := onAudited(f.Revive(), 3)
@@ -56,7 +57,8 @@ func learnedOn(f *crashfs.FS) (out learned) {
 		fail("%+v, %v", installed, err)
 	}
 	for _, i := range installed.Installed {
-		// The record stands: then its own copy has to be there, not only what stands in for it.
+		// With the record its own copy has to exist, not only the artifact that replaces a lost
+		// copy.
 		data, err := g.Objects.Object(ctx, manifest.Installed, i.Artifact.SHA256)
 		if err != nil || canon.Sum(data) != i.Artifact.SHA256 {
 			fail("%s: %v", i.Ref, err)
@@ -90,22 +92,22 @@ func learnedOn(f *crashfs.FS) (out learned) {
 	return out
 }
 
-// withAct is a list of acts with one more: in order of words, since the clock of the
-// tests stands still.
+// withAct is a list of acts with one more, sorted by words, since the clock of the tests does not
+// advance.
 func withAct(acts, act string) string {
 	all := append(strings.Fields(acts), act)
 	slices.Sort(all)
 	return strings.Join(all, " ")
 }
 
-// learningCase is a call to explore: what it changes is told by learned.
-type learningCase struct {
+// proposalCase is a call to explore; learned shows its effect.
+type proposalCase struct {
 	name string
 	base *crashfs.FS
 	call func(*engine.Engine) error
 }
 
-func (c learningCase) on(f *crashfs.FS, seed byte) error {
+func (c proposalCase) on(f *crashfs.FS, seed byte) error {
 	g, err := onAudited(f, seed)
 	if err == nil {
 		err = c.call(g)
@@ -113,7 +115,7 @@ func (c learningCase) on(f *crashfs.FS, seed byte) error {
 	return err
 }
 
-func sits(who string) engine.Caller {
+func atTerminal(who string) engine.Caller {
 	return engine.Caller{Actor: event.Actor{Kind: event.Human, Ref: who}, AtMs: 5}
 }
 
@@ -125,16 +127,16 @@ func proposes(t testing.TB, seed byte, name, says string) func(*engine.Engine) e
 	}
 }
 
-// learningCases are the calls, each on a disk that they may begin on. What is applied and
-// rolled back takes the place of another, so that something comes back.
-func learningCases(t testing.TB) (out []learningCase) {
+// proposalCases are the calls, each on a disk that they may begin on. The proposal that is applied
+// and rolled back replaces another one, so that the rollback restores something.
+func proposalCases(t testing.TB) (out []proposalCase) {
 	ctx, name := context.Background(), id.NewProposal(id.Seed{2}).String()
 	about := engine.DecideRequest{Ref: name, Reason: "r", AtTerminal: true}
 	approve := func(who string) func(*engine.Engine) error {
 		return func(g *engine.Engine) error {
 			_, d, err := g.Proposal(ctx, "", name)
 			if err == nil {
-				_, err = g.ApproveProposal(ctx, sits(who), about, d.About.ArtifactSHA256)
+				_, err = g.ApproveProposal(ctx, atTerminal(who), about, d.About.ArtifactSHA256)
 			}
 			return err
 		}
@@ -143,12 +145,12 @@ func learningCases(t testing.TB) (out []learningCase) {
 		return func(g *engine.Engine) error {
 			a := about
 			a.Ref = ref
-			_, err := g.ApplyProposal(ctx, sits("ada"), engine.ApplyRequest{DecideRequest: a, Override: true})
+			_, err := g.ApplyProposal(ctx, atTerminal("ada"), engine.ApplyRequest{DecideRequest: a, Override: true})
 			return err
 		}
 	}
 	apply := func(g *engine.Engine) error {
-		_, err := g.ApplyProposal(ctx, sits("ada"), engine.ApplyRequest{DecideRequest: about})
+		_, err := g.ApplyProposal(ctx, atTerminal("ada"), engine.ApplyRequest{DecideRequest: about})
 		return err
 	}
 	propose, revised := proposes(t, 2, "test.flow", "one"), asWorkflow(t, "test.flow", "two")
@@ -167,7 +169,7 @@ func learningCases(t testing.TB) (out []learningCase) {
 	}
 	before := []func(*engine.Engine) error{proposes(t, 1, "test.flow", "zero"), override(id.NewProposal(id.Seed{1}).
 		String()), propose}
-	return []learningCase{
+	return []proposalCase{
 		{"propose in a store that is not there", crashfs.New(), propose},
 		{"propose", disk(proposes(t, 1, "test.flow", "zero")), propose},
 		{"revise", disk(propose, approve("ben")), func(g *engine.Engine) error {
@@ -177,35 +179,35 @@ func learningCases(t testing.TB) (out []learningCase) {
 		{"approve", disk(propose), approve("ada")},
 		{"apply", disk(append(before, approve("ben"))...), apply},
 		{"roll back", disk(append(before, approve("ben"), apply)...), func(g *engine.Engine) error {
-			_, err := g.RollBackProposal(ctx, sits("ada"), about)
+			_, err := g.RollBackProposal(ctx, atTerminal("ada"), about)
 			return err
 		}},
 	}
 }
 
-// wants is how the disk stands before a call and after it.
-func (c learningCase) wants(t testing.TB) (before, after learned) {
+// wants is the state of the disk before a call and after it.
+func (c proposalCase) wants(t testing.TB) (before, after proposalState) {
 	t.Helper()
 	done := c.base.Revive()
 	if err := c.on(done, 2); err != nil {
 		t.Fatal(err)
 	}
-	before, after = learnedOn(c.base), learnedOn(done)
+	before, after = proposalStateOf(c.base), proposalStateOf(done)
 	if before == after || before.wrong+after.wrong != "" {
 		t.Fatalf("%s: %+v, %+v", c.name, before, after)
 	}
 	return before, after
 }
 
-// goesOn proposes one thing more: it is recorded beside what stands, and no line of the
-// audit log is owed any longer.
-func (c learningCase) goesOn(t testing.TB, f *crashfs.FS, at learned) (why string) {
+// continues makes one more proposal: it is recorded beside the others, and afterwards no line of the
+// audit log is missing.
+func (c proposalCase) continues(t testing.TB, f *crashfs.FS, at proposalState) (why string) {
 	next := f.Revive()
 	g, err := onAudited(next, 9)
 	if err == nil {
 		err = proposes(t, 9, "test.next", "next")(g)
 	}
-	now := learnedOn(next)
+	now := proposalStateOf(next)
 	if err != nil || now.wrong != "" || now.proposals != at.proposals+"draft 1 0, " || now.inUse != at.inUse ||
 		now.acts != withAct(at.acts, "propose") {
 		return fmt.Sprintf("and the next call, %v: %+v", err, now)
@@ -222,17 +224,17 @@ func (c learningCase) goesOn(t testing.TB, f *crashfs.FS, at learned) (why strin
 	return ""
 }
 
-// explore looks at every state that a power cut leaves of a call, until one is wrong.
-func (c learningCase) explore(t testing.TB, how crashfs.Look, before, after learned) (count crashfs.Count, why string) {
+// explore tries the states that a power cut leaves of a call, until one is wrong.
+func (c proposalCase) explore(t testing.TB, how crashfs.Look, before, after proposalState) (count crashfs.Count, why string) {
 	count = crashfs.Explore(c.base, how, func(f *crashfs.FS) {
 		if err := c.on(f, 2); err != nil && c.base.Mutation == nil {
 			t.Error(err)
 		}
 	}, func(s crashfs.State, done bool) bool {
-		at := learnedOn(s.FS)
+		at := proposalStateOf(s.FS)
 		ok := at == after || !done && at == before
 		if ok && count.States%8 == 0 {
-			why = c.goesOn(t, s.FS, at)
+			why = c.continues(t, s.FS, at)
 		}
 		count.States++
 		if !ok {
@@ -246,15 +248,16 @@ func (c learningCase) explore(t testing.TB, how crashfs.Look, before, after lear
 	return count, why
 }
 
-// TestExploreCrashesOfProposals: in whatever state a power cut leaves the disk, what was
-// acknowledged is there, and what was not is there as a whole or not at all: the record,
-// the bytes that it brought, and its line in the audit log.
+// TestExploreCrashesOfProposals: in every state that a power cut leaves of the disk, what was
+// acknowledged is recorded, and anything else is recorded completely or not at all: the record, the
+// bytes that it brought, and its line in the audit log.
 func TestExploreCrashesOfProposals(t *testing.T) {
 	t.Parallel()
-	for _, c := range learningCases(t) {
+	for _, c := range proposalCases(t) {
 		t.Run(c.name, func(t *testing.T) {
 			before, after := c.wants(t)
-			count, why := c.explore(t, crashfs.Look{Limit: sideLimit()}, before, after)
+			look := crashfs.Look{Limit: sideLimit, Cases: sample.OneIn(t, 40)}
+			count, why := c.explore(t, look, before, after)
 			if why != "" {
 				t.Error(why)
 			}
@@ -263,24 +266,21 @@ func TestExploreCrashesOfProposals(t *testing.T) {
 	}
 }
 
-// TestFaultsOfProposals: one operation at a time fails, tears or is the last one. Whoever
-// was told that it is done has it done; whoever was told that it failed may send it again.
+// TestFaultsOfProposals: one operation at a time fails, tears or is the last one. An answered call
+// is done, and a call that returned an error can be sent again.
 func TestFaultsOfProposals(t *testing.T) {
 	t.Parallel()
-	for _, c := range learningCases(t) {
+	for _, c := range proposalCases(t) {
 		t.Run(c.name, func(t *testing.T) {
 			before, after := c.wants(t)
-			count := crashfs.Break(c.base, func(f *crashfs.FS) error { return c.on(f, 2) },
+			count := crashfs.Break(c.base, sample.OneIn(t, 20), func(f *crashfs.FS) error { return c.on(f, 2) },
 				func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
-					if passed(op.N, 5) {
-						return true
-					}
-					at, killed := learnedOn(left), flaw.Err == nil
+					at, killed := proposalStateOf(left), flaw.Err == nil
 					said := fault.Is(err, fault.StoreOutcomeUnknown) || fault.Is(err, fault.StoreAnswerUnread)
 					ok := at == after && (err == nil || killed || said) || at == before && (err != nil || killed)
 					why := ""
-					if ok && op.N%4 == 0 { // three calls more each time
-						why = c.goesOn(t, left, at)
+					if ok && op.N%4 == 0 { // each costs three calls more
+						why = c.continues(t, left, at)
 					}
 					if !ok || why != "" {
 						t.Errorf("%s %s: %v: %+v %s", op, flaw, err, at, why)

@@ -16,10 +16,11 @@ import (
 	"github.com/waybill/waybill/durable/log/audit"
 )
 
-// TestEveryMoveFromEveryState: what the table allows is on record with who and why, in
-// the history and in the audit log; what it does not allow changes nothing.
+// TestEveryMoveFromEveryState: what the table allows is recorded with actor and reason, in the
+// history and in the audit log; what it does not allow changes nothing.
 func TestEveryMoveFromEveryState(t *testing.T) {
-	// Where a move leads, by the state that it starts from; no word is a refusal.
+	t.Parallel()
+	// The state that a move leads to, by the state that it starts from; an empty word is a refusal.
 	table := map[string]map[string]proposal.State{
 		"draft": {"revise": "revised", "approve": "draft", "apply": "applied", "reject": "rejected",
 			"archive": "archived"},
@@ -79,9 +80,9 @@ func TestEveryMoveFromEveryState(t *testing.T) {
 	}
 }
 
-// TestWhereItWasLearned: the runs that are named must be here, whatever else is wrong
-// with them.
-func TestWhereItWasLearned(t *testing.T) {
+// TestSourceRunsOfAProposal: the runs that are named must be in this store, in any health.
+func TestSourceRunsOfAProposal(t *testing.T) {
+	t.Parallel()
 	r, elsewhere := newReview(t), newReview(t)
 	a := r.start(twoSteps)
 	elsewhere.seeds = 77
@@ -97,7 +98,7 @@ func TestWhereItWasLearned(t *testing.T) {
 		return strings.ReplaceAll(err.Error(), run, "RUN")
 	}
 	if absent := id.NewRun(id.Seed{99}).String(); said(absent) != said(theirs) {
-		t.Errorf("%q is told from %q", said(absent), said(theirs))
+		t.Errorf("%q differs from %q", said(absent), said(theirs))
 	}
 	r.same(before, "a refused proposal")
 	// The same run under several names is one, and none of the caller's values changes.
@@ -114,8 +115,9 @@ func TestWhereItWasLearned(t *testing.T) {
 	}
 }
 
-// TestAWorkspacesProposals are nobody else's: not found, not listed, not in use.
-func TestAWorkspacesProposals(t *testing.T) {
+// TestProposalsOfAWorkspace are not found, not listed and not in use in another one.
+func TestProposalsOfAWorkspace(t *testing.T) {
+	t.Parallel()
 	r, ctx := newReview(t), context.Background()
 	blue := asWorkflow(t, "test.blue", "in blue")
 	blue.Workspace = "blue"
@@ -177,9 +179,10 @@ func TestAWorkspacesProposals(t *testing.T) {
 	}
 }
 
-// TestWhatIsInstalledIsWhatWasProposed, byte for byte, after several revisions (RFC 0096
-// E): nothing is spelled or made anew on the way.
-func TestWhatIsInstalledIsWhatWasProposed(t *testing.T) {
+// TestInstalledBytesAreTheProposedOnes, byte for byte, after several revisions
+// (docs/design.md#proposals): nothing is encoded again on the way.
+func TestInstalledBytesAreTheProposedOnes(t *testing.T) {
+	t.Parallel()
 	r := newReview(t)
 	p := r.propose(asWorkflow(t, "test.flow", "one"))
 	for _, says := range []string{"two \u00e9\u20ac", "three \"quoted\"", "four"} {
@@ -205,9 +208,10 @@ func TestWhatIsInstalledIsWhatWasProposed(t *testing.T) {
 	}
 }
 
-// TestLikenesses: what is the same or nearly is told, the nearest first, one of it on the
-// wire, and never the proposal itself.
-func TestLikenesses(t *testing.T) {
+// TestSimilarProposals: equal and similar proposals are listed, the nearest first, one of them in
+// the answer, and never the proposal itself.
+func TestSimilarProposals(t *testing.T) {
+	t.Parallel()
 	r := newReview(t)
 	says := strings.Repeat("Read the change, look for what it breaks, and say so plainly to whoever wrote it. ", 6)
 	first := r.propose(asWorkflow(t, "test.flow", says))
@@ -239,14 +243,14 @@ func TestLikenesses(t *testing.T) {
 	if again.Proposal.DuplicateOf == nil || *again.Proposal.DuplicateOf != refs[0] {
 		t.Errorf("on the wire: %v", again.Proposal.DuplicateOf)
 	}
-	// A revision is compared again, and not with what it revises.
+	// A revision is compared again, and not with the revision before it.
 	revised := r.revise(again, asWorkflow(t, "test.flow", says))
 	for _, d := range revised.About.Duplicates {
 		if strings.Contains(d.Ref, again.Proposal.ID.String()) {
 			t.Errorf("like itself: %+v", revised.About.Duplicates)
 		}
 	}
-	// What nobody can apply any more is none.
+	// A proposal that can no longer be applied is not listed.
 	_, err = r.g.RejectProposal(context.Background(), r.person("ada"), aboutProposal(first, "r"))
 	must(t, err)
 	other := engine.ProposeRequest{Draft: drafted(t, proposal.Automation, workflowNamed("test.flow", says), ""),
@@ -260,9 +264,10 @@ func TestLikenesses(t *testing.T) {
 	}
 }
 
-// TestNoSecretOfAProposalIsStored: none of its texts reaches a file with what it gave
-// away (R30).
+// TestNoSecretOfAProposalIsStored: each text is redacted before it reaches a file
+// (docs/design.md#redaction).
 func TestNoSecretOfAProposalIsStored(t *testing.T) {
+	t.Parallel()
 	r, ctx := newReview(t), context.Background()
 	n := 0
 	secret := func() string { n++; return fmt.Sprintf("sk-canary%024dABCDEF", n) }
@@ -279,7 +284,7 @@ func TestNoSecretOfAProposalIsStored(t *testing.T) {
 	p, err := r.g.Propose(ctx, r.by(), r.seed(), draft())
 	must(t, err)
 	if len(p.Redacted) < 6 {
-		t.Errorf("told of %+v", p.Redacted)
+		t.Errorf("reported %+v", p.Redacted)
 	}
 	p, err = r.g.ReviseProposal(ctx, r.by(), p.Proposal.ID.String(), draft())
 	must(t, err)
@@ -303,6 +308,6 @@ func TestNoSecretOfAProposalIsStored(t *testing.T) {
 		}
 	}
 	if len(files) < 12 {
-		t.Errorf("only %d files were looked through", len(files))
+		t.Errorf("only %d files were searched", len(files))
 	}
 }

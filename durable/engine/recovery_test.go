@@ -16,12 +16,13 @@ const named = `{"id":"test.named","name":"Named","description":"d","version":"1.
  {"id":"two","title":"Go on","prompt":"p","functionReferences":["far()","look()"]},
  {"id":"three","title":"End","prompt":"p"}]}`
 
-// TestRecapTellsWhatCameBefore: to whoever only looks; an advance brings none.
-func TestRecapTellsWhatCameBefore(t *testing.T) {
-	w := newWorld(t)
+// TestRecapDescribesThePast for a caller that rehydrates; an advance has none.
+func TestRecapDescribesThePast(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(named)
 	if w.look(a.StateToken).Recap != "" {
-		t.Error("at the root there is nothing to tell")
+		t.Error("the root has a recap")
 	}
 	b := w.must(a, note("began well"))
 	c := w.must(b, advance.Request{})
@@ -35,23 +36,25 @@ func TestRecapTellsWhatCameBefore(t *testing.T) {
 	}
 }
 
-func TestRecapTellsWhatIsKeptAndOpen(t *testing.T) {
-	w := newWorld(t)
+func TestRecapListsCheckpointsAndGaps(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	a := w.must(w.start(twoSteps), note("not yet"))
 	a = w.mustKeep(a, advance.Request{Notes: "half way", Artifacts: []advance.Artifact{report("draft", "1")}})
 	got := w.look(a.StateToken).Recap
 	for _, want := range []string{"- critical: The notes do not meet",
 		"### Sent with an attempt at this step\n\nnot yet", "### Checkpoint 1 of 1\n\nhalf way\n\nArtifacts: draft"} {
 		if !strings.Contains(got, want) {
-			t.Errorf("it does not say %q:\n%s", want, got)
+			t.Errorf("%q is not in:\n%s", want, got)
 		}
 	}
 }
 
-// TestRecapOfARewind: the branches that are there, the preferred one first, and the
-// functions that they name and the prompt does not.
+// TestRecapOfARewind: the existing branches, the preferred one first, and the functions that they
+// name and the prompt does not.
 func TestRecapOfARewind(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(named)
 	first := w.must(a, note("the long way"))
 	end := w.must(w.must(first, note("went on")), note("ended"))
@@ -68,14 +71,14 @@ func TestRecapOfARewind(t *testing.T) {
 	for _, want := range parts {
 		i := strings.Index(got[at:], want)
 		if i < 0 {
-			t.Fatalf("it does not say, or not in order, %q:\n%s", want, got)
+			t.Fatalf("%q is missing, or not in order:\n%s", want, got)
 		}
 		at += i
 	}
 	if strings.Contains(got, "look()") {
-		t.Error("a function of the prompt is told twice")
+		t.Error("a function of the prompt is named twice")
 	}
-	// Touched again, an older branch is the preferred one, and told first.
+	// An older branch that is advanced again is the preferred one, and listed first.
 	older := w.must(w.look(first.StateToken), note("again"))
 	newer := w.must(second, note("on"))
 	w.mustKeep(older, note("so far"))
@@ -87,9 +90,10 @@ func TestRecapOfARewind(t *testing.T) {
 	}
 }
 
-// TestRecapOfManyBranches: bounded, and the rest is counted.
+// TestRecapOfManyBranches: the list is bounded, and the rest is counted.
 func TestRecapOfManyBranches(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(longOne)
 	for i := range 9 {
 		w.must(w.must(w.look(a.StateToken), note("fork")), note(fmt.Sprintf("<%d>%s", i, strings.Repeat("é", 2000))))
@@ -104,10 +108,11 @@ func TestRecapOfManyBranches(t *testing.T) {
 	}
 }
 
-// TestRecapLooksBackAtTheNearest: however long the run is, the text is bounded, and
-// the same for the same log.
-func TestRecapLooksBackAtTheNearest(t *testing.T) {
-	w := newWorld(t)
+// TestRecapOfALongRun: the text is bounded for any length of the run, and the same for the same
+// log.
+func TestRecapOfALongRun(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(longOne)
 	for i := range 11 {
 		a = w.must(a, note(fmt.Sprintf("<%d>%s", i, strings.Repeat("é", 1000))))
@@ -119,6 +124,6 @@ func TestRecapLooksBackAtTheNearest(t *testing.T) {
 	}
 	w.g = w.process()
 	if again := w.look(a.StateToken).Recap; again != got {
-		t.Error("another process tells something else")
+		t.Error("another process gives another text")
 	}
 }

@@ -21,10 +21,10 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// mender is a process that can repair.
-func (w *world) mender() *engine.Engine {
+// repairer is a process that can repair.
+func (w *fixture) repairer() *engine.Engine {
 	w.Helper()
-	s, err := filestore.OpenDir(w.dir, filestore.Options{LockWait: 5 * time.Second})
+	s, err := openUnsynced(w, w.dir, filestore.Options{LockWait: 5 * time.Second})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -34,9 +34,9 @@ func (w *world) mender() *engine.Engine {
 	return g
 }
 
-func (w *world) repair(call engine.RepairCall) engine.RepairReport {
+func (w *fixture) repair(call engine.RepairCall) engine.RepairReport {
 	w.Helper()
-	out, err := w.mender().Repair(context.Background(), w.by(), call)
+	out, err := w.repairer().Repair(context.Background(), w.by(), call)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func (w *world) repair(call engine.RepairCall) engine.RepairReport {
 }
 
 // flip changes one bit of a file of the store.
-func (w *world) flip(name string, at int) {
+func (w *fixture) flip(name string, at int) {
 	w.Helper()
 	at2 := filepath.Join(w.dir, filepath.FromSlash(name))
 	b, err := os.ReadFile(at2)
@@ -63,7 +63,7 @@ func (w *world) flip(name string, at int) {
 func sessionDir(a engine.Answer) string { return "sessions/" + a.Session.SessionID.String() }
 
 // segments lists the segments of a session, oldest first.
-func (w *world) segmentsOf(a engine.Answer) []string {
+func (w *fixture) segmentsOf(a engine.Answer) []string {
 	w.Helper()
 	entries, err := os.ReadDir(filepath.Join(w.dir, sessionDir(a), "events"))
 	if err != nil {
@@ -76,10 +76,11 @@ func (w *world) segmentsOf(a engine.Answer) []string {
 	return out
 }
 
-// TestRepairGoesOnFromThePrefix: what is behind the damage is told and gone, what is
-// before it goes on, and tokens of what is gone are told so.
-func TestRepairGoesOnFromThePrefix(t *testing.T) {
-	w := newWorld(t)
+// TestRepairContinuesFromThePrefix: events behind the damage are reported and removed, the prefix
+// continues, and tokens of removed nodes are refused with that reason.
+func TestRepairContinuesFromThePrefix(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	started := w.start(longOne)
 	second := w.must(started, note("one"))
 	third := w.must(second, note("two"))
@@ -106,12 +107,12 @@ func TestRepairGoesOnFromThePrefix(t *testing.T) {
 		len(done.Steps) != len(planned.Steps) || done.Lost.Events != planned.Lost.Events {
 		t.Errorf("planned %+v\ndid %+v", planned, done)
 	}
-	v, err := w.mender().Verify(context.Background())
+	v, err := w.repairer().Verify(context.Background())
 	if err != nil || !v.OK || v.Sessions[0].Health != manifest.Healthy {
 		t.Errorf("verified %+v, %v", v, err)
 	}
 	for _, late := range []engine.Answer{third, fourth} {
-		if _, err := w.mender().
+		if _, err := w.repairer().
 			Continue(context.Background(), w.by(), engine.Continue{StateToken: late.StateToken, AckToken: late.AckToken,
 				Request: note("late")}); !fault.Is(err, fault.TokenUnknownNode) {
 			t.Errorf("a token of what is lost: %v; want TOKEN_UNKNOWN_NODE", err)
@@ -127,9 +128,10 @@ func TestRepairGoesOnFromThePrefix(t *testing.T) {
 	}
 }
 
-// TestRepairOfWhatHasNoPrefix: the session is gone from the store, and nothing else is.
-func TestRepairOfWhatHasNoPrefix(t *testing.T) {
-	w := newWorld(t)
+// TestRepairWithoutAPrefix: the session is removed from the store, and nothing else is.
+func TestRepairWithoutAPrefix(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	gone, stays := w.start(twoSteps), w.start(longOne)
 	w.flip(sessionDir(gone)+"/manifest.jsonl", 30)
 	done := w.repair(engine.RepairCall{Ref: gone.Session.SessionID.String(), Apply: true})
@@ -144,16 +146,17 @@ func TestRepairOfWhatHasNoPrefix(t *testing.T) {
 			t.Errorf("%+v: %v", step, err)
 		}
 	}
-	list, err := w.mender().Runs(context.Background())
+	list, err := w.repairer().Runs(context.Background())
 	if err != nil || len(list.Runs) != 1 || len(list.Unreadable) != 0 || list.Runs[0].RunID != stays.Session.RunID {
 		t.Errorf("%+v, %v", list, err)
 	}
 }
 
-// TestRepairTellsWhatItCannotDo: objects are not made again, keys have a command of
-// their own, and remains need nothing.
-func TestRepairTellsWhatItCannotDo(t *testing.T) {
-	w := newWorld(t)
+// TestRepairReportsWhatItCannotDo: objects are not made again, keys have a command of their own,
+// and leftovers require nothing.
+func TestRepairReportsWhatItCannotDo(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	b := w.must(a, note("done"))
 	_ = b
@@ -199,10 +202,11 @@ func TestRepairTellsWhatItCannotDo(t *testing.T) {
 	}
 }
 
-// TestRepairBelievesTheHeadCache: a log that lost what a sealed cache names goes on
-// from where it ends, and the proof does not outlive the repair.
-func TestRepairBelievesTheHeadCache(t *testing.T) {
-	l := newLong(t, newWorld(t), 9)
+// TestRepairUsesTheHeadCache: a log that lost what a sealed cache names continues from its end, and
+// the cache does not name the lost head after the repair.
+func TestRepairUsesTheHeadCache(t *testing.T) {
+	t.Parallel()
+	l := newLongRun(t, newFixture(t), 9)
 	for i := range 40 {
 		l.attempt(l.tip(), fmt.Sprintf("ok %d", i))
 	}
@@ -248,14 +252,15 @@ func TestRepairBelievesTheHeadCache(t *testing.T) {
 	l.attempt(l.tip(), "ok")
 }
 
-// TestRepairOfAnImportedSession: the mark says no more is imported than is left.
+// TestRepairOfAnImportedSession: the mark states no more imported events than are left.
 func TestRepairOfAnImportedSession(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(longOne)
 	for range 3 {
 		a = w.must(a, note("x"))
 	}
-	ctx, g := context.Background(), w.mender()
+	ctx, g := context.Background(), w.repairer()
 	v, err := g.VerifySession(ctx, a.Session.SessionID.String())
 	if err != nil {
 		t.Fatal(err)
@@ -292,9 +297,10 @@ func TestRepairOfAnImportedSession(t *testing.T) {
 	}
 }
 
-// TestRepairWhereNothingIs: an empty store, and one that is not there.
-func TestRepairWhereNothingIs(t *testing.T) {
-	w := newWorld(t)
+// TestRepairOfAnEmptyStore: an empty store, and one that does not exist.
+func TestRepairOfAnEmptyStore(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	done := w.repair(engine.RepairCall{Apply: true})
 	if len(done.Steps) > 0 || len(done.Findings) > 0 || done.Waiting() || done.Hopeless() {
 		t.Errorf("%+v", done)
@@ -302,7 +308,7 @@ func TestRepairWhereNothingIs(t *testing.T) {
 	if _, err := os.Stat(w.dir); err == nil {
 		t.Error("a repair made the store")
 	}
-	if _, err := w.mender().Repair(context.Background(), w.by(), engine.RepairCall{Ref: "nothing"}); !fault.Is(err,
+	if _, err := w.repairer().Repair(context.Background(), w.by(), engine.RepairCall{Ref: "nothing"}); !fault.Is(err,
 		fault.RunNotFound) {
 		t.Errorf("of no session: %v", err)
 	}

@@ -65,8 +65,7 @@ func (c *segments) Visit(s manifest.Segment, _ manifest.Head) error {
 	return nil
 }
 
-// step is one thing that somebody does; it names its node by its number, so that it
-// can be done again in another store.
+// step is one call; it names its node by its number, so that it can be made again in another store.
 type step struct {
 	op    string
 	node  int // among the nodes that were answered so far; -1 is the latest
@@ -106,7 +105,7 @@ func (c step) request() advance.Request {
 	return r
 }
 
-// play makes the calls, each at its own moment. What is refused is a part of it.
+// play makes the calls, each at its own time. Refused calls are a part of it.
 func (d *disk) play(w compile.Compiled, calls []step) []engine.Position {
 	ctx := context.Background()
 	by := func(n int) engine.Caller {
@@ -145,7 +144,7 @@ func (d *disk) play(w compile.Compiled, calls []step) []engine.Position {
 				starts = append(starts, out.Position())
 			}
 		case "cancel", "cancel busy":
-			_, err = d.g.Cancel(ctx, by(i+1), &desk{held: c.op != "cancel"}, at,
+			_, err = d.g.Cancel(ctx, by(i+1), &performerStub{held: c.op != "cancel"}, at,
 				engine.CancelRequest{Reason: c.value, Failed: c.key != ""})
 		case "close":
 			_, err = d.g.Close(ctx, by(i+1), at)
@@ -157,10 +156,10 @@ func (d *disk) play(w compile.Compiled, calls []step) []engine.Position {
 	return starts
 }
 
-// TestRandomSessionsAreReDriven: the same calls in another store leave the same
-// bytes, and every session comes out of its own record the same.
+// TestRandomSessionsAreReDriven: the same calls in another store leave the same bytes, and
+// re-driving every session from its own record gives the same session.
 func TestRandomSessionsAreReDriven(t *testing.T) {
-	w := newWorld(t).compiled(mixed)
+	w := newFixture(t).compiled(mixed)
 	rapid.Check(t, func(t *rapid.T) {
 		calls := rapid.SliceOfN(rapid.Custom(drawStep), 1, 25).Draw(t, "calls")
 		d := newDisk(t)
@@ -182,8 +181,9 @@ func TestRandomSessionsAreReDriven(t *testing.T) {
 	})
 }
 
-// TestEveryOperationIsReDriven: one session in which everything happens, and a fork.
+// TestEveryOperationIsReDriven: one session with every operation, and a fork.
 func TestEveryOperationIsReDriven(t *testing.T) {
+	t.Parallel()
 	ack := step{op: "ack", node: -1, notes: "done", key: "target", value: "a", files: []string{"plan"}}
 	refused, long, empty := step{op: "ack", node: -1, notes: "no", value: "a"}, ack, step{op: "ack", node: -1}
 	long.notes, long.prefs = "long", []event.PreferenceChange{{Key: "riskPolicy", Value: "balanced"}}
@@ -192,7 +192,7 @@ func TestEveryOperationIsReDriven(t *testing.T) {
 		ack, {op: "approve", node: -1, value: "fine"}, empty, {op: "fork", node: -1, value: "again"},
 		{op: "cancel busy", node: 0, value: "r"}, {op: "close", node: 0}}
 	d := newDisk(t)
-	starts := d.play(newWorld(t).compiled(mixed), calls)
+	starts := d.play(newFixture(t).compiled(mixed), calls)
 	got := d.bytes()
 	for _, part := range []string{`"blocked"`, `"checkpoint_created"`, "wr.human_approval", `"forkedFrom"`,
 		`"run_cancel_requested"`, `"run_closed"`, "TRUNCATED"} {
@@ -210,10 +210,9 @@ func TestEveryOperationIsReDriven(t *testing.T) {
 	}
 }
 
-// TestAttemptsFromOneNodeAreBranches: N attempts that are accepted at one node lead
-// to N nodes.
+// TestAttemptsFromOneNodeAreBranches: N attempts that are accepted at one node lead to N nodes.
 func TestAttemptsFromOneNodeAreBranches(t *testing.T) {
-	w := newWorld(t).compiled(twoSteps)
+	w := newFixture(t).compiled(twoSteps)
 	rapid.Check(t, func(t *rapid.T) {
 		d, n := newDisk(t), rapid.IntRange(1, 8).Draw(t, "attempts")
 		ctx := context.Background()
@@ -244,8 +243,9 @@ func TestAttemptsFromOneNodeAreBranches(t *testing.T) {
 	})
 }
 
-// TestSamplesAreReDriven takes real workflows to their end, and through it again.
+// TestSamplesAreReDriven runs existing workflows to their end, and re-drives them.
 func TestSamplesAreReDriven(t *testing.T) {
+	t.Parallel()
 	files, _ := filepath.Glob(filepath.Join(samplesDir, "*.json"))
 	if len(files) == 0 {
 		t.Skip("the sample workflows are not beside the project")
@@ -257,7 +257,7 @@ func TestSamplesAreReDriven(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w, c := newWorld(t), compileSample(t, name, data)
+			w, c := newFixture(t), compileSample(t, name, data)
 			a, err := w.g.Start(context.Background(), w.by(), id.Seed{1},
 				engine.Start{Workflow: c, SourceKind: event.SourceBundled, SourceRef: name})
 			if err != nil {
@@ -271,9 +271,10 @@ func TestSamplesAreReDriven(t *testing.T) {
 	}
 }
 
-// TestCutNotesLeaveADecisionOpen: what a criterion looked for stands beyond the cut.
+// TestCutNotesLeaveADecisionOpen: the text that a criterion requires is beyond the cut.
 func TestCutNotesLeaveADecisionOpen(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newFixture(t)
 	a := w.must(w.start(twoSteps), note(strings.Repeat("x", limits.NotesBytesMax)+" done"))
 	if a.Pending == nil || a.Pending.StepID != "second" {
 		t.Fatalf("%+v", a)
@@ -284,8 +285,9 @@ func TestCutNotesLeaveADecisionOpen(t *testing.T) {
 	}
 }
 
-// TestReplayFindsTheFirstDifference: facts that no call comes to.
+// TestReplayFindsTheFirstDifference: facts that no call leads to.
 func TestReplayFindsTheFirstDifference(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name    string
 		data    event.Payload
@@ -297,17 +299,17 @@ func TestReplayFindsTheFirstDifference(t *testing.T) {
 			event.DecisionTraceAppended{TraceID: id.FromStart(id.RootNode(id.NewRun(id.Seed{9}))).Trace(0),
 				Entries: []event.TraceEntry{{Kind: event.SelectedNextStep, Summary: "s"}}}, nil, "",
 			"no operation of this version"},
-		{"an end that nobody asked for", event.RunClosed{Outcome: event.OutcomeFailed, Reason: "r"}, ofRun, "",
+		{"an end without a request", event.RunClosed{Outcome: event.OutcomeFailed, Reason: "r"}, ofRun, "",
 			"nobody asked"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			a := w.start(twoSteps)
 			scope := event.Scope{RunID: a.Session.RunID, NodeID: a.NodeID}
 			if row.scope != nil {
 				scope = row.scope(scope)
 			}
-			w.slip(a, scope, row.data)
+			w.appendUnchecked(a, scope, row.data)
 			got, err := w.process().Replay(context.Background(), a.Position())
 			if err != nil || got.OK || got.Difference == nil || got.Difference.Pointer != row.pointer ||
 				!strings.Contains(got.Difference.Message, row.message) || got.Segments != 1 {
@@ -319,11 +321,12 @@ func TestReplayFindsTheFirstDifference(t *testing.T) {
 
 func ofRun(s event.Scope) event.Scope { return event.Scope{RunID: s.RunID} }
 
-// TestReplayNamesTheMember: an attempt whose record says something else than it came to.
+// TestReplayNamesTheMember: an attempt whose record differs from its result.
 func TestReplayNamesTheMember(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(twoSteps)
-	w.slip(a, event.Scope{RunID: a.Session.RunID, NodeID: a.NodeID},
+	w.appendUnchecked(a, event.Scope{RunID: a.Session.RunID, NodeID: a.NodeID},
 		event.AdvanceRecorded{AttemptID: a.AttemptID, Intent: event.IntentAckPending,
 			Outcome: event.AdvancedTo(id.ChildNode(a.NodeID, a.AttemptID, id.OpAck)), RequestDigest: canon.Sum(nil)})
 	got, err := w.process().Replay(context.Background(), a.Position())
@@ -342,7 +345,8 @@ func TestReplayNamesTheMember(t *testing.T) {
 }
 
 func TestReplayRefusals(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newFixture(t)
 	at := w.start(twoSteps).Position()
 	other := at
 	other.Run = id.NewRun(id.Seed{88})
@@ -363,7 +367,7 @@ func TestReplayRefusals(t *testing.T) {
 	}
 }
 
-func lastSegment(t *testing.T, w *world, at engine.Position) string {
+func lastSegment(t *testing.T, w *fixture, at engine.Position) string {
 	names, err := os.ReadDir(filepath.Join(w.dir, "sessions", at.Session.String(), "events"))
 	if err != nil || len(names) == 0 {
 		t.Fatal(err)

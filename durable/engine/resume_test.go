@@ -27,7 +27,7 @@ func anchors(branch, head string) []event.ObservationRecorded {
 }
 
 // startAt begins a run in a workspace.
-func (w *world) startAt(source, branch, head string) engine.Answer {
+func (w *fixture) startAt(source, branch, head string) engine.Answer {
 	w.Helper()
 	w.seeds++
 	a, err := w.g.Start(context.Background(), w.by(), id.Seed{w.seeds}, engine.Start{Workflow: w.compiled(source),
@@ -38,7 +38,7 @@ func (w *world) startAt(source, branch, head string) engine.Answer {
 	return a
 }
 
-func (w *world) resume(q resume.Query) engine.ResumeList {
+func (w *fixture) resume(q resume.Query) engine.ResumeList {
 	w.Helper()
 	out, err := w.process().Resume(context.Background(), q)
 	if err != nil {
@@ -47,8 +47,9 @@ func (w *world) resume(q resume.Query) engine.ResumeList {
 	return out
 }
 
-func TestResumeOffersWhatIsMeant(t *testing.T) {
-	w := newWorld(t)
+func TestResumeOffersTheWantedRun(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	first := w.startAt(twoSteps, "main", "a")
 	second := w.must(first, note("done: the parser is mended"))
 	other := w.startAt(longOne, "feature", "b")
@@ -68,7 +69,7 @@ func TestResumeOffersWhatIsMeant(t *testing.T) {
 		fmt.Sprint(got.Candidates[1].WhyMatched) != "[recency_fallback]" {
 		t.Errorf("then %+v", got.Candidates[1])
 	}
-	// What is offered can be gone on with.
+	// A run that is offered can be continued.
 	a, err := w.g.Continue(context.Background(), w.by(), engine.Continue{StateToken: c.StateToken})
 	if err != nil || a.NodeID != second.NodeID ||
 		fmt.Sprint(c.Next.Command) != fmt.Sprint([]string{"waybill", "continue", "--state", c.StateToken}) ||
@@ -108,12 +109,13 @@ func asJSON(t *testing.T, x any) string {
 	return string(b)
 }
 
-// TestResumeOffersOnlyWhatCanBeGoneOnWith: damaged sessions, and those whose objects
-// are lost, are counted and passed over; what has ended says so.
-func TestResumeOffersOnlyWhatCanBeGoneOnWith(t *testing.T) {
-	w := newWorld(t)
+// TestResumeOffersOnlyRunsThatCanContinue: damaged sessions, and those with lost objects, are
+// counted and left out; an ended run is marked as such.
+func TestResumeOffersOnlyRunsThatCanContinue(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	good, ended := w.start(twoSteps), w.start(twoSteps)
-	if _, err := w.cancel(&desk{}, ended.Position(), engine.CancelRequest{}); err != nil {
+	if _, err := w.cancel(&performerStub{}, ended.Position(), engine.CancelRequest{}); err != nil {
 		t.Fatal(err)
 	}
 	damaged, lost := w.start(twoSteps), w.must(w.start(longOne), note("x"))
@@ -152,8 +154,9 @@ func TestResumeOffersOnlyWhatCanBeGoneOnWith(t *testing.T) {
 	}
 }
 
-func TestResumeWhereNothingIs(t *testing.T) {
-	w := newWorld(t)
+func TestResumeWithoutAStore(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	got := w.resume(resume.Query{Text: "x"})
 	if asJSON(t, got) != `{"candidates":[],"considered":0,"skipped":0}` {
 		t.Errorf("%+v", got)
@@ -165,14 +168,15 @@ func TestResumeWhereNothingIs(t *testing.T) {
 	w.start(twoSteps)
 	stop()
 	if _, err := w.process().Resume(ctx, resume.Query{}); err == nil || fault.CodeOf(err) == "" {
-		t.Errorf("a call that nobody waits for: %v", err)
+		t.Errorf("a cancelled call: %v", err)
 	}
 }
 
-// TestResumeLooksAtEverySession: the one that is meant is the oldest of more than a
-// thousand, and only the notes tell it.
-func TestResumeLooksAtEverySession(t *testing.T) {
-	w := newWorld(t)
+// TestResumeSearchesEverySession: the wanted one is the oldest of more than a thousand, and only
+// its notes identify it.
+func TestResumeSearchesEverySession(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	s := memstore.NewDisk(id.Seed{3}).Open(time.Second)
 	g := &engine.Engine{Logs: s, Locks: s, Objects: s, Sessions: s, Identity: s, Keyring: s}
 	ctx, c := context.Background(), w.compiled(twoSteps)

@@ -19,14 +19,14 @@ import (
 	"github.com/waybill/waybill/infra/filestore"
 )
 
-// review is a store whose proposals people decide about.
+// review is a store whose proposals are reviewed.
 type review struct {
-	*world
+	*fixture
 	made int
 }
 
 func newReview(t *testing.T) *review {
-	r := &review{world: newWorld(t)}
+	r := &review{fixture: newFixture(t)}
 	r.g = r.another()
 	return r
 }
@@ -34,7 +34,7 @@ func newReview(t *testing.T) *review {
 // another is another process with all ports.
 func (r *review) another() *engine.Engine {
 	r.Helper()
-	s, err := filestore.OpenDir(r.dir, filestore.Options{LockWait: time.Minute})
+	s, err := openUnsynced(r, r.dir, filestore.Options{LockWait: time.Minute})
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func (r *review) configure(pairs ...string) {
 	}
 }
 
-// workflowNamed is a workflow of an id that says something.
+// workflowNamed is a workflow with an id and a text.
 func workflowNamed(name, says string) string {
 	return fmt.Sprintf(`{"id":%q,"name":"N","description":"d","version":"1.0.0","steps":[{"id":"s","title":"S","prompt":%q}]}`, name, says)
 }
@@ -98,7 +98,7 @@ func (r *review) revise(p engine.Proposed, req engine.ProposeRequest) engine.Pro
 	return out
 }
 
-// about is a decision of a person who sits at a terminal.
+// about is a decision of a person at a terminal.
 func aboutProposal(p engine.Proposed, reason string) engine.DecideRequest {
 	return engine.DecideRequest{Ref: p.Proposal.ID.String(), Workspace: p.Proposal.Owner.Workspace, Reason: reason,
 		AtTerminal: true}
@@ -154,14 +154,14 @@ func (r *review) inUse(workspace string) (out []string) {
 	}
 	for _, i := range list.Installed {
 		if canon.Sum(i.Value.JCS()) != i.Artifact.SHA256 {
-			r.Errorf("%s holds other bytes than its record says", i.Ref)
+			r.Errorf("%s holds other bytes than its record names", i.Ref)
 		}
 		out = append(out, i.Slot.ID+"="+i.ProposalID.String())
 	}
 	return out
 }
 
-// onDisk is every file that says anything: locks, notes and caches do not.
+// onDisk is every file with records: locks, notes and caches are none.
 func (r *review) onDisk() map[string]string {
 	r.Helper()
 	out := map[string]string{}
@@ -206,7 +206,7 @@ func (r *review) acts() []string {
 	return out
 }
 
-// moves are the ways to act on a proposal, each by sam, who says "because".
+// moves are the calls that act on a proposal, each by sam, with the reason "because".
 func (r *review) moves() map[string]func(engine.Proposed) (engine.Proposed, error) {
 	ctx := context.Background()
 	sam := r.person("sam")

@@ -10,18 +10,18 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
-func (w *world) keys() engine.KeyList {
+func (w *fixture) keys() engine.KeyList {
 	w.Helper()
-	k, err := w.mender().ListKeys(context.Background())
+	k, err := w.repairer().ListKeys(context.Background())
 	if err != nil {
 		w.Fatal(err)
 	}
 	return k
 }
 
-func (w *world) rotate(have engine.KeyList) engine.KeyList {
+func (w *fixture) rotate(have engine.KeyList) engine.KeyList {
 	w.Helper()
-	k, err := w.mender().RotateKeys(context.Background(), w.by(), have)
+	k, err := w.repairer().RotateKeys(context.Background(), w.by(), have)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -30,7 +30,8 @@ func (w *world) rotate(have engine.KeyList) engine.KeyList {
 
 // TestTokensOutliveOneRotation: those of the previous key verify until the next one.
 func TestTokensOutliveOneRotation(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(longOne)
 	first := w.keys()
 	if first.State != engine.KeysReady || first.Current == "" || first.Previous != "" || first.Rotated {
@@ -43,7 +44,7 @@ func TestTokensOutliveOneRotation(t *testing.T) {
 	}
 	w.g = w.process()
 	b := w.must(a, note("one"))
-	if _, err := w.mender().RotateKeys(context.Background(), w.by(), first); !fault.Is(err, fault.StoreConflict) {
+	if _, err := w.repairer().RotateKeys(context.Background(), w.by(), first); !fault.Is(err, fault.StoreConflict) {
 		t.Errorf("a second rotation from the same: %v", err)
 	}
 	third := w.rotate(w.keys())
@@ -57,14 +58,15 @@ func TestTokensOutliveOneRotation(t *testing.T) {
 	w.must(b, note("two"))
 }
 
-// TestAKeyringThatIsLost: what is lost are tokens, not runs.
-func TestAKeyringThatIsLost(t *testing.T) {
+// TestALostKeyring: tokens are lost, runs are not.
+func TestALostKeyring(t *testing.T) {
+	t.Parallel()
 	for name, lose := range map[string]func(at string) error{
 		"damaged": func(at string) error { return os.WriteFile(at, []byte("{}"), 0o600) },
 		"open":    func(at string) error { return os.Chmod(at, 0o644) },
 		"missing": os.Remove,
 	} {
-		w := newWorld(t)
+		w := newFixture(t)
 		a := w.start(longOne)
 		at := filepath.Join(w.dir, "keys", "keyring.json")
 		if err := lose(at); err != nil {
@@ -103,10 +105,11 @@ func TestAKeyringThatIsLost(t *testing.T) {
 	}
 }
 
-// TestHeadCachesMissAfterARotation: nobody believes what the old key sealed, and the
-// answers are the same.
+// TestHeadCachesMissAfterARotation: a cache that the old key sealed is a miss, and the answers are
+// the same.
 func TestHeadCachesMissAfterARotation(t *testing.T) {
-	l := newLong(t, newWorld(t), 8)
+	t.Parallel()
+	l := newLongRun(t, newFixture(t), 8)
 	for range 20 {
 		l.attempt(l.tip(), "ok")
 	}
@@ -135,13 +138,14 @@ func TestHeadCachesMissAfterARotation(t *testing.T) {
 	}
 }
 
-// TestKeysWhereNoStoreIs: nothing is made.
-func TestKeysWhereNoStoreIs(t *testing.T) {
-	w := newWorld(t)
+// TestKeysWithoutAStore: nothing is made.
+func TestKeysWithoutAStore(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	if k := w.keys(); k.State != engine.KeysMissing {
 		t.Errorf("%+v", k)
 	}
-	if _, err := w.mender().RotateKeys(context.Background(), w.by(), w.keys()); !fault.Is(err, fault.TargetNotFound) ||
+	if _, err := w.repairer().RotateKeys(context.Background(), w.by(), w.keys()); !fault.Is(err, fault.TargetNotFound) ||
 		fault.Of(err).Suggestion == "" {
 		t.Errorf("rotated: %v", err)
 	}
@@ -150,8 +154,9 @@ func TestKeysWhereNoStoreIs(t *testing.T) {
 	}
 }
 
-// TestKeysOfAForeignStore: they are none of ours, and nothing is written there.
+// TestKeysOfAForeignStore: its keys are not used, and nothing is written there.
 func TestKeysOfAForeignStore(t *testing.T) {
+	t.Parallel()
 	var dir string
 	g := overForeign(t, foreignDir, &dir)
 	k, err := g.ListKeys(context.Background())

@@ -18,12 +18,12 @@ import (
 	"github.com/waybill/waybill/infra/discovery"
 )
 
-// samplesDir holds workflow files that are in use elsewhere. They are not part of
-// the project: where they are not, there is nothing to try.
+// samplesDir holds workflow files of another program. They are no part of the project: without them
+// the tests are skipped.
 const samplesDir = "../../../shared/data/workrail/workflows"
 
-// inputs is what the performer of a sample finds out on the way: context that it
-// sends with every step, and notes where the step looks for words.
+// inputs is what the performer of a sample finds out on the way: context that it sends with every
+// step, and notes where the step requires words.
 var inputs = map[string]struct {
 	context string
 	notes   map[string]string
@@ -45,10 +45,10 @@ var inputs = map[string]struct {
 	"wr.shaping.json": {context: `{"isTrivial":false}`},
 }
 
-// TestSamplesRunToTheirEnd drives each file as an agent would that does what it is
-// asked: it sends the artifact that a step wants, goes round each loop once more,
-// and then says stop.
+// TestSamplesRunToTheirEnd runs each file as an agent would that does what the prompts require: it
+// sends the artifact that a step requires, repeats each loop once, and then sends stop.
 func TestSamplesRunToTheirEnd(t *testing.T) {
+	t.Parallel()
 	files, _ := filepath.Glob(filepath.Join(samplesDir, "*.json"))
 	if len(files) == 0 {
 		t.Skip("the sample workflows are not beside the project")
@@ -60,7 +60,7 @@ func TestSamplesRunToTheirEnd(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := newWorld(t)
+			w := newFixture(t)
 			c := compileSample(t, name, data)
 			w.seeds++
 			a, err := w.g.Start(context.Background(), w.by(), id.Seed{w.seeds},
@@ -90,7 +90,7 @@ func TestSamplesRunToTheirEnd(t *testing.T) {
 }
 
 // rounds counts a loop's iterations by the steps that were shown in it.
-func rounds(t *testing.T, w *world, a engine.Answer, loopID string) int {
+func rounds(t *testing.T, w *fixture, a engine.Answer, loopID string) int {
 	t.Helper()
 	all, _, err := w.g.Events(context.Background(), a.Session.RunID.String())
 	if err != nil {
@@ -121,8 +121,8 @@ func compileSample(t *testing.T, name string, data []byte) compile.Compiled {
 	return c
 }
 
-// answerTo is what an agent sends for a step: its artifacts by the examples of
-// their contracts, and notes.
+// answerTo is what an agent sends for a step: its artifacts by the examples of their contracts, and
+// notes.
 func answerTo(t *testing.T, name string, c compile.Compiled, a engine.Answer) advance.Request {
 	t.Helper()
 	in := inputs[name]
@@ -141,7 +141,7 @@ func answerTo(t *testing.T, name string, c compile.Compiled, a engine.Answer) ad
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The search goes on until its second round has found something.
+	// The search continues until its second round has found something.
 	if name == "simple-search.json" {
 		found := len(loops) > 0 && loops[0].Iteration > 0
 		req.Context = canon.OfMembers(canon.Member{Name: "found", Value: canon.OfBool(found)},

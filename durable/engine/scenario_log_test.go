@@ -14,13 +14,12 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// What a then line says of the log: of the node that the answer speaks of, and of what
+// What a then line states about the log: about the node of the answer, and about the events that
 // the last call appended.
 
 func (p *player) node() *projections.Node { return p.after.Node(p.last.NodeID) }
 
-// thenGaps lists what is open at the answer's node, or with "on the path" from the
-// root to it.
+// thenGaps lists what is open at the answer's node, or with "on the path" from the root to it.
 func (p *player) thenGaps(s statement) error {
 	rest, path := strings.CutPrefix(s.text, "on the path")
 	gaps := p.node().OpenGaps
@@ -59,7 +58,7 @@ func (p *player) thenEvents(s statement) error {
 	return want(strings.Join(got, " "), strings.Join(expect, " "))
 }
 
-// thenEvent: among what was appended is an event of a kind whose line holds a text.
+// thenEvent: one of the appended events is of a kind, and its line holds a text.
 func (p *player) thenEvent(s statement) error {
 	kind, text, _ := strings.Cut(s.text, " ")
 	var seen []string
@@ -121,7 +120,7 @@ func (p *player) thenContext(s statement) error {
 func (p *player) thenPreferences(s statement) error {
 	at := p.node().Preferences
 	if at != p.last.Preferences {
-		return fmt.Errorf("the answer says %v, the log %v", p.last.Preferences, at)
+		return fmt.Errorf("the answer has %v, the log %v", p.last.Preferences, at)
 	}
 	return want(string(at.Autonomy)+" "+string(at.RiskPolicy), s.text)
 }
@@ -134,8 +133,8 @@ func (p *player) thenCapabilities(s statement) error {
 	return want(quoted(strings.Join(got, " ")), strings.Replace(s.text, "none", "nothing", 1))
 }
 
-// thenCause: the causes of the edges that were appended; the event that each names
-// is there, and of this call.
+// thenCause: the causes of the appended edges; the event that each names exists, and is of this
+// call.
 func (p *player) thenCause(s statement) error {
 	var got []string
 	for _, e := range p.all[p.before:] {
@@ -159,7 +158,7 @@ func has(where, text string) error {
 	case what == "has" && !found:
 		return fmt.Errorf("got %s", quoted(where))
 	case what == "lacks" && found:
-		return fmt.Errorf("it is there: %s", where)
+		return fmt.Errorf("it exists: %s", where)
 	case what != "has" && what != "lacks" || text == "":
 		return fmt.Errorf("want has TEXT or lacks TEXT")
 	}
@@ -177,8 +176,8 @@ func (p *player) thenRecap(s statement) error { return has(p.last.Recap, s.text)
 
 func (p *player) thenAnswer(s statement) error { return has(text(p.tb, p.last), s.text) }
 
-// thenOutputs lists the current outputs of the answer's node, or with "at NAME" of
-// that of an earlier answer.
+// thenOutputs lists the current outputs of the answer's node, or with "at NAME" of that of an
+// earlier answer.
 func (p *player) thenOutputs(s statement) error {
 	n := p.node()
 	if rest, ok := strings.CutPrefix(s.text, "at "); ok {
@@ -224,7 +223,7 @@ func (p *player) thenAsks(s statement) error {
 	return want(quoted(strings.Join(p.last.Asked(), " ")), strings.Replace(s.text, "none", "nothing", 1))
 }
 
-// thenSame: this answer is, word for word, the one with a name.
+// thenSame: this answer equals the one with a name, word for word.
 func (p *player) thenSame(s statement) error {
 	a, ok := p.names[strings.TrimPrefix(s.text, "as ")]
 	if !ok {

@@ -17,7 +17,7 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Each move begins at the answer that came last, and leaves its own.
+// Each move begins at the last answer, and leaves its own.
 
 func (p *player) moveStart(s statement) error {
 	p.seeds++
@@ -87,8 +87,8 @@ func (p *player) moveAgain(s statement) error {
 	return nil
 }
 
-// moveLook rehydrates: at the last answer, at one with a name, or at the last
-// checkpoint. The next move begins there.
+// moveLook rehydrates: at the last answer, at one with a name, or at the last checkpoint. The next
+// move begins there.
 func (p *player) moveLook(s statement) error {
 	at := p.last.StateToken
 	if name, ok := strings.CutPrefix(s.text, "at "); ok {
@@ -113,7 +113,8 @@ func (p *player) moveLook(s statement) error {
 	return p.lookTwice()
 }
 
-// lookTwice: looking records nothing, and two processes see the same (design section 7).
+// lookTwice: rehydrating records nothing, and two processes get the same answer
+// (docs/design.md#engine).
 func (p *player) lookTwice() error {
 	if p.err != nil {
 		return nil
@@ -126,7 +127,7 @@ func (p *player) lookTwice() error {
 		return err
 	}
 	if text(p.tb, a) != text(p.tb, b) {
-		return fmt.Errorf("two looks differ:\n%s\n%s", text(p.tb, a), text(p.tb, b))
+		return fmt.Errorf("two answers differ:\n%s\n%s", text(p.tb, a), text(p.tb, b))
 	}
 	if err := p.observe(); err != nil || len(p.all) != n {
 		return fmt.Errorf("looking recorded %d events, %v", len(p.all)-n, err)
@@ -177,8 +178,8 @@ func (p *player) moveApprove(s statement) error {
 	})
 }
 
-// moveCancel: "cancel REASON"; "cancel while performed REASON" leaves it to the
-// performer; "cancel as failed REASON".
+// moveCancel: "cancel REASON"; "cancel while performed REASON" leaves the end to the performer;
+// "cancel as failed REASON".
 func (p *player) moveCancel(s statement) error {
 	reason, busy := strings.CutPrefix(s.text, "while performed ")
 	reason, failed := strings.CutPrefix(reason, "as failed ")
@@ -195,7 +196,7 @@ func (p *player) moveCancel(s statement) error {
 	return err
 }
 
-// moveFork goes on in a run of its own, from the last answer's node or a named one's.
+// moveFork continues in a run of its own, from the last answer's node or a named one's.
 func (p *player) moveFork(s statement) error {
 	at := p.last
 	if name, ok := strings.CutPrefix(s.text, "at "); ok {
@@ -209,7 +210,7 @@ func (p *player) moveFork(s statement) error {
 	})
 }
 
-// moveDamage flips a byte in the newest segment, or loses the snapshots.
+// moveDamage flips a byte in the newest segment, or removes the snapshots.
 func (p *player) moveDamage(s statement) error {
 	var files []string
 	switch s.text {
@@ -238,7 +239,7 @@ func (p *player) moveDamage(s statement) error {
 	return nil
 }
 
-// lockOrder is the order of R18.
+// lockOrder is the order of events in docs/design.md#event-order.
 var lockOrder = []string{"advance_recorded", "context_set", "capability_observed", "divergence_recorded",
 	"decision_trace_appended", "gap_recorded",
 	"preferences_changed", "node_created", "edge_created", "node_output_appended"}
@@ -251,7 +252,7 @@ func inLockOrder(events []event.Event) error {
 			at = 0 // the next attempt
 		}
 		if rank < at || at < 0 {
-			return fmt.Errorf("%s stands out of order (R18)", e.Data.Kind())
+			return fmt.Errorf("%s is out of order (docs/design.md#event-order)", e.Data.Kind())
 		}
 		at = rank
 	}

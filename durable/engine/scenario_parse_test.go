@@ -14,10 +14,10 @@ import (
 	"github.com/waybill/waybill/durable/workflow/yaml"
 )
 
-// The form of testdata/scenarios/*.txt is told in the README beside them. What
-// follows reads it: statements, and what is indented below each.
+// The README beside testdata/scenarios/*.txt describes their form. The following functions read it:
+// statements, and the indented lines below each.
 
-// scenario is one story of a file.
+// scenario is one named sequence of statements in a file.
 type scenario struct {
 	name     string
 	line     int
@@ -33,8 +33,8 @@ type statement struct {
 	below []statement
 }
 
-// parseScenarios reads a file. A workflow that stands before the first scenario is
-// that of all which have none of their own.
+// parseScenarios reads a file. A workflow before the first scenario is that of all scenarios which
+// have none of their own.
 func parseScenarios(data string) ([]scenario, error) {
 	var out []scenario
 	var shared compile.Compiled
@@ -65,7 +65,7 @@ func parseScenarios(data string) ([]scenario, error) {
 			out = append(out, scenario{name: text, line: at, workflow: shared})
 		case "given", "when", "then", "call":
 			if len(out) == 0 {
-				return nil, fmt.Errorf("line %d: %q stands before the first scenario", at, word)
+				return nil, fmt.Errorf("line %d: %q comes before the first scenario", at, word)
 			}
 			s := statement{line: at, word: word, text: strings.TrimSpace(text)}
 			for j, b := range block {
@@ -82,8 +82,8 @@ func parseScenarios(data string) ([]scenario, error) {
 	return out, nil
 }
 
-// readWorkflow compiles YAML or JSON, in which what every file has to have and no
-// scenario is about may be left out.
+// readWorkflow compiles YAML or JSON; members that every file needs and that no scenario tests may
+// be left out.
 func readWorkflow(text string) (compile.Compiled, error) {
 	v, err := yaml.Parse([]byte(dedent(text)))
 	if err != nil {
@@ -137,7 +137,7 @@ func titled(steps canon.Value) canon.Value {
 	return canon.OfList(out...)
 }
 
-// dedent takes two spaces from each line: those that make it a block.
+// dedent removes two spaces from each line: those that make it a block.
 func dedent(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {
@@ -148,7 +148,7 @@ func dedent(text string) string {
 
 var repeated = regexp.MustCompile(`<(\S+) \* (\d+)>`)
 
-// spell writes <x * 3> out as xxx: texts that are about sizes stay readable.
+// spell writes <x * 3> out as xxx, so that texts of a certain size stay readable.
 func spell(text string) string {
 	return repeated.ReplaceAllStringFunc(text, func(m string) string {
 		part := repeated.FindStringSubmatch(m)
@@ -157,8 +157,8 @@ func spell(text string) string {
 	})
 }
 
-// request reads what an attempt sends: one item in the line itself, or one in each
-// line below. nth fills in <n>.
+// request reads what an attempt sends: one item in the line itself, or one in each line below. nth
+// fills in <n>.
 func request(items []statement, nth int) (advance.Request, error) {
 	var req advance.Request
 	for _, item := range items {

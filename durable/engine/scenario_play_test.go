@@ -19,8 +19,7 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// player plays one scenario. Its store is in memory, or on disk for those that
-// damage it.
+// player plays one scenario. Its store is in memory, or on disk for those that damage it.
 type player struct {
 	tb    testing.TB
 	s     scenario
@@ -33,29 +32,29 @@ type player struct {
 
 	start engine.Start
 
-	last  engine.Answer // what came back last
-	err   error         // instead of it
-	told  bool          // a then line spoke of err, or of the blockers of last
+	last  engine.Answer // the last answer
+	err   error         // or the last error
+	told  bool          // a then line named err, or the blockers of last
 	names map[string]engine.Answer
 	sent  call // the last one that records
 	req   advance.Request
 
 	all    []event.Event // of the current run
-	before int           // how many there were before the last when
+	before int           // their number before the last when line
 	after  *projections.Run
 	failed []string
 }
 
-// call is a use case that records something, with the tokens and the time that it had.
+// call is a use case that records something, with its tokens and its time.
 type call func(*engine.Engine, advance.Request) (engine.Answer, error)
 
-// performers is nobody's, so that a cancelled run is closed at once, unless someone
-// carries the run out.
+// performers reports no performer, so that a cancelled run is closed at once, unless the scenario
+// has one.
 type performers struct{ busy bool }
 
 func (p performers) Hold(context.Context, id.Session) (func() error, error) {
 	if p.busy {
-		return nil, fault.New(fault.RunBusy, "somebody carries the run out")
+		return nil, fault.New(fault.RunBusy, "a performer has the run")
 	}
 	return func() error { return nil }, nil
 }
@@ -68,7 +67,7 @@ func newPlayer(tb testing.TB, s scenario) *player {
 	return p
 }
 
-// playScenario gives what is wrong, each with its line.
+// playScenario returns what is wrong, each with its line.
 func playScenario(tb testing.TB, s scenario) []string {
 	p := newPlayer(tb, s)
 	thens, line := 0, s.line
@@ -93,7 +92,7 @@ func playScenario(tb testing.TB, s scenario) []string {
 	}
 	p.unsaid(line)
 	if thens == 0 {
-		p.fail(s.line, "the scenario says nothing that could be wrong")
+		p.fail(s.line, "the scenario states nothing that could be wrong")
 	}
 	return p.failed
 }
@@ -102,14 +101,14 @@ func (p *player) fail(line int, format string, args ...any) {
 	p.failed = append(p.failed, fmt.Sprintf("line %d: ", line)+fmt.Sprintf(format, args...))
 }
 
-// unsaid: a call that failed or was blocked is never passed over in silence.
+// unsaid: a failed or blocked call must be named by a then line.
 func (p *player) unsaid(line int) {
 	switch {
 	case p.told:
 	case p.err != nil:
-		p.fail(line, "the call failed and no line says so: %v", p.err)
+		p.fail(line, "the call failed and no line expects it: %v", p.err)
 	case len(p.last.Blockers) > 0:
-		p.fail(line, "the attempt was blocked and no line says so: %+v", p.last.Blockers)
+		p.fail(line, "the attempt was blocked and no line expects it: %+v", p.last.Blockers)
 	}
 }
 
@@ -119,7 +118,7 @@ func (p *player) process() *engine.Engine {
 		s := p.disk.Open(time.Second)
 		return &engine.Engine{Logs: s, Locks: s, Objects: s, Sessions: s, Identity: s, Keyring: s, Streams: s, Marks: s}
 	}
-	s, err := filestore.OpenDir(p.dir, filestore.Options{LockWait: time.Second})
+	s, err := openUnsynced(p.tb, p.dir, filestore.Options{LockWait: time.Second})
 	if err != nil {
 		p.tb.Fatal(err)
 	}
@@ -150,7 +149,7 @@ func (p *player) given(s statement) (err error) {
 	return err
 }
 
-// moves are what a when line can say, by its first word.
+// moves are the forms of a when line, by its first word.
 var moves = map[string]func(p *player, s statement) error{
 	"start": (*player).moveStart, "ack": (*player).moveAck, "again": (*player).moveAgain, "look": (*player).moveLook,
 	"checkpoint": (*player).moveCheckpoint, "approve": (*player).moveApprove, "cancel": (*player).moveCancel,
@@ -206,8 +205,8 @@ func (p *player) do(req advance.Request, f call) {
 	}
 }
 
-// make carries out a call and holds it to two laws: the same call again is answered
-// in the same words by a process that remembers nothing, and records nothing.
+// make carries out a call and checks two laws: a process that remembers nothing gives the same call
+// the same answer, and records nothing.
 func (p *player) make(req advance.Request, f call) error {
 	if p.do(req, f); p.err != nil {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// base is a scenario that has something of everything; its last line stands for the
-// line that is tried.
+// base is a scenario that has one of everything; its last line is replaced by the line that is
+// tried.
 const base = `workflow
   recommendedPreferences: {recommendedAutonomy: guided}
   inputs:
@@ -36,8 +36,8 @@ then blocked
   USER_ONLY_DEPENDENCY context_key:ticket
 `
 
-// each word that a then line can begin with, a line that is right after base, and one
-// that is wrong.
+// each word that a then line can begin with, a line that is right after base, and one that is
+// wrong.
 var sayings = []struct{ right, wrong string }{
 	{"pending one", "pending two"},
 	{"blocked\n  USER_ONLY_DEPENDENCY context_key:ticket | The ticket.",
@@ -67,7 +67,7 @@ var sayings = []struct{ right, wrong string }{
 	{"completed none", "completed one"},
 	{"asks ticket", "asks none"},
 	{"same as B", "same as A"},
-	// These speak of the call before.
+	// These are about the call before.
 	{"cause intentional_fork by advance_recorded", "cause non_tip_advance by advance_recorded"},
 	{`event advance_recorded "kind":"advanced"`, `event advance_recorded "kind":"blocked"`},
 	{"event node_created \"nodeKind\":\"step\"", "event run_closed \"outcome\""},
@@ -80,7 +80,7 @@ var sayings = []struct{ right, wrong string }{
 	{"refused VALIDATION_ERROR", "pending two"},
 }
 
-// before is what has to happen for a saying to be right.
+// before is what has to precede a line for it to be right.
 func before(right string) string {
 	advance := "when ack context {\"ticket\":\"T-1\"}\n"
 	switch word, _, _ := strings.Cut(right, " "); {
@@ -96,6 +96,7 @@ func before(right string) string {
 
 // TestAScenarioCanFail: each sort of line, right and wrong; the failure names the line.
 func TestAScenarioCanFail(t *testing.T) {
+	t.Parallel()
 	seen := map[string]bool{}
 	for _, s := range sayings {
 		word, _, _ := strings.Cut(strings.ReplaceAll(s.right, "\n", " "), " ")
@@ -126,17 +127,18 @@ func TestAScenarioCanFail(t *testing.T) {
 	}
 }
 
-// TestScenarioMistakes: what a writer gets wrong is told, with its line.
+// TestScenarioMistakes: a mistake in a scenario is reported with its line.
 func TestScenarioMistakes(t *testing.T) {
+	t.Parallel()
 	for text, wrong := range map[string]string{
-		"scenario s\nwhen start\n":                                       "line 1: the scenario says nothing",
+		"scenario s\nwhen start\n":                                       "line 1: the scenario states nothing",
 		"scenario s\nwhen start\nwhen dance\nthen pending one\n":         "line 3: when dance: no such move",
 		"scenario s\nwhen start\nthen glitter\n":                         "line 3: then glitter: no such expectation",
 		"scenario s\nwhen start\nwhen ack\n  note x\nthen pending one\n": "line 4: want notes",
-		"scenario s\nwhen start\nwhen ack context {\"prototype\":1}\n":   "line 3: the call failed and no line says so",
+		"scenario s\nwhen start\nwhen ack context {\"prototype\":1}\n":   "line 3: the call failed and no line expects it",
 		"scenario s\nwhen start\nwhen ack context {\"prototype\":1}\nthen status in_progress\n" +
 			"then refused VALIDATION_ERROR\n": "line 4: then status in_progress: the call failed",
-		"scenario s\nwhen start\nwhen ack preferences autonomy=guided\nwhen ack\nthen pending one\n": "line 3: the attempt was blocked and no line says so",
+		"scenario s\nwhen start\nwhen ack preferences autonomy=guided\nwhen ack\nthen pending one\n": "line 3: the attempt was blocked and no line expects it",
 		"scenario s\ngiven luck\nwhen start\nthen pending one\n":                                     "line 2: given luck: want context",
 		"scenario s\nwhen start\nwhen look at Z\nthen pending one\n":                                 `line 3: when look at Z: no answer is called "Z"`,
 	} {
@@ -155,7 +157,7 @@ func TestScenarioMistakes(t *testing.T) {
 		}
 	}
 	for text, wrong := range map[string]string{
-		"then pending one\n":                  `line 1: "then" stands before the first scenario`,
+		"then pending one\n":                  `line 1: "then" comes before the first scenario`,
 		"\nscenario s\nsometimes x\n":         "line 3: want workflow, scenario",
 		"workflow\n  steps:\n  - id: One a\n": "line 1: the workflow does not compile",
 		"workflow\n  steps: [\n":              "line 1: ",
@@ -166,20 +168,21 @@ func TestScenarioMistakes(t *testing.T) {
 	}
 }
 
-// TestTheReadmeTellsEveryWord: whoever writes a scenario finds every word there.
-func TestTheReadmeTellsEveryWord(t *testing.T) {
+// TestReadmeNamesEveryWord: the README describes every word that a scenario can use.
+func TestReadmeNamesEveryWord(t *testing.T) {
+	t.Parallel()
 	page, err := os.ReadFile(scenariosDir + "/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for word := range moves {
 		if !strings.Contains(string(page), "`when "+word) {
-			t.Errorf("the README does not tell of 'when %s'", word)
+			t.Errorf("the README does not describe 'when %s'", word)
 		}
 	}
 	for word := range checks {
 		if !strings.Contains(string(page), "`then "+word) {
-			t.Errorf("the README does not tell of 'then %s'", word)
+			t.Errorf("the README does not describe 'then %s'", word)
 		}
 	}
 }

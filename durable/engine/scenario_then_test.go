@@ -11,7 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 )
 
-// checks are what a then line can say, by its first word.
+// checks are the forms of a then line, by its first word.
 var checks = map[string]func(p *player, s statement) error{
 	"pending": (*player).thenPending, "complete": (*player).thenComplete, "blocked": (*player).thenBlocked,
 	"refused": (*player).thenRefused,
@@ -57,8 +57,8 @@ func quoted(s string) string {
 	return s
 }
 
-// list compares lines in order. A line of the scenario may end in " | TEXT", which
-// the details must hold.
+// list compares lines in order. A line of the scenario may end in " | TEXT", which the details must
+// hold.
 func list(s statement, got, details []string) error {
 	lines := items(s)
 	if len(lines) == 1 && lines[0].text == "none" {
@@ -134,7 +134,7 @@ func (p *player) thenRefused(s statement) error {
 
 func (p *player) thenStatus(s statement) error { return want(string(p.last.Status), s.text) }
 
-// thenRun is about the run's list: its status, or what it counts.
+// thenRun is about the entry of the run in the list: its status, or its counts.
 func (p *player) thenRun(s statement) error {
 	all, err := p.process().Runs(p.ctx)
 	if err != nil {
@@ -150,7 +150,7 @@ func (p *player) thenRun(s statement) error {
 	return fmt.Errorf("the run is not listed")
 }
 
-// filled completes "blocked" by what is usual of the rest.
+// filled completes "blocked" by the usual values of the rest.
 func (p *player) filled(text string) string {
 	parts := strings.Fields(text)
 	for i, usual := range []string{"tips=1", "openCriticalGaps=0", "health=healthy"} {

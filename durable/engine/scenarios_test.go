@@ -17,6 +17,7 @@ const scenariosDir = "../../testdata/scenarios"
 
 // TestScenarios plays every scenario of the files, each in a store of its own.
 func TestScenarios(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob(scenariosDir + "/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no scenarios: %v", err)
@@ -43,10 +44,11 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// TestFiftyRefusedTries: nothing grows with them but the log: the answers keep
-// their size, the gap is one, and the fifty-first try goes on.
-func TestFiftyRefusedTries(t *testing.T) {
-	w := newWorld(t)
+// TestFiftyRejectedAttempts: only the log grows with them: the answers keep their size, there is
+// one gap, and the fifty-first attempt succeeds.
+func TestFiftyRejectedAttempts(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	first := len(text(t, w.must(a, note("no 00"))))
 	a = w.look(a.StateToken)

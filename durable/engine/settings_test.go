@@ -36,6 +36,7 @@ func newSettings() (engine.Settings, *controls) {
 }
 
 func TestConfigIsCheckedBeforeItIsWritten(t *testing.T) {
+	t.Parallel()
 	s, c := newSettings()
 	ctx := context.Background()
 	for _, bad := range [][2]string{{"nothing", "1"}, {"lockWaitMs", "soon"}} {
@@ -63,12 +64,13 @@ func TestConfigIsCheckedBeforeItIsWritten(t *testing.T) {
 	}
 }
 
-func TestControlFilesOfANewerVersionAreLeftAlone(t *testing.T) {
+func TestControlFilesOfANewerVersionAreNotWritten(t *testing.T) {
+	t.Parallel()
 	s, c := newSettings()
 	ctx := context.Background()
 	newer := ports.Control{V: 2, Data: canon.OfMembers()}
 	c.files["config.json"], c.files["trust.json"] = newer, newer
-	w := newWorld(t)
+	w := newFixture(t)
 	calls := map[string]func() error{
 		"config":  func() error { _, err := s.Config(ctx); return err },
 		"set":     func() error { _, err := s.SetConfig(ctx, "lockWaitMs", "1"); return err },
@@ -89,10 +91,11 @@ func TestControlFilesOfANewerVersionAreLeftAlone(t *testing.T) {
 const withCommands = `{"id":"test.cmd","name":"Cmd","description":"d","version":"1.0.0","steps":[
  {"id":"a","title":"A","action":{"kind":"command","argv":["true"]}},{"id":"b","title":"B","prompt":"p"}]}`
 
-func TestTrustIsOfOneVersion(t *testing.T) {
+func TestTrustAppliesToOneVersion(t *testing.T) {
+	t.Parallel()
 	s, c := newSettings()
 	ctx := context.Background()
-	w := newWorld(t)
+	w := newFixture(t)
 	cmd := w.compiled(withCommands)
 	first, err := s.Trust(ctx, engine.Caller{Actor: event.Actor{Kind: event.Human, Ref: "Ada"}, AtMs: 1}, cmd)
 	if err != nil || first.Commands != 1 || first.WorkflowID != "test.cmd" {

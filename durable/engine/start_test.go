@@ -15,7 +15,8 @@ import (
 )
 
 func TestKeyedStartIsIdempotent(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newFixture(t)
 	req := engine.Start{Workflow: w.compiled(longOne), SourceKind: event.SourceProject, SourceRef: "w.json",
 		Key: "release-7"}
 	a, err := w.g.Start(context.Background(), w.by(), id.Seed{1}, req)
@@ -41,7 +42,7 @@ func TestKeyedStartIsIdempotent(t *testing.T) {
 	req.Key = "release-8"
 	other, err := w.g.Start(context.Background(), w.by(), id.Seed{1}, req)
 	if err != nil || other.Session == a.Session {
-		t.Fatal("another key is another run", err)
+		t.Fatal("another key must start another run", err)
 	}
 	runs, err := w.g.Runs(context.Background())
 	if err != nil || len(runs.Runs) != 2 {
@@ -50,7 +51,8 @@ func TestKeyedStartIsIdempotent(t *testing.T) {
 }
 
 func TestARefusedStartCreatesNothing(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newFixture(t)
 	_, err := w.g.Start(context.Background(), w.by(), id.Seed{1},
 		engine.Start{Workflow: w.compiled(longOne), SourceKind: event.SourceProject,
 			SourceRef: "w.json", Context: set("k", strings.Repeat("x", limits.ContextBytesMax))})
@@ -68,8 +70,9 @@ func TestARefusedStartCreatesNothing(t *testing.T) {
 }
 
 func TestReDrivenRunReproducesItsLog(t *testing.T) {
+	t.Parallel()
 	drive := func() []byte {
-		w := newWorld(t)
+		w := newFixture(t)
 		a := w.start(twoSteps)
 		w.must(w.must(w.must(a, note("no")), note("done")), note("end"))
 		all, _, err := w.g.Events(context.Background(), engine.Last)
@@ -89,8 +92,9 @@ func TestReDrivenRunReproducesItsLog(t *testing.T) {
 	}
 }
 
-func TestPersonsNeedNoTokens(t *testing.T) {
-	w := newWorld(t)
+func TestPeopleNeedNoTokens(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(longOne)
 	b := w.must(a, note("on"))
 	for _, ref := range []string{a.Session.RunID.String(), a.Session.RunID.String()[:9], a.Session.RunID.String()[4:9],
@@ -109,8 +113,9 @@ func TestPersonsNeedNoTokens(t *testing.T) {
 	}
 }
 
-func TestVerifySeesADamagedObject(t *testing.T) {
-	w := newWorld(t)
+func TestVerifyFindsADamagedObject(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	a := w.must(w.start(twoSteps), note("done"))
 	v, err := w.g.VerifySession(context.Background(), engine.Last)
 	if err != nil || !v.OK || len(v.Sessions) != 1 || len(v.Sessions[0].Findings) != 0 {
@@ -141,7 +146,8 @@ func TestVerifySeesADamagedObject(t *testing.T) {
 }
 
 func TestALostKeyringCostsTokensOnly(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(longOne)
 	if err := os.Remove(w.dir + "/keys/keyring.json"); err != nil {
 		t.Fatal(err)
@@ -156,15 +162,15 @@ func TestALostKeyringCostsTokensOnly(t *testing.T) {
 	}
 	b, err := w.process().Rehydrate(context.Background(), at)
 	if err != nil || b.StateToken == a.StateToken {
-		t.Fatal("the run goes on under new keys:", err)
+		t.Fatal("the run does not continue under new keys:", err)
 	}
 	w.must(b, note("on"))
 }
 
-// TestTheLastRunIsNotGuessed: where a session cannot be read, it may hold the run
-// that is meant.
+// TestTheLastRunIsNotGuessed: a session that cannot be read may hold the last run.
 func TestTheLastRunIsNotGuessed(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newFixture(t)
 	w.start(longOne)
 	b := w.start(twoSteps)
 	manifest := w.dir + "/sessions/" + b.Session.SessionID.String() + "/manifest.jsonl"

@@ -14,11 +14,12 @@ import (
 	"github.com/waybill/waybill/infra/filestore"
 )
 
-// TestABundleBuriesNothingOfThisStore: what was erased elsewhere reads as erased here, until
-// somebody of this store brings the same bytes; those are nobody else's to bury.
-func TestABundleBuriesNothingOfThisStore(t *testing.T) {
+// TestABundleErasesNothingOfThisStore: an artifact that was erased in another store is missing here
+// as an erased one, until a caller of this store brings the same bytes; no bundle erases these.
+func TestABundleErasesNothingOfThisStore(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.g = eraser(w)
 	secret := advance.JSONArtifact(set("kind", "result"))
 	a := w.must(w.start(twoSteps), advance.Request{Notes: "done", Artifacts: []advance.Artifact{secret}})
@@ -29,14 +30,14 @@ func TestABundleBuriesNothingOfThisStore(t *testing.T) {
 	}
 	data := export(t, w.g, a.Session.SessionID, 1)
 
-	there := newWorld(t)
+	there := newFixture(t)
 	there.g = eraser(there)
 	take(t, there.g, data, false)
 	if _, err := there.g.Objects.Object(ctx, manifest.Artifact, ref); !fault.Is(err, fault.ArtifactErased) {
 		t.Fatal(err)
 	}
 	if again := export(t, there.g, a.Session.SessionID, 1); string(again) != string(data) {
-		t.Error("exported again it is another bundle")
+		t.Error("a second export gives another bundle")
 	}
 	there.seeds = 50 // a session of its own
 	there.must(there.start(twoSteps), advance.Request{Notes: "done", Artifacts: []advance.Artifact{secret}})
@@ -54,10 +55,10 @@ func TestABundleBuriesNothingOfThisStore(t *testing.T) {
 	}
 }
 
-// eraser is an engine over the world's folder that can erase.
-func eraser(w *world) *engine.Engine {
+// eraser is an engine over the world's directory that can erase.
+func eraser(w *fixture) *engine.Engine {
 	w.Helper()
-	s, err := filestore.OpenDir(w.dir, filestore.Options{LockWait: 5 * time.Second})
+	s, err := openUnsynced(w, w.dir, filestore.Options{LockWait: 5 * time.Second})
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -21,10 +21,10 @@ import (
 	"github.com/waybill/waybill/infra/bundlefile"
 )
 
-// TestWhatTravelsStaysWhatItIs: whatever a session holds, a bundle of it taken into an
-// empty store gives the same projections, and the same bundle again but for its id and
-// date; under new ids, the same but for those; and twice is once.
-func TestWhatTravelsStaysWhatItIs(t *testing.T) {
+// TestABundleGivesTheSameSession: for any session, a bundle of it that is imported into an empty
+// store gives the same projections, and the same bundle again except for its id and date; under new
+// ids, the same except for those; and a second import adds nothing.
+func TestABundleGivesTheSameSession(t *testing.T) {
 	t.Parallel()
 	all, err := parseScenarios(rich)
 	if err != nil {
@@ -36,7 +36,7 @@ func TestWhatTravelsStaysWhatItIs(t *testing.T) {
 		walk(rt, p)
 		s := p.last.Session.SessionID
 		if rapid.Bool().Draw(rt, "forked") {
-			// The fork is a session of its own, and names the one it came from.
+			// The fork is a session of its own, and names the one that it came from.
 			forked, err := p.g.Fork(p.ctx, engine.Caller{Actor: event.Actor{Kind: event.Human}, AtMs: p.clock},
 				id.Seed{77},
 				engine.ForkRequest{At: engine.Position{Session: s, Run: p.last.Session.RunID,
@@ -46,7 +46,7 @@ func TestWhatTravelsStaysWhatItIs(t *testing.T) {
 			}
 		}
 		first := export(rt, p.g, s, 1)
-		g := newWorld(t).g
+		g := newFixture(t).g
 		got := take(rt, g, first, false)
 		if got.Relation != engine.Imported || got.SessionID != s {
 			rt.Fatalf("%+v", got)
@@ -57,7 +57,7 @@ func TestWhatTravelsStaysWhatItIs(t *testing.T) {
 		again := export(rt, g, s, 2)
 		if want := bytes.ReplaceAll(bytes.ReplaceAll(first, []byte(id.NewBundle(id.Seed{1}).String()),
 			[]byte(id.NewBundle(id.Seed{2}).String())), []byte("at 1"), []byte("at 2")); !bytes.Equal(again, want) {
-			rt.Fatal("the bundle of the import is another one")
+			rt.Fatal("the bundle of the import differs")
 		}
 		if again := take(rt, g, first, false); again.Relation != engine.Same {
 			rt.Fatalf("once more: %+v", again)
@@ -147,7 +147,7 @@ func take(tb rapid.TB, g *engine.Engine, data []byte, asNew bool) engine.Import 
 
 var tokens = regexp.MustCompile(`(st|ack|chk)\.v1\.[A-Za-z0-9._-]+`)
 
-// projected is everything that a store tells about a session, but for tokens.
+// projected is everything that a store answers about a session, except for tokens.
 func projected(tb rapid.TB, g *engine.Engine, s id.Session) string {
 	tb.Helper()
 	ctx := context.Background()
@@ -191,7 +191,7 @@ func projected(tb rapid.TB, g *engine.Engine, s id.Session) string {
 		if err != nil {
 			tb.Fatal(err)
 		}
-		// An approval from elsewhere does not count, so that what is to do next may differ.
+		// An approval from another store does not count, so that the next call may differ.
 		answer.NextIntent, answer.Next = "", nil
 		all = append(all, string(lines), v.Health, row, shown, told, graph, answer)
 	}
@@ -209,8 +209,8 @@ var (
 	wasImported = regexp.MustCompile(`The session was imported from sess_[a-z2-7]{26}`)
 )
 
-// nameless puts a number in place of each id, in the order in which they appear, and
-// leaves out what an import as new must change.
+// nameless puts a number in place of each id, in the order in which they appear, and leaves out
+// what an import as new must change.
 func nameless(text string) string {
 	known := map[string]string{}
 	text = wasImported.ReplaceAllString(aHead.ReplaceAllString(cameFrom.ReplaceAllString(text, ""), ""),
@@ -223,8 +223,9 @@ func nameless(text string) string {
 	})
 }
 
-// TestForeignBundlesAreTakenInAsTheyAre tries the real bundles of another program.
-func TestForeignBundlesAreTakenInAsTheyAre(t *testing.T) {
+// TestForeignBundlesAreImportedUnchanged tries the published bundles of another program.
+func TestForeignBundlesAreImportedUnchanged(t *testing.T) {
+	t.Parallel()
 	names, _ := filepath.Glob("../../../shared/data/workrail/bundles/*.json")
 	if len(names) == 0 {
 		t.Skip("the bundles of another program are not here")
@@ -234,7 +235,7 @@ func TestForeignBundlesAreTakenInAsTheyAre(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := newWorld(t)
+		w := newFixture(t)
 		got := take(t, w.g, data, false)
 		if got.Relation != engine.Imported || got.Health != "unknown_version" || len(got.Runs) != 1 ||
 			got.Runs[0].StateToken != "" {
@@ -244,7 +245,7 @@ func TestForeignBundlesAreTakenInAsTheyAre(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, v, err)
 		}
 		back := export(t, w.g, got.SessionID, 1)
-		if again := take(t, newWorld(t).g, back, false); again.Head != got.Head {
+		if again := take(t, newFixture(t).g, back, false); again.Head != got.Head {
 			t.Errorf("%s: exported again, its head is %s, want %s", name, again.Head, got.Head)
 		}
 		b, err := bundlefile.Spool(context.Background(), bytes.NewReader(data), bundle.Options{})

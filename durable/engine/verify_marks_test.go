@@ -12,7 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// controlsGone gives what a verification says of control files that are gone.
+// controlsGone returns what a verification reports about missing control files.
 func controlsGone(v engine.Verification) (paths, says []string) {
 	all := slices.Clone(v.Findings)
 	for _, s := range v.Sessions {
@@ -26,11 +26,11 @@ func controlsGone(v engine.Verification) (paths, says []string) {
 	return paths, says
 }
 
-// TestAMarkThatIsGoneIsTold: of a session that came with a bundle, by what its first
-// event says or by what the audit log does.
-func TestAMarkThatIsGoneIsTold(t *testing.T) {
+// TestAMissingMarkIsReported: of an imported session, by its first event or by the audit log.
+func TestAMissingMarkIsReported(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
-	first := newWorld(t)
+	first := newFixture(t)
 	a := first.must(first.start(twoSteps), note("one"))
 	data := export(t, first.g, a.Session.SessionID, 1)
 	for name, tt := range map[string]struct{ audited, asNew, want bool }{
@@ -39,7 +39,7 @@ func TestAMarkThatIsGoneIsTold(t *testing.T) {
 		"under its own ids, on record": {true, false, true},
 		"of which nothing tells":       {false, false, false},
 	} {
-		w := newWorld(t)
+		w := newFixture(t)
 		if tt.audited {
 			w = auditWorld(t)
 		}
@@ -72,9 +72,10 @@ func TestAMarkThatIsGoneIsTold(t *testing.T) {
 	}
 }
 
-// TestAKeyringThatIsGoneIsTold: with sessions there, and only then.
-func TestAKeyringThatIsGoneIsTold(t *testing.T) {
-	w := newWorld(t)
+// TestAMissingKeyringIsReported: in a store with sessions, and only there.
+func TestAMissingKeyringIsReported(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	w.start(twoSteps)
 	if err := os.Remove(filepath.Join(w.dir, "keys", "keyring.json")); err != nil {
 		t.Fatal(err)
@@ -85,10 +86,11 @@ func TestAKeyringThatIsGoneIsTold(t *testing.T) {
 	}
 }
 
-// TestVerifyOfASessionLooksAtItsControls: those of that session.
-func TestVerifyOfASessionLooksAtItsControls(t *testing.T) {
+// TestVerifyOfASessionChecksItsControls: those of that session.
+func TestVerifyOfASessionChecksItsControls(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
-	w := newWorld(t)
+	w := newFixture(t)
 	odd, whole := w.start(twoSteps).Session.SessionID, w.start(twoSteps).Session.SessionID
 	for _, name := range []string{"keep", "imported.json"} {
 		at := filepath.Join(w.dir, "sessions", odd.String(), name)

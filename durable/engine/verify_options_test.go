@@ -19,9 +19,10 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// A head that somebody kept is found again, or not: same, gone on since, other.
-func TestVerifyAgainstAHeadThatWasKept(t *testing.T) {
-	w := newWorld(t)
+// A head that was kept elsewhere is compared: same, continued since, other.
+func TestVerifyAgainstAKeptHead(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(longOne)
 	ref := a.Session.SessionID.String()
 	head := func() canon.Digest {
@@ -48,7 +49,7 @@ func TestVerifyAgainstAHeadThatWasKept(t *testing.T) {
 }
 
 // sideLog writes a side log of a session by hand, in two groups.
-func (w *world) sideLog(s id.Session, name string) manifest.Log {
+func (w *fixture) sideLog(s id.Session, name string) manifest.Log {
 	w.Helper()
 	log, head := manifest.SessionSide(s, event.Opaque(name, "sessionId")), manifest.Head{}
 	dir := filepath.Join(w.dir, filepath.FromSlash(log.Root))
@@ -75,10 +76,11 @@ func (w *world) sideLog(s id.Session, name string) manifest.Log {
 	return log
 }
 
-// Side logs are verified, whatever they are called; damage there is an error, and the
-// session is as healthy as its own log is (R10).
+// Side logs of any name are verified; damage in one is an error, and the health of the session is
+// that of its own log (docs/design.md#side-logs).
 func TestVerifyOfSideLogs(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	log := w.sideLog(a.Session.SessionID, "letters")
 	verify := func() engine.Verification {
@@ -109,10 +111,11 @@ func TestVerifyOfSideLogs(t *testing.T) {
 	}
 }
 
-// Many sessions are checked side by side; the answer is that of one after the other,
-// every time, and what they share is examined once.
+// Many sessions are checked in parallel; the answer is that of one after the other, every time, and
+// what they share is examined once.
 func TestVerifyOfManySessions(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newFixture(t)
 	for range 12 {
 		a := w.start(longOne)
 		w.must(a, advance.Request{Notes: "n",
@@ -149,9 +152,10 @@ func TestVerifyOfManySessions(t *testing.T) {
 	}
 }
 
-// Progress never goes back but for a log that is read anew, and comes to its end.
-func TestVerifyTellsHowFarItIs(t *testing.T) {
-	w := newWorld(t)
+// Progress never decreases, except for a log that is read again, and reaches its end.
+func TestVerifyReportsProgress(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(longOne)
 	for range 5 {
 		a = w.must(a, note("n"))
@@ -171,9 +175,10 @@ func TestVerifyTellsHowFarItIs(t *testing.T) {
 	}
 }
 
-// A snapshot that a group pins and that is gone is missed without decoding anything.
-func TestDigestsMissASnapshotThatIsGone(t *testing.T) {
-	w := newWorld(t)
+// A snapshot that a group pins and that is gone is reported without decoding anything.
+func TestDigestsReportAMissingSnapshot(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	all, err := os.ReadDir(w.dir + "/snapshots")
 	if err != nil || len(all) != 1 {

@@ -15,7 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// findings are what a verification says, "code path" each, and whether it is sound.
+// findings are those of a verification, "code path" each, and whether the store is valid.
 func (r *review) findings(o engine.VerifyOptions) (out []string, ok bool) {
 	r.Helper()
 	v, err := r.another().VerifyWith(context.Background(), o)
@@ -52,8 +52,7 @@ func (r *review) removes(name string) {
 	must(r.T, os.Remove(filepath.Join(r.dir, name)))
 }
 
-// everyKindOfProposal is a store in which everything happened that can.
-// The last was revised since.
+// everyKindOfProposal is a store in which every act on a proposal was made.
 func everyKindOfProposal(t *testing.T) (r *review, applied, old, first engine.Proposed) {
 	r = newReview(t)
 	req := asWorkflow(t, "test.flow", "one")
@@ -69,9 +68,10 @@ func everyKindOfProposal(t *testing.T) (r *review, applied, old, first engine.Pr
 	return r, applied, old, first
 }
 
-// TestVerifyKnowsWhatProposalsNeed: a sound store has no finding, and what a record names
-// and is not there is one.
-func TestVerifyKnowsWhatProposalsNeed(t *testing.T) {
+// TestVerifyKnowsTheNeedsOfProposals: a valid store has no finding, and each missing object that a
+// record names is one.
+func TestVerifyKnowsTheNeedsOfProposals(t *testing.T) {
+	t.Parallel()
 	r, applied, old, first := everyKindOfProposal(t)
 	r.finds("a sound store", true)
 	if got, ok := r.findings(engine.VerifyOptions{Digests: true}); len(got) > 0 || !ok {
@@ -80,9 +80,9 @@ func TestVerifyKnowsWhatProposalsNeed(t *testing.T) {
 	if v, err := r.another().Verify(context.Background()); err != nil || len(v.Sessions) != 1 {
 		t.Errorf("%+v, %v", v, err)
 	}
-	r.removes(artifactFile(first)) // of a revision that does not count any more
+	r.removes(artifactFile(first)) // of a revision that was replaced
 	r.finds("a former revision", false, "object_missing "+artifactFile(first))
-	r.removes(installedFile(old)) // comes back when the newer one is rolled back
+	r.removes(installedFile(old)) // is restored when the newer one is rolled back
 	r.removes(installedFile(applied))
 	want := []string{"object_missing " + artifactFile(first), "object_missing " + installedFile(applied),
 		"object_missing " + installedFile(old)}
@@ -101,8 +101,9 @@ func TestVerifyKnowsWhatProposalsNeed(t *testing.T) {
 	}
 }
 
-// TestVerifyHoldsRecordsAgainstTheBytes: what a record says of an artifact is so.
-func TestVerifyHoldsRecordsAgainstTheBytes(t *testing.T) {
+// TestVerifyComparesRecordsWithTheBytes: what a record states of an artifact must be so.
+func TestVerifyComparesRecordsWithTheBytes(t *testing.T) {
+	t.Parallel()
 	r := newReview(t)
 	p := r.propose(asWorkflow(t, "test.flow", "one"))
 	must(t, r.append(proposal.Table, r.person("ada"), func(next int64) event.Payload {
@@ -113,19 +114,21 @@ func TestVerifyHoldsRecordsAgainstTheBytes(t *testing.T) {
 	r.finds("another length", false, "audit_incomplete proposals", "broken_reference proposals")
 }
 
-// TestVerifyOfANewerLog warns, and takes no object for a stray.
+// TestVerifyOfANewerLog warns, and reports no object of it as unreferenced.
 func TestVerifyOfANewerLog(t *testing.T) {
+	t.Parallel()
 	r := newReview(t)
 	r.installs(r.propose(asWorkflow(t, "test.flow", "one")))
 	must(t, r.append(laterProposals, r.person("ada"),
-		func(int64) event.Payload { return doubtedProposal{id.NewProposal(id.Seed{1})} }))
+		func(int64) event.Payload { return laterProposal{id.NewProposal(id.Seed{1})} }))
 	must(t, os.WriteFile(filepath.Join(r.dir, "artifacts", canon.Sum([]byte("{}")).FileName()), []byte("{}"), 0o600))
 	r.finds("a newer log", true, "audit_incomplete proposals", "unknown_version proposals")
 }
 
-// TestStraysBesideProposals: a copy that no record names is one, and goes; what an
-// activation left that did not come to its end is none.
-func TestStraysBesideProposals(t *testing.T) {
+// TestUnreferencedCopiesOfProposals: a copy that no record names is reported and removed; a
+// leftover of an incomplete activation is not reported.
+func TestUnreferencedCopiesOfProposals(t *testing.T) {
+	t.Parallel()
 	r, _, _, first := everyKindOfProposal(t)
 	must(t, os.WriteFile(filepath.Join(r.dir, installedFile(first)), first.Proposal.Artifact.JCS(), 0o600))
 	r.finds("a copy of what is proposed", true)
@@ -159,8 +162,10 @@ func TestStraysBesideProposals(t *testing.T) {
 	r.finds("after the cleanup", true)
 }
 
-// TestSourcesThatAreGone: a session may go, and what was learned from it stays what it is.
-func TestSourcesThatAreGone(t *testing.T) {
+// TestMissingSourcesOfAProposal: a session may be deleted, and the proposals learned from it stay
+// as they are.
+func TestMissingSourcesOfAProposal(t *testing.T) {
+	t.Parallel()
 	r := newReview(t)
 	a, b := r.start(twoSteps), r.start(twoSteps)
 	req := asWorkflow(t, "test.flow", "one")

@@ -19,9 +19,9 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// slip appends an event that no decision of ours would make, by the gate that
-// everybody uses: what verification finds then is not a broken log.
-func (w *world) slip(a engine.Answer, scope event.Scope, data event.Payload, objects ...manifest.Object) {
+// appendUnchecked appends an event that no decision of the engine makes, by the gate that every writer uses:
+// the log itself is valid then.
+func (w *fixture) appendUnchecked(a engine.Answer, scope event.Scope, data event.Payload, objects ...manifest.Object) {
 	w.Helper()
 	log := manifest.SessionEvents(a.Session.SessionID)
 	fold := projections.NewFold()
@@ -38,7 +38,7 @@ func (w *world) slip(a engine.Answer, scope event.Scope, data event.Payload, obj
 }
 
 // findings verifies the whole store and collects what was found.
-func (w *world) findings() (v engine.Verification, codes []manifest.FindingCode) {
+func (w *fixture) findings() (v engine.Verification, codes []manifest.FindingCode) {
 	w.Helper()
 	v, err := w.process().Verify(context.Background())
 	if err != nil {
@@ -55,8 +55,9 @@ func (w *world) findings() (v engine.Verification, codes []manifest.FindingCode)
 	return v, codes
 }
 
-func TestVerifyOfASoundStoreFindsNothing(t *testing.T) {
-	w := newWorld(t)
+func TestVerifyOfAHealthyStoreFindsNothing(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	w.must(w.must(w.start(twoSteps), note("no")), note("done"))
 	w.start(longOne)
 	if v, codes := w.findings(); !v.OK || len(codes) > 0 || len(v.Sessions) != 2 {
@@ -64,20 +65,21 @@ func TestVerifyOfASoundStoreFindsNothing(t *testing.T) {
 	}
 }
 
-func TestVerifyHoldsEventsAgainstArtifacts(t *testing.T) {
+func TestVerifyComparesEventsWithArtifacts(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(*event.OutputPayload){
 		"length": func(p *event.OutputPayload) { p.ByteLength++ },
 		"kind":   func(p *event.OutputPayload) { p.ArtifactKind = "other" },
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFixture(t)
 			a := w.start(twoSteps)
 			o := manifest.Object{Kind: manifest.Artifact, Bytes: set("kind", "report").JCS()}
 			p := event.OutputPayload{PayloadKind: event.ArtifactRef, ArtifactKind: "report",
 				ContentType: "application/json",
 				ByteLength:  int64(len(o.Bytes)), SHA256: o.Ref()}
 			change(&p)
-			w.slip(a, event.Scope{RunID: a.Session.RunID, NodeID: a.NodeID},
+			w.appendUnchecked(a, event.Scope{RunID: a.Session.RunID, NodeID: a.NodeID},
 				event.NodeOutputAppended{OutputChannel: event.Artifact, OutputID: id.FromStart(a.NodeID).
 					Output(0), Payload: p}, o)
 			if v, codes := w.findings(); v.OK ||
@@ -88,12 +90,13 @@ func TestVerifyHoldsEventsAgainstArtifacts(t *testing.T) {
 	}
 }
 
-func TestAStateOfAnotherFormIsOfUnknownVersion(t *testing.T) {
-	w := newWorld(t)
+func TestASnapshotOfAnotherFormIsOfUnknownVersion(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	o := manifest.Object{Kind: manifest.Snapshot,
 		Bytes: []byte(`{"enginePayload":{"engineState":{"kind":"dreaming"},"v":1},"kind":"execution_snapshot","v":1}`)}
-	w.slip(a, event.Scope{RunID: a.Session.RunID, NodeID: id.RootNode(id.NewRun(id.Seed{9}))},
+	w.appendUnchecked(a, event.Scope{RunID: a.Session.RunID, NodeID: id.RootNode(id.NewRun(id.Seed{9}))},
 		event.NodeCreated{NodeKind: event.StepNode, ParentNodeID: &a.NodeID, SnapshotRef: o.Ref(),
 			WorkflowHash: a.Workflow.WorkflowHash}, o)
 	v, codes := w.findings()
@@ -103,8 +106,9 @@ func TestAStateOfAnotherFormIsOfUnknownVersion(t *testing.T) {
 	}
 }
 
-func TestWhatNobodyRefersToIsNamed(t *testing.T) {
-	w := newWorld(t)
+func TestUnreferencedObjectsAreNamed(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	w.start(twoSteps)
 	data := []byte(`"left over"`)
 	if err := os.WriteFile(w.dir+"/artifacts/"+canon.Sum(data).FileName(), data, 0o600); err != nil {
@@ -117,8 +121,9 @@ func TestWhatNobodyRefersToIsNamed(t *testing.T) {
 	}
 }
 
-func TestMissingAndUnbornAreTold(t *testing.T) {
-	w := newWorld(t)
+func TestMissingObjectsAndUnbornSessionsAreReported(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(twoSteps)
 	if err := os.MkdirAll(w.dir+"/sessions/"+id.NewSession(id.Seed{77}).String()+"/events", 0o700); err != nil {
 		t.Fatal(err)
@@ -135,7 +140,8 @@ func TestMissingAndUnbornAreTold(t *testing.T) {
 }
 
 func TestOneUnreadableSessionDoesNotHideTheOthers(t *testing.T) {
-	w := newWorld(t)
+	t.Parallel()
+	w := newFixture(t)
 	a, b := w.start(twoSteps), w.start(longOne)
 	events := w.dir + "/sessions/" + a.Session.SessionID.String() + "/events"
 	name := events + "/00000000-00000004.jsonl"
@@ -159,10 +165,11 @@ func TestOneUnreadableSessionDoesNotHideTheOthers(t *testing.T) {
 	}
 }
 
-// Nor does a folder that cannot be read keep the rest from being verified.
-func TestVerifyGoesOnBehindAFolderThatCannotBeRead(t *testing.T) {
+// A directory that cannot be read does not keep the rest from being verified.
+func TestVerifyContinuesAfterAnUnreadableDirectory(t *testing.T) {
+	t.Parallel()
 	for _, folder := range []string{"snapshots", "artifacts", "events"} {
-		w := newWorld(t)
+		w := newFixture(t)
 		w.must(w.start(twoSteps), note("no"))
 		a := w.start(longOne)
 		if folder == "events" {
@@ -177,9 +184,10 @@ func TestVerifyGoesOnBehindAFolderThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// A session of which nothing can be believed may hold the run that is asked for.
-func TestARunMayBeInASessionThatLostItsBeginning(t *testing.T) {
-	w := newWorld(t)
+// A session whose beginning is damaged may hold the run that is searched for.
+func TestARunMayBeInASessionWithADamagedBeginning(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
 	a := w.start(longOne)
 	if err := os.RemoveAll(w.dir + "/sessions/" + a.Session.SessionID.String() + "/events"); err != nil {
 		t.Fatal(err)
@@ -192,12 +200,13 @@ func TestARunMayBeInASessionThatLostItsBeginning(t *testing.T) {
 	}
 }
 
-// Finding a run by its name must not make a session usable that is not: what is
-// wrong with it may stand before the place that a second reading begins at.
-func TestARunThatWasLocatedIsNoHealthierForIt(t *testing.T) {
+// Finding a run by its name must not make an unhealthy session usable: the damage may precede the
+// place where a second reading begins.
+func TestLocatingARunDoesNotMakeItHealthy(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
-	for name, harm := range map[string]func(w *world, log manifest.Log, head manifest.Head){
-		"an event of a newer version": func(w *world, log manifest.Log, head manifest.Head) {
+	for name, harm := range map[string]func(w *fixture, log manifest.Log, head manifest.Head){
+		"an event of a newer version": func(w *fixture, log manifest.Log, head manifest.Head) {
 			e := event.New(log.Owner, head.Next, event.Scope{}, event.Actor{Kind: event.Engine}, 1,
 				event.SessionCreated{})
 			line, err := log.Table.AppendLine(nil, e)
@@ -215,14 +224,14 @@ func TestARunThatWasLocatedIsNoHealthierForIt(t *testing.T) {
 				w.Fatal(err)
 			}
 		},
-		"a lost tail": func(w *world, log manifest.Log, head manifest.Head) {
+		"a lost tail": func(w *fixture, log manifest.Log, head manifest.Head) {
 			if err := os.WriteFile(w.dir+"/"+log.Root+"/events/"+manifest.SegmentName(head.Next+5, head.Next+5), nil,
 				0o600); err != nil {
 				w.Fatal(err)
 			}
 		},
 	} {
-		w := newWorld(t)
+		w := newFixture(t)
 		a := w.start(twoSteps)
 		v, _ := w.findings()
 		harm(w, manifest.SessionEvents(a.Session.SessionID), v.Sessions[0].Head)
@@ -233,14 +242,14 @@ func TestARunThatWasLocatedIsNoHealthierForIt(t *testing.T) {
 				t.Fatal(name, err)
 			}
 			if _, err := g.Rehydrate(ctx, at); !fault.Is(err, fault.SessionUnhealthy) {
-				t.Errorf("%s, %s: rehydrate said %v", name, ref, err)
+				t.Errorf("%s, %s: rehydrate returned %v", name, ref, err)
 			}
 			g = w.process()
 			if at, err = g.Locate(ctx, ref); err != nil {
 				t.Fatal(name, err)
 			}
 			if _, err := g.Advance(ctx, w.by(), at, a.AttemptID, note("no")); !fault.Is(err, fault.SessionUnhealthy) {
-				t.Errorf("%s, %s: advance said %v", name, ref, err)
+				t.Errorf("%s, %s: advance returned %v", name, ref, err)
 			}
 		}
 	}

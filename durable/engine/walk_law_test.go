@@ -76,7 +76,7 @@ var things = []string{
 	`file application/json {"kind":"wr.human_approval"}`,
 }
 
-// enough is what steps ask for, all of it.
+// enough is all that steps require.
 var enough = [][]string{
 	{"notes done", `context {"ticket":"T-1","list":["a","b"],"found":true,"deep":true}`, things[13], things[16],
 		things[18]},
@@ -84,9 +84,9 @@ var enough = [][]string{
 	nil,
 }
 
-// TestAnyWalk: whatever a caller sends, and wherever it goes back to, the laws of
-// playing hold; what is refused is the caller's to mend; a run that never stops is
-// blocked by an approval alone; and status, gaps and answer agree.
+// TestAnyWalk: for anything that a caller sends, and from any node, the laws of playing hold; a
+// refusal is a fault of the caller; a run that never stops is blocked by an approval alone; and
+// status, gaps and answer agree.
 func TestAnyWalk(t *testing.T) {
 	all, err := parseScenarios(rich)
 	if err != nil {
@@ -131,7 +131,7 @@ func TestAnyWalk(t *testing.T) {
 			case move == 2:
 				play("approve")
 			case move < 7:
-				// What any step takes, and a person who agrees: so that walks come far.
+				// What any step accepts, and a person who approves: so that walks get far.
 				if play("ack", enough[rapid.IntRange(0, len(enough)-1).Draw(rt, "which")]...); p.err == nil &&
 					len(p.last.Blockers) > 0 {
 					play("approve")
@@ -145,7 +145,7 @@ func TestAnyWalk(t *testing.T) {
 	})
 }
 
-// fewWalks: each plays a run in full. -rapid.checks N plays as many as one likes.
+// fewWalks: each plays a run in full. -rapid.checks N plays another number of them.
 func fewWalks(t *testing.T) {
 	f := flag.Lookup("rapid.checks")
 	if f.Value.String() != f.DefValue {
@@ -164,7 +164,7 @@ func sortOf(thing string) string {
 	return what
 }
 
-// agrees holds what an answer says against what is on record.
+// agrees compares an answer with what is on record.
 func (p *player) agrees() error {
 	n := p.node()
 	blocked := len(p.last.Blockers) > 0
@@ -205,8 +205,8 @@ func (p *player) agrees() error {
 	return nil
 }
 
-// TestAttemptsFromOneNodeGiveAsManyBranches: N attempts, each from the same node,
-// give N branches, each with its own context, and the first alone is no rewind.
+// TestAttemptsFromOneNodeGiveAsManyBranches: N attempts, each from the same node, give N branches,
+// each with its own context, and the first alone is no rewind.
 func TestAttemptsFromOneNodeGiveAsManyBranches(t *testing.T) {
 	all, err := parseScenarios("workflow\n  steps:\n  - id: one\n  - id: two\n  - id: three\nscenario branches\n")
 	if err != nil {

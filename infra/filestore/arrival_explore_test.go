@@ -15,6 +15,7 @@ import (
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/sample"
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
@@ -160,13 +161,11 @@ const arrivalLimit = 48
 // TestExploreArrivalCrashes: whatever a power cut leaves of an arrival is nothing of
 // the session or all of it, and all of it once the arrival has said so.
 func TestExploreArrivalCrashes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("explored without -short only")
-	}
+	t.Parallel()
 	for _, j := range journeys(t) {
 		t.Run(j.name, func(t *testing.T) {
 			t.Parallel()
-			count := j.explore(j.base, crashfs.Look{Limit: arrivalLimit}, func(format string, args ...any) bool {
+			count := j.explore(j.base, crashfs.Look{Limit: arrivalLimit, Cases: sample.OneIn(t, 8)}, func(format string, args ...any) bool {
 				t.Fatalf(format, args...)
 				return false
 			})
@@ -206,16 +205,14 @@ const arrivalFaultLimit = 4
 // arrival says truthfully what became of it, and the next process either finds the
 // session or brings it; what it says then holds.
 func TestExploreArrivalFaults(t *testing.T) {
-	if testing.Short() {
-		t.Skip("explored without -short only")
-	}
+	t.Parallel()
 	for _, j := range journeys(t) {
 		if !slices.Contains(hardJourneys, j.name) {
 			continue
 		}
 		t.Run(j.name, func(t *testing.T) {
 			t.Parallel()
-			count := j.breakAll(j.base, func(format string, args ...any) bool {
+			count := j.breakAll(j.base, sample.OneIn(t, 8), func(format string, args ...any) bool {
 				t.Fatalf(format, args...)
 				return false
 			})
@@ -224,9 +221,10 @@ func TestExploreArrivalFaults(t *testing.T) {
 	}
 }
 
-func (j journey) breakAll(base *crashfs.FS, report func(string, ...any) bool) crashfs.Count {
+func (j journey) breakAll(base *crashfs.FS, cases *sample.Cases,
+	report func(string, ...any) bool) crashfs.Count {
 	states := 0
-	count := crashfs.Break(base, j.act, func(flaw crashfs.Fault, op crashfs.Op, err error, after *crashfs.FS) bool {
+	count := crashfs.Break(base, cases, j.act, func(flaw crashfs.Fault, op crashfs.Op, err error, after *crashfs.FS) bool {
 		if err := rightCode(flaw, err); err != nil {
 			return report("%s, %s: %v", op, flaw, err)
 		}

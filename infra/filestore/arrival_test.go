@@ -78,6 +78,7 @@ func openHooked(t testing.TB, dir string) (*hooked, *filestore.Store) {
 }
 
 func TestArrivalsAndCleanupsKeepApart(t *testing.T) {
+	t.Parallel()
 	ctx, dir, tr := context.Background(), filepath.Join(t.TempDir(), "store"), suite.NewTraveller(t, 1, 0)
 	s, other := openDir(t, dir, 0), openDir(t, dir, 0)
 	a, err := s.Arrive(ctx, tr.Session)
@@ -105,6 +106,7 @@ func TestArrivalsAndCleanupsKeepApart(t *testing.T) {
 // TestNothingIsAcknowledgedBeforeAnArrivalStays: between the rename and its sync the
 // session can be read, and nobody may promise anything about it: it can be taken back.
 func TestNothingIsAcknowledgedBeforeAnArrivalStays(t *testing.T) {
+	t.Parallel()
 	for name, failure := range map[string]error{"it stays": nil, "it is taken back": syscall.EIO} {
 		t.Run(name, func(t *testing.T) {
 			ctx, dir, tr := context.Background(), filepath.Join(t.TempDir(), "store"), suite.NewTraveller(t, 1, 1)
@@ -166,6 +168,7 @@ func TestNothingIsAcknowledgedBeforeAnArrivalStays(t *testing.T) {
 
 // TestWhatMakesWayIsKept: the leftovers of a first commit that was torn.
 func TestWhatMakesWayIsKept(t *testing.T) {
+	t.Parallel()
 	j := journeys(t)[3]
 	var orphan []byte
 	for name, b := range j.base.Files() {
@@ -191,6 +194,7 @@ func TestWhatMakesWayIsKept(t *testing.T) {
 // TestWhoeverIsFasterStays: a session that is begun while an arrival looks at its
 // empty folder does not make way any more.
 func TestWhoeverIsFasterStays(t *testing.T) {
+	t.Parallel()
 	dir, own, tr := filepath.Join(t.TempDir(), "store"), suite.NewStory(1), suite.NewTraveller(t, 1, 2)
 	_, err := openDir(t, dir, 0).StoreID(context.Background(), ports.MayCreate)
 	fatal(t, err)
@@ -266,6 +270,7 @@ func zerosRef(n int64) canon.Digest {
 
 // TestErasedBytesAreNotWrittenBack, not even beside their tombstone.
 func TestErasedBytesAreNotWrittenBack(t *testing.T) {
+	t.Parallel()
 	ctx, dir, tr := context.Background(), filepath.Join(t.TempDir(), "store"), suite.NewTraveller(t, 1, 0)
 	s, artifact := openDir(t, dir, 0), tr.Objects[len(tr.Objects)-1]
 	other := suite.NewStory(2).Start()

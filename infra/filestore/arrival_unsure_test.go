@@ -13,6 +13,7 @@ import (
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
 // stubborn is a disk that syncs every folder but one.
@@ -31,6 +32,7 @@ func (s stubborn) SyncDir(name string, kind osfs.Sync) error {
 // TestAnArrivalThatMayBeThere: when neither staying nor going is durable, a power cut
 // leaves all of it or nothing, and the answer says that it is not known.
 func TestAnArrivalThatMayBeThere(t *testing.T) {
+	t.Parallel()
 	j := journeys(t)[1]
 	run := j.base.Revive()
 	s, err := filestore.Open(stubborn{run, "sessions"}, filestore.Options{Locks: lock.NewMemory().
@@ -60,6 +62,7 @@ func TestAnArrivalThatMayBeThere(t *testing.T) {
 // TestKeptWhereItsArrivalWasKilled: what is said of a session that was moved in and
 // never synced is lost with it, unless that is settled first.
 func TestKeptWhereItsArrivalWasKilled(t *testing.T) {
+	t.Parallel()
 	ctx, j := context.Background(), journeys(t)[1]
 	run := j.base.Revive()
 	run.Fault = &crashfs.Fault{At: -1, After: true}
@@ -93,16 +96,14 @@ func TestKeptWhereItsArrivalWasKilled(t *testing.T) {
 // was to make objects or the session itself durable, and works again for the next
 // process.
 func TestExploreArrivalDyingDisks(t *testing.T) {
-	if testing.Short() {
-		t.Skip("explored without -short only")
-	}
+	t.Parallel()
 	j, states := journeys(t)[1], 0
 	names, _ := j.syncs(t)
 	for at, name := range names {
 		if name != "syncdir snapshots#0" && name != "syncdir sessions#0" {
 			continue
 		}
-		for ops := range 50 {
+		for ops := range sample.OneIn(t, 8).Of(50) {
 			run := j.base.Revive()
 			run.Fault = &crashfs.Fault{At: at, Err: syscall.EIO, For: ops}
 			said := j.act(run)

@@ -66,6 +66,7 @@ func (f countingFile) Sync(kind osfs.Sync) error {
 
 // TestFlushesOfAnAppend holds the numbers that docs/performance.md cites.
 func TestFlushesOfAnAppend(t *testing.T) {
+	t.Parallel()
 	dir := osfs.NewDir(filepath.Join(t.TempDir(), "store"))
 	c := &counting{Dir: dir}
 	s, err := filestore.Open(c, filestore.Options{Locks: lock.Files(dir), Boot: "boot"})

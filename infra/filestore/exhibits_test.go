@@ -78,7 +78,7 @@ func exhibits(t *testing.T) []exhibit {
 	return h.out
 }
 
-// tornGroups: what a crash leaves of the last append's group (R9).
+// tornGroups: what a crash leaves of the last append's group (docs/design.md#log-tail).
 func (h *hall) tornGroups() {
 	tail := codes(manifest.UncommittedTail, manifest.OrphanSegment)
 	torn := func(name, how string, left []byte) {

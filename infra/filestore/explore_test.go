@@ -17,6 +17,7 @@ import (
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/sample"
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
@@ -255,16 +256,14 @@ func read(s *filestore.Store, log manifest.Log) (*suite.Seen, manifest.Verdict, 
 // TestExploreCrashes: whatever a power cut leaves of an append loads, is as before
 // or as after, and after it once the append has said so; and goes on.
 func TestExploreCrashes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("explored without -short only")
-	}
+	t.Parallel()
 	var mu sync.Mutex
 	var total crashfs.Count
 	t.Cleanup(func() { t.Logf("in all: %d operations, %d crash states", total.Ops, total.States) })
 	for _, sc := range scenarios(t) {
 		t.Run(sc.name, func(t *testing.T) {
 			t.Parallel()
-			count := sc.explore(sc.base, crashfs.Look{Limit: sc.limit}, func(format string, args ...any) bool {
+			count := sc.explore(sc.base, crashfs.Look{Limit: sc.limit, Cases: sample.OneIn(t, 10)}, func(format string, args ...any) bool {
 				t.Fatalf(format, args...)
 				return false
 			})

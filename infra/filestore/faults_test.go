@@ -13,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
 // faultCrashLimit bounds what is looked at behind each single fault; the plain
@@ -23,9 +24,7 @@ const faultCrashLimit = 24
 // log is as before or as after, the append said truthfully which, and the same
 // call again comes through, in the same process and in the next.
 func TestExploreFaults(t *testing.T) {
-	if testing.Short() {
-		t.Skip("explored without -short only")
-	}
+	t.Parallel()
 	var mu sync.Mutex
 	var total crashfs.Count
 	t.Cleanup(func() {
@@ -37,7 +36,7 @@ func TestExploreFaults(t *testing.T) {
 		}
 		t.Run(sc.name, func(t *testing.T) {
 			t.Parallel()
-			count := sc.breakAll(sc.base, func(format string, args ...any) bool {
+			count := sc.breakAll(sc.base, sample.OneIn(t, 10), func(format string, args ...any) bool {
 				t.Fatalf(format, args...)
 				return false
 			})
@@ -51,9 +50,10 @@ func TestExploreFaults(t *testing.T) {
 
 // breakAll breaks every operation of the append, once with a process that ends
 // there and once with one that tries again.
-func (sc scenario) breakAll(base *crashfs.FS, report func(string, ...any) bool) crashfs.Count {
+func (sc scenario) breakAll(base *crashfs.FS, cases *sample.Cases,
+	report func(string, ...any) bool) crashfs.Count {
 	states := 0
-	count := crashfs.Break(base, sc.act, func(flaw crashfs.Fault, op crashfs.Op, err error, after *crashfs.FS) bool {
+	count := crashfs.Break(base, cases, sc.act, func(flaw crashfs.Fault, op crashfs.Op, err error, after *crashfs.FS) bool {
 		if err := rightCode(flaw, err); err != nil {
 			return report("%s, %s: %v", op, flaw, err)
 		}
@@ -70,7 +70,7 @@ func (sc scenario) breakAll(base *crashfs.FS, report func(string, ...any) bool) 
 		return true
 	})
 	// A process that lives on knows what failed, and tries again with that knowledge.
-	again := crashfs.Break(base, func(f *crashfs.FS) error {
+	again := crashfs.Break(base, cases, func(f *crashfs.FS) error {
 		s, err := sc.process(f, 1)
 		if err != nil {
 			return err

@@ -18,6 +18,7 @@ import (
 // TestHeadCacheWaitsForNoDisk: it is written after the commit, by the caller who
 // waits for the answer.
 func TestHeadCacheWaitsForNoDisk(t *testing.T) {
+	t.Parallel()
 	disk := crashfs.New()
 	s, err := process(disk, 1)
 	fatal(t, err)
@@ -45,6 +46,7 @@ func TestHeadCacheWaitsForNoDisk(t *testing.T) {
 
 // TestHeadCacheThatIsALink is not read: what it leads to is not in this store.
 func TestHeadCacheThatIsALink(t *testing.T) {
+	t.Parallel()
 	root := filepath.Join(t.TempDir(), "store")
 	dir := osfs.NewDir(root)
 	s, err := filestore.Open(dir, filestore.Options{Locks: lock.Files(dir)})

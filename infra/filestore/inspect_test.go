@@ -19,6 +19,7 @@ import (
 
 // TestInspectNamesWhatIsOdd plants one thing at a time in a fresh store.
 func TestInspectNamesWhatIsOdd(t *testing.T) {
+	t.Parallel()
 	session := "sessions/" + id.NewSession(id.Seed{1}).String()
 	snapshot := "snapshots/sha256_" + "0000000000000000000000000000000000000000000000000000000000000000" + ".json"
 	erased := "artifacts/sha256_" + "0000000000000000000000000000000000000000000000000000000000000000" + ".erased"
@@ -154,6 +155,7 @@ func TestInspectNamesWhatIsOdd(t *testing.T) {
 }
 
 func TestInspectOfNoStoreFindsNothing(t *testing.T) {
+	t.Parallel()
 	s, err := filestore.OpenDir(filepath.Join(t.TempDir(), "none"), filestore.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -166,6 +168,7 @@ func TestInspectOfNoStoreFindsNothing(t *testing.T) {
 
 // TestInspectSessionLooksAtThatSession: and at no other.
 func TestInspectSessionLooksAtThatSession(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "store")
 	s, err := filestore.OpenDir(dir, filestore.Options{})
 	if err != nil {

@@ -26,6 +26,7 @@ func (r removing) Remove(name string) error {
 // TestOneMakerAtATime: a process that makes a store must not remove folders that
 // another one has made and relies on by then.
 func TestOneMakerAtATime(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	dir := osfs.NewDir(filepath.Join(t.TempDir(), "store"))
 	defer dir.Close()

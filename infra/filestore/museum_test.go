@@ -60,6 +60,7 @@ func TestMuseum(t *testing.T) {
 
 // TestMuseumIsWhatTheTableMakes: nobody mended an exhibit by hand.
 func TestMuseumIsWhatTheTableMakes(t *testing.T) {
+	t.Parallel()
 	for _, ex := range exhibits(t) {
 		have := map[string][]byte{}
 		root := filepath.Join(museumDir, ex.name, "store")

@@ -22,6 +22,7 @@ import (
 // TestADamagedObjectIsToldAndMended: a read says so, and a commit that brings the
 // same object writes it again.
 func TestADamagedObjectIsToldAndMended(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	story := suite.NewStory(1)
 	snapshot := story.Snapshot(0)
@@ -49,6 +50,7 @@ func TestADamagedObjectIsToldAndMended(t *testing.T) {
 }
 
 func TestTooLargeAnObjectIsRefused(t *testing.T) {
+	t.Parallel()
 	s := openDir(t, filepath.Join(t.TempDir(), "store"), 0)
 	plan := suite.NewStory(1).Start()
 	plan.Objects = append(plan.Objects,
@@ -83,6 +85,7 @@ type counter struct {
 
 // TestControlFilesAreReplacedOneAfterTheOther: no update is lost.
 func TestControlFilesAreReplacedOneAfterTheOther(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	dir := filepath.Join(t.TempDir(), "store")
 	var wg sync.WaitGroup

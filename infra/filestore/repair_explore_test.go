@@ -12,6 +12,7 @@ import (
 
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/sample"
 	"github.com/waybill/waybill/ports/porttest/suite"
 	"pgregory.net/rapid"
 )
@@ -97,9 +98,7 @@ func TestRepairOfRandomDamage(t *testing.T) {
 // TestExploreCrashesOfRepairs: whatever a power cut leaves of a repair is as damaged as
 // before or repaired, nothing of the old bytes is gone, and a second repair completes.
 func TestExploreCrashesOfRepairs(t *testing.T) {
-	if testing.Short() {
-		t.Skip("explored without -short only")
-	}
+	t.Parallel()
 	log := suite.NewStory(1).Log
 	for _, name := range []string{"flipped-middle-group", "missing-segment", "lost-two-groups", "lost-manifest",
 		"flipped-first-segment", "zeros-beyond-the-group"} {
@@ -108,7 +107,8 @@ func TestExploreCrashesOfRepairs(t *testing.T) {
 			all := exhibits(t)
 			ex := all[slices.IndexFunc(all, func(ex exhibit) bool { return ex.name == name })]
 			base := laid(t, ex.files)
-			count := exploreRepair(base, ex, log, nil, 0, crashLimit/8, func(format string, args ...any) bool {
+			look := crashfs.Look{Limit: crashLimit / 8, Cases: sample.OneIn(t, 10)}
+			count := exploreRepair(base, ex, log, nil, look, func(format string, args ...any) bool {
 				t.Fatalf(format, args...)
 				return false
 			})
@@ -117,13 +117,13 @@ func TestExploreCrashesOfRepairs(t *testing.T) {
 	}
 }
 
-func exploreRepair(base *crashfs.FS, ex exhibit, log manifest.Log, m crashfs.Mutation, from, limit int,
+func exploreRepair(base *crashfs.FS, ex exhibit, log manifest.Log, m crashfs.Mutation, look crashfs.Look,
 	report func(string, ...any) bool) crashfs.Count {
 	before := base.Files()
 	base = base.Revive()
 	base.Mutation = m
 	var acked error
-	return crashfs.Explore(base, crashfs.Look{Limit: limit, From: from}, func(f *crashfs.FS) {
+	return crashfs.Explore(base, look, func(f *crashfs.FS) {
 		s, err := process(f, 1)
 		if err == nil {
 			_, err = s.RepairLog(context.Background(), repairOf(log))
@@ -170,10 +170,11 @@ func exploreRepair(base *crashfs.FS, ex exhibit, log manifest.Log, m crashfs.Mut
 
 // TestExploreMutantsOfRepairs: each single sync of a repair that is left out shows.
 func TestExploreMutantsOfRepairs(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("explored without -short only")
 	}
-	log := suite.NewStory(1).Log
+	log, caught := suite.NewStory(1).Log, 0
 	for _, name := range []string{"flipped-middle-group", "flipped-first-segment"} {
 		all := exhibits(t)
 		ex := all[slices.IndexFunc(all, func(ex exhibit) bool { return ex.name == name })]
@@ -194,17 +195,23 @@ func TestExploreMutantsOfRepairs(t *testing.T) {
 		_, err = s.RepairLog(context.Background(), repairOf(log))
 		fatal(t, err)
 		for _, op := range slices.Sorted(maps.Keys(ops)) {
-			why := ""
-			exploreRepair(base, ex, log, pretend(func(o crashfs.Op) bool { return o.N == op }), op, 128,
-				func(format string, args ...any) bool {
+			if spareInRepairs[ops[op]] != "" {
+				continue
+			}
+			mutant := pretend(func(o crashfs.Op) bool { return o.N == op })
+			if soonCaught(op, 128, func(look crashfs.Look) (why string) {
+				exploreRepair(base, ex, log, mutant, look, func(format string, args ...any) bool {
 					why = fmt.Sprintf(format, args...)
 					return false
 				})
-			if why == "" && spareInRepairs[ops[op]] == "" {
+				return why
+			}) == "" {
 				t.Errorf("%s survives without %s", name, ops[op])
 			}
+			caught++
 		}
 	}
+	t.Logf("cases: %d of %[1]d mutants", caught)
 }
 
 // spareInRepairs are syncs without which nothing is lost, and why they are there.
@@ -219,16 +226,15 @@ var spareInRepairs = map[string]string{
 // TestFaultsOfRepairs: whatever goes wrong at any operation, nothing is gone, and the
 // next repair completes.
 func TestFaultsOfRepairs(t *testing.T) {
-	if testing.Short() {
-		t.Skip("explored without -short only")
-	}
+	t.Parallel()
+	cases := sample.OneIn(t, 15)
 	log := suite.NewStory(1).Log
 	for _, name := range []string{"flipped-middle-group", "flipped-first-segment"} {
 		all := exhibits(t)
 		ex := all[slices.IndexFunc(all, func(ex exhibit) bool { return ex.name == name })]
 		base := laid(t, ex.files)
 		before := base.Files()
-		crashfs.Break(base, func(f *crashfs.FS) error {
+		crashfs.Break(base, cases, func(f *crashfs.FS) error {
 			s, err := process(f, 1)
 			if err == nil {
 				_, err = s.RepairLog(context.Background(), repairOf(log))

@@ -23,6 +23,7 @@ import (
 // TestRepairOfSideLogs: each log is repaired by itself, and a session that goes takes
 // its side logs along.
 func TestRepairOfSideLogs(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	f := crashfs.New()
 	s, err := onBoot(f, "", 1)
@@ -82,6 +83,7 @@ func TestRepairOfSideLogs(t *testing.T) {
 // TestRepairLeavesOthersAlone: whoever writes is waited for, and what is not ours to
 // write stays.
 func TestRepairLeavesOthersAlone(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	dir := t.TempDir()
 	foreign := filepath.Join(dir, "sessions", "sess_01JH")
@@ -123,6 +125,7 @@ func TestRepairLeavesOthersAlone(t *testing.T) {
 
 // TestRepairOfControlFiles: what cannot be read is set aside, and the rest stays.
 func TestRepairOfControlFiles(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	file := ports.ControlFile{Name: "config.json", Kind: "config"}
 	good, err := controlfile.New("config", 1, struct {

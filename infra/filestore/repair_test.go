@@ -119,6 +119,7 @@ func relInQuarantine(name string) (string, bool) {
 // TestRepairOfEveryExhibit: what is damaged is healthy afterwards, what is not stays as
 // it is, and nothing is gone.
 func TestRepairOfEveryExhibit(t *testing.T) {
+	t.Parallel()
 	for _, ex := range exhibits(t) {
 		t.Run(ex.name, func(t *testing.T) {
 			f := laid(t, ex.files)
@@ -190,6 +191,7 @@ func isRepaired(t *testing.T, f *crashfs.FS, was expected, done ports.Repaired) 
 
 // TestRepairTellsWhatItSetsAside: the events are handed over, and the note stands.
 func TestRepairTellsWhatItSetsAside(t *testing.T) {
+	t.Parallel()
 	all := exhibits(t)
 	ex := all[slices.IndexFunc(all, func(ex exhibit) bool { return ex.name == "flipped-segment" })]
 	f := laid(t, ex.files)
@@ -228,6 +230,7 @@ func TestRepairTellsWhatItSetsAside(t *testing.T) {
 
 // TestRepairBelievesAClaim: a log that is known to have been longer is damaged.
 func TestRepairBelievesAClaim(t *testing.T) {
+	t.Parallel()
 	for _, claim := range []int64{8, 9, 10} {
 		files, _ := base(t)
 		f := laid(t, files)

@@ -33,6 +33,7 @@ func shelf(t *testing.T) (dir string, s *filestore.Store, story *suite.Story) {
 }
 
 func TestDiscardAndRestoreMoveAllOfASession(t *testing.T) {
+	t.Parallel()
 	dir, s, story := shelf(t)
 	ctx := context.Background()
 	before, v, err := read(s, story.Log)
@@ -94,6 +95,7 @@ func TestDiscardAndRestoreMoveAllOfASession(t *testing.T) {
 }
 
 func TestWhoIsAtWorkIsNotCutOff(t *testing.T) {
+	t.Parallel()
 	dir, s, story := shelf(t)
 	ctx, other := context.Background(), openDir(t, dir, 0)
 	discard := func() error {
@@ -141,6 +143,7 @@ func TestWhoIsAtWorkIsNotCutOff(t *testing.T) {
 // A writer who waits for a session that is deleted meanwhile finds nothing there, and
 // writes nothing into the trash.
 func TestAWriterWhoWaitedFindsTheSessionGone(t *testing.T) {
+	t.Parallel()
 	dir, s, story := shelf(t)
 	ctx, patient := context.Background(), openDir(t, dir, time.Minute)
 	waited := make(chan error)
@@ -167,6 +170,7 @@ func TestAWriterWhoWaitedFindsTheSessionGone(t *testing.T) {
 }
 
 func TestTheBroomNeedsItsLock(t *testing.T) {
+	t.Parallel()
 	dir, s, story := shelf(t)
 	ctx, other := context.Background(), openDir(t, dir, 0)
 	var kept ports.Broom
@@ -202,6 +206,7 @@ func TestTheBroomNeedsItsLock(t *testing.T) {
 // What a writer may be about to move into place stays: a copy of a manifest is made
 // under the log's own lock.
 func TestALeftoverBesideAWriterStays(t *testing.T) {
+	t.Parallel()
 	dir, s, story := shelf(t)
 	ctx, other := context.Background(), openDir(t, dir, 0)
 	name := story.Log.Root + "/.tmp-copy"
@@ -222,6 +227,7 @@ func TestALeftoverBesideAWriterStays(t *testing.T) {
 }
 
 func TestLogRootsNamesEveryLog(t *testing.T) {
+	t.Parallel()
 	_, s, story := shelf(t)
 	ctx := context.Background()
 	_, err := suite.Gate(s, suite.NewStory(2).Start())

@@ -12,15 +12,14 @@ import (
 	"github.com/waybill/waybill/durable/run/token"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/sample"
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
 // TestExploreCrashesOfRotations: whatever a power cut leaves, the keyring is the old one
 // or the new one, the new one once that was said, and what was there is somewhere.
 func TestExploreCrashesOfRotations(t *testing.T) {
-	if testing.Short() {
-		t.Skip("explored without -short only")
-	}
+	t.Parallel()
 	ctx := context.Background()
 	files, _ := base(t)
 	whole := laid(t, files)
@@ -39,7 +38,7 @@ func TestExploreCrashesOfRotations(t *testing.T) {
 		before := base.Files()
 		var acked error
 		var now token.Keys
-		count := crashfs.Explore(base, crashfs.Look{Limit: 256}, func(f *crashfs.FS) {
+		count := crashfs.Explore(base, crashfs.Look{Limit: 256, Cases: sample.All(t)}, func(f *crashfs.FS) {
 			s, err := process(f, 1)
 			fatal(t, err)
 			r, err := s.Rotate(ctx, ports.Rotation{By: event.Actor{Kind: event.Human}, AtMs: repairMs, From: tt.from})
@@ -71,6 +70,7 @@ func TestExploreCrashesOfRotations(t *testing.T) {
 
 // TestRotateLeavesWhatIsNotDamaged: a keyring of a later version, and others' stores.
 func TestRotateLeavesWhatIsNotDamaged(t *testing.T) {
+	t.Parallel()
 	files, _ := base(t)
 	files["keys/keyring.json"] = []byte(
 		`{"data":{},"kind":"keyring","sha256":"sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a","v":2}`)
@@ -95,6 +95,7 @@ func TestRotateLeavesWhatIsNotDamaged(t *testing.T) {
 // TestALostManifestIsNotBegunAnew: a writer that died at work and a manifest that is
 // gone together do not make the segments worthless.
 func TestALostManifestIsNotBegunAnew(t *testing.T) {
+	t.Parallel()
 	files, _ := base(t)
 	log := suite.NewStory(1).Log
 	delete(files, log.Root+"/manifest.jsonl")

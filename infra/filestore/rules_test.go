@@ -37,6 +37,7 @@ func storeJSON(t *testing.T, v int64, features map[string][]string) []byte {
 
 // TestOpeningRules: what may be opened, and what written to.
 func TestOpeningRules(t *testing.T) {
+	t.Parallel()
 	put := func(name string, b []byte) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
 			fatal(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
@@ -149,6 +150,7 @@ func tree(t *testing.T, dir string) string {
 }
 
 func TestNetworkFilesystemsAreRefused(t *testing.T) {
+	t.Parallel()
 	f := crashfs.New()
 	f.Vol.Type, f.Vol.Network = "nfs", true
 	if _, err := filestore.Open(f, filestore.Options{}); !fault.Is(err, fault.StoreNetworkFS) {
@@ -180,6 +182,7 @@ func TestEverythingInAStoreIsPrivate(t *testing.T) {
 
 // TestLinksInAStoreAreRefused: what was unpacked from somewhere must not lead out.
 func TestLinksInAStoreAreRefused(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "store")
 	s := openDir(t, dir, 0)
 	one, two := suite.NewStory(1), suite.NewStory(2)

@@ -14,6 +14,7 @@ import (
 // Folders that hold a log and are called like no session are told of; what is on its
 // way, what holds no log and what is a session is not.
 func TestStrangers(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{"stream-2", "stream-1", ".tmp-x", id.NewSession(id.Seed{1}).String()} {
 		at := filepath.Join(dir, "sessions", name)

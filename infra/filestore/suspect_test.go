@@ -20,6 +20,7 @@ import (
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/sample"
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
@@ -63,9 +64,10 @@ func confirmed(sc scenario, f *crashfs.FS) (lost error) {
 	return lost
 }
 
-// TestAfterAFailedSyncALaterOneProvesNothing (R7): the mark, or where machines tell
+// TestAfterAFailedSyncALaterOneProvesNothing (docs/design.md#failed-sync): the mark, or where machines tell
 // their runs apart the note, makes the next process write the file anew.
 func TestAfterAFailedSyncALaterOneProvesNothing(t *testing.T) {
+	t.Parallel()
 	for _, boot := range []string{"boot", ""} {
 		sc, f := unknownOutcome(t, boot)
 		if err := confirmed(sc, f); err != nil {
@@ -97,6 +99,7 @@ func TestAfterAFailedSyncALaterOneProvesNothing(t *testing.T) {
 
 // TestAFailedConfirmLeavesAMark: its own sync may be the one that lost something.
 func TestAFailedConfirmLeavesAMark(t *testing.T) {
+	t.Parallel()
 	for _, boot := range []string{"boot", ""} {
 		sc := advanceScenario(t)
 		sc.boot = boot
@@ -126,8 +129,9 @@ func TestAFailedConfirmLeavesAMark(t *testing.T) {
 
 // TestAnObjectOfAFailedSyncServesNobodyElse: an object whose folder failed to sync
 // is there, and looks as if the next sync of the folder kept it. Another session
-// that commits to it must not lose it (R7).
+// that commits to it must not lose it (docs/design.md#failed-sync).
 func TestAnObjectOfAFailedSyncServesNobodyElse(t *testing.T) {
+	t.Parallel()
 	shared := manifest.Object{Kind: manifest.Artifact, Bytes: []byte("an artifact of two sessions")}
 	first, second := suite.NewStory(1).Start(), suite.NewStory(2).Start()
 	first.Objects, second.Objects = append(first.Objects, shared), append(second.Objects, shared)
@@ -168,8 +172,9 @@ func TestAnObjectOfAFailedSyncServesNobodyElse(t *testing.T) {
 
 // TestAFailedAppendLeavesNoTemporaryFiles where the disk lets them be removed.
 func TestAFailedAppendLeavesNoTemporaryFiles(t *testing.T) {
+	t.Parallel()
 	sc := advanceScenario(t)
-	crashfs.Break(sc.base, sc.act, func(flaw crashfs.Fault, op crashfs.Op, err error, after *crashfs.FS) bool {
+	crashfs.Break(sc.base, sample.OneIn(t, 4), sc.act, func(flaw crashfs.Fault, op crashfs.Op, err error, after *crashfs.FS) bool {
 		if flaw.Err != syscall.ENOSPC || op.Do == "remove" || err == nil {
 			return true
 		}
@@ -183,8 +188,9 @@ func TestAFailedAppendLeavesNoTemporaryFiles(t *testing.T) {
 }
 
 // TestAnOrphanBeyondTheEndIsEvidence: it proves that more was committed, and must
-// not be moved away as what a crash left (R9).
+// not be moved away as what a crash left (docs/design.md#log-tail).
 func TestAnOrphanBeyondTheEndIsEvidence(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "store")
 	story := suite.NewStory(1)
 	head, err := suite.Gate(openDir(t, dir, 0), story.Start())
@@ -204,6 +210,7 @@ func TestAnOrphanBeyondTheEndIsEvidence(t *testing.T) {
 // TestAnAnnouncedLogThatHoldsMoreKeepsItsLock: what was never committed to is made
 // anew, but nobody is left holding a lock on a file that is gone.
 func TestAnAnnouncedLogThatHoldsMoreKeepsItsLock(t *testing.T) {
+	t.Parallel()
 	for name, more := range map[string]string{"alone": "", "with a cache": "cache"} {
 		f := crashfs.New()
 		story := suite.NewStory(1)
@@ -239,8 +246,9 @@ func TestAnAnnouncedLogThatHoldsMoreKeepsItsLock(t *testing.T) {
 	}
 }
 
-// TestConfirmMakesNoLock: a store that nobody writes to stays as it is (R8).
+// TestConfirmMakesNoLock: a store that nobody writes to stays as it is (docs/design.md#reading).
 func TestConfirmMakesNoLock(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "store")
 	s := openDir(t, dir, 0)
 	story := suite.NewStory(1)
@@ -255,8 +263,9 @@ func TestConfirmMakesNoLock(t *testing.T) {
 }
 
 // TestReadersSeeNoDamageOfAWriterAtWork: torn tails come, are cut and overwritten
-// under their eyes (R8).
+// under their eyes (docs/design.md#reading).
 func TestReadersSeeNoDamageOfAWriterAtWork(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "store")
 	writer := openDir(t, dir, 5*time.Second)
 	story := suite.NewStory(1)

@@ -148,8 +148,9 @@ func advanceScenario(t *testing.T) scenario {
 }
 
 // TestTwoWritersWithoutLocks: where locks do not hold, as on some network
-// filesystems, the comparisons tell each writer the truth (R6, R12).
+// filesystems, the comparisons tell each writer the truth (docs/design.md#commit-protocol, docs/design.md#network-filesystems).
 func TestTwoWritersWithoutLocks(t *testing.T) {
+	t.Parallel()
 	for _, run := range []func(scenario, crashfs.Mutation) error{twoWriters, twoWritersOfOneRange} {
 		if err := run(advanceScenario(t), nil); err != nil {
 			t.Error(err)
@@ -159,14 +160,16 @@ func TestTwoWritersWithoutLocks(t *testing.T) {
 
 // TestTwoMakersOfOneStore: whoever comes second finds the first one's store.
 func TestTwoMakersOfOneStore(t *testing.T) {
+	t.Parallel()
 	if err := twoMakers(nil); err != nil {
 		t.Error(err)
 	}
 }
 
 // TestAWriterHoldsTheUseLock: a cleanup keeps commits waiting, and is kept waiting
-// by one, from the first object to the last sync (R6).
+// by one, from the first object to the last sync (docs/design.md#commit-protocol).
 func TestAWriterHoldsTheUseLock(t *testing.T) {
+	t.Parallel()
 	sc := advanceScenario(t)
 	run := sc.base.Revive()
 	objectsAt, syncedAt := -1, -1

@@ -240,7 +240,7 @@ func TestReplacedDirectoryIsErrMoved(t *testing.T) {
 				if !errors.Is(err, ErrMoved) {
 					t.Errorf("how %d, file exists %v: %v", how, exists, err)
 				}
-			case <-time.After(5 * time.Second):
+			case <-time.After(time.Minute):
 				t.Errorf("how %d, file exists %v: Acquire does not return", how, exists)
 			}
 			cancel()

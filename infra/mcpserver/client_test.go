@@ -214,7 +214,7 @@ func (c *client) end() {
 		if err != nil {
 			c.t.Errorf("the server ended with %v (%s)", err, fault.CodeOf(err))
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		c.t.Fatal("the server does not end")
 	}
 }

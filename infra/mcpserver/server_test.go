@@ -133,12 +133,8 @@ func TestHangingCallDoesNotPreventStop(t *testing.T) {
 	c := connect(t, Server{Calls: f, Results: fakeResults}, "t")
 	c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_workflows"}}`)
 	<-f.entered
-	from := time.Now()
 	c.stop()
-	c.end()
-	if took := time.Since(from); took < stopGrace || took > stopGrace+2*time.Second {
-		t.Errorf("it took %s, want about %s", took, stopGrace)
-	}
+	c.end() // while the call is still held
 }
 
 func TestServerEndsWhenOutputIsClosed(t *testing.T) {

@@ -94,18 +94,15 @@ func writeFile(t *testing.T, path string, mode os.FileMode, text string) {
 }
 
 func TestTimeoutAsksThenKills(t *testing.T) {
-	polite := attempt(t, &Runner{Grace: 5 * time.Second}, ports.Command{TimeoutMs: 100,
+	polite := attempt(t, &Runner{Grace: time.Hour}, ports.Command{TimeoutMs: 100,
 		Argv: []string{"sh", "-c", "trap 'echo bye; exit 0' TERM; echo on; while :; do sleep 0.02; done"}})
 	if polite.ExitStatus != -1 || !strings.Contains(polite.Failure, "longer than 100ms") ||
 		!strings.HasSuffix(polite.OutputHead, "bye\n") {
 		t.Errorf("polite: %+v", polite)
 	}
-	if polite.DurationMs > 3000 {
-		t.Errorf("a command that ends when asked to took %d ms", polite.DurationMs)
-	}
 	stubborn := attempt(t, &Runner{Grace: 200 * time.Millisecond}, ports.Command{TimeoutMs: 100,
 		Argv: []string{"sh", "-c", "trap '' TERM; while :; do sleep 0.02; done"}})
-	if stubborn.Failure == "" || stubborn.DurationMs < 300 || stubborn.DurationMs > 5000 {
+	if stubborn.Failure == "" || stubborn.DurationMs < 300 {
 		t.Errorf("stubborn: %+v", stubborn)
 	}
 }
@@ -131,13 +128,10 @@ func TestInterruptionEndsTheGroup(t *testing.T) {
 
 func TestGroupEndsWithCommand(t *testing.T) {
 	pids := filepath.Join(t.TempDir(), "pids")
-	began := time.Now()
-	out := attempt(t, &Runner{Grace: 2 * time.Second}, sh("sleep 60 & echo $! >>"+pids+"; echo here"))
+	// Were the background process waited for, the test would not end before its timeout.
+	out := attempt(t, &Runner{Grace: 2 * time.Second}, sh("sleep 100000 & echo $! >>"+pids+"; echo here"))
 	if !out.OK() || out.OutputHead != "here\n" {
 		t.Errorf("%+v", out)
-	}
-	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("it took %s", took)
 	}
 	expectGone(t, waitForLines(t, pids, 1))
 }
@@ -150,18 +144,10 @@ func TestOutputAfterExitIsCaptured(t *testing.T) {
 }
 
 func TestOutputIsForwardedImmediately(t *testing.T) {
-	var first time.Time
-	began := time.Now()
-	w := writerFunc(func(p []byte) (int, error) {
-		if first.IsZero() {
-			first = time.Now()
-		}
-		return len(p), nil
-	})
-	attempt(t, &Runner{Output: w}, sh("echo now; sleep 0.5"))
-	if d := first.Sub(began); d > 400*time.Millisecond {
-		t.Errorf("the first line came after %s", d)
-	}
+	// The command ends once its first line has been passed on.
+	seen := filepath.Join(t.TempDir(), "seen")
+	w := writerFunc(func(p []byte) (int, error) { return len(p), os.WriteFile(seen, p, 0o600) })
+	attempt(t, &Runner{Output: w}, sh("echo now; while [ ! -e "+seen+" ]; do sleep 0.01; done"))
 	var all bytes.Buffer
 	attempt(t, &Runner{Output: &all}, sh("echo a; echo b >&2; echo c"))
 	if all.String() != "a\nb\nc\n" {

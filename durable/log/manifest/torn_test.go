@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
 // tornLogs returns logs whose last group spans at least four sectors, at several offsets inside a
@@ -120,10 +121,11 @@ func TestFlippedByteInTornGroupIsDamage(t *testing.T) {
 	f := tornLogs(t)[1]
 	k := len(f.segs) - 1
 	group, at := f.group(k), f.heads[k].Bytes
+	cases := sample.OneIn(t, 4)
 	for _, n := range []int{len(group), len(group) - 1, 700} {
 		for _, mask := range []uint{0, 5} {
 			tail := tear(group, at, n, mask)
-			for i := range tail {
+			for i := range cases.Of(len(tail)) {
 				flipped := bytes.Clone(tail)
 				flipped[i] ^= 0x20
 				if couldBeTorn(flipped, group, at) {

@@ -3,7 +3,6 @@ package criteria
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/problem"
@@ -116,15 +115,12 @@ func TestSupportedConstructs(t *testing.T) {
 	}
 }
 
-// TestLinearTime uses a pattern that takes exponential time in backtracking engines.
+// TestLinearTime checks a pattern that a backtracking engine needs exponential time for: with
+// one, the test would not end before its timeout.
 func TestLinearTime(t *testing.T) {
 	c := parsed(t, `{"type": "regex", "pattern": "^(a+)+$", "message": "m"}`)
-	start := time.Now()
 	if f := c.Check(strings.Repeat("a", 100_000)+"b", canon.Value{}); len(f) != 1 {
 		t.Errorf("got %v", f)
-	}
-	if took := time.Since(start); took > 5*time.Second {
-		t.Errorf("took %v", took)
 	}
 }
 

@@ -2,29 +2,30 @@ package crashfs
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
-// Revive is what the next process finds after this one ended without a power cut:
-// all that was written, settled or not.
+// Revive is the disk that the next process finds after this one ended without a power cut:
+// everything that was written, settled or not.
 func (f *FS) Revive() *FS {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return &FS{root: f.root.clone(map[*inode]*inode{}), seq: f.seq, Vol: f.Vol}
 }
 
-// State is one thing that a power cut can leave.
+// State is one disk that a power cut can leave.
 type State struct {
 	Name string // which choice was taken, for messages
 	FS   *FS
 }
 
-// choice is one thing that a power cut decides. Option 0 is what the disk holds,
-// the last what processes saw; seqs tell when each came to be.
+// choice is one thing that a power cut decides. Option 0 is what the disk holds, the last what
+// processes saw; seqs are the moments at which the options were written.
 type choice struct {
 	what string
 	of   *inode
@@ -37,35 +38,50 @@ type choice struct {
 	contents [][]byte
 }
 
-// Crashes enumerates what a power cut can leave of the disk as it is now: all of
-// it while that is at most limit, else everything lost, everything kept, every
-// prefix in time, every single choice and (for a limit from 100 on) every pair
-// against both, and limit further combinations that are the same in every run. The same tree comes once.
-func (f *FS) Crashes(limit int, yield func(State) bool) {
+// Crashes enumerates what a power cut can leave of the disk as it is now: all of it while that is
+// at most limit, else everything lost, everything kept, every prefix in time, every single choice
+// and (for a limit from 100 on) every pair against both, and limit further combinations that are
+// the same in every run. Equal trees are yielded once.
+func (f *FS) Crashes(limit int, yield func(State) bool) { f.Some(nil, limit, yield) }
+
+// Some is Crashes for a sample: every state is counted, and those that cases selects are
+// built. A nil cases selects all of them.
+func (f *FS) Some(cases *sample.Cases, limit int, yield func(State) bool) {
+	f.some(cases, limit, map[print]bool{}, yield)
+}
+
+// some leaves out the trees in seen, and adds to it.
+func (f *FS) some(cases *sample.Cases, limit int, seen map[print]bool, yield func(State) bool) {
 	f.mu.Lock()
 	frozen := &FS{root: f.root.clone(map[*inode]*inode{}), Vol: f.Vol}
 	f.mu.Unlock()
-	choices := collect(frozen.root)
-	// Different choices often leave the same tree, as when a lost entry hides what is
-	// in its file: each tree is worth one look.
-	seen := map[[sha256.Size]byte]bool{}
+	b := newBuilder(frozen)
+	// Different choices often leave the same tree, as when a lost entry hides the content of its
+	// file: each tree is tried once.
 	tried := map[string]bool{}
-	for vector := range vectors(choices, limit) {
-		if key := fmt.Sprint(vector); tried[key] {
+	for vector := range vectors(b.choices, limit) {
+		if key := vectorKey(vector); tried[key] {
 			continue
 		} else {
 			tried[key] = true
 		}
-		after := materialize(frozen, choices, vector)
-		print := after.Print()
-		if seen[print] {
+		tree := b.print(vector)
+		if seen[tree] {
 			continue
 		}
-		seen[print] = true
-		if !yield(State{describe(choices, vector), after}) {
+		seen[tree] = true
+		if cases.Try() && !yield(State{describe(b.choices, vector), b.build(vector)}) {
 			return
 		}
 	}
+}
+
+func vectorKey(vector []int) string {
+	key := make([]byte, 0, 2*len(vector))
+	for _, option := range vector {
+		key = binary.BigEndian.AppendUint16(key, uint16(option))
+	}
+	return string(key)
 }
 
 // collect lists the choices below a directory, through every entry that may count.
@@ -136,53 +152,6 @@ func fileChoices(path string, n *inode) (out []choice) {
 	return out
 }
 
-// materialize builds the disk that a vector of choices leaves; all of it is settled.
-func materialize(f *FS, choices []choice, vector []int) *FS {
-	byNode := map[*inode][]int{}
-	for i, c := range choices {
-		byNode[c.of] = append(byNode[c.of], i)
-	}
-	// A file with two names is built once, as on a disk.
-	built := map[*inode]*inode{}
-	var build func(*inode) *inode
-	build = func(n *inode) *inode {
-		if b, ok := built[n]; ok {
-			return b
-		}
-		b := newFile()
-		if n.dir {
-			b = newDir()
-		}
-		built[n] = b
-		if n.dir {
-			entries := maps.Clone(n.durable)
-			for _, i := range byNode[n] {
-				set(entries, choices[i].key, choices[i].targets[vector[i]])
-			}
-			for key, target := range entries {
-				made := build(target)
-				b.entries[key], b.durable[key] = made, made
-			}
-			return b
-		}
-		// Size first: sectors beyond the end that was chosen are not there.
-		content := slices.Clone(n.disk)
-		for _, i := range byNode[n] {
-			if c := choices[i]; c.sizes != nil {
-				content = resize(content, int(c.sizes[vector[i]]))
-			}
-		}
-		for _, i := range byNode[n] {
-			if c := choices[i]; c.contents != nil {
-				content = overlay(content, c.i, c.contents[vector[i]])
-			}
-		}
-		b.now, b.disk = content, slices.Clone(content)
-		return b
-	}
-	return &FS{root: build(f.root), Vol: f.Vol}
-}
-
 // describe names a vector so that a failure can be found again: how much was lost,
 // and the choices themselves.
 func describe(choices []choice, vector []int) string {
@@ -198,32 +167,7 @@ func describe(choices []choice, vector []int) string {
 	return fmt.Sprintf("%d unsettled, %d lost (last: %s) %v", len(choices), lost, last, vector)
 }
 
-// Print tells two trees apart: names, kinds and contents as processes see them.
-func (f *FS) Print() (out [sha256.Size]byte) {
-	h := sha256.New()
-	var walk func(*inode)
-	walk = func(n *inode) {
-		for _, key := range slices.Sorted(maps.Keys(n.entries)) {
-			e := n.entries[key]
-			size := int64(-1)
-			if !e.dir {
-				size = int64(len(e.now))
-			}
-			fmt.Fprintf(h, "%s\x00", key)
-			h.Write(binary.BigEndian.AppendUint64(nil, uint64(size)))
-			h.Write(e.now)
-			if e.dir {
-				walk(e)
-			}
-		}
-		h.Write([]byte{0xff})
-	}
-	walk(f.root)
-	h.Sum(out[:0])
-	return out
-}
-
-// Files gives what processes see: the contents of all files by their names.
+// Files returns what processes see: the contents of all files by their names.
 func (f *FS) Files() map[string][]byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()

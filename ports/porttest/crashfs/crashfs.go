@@ -1,14 +1,13 @@
-// Package crashfs is a disk in memory that forgets as real ones do, for tests: it
-// tells what a process sees from what the disk holds, fails, tears or stops any
-// operation on demand, and enumerates what a power cut may leave. It implements
-// osfs.FS; nothing of the product imports it.
+// Package crashfs is a disk in memory for tests that loses unsynced writes as real disks do. It
+// distinguishes what a process sees from what the disk holds, fails, tears or stops any operation
+// on demand, and enumerates what a power cut may leave. It implements osfs.FS; nothing of the
+// product imports it.
 //
-// The model: every 512-byte sector that was written since its file's last sync may
-// hold what it held then, or any later content; the file's size may be any it had
-// since; every directory entry that changed since its directory's last sync may be
-// any it was since. Each on its own: nothing orders unsynced writes. A sync that
-// fails leaves what it was to write in doubt, and later syncs that succeed do not
-// change that (R7): only a new write does.
+// The model: every 512-byte sector that was written since its file's last sync may hold its
+// content of then, or any later content; the file's size may be any that it had since; every
+// directory entry that changed since its directory's last sync may be any that it was since. Each
+// on its own: nothing orders unsynced writes. A sync that fails leaves its writes in doubt, and
+// later syncs that succeed do not change that (docs/design.md#failed-sync): only a new write does.
 package crashfs
 
 import (
@@ -23,7 +22,7 @@ import (
 // SectorBytes is what a disk writes whole or not at all.
 const SectorBytes = 512
 
-// ErrKilled is what every operation says after the process was killed.
+// ErrKilled is the error of every operation after the process was killed.
 var ErrKilled = errors.New("the process was killed")
 
 // Op is one operation on the disk, as a fault or a mutant picks it.
@@ -46,19 +45,18 @@ type FS struct {
 	n      int // of operations
 	killed bool
 
-	// Fault is what goes wrong, if anything; Mutation is what the program under test
-	// leaves undone; Before sees every operation before it happens. They are set
-	// before use.
+	// Fault is what goes wrong, if anything; Mutation is what the program under test omits; Before
+	// is called before every operation. They are set before use.
 	Fault    *Fault
 	Mutation Mutation
 	Before   func(Op)
-	// Vol is what Volume tells.
+	// Vol is the result of Volume.
 	Vol osfs.Volume
 
 	late []postponed
 }
 
-// New is an empty disk whose root folder is there, and durable.
+// New is an empty disk whose root directory exists and is durable.
 func New() *FS { return &FS{root: newDir(), Vol: osfs.Volume{Type: "memory"}} }
 
 // Ops counts the operations so far.
@@ -68,19 +66,19 @@ func (f *FS) Ops() int {
 	return f.n
 }
 
-// moment changes with everything that changes what a power cut can leave.
+// moment changes with every change of what a power cut can leave.
 func (f *FS) moment() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.seq
 }
 
-// op is the way into every operation. The caller holds mu on a nil error and must
-// leave by done. An answer that is not perform is the caller's to give.
+// op begins every operation. The caller holds mu on a nil error and must end by done. The caller
+// carries out an act other than Perform.
 func (f *FS) op(do, name string, mode osfs.Mode, kind osfs.Sync) (op Op, act Act, flaw *Fault, err error) {
 	f.mu.Lock()
 	op = Op{N: f.n, Do: do, Name: name, Mode: mode, Kind: kind}
-	// Unlocked meanwhile: whoever looks may use the disk, as another process would.
+	// Unlocked meanwhile: Before may use the disk, as another process would.
 	if before := f.Before; before != nil && !f.killed {
 		f.mu.Unlock()
 		before(op)
@@ -100,8 +98,8 @@ func (f *FS) op(do, name string, mode osfs.Mode, kind osfs.Sync) (op Op, act Act
 			f.killed = true
 		}
 		if !flaw.After && flaw.Part == 0 {
-			// Nothing happens but the answer. A sync that fails is more than that: it
-			// changes what later syncs settle.
+			// Nothing happens but the answer. A sync that fails does more than that: it changes
+			// what later syncs settle.
 			err = f.flawed(op, flaw)
 			if do == "sync" || do == "syncdir" {
 				return op, act, flaw, nil // what a failed sync does is the inode's business
@@ -113,7 +111,7 @@ func (f *FS) op(do, name string, mode osfs.Mode, kind osfs.Sync) (op Op, act Act
 	return op, act, flaw, nil
 }
 
-// done ends an operation that happened; err is its own, flaw what was to go wrong.
+// done ends an operation that was carried out; err is its own, flaw what was to go wrong.
 func (f *FS) done(op Op, flaw *Fault, err error) error {
 	f.runLate(op)
 	f.mu.Unlock()

@@ -201,3 +201,47 @@ func TestFoldersMoveWithAllThatIsInThem(t *testing.T) {
 		t.Errorf("settled: %q; want %q", got, want)
 	}
 }
+
+// TestStatesShareNoChange: a change to a state, to a copy of the disk or to the disk itself
+// is seen in none of the others.
+func TestStatesShareNoChange(t *testing.T) {
+	f := New()
+	write(t, f, "a", "one", true)
+	ok(t, f.SyncDir(".", osfs.Order))
+	append1 := func(f *FS, text string) {
+		o, err := f.Open("a", osfs.Append)
+		ok(t, err)
+		_, err = o.Write([]byte(text))
+		ok(t, err)
+		ok(t, o.Sync(osfs.Durable))
+	}
+	overwrite := func(f *FS) {
+		o, err := f.Open("a", osfs.Update)
+		ok(t, err)
+		_, err = o.WriteAt([]byte("X"), 0)
+		ok(t, err)
+		ok(t, o.Sync(osfs.Durable))
+	}
+	read := func(f *FS) string { return string(f.Files()["a"]) }
+	copied := f.Revive()
+	var left []*FS
+	f.Crashes(8, func(s State) bool { left = append(left, s.FS, s.FS.Revive()); return true })
+	append1(f, "+f")
+	append1(copied, "+copy")
+	for i, s := range left {
+		append1(s, fmt.Sprint("+", i))
+		overwrite(s)
+	}
+	if read(f) != "one+f" || read(copied) != "one+copy" {
+		t.Errorf("%q, %q", read(f), read(copied))
+	}
+	for i, s := range left {
+		want := fmt.Sprint("Xne+", i)
+		if expect(t, s, fmt.Sprintf("a=%q", want)); read(s) != want {
+			t.Errorf("state %d holds %q, want %q", i, read(s), want)
+		}
+	}
+	if len(left) != 2 {
+		t.Errorf("%d states", len(left))
+	}
+}

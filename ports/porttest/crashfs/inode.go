@@ -1,33 +1,31 @@
 package crashfs
 
-import (
-	"bytes"
-	"maps"
-	"slices"
-)
+import "slices"
 
-// inode is a file or a directory: what processes see, what the disk holds for
-// sure, and what a power cut decides.
+// inode is a file or a directory: what processes see, what the disk holds for certain, and what a
+// power cut decides.
 type inode struct {
 	dir bool
 
 	now, disk []byte
-	sectors   map[int64]*sector // that differ, or may differ, from disk
-	sizes     []version[int64]  // since the last sync
-	sizeDoubt bool
+	// Set while another inode may have the same array: it is copied before a change.
+	sharedNow, sharedDisk bool
+	sectors               map[int64]*sector // that differ, or may differ, from disk
+	sizes                 []version[int64]  // since the last sync
+	sizeDoubt             bool
 
 	entries, durable map[string]*inode
 	names            map[string]*name // that changed since the last sync
 }
 
-// version is what something was from a change on.
+// version is a value from a change on.
 type version[T any] struct {
 	seq int
 	is  T
 }
 
-// sector and name hold all that was there since the last sync. In doubt are those
-// that a sync failed for: another sync settles nothing, another change does.
+// sector and name hold every value since the last sync. In doubt are those that a sync failed for:
+// another sync settles nothing, another change does.
 type sector struct {
 	versions []version[[]byte]
 	doubt    bool
@@ -39,16 +37,24 @@ type name struct {
 }
 
 func newDir() *inode {
-	return &inode{dir: true, entries: map[string]*inode{}, durable: map[string]*inode{}, names: map[string]*name{}}
+	return &inode{dir: true, entries: map[string]*inode{}, durable: map[string]*inode{}}
 }
 
-func newFile() *inode { return &inode{sectors: map[int64]*sector{}} }
+func newFile() *inode { return &inode{} }
+
+// own makes now an array that no other inode has, before a change to it.
+func (n *inode) own() {
+	if n.sharedNow {
+		n.now, n.sharedNow = slices.Clone(n.now), false
+	}
+}
 
 // write puts p at an offset of the file as it is seen.
 func (n *inode) write(p []byte, at int64, seq int) {
 	if len(p) == 0 {
 		return
 	}
+	n.own()
 	end := at + int64(len(p))
 	if int64(len(n.now)) < end {
 		n.now = append(n.now, make([]byte, end-int64(len(n.now)))...)
@@ -62,6 +68,7 @@ func (n *inode) truncate(size int64, seq int) {
 	if size == int64(len(n.now)) {
 		return
 	}
+	n.own()
 	// A shorter file zeroes the rest of its last sector in memory: what a later and
 	// longer write leaves out reads as zeros, not as what was cut.
 	if size < int64(len(n.now)) {
@@ -83,6 +90,9 @@ func (n *inode) touched(from, to int64, seq int) {
 		s := n.sectors[i]
 		if s == nil {
 			s = &sector{}
+			if n.sectors == nil {
+				n.sectors = map[int64]*sector{}
+			}
 			n.sectors[i] = s
 		}
 		s.versions, s.doubt = append(s.versions, version[[]byte]{seq, slices.Clone(part(n.now, i))}), false
@@ -95,7 +105,7 @@ func part(b []byte, i int64) []byte {
 	return b[from:min(from+SectorBytes, int64(len(b)))]
 }
 
-// sync settles what is not in doubt. What is, keeps all its versions.
+// sync settles everything that is not in doubt. What is in doubt keeps all its versions.
 func (n *inode) sync() {
 	if n.dir {
 		for key, e := range n.names {
@@ -106,10 +116,18 @@ func (n *inode) sync() {
 		}
 		return
 	}
+	if len(n.sectors) == 0 && len(n.sizes) == 0 {
+		return
+	}
+	if n.sharedDisk {
+		n.disk, n.sharedDisk = slices.Clone(n.disk), false
+	}
 	// Sectors beyond a size that is settled are gone, whatever they held.
 	if !n.sizeDoubt {
-		n.disk = resize(n.disk, len(n.now))
-		n.sizes = nil
+		if grown := len(n.now) - len(n.disk); grown > 0 {
+			n.disk = append(n.disk, make([]byte, grown)...)
+		}
+		n.disk, n.sizes = n.disk[:len(n.now)], nil
 	}
 	for i, s := range n.sectors {
 		if !s.doubt {
@@ -119,7 +137,7 @@ func (n *inode) sync() {
 	}
 }
 
-// failSync is a sync that did not: the system takes the pages for clean now.
+// failSync is a sync that failed: the system takes the pages for clean now.
 func (n *inode) failSync() {
 	for _, e := range n.names {
 		e.doubt = true
@@ -136,6 +154,9 @@ func (n *inode) link(key string, to *inode, seq int) {
 	e := n.names[key]
 	if e == nil {
 		e = &name{}
+		if n.names == nil {
+			n.names = map[string]*name{}
+		}
 		n.names[key] = e
 	}
 	e.versions, e.doubt = append(e.versions, version[*inode]{seq, to}), false
@@ -177,22 +198,28 @@ func (n *inode) clone(copied map[*inode]*inode) *inode {
 	if c, ok := copied[n]; ok {
 		return c
 	}
-	c := &inode{dir: n.dir, now: bytes.Clone(n.now), disk: bytes.Clone(n.disk), sizes: slices.Clone(n.sizes),
+	n.sharedNow, n.sharedDisk = true, true
+	c := &inode{dir: n.dir, now: n.now, disk: n.disk, sharedNow: true, sharedDisk: true, sizes: slices.Clone(n.sizes),
 		sizeDoubt: n.sizeDoubt}
 	copied[n] = c
 	if !n.dir {
-		c.sectors = make(map[int64]*sector, len(n.sectors))
+		if len(n.sectors) > 0 {
+			c.sectors = make(map[int64]*sector, len(n.sectors))
+		}
 		for i, s := range n.sectors {
 			c.sectors[i] = &sector{slices.Clone(s.versions), s.doubt}
 		}
 		return c
 	}
-	c.entries, c.durable, c.names = map[string]*inode{}, map[string]*inode{}, map[string]*name{}
-	for key := range maps.Keys(n.entries) {
-		c.entries[key] = n.entries[key].clone(copied)
+	c.entries, c.durable = make(map[string]*inode, len(n.entries)), make(map[string]*inode, len(n.durable))
+	for key, e := range n.entries {
+		c.entries[key] = e.clone(copied)
 	}
-	for key := range maps.Keys(n.durable) {
-		c.durable[key] = n.durable[key].clone(copied)
+	for key, e := range n.durable {
+		c.durable[key] = e.clone(copied)
+	}
+	if len(n.names) > 0 {
+		c.names = make(map[string]*name, len(n.names))
 	}
 	for key, e := range n.names {
 		versions := make([]version[*inode], len(e.versions))

@@ -2,8 +2,8 @@ package crashfs
 
 import "path"
 
-// Mutation decides what becomes of an operation that works: mutants leave one out
-// or change its order, as a careless change to the program would.
+// Mutation decides how an operation is carried out: mutants leave one out or change its order, as a
+// careless change to the program would.
 type Mutation func(Op) Act
 
 // Act is what a mutant does with an operation.

@@ -78,8 +78,8 @@ func (f *FS) rename(from, to string, replace bool) error {
 	if _, taken := newDir.entries[newBase]; taken && !replace {
 		return fs.ErrExist
 	}
-	// Two entries, each lost or kept on its own: journals that keep them together are
-	// kinder than what may be relied on.
+	// Two entries, each lost or kept on its own: a journal that keeps them together promises more
+	// than a program may rely on.
 	f.link(newDir, newBase, n)
 	f.link(oldDir, oldBase, nil)
 	return nil
@@ -182,7 +182,7 @@ func (f *FS) SyncDir(name string, kind osfs.Sync) error {
 	return f.done(op, flaw, err)
 }
 
-// sync does what a sync is to do, or to leave undone.
+// sync carries out a sync as the act and the fault require.
 func (f *FS) sync(n *inode, act Act, flaw *Fault, op Op) {
 	f.seq++
 	switch {
@@ -197,8 +197,8 @@ func (f *FS) sync(n *inode, act Act, flaw *Fault, op Op) {
 	}
 }
 
-// Together implements osfs.FS, one after the other: which order a test meets must
-// not change from run to run. All of them run, whatever some return.
+// Together implements osfs.FS, one after the other: the order must be the same in every run. All of
+// them run, whatever some return.
 func (f *FS) Together(syncs ...func() error) error {
 	var first error
 	for _, sync := range syncs {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// vectors are the combinations of options to look at; see Crashes.
+// vectors are the combinations of options to try; see Crashes.
 func vectors(choices []choice, limit int) iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
 		total := 1
@@ -32,7 +32,8 @@ func vectors(choices []choice, limit int) iter.Seq[[]int] {
 // pairsFrom is the limit below which pairs are left out as well.
 const pairsFrom = 100
 
-// bounded looks where mistakes hide: single losses, pairs of them, and cuts in time.
+// bounded tries the combinations that show most mistakes: single losses, pairs of them, and cuts in
+// time.
 func bounded(choices []choice, limit int, yield func([]int) bool) {
 	lost, kept := make([]int, len(choices)), make([]int, len(choices))
 	moments := map[int]bool{}
@@ -60,7 +61,7 @@ func bounded(choices []choice, limit int, yield func([]int) bool) {
 			}
 		}
 	}
-	// A fixed sequence of numbers: a failure must come again.
+	// A fixed sequence of numbers: a failure must be reproducible.
 	random := uint64(0x9e3779b97f4a7c15)
 	for range limit {
 		vector := make([]int, len(choices))

@@ -16,7 +16,7 @@ import (
 
 var _ ports.Arrivals = (*Store)(nil)
 
-// arrival is a session on its way in, out of sight of everybody.
+// arrival is a session that is being imported and that no reader sees yet.
 type arrival struct {
 	s        *Store
 	session  id.Session

@@ -17,8 +17,7 @@ func (s *Store) CachedHead(ctx context.Context, log manifest.Log, format int, mo
 	return bytes.Clone(b[:min(int64(len(b)), most)]), ctx.Err()
 }
 
-// KeepHead implements ports.HeadCache. A session that nothing was committed to is
-// none that is made here, and no store is.
+// KeepHead implements ports.HeadCache. It creates neither a store nor a session that has no commit.
 func (s *Store) KeepHead(ctx context.Context, log manifest.Log, format int, data []byte) error {
 	if err := ctx.Err(); err != nil {
 		return err

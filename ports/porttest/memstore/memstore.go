@@ -1,6 +1,6 @@
-// Package memstore is the memory twin of filestore: the same contract without a
-// disk, for the tests of everything that stands above a store. It keeps the same
-// bytes and asks package manifest for the same verdicts; it survives nothing.
+// Package memstore is a store in memory: the same contract as filestore without a disk, for the
+// tests of everything above a store. It keeps the same bytes and requests the same verdicts of
+// package manifest. Nothing of it outlives the process.
 package memstore
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Disk is what several handles on one store share, as processes share a folder.
+// Disk is what several handles on one store share, as processes share a directory.
 type Disk struct {
 	mu      sync.Mutex
 	seed    id.Seed
@@ -54,7 +54,7 @@ type Store struct {
 	mine map[string]bool // logs that this handle holds locked
 }
 
-// A Store is everything that the engine needs of one.
+// A Store implements every port that the engine needs.
 var (
 	_ ports.Logs     = (*Store)(nil)
 	_ ports.Locks    = (*Store)(nil)
@@ -66,7 +66,7 @@ var (
 	_ ports.HeadCache = (*Store)(nil)
 )
 
-// NewDisk is an empty store's place; the seed gives its id and keys once it is made.
+// NewDisk holds no store yet; the seed gives its id and keys once it is made.
 func NewDisk(seed id.Seed) *Disk {
 	return &Disk{
 		seed: seed, logs: map[string]*log{}, objects: map[string][]byte{}, heads: map[string][]byte{},
@@ -88,7 +88,7 @@ func (d *Disk) log(root string) *log {
 	return l
 }
 
-// Read implements ports.Logs. Nothing changes under a reader: it reads a copy.
+// Read implements ports.Logs. It reads a copy, which no writer changes.
 func (s *Store) Read(ctx context.Context, r ports.Reading, v ports.Visitor) (manifest.Verdict, error) {
 	if err := ctx.Err(); err != nil {
 		return manifest.Verdict{}, err
@@ -116,7 +116,7 @@ func (d *Disk) input(r ports.Reading) manifest.Input {
 	}
 }
 
-// Confirm implements ports.Logs: all there is to check is that head is on the chain.
+// Confirm implements ports.Logs: it checks that head is on the chain.
 func (s *Store) Confirm(ctx context.Context, l manifest.Log, head manifest.Head) error {
 	if head.IsZero() {
 		return nil
@@ -162,7 +162,7 @@ func (s *Store) Append(ctx context.Context, w ports.Witness, at manifest.Head, p
 	if err != nil || verdict.Head != at {
 		return at, fault.New(fault.StoreConflict, "%s moved between reading and writing", p.Log.Owner)
 	}
-	// Objects first, as on a disk; under one lock nobody sees a part.
+	// Objects first, as on a disk; under one lock no reader sees a part.
 	group := manifest.Group(p.Log, at, seg)
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Rotate implements ports.Keyring. Keys are derived here, one from the other: a test
-// wants the same ones every time.
+// Rotate implements ports.Keyring. Each key is derived from the one before: tests need the same
+// ones in every run.
 func (s *Store) Rotate(ctx context.Context, r ports.Rotation) (ports.Rotated, error) {
 	if err := ctx.Err(); err != nil {
 		return ports.Rotated{}, fault.Wrap(err, fault.Interrupted, "replacing the keys was interrupted")

@@ -18,7 +18,7 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Traveller is a session as it lay in another store.
+// Traveller is a session as another store held it.
 type Traveller struct {
 	*Story
 	Segments []manifest.Segment // with their groups
@@ -61,10 +61,10 @@ func attest(t testing.TB, p manifest.Plan, at manifest.Head) (manifest.Segment, 
 	return seg, at.After(seg.Group, seg)
 }
 
-// Head is where the session's own log ends.
+// Head is the end of the session's own log.
 func (tr *Traveller) Head() manifest.Head { return tr.Heads[len(tr.Heads)-1] }
 
-// HandOver hands over everything, side log and control file among it.
+// HandOver passes everything to the arrival, side log and control file among it.
 func (tr *Traveller) HandOver(ctx context.Context, a ports.Arrival, c ports.Control) error {
 	for i, seg := range tr.Segments {
 		if err := a.Segment(ctx, "", seg); err != nil {
@@ -98,7 +98,7 @@ func (tr *Traveller) Arrive(s ports.Arrivals, c ports.Control) (placed bool, err
 	return a.Commit(ctx)
 }
 
-// here checks that all of the session is there, and that work on it goes on.
+// here checks that the session exists completely, and that its run continues.
 func (tr *Traveller) here(t *testing.T, open func(time.Duration) Store) {
 	t.Helper()
 	ctx, s := context.Background(), open(0)
@@ -238,8 +238,8 @@ func arrivesWrong(t *testing.T, open func(time.Duration) Store) {
 	buried(t, open, tr)
 }
 
-// buried: a tombstone wins over bytes that come later, and bytes that are there over a
-// tombstone that comes.
+// buried: a tombstone wins over bytes that arrive later, and existing bytes over a tombstone that
+// arrives.
 func buried(t *testing.T, open func(time.Duration) Store, tr *Traveller) {
 	ctx := context.Background()
 	artifact := manifest.Object{Kind: manifest.Artifact, Bytes: []byte("an artifact that was erased")}
@@ -279,7 +279,7 @@ func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
 func arrivesOnce(t *testing.T, open func(time.Duration) Store) {
 	ctx, tr := context.Background(), NewTraveller(t, 1, 2)
-	// An unborn session makes way; one that somebody is about to begin does not.
+	// An unborn session is replaced; one that another process is about to begin is not.
 	unlock, err := open(0).Lock(ctx, tr.Log)
 	must(t, err)
 	if placed, err := tr.Arrive(open(0), control(t, 1)); !fault.Is(err, fault.SessionLocked) || placed {
@@ -307,7 +307,7 @@ func arrivesOnce(t *testing.T, open func(time.Duration) Store) {
 	if c, err := open(0).SessionControl(ctx, tr.Session, ports.ImportedFile); err != nil || number(c) != int64(winner) {
 		t.Errorf("%d was placed, and %d is there: %v", winner, number(c), err)
 	}
-	// One that was begun here is not overwritten by one that arrives.
+	// A session that was begun here is not overwritten by one that arrives.
 	own, other := NewTraveller(t, 2, 0), NewTraveller(t, 2, 3)
 	heads := commit(t, open(0), own.Story, 1)
 	if placed, err := other.Arrive(open(0), control(t, 1)); placed || err != nil {

@@ -33,12 +33,12 @@ func objects(t *testing.T, open func(time.Duration) Store) {
 	if _, err := s.Object(ctx, manifest.Artifact, canon.Sum([]byte("absent"))); !fault.Is(err, fault.StoreCorrupt) {
 		t.Errorf("an absent object: %v; want STORE_CORRUPT", err)
 	}
-	// The same object rides in another session's commit.
+	// The same object is part of another session's commit.
 	q := NewStory(2).Start()
 	q.Objects = append(q.Objects, artifact)
 	_, err = Gate(s, q)
 	must(t, err)
-	// A refused plan's events do not count, whatever became of its objects.
+	// A refused plan's events do not count, with or without its objects.
 	big := NewStory(3).Start()
 	big.Objects = append(big.Objects, manifest.Object{Kind: manifest.Artifact, Bytes: []byte("x")})
 	big.Events = big.Events[1:]
@@ -80,7 +80,7 @@ func sideLogs(t *testing.T, open func(time.Duration) Store) {
 	storeID, err := s.StoreID(ctx, ports.MayCreate)
 	must(t, err)
 	for _, log := range []manifest.Log{SessionNotes(r.Session), StoreNotes(storeID)} {
-		// Each log has a lock of its own: the session's does not keep it waiting.
+		// Each log has a lock of its own: the session's lock does not block it.
 		unlock, err := open(0).Lock(ctx, r.Log)
 		must(t, err)
 		first, err := Gate(s, Notes(log, 0, "one", "two"))

@@ -14,8 +14,8 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// control is a control file that holds a number, and what the mark of an import must say:
-// an inspection reads marks.
+// control is a control file that holds a number, and the members that the mark of an import must
+// have: an inspection reads marks.
 func control(t testing.TB, n int64) ports.Control {
 	t.Helper()
 	data, err := canon.ValueOf(struct {
@@ -26,7 +26,7 @@ func control(t testing.TB, n int64) ports.Control {
 	return ports.Control{V: 1, Data: data}
 }
 
-// number undoes control; -1 is none.
+// number is the inverse of control; -1 is none.
 func number(c ports.Control) int64 {
 	var data struct {
 		N int64 `json:"n"`

@@ -35,7 +35,7 @@ func absent(t *testing.T, open func(time.Duration) Store) {
 	}
 }
 
-// commit appends a start and n advances and gives the heads.
+// commit appends a start and n advances and returns the heads.
 func commit(t testing.TB, s Store, r *Story, n int) []manifest.Head {
 	t.Helper()
 	head, err := Gate(s, r.Start())
@@ -88,7 +88,7 @@ func fromHead(t *testing.T, open func(time.Duration) Store) {
 	}
 }
 
-// refusing is a visitor that wants nothing.
+// refusing is a visitor that rejects everything.
 type refusing struct{ err error }
 
 func (refusing) Reset()                                        {}

@@ -12,8 +12,8 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// Story is one run of a session as a test commits it: a start, then advances, with
-// the sizes that real ones have.
+// Story is one run of a session as a test commits it: a start, then advances, with sizes like those
+// of real ones.
 type Story struct {
 	Session id.Session
 	RunID   id.Run
@@ -30,7 +30,7 @@ func Seed(n int) (s id.Seed) {
 	return s
 }
 
-// NewStory is the n-th story; two share no id.
+// NewStory is the n-th story; two stories have no id in common.
 func NewStory(n int) *Story {
 	r := &Story{Session: id.NewSession(Seed(n)), RunID: id.NewRun(Seed(n))}
 	r.Log = manifest.SessionEvents(r.Session)
@@ -106,8 +106,7 @@ func (r *Story) Advance(next int64) manifest.Plan {
 	}
 }
 
-// Note is the event of a side log: tests show with it that logs do not depend on
-// the union of session events.
+// Note is the event of a side log: it shows that logs do not depend on the union of session events.
 type Note struct {
 	Text   string       `json:"text"`
 	PinRef canon.Digest `json:"pin,omitzero"`

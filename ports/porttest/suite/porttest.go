@@ -1,6 +1,5 @@
-// Package suite is the suite that every store passes, and the plans that tests
-// of stores commit. It checks what the contracts in package ports promise, not
-// how a store keeps it.
+// Package suite is the suite that every store passes, and the plans that tests of stores commit. It
+// checks the contracts of package ports, independent of how a store keeps them.
 package suite
 
 import (
@@ -12,7 +11,7 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Store is all that one store gives.
+// Store is every port that one store implements.
 type Store interface {
 	ports.Logs
 	ports.Locks
@@ -26,8 +25,8 @@ type Store interface {
 	ports.Tombstones
 }
 
-// World makes a store that is not there yet, and gives the way to open it: each
-// call is a handle as another process would have it.
+// World makes a store that does not exist yet, and returns the function that opens it: each call is
+// a handle as another process would have it.
 type World func(t *testing.T) (open func(lockWait time.Duration) Store)
 
 // Run runs the suite.
@@ -62,7 +61,7 @@ func Run(t *testing.T, world World) {
 	}
 }
 
-// Gate appends p behind the head that the log has, as the engine would.
+// Gate appends p behind the current head of the log, as the engine would.
 func Gate(s Store, p manifest.Plan) (head manifest.Head, err error) {
 	ctx := context.Background()
 	err = ports.WithHealthySession(ctx, s, s, p.Log, manifest.Head{}, &Seen{},
@@ -73,7 +72,7 @@ func Gate(s Store, p manifest.Plan) (head manifest.Head, err error) {
 	return head, err
 }
 
-// Seen is a visitor that remembers.
+// Seen is a visitor that keeps what it was given.
 type Seen struct {
 	Segments []manifest.Segment
 	Heads    []manifest.Head

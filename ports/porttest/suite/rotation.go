@@ -54,8 +54,8 @@ func rotation(t *testing.T, open func(time.Duration) Store) {
 	rotateTogether(t, open, have)
 }
 
-// rotateTogether: of many that rotate from the same key one does, so that no key is lost
-// by a race.
+// rotateTogether: of many rotations from the same key one succeeds, so that no key is lost by a
+// race.
 func rotateTogether(t *testing.T, open func(time.Duration) Store, have token.Keys) {
 	const n = 8
 	errs := make([]error, n)

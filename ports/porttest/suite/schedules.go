@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Schedules is the suite that whatever says when cron expressions fire passes.
+// Schedules is the suite for every parser of cron expressions.
 func Schedules(t *testing.T, s ports.Schedules) {
 	t.Run("fire times", func(t *testing.T) { fireTimes(t, s) })
 	t.Run("an expression that never fires has no times", func(t *testing.T) { neverFires(t, s) })
@@ -110,7 +110,7 @@ func neverFires(t *testing.T, s ports.Schedules) {
 	}{
 		{"0 0 31 2 *", now}, {"* * 30 feb *", now}, {"*/5 0-22 31 4,6,9,11 *", now},
 		{"0 0 31 2 *", milli(t, "2100-02-28T23:59:59Z")},
-		// no moments anybody means
+		// no moments that an expression could mean
 		{"* * * * *", 1 << 62}, {"* * * * *", -1 << 62}, {"0 1 * * *", 1<<63 - 1}, {"0 1 * * *", -1 << 63},
 	} {
 		for _, zone := range []string{"", "Europe/Berlin", "Africa/Casablanca"} {

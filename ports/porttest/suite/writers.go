@@ -37,13 +37,13 @@ func witnesses(t *testing.T, open func(time.Duration) Store) {
 	refused("a witness that outlived its gate", stashed)
 	gate(s, other.Log, func(w ports.Witness) { refused("another log's witness", w) })
 	gate(s, SessionNotes(r.Session), func(w ports.Witness) { refused("a side log's witness", w) })
-	// Inside the gate, the lock is held: only the witness itself tells them apart.
+	// Inside the gate the lock is held: only the witness itself distinguishes them.
 	gate(s, r.Log, func(ports.Witness) {
 		refused("the zero witness, inside the gate", ports.Witness{})
 		refused("an old witness, inside the gate", stashed)
 		gate(s, other.Log, func(w ports.Witness) { refused("another log's witness, inside the gate", w) })
 	})
-	// A second handle holds the lock: its witness is none for the first handle's.
+	// A second handle holds the lock: its witness is not accepted for the first handle's.
 	gate(open(0), r.Log, func(w ports.Witness) { refused("another store's witness", w) })
 	if _, v := Read(t, s, r.Log, manifest.Head{}); v.Head != heads[0] {
 		t.Errorf("a refused witness moved the log to %+v", v.Head)

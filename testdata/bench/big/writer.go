@@ -85,6 +85,10 @@ func newWriter(dir string, lean bool) (*writer, error) {
 	if _, err := s.StoreID(context.Background(), ports.MayCreate); err != nil {
 		return nil, err
 	}
+	// A store that holds a run has a keyring: verify finds control_missing without it.
+	if _, err := s.Keys(context.Background(), ports.MayCreate); err != nil {
+		return nil, err
+	}
 	src := `{"id":"bench.big","name":"Big","description":"d","version":"1.0.0","steps":[{"id":"one","title":"One","prompt":"Do it."},{"id":"two","title":"Two","prompt":"Do it."}]}`
 	_, c, problems := compile.File("bench.json", source.SourceProject, []byte(src))
 	if source.HasErrors(problems) {

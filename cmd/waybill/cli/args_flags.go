@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/waybill/waybill/durable/workflow/nearest"
+)
+
+// flagFault says what is wrong with a flag in our words: the texts of the
+// library hold names of Go functions. For a flag that does not exist it
+// suggests the nearest one.
+func flagFault(cmd *cobra.Command, err error) error {
+	var (
+		unknown *pflag.NotExistError
+		invalid *pflag.InvalidValueError
+		missing *pflag.ValueRequiredError
+	)
+	switch {
+	case errors.Is(err, pflag.ErrHelp):
+		return err
+	case errors.As(err, &unknown):
+		return unknownFlag(cmd, unknown.GetSpecifiedName())
+	case errors.As(err, &invalid):
+		flag := invalid.GetFlag()
+		_, usage := pflag.UnquoteUsage(flag)
+		return UsageFault(cmd, "--%s cannot be %q", flag.Name, invalid.GetValue()).
+			Suggest("--%s: %s.", flag.Name, usage)
+	case errors.As(err, &missing):
+		name, usage := pflag.UnquoteUsage(missing.GetFlag())
+		return UsageFault(cmd, "--%s needs a value", missing.GetFlag().Name).
+			Suggest("--%s %s: %s.", missing.GetFlag().Name, name, usage)
+	}
+	return UsageFault(cmd, "%s", sentence(err))
+}
+
+// unknownFlag is the error for a flag that the command does not have.
+func unknownFlag(cmd *cobra.Command, name string) error {
+	dashes := "--"
+	if len(name) == 1 {
+		dashes = "-"
+	}
+	f := UsageFault(cmd, "'%s' has no flag %s%s", cmd.CommandPath(), dashes, name)
+	if name == "version" { // what is typed first at a program that one does not know
+		return f.Suggest("Say '%s version'.", cmd.Root().Name())
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
+	if near := nearest.Of(name, names); near != "" && len(name) > 1 {
+		f.Suggest("Did you mean --%s? '%s --help' shows all.", near, cmd.CommandPath())
+	}
+	return f
+}

@@ -1,0 +1,102 @@
+// Package document holds the JSON documents that commands define themselves. All other
+// documents are types of package engine. Package schema describes both, so the members
+// and their order are what programs read.
+package document
+
+import (
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/store/config"
+	"github.com/waybill/waybill/durable/store/trust"
+	"github.com/waybill/waybill/durable/workflow/catalog"
+	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/source"
+)
+
+// Automations is the document "automations": those that are due, or all, with
+// what was started of them.
+type Automations struct {
+	engine.AutomationList
+	Started []AutomationStart `json:"started,omitzero"`
+}
+
+// AutomationStart is the result of starting one automation: the run, or the
+// error in its place.
+type AutomationStart struct {
+	AutomationID string           `json:"automationId"`
+	SessionID    id.Session       `json:"sessionId,omitzero"`
+	RunID        id.Run           `json:"runId,omitzero"`
+	Error        *AutomationFault `json:"error,omitzero"`
+}
+
+// AutomationFault is why an automation could not be started.
+type AutomationFault struct {
+	Code    fault.Code `json:"code"`
+	Message string     `json:"message"`
+}
+
+// Completion is the document "completion": the script for one shell.
+type Completion struct {
+	Shell  string `json:"shell"`
+	Script string `json:"script"`
+}
+
+// Settings is the document "config": one key, or all of them.
+type Settings struct {
+	Settings []config.Setting `json:"settings"`
+}
+
+// Error is the part "error" of the document "error": a fault as programs read
+// it. Retry says whether the same call may succeed later.
+type Error struct {
+	Code       fault.Code     `json:"code"`
+	Message    string         `json:"message"`
+	Retry      fault.Retry    `json:"retry"`
+	Suggestion string         `json:"suggestion"`
+	Details    map[string]any `json:"details,omitzero"`
+}
+
+// Trust is the document "trust". Commands is what trusting the workflow allows;
+// Entry is absent where it has no commands, and so nothing was recorded.
+type Trust struct {
+	Trusted      bool              `json:"trusted"`
+	WorkflowID   string            `json:"workflowId"`
+	WorkflowHash canon.Digest      `json:"workflowHash"`
+	Entry        *trust.Entry      `json:"entry,omitzero"`
+	Commands     []catalog.Command `json:"commands"`
+}
+
+// Build is the document "version".
+type Build struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit,omitzero"`
+	Go      string `json:"go"`
+	OS      string `json:"os"`
+	Arch    string `json:"arch"`
+}
+
+// Compiled is the document "compiled": what a run of the workflow is pinned to.
+type Compiled struct {
+	WorkflowHash canon.Digest     `json:"workflowHash"`
+	Workflow     compile.Document `json:"workflow"`
+}
+
+// WorkflowFile is the document "workflow_file": the file that was written, with
+// slashes.
+type WorkflowFile struct {
+	WorkflowID string `json:"workflowId"`
+	File       string `json:"file"`
+}
+
+// Validation is the document "validation". OK is false where a problem is an
+// error; warnings alone leave it true.
+type Validation struct {
+	OK           bool              `json:"ok"`
+	WorkflowID   string            `json:"workflowId"`
+	SourceKind   source.SourceKind `json:"sourceKind"`
+	SourceRef    string            `json:"sourceRef"`
+	WorkflowHash canon.Digest      `json:"workflowHash,omitzero"`
+	Problems     []source.Problem  `json:"problems"`
+}

@@ -1,0 +1,15 @@
+package render
+
+import (
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/durable/learning/proposal"
+)
+
+// ProposalTitle is the title of a proposal, or its kind and the beginning of
+// its id where it has none.
+func ProposalTitle(w proposal.Proposal) string {
+	if w.Title != "" {
+		return w.Title
+	}
+	return string(w.Kind) + " " + page.ShortProposal(w.ID)
+}

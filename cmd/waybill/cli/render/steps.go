@@ -1,0 +1,47 @@
+package render
+
+import (
+	"strings"
+
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/run/snapshot"
+)
+
+// StepRow writes one step of a run with its number, state, rounds, attempts and
+// notes. closed says that the run was ended: its pending step is then the one
+// that was left undone.
+//
+// Rounds are numbered from 1, the outermost loop first. Notes are printed
+// whole, since they are what a person looks for.
+func StepRow(p *page.Page, n int, s engine.StepRow, closed bool) {
+	mark, title, paint := p.Dim("○"), s.Title, page.Plainly
+	switch s.State {
+	case engine.StepDone:
+		mark = p.Good("✓")
+	case engine.StepPending:
+		mark, paint = p.Bold("●"), p.Bold
+		if closed {
+			mark, title = p.Bad("✗"), title+" (left undone)"
+		}
+	case engine.StepSkipped:
+		mark, title = p.Dim("–"), title+" (passed over)"
+	}
+	if loops, _, err := snapshot.ParseKey(s.StepInstanceKey); err == nil && len(loops) > 0 {
+		var rounds []string
+		for _, l := range loops {
+			rounds = append(rounds, page.Itoa(int(l.Iteration)+1))
+		}
+		title += "  (round " + strings.Join(rounds, ".") + ")"
+	}
+	if s.Attempts > 1 {
+		title += "  (" + page.Itoa(s.Attempts) + " attempts)"
+	}
+	if s.DoneAtMs > 0 {
+		title += "  " + page.ClockTime(s.DoneAtMs, "15:04")
+	}
+	p.Painted(mark+" "+page.Pad(page.Itoa(n), 2)+"  ", title, paint)
+	if s.Notes != "" {
+		p.Text("       ", s.Notes)
+	}
+}

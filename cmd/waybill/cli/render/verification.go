@@ -1,0 +1,58 @@
+package render
+
+import (
+	"strings"
+
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/log/manifest"
+)
+
+// Verification writes the result of a check of sessions or of a bundle. It
+// names sessions only where something was found: in a store of a thousand, the
+// good ones would bury the bad one. The last line has the sums. What a finding
+// is about is printed once, above the message.
+func Verification(p *page.Page, v engine.Verification) {
+	var events int64
+	errs, warns := 0, 0
+	tell := func(findings []manifest.Finding) {
+		for _, f := range findings {
+			word := p.Warn("warning")
+			if f.Severity == manifest.SeverityError {
+				word = p.Bad("error")
+				errs++
+			} else {
+				warns++
+			}
+			p.Line("  %s  %s  %s", word, f.Code, page.Clean(f.Path))
+			p.Text("      ", strings.TrimPrefix(f.Message, f.Path+": "))
+		}
+	}
+	for _, s := range v.Sessions {
+		events += s.Events
+		if len(s.Findings) > 0 || s.Health != manifest.Healthy {
+			state := "is " + Health(s.Health)
+			switch s.Health {
+			case manifest.Healthy:
+				state = "has a log that is whole, and:" // else it would be called healthy above an error
+			case manifest.UnknownVersion:
+				state = "holds facts of another program or a newer version:"
+			}
+			p.Line("%s %s", s.SessionID, state)
+			tell(s.Findings)
+		}
+	}
+	if len(v.Findings) > 0 {
+		p.Line("The store")
+		tell(v.Findings)
+	}
+	sum := page.Plural(len(v.Sessions), "session") + " and " + page.Plural(int(events), "event") + " checked: "
+	switch {
+	case !v.OK:
+		p.Text(p.Bad("✗ "), sum+page.Tally(errs, warns)+".")
+	case warns > 0:
+		p.Text(p.Warn("! "), sum+"no errors, "+page.Plural(warns, "warning")+".")
+	default:
+		p.Text(p.Good("✓ "), sum+"everything is as it was written.")
+	}
+}

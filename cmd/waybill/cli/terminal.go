@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/infra/terminal"
+)
+
+// IsTerminal reports whether a stream of this call is a terminal.
+func (a *App) IsTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && terminal.Is(f)
+}
+
+// WidthOf is the width of a terminal in columns, 0 for any other stream: text
+// in a file or pipe is neither wrapped nor cut.
+func (a *App) WidthOf(stream any) int {
+	f, ok := stream.(*os.File)
+	if !ok {
+		return 0
+	}
+	return terminal.Width(f)
+}
+
+// Colors reports whether text for a stream may be colored: it is a terminal
+// that has colors, and neither --no-color nor $NO_COLOR asks for none.
+func (a *App) Colors(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && !a.Flags.NoColor && terminal.Color(f, a.Getenv)
+}
+
+// NewPage makes a page for a stream of this call.
+func (a *App) NewPage(to any) *page.Page { return page.New(a.Colors(to), a.WidthOf(to)) }
+
+// Ago is how long ago a stored time was: "now", "5 min", "3 h", "12 days"; ""
+// for 0, a time that is not known.
+func (a *App) Ago(ms int64) string {
+	d := time.Duration(a.NowMs()-ms) * time.Millisecond
+	switch {
+	case ms == 0:
+		return ""
+	case d < time.Minute:
+		return "now"
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days", int(d.Hours()/24))
+}

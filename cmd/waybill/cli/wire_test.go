@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill/waybill/infra/filestore"
+)
+
+// TestACallThatIsOverSaysNothingOfTheConfiguration: a file that was not read because
+// nobody waits any more is no file that cannot be read.
+func TestACallThatIsOverSaysNothingOfTheConfiguration(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	a := &App{Err: io.Discard, Clock: time.Now, Entropy: rand.Reader}
+	a.Flags.Store = dir
+	o, err := a.Open(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	if _, err := o.SetConfig(context.Background(), "lockWaitMs", "10"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte("no configuration"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	for name, row := range map[string]struct {
+		ctx   context.Context
+		warns bool
+	}{"over": {over, false}, "at work": {context.Background(), true}} {
+		var errOut bytes.Buffer
+		a := &App{Err: &errOut}
+		a.Flags.logLevel = "warn"
+		store, err := filestore.OpenDir(dir, filestore.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if wait, ok := a.configuredWait(row.ctx, store); ok ||
+			strings.Contains(errOut.String(), "config.json") != row.warns {
+			t.Errorf("%s: %v, %v, said %q", name, wait, ok, errOut.String())
+		}
+		_ = store.Close()
+	}
+}

@@ -1,0 +1,59 @@
+package learning
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/render"
+	"github.com/waybill/waybill/durable/engine"
+)
+
+// annotationsRetractLong is what 'waybill annotations retract --help' prints
+// above the usage.
+const annotationsRetractLong = `Take an annotation of a run back: it counts no more, and 'waybill annotations list' shows
+it only with --history. It stays on record, with who took it back and why. What it stood in
+the place of does not come back. The same call again changes nothing.
+
+ANNOTATION is an id or the beginning of one, as the list shows it.`
+
+// newAnnotationsRetract makes "annotations retract". It records that an
+// annotation does not count any more; the annotation stays in the log. To
+// retract it again is an answer with already set, and no error.
+func newAnnotationsRetract(a *cli.App) *cobra.Command {
+	var req engine.RetractRequest
+	cmd := &cobra.Command{
+		Use:   "retract RUN ANNOTATION",
+		Short: "Take an annotation back",
+		Long:  annotationsRetractLong,
+		Example: "  waybill annotations retract @last k3j2a7\n" +
+			"  waybill annotations retract k3j2a7 p4xq2m --reason \"Meant for another run\"",
+		Args: cli.Exactly("RUN", "ANNOTATION"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var at engine.Position
+			return cli.Show(a, cmd, "retracted", func(ctx context.Context, o *cli.Store) (done engine.Retracted,
+				err error) {
+				if at, err = o.Locate(ctx, args[0]); err != nil {
+					return done, err
+				}
+				if req.Annotation, err = annotationOf(ctx, o, at.Run, args[1]); err != nil {
+					return done, err
+				}
+				return o.Retract(ctx, a.Caller(), at, req)
+			}, func(p *page.Page, done engine.Retracted) {
+				what := "Annotation " + render.AnnotationName(p, done.AnnotationID) + " of run " +
+					page.ShortRun(at.Run) + " (" +
+					render.SignalWords(p, done.Signal) + ")"
+				if done.Already {
+					p.Text("", what+" was taken back before.")
+					return
+				}
+				p.Text(p.Good("✓ "), what+" is taken back. It stays on record.")
+			})
+		},
+	}
+	cmd.Flags().StringVar(&req.Reason, "reason", "", "put `TEXT` on record")
+	return cmd
+}

@@ -1,0 +1,122 @@
+package learning
+
+import (
+	"context"
+
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/render"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/learning/proposal"
+	"github.com/waybill/waybill/durable/limits"
+)
+
+// proposalsCreateLong is what 'waybill proposals create --help' prints above
+// the usage.
+const proposalsCreateLong = `Record a proposal. FILE is JSON: {"kind", "title", "rationale", "artifact"}, - reads stdin.
+
+  workflow-chain-pack  a workflow, or {"name", "version", "workflows": […]}
+  prompt-template      {"templateId", "version", "kind", "text", "variables"…}
+  automation           {"automationId", "schedule": {"cron", "timezone"}, "workflowId"…}
+  agent-pack           an agent's manifest, or {"name", "version", "agents": […]}
+
+--from-run names a run that it was learned from; the run must be there. Secrets are taken
+out before anything is stored, and you are told where. What it is like, among what is
+installed and proposed already, is told as well.`
+
+// newProposalsCreate makes "proposals create". The file is read and checked
+// before the store is opened. What the proposal is similar to is part of the
+// answer; similarity refuses nothing.
+func newProposalsCreate(a *cli.App) *cobra.Command {
+	var req engine.ProposeRequest
+	cmd := &cobra.Command{
+		Use:     "create FILE",
+		Short:   "Propose something; it has no effect before it is applied",
+		Long:    proposalsCreateLong,
+		Example: "  waybill proposals create ./release.json --from-run @last\n  waybill proposals create - --json",
+		Args:    cli.Exactly("FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if slices.Contains(req.FromRuns, "") {
+				return cli.UsageFault(cmd, "--from-run is given and empty").
+					Suggest("Name a run, such as @last. Is a variable not set?")
+			}
+			if err := readDraft(a, cmd, args[0], &req); err != nil {
+				return err
+			}
+			// The id of the proposal is derived from it.
+			seed, err := a.Seed()
+			if err != nil {
+				return err
+			}
+			return changeProposal(a, cmd, func(ctx context.Context, o *cli.Store) (engine.Proposed, error) {
+				return o.Propose(ctx, a.Caller(), seed, req)
+			}, func(p *page.Page, done engine.Proposed) {
+				p.Text(p.Good("✓ "), "Proposed: "+render.ProposalTitle(done.Proposal)+".")
+				showLikeness(p, done.About.Duplicates)
+				p.Line("%s", p.Dim("It has no effect yet. Look at it: "+
+					a.Command("proposals", "get", page.ShortProposal(done.Proposal.ID))))
+			})
+		},
+	}
+	// A proposal may be learned from several runs.
+	f := cmd.Flags()
+	f.StringArrayVar(&req.FromRuns, "from-run", nil, "it was learned from `RUN`; may be given again")
+	f.StringVar(&req.Reason, "reason", "", "put `TEXT` on record")
+	return cmd
+}
+
+// proposalsReviseLong is what 'waybill proposals revise --help' prints above
+// the usage.
+const proposalsReviseLong = `Record a further revision of a proposal. All revisions stay readable; the last one counts.
+Approvals of former revisions are void. A rejected or archived proposal is open again
+afterwards.`
+
+// newProposalsRevise makes "proposals revise". It records a further revision.
+// Approvals hold for the bytes that were approved, so a revision voids them.
+func newProposalsRevise(a *cli.App) *cobra.Command {
+	var req engine.ProposeRequest
+	cmd := &cobra.Command{
+		Use:   "revise ID FILE",
+		Short: "Change what is proposed; approvals so far are void",
+		Long:  proposalsReviseLong,
+		Example: "  waybill proposals revise q4yplb ./release.json\n" +
+			"  waybill proposals revise q4yplb ./release.json --reason \"The check comes first\"",
+		Args: cli.Exactly("ID", "FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := readDraft(a, cmd, args[1], &req); err != nil {
+				return err
+			}
+			return changeProposal(a, cmd, func(ctx context.Context, o *cli.Store) (engine.Proposed, error) {
+				return o.ReviseProposal(ctx, a.Caller(), args[0], req)
+			}, func(p *page.Page, done engine.Proposed) {
+				p.Text(p.Good("✓ "), fmt.Sprintf("Revision %d of: %s.", done.About.Revision,
+					render.ProposalTitle(done.Proposal)))
+				showLikeness(p, done.About.Duplicates)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&req.Reason, "reason", "", "put `TEXT` on record")
+	return cmd
+}
+
+// readDraft reads the file of a proposal into the request, with the tenant and
+// workspace that it belongs to and the workflows to compare it with.
+func readDraft(a *cli.App, cmd *cobra.Command, name string, req *engine.ProposeRequest) error {
+	data, err := a.ReadInput("FILE", name, limits.ProposalFileBytesMax)
+	if err != nil {
+		return err
+	}
+	if req.Draft, err = proposal.ParseFile(data); err != nil {
+		return err
+	}
+	req.Tenant, req.Workspace = a.Tenant(), a.Flags.Workspace
+	// The comparison is made by the engine; only the candidates come from
+	// here.
+	req.Like = likely(a, cmd, req.Draft.Kind)
+	return nil
+}

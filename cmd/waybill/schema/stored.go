@@ -1,0 +1,252 @@
+package schema
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/learning/feedback"
+	"github.com/waybill/waybill/durable/learning/proposal"
+	"github.com/waybill/waybill/durable/log/audit"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/run/snapshot"
+	"github.com/waybill/waybill/durable/store/config"
+	"github.com/waybill/waybill/durable/store/imported"
+	"github.com/waybill/waybill/durable/store/trust"
+	"github.com/waybill/waybill/durable/travel/bundle"
+	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/infra/schema"
+)
+
+// storedSchemas describe what is stored in a store and in a bundle, record by
+// record. They are closed: a record with a member that is not named is one of
+// another version. Where docs/format.md lets a reader pass over members, the
+// data is open.
+func storedSchemas() map[string]storedSchema {
+	// Records that only the file store knows come from there.
+	shapes := filestore.Shapes()
+	return map[string]storedSchema{
+		"event": {"An event of a session's log",
+			func() *schema.Schema { return eventSchema(event.Domain) }},
+		"audit-event": {"An event of the audit log", func() *schema.Schema { return eventSchema(audit.Table) }},
+		"annotation-event": {"An event of a session's annotations",
+			func() *schema.Schema { return eventSchema(feedback.Table) }},
+		"proposal-event": {"An event of a store's proposals",
+			func() *schema.Schema { return eventSchema(proposal.Table) }},
+		"side-log-event":    {"An event of a side log of any name", sideLogSchema},
+		"manifest-record":   {"A line of a log's manifest", manifestSchema},
+		"snapshot":          {"The execution state at a node", snapshotSchema},
+		"compiled-workflow": {"A workflow that runs are pinned to", compiledSchema},
+		"bundle":            {"A session in one file", bundleSchema},
+		"store": {"The control file store.json",
+			controlSchema("store", func() *schema.Schema { return schema.Open(recordSchema(shapes["store"])) })},
+		"keyring": {"The control file keys/keyring.json",
+			controlSchema("keyring", func() *schema.Schema { return keyringSchema(shapes["keyring"]) })},
+		"config": {"The control file config.json", controlSchema("config", configSchema)},
+		"trust":  {"The control file trust.json", controlSchema("trust", recordOf(trust.List{}))},
+		"imported": {"The control file imported.json of a session",
+			controlSchema("imported", recordOf(imported.Mark{}))},
+		"keep": {"The control file keep of a session", controlSchema("keep", recordOf(engine.Note{}))},
+		"trash": {"The control file trash.json of a deleted session",
+			controlSchema("trash", recordOf(engine.Note{}))},
+		"erased": {"The control file of an erased artifact",
+			controlSchema("erased", recordOf(engine.Tombstone{}))},
+		"repair": {"The control file repair.json of a folder in the quarantine",
+			controlSchema("repair", recordOf(shapes["repair"]))},
+	}
+}
+
+// storedSchema is the title of a stored record's schema, and the function that
+// makes it.
+type storedSchema struct {
+	title string
+	make  func() *schema.Schema
+}
+
+// recordSchema is the schema of a record's type. It is closed: members that the
+// type does not have are refused.
+func recordSchema(v any) *schema.Schema { return schema.Of(reflect.TypeOf(v)) }
+
+// recordOf delays recordSchema until the schema is asked for.
+func recordOf(v any) func() *schema.Schema {
+	return func() *schema.Schema { return recordSchema(v) }
+}
+
+// envelope is what every line of a log has, whatever its kind. The member that
+// names the owner differs from log to log and is added by the function for the
+// log.
+type envelope struct {
+	Actor       *event.Actor `json:"actor,omitzero"`
+	Data        struct{}     `json:"data"`
+	DedupeKey   string       `json:"dedupeKey"`
+	EventID     string       `json:"eventId"`
+	EventIndex  int64        `json:"eventIndex"`
+	Ignorable   bool         `json:"ignorable,omitzero"`
+	Kind        string       `json:"kind"`
+	Scope       *event.Scope `json:"scope,omitzero"`
+	TimestampMs int64        `json:"timestampMs,omitzero"`
+	V           int64        `json:"v"`
+}
+
+// logSchema is the envelope of a line of a log, without the member that names
+// its owner.
+func logSchema() *schema.Schema {
+	s := recordSchema(envelope{})
+	s.Properties["data"] = &schema.Schema{Type: "object"}
+	s.Properties["v"] = schema.Const(event.Version)
+	s.Properties["dedupeKey"].Pattern = "^[a-z0-9_:>-]{1,256}$"
+	s.Properties["eventId"].Pattern = schema.IDForm("evt")
+	return s
+}
+
+// owners are the members that name the owner of a line, with the prefix of the
+// owner's id.
+var owners = map[string]string{"sessionId": "sess", "storeId": "store"}
+
+// eventSchema is the union of a table: the envelope, with data by kind. A kind
+// that the table does not have fits none of the union's members, and so an
+// event of a newer version is refused.
+func eventSchema(table *event.Table) *schema.Schema {
+	s := logSchema()
+	s.Properties[table.OwnerField] = idSchema(owners[table.OwnerField])
+	s.Required = append(s.Required, table.OwnerField)
+	for _, p := range table.Payloads() {
+		s.OneOf = append(s.OneOf,
+			&schema.Schema{Properties: map[string]*schema.Schema{"kind": schema.Const(p.Kind()),
+				"data": recordSchema(p)}})
+	}
+	return s
+}
+
+// sideLogSchema is what holds for the lines of a side log of any name: the
+// envelope, and one owner.
+func sideLogSchema() *schema.Schema {
+	s := logSchema()
+	ownedBy(s)
+	return s
+}
+
+// ownedBy adds the members for owners to a schema, of which a record has
+// exactly one.
+func ownedBy(s *schema.Schema) {
+	for _, field := range slices.Sorted(maps.Keys(owners)) {
+		s.Properties[field] = idSchema(owners[field])
+		s.OneOf = append(s.OneOf, &schema.Schema{Required: []string{field}})
+	}
+}
+
+// idSchema is the schema of an id with a prefix.
+func idSchema(prefix string) *schema.Schema {
+	return &schema.Schema{Type: "string", Pattern: schema.IDForm(prefix)}
+}
+
+// manifestSchema is the union of the two kinds of records in a manifest.
+func manifestSchema() *schema.Schema {
+	// The two kinds of a manifest's lines.
+	closed, pinned := recordSchema(manifest.SegmentClosed{}), recordSchema(manifest.SnapshotPinned{})
+	closed.Properties["kind"], pinned.Properties["kind"] = schema.Const(manifest.KindSegmentClosed),
+		schema.Const(manifest.KindSnapshotPinned)
+	closed.Properties["segmentRelPath"].Pattern = `^events/\d{8,16}-\d{8,16}\.jsonl$`
+	for _, s := range []*schema.Schema{closed, pinned} {
+		s.Properties["v"] = schema.Const(manifest.RecordVersion)
+		ownedBy(s)
+	}
+	return &schema.Schema{OneOf: []*schema.Schema{closed, pinned}}
+}
+
+// snapshotSchema is the file of one execution snapshot.
+func snapshotSchema() *schema.Schema {
+	s := recordSchema(snapshot.Shape())
+	s.Properties["v"], s.Properties["kind"] = schema.Const(snapshot.Version), schema.Const(snapshot.Kind)
+	s.Properties["enginePayload"].Properties["v"] = schema.Const(snapshot.Version)
+	return s
+}
+
+// compiledSchema is a pinned workflow, as compiled documents are decoded.
+func compiledSchema() *schema.Schema {
+	s := recordSchema(compile.Document{})
+	s.Properties["schemaVersion"] = schema.Const(compile.SchemaVersion)
+	return s
+}
+
+// controlSchema is a control file: the envelope of all control files around its
+// own data.
+func controlSchema(kind string, data func() *schema.Schema) func() *schema.Schema {
+	return func() *schema.Schema {
+		return schema.Object(map[string]*schema.Schema{"kind": schema.Const(kind), "v": schema.Const(1), "data": data(),
+			"sha256": {Type: "string", Pattern: schema.DigestForm}}, "kind", "v", "data", "sha256")
+	}
+}
+
+// keyringSchema is the data of the keyring: an algorithm and two keys of 32
+// bytes each.
+func keyringSchema(shape any) *schema.Schema {
+	s := recordSchema(shape)
+	s.Properties["algorithm"] = schema.Const("HMAC-SHA256")
+	for _, key := range []string{"current", "previous"} {
+		s.Properties[key].Pattern = "^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$" // 32 bytes
+	}
+	return s
+}
+
+// configSchema is the data of the configuration, made from the table of keys.
+// It is open: keys of a later version are kept and ignored.
+func configSchema() *schema.Schema {
+	s := &schema.Schema{Type: "object", Properties: map[string]*schema.Schema{}}
+	for _, row := range config.Table {
+		// Keys are text, unless their default is a number or an object.
+		one := &schema.Schema{Type: "string"}
+		for _, w := range row.Words {
+			one.Enum = append(one.Enum, w)
+		}
+		switch row.Default.Kind() {
+		case canon.Number:
+			least, most := float64(row.Least), float64(row.Most)
+			one = &schema.Schema{Type: "integer", Minimum: &least, Maximum: &most}
+		case canon.Object: // names, and words for each
+			one = &schema.Schema{Type: "object", AdditionalProperties: &schema.Schema{Type: "array",
+				Items: &schema.Schema{Type: "string"}}}
+		}
+		s.Properties[string(row.Key)] = one
+	}
+	return s
+}
+
+// bundleSchema describes bundles of any program. Events and snapshots within it
+// are any objects; those that this program writes are described by their own
+// schemas.
+func bundleSchema() *schema.Schema {
+	object := &schema.Schema{Type: "object"}
+	byDigest := func(value *schema.Schema) *schema.Schema {
+		return &schema.Schema{Type: "object", PropertyNames: &schema.Schema{Pattern: schema.DigestForm},
+			AdditionalProperties: value}
+	}
+	list := func() *schema.Schema { return &schema.Schema{Type: "array", Items: object} }
+	log := schema.Object(map[string]*schema.Schema{"events": list(), "manifest": list()}, "events", "manifest")
+	// An artifact is base64 text, or the note that it was erased.
+	artifact := &schema.Schema{OneOf: []*schema.Schema{{Type: "string"},
+		schema.Object(map[string]*schema.Schema{"erased": object}, "erased")}}
+	session := schema.Object(map[string]*schema.Schema{
+		"sessionId": {Type: "string", Pattern: schema.IDForm("sess")},
+		"events":    list(), "manifest": list(), "snapshots": byDigest(object), "pinnedWorkflows": byDigest(object),
+		"artifacts": byDigest(artifact),
+		"logs": {Type: "object", PropertyNames: &schema.Schema{Pattern: "^[a-z][a-z0-9_]{0,31}$"},
+			AdditionalProperties: log},
+	}, "sessionId", "events", "manifest", "snapshots", "pinnedWorkflows")
+	entry := schema.Object(map[string]*schema.Schema{"path": {Type: "string", Pattern: "^session/"},
+		"sha256": {Type: "string", Pattern: schema.DigestForm},
+		"bytes":  {Type: "integer"}}, "path", "sha256", "bytes")
+	integrity := schema.Object(map[string]*schema.Schema{"kind": schema.Const(bundle.IntegrityKind),
+		"entries": {Type: "array", Items: entry}}, "kind", "entries")
+	return schema.Object(map[string]*schema.Schema{
+		"bundleId": {Type: "string"}, "bundleSchemaVersion": schema.Const(bundle.SchemaVersion),
+		"exportedAt": {Type: "string"},
+		"producer":   schema.Open(recordSchema(bundle.Producer{})), "salvage": recordSchema(bundle.Salvage{}),
+		"redacted": recordSchema(bundle.Redacted{}),
+		"session":  session, "integrity": integrity,
+	}, "bundleId", "bundleSchemaVersion", "exportedAt", "producer", "session", "integrity")
+}

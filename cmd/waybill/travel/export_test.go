@@ -1,0 +1,53 @@
+package travel
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+)
+
+// No cleanup ever comes to the folder that a bundle is written to: what is interrupted
+// takes its file away itself.
+func TestAnInterruptedExportLeavesNothing(t *testing.T) {
+	store, dir := filepath.Join(t.TempDir(), "s"), t.TempDir()
+	var out bytes.Buffer
+	a := &cli.App{In: strings.NewReader(""), Out: &out, Err: &out, Clock: time.Now, Entropy: rand.Reader}
+	a.Flags.Store = store
+	w, err := a.Workflow(context.Background(), "wr.demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := a.Open(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	if _, err := o.Start(context.Background(), a.Caller(), id.Seed{1}, engine.Start{Workflow: w.Compiled,
+		SourceKind: cli.Recorded(w.Kind), SourceRef: w.Ref}); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, "x.json")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err = exportTo(ctx, o.Engine, [16]byte{1}, engine.ExportRequest{Ref: "@last"}, exportInput{file: name})
+	if left, _ := os.ReadDir(dir); !fault.Is(err, fault.Interrupted) || len(left) > 0 {
+		t.Errorf("%v, and left %v", err, left)
+	}
+	if _, err := exportTo(context.Background(), o.Engine, [16]byte{1}, engine.ExportRequest{Ref: "@last"},
+		exportInput{file: name}); err != nil {
+		t.Error(err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 1 {
+		t.Errorf("left %v", left)
+	}
+}

@@ -1,0 +1,107 @@
+package upkeep
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/durable/engine"
+)
+
+// duLong is what 'waybill du --help' prints above the usage.
+const duLong = `Show how much of the disk a store takes, and what takes it: each session with its log and
+with the objects that it alone needs, the largest first; objects by kind; every folder of
+the store. Several sessions often share a workflow or a snapshot: that stands by itself,
+since deleting one of them would not free it.`
+
+// NewDU makes the command "du". The sums are counted from the files now, and
+// nothing is kept of them. The document always lists every session; --all is
+// for people.
+func NewDU(a *cli.App) *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use:     "du",
+		GroupID: cli.GroupStore,
+		Short:   "Show what takes how much room",
+		Long:    duLong,
+		Example: "  waybill du\n  waybill du --all\n  waybill du --json | jq '.data.sessions[0]'",
+		Args:    cli.None(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return cli.Show(a, cmd, "du",
+				func(ctx context.Context, o *cli.Store) (engine.Usage, error) { return o.DU(ctx) },
+				func(p *page.Page, u engine.Usage) { showUsage(a, u, all, p) })
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "list every session, not the largest ones only")
+	return cmd
+}
+
+// duRowsMax is how many sessions the table has without --all.
+const duRowsMax = 20
+
+// showUsage prints three tables: sessions with their logs and objects, objects
+// by kind with what no log refers to, and folders. An object that several
+// sessions share counts as shared for each of them, since deleting one session
+// would not free it.
+//
+// What could not be counted is named below the tables, and gc is suggested
+// where it would free something.
+func showUsage(a *cli.App, u engine.Usage, all bool, p *page.Page) {
+	p.Line("%s in %s", p.Bold(page.Size(u.TotalBytes)), page.Plural(int(u.TotalFiles), "file"))
+	sessions := append(append([]engine.SessionUsage{}, u.Sessions...), u.Trash...)
+	if len(sessions) > 0 {
+		rows := [][]page.Cell{}
+		for _, s := range sessions {
+			// The list is sorted by size, so the largest ones are shown.
+			if len(rows) == duRowsMax && !all {
+				break
+			}
+			title := titleOfRuns(s.Runs)
+			if s.Name != "" {
+				title += " (trash)"
+			}
+			rows = append(rows, []page.Cell{sessionName(a, s.SessionID.String(), s.Runs, p), {Text: title},
+				{Text: page.Size(s.TotalBytes)}, {Text: page.Size(s.Events.Bytes)}, {Text: page.Size(s.Own.Bytes)},
+				{Text: page.Size(s.Shared.Bytes)}})
+		}
+		p.Line("")
+		p.Table([]page.Column{{Title: "SESSION"}, {Title: "TITLE", Flex: true}, {Title: "TOTAL", Right: true},
+			{Title: "LOG", Right: true, Spare: true},
+			{Title: "OBJECTS", Right: true, Spare: true}, {Title: "SHARED", Right: true, Spare: true}}, rows)
+		if n := len(sessions) - len(rows); n > 0 {
+			p.Line("%s", p.Dim("and "+page.Itoa(n)+" more: "+a.Command("du", "--all")))
+		}
+	}
+	rows := [][]page.Cell{}
+	unused := int64(0)
+	for _, o := range u.Objects {
+		rows = append(rows, []page.Cell{{Text: string(o.Kind) + "s"}, {Text: page.Itoa(int(o.Count))},
+			{Text: page.Size(o.Bytes)},
+			{Text: page.Size(o.Unused.Bytes)}})
+		unused += o.Unused.Bytes
+	}
+	p.Line("")
+	p.Table([]page.Column{{Title: "OBJECTS"}, {Title: "COUNT", Right: true}, {Title: "SIZE", Right: true},
+		{Title: "UNUSED", Right: true}}, rows)
+	rows = nil
+	for _, f := range u.Folders {
+		// Empty folders and the sum of all say nothing new.
+		if f.Path != "." && f.Files > 0 {
+			rows = append(rows, []page.Cell{{Text: f.Path}, {Text: page.Itoa(int(f.Files))},
+				{Text: page.Size(f.Bytes)}})
+		}
+	}
+	if len(rows) > 0 {
+		p.Line("")
+		p.Table([]page.Column{{Title: "FOLDER"}, {Title: "FILES", Right: true}, {Title: "SIZE", Right: true}}, rows)
+	}
+	// What could not be counted makes the sums too small.
+	for _, c := range u.Unclear {
+		p.Text(p.Warn("! "), c.Path+": "+c.Message)
+	}
+	if unused+u.Leftover > 0 || len(u.Trash) > 0 {
+		p.Line("What can go: %s", a.Command("gc"))
+	}
+}
