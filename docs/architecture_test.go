@@ -65,7 +65,7 @@ var layers = []layer{
 }
 
 // pure lists what durable/ and projections/ must not reach for: everything that
-// differs from one machine or moment to another (design section 6).
+// differs from one machine or moment to another (docs/design.md#layers).
 var pure = []string{"os", "net", "time", "log", "math/rand", "crypto/rand", "syscall", "io/ioutil", "plugin",
 	"database/sql", "embed"}
 
@@ -148,13 +148,13 @@ func TestImportsPointDownwards(t *testing.T) {
 			continue // the documentation of a group
 		}
 		if own < 0 {
-			t.Errorf("%s: package %s stands in no layer: add it to the table", s.file, s.dir)
+			t.Errorf("%s: package %s is in no layer: add it to the table", s.file, s.dir)
 			continue
 		}
 		for _, im := range s.imports {
 			dir, ours := strings.CutPrefix(im, module)
 			if ours && layerOf(dir) > own {
-				t.Errorf("%s imports %s, which stands above it", s.file, dir)
+				t.Errorf("%s imports %s, which is in a layer above it", s.file, dir)
 			}
 		}
 	}

@@ -17,7 +17,7 @@ func Begun(dir string) bool {
 	return err == nil
 }
 
-// HasSessions reports whether the folder of the sessions has an entry, whatever it is.
+// HasSessions reports whether the folder of the sessions has an entry of any kind.
 func HasSessions(dir string) bool {
 	entries, err := os.ReadDir(filepath.Join(dir, "sessions"))
 	return err == nil && len(entries) > 0

@@ -5,7 +5,7 @@
 //	{ go test -json ./...; echo "exit $?"; } | go run ./testdata/testsummary [-cases]
 //
 // The line behind the JSON is the exit status of go test: without it, or with another one
-// than 0, testsummary exits with 1, whatever the events say.
+// than 0, testsummary exits with 1, independent of the events.
 package main
 
 import (

@@ -143,7 +143,7 @@ var (
 	engine = event.Actor{Kind: event.Engine}
 )
 
-// advance adds the events of one append, in R18's order.
+// advance adds the events of one append, in the order of docs/design.md#event-order.
 func (w *writer) advance() error {
 	w.n++
 	parent := w.node
