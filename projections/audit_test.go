@@ -222,10 +222,10 @@ func TestTrailsFindWhatDoesNotFit(t *testing.T) {
 	recorded := event.New(auditStore.String(), 0, event.Scope{}, f.Actor, 0, f.Recorded).ID
 	for want, data := range map[string][]event.Payload{
 		"is the outcome of":            {audit.Conclude(firstID, nil, nil)},
-		"which intends nothing":        {f.Recorded, audit.Conclude(recorded, nil, nil)},
+		"which is not an intention":    {f.Recorded, audit.Conclude(recorded, nil, nil)},
 		"has the dedupeKey of event 0": {f.Recorded, f.Recorded},
 		"has the dedupeKey of event 1": {first, audit.Conclude(firstID, nil, nil), audit.Conclude(firstID, nil, nil)},
-		"says that it is event 0":      {f.Recorded, first},
+		"event 1 has the ordinal 0":    {f.Recorded, first},
 	} {
 		trail := auditTrail(data...)
 		if len(trail.Findings) != 1 || !strings.Contains(trail.Findings[0].Message, want) ||

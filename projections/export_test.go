@@ -6,7 +6,7 @@ func (f *Fold) SaveNewest(newest int) ([]byte, bool) {
 	if !ok {
 		return nil, false
 	}
-	data, err := (&Fold{Session: w, Head: f.Head, Last: f.Last}).spell()
+	data, err := (&Fold{Session: w, Head: f.Head, Last: f.Last}).encode()
 	return data, err == nil
 }
 

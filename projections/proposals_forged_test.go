@@ -94,9 +94,9 @@ func TestForgedRecordsApplyNothing(t *testing.T) {
 			continue
 		}
 		if f := l.fold.Findings[0]; f.Code != manifest.BrokenReference || *f.Event != l.next-1 ||
-			!strings.Contains(f.Message, "is not believed: ") || f.Path != "proposals" {
+			!strings.Contains(f.Message, "is ignored: ") || f.Path != "proposals" {
 			t.Errorf("%s: %+v", name, f)
-		} else if name == "of an earlier revision" && !strings.Contains(f.Message, "other bytes") {
+		} else if name == "of an earlier revision" && !strings.Contains(f.Message, "its artifact is not that of the last revision") {
 			t.Errorf("%s: %s", name, f.Message)
 		}
 	}

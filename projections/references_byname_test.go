@@ -116,7 +116,7 @@ func (r *byName) check(e event.Event, ahead map[id.Node]bool) {
 		return
 	}
 	if n := e.Scope.NodeID; !n.IsZero() && r.nodes[n].run != e.Scope.RunID {
-		r.find(e, manifest.BrokenReference, "node %s is not one of its run", n)
+		r.find(e, manifest.BrokenReference, "node %s does not belong to the run of the event", n)
 	}
 	r.payload(e, ahead)
 }
@@ -131,7 +131,7 @@ func (r *byName) node(e event.Event, p event.NodeCreated, hash canon.Digest) {
 	r.object(manifest.Snapshot, p.SnapshotRef, e)
 	switch {
 	case p.WorkflowHash != hash:
-		r.find(e, manifest.BrokenReference, "the node's workflow is not its run's")
+		r.find(e, manifest.BrokenReference, "the workflow of the node is not that of its run")
 	case p.ParentNodeID == nil && r.hasNode(e.Scope.RunID):
 		r.find(e, manifest.BrokenReference, "a second root of run %s", e.Scope.RunID)
 	case p.ParentNodeID != nil && r.nodes[*p.ParentNodeID].run != e.Scope.RunID:
@@ -159,7 +159,7 @@ func (r *byName) payload(e event.Event, ahead map[id.Node]bool) {
 		r.edge(e, p)
 	case event.ContextSet:
 		if n := p.NodeID; n != nil && !ahead[*n] && r.nodes[*n].run != e.Scope.RunID {
-			r.find(e, manifest.BrokenReference, "node %s is not one of its run", n)
+			r.find(e, manifest.BrokenReference, "node %s does not belong to the run of the event", n)
 		}
 	case event.GapRecorded:
 		if g := p.Resolution.ResolvesGapID; g != nil && !r.gaps[*g] {
@@ -169,7 +169,8 @@ func (r *byName) payload(e event.Event, ahead map[id.Node]bool) {
 	case event.NodeOutputAppended:
 		own := outputRef{e.Scope.NodeID, p.OutputChannel}
 		if o := p.SupersedesOutputID; o != nil && r.outputs[*o] != own {
-			r.find(e, manifest.BrokenReference, "it supersedes output %s, which is none of its node and channel", o)
+			r.find(e, manifest.BrokenReference,
+				"it supersedes output %s, which is not an output of its node and channel", o)
 		}
 		r.outputs[p.OutputID] = own
 		if p.OutputChannel == event.Artifact {
@@ -183,12 +184,12 @@ func (r *byName) edge(e event.Event, p event.EdgeCreated) {
 	from, to := r.nodes[p.FromNodeID], r.nodes[p.ToNodeID]
 	switch {
 	case from.run != e.Scope.RunID || to.run != e.Scope.RunID:
-		r.find(e, manifest.BrokenReference, "an edge between nodes that are not both of its run")
+		r.find(e, manifest.BrokenReference, "an edge between nodes that do not both belong to its run")
 	case to.parent == nil || *to.parent != p.FromNodeID:
-		r.find(e, manifest.BrokenReference, "an edge to a node whose parent is another")
+		r.find(e, manifest.BrokenReference, "an edge to a node with another parent")
 	case p.EdgeKind == event.CheckpointEdge && to.kind != event.CheckpointNode:
 		r.find(e, manifest.BrokenReference, "a checkpoint edge to a node of kind %s", to.kind)
 	case !r.events[p.Cause.EventID]:
-		r.find(e, manifest.BrokenReference, "its cause %s is no event of the log", p.Cause.EventID)
+		r.find(e, manifest.BrokenReference, "its cause %s is not an event of the log", p.Cause.EventID)
 	}
 }

@@ -130,7 +130,7 @@ func TestACauseFarAway(t *testing.T) {
 	p.Cause.EventID = id.EventOf("x", "y")
 	e.Data = p
 	if got := check(append(far, e), d.fold.ID).Findings; len(got) != 1 ||
-		!strings.Contains(got[0].Message, "no event of the log") {
+		!strings.Contains(got[0].Message, "not an event of the log") {
 		t.Fatal(got)
 	}
 }
@@ -147,7 +147,7 @@ func TestBrokenReferences(t *testing.T) {
 		want   string
 	}{
 		"node of no run": {"decision_trace_appended",
-			func(e event.Event) event.Event { e.Scope.NodeID = stranger; return e }, "not one of its run"},
+			func(e event.Event) event.Event { e.Scope.NodeID = stranger; return e }, "does not belong to the run"},
 		"unknown run": {"gap_recorded",
 			func(e event.Event) event.Event { e.Scope.RunID = id.NewRun(id.Seed{8}); return e }, "never started"},
 		"parent": {"node_created", func(e event.Event) event.Event {
@@ -167,13 +167,13 @@ func TestBrokenReferences(t *testing.T) {
 			p.FromNodeID = stranger
 			e.Data = p
 			return e
-		}, "not both of its run"},
+		}, "do not both belong to its run"},
 		"cause": {"edge_created", func(e event.Event) event.Event {
 			p := e.Data.(event.EdgeCreated)
 			p.Cause.EventID = id.EventOf("x", "y")
 			e.Data = p
 			return e
-		}, "no event of the log"},
+		}, "not an event of the log"},
 		"resolved gap": {"gap_recorded", func(e event.Event) event.Event {
 			p := e.Data.(event.GapRecorded)
 			p.Resolution = event.Resolution{Kind: event.Resolves, ResolvesGapID: &gap}
@@ -185,7 +185,7 @@ func TestBrokenReferences(t *testing.T) {
 			p.SupersedesOutputID = &output
 			e.Data = p
 			return e
-		}, "none of its node"},
+		}, "is not an output of its node"},
 		"outcome": {"advance_recorded", func(e event.Event) event.Event {
 			p := e.Data.(event.AdvanceRecorded)
 			p.Outcome = event.AdvancedTo(stranger)
@@ -197,7 +197,7 @@ func TestBrokenReferences(t *testing.T) {
 			p.NodeID = &stranger
 			e.Data = p
 			return e
-		}, "not one of its run"},
+		}, "does not belong to the run"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDrive(t, gated)
