@@ -99,6 +99,7 @@ func (s *AnnotationSums) count(signal feedback.Signal, unnamed bool, by int64) {
 		if s.Labels == nil {
 			s.Labels = map[string]int64{}
 		}
+		// Labels without annotations are removed, so that a new label can be counted by name.
 		if s.Labels[signal.Label] += by; s.Labels[signal.Label] == 0 {
 			delete(s.Labels, signal.Label)
 		}

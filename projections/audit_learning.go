@@ -9,8 +9,11 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// feedbackAct returns the act of a record of an annotations log. The line holds ids and the kind of
-// the signal; the text of the annotation stays in the annotations log.
+// feedbackAct returns the act of a record of an annotations log; ok is false for other records.
+//
+// Details hold ids and the kind of the signal. The text of an annotation stays in the annotations
+// log: the audit log has to state that an annotation was made, not what it contains. The reason of
+// a retraction is copied, since it explains the act itself.
 func feedbackAct(e event.Event) (a audit.Act, ok bool) {
 	switch p := e.Data.(type) {
 	case feedback.Recorded:
@@ -33,7 +36,11 @@ func feedbackAct(e event.Event) (a audit.Act, ok bool) {
 	return a, false
 }
 
-// proposalAct returns the act of a record of the proposals log.
+// proposalAct returns the act of a record of the proposals log; ok is false for other records and
+// for kinds without an act.
+//
+// Details hold digests, roles and principals. The proposed artifact is stored as an object and
+// named by its digest.
 func proposalAct(e event.Event) (a audit.Act, ok bool) {
 	r, ok := e.Data.(proposal.Record)
 	if !ok {

@@ -119,6 +119,7 @@ func (t *AuditTrail) add(e AuditEntry) {
 // intention is a finding.
 func (t *AuditTrail) conclude(e event.Event, p audit.Done) {
 	i, ok := t.entryIndex[p.IntendedEventID]
+	// An entry with a Source is a fact, which has no outcome of its own.
 	if !ok || t.Entries[i].Source != nil {
 		t.addFinding(manifest.BrokenReference, e, "event %d is the outcome of %s, which is not an intention", e.Index,
 			p.IntendedEventID)

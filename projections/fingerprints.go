@@ -86,7 +86,8 @@ type nodeTable struct {
 	n     int
 }
 
-// put stores the record of a node and replaces an earlier one.
+// put stores the record of a node and replaces an earlier one, so that a duplicate node_created
+// event counts as the newer node.
 func (t *nodeTable) put(n nodeRecord) {
 	if 8*(t.n+1) > 7*len(t.slots) {
 		old := t.slots

@@ -11,7 +11,7 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// foreignEvent is an event of a kind that is not in our table.
+// foreignEvent returns an event of a kind that is not in the table.
 func foreignEvent(t *testing.T, kind, data string) event.Event {
 	t.Helper()
 	e, err := event.Domain.DecodeLine(fmt.Appendf(nil,
@@ -23,7 +23,7 @@ func foreignEvent(t *testing.T, kind, data string) event.Event {
 	return e
 }
 
-func TestTimelineTellsKindsOfAnotherProgram(t *testing.T) {
+func TestTimelineDescribesForeignKinds(t *testing.T) {
 	for _, tt := range []struct{ kind, data, want string }{
 		{"validation_performed", `{"contractRef":"tea","result":{"valid":false,"issues":["too weak","cold"]}}`,
 			"Submitted outputs were checked against tea: too weak (and 1 more)"},
@@ -59,22 +59,21 @@ func TestTimelineTellsKindsOfAnotherProgram(t *testing.T) {
 		m := projections.Timeline([]event.Event{foreignEvent(t, tt.kind, tt.data)},
 			func(id.Node) projections.Place { return projections.Place{} })[0]
 		if m.Text != tt.want || !m.Foreign || m.Kind != tt.kind {
-			t.Errorf("%s is told as %q, want %q", tt.kind, m.Text, tt.want)
+			t.Errorf("%s is described as %q, want %q", tt.kind, m.Text, tt.want)
 		}
 	}
 	for _, kind := range []string{"validation_performed", "assessment_recorded", "usage_recorded"} {
 		for _, data := range []string{`null`, `[]`, `"x"`, `{"result":[],"dimensions":{},"issues":[1]}`} {
 			if m := projections.Timeline([]event.Event{foreignEvent(t, kind, data)},
 				func(id.Node) projections.Place { return projections.Place{} })[0]; m.Text == "" {
-				t.Errorf("%s of %s: no words", kind, data)
+				t.Errorf("%s of %s: no description", kind, data)
 			}
 		}
 	}
 }
 
-// misspelled is e as another program would write it: the text of an id in its data is
-// of another shape.
-func misspelled(t *testing.T, e event.Event, changes ...string) event.Event {
+// asForeign returns e as another program would write it: an id in its data has another form.
+func asForeign(t *testing.T, e event.Event, changes ...string) event.Event {
 	t.Helper()
 	line, err := event.Domain.AppendLine(nil, e)
 	if err != nil {
@@ -86,23 +85,23 @@ func misspelled(t *testing.T, e event.Event, changes ...string) event.Event {
 		t.Fatal(err)
 	}
 	if _, unknown := out.Data.(event.Unknown); !unknown {
-		t.Fatalf("%s reads as ours", text)
+		t.Fatalf("%s is not foreign", text)
 	}
 	return out
 }
 
-// What is known of another program's facts is folded; what it calls ignorable is not,
-// since a log with such facts may be healthy and gone on with.
-func TestFoldsTakeWhatIsKnownOfAnotherProgramsFacts(t *testing.T) {
+// The known part of another program's events is folded; ignorable events are not, since a log with
+// such events may be healthy and written to.
+func TestFoldReadsKnownPartsOfForeignEvents(t *testing.T) {
 	for _, ignorable := range []bool{false, true} {
-		d := newDrive(t, gated)
+		d := newDriver(t, gated)
 		root := d.r().Root
 		origin := id.FromAttempt(id.NextAttempt(root, id.OpAck, 7), id.OpAck)
 		at := event.Scope{RunID: d.run, NodeID: root}
 		add := func(p event.Payload, changes ...string) {
 			e := event.New(d.fold.ID, d.fold.Next, at, event.Actor{Kind: event.Engine}, 0, p)
 			e.Ignorable = ignorable
-			d.fold.Apply(misspelled(t, e, changes...))
+			d.fold.Apply(asForeign(t, e, changes...))
 		}
 		add(event.NodeOutputAppended{OutputChannel: event.Recap, OutputID: origin.Output(0),
 			Payload: event.OutputPayload{PayloadKind: event.Notes, NotesMarkdown: "hot"}}, origin.Output(0).
@@ -130,7 +129,7 @@ func TestFoldsTakeWhatIsKnownOfAnotherProgramsFacts(t *testing.T) {
 			(open != 1 || n.OpenGaps[0].IDText() != "gap_2") {
 			t.Errorf("ignorable %v: open %+v", ignorable, n.OpenGaps)
 		}
-		// Such a fold is of no log that is gone on with: it is not saved.
+		// A log with such an event is never written to, so its fold is not saved.
 		if _, err := json.Marshal(n); (err == nil) != ignorable {
 			t.Errorf("ignorable %v: marshals with %v", ignorable, err)
 		}

@@ -89,6 +89,7 @@ func appendAttempts(dst []byte, all []Attempt) ([]byte, error) {
 		return append(dst, noField...), nil
 	}
 	a := all[0]
+	// The short form has no place for blockers, a second attempt or a missing request.
 	if len(all) > 1 || a.Outcome.Kind != event.Advanced || a.Outcome.Blockers != nil || a.Outcome.ToNodeID == nil ||
 		a.Request.IsZero() {
 		return canon.Append(dst, all)
@@ -107,6 +108,7 @@ func appendOutputs(dst []byte, all []Output) ([]byte, error) {
 	}
 	o := all[0]
 	bare := event.OutputPayload{PayloadKind: event.Notes, NotesMarkdown: o.Payload.NotesMarkdown}
+	// The short form is for notes only; artifacts and several outputs are written as JSON.
 	if len(all) > 1 || o.Channel != event.Recap || o.Payload != bare {
 		return canon.Append(dst, all)
 	}

@@ -8,7 +8,9 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// Proposal is the fold of the records of one proposal (docs/design.md#proposals).
+// Proposal is the fold of the records of one proposal (docs/design.md#proposals). State follows
+// from the records alone. The artifact of a revision is named by its digest; its bytes are an
+// object of the store, which this package does not read.
 type Proposal struct {
 	ID          id.Proposal         `json:"proposalId"`
 	Kind        proposal.Kind       `json:"kind"`
@@ -132,6 +134,7 @@ func (p *Proposals) fold(e event.Event) {
 		return
 	}
 	about, ordinal, _ := r.About()
+	// problem states why the record is ignored, as the end of a sentence; "" accepts it.
 	prop, problem := p.all[about], ""
 	switch c, creates := r.(proposal.Created); {
 	case ordinal != e.Index:
@@ -153,7 +156,8 @@ func (p *Proposals) fold(e event.Event) {
 	}
 }
 
-// create adds a proposal in state draft with its first revision.
+// create adds a proposal in state draft with its first revision. The caller has checked that no
+// proposal has this id.
 func (p *Proposals) create(e event.Event, c proposal.Created) {
 	prop := &Proposal{ID: c.ProposalID, Kind: c.Of, State: proposal.StateDraft, Owner: c.Owner,
 		Provenance: c.Provenance,

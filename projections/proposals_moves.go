@@ -12,7 +12,7 @@ import (
 )
 
 // applyRecord folds a record about an existing proposal. problem is "" if the record is accepted;
-// otherwise it says why not, and the proposal is unchanged.
+// otherwise it states why not, and the proposal is unchanged.
 func (p *Proposals) applyRecord(prop *Proposal, e event.Event, r proposal.Record) (problem string) {
 	switch r := r.(type) {
 	case proposal.Revised:
@@ -96,6 +96,7 @@ func (p *Proposal) apply(e event.Event, r proposal.Applied) (problem string) {
 	switch {
 	case r.ArtifactSHA256 != last.Artifact.SHA256:
 		return "its artifact is not that of the last revision"
+	// A revision without a slot id cannot be installed.
 	case last.Slot.ID == "" || r.Slot != last.Slot ||
 		r.InstalledRef != proposal.InstalledRef(last.Slot, last.Version, last.Artifact.SHA256):
 		return "its slot or reference is not that of the last revision"
@@ -131,6 +132,7 @@ func (p *Proposals) rollBack(prop *Proposal, e event.Event, r proposal.RolledBac
 	if prop.State == proposal.StateApplied && r.Slot != prop.applied.Slot {
 		return "its slot is not that of the activation"
 	}
+	// Computed before the transition: afterwards the proposal is no longer the installed one.
 	restored := p.RestoredBy(prop)
 	if problem = prop.transition(e, proposal.MoveRollBack, r); problem != "" {
 		return problem

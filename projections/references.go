@@ -22,14 +22,16 @@ type References struct {
 
 	log        manifest.Log
 	hasUnknown bool // an event could not be read: later references may be to what it created
-	keys       *fingerprintList
-	farCauses  []farCause
-	runs       map[id.Run]*runRecord
-	nodes      nodeTable
-	gaps       fingerprintSet
-	outputs    fingerprintSet
-	objects    fingerprintSet
-	next       int64 // event index after the last event
+	// What was met so far, as fingerprints. Finish searches keys for duplicates and checks the
+	// edges in farCauses.
+	keys      *fingerprintList
+	farCauses []farCause
+	runs      map[id.Run]*runRecord
+	nodes     nodeTable
+	gaps      fingerprintSet
+	outputs   fingerprintSet
+	objects   fingerprintSet
+	next      int64 // event index after the last event
 }
 
 // ObjectRef names a content-addressed file of a store.
@@ -150,6 +152,7 @@ func (r *References) check(events []event.Event, i int, ahead map[id.Node]bool) 
 			r.find(e, manifest.BrokenReference, "run %s was never started", e.Scope.RunID)
 			return
 		}
+		// An event of the session as a whole has no run; no recorded node has the run index 0.
 		run = &runRecord{}
 	}
 	if p, ok := e.Data.(event.NodeCreated); ok {
@@ -179,6 +182,9 @@ func (r *References) object(kind manifest.ObjectKind, ref canon.Digest, e *event
 
 // node checks and records a new node. It is recorded even with findings, so that one error is
 // reported once and not again for every event of the node.
+//
+// Checked are: the workflow is the one that the run was started with, only the first node of the
+// run has no parent, and a parent is a node of the same run.
 func (r *References) node(e *event.Event, p event.NodeCreated, run *runRecord) {
 	r.object(manifest.Snapshot, p.SnapshotRef, e)
 	note := nodeRecord{self: fingerprint(e.Scope.NodeID), run: run.index, kind: nodeKindOf(p.NodeKind)}
@@ -197,7 +203,13 @@ func (r *References) node(e *event.Event, p event.NodeCreated, run *runRecord) {
 	r.nodes.put(note)
 }
 
-// payload checks the references in the data of an event.
+// payload checks the references in the data of an event:
+//
+//   - an advance leads to a node that its own segment creates,
+//   - an edge connects a node with its child (see edge),
+//   - a context delta names a node of the run or of the segment,
+//   - a resolved gap was recorded before,
+//   - a superseded output was recorded before, at the same node and channel.
 func (r *References) payload(events []event.Event, i int, run *runRecord, ahead map[id.Node]bool) {
 	e := &events[i]
 	switch p := e.Data.(type) {

@@ -10,11 +10,11 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// byName is the check of references as it was first written: everything is kept by
-// its name. References must say what it says.
+// byName is a simple version of the check that stores full names. References must report the same
+// findings.
 type byName struct {
 	Objects  map[projections.ObjectRef]int64 // first event that refers to each
-	Claims   []claim                         // what events say about artifacts
+	Claims   []artifactClaim                 // descriptions of artifacts in events
 	Findings []manifest.Finding
 
 	log     manifest.Log
@@ -27,8 +27,8 @@ type byName struct {
 	outputs map[id.Output]outputRef
 }
 
-// claim is what an event says about an artifact.
-type claim struct {
+// artifactClaim is the description of an artifact in an event.
+type artifactClaim struct {
 	Event   int64
 	Payload event.OutputPayload
 }
@@ -50,7 +50,6 @@ func newByName(log manifest.Log) *byName {
 	return r
 }
 
-// Reset starts over.
 func (r *byName) Reset() {
 	*r = byName{log: r.log, Objects: map[projections.ObjectRef]int64{}, keys: map[string]int64{},
 		events: map[id.Event]bool{},
@@ -58,9 +57,8 @@ func (r *byName) Reset() {
 		outputs: map[id.Output]outputRef{}}
 }
 
-// Visit checks one committed segment.
 func (r *byName) Visit(seg manifest.Segment, _ manifest.Head) error {
-	// An advance names the node that stands later in its own segment.
+	// An advance precedes, in its segment, the creation of the node that it names.
 	ahead := map[id.Node]bool{}
 	for _, e := range seg.Events {
 		if _, ok := e.Data.(event.NodeCreated); ok {
@@ -87,10 +85,10 @@ func (r *byName) check(e event.Event, ahead map[id.Node]bool) {
 	if u, ok := e.Data.(event.Unknown); ok {
 		r.unread = true
 		if pin := u.Pin(); !pin.IsZero() {
-			r.object(manifest.Snapshot, pin, e) // what it pins is referred to, whatever else it says
+			r.object(manifest.Snapshot, pin, e) // cleanup must keep what an unknown event pins
 		}
 	}
-	if !e.Foreign() { // a foreign line's key follows a recipe that is not ours
+	if !e.Foreign() { // other programs may derive keys differently
 		key := e.DedupeKey()
 		if first, twice := r.keys[key]; twice {
 			r.find(e, manifest.DuplicateKey, "its dedupeKey is that of event %d", first)
@@ -175,7 +173,7 @@ func (r *byName) payload(e event.Event, ahead map[id.Node]bool) {
 		r.outputs[p.OutputID] = own
 		if p.OutputChannel == event.Artifact {
 			r.object(manifest.Artifact, p.Payload.SHA256, e)
-			r.Claims = append(r.Claims, claim{e.Index, p.Payload})
+			r.Claims = append(r.Claims, artifactClaim{e.Index, p.Payload})
 		}
 	}
 }

@@ -10,13 +10,14 @@ import (
 
 // Run is the fold of one run: a directed acyclic graph of nodes with the state of each.
 type Run struct {
-	ID              id.Run                    `json:"runId"`
-	Started         event.RunStarted          `json:"started"`
-	StartedAtMs     int64                     `json:"startedAtMs"`
-	LastIndex       int64                     `json:"lastIndex"` // of the run's last event
-	LastAtMs        int64                     `json:"lastAtMs"`
-	Root            id.Node                   `json:"root,omitzero"`
-	Tip             id.Node                   `json:"tip,omitzero"` // the preferred tip
+	ID          id.Run           `json:"runId"`
+	Started     event.RunStarted `json:"started"`
+	StartedAtMs int64            `json:"startedAtMs"`
+	LastIndex   int64            `json:"lastIndex"` // of the run's last event
+	LastAtMs    int64            `json:"lastAtMs"`
+	Root        id.Node          `json:"root,omitzero"`
+	Tip         id.Node          `json:"tip,omitzero"` // the preferred tip
+	// Nodes and Order hold the same nodes; Root and Tip are zero until the first node is created.
 	Nodes           map[id.Node]*Node         `json:"nodes"`
 	Order           []id.Node                 `json:"order"` // in the order of their creation
 	CancelRequested *event.RunCancelRequested `json:"cancelRequested,omitzero"`
@@ -28,7 +29,7 @@ type Run struct {
 	missed         bool                    // an event needed a node that was left out
 }
 
-// newRun returns a run without nodes.
+// newRun returns a run without nodes; events that follow add them.
 func newRun(runID id.Run, e event.Event, p event.RunStarted) *Run {
 	return &Run{ID: runID, Started: p, StartedAtMs: e.TimestampMs, LastIndex: e.Index, LastAtMs: e.TimestampMs,
 		Nodes: map[id.Node]*Node{}, Order: []id.Node{}}
@@ -41,7 +42,9 @@ func (r *Run) apply(e event.Event, g event.Glimpse) {
 	if e.TimestampMs != 0 {
 		r.LastAtMs = e.TimestampMs
 	}
+	// n is nil for events of the run as a whole, and for nodes that the log never created.
 	n := r.Nodes[e.Scope.NodeID]
+	// In a window the node may have been left out: requires then marks the fold as incomplete.
 	if _, made := e.Data.(event.NodeCreated); !made && r.requires(e.Scope.NodeID) {
 		return
 	}
@@ -57,6 +60,7 @@ func (r *Run) apply(e event.Event, g event.Glimpse) {
 		r.CancelRequested = &p
 	case event.RunClosed:
 		r.Closed = &p
+	// An attempt alone is no activity: its edge, gap or output moves the tip.
 	case event.AdvanceRecorded:
 		n.addAttempt(e, p)
 	case event.PreferencesChanged:

@@ -63,6 +63,7 @@ func (f *Fold) encode() ([]byte, error) {
 		at := make(map[id.Node]int, len(r.Nodes))
 		for _, nodeID := range r.Order {
 			n := r.Nodes[nodeID]
+			// Order lists parents before children, so the parent's context has its index.
 			if parent := r.above(n); parent != nil && n.Context.Equal(parent.Context) {
 				at[nodeID] = at[parent.ID]
 			} else {

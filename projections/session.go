@@ -39,6 +39,7 @@ func (s *Session) Apply(e event.Event) {
 	if e.TimestampMs != 0 {
 		s.LastAtMs = e.TimestampMs
 	}
+	// g is the zero value for events that this version can write.
 	e, g := readForeign(e)
 	switch p := e.Data.(type) {
 	case event.SessionCreated:

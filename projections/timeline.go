@@ -30,6 +30,9 @@ type Places func(id.Node) Place
 
 // Timeline describes events, in their order. It returns one Moment for each event of any kind; an
 // unknown kind is described as unknown.
+//
+// The texts are for people: they are in English, of one line, and may change between versions.
+// Programs read Kind and the events themselves.
 func Timeline(events []event.Event, at Places) []Moment {
 	out := make([]Moment, len(events))
 	t := describer{at, refusedNodes(events)}
@@ -44,7 +47,8 @@ func Timeline(events []event.Event, at Places) []Moment {
 	return out
 }
 
-// describer describes events of one timeline; some descriptions depend on other events.
+// describer describes the events of one timeline. Some descriptions depend on other events
+// (refused) and on facts that are in no event (at).
 type describer struct {
 	at      Places
 	refused map[id.Node]bool // nodes that a refused attempt led to
@@ -72,6 +76,7 @@ func (t describer) step(n id.Node) string {
 
 // describe returns the text for one event; working is Moment.Working.
 func (t describer) describe(e event.Event) (text string, working bool) {
+	// A foreign event is described by its known part, or by describeForeign without one.
 	g, unread := event.Domain.Glimpse(e)
 	if unread && g.Known == nil {
 		return describeForeign(e.Data.Kind(), g.Data)

@@ -62,6 +62,7 @@ func (t describer) describeEdge(p event.EdgeCreated) string {
 // others.
 func (t describer) describeAttempt(p event.AdvanceRecorded, step string) string {
 	text := step + " was not accepted"
+	// An attempt of another program may advance to a node of kind blocked_attempt: it was refused.
 	switch to := p.Outcome.ToNodeID; {
 	case to != nil && t.refused[*to]:
 		if why := t.at(*to).Refused; why != "" {
@@ -169,6 +170,7 @@ func oneLine(s string) string {
 		if line = strings.Join(strings.Fields(line), " "); line == "" {
 			continue
 		}
+		// " …" also marks further lines of s.
 		if cut := reason.Clip(line, textBytesMax); cut != line || strings.TrimSpace(s) != strings.TrimSpace(line) {
 			return cut + " …"
 		}

@@ -9,6 +9,7 @@ import "github.com/waybill/waybill/durable/id"
 func (r *Run) updateTip(nodeID id.Node) {
 	n := r.Nodes[nodeID]
 	for n != nil && !n.isLeaf() && n.AckedChildren == 0 {
+		// The parent was left out of the window: the leaf cannot be determined.
 		if n.Above != nil {
 			r.missed = true
 			return

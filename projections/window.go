@@ -89,6 +89,7 @@ func (s *Session) Window(newest int) (w *Session, ok bool) {
 // out.
 func (r *Run) window(newest int) (*Run, bool) {
 	keep, ok := r.openNodes()
+	// A pending context belongs to a segment that is not folded completely.
 	if !ok || len(r.pendingContext) > 0 {
 		return nil, false
 	}
