@@ -11,9 +11,8 @@ import (
 	"github.com/waybill/waybill/durable/travel/bundle"
 )
 
-// Bundle is a bundle file that was opened: a store of one session, to which nothing
-// can be written. What package bundle checks was checked when it was opened; whether
-// its logs hold together is seen by reading them.
+// Bundle is an opened bundle file: a read-only store of one session. Package bundle checked the
+// structure of the file when it was opened; the logs are verified by reading them.
 type Bundle interface {
 	Logs
 	Objects
@@ -24,26 +23,26 @@ type Bundle interface {
 	Identity
 	Inspector
 
-	// Session is the one session in it.
+	// Session returns the id of the session in the bundle.
 	Session() id.Session
-	// Each gives the objects of a kind by their digests, in order; erased ones are among
-	// them. It is Stored for those that are too many to list.
+	// Each returns the objects of a kind in the order of their digests, with the erased ones.
+	// Unlike Stored it makes no list: a bundle may hold many objects.
 	Each(kind manifest.ObjectKind) iter.Seq[canon.Digest]
-	// Envelope is what the bundle says about itself.
+	// Envelope returns the bundle's statements about itself: format, producer, content.
 	Envelope() bundle.Envelope
 }
 
-// Tombstones are what is left of artifacts whose bytes a person erased.
+// Tombstones reads the records of artifacts whose bytes a person erased.
 type Tombstones interface {
-	// Tombstone gives the data of an artifact's tombstone; ok is false where none is.
+	// Tombstone returns the data of an artifact's tombstone; ok is false if it has none.
 	Tombstone(ctx context.Context, ref canon.Digest) (data canon.Value, ok bool, err error)
 }
 
-// ObjectStreams reads objects that may be too large to hold.
+// ObjectStreams reads objects that may be too large for memory.
 type ObjectStreams interface {
-	// ObjectStream opens an object of size bytes. Its digest is recomputed on the way:
-	// the last Read gives STORE_CORRUPT in place of io.EOF when it is another. Errors
-	// of opening are those of Objects.
+	// ObjectStream opens an object of size bytes. Its digest is recomputed while reading: if it
+	// differs from ref, the last Read returns STORE_CORRUPT in place of io.EOF. Opening returns the
+	// errors of Objects. The caller closes r.
 	ObjectStream(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) (r io.ReadCloser, size int64,
 		err error)
 }

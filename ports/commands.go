@@ -6,36 +6,35 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 )
 
-// Commands runs the commands of steps (R24). Whether one may run at all is
-// decided before.
+// Commands runs the commands of steps (docs/design.md#commands-and-trust). Whether a command may
+// run is decided by the caller.
 type Commands interface {
-	// Try runs a command once, to its end, without a shell and without input. What
-	// becomes of it is the outcome: a program that is not there, a signal and a
-	// timeout are failures, not errors. An error says that ctx ended first: the
-	// command and its process group are dead then, and what it had done is not
-	// known. However Try returns, and also when this process is killed, nothing of
-	// the command's process group goes on; a process that left the group does.
+	// Try runs a command once and waits for its end, without a shell and without input. A missing
+	// program, a signal and a timeout are outcomes, not errors. An error means that ctx ended
+	// first: the command and its process group were killed, and what it had done is unknown. When
+	// Try returns, and also when this process is killed, no process of the command's process group
+	// remains; a process that left the group does.
 	Try(ctx context.Context, c Command) (CommandOutcome, error)
 }
 
 // Command is one try of an action.
 type Command struct {
 	Argv      []string
-	Cwd       string            // relative to where the performer was started; "" is there
-	Env       map[string]string // added to the performer's own environment
+	Cwd       string            // relative to the working directory of the performer; "" is that directory
+	Env       map[string]string // added to the environment of the performer
 	TimeoutMs int64             // 0: none
 }
 
-// CommandOutcome is how a try ended. Output is stdout and stderr as they came.
+// CommandOutcome is the result of a try. Output is stdout and stderr in the order of their arrival.
 type CommandOutcome struct {
-	ExitStatus   int64  // -1 when it did not start or did not exit by itself
-	Failure      string // what kept it from exiting by itself, in one clause; else ""
-	Fix          string // what to do about Failure, in one sentence, where that is known
+	ExitStatus   int64  // -1 if the command did not start or was killed
+	Failure      string // why it did not exit by itself, as one clause; else ""
+	Fix          string // what to do about Failure, in one sentence, if known
 	DurationMs   int64
 	OutputBytes  int64
 	OutputDigest canon.Digest
-	OutputHead   string // at most command.OutputHeadBytesMax bytes of output, made valid UTF-8
-	OutputTail   string // at most command.OutputTailBytesMax more, from the end; "" when head holds all
+	OutputHead   string // the first command.OutputHeadBytesMax bytes of output, made valid UTF-8
+	OutputTail   string // the last command.OutputTailBytesMax bytes of the rest; "" if OutputHead has all
 }
 
 // OK reports that the command exited with status 0.

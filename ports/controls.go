@@ -7,49 +7,50 @@ import (
 	"github.com/waybill/waybill/durable/id"
 )
 
-// ControlFile names a control file and the kind that it must be of.
+// ControlFile names a control file and the kind that it must have.
 type ControlFile struct{ Name, Kind string }
 
-// Control is what a control file holds; the zero Control is one that is not there.
+// Control is the content of a control file; the zero Control means that the file does not exist.
 type Control struct {
 	V    int64
 	Data canon.Value
 }
 
-// Controls keeps the store's small documents that are replaced as a whole.
+// Controls reads and writes the small documents of a store that are replaced as a whole.
 type Controls interface {
-	// Control reads one. A damaged one is STORE_CORRUPT; its version is for the
-	// caller to judge.
+	// Control reads a control file. STORE_CORRUPT: it is damaged. The caller checks its version.
 	Control(ctx context.Context, f ControlFile) (Control, error)
 
-	// UpdateControl replaces one by what change makes of it; no other update comes
-	// in between, and an error of change leaves all as it is. nil promises that the
-	// new one survives a power cut; readers see the old one or the new one whole. A
-	// store that is not there is made.
+	// UpdateControl replaces a control file by the result of change. No other update happens in
+	// between, and an error of change leaves the file unchanged and is returned. nil promises that
+	// the new content survives a power cut; readers see the old or the new content, complete. A
+	// store that does not exist is created.
 	UpdateControl(ctx context.Context, f ControlFile, change func(Control) (Control, error)) error
 }
 
-// The control files that lie in a session's own folder.
+// The control files of a session's directory.
 var (
-	// ImportedFile says that the session came as a bundle, and which one (R20).
+	// ImportedFile records that the session was imported, and from which bundle
+	// (docs/design.md#requirements-on-the-caller).
 	ImportedFile = ControlFile{"imported.json", "imported"}
-	// KeepFile says that cleanups and deletions leave the session alone.
+	// KeepFile excludes the session from cleanups and deletion.
 	KeepFile = ControlFile{"keep", "keep"}
 )
 
-// SessionControls keeps the control files of sessions: ImportedFile and KeepFile.
-// Any other name is a bug of the caller's. They are no part of a session's log, and
-// neither its lock nor its health matters here.
+// SessionControls reads and writes the control files of sessions: ImportedFile and KeepFile. Any
+// other name is a bug of the caller. These files are not part of a session's log; the lock and the
+// health of the log do not matter here.
 type SessionControls interface {
-	// SessionControl reads one, as Control does. A session that is not there has none.
+	// SessionControl reads a control file as Control does. A session that does not exist has none.
 	SessionControl(ctx context.Context, s id.Session, f ControlFile) (Control, error)
 
-	// UpdateSessionControl replaces one, as UpdateControl does. It makes no session:
-	// one that is not there is SESSION_NOT_FOUND. It waits for cleanups, so it must not
-	// be called while one is held off or under way in the same call: STORE_LOCKED.
+	// UpdateSessionControl replaces a control file as UpdateControl does. SESSION_NOT_FOUND: the
+	// session does not exist; it is not created. It waits for a running cleanup. A caller that is
+	// itself inside Retention.Alone, or between Arrive and End of an import, must not call it:
+	// STORE_LOCKED.
 	UpdateSessionControl(ctx context.Context, s id.Session, f ControlFile, change func(Control) (Control, error)) error
 
-	// DropSessionControl removes one, damaged or not; none to remove is no error. nil
-	// promises that it does not come back. It waits as UpdateSessionControl does.
+	// DropSessionControl removes a control file, damaged or not; a missing one is no error. nil
+	// promises that it stays removed after a power cut. It waits as UpdateSessionControl does.
 	DropSessionControl(ctx context.Context, s id.Session, f ControlFile) error
 }

@@ -7,34 +7,32 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// Digests reads logs as fast as their bytes can be hashed.
+// Digests verifies logs without decoding them, at the speed of hashing.
 type Digests interface {
-	// Digests verifies a log without decoding what is committed: chain, bounds and
-	// digests of every segment, and how many pins each group has. The tail is judged as
-	// Logs.Read does, which also says how damage is met. Events of kinds or shapes that
-	// this version does not know go unnoticed.
+	// Digests verifies chain, bounds and segment digests of a log, without decoding the committed
+	// events. The tail is judged and damage is read again as in Logs.Read. Events of unknown kinds
+	// or forms are not detected.
 	Digests(ctx context.Context, log manifest.Log, v DigestVisitor) (manifest.Verdict, error)
 
-	// EachStored gives the objects of a kind one by one, in no order: what Stored lists,
-	// without a list of it.
+	// EachStored calls each for every object of a kind, in no particular order: what
+	// Inspector.Stored lists, without building a list.
 	EachStored(ctx context.Context, kind manifest.ObjectKind, each func(canon.Digest)) error
 
-	// InspectSeeing is Inspector.Inspect beside a reading of all logs by Digests, which
-	// says in its verdict what there is to say about the files of segments. It tells of
-	// every object that it found to be what its name says: seen is called by several
-	// goroutines at once.
+	// InspectSeeing does the work of Inspector.Inspect for a caller that also reads all logs with
+	// Digests, whose verdicts report the segment files. It calls seen for every object whose bytes
+	// match its name, from several goroutines at once.
 	InspectSeeing(ctx context.Context, seen func(kind manifest.ObjectKind, ref canon.Digest)) ([]manifest.Finding,
 		error)
 
-	// LogBytes is the length of a log's manifest, 0 where there is none: what the heads
-	// of a reading come up to.
+	// LogBytes returns the length of a log's manifest in bytes, 0 if it does not exist: the value
+	// that Head.Bytes reaches during a reading, for progress reports.
 	LogBytes(ctx context.Context, log manifest.Log) (int64, error)
 }
 
-// DigestVisitor receives the groups of a log.
+// DigestVisitor receives the groups of a log, in order.
 type DigestVisitor interface {
-	// Reset forgets what was visited: reading starts over.
+	// Reset is called when reading restarts from the beginning; the visitor forgets what it got.
 	Reset()
-	// Group takes the snapshots that one group pins, and the head behind it.
+	// Group receives the snapshots that one group pins, and the head after it.
 	Group(pins []canon.Digest, head manifest.Head) error
 }

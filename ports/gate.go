@@ -10,25 +10,26 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 )
 
-// Witness proves that its holder stands inside the gate: the log is locked by
-// this process and was healthy under the lock. Only WithHealthySession makes a
-// live one; the zero Witness, a forged one and one kept for later are refused.
+// Witness proves that its holder has locked the log in this process and found it healthy under that
+// lock. Only WithHealthySession creates a valid one, for the duration of its callback; the zero
+// Witness, one of another log and an expired one are refused with ErrWitness.
 type Witness struct{ lease *lease }
 
-// lease is a witness's life: whoever uses it holds mu shared, and the gate takes
-// it exclusively before it unlocks, so that a goroutine which outlives the
-// callback cannot write after the lock is gone.
+// lease is the validity of a Witness. Every use holds mu shared; WithHealthySession takes it
+// exclusively to close the lease before it unlocks, so that a goroutine that outlives the callback
+// cannot write after the lock is released.
 type lease struct {
 	mu     sync.RWMutex
 	closed bool
 	log    manifest.Log
 }
 
-// ErrWitness says that an append was tried without the live lock of its log: a
-// bug of ours, caught before any I/O.
-var ErrWitness = errors.New("append without the live lock of this log")
+// ErrWitness reports an append without a valid Witness of the log: a bug in the caller, detected
+// before any I/O.
+var ErrWitness = errors.New("append without holding the lock of this log")
 
-// Enter is called by adapters before any I/O; leave when it is done.
+// Enter is called by implementations of Logs before any I/O of an append. While the caller has not
+// called leave, the lock cannot be released. ErrWitness: the witness is not valid for log.
 func (w Witness) Enter(log manifest.Log) (leave func(), err error) {
 	if w.lease == nil || w.lease.log.Root != log.Root || w.lease.log.Owner != log.Owner || !w.lease.mu.TryRLock() {
 		return nil, ErrWitness
@@ -40,17 +41,18 @@ func (w Witness) Enter(log manifest.Log) (leave func(), err error) {
 	return w.lease.mu.RUnlock, nil
 }
 
-// WithHealthySession locks a log, reads it from a known head on, and calls fn
-// only when it is healthy: the one way to a Witness (locks section 1.2, R6).
-// What fn gets is valid until it returns.
+// WithHealthySession locks a log, reads it from a known head to its end into v, and calls fn only
+// if the log is healthy. It is the only source of a valid Witness (docs/design.md#tokens,
+// docs/design.md#commit-protocol). Witness and verdict are valid until fn returns. Errors: those of
+// Locks.Lock and Logs.Read, SESSION_UNHEALTHY, or the error of fn.
 func WithHealthySession(ctx context.Context, locks Locks, logs Logs, log manifest.Log, from manifest.Head, v Visitor,
 	fn func(Witness, manifest.Verdict) error) error {
 	unlock, err := locks.Lock(ctx, log)
 	if err != nil {
 		return err
 	}
-	// What was committed stays committed: a failed unlock must not turn an
-	// acknowledged append into an error, and the end of the process unlocks.
+	// An error of unlock is ignored: the append is committed and must be acknowledged, and the end
+	// of the process releases the lock.
 	defer func() { _ = unlock() }()
 	verdict, err := logs.Read(ctx, Reading{Log: log, From: from, Locked: true}, v)
 	if err != nil {
@@ -64,13 +66,14 @@ func WithHealthySession(ctx context.Context, locks Locks, logs Logs, log manifes
 	return fn(Witness{l}, verdict)
 }
 
-// Unhealthy is the refusal to build on a log that is not healthy.
+// Unhealthy returns the SESSION_UNHEALTHY fault for a log that must not be written to, with its
+// health in the details and its last finding in the message.
 func Unhealthy(log manifest.Log, v manifest.Verdict) error {
 	f := fault.New(fault.SessionUnhealthy, "%s is %s; nothing can be written to it", log.Owner, v.Health).
 		With("health", string(v.Health)).With(log.Table.OwnerField, log.Owner)
 	if v.Damaged() {
-		// The reason is returned and never stored: nothing may be written to such a log
-		// (R16).
+		// The reason is returned only, not recorded: nothing may be written to such a log
+		// (docs/design.md#blocked-attempts).
 		f.With("reason", reason.StorageCorrupt.String()).With("blocker", string(reason.StorageCorrupt.Blocker()))
 	}
 	if len(v.Findings) > 0 {

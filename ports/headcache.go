@@ -6,16 +6,17 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// HeadCache keeps one small file a log and format: what the log comes to, for whoever
-// goes on with it (R11). It is no truth. What comes back may be old, torn, of another
-// log or of nobody's making, and is gone when somebody deletes it; whoever reads it
-// checks it.
+// HeadCache stores one small file for each log and format: the folded state of the log at a head,
+// from which a process continues (docs/design.md#head-cache). It is a cache and never
+// authoritative. Its content may be outdated, torn, of another log or forged, and may disappear;
+// the reader verifies it.
 type HeadCache interface {
-	// CachedHead gives at most most bytes from the beginning of what was kept; none
-	// is no error. An error is the world's, and says no more than none does.
+	// CachedHead returns the first most bytes of the stored file, none without error if it does not
+	// exist. After an error of the operating system the caller continues as if the file did not
+	// exist.
 	CachedHead(ctx context.Context, log manifest.Log, format int, most int64) ([]byte, error)
 
-	// KeepHead replaces what was kept. It promises nothing, waits for no disk, and
-	// makes no session and no store: readers find the old bytes, the new ones, or none.
+	// KeepHead replaces the stored file. It promises no durability, does not sync, and creates
+	// neither session nor store: readers find the old bytes, the new bytes, or none.
 	KeepHead(ctx context.Context, log manifest.Log, format int, data []byte) error
 }

@@ -7,33 +7,31 @@ import (
 	"github.com/waybill/waybill/durable/run/token"
 )
 
-// Keyring holds the store's token keys.
+// Keyring stores the keys with which the store's tokens are signed (docs/design.md#tokens).
 type Keyring interface {
-	// Keys returns the active set; with MayCreate a missing keyring is made,
-	// durably, before its first key is used. A missing one under ReadOnly, or a
-	// damaged one, is KEYRING_INVALID.
+	// Keys returns the active keys. With MayCreate a missing keyring is created and synced before
+	// it is returned. KEYRING_INVALID: it is damaged, or missing with ReadOnly.
 	Keys(ctx context.Context, create Create) (token.Keys, error)
 
-	// Rotate makes the current key the previous one, and a fresh one the current: tokens
-	// of both verify from then on, and those of the key that was previous no more. nil
-	// promises that the new set survives a power cut. Of two that rotate at once, each
-	// from the key that it has seen, one is told STORE_CONFLICT: otherwise the second
-	// would make every token worthless that the first was to keep.
+	// Rotate makes a new key the current one and the current key the previous one. Tokens of both
+	// verify from then on; tokens of the former previous key do not. nil promises that the new keys
+	// survive a power cut. STORE_CONFLICT: the current key is not r.From, since another process
+	// rotated; a second rotation would void the tokens that the first one preserved.
 	Rotate(ctx context.Context, r Rotation) (Rotated, error)
 }
 
-// Rotation says what a rotation starts from.
+// Rotation describes the keyring that a rotation expects.
 type Rotation struct {
 	By   event.Actor
 	AtMs int64
-	// From is the current key that the caller has seen. Without it there must be none
-	// that can be used: the keyring is not there, damaged, or open to others. It is set
-	// aside, and a new one with one key takes its place.
+	// From is the current key as the caller read it. nil: the keyring must be unusable, that is
+	// missing, damaged or accessible to other users. It is moved to the quarantine and replaced by
+	// one with a single new key.
 	From *token.Key
 }
 
-// Rotated is what came of a rotation.
+// Rotated is the result of a rotation.
 type Rotated struct {
 	Keys   token.Keys
-	Folder string // in the quarantine, where the keyring was set aside; else ""
+	Folder string // directory in the quarantine with the replaced keyring; "" if there was none
 }

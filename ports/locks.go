@@ -6,11 +6,11 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// Locks gives the single-writer lock of a log (locks section 15).
+// Locks provides the single-writer lock of each log (docs/design.md#commit-protocol).
 type Locks interface {
-	// Lock waits for the log's exclusive lock as long as the caller configured,
-	// across processes. A busy one is SESSION_LOCKED (STORE_LOCKED for a log of
-	// the store), retryable, with the holder's pid in details as "holderPid".
-	// unlock releases it; it may be called once.
+	// Lock waits for the log's exclusive lock, across processes, up to the configured timeout.
+	// SESSION_LOCKED (STORE_LOCKED for a log of the store) is retryable and has the holder's
+	// process id in the detail "holderPid". unlock releases the lock and must be called at most
+	// once.
 	Lock(ctx context.Context, log manifest.Log) (unlock func() error, err error)
 }

@@ -1,6 +1,10 @@
-// Package ports holds what the engine needs from the world: one small interface
-// a file, whose comments are the contract that package porttest checks, and the
-// gate that alone lets anyone append. It holds no rules and no I/O.
+// Package ports declares the interfaces between the engine and its environment: logs, locks,
+// objects, control files, bundles, commands and the person at the terminal, about one interface a
+// file. The comments are the contract that package porttest tests for every implementation;
+// infra/filestore is the one on disk. gate.go holds WithHealthySession, the only way to append to a
+// log.
+//
+// The package contains no rules and no I/O. Start with Logs in this file and with gate.go.
 package ports
 
 import (
@@ -11,39 +15,37 @@ import (
 
 // Logs reads and appends to the logs of one store.
 type Logs interface {
-	// Read verifies a log from a known head on (the zero Head: all of it) and
-	// hands each committed segment to visit, in order. It takes no lock; damage
-	// that it meets is read again under the shared lock before the verdict says
-	// so (R8): the visitor is reset, and that reading starts at the zero Head,
-	// whatever From was. A log that is not there reads as empty and healthy. When from is not
-	// on the log's chain the error is manifest.ErrNotOnChain. An error is the
-	// world's or visit's; what is wrong with the bytes is in the verdict.
+	// Read verifies a log from a known head on (the zero Head: from its beginning) and passes each
+	// committed segment to v, in order. It takes no lock. Damage is read again under the shared
+	// lock before it is reported (docs/design.md#reading): v is reset, and that reading starts at
+	// the zero Head whatever r.From was. A log that does not exist reads as empty and healthy.
+	// manifest.ErrNotOnChain: r.From is not on the log's chain. Other errors come from the
+	// operating system or from v; problems of the stored bytes are in the verdict.
 	Read(ctx context.Context, r Reading, v Visitor) (manifest.Verdict, error)
 
-	// Confirm: nil promises that everything up to head survives a power cut, as
-	// an Append by this process would have made it. It is called before an answer
-	// acknowledges what was only read (R8).
+	// Confirm syncs a log that was read. nil promises that everything up to head survives a power
+	// cut, as after an Append of this process. It is called before an answer acknowledges events
+	// that this process did not write (docs/design.md#reading).
 	Confirm(ctx context.Context, log manifest.Log, head manifest.Head) error
 
-	// Append commits a plan behind at, which is the head that it was decided on.
-	// nil promises that events and objects survive a power cut. Any error but
-	// STORE_OUTCOME_UNKNOWN promises that the log is as before; STORE_CONFLICT
-	// says that at is not the head any more. The witness must be the live one of
-	// this log.
+	// Append commits the events and objects of a plan after the head at, on which the plan was
+	// decided. nil promises that they survive a power cut. Any error but STORE_OUTCOME_UNKNOWN
+	// promises that the log is unchanged; STORE_CONFLICT: at is no longer the head. w must be the
+	// valid Witness of this log.
 	Append(ctx context.Context, w Witness, at manifest.Head, p manifest.Plan) (manifest.Head, error)
 }
 
-// Reading says what to read.
+// Reading selects what Logs.Read reads.
 type Reading struct {
 	Log    manifest.Log
-	From   manifest.Head
-	Locked bool // the caller holds the log's exclusive lock: none is taken to re-read
+	From   manifest.Head // start after this head
+	Locked bool          // the caller holds the log's exclusive lock: re-reading takes none
 }
 
 // Visitor receives the committed segments of a log.
 type Visitor interface {
-	// Reset forgets what was visited: reading starts over.
+	// Reset is called when reading restarts from the beginning; the visitor forgets what it got.
 	Reset()
-	// Visit takes one committed segment and the head behind it.
+	// Visit receives one committed segment and the head after it. Its error ends the reading.
 	Visit(seg manifest.Segment, head manifest.Head) error
 }

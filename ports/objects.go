@@ -7,11 +7,11 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// Objects reads the content-addressed files of a store. They are written only
-// as part of a plan.
+// Objects reads the content-addressed files of a store. They are written by Logs.Append as part of
+// a plan, and by imports.
 type Objects interface {
-	// Object returns bytes whose digest is ref: it is recomputed on every read.
-	// Absent or damaged ones are STORE_CORRUPT, since something refers to them; an
-	// absent one says so in the detail "missing".
+	// Object returns the bytes whose digest is ref; the digest is recomputed at every read.
+	// STORE_CORRUPT: the object is missing or damaged although an event refers to it; a missing one
+	// has the detail "missing".
 	Object(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) ([]byte, error)
 }

@@ -9,81 +9,80 @@ import (
 	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
-// Person is whoever sits at the terminal. Every question ends early, with ctx's
-// error, when ctx does; ErrLeft says that the person wants to stop here. Whatever
-// was typed before a question was shown does not answer it: nobody can agree to
-// what they have not seen.
+// Person asks the person at the terminal. Every question returns ctx's error when ctx ends, and
+// ErrLeft if the person wants to stop. Input typed before a question was shown is discarded: it
+// cannot be an answer to a question that the person has not seen.
 type Person interface {
-	// Present reports whether there is anybody to ask. When it is false none of
-	// the questions is asked: nothing may wait for input that cannot come.
+	// Present reports whether a person can be asked. If it is false the caller asks no questions:
+	// no call may wait for input that cannot come.
 	Present() bool
-	// Notes asks what is to be recorded about the step that was just shown. An
-	// empty answer means that there is nothing to say.
+	// Notes asks for the notes on the step that was just shown, in Markdown. "" means no notes.
 	Notes(ctx context.Context, q NotesQuestion) (string, error)
-	// Ask asks for one line, or one of several choices. The answer is one of the
-	// choices where there are any, and empty only where the question is optional.
+	// Ask asks for one line, or for one of several choices. The answer is one of q.Choices if there
+	// are any, and "" only if the question is optional.
 	Ask(ctx context.Context, q Question) (string, error)
-	// File asks for a result that only a file can bring. Where the question is
-	// optional, an artifact without bytes says that there is none.
+	// File asks for an artifact that has to come from a file. If the question is optional, an
+	// artifact without bytes means none.
 	File(ctx context.Context, q FileQuestion) (advance.Artifact, error)
-	// Confirm asks for a yes or a no.
+	// Confirm asks a yes-or-no question.
 	Confirm(ctx context.Context, question string) (bool, error)
-	// Approve shows what was handed in and asks whether it is approved. Nothing but
-	// an answer to it is an approval: no option says yes beforehand (R20).
+	// Approve shows the submitted outputs and asks for their approval. Only an answer to this
+	// question is an approval: no option or setting gives it in advance
+	// (docs/design.md#requirements-on-the-caller).
 	Approve(ctx context.Context, q ApproveQuestion) (bool, error)
-	// Trust shows what would run and asks whether it may.
+	// Trust shows the commands that would run and asks whether they may.
 	Trust(ctx context.Context, q TrustQuestion) (TrustAnswer, error)
 }
 
-// ErrLeft is a person's wish to stop for now.
-var ErrLeft = errors.New("the person left")
+// ErrLeft reports that the person wants to stop for now; the run stays as it is.
+var ErrLeft = errors.New("stopped at the person's request")
 
 // NotesQuestion is a request for notes.
 type NotesQuestion struct {
 	Required bool
-	Draft    string // what was recorded or typed before, to start from
+	Draft    string // text to start from: notes recorded or typed before
 }
 
 // Question is a request for a line, or for one of the choices.
 type Question struct {
 	Text     string
-	Key      string // what the answer is kept under, "" where that is nobody's concern
+	Key      string // context key of the answer, "" if it is not shown
 	Choices  []string
-	Brief    bool // the choices are single words, and stand behind the text
-	Optional bool // nothing is an answer too
-	Secret   bool // the answer could be something that no log should hold
+	Brief    bool // the choices are single words and follow the text on its line
+	Optional bool // an empty answer is allowed
+	Secret   bool // the answer may be confidential and should not be stored in a log
 }
 
 // FileQuestion is a request for an artifact.
 type FileQuestion struct {
 	Text     string
-	Example  canon.Value // what would do, to be shown
-	Command  string      // the command line that hands it in from elsewhere
-	Wrong    []string    // what does not fit of the one that was given before
+	Example  canon.Value // an acceptable value, to be shown
+	Command  string      // the command line that submits the artifact from another terminal
+	Wrong    []string    // problems of the artifact that was given before
 	Optional bool
 }
 
-// ApproveQuestion is everything that an approval would be bound to.
+// ApproveQuestion holds everything that an approval is bound to.
 type ApproveQuestion struct {
 	Notes   string
 	Results []Result
 }
 
-// Result is an artifact as a person is shown it.
+// Result is an artifact in the form shown to a person.
 type Result struct {
-	Name string // its kind, or its content type
-	Text string // what is in it, or how much where it is no JSON
+	Name string // artifact kind, or content type if it has none
+	Text string // the content, or its size if it is not JSON
 }
 
 // TrustQuestion is a request to run the commands of a workflow.
 type TrustQuestion struct {
-	Workflow compile.Compiled // whose actions would run
+	Workflow compile.Compiled // the workflow whose commands would run
 }
 
 // TrustAnswer is the closed set of answers to a TrustQuestion.
 type TrustAnswer string
 
-// The trust answers.
+// The trust answers. TrustNot refuses.
 const (
 	TrustNot    TrustAnswer = "not"
 	TrustOnce   TrustAnswer = "once"   // for this call only

@@ -7,41 +7,42 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// Repairs takes what is damaged out of the way (R9). It deletes nothing: whatever it
-// takes away lies in the quarantine before it leaves its place. What is worth a
-// repair, and who wants it, is for the caller to know.
+// Repairs makes damaged logs and control files usable again (docs/design.md#log-tail). It deletes
+// nothing: every file that it removes is in the quarantine first. Whether to repair, and on whose
+// behalf, is decided by the caller.
 type Repairs interface {
-	// RepairLog makes a damaged log usable again. With a usable prefix the manifest
-	// becomes that prefix, in a new file, and the old manifest, the segments behind the
-	// prefix and the caches of the log are set aside; without one all of the log's folder
-	// is. A log that is not damaged stays as it is, and so does everything in a dry run:
-	// Steps then says what would be done. An unknown version, damaged or not, is
-	// SESSION_UNHEALTHY. nil promises that what was done survives a power cut; after an
-	// error the log is as damaged as it was, or repaired, and nothing of it is gone.
+	// RepairLog makes a damaged log usable again. If the manifest has a usable prefix, a new file
+	// with that prefix replaces it, and the old manifest, the segments after the prefix and the
+	// caches of the log are moved to the quarantine; otherwise the log's whole directory is. A log
+	// that is not damaged is not changed, and a dry run changes nothing: Steps then lists what
+	// would be done. SESSION_UNHEALTHY: the log has an unknown version, damaged or not. nil
+	// promises that the changes survive a power cut; after an error the log is either damaged as
+	// before or repaired, and none of its bytes are lost.
 	RepairLog(ctx context.Context, r LogRepair) (Repaired, error)
 
-	// RepairControl sets a control file of the store aside that cannot be read, or that
-	// check refuses: then it is as if none were there. One that is in order, or is not
-	// there, stays as it is. What nil and an error promise is as for RepairLog.
+	// RepairControl moves a control file of the store to the quarantine if it cannot be read or if
+	// check refuses it: from then on it counts as missing. A valid or missing file is not changed.
+	// nil and errors promise what those of RepairLog do.
 	RepairControl(ctx context.Context, r ControlRepair, check func(Control) error) (Repaired, error)
 }
 
-// LogRepair says which log is to be repaired, by whom, and how.
+// LogRepair selects the log to repair and how.
 type LogRepair struct {
 	Log    manifest.Log
 	By     event.Actor
-	AtMs   int64 // names the folder in the quarantine
+	AtMs   int64 // part of the name of the directory in the quarantine
 	DryRun bool
-	// Claimed is up to which event the log is known to have reached: where it ends
-	// before that, what was committed in between is lost, and that is damage (R9).
+	// Claimed is the number of events that the log is known to have had, 0 if unknown. If it ends
+	// before that, committed events are lost, which is damage (docs/design.md#log-tail).
 	Claimed int64
-	// Aside is handed what is set aside of events, before anything is done: the bytes
-	// of the manifest behind the prefix under manifest.FileName, and segments by their
-	// names. It may be nil.
+	// Aside, if not nil, is called with the event data to be quarantined before anything is
+	// changed: the bytes of the manifest after the prefix under the name manifest.FileName, and
+	// segments under their file names.
 	Aside func(name string, data []byte)
 }
 
-// Judge is the verdict of a reading in the light of what the caller knows.
+// Judge returns the verdict v corrected for what the caller knows: a log that reads as valid but
+// ends before event Claimed is damaged, corrupt_head if it is empty and corrupt_tail otherwise.
 func (r LogRepair) Judge(v manifest.Verdict) manifest.Verdict {
 	if r.Claimed <= v.Head.Next || v.Damaged() {
 		return v
@@ -56,7 +57,7 @@ func (r LogRepair) Judge(v manifest.Verdict) manifest.Verdict {
 	return v
 }
 
-// ControlRepair is the same for a control file of the store's own folder.
+// ControlRepair selects the control file of the store to repair and how.
 type ControlRepair struct {
 	File   ControlFile
 	By     event.Actor
@@ -64,16 +65,17 @@ type ControlRepair struct {
 	DryRun bool
 }
 
-// RepairAct is the closed set of what a repair does to a file.
+// RepairAct is the closed set of actions of a repair on a file.
 type RepairAct string
 
 // The acts of a repair.
 const (
 	SetAside   RepairAct = "set_aside"   // moved to the quarantine
-	KeepPrefix RepairAct = "keep_prefix" // its valid beginning is written anew
+	KeepPrefix RepairAct = "keep_prefix" // replaced by its valid prefix
 )
 
-// RepairStep is one thing that was done, or would be. Paths are relative to the store.
+// RepairStep is one action, done or planned. Paths are relative to the store; Bytes is the size of
+// the moved data.
 type RepairStep struct {
 	What  RepairAct `json:"what"`
 	From  string    `json:"from"`
@@ -81,9 +83,9 @@ type RepairStep struct {
 	Bytes int64     `json:"bytes"`
 }
 
-// Repaired is what a repair did, or would do. No steps: there was nothing to repair.
+// Repaired is the result of a repair or a dry run. Without Steps nothing had to be repaired.
 type Repaired struct {
-	Verdict manifest.Verdict // over the log, before; of a control file the findings alone
-	Folder  string           // in the quarantine
+	Verdict manifest.Verdict // of the log before the repair; for a control file only Findings are set
+	Folder  string           // directory in the quarantine
 	Steps   []RepairStep
 }

@@ -6,32 +6,32 @@ import (
 	"github.com/waybill/waybill/durable/id"
 )
 
-// Sessions enumerates a store.
+// Sessions lists the sessions of a store.
 type Sessions interface {
-	// Sessions lists the sessions of the store by id; a store that is not there
-	// has none. Unborn ones (nothing committed) may be among them.
+	// Sessions returns the ids of the sessions in order; a store that does not exist has none.
+	// Sessions without commits may be included.
 	Sessions(ctx context.Context) ([]id.Session, error)
 }
 
-// Strangers is what a store may tell beside its sessions. It is a port of its own
-// since a store that only we write to has none.
+// Strangers reports unknown entries among the sessions. It is a separate port because only stores
+// that other programs write to need it.
 type Strangers interface {
-	// Strangers lists, by name, the folders that hold a log where a session's would
-	// stand and that are called like no session. Nothing reads them (R14).
+	// Strangers lists, by name, the directories among the sessions that contain a log and whose
+	// name is not a session id. They are never read (docs/design.md#foreign-stores).
 	Strangers(ctx context.Context) ([]string, error)
 }
 
-// Identity tells which store this is.
+// Identity identifies a store.
 type Identity interface {
-	// StoreID is the store's id. Create says whether a store that is not there
-	// yet may be made; without it, one that is not there has the zero id.
+	// StoreID returns the id of the store. With MayCreate a store that does not exist is created;
+	// with ReadOnly it has the zero id.
 	StoreID(ctx context.Context, create Create) (id.Store, error)
 }
 
-// Create says whether an operation may bring something into being.
+// Create states whether an operation may create what does not exist.
 type Create bool
 
-// The two answers.
+// The values of Create.
 const (
 	MayCreate Create = true
 	ReadOnly  Create = false

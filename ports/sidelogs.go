@@ -2,10 +2,9 @@ package ports
 
 import "context"
 
-// SideLogs tells which side logs there are (R10).
+// SideLogs lists side logs (docs/design.md#side-logs).
 type SideLogs interface {
-	// SideLogs lists the names of the side logs of an owner, a session or store id, in
-	// order; a side log is a folder with a manifest. Names that this version does not
-	// know are among them.
+	// SideLogs lists the names of the side logs of an owner, a session or store id, in order. A
+	// side log is a directory with a manifest. Names that this version does not know are included.
 	SideLogs(ctx context.Context, owner string) ([]string, error)
 }

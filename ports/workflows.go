@@ -6,24 +6,24 @@ import (
 	"github.com/waybill/waybill/durable/workflow/catalog"
 )
 
-// Workflows finds workflow files.
+// Workflows reads workflow files.
 type Workflows interface {
-	// Workflows gives every file of the places where workflows are looked for. One
-	// that cannot be read is among them, with the reason; a place that is not there
-	// has none. Places are relative: nothing here may name a folder of the machine.
+	// Workflows returns every workflow file of the configured locations. A file that cannot be read
+	// is included with the reason; a location that does not exist has none. Paths are relative: the
+	// result may not contain a directory of the machine.
 	Workflows(ctx context.Context) ([]catalog.File, error)
 
-	// WorkflowFile reads the file that a caller named, as a project's. One that is
-	// not there is WORKFLOW_NOT_FOUND, one that cannot be read or is over
-	// limits.SourceBytesMax is WORKFLOW_INVALID.
+	// WorkflowFile reads the file at a path that the user gave, as a workflow of the project.
+	// WORKFLOW_NOT_FOUND: it does not exist; WORKFLOW_INVALID: it cannot be read or is larger than
+	// limits.SourceBytesMax.
 	WorkflowFile(ctx context.Context, path string) (catalog.File, error)
 
-	// Beside reads the other workflow files of the folder of a named one, and of the
-	// folder "routines" in it: what its steps may call.
+	// Beside reads the other workflow files in the directory of path and in its subdirectory
+	// "routines": its steps may call them.
 	Beside(ctx context.Context, path string) ([]catalog.File, error)
 
-	// Bindings reads what the project puts into extension points: the nearest
-	// bindings file from the working directory upwards; none is none. One that is
-	// there and cannot be used is WORKFLOW_INVALID.
+	// Bindings reads the project's bindings of extension points: the nearest bindings file from the
+	// working directory upwards, none without error if there is no such file. WORKFLOW_INVALID: the
+	// file cannot be used.
 	Bindings(ctx context.Context) (catalog.Bindings, error)
 }

@@ -7,54 +7,56 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// AnnotationState is the closed set of what became of an annotation (R28).
+// AnnotationState is the closed set of states of an annotation (docs/design.md#annotations).
 type AnnotationState string
 
-// The states.
+// The annotation states. An annotation starts as current and never returns to an earlier state.
 const (
 	AnnotationCurrent    AnnotationState = "current"
-	AnnotationSuperseded AnnotationState = "superseded" // another stands in its place
-	AnnotationRetracted  AnnotationState = "retracted"  // somebody took it back
+	AnnotationSuperseded AnnotationState = "superseded" // a newer annotation replaces it
+	AnnotationRetracted  AnnotationState = "retracted"  // withdrawn by a retraction record
 )
 
-// AnnotationEntry is one annotation and what later records made of it.
+// AnnotationEntry is one annotation with the state that later records of the log gave it.
 type AnnotationEntry struct {
 	feedback.Annotation
-	About   feedback.About
+	About   feedback.About // details of the record, with what superseded or retracted it
 	State   AnnotationState
-	AtMs    int64
-	EventID id.Event // of the line; zero where its spelling is not ours
-	Index   int64    // of the line in the log
+	AtMs    int64    // when it was recorded, in milliseconds since 1970 UTC
+	EventID id.Event // of the recording event; zero where the stored id has another program's form
+	Index   int64    // event index of the recording event
 }
 
-// Annotations folds the annotations of a session, all of them: nobody can tell what is
-// current without what supersedes and retracts it.
+// Annotations folds the annotations log of one session. The whole log has to be visited: an
+// annotation is current only if no later record supersedes or retracts it.
 type Annotations struct {
 	Entries []AnnotationEntry // in the order of the log
 	Head    manifest.Head
-	// Passed is how many lines say nothing here: of kinds and shapes that this version
-	// does not read, or of an annotation that already stands.
+	// Passed counts the records that had no effect: kinds and forms that this version does not
+	// read, a second record of an annotation, and retractions of one that is unknown or retracted
+	// already.
 	Passed int64
 
+	// Indices into Entries, by annotation and by run.
 	at   map[id.Annotation]int
 	runs map[id.Run][]int
 }
 
-// NewAnnotations starts with an empty log.
+// NewAnnotations returns the fold of an empty log.
 func NewAnnotations() *Annotations {
 	a := &Annotations{}
 	a.Reset()
 	return a
 }
 
-// Reset implements ports.Visitor.
+// Reset implements ports.Visitor: it forgets everything that was visited.
 func (a *Annotations) Reset() {
 	*a = Annotations{at: map[id.Annotation]int{}, runs: map[id.Run][]int{}}
 }
 
-// Visit implements ports.Visitor. It never fails: what a line says that cannot be read
-// is for the log's verdict to tell. Data that can be read counts whoever wrote the line,
-// so that what somebody took back with a later version is not shown by this one.
+// Visit implements ports.Visitor. It never returns an error: records that cannot be read are
+// reported by the log's verdict. A record of any program counts if its data can be read; otherwise
+// an annotation that a later version retracted would be shown as current here.
 func (a *Annotations) Visit(seg manifest.Segment, head manifest.Head) error {
 	a.Head = head
 	for _, e := range seg.Events {
@@ -70,13 +72,15 @@ func (a *Annotations) Visit(seg manifest.Segment, head manifest.Head) error {
 	return nil
 }
 
+// record adds an annotation and marks the one that it supersedes, if that one is current. Of two
+// records with one id the first counts.
 func (a *Annotations) record(e event.Event, p feedback.Recorded) {
 	wire, about, ok := feedback.Of(e)
-	if _, twice := a.at[p.AnnotationID]; twice || !ok {
+	if _, exists := a.at[p.AnnotationID]; exists || !ok {
 		a.Passed++
 		return
 	}
-	if old := a.of(e.Scope.RunID, p.SupersedesAnnotationID); old != nil && old.State == AnnotationCurrent {
+	if old := a.entry(e.Scope.RunID, p.SupersedesAnnotationID); old != nil && old.State == AnnotationCurrent {
 		old.State, old.About.SupersededBy = AnnotationSuperseded, p.AnnotationID
 	}
 	at := len(a.Entries)
@@ -86,10 +90,10 @@ func (a *Annotations) record(e event.Event, p feedback.Recorded) {
 		AtMs: e.TimestampMs, EventID: e.ID, Index: e.Index})
 }
 
-// retract hides an annotation, a superseded one too. What it superseded itself does not
-// come back: whoever took the newer one back did not say that the older one is right.
+// retract marks an annotation as retracted, a superseded one too. An annotation that it superseded
+// does not become current again: retracting the newer one does not confirm the older one.
 func (a *Annotations) retract(run id.Run, p feedback.Retracted) {
-	old := a.of(run, p.AnnotationID)
+	old := a.entry(run, p.AnnotationID)
 	if old == nil || old.State == AnnotationRetracted {
 		a.Passed++
 		return
@@ -97,8 +101,9 @@ func (a *Annotations) retract(run id.Run, p feedback.Retracted) {
 	old.State, old.About.Retracted, old.About.RetractedReason = AnnotationRetracted, true, p.Reason
 }
 
-// of is the entry of an annotation of the run, nil where the run has none of that id.
-func (a *Annotations) of(run id.Run, name id.Annotation) *AnnotationEntry {
+// entry returns the entry of an annotation of the run, nil if the run has no annotation of that id.
+// Records of one run therefore cannot change annotations of another.
+func (a *Annotations) entry(run id.Run, name id.Annotation) *AnnotationEntry {
 	at, ok := a.at[name]
 	if !ok || a.Entries[at].Target.RunID != run {
 		return nil
@@ -106,7 +111,7 @@ func (a *Annotations) of(run id.Run, name id.Annotation) *AnnotationEntry {
 	return &a.Entries[at]
 }
 
-// Find is the entry of an annotation, whatever became of it.
+// Find returns the entry of an annotation in any state; ok is false if the log has none of that id.
 func (a *Annotations) Find(name id.Annotation) (entry AnnotationEntry, ok bool) {
 	at, ok := a.at[name]
 	if ok {
@@ -115,7 +120,7 @@ func (a *Annotations) Find(name id.Annotation) (entry AnnotationEntry, ok bool) 
 	return entry, ok
 }
 
-// Current lists what stands of a run's annotations, in the order of the log.
+// Current lists the current annotations of a run, in the order of the log.
 func (a *Annotations) Current(run id.Run) (out []AnnotationEntry) {
 	for _, at := range a.runs[run] {
 		if e := a.Entries[at]; e.State == AnnotationCurrent {
@@ -125,7 +130,7 @@ func (a *Annotations) Current(run id.Run) (out []AnnotationEntry) {
 	return out
 }
 
-// History lists all annotations of a run, in the order of the log.
+// History lists all annotations of a run in any state, in the order of the log.
 func (a *Annotations) History(run id.Run) (out []AnnotationEntry) {
 	for _, at := range a.runs[run] {
 		out = append(out, a.Entries[at])

@@ -8,12 +8,12 @@ import (
 	"github.com/waybill/waybill/durable/learning/feedback"
 )
 
-// LabelsNamedMax is how many different labels are counted by their names, in a run and in
-// what people see; the rest is one number. Labels are free text (R28): there may be as
-// many as there are annotations.
+// LabelsNamedMax is the number of distinct labels that are counted by name, for a run and in a
+// summary; the other labels share one number. Labels are free text (docs/design.md#annotations), so
+// a run may have as many labels as annotations.
 const LabelsNamedMax = 1000
 
-// RatingCounts is how often each number of stars was given.
+// RatingCounts is the number of ratings for each number of stars.
 type RatingCounts struct {
 	One   int64 `json:"1"`
 	Two   int64 `json:"2"`
@@ -22,8 +22,8 @@ type RatingCounts struct {
 	Five  int64 `json:"5"`
 }
 
-// of is where ratings of so many stars are counted, nil where there are no such.
-func (r *RatingCounts) of(stars int64) *int64 {
+// counter returns the counter for a number of stars, nil outside of RatingMin to RatingMax.
+func (r *RatingCounts) counter(stars int64) *int64 {
 	all := [...]*int64{&r.One, &r.Two, &r.Three, &r.Four, &r.Five}
 	if stars < feedback.RatingMin || stars > feedback.RatingMax {
 		return nil
@@ -31,34 +31,36 @@ func (r *RatingCounts) of(stars int64) *int64 {
 	return all[stars-feedback.RatingMin]
 }
 
+// merge adds the counts of other to r.
 func (r *RatingCounts) merge(other RatingCounts) {
 	for stars := int64(feedback.RatingMin); stars <= feedback.RatingMax; stars++ {
-		*r.of(stars) += *other.of(stars)
+		*r.counter(stars) += *other.counter(stars)
 	}
 }
 
-// Count is how many ratings there are.
+// Count returns the number of ratings.
 func (r RatingCounts) Count() int64 { return r.One + r.Two + r.Three + r.Four + r.Five }
 
-// Sum is how many stars they come to.
+// Sum returns the total number of stars, from which the mean is taken.
 func (r RatingCounts) Sum() int64 { return r.One + 2*r.Two + 3*r.Three + 4*r.Four + 5*r.Five }
 
-// LabelCount is how often a label was given.
+// LabelCount is the number of annotations with one label.
 type LabelCount struct {
 	Label string `json:"label"`
 	Count int64  `json:"count"`
 }
 
-// AnnotationSums counts the current annotations of a run by what they say.
+// AnnotationSums counts the current annotations of a run by kind and value. The zero value is a run
+// without annotations.
 type AnnotationSums struct {
 	Ratings     RatingCounts
 	Corrections int64
 	Flags       int64
-	Labels      map[string]int64 // at most LabelsNamedMax of them
-	OtherLabels int64            // annotations whose label is not among Labels
+	Labels      map[string]int64 // by label, at most LabelsNamedMax
+	OtherLabels int64            // annotations with a label that is not in Labels
 }
 
-// Count is how many annotations were counted.
+// Count returns the number of annotations that were counted.
 func (s AnnotationSums) Count() int64 {
 	n := s.Ratings.Count() + s.Corrections + s.Flags + s.OtherLabels
 	for _, count := range s.Labels {
@@ -67,7 +69,8 @@ func (s AnnotationSums) Count() int64 {
 	return n
 }
 
-// add counts a signal, and reports a label that is not counted by its name.
+// add counts a signal. unnamed reports that its label was counted in OtherLabels since Labels is
+// full; the caller stores it for the later removal.
 func (s *AnnotationSums) add(signal feedback.Signal) (unnamed bool) {
 	_, named := s.Labels[signal.Label]
 	unnamed = signal.Kind == feedback.LabelKind && !named && len(s.Labels) >= LabelsNamedMax
@@ -75,12 +78,13 @@ func (s *AnnotationSums) add(signal feedback.Signal) (unnamed bool) {
 	return unnamed
 }
 
-// count is told whether a label is counted by its name, not to be asked: a name may have
-// become free since.
+// count adds by, which is negative for a removal, to the counter of a signal. unnamed is a
+// parameter and not computed here: at a removal Labels may have room again, and the signal has to
+// be subtracted from the counter that it was added to.
 func (s *AnnotationSums) count(signal feedback.Signal, unnamed bool, by int64) {
 	switch signal.Kind {
 	case feedback.RatingKind:
-		if n := s.Ratings.of(signal.Rating); n != nil {
+		if n := s.Ratings.counter(signal.Rating); n != nil {
 			*n += by
 		}
 	case feedback.CorrectionKind:
@@ -95,16 +99,17 @@ func (s *AnnotationSums) count(signal feedback.Signal, unnamed bool, by int64) {
 		if s.Labels == nil {
 			s.Labels = map[string]int64{}
 		}
+		// Labels without annotations are removed, so that a new label can be counted by name.
 		if s.Labels[signal.Label] += by; s.Labels[signal.Label] == 0 {
 			delete(s.Labels, signal.Label)
 		}
 	}
 }
 
-// AnnotationSummary is what people see of annotations. A mean and a share are absent where
-// there is nothing to take them of.
+// AnnotationSummary is the form of the sums that reports and commands show. Mean and rates are
+// absent where their denominator is 0.
 type AnnotationSummary struct {
-	Annotations    int64        `json:"annotations"`
+	Annotations    int64        `json:"annotations"`         // current ones
 	MeanRating     *float64     `json:"meanRating,omitzero"` // 1 to 5, two decimals
 	Ratings        RatingCounts `json:"ratings"`
 	Corrections    int64        `json:"corrections"`
@@ -115,7 +120,7 @@ type AnnotationSummary struct {
 	OtherLabels    int64        `json:"otherLabels,omitzero"`
 }
 
-// Summary is the sums for people.
+// Summary computes mean and rates and sorts the labels.
 func (s AnnotationSums) Summary() AnnotationSummary {
 	n := s.Count()
 	out := AnnotationSummary{Annotations: n, MeanRating: ratio(s.Ratings.Sum(), s.Ratings.Count(), 100),
@@ -123,7 +128,7 @@ func (s AnnotationSums) Summary() AnnotationSummary {
 		Corrections: s.Corrections, CorrectionRate: ratio(s.Corrections, n, 10_000), Flags: s.Flags,
 		FlagRate: ratio(s.Flags, n, 10_000),
 		Labels:   labelCounts(s.Labels), OtherLabels: s.OtherLabels}
-	if len(out.Labels) > LabelsNamedMax { // of several runs
+	if len(out.Labels) > LabelsNamedMax { // only for sums merged from several runs
 		for _, l := range out.Labels[LabelsNamedMax:] {
 			out.OtherLabels += l.Count
 		}
@@ -132,7 +137,7 @@ func (s AnnotationSums) Summary() AnnotationSummary {
 	return out
 }
 
-// labelCounts sorts labels as people see them.
+// labelCounts sorts labels by descending count, then by name, so that equal sums have one spelling.
 func labelCounts(labels map[string]int64) []LabelCount {
 	out := make([]LabelCount, 0, len(labels))
 	for label, n := range labels {
@@ -145,7 +150,7 @@ func labelCounts(labels map[string]int64) []LabelCount {
 	return out
 }
 
-// ratio is part/whole, rounded to so many steps of one; nil of nothing.
+// ratio returns part/whole rounded to multiples of 1/steps, nil if whole is 0.
 func ratio(part, whole, steps int64) *float64 {
 	if whole == 0 {
 		return nil
@@ -154,7 +159,8 @@ func ratio(part, whole, steps int64) *float64 {
 	return &r
 }
 
-// RunsAnnotated is an AnnotationSummary of several runs, of a workflow for example.
+// RunsAnnotated is the AnnotationSummary of several runs, such as those of a workflow, with the
+// number of runs that have annotations.
 type RunsAnnotated struct {
 	AnnotationSummary
 	Runs          int64 `json:"runs"`          // all of them, with and without annotations
@@ -163,8 +169,9 @@ type RunsAnnotated struct {
 	FlaggedRuns   int64 `json:"flaggedRuns"`   // with at least one flag
 }
 
-// MergeAnnotations sums several runs up; one without annotations is the zero
-// AnnotationSums. The order of the runs makes no difference, and runs are not changed.
+// MergeAnnotations adds up the sums of several runs. A run without annotations is passed as the
+// zero AnnotationSums and counts in Runs. The result does not depend on the order of runs, and runs
+// is not modified.
 func MergeAnnotations(runs []AnnotationSums) RunsAnnotated {
 	all, out := AnnotationSums{Labels: map[string]int64{}}, RunsAnnotated{Runs: int64(len(runs))}
 	for _, r := range runs {
@@ -175,16 +182,16 @@ func MergeAnnotations(runs []AnnotationSums) RunsAnnotated {
 		for label, n := range r.Labels {
 			all.Labels[label] += n
 		}
-		out.AnnotatedRuns += oneIf(r.Count() > 0)
-		out.CorrectedRuns += oneIf(r.Corrections > 0)
-		out.FlaggedRuns += oneIf(r.Flags > 0)
+		out.AnnotatedRuns += boolToInt(r.Count() > 0)
+		out.CorrectedRuns += boolToInt(r.Corrections > 0)
+		out.FlaggedRuns += boolToInt(r.Flags > 0)
 	}
 	out.AnnotationSummary = all.Summary()
 	return out
 }
 
-func oneIf(so bool) int64 {
-	if so {
+func boolToInt(b bool) int64 {
+	if b {
 		return 1
 	}
 	return 0

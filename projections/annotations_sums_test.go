@@ -13,9 +13,10 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-func TestFormOfASavedTally(t *testing.T) {
+// The saved form of a tally must not change without a new AnnotationTallyFormat.
+func TestSavedTallyForm(t *testing.T) {
 	tally := projections.NewAnnotationTally()
-	remarked(tally, 0, []remark{{n: 1, signal: feedback.Rating(4)}, {n: 2, signal: feedback.Label("b")},
+	visitLines(tally, 0, []record{{n: 1, signal: feedback.Rating(4)}, {n: 2, signal: feedback.Label("b")},
 		{n: 3, signal: feedback.Label("a")},
 		{n: 4, signal: feedback.Label("a")}, {n: 5, signal: feedback.Correction("c")}, flagged(1, 6), flagged(0, 7),
 		{n: 8, signal: feedback.Label("A")}})
@@ -24,13 +25,13 @@ func TestFormOfASavedTally(t *testing.T) {
 		`{"corrections":1,"flags":1,"labels":[{"count":2,"label":"a"},{"count":1,"label":"A"},{"count":1,"label":"b"}],` +
 		`"ratings":{"1":0,"2":0,"3":0,"4":1,"5":0},"runId":"run_ajbo4y5vdkojnpgdxn6nks7zdq"},` +
 		`{"flags":1,"ratings":{"1":0,"2":0,"3":0,"4":0,"5":0},"runId":"run_q2n2wcwby6j3nokndwzemiadti"}]}`
-	if got := string(saved(t, tally)); got != want {
-		t.Errorf("what a tally holds has changed. Raise AnnotationTallyFormat if a version with the old form was "+
+	if got := string(savedTally(t, tally)); got != want {
+		t.Errorf("the members of a tally have changed. Raise AnnotationTallyFormat if a version with the old form was "+
 			"released:\n%s\n%s", got, want)
 	}
 }
 
-func TestWhatIsNoTallyIsNotLoaded(t *testing.T) {
+func TestLoadAnnotationTallyRejectsOtherData(t *testing.T) {
 	run := `"runId":"` + annotatedRuns[0].String() + `"`
 	ratings := `"ratings":{"1":1,"2":0,"3":0,"4":0,"5":0}`
 	head := `"head":{"bytes":0,"groupAt":0,"next":0,"nextRecord":0}`
@@ -47,25 +48,24 @@ func TestWhatIsNoTallyIsNotLoaded(t *testing.T) {
 		"fewer than no labels": `{"labels":[{"count":-1,"label":"x"}],` + ratings + `,` + run + `}`,
 		"a label twice": `{"labels":[{"count":1,"label":"x"},{"count":1,"label":"x"}],` + ratings + `,` + run +
 			`}`,
-		"a run of nothing": `{"ratings":{"1":0,"2":0,"3":0,"4":0,"5":0},` + run + `}`,
-		"a member more":    `{"more":1,` + ratings + `,` + run + `}`,
+		"a run without annotations": `{"ratings":{"1":0,"2":0,"3":0,"4":0,"5":0},` + run + `}`,
+		"a member more":             `{"more":1,` + ratings + `,` + run + `}`,
 	} {
 		if _, err := projections.LoadAnnotationTally(doc(rows)); err == nil {
 			t.Errorf("%s: loaded", name)
 		}
 	}
 	if _, err := projections.LoadAnnotationTally(nil); err == nil {
-		t.Error("nothing: loaded")
+		t.Error("empty data: loaded")
 	}
 }
 
-// TestManyLabelsAreOneNumber: what is over the number of names is counted all the same,
-// and taken out of where it was put in.
-func TestManyLabelsAreOneNumber(t *testing.T) {
+// Labels over LabelsNamedMax are counted in OtherLabels and subtracted from it again.
+func TestLabelsOverTheLimitAreCountedTogether(t *testing.T) {
 	const over = 5
-	var all []remark
+	var all []record
 	for n := 1; n <= projections.LabelsNamedMax+over; n++ {
-		all = append(all, remark{n: n, signal: feedback.Label(fmt.Sprint("label ", n))})
+		all = append(all, record{n: n, signal: feedback.Label(fmt.Sprint("label ", n))})
 	}
 	check := func(tally *projections.AnnotationTally, named int, other, count int64) {
 		t.Helper()
@@ -74,27 +74,27 @@ func TestManyLabelsAreOneNumber(t *testing.T) {
 		}
 	}
 	tally := projections.NewAnnotationTally()
-	remarked(tally, 0, all)
+	visitLines(tally, 0, all)
 	check(tally, projections.LabelsNamedMax, over, 1005)
-	all = append(all, remark{n: 2000, signal: feedback.Label("label 1")},
-		remark{n: 2001, signal: feedback.Label("label 1003")})
-	remarked(tally, len(all)-2, all)
+	all = append(all, record{n: 2000, signal: feedback.Label("label 1")},
+		record{n: 2001, signal: feedback.Label("label 1003")})
+	visitLines(tally, len(all)-2, all)
 	check(tally, projections.LabelsNamedMax, over+1, 1007)
 	if n := tally.Of(annotatedRuns[0]).Labels["label 1"]; n != 2 {
 		t.Errorf("a label with a name was counted %d times", n)
 	}
-	// A name becomes free; those that were not counted by name stay where they are.
-	all = append(all, retract(0, 2), remark{n: 2002, signal: feedback.Label("label 1003")}, retract(0, 2001),
+	// A named label is removed; labels counted in OtherLabels remain there.
+	all = append(all, retract(0, 2), record{n: 2002, signal: feedback.Label("label 1003")}, retract(0, 2001),
 		retract(0, 1003))
-	remarked(tally, len(all)-4, all)
+	visitLines(tally, len(all)-4, all)
 	check(tally, projections.LabelsNamedMax, over-1, 1005)
-	loaded, err := projections.LoadAnnotationTally(saved(t, tally))
+	loaded, err := projections.LoadAnnotationTally(savedTally(t, tally))
 	if err != nil {
 		t.Fatal(err)
 	}
-	all = append(all, remark{n: 2003, signal: feedback.Label("one more")})
+	all = append(all, record{n: 2003, signal: feedback.Label("one more")})
 	for _, each := range []*projections.AnnotationTally{tally, loaded} {
-		remarked(each, len(all)-1, all)
+		visitLines(each, len(all)-1, all)
 		check(each, projections.LabelsNamedMax, over, 1006)
 	}
 	mine := tally.Of(annotatedRuns[0])
@@ -104,7 +104,7 @@ func TestManyLabelsAreOneNumber(t *testing.T) {
 	}
 }
 
-func TestSummaries(t *testing.T) {
+func TestAnnotationSummary(t *testing.T) {
 	for _, test := range []struct {
 		sums projections.AnnotationSums
 		want string
@@ -126,7 +126,7 @@ func TestSummaries(t *testing.T) {
 	}
 }
 
-func TestRunsAreMerged(t *testing.T) {
+func TestMergeAnnotations(t *testing.T) {
 	runs := []projections.AnnotationSums{
 		{},
 		{Flags: 2, Labels: map[string]int64{"a": 1}},
@@ -156,15 +156,14 @@ func TestRunsAreMerged(t *testing.T) {
 	}
 }
 
-// TestMergingIsCountingTogether: runs merged in any order come to what one run would with
-// the annotations of all.
-func TestMergingIsCountingTogether(t *testing.T) {
+// Merging runs in any order gives the sums that one run with all of their annotations would have.
+func TestMergeEqualsCountingInOneRun(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var runs []projections.AnnotationSums
 		together := projections.NewAnnotations()
 		for range rapid.IntRange(0, 4).Draw(t, "runs") {
 			a := projections.NewAnnotations()
-			remarked(a, 0, remarks(t))
+			visitLines(a, 0, randomLines(t))
 			current := slices.Concat(a.Current(annotatedRuns[0]), a.Current(annotatedRuns[1]))
 			runs = append(runs, sumsOf(current))
 			together.Entries = append(together.Entries, current...)

@@ -13,45 +13,47 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// AnnotationTally counts the current annotations of each run of a session. Unlike
-// Annotations it can be saved and gone on with, so that a summary of many sessions does
-// not read every annotation that was ever made. What is saved are sums: whoever takes an
-// annotation out of them has to have visited it.
+// AnnotationTally counts the current annotations of each run of a session. Unlike Annotations its
+// state can be saved and continued, so that a summary of many sessions does not read every
+// annotation. Only sums are saved: an annotation can be subtracted only if it was visited after
+// loading; see Missed.
 type AnnotationTally struct {
-	Head manifest.Head              // the prefix of the log that Runs are the sums of
+	Head manifest.Head              // the prefix of the log that Runs was computed from
 	Runs map[id.Run]*AnnotationSums // runs with current annotations
 
-	loaded bool // what lies before the first visit was not seen
-	missed bool
-	known  map[id.Annotation]*tallied
+	// loaded: the state was loaded; annotations before Head are in the sums, not in known.
+	loaded bool
+	missed bool                                 // see Missed
+	known  map[id.Annotation]*talliedAnnotation // visited annotations, by id
 }
 
-// tallied is what taking an annotation out of the sums takes.
-type tallied struct {
+// talliedAnnotation is what is needed to subtract an annotation from the sums.
+type talliedAnnotation struct {
 	run     id.Run
 	signal  feedback.Signal // without its correction
-	unnamed bool            // its label was not counted by its name
+	unnamed bool            // its label was counted in OtherLabels
 	current bool
 }
 
-// AnnotationTallyFormat is that of Save; a change of it is another file (R11).
+// AnnotationTallyFormat is the number of the form that Save writes. A changed form gets a new
+// number and with it another cache file (docs/design.md#head-cache).
 const AnnotationTallyFormat = 1
 
-// NewAnnotationTally is the tally of an empty log.
+// NewAnnotationTally returns the tally of an empty log.
 func NewAnnotationTally() *AnnotationTally {
 	t := &AnnotationTally{}
 	t.Reset()
 	return t
 }
 
-// Reset implements ports.Visitor.
+// Reset implements ports.Visitor: it forgets a loaded state too.
 func (t *AnnotationTally) Reset() {
-	*t = AnnotationTally{Runs: map[id.Run]*AnnotationSums{}, known: map[id.Annotation]*tallied{}}
+	*t = AnnotationTally{Runs: map[id.Run]*AnnotationSums{}, known: map[id.Annotation]*talliedAnnotation{}}
 }
 
-// Visit implements ports.Visitor, from Head on. It counts as Annotations does, as long as
-// no annotation is recorded twice: no writer does that, and a second one behind the head
-// that was loaded is not known as such.
+// Visit implements ports.Visitor, for segments after Head. It counts as Annotations does provided
+// that no annotation id is recorded twice. Writers never do that; a second record of an annotation
+// before a loaded head would not be recognized.
 func (t *AnnotationTally) Visit(seg manifest.Segment, head manifest.Head) error {
 	t.Head = head
 	for _, e := range seg.Events {
@@ -59,17 +61,18 @@ func (t *AnnotationTally) Visit(seg manifest.Segment, head manifest.Head) error 
 		case feedback.Recorded:
 			t.record(e, p)
 		case feedback.Retracted:
-			t.takeOut(e.Scope.RunID, p.AnnotationID)
+			t.remove(e.Scope.RunID, p.AnnotationID)
 		}
 	}
 	return nil
 }
 
-// Missed reports that a record was met about an annotation that lies before what was
-// visited, so that the sums are wrong: whoever asks for them has to Reset and read all.
+// Missed reports that a record supersedes or retracts an annotation before the loaded head, which
+// cannot be subtracted, so that the sums are wrong. The caller has to Reset and visit the whole
+// log.
 func (t *AnnotationTally) Missed() bool { return t.missed }
 
-// Of is the sums of a run as they are now, zero where it has no annotations.
+// Of returns a copy of the sums of a run, zero if the run has no current annotations.
 func (t *AnnotationTally) Of(run id.Run) AnnotationSums {
 	if t.Runs[run] == nil {
 		return AnnotationSums{}
@@ -79,24 +82,27 @@ func (t *AnnotationTally) Of(run id.Run) AnnotationSums {
 	return sums
 }
 
+// record counts an annotation and subtracts the one that it supersedes.
 func (t *AnnotationTally) record(e event.Event, p feedback.Recorded) {
 	if t.known[p.AnnotationID] != nil {
-		return // the first one stands, as in Annotations
+		return // as in Annotations, the first record counts
 	}
 	run := e.Scope.RunID
 	if !p.SupersedesAnnotationID.IsZero() {
-		t.takeOut(run, p.SupersedesAnnotationID)
+		t.remove(run, p.SupersedesAnnotationID)
 	}
 	if t.Runs[run] == nil {
 		t.Runs[run] = &AnnotationSums{}
 	}
 	signal := p.Signal
-	signal.Correction = "" // long, and only counted
-	t.known[p.AnnotationID] = &tallied{run: run, signal: signal, unnamed: t.Runs[run].add(signal), current: true}
+	signal.Correction = "" // free text, not needed for counting
+	t.known[p.AnnotationID] = &talliedAnnotation{run: run, signal: signal, unnamed: t.Runs[run].add(signal),
+		current: true}
 }
 
-// takeOut no longer counts an annotation of the run.
-func (t *AnnotationTally) takeOut(run id.Run, name id.Annotation) {
+// remove subtracts an annotation of the run from the sums. Runs without annotations are deleted, so
+// that equal tallies have one saved form.
+func (t *AnnotationTally) remove(run id.Run, name id.Annotation) {
 	old := t.known[name]
 	if old == nil {
 		t.missed = t.missed || t.loaded
@@ -112,8 +118,8 @@ func (t *AnnotationTally) takeOut(run id.Run, name id.Annotation) {
 	}
 }
 
-// tallyRow is what is kept of a run. Labels are a list: as names of members, two that
-// differ only in case could not be read back (R5).
+// tallyRow is the saved form of a run's sums. Labels are a list: as member names of an object, two
+// labels that differ only in case could not be read back (docs/design.md#json-from-outside).
 type tallyRow struct {
 	Corrections int64        `json:"corrections,omitzero"`
 	Flags       int64        `json:"flags,omitzero"`
@@ -123,16 +129,17 @@ type tallyRow struct {
 	RunID       id.Run       `json:"runId"`
 }
 
+// savedTally is the document that Save writes; its member names are part of the form.
 type savedTally struct {
 	Head manifest.Head `json:"head"`
 	Runs []tallyRow    `json:"runs"`
 }
 
-// Save is the tally as JCS: the sums, and no single annotation. One that missed something
-// is refused.
+// Save returns the tally as canonical JSON: the sums, without the annotations. It refuses a tally
+// for which Missed reports true, since its sums are wrong.
 func (t *AnnotationTally) Save() ([]byte, error) {
 	if t.missed {
-		return nil, errors.New("projections: a tally that missed something is not saved")
+		return nil, errors.New("projections: an incomplete tally cannot be saved")
 	}
 	doc := savedTally{Head: t.Head, Runs: make([]tallyRow, 0, len(t.Runs))}
 	for run, s := range t.Runs {
@@ -143,8 +150,8 @@ func (t *AnnotationTally) Save() ([]byte, error) {
 	return canon.Marshal(doc)
 }
 
-// LoadAnnotationTally undoes Save. What is not of its form is an error; that the sums are
-// those of their log is for the caller to make sure of.
+// LoadAnnotationTally reads what Save wrote. Data of another form is an error: duplicate runs or
+// labels, negative or zero sums. The caller has to make sure that Head is on the chain of the log.
 func LoadAnnotationTally(data []byte) (*AnnotationTally, error) {
 	var doc savedTally
 	if err := canon.Unmarshal(data, &doc); err != nil {
@@ -159,16 +166,16 @@ func LoadAnnotationTally(data []byte) (*AnnotationTally, error) {
 			sums.count(feedback.Label(l.Label), false, l.Count)
 		}
 		if t.Runs[r.RunID] != nil || len(sums.Labels) != len(r.Labels) || len(r.Labels) > LabelsNamedMax ||
-			sums.least() < 0 || sums.Count() == 0 {
-			return nil, errors.New("projections: no saved tally of annotations")
+			sums.minCount() < 0 || sums.Count() == 0 {
+			return nil, errors.New("projections: not a saved tally of annotations")
 		}
 		t.Runs[r.RunID] = sums
 	}
 	return t, nil
 }
 
-// least is the least of all counts.
-func (s AnnotationSums) least() int64 {
+// minCount returns the smallest of all counts; a negative one means a forged or damaged state.
+func (s AnnotationSums) minCount() int64 {
 	n := min(s.Corrections, s.Flags, s.OtherLabels, s.Ratings.One, s.Ratings.Two, s.Ratings.Three, s.Ratings.Four,
 		s.Ratings.Five)
 	for _, count := range s.Labels {

@@ -10,14 +10,14 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// remarks is a log as writers write it: every annotation once; what is superseded or
-// retracted may be of another run, or not there.
-func remarks(t *rapid.T) (all []remark) {
+// randomLines draws a log as writers produce it: each annotation once; the annotation that a line
+// supersedes or retracts may be of another run or missing.
+func randomLines(t *rapid.T) (all []record) {
 	signals := []feedback.Signal{feedback.Flag(), feedback.Correction("c"), feedback.Rating(1), feedback.Rating(4),
 		feedback.Rating(5), feedback.Label("A"), feedback.Label("a"), feedback.Label("é")}
 	next := 1
 	for range rapid.IntRange(0, 30).Draw(t, "lines") {
-		r := remark{run: rapid.IntRange(0, 1).Draw(t, "run"), n: next}
+		r := record{run: rapid.IntRange(0, 1).Draw(t, "run"), n: next}
 		if rapid.IntRange(0, 3).Draw(t, "what") == 0 {
 			r.retracts, r.n = true, rapid.IntRange(1, next+1).Draw(t, "retracted")
 		} else {
@@ -32,7 +32,7 @@ func remarks(t *rapid.T) (all []remark) {
 	return all
 }
 
-// sumsOf counts what stands, by other means than the tally.
+// sumsOf counts current annotations without the code of the tally.
 func sumsOf(current []projections.AnnotationEntry) projections.AnnotationSums {
 	var s projections.AnnotationSums
 	stars, labels := map[int64]int64{}, map[string]int64{}
@@ -62,15 +62,15 @@ func sameSums(a, b projections.AnnotationSums) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// TestTalliesAreFolds: a tally is what the annotations that stand come to; one that was
-// saved, loaded and gone on with is the same, or says that it missed something.
-func TestTalliesAreFolds(t *testing.T) {
+// A tally equals the sums of the current annotations. One that was saved, loaded and continued is
+// equal too, or reports that it missed an annotation.
+func TestTallyEqualsAnnotationsAfterReload(t *testing.T) {
 	continued, missed := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		all := remarks(t)
+		all := randomLines(t)
 		whole, a := projections.NewAnnotationTally(), projections.NewAnnotations()
-		remarked(whole, 0, all)
-		remarked(a, 0, all)
+		visitLines(whole, 0, all)
+		visitLines(a, 0, all)
 		for _, run := range annotatedRuns {
 			if got, want := whole.Of(run), sumsOf(a.Current(run)); !sameSums(got, want) ||
 				got.Count() != int64(len(a.Current(run))) {
@@ -78,18 +78,18 @@ func TestTalliesAreFolds(t *testing.T) {
 			}
 		}
 		if whole.Missed() {
-			t.Fatal("a tally from the start missed something")
+			t.Fatal("a tally of the whole log reports Missed")
 		}
 		cut := rapid.IntRange(0, len(all)).Draw(t, "cut")
 		part := projections.NewAnnotationTally()
-		remarked(part, 0, all[:cut])
-		doc := saved(t, part)
+		visitLines(part, 0, all[:cut])
+		doc := savedTally(t, part)
 		loaded, err := projections.LoadAnnotationTally(doc)
-		if err != nil || string(saved(t, loaded)) != string(doc) {
+		if err != nil || string(savedTally(t, loaded)) != string(doc) {
 			t.Fatalf("%v, %s", err, doc)
 		}
-		remarked(loaded, cut, all)
-		// It must be missed exactly where something is named that was not visited since.
+		visitLines(loaded, cut, all)
+		// Missed must be true exactly if a record names an annotation from before the load.
 		since, wants := map[int]bool{}, false
 		for _, r := range all[cut:] {
 			wants = wants || cut > 0 && (r.retracts && !since[r.n] || r.supersedes > 0 && !since[r.supersedes])
@@ -101,23 +101,23 @@ func TestTalliesAreFolds(t *testing.T) {
 		if loaded.Missed() {
 			missed++
 			if _, err := loaded.Save(); err == nil {
-				t.Fatal("a tally that missed something was saved")
+				t.Fatal("an incomplete tally was saved")
 			}
 			loaded.Reset()
-			remarked(loaded, 0, all)
+			visitLines(loaded, 0, all)
 		} else if cut > 0 && cut < len(all) {
 			continued++
 		}
-		if loaded.Missed() || string(saved(t, loaded)) != string(saved(t, whole)) {
-			t.Fatalf("%s\n%s", saved(t, loaded), saved(t, whole))
+		if loaded.Missed() || string(savedTally(t, loaded)) != string(savedTally(t, whole)) {
+			t.Fatalf("%s\n%s", savedTally(t, loaded), savedTally(t, whole))
 		}
 	})
 	if continued == 0 || missed == 0 {
-		t.Errorf("%d were gone on with, %d missed something: the test tests nothing", continued, missed)
+		t.Errorf("%d continued, %d missed: the test covers too few cases", continued, missed)
 	}
 }
 
-func saved(t interface{ Fatal(...any) }, tally *projections.AnnotationTally) []byte {
+func savedTally(t interface{ Fatal(...any) }, tally *projections.AnnotationTally) []byte {
 	doc, err := tally.Save()
 	if err != nil {
 		t.Fatal(err)

@@ -21,8 +21,8 @@ var _, _ ports.Visitor = projections.NewAnnotations(), projections.NewAnnotation
 
 func annotation(n int) id.Annotation { return id.NewAnnotation(id.Seed{byte(n), byte(n >> 8)}) }
 
-// remark is one line of the log: annotation n, or with retracts its retraction.
-type remark struct {
+// record is one record: annotation n, or its retraction if retracts is set.
+type record struct {
 	run        int
 	n          int
 	signal     feedback.Signal
@@ -30,7 +30,7 @@ type remark struct {
 	retracts   bool
 }
 
-func (r remark) payload() event.Payload {
+func (r record) payload() event.Payload {
 	if r.retracts {
 		return feedback.Retract(annotation(r.n), fmt.Sprint("reason ", r.n))
 	}
@@ -42,8 +42,8 @@ func (r remark) payload() event.Payload {
 		StepID: "s"})
 }
 
-// remarked visits lines from the i-th on, each in a segment of its own.
-func remarked(v ports.Visitor, i int, all []remark) {
+// visitLines visits the lines from index i on, each in its own segment.
+func visitLines(v ports.Visitor, i int, all []record) {
 	for ; i < len(all); i++ {
 		e := event.New(auditSession.String(), int64(i), event.Scope{RunID: annotatedRuns[all[i].run]}, person,
 			int64(1000+i), all[i].payload())
@@ -56,47 +56,49 @@ func remarked(v ports.Visitor, i int, all []remark) {
 	}
 }
 
-func flagged(run, n int) remark { return remark{run: run, n: n, signal: feedback.Flag()} }
-func retract(run, n int) remark { return remark{run: run, n: n, retracts: true} }
+func flagged(run, n int) record {
+	return record{run: run, n: n, signal: feedback.Flag()}
+}
+func retract(run, n int) record { return record{run: run, n: n, retracts: true} }
 
-func (r remark) inPlaceOf(n int) remark {
+func (r record) superseding(n int) record {
 	r.supersedes = n
 	return r
 }
 
-func TestWhatBecomesOfAnnotations(t *testing.T) {
+func TestAnnotationStates(t *testing.T) {
 	for _, test := range []struct {
 		name   string
-		all    []remark
+		all    []record
 		want   string // of each entry its number and state, by what
 		passed int64
 	}{
-		{"nothing", nil, "", 0},
-		{"two", []remark{flagged(0, 1), flagged(0, 2)}, "1 current, 2 current", 0},
-		{"a newer one", []remark{flagged(0, 1), flagged(0, 2).inPlaceOf(1)}, "1 superseded by 2, 2 current", 0},
-		{"of another run", []remark{flagged(0, 1), flagged(1, 2).inPlaceOf(1)}, "1 current, 2 current", 0},
-		{"of nothing", []remark{flagged(0, 2).inPlaceOf(1)}, "2 current", 0},
-		{"of what comes later", []remark{flagged(0, 2).inPlaceOf(1), flagged(0, 1)}, "2 current, 1 current", 0},
-		{"the first to supersede counts", []remark{flagged(0, 1), flagged(0, 2).inPlaceOf(1), flagged(0, 3).
-			inPlaceOf(1)}, "1 superseded by 2, 2 current, 3 current", 0},
-		{"a chain", []remark{flagged(0, 1), flagged(0, 2).inPlaceOf(1), flagged(0, 3).inPlaceOf(2)},
+		{"no records", nil, "", 0},
+		{"two", []record{flagged(0, 1), flagged(0, 2)}, "1 current, 2 current", 0},
+		{"a newer one", []record{flagged(0, 1), flagged(0, 2).superseding(1)}, "1 superseded by 2, 2 current", 0},
+		{"of another run", []record{flagged(0, 1), flagged(1, 2).superseding(1)}, "1 current, 2 current", 0},
+		{"superseding an unknown one", []record{flagged(0, 2).superseding(1)}, "2 current", 0},
+		{"of what comes later", []record{flagged(0, 2).superseding(1), flagged(0, 1)}, "2 current, 1 current", 0},
+		{"the first to supersede counts", []record{flagged(0, 1), flagged(0, 2).superseding(1), flagged(0, 3).
+			superseding(1)}, "1 superseded by 2, 2 current, 3 current", 0},
+		{"a chain", []record{flagged(0, 1), flagged(0, 2).superseding(1), flagged(0, 3).superseding(2)},
 			"1 superseded by 2, 2 superseded by 3, 3 current", 0},
-		{"taken back", []remark{flagged(0, 1), retract(0, 1)}, "1 retracted", 0},
-		{"taken back twice", []remark{flagged(0, 1), retract(0, 1), retract(0, 1)}, "1 retracted", 1},
-		{"taken back in another run", []remark{flagged(0, 1), retract(1, 1)}, "1 current", 1},
-		{"taken back before it was given", []remark{retract(0, 1), flagged(0, 1)}, "1 current", 1},
-		{"the older one does not come back", []remark{flagged(0, 1), flagged(0, 2).inPlaceOf(1), retract(0, 2)},
+		{"retracted", []record{flagged(0, 1), retract(0, 1)}, "1 retracted", 0},
+		{"retracted twice", []record{flagged(0, 1), retract(0, 1), retract(0, 1)}, "1 retracted", 1},
+		{"retracted in another run", []record{flagged(0, 1), retract(1, 1)}, "1 current", 1},
+		{"retracted before it was recorded", []record{retract(0, 1), flagged(0, 1)}, "1 current", 1},
+		{"the older one does not come back", []record{flagged(0, 1), flagged(0, 2).superseding(1), retract(0, 2)},
 			"1 superseded by 2, 2 retracted", 0},
-		{"a superseded one is hidden too", []remark{flagged(0, 1), flagged(0, 2).inPlaceOf(1), retract(0, 1)},
+		{"a superseded one is hidden too", []record{flagged(0, 1), flagged(0, 2).superseding(1), retract(0, 1)},
 			"1 retracted by 2, 2 current", 0},
-		{"what was taken back is not superseded", []remark{flagged(0, 1), retract(0, 1), flagged(0, 2).inPlaceOf(1)},
+		{"a retracted one is not superseded", []record{flagged(0, 1), retract(0, 1), flagged(0, 2).superseding(1)},
 			"1 retracted, 2 current", 0},
-		{"twice the same", []remark{flagged(0, 1), flagged(0, 1)}, "1 current", 1},
-		{"twice the same, in place of another", []remark{flagged(0, 1), flagged(0, 2), flagged(0, 1).inPlaceOf(2)},
+		{"twice the same", []record{flagged(0, 1), flagged(0, 1)}, "1 current", 1},
+		{"twice the same, in place of another", []record{flagged(0, 1), flagged(0, 2), flagged(0, 1).superseding(2)},
 			"1 current, 2 current", 1},
 	} {
 		a := projections.NewAnnotations()
-		remarked(a, 0, test.all)
+		visitLines(a, 0, test.all)
 		numbers := map[id.Annotation]int{}
 		for n := range 5 {
 			numbers[annotation(n)] = n
@@ -114,22 +116,22 @@ func TestWhatBecomesOfAnnotations(t *testing.T) {
 			}
 		}
 		tally := projections.NewAnnotationTally()
-		remarked(tally, 0, test.all)
+		visitLines(tally, 0, test.all)
 		for _, run := range annotatedRuns {
 			if n := tally.Of(run).Count(); n != int64(len(a.Current(run))) {
-				t.Errorf("%s: %d in the tally of %s, and %d stand", test.name, n, run, len(a.Current(run)))
+				t.Errorf("%s: %d in the tally of %s, and %d are current", test.name, n, run, len(a.Current(run)))
 			}
 		}
 		if strings.Join(got, ", ") != test.want || a.Passed != test.passed {
-			t.Errorf("%s: %s with %d passed over, want %s with %d", test.name, strings.Join(got, ", "), a.Passed,
+			t.Errorf("%s: %s with %d skipped, want %s with %d", test.name, strings.Join(got, ", "), a.Passed,
 				test.want, test.passed)
 		}
 	}
 }
 
-func TestAnnotationsAreLookedUp(t *testing.T) {
+func TestFindAndHistoryOfAnnotations(t *testing.T) {
 	a := projections.NewAnnotations()
-	remarked(a, 0, []remark{flagged(0, 1), flagged(1, 2), flagged(0, 3).inPlaceOf(1), flagged(0, 4), retract(1, 2)})
+	visitLines(a, 0, []record{flagged(0, 1), flagged(1, 2), flagged(0, 3).superseding(1), flagged(0, 4), retract(1, 2)})
 	list := func(all []projections.AnnotationEntry) (out []int64) {
 		for _, e := range all {
 			out = append(out, e.Index)
@@ -154,18 +156,18 @@ func TestAnnotationsAreLookedUp(t *testing.T) {
 		t.Errorf("%v, %+v", ok, e)
 	}
 	if _, ok := a.Find(annotation(9)); ok || a.Head.Next != 5 {
-		t.Error("found what was never recorded, or the head stayed behind")
+		t.Error("found an unknown annotation, or the head did not advance")
 	}
 	a.Reset()
-	if remarked(a, 0, []remark{flagged(0, 1)}); len(a.Entries) != 1 || len(a.History(annotatedRuns[0])) != 1 ||
+	if visitLines(a, 0, []record{flagged(0, 1)}); len(a.Entries) != 1 || len(a.History(annotatedRuns[0])) != 1 ||
 		a.Passed != 0 {
-		t.Errorf("after a new start: %+v", a)
+		t.Errorf("after Reset: %+v", a)
 	}
 }
 
-// TestWhatOthersWroteIsReadAsFarAsItCanBe: a member more does not bring back what was
-// taken back, and what cannot be read is counted.
-func TestWhatOthersWroteIsReadAsFarAsItCanBe(t *testing.T) {
+// An additional member does not make a retracted annotation current, and records that cannot be
+// read are counted.
+func TestForeignAnnotationsAreReadWhereKnown(t *testing.T) {
 	line := func(p event.Payload, was, is string) event.Event {
 		text, err := feedback.Table.AppendLine(nil,
 			event.New(auditSession.String(), 0, event.Scope{RunID: annotatedRuns[0]}, person, 1, p))
@@ -186,7 +188,7 @@ func TestWhatOthersWroteIsReadAsFarAsItCanBe(t *testing.T) {
 		passed int64
 		count  int64
 	}{
-		{"ours", line(taken, "", ""), projections.AnnotationRetracted, 0, 0},
+		{"own form", line(taken, "", ""), projections.AnnotationRetracted, 0, 0},
 		{"a member more", line(taken, `"data":{`, `"data":{"also":1,`), projections.AnnotationRetracted, 0, 0},
 		{"a kind more", line(taken, `"kind":"annotation_retracted"`, `"kind":"annotation_doubted"`),
 			projections.AnnotationCurrent, 1, 1},

@@ -8,27 +8,28 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 )
 
-// AuditFact is an event of another log that is also a line of the store's audit log
-// (R10). The line is a function of the event alone, so that whoever completes the log,
-// and whenever, writes the same.
+// AuditFact is an event of another log that also gets a line in the store's audit log
+// (docs/design.md#side-logs). The line is a function of the event alone: every process that writes
+// the missing line, at any time, writes the same one with the same dedupeKey.
 type AuditFact struct {
 	Actor event.Actor
 	AtMs  int64
 	audit.Recorded
 }
 
-// AuditFactOf tells whether an event is an act of somebody's that is put on record:
+// AuditFactOf returns the audit fact of an event; ok is false for an event that has none. Events
+// with a fact:
 //
-//   - approve: a wr.human_approval artifact (R20),
-//   - cancel: a request to end a run, and the end itself where the engine did not follow
-//     such a request (R23),
-//   - override: a caller's setting a run to full_auto_never_stop, which passes what a
-//     person would have been asked for (R16). More than config agentMaxAutonomy allows is
-//     no measure: the configuration changes, and a line must stay what it was.
+//   - approve: a wr.human_approval artifact (docs/design.md#requirements-on-the-caller),
+//   - cancel: a request to end a run, and the end itself if the engine did not write it in answer
+//     to such a request (docs/design.md#ends-and-branches),
+//   - override: a change of a run's preferences by a caller to full_auto_never_stop, which skips
+//     questions to a person (docs/design.md#blocked-attempts). The setting agentMaxAutonomy is not
+//     compared: configuration changes, and a line must not depend on it,
+//   - every record of a session's annotations log and of the store's proposals log.
 //
-// Every record of a session's annotations and of the store's proposals is one.
-//
-// An event whose data or id could not be read is none: no line could name it.
+// Events of the engine itself, and events whose data or id could not be read, have no fact: no line
+// could name them.
 func AuditFactOf(log manifest.Log, e event.Event) (AuditFact, bool) {
 	a, ok := auditAct(e)
 	if !ok || e.ID.IsZero() || e.Actor.Kind == event.Engine {
@@ -39,7 +40,7 @@ func AuditFactOf(log manifest.Log, e event.Event) (AuditFact, bool) {
 		from.Log = log.Table.Name
 	}
 	if log.Table.OwnerField == event.Domain.OwnerField {
-		from.SessionID, _ = id.ParseSession(log.Owner) // no log has an owner of another shape
+		from.SessionID, _ = id.ParseSession(log.Owner) // owners of such logs are valid session ids
 	}
 	if a.Target.Kind == "" {
 		a.Target = audit.Target{Kind: audit.OfRun, ID: e.Scope.RunID.String()}
@@ -47,6 +48,8 @@ func AuditFactOf(log manifest.Log, e event.Event) (AuditFact, bool) {
 	return AuditFact{e.Actor, e.TimestampMs, audit.Record(a, from)}, true
 }
 
+// auditAct returns action, target and details of an event. A zero Target means the run of the
+// event; AuditFactOf fills it in.
 func auditAct(e event.Event) (a audit.Act, ok bool) {
 	if a, ok = feedbackAct(e); ok {
 		return a, true
@@ -62,10 +65,10 @@ func auditAct(e event.Event) (a audit.Act, ok bool) {
 		return audit.Act{Action: audit.Approve, Details: map[string]string{
 			"nodeId": e.Scope.NodeID.String(), "artifact": p.Payload.SHA256.String()}}, true
 	case event.RunCancelRequested:
-		return audit.Act{Action: audit.Cancel, Reason: given(p.Reason),
+		return audit.Act{Action: audit.Cancel, Reason: statedReason(p.Reason),
 			Details: map[string]string{"endsAs": string(p.Ends())}}, true
 	case event.RunClosed:
-		return audit.Act{Action: audit.Cancel, Reason: given(p.Reason),
+		return audit.Act{Action: audit.Cancel, Reason: statedReason(p.Reason),
 			Details: map[string]string{"endsAs": string(p.Outcome)}}, true
 	case event.PreferencesChanged:
 		for _, c := range p.Delta {
@@ -78,31 +81,32 @@ func auditAct(e event.Event) (a audit.Act, ok bool) {
 	return a, false
 }
 
-// given is a reason that somebody gave; here its absence speaks for itself.
-func given(reason string) string {
+// statedReason returns the reason that a caller gave, "" for the placeholder that is stored for
+// none.
+func statedReason(reason string) string {
 	if reason == advance.NoReason {
 		return ""
 	}
 	return reason
 }
 
-// AuditFacts visits a log and keeps its facts.
+// AuditFacts is a visitor that collects the audit facts of a log.
 type AuditFacts struct {
 	Facts []AuditFact
-	Head  manifest.Head // how far the reading came
+	Head  manifest.Head // how far the log was visited
 
 	log manifest.Log
 }
 
-// NewAuditFacts begins behind a head of the log.
+// NewAuditFacts starts after the head from; the zero Head is the beginning of the log.
 func NewAuditFacts(log manifest.Log, from manifest.Head) *AuditFacts {
 	return &AuditFacts{log: log, Head: from}
 }
 
-// Reset implements ports.Visitor: the reading begins with the log.
+// Reset implements ports.Visitor: reading restarts at the beginning of the log.
 func (f *AuditFacts) Reset() { *f = AuditFacts{log: f.log} }
 
-// Visit implements ports.Visitor.
+// Visit implements ports.Visitor. It never returns an error.
 func (f *AuditFacts) Visit(seg manifest.Segment, head manifest.Head) error {
 	f.Head = head
 	for _, e := range seg.Events {

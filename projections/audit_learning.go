@@ -9,8 +9,11 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// feedbackAct is the act that a record of a session's annotations is. What was said
-// stands there; the line only tells that it was.
+// feedbackAct returns the act of a record of an annotations log; ok is false for other records.
+//
+// Details hold ids and the kind of the signal. The text of an annotation stays in the annotations
+// log: the audit log has to state that an annotation was made, not what it contains. The reason of
+// a retraction is copied, since it explains the act itself.
 func feedbackAct(e event.Event) (a audit.Act, ok bool) {
 	switch p := e.Data.(type) {
 	case feedback.Recorded:
@@ -33,14 +36,18 @@ func feedbackAct(e event.Event) (a audit.Act, ok bool) {
 	return a, false
 }
 
-// proposalAct is the act that a record of the store's proposals is.
+// proposalAct returns the act of a record of the proposals log; ok is false for other records and
+// for kinds without an act.
+//
+// Details hold digests, roles and principals. The proposed artifact is stored as an object and
+// named by its digest.
 func proposalAct(e event.Event) (a audit.Act, ok bool) {
 	r, ok := e.Data.(proposal.Record)
 	if !ok {
 		return a, false
 	}
 	about, _, reason := r.About()
-	a = audit.Act{Target: audit.Target{Kind: audit.OfProposal, ID: about.String()}, Reason: given(reason)}
+	a = audit.Act{Target: audit.Target{Kind: audit.OfProposal, ID: about.String()}, Reason: statedReason(reason)}
 	switch p := r.(type) {
 	case proposal.Created:
 		a.Action, a.Details = audit.Propose,
@@ -55,7 +62,7 @@ func proposalAct(e event.Event) (a audit.Act, ok bool) {
 		a.Action, a.Details = audit.Apply, map[string]string{"installed": p.InstalledRef, "mode": string(p.Mode),
 			"principal": p.Principal}
 		if p.Override {
-			a.Action = audit.Override // the gate did not grant it
+			a.Action = audit.Override // applied although the gate refused
 		}
 	case proposal.Rejected:
 		a.Action = audit.Reject

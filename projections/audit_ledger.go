@@ -11,41 +11,42 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// AuditLedger is what a writer of the audit log keeps between two writings, so that
-// neither that log nor those with the facts are read from their beginnings: a fold of the
-// audit log, and how far each of the others was looked through. It is derived: a reader who
-// lists or checks never asks it.
+// AuditLedger is the state that a writer of the audit log saves between two writes, so that neither
+// the audit log nor the logs with the facts are read from their beginnings. It is a fold of the
+// audit log and records how far each of the other logs was searched for facts. It is derived state:
+// listing and verification never read it.
 type AuditLedger struct {
 	// Head is the prefix of the audit log that Lines is the fold of.
 	Head manifest.Head
-	// Lines are the facts of each log, by its root, that have a line, with their places in
-	// that log. Not how far the lines reach: a session that was put back from a backup has
-	// other facts at the same places, and some of the same at others.
+	// Lines holds the facts that have a line, by root of their log, with their event indices in
+	// that log. A single index per log would not do: a session restored from a backup has other
+	// facts at the same indices, and some of the same facts at other indices.
 	Lines map[string]map[id.Event]int64
-	// Seen is the prefix of each log, by its root, whose facts all have their lines.
+	// Seen is, by root, the prefix of each log whose facts all have their lines.
 	Seen map[string]manifest.Head
-	// Partial says that lines of facts within what was seen are left out: whoever finds
-	// that a log has another history has to fold the audit log anew.
+	// Partial reports that Prune removed lines: if a log turns out to have another history than
+	// Seen, the audit log has to be folded from its beginning.
 	Partial bool
 }
 
-// AuditLedgerFormat is that of Save; a change of it is another file (R11).
+// AuditLedgerFormat is the number of the form that Save writes. A changed form gets a new number
+// and with it another cache file (docs/design.md#head-cache).
 const AuditLedgerFormat = 2
 
-// NewAuditLedger is the ledger of an empty log.
+// NewAuditLedger returns the ledger of an empty audit log.
 func NewAuditLedger() *AuditLedger {
 	l := &AuditLedger{}
 	l.Reset()
 	return l
 }
 
-// Reset implements ports.Visitor. What was seen of the sessions goes as well: with
-// another history of the audit log their lines may be gone.
+// Reset implements ports.Visitor. Seen is cleared as well: if the audit log has another history,
+// the lines of the searched logs may be missing in it.
 func (l *AuditLedger) Reset() {
 	*l = AuditLedger{Lines: map[string]map[id.Event]int64{}, Seen: map[string]manifest.Head{}}
 }
 
-// Visit implements ports.Visitor.
+// Visit implements ports.Visitor. It never returns an error.
 func (l *AuditLedger) Visit(seg manifest.Segment, head manifest.Head) error {
 	l.Head = head
 	for _, e := range seg.Events {
@@ -56,6 +57,7 @@ func (l *AuditLedger) Visit(seg manifest.Segment, head manifest.Head) error {
 	return nil
 }
 
+// add records that a fact of the log at root has its line.
 func (l *AuditLedger) add(root string, fact id.Event, index int64) {
 	if l.Lines[root] == nil {
 		l.Lines[root] = map[id.Event]int64{}
@@ -63,8 +65,8 @@ func (l *AuditLedger) add(root string, fact id.Event, index int64) {
 	l.Lines[root][fact] = index
 }
 
-// Missing is which of a log's facts have no line, each once: a log that somebody
-// meddled with may hold two events of one id.
+// Missing returns the facts of a log that have no line, in their order. Each is returned once: a
+// log that was modified by hand may hold two events with one id.
 func (l *AuditLedger) Missing(facts []AuditFact) (missing []AuditFact) {
 	seen := map[id.Event]bool{}
 	for _, f := range facts {
@@ -77,8 +79,8 @@ func (l *AuditLedger) Missing(facts []AuditFact) (missing []AuditFact) {
 	return missing
 }
 
-// Prune leaves out the lines of facts within what was seen: of a log with ten thousand
-// facts the next writing needs to know how far it was looked through, and no more.
+// Prune removes the lines of facts that Seen covers. The next write needs only Seen for them, and a
+// log with ten thousand facts would make the saved ledger large.
 func (l *AuditLedger) Prune() {
 	for root, facts := range l.Lines {
 		for fact, index := range facts {
@@ -93,25 +95,28 @@ func (l *AuditLedger) Prune() {
 	}
 }
 
-// ledgerRow is what is kept of a log.
+// ledgerRow is the saved state of one log.
 type ledgerRow struct {
 	Root  string        `json:"root"`
-	Lines []ledgerLine  `json:"lines,omitzero"` // in their order
+	Lines []ledgerLine  `json:"lines,omitzero"` // by event index, then by id
 	Seen  manifest.Head `json:"seen,omitzero"`
 }
 
+// ledgerLine is one fact that has its line.
 type ledgerLine struct {
 	EventID    id.Event `json:"eventId"`
 	EventIndex int64    `json:"eventIndex"`
 }
 
+// savedLedger is the document that Save writes; its member names are part of the form.
 type savedLedger struct {
 	Head    manifest.Head `json:"head"`
 	Logs    []ledgerRow   `json:"logs"`
 	Partial bool          `json:"partial,omitzero"`
 }
 
-// Save is the ledger as JCS.
+// Save returns the ledger as canonical JSON, with logs and lines sorted: equal ledgers have equal
+// bytes.
 func (l *AuditLedger) Save() ([]byte, error) {
 	rows := map[string]ledgerRow{}
 	for root, h := range l.Seen {
@@ -134,7 +139,8 @@ func (l *AuditLedger) Save() ([]byte, error) {
 	return canon.Marshal(doc)
 }
 
-// LoadAuditLedger undoes Save.
+// LoadAuditLedger reads what Save wrote; data of another form is an error. The caller has to make
+// sure that Head is on the chain of the audit log.
 func LoadAuditLedger(data []byte) (*AuditLedger, error) {
 	var doc savedLedger
 	if err := canon.Unmarshal(data, &doc); err != nil {

@@ -24,7 +24,7 @@ var (
 	person       = event.Actor{Kind: event.Human, Ref: "ada"}
 )
 
-func atAuditNode() event.Scope {
+func auditNodeScope() event.Scope {
 	return event.Scope{RunID: auditRun, NodeID: id.RootNode(auditRun)}
 }
 
@@ -35,13 +35,13 @@ func auditArtifact(kind string) event.NodeOutputAppended {
 			SHA256: canon.Sum([]byte(kind)), ByteLength: 1, ContentType: "application/json"}}
 }
 
-func auditPrefers(source event.PreferenceSource, changes ...event.PreferenceChange) event.PreferencesChanged {
+func auditPreferences(source event.PreferenceSource, changes ...event.PreferenceChange) event.PreferencesChanged {
 	return event.PreferencesChanged{ChangeID: id.FromStart(id.RootNode(auditRun)).
 		Change(0), Delta: changes, Source: source,
 		Effective: event.Preferences{Autonomy: event.FullAutoNeverStop, RiskPolicy: event.Conservative}}
 }
 
-func TestWhichEventsAreActs(t *testing.T) {
+func TestAuditFactOf(t *testing.T) {
 	never := event.PreferenceChange{Key: "autonomy", Value: string(event.FullAutoNeverStop)}
 	for _, test := range []struct {
 		name  string
@@ -55,18 +55,18 @@ func TestWhichEventsAreActs(t *testing.T) {
 		{"the end that follows it", event.Actor{Kind: event.Engine},
 			event.RunClosed{Outcome: event.OutcomeFailed, Reason: "r"}, ""},
 		{"an end without a request", person, event.RunClosed{Outcome: event.OutcomeFailed, Reason: "r"}, audit.Cancel},
-		{"never stopping", person, auditPrefers(event.FromUser, never), audit.Override},
-		{"an agent's never stopping", event.Actor{Kind: event.Agent}, auditPrefers(event.FromUser, never),
+		{"never stopping", person, auditPreferences(event.FromUser, never), audit.Override},
+		{"an agent's never stopping", event.Actor{Kind: event.Agent}, auditPreferences(event.FromUser, never),
 			audit.Override},
-		{"what a fork takes over", event.Actor{Kind: event.Engine}, auditPrefers(event.FromSystem, never), ""},
+		{"what a fork takes over", event.Actor{Kind: event.Engine}, auditPreferences(event.FromSystem, never), ""},
 		{"another preference in a run that never stops", person,
-			auditPrefers(event.FromUser, event.PreferenceChange{Key: "riskPolicy", Value: "balanced"}), ""},
+			auditPreferences(event.FromUser, event.PreferenceChange{Key: "riskPolicy", Value: "balanced"}), ""},
 		{"less autonomy", person,
-			auditPrefers(event.FromUser,
+			auditPreferences(event.FromUser,
 				event.PreferenceChange{Key: "autonomy", Value: string(event.FullAutoStopOnUserDeps)}), ""},
 		{"the beginning", person, event.SessionCreated{}, ""},
 	} {
-		e := event.New(auditSession.String(), 4, atAuditNode(), test.actor, 77, test.data)
+		e := event.New(auditSession.String(), 4, auditNodeScope(), test.actor, 77, test.data)
 		f, ok := projections.AuditFactOf(manifest.SessionEvents(auditSession), e)
 		if ok != (test.want != "") || f.Action != test.want {
 			t.Errorf("%s: %v, %+v", test.name, ok, f)
@@ -81,7 +81,7 @@ func TestWhichEventsAreActs(t *testing.T) {
 			t.Errorf("%s: %+v", test.name, f)
 		}
 		if err := f.Check(event.Scope{}); err != nil {
-			t.Errorf("%s: no line can be made of it: %v", test.name, err)
+			t.Errorf("%s: no audit line can be encoded: %v", test.name, err)
 		}
 		e.ID = id.Event{}
 		if _, ok := projections.AuditFactOf(manifest.SessionEvents(auditSession), e); ok {
@@ -90,7 +90,7 @@ func TestWhichEventsAreActs(t *testing.T) {
 	}
 }
 
-// auditFact is the n-th fact of a session.
+// auditFact returns the n-th fact of a session.
 func auditFact(s id.Session, n int64) projections.AuditFact {
 	e := event.New(s.String(), n, event.Scope{RunID: id.NewRun(id.Seed{byte(n), byte(n >> 8)})}, person, n,
 		event.RunCancelRequested{Reason: "r"})
@@ -98,9 +98,9 @@ func auditFact(s id.Session, n int64) projections.AuditFact {
 	return f
 }
 
-// TestLedgersAreFolds: what was saved and goes on is what is folded at once, and tells
-// of exactly those facts that they have a line.
-func TestLedgersAreFolds(t *testing.T) {
+// A ledger that was saved and continued equals one that was folded at once, and Missing reports
+// exactly the facts without a line.
+func TestReloadedLedgerEqualsFold(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		whole, saved := projections.NewAuditLedger(), projections.NewAuditLedger()
 		var all []projections.AuditFact
@@ -152,14 +152,14 @@ func TestLedgersAreFolds(t *testing.T) {
 	l := projections.NewAuditLedger()
 	l.Seen["sessions/x"], l.Lines["sessions/x"] = manifest.Head{Next: 1}, map[id.Event]int64{{}: 1}
 	if l.Reset(); len(l.Seen) > 0 || len(l.Lines) > 0 {
-		t.Error("another history of the audit log, and sessions still count as seen")
+		t.Error("Seen and Lines are not empty after Reset")
 	}
 	if _, err := projections.LoadAuditLedger([]byte(`{"head":{},"logs":[{"root":1}]}`)); err == nil {
-		t.Error("a ledger of nobody was loaded")
+		t.Error("a ledger of another form was loaded")
 	}
 }
 
-// auditTrail folds lines, each in a segment of its own.
+// auditTrail folds lines, each in its own segment.
 func auditTrail(data ...event.Payload) *projections.AuditTrail {
 	trail := projections.NewAuditTrail(auditLog)
 	for i, d := range data {
@@ -175,7 +175,7 @@ func intention(ordinal int64) (audit.Intended, id.Event) {
 	return p, event.New(auditStore.String(), ordinal, event.Scope{}, person, 0, p).ID
 }
 
-func TestTrails(t *testing.T) {
+func TestAuditTrail(t *testing.T) {
 	first, firstID := intention(0)
 	second, secondID := intention(2)
 	f := auditFact(auditSession, 3)
@@ -205,7 +205,7 @@ func TestTrails(t *testing.T) {
 	}
 	line := event.New(auditStore.String(), 9, event.Scope{}, late.Actor, late.AtMs, late.Recorded)
 	if trail.Entries[3].EventID != line.ID {
-		t.Error("the entry has another id than the line will have")
+		t.Error("the entry has not the id that the line will get")
 	}
 	var times []int64
 	for _, e := range trail.Newest() {
@@ -216,16 +216,16 @@ func TestTrails(t *testing.T) {
 	}
 }
 
-func TestTrailsFindWhatDoesNotFit(t *testing.T) {
+func TestAuditTrailFindings(t *testing.T) {
 	first, firstID := intention(0)
 	f := auditFact(auditSession, 3)
 	recorded := event.New(auditStore.String(), 0, event.Scope{}, f.Actor, 0, f.Recorded).ID
 	for want, data := range map[string][]event.Payload{
 		"is the outcome of":            {audit.Conclude(firstID, nil, nil)},
-		"which intends nothing":        {f.Recorded, audit.Conclude(recorded, nil, nil)},
+		"which is not an intention":    {f.Recorded, audit.Conclude(recorded, nil, nil)},
 		"has the dedupeKey of event 0": {f.Recorded, f.Recorded},
 		"has the dedupeKey of event 1": {first, audit.Conclude(firstID, nil, nil), audit.Conclude(firstID, nil, nil)},
-		"says that it is event 0":      {f.Recorded, first},
+		"event 1 has the ordinal 0":    {f.Recorded, first},
 	} {
 		trail := auditTrail(data...)
 		if len(trail.Findings) != 1 || !strings.Contains(trail.Findings[0].Message, want) ||
@@ -233,7 +233,7 @@ func TestTrailsFindWhatDoesNotFit(t *testing.T) {
 			t.Errorf("%s: %+v", want, trail.Findings)
 		}
 		if trail.Reset(); len(trail.Findings)+len(trail.Entries) > 0 {
-			t.Error("a trail that starts over knows something")
+			t.Error("entries or findings remain after Reset")
 		}
 	}
 }

@@ -11,62 +11,65 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// AuditEntry is one act: what two lines of the audit log say of it, or one.
+// AuditEntry is one audited act: two lines of the audit log, intention and outcome, or the one line
+// of a fact.
 type AuditEntry struct {
 	AtMs    int64             `json:"atMs"`
 	Actor   event.Actor       `json:"actor"`
 	Action  audit.Action      `json:"action"`
 	Target  audit.Target      `json:"target"`
 	Outcome audit.Outcome     `json:"outcome"`
-	Code    string            `json:"code,omitzero"` // of the fault, where the act failed
+	Code    string            `json:"code,omitzero"` // fault code, if the act failed
 	Reason  string            `json:"reason,omitzero"`
-	Details map[string]string `json:"details,omitzero"` // of the intention and of the outcome
-	Source  *audit.Source     `json:"source,omitzero"`  // of a fact that another log holds
-	EventID id.Event          `json:"eventId"`          // of the line; of an act, its intention's
-	// Unwritten says that the line of a fact is not in the log yet: the entry was made
-	// from the fact.
+	Details map[string]string `json:"details,omitzero"` // of the intention and of the outcome; the outcome wins
+	Source  *audit.Source     `json:"source,omitzero"`  // the event of another log that a fact was taken from
+	EventID id.Event          `json:"eventId"`          // of the line; for an act, of its intention
+	// Unwritten reports that the line is not in the log yet and that the entry was made from the
+	// fact itself.
 	Unwritten bool `json:"unwritten,omitzero"`
 }
 
-// AuditTrail folds the audit log.
+// AuditTrail folds the audit log into entries and checks its references.
 type AuditTrail struct {
 	Entries  []AuditEntry // in the order of the log
 	Findings []manifest.Finding
 	Head     manifest.Head
 
-	log      manifest.Log
-	at       map[id.Event]int // entries by their line
-	recorded map[recordKey]bool
-	keys     map[string]int64
+	log        manifest.Log
+	entryIndex map[id.Event]int   // indices into Entries, by event id of the line
+	recorded   map[recordKey]bool // facts that have an entry
+	keys       map[string]int64   // event index by dedupeKey
 }
 
+// recordKey names an event of another log.
 type recordKey struct {
 	root  string
 	event id.Event
 }
 
-// NewAuditTrail starts with an empty log.
+// NewAuditTrail returns the fold of an empty log. log names it in findings and derives event ids.
 func NewAuditTrail(log manifest.Log) *AuditTrail {
 	t := &AuditTrail{log: log}
 	t.Reset()
 	return t
 }
 
-// Reset implements ports.Visitor.
+// Reset implements ports.Visitor: it forgets everything that was visited.
 func (t *AuditTrail) Reset() {
-	*t = AuditTrail{log: t.log, at: map[id.Event]int{}, recorded: map[recordKey]bool{}, keys: map[string]int64{}}
+	*t = AuditTrail{log: t.log, entryIndex: map[id.Event]int{}, recorded: map[recordKey]bool{},
+		keys: map[string]int64{}}
 }
 
-// Visit implements ports.Visitor. Lines that this version does not know are passed over:
-// the log's verdict says so.
+// Visit implements ports.Visitor. It never returns an error: lines that this version does not know
+// are skipped here and reported by the log's verdict.
 func (t *AuditTrail) Visit(seg manifest.Segment, head manifest.Head) error {
 	t.Head = head
 	for _, e := range seg.Events {
-		t.once(e)
+		t.checkKey(e)
 		switch p := e.Data.(type) {
 		case audit.Intended:
 			if p.Ordinal != e.Index {
-				t.find(manifest.BrokenReference, e, "event %d says that it is event %d", e.Index, p.Ordinal)
+				t.addFinding(manifest.BrokenReference, e, "event %d has the ordinal %d", e.Index, p.Ordinal)
 			}
 			t.add(AuditEntry{AtMs: e.TimestampMs, Actor: e.Actor, Action: p.Action, Target: p.Target,
 				Outcome: audit.Open,
@@ -81,13 +84,13 @@ func (t *AuditTrail) Visit(seg manifest.Segment, head manifest.Head) error {
 	return nil
 }
 
-// Has reports whether a fact has its line.
+// Has reports whether a fact has an entry, written or not.
 func (t *AuditTrail) Has(f AuditFact) bool {
 	return t.recorded[recordKey{f.Source.Root(), f.Source.EventID}]
 }
 
-// Complete adds the entry of a fact that has no line yet, with the id that its line will
-// have. It is for readers, who write nothing (R10).
+// Complete adds an entry for a fact that has no line yet, with the event id that the line will get.
+// Readers use it: they never write (docs/design.md#side-logs).
 func (t *AuditTrail) Complete(f AuditFact) {
 	if t.Has(f) {
 		return
@@ -98,23 +101,27 @@ func (t *AuditTrail) Complete(f AuditFact) {
 	t.add(e)
 }
 
-// Newest orders the entries by their time, the newest last; lines of one moment stand as
-// in the log. A line may have been written long after its fact.
+// Newest returns the entries sorted by time, the newest last; entries of the same millisecond keep
+// the order of the log. The log's own order differs: a line may be written long after its fact.
 func (t *AuditTrail) Newest() []AuditEntry {
 	out := slices.Clone(t.Entries)
 	slices.SortStableFunc(out, func(a, b AuditEntry) int { return cmp.Compare(a.AtMs, b.AtMs) })
 	return out
 }
 
+// add appends an entry and indexes it by its event id.
 func (t *AuditTrail) add(e AuditEntry) {
-	t.at[e.EventID] = len(t.Entries)
+	t.entryIndex[e.EventID] = len(t.Entries)
 	t.Entries = append(t.Entries, e)
 }
 
+// conclude stores the outcome of an act in the entry of its intention. An outcome without an
+// intention is a finding.
 func (t *AuditTrail) conclude(e event.Event, p audit.Done) {
-	i, ok := t.at[p.IntendedEventID]
+	i, ok := t.entryIndex[p.IntendedEventID]
+	// An entry with a Source is a fact, which has no outcome of its own.
 	if !ok || t.Entries[i].Source != nil {
-		t.find(manifest.BrokenReference, e, "event %d is the outcome of %s, which intends nothing", e.Index,
+		t.addFinding(manifest.BrokenReference, e, "event %d is the outcome of %s, which is not an intention", e.Index,
 			p.IntendedEventID)
 		return
 	}
@@ -123,29 +130,32 @@ func (t *AuditTrail) conclude(e event.Event, p audit.Done) {
 	if len(p.Details) > 0 {
 		merged := map[string]string{}
 		maps.Copy(merged, entry.Details)
-		maps.Copy(merged, p.Details) // what came of it counts more than what was meant
+		maps.Copy(merged, p.Details) // the outcome overrides the intention
 		entry.Details = merged
 	}
 }
 
-// once finds a line that stands twice.
-func (t *AuditTrail) once(e event.Event) {
+// checkKey reports a dedupeKey that occurs twice. Foreign lines are not checked.
+func (t *AuditTrail) checkKey(e event.Event) {
 	if e.Foreign() {
-		return // its key may be by another recipe
+		return // other programs may derive keys differently
 	}
-	if first, twice := t.keys[e.DedupeKey()]; twice {
-		t.find(manifest.DuplicateKey, e, "event %d has the dedupeKey of event %d", e.Index, first)
+	if first, seen := t.keys[e.DedupeKey()]; seen {
+		t.addFinding(manifest.DuplicateKey, e, "event %d has the dedupeKey of event %d", e.Index, first)
 		return
 	}
 	t.keys[e.DedupeKey()] = e.Index
 }
 
-func (t *AuditTrail) find(code manifest.FindingCode, e event.Event, format string, args ...any) {
+// addFinding records a finding about the event e.
+func (t *AuditTrail) addFinding(code manifest.FindingCode, e event.Event, format string, args ...any) {
 	f := manifest.NewFinding(code, t.log.Root, format, args...)
 	f.Event = &e.Index
 	t.Findings = append(t.Findings, f)
 }
 
+// entryOf returns the entry of a fact whose line has the event id line. A fact is an act that
+// succeeded: its event is committed.
 func entryOf(f AuditFact, line id.Event) AuditEntry {
 	from := f.Source
 	return AuditEntry{AtMs: f.AtMs, Actor: f.Actor, Action: f.Action, Target: f.Target, Outcome: audit.Succeeded,

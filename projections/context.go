@@ -6,11 +6,13 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// A context delta names the node from which on it counts: the one that an
-// attempt leads to when it advances, the attempted one when it blocks. So the
-// context at a node is the fold along its path and branches keep apart (R19).
-// In an advance segment the delta stands before its node's creation.
+// A context delta names the first node that it applies to: the node that the attempt leads to when
+// it advances, the attempted node when it blocks. The context at a node is the fold along its path,
+// and branches stay separate (docs/design.md#context). In the segment of an advance the delta
+// precedes the creation of its node.
 
+// setContext merges a delta into the context of its node, or stores it until the node is created
+// later in the segment.
 func (r *Run) setContext(e event.Event, p event.ContextSet) {
 	target := r.Root
 	if p.NodeID != nil {
@@ -20,22 +22,23 @@ func (r *Run) setContext(e event.Event, p event.ContextSet) {
 		n.Context = event.MergeContext(n.Context, p.Context)
 		return
 	}
-	if r.early == nil {
-		r.early = map[id.Node]canon.Value{}
+	if r.pendingContext == nil {
+		r.pendingContext = map[id.Node]canon.Value{}
 	}
-	r.early[target] = p.Context
+	r.pendingContext[target] = p.Context
 }
 
-// endSegment: context that waits for a node in vain was for one that was left out.
+// endSegment checks that every pending delta found its node. In a windowed run a delta without a
+// node belongs to a node that was left out, and the fold is incomplete.
 func (r *Run) endSegment() {
-	r.missed = r.missed || r.Evicted && len(r.early) > 0
+	r.missed = r.missed || r.Evicted && len(r.pendingContext) > 0
 }
 
-// takeEarlyContext lays a delta that arrived just before its node over what the
-// parent had. It never outlives a segment, so no saved state holds one.
-func (r *Run) takeEarlyContext(n *Node) {
-	if delta, ok := r.early[n.ID]; ok {
+// applyPendingContext merges a delta that precedes its node in the segment into the context
+// inherited from the parent. Pending deltas never outlive a segment, so saved states hold none.
+func (r *Run) applyPendingContext(n *Node) {
+	if delta, ok := r.pendingContext[n.ID]; ok {
 		n.Context = event.MergeContext(n.Context, delta)
-		delete(r.early, n.ID)
+		delete(r.pendingContext, n.ID)
 	}
 }

@@ -4,11 +4,12 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// sighted is an event as it is folded: of one that this version cannot write, what is
-// known of its data stands in the place of the data (R14). A log with such an event is
-// of unknown version, and nobody goes on from a fold of it; one that is ignorable is
-// passed over as it says, since its log may be healthy.
-func sighted(e event.Event) (event.Event, event.Glimpse) {
+// readForeign returns the event in the form that is folded. If this version cannot write the event,
+// its data is replaced by the known part of it (docs/design.md#foreign-stores), which is returned
+// too. A log with such an event has an unknown version and is never written to, so no plan is based
+// on such a fold. Ignorable events are not interpreted: their log may be healthy, and the fold must
+// be the same in a version that does not know them.
+func readForeign(e event.Event) (event.Event, event.Glimpse) {
 	if e.Ignorable {
 		return e, event.Glimpse{}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// foreignEvent is an event of a kind that is not in our table.
+// foreignEvent returns an event of a kind that is not in the table.
 func foreignEvent(t *testing.T, kind, data string) event.Event {
 	t.Helper()
 	e, err := event.Domain.DecodeLine(fmt.Appendf(nil,
@@ -23,22 +23,22 @@ func foreignEvent(t *testing.T, kind, data string) event.Event {
 	return e
 }
 
-func TestTimelineTellsKindsOfAnotherProgram(t *testing.T) {
+func TestTimelineDescribesForeignKinds(t *testing.T) {
 	for _, tt := range []struct{ kind, data, want string }{
 		{"validation_performed", `{"contractRef":"tea","result":{"valid":false,"issues":["too weak","cold"]}}`,
-			"What was handed in was checked against tea: too weak (and 1 more)"},
+			"Submitted outputs were checked against tea: too weak (and 1 more)"},
 		{"validation_performed", `{"contractRef":"none","result":{"valid":true,"issues":[]}}`,
-			"What was handed in was checked: valid"},
-		{"validation_performed", `{}`, "What was handed in was checked: not valid"},
+			"Submitted outputs were checked: valid"},
+		{"validation_performed", `{}`, "Submitted outputs were checked: not valid"},
 		{"assessment_recorded",
 			`{"assessmentId":"taste","dimensions":[{"dimensionId":"heat","level":"low"},{"dimensionId":"body","level":"high"}],"summary":"Fine."}`,
 			"Assessment “taste”: heat low, body high. Fine."},
 		{"assessment_consequence_applied",
 			`{"assessmentId":"taste","trigger":{"dimensionId":"heat","level":"low"},"effect":{"kind":"require_followup","guidance":"Heat it."}}`,
-			"Assessment “taste” has “heat” at “low”, so a follow-up is wanted: Heat it."},
+			"Assessment “taste” has “heat” at “low”, so a follow-up is required: Heat it."},
 		{"run_completed", `{"durationMs":2450,"agentCommitShas":["a","b"]}`,
-			"The run came to its end after 2.5 s, with 2 commits"},
-		{"run_completed", `{}`, "The run came to its end"},
+			"The run ended after 2.5 s, with 2 commits"},
+		{"run_completed", `{}`, "The run ended"},
 		{"delivery_recorded", `{"shas":["a"],"prUrl":"https://example.org/1"}`,
 			"The result was delivered, with 1 commit: https://example.org/1"},
 		{"review_draft_submitted", `{"reviewId":1,"prUrl":"https://example.org/2","submittedAt":"now"}`,
@@ -48,33 +48,32 @@ func TestTimelineTellsKindsOfAnotherProgram(t *testing.T) {
 		{"token_checkpoint", `{"phase":"start","inputTokens":5,"outputTokens":0,"turns":1}`,
 			"Usage so far, at the start: 5 tokens in, 0 tokens out, 1 turn"},
 		{"git_start_recorded", `{"repoRoot":"/x","stagedFiles":1,"unstagedFiles":2}`,
-			"Noted the working tree at the start: 1 staged file, 2 unstaged files"},
+			"Working tree at the start: 1 staged file, 2 unstaged files"},
 		{"git_metrics_recorded",
 			`{"filesChanged":2,"linesAdded":1,"linesRemoved":null,"commitShas":["a"],"truncated":true}`,
-			"Noted what changed in the repository: 2 files, 1 line added, 1 commit (not all of it)"},
+			"Changes in the repository: 2 files, 1 line added, 1 commit (truncated)"},
 		{"git_metrics_recorded", `{"filesChanged":"two","commitShas":7}`,
-			"Noted what changed in the repository: nothing that this version knows"},
-		{"tea_served", `{}`, "Something of kind “tea_served”, which this version does not know"},
+			"Changes in the repository: no known values"},
+		{"tea_served", `{}`, "Event of kind “tea_served”, unknown to this version"},
 	} {
 		m := projections.Timeline([]event.Event{foreignEvent(t, tt.kind, tt.data)},
 			func(id.Node) projections.Place { return projections.Place{} })[0]
 		if m.Text != tt.want || !m.Foreign || m.Kind != tt.kind {
-			t.Errorf("%s is told as %q, want %q", tt.kind, m.Text, tt.want)
+			t.Errorf("%s is described as %q, want %q", tt.kind, m.Text, tt.want)
 		}
 	}
 	for _, kind := range []string{"validation_performed", "assessment_recorded", "usage_recorded"} {
 		for _, data := range []string{`null`, `[]`, `"x"`, `{"result":[],"dimensions":{},"issues":[1]}`} {
 			if m := projections.Timeline([]event.Event{foreignEvent(t, kind, data)},
 				func(id.Node) projections.Place { return projections.Place{} })[0]; m.Text == "" {
-				t.Errorf("%s of %s: no words", kind, data)
+				t.Errorf("%s of %s: no description", kind, data)
 			}
 		}
 	}
 }
 
-// misspelled is e as another program would write it: the text of an id in its data is
-// of another shape.
-func misspelled(t *testing.T, e event.Event, changes ...string) event.Event {
+// asForeign returns e as another program would write it: an id in its data has another form.
+func asForeign(t *testing.T, e event.Event, changes ...string) event.Event {
 	t.Helper()
 	line, err := event.Domain.AppendLine(nil, e)
 	if err != nil {
@@ -86,23 +85,23 @@ func misspelled(t *testing.T, e event.Event, changes ...string) event.Event {
 		t.Fatal(err)
 	}
 	if _, unknown := out.Data.(event.Unknown); !unknown {
-		t.Fatalf("%s reads as ours", text)
+		t.Fatalf("%s is not foreign", text)
 	}
 	return out
 }
 
-// What is known of another program's facts is folded; what it calls ignorable is not,
-// since a log with such facts may be healthy and gone on with.
-func TestFoldsTakeWhatIsKnownOfAnotherProgramsFacts(t *testing.T) {
+// The known part of another program's events is folded; ignorable events are not, since a log with
+// such events may be healthy and written to.
+func TestFoldReadsKnownPartsOfForeignEvents(t *testing.T) {
 	for _, ignorable := range []bool{false, true} {
-		d := newDrive(t, gated)
+		d := newDriver(t, gated)
 		root := d.r().Root
 		origin := id.FromAttempt(id.NextAttempt(root, id.OpAck, 7), id.OpAck)
 		at := event.Scope{RunID: d.run, NodeID: root}
 		add := func(p event.Payload, changes ...string) {
 			e := event.New(d.fold.ID, d.fold.Next, at, event.Actor{Kind: event.Engine}, 0, p)
 			e.Ignorable = ignorable
-			d.fold.Apply(misspelled(t, e, changes...))
+			d.fold.Apply(asForeign(t, e, changes...))
 		}
 		add(event.NodeOutputAppended{OutputChannel: event.Recap, OutputID: origin.Output(0),
 			Payload: event.OutputPayload{PayloadKind: event.Notes, NotesMarkdown: "hot"}}, origin.Output(0).
@@ -130,7 +129,7 @@ func TestFoldsTakeWhatIsKnownOfAnotherProgramsFacts(t *testing.T) {
 			(open != 1 || n.OpenGaps[0].IDText() != "gap_2") {
 			t.Errorf("ignorable %v: open %+v", ignorable, n.OpenGaps)
 		}
-		// Such a fold is of no log that is gone on with: it is not saved.
+		// A log with such an event is never written to, so its fold is not saved.
 		if _, err := json.Marshal(n); (err == nil) != ignorable {
 			t.Errorf("ignorable %v: marshals with %v", ignorable, err)
 		}

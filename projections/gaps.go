@@ -9,23 +9,23 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 )
 
-// Gap is an open gap: recorded, and resolved by no later record.
+// Gap is an open gap: one that was recorded and that no later record resolves.
 type Gap struct {
-	ID       id.Gap          `json:"gapId"` // zero where another program made it
-	Index    int64           `json:"index"`
+	ID       id.Gap          `json:"gapId"` // zero if another program wrote it
+	Index    int64           `json:"index"` // event index of the record
 	Pointer  *reason.Pointer `json:"pointer,omitzero"`
 	Reason   reason.Code     `json:"reason"`
 	Severity event.Severity  `json:"severity"`
 	Summary  string          `json:"summary"`
 
-	foreign string // the id as another program spelled it; never saved, as nothing of such a log is
+	foreign string // the id as stored by another program; not saved, as folds of such logs never are
 }
 
-// IDText is the gap's id as it was spelled by whoever recorded it.
+// IDText returns the gap's id as it is stored in the log.
 func (g Gap) IDText() string { return cmp.Or(g.ID.String(), g.foreign) }
 
-// addGap opens a gap at its node, or closes the one that a record resolves. A
-// resolving record is never open itself (R16).
+// addGap adds an open gap to its node, or removes the gap that a record resolves. A record that
+// resolves a gap is never open itself (docs/design.md#blocked-attempts).
 func (r *Run) addGap(n *Node, e event.Event, p event.GapRecorded, g event.Glimpse) {
 	if n == nil {
 		return
@@ -43,19 +43,20 @@ func (r *Run) addGap(n *Node, e event.Event, p event.GapRecorded, g event.Glimps
 		n.OpenGaps = slices.DeleteFunc(n.OpenGaps, resolved)
 		return
 	}
-	for _, other := range r.Nodes { // a foreign log may resolve from another node
+	for _, other := range r.Nodes { // in foreign logs the resolving record may be at another node
 		other.OpenGaps = slices.DeleteFunc(other.OpenGaps, resolved)
 	}
 }
 
-// Same reports a gap for this reason at this place: a blocked attempt does not
-// record it again.
+// Same reports whether the gap has this reason and pointer. A repeated blocked attempt does not
+// record such a gap again.
 func (g Gap) Same(code reason.Code, at reason.Pointer) bool {
 	return g.Reason == code && g.Pointer != nil && *g.Pointer == at
 }
 
-// CriticalOnPath lists the open critical gaps from the root to n: what taints a
-// run that ends there. Abandoned branches do not (R16).
+// CriticalOnPath lists the open critical gaps at the nodes from the root to n, never nil. They
+// decide between complete and complete_with_gaps for a run that ends at n; gaps of abandoned
+// branches do not count (docs/design.md#blocked-attempts).
 func (r *Run) CriticalOnPath(n id.Node) []Gap {
 	out := []Gap{}
 	for _, nodeID := range r.Path(n) {
@@ -64,6 +65,7 @@ func (r *Run) CriticalOnPath(n id.Node) []Gap {
 	return out
 }
 
+// critical lists the open critical gaps of one node.
 func (n *Node) critical() []Gap {
 	var out []Gap
 	for _, g := range n.OpenGaps {

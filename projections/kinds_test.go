@@ -13,8 +13,8 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// changes is what each kind does to a fold, as the parts of its saved form that are
-// other afterwards. A kind that is not listed is one that nobody thought about here.
+// changes lists, for each kind, the members of the saved fold that an event of it changes. A kind
+// that is missing here is reported by the test.
 var changes = map[string]string{
 	"session_created":         "",
 	"observation_recorded":    "observations",
@@ -26,18 +26,17 @@ var changes = map[string]string{
 	"preferences_changed":     "preferences",
 	"node_output_appended":    "outputs",
 	"gap_recorded":            "openGaps",
-	"decision_trace_appended": "", // it explains, and folds into nothing
+	"decision_trace_appended": "", // explains a decision, no state
 	"capability_observed":     "capabilities",
-	"divergence_recorded":     "", // a badge, no state
+	"divergence_recorded":     "", // shown only, no state
 	"run_cancel_requested":    "cancelRequested",
 	"run_closed":              "closed",
 }
 
-// TestEachKindChangesItsOwnPart feeds one event of each kind, where it belongs, and
-// finds which members of the fold are other: what a kind must not touch it leaves.
-func TestEachKindChangesItsOwnPart(t *testing.T) {
+// One event of each kind, in a valid scope, must change exactly the listed members of the fold.
+func TestEachKindChangesOnlyItsMembers(t *testing.T) {
 	for _, kind := range event.Domain.Kinds() {
-		d := newDrive(t, gated)
+		d := newDriver(t, gated)
 		root := d.r().Root
 		origin := id.FromAttempt(id.NextAttempt(root, id.OpAck, 7), id.OpAck)
 		other := id.ChildNode(root, id.NextAttempt(root, id.OpAck, 7), id.OpAck)
@@ -82,7 +81,7 @@ func TestEachKindChangesItsOwnPart(t *testing.T) {
 		p, known := payloads[kind]
 		want, listed := changes[kind]
 		if !known || !listed {
-			t.Errorf("%s is fed to no fold here", kind)
+			t.Errorf("%s is not covered by this test", kind)
 			continue
 		}
 		if n := payloads["node_created"]; kind == "edge_created" { // it leads somewhere
@@ -100,8 +99,8 @@ func TestEachKindChangesItsOwnPart(t *testing.T) {
 	}
 }
 
-// members are the parts of a fold that mean something: of the session, of its run and
-// of the run's root. Where the log stands is not among them.
+// members returns the parts of a fold that are compared: of the session, its run and the run's
+// root. The position in the log is left out.
 func members(t *testing.T, s *projections.Session) map[string]string {
 	t.Helper()
 	out := map[string]string{}

@@ -10,26 +10,30 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// A saved node is a line of fields with tabs between them. Nearly every node of a
-// long run has one attempt, one recap and nothing else: such ones are spelled
-// without JSON, since 64 of them are read and written at every step. What is
-// anything else stands as JCS in the same field.
+// A saved node is one line of nodeFields fields separated by tabs. Most nodes of a long run have
+// one attempt, one recap and nothing else: these are written without JSON, since a window of
+// WindowNodes nodes is read and written at every step. Any other content of a field is canonical
+// JSON, which never contains a raw tab or newline. The form is covered by SavedFormat.
 
 const (
+	// nodeFields is the number of fields of a line.
 	nodeFields = 18
-	noField    = "-"
+	// noField is the spelling of an empty field.
+	noField = "-"
 )
 
-var errNodeLine = errors.New("projections: no line of a saved node")
+// errNodeLine reports a line of another form, or with an index outside of its table.
+var errNodeLine = errors.New("projections: not a line of a saved node")
 
-// nodeRest is what few nodes have.
-type nodeRest struct {
+// nodeExtra holds the members that few nodes have, as the last field of the line.
+type nodeExtra struct {
 	Capabilities map[string]string `json:"capabilities,omitzero"`
 	Checkpoints  []id.Node         `json:"checkpoints,omitzero"`
 	OpenGaps     []Gap             `json:"openGaps"`
 }
 
-// appendNode writes a node of the run at a place, whose context stands at another.
+// appendNode appends the line of a node to dst. run is the index of its run in Session.Order,
+// context the index of its context in savedHeader.Contexts.
 func appendNode(dst []byte, run int, n *Node, context int) (_ []byte, err error) {
 	text := func(s string) {
 		if s == "" {
@@ -41,8 +45,8 @@ func appendNode(dst []byte, run int, n *Node, context int) (_ []byte, err error)
 	number(int64(run))
 	text(n.ID.String())
 	text(string(n.Kind))
-	text(textOf(n.Parent))
-	text(textOf(n.Above))
+	text(nodeText(n.Parent))
+	text(nodeText(n.Above))
 	text(n.SnapshotRef.String())
 	number(n.CreatedIndex)
 	number(n.CreatedAtMs)
@@ -64,25 +68,28 @@ func appendNode(dst []byte, run int, n *Node, context int) (_ []byte, err error)
 	if len(n.Capabilities) == 0 && len(n.Checkpoints) == 0 && len(n.OpenGaps) == 0 {
 		return append(dst, noField+"\n"...), nil
 	}
-	if dst, err = canon.Append(dst, nodeRest{n.Capabilities, n.Checkpoints, n.OpenGaps}); err != nil {
+	if dst, err = canon.Append(dst, nodeExtra{n.Capabilities, n.Checkpoints, n.OpenGaps}); err != nil {
 		return nil, err
 	}
 	return append(dst, '\n'), nil
 }
 
-func textOf(n *id.Node) string {
+// nodeText returns the text of an optional node id, "" for nil.
+func nodeText(n *id.Node) string {
 	if n == nil {
 		return ""
 	}
 	return n.String()
 }
 
-// appendAttempts: one accepted attempt is "attemptId index toNodeId request".
+// appendAttempts appends the attempts. A single accepted attempt is written as "attemptId index
+// toNodeId request", anything else as a JSON array.
 func appendAttempts(dst []byte, all []Attempt) ([]byte, error) {
 	if len(all) == 0 {
 		return append(dst, noField...), nil
 	}
 	a := all[0]
+	// The short form has no place for blockers, a second attempt or a missing request.
 	if len(all) > 1 || a.Outcome.Kind != event.Advanced || a.Outcome.Blockers != nil || a.Outcome.ToNodeID == nil ||
 		a.Request.IsZero() {
 		return canon.Append(dst, all)
@@ -93,13 +100,15 @@ func appendAttempts(dst []byte, all []Attempt) ([]byte, error) {
 	return append(dst, a.Request.String()...), nil
 }
 
-// appendOutputs: one recap is "outputId index attempt notes", the notes as a JSON string.
+// appendOutputs appends the current outputs. A single recap is written as "outputId index attempt
+// notes" with the notes as a JSON string, anything else as a JSON array.
 func appendOutputs(dst []byte, all []Output) ([]byte, error) {
 	if len(all) == 0 {
 		return append(dst, noField...), nil
 	}
 	o := all[0]
 	bare := event.OutputPayload{PayloadKind: event.Notes, NotesMarkdown: o.Payload.NotesMarkdown}
+	// The short form is for notes only; artifacts and several outputs are written as JSON.
 	if len(all) > 1 || o.Channel != event.Recap || o.Payload != bare {
 		return canon.Append(dst, all)
 	}
@@ -109,13 +118,15 @@ func appendOutputs(dst []byte, all []Output) ([]byte, error) {
 	return canon.AppendString(dst, o.Payload.NotesMarkdown), nil
 }
 
-// fields reads one line; the first that does not fit is remembered.
+// fields reads the fields of a line, or the words of a field, from left to right. The first error
+// is stored in err; reading continues with zero values.
 type fields struct {
 	rest []byte
 	sep  byte
 	err  error
 }
 
+// next returns the next field, empty after the last one.
 func (f *fields) next() []byte {
 	field, rest, found := bytes.Cut(f.rest, []byte{f.sep})
 	if f.rest = rest; !found {
@@ -124,6 +135,7 @@ func (f *fields) next() []byte {
 	return field
 }
 
+// text returns the next field, "" for noField.
 func (f *fields) text() string {
 	if s := f.next(); string(s) != noField {
 		return string(s)
@@ -131,33 +143,39 @@ func (f *fields) text() string {
 	return ""
 }
 
+// number parses the next field as a decimal integer.
 func (f *fields) number() int64 {
 	v, err := strconv.ParseInt(string(f.next()), 10, 64)
-	f.failed(err)
+	f.fail(err)
 	return v
 }
 
-func (f *fields) failed(err error) {
+// fail stores the first error that is not nil.
+func (f *fields) fail(err error) {
 	if err != nil && f.err == nil {
 		f.err = err
 	}
 }
 
-type parsed interface{ UnmarshalText([]byte) error }
+// textUnmarshaler is implemented by ids and digests, which validate what they parse.
+type textUnmarshaler interface{ UnmarshalText([]byte) error }
 
-func (f *fields) into(out parsed) { f.failed(out.UnmarshalText(f.next())) }
+// parseInto parses the next field into out.
+func (f *fields) parseInto(out textUnmarshaler) { f.fail(out.UnmarshalText(f.next())) }
 
+// node parses the next field as an optional node id.
 func (f *fields) node() *id.Node {
 	s := f.next()
 	if string(s) == noField {
 		return nil
 	}
 	var n id.Node
-	f.failed(n.UnmarshalText(s))
+	f.fail(n.UnmarshalText(s))
 	return &n
 }
 
-// parseNode undoes appendNode.
+// parseNode reads a line that appendNode wrote, without its newline. It returns the indices of run
+// and context, which the caller has to check against its tables, and the first error.
 func parseNode(line []byte) (run int, n *Node, context int, err error) {
 	if bytes.Count(line, []byte{'\t'}) != nodeFields-1 {
 		return 0, nil, 0, errNodeLine
@@ -165,26 +183,27 @@ func parseNode(line []byte) (run int, n *Node, context int, err error) {
 	f := &fields{rest: line, sep: '\t'}
 	n = &Node{Attempts: []Attempt{}, Outputs: []Output{}, OpenGaps: []Gap{}}
 	run = int(f.number())
-	f.into(&n.ID)
+	f.parseInto(&n.ID)
 	n.Kind = event.NodeKind(f.text())
 	n.Parent, n.Above = f.node(), f.node()
-	f.into(&n.SnapshotRef)
+	f.parseInto(&n.SnapshotRef)
 	n.CreatedIndex, n.CreatedAtMs, n.Depth, n.AckedChildren = f.number(), f.number(), f.number(), f.number()
 	context = int(f.number())
 	n.Preferences.Autonomy = event.Autonomy(f.text())
 	n.Preferences.RiskPolicy = event.RiskPolicy(f.text())
 	n.Approvals = f.number()
 	n.Cut = f.text() != ""
-	f.failed(n.parseAttempts(f.next()))
-	f.failed(n.parseOutputs(f.next()))
+	f.fail(n.parseAttempts(f.next()))
+	f.fail(n.parseOutputs(f.next()))
 	if rest := f.next(); string(rest) != noField {
-		var r nodeRest
-		f.failed(canon.Unmarshal(rest, &r))
+		var r nodeExtra
+		f.fail(canon.Unmarshal(rest, &r))
 		n.Capabilities, n.Checkpoints, n.OpenGaps = r.Capabilities, r.Checkpoints, r.OpenGaps
 	}
 	return run, n, context, f.err
 }
 
+// parseAttempts reads what appendAttempts wrote.
 func (n *Node) parseAttempts(b []byte) error {
 	if string(b) == noField {
 		return nil
@@ -194,14 +213,15 @@ func (n *Node) parseAttempts(b []byte) error {
 	}
 	f := &fields{rest: b, sep: ' '}
 	a := Attempt{Outcome: event.AdvanceOutcome{Kind: event.Advanced}}
-	f.into(&a.ID)
+	f.parseInto(&a.ID)
 	a.Index = f.number()
 	a.Outcome.ToNodeID = f.node()
-	f.into(&a.Request)
+	f.parseInto(&a.Request)
 	n.Attempts = append(n.Attempts, a)
 	return f.err
 }
 
+// parseOutputs reads what appendOutputs wrote.
 func (n *Node) parseOutputs(b []byte) error {
 	if string(b) == noField {
 		return nil
@@ -211,9 +231,9 @@ func (n *Node) parseOutputs(b []byte) error {
 	}
 	f := &fields{rest: b, sep: ' '}
 	o := Output{Channel: event.Recap, Payload: event.OutputPayload{PayloadKind: event.Notes}}
-	f.into(&o.ID)
+	f.parseInto(&o.ID)
 	o.Index, o.Attempt = f.number(), f.number()
-	f.failed(canon.Unmarshal(f.rest, &o.Payload.NotesMarkdown))
+	f.fail(canon.Unmarshal(f.rest, &o.Payload.NotesMarkdown))
 	n.Outputs = append(n.Outputs, o)
 	return f.err
 }

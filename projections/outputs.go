@@ -7,23 +7,25 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// ApprovalKind is the kind of the artifact that records a person's approval (R20).
+// ApprovalKind is the artifact kind of a person's approval
+// (docs/design.md#requirements-on-the-caller).
 const ApprovalKind = "wr.human_approval"
 
-// Output is a current output of a node: one that no later output supersedes.
+// Output is a current output of a node: one that no later output replaced.
 type Output struct {
-	ID      id.Output           `json:"outputId"` // zero where another program made it
-	Index   int64               `json:"index"`
-	Attempt int64               `json:"attempt"` // how many attempts were recorded when it was appended
+	ID      id.Output           `json:"outputId"` // zero if another program wrote it
+	Index   int64               `json:"index"`    // event index of the record
+	Attempt int64               `json:"attempt"`  // number of attempts recorded before it
 	Channel event.OutputChannel `json:"channel"`
 	Payload event.OutputPayload `json:"payload"`
 
-	foreign string // the id as another program spelled it; never saved, as nothing of such a log is
+	foreign string // the id as stored by another program; not saved, as folds of such logs never are
 }
 
-// addOutput makes an output current. It replaces the one it names, a recap
-// replaces the node's recap, and an artifact those of its kind (without one: of
-// its content type) that earlier attempts brought (locks 2.1; R20).
+// addOutput adds an output to the current ones. It replaces the output that it names; a recap
+// replaces the node's recap; an artifact replaces those of its kind (without a kind: of its content
+// type) from earlier attempts (docs/design.md#run-status,
+// docs/design.md#requirements-on-the-caller).
 func (r *Run) addOutput(n *Node, e event.Event, p event.NodeOutputAppended, g event.Glimpse) {
 	if n == nil {
 		return
@@ -34,20 +36,21 @@ func (r *Run) addOutput(n *Node, e event.Event, p event.NodeOutputAppended, g ev
 	_, hadRecap := n.Recap()
 	o := Output{p.OutputID, e.Index, int64(len(n.Attempts)), p.OutputChannel, p.Payload, g.ID}
 	n.Outputs = slices.DeleteFunc(n.Outputs, func(old Output) bool {
-		if p.SupersedesOutputID != nil && old.ID == *p.SupersedesOutputID || g.Refers != "" && old.named(g.Refers) {
+		if p.SupersedesOutputID != nil && old.ID == *p.SupersedesOutputID || g.Refers != "" && old.hasID(g.Refers) {
 			return true
 		}
 		return o.Payload.SameSort(old.Payload) && (o.Channel == event.Recap || old.Attempt < o.Attempt)
 	})
 	n.Outputs = append(n.Outputs, o)
 	if _, has := n.Recap(); hadRecap && !has {
-		r.missed = r.missed || r.Evicted // the one before it may have been left out
+		r.missed = r.missed || r.Evicted // a recap of an ancestor may have been left out
 	}
 }
 
-func (o Output) named(text string) bool { return o.ID.String() == text || o.foreign == text }
+// hasID reports whether the output has an id, in the spelling of any program.
+func (o Output) hasID(text string) bool { return o.ID.String() == text || o.foreign == text }
 
-// Recap is the node's current notes, if it has any.
+// Recap returns the node's current notes, false if it has none.
 func (n *Node) Recap() (Output, bool) {
 	for _, o := range n.Outputs {
 		if o.Channel == event.Recap {
@@ -68,7 +71,8 @@ func (n *Node) Artifacts() []Output {
 	return out
 }
 
-// RecapOnPath is the nearest recap of a node and its ancestors (R18).
+// RecapOnPath returns the recap of the node n, or else of its nearest ancestor that has one
+// (docs/design.md#event-order).
 func (r *Run) RecapOnPath(n id.Node) (Output, bool) {
 	for node := r.Nodes[n]; node != nil; node = r.above(node) {
 		if o, ok := node.Recap(); ok {

@@ -8,24 +8,26 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// Proposal is one proposal as its log tells it.
+// Proposal is the fold of the records of one proposal (docs/design.md#proposals). State follows
+// from the records alone. The artifact of a revision is named by its digest; its bytes are an
+// object of the store, which this package does not read.
 type Proposal struct {
 	ID          id.Proposal         `json:"proposalId"`
 	Kind        proposal.Kind       `json:"kind"`
 	State       proposal.State      `json:"state"`
 	Owner       proposal.Owner      `json:"owner"`
 	Provenance  proposal.Provenance `json:"provenance"`
-	Revisions   []ProposalRevision  `json:"revisions"` // the oldest first; the last one counts
-	Approvals   []ProposalApproval  `json:"approvals"` // as given, void ones too
-	History     []ProposalMove      `json:"history"`   // as it went, from the creation on
+	Revisions   []ProposalRevision  `json:"revisions"` // oldest first, at least one; the last one is in force
+	Approvals   []ProposalApproval  `json:"approvals"` // in the order of the log, with the void ones
+	History     []ProposalMove      `json:"history"`   // in the order of the log, starting with the creation
 	CreatedAtMs int64               `json:"createdAtMs"`
-	UpdatedAtMs int64               `json:"updatedAtMs"` // of the last record about it
+	UpdatedAtMs int64               `json:"updatedAtMs"` // time of the last accepted record
 
 	applied   proposal.Applied // the last activation
 	appliedAt int64            // its event index
 }
 
-// ProposalRevision is one version of what is proposed, with whoever wrote it and why.
+// ProposalRevision is one version of the proposed artifact, with its author and the stated reason.
 type ProposalRevision struct {
 	Revision   int64                `json:"revision"` // from 1
 	Artifact   proposal.Artifact    `json:"artifact"`
@@ -33,26 +35,26 @@ type ProposalRevision struct {
 	Version    string               `json:"version,omitzero"`
 	Title      string               `json:"title,omitzero"`
 	Rationale  string               `json:"rationale,omitzero"`
-	Duplicates []proposal.Duplicate `json:"duplicates"` // the nearest first
+	Duplicates []proposal.Duplicate `json:"duplicates"` // nearest first
 	Actor      event.Actor          `json:"actor"`
 	AtMs       int64                `json:"atMs"`
 	Reason     string               `json:"reason"`
 }
 
-// ProposalApproval is one person's consent, and why it does not count any more.
+// ProposalApproval is one person's approval of one artifact.
 type ProposalApproval struct {
 	ApprovalID     id.Event     `json:"approvalId"`
 	ArtifactSHA256 canon.Digest `json:"artifactSha256"`
 	Principal      string       `json:"principal"`
 	Role           string       `json:"role"`
-	Void           string       `json:"void,omitzero"` // "" where it counts, if its principal still may
-	Actor          event.Actor  `json:"actor"`
-	AtMs           int64        `json:"atMs"`
-	Reason         string       `json:"reason"`
+	// Void is why the approval no longer counts, "" if it counts while its principal has the role.
+	Void   string      `json:"void,omitzero"`
+	Actor  event.Actor `json:"actor"`
+	AtMs   int64       `json:"atMs"`
+	Reason string      `json:"reason"`
 }
 
-// ProposalMove is one step of a proposal's history. That of the creation has no move and
-// comes from nowhere.
+// ProposalMove is one transition of a proposal's state. The creation has neither Move nor From.
 type ProposalMove struct {
 	Move       proposal.Move  `json:"move,omitzero"`
 	From       proposal.State `json:"from,omitzero"`
@@ -61,18 +63,18 @@ type ProposalMove struct {
 	AtMs       int64          `json:"atMs"`
 	Reason     string         `json:"reason"`
 	EventIndex int64          `json:"eventIndex"`
-	Override   bool           `json:"override,omitzero"` // it went past the gate
+	Override   bool           `json:"override,omitzero"` // applied although the gate refused
 }
 
-// Last is the revision that counts.
+// Last returns the revision in force.
 func (p *Proposal) Last() ProposalRevision { return p.Revisions[len(p.Revisions)-1] }
 
-// Activation is how the proposal came to be applied; ok is false unless it is.
+// Activation returns the last activation; ok is false unless the proposal is applied.
 func (p *Proposal) Activation() (a proposal.Applied, ok bool) {
 	return p.applied, p.State == proposal.StateApplied
 }
 
-// Given are the approvals as a policy weighs them.
+// Given returns the approvals in the form that a policy evaluates, with the void ones.
 func (p *Proposal) Given() []proposal.Approval {
 	out := make([]proposal.Approval, len(p.Approvals))
 	for i, a := range p.Approvals {
@@ -82,31 +84,31 @@ func (p *Proposal) Given() []proposal.Approval {
 	return out
 }
 
-// Proposals folds the proposals log. It believes no record that the model does not allow
-// where it stands: whatever somebody wrote into the log by hand, nothing is applied but
-// the bytes of a last revision, by a record that says what let it be. What was not
-// believed is a finding.
+// Proposals folds the proposals log of a store. It ignores records that the state machine of
+// proposals does not allow at their position, so that records written by hand cannot install
+// anything but the artifact of a last revision, by a record that states its permission. Each
+// ignored record is a finding.
 type Proposals struct {
 	Findings []manifest.Finding
 	Head     manifest.Head
 
-	log   manifest.Log
-	all   map[id.Proposal]*Proposal
-	order []*Proposal // as created
-	blind bool
+	log        manifest.Log
+	all        map[id.Proposal]*Proposal
+	order      []*Proposal // in the order of their creation
+	hasUnknown bool        // see Blind
 }
 
-// NewProposals starts with an empty log.
+// NewProposals returns the fold of an empty log. log names it in findings.
 func NewProposals(log manifest.Log) *Proposals {
 	p := &Proposals{log: log}
 	p.Reset()
 	return p
 }
 
-// Reset implements ports.Visitor.
+// Reset implements ports.Visitor: it forgets everything that was visited.
 func (p *Proposals) Reset() { *p = Proposals{log: p.log, all: map[id.Proposal]*Proposal{}} }
 
-// Visit implements ports.Visitor.
+// Visit implements ports.Visitor. It never returns an error.
 func (p *Proposals) Visit(seg manifest.Segment, head manifest.Head) error {
 	p.Head = head
 	for _, e := range seg.Events {
@@ -115,14 +117,15 @@ func (p *Proposals) Visit(seg manifest.Segment, head manifest.Head) error {
 	return nil
 }
 
-// Blind reports a record of a form that this version does not know and that must not be
-// passed over: it could have taken something out of use.
-func (p *Proposals) Blind() bool { return p.blind }
+// Blind reports a record of an unknown form that is not ignorable. Such a record may have rolled
+// something back; Installed then lists nothing.
+func (p *Proposals) Blind() bool { return p.hasUnknown }
 
+// fold folds one record, or reports why it is ignored.
 func (p *Proposals) fold(e event.Event) {
 	if e.Foreign() {
-		p.blind = p.blind || !e.Ignorable
-		p.find(manifest.UnknownEvents, e, "event %d (%s) has a form that this version does not know", e.Index,
+		p.hasUnknown = p.hasUnknown || !e.Ignorable
+		p.addFinding(manifest.UnknownEvents, e, "event %d (%s) has a form that is unknown to this version", e.Index,
 			e.Data.Kind())
 		return
 	}
@@ -131,39 +134,45 @@ func (p *Proposals) fold(e event.Event) {
 		return
 	}
 	about, ordinal, _ := r.About()
-	one, why := p.all[about], ""
+	// problem states why the record is ignored, as the end of a sentence; "" accepts it.
+	prop, problem := p.all[about], ""
 	switch c, creates := r.(proposal.Created); {
 	case ordinal != e.Index:
-		why = "it says that it is another event" // a record that was copied from elsewhere
-	case creates && one != nil:
-		why = "the proposal was created before"
+		problem = "its ordinal is not its event index" // the record was copied from another position
+	case creates && prop != nil:
+		problem = "the proposal was already created"
 	case creates:
 		p.create(e, c)
-	case one == nil:
-		why = "no such proposal was created"
+	case prop == nil:
+		problem = "the proposal was never created"
 	default:
-		if why = p.act(one, e, r); why == "" {
-			one.UpdatedAtMs = e.TimestampMs
+		if problem = p.applyRecord(prop, e, r); problem == "" {
+			prop.UpdatedAtMs = e.TimestampMs
 		}
 	}
-	if why != "" {
-		p.find(manifest.BrokenReference, e, "event %d (%s of %s) is not believed: %s", e.Index, r.Kind(), about, why)
+	if problem != "" {
+		p.addFinding(manifest.BrokenReference, e, "event %d (%s of %s) is ignored: %s", e.Index, r.Kind(), about,
+			problem)
 	}
 }
 
+// create adds a proposal in state draft with its first revision. The caller has checked that no
+// proposal has this id.
 func (p *Proposals) create(e event.Event, c proposal.Created) {
-	one := &Proposal{ID: c.ProposalID, Kind: c.Of, State: proposal.StateDraft, Owner: c.Owner, Provenance: c.Provenance,
-		Approvals: []ProposalApproval{}, CreatedAtMs: e.TimestampMs, UpdatedAtMs: e.TimestampMs}
-	one.Revisions = []ProposalRevision{{Revision: 1, Artifact: c.Artifact, Slot: c.Slot, Version: c.Version,
+	prop := &Proposal{ID: c.ProposalID, Kind: c.Of, State: proposal.StateDraft, Owner: c.Owner,
+		Provenance: c.Provenance,
+		Approvals:  []ProposalApproval{}, CreatedAtMs: e.TimestampMs, UpdatedAtMs: e.TimestampMs}
+	prop.Revisions = []ProposalRevision{{Revision: 1, Artifact: c.Artifact, Slot: c.Slot, Version: c.Version,
 		Title:     c.Title,
 		Rationale: c.Rationale, Duplicates: c.Duplicates, Actor: e.Actor, AtMs: e.TimestampMs, Reason: c.Reason}}
-	one.History = []ProposalMove{{To: one.State, Actor: e.Actor, AtMs: e.TimestampMs, Reason: c.Reason,
+	prop.History = []ProposalMove{{To: prop.State, Actor: e.Actor, AtMs: e.TimestampMs, Reason: c.Reason,
 		EventIndex: e.Index}}
-	p.all[one.ID] = one
-	p.order = append(p.order, one)
+	p.all[prop.ID] = prop
+	p.order = append(p.order, prop)
 }
 
-func (p *Proposals) find(code manifest.FindingCode, e event.Event, format string, args ...any) {
+// addFinding records a finding about the event e.
+func (p *Proposals) addFinding(code manifest.FindingCode, e event.Event, format string, args ...any) {
 	f := manifest.NewFinding(code, p.log.Root, format, args...)
 	f.Event = &e.Index
 	p.Findings = append(p.Findings, f)

@@ -13,15 +13,15 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-var robot = event.Actor{Kind: event.Agent, Ref: "ada"} // it calls itself like the person
+var agentNamedAda = event.Actor{Kind: event.Agent, Ref: "ada"} // it calls itself like the person
 
-// A log whose digests are right can still have been written by hand: every record here
-// may stand in a file, and none of them may put anything into use.
-func TestForgedRecordsApplyNothing(t *testing.T) {
+// A log with valid digests can still have been written by hand: none of these records may install
+// anything.
+func TestForgedRecordsInstallNothing(t *testing.T) {
 	stolen := id.NewProposal(id.Seed{9})
 	for name, forge := range map[string]func(l *learning, p id.Proposal, good proposal.Activation) (event.Actor,
 		event.Payload){
-		"of bytes that nobody proposed": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor,
+		"of bytes that were not proposed": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor,
 			event.Payload) {
 			a.SHA256 = canon.Sum([]byte("evil"))
 			return person, proposal.Apply(l.at(p), a)
@@ -60,10 +60,11 @@ func TestForgedRecordsApplyNothing(t *testing.T) {
 		},
 		"past the gate by an agent": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor,
 			event.Payload) {
-			a.Override, a.By = true, robot
-			return robot, proposal.Apply(l.at(p), a)
+			a.Override, a.By = true, agentNamedAda
+			return agentNamedAda, proposal.Apply(l.at(p), a)
 		},
-		"in somebody's name": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor, event.Payload) {
+		"in the name of another person": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor,
+			event.Payload) {
 			a.By.Ref = "bob"
 			return person, proposal.Apply(l.at(p), a)
 		},
@@ -94,9 +95,10 @@ func TestForgedRecordsApplyNothing(t *testing.T) {
 			continue
 		}
 		if f := l.fold.Findings[0]; f.Code != manifest.BrokenReference || *f.Event != l.next-1 ||
-			!strings.Contains(f.Message, "is not believed: ") || f.Path != "proposals" {
+			!strings.Contains(f.Message, "is ignored: ") || f.Path != "proposals" {
 			t.Errorf("%s: %+v", name, f)
-		} else if name == "of an earlier revision" && !strings.Contains(f.Message, "other bytes") {
+		} else if name == "of an earlier revision" &&
+			!strings.Contains(f.Message, "its artifact is not that of the last revision") {
 			t.Errorf("%s: %s", name, f.Message)
 		}
 	}
@@ -104,7 +106,7 @@ func TestForgedRecordsApplyNothing(t *testing.T) {
 
 func TestForgedApprovalsDoNotCount(t *testing.T) {
 	for name, change := range map[string]func(a *proposal.Approved) event.Actor{
-		"by an agent":    func(a *proposal.Approved) event.Actor { return robot },
+		"by an agent":    func(a *proposal.Approved) event.Actor { return agentNamedAda },
 		"in bob's name":  func(a *proposal.Approved) event.Actor { a.Principal = "bob"; return person },
 		"of other bytes": func(a *proposal.Approved) event.Actor { a.ArtifactSHA256 = canon.Sum(nil); return person },
 		"called other":   func(a *proposal.Approved) event.Actor { a.ApprovalID = id.EventOf("x", "y"); return person },
@@ -139,7 +141,7 @@ func TestOtherForgedRecordsChangeNothing(t *testing.T) {
 	} {
 		if l.add(person, data()) || l.get("", p).State != proposal.StateDraft || len(l.get("", p).Revisions) != 1 ||
 			l.get("", p).Last().Title != "one" {
-			t.Errorf("%s: believed", name)
+			t.Errorf("%s: accepted", name)
 		}
 	}
 	l.apply("", p)
@@ -147,16 +149,16 @@ func TestOtherForgedRecordsChangeNothing(t *testing.T) {
 		canon.Digest{})) || l.texts("") != "one" {
 		t.Error("rolled back from another slot")
 	}
-	// A lie about what came back takes out all the same.
+	// A record with a wrong RestoredSHA256 rolls back all the same.
 	if l.add(person, proposal.RollBack(l.at(p), l.get("", p).Last().Slot, canon.Sum(nil))) || l.texts("") != "" ||
 		l.get("", p).State != proposal.StateArchived {
-		t.Error("a record that is wrong about what came back keeps something in use")
+		t.Error("a record with a wrong restoredSha256 does not roll back")
 	}
 }
 
-// A newer version may have taken something out of use with a record of its own: nothing is
-// in use before somebody can read it. One that may be passed over is.
-func TestNothingIsInstalledOfALogThatCannotBeRead(t *testing.T) {
+// A newer version may have rolled something back with a record of an unknown form: then nothing is
+// installed. An ignorable record has no such effect.
+func TestNothingIsInstalledFromAnUnreadableLog(t *testing.T) {
 	for _, tt := range []struct {
 		name, was, is string
 		blind         bool
@@ -183,7 +185,7 @@ func TestNothingIsInstalledOfALogThatCannotBeRead(t *testing.T) {
 		}
 		l.fold.Reset()
 		if l.fold.Blind() || len(l.fold.List(projections.ProposalFilter{})) > 0 {
-			t.Error("a reading that starts over remembers")
+			t.Error("state remains after Reset")
 		}
 	}
 }

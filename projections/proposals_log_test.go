@@ -13,7 +13,7 @@ import (
 
 var proposalsLog = manifest.StoreLog(auditStore, proposal.Table)
 
-// learning is a proposals log that is written record by record, and its fold.
+// learning writes a proposals log record by record and folds it.
 type learning struct {
 	t    testing.TB
 	fold *projections.Proposals
@@ -25,13 +25,13 @@ func newLearning(t testing.TB) *learning {
 	return &learning{t: t, fold: projections.NewProposals(proposalsLog)}
 }
 
-// at is what the next record of a proposal begins with.
+// at returns the common members of the next record of a proposal.
 func (l *learning) at(p id.Proposal) proposal.At {
 	return proposal.At{Proposal: p, Ordinal: l.next, Reason: "because"}
 }
 
-// add writes a record as a store does, so that only what can be in a file is folded, and
-// reports whether it was believed.
+// add encodes a record as a store does, so that only storable records are folded, and reports
+// whether it was accepted.
 func (l *learning) add(by event.Actor, data event.Payload) bool {
 	l.t.Helper()
 	seg, err := manifest.EncodeSegment(proposalsLog,
@@ -57,7 +57,7 @@ func (l *learning) visit(line []byte) bool {
 	return len(l.fold.Findings) == before
 }
 
-// draftOf is a draft for a slot that differs from every other with another text.
+// draftOf returns a draft for a slot; different texts give different artifacts.
 func draftOf(slot, text string) proposal.Draft {
 	d, err := proposal.ParseFile([]byte(`{"kind":"workflow-chain-pack","title":"` + text + `","artifact":{"id":"` +
 		slot + `","steps":["` + text + `"],"version":"1.0.0"}}`))
@@ -94,7 +94,7 @@ func (l *learning) approve(workspace string, p id.Proposal, by event.Actor) prop
 	return a
 }
 
-// activation is what applying the last revision through the gate needs.
+// activation returns the activation of the last revision with these approvals.
 func (l *learning) activation(one *projections.Proposal, approvals ...id.Event) proposal.Activation {
 	last := one.Last()
 	return proposal.Activation{Mode: proposal.ApprovalGate, Approvals: approvals, By: person,
@@ -117,7 +117,7 @@ func (l *learning) rollBack(workspace string, p id.Proposal) {
 	}
 }
 
-// texts are the titles of what is installed, as a view of a workspace has them.
+// texts returns the titles of what is installed in a workspace.
 func (l *learning) texts(workspace string) string {
 	var out []string
 	for _, in := range l.fold.Installed(workspace) {

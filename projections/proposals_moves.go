@@ -11,28 +11,29 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// act folds a record about a proposal that was created. why is "" where it was believed;
-// else nothing has changed.
-func (p *Proposals) act(one *Proposal, e event.Event, r proposal.Record) (why string) {
+// applyRecord folds a record about an existing proposal. problem is "" if the record is accepted;
+// otherwise it states why not, and the proposal is unchanged.
+func (p *Proposals) applyRecord(prop *Proposal, e event.Event, r proposal.Record) (problem string) {
 	switch r := r.(type) {
 	case proposal.Revised:
-		return one.revise(e, r)
+		return prop.revise(e, r)
 	case proposal.Approved:
-		return one.approve(e, r)
+		return prop.approve(e, r)
 	case proposal.Applied:
-		return one.apply(e, r)
+		return prop.apply(e, r)
 	case proposal.Rejected:
-		return one.move(e, proposal.MoveReject, r)
+		return prop.transition(e, proposal.MoveReject, r)
 	case proposal.Archived:
-		return one.move(e, proposal.MoveArchive, r)
+		return prop.transition(e, proposal.MoveArchive, r)
 	case proposal.RolledBack:
-		return p.rollBack(one, e, r)
+		return p.rollBack(prop, e, r)
 	}
-	return "it is of an unknown kind"
+	return "its kind is unknown"
 }
 
-// move is the last thing that folding a record does: what it refuses has changed nothing.
-func (p *Proposal) move(e event.Event, m proposal.Move, r proposal.Record) (why string) {
+// transition changes the state and adds to the history. Callers check everything else before, since
+// a refused record must not change anything.
+func (p *Proposal) transition(e event.Event, m proposal.Move, r proposal.Record) (problem string) {
 	to, err := proposal.Next(p.State, m)
 	if err != nil {
 		return fault.Of(err).Message
@@ -44,17 +45,17 @@ func (p *Proposal) move(e event.Event, m proposal.Move, r proposal.Record) (why 
 	return ""
 }
 
-// revise adds a revision. Every approval was of an earlier one, and is void from now on
-// even where the bytes are the same: its giver was told another title or rationale.
-func (p *Proposal) revise(e event.Event, r proposal.Revised) (why string) {
+// revise adds a revision and voids all approvals, even if the artifact has the same bytes: they
+// were given with another title or rationale.
+func (p *Proposal) revise(e event.Event, r proposal.Revised) (problem string) {
 	switch next := int64(len(p.Revisions)) + 1; {
 	case r.Revision != next:
-		return fmt.Sprintf("it is revision %d where %d comes next", r.Revision, next)
+		return fmt.Sprintf("its revision is %d, expected %d", r.Revision, next)
 	case r.Slot.Kind != p.Kind:
-		return fmt.Sprintf("it is of the kind %q, and the proposal is of %q", r.Slot.Kind, p.Kind)
+		return fmt.Sprintf("its kind is %q, the kind of the proposal is %q", r.Slot.Kind, p.Kind)
 	}
-	if why = p.move(e, proposal.MoveRevise, r); why != "" {
-		return why
+	if problem = p.transition(e, proposal.MoveRevise, r); problem != "" {
+		return problem
 	}
 	p.Revisions = append(p.Revisions, ProposalRevision{Revision: r.Revision, Artifact: r.Artifact, Slot: r.Slot,
 		Version: r.Version,
@@ -68,17 +69,18 @@ func (p *Proposal) revise(e event.Event, r proposal.Revised) (why string) {
 	return ""
 }
 
-// approve adds a person's consent to the revision that counts.
-func (p *Proposal) approve(e event.Event, r proposal.Approved) (why string) {
+// approve adds a person's approval of the last revision. The principal has to be the human actor of
+// the record, and the artifact that of the last revision.
+func (p *Proposal) approve(e event.Event, r proposal.Approved) (problem string) {
 	switch {
 	case !p.State.Open():
 		return fault.Of(proposal.CheckApprove(p.State)).Message
 	case e.Actor.Kind != event.Human || r.Principal != proposal.NameOf(e.Actor):
-		return "it was not given by the person that it names"
+		return "its actor is not the person that it names"
 	case r.ApprovalID != e.ID:
-		return "it has not the id of its event"
+		return "its approvalId is not the id of its event"
 	case r.ArtifactSHA256 != p.Last().Artifact.SHA256:
-		return "it is of other bytes than the last revision"
+		return "its artifact is not that of the last revision"
 	}
 	p.Approvals = append(p.Approvals, ProposalApproval{ApprovalID: r.ApprovalID, ArtifactSHA256: r.ArtifactSHA256,
 		Principal: r.Principal,
@@ -86,33 +88,36 @@ func (p *Proposal) approve(e event.Event, r proposal.Approved) (why string) {
 	return ""
 }
 
-// apply installs the last revision, where the record says what let it be (RFC 0096 E).
-func (p *Proposal) apply(e event.Event, r proposal.Applied) (why string) {
+// apply marks the last revision as installed. The record has to name artifact, slot and reference
+// of that revision, and the permission: approvals that count, an override by a person, or a policy
+// without a gate (docs/design.md#proposals).
+func (p *Proposal) apply(e event.Event, r proposal.Applied) (problem string) {
 	last := p.Last()
 	switch {
 	case r.ArtifactSHA256 != last.Artifact.SHA256:
-		return "it is of other bytes than the last revision"
+		return "its artifact is not that of the last revision"
+	// A revision without a slot id cannot be installed.
 	case last.Slot.ID == "" || r.Slot != last.Slot ||
 		r.InstalledRef != proposal.InstalledRef(last.Slot, last.Version, last.Artifact.SHA256):
-		return "it names another place than the last revision"
+		return "its slot or reference is not that of the last revision"
 	case r.Principal != proposal.NameOf(e.Actor):
-		return "it was not done by the one that it names"
+		return "its actor is not the principal that it names"
 	case r.Override && e.Actor.Kind != event.Human:
-		return "nobody but a person goes past the gate"
+		return "only a person may override the gate"
 	case r.Mode == proposal.ApprovalGate && !r.Override && len(r.ApprovalIDs) == 0:
-		return "it went through the gate, and nobody approved"
+		return "it passed the gate without an approval"
 	case slices.ContainsFunc(r.ApprovalIDs, func(a id.Event) bool { return !p.approvedBy(a) }):
-		return "it relies on an approval that does not count"
+		return "it names an approval that is void or unknown"
 	}
-	if why = p.move(e, proposal.MoveApply, r); why != "" {
-		return why
+	if problem = p.transition(e, proposal.MoveApply, r); problem != "" {
+		return problem
 	}
 	p.History[len(p.History)-1].Override = r.Override
 	p.applied, p.appliedAt = r, e.Index
 	return ""
 }
 
-// approvedBy reports an approval of the last revision.
+// approvedBy reports whether an approval exists and is not void.
 func (p *Proposal) approvedBy(a id.Event) bool {
 	return slices.ContainsFunc(p.Approvals, func(given ProposalApproval) bool {
 		return given.ApprovalID == a &&
@@ -120,20 +125,21 @@ func (p *Proposal) approvedBy(a id.Event) bool {
 	})
 }
 
-// rollBack takes an installation out. A record that is wrong about what came back is
-// believed all the same, since what is installed does not follow from it: to doubt it
-// would keep in use what somebody took out.
-func (p *Proposals) rollBack(one *Proposal, e event.Event, r proposal.RolledBack) (why string) {
-	if one.State == proposal.StateApplied && r.Slot != one.applied.Slot {
-		return "it names another place than where it was installed"
+// rollBack removes an installation. A record with a wrong RestoredSHA256 is reported and accepted
+// all the same: what is installed is computed and does not depend on that field, and ignoring the
+// record would keep an artifact in use that was rolled back.
+func (p *Proposals) rollBack(prop *Proposal, e event.Event, r proposal.RolledBack) (problem string) {
+	if prop.State == proposal.StateApplied && r.Slot != prop.applied.Slot {
+		return "its slot is not that of the activation"
 	}
-	restored := p.RestoredBy(one)
-	if why = one.move(e, proposal.MoveRollBack, r); why != "" {
-		return why
+	// Computed before the transition: afterwards the proposal is no longer the installed one.
+	restored := p.RestoredBy(prop)
+	if problem = prop.transition(e, proposal.MoveRollBack, r); problem != "" {
+		return problem
 	}
 	if r.RestoredSHA256 != restored {
-		p.find(manifest.BrokenReference, e, "event %d says that %q came back, and %q did", e.Index, r.RestoredSHA256,
-			restored)
+		p.addFinding(manifest.BrokenReference, e, "event %d records that %q was restored, but it was %q",
+			e.Index, r.RestoredSHA256, restored)
 	}
 	return ""
 }

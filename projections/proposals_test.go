@@ -35,8 +35,7 @@ func TestEveryRevisionStaysReadableAndVoidsApprovals(t *testing.T) {
 		a.Reason != "because" || one.Given()[0].Void != a.Void {
 		t.Errorf("%+v", one.Approvals)
 	}
-	// The same title again: a revision to the very bytes that were approved does not
-	// bring the approval back.
+	// A revision back to the approved bytes does not make the void approval count again.
 	l.add(person, proposal.Revise(l.at(p), 3, draftOf("test.flow", "one"), nil))
 	if l.add(person, proposal.Apply(l.at(p), l.activation(one, first.ApprovalID))) ||
 		one.State != proposal.StateRevised {
@@ -48,7 +47,7 @@ func TestEveryRevisionStaysReadableAndVoidsApprovals(t *testing.T) {
 	}
 }
 
-func TestWhatIsInstalled(t *testing.T) {
+func TestInstalled(t *testing.T) {
 	l := newLearning(t)
 	a, b := l.create(1, "", draftOf("test.flow", "a")), l.create(2, "", draftOf("test.flow", "b"))
 	own, far := l.create(3, "shop", draftOf("test.flow", "own")), l.create(4, "home", draftOf("test.flow", "far"))
@@ -74,7 +73,7 @@ func TestWhatIsInstalled(t *testing.T) {
 	}
 	if l.fold.RestoredBy(one) != l.get("", b).Last().Artifact.SHA256 || !l.fold.RestoredBy(l.get("", b)).IsZero() ||
 		!l.fold.RestoredBy(l.get("shop", own)).IsZero() {
-		t.Error("what would come back is not what was there before")
+		t.Error("RestoredBy is not the previous installation")
 	}
 	l.rollBack("", a)
 	if got := l.texts("shop"); got != "other b own" || one.State != proposal.StateArchived {
@@ -86,7 +85,7 @@ func TestWhatIsInstalled(t *testing.T) {
 	}
 }
 
-func TestFindingAndListing(t *testing.T) {
+func TestFindAndListProposals(t *testing.T) {
 	l := newLearning(t)
 	a, b := l.create(1, "", draftOf("test.flow", "a")), l.create(2, "", draftOf("test.flow", "b"))
 	own := l.create(3, "shop", draftOf("test.flow", "own"))
@@ -127,7 +126,7 @@ func TestFindingAndListing(t *testing.T) {
 	}
 }
 
-func TestTheWireObject(t *testing.T) {
+func TestProposalWireForm(t *testing.T) {
 	l := newLearning(t)
 	d := draftOf("test.flow", "one")
 	d.SourceRunIDs = []id.Run{auditRun}
@@ -180,12 +179,12 @@ func TestTheWireObject(t *testing.T) {
 			t.Errorf("%v\n%s\n%s", err, got, e.want)
 		}
 	}
-	againstPublished(t, "proposal.schema.json", append(shapes, wire(p)))
+	validateAgainstPublishedSchema(t, "proposal.schema.json", append(shapes, wire(p)))
 }
 
-// againstPublished validates documents by a schema that others published, where it lies
+// validateAgainstPublishedSchema validates documents against a published schema, if it is available
 // beside the checkout.
-func againstPublished(t *testing.T, name string, documents []string) {
+func validateAgainstPublishedSchema(t *testing.T, name string, documents []string) {
 	t.Helper()
 	text, err := os.ReadFile("../../shared/data/openwop/schemas/" + name)
 	if err != nil {

@@ -12,111 +12,114 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// ProposalFilter says which proposals are meant. Workspace is always asked: "" means those
-// of none. State and Kind "" are any.
+// ProposalFilter selects proposals. Workspace always applies: "" selects those without a workspace.
+// An empty State or Kind selects all.
 type ProposalFilter struct {
 	Workspace string
 	State     proposal.State
 	Kind      proposal.Kind
 }
 
-func (f ProposalFilter) takes(p *Proposal) bool {
+// matches reports whether the filter selects a proposal.
+func (f ProposalFilter) matches(p *Proposal) bool {
 	return p.Owner.Workspace == f.Workspace && (f.State == "" || p.State == f.State) &&
 		(f.Kind == "" || p.Kind == f.Kind)
 }
 
-// List is what a filter takes, the newest first, as created.
+// List returns the selected proposals, newest first by creation, never nil.
 func (p *Proposals) List(f ProposalFilter) []*Proposal {
 	out := []*Proposal{}
-	for _, one := range slices.Backward(p.order) {
-		if f.takes(one) {
-			out = append(out, one)
+	for _, prop := range slices.Backward(p.order) {
+		if f.matches(prop) {
+			out = append(out, prop)
 		}
 	}
 	return out
 }
 
-// Find is the proposal of a workspace that an id names, or the beginning of one, with or
-// without "prop_". PROPOSAL_NOT_FOUND is the answer for another workspace's too: nothing
-// tells that it is there. VALIDATION_ERROR: several begin so.
+// Find returns the proposal of a workspace by its id or a prefix of it, with or without "prop_".
+// Errors: PROPOSAL_NOT_FOUND, also for a proposal of another workspace, so that its existence is
+// not revealed; VALIDATION_ERROR if several ids have the prefix.
 func (p *Proposals) Find(workspace, ref string) (*Proposal, error) {
 	var found []*Proposal
-	for _, one := range p.List(ProposalFilter{Workspace: workspace}) {
-		if one.ID.String() == ref {
-			return one, nil
+	for _, prop := range p.List(ProposalFilter{Workspace: workspace}) {
+		if prop.ID.String() == ref {
+			return prop, nil
 		}
-		if begins(one.ID, ref) {
-			found = append(found, one)
+		if hasIDPrefix(prop.ID, ref) {
+			found = append(found, prop)
 		}
 	}
 	switch len(found) {
 	case 0:
-		return nil, fault.New(fault.ProposalNotFound, "no proposal here is called %q, and none begins with it", ref)
+		return nil, fault.New(fault.ProposalNotFound, "this workspace has no proposal with the id or prefix %q", ref)
 	case 1:
 		return found[0], nil
 	}
-	return nil, fault.New(fault.ValidationError, "%d proposals begin with %q", len(found), ref).
+	return nil, fault.New(fault.ValidationError, "%d proposals match the prefix %q", len(found), ref).
 		Suggest("Give more characters of the id.").With("field", "proposalId").
-		With("expected", "the beginning of one id").With("got", ref)
+		With("expected", "a prefix of one id").With("got", ref)
 }
 
-func begins(p id.Proposal, ref string) bool {
+// hasIDPrefix reports whether ref is a prefix of the id that has at least one character after
+// "prop_".
+func hasIDPrefix(p id.Proposal, ref string) bool {
 	const prefix = "prop_"
 	return ref != "" && ref != prefix &&
 		(strings.HasPrefix(p.String(), ref) || strings.HasPrefix(p.String(), prefix+ref))
 }
 
-// Installed is what an applied proposal brought.
+// Installed is what an applied proposal installed.
 type Installed struct {
 	ProposalID id.Proposal       `json:"proposalId"`
 	Slot       proposal.Slot     `json:"slot"`
 	Version    string            `json:"version,omitzero"`
 	Artifact   proposal.Artifact `json:"artifact"`
 	Ref        string            `json:"ref"`
-	Workspace  string            `json:"workspace,omitzero"` // "" is seen in every workspace
+	Workspace  string            `json:"workspace,omitzero"` // "" is visible in every workspace
 	AtMs       int64             `json:"atMs"`               // of the activation
 
-	at place
+	key slotKey
 }
 
-// place is where one thing is installed at a time. Of a prompt template several versions
-// stand side by side, since a workflow may ask for one of them.
-type place struct {
+// slotKey names the position that one installed artifact occupies. Several versions of a prompt
+// template are installed at once, since a workflow may name a version.
+type slotKey struct {
 	slot      proposal.Slot
-	version   string // of a prompt template
+	version   string // of prompt templates, else ""
 	workspace string
 }
 
-// placeOf is where what a proposal holds now is installed, or would be.
-func placeOf(one *Proposal) place {
-	last := one.Last()
-	at := place{slot: last.Slot, workspace: one.Owner.Workspace}
+// slotKeyOf returns where the last revision of a proposal is installed, or would be.
+func slotKeyOf(prop *Proposal) slotKey {
+	last := prop.Last()
+	key := slotKey{slot: last.Slot, workspace: prop.Owner.Workspace}
 	if last.Slot.Kind == proposal.PromptTemplate {
-		at.version = last.Version
+		key.version = last.Version
 	}
-	return at
+	return key
 }
 
-// Installed lists what is in use in a workspace: in each slot (and for prompt templates
-// of each version) the newest applied proposal that was not taken back, of the workspace
-// itself and of none. Where both have one in a slot, both are listed: no source shadows
-// another, and whoever looks for that name says so. It is in order of kind, id, version
-// and workspace.
+// Installed lists what is in use in a workspace: in each slot (and for prompt templates in each
+// version) the newest applied proposal that was not rolled back, of the workspace itself and of no
+// workspace. If both have one in a slot, both are listed: no source overrides another, and the
+// lookup of that name reports the conflict. The order is kind, id, version, workspace.
 //
-// Nothing is listed of a log that Blind tells of. A log that is damaged may have lost
-// what took something out: whoever asks has to know its verdict.
+// The list is empty if Blind reports true. A damaged log may have lost a rollback: the caller has
+// to check the log's verdict.
 func (p *Proposals) Installed(workspace string) []Installed {
 	out := []Installed{}
-	if p.blind {
+	if p.hasUnknown {
 		return out
 	}
-	for at, one := range p.newest(nil) {
-		if at.workspace != "" && at.workspace != workspace {
+	for key, prop := range p.installedBySlot(nil) {
+		if key.workspace != "" && key.workspace != workspace {
 			continue
 		}
-		last := one.Last()
-		out = append(out, Installed{ProposalID: one.ID, Slot: at.slot, Version: last.Version, Artifact: last.Artifact,
-			Ref: one.applied.InstalledRef, Workspace: at.workspace, AtMs: one.History[len(one.History)-1].AtMs, at: at})
+		last := prop.Last()
+		out = append(out, Installed{ProposalID: prop.ID, Slot: key.slot, Version: last.Version, Artifact: last.Artifact,
+			Ref: prop.applied.InstalledRef, Workspace: key.workspace, AtMs: prop.History[len(prop.History)-1].AtMs,
+			key: key})
 	}
 	slices.SortFunc(out, func(a, b Installed) int {
 		return cmp.Or(cmp.Compare(a.Slot.Kind, b.Slot.Kind), cmp.Compare(a.Slot.ID, b.Slot.ID),
@@ -125,51 +128,53 @@ func (p *Proposals) Installed(workspace string) []Installed {
 	return out
 }
 
-// Displaced is what is in use where a proposal would be installed, or is; nil where
+// Displaced returns what is in use in the slot of a proposal, the proposal itself included; nil if
 // nothing is.
-func (p *Proposals) Displaced(one *Proposal) *Installed {
-	at := placeOf(one)
-	for _, i := range p.Installed(at.workspace) {
-		if i.at == at {
+func (p *Proposals) Displaced(prop *Proposal) *Installed {
+	key := slotKeyOf(prop)
+	for _, i := range p.Installed(key.workspace) {
+		if i.key == key {
 			return &i
 		}
 	}
 	return nil
 }
 
-// RestoredBy is the digest of what would come back if a proposal were rolled back now:
-// zero where it is not what is installed in its slot, and where nothing was before it.
-func (p *Proposals) RestoredBy(one *Proposal) canon.Digest {
-	if one.State != proposal.StateApplied {
+// RestoredBy returns the digest of the artifact that would be in use after rolling a proposal back
+// now. It is zero if the proposal is not the one in use in its slot, and if no other was applied
+// before it.
+func (p *Proposals) RestoredBy(prop *Proposal) canon.Digest {
+	if prop.State != proposal.StateApplied {
 		return canon.Digest{}
 	}
-	at := placeOf(one)
-	before := p.newest(one)[at]
-	if p.newest(nil)[at] != one || before == nil {
+	key := slotKeyOf(prop)
+	before := p.installedBySlot(prop)[key]
+	if p.installedBySlot(nil)[key] != prop || before == nil {
 		return canon.Digest{}
 	}
 	return before.applied.ArtifactSHA256
 }
 
-// newest is which proposal is installed where, with one left out of account. What is
-// applied was checked as it came in; that its bytes are still those of the last revision
-// is checked again here, where it takes effect.
-func (p *Proposals) newest(without *Proposal) map[place]*Proposal {
-	out := map[place]*Proposal{}
-	for _, one := range p.order {
-		if one == without || one.State != proposal.StateApplied ||
-			one.applied.ArtifactSHA256 != one.Last().Artifact.SHA256 {
+// installedBySlot returns the proposal in use in each slot, computed without the proposal except.
+// The artifact of an activation was compared with the last revision when it was folded; it is
+// compared again here, where it takes effect.
+func (p *Proposals) installedBySlot(except *Proposal) map[slotKey]*Proposal {
+	out := map[slotKey]*Proposal{}
+	for _, prop := range p.order {
+		if prop == except || prop.State != proposal.StateApplied ||
+			prop.applied.ArtifactSHA256 != prop.Last().Artifact.SHA256 {
 			continue
 		}
-		at := placeOf(one)
-		if other := out[at]; other == nil || one.appliedAt > other.appliedAt {
-			out[at] = one
+		key := slotKeyOf(prop)
+		if other := out[key]; other == nil || prop.appliedAt > other.appliedAt {
+			out[key] = prop
 		}
 	}
 	return out
 }
 
-// Wire is a proposal as RFC 0096 shows it, with the artifact of its last revision.
+// Wire returns a proposal in its public form (docs/design.md#proposals), with the artifact of its
+// last revision, which the caller reads.
 func (p *Proposal) Wire(artifact canon.Value) proposal.Proposal {
 	last := p.Last()
 	w := proposal.Proposal{ID: p.ID, Kind: p.Kind, State: p.State, Title: last.Title, Rationale: last.Rationale,

@@ -9,55 +9,59 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// References checks what no single event shows: that every node, edge, gap and
-// output that an event names is there, that a dedupeKey stands once and the eventId
-// follows from it, and which objects the log refers to. It is for verification;
-// nothing is decided by it. What it remembers of an event are some ten bytes, so that
-// a million of them can be checked; what that leaves in doubt is looked at again.
+// References checks what no single event shows: every node, edge, gap and output that an event
+// names exists, each dedupeKey occurs once and determines the eventId. It also reports the objects
+// that the log refers to. It is used by verification and nothing is decided by it. It stores about
+// ten bytes for an event, so that logs of a million events can be checked; Finish reads the log
+// again for the cases that fingerprints cannot decide. See references_second_pass.go.
 type References struct {
-	// Refer is told of objects that events refer to, by the goroutine that visits; nil
-	// where nobody asks.
+	// Refer, if not nil, is called for objects that events refer to, in the goroutine that calls
+	// Visit: for each event with an artifact, and once for every other object.
 	Refer    func(ObjectUse)
-	Findings []manifest.Finding // all of them once Finish has been called
+	Findings []manifest.Finding // complete after Finish
 
-	log     manifest.Log
-	unread  bool // an event could not be read: what others refer to may be its
-	keys    *tally
-	late    []lateCause
-	runs    map[id.Run]*runNote
-	nodes   nodeNotes
-	gaps    names
-	outputs names
-	objects names
-	next    int64 // behind the last event
+	log        manifest.Log
+	hasUnknown bool // an event could not be read: later references may be to what it created
+	// What was met so far, as fingerprints. Finish searches keys for duplicates and checks the
+	// edges in farCauses.
+	keys      *fingerprintList
+	farCauses []farCause
+	runs      map[id.Run]*runRecord
+	nodes     nodeTable
+	gaps      fingerprintSet
+	outputs   fingerprintSet
+	objects   fingerprintSet
+	next      int64 // event index after the last event
 }
 
-// ObjectRef names a content-addressed file.
+// ObjectRef names a content-addressed file of a store.
 type ObjectRef struct {
 	Kind manifest.ObjectKind
 	Ref  canon.Digest
 }
 
-// ObjectUse is an event's reference to an object.
+// ObjectUse is a reference of an event to an object.
 type ObjectUse struct {
 	ObjectRef
-	Event int64
-	First bool // of the log
-	// Says is what an event says about an artifact, zero for other objects.
+	Event int64 // event index
+	First bool  // the first reference of this log to the object
+	// Says is the payload of the event that refers to an artifact, zero for other objects.
 	Says event.OutputPayload
 }
 
-type runNote struct {
-	index    int32 // from 1
+// runRecord is what the check needs of a run.
+type runRecord struct {
+	index    int32 // from 1, in the order of the log
 	workflow canon.Digest
-	hasNode  bool
+	hasNode  bool // a root was created
 }
 
-// nodeKind is event.NodeKind in one byte.
+// nodeKind is event.NodeKind as an index into nodeKinds, to save memory.
 type nodeKind uint8
 
 var nodeKinds = []event.NodeKind{"", event.StepNode, event.CheckpointNode, event.BlockedAttemptNode}
 
+// nodeKindOf returns the index of a kind, 0 for an unknown one.
 func nodeKindOf(k event.NodeKind) nodeKind {
 	for i, known := range nodeKinds {
 		if k == known {
@@ -67,35 +71,35 @@ func nodeKindOf(k event.NodeKind) nodeKind {
 	return 0
 }
 
-// outputName is what a superseding output is held against.
-type outputName struct {
+// outputKey identifies an output: an output may supersede only one of the same node and channel.
+type outputKey struct {
 	output  id.Output
 	node    id.Node
 	channel event.OutputChannel
 }
 
-// NewReferences starts the check of one log.
+// NewReferences starts the check of one log. log names it in findings.
 func NewReferences(log manifest.Log) *References {
 	r := &References{log: log}
 	r.Reset()
 	return r
 }
 
-// Reset starts over.
+// Reset implements ports.Visitor: it forgets everything but Refer.
 func (r *References) Reset() {
-	*r = References{log: r.log, Refer: r.Refer, keys: &tally{}, runs: map[id.Run]*runNote{}}
+	*r = References{log: r.log, Refer: r.Refer, keys: &fingerprintList{}, runs: map[id.Run]*runRecord{}}
 }
 
-// Visit checks one committed segment.
+// Visit implements ports.Visitor: it checks one committed segment. It never returns an error.
 func (r *References) Visit(seg manifest.Segment, _ manifest.Head) error {
-	// An advance names the node that stands later in its own segment.
+	// An advance precedes, in its segment, the creation of the node that it names.
 	ahead := map[id.Node]bool{}
 	for i := range seg.Events {
 		if _, ok := seg.Events[i].Data.(event.NodeCreated); ok {
 			ahead[seg.Events[i].Scope.NodeID] = true
 		}
 	}
-	keys := keysOf(seg.Events)
+	keys := eventKeys(seg.Events)
 	for i := range seg.Events {
 		r.identity(&seg.Events[i], keys[i])
 		r.check(seg.Events, i, ahead)
@@ -104,34 +108,38 @@ func (r *References) Visit(seg manifest.Segment, _ manifest.Head) error {
 	return nil
 }
 
+// find records a finding about e. After an event that could not be read, missing references are not
+// reported: that event may have created what is missing.
 func (r *References) find(e *event.Event, code manifest.FindingCode, format string, args ...any) {
-	if r.unread && code == manifest.BrokenReference {
+	if r.hasUnknown && code == manifest.BrokenReference {
 		return
 	}
 	r.Findings = append(r.Findings, r.finding(e, code, format, args...))
 }
 
+// finding returns a finding about e.
 func (r *References) finding(e *event.Event, code manifest.FindingCode, format string, args ...any) manifest.Finding {
 	f := manifest.NewFinding(code, r.log.Root, "event %d (%s): %s", e.Index, e.Data.Kind(),
 		fmt.Sprintf(format, args...))
-	index := e.Index // of its own: a pointer to the event would keep all of it
+	index := e.Index // a copy: a pointer into the event would keep the event in memory
 	f.Event = &index
 	return f
 }
 
-// check looks at the event at place i of its segment.
+// check verifies the event at index i of its segment. ahead holds the nodes that the segment
+// creates.
 func (r *References) check(events []event.Event, i int, ahead map[id.Node]bool) {
 	e := &events[i]
 	if u, ok := e.Data.(event.Unknown); ok {
-		r.unread = true
+		r.hasUnknown = true
 		if pin := u.Pin(); !pin.IsZero() {
-			r.object(manifest.Snapshot, pin, e) // what it pins is referred to, whatever else it says
+			r.object(manifest.Snapshot, pin, e) // cleanup must keep what an unknown event pins
 		}
 	}
 	if p, ok := e.Data.(event.RunStarted); ok {
 		run := r.runs[e.Scope.RunID]
 		if run == nil {
-			run = &runNote{index: int32(len(r.runs) + 1)}
+			run = &runRecord{index: int32(len(r.runs) + 1)}
 			r.runs[e.Scope.RunID] = run
 		}
 		run.workflow = p.WorkflowHash
@@ -144,18 +152,20 @@ func (r *References) check(events []event.Event, i int, ahead map[id.Node]bool) 
 			r.find(e, manifest.BrokenReference, "run %s was never started", e.Scope.RunID)
 			return
 		}
-		run = &runNote{}
+		// An event of the session as a whole has no run; no recorded node has the run index 0.
+		run = &runRecord{}
 	}
 	if p, ok := e.Data.(event.NodeCreated); ok {
 		r.node(e, p, run)
 		return
 	}
 	if n := e.Scope.NodeID; !n.IsZero() && r.nodes.get(n).run != run.index {
-		r.find(e, manifest.BrokenReference, "node %s is not one of its run", n)
+		r.find(e, manifest.BrokenReference, "node %s does not belong to the run of the event", n)
 	}
 	r.payload(events, i, run, ahead)
 }
 
+// object reports a reference to an object to Refer.
 func (r *References) object(kind manifest.ObjectKind, ref canon.Digest, e *event.Event) {
 	if r.Refer == nil {
 		return
@@ -163,22 +173,27 @@ func (r *References) object(kind manifest.ObjectKind, ref canon.Digest, e *event
 	use := ObjectUse{ObjectRef: ObjectRef{kind, ref}, Event: e.Index}
 	use.First = r.objects.add(fingerprint(use.ObjectRef))
 	if p, ok := e.Data.(event.NodeOutputAppended); ok {
-		use.Says = p.Payload // each may say something else
+		use.Says = p.Payload // every event is reported: payloads may differ
 	} else if !use.First {
 		return
 	}
 	r.Refer(use)
 }
 
-func (r *References) node(e *event.Event, p event.NodeCreated, run *runNote) {
+// node checks and records a new node. It is recorded even with findings, so that one error is
+// reported once and not again for every event of the node.
+//
+// Checked are: the workflow is the one that the run was started with, only the first node of the
+// run has no parent, and a parent is a node of the same run.
+func (r *References) node(e *event.Event, p event.NodeCreated, run *runRecord) {
 	r.object(manifest.Snapshot, p.SnapshotRef, e)
-	note := nodeNote{self: fingerprint(e.Scope.NodeID), run: run.index, kind: nodeKindOf(p.NodeKind)}
+	note := nodeRecord{self: fingerprint(e.Scope.NodeID), run: run.index, kind: nodeKindOf(p.NodeKind)}
 	if p.ParentNodeID != nil {
 		note.parent = fingerprint(*p.ParentNodeID)
 	}
 	switch {
 	case p.WorkflowHash != run.workflow:
-		r.find(e, manifest.BrokenReference, "the node's workflow is not its run's")
+		r.find(e, manifest.BrokenReference, "the workflow of the node is not that of its run")
 	case p.ParentNodeID == nil && run.hasNode:
 		r.find(e, manifest.BrokenReference, "a second root of run %s", e.Scope.RunID)
 	case p.ParentNodeID != nil && r.nodes.get(*p.ParentNodeID).run != run.index:
@@ -188,7 +203,14 @@ func (r *References) node(e *event.Event, p event.NodeCreated, run *runNote) {
 	r.nodes.put(note)
 }
 
-func (r *References) payload(events []event.Event, i int, run *runNote, ahead map[id.Node]bool) {
+// payload checks the references in the data of an event:
+//
+//   - an advance leads to a node that its own segment creates,
+//   - an edge connects a node with its child (see edge),
+//   - a context delta names a node of the run or of the segment,
+//   - a resolved gap was recorded before,
+//   - a superseded output was recorded before, at the same node and channel.
+func (r *References) payload(events []event.Event, i int, run *runRecord, ahead map[id.Node]bool) {
 	e := &events[i]
 	switch p := e.Data.(type) {
 	case event.AdvanceRecorded:
@@ -199,7 +221,7 @@ func (r *References) payload(events []event.Event, i int, run *runNote, ahead ma
 		r.edge(events, i, p, run)
 	case event.ContextSet:
 		if n := p.NodeID; n != nil && !ahead[*n] && r.nodes.get(*n).run != run.index {
-			r.find(e, manifest.BrokenReference, "node %s is not one of its run", n)
+			r.find(e, manifest.BrokenReference, "node %s does not belong to the run of the event", n)
 		}
 	case event.GapRecorded:
 		if g := p.Resolution.ResolvesGapID; g != nil && !r.gaps.has(fingerprint(*g)) {
@@ -207,9 +229,10 @@ func (r *References) payload(events []event.Event, i int, run *runNote, ahead ma
 		}
 		r.gaps.add(fingerprint(p.GapID))
 	case event.NodeOutputAppended:
-		own := outputName{p.OutputID, e.Scope.NodeID, p.OutputChannel}
-		if o := p.SupersedesOutputID; o != nil && !r.outputs.has(fingerprint(outputName{*o, own.node, own.channel})) {
-			r.find(e, manifest.BrokenReference, "it supersedes output %s, which is none of its node and channel", o)
+		own := outputKey{p.OutputID, e.Scope.NodeID, p.OutputChannel}
+		if o := p.SupersedesOutputID; o != nil && !r.outputs.has(fingerprint(outputKey{*o, own.node, own.channel})) {
+			r.find(e, manifest.BrokenReference,
+				"it supersedes output %s, which is not an output of its node and channel", o)
 		}
 		r.outputs.add(fingerprint(own))
 		if p.OutputChannel == event.Artifact {
@@ -218,14 +241,16 @@ func (r *References) payload(events []event.Event, i int, run *runNote, ahead ma
 	}
 }
 
-func (r *References) edge(events []event.Event, i int, p event.EdgeCreated, run *runNote) {
+// edge checks that an edge connects a node of the run with one of its children, and that its cause
+// is an event of the log.
+func (r *References) edge(events []event.Event, i int, p event.EdgeCreated, run *runRecord) {
 	e := &events[i]
 	from, to := r.nodes.get(p.FromNodeID), r.nodes.get(p.ToNodeID)
 	switch {
 	case from.run != run.index || to.run != run.index:
-		r.find(e, manifest.BrokenReference, "an edge between nodes that are not both of its run")
+		r.find(e, manifest.BrokenReference, "an edge between nodes that do not both belong to its run")
 	case to.parent != from.self:
-		r.find(e, manifest.BrokenReference, "an edge to a node whose parent is another")
+		r.find(e, manifest.BrokenReference, "an edge to a node with another parent")
 	case p.EdgeKind == event.CheckpointEdge && to.kind != nodeKindOf(event.CheckpointNode):
 		r.find(e, manifest.BrokenReference, "a checkpoint edge to a node of kind %s", nodeKinds[to.kind])
 	default:

@@ -10,11 +10,11 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// byName is the check of references as it was first written: everything is kept by
-// its name. References must say what it says.
+// byName is a simple version of the check that stores full names. References must report the same
+// findings.
 type byName struct {
 	Objects  map[projections.ObjectRef]int64 // first event that refers to each
-	Claims   []claim                         // what events say about artifacts
+	Claims   []artifactClaim                 // descriptions of artifacts in events
 	Findings []manifest.Finding
 
 	log     manifest.Log
@@ -27,8 +27,8 @@ type byName struct {
 	outputs map[id.Output]outputRef
 }
 
-// claim is what an event says about an artifact.
-type claim struct {
+// artifactClaim is the description of an artifact in an event.
+type artifactClaim struct {
 	Event   int64
 	Payload event.OutputPayload
 }
@@ -50,7 +50,6 @@ func newByName(log manifest.Log) *byName {
 	return r
 }
 
-// Reset starts over.
 func (r *byName) Reset() {
 	*r = byName{log: r.log, Objects: map[projections.ObjectRef]int64{}, keys: map[string]int64{},
 		events: map[id.Event]bool{},
@@ -58,9 +57,8 @@ func (r *byName) Reset() {
 		outputs: map[id.Output]outputRef{}}
 }
 
-// Visit checks one committed segment.
 func (r *byName) Visit(seg manifest.Segment, _ manifest.Head) error {
-	// An advance names the node that stands later in its own segment.
+	// An advance precedes, in its segment, the creation of the node that it names.
 	ahead := map[id.Node]bool{}
 	for _, e := range seg.Events {
 		if _, ok := e.Data.(event.NodeCreated); ok {
@@ -87,10 +85,10 @@ func (r *byName) check(e event.Event, ahead map[id.Node]bool) {
 	if u, ok := e.Data.(event.Unknown); ok {
 		r.unread = true
 		if pin := u.Pin(); !pin.IsZero() {
-			r.object(manifest.Snapshot, pin, e) // what it pins is referred to, whatever else it says
+			r.object(manifest.Snapshot, pin, e) // cleanup must keep what an unknown event pins
 		}
 	}
-	if !e.Foreign() { // a foreign line's key follows a recipe that is not ours
+	if !e.Foreign() { // other programs may derive keys differently
 		key := e.DedupeKey()
 		if first, twice := r.keys[key]; twice {
 			r.find(e, manifest.DuplicateKey, "its dedupeKey is that of event %d", first)
@@ -116,7 +114,7 @@ func (r *byName) check(e event.Event, ahead map[id.Node]bool) {
 		return
 	}
 	if n := e.Scope.NodeID; !n.IsZero() && r.nodes[n].run != e.Scope.RunID {
-		r.find(e, manifest.BrokenReference, "node %s is not one of its run", n)
+		r.find(e, manifest.BrokenReference, "node %s does not belong to the run of the event", n)
 	}
 	r.payload(e, ahead)
 }
@@ -131,7 +129,7 @@ func (r *byName) node(e event.Event, p event.NodeCreated, hash canon.Digest) {
 	r.object(manifest.Snapshot, p.SnapshotRef, e)
 	switch {
 	case p.WorkflowHash != hash:
-		r.find(e, manifest.BrokenReference, "the node's workflow is not its run's")
+		r.find(e, manifest.BrokenReference, "the workflow of the node is not that of its run")
 	case p.ParentNodeID == nil && r.hasNode(e.Scope.RunID):
 		r.find(e, manifest.BrokenReference, "a second root of run %s", e.Scope.RunID)
 	case p.ParentNodeID != nil && r.nodes[*p.ParentNodeID].run != e.Scope.RunID:
@@ -159,7 +157,7 @@ func (r *byName) payload(e event.Event, ahead map[id.Node]bool) {
 		r.edge(e, p)
 	case event.ContextSet:
 		if n := p.NodeID; n != nil && !ahead[*n] && r.nodes[*n].run != e.Scope.RunID {
-			r.find(e, manifest.BrokenReference, "node %s is not one of its run", n)
+			r.find(e, manifest.BrokenReference, "node %s does not belong to the run of the event", n)
 		}
 	case event.GapRecorded:
 		if g := p.Resolution.ResolvesGapID; g != nil && !r.gaps[*g] {
@@ -169,12 +167,13 @@ func (r *byName) payload(e event.Event, ahead map[id.Node]bool) {
 	case event.NodeOutputAppended:
 		own := outputRef{e.Scope.NodeID, p.OutputChannel}
 		if o := p.SupersedesOutputID; o != nil && r.outputs[*o] != own {
-			r.find(e, manifest.BrokenReference, "it supersedes output %s, which is none of its node and channel", o)
+			r.find(e, manifest.BrokenReference,
+				"it supersedes output %s, which is not an output of its node and channel", o)
 		}
 		r.outputs[p.OutputID] = own
 		if p.OutputChannel == event.Artifact {
 			r.object(manifest.Artifact, p.Payload.SHA256, e)
-			r.Claims = append(r.Claims, claim{e.Index, p.Payload})
+			r.Claims = append(r.Claims, artifactClaim{e.Index, p.Payload})
 		}
 	}
 }
@@ -183,12 +182,12 @@ func (r *byName) edge(e event.Event, p event.EdgeCreated) {
 	from, to := r.nodes[p.FromNodeID], r.nodes[p.ToNodeID]
 	switch {
 	case from.run != e.Scope.RunID || to.run != e.Scope.RunID:
-		r.find(e, manifest.BrokenReference, "an edge between nodes that are not both of its run")
+		r.find(e, manifest.BrokenReference, "an edge between nodes that do not both belong to its run")
 	case to.parent == nil || *to.parent != p.FromNodeID:
-		r.find(e, manifest.BrokenReference, "an edge to a node whose parent is another")
+		r.find(e, manifest.BrokenReference, "an edge to a node with another parent")
 	case p.EdgeKind == event.CheckpointEdge && to.kind != event.CheckpointNode:
 		r.find(e, manifest.BrokenReference, "a checkpoint edge to a node of kind %s", to.kind)
 	case !r.events[p.Cause.EventID]:
-		r.find(e, manifest.BrokenReference, "its cause %s is no event of the log", p.Cause.EventID)
+		r.find(e, manifest.BrokenReference, "its cause %s is not an event of the log", p.Cause.EventID)
 	}
 }

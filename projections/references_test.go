@@ -15,25 +15,25 @@ import (
 	"pgregory.net/rapid"
 )
 
-// checked is what the check of a log came to.
-type checked struct {
+// checkResult is the result of the check of a log.
+type checkResult struct {
 	Findings []manifest.Finding
 	Objects  map[projections.ObjectRef]int64
-	Claims   []claim
+	Claims   []artifactClaim
 }
 
-// check runs the reference check over events cut into their segments, and holds it
-// against the check by names.
-func check(events []event.Event, owner string) checked {
+// check runs the check over events cut into segments, and panics if it differs from the check by
+// names.
+func check(events []event.Event, owner string) checkResult {
 	log := manifest.Log{Root: "sessions/x", Owner: owner, Table: event.Domain}
-	out := checked{Objects: map[projections.ObjectRef]int64{}}
+	out := checkResult{Objects: map[projections.ObjectRef]int64{}}
 	r, names := projections.NewReferences(log), newByName(log)
 	r.Refer = func(u projections.ObjectUse) {
 		if u.First {
 			out.Objects[u.ObjectRef] = u.Event
 		}
 		if u.Kind == manifest.Artifact {
-			out.Claims = append(out.Claims, claim{u.Event, u.Says})
+			out.Claims = append(out.Claims, artifactClaim{u.Event, u.Says})
 		}
 	}
 	read := func(visit func(manifest.Segment) error) error {
@@ -71,12 +71,12 @@ func sameFindings(a, b []manifest.Finding) bool {
 	})
 }
 
-// Logs in which names were exchanged at random are judged as the check by names does:
-// check panics otherwise.
-func TestReferencesAreCheckedAsByName(t *testing.T) {
+// Logs with randomly exchanged names give the same findings as the check by names; check panics
+// otherwise.
+func TestReferencesMatchTheCheckByName(t *testing.T) {
 	found := map[manifest.FindingCode]bool{}
 	rapid.Check(t, func(rt *rapid.T) {
-		d := randomDrive(rt, t)
+		d := randomDriver(rt, t)
 		events := slices.Clone(d.events)
 		for range rapid.IntRange(1, 4).Draw(rt, "changes") {
 			i, j := rapid.IntRange(0, len(events)-1).Draw(rt, "event"), rapid.IntRange(0, len(events)-1).
@@ -104,14 +104,14 @@ func TestReferencesAreCheckedAsByName(t *testing.T) {
 	for _, code := range []manifest.FindingCode{manifest.DuplicateKey, manifest.BrokenReference,
 		manifest.EventIDMismatch} {
 		if !found[code] {
-			t.Errorf("no change was a %s: nothing is shown of it", code)
+			t.Errorf("no change produced a %s finding", code)
 		}
 	}
 }
 
-// A cause that stands far in front of its edge is looked for by its name.
-func TestACauseFarAway(t *testing.T) {
-	d := newDrive(t, gated)
+// A cause far before its edge is searched by its id.
+func TestDistantCauseIsFoundInSecondPass(t *testing.T) {
+	d := newDriver(t, gated)
 	d.must(d.r().Root, advance.Request{Notes: "ok", Context: context("ticket", "T")})
 	edge := slices.IndexFunc(d.events, func(e event.Event) bool { return e.Data.Kind() == "edge_created" })
 	far := slices.Clone(d.events[:edge])
@@ -130,29 +130,28 @@ func TestACauseFarAway(t *testing.T) {
 	p.Cause.EventID = id.EventOf("x", "y")
 	e.Data = p
 	if got := check(append(far, e), d.fold.ID).Findings; len(got) != 1 ||
-		!strings.Contains(got[0].Message, "no event of the log") {
+		!strings.Contains(got[0].Message, "not an event of the log") {
 		t.Fatal(got)
 	}
 }
 
-// TestBrokenReferences changes one event of a good log at a time; each change
-// must be found, and named for what it is.
+// Each case changes one event of a valid log; the change must be reported with the right finding.
 func TestBrokenReferences(t *testing.T) {
-	stranger := id.RootNode(id.NewRun(id.Seed{7}))
-	gap := id.FromStart(stranger).Gap(3)
-	output := id.FromStart(stranger).Output(3)
+	unknownNode := id.RootNode(id.NewRun(id.Seed{7}))
+	gap := id.FromStart(unknownNode).Gap(3)
+	output := id.FromStart(unknownNode).Output(3)
 	for name, tc := range map[string]struct {
 		kind   string
 		change func(event.Event) event.Event
 		want   string
 	}{
 		"node of no run": {"decision_trace_appended",
-			func(e event.Event) event.Event { e.Scope.NodeID = stranger; return e }, "not one of its run"},
+			func(e event.Event) event.Event { e.Scope.NodeID = unknownNode; return e }, "does not belong to the run"},
 		"unknown run": {"gap_recorded",
 			func(e event.Event) event.Event { e.Scope.RunID = id.NewRun(id.Seed{8}); return e }, "never started"},
 		"parent": {"node_created", func(e event.Event) event.Event {
 			p := e.Data.(event.NodeCreated)
-			p.ParentNodeID = &stranger
+			p.ParentNodeID = &unknownNode
 			e.Data = p
 			return e
 		}, "not a node of the run"},
@@ -164,16 +163,16 @@ func TestBrokenReferences(t *testing.T) {
 		}, "second root"},
 		"edge": {"edge_created", func(e event.Event) event.Event {
 			p := e.Data.(event.EdgeCreated)
-			p.FromNodeID = stranger
+			p.FromNodeID = unknownNode
 			e.Data = p
 			return e
-		}, "not both of its run"},
+		}, "do not both belong to its run"},
 		"cause": {"edge_created", func(e event.Event) event.Event {
 			p := e.Data.(event.EdgeCreated)
 			p.Cause.EventID = id.EventOf("x", "y")
 			e.Data = p
 			return e
-		}, "no event of the log"},
+		}, "not an event of the log"},
 		"resolved gap": {"gap_recorded", func(e event.Event) event.Event {
 			p := e.Data.(event.GapRecorded)
 			p.Resolution = event.Resolution{Kind: event.Resolves, ResolvesGapID: &gap}
@@ -185,22 +184,22 @@ func TestBrokenReferences(t *testing.T) {
 			p.SupersedesOutputID = &output
 			e.Data = p
 			return e
-		}, "none of its node"},
+		}, "is not an output of its node"},
 		"outcome": {"advance_recorded", func(e event.Event) event.Event {
 			p := e.Data.(event.AdvanceRecorded)
-			p.Outcome = event.AdvancedTo(stranger)
+			p.Outcome = event.AdvancedTo(unknownNode)
 			e.Data = p
 			return e
 		}, "does not create"},
 		"context": {"context_set", func(e event.Event) event.Event {
 			p := e.Data.(event.ContextSet)
-			p.NodeID = &stranger
+			p.NodeID = &unknownNode
 			e.Data = p
 			return e
-		}, "not one of its run"},
+		}, "does not belong to the run"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDrive(t, gated)
+			d := newDriver(t, gated)
 			d.try(d.r().Root, notes("no"))
 			d.must(d.r().Root, advance.Request{Notes: "ok", Context: context("ticket", "T")})
 			events := append([]event.Event{}, d.events...)
@@ -222,10 +221,11 @@ func TestBrokenReferences(t *testing.T) {
 	}
 }
 
-// An id that does not follow from its key would let a retry miss what it wrote (R3).
-// Lines without an actor are of other programs, which have recipes of their own.
-func TestEventIDsFollowFromTheirKeys(t *testing.T) {
-	d := newDrive(t, gated)
+// With an id that is not derived from its key, a retry would not find what it wrote
+// (docs/design.md#ids). Events without an actor are of other programs, which derive ids
+// differently.
+func TestEventIDsAreDerivedFromDedupeKeys(t *testing.T) {
+	d := newDriver(t, gated)
 	events := slices.Clone(d.events)
 	last := &events[len(events)-1]
 	last.ID = id.EventOf("x", "y")
@@ -240,7 +240,7 @@ func TestEventIDsFollowFromTheirKeys(t *testing.T) {
 }
 
 func TestDuplicateDedupeKeyIsFound(t *testing.T) {
-	d := newDrive(t, gated)
+	d := newDriver(t, gated)
 	twice := append(append([]event.Event{}, d.events...), d.events[len(d.events)-1])
 	got := check(twice, d.fold.ID).Findings
 	if len(got) != 1 || got[0].Code != manifest.DuplicateKey {
@@ -248,10 +248,10 @@ func TestDuplicateDedupeKeyIsFound(t *testing.T) {
 	}
 }
 
-// TestConsumersKnowEveryKind feeds each fold every kind of the union, in a scope
-// that fits none of its runs: nothing may panic, nothing may be taken for known.
+// Every fold accepts every kind of event in a scope of an unknown run: nothing may panic, and
+// nothing may be treated as existing.
 func TestConsumersKnowEveryKind(t *testing.T) {
-	d := newDrive(t, gated)
+	d := newDriver(t, gated)
 	payloads := []event.Payload{event.SessionCreated{}, event.RunStarted{}, event.NodeCreated{}, event.EdgeCreated{},
 		event.AdvanceRecorded{},
 		event.ContextSet{}, event.PreferencesChanged{}, event.NodeOutputAppended{},
@@ -260,7 +260,7 @@ func TestConsumersKnowEveryKind(t *testing.T) {
 		event.ObservationRecorded{},
 		event.RunCancelRequested{}, event.RunClosed{}}
 	if len(payloads) != len(event.Domain.Kinds()) {
-		t.Fatalf("%d payloads for %d kinds: feed the new one too", len(payloads), len(event.Domain.Kinds()))
+		t.Fatalf("%d payloads for %d kinds: add the new one", len(payloads), len(event.Domain.Kinds()))
 	}
 	unknown := event.Scope{RunID: d.run, NodeID: id.RootNode(id.NewRun(id.Seed{6}))}
 	for _, p := range payloads {
@@ -270,10 +270,10 @@ func TestConsumersKnowEveryKind(t *testing.T) {
 	}
 }
 
-// TestWhatWasNotReadIsNotMissed: where an event could not be read, what others
-// refer to may be its; that is a matter of version, not of damage (R14).
-func TestWhatWasNotReadIsNotMissed(t *testing.T) {
-	d := newDrive(t, gated)
+// An event that could not be read may have created what later events refer to: that is an unknown
+// version, not damage (docs/design.md#foreign-stores).
+func TestUnreadableEventSuppressesBrokenReferences(t *testing.T) {
+	d := newDriver(t, gated)
 	line, err := event.Domain.AppendLine(nil, d.events[1])
 	if err != nil {
 		t.Fatal(err)

@@ -8,46 +8,50 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// Run is the fold of one run: a DAG of nodes and what is on record about each.
+// Run is the fold of one run: a directed acyclic graph of nodes with the state of each.
 type Run struct {
-	ID              id.Run                    `json:"runId"`
-	Started         event.RunStarted          `json:"started"`
-	StartedAtMs     int64                     `json:"startedAtMs"`
-	LastIndex       int64                     `json:"lastIndex"` // of the run's last event
-	LastAtMs        int64                     `json:"lastAtMs"`
-	Root            id.Node                   `json:"root,omitzero"`
-	Tip             id.Node                   `json:"tip,omitzero"` // the preferred tip
+	ID          id.Run           `json:"runId"`
+	Started     event.RunStarted `json:"started"`
+	StartedAtMs int64            `json:"startedAtMs"`
+	LastIndex   int64            `json:"lastIndex"` // of the run's last event
+	LastAtMs    int64            `json:"lastAtMs"`
+	Root        id.Node          `json:"root,omitzero"`
+	Tip         id.Node          `json:"tip,omitzero"` // the preferred tip
+	// Nodes and Order hold the same nodes; Root and Tip are zero until the first node is created.
 	Nodes           map[id.Node]*Node         `json:"nodes"`
-	Order           []id.Node                 `json:"order"` // as created
+	Order           []id.Node                 `json:"order"` // in the order of their creation
 	CancelRequested *event.RunCancelRequested `json:"cancelRequested,omitzero"`
 	Closed          *event.RunClosed          `json:"closed,omitzero"`
-	// Evicted: Nodes and Order are a window; see window.go.
+	// Evicted reports that Nodes and Order are a window (see window.go) and nodes were left out.
 	Evicted bool `json:"evicted,omitzero"`
 
-	early  map[id.Node]canon.Value // context whose node stands later in the segment
-	missed bool                    // an event needed a node that was left out
+	pendingContext map[id.Node]canon.Value // context deltas that precede their node in the segment
+	missed         bool                    // an event needed a node that was left out
 }
 
+// newRun returns a run without nodes; events that follow add them.
 func newRun(runID id.Run, e event.Event, p event.RunStarted) *Run {
 	return &Run{ID: runID, Started: p, StartedAtMs: e.TimestampMs, LastIndex: e.Index, LastAtMs: e.TimestampMs,
 		Nodes: map[id.Node]*Node{}, Order: []id.Node{}}
 }
 
-// apply folds an event of this run. Which events touch a node, and so move the
-// preferred tip, is the locks' list (section 2).
+// apply folds an event of this run. The kinds that call updateTip are those that count as activity
+// at a node; the others leave the preferred tip as it is (docs/design.md#preferred-tip).
 func (r *Run) apply(e event.Event, g event.Glimpse) {
 	r.LastIndex = e.Index
 	if e.TimestampMs != 0 {
 		r.LastAtMs = e.TimestampMs
 	}
+	// n is nil for events of the run as a whole, and for nodes that the log never created.
 	n := r.Nodes[e.Scope.NodeID]
-	if _, made := e.Data.(event.NodeCreated); !made && r.needs(e.Scope.NodeID) {
+	// In a window the node may have been left out: requires then marks the fold as incomplete.
+	if _, made := e.Data.(event.NodeCreated); !made && r.requires(e.Scope.NodeID) {
 		return
 	}
 	switch p := e.Data.(type) {
 	case event.NodeCreated:
 		r.addNode(e, p)
-		r.touch(e.Scope.NodeID)
+		r.updateTip(e.Scope.NodeID)
 	case event.EdgeCreated:
 		r.addEdge(p)
 	case event.ContextSet:
@@ -56,31 +60,32 @@ func (r *Run) apply(e event.Event, g event.Glimpse) {
 		r.CancelRequested = &p
 	case event.RunClosed:
 		r.Closed = &p
+	// An attempt alone is no activity: its edge, gap or output moves the tip.
 	case event.AdvanceRecorded:
 		n.addAttempt(e, p)
 	case event.PreferencesChanged:
 		n.setPreferences(p)
-		r.touch(e.Scope.NodeID)
+		r.updateTip(e.Scope.NodeID)
 	case event.NodeOutputAppended:
 		r.addOutput(n, e, p, g)
-		r.touch(e.Scope.NodeID)
+		r.updateTip(e.Scope.NodeID)
 	case event.GapRecorded:
 		r.addGap(n, e, p, g)
-		r.touch(e.Scope.NodeID)
+		r.updateTip(e.Scope.NodeID)
 	case event.CapabilityObserved:
-		n.observe(p)
-		r.touch(e.Scope.NodeID)
+		n.setCapability(p)
+		r.updateTip(e.Scope.NodeID)
 	case event.DivergenceRecorded:
-		r.touch(e.Scope.NodeID)
+		r.updateTip(e.Scope.NodeID)
 	case event.DecisionTraceAppended, event.Unknown:
-		// Explains, or is not known: folds into nothing.
+		// Decision traces explain a decision and unknown events are not interpreted: no state.
 	}
 }
 
-// Node finds a node, nil when the run has none of that id.
+// Node returns a node, nil if the run (or its window) has none of that id.
 func (r *Run) Node(n id.Node) *Node { return r.Nodes[n] }
 
-// Path lists the nodes from the root to n; of a window, those that it has.
+// Path lists the nodes from the root to n. In a window, nodes that were left out are missing.
 func (r *Run) Path(n id.Node) []id.Node {
 	var up []id.Node
 	for node := r.Nodes[n]; node != nil; node = r.above(node) {
@@ -90,8 +95,8 @@ func (r *Run) Path(n id.Node) []id.Node {
 	return up
 }
 
-// parent is the node that n was created under. One that did not stand there yet,
-// or n itself, is none: a path that ran in a circle would never end.
+// parent returns the node that n was created under, nil for a root. A parent that was not created
+// before n is ignored: a forged log could otherwise contain a cycle, and paths would never end.
 func (r *Run) parent(n *Node) *Node {
 	if n.Parent == nil {
 		return nil
@@ -102,8 +107,8 @@ func (r *Run) parent(n *Node) *Node {
 	return nil
 }
 
-// Tips lists the leaves: nodes that no advance left, checkpoints aside (R17), in
-// the order they were created.
+// Tips lists the leaves, in the order of their creation: nodes without an outgoing acknowledged
+// step, except checkpoints (docs/design.md#edges-and-tips).
 func (r *Run) Tips() []id.Node {
 	out := []id.Node{}
 	for _, nodeID := range r.Order {

@@ -1,9 +1,14 @@
-// Package projections folds a log into views: which nodes a run has, where its
-// preferred tip is, what is open, what is current (locks section 2.1; R16 to R20).
+// Package projections folds logs into views: nodes and preferred tip of each run, open gaps and
+// current outputs (Session, Fold, Run, Node), the timeline of a session (Timeline), annotations and
+// their sums (Annotations, AnnotationTally), proposals (Proposals), the audit log (AuditTrail,
+// AuditLedger) and the check of references inside a log (References). See
+// docs/design.md#preferred-tip and docs/design.md#run-status.
 //
-// Every projection is a fold: its state can be saved and taken up again, and a
-// saved one equals a fresh one. Projections read nothing but events and decide
-// nothing; they fill the facts that package advance decides on.
+// The folds implement ports.Visitor. States that can be saved are equal, after loading, to a fold
+// of the whole log.
+//
+// Projections read events and nothing else: no files, no clock, no random ids. They make no
+// decisions; package advance decides on the facts that they return. Start with Fold in session.go.
 package projections
 
 import (
@@ -12,29 +17,30 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// Session is the fold of one session's events.
+// Session is the fold of the events of one session.
 type Session struct {
 	ID           string                            `json:"sessionId"`
-	Next         int64                             `json:"next"`         // index of the next event
-	LastAtMs     int64                             `json:"lastAtMs"`     // stored time of the last event that has one
+	Next         int64                             `json:"next"`         // event index of the next event
+	LastAtMs     int64                             `json:"lastAtMs"`     // time of the last event that has one
 	Observations map[string]event.ObservationValue `json:"observations"` // latest by key
 	Runs         map[id.Run]*Run                   `json:"runs"`
-	Order        []id.Run                          `json:"order"` // as started
+	Order        []id.Run                          `json:"order"` // in the order of their start
 }
 
-// NewSession is the fold of an empty log.
+// NewSession returns the fold of an empty log.
 func NewSession() *Session {
 	return &Session{Observations: map[string]event.ObservationValue{}, Runs: map[id.Run]*Run{}, Order: []id.Run{}}
 }
 
-// Apply folds one event. Events of runs that were never started, which only a
-// foreign or damaged log has, are passed over.
+// Apply folds one event. Events have to be applied in the order of the log, each once. Events of
+// runs that were never started are skipped; only foreign and damaged logs have such.
 func (s *Session) Apply(e event.Event) {
 	s.ID, s.Next = e.Owner, e.Index+1
 	if e.TimestampMs != 0 {
 		s.LastAtMs = e.TimestampMs
 	}
-	e, g := sighted(e)
+	// g is the zero value for events that this version can write.
+	e, g := readForeign(e)
 	switch p := e.Data.(type) {
 	case event.SessionCreated:
 		return
@@ -53,26 +59,27 @@ func (s *Session) Apply(e event.Event) {
 	}
 }
 
-// Fold is a Session that is kept up with a log: the visitor of a reading.
+// Fold is a Session with its position in the log. It implements ports.Visitor: pass it to
+// ports.Logs.Read with its Head to bring it up to date.
 type Fold struct {
 	*Session
+	// Head is the head of the log after the last visited segment.
 	Head manifest.Head
-	// Last is the index of the first event of the last segment, and Ahead how many
-	// segments were folded since the state was saved or begun.
+	// Last is the index of the first event of the last segment. Ahead is the number of segments
+	// that were folded since the state was loaded or created.
 	Last  int64
 	Ahead int
-	// Loaded: the state was saved and taken up again, and what is before its head was
-	// not read.
+	// Loaded reports that the state was loaded, so that events before its head were not read.
 	Loaded bool
 }
 
-// NewFold starts from an empty log.
+// NewFold returns the fold of an empty log.
 func NewFold() *Fold { return &Fold{Session: NewSession()} }
 
-// Reset starts over.
+// Reset implements ports.Visitor: it discards a loaded state too.
 func (f *Fold) Reset() { *f = *NewFold() }
 
-// Visit folds one committed segment.
+// Visit implements ports.Visitor: it folds one committed segment. It never returns an error.
 func (f *Fold) Visit(seg manifest.Segment, head manifest.Head) error {
 	for _, e := range seg.Events {
 		f.Apply(e)

@@ -6,10 +6,12 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 )
 
-// Status is the closed set of what a run can be (locks 2.1; R23).
+// Status is the closed set of run statuses (docs/design.md#run-status,
+// docs/design.md#ends-and-branches).
 type Status string
 
-// The run statuses.
+// The run statuses. CompleteStatus and CompleteWithGaps depend on the tip: after a rewind the run
+// is in progress again. Cancelled and Failed are final.
 const (
 	InProgress       Status = "in_progress"
 	Blocked          Status = "blocked"
@@ -20,17 +22,21 @@ const (
 	Failed           Status = "failed"
 )
 
-// TipState is what the tip's snapshot says, which no event does.
+// TipState holds the facts about a tip that are in its snapshot and not in events.
 type TipState struct {
+	// Complete: the run is complete at this tip.
 	Complete bool
-	// Blocked: another program stored that the run waits here for what was refused (R14).
+	// Blocked: another program stored in the snapshot that the run waits for a refused attempt
+	// (docs/design.md#foreign-stores).
 	Blocked bool
-	// NeedsApproval: the pending step is a human_approval step (R16, R20).
+	// NeedsApproval: the pending step is a human_approval step (docs/design.md#blocked-attempts,
+	// docs/design.md#requirements-on-the-caller).
 	NeedsApproval bool
 }
 
-// StatusAt is the run's status were n its preferred tip: an answer about a node
-// speaks of that node (R15).
+// StatusAt returns the status that the run would have with n as its preferred tip: an answer about
+// a node reports the status at that node (docs/design.md#answers). An end of the run takes
+// precedence, then completion, then a requested cancellation, then open gaps.
 func (r *Run) StatusAt(n id.Node, tip TipState) Status {
 	switch {
 	case r.Closed != nil && r.Closed.Outcome == event.OutcomeFailed:
@@ -49,15 +55,15 @@ func (r *Run) StatusAt(n id.Node, tip TipState) Status {
 	return InProgress
 }
 
-// approval reports the gap of a step's approval. An input may be asked for under the
-// same reason, at another place; a foreign gap may be at none.
-func (g Gap) approval() bool {
+// isApproval reports whether the gap is the missing approval of a step. A missing input may have
+// the same reason with another pointer; a foreign gap may have no pointer.
+func (g Gap) isApproval() bool {
 	return g.Reason == reason.NeedsApproval && (g.Pointer == nil || g.Pointer.Kind == reason.AtWorkflowStep)
 }
 
-// blockedAt: an open critical gap at the tip blocks unless the run never stops;
-// a missing approval blocks in every mode (R16). A foreign tip of kind
-// blocked_attempt reads as blocked (R14).
+// blockedAt reports whether the node is blocked: by an open critical gap, unless autonomy is
+// full_auto_never_stop; by a missing approval in every mode (docs/design.md#blocked-attempts).
+// Foreign nodes of kind blocked_attempt are blocked too (docs/design.md#foreign-stores).
 func (r *Run) blockedAt(nodeID id.Node, tip TipState) bool {
 	n := r.Nodes[nodeID]
 	if n == nil {
@@ -67,7 +73,7 @@ func (r *Run) blockedAt(nodeID id.Node, tip TipState) bool {
 		return true
 	}
 	for _, g := range n.critical() {
-		if n.Preferences.Autonomy != event.FullAutoNeverStop || g.approval() &&
+		if n.Preferences.Autonomy != event.FullAutoNeverStop || g.isApproval() &&
 			(g.Pointer != nil || tip.NeedsApproval) {
 			return true
 		}

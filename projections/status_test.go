@@ -10,8 +10,8 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-func TestBlockedThenMendedRunIsCleanAgain(t *testing.T) {
-	d := newDrive(t, gated)
+func TestRunIsCleanAfterFixingABlockedAttempt(t *testing.T) {
+	d := newDriver(t, gated)
 	root := d.r().Root
 	if o := d.try(root, notes("no")); o.Kind != event.Blocked ||
 		o.Blockers.Blockers[0].Code != reason.BlockerInvalidOutput {
@@ -28,15 +28,15 @@ func TestBlockedThenMendedRunIsCleanAgain(t *testing.T) {
 		t.Fatal("an accepted attempt resolves the node's gaps:", open)
 	}
 	if d.r().Tip != two {
-		t.Fatal("the tip stayed behind")
+		t.Fatal("the tip did not move")
 	}
 	if o, _ := d.r().Node(root).Recap(); o.Payload.NotesMarkdown != "ok now" || len(d.r().Node(root).Outputs) != 1 {
 		t.Fatal("the accepted recap supersedes the refused one:", d.r().Node(root).Outputs)
 	}
 }
 
-func TestFiftyBlockedTriesKeepOneGap(t *testing.T) {
-	d := newDrive(t, gated)
+func TestRepeatedBlockedAttemptRecordsOneGap(t *testing.T) {
+	d := newDriver(t, gated)
 	root := d.r().Root
 	seen := map[id.Attempt]bool{}
 	for range 50 {
@@ -53,8 +53,8 @@ func TestFiftyBlockedTriesKeepOneGap(t *testing.T) {
 	}
 }
 
-func TestBlockedAttemptKeepsWhatCameWithIt(t *testing.T) {
-	d := newDrive(t, gated)
+func TestBlockedAttemptRecordsContextAndPreferences(t *testing.T) {
+	d := newDriver(t, gated)
 	root := d.r().Root
 	d.try(root, advance.Request{Notes: "no", Context: context("ticket", "T-1"),
 		Preferences: []event.PreferenceChange{{Key: "riskPolicy", Value: "aggressive"}}})
@@ -71,14 +71,14 @@ func TestBlockedAttemptKeepsWhatCameWithIt(t *testing.T) {
 	}
 }
 
-func TestAbandonedBlockedBranchDoesNotTaint(t *testing.T) {
-	d := newDrive(t, gated)
+func TestAbandonedBlockedBranchDoesNotBlockCompletion(t *testing.T) {
+	d := newDriver(t, gated)
 	two := d.must(d.r().Root, notes("ok"))
 	d.try(two, advance.Request{}) // blocked: no ticket
 	if d.status() != projections.Blocked {
 		t.Fatal(d.status())
 	}
-	// A second branch from the root goes through to the end.
+	// A second branch from the root runs to its end.
 	other := d.must(d.r().Root, notes("ok again"))
 	three := d.must(other, advance.Request{Context: context("ticket", "T-2")})
 	d.must(three, notes("done"))
@@ -94,7 +94,7 @@ func TestAbandonedBlockedBranchDoesNotTaint(t *testing.T) {
 }
 
 func TestBlockingARewoundNodeOfACompleteRun(t *testing.T) {
-	d := newDrive(t, gated)
+	d := newDriver(t, gated)
 	root := d.r().Root
 	two := d.must(root, notes("ok"))
 	three := d.must(two, advance.Request{Context: context("ticket", "T")})
@@ -109,8 +109,8 @@ func TestBlockingARewoundNodeOfACompleteRun(t *testing.T) {
 	}
 }
 
-func TestForkedContextCountsFromItsBranchOn(t *testing.T) {
-	d := newDrive(t, gated)
+func TestContextAppliesToItsBranchOnly(t *testing.T) {
+	d := newDriver(t, gated)
 	root := d.r().Root
 	a := d.must(root, advance.Request{Notes: "ok", Context: context("ticket", "A", "only", "a")})
 	b := d.must(root, advance.Request{Notes: "ok", Context: context("ticket", "B")})
@@ -127,8 +127,8 @@ func TestForkedContextCountsFromItsBranchOn(t *testing.T) {
 	}
 }
 
-func TestRunEnds(t *testing.T) {
-	d := newDrive(t, gated)
+func TestStatusAfterCancelAndClose(t *testing.T) {
+	d := newDriver(t, gated)
 	add := func(p event.Payload) {
 		e := event.New(d.fold.ID, d.fold.Next, event.Scope{RunID: d.run}, event.Actor{Kind: event.Human}, 5, p)
 		d.events = append(d.events, e)
@@ -142,7 +142,7 @@ func TestRunEnds(t *testing.T) {
 	if d.status() != projections.Cancelled {
 		t.Fatal(d.status())
 	}
-	other := newDrive(t, gated)
+	other := newDriver(t, gated)
 	e := event.New(other.fold.ID, other.fold.Next, event.Scope{RunID: other.run}, event.Actor{Kind: event.Human}, 5,
 		event.RunClosed{Outcome: event.OutcomeFailed, Reason: "broken"})
 	other.fold.Apply(e)
@@ -152,7 +152,7 @@ func TestRunEnds(t *testing.T) {
 }
 
 func TestForeignBlockedAttemptReadsAsBlocked(t *testing.T) {
-	d := newDrive(t, gated)
+	d := newDriver(t, gated)
 	root, child := d.r().Root, id.RootNode(id.NewRun(id.Seed{9}))
 	scope := event.Scope{RunID: d.run, NodeID: child}
 	d.fold.Apply(event.New(d.fold.ID, d.fold.Next, scope, event.Actor{}, 5,
@@ -163,9 +163,9 @@ func TestForeignBlockedAttemptReadsAsBlocked(t *testing.T) {
 	}
 }
 
-// No log of ours has one; a log that somebody made up must not keep a reader for ever.
-func TestAPathThatRunsInACircleEnds(t *testing.T) {
-	d := newDrive(t, gated)
+// Waybill never writes such a log; a forged one must not cause an endless loop.
+func TestPathOfACyclicLogEnds(t *testing.T) {
+	d := newDriver(t, gated)
 	one, two := id.RootNode(id.NewRun(id.Seed{8})), id.RootNode(id.NewRun(id.Seed{9}))
 	ref := d.r().Node(d.r().Root).SnapshotRef
 	for _, n := range [][2]id.Node{{one, two}, {two, one}} {

@@ -7,51 +7,55 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// Moment is one event in words: one line that says what happened.
+// Moment describes one event in one line of text.
 type Moment struct {
 	Index   int64       `json:"eventIndex"`
-	AtMs    int64       `json:"atMs,omitzero"`
-	Actor   event.Actor `json:"actor,omitzero"` // zero where a log was written without actors
-	Kind    string      `json:"kind"`           // the event's
+	AtMs    int64       `json:"atMs,omitzero"`  // milliseconds since 1970 UTC, 0 if the event has no time
+	Actor   event.Actor `json:"actor,omitzero"` // zero if the log was written without actors
+	Kind    string      `json:"kind"`           // event kind
 	NodeID  *id.Node    `json:"nodeId,omitzero"`
 	Text    string      `json:"text"`
-	Working bool        `json:"working,omitzero"` // how the engine went about it, rather than what was done
-	Foreign bool        `json:"foreign,omitzero"` // another program or version wrote it; told as far as it is known
+	Working bool        `json:"working,omitzero"` // an internal step of the engine rather than progress of the run
+	Foreign bool        `json:"foreign,omitzero"` // written by another program or version; described as far as known
 }
 
-// Place is what no event says about a node.
+// Place holds the facts about a node that are in its snapshot and not in events.
 type Place struct {
-	Title   string // of the pending step; "" where the run ended, and where that is not known
-	Refused string // what the attempt lacked that led to a node of kind blocked_attempt
+	Title   string // of the pending step; "" at the end of the run and where the snapshot is not available
+	Refused string // what the attempt lacked that led to this node of kind blocked_attempt
 }
 
-// Places tells about a node.
+// Places returns the Place of a node, the zero one if it is not known.
 type Places func(id.Node) Place
 
-// Timeline puts events into words, in their order. Each event gives one moment,
-// whatever its kind: one that is not known is told as that.
+// Timeline describes events, in their order. It returns one Moment for each event of any kind; an
+// unknown kind is described as unknown.
+//
+// The texts are for people: they are in English, of one line, and may change between versions.
+// Programs read Kind and the events themselves.
 func Timeline(events []event.Event, at Places) []Moment {
 	out := make([]Moment, len(events))
-	t := teller{at, refusedNodes(events)}
+	t := describer{at, refusedNodes(events)}
 	for i, e := range events {
 		m := Moment{Index: e.Index, AtMs: e.TimestampMs, Actor: e.Actor, Kind: e.Data.Kind(), Foreign: e.Foreign()}
 		if n := e.Scope.NodeID; !n.IsZero() {
 			m.NodeID = &n
 		}
-		m.Text, m.Working = t.words(e)
+		m.Text, m.Working = t.describe(e)
 		out[i] = m
 	}
 	return out
 }
 
-// teller puts events into words, some of which say what others mean.
-type teller struct {
+// describer describes the events of one timeline. Some descriptions depend on other events
+// (refused) and on facts that are in no event (at).
+type describer struct {
 	at      Places
 	refused map[id.Node]bool // nodes that a refused attempt led to
 }
 
-// refusedNodes: other programs record a refused attempt as one that advanced to a
-// node of its own kind.
+// refusedNodes returns the nodes that represent refused attempts: other programs record a refused
+// attempt as one that advanced to a node of kind blocked_attempt.
 func refusedNodes(events []event.Event) map[id.Node]bool {
 	out := map[id.Node]bool{}
 	for _, e := range events {
@@ -62,19 +66,20 @@ func refusedNodes(events []event.Event) map[id.Node]bool {
 	return out
 }
 
-// step quotes the step at a node.
-func (t teller) step(n id.Node) string {
+// step returns the quoted title of the step at a node, or "the end".
+func (t describer) step(n id.Node) string {
 	if title := t.at(n).Title; title != "" {
 		return quote(title)
 	}
 	return "the end"
 }
 
-// words is the sentence for one event.
-func (t teller) words(e event.Event) (text string, working bool) {
+// describe returns the text for one event; working is Moment.Working.
+func (t describer) describe(e event.Event) (text string, working bool) {
+	// A foreign event is described by its known part, or by describeForeign without one.
 	g, unread := event.Domain.Glimpse(e)
 	if unread && g.Known == nil {
-		return foreignWords(e.Data.Kind(), g.Data)
+		return describeForeign(e.Data.Kind(), g.Data)
 	}
 	if unread {
 		e.Data = g.Known
@@ -82,39 +87,40 @@ func (t teller) words(e event.Event) (text string, working bool) {
 	at, step := e.Scope.NodeID, t.step
 	switch p := e.Data.(type) {
 	case event.SessionCreated:
-		return sessionWords(p), false
+		return describeSession(p), false
 	case event.RunStarted:
-		return startWords(p), false
+		return describeRunStart(p), false
 	case event.NodeCreated:
-		return nodeWords(p, step(at)), p.ParentNodeID != nil
+		return describeNode(p, step(at)), p.ParentNodeID != nil
 	case event.EdgeCreated:
-		return t.edgeWords(p), true
+		return t.describeEdge(p), true
 	case event.AdvanceRecorded:
-		return t.attemptWords(p, step(at)), false
+		return t.describeAttempt(p, step(at)), false
 	case event.ContextSet:
-		return contextWords(p), false
+		return describeContext(p), false
 	case event.PreferencesChanged:
-		return preferenceWords(p), p.Source == event.FromSystem
+		return describePreferences(p), p.Source == event.FromSystem
 	case event.NodeOutputAppended:
-		return outputWords(p, step(at)), false
+		return describeOutput(p, step(at)), false
 	case event.GapRecorded:
-		return gapWords(p), false
+		return describeGap(p), false
 	case event.DecisionTraceAppended:
-		return traceWords(p), true
+		return describeTrace(p), true
 	case event.CapabilityObserved:
 		return fmt.Sprintf("Capability %s is %s (%s)", p.Capability, p.Status, plain(p.Provenance.Kind)), false
 	case event.DivergenceRecorded:
-		return fmt.Sprintf("Left the script (%s): %s", plain(string(p.Reason)), oneLine(p.Summary)), false
+		return fmt.Sprintf("Diverged from the workflow (%s): %s", plain(string(p.Reason)), oneLine(p.Summary)), false
 	case event.ObservationRecorded:
-		return fmt.Sprintf("Noted %s: %s", observed(p.Key), oneLine(p.Value.Value)), true
+		return fmt.Sprintf("Observed %s: %s", observationName(p.Key), oneLine(p.Value.Value)), true
 	case event.RunCancelRequested:
-		return "Asked to cancel the run: " + oneLine(p.Reason), false
+		return "Cancellation requested: " + oneLine(p.Reason), false
 	case event.RunClosed:
 		return fmt.Sprintf("The run was closed as %s: %s", p.Outcome, oneLine(p.Reason)), false
 	}
-	return unknownWords(e.Data.Kind()), false
+	return describeUnknown(e.Data.Kind()), false
 }
 
-func unknownWords(kind string) string {
-	return fmt.Sprintf("Something of kind %s, which this version does not know", quote(kind))
+// describeUnknown returns the text for an event of a kind without a description.
+func describeUnknown(kind string) string {
+	return fmt.Sprintf("Event of kind %s, unknown to this version", quote(kind))
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-var updateTimeline = flag.Bool("update-timeline", false, "write testdata/timeline.golden anew")
+var updateTimeline = flag.Bool("update-timeline", false, "rewrite testdata/timeline.golden")
 
-// samples are the stored lines that package event keeps, one or more of each kind.
+// samples returns the stored lines of package event's test data, at least one of each kind.
 func samples(t *testing.T) (names []string, events []event.Event) {
 	t.Helper()
 	files, err := filepath.Glob("../testdata/events/*.jsonl")
@@ -38,7 +38,7 @@ func samples(t *testing.T) (names []string, events []event.Event) {
 	return names, events
 }
 
-func TestTimelineHasWordsForEveryKind(t *testing.T) {
+func TestTimelineDescribesEveryKind(t *testing.T) {
 	names, events := samples(t)
 	titles := map[string]string{}
 	moments := projections.Timeline(events, func(n id.Node) projections.Place {
@@ -59,7 +59,7 @@ func TestTimelineHasWordsForEveryKind(t *testing.T) {
 	}
 	slices.Sort(kinds)
 	if kinds = slices.Compact(kinds); !slices.Equal(kinds, event.Domain.Kinds()) {
-		t.Errorf("the samples hold %v, the union is %v", kinds, event.Domain.Kinds())
+		t.Errorf("kinds of the samples: %v, of the table: %v", kinds, event.Domain.Kinds())
 	}
 	const golden = "testdata/timeline.golden"
 	if *updateTimeline {
@@ -69,11 +69,11 @@ func TestTimelineHasWordsForEveryKind(t *testing.T) {
 	}
 	want, err := os.ReadFile(golden)
 	if err != nil || string(want) != got.String() {
-		t.Errorf("the words changed (go test -update-timeline writes them anew):\n%s\nwant\n%s", got.String(), want)
+		t.Errorf("the texts changed (go test -update-timeline rewrites them):\n%s\nwant\n%s", got.String(), want)
 	}
 }
 
-func TestTimelineTellsWhatItDoesNotKnow(t *testing.T) {
+func TestTimelineDescribesUnknownKinds(t *testing.T) {
 	line := `{"data":{"x":1},"eventId":"7","eventIndex":3,"kind":"tea_served","sessionId":"s","v":1}`
 	e, err := event.Domain.DecodeLine([]byte(line))
 	if err != nil {
@@ -94,7 +94,7 @@ func TestTimelineSurvivesEmptyPayloads(t *testing.T) {
 		event.RunClosed{}} {
 		if m := projections.Timeline([]event.Event{{Data: p}},
 			func(id.Node) projections.Place { return projections.Place{} })[0]; m.Text == "" {
-			t.Errorf("%s: no words", p.Kind())
+			t.Errorf("%s: no description", p.Kind())
 		}
 	}
 }

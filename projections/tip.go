@@ -2,18 +2,19 @@ package projections
 
 import "github.com/waybill/waybill/durable/id"
 
-// touch moves the preferred tip (locks section 2). The policy prefers the leaf
-// whose history was touched last. An event at a node touches the history of all
-// leaves below it and of no other, and event indices only grow: so the tip is,
-// after every touching event, the leaf below that node which was created last.
-func (r *Run) touch(nodeID id.Node) {
+// updateTip moves the preferred tip after an event at a node (docs/design.md#preferred-tip). The
+// preferred tip is the leaf whose history has the latest event. An event at a node belongs to the
+// history of all leaves below it and of no other leaf, and event indices only grow: after every
+// such event the tip is the leaf below that node that was created last.
+func (r *Run) updateTip(nodeID id.Node) {
 	n := r.Nodes[nodeID]
 	for n != nil && !n.isLeaf() && n.AckedChildren == 0 {
+		// The parent was left out of the window: the leaf cannot be determined.
 		if n.Above != nil {
 			r.missed = true
 			return
 		}
-		n = r.parent(n) // a checkpoint: its parent's history is touched
+		n = r.parent(n) // of a checkpoint: the event counts for the parent's history
 	}
 	if n == nil {
 		return
@@ -23,14 +24,16 @@ func (r *Run) touch(nodeID id.Node) {
 		return
 	}
 	for i := len(r.Order) - 1; i >= 0; i-- {
-		if leaf := r.Nodes[r.Order[i]]; leaf.isLeaf() && r.below(leaf, n) {
+		if leaf := r.Nodes[r.Order[i]]; leaf.isLeaf() && r.isBelow(leaf, n) {
 			r.Tip = leaf.ID
 			return
 		}
 	}
 }
 
-func (r *Run) below(n, ancestor *Node) bool {
+// isBelow reports whether n is ancestor or one of its descendants. Ancestors are created before
+// their descendants, which ends the loop early.
+func (r *Run) isBelow(n, ancestor *Node) bool {
 	for ; n != nil && n.CreatedIndex >= ancestor.CreatedIndex; n = r.above(n) {
 		if n == ancestor {
 			return true

@@ -6,23 +6,22 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// A windowed session knows the newest nodes of its runs and everything that is
-// still open, and nothing else (R11): it is what a run is gone on with, at the same
-// cost however long the run has gone. What it knows is exactly what a full fold
-// knows. Where an event or a question needs a node that was left out, it says so,
-// and the log is folded from its beginning; it never says that a node is absent.
+// A windowed session holds the newest nodes of each run and every node that is still open, so that
+// continuing a run costs the same however long it is (docs/design.md#head-cache). Its state equals
+// the state of a full fold for the nodes that it holds. If an event or a question needs a node that
+// was left out, Missed or Knows reports it, and the caller folds the log from its beginning; a
+// window never reports that a node does not exist.
 
 const (
-	// WindowNodes is how many of a run's newest nodes a window keeps: rewinds and
-	// retries are of the last few, and a recovery text looks back at eight.
+	// WindowNodes is the number of a run's newest nodes in a window: rewinds and retries refer to
+	// recent nodes, and a recovery text includes limits.RecapAncestorsMax ancestors.
 	WindowNodes = 64
-	// windowOpenMax bounds the nodes that are kept however old they are. With more
-	// of them a full fold is not much dearer than a window.
+	// windowOpenMax bounds the open nodes of a run, which are kept at any age. With more of them a
+	// full fold costs little more than a window.
 	windowOpenMax = 256
 )
 
-// Partial reports that nodes were left out of a run: what is not there may be in
-// the log.
+// Partial reports that nodes of a run were left out: a node that is not found may be in the log.
 func (s *Session) Partial() bool {
 	for _, r := range s.Runs {
 		if r.Evicted {
@@ -32,8 +31,8 @@ func (s *Session) Partial() bool {
 	return false
 }
 
-// Missed reports that an event needed a node that was left out: the fold is of no
-// use any more.
+// Missed reports that an event needed a node that was left out. The state is wrong from that event
+// on and must not be used.
 func (s *Session) Missed() bool {
 	for _, r := range s.Runs {
 		if r.missed {
@@ -43,9 +42,9 @@ func (s *Session) Missed() bool {
 	return false
 }
 
-// Knows reports whether the fold holds all that an answer about a node may look
-// at: the node, the ancestors before it, and everything below it. A full fold knows
-// every node it has, and also that there is none.
+// Knows reports whether the fold holds everything that an answer about a node may read: the node,
+// limits.RecapAncestorsMax ancestors and all descendants. It is true for every node of a full fold,
+// also for ids that the run does not have.
 func (s *Session) Knows(run id.Run, node id.Node) bool {
 	r := s.Runs[run]
 	if r == nil || !r.Evicted {
@@ -59,7 +58,7 @@ func (s *Session) Knows(run id.Run, node id.Node) bool {
 		return false
 	}
 	if n.Kind == event.CheckpointNode && n.Parent != nil && !s.Knows(run, *n.Parent) {
-		return false // work goes on at the node that it stands beside (R17)
+		return false // work continues at the node of a checkpoint (docs/design.md#edges-and-tips)
 	}
 	for range limits.RecapAncestorsMax {
 		if n.Above != nil {
@@ -72,9 +71,9 @@ func (s *Session) Knows(run id.Run, node id.Node) bool {
 	return true
 }
 
-// Window is the session with the newest nodes of each run only, and those that are
-// still open; ok is false when too many are. It shares what it has with s, of which
-// only one may go on. A session that is small enough is its own window.
+// Window returns a session with the newest nodes of each run and the open ones; ok is false if a
+// run has more than windowOpenMax open nodes. The window shares its nodes with s: only one of them
+// may be continued. A session that is small enough is returned with all nodes.
 func (s *Session) Window(newest int) (w *Session, ok bool) {
 	out := *s
 	out.Runs = make(map[id.Run]*Run, len(s.Runs))
@@ -86,24 +85,27 @@ func (s *Session) Window(newest int) (w *Session, ok bool) {
 	return &out, true
 }
 
+// window returns the run with the kept nodes. Above and Cut of these mark where nodes were left
+// out.
 func (r *Run) window(newest int) (*Run, bool) {
 	keep, ok := r.openNodes()
-	if !ok || len(r.early) > 0 {
+	// A pending context belongs to a segment that is not folded completely.
+	if !ok || len(r.pendingContext) > 0 {
 		return nil, false
 	}
 	for _, n := range r.Order[max(0, len(r.Order)-newest):] {
 		keep[n] = true
 	}
 	for n, i := r.Nodes[r.Tip], 0; n != nil && i <= limits.RecapAncestorsMax; n, i = r.above(n), i+1 {
-		keep[n.ID] = true // the tip is where runs are gone on with, be it old
+		keep[n.ID] = true // runs continue at the tip, which may be an old node
 	}
 	r.keepRecaps(keep)
 	out := *r
 	out.Evicted = r.Evicted || len(keep) < len(r.Nodes)
 	out.Nodes = make(map[id.Node]*Node, len(keep))
 	out.Order = make([]id.Node, 0, len(keep))
-	out.early = nil
-	nearest := map[id.Node]*id.Node{} // kept ancestor of those that are left out
+	out.pendingContext = nil
+	nearest := map[id.Node]*id.Node{} // the nearest kept ancestor of each node that is left out
 	for _, nodeID := range r.Order {
 		n, parent := r.Nodes[nodeID], r.above(r.Nodes[nodeID])
 		var up *id.Node
@@ -127,8 +129,8 @@ func (r *Run) window(newest int) (*Run, bool) {
 	return &out, true
 }
 
-// openNodes are the nodes that no window leaves out: where paths begin, where runs
-// can go on, and what has something missing.
+// openNodes returns the nodes that every window keeps: roots, leaves and nodes with open gaps. The
+// second result is false if there are more than windowOpenMax.
 func (r *Run) openNodes() (map[id.Node]bool, bool) {
 	keep := map[id.Node]bool{}
 	for _, nodeID := range r.Order {
@@ -139,10 +141,10 @@ func (r *Run) openNodes() (map[id.Node]bool, bool) {
 	return keep, len(keep) <= windowOpenMax
 }
 
-// keepRecaps adds, for every kept node whose parent is not, the node with the
-// nearest recap above it: so the current recap is known at every kept node.
+// keepRecaps adds to keep, for every kept node whose parent is left out, the nearest ancestor with
+// a recap, so that RecapOnPath is right at every kept node.
 func (r *Run) keepRecaps(keep map[id.Node]bool) {
-	recap := make(map[id.Node]*Node, len(r.Order)) // the nearest one above a node
+	recap := make(map[id.Node]*Node, len(r.Order)) // nearest ancestor with a recap, by node
 	var add []id.Node
 	for _, nodeID := range r.Order {
 		parent := r.above(r.Nodes[nodeID])
@@ -163,7 +165,8 @@ func (r *Run) keepRecaps(keep map[id.Node]bool) {
 	}
 }
 
-// markCuts marks the kept nodes below which one was left out.
+// markCuts sets Cut for the kept nodes with a descendant that was left out. Nodes are visited from
+// the newest to the oldest, so that descendants come first.
 func (r *Run) markCuts(kept map[id.Node]*Node) {
 	cut := map[id.Node]bool{}
 	for i := len(r.Order) - 1; i >= 0; i-- {
@@ -178,8 +181,8 @@ func (r *Run) markCuts(kept map[id.Node]*Node) {
 	}
 }
 
-// above is the nearest ancestor that the fold has: the parent, where that was not
-// left out.
+// above returns the nearest ancestor in the fold: the parent unless it was left out, nil for a
+// root.
 func (r *Run) above(n *Node) *Node {
 	if n.Above != nil {
 		return r.Nodes[*n.Above]
@@ -187,8 +190,9 @@ func (r *Run) above(n *Node) *Node {
 	return r.parent(n)
 }
 
-// needs reports, and remembers, that a node which may have been left out is wanted.
-func (r *Run) needs(n id.Node) bool {
+// requires is called with a node that an event refers to. If that node was left out it sets missed.
+// It returns missed: the event cannot be folded.
+func (r *Run) requires(n id.Node) bool {
 	if r.Evicted && !n.IsZero() && r.Nodes[n] == nil {
 		r.missed = true
 	}

@@ -18,9 +18,9 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// scribe writes segments of events without a workflow: shapes of runs that take
-// long to drive to, and some that only a log of another program has.
-type scribe struct {
+// segmentWriter writes segments of events without a workflow: shapes of runs that take many
+// attempts to produce, and some that only other programs write.
+type segmentWriter struct {
 	fold  *projections.Fold
 	run   id.Run
 	owner string
@@ -30,16 +30,16 @@ type scribe struct {
 	heads []manifest.Head
 }
 
-func newScribe(t testing.TB) *scribe {
-	d := newDrive(t, gated)
-	s := &scribe{fold: projections.NewFold(), run: d.run, owner: d.fold.ID}
+func newSegmentWriter(t testing.TB) *segmentWriter {
+	d := newDriver(t, gated)
+	s := &segmentWriter{fold: projections.NewFold(), run: d.run, owner: d.fold.ID}
 	s.commit(d.events)
 	return s
 }
 
-func (s *scribe) r() *projections.Run { return s.fold.Runs[s.run] }
+func (s *segmentWriter) r() *projections.Run { return s.fold.Runs[s.run] }
 
-func (s *scribe) commit(events []event.Event) {
+func (s *segmentWriter) commit(events []event.Event) {
 	seg := manifest.Segment{First: events[0].Index, Last: events[len(events)-1].Index, Events: events}
 	head := manifest.Head{Digest: canon.Sum([]byte(fmt.Sprint(seg.Last))), Next: seg.Last + 1, Bytes: 1}
 	_ = s.fold.Visit(seg, head)
@@ -47,7 +47,7 @@ func (s *scribe) commit(events []event.Event) {
 }
 
 // write commits payloads at nodes as one segment.
-func (s *scribe) write(facts ...fact) {
+func (s *segmentWriter) write(facts ...fact) {
 	var events []event.Event
 	for i, f := range facts {
 		scope := event.Scope{RunID: s.run, NodeID: f.at}
@@ -62,38 +62,38 @@ type fact struct {
 	what event.Payload
 }
 
-func (s *scribe) from() id.Origin {
+func (s *segmentWriter) from() id.Origin {
 	s.count++
 	return id.FromStart(id.RootNode(id.NewRun(id.Seed{byte(s.count), byte(s.count >> 8), 9})))
 }
 
-func (s *scribe) recap(at id.Node) fact {
+func (s *segmentWriter) recap(at id.Node) fact {
 	return fact{at, event.NodeOutputAppended{OutputChannel: event.Recap, OutputID: s.from().Output(0),
 		Payload: event.OutputPayload{PayloadKind: event.Notes,
 			NotesMarkdown: fmt.Sprintf("note \"%d\"\n\tdone", s.count)}}}
 }
 
-func (s *scribe) artifact(at id.Node) fact {
+func (s *segmentWriter) artifact(at id.Node) fact {
 	return fact{at, event.NodeOutputAppended{OutputChannel: event.Artifact, OutputID: s.from().Output(0),
 		Payload: event.OutputPayload{PayloadKind: event.ArtifactRef, ContentType: "application/json", ByteLength: 3,
 			SHA256: canon.Sum([]byte(fmt.Sprint(s.count)))}}}
 }
 
-func (s *scribe) gap(at id.Node, severity event.Severity) fact {
+func (s *segmentWriter) gap(at id.Node, severity event.Severity) fact {
 	g := s.from().Gap(0)
 	s.gaps = append(s.gaps, g)
 	return fact{at, event.GapRecorded{GapID: g, Reason: reason.NeedsApproval, Severity: severity, Summary: "open",
 		Resolution: event.Resolution{Kind: event.Unresolved}}}
 }
 
-func (s *scribe) resolve(at id.Node, g id.Gap) fact {
+func (s *segmentWriter) resolve(at id.Node, g id.Gap) fact {
 	return fact{at, event.GapRecorded{GapID: s.from().Gap(0), Reason: reason.NeedsApproval, Severity: event.Info,
 		Summary:    "done",
 		Resolution: event.Resolution{Kind: event.Resolves, ResolvesGapID: &g}}}
 }
 
-// advance leads from a node to a new one.
-func (s *scribe) advance(at id.Node, more ...fact) id.Node {
+// advance advances from a node to a new one.
+func (s *segmentWriter) advance(at id.Node, more ...fact) id.Node {
 	n := s.r().Node(at)
 	attempt := n.NextAttempt()
 	child := id.ChildNode(at, attempt, id.OpAck)
@@ -110,7 +110,7 @@ func (s *scribe) advance(at id.Node, more ...fact) id.Node {
 	return child
 }
 
-func (s *scribe) checkpoint(at id.Node) {
+func (s *segmentWriter) checkpoint(at id.Node) {
 	point := id.ChildNode(at, id.NextAttempt(at, id.OpCheckpoint, len(s.r().Node(at).Checkpoints)), id.OpCheckpoint)
 	s.write(fact{point, event.NodeCreated{NodeKind: event.CheckpointNode, ParentNodeID: &at,
 		SnapshotRef: canon.Sum([]byte("c"))}},
@@ -118,8 +118,8 @@ func (s *scribe) checkpoint(at id.Node) {
 		s.recap(point))
 }
 
-// open are the nodes that windows keep however old they are.
-func (s *scribe) open() []id.Node {
+// open returns the nodes that windows keep at any age.
+func (s *segmentWriter) open() []id.Node {
 	out := []id.Node{s.r().Root}
 	for _, nodeID := range s.r().Order {
 		if n := s.r().Node(nodeID); len(n.OpenGaps) > 0 || n.AckedChildren == 0 {
@@ -129,8 +129,8 @@ func (s *scribe) open() []id.Node {
 	return out
 }
 
-// any draws what happens next; most of it at the tip, as in life.
-func (s *scribe) any(t *rapid.T) {
+// randomStep writes a random step, most often at the tip.
+func (s *segmentWriter) randomStep(t *rapid.T) {
 	at := s.r().Tip
 	if rapid.IntRange(0, 3).Draw(t, "elsewhere") == 0 {
 		order := s.r().Order
@@ -162,12 +162,12 @@ func (s *scribe) any(t *rapid.T) {
 		s.write(fact{at, event.AdvanceRecorded{AttemptID: s.r().Node(at).
 			NextAttempt(), Outcome: event.BlockedBy(reason.Report{})}}, s.recap(at))
 	case 7:
-		// Told of a second time, which only a log of another program does.
+		// A duplicate node, which only other programs write.
 		n := s.r().Node(at)
 		s.write(fact{at, event.NodeCreated{NodeKind: n.Kind, ParentNodeID: n.Parent,
 			SnapshotRef: canon.Sum([]byte("again"))}})
 	case 8:
-		// The same with an edge, and a recap that nothing replaces.
+		// A duplicate edge, and a recap that replaces nothing.
 		n := s.r().Node(at)
 		if n.Parent != nil {
 			s.write(fact{id.Node{}, event.EdgeCreated{EdgeKind: event.AckedStepEdge, FromNodeID: *n.Parent,
@@ -185,8 +185,8 @@ func (s *scribe) any(t *rapid.T) {
 	}
 }
 
-// compare holds a windowed fold against the full one: what it answers must be the
-// same, and it may not say of anything that it is not there.
+// compare compares a windowed fold with the full one: its answers must be equal, and it may not
+// report that a node does not exist. misses counts the questions that it cannot answer.
 func compare(full, part *projections.Fold, run id.Run) (misses int, err error) {
 	if part.Missed() {
 		return len(full.Runs[run].Order), nil
@@ -218,13 +218,13 @@ func compare(full, part *projections.Fold, run id.Run) (misses int, err error) {
 			misses++
 			continue
 		}
-		// All that an answer about it may look at: what is before it, and what is below.
+		// Everything that an answer about the node may read: its ancestors and its descendants.
 		path := f.Path(nodeID)
 		around := slices.Clone(path[max(0, len(path)-1-limits.RecapAncestorsMax):])
 		around = append(around, below[nodeID]...)
 		for _, other := range around {
 			if p.Node(other) == nil {
-				return 0, fmt.Errorf("node %s is known, and %s beside it is not", nodeID, other)
+				return 0, fmt.Errorf("node %s is known, and %s is not", nodeID, other)
 			}
 		}
 	}
@@ -264,21 +264,20 @@ func reload(t interface{ Fatal(...any) }, f *projections.Fold, newest int) *proj
 	return out
 }
 
-// TestWindowAnswersLikeAFullFold saves a window of a random run, takes it up again,
-// folds on and saves again: after every segment it answers as the full fold does,
-// or says that it cannot.
+// A window of a random run is saved, loaded and continued, repeatedly: after every segment it
+// answers as the full fold does, or reports that it cannot.
 func TestWindowAnswersLikeAFullFold(t *testing.T) {
 	nodes, misses := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
-		s := newScribe(t)
+		s := newSegmentWriter(t)
 		newest := rapid.IntRange(1, 16).Draw(rt, "newest")
 		for range rapid.IntRange(0, 30).Draw(rt, "before") {
-			s.any(rt)
+			s.randomStep(rt)
 		}
 		part := reload(rt, s.fold, newest)
 		for range rapid.IntRange(0, 20).Draw(rt, "after") {
 			have := len(s.segs)
-			s.any(rt)
+			s.randomStep(rt)
 			for i := have; i < len(s.segs); i++ {
 				_ = part.Visit(s.segs[i], s.heads[i])
 			}
@@ -298,14 +297,14 @@ func TestWindowAnswersLikeAFullFold(t *testing.T) {
 	})
 	t.Logf("%d questions, %d misses", nodes, misses)
 	if misses*10 > nodes*9 {
-		t.Errorf("%d of %d questions are misses: the law holds of next to nothing", misses, nodes)
+		t.Errorf("%d of %d questions are misses: too few are compared", misses, nodes)
 	}
 }
 
-// TestWindowOfALongRun: going on at the tip is never a miss, and what is saved does
-// not grow.
-func TestWindowOfALongRun(t *testing.T) {
-	s := newScribe(t)
+// Continuing at the tip never needs a node outside of the window, and the saved state does not
+// grow.
+func TestWindowOfALongRunStaysSmall(t *testing.T) {
+	s := newSegmentWriter(t)
 	for range 200 {
 		s.advance(s.r().Tip, s.recap(s.r().Tip))
 	}
@@ -319,7 +318,7 @@ func TestWindowOfALongRun(t *testing.T) {
 		s.advance(s.r().Tip, s.recap(s.r().Tip))
 		_ = part.Visit(s.segs[have], s.heads[have])
 		if i%20 > 0 {
-			// Looked at now and then: each look compares all of the run.
+			// Compared at intervals, since each comparison reads the whole run.
 		} else if _, err := compare(s.fold, part, s.run); err != nil || part.Missed() ||
 			!part.Knows(s.run, part.Runs[s.run].Tip) {
 			t.Fatalf("step %d: %v, missed %v", i, err, part.Missed())
@@ -337,9 +336,9 @@ func TestWindowOfALongRun(t *testing.T) {
 	}
 }
 
-// TestWindowGivesUp: too much that is open, and contexts too long for any window.
-func TestWindowGivesUp(t *testing.T) {
-	s := newScribe(t)
+// Too many open nodes, and contexts too long for any window.
+func TestSaveRefusesLargeWindows(t *testing.T) {
+	s := newSegmentWriter(t)
 	for range 60 {
 		s.advance(s.r().Tip, s.recap(s.r().Tip))
 	}
@@ -363,9 +362,9 @@ func TestWindowGivesUp(t *testing.T) {
 	}
 }
 
-// TestLoadFoldRefuses: whatever is changed in a saved fold, loading it does not panic.
-func TestLoadFoldRefuses(t *testing.T) {
-	s := newScribe(t)
+// Loading a modified saved fold must return an error or a fold, never panic.
+func TestLoadFoldNeverPanics(t *testing.T) {
+	s := newSegmentWriter(t)
 	s.advance(s.r().Tip, s.recap(s.r().Tip), s.gap(s.r().Tip, event.Critical))
 	data, _, _ := s.fold.Save(1 << 20)
 	for i := range data {

@@ -208,10 +208,13 @@ var sentences = map[string]bool{"message": true, "suggestion": true, "fix": true
 	"means": true, "meaning": true}
 
 // isSentence reports a member that may be reworded. Blockers and gaps are stored, so their
-// sentences are compared; descriptions are sentences in a JSON Schema only.
+// sentences are compared; descriptions are sentences in a JSON Schema only, texts in a timeline.
 func isSentence(path, name string) bool {
 	if name == "description" {
 		return path == "" || strings.HasPrefix(path, ".$defs.") || strings.HasPrefix(path, ".properties.")
+	}
+	if name == "text" {
+		return strings.HasPrefix(path, ".data.moments.")
 	}
 	return sentences[name] && !strings.Contains(path, "blockers") && !strings.Contains(path, "gaps")
 }

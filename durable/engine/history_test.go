@@ -27,8 +27,8 @@ func TestTimelineNamesTheSteps(t *testing.T) {
 		}
 	}
 	for _, want := range []string{"“First” was not accepted: ", "“First” was done\n", "“Second” was done\n",
-		"Went on from “First” to “Second”\n",
-		"Went on from “Second” to the end\n", "Notes on “First”: done\n"} {
+		"Advanced from “First” to “Second”\n",
+		"Advanced from “Second” to the end\n", "Notes on “First”: done\n"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is not in\n%s", want, all)
 		}

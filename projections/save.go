@@ -9,62 +9,68 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// SavedFormat is the number of the form in which folds are saved. It is raised with
-// every change of what a fold holds or how it is folded: a state of one form that is
-// gone on with in another would be a wrong answer. The test of the form says when.
+// SavedFormat is the number of the form of saved folds. It is raised with every change of the
+// members of a fold or of the folding itself: continuing a state of one form in another would give
+// wrong answers. TestSavedFoldForm reports when the members change.
 const SavedFormat = 1
 
-// savedMin is the smallest window worth saving: below it nearly every question is
-// a miss.
-const savedMin = 16
+// savedNodesMin is the smallest window that is saved: with fewer nodes nearly every question would
+// need the whole log.
+const savedNodesMin = 16
 
-// saved is the first line of a saved fold: all but the nodes, whose lines follow.
-// Contexts, which most nodes share, stand once; a node names the place of its own.
-type saved struct {
+// savedHeader is the first line of a saved fold: everything but the nodes, whose lines follow.
+// Contexts are stored once, since most nodes share theirs with the parent; a node's line holds the
+// index of its own.
+type savedHeader struct {
 	Contexts []canon.Value `json:"contexts"`
 	Head     manifest.Head `json:"head"`
 	Last     int64         `json:"last"`
 	Session  *Session      `json:"session"`
 }
 
-// Save spells a window of the fold in at most most bytes: as wide a one as fits. ok
-// is false when none does, or when too much is open; the fold is what it was. With
-// it comes the window itself, to go on with instead of the fold.
-func (f *Fold) Save(most int) (data []byte, window *Fold, ok bool) {
+// Save returns a window of the fold in at most bytesMax bytes: WindowNodes nodes of each run,
+// halved until it fits. ok is false if no window of at least savedNodesMin nodes fits, if too many
+// nodes are open (see Session.Window), if the log is empty, or if the fold is incomplete (see
+// Missed). The fold is not modified. The returned window shares its nodes; the caller continues
+// with either of them, not with both.
+func (f *Fold) Save(bytesMax int) (data []byte, window *Fold, ok bool) {
 	if f.Missed() || f.Head.IsZero() {
 		return nil, nil, false
 	}
-	for newest := WindowNodes; newest >= savedMin; newest /= 2 {
+	for newest := WindowNodes; newest >= savedNodesMin; newest /= 2 {
 		w, ok := f.Window(newest)
 		if !ok {
 			return nil, nil, false
 		}
 		out := &Fold{Session: w, Head: f.Head, Last: f.Last, Loaded: true}
-		if data, err := out.spell(); err == nil && len(data) <= most {
+		if data, err := out.encode(); err == nil && len(data) <= bytesMax {
 			return data, out, true
 		}
 	}
 	return nil, nil, false
 }
 
-func (f *Fold) spell() ([]byte, error) {
+// encode writes header and nodes, runs in the order of their start and nodes in the order of their
+// creation, without a final newline.
+func (f *Fold) encode() ([]byte, error) {
 	var nodes []byte
 	var err error
-	doc := saved{Contexts: []canon.Value{}, Head: f.Head, Last: f.Last}
+	doc := savedHeader{Contexts: []canon.Value{}, Head: f.Head, Last: f.Last}
 	bare := *f.Session
 	bare.Runs = make(map[id.Run]*Run, len(f.Runs))
-	for place, runID := range f.Order {
+	for runIndex, runID := range f.Order {
 		r := f.Runs[runID]
 		at := make(map[id.Node]int, len(r.Nodes))
 		for _, nodeID := range r.Order {
 			n := r.Nodes[nodeID]
+			// Order lists parents before children, so the parent's context has its index.
 			if parent := r.above(n); parent != nil && n.Context.Equal(parent.Context) {
 				at[nodeID] = at[parent.ID]
 			} else {
 				at[nodeID] = len(doc.Contexts)
 				doc.Contexts = append(doc.Contexts, n.Context)
 			}
-			if nodes, err = appendNode(nodes, place, n, at[nodeID]); err != nil {
+			if nodes, err = appendNode(nodes, runIndex, n, at[nodeID]); err != nil {
 				return nil, err
 			}
 		}
@@ -77,45 +83,46 @@ func (f *Fold) spell() ([]byte, error) {
 	return bytes.TrimSuffix(append(append(out, '\n'), nodes...), []byte{'\n'}), err
 }
 
-// LoadFold reads what Save wrote. What is not of this form is an error; that the
-// state is the one of its log is for the caller to make sure of.
+// LoadFold reads what Save wrote. Data of another form is an error. The caller has to make sure
+// that Head is on the chain of the log: a state of another log would give wrong answers.
 func LoadFold(data []byte) (*Fold, error) {
-	var in saved
+	var in savedHeader
 	line, rest, _ := bytes.Cut(data, []byte{'\n'})
 	if err := canon.Unmarshal(line, &in); err != nil {
 		return nil, err
 	}
 	if in.Session == nil || in.Head.IsZero() || in.Session.Next != in.Head.Next {
-		return nil, errors.New("projections: no saved fold")
+		return nil, errors.New("projections: not a saved fold")
 	}
 	runs := make([]*Run, len(in.Session.Order))
 	for i, runID := range in.Session.Order {
 		if runs[i] = in.Session.Runs[runID]; runs[i] == nil || len(runs[i].Nodes) > 0 {
-			return nil, errors.New("projections: a saved session whose runs are not those of its order")
+			return nil, errors.New("projections: runs and order of a saved session differ")
 		}
 	}
 	for len(rest) > 0 {
 		line, rest, _ = bytes.Cut(rest, []byte{'\n'})
-		place, n, context, err := parseNode(line)
+		runIndex, n, context, err := parseNode(line)
 		if err != nil {
 			return nil, err
 		}
-		if uint(place) >= uint(len(runs)) || uint(context) >= uint(len(in.Contexts)) {
+		if uint(runIndex) >= uint(len(runs)) || uint(context) >= uint(len(in.Contexts)) {
 			return nil, errNodeLine
 		}
 		n.Context = in.Contexts[context]
-		r := runs[place]
+		r := runs[runIndex]
 		r.Nodes[n.ID] = n
 		r.Order = append(r.Order, n.ID)
 	}
 	return &Fold{Session: in.Session, Head: in.Head, Last: in.Last, Loaded: true}, nil
 }
 
-// Brief is what finding a run needs of a session.
+// Brief is what finding a run or a node needs of a session; it is cached beside the fold and must
+// keep its member names.
 type Brief struct {
 	SessionID string        `json:"sessionId"`
 	Head      manifest.Head `json:"head"`
-	Runs      []BriefRun    `json:"runs"` // as started
+	Runs      []BriefRun    `json:"runs"` // in the order of their start
 }
 
 // BriefRun is one run of a Brief.
@@ -126,7 +133,7 @@ type BriefRun struct {
 	LastIndex int64   `json:"lastIndex"`
 }
 
-// Brief sums the fold up.
+// Brief returns the brief of the folded session.
 func (f *Fold) Brief() Brief {
 	out := Brief{SessionID: f.ID, Head: f.Head, Runs: []BriefRun{}}
 	for _, runID := range f.Order {

@@ -13,10 +13,10 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// randomDrive plays random attempts at random nodes: blocked ones, accepted ones,
-// rewinds and forks.
-func randomDrive(t *rapid.T, tb testing.TB) *drive {
-	d := newDrive(tb, gated)
+// randomDriver records random attempts at random nodes: blocked and accepted ones, rewinds and
+// forks.
+func randomDriver(t *rapid.T, tb testing.TB) *driver {
+	d := newDriver(tb, gated)
 	for range rapid.IntRange(0, 14).Draw(t, "attempts") {
 		open := slices.DeleteFunc(slices.Clone(d.r().Order), func(n id.Node) bool {
 			return d.states[d.r().Node(n).SnapshotRef].IsComplete()
@@ -31,11 +31,11 @@ func randomDrive(t *rapid.T, tb testing.TB) *drive {
 	return d
 }
 
-func TestSavedStateEqualsFreshOne(t *testing.T) {
+func TestReloadedFoldEqualsFreshFold(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		d := randomDrive(rt, t)
+		d := randomDriver(rt, t)
 		cut := rapid.IntRange(0, len(d.events)).Draw(rt, "cut")
-		// A fold is saved between segments only: deltas of a segment belong together.
+		// Folds are saved between segments only: context deltas belong to their segment.
 		for cut < len(d.events) && !startsSegment(d.events[cut]) {
 			cut++
 		}
@@ -73,12 +73,12 @@ func startsSegment(e event.Event) bool {
 	return k == "advance_recorded" || k == "session_created"
 }
 
-// TestTipIsTheOneOfThePolicy compares the incremental tip with the policy as the
-// locks word it: every leaf's last activity is the greatest index of a touching
-// event in its history; ties go to the node created last.
-func TestTipIsTheOneOfThePolicy(t *testing.T) {
+// The incremental tip equals the policy in docs/design.md#preferred-tip computed directly: the last
+// activity of a leaf is the greatest event index in its history, and of equal leaves the one
+// created last is preferred.
+func TestTipFollowsThePolicy(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		d := randomDrive(rt, t)
+		d := randomDriver(rt, t)
 		touched := map[id.Node]int64{}
 		created := map[id.Node]int64{}
 		for _, e := range d.events {
@@ -103,14 +103,14 @@ func TestTipIsTheOneOfThePolicy(t *testing.T) {
 			}
 		}
 		if best != d.r().Tip {
-			rt.Fatalf("policy says %s, fold says %s", best, d.r().Tip)
+			rt.Fatalf("tip by the policy %s, by the fold %s", best, d.r().Tip)
 		}
 	})
 }
 
-func TestReferencesOfOwnLogsHold(t *testing.T) {
+func TestReferencesOfValidLogs(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		d := randomDrive(rt, t)
+		d := randomDriver(rt, t)
 		refs := check(d.events, d.fold.ID)
 		if len(refs.Findings) > 0 {
 			rt.Fatal(refs.Findings)

@@ -10,14 +10,16 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 )
 
-func sessionWords(p event.SessionCreated) string {
+// describeSession describes the creation or the import of a session.
+func describeSession(p event.SessionCreated) string {
 	if p.ImportedFrom != nil {
 		return "The session was imported from " + p.ImportedFrom.SessionID.String()
 	}
 	return "The session was created"
 }
 
-func startWords(p event.RunStarted) string {
+// describeRunStart describes the start of a run with its title and origin.
+func describeRunStart(p event.RunStarted) string {
 	text := "The run of " + p.WorkflowID + " was started"
 	if p.Title != "" {
 		text += ": " + oneLine(p.Title)
@@ -28,34 +30,39 @@ func startWords(p event.RunStarted) string {
 	return text
 }
 
-func nodeWords(p event.NodeCreated, step string) string {
+// describeNode describes a new node by its kind.
+func describeNode(p event.NodeCreated, step string) string {
 	switch p.NodeKind {
 	case event.CheckpointNode:
-		return "A checkpoint was made at " + step
+		return "Created a checkpoint at " + step
 	case event.BlockedAttemptNode:
-		return "A blocked attempt was kept at " + step
+		return "Recorded a blocked attempt at " + step
 	case event.StepNode, "":
-		return "Came to " + step
+		return "Reached " + step
 	}
-	return fmt.Sprintf("Came to %s (%s)", step, plain(string(p.NodeKind)))
+	return fmt.Sprintf("Reached %s (%s)", step, plain(string(p.NodeKind)))
 }
 
-func (t teller) edgeWords(p event.EdgeCreated) string {
+// describeEdge describes an edge; an edge to a refused attempt's node is no progress.
+func (t describer) describeEdge(p event.EdgeCreated) string {
 	from, to := t.step(p.FromNodeID), t.step(p.ToNodeID)
 	if t.refused[p.ToNodeID] {
 		return "Stayed at " + from
 	}
 	switch p.Cause.Kind {
 	case event.NonTipAdvance:
-		return fmt.Sprintf("Went on from %s to %s once more: a new branch", from, to)
+		return fmt.Sprintf("Advanced from %s to %s again on a new branch", from, to)
 	case event.CheckpointCreated:
-		return "Kept a checkpoint beside " + from
+		return "Linked a checkpoint to " + from
 	}
-	return fmt.Sprintf("Went on from %s to %s", from, to)
+	return fmt.Sprintf("Advanced from %s to %s", from, to)
 }
 
-func (t teller) attemptWords(p event.AdvanceRecorded, step string) string {
+// describeAttempt describes the outcome of an attempt with its first blocker and the number of the
+// others.
+func (t describer) describeAttempt(p event.AdvanceRecorded, step string) string {
 	text := step + " was not accepted"
+	// An attempt of another program may advance to a node of kind blocked_attempt: it was refused.
 	switch to := p.Outcome.ToNodeID; {
 	case to != nil && t.refused[*to]:
 		if why := t.at(*to).Refused; why != "" {
@@ -76,12 +83,12 @@ func (t teller) attemptWords(p event.AdvanceRecorded, step string) string {
 	return text
 }
 
-// contextWords names keys, not values: those may be long, or nobody's business.
-func contextWords(p event.ContextSet) string {
-	var set, gone []string
+// describeContext lists keys, not values, which may be long or confidential.
+func describeContext(p event.ContextSet) string {
+	var set, removed []string
 	for i := range p.Context.Len() {
 		if p.Context.Item(i).Kind() == canon.Null {
-			gone = append(gone, p.Context.Key(i))
+			removed = append(removed, p.Context.Key(i))
 		} else {
 			set = append(set, p.Context.Key(i))
 		}
@@ -90,16 +97,17 @@ func contextWords(p event.ContextSet) string {
 	if len(set) > 0 {
 		parts = append(parts, "set "+strings.Join(set, ", "))
 	}
-	if len(gone) > 0 {
-		parts = append(parts, "removed "+strings.Join(gone, ", "))
+	if len(removed) > 0 {
+		parts = append(parts, "removed "+strings.Join(removed, ", "))
 	}
 	if len(parts) == 0 {
-		return "The context was left as it is"
+		return "The context was not changed"
 	}
 	return "Context: " + oneLine(strings.Join(parts, "; "))
 }
 
-func preferenceWords(p event.PreferencesChanged) string {
+// describePreferences lists the changed preferences with their source.
+func describePreferences(p event.PreferencesChanged) string {
 	parts := make([]string, len(p.Delta))
 	for i, c := range p.Delta {
 		parts[i] = c.Key + " is " + c.Value
@@ -107,7 +115,8 @@ func preferenceWords(p event.PreferencesChanged) string {
 	return fmt.Sprintf("Preferences: %s (from the %s)", strings.Join(parts, ", "), plain(string(p.Source)))
 }
 
-func outputWords(p event.NodeOutputAppended, step string) string {
+// describeOutput describes notes by their first line, artifacts by kind and size.
+func describeOutput(p event.NodeOutputAppended, step string) string {
 	if p.OutputChannel == event.Recap {
 		return fmt.Sprintf("Notes on %s: %s", step, oneLine(p.Payload.NotesMarkdown))
 	}
@@ -118,16 +127,18 @@ func outputWords(p event.NodeOutputAppended, step string) string {
 	return fmt.Sprintf("Artifact for %s: %s, %d bytes", step, oneLine(what), p.Payload.ByteLength)
 }
 
-func gapWords(p event.GapRecorded) string {
+// describeGap describes a gap that was opened or resolved.
+func describeGap(p event.GapRecorded) string {
 	if p.Resolution.Kind == event.Resolves {
-		return "Settled: " + oneLine(p.Summary)
+		return "Gap resolved: " + oneLine(p.Summary)
 	}
-	return fmt.Sprintf("Open (%s): %s", p.Severity, oneLine(p.Summary))
+	return fmt.Sprintf("Gap opened (%s): %s", p.Severity, oneLine(p.Summary))
 }
 
-func traceWords(p event.DecisionTraceAppended) string {
+// describeTrace describes a decision trace by the summary of its last entry.
+func describeTrace(p event.DecisionTraceAppended) string {
 	if len(p.Entries) == 0 {
-		return "Decided something"
+		return "Decision trace without entries"
 	}
 	last := oneLine(p.Entries[len(p.Entries)-1].Summary)
 	switch more := len(p.Entries) - 1; {
@@ -139,7 +150,8 @@ func traceWords(p event.DecisionTraceAppended) string {
 	return "Decided: " + last
 }
 
-func observed(key string) string {
+// observationName returns a readable name for the key of an observation.
+func observationName(key string) string {
 	names := []string{"git_branch", "the git branch", "git_head_sha", "the git commit", "repo_root_hash",
 		"the repository, by digest", "repo_root", "the repository"}
 	if i := slices.Index(names, key); i >= 0 && i%2 == 0 {
@@ -148,16 +160,18 @@ func observed(key string) string {
 	return plain(key)
 }
 
-// textMax keeps a moment on a line or two.
-const textMax = 160
+// textBytesMax bounds a text taken from an event, in bytes: a moment then fits on one or two lines.
+const textBytesMax = 160
 
-// oneLine is the first line with text, cut to its budget.
+// oneLine returns the first line of s that is not blank, with runs of white space collapsed, cut to
+// textBytesMax bytes. " …" marks text that was left out.
 func oneLine(s string) string {
 	for line := range strings.Lines(s) {
 		if line = strings.Join(strings.Fields(line), " "); line == "" {
 			continue
 		}
-		if cut := reason.Clip(line, textMax); cut != line || strings.TrimSpace(s) != strings.TrimSpace(line) {
+		// " …" also marks further lines of s.
+		if cut := reason.Clip(line, textBytesMax); cut != line || strings.TrimSpace(s) != strings.TrimSpace(line) {
 			return cut + " …"
 		}
 		return line
@@ -165,7 +179,8 @@ func oneLine(s string) string {
 	return ""
 }
 
+// quote returns the first line of s in quotation marks.
 func quote(s string) string { return "“" + oneLine(s) + "”" }
 
-// plain turns a stored word into one for people.
+// plain returns a stored word with spaces in place of underscores.
 func plain(word string) string { return strings.ReplaceAll(word, "_", " ") }

@@ -13,8 +13,8 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// simple is the model: what a proposal is, told without a log.
-type simple struct {
+// modelProposal is the state of a proposal in the model, which has no log.
+type modelProposal struct {
 	id        id.Proposal
 	workspace string
 	state     proposal.State
@@ -23,16 +23,16 @@ type simple struct {
 	void      []id.Event
 }
 
-func (s *simple) last() proposal.Draft { return s.drafts[len(s.drafts)-1] }
+func (s *modelProposal) last() proposal.Draft { return s.drafts[len(s.drafts)-1] }
 
-// place is where the model keeps a stack of what was applied, the newest last.
-type modelPlace struct{ workspace, slot string }
+// modelSlot names a slot; the model stores a stack of applied proposals for each, the newest last.
+type modelSlot struct{ workspace, slot string }
 
 type learningModel struct {
 	*learning
 	r       *rapid.T
-	all     []*simple
-	stacks  map[modelPlace][]*simple
+	all     []*modelProposal
+	stacks  map[modelSlot][]*modelProposal
 	numbers int
 }
 
@@ -41,14 +41,14 @@ func (m *learningModel) draft() proposal.Draft {
 	return draftOf(rapid.SampledFrom([]string{"test.one", "test.two"}).Draw(m.r, "slot"), fmt.Sprint(m.numbers))
 }
 
-func (m *learningModel) flip(what string) bool {
+func (m *learningModel) coin(what string) bool {
 	return rapid.IntRange(0, 3).Draw(m.r, what) == 0
 }
 
-// step makes one record that may stand where it does or may not, and says which.
+// step writes one record, legal or not in the state of its proposal, and passes the expectation.
 func (m *learningModel) step() {
-	if len(m.all) == 0 || len(m.all) < 4 && m.flip("create") {
-		s := &simple{id: id.NewProposal(id.Seed{byte(len(m.all) + 1)}),
+	if len(m.all) == 0 || len(m.all) < 4 && m.coin("create") {
+		s := &modelProposal{id: id.NewProposal(id.Seed{byte(len(m.all) + 1)}),
 			workspace: rapid.SampledFrom([]string{"", "shop"}).Draw(m.r, "workspace"), state: proposal.StateDraft}
 		s.drafts = []proposal.Draft{m.draft()}
 		m.all = append(m.all, s)
@@ -83,22 +83,22 @@ func (m *learningModel) step() {
 }
 
 func (m *learningModel) write(by event.Actor, data event.Payload, legal bool) {
-	if believed := m.add(by, data); believed != legal {
-		m.r.Fatalf("%+v: believed %v, want %v: %v", data, believed, legal, m.fold.Findings)
+	if accepted := m.add(by, data); accepted != legal {
+		m.r.Fatalf("%+v: accepted %v, want %v: %v", data, accepted, legal, m.fold.Findings)
 	}
 }
 
-func (m *learningModel) to(s *simple, data event.Payload, legal bool, state proposal.State) {
+func (m *learningModel) to(s *modelProposal, data event.Payload, legal bool, state proposal.State) {
 	m.write(person, data, legal)
 	if legal {
 		s.state = state
 	}
 }
 
-func (m *learningModel) revise(s *simple) {
+func (m *learningModel) revise(s *modelProposal) {
 	d, number := m.draft(), int64(len(s.drafts)+1)
 	legal := s.state != proposal.StateApplied
-	if m.flip("wrong number") {
+	if m.coin("wrong number") {
 		number, legal = number+1, false
 	}
 	m.to(s, proposal.Revise(m.at(s.id), number, d, nil), legal, proposal.StateRevised)
@@ -107,9 +107,9 @@ func (m *learningModel) revise(s *simple) {
 	}
 }
 
-func (m *learningModel) approveSome(s *simple) {
+func (m *learningModel) approveSome(s *modelProposal) {
 	seen := rapid.SampledFrom(s.drafts).Draw(m.r, "seen").Artifact.SHA256
-	by := rapid.SampledFrom([]event.Actor{person, {Kind: event.Human}, robot}).Draw(m.r, "by")
+	by := rapid.SampledFrom([]event.Actor{person, {Kind: event.Human}, agentNamedAda}).Draw(m.r, "by")
 	a := proposal.Approve(auditStore, m.at(s.id), by, seen, "reviewer")
 	legal := by.Kind == event.Human && seen == s.last().Artifact.SHA256 &&
 		(s.state == proposal.StateDraft || s.state == proposal.StateRevised)
@@ -119,18 +119,18 @@ func (m *learningModel) approveSome(s *simple) {
 	}
 }
 
-func (m *learningModel) applySome(s *simple) {
+func (m *learningModel) applySome(s *modelProposal) {
 	d := rapid.SampledFrom(s.drafts).Draw(m.r, "draft")
 	a := proposal.Activation{Mode: proposal.ApprovalGate, By: person, SHA256: d.Artifact.SHA256, Slot: d.Slot,
 		Version: d.Version, Approvals: s.live}
 	legal := d.Artifact == s.last().Artifact && (s.state == proposal.StateDraft || s.state == proposal.StateRevised)
 	switch known := slices.Concat(s.live, s.void); {
-	case m.flip("direct"):
+	case m.coin("direct"):
 		a.Mode, a.Approvals = proposal.DirectRBAC, nil
-	case m.flip("override") || len(known) == 0:
+	case m.coin("override") || len(known) == 0:
 		a.Override = true
-		if m.flip("by an agent") {
-			a.By, legal = robot, false
+		if m.coin("by an agent") {
+			a.By, legal = agentNamedAda, false
 		}
 	default:
 		a.Approvals = known[:rapid.IntRange(1, len(known)).Draw(m.r, "approvals")]
@@ -142,19 +142,19 @@ func (m *learningModel) applySome(s *simple) {
 		return
 	}
 	s.state = proposal.StateApplied
-	at := modelPlace{s.workspace, d.Slot.ID}
+	at := modelSlot{s.workspace, d.Slot.ID}
 	m.stacks[at] = append(m.stacks[at], s)
-	if m.flip("taken back at once") {
+	if m.coin("rolled back at once") {
 		m.rollBack(s.workspace, s.id)
 		s.state, m.stacks[at] = proposal.StateArchived, m.stacks[at][:len(m.stacks[at])-1]
 		if after := m.fold.Installed("shop"); !slices.Equal(before, after) {
-			m.r.Fatalf("what was installed did not come back:\n%v\n%v", before, after)
+			m.r.Fatalf("the previous installation was not restored:\n%v\n%v", before, after)
 		}
 	}
 }
 
-func (m *learningModel) rollBackSome(s *simple) {
-	at := modelPlace{s.workspace, s.last().Slot.ID}
+func (m *learningModel) rollBackSome(s *modelProposal) {
+	at := modelSlot{s.workspace, s.last().Slot.ID}
 	stack := m.stacks[at]
 	var restored canon.Digest
 	if n := len(stack); n > 1 && stack[n-1] == s {
@@ -162,16 +162,16 @@ func (m *learningModel) rollBackSome(s *simple) {
 	}
 	legal := s.state == proposal.StateApplied
 	if legal && m.fold.RestoredBy(m.get(s.workspace, s.id)) != restored {
-		m.r.Fatalf("%s would come back, want %s", m.fold.RestoredBy(m.get(s.workspace, s.id)), restored)
+		m.r.Fatalf("RestoredBy returns %s, want %s", m.fold.RestoredBy(m.get(s.workspace, s.id)), restored)
 	}
 	m.to(s, proposal.RollBack(m.at(s.id), s.last().Slot, restored), legal, proposal.StateArchived)
 	if legal {
-		m.stacks[at] = slices.DeleteFunc(slices.Clone(stack), func(one *simple) bool { return one == s })
+		m.stacks[at] = slices.DeleteFunc(slices.Clone(stack), func(one *modelProposal) bool { return one == s })
 	}
 }
 
-// agree compares the fold with the model.
-func (m *learningModel) agree() {
+// compare checks the fold against the model.
+func (m *learningModel) compare() {
 	for _, s := range m.all {
 		one := m.get(s.workspace, s.id)
 		live := 0
@@ -186,14 +186,14 @@ func (m *learningModel) agree() {
 		}
 	}
 	for _, workspace := range []string{"", "shop"} {
-		want, seen := map[modelPlace]canon.Digest{}, map[modelPlace]bool{}
+		want, seen := map[modelSlot]canon.Digest{}, map[modelSlot]bool{}
 		for at, stack := range m.stacks {
 			if len(stack) > 0 && (at.workspace == "" || at.workspace == workspace) {
 				want[at] = stack[len(stack)-1].last().Artifact.SHA256
 			}
 		}
 		for _, in := range m.fold.Installed(workspace) {
-			at := modelPlace{in.Workspace, in.Slot.ID}
+			at := modelSlot{in.Workspace, in.Slot.ID}
 			if seen[at] || want[at] != in.Artifact.SHA256 {
 				m.r.Fatalf("in %q: %+v, want %v", workspace, in, want)
 			}
@@ -205,15 +205,14 @@ func (m *learningModel) agree() {
 	}
 }
 
-// Whatever records stand in a log, in whatever order, the fold and the model agree: what
-// may not stand there changes nothing, one thing is installed in a slot, and taking it
-// back brings back what was there before.
+// For random records in random order the fold equals the model: illegal records change nothing, a
+// slot has one installation, and a rollback restores the previous one.
 func TestProposalsFollowTheModel(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		m := &learningModel{learning: newLearning(t), r: r, stacks: map[modelPlace][]*simple{}}
+		m := &learningModel{learning: newLearning(t), r: r, stacks: map[modelSlot][]*modelProposal{}}
 		for range rapid.IntRange(1, 40).Draw(r, "steps") {
 			m.step()
-			m.agree()
+			m.compare()
 		}
 	})
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// drive plays attempts against a workflow without a store: decisions fill the
-// log, the fold follows. It is what the tests of this package build logs with.
-type drive struct {
+// driver runs attempts of a workflow without a store: package advance decides, commit checks and
+// folds the plan. The tests of this package build their logs with it.
+type driver struct {
 	t      testing.TB
 	w      compile.Compiled
 	fold   *projections.Session
@@ -32,13 +32,13 @@ const gated = `{"id":"test.gated","name":"Gated","description":"d","version":"1.
  {"id":"two","title":"Two","prompt":"p","inputs":[{"contextKey":"ticket","reason":"needs_user_artifact","description":"the ticket"}]},
  {"id":"three","title":"Three","prompt":"p","notesRequired":true}]}`
 
-func newDrive(t testing.TB, workflowText string) *drive {
+func newDriver(t testing.TB, workflowText string) *driver {
 	t.Helper()
 	_, w, problems := compile.File("test.json", source.SourceProject, []byte(workflowText))
 	if source.HasErrors(problems) {
 		t.Fatal(problems)
 	}
-	d := &drive{t: t, w: w, fold: projections.NewSession(), states: map[canon.Digest]snapshot.State{},
+	d := &driver{t: t, w: w, fold: projections.NewSession(), states: map[canon.Digest]snapshot.State{},
 		run: id.NewRun(id.Seed{2}), clock: 1000}
 	plan, _, err := advance.Begin(w, advance.Start{Session: id.NewSession(id.Seed{1}), Run: d.run,
 		SourceKind: event.SourceProject,
@@ -50,8 +50,8 @@ func newDrive(t testing.TB, workflowText string) *drive {
 	return d
 }
 
-// commit checks a plan as a store would, and folds it.
-func (d *drive) commit(plan manifest.Plan) {
+// commit checks a plan as a store does and folds it.
+func (d *driver) commit(plan manifest.Plan) {
 	d.t.Helper()
 	if _, err := manifest.EncodeSegment(plan.Log, plan.Events); err != nil {
 		d.t.Fatal(err)
@@ -72,9 +72,9 @@ func (d *drive) commit(plan manifest.Plan) {
 	}
 }
 
-func (d *drive) r() *projections.Run { return d.fold.Runs[d.run] }
+func (d *driver) r() *projections.Run { return d.fold.Runs[d.run] }
 
-func (d *drive) facts(n *projections.Node) advance.Facts {
+func (d *driver) facts(n *projections.Node) advance.Facts {
 	session, _ := id.ParseSession(d.fold.ID)
 	f := advance.Facts{Session: session, Run: d.run, Node: n.ID, Next: d.fold.Next, State: d.states[n.SnapshotRef],
 		Preferences: n.Preferences, Context: n.Context, HasChild: n.AckedChildren > 0}
@@ -88,8 +88,8 @@ func (d *drive) facts(n *projections.Node) advance.Facts {
 	return f
 }
 
-// try makes the next attempt at a node and says what it came to.
-func (d *drive) try(nodeID id.Node, req advance.Request) event.AdvanceOutcome {
+// try records the next attempt at a node and returns its outcome.
+func (d *driver) try(nodeID id.Node, req advance.Request) event.AdvanceOutcome {
 	d.t.Helper()
 	n := d.r().Node(nodeID)
 	d.clock += 10
@@ -102,8 +102,8 @@ func (d *drive) try(nodeID id.Node, req advance.Request) event.AdvanceOutcome {
 	return plan.Events[0].Data.(event.AdvanceRecorded).Outcome
 }
 
-// must advances, or fails the test.
-func (d *drive) must(nodeID id.Node, req advance.Request) id.Node {
+// must advances from a node, or fails the test.
+func (d *driver) must(nodeID id.Node, req advance.Request) id.Node {
 	d.t.Helper()
 	o := d.try(nodeID, req)
 	if o.Kind != event.Advanced {
@@ -112,7 +112,7 @@ func (d *drive) must(nodeID id.Node, req advance.Request) id.Node {
 	return *o.ToNodeID
 }
 
-func (d *drive) status() projections.Status {
+func (d *driver) status() projections.Status {
 	tip := d.r().Tip
 	return d.r().StatusAt(tip, projections.TipState{Complete: d.states[d.r().Node(tip).SnapshotRef].IsComplete()})
 }

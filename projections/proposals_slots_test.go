@@ -6,7 +6,7 @@ import (
 	"github.com/waybill/waybill/durable/learning/proposal"
 )
 
-// templateDraft is a version of the one template.
+// templateDraft returns a draft of one version of the template.
 func templateDraft(version, says string) proposal.Draft {
 	d, err := proposal.ParseFile(
 		[]byte(`{"kind":"prompt-template","artifact":{"templateId":"notes","kind":"user","text":"` + says +
@@ -17,9 +17,9 @@ func templateDraft(version, says string) proposal.Draft {
 	return d
 }
 
-// TestVersionsOfATemplateHaveAPlaceEach: several are in use at a time; of the same version
-// it is the newest. Of everything else a slot holds one, whatever its version.
-func TestVersionsOfATemplateHaveAPlaceEach(t *testing.T) {
+// Several versions of a template are installed at once; of one version only the newest. Slots of
+// other kinds have one installation, of any version.
+func TestTemplateVersionsAreInstalledSideBySide(t *testing.T) {
 	l := newLearning(t)
 	want := func(what string, versions ...string) {
 		t.Helper()
@@ -37,29 +37,29 @@ func TestVersionsOfATemplateHaveAPlaceEach(t *testing.T) {
 	l.apply("", two)
 	l.apply("", one)
 	want("two versions", "1.0.0", "2.0.0")
-	anew := l.create(3, "", templateDraft("1.0.0", "c"))
-	if i := l.fold.Displaced(l.get("", anew)); i == nil || i.ProposalID != one {
-		t.Errorf("it would take the place of %+v", i)
+	newer := l.create(3, "", templateDraft("1.0.0", "c"))
+	if i := l.fold.Displaced(l.get("", newer)); i == nil || i.ProposalID != one {
+		t.Errorf("displaced: %+v", i)
 	}
-	l.apply("", anew)
-	want("one of them anew", "1.0.0", "2.0.0")
-	if got := l.fold.Installed("")[0].ProposalID; got != anew {
-		t.Errorf("in use is %s", got)
+	l.apply("", newer)
+	want("a new revision of one of them", "1.0.0", "2.0.0")
+	if got := l.fold.Installed("")[0].ProposalID; got != newer {
+		t.Errorf("installed: %s", got)
 	}
-	if got := l.fold.RestoredBy(l.get("", anew)); got != l.get("", one).Last().Artifact.SHA256 {
-		t.Errorf("%s would come back", got)
+	if got := l.fold.RestoredBy(l.get("", newer)); got != l.get("", one).Last().Artifact.SHA256 {
+		t.Errorf("restored: %s", got)
 	}
-	l.rollBack("", anew)
+	l.rollBack("", newer)
 	if got := l.fold.Installed("")[0].ProposalID; got != one {
-		t.Errorf("in use is %s", got)
+		t.Errorf("installed: %s", got)
 	}
 	if got := l.fold.RestoredBy(l.get("", one)); !got.IsZero() {
-		t.Errorf("%s would come back in the place of another version", got)
+		t.Errorf("restored in place of another version: %s", got)
 	}
 	l.rollBack("", one)
 	want("one rolled back", "2.0.0")
 	other := l.create(4, "shop", templateDraft("2.0.0", "d"))
 	if i := l.fold.Displaced(l.get("shop", other)); i != nil {
-		t.Errorf("in another workspace it would take the place of %+v", i)
+		t.Errorf("in another workspace, displaced: %+v", i)
 	}
 }

@@ -11,15 +11,15 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestFormOfASavedFold: what a fold holds may change only together with the number
-// of the form it is saved in, and a new member of a node wants a place in its line.
-func TestFormOfASavedFold(t *testing.T) {
+// The members of a fold may change only together with SavedFormat, and a new member of Node needs a
+// field in its line.
+func TestSavedFoldForm(t *testing.T) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "form %d\n", projections.SavedFormat)
 	seen := map[reflect.Type]bool{}
-	spell(&b, reflect.TypeFor[projections.Fold](), seen)
+	appendFields(&b, reflect.TypeFor[projections.Fold](), seen)
 	const name = "testdata/saved_form.txt"
 	if *update {
 		if err := os.WriteFile(name, []byte(b.String()), 0o644); err != nil {
@@ -31,12 +31,12 @@ func TestFormOfASavedFold(t *testing.T) {
 		t.Fatal(err)
 	}
 	if b.String() != string(want) {
-		t.Errorf("what a fold holds is not what %s says. Raise SavedFormat if a version with the old one was "+
-			"released, see to nodeline.go, and run with -update:\n%s", name, b.String())
+		t.Errorf("the members of a fold differ from %s. Raise SavedFormat if a version with the old one was "+
+			"released, update nodeline.go, and run with -update:\n%s", name, b.String())
 	}
 }
 
-func spell(b *strings.Builder, t reflect.Type, seen map[reflect.Type]bool) {
+func appendFields(b *strings.Builder, t reflect.Type, seen map[reflect.Type]bool) {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
 		t = t.Elem()
 	}
@@ -52,7 +52,7 @@ func spell(b *strings.Builder, t reflect.Type, seen map[reflect.Type]bool) {
 	}
 	for i := range t.NumField() {
 		if t.Field(i).IsExported() {
-			spell(b, t.Field(i).Type, seen)
+			appendFields(b, t.Field(i).Type, seen)
 		}
 	}
 }
