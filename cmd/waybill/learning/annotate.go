@@ -1,16 +1,21 @@
-// Package learning holds the commands about what is learned from runs:
+// Package learning implements the commands for feedback on runs and for
+// improvements that are derived from it:
 //
-//   - annotate and annotations: feedback on runs, in side logs of their own
-//   - proposals: what is proposed, reviewed and installed from that
+//   - annotate and annotations: ratings, corrections, labels and flags of runs,
+//     stored in side logs
+//   - proposals: workflows, prompts, automations and agent packs to review and install
 //   - automations: installed schedules, and the runs that they start
-//   - capabilities: what the store provides of these to other programs
+//   - capabilities: the features that the store offers to other programs
 //
-// It decides nothing. Which proposal may be approved or applied, by which
-// person and after how many approvals, is a rule of the engine; what the
-// commands add is the terminal at which a person agrees.
+// The package contains no rules. Package engine decides which proposal may be
+// approved or applied, by which person and after how many approvals; the
+// commands add the terminal at which a person confirms.
 //
-// Text of annotations and proposals comes from others, agents among them. It
-// is cleaned before a terminal shows it, and marked where a program may read.
+// Texts of annotations and proposals are untrusted input, often written by
+// agents. They are cleaned before a terminal shows them, and delimited by
+// <UNTRUSTED> marks in a pipe, where a program may read them.
+//
+// Start reading at NewAnnotate and NewProposals.
 package learning
 
 import (
@@ -30,26 +35,27 @@ import (
 )
 
 // annotateLong is what 'waybill annotate --help' prints above the usage.
-const annotateLong = `Say what you think of a run: rate it, correct it, label it or flag it for somebody to look
-at. One annotation says one of these, with a note if you like. It is about the whole run,
-or with --node or --event about a part of it. The run may be over, and is not touched:
-annotations stand beside it, and a fork of the run does not take them along.
+const annotateLong = `Rate a run, correct it, label it or flag it for review. One annotation records one of
+these signals, with an optional note. Its target is the whole run, or with --node or
+--event a part of it. The run may be finished and is never changed: annotations are stored
+in a log next to the log of the run, and a fork of the run does not copy them.
 
-Nothing is ever overwritten. --supersedes puts a new annotation in the place of an earlier
-one, and 'waybill annotations retract' takes one back; both stay on record. What looks like
-a secret is taken out of what you say before it is stored.
+Nothing is overwritten. --supersedes replaces an earlier annotation by the new one, and
+'waybill annotations retract' withdraws one; both stay on record. Text that looks like a
+secret is removed before the annotation is stored.
 
---from takes the JSON of an annotation in place of the flags, such as
+--from reads an annotation as JSON instead of the flags, such as
 {"target": {"nodeId": "node_…"}, "signal": {"kind": "rating", "rating": 4}, "note": "…"}.`
 
-// annotateInput is what the flags of annotate say. Exactly one of rating,
-// correction, label and flag is given, or from, which takes the place of all of
-// them. Whether a flag was given is asked of cobra: zero values are values as
-// well.
+// annotateInput has the values of the flags of annotate. Exactly one of rating,
+// correction, label and flag is given, or from, which replaces all of them.
+// cobra's Changed reports whether a flag was given, since a zero value may have
+// been typed.
 type annotateInput struct {
-	// The part of the run, as it was typed: an id or the beginning of one.
+	// node and event select the part of the run, as typed: an id or a prefix of
+	// one. Empty for the whole run.
 	node, event string
-	// The signal: one of these four.
+	// Exactly one of these four is the signal.
 	rating     int64
 	correction string
 	label      string
@@ -60,10 +66,10 @@ type annotateInput struct {
 	from       string
 }
 
-// NewAnnotate makes the command "annotate". It appends one annotation to the
-// side log of the run's session and leaves the run itself alone, so that a
-// finished run can be annotated too. The answer is the document "annotation" in
-// the form of RFC 0056.
+// NewAnnotate returns the command "annotate". It appends one annotation to the
+// side log of the run's session and does not change the run itself, so that a
+// finished run can be annotated too. The answer is the document "annotation"
+// (docs/design.md#annotations).
 func NewAnnotate(a *cli.App) *cobra.Command {
 	var in annotateInput
 	cmd := &cobra.Command{
@@ -71,7 +77,7 @@ func NewAnnotate(a *cli.App) *cobra.Command {
 		GroupID: cli.GroupWork,
 		Short:   "Rate, correct, label or flag a run or a part of it",
 		Long:    annotateLong,
-		Example: `  waybill annotate @last --rating 4 --note "Right, and slow"
+		Example: `  waybill annotate @last --rating 4 --note "Correct but slow"
   waybill annotate k3j2a7 --node plan --correction "Deploy to the north first"
   waybill annotate @last --label off-brand
   waybill annotate @last --from - < annotation.json`,
@@ -85,31 +91,31 @@ func NewAnnotate(a *cli.App) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.Int64Var(&in.rating, "rating", 0, "rate it with `N` stars, a whole number from 1, bad, to 5, good")
-	f.StringVar(&in.correction, "correction", "", "say that `TEXT` should stand in the place of what stands there")
-	f.StringVar(&in.label, "label", "", "label it with `TEXT`, a word or a few that are counted")
-	f.BoolVar(&in.flag, "flag", false, "flag it for somebody to look at")
+	f.Int64Var(&in.rating, "rating", 0, "rate it with `N` stars, an integer from 1 (worst) to 5 (best)")
+	f.StringVar(&in.correction, "correction", "", "record `TEXT` as what the result should have been")
+	f.StringVar(&in.label, "label", "", "label it with `TEXT`, one or a few words; equal labels are counted")
+	f.BoolVar(&in.flag, "flag", false, "flag it for review")
 	f.StringVar(&in.node, "node", "",
-		"it is about `NODE`: its id, the beginning of it, or the step that was pending there")
-	f.StringVar(&in.event, "event", "", "it is about `EVENT`: its id, or the beginning of it")
-	f.StringVar(&in.note, "note", "", "add `TEXT`")
-	f.StringVar(&in.supersedes, "supersedes", "", "put it in the place of `ANNOTATION`, an earlier one of the run")
+		"annotate `NODE`: its id, a prefix of it, or the step that was pending there")
+	f.StringVar(&in.event, "event", "", "annotate `EVENT`: its id or a prefix of it")
+	f.StringVar(&in.note, "note", "", "add `TEXT` as a note")
+	f.StringVar(&in.supersedes, "supersedes", "", "replace `ANNOTATION`, an earlier annotation of the run")
 	f.Float64Var(&in.confidence, "confidence", 0,
-		"how sure an agent is: `SHARE`, a number from 0 to 1; people give none")
-	f.StringVar(&in.from, "from", "", "take what is said from the JSON in `FILE`; - is stdin")
+		"confidence of an agent: `SHARE`, a number from 0 to 1; refused for people")
+	f.StringVar(&in.from, "from", "", "read the annotation as JSON from `FILE`; - is stdin")
 	return cmd
 }
 
-// request makes the annotation from the flags, or from the file in their place.
-// It refuses what the flags alone show to be wrong: nothing to record, more
-// than one signal, a file beside flags that repeat it, and names that are given
-// and empty.
+// request returns the annotation that the flags, or the file of --from, describe.
+// It rejects what the flags alone show to be wrong, as a usage error: no signal,
+// more than one signal, --from together with flags that repeat it, and names
+// that are given and empty.
 //
-// A name that is given and empty is refused since it is a variable that is not
-// set in most cases: without the refusal the annotation would be about the
-// whole run. The values themselves are for the engine to check.
+// An empty name is rejected because it usually is an unset variable of a script:
+// without the check the annotation would be recorded for the whole run. The
+// engine validates the values themselves.
 func (in *annotateInput) request(cmd *cobra.Command, a *cli.App) (req feedback.Request, err error) {
-	// An empty value was given as well: only cobra knows the difference.
+	// A flag can be given with an empty value; only cobra knows that.
 	given := func(name string) bool { return cmd.Flags().Changed(name) }
 	if given("confidence") {
 		req.Confidence = &in.confidence
@@ -118,24 +124,24 @@ func (in *annotateInput) request(cmd *cobra.Command, a *cli.App) (req feedback.R
 		return req, cli.UsageFault(cmd, "--supersedes is given and empty").
 			Suggest("Name an annotation of the run. Is a variable not set?")
 	}
-	var said []string
+	var signals []string
 	for _, name := range []string{"rating", "correction", "label", "flag"} {
 		if given(name) && (name != "flag" || in.flag) {
-			said = append(said, "--"+name)
+			signals = append(signals, "--"+name)
 		}
 	}
 	if given("from") {
-		// What the file says too must not be given a second time.
-		beside := said
+		// The file contains these values; a second source would be ambiguous.
+		conflicting := signals
 		for _, name := range []string{"node", "event", "note"} {
 			if given(name) {
-				beside = append(beside, "--"+name)
+				conflicting = append(conflicting, "--"+name)
 			}
 		}
-		if len(beside) > 0 {
-			return req, cli.UsageFault(cmd, "--from says it all, and %s beside it %s", page.List(beside),
-				page.Plurally(len(beside), "says it again", "say it again")).
-				Suggest("Give the file or the flags. --supersedes and --confidence alone may stand beside --from.")
+		if len(conflicting) > 0 {
+			return req, cli.UsageFault(cmd, "--from is a complete annotation, and %s %s it", page.List(conflicting),
+				page.Plurally(len(conflicting), "repeats", "repeat")).
+				Suggest("Give the file or the flags. Only --supersedes and --confidence can be combined with --from.")
 		}
 		data, err := a.ReadInput("--from", in.from, limits.SourceBytesMax)
 		if err != nil {
@@ -150,22 +156,22 @@ func (in *annotateInput) request(cmd *cobra.Command, a *cli.App) (req feedback.R
 				Suggest("Name a part of the run, or leave --%s out for the whole run. Is a variable not set?", name)
 		}
 	}
-	switch len(said) {
+	switch len(signals) {
 	case 0:
 		return req, cli.UsageFault(cmd,
-			"nothing is said of the run: --rating, --correction, --label and --flag are missing").
+			"no signal is given: one of --rating, --correction, --label and --flag is required").
 			Suggest("Give one of the four, such as --rating 4.")
-	// Exactly one signal is right.
+	// Exactly one signal is valid.
 	case 1:
 	default:
-		return req, cli.UsageFault(cmd, "%s are given together: one annotation says one thing", page.List(said)).
+		return req, cli.UsageFault(cmd, "%s are given together: an annotation has one signal", page.List(signals)).
 			Suggest("Give one, and make another call for the next.")
 	}
-	req.Note, req.Signal = in.note, in.signal(said[0])
+	req.Note, req.Signal = in.note, in.signal(signals[0])
 	return req, nil
 }
 
-// signal is the signal of a flag, with its value.
+// signal returns the signal of a flag, such as "--rating", with its value.
 func (in *annotateInput) signal(flag string) feedback.Signal {
 	switch flag {
 	case "--rating":
@@ -178,10 +184,10 @@ func (in *annotateInput) signal(flag string) feedback.Signal {
 	return feedback.Flag()
 }
 
-// byFlag replaces the place in a document by the flag that the value came from,
-// in a refusal of the engine: a person who typed flags knows nothing of such
-// places. Refusals of a file are left as they are.
-func (in *annotateInput) byFlag(err error) error {
+// withFlagName replaces a JSON pointer by the name of the flag that the value
+// came from, in a VALIDATION_ERROR of the engine: a user who typed flags did not
+// write a document. Errors about a file of --from keep their pointers.
+func (in *annotateInput) withFlagName(err error) error {
 	field, _ := fault.Of(err).Details["field"].(string)
 	if in.from != "" || !fault.Is(err, fault.ValidationError) || field == "" {
 		return err
@@ -191,10 +197,10 @@ func (in *annotateInput) byFlag(err error) error {
 	return &f
 }
 
-// runAnnotate finds the run and the parts of it that the flags name, records
-// the annotation and prints it. Parts are looked up before anything is written.
-// Entropy is drawn before the store is opened: without it nothing could be
-// recorded.
+// runAnnotate resolves the run and the parts of it that the flags name, records
+// the annotation and prints it. Names are resolved before anything is written.
+// The seed is drawn before the store is opened, since nothing can be recorded
+// without entropy.
 func runAnnotate(ctx context.Context, a *cli.App, ref string, in annotateInput, req feedback.Request) error {
 	seed, err := a.Seed()
 	if err != nil {
@@ -205,60 +211,60 @@ func runAnnotate(ctx context.Context, a *cli.App, ref string, in annotateInput, 
 		return err
 	}
 	defer o.Close()
-	// All names are resolved first: a name that is wrong must not leave an
-	// annotation without it.
+	// All names are resolved first: a wrong name must not leave an annotation
+	// of the whole run behind.
 	at, err := o.Locate(ctx, ref)
 	if err != nil {
 		return err
 	}
 	if in.node != "" {
-		if req.Target.NodeID, err = annotatedNode(ctx, o, at.Run, in.node); err != nil {
+		if req.Target.NodeID, err = findNode(ctx, o, at.Run, in.node); err != nil {
 			return err
 		}
 	}
 	if in.event != "" {
-		if req.Target.EventID, err = annotatedEvent(ctx, o, at.Run, in.event); err != nil {
+		if req.Target.EventID, err = findEvent(ctx, o, at.Run, in.event); err != nil {
 			return err
 		}
 	}
 	if in.supersedes != "" {
-		if req.SupersedesAnnotationID, err = annotationOf(ctx, o, at.Run, in.supersedes); err != nil {
+		if req.SupersedesAnnotationID, err = findAnnotation(ctx, o, at.Run, in.supersedes); err != nil {
 			return err
 		}
 	}
-	said, err := o.Annotate(ctx, a.Caller(), seed, at, req)
+	recorded, err := o.Annotate(ctx, a.Caller(), seed, at, req)
 	if err != nil {
-		return in.byFlag(err)
+		return in.withFlagName(err)
 	}
-	return a.Answer("annotation", said, func(p *page.Page) { showAnnotated(ctx, a, o, req, said, p) })
+	return a.Answer("annotation", recorded, func(p *page.Page) { showRecorded(ctx, a, o, req, recorded, p) })
 }
 
-// showAnnotated prints what was recorded about which part of the run, and how
-// it is retracted. It warns where secrets were removed, which shows in a
-// difference between the request and the record. The title of a step is looked
-// up in the store; without it the node is named by its id.
-func showAnnotated(ctx context.Context, a *cli.App, o *cli.Store, req feedback.Request, said feedback.Annotation,
+// showRecorded prints the signal that was recorded, the part of the run it is
+// for, and the command that retracts it. It warns when secrets were removed,
+// which is detected by comparing the request with the record. The title of a
+// step is read from the store; if that fails the node is named by its id.
+func showRecorded(ctx context.Context, a *cli.App, o *cli.Store, req feedback.Request, annotation feedback.Annotation,
 	p *page.Page) {
-	run := page.ShortRun(said.Target.RunID)
-	what := render.AboutWords(said.Target, "")
-	if details, err := o.Run(ctx, said.Target.RunID.String()); err == nil &&
-		said.Target != (feedback.RunTarget{RunID: said.Target.RunID}) {
-		what = render.AboutWords(said.Target, render.StepAt(details, said.Target.NodeID)) + " of run " + run
+	run := page.ShortRun(annotation.Target.RunID)
+	what := render.AboutWords(annotation.Target, "")
+	if details, err := o.Run(ctx, annotation.Target.RunID.String()); err == nil &&
+		annotation.Target != (feedback.RunTarget{RunID: annotation.Target.RunID}) {
+		what = render.AboutWords(annotation.Target, render.StepAt(details, annotation.Target.NodeID)) + " of run " + run
 	} else {
 		what += " " + run
 	}
-	p.Text(p.Good("✓ "), "Annotated "+what+": "+render.SignalWords(p, said.Signal))
-	if said.Note != req.Note || said.Signal != req.Signal {
-		p.Text(p.Warn("! "), "What looks like a secret was taken out of what you said.")
+	p.Text(p.Good("✓ "), "Annotated "+what+": "+render.SignalWords(p, annotation.Signal))
+	if annotation.Note != req.Note || annotation.Signal != req.Signal {
+		p.Text(p.Warn("! "), "Text that looks like a secret was removed before the annotation was stored.")
 	}
-	p.Text("", "Take it back with '"+
-		a.Command("annotations", "retract", run, render.AnnotationName(p, said.AnnotationID))+"'.")
+	p.Text("", "Retract it with '"+
+		a.Command("annotations", "retract", run, render.AnnotationName(p, annotation.AnnotationID))+"'.")
 }
 
-// annotatedNode finds a node of the run by its id, the beginning of it, or the
-// step that was pending there, as 'fork --at' does. A node that is not found is
-// TARGET_NOT_FOUND here, since no token was given.
-func annotatedNode(ctx context.Context, o *cli.Store, run id.Run, ref string) (id.Node, error) {
+// findNode finds a node of the run by its id, a prefix of it, or the step
+// that was pending there, as 'fork --at' does. The token error of an unknown
+// node becomes TARGET_NOT_FOUND, since annotate takes no token.
+func findNode(ctx context.Context, o *cli.Store, run id.Run, ref string) (id.Node, error) {
 	at, err := o.LocateNode(ctx, run.String(), ref)
 	if fault.Is(err, fault.TokenUnknownNode) {
 		f := fault.Of(err)
@@ -267,11 +273,12 @@ func annotatedNode(ctx context.Context, o *cli.Store, run id.Run, ref string) (i
 	return at.Node, err
 }
 
-// annotatedEvent finds an event of the run by its id or the beginning of it. A
-// whole id is not looked up: the engine refuses one that the run does not have.
-func annotatedEvent(ctx context.Context, o *cli.Store, run id.Run, ref string) (found id.Event, err error) {
-	if whole, err := id.ParseEvent(ref); err == nil {
-		return whole, nil // whether the run has it is for the engine to say
+// findEvent finds an event of the run by its id or a prefix of it. A
+// complete id is not looked up: the engine rejects one that the run does not
+// contain. No match is TARGET_NOT_FOUND, several are RUN_AMBIGUOUS.
+func findEvent(ctx context.Context, o *cli.Store, run id.Run, ref string) (found id.Event, err error) {
+	if complete, err := id.ParseEvent(ref); err == nil {
+		return complete, nil // the engine checks that the run contains it
 	}
 	all, _, err := o.Events(ctx, run.String())
 	if err != nil {
@@ -279,44 +286,46 @@ func annotatedEvent(ctx context.Context, o *cli.Store, run id.Run, ref string) (
 	}
 	n := 0
 	for _, e := range all {
-		if begins(e.ID, ref) {
+		if hasIDPrefix(e.ID, ref) {
 			found = e.ID
 			n++
 		}
 	}
-	return found, one(n, ref, "event", run, fault.TargetNotFound, "runs events")
+	return found, matchError(n, ref, "event", run, fault.TargetNotFound, "runs events")
 }
 
-// begins reports an id that begins with ref, where the prefix that names the
-// kind of the id may be left out. An empty ref begins no id.
-func begins[T interface{ String() string }](name T, ref string) bool {
+// hasIDPrefix reports whether an id begins with ref. The part of the id that
+// names its kind, up to the underscore, may be omitted in ref. An empty ref
+// matches no id, since it would match every one.
+func hasIDPrefix[T interface{ String() string }](name T, ref string) bool {
 	s := name.String()
 	prefix, rest, _ := strings.Cut(s, "_")
 	ref = strings.TrimPrefix(ref, prefix+"_")
 	return ref != "" && strings.HasPrefix(rest, ref)
 }
 
-// one is the error for a beginning that no id has, or more than one; nil for
-// exactly one. missing is the code for none, and look the command that lists
-// the ids.
-func one(n int, ref, thing string, run id.Run, missing fault.Code, look string) error {
+// matchError returns the error for a prefix that n ids have: missing for none,
+// RUN_AMBIGUOUS for several, nil for exactly one. noun names what was searched
+// for, and listCommand is the command that lists the ids.
+func matchError(n int, ref, noun string, run id.Run, missing fault.Code, listCommand string) error {
 	switch n {
 	case 1:
 		return nil
 	case 0:
-		return fault.New(missing, "run %s has no %s that begins with %q", run, thing, ref).
-			Suggest("See 'waybill %s %s'.", look, run)
+		return fault.New(missing, "run %s has no %s that begins with %q", run, noun, ref).
+			Suggest("See 'waybill %s %s'.", listCommand, run)
 	}
-	return fault.New(fault.RunAmbiguous, "%d %ss of run %s begin with %q", n, thing, run, ref).
-		Suggest("Give more of it.")
+	return fault.New(fault.RunAmbiguous, "%d %ss of run %s begin with %q", n, noun, run, ref).
+		Suggest("Give a longer prefix.")
 }
 
-// annotationOf finds an annotation of the run by its id or the beginning of it,
-// also one that was superseded or retracted. It reads all pages of the list,
-// since ids are not sorted by their beginnings.
-func annotationOf(ctx context.Context, o *cli.Store, run id.Run, ref string) (found id.Annotation, err error) {
-	if whole, err := id.ParseAnnotation(ref); err == nil {
-		return whole, nil
+// findAnnotation finds an annotation of the run by its id or a prefix of it,
+// superseded and retracted ones included. It reads all pages of the list, since
+// annotations are sorted by time and not by id. No match is
+// ANNOTATION_NOT_FOUND, several are RUN_AMBIGUOUS.
+func findAnnotation(ctx context.Context, o *cli.Store, run id.Run, ref string) (found id.Annotation, err error) {
+	if complete, err := id.ParseAnnotation(ref); err == nil {
+		return complete, nil
 	}
 	n := 0
 	for q := (engine.AnnotationQuery{History: true, Limit: limits.AnnotationsPageMax}); ; {
@@ -324,14 +333,14 @@ func annotationOf(ctx context.Context, o *cli.Store, run id.Run, ref string) (fo
 		if err != nil {
 			return found, err
 		}
-		for _, said := range page.Annotations {
-			if begins(said.AnnotationID, ref) {
-				found = said.AnnotationID
+		for _, annotation := range page.Annotations {
+			if hasIDPrefix(annotation.AnnotationID, ref) {
+				found = annotation.AnnotationID
 				n++
 			}
 		}
 		if q.Cursor = page.NextCursor; q.Cursor == "" {
-			return found, one(n, ref, "annotation", run, fault.AnnotationNotFound, "annotations list --history")
+			return found, matchError(n, ref, "annotation", run, fault.AnnotationNotFound, "annotations list --history")
 		}
 	}
 }

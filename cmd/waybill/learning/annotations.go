@@ -7,13 +7,14 @@ import (
 )
 
 // annotationsLong is what 'waybill annotations --help' prints above the usage.
-const annotationsLong = `Annotations are what people and agents said of runs: ratings, corrections, labels and
-flags, each with an optional note. 'waybill annotate' adds one. They stand beside a run and
-never in it: no step is shown them, and a fork of the run starts without any.`
+const annotationsLong = `Annotations are feedback of people and agents on runs: ratings, corrections, labels and
+flags, each with an optional note. 'waybill annotate' adds one. They are stored in a log
+of their own, never in the run: no step receives them, and a fork of the run starts
+without any.`
 
-// NewAnnotations makes the command "annotations" with its subcommands. Only
+// NewAnnotations returns the command "annotations" with its subcommands. Only
 // retract writes to the store.
 func NewAnnotations(a *cli.App) *cobra.Command {
-	return cli.NewGroup("annotations", cli.GroupLook, "See what was said of runs, and take it back", annotationsLong,
-		newAnnotationsList(a), newAnnotationsSummary(a), newAnnotationsRetract(a))
+	return cli.NewGroup("annotations", cli.GroupLook, "List, summarize and retract annotations of runs",
+		annotationsLong, newAnnotationsList(a), newAnnotationsSummary(a), newAnnotationsRetract(a))
 }

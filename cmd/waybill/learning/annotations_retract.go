@@ -13,20 +13,20 @@ import (
 
 // annotationsRetractLong is what 'waybill annotations retract --help' prints
 // above the usage.
-const annotationsRetractLong = `Take an annotation of a run back: it counts no more, and 'waybill annotations list' shows
-it only with --history. It stays on record, with who took it back and why. What it stood in
-the place of does not come back. The same call again changes nothing.
+const annotationsRetractLong = `Retract an annotation of a run: it is no longer counted, and 'waybill annotations list'
+shows it only with --history. It stays on record, with who retracted it and why. An
+annotation that it superseded does not become valid again. The call is idempotent.
 
-ANNOTATION is an id or the beginning of one, as the list shows it.`
+ANNOTATION is an id or a prefix of one, as 'waybill annotations list' shows it.`
 
-// newAnnotationsRetract makes "annotations retract". It records that an
-// annotation does not count any more; the annotation stays in the log. To
-// retract it again is an answer with already set, and no error.
+// newAnnotationsRetract returns "annotations retract". It records that an
+// annotation does not count any more; the annotation stays in the log.
+// Retracting it again is no error: the answer has "already" set.
 func newAnnotationsRetract(a *cli.App) *cobra.Command {
 	var req engine.RetractRequest
 	cmd := &cobra.Command{
 		Use:   "retract RUN ANNOTATION",
-		Short: "Take an annotation back",
+		Short: "Retract an annotation of a run",
 		Long:  annotationsRetractLong,
 		Example: "  waybill annotations retract @last k3j2a7\n" +
 			"  waybill annotations retract k3j2a7 p4xq2m --reason \"Meant for another run\"",
@@ -38,7 +38,7 @@ func newAnnotationsRetract(a *cli.App) *cobra.Command {
 				if at, err = o.Locate(ctx, args[0]); err != nil {
 					return done, err
 				}
-				if req.Annotation, err = annotationOf(ctx, o, at.Run, args[1]); err != nil {
+				if req.Annotation, err = findAnnotation(ctx, o, at.Run, args[1]); err != nil {
 					return done, err
 				}
 				return o.Retract(ctx, a.Caller(), at, req)
@@ -47,13 +47,13 @@ func newAnnotationsRetract(a *cli.App) *cobra.Command {
 					page.ShortRun(at.Run) + " (" +
 					render.SignalWords(p, done.Signal) + ")"
 				if done.Already {
-					p.Text("", what+" was taken back before.")
+					p.Text("", what+" was already retracted.")
 					return
 				}
-				p.Text(p.Good("✓ "), what+" is taken back. It stays on record.")
+				p.Text(p.Good("✓ "), what+" is retracted. It stays on record.")
 			})
 		},
 	}
-	cmd.Flags().StringVar(&req.Reason, "reason", "", "put `TEXT` on record")
+	cmd.Flags().StringVar(&req.Reason, "reason", "", "record `TEXT` as the reason")
 	return cmd
 }

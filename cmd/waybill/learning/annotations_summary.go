@@ -2,7 +2,6 @@ package learning
 
 import (
 	"context"
-
 	"fmt"
 	"strings"
 
@@ -19,26 +18,26 @@ import (
 
 // annotationsSummaryLong is what 'waybill annotations summary --help' prints
 // above the usage.
-const annotationsSummaryLong = `Sum up what was said of the runs of the store, by workflow and by run: the mean rating, how
-often each number of stars was given, how many annotations are corrections or flags, and
-which labels were given. What was superseded or taken back does not count. With RUN only
-that run is summed up, with --workflow only the runs of that workflow.`
+const annotationsSummaryLong = `Summarize the annotations of the runs in the store, by workflow and by run: the mean
+rating, the number of ratings for each number of stars, the number of corrections and
+flags, and the labels. Superseded and retracted annotations are not counted. With RUN only
+that run is summarized, with --workflow only the runs of that workflow.`
 
-// newAnnotationsSummary makes "annotations summary": of all runs, of those of
-// one workflow, or of one run. RUN and --workflow exclude each other. The sums
-// are the engine's; nothing is computed here but percentages.
+// newAnnotationsSummary returns "annotations summary": of all runs, of the runs
+// of one workflow, or of one run. RUN and --workflow exclude each other. The
+// engine computes the sums and rates.
 func newAnnotationsSummary(a *cli.App) *cobra.Command {
 	var q engine.SummaryQuery
 	cmd := &cobra.Command{
 		Use:   "summary [RUN]",
-		Short: "Sum up what was said, by workflow and by run",
+		Short: "Summarize annotations by workflow and by run",
 		Long:  annotationsSummaryLong,
 		Example: "  waybill annotations summary\n  waybill annotations summary @last\n" +
 			"  waybill annotations summary --workflow team.build --json",
 		Args: cli.AtMost("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && q.WorkflowID != "" {
-				return cli.UsageFault(cmd, "RUN names one run, and --workflow all of a workflow").
+				return cli.UsageFault(cmd, "RUN selects one run, and --workflow all runs of a workflow").
 					Suggest("Give one of the two.")
 			}
 			if len(args) > 0 {
@@ -51,30 +50,31 @@ func newAnnotationsSummary(a *cli.App) *cobra.Command {
 				func(p *page.Page, sum engine.FeedbackSummary) { showSummary(a, sum, p) })
 		},
 	}
-	cmd.Flags().StringVar(&q.WorkflowID, "workflow", "", "only runs of the workflow `ID`")
+	cmd.Flags().StringVar(&q.WorkflowID, "workflow", "", "only runs of the workflow with `ID`")
 	return cmd
 }
 
 // showSummary prints the sums by workflow, then a table of the runs. Workflows
-// without annotations are left out. For one run its own sums take the place of
-// the table. Sessions that could not be counted are named last, since the sums
-// are too low by them.
+// without annotations are omitted. For a single run its sums are printed instead
+// of the table. Sessions that could not be read to their end are listed last:
+// their annotations may be missing from the sums.
 func showSummary(a *cli.App, sum engine.FeedbackSummary, p *page.Page) {
 	shown := 0
 	for _, w := range sum.Workflows {
 		if w.Annotations == 0 {
-			continue // there is nothing to show of it
+			continue // no sums to show
 		}
 		if shown++; shown > 1 {
 			p.Line("")
 		}
-		facing(p, w.WorkflowID, fmt.Sprintf("%d of %s annotated", w.AnnotatedRuns, page.Plural(int(w.Runs), "run")))
+		summaryHeading(p, w.WorkflowID,
+			fmt.Sprintf("%d of %s annotated", w.AnnotatedRuns, page.Plural(int(w.Runs), "run")))
 		showFeedback(p, w.AnnotationSummary)
 	}
-	// The sums of the one run that was asked for take the place of the table.
+	// The caller selected one run: print its sums, a table would have one row.
 	if len(sum.Workflows) == 0 && len(sum.Runs) == 1 {
 		r := sum.Runs[0]
-		facing(p, "run "+runName(p, r), r.WorkflowID)
+		summaryHeading(p, "run "+runName(p, r), r.WorkflowID)
 		showFeedback(p, r.AnnotationSummary)
 		shown++
 	} else if len(sum.Runs) > 0 {
@@ -82,17 +82,18 @@ func showSummary(a *cli.App, sum engine.FeedbackSummary, p *page.Page) {
 		showFeedbackTable(p, sum.Runs)
 	}
 	if shown == 0 {
-		p.Text("", "Nothing was said of any run yet. '"+a.Command("annotate", "@last", "--rating", "4")+
-			"' rates the latest.")
+		p.Text("", "No run has annotations. Rate the latest with '"+
+			a.Command("annotate", "@last", "--rating", "4")+"'.")
 	}
 	for _, s := range sum.Incomplete {
-		p.Text(p.Bad("! "), "What was said in session "+s.String()+
-			" could not be read to its end, and there may be more. See why with '"+a.Command("verify", s.String())+"'.")
+		p.Text(p.Bad("! "), "The annotations of session "+s.String()+
+			" could not be read to their end; the sums may be too low. See why with '"+
+			a.Command("verify", s.String())+"'.")
 	}
 }
 
-// runName is how the table names a run: by the beginning of its id on a
-// terminal, by the whole id in a pipe, from where it can be copied.
+// runName returns the name of a run in the table: the short id on a terminal,
+// the complete id in a pipe, where programs need one that stays unique.
 func runName(p *page.Page, r engine.RunFeedback) string {
 	if p.Width == 0 {
 		return r.RunID.String()
@@ -100,12 +101,12 @@ func runName(p *page.Page, r engine.RunFeedback) string {
 	return page.ShortRun(r.RunID)
 }
 
-// facing prints a heading with a remark behind it, in one line where both fit.
-// Elsewhere the remark goes below the heading.
-func facing(p *page.Page, title, more string) {
+// summaryHeading prints a title and a remark on one line if both fit the
+// terminal, else on two lines. In a pipe they are always on one line.
+func summaryHeading(p *page.Page, title, more string) {
 	title, more = page.Clean(title), page.Clean(more)
-	room := min(p.Width, page.TextWidthMax) - terminal.TextWidth(title) - terminal.TextWidth(more)
-	if p.Width > 0 && room < len(page.Gap) {
+	space := min(p.Width, page.TextWidthMax) - terminal.TextWidth(title) - terminal.TextWidth(more)
+	if p.Width > 0 && space < len(page.Gap) {
 		p.Line("%s", p.Bold(terminal.Cut(title, p.Width)))
 		p.Line("%s", p.Dim("  "+terminal.Cut(more, p.Width-len(page.Gap))))
 		return
@@ -113,16 +114,15 @@ func facing(p *page.Page, title, more string) {
 	p.Line("%s%s%s", p.Bold(title), page.Gap, p.Dim(more))
 }
 
-// The length of the longest bar of a chart, and the width of the text beside a
-// bar.
+// Dimensions of the chart of ratings, in terminal cells.
 const (
-	chartMax    = 40
-	chartBeside = 16
+	chartBarMax    = 40 // length of the longest bar
+	chartTextWidth = 16 // width that is reserved for the number of stars and the count
 )
 
-// showFeedback prints the sums of a run, or of all runs of a workflow: a chart
-// of the ratings on a terminal, and one number a line in a pipe, where programs
-// read them.
+// showFeedback prints the sums of a run, or of all runs of a workflow: with a
+// chart of the ratings on a terminal, and as one number per line in a pipe,
+// which programs can parse.
 func showFeedback(p *page.Page, s projections.AnnotationSummary) {
 	if p.Width == 0 {
 		showFeedbackNumbers(p, s)
@@ -146,35 +146,34 @@ func showFeedback(p *page.Page, s projections.AnnotationSummary) {
 	}
 }
 
-// drawChart draws how often each rating was given, as wide as there is room.
-// The most frequent one has the longest bar, and every one that was given has a
-// bar. The number is at the end of its bar, since short bars are hard to
-// compare.
+// drawChart draws a bar for each rating from five stars to one. The bar of the
+// most frequent rating has the full width, and a rating that was given at least
+// once has a bar of at least one cell. The count follows its bar, since short
+// bars are hard to compare.
 func drawChart(p *page.Page, r projections.RatingCounts) {
 	counts := starCounts(r)
 	most := int64(1)
 	for _, n := range counts {
 		most = max(most, n)
 	}
-	room := int64(min(max(p.Width-chartBeside, 1), chartMax))
+	width := int64(min(max(p.Width-chartTextWidth, 1), chartBarMax))
 	for i, n := range counts {
-		bar := int(n * room / most)
+		bar := int(n * width / most)
 		if n > 0 {
 			bar = max(bar, 1)
 		}
 		p.Line("  %d %s%s %s", feedback.RatingMax-i, p.Good(strings.Repeat("█", bar)),
-			strings.Repeat(" ", int(room)-bar), p.Dim(page.Itoa(int(n))))
+			strings.Repeat(" ", int(width)-bar), p.Dim(page.Itoa(int(n))))
 	}
 }
 
-// starCounts are the counts in the order of the chart, from the best rating to
-// the worst.
+// starCounts returns the counts from five stars to one, the order of the chart.
 func starCounts(r projections.RatingCounts) [feedback.RatingMax]int64 {
 	return [...]int64{r.Five, r.Four, r.Three, r.Two, r.One}
 }
 
-// share is a rate in percent behind its number, "" for nil, where there is no
-// rate.
+// share formats a rate as a percentage in parentheses, with a leading space. It
+// is "" for nil: the engine has no rate where nothing was counted.
 func share(rate *float64) string {
 	if rate == nil {
 		return ""
@@ -182,18 +181,18 @@ func share(rate *float64) string {
 	return fmt.Sprintf(" (%.0f%%)", 100**rate)
 }
 
-// labelsShown is how many different labels a terminal shows; the others are
-// added up. A pipe gets all of them.
-const labelsShown = 12
+// labelsShownMax is how many different labels a terminal shows; the counts of the
+// others are added up. In a pipe all labels are listed.
+const labelsShownMax = 12
 
-// labelWords lists labels with their counts, the most frequent first. Labels
-// are text of others and are shown as such.
+// labelWords lists labels with their counts, the most frequent first. Labels are
+// untrusted text, so render.Quoted delimits them.
 func labelWords(p *page.Page, s projections.AnnotationSummary) string {
 	var words []string
 	others := s.OtherLabels
 	for i, l := range s.Labels {
-		if p.Width > 0 && i >= labelsShown {
-			// What is left out is still counted, so that the sums are right.
+		if p.Width > 0 && i >= labelsShownMax {
+			// Omitted labels are still counted, so that the sums are complete.
 			others += l.Count
 			continue
 		}
@@ -207,7 +206,7 @@ func labelWords(p *page.Page, s projections.AnnotationSummary) string {
 }
 
 // showFeedbackNumbers prints the sums for programs that read a pipe: a name and
-// a number a line, rates with four decimals.
+// a number per line, means with two decimals and rates with four.
 func showFeedbackNumbers(p *page.Page, s projections.AnnotationSummary) {
 	rate := func(r *float64) string {
 		if r == nil {
@@ -229,15 +228,15 @@ func showFeedbackNumbers(p *page.Page, s projections.AnnotationSummary) {
 	}
 }
 
-// showFeedbackTable prints a row for each run, the one with the most
-// annotations first. Stars are drawn beside the mean where there is room.
+// showFeedbackTable prints a row for each run, in the order of the engine. Stars
+// are drawn before the mean on a terminal that is wide enough.
 func showFeedbackTable(p *page.Page, runs []engine.RunFeedback) {
 	var rows [][]page.Cell
 	for _, r := range runs {
 		rating := ""
 		if r.MeanRating != nil {
 			rating = render.Mean(*r.MeanRating)
-			// Stars take the room of a title where the window is narrow.
+			// In a narrow terminal the title needs the width of the stars.
 			if p.Width >= page.BarWidthMin {
 				rating = render.Stars(*r.MeanRating) + " " + rating
 			}
@@ -250,7 +249,7 @@ func showFeedbackTable(p *page.Page, runs []engine.RunFeedback) {
 			{Text: page.Itoa(int(r.Annotations))},
 			{Text: page.Itoa(int(r.Corrections))}, {Text: page.Itoa(int(r.Flags))}, {Text: title}})
 	}
-	p.Table([]page.Column{{Title: "RUN"}, {Title: "RATING"}, {Title: "SAID", Right: true},
+	p.Table([]page.Column{{Title: "RUN"}, {Title: "RATING"}, {Title: "COUNT", Right: true},
 		{Title: render.SignOrWord(p, "✎", "CORRECTED"), Right: true},
 		{Title: render.SignOrWord(p, "⚑", "FLAGGED"), Right: true}, {Title: "TITLE", Flex: true}}, rows)
 }

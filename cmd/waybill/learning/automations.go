@@ -17,53 +17,53 @@ import (
 )
 
 // automationsLong is what 'waybill automations --help' prints above the usage.
-const automationsLong = `Installed automations say when a workflow is to be started. Nothing runs in the background:
-'waybill automations due' tells what is due, and with --start begins it. Let cron, or
-whatever starts things on this machine, call it as often as the schedules need.`
+const automationsLong = `An installed automation starts a workflow on a schedule. Waybill has no background
+process: 'waybill automations due' lists what is due, and with --start starts it. Call it
+from cron, a systemd timer or another scheduler, at least as often as the schedules fire.`
 
-// NewAutomations makes the command "automations". There is no daemon: a
-// scheduler of the machine calls "automations due" as often as the schedules
-// need.
+// NewAutomations returns the command "automations". Waybill runs no daemon: a
+// scheduler of the machine calls "automations due", at least as often as the
+// schedules fire.
 func NewAutomations(a *cli.App) *cobra.Command {
-	return cli.NewGroup("automations", cli.GroupWork, "See and start what is scheduled", automationsLong,
+	return cli.NewGroup("automations", cli.GroupWork, "List and start scheduled workflows", automationsLong,
 		newAutomationsDue(a))
 }
 
 // automationsDueLong is what 'waybill automations due --help' prints above the
 // usage.
-const automationsDueLong = `Tell which installed automations are due: the schedule has fired since it was installed, and
-nothing was started for that time. Times that were missed are due once, as the latest of
-them.
+const automationsDueLong = `List the installed automations that are due: the schedule has fired since it was
+installed, and no run was started for that time. Several missed times are due once, as the
+latest of them.
 
---start begins each of them, once for each time it fires, however many callers there are;
-the runs wait for their first step to be done. The exit status is 1 if one could not be
-started. --all also tells those that are not due, with when they fire next.`
+--start starts a run for each. Concurrent calls start one run per scheduled time. The runs
+are left at their first step, for a performer to continue. The exit status is 1 if a run
+could not be started. --all also lists automations that are not due, with the next time.`
 
-// newAutomationsDue makes "automations due". It lists what is due; with --start
-// it starts each of them under a key that its time of firing gives, so that any
-// number of callers start it once. --at looks at another time and therefore
-// starts nothing.
+// newAutomationsDue returns "automations due". It lists what is due. With --start
+// it starts each of them under an idempotency key that is derived from the
+// scheduled time, so that concurrent callers start one run. --at evaluates
+// another time and cannot be combined with --start.
 //
-// A failed start is part of the document and ends with exit status 1 after all
-// others were tried. A schedule that cannot be evaluated is listed with its
+// A failed start is part of the document; the others are still tried, and the
+// exit status is 1. A schedule that cannot be evaluated is listed with its
 // problem.
 func newAutomationsDue(a *cli.App) *cobra.Command {
 	var at string
 	var all, start bool
 	cmd := &cobra.Command{
 		Use:     "due",
-		Short:   "Tell which automations are due, and start them",
+		Short:   "List automations that are due, and start them",
 		Long:    automationsDueLong,
 		Example: "  waybill automations due\n  waybill automations due --start\n  waybill automations due --all --json",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			// The time is asked once, so that all rows are about the same
-			// moment.
+			// The clock is read once, so that all rows are evaluated at the same
+			// time.
 			now := a.NowMs()
 			if at != "" {
 				when, err := time.Parse(time.RFC3339, at)
 				if err != nil || start {
-					return cli.UsageFault(cmd, "--at cannot be %q", at).
+					return cli.UsageFault(cmd, "--at %q is not a time, or is combined with --start", at).
 						Suggest("Give a time such as 2006-01-02T15:04:05Z, without --start.")
 				}
 				now = when.UnixMilli()
@@ -76,7 +76,7 @@ func newAutomationsDue(a *cli.App) *cobra.Command {
 					}
 					doc.AutomationList = list
 					if !all {
-						doc.Automations = dueOf(list.Automations)
+						doc.Automations = filterDue(list.Automations)
 					}
 					if start {
 						doc.Started = startDue(ctx, a, o, list.Automations)
@@ -88,13 +88,14 @@ func newAutomationsDue(a *cli.App) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&at, "at", "", "tell what is due at `TIME` instead of now")
-	f.BoolVar(&all, "all", false, "tell those that are not due as well")
-	f.BoolVar(&start, "start", false, "begin what is due")
+	f.StringVar(&at, "at", "", "list what is due at `TIME` (RFC 3339) instead of now")
+	f.BoolVar(&all, "all", false, "also list automations that are not due")
+	f.BoolVar(&start, "start", false, "start a run for each automation that is due")
 	return cmd
 }
 
-// startStatus is the exit status: 1 where an automation that is due could not be started.
+// startStatus returns the exit status: 1 if a due automation could not be
+// started, else 0.
 func startStatus(doc document.Automations) int {
 	for _, s := range doc.Started {
 		if s.Error != nil {
@@ -104,9 +105,10 @@ func startStatus(doc document.Automations) int {
 	return fault.ExitDone
 }
 
-// dueOf leaves out automations that need nothing done. One whose schedule
-// cannot be evaluated stays in the list, with its problem.
-func dueOf(all []engine.AutomationRow) []engine.AutomationRow {
+// filterDue returns the automations that are due, and those whose schedule cannot
+// be evaluated: a user must see the problem. The result is never nil, so that
+// the JSON member is a list.
+func filterDue(all []engine.AutomationRow) []engine.AutomationRow {
 	out := []engine.AutomationRow{}
 	for _, row := range all {
 		if row.Due || row.Problem != "" {
@@ -117,18 +119,18 @@ func dueOf(all []engine.AutomationRow) []engine.AutomationRow {
 }
 
 // startDue starts each automation that is due, in the order of the list. An
-// error is part of the answer and does not keep the others from being started.
+// error becomes part of the answer and does not stop the loop.
 func startDue(ctx context.Context, a *cli.App, o *cli.Store, all []engine.AutomationRow) []document.AutomationStart {
 	out := []document.AutomationStart{}
 	for _, row := range all {
-		// What was started before for this time is not due.
+		// An automation that was started for this time already is not due.
 		if !row.Due {
 			continue
 		}
 		s := document.AutomationStart{AutomationID: row.AutomationID}
 		answer, err := startAutomation(ctx, a, o, row)
 		if err != nil {
-			// One failure must not keep the others from being started.
+			// The remaining automations are still started.
 			s.Error = &document.AutomationFault{Code: fault.CodeOf(err), Message: fault.Of(err).Message}
 		} else {
 			s.SessionID, s.RunID = answer.Session.SessionID, answer.Session.RunID
@@ -138,10 +140,10 @@ func startDue(ctx context.Context, a *cli.App, o *cli.Store, all []engine.Automa
 	return out
 }
 
-// startAutomation starts one run, as 'start' does, with what can be seen of the
-// workspace. The workflow is looked up by its id now, and the run is pinned to
-// it. The key of the start names the automation and its time of firing: the
-// same start again, by any caller, answers with the run that there is.
+// startAutomation starts one run, as 'start' does, with observations of the
+// workspace. The workflow is looked up by its id in the current catalog, and the
+// run is pinned to it. The key names the automation and its scheduled time:
+// repeating the start, by any caller, returns the run that exists.
 func startAutomation(ctx context.Context, a *cli.App, o *cli.Store, row engine.AutomationRow) (engine.Answer, error) {
 	w, err := a.Workflow(ctx, row.WorkflowID)
 	if err != nil {
@@ -160,24 +162,25 @@ func startAutomation(ctx context.Context, a *cli.App, o *cli.Store, row engine.A
 		Key: row.StartKey, Context: row.Context, Observations: gitobserver.Observe(root)})
 }
 
-// showAutomations prints a table of the automations with what was started of
-// them, and the errors below it. A log of proposals that is not healthy is
-// named first, since automations may be missing then.
+// showAutomations prints a table of the automations, and below it the runs that
+// were started and the errors. A damaged log of proposals is reported first,
+// since automations may be missing then.
 func showAutomations(a *cli.App, doc document.Automations, all bool, p *page.Page) {
 	if doc.Health != manifest.Healthy {
-		p.Line("%s The log of the proposals is %s: what cannot be told for sure is not in use.", p.Bad("!"), doc.Health)
+		p.Line("%s The log of proposals is %s: artifacts that cannot be verified are not in use.", p.Bad("!"),
+			doc.Health)
 	}
 	if len(doc.Automations) == 0 {
 		p.Line("Nothing is due.")
 		if !all {
-			p.Line("%s", p.Dim("See what is scheduled: "+a.Command("automations", "due", "--all")))
+			p.Line("%s", p.Dim("List all schedules: "+a.Command("automations", "due", "--all")))
 		}
 		return
 	}
 	rows := make([][]page.Cell, 0, len(doc.Automations))
 	for _, r := range doc.Automations {
-		rows = append(rows, []page.Cell{{Text: r.AutomationID, Paint: p.Bold}, dueCell(p, r), {Text: r.WorkflowID},
-			{Text: r.Schedule.Cron + " " + r.Schedule.Timezone}, {Text: whenOf(r)}})
+		rows = append(rows, []page.Cell{{Text: r.AutomationID, Paint: p.Bold}, stateCell(p, r), {Text: r.WorkflowID},
+			{Text: r.Schedule.Cron + " " + r.Schedule.Timezone}, {Text: timeText(r)}})
 	}
 	p.Table([]page.Column{{Title: "AUTOMATION"}, {Title: "STATE"}, {Title: "WORKFLOW", Flex: true},
 		{Title: "SCHEDULE", Spare: true}, {Title: "TIME"}}, rows)
@@ -190,9 +193,9 @@ func showAutomations(a *cli.App, doc document.Automations, all bool, p *page.Pag
 	}
 }
 
-// dueCell is the column of a row that says whether it is due, was started now,
-// or has a problem.
-func dueCell(p *page.Page, r engine.AutomationRow) page.Cell {
+// stateCell returns the STATE column of a row: the problem of its schedule, or
+// whether it is due, turned off, started for its last time, or waiting.
+func stateCell(p *page.Page, r engine.AutomationRow) page.Cell {
 	switch {
 	case r.Problem != "":
 		return page.Cell{Text: r.Problem, Paint: p.Bad}
@@ -206,9 +209,9 @@ func dueCell(p *page.Page, r engine.AutomationRow) page.Cell {
 	return page.Cell{Text: "waits"}
 }
 
-// whenOf is since when an automation is due, or when it fires next; "" where
-// neither is known.
-func whenOf(r engine.AutomationRow) string {
+// timeText returns since when an automation is due, or when it fires next; ""
+// if neither is known.
+func timeText(r engine.AutomationRow) string {
 	switch {
 	case r.Due:
 		return "since " + page.ClockTime(r.ScheduledAtMs, "2 Jan 2006 15:04")

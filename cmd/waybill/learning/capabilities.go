@@ -12,17 +12,19 @@ import (
 
 // capabilitiesLong is what 'waybill capabilities --help' prints above the
 // usage.
-const capabilitiesLong = `Show what this store provides to programs that ask: which feedback it takes, what may be
-proposed and how that is activated. With --json it is the capabilities document of
-OpenWOP. What the configuration turns off is not in it, and its commands refuse.`
+const capabilitiesLong = `Show the optional features that this store offers to other programs: the kinds of feedback
+that it accepts, the artifacts that can be proposed, and how they are activated. With
+--json this is the capabilities document of OpenWOP. A feature that the configuration
+turns off is not listed, and its commands are refused.`
 
-// NewCapabilities makes the command "capabilities". The document has the form
-// of OpenWOP's capabilities and follows from the store's configuration alone.
+// NewCapabilities returns the command "capabilities". The document has the form
+// of OpenWOP's capabilities; it depends only on the version of Waybill and the
+// configuration of the store (docs/design.md#capabilities).
 func NewCapabilities(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "capabilities",
 		GroupID: cli.GroupSetup,
-		Short:   "Show what this store provides",
+		Short:   "Show the features that this store provides",
 		Long:    capabilitiesLong,
 		Example: "  waybill capabilities\n  waybill capabilities --json",
 		Args:    cli.None(),
@@ -40,8 +42,8 @@ func NewCapabilities(a *cli.App) *cobra.Command {
 	}
 }
 
-// showCapabilities prints each family of features: what it provides, or the
-// command that turns it on.
+// showCapabilities prints a line for each family of features: its members, or the
+// command that turns the family on.
 func showCapabilities(p *page.Page, d capabilities.Document) {
 	if d.Feedback.Supported {
 		p.Text("feedback   ", page.Words(d.Feedback.Signals)+"; of a "+page.Words(d.Feedback.Targets))

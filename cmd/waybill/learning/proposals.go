@@ -2,6 +2,7 @@ package learning
 
 import (
 	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
@@ -15,18 +16,18 @@ import (
 )
 
 // proposalsLong is what 'waybill proposals --help' prints above the usage.
-const proposalsLong = `What was learned from runs is proposed here: a workflow or a pack of them, a prompt
-template, an automation, an agent pack. A proposal has no effect on anything until it is
-applied, which people with the role for it approve first. What it brings is installed
-byte for byte as it was reviewed, and can be rolled back.
+const proposalsLong = `A proposal is an improvement for review: a workflow or a pack of workflows, a prompt
+template, an automation, or an agent pack. It has no effect until it is applied, after
+people with the required role have approved it. The artifact is installed byte for byte as
+it was reviewed, and can be rolled back.
 
-Anybody may propose, agents included. Approving is a person's, at a terminal.`
+Users and agents can propose. Only a person at a terminal can approve.`
 
-// NewProposals makes the command "proposals" with its subcommands. Anything may
-// be proposed by agents; approving needs a person at a terminal, which the
-// engine checks.
+// NewProposals returns the command "proposals" with its subcommands
+// (docs/design.md#proposals). Agents may propose; approving requires a person
+// at a terminal, which the engine checks.
 func NewProposals(a *cli.App) *cobra.Command {
-	return cli.NewGroup("proposals", cli.GroupWork, "Propose, review and install what was learned", proposalsLong,
+	return cli.NewGroup("proposals", cli.GroupWork, "Propose, review and install improvements", proposalsLong,
 		newProposalsCreate(a), newProposalsList(a), newProposalsGet(a),
 		newProposalsRevise(a),
 		newProposalsApprove(a), newProposalsApply(a), newProposalsReject(a),
@@ -34,23 +35,22 @@ func NewProposals(a *cli.App) *cobra.Command {
 		newProposalsRollback(a), newProposalsInstalled(a), newProposalsEvents(a))
 }
 
-// atTerminal reports that a person is at a terminal: stdin is one, and so is
-// stderr, where questions are shown. It is a fact of the call and no claim, so
-// that no flag can set it.
+// atTerminal reports whether a person is at a terminal: stdin is one, which makes
+// the actor human, and so is stderr, where questions are shown. It is observed
+// and not claimed: no flag can set it, since a script could pass that flag.
 func atTerminal(a *cli.App) bool {
 	return a.Actor().Kind == event.Human && a.IsTerminal(a.Err)
 }
 
-// likely are the workflows that can be named from here, to compare a proposed
-// one with. It is nil for other kinds, and where the catalog cannot be read: a
-// comparison that is missing is no reason to refuse a proposal. Similarity is
-// judged by the structure of the sources.
-func likely(a *cli.App, cmd *cobra.Command, kind proposal.Kind) (out []similar.Candidate) {
+// similarityCandidates returns the workflows of the catalog, to compare a
+// proposed workflow with. Their signatures are computed from the structure of
+// the sources. It is nil for other kinds of artifacts, and when the catalog
+// cannot be read: a proposal is not rejected for a missing comparison.
+func similarityCandidates(a *cli.App, cmd *cobra.Command, kind proposal.Kind) (out []similar.Candidate) {
 	if kind != proposal.WorkflowChainPack {
 		return nil
 	}
-	// Workflows of all sources can be similar, also those that do not
-	// validate.
+	// Workflows that do not validate are compared too.
 	c, err := a.Catalog(cmd.Context())
 	if err != nil {
 		return nil
@@ -64,9 +64,9 @@ func likely(a *cli.App, cmd *cobra.Command, kind proposal.Kind) (out []similar.C
 	return out
 }
 
-// sourceValue is the source of a workflow as JSON; ok is false for a source in
-// YAML and for an installed one. Installed ones are compared by their proposals
-// instead, which name them for people.
+// sourceValue returns the source of a workflow as JSON. ok is false for a source
+// in YAML and for an installed workflow: the engine compares installed workflows
+// by their proposals, whose names users know.
 func sourceValue(e catalog.Entry) (v canon.Value, ok bool) {
 	if e.ID == "" || cli.Recorded(e.Kind) == event.SourcePlugin {
 		return v, false
@@ -75,10 +75,10 @@ func sourceValue(e catalog.Entry) (v canon.Value, ok bool) {
 	return v, err == nil
 }
 
-// changeProposal is a whole command that changes one proposal: it opens the
-// store, calls it, and prints the proposal itself as the document, in the form
-// of RFC 0096. For people, show prints what was done, and below it are the
-// places where secrets were removed.
+// changeProposal is the common part of commands that change one proposal: it
+// opens the store, makes the call, and answers with the document "proposal"
+// (docs/design.md#proposals). In text output, show prints what was done; the
+// members from which secrets were removed follow.
 func changeProposal(a *cli.App, cmd *cobra.Command, call func(context.Context, *cli.Store) (engine.Proposed, error),
 	show func(*page.Page, engine.Proposed)) error {
 	o, err := a.Open(cmd.Context())
@@ -93,8 +93,8 @@ func changeProposal(a *cli.App, cmd *cobra.Command, call func(context.Context, *
 	return answerProposal(a, done, func(p *page.Page) { show(p, done) })
 }
 
-// answerProposal prints a proposal that was changed. show prints what was done,
-// for people.
+// answerProposal answers with a proposal that was changed. show prints what was
+// done in text output, before the redactions.
 func answerProposal(a *cli.App, done engine.Proposed, show func(*page.Page)) error {
 	return a.Answer("proposal", done.Proposal, func(p *page.Page) {
 		show(p)

@@ -2,7 +2,6 @@ package learning
 
 import (
 	"context"
-
 	"fmt"
 	"slices"
 
@@ -25,18 +24,18 @@ const proposalsCreateLong = `Record a proposal. FILE is JSON: {"kind", "title", 
   automation           {"automationId", "schedule": {"cron", "timezone"}, "workflowId"…}
   agent-pack           an agent's manifest, or {"name", "version", "agents": […]}
 
---from-run names a run that it was learned from; the run must be there. Secrets are taken
-out before anything is stored, and you are told where. What it is like, among what is
-installed and proposed already, is told as well.`
+--from-run names a run that it was learned from; the run must exist. Secrets are removed
+before anything is stored, and the answer lists where. It also lists similar artifacts
+that are installed or proposed already. Nothing is installed.`
 
-// newProposalsCreate makes "proposals create". The file is read and checked
-// before the store is opened. What the proposal is similar to is part of the
-// answer; similarity refuses nothing.
+// newProposalsCreate returns "proposals create". The file is read and checked
+// before the store is opened. Similar artifacts are part of the answer; a
+// proposal is never rejected for being similar.
 func newProposalsCreate(a *cli.App) *cobra.Command {
 	var req engine.ProposeRequest
 	cmd := &cobra.Command{
 		Use:     "create FILE",
-		Short:   "Propose something; it has no effect before it is applied",
+		Short:   "Propose an artifact for review",
 		Long:    proposalsCreateLong,
 		Example: "  waybill proposals create ./release.json --from-run @last\n  waybill proposals create - --json",
 		Args:    cli.Exactly("FILE"),
@@ -48,7 +47,7 @@ func newProposalsCreate(a *cli.App) *cobra.Command {
 			if err := readDraft(a, cmd, args[0], &req); err != nil {
 				return err
 			}
-			// The id of the proposal is derived from it.
+			// The id of the proposal is derived from the seed.
 			seed, err := a.Seed()
 			if err != nil {
 				return err
@@ -57,32 +56,33 @@ func newProposalsCreate(a *cli.App) *cobra.Command {
 				return o.Propose(ctx, a.Caller(), seed, req)
 			}, func(p *page.Page, done engine.Proposed) {
 				p.Text(p.Good("✓ "), "Proposed: "+render.ProposalTitle(done.Proposal)+".")
-				showLikeness(p, done.About.Duplicates)
-				p.Line("%s", p.Dim("It has no effect yet. Look at it: "+
+				showDuplicates(p, done.About.Duplicates)
+				p.Line("%s", p.Dim("It has no effect yet. Review it: "+
 					a.Command("proposals", "get", page.ShortProposal(done.Proposal.ID))))
 			})
 		},
 	}
-	// A proposal may be learned from several runs.
+	// The flag may be repeated: a proposal can be learned from several runs.
 	f := cmd.Flags()
-	f.StringArrayVar(&req.FromRuns, "from-run", nil, "it was learned from `RUN`; may be given again")
-	f.StringVar(&req.Reason, "reason", "", "put `TEXT` on record")
+	f.StringArrayVar(&req.FromRuns, "from-run", nil, "record that it was learned from `RUN`; may be repeated")
+	f.StringVar(&req.Reason, "reason", "", "record `TEXT` as the reason")
 	return cmd
 }
 
 // proposalsReviseLong is what 'waybill proposals revise --help' prints above
 // the usage.
-const proposalsReviseLong = `Record a further revision of a proposal. All revisions stay readable; the last one counts.
-Approvals of former revisions are void. A rejected or archived proposal is open again
-afterwards.`
+const proposalsReviseLong = `Record a new revision of a proposal from FILE, or from stdin for -. All revisions stay
+readable; the last one is approved and applied. Approvals of earlier revisions become
+void. A rejected or archived proposal is open again afterwards.`
 
-// newProposalsRevise makes "proposals revise". It records a further revision.
-// Approvals hold for the bytes that were approved, so a revision voids them.
+// newProposalsRevise returns "proposals revise". It records a new revision. An
+// approval is valid only for the bytes that were approved, so a revision voids
+// the approvals.
 func newProposalsRevise(a *cli.App) *cobra.Command {
 	var req engine.ProposeRequest
 	cmd := &cobra.Command{
 		Use:   "revise ID FILE",
-		Short: "Change what is proposed; approvals so far are void",
+		Short: "Revise a proposal and void its approvals",
 		Long:  proposalsReviseLong,
 		Example: "  waybill proposals revise q4yplb ./release.json\n" +
 			"  waybill proposals revise q4yplb ./release.json --reason \"The check comes first\"",
@@ -96,16 +96,17 @@ func newProposalsRevise(a *cli.App) *cobra.Command {
 			}, func(p *page.Page, done engine.Proposed) {
 				p.Text(p.Good("✓ "), fmt.Sprintf("Revision %d of: %s.", done.About.Revision,
 					render.ProposalTitle(done.Proposal)))
-				showLikeness(p, done.About.Duplicates)
+				showDuplicates(p, done.About.Duplicates)
 			})
 		},
 	}
-	cmd.Flags().StringVar(&req.Reason, "reason", "", "put `TEXT` on record")
+	cmd.Flags().StringVar(&req.Reason, "reason", "", "record `TEXT` as the reason")
 	return cmd
 }
 
-// readDraft reads the file of a proposal into the request, with the tenant and
-// workspace that it belongs to and the workflows to compare it with.
+// readDraft reads the file of a proposal into the request, and adds the tenant
+// and workspace of the call and the workflows to compare it with. A file
+// that is no valid draft is VALIDATION_ERROR.
 func readDraft(a *cli.App, cmd *cobra.Command, name string, req *engine.ProposeRequest) error {
 	data, err := a.ReadInput("FILE", name, limits.ProposalFileBytesMax)
 	if err != nil {
@@ -115,8 +116,7 @@ func readDraft(a *cli.App, cmd *cobra.Command, name string, req *engine.ProposeR
 		return err
 	}
 	req.Tenant, req.Workspace = a.Tenant(), a.Flags.Workspace
-	// The comparison is made by the engine; only the candidates come from
-	// here.
-	req.Like = likely(a, cmd, req.Draft.Kind)
+	// The engine compares; the catalog of candidates is known only here.
+	req.Like = similarityCandidates(a, cmd, req.Draft.Kind)
 	return nil
 }

@@ -22,47 +22,49 @@ import (
 
 // proposalsApproveLong is what 'waybill proposals approve --help' prints above
 // the usage.
-const proposalsApproveLong = `Approve a proposal exactly as it is now. It is shown first, with what it would replace, then
-you are asked. A revision voids the approval.
+const proposalsApproveLong = `Approve the current revision of a proposal. The command shows the proposal and what it
+would replace, then asks for confirmation. A later revision voids the approval. Nothing is
+installed.
 
-Approving is a person's decision: it needs a terminal and the role that the store's
-configuration names (proposalsApproverRole); no flag answers for you, and no agent can do
-it. Where the quorum is more than one, as many different people have to approve.`
+Approvals cannot be automated: approving requires a terminal and the role that the
+configuration names (proposalsApproverRole); no flag confirms it, and agents are refused.
+With a quorum above one, that many different people must approve.`
 
-// newProposalsApprove makes "proposals approve". It needs a person at a
-// terminal who has the role that the configuration names. There is no flag that
-// answers the question.
+// newProposalsApprove returns "proposals approve". It requires a person at a
+// terminal who has the role that the configuration names. No flag confirms the
+// question, since a script could pass it.
 func newProposalsApprove(a *cli.App) *cobra.Command {
 	req := engine.DecideRequest{}
 	cmd := &cobra.Command{
 		Use:   "approve ID",
-		Short: "Approve a proposal, as a person at a terminal",
+		Short: "Approve a proposal, interactively",
 		Long:  proposalsApproveLong,
 		Example: "  waybill proposals approve q4yplb\n" +
 			"  waybill proposals approve q4yplb --as ada --reason \"Tried it twice\"",
 		Args: cli.Exactly("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			decider(a, &req, args[0])
+			setDecision(a, &req, args[0])
 			return approveProposal(cmd.Context(), a, req)
 		},
 	}
-	cmd.Flags().StringVar(&req.Reason, "reason", "", "put `TEXT` on record")
+	cmd.Flags().StringVar(&req.Reason, "reason", "", "record `TEXT` as the reason")
 	return cmd
 }
 
-// decider fills in which proposal is decided about, and from where: the
-// workspace, and whether a person is at a terminal.
-func decider(a *cli.App, req *engine.DecideRequest, ref string) {
+// setDecision fills in the request of a decision: the proposal, the workspace,
+// and whether a person is at a terminal.
+func setDecision(a *cli.App, req *engine.DecideRequest, ref string) {
 	req.Ref, req.Workspace, req.AtTerminal = ref, a.Flags.Workspace, atTerminal(a)
 }
 
-// approveProposal shows a proposal whole, asks, and records the approval. What
-// cannot be approved is refused before the question: a state that takes no
-// approval, no terminal, a missing role.
+// approveProposal shows all of a proposal, asks, and records the approval.
+// Conditions are checked before the question: the state of the proposal, the
+// terminal (PROPOSAL_PENDING without one) and the role of the person.
 //
-// The approval is bound to the digest that was shown, so a revision in between
-// is refused. A second approval of the same person is an answer and changes
-// nothing. A no ends with PROPOSAL_PENDING, exit status 3, and records nothing.
+// The approval is bound to the digest that was shown: if the proposal is revised
+// before the person confirms, the engine rejects it. A second approval by the
+// same person changes nothing and is no error. The answer no is
+// PROPOSAL_PENDING, exit status 3, and records nothing.
 func approveProposal(ctx context.Context, a *cli.App, req engine.DecideRequest) error {
 	o, err := a.Open(ctx)
 	if err != nil {
@@ -73,7 +75,7 @@ func approveProposal(ctx context.Context, a *cli.App, req engine.DecideRequest) 
 	if err != nil {
 		return err
 	}
-	// What cannot be approved is refused before the question.
+	// The person is asked only if the state admits an approval.
 	if err := proposal.CheckApprove(wire.State); err != nil {
 		return err
 	}
@@ -81,12 +83,11 @@ func approveProposal(ctx context.Context, a *cli.App, req engine.DecideRequest) 
 	me := proposal.PrincipalOf(a.Actor(), req.AtTerminal)
 	if req.AtTerminal && slices.ContainsFunc(d.Approvals,
 		func(ap projections.ProposalApproval) bool { return ap.Void == "" && ap.Principal == me.Name() }) {
-		return a.Answer("proposal", wire, func(p *page.Page) { approved(a, "Approved already", wire, d.About, p) })
+		return a.Answer("proposal", wire, func(p *page.Page) { showApproval(a, "Approved already", wire, d.About, p) })
 	}
-	// The document has the state; a program learns from the code that a person
-	// is needed.
+	// The code PROPOSAL_PENDING reports to a program that a person is required.
 	if !req.AtTerminal {
-		return fault.New(fault.ProposalPending, "%s waits for a person's approval, and nobody is at a terminal here",
+		return fault.New(fault.ProposalPending, "%s requires approval by a person, and this call has no terminal",
 			wire.ID).
 			Suggest("A person runs 'waybill proposals approve %s' at a terminal.", page.ShortProposal(wire.ID)).
 			With("proposalId", wire.ID.String())
@@ -94,21 +95,21 @@ func approveProposal(ctx context.Context, a *cli.App, req engine.DecideRequest) 
 	if err := o.MayApprove(ctx, a.Caller(), req); err != nil {
 		return err
 	}
-	if !a.AskYes(func(p *page.Page) { showProposal(a, wire, d, proposalWhole, p) }, "Approve it? [y/N] ") {
+	if !a.AskYes(func(p *page.Page) { showProposal(a, wire, d, proposalFull, p) }, "Approve it? [y/N] ") {
 		return fault.New(fault.ProposalPending, "%s is not approved", wire.ID).Suggest("Nothing was recorded.")
 	}
-	// The digest is that of what was shown: a revision in between is refused.
+	// The engine compares this digest with that of the current revision.
 	done, err := o.ApproveProposal(ctx, a.Caller(), req, d.About.ArtifactSHA256)
 	if err != nil {
 		return err
 	}
-	return answerProposal(a, done, func(p *page.Page) { approved(a, "Approved", done.Proposal, done.About, p) })
+	return answerProposal(a, done, func(p *page.Page) { showApproval(a, "Approved", done.Proposal, done.About, p) })
 }
 
-// approved prints how many approvals there are of how many, or the command that
-// applies the proposal once there are enough.
-func approved(a *cli.App, said string, w proposal.Proposal, about engine.ProposalAbout, p *page.Page) {
-	p.Text(p.Good("✓ "), said+": "+render.ProposalTitle(w)+".")
+// showApproval prints verb and title, then the number of approvals and the quorum,
+// or the command that applies the proposal when the quorum is reached.
+func showApproval(a *cli.App, verb string, w proposal.Proposal, about engine.ProposalAbout, p *page.Page) {
+	p.Text(p.Good("✓ "), verb+": "+render.ProposalTitle(w)+".")
 	if about.Approvals < about.ApprovalsWant {
 		p.Line("%d of %d approvals.", about.Approvals, about.ApprovalsWant)
 		return
@@ -118,138 +119,141 @@ func approved(a *cli.App, said string, w proposal.Proposal, about engine.Proposa
 
 // proposalsApplyLong is what 'waybill proposals apply --help' prints above the
 // usage.
-const proposalsApplyLong = `Install what a proposal holds, byte for byte as it was last recorded. The store's
-configuration says what that takes (proposalsActivation): with approval-gate the approval
-of people who hold a role; with direct-rbac a scope of whoever applies it.
+const proposalsApplyLong = `Install the artifact of a proposal, byte for byte as its last revision recorded it. The
+configuration of the store sets the condition (proposalsActivation): approval-gate
+requires approvals by people with a role, direct-rbac a scope of the caller.
 
---override goes past the gate: a person's, at a terminal, with the scope
-proposals:override and a reason, which stay on record.
+--override skips the approval gate. It requires a person at a terminal, the scope
+proposals:override and a reason; all of it is recorded.
 
-The exit status is 0 when it is applied, 3 while approvals are missing, 1 when it is
-refused. Nothing is installed then.`
+Exit status: 0 when it is applied, 3 while approvals are missing, 1 when it is refused.
+Unless the status is 0, nothing is installed.`
 
-// newProposalsApply makes "proposals apply". It installs the artifact byte for
-// byte as it was last recorded, after the gate that the configuration sets. The
-// exit status is 3 while approvals are missing.
+// newProposalsApply returns "proposals apply". It installs the artifact byte for
+// byte as its last revision recorded it, subject to the gate that the
+// configuration sets. The exit status is 3 while approvals are missing.
 //
-// The artifact is checked once more beside what is installed now: what it was
-// proposed beside may have changed. --override goes past the gate and is
-// recorded as such; the engine wants a person, a scope and a reason for it.
+// The artifact is validated again, together with what is installed now, since
+// installed artifacts may have changed after it was proposed. --override skips
+// the gate and is recorded; the engine requires a person, a scope and a reason.
 func newProposalsApply(a *cli.App) *cobra.Command {
 	req := engine.ApplyRequest{}
 	cmd := &cobra.Command{
 		Use:   "apply ID",
-		Short: "Install what was approved",
+		Short: "Install the artifact of an approved proposal",
 		Long:  proposalsApplyLong,
 		Example: "  waybill proposals apply q4yplb\n" +
 			"  waybill proposals apply q4yplb --override --reason \"The release waits for it\"",
 		Args: cli.Exactly("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			decider(a, &req.DecideRequest, args[0])
+			setDecision(a, &req.DecideRequest, args[0])
 			req.Check = checkInstallable(cmd.Context(), a)
 			return changeProposal(a, cmd, func(ctx context.Context, o *cli.Store) (engine.Proposed, error) {
 				done, err := o.ApplyProposal(ctx, a.Caller(), req)
 				if err != nil {
-					return done, unsound(err)
+					return done, suggestFix(err)
 				}
 				return done, nil
 			}, func(p *page.Page, done engine.Proposed) {
 				p.Text(p.Good("✓ "), "Installed: "+render.ProposalTitle(done.Proposal)+".")
-				p.Line("%s", p.Dim("Take it back: "+
+				p.Line("%s", p.Dim("Undo it: "+
 					a.Command("proposals", "rollback", page.ShortProposal(done.Proposal.ID))))
 			})
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&req.Override, "override", false, "go past the approval gate, as a person with the scope for it")
-	f.StringVar(&req.Reason, "reason", "", "put `TEXT` on record")
+	f.BoolVar(&req.Override, "override", false, "skip the approval gate (requires the scope proposals:override)")
+	f.StringVar(&req.Reason, "reason", "", "record `TEXT` as the reason")
 	return cmd
 }
 
-// unsound adds a suggestion to the refusal of an artifact that cannot be
-// installed: the fix where there is one problem, else how many there are and
-// where to see all of them.
-func unsound(err error) error {
+// suggestFix adds a suggestion to PROPOSAL_INVALID, the error for an artifact that
+// cannot be installed: the fix of a single problem, else the number of problems
+// and the flag that lists them. Other errors are returned unchanged.
+func suggestFix(err error) error {
 	f := fault.Of(err)
 	all, _ := f.Details["problems"].([]problem.Problem)
 	if f.Code != fault.ProposalInvalid || len(all) == 0 {
 		return err
 	}
 	errs := slices.DeleteFunc(slices.Clone(all), func(p problem.Problem) bool { return p.Severity != problem.Error })
-	// One problem can be explained here; of several, only the number.
+	// A suggestion is one or two sentences, too short for several fixes.
 	if len(errs) == 1 && errs[0].Fix != "" {
-		f.Suggest("%s 'waybill proposals revise ID FILE' records what you mended.", errs[0].Fix)
+		f.Suggest("%s 'waybill proposals revise ID FILE' records the fixed artifact.", errs[0].Fix)
 	} else {
-		f.Suggest("There are %s; --json shows all. 'waybill proposals revise ID FILE' records what you mended.",
+		f.Suggest("The artifact has %s; --json lists them. "+
+			"'waybill proposals revise ID FILE' records the fixed artifact.",
 			page.Plural(len(errs), "problem"))
 	}
 	return err
 }
 
-// checkInstallable gives the engine a function that checks an artifact together
-// with all workflows and prompts that can be named from here. The engine calls
-// it under its lock with what is installed then. Workflows that cannot be found
-// leave the library empty, and steps that refer to them are problems.
+// checkInstallable returns the function with which the engine validates an
+// artifact against all workflows and prompts of the catalog. The engine calls it
+// under the lock of the proposals, with the artifacts that are installed then.
+// If the catalog cannot be read the library is empty, and references to other
+// workflows are reported as problems.
 func checkInstallable(ctx context.Context, a *cli.App) func(proposal.Kind, canon.Value,
 	[]engine.InstalledArtifact) []problem.Problem {
-	return func(kind proposal.Kind, artifact canon.Value, beside []engine.InstalledArtifact) []problem.Problem {
-		with := &catalog.Library{}
-		// Without a working directory there is no library, and references are
-		// problems.
+	return func(kind proposal.Kind, artifact canon.Value, present []engine.InstalledArtifact) []problem.Problem {
+		library := &catalog.Library{}
+		// Without a working directory no workflow can be found.
 		if finder, err := a.Finder(); err == nil {
 			files, _ := finder.Workflows(ctx)
 			bindings, _ := finder.Bindings(ctx)
 			// Workflows of a pack may call its own routines.
 			own := cli.Installations{{Installed: projections.Installed{Slot: proposal.Slot{Kind: kind}},
 				Value: artifact}}
-			files = append(append(files, cli.Installations(beside).Workflows()...), own.Workflows()...)
-			with = catalog.NewLibrary(files, bindings).WithPrompts(cli.Installations(beside).Prompts())
+			files = append(append(files, cli.Installations(present).Workflows()...), own.Workflows()...)
+			library = catalog.NewLibrary(files, bindings).WithPrompts(cli.Installations(present).Prompts())
 		}
 		return installable.Check(installable.Kind(kind), artifact,
-			installable.Options{Library: with.Options, Schedule: cron.Schedules{}.Check})
+			installable.Options{Library: library.Options, Schedule: cron.Schedules{}.Check})
 	}
 }
 
-// newProposalsDecision makes a command that decides about one proposal, with an
-// optional reason. cmd has the texts; past is the word for what was done, and
-// do the call of the store.
+// newProposalsDecision completes cmd, which has the help texts, to a command that
+// decides about one proposal with an optional reason. past is the past tense that
+// is printed, such as "Rejected", and do makes the change in the store.
 func newProposalsDecision(a *cli.App, cmd *cobra.Command, past string,
 	do func(context.Context, *cli.Store, engine.DecideRequest) (engine.Proposed, error)) *cobra.Command {
 	req := engine.DecideRequest{}
 	cmd.Args = cli.Exactly("ID")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		decider(a, &req, args[0])
+		setDecision(a, &req, args[0])
 		return changeProposal(a, cmd, func(ctx context.Context, o *cli.Store) (engine.Proposed, error) {
 			return do(ctx, o, req)
 		}, func(p *page.Page, done engine.Proposed) {
 			p.Text(p.Good("✓ "), past+": "+render.ProposalTitle(done.Proposal)+".")
 		})
 	}
-	cmd.Flags().StringVar(&req.Reason, "reason", "", "put `TEXT` on record")
+	cmd.Flags().StringVar(&req.Reason, "reason", "", "record `TEXT` as the reason")
 	return cmd
 }
 
-// newProposalsReject makes "proposals reject". A rejected proposal can be
+// newProposalsReject returns "proposals reject". A rejected proposal can be
 // revised, which opens it again.
 func newProposalsReject(a *cli.App) *cobra.Command {
 	return newProposalsDecision(a, &cobra.Command{
 		Use:   "reject ID",
-		Short: "Refuse a proposal",
-		Long:  "Refuse a proposal. It can be revised, and is open again then, or archived.",
+		Short: "Reject a proposal",
+		Long: `Reject a proposal, so that it cannot be approved or applied. Nothing is removed. It can
+be revised, which opens it again, or archived.`,
 		Example: "  waybill proposals reject q4yplb\n" +
-			"  waybill proposals reject q4yplb --reason \"We have one that does this\"",
+			"  waybill proposals reject q4yplb --reason \"Duplicate of team.release\"",
 	}, "Rejected", func(ctx context.Context, o *cli.Store, req engine.DecideRequest) (engine.Proposed, error) {
 		return o.RejectProposal(ctx, a.Caller(), req)
 	})
 }
 
-// newProposalsArchive makes "proposals archive", for proposals that will not be
+// newProposalsArchive returns "proposals archive", for proposals that will not be
 // applied. It removes nothing.
 func newProposalsArchive(a *cli.App) *cobra.Command {
 	return newProposalsDecision(a, &cobra.Command{
 		Use:   "archive ID",
-		Short: "Put a proposal away",
-		Long:  "Put a proposal away that nobody will apply. What is on record stays; a revision opens it again.",
+		Short: "Archive a proposal that will not be applied",
+		Long: `Archive a proposal that will not be applied. Nothing is removed: its revisions and
+approvals stay on record. A revision opens it again.`,
 		Example: "  waybill proposals archive q4yplb\n" +
 			"  waybill proposals archive q4yplb --reason \"Not needed any more\"",
 	}, "Archived", func(ctx context.Context, o *cli.Store, req engine.DecideRequest) (engine.Proposed, error) {
@@ -257,15 +261,15 @@ func newProposalsArchive(a *cli.App) *cobra.Command {
 	})
 }
 
-// newProposalsRollback makes "proposals rollback". What was installed in the
-// same place before is in use again; runs that have started keep the workflow
-// that they are pinned to.
+// newProposalsRollback returns "proposals rollback". The artifact that was
+// installed in the same slot before is in use again. Started runs continue with
+// the workflow that they are pinned to.
 func newProposalsRollback(a *cli.App) *cobra.Command {
 	return newProposalsDecision(a, &cobra.Command{
 		Use:   "rollback ID",
-		Short: "Take back what a proposal installed",
-		Long: `Take out of use what an applied proposal brought. What was installed in its place before is
-in use again. Runs that have begun go on with the workflow that they are pinned to.`,
+		Short: "Uninstall the artifact of an applied proposal",
+		Long: `Uninstall the artifact of an applied proposal. The artifact that it replaced is in use
+again. Runs that have started continue with the workflow that they are pinned to.`,
 		Example: "  waybill proposals rollback q4yplb\n" +
 			"  waybill proposals rollback q4yplb --reason \"It skips the check\"",
 	}, "Rolled back", func(ctx context.Context, o *cli.Store, req engine.DecideRequest) (engine.Proposed, error) {

@@ -2,7 +2,6 @@ package learning
 
 import (
 	"context"
-
 	"slices"
 	"strings"
 
@@ -16,28 +15,28 @@ import (
 	"github.com/waybill/waybill/durable/store/config"
 )
 
-// newProposalsList makes "proposals list". States and kinds are closed sets and
+// newProposalsList returns "proposals list". States and kinds are closed sets and
 // are checked before the store is opened.
 func newProposalsList(a *cli.App) *cobra.Command {
 	var state, kind string
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List what was proposed",
-		Long: `List the proposals of the store, or of the workspace that --workspace names, the newest
-first. STATE is draft, revised, applied, rejected or archived.`,
+		Short: "List proposals",
+		Long: `List the proposals of the store, or of the workspace that --workspace names, newest first.
+STATE is draft, revised, applied, rejected or archived.`,
 		Example: "  waybill proposals list\n  waybill proposals list --state draft --kind prompt-template --json",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			// The filters are closed sets: a word that is none would give an
-			// empty list.
+			// A misspelled filter is rejected: it would match nothing, and the
+			// empty list would look like an answer.
 			q := engine.ProposalQuery{Workspace: a.Flags.Workspace, State: proposal.State(state),
 				Kind: proposal.Kind(kind)}
 			if state != "" && !slices.Contains(proposal.States(), q.State) {
-				return cli.UsageFault(cmd, "there is no state %q", state).
+				return cli.UsageFault(cmd, "unknown state %q", state).
 					Suggest("Use %s.", page.Words(proposal.States()))
 			}
 			if kind != "" && !slices.Contains(proposal.Kinds(), q.Kind) {
-				return cli.UsageFault(cmd, "there is no kind %q", kind).Suggest("Use %s.", page.Words(proposal.Kinds()))
+				return cli.UsageFault(cmd, "unknown kind %q", kind).Suggest("Use %s.", page.Words(proposal.Kinds()))
 			}
 			return cli.Show(a, cmd, "proposals",
 				func(ctx context.Context, o *cli.Store) (engine.ProposalList, error) { return o.Proposals(ctx, q) },
@@ -45,8 +44,8 @@ first. STATE is draft, revised, applied, rejected or archived.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&state, "state", "", "only those that are `STATE`")
-	f.StringVar(&kind, "kind", "", "only those of `KIND`")
+	f.StringVar(&state, "state", "", "only proposals in `STATE`")
+	f.StringVar(&kind, "kind", "", "only proposals of `KIND`")
 	_ = cmd.RegisterFlagCompletionFunc("state",
 		cobra.FixedCompletions(strings.Split(page.Words(proposal.States()), ", "),
 			cobra.ShellCompDirectiveNoFileComp))
@@ -55,19 +54,18 @@ first. STATE is draft, revised, applied, rejected or archived.`,
 	return cmd
 }
 
-// newProposalsGet makes "proposals get". The document is the proposal itself in
-// the form of RFC 0096; with --history it is one of our own, with every
-// revision, approval and decision.
+// newProposalsGet returns "proposals get". The document is "proposal"
+// (docs/design.md#proposals), or with --history "proposal_history", which has
+// every revision, approval and decision.
 func newProposalsGet(a *cli.App) *cobra.Command {
 	var history bool
 	cmd := &cobra.Command{
 		Use:   "get ID",
 		Short: "Show one proposal",
-		Long: `Show a proposal: what is proposed and why, what it was learned from, what it is like, and
-how far its approval has come. ID may be the beginning of one.
+		Long: `Show a proposal: the artifact and the rationale, the runs that it was learned from,
+similar artifacts, and its approvals. ID may be a prefix of one.
 
---history shows everything on record: each revision, approval and decision, with who and
-why.`,
+--history also shows each revision, approval and decision, with its author and reason.`,
 		Example: "  waybill proposals get q4yplb\n  waybill proposals get q4yplb --history --json",
 		Args:    cli.Exactly("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -76,8 +74,8 @@ why.`,
 				return err
 			}
 			defer o.Close()
-			// The wire object is for programs of the protocol, the details
-			// for people and for --history.
+			// wire is the object of the OpenWOP protocol; d has what only the text
+			// and --history show.
 			wire, d, err := o.Proposal(cmd.Context(), a.Flags.Workspace, args[0])
 			if err != nil {
 				return err
@@ -89,37 +87,37 @@ why.`,
 			return a.Answer("proposal", wire, func(p *page.Page) { showProposal(a, wire, d, proposalBrief, p) })
 		},
 	}
-	cmd.Flags().BoolVar(&history, "history", false, "show all revisions, approvals and decisions")
+	cmd.Flags().BoolVar(&history, "history", false, "also show all revisions, approvals and decisions")
 	return cmd
 }
 
-// newProposalsInstalled makes "proposals installed": what is in use, one
-// artifact for each place.
+// newProposalsInstalled returns "proposals installed": the artifacts in use, one
+// for each slot.
 func newProposalsInstalled(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "installed",
-		Short: "List what applied proposals brought, and is in use",
-		Long: `List what is installed: in each place the newest that was applied and not rolled back.
-Workflows among it are in 'waybill workflows list' as well, with the source "installed".`,
+		Short: "List installed artifacts",
+		Long: `List the installed artifacts: for each kind and id the one that was applied last and not
+rolled back. Installed workflows are also in 'waybill workflows list', with the source
+"installed".`,
 		Example: "  waybill proposals installed\n  waybill proposals installed --workspace blue --json",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cli.Show(a, cmd, "installed", func(ctx context.Context, o *cli.Store) (engine.InstalledList, error) {
-				return installedHere(ctx, a, o)
+				return listInstalled(ctx, a, o)
 			}, func(p *page.Page, list engine.InstalledList) { showInstalled(a, list, p) })
 		},
 	}
 }
 
-// installedHere asks what is installed. What was installed stays in use where
-// the store does not provide proposals any more; the list itself is refused
-// then, as all of the family is.
-func installedHere(ctx context.Context, a *cli.App, o *cli.Store) (none engine.InstalledList, err error) {
+// listInstalled returns what is installed in the workspace. Where proposals are
+// turned off, installed artifacts stay in use, but the list is refused with
+// CAPABILITY_NOT_PROVIDED like all commands of the family.
+func listInstalled(ctx context.Context, a *cli.App, o *cli.Store) (none engine.InstalledList, err error) {
 	c, err := o.Config(ctx)
 	if err != nil {
 		return none, err
 	}
-	// The family is refused as a whole while it is off.
 	if !c.Proposals() {
 		return none, fault.New(fault.CapabilityNotProvided, "this store does not provide %s", config.Proposals).
 			Suggest("'waybill config set %s on' turns it on.", config.Proposals).
@@ -128,14 +126,14 @@ func installedHere(ctx context.Context, a *cli.App, o *cli.Store) (none engine.I
 	return o.Installed(ctx, a.Flags.Workspace)
 }
 
-// newProposalsEvents makes "proposals events": what is announced of proposals
-// to others, without their contents.
+// newProposalsEvents returns "proposals events": the OpenWOP events about
+// proposals, without their contents.
 func newProposalsEvents(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "events",
-		Short: "List what is announced: proposals made and activated",
-		Long: `List what OpenWOP announces of proposals, the oldest first: proposal.created and
-proposal.activated. Neither says what is proposed or why.`,
+		Short: "List the OpenWOP events of proposals",
+		Long: `List the events that OpenWOP defines for proposals, oldest first: proposal.created and
+proposal.activated. Neither contains the artifact or the rationale.`,
 		Example: "  waybill proposals events\n  waybill proposals events --workspace blue --json",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -149,7 +147,7 @@ proposal.activated. Neither says what is proposed or why.`,
 							page.ShortProposal(e.ProposalID))
 					}
 					if len(list.Events) == 0 {
-						p.Line("Nothing was proposed here.")
+						p.Line("No proposals.")
 					}
 				})
 		},

@@ -21,8 +21,9 @@ import (
 	"github.com/waybill/waybill/durable/redact"
 )
 
-// proposalName is how a list names a proposal: by the beginning of its id on a
-// terminal, by the whole id in a pipe, from where it can be copied.
+// proposalName returns the name of a proposal in a table: the short id on a
+// terminal, the complete id in a pipe, where programs need one that stays
+// unique.
 func proposalName(p *page.Page, name id.Proposal) string {
 	if p.Width > 0 {
 		return page.ShortProposal(name)
@@ -30,8 +31,8 @@ func proposalName(p *page.Page, name id.Proposal) string {
 	return name.String()
 }
 
-// statePaint is the style for a state: applied ones are in use, open ones wait
-// for a person.
+// statePaint returns the style of a state: good for applied proposals, a warning
+// for open ones, which wait for a person, dimmed for the others.
 func statePaint(p *page.Page, s proposal.State) func(string) string {
 	switch {
 	case s == proposal.StateApplied:
@@ -42,28 +43,29 @@ func statePaint(p *page.Page, s proposal.State) func(string) string {
 	return p.Dim
 }
 
-// showLikeness lists what a proposal is similar to, with percentages, under one
-// heading.
-func showLikeness(p *page.Page, all []proposal.Duplicate) {
+// showDuplicates lists the artifacts that a proposal is similar to, with the
+// similarity in percent, under one heading.
+func showDuplicates(p *page.Page, all []proposal.Duplicate) {
 	for i, d := range all {
 		lead := "  "
 		if i == 0 {
-			p.Line("%s It is like what is there already:", p.Warn("!"))
+			p.Line("%s Similar to an artifact that is installed or proposed:", p.Warn("!"))
 		}
 		p.Text(fmt.Sprintf("%s%3d%%  ", lead, d.Percent), d.Ref)
 	}
 }
 
-// showRedactions names the places of a file where secrets were removed, and
-// what is stored in their place.
+// showRedactions prints the JSON pointers at which secrets were removed, and the
+// text that is stored instead.
 func showRedactions(p *page.Page, all []proposal.Redaction) {
 	for _, r := range all {
-		p.Text(p.Warn("! "), r.Pointer+" held what looks like a secret; it is stored as "+page.Words(markers(r.Rules))+
+		p.Text(p.Warn("! "), r.Pointer+" looked like a secret; it is stored as "+page.Words(markers(r.Rules))+
 			".")
 	}
 }
 
-// markers are the texts that are stored in place of what the rules found.
+// markers returns the texts that are stored in place of the secrets that the
+// rules matched.
 func markers(rules []redact.Rule) (out []string) {
 	for _, r := range rules {
 		out = append(out, redact.Marker(r))
@@ -71,20 +73,20 @@ func markers(rules []redact.Rule) (out []string) {
 	return out
 }
 
-// showProposals prints a table of proposals. A log that is not healthy is named
-// first, since the list is then what could be read of it.
+// showProposals prints a table of proposals. A damaged log is reported first,
+// since the list is incomplete then.
 func showProposals(a *cli.App, list engine.ProposalList, q engine.ProposalQuery, p *page.Page) {
 	if list.Health != manifest.Healthy && list.Health != "" {
-		p.Text(p.Bad("! "), "The log of the proposals is "+render.Health(list.Health)+
-			"; what follows is what could be read. See 'waybill verify'.")
+		p.Text(p.Bad("! "), "The log of proposals is "+render.Health(list.Health)+
+			"; the list has only what could be read. See 'waybill verify'.")
 	}
 	if len(list.Proposals) == 0 {
 		if q.State != "" || q.Kind != "" {
-			p.Line("No proposal is like that.")
+			p.Line("No matching proposals.")
 			return
 		}
-		p.Line("Nothing was proposed here.")
-		p.Line("%s", p.Dim("Propose something: "+a.Command("proposals", "create", "FILE")))
+		p.Line("No proposals.")
+		p.Line("%s", p.Dim("Create one: "+a.Command("proposals", "create", "FILE")))
 		return
 	}
 	rows := make([][]page.Cell, 0, len(list.Proposals))
@@ -92,41 +94,39 @@ func showProposals(a *cli.App, list engine.ProposalList, q engine.ProposalQuery,
 		about := list.About[w.ID.String()]
 		rows = append(rows, []page.Cell{{Text: proposalName(p, w.ID), Paint: p.Bold},
 			{Text: string(w.State), Paint: statePaint(p, w.State)}, {Text: string(w.Kind)},
-			{Text: render.ProposalTitle(w)}, {Text: approvalsOf(w, about)}})
+			{Text: render.ProposalTitle(w)}, {Text: approvalCount(w, about)}})
 	}
 	p.Table([]page.Column{{Title: "ID"}, {Title: "STATE"}, {Title: "KIND", Spare: true}, {Title: "TITLE", Flex: true},
 		{Title: "APPROVALS", Right: true}}, rows)
 }
 
-// approvalsOf is how many approvals a proposal has of how many; "" where it is
-// not open or needs none.
-func approvalsOf(w proposal.Proposal, about engine.ProposalAbout) string {
+// approvalCount returns the number of approvals and the quorum, such as "1/2"; ""
+// for a proposal that is not open or needs no approval.
+func approvalCount(w proposal.Proposal, about engine.ProposalAbout) string {
 	if !w.State.Open() || about.ApprovalsWant == 0 {
 		return ""
 	}
 	return fmt.Sprintf("%d/%d", about.Approvals, about.ApprovalsWant)
 }
 
-// proposalView is how much of a proposal is shown, for different readers.
+// proposalView selects how much of a proposal is shown.
 type proposalView int
 
 const (
-	proposalBrief   proposalView = iota // for a reader who looks around
-	proposalWhole                       // for a person who decides: nothing may be left out
-	proposalHistory                     // with everything on record
+	proposalBrief   proposalView = iota // a long artifact is cut on a terminal
+	proposalFull                        // before a decision: nothing is omitted
+	proposalHistory                     // with all revisions, approvals and decisions
 )
 
-// showProposal prints one proposal: what it is and why, what it was learned
-// from and is similar to, its approvals, and the artifact itself. While it is
-// open, what is installed in its place is shown before it, so that a reader can
-// compare.
+// showProposal prints one proposal: title, rationale, source runs, similar
+// artifacts, approvals, and the artifact itself. For an open proposal the
+// artifact that it would replace is printed first, for comparison.
 //
-// view says for which reader. A person who decides gets all of the artifact;
-// one who looks around gets its beginning on a terminal. Where the artifact
-// cannot be read from the store, that takes its place.
+// view selects how much is printed. If the artifact cannot be read from the
+// store, the reason is printed instead of it.
 func showProposal(a *cli.App, w proposal.Proposal, d engine.ProposalDetails, view proposalView, p *page.Page) {
 	p.Text("", p.Bold(page.Clean(render.ProposalTitle(w))))
-	// The facts that identify it, in one line that can be copied from.
+	// The id is complete here, so that it can be copied.
 	about := []string{w.ID.String(), string(w.Kind), string(w.State)}
 	if d.About.Revision > 1 {
 		about = append(about, "revision "+strconv.FormatInt(d.About.Revision, 10))
@@ -142,46 +142,46 @@ func showProposal(a *cli.App, w proposal.Proposal, d engine.ProposalDetails, vie
 		}
 		p.Text("Learned from  ", strings.Join(runs, ", "))
 	}
-	showLikeness(p, d.About.Duplicates)
+	showDuplicates(p, d.About.Duplicates)
 	if w.Activation != nil {
 		p.Text("Installed as  ", w.Activation.InstalledArtifactRef)
 	} else if w.State.Open() && d.Gate.Mode == proposal.ApprovalGate {
 		p.Text("Approvals     ", fmt.Sprintf("%d of %d, from the role %s", d.Gate.Have, d.Gate.Want, d.Gate.Role))
 	}
-	// Approvals that do not count any more are named with the reason.
+	// Void approvals are listed with the reason.
 	for _, ap := range d.Approvals {
 		if ap.Void != "" {
 			p.Text(p.Warn("! "), fmt.Sprintf("The approval of %s does not count. %s", ap.Principal, ap.Void))
 		}
 	}
 	if d.About.Unreadable != "" {
-		p.Text(p.Bad("! "), "What is proposed cannot be shown: "+d.About.Unreadable)
+		p.Text(p.Bad("! "), "The proposed artifact cannot be shown: "+d.About.Unreadable)
 		return
 	}
 	if view == proposalHistory {
 		showProposalHistory(p, d)
 	}
-	// A reader who decides must see all of it, and so does a pipe.
-	most := 0
+	// A person who decides must see all of it; a pipe gets all of it as well.
+	linesMax := 0
 	if view == proposalBrief && p.Width > 0 {
-		most = artifactLinesMax
+		linesMax = artifactLinesMax
 	}
 	p.Line("")
 	if w.State.Open() && !d.Was.IsNull() {
-		p.Line("%s", p.Dim("Installed now, and replaced by it:"))
-		proposed(a, d.Was, w.ID, most, p)
+		p.Line("%s", p.Dim("Installed now, would be replaced:"))
+		showArtifact(a, d.Was, w.ID, linesMax, p)
 		p.Line("%s", p.Dim("Proposed:"))
 	}
-	proposed(a, w.Artifact, w.ID, most, p)
+	showArtifact(a, w.Artifact, w.ID, linesMax, p)
 }
 
-// artifactLinesMax is how many lines of an artifact are shown on a terminal to
-// a reader who does not decide: what is above must not scroll away.
+// artifactLinesMax is how many lines of an artifact proposalBrief shows on a
+// terminal: the facts above it must not scroll off the screen.
 const artifactLinesMax = 40
 
-// showProposalHistory prints who did what and why, in the order in which it was
-// done. Moves and approvals are two lists in the document; they are merged by
-// time here.
+// showProposalHistory prints changes of state and approvals with author and
+// reason, ordered by time. They are two lists in the document and are merged
+// here.
 func showProposalHistory(p *page.Page, d engine.ProposalDetails) {
 	type row struct {
 		atMs              int64
@@ -191,18 +191,18 @@ func showProposalHistory(p *page.Page, d engine.ProposalDetails) {
 	for _, m := range d.History {
 		what := cmp.Or(string(m.Move), "create")
 		if m.Override {
-			what += ", past the gate,"
+			what += " (gate overridden)"
 		}
 		rows = append(rows, row{m.AtMs, what, render.ActorAndKind(m.Actor), m.Reason})
 	}
-	// Of what was done within one millisecond the approval came before what it allowed.
+	// Within one millisecond an approval precedes the change that it permitted.
 	for _, ap := range slices.Backward(d.Approvals) {
-		given := row{ap.AtMs, "approve", render.ActorAndKind(ap.Actor), ap.Reason}
-		at := slices.IndexFunc(rows[1:], func(r row) bool { return r.atMs >= given.atMs }) + 1
+		approval := row{ap.AtMs, "approve", render.ActorAndKind(ap.Actor), ap.Reason}
+		at := slices.IndexFunc(rows[1:], func(r row) bool { return r.atMs >= approval.atMs }) + 1
 		if at == 0 {
 			at = len(rows)
 		}
-		rows = slices.Insert(rows, at, given)
+		rows = slices.Insert(rows, at, approval)
 	}
 	p.Line("")
 	for _, r := range rows {
@@ -214,32 +214,33 @@ func showProposalHistory(p *page.Page, d engine.ProposalDetails) {
 	}
 }
 
-// proposed prints an artifact as indented JSON, at most so many lines, or all
-// of them for 0. Its strings are text of others, and so each line is cleaned.
-func proposed(a *cli.App, v canon.Value, of id.Proposal, most int, p *page.Page) {
+// showArtifact prints an artifact of a proposal as indented JSON: at most linesMax
+// lines and then the command that prints all, or all lines for 0. The artifact is
+// untrusted, so each line is cleaned of control characters.
+func showArtifact(a *cli.App, v canon.Value, of id.Proposal, linesMax int, p *page.Page) {
 	var b bytes.Buffer
 	if json.Indent(&b, v.JCS(), "", "  ") != nil {
 		return
 	}
-	// Each line is cleaned by itself: the text is not ours.
+	// Cleaning the whole text would escape its line feeds.
 	lines := strings.Split(b.String(), "\n")
 	for i, line := range lines {
-		if most > 0 && i == most {
+		if linesMax > 0 && i == linesMax {
 			p.Line("%s", p.Dim("… "+page.Plural(len(lines)-i, "more line")))
-			p.Line("All of it: %s", a.Command("proposals", "get", page.ShortProposal(of))+" | less")
+			p.Line("Show all: %s", a.Command("proposals", "get", page.ShortProposal(of))+" | less")
 			return
 		}
 		p.Line("%s", page.Clean(line))
 	}
 }
 
-// showInstalled prints a table of what is installed, and below it the parts
-// that have names of their own. The column for workspaces appears only where
-// one is used.
+// showInstalled prints a table of the installed artifacts, and below it the parts
+// of packs that have their own names. The WORKSPACE column is printed only if an
+// artifact belongs to one.
 func showInstalled(a *cli.App, list engine.InstalledList, p *page.Page) {
 	if list.Health != manifest.Healthy {
-		p.Text(p.Bad("! "), "The log of the proposals is "+render.Health(list.Health)+
-			": what cannot be told for sure is not in use. See 'waybill verify'.")
+		p.Text(p.Bad("! "), "The log of proposals is "+render.Health(list.Health)+
+			": artifacts that cannot be verified are not in use. See 'waybill verify'.")
 	}
 	if len(list.Installed) == 0 {
 		p.Line("Nothing is installed.")
@@ -247,39 +248,41 @@ func showInstalled(a *cli.App, list engine.InstalledList, p *page.Page) {
 	}
 	columns := []page.Column{{Title: "KIND", Spare: true}, {Title: "ID", Flex: true}, {Title: "VERSION", Spare: true},
 		{Title: "PROPOSAL"}}
-	// A column that is empty in every row would only take room.
-	apart := slices.ContainsFunc(list.Installed, func(i engine.InstalledArtifact) bool { return i.Workspace != "" })
-	if apart { // else the column would be empty
+	// A column that is empty in every row is omitted.
+	withWorkspace := slices.ContainsFunc(list.Installed,
+		func(i engine.InstalledArtifact) bool { return i.Workspace != "" })
+	if withWorkspace {
 		columns = append(columns, page.Column{Title: "WORKSPACE"})
 	}
 	rows := make([][]page.Cell, 0, len(list.Installed))
 	for _, i := range list.Installed {
 		row := []page.Cell{{Text: string(i.Slot.Kind)}, {Text: i.Slot.ID, Paint: p.Bold}, {Text: i.Version},
 			{Text: proposalName(p, i.ProposalID)}}
-		if apart {
+		if withWorkspace {
 			row = append(row, page.Cell{Text: i.Workspace})
 		}
 		rows = append(rows, row)
 	}
 	p.Table(columns, rows)
 	for _, i := range list.Installed {
-		if within := inside(i); len(within) > 0 {
+		if parts := namedParts(i); len(parts) > 0 {
 			p.Line("")
 			p.Line("%s", p.Bold("In "+page.Clean(i.Slot.ID)))
-			for _, line := range within {
+			for _, line := range parts {
 				p.Text("  ", line)
 			}
 		}
 	}
 }
 
-// inside lists the parts of an installation that have names of their own and
-// that no other list has: the agents of a pack, and its workflows and chains.
-func inside(i engine.InstalledArtifact) (out []string) {
+// namedParts lists the parts of an installed pack that have their own names: the
+// agents of an agent pack, the workflows and chains of a workflow pack. Other
+// kinds have none.
+func namedParts(i engine.InstalledArtifact) (out []string) {
 	switch i.Slot.Kind {
 	case proposal.AgentPack:
-		// An artifact that cannot be parsed was refused before it was
-		// installed.
+		// The error is ignored: an artifact that cannot be parsed was rejected
+		// before it was installed.
 		agents, _ := installable.Agents(i.Value)
 		for _, one := range agents {
 			out = append(out, one.ID+"  "+cmp.Or(one.Label, one.Persona))
