@@ -2,7 +2,6 @@ package upkeep
 
 import (
 	"context"
-
 	"slices"
 	"strconv"
 	"strings"
@@ -18,61 +17,57 @@ import (
 )
 
 // auditLong is what 'waybill audit --help' prints above the usage.
-const auditLong = `The audit log holds what people decided about a store: approvals, runs that were ended,
-runs that were told never to stop, commands that were trusted, deletions, cleanups,
-repairs, imports; and what was said of runs and proposed. Each act was put on record
-before it was carried out, and its outcome behind it. Secrets are taken out of what was
-said. Nothing here changes the log.`
+const auditLong = `The audit log records decisions about a store: approvals, canceled runs, autonomy overrides,
+trusted commands, deletions, cleanups, repairs, imports, annotations and proposals. An
+action is recorded before it is executed, and its outcome afterwards. Secrets are removed
+from reasons. The commands below only read the log.`
 
-// NewAudit makes the command "audit" with its subcommands. Both only read.
+// NewAudit returns the command "audit" with its subcommands. Both only read.
 func NewAudit(a *cli.App) *cobra.Command {
-	return cli.NewGroup("audit", cli.GroupLook, "See who decided what about the store", auditLong, newAuditList(a),
+	return cli.NewGroup("audit", cli.GroupLook, "List and verify recorded decisions", auditLong, newAuditList(a),
 		newAuditVerify(a))
 }
 
-// auditListLong is the help of 'waybill audit list'. It names the actions from
-// the closed set, so that it cannot miss one.
-var auditListLong = `List what was decided about the store, the latest last: when, by whom, what about, and
-what came of it. What was intended and has no outcome was cut off, or is being done at
-this moment.
+// auditListLong is what 'waybill audit list --help' prints above the usage. The
+// actions are listed from the closed set, so that none can be missing.
+var auditListLong = `List the recorded actions, latest last: time, actor, action, target and outcome. An action
+without an outcome was interrupted, or is in progress.
 
---since takes a date (2006-01-02), a time (2006-01-02T15:04:05Z) or how long ago: 36h,
-7d, 2w.
+--since takes a date (2006-01-02), a time (2006-01-02T15:04:05Z) or a duration before now
+(36h, 7d, 2w).
 
 ` + terminal.Wrap("ACTION is one of "+actionWords()+".", page.HelpWidth)
 
-// newAuditList makes "audit list". Actions are a closed set; people may write
-// them with dashes. The filters are the engine's, so that a limit counts what
-// is left after them.
+// newAuditList returns "audit list". Actions are a closed set; dashes are accepted
+// instead of underscores. The engine applies the filters before the limit.
 //
-// The document says whether it is complete: where the audit log is damaged,
-// acts may be missing, and what was found is part of the answer.
+// The document has the member "complete". It is false if the audit log is
+// damaged: actions may be missing, and the findings are part of the answer.
 func newAuditList(a *cli.App) *cobra.Command {
 	var q engine.AuditQuery
 	var since, action string
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List what was decided, by whom, and what came of it",
+		Short: "List recorded actions with actor and outcome",
 		Long:  auditListLong,
 		Example: "  waybill audit list\n  waybill audit list --since 7d --action approve\n" +
 			"  waybill audit list --limit 20 --json",
 		Args: cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			// People may write it with dashes, as in other flags.
+			// Values of other flags have dashes, so both spellings are accepted.
 			if q.Action = audit.Action(strings.ReplaceAll(action, "-", "_")); action != "" &&
 				!slices.Contains(audit.Actions(), q.Action) {
-				return cli.UsageFault(cmd, "there is no action %q", action).Suggest("Use %s.", actionWords())
+				return cli.UsageFault(cmd, "unknown action %q", action).Suggest("Use %s.", actionWords())
 			}
 			if q.Limit < 0 {
 				return cli.UsageFault(cmd, "--limit %d is negative", q.Limit)
 			}
 			if since != "" {
-				// The clock of the call, so that tests and users get the
-				// same.
+				// The clock of the call and not time.Now, so that tests can set it.
 				at, ok := sinceTime(since, a.Clock())
 				if !ok {
-					return cli.UsageFault(cmd, "--since cannot be %q", since).
-						Suggest("Give a date such as 2006-01-02, or how long ago: 36h, 7d, 2w.")
+					return cli.UsageFault(cmd, "--since %q is neither a time nor a duration", since).
+						Suggest("Give a date such as 2006-01-02, or a duration before now: 36h, 7d, 2w.")
 				}
 				q.SinceMs = at.UnixMilli()
 			}
@@ -82,15 +77,16 @@ func newAuditList(a *cli.App) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&since, "since", "", "only from `TIME` on: a date, or how long ago")
-	f.StringVar(&action, "action", "", "only what is `ACTION`")
-	f.IntVar(&q.Limit, "limit", 0, "only the latest `N`; 0 lists all")
+	f.StringVar(&since, "since", "", "only actions since `TIME`: a date, a time, or a duration before now")
+	f.StringVar(&action, "action", "", "only actions of the kind `ACTION`")
+	f.IntVar(&q.Limit, "limit", 0, "only the latest `N` actions (default 0, all)")
 	_ = cmd.RegisterFlagCompletionFunc("action", cobra.FixedCompletions(strings.Split(actionWords(), ", "),
 		cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
-// actionWords lists the actions for help, errors and completion.
+// actionWords returns the actions, separated by commas, for help, errors and
+// completion.
 func actionWords() string {
 	var words []string
 	for _, a := range audit.Actions() {
@@ -99,11 +95,11 @@ func actionWords() string {
 	return strings.Join(words, ", ")
 }
 
-// sinceTime reads a date, a time, or a duration before now such as 36h, 7d and
-// 2w. A date begins at midnight in the zone of the reader. ok is false for
-// anything else, and for a duration that is negative or too long for any
-// record. Days and weeks follow the calendar, so that they span a change of the
-// clocks.
+// sinceTime parses a date, an RFC 3339 time, or a duration before now such as
+// 36h, 7d and 2w. A date is midnight in the local time zone. ok is false for
+// anything else, and for a negative or too large duration. Days and weeks are
+// counted by the calendar, so that 1d is the same time of day also when the
+// clocks changed.
 func sinceTime(s string, now time.Time) (time.Time, bool) {
 	for _, layout := range []string{time.DateOnly, time.RFC3339} {
 		if at, err := time.ParseInLocation(layout, s, time.Local); err == nil {
@@ -112,8 +108,8 @@ func sinceTime(s string, now time.Time) (time.Time, bool) {
 	}
 	for unit, days := range map[string]int{"d": 1, "w": 7} {
 		if text, ok := strings.CutSuffix(s, unit); ok {
-			// More days than that are before anything could be recorded.
-			// 16 bits of days are 179 years.
+			// 16 bits of days are 179 years, more than any store is old; the
+			// product below cannot overflow.
 			n, err := strconv.ParseUint(text, 10, 16)
 			return now.AddDate(0, 0, -days*int(n)), err == nil
 		}

@@ -16,13 +16,13 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// showAuditTrail prints a line for each act. filtered says that only some acts
-// were asked for, so that an empty list does not mean an empty log. A log that
-// could not be read to its end is named below the lines, with what was found.
+// showAuditTrail prints a line for each action. filtered reports that the caller
+// selected some actions only, so that an empty list does not mean an empty log.
+// If the log could not be read completely, the findings are printed below.
 func showAuditTrail(p *page.Page, trail engine.AuditTrail, filtered bool) {
 	day, width := "", 0
 	for _, e := range trail.Entries {
-		// Names are aligned, up to a maximum.
+		// Actors are padded to one column, up to a maximum width.
 		width = max(width, min(terminal.TextWidth(render.ActorAndKind(e.Actor)), render.ActorWidthMax))
 	}
 	for _, e := range trail.Entries {
@@ -31,20 +31,20 @@ func showAuditTrail(p *page.Page, trail engine.AuditTrail, filtered bool) {
 	switch {
 	case len(trail.Entries) > 0:
 	case filtered:
-		p.Line("Nothing like that is on record.")
+		p.Line("No matching actions.")
 	default:
-		p.Line("Nothing was decided about this store yet.")
+		p.Line("No actions are recorded yet.")
 	}
 	if !trail.Complete {
-		p.Text(p.Warn("! "), "There may be more:")
+		p.Text(p.Warn("! "), "The audit log could not be read completely; actions may be missing:")
 		showAuditFindings(p, trail.Findings)
 	}
 }
 
-// showAuditEntry prints one act in the layout of a timeline: with the date
-// above each day on a terminal, with the whole time in every line elsewhere.
-// Acts that failed or whose outcome is not recorded are colored. It returns the
-// day that is now above.
+// showAuditEntry prints one action: on a terminal grouped by day with the time of
+// day, in a pipe with the complete time in every line. Failed actions and actions
+// without an outcome are colored. It returns the heading of the day that the line
+// is under, which is the argument day of the next call.
 func showAuditEntry(p *page.Page, day string, width int, e projections.AuditEntry) string {
 	at := page.ClockTime(e.AtMs, time.RFC3339)
 	if p.Width > 0 {
@@ -54,11 +54,11 @@ func showAuditEntry(p *page.Page, day string, width int, e projections.AuditEntr
 		}
 		at = page.ClockTime(e.AtMs, "15:04")
 	}
-	// The kind is shown where it is no person: a name alone can be chosen
-	// freely.
+	// ActorAndKind adds the kind of actors that are not people, since any caller
+	// can choose a name with --as.
 	by := render.ActorAndKind(e.Actor)
 	by += strings.Repeat(" ", max(width-terminal.TextWidth(by), 0))
-	// The style shows what went wrong before the words are read.
+	// Colors repeat what auditSentence says, for terminals that have them.
 	paint := page.Plainly
 	switch e.Outcome {
 	case audit.Failed:
@@ -70,11 +70,12 @@ func showAuditEntry(p *page.Page, day string, width int, e projections.AuditEntr
 	return day
 }
 
-// auditVerbs are the words for each action: as it was done, and as it was
-// intended.
+// auditVerbs has two phrases for each action: the past tense for one that is
+// done, the infinitive for one that failed or has no outcome. The target
+// follows.
 var auditVerbs = map[audit.Action][2]string{
 	audit.Approve:    {"approved a step of", "approve a step of"},
-	audit.Override:   {"let nothing stop", "let nothing stop"},
+	audit.Override:   {"set full_auto_never_stop for", "set full_auto_never_stop for"},
 	audit.Repair:     {"repaired", "repair"},
 	audit.Keep:       {"kept", "keep"},
 	audit.Delete:     {"moved to the trash", "move to the trash"},
@@ -83,13 +84,13 @@ var auditVerbs = map[audit.Action][2]string{
 	audit.GC:         {"cleaned up", "clean up"},
 	audit.Erase:      {"erased", "erase"},
 	audit.Import:     {"imported", "import"},
-	audit.Rotate:     {"made new keys for", "make new keys for"},
+	audit.Rotate:     {"rotated the keys for", "rotate the keys for"},
 	audit.Trust:      {"trusted the commands of", "trust the commands of"},
-	audit.Untrust:    {"took back the trust in", "take back the trust in"},
+	audit.Untrust:    {"revoked the trust in", "revoke the trust in"},
 	audit.Cancel:     {"ended", "end"},
 	audit.Annotate:   {"annotated", "annotate"},
-	audit.Retract:    {"took back an annotation of", "take back an annotation of"},
-	audit.Propose:    {"made", "make"},
+	audit.Retract:    {"retracted an annotation of", "retract an annotation of"},
+	audit.Propose:    {"created", "create"},
 	audit.Revise:     {"revised", "revise"},
 	audit.Apply:      {"installed", "install"},
 	audit.Reject:     {"rejected", "reject"},
@@ -97,15 +98,14 @@ var auditVerbs = map[audit.Action][2]string{
 	audit.RollBack:   {"rolled back", "roll back"},
 }
 
-// auditSentence is one act in words: what was done to what, the outcome, and
-// the reason that was given. An act with no outcome was interrupted, or is
-// being done at this moment.
+// auditSentence describes one action as a sentence: verb, target, outcome and
+// reason. An action without an outcome was interrupted, or is in progress.
 //
-// The verbs depend on the action and, for proposals, on the target as well:
-// approving a step and approving a proposal are one action.
+// The verbs depend on the action and, for proposals, on the kind of the target
+// as well: approving a step and approving a proposal are one action.
 func auditSentence(e projections.AuditEntry) string {
 	verbs, known := auditVerbs[e.Action]
-	// An action of a newer version is shown by its own word.
+	// An action of a newer version has no verbs here; its name is printed.
 	if !known {
 		verbs = [2]string{string(e.Action), string(e.Action)}
 	}
@@ -114,7 +114,7 @@ func auditSentence(e projections.AuditEntry) string {
 		case audit.Approve:
 			verbs = [2]string{"approved", "approve"}
 		case audit.Override:
-			verbs = [2]string{"installed, past the approval gate,", "install"}
+			verbs = [2]string{"installed without the approval gate", "install"}
 		}
 	}
 	what := auditTarget(e)
@@ -123,14 +123,14 @@ func auditSentence(e projections.AuditEntry) string {
 	case audit.Failed:
 		s = "failed to " + verbs[1] + " " + what + " (" + e.Code + ")"
 	case audit.Open:
-		s = "meant to " + verbs[1] + " " + what + "; the outcome is not recorded"
+		s = "started to " + verbs[1] + " " + what + "; the outcome is not recorded"
 	default:
 		s = verbs[0] + " " + what
 	}
 	if e.Action == audit.Keep && e.Details["kept"] == "false" {
-		s += ", not any more"
+		s += " (turned off)"
 	}
-	// How a run was ended is part of the act.
+	// Status with which a canceled run ended.
 	if as := e.Details["endsAs"]; as != "" {
 		s += " as " + as
 	}
@@ -140,8 +140,9 @@ func auditSentence(e projections.AuditEntry) string {
 	return s
 }
 
-// auditTarget names what an act was about in the words of people: the beginning
-// of an id, or the id of a workflow beside its digest.
+// auditTarget returns the name of the target of an action: its kind with the
+// short id or digest, and for a workflow its id if that was recorded. An id that
+// cannot be parsed is returned unchanged.
 func auditTarget(e projections.AuditEntry) string {
 	switch t := e.Target; t.Kind {
 	case audit.OfRun:
@@ -172,9 +173,9 @@ func auditTarget(e projections.AuditEntry) string {
 	return string(e.Target.Kind) + " " + e.Target.ID
 }
 
-// showAuditFindings prints what a check of the audit log found, and returns how
-// many errors and warnings that were. The path is printed once, above the
-// message.
+// showAuditFindings prints findings about the audit log and returns the number of
+// errors and warnings. The path is printed on the first line, and therefore
+// removed from the message.
 func showAuditFindings(p *page.Page, findings []manifest.Finding) (errs, warns int) {
 	for _, f := range findings {
 		word := p.Warn("warning")

@@ -10,20 +10,19 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 )
 
-// newAuditVerify makes "audit verify". It checks the audit log, and compares it
-// with the facts in the other logs in both directions. Errors end with exit
-// status 5; a warning, such as a line that is still to be written after an
-// interrupted call, does not.
+// newAuditVerify returns "audit verify". It checks the audit log, and compares it
+// with the events in the other logs in both directions. The exit status is 5 for
+// errors. A missing line after an interrupted call is only a warning, since the
+// next write adds it.
 func newAuditVerify(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "verify",
-		Short: "Check the audit log against what it tells of",
-		Long: `Check the chain and every digest of the audit log, that each of its lines is about a
-fact that is there, and that each fact has its line. Nothing is changed.
+		Short: "Verify the audit log against the other logs",
+		Long: `Check the hash chain and every digest of the audit log, that each line refers to an
+existing event, and that each event which requires a line has one. Nothing is changed.
 
-Errors, which say that something was lost or changed, end with exit status 5. A fact
-whose line is still to be written, after an interrupted call, is a warning; the next
-line that is written completes it.`,
+Exit status: 0 without errors, 5 when data was lost or changed. A missing line after an
+interrupted call is a warning; the next write to the audit log adds it.`,
 		Example: "  waybill audit verify\n  waybill audit verify --json | jq .data.head.digest",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -35,7 +34,8 @@ line that is written completes it.`,
 	}
 }
 
-// showAuditVerification prints the findings and then the sums in one line.
+// showAuditVerification prints the findings, and below them the number of checked
+// lines with the result.
 func showAuditVerification(p *page.Page, v engine.AuditVerification) {
 	errs, warns := showAuditFindings(p, v.Findings)
 	sum := page.Plural(int(v.Events), "line") + " checked: "
@@ -45,6 +45,6 @@ func showAuditVerification(p *page.Page, v engine.AuditVerification) {
 	case warns > 0:
 		p.Text(p.Warn("! "), sum+"no errors, "+page.Plural(warns, "warning")+".")
 	default:
-		p.Text(p.Good("✓ "), sum+"everything is as it was written.")
+		p.Text(p.Good("✓ "), sum+"no errors.")
 	}
 }

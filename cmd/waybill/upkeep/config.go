@@ -2,7 +2,6 @@ package upkeep
 
 import (
 	"context"
-
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,16 +14,18 @@ import (
 	"github.com/waybill/waybill/infra/terminal"
 )
 
-// configLong begins the help of 'waybill config'; the keys follow.
-const configLong = `What can be configured is a closed set of keys, kept in the store that it is about.
+// configLong is the first paragraph of the help of 'waybill config'; the keys
+// follow.
+const configLong = `The configuration of a store is a set of keys, stored in the store itself. 'waybill config
+set' changes a key; other keys than these are refused.
 
 `
 
-// NewConfig makes the command "config" with its subcommands. Its help is made
-// from the table of keys, so that it cannot miss a key.
+// NewConfig returns the command "config" with its subcommands. Its help is
+// generated from the table of keys, so that no key can be missing.
 func NewConfig(a *cli.App) *cobra.Command {
 	long := configLong
-	// The table explains each key, so that help and checks agree.
+	// The same table validates the values, so that help and checks agree.
 	for _, row := range config.Table {
 		long += "  " + string(row.Key) + "\n"
 		for _, text := range []string{row.Meaning, "Values: " + row.Want + ". Default: " + plainValue(row.Default) +
@@ -32,18 +33,18 @@ func NewConfig(a *cli.App) *cobra.Command {
 			long += "      " + strings.ReplaceAll(terminal.Wrap(text, page.HelpWidth-6), "\n", "\n      ") + "\n"
 		}
 	}
-	return cli.NewGroup("config", cli.GroupSetup, "Show or change how a store is configured", long, newConfigGet(a),
+	return cli.NewGroup("config", cli.GroupSetup, "Show or change the configuration of a store", long, newConfigGet(a),
 		newConfigSet(a))
 }
 
-// newConfigGet makes "config get". With a key it prints the bare value, for
-// scripts; without one, all keys with their meanings. The document is a list in
-// both cases.
+// newConfigGet returns "config get". With a key the text output is the bare value,
+// for scripts; without one, all keys with their meanings. The JSON document is a
+// list in both cases. An unknown key is an error.
 func newConfigGet(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "get [KEY]",
-		Short:   "Show one key of the configuration, or all",
-		Long:    "Show the value of a key. Without KEY, all keys with their values and what they mean.",
+		Short:   "Show one or all keys of the configuration",
+		Long:    "Print the value of a key. Without KEY, list all keys with their values and meanings.",
 		Example: "  waybill config get\n  waybill config get lockWaitMs",
 		Args:    cli.AtMost("KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -57,7 +58,6 @@ func newConfigGet(a *cli.App) *cobra.Command {
 					return document.Settings{Settings: []config.Setting{s}}, err
 				},
 				func(p *page.Page, doc document.Settings) {
-					// Without a key, all of them with their meanings.
 					if len(args) == 0 {
 						showSettings(p, doc.Settings)
 						return
@@ -68,25 +68,25 @@ func newConfigGet(a *cli.App) *cobra.Command {
 	}
 }
 
-// newConfigSet makes "config set". The value is checked by the table of keys
-// before it is written. --reset removes the key, so that it follows the default
+// newConfigSet returns "config set". The value is validated by the table of keys
+// before it is written. --reset removes the key, so that it follows the defaults
 // of later versions.
 //
-// It makes the store where there is none, since a configuration can be wanted
-// before the first run.
+// The store is created if it does not exist, so that it can be configured before
+// the first run.
 func newConfigSet(a *cli.App) *cobra.Command {
 	var reset bool
 	cmd := &cobra.Command{
 		Use:   "set KEY VALUE",
 		Short: "Change one key of the configuration",
-		Long: `Set a key to a value, which is checked first. With --reset in place of VALUE the key
-goes back to its default.`,
+		Long: `Set a key to a value. The value is validated first. With --reset instead of VALUE the key
+is reset to its default. 'waybill config --help' lists the keys.`,
 		Example: "  waybill config set lockWaitMs 10000\n  waybill config set agentMaxAutonomy guided\n" +
 			"  waybill config set lockWaitMs --reset",
 		Args: cli.AtMost("KEY", "VALUE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 || (len(args) == 2) == reset {
-				return cli.UsageFault(cmd, "'%s' needs KEY and VALUE, or KEY and --reset", cmd.CommandPath())
+				return cli.UsageFault(cmd, "'%s' requires KEY and VALUE, or KEY and --reset", cmd.CommandPath())
 			}
 			return cli.Show(a, cmd, "config",
 				func(ctx context.Context, o *cli.Store) (doc document.Settings, err error) {
@@ -103,12 +103,12 @@ goes back to its default.`,
 				})
 		},
 	}
-	cmd.Flags().BoolVar(&reset, "reset", false, "go back to the default")
+	cmd.Flags().BoolVar(&reset, "reset", false, "reset KEY to its default")
 	return cmd
 }
 
-// plainValue is a value as a person types it: text without quotes, all else as
-// JSON.
+// plainValue returns a value as a user types it: a string without quotes, other
+// values as canonical JSON.
 func plainValue(v canon.Value) string {
 	if v.Kind() == canon.String {
 		return v.Text()
@@ -116,14 +116,13 @@ func plainValue(v canon.Value) string {
 	return string(v.JCS())
 }
 
-// showSettings prints each key with its value and where that comes from: a
-// reader who looks for the cause of something has to know whether a value was
-// chosen.
+// showSettings prints each key with its value, whether that is the default or was
+// set, and its meaning. A default can change with the version, a set value cannot.
 func showSettings(p *page.Page, all []config.Setting) {
 	for _, s := range all {
-		origin := "the default"
+		origin := "default"
 		if s.Set {
-			origin = "set here"
+			origin = "set"
 		}
 		p.Line("%s = %s  %s", p.Bold(string(s.Key)), plainValue(s.Value), p.Dim("("+origin+")"))
 		p.Text("    ", s.Meaning)

@@ -13,37 +13,34 @@ import (
 )
 
 // doctorLong is what 'waybill doctor --help' prints above the usage.
-const doctorLong = `Look at everything that Waybill needs from this machine, and say what to do about what is
-missing: the store and who may write to it, whether locks exclude and renames do not
-replace, what a sync costs, the filesystem and its room, the clock, keys, configuration
-and trust, the folders of workflows, the terminal, and whether the newest sessions are
-what was written. --full checks all of them.
+const doctorLong = `Check the environment of Waybill on this machine and suggest fixes: the store and its
+permissions, whether locks and renames work, the duration of a sync, the filesystem and
+its free space, the clock, keys, configuration and trust, the directories of workflows,
+the terminal, and the integrity of the newest sessions. --full verifies all sessions.
 
-Nothing is made and nothing is mended. What is tried is tried in a folder of its own,
-inside the store where there is one, else in the nearest folder that is there; it is
-removed again.
+Nothing is repaired. Locks and renames are tried in a temporary directory, inside the
+store if it exists, else in the nearest existing directory; it is removed afterwards.
 
-Exit status: 0 when everything is in order or only warned about, 1 when something is
-not, 5 when something that was written is damaged.`
+Exit status: 0 when no check failed, 1 when a check failed, 5 when stored data is damaged.
+Warnings do not change the exit status.`
 
-// NewDoctor makes the command "doctor". It gathers facts about the machine and
-// the store, and package doctor judges them. Nothing is made or repaired; what
-// is tried is tried in a folder that is removed again.
+// NewDoctor returns the command "doctor". It collects facts about the machine and
+// the store, and package doctor turns them into checks. Nothing is repaired;
+// locks and renames are tried in a temporary directory.
 //
-// The exit status is 1 for a failed check, and 5 where stored facts are
-// damaged. Warnings alone do not fail: the store can be used, and the fix is
-// below the check.
+// The exit status is 1 for a failed check, and 5 if stored data is damaged.
+// Warnings do not change it, since the store can be used.
 func NewDoctor(a *cli.App) *cobra.Command {
 	var full bool
 	cmd := &cobra.Command{
 		Use:     "doctor",
 		GroupID: cli.GroupSetup,
-		Short:   "Check whether everything that Waybill needs is there",
+		Short:   "Check the store, this machine and the configuration",
 		Long:    doctorLong,
 		Example: "  waybill doctor\n  waybill doctor --full --json",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			facts, err := gather(cmd.Context(), a, full)
+			facts, err := collectFacts(cmd.Context(), a, full)
 			if err != nil {
 				return err
 			}
@@ -60,21 +57,21 @@ func NewDoctor(a *cli.App) *cobra.Command {
 			return cli.ExitWith(fault.ExitFailed)
 		},
 	}
-	cmd.Flags().BoolVar(&full, "full", false, "verify every session, not only the newest ones")
+	cmd.Flags().BoolVar(&full, "full", false, "verify all sessions, not only the newest")
 	return cmd
 }
 
-// showReport prints a line for each check with its fix below. Names are padded
-// to one column, unless the window is too narrow for that and a readable text
-// beside it.
+// showReport prints a line for each check with its fix below, and the number of
+// failures and warnings at the end. Names are padded to one column if the
+// terminal is wide enough for that column and a readable message.
 func showReport(p *page.Page, r doctor.Report) {
-	wide := 0
+	nameWidth := 0
 	for _, c := range r.Checks {
-		wide = max(wide, terminal.TextWidth(string(c.Name)))
+		nameWidth = max(nameWidth, terminal.TextWidth(string(c.Name)))
 	}
-	// Names and texts need room beside each other.
-	if p.Width > 0 && p.Width < wide+page.TextWidthMin+4 {
-		wide = 0 // names go as they are
+	// 4 is the width of the mark and the spaces around the name.
+	if p.Width > 0 && p.Width < nameWidth+page.TextWidthMin+4 {
+		nameWidth = 0 // no padding
 	}
 	warns, fails := 0, 0
 	for _, c := range r.Checks {
@@ -86,7 +83,7 @@ func showReport(p *page.Page, r doctor.Report) {
 			mark, fails = p.Bad("✗"), fails+1
 		}
 		name := string(c.Name)
-		for terminal.TextWidth(name) < wide {
+		for terminal.TextWidth(name) < nameWidth {
 			name += " "
 		}
 		lead := mark + " " + p.Bold(name) + "  "
@@ -97,7 +94,7 @@ func showReport(p *page.Page, r doctor.Report) {
 			for range terminal.TextWidth(lead) - 2 {
 				indent += " "
 			}
-			if wide == 0 {
+			if nameWidth == 0 {
 				indent = "  "
 			}
 			p.Painted(indent+"→ ", c.Fix, p.Dim)
@@ -106,33 +103,34 @@ func showReport(p *page.Page, r doctor.Report) {
 	p.Line("")
 	switch {
 	case fails > 0:
-		p.Text(p.Bad("✗ "), page.Plural(fails, "check")+" failed"+andWarnings(warns)+".")
+		p.Text(p.Bad("✗ "), page.Plural(fails, "check")+" failed"+warningCount(warns)+".")
 	case warns > 0:
-		p.Text(p.Warn("! "), "It works"+andWarnings(warns)+".")
+		p.Text(p.Warn("! "), "No check failed"+warningCount(warns)+".")
 	default:
-		p.Text(p.Good("✓ "), "Everything is in order.")
+		p.Text(p.Good("✓ "), "No problems found.")
 	}
 }
 
-// andWarnings is the end of a sentence that counts warnings, "" for none.
-func andWarnings(n int) string {
+// warningCount returns the end of a sentence with the number of warnings, "" for
+// none.
+func warningCount(n int) string {
 	if n == 0 {
 		return ""
 	}
 	return ", with " + page.Plural(n, "warning")
 }
 
-// gather collects the facts. Each step adds to them and none fails: what cannot
-// be found out is a fact as well. Only the end of the call is an error.
-func gather(ctx context.Context, a *cli.App, full bool) (doctor.Facts, error) {
-	// The order matters only for what later facts build upon, such as the kind
-	// of the store.
+// collectFacts runs all steps of the diagnosis. A step does not fail: that a fact
+// cannot be determined is a fact as well. The only error is that of a canceled
+// context.
+func collectFacts(ctx context.Context, a *cli.App, full bool) (doctor.Facts, error) {
+	// Later steps read the results of earlier ones, such as the kind of the store.
 	d := &diagnosis{a: a, full: full}
 	d.binary()
-	d.place()
-	d.ground()
-	d.inside(ctx)
+	d.storeDirectory()
+	d.probes()
+	d.storeContents(ctx)
 	d.workflows(ctx)
-	d.surroundings()
+	d.environment()
 	return d.f, ctx.Err()
 }

@@ -20,29 +20,29 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// diagnosis gathers facts. It opens the store itself where other commands would
-// fail: a store that cannot be opened is one of the facts. Files of the store
-// are read by package diagnose.
+// diagnosis collects the facts for package doctor. Its methods are steps that
+// fill in f. Package diagnose reads files of the store without opening it, since
+// a store that cannot be opened is one of the facts.
 type diagnosis struct {
-	// the call, for its flags and streams
+	// a is the call, for its flags and streams.
 	a    *cli.App
-	full bool
-	f    doctor.Facts
+	full bool         // verify all sessions
+	f    doctor.Facts // result
 }
 
-// binary notes the version and platform of the program.
+// binary records the version and platform of the program.
 func (d *diagnosis) binary() {
 	d.f.Binary = doctor.Binary{Version: d.a.Version, Platform: runtime.GOOS + "/" + runtime.GOARCH,
 		Commit: cli.Commit()}
 }
 
-// place finds out which folder the call means and which flag or variable names
-// it. A home folder that is not known leaves the store unnamed, and most checks
-// out.
+// storeDirectory records the directory of the store and the flag or variable that
+// selects it. If the home directory is unknown the store is not selected, and
+// most checks are skipped.
 //
-// The source of the name is part of the report: a store that seems empty is
-// most often another one than was meant.
-func (d *diagnosis) place() {
+// The source of the path is reported because a store that seems empty usually is
+// a different store than the user expects.
+func (d *diagnosis) storeDirectory() {
 	dir, err := d.a.StoreDir()
 	if err != nil {
 		d.f.Store.Unnamed = fault.Of(err)
@@ -50,7 +50,7 @@ func (d *diagnosis) place() {
 	}
 	d.f.Store = diagnose.Look(dir)
 	c := d.a.Flags
-	// The first of these that is set is what counts.
+	// In the order of precedence.
 	switch {
 	case c.Store != "":
 		d.f.Store.From = "--store"
@@ -59,47 +59,45 @@ func (d *diagnosis) place() {
 	case filepath.IsAbs(d.a.Getenv("XDG_DATA_HOME")):
 		d.f.Store.From = "$XDG_DATA_HOME"
 	default:
-		d.f.Store.From = "your home folder"
+		d.f.Store.From = "your home directory"
 	}
 	if c.Tenant != "" {
 		d.f.Store.From += " and --tenant"
 	}
 }
 
-// ground tries what a store relies on, such as locks and renames. It tries
-// inside the store where that is one of ours and can be opened, else in the
-// nearest folder above, which mostly is on the same disk. A folder that is no
-// store gets nothing written into it.
-func (d *diagnosis) ground() {
+// probes tries the operations that a store relies on, such as locks and renames:
+// inside the store if it can be opened, else in the nearest existing directory
+// above it, which usually is on the same filesystem. Nothing is written into a
+// directory that is not a store of Waybill.
+func (d *diagnosis) probes() {
 	if d.f.Store.Unnamed != nil {
 		return
 	}
 	dir := d.f.Store.Dir
-	// Only a store that is there and opens is written to.
-	ours := d.f.Store.Kind == doctor.Folder
-	if ours {
+	inStore := d.f.Store.Kind == doctor.Folder
+	if inStore {
 		s, err := filestore.OpenDir(dir, filestore.Options{AllowNetworkFS: true})
 		if err == nil {
 			_ = s.Close()
 		}
-		ours = err == nil && diagnose.Begun(dir)
+		inStore = err == nil && diagnose.Begun(dir)
 	}
 	at := dir
-	if !ours {
+	if !inStore {
 		at = diagnose.Nearest(filepath.Dir(dir))
 	}
 	d.f.Ground = diagnose.Probe(context.Background(), at)
-	// A failure outside of the store is weaker evidence.
-	d.f.Ground.InStore, d.f.Ground.Allowed = ours, d.a.Flags.AllowNetworkFS
+	// A failure outside of the store is weaker evidence, so the report must know.
+	d.f.Ground.InStore, d.f.Ground.Allowed = inStore, d.a.Flags.AllowNetworkFS
 }
 
-// inside looks at a store that can be opened: its id, its users, leftovers,
-// settings and sessions. A folder without an id that has sessions belongs to
-// another program or lost its store.json.
+// storeContents records facts about a store that can be opened: its id, the
+// process that uses it, leftovers, settings and sessions. A directory without an
+// id that has sessions belongs to another program, or lost its store.json.
 //
-// An error of opening is the fact that the report explains, and ends this step
-// alone.
-func (d *diagnosis) inside(ctx context.Context) {
+// If the store cannot be opened, the error is recorded and the step ends.
+func (d *diagnosis) storeContents(ctx context.Context) {
 	s := &d.f.Store
 	d.f.Clock = doctor.Clock{NowMs: d.a.NowMs()}
 	if s.Kind != doctor.Folder {
@@ -117,21 +115,21 @@ func (d *diagnosis) inside(ctx context.Context) {
 		return
 	}
 	if !storeID.IsZero() {
-		// There is one format so far.
+		// 1 is the only format that exists.
 		s.ID, s.Format = storeID.String(), 1
 		s.InUse, s.Holder = diagnose.InUse(ctx, s.Dir)
 		d.f.Left = diagnose.Leftovers(s.Dir)
 		d.settings(ctx, o)
 	}
 	d.verify(ctx, o)
-	if storeID.IsZero() { // a store of ours that was begun has nothing in it
+	if storeID.IsZero() { // a new store of Waybill has no sessions yet
 		s.Foreign = diagnose.HasSessions(s.Dir)
 	}
 }
 
 // settings reads the keyring, the configuration and the trusted workflows, and
-// notes for each why it cannot be used. A file that does not exist is in order:
-// the defaults hold.
+// records for each why it cannot be used. A missing file is no problem: the
+// defaults apply.
 func (d *diagnosis) settings(ctx context.Context, o *cli.Store) {
 	if k, err := o.ListKeys(ctx); err == nil {
 		d.f.Keys = doctor.Keys{State: string(k.State), Problem: k.Problem, Current: k.Current, Previous: k.Previous}
@@ -152,16 +150,15 @@ func (d *diagnosis) settings(ctx context.Context, o *cli.Store) {
 	}
 }
 
-// newestChecked is how many sessions are verified without --full: those that
-// are worked with.
+// newestChecked is how many sessions are verified without --full: the ones that
+// were written to last, which the user is most likely to continue.
 const newestChecked = 5
 
-// verify checks the sessions that were written to last, or all of them with
-// --full, and counts what is found. A session that cannot be read at all counts
-// as one error.
+// verify checks the sessions that were written to last, or all with --full, and
+// counts the findings. A session that cannot be read counts as one error.
 //
-// Without --full the time that it takes does not grow with the store; 'waybill
-// verify' checks the rest.
+// Without --full the duration does not depend on the number of sessions; 'waybill
+// verify' checks all of them.
 func (d *diagnosis) verify(ctx context.Context, o *cli.Store) {
 	v := &d.f.Verified
 	v.Looked = true
@@ -171,7 +168,7 @@ func (d *diagnosis) verify(ctx context.Context, o *cli.Store) {
 		return
 	}
 	v.Of = len(all)
-	// The time of the newest manifest shows a clock that was set back.
+	// A newest manifest in the future is evidence of a clock that was set back.
 	newest, atMs := diagnose.Newest(o.Dir, all, newestChecked)
 	d.f.Clock.NewestMs = atMs
 	if d.full {
@@ -201,7 +198,8 @@ func (d *diagnosis) verify(ctx context.Context, o *cli.Store) {
 	}
 }
 
-// count adds findings to the sums and keeps the message of the first error.
+// count adds findings to the numbers of errors and warnings, and records the
+// message of the first error.
 func (d *diagnosis) count(findings []manifest.Finding) {
 	v := &d.f.Verified
 	for _, f := range findings {
@@ -209,16 +207,16 @@ func (d *diagnosis) count(findings []manifest.Finding) {
 			v.Warnings++
 			continue
 		}
-		// One message explains more than a number.
+		// The report shows the first message as an example.
 		if v.Errors++; v.First == "" {
 			v.First = f.Message
 		}
 	}
 }
 
-// workflows counts what is found where workflows are searched for, by place,
-// and lists those that do not validate. Without a working directory there is
-// only the reason why nothing was counted.
+// workflows counts the workflows of each source, and lists those that do not
+// validate. If they cannot be searched for, for example without a working
+// directory, the reason is recorded instead.
 func (d *diagnosis) workflows(ctx context.Context) {
 	w := &d.f.Workflows
 	finder, err := d.a.Finder()
@@ -230,7 +228,7 @@ func (d *diagnosis) workflows(ctx context.Context) {
 	if err == nil {
 		var bindings catalog.Bindings
 		if bindings, err = finder.Bindings(ctx); err == nil {
-			in := d.brought(ctx)
+			in := d.installed(ctx)
 			d.countWorkflows(append(files, in.Workflows()...), bindings, in)
 		}
 	}
@@ -239,17 +237,18 @@ func (d *diagnosis) workflows(ctx context.Context) {
 	}
 }
 
-// brought are the installed artifacts. A folder that is no store yet has none,
-// and is not opened for them.
-func (d *diagnosis) brought(ctx context.Context) cli.Installations {
+// installed returns the installed artifacts. It is nil without a store: the
+// directory is not opened then.
+func (d *diagnosis) installed(ctx context.Context) cli.Installations {
 	if d.f.Store.ID == "" {
 		return nil
 	}
 	return d.a.Installed(ctx)
 }
 
-// countWorkflows counts the workflows of each place. Places that are empty are
-// listed as missing, but for installed workflows, which need not exist.
+// countWorkflows counts the valid workflows of each source. A source without
+// workflows is listed as missing, with two exceptions: an existing user directory
+// may be empty, and installed workflows are optional and then not listed.
 func (d *diagnosis) countWorkflows(files []catalog.File, bindings catalog.Bindings, in cli.Installations) {
 	w := &d.f.Workflows
 	counts := map[source.SourceKind]int{}
@@ -264,24 +263,24 @@ func (d *diagnosis) countWorkflows(files []catalog.File, bindings catalog.Bindin
 	for _, kind := range []source.SourceKind{source.SourceBundled, source.SourceInstalled, source.SourceUser,
 		source.SourceProject} {
 		if kind == source.SourceInstalled && counts[kind] == 0 {
-			continue // nothing has to be there
+			continue // optional
 		}
-		// Bundled workflows are always there; other places may be missing.
-		there := kind == source.SourceBundled || counts[kind] > 0
-		if kind == source.SourceUser && !there {
+		// Bundled workflows are part of the program and always exist.
+		exists := kind == source.SourceBundled || counts[kind] > 0
+		if kind == source.SourceUser && !exists {
 			if config, err := d.a.BaseDir("XDG_CONFIG_HOME", ".config"); err == nil {
 				_, err := os.Stat(filepath.Join(config, "waybill", "workflows"))
-				there = err == nil
+				exists = err == nil
 			}
 		}
-		w.Places = append(w.Places, doctor.Place{Name: string(kind), There: there, Count: counts[kind]})
+		w.Places = append(w.Places, doctor.Place{Name: string(kind), There: exists, Count: counts[kind]})
 	}
 }
 
-// surroundings notes the repository, the program git, and what the terminal can
-// do. git is optional: repositories are read without it. Without a terminal
-// there is no width, and no color.
-func (d *diagnosis) surroundings() {
+// environment records the git repository, whether the program git is installed,
+// and the capabilities of the terminal. git is optional, since Waybill reads
+// repositories without it. Without a terminal the width is 0.
+func (d *diagnosis) environment() {
 	_, root, err := d.a.Workspace()
 	_, gitErr := exec.LookPath("git")
 	d.f.Git = doctor.Git{Looked: err == nil, Repository: root != "", Program: gitErr == nil}

@@ -11,20 +11,19 @@ import (
 )
 
 // duLong is what 'waybill du --help' prints above the usage.
-const duLong = `Show how much of the disk a store takes, and what takes it: each session with its log and
-with the objects that it alone needs, the largest first; objects by kind; every folder of
-the store. Several sessions often share a workflow or a snapshot: that stands by itself,
-since deleting one of them would not free it.`
+const duLong = `Show the disk usage of a store: each session, largest first, with the size of its log and
+of the objects that only it refers to; objects by kind; every directory. Workflows and
+snapshots that several sessions share are counted as SHARED, since deleting one of the
+sessions does not free them. Nothing is changed.`
 
-// NewDU makes the command "du". The sums are counted from the files now, and
-// nothing is kept of them. The document always lists every session; --all is
-// for people.
+// NewDU returns the command "du". The sizes are measured at each call and not
+// cached. The document always lists every session; --all affects the text only.
 func NewDU(a *cli.App) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:     "du",
 		GroupID: cli.GroupStore,
-		Short:   "Show what takes how much room",
+		Short:   "Show disk usage",
 		Long:    duLong,
 		Example: "  waybill du\n  waybill du --all\n  waybill du --json | jq '.data.sessions[0]'",
 		Args:    cli.None(),
@@ -34,20 +33,21 @@ func NewDU(a *cli.App) *cobra.Command {
 				func(p *page.Page, u engine.Usage) { showUsage(a, u, all, p) })
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "list every session, not the largest ones only")
+	cmd.Flags().BoolVar(&all, "all", false, "list all sessions, not only the 20 largest")
 	return cmd
 }
 
-// duRowsMax is how many sessions the table has without --all.
+// duRowsMax is how many sessions the table lists without --all. The help of --all
+// states it.
 const duRowsMax = 20
 
-// showUsage prints three tables: sessions with their logs and objects, objects
-// by kind with what no log refers to, and folders. An object that several
-// sessions share counts as shared for each of them, since deleting one session
-// would not free it.
+// showUsage prints three tables: sessions with their logs and objects, objects by
+// kind with the size of unreferenced ones, and directories. An object that
+// several sessions refer to counts as shared for each of them, since deleting one
+// session would not free it.
 //
-// What could not be counted is named below the tables, and gc is suggested
-// where it would free something.
+// Below the tables are warnings about files that could not be counted, and the
+// suggestion of gc if that could free something.
 func showUsage(a *cli.App, u engine.Usage, all bool, p *page.Page) {
 	p.Line("%s in %s", p.Bold(page.Size(u.TotalBytes)), page.Plural(int(u.TotalFiles), "file"))
 	sessions := append(append([]engine.SessionUsage{}, u.Sessions...), u.Trash...)
@@ -75,6 +75,8 @@ func showUsage(a *cli.App, u engine.Usage, all bool, p *page.Page) {
 		}
 	}
 	rows := [][]page.Cell{}
+	// Bytes of objects that no log refers to: with files of interrupted writes and
+	// the trash they are what gc can remove.
 	unused := int64(0)
 	for _, o := range u.Objects {
 		rows = append(rows, []page.Cell{{Text: string(o.Kind) + "s"}, {Text: page.Itoa(int(o.Count))},
@@ -87,7 +89,7 @@ func showUsage(a *cli.App, u engine.Usage, all bool, p *page.Page) {
 		{Title: "UNUSED", Right: true}}, rows)
 	rows = nil
 	for _, f := range u.Folders {
-		// Empty folders and the sum of all say nothing new.
+		// Empty directories are omitted, and the root, whose sum is printed first.
 		if f.Path != "." && f.Files > 0 {
 			rows = append(rows, []page.Cell{{Text: f.Path}, {Text: page.Itoa(int(f.Files))},
 				{Text: page.Size(f.Bytes)}})
@@ -95,13 +97,13 @@ func showUsage(a *cli.App, u engine.Usage, all bool, p *page.Page) {
 	}
 	if len(rows) > 0 {
 		p.Line("")
-		p.Table([]page.Column{{Title: "FOLDER"}, {Title: "FILES", Right: true}, {Title: "SIZE", Right: true}}, rows)
+		p.Table([]page.Column{{Title: "DIRECTORY"}, {Title: "FILES", Right: true}, {Title: "SIZE", Right: true}}, rows)
 	}
-	// What could not be counted makes the sums too small.
+	// The sums above are too small by files that could not be read.
 	for _, c := range u.Unclear {
 		p.Text(p.Warn("! "), c.Path+": "+c.Message)
 	}
 	if unused+u.Leftover > 0 || len(u.Trash) > 0 {
-		p.Line("What can go: %s", a.Command("gc"))
+		p.Line("Show what can be removed: %s", a.Command("gc"))
 	}
 }

@@ -12,26 +12,26 @@ import (
 )
 
 // gcLong is what 'waybill gc --help' prints above the usage.
-const gcLong = `Show what nobody needs any more, and with --apply remove it: sessions without anything
-new for long go to the trash (retentionDays of the configuration), what lay in the trash
-long enough goes for good (trashDays), and so does every snapshot, workflow and artifact
-that no log names, and what interrupted writes left behind.
+const gcLong = `List what can be removed from the store, and remove it with --apply. Sessions without new
+events for retentionDays are moved to the trash. Removed permanently are sessions that
+have been in the trash for trashDays, objects (snapshots, workflows, artifacts) that no log
+refers to, and files of interrupted writes. Both periods are keys of the configuration.
 
-Where anything of the store is damaged, or of a version that is not known, it may need
-anything: then nothing is removed, and --apply ends with exit status 5.`
+If a part of the store is damaged or has an unknown version, its references are unknown:
+nothing is removed, and --apply ends with exit status 5.`
 
-// NewGC makes the command "gc". Without --apply it shows what would be removed;
-// the engine computes both in the same way. Where the store has damage, nothing
-// is removed, and with --apply that ends with exit status 5.
+// NewGC returns the command "gc". Without --apply it shows what would be removed;
+// the engine computes the same plan for both. In a damaged store nothing is
+// removed, and the exit status with --apply is 5.
 //
-// Sessions are moved to the trash first and removed by a later call.
-// --empty-trash counts all of the trash as old enough.
+// A session is moved to the trash first and removed by a later call.
+// --empty-trash treats all sessions in the trash as expired.
 func NewGC(a *cli.App) *cobra.Command {
 	var req engine.GCRequest
 	cmd := &cobra.Command{
 		Use:     "gc",
 		GroupID: cli.GroupStore,
-		Short:   "Remove what nobody needs any more",
+		Short:   "Remove expired sessions and unreferenced objects",
 		Long:    gcLong,
 		Example: "  waybill gc\n  waybill gc --apply\n  waybill gc --apply --empty-trash",
 		Args:    cli.None(),
@@ -43,19 +43,18 @@ func NewGC(a *cli.App) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&req.Apply, "apply", false, "remove it; else it is only shown")
-	f.BoolVar(&req.EmptyTrash, "empty-trash", false, "count all that lies in the trash as old enough")
+	f.BoolVar(&req.Apply, "apply", false, "remove it (default: only show what would be removed)")
+	f.BoolVar(&req.EmptyTrash, "empty-trash", false, "treat all sessions in the trash as expired")
 	return cmd
 }
 
-// showGC prints what is removed, or would be, and how much that frees. In safe
-// mode it prints the damage in place of that. Sessions that another process
-// uses stay for now, and are named with the reason.
+// showGC prints what was removed, or would be, and the number of bytes that this
+// frees. In safe mode it prints the damage instead. Sessions that another process
+// uses are skipped and listed with the reason.
 func showGC(a *cli.App, r engine.GCReport, req engine.GCRequest, p *page.Page) {
-	// What is damaged may refer to anything, so nothing counts as
-	// unreferenced.
+	// Damaged data may refer to any object, so none is known to be unreferenced.
 	if r.SafeMode {
-		p.Text(p.Warn("! "), "Nothing is removed: what is damaged or not understood may need anything.")
+		p.Text(p.Warn("! "), "Nothing is removed: references of damaged or unknown data cannot be determined.")
 		for _, u := range r.Unclear[:min(len(r.Unclear), gcRowsMax)] {
 			p.Line("  %s", page.Clean(u.Path))
 			p.Text("      ", u.Message)
@@ -66,7 +65,7 @@ func showGC(a *cli.App, r engine.GCReport, req engine.GCRequest, p *page.Page) {
 	}
 	showRemovals(a, r, p)
 	for _, s := range r.Skipped {
-		p.Text(p.Warn("! "), s.What+" stays for now: "+s.Message+".")
+		p.Text(p.Warn("! "), s.What+" was skipped: "+s.Message+".")
 	}
 	switch {
 	case req.Apply && r.Nothing():
@@ -74,10 +73,10 @@ func showGC(a *cli.App, r engine.GCReport, req engine.GCRequest, p *page.Page) {
 	case req.Apply:
 		p.Line("%s %s freed.", p.Good("✓"), page.Size(r.FreedBytes))
 	case r.Nothing():
-		p.Line("%s Everything in the store is needed.", p.Good("✓"))
+		p.Line("%s Nothing can be removed.", p.Good("✓"))
 	default:
 		p.Line("It would free %s. Nothing was removed.", p.Bold(page.Size(r.FreedBytes)))
-		// The suggested command has the same flags as this one.
+		// The suggested command must remove what is shown, so it has the same flags.
 		words := []string{"gc", "--apply"}
 		if req.EmptyTrash {
 			words = append(words, "--empty-trash")
@@ -86,38 +85,36 @@ func showGC(a *cli.App, r engine.GCReport, req engine.GCRequest, p *page.Page) {
 	}
 }
 
-// gcRowsMax is how many rows of a kind are printed; the document has all of
-// them.
+// gcRowsMax is how many rows are printed for each reason; the JSON document has
+// all of them.
 const gcRowsMax = 10
 
-// showMore prints how many rows were left out of n, and nothing where all are
-// shown.
+// showMore prints how many of n rows were omitted, or nothing if none were.
 func showMore(p *page.Page, n int) {
 	if n > gcRowsMax {
-		p.Line("      %s", p.Dim("and "+page.Itoa(n-gcRowsMax)+" more; --json names all"))
+		p.Line("      %s", p.Dim("and "+page.Itoa(n-gcRowsMax)+" more; --json lists all"))
 	}
 }
 
-// whyGone are the reasons for a removal in words, as they follow the number of
-// things.
-var whyGone = map[retention.Reason]string{
-	retention.Expired:  "nothing new for longer than sessions are kept: to the trash",
-	retention.Unborn:   "begun, and never anything in it",
-	retention.TrashOld: "long enough in the trash",
+// removalTexts has a phrase for each reason of a removal. It is printed after the
+// number of sessions, objects or files, such as "2 sessions".
+var removalTexts = map[retention.Reason]string{
+	retention.Expired:  "without new events for retentionDays: to the trash",
+	retention.Unborn:   "without any event",
+	retention.TrashOld: "in the trash for trashDays",
 	retention.Asked:    "in the trash",
-	retention.Orphan:   "that no log names",
+	retention.Orphan:   "that no log refers to",
 	retention.Erased:   "that were erased before",
-	retention.Leftover: "left by interrupted writes",
+	retention.Leftover: "of interrupted writes",
 }
 
-// showRemovals prints what goes by reason: first sessions that move to the
-// trash and sessions that leave it, then unreferenced objects by kind, then
-// files that interrupted writes left.
+// showRemovals prints the removals grouped by reason: sessions that are moved to
+// the trash or removed from it, then objects by kind, then files of interrupted
+// writes.
 //
-// Sessions are listed one by one up to a maximum, since a person decides about
-// them; objects and files are only counted.
+// Sessions are listed one by one, up to gcRowsMax, so that the user can keep one;
+// objects and files are only counted.
 func showRemovals(a *cli.App, r engine.GCReport, p *page.Page) {
-	// By reason, since that is what a person decides about.
 	for _, why := range retention.Reasons {
 		var rows [][2]string
 		bytes, count := int64(0), 0
@@ -134,15 +131,16 @@ func showRemovals(a *cli.App, r engine.GCReport, p *page.Page) {
 			}
 		}
 		if count > 0 {
-			p.Line("%s %s  %s", p.Bold(page.Plural(count, "session")), whyGone[why], p.Dim(page.Size(bytes)))
+			p.Line("%s %s  %s", p.Bold(page.Plural(count, "session")), removalTexts[why], p.Dim(page.Size(bytes)))
 			for _, row := range rows[:min(len(rows), gcRowsMax)] {
 				p.Line("  %s  %s", row[0], p.Dim(row[1]))
 			}
 			showMore(p, len(rows))
 		}
 	}
+	// One row per kind and reason; the engine has added them up.
 	for _, o := range r.Objects {
-		p.Line("%s %s  %s", p.Bold(page.Plural(int(o.Count), string(o.Kind))), whyGone[o.Reason],
+		p.Line("%s %s  %s", p.Bold(page.Plural(int(o.Count), string(o.Kind))), removalTexts[o.Reason],
 			p.Dim(page.Size(o.Bytes)))
 	}
 	if n := len(r.Leftover); n > 0 {
@@ -150,6 +148,6 @@ func showRemovals(a *cli.App, r engine.GCReport, p *page.Page) {
 		for _, l := range r.Leftover {
 			bytes += l.Bytes
 		}
-		p.Line("%s %s  %s", p.Bold(page.Plural(n, "file")), whyGone[retention.Leftover], p.Dim(page.Size(bytes)))
+		p.Line("%s %s  %s", p.Bold(page.Plural(n, "file")), removalTexts[retention.Leftover], p.Dim(page.Size(bytes)))
 	}
 }

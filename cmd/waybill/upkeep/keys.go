@@ -13,24 +13,24 @@ import (
 )
 
 // keysLong is what 'waybill keys --help' prints above the usage.
-const keysLong = `Tokens are signed with keys that lie in the store and never leave it. There are two of
-them: the current one signs, and tokens of the previous one are accepted as well. Keys
-are called by a fingerprint, which says nothing about them.`
+const keysLong = `Tokens are signed with keys that are stored in the store and never leave it. New tokens are
+signed with the current key; tokens of the previous key are accepted as well. Keys are
+named by fingerprints, from which a key cannot be derived.`
 
-// NewKeys makes the command "keys" with its subcommands. Keys are named by
-// fingerprints; no command prints a key.
+// NewKeys returns the command "keys" with its subcommands (docs/design.md#tokens).
+// Keys are named by fingerprints; no command prints a key.
 func NewKeys(a *cli.App) *cobra.Command {
-	return cli.NewGroup("keys", cli.GroupSetup, "Show or replace the keys that tokens are signed with", keysLong,
+	return cli.NewGroup("keys", cli.GroupSetup, "Show or rotate the keys that sign tokens", keysLong,
 		newKeysList(a), newKeysRotate(a))
 }
 
-// newKeysList makes "keys list". A keyring that is missing is in order, since
-// the first token makes one; one that cannot be used ends with exit status 5.
+// newKeysList returns "keys list". A missing keyring is no error, since the first
+// token creates it. The exit status is 5 for a keyring that cannot be used.
 func newKeysList(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "list",
 		Short:   "Show the fingerprints of the keys",
-		Long:    "Show the fingerprints of the current and the previous key, or why there are none.",
+		Long:    "Show the fingerprints of the current and the previous key, or why no key can be used.",
 		Example: "  waybill keys list\n  waybill keys list --json",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -43,27 +43,25 @@ func newKeysList(a *cli.App) *cobra.Command {
 }
 
 // rotateLong is what 'waybill keys rotate --help' prints above the usage.
-const rotateLong = `Make a fresh key, which signs from now on. Tokens that are out stay good: the key that
-was current is now the previous one. Tokens of the key that was previous until now are
-worthless from here on.
+const rotateLong = `Create a new key, which signs new tokens. The current key becomes the previous key, and its
+tokens remain valid. Tokens of the key that was the previous one until now become invalid.
 
-Where the keyring is gone, damaged or readable by others, every token that was handed
-out is worthless already, or must become so. Then a new keyring takes its place, and the
-old one moves to the quarantine. No run is lost: 'waybill continue --run RUN' needs no
-token and hands out fresh ones.
+If the keyring is missing, damaged or readable by other users, it is replaced by a new
+one: all tokens become invalid, and the old keyring is moved to the quarantine. No run is
+lost: 'waybill continue --run RUN' requires no token and returns new ones.
 
-At a terminal you are asked; without one --yes is needed. --if-current says which key
-is meant to be replaced: if it is not the current one any more, nothing happens.`
+A terminal is asked for confirmation; without a terminal --yes is required. --if-current
+names the key to replace: if another key is current, nothing is changed.`
 
-// newKeysRotate makes "keys rotate". --if-current makes it safe to repeat: a
-// key that was replaced meanwhile is not replaced again. An empty --if-current
-// is refused, since it is a variable that is not set.
+// newKeysRotate returns "keys rotate". --if-current makes it safe to repeat: a key
+// that was replaced meanwhile is not replaced again. An empty --if-current is
+// rejected, since it usually is an unset variable.
 func newKeysRotate(a *cli.App) *cobra.Command {
 	var yes bool
 	var ifCurrent string
 	cmd := &cobra.Command{
 		Use:     "rotate",
-		Short:   "Replace the key that tokens are signed with",
+		Short:   "Rotate the key that signs tokens",
 		Long:    rotateLong,
 		Example: "  waybill keys rotate\n  waybill keys rotate --yes --if-current 1f0c9a3e",
 		Args:    cli.None(),
@@ -80,36 +78,38 @@ func newKeysRotate(a *cli.App) *cobra.Command {
 			return rotateKeys(cmd.Context(), a, o, ifCurrent, yes)
 		},
 	}
-	cmd.Flags().BoolVar(&yes, "yes", false, "agree without being asked")
-	cmd.Flags().StringVar(&ifCurrent, "if-current", "", "replace the key with this `FINGERPRINT` and no other")
+	cmd.Flags().BoolVar(&yes, "yes", false, "confirm without being asked")
+	cmd.Flags().StringVar(&ifCurrent, "if-current", "", "replace the key only if its `FINGERPRINT` is this one")
 	return cmd
 }
 
-// rotateKeys replaces the keys as they were when the call began: a rotation by
-// another process in between is not undone, and costs no caller a token. It
-// asks first, unless the store does not exist yet and there is nothing to lose.
+// rotateKeys replaces the keys that are listed at the beginning of the call; the
+// engine compares, so that two concurrent rotations do not invalidate the tokens
+// of both keys. The user is asked first, unless the store does not exist yet, in
+// which case no token exists either.
 //
-// The question says which tokens become invalid: those of the previous key, or
-// all of them where the keyring cannot be used. Runs are never lost with
-// tokens; 'continue --run' makes new ones.
+// The question states which tokens become invalid: those of the previous key, or
+// all of them if the keyring cannot be used. Runs do not depend on tokens;
+// 'continue --run' returns new ones.
 func rotateKeys(ctx context.Context, a *cli.App, o *cli.Store, ifCurrent string, yes bool) error {
-	// What is replaced is what was seen here; the engine compares.
+	// The engine replaces exactly the keys that are read here.
 	have, err := o.ListKeys(ctx)
 	if err != nil {
 		return err
 	}
 	if ifCurrent != "" && ifCurrent != have.Current {
-		return fault.New(fault.ValidationError, "the current key is not %s: nothing was changed", ifCurrent).
-			Suggest("See which one it is with 'waybill keys list'.").With("current", have.Current)
+		return fault.New(fault.ValidationError, "the current key is not %s; nothing was changed", ifCurrent).
+			Suggest("Show the current key with 'waybill keys list'.").With("current", have.Current)
 	}
 	store, err := o.Identity.StoreID(ctx, ports.ReadOnly)
 	if err == nil && !store.IsZero() && !yes {
-		// Nothing is asked where no person can answer.
+		// Without a terminal, and with --json, no person can answer.
 		if !a.IsTerminal(a.In) || a.Flags.JSON {
-			return fault.New(fault.ValidationError, "%s; nobody has agreed to that", cost(have)).
-				Suggest("Say --yes: 'waybill keys rotate --yes'.")
+			return fault.New(fault.ValidationError, "%s; this requires confirmation", rotationEffect(have)).
+				Suggest("Confirm with 'waybill keys rotate --yes'.")
 		}
-		if !a.AskYes(func(p *page.Page) { showKeys(p, have); p.Text("", cost(have)+".") }, "Replace it? [y/N] ") {
+		if !a.AskYes(func(p *page.Page) { showKeys(p, have); p.Text("", rotationEffect(have)+".") },
+			"Replace it? [y/N] ") {
 			return cli.NotConfirmed()
 		}
 	}
@@ -118,36 +118,37 @@ func rotateKeys(ctx context.Context, a *cli.App, o *cli.Store, ifCurrent string,
 		return err
 	}
 	return a.Answer("keys", k, func(p *page.Page) {
-		p.Text(p.Good("✓ "), "A fresh key signs from now on.")
+		p.Text(p.Good("✓ "), "New tokens are signed with a new key.")
 		showKeys(p, k)
-		// A keyring that could not be used is kept, so that it can be examined.
+		// A keyring that could not be used is not deleted, so that it can be examined.
 		if k.Quarantine != "" {
-			p.Line("The old keyring lies in %s.", page.Clean(k.Quarantine))
+			p.Line("The old keyring is in %s.", page.Clean(k.Quarantine))
 		}
 		if k.Previous == "" {
-			p.Text("", "Tokens that were handed out before are worthless. Runs are not: "+
-				a.Command("continue", "--run", "RUN")+" goes on.")
+			p.Text("", "All earlier tokens are invalid. No run is lost; continue one with: "+
+				a.Command("continue", "--run", "RUN"))
 		}
 	})
 }
 
-// cost is what a rotation makes invalid, as the beginning of a sentence.
-func cost(have engine.KeyList) string {
+// rotationEffect describes which tokens a rotation makes invalid, as a clause
+// without a full stop.
+func rotationEffect(have engine.KeyList) string {
 	switch {
 	case have.State != engine.KeysReady:
-		return "a new keyring makes every token that was handed out worthless; runs are not lost, 'waybill continue " +
-			"--run RUN' goes on"
+		return "a new keyring makes all tokens invalid; no run is lost, 'waybill continue --run RUN' returns " +
+			"new tokens"
 	case have.Previous != "":
-		return "tokens of key " + have.Previous + ", which is the previous one, become worthless"
+		return "tokens of key " + have.Previous + ", the previous one, become invalid"
 	}
-	return "tokens of key " + have.Current + " stay good until the next rotation"
+	return "tokens of key " + have.Current + " remain valid until the next rotation"
 }
 
-// showKeys prints the fingerprints, or why there are none.
+// showKeys prints the fingerprints, or why no key can be used.
 func showKeys(p *page.Page, k engine.KeyList) {
 	switch k.State {
 	case engine.KeysMissing:
-		p.Line("There is no keyring; the first answer with a token makes one.")
+		p.Line("No keyring exists; the first token creates one.")
 		return
 	case engine.KeysUnusable:
 		p.Text(p.Bad("✗ "), "The keyring cannot be used: "+k.Problem+".")

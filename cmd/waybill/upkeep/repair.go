@@ -15,46 +15,46 @@ import (
 )
 
 // repairLong is what 'waybill repair --help' prints above the usage.
-const repairLong = `Take what is damaged out of the way, so that its session can go on from what is whole.
-Without --apply nothing changes: what would be done is shown, and what would be lost.
+const repairLong = `Move damaged data to the quarantine, so that its session can continue from the valid part.
+Without --apply nothing is changed: the plan is shown, with the events that would be lost.
 
-A log goes on from its last good entry. What stands behind that, damaged or not, moves
-to the store's folder quarantine/, with a note of who did it and when; a session of
-which not even the beginning is usable moves there as a whole. Configuration and trust
-that cannot be read move there too, and the defaults hold. Nothing is ever deleted, and
-nothing is made up: files that are lost stay lost, and where a copy may come from is
-shown. Tokens of steps that are gone are refused; 'waybill continue --run RUN' goes on.
+A log is cut after its last valid entry. Everything after that moves to the directory
+quarantine/ of the store, with a note of who repaired it and when; a session without a
+valid beginning moves there completely. Configuration and trust files that cannot be read
+move there too, and the defaults apply. Nothing is deleted or reconstructed: for missing
+files the possible sources of a copy are shown. Tokens of removed steps are refused;
+'waybill continue --run RUN' continues a run without one.
 
-With --apply you are asked at a terminal; without one --yes is needed.
+With --apply a terminal is asked for confirmation; without a terminal --yes is required.
 
-Exit status: 0 when nothing is damaged, or all of it was repaired; 3 when something
-waits for a person to say --apply; 5 when something is damaged that no repair mends.`
+Exit status: 0 when nothing is damaged or all damage was repaired; 3 when a repair requires
+--apply; 5 when some damage cannot be repaired.`
 
-// NewRepair makes the command "repair". Without --apply it only shows the plan.
-// A store whose store.json is damaged cannot be repaired: without it the folder
-// cannot be distinguished from any other, and the suggestion is a backup.
+// NewRepair returns the command "repair". Without --apply it only shows the plan.
+// A store with a damaged store.json cannot be repaired, since that file
+// identifies the directory as a store; the error suggests a backup.
 func NewRepair(a *cli.App) *cobra.Command {
 	var apply, yes bool
 	cmd := &cobra.Command{
 		Use:     "repair [SESSION|RUN]",
 		GroupID: cli.GroupStore,
-		Short:   "Move what is damaged out of the way",
+		Short:   "Move damaged data to the quarantine",
 		Long:    repairLong,
 		Example: "  waybill repair\n  waybill repair @last --apply\n  waybill repair --apply --yes --json",
 		Args:    cli.AtMost("SESSION or RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if yes && !apply {
-				return cli.UsageFault(cmd, "--yes agrees to --apply, which is not there")
+				return cli.UsageFault(cmd, "--yes confirms --apply, which is missing")
 			}
 			call := engine.RepairCall{Apply: apply}
-			// Without an argument the whole store is looked at.
+			// Without an argument the whole store is repaired.
 			if len(args) > 0 {
 				call.Ref = args[0]
 			}
 			o, err := a.Open(cmd.Context())
 			if fault.Is(err, fault.StoreCorrupt) {
 				return fault.Of(err).
-					Suggest("Restore that file from a backup: without it nothing says what the folder is.")
+					Suggest("Restore that file from a backup: it identifies the directory as a store.")
 			}
 			if err != nil {
 				return err
@@ -63,50 +63,49 @@ func NewRepair(a *cli.App) *cobra.Command {
 			return runRepair(cmd.Context(), a, o, call, yes)
 		},
 	}
-	cmd.Flags().BoolVar(&apply, "apply", false, "do it")
-	cmd.Flags().BoolVar(&yes, "yes", false, "agree without being asked")
+	cmd.Flags().BoolVar(&apply, "apply", false, "apply the plan (default: only show it)")
+	cmd.Flags().BoolVar(&yes, "yes", false, "confirm --apply without being asked")
 	return cmd
 }
 
-// runRepair shows the plan and asks before it applies it. Without a terminal,
-// or with --json, and without --yes, the plan is the answer and nothing is
-// changed: a program sees what it would agree to.
+// runRepair shows the plan and asks before it is applied. Without --yes, and
+// without a terminal or with --json, the plan is the answer and nothing is
+// changed: a program can inspect it before it passes --yes.
 //
-// The engine makes the plan again when it applies it, so that what is moved is
-// what is damaged then. A plan without steps needs no question.
+// The engine computes the plan again when it applies it, since the damage may
+// have changed in between. A plan without steps requires no confirmation.
 func runRepair(ctx context.Context, a *cli.App, o *cli.Store, call engine.RepairCall, yes bool) error {
 	if call.Apply && !yes {
-		// The same call without apply gives the plan.
+		// The same call without Apply returns the plan.
 		plan, err := o.Repair(ctx, a.Caller(), engine.RepairCall{Ref: call.Ref})
 		if err != nil {
 			return err
 		}
-		agreed := len(plan.Steps) == 0
-		if !agreed && a.IsTerminal(a.In) && !a.Flags.JSON {
-			agreed = a.AskYes(func(p *page.Page) { showRepair(p, plan) }, "Do this? [y/N] ")
-			if !agreed {
+		confirmed := len(plan.Steps) == 0
+		if !confirmed && a.IsTerminal(a.In) && !a.Flags.JSON {
+			confirmed = a.AskYes(func(p *page.Page) { showRepair(p, plan) }, "Apply this plan? [y/N] ")
+			if !confirmed {
 				return cli.NotConfirmed()
 			}
 		}
-		if !agreed {
-			return repaired(a, plan)
+		if !confirmed {
+			return answerRepair(a, plan)
 		}
 	}
 	r, err := o.Repair(ctx, a.Caller(), call)
 	if err != nil {
 		return err
 	}
-	return repaired(a, r)
+	return answerRepair(a, r)
 }
 
-// repaired prints the document "repair". The worst of what is left gives the
-// exit status: 5 for damage that no repair fixes, 3 for a plan that waits for
-// --apply, else 0.
-func repaired(a *cli.App, r engine.RepairReport) error {
+// answerRepair answers with the document "repair". The exit status is 5 if some
+// damage cannot be repaired, 3 if a plan waits for --apply, else 0.
+func answerRepair(a *cli.App, r engine.RepairReport) error {
 	if err := a.Answer("repair", r, func(p *page.Page) {
 		showRepair(p, r)
 		if r.Waiting() {
-			p.Text("", "Nothing was changed. Do it with: "+a.Command("repair", "--apply"))
+			p.Text("", "Nothing was changed. Apply the plan with: "+a.Command("repair", "--apply"))
 		}
 	}); err != nil {
 		return err
@@ -120,17 +119,18 @@ func repaired(a *cli.App, r engine.RepairReport) error {
 	return nil
 }
 
-// showRepair prints the steps by log: a damaged log may have a thousand
-// segments, and all of them go to one folder. Below each log is what is lost
-// with it, and at the end what cannot be repaired.
+// showRepair prints the steps grouped by log, since a damaged log may have a
+// thousand segments that all move to one directory. Below each log are the events
+// that are lost, and at the end the findings that cannot be repaired.
 //
-// The last line is the verdict in words; the exit status says the same to
-// programs.
+// The last line is the result; the exit status reports the same to programs.
 func showRepair(p *page.Page, r engine.RepairReport) {
 	for i := 0; i < len(r.Steps); {
 		first, files, bytes := r.Steps[i], 0, int64(0)
+		// Length of the manifest prefix that stays in place; -1 if the log has no
+		// KeepPrefix step.
 		kept := int64(-1)
-		// The steps of one log follow each other.
+		// The steps of one log are consecutive.
 		for ; i < len(r.Steps) && r.Steps[i].Log == first.Log; i++ {
 			if r.Steps[i].What == ports.KeepPrefix {
 				kept = r.Steps[i].Bytes
@@ -143,13 +143,13 @@ func showRepair(p *page.Page, r engine.RepairReport) {
 		if r.Applied {
 			verb = "moved"
 		}
-		p.Text("    ", verb+" "+page.Plural(files, "file")+" ("+page.Size(bytes)+") to "+quarantineOf(first.To))
+		p.Text("    ", verb+" "+page.Plural(files, "file")+" ("+page.Size(bytes)+") to "+quarantineDir(first.To))
 		if kept >= 0 {
 			p.Text("    ", "keeps the first "+page.Size(kept)+" of its manifest")
 		}
 		showLost(p, r.Lost, first.Log)
 	}
-	// What a step repairs is shown with the step.
+	// Repairable findings are shown above, as steps.
 	for _, f := range r.Findings {
 		if f.Outlook == engine.Repairable {
 			continue
@@ -164,19 +164,19 @@ func showRepair(p *page.Page, r engine.RepairReport) {
 	}
 	switch {
 	case r.Hopeless() && len(r.Steps) == 0:
-		p.Text(p.Bad("✗ "), "No repair mends what is damaged here.")
+		p.Text(p.Bad("✗ "), "The damage cannot be repaired.")
 	case r.Hopeless():
-		p.Text(p.Bad("✗ "), "Some of what is damaged no repair mends.")
+		p.Text(p.Bad("✗ "), "Some of the damage cannot be repaired.")
 	case len(r.Steps) == 0:
-		p.Text(p.Good("✓ "), "Nothing has to be repaired.")
+		p.Text(p.Good("✓ "), "Nothing to repair.")
 	case r.Applied:
-		p.Text(p.Good("✓ "), "Repaired. What was taken away lies in the quarantine; nothing was deleted.")
+		p.Text(p.Good("✓ "), "Repaired. The damaged files are in the quarantine; nothing was deleted.")
 	}
 }
 
-// showLost prints how many events of a log are lost, how many of these can
-// still be read in the quarantine, and which runs they are from. Logs that lose
-// no event are passed over.
+// showLost prints how many events of a log are lost, how many of these can still
+// be read in the quarantine, and the runs that they belong to. It prints nothing
+// for a log that loses no event.
 func showLost(p *page.Page, all engine.Lost, log string) {
 	for _, l := range all.Logs {
 		if l.Log != log || l.Events == 0 {
@@ -194,9 +194,9 @@ func showLost(p *page.Page, all engine.Lost, log string) {
 	}
 }
 
-// quarantineOf is the folder of one repair within the quarantine: the first two
-// parts of a path.
-func quarantineOf(to string) string {
+// quarantineDir returns the directory of one repair within the quarantine: the
+// first two elements of a slash-separated path.
+func quarantineDir(to string) string {
 	parts := strings.SplitN(to, "/", 3)
 	return strings.Join(parts[:min(len(parts), 2)], "/")
 }

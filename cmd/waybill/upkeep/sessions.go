@@ -13,27 +13,27 @@ import (
 )
 
 // sessionsLong is what 'waybill sessions --help' prints above the usage.
-const sessionsLong = `A session is one log: mostly one run, sometimes several that began in it. It is what is
-kept, deleted, exported and verified as one.`
+const sessionsLong = `A session is one log with one run, or several that were started in it. Sessions are the
+unit that is kept, deleted, exported and verified.`
 
-// NewSessions makes the command "sessions" with its subcommands. Deleting moves
-// a session to the trash; only emptying the trash, and gc after a time, remove
-// anything.
+// NewSessions returns the command "sessions" with its subcommands. delete moves a
+// session to the trash; only --empty-trash, and gc after trashDays, remove data
+// (docs/design.md#retention).
 func NewSessions(a *cli.App) *cobra.Command {
 	return cli.NewGroup("sessions", cli.GroupStore, "List, keep, delete and restore sessions", sessionsLong,
 		newSessionsList(a), newSessionsKeep(a), newSessionsDelete(a), newSessionsRestore(a))
 }
 
-// newSessionsList makes "sessions list". The document always has both lists,
-// the sessions and the trash; --trash chooses what people see.
+// newSessionsList returns "sessions list". The document always has both lists, the
+// sessions and the trash; --trash selects which one the text output has.
 func newSessionsList(a *cli.App) *cobra.Command {
 	var trash bool
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the sessions of the store, or what lies in the trash",
-		Long: `List the sessions of the store, the one that something happened to last first, with the
-runs in each and whether it is kept. With --trash, list the deleted ones instead. The
-JSON document always holds both.`,
+		Short: "List sessions, or those in the trash",
+		Long: `List the sessions of the store, last changed first, with the title of the first run and
+whether the session is kept. With --trash, list the deleted sessions instead. The JSON
+document always has both lists.`,
 		Example: "  waybill sessions list\n  waybill sessions list --trash",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -48,19 +48,19 @@ JSON document always holds both.`,
 				})
 		},
 	}
-	cmd.Flags().BoolVar(&trash, "trash", false, "what was deleted and can be restored")
+	cmd.Flags().BoolVar(&trash, "trash", false, "list deleted sessions, which can be restored")
 	return cmd
 }
 
-// showSessions prints a row for each session, the latest first, and how many
-// are in the trash. The state is the health of a damaged session, else whether
-// it is kept.
+// showSessions prints a row for each session in the order of the list, and the
+// number of sessions in the trash. The STATE column is the health of a damaged
+// session, else whether the session is kept.
 func showSessions(a *cli.App, list engine.SessionList, p *page.Page) {
 	var rows [][]page.Cell
 	for _, s := range list.Sessions {
 		state := page.Cell{}
 		switch {
-		// Damage matters more than being kept.
+		// The column has one value; damage is more important than being kept.
 		case s.Health != manifest.Healthy:
 			state = page.Cell{Text: render.Health(s.Health), Paint: p.Bad}
 		case s.Kept:
@@ -82,9 +82,8 @@ func showSessions(a *cli.App, list engine.SessionList, p *page.Page) {
 	}
 }
 
-// showTrash prints a row for each deleted session, with the reason that was
-// given and when it was deleted. The command that restores one is below the
-// table.
+// showTrash prints a row for each deleted session, with the reason and the time of
+// the deletion, and below the table the command that restores a session.
 func showTrash(a *cli.App, list []engine.TrashedSession, p *page.Page) {
 	if len(list) == 0 {
 		p.Line("The trash is empty.")
@@ -92,7 +91,7 @@ func showTrash(a *cli.App, list []engine.TrashedSession, p *page.Page) {
 	}
 	var rows [][]page.Cell
 	for _, t := range list {
-		// A note that cannot be read leaves no reason.
+		// Note is nil if the note of the deletion cannot be read.
 		reason := ""
 		if t.Note != nil {
 			reason = t.Note.Reason
@@ -102,25 +101,25 @@ func showTrash(a *cli.App, list []engine.TrashedSession, p *page.Page) {
 	}
 	p.Table([]page.Column{{Title: "SESSION"}, {Title: "TITLE", Flex: true}, {Title: "REASON", Flex: true, Spare: true},
 		{Title: "DELETED", Right: true}}, rows)
-	p.Line("%s", p.Dim("Take one back: "+a.Command("sessions", "restore", "SESSION")))
+	p.Line("%s", p.Dim("Restore one: "+a.Command("sessions", "restore", "SESSION")))
 }
 
-// sessionName is how a table names a session: by the beginning of its first
-// run's id, which all commands accept; by its whole id in a pipe, and where no
-// run can be read.
-func sessionName(a *cli.App, whole string, runs []engine.RunName, p *page.Page) page.Cell {
+// sessionName returns the name of a session in a table: on a terminal the short id
+// of its first run, which all commands accept; the complete session id in a pipe,
+// and if no run can be read.
+func sessionName(a *cli.App, complete string, runs []engine.RunName, p *page.Page) page.Cell {
 	if p.Width == 0 || len(runs) == 0 {
-		return page.Cell{Text: whole, Paint: p.Bold}
+		return page.Cell{Text: complete, Paint: p.Bold}
 	}
 	return page.Cell{Text: page.ShortRun(runs[0].RunID), Paint: p.Bold}
 }
 
-// titleOfRuns is the title of a session's first run, and how many more there
-// are.
+// titleOfRuns returns the title of the first run of a session and the number of
+// further runs.
 func titleOfRuns(runs []engine.RunName) string {
 	switch len(runs) {
 	case 0:
-		return "no run that can be read"
+		return "no readable run"
 	case 1:
 		return runs[0].Title
 	}

@@ -12,36 +12,36 @@ import (
 
 // sessionsDeleteLong is what 'waybill sessions delete --help' prints above the
 // usage.
-const sessionsDeleteLong = `Move sessions to the trash, each with all of its runs. What lies there is in no list any
-more; 'waybill sessions restore' takes it back, and 'waybill gc --apply' removes it for
-good once it is old enough (trashDays of the configuration). A session that is kept, or
-that somebody is at work with, is refused.
+const sessionsDeleteLong = `Move sessions to the trash, each with all of its runs. Deleted sessions are only listed by
+'waybill sessions list --trash'. 'waybill sessions restore' undoes the deletion; 'waybill
+gc --apply' removes sessions permanently after trashDays of the configuration. A session
+that is kept, or that another process writes to, is refused.
 
---empty-trash removes what lies in the trash now, for good.
+--empty-trash permanently removes the sessions that are in the trash now.
 
-At a terminal you are asked first; without one --yes has to say so.`
+A terminal is asked for confirmation; without a terminal --yes is required.`
 
-// deleteInput is what the flags of delete say. A reason goes with sessions
-// only: what was deleted has one already.
+// deleteInput has the values of the flags of delete. reason is rejected together
+// with emptyTrash, since deleted sessions have a reason already.
 type deleteInput struct {
 	reason     string
 	yes        bool
 	emptyTrash bool
 }
 
-// newSessionsDelete makes "sessions delete". It takes sessions, or
-// --empty-trash alone: the first can be undone with restore, the second cannot.
+// newSessionsDelete returns "sessions delete". It takes sessions, or --empty-trash
+// alone: the first can be undone with restore, the second cannot.
 func newSessionsDelete(a *cli.App) *cobra.Command {
 	var in deleteInput
 	cmd := &cobra.Command{
 		Use:     "delete (SESSION|RUN… | --empty-trash)",
-		Short:   "Move sessions to the trash, or empty it",
+		Short:   "Move sessions to the trash, or empty the trash",
 		Long:    sessionsDeleteLong,
 		Example: "  waybill sessions delete k3j2a7 --reason \"A trial\"\n  waybill sessions delete --empty-trash --yes",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (len(args) == 0) != in.emptyTrash || in.emptyTrash && in.reason != "" {
-				return cli.UsageFault(cmd, "'%s' wants sessions or runs, or --empty-trash alone", cmd.CommandPath())
+				return cli.UsageFault(cmd, "'%s' requires sessions or runs, or --empty-trash alone", cmd.CommandPath())
 			}
 			o, err := a.Open(cmd.Context())
 			if err != nil {
@@ -55,23 +55,23 @@ func newSessionsDelete(a *cli.App) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&in.reason, "reason", "", "put `TEXT` on record")
-	f.BoolVar(&in.yes, "yes", false, "do it without being asked")
-	f.BoolVar(&in.emptyTrash, "empty-trash", false, "remove what lies in the trash, for good")
+	f.StringVar(&in.reason, "reason", "", "record `TEXT` as the reason")
+	f.BoolVar(&in.yes, "yes", false, "confirm without being asked")
+	f.BoolVar(&in.emptyTrash, "empty-trash", false, "permanently remove all sessions in the trash")
 	return cmd
 }
 
-// deleteSessions moves sessions to the trash. A session that is kept is refused
-// before the question, and then none of the others is deleted either. A run as
-// argument means its whole session, which may have other runs; the question
-// lists them.
+// deleteSessions moves sessions to the trash. If one of them is kept, the call is
+// refused before the question and none is deleted. A run as argument selects its
+// whole session, which may have other runs; the question lists the sessions.
 func deleteSessions(ctx context.Context, a *cli.App, o *cli.Store, req engine.DeleteRequest, yes bool) error {
-	// What cannot be deleted is refused before the question.
-	// The question shows what would be moved.
+	// The user is asked only if all sessions can be deleted.
 	rows, err := o.Deletable(ctx, req)
 	if err != nil {
 		return err
 	}
+	// The engine checks the sessions again below: they may have changed while the
+	// user was asked.
 	err = a.Confirm(yes, "Move "+page.Plural(len(rows), "session")+" to the trash?",
 		func(p *page.Page) { showSessions(a, engine.SessionList{Sessions: rows}, p) })
 	if err != nil {
@@ -86,22 +86,21 @@ func deleteSessions(ctx context.Context, a *cli.App, o *cli.Store, req engine.De
 			p.Line("%s %s is in the trash.", p.Good("✓"), page.Clean(titleOfRuns(s.Runs)))
 		}
 		if len(done.Sessions) > 0 {
-			p.Line("%s", p.Dim("Take it back: "+a.Command("sessions", "restore", done.Sessions[0].SessionID.String())))
+			p.Line("%s", p.Dim("Restore it: "+a.Command("sessions", "restore", done.Sessions[0].SessionID.String())))
 		}
 	})
 }
 
-// emptyTrash removes the sessions of the trash after a question, if there are
-// any. Objects that only they referred to are removed by the next gc. An empty
-// trash is an answer and no error.
+// emptyTrash asks and removes the sessions in the trash. Objects that only they
+// referred to are removed by the next gc. An empty trash is no error.
 func emptyTrash(ctx context.Context, a *cli.App, o *cli.Store, yes bool) error {
 	list, err := o.Trashed(ctx)
 	if err != nil {
 		return err
 	}
-	// An empty trash needs no question.
+	// Emptying an empty trash requires no confirmation.
 	if len(list) > 0 {
-		err := a.Confirm(yes, "Remove "+page.Plural(len(list), "session")+" for good?",
+		err := a.Confirm(yes, "Remove "+page.Plural(len(list), "session")+" permanently?",
 			func(p *page.Page) { showTrash(a, list, p) })
 		if err != nil {
 			return err
@@ -116,7 +115,7 @@ func emptyTrash(ctx context.Context, a *cli.App, o *cli.Store, yes bool) error {
 			p.Line("The trash is empty already.")
 			return
 		}
-		p.Line("%s %s removed for good.", p.Good("✓"), page.Plural(len(done.Sessions), "session"))
-		p.Line("%s", p.Dim("What nothing else needs of them goes with: "+a.Command("gc", "--apply")))
+		p.Line("%s %s removed permanently.", p.Good("✓"), page.Plural(len(done.Sessions), "session"))
+		p.Line("%s", p.Dim("Remove objects that nothing refers to: "+a.Command("gc", "--apply")))
 	})
 }

@@ -12,19 +12,19 @@ import (
 
 // sessionsKeepLong is what 'waybill sessions keep --help' prints above the
 // usage.
-const sessionsKeepLong = `Keep a session: neither 'waybill gc' nor 'waybill sessions delete' takes it, however old
-it grows. --off takes that back. Who kept it, when and why stays on record.`
+const sessionsKeepLong = `Protect a session from 'waybill gc' and 'waybill sessions delete', regardless of its age.
+--off removes the protection. Who changed it, when and why is recorded.`
 
-// newSessionsKeep makes "sessions keep". A session that is kept is neither
-// expired by gc nor deleted; --off ends that. To set what is set already
-// changes nothing and is no error.
+// newSessionsKeep returns "sessions keep". A kept session is neither expired by gc
+// nor deleted; --off ends that. A call that repeats the current state changes
+// nothing and is no error.
 func newSessionsKeep(a *cli.App) *cobra.Command {
 	var req engine.KeepRequest
 	cmd := &cobra.Command{
 		Use:   "keep SESSION|RUN",
-		Short: "Keep a session from being cleaned up",
+		Short: "Protect a session from gc and deletion",
 		Long:  sessionsKeepLong,
-		Example: "  waybill sessions keep @last --reason \"The model for the next release\"\n" +
+		Example: "  waybill sessions keep @last --reason \"Reference for the next release\"\n" +
 			"  waybill sessions keep k3j2a7 --off",
 		Args: cli.Exactly("SESSION or RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -47,7 +47,7 @@ func newSessionsKeep(a *cli.App) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&req.Off, "off", false, "keep it no more")
-	f.StringVar(&req.Reason, "reason", "", "put `TEXT` on record")
+	f.BoolVar(&req.Off, "off", false, "remove the protection")
+	f.StringVar(&req.Reason, "reason", "", "record `TEXT` as the reason")
 	return cmd
 }

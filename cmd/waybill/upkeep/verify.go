@@ -1,17 +1,17 @@
-// Package upkeep holds the commands that look after a store:
+// Package upkeep implements the commands that check and maintain a store:
 //
-//   - verify, audit and doctor find out what is wrong, and change nothing
-//   - repair moves what is damaged to the quarantine
-//   - sessions, gc and artifacts remove what is not needed, or must go
+//   - verify, audit and doctor report problems and change nothing
+//   - repair moves damaged files to the quarantine
+//   - sessions, gc and artifacts remove sessions, unreferenced objects and secrets
 //   - keys, config and du show or change the store itself
 //
-// It decides nothing about what is damaged, referred to or expired; the engine
-// does. Before something is done that cannot be undone, the commands show what
-// it is and ask. Without a terminal the call itself must agree, with --yes:
-// a command never waits for an answer that cannot come.
+// The package has no rules about what is damaged, referenced or expired; package
+// engine decides that. Before a change that cannot be undone, a command shows
+// what it will do and asks. Without a terminal --yes is required instead: a
+// command never waits for an answer that cannot come.
 //
-// The exit status is 5 where something that was written is damaged, which is
-// the answer of a check and no failure of the command.
+// The exit status is 5 if stored data is damaged. This is the result of a check
+// and not a failure of the command, so the document is printed as well.
 package upkeep
 
 import (
@@ -25,80 +25,83 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
-// NewVerify makes the command "verify". Without an argument it checks the whole
-// store, else the session of one run. It only reads, and ends with exit status
-// 5 where an error was found. Warnings alone end with 0.
+// NewVerify returns the command "verify". Without an argument it checks the whole
+// store, else one session. It only reads. The exit status is 5 if an error was
+// found, and 0 for warnings alone.
 func NewVerify(a *cli.App) *cobra.Command {
 	var f verifyFlags
 	cmd := &cobra.Command{
 		Use:     "verify [SESSION|RUN]",
 		GroupID: cli.GroupLook,
-		Short:   "Check that every stored fact is still what was written",
-		Long: `Read everything and check it: every digest, the chain of every log, every reference
-between events, every file that one refers to. Nothing is changed or repaired. With
-SESSION or RUN only that session is checked, and the head of its log is shown.
+		Short:   "Verify the integrity of the store or a session",
+		Long: `Read the whole store and check every digest, the hash chain of every log, every reference
+between events, and every file that an event refers to. Nothing is changed or repaired.
+With SESSION or RUN only that session is checked, and the head of its log is shown.
 
-With --digests everything is read and hashed and nothing decoded: faster, and enough to
-see that no byte is another than was written.
+--digests hashes every file without decoding it: faster, and sufficient to detect changed
+bytes.
 
-A head that you keep elsewhere shows that a log did not lose its end: give it with
---expect-head. The log may have gone on since.
+A log that was cut at its end cannot be detected without an older head. Keep heads outside
+of the store and pass one with --expect-head; the log may have grown since.
 
-Errors, which say that something was lost or changed, end with exit status 5. Warnings,
-such as the remains of an interrupted write, do not.`,
+Exit status: 0 without errors, 5 when data was lost or changed. Warnings, such as the
+remains of an interrupted write, do not change the exit status.`,
 		Example: "  waybill verify\n  waybill verify @last --expect-head sha256:d5bd4727…\n" +
 			"  waybill verify --json | jq .data.ok",
 		Args: cli.AtMost("SESSION or RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runVerify(a, cmd, args, f) },
 	}
-	cmd.Flags().BoolVar(&f.digests, "digests", false, "hash everything, decode nothing")
-	cmd.Flags().BoolVar(&f.watch, "watch-progress", false, "show how far it is, where standard error is a terminal")
+	cmd.Flags().BoolVar(&f.digests, "digests", false, "hash every file, decode nothing")
+	cmd.Flags().BoolVar(&f.watch, "watch-progress", false, "show a progress bar if standard error is a terminal")
 	cmd.Flags().BoolVar(&f.heads, "head", false, "show the head of every session")
-	cmd.Flags().StringVar(&f.expect, "expect-head", "", "fail unless the log of SESSION holds the head `DIGEST`")
+	cmd.Flags().StringVar(&f.expect, "expect-head", "", "fail unless the log of SESSION contains the head `DIGEST`")
 	return cmd
 }
 
-// verifyFlags are the flags of verify. expect is the head that a log is
-// compared with.
+// verifyFlags has the values of the flags of verify. expect is the head that the
+// log must contain, as typed; "" without the flag.
 type verifyFlags struct {
+	// digests skips decoding; watch draws progress; heads prints the head of
+	// every session, which a single session has without the flag.
 	digests, watch, heads bool
 	expect                string
 }
 
-// runVerify checks and prints the document "verification". Progress is drawn on
-// a terminal only. A log that is whole but does not hold the expected head is
-// an error of its own, and then no document is printed.
+// runVerify checks the store or a session and answers with the document
+// "verification". Progress is drawn on a terminal only. A valid log that does
+// not contain the expected head is the error HEAD_MISMATCH, and then no document
+// is printed.
 //
-// Memory is limited for the call: a store is read through buffers and may be
-// larger than memory. A store whose store.json is damaged cannot be checked at
-// all, since that file says what the folder is.
+// Memory is limited during the call: a store is read through buffers and may be
+// larger than memory. A store with a damaged store.json cannot be checked, since
+// that file identifies the directory as a store.
 func runVerify(a *cli.App, cmd *cobra.Command, args []string, f verifyFlags) error {
 	o := engine.VerifyOptions{Digests: f.digests}
-	// An empty one is a variable that is not set, and must not read as "all is well".
+	// An empty value, as of an unset variable, is parsed and rejected: ignoring it
+	// would report success without the comparison.
 	if cmd.Flags().Changed("expect-head") {
 		var err error
 		if o.ExpectHead, err = canon.ParseDigest(f.expect); err != nil {
 			return cli.UsageFault(cmd, "--expect-head %q: %s", f.expect, err)
 		}
-		// A head is that of one log.
 		if len(args) == 0 {
-			return cli.UsageFault(cmd, "--expect-head is about one log: name its session")
+			return cli.UsageFault(cmd, "--expect-head is compared with one log: name its session")
 		}
 	}
 	defer cli.LimitMemory()()
 	store, err := a.Open(cmd.Context())
 	if fault.Is(err, fault.StoreCorrupt) {
 		return fault.Of(err).Suggest(
-			"Restore that file from a backup; without it nothing else of the store can be checked.")
+			"Restore that file from a backup; without it the rest of the store cannot be checked.")
 	}
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	var bar *bar
+	var bar *progressBar
 	if f.watch && a.IsTerminal(cmd.ErrOrStderr()) {
-		bar = newBar(cmd.ErrOrStderr())
-		o.Progress = bar.verified
+		bar = newProgressBar(cmd.ErrOrStderr())
+		o.Progress = bar.update
 	}
 	var v engine.Verification
 	if len(args) == 0 {
@@ -106,14 +109,14 @@ func runVerify(a *cli.App, cmd *cobra.Command, args []string, f verifyFlags) err
 	} else {
 		v, err = store.VerifySessionWith(cmd.Context(), args[0], o)
 	}
-	bar.end()
+	bar.erase()
 	if err != nil {
 		return err
 	}
 	if v.OK && len(v.Sessions) == 1 && v.Sessions[0].Since == engine.HeadOther {
 		return headMismatch(v.Sessions[0], o.ExpectHead)
 	}
-	// For one session the head is always of interest.
+	// The head of a single session is always printed, for --expect-head later.
 	heads := f.heads || len(args) > 0
 	err = a.Answer("verification", v, func(p *page.Page) {
 		render.Verification(p, v)
@@ -127,23 +130,23 @@ func runVerify(a *cli.App, cmd *cobra.Command, args []string, f verifyFlags) err
 	return cli.ExitWith(fault.ExitIntegrity)
 }
 
-// headMismatch is the error for a log that is whole, and is not the one whose
-// head was expected: it was cut, or replaced by another.
+// headMismatch returns HEAD_MISMATCH for a valid log that does not contain the
+// expected head: it was truncated, or replaced by another log.
 func headMismatch(s engine.SessionVerdict, expected canon.Digest) error {
 	return fault.New(fault.HeadMismatch,
-		"the log of %s does not hold the head %s: it lost its end since, or another log stands in its place",
+		"the log of %s does not contain the head %s: it was truncated, or replaced by another log",
 		s.SessionID, expected).
-		Suggest("Compare with the copy that the head is from. The head of the log is now %s.", s.Head.Digest).
+		Suggest("Compare with a backup that contains the expected head. The head of the log is now %s.", s.Head.Digest).
 		With("sessionId", s.SessionID.String()).With("expected", expected.String()).With("head", s.Head.Digest.String())
 }
 
-// showHeads prints the heads of the logs, which a person can note and compare
-// with later.
+// showHeads prints the heads of the logs. A user can keep them outside of the
+// store and pass them to --expect-head later.
 func showHeads(p *page.Page, v engine.Verification) {
 	for _, s := range v.Sessions {
 		since := ""
 		if s.Since == engine.HeadAhead {
-			since = ", which holds the head that was expected and went on"
+			since = ", which contains the expected head and later events"
 		}
 		p.Line("%s has the head %s%s.", s.SessionID, s.Head.Digest, since)
 	}
