@@ -15,25 +15,25 @@ import (
 )
 
 // bundleLong is what 'waybill bundle --help' prints above the usage.
-const bundleLong = `Look into a bundle without importing it. No store is needed, but where diff compares
-with a session of one.`
+const bundleLong = `Inspect an exported bundle without importing it. Nothing is written. No store is needed,
+except when diff compares a bundle with a session of the store.`
 
-// NewBundle makes the command "bundle" with its subcommands, which look into a
+// NewBundle returns the command "bundle" with its subcommands, which inspect a
 // bundle and import nothing. Each of them reads a file or, for "-", stdin.
 func NewBundle(a *cli.App) *cobra.Command {
-	return cli.NewGroup("bundle", cli.GroupStore, "Look into an exported file", bundleLong,
+	return cli.NewGroup("bundle", cli.GroupStore, "Inspect an exported session bundle", bundleLong,
 		newBundleShow(a), newBundleVerify(a), newBundleDiff(a))
 }
 
-// newBundleShow makes "bundle show". It needs no store: the runs are folded
-// from the bundle's own log. A bundle whose log does not hold together is
-// refused, as its import would be.
+// newBundleShow returns "bundle show". It needs no store: the runs are projected
+// from the log in the bundle. A bundle whose log is invalid is rejected, as its
+// import would be.
 func newBundleShow(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show FILE",
-		Short: "Show what a bundle holds",
-		Long: `Show the runs of a bundle as 'waybill runs show' would show them, and what the bundle
-says about itself.`,
+		Short: "Show the runs in a bundle",
+		Long: `Show the runs of a bundle as 'waybill runs show' would show them, and the facts about the
+bundle: its head, when it was exported, and whether it was salvaged or redacted.`,
 		Example: "  waybill bundle show build.bundle.json\n  waybill bundle show - < build.bundle.json",
 		Args:    cli.Exactly("FILE or -"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -51,17 +51,17 @@ says about itself.`,
 	}
 }
 
-// newBundleVerify makes "bundle verify". It makes every check that an import
-// makes before it writes, and ends with exit status 5 where one fails.
+// newBundleVerify returns "bundle verify". It makes every check that an import
+// makes before it writes; the exit status is 5 if one fails.
 //
-// The document is the one of 'verify', about one session. The bundle is read
-// once and nothing is written.
+// The document is "verification", as of 'verify' for one session. Nothing is
+// written.
 func newBundleVerify(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "verify FILE",
-		Short: "Check a bundle as import would",
-		Long: `Check everything about a bundle that an import checks: its digests, its log, every
-reference. Exit status 0 says that it can be imported.`,
+		Short: "Check a bundle as import does",
+		Long: `Make the checks that an import makes before it writes: digests, the log, and every
+reference. Exit status 0 means that the bundle can be imported, 5 that it is damaged.`,
 		Example: "  waybill bundle verify build.bundle.json\n  waybill bundle verify - < build.bundle.json",
 		Args:    cli.Exactly("FILE or -"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -83,15 +83,15 @@ reference. Exit status 0 says that it can be imported.`,
 	}
 }
 
-// newBundleDiff makes "bundle diff". The second argument is a bundle where it
-// is spelled as a file, else a session or run of the store. Logs that differ
-// are an answer, and the exit status is 0.
+// newBundleDiff returns "bundle diff". The second argument is a bundle if it is
+// spelled as a file, else a session or run of the store. The exit status is 0
+// for different logs too.
 func newBundleDiff(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "diff FILE OTHER",
 		Short: "Compare two bundles, or a bundle with a session of the store",
-		Long: `Say how the logs of two bundles stand to each other: the same, one ahead of the other,
-or diverged, and from which event on. OTHER may be a SESSION or RUN of the store.`,
+		Long: `Compare the logs of two bundles: they are the same, one extends the other, or they
+diverged after a common event. OTHER is a file, or a SESSION or RUN of the store.`,
 		Example: "  waybill bundle diff monday.bundle.json friday.bundle.json\n" +
 			"  waybill bundle diff build.bundle.json @last",
 		Args: cli.Exactly("FILE", "OTHER"),
@@ -110,23 +110,23 @@ or diverged, and from which event on. OTHER may be a SESSION or RUN of the store
 	}
 }
 
-// readBundle opens a bundle and keeps memory small until done is called: a
-// bundle is read through a window and may be larger than memory. done closes
-// it.
+// readBundle opens a bundle and limits the memory of the process until done is
+// called: a bundle is read through a window and may be larger than memory. done
+// closes the bundle.
 func readBundle(ctx context.Context, a *cli.App, name string) (b *bundlefile.File, done func(), err error) {
-	// Until done is called, memory stays small.
-	back := cli.LimitMemory()
+	restoreMemory := cli.LimitMemory()
 	if b, err = openBundle(ctx, a, name); err != nil {
-		back()
+		restoreMemory()
 		return nil, nil, err
 	}
-	return b, func() { _ = b.Close(); back() }, nil
+	return b, func() { _ = b.Close(); restoreMemory() }, nil
 }
 
-// diffBundle compares the log of a bundle with that of another bundle, or with
-// that of a session in the store.
+// diffBundle compares the log of a bundle with the log of another bundle, or of a
+// session in the store.
 func diffBundle(ctx context.Context, a *cli.App, b *bundlefile.File, other string) (engine.BundleDiff, error) {
-	// The spelling decides, and not which files exist.
+	// The spelling decides, so that the meaning of the command does not depend on
+	// which files exist.
 	if cli.IsFile(other) {
 		second, err := openBundle(ctx, a, other)
 		if err != nil {
@@ -147,8 +147,8 @@ func diffBundle(ctx context.Context, a *cli.App, b *bundlefile.File, other strin
 	return engine.DiffBundles(ctx, engine.ReadOnly(b), b.Session(), o.Engine, s)
 }
 
-// showBundle prints what a bundle says of itself, a salvage and redaction
-// first, and then each of its runs.
+// showBundle prints the facts about a bundle, warnings about salvage and
+// redaction, and then each of its runs.
 func showBundle(a *cli.App, doc engine.BundleShown, p *page.Page) {
 	p.Line("%s", p.Bold("Bundle "+page.Clean(doc.BundleID)))
 	p.Facts(doc.SessionID.String(), page.Plural(int(doc.Events), "event"), "exported "+page.Clean(doc.ExportedAt),
@@ -156,15 +156,15 @@ func showBundle(a *cli.App, doc engine.BundleShown, p *page.Page) {
 			page.Clean(doc.AppVersion))
 	p.Line("%s", p.Dim("head "+doc.Head.String()))
 	if doc.Salvage != nil {
-		// The log may be whole while something that it refers to is missing.
+		// A healthy log is salvaged if a file that it refers to is missing.
 		damage := "the session was " + render.Health(doc.Salvage.Health)
 		if doc.Salvage.Health == manifest.Healthy {
-			damage = "something that its log refers to was gone" // the log itself held
+			damage = "a file that its log refers to was missing"
 		}
-		p.Text(p.Warn("! "), "A salvage: "+damage+", and what stood behind the damage is not in it.")
+		p.Text(p.Warn("! "), "Salvaged: "+damage+"; events after the damage are not included.")
 	}
 	if doc.Redacted != nil {
-		p.Text(p.Warn("! "), "Redacted: it is not word for word what was recorded.")
+		p.Text(p.Warn("! "), "Redacted: texts differ from what was recorded.")
 	}
 	for _, run := range doc.Runs {
 		p.Line("")
@@ -173,7 +173,7 @@ func showBundle(a *cli.App, doc engine.BundleShown, p *page.Page) {
 }
 
 // showBundledRun prints a run with its steps. Unlike 'runs show' it suggests no
-// commands, since they would need the run in a store.
+// commands, since those require the run to be in a store.
 func showBundledRun(a *cli.App, r engine.RunDetails, p *page.Page) {
 	p.Painted(render.Mark(p, r.Status)+" ", r.Title+"  "+render.Status(r.Status), p.Bold)
 	p.Facts(page.Clean(r.Workflow.WorkflowID), r.RunID.String(),
@@ -185,23 +185,24 @@ func showBundledRun(a *cli.App, r engine.RunDetails, p *page.Page) {
 	}
 }
 
-// showDiff prints the relation of two logs in a sentence, and below it the head
-// of each with the first events that only it has. The names are those of the
-// command line.
+// showDiff prints the relation of two logs as a sentence, and below it the head
+// of each with the first events that only it contains. one and other are the
+// arguments of the command line.
 func showDiff(doc engine.BundleDiff, one, other string, p *page.Page) {
-	// Names come from the command line, but files can be named by others.
+	// A file name can contain control characters: the user may have completed it
+	// from a directory that others write to.
 	one, other = page.Clean(one), page.Clean(other)
 	switch doc.Relation {
 	case engine.Same:
 		p.Line("The same: %s.", page.Plural(int(doc.Events[0]), "event"))
 	case engine.Ahead:
-		p.Text("", one+" went on: both share "+page.Plural(int(doc.Common), "event")+", and it has "+
+		p.Text("", one+" is ahead: both share "+page.Plural(int(doc.Common), "event")+", and it has "+
 			page.Itoa(int(doc.Events[0]-doc.Common))+" more.")
 	case engine.Behind:
-		p.Text("", other+" went on: both share "+page.Plural(int(doc.Common), "event")+", and it has "+
+		p.Text("", other+" is ahead: both share "+page.Plural(int(doc.Common), "event")+", and it has "+
 			page.Itoa(int(doc.Events[1]-doc.Common))+" more.")
 	default:
-		p.Text("", "Diverged: both share "+page.Plural(int(doc.Common), "event")+", then go different ways.")
+		p.Text("", "Diverged: both share "+page.Plural(int(doc.Common), "event")+", then they differ.")
 	}
 	for i, name := range []string{one, other} {
 		p.Line("  %s  %s", p.Dim(doc.Heads[i].String()), name)

@@ -1,9 +1,12 @@
-// Package travel holds the commands that take a session from one store to
-// another as a file: export, import, and the commands that look into such a
-// bundle without importing it.
+// Package travel implements the commands that move a session from one store to
+// another as a file: export, import, and bundle, which inspects such a file
+// without importing it.
 //
-// A bundle is read and written through windows, and may be larger than memory.
-// Its form is known to packages below this one alone.
+// The package does not know the format of a bundle: durable/travel/bundle
+// defines it and infra/bundlefile reads and writes the file, in windows, so that
+// a bundle may be larger than memory (docs/design.md#bundles).
+//
+// Start reading at NewExport and NewImport.
 package travel
 
 import (
@@ -23,28 +26,29 @@ import (
 )
 
 // exportLong is what 'waybill export --help' prints above the usage.
-const exportLong = `Write a session as one file, a bundle: its log, the workflows that its runs are pinned to,
-every state and result that it refers to, and the digests of all of it. Elsewhere
-'waybill import' takes it in and goes on from there; 'waybill bundle show' looks into it
-without that. Tokens do not travel.
+const exportLong = `Export a session to one file, a bundle: its log, the workflows that its runs are pinned to,
+all snapshots and artifacts that it refers to, and their digests. 'waybill import' adds the
+session to another store, where it can continue; 'waybill bundle show' inspects the file.
+The store is not changed. Tokens are not exported.
 
-A damaged session is refused; --salvage exports what stands before the damage, and the
-bundle says so. --redact takes out what looks like a secret (keys, tokens, passwords) for
-sharing: such a bundle is another history than the one that it was made from. Workflows
-travel as they were written, redacted or not: runs are pinned to them by their digests.`
+A damaged session is refused; --salvage exports the valid part before the damage, and the
+bundle records that. --redact removes text that looks like a secret (keys, tokens,
+passwords): the digests change, so a redacted bundle is another history than the session.
+Workflows are never redacted, since runs are pinned to them by their digests.`
 
-// exportInput is what the flags of export say. file is "-" for stdout and ""
-// for a file that is named after the session.
+// exportInput has the values of the flags of export.
 type exportInput struct {
+	// file is the target: "-" for stdout, "" for a file in the working directory
+	// that is named after the session.
 	file string
-	// salvage exports the valid beginning of a damaged session; redact removes
+	// salvage exports the valid prefix of a damaged session; redact removes
 	// secrets.
 	salvage, redact bool
-	// force replaces a file that exists.
+	// force replaces an existing file.
 	force bool
 }
 
-// NewExport makes the command "export". It reads the store and writes one file;
+// NewExport returns the command "export". It reads the store and writes one file;
 // the store is not changed. -o - and --json exclude each other, since both
 // write to stdout.
 func NewExport(a *cli.App) *cobra.Command {
@@ -52,7 +56,7 @@ func NewExport(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "export SESSION|RUN",
 		GroupID: cli.GroupStore,
-		Short:   "Write a session as one file that can be taken elsewhere",
+		Short:   "Export a session or run to one file",
 		Long:    exportLong,
 		Example: `  waybill export @last
   waybill export k3j2a7 -o build.bundle.json
@@ -60,22 +64,22 @@ func NewExport(a *cli.App) *cobra.Command {
 		Args: cli.Exactly("SESSION or RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if in.file == "-" && a.Flags.JSON {
-				return cli.UsageFault(cmd, "-o - writes the bundle to stdout, and --json the answer").
+				return cli.UsageFault(cmd, "-o - and --json both write to stdout").
 					Suggest("Give -o a file, or leave out --json.")
 			}
 			return runExport(cmd.Context(), a, args[0], in)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&in.file, "output", "o", "", "write to `FILE`, - for stdout; without it to SESSION.bundle.json")
-	f.BoolVar(&in.force, "force", false, "replace a file that is there")
-	f.BoolVar(&in.salvage, "salvage", false, "of a damaged session, export what stands before the damage")
-	f.BoolVar(&in.redact, "redact", false, "take out what looks like a secret")
+	f.StringVarP(&in.file, "output", "o", "", "write to `FILE`, - for stdout (default SESSION.bundle.json)")
+	f.BoolVar(&in.force, "force", false, "replace an existing file")
+	f.BoolVar(&in.salvage, "salvage", false, "export the valid part of a damaged session")
+	f.BoolVar(&in.redact, "redact", false, "remove text that looks like a secret")
 	return cmd
 }
 
-// runExport writes the bundle and prints the document "export". On stdout there
-// is only the bundle, so what a person reads goes to stderr then.
+// runExport writes the bundle and answers with the document "export". With -o -
+// stdout has only the bundle, and the text for the user is written to stderr.
 //
 // Without -o the file is named after the session and written to the working
 // directory. An existing file is an error unless --force is given.
@@ -86,7 +90,7 @@ func runExport(ctx context.Context, a *cli.App, ref string, in exportInput) erro
 	}
 	defer o.Close()
 	defer cli.LimitMemory()()
-	// A run names its session: a bundle is a whole session.
+	// A bundle is a whole session, also if the argument is a run.
 	s, err := o.SessionOf(ctx, ref)
 	if err != nil {
 		return err
@@ -99,7 +103,7 @@ func runExport(ctx context.Context, a *cli.App, ref string, in exportInput) erro
 		AppVersion: a.Version,
 		Salvage:    in.salvage, Redact: in.redact}
 	if in.file == "-" {
-		// Many small writes become few large ones.
+		// The engine makes many small writes; the buffer combines them.
 		out := bufio.NewWriterSize(a.Out, 256<<10)
 		doc, err := o.Export(ctx, seed, req, out)
 		if err == nil {
@@ -108,7 +112,7 @@ func runExport(ctx context.Context, a *cli.App, ref string, in exportInput) erro
 		if err != nil {
 			return outputFault(err)
 		}
-		// Stdout is the bundle and nothing else.
+		// Text on stdout would damage the bundle.
 		p := a.NewPage(a.Err)
 		showExport(a, doc, p)
 		_, _ = a.Err.Write(p.Bytes())
@@ -124,28 +128,28 @@ func runExport(ctx context.Context, a *cli.App, ref string, in exportInput) erro
 	return a.Answer("export", doc, func(p *page.Page) { showExport(a, doc, p) })
 }
 
-// outputFault makes OUTPUT_FAILED of an error that is no fault: it comes from
-// stdout and not from the export, and what was written before it is no bundle.
-// The session itself was only read.
+// outputFault converts an error without a fault code to OUTPUT_FAILED: such an
+// error was returned by stdout and not by the export. Errors with a code are
+// returned unchanged.
 func outputFault(err error) error {
 	if fault.CodeOf(err) != fault.Internal {
 		return err
 	}
 	return fault.Wrap(err, fault.OutputFailed, "the bundle could not be written to stdout: %v", err).
-		Suggest("What came out is no bundle. Nothing was changed: make the call again, or write to a file with -o.")
+		Suggest("The output is incomplete and cannot be imported. Repeat the call, or write to a file with -o.")
 }
 
-// exportTo writes the bundle to a file that appears whole, under its name, or
-// not at all. A signal interrupts the export, and what was written of the file
-// is removed.
+// exportTo writes the bundle to a temporary file and renames it, so that an
+// incomplete bundle never has the final name. A signal interrupts the export:
+// the temporary file is removed and the error is INTERRUPTED.
 func exportTo(ctx context.Context, g *engine.Engine, seed [16]byte, req engine.ExportRequest,
 	in exportInput) (engine.Export, error) {
 	target, err := bundlefile.Create(in.file, in.force)
 	if err != nil {
 		return engine.Export{}, err
 	}
-	// What was begun in the user's folder is removed again: no cleanup of ours ever
-	// comes there. A second signal ends the process at once.
+	// The temporary file is in a directory of the user, which gc does not clean,
+	// so it is removed here. A second signal ends the process at once.
 	ctx, stop := signal.NotifyContext(ctx, cli.StopSignals()...)
 	defer stop()
 	context.AfterFunc(ctx, stop)
@@ -154,7 +158,7 @@ func exportTo(ctx context.Context, g *engine.Engine, seed [16]byte, req engine.E
 		target.Abandon()
 		if ctx.Err() != nil {
 			return doc, fault.New(fault.Interrupted, "interrupted; nothing was exported").
-				Suggest("Make the call again; nothing was left behind.")
+				Suggest("Repeat the call; no file was left.")
 		}
 		return doc, err
 	}
@@ -162,9 +166,9 @@ func exportTo(ctx context.Context, g *engine.Engine, seed [16]byte, req engine.E
 	return doc, target.Commit()
 }
 
-// showExport prints what is in the bundle and its head, with which an importer
-// can compare. Of a redacted one it warns that only known patterns of secrets
-// are found.
+// showExport prints the contents of the bundle and its head, which the user can
+// compare after an import. For a redacted bundle it warns that only known
+// patterns of secrets are found.
 func showExport(a *cli.App, doc engine.Export, p *page.Page) {
 	where := doc.File
 	if where == "" {
@@ -179,8 +183,8 @@ func showExport(a *cli.App, doc engine.Export, p *page.Page) {
 	p.Facts(doc.SessionID.String(), page.Size(doc.Bytes))
 	p.Line("%s", p.Dim("head "+doc.Head.String()))
 	if doc.Salvage != nil {
-		p.Text(p.Warn("! "), "This is a salvage: the session is "+render.Health(doc.Salvage.Health)+
-			", and what stands behind event "+page.Itoa(int(doc.Events-1))+" is not in it.")
+		p.Text(p.Warn("! "), "Salvaged: the session is "+render.Health(doc.Salvage.Health)+
+			", and what follows event "+page.Itoa(int(doc.Events-1))+" is not included.")
 	}
 	if doc.Redacted != nil {
 		var n int64
@@ -188,6 +192,6 @@ func showExport(a *cli.App, doc engine.Export, p *page.Page) {
 			n += hits
 		}
 		p.Text("", page.Plural(int(n), "secret")+
-			" taken out. Look at it before you share it: only known patterns are found.")
+			" removed. Check the file before you share it: only known patterns are found.")
 	}
 }

@@ -17,24 +17,23 @@ import (
 )
 
 // importLong is what 'waybill import --help' prints above the usage.
-const importLong = `Take the session of a bundle into the store. Everything about it is checked before a
-byte is written, and a crash leaves nothing of it behind.
+const importLong = `Import the session of a bundle into the store. The bundle is checked completely before
+anything is written, and an interrupted import leaves no partial session.
 
-A session that is here already is compared with the bundle and left alone: it is the
-same, it went on since (ahead), or the bundle's went on (behind). One with another
-history under the same id, and any with --as-new, is imported under new ids; the same
-import twice finds what the first one wrote. Approvals that were given elsewhere are
-shown and do not count here.`
+A session that exists already is compared with the bundle and not changed: it is the same,
+ahead of the bundle, or behind it. A session with the same id and a different history is
+imported under new ids, and so is every session with --as-new. Imports are idempotent.
+Approvals of steps that were given in another store are shown but not valid here.`
 
-// NewImport makes the command "import". The bundle is checked whole before
-// anything is written, and the session appears in the store at once or not at
-// all. --as-new gives it new ids, whatever the store has.
+// NewImport returns the command "import". The bundle is checked completely before
+// anything is written, and the session appears in the store atomically.
+// --as-new gives it new ids even if its own are unused.
 func NewImport(a *cli.App) *cobra.Command {
 	var req engine.ImportRequest
 	cmd := &cobra.Command{
 		Use:     "import FILE",
 		GroupID: cli.GroupStore,
-		Short:   "Take a session in that was exported elsewhere",
+		Short:   "Import a session bundle",
 		Long:    importLong,
 		Example: `  waybill import build.bundle.json
   waybill import build.bundle.json --as-new
@@ -44,48 +43,48 @@ func NewImport(a *cli.App) *cobra.Command {
 			return importBundle(cmd.Context(), a, args[0], req)
 		},
 	}
-	cmd.Flags().BoolVar(&req.AsNew, "as-new", false, "import under new ids, whatever is here")
+	cmd.Flags().BoolVar(&req.AsNew, "as-new", false, "import under new ids even if the session is not in the store")
 	return cmd
 }
 
-// openBundle opens the bundle that an argument names. Stdin cannot be read
-// twice, so it is copied to a temporary file first.
+// openBundle opens the bundle that an argument names, "-" for stdin. A bundle is
+// read more than once, so stdin is copied to a temporary file first.
 func openBundle(ctx context.Context, a *cli.App, name string) (*bundlefile.File, error) {
 	if name == "-" {
 		b, err := bundlefile.Spool(ctx, a.In, bundle.Options{})
-		return b, ofFile("standard input", err)
+		return b, withFileName("standard input", err)
 	}
 	b, err := bundlefile.Open(ctx, name, bundle.Options{})
-	return b, ofFile(name, err)
+	return b, withFileName(name, err)
 }
 
-// ofFile puts the name of the file before the message of an error about the
-// bundle. It is nil for a nil error.
-func ofFile(name string, err error) error {
+// withFileName replaces the prefix "bundle: " of the message of an error by the
+// name of the file. It returns nil for a nil error.
+func withFileName(name string, err error) error {
 	if f := fault.Of(err); f != nil {
-		if inside, ok := strings.CutPrefix(f.Message, "bundle: "); ok {
-			f.Message = name + ": " + inside
+		if text, ok := strings.CutPrefix(f.Message, "bundle: "); ok {
+			f.Message = name + ": " + text
 		}
 		return f
 	}
 	return nil
 }
 
-// importBundle imports one bundle and prints the document "import". A session
-// that exists already with the same log is an answer and no error; a bundle
-// that is damaged changes nothing.
+// importBundle imports one bundle and answers with the document "import". A
+// session that exists already with the same log is no error. A damaged bundle
+// is an error and changes nothing.
 //
-// The commands that continue the imported runs get the flags of this store.
+// The suggested commands that continue the imported runs get the flags that
+// select this store.
 func importBundle(ctx context.Context, a *cli.App, name string, req engine.ImportRequest) error {
 	o, err := a.Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer o.Close()
-	// A bundle may be larger than memory.
+	// A bundle may be larger than memory and is read through a window.
 	defer cli.LimitMemory()()
-	// The store is opened first: a store that cannot be written to needs no
-	// bundle.
+	// The store is opened first: if that fails, stdin is not consumed.
 	b, err := openBundle(ctx, a, name)
 	if err != nil {
 		return err
@@ -95,7 +94,7 @@ func importBundle(ctx context.Context, a *cli.App, name string, req engine.Impor
 	if err != nil {
 		return err
 	}
-	// The next commands must reach this store when they are copied.
+	// The commands must select this store when the user copies them.
 	for i := range doc.Runs {
 		if next := doc.Runs[i].Next; next != nil {
 			next.Command = a.WithStoreFlags(next.Command)
@@ -104,9 +103,9 @@ func importBundle(ctx context.Context, a *cli.App, name string, req engine.Impor
 	return a.Answer("import", doc, func(p *page.Page) { showImport(a, doc, p) })
 }
 
-// showImport prints how the bundle relates to the session in the store,
-// warnings, and the runs that came with it. Where only one of the two went on,
-// the sentence says which; then nothing was written.
+// showImport prints the relation of the bundle to the session in the store,
+// warnings, and the runs of the bundle. For the relations Same, Ahead and Behind
+// nothing was written.
 func showImport(a *cli.App, doc engine.Import, p *page.Page) {
 	what := page.Plural(int(doc.Events), "event")
 	switch doc.Relation {
@@ -114,22 +113,23 @@ func showImport(a *cli.App, doc engine.Import, p *page.Page) {
 		p.Line("%s Imported %s, %s.", p.Good("✓"), doc.SessionID, what)
 	case engine.ImportedAsNew:
 		p.Line("%s Imported as new: %s, %s.", p.Good("✓"), doc.SessionID, what)
-		p.Line("%s", p.Dim("It was "+doc.Was.String()+" in the bundle."))
+		p.Line("%s", p.Dim("Its id in the bundle is "+doc.Was.String()+"."))
 	case engine.Same:
-		p.Line("The store holds exactly this already: %s, %s. Nothing was written.", doc.SessionID, what)
+		p.Line("Already in the store: %s, %s. Nothing was written.", doc.SessionID, what)
 	case engine.Ahead:
-		p.Text("", "The store's "+doc.SessionID.String()+" holds all of this already, and has "+what+
+		p.Text("", "The store is ahead: its session "+doc.SessionID.String()+" contains the bundle, and has "+what+
 			". Nothing was written.")
 	case engine.Behind:
-		p.Text("", "The bundle holds more than the store's "+doc.SessionID.String()+", which has "+what+
-			". Nothing was written: a session goes on in one place. Import it with --as-new to have both.")
+		p.Text("", "The store is behind: its session "+doc.SessionID.String()+" has only "+what+
+			" of the bundle. Nothing was written, since existing sessions are not extended. "+
+			"Import it with --as-new to have both.")
 	}
 	if doc.Health != manifest.Healthy && doc.Health != manifest.UnknownVersion {
-		p.Text(p.Warn("! "), "The session here is damaged ("+render.Health(doc.Health)+"). What can be done: "+
+		p.Text(p.Warn("! "), "The session in the store is damaged ("+render.Health(doc.Health)+"). Next: "+
 			a.Command("repair", doc.SessionID.String()))
 	}
 	if doc.Health == manifest.UnknownVersion {
-		p.Text(p.Warn("! "), "It holds facts of another program: it can be read here, and not gone on with.")
+		p.Text(p.Warn("! "), "It has events of another program or a newer version: it can be read, but not continued.")
 	}
 	for _, w := range doc.Warnings {
 		p.Text(p.Warn("! "), w)
