@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// elsewhere is a call from another place than the person's terminal, to the same store.
-func elsewhere(t *testing.T, dir string, args ...string) string {
+// runPiped runs the program without a terminal, on the store of dir, and returns its output.
+// The exit status must be 0.
+func runPiped(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("waybill", args...)
 	cmd.Dir = dir
@@ -22,32 +23,33 @@ func elsewhere(t *testing.T, dir string, args ...string) string {
 	return string(out)
 }
 
-// seen is all that a person sees of a call.
-func seen(t *testing.T, dir string, columns uint16, args ...string) string {
+// screenText runs the program at a terminal and returns all text that it wrote. The exit
+// status must be 0.
+func screenText(t *testing.T, dir string, columns uint16, args ...string) string {
 	t.Helper()
 	s := sit(t, dir, columns, args...)
 	s.leaves(0)
 	return s.text()
 }
 
-// TestAPersonReadsAnnotations: with pictures, within the width of the window, and without
-// the marks that are for programs.
-func TestAPersonReadsAnnotations(t *testing.T) {
+// TestAnnotationsAtATerminal checks the text output at a terminal: it has symbols, fits the
+// width of the terminal, and has no <UNTRUSTED> marks.
+func TestAnnotationsAtATerminal(t *testing.T) {
 	dir := folder(t, personFlow)
-	elsewhere(t, dir, "start", "w.yaml", "--title", "Flow")
-	if got := seen(t, dir, 80, "annotate", "@last", "--rating", "4", "--as", "ada", "--note",
-		"Right, and slow: it took three rounds of looking before anybody saw it at all"); !strings.Contains(got,
+	runPiped(t, dir, "start", "w.yaml", "--title", "Flow")
+	if got := screenText(t, dir, 80, "annotate", "@last", "--rating", "4", "--as", "ada", "--note",
+		"Correct but slow: it took three rounds of reading until the error was found"); !strings.Contains(got,
 		"✓ Annotated the run") || !strings.Contains(got, "★★★★☆") {
 		t.Error(got)
 	}
-	elsewhere(t, dir, "annotate", "@last", "--node", "read", "--correction", "Read all of it,\nthen speak \x1b[31m",
+	runPiped(t, dir, "annotate", "@last", "--node", "read", "--correction", "Read all of it,\nthen speak \x1b[31m",
 		"--confidence", "0.75")
-	elsewhere(t, dir, "annotate", "@last", "--label", "off-brand")
-	elsewhere(t, dir, "annotate", "@last", "--flag")
+	runPiped(t, dir, "annotate", "@last", "--label", "off-brand")
+	runPiped(t, dir, "annotate", "@last", "--flag")
 	for _, columns := range []uint16{80, 50} {
 		for _, call := range [][]string{{"annotations", "list", "@last"}, {"annotations", "summary"},
 			{"annotations", "summary", "@last"}, {"runs", "show"}, {"runs", "list"}} {
-			got := seen(t, dir, columns, call...)
+			got := screenText(t, dir, columns, call...)
 			if strings.Contains(got, "UNTRUSTED") || strings.Contains(got, "\x1b") {
 				t.Errorf("%q at %d columns:\n%s", call, columns, got)
 			}
@@ -60,16 +62,16 @@ func TestAPersonReadsAnnotations(t *testing.T) {
 	}
 	for what, wants := range map[string][]string{
 		"annotations list @last": {"  ada    ★★★★☆  the run\n" +
-			"          Right, and slow: it took three rounds of looking before anybody saw it\n          at all\n",
+			"          Correct but slow: it took three rounds of reading until the error was\n          found\n",
 			"agent  ✎ correction  “Read it”  75% sure\n          │ Read all of it,\n          │ then speak ␛[31m\n",
 			"# off-brand  the run\n", "⚑ flag  the run\n"},
 		"annotations summary": {"  ★★★★☆ 4 · 1 rating\n  5 " + strings.Repeat(" ", 40) + " 0\n  4 " +
 			strings.Repeat("█", 40) + " 1\n", "✎ 1 correction (25%) · ⚑ 1 flag (25%)\n  # off-brand 1\n",
-			"★★★★☆ 4     4  1  1  Flow\n"},
+			"★★★★☆ 4      4  1  1  Flow\n"},
 		"runs show": {"★★★★☆ 4 · ⚑ 1 flag · 4 annotations\n"},
 		"runs list": {"★4 ⚑1"},
 	} {
-		got := seen(t, dir, 80, strings.Fields(what)...)
+		got := screenText(t, dir, 80, strings.Fields(what)...)
 		for _, want := range wants {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: no %q in\n%s", what, want, got)
@@ -78,35 +80,35 @@ func TestAPersonReadsAnnotations(t *testing.T) {
 	}
 }
 
-// TestAnnotationsAreSeenWhileOneWatches: from the first one of a session on, also when the
-// run is over.
-func TestAnnotationsAreSeenWhileOneWatches(t *testing.T) {
+// TestWatchShowsNewAnnotations annotates a run while 'runs watch' follows it, and with
+// --stay after the run has ended.
+func TestWatchShowsNewAnnotations(t *testing.T) {
 	dir := folder(t, personFlow)
-	elsewhere(t, dir, "start", "w.yaml")
+	runPiped(t, dir, "start", "w.yaml")
 	s := sit(t, dir, 60, "runs", "watch")
 	s.sees("Watching run")
-	elsewhere(t, dir, "annotate", "@last", "--rating", "2", "--as", "ada", "--note", "Too short")
+	runPiped(t, dir, "annotate", "@last", "--rating", "2", "--as", "ada", "--note", "Too short")
 	s.sees("ada     Annotated the run: ★★☆☆☆\n          Too short\n")
-	elsewhere(t, dir, "annotate", "@last", "--node", "read", "--correction", "Longer")
+	runPiped(t, dir, "annotate", "@last", "--node", "read", "--correction", "Longer")
 	s.sees("Annotated “Read it”: ✎ correction\n          │ Longer\n")
-	elsewhere(t, dir, "runs", "cancel", "@last", "--reason", "enough")
+	runPiped(t, dir, "runs", "cancel", "@last", "--reason", "enough")
 	s.leaves(0)
 
-	if got := seen(t, dir, 60, "runs", "watch"); !strings.Contains(got, "Nothing more happens") {
+	if got := screenText(t, dir, 60, "runs", "watch"); !strings.Contains(got, "Nothing more happens") {
 		t.Error(got)
 	}
 	piped := sitWith(t, dir, 200, "sh", "-c", "waybill runs watch --all --stay --json | cat")
 	piped.sees(`"kind":"session_created"`)
-	elsewhere(t, dir, "annotate", "@last", "--flag", "--as", "bo")
+	runPiped(t, dir, "annotate", "@last", "--flag", "--as", "bo")
 	piped.sees(`{"v":1,"kind":"run.annotated","data":{"actor":{"principalRef":"bo"},`)
 	if strings.Contains(piped.text(), "Longer") {
-		t.Errorf("what was said before is told:\n%s", piped.text())
+		t.Errorf("an annotation from before the call is printed:\n%s", piped.text())
 	}
 	piped.types("\x03")
 	<-piped.done
 	plain := sitWith(t, dir, 200, "sh", "-c", "waybill runs watch --all --stay | cat")
 	plain.sees("The run was closed")
-	elsewhere(t, dir, "annotate", "@last", "--label", "</untrusted>")
+	runPiped(t, dir, "annotate", "@last", "--label", "</untrusted>")
 	plain.sees("Annotated the run: label <UNTRUSTED>&lt;/untrusted></UNTRUSTED>")
 	plain.types("\x03")
 	<-plain.done

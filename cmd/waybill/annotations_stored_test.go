@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestStoredAnnotationsHold: what annotating writes is what its schema says, and one with a
-// member more or less is refused.
-func TestStoredAnnotationsHold(t *testing.T) {
+// TestStoredAnnotationsMatchSchema checks that stored annotation records are valid by their
+// schema, and that records with an added or removed member are not.
+func TestStoredAnnotationsMatchSchema(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	call := func(args ...string) string {
@@ -37,7 +37,7 @@ func TestStoredAnnotationsHold(t *testing.T) {
 	call("annotations", "retract", "@last", second, "--reason", "r")
 	records := validStore(t, filepath.Join(dir, "home/local"))["annotation-event"]
 	if len(records) != 5 {
-		t.Fatalf("%d records of annotations", len(records))
+		t.Fatalf("%d annotation records, want 5", len(records))
 	}
 	for _, record := range records {
 		refusesOthers(t, "annotation-event", record)

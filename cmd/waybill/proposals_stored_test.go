@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-// TestStoredProposalsHold: what each decision writes is what its schema says, and one with
-// a member more or less is refused.
-func TestStoredProposalsHold(t *testing.T) {
+// TestStoredProposalsMatchSchema checks that the records of all decisions are valid by their
+// schema, and that records with an added or removed member are not.
+func TestStoredProposalsMatchSchema(t *testing.T) {
 	c := newCalls(t)
 	const file = `{"kind":"prompt-template","title":"T","rationale":"R","synthesizerModel":"m","artifact":{"templateId":"look","version":"1.0.0","kind":"user","text":"Look."}}`
-	name, _ := artifactIn(t, c.with(file, "proposals", "create", "-", "--workspace", "blue"))
+	name, _ := parseProposal(t, c.with(file, "proposals", "create", "-", "--workspace", "blue"))
 	do := func(what string, more ...string) {
 		c.with(file, append([]string{"proposals", what, name, "--workspace", "blue"}, more...)...)
 	}
@@ -22,7 +22,7 @@ func TestStoredProposalsHold(t *testing.T) {
 	do("revise", "-")
 	records := validStore(t, filepath.Join(c.dir, "home/local"))["proposal-event"]
 	if len(records) != 7 {
-		t.Fatalf("%d records of proposals", len(records))
+		t.Fatalf("%d proposal records, want 7", len(records))
 	}
 	for _, record := range records {
 		refusesOthers(t, "proposal-event", record)

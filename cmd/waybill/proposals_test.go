@@ -16,8 +16,8 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 )
 
-// calls is a folder with a store where whoever is called ada may apply, and the program
-// called in it as other programs do.
+// calls runs the program in a directory with a store of its own, without a terminal and with
+// --json. In that store the principal ada may apply proposals.
 type calls struct {
 	*testing.T
 	dir string
@@ -33,12 +33,13 @@ func newCalls(t *testing.T) calls {
 	return c
 }
 
-// ok is the data of the document that a call gives, as bytes.
+// ok makes a call that must succeed, and returns the member data of its document.
 func (c calls) ok(args ...string) []byte {
 	c.Helper()
 	return c.with("", args...)
 }
 
+// with is ok with text on stdin.
 func (c calls) with(stdin string, args ...string) []byte {
 	c.Helper()
 	var out, errOut bytes.Buffer
@@ -57,8 +58,8 @@ func (c calls) with(stdin string, args ...string) []byte {
 	return doc.Data
 }
 
-// artifact is the bytes of what a proposal holds, as it is printed.
-func artifactIn(t *testing.T, data []byte) (name string, artifact []byte) {
+// parseProposal returns the id of a proposal document and the bytes of its artifact.
+func parseProposal(t *testing.T, data []byte) (name string, artifact []byte) {
 	t.Helper()
 	var p struct {
 		ID       string
@@ -70,50 +71,50 @@ func artifactIn(t *testing.T, data []byte) (name string, artifact []byte) {
 	return p.ID, p.Artifact
 }
 
-// What is installed is what was last proposed, byte for byte, in the one form that JSON
-// has for it (RFC 0096 E 3): nothing is made anew when it is applied.
-func TestWhatIsInstalledIsWhatWasProposed(t *testing.T) {
+// TestInstalledBytesAreProposedBytes checks that the installed file is the canonical JSON of
+// the last revision (docs/design.md#proposals): applying does not generate the artifact again.
+func TestInstalledBytesAreProposedBytes(t *testing.T) {
 	for _, artifact := range []string{
 		`{ "version":"1.0.0", "id":"team.exact", "name":"Exact \u20ac \ud83d\ude00", "description":"d\n", "steps":[ {"prompt":"1 < 2 & \"x\"\u2028", "id":"a", "title":"A"} ] }`,
 		`{"steps":[{"id":"a","title":"A","prompt":"p"}],"id":"team.other","name":"N","description":"d","version":"1.0.0"}`,
 	} {
 		c := newCalls(t)
-		name, _ := artifactIn(t, c.with(`{"kind":"workflow-chain-pack","artifact":{"id":"team.first","steps":[]}}`,
+		name, _ := parseProposal(t, c.with(`{"kind":"workflow-chain-pack","artifact":{"id":"team.first","steps":[]}}`,
 			"proposals", "create", "-"))
-		_, was := artifactIn(t, c.with(`{"kind":"workflow-chain-pack","artifact":`+artifact+`}`, "proposals", "revise",
+		_, revised := parseProposal(t, c.with(`{"kind":"workflow-chain-pack","artifact":`+artifact+`}`, "proposals", "revise",
 			name, "-"))
-		_, applied := artifactIn(t, c.ok("proposals", "apply", name, "--as", "ada"))
-		_, now := artifactIn(t, c.ok("proposals", "get", name))
+		_, applied := parseProposal(t, c.ok("proposals", "apply", name, "--as", "ada"))
+		_, current := parseProposal(t, c.ok("proposals", "get", name))
 		want, err := canon.Parse([]byte(artifact))
 		if err != nil {
 			t.Fatal(err)
 		}
-		places, _ := filepath.Glob(filepath.Join(c.dir, "home/local/installed/*"))
-		if len(places) != 1 {
-			t.Fatalf("installed are %v", places)
+		files, _ := filepath.Glob(filepath.Join(c.dir, "home/local/installed/*"))
+		if len(files) != 1 {
+			t.Fatalf("installed files %v, want one", files)
 		}
-		bytesThere, err := os.ReadFile(places[0])
+		stored, err := os.ReadFile(files[0])
 		if err != nil {
 			t.Fatal(err)
 		}
-		for what, got := range map[string][]byte{"revise": was, "apply": applied, "get": now, "the file": bytesThere} {
+		for what, got := range map[string][]byte{"revise": revised, "apply": applied, "get": current, "the file": stored} {
 			if !bytes.Equal(got, want.JCS()) {
-				t.Errorf("%s has\n%s\nand proposed was\n%s", what, got, want.JCS())
+				t.Errorf("%s has\n%s\nbut the proposed artifact is\n%s", what, got, want.JCS())
 			}
 		}
-		if base, digest := filepath.Base(places[0]), canon.Sum(bytesThere).
+		if base, digest := filepath.Base(files[0]), canon.Sum(stored).
 			String(); base != strings.ReplaceAll(digest, ":", "_")+".json" {
-			t.Errorf("%s holds %s", base, digest)
+			t.Errorf("%s has the digest %s", base, digest)
 		}
 	}
 }
 
-// Whatever stands in installed/ without the log having said so is not in use: the log is
-// believed, by digest (R29).
-func TestWhatTheLogDoesNotNameIsNotInstalled(t *testing.T) {
+// TestFilesThatTheLogDoesNotNameAreNotInstalled writes files into installed/. Only artifacts
+// whose digest the log of proposals records are in use (docs/design.md#proposals).
+func TestFilesThatTheLogDoesNotNameAreNotInstalled(t *testing.T) {
 	c := newCalls(t)
 	text := `{"description":"d","id":"team.forged","name":"N","steps":[{"id":"a","prompt":"p","title":"A"}],"version":"1.0.0"}`
-	name, _ := artifactIn(t, c.with(
+	name, _ := parseProposal(t, c.with(
 		`{"kind":"workflow-chain-pack","artifact":{"id":"team.real","name":"N","description":"d","version":"1.0.0","steps":[{"id":"a","title":"A","prompt":"p"}]}}`,
 		"proposals", "create", "-"))
 	c.ok("proposals", "apply", name, "--as", "ada")
@@ -124,9 +125,9 @@ func TestWhatTheLogDoesNotNameIsNotInstalled(t *testing.T) {
 	}
 	if list := string(c.ok("workflows", "list")); strings.Contains(list, "team.forged") ||
 		!strings.Contains(list, "team.real") {
-		t.Errorf("listed are %s", list)
+		t.Errorf("listed workflows: %s", list)
 	}
-	// Other bytes under a digest that the log names: those that were proposed are in use.
+	// Replace the bytes of the installed file: the proposed bytes stay in use.
 	_ = filepath.WalkDir(at, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			err = os.WriteFile(path, []byte(text), 0o600)
@@ -135,12 +136,13 @@ func TestWhatTheLogDoesNotNameIsNotInstalled(t *testing.T) {
 	})
 	if list := string(c.ok("workflows", "list")); strings.Contains(list, "team.forged") ||
 		!strings.Contains(list, "team.real") {
-		t.Errorf("listed are %s", list)
+		t.Errorf("listed workflows: %s", list)
 	}
 }
 
-// published is a schema of OpenWOP as it was published.
-func published(t *testing.T, name string) *jsonschema.Resolved {
+// publishedSchema returns a schema as OpenWOP published it. The test is skipped if the
+// published schemas are not stored next to the checkout.
+func publishedSchema(t *testing.T, name string) *jsonschema.Resolved {
 	t.Helper()
 	dir := filepath.Join(home, "..", "..", "..", "shared", "data", "openwop", "schemas")
 	text, err := os.ReadFile(filepath.Join(dir, name+".schema.json"))
@@ -166,10 +168,10 @@ func published(t *testing.T, name string) *jsonschema.Resolved {
 	return r
 }
 
-// TestProposalsAreInTheShapeOfTheWire: in every state what is printed as data is what the
-// published schema of RFC 0096 wants, and no member more.
-func TestProposalsAreInTheShapeOfTheWire(t *testing.T) {
-	schema := published(t, "proposal")
+// TestProposalsMatchPublishedSchema checks the document of a proposal in every state against
+// the published schema of OpenWOP, which must define all its members.
+func TestProposalsMatchPublishedSchema(t *testing.T) {
+	schema := publishedSchema(t, "proposal")
 	c := newCalls(t)
 	states := map[string]bool{}
 	check := func(data []byte) {
@@ -191,20 +193,21 @@ func TestProposalsAreInTheShapeOfTheWire(t *testing.T) {
 	const file = `{"kind":"prompt-template","title":"T","rationale":"R","synthesizerModel":"m","artifact":{"templateId":"look","version":"1.0.0","kind":"user","text":"Look."}}`
 	data := c.with(file, "proposals", "create", "-", "--workspace", "blue")
 	check(data)
-	name, _ := artifactIn(t, data)
+	name, _ := parseProposal(t, data)
 	for _, call := range []string{"proposals get ID", "proposals reject ID", "proposals archive ID",
 		"proposals revise ID -", "proposals apply ID --as ada", "proposals rollback ID --as ada"} {
 		check(c.with(file, append(strings.Fields(strings.ReplaceAll(call, "ID", name)), "--workspace", "blue")...))
 	}
 	check(c.with(file, "proposals", "create", "-"))
 	if len(states) != 5 {
-		t.Errorf("looked at are %v", states)
+		t.Errorf("checked states %v, want all 5", states)
 	}
 }
 
-// TestCapabilitiesAreInTheShapeOfTheWire: with each family on and off, and in both modes.
-func TestCapabilitiesAreInTheShapeOfTheWire(t *testing.T) {
-	schema := published(t, "capabilities")
+// TestCapabilitiesMatchPublishedSchema checks the document with each feature on and off, and
+// with both modes of activation.
+func TestCapabilitiesMatchPublishedSchema(t *testing.T) {
+	schema := publishedSchema(t, "capabilities")
 	c := newCalls(t)
 	for _, set := range []string{"proposals on", "proposalsActivation approval-gate", "feedback off", "proposals off",
 		"feedback on"} {

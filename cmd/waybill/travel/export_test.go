@@ -16,9 +16,9 @@ import (
 	"github.com/waybill/waybill/durable/id"
 )
 
-// No cleanup ever comes to the folder that a bundle is written to: what is interrupted
-// takes its file away itself.
-func TestAnInterruptedExportLeavesNothing(t *testing.T) {
+// TestInterruptedExportRemovesItsFile cancels an export. Its temporary file is in a directory
+// that gc does not clean, so the export must remove it.
+func TestInterruptedExportRemovesItsFile(t *testing.T) {
 	store, dir := filepath.Join(t.TempDir(), "s"), t.TempDir()
 	var out bytes.Buffer
 	a := &cli.App{In: strings.NewReader(""), Out: &out, Err: &out, Clock: time.Now, Entropy: rand.Reader}
@@ -41,13 +41,13 @@ func TestAnInterruptedExportLeavesNothing(t *testing.T) {
 	cancel()
 	_, err = exportTo(ctx, o.Engine, [16]byte{1}, engine.ExportRequest{Ref: "@last"}, exportInput{file: name})
 	if left, _ := os.ReadDir(dir); !fault.Is(err, fault.Interrupted) || len(left) > 0 {
-		t.Errorf("%v, and left %v", err, left)
+		t.Errorf("error %v, remaining files %v", err, left)
 	}
 	if _, err := exportTo(context.Background(), o.Engine, [16]byte{1}, engine.ExportRequest{Ref: "@last"},
 		exportInput{file: name}); err != nil {
 		t.Error(err)
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 1 {
-		t.Errorf("left %v", left)
+		t.Errorf("files %v, want the bundle only", left)
 	}
 }

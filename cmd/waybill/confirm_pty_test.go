@@ -8,9 +8,10 @@ import (
 	"testing"
 )
 
-// Whoever says no, or nothing, is told that nothing was changed, by every command that
-// asks, and with the same exit status: it still waits for somebody.
-func TestANoChangesNothing(t *testing.T) {
+// TestRefusedConfirmationChangesNothing answers the question of each command that asks with
+// no, nothing, and the end of the input. All report that nothing was changed, with the exit
+// status of a call that waits for a person.
+func TestRefusedConfirmationChangesNothing(t *testing.T) {
 	dir := folder(t, "id: test.one\nname: One\ndescription: d\nversion: 1.0.0\n"+
 		"steps: [{id: a, title: A, prompt: Do it.}]\n")
 	s := sit(t, dir, 80, "start", "w.yaml")
@@ -23,21 +24,21 @@ func TestANoChangesNothing(t *testing.T) {
 		args     []string
 	}{
 		{"Replace it? [y/N]", []string{"keys", "rotate"}},
-		{"Do this? [y/N]", []string{"repair", "--apply"}},
+		{"Apply this plan? [y/N]", []string{"repair", "--apply"}},
 		{"to the trash? [y/N]", []string{"sessions", "delete", "@last"}},
 	} {
 		for _, answer := range []string{"n\n", "\n", "\x04"} {
 			s := sit(t, dir, 80, append(c.args, "--log-level", "off")...)
 			s.sees(c.question)
 			s.types(answer)
-			s.sees("nobody agreed to it [RUN_WAITING]")
+			s.sees("[RUN_WAITING]")
 			s.sees("Nothing was changed.")
 			s.leaves(3)
 		}
 	}
-	for _, left := range []string{"config.json", "sessions/sess_*/manifest.jsonl"} {
-		if there, _ := filepath.Glob(filepath.Join(dir, "home/local", left)); len(there) != 1 {
-			t.Errorf("%s: %v", left, there)
+	for _, name := range []string{"config.json", "sessions/sess_*/manifest.jsonl"} {
+		if found, _ := filepath.Glob(filepath.Join(dir, "home/local", name)); len(found) != 1 {
+			t.Errorf("%s: found %v, want one file", name, found)
 		}
 	}
 }
