@@ -37,8 +37,8 @@ import (
 // annotateLong is what 'waybill annotate --help' prints above the usage.
 const annotateLong = `Rate a run, correct it, label it or flag it for review. One annotation records one of
 these signals, with an optional note. Its target is the whole run, or with --node or
---event a part of it. The run may be finished and is never changed: annotations are stored
-in a log next to the log of the run, and a fork of the run does not copy them.
+--event a part of it. The run may be finished and is never changed: annotations are
+stored in a log next to the log of the run, and a fork of the run does not copy them.
 
 Nothing is overwritten. --supersedes replaces an earlier annotation by the new one, and
 'waybill annotations retract' withdraws one; both stay on record. Text that looks like a

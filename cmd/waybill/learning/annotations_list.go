@@ -20,13 +20,13 @@ import (
 
 // annotationsListLong is what 'waybill annotations list --help' prints above
 // the usage.
-const annotationsListLong = `List the annotations of a run, oldest first: time, author, signal, and the part of the run
-that each is for. --history includes superseded and retracted annotations.
+const annotationsListLong = `List the annotations of a run, oldest first: time, author, signal, and the part of the
+run that each is for. --history includes superseded and retracted annotations.
 
-In a pipe and with --json, ids are complete. In a pipe, text that people wrote is enclosed
-in <UNTRUSTED> and </UNTRUSTED>, since a program may read it; in the JSON document it is
-data as it was stored. That document has nextCursor when more annotations follow; --cursor
-continues there.`
+In a pipe and with --json, ids are complete. In a pipe, text that people wrote is
+enclosed in <UNTRUSTED> and </UNTRUSTED>, since a program may read it; in the JSON
+document it is data as it was stored. That document has nextCursor when more annotations
+follow; --cursor continues there.`
 
 // newAnnotationsList returns "annotations list". Signals and limits are checked
 // before the store is opened. One page is shown, 100 annotations without

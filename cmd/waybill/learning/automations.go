@@ -18,8 +18,9 @@ import (
 
 // automationsLong is what 'waybill automations --help' prints above the usage.
 const automationsLong = `An installed automation starts a workflow on a schedule. Waybill has no background
-process: 'waybill automations due' lists what is due, and with --start starts it. Call it
-from cron, a systemd timer or another scheduler, at least as often as the schedules fire.`
+process: 'waybill automations due' lists what is due, and with --start starts it. Call
+it from cron, a systemd timer or another scheduler, at least as often as the schedules
+fire.`
 
 // NewAutomations returns the command "automations". Waybill runs no daemon: a
 // scheduler of the machine calls "automations due", at least as often as the
@@ -32,12 +33,13 @@ func NewAutomations(a *cli.App) *cobra.Command {
 // automationsDueLong is what 'waybill automations due --help' prints above the
 // usage.
 const automationsDueLong = `List the installed automations that are due: the schedule has fired since it was
-installed, and no run was started for that time. Several missed times are due once, as the
-latest of them.
+installed, and no run was started for that time. Several missed times are due once, as
+the latest of them.
 
---start starts a run for each. Concurrent calls start one run per scheduled time. The runs
-are left at their first step, for a performer to continue. The exit status is 1 if a run
-could not be started. --all also lists automations that are not due, with the next time.`
+--start starts a run for each. Concurrent calls start one run per scheduled time. The
+runs are left at their first step, for a performer to continue. The exit status is 1 if
+a run could not be started. --all also lists automations that are not due, with the next
+time.`
 
 // newAutomationsDue returns "automations due". It lists what is due. With --start
 // it starts each of them under an idempotency key that is derived from the

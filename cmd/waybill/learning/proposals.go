@@ -18,8 +18,8 @@ import (
 // proposalsLong is what 'waybill proposals --help' prints above the usage.
 const proposalsLong = `A proposal is an improvement for review: a workflow or a pack of workflows, a prompt
 template, an automation, or an agent pack. It has no effect until it is applied, after
-people with the required role have approved it. The artifact is installed byte for byte as
-it was reviewed, and can be rolled back.
+people with the required role have approved it. The artifact is installed byte for byte
+as it was reviewed, and can be rolled back.
 
 Users and agents can propose. Only a person at a terminal can approve.`
 

@@ -17,7 +17,8 @@ import (
 
 // proposalsCreateLong is what 'waybill proposals create --help' prints above
 // the usage.
-const proposalsCreateLong = `Record a proposal. FILE is JSON: {"kind", "title", "rationale", "artifact"}, - reads stdin.
+const proposalsCreateLong = `Record a proposal. FILE is JSON: {"kind", "title", "rationale", "artifact"}, - reads
+stdin.
 
   workflow-chain-pack  a workflow, or {"name", "version", "workflows": […]}
   prompt-template      {"templateId", "version", "kind", "text", "variables"…}

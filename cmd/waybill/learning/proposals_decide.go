@@ -23,12 +23,12 @@ import (
 // proposalsApproveLong is what 'waybill proposals approve --help' prints above
 // the usage.
 const proposalsApproveLong = `Approve the current revision of a proposal. The command shows the proposal and what it
-would replace, then asks for confirmation. A later revision voids the approval. Nothing is
-installed.
+would replace, then asks for confirmation. A later revision voids the approval. Nothing
+is installed.
 
 Approvals cannot be automated: approving requires a terminal and the role that the
-configuration names (proposalsApproverRole); no flag confirms it, and agents are refused.
-With a quorum above one, that many different people must approve.`
+configuration names (proposalsApproverRole); no flag confirms it, and agents are
+refused. With a quorum above one, that many different people must approve.`
 
 // newProposalsApprove returns "proposals approve". It requires a person at a
 // terminal who has the role that the configuration names. No flag confirms the

@@ -22,8 +22,8 @@ func newProposalsList(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List proposals",
-		Long: `List the proposals of the store, or of the workspace that --workspace names, newest first.
-STATE is draft, revised, applied, rejected or archived.`,
+		Long: `List the proposals of the store, or of the workspace that --workspace names, newest
+first. STATE is draft, revised, applied, rejected or archived.`,
 		Example: "  waybill proposals list\n  waybill proposals list --state draft --kind prompt-template --json",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -32,8 +32,8 @@ func newBundleShow(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show FILE",
 		Short: "Show the runs in a bundle",
-		Long: `Show the runs of a bundle as 'waybill runs show' would show them, and the facts about the
-bundle: its head, when it was exported, and whether it was salvaged or redacted.`,
+		Long: `Show the runs of a bundle as 'waybill runs show' would show them, and the facts about
+the bundle: its head, when it was exported, and whether it was salvaged or redacted.`,
 		Example: "  waybill bundle show build.bundle.json\n  waybill bundle show - < build.bundle.json",
 		Args:    cli.Exactly("FILE or -"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -26,15 +26,15 @@ import (
 )
 
 // exportLong is what 'waybill export --help' prints above the usage.
-const exportLong = `Export a session to one file, a bundle: its log, the workflows that its runs are pinned to,
-all snapshots and artifacts that it refers to, and their digests. 'waybill import' adds the
-session to another store, where it can continue; 'waybill bundle show' inspects the file.
-The store is not changed. Tokens are not exported.
+const exportLong = `Export a session to one file, a bundle: its log, the workflows that its runs are pinned
+to, all snapshots and artifacts that it refers to, and their digests. 'waybill import'
+adds the session to another store, where it can continue; 'waybill bundle show' inspects
+the file. The store is not changed. Tokens are not exported.
 
-A damaged session is refused; --salvage exports the valid part before the damage, and the
-bundle records that. --redact removes text that looks like a secret (keys, tokens,
-passwords): the digests change, so a redacted bundle is another history than the session.
-Workflows are never redacted, since runs are pinned to them by their digests.`
+A damaged session is refused; --salvage exports the valid part before the damage, and
+the bundle records that. --redact removes text that looks like a secret (keys, tokens,
+passwords): the digests change, so a redacted bundle is another history than the
+session. Workflows are never redacted, since runs are pinned to them by their digests.`
 
 // exportInput has the values of the flags of export.
 type exportInput struct {

@@ -20,10 +20,11 @@ import (
 const importLong = `Import the session of a bundle into the store. The bundle is checked completely before
 anything is written, and an interrupted import leaves no partial session.
 
-A session that exists already is compared with the bundle and not changed: it is the same,
-ahead of the bundle, or behind it. A session with the same id and a different history is
-imported under new ids, and so is every session with --as-new. Imports are idempotent.
-Approvals of steps that were given in another store are shown but not valid here.`
+A session that exists already is compared with the bundle and not changed: it is the
+same, ahead of the bundle, or behind it. A session with the same id and a different
+history is imported under new ids, and so is every session with --as-new. Imports are
+idempotent. Approvals of steps that were given in another store are shown but not valid
+here.`
 
 // NewImport returns the command "import". The bundle is checked completely before
 // anything is written, and the session appears in the store atomically.

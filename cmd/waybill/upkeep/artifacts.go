@@ -10,13 +10,13 @@ import (
 
 // artifactsEraseLong is what 'waybill artifacts erase --help' prints above the
 // usage.
-const artifactsEraseLong = `Remove the bytes of an artifact permanently, for example because it contains a secret. The
-logs keep its kind, length and digest; who erased it, when and why is recorded. The
-artifact is removed from every session of the store, and the same bytes are not stored if
-they are submitted again. Copies outside of this store, such as exported bundles, are not
-changed.
+const artifactsEraseLong = `Remove the bytes of an artifact permanently, for example because it contains a secret.
+The logs keep its kind, length and digest; who erased it, when and why is recorded. The
+artifact is removed from every session of the store, and the same bytes are not stored
+if they are submitted again. Copies outside of this store, such as exported bundles, are
+not changed.
 
-A terminal is asked for confirmation; without a terminal --yes is required.`
+At a terminal the command asks for confirmation; elsewhere --yes is required.`
 
 // NewArtifacts returns the command "artifacts" with its one subcommand.
 func NewArtifacts(a *cli.App) *cobra.Command {

@@ -17,10 +17,10 @@ import (
 )
 
 // auditLong is what 'waybill audit --help' prints above the usage.
-const auditLong = `The audit log records decisions about a store: approvals, canceled runs, autonomy overrides,
-trusted commands, deletions, cleanups, repairs, imports, annotations and proposals. An
-action is recorded before it is executed, and its outcome afterwards. Secrets are removed
-from reasons. The commands below only read the log.`
+const auditLong = `The audit log records decisions about a store: approvals, canceled runs, autonomy
+overrides, trusted commands, deletions, cleanups, repairs, imports, annotations and
+proposals. An action is recorded before it is executed, and its outcome afterwards.
+Secrets are removed from reasons. The commands below only read the log.`
 
 // NewAudit returns the command "audit" with its subcommands. Both only read.
 func NewAudit(a *cli.App) *cobra.Command {
@@ -30,11 +30,11 @@ func NewAudit(a *cli.App) *cobra.Command {
 
 // auditListLong is what 'waybill audit list --help' prints above the usage. The
 // actions are listed from the closed set, so that none can be missing.
-var auditListLong = `List the recorded actions, latest last: time, actor, action, target and outcome. An action
-without an outcome was interrupted, or is in progress.
+var auditListLong = `List the recorded actions, latest last: time, actor, action, target and outcome. An
+action without an outcome was interrupted, or is in progress.
 
---since takes a date (2006-01-02), a time (2006-01-02T15:04:05Z) or a duration before now
-(36h, 7d, 2w).
+--since takes a date (2006-01-02), a time (2006-01-02T15:04:05Z) or a duration before
+now (36h, 7d, 2w).
 
 ` + terminal.Wrap("ACTION is one of "+actionWords()+".", page.HelpWidth)
 
@@ -73,7 +73,7 @@ func newAuditList(a *cli.App) *cobra.Command {
 			}
 			return cli.Show(a, cmd, "audit",
 				func(ctx context.Context, o *cli.Store) (engine.AuditTrail, error) { return o.AuditList(ctx, q) },
-				func(p *page.Page, trail engine.AuditTrail) { showAuditTrail(p, trail, q != engine.AuditQuery{}) })
+				func(p *page.Page, list engine.AuditTrail) { showAuditList(p, list, q != engine.AuditQuery{}) })
 		},
 	}
 	f := cmd.Flags()

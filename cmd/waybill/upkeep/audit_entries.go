@@ -16,28 +16,28 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// showAuditTrail prints a line for each action. filtered reports that the caller
+// showAuditList prints a line for each action. filtered reports that the caller
 // selected some actions only, so that an empty list does not mean an empty log.
 // If the log could not be read completely, the findings are printed below.
-func showAuditTrail(p *page.Page, trail engine.AuditTrail, filtered bool) {
+func showAuditList(p *page.Page, list engine.AuditTrail, filtered bool) {
 	day, width := "", 0
-	for _, e := range trail.Entries {
+	for _, e := range list.Entries {
 		// Actors are padded to one column, up to a maximum width.
 		width = max(width, min(terminal.TextWidth(render.ActorAndKind(e.Actor)), render.ActorWidthMax))
 	}
-	for _, e := range trail.Entries {
+	for _, e := range list.Entries {
 		day = showAuditEntry(p, day, width, e)
 	}
 	switch {
-	case len(trail.Entries) > 0:
+	case len(list.Entries) > 0:
 	case filtered:
 		p.Line("No matching actions.")
 	default:
 		p.Line("No actions are recorded yet.")
 	}
-	if !trail.Complete {
+	if !list.Complete {
 		p.Text(p.Warn("! "), "The audit log could not be read completely; actions may be missing:")
-		showAuditFindings(p, trail.Findings)
+		showAuditFindings(p, list.Findings)
 	}
 }
 
@@ -78,7 +78,7 @@ var auditVerbs = map[audit.Action][2]string{
 	audit.Override:   {"set full_auto_never_stop for", "set full_auto_never_stop for"},
 	audit.Repair:     {"repaired", "repair"},
 	audit.Keep:       {"kept", "keep"},
-	audit.Delete:     {"moved to the trash", "move to the trash"},
+	audit.Delete:     {"deleted", "delete"},
 	audit.Restore:    {"restored", "restore"},
 	audit.EmptyTrash: {"emptied the trash of", "empty the trash of"},
 	audit.GC:         {"cleaned up", "clean up"},

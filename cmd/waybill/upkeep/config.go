@@ -16,8 +16,8 @@ import (
 
 // configLong is the first paragraph of the help of 'waybill config'; the keys
 // follow.
-const configLong = `The configuration of a store is a set of keys, stored in the store itself. 'waybill config
-set' changes a key; other keys than these are refused.
+const configLong = `The configuration of a store is a set of keys, stored in the store itself. Change one
+with 'waybill config set KEY VALUE'; other keys than these are refused.
 
 `
 
@@ -79,8 +79,8 @@ func newConfigSet(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "set KEY VALUE",
 		Short: "Change one key of the configuration",
-		Long: `Set a key to a value. The value is validated first. With --reset instead of VALUE the key
-is reset to its default. 'waybill config --help' lists the keys.`,
+		Long: `Set a key to a value. The value is validated first. With --reset instead of VALUE the
+key is reset to its default. 'waybill config --help' lists the keys.`,
 		Example: "  waybill config set lockWaitMs 10000\n  waybill config set agentMaxAutonomy guided\n" +
 			"  waybill config set lockWaitMs --reset",
 		Args: cli.AtMost("KEY", "VALUE"),

@@ -21,8 +21,8 @@ the terminal, and the integrity of the newest sessions. --full verifies all sess
 Nothing is repaired. Locks and renames are tried in a temporary directory, inside the
 store if it exists, else in the nearest existing directory; it is removed afterwards.
 
-Exit status: 0 when no check failed, 1 when a check failed, 5 when stored data is damaged.
-Warnings do not change the exit status.`
+Exit status: 0 when no check failed, 1 when a check failed, 5 when stored data is
+damaged. Warnings do not change the exit status.`
 
 // NewDoctor returns the command "doctor". It collects facts about the machine and
 // the store, and package doctor turns them into checks. Nothing is repaired;

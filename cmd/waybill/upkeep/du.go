@@ -8,13 +8,14 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/log/manifest"
 )
 
 // duLong is what 'waybill du --help' prints above the usage.
-const duLong = `Show the disk usage of a store: each session, largest first, with the size of its log and
-of the objects that only it refers to; objects by kind; every directory. Workflows and
-snapshots that several sessions share are counted as SHARED, since deleting one of the
-sessions does not free them. Nothing is changed.`
+const duLong = `Show the disk usage of a store: each session, largest first, with the size of its log
+and of the objects that only it refers to; objects by kind; every directory. Workflows
+and snapshots that several sessions share are counted as SHARED, since deleting one of
+the sessions does not free them. Nothing is changed.`
 
 // NewDU returns the command "du". The sizes are measured at each call and not
 // cached. The document always lists every session; --all affects the text only.
@@ -40,6 +41,15 @@ func NewDU(a *cli.App) *cobra.Command {
 // duRowsMax is how many sessions the table lists without --all. The help of --all
 // states it.
 const duRowsMax = 20
+
+// objectNoun returns the noun for an object of a kind, which takes a plural s. The
+// kind is a noun itself except for installed artifacts.
+func objectNoun(kind manifest.ObjectKind) string {
+	if kind == manifest.Installed {
+		return "installed artifact"
+	}
+	return string(kind)
+}
 
 // showUsage prints three tables: sessions with their logs and objects, objects by
 // kind with the size of unreferenced ones, and directories. An object that
@@ -79,7 +89,7 @@ func showUsage(a *cli.App, u engine.Usage, all bool, p *page.Page) {
 	// the trash they are what gc can remove.
 	unused := int64(0)
 	for _, o := range u.Objects {
-		rows = append(rows, []page.Cell{{Text: string(o.Kind) + "s"}, {Text: page.Itoa(int(o.Count))},
+		rows = append(rows, []page.Cell{{Text: objectNoun(o.Kind) + "s"}, {Text: page.Itoa(int(o.Count))},
 			{Text: page.Size(o.Bytes)},
 			{Text: page.Size(o.Unused.Bytes)}})
 		unused += o.Unused.Bytes

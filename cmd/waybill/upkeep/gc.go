@@ -12,10 +12,11 @@ import (
 )
 
 // gcLong is what 'waybill gc --help' prints above the usage.
-const gcLong = `List what can be removed from the store, and remove it with --apply. Sessions without new
-events for retentionDays are moved to the trash. Removed permanently are sessions that
-have been in the trash for trashDays, objects (snapshots, workflows, artifacts) that no log
-refers to, and files of interrupted writes. Both periods are keys of the configuration.
+const gcLong = `List what can be removed from the store, and remove it with --apply. Sessions without
+new events for retentionDays are moved to the trash. Removed permanently are sessions
+that have been in the trash for trashDays, objects (snapshots, workflows, artifacts)
+that no log refers to, and files of interrupted writes. Both periods are keys of the
+configuration.
 
 If a part of the store is damaged or has an unknown version, its references are unknown:
 nothing is removed, and --apply ends with exit status 5.`
@@ -140,7 +141,7 @@ func showRemovals(a *cli.App, r engine.GCReport, p *page.Page) {
 	}
 	// One row per kind and reason; the engine has added them up.
 	for _, o := range r.Objects {
-		p.Line("%s %s  %s", p.Bold(page.Plural(int(o.Count), string(o.Kind))), removalTexts[o.Reason],
+		p.Line("%s %s  %s", p.Bold(page.Plural(int(o.Count), objectNoun(o.Kind))), removalTexts[o.Reason],
 			p.Dim(page.Size(o.Bytes)))
 	}
 	if n := len(r.Leftover); n > 0 {

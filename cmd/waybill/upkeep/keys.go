@@ -13,9 +13,9 @@ import (
 )
 
 // keysLong is what 'waybill keys --help' prints above the usage.
-const keysLong = `Tokens are signed with keys that are stored in the store and never leave it. New tokens are
-signed with the current key; tokens of the previous key are accepted as well. Keys are
-named by fingerprints, from which a key cannot be derived.`
+const keysLong = `Tokens are signed with keys that are stored in the store and never leave it. New tokens
+are signed with the current key; tokens of the previous key are accepted as well. Keys
+are named by fingerprints, from which a key cannot be derived.`
 
 // NewKeys returns the command "keys" with its subcommands (docs/design.md#tokens).
 // Keys are named by fingerprints; no command prints a key.
@@ -43,14 +43,15 @@ func newKeysList(a *cli.App) *cobra.Command {
 }
 
 // rotateLong is what 'waybill keys rotate --help' prints above the usage.
-const rotateLong = `Create a new key, which signs new tokens. The current key becomes the previous key, and its
-tokens remain valid. Tokens of the key that was the previous one until now become invalid.
+const rotateLong = `Create a new key, which signs new tokens. The current key becomes the previous key, and
+its tokens remain valid. Tokens of the key that was the previous one until now become
+invalid.
 
 If the keyring is missing, damaged or readable by other users, it is replaced by a new
-one: all tokens become invalid, and the old keyring is moved to the quarantine. No run is
-lost: 'waybill continue --run RUN' requires no token and returns new ones.
+one: all tokens become invalid, and the old keyring is moved to the quarantine. No run
+is lost: 'waybill continue --run RUN' requires no token and returns new ones.
 
-A terminal is asked for confirmation; without a terminal --yes is required. --if-current
+At a terminal the command asks for confirmation; elsewhere --yes is required. --if-current
 names the key to replace: if another key is current, nothing is changed.`
 
 // newKeysRotate returns "keys rotate". --if-current makes it safe to repeat: a key

@@ -15,20 +15,22 @@ import (
 )
 
 // repairLong is what 'waybill repair --help' prints above the usage.
-const repairLong = `Move damaged data to the quarantine, so that its session can continue from the valid part.
-Without --apply nothing is changed: the plan is shown, with the events that would be lost.
+const repairLong = `Move damaged data to the quarantine, so that its session can continue from the valid
+part. Without --apply nothing is changed: the plan is shown, with the events that would
+be lost.
 
 A log is cut after its last valid entry. Everything after that moves to the directory
 quarantine/ of the store, with a note of who repaired it and when; a session without a
-valid beginning moves there completely. Configuration and trust files that cannot be read
-move there too, and the defaults apply. Nothing is deleted or reconstructed: for missing
-files the possible sources of a copy are shown. Tokens of removed steps are refused;
-'waybill continue --run RUN' continues a run without one.
+valid beginning moves there completely. Configuration and trust files that cannot be
+read move there too, and the defaults apply. Nothing is deleted or reconstructed: for
+missing files the possible sources of a copy are shown. Tokens of removed steps are
+refused; 'waybill continue --run RUN' continues a run without one.
 
-With --apply a terminal is asked for confirmation; without a terminal --yes is required.
+With --apply the command asks for confirmation at a terminal; elsewhere --yes is
+required.
 
-Exit status: 0 when nothing is damaged or all damage was repaired; 3 when a repair requires
---apply; 5 when some damage cannot be repaired.`
+Exit status: 0 when nothing is damaged or all damage was repaired; 3 when a repair
+requires --apply; 5 when some damage cannot be repaired.`
 
 // NewRepair returns the command "repair". Without --apply it only shows the plan.
 // A store with a damaged store.json cannot be repaired, since that file

@@ -12,14 +12,14 @@ import (
 
 // sessionsDeleteLong is what 'waybill sessions delete --help' prints above the
 // usage.
-const sessionsDeleteLong = `Move sessions to the trash, each with all of its runs. Deleted sessions are only listed by
-'waybill sessions list --trash'. 'waybill sessions restore' undoes the deletion; 'waybill
-gc --apply' removes sessions permanently after trashDays of the configuration. A session
-that is kept, or that another process writes to, is refused.
+const sessionsDeleteLong = `Move sessions to the trash, each with all of its runs. Deleted sessions are only listed
+by 'waybill sessions list --trash'. 'waybill sessions restore' undoes the deletion;
+'waybill gc --apply' removes sessions permanently after trashDays of the configuration.
+A session that is kept, or that another process writes to, is refused.
 
 --empty-trash permanently removes the sessions that are in the trash now.
 
-A terminal is asked for confirmation; without a terminal --yes is required.`
+At a terminal the command asks for confirmation; elsewhere --yes is required.`
 
 // deleteInput has the values of the flags of delete. reason is rejected together
 // with emptyTrash, since deleted sessions have a reason already.

@@ -12,8 +12,8 @@ import (
 
 // sessionsKeepLong is what 'waybill sessions keep --help' prints above the
 // usage.
-const sessionsKeepLong = `Protect a session from 'waybill gc' and 'waybill sessions delete', regardless of its age.
---off removes the protection. Who changed it, when and why is recorded.`
+const sessionsKeepLong = `Protect a session from 'waybill gc' and 'waybill sessions delete', regardless of its
+age. --off removes the protection. Who changed it, when and why is recorded.`
 
 // newSessionsKeep returns "sessions keep". A kept session is neither expired by gc
 // nor deleted; --off ends that. A call that repeats the current state changes

@@ -17,9 +17,9 @@ func newSessionsRestore(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "restore SESSION|RUN",
 		Short: "Restore a session from the trash",
-		Long: `Move a session out of the trash, unchanged. The argument is its id, one of its runs, or the
-name in the JSON document of 'waybill sessions list'. If several deleted sessions have the
-same id, the one that was deleted last is restored.`,
+		Long: `Move a session out of the trash, unchanged. The argument is its id, one of its runs, or
+the name in the JSON document of 'waybill sessions list'. If several deleted sessions
+have the same id, the one that was deleted last is restored.`,
 		Example: "  waybill sessions restore k3j2a7\n  waybill sessions list --trash",
 		Args:    cli.Exactly("SESSION or RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {

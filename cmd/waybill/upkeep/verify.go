@@ -34,15 +34,16 @@ func NewVerify(a *cli.App) *cobra.Command {
 		Use:     "verify [SESSION|RUN]",
 		GroupID: cli.GroupLook,
 		Short:   "Verify the integrity of the store or a session",
-		Long: `Read the whole store and check every digest, the hash chain of every log, every reference
-between events, and every file that an event refers to. Nothing is changed or repaired.
-With SESSION or RUN only that session is checked, and the head of its log is shown.
+		Long: `Read the whole store and check every digest, the hash chain of every log, every
+reference between events, and every file that an event refers to. Nothing is changed or
+repaired. With SESSION or RUN only that session is checked, and the head of its log is
+shown.
 
---digests hashes every file without decoding it: faster, and sufficient to detect changed
-bytes.
+--digests hashes every file without decoding it: faster, and sufficient to detect
+changed bytes.
 
-A log that was cut at its end cannot be detected without an older head. Keep heads outside
-of the store and pass one with --expect-head; the log may have grown since.
+A log that was cut at its end cannot be detected without an older head. Keep heads
+outside of the store and pass one with --expect-head; the log may have grown since.
 
 Exit status: 0 without errors, 5 when data was lost or changed. Warnings, such as the
 remains of an interrupted write, do not change the exit status.`,
