@@ -99,7 +99,8 @@ func TestApproveProposalAtTerminal(t *testing.T) {
 	s = sit(t, dir, 80, "proposals", "approve", name)
 	s.sees("✓ Approved already: Check before release.")
 	s.leaves(0)
-	if text := p.runPiped(0, "proposals", "apply", name); !strings.Contains(text, "✓ Installed: Check before release.") {
+	if text := p.runPiped(0, "proposals", "apply", name); !strings.Contains(text,
+		"✓ Installed: Check before release.") {
 		t.Errorf("%s", text)
 	}
 	text := p.runPiped(0, "proposals", "get", name, "--history")
@@ -262,7 +263,8 @@ func TestLargeArtifactIsCutOnlyInGet(t *testing.T) {
 	for range 60 {
 		steps += `{"id":"s` + string(rune('a'+len(steps)%26)) + `","title":"T","prompt":"p"},`
 	}
-	p.writeFile("big.json", strings.Replace(strings.Replace(checkProposal, `[{"id":"look"`, `[`+steps+`{"id":"the-end"`, 1),
+	p.writeFile("big.json", strings.Replace(
+		strings.Replace(checkProposal, `[{"id":"look"`, `[`+steps+`{"id":"the-end"`, 1),
 		"Check before release", "Very big", 1))
 	name := p.createProposal("big.json")
 	s := sit(t, dir, 50, "proposals", "get", name)

@@ -97,7 +97,8 @@ func TestInstalledBytesAreProposedBytes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for what, got := range map[string][]byte{"revise": revised, "apply": applied, "get": current, "the file": stored} {
+		for what, got := range map[string][]byte{"revise": revised, "apply": applied, "get": current,
+			"the file": stored} {
 			if !bytes.Equal(got, want.JCS()) {
 				t.Errorf("%s has\n%s\nbut the proposed artifact is\n%s", what, got, want.JCS())
 			}
