@@ -107,6 +107,7 @@ var plainExceptions = struct {
 		"Me¦nd the cause and let 'waybill run":           "a suggested fix, stored in events",
 		"Look at what is th¦ere":                         "the workflow to start from, in golden stores",
 		"these are th¦ere already":                       "a recovery text: answers about one log keep their bytes",
+		"No¦body sa¦id how brown.":                       "a blocker of another program, in testdata/foreign",
 		"me¦nd@0":                                        "the id of a loop in the workflow of the second verifier",
 	},
 }

@@ -18,7 +18,7 @@ type Logs interface {
 	// Read verifies a log from a known head on (the zero Head: from its beginning) and passes each
 	// committed segment to v, in order. It takes no lock. Damage is read again under the shared
 	// lock before it is reported (docs/design.md#reading): v is reset, and that reading starts at
-	// the zero Head whatever r.From was. A log that does not exist reads as empty and healthy.
+	// the zero Head for every r.From. A log that does not exist reads as empty and healthy.
 	// manifest.ErrNotOnChain: r.From is not on the log's chain. Other errors come from the
 	// operating system or from v; problems of the stored bytes are in the verdict.
 	Read(ctx context.Context, r Reading, v Visitor) (manifest.Verdict, error)

@@ -58,7 +58,7 @@ type LogRoot struct {
 	Owner   string // session or store id
 	Session id.Session
 	Name    string // of a side log; "" for a session's own log
-	Trash   string // name of the session in the trash, "" if it is not there
+	Trash   string // name of the session in the trash, "" if it is not in the trash
 }
 
 // Sized is an object with the size of its file in bytes. Erased reports that a tombstone exists

@@ -30,13 +30,13 @@ func TestAnnotationsHaveAuditLines(t *testing.T) {
 	n.want("annotate retract", "")
 	list, err := n.g.AuditList(context.Background(), engine.AuditQuery{})
 	must(t, err)
-	said, taken := list.Entries[0], list.Entries[1]
-	if said.Actor.Ref != "ada" || said.AtMs != by ||
-		said.Target != (audit.Target{Kind: audit.OfRun, ID: a.Session.RunID.String()}) ||
-		said.Details["annotationId"] != made.AnnotationID.String() || said.Details["signal"] != "correction" ||
-		said.Details["nodeId"] != a.NodeID.String() ||
-		said.Source == nil || said.Source.Log != "annotations" || said.Source.SessionID != a.Session.SessionID {
-		t.Errorf("%+v", said)
+	annotated, taken := list.Entries[0], list.Entries[1]
+	if annotated.Actor.Ref != "ada" || annotated.AtMs != by ||
+		annotated.Target != (audit.Target{Kind: audit.OfRun, ID: a.Session.RunID.String()}) ||
+		annotated.Details["annotationId"] != made.AnnotationID.String() || annotated.Details["signal"] != "correction" ||
+		annotated.Details["nodeId"] != a.NodeID.String() ||
+		annotated.Source == nil || annotated.Source.Log != "annotations" || annotated.Source.SessionID != a.Session.SessionID {
+		t.Errorf("%+v", annotated)
 	}
 	if taken.Reason != "it was wrong" || taken.Details["annotationId"] != made.AnnotationID.String() {
 		t.Errorf("%+v", taken)

@@ -122,13 +122,13 @@ func (r annotationCase) state(t *testing.T, f *crashfs.FS) (state string, ok boo
 		t.Errorf("verify: %v, %v, %+v, %+v", err, verifyErr, v, sum)
 		return "", false
 	}
-	trail, err := g.AuditList(ctx, engine.AuditQuery{})
-	if err != nil || !trail.Complete {
-		t.Errorf("audit: %v, %+v", err, trail)
+	auditLines, err := g.AuditList(ctx, engine.AuditQuery{})
+	if err != nil || !auditLines.Complete {
+		t.Errorf("audit: %v, %+v", err, auditLines)
 		return "", false
 	}
 	var lines []string
-	for _, e := range trail.Entries { // written or not: a reader completes them
+	for _, e := range auditLines.Entries { // written or not: a reader completes them
 		lines = append(lines, string(e.Action)+e.Details["annotationId"])
 	}
 	if !maps.Equal(ownFiles(f, r.at.Session), r.own) {

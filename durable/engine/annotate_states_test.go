@@ -39,9 +39,9 @@ func TestAnAnnotationIsSupersededOrRetractedOnce(t *testing.T) {
 	absent := feedback.Annotation{AnnotationID: id.NewAnnotation(id.Seed{0xee})}
 	before := n.log(a.Session.SessionID)
 	refused("supersede twice", supersede(first), fault.ValidationError, second.AnnotationID.String()+
-		" stands in its place")
+		" superseded it")
 	refused("retract what was superseded", retract(first), fault.ValidationError, second.AnnotationID.String()+
-		" stands in its place")
+		" superseded it")
 	for name, of := range map[string]feedback.Annotation{"another run's": elsewhere, "an unknown one": absent} {
 		refused("supersede "+name, supersede(of), fault.AnnotationNotFound, of.AnnotationID.String())
 		refused("retract "+name, retract(of), fault.AnnotationNotFound, of.AnnotationID.String())
@@ -168,7 +168,7 @@ func TestStoresRevealNothingOfEachOther(t *testing.T) {
 	}
 	before := snapshotOf(t, mine.dir)
 	for name, call := range calls {
-		said := func(at engine.Position, of id.Annotation) string {
+		supersededMessage := func(at engine.Position, of id.Annotation) string {
 			err := call(at, of)
 			if fault.ExitOf(err) != fault.ExitNotFound {
 				t.Errorf("%s: %v", name, err)
@@ -179,12 +179,12 @@ func TestStoresRevealNothingOfEachOther(t *testing.T) {
 			}
 			return text
 		}
-		if got, want := said(b.Position(), foreign.AnnotationID), said(unknown, none); got != want {
+		if got, want := supersededMessage(b.Position(), foreign.AnnotationID), supersededMessage(unknown, none); got != want {
 			t.Errorf("%s: the answer about an id of another store is\n%s\nand about an unknown id\n%s", name, got, want)
 		}
 	}
 	if string(snapshotOf(t, mine.dir)) != string(before) {
-		t.Error("asking for what is not there left something behind")
+		t.Error("a request for an unknown run left files behind")
 	}
 }
 

@@ -61,11 +61,11 @@ func auditOf(t *testing.T, f *crashfs.FS) (out auditState) {
 		t.Error(err)
 	}
 	out.trusted = len(list.Entries) > 0
-	trail, err := g.AuditList(context.Background(), engine.AuditQuery{})
-	if err != nil || !trail.Complete {
-		t.Errorf("the audit log cannot be read: %v, %+v", err, trail)
+	auditLines, err := g.AuditList(context.Background(), engine.AuditQuery{})
+	if err != nil || !auditLines.Complete {
+		t.Errorf("the audit log cannot be read: %v, %+v", err, auditLines)
 	}
-	for _, e := range trail.Entries {
+	for _, e := range auditLines.Entries {
 		switch e.Action {
 		case audit.Trust:
 			out.trust = append(out.trust, e.Outcome)

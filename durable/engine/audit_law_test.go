@@ -112,7 +112,7 @@ func (p *auditSimulation) tamperWithCache() {
 	}
 }
 
-// TestCompletionIsIdempotent: in whatever order and by whichever process the audit log is
+// TestCompletionIsIdempotent: in any order and by any process, the audit log is
 // completed, after any number of calls that died before their line, and with any content of the
 // cache: in the end every fact has one line, and nothing else has one.
 func TestCompletionIsIdempotent(t *testing.T) {

@@ -29,10 +29,10 @@ type AuditTrail struct {
 }
 
 // AuditList returns the recorded acts. Facts whose lines are not written yet
-// are included: a reader completes the trail in memory from all other logs,
+// are included: a reader completes the history in memory from all other logs,
 // read from their beginnings, so that no cache can hide an entry
 // (docs/design.md#side-logs). It appends nothing. Logs that cannot be read make
-// the trail incomplete and are named in Findings.
+// the history incomplete and are named in Findings.
 func (g *Engine) AuditList(ctx context.Context, q AuditQuery) (AuditTrail, error) {
 	out := AuditTrail{Entries: []projections.AuditEntry{}, Complete: true, Findings: []manifest.Finding{}}
 	read, err := g.readAudit(ctx)
@@ -43,14 +43,14 @@ func (g *Engine) AuditList(ctx context.Context, q AuditQuery) (AuditTrail, error
 	out.Findings = append(out.Findings, read.verdict.Findings...)
 	for _, s := range read.logs {
 		for _, f := range s.facts {
-			read.trail.Complete(f)
+			read.history.Complete(f)
 		}
 		if s.finding != nil {
 			out.Complete = false
 			out.Findings = append(out.Findings, *s.finding)
 		}
 	}
-	for _, e := range read.trail.Newest() {
+	for _, e := range read.history.Newest() {
 		if e.AtMs >= q.SinceMs && (q.Action == "" || q.Action == e.Action) {
 			out.Entries = append(out.Entries, e)
 		}
@@ -64,12 +64,12 @@ func (g *Engine) AuditList(ctx context.Context, q AuditQuery) (AuditTrail, error
 // auditContents is the audit log with the facts of all other logs.
 type auditContents struct {
 	log     manifest.Log
-	trail   *projections.AuditTrail
+	history *projections.AuditTrail
 	verdict manifest.Verdict
 	logs    []auditedLog
 }
 
-// auditedLog is a log with facts, as read for the audit trail.
+// auditedLog is a log with facts, as read for the audit history.
 type auditedLog struct {
 	root     string
 	facts    []projections.AuditFact
@@ -86,8 +86,8 @@ func (g *Engine) readAudit(ctx context.Context) (*auditContents, error) {
 	if err != nil || store.IsZero() {
 		return nil, err
 	}
-	out := &auditContents{log: auditLog(store), trail: projections.NewAuditTrail(auditLog(store))}
-	if out.verdict, err = g.Logs.Read(ctx, ports.Reading{Log: out.log}, out.trail); err != nil {
+	out := &auditContents{log: auditLog(store), history: projections.NewAuditTrail(auditLog(store))}
+	if out.verdict, err = g.Logs.Read(ctx, ports.Reading{Log: out.log}, out.history); err != nil {
 		return nil, err
 	}
 	all, err := g.auditedLogs(ctx, store)

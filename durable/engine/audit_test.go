@@ -107,10 +107,10 @@ func (w *fixture) verified() string {
 	return strings.Join(out, " ")
 }
 
-func (w *fixture) want(trail, findings string) {
+func (w *fixture) want(wantLines, findings string) {
 	w.Helper()
-	if got := w.auditTrail(); got != trail {
-		w.Errorf("on record: %q, want %q", got, trail)
+	if got := w.auditTrail(); got != wantLines {
+		w.Errorf("on record: %q, want %q", got, wantLines)
 	}
 	if got := w.verified(); got != findings {
 		w.Errorf("findings: %q, want %q", got, findings)
@@ -255,7 +255,7 @@ func TestRecordingCreatesNoStore(t *testing.T) {
 		t.Error(was, err)
 	}
 	if _, err := os.Stat(w.dir); err == nil {
-		t.Error("taking back nothing made a store")
+		t.Error("revoking nothing created a store")
 	}
 	cmd := w.compiled(withCommands)
 	if _, err := s.Trust(ctx, w.person("ada"), cmd); err != nil {

@@ -47,7 +47,7 @@ func (g *Engine) verifyAudit(ctx context.Context) ([]manifest.Finding, manifest.
 // a warning, because the next writer adds it; a line without a fact is an error
 // unless a recorded act explains the loss.
 func (g *Engine) auditFindings(ctx context.Context, read *auditContents) []manifest.Finding {
-	out := slices.Concat(read.verdict.Findings, read.trail.Findings)
+	out := slices.Concat(read.verdict.Findings, read.history.Findings)
 	rows := map[string]auditedLog{}
 	facts := map[id.Event][]projections.AuditFact{}
 	for _, s := range read.logs {
@@ -57,7 +57,7 @@ func (g *Engine) auditFindings(ctx context.Context, read *auditContents) []manif
 			facts[f.Source.EventID] = append(facts[f.Source.EventID], f)
 		}
 		for _, f := range s.facts {
-			if !read.trail.Has(f) {
+			if !read.history.Has(f) {
 				missing++
 			}
 		}
@@ -71,7 +71,7 @@ func (g *Engine) auditFindings(ctx context.Context, read *auditContents) []manif
 		}
 	}
 	explained := g.lossExplainer(ctx, read)
-	for _, e := range read.trail.Entries {
+	for _, e := range read.history.Entries {
 		// Acts have no source; a line must match its fact in all members.
 		if e.Source == nil || slices.ContainsFunc(facts[e.Source.EventID], func(f projections.AuditFact) bool {
 			return f.Source == *e.Source && f.Action == e.Action && f.Target == e.Target
@@ -99,7 +99,7 @@ func (g *Engine) auditFindings(ctx context.Context, read *auditContents) []manif
 // or be an older copy that was restored.
 func (g *Engine) lossExplainer(ctx context.Context, read *auditContents) func(from audit.Source, exists bool) bool {
 	acted := map[audit.Action]map[string]bool{}
-	for _, e := range read.trail.Entries {
+	for _, e := range read.history.Entries {
 		if acted[e.Action] == nil {
 			acted[e.Action] = map[string]bool{}
 		}

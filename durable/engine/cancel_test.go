@@ -140,7 +140,7 @@ func TestACompleteRunIsNotCancelled(t *testing.T) {
 	at := a.Position()
 	at.Run = id.NewRun(id.Seed{99})
 	if _, err := w.cancel(&performerStub{}, at, engine.CancelRequest{}); fault.CodeOf(err) != fault.RunNotFound {
-		t.Errorf("a run that is not there: %v", err)
+		t.Errorf("an unknown run: %v", err)
 	}
 }
 

@@ -96,7 +96,7 @@ func TestBlockedReplayKeepsItsBlockers(t *testing.T) {
 		t.Fatalf("%+v", b)
 	}
 	if got := text(t, w.must(a, note("no"))); got != want {
-		t.Fatalf("after the run went on:\n%s\n%s", got, want)
+		t.Fatalf("after the run continued:\n%s\n%s", got, want)
 	}
 }
 

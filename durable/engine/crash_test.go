@@ -89,7 +89,7 @@ func useCases(t *testing.T) []useCase {
 	full := advance.Request{Notes: "done", Context: set("more", "x"),
 		Artifacts: []advance.Artifact{advance.JSONArtifact(set("kind", "report"))}}
 	return []useCase{
-		{"start in a store that is not there", empty, startCall(w), 0, 0},
+		{"start in a store that does not exist", empty, startCall(w), 0, 0},
 		{"continue: advanced, with all that can come with it", started.Revive(), continueCall(a, full), 1, 0},
 		{"continue: blocked", started.Revive(), continueCall(a, note("not yet")), 1, 0},
 		{"checkpoint", started.Revive(), point, 1, 0},

@@ -148,7 +148,7 @@ func TestApprovalsOfRevisions(t *testing.T) {
 	if _, err := r.approveAs(p, r.person("cyd"), true)(); err != nil {
 		t.Fatal(err)
 	}
-	done, err := r.apply(p, "anybody")
+	done, err := r.apply(p, "unlisted")
 	if err != nil || done.Proposal.State != proposal.StateApplied || done.Proposal.Activation.ApprovalID == nil {
 		t.Fatalf("%+v, %v", done, err)
 	}

@@ -104,7 +104,7 @@ func TestSalvageExportsUpToTheFirstMissingObject(t *testing.T) {
 			t.Errorf("%s: the label is %+v", name, out.Salvage)
 		}
 		if out.Events > l.at || out.Events < int64(first) || tt.nth == 2 && out.Events == int64(first) {
-			t.Errorf("%s: %d events were salvaged; event %d is the first to go, %d were there at first", name,
+			t.Errorf("%s: %d events were salvaged; event %d is the first lost one, %d existed before", name,
 				out.Events, l.at, first)
 		}
 		if got := take(t, newFixture(t).g, b.Bytes(), false); got.Relation != engine.ImportedAsNew ||

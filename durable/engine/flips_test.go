@@ -48,8 +48,8 @@ type sampleStore struct {
 	tree  *flatFS
 	heads map[string]manifest.Head // the last groups, by manifest
 	// The answers that were given, and the calls that gave them.
-	asked []func(*engine.Engine) (engine.Answer, error)
-	said  []string
+	asked   []func(*engine.Engine) (engine.Answer, error)
+	reports []string
 }
 
 func newSampleStore(t *testing.T) *sampleStore {
@@ -142,7 +142,7 @@ func (e *sampleStore) learn(t *testing.T) {
 		e.heads[name] = manifest.Head{GroupAt: int64(at), Bytes: int64(len(data))}
 	}
 	for _, ask := range e.asked {
-		e.said = append(e.said, e.ask(t, e.tree, ask))
+		e.reports = append(e.reports, e.ask(t, e.tree, ask))
 	}
 	for _, o := range []engine.VerifyOptions{{}, {Digests: true}} {
 		g, err := everything(e.tree.with("x", nil).without("x"))
@@ -282,8 +282,8 @@ func TestNoChangedByteChangesAnAnswer(t *testing.T) {
 			if (i+c.at)%2 == 1 {
 				continue // each change is tried with half of the calls, its neighbours with the others
 			}
-			if got := e.ask(t, tree, ask); got != e.said[i] && !strings.HasPrefix(got, "!") {
-				return fmt.Sprintf("call %d is answered\n%s\nin place of\n%s", i, got, e.said[i])
+			if got := e.ask(t, tree, ask); got != e.reports[i] && !strings.HasPrefix(got, "!") {
+				return fmt.Sprintf("call %d is answered\n%s\nin place of\n%s", i, got, e.reports[i])
 			}
 		}
 		return ""

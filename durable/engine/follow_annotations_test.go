@@ -18,12 +18,12 @@ func (w *fixture) say(a engine.Answer, label string) id.Annotation {
 	w.Helper()
 	w.seeds++
 	at := engine.Position{Session: a.Session.SessionID, Run: a.Session.RunID}
-	said, err := w.g.Annotate(context.Background(), w.by(), id.Seed{w.seeds}, at,
+	annotated, err := w.g.Annotate(context.Background(), w.by(), id.Seed{w.seeds}, at,
 		feedback.Request{Create: feedback.Create{Signal: feedback.Label(label)}})
 	if err != nil {
 		w.Fatal(err)
 	}
-	return said.AnnotationID
+	return annotated.AnnotationID
 }
 
 // followed is what a follower gets, as labels with the step that they are about.
@@ -156,12 +156,12 @@ func TestRunsCountTheirAnnotations(t *testing.T) {
 	for _, signal := range []feedback.Signal{feedback.Rating(5), feedback.Rating(2), feedback.Flag(),
 		feedback.Label("l"), feedback.Rating(4)} {
 		w.seeds++
-		said, err := w.g.Annotate(ctx, w.by(), id.Seed{w.seeds}, at,
+		annotated, err := w.g.Annotate(ctx, w.by(), id.Seed{w.seeds}, at,
 			feedback.Request{Create: feedback.Create{Signal: signal}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		last = said.AnnotationID
+		last = annotated.AnnotationID
 	}
 	if _, err := w.g.Retract(ctx, w.by(), at, engine.RetractRequest{Annotation: last}); err != nil {
 		t.Fatal(err)

@@ -92,7 +92,7 @@ func TestStoresOfAnotherProgramAreRead(t *testing.T) {
 func beside(t *testing.T, name string) string {
 	dir := "../../../shared/data/workrail/stores/" + name
 	if _, err := os.Stat(dir); err != nil {
-		t.Skip("no stores of another program lie beside the checkout")
+		t.Skip("no stores of another program beside the checkout")
 	}
 	return dir
 }
@@ -144,16 +144,16 @@ func checkSeen(t *testing.T, g *engine.Engine, want seen) {
 	if err != nil || h.Title != want.title || h.Health != manifest.UnknownVersion {
 		t.Errorf("%q %s, %v", h.Title, h.Health, err)
 	}
-	var told []string
+	var texts []string
 	for _, m := range h.Moments {
-		if told = append(told, m.Text); strings.Contains(m.Text, "does not know") ||
+		if texts = append(texts, m.Text); strings.Contains(m.Text, "does not know") ||
 			strings.Contains(m.Text, "cannot be read") {
 			t.Errorf("%s: event %d is described as %q", want.run, m.Index, m.Text)
 		}
 	}
 	for _, text := range want.tells {
-		if !slices.Contains(told, text) {
-			t.Errorf("%q is not in\n%s", text, strings.Join(told, "\n"))
+		if !slices.Contains(texts, text) {
+			t.Errorf("%q is not in\n%s", text, strings.Join(texts, "\n"))
 		}
 	}
 	graph, err := g.Graph(ctx, want.run)
@@ -278,9 +278,9 @@ func TestVerifyOfAnotherProgramsStoreOnlyWarns(t *testing.T) {
 		t.Fatalf("%+v, %v", v, err)
 	}
 	for _, s := range v.Sessions {
-		said := map[string]int{}
+		summaries := map[string]int{}
 		for _, f := range s.Findings {
-			if said[f.Path]++; f.Code != manifest.UnknownEvents || said[f.Path] > 1 ||
+			if summaries[f.Path]++; f.Code != manifest.UnknownEvents || summaries[f.Path] > 1 ||
 				strings.Contains(f.Message, "STORE_") || strings.Contains(f.Message, "/enginePayload") {
 				t.Errorf("%+v", f)
 			}

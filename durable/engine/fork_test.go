@@ -128,7 +128,7 @@ func TestForkOfEnds(t *testing.T) {
 	w.mustFork(second.Position(), "") // of a complete run
 	if _, err := w.fork(engine.Position{Session: end.Session.SessionID, Run: end.Session.RunID,
 		Node: id.RootNode(id.NewRun(id.Seed{77}))}, ""); fault.CodeOf(err) != fault.RunNotFound {
-		t.Errorf("a node that is not there: %v", err)
+		t.Errorf("an unknown node: %v", err)
 	}
 	if _, err := w.fork(second.Position(), strings.Repeat("x", 257)); fault.CodeOf(err) != fault.ValidationError {
 		t.Errorf("a title that is too long: %v", err)

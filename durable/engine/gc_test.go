@@ -313,7 +313,7 @@ func TestLeftoversOfACrashAreRemoved(t *testing.T) {
 // Every name of an object keeps it, in any kind of record.
 func TestEveryNameOfAnObjectKeepsIt(t *testing.T) {
 	t.Parallel()
-	bytes := []byte("bytes that nobody refers to")
+	bytes := []byte("unreferenced bytes")
 	ref := canon.Sum(bytes)
 	put := func(name, text string) func(*fixture, engine.Answer) {
 		return func(w *fixture, _ engine.Answer) {

@@ -210,7 +210,7 @@ func (l *longRun) answersOver(disk *crashfs.FS) string {
 	a, err := process(disk.Revive()).Rehydrate(ctx, unknown)
 	tell("an unknown node", a, err)
 	if fault.CodeOf(err) != fault.TokenUnknownNode {
-		l.t.Errorf("a node that is not there: %v", err)
+		l.t.Errorf("an unknown node: %v", err)
 	}
 	return out.String()
 }

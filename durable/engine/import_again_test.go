@@ -92,7 +92,7 @@ func TestAPlantedSessionIsNotTheImport(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.g = w.process()
-		planted := tamper(t, made, func(s map[string]any) { chainAnew(t, s, forge) })
+		planted := tamper(t, made, func(s map[string]any) { rechain(t, s, forge) })
 		if got := take(t, w.g, planted, false); got.Relation != engine.Imported || got.SessionID != first.SessionID {
 			t.Fatalf("%s: %+v", name, got)
 		}

@@ -36,7 +36,7 @@ func travelled(t *testing.T) []byte {
 func TestForgedBundles(t *testing.T) {
 	t.Parallel()
 	honest := travelled(t)
-	for name, lie := range map[string]struct {
+	for name, forgery := range map[string]struct {
 		tell func(session map[string]any)
 		code fault.Code
 	}{
@@ -44,7 +44,7 @@ func TestForgedBundles(t *testing.T) {
 			fault.BundleIntegrityFailed},
 		"an event is gone": {func(s map[string]any) { s["events"] = s["events"].([]any)[:5] },
 			fault.BundleManifestOrderInvalid},
-		"an event stands twice": {func(s map[string]any) { e := s["events"].([]any); e[3] = e[2] },
+		"an event twice": {func(s map[string]any) { e := s["events"].([]any); e[3] = e[2] },
 			fault.BundleEventOrderInvalid},
 		"two records are swapped": {func(s map[string]any) { m := s["manifest"].([]any); m[0], m[1] = m[1], m[0] },
 			fault.BundleManifestOrderInvalid},
@@ -71,15 +71,15 @@ func TestForgedBundles(t *testing.T) {
 			replaceText(s, `"eventIndex":2,"kind":"snapshot_pinned"`, `"eventIndex":1,"kind":"snapshot_pinned"`)
 		}, fault.BundleIntegrityFailed},
 	} {
-		told := tamper(t, honest, lie.tell)
+		forged := tamper(t, honest, forgery.tell)
 		w := newFixture(t)
-		b, err := bundlefile.Spool(context.Background(), bytes.NewReader(told), bundle.Options{})
+		b, err := bundlefile.Spool(context.Background(), bytes.NewReader(forged), bundle.Options{})
 		if err == nil {
 			_, err = w.g.Import(context.Background(), w.by(), b, engine.ImportRequest{})
 			_ = b.Close()
 		}
-		if fault.CodeOf(err) != lie.code {
-			t.Errorf("%s: %v, want %s", name, err, lie.code)
+		if fault.CodeOf(err) != forgery.code {
+			t.Errorf("%s: %v, want %s", name, err, forgery.code)
 		}
 		if _, err := os.Stat(w.dir); err == nil {
 			t.Errorf("%s: a store was made", name)
@@ -171,9 +171,9 @@ func TestBundlesWithAForgedLog(t *testing.T) {
 			}
 		},
 	} {
-		told := tamper(t, honest, func(s map[string]any) { chainAnew(t, s, change) })
+		forged := tamper(t, honest, func(s map[string]any) { rechain(t, s, change) })
 		w := newFixture(t)
-		b, err := bundlefile.Spool(context.Background(), bytes.NewReader(told), bundle.Options{})
+		b, err := bundlefile.Spool(context.Background(), bytes.NewReader(forged), bundle.Options{})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -185,8 +185,8 @@ func TestBundlesWithAForgedLog(t *testing.T) {
 	}
 }
 
-// chainAnew changes the events of a session and writes its log as if they had been so.
-func chainAnew(t *testing.T, s map[string]any, change func(*event.Event)) {
+// rechain changes the events of a session and writes its log as if they had been so.
+func rechain(t *testing.T, s map[string]any, change func(*event.Event)) {
 	t.Helper()
 	var segments [][]event.Event
 	for _, r := range s["manifest"].([]any) {

@@ -69,7 +69,7 @@ func TestVersionsOfATemplateAreInstalledTogether(t *testing.T) {
 			Tenant: "local"}
 	}
 	one, two := r.installs(r.propose(template("1.0.0", "one"))), r.installs(r.propose(template("2.0.0", "two")))
-	again := r.propose(template("1.0.0", "one anew"))
+	again := r.propose(template("1.0.0", "one again"))
 	var beside []string
 	_, err := r.applyAs(again, r.person("ada"), func(a *engine.ApplyRequest) {
 		a.Override = true

@@ -65,19 +65,19 @@ func proposalStateOf(f *crashfs.FS) (out proposalState) {
 		}
 		out.inUse += i.Slot.ID + " " + i.Artifact.SHA256.String()[:12] + ", "
 	}
-	trail, err := g.AuditList(ctx, engine.AuditQuery{})
-	if err != nil || !trail.Complete {
-		fail("the audit log: %v, %+v", err, trail)
+	auditLines, err := g.AuditList(ctx, engine.AuditQuery{})
+	if err != nil || !auditLines.Complete {
+		fail("the audit log: %v, %+v", err, auditLines)
 	}
-	told := map[id.Event]bool{}
-	for _, e := range trail.Entries {
+	recorded := map[id.Event]bool{}
+	for _, e := range auditLines.Entries {
 		if e.Target.Kind != audit.OfProposal || e.Source == nil {
 			continue
 		}
-		if told[e.Source.EventID] {
+		if recorded[e.Source.EventID] {
 			fail("two lines of %s", e.Source.EventID)
 		}
-		told[e.Source.EventID] = true
+		recorded[e.Source.EventID] = true
 		out.acts = withAct(out.acts, string(e.Action))
 	}
 	v, err := g.AuditVerify(ctx)
@@ -170,7 +170,7 @@ func proposalCases(t testing.TB) (out []proposalCase) {
 	before := []func(*engine.Engine) error{proposes(t, 1, "test.flow", "zero"), override(id.NewProposal(id.Seed{1}).
 		String()), propose}
 	return []proposalCase{
-		{"propose in a store that is not there", crashfs.New(), propose},
+		{"propose in a store that does not exist", crashfs.New(), propose},
 		{"propose", disk(proposes(t, 1, "test.flow", "zero")), propose},
 		{"revise", disk(propose, approve("ben")), func(g *engine.Engine) error {
 			_, err := g.ReviseProposal(ctx, caller(5), name, revised)
@@ -215,8 +215,8 @@ func (c proposalCase) continues(t testing.TB, f *crashfs.FS, at proposalState) (
 	if g, err = onAudited(next.Revive(), 10); err != nil {
 		return err.Error()
 	}
-	trail, err := g.AuditList(context.Background(), engine.AuditQuery{})
-	for _, e := range trail.Entries {
+	auditLines, err := g.AuditList(context.Background(), engine.AuditQuery{})
+	for _, e := range auditLines.Entries {
 		if err != nil || e.Unwritten {
 			return fmt.Sprintf("a line was not completed: %v, %+v", err, e)
 		}
@@ -276,8 +276,8 @@ func TestFaultsOfProposals(t *testing.T) {
 			count := crashfs.Break(c.base, sample.OneIn(t, 20), func(f *crashfs.FS) error { return c.on(f, 2) },
 				func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
 					at, killed := proposalStateOf(left), flaw.Err == nil
-					said := fault.Is(err, fault.StoreOutcomeUnknown) || fault.Is(err, fault.StoreAnswerUnread)
-					ok := at == after && (err == nil || killed || said) || at == before && (err != nil || killed)
+					reported := fault.Is(err, fault.StoreOutcomeUnknown) || fault.Is(err, fault.StoreAnswerUnread)
+					ok := at == after && (err == nil || killed || reported) || at == before && (err != nil || killed)
 					why := ""
 					if ok && op.N%4 == 0 { // each costs three calls more
 						why = c.continues(t, left, at)

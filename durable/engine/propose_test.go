@@ -88,7 +88,7 @@ func TestSourceRunsOfAProposal(t *testing.T) {
 	elsewhere.seeds = 77
 	theirs := elsewhere.start(twoSteps).Session.RunID.String()
 	before := r.onDisk()
-	said := func(run string) string {
+	message := func(run string) string {
 		req := asWorkflow(t, "test.flow", "x")
 		req.FromRuns = []string{run}
 		_, err := r.another().Propose(context.Background(), r.by(), r.seed(), req)
@@ -97,8 +97,8 @@ func TestSourceRunsOfAProposal(t *testing.T) {
 		}
 		return strings.ReplaceAll(err.Error(), run, "RUN")
 	}
-	if absent := id.NewRun(id.Seed{99}).String(); said(absent) != said(theirs) {
-		t.Errorf("%q differs from %q", said(absent), said(theirs))
+	if absent := id.NewRun(id.Seed{99}).String(); message(absent) != message(theirs) {
+		t.Errorf("%q differs from %q", message(absent), message(theirs))
 	}
 	r.same(before, "a refused proposal")
 	// The same run under several names is one, and none of the caller's values changes.
@@ -213,7 +213,7 @@ func TestInstalledBytesAreTheProposedOnes(t *testing.T) {
 func TestSimilarProposals(t *testing.T) {
 	t.Parallel()
 	r := newReview(t)
-	says := strings.Repeat("Read the change, look for what it breaks, and say so plainly to whoever wrote it. ", 6)
+	says := strings.Repeat("Read the change, look for what it breaks, and say so plainly to its author. ", 6)
 	first := r.propose(asWorkflow(t, "test.flow", says))
 	if first.Proposal.DuplicateOf != nil || len(first.About.Duplicates) != 0 {
 		t.Errorf("the first is like %v", first.About.Duplicates)

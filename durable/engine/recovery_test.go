@@ -13,7 +13,7 @@ const named = `{"id":"test.named","name":"Named","description":"d","version":"1.
  "functionDefinitions":[{"name":"look","definition":"look closely"},{"name":"far","definition":"go far"}],
  "steps":[
  {"id":"one","title":"Begin","prompt":"p","functionReferences":["look()"]},
- {"id":"two","title":"Go on","prompt":"p","functionReferences":["far()","look()"]},
+ {"id":"two","title":"Continue","prompt":"p","functionReferences":["far()","look()"]},
  {"id":"three","title":"End","prompt":"p"}]}`
 
 // TestRecapDescribesThePast for a caller that rehydrates; an advance has none.
@@ -57,13 +57,13 @@ func TestRecapOfARewind(t *testing.T) {
 	w := newFixture(t)
 	a := w.start(named)
 	first := w.must(a, note("the long way"))
-	end := w.must(w.must(first, note("went on")), note("ended"))
+	end := w.must(w.must(first, note("continued")), note("ended"))
 	again := w.look(a.StateToken)
 	second := w.must(again, note("the short way"))
 	got := w.look(a.StateToken).Recap
 	parts := []string{
 		"### Sent with an attempt at this step\n\nthe short way",
-		"### Branch to " + second.NodeID.String() + ": in_progress, the preferred one\n\nPending there: Go on (two)",
+		"### Branch to " + second.NodeID.String() + ": in_progress, the preferred one\n\nPending there: Continue (two)",
 		"### Branch to " + end.NodeID.String() + ": complete\n\nLast notes, on End (three):\n\nended",
 		"## Functions named in the branches\n\n- far(): go far",
 	}

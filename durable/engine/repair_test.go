@@ -121,7 +121,7 @@ func TestRepairContinuesFromThePrefix(t *testing.T) {
 	w.g = w.process()
 	again := w.must(second, note("two, again"))
 	if again.NodeID.IsZero() || again.Pending == nil {
-		t.Errorf("going on gave %+v", again)
+		t.Errorf("continuing gave %+v", again)
 	}
 	if more := w.repair(engine.RepairCall{Apply: true}); len(more.Steps) > 0 {
 		t.Errorf("repaired once more: %+v", more)

@@ -300,7 +300,7 @@ func TestReplayFindsTheFirstDifference(t *testing.T) {
 				Entries: []event.TraceEntry{{Kind: event.SelectedNextStep, Summary: "s"}}}, nil, "",
 			"no operation of this version"},
 		{"an end without a request", event.RunClosed{Outcome: event.OutcomeFailed, Reason: "r"}, ofRun, "",
-			"nobody asked"},
+			"no cancellation of run"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			w := newFixture(t)
@@ -351,7 +351,7 @@ func TestReplayRefusals(t *testing.T) {
 	other := at
 	other.Run = id.NewRun(id.Seed{88})
 	if _, err := w.g.Replay(context.Background(), other); fault.CodeOf(err) != fault.RunNotFound {
-		t.Errorf("a run that is not there: %v", err)
+		t.Errorf("an unknown run: %v", err)
 	}
 	a, err := w.g.Rehydrate(context.Background(), at)
 	if err != nil {

@@ -51,16 +51,16 @@ func TestResumeOffersTheWantedRun(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	first := w.startAt(twoSteps, "main", "a")
-	second := w.must(first, note("done: the parser is mended"))
+	second := w.must(first, note("done: the parser is repaired"))
 	other := w.startAt(longOne, "feature", "b")
-	got := w.resume(resume.Query{Text: "PARSER mended"})
+	got := w.resume(resume.Query{Text: "PARSER repaired"})
 	if got.Considered != 2 || got.Skipped != 0 || len(got.Candidates) != 2 {
 		t.Fatalf("%+v", got)
 	}
 	c := got.Candidates[0]
 	if c.RunID != first.Session.RunID || c.NodeID != second.NodeID || c.StepID != "second" || c.StepTitle != "Second" ||
 		c.Status != "in_progress" ||
-		c.Snippet != "done: the parser is mended" || c.Title != "Two steps" || c.WorkflowName != "Two steps" ||
+		c.Snippet != "done: the parser is repaired" || c.Title != "Two steps" || c.WorkflowName != "Two steps" ||
 		c.WorkflowID != "test.two" ||
 		fmt.Sprint(c.WhyMatched) != "[matched_notes]" || c.LastActivityEventIndex < 5 || c.LastAtMs == 0 {
 		t.Errorf("offered %+v", c)

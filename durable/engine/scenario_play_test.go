@@ -32,12 +32,12 @@ type player struct {
 
 	start engine.Start
 
-	last  engine.Answer // the last answer
-	err   error         // or the last error
-	told  bool          // a then line named err, or the blockers of last
-	names map[string]engine.Answer
-	sent  call // the last one that records
-	req   advance.Request
+	last     engine.Answer // the last answer
+	err      error         // or the last error
+	reported bool          // a then line named err, or the blockers of last
+	names    map[string]engine.Answer
+	sent     call // the last one that records
+	req      advance.Request
 
 	all    []event.Event // of the current run
 	before int           // their number before the last when line
@@ -104,7 +104,7 @@ func (p *player) fail(line int, format string, args ...any) {
 // unsaid: a failed or blocked call must be named by a then line.
 func (p *player) unsaid(line int) {
 	switch {
-	case p.told:
+	case p.reported:
 	case p.err != nil:
 		p.fail(line, "the call failed and no line expects it: %v", p.err)
 	case len(p.last.Blockers) > 0:
@@ -163,7 +163,7 @@ func (p *player) when(s statement) error {
 		return fmt.Errorf("no such move")
 	}
 	s.text = rest
-	p.before, p.err, p.told = len(p.all), nil, false
+	p.before, p.err, p.reported = len(p.all), nil, false
 	p.last.Blockers = nil
 	if err := move(p, s); err != nil {
 		return err

@@ -43,7 +43,7 @@ var sayings = []struct{ right, wrong string }{
 	{"blocked\n  USER_ONLY_DEPENDENCY context_key:ticket | The ticket.",
 		"blocked\n  USER_ONLY_DEPENDENCY context_key:tickets"},
 	{"blocked\n  USER_ONLY_DEPENDENCY context_key:ticket",
-		"blocked\n  USER_ONLY_DEPENDENCY context_key:ticket | nobody"},
+		"blocked\n  USER_ONLY_DEPENDENCY context_key:ticket | absent"},
 	{"blocked\n  USER_ONLY_DEPENDENCY context_key:ticket", "blocked none"},
 	{"status blocked", "status in_progress"},
 	{"run blocked openCriticalGaps=1", "run blocked"},

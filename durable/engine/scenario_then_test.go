@@ -96,7 +96,7 @@ func (p *player) thenComplete(statement) error {
 
 func (p *player) thenBlocked(s statement) error {
 	var got, details []string
-	p.told = len(p.last.Blockers) > 0
+	p.reported = len(p.last.Blockers) > 0
 	for _, b := range p.last.Blockers {
 		got = append(got, string(b.Code)+" "+pointer(&b.Pointer))
 		details = append(details, b.Message+" "+b.SuggestedFix)
@@ -116,7 +116,7 @@ func pointer(at *reason.Pointer) string {
 }
 
 func (p *player) thenRefused(s statement) error {
-	p.told = true
+	p.reported = true
 	if p.err == nil {
 		return fmt.Errorf("the call was not refused")
 	}

@@ -175,7 +175,7 @@ func projected(tb rapid.TB, g *engine.Engine, s id.Session) string {
 		if err != nil {
 			tb.Fatal(err)
 		}
-		told, err := g.Timeline(ctx, ref)
+		timeline, err := g.Timeline(ctx, ref)
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -193,7 +193,7 @@ func projected(tb rapid.TB, g *engine.Engine, s id.Session) string {
 		}
 		// An approval from another store does not count, so that the next call may differ.
 		answer.NextIntent, answer.Next = "", nil
-		all = append(all, string(lines), v.Health, row, shown, told, graph, answer)
+		all = append(all, string(lines), v.Health, row, shown, timeline, graph, answer)
 	}
 	b, err := json.MarshalIndent(all, "", " ")
 	if err != nil || len(all) == 0 {

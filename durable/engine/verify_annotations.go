@@ -57,9 +57,9 @@ func (w *verifier) truncatedOnRecord(ctx context.Context, s id.Session) bool {
 	if err != nil || store.IsZero() {
 		return false
 	}
-	trail := projections.NewAuditTrail(auditLog(store))
-	_, _ = w.g.Logs.Read(ctx, ports.Reading{Log: auditLog(store)}, trail) // its damage is reported by verifyAudit
-	return slices.ContainsFunc(trail.Entries, func(e projections.AuditEntry) bool {
+	history := projections.NewAuditTrail(auditLog(store))
+	_, _ = w.g.Logs.Read(ctx, ports.Reading{Log: auditLog(store)}, history) // its damage is reported by verifyAudit
+	return slices.ContainsFunc(history.Entries, func(e projections.AuditEntry) bool {
 		return e.Action == audit.Repair && e.Target.ID == s.String()
 	})
 }

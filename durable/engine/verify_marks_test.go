@@ -59,7 +59,7 @@ func TestAMissingMarkIsReported(t *testing.T) {
 					(len(paths) == 1 && paths[0] == "sessions/"+s.String()+"/imported.json") != want || len(paths) > 1 {
 					t.Errorf("%s, %q: %v %v", name, ref, paths, err)
 				}
-				if want && strings.Contains(says[0], "audit log says") != tt.audited {
+				if want && strings.Contains(says[0], "audit log records") != tt.audited {
 					t.Errorf("%s: %s", name, says)
 				}
 			}

@@ -95,13 +95,13 @@ func TestAnyWalk(t *testing.T) {
 	fewWalks(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		p := newPlayer(t, all[0])
-		var told []string
+		var texts []string
 		play := func(text string, below ...string) {
 			s := statement{text: text}
 			for _, b := range below {
 				s.below = append(s.below, statement{text: b})
 			}
-			told = append(told, text+" "+strings.Join(below, "; "))
+			texts = append(texts, text+" "+strings.Join(below, "; "))
 			err := p.when(s)
 			if err == nil && p.err != nil && !fault.Is(p.err, fault.ValidationError) {
 				err = p.err
@@ -110,7 +110,7 @@ func TestAnyWalk(t *testing.T) {
 				err = p.agrees()
 			}
 			if err != nil {
-				rt.Fatalf("%v\n%s", err, strings.Join(told, "\n"))
+				rt.Fatalf("%v\n%s", err, strings.Join(texts, "\n"))
 			}
 		}
 		play("start")
