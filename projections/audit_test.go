@@ -105,7 +105,6 @@ func TestReloadedLedgerEqualsFold(t *testing.T) {
 		whole, saved := projections.NewAuditLedger(), projections.NewAuditLedger()
 		var all []projections.AuditFact
 		recorded := map[id.Event]bool{}
-		head := manifest.Head{}
 		for i := range rapid.IntRange(1, 20).Draw(rt, "lines") {
 			s := id.NewSession(id.Seed{byte(rapid.IntRange(0, 2).Draw(rt, "session"))})
 			f := auditFact(s, int64(rapid.IntRange(0, 5).Draw(rt, "fact")))
@@ -116,7 +115,7 @@ func TestReloadedLedgerEqualsFold(t *testing.T) {
 			recorded[f.Source.EventID] = true
 			seg := manifest.Segment{Events: []event.Event{event.New(auditStore.String(), int64(i), event.Scope{},
 				f.Actor, f.AtMs, f.Recorded)}}
-			head = manifest.Head{Digest: canon.Sum([]byte{byte(i)}), Next: int64(i + 1), Bytes: int64(i),
+			head := manifest.Head{Digest: canon.Sum([]byte{byte(i)}), Next: int64(i + 1), Bytes: int64(i),
 				NextRecord: int64(i)}
 			_ = whole.Visit(seg, head)
 			_ = saved.Visit(seg, head)

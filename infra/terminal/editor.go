@@ -30,7 +30,7 @@ func (e Editor) Edit(ctx context.Context, draft, below string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("no temporary file can be created: %w", err)
 	}
-	defer os.Remove(f.Name())
+	defer func() { _ = os.Remove(f.Name()) }()
 	_, err = f.WriteString(draft + "\n\n" + cutMark + "\n" + below + "\n")
 	if err = errors.Join(err, f.Close()); err != nil {
 		return "", fmt.Errorf("the temporary file cannot be written: %w", err)

@@ -67,11 +67,11 @@ func (w *Watcher) Wait(ctx context.Context) error {
 			return ctx.Err()
 		case <-timer.C:
 			return nil
-		case <-lost:
+		case <-lost: //nolint:errcheck // which error it was does not matter: events may be missing
 			return nil
 		case e, open := <-changes:
 			if !open {
-				w.events, changes = nil, nil
+				w.events = nil
 				return nil
 			}
 			if w.isWatched(e.Name) {

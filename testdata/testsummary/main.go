@@ -45,6 +45,8 @@ type summary struct {
 	failed  []string // packages
 	cases   []enumeration
 	exit    string // of go test
+
+	passedTests, failedTests, skippedTests int // subtests included
 }
 
 var casesLine = regexp.MustCompile(`cases: (\d+) of (\d+)`)
@@ -63,6 +65,7 @@ func main() {
 		s.printCases()
 	}
 	s.printSeconds()
+	fmt.Printf("%d passed, %d failed, %d skipped\n", s.passedTests, s.failedTests, s.skippedTests)
 	if s.exit != "exit 0" || len(s.failed) > 0 || len(s.seconds) == 0 {
 		fmt.Printf("FAIL %s (go test: %q)\n", strings.Join(s.failed, " "), s.exit)
 		os.Exit(1)
@@ -115,12 +118,19 @@ func (s *summary) line(line string) {
 		fmt.Print(e.Output)
 	case "pass", "skip":
 		delete(s.output, at)
+		if e.Test != "" && e.Action == "pass" {
+			s.passedTests++
+		} else if e.Test != "" {
+			s.skippedTests++
+		}
 		if e.Test == "" && e.Action == "pass" {
 			s.seconds[at.pkg] = e.Elapsed
 			s.forget(at.pkg, false)
 		}
 	case "fail":
-		if e.Test == "" {
+		if e.Test != "" {
+			s.failedTests++
+		} else {
 			s.seconds[at.pkg] = e.Elapsed
 			s.failed = append(s.failed, at.pkg)
 			s.forget(at.pkg, true)

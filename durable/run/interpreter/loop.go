@@ -20,7 +20,7 @@ func (k *walker) enterLoop(loopID string, index int) int {
 	k.addTrace(event.EnteredLoop, fmt.Sprintf("Loop %q is entered.", loopID), event.LoopRef(loopID),
 		event.IterationRef(0))
 	frame := snapshot.Frame{LoopID: loopID}
-	starts := true
+	var starts bool
 	switch loop.Kind {
 	case compile.For, compile.ForEach:
 		n, unmet := k.length(loop)
