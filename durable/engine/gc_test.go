@@ -16,6 +16,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/store/retention"
+	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
@@ -344,7 +345,7 @@ func TestEveryNameOfAnObjectKeepsIt(t *testing.T) {
 			return suite.SessionNotes(a.Session.SessionID)
 		}), false},
 		"a side log of the store": {noted(func(w *fixture, _ engine.Answer) manifest.Log {
-			store, err := w.g.Identity.StoreID(context.Background(), false)
+			store, err := w.g.Identity.StoreID(context.Background(), ports.ReadOnly)
 			if err != nil {
 				w.Fatal(err)
 			}
