@@ -16,23 +16,22 @@ import (
 )
 
 // rootLong is what 'waybill --help' prints above the usage.
-const rootLong = `Waybill carries work through its steps. A workflow is a list of steps; a person, a
-command or an AI agent does each one. Waybill shows one step at a time, checks what
-came back, and writes every fact to plain files, so that a run can be stopped at any
-moment, continued, looked at and verified later. It needs no server and no network.
+const rootLong = `Waybill runs workflows. A workflow is a list of steps; each step is performed by a
+person, a command or an AI agent. Waybill shows one step at a time, checks the submitted
+output and records every fact in plain files, so that a run can be stopped at any moment,
+continued, inspected and verified later. It needs no server and no network.
 
-Everything about runs lies in one folder, the store: --store, else $WAYBILL_HOME/local,
-$XDG_DATA_HOME/waybill/local or ~/.local/share/waybill/local.`
+All data about runs is stored in one directory, the store: --store, or by default
+$WAYBILL_HOME/local, $XDG_DATA_HOME/waybill/local or ~/.local/share/waybill/local.`
 
-// newRoot puts all commands together: it makes the root command of a call with
-// its help, groups and common flags, and adds each command of the first level.
-// The order is that of the help within a group. Called without a command, the
-// program prints its help; with --json that is an error, since a program reads
-// the answer.
+// newRoot returns the root command of a call, with its help, groups, common flags and all
+// first-level commands. Within a group, help lists the commands in the order of AddCommand.
+// Called without a command, the program prints its help; with --json that is a USAGE_ERROR,
+// since a program that parses stdout needs a document.
 func newRoot(a *cli.App) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "waybill",
-		Short:         "Carry work through its steps, and keep every fact of it",
+		Short:         "Run workflows and record every fact about them",
 		Long:          rootLong,
 		Example:       "  waybill run wr.demo\n  waybill workflows list\n  waybill runs show @last",
 		SilenceErrors: true,
@@ -46,7 +45,7 @@ func newRoot(a *cli.App) *cobra.Command {
 		},
 		PersistentPreRunE: func(*cobra.Command, []string) error { return a.Begin() },
 	}
-	// Cobra must not write to the process's own streams: tests and --json rely on it.
+	// Cobra defaults to the streams of the process; tests and --json need those of the App.
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
@@ -54,9 +53,9 @@ func newRoot(a *cli.App) *cobra.Command {
 	root.SetHelpCommand(about.NewHelp(a))
 	root.SetUsageFunc(about.WriteUsage)
 	root.SetHelpFunc(about.WriteHelp)
-	root.AddGroup(&cobra.Group{ID: cli.GroupWork, Title: "Carry out work:"},
-		&cobra.Group{ID: cli.GroupLook, Title: "See what happened:"},
-		&cobra.Group{ID: cli.GroupStore, Title: "Take along, keep and clean up:"},
+	root.AddGroup(&cobra.Group{ID: cli.GroupWork, Title: "Run workflows:"},
+		&cobra.Group{ID: cli.GroupLook, Title: "Inspect runs:"},
+		&cobra.Group{ID: cli.GroupStore, Title: "Export, maintain and clean up:"},
 		&cobra.Group{ID: cli.GroupSetup, Title: "Set up:"})
 	a.AddCommonFlags(root)
 	root.AddCommand(work.NewRun(a), work.NewStart(a), work.NewContinue(a), work.NewCheckpoint(a),
@@ -68,14 +67,14 @@ func newRoot(a *cli.App) *cobra.Command {
 		upkeep.NewGC(a), upkeep.NewDU(a), upkeep.NewArtifacts(a),
 		upkeep.NewConfig(a), learning.NewCapabilities(a), schema.New(a), about.NewCompletion(a),
 		about.NewVersion(a))
-	offerArguments(a, root)
+	setCompletions(a, root)
 	return root
 }
 
-// offerArguments sets what the tab key offers for the arguments of commands. It
-// is one list, so that a command that takes a run, a workflow or a proposal is
-// not forgotten.
-func offerArguments(a *cli.App, root *cobra.Command) {
+// setCompletions sets the shell completion of arguments that name a workflow, a run or a
+// proposal, and of the flag --run. All commands are in one list, so that a missing one is
+// easy to notice.
+func setCompletions(a *cli.App, root *cobra.Command) {
 	for _, path := range [][]string{{"run"}, {"start"}, {"trust"}, {"workflows", "inspect"}, {"workflows", "validate"},
 		{"workflows", "compile"}} {
 		if cmd, _, err := root.Find(path); err == nil {

@@ -1,12 +1,12 @@
-// Package cli holds what the commands of waybill share: the call with its flags and
-// streams, the store that the flags name, the sources of workflows, the checks of
-// arguments, and the one way in which an answer or an error is printed.
+// Package cli provides what the commands of waybill share: App (one call with its flags and
+// streams), Store (the opened store), workflow lookup, argument checks, shell completion, and
+// the output of answers and errors. Start reading at App, then App.Open and App.Answer.
 //
-// It has no commands and decides nothing: what a command does is a use case of package
-// engine. Ports meet adapters here, in Open.
+// It contains no commands and no rules of the engine: each command calls a use case of
+// package engine. App.Open is the only place that connects ports to adapters.
 //
-// Below it are three packages that know no App: page lays out text, render shows what
-// several commands show, and document holds the JSON documents of commands.
+// Three subpackages do not depend on App: page lays out text, render formats values that
+// several commands print, and document declares the JSON documents of commands.
 package cli
 
 import (
@@ -20,16 +20,16 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// App is one call of the program: its arguments and streams, and the flags that
-// all commands share. main fills the exported fields from the process, tests
-// fill them with their own. Clock and entropy are read here and nowhere below,
-// so that a use case depends on its arguments alone.
+// App is one call of the program: its arguments, its streams and the flags common to all
+// commands. main sets the exported fields from the process; tests set their own. Clock and
+// Entropy are read by App and not by the packages below, so that the result of a use case
+// depends only on its arguments.
 type App struct {
 	In   io.Reader
 	Out  io.Writer
 	Err  io.Writer
-	Env  []string // as os.Environ gives it
-	Args []string // without the program's name
+	Env  []string // in the form of os.Environ
+	Args []string // without the program name
 
 	Version string // of this binary
 
@@ -37,13 +37,13 @@ type App struct {
 	Entropy io.Reader
 
 	Flags      Flags
-	given      func(flag string) bool // of the common flags: was it on the command line
-	stdinTaken string                 // the flag that reads stdin
-	running    bool                   // the command line was read, a command is at work
+	given      func(flag string) bool // whether a common flag was set on the command line
+	stdinTaken string                 // the flag that reads stdin, "" for none
+	running    bool                   // the command line was parsed and a command has started
 }
 
-// Getenv is the value of an environment variable, "" when it is not set. The
-// last entry of a name counts, as everywhere.
+// Getenv returns the value of an environment variable, "" if it is not set. If Env has
+// several entries of a name, the last one counts, as in os/exec.
 func (a *App) Getenv(name string) string {
 	for i := len(a.Env) - 1; i >= 0; i-- {
 		if value, ok := strings.CutPrefix(a.Env[i], name+"="); ok {
@@ -53,23 +53,22 @@ func (a *App) Getenv(name string) string {
 	return ""
 }
 
-// NowMs reads the clock, in milliseconds since 1970. A use case gets the time
-// as an argument.
+// NowMs returns the time of Clock in milliseconds since 1970 UTC. Use cases take the time as
+// an argument.
 func (a *App) NowMs() int64 { return a.Clock().UnixMilli() }
 
-// Seed draws the one piece of entropy that a use case needs; ids and keys are
-// derived from it. It fails only where the operating system has no random
-// bytes.
+// Seed reads one seed from Entropy. A use case derives all its new ids and keys from it. The
+// error is INTERNAL, if the operating system returns no random bytes.
 func (a *App) Seed() (id.Seed, error) {
 	var s id.Seed
 	if _, err := io.ReadFull(a.Entropy, s[:]); err != nil {
-		return s, fault.Wrap(err, fault.Internal, "the operating system gives no random bytes")
+		return s, fault.Wrap(err, fault.Internal, "cannot read random bytes from the operating system")
 	}
 	return s, nil
 }
 
-// Actor is who acts: a person where stdin is a terminal, an agent otherwise.
-// The kind cannot be chosen; --as only adds a name.
+// Actor returns the actor that records name: a person if stdin is a terminal, an agent
+// otherwise. The kind cannot be set by the caller; --as only adds a name.
 func (a *App) Actor() event.Actor {
 	kind := event.Agent
 	if a.IsTerminal(a.In) {
@@ -78,5 +77,5 @@ func (a *App) Actor() event.Actor {
 	return event.Actor{Kind: kind, Ref: a.Flags.As}
 }
 
-// Caller is the actor with the time of the call, as the engine records both.
+// Caller returns the actor with the current time, as the engine records both.
 func (a *App) Caller() engine.Caller { return engine.Caller{Actor: a.Actor(), AtMs: a.NowMs()} }

@@ -8,7 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/run/command"
 )
 
-func TestShellWordsSurviveAShell(t *testing.T) {
+func TestWordQuotesForShell(t *testing.T) {
 	for word, want := range map[string]string{"": "''", "a-b_c.d/e:f=g@h%i+j,k": "a-b_c.d/e:f=g@h%i+j,k",
 		"a b": "'a b'", "it's": `'it'\''s'`, "$HOME": "'$HOME'", "…": "'…'", "~": "'~'"} {
 		if got := command.Word(word); got != want {
@@ -17,7 +17,7 @@ func TestShellWordsSurviveAShell(t *testing.T) {
 	}
 }
 
-func TestAges(t *testing.T) {
+func TestAgo(t *testing.T) {
 	now := time.UnixMilli(10_000_000_000)
 	a := &App{Clock: func() time.Time { return now }}
 	for d, want := range map[time.Duration]string{0: "now", -time.Hour: "now", 59 * time.Second: "now",
@@ -28,11 +28,11 @@ func TestAges(t *testing.T) {
 		}
 	}
 	if a.Ago(0) != "" {
-		t.Error("a time that is not known has an age")
+		t.Error("want no age for an unknown time")
 	}
 }
 
-func TestTenantsStayInTheirFolder(t *testing.T) {
+func TestIsTenantName(t *testing.T) {
 	for name, ok := range map[string]bool{"local": true, "a": true, "a-b_c9": true, "": false, "-a": false, "_a": false,
 		"..": false, "a/b": false, `a\b`: false, "A": false, "ä": false,
 		strings.Repeat("x", 64): true, strings.Repeat("x", 65): false} {

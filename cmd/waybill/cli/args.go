@@ -9,9 +9,8 @@ import (
 	"github.com/waybill/waybill/durable/workflow/nearest"
 )
 
-// asFault gives the errors of cobra the form of our own. Until a command runs,
-// an error that is no fault comes from reading the command line; after that it
-// is a bug.
+// asFault converts any error to a fault. Before Begin succeeds, an error that is not a fault
+// comes from cobra parsing the command line and becomes USAGE_ERROR; later it is INTERNAL.
 func (a *App) asFault(cmd *cobra.Command, err error) error {
 	if f := fault.Of(err); a.running || f.Code != fault.Internal || f.Err != err {
 		return f
@@ -19,38 +18,37 @@ func (a *App) asFault(cmd *cobra.Command, err error) error {
 	return UsageFault(cmd, "%s", sentence(err))
 }
 
-// sentence makes one line of an error's text.
+// sentence returns the text of an error on one line.
 func sentence(err error) string { return strings.ReplaceAll(err.Error(), "\n", " ") }
 
-// UsageFault is a USAGE_ERROR, exit status 2, that points at the help of the
-// command.
+// UsageFault returns a USAGE_ERROR (exit status 2) that suggests the help of the command. A
+// call of Suggest on the result replaces the suggestion.
 func UsageFault(cmd *cobra.Command, format string, args ...any) *fault.Fault {
 	return fault.New(fault.UsageError, format, args...).Suggest("See '%s --help'.", cmd.CommandPath())
 }
 
-// Subcommand checks the arguments of a command that only has subcommands: a
-// word that names none of them is an error, with the nearest name as a
-// suggestion.
+// Subcommand checks the arguments of a command that only has subcommands. An argument that
+// names none of them is a USAGE_ERROR, which suggests the nearest name.
 func Subcommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
 	f := UsageFault(cmd, "'%s' has no command %q", cmd.CommandPath(), args[0])
 	if near := nearest.Of(args[0], Subcommands(cmd)); near != "" {
-		f.Suggest("Did you mean '%s %s'? '%s --help' shows all.", cmd.CommandPath(), near, cmd.CommandPath())
+		f.Suggest("Did you mean '%s %s'? '%s --help' lists all.", cmd.CommandPath(), near, cmd.CommandPath())
 	}
 	return f
 }
 
-// MissingSubcommand is the error of a group that is called without a
-// subcommand. It is no page of help: a script that forgot a word must not
-// continue as if the call had succeeded.
+// MissingSubcommand returns the USAGE_ERROR of a command group that is called without a
+// subcommand. Printing the help with exit status 0 instead would let a script with a missing
+// word continue.
 func MissingSubcommand(cmd *cobra.Command) error {
 	return UsageFault(cmd, "'%s' needs one of its commands: %s", cmd.CommandPath(),
 		strings.Join(Subcommands(cmd), ", "))
 }
 
-// Subcommands lists the names of a command's subcommands in the order of its
+// Subcommands returns the names of a command's available subcommands, in the order of its
 // help.
 func Subcommands(cmd *cobra.Command) []string {
 	var out []string
@@ -62,17 +60,17 @@ func Subcommands(cmd *cobra.Command) []string {
 	return out
 }
 
-// Exactly wants one argument for each name; the names are used in errors.
+// Exactly requires one argument per name. The names appear in error messages.
 func Exactly(names ...string) cobra.PositionalArgs { return between(len(names), names...) }
 
-// AtMost wants the named arguments or fewer.
+// AtMost allows up to one argument per name.
 func AtMost(names ...string) cobra.PositionalArgs { return between(0, names...) }
 
-// None wants no argument.
+// None allows no arguments.
 func None() cobra.PositionalArgs { return between(0) }
 
-// between wants at least so many of the named arguments, and no more than there
-// are names.
+// between requires at least `least` arguments and allows at most len(names). Any other count
+// is a USAGE_ERROR that names the missing or the first superfluous argument.
 func between(least int, names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -85,8 +83,8 @@ func between(least int, names ...string) cobra.PositionalArgs {
 	}
 }
 
-// RunArg is the run that an optional argument names; without an argument it is
-// the latest run.
+// RunArg returns the run that an optional argument names, and @last, the latest run, without
+// arguments.
 func RunArg(args []string) string {
 	if len(args) == 0 {
 		return "@last"

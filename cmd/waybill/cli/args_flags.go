@@ -9,9 +9,9 @@ import (
 	"github.com/waybill/waybill/durable/workflow/nearest"
 )
 
-// flagFault says what is wrong with a flag in our words: the texts of the
-// library hold names of Go functions. For a flag that does not exist it
-// suggests the nearest one.
+// flagFault converts a flag error of pflag to a USAGE_ERROR. It does not use pflag's texts,
+// which contain names of Go functions. For an unknown flag it suggests the nearest name.
+// pflag.ErrHelp is returned unchanged.
 func flagFault(cmd *cobra.Command, err error) error {
 	var (
 		unknown *pflag.NotExistError
@@ -26,7 +26,7 @@ func flagFault(cmd *cobra.Command, err error) error {
 	case errors.As(err, &invalid):
 		flag := invalid.GetFlag()
 		_, usage := pflag.UnquoteUsage(flag)
-		return UsageFault(cmd, "--%s cannot be %q", flag.Name, invalid.GetValue()).
+		return UsageFault(cmd, "invalid value for --%s: %q", flag.Name, invalid.GetValue()).
 			Suggest("--%s: %s.", flag.Name, usage)
 	case errors.As(err, &missing):
 		name, usage := pflag.UnquoteUsage(missing.GetFlag())
@@ -36,20 +36,20 @@ func flagFault(cmd *cobra.Command, err error) error {
 	return UsageFault(cmd, "%s", sentence(err))
 }
 
-// unknownFlag is the error for a flag that the command does not have.
+// unknownFlag returns the USAGE_ERROR for a flag that the command does not have.
 func unknownFlag(cmd *cobra.Command, name string) error {
 	dashes := "--"
 	if len(name) == 1 {
 		dashes = "-"
 	}
 	f := UsageFault(cmd, "'%s' has no flag %s%s", cmd.CommandPath(), dashes, name)
-	if name == "version" { // what is typed first at a program that one does not know
-		return f.Suggest("Say '%s version'.", cmd.Root().Name())
+	if name == "version" { // new users often try --version first
+		return f.Suggest("Use '%s version'.", cmd.Root().Name())
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
 	if near := nearest.Of(name, names); near != "" && len(name) > 1 {
-		f.Suggest("Did you mean --%s? '%s --help' shows all.", near, cmd.CommandPath())
+		f.Suggest("Did you mean --%s? '%s --help' lists all.", near, cmd.CommandPath())
 	}
 	return f
 }

@@ -7,9 +7,10 @@ import (
 	"github.com/waybill/waybill/durable/run/resume"
 )
 
-// CheckCandidates is the error where a query names a run or a session exactly
-// and the list does not have it. Without it, a caller that takes the first
-// candidate would continue another run. next is the suggestion.
+// CheckCandidates returns RUN_NOT_FOUND or SESSION_NOT_FOUND if a query names a run or a
+// session by its id and the list does not contain it. Without this check, a caller that uses
+// the first candidate would continue a different run. next is the suggestion. If sessions
+// were skipped as unreadable, the details contain their number as skippedSessions.
 func CheckCandidates(q resume.Query, list engine.ResumeList, next string) error {
 	hasRun, hasSession := q.Run == (id.Run{}), q.Session == (id.Session{})
 	for _, found := range list.Candidates {
@@ -19,9 +20,9 @@ func CheckCandidates(q resume.Query, list engine.ResumeList, next string) error 
 	var f *fault.Fault
 	switch {
 	case !hasRun:
-		f = fault.New(fault.RunNotFound, "there is no run %s here that could be gone on with", q.Run)
+		f = fault.New(fault.RunNotFound, "run %s is not among the runs that can be resumed", q.Run)
 	case !hasSession:
-		f = fault.New(fault.SessionNotFound, "there is no session %s here that could be gone on with", q.Session)
+		f = fault.New(fault.SessionNotFound, "session %s is not among the sessions that can be resumed", q.Session)
 	default:
 		return nil
 	}

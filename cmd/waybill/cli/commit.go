@@ -4,7 +4,7 @@ import (
 	"runtime/debug"
 )
 
-// Commit is the revision that the Go tool noted in the binary, "" where it was
+// Commit returns the VCS revision that the Go tool stored in the binary, "" if the binary was
 // not built from a repository.
 func Commit() string {
 	info, ok := debug.ReadBuildInfo()

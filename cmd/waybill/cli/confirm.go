@@ -8,9 +8,9 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
-// AskYes shows text and a question on stderr, and reports whether the next line
-// of stdin is a yes. The end of the input is a no. The caller has to make sure
-// that stdin is a terminal.
+// AskYes prints the text of show and a question on stderr, and reports whether the next line
+// of stdin is "y" or "yes". The end of the input is a no. The caller must check first that
+// stdin is a terminal.
 func (a *App) AskYes(show func(*page.Page), question string) bool {
 	p := a.NewPage(a.Err)
 	show(p)
@@ -21,18 +21,18 @@ func (a *App) AskYes(show func(*page.Page), question string) bool {
 	return err == nil && (answer == "y" || answer == "yes")
 }
 
-// Confirm asks before something is done that cannot be undone. show prints what
-// it is about, above the question. Without a terminal, or with --json, nothing
-// is asked and the call must have --yes: it never waits for input that cannot
-// come. nil: go ahead.
+// Confirm asks the user before an operation that cannot be undone. show prints the details
+// above the question. nil means that the operation may proceed. Without a terminal, or with
+// --json, Confirm asks nothing and returns USAGE_ERROR unless yes is set: it never waits for
+// input that cannot arrive. A no is RUN_WAITING; see NotConfirmed.
 func (a *App) Confirm(yes bool, question string, show func(*page.Page)) error {
 	if yes {
 		return nil
 	}
-	// With --json a program reads the answer, even where a terminal is near.
+	// With --json a program parses the answer, even if stdin is a terminal.
 	if !a.IsTerminal(a.In) || a.Flags.JSON {
-		return fault.New(fault.UsageError, "nobody is here who could be asked: %s", question).
-			Suggest("Say --yes if it is to be done, or do it at a terminal.")
+		return fault.New(fault.UsageError, "confirmation required, and stdin is not a terminal: %s", question).
+			Suggest("Add --yes to confirm, or run the command at a terminal without --json.")
 	}
 	if !a.AskYes(show, question+" [y/N] ") {
 		return NotConfirmed()
@@ -40,8 +40,8 @@ func (a *App) Confirm(yes bool, question string, show func(*page.Page)) error {
 	return nil
 }
 
-// NotConfirmed is the error after a no, or after no answer: nothing was
-// changed.
+// NotConfirmed returns the RUN_WAITING error after a no or no answer. The caller must not
+// have changed anything yet.
 func NotConfirmed() error {
-	return fault.New(fault.RunWaiting, "nobody agreed to it").Suggest("Nothing was changed.")
+	return fault.New(fault.RunWaiting, "not confirmed").Suggest("Nothing was changed.")
 }

@@ -11,26 +11,24 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
-// exitStatus is the error of a command whose answer is printed already and
-// whose exit status is not 0, such as a blocked step or a file that does not
-// validate.
+// exitStatus is the error of a command that has printed its answer and ends with an exit
+// status other than 0, such as for a blocked step or an invalid workflow file.
 type exitStatus struct{ status int }
 
-// ExitWith ends a command with an exit status after its answer was printed.
-// Nothing more is printed.
+// ExitWith returns the error that ends a command with an exit status after its answer was
+// printed. Execute prints nothing for it.
 func ExitWith(status int) error { return exitStatus{status} }
 
 // Error implements error.
 func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", s.status) }
 
-// Execute runs the command line with the commands of root and returns the exit
-// status. It prints every error, in the form that the caller asked for; a panic
-// is printed as one as well.
+// Execute runs the command line with the commands of root and returns the exit status. It
+// prints every error, as JSON or as text for people. A panic is printed as INTERNAL.
 func (a *App) Execute(root *cobra.Command) (status int) {
-	// The caller gets one document or one message, also where the program fails.
+	// The caller gets exactly one document or message, even if the program has a bug.
 	defer func() {
 		if r := recover(); r != nil {
-			f := fault.New(fault.Internal, "waybill met a bug of its own: %v", r)
+			f := fault.New(fault.Internal, "internal error (a bug in waybill): %v", r)
 			f.Err = fmt.Errorf("%s", debug.Stack())
 			status = a.fail(f)
 		}
@@ -47,8 +45,8 @@ func (a *App) Execute(root *cobra.Command) (status int) {
 	return a.fail(a.asFault(called, err))
 }
 
-// Begin checks the common flags of a command line that was parsed. From then
-// on, errors are those of the command itself.
+// Begin checks the common flags after the command line was parsed. If it succeeds, later
+// errors are those of the command itself; see asFault.
 func (a *App) Begin() error {
 	err := a.checkCommon()
 	a.running = err == nil

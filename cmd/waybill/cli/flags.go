@@ -10,8 +10,8 @@ import (
 	"github.com/waybill/waybill/durable/store/config"
 )
 
-// Flags are the flags of every command, as they were given. What is used within
-// this package alone is not exported.
+// Flags are the values of the flags common to all commands, as given on the command line.
+// Fields that only this package uses are not exported.
 type Flags struct {
 	Store          string
 	Tenant         string
@@ -20,47 +20,48 @@ type Flags struct {
 	JSON           bool
 	NoColor        bool
 	lockWait       time.Duration
-	lockWaitGiven  bool // else the store's configuration says
+	lockWaitGiven  bool // false: use the value of the store's configuration
 	AllowNetworkFS bool
 	logLevel       string
 	logFormat      string
 }
 
-// AddCommonFlags adds the flags to the root command. They are parsed into
-// a.Flags; Begin checks them.
+// AddCommonFlags adds the common flags to the root command. They are parsed into a.Flags and
+// checked by Begin.
 func (a *App) AddCommonFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.StringVar(&a.Flags.Store, "store", "", "use the store in `DIR`")
-	f.StringVar(&a.Flags.Tenant, "tenant", "", "use the store called `NAME` beside the default one")
-	f.StringVar(&a.Flags.Workspace, "workspace", "", "use what is proposed and installed in the workspace `NAME`")
-	f.BoolVar(&a.Flags.JSON, "json", false, "answer with exactly one JSON document on stdout")
-	f.StringVar(&a.Flags.As, "as", "", "put on record that `REF` acts")
+	f.StringVar(&a.Flags.Tenant, "tenant", "", "use the store named `NAME` instead of local")
+	f.StringVar(&a.Flags.Workspace, "workspace", "", "use proposals and installed artifacts of the workspace `NAME`")
+	f.BoolVar(&a.Flags.JSON, "json", false, "print exactly one JSON document on stdout")
+	f.StringVar(&a.Flags.As, "as", "", "record `REF` as the name of the actor")
 	f.DurationVar(&a.Flags.lockWait, "lock-wait", configuredLockWait(config.Config{}),
-		"wait at most `DURATION`, such as 500ms or 10s, for another writer; 0 fails at once")
+		"how long to wait for a lock: `DURATION` such as 500ms or 10s; 0 does not wait")
 	f.BoolVar(&a.Flags.AllowNetworkFS, "allow-network-fs", false,
-		"accept a store on a network filesystem that one machine alone uses")
-	f.BoolVar(&a.Flags.NoColor, "no-color", false, "print without colors, as with $NO_COLOR")
+		"allow stores on network filesystems (unsafe with several hosts)")
+	f.BoolVar(&a.Flags.NoColor, "no-color", false, "print without colors, like $NO_COLOR")
 	f.StringVar(&a.Flags.logLevel, "log-level", "warn",
-		"print diagnostics on stderr from `LEVEL` on: debug, info, warn, error, off")
-	f.StringVar(&a.Flags.logFormat, "log-format", "text", "print diagnostics as `FORMAT`: text or json")
+		"lowest `LEVEL` of diagnostics on stderr: debug, info, warn, error or off")
+	f.StringVar(&a.Flags.logFormat, "log-format", "text", "`FORMAT` of diagnostics: text or json")
 	root.SetFlagErrorFunc(flagFault)
 	a.given = f.Changed
 }
 
-// emptyFlag is the error for a name that is given and empty. In a script that
-// is a variable that is not set, and what was meant for another store must not
-// reach the default one.
+// emptyFlag returns the USAGE_ERROR for a flag with an empty name. In a script this is usually
+// an unset variable; falling back to the default store would write to the wrong one.
 func emptyFlag(name string) error {
-	return fault.New(fault.UsageError, "--%s is given and empty", name).
-		Suggest("Give a name, or leave --%s out to use the default store. Is a variable not set?", name)
+	return fault.New(fault.UsageError, "--%s has an empty value", name).
+		Suggest("Give a name, or omit --%s for the default. Check for an unset shell variable.", name)
 }
 
-// tenantNameMax is a length that every filesystem takes for a folder's name,
-// with room.
+// tenantNameMax bounds the name of a tenant or workspace, in bytes. Every supported filesystem
+// allows longer directory names.
 const tenantNameMax = 64
 
-// isTenantName reports whether a name is one folder below the home of all
-// stores: it cannot lead to another place.
+// isTenantName reports whether s is a valid name of a tenant or workspace: 1 to 64 of a-z,
+// 0-9, _ and -, starting with a letter or digit. Such a name is a single directory name, so
+// that the resulting path cannot leave the directory of all stores
+// (docs/design.md#tenants).
 func isTenantName(s string) bool {
 	for i, r := range s {
 		letter := r >= 'a' && r <= 'z' || r >= '0' && r <= '9'
@@ -71,11 +72,11 @@ func isTenantName(s string) bool {
 	return s != "" && len(s) <= tenantNameMax
 }
 
-// checkCommon refuses what the flags alone show to be wrong, before anything is
-// opened.
+// checkCommon rejects invalid values and combinations of the common flags, before any file is
+// opened. All its errors are USAGE_ERROR.
 func (a *App) checkCommon() error {
 	c := &a.Flags
-	// The configuration of the store counts only where the call says nothing.
+	// An explicit --lock-wait takes precedence over the store's configuration.
 	c.lockWaitGiven = a.given("lock-wait")
 	switch {
 	case c.Store == "" && a.given("store"):
@@ -83,15 +84,15 @@ func (a *App) checkCommon() error {
 	case c.Tenant == "" && a.given("tenant"):
 		return emptyFlag("tenant")
 	case c.Store != "" && c.Tenant != "":
-		return fault.New(fault.UsageError, "--store names one store exactly and --tenant another one").
+		return fault.New(fault.UsageError, "--store and --tenant cannot be combined: each selects a store").
 			Suggest("Give one of the two.")
 	case c.Tenant != "" && !isTenantName(c.Tenant):
-		return fault.New(fault.UsageError, "%q cannot name a tenant", c.Tenant).
+		return fault.New(fault.UsageError, "invalid tenant name %q", c.Tenant).
 			Suggest("Use 1 to 64 of a-z, 0-9, _ and -, starting with a letter or digit.")
 	case c.Workspace == "" && a.given("workspace"):
 		return emptyFlag("workspace")
 	case c.Workspace != "" && !isTenantName(c.Workspace):
-		return fault.New(fault.UsageError, "%q cannot name a workspace", c.Workspace).
+		return fault.New(fault.UsageError, "invalid workspace name %q", c.Workspace).
 			Suggest("Use 1 to 64 of a-z, 0-9, _ and -, starting with a letter or digit.")
 	case c.lockWait < 0:
 		return fault.New(fault.UsageError, "--lock-wait %s is negative", c.lockWait).
@@ -100,9 +101,9 @@ func (a *App) checkCommon() error {
 	if err := a.Actor().Check(); err != nil {
 		return fault.New(fault.UsageError, "--as: %v", err).Suggest("Give a shorter name.")
 	}
-	if redact.Text(c.As, nil) != c.As { // it would be in every record
-		return fault.New(fault.UsageError, "--as holds what looks like a secret").
-			Suggest("Give a name, such as the one of your account.")
+	if redact.Text(c.As, nil) != c.As { // the name is stored in every record of the call
+		return fault.New(fault.UsageError, "the value of --as looks like a secret").
+			Suggest("Give a name, such as your account name.")
 	}
 	return a.checkLogging()
 }

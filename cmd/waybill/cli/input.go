@@ -9,9 +9,9 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
-// ReadInput reads the file that a flag names, or stdin for "-", up to limit
-// bytes. Stdin can be read once: a second flag that wants it is an error. More
-// than limit bytes are VALIDATION_ERROR, and are not read.
+// ReadInput reads the file that a flag names, or stdin for "-", up to limit bytes. Stdin can
+// be read once: a second flag with "-" is a USAGE_ERROR. A file that cannot be read or is
+// longer than limit is a VALIDATION_ERROR.
 func (a *App) ReadInput(flag, name string, limit int) ([]byte, error) {
 	from := a.In
 	if name == "-" {
@@ -28,28 +28,28 @@ func (a *App) ReadInput(flag, name string, limit int) ([]byte, error) {
 		defer file.Close()
 		from = file
 	}
-	// One byte more than allowed tells too much from just enough, whatever size the
-	// file claims to have.
+	// Read one byte beyond the limit to detect an input that is too long. The size that the
+	// file system reports is not used, since a pipe or a growing file has none.
 	data, err := io.ReadAll(io.LimitReader(from, int64(limit)+1))
 	if err != nil {
 		return nil, unreadable(flag, name, err)
 	}
 	if len(data) > limit {
-		return nil, fault.New(fault.ValidationError, "%s %s: more than %d bytes, which is the most that is allowed",
+		return nil, fault.New(fault.ValidationError, "%s %s: more than %d bytes, the maximum",
 			flag, name, limit).
-			Suggest("Keep large things in files and pass their paths.").With("maxBytes", limit)
+			Suggest("Store large data in separate files and submit their paths.").With("maxBytes", limit)
 	}
 	return data, nil
 }
 
-// unreadable is the error for a file that cannot be opened or read.
+// unreadable returns the VALIDATION_ERROR for a file that cannot be opened or read.
 func unreadable(flag, name string, err error) error {
 	return fault.Wrap(err, fault.ValidationError, "%s %s cannot be read: %s", flag, name, PlainCause(err)).
-		Suggest("Name a file that you may read.")
+		Suggest("Give the path of a readable file.")
 }
 
-// PlainCause is why a file could not be used, without its name: the sentence
-// around it has that already.
+// PlainCause returns the text of a file error without operation and path, for messages that
+// contain the path already.
 func PlainCause(err error) string {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {

@@ -13,14 +13,13 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// Installations are the artifacts that applied proposals brought into the
-// store.
+// Installations are the artifacts that applied proposals installed in the store.
 type Installations []engine.InstalledArtifact
 
-// Installed is what is in use in the store that the flags name. A store that
-// cannot be opened, or whose log of proposals is not healthy, has nothing in
-// use: that is logged as a warning, and workflows of other sources can still be
-// listed.
+// Installed returns the artifacts that are installed in the selected store and workspace. If
+// the store cannot be opened or read, it returns none and logs a warning, so that workflows of
+// other sources can still be listed. For a damaged proposal log it logs a warning and returns
+// what the valid prefix contains.
 func (a *App) Installed(ctx context.Context) Installations {
 	o, err := a.Open(ctx)
 	if err != nil {
@@ -34,19 +33,19 @@ func (a *App) Installed(ctx context.Context) Installations {
 		a.notInstalled(err.Error())
 		return nil
 	case list.Health != manifest.Healthy:
-		a.notInstalled("the log of the proposals is " + string(list.Health))
+		a.notInstalled("the proposal log is " + string(list.Health))
 	}
 	return list.Installed
 }
 
-// notInstalled logs why installed artifacts are left out.
+// notInstalled logs why installed artifacts are omitted.
 func (a *App) notInstalled(why string) {
 	log := a.Log()
-	log.Warn().Str("cause", why).Msg("installed things are left out; see 'waybill verify'")
+	log.Warn().Str("cause", why).Msg("installed artifacts are omitted; run 'waybill verify'")
 }
 
-// Workflows are the installed workflows as files of a catalog. Their refs are
-// paths within the store, and name no folder of the machine.
+// Workflows returns the installed workflows as catalog files. Their refs are paths relative to
+// the store, so that they reveal no directory of the machine.
 func (all Installations) Workflows() (out []catalog.File) {
 	for _, i := range all {
 		if i.Slot.Kind == proposal.WorkflowChainPack {
@@ -56,8 +55,8 @@ func (all Installations) Workflows() (out []catalog.File) {
 	return out
 }
 
-// workflowsOf are the workflows of one installation: a pack has several, each
-// with a pointer to its place in the artifact.
+// workflowsOf returns the workflows of one installed artifact. For a pack with several, each
+// ref ends with "#" and the JSON pointer of the workflow in the artifact.
 func workflowsOf(i engine.InstalledArtifact) (out []catalog.File) {
 	at := manifest.ObjectDir(manifest.Installed) + "/" + manifest.ObjectName(manifest.Installed, i.Artifact.SHA256)
 	for _, w := range installable.Workflows(i.Value) {
@@ -70,7 +69,8 @@ func workflowsOf(i engine.InstalledArtifact) (out []catalog.File) {
 	return out
 }
 
-// Prompts are the installed prompt templates that steps may refer to.
+// Prompts returns the installed prompt templates that steps may refer to. An artifact that
+// does not parse as a template is skipped.
 func (all Installations) Prompts() (out []promptref.Template) {
 	for _, i := range all {
 		if i.Slot.Kind != proposal.PromptTemplate {
@@ -83,9 +83,9 @@ func (all Installations) Prompts() (out []promptref.Template) {
 	return out
 }
 
-// Recorded is the kind of a source as a run records it. The recorded set is
-// closed and has no word for installed artifacts: they are plugins there, and
-// the ref says where they come from.
+// Recorded converts a source kind to the kind that a run records. The recorded set is closed
+// (docs/design.md#closed-sets) and has no member for installed artifacts: these are recorded
+// as plugin, and the recorded ref is their path in the store.
 func Recorded(k source.SourceKind) event.SourceKind {
 	if k == source.SourceInstalled {
 		return event.SourcePlugin

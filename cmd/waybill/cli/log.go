@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
-// logLevel reads a value of --log-level; ok is false for a word that is none.
+// logLevel parses a value of --log-level; ok is false for an unknown one.
 func logLevel(word string) (zerolog.Level, bool) {
 	switch word {
 	case "debug":
@@ -26,21 +26,21 @@ func logLevel(word string) (zerolog.Level, bool) {
 	return zerolog.WarnLevel, false
 }
 
-// checkLogging refuses values of the logging flags that are none.
+// checkLogging returns USAGE_ERROR for unknown values of --log-level and --log-format.
 func (a *App) checkLogging() error {
 	if _, ok := logLevel(a.Flags.logLevel); !ok {
-		return fault.New(fault.UsageError, "there is no log level %q", a.Flags.logLevel).
+		return fault.New(fault.UsageError, "unknown log level %q", a.Flags.logLevel).
 			Suggest("Use debug, info, warn, error or off.")
 	}
 	if a.Flags.logFormat != "text" && a.Flags.logFormat != "json" {
-		return fault.New(fault.UsageError, "there is no log format %q", a.Flags.logFormat).Suggest("Use text or json.")
+		return fault.New(fault.UsageError, "unknown log format %q", a.Flags.logFormat).Suggest("Use text or json.")
 	}
 	return nil
 }
 
-// Log makes a logger for diagnostics on stderr. They help to find a cause, and
-// are never the only place where a fact is. It is made when it is needed, since
-// most calls log nothing.
+// Log returns a new logger for diagnostics on stderr, with the level and format of the flags.
+// Diagnostics help to find the cause of a problem; no fact is reported by them alone. The
+// logger is built on demand, since most calls log nothing.
 func (a *App) Log() zerolog.Logger {
 	level, _ := logLevel(a.Flags.logLevel)
 	if a.Flags.logFormat == "json" {
@@ -50,9 +50,9 @@ func (a *App) Log() zerolog.Logger {
 	return zerolog.New(out).Level(level).With().Timestamp().Logger()
 }
 
-// LogHandler gives the same diagnostics to a package that logs with log/slog.
+// LogHandler returns the logger of Log for packages that use log/slog.
 func (a *App) LogHandler() slog.Handler { return zerolog.NewSlogHandler(a.Log()) }
 
-// ShareErr lets several goroutines write to stderr: after it, each record is written in one
-// piece. Loggers that were made before are not affected.
+// ShareErr makes stderr safe for concurrent use: each later record is written in one piece.
+// Loggers that were created before are not affected.
 func (a *App) ShareErr() { a.Err = zerolog.SyncWriter(a.Err) }

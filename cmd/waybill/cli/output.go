@@ -9,14 +9,15 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
-// Answer prints what a command found: with --json data as the one document of
-// the kind, else the text that people writes. It is written in one piece, so
-// that a failing command never leaves half an answer.
+// Answer prints the result of a command: with --json, data as the one document of the kind,
+// otherwise the text that people writes to the page. The output is written with one call of
+// Write, so that a failing command prints no partial answer. Errors are OUTPUT_FAILED, and
+// INTERNAL for data that cannot be encoded.
 func (a *App) Answer(kind string, data any, people func(*page.Page)) error {
 	if a.Flags.JSON {
 		raw, err := canon.Marshal(data)
 		if err != nil {
-			return fault.Wrap(err, fault.Internal, "the answer cannot be written as JSON")
+			return fault.Wrap(err, fault.Internal, "cannot encode the answer as JSON")
 		}
 		return a.Document(kind, raw)
 	}
@@ -25,8 +26,8 @@ func (a *App) Answer(kind string, data any, people func(*page.Page)) error {
 	return a.Write(p.Bytes())
 }
 
-// Document prints {"v":1,"kind":kind,"data":data} from the JSON of data, as it
-// is and with a line end.
+// Document prints {"v":1,"kind":kind,"data":data} and a newline. data is JSON and is copied
+// byte for byte; callers rely on that for stored events.
 func (a *App) Document(kind string, data []byte) error {
 	var b bytes.Buffer
 	b.WriteString(`{"v":1,"kind":"` + kind + `","data":`)
@@ -35,8 +36,8 @@ func (a *App) Document(kind string, data []byte) error {
 	return a.Write(b.Bytes())
 }
 
-// Write writes bytes to stdout. An error is OUTPUT_FAILED: the store may have
-// been changed, and the answer is lost.
+// Write writes b to stdout. The error is OUTPUT_FAILED: the command may have changed the store,
+// and only its answer is lost.
 func (a *App) Write(b []byte) error {
 	if _, err := a.Out.Write(b); err != nil {
 		return fault.Wrap(err, fault.OutputFailed, "the answer could not be written to stdout: %v", err)
@@ -44,31 +45,30 @@ func (a *App) Write(b []byte) error {
 	return nil
 }
 
-// fail prints an error and returns its exit status: with --json the one
-// document on stdout, else on stderr the message and what to do next. What
-// stdout does not take goes to stderr too, so that no caller is left with a
-// bare exit status.
+// fail prints an error and returns its exit status: with --json the document "error" on
+// stdout, otherwise message and suggestion on stderr. If stdout cannot be written, the error
+// is printed on stderr as text, so that the caller gets more than an exit status.
 func (a *App) fail(err error) int {
 	f := a.SuggestForStore(fault.Of(err))
-	// The cause is for readers who look for it: an answer shows what to do, and a bug of
-	// ours always leaves its trace.
+	// The answer contains message and suggestion. The underlying cause is logged at level
+	// debug, and for an internal error always.
 	log := a.Log()
 	if f.Code == fault.Internal {
 		log.Error().Err(f.Err).Msg(f.Message)
 	} else if f.Err != nil {
-		log.Debug().Err(f.Err).Str("code", string(f.Code)).Msg("the cause")
+		log.Debug().Err(f.Err).Str("code", string(f.Code)).Msg("cause of the error")
 	}
-	told := false
+	written := false
 	if a.wantsJSON() {
 		raw, encErr := canon.Marshal(document.Error{Code: f.Code, Message: f.Message, Retry: f.Retry,
 			Suggestion: f.Suggestion, Details: f.Details})
-		if encErr != nil { // details that JSON does not have must not hide the error
+		if encErr != nil { // details that cannot be encoded must not hide the error
 			raw, _ = canon.Marshal(document.Error{Code: f.Code, Message: f.Message, Retry: f.Retry,
 				Suggestion: f.Suggestion})
 		}
-		told = a.Write([]byte(`{"v":1,"kind":"error","error":`+string(raw)+"}\n")) == nil
+		written = a.Write([]byte(`{"v":1,"kind":"error","error":`+string(raw)+"}\n")) == nil
 	}
-	if !told {
+	if !written {
 		p := a.NewPage(a.Err)
 		p.Fault(f)
 		_, _ = a.Err.Write(p.Bytes())
@@ -76,9 +76,8 @@ func (a *App) fail(err error) int {
 	return fault.ExitOf(f)
 }
 
-// wantsJSON reports whether errors are printed as JSON. That holds also where
-// the flags could not be parsed to their end: a program that asked for JSON
-// gets its errors as JSON.
+// wantsJSON reports whether errors are printed as JSON. It reads the raw arguments, because
+// parsing may have failed before the flag --json was reached.
 func (a *App) wantsJSON() bool {
 	for _, arg := range a.Args {
 		switch arg {

@@ -9,17 +9,17 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
-// Show is a whole command that needs one call of the store: it opens the store, asks, prints
-// the answer as the document of a kind or as text, and closes the store. The store is open
-// while print runs, which may look up in it what it prints. An error of Open or ask is
-// returned as it is, and nothing is printed then.
+// Show implements a command that makes one call of the store: it opens the store, calls ask,
+// prints the result as the document of a kind or as text, and closes the store. The store is
+// open while print runs, so that print may read from it. Errors of Open and ask are returned
+// unchanged, and nothing is printed then.
 func Show[T any](a *App, cmd *cobra.Command, kind string, ask func(context.Context, *Store) (T, error),
 	print func(*page.Page, T)) error {
 	return ShowVerdict(a, cmd, kind, ask, print, func(T) int { return fault.ExitDone })
 }
 
-// ShowVerdict is Show for a check: after the answer is printed, status gives the exit status
-// of the command, such as fault.ExitIntegrity for a log that is damaged.
+// ShowVerdict is Show for a check: after the answer is printed, status returns the exit status
+// of the command, such as fault.ExitIntegrity for a damaged log.
 func ShowVerdict[T any](a *App, cmd *cobra.Command, kind string, ask func(context.Context, *Store) (T, error),
 	print func(*page.Page, T), status func(T) int) error {
 	o, err := a.Open(cmd.Context())
@@ -40,7 +40,7 @@ func ShowVerdict[T any](a *App, cmd *cobra.Command, kind string, ask func(contex
 	return nil
 }
 
-// IntegrityUnless is the exit status of a check: fault.ExitDone where all is in order, else
+// IntegrityUnless returns the exit status of a check: fault.ExitDone if ok, otherwise
 // fault.ExitIntegrity.
 func IntegrityUnless(ok bool) int {
 	if ok {

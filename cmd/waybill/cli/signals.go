@@ -6,10 +6,11 @@ import (
 	"syscall"
 )
 
-// StopSignals are the signals that ask a command to stop.
+// StopSignals returns the signals that request a command to stop: SIGINT, SIGTERM and, unless
+// it is ignored, SIGHUP.
 func StopSignals() []os.Signal {
 	out := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // nohup
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
 		out = append(out, syscall.SIGHUP)
 	}
 	return out

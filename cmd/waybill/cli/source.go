@@ -11,8 +11,8 @@ import (
 	"github.com/waybill/waybill/durable/workflow/nearest"
 )
 
-// Workflow finds the workflow that FILE|ID names. One that does not validate,
-// or whose id is not unique, is an error.
+// Workflow returns the workflow that FILE|ID names. Errors: WORKFLOW_NOT_FOUND, and
+// WORKFLOW_INVALID if it does not validate or its id is not unique.
 func (a *App) Workflow(ctx context.Context, ref string) (catalog.Entry, error) {
 	e, err := a.AnyWorkflow(ctx, ref)
 	if err != nil {
@@ -21,8 +21,8 @@ func (a *App) Workflow(ctx context.Context, ref string) (catalog.Entry, error) {
 	return e, e.Usable()
 }
 
-// AnyWorkflow is Workflow for commands that look at workflows: the entry may
-// have problems.
+// AnyWorkflow is Workflow for commands that report on workflows: an invalid workflow is
+// returned with its problems and is not an error.
 func (a *App) AnyWorkflow(ctx context.Context, ref string) (catalog.Entry, error) {
 	if IsFile(ref) {
 		finder, err := a.Finder()
@@ -52,14 +52,15 @@ func (a *App) AnyWorkflow(ctx context.Context, ref string) (catalog.Entry, error
 	}
 	if fault.Is(err, fault.WorkflowNotFound) {
 		if file, statErr := os.Stat(ref); statErr == nil && file.Mode().IsRegular() {
-			fault.Of(err).Suggest("There is a file of that name: say ./%s to mean it.", ref)
+			fault.Of(err).Suggest("A file of that name exists: use ./%s for the file.", ref)
 		}
 	}
 	return e, err
 }
 
-// noSuchFile suggests the file in the same folder whose name is nearest: no
-// list of workflows has files of any folder.
+// noSuchFile adds to err a suggestion of the workflow file in the same directory whose name is
+// nearest. The catalog cannot suggest it, since it does not contain files outside the searched
+// directories.
 func noSuchFile(ref string, err error) error {
 	var stems []string
 	names := map[string]string{}
@@ -68,7 +69,7 @@ func noSuchFile(ref string, err error) error {
 	files, _ := os.ReadDir(filepath.Join(dir, "."))
 	for _, f := range files {
 		if !f.IsDir() && IsFile(f.Name()) {
-			// The ending is no likeness: all of them have it.
+			// Extensions are not compared, since all these files share a few.
 			stems = append(stems, stem(f.Name()))
 			names[stem(f.Name())] = f.Name()
 		}
@@ -77,11 +78,11 @@ func noSuchFile(ref string, err error) error {
 	if near := names[nearest.Of(stem(name), stems)]; near != "" {
 		return f.Suggest("Did you mean %s?", dir+near)
 	}
-	return f.Suggest("Check the path, or see the workflows that have an ID with 'waybill workflows list'.")
+	return f.Suggest("Check the path, or list the workflows that have an ID with 'waybill workflows list'.")
 }
 
-// Catalog is all workflows that can be named from here: bundled, installed, the
-// user's and the project's.
+// Catalog returns all workflows that can be named by an id: bundled, installed, the user's and
+// the project's. Invalid ones are entries with problems.
 func (a *App) Catalog(ctx context.Context) (catalog.Catalog, error) {
 	finder, err := a.Finder()
 	if err != nil {
@@ -100,8 +101,8 @@ func (a *App) Catalog(ctx context.Context) (catalog.Catalog, error) {
 	return catalog.Of(files, catalog.NewLibrary(files, bindings).WithPrompts(in.Prompts())), nil
 }
 
-// Library is what a named file may draw on: all sources, and the files beside
-// it.
+// Library returns what the workflow file at path may refer to: the workflows of all sources,
+// installed prompts, bindings, and the workflow files in the same directory.
 func (a *App) Library(ctx context.Context, path string) (*catalog.Library, error) {
 	finder, err := a.Finder()
 	if err != nil {
@@ -121,9 +122,9 @@ func (a *App) Library(ctx context.Context, path string) (*catalog.Library, error
 	return catalog.NewLibrary(append(files, beside...), bindings).WithPrompts(in.Prompts()), err
 }
 
-// IsFile tells a file from an id by its spelling alone: ids have neither
-// slashes nor such endings. So the meaning of a name never depends on which
-// files exist.
+// IsFile reports whether ref names a file and not an id: it ends in .json, .yaml or .yml, or
+// contains a slash. Ids never do. The decision depends on the spelling alone, so that the
+// meaning of a name does not change with the files that exist.
 func IsFile(ref string) bool {
 	switch strings.ToLower(filepath.Ext(ref)) {
 	case ".json", ".yaml", ".yml":

@@ -8,9 +8,8 @@ import (
 	"github.com/waybill/waybill/durable/run/command"
 )
 
-// WithStoreFlags puts the flags that name this store into a command line,
-// before its first flag, so that a copied command reaches the same store. argv
-// is not changed.
+// WithStoreFlags returns argv with the flags that select this store inserted before its first
+// flag, so that a copied command uses the same store. argv is not modified.
 func (a *App) WithStoreFlags(argv []string) []string {
 	at := slices.IndexFunc(argv, func(s string) bool { return strings.HasPrefix(s, "-") })
 	if at < 0 {
@@ -19,7 +18,7 @@ func (a *App) WithStoreFlags(argv []string) []string {
 	return slices.Insert(slices.Clone(argv), at, a.storeFlags()...)
 }
 
-// storeFlags are the flags of this call that name its store, each once.
+// storeFlags returns the flags of this call that select its store and workspace, each once.
 func (a *App) storeFlags() []string {
 	var flags []string
 	if a.Flags.Store != "" {
@@ -37,16 +36,16 @@ func (a *App) storeFlags() []string {
 	return flags
 }
 
-// Command is a command line to copy, quoted for a shell, with the flags that
-// name this store.
+// Command returns a waybill command line for copying: quoted for a shell, with the flags that
+// select this store.
 func (a *App) Command(words ...string) string {
 	argv := a.WithStoreFlags(append([]string{"waybill"}, words...))
 	return command.Line(argv)
 }
 
-// SuggestForStore is f with a suggestion that fits this call: commands between
-// quotes get the flags that name the store, and SESSION is replaced by the
-// session that f is about. f itself is not changed.
+// SuggestForStore returns f with its suggestion adapted to this call: 'waybill …' commands in
+// single quotes get the flags that select the store, and SESSION in 'waybill verify SESSION'
+// is replaced by the sessionId of the details. f itself is not modified.
 func (a *App) SuggestForStore(f *fault.Fault) *fault.Fault {
 	if session, ok := f.Details["sessionId"].(string); ok {
 		named := *f
@@ -60,11 +59,11 @@ func (a *App) SuggestForStore(f *fault.Fault) *fault.Fault {
 	for i := range flags {
 		flags[i] = command.Word(flags[i])
 	}
-	out, aim := *f, " "+strings.Join(flags, " ")
+	out, selected := *f, " "+strings.Join(flags, " ")
 	parts := strings.Split(f.Suggestion, "'")
-	for i := 1; i < len(parts)-1; i += 2 { // the text between two quotes
-		if strings.HasPrefix(parts[i], "waybill ") && !strings.Contains(parts[i], aim) {
-			parts[i] += aim
+	for i := 1; i < len(parts)-1; i += 2 { // odd parts are the text between two quotes
+		if strings.HasPrefix(parts[i], "waybill ") && !strings.Contains(parts[i], selected) {
+			parts[i] += selected
 		}
 	}
 	out.Suggestion = strings.Join(parts, "'")

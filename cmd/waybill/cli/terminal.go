@@ -15,8 +15,8 @@ func (a *App) IsTerminal(stream any) bool {
 	return ok && terminal.Is(f)
 }
 
-// WidthOf is the width of a terminal in columns, 0 for any other stream: text
-// in a file or pipe is neither wrapped nor cut.
+// WidthOf returns the width of a terminal in columns, and 0 for any other stream: text in a
+// file or pipe is neither wrapped nor cut.
 func (a *App) WidthOf(stream any) int {
 	f, ok := stream.(*os.File)
 	if !ok {
@@ -25,18 +25,18 @@ func (a *App) WidthOf(stream any) int {
 	return terminal.Width(f)
 }
 
-// Colors reports whether text for a stream may be colored: it is a terminal
-// that has colors, and neither --no-color nor $NO_COLOR asks for none.
+// Colors reports whether text for a stream may be colored: the stream is a terminal that
+// supports colors, and neither --no-color nor $NO_COLOR disables them.
 func (a *App) Colors(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && !a.Flags.NoColor && terminal.Color(f, a.Getenv)
 }
 
-// NewPage makes a page for a stream of this call.
+// NewPage returns an empty page with the colors and width of a stream of this call.
 func (a *App) NewPage(to any) *page.Page { return page.New(a.Colors(to), a.WidthOf(to)) }
 
-// Ago is how long ago a stored time was: "now", "5 min", "3 h", "12 days"; ""
-// for 0, a time that is not known.
+// Ago returns the age of a stored time (milliseconds since 1970): "now", "5 min", "3 h",
+// "12 days"; "" for 0, an unknown time. A time in the future is "now".
 func (a *App) Ago(ms int64) string {
 	d := time.Duration(a.NowMs()-ms) * time.Millisecond
 	switch {

@@ -13,9 +13,8 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Store is an opened store with everything that works over it: the use cases of
-// the engine, and the settings. Ports meet adapters in this file and nowhere
-// else.
+// Store is an opened store with the use cases of the engine and the settings. This file is the
+// only place where ports are connected to adapters (docs/design.md#layers).
 type Store struct {
 	*engine.Engine
 	engine.Settings
@@ -23,9 +22,9 @@ type Store struct {
 	files *filestore.Store
 }
 
-// Open opens the store that the flags name, and must be followed by Close. A
-// folder that does not exist opens as an empty store; only a write makes it.
-// Errors name the folder, which may come from a variable.
+// Open opens the store that the flags select; the caller must call Close. A directory that
+// does not exist opens as an empty store and is created by the first write. A message about an
+// invalid store names the directory, since that may come from an environment variable.
 func (a *App) Open(ctx context.Context) (*Store, error) {
 	dir, err := a.StoreDir()
 	if err != nil {
@@ -36,7 +35,7 @@ func (a *App) Open(ctx context.Context) (*Store, error) {
 	store, err := filestore.OpenDir(dir, options)
 	if fault.Is(err, fault.StoreInvalid) {
 		f := *fault.Of(err)
-		f.Message = dir + ": " + f.Message // a variable may have named it
+		f.Message = dir + ": " + f.Message
 		return nil, &f
 	}
 	if err != nil {
@@ -54,9 +53,9 @@ func (a *App) Open(ctx context.Context) (*Store, error) {
 	return wire(dir, store), nil
 }
 
-// configuredWait is how long the store's own configuration waits for locks,
-// where the call does not say. A configuration that cannot be read must not
-// keep a person from looking at a run: that is logged, and the default holds.
+// configuredWait returns the lock wait of the store's configuration; ok is false if the call
+// has --lock-wait or the configuration cannot be read. An unreadable configuration is logged
+// and the default is used, so that runs can still be inspected.
 func (a *App) configuredWait(ctx context.Context, store *filestore.Store) (time.Duration, bool) {
 	if a.Flags.lockWaitGiven {
 		return 0, false
@@ -64,24 +63,24 @@ func (a *App) configuredWait(ctx context.Context, store *filestore.Store) (time.
 	settings := engine.Settings{Controls: controls{store}}
 	c, err := settings.Config(ctx)
 	if ctx.Err() != nil {
-		return 0, false // the call is over, which says nothing about the file
+		return 0, false // the call was cancelled; the file may be valid
 	}
 	if err != nil {
 		log := a.Log()
-		log.Warn().Err(err).Msg("config.json cannot be read; the defaults hold")
+		log.Warn().Err(err).Msg("cannot read config.json; using the defaults")
 		return 0, false
 	}
 	return configuredLockWait(c), true
 }
 
-// configuredLockWait is how long a writer waits for another one. The zero Config gives the
-// default, which the table of keys alone holds.
+// configuredLockWait returns how long a writer waits for a lock. For the zero Config that is
+// the default, which is defined in config.Table.
 func configuredLockWait(c config.Config) time.Duration {
 	return time.Duration(c.LockWaitMs()) * time.Millisecond
 }
 
-// wire puts one store behind every port of the engine, so that what belongs
-// together is locked and synced together.
+// wire uses one file store for every port of the engine, so that operations which belong
+// together use the same locks and syncs.
 func wire(dir string, store *filestore.Store) *Store {
 	e := &engine.Engine{Logs: store, Locks: store, Objects: store, Sessions: store, Identity: store, Keyring: store,
 		Inspector: store, Digests: store, Heads: store,
@@ -90,14 +89,14 @@ func wire(dir string, store *filestore.Store) *Store {
 	return &Store{Engine: e, Settings: engine.Settings{Controls: controls{store}, Auditor: e}, Dir: dir, files: store}
 }
 
-// Close writes what the engine kept for later, such as head caches, and closes
-// the files. Errors are dropped: nothing that was answered depends on it.
+// Close writes data that the engine has deferred, such as head caches, and closes the files.
+// Errors are ignored: no acknowledged fact depends on that data.
 func (o *Store) Close() {
-	o.Flush(context.Background()) // whatever the call came to, and although it may be over
+	o.Flush(context.Background()) // the context of the call may be cancelled already
 	_ = o.files.Close()
 }
 
-// controls are the control files of a store as ports.Controls.
+// controls implements ports.Controls with the control files of a store.
 type controls struct{ store *filestore.Store }
 
 // Control implements ports.Controls.
@@ -115,11 +114,11 @@ func (c controls) UpdateControl(ctx context.Context, f ports.ControlFile,
 	})
 }
 
-// Performers gives the locks that keep two performers of one session apart.
+// Performers returns the locks that allow at most one performer per session.
 func (o *Store) Performers() ports.Performers { return o.files.Performers() }
 
-// LogFiles are the files that grow when an event or an annotation is recorded in a session.
-// A command that waits for new facts watches them. They need not exist yet.
+// LogFiles returns the paths of the files that grow when an event or an annotation is recorded
+// in a session. 'runs watch' watches them. They need not exist yet.
 func (o *Store) LogFiles(s id.Session) (events, annotations string) {
 	return filestore.LogFiles(o.Dir, s)
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/waybill/waybill/infra/filestore"
 )
 
-// TestACallThatIsOverSaysNothingOfTheConfiguration: a file that was not read because
-// nobody waits any more is no file that cannot be read.
-func TestACallThatIsOverSaysNothingOfTheConfiguration(t *testing.T) {
+// TestConfiguredWaitCancelledContext: an unreadable configuration is logged, unless it was not
+// read because the context of the call was cancelled.
+func TestConfiguredWaitCancelledContext(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	a := &App{Err: io.Discard, Clock: time.Now, Entropy: rand.Reader}
 	a.Flags.Store = dir
@@ -31,12 +31,12 @@ func TestACallThatIsOverSaysNothingOfTheConfiguration(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte("no configuration"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	over, cancel := context.WithCancel(context.Background())
+	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
 	for name, row := range map[string]struct {
 		ctx   context.Context
 		warns bool
-	}{"over": {over, false}, "at work": {context.Background(), true}} {
+	}{"cancelled": {cancelled, false}, "active": {context.Background(), true}} {
 		var errOut bytes.Buffer
 		a := &App{Err: &errOut}
 		a.Flags.logLevel = "warn"
@@ -46,7 +46,7 @@ func TestACallThatIsOverSaysNothingOfTheConfiguration(t *testing.T) {
 		}
 		if wait, ok := a.configuredWait(row.ctx, store); ok ||
 			strings.Contains(errOut.String(), "config.json") != row.warns {
-			t.Errorf("%s: %v, %v, said %q", name, wait, ok, errOut.String())
+			t.Errorf("%s: %v, %v, logged %q", name, wait, ok, errOut.String())
 		}
 		_ = store.Close()
 	}

@@ -1,6 +1,6 @@
-// Package document holds the JSON documents that commands define themselves. All other
-// documents are types of package engine. Package schema describes both, so the members
-// and their order are what programs read.
+// Package document declares the JSON documents that commands define themselves; all other
+// documents are types of package engine. Package schema derives JSON Schemas from both.
+// Member names are part of the interface for programs and must not change.
 package document
 
 import (
@@ -15,15 +15,14 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// Automations is the document "automations": those that are due, or all, with
-// what was started of them.
+// Automations is the document "automations": the automations that are due, or all, and the
+// runs that were started from them.
 type Automations struct {
 	engine.AutomationList
 	Started []AutomationStart `json:"started,omitzero"`
 }
 
-// AutomationStart is the result of starting one automation: the run, or the
-// error in its place.
+// AutomationStart is the result of starting one automation: session and run, or the error.
 type AutomationStart struct {
 	AutomationID string           `json:"automationId"`
 	SessionID    id.Session       `json:"sessionId,omitzero"`
@@ -31,7 +30,7 @@ type AutomationStart struct {
 	Error        *AutomationFault `json:"error,omitzero"`
 }
 
-// AutomationFault is why an automation could not be started.
+// AutomationFault is the reason why an automation could not be started.
 type AutomationFault struct {
 	Code    fault.Code `json:"code"`
 	Message string     `json:"message"`
@@ -43,13 +42,13 @@ type Completion struct {
 	Script string `json:"script"`
 }
 
-// Settings is the document "config": one key, or all of them.
+// Settings is the document "config": one key, or all keys.
 type Settings struct {
 	Settings []config.Setting `json:"settings"`
 }
 
-// Error is the part "error" of the document "error": a fault as programs read
-// it. Retry says whether the same call may succeed later.
+// Error is the member "error" of the document "error": a fault for programs. Retry states
+// whether the same call may succeed later (docs/design.md#errors).
 type Error struct {
 	Code       fault.Code     `json:"code"`
 	Message    string         `json:"message"`
@@ -58,8 +57,8 @@ type Error struct {
 	Details    map[string]any `json:"details,omitzero"`
 }
 
-// Trust is the document "trust". Commands is what trusting the workflow allows;
-// Entry is absent where it has no commands, and so nothing was recorded.
+// Trust is the document "trust". Commands are those that trust allows to run. Entry is the
+// recorded entry; it is absent for a workflow without commands, for which nothing is recorded.
 type Trust struct {
 	Trusted      bool              `json:"trusted"`
 	WorkflowID   string            `json:"workflowId"`
@@ -77,21 +76,22 @@ type Build struct {
 	Arch    string `json:"arch"`
 }
 
-// Compiled is the document "compiled": what a run of the workflow is pinned to.
+// Compiled is the document "compiled": the compiled workflow that a run is pinned to, and its
+// hash.
 type Compiled struct {
 	WorkflowHash canon.Digest     `json:"workflowHash"`
 	Workflow     compile.Document `json:"workflow"`
 }
 
-// WorkflowFile is the document "workflow_file": the file that was written, with
-// slashes.
+// WorkflowFile is the document "workflow_file": the file that was written. File has forward
+// slashes on every system.
 type WorkflowFile struct {
 	WorkflowID string `json:"workflowId"`
 	File       string `json:"file"`
 }
 
-// Validation is the document "validation". OK is false where a problem is an
-// error; warnings alone leave it true.
+// Validation is the document "validation". OK is false if a problem has severity error;
+// warnings alone leave it true.
 type Validation struct {
 	OK           bool              `json:"ok"`
 	WorkflowID   string            `json:"workflowId"`

@@ -10,8 +10,9 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// WorkflowRow is one workflow of the catalog as programs read it, usable or
-// not, with what they need to tell people how a legacy id should be renamed.
+// WorkflowRow is one workflow of the catalog, usable or not. IDStatus and SuggestedID say how
+// a legacy id should be renamed (docs/design.md#workflow-ids). SameIDIn lists other files with
+// the same id; an id with such files cannot be used.
 type WorkflowRow struct {
 	WorkflowID   string            `json:"workflowId"`
 	Name         string            `json:"name"`
@@ -24,12 +25,12 @@ type WorkflowRow struct {
 	Valid        bool              `json:"valid"`
 	WorkflowHash canon.Digest      `json:"workflowHash,omitzero"`
 	SameIDIn     []string          `json:"sameIdIn,omitzero"`
-	// Problems are the first few in a list; ProblemCount counts all there are.
+	// Problems may be truncated to the first ones; ProblemCount counts all.
 	Problems     []source.Problem `json:"problems"`
 	ProblemCount int              `json:"problemCount"`
 }
 
-// RowOf is the row for an entry of the catalog, usable or not.
+// RowOf returns the row for an entry of the catalog, with all problems.
 func RowOf(e catalog.Entry) WorkflowRow {
 	return WorkflowRow{WorkflowID: e.ID, Name: e.Name, Description: e.Description, Version: e.Version,
 		SourceKind: e.Kind, SourceRef: e.Ref,
@@ -38,10 +39,9 @@ func RowOf(e catalog.Entry) WorkflowRow {
 		ProblemCount: len(e.Problems)}
 }
 
-// Inspection is the document "workflow": its row, and what is in it. Loops are as
-// in the compiled workflow: a step of type loop, in Steps or in a body, means
-// the one of them that has its id. One list keeps the schema of a step whole, where a
-// body within a step would be a type within itself.
+// Inspection is the document "workflow": the row and the content of a workflow. As in the
+// compiled workflow, Loops is a flat list: a step of type loop, in Steps or in a body, refers
+// to the loop with its id. Nested bodies would make the schema of a step recursive.
 type Inspection struct {
 	WorkflowRow
 	Preconditions []string          `json:"preconditions"`
@@ -49,30 +49,29 @@ type Inspection struct {
 	Steps         []compile.Step    `json:"steps"`
 	Loops         []compile.Loop    `json:"loops"`
 	Commands      []catalog.Command `json:"commands"`
-	// Truncated says what was cut, and what has it whole; "" where nothing was.
+	// Truncated states what was truncated and which command prints all of it; "" if nothing.
 	Truncated string `json:"truncated,omitzero"`
 }
 
-// InspectionOf is the document for a usable entry of the catalog.
+// InspectionOf returns the document for a usable entry of the catalog, with complete prompts.
 func InspectionOf(e catalog.Entry) Inspection {
 	w := e.Compiled
 	return Inspection{WorkflowRow: RowOf(e), Preconditions: w.Preconditions, Inputs: w.Inputs, Steps: w.Steps,
 		Loops: w.Loops, Commands: catalog.Commands(w)}
 }
 
-// Workflows is the document "workflows": the catalog as it is seen from the
-// working directory.
+// Workflows is the document "workflows": the catalog of the working directory.
 type Workflows struct {
 	Workflows []WorkflowRow `json:"workflows"`
 }
 
-// problemsListed is how many problems a list has of one workflow. One broken
-// file has hundreds; 'workflows validate' names them all.
+// problemsListed bounds the problems of one workflow in a list. One invalid file can have
+// hundreds; 'workflows validate' lists all of them.
 const problemsListed = 3
 
-// WorkflowsOf is the list of entries, each with its first problems. Errors come
-// before warnings, since they say why it cannot be used. The entries are not
-// changed.
+// WorkflowsOf returns the list of entries, each with at most problemsListed problems. Errors
+// come before warnings, since they are why a workflow cannot be used. The entries are not
+// modified.
 func WorkflowsOf(entries []catalog.Entry) Workflows {
 	doc := Workflows{Workflows: []WorkflowRow{}}
 	for _, e := range entries {
@@ -87,7 +86,7 @@ func WorkflowsOf(entries []catalog.Entry) Workflows {
 	return doc
 }
 
-// rank orders problems: errors first.
+// rank orders problems by severity, errors first.
 func rank(p source.Problem) int {
 	if p.Severity == problem.Error {
 		return 0

@@ -8,9 +8,9 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// TestErrorsComeFirstInAList: what makes a workflow unusable is not cut off behind
-// warnings, and whoever was handed the entry keeps its order.
-func TestErrorsComeFirstInAList(t *testing.T) {
+// TestWorkflowsOfListsErrorsFirst: truncation does not drop errors in favor of warnings, and
+// the problems of the entry keep their order.
+func TestWorkflowsOfListsErrorsFirst(t *testing.T) {
 	given := "wawbwcedwe"
 	var problems []source.Problem
 	for i := 0; i < len(given); i += 2 {

@@ -1,6 +1,6 @@
-// Package page lays out text for people: lines, wrapped text, tables, and the words for
-// numbers, times and ids. A page is written to memory; it does not know where it goes
-// apart from its width and colors, and nothing of runs or stores.
+// Package page lays out text for people: lines, wrapped text, tables, and the formats of
+// numbers, times and ids. A Page is a buffer with a width and colors; the caller writes its
+// bytes to a stream. The package knows nothing about runs or stores.
 package page
 
 import (
@@ -12,61 +12,61 @@ import (
 	"github.com/waybill/waybill/infra/terminal"
 )
 
-// Page is text for people, laid out for where it goes: wrapped to the width of
-// the terminal and colored only there, plain everywhere else. It collects the
-// text; the caller writes its bytes in one piece.
+// Page collects text for people. For a terminal it is wrapped to the width and may be colored;
+// for a pipe or a file it is plain. The caller writes its bytes in one piece.
 type Page struct {
 	bytes.Buffer
 	styles terminal.Styles
-	Width  int // 0: as long as the text is
+	Width  int // in columns; 0: unlimited, for a pipe or a file
 }
 
-// New makes an empty page. A width of 0 is that of a pipe or a file: lines are
-// as long as their text, and ids are written whole.
+// New returns an empty page. Width 0 is for a pipe or a file: lines are not wrapped, and
+// callers print complete ids.
 func New(colors bool, width int) *Page {
 	return &Page{styles: terminal.NewStyles(colors), Width: width}
 }
 
-// Bold sets text off, such as a name or a title.
+// Bold emphasizes text, such as a name or a title.
 func (p *Page) Bold(s string) string { return p.styles.Bold(s) }
 
-// Dim sets text back that is known or of use only to some readers.
+// Dim de-emphasizes text that only some readers need.
 func (p *Page) Dim(s string) string { return p.styles.Dim(s) }
 
-// Good colors what succeeded.
+// Good colors text about a success.
 func (p *Page) Good(s string) string { return p.styles.Good(s) }
 
-// Warn colors what a person should look at.
+// Warn colors text that a person should check.
 func (p *Page) Warn(s string) string { return p.styles.Warn(s) }
 
-// Bad colors what failed or is damaged.
+// Bad colors text about a failure or damage.
 func (p *Page) Bad(s string) string { return p.styles.Bad(s) }
 
-// Line writes one line. Blanks at its end are cut off. Text from outside must
-// have been passed through Clean; Text and Table do that themselves.
+// Line writes one line and removes trailing spaces. Arguments from untrusted sources must be
+// passed through Clean first; Text and Table call it themselves.
 func (p *Page) Line(format string, args ...any) {
 	p.WriteString(strings.TrimRight(fmt.Sprintf(format, args...), " "))
 	p.WriteByte('\n')
 }
 
-// HelpWidth is how wide help is written.
+// HelpWidth is the maximum width of help texts, in columns; a test checks it.
 const HelpWidth = 88
 
 const (
-	// TextWidthMax: longer lines are hard to read.
+	// TextWidthMax bounds wrapped text, in columns, since longer lines are hard to read.
 	TextWidthMax = 96
-	// TextWidthMin keeps text readable, if not pretty, in a window that is no window.
+	// TextWidthMin is the width in columns below which text is not wrapped further, so that
+	// it stays readable in a very narrow terminal.
 	TextWidthMin = 20
 )
 
-// Text writes text from outside: cleaned and wrapped, its first line behind
-// lead and the others below the first.
+// Text writes text from an untrusted source: cleaned and wrapped, the first line after lead
+// and the others indented by the width of lead.
 func (p *Page) Text(lead, s string) { p.Painted(lead, s, Plainly) }
 
-// Plainly is the style that leaves text as it is, for Painted.
+// Plainly is the style that returns text unchanged, for Painted.
 func Plainly(line string) string { return line }
 
-// Painted is Text whose lines are given to paint, such as p.Bold or Plainly.
+// Painted is Text that applies paint, such as p.Bold or Plainly, to each line.
 func (p *Page) Painted(lead, s string, paint func(string) string) {
 	used := terminal.TextWidth(lead)
 	room := 0
@@ -79,8 +79,8 @@ func (p *Page) Painted(lead, s string, paint func(string) string) {
 	}
 }
 
-// Facts writes short facts on one line, separated by dots, or on as many lines
-// as they need. A fact is never broken, so that ids in it can be copied.
+// Facts writes short facts on one line, separated by dots, or on several lines if they do not
+// fit. A fact is never broken, so that ids in it can be copied.
 func (p *Page) Facts(parts ...string) {
 	const between = " · "
 	line := ""
@@ -97,12 +97,12 @@ func (p *Page) Facts(parts ...string) {
 	p.Line("%s", p.Dim(line))
 }
 
-// Clean makes text from outside safe to print: control characters become
-// visible, so that it cannot drive the terminal that shows it.
+// Clean makes text from an untrusted source safe to print: it replaces control characters by
+// visible ones, so that the text cannot send escape sequences to the terminal.
 func Clean(s string) string { return terminal.Clean(s) }
 
-// Fault writes an error for people: the message with its code, and the
-// suggestion below it.
+// Fault writes an error for people: the message with its code, and the suggestion on the lines
+// below.
 func (p *Page) Fault(f *fault.Fault) {
 	p.Text(p.Bad("error: "), f.Message+" "+"["+string(f.Code)+"]")
 	if f.Suggestion != "" {

@@ -9,7 +9,7 @@ import (
 
 func plainPage(width int) *Page { return &Page{styles: terminal.NewStyles(false), Width: width} }
 
-func TestTablesFitAndStayAligned(t *testing.T) {
+func TestTableFitsWidth(t *testing.T) {
 	rows := [][]Cell{{{Text: "a"}, {Text: "a title that is far too long for its window"}, {Text: "1"}},
 		{{Text: "bb"}, {Text: "日本語の題名"}, {Text: "22"}},
 		{{Text: "c"}, {Text: "two\nlines\tand \x1b[31mcolor"}, {Text: "3"}}}
@@ -26,11 +26,11 @@ func TestTablesFitAndStayAligned(t *testing.T) {
 		}
 	}
 	if !strings.Contains(lines[1], "…") {
-		t.Errorf("what was cut is not marked: %q", lines[1])
+		t.Errorf("no ellipsis in truncated cell: %q", lines[1])
 	}
 }
 
-func TestTextWrapsBehindItsLead(t *testing.T) {
+func TestTextIndentsWrappedLines(t *testing.T) {
 	p := plainPage(30)
 	p.Text("→ ", "one two three four five six seven eight\n\nnine")
 	want := "→ one two three four five six\n  seven eight\n\n  nine\n"

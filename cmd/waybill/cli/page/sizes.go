@@ -4,8 +4,8 @@ import (
 	"fmt"
 )
 
-// Size is a number of bytes in steps of a thousand, with two digits at least:
-// "1.2 kB", "12 kB".
+// Size formats a number of bytes in decimal units with at least two digits: "1.2 kB", "12 kB".
+// Below 1000 it is exact: "999 B".
 func Size(bytes int64) string {
 	units := []string{"kB", "MB", "GB", "TB"}
 	if bytes < 1000 {
@@ -14,7 +14,7 @@ func Size(bytes int64) string {
 	n := float64(bytes)
 	for i, unit := range units {
 		n /= 1000
-		// What rounds to a thousand is one of the next.
+		// A value that rounds to 1000 uses the next unit.
 		if n < 999.5 || i == len(units)-1 {
 			if n < 9.95 {
 				return fmt.Sprintf("%.1f %s", n, unit)

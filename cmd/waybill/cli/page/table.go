@@ -7,41 +7,39 @@ import (
 	"github.com/waybill/waybill/infra/terminal"
 )
 
-// BarWidthMin is the width below which a list does without its bars.
+// BarWidthMin is the width in columns below which lists omit progress bars.
 const BarWidthMin = 68
 
-// Column is one column of a table. Where a terminal is too narrow, flexible
-// columns are cut first, down to a minimum; then spare columns are left out,
-// from the left.
+// Column is one column of a table. If the terminal is too narrow, flexible columns are
+// narrowed first, down to a minimum; then spare columns are omitted, from the left.
 type Column struct {
 	Title string
-	Right bool // numbers
-	Flex  bool // gives way where the terminal is narrow
-	Spare bool // is left out where that is not enough
+	Right bool // right-aligned, for numbers
+	Flex  bool // narrowed if the table is too wide
+	Spare bool // omitted if narrowing is not enough
 }
 
-// Cell is the text of one place in a table, and its style. Line breaks in it
-// become blanks.
+// Cell is the text of one table cell and its style. Line breaks become spaces.
 type Cell struct {
 	Text  string
-	Paint func(string) string // nil: as it is
+	Paint func(string) string // nil: no style
 }
 
-// Gap is what separates two columns.
+// Gap separates two columns.
 const Gap = "  "
 
-// flexMin is the width that a flexible column keeps.
+// flexMin is the minimum width of a flexible column, in columns of the terminal.
 const flexMin = 8
 
-// Table writes rows below the titles of their columns, every column as wide as
-// its widest cell. Each row must have a cell for each column. Table cleans the
-// texts in place.
+// Table writes the titles of the columns and the rows below them. A column is as wide as its
+// widest cell unless it is narrowed. Each row must have one cell per column. Table replaces
+// the texts of the cells by cleaned ones.
 func (p *Page) Table(columns []Column, rows [][]Cell) {
 	widths := make([]int, len(columns))
 	for i, c := range columns {
 		widths[i] = terminal.TextWidth(c.Title)
 		for _, row := range rows {
-			// A cell is one line: line breaks in it become blanks.
+			// A cell is one line: line breaks become spaces.
 			row[i].Text = strings.Join(strings.Fields(Clean(row[i].Text)), " ")
 			widths[i] = max(widths[i], terminal.TextWidth(row[i].Text))
 		}
@@ -82,8 +80,8 @@ func (p *Page) Table(columns []Column, rows [][]Cell) {
 	}
 }
 
-// fit narrows the flexible columns to the width of the page, and returns by how
-// many characters the table is still too wide.
+// fit narrows the flexible columns to the width of the page. It returns by how many columns of
+// the terminal the table is still too wide; 0 or less if it fits.
 func (p *Page) fit(columns []Column, widths []int) (over int) {
 	if p.Width == 0 {
 		return 0

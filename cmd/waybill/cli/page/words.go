@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// CountOf is "3 of 7", or the number alone where the total is 0, which is that
-// of a workflow that cannot be read.
+// CountOf returns "3 of 7", or "3" if the total is 0. The total is 0 for a run whose pinned
+// workflow cannot be read.
 func CountOf(n, of int) string {
-	if of == 0 { // of a workflow that we cannot read
+	if of == 0 {
 		return fmt.Sprint(n)
 	}
 	return fmt.Sprintf("%d of %d", n, of)
 }
 
-// Plural is a number with its noun: "1 step", "2 steps". The noun must take a
-// plain s.
+// Plural returns a number with its noun: "1 step", "2 steps". The plural of the noun must be
+// formed by appending s.
 func Plural(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -24,7 +24,7 @@ func Plural(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// Tally counts errors, and warnings where there are any.
+// Tally returns the number of errors, and of warnings if any: "1 error and 2 warnings".
 func Tally(errs, warns int) string {
 	if warns == 0 {
 		return Plural(errs, "error")
@@ -32,8 +32,8 @@ func Tally(errs, warns int) string {
 	return Plural(errs, "error") + " and " + Plural(warns, "warning")
 }
 
-// ClockTime is a stored time in the zone of the reader, by a layout of package
-// time; "" for 0, which is a time that is not known.
+// ClockTime formats a stored time (milliseconds since 1970) in the local time zone with a
+// layout of package time; "" for 0, an unknown time.
 func ClockTime(ms int64, layout string) string {
 	if ms == 0 {
 		return ""
@@ -41,14 +41,13 @@ func ClockTime(ms int64, layout string) string {
 	return time.UnixMilli(ms).Local().Format(layout)
 }
 
-// Itoa is a number in decimal digits.
+// Itoa formats a number in decimal.
 func Itoa(n int) string { return fmt.Sprintf("%d", n) }
 
-// Pad puts text at the right of a column of so many characters, so that numbers
-// are aligned.
+// Pad right-aligns text in a column of the given width, for numbers.
 func Pad(s string, width int) string { return fmt.Sprintf("%*s", width, s) }
 
-// List joins words as a sentence has them: "a, b and c".
+// List joins words for a sentence: "a, b and c".
 func List(words []string) string {
 	last := len(words) - 1
 	if last < 1 {
@@ -57,8 +56,7 @@ func List(words []string) string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-// Plurally chooses between two forms by a number: one for 1, more for all
-// others.
+// Plurally returns one if n is 1, and more otherwise.
 func Plurally(n int, one, more string) string {
 	if n == 1 {
 		return one
@@ -66,7 +64,7 @@ func Plurally(n int, one, more string) string {
 	return more
 }
 
-// Words joins the values of a closed set with commas, for help and for errors.
+// Words joins the values of a closed set with commas, for help texts and errors.
 func Words[T ~string](words []T) string {
 	out := make([]string, len(words))
 	for i, w := range words {

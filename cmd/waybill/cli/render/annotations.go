@@ -13,20 +13,19 @@ import (
 	"github.com/waybill/waybill/infra/terminal"
 )
 
-// untrusted puts text of an annotation between marks. Where no person reads, an
-// agent may, and must not take such text for instructions of the program. What
-// looks like a mark within the text is escaped.
+// untrusted encloses text of an annotation in <UNTRUSTED> marks. Output that is not for a
+// terminal may be read by an agent, which must not follow such text as instructions of the
+// program. Character sequences in the text that resemble a mark are escaped.
 func untrusted(s string) string {
 	return "<UNTRUSTED>" + markLike.ReplaceAllString(page.Clean(s), "&lt;$1") + "</UNTRUSTED>"
 }
 
-// markLike matches what a careless reader could take for one of the marks
-// within the text: in any case, with blanks, signs or invisible characters in
-// it.
+// markLike matches text that a reader could mistake for one of the marks: in upper or lower
+// case, with spaces, punctuation or invisible characters in it.
 var markLike = pattern.New(`(?i)<([^\p{L}\p{N}<>]*` + strings.Join(strings.Split("UNTRUSTED", ""), `\p{Cf}*`) + `)`)
 
-// Quoted is text of an annotation as this page may show it: cleaned on a
-// terminal, between marks elsewhere.
+// Quoted returns text of an annotation for this page: cleaned for a terminal, in <UNTRUSTED>
+// marks otherwise.
 func Quoted(p *page.Page, s string) string {
 	if p.Width == 0 {
 		return untrusted(s)
@@ -34,17 +33,16 @@ func Quoted(p *page.Page, s string) string {
 	return page.Clean(s)
 }
 
-// Stars draws a rating as five stars. A mean is drawn as the nearest whole
-// rating.
+// Stars formats a rating as five stars. A mean is rounded to a whole number of stars.
 func Stars(rating float64) string {
 	full := min(max(int(math.Round(rating)), 0), feedback.RatingMax)
 	return strings.Repeat("★", full) + strings.Repeat("☆", feedback.RatingMax-full)
 }
 
-// SignalWords names what an annotation says, without its long text: stars or a
-// sign on a terminal, words and numbers in a pipe.
+// SignalWords returns a short text for the signal of an annotation, without correction and
+// note: stars or a sign on a terminal, words and numbers otherwise.
 func SignalWords(p *page.Page, s feedback.Signal) string {
-	picture := func(sign, word string) string {
+	withSign := func(sign, word string) string {
 		if p.Width == 0 {
 			return word
 		}
@@ -57,7 +55,7 @@ func SignalWords(p *page.Page, s feedback.Signal) string {
 		}
 		return Stars(float64(s.Rating))
 	case feedback.CorrectionKind:
-		return picture("✎", "correction")
+		return withSign("✎", "correction")
 	case feedback.LabelKind:
 		label := Quoted(p, strings.Join(strings.Fields(s.Label), " "))
 		if p.Width == 0 {
@@ -65,12 +63,13 @@ func SignalWords(p *page.Page, s feedback.Signal) string {
 		}
 		return "# " + label
 	case feedback.FlagKind:
-		return picture("⚑", "flag")
+		return withSign("⚑", "flag")
 	}
 	return string(s.Kind)
 }
 
-// SignalPaint is the style for a signal: ratings and flags ask for attention.
+// SignalPaint returns the style for a signal: a warning color for ratings and flags, bold for
+// all others.
 func SignalPaint(p *page.Page, s feedback.Signal) func(string) string {
 	switch s.Kind {
 	case feedback.RatingKind, feedback.FlagKind:
@@ -79,8 +78,8 @@ func SignalPaint(p *page.Page, s feedback.Signal) func(string) string {
 	return p.Bold
 }
 
-// AboutWords names the part of a run that an annotation is about. step is the
-// title of the step at its node, "" where there is none.
+// AboutWords names the target of an annotation: an event, a step or node, or the run. step is
+// the title of the step at the node of the target, "" if unknown.
 func AboutWords(t feedback.RunTarget, step string) string {
 	at := ""
 	switch {
@@ -100,8 +99,8 @@ func AboutWords(t feedback.RunTarget, step string) string {
 	return "the run"
 }
 
-// StepAt is the title of the step that is or was pending at a node on the run's
-// path, "" for any other node.
+// StepAt returns the title of the step that is or was pending at a node on the path of the run,
+// and "" for any other node.
 func StepAt(r engine.RunDetails, node id.Node) string {
 	for _, s := range r.Steps {
 		if s.NodeID != nil && *s.NodeID == node {
@@ -111,8 +110,8 @@ func StepAt(r engine.RunDetails, node id.Node) string {
 	return ""
 }
 
-// AnnotationName is how a list names an annotation: by the beginning of its id
-// on a terminal, by the whole id in a pipe, from where it can be copied.
+// AnnotationName returns the id of an annotation for a list: shortened on a terminal, complete
+// otherwise, for use by scripts.
 func AnnotationName(p *page.Page, name id.Annotation) string {
 	if p.Width == 0 {
 		return name.String()
@@ -120,8 +119,8 @@ func AnnotationName(p *page.Page, name id.Annotation) string {
 	return page.ShortID(name)
 }
 
-// SureWords is how sure an agent was, with two blanks before it; "" where no
-// confidence is recorded, as for people.
+// SureWords returns the recorded confidence (0 to 1) as a percentage, after two spaces; "" if
+// none is recorded, as for annotations of people.
 func SureWords(confidence *float64) string {
 	if confidence == nil {
 		return ""
@@ -129,9 +128,8 @@ func SureWords(confidence *float64) string {
 	return fmt.Sprintf("  %.0f%% sure", 100**confidence)
 }
 
-// Remarks writes the long texts of an annotation below it: first the
-// correction, then the note. A bar at its side tells the correction from the
-// note on a terminal, a word in a pipe.
+// Remarks writes the long texts of an annotation: first the correction, then the note. On a
+// terminal the correction has a bar at its left; otherwise each text is labelled.
 func Remarks(p *page.Page, lead string, signal feedback.Signal, note string, paint func(string) string) {
 	if p.Width == 0 {
 		if signal.Correction != "" {
@@ -158,9 +156,9 @@ func barred(p *page.Page, lead, s string, paint func(string) string) {
 	}
 }
 
-// AnnotationSigns is the feedback on a run for a narrow column, "" where there
-// is none. How many annotations are neither ratings nor flags is known only
-// where there are no ratings to subtract.
+// AnnotationSigns returns the feedback on a run for a narrow column, "" if there is none. The
+// number of annotations that are neither ratings nor flags is shown only for runs without
+// ratings, because the counts do not contain the number of ratings.
 func AnnotationSigns(p *page.Page, c engine.AnnotationCounts) string {
 	var parts []string
 	if c.MeanRating != nil {
@@ -178,8 +176,7 @@ func AnnotationSigns(p *page.Page, c engine.AnnotationCounts) string {
 	return strings.Join(parts, SignOrWord(p, " ", ", "))
 }
 
-// AnnotationFacts writes one line with the feedback on a run, and nothing where
-// there is none.
+// AnnotationFacts writes one line with the feedback on a run, and nothing if there is none.
 func AnnotationFacts(p *page.Page, r engine.RunSummary) {
 	c := r.Annotations
 	var facts []string
@@ -195,14 +192,14 @@ func AnnotationFacts(p *page.Page, r engine.RunSummary) {
 		facts = append(facts, page.Plural(int(c.Count), "annotation"))
 	}
 	if c.Incomplete {
-		facts = append(facts, "its annotations cannot be read to their end")
+		facts = append(facts, "the log of annotations cannot be read to its end")
 	}
 	if len(facts) > 0 {
 		p.Facts(facts...)
 	}
 }
 
-// SignOrWord is the sign on a terminal, and the word in a pipe.
+// SignOrWord returns the sign for a terminal, and the word otherwise.
 func SignOrWord(p *page.Page, sign, word string) string {
 	if p.Width == 0 {
 		return word
@@ -210,7 +207,7 @@ func SignOrWord(p *page.Page, sign, word string) string {
 	return sign
 }
 
-// Mean is a mean with up to two decimals and no zeros at its end.
+// Mean formats a mean with up to two decimals, without trailing zeros.
 func Mean(m float64) string {
 	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", m), "0"), ".")
 }

@@ -4,8 +4,8 @@ import (
 	"testing"
 )
 
-// TestNothingWithinTheMarksClosesThem, however it is spelled.
-func TestNothingWithinTheMarksClosesThem(t *testing.T) {
+// TestUntrustedEscapesMarks tries several spellings of the marks within a text.
+func TestUntrustedEscapesMarks(t *testing.T) {
 	for text, want := range map[string]string{
 		"plain":                    "plain",
 		"a < b > c":                "a < b > c",

@@ -5,8 +5,7 @@ import (
 	"github.com/waybill/waybill/durable/learning/proposal"
 )
 
-// ProposalTitle is the title of a proposal, or its kind and the beginning of
-// its id where it has none.
+// ProposalTitle returns the title of a proposal, or its kind and short id if it has none.
 func ProposalTitle(w proposal.Proposal) string {
 	if w.Title != "" {
 		return w.Title

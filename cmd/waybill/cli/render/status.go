@@ -1,9 +1,9 @@
-// Package render shows on a page what several commands show in the same way:
-// states, steps, moments, actors, annotations and the result of a verification.
-// It formats documents that it is given, opens no store and decides nothing.
+// Package render formats values that several commands print: states, steps, timeline entries,
+// actors, annotations and the result of a verification. It writes them to a page.Page; it
+// opens no store and makes no decisions.
 //
-// A page with a width is read by a person, one without by a program: signs and
-// short ids are for the first, words and whole ids for the second.
+// A page with a width is a terminal, read by a person: signs and short ids are used. A page
+// without one may be read by a program: words and complete ids are used.
 package render
 
 import (
@@ -14,14 +14,14 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// Status is the status of a run in words.
+// Status returns the status of a run with spaces instead of underscores.
 func Status(s projections.Status) string { return strings.ReplaceAll(string(s), "_", " ") }
 
-// Health is the health of a log in words.
+// Health returns the health of a log with spaces instead of underscores.
 func Health(h manifest.Health) string { return strings.ReplaceAll(string(h), "_", " ") }
 
-// Mark is the sign before the title of a run: done, failed, waiting, or at
-// work.
+// Mark returns the sign before the title of a run: complete, failed or cancelled, needs
+// attention, or in progress.
 func Mark(p *page.Page, s projections.Status) string {
 	switch s {
 	case projections.CompleteStatus:
@@ -34,16 +34,16 @@ func Mark(p *page.Page, s projections.Status) string {
 	return p.Bold("●")
 }
 
-// ForeignMark marks what holds facts that this version did not write and does
-// not know.
+// ForeignMark marks runs and facts with records of another program or a newer version
+// (docs/design.md#foreign-stores).
 const ForeignMark = "*"
 
 // ForeignNote explains ForeignMark below a list.
-const ForeignNote = "Holds facts of another program or a newer version. They are shown as far as they are known; " +
+const ForeignNote = "Contains facts of another program or a newer version. Known facts are shown; " +
 	"nothing can be added."
 
-// StatusPaint is the style for a status: it colors what is over and what waits
-// for a person. A run that simply continues has none, and the result is nil.
+// StatusPaint returns the style for a status: colored if the run has ended or needs a person,
+// nil if it is in progress.
 func StatusPaint(p *page.Page, s projections.Status) func(string) string {
 	switch s {
 	case projections.CompleteStatus:

@@ -8,12 +8,10 @@ import (
 	"github.com/waybill/waybill/durable/run/snapshot"
 )
 
-// StepRow writes one step of a run with its number, state, rounds, attempts and
-// notes. closed says that the run was ended: its pending step is then the one
-// that was left undone.
+// StepRow writes one step of a run with its number, state, loop rounds, attempts and notes.
+// closed states that the run has failed or was cancelled: its pending step was not done.
 //
-// Rounds are numbered from 1, the outermost loop first. Notes are printed
-// whole, since they are what a person looks for.
+// Rounds are numbered from 1, the outermost loop first. Notes are printed in full.
 func StepRow(p *page.Page, n int, s engine.StepRow, closed bool) {
 	mark, title, paint := p.Dim("○"), s.Title, page.Plainly
 	switch s.State {
@@ -22,10 +20,10 @@ func StepRow(p *page.Page, n int, s engine.StepRow, closed bool) {
 	case engine.StepPending:
 		mark, paint = p.Bold("●"), p.Bold
 		if closed {
-			mark, title = p.Bad("✗"), title+" (left undone)"
+			mark, title = p.Bad("✗"), title+" (not done)"
 		}
 	case engine.StepSkipped:
-		mark, title = p.Dim("–"), title+" (passed over)"
+		mark, title = p.Dim("–"), title+" (skipped)"
 	}
 	if loops, _, err := snapshot.ParseKey(s.StepInstanceKey); err == nil && len(loops) > 0 {
 		var rounds []string

@@ -8,14 +8,13 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// Verification writes the result of a check of sessions or of a bundle. It
-// names sessions only where something was found: in a store of a thousand, the
-// good ones would bury the bad one. The last line has the sums. What a finding
-// is about is printed once, above the message.
+// Verification writes the result of a check of sessions or of a bundle. It lists only sessions
+// with findings or a log that is not healthy, since a store may have thousands. The path of a
+// finding is printed once, above the message. The last line has the totals.
 func Verification(p *page.Page, v engine.Verification) {
 	var events int64
 	errs, warns := 0, 0
-	tell := func(findings []manifest.Finding) {
+	writeFindings := func(findings []manifest.Finding) {
 		for _, f := range findings {
 			word := p.Warn("warning")
 			if f.Severity == manifest.SeverityError {
@@ -34,17 +33,17 @@ func Verification(p *page.Page, v engine.Verification) {
 			state := "is " + Health(s.Health)
 			switch s.Health {
 			case manifest.Healthy:
-				state = "has a log that is whole, and:" // else it would be called healthy above an error
+				state = "has a healthy log, and:" // "is healthy" would contradict the errors below
 			case manifest.UnknownVersion:
-				state = "holds facts of another program or a newer version:"
+				state = "contains facts of another program or a newer version:"
 			}
 			p.Line("%s %s", s.SessionID, state)
-			tell(s.Findings)
+			writeFindings(s.Findings)
 		}
 	}
 	if len(v.Findings) > 0 {
 		p.Line("The store")
-		tell(v.Findings)
+		writeFindings(v.Findings)
 	}
 	sum := page.Plural(len(v.Sessions), "session") + " and " + page.Plural(int(events), "event") + " checked: "
 	switch {
@@ -53,6 +52,6 @@ func Verification(p *page.Page, v engine.Verification) {
 	case warns > 0:
 		p.Text(p.Warn("! "), sum+"no errors, "+page.Plural(warns, "warning")+".")
 	default:
-		p.Text(p.Good("✓ "), sum+"everything is as it was written.")
+		p.Text(p.Good("✓ "), sum+"no findings.")
 	}
 }

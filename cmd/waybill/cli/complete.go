@@ -8,17 +8,15 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 )
 
-// What the tab key offers in a shell. It looks, and never makes or changes
-// anything; whatever goes wrong, it offers nothing rather than an error in the
-// middle of the line that is typed.
+// Shell completion of arguments and flags. These functions only read. On an error they return
+// no completions, since a message would appear in the middle of the line being typed.
 
-// offeredRuns is how many runs or proposals the shell is offered: more than a
-// person remembers do not help.
-const offeredRuns = 30
+// completionsMax bounds how many runs or proposals are offered to the shell; longer lists are
+// hard to choose from.
+const completionsMax = 30
 
-// OfferWorkflows completes FILE|ID: ids with the names of their workflows.
-// Where none fits, the shell continues with files. What goes wrong offers
-// nothing: an error would appear in the middle of the line that is typed.
+// OfferWorkflows completes FILE|ID with the ids of usable workflows, described by their names.
+// If none matches, the shell continues with file names.
 func (a *App) OfferWorkflows(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion,
 	cobra.ShellCompDirective) {
 	if len(args) > 0 {
@@ -37,18 +35,17 @@ func (a *App) OfferWorkflows(cmd *cobra.Command, args []string, _ string) ([]cob
 	return out, cobra.ShellCompDirectiveDefault
 }
 
-// OfferRuns completes RUN as the first argument: @last, and the latest runs by
-// the beginnings of their ids.
+// OfferRuns completes RUN as the first argument: @last and the short ids of the latest runs.
 func (a *App) OfferRuns(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return a.offerRunNames(cmd)
+	return a.completeRuns(cmd)
 }
 
-// offerRunNames lists the runs for OfferRuns and OfferRunFlag. It opens the
-// store to read, and makes none.
-func (a *App) offerRunNames(cmd *cobra.Command) ([]cobra.Completion, cobra.ShellCompDirective) {
+// completeRuns returns the completions of OfferRuns and OfferRunFlag, described by status and
+// title. It reads the store and does not create one.
+func (a *App) completeRuns(cmd *cobra.Command) ([]cobra.Completion, cobra.ShellCompDirective) {
 	out := []cobra.Completion{cobra.CompletionWithDesc("@last", "the latest run")}
 	o, err := a.Open(cmd.Context())
 	if err != nil {
@@ -59,7 +56,7 @@ func (a *App) offerRunNames(cmd *cobra.Command) ([]cobra.Completion, cobra.Shell
 	if err != nil {
 		return out, cobra.ShellCompDirectiveNoFileComp
 	}
-	for _, r := range list.Runs[:min(len(list.Runs), offeredRuns)] {
+	for _, r := range list.Runs[:min(len(list.Runs), completionsMax)] {
 		out = append(out, cobra.CompletionWithDesc(page.ShortRun(r.RunID), render.Status(r.Status)+": "+
 			page.Clean(r.Title)))
 	}
@@ -68,15 +65,15 @@ func (a *App) offerRunNames(cmd *cobra.Command) ([]cobra.Completion, cobra.Shell
 
 // OfferRunFlag completes the value of a flag that names a run.
 func (a *App) OfferRunFlag(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return a.offerRunNames(cmd)
+	return a.completeRuns(cmd)
 }
 
-// OfferProposals completes a proposal as the first argument: the latest ones by
-// the beginnings of their ids, each with its state and title.
+// OfferProposals completes a proposal as the first argument: the short ids of the latest
+// proposals, described by state and title.
 func (a *App) OfferProposals(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion,
 	cobra.ShellCompDirective) {
 	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveDefault // a FILE may follow
+		return nil, cobra.ShellCompDirectiveDefault // the second argument may be a FILE
 	}
 	o, err := a.Open(cmd.Context())
 	if err != nil {
@@ -88,7 +85,7 @@ func (a *App) OfferProposals(cmd *cobra.Command, args []string, _ string) ([]cob
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	var out []cobra.Completion
-	for _, w := range list.Proposals[:min(len(list.Proposals), offeredRuns)] {
+	for _, w := range list.Proposals[:min(len(list.Proposals), completionsMax)] {
 		out = append(out, cobra.CompletionWithDesc(page.ShortProposal(w.ID), string(w.State)+": "+
 			page.Clean(render.ProposalTitle(w))))
 	}

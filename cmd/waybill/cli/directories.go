@@ -10,11 +10,13 @@ import (
 	"github.com/waybill/waybill/infra/gitobserver"
 )
 
-// defaultTenant is the store that is used when none is named.
+// defaultTenant is the name of the store that is used without --store and --tenant.
 const defaultTenant = "local"
 
-// StoreDir is the folder of the store that the flags and the environment name.
-// It need not exist.
+// StoreDir returns the absolute path of the store that the flags and the environment select:
+// --store, or the directory named by the tenant in $WAYBILL_HOME, or else in waybill in the
+// XDG data directory. The directory need not exist. Without a home directory the error is
+// USAGE_ERROR.
 func (a *App) StoreDir() (string, error) {
 	if a.Flags.Store != "" {
 		return a.absolute(a.Flags.Store)
@@ -33,9 +35,9 @@ func (a *App) StoreDir() (string, error) {
 	return filepath.Join(data, "waybill", tenant), nil
 }
 
-// BaseDir is one of the XDG base directories: the value of a variable, else
-// inHome in the home folder. By the specification a relative value counts as
-// none.
+// BaseDir returns one of the XDG base directories: the value of the variable, or inHome in the
+// home directory. As the specification requires, a relative value is ignored. The error is
+// USAGE_ERROR, if the home directory is not set either.
 func (a *App) BaseDir(variable, inHome string) (string, error) {
 	if dir := a.Getenv(variable); filepath.IsAbs(dir) {
 		return dir, nil
@@ -46,34 +48,34 @@ func (a *App) BaseDir(variable, inHome string) (string, error) {
 	}
 	home := a.Getenv(name)
 	if !filepath.IsAbs(home) {
-		return "", fault.New(fault.UsageError, "there is no $%s to keep a store in", name).
-			Suggest("Name a store with --store DIR, or a folder for all stores with $WAYBILL_HOME.")
+		return "", fault.New(fault.UsageError, "cannot find the default store: $%s is not set", name).
+			Suggest("Give a store with --store DIR, or set $WAYBILL_HOME to a directory for all stores.")
 	}
 	return filepath.Join(home, filepath.FromSlash(inHome)), nil
 }
 
-// absolute is a path from the root, so that messages and suggested commands
-// hold in any folder.
+// absolute returns an absolute path, so that messages and suggested commands are valid in any
+// directory.
 func (a *App) absolute(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
-		return "", fault.Wrap(err, fault.StoreIO, "the working directory cannot be told: %v", err)
+		return "", fault.Wrap(err, fault.StoreIO, "cannot determine the working directory: %v", err)
 	}
 	return abs, nil
 }
 
-// Workspace is where a call is made from: the working directory, and the root
-// of the repository around it, "" outside of one.
+// Workspace returns the working directory and the root of the Git repository that contains it,
+// "" outside of a repository. The error is STORE_IO.
 func (a *App) Workspace() (dir, root string, err error) {
 	dir, err = os.Getwd()
 	if err != nil {
-		return "", "", fault.Wrap(err, fault.StoreIO, "the working directory cannot be told: %v", err)
+		return "", "", fault.Wrap(err, fault.StoreIO, "cannot determine the working directory: %v", err)
 	}
 	return dir, gitobserver.Root(dir), nil
 }
 
-// Finder searches for workflows from the working directory, and in the folder
-// of the user.
+// Finder returns the finder of workflow files: from the working directory up to the root of
+// the repository, and in the user's configuration directory if that is known.
 func (a *App) Finder() (*discovery.Finder, error) {
 	dir, root, err := a.Workspace()
 	if err != nil {
@@ -86,9 +88,8 @@ func (a *App) Finder() (*discovery.Finder, error) {
 	return discovery.New(at), nil
 }
 
-// Tenant is the name of the store for records that have one, since a store is
-// one tenant. It is --tenant, else the name of the folder that --store gives
-// where that is a valid name, else the default one.
+// Tenant returns the tenant name for records that have one: --tenant, or the base name of
+// --store if it is a valid tenant name, or the default (docs/design.md#tenants).
 func (a *App) Tenant() string {
 	if a.Flags.Tenant != "" {
 		return a.Flags.Tenant

@@ -9,12 +9,12 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// ActorWidthMax is how wide a column of names gets at most: one long name must
-// not push all others to the edge.
+// ActorWidthMax bounds the width of a column of actors, in terminal columns, so that one long
+// name does not displace the rest of the table.
 const ActorWidthMax = 20
 
-// ActorAndKind names the actor of an act, and its kind unless that is a person.
-// A name alone proves nothing, since every caller chooses its own with --as.
+// ActorAndKind returns the name of an actor, followed by its kind unless that is human. The
+// kind is shown because every caller can choose its name with --as.
 func ActorAndKind(a event.Actor) string {
 	if a.Ref == "" || a.Kind == event.Human {
 		return strings.TrimRight(Actor(a), " ")
@@ -22,10 +22,9 @@ func ActorAndKind(a event.Actor) string {
 	return page.Clean(a.Ref) + " (" + string(a.Kind) + ")"
 }
 
-// Moment writes one line of a timeline. On a terminal the date is a heading
-// above the first line of each day; elsewhere each line has the whole time. day
-// is the heading that was written last, and the result is the one for the next
-// line.
+// Moment writes one line of a timeline. On a terminal the date is a heading above the first
+// line of each day; otherwise each line has date and time (RFC 3339). day is the last heading
+// that was written; pass the returned one for the next line.
 func Moment(p *page.Page, day string, m projections.Moment) string {
 	at, paint := page.ClockTime(m.AtMs, time.RFC3339), page.Plainly
 	if p.Width > 0 {
@@ -49,11 +48,11 @@ func Moment(p *page.Page, day string, m projections.Moment) string {
 	return day
 }
 
-// whoWidth is the width of the longest kind of actor.
-const whoWidth = len(event.Engine)
+// actorWidthMin is the width of the longest kind of actor.
+const actorWidthMin = len(event.Engine)
 
-// Actor is the actor's name, or its kind where it gave none, padded to a
-// column.
+// Actor returns the name of an actor, or its kind if it has none, padded to a column; "-" if
+// neither is recorded.
 func Actor(a event.Actor) string {
 	name := page.Clean(a.Ref)
 	if name == "" {
@@ -62,7 +61,7 @@ func Actor(a event.Actor) string {
 	if name == "" {
 		name = "-"
 	}
-	for len(name) < whoWidth {
+	for len(name) < actorWidthMin {
 		name += " "
 	}
 	return name
