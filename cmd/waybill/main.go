@@ -22,6 +22,9 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Enviro
 // run executes one call and returns its exit status. The process environment is passed as
 // arguments, so that script tests execute the same code as a user. It writes only to out,
 // errOut, the store and files that the command names. env has the form of os.Environ.
+//
+// Clock and entropy are passed to the App and read only there: the packages durable and
+// projections must not read them (docs/design.md#layers).
 func run(args []string, in io.Reader, out, errOut io.Writer, env []string) int {
 	a := &cli.App{In: in, Out: out, Err: errOut, Env: env, Args: args, Version: version, Clock: time.Now,
 		Entropy: rand.Reader}

@@ -49,6 +49,7 @@ func newRoot(a *cli.App) *cobra.Command {
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
+	// Package about provides the commands help and completion, with errors as faults.
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(about.NewHelp(a))
 	root.SetUsageFunc(about.WriteUsage)

@@ -9,27 +9,27 @@ import (
 	"github.com/waybill/waybill/durable/workflow/nearest"
 )
 
-// NewHelp makes the command "help". Unlike cobra's own, it fails for a topic
-// that does not exist, with the nearest command as a suggestion.
+// NewHelp returns the command "help". Unlike the one of cobra, it returns a USAGE_ERROR for an
+// unknown command, which suggests the nearest name.
 func NewHelp(_ *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND]",
 		GroupID: cli.GroupSetup,
-		Short:   "Tell about a command",
-		Long: "Tell what a command is for, what it takes, and how it is used.\n" +
+		Short:   "Help about any command",
+		Long: "Print the description, usage, examples and flags of a command.\n" +
 			"'waybill COMMAND --help' prints the same.",
 		Example: "  waybill help\n  waybill help runs list",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			// Find gives the deepest command and the words that it did not
-			// use.
+			// Find returns the deepest command and the words that it did not use.
 			at, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				f := cli.UsageFault(cmd.Root(), "there is no command %q", strings.Join(args, " "))
+				f := cli.UsageFault(cmd.Root(), "unknown command %q", strings.Join(args, " "))
 				if near := nearest.Of(args[0], cli.Subcommands(cmd.Root())); near != "" && near != args[0] {
 					f.Suggest("Did you mean '%s help %s'?", cmd.Root().Name(), near)
 				}
 				return f
 			}
+			// Cobra adds the flag --help only to a command that it executes.
 			at.InitDefaultHelpFlag()
 			return at.Help()
 		},

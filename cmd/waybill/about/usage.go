@@ -8,13 +8,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Help is written by functions instead of cobra's templates: text/template makes
-// the linker keep every method of every type, which made the binary a third larger
-// and every start of it slower.
-
-// WriteHelp prints the help of a command: what it is for, and below it how it
-// is used. It has the signature that cobra wants.
+// WriteHelp prints the help of a command: its description and its usage. It has the signature
+// of cobra.Command.SetHelpFunc.
 func WriteHelp(cmd *cobra.Command, _ []string) {
+	// The whole help is written in one piece, so that a closed pipe leaves no partial line.
 	var b bytes.Buffer
 	if text := strings.TrimSpace(cmd.Long); text != "" {
 		b.WriteString(text + "\n\n")
@@ -23,7 +20,7 @@ func WriteHelp(cmd *cobra.Command, _ []string) {
 	_, _ = cmd.OutOrStdout().Write(b.Bytes())
 }
 
-// WriteUsage prints how a command is used, without what it is for.
+// WriteUsage prints the usage of a command without its description.
 func WriteUsage(cmd *cobra.Command) error {
 	var b bytes.Buffer
 	writeCommandUsage(&b, cmd)
@@ -31,14 +28,15 @@ func WriteUsage(cmd *cobra.Command) error {
 	return err
 }
 
-// writeCommandUsage writes the usage line, examples, subcommands and flags,
-// each part only where the command has it.
+// writeCommandUsage writes the usage line, examples, subcommands and flags. Parts that the
+// command does not have are omitted.
 func writeCommandUsage(b *bytes.Buffer, cmd *cobra.Command) {
 	fmt.Fprintf(b, "Usage:\n  %s\n", usageLine(cmd))
 	if cmd.Example != "" {
 		fmt.Fprintf(b, "\nExamples:\n%s\n", cmd.Example)
 	}
 	commandGroups(b, cmd)
+	// Common flags are listed separately, since every command has the same ones.
 	if cmd.HasAvailableLocalFlags() {
 		fmt.Fprintf(b, "\nFlags:\n%s", cmd.LocalFlags().FlagUsages())
 	}
@@ -46,12 +44,11 @@ func writeCommandUsage(b *bytes.Buffer, cmd *cobra.Command) {
 		fmt.Fprintf(b, "\nFlags of every command:\n%s", cmd.InheritedFlags().FlagUsages())
 	}
 	if cmd.HasAvailableSubCommands() {
-		fmt.Fprintf(b, "\n'%s COMMAND --help' tells more about one of them.\n", cmd.CommandPath())
+		fmt.Fprintf(b, "\nUse '%s COMMAND --help' for more about a command.\n", cmd.CommandPath())
 	}
 }
 
-// usageLine is what is typed. A command that only has subcommands cannot be
-// called by itself.
+// usageLine returns the usage line of a command. A command with subcommands needs one of them.
 func usageLine(cmd *cobra.Command) string {
 	if cmd.HasAvailableSubCommands() {
 		return cmd.CommandPath() + " COMMAND"
@@ -59,13 +56,13 @@ func usageLine(cmd *cobra.Command) string {
 	return cmd.UseLine()
 }
 
-// commandGroups lists subcommands below the titles of their groups, or in one
-// list where there are no groups.
+// commandGroups lists the subcommands below the titles of their groups, or in one list if the
+// command has no groups.
 func commandGroups(b *bytes.Buffer, cmd *cobra.Command) {
 	if !cmd.HasAvailableSubCommands() {
 		return
 	}
-	// Only the program itself has groups.
+	// Only the root command has groups.
 	if len(cmd.Groups()) == 0 {
 		b.WriteString("\nCommands:\n")
 		commandList(b, cmd, "")
@@ -76,8 +73,9 @@ func commandGroups(b *bytes.Buffer, cmd *cobra.Command) {
 	}
 }
 
-// commandList lists the subcommands of one group, "" for those of none.
+// commandList lists the subcommands of one group; group "" is for those without one.
 func commandList(b *bytes.Buffer, cmd *cobra.Command, group string) {
+	// Cobra does not count the command help as available.
 	for _, sub := range cmd.Commands() {
 		if sub.GroupID == group && (sub.IsAvailableCommand() || sub.Name() == "help") {
 			fmt.Fprintf(b, "  %-*s  %s\n", sub.NamePadding(), sub.Name(), sub.Short)

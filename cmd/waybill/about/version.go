@@ -1,9 +1,9 @@
-// Package about holds the commands that tell about the program itself: its
-// version, its help, and the scripts that complete its commands in a shell.
-// They open no store and change nothing.
+// Package about implements the commands about the program itself: version, help, and
+// completion scripts. They open no store and change nothing.
 //
-// Help is written by functions of this package, since the templates of cobra
-// make the binary larger and each start slower.
+// Help is written by functions of this package instead of cobra's templates: text/template
+// makes the linker keep every exported method of every type, which made the binary a third
+// larger and each start slower.
 package about
 
 import (
@@ -16,18 +16,18 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 )
 
-// NewVersion makes the command "version". The version is stamped into the
-// binary by the build; the commit is what the Go tool noted. A binary that was
-// built without either says so by "dev" and an empty commit.
+// NewVersion returns the command "version". The version is set by the build, the commit by the
+// Go tool. Without them they are "dev" and "".
 func NewVersion(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
 		GroupID: cli.GroupSetup,
-		Short:   "Print which version this is",
-		Long:    "Print the version of this binary, what it was built with and for which platform.",
+		Short:   "Print the version of this program",
+		Long:    "Print the version of this binary, its Go version and its platform.",
 		Example: "  waybill version\n  waybill version --json",
 		Args:    cli.None(),
 		RunE: func(*cobra.Command, []string) error {
+			// The commit is only in the document, since the text is for people.
 			b := document.Build{Version: a.Version, Commit: cli.Commit(), Go: runtime.Version(), OS: runtime.GOOS,
 				Arch: runtime.GOARCH}
 			return a.Answer("version", b, func(p *page.Page) {

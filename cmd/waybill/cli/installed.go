@@ -17,9 +17,9 @@ import (
 type Installations []engine.InstalledArtifact
 
 // Installed returns the artifacts that are installed in the selected store and workspace. If
-// the store cannot be opened or read, it returns none and logs a warning, so that workflows of
-// other sources can still be listed. For a damaged proposal log it logs a warning and returns
-// what the valid prefix contains.
+// the store cannot be opened or read, or its proposal log is not healthy, it logs a warning, so
+// that workflows of other sources can still be listed. For a damaged log it returns none; if
+// only an artifact is damaged, it returns the others.
 func (a *App) Installed(ctx context.Context) Installations {
 	o, err := a.Open(ctx)
 	if err != nil {

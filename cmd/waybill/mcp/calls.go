@@ -15,14 +15,13 @@ import (
 	"github.com/waybill/waybill/infra/mcpserver"
 )
 
-// agentCalls are the use cases as agents call them. Every call finds the
-// workflows and opens the store again: a server that runs for days sees files
-// that were added, keys that were rotated and a store that was replaced, and
-// holds nothing between calls.
+// agentCalls implements mcpserver.UseCases. Each call finds the workflows and opens the store
+// again, and nothing is cached between calls: a server that runs for days must notice added
+// files, rotated keys and a replaced store. Its methods may be called concurrently.
 type agentCalls struct{ a *cli.App }
 
-// ListWorkflows implements mcpserver.UseCases. The list has the workflows that
-// do not validate as well, with their first problems.
+// ListWorkflows implements mcpserver.UseCases. The list includes invalid workflows with their
+// first problems.
 func (c agentCalls) ListWorkflows(ctx context.Context, _ mcpserver.ListWorkflows) (mcpserver.Document, error) {
 	all, err := c.a.Catalog(ctx)
 	if err != nil {
@@ -31,8 +30,8 @@ func (c agentCalls) ListWorkflows(ctx context.Context, _ mcpserver.ListWorkflows
 	return mcpserver.Document{Kind: "workflows", Data: document.WorkflowsOf(all.Entries)}, nil
 }
 
-// InspectWorkflow implements mcpserver.UseCases. Long prompts are cut; the step
-// has them whole once it is pending.
+// InspectWorkflow implements mcpserver.UseCases. Long prompts are truncated; the answer for a
+// pending step contains the complete prompt.
 func (c agentCalls) InspectWorkflow(ctx context.Context, in mcpserver.InspectWorkflow) (mcpserver.Document, error) {
 	e, err := c.find(ctx, in.WorkflowID)
 	if err != nil {
@@ -41,29 +40,29 @@ func (c agentCalls) InspectWorkflow(ctx context.Context, in mcpserver.InspectWor
 	return mcpserver.Document{Kind: "workflow", Data: briefInspection(e)}, nil
 }
 
-// find takes an id only. A path would let an agent start a file that no person
-// placed among the workflows.
+// find returns the workflow with an id. It accepts no path, which would let an agent run a file
+// that is not in a workflow directory. The error is WORKFLOW_NOT_FOUND.
 func (c agentCalls) find(ctx context.Context, id string) (catalog.Entry, error) {
 	all, err := c.a.Catalog(ctx)
 	if err != nil {
 		return catalog.Entry{}, err
 	}
-	// A message must not repeat megabytes of a malformed id.
+	// A very long id must not be repeated in the message.
 	if len(id) > limits.TitleBytesMax {
 		return catalog.Entry{}, fault.New(fault.WorkflowNotFound, "no workflow has an id of %d bytes", len(id)).
-			Suggest("See the ids with 'waybill workflows list'.")
+			Suggest("List the ids with 'waybill workflows list'.")
 	}
 	e, err := all.Find(id)
 	if fault.Is(err, fault.WorkflowNotFound) && cli.IsFile(id) {
-		return e, fault.New(fault.WorkflowNotFound, "%q is a path; a workflow is named by its id", id).
-			Suggest("See the ids with 'waybill workflows list'. A file must lie in .waybill/workflows to be found.")
+		return e, fault.New(fault.WorkflowNotFound, "%q is a path; the id of a workflow is required", id).
+			Suggest("List the ids with 'waybill workflows list'. Files in .waybill/workflows are found by id.")
 	}
 	return e, err
 }
 
-// StartWorkflow implements mcpserver.UseCases. The store's configuration limits
-// how much autonomy an agent may give to a run; that is checked before the run
-// is started, and nothing is written where it is exceeded.
+// StartWorkflow implements mcpserver.UseCases. The store's configuration limits the autonomy
+// that an agent may set for a run (agentMaxAutonomy). The limit is checked before the start; a
+// call that exceeds it writes nothing.
 func (c agentCalls) StartWorkflow(ctx context.Context, by event.Actor, in mcpserver.StartWorkflow) (mcpserver.Document,
 	error) {
 	w, err := c.find(ctx, in.WorkflowID)
@@ -74,12 +73,13 @@ func (c agentCalls) StartWorkflow(ctx context.Context, by event.Actor, in mcpser
 	if err != nil {
 		return c.fault(err)
 	}
+	// The ids of the new session and run are derived from the seed.
 	seed, err := c.a.Seed()
 	if err != nil {
 		return c.fault(err)
 	}
 	return c.answer(ctx, func(o *cli.Store) (engine.Answer, error) {
-		// The limit is read for each start: a person may have lowered it.
+		// The limit is read for each start, since a person may have changed it.
 		config, err := o.Config(ctx)
 		if err == nil {
 			err = config.AgentMay(in.Preferences.Autonomy)
@@ -94,8 +94,8 @@ func (c agentCalls) StartWorkflow(ctx context.Context, by event.Actor, in mcpser
 	})
 }
 
-// ContinueWorkflow implements mcpserver.UseCases. With the same tokens and
-// output, the same answer is given again.
+// ContinueWorkflow implements mcpserver.UseCases. It is idempotent: the same tokens and output
+// return the same answer.
 func (c agentCalls) ContinueWorkflow(ctx context.Context, by event.Actor,
 	in mcpserver.ContinueWorkflow) (mcpserver.Document, error) {
 	req := requestOf(in.Output)
@@ -106,7 +106,7 @@ func (c agentCalls) ContinueWorkflow(ctx context.Context, by event.Actor,
 	})
 }
 
-// CheckpointWorkflow implements mcpserver.UseCases.
+// CheckpointWorkflow implements mcpserver.UseCases. It is idempotent by its tokens.
 func (c agentCalls) CheckpointWorkflow(ctx context.Context, by event.Actor,
 	in mcpserver.CheckpointWorkflow) (mcpserver.Document, error) {
 	return c.answer(ctx, func(o *cli.Store) (engine.Answer, error) {
@@ -116,8 +116,8 @@ func (c agentCalls) CheckpointWorkflow(ctx context.Context, by event.Actor,
 	})
 }
 
-// requestOf is what an agent hands in, as the engine takes it. Artifacts of
-// agents are JSON values; files can only be attached with the command.
+// requestOf converts the output of an agent to a request of the engine. Artifacts of agents are
+// JSON values; files can only be attached with the command line.
 func requestOf(out mcpserver.Output) advance.Request {
 	req := advance.Request{Notes: out.NotesMarkdown}
 	for _, a := range out.Artifacts {
@@ -126,14 +126,14 @@ func requestOf(out mcpserver.Output) advance.Request {
 	return req
 }
 
-// caller is the agent as the engine records it, with the time of the call.
+// caller returns the agent and the time of the call, as the engine records them.
 func (c agentCalls) caller(by event.Actor) engine.Caller {
 	return engine.Caller{Actor: by, AtMs: c.a.NowMs()}
 }
 
-// answer opens the store for one call and gives the step document that comes
-// back, with the next command line for a person to copy. A blocked attempt is
-// such a document too, and no error.
+// answer opens the store for one call and returns the resulting document, "step" or "blocked".
+// Its next command line, for a person to copy, gets the flags that select the store. A blocked
+// attempt is not an error.
 func (c agentCalls) answer(ctx context.Context, call func(*cli.Store) (engine.Answer, error)) (mcpserver.Document,
 	error) {
 	o, err := c.a.Open(ctx)
@@ -151,7 +151,7 @@ func (c agentCalls) answer(ctx context.Context, call func(*cli.Store) (engine.An
 	return mcpserver.Document{Kind: answer.Kind(), Data: answer}, nil
 }
 
-// fault returns an error with the suggestions for this server's store.
+// fault returns err as a fault whose suggested commands select this server's store.
 func (c agentCalls) fault(err error) (mcpserver.Document, error) {
 	return mcpserver.Document{}, c.a.SuggestForStore(fault.Of(err))
 }

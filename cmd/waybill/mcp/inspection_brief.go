@@ -11,17 +11,18 @@ import (
 	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
-// promptShownMax is how many bytes of a prompt an agent sees before a run:
-// enough to tell what a step is about. With the step itself it gets the whole
-// prompt; fifty whole ones would take the context that its work needs.
+// promptShownMax bounds each prompt of an inspection, in bytes, enough to understand the purpose
+// of a step. The pending step contains the complete prompt; the complete prompts of a long
+// workflow would use up the context of an agent.
 const promptShownMax = 1000
 
-// briefInspection is the inspection with every long prompt cut, and a sentence
-// that says so and where the whole prompts are.
+// briefInspection returns the inspection with long prompts truncated. If any was, the member
+// truncated states that and names the command that prints the complete prompts.
 func briefInspection(e catalog.Entry) document.Inspection {
 	doc := document.InspectionOf(e)
 	var n int
 	doc.Steps, n = briefSteps(doc.Steps)
+	// Loop bodies contain steps with prompts as well.
 	doc.Loops = slices.Clone(doc.Loops)
 	for i := range doc.Loops {
 		var more int
@@ -30,14 +31,14 @@ func briefInspection(e catalog.Entry) document.Inspection {
 	}
 	if n > 0 {
 		doc.Truncated = fmt.Sprintf(
-			"The prompts of %s are cut at %d bytes here; 'waybill workflows compile %s' has them whole.",
+			"The prompts of %s are truncated to %d bytes; 'waybill workflows compile %s' prints them completely.",
 			page.Plural(n, "step"), promptShownMax, doc.WorkflowID)
 	}
 	return doc
 }
 
-// briefSteps copies steps and cuts their prompts; n is how many were cut. The
-// entry of the catalog is shared and stays as it is.
+// briefSteps returns copies of the steps with truncated prompts; n is the number of steps that
+// were truncated. It does not modify the steps, which the catalog shares.
 func briefSteps(steps []compile.Step) (out []compile.Step, n int) {
 	out = slices.Clone(steps)
 	for i := range out {
@@ -48,8 +49,8 @@ func briefSteps(steps []compile.Step) (out []compile.Step, n int) {
 	return out, n
 }
 
-// briefStep cuts the prompt of a step and the texts that are inserted into it.
-// It reports whether one was too long.
+// briefStep truncates the prompt of a step, its fragments and its functions. It reports whether
+// one of them was too long.
 func briefStep(s *compile.Step) bool {
 	cut := false
 	shorten := func(text string) string {
@@ -58,7 +59,7 @@ func briefStep(s *compile.Step) bool {
 		return short
 	}
 	if s.Prompt = shorten(s.Prompt); cut {
-		s.PromptBlocks = nil // the same text once more
+		s.PromptBlocks = nil // the same text in another form
 	}
 	s.PromptFragments = slices.Clone(s.PromptFragments)
 	for i := range s.PromptFragments {

@@ -1,7 +1,6 @@
-// Package mcp holds the command that serves agents over the Model Context
-// Protocol. It opens the store for each call and hands the use cases to package
-// mcpserver, which knows the protocol. No call of an agent approves, trusts or
-// deletes anything: there is no tool for it.
+// Package mcp implements the command that serves agents over the Model Context Protocol. It
+// provides the use cases, agentCalls, and opens the store for each call; package mcpserver
+// implements the protocol. Agents have no tools for approving, trusting or deleting.
 package mcp
 
 import (
@@ -19,21 +18,22 @@ import (
 )
 
 // long is what 'waybill mcp --help' prints above the usage.
-const long = `Serve the Model Context Protocol on stdin and stdout, so that an AI agent can carry out
-workflows. The agent's program starts this command; it is not for typing. It ends with
-its input, or with SIGTERM, and keeps nothing of its own: a run that was begun with one
-server goes on with the next, or with 'waybill continue'.
+const long = `Serve the Model Context Protocol on stdin and stdout, so that an AI agent can perform
+workflows. The agent's host program starts this command; it is not for interactive use.
+It ends at the end of its input, or with SIGTERM. The server has no state of its own: a
+run that was started with one server can be continued with another one or with
+'waybill continue'.
 
-The tools: list_workflows, inspect_workflow, start_workflow, continue_workflow,
+Tools: list_workflows, inspect_workflow, start_workflow, continue_workflow,
 checkpoint_workflow and resume_session. Approving, trusting, applying, repairing and
-deleting stay a person's, with commands. How much autonomy an agent may give a run is
-configured: 'waybill config get agentMaxAutonomy'.
+deleting need a person and the command line. The autonomy that an agent may set for a
+run is limited by the configuration: 'waybill config get agentMaxAutonomy'.
 
-Workflows are found from the folder that it is started in. On stdout is only the
-protocol; diagnostics are on stderr.`
+Workflows are found from the working directory of the server. stdout contains only the
+protocol; diagnostics are printed on stderr.`
 
-// New makes the command "mcp". It serves until its input ends or SIGTERM comes,
-// and exits with 0 then; stdout has the protocol alone.
+// New returns the command "mcp". It serves until its input ends or a signal is received, and
+// then exits with status 0. stdout contains only the protocol.
 func New(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "mcp",
@@ -46,22 +46,21 @@ func New(a *cli.App) *cobra.Command {
 	}
 }
 
-// serveAgents serves one client. Calls run side by side, so writes to stderr
-// are serialized. A client that is gone is the end of the input; SIGPIPE must
-// not end the process before its calls are done.
+// serveAgents serves one client. Calls run concurrently, so that writes to stderr are
+// serialized. A disconnected client is the end of the input; SIGPIPE must not end the process
+// before its calls have finished.
 //
-// A person who starts it at a terminal by mistake gets a warning with the way
-// out.
+// If stdin is a terminal, it logs a warning that explains how to exit.
 func serveAgents(ctx context.Context, a *cli.App) error {
-	a.ShareErr() // calls are made side by side
+	a.ShareErr() // calls run concurrently
 	log := a.Log()
 	if a.IsTerminal(a.In) {
-		log.Warn().Msg("this speaks JSON-RPC for an agent's program, which starts it by itself; Ctrl-D ends it")
+		log.Warn().Msg("this command expects JSON-RPC from an agent host program; press Ctrl-D to exit")
 	}
-	// A signal ends the server as the end of the input does.
+	// A signal ends the server like the end of the input.
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// An agent that is gone is the end of the input, not a reason to die of.
+	// Writing to a disconnected client must return an error instead of ending the process.
 	signal.Ignore(syscall.SIGPIPE)
 	defer signal.Reset(syscall.SIGPIPE)
 	server := mcpserver.Server{Version: a.Version, Calls: agentCalls{a}, Results: agentResults, As: a.Flags.As,
@@ -69,7 +68,8 @@ func serveAgents(ctx context.Context, a *cli.App) error {
 	return server.Serve(ctx, a.In, a.Out)
 }
 
-// agentResults are the types of the documents that agents are given.
+// agentResults lists the types of the documents that the tools return, by kind. The output
+// schemas of the tools are derived from them.
 var agentResults = mcpserver.Results{
 	"workflows": document.Workflows{}, "workflow": document.Inspection{}, "step": engine.Answer{},
 	"blocked":    engine.Answer{},

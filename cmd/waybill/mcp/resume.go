@@ -13,12 +13,12 @@ import (
 	"github.com/waybill/waybill/infra/mcpserver"
 )
 
-// ResumeSession implements mcpserver.UseCases. Candidates of the repository
-// that the server runs in come first. A run or session that the agent names
-// exactly must be among them.
+// ResumeSession implements mcpserver.UseCases. Candidates of the repository that the server
+// runs in come first. A run or session that the agent names by id must be among them;
+// otherwise the error is RUN_NOT_FOUND or SESSION_NOT_FOUND.
 func (c agentCalls) ResumeSession(ctx context.Context, in mcpserver.ResumeSession) (mcpserver.Document, error) {
 	// Ids are checked before the store is opened.
-	q, err := soughtBy(in)
+	q, err := queryOf(in)
 	if err != nil {
 		return c.fault(err)
 	}
@@ -35,11 +35,12 @@ func (c agentCalls) ResumeSession(ctx context.Context, in mcpserver.ResumeSessio
 	if err != nil {
 		return c.fault(err)
 	}
-	next := "Call resume_session without ids, with words of the run's notes or with nothing, and ask the user which " +
-		"run is meant."
+	next := "Call resume_session without ids, with words from the notes of the run or without arguments, and ask " +
+		"the user which run to continue."
 	if err := cli.CheckCandidates(q, list, next); err != nil {
 		return c.fault(err)
 	}
+	// The suggested commands must use the store of this server when a person copies them.
 	for _, found := range list.Candidates {
 		if found.Next != nil {
 			found.Next.Command = c.a.WithStoreFlags(found.Next.Command)
@@ -48,26 +49,26 @@ func (c agentCalls) ResumeSession(ctx context.Context, in mcpserver.ResumeSessio
 	return mcpserver.Document{Kind: "candidates", Data: list}, nil
 }
 
-// soughtBy makes the query from an agent's words and ids. An id that is
-// malformed is an error, and not searched for as a word: an agent would take
-// the wrong run.
-func soughtBy(in mcpserver.ResumeSession) (q resume.Query, err error) {
+// queryOf returns the query for the words and ids of an agent. A malformed id is a
+// VALIDATION_ERROR and is not searched for as a word, which could match a different run. So is
+// a query of more than limits.ResumeQueryBytesMax bytes.
+func queryOf(in mcpserver.ResumeSession) (q resume.Query, err error) {
 	q.Text = in.Query
 	if len(q.Text) > limits.ResumeQueryBytesMax {
 		return q, fault.New(fault.ValidationError, "query: %d bytes, at most %d are allowed", len(q.Text),
 			limits.ResumeQueryBytesMax).
-			Suggest("Send the few words that the run's notes are sure to hold.")
+			Suggest("Send a few words that the notes of the run contain.")
 	}
 	if in.SessionID != "" {
 		if q.Session, err = id.ParseSession(in.SessionID); err != nil {
 			return q, fault.New(fault.ValidationError, "sessionId: %v", err).
-				Suggest("Send the whole id, sess_…; words belong into query.")
+				Suggest("Send the complete id, sess_…; send words in query.")
 		}
 	}
 	if in.RunID != "" {
 		if q.Run, err = id.ParseRun(in.RunID); err != nil {
 			return q, fault.New(fault.ValidationError, "runId: %v", err).
-				Suggest("Send the whole id, run_…; words belong into query.")
+				Suggest("Send the complete id, run_…; send words in query.")
 		}
 	}
 	return q, nil

@@ -12,15 +12,16 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// newEvents makes "runs events". Without --json it prints the stored lines as
-// they are, and a remark about a damaged log goes to stderr, beside the lines.
-// With --json the same bytes are put into one document.
+// newEvents returns "runs events". Without --json it prints the stored lines unchanged on
+// stdout, and a warning about a damaged log on stderr. With --json the same bytes are members
+// of one document.
 func newEvents(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "events [RUN]",
 		Short: "Print the events of a run exactly as they are stored",
-		Long: `Print the events of a run, and those of its session that belong to no run, exactly as
-they are stored: one JSON object a line, in their order. Without RUN, of the latest run.`,
+		Long: `Print the events of a run, and the events of its session that belong to no run, exactly
+as they are stored: one JSON object per line, in log order. Without RUN, print those of
+the latest run. Of a damaged log the valid prefix is printed.`,
 		Example: "  waybill runs events @last\n  waybill runs events k3j2a7 | jq -c '[.eventIndex, .kind]'",
 		Args:    cli.AtMost("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -29,41 +30,40 @@ they are stored: one JSON object a line, in their order. Without RUN, of the lat
 				return err
 			}
 			defer o.Close()
+			// v.Health states whether the log has a damaged tail.
 			events, v, err := o.Events(cmd.Context(), cli.RunArg(args))
 			if err != nil {
 				return err
 			}
-			// The bytes of the log, so that digests can be checked from
-			// them.
-			lines, err := stored(events)
+			// The exact bytes of the log, so that readers can check digests.
+			lines, err := storedLines(events)
 			if err != nil {
 				return err
 			}
 			if !a.Flags.JSON {
 				if v.Health != manifest.Healthy {
-					// Beside the lines and not among them, which are JSON.
+					// On stderr, since the lines on stdout are JSON.
 					p := a.NewPage(a.Err)
-					p.Text(p.Bad("! "), "The session is "+render.Health(v.Health)+
-						": what stands behind these events is not told.")
+					p.Text(p.Bad("! "), "The log of the session is "+render.Health(v.Health)+
+						": later events are not shown.")
 					_, _ = a.Err.Write(p.Bytes())
 				}
 				return a.Write(lines)
 			}
-			// The bytes go in as they are: decoding and encoding them again would no
-			// longer show what is stored. A line holds no raw line end, so that the ones
-			// between them can become commas.
+			// The bytes are copied: decoding and encoding again would not show what is
+			// stored. A line contains no raw line end, so line ends can become commas.
 			list := bytes.ReplaceAll(bytes.TrimSuffix(lines, []byte("\n")), []byte("\n"), []byte(","))
 			return a.Document("events", []byte(`{"events":[`+string(list)+`],"health":"`+string(v.Health)+`"}`))
 		},
 	}
 }
 
-// stored are the lines of events with line ends, byte for byte as the log has
-// them.
-func stored(events []event.Event) (out []byte, err error) {
+// storedLines returns the events as lines, byte for byte as they are in the log. The error is
+// INTERNAL, for an event that cannot be encoded.
+func storedLines(events []event.Event) (out []byte, err error) {
 	for _, e := range events {
 		if out, err = event.Domain.AppendLine(out, e); err != nil {
-			return nil, fault.Wrap(err, fault.Internal, "event %d cannot be written: %v", e.Index, err)
+			return nil, fault.Wrap(err, fault.Internal, "cannot encode event %d: %v", e.Index, err)
 		}
 	}
 	return out, nil

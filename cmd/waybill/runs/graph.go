@@ -18,32 +18,31 @@ import (
 	"github.com/waybill/waybill/infra/terminal"
 )
 
-// newGraph makes "runs graph". --mermaid changes what people get; with --json
-// the document is the same.
+// newGraph returns "runs graph". --mermaid changes the text for people; it does not affect the
+// document of --json.
 func newGraph(a *cli.App) *cobra.Command {
 	var mermaid bool
 	cmd := &cobra.Command{
 		Use:   "graph [RUN]",
-		Short: "Draw the nodes of a run: its steps, branches and checkpoints",
-		Long: `Draw a run as the graph that it is. Every acknowledged step leads to a node; going on
-from an earlier node opens a branch, and a checkpoint stands beside its step. Without
-RUN, of the latest run. --mermaid prints a diagram that many Markdown viewers draw.`,
+		Short: "Show a run as a graph of steps, branches and checkpoints",
+		Long: `Show a run as a graph. Each acknowledged step leads to a node; continuing from an earlier
+node creates a branch; a checkpoint is a node next to its step. Without RUN, show the
+latest run. --mermaid prints a Mermaid diagram, which many Markdown viewers display.`,
 		Example: "  waybill runs graph\n  waybill runs graph k3j2a7 --mermaid > run.mmd",
 		Args:    cli.AtMost("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return cli.Show(a, cmd, "graph",
 				func(ctx context.Context, o *cli.Store) (engine.Graph, error) { return o.Graph(ctx, cli.RunArg(args)) },
 				func(p *page.Page, g engine.Graph) {
-					// A diagram is text for people as well: the document
-					// does not change.
+					// The diagram replaces the drawing; the document is the same.
 					if mermaid {
 						p.WriteString(mermaidOf(g))
 						return
 					}
 					showGraph(p, g)
 					if g.Health != manifest.Healthy {
-						p.Text(p.Bad("! "), "The session is "+render.Health(g.Health)+
-							": what stands behind is not drawn.")
+						p.Text(p.Bad("! "), "The log of the session is "+render.Health(g.Health)+
+							": later nodes are not shown.")
 					}
 				})
 		},
@@ -52,22 +51,21 @@ RUN, of the latest run. --mermaid prints a diagram that many Markdown viewers dr
 	return cmd
 }
 
-// drawing is what is needed to print a graph as lines: the children of each
-// node, and the edge that leads to it.
+// drawing holds the indexes for printing a graph as lines: the children of each node, and the
+// edge that leads to it.
 type drawing struct {
-	// where the lines go
 	p        *page.Page
 	children map[id.Node][]engine.GraphNode
-	edges    map[id.Node]engine.GraphEdge // by where they lead
+	edges    map[id.Node]engine.GraphEdge // by target node
 }
 
-// showGraph draws the nodes of a run as a tree. The path of a run goes straight
-// down, and only a branch or a checkpoint moves to the right.
+// showGraph draws the nodes of a run as a tree. The path to the last child goes straight down;
+// branches and checkpoints are indented.
 func showGraph(p *page.Page, g engine.Graph) {
 	d := drawing{p, map[id.Node][]engine.GraphNode{}, map[id.Node]engine.GraphEdge{}}
 	var roots []engine.GraphNode
 	for _, n := range g.Nodes {
-		// A node without a parent is where a run begins.
+		// A node without a parent is the first node of a run.
 		if n.ParentNodeID == nil {
 			roots = append(roots, n)
 			continue
@@ -78,24 +76,25 @@ func showGraph(p *page.Page, g engine.Graph) {
 		d.edges[e.To] = e
 	}
 	p.Painted("", g.Title, p.Bold)
+	// A run has one root, unless a damaged log lacks a parent.
 	for _, n := range roots {
 		d.below(n, "")
 	}
+	// Nodes of another program are drawn as far as they are understood.
 	if g.Health == manifest.UnknownVersion {
 		p.Text(p.Warn(render.ForeignMark+" "), render.ForeignNote)
 	}
 }
 
-// below draws a node and what follows it, behind lead, which has the lines of
-// the branches to the left. The last step below a node continues straight down;
-// branches and checkpoints before it are set off. It walks along the run in a
-// loop and recurses only into branches: a run may be longer than a stack is
-// deep.
+// below draws a node and its descendants after lead, which contains the lines of the branches
+// to the left. The last child that is a step continues straight down; other branches and
+// checkpoints are indented. The path is followed in a loop and only branches recurse, since a
+// run may have more nodes than the stack allows.
 func (d drawing) below(n engine.GraphNode, lead string) {
 	for {
 		d.node(n, lead)
 		rest := d.children[n.NodeID]
-		// The last step is the path that goes on; checkpoints never are.
+		// The last child that is not a checkpoint continues the path.
 		straight := -1
 		for i, c := range rest {
 			if c.NodeKind != event.CheckpointNode {
@@ -105,7 +104,7 @@ func (d drawing) below(n engine.GraphNode, lead string) {
 		for i, c := range rest {
 			if i != straight {
 				d.p.Line("%s%s", lead, d.p.Dim("├─╮"))
-				// A branch is drawn whole before the path continues.
+				// A branch is drawn completely before the path continues.
 				d.below(c, lead+d.p.Dim("│ "))
 			}
 		}
@@ -116,15 +115,15 @@ func (d drawing) below(n engine.GraphNode, lead string) {
 	}
 }
 
-// node draws one node: its mark, the title of the step, the beginning of its
-// id, and facts about it. Where it is narrow, the title is cut and the facts go
-// below it, so that the lines on the left stay whole.
+// node draws one node: its mark, the title of the step, its short id, and facts about it. On a
+// narrow terminal the title is truncated and the facts are printed on the next line, so that
+// the lines of the drawing are not broken.
 //
-// The mark is that of the node and not of the run: an ended branch keeps the
-// mark of its last step. The preferred tip is where the run continues without a
-// choice.
+// The mark is for the node and not for the run. The preferred tip
+// (docs/design.md#preferred-tip) is the node that the run continues from by default.
 func (d drawing) node(n engine.GraphNode, lead string) {
 	p := d.p
+	// An empty circle is a node that the run has passed.
 	mark := "○"
 	switch {
 	case n.NodeKind == event.CheckpointNode:
@@ -136,15 +135,17 @@ func (d drawing) node(n engine.GraphNode, lead string) {
 	case n.PreferredTip:
 		mark = p.Bold("●")
 	}
+	// The title of a checkpoint would repeat that of its step.
 	title := n.Title
 	if n.NodeKind == event.CheckpointNode {
 		title = "checkpoint"
 	}
-	// Facts are in words, for readers who do not know the signs.
+	// Facts are in words, so that readers need not know the marks.
 	var facts []string
 	if n.NodeKind != event.CheckpointNode && n.NodeKind != event.StepNode {
 		facts = append(facts, strings.ReplaceAll(page.Clean(string(n.NodeKind)), "_", " "))
 	}
+	// The key of a step in a loop contains the iterations.
 	if n.StepInstanceKey != "" && strings.Contains(n.StepInstanceKey, "::") {
 		facts = append(facts, n.StepInstanceKey)
 	}
@@ -157,11 +158,12 @@ func (d drawing) node(n engine.GraphNode, lead string) {
 	if d.edges[n.NodeID].Cause == event.NonTipAdvance {
 		facts = append(facts, "branch")
 	}
+	// The preferred tip has a mark of its own.
 	if n.Tip && !n.PreferredTip {
 		facts = append(facts, "tip")
 	}
-	// Where it is narrow the title is cut and the facts go below it: the lines on the
-	// left, which are the drawing, must not be broken.
+	// On a narrow terminal the title is truncated and the facts are printed below it: the
+	// terminal must not wrap the lines of the drawing.
 	used, about := terminal.TextWidth(lead)+2, strings.Join(facts, ", ")
 	if p.Width > 0 {
 		title = terminal.Cut(page.Clean(title), max(p.Width-used-2-page.ShortRunLen, page.TextWidthMin/2))
@@ -169,6 +171,7 @@ func (d drawing) node(n engine.GraphNode, lead string) {
 	line := page.Clean(title) + "  " + p.Dim(page.ShortNode(n.NodeID))
 	if about != "" && p.Width > 0 && used+terminal.TextWidth(line+"  "+about) > p.Width {
 		p.Line("%s%s %s", lead, mark, line)
+		// The line of the path continues to the left of the facts.
 		below := lead + "  "
 		if len(d.children[n.NodeID]) > 0 {
 			below = lead + p.Dim("│") + " "
@@ -182,15 +185,13 @@ func (d drawing) node(n engine.GraphNode, lead string) {
 	p.Line("%s%s %s", lead, mark, line)
 }
 
-// mermaidOf is the graph as a Mermaid diagram. Texts are in quotes and what
-// would end them is replaced, so that a title cannot become syntax. Nodes are
-// named by the beginnings of their ids.
+// mermaidOf returns the graph as a Mermaid diagram. Nodes are named by their short ids. Texts
+// are quoted and quotes in them replaced, so that a title cannot become Mermaid syntax.
 func mermaidOf(g engine.Graph) string {
 	var b strings.Builder
 	b.WriteString("graph TD\n")
 	for _, n := range g.Nodes {
-		// The shapes of Mermaid: rounded for the end, six corners for a
-		// checkpoint.
+		// Mermaid shapes: rounded for a complete run, hexagon for a checkpoint.
 		open, shut := "[", "]"
 		switch {
 		case n.NodeKind == event.CheckpointNode:
@@ -200,6 +201,7 @@ func mermaidOf(g engine.Graph) string {
 		}
 		fmt.Fprintf(&b, "  %s%s%q%s\n", page.ShortNode(n.NodeID), open, mermaidText(n), shut)
 	}
+	// Dotted arrows lead to checkpoints; branches have a label.
 	for _, e := range g.Edges {
 		arrow := "-->"
 		switch e.Cause {
@@ -211,7 +213,7 @@ func mermaidOf(g engine.Graph) string {
 		fmt.Fprintf(&b, "  %s %s %s\n", page.ShortNode(e.From), arrow, page.ShortNode(e.To))
 	}
 	for _, n := range g.Nodes {
-		// Where the run continues without a choice gets a thick border.
+		// The preferred tip has a thick border.
 		if n.PreferredTip {
 			fmt.Fprintf(&b, "  style %s stroke-width:3px\n", page.ShortNode(n.NodeID))
 		}
@@ -219,8 +221,8 @@ func mermaidOf(g engine.Graph) string {
 	return b.String()
 }
 
-// mermaidText is the text of a node in a diagram. Mermaid has no escape for a
-// quote but an entity.
+// mermaidText returns the text of a node in a diagram. In Mermaid a quote can only be written
+// as an entity.
 func mermaidText(n engine.GraphNode) string {
 	text := n.Title
 	if n.NodeKind == event.CheckpointNode {

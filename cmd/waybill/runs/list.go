@@ -17,41 +17,40 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// newList makes "runs list". A status is one of a closed set; people may write
-// it with dashes. Selecting and paging are the engine's.
+// newList returns "runs list". A status is a member of a closed set
+// (docs/design.md#run-status) and may be written with dashes. The engine selects and pages.
 //
-// A session that cannot be read is part of the answer and does not fail the
-// call, since the other runs can be used. The list is made from the store at
-// the moment of the call; nothing is kept of it.
+// A session that cannot be read is listed in the answer and is not an error, since the other
+// runs are usable. The list is computed from the store in each call and not cached.
 func newList(a *cli.App) *cobra.Command {
 	var s engine.Selection
 	var status []string
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the runs of the store, the latest first",
-		Long: `List the runs of the store, the one that something happened to last first: where each
-stands, how many of its steps are done, and how long ago it moved. A session that
-cannot be read is named below the list.
+		Long: `List the runs of the store with status, number of completed steps, title and time of the
+last event; the run with the latest event is first. Sessions that cannot be read are
+listed below. Nothing is changed.
 
-With --limit the JSON document carries nextCursor where more runs follow; --cursor
-continues there.`,
+With --limit, the JSON document contains nextCursor if more runs follow; --cursor
+continues from there.`,
 		Example: "  waybill runs list\n  waybill runs list --status in_progress --status blocked\n" +
 			"  waybill runs list --json --limit 20",
 		Args: cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			// Several statuses are alternatives.
 			for _, word := range status {
-				// People write what they see in lists, in one word.
+				// Accept the status as one word with dashes.
 				st := projections.Status(strings.ReplaceAll(word, "-", "_"))
 				if !slices.Contains(engine.Statuses(), st) {
-					return cli.UsageFault(cmd, "there is no status %q", word).Suggest("Use %s.", statusWords())
+					return cli.UsageFault(cmd, "unknown status %q", word).Suggest("Use %s.", statusWords())
 				}
 				s.Status = append(s.Status, st)
 			}
-			// 0 is all, and less is a mistake.
 			if s.Limit < 0 {
 				return cli.UsageFault(cmd, "--limit %d is negative", s.Limit)
 			}
+			// An invalid cursor is rejected by Select.
 			return cli.Show(a, cmd, "runs",
 				func(ctx context.Context, o *cli.Store) (engine.RunPage, error) {
 					list, err := o.Runs(ctx)
@@ -64,14 +63,13 @@ continues there.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&status, "status", nil, "only runs that are `STATUS`: "+statusWords())
-	f.IntVar(&s.Limit, "limit", 0, "at most `N` runs; 0 lists all")
-	f.StringVar(&s.Cursor, "cursor", "", "go on behind the `CURSOR` of the page before")
+	f.StringArrayVar(&status, "status", nil, "list only runs with `STATUS`, may be repeated: "+statusWords())
+	f.IntVar(&s.Limit, "limit", 0, "list at most `N` runs; 0 lists all")
+	f.StringVar(&s.Cursor, "cursor", "", "continue after the `CURSOR` of the previous page")
 	return cmd
 }
 
-// statusWords lists the statuses for help and errors, from where the closed set
-// is defined.
+// statusWords lists the statuses for help and errors, from the closed set of the engine.
 func statusWords() string {
 	var words []string
 	for _, s := range engine.Statuses() {
@@ -80,35 +78,37 @@ func statusWords() string {
 	return strings.Join(words, ", ")
 }
 
-// showRuns prints the table of runs and below it what no row has: that the list
-// continues, which sessions cannot be read and why, and what the mark of
-// foreign facts means. filtered says that a status was asked for, so that an
-// empty list does not mean an empty store.
+// showRuns prints the table of runs and, below it, the cursor of the next page, the sessions
+// that cannot be read with the reason, and an explanation of the mark for foreign facts.
+// filtered states that a status was requested, so that an empty list does not mean an empty
+// store.
 func showRuns(a *cli.App, list engine.RunPage, filtered bool, p *page.Page) {
-	// Rows are laid out for the page, so that ids are whole in a pipe.
+	// Rows depend on the page: ids are complete in a pipe.
 	var rows [][]page.Cell
 	for _, r := range list.Runs {
 		rows = append(rows, runRow(p, a, r))
 	}
+	// An empty list is explained, since its meaning depends on the flags and the store.
 	switch {
 	case len(rows) > 0:
 		columns := []page.Column{{Title: "RUN"}, {Title: "STATUS"}, {Title: "DONE"}, {Title: "TITLE", Flex: true},
 			{Title: "LAST", Right: true}}
-		columns, rows = withSaid(p, list.Runs, columns, rows)
+		columns, rows = withFeedback(p, list.Runs, columns, rows)
 		p.Table(narrow(p, columns, rows))
 	case filtered:
-		p.Line("No run is in that state.")
+		p.Line("No runs with that status.")
 	case len(list.Unreadable) > 0:
-		p.Line("No run here can be read.")
+		p.Line("No readable runs.")
 	default:
-		p.Line("No runs yet. 'waybill workflows list' shows what can be run.")
+		p.Line("No runs yet. Run 'waybill workflows list' to list the workflows.")
 	}
-	// The cursor goes with the same flags as before.
+	// The next page needs the same other flags.
 	if list.NextCursor != "" {
 		p.Line("%s", p.Dim("More: --cursor "+list.NextCursor))
 	}
 	for _, u := range list.Unreadable {
-		// The log of one that cannot be read may be whole: what it refers to is damaged then.
+		// The log may be healthy although the session cannot be read: then a file that it
+		// refers to is damaged.
 		state := "cannot be shown"
 		if u.Health != manifest.Healthy && u.Name == "" {
 			state = "is " + render.Health(u.Health)
@@ -120,17 +120,17 @@ func showRuns(a *cli.App, list engine.RunPage, filtered bool, p *page.Page) {
 	}
 }
 
-// agoWidthMin is the width below which the last column is left out.
+// agoWidthMin is the width in columns below which the last column is omitted.
 const agoWidthMin = 50
 
-// narrow leaves out the last column on a narrow terminal: which run it is and
-// its status must stay readable in a split window. It works on the rows in
-// place.
+// narrow removes the last column on a narrow terminal, so that id and status remain readable
+// in a split window. It modifies the rows in place.
 func narrow(p *page.Page, columns []page.Column, rows [][]page.Cell) ([]page.Column, [][]page.Cell) {
-	// A pipe has room for every column.
+	// A pipe has no width limit.
 	if p.Width == 0 || p.Width >= agoWidthMin {
 		return columns, rows
 	}
+	// The last column is the age of the latest event.
 	last := len(columns) - 1
 	for i := range rows {
 		rows[i] = rows[i][:last]
@@ -138,51 +138,52 @@ func narrow(p *page.Page, columns []page.Column, rows [][]page.Cell) ([]page.Col
 	return columns[:last], rows
 }
 
-// withSaid inserts a column with the feedback on the runs before the last one,
-// where there is any feedback and room for it.
-func withSaid(p *page.Page, runs []engine.RunSummary, columns []page.Column, rows [][]page.Cell) ([]page.Column,
+// withFeedback inserts a column with the feedback on the runs before the last column, if any
+// run has feedback and the page is wide enough.
+func withFeedback(p *page.Page, runs []engine.RunSummary, columns []page.Column, rows [][]page.Cell) ([]page.Column,
 	[][]page.Cell) {
-	// A column that is empty in every row is left out.
+	// A column that is empty in every row is omitted.
 	some := slices.ContainsFunc(runs,
 		func(r engine.RunSummary) bool { return render.AnnotationSigns(p, r.Annotations) != "" })
 	if !some || p.Width > 0 && p.Width < page.BarWidthMin {
 		return columns, rows
 	}
+	// Before the age, which stays at the right edge.
 	last := len(columns) - 1
 	for i, r := range runs {
 		rows[i] = slices.Insert(rows[i], last, page.Cell{Text: render.AnnotationSigns(p, r.Annotations), Paint: p.Warn})
 	}
-	return slices.Insert(columns, last, page.Column{Title: "SAID"}), rows
+	return slices.Insert(columns, last, page.Column{Title: "FEEDBACK"}), rows
 }
 
-// runRow is one row of the list. The status of a session that is damaged is
-// replaced by its health: what is known of it is the valid beginning, and a
-// status from there would be taken for the present.
+// runRow returns one row of the list. For a damaged session the row contains its health
+// instead of the run's status.
 func runRow(p *page.Page, a *cli.App, r engine.RunSummary) []page.Cell {
-	// Whole in a pipe, short on a terminal.
+	// The id is complete in a pipe and short on a terminal.
 	name := r.RunID.String()
 	if p.Width > 0 {
 		name = page.ShortRun(r.RunID)
 	}
+	// The health of the session may replace or mark the status.
 	status := page.Cell{Text: render.Status(r.Status), Paint: render.StatusPaint(p, r.Status)}
 	switch r.Health {
 	case manifest.Healthy:
 	case manifest.UnknownVersion:
 		status.Text += " " + render.ForeignMark
 	default:
-		// What is known of a damaged session is its valid beginning; its status would
-		// be taken for how things are.
+		// Only the valid prefix of a damaged log is known; a status computed from it would
+		// be mistaken for the current one.
 		status = page.Cell{Text: render.Health(r.Health), Paint: p.Bad}
 	}
 	return []page.Cell{{Text: name, Paint: p.Bold}, status, {Text: progressBar(p, r.Progress)}, {Text: r.Title},
 		{Text: a.Ago(r.LastAtMs)}}
 }
 
-// barCells is the length of a progress bar in characters.
+// barCells is the length of a progress bar, in characters.
 const barCells = 8
 
-// progressBar is how many steps are done of how many, with a bar before it on a
-// wide terminal.
+// progressBar returns the numbers of completed and all steps, such as "2/5", after a bar on a
+// wide terminal. The total is 0 for a workflow that cannot be read.
 func progressBar(p *page.Page, g engine.Progress) string {
 	if g.Total == 0 {
 		return page.Itoa(int(g.Completed))
@@ -191,6 +192,7 @@ func progressBar(p *page.Page, g engine.Progress) string {
 	if p.Width < page.BarWidthMin {
 		return text
 	}
+	// Integer division: the bar is full only for a complete run.
 	full := int(g.Completed * barCells / g.Total)
 	return strings.Repeat("▰", full) + strings.Repeat("▱", barCells-full) + " " + text
 }

@@ -13,26 +13,25 @@ import (
 )
 
 // replayLong is what 'waybill replay --help' prints above the usage.
-const replayLong = `Decide everything in a run's session once more, in memory, from what was handed in
-each time, and compare the result with what is on record, byte by byte. The first
-difference is shown. Nothing is written and no command is run.
+const replayLong = `Re-execute the engine's decisions of a run's session in memory, from the recorded inputs,
+and compare the resulting events with the recorded ones byte by byte. The first
+difference is printed. Nothing is written and no command is run.
 
-A difference means that this version decides otherwise than the one that wrote the
-record, or that a record was made by hand. Exit status 0 says that there is none,
-5 that there is one.`
+A difference means that this version of Waybill decides differently than the version that
+wrote the log, or that a record was forged. Exit status 0: no difference; 5: a difference
+was found.`
 
-// NewReplay makes the command "replay". It decides the recorded inputs of a run
-// again and compares the result with the log byte by byte. It only reads; a
-// difference ends with exit status 5.
+// NewReplay returns the command "replay". It re-executes the recorded inputs of the session of
+// a run and compares the result with the log byte by byte. It only reads; a difference ends
+// with exit status 5.
 //
-// A difference means that this version decides otherwise than the one that
-// wrote the log, or that the log was changed by a program that kept its digests
-// right.
+// A difference means that this version decides differently than the one that wrote the log, or
+// that the log was changed together with its digests.
 func NewReplay(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "replay [RUN]",
 		GroupID: cli.GroupLook,
-		Short:   "Decide a run's recorded inputs again, and compare",
+		Short:   "Re-execute a run's recorded inputs and compare the results",
 		Long:    replayLong,
 		Example: "  waybill replay @last\n  waybill replay k3j2a7 --json | jq .data.difference",
 		Args:    cli.AtMost("RUN"),
@@ -51,23 +50,24 @@ func NewReplay(a *cli.App) *cobra.Command {
 	}
 }
 
-// showReplay prints the first difference with what is recorded and what was
-// decided now, or how much was compared.
+// showReplay prints the first difference with the recorded and the new value, or the number of
+// events that were compared.
 func showReplay(p *page.Page, r engine.ReplayReport) {
-	// Only the first difference is known: what follows depends on it.
+	// The comparison ends at the first difference, since later events depend on it.
 	if d := r.Difference; d != nil {
-		p.Text(p.Bad("✗")+" ", fmt.Sprintf("Event %d (%s) comes out otherwise: %s", d.EventIndex, d.Segment, d.Message))
+		p.Text(p.Bad("✗")+" ", fmt.Sprintf("Event %d (%s) differs: %s", d.EventIndex, d.Segment, d.Message))
 		if d.Pointer != "" {
 			p.Text("  at ", d.Pointer)
 		}
 		p.Text("  recorded  ", d.Expected)
-		p.Text("  decided   ", d.Got)
+		p.Text("  replayed  ", d.Got)
 		return
 	}
-	p.Text(p.Good("✓")+" ", page.Plural(int(r.Events), "event")+" came out the same, byte by byte.")
+	p.Text(p.Good("✓")+" ", page.Plural(int(r.Events), "event")+" compared: no difference.")
+	// These attempts were compared as far as possible; they are not a difference.
 	if len(r.Undecided) > 0 {
 		p.Text(p.Warn("! "), page.Plural(len(r.Undecided), "attempt")+
-			" could not be decided again: what was handed in is not all kept, since notes were cut or an artifact "+
-			"was erased.")
+			" could not be replayed: the submitted output is incomplete, because notes were truncated or an "+
+			"artifact was erased.")
 	}
 }

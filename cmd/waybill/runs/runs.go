@@ -1,10 +1,9 @@
-// Package runs holds the commands that show runs: list, show, events, timeline,
-// graph and watch, the one that ends a run, cancel, and replay, which decides
-// what a run recorded once more.
+// Package runs implements the commands that show runs (list, show, events, timeline, graph,
+// watch), close a run (cancel), and re-execute its recorded inputs (replay).
 //
-// Only cancel writes to the store. Where a RUN can be left out, the latest run
-// is meant. A session that is damaged is shown as far as its log is valid, and
-// the answer says so: no command here repairs anything.
+// Only cancel writes to the store. An optional RUN defaults to the latest run. For a damaged
+// session the commands show the valid prefix of its log together with its health; none of
+// them repairs anything.
 package runs
 
 import (
@@ -14,14 +13,14 @@ import (
 )
 
 // long is what 'waybill runs --help' prints above the usage.
-const long = `A run is one execution of one workflow. Runs are named by their id, by the beginning
-of it ('k3j2a7' is enough while no other run begins so), or as @last, the one that
-something happened to most recently. Only cancel changes a run.`
+const long = `A run is one execution of one workflow. RUN is its id, a prefix of the id without run_
+('k3j2a7', if no other run has that prefix), or @last, the run with the latest event.
+Only cancel changes a run.`
 
-// New makes the command "runs" with its subcommands. Where they take a RUN and
-// none is given, the latest run is meant, but for cancel.
+// New returns the command "runs" with its subcommands. RUN is optional and defaults to the
+// latest run, except for cancel.
 func New(a *cli.App) *cobra.Command {
-	return cli.NewGroup("runs", cli.GroupLook, "List runs and see what happened in them", long,
+	return cli.NewGroup("runs", cli.GroupLook, "List, show and cancel runs", long,
 		newList(a), newShow(a), newTimeline(a), newEvents(a),
 		newGraph(a), newWatch(a), newCancel(a))
 }

@@ -17,18 +17,19 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// newShow makes "runs show". The document always has the head of the session's
-// log; people get it with --head.
+// newShow returns "runs show". The document always contains the head of the session's log; the
+// text contains it only with --head.
 func newShow(a *cli.App) *cobra.Command {
 	var head bool
 	cmd := &cobra.Command{
 		Use:   "show [RUN]",
-		Short: "Show one run: its steps, notes and what is open",
-		Long: `Show where a run stands: each step with its notes, what is open, and the command that
-goes on. Without RUN the latest run is shown.
+		Short: "Show a run: its steps, notes and open gaps",
+		Long: `Show a run: its status, each step with its notes, open gaps and blockers, and the command
+that continues it. Without RUN, show the latest run.
 
-The head, with --head, is a digest of all that the session's log holds. Note it, sign it or
-mail it: 'waybill verify --expect-head' says later whether the log still holds that.`,
+With --head, also print the head of the session's log, a digest of all its events. Store
+it elsewhere, sign it or mail it: 'waybill verify --expect-head' checks later that the
+log still starts with these events.`,
 		Example: "  waybill runs show\n  waybill runs show k3j2a7\n" +
 			"  waybill runs show @last --json | jq .data.progress",
 		Args: cli.AtMost("RUN"),
@@ -46,16 +47,13 @@ mail it: 'waybill verify --expect-head' says later whether the log still holds t
 				})
 		},
 	}
-	cmd.Flags().BoolVar(&head, "head", false, "show the head of the session's log too")
+	cmd.Flags().BoolVar(&head, "head", false, "also print the head of the session's log")
 	return cmd
 }
 
-// showRun prints a run as a checklist: what it is and where it comes from, its
-// steps with their notes, what is open, and the command that continues it. A
-// run of a damaged session is shown as far as its log is valid, with the
-// command that checks it.
-//
-// There is at most one suggested command: the first thing that has to be done.
+// showRun prints a run as a checklist: title and origin, steps with their notes, open gaps, and
+// the command that continues it. For a damaged session it prints the valid prefix and the
+// command that verifies it. At most one command is suggested.
 func showRun(a *cli.App, r engine.RunDetails, p *page.Page) {
 	p.Painted(render.Mark(p, r.Status)+" ", r.Title+"  "+render.Status(r.Status), p.Bold)
 	p.Facts(page.Clean(r.Workflow.WorkflowID), r.RunID.String(),
@@ -63,23 +61,24 @@ func showRun(a *cli.App, r engine.RunDetails, p *page.Page) {
 			" done",
 		"started "+page.ClockTime(r.StartedAtMs, "2 Jan 2006 15:04"),
 		"last "+page.ClockTime(r.LastAtMs, "2 Jan 2006 15:04"))
+	// The run and node that a fork started from.
 	if f := r.ForkedFrom; f != nil {
 		p.Facts("forked from " + page.ShortRun(f.RunID) + " at " + page.ShortNode(f.NodeID))
 	}
 	render.AnnotationFacts(p, r.RunSummary)
+	// A session that is not healthy accepts no further records.
 	switch r.Health {
 	case manifest.Healthy:
 	case manifest.UnknownVersion:
 		p.Text(p.Warn(render.ForeignMark+" "), render.ForeignNote)
 	default:
-		p.Line("%s", p.Bad("Its session is "+render.Health(r.Health)+": nothing can be added to it."))
+		p.Line("%s", p.Bad("Its session is "+render.Health(r.Health)+": nothing can be recorded in it."))
 	}
 	p.Line("")
-	// The pending step of a run that was ended will not be done.
+	// The pending step of a closed run will not be done.
 	closed := r.Status == projections.Cancelled || r.Status == projections.Failed
 	for i, s := range r.Steps {
-		// Of a long loop only the latest rounds are shown, with one line for
-		// the others.
+		// Of a long loop only the latest rounds are shown, with one line for the others.
 		if earlierRound(r.Steps, i) {
 			if i == 0 || !earlierRound(r.Steps, i-1) {
 				p.Line("%s", p.Dim("  …   earlier rounds"))
@@ -89,10 +88,11 @@ func showRun(a *cli.App, r engine.RunDetails, p *page.Page) {
 		render.StepRow(p, i+1, s, closed)
 	}
 	showGaps(p, r)
+	// The suggested command, in order of urgency. A closed run has none.
 	switch {
 	case r.Health != manifest.Healthy:
 		p.Line("")
-		// A damaged session must be looked at before anything else.
+		// A damaged session must be verified first.
 		p.Line("Next: %s", a.Command("verify", page.ShortRun(r.RunID)))
 	case closed:
 	case waitsForApproval(r):
@@ -104,8 +104,7 @@ func showRun(a *cli.App, r engine.RunDetails, p *page.Page) {
 	}
 }
 
-// waitsForApproval reports a run whose pending step was handed in and refused
-// only because an approval is missing.
+// waitsForApproval reports whether the pending step has a gap because an approval is missing.
 func waitsForApproval(r engine.RunDetails) bool {
 	for _, s := range r.Steps {
 		for _, g := range r.Gaps {
@@ -118,13 +117,14 @@ func waitsForApproval(r engine.RunDetails) bool {
 	return false
 }
 
-// roundsShown is how many rows of one loop are shown: the latest ones.
+// roundsShown bounds the rows of one loop; the latest ones are shown.
 const roundsShown = 20
 
-// earlierRound reports a row of a loop with so many rows of the same loop
-// behind it that it is left out. Rows of a loop have keys that begin with the
-// loop's id and "@".
+// earlierRound reports whether row i is omitted: it belongs to a loop, and at least
+// roundsShown rows of the same loop follow. Step instance keys of a loop start with its id
+// and "@".
 func earlierRound(rows []engine.StepRow, i int) bool {
+	// Keys of steps outside loops contain no "@".
 	loop, _, in := strings.Cut(rows[i].StepInstanceKey, "@")
 	if !in || i+roundsShown >= len(rows) || !strings.HasPrefix(rows[i+roundsShown].StepInstanceKey, loop+"@") {
 		return false
@@ -132,8 +132,7 @@ func earlierRound(rows []engine.StepRow, i int) bool {
 	return true
 }
 
-// hasPending reports a run that has a pending step. A run that is complete has
-// none.
+// hasPending reports whether a run has a pending step. A complete run has none.
 func hasPending(r engine.RunDetails) bool {
 	for _, s := range r.Steps {
 		if s.State == engine.StepPending {
@@ -143,8 +142,8 @@ func hasPending(r engine.RunDetails) bool {
 	return false
 }
 
-// showGaps lists the open gaps and blockers on the way to the tip. Blockers
-// carry suggestions for programs, which are left out here.
+// showGaps lists the blockers and open gaps on the path to the tip. Suggested fixes of blockers
+// are for programs and are not printed.
 func showGaps(p *page.Page, r engine.RunDetails) {
 	if len(r.Gaps)+len(r.Blockers) == 0 {
 		return
@@ -152,9 +151,10 @@ func showGaps(p *page.Page, r engine.RunDetails) {
 	p.Line("")
 	p.Line("%s", p.Bold("Open"))
 	for _, b := range r.Blockers {
-		// What it suggests is meant for callers of the program that wrote it.
+		// The suggested fix is for callers of the program that wrote the blocker.
 		p.Text("  "+p.Bad("blocked")+"  ", b.Message)
 	}
+	// Only critical gaps have the color of errors.
 	for _, g := range r.Gaps {
 		word := p.Warn(string(g.Severity))
 		if g.Severity == event.Critical {

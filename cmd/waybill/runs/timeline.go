@@ -13,39 +13,38 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// newTimeline makes "runs timeline". --brief leaves out how the engine worked,
-// in the document as well.
+// newTimeline returns "runs timeline". --brief omits entries about the engine's internal work,
+// from the document as well.
 func newTimeline(a *cli.App) *cobra.Command {
 	var brief bool
 	cmd := &cobra.Command{
 		Use:   "timeline [RUN]",
-		Short: "Tell what happened in a run, fact by fact",
-		Long: `Tell what happened in a run in words: one line for each fact that was recorded, who
-caused it and when. Without RUN, of the latest run. --brief leaves out how the engine
-went about it.`,
+		Short: "Show the history of a run, one line per fact",
+		Long: `Show the history of a run in words: one line per recorded fact, with time and actor.
+Without RUN, show the latest run. --brief omits facts about the internal work of the
+engine, such as evaluated conditions.`,
 		Example: "  waybill runs timeline\n  waybill runs timeline k3j2a7 --brief",
 		Args:    cli.AtMost("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return cli.Show(a, cmd, "timeline",
 				func(ctx context.Context, o *cli.Store) (engine.History, error) {
 					h, err := o.Timeline(ctx, cli.RunArg(args))
-					// It is shortened before it is printed, so that both
-					// forms agree.
+					// Applied to the document, so that both outputs agree.
 					if brief {
-						h.Moments = briefly(h.Moments)
+						h.Moments = withoutWorking(h.Moments)
 					}
 					return h, err
 				},
 				showTimeline)
 		},
 	}
-	cmd.Flags().BoolVar(&brief, "brief", false, "leave out how the engine went about it")
+	cmd.Flags().BoolVar(&brief, "brief", false, "omit facts about the internal work of the engine")
 	return cmd
 }
 
-// briefly leaves out the moments that only show how the engine worked, such as
-// conditions that were evaluated.
-func briefly(all []projections.Moment) []projections.Moment {
+// withoutWorking returns the entries that are not about the internal work of the engine, such
+// as evaluated conditions. The result is not nil, so that the document has an array.
+func withoutWorking(all []projections.Moment) []projections.Moment {
 	out := []projections.Moment{}
 	for _, m := range all {
 		if !m.Working {
@@ -55,9 +54,10 @@ func briefly(all []projections.Moment) []projections.Moment {
 	return out
 }
 
-// showTimeline prints a line for each moment, and below them that the log does
-// not end there where it is damaged. Times are those of the reader's zone.
+// showTimeline prints one line per entry and, for a damaged log, a warning that later facts
+// are missing. Times are in the local time zone.
 func showTimeline(p *page.Page, h engine.History) {
+	// day is the date heading printed last; see render.Moment.
 	day := ""
 	for _, m := range h.Moments {
 		day = render.Moment(p, day, m)
@@ -67,6 +67,6 @@ func showTimeline(p *page.Page, h engine.History) {
 	case manifest.UnknownVersion:
 		p.Text(p.Warn(render.ForeignMark+" "), render.ForeignNote)
 	default:
-		p.Line("%s", p.Warn("The session is "+render.Health(h.Health)+": what stands behind is not told."))
+		p.Line("%s", p.Warn("The log of the session is "+render.Health(h.Health)+": later facts are not shown."))
 	}
 }

@@ -18,33 +18,34 @@ import (
 )
 
 // watchLong is what 'waybill runs watch --help' prints above the usage.
-const watchLong = `Print a line for each fact as it is recorded in a run, until the run is over or you
-stop it with Ctrl-C. With --json each line is the event as it is stored; without, it is
-told in words. --all begins with the facts that are there already.
+const watchLong = `Print one line per fact as it is recorded in a run, until the run ends or you press
+Ctrl-C. With --json each line is the event as it is stored; otherwise it is in words.
+--all starts with the facts recorded so far.
 
-Annotations are told while you watch, as {"v":1,"kind":"run.annotated","data":…} with
---json. They are no facts of the run: what was said before is not told, with --all neither;
-'waybill annotations list' shows it. Most is said when a run is over: --stay goes on
-watching then, until you stop it.
+New annotations are printed too, with --json as
+{"v":1,"kind":"run.annotated","data":…}. They are not facts of the run: earlier ones are
+not printed, even with --all; 'waybill annotations list' lists them. With --stay the
+command continues after the end of the run, when most annotations are made.
 
-Without RUN, the latest run is watched. Nothing is written and nobody waits for it.`
+Without RUN, watch the latest run. The command only reads and does not delay writers.`
 
-// newWatch makes "runs watch". It prints each fact as it is recorded, until the
-// run is over or a signal comes; both end with status 0.
+// newWatch returns "runs watch". It prints each fact as it is recorded, until the run ends or a
+// signal is received; both end with exit status 0.
 //
-// It is the one command whose output is no single document: with --json each
-// line is an event as it is stored, or a message around an annotation. --all
-// begins with the facts that are there already.
+// It is the only command whose output is not a single document: with --json each line is an
+// event as it is stored, or a document with an annotation. --all starts with the facts
+// recorded so far.
 func newWatch(a *cli.App) *cobra.Command {
 	var all, stay bool
 	cmd := &cobra.Command{
 		Use:   "watch [RUN]",
-		Short: "Print what happens in a run as it happens",
+		Short: "Print the facts of a run as they are recorded",
 		Long:  watchLong,
 		Example: "  waybill runs watch\n  waybill runs watch k3j2a7 --all --json | jq -c .kind\n" +
 			"  waybill runs watch @last --stay",
 		Args: cli.AtMost("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			// A signal ends the watch with exit status 0; see below.
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
 			o, err := a.Open(ctx)
@@ -52,29 +53,28 @@ func newWatch(a *cli.App) *cobra.Command {
 				return err
 			}
 			defer o.Close()
-			// From here on nothing is missed: what comes later is found by
-			// the next look.
+			// The position in the log is fixed here; every later fact is returned by Next.
 			following, err := o.Follow(ctx, cli.RunArg(args), all)
 			if err != nil {
 				return err
 			}
 			err = runWatch(ctx, a, o, following, stay)
 			if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-				return nil // to stop watching is no failure
+				return nil // stopping the watch is not a failure
 			}
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "begin with the facts that are there already")
-	cmd.Flags().BoolVar(&stay, "stay", false, "go on watching when the run is over")
+	cmd.Flags().BoolVar(&all, "all", false, "start with the facts recorded so far")
+	cmd.Flags().BoolVar(&stay, "stay", false, "continue after the end of the run")
 	return cmd
 }
 
-// runWatch prints what is new, then waits until a file of the session grows.
-// Files are watched before the first look, so that a fact that is recorded in
-// between is not missed.
+// runWatch prints new facts and annotations, then waits until a log file of the session grows.
+// The files are watched before the first read, so that a fact recorded in between is not
+// missed.
 func runWatch(ctx context.Context, a *cli.App, o *cli.Store, following *engine.Following, stay bool) error {
-	// Both files are watched: events and annotations are two logs.
+	// Events and annotations are in separate logs; both files are watched.
 	w := watch.Files(o.LogFiles(following.Session))
 	defer w.Close()
 	printer := eventPrinter{app: a}
@@ -90,11 +90,11 @@ func runWatch(ctx context.Context, a *cli.App, o *cli.Store, following *engine.F
 			return err
 		}
 		over, err := following.Over(ctx)
-		// A person who sees nothing wants to know why; later lines explain
-		// themselves.
+		// Without any output, explain what the command waits for.
 		if first && err == nil && len(facts) == 0 {
-			watching(a, following.Run, over, stay)
+			explainWaiting(a, following.Run, over, stay)
 		}
+		// With --stay only a signal or an error ends the loop.
 		if err != nil || over && !stay {
 			return err
 		}
@@ -104,32 +104,32 @@ func runWatch(ctx context.Context, a *cli.App, o *cli.Store, following *engine.F
 	}
 }
 
-// watching explains on stderr why nothing is printed yet: the run is over, or
-// nothing happens in it. It is no fact, so it does not go to stdout, and a
-// program does not get it.
-func watching(a *cli.App, run id.Run, over, stay bool) {
+// explainWaiting prints on stderr why there is no output yet: the run has ended, or no fact was
+// recorded since the start. It is not printed on stdout, which contains only facts, nor with
+// --json.
+func explainWaiting(a *cli.App, run id.Run, over, stay bool) {
 	if a.Flags.JSON {
 		return
 	}
 	p := a.NewPage(a.Err)
 	switch {
 	case over && stay:
-		p.Text("", "Run "+page.ShortRun(run)+" is over. Watching what is said of it. Ctrl-C stops.")
+		p.Text("", "Run "+page.ShortRun(run)+" has ended. Watching for annotations. Ctrl-C stops.")
 	case over:
-		p.Text("", "Nothing more happens in run "+page.ShortRun(run)+". See what did with '"+
+		p.Text("", "Run "+page.ShortRun(run)+" has ended. Show its history with '"+
 			a.Command("runs", "timeline", page.ShortRun(run))+"'.")
 	default:
-		p.Text("", "Watching run "+page.ShortRun(run)+" from here on. Ctrl-C stops.")
+		p.Text("", "Watching run "+page.ShortRun(run)+" for new facts. Ctrl-C stops.")
 	}
 	_, _ = a.Err.Write(p.Bytes())
 }
 
-// eventPrinter prints each fact at once, on a line of its own, since a reader
-// at the other end of a pipe waits for it.
+// eventPrinter prints each fact immediately on its own line, since the reader of a pipe may
+// wait for it.
 type eventPrinter struct {
 	app             *cli.App
-	day             string // the one that the last line was under
-	annotationsLost bool   // the annotations cannot be read, and that was logged
+	day             string // the last heading with a date
+	annotationsLost bool   // the annotations cannot be read; this was logged
 }
 
 // printFacts prints events: as stored with --json, else as lines of a timeline.
@@ -137,7 +137,7 @@ func (t *eventPrinter) printFacts(facts []engine.Fact) error {
 	for _, f := range facts {
 		// The stored bytes, as 'runs events' prints them.
 		if t.app.Flags.JSON {
-			line, err := stored([]event.Event{f.Event})
+			line, err := storedLines([]event.Event{f.Event})
 			if err == nil {
 				err = t.app.Write(line)
 			}

@@ -12,50 +12,50 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// annotatedKind is the kind of the message about an annotation (RFC 0056 B). It
-// is a live message and no event of the run.
+// annotatedKind is the kind of the document for an annotation
+// (docs/design.md#annotations). It is a live message and not an event of the run.
 const annotatedKind = "run.annotated"
 
-// printAnnotations prints the annotations that were added since the last call.
-// Where they cannot be read, that is logged once, and the run is watched
-// without them.
+// printAnnotations prints the annotations that were recorded since the last call. If they
+// cannot be read, it logs that once, and the run is watched without them.
 func (t *eventPrinter) printAnnotations(ctx context.Context, following *engine.Following) error {
-	// It was logged once; the run is what is watched.
+	// The failure was logged already.
 	if t.annotationsLost {
 		return nil
 	}
 	all, err := following.Annotated(ctx)
+	// A cancelled read says nothing about the log.
 	if err != nil && ctx.Err() != nil {
 		return err
 	}
-	for _, said := range all {
-		if err := t.printAnnotation(said); err != nil {
+	for _, annotation := range all {
+		if err := t.printAnnotation(annotation); err != nil {
 			return err
 		}
 	}
 	if t.annotationsLost = err != nil; t.annotationsLost {
 		log := t.app.Log()
-		log.Warn().Err(err).Msg("the annotations of the session cannot be read; no more of them are told")
+		log.Warn().Err(err).Msg("cannot read the annotations of the session; they are no longer printed")
 	}
 	return nil
 }
 
-// printAnnotation prints one annotation: as a document with --json, else as a
-// line of the timeline with its long texts below.
-func (t *eventPrinter) printAnnotation(said engine.Said) error {
+// printAnnotation prints one annotation: as a document with --json, otherwise as a line of the
+// timeline with its long texts below.
+func (t *eventPrinter) printAnnotation(annotation engine.Said) error {
 	if t.app.Flags.JSON {
-		raw, err := canon.Marshal(said.Annotation)
+		raw, err := canon.Marshal(annotation.Annotation)
 		if err != nil {
-			return fault.Wrap(err, fault.Internal, "the annotation cannot be written as JSON")
+			return fault.Wrap(err, fault.Internal, "cannot encode the annotation as JSON")
 		}
 		return t.app.Document(annotatedKind, raw)
 	}
 	p := t.app.NewPage(t.app.Out)
-	text := "Annotated " + render.AboutWords(said.Target, said.Step) + ": " + render.SignalWords(p, said.Signal) +
-		render.SureWords(said.About.Confidence)
+	text := "Annotated " + render.AboutWords(annotation.Target, annotation.Step) + ": " +
+		render.SignalWords(p, annotation.Signal) + render.SureWords(annotation.About.Confidence)
 	t.day = render.Moment(p, t.day,
-		projections.Moment{AtMs: said.AtMs, Actor: event.Actor{Ref: said.Actor.PrincipalRef},
+		projections.Moment{AtMs: annotation.AtMs, Actor: event.Actor{Ref: annotation.Actor.PrincipalRef},
 			Text: text})
-	render.Remarks(p, "          ", said.Signal, said.Note, page.Plainly)
+	render.Remarks(p, "          ", annotation.Signal, annotation.Note, page.Plainly)
 	return t.app.Write(p.Bytes())
 }

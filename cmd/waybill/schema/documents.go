@@ -17,16 +17,15 @@ import (
 	"github.com/waybill/waybill/infra/schema"
 )
 
-// eventsDocument describes the document "events". The document itself is put
-// together from bytes, so that each event is exactly as it is stored.
+// eventsDocument describes the document "events". 'runs events' assembles that document from
+// stored bytes, so that each event is exactly as it is stored.
 type eventsDocument struct {
 	Events []canon.Value   `json:"events"`
 	Health manifest.Health `json:"health"`
 }
 
-// documentTypes are the documents that --json prints and that the tools of MCP
-// give: the kind, and the type of its data. A test calls every command and
-// compares.
+// documentTypes returns the documents that --json prints and MCP tools return: the type of the
+// data by kind. A test calls every command and compares.
 func documentTypes() map[string]reflect.Type {
 	out := map[string]reflect.Type{}
 	for kind, data := range map[string]any{
@@ -60,24 +59,25 @@ func documentTypes() map[string]reflect.Type {
 	return out
 }
 
-// documentKinds lists the kinds in alphabetical order, which is that of the
-// command's list.
+// documentKinds returns the kinds in alphabetical order, the order of 'waybill schema'.
 func documentKinds() []string { return slices.Sorted(maps.Keys(documentTypes())) }
 
-// documentSchema is the schema of a whole document of a kind. It is open: a
-// later version may add members, and readers ignore what they do not know.
+// documentSchema returns the schema of a complete document of a kind. It is open: a later
+// version may add members, and readers must ignore unknown ones
+// (docs/design.md#schema-closure).
 func documentSchema(kind string) *schema.Schema {
-	// Errors have another member in the place of data.
+	// The document "error" has the member error instead of data.
+	// All other documents have the members v, kind and data.
 	part := "data"
 	if kind == "error" {
 		part = "error"
 	}
 	s := schema.Object(map[string]*schema.Schema{"v": schema.Const(1), "kind": schema.Const(kind),
 		part: schema.Of(documentTypes()[kind])}, "v", "kind", part)
-	// Two kinds say more than their type does.
+	// Two kinds have constraints that their types do not express.
 	switch kind {
 	case "events":
-		// Events are printed as they are stored, those of other programs too.
+		// Events of other programs are included, so their members are not constrained.
 		s.Properties[part].Properties["events"].Items = &schema.Schema{Type: "object"}
 	case "blocked":
 		s.Properties[part].Required = append(s.Properties[part].Required, "blockers")

@@ -11,37 +11,37 @@ import (
 	"github.com/waybill/waybill/infra/schema"
 )
 
-// TestClosedSetsAreDescribed: a type of its own for a text stands for a closed set,
-// and its schema names the members.
-func TestClosedSetsAreDescribed(t *testing.T) {
+// TestStringTypesHaveEnumOrPattern: a named string type is a closed set or an id, and its
+// schema must list the members or the pattern.
+func TestStringTypesHaveEnumOrPattern(t *testing.T) {
 	seen := map[reflect.Type]bool{}
-	var look func(reflect.Type)
-	look = func(typ reflect.Type) {
+	var check func(reflect.Type)
+	check = func(typ reflect.Type) {
 		if seen[typ] {
 			return
 		}
 		seen[typ] = true
 		switch typ.Kind() {
 		case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
-			look(typ.Elem())
+			check(typ.Elem())
 		case reflect.Struct:
 			for i := range typ.NumField() {
 				if f := typ.Field(i); f.IsExported() && f.Tag.Get("json") != "-" {
-					look(f.Type)
+					check(f.Type)
 				}
 			}
 		case reflect.String:
 			if s := schema.Of(typ); typ.PkgPath() != "" && s.Enum == nil && s.Pattern == "" {
-				t.Errorf("%v is no closed set to its schema", typ)
+				t.Errorf("schema of %v has neither enum nor pattern", typ)
 			}
 		}
 	}
 	for _, typ := range documentTypes() {
-		look(typ)
+		check(typ)
 	}
 	for _, p := range append(event.Domain.Payloads(), audit.Table.Payloads()...) {
-		look(reflect.TypeOf(p))
+		check(reflect.TypeOf(p))
 	}
-	look(reflect.TypeFor[compile.Document]())
-	look(reflect.TypeOf(snapshot.Shape()))
+	check(reflect.TypeFor[compile.Document]())
+	check(reflect.TypeOf(snapshot.Shape()))
 }

@@ -1,7 +1,7 @@
-// Package schema holds the command that prints JSON Schemas, and the schemas of
-// workflow files, of stored records and of the documents that commands print.
-// They are made from the types and tables of the program, so that they cannot
-// differ from it; nothing is checked against them here.
+// Package schema implements the command that prints JSON Schemas: of workflow files, of stored
+// records and of the documents that commands print. The schemas are derived from the types and
+// tables of the program and therefore agree with it. The program does not validate anything
+// against them. Start reading at allSchemas.
 package schema
 
 import (
@@ -22,49 +22,52 @@ import (
 )
 
 // long is what 'waybill schema --help' prints above the usage.
-const long = `Print the JSON Schema of what Waybill reads, stores or answers. Without NAME, or with
---list, list the names.
+const long = `Print the JSON Schema of a workflow file, a stored record or a document. Without NAME, or
+with --list, list the names.
 
-  workflow        files that you write. Editors use it to complete and check them: put
-                  it beside your files, or name it in their settings.
-  document-KIND   what --json prints, by its kind. They may get more members later.
-  all others      what lies in a store and in a bundle, record by record. A member
-                  that the schema does not name makes it a record of another version.
+  workflow        workflow files. Editors use it for completion and validation: store it
+                  next to your files, or configure it in the editor.
+  document-KIND   the documents of --json, by kind. Later versions may add members.
+  all others      the records in a store and in a bundle. A record with a member that
+                  the schema does not contain was written by another version.
 
-The schemas are made from the rules and types that the program itself works with. What
-a schema cannot say, such as that ids are unique or digests right, only 'waybill
-workflows validate' and 'waybill verify' find.`
+The schemas are derived from the types of the program. Rules that a schema cannot
+express, such as unique ids and correct digests, are checked only by 'waybill workflows
+validate' and 'waybill verify'.`
 
 // schemaList is the document "schemas".
 type schemaList struct {
 	Schemas []entry `json:"schemas"`
 }
 
-// entry is a schema that can be printed. make builds it; see entryOf.
+// entry is a schema that can be printed. make returns it as compact JSON; see entryOf.
+//
+// Name is the argument of 'waybill schema'. Title is a phrase for the list and the member
+// title of the schema.
 type entry struct {
 	Name  string `json:"name"`
 	Title string `json:"title"`
 	make  func() []byte
 }
 
-// entryOf is a schema with its name and title. It is built only when it is
-// asked for: to build all of them takes longer than most calls.
+// entryOf returns the entry of a schema. The schema is built on demand: building all of them
+// takes longer than most calls. make panics if the schema cannot be encoded, which is a bug.
 func entryOf(name, title string, make func() *schema.Schema) entry {
 	return entry{name, title, func() []byte {
 		s := make()
-		// Every schema names its draft and itself, for editors.
+		// Editors need the draft and the id of a schema.
 		s.Schema, s.ID, s.Title = schema.Draft, "urn:waybill:schema:"+name+":v1", title
 		raw, err := json.Marshal(s)
-		v, parseErr := canon.Parse(raw) // one order of members, whatever the library's
+		v, parseErr := canon.Parse(raw) // canonical order of members, independent of the library
 		if err = errors.Join(err, parseErr); err != nil {
-			panic("schema " + name + ": " + err.Error()) // its types rule that out
+			panic("schema " + name + ": " + err.Error()) // impossible for these types
 		}
 		return v.JCS()
 	}}
 }
 
-// allSchemas are all schemas: the one for authors of workflow files, those of
-// stored records, and those of documents.
+// allSchemas returns all schemas: that of workflow files, those of stored records, and those of
+// documents, each group in alphabetical order.
 func allSchemas() []entry {
 	out := []entry{{"workflow", "A workflow file", func() []byte { return source.Schema().JCS() }}}
 	stored := storedSchemas()
@@ -78,12 +81,10 @@ func allSchemas() []entry {
 	return out
 }
 
-// DocumentPrefix begins the names of the schemas of documents; the kind
-// follows.
+// DocumentPrefix is the prefix of the names of document schemas; the kind follows.
 const DocumentPrefix = "document-"
 
-// Names lists the names of all schemas in the order in which they are listed to
-// people.
+// Names returns the names of all schemas in the order of 'waybill schema'.
 func Names() []string {
 	var out []string
 	for _, s := range allSchemas() {
@@ -92,7 +93,7 @@ func Names() []string {
 	return out
 }
 
-// JSON is the schema of a name as compact JSON; ok is false where no schema has it.
+// JSON returns the schema with a name as compact JSON; ok is false for an unknown name.
 func JSON(name string) (raw []byte, ok bool) {
 	all := allSchemas()
 	at := slices.IndexFunc(all, func(s entry) bool { return s.Name == name })
@@ -102,9 +103,8 @@ func JSON(name string) (raw []byte, ok bool) {
 	return all[at].make(), true
 }
 
-// New makes the command "schema". With a name it prints that schema, indented;
-// without one, or with --list, the names as the document "schemas". It opens no
-// store.
+// New returns the command "schema". With a name it prints that schema, indented; without one,
+// or with --list, the document "schemas" with the names. It opens no store.
 func New(a *cli.App) *cobra.Command {
 	var list bool
 	cmd := &cobra.Command{
@@ -115,6 +115,7 @@ func New(a *cli.App) *cobra.Command {
 		Example: "  waybill schema workflow > workflow.schema.json\n" +
 			"  waybill schema document-run | jq '.properties.data.properties | keys'\n  waybill schema --list",
 		Args: cli.AtMost("NAME"),
+		// Completion of NAME; file names are never offered.
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
@@ -125,13 +126,13 @@ func New(a *cli.App) *cobra.Command {
 			if len(args) == 0 {
 				return listSchemas(a)
 			}
-			// The list is of names, so a name beside it is a mistake.
+			// --list takes no name.
 			if list {
-				return cli.UsageFault(cmd, "--list lists the names, and takes none")
+				return cli.UsageFault(cmd, "--list cannot be combined with NAME")
 			}
 			raw, ok := JSON(args[0])
 			if !ok {
-				f := cli.UsageFault(cmd, "there is no schema called %q", args[0]).
+				f := cli.UsageFault(cmd, "unknown schema %q", args[0]).
 					Suggest("'waybill schema' lists the names.")
 				if near := nearest.Of(args[0], Names()); near != "" {
 					f.Suggest("Did you mean %s? 'waybill schema' lists all.", near)
@@ -149,7 +150,7 @@ func New(a *cli.App) *cobra.Command {
 func listSchemas(a *cli.App) error {
 	all := allSchemas()
 	return a.Answer("schemas", schemaList{all}, func(p *page.Page) {
-		// Titles are left out where there is no room for them.
+		// The titles are a spare column, omitted on a narrow terminal.
 		var rows [][]page.Cell
 		for _, s := range all {
 			rows = append(rows, []page.Cell{{Text: s.Name, Paint: p.Bold}, {Text: s.Title}})
@@ -158,10 +159,10 @@ func listSchemas(a *cli.App) error {
 	})
 }
 
-// schemaText is a schema as it is printed and kept: indented, one newline at the end.
+// schemaText returns a schema as it is printed: indented, with one newline at the end.
 func schemaText(raw []byte) []byte {
 	var b bytes.Buffer
-	_ = json.Indent(&b, raw, "", "  ") // what we wrote ourselves is JSON
+	_ = json.Indent(&b, raw, "", "  ") // raw is always valid JSON
 	b.WriteByte('\n')
 	return b.Bytes()
 }

@@ -22,12 +22,12 @@ import (
 	"github.com/waybill/waybill/infra/schema"
 )
 
-// storedSchemas describe what is stored in a store and in a bundle, record by
-// record. They are closed: a record with a member that is not named is one of
-// another version. Where docs/format.md lets a reader pass over members, the
-// data is open.
+// storedSchemas returns the schemas of the records in a store and in a bundle, by name. They
+// are closed: a record with an unknown member was written by another version
+// (docs/design.md#schema-closure). Data in which docs/format.md allows readers to ignore
+// unknown members is open.
 func storedSchemas() map[string]storedSchema {
-	// Records that only the file store knows come from there.
+	// Package filestore owns some control files and exports their types.
 	shapes := filestore.Shapes()
 	return map[string]storedSchema{
 		"event": {"An event of a session's log",
@@ -60,25 +60,23 @@ func storedSchemas() map[string]storedSchema {
 	}
 }
 
-// storedSchema is the title of a stored record's schema, and the function that
-// makes it.
+// storedSchema is the title of a stored record's schema and the function that builds it.
 type storedSchema struct {
 	title string
 	make  func() *schema.Schema
 }
 
-// recordSchema is the schema of a record's type. It is closed: members that the
-// type does not have are refused.
+// recordSchema returns the schema of the type of v. It is closed: it rejects members that the
+// type does not have.
 func recordSchema(v any) *schema.Schema { return schema.Of(reflect.TypeOf(v)) }
 
-// recordOf delays recordSchema until the schema is asked for.
+// recordOf returns a function that calls recordSchema, so that it is built on demand.
 func recordOf(v any) func() *schema.Schema {
 	return func() *schema.Schema { return recordSchema(v) }
 }
 
-// envelope is what every line of a log has, whatever its kind. The member that
-// names the owner differs from log to log and is added by the function for the
-// log.
+// envelope has the members of every event line of a log. The member that names the owner
+// differs between logs and is added by eventSchema and ownedBy.
 type envelope struct {
 	Actor       *event.Actor `json:"actor,omitzero"`
 	Data        struct{}     `json:"data"`
@@ -92,8 +90,7 @@ type envelope struct {
 	V           int64        `json:"v"`
 }
 
-// logSchema is the envelope of a line of a log, without the member that names
-// its owner.
+// logSchema returns the schema of an event line without the member that names its owner.
 func logSchema() *schema.Schema {
 	s := recordSchema(envelope{})
 	s.Properties["data"] = &schema.Schema{Type: "object"}
@@ -103,14 +100,14 @@ func logSchema() *schema.Schema {
 	return s
 }
 
-// owners are the members that name the owner of a line, with the prefix of the
-// owner's id.
+// owners maps each member that names the owner of a line to the prefix of the owner's id.
 var owners = map[string]string{"sessionId": "sess", "storeId": "store"}
 
-// eventSchema is the union of a table: the envelope, with data by kind. A kind
-// that the table does not have fits none of the union's members, and so an
-// event of a newer version is refused.
+// eventSchema returns the schema of the events of a table: the envelope with one alternative
+// for the data of each kind. An event of an unknown kind matches no alternative and is
+// rejected.
 func eventSchema(table *event.Table) *schema.Schema {
+	// A log has one kind of owner: a session or a store.
 	s := logSchema()
 	s.Properties[table.OwnerField] = idSchema(owners[table.OwnerField])
 	s.Required = append(s.Required, table.OwnerField)
@@ -122,16 +119,15 @@ func eventSchema(table *event.Table) *schema.Schema {
 	return s
 }
 
-// sideLogSchema is what holds for the lines of a side log of any name: the
-// envelope, and one owner.
+// sideLogSchema returns the schema of the lines of any side log: the envelope and one owner
+// (docs/design.md#side-logs).
 func sideLogSchema() *schema.Schema {
 	s := logSchema()
 	ownedBy(s)
 	return s
 }
 
-// ownedBy adds the members for owners to a schema, of which a record has
-// exactly one.
+// ownedBy adds the members for owners to a schema; a record must have exactly one of them.
 func ownedBy(s *schema.Schema) {
 	for _, field := range slices.Sorted(maps.Keys(owners)) {
 		s.Properties[field] = idSchema(owners[field])
@@ -139,14 +135,14 @@ func ownedBy(s *schema.Schema) {
 	}
 }
 
-// idSchema is the schema of an id with a prefix.
+// idSchema returns the schema of an id with a prefix.
 func idSchema(prefix string) *schema.Schema {
 	return &schema.Schema{Type: "string", Pattern: schema.IDForm(prefix)}
 }
 
-// manifestSchema is the union of the two kinds of records in a manifest.
+// manifestSchema returns the schema of a manifest line, which has one of two kinds.
 func manifestSchema() *schema.Schema {
-	// The two kinds of a manifest's lines.
+	// One alternative per kind of line.
 	closed, pinned := recordSchema(manifest.SegmentClosed{}), recordSchema(manifest.SnapshotPinned{})
 	closed.Properties["kind"], pinned.Properties["kind"] = schema.Const(manifest.KindSegmentClosed),
 		schema.Const(manifest.KindSnapshotPinned)
@@ -158,7 +154,8 @@ func manifestSchema() *schema.Schema {
 	return &schema.Schema{OneOf: []*schema.Schema{closed, pinned}}
 }
 
-// snapshotSchema is the file of one execution snapshot.
+// snapshotSchema returns the schema of a file with an execution snapshot
+// (docs/design.md#snapshots).
 func snapshotSchema() *schema.Schema {
 	s := recordSchema(snapshot.Shape())
 	s.Properties["v"], s.Properties["kind"] = schema.Const(snapshot.Version), schema.Const(snapshot.Kind)
@@ -166,15 +163,15 @@ func snapshotSchema() *schema.Schema {
 	return s
 }
 
-// compiledSchema is a pinned workflow, as compiled documents are decoded.
+// compiledSchema returns the schema of a pinned workflow.
 func compiledSchema() *schema.Schema {
 	s := recordSchema(compile.Document{})
 	s.Properties["schemaVersion"] = schema.Const(compile.SchemaVersion)
 	return s
 }
 
-// controlSchema is a control file: the envelope of all control files around its
-// own data.
+// controlSchema returns a function that builds the schema of a control file: the envelope of
+// all control files around its data.
 func controlSchema(kind string, data func() *schema.Schema) func() *schema.Schema {
 	return func() *schema.Schema {
 		return schema.Object(map[string]*schema.Schema{"kind": schema.Const(kind), "v": schema.Const(1), "data": data(),
@@ -182,8 +179,8 @@ func controlSchema(kind string, data func() *schema.Schema) func() *schema.Schem
 	}
 }
 
-// keyringSchema is the data of the keyring: an algorithm and two keys of 32
-// bytes each.
+// keyringSchema returns the schema of the data of the keyring: an algorithm and two keys of 32
+// bytes each, in base64.
 func keyringSchema(shape any) *schema.Schema {
 	s := recordSchema(shape)
 	s.Properties["algorithm"] = schema.Const("HMAC-SHA256")
@@ -193,12 +190,12 @@ func keyringSchema(shape any) *schema.Schema {
 	return s
 }
 
-// configSchema is the data of the configuration, made from the table of keys.
-// It is open: keys of a later version are kept and ignored.
+// configSchema returns the schema of the data of config.json, built from config.Table. It is
+// open: keys of a later version are kept and ignored.
 func configSchema() *schema.Schema {
 	s := &schema.Schema{Type: "object", Properties: map[string]*schema.Schema{}}
 	for _, row := range config.Table {
-		// Keys are text, unless their default is a number or an object.
+		// A value is a string unless its default is a number or an object.
 		one := &schema.Schema{Type: "string"}
 		for _, w := range row.Words {
 			one.Enum = append(one.Enum, w)
@@ -207,7 +204,7 @@ func configSchema() *schema.Schema {
 		case canon.Number:
 			least, most := float64(row.Least), float64(row.Most)
 			one = &schema.Schema{Type: "integer", Minimum: &least, Maximum: &most}
-		case canon.Object: // names, and words for each
+		case canon.Object: // lists of strings by name
 			one = &schema.Schema{Type: "object", AdditionalProperties: &schema.Schema{Type: "array",
 				Items: &schema.Schema{Type: "string"}}}
 		}
@@ -216,18 +213,20 @@ func configSchema() *schema.Schema {
 	return s
 }
 
-// bundleSchema describes bundles of any program. Events and snapshots within it
-// are any objects; those that this program writes are described by their own
-// schemas.
+// bundleSchema returns the schema of bundles of any program (docs/design.md#bundles). Events
+// and snapshots in it may be any objects; the schemas "event" and "snapshot" describe those
+// that this program writes.
 func bundleSchema() *schema.Schema {
 	object := &schema.Schema{Type: "object"}
+	// Objects of the bundle are stored in maps whose keys are their digests.
 	byDigest := func(value *schema.Schema) *schema.Schema {
 		return &schema.Schema{Type: "object", PropertyNames: &schema.Schema{Pattern: schema.DigestForm},
 			AdditionalProperties: value}
 	}
 	list := func() *schema.Schema { return &schema.Schema{Type: "array", Items: object} }
+	// A side log has the same form as the log of the session.
 	log := schema.Object(map[string]*schema.Schema{"events": list(), "manifest": list()}, "events", "manifest")
-	// An artifact is base64 text, or the note that it was erased.
+	// An artifact is base64 text, or an object that records its erasure.
 	artifact := &schema.Schema{OneOf: []*schema.Schema{{Type: "string"},
 		schema.Object(map[string]*schema.Schema{"erased": object}, "erased")}}
 	session := schema.Object(map[string]*schema.Schema{
@@ -240,6 +239,7 @@ func bundleSchema() *schema.Schema {
 	entry := schema.Object(map[string]*schema.Schema{"path": {Type: "string", Pattern: "^session/"},
 		"sha256": {Type: "string", Pattern: schema.DigestForm},
 		"bytes":  {Type: "integer"}}, "path", "sha256", "bytes")
+	// The integrity section lists path, digest and size of every part of the session.
 	integrity := schema.Object(map[string]*schema.Schema{"kind": schema.Const(bundle.IntegrityKind),
 		"entries": {Type: "array", Items: entry}}, "kind", "entries")
 	return schema.Object(map[string]*schema.Schema{

@@ -13,14 +13,13 @@ import (
 	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
-// showAnswer prints a step, or a blocked attempt, as the document of that kind.
-// A blocked one ends with exit status 3: the attempt is recorded, and the step
-// is still pending.
+// showAnswer prints a step or a blocked attempt as the document of that kind. For a blocked
+// attempt it returns exit status 3: the attempt is recorded and the step is still pending.
 //
-// behind says that the run has continued from this node before, so that handing
-// in again makes a branch.
+// behind states that the run has already continued from this node, so that another
+// submission creates a branch.
 func showAnswer(ctx context.Context, a *cli.App, o *cli.Store, answer engine.Answer, behind bool) error {
-	// The next command must reach this store when it is copied.
+	// The next command must use the same store when it is copied.
 	if answer.Next != nil {
 		answer.Next.Command = a.WithStoreFlags(answer.Next.Command)
 	}
@@ -31,22 +30,22 @@ func showAnswer(ctx context.Context, a *cli.App, o *cli.Store, answer engine.Ans
 	return err
 }
 
-// nothingPending is the error for handing something in where no step is
-// pending: it would be lost. The suggestion shows the run.
+// nothingPending returns the VALIDATION_ERROR for a submission to a run without a pending step,
+// where it would be lost. It suggests the command that shows the run.
 func nothingPending(a *cli.App, answer engine.Answer) error {
-	f := fault.New(fault.ValidationError, "run %s is %s: no step is pending, and what was given would be lost",
+	f := fault.New(fault.ValidationError, "run %s is %s: no step is pending, so nothing can be submitted",
 		answer.Session.RunID, render.Status(answer.Status)).
-		Suggest("See it with 'waybill runs show %s'.", page.ShortRun(answer.Session.RunID))
+		Suggest("Show the run with 'waybill runs show %s'.", page.ShortRun(answer.Session.RunID))
 	return f
 }
 
-// showPending prints an answer for a person: what an attempt lacked, the
-// pending step with its place and prompt, what was done before, warnings, and
-// the command to go on with. People name the run, so no tokens are shown.
+// showPending prints an answer for a person: the blockers of the attempt, the pending step
+// with its position and prompt, the recap of earlier steps, warnings, and the command that
+// continues. Tokens are not shown, since people name the run instead.
 func showPending(ctx context.Context, a *cli.App, o *cli.Store, answer engine.Answer, behind bool, p *page.Page) {
 	run := page.ShortRun(answer.Session.RunID)
 	name := page.Clean(answer.Workflow.Name)
-	// What was refused comes first: it is why the step is still pending.
+	// Blockers come first: they are why the step is still pending.
 	for _, b := range answer.Blockers {
 		p.Line("%s %s", p.Bad("✗"), page.Clean(b.Message))
 		if b.SuggestedFix != "" {
@@ -56,77 +55,80 @@ func showPending(ctx context.Context, a *cli.App, o *cli.Store, answer engine.An
 	if len(answer.Blockers) > 0 {
 		p.Line("")
 	}
-	// The run is over, or waits for nothing that could be handed in.
+	// The run has ended, or no step accepts a submission.
 	if answer.Pending == nil {
 		p.Line("%s %s", render.Mark(p, answer.Status), p.Bold(name+" is "+render.Status(answer.Status)))
-		p.Line("%s", p.Dim("See it with: "+a.Command("runs", "show", run)))
+		p.Line("%s", p.Dim("Show it with: "+a.Command("runs", "show", run)))
 		showWarnings(a, answer, p)
 		return
 	}
-	// Values that the step still needs are shown as flags to fill in.
-	var asked []string
+	// Missing inputs are shown as flags to fill in.
+	var inputFlags []string
 	for _, key := range answer.Asked() {
-		asked = append(asked, "--set", key+"=…")
+		inputFlags = append(inputFlags, "--set", key+"=…")
 	}
-	// The pinned workflow has titles and positions; without it the rest is
-	// still shown.
-	where, step := []string(nil), compile.Step{}
+	// Position and rounds come from the pinned workflow; if it cannot be read, they are
+	// omitted.
+	position, step := []string(nil), compile.Step{}
 	if w, err := o.Pinned(ctx, answer.Workflow.WorkflowHash); err == nil {
 		if at, of, ok := w.Position(answer.Pending.StepID); ok {
-			where = append([]string{"step " + page.CountOf(at+1, of)}, roundsOf(w, answer.Pending.StepInstanceKey)...)
+			position = append([]string{"step " + page.CountOf(at+1, of)}, roundsOf(w, answer.Pending.StepInstanceKey)...)
 		}
 		step, _ = w.Step(answer.Pending.StepID)
 	}
-	p.Facts(append([]string{name, run}, where...)...)
+	// Workflow and run, then the step: title and prompt are indented below.
+	p.Facts(append([]string{name, run}, position...)...)
 	p.Line("%s", p.Bold(page.Clean(answer.Pending.Title)))
 	p.Line("")
 	p.Text("  ", answer.Pending.Prompt)
 	p.Line("")
-	// What earlier steps left, set off by a bar.
+	// The recap of earlier steps has a bar at its left.
 	if answer.Recap != "" {
 		p.Painted(p.Dim("│ "), answer.Recap, p.Dim)
 		p.Line("")
 	}
 	if answer.Pending.RequireConfirmation {
-		p.Line("%s", p.Warn("Going on from here is your confirmation."))
+		p.Line("%s", p.Warn("Continuing from here counts as your confirmation."))
 	}
 	showWarnings(a, answer, p)
 	if answer.Next == nil {
-		p.Line("The run is %s: it takes no further steps.", render.Status(answer.Status))
+		p.Line("The run is %s: no further steps are accepted.", render.Status(answer.Status))
 		return
 	}
 	if behind {
-		// --run would hand in another step than the one that is shown.
-		p.Text(p.Warn("! "), "The run has gone on from here before. Handing this step in again, with the tokens that "+
-			"--json shows, begins a branch.")
-		p.Line("Where the run stands: %s", a.Command("continue", "--run", run))
+		// --run would submit the step that is pending now, and not the one shown here.
+		p.Text(p.Warn("! "), "The run has already continued from here. Submitting this step again, with the tokens "+
+			"that --json prints, creates a branch.")
+		p.Line("Current step of the run: %s", a.Command("continue", "--run", run))
 		return
 	}
-	p.Line("Next: %s", nextOf(a, answer, step, run, asked))
+	p.Line("Next: %s", nextCommand(a, answer, step, run, inputFlags))
 }
 
-// nextOf is the command that continues from an answer. It depends on what the
-// step waits for: an approval, nothing more, a command that 'run' carries out,
-// or notes and artifacts, whose flags are shown with gaps to fill in.
-func nextOf(a *cli.App, answer engine.Answer, step compile.Step, run string, asked []string) string {
+// nextCommand returns the command line that continues from an answer. It depends on what the
+// step waits for: an approval, only an acknowledgement, a command that 'run' executes, or notes
+// and artifacts, whose flags are shown with placeholders.
+func nextCommand(a *cli.App, answer engine.Answer, step compile.Step, run string, inputFlags []string) string {
 	switch {
+	// The output is complete and only the approval is missing.
 	case answer.HandedIn() && answer.NextIntent == engine.AwaitConfirmation:
 		return a.Command("approve", run)
+	// The output is complete; the step needs an acknowledgement.
 	case answer.HandedIn():
 		return a.Command("continue", "--run", run, "--done")
 	case step.Action != nil:
-		return a.Command(append([]string{"run", "--run", run}, asked...)...) // what carries commands out
+		return a.Command(append([]string{"run", "--run", run}, inputFlags...)...) // only run executes commands
 	}
-	// What the step demands decides which flags are shown.
+	// The requirements of the step decide which flags are shown.
 	argv := []string{"continue", "--run", run, "--notes", "…"}
 	if c := answer.Pending.OutputContract; c != nil && c.Required || len(step.AssessmentRefs) > 0 {
 		argv = append(argv, "--artifact", "FILE")
 	}
-	return a.Command(append(argv, asked...)...)
+	return a.Command(append(argv, inputFlags...)...)
 }
 
-// roundsOf says in which round of its loops a step is, the outermost first. A
-// key that cannot be parsed gives none: it is of a newer version.
+// roundsOf returns the current round of each loop of a step, the outermost first. For a key
+// that does not parse, written by a newer version, it returns nil.
 func roundsOf(w compile.Compiled, key string) []string {
 	loops, _, err := snapshot.ParseKey(key)
 	if err != nil {
@@ -139,8 +141,8 @@ func roundsOf(w compile.Compiled, key string) []string {
 	return out
 }
 
-// titleOfLoop is the title of a loop in quotes, or its id where the workflow
-// does not have it.
+// titleOfLoop returns the title of a loop in quotes, or the id if the workflow does not
+// contain the loop.
 func titleOfLoop(w compile.Compiled, loopID string) string {
 	if l, ok := w.Loop(loopID); ok {
 		return strconv.Quote(l.Title)

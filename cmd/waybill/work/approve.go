@@ -16,22 +16,23 @@ import (
 )
 
 // approveLong is what 'waybill approve --help' prints above the usage.
-const approveLong = `Approve what a step holds that waits for a person's approval. What was handed in is
-shown first, then you are asked. The approval counts for exactly that: other notes or
-results need another one.
+const approveLong = `Approve the submitted output of a step that waits for a person's approval. The output is
+shown first; then you are asked. The approval is valid for exactly this output: different
+notes or artifacts need a new approval.
 
-Approving is a person's decision: it needs a terminal, no flag answers for you, and no
-agent can do it. The run goes on with the next attempt at the step.`
+Approvals cannot be automated: the command needs a terminal, has no flag that answers
+for you, and is not available to agents. It does not continue the run; the next attempt
+at the step does.`
 
-// NewApprove makes the command "approve". It takes no --yes: the approval is a
-// person's at a terminal. Without RUN the latest run is meant. The run does not
-// continue by itself; the command that continues it is printed.
+// NewApprove returns the command "approve". It has no flag --yes: only a person at a terminal
+// can approve. Without RUN it uses the latest run. The run does not continue by itself; the
+// command that continues it is printed.
 func NewApprove(a *cli.App) *cobra.Command {
 	var comment string
 	cmd := &cobra.Command{
 		Use:     "approve [RUN]",
 		GroupID: cli.GroupWork,
-		Short:   "Approve a step that waits for a person",
+		Short:   "Approve the output of a step that needs an approval",
 		Long:    approveLong,
 		Example: "  waybill approve @last\n  waybill approve k3j2a7 --comment \"Checked with the team\"",
 		Args:    cli.AtMost("RUN"),
@@ -39,14 +40,14 @@ func NewApprove(a *cli.App) *cobra.Command {
 			return runApprove(cmd.Context(), a, cli.RunArg(args), comment)
 		},
 	}
-	cmd.Flags().StringVar(&comment, "comment", "", "put `TEXT` on record with the approval")
+	cmd.Flags().StringVar(&comment, "comment", "", "record `TEXT` with the approval")
 	return cmd
 }
 
-// runApprove shows what was handed in for the pending step, asks, and records
-// the approval. It is bound to the notes and artifacts that were shown: if
-// another attempt changed them meanwhile, the engine refuses it. What cannot be
-// approved is refused before the question.
+// runApprove shows the submitted output of the pending step, asks the person, and records the
+// approval. The approval is bound to the notes and artifacts that were shown: if another
+// attempt has changed them meanwhile, the engine rejects it. Without a person at a terminal
+// the error is RUN_WAITING.
 func runApprove(ctx context.Context, a *cli.App, ref, comment string) error {
 	o, err := a.Open(ctx)
 	if err != nil {
@@ -57,27 +58,28 @@ func runApprove(ctx context.Context, a *cli.App, ref, comment string) error {
 	if err != nil {
 		return err
 	}
-	// What cannot be approved is refused before the question.
+	// A step that cannot be approved is rejected before the question.
 	shown, err := o.Approvable(ctx, a.Caller(), at)
 	if err != nil {
 		return err
 	}
 	if shown.Approved {
-		return approvedBefore(ctx, a, o, at)
+		return showApproved(ctx, a, o, at)
 	}
-	// The same view as in 'run', so that a person sees the same.
+	// The question looks the same as in 'waybill run'.
 	view := runview.New(runview.Options{In: a.In, Out: a.Err, Getenv: a.Getenv, NoColor: a.Flags.NoColor,
 		Short: page.ShortRun})
-	// An agent learns from the code that a person is needed.
+	// The code tells an agent that a person is needed.
 	if !view.Present() {
-		return fault.New(fault.RunWaiting, "step %q waits for a person's approval, and nobody is at a terminal here",
+		return fault.New(fault.RunWaiting, "step %q needs the approval of a person at a terminal",
 			shown.Step.Title).
-			Suggest("A person runs 'waybill approve %s' at a terminal.", page.ShortRun(at.Run)).
+			Suggest("Ask a person to run 'waybill approve %s' at a terminal.", page.ShortRun(at.Run)).
 			With("runId", at.Run.String()).With("stepId", shown.Step.StepID)
 	}
 	if err := askApproval(ctx, view, shown); err != nil {
 		return err
 	}
+	// The engine compares the output again under the lock of the session.
 	answer, err := o.ApproveShown(ctx, a.Caller(), shown, comment)
 	if err != nil {
 		return err
@@ -88,23 +90,23 @@ func runApprove(ctx context.Context, a *cli.App, ref, comment string) error {
 	})
 }
 
-// approvedBefore prints that the step is approved already. It asks nothing,
-// since there is nothing to add.
-func approvedBefore(ctx context.Context, a *cli.App, o *cli.Store, at engine.Position) error {
+// showApproved prints that the step is approved already. It asks nothing and records nothing.
+func showApproved(ctx context.Context, a *cli.App, o *cli.Store, at engine.Position) error {
 	answer, err := o.Rehydrate(ctx, at)
 	if err != nil {
 		return err
 	}
 	return a.Answer(answer.Kind(), answer, func(p *page.Page) {
-		p.Line("%s Approved already: %s.", p.Good("✓"), page.Clean(answer.Pending.Title))
+		p.Line("%s Already approved: %s.", p.Good("✓"), page.Clean(answer.Pending.Title))
 		p.Line("Next: %s", a.Command("run", "--run", page.ShortRun(at.Run)))
 	})
 }
 
-// askApproval shows the step and what the approval is bound to, in the same way
-// as 'waybill run', and waits for a yes. nil: the person approves. A no, and
-// the end of the input, are RUN_WAITING.
+// askApproval shows the step and the output that the approval is bound to, in the same way as
+// 'waybill run', and waits for an answer. nil means that the person approved. A no and the end
+// of the input are RUN_WAITING.
 func askApproval(ctx context.Context, view *runview.View, shown engine.Approvable) error {
+	// Only the parts of the view that identify run and step; no step is performed.
 	view.RunOpened(perform.RunView{Run: shown.Position.Run, Workflow: shown.Workflow.Name})
 	view.StepBegan(perform.StepView{Title: shown.Step.Title, Prompt: shown.Step.Prompt})
 	yes, err := view.Approve(ctx, ports.ApproveQuestion{Notes: shown.Notes, Results: shown.Artifacts})

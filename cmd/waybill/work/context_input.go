@@ -16,11 +16,11 @@ import (
 	"github.com/waybill/waybill/durable/run/command"
 )
 
-// contextInput is the context that flags give: a file, and single keys.
+// contextInput holds the flags that set context keys: a file and single keys.
 type contextInput struct {
 	// a JSON object, "-" for stdin
 	file string
-	// KEY=VALUE, in the order of the command line
+	// KEY=VALUE pairs, in the order of the command line
 	set []string
 }
 
@@ -28,14 +28,14 @@ type contextInput struct {
 func (in *contextInput) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&in.set, "set", nil,
-		"set the context key K: `K=V`; V is JSON where it parses, else text; null removes the key")
+		"set a context key: `K=V`; V is JSON if it parses as JSON, else text; null removes K")
 	f.StringVar(&in.file, "context", "", "set the context keys of the JSON object in `FILE`; - is stdin")
 }
 
-// read is the context as one JSON object, null where none was given. A key of
-// --set takes the place of the same key in the file; a key that is given twice
-// by --set is an error. A null within it is a request to remove the key, which
-// the engine carries out.
+// read returns the context as one JSON object, null if no flag was given. A key of --set
+// overrides the same key of the file. A member with the value null requests the engine to
+// remove the key. Errors: USAGE_ERROR for a malformed pair or a key that --set gives twice,
+// VALIDATION_ERROR for a file or value that is not strict JSON.
 func (in *contextInput) read(a *cli.App) (canon.Value, error) {
 	var out canon.Value
 	if in.file != "" {
@@ -47,14 +47,14 @@ func (in *contextInput) read(a *cli.App) (canon.Value, error) {
 			return out, notStrict("--context "+in.file, err)
 		}
 		if out.Kind() != canon.Object {
-			return out, fault.New(fault.ValidationError, "--context %s holds a JSON %s, want an object", in.file,
+			return out, fault.New(fault.ValidationError, "--context %s contains a JSON %s; an object is required", in.file,
 				out.Kind())
 		}
 	}
 	if len(in.set) == 0 {
 		return out, nil
 	}
-	// A key that is given twice is a mistake: either value may be meant.
+	// A repeated key is an error, since it is unclear which value is intended.
 	given := canon.OfMembers()
 	for _, pair := range in.set {
 		key, text, ok := strings.Cut(pair, "=")
@@ -62,8 +62,8 @@ func (in *contextInput) read(a *cli.App) (canon.Value, error) {
 			return out, fault.New(fault.UsageError, "--set %q is not of the form KEY=VALUE", pair).
 				Suggest(`Write --set key=value, or --set 'key={"json": true}'.`)
 		}
-		if _, twice := given.Get(key); twice {
-			return out, fault.New(fault.UsageError, "--set gives %q twice", key).Suggest("Give each key once.")
+		if _, repeated := given.Get(key); repeated {
+			return out, fault.New(fault.UsageError, "--set has the key %q twice", key).Suggest("Give each key once.")
 		}
 		v, err := scalar(key, text)
 		if err != nil {
@@ -71,8 +71,9 @@ func (in *contextInput) read(a *cli.App) (canon.Value, error) {
 		}
 		given = given.With(key, v)
 	}
-	// Laid over each other as they are: a null is for the engine to apply.
-	// Without a file the flags are all.
+	// Without a file, the pairs are the whole context.
+	// Members of --set override those of the file. Nulls are kept, since the engine removes
+	// the keys.
 	if out.IsNull() {
 		return given, nil
 	}
@@ -82,13 +83,15 @@ func (in *contextInput) read(a *cli.App) (canon.Value, error) {
 	return out, nil
 }
 
-// scalar is the value of --set: JSON where the text parses as such, else the
-// text itself. JSON that is not of the strict kind is refused: a number with
-// too many digits would become another one, or a string, without notice.
+// scalar returns the value of --set: the JSON value if the text parses as JSON, otherwise the
+// text as a string. Valid JSON that canon.Parse rejects is a VALIDATION_ERROR: a number with
+// too many digits would otherwise silently change or become a string
+// (docs/design.md#json-from-outside).
 func scalar(key, text string) (canon.Value, error) {
 	if !utf8.ValidString(key) || !utf8.ValidString(text) {
 		return canon.Value{}, fault.New(fault.ValidationError, "--set: the value is not valid UTF-8")
 	}
+	// Text that is not JSON at all, such as a word, is a string.
 	v, err := canon.Parse([]byte(text))
 	if err == nil || !json.Valid([]byte(text)) {
 		if err != nil {
@@ -100,13 +103,13 @@ func scalar(key, text string) (canon.Value, error) {
 		Suggest("Correct it, or send it as a string: --set %s", command.Word(fmt.Sprintf("%s=%q", key, text)))
 }
 
-// notStrict is the error for JSON text that is refused, with the place and the
-// reason in its details.
+// notStrict returns the VALIDATION_ERROR for JSON text that was rejected. Its details contain
+// pointer, line and reason.
 func notStrict(where string, err error) *fault.Fault {
 	var pe *canon.ParseError
 	f := fault.New(fault.ValidationError, "%s: %v", where, err)
 	if errors.As(err, &pe) {
 		f.With("pointer", pe.Pointer).With("line", pe.Line).With("reason", pe.Reason)
 	}
-	return f.Suggest("Correct the JSON there and send it again.")
+	return f.Suggest("Correct the JSON at that place and send it again.")
 }

@@ -10,21 +10,21 @@ import (
 )
 
 // continueLong is what 'waybill continue --help' prints above the usage.
-const continueLong = `Show the pending step of a run, or hand in what was done about it and show the next.
+const continueLong = `Show the pending step of a run, or submit its output and show the next step.
 
-Programs name the place with the tokens of the last answer. With --state alone
-nothing is written and the pending step is shown again. With --state and --ack the
-step is acknowledged, once: the same call again, at any time, gives the same answer
-and changes nothing, so a call whose answer was lost can simply be repeated.
+Programs name the step by the tokens of the last answer. With --state alone nothing is
+written and the pending step is shown again. With --state and --ack the step is
+acknowledged. The call is idempotent: repeating it returns the same answer and changes
+nothing, so a call whose answer was lost can be repeated at any time.
 
-People name the run: --run takes its id, the beginning of it, or @last. Giving notes,
-context or artifacts acknowledges the step; --done does so with nothing to add.
+People name the run: --run takes its id, a prefix of the id, or @last. Notes, context,
+preferences or artifacts acknowledge the step; --done acknowledges it without any.
 
-What was handed in is checked first. A step that is not accepted (exit status 3)
-keeps what was sent; the answer says what is missing, and the step is tried again.`
+The output is checked first. If it is not accepted (exit status 3), the attempt is
+recorded, the answer lists what is missing, and the step stays pending.`
 
-// continueInput is what the flags of continue say. The place is run, or state;
-// ack acknowledges with tokens, and done by run.
+// continueInput holds the flags of continue. The step is named by run or by state. ack
+// acknowledges with tokens, done with run.
 type continueInput struct {
 	// The tokens of an answer, for programs.
 	state string
@@ -35,19 +35,17 @@ type continueInput struct {
 	given givenInput
 }
 
-// NewContinue makes the command "continue". It shows the pending step, or hands
-// in what was done and shows the next one. With tokens the call can be
-// repeated: the same attempt gives the same answer. A step that is not accepted
-// ends with exit status 3.
+// NewContinue returns the command "continue". It shows the pending step, or submits its output
+// and shows the next one. With tokens the call is idempotent: the same attempt returns the same
+// answer. A blocked attempt ends with exit status 3.
 //
-// People name the run instead, and need no tokens. Without anything to hand in,
-// or with --state alone, nothing is written.
+// With --run no tokens are needed. Without output, or with --state alone, nothing is written.
 func NewContinue(a *cli.App) *cobra.Command {
 	var in continueInput
 	cmd := &cobra.Command{
 		Use:     "continue (--run RUN | --state TOKEN [--ack TOKEN])",
 		GroupID: cli.GroupWork,
-		Short:   "Hand in the pending step of a run, or show it again",
+		Short:   "Submit the output of the pending step, or show the step",
 		Long:    continueLong,
 		Example: `  waybill continue --run @last
   waybill continue --run @last --notes "Searched twice as fast, see the numbers"
@@ -62,36 +60,36 @@ func NewContinue(a *cli.App) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&in.run, "run", "", "name the run: `RUN` is its id, the beginning of it, or @last")
-	f.StringVar(&in.state, "state", "", "name the place with the state `TOKEN` of an answer")
+	f.StringVar(&in.run, "run", "", "continue `RUN`: its id, a prefix of the id, or @last")
+	f.StringVar(&in.state, "state", "", "state `TOKEN` of an answer, which names the step")
 	f.StringVar(&in.ack, "ack", "", "acknowledge the step with the ack `TOKEN` of the same answer")
-	f.BoolVar(&in.done, "done", false, "with --run: acknowledge the step with nothing to add")
+	f.BoolVar(&in.done, "done", false, "with --run: acknowledge the step without notes or artifacts")
 	in.given.flags(cmd)
 	return cmd
 }
 
-// check refuses flags that do not go together, before anything is read or
+// check returns USAGE_ERROR for flags that cannot be combined, before anything is read or
 // opened.
 func (in *continueInput) check(cmd *cobra.Command) error {
 	switch {
 	case in.run == "" && in.state == "":
-		return cli.UsageFault(cmd, "'%s' needs --run or --state to know which run is meant", cmd.CommandPath()).
+		return cli.UsageFault(cmd, "'%s' needs --run or --state to select a run", cmd.CommandPath()).
 			Suggest("For the latest run: %s --run @last", cmd.CommandPath())
 	case in.run != "" && in.state+in.ack != "":
-		return cli.UsageFault(cmd, "--run finds the place by itself; --state and --ack name one exactly").
+		return cli.UsageFault(cmd, "--run cannot be combined with --state and --ack").
 			Suggest("Give --run, or the tokens.")
 	case in.done && in.run == "":
-		return cli.UsageFault(cmd, "--done goes with --run").Suggest("With tokens, --ack alone acknowledges the step.")
-	case in.ack == "" && in.state != "" && in.gives(cmd):
-		return cli.UsageFault(cmd, "notes, context, preferences or artifacts were given without --ack").
-			Suggest("Send the ack token of the same answer along, or nothing but --state to see what is pending.")
+		return cli.UsageFault(cmd, "--done needs --run").Suggest("With tokens, --ack alone acknowledges the step.")
+	case in.ack == "" && in.state != "" && in.hasOutput(cmd):
+		return cli.UsageFault(cmd, "notes, context, preferences or artifacts need --ack").
+			Suggest("Add the ack token of the same answer, or send only --state to see the pending step.")
 	}
 	return nil
 }
 
-// gives reports whether something is handed in. A flag with an empty value
-// counts: it was meant to say something.
-func (in *continueInput) gives(cmd *cobra.Command) bool {
+// hasOutput reports whether a flag with output of the step was given. A flag with an empty
+// value counts, since the user intended to submit something.
+func (in *continueInput) hasOutput(cmd *cobra.Command) bool {
 	for _, name := range []string{"notes", "notes-file", "artifact", "set", "context", "autonomy", "risk", "preset"} {
 		if cmd.Flags().Changed(name) {
 			return true
@@ -100,17 +98,16 @@ func (in *continueInput) gives(cmd *cobra.Command) bool {
 	return false
 }
 
-// advances tells handing in from looking. With tokens the ack token decides
-// that, so only --run asks.
-func (in *continueInput) advances(cmd *cobra.Command) bool { return in.done || in.gives(cmd) }
+// advances reports whether a call with --run acknowledges the step. With tokens, the ack token
+// decides.
+func (in *continueInput) advances(cmd *cobra.Command) bool { return in.done || in.hasOutput(cmd) }
 
-// send reads what is given, calls the engine and prints the answer. By --run
-// the attempt is the next one that the log has room for: of two people who hand
-// in at once, both name it, so that one advances and the other gets the
-// recorded answer, and the step is not acknowledged twice.
+// send reads the input files, calls the engine and prints the answer. With --run it uses the
+// next attempt id of the pending step. Two concurrent submissions use the same id, so that one
+// advances the run, the other returns the recorded answer, and the step is not acknowledged
+// twice.
 func (in *continueInput) send(ctx context.Context, a *cli.App, advances bool) error {
-	// Everything is read before the store is opened: a file that is not there must
-	// not leave a store behind.
+	// All input is read before the store is opened: a missing file must not create a store.
 	req, err := in.given.request(a)
 	if err != nil {
 		return err
@@ -129,7 +126,7 @@ func (in *continueInput) send(ctx context.Context, a *cli.App, advances bool) er
 			return err
 		}
 		if answer, err = o.Rehydrate(ctx, at); err == nil && advances {
-			// Nothing is handed in where it would be lost.
+			// Without a pending step the submission would be lost.
 			if answer.Pending == nil {
 				return nothingPending(a, answer)
 			}
@@ -142,8 +139,8 @@ func (in *continueInput) send(ctx context.Context, a *cli.App, advances bool) er
 	return showAnswer(ctx, a, o, answer, in.state != "" && !a.Flags.JSON && behind(ctx, o, answer))
 }
 
-// behind reports that an answer is about another node than the one where its
-// run is now. A run that cannot be located is not.
+// behind reports whether an answer is about a node that is not the current one of its run. It
+// is false for a run that cannot be located.
 func behind(ctx context.Context, o *cli.Store, answer engine.Answer) bool {
 	at, err := o.Locate(ctx, answer.Session.RunID.String())
 	return err == nil && at.Node != answer.NodeID

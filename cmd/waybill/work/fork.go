@@ -9,33 +9,34 @@ import (
 )
 
 // forkLong is what 'waybill fork --help' prints above the usage.
-const forkLong = `Begin a new run from a node of another one: with its workflow, its context and its
-preferences, in a session of its own. The run that it comes from is not touched, and
-may be finished. 'waybill runs graph' shows the nodes of a run.
+const forkLong = `Start a new run from a node of another run, with the workflow, context and preferences
+of that node, in a new session. The original run is not changed and may have ended.
+Annotations are not copied. 'waybill runs graph' shows the nodes of a run.
 
-To try a step again within the same run, continue from it instead: that opens a branch.`
+To repeat a step within the same run, continue from its node instead: that creates a
+branch.`
 
-// NewFork makes the command "fork". It starts a run in a new session that
-// continues from a node of another run; that run is not changed. Without --at
-// it continues from where the run is now. Annotations of the other run are not
-// taken along. The answer is the pending step of the new run.
+// NewFork returns the command "fork". It starts a run in a new session that continues from a
+// node of another run; that run is not changed. Without --at it uses the current node of the
+// run. Annotations of the other run are not copied. The answer is the pending step of the new
+// run.
 func NewFork(a *cli.App) *cobra.Command {
 	var node, title string
 	cmd := &cobra.Command{
 		Use:     "fork RUN [--at NODE]",
 		GroupID: cli.GroupWork,
-		Short:   "Begin a new run from a node of another one",
+		Short:   "Start a new run from a node of another run",
 		Long:    forkLong,
 		Example: "  waybill fork @last --at plan\n  waybill fork k3j2a7 --at node_4q2… --title \"Another way\"",
 		Args:    cli.Exactly("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			// The new run records where it was started, as every run does.
+			// Every run records observations of the repository that it was started in.
 			_, root, err := a.Workspace()
 			if err != nil {
 				return err
 			}
-			// A fork is a session of its own, with new ids.
+			// The ids of the new session and run are derived from the seed.
 			seed, err := a.Seed()
 			if err != nil {
 				return err
@@ -45,6 +46,7 @@ func NewFork(a *cli.App) *cobra.Command {
 				return err
 			}
 			defer o.Close()
+			// --at accepts a node id, a prefix of it, or a step id.
 			at, err := o.LocateNode(ctx, args[0], node)
 			if err != nil {
 				return err
@@ -59,8 +61,8 @@ func NewFork(a *cli.App) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&node, "at", "",
-		"begin at `NODE`: its id, the beginning of it, or the step that was pending there; where the run stands "+
-			"otherwise")
-	f.StringVar(&title, "title", "", "call the new run `TEXT` in lists")
+		"start at `NODE`: its id, a prefix of the id, or the step that was pending there (default: the "+
+			"current node)")
+	f.StringVar(&title, "title", "", "title of the new run in lists: `TEXT`")
 	return cmd
 }

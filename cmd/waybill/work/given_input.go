@@ -13,39 +13,38 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 )
 
-// givenInput is what a caller hands in for a step: notes as text or file,
-// artifacts, context and preferences.
+// givenInput holds the flags with output for a step: notes as text or file, artifacts, context
+// and preferences.
 type givenInput struct {
 	notes     string
 	notesFile string
-	// file names, in the order in which they are attached
+	// file names, in the order of the command line
 	artifacts []string
 	context   contextInput
 	prefs     preferenceInput
 }
 
-// flags adds the flags for handing in to a command.
+// flags adds the flags for the output of a step to a command.
 func (in *givenInput) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&in.notes, "notes", "", "say what was done: `TEXT`, as Markdown")
-	f.StringVar(&in.notesFile, "notes-file", "", "take the notes from `FILE`; - is stdin")
-	f.StringArrayVar(&in.artifacts, "artifact", nil, "attach `FILE` as a result; a .json file counts as its value")
+	f.StringVar(&in.notes, "notes", "", "notes on the step: `TEXT` in Markdown")
+	f.StringVar(&in.notesFile, "notes-file", "", "read the notes from `FILE`; - is stdin")
+	f.StringArrayVar(&in.artifacts, "artifact", nil, "attach `FILE` as an artifact; a .json file is stored as a JSON value")
 	in.context.flags(cmd)
 	in.prefs.flags(cmd)
 }
 
-// request reads the files and makes the attempt's request of everything given.
-// The line end at the end of a notes file is dropped, so that the same notes by
-// flag and by file are the same request. An artifact that is no strict JSON,
-// though its name says so, is an error.
+// request reads the input files and returns the request of the attempt. Line ends at the end
+// of a notes file are removed. Errors: USAGE_ERROR for contradicting flags, VALIDATION_ERROR
+// for a file that cannot be read, is too large, or is a .json file without strict JSON.
 func (in *givenInput) request(a *cli.App) (advance.Request, error) {
 	var out advance.Request
 	if in.notes != "" && in.notesFile != "" {
-		return out, fault.New(fault.UsageError, "--notes and --notes-file both give the notes").
+		return out, fault.New(fault.UsageError, "--notes and --notes-file cannot be combined").
 			Suggest("Give one of the two.")
 	}
-	// The line end that every editor leaves is no part of the notes; without it
-	// the same notes by flag and by file are the same request.
+	// Editors end a file with a line end. It is removed, so that the same notes by flag and by
+	// file are the same request.
 	out.Notes = in.notes
 	if in.notesFile != "" {
 		data, err := a.ReadInput("--notes-file", in.notesFile, limits.PayloadBytesMax)
@@ -54,7 +53,7 @@ func (in *givenInput) request(a *cli.App) (advance.Request, error) {
 		}
 		out.Notes = strings.TrimRight(string(data), "\r\n")
 	}
-	// The whole request is read before anything is sent.
+	// All artifacts are read before the request is sent.
 	for _, name := range in.artifacts {
 		artifact, err := readArtifact(a, name)
 		if err != nil {
@@ -70,9 +69,10 @@ func (in *givenInput) request(a *cli.App) (advance.Request, error) {
 	return out, err
 }
 
-// contentType is the type of a file by its ending. The table is fixed: that of
-// the machine would make the same call mean different things in different
-// places.
+// contentType returns the media type for the extension of a file name, and
+// application/octet-stream for an unknown one. The table is fixed, because the type is
+// recorded: with the table of the operating system, the same call would differ between
+// machines.
 func contentType(name string) string {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".csv":
@@ -105,8 +105,8 @@ func contentType(name string) string {
 	return "application/octet-stream"
 }
 
-// typedFile reads a file that a person names at a prompt. A dash is a file of
-// that name there, since stdin is where the person types.
+// typedFile reads an artifact that a person names at a prompt. There "-" is a file name and
+// not stdin, since the person types on stdin.
 func typedFile(a *cli.App, name string) (advance.Artifact, error) {
 	if name == "-" {
 		name = "./-"
@@ -114,8 +114,9 @@ func typedFile(a *cli.App, name string) (advance.Artifact, error) {
 	return readArtifact(a, name)
 }
 
-// readArtifact reads a file to attach. A .json file must be strict JSON and is
-// stored as a value, all others as bytes with the type of their ending.
+// readArtifact reads a file to attach. A .json file must contain strict JSON and is stored as
+// a value, all others as bytes with the media type of their extension. Errors:
+// VALIDATION_ERROR.
 func readArtifact(a *cli.App, name string) (advance.Artifact, error) {
 	data, err := a.ReadInput("--artifact", name, limits.ArtifactBytesMax)
 	if err != nil {
@@ -124,6 +125,7 @@ func readArtifact(a *cli.App, name string) (advance.Artifact, error) {
 	if kind := contentType(name); kind != "application/json" {
 		return advance.Artifact{ContentType: kind, Bytes: data}, nil
 	}
+	// The parsed value is stored in canonical form, independent of the file's formatting.
 	v, err := canon.Parse(data)
 	if err != nil {
 		return advance.Artifact{}, notStrict("--artifact "+name, err)

@@ -9,16 +9,16 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/work/runview"
 )
 
-// interruptible gives a context that ends with the first signal to stop; stop
-// must be called at the end. A second signal has its usual effect and ends the
-// process, so that a person need not wait for a command that takes its time.
-// While an editor has the terminal, Ctrl-C is meant for the editor and is
-// ignored.
+// interruptible returns a context that is cancelled by the first stop signal; the caller must
+// call stop at the end. A second signal has its default effect and ends the process, so that a
+// person need not wait for a slow command. While an editor uses the terminal, Ctrl-C is for
+// the editor and is ignored.
 func interruptible(parent context.Context, view *runview.View) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(parent)
-	// One signal is enough to remember; the second one goes to the process.
+	// A buffer of one is enough: after the first signal, Notify is stopped.
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, cli.StopSignals()...)
+	// The goroutine ends with ctx, which stop cancels.
 	go func() {
 		for {
 			select {
@@ -28,7 +28,7 @@ func interruptible(parent context.Context, view *runview.View) (ctx context.Cont
 				if s == os.Interrupt && view.Editing() {
 					continue
 				}
-				// From here on a signal ends the process.
+				// The next signal ends the process.
 				signal.Stop(signals)
 				view.Stopping()
 				cancel()

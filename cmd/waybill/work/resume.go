@@ -20,27 +20,28 @@ import (
 )
 
 // resumeLong is what 'waybill resume --help' prints above the usage.
-const resumeLong = `Find the run that was left off: the best few, each with the reason why it is meant.
-Runs of the commit that is checked out come first, then those of its branch, then those
-whose notes hold all the words of QUERY, then those whose workflow is called so, then
-the latest ones. Finished runs are among them and say so.
+const resumeLong = `Find runs to resume: the best matches, each with the reason for the match. Runs of the
+checked-out commit come first, then runs of its branch, then those whose notes contain
+all words of QUERY, then those whose workflow id or name does, then the latest runs.
+Runs that have ended are included and marked.
 
-Every session of the store is looked at. One that is damaged, or written by a newer
-program, is never offered; how many were passed over is said.`
+The command reads every session of the store and changes nothing. A session that is
+damaged or was written by a newer version is skipped; the number of skipped sessions is
+printed.`
 
-// resumeInput is what the flags of resume say: ids that must be found, beside
-// the words of the query.
+// resumeInput holds the flags of resume: ids that must be found, in addition to the words of
+// the query.
 type resumeInput struct{ session, run string }
 
-// NewResume makes the command "resume". It ranks the runs of the store by the
-// checked-out commit and branch, the words of the query and the time, and
-// prints the best few. It only reads.
+// NewResume returns the command "resume". It ranks the runs of the store by checked-out commit
+// and branch, the words of the query and time (docs/design.md#resume-ranking), and prints the
+// best ones. It only reads.
 func NewResume(a *cli.App) *cobra.Command {
 	var in resumeInput
 	cmd := &cobra.Command{
 		Use:     "resume [QUERY...]",
 		GroupID: cli.GroupLook,
-		Short:   "Find the run that was left off",
+		Short:   "Find runs to resume",
 		Long:    resumeLong,
 		Example: "  waybill resume\n  waybill resume parser benchmark\n  waybill resume --run run_k3j2a7… --json",
 		Args:    cobra.ArbitraryArgs,
@@ -49,7 +50,7 @@ func NewResume(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			// What is checked out ranks the runs.
+			// The checked-out commit and branch are used for ranking.
 			_, root, err := a.Workspace()
 			if err != nil {
 				return err
@@ -62,29 +63,31 @@ func NewResume(a *cli.App) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&in.session, "session", "", "put the session with exactly this `ID` first; it must be there")
-	f.StringVar(&in.run, "run", "", "put the run with exactly this `ID` first; it must be there")
+	f.StringVar(&in.session, "session", "", "require the session with this complete `ID` and list it first")
+	f.StringVar(&in.run, "run", "", "require the run with this complete `ID` and list it first")
 	return cmd
 }
 
-// candidates asks for runs to go on with; anchored is q with the commit and branch that are
-// checked out. A session or run that q names and the store does not offer is an error.
+// candidates returns the runs that can be resumed. anchored is q with the checked-out commit
+// and branch. A session or run that q names and the result does not contain is
+// SESSION_NOT_FOUND or RUN_NOT_FOUND.
 func candidates(ctx context.Context, a *cli.App, o *cli.Store, q, anchored resume.Query) (engine.ResumeList, error) {
 	list, err := o.Resume(ctx, anchored)
 	if err != nil {
 		return list, err
 	}
+	// The suggested commands must use the same store when they are copied.
 	for i := range list.Candidates {
 		if n := list.Candidates[i].Next; n != nil {
 			n.Command = a.WithStoreFlags(n.Command)
 		}
 	}
 	return list, cli.CheckCandidates(q, list,
-		"See all runs with 'waybill runs list', or the likely ones with 'waybill resume'.")
+		"List all runs with 'waybill runs list', or the best matches with 'waybill resume'.")
 }
 
-// query makes the query of the flags and words. A malformed id is an error, and
-// not searched for as a word.
+// query returns the query of flags and words. A malformed id is a VALIDATION_ERROR and is not
+// searched for as a word; so is a query of more than limits.ResumeQueryBytesMax bytes.
 func (in *resumeInput) query(words []string) (resume.Query, error) {
 	q := resume.Query{Text: strings.Join(words, " ")}
 	if len(q.Text) > limits.ResumeQueryBytesMax {
@@ -95,27 +98,26 @@ func (in *resumeInput) query(words []string) (resume.Query, error) {
 	if in.session != "" {
 		if q.Session, err = id.ParseSession(in.session); err != nil {
 			return q, fault.New(fault.ValidationError, "--session: %v", err).
-				Suggest("Give the whole id, sess_…; words go without a flag.")
+				Suggest("Give the complete id, sess_…; give words of the query without a flag.")
 		}
 	}
 	if in.run != "" {
 		if q.Run, err = id.ParseRun(in.run); err != nil {
 			return q, fault.New(fault.ValidationError, "--run: %v", err).
-				Suggest("Give the whole id, run_…; words go without a flag.")
+				Suggest("Give the complete id, run_…; give words of the query without a flag.")
 		}
 	}
 	return q, nil
 }
 
-// showCandidates prints each candidate with the reason why it is offered and
-// the command that continues it. Runs that take no further steps get the
-// command that shows them. Sessions that could not be looked at are counted at
-// the end.
+// showCandidates prints each candidate with the reason for the match and the command that
+// continues it. For runs that accept no further steps it prints the command that shows them.
+// The number of skipped sessions is printed at the end.
 func showCandidates(a *cli.App, list engine.ResumeList, p *page.Page) {
 	if len(list.Candidates) == 0 {
-		p.Line("No run that could be gone on with.")
+		p.Line("No runs to resume.")
 	}
-	// The best one is first.
+	// Candidates are sorted, the best one first.
 	for i, c := range list.Candidates {
 		if i > 0 {
 			p.Line("")
@@ -132,7 +134,7 @@ func showCandidates(a *cli.App, list engine.ResumeList, p *page.Page) {
 		if c.Snippet != "" {
 			p.Text("  ", firstLines(c.Snippet, 3))
 		}
-		// A run that is over can only be looked at.
+		// A run that has ended can only be shown.
 		if c.StepID == "" || c.Status == projections.Cancelled || c.Status == projections.Failed {
 			p.Line("  %s", a.Command("runs", "show", page.ShortRun(c.RunID)))
 			continue
@@ -142,11 +144,11 @@ func showCandidates(a *cli.App, list engine.ResumeList, p *page.Page) {
 	if list.Skipped > 0 {
 		p.Line("")
 		p.Text(p.Warn("! "), page.Plural(int(list.Skipped), "session")+
-			" could not be offered: damaged, or written by another program. 'waybill verify' says more.")
+			" skipped: damaged, or written by another program. Run 'waybill verify' for details.")
 	}
 }
 
-// firstLines is the beginning of a text, with a sign where it was cut.
+// firstLines returns the first n lines of a text, followed by an ellipsis if there are more.
 func firstLines(s string, n int) string {
 	lines := strings.Split(strings.TrimSpace(s), "\n")
 	if len(lines) > n {
@@ -155,20 +157,20 @@ func firstLines(s string, n int) string {
 	return strings.Join(lines, "\n")
 }
 
-// reasonWords is why a candidate is offered, in words. A reason that is not
-// known here reads as one of the latest.
+// reasonWords returns the reason for a match in words. An unknown reason reads as one of the
+// latest runs.
 func reasonWords(r resume.Reason) string {
 	switch r {
 	case resume.MatchedSessionID, resume.MatchedRunID:
-		return "named"
+		return "requested by id"
 	case resume.MatchedHeadSHA:
 		return "on this commit"
 	case resume.MatchedBranch:
 		return "on this branch"
 	case resume.MatchedNotes:
-		return "its notes hold the words"
+		return "words found in its notes"
 	case resume.MatchedWorkflowID:
-		return "its workflow is called so"
+		return "words found in its workflow name"
 	}
 	return "one of the latest"
 }

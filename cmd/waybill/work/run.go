@@ -1,16 +1,16 @@
-// Package work holds the commands that carry out a workflow:
+// Package work implements the commands that perform a workflow:
 //
-//   - start and run begin a run; run also performs it
-//   - continue hands in what was done, and shows the next step
-//   - checkpoint keeps what is done so far, approve is a person's consent
-//   - fork begins another run from a node, resume finds the one that was left
+//   - start starts a run; run also performs its steps
+//   - continue submits the output of a step and shows the next step
+//   - checkpoint records intermediate results, approve the approval of a person
+//   - fork starts a run from a node of another run, resume finds runs to continue
 //
-// Programs name a place by the tokens of the last answer, people by the run.
-// Files are read and checked before the store is opened, so that a call that is
-// refused leaves no store behind. What a step demands, and whether an attempt
-// meets it, is decided by the engine; a blocked attempt ends with exit status 3.
+// Programs name a step by the tokens of the last answer, people name the run. Input files are
+// read and checked before the store is opened, so that a rejected call does not create a
+// store. The engine decides what a step requires and whether an attempt is accepted; a blocked
+// attempt ends with exit status 3.
 //
-// Package runview below it is the terminal view of 'waybill run'.
+// Package runview is the terminal view of 'waybill run'.
 package work
 
 import (
@@ -28,32 +28,31 @@ import (
 )
 
 // runLong is what 'waybill run --help' prints above the usage.
-const runLong = `Carry a workflow through to its end: show each step, run its command or ask you for
-notes, and put on record what came of it before the next one begins.
+const runLong = `Perform a workflow to its end: show each step, run its command or ask you for notes, and
+record the result before the next step starts.
 
-A run can be stopped at any moment, by Ctrl-C, a crash or a power cut, and taken up
-again with --run: what was acknowledged is not done again. A command that was cut off
-starts over, with the same WAYBILL_ATTEMPT_ID in its environment.
+A run can be stopped at any time, by Ctrl-C, a crash or a power cut, and continued with
+--run: acknowledged steps are not repeated. An interrupted command is started again, with
+the same WAYBILL_ATTEMPT_ID in its environment.
 
-Commands run only when you have trusted this version of the workflow: at the prompt,
-with 'waybill trust', or for this call with --trust. They run in the folder that you
-are in, without a shell and without a terminal.
+Commands run only if this version of the workflow is trusted: by your answer at the
+prompt, by 'waybill trust', or for one call by --trust. They run in the current
+directory, without a shell and without a terminal.
 
-Without a terminal, to type on and to be shown the steps on, a step that needs a
-person ends the command with exit status 3 and says how to go on; --notes answers
-every such step that wants nothing else, --yes every confirmation. Neither approves: that is
-for a person at a terminal, here or with 'waybill approve'.`
+If stdin or stdout is not a terminal, a step that needs a person ends the command with
+exit status 3 and a message that shows how to continue. --notes answers every such step
+that needs only notes, --yes every confirmation. Approvals cannot be automated: they
+need a person at a terminal, here or with 'waybill approve'.`
 
-// NewRun makes the command "run". It starts a run, or takes up one with --run,
-// and performs it until it is complete or needs a person who is not there.
-// Commands need trust. A run that waits ends with exit status 3; a failed
-// command ends with 1, and the run can be taken up again.
+// NewRun returns the command "run". It starts a run, or continues one with --run, and performs
+// it until it is complete or needs a person who is not present. Commands need trust. A waiting
+// run ends with exit status 3, a failed command with 1; in both cases the run can be continued.
 func NewRun(a *cli.App) *cobra.Command {
 	var in runInput
 	cmd := &cobra.Command{
 		Use:     "run FILE|ID",
 		GroupID: cli.GroupWork,
-		Short:   "Carry out a workflow, or go on with a run",
+		Short:   "Perform a workflow, or continue a run",
 		Long:    runLong,
 		Example: `  waybill run ./release.yaml
   waybill run ./release.yaml --set version=2.4 --title "Release 2.4"
@@ -72,48 +71,48 @@ func NewRun(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// runInput is what the flags of run say. ref is the run to take up, "" where
-// one is started.
+// runInput holds the flags of run.
 type runInput struct {
-	// ref is the run to take up.
-	ref   string
+	// ref is the run to continue, "" to start one.
+	ref string
+	// start holds context and preferences, and for a new run title and key.
 	start startInput
-	trust bool
-	yes   bool
+	trust bool // allow the commands in this call, without recording trust
+	yes   bool // answer confirmations with yes; does not approve
 	quiet bool
+	// notes answer each step that needs only notes.
 	notes string
-	// notesGiven tells empty notes from none: both are answers.
+	// notesGiven distinguishes empty notes, which are an answer, from no --notes.
 	notesGiven bool
 }
 
 // flags adds the flags of run to the command.
 func (in *runInput) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&in.ref, "run", "", "go on with the run `ID`: an id, the beginning of one, or @last")
-	f.BoolVar(&in.trust, "trust", false, "let this call run the workflow's commands")
-	f.BoolVar(&in.yes, "yes", false, "give every confirmation that is asked for")
-	f.StringVar(&in.notes, "notes", "", "answer every step that needs a person with `TEXT`")
-	f.BoolVar(&in.quiet, "quiet", false, "show only questions and what went wrong")
+	f.StringVar(&in.ref, "run", "", "continue the run `ID`: an id, a prefix of an id, or @last")
+	f.BoolVar(&in.trust, "trust", false, "allow the workflow's commands in this call")
+	f.BoolVar(&in.yes, "yes", false, "answer every confirmation with yes")
+	f.StringVar(&in.notes, "notes", "", "use `TEXT` as the notes of every step that needs a person")
+	f.BoolVar(&in.quiet, "quiet", false, "print only questions and errors")
 	in.start.flags(cmd)
 }
 
-// check refuses calls that name both a workflow and a run, or neither, and
-// flags of a start with --run.
+// check returns USAGE_ERROR for calls that name both a workflow and a run, or neither, and for
+// flags of a start together with --run.
 func (in *runInput) check(cmd *cobra.Command, args []string) error {
 	switch {
 	case in.ref == "" && len(args) == 0:
-		return cli.UsageFault(cmd, "'%s' needs FILE or ID, or --run with a run to go on with", cmd.CommandPath())
+		return cli.UsageFault(cmd, "'%s' needs FILE or ID, or --run with a run to continue", cmd.CommandPath())
 	case in.ref != "" && len(args) > 0:
-		return cli.UsageFault(cmd, "--run goes on with a run; %q would begin another one", args[0])
+		return cli.UsageFault(cmd, "--run continues a run and cannot be combined with the workflow %q", args[0])
 	case in.ref != "" && (in.start.title != "" || in.start.key != ""):
-		return cli.UsageFault(cmd, "--title and --key are for a run that begins; --run goes on with one")
+		return cli.UsageFault(cmd, "--title and --key are for a new run and cannot be combined with --run")
 	}
 	return nil
 }
 
-// options are the answers that the flags give in advance. Context and
-// preferences go with the start of a new run, and with the first attempt of one
-// that is taken up.
+// options returns the answers that the flags give in advance. With --run they include context
+// and preferences for the first attempt; for a new run those are part of the start.
 func (in *runInput) options(a *cli.App) (perform.Options, error) {
 	o := perform.Options{Trust: in.trust, Yes: in.yes}
 	if in.notesGiven {
@@ -130,17 +129,18 @@ func (in *runInput) options(a *cli.App) (perform.Options, error) {
 	return o, err
 }
 
-// runRun starts or finds a run and performs it to its end. What is given is
-// read before the store is opened, so that a refused call leaves no store
-// behind. Signals are caught only once the store is open.
+// runRun starts or finds a run and performs it to its end. Input is read before the store is
+// opened, so that a rejected call does not create a store. Signals are caught once the store
+// is open.
 //
-// An interruption stops the command of the step and leaves the step pending:
-// the run can be taken up again, and what was acknowledged is not done again.
+// An interruption stops the command of the step and leaves the step pending: the run can be
+// continued, and acknowledged steps are not repeated.
 func runRun(ctx context.Context, a *cli.App, in *runInput, args []string) error {
 	opts, err := in.options(a)
 	if err != nil {
 		return err
 	}
+	// A new run needs its workflow; with --run the pinned one is used.
 	var begin engine.Start
 	if in.ref == "" {
 		if begin, err = in.start.request(ctx, a, args[0]); err != nil {
@@ -152,9 +152,7 @@ func runRun(ctx context.Context, a *cli.App, in *runInput, args []string) error 
 		return err
 	}
 	defer o.Close()
-	// The stage lives as long as the call, also where the run cannot be
-	// started.
-	s := newStage(a, o, in, args)
+	s := newRunner(a, o, in, args)
 	defer s.close()
 	ctx, stop := interruptible(ctx, s.view)
 	defer stop()
@@ -169,18 +167,18 @@ func runRun(ctx context.Context, a *cli.App, in *runInput, args []string) error 
 		s.view.Stopped()
 		return notStarted(ctx, err)
 	}
-	return s.carry(ctx, at, opts)
+	return s.perform(ctx, at, opts)
 }
 
-// begin starts the run once it is clear that its commands may run: a refusal
-// leaves nothing behind. The person is asked for trust here where that is
-// possible.
-func (s *stage) begin(ctx context.Context, ref string, req engine.Start, opts perform.Options) (engine.Position,
+// begin starts the run after its commands were found to be trusted, so that a refusal records
+// nothing. If a person is present, the performer asks for trust here. Without trust the error
+// is WORKFLOW_UNTRUSTED.
+func (s *runner) begin(ctx context.Context, ref string, req engine.Start, opts perform.Options) (engine.Position,
 	error) {
 	var none engine.Position
-	// Trust comes before the start: a run that may not go on is not started.
+	// Trust is checked before the start: a run that could not continue is not started.
 	if err := s.performer.Allow(ctx, req.Workflow, opts); err != nil {
-		return none, trustWith(s.app, ref, err)
+		return none, suggestTrust(s.app, ref, err)
 	}
 	seed, err := s.app.Seed()
 	if err != nil {
@@ -190,27 +188,27 @@ func (s *stage) begin(ctx context.Context, ref string, req engine.Start, opts pe
 	return answer.Position(), err
 }
 
-// trustWith is err, but for WORKFLOW_UNTRUSTED with a suggestion that names
-// ref, a file, id or hash: the command that shows what would run and asks.
-func trustWith(a *cli.App, ref string, err error) error {
+// suggestTrust adds to WORKFLOW_UNTRUSTED the suggestion of 'waybill trust' with ref, a file,
+// id or hash. Other errors are returned unchanged.
+func suggestTrust(a *cli.App, ref string, err error) error {
 	if !fault.Is(err, fault.WorkflowUntrusted) || ref == "" {
 		return err
 	}
-	return fault.Of(err).Suggest("'%s' shows its commands and asks; --trust allows this one call.",
+	return fault.Of(err).Suggest("'%s' shows its commands and asks for trust; --trust allows them in one call.",
 		a.Command("trust", ref))
 }
 
-// carry performs the run and prints its end: the summary for people, and the
-// document "run" with --json. Errors come after what is on the screen. A
-// workflow that is not trusted gets a suggestion that names it by its hash.
-func (s *stage) carry(ctx context.Context, at engine.Position, opts perform.Options) error {
+// perform performs the run and prints its result: a summary for people, the document "run" with
+// --json. The screen is cleared of the spinner before an error is returned. The suggestion for
+// an untrusted workflow names it by its hash.
+func (s *runner) perform(ctx context.Context, at engine.Position, opts perform.Options) error {
 	report, err := s.performer.Perform(ctx, at.Session, at.Run, opts)
 	if err != nil {
 		s.view.Stopped()
 		hash, _ := fault.Of(err).Details["workflowHash"].(string)
-		return trustWith(s.app, hash, err)
+		return suggestTrust(s.app, hash, err)
 	}
-	// People have seen the run; a program gets its state as a document.
+	// People have seen the steps; a program gets the state of the run as a document.
 	if !s.app.Flags.JSON {
 		s.view.Summary(report, s.app.Command("runs", "show", page.ShortRun(at.Run)))
 		return nil
@@ -222,22 +220,21 @@ func (s *stage) carry(ctx context.Context, at engine.Position, opts perform.Opti
 	return s.app.Answer("run", run, nil)
 }
 
-// notStarted is the error for an interruption before a run was recorded: the
-// same call can be sent again. Other errors are returned as they are.
+// notStarted returns INTERRUPTED for an interruption before the run was recorded, after which
+// the same call can be repeated. Other errors are returned unchanged.
 func notStarted(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		return fault.New(fault.Interrupted, "interrupted; no run was begun").Suggest("Send the same command again.")
+		return fault.New(fault.Interrupted, "interrupted before the run was started").Suggest("Repeat the same command.")
 	}
 	return err
 }
 
-// handIn is the command line that hands something in for a run from another
-// terminal.
-func handIn(a *cli.App, run id.Run, more ...string) string {
+// submitLine returns the command line that submits output for a run from another terminal.
+func submitLine(a *cli.App, run id.Run, more ...string) string {
 	return a.Command(append([]string{"continue", "--run", page.ShortRun(run)}, more...)...)
 }
 
-// goOn is the command line that takes up a run.
-func goOn(a *cli.App, run id.Run, more ...string) string {
+// continueLine returns the command line that continues a run.
+func continueLine(a *cli.App, run id.Run, more ...string) string {
 	return a.Command(append([]string{"run", "--run", page.ShortRun(run)}, more...)...)
 }

@@ -7,27 +7,26 @@ import (
 )
 
 // startLong is what 'waybill start --help' prints above the usage.
-const startLong = `Begin a run of a workflow and show its first step. Nothing is carried out: that is
-for whoever reads the answer, a person or an agent, who then says 'waybill continue'.
-'waybill run' does both.
+const startLong = `Start a run of a workflow and show its first step. No command is executed: the reader of
+the answer, a person or an agent, performs the step and submits its output with
+'waybill continue'. 'waybill run' starts a run and performs it.
 
-FILE is a path that ends in .json, .yaml or .yml or has a slash in it; anything else
-is an ID, looked up among the bundled workflows, the user's and the project's
-('waybill workflows list'). The run is pinned to the workflow as it is now: later
-changes of the file do not reach it.
+FILE is a path that ends in .json, .yaml or .yml or contains a slash; any other argument
+is the ID of a bundled, installed, user or project workflow ('waybill workflows list').
+The run is pinned to the present version of the workflow: later changes of the file do
+not affect it.
 
-With --key the same start can be sent again: it answers what was recorded the first
-time and begins nothing new.`
+With --key the call is idempotent: repeating it returns the recorded answer and starts
+no second run.`
 
-// NewStart makes the command "start". It starts a run, prints its first step
-// and performs nothing. With --key the same start again answers with the run
-// that was started.
+// NewStart returns the command "start". It starts a run and prints its first step, and performs
+// nothing. With --key, repeating the same start returns the run that was started.
 func NewStart(a *cli.App) *cobra.Command {
 	var in startInput
 	cmd := &cobra.Command{
 		Use:     "start FILE|ID",
 		GroupID: cli.GroupWork,
-		Short:   "Begin a run and show its first step",
+		Short:   "Start a run and show its first step",
 		Long:    startLong,
 		Example: `  waybill start wr.change_checklist --set change="Faster search"
   waybill start ./release.yaml --title "Release 2.4" --context release.json
@@ -35,8 +34,8 @@ func NewStart(a *cli.App) *cobra.Command {
 		Args: cli.Exactly("FILE or ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			// The workflow and everything given is read and checked first: a refused
-			// start makes no store.
+			// The workflow and all input is read and checked first, so that a rejected
+			// start does not create a store.
 			req, err := in.request(ctx, a, args[0])
 			if err != nil {
 				return err

@@ -13,33 +13,34 @@ import (
 	"github.com/waybill/waybill/infra/gitobserver"
 )
 
-// startInput is what the flags say about a run that is started.
+// startInput holds the flags for the start of a run.
 type startInput struct {
-	// key makes the start idempotent.
+	// key makes the start idempotent; "" for none.
 	key     string
 	title   string
 	context contextInput
-	prefs   preferenceInput
+	// autonomy and risk policy; unset ones have their defaults
+	prefs preferenceInput
 }
 
 // flags adds the flags of a start to a command.
 func (in *startInput) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&in.key, "key", "", "start under `KEY`: the same key again answers what is recorded")
-	f.StringVar(&in.title, "title", "", "call the run `TEXT` in lists; the workflow's name otherwise")
+	f.StringVar(&in.key, "key", "", "make the start idempotent: repeating it with the same `KEY` returns the recorded run")
+	f.StringVar(&in.title, "title", "", "title of the run in lists: `TEXT` (default: the workflow's name)")
 	in.context.flags(cmd)
 	in.prefs.flags(cmd)
 }
 
-// request makes the start of the flags and the workflow, with what can be
-// observed of the repository. All of it is read and checked here, before a
-// store is opened.
+// request returns the start for the flags and the workflow ref, with observations of the
+// repository (docs/design.md#observations). All input is read and checked here, before a store
+// is opened. Errors: USAGE_ERROR, VALIDATION_ERROR, WORKFLOW_NOT_FOUND, WORKFLOW_INVALID.
 func (in *startInput) request(ctx context.Context, a *cli.App, ref string) (engine.Start, error) {
 	var out engine.Start
 	if err := in.check(); err != nil {
 		return out, err
 	}
-	// A file that cannot be read is refused before the workflow is searched for.
+	// A file that cannot be read is rejected before the workflow is looked up.
 	given, err := in.context.read(a)
 	if err != nil {
 		return out, err
@@ -52,6 +53,7 @@ func (in *startInput) request(ctx context.Context, a *cli.App, ref string) (engi
 	if err != nil {
 		return out, err
 	}
+	// root is "" outside of a repository; then there are no observations.
 	_, root, err := a.Workspace()
 	if err != nil {
 		return out, err
@@ -61,8 +63,8 @@ func (in *startInput) request(ctx context.Context, a *cli.App, ref string) (engi
 		Context: given, Preferences: prefs, Observations: gitobserver.Observe(root)}, nil
 }
 
-// check refuses titles and keys that are no valid UTF-8, and titles that are
-// too long for a list.
+// check returns VALIDATION_ERROR for titles and keys that are not valid UTF-8, and for titles
+// of more than limits.TitleBytesMax bytes.
 func (in *startInput) check() error {
 	switch {
 	case !utf8.ValidString(in.title) || !utf8.ValidString(in.key):

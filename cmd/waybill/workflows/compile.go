@@ -13,32 +13,31 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
-// newCompile makes "workflows compile". It prints the compiled document, or
-// with -o writes its exact bytes, whose SHA-256 is the workflow's hash. A
-// workflow that does not validate is an error.
+// newCompile returns "workflows compile". It prints the compiled workflow, or with -o writes
+// its exact bytes, whose SHA-256 is the workflow hash. An invalid workflow is
+// WORKFLOW_INVALID.
 //
-// The file is written with the mode that the user's umask gives, since it is no
-// part of a store. An existing file is replaced: it can be made again at any
-// time.
+// The file gets the mode of the user's umask, since it is not part of a store. An existing
+// file is overwritten, since it can be created again at any time.
 func newCompile(a *cli.App) *cobra.Command {
 	var out, kind string
 	cmd := &cobra.Command{
 		Use:   "compile FILE|ID",
-		Short: "Print what a run of a workflow is pinned to",
-		Long: `Compile a workflow and print the result: everything resolved, in the one form that a
-run is pinned to. With -o its exact bytes are written to a file; their SHA-256 is the
-workflow's hash.`,
+		Short: "Print the compiled form of a workflow",
+		Long: `Compile a workflow and print the result: the canonical form with all references resolved,
+to which runs are pinned. With -o, write its exact bytes to a file; their SHA-256 is the
+workflow hash. An existing file is overwritten.`,
 		Example: "  waybill workflows compile wr.demo\n" +
 			"  waybill workflows compile ./release.yaml -o release.compiled.json && sha256sum release.compiled.json",
 		Args: cli.Exactly("FILE or ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			// The kind decides which ids and features are allowed.
+			// The source kind determines which ids and features are allowed.
 			as, ok := sourceKind(kind)
 			if !ok {
 				return noSuchSourceKind(cmd, kind)
 			}
 			e, err := checkSource(cmd.Context(), a, args[0], as)
-			// What cannot be run has no compiled form.
+			// An invalid workflow has no compiled form.
 			if err == nil {
 				err = e.Usable()
 			}
@@ -47,10 +46,10 @@ workflow's hash.`,
 			}
 			w := e.Compiled
 			if out != "" {
-				// A file of the user's, not of the store: it gets the mode that they chose.
+				// Not a file of the store: its mode is left to the umask.
 				if err := os.WriteFile(out, w.Bytes(), 0o666); err != nil {
 					return fault.Wrap(err, fault.StoreIO, "%s cannot be written: %v", out, cli.PlainCause(err)).
-						Suggest("Name a file that you may write.")
+						Suggest("Give the path of a writable file.")
 				}
 			}
 			return a.Answer("compiled", document.Compiled{WorkflowHash: w.Hash(), Workflow: w.Document},
@@ -59,14 +58,15 @@ workflow's hash.`,
 						p.Line("%s %s", w.Hash(), page.Clean(out))
 						return
 					}
+					// Indented for reading; the hash is that of the compact bytes.
 					var b bytes.Buffer
-					_ = json.Indent(&b, w.Bytes(), "", "  ") // what we wrote ourselves is JSON
+					_ = json.Indent(&b, w.Bytes(), "", "  ") // compiled bytes are always JSON
 					p.Line("%s", b.Bytes())
 				})
 		},
 	}
 	cmd.Flags().StringVar(&kind, "source-kind", "",
-		"compile the file as one from `KIND`: bundled, installed, user, project, remote or plugin")
+		"compile by the rules of `KIND`: bundled, installed, user, project, remote or plugin")
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write the exact bytes to `FILE`")
 	return cmd
 }

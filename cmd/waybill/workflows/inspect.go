@@ -16,15 +16,15 @@ import (
 	"github.com/waybill/waybill/infra/terminal"
 )
 
-// newInspect makes "workflows inspect". It shows a workflow as it would be run;
-// one that does not validate is an error that names the first problem. The
-// document is the same as that of the agents' tool, with whole prompts.
+// newInspect returns "workflows inspect". It shows a workflow as it would be run. An invalid
+// workflow is WORKFLOW_INVALID with the first problem. The document is that of the MCP tool
+// inspect_workflow, but with complete prompts.
 func newInspect(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "inspect FILE|ID",
-		Short: "Show what a workflow asks for, step by step",
-		Long: `Show a workflow before it is run: what it is for, what it needs to be told, its steps,
-and the commands that it would run.`,
+		Short: "Show the steps, inputs and commands of a workflow",
+		Long: `Show a workflow before it is run: its description, the inputs it requires, its steps, and
+the commands that it would run. Nothing is executed or written.`,
 		Example: "  waybill workflows inspect wr.demo\n  waybill workflows inspect ./release.yaml --json",
 		Args:    cli.Exactly("FILE or ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -37,12 +37,11 @@ and the commands that it would run.`,
 	}
 }
 
-// showInspection prints what a person wants to know before a start or before
-// trusting commands: what the workflow is for, what it needs, its steps, and
-// each command in full.
+// showInspection prints what a person needs before starting a workflow or trusting its
+// commands: the description, preconditions, inputs, steps, and each command in full.
 //
-// Prompts are left out: they are shown with the steps, and are long. 'workflows
-// compile' has them.
+// Prompts are omitted because they are long and are shown with each step; 'workflows compile'
+// prints them.
 func showInspection(p *page.Page, e catalog.Entry) {
 	w := e.Compiled
 	p.Line("%s %s", p.Bold(page.Clean(w.Name)), p.Dim(page.Clean(w.Version)))
@@ -50,10 +49,10 @@ func showInspection(p *page.Page, e catalog.Entry) {
 	p.Line("")
 	p.Text("", w.Description)
 	showSection(p, "Before you start", w.Preconditions)
-	// Only what the start itself needs; inputs of steps are with the steps.
+	// Inputs of the start only; inputs of steps are shown with the steps.
 	if len(w.Inputs) > 0 {
 		p.Line("")
-		p.Line("%s", p.Bold("It needs to be told"))
+		p.Line("%s", p.Bold("Inputs"))
 		showInputs(p, "  ", w.Inputs)
 	}
 	p.Line("")
@@ -64,10 +63,10 @@ func showInspection(p *page.Page, e catalog.Entry) {
 	}
 }
 
-// showBody prints the steps of a loop below it, and those of a loop within it
-// below that. Other steps have no body.
+// showBody prints the steps of a loop below it, recursively for nested loops. For other steps
+// it prints nothing.
 func showBody(p *page.Page, w compile.Compiled, s compile.Step, indent string) {
-	// A step of type loop has its body in the list of loops.
+	// The body of a step of type loop is in the list of loops, under the same id.
 	loop, ok := w.Loop(s.StepID)
 	if s.Type != compile.LoopStep || !ok {
 		return
@@ -79,17 +78,17 @@ func showBody(p *page.Page, w compile.Compiled, s compile.Step, indent string) {
 	}
 }
 
-// loopWords are how often a loop repeats, in words. Counts and lists that come
-// from the context are not known before the run, so the maximum is given with
-// them. A loop that an artifact controls is decided after each round.
+// loopWords returns how often a loop repeats, in words. Counts and lists from the context are
+// unknown before the run, so the text contains the maximum. For a loop controlled by an
+// artifact, each round decides whether another one follows.
 func loopWords(l compile.Loop) string {
 	at := "up to " + page.Plural(int(l.MaxIterations), "round")
 	switch {
-	// A number is known, a context key is not.
+	// A literal count is known, a context key is not.
 	case l.Kind == compile.For && l.Count.Kind() == canon.Number:
 		return page.Plural(int(l.Count.Float()), "round")
 	case l.Kind == compile.For:
-		return at + ", as many as " + page.Clean(l.Count.Text()) + " says"
+		return at + ", as set by " + page.Clean(l.Count.Text())
 	case l.Kind == compile.ForEach:
 		return at + ", one for each of " + page.Clean(l.Items)
 	case l.Control != nil && l.Control.Kind == compile.ByArtifact:
@@ -98,8 +97,7 @@ func loopWords(l compile.Loop) string {
 	return at + ", " + string(l.Kind) + " a condition holds"
 }
 
-// showSection prints a list below its title, and nothing where the list is
-// empty.
+// showSection prints a list below its title, and nothing for an empty list.
 func showSection(p *page.Page, title string, lines []string) {
 	if len(lines) == 0 {
 		return
@@ -111,8 +109,7 @@ func showSection(p *page.Page, title string, lines []string) {
 	}
 }
 
-// showInputs prints what only the caller can give, with the choices where they
-// are fixed.
+// showInputs prints the inputs that the caller must provide, with their choices, if any.
 func showInputs(p *page.Page, indent string, inputs []source.Input) {
 	for _, in := range inputs {
 		text := in.ContextKey + ": " + in.Description
@@ -123,18 +120,18 @@ func showInputs(p *page.Page, indent string, inputs []source.Input) {
 	}
 }
 
-// showStep prints one step behind lead: its title, what it demands of its
-// performer, its command and its inputs. Where the demands do not fit on the
-// line, they go below the title.
+// showStep prints one step after lead: its title, the requirements for its performer, its
+// command and its inputs. Requirements that do not fit on the line are printed below the
+// title.
 //
-// The command is one line and is not cut: a person must see all of it before it
-// runs.
+// The command line is not truncated: a person must see all of it before trusting it.
 func showStep(p *page.Page, lead string, s compile.Step) {
-	// What the step demands of its performer.
+	// The requirements for the performer of the step.
 	var notes []string
 	if !s.RunCondition.IsZero() {
 		notes = append(notes, "only under a condition")
 	}
+	// Confirmations and approvals need a person while the workflow runs.
 	switch s.RequireConfirmation.Kind {
 	case compile.ConfirmAlways:
 		notes = append(notes, "waits for a person")
@@ -144,7 +141,7 @@ func showStep(p *page.Page, lead string, s compile.Step) {
 		notes = append(notes, "needs an approval")
 	}
 	if s.OutputContract != nil && s.OutputContract.Required {
-		notes = append(notes, "hands in "+s.OutputContract.ContractRef)
+		notes = append(notes, "submits "+s.OutputContract.ContractRef)
 	}
 	if len(s.AssessmentRefs) > 0 {
 		notes = append(notes, "assesses "+strings.Join(s.AssessmentRefs, ", "))
@@ -153,11 +150,11 @@ func showStep(p *page.Page, lead string, s compile.Step) {
 		notes = append(notes, "notes required")
 	}
 	for _, in := range s.Injected {
-		if strings.HasPrefix(in.OriginID, "prompt:") { // other texts of ours go without saying
-			notes = append(notes, "asks what "+in.OriginID+" says")
+		if strings.HasPrefix(in.OriginID, "prompt:") { // built-in texts are not listed
+			notes = append(notes, "uses "+in.OriginID)
 		}
 	}
-	// On one line where that fits.
+	// Title and requirements on one line, if that fits.
 	line, about := lead+"  "+page.Clean(s.Title), strings.Join(notes, ", ")
 	switch {
 	case about == "":
@@ -168,6 +165,7 @@ func showStep(p *page.Page, lead string, s compile.Step) {
 	default:
 		p.Line("%s%s", line, p.Dim("  ("+about+")"))
 	}
+	// The command is printed as a shell would need it, although none is used.
 	if s.Action != nil {
 		p.Line("%s  %s", strings.Repeat(" ", len(lead)), p.Dim("$ "+command.Line(s.Action.Argv)))
 	}

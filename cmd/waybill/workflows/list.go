@@ -12,18 +12,17 @@ import (
 	"github.com/waybill/waybill/durable/workflow/catalog"
 )
 
-// newList makes "workflows list". A workflow that is broken is listed with its
-// problems and does not fail the call, since the others can be used.
+// newList returns "workflows list". An invalid workflow is listed with its problems and is not
+// an error, since the others are usable.
 //
-// The document has at most three problems of each workflow; 'workflows
-// validate' has all of them.
+// The document contains at most three problems per workflow; 'workflows validate' lists all.
 func newList(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "List the workflows that can be run from here",
-		Long: `List every workflow that is found from the working directory, with its id, its source
-and its name. One that does not validate, or whose id another file has too, is listed
-with the reason; JSON has at most three of its problems, and validate names them all.`,
+		Short: "List the available workflows",
+		Long: `List the workflows found from the working directory, with id, source and name. Workflows
+that are invalid, or whose id is also used by another file, are listed with the reason.
+JSON contains at most three problems per workflow; 'workflows validate' lists all.`,
 		Example: "  waybill workflows list\n  waybill workflows list --json | jq -r '.data.workflows[] | " +
 			"select(.valid) | .workflowId'",
 		Args: cli.None(),
@@ -38,47 +37,49 @@ with the reason; JSON has at most three of its problems, and validate names them
 	}
 }
 
-// showWorkflows prints the usable workflows in a table, and below it each of
-// the others with the first reason why it cannot be used. A legacy id is usable
-// and is shown with the name that it should have.
+// showWorkflows prints the usable workflows in a table and the others below it, each with the
+// first reason why it cannot be used. A workflow with a legacy id is usable and is shown with
+// the suggested id.
 func showWorkflows(p *page.Page, entries []catalog.Entry) {
 	var rows [][]page.Cell
-	var broken []catalog.Entry
+	var unusable []catalog.Entry
 	for _, e := range entries {
-		// An id that two files have names neither of them.
+		// An id that several files have cannot be used for any of them.
 		if !e.Valid() || len(e.Twins) > 0 {
-			broken = append(broken, e)
+			unusable = append(unusable, e)
 			continue
 		}
 		note := e.Name
 		if e.SuggestedID != "" {
-			note += " (better called " + e.SuggestedID + ")"
+			note += " (rename to " + e.SuggestedID + ")"
 		}
 		rows = append(rows, []page.Cell{{Text: e.ID, Paint: p.Bold}, {Text: string(e.Kind)}, {Text: note}})
 	}
+	// On a narrow terminal only the ids remain.
 	p.Table([]page.Column{{Title: "ID"}, {Title: "SOURCE", Spare: true}, {Title: "NAME", Flex: true, Spare: true}},
 		rows)
-	if len(broken) == 0 {
+	if len(unusable) == 0 {
 		return
 	}
 	p.Line("")
 	p.Line("%s", p.Warn("Not usable:"))
-	for _, e := range broken {
+	for _, e := range unusable {
+		// A file that does not parse may have no id.
 		id := e.ID
 		if id == "" {
 			id = "no id"
 		}
 		p.Line("  %s", page.Clean(e.Ref)+p.Dim(" ("+string(e.Kind)+", "+page.Clean(id)+")"))
-		p.Text("    ", whyBroken(e))
+		p.Text("    ", whyUnusable(e))
 	}
 }
 
-// whyBroken is why an entry cannot be named by its id: its first error and how
-// many more there are, or the files that have the same id.
-func whyBroken(e catalog.Entry) string {
+// whyUnusable returns why an entry cannot be used by its id: its first error and the number of
+// further errors, or the files with the same id.
+func whyUnusable(e catalog.Entry) string {
 	if e.Valid() {
-		return "Its id is also that of " + strings.Join(e.Twins, ", ") +
-			": name the file instead, or rename one of them."
+		return "Its id is also used by " + strings.Join(e.Twins, ", ") +
+			": use the file name instead, or change one of the ids."
 	}
 	var errs []problem.Problem
 	for _, f := range e.Problems {
@@ -87,7 +88,7 @@ func whyBroken(e catalog.Entry) string {
 		}
 	}
 	text := errs[0].Message
-	// The first error is what to begin with.
+	// Only the first error is printed; the others are counted.
 	if more := len(errs) - 1; more > 0 {
 		text += " (and " + page.Plural(more, "more problem") + ")"
 	}

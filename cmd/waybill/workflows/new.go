@@ -19,37 +19,38 @@ import (
 )
 
 // newLong is what 'waybill workflows new --help' prints above the usage.
-const newLong = `Write a workflow file to start from, in JSON: three steps that can be run as they are.
-With --from, a copy of another workflow under an id of your own, in the form that it
-has, ready to be changed; without ID it is called project and the name that it has.
+const newLong = `Create a workflow file to edit: a JSON file with three steps that can be run as it is.
+With --from, copy another workflow under a new id, in its format (JSON or YAML); without
+ID the copy is called project. followed by the last part of the original id.
 
-The file goes to .waybill/workflows in the working directory, where it is found by its
-id, or to the file that -o names; - is stdout. A file that is there is not touched.`
+The file is created in .waybill/workflows in the working directory, where workflows are
+found by id, or with -o in the given file; - is stdout. Existing files are never changed.`
 
-// newNew makes "workflows new". Without --from it writes a starter with three
-// steps, else a copy under an id of its own. The id is checked by the rules for
-// project workflows first. No file is ever replaced.
+// newNew returns "workflows new". Without --from it creates a starter workflow with three
+// steps, otherwise a copy with a new id. The id must be valid for project workflows;
+// otherwise the error is VALIDATION_ERROR. Existing files are never replaced.
 //
-// With -o - the workflow goes to stdout, and there is no answer about it.
+// With -o - the workflow is printed on stdout and no answer about it follows.
 func newNew(a *cli.App) *cobra.Command {
 	var from, out string
 	cmd := &cobra.Command{
 		Use:   "new [ID]",
-		Short: "Write a workflow file to start from",
+		Short: "Create a workflow file to edit",
 		Long:  newLong,
 		Example: "  waybill workflows new team.release\n" +
 			"  waybill workflows new team.checklist --from wr.change_checklist -o checklist.yaml",
 		Args: cli.AtMost("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			// Both would write to stdout.
+			// The workflow and the document cannot both be printed on stdout.
 			if out == "-" && a.Flags.JSON {
-				return cli.UsageFault(cmd, "-o - writes the workflow to stdout, and --json an answer about it").
-					Suggest("Leave out --json, or name a file with -o.")
+				return cli.UsageFault(cmd, "-o - and --json cannot be combined: both write to stdout").
+					Suggest("Omit --json, or give a file with -o.")
 			}
+			// Only a copy has a default id.
 			if len(args) == 0 {
 				if from == "" {
 					return cli.UsageFault(cmd, "'%s' needs ID", cmd.CommandPath()).
-						Suggest("For a copy under a name of its own: --from FILE|ID.")
+						Suggest("Give an ID, or copy a workflow with --from FILE|ID.")
 				}
 				return writeWorkflow(cmd.Context(), a, "", from, out)
 			}
@@ -61,31 +62,32 @@ func newNew(a *cli.App) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&from, "from", "", "copy `FILE|ID` instead of writing the starter")
-	f.StringVarP(&out, "output", "o", "", "write to `FILE`; - is stdout")
+	f.StringVar(&from, "from", "", "copy `FILE|ID` instead of the starter workflow")
+	f.StringVarP(&out, "output", "o", "", "create `FILE`; - is stdout (default: in .waybill/workflows)")
 	return cmd
 }
 
-// lastPart is the part of an id after the last dot, for use in a suggestion.
+// lastPart returns the part of an id after the last dot.
 func lastPart(id string) string {
 	return id[strings.LastIndexByte(id, '.')+1:]
 }
 
-// writeWorkflow makes the text, checks that it could be run where it goes, and
-// writes it. Without out it goes to the folder of the project, where it is
-// found by its id; elsewhere it is named by its path.
+// writeWorkflow creates the text of the workflow, validates it as a project workflow, and
+// writes it. Without out it goes to .waybill/workflows, where it is found by its id; a file
+// elsewhere is used by its path.
 //
-// A copy of a workflow that does not validate is refused, with the command that
-// names its problems.
+// A copy of an invalid workflow is WORKFLOW_INVALID; the suggestion is the command that lists
+// the problems.
 func writeWorkflow(ctx context.Context, a *cli.App, id, from, out string) error {
-	// The starter is JSON, since every editor can check it with the schema.
-	data, ending := source.Starter(id, titleOf(id)), ".json"
+	// The starter is JSON, since every editor can validate it with the schema.
+	data, extension := source.Starter(id, titleOf(id)), ".json"
+	// References of a copy are resolved in the library of its source.
 	with, err := a.Library(ctx, from)
 	if err != nil {
 		return err
 	}
 	if from != "" {
-		// A copy keeps the language of its source.
+		// A copy keeps the format of its source.
 		e, err := copied(ctx, a, from)
 		if err != nil {
 			return err
@@ -97,9 +99,9 @@ func writeWorkflow(ctx context.Context, a *cli.App, id, from, out string) error 
 			return fault.Wrap(err, fault.WorkflowInvalid, "%s cannot be copied: %s", from, err).
 				Suggest("Correct it first: 'waybill workflows validate %s'.", from)
 		}
-		ending = endingOf(e)
+		extension = extensionOf(e)
 	}
-	// What could not be run is not written.
+	// An invalid workflow is not written.
 	if err := catalog.Read(catalog.File{Kind: source.SourceProject, Ref: "the new file", Data: data}, with).
 		Usable(); err != nil {
 		return err
@@ -107,11 +109,11 @@ func writeWorkflow(ctx context.Context, a *cli.App, id, from, out string) error 
 	if out == "-" {
 		return a.Write(data)
 	}
-	// How the new workflow is named by 'run'.
+	// The argument of 'run' for the new workflow.
 	runnable := out
 	if out == "" {
-		runnable = id // it is found by its id there
-		out = filepath.Join(".waybill", "workflows", id+ending)
+		runnable = id // workflows in this directory are found by id
+		out = filepath.Join(".waybill", "workflows", id+extension)
 	}
 	if err := writeNew(out, data); err != nil {
 		return err
@@ -119,14 +121,14 @@ func writeWorkflow(ctx context.Context, a *cli.App, id, from, out string) error 
 	return a.Answer("workflow_file", document.WorkflowFile{WorkflowID: id, File: filepath.ToSlash(out)},
 		func(p *page.Page) {
 			p.Line("%s %s", p.Good("✓"), page.Clean(out))
-			p.Line("Change it, and check it with: %s", a.Command("workflows", "validate", out))
+			p.Line("Edit it, and validate it with: %s", a.Command("workflows", "validate", out))
 			p.Line("Run it with: %s", a.Command("run", runnable))
 		})
 }
 
-// copied is the workflow to copy. A file that is invalid only because its id is
-// reserved for bundled workflows can be copied all the same: the copy gets
-// another id. All other problems would be copied with it, and are an error.
+// copied returns the workflow to copy. A file that is invalid only because its id is reserved
+// for bundled workflows can be copied, since the copy gets another id. Other problems would be
+// copied too and are WORKFLOW_INVALID.
 func copied(ctx context.Context, a *cli.App, from string) (catalog.Entry, error) {
 	e, err := a.AnyWorkflow(ctx, from)
 	if err != nil || e.Valid() {
@@ -138,17 +140,17 @@ func copied(ctx context.Context, a *cli.App, from string) (catalog.Entry, error)
 	return e, e.Usable()
 }
 
-// endingOf is the ending of a copy: that of the file, and .yaml for a bundled
-// one, whose ref has none.
-func endingOf(e catalog.Entry) string {
-	ending := strings.ToLower(filepath.Ext(e.Ref))
-	if !cli.IsFile("x" + ending) {
+// extensionOf returns the file extension of a copy: that of the source file, or .yaml for a
+// bundled workflow, whose ref has none.
+func extensionOf(e catalog.Entry) string {
+	extension := strings.ToLower(filepath.Ext(e.Ref))
+	if !cli.IsFile("x" + extension) {
 		return ".yaml"
 	}
-	return ending
+	return extension
 }
 
-// titleOf makes a name for people of an id: "team.fix-bugs" is "Fix bugs".
+// titleOf returns a name for people for an id: "Fix bugs" for "team.fix-bugs".
 func titleOf(id string) string {
 	words := strings.Fields(strings.NewReplacer("_", " ", "-", " ").Replace(lastPart(id)))
 	text := strings.Join(words, " ")
@@ -158,20 +160,21 @@ func titleOf(id string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// writeNew writes a file that does not exist yet, with its folders. A file that
-// exists is refused by the system itself, so that no other process can be in
-// between. The file has the mode that the user's umask gives.
+// writeNew creates a file and its directories. The system call fails if the file exists
+// (O_EXCL), so that a file created concurrently is not overwritten; the error is then
+// VALIDATION_ERROR. Other errors are STORE_IO. The file gets the mode of the user's umask.
 func writeNew(name string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		return fault.Wrap(err, fault.StoreIO, "%s cannot be made: %v", filepath.Dir(name), cli.PlainCause(err)).
-			Suggest("Name another file with -o.")
+		return fault.Wrap(err, fault.StoreIO, "%s cannot be created: %v", filepath.Dir(name), cli.PlainCause(err)).
+			Suggest("Give another file with -o.")
 	}
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if errors.Is(err, fs.ErrExist) {
-		return fault.New(fault.ValidationError, "%s is there already", name).
-			Suggest("Name another file with -o, or take that one away.")
+		return fault.New(fault.ValidationError, "%s already exists", name).
+			Suggest("Give another file with -o, or remove the existing one.")
 	}
 	if err == nil {
+		// Close may report a failed write, so its error counts too.
 		_, err = file.Write(data)
 		if closeErr := file.Close(); err == nil {
 			err = closeErr
@@ -179,7 +182,7 @@ func writeNew(name string, data []byte) error {
 	}
 	if err != nil {
 		return fault.Wrap(err, fault.StoreIO, "%s cannot be written: %v", name, cli.PlainCause(err)).
-			Suggest("Name a file that you may write.")
+			Suggest("Give the path of a writable file.")
 	}
 	return nil
 }

@@ -20,21 +20,21 @@ import (
 )
 
 // trustLong is what 'waybill trust --help' prints above the usage.
-const trustLong = `Allow 'waybill run' to carry out the commands of a workflow, exactly as it is now: when
-the file changes, trust is asked for again. All commands are shown first.
+const trustLong = `Allow 'waybill run' to run the commands of the present version of a workflow. All
+commands are shown first. A changed file is a new version and must be trusted again.
 
-Trusting is a person's decision. At a terminal you are asked; without one nothing is
-trusted unless --yes is given, and what is recorded then says that no person was at a
-terminal. Trust is kept per store, by the workflow's hash.`
+At a terminal you are asked. Without a terminal --yes is required, and the record then
+names an agent instead of a person. Trust is stored per store and workflow hash. No
+command is run. --list lists what is trusted, --revoke removes trust.`
 
-// trustInput is what the flags of trust say. list goes with no argument, and
-// revoke not with yes.
+// trustInput holds the flags of trust. list cannot be combined with an argument or another
+// flag, and revoke not with yes.
 type trustInput struct{ yes, revoke, list bool }
 
-// NewTrust makes the command "trust". It records for a store that the commands
-// of one version of a workflow may run; any change of the file is another
-// version. Without a terminal --yes is needed, and the record says that no
-// person was at one. --list and --revoke show and remove such records.
+// NewTrust returns the command "trust". It records in a store that the commands of one version
+// of a workflow may run; any change of the file is another version
+// (docs/design.md#commands-and-trust). Without a terminal --yes is required, and the record
+// names an agent. --list and --revoke show and remove such records.
 func NewTrust(a *cli.App) *cobra.Command {
 	var in trustInput
 	cmd := &cobra.Command{
@@ -48,9 +48,9 @@ func NewTrust(a *cli.App) *cobra.Command {
   waybill trust --revoke wr.demo`,
 		Args: cli.AtMost("FILE, ID or HASH"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			// One thing at a time: list, revoke, or trust.
+			// Exactly one of list, revoke and trust.
 			if (len(args) == 0) != in.list || in.list && (in.yes || in.revoke) || in.revoke && in.yes {
-				return cli.UsageFault(cmd, "'%s' wants one workflow, with --yes or --revoke, or --list alone",
+				return cli.UsageFault(cmd, "'%s' needs one workflow, with --yes or --revoke, or --list alone",
 					cmd.CommandPath())
 			}
 			o, err := a.Open(cmd.Context())
@@ -64,6 +64,8 @@ func NewTrust(a *cli.App) *cobra.Command {
 			if in.revoke {
 				return revokeTrust(cmd.Context(), a, o, args[0])
 			}
+			// The workflow is resolved before the question, so that exactly the shown
+			// version is trusted.
 			w, err := trustable(cmd.Context(), a, o, args[0])
 			if err != nil {
 				return err
@@ -72,19 +74,19 @@ func NewTrust(a *cli.App) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&in.yes, "yes", false, "agree without being asked")
+	f.BoolVar(&in.yes, "yes", false, "trust the commands without asking")
 	f.BoolVar(&in.revoke, "revoke", false,
-		"take trust back: of a FILE as it is now, of every version of an ID, or of a HASH")
-	f.BoolVar(&in.list, "list", false, "list what is trusted, and who agreed")
+		"remove trust: of the present version of a FILE, of all versions of an ID, or of a HASH")
+	f.BoolVar(&in.list, "list", false, "list the trusted workflows and who trusted them")
 	return cmd
 }
 
-// trustable finds what FILE|ID|HASH names. A hash must be that of a workflow
-// that a run of the store is pinned to: its commands could not be shown
-// otherwise. An id or file that does not validate is an error, since nothing
-// could run it.
+// trustable returns the workflow that FILE|ID|HASH names. A hash must be that of a workflow
+// that a run of the store is pinned to, since the commands are read from there; otherwise the
+// error is WORKFLOW_NOT_FOUND. An invalid workflow is WORKFLOW_INVALID, since it cannot be
+// run.
 func trustable(ctx context.Context, a *cli.App, o *cli.Store, ref string) (compile.Compiled, error) {
-	// A hash is spelled like nothing else.
+	// Neither ids nor file names have the form of a hash.
 	hash, err := canon.ParseDigest(ref)
 	if err != nil {
 		e, err := a.Workflow(ctx, ref)
@@ -93,20 +95,20 @@ func trustable(ctx context.Context, a *cli.App, o *cli.Store, ref string) (compi
 	w, err := o.Pinned(ctx, hash)
 	if err != nil {
 		return w, fault.Wrap(err, fault.WorkflowNotFound, "no run of this store is pinned to %s", hash).
-			Suggest("Name the workflow's file or id instead.")
+			Suggest("Give the file or id of the workflow instead.")
 	}
 	return w, nil
 }
 
-// giveTrust shows what would run, asks, and records the agreement. For a
-// version that is trusted already nothing is asked, and the record that there
-// is counts; a workflow without commands needs none.
+// giveTrust shows the commands, asks, and records trust. For a version that is already trusted
+// it asks nothing and keeps the existing record; for a workflow without commands it records
+// nothing.
 //
-// The actor of the record is that of the call: with --yes and without a
-// terminal it is an agent, which a reader of the list can see.
+// The actor of the record is that of the call: with --yes and without a terminal it is an
+// agent, which 'trust --list' shows.
 func giveTrust(ctx context.Context, a *cli.App, o *cli.Store, w compile.Compiled, yes bool) error {
 	doc := document.Trust{WorkflowID: w.WorkflowID, WorkflowHash: w.Hash(), Commands: catalog.Commands(w)}
-	// A version that was agreed to before needs no question.
+	// A version that is already trusted needs no question.
 	list, err := o.Trusted(ctx)
 	if err != nil {
 		return err
@@ -117,6 +119,7 @@ func giveTrust(ctx context.Context, a *cli.App, o *cli.Store, w compile.Compiled
 			return err
 		}
 	}
+	// Recording trust again keeps the existing entry.
 	if len(doc.Commands) > 0 {
 		entry, err := o.Trust(ctx, a.Caller(), w)
 		if err != nil {
@@ -128,9 +131,9 @@ func giveTrust(ctx context.Context, a *cli.App, o *cli.Store, w compile.Compiled
 	return a.Answer("trust", doc, func(p *page.Page) {
 		switch {
 		case len(doc.Commands) == 0:
-			p.Line("%s has no commands: there is nothing to trust.", page.Clean(w.WorkflowID))
+			p.Line("%s has no commands: nothing needs to be trusted.", page.Clean(w.WorkflowID))
 		case already:
-			p.Line("%s is trusted already, since %s.", page.Clean(w.WorkflowID),
+			p.Line("%s is already trusted, since %s.", page.Clean(w.WorkflowID),
 				page.ClockTime(doc.Entry.AtMs, "2 Jan 2006 15:04"))
 		default:
 			p.Line("%s %s is trusted: %s may run.", p.Good("✓"), page.Clean(w.WorkflowID),
@@ -139,14 +142,14 @@ func giveTrust(ctx context.Context, a *cli.App, o *cli.Store, w compile.Compiled
 	})
 }
 
-// askTrust shows the commands on stderr and waits for a yes. Without a
-// terminal, or with --json, nothing is asked and the answer is
-// WORKFLOW_UNTRUSTED. The commands are shown in any case, but for --json, where
-// they are in the document of 'workflows inspect'. nil: the person agreed.
+// askTrust shows the commands on stderr and asks. nil means that the person agreed; every other
+// answer is WORKFLOW_UNTRUSTED. Without a terminal, or with --json, nothing is asked and the
+// error is the same. With --json the commands are not printed; they are in the document of
+// 'workflows inspect'.
 func askTrust(a *cli.App, w compile.Compiled, commands []catalog.Command) error {
 	p := a.NewPage(a.Err)
 	showCommands(p, w, commands)
-	// With --json a program reads the answer, even where a terminal is near.
+	// With --json a program parses the answer, even if stdin is a terminal.
 	asked := a.IsTerminal(a.In) && !a.Flags.JSON
 	if asked {
 		p.WriteString("Trust them? [y/N] ")
@@ -154,11 +157,11 @@ func askTrust(a *cli.App, w compile.Compiled, commands []catalog.Command) error 
 	if asked || !a.Flags.JSON {
 		_, _ = a.Err.Write(p.Bytes())
 	}
-	// The same code whether a person refused or none was there.
-	untrusted := fault.New(fault.WorkflowUntrusted, "nobody has agreed to the commands of %s", w.WorkflowID).
+	// The code is the same for a refusal and without a person.
+	untrusted := fault.New(fault.WorkflowUntrusted, "the commands of %s are not trusted", w.WorkflowID).
 		With("workflowHash", w.Hash().String())
 	if !asked {
-		return untrusted.Suggest("Read them, then run this at a terminal, or say --yes.")
+		return untrusted.Suggest("Read the commands, then run this at a terminal, or add --yes.")
 	}
 	line, err := bufio.NewReader(a.In).ReadString('\n')
 	if answer := strings.ToLower(strings.TrimSpace(line)); err != nil || answer != "y" && answer != "yes" {
@@ -167,9 +170,9 @@ func askTrust(a *cli.App, w compile.Compiled, commands []catalog.Command) error 
 	return nil
 }
 
-// showCommands prints what trusting a workflow allows. Nothing of a command is
-// cut or hidden: its folder and environment can change what a harmless program
-// does. Words are quoted as for a shell, though none is used.
+// showCommands prints the commands that trust would allow. Each is printed in full, with
+// directory and environment, which can change the effect of a harmless program. Words are
+// quoted as for a shell, although commands run without one.
 func showCommands(p *page.Page, w compile.Compiled, commands []catalog.Command) {
 	p.Line("%s (%s) would run %s:", p.Bold(page.Clean(w.Name)), page.Clean(w.WorkflowID),
 		page.Plural(len(commands), "command"))

@@ -8,9 +8,8 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 )
 
-// listTrust prints the document "trusted": every version that is trusted, how
-// many commands it may run, who agreed and when. The store is not changed, and
-// none is made.
+// listTrust prints the document "trusted": each trusted version of a workflow, the number of
+// its commands, who trusted it and when. It only reads.
 func listTrust(ctx context.Context, a *cli.App, o *cli.Store) error {
 	list, err := o.Trusted(ctx)
 	if err != nil {
@@ -23,8 +22,7 @@ func listTrust(ctx context.Context, a *cli.App, o *cli.Store) error {
 		}
 		var rows [][]page.Cell
 		for _, e := range list.Entries {
-			// A name is shown with the kind, since names can be chosen
-			// freely.
+			// The kind is shown with the name, since callers choose their names.
 			by := string(e.Actor.Kind)
 			if e.Actor.Ref != "" {
 				by = e.Actor.Ref + " (" + by + ")"
@@ -38,17 +36,18 @@ func listTrust(ctx context.Context, a *cli.App, o *cli.Store) error {
 	})
 }
 
-// revokeTrust removes trust and prints what remains. ref is a file, whose
-// present version is meant, an id, which means every version, or a hash. Where
-// nothing was trusted, nothing is changed and that is no error.
+// revokeTrust removes trust and prints the remaining entries. ref is a file (its present
+// version), an id (all versions), or a hash. If nothing was trusted, it changes nothing and is
+// not an error.
 //
-// Each version is removed and recorded by itself, so that the audit log names
-// all of them.
+// Each version is removed by a separate call, so that the audit log contains one entry per
+// version.
 func revokeTrust(ctx context.Context, a *cli.App, o *cli.Store, ref string) error {
 	list, err := o.Trusted(ctx)
 	if err != nil {
 		return err
 	}
+	// For an id, hash stays zero and matches no entry.
 	hash, err := canon.ParseDigest(ref)
 	if err != nil && cli.IsFile(ref) {
 		w, err := a.Workflow(ctx, ref)
@@ -57,8 +56,8 @@ func revokeTrust(ctx context.Context, a *cli.App, o *cli.Store, ref string) erro
 		}
 		hash = w.Compiled.Hash()
 	}
-	// An id means all of its versions.
-	gone := 0
+	// An id selects all of its versions.
+	removed := 0
 	for _, e := range list.Entries {
 		if e.WorkflowHash != hash && e.WorkflowID != ref {
 			continue
@@ -67,13 +66,13 @@ func revokeTrust(ctx context.Context, a *cli.App, o *cli.Store, ref string) erro
 			return err
 		}
 		list = list.Without(e.WorkflowHash)
-		gone++
+		removed++
 	}
 	return a.Answer("trusted", list, func(p *page.Page) {
-		if gone == 0 {
+		if removed == 0 {
 			p.Line("%s was not trusted.", page.Clean(ref))
 		} else {
-			p.Line("%s of %s: not trusted any more.", page.Plural(gone, "version"), page.Clean(ref))
+			p.Line("%s of %s: no longer trusted.", page.Plural(removed, "version"), page.Clean(ref))
 		}
 	})
 }

@@ -16,36 +16,36 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// sourceKind reads a value of --source-kind; "" means the kind that the file
-// has by its place. ok is false for a word that is no kind.
+// sourceKind parses a value of --source-kind. "" is the kind that follows from the location of
+// the file. ok is false for an unknown kind.
 func sourceKind(word string) (source.SourceKind, bool) {
 	kinds := []source.SourceKind{"", source.SourceBundled, source.SourceInstalled, source.SourceUser,
 		source.SourceProject, source.SourceRemote, source.SourcePlugin}
 	return source.SourceKind(word), slices.Contains(kinds, source.SourceKind(word))
 }
 
-// noSuchSourceKind is the error for a value of --source-kind that is none.
+// noSuchSourceKind returns the USAGE_ERROR for an unknown value of --source-kind.
 func noSuchSourceKind(cmd *cobra.Command, kind string) error {
-	return cli.UsageFault(cmd, "there is no source kind %q", kind).
+	return cli.UsageFault(cmd, "unknown source kind %q", kind).
 		Suggest("Use bundled, installed, user, project, remote or plugin.")
 }
 
-// newValidate makes "workflows validate". The answer lists every problem at
-// once; errors end with exit status 2, warnings alone with 0. The document is
-// the same in both cases, so that editors can show it.
+// newValidate returns "workflows validate". The answer lists all problems. Errors end with exit
+// status 2, warnings alone with 0. The document is "validation" in both cases, so that editors
+// can display it.
 func newValidate(a *cli.App) *cobra.Command {
 	var kind string
 	cmd := &cobra.Command{
 		Use:   "validate FILE|ID",
-		Short: "Check a workflow and name every problem",
-		Long: `Check a workflow file and list everything that is wrong with it at once: where, what,
-and what to write instead. Exit status 0 means that it can be run, 2 that it cannot.
-Warnings alone do not fail.`,
+		Short: "Validate a workflow and list all problems",
+		Long: `Validate a workflow and list all its problems, each with place, message and correction.
+Exit status 0: the workflow can be run; 2: it cannot. Warnings do not change the exit
+status. Nothing is written.`,
 		Example: "  waybill workflows validate ./release.yaml\n" +
 			"  waybill workflows validate ./release.yaml --json | jq .data.problems",
 		Args: cli.Exactly("FILE or ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			// The kind decides which ids and features are allowed.
+			// The source kind determines which ids and features are allowed.
 			as, ok := sourceKind(kind)
 			if !ok {
 				return noSuchSourceKind(cmd, kind)
@@ -64,14 +64,14 @@ Warnings alone do not fail.`,
 		},
 	}
 	cmd.Flags().StringVar(&kind, "source-kind", "",
-		"judge the file as one from `KIND`: bundled, installed, user, project, remote or plugin")
+		"validate by the rules of `KIND`: bundled, installed, user, project, remote or plugin")
 	return cmd
 }
 
-// checkSource finds a workflow, valid or not, and checks it as one of a kind:
-// some ids and features are reserved for kinds. Without a kind, or for the kind
-// that it has, the entry of the catalog is returned. The library is that of the
-// file's own folder in both cases.
+// checkSource returns a workflow, valid or not, validated by the rules of a source kind: some
+// ids and features are reserved for certain kinds. Without a kind, or for the actual kind, it
+// returns the entry of the catalog. In both cases references are resolved in the library of
+// the file's own directory.
 func checkSource(ctx context.Context, a *cli.App, ref string, as source.SourceKind) (catalog.Entry, error) {
 	e, err := a.AnyWorkflow(ctx, ref)
 	if err != nil || as == "" || as == e.Kind || e.Data == nil {
@@ -84,10 +84,10 @@ func checkSource(ctx context.Context, a *cli.App, ref string, as source.SourceKi
 	return catalog.Read(catalog.File{Kind: as, Ref: e.Ref, Data: e.Data}, with), nil
 }
 
-// showValidation prints the problems in the order of the file, each with its
-// line, place and fix, and then the sums. The name is the one that was typed,
-// so that the last line can be read alone.
+// showValidation prints the problems in the order of the file, each with its line, pointer and
+// correction, and a last line with the totals. name is the argument as typed.
 func showValidation(p *page.Page, name string, e catalog.Entry) {
+	// Severity is the only difference between errors and warnings in the output.
 	errs, warns := 0, 0
 	for _, f := range e.Problems {
 		word := p.Warn("warning")

@@ -1,9 +1,9 @@
-// Package workflows holds the commands about workflow files: list, inspect,
-// validate, compile and new, and trust, which records that the commands of one
-// version may run. It runs none of them.
+// Package workflows implements the commands about workflow files: list, inspect, validate,
+// compile and new, and trust, which records that the commands of one version may run. It runs
+// no workflow and no command.
 //
-// A workflow is named by FILE or ID. Which of the two a name is follows from
-// its spelling, and never from the files that exist.
+// A workflow is named by FILE or ID. cli.IsFile distinguishes the two by their spelling and
+// independent of the files that exist.
 package workflows
 
 import (
@@ -15,20 +15,19 @@ import (
 // long is what 'waybill workflows --help' prints above the usage.
 const long = `A workflow is a file of steps, in JSON or YAML. Waybill finds workflows
 
-  bundled    in the binary; their ids begin with wr.
-  installed  in the store, brought by proposals that were applied
+  bundled    in the binary; their ids start with wr.
+  installed  in the store, installed by applied proposals
   user       in $XDG_CONFIG_HOME/waybill/workflows (~/.config/waybill/workflows)
   project    in .waybill/workflows and .workrail/workflows, from the working directory
              up to the root of its repository
 
-and in any file that you name. No place hides another: two files with one id are an
-error that names both.`
+and in any file given by its path. No source overrides another: two files with the same
+id are an error that names both.`
 
-// New makes the command "workflows" with its subcommands. Only new and compile
-// write a file, and none of them touches the store but to read what is
-// installed.
+// New returns the command "workflows" with its subcommands. Only new and compile write a file.
+// The store is only read, for installed workflows.
 func New(a *cli.App) *cobra.Command {
-	return cli.NewGroup("workflows", cli.GroupLook, "List, check, write and look into workflows", long,
+	return cli.NewGroup("workflows", cli.GroupLook, "List, inspect, validate and create workflows", long,
 		newList(a), newInspect(a), newValidate(a),
 		newCompile(a), newNew(a))
 }

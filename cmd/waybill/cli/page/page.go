@@ -48,7 +48,7 @@ func (p *Page) Line(format string, args ...any) {
 	p.WriteByte('\n')
 }
 
-// HelpWidth is the maximum width of help texts, in columns; a test checks it.
+// HelpWidth is the width, in columns, to which generated help text is wrapped.
 const HelpWidth = 88
 
 const (

@@ -48,6 +48,7 @@ func SignalWords(p *page.Page, s feedback.Signal) string {
 		}
 		return sign + " " + word
 	}
+	// Label and kind come from the stored annotation; only the label is free text.
 	switch s.Kind {
 	case feedback.RatingKind:
 		if p.Width == 0 {
@@ -82,6 +83,7 @@ func SignalPaint(p *page.Page, s feedback.Signal) func(string) string {
 // the title of the step at the node of the target, "" if unknown.
 func AboutWords(t feedback.RunTarget, step string) string {
 	at := ""
+	// The step is named by its title, a node on another path by its short id.
 	switch {
 	case step != "":
 		at = "“" + page.Clean(step) + "”"
@@ -132,6 +134,7 @@ func SureWords(confidence *float64) string {
 // terminal the correction has a bar at its left; otherwise each text is labelled.
 func Remarks(p *page.Page, lead string, signal feedback.Signal, note string, paint func(string) string) {
 	if p.Width == 0 {
+		// An agent may read this output, so the texts are marked as untrusted.
 		if signal.Correction != "" {
 			p.Text(lead+"correction: ", untrusted(signal.Correction))
 		}

@@ -25,6 +25,7 @@ func StepRow(p *page.Page, n int, s engine.StepRow, closed bool) {
 	case engine.StepSkipped:
 		mark, title = p.Dim("–"), title+" (skipped)"
 	}
+	// A key that does not parse was written by a newer version; its rounds are omitted.
 	if loops, _, err := snapshot.ParseKey(s.StepInstanceKey); err == nil && len(loops) > 0 {
 		var rounds []string
 		for _, l := range loops {
@@ -32,6 +33,7 @@ func StepRow(p *page.Page, n int, s engine.StepRow, closed bool) {
 		}
 		title += "  (round " + strings.Join(rounds, ".") + ")"
 	}
+	// The first attempt is the normal case and is not mentioned.
 	if s.Attempts > 1 {
 		title += "  (" + page.Itoa(s.Attempts) + " attempts)"
 	}

@@ -34,6 +34,7 @@ func Moment(p *page.Page, day string, m projections.Moment) string {
 		}
 		at = page.ClockTime(m.AtMs, time.TimeOnly)
 	}
+	// Entries about the internal work of the engine are less important to a reader.
 	if m.Working {
 		paint = p.Dim
 	}

@@ -27,6 +27,7 @@ func Verification(p *page.Page, v engine.Verification) {
 			p.Text("      ", strings.TrimPrefix(f.Message, f.Path+": "))
 		}
 	}
+	// Healthy sessions without findings contribute to the totals only.
 	for _, s := range v.Sessions {
 		events += s.Events
 		if len(s.Findings) > 0 || s.Health != manifest.Healthy {
@@ -45,6 +46,7 @@ func Verification(p *page.Page, v engine.Verification) {
 		p.Line("The store")
 		writeFindings(v.Findings)
 	}
+	// Warnings alone do not make a verification fail; v.OK stays true.
 	sum := page.Plural(len(v.Sessions), "session") + " and " + page.Plural(int(events), "event") + " checked: "
 	switch {
 	case !v.OK:

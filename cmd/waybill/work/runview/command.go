@@ -9,9 +9,8 @@ import (
 	"github.com/waybill/waybill/infra/terminal"
 )
 
-// TryBegan shows the command line of a try and starts the spinner, which shows
-// the time and the line that the command has not ended yet. A quiet view shows
-// only the spinner, with the step that it belongs to.
+// TryBegan shows the command line of a try and starts the spinner, which shows the elapsed time
+// and the last, incomplete line of output. A quiet view shows only the spinner, with the step.
 func (v *View) TryBegan(t perform.TryView) {
 	v.output.begin()
 	if !v.opts.Quiet {
@@ -20,19 +19,18 @@ func (v *View) TryBegan(t perform.TryView) {
 			v.print(indent, v.styles.Dim(fmt.Sprintf("$ try %d of %d", t.Try, t.Of)))
 		}
 	}
-	// A quiet view has printed nothing so far, so its spinner names the step.
-	// The time is the view's own; what is recorded is measured by the
-	// performer.
-	began, place := time.Now(), ""
+	// A quiet view has printed no heading, so its spinner names the step. The elapsed time is
+	// only for display; the performer measures the recorded duration.
+	began, step := time.Now(), ""
 	if v.opts.Quiet {
-		place = fmt.Sprintf(" [%d/%d] %s", v.step.At, v.step.Of, clean(v.step.Title))
+		step = fmt.Sprintf(" [%d/%d] %s", v.step.At, v.step.Of, clean(v.step.Title))
 	}
 	v.screen.Spin(func(frame int) string {
-		if v.leaving.Load() {
-			return "  " + v.styles.Warn("stopping the command; Ctrl-C again leaves at once")
+		if v.stopping.Load() {
+			return "  " + v.styles.Warn("stopping the command; Ctrl-C again exits immediately")
 		}
 		line := "  " + v.styles.Accent(terminal.Frames[frame%len(terminal.Frames)]) +
-			" " + v.styles.Dim(Duration(time.Since(began).Truncate(time.Second))+place)
+			" " + v.styles.Dim(Duration(time.Since(began).Truncate(time.Second))+step)
 		if partial := v.output.partial.Load(); partial != nil && *partial != "" {
 			line += " " + *partial
 		}
@@ -40,22 +38,21 @@ func (v *View) TryBegan(t perform.TryView) {
 	})
 }
 
-// commandLinesMax is how many lines of a command line are shown while it runs:
-// enough to recognize it, also where it has a script in it. The question for
-// trust shows all of it.
+// commandLinesMax bounds the lines of a command line that are shown while it runs, enough to
+// recognize it. The question for trust shows all of it.
 const commandLinesMax = 2
 
-// commandLine shows the command once for each step; further tries are shown by
-// their number.
+// commandLine shows the command once per step; further tries are shown by number.
 func (v *View) commandLine(argv []string, cwd string) {
-	if v.named {
+	if v.commandShown {
 		return
 	}
-	v.named = true
+	v.commandShown = true
 	line := command.Line(argv)
 	if cwd != "" {
 		line += " (in " + command.Word(cwd) + ")"
 	}
+	// The columns for the sign and the ellipsis are reserved.
 	lines := v.folded(line, indent+4)
 	if len(lines) > commandLinesMax {
 		lines = append(lines[:commandLinesMax-1], lines[commandLinesMax-1]+" …")
@@ -65,14 +62,14 @@ func (v *View) commandLine(argv []string, cwd string) {
 	}
 }
 
-// TryEnded shows why a try failed and when the next one begins; a success is
-// shown with the step. The output is above already, but for a quiet view, which
-// prints the end of it for the last try.
+// TryEnded shows why a try failed and when the next one starts; StepEnded shows a success. A
+// quiet view prints nothing but the last try, with the end of its output.
 func (v *View) TryEnded(t perform.TryEnd) {
+	// The spinner must be gone before the incomplete last line is printed.
 	v.screen.Still()
 	v.output.end()
 	v.output.last = t.CommandOutcome
-	// The step shows its success.
+	// StepEnded shows a success.
 	if t.OK() {
 		return
 	}
@@ -83,7 +80,7 @@ func (v *View) TryEnded(t perform.TryEnd) {
 	if v.opts.Quiet && !t.Last {
 		return
 	}
-	// A command that could not be started has a reason, others an exit status.
+	// Failure is set if the command could not be started; otherwise there is an exit status.
 	text := t.Failure
 	if text == "" {
 		text = fmt.Sprintf("exit status %d after %s", t.ExitStatus,
@@ -98,5 +95,5 @@ func (v *View) TryEnded(t perform.TryEnd) {
 	v.mark(v.styles.Bad("✗"), clean(text))
 }
 
-// failedTry reports that the last command of the step failed.
+// failedTry reports whether the last command of the step failed.
 func (v *View) failedTry() bool { return !v.output.last.OK() }

@@ -8,48 +8,48 @@ import (
 	"github.com/waybill/waybill/infra/terminal"
 )
 
-// wrapMin is the width below which text is not wrapped further: the terminal
-// may break it.
+// wrapMin is the width in columns below which text is not wrapped further; the terminal breaks
+// longer lines.
 const wrapMin = 10
 
-// indent is how far what belongs to a step is set in from its heading.
+// indent is the indentation, in columns, of the lines below the heading of a step.
 const indent = 2
 
-// clean makes text from outside safe to print on a terminal.
+// clean makes text from an untrusted source safe to print on a terminal.
 func clean(text string) string { return terminal.Clean(text) }
 
-// print writes one line, set in by so many columns. A spinner is moved out of
-// the way.
+// print writes one line, indented by `in` columns. A running spinner is redrawn below it.
 func (v *View) print(in int, line string) {
-	v.set = false
+	v.gapDone = false
 	v.screen.Print(strings.Repeat(" ", in) + line + "\n")
 }
 
-// gap writes one empty line before a part, unless there is one already: which
-// parts are shown depends on the step, so each of them asks.
+// gap writes one empty line unless the last line is empty already. Which parts are shown
+// depends on the step, so each part calls it.
 func (v *View) gap() {
-	if !v.set {
+	if !v.gapDone {
 		v.screen.Print("\n")
-		v.set = true
+		v.gapDone = true
 	}
 }
 
-// wrapped breaks text at blanks so that it fits behind so many columns; a view
-// that has no width does not.
+// wrapped wraps text at spaces to the width of the screen less `in` columns. Without a width it
+// returns the text unchanged.
 func (v *View) wrapped(text string, in int) string {
+	// The width is read for each text, since the window may be resized.
 	if width := v.screen.Width(); width > 0 {
 		return terminal.Wrap(text, max(width-in, wrapMin))
 	}
 	return text
 }
 
-// folded is the text as lines that fit behind so many columns; line breaks in
-// it count as blanks.
+// folded returns text as lines that fit the screen less `in` columns. Line breaks in the text
+// become spaces.
 func (v *View) folded(text string, in int) []string {
 	return strings.Split(v.wrapped(strings.ReplaceAll(text, "\n", " "), in), "\n")
 }
 
-// mark writes text behind a sign, with its further lines below the first.
+// mark writes text after a sign, with its further lines aligned below the first.
 func (v *View) mark(sign, text string) {
 	for i, line := range v.folded(text, indent+2) {
 		if i == 0 {
@@ -60,7 +60,7 @@ func (v *View) mark(sign, text string) {
 	}
 }
 
-// count is a number with its noun, with a plain s for more than one.
+// count returns a number with its noun; the plural is formed by appending s.
 func count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -68,8 +68,8 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Duration is a time in at most two units: "350ms", "4.2s", "3m05s", "2h10m".
-// Nothing is rounded up, so that it never shows more than has passed.
+// Duration formats a duration in at most two units: "350ms", "4.2s", "3m05s", "2h10m". It is
+// rounded down.
 func Duration(d time.Duration) string {
 	switch {
 	case d == 0:

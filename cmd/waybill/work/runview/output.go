@@ -9,26 +9,26 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// output prints what a command writes, line by line behind a bar. It is a
-// writer for the process and is called from another goroutine than the view.
+// output prints the output of a command, line by line after a bar. It is the writer for the
+// process and is called from a different goroutine than the view.
 type output struct {
 	view    *View
-	mu      sync.Mutex             // an interrupted command may still be read from
-	rest    []byte                 // a line that has not ended yet
-	partial atomic.Pointer[string] // the same for the spinner, which draws from elsewhere
-	last    ports.CommandOutcome   // of this step's command
+	mu      sync.Mutex             // output of an interrupted command may still arrive
+	rest    []byte                 // the last, incomplete line
+	partial atomic.Pointer[string] // the same as text, for the goroutine of the spinner
+	last    ports.CommandOutcome   // of the last try of the step's command
 }
 
-// lineMax is how many bytes without a line end are kept before they are printed
-// as a line.
+// lineMax bounds an incomplete line, in bytes; a longer one is printed in parts.
 const lineMax = 16 << 10
 
-// Output is the writer for the output of commands. It never returns an error.
+// Output returns the writer for the output of commands. It never returns an error.
 func (v *View) Output() interface{ Write([]byte) (int, error) } { return &v.output }
 
-// Write prints the lines that are complete and keeps the rest. It never fails:
-// a command must not end differently because of the view.
+// Write prints the complete lines and keeps the rest. It never fails: the result of a command
+// must not depend on the view.
 func (o *output) Write(p []byte) (int, error) {
+	// A quiet view prints the recorded output of a failed command later; see replay.
 	if o.view.opts.Quiet {
 		return len(p), nil
 	}
@@ -36,7 +36,7 @@ func (o *output) Write(p []byte) (int, error) {
 	defer o.mu.Unlock()
 	var b strings.Builder
 	o.rest = append(o.rest, p...)
-	// Only what is new can have a line end.
+	// Only the new bytes can contain a line end.
 	from := 0
 	for i := len(o.rest) - len(p); i < len(o.rest); i++ {
 		if o.rest[i] == '\n' || i-from >= lineMax {
@@ -48,6 +48,7 @@ func (o *output) Write(p []byte) (int, error) {
 		}
 	}
 	o.rest = append(o.rest[:0], o.rest[from:]...)
+	// The spinner shows the incomplete line without colors.
 	partial := terminal.OutputLine(string(o.rest), false)
 	o.partial.Store(&partial)
 	if b.Len() > 0 {
@@ -56,13 +57,12 @@ func (o *output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// line adds one line of output behind the bar, folded to the width. Colors are
-// kept, and all else that drives a terminal is removed. Bytes that are no UTF-8
-// are shown as replacement characters.
+// line adds one line of output after the bar, folded to the width. Colors are kept, all other
+// control sequences are removed. Bytes that are not UTF-8 become replacement characters.
 func (o *output) line(b *strings.Builder, text string) {
 	v := o.view
 	bar := strings.Repeat(" ", indent) + v.styles.Dim("│") + " "
-	// The bar takes a part of the width.
+	// Indentation and bar reduce the width.
 	width := v.screen.Width()
 	if width > 0 {
 		width = max(width-indent-2, wrapMin)
@@ -72,7 +72,7 @@ func (o *output) line(b *strings.Builder, text string) {
 	}
 }
 
-// begin forgets what an earlier command left without a line end.
+// begin discards an incomplete line of an earlier command.
 func (o *output) begin() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -80,7 +80,7 @@ func (o *output) begin() {
 	o.partial.Store(nil)
 }
 
-// end prints a last line that has no line end.
+// end prints the last line if it has no line end.
 func (o *output) end() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -93,14 +93,14 @@ func (o *output) end() {
 	o.partial.Store(nil)
 }
 
-// replayLines is how many lines of a failed command's output a quiet view
-// prints, so that the error below stays in sight.
+// replayLines bounds the output of a failed command that a quiet view prints, so that the
+// error below remains visible.
 const replayLines = 20
 
-// replay prints the end of the output that was recorded, for a view that
-// printed none of it while the command ran.
+// replay prints the end of the recorded output, for a quiet view that printed none of it while
+// the command ran.
 func (o *output) replay(out ports.CommandOutcome) {
-	// The end says why it failed; the head is all there is of short outputs.
+	// The tail usually shows why a command failed. Short output is recorded as head only.
 	text := out.OutputTail
 	if text == "" {
 		text = out.OutputHead

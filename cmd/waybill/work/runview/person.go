@@ -11,18 +11,18 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Present reports whether there is a person: one who can type, and see what
-// they are asked. Without one no question may be asked, since the answer would
-// never come.
-func (v *View) Present() bool { return v.here }
+// Present reports whether a person can be asked: input and output are terminals. Otherwise the
+// caller must ask nothing, since no answer would arrive.
+func (v *View) Present() bool { return v.person }
 
-// read shows the prompt sign and takes an answer by take.
+// read prints the prompt sign and reads an answer with take. The end of the input is
+// ports.ErrLeft.
 func (v *View) read(ctx context.Context, sign string, take func(context.Context) (string, error)) (string, error) {
 	v.screen.Print(strings.Repeat(" ", indent) + sign + " ")
-	v.set = false
+	v.gapDone = false
 	text, err := take(ctx)
 	if err != nil {
-		v.screen.Print("\n") // the cursor is behind the sign, or a ^C
+		v.screen.Print("\n") // the cursor is after the sign or an echoed ^C
 	}
 	if err == io.EOF {
 		return "", ports.ErrLeft
@@ -30,11 +30,12 @@ func (v *View) read(ctx context.Context, sign string, take func(context.Context)
 	return text, err
 }
 
-// Notes asks for notes: a line, a pasted text, or whatever the editor saves.
+// Notes asks for notes: a line, a pasted text, or the text that is saved in the editor.
+// Required notes are asked for until they are not empty.
 func (v *View) Notes(ctx context.Context, q ports.NotesQuestion) (string, error) {
 	v.heading()
-	// Enter is the shortest way through a checklist: it acknowledges where nothing has
-	// to be written, and opens the editor where something has to.
+	// Enter is the quickest answer: it acknowledges a step with optional notes, and opens the
+	// editor for required ones.
 	hint := "Notes: a line, e for the editor, Enter for none"
 	if q.Required {
 		hint = "Notes, required: a line, or Enter for the editor"
@@ -49,10 +50,11 @@ func (v *View) Notes(ctx context.Context, q ports.NotesQuestion) (string, error)
 		if err != nil {
 			return "", err
 		}
-		said := strings.TrimSpace(text)
-		if said != "e" && (said != "" || !q.Required) {
-			return said, nil
+		notes := strings.TrimSpace(text)
+		if notes != "e" && (notes != "" || !q.Required) {
+			return notes, nil
 		}
+		// A failed editor is not fatal: the person can still type a line.
 		text, err = v.edit(ctx, q.Draft)
 		switch {
 		case ctx.Err() != nil:
@@ -60,7 +62,7 @@ func (v *View) Notes(ctx context.Context, q ports.NotesQuestion) (string, error)
 		case err != nil:
 			v.mark(v.styles.Bad("✗"), clean(err.Error()))
 		case text == "" && q.Required:
-			v.mark(v.styles.Warn("!"), "Nothing was written.")
+			v.mark(v.styles.Warn("!"), "The notes are empty.")
 		default:
 			v.echo(text)
 			return text, nil
@@ -68,21 +70,21 @@ func (v *View) Notes(ctx context.Context, q ports.NotesQuestion) (string, error)
 	}
 }
 
-// edit lends the terminal to an editor. The prompt goes along, since the editor
-// takes it off the screen.
+// edit opens the draft in an editor. The file contains the prompt of the step below the draft,
+// since the editor covers the screen; a marker line separates the two.
 func (v *View) edit(ctx context.Context, draft string) (string, error) {
 	v.editing.Store(true)
 	defer v.editing.Store(false)
 	s := v.step
 	return v.editor.Edit(ctx, draft,
-		fmt.Sprintf("What stands above this line becomes the notes of step %d of %d, %s\n\n%s",
+		fmt.Sprintf("The text above this line becomes the notes of step %d of %d, %s\n\n%s",
 			s.At, s.Of, clean(s.Title), clean(s.Prompt)))
 }
 
-// echoLines is how much of an edited text is shown again: enough to know it by.
+// echoLines bounds the lines of an edited text that are printed again.
 const echoLines = 5
 
-// echo shows what was written in the editor, which took it off the screen.
+// echo prints the beginning of the text that was written in the editor.
 func (v *View) echo(text string) {
 	lines := strings.Split(v.wrapped(clean(text), indent+2), "\n")
 	for i, line := range lines {
@@ -94,8 +96,9 @@ func (v *View) echo(text string) {
 	}
 }
 
-// Ask asks until there is an answer that fits. Brief choices follow the text,
-// others in a list below it, and each may be named or numbered.
+// Ask asks a question until the answer is valid. Brief choices are shown in the prompt, others
+// in a numbered list. A choice may be given by name or number. An empty answer is accepted only
+// if q.Optional is set.
 func (v *View) Ask(ctx context.Context, q ports.Question) (string, error) {
 	v.heading()
 	brief := q.Brief && len(q.Choices) > 0
@@ -107,9 +110,10 @@ func (v *View) Ask(ctx context.Context, q ports.Question) (string, error) {
 		text += " " + v.styles.Dim("("+clean(q.Key)+")")
 	}
 	v.mark(v.styles.Accent("?"), text)
+	// Answers become part of the context, which is stored unencrypted.
 	if q.Secret {
 		v.mark(v.styles.Warn("!"),
-			"What you type is kept in the run's log as it is. Name a place to find the secret rather than the secret.")
+			"Your answer is stored in the run's log as plain text. Give the location of the secret, not the secret.")
 	}
 	v.lines.Discard()
 	sign := v.styles.Accent("›")
@@ -135,7 +139,7 @@ func (v *View) Ask(ctx context.Context, q ports.Question) (string, error) {
 		}
 		switch {
 		case len(q.Choices) == 0:
-			v.mark(v.styles.Warn("!"), "The step cannot be left without it. Ctrl-C stops here.")
+			v.mark(v.styles.Warn("!"), "An answer is required. Ctrl-C stops here.")
 		case brief:
 			v.mark(v.styles.Warn("!"), "Type "+clean(alternatives(q.Choices))+".")
 		default:
@@ -144,35 +148,35 @@ func (v *View) Ask(ctx context.Context, q ports.Question) (string, error) {
 	}
 }
 
-// chosen finds the choice that was typed: by its name, which goes before its
-// number, and where the choices are words also by its beginning. A beginning
-// that several choices have finds none.
+// chosen returns the choice that was typed: by name, then by number, and for brief choices also
+// in any case and by an unambiguous prefix. ok is false if none matches.
 func chosen(q ports.Question, text string) (string, bool) {
 	if slices.Contains(q.Choices, text) {
 		return text, true
 	}
+	// A choice that is itself a number was found by name above.
 	if n, err := strconv.Atoi(text); err == nil && n >= 1 && n <= len(q.Choices) {
 		return q.Choices[n-1], true
 	}
 	if !q.Brief || text == "" {
 		return "", false
 	}
-	var fits []string
+	var matches []string
 	for _, c := range q.Choices {
 		if strings.EqualFold(c, text) {
 			return c, true
 		}
 		if strings.HasPrefix(strings.ToLower(c), strings.ToLower(text)) {
-			fits = append(fits, c)
+			matches = append(matches, c)
 		}
 	}
-	if len(fits) != 1 {
+	if len(matches) != 1 {
 		return "", false
 	}
-	return fits[0], true
+	return matches[0], true
 }
 
-// alternatives are words with "or" before the last.
+// alternatives joins words for a sentence: "a, b or c".
 func alternatives(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
@@ -180,10 +184,11 @@ func alternatives(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }
 
-// Confirm shows the step, with its command where it has one, and asks for a
-// yes. Everything else is a no. What was typed before the question is dropped.
+// Confirm shows the step and its command, if any, and asks. Only "y" and "yes" confirm. Input
+// that was typed before the question is discarded, so that it cannot answer it.
 func (v *View) Confirm(ctx context.Context, question string) (bool, error) {
 	v.heading()
+	// The person must see the command that the confirmation starts.
 	if len(v.step.Argv) > 0 {
 		v.commandLine(v.step.Argv, v.step.Cwd)
 	}
@@ -192,6 +197,7 @@ func (v *View) Confirm(ctx context.Context, question string) (bool, error) {
 	return yes(text), err
 }
 
+// yes reports whether an answer is "y" or "yes", in any case.
 func yes(text string) bool {
 	return slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(text)))
 }

@@ -7,22 +7,22 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// Summary shows the end of a complete run and the command that shows it. A run
-// that was complete before the call is named as such. A quiet view shows only
-// that.
-func (v *View) Summary(r perform.Report, look string) {
+// Summary prints that a run is complete, its duration, and showCommand, the command line that
+// shows it. For a run that was complete before the call it prints that. A quiet view prints
+// only the latter.
+func (v *View) Summary(r perform.Report, showCommand string) {
 	if r.Already {
-		for _, line := range v.folded("This run is complete already: "+v.opts.Short(r.Run), 0) {
+		for _, line := range v.folded("This run is already complete: "+v.opts.Short(r.Run), 0) {
 			v.print(0, line)
 		}
-		v.look(0, look)
+		v.suggest(0, showCommand)
 		return
 	}
 	if v.opts.Quiet {
 		return
 	}
 	v.gap()
-	// Gaps are no failure, but a person should look at them.
+	// Gaps are not a failure, but a person should check them.
 	sign, end := v.styles.Good("✓"), " is complete"
 	if r.Last.Status == projections.CompleteWithGaps {
 		sign, end = v.styles.Warn("!"), " is complete, with gaps"
@@ -34,23 +34,24 @@ func (v *View) Summary(r perform.Report, look string) {
 		}
 		v.print(2, v.styles.Bold(line))
 	}
+	// Steps and time of this call only, not of earlier calls for the same run.
 	facts := []string{count(r.Performed, "step") + " in " + Duration(time.Duration(r.ElapsedMs)*time.Millisecond),
 		v.opts.Short(r.Run)}
 	for _, line := range v.joined(facts) {
 		v.print(2, v.styles.Dim(line))
 	}
-	v.look(2, look)
+	v.suggest(2, showCommand)
 }
 
-// look prints the command that shows the run.
-func (v *View) look(in int, command string) {
-	for _, line := range v.folded("See it with '"+command+"'.", in) {
+// suggest prints the command line that shows the run.
+func (v *View) suggest(in int, command string) {
+	for _, line := range v.folded("Show it with '"+command+"'.", in) {
 		v.print(in, v.styles.Dim(line))
 	}
 }
 
-// Stopped clears the spinner and ends an unfinished line, so that what is
-// printed next begins on a line of its own.
+// Stopped clears the spinner and ends an incomplete line, so that the next output starts on a
+// new line.
 func (v *View) Stopped() {
 	v.screen.Still()
 	v.output.end()

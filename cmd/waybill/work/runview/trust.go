@@ -13,42 +13,42 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// trustLines is how many commands are shown before the rest is counted: about
-// what fits on one screen.
+// trustLines bounds the commands that are shown, about one screen; the rest is counted.
 const trustLines = 20
 
-// Trust shows the commands of a workflow and asks whether they may run: not,
-// once, or always for this version. An empty line, and the end of the input,
-// are a no. Where not all are shown, the command line that shows all is
-// printed.
+// Trust shows the commands of a workflow and asks whether they may run: not at all, once, or
+// always for this version. Every other answer and an empty line are a no; at the end of the
+// input the error is ports.ErrLeft. If not all commands are shown, it prints the command line
+// that shows them.
 func (v *View) Trust(ctx context.Context, q ports.TrustQuestion) (ports.TrustAnswer, error) {
 	actions := catalog.Commands(q.Workflow)
 	v.gap()
-	// One command or several read differently.
-	noun, once := "a command that nobody has trusted yet:", "run it this once"
+	// Singular and plural.
+	noun, once := "a command that is not trusted yet:", "run it once"
 	if len(actions) > 1 {
-		noun, once = fmt.Sprintf("%d commands that nobody has trusted yet:", len(actions)), "run them this once"
+		noun, once = fmt.Sprintf("%d commands that are not trusted yet:", len(actions)), "run them once"
 	}
 	for _, line := range v.folded(clean(q.Workflow.Name)+" runs "+noun, 0) {
 		v.print(0, line)
 	}
 	for i, a := range actions {
-		// The rest is counted, with the command that shows it.
+		// A single remaining command is shown instead of counted.
 		if i == trustLines && len(actions) > trustLines+1 {
-			v.mark(v.styles.Warn("!"), fmt.Sprintf("… and %d more. See all of them: %s", len(actions)-i,
+			v.mark(v.styles.Warn("!"), fmt.Sprintf("… and %d more. Show all of them with: %s", len(actions)-i,
 				v.opts.Commands))
 			break
 		}
 		v.mark(v.styles.Dim("$"), actionLine(a))
 	}
 	v.gap()
+	// The three answers and their effects; "always" is recorded in the store.
 	v.mark(v.styles.Accent("y"), once)
 	v.mark(v.styles.Accent("a"), "always allow this version of the workflow")
 	v.mark(v.styles.Accent("n"), "run nothing")
 	v.lines.Discard()
 	text, err := v.read(ctx, v.styles.Accent("?")+" "+v.styles.Bold("Allow it?")+" [y/a/N]", v.lines.Read)
 	v.gap()
-	// Anything that is no clear yes is a no.
+	// Any other answer is a no.
 	switch answer := strings.ToLower(strings.TrimSpace(text)); {
 	case err != nil:
 		return ports.TrustNot, err
@@ -60,9 +60,9 @@ func (v *View) Trust(ctx context.Context, q ports.TrustQuestion) (ports.TrustAns
 	return ports.TrustNot, nil
 }
 
-// actionLine is all that decides what a command does: its words, its folder,
-// and its environment, which can change what a harmless program is. Words are
-// quoted as for a shell, so that blanks in them can be seen.
+// actionLine returns everything that determines what a command does: its arguments, its
+// directory, and its environment, which can change the effect of a harmless program. Words are
+// quoted as for a shell, so that spaces in them are visible.
 func actionLine(a catalog.Command) string {
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(a.Env)) {

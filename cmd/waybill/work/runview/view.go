@@ -1,7 +1,7 @@
-// Package runview is how 'waybill run' looks: the steps as they are performed, the
-// output of commands, the questions to the person, the end. On a terminal it draws,
-// elsewhere it writes plain lines. It decides nothing: it implements what package
-// perform shows and asks.
+// Package runview is the text interface of 'waybill run': it shows the steps, the output of
+// commands and the result, and asks the person. On a terminal it uses colors and a spinner,
+// otherwise it writes plain lines. It makes no decisions: View implements the interfaces
+// perform.Display and ports.Person. Start reading at View.
 package runview
 
 import (
@@ -20,24 +20,23 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Options say where a view prints, who answers, and how much it shows. Short
-// and Getenv are required.
+// Options configure a view: its streams and how much it shows. Short and Getenv are required.
 type Options struct {
-	In       io.Reader // where the person types; no terminal: no person
+	In       io.Reader // answers of the person; if not a terminal, no person is present
 	Out      io.Writer
 	Getenv   func(string) string
 	NoColor  bool
-	Quiet    bool   // only questions and what went wrong
-	Commands string // the command line that shows a workflow's commands in full
+	Quiet    bool   // print only questions and errors
+	Commands string // the command line that shows all commands of the workflow
 	// Read reads a file that the person names as an artifact.
 	Read func(name string) (advance.Artifact, error)
-	// Short is what people call a run by.
+	// Short returns the short id of a run.
 	Short func(id.Run) string
 }
 
-// View implements perform.Display and ports.Person, and takes the output of
-// commands as a writer. Its methods are called from one goroutine, but for
-// Stopping and the writer.
+// View implements perform.Display and ports.Person, and provides the writer for the output of
+// commands. Its methods must be called from one goroutine, except Stopping, Editing and the
+// writer.
 type View struct {
 	screen *terminal.Screen
 	styles terminal.Styles
@@ -45,31 +44,30 @@ type View struct {
 	editor terminal.Editor
 	opts   Options
 	colors bool
-	here   bool // a person can be asked
+	person bool // a person can be asked
 
-	step    perform.StepView
-	shown   bool // the step's heading is on the screen
-	named   bool // its command line does
-	set     bool // the last line is empty, or there is none: no gap is needed
-	output  output
-	editing atomic.Bool
-	leaving atomic.Bool // a signal to stop has come
+	step         perform.StepView
+	headingShown bool // the heading of the step was printed
+	commandShown bool // the command line of the step was printed
+	gapDone      bool // the last line is empty or nothing was printed: no gap is needed
+	output       output
+	editing      atomic.Bool
+	stopping     atomic.Bool // a stop signal was received
 }
 
-// New makes a view. Whether a person can be asked is decided here: stdin and
-// the output must both be terminals, since no person may be asked what they
-// cannot see.
+// New returns a view. A person can be asked if input and output are both terminals: with
+// 'run … | tee log' the person would not see the prompts in time.
 func New(o Options) *View {
-	// Streams that are no files, as in tests, are no terminals.
+	// Streams that are not files, as in tests, are not terminals.
 	in, _ := o.In.(*os.File)
 	out, _ := o.Out.(*os.File)
-	v := &View{opts: o, set: true, colors: terminal.Color(out, o.Getenv) && !o.NoColor}
-	// Both ends: a person must see what they are asked, as with 'run … | tee log'.
-	v.here = terminal.Is(in) && terminal.Is(out)
-	width := func() int { return 0 } // lines in a file are not broken
+	v := &View{opts: o, gapDone: true, colors: terminal.Color(out, o.Getenv) && !o.NoColor}
+	v.person = terminal.Is(in) && terminal.Is(out)
+	width := func() int { return 0 } // lines in a file or pipe are not wrapped
 	if terminal.Is(out) {
 		width = func() int { return terminal.Width(out) }
 	}
+	// All output goes through the screen, which moves a running spinner out of the way.
 	v.screen = terminal.NewScreen(o.Out, terminal.Draws(out, o.Getenv), width)
 	v.styles = terminal.NewStyles(v.colors)
 	v.lines = terminal.NewLines(in)
@@ -78,22 +76,21 @@ func New(o Options) *View {
 	return v
 }
 
-// Editing reports that an editor has the terminal, so that a Ctrl-C is meant
-// for it. It may be called from any goroutine.
+// Editing reports whether an editor uses the terminal, in which case Ctrl-C is for the editor.
+// It may be called from any goroutine.
 func (v *View) Editing() bool { return v.editing.Load() }
 
-// Stopping is called when a signal to stop has come, from any goroutine. The
-// command that runs may take its time to end, so the spinner shows that the
-// signal arrived and what a second one does.
-func (v *View) Stopping() { v.leaving.Store(true) }
+// Stopping records that a stop signal was received. It may be called from any goroutine. The
+// running command may need some time to end, so the spinner shows that the signal arrived and
+// what a second one does.
+func (v *View) Stopping() { v.stopping.Store(true) }
 
-// RunOpened shows which run this is, how many steps it has and how many were
-// done before.
+// RunOpened shows the workflow and the run, its number of steps and how many were done before.
 func (v *View) RunOpened(r perform.RunView) {
 	if v.opts.Quiet {
 		return
 	}
-	// A title of its own comes before the workflow's name.
+	// A title of the run is printed before the workflow's name.
 	name := clean(r.Workflow)
 	if r.Title != "" && r.Title != r.Workflow {
 		name = clean(r.Title) + " · " + name
@@ -101,7 +98,7 @@ func (v *View) RunOpened(r perform.RunView) {
 	for _, line := range v.folded(name, 0) {
 		v.print(0, v.styles.Bold(line))
 	}
-	// What identifies the run, and how far it is.
+	// The short id and the progress.
 	facts := []string{v.opts.Short(r.Run)}
 	if r.Steps > 0 {
 		facts = append(facts, count(r.Steps, "step"))
@@ -114,8 +111,8 @@ func (v *View) RunOpened(r perform.RunView) {
 	}
 }
 
-// joined puts facts into one line, or each into one of its own where that is
-// too narrow: facts that are broken cannot be copied.
+// joined returns the facts on one line, or one per line if the terminal is too narrow. A fact
+// is never broken, so that ids can be copied.
 func (v *View) joined(facts []string) []string {
 	line := strings.Join(facts, " · ")
 	if width := v.screen.Width(); width > 0 && terminal.TextWidth(line) > width {
@@ -124,42 +121,41 @@ func (v *View) joined(facts []string) []string {
 	return []string{line}
 }
 
-// StepBegan shows the heading and the prompt of a step. A quiet view keeps them
-// until there is a question or an error.
+// StepBegan shows the heading and the prompt of a step. A quiet view shows them only with a
+// question or an error.
 func (v *View) StepBegan(s perform.StepView) {
-	v.step, v.shown, v.named, v.output.last = s, false, false, ports.CommandOutcome{}
+	v.step, v.headingShown, v.commandShown, v.output.last = s, false, false, ports.CommandOutcome{}
 	if !v.opts.Quiet {
 		v.heading()
 	}
 }
 
-// heading shows the step once. It is called by everything that prints below a
-// heading, so that a quiet view shows it when it is needed.
-//
-// Below the title are the rounds of its loops, warnings, the prompt, and why an
-// earlier attempt was refused.
+// heading shows the step once: the title, the rounds of its loops, warnings, the prompt, and
+// why an earlier attempt was not accepted. Each method that prints below a heading calls it
+// first, so that a quiet view shows it when needed.
 func (v *View) heading() {
-	if v.shown {
+	if v.headingShown {
 		return
 	}
-	v.shown = true
+	v.headingShown = true
 	s := v.step
 	v.gap()
-	// A step whose position is not known is shown without one.
-	place := ""
+	// A step with an unknown position is shown without one.
+	position := ""
 	if s.Of > 0 {
-		place = fmt.Sprintf("[%d/%d] ", s.At, s.Of)
+		position = fmt.Sprintf("[%d/%d] ", s.At, s.Of)
 	}
-	for i, line := range v.folded(clean(s.Title), terminal.TextWidth(place)) {
+	for i, line := range v.folded(clean(s.Title), terminal.TextWidth(position)) {
 		if i == 0 {
-			v.print(0, v.styles.Accent(place)+v.styles.Bold(line))
+			v.print(0, v.styles.Accent(position)+v.styles.Bold(line))
 			continue
 		}
-		v.print(terminal.TextWidth(place), v.styles.Bold(line))
+		v.print(terminal.TextWidth(position), v.styles.Bold(line))
 	}
+	// Rounds and further lines of the title are aligned with the title.
 	if len(s.Rounds) > 0 {
-		for _, line := range v.folded(clean(perform.Rounds(s.Rounds)), terminal.TextWidth(place)) {
-			v.print(terminal.TextWidth(place), v.styles.Dim(line))
+		for _, line := range v.folded(clean(perform.Rounds(s.Rounds)), terminal.TextWidth(position)) {
+			v.print(terminal.TextWidth(position), v.styles.Dim(line))
 		}
 	}
 	for _, w := range s.Warnings {
@@ -168,6 +164,7 @@ func (v *View) heading() {
 	if s.Prompt != "" {
 		v.prompt(s.Prompt)
 	}
+	// Reasons why the last recorded attempt of a continued run was not accepted.
 	for i, r := range s.Refused {
 		if i == 0 {
 			v.print(indent, v.styles.Warn("Not accepted before, because:"))
@@ -176,9 +173,8 @@ func (v *View) heading() {
 	}
 }
 
-// prompt shows the text of a step: cleaned, wrapped, with headings in bold and
-// rules drawn. All other Markdown is left as it is written, since it is made to
-// be read.
+// prompt shows Markdown text, cleaned and wrapped. Headings are printed in bold and horizontal
+// rules are drawn; all other Markdown is printed as written.
 func (v *View) prompt(text string) {
 	for line := range strings.SplitSeq(v.wrapped(clean(strings.TrimSpace(text)), indent), "\n") {
 		switch {
@@ -195,12 +191,11 @@ func (v *View) prompt(text string) {
 	v.gap()
 }
 
-// Blocked shows what an attempt lacked, and the fix for each. A command that
-// failed is on the screen already, with its exit status, and nothing is added
-// to that.
+// Blocked shows the blockers of an attempt, each with its fix. For a failed command it shows
+// nothing, since TryEnded has printed the exit status.
 func (v *View) Blocked(all []reason.Blocker) {
 	if v.failedTry() {
-		return // the failure of the command is on the screen
+		return // TryEnded has printed the failure
 	}
 	v.heading()
 	v.print(indent, v.styles.Warn("Not accepted:"))
@@ -212,8 +207,7 @@ func (v *View) Blocked(all []reason.Blocker) {
 	}
 }
 
-// StepEnded shows that a step was accepted and how long it took. A quiet view
-// shows neither.
+// StepEnded shows that a step was accepted and how long it took. A quiet view prints nothing.
 func (v *View) StepEnded(e perform.StepEnd) {
 	if v.opts.Quiet {
 		return

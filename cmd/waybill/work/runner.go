@@ -15,9 +15,9 @@ import (
 	"github.com/waybill/waybill/infra/process"
 )
 
-// stage is what one call of run works with: the store, the performer, and the
-// adapters that the performer needs.
-type stage struct {
+// runner holds the parts of one call of 'waybill run': the store, the performer, and the
+// adapters that the performer uses.
+type runner struct {
 	app       *cli.App
 	store     *cli.Store
 	view      *runview.View
@@ -25,21 +25,19 @@ type stage struct {
 	performer *perform.Performer
 }
 
-// newStage wires the performer to the terminal, to processes and to the store.
-// With --json the run is shown on stderr, since stdout is for the one document.
+// newRunner connects the performer to the terminal, to processes and to the store. With --json
+// the view writes to stderr, since stdout is reserved for the document.
 //
-// Trust is read and written through the store's settings, each time anew:
-// another process may change it. The performer's lock keeps a second 'run' of
-// the same session out.
-func newStage(a *cli.App, o *cli.Store, in *runInput, args []string) *stage {
-	s := &stage{app: a, store: o}
-	// The view must not write where the document goes.
+// Trust is read from the store for each check, because another process may change it. The
+// performer lock of the store excludes a second 'run' of the same session. The caller must
+// call close, even if the run cannot be started.
+func newRunner(a *cli.App, o *cli.Store, in *runInput, args []string) *runner {
+	s := &runner{app: a, store: o}
 	shown := a.Out
 	if a.Flags.JSON {
 		shown = a.Err
 	}
-	// The command that shows all commands of the workflow, for the question of
-	// trust.
+	// The question for trust shows the command line that lists all commands of the workflow.
 	inspect := a.Command("workflows", "inspect", "FILE|ID")
 	if len(args) > 0 {
 		inspect = a.Command("workflows", "inspect", args[0])
@@ -61,18 +59,17 @@ func newStage(a *cli.App, o *cli.Store, in *runInput, args []string) *stage {
 			return err
 		},
 		Actor: a.Actor(), NowMs: a.NowMs, Pause: pause,
-		GoOn:        func(run id.Run, more ...string) string { return goOn(a, run, more...) },
-		HandIn:      func(run id.Run, more ...string) string { return handIn(a, run, more...) },
+		GoOn:        func(run id.Run, more ...string) string { return continueLine(a, run, more...) },
+		HandIn:      func(run id.Run, more ...string) string { return submitLine(a, run, more...) },
 		ApproveLine: func(run id.Run) string { return a.Command("approve", page.ShortRun(run)) },
 	}
 	return s
 }
 
-// close ends what the commands left running.
-func (s *stage) close() { s.commands.Close() }
+// close stops processes that the commands have left running.
+func (s *runner) close() { s.commands.Close() }
 
-// pause waits so many milliseconds unless ctx ends first, whose error it then
-// returns.
+// pause waits for ms milliseconds. If ctx is cancelled first, it returns the error of ctx.
 func pause(ctx context.Context, ms int64) error {
 	timer := time.NewTimer(time.Duration(ms) * time.Millisecond)
 	defer timer.Stop()

@@ -95,7 +95,7 @@ func TestFile(t *testing.T) {
 // What is approved is shown as far as a person reads, what is left out is counted,
 // and nothing of it drives the terminal.
 func TestApproveShowsWhatItBindsTo(t *testing.T) {
-	list := `{"items":[` + strings.Repeat(`"x",`, resultLines+20) + `"end"]}`
+	list := `{"items":[` + strings.Repeat(`"x",`, artifactLines+20) + `"end"]}`
 	for typed, want := range map[string]bool{"y\n": true, "YES\n": true, "\n": false, "n\n": false, "sure\n": false} {
 		d := sit(t, 60)
 		d.StepBegan(perform.StepView{Title: "Ship it"})

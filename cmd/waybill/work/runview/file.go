@@ -12,36 +12,38 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// File shows what an artifact must look like and asks for the path of a file.
-// It asks again until the file can be read; whether it fits is checked by the
-// caller, which then calls File again with what is wrong. An empty line is none
-// for an optional artifact, and else ports.ErrLeft.
+// File shows the requirements for an artifact and asks for the path of a file. It asks again
+// until the file can be read. The caller validates the content and calls File again with the
+// errors in q.Wrong. An empty line returns no artifact if it is optional, and ports.ErrLeft
+// otherwise.
 func (v *View) File(ctx context.Context, q ports.FileQuestion) (advance.Artifact, error) {
 	v.heading()
-	// The first time shows what is wanted, later ones what was wrong.
+	// The first call shows the requirements, later calls the validation errors.
 	if len(q.Wrong) == 0 {
 		v.mark(v.styles.Accent("?"), clean(q.Text))
 		if !q.Example.IsNull() {
-			v.print(indent+2, v.styles.Dim("Such as:"))
+			v.print(indent+2, v.styles.Dim("Example:"))
 			v.pretty(string(q.Example.JCS()), exampleLines)
 		}
-		v.mark(v.styles.Dim("→"), "It can be handed in from elsewhere too: '"+q.Command+"'")
+		v.mark(v.styles.Dim("→"), "To submit it from another terminal: '"+q.Command+"'")
 	} else {
-		v.print(indent, v.styles.Warn("It does not fit:"))
+		v.print(indent, v.styles.Warn("The artifact is not valid:"))
 		for _, w := range q.Wrong {
 			v.mark(v.styles.Warn("!"), clean(w))
 		}
 	}
-	// An empty line has a meaning, which must be known before it is typed.
-	hint := "The path of the file, or Enter to stop here"
+	// The hint explains the effect of an empty line.
+	hint := "Path of the file, or Enter to stop here"
 	if q.Optional {
-		hint = "The path of the file, or Enter for none"
+		hint = "Path of the file, or Enter for none"
 	}
+	// Input that was typed before the question must not answer it.
 	v.lines.Discard()
 	for {
 		for _, line := range v.folded(hint, indent) {
 			v.print(indent, v.styles.Dim(line))
 		}
+		// An empty line is handled before the file is read.
 		name, err := v.read(ctx, v.styles.Accent("›"), v.lines.Read)
 		if err != nil {
 			return advance.Artifact{}, err
@@ -56,16 +58,16 @@ func (v *View) File(ctx context.Context, q ports.FileQuestion) (advance.Artifact
 		if err == nil {
 			return artifact, nil
 		}
+		// The prefix names a flag of the command line, which is not used here.
 		v.mark(v.styles.Bad("✗"), clean(strings.TrimPrefix(fault.Of(err).Message, "--artifact ")))
 	}
 }
 
-// path is a path as a shell would take it: without quotes around it, and with
-// the home folder for ~. Terminals quote the names of files that are dropped on
-// them. Nothing else of a shell's language is known here.
+// path converts typed text to a path: it removes quotes around it and replaces a leading ~/ by
+// the home directory. No other shell syntax is supported.
 func (v *View) path(text string) string {
 	text = strings.TrimSpace(text)
-	// Terminals quote the names of dropped files.
+	// Terminals quote the names of files that are dropped on their window.
 	for _, quote := range []string{"'", `"`} {
 		if len(text) >= 2 && strings.HasPrefix(text, quote) && strings.HasSuffix(text, quote) {
 			return text[1 : len(text)-1]
@@ -78,21 +80,22 @@ func (v *View) path(text string) string {
 }
 
 const (
-	// exampleLines is more than any example of a contract has.
+	// exampleLines bounds the lines of an example; no example of a contract is longer.
 	exampleLines = 60
-	// resultLines is how much of each result is shown for approval; what is left out is
-	// counted, since it is approved too.
-	resultLines = 200
+	// artifactLines bounds the lines of each artifact that are shown for approval. The omitted
+	// lines are counted on the screen, since the approval covers them.
+	artifactLines = 200
 )
 
-// pretty prints JSON over several lines and any other text as it is, at most so
-// many lines. Lines that are left out are counted.
+// pretty prints indented JSON, or any other text unchanged, up to `most` lines. It prints the
+// number of omitted lines.
 func (v *View) pretty(text string, most int) {
 	var b bytes.Buffer
 	if json.Indent(&b, []byte(text), "", "  ") == nil {
 		text = b.String()
 	}
 	lines := strings.Split(clean(text), "\n")
+	// A single remaining line is printed instead of counted.
 	for i, line := range lines {
 		if i == most && len(lines) > most+1 {
 			v.print(indent+2, v.styles.Warn(fmt.Sprintf("… %s more", count(len(lines)-i, "line"))))
@@ -104,26 +107,26 @@ func (v *View) pretty(text string, most int) {
 	}
 }
 
-// Approve shows everything that the approval is bound to and waits for a yes.
-// An empty line, and the end of the input, are a no.
+// Approve shows all output that the approval is bound to and asks. Only "y" and "yes" approve;
+// at the end of the input the error is ports.ErrLeft.
 func (v *View) Approve(ctx context.Context, q ports.ApproveQuestion) (bool, error) {
 	v.heading()
 	v.gap()
-	// An approval of nothing is unusual, and named as such.
+	// An approval without any output is unusual, hence the warning sign.
 	if q.Notes == "" && len(q.Results) == 0 {
-		v.mark(v.styles.Warn("!"), "Nothing was handed in for this step.")
+		v.mark(v.styles.Warn("!"), "Nothing was submitted for this step.")
 	} else {
-		v.print(indent, v.styles.Bold("Handed in"))
+		v.print(indent, v.styles.Bold("Submitted"))
 	}
 	if q.Notes != "" {
 		v.prompt(q.Notes)
 	}
 	for _, r := range q.Results {
 		v.print(indent, v.styles.Accent(clean(r.Name)))
-		v.pretty(r.Text, resultLines)
+		v.pretty(r.Text, artifactLines)
 	}
 	v.gap()
 	v.lines.Discard()
-	text, err := v.read(ctx, v.styles.Accent("?")+" "+v.styles.Bold("Approve it?")+" [y/N]", v.lines.Read)
+	text, err := v.read(ctx, v.styles.Accent("?")+" "+v.styles.Bold("Approve?")+" [y/N]", v.lines.Read)
 	return yes(text), err
 }
