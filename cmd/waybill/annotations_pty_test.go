@@ -94,7 +94,7 @@ func TestWatchShowsNewAnnotations(t *testing.T) {
 	runPiped(t, dir, "runs", "cancel", "@last", "--reason", "enough")
 	s.leaves(0)
 
-	if got := screenText(t, dir, 60, "runs", "watch"); !strings.Contains(got, "Nothing more happens") {
+	if got := screenText(t, dir, 60, "runs", "watch"); !strings.Contains(got, "has ended. Show its history") {
 		t.Error(got)
 	}
 	piped := sitWith(t, dir, 200, "sh", "-c", "waybill runs watch --all --stay --json | cat")
@@ -114,7 +114,7 @@ func TestWatchShowsNewAnnotations(t *testing.T) {
 	<-plain.done
 
 	s = sit(t, dir, 60, "runs", "watch", "--stay")
-	s.sees("is over. Watching what is said of it")
+	s.sees("has ended. Watching for annotations")
 	s.types("\x03")
 	s.leaves(0)
 }

@@ -31,7 +31,7 @@ func TestRefusedConfirmationChangesNothing(t *testing.T) {
 			s := sit(t, dir, 80, append(c.args, "--log-level", "off")...)
 			s.sees(c.question)
 			s.types(answer)
-			s.sees("[RUN_WAITING]")
+			s.sees("not confirmed [RUN_WAITING]")
 			s.sees("Nothing was changed.")
 			s.leaves(3)
 		}

@@ -29,7 +29,7 @@ steps:
   - {id: ship, title: Ship, prompt: Ship it., requireConfirmation: {kind: human_approval}}
 `
 
-// shownNarrow fails for lines that are wider than the terminal.
+// shownNarrow fails the test for lines that are wider than the terminal.
 func (s *seat) shownNarrow(columns int) {
 	s.Helper()
 	for _, line := range strings.Split(s.text(), "\n") {
@@ -39,9 +39,9 @@ func (s *seat) shownNarrow(columns int) {
 	}
 }
 
-// A person is asked what they can choose, goes round, judges, and approves, all in
-// one go; what they said is on record as artifacts.
-func TestAPersonGoesRoundJudgesAndApproves(t *testing.T) {
+// TestRunLoopsAssessmentAndApproval: in one call a person decides about loop rounds, answers
+// an assessment and approves; the answers are recorded as artifacts.
+func TestRunLoopsAssessmentAndApproval(t *testing.T) {
 	dir := folder(t, loopFlow)
 	s := sit(t, dir, 44, "run", "w.yaml")
 	s.sees("[1/3] Decide")
@@ -75,16 +75,16 @@ func TestAPersonGoesRoundJudgesAndApproves(t *testing.T) {
 	s.sees("[3/3] Ship")
 	s.sees("›")
 	s.types("it is ready\n")
-	s.sees("Handed in")
+	s.sees("Submitted")
 	s.sees("it is ready")
-	s.sees("Approve it? [y/N]")
+	s.sees("Approve? [y/N]")
 	s.types("y\n")
 	s.sees("✓ Review until it holds is complete")
 	s.sees("4 steps in")
 	s.leaves(0)
 	s.shownNarrow(44)
 	if text := s.text(); strings.Contains(text, "wr.loop_control") || strings.Contains(text, "Not accepted") {
-		t.Errorf("a person is shown what only programs send:\n%s", text)
+		t.Errorf("the screen shows data for programs:\n%s", text)
 	}
 	stored, err := program{t, dir, filepath.Join(dir, "home", "local")}.command("runs", "events").Output()
 	if err != nil {
@@ -92,7 +92,7 @@ func TestAPersonGoesRoundJudgesAndApproves(t *testing.T) {
 	}
 	for _, kind := range []string{"wr.loop_control", "wr.assessment", "wr.human_approval"} {
 		if !strings.Contains(string(stored), `"artifactKind":"`+kind+`"`) {
-			t.Errorf("no %s is on record", kind)
+			t.Errorf("no artifact of contract %s is recorded", kind)
 		}
 	}
 }
@@ -104,19 +104,19 @@ func TestApproveAtTheTerminal(t *testing.T) {
 	p := program{t, dir, filepath.Join(dir, "home", "local")}
 	_ = p.command("run", "w.yaml", "--notes", "the \x1b[2Jplan").Run()
 
-	// Silence, a no, and what was typed before the question are no approval.
+	// An empty line, a no, and input typed before the question do not approve.
 	for _, said := range []string{"\n", "n\n", "yes please\n", "\x04"} {
 		s := sit(t, dir, 80, "approve")
 		s.sees("Ship it")
-		s.sees("Handed in")
+		s.sees("Submitted")
 		s.sees("the ␛[2Jplan")
-		s.sees("Approve it? [y/N]")
+		s.sees("Approve? [y/N]")
 		s.types(said)
 		s.sees("is not approved")
 		s.sees("Nothing was recorded")
 		s.leaves(3)
 	}
-	// With --json the question goes to the terminal and the answer where it was asked to.
+	// With --json the question is shown on the terminal and the document on stdout.
 	s := sit(t, dir, 80, "approve", "@last", "--comment", "Checked")
 	s.sees("[y/N]")
 	s.types("y\n")
@@ -124,16 +124,17 @@ func TestApproveAtTheTerminal(t *testing.T) {
 	s.sees("Next: waybill run --run ")
 	s.leaves(0)
 	s = sit(t, dir, 80, "approve")
-	s.sees("✓ Approved already: Ship it.")
+	s.sees("✓ Already approved: Ship it.")
 	s.leaves(0)
-	// The next attempt brings nothing, whatever was said beforehand, and so is accepted.
+	// The next attempt submits no other output, so the approval is valid and it is accepted.
 	if out, err := p.command("run", "--run", "@last", "--notes", "something else").CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
 
-// What is approved is what was shown: whatever is handed in meanwhile voids the yes.
-func TestApproveBindsToWhatWasShown(t *testing.T) {
+// TestApproveRejectsChangedOutput: output that is submitted while the question is shown makes
+// the approval invalid.
+func TestApproveRejectsChangedOutput(t *testing.T) {
 	dir := folder(t, shipFlow)
 	p := program{t, dir, filepath.Join(dir, "home", "local")}
 	_ = p.command("run", "w.yaml", "--notes", "the plan").Run()
@@ -152,8 +153,8 @@ func TestApproveBindsToWhatWasShown(t *testing.T) {
 	}
 }
 
-// Whoever has no terminal for the answers but one for the question is asked.
-func TestApproveIntoAPipe(t *testing.T) {
+// TestApproveWithStdoutPipe: a person is asked if stdin and stderr are terminals.
+func TestApproveWithStdoutPipe(t *testing.T) {
 	dir := folder(t, shipFlow)
 	p := program{t, dir, filepath.Join(dir, "home", "local")}
 	_ = p.command("run", "w.yaml", "--notes", "the plan").Run()
@@ -176,13 +177,13 @@ steps:
   - {id: hand, title: Hand over, prompt: Hand it over., outputContract: {contractRef: wr.contracts.gate_verdict}}
 `
 
-// A result that only a file can bring is asked for by its path, and judged before
-// anything is recorded.
-func TestAResultFromAFile(t *testing.T) {
+// TestRunAsksForArtifactFile: an artifact is requested by path and validated before anything
+// is recorded.
+func TestRunAsksForArtifactFile(t *testing.T) {
 	dir := folder(t, handFlow)
 	s := sit(t, dir, 80, "run", "w.yaml")
 	s.sees("requires a result of kind wr.gate_verdict, as a JSON file")
-	s.sees("Such as:")
+	s.sees("Example:")
 	s.sees(`"kind": "wr.gate_verdict"`)
 	s.sees("waybill continue --run ")
 	s.sees("Enter to stop here")
@@ -194,7 +195,7 @@ func TestAResultFromAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.types("'wrong file.json'\n")
-	s.sees("It does not fit:")
+	s.sees("The artifact is not valid:")
 	s.sees("›")
 	pinned := struct {
 		Pending struct {
@@ -220,7 +221,7 @@ func TestAResultFromAFile(t *testing.T) {
 	s.leaves(3)
 }
 
-// The end of a run from another terminal stops its command, and is told as such.
+// Cancelling a run from another terminal stops its command.
 func TestCancelFromAnotherTerminal(t *testing.T) {
 	dir := folder(t, commandFlow)
 	p := program{t, dir, filepath.Join(dir, "home", "local")}
@@ -233,7 +234,7 @@ func TestCancelFromAnotherTerminal(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	out, err := p.command("runs", "cancel", "@last", "--reason", "Not needed any more").CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "is told to stop") {
+	if err != nil || !strings.Contains(string(out), "cancellation requested") {
 		t.Errorf("%v: %s", err, out)
 	}
 	s.sees("was cancelled at")
@@ -247,9 +248,9 @@ func TestCancelFromAnotherTerminal(t *testing.T) {
 	}
 }
 
-// Each fact is printed within a second of being recorded, and the watch ends with
-// the run.
-func TestWatchTellsAtOnce(t *testing.T) {
+// TestWatchPrintsFactsPromptly: each fact is printed within a second of being recorded, and
+// the watch ends with the run.
+func TestWatchPrintsFactsPromptly(t *testing.T) {
 	dir := folder(t, personFlow)
 	p := program{t, dir, filepath.Join(dir, "home", "local")}
 	if out, err := p.command("start", "w.yaml").CombinedOutput(); err != nil {
@@ -271,7 +272,7 @@ func TestWatchTellsAtOnce(t *testing.T) {
 			lines <- in.Text()
 		}
 	}()
-	time.Sleep(300 * time.Millisecond) // it has looked at what is there
+	time.Sleep(300 * time.Millisecond) // the watch has read the existing facts
 	for _, step := range []string{"looks fine", "because", "--set target=north"} {
 		args := []string{"continue", "--run", "@last", "--notes", step}
 		if flag, value, ok := strings.Cut(step, " "); ok && flag == "--set" {
@@ -289,18 +290,18 @@ func TestWatchTellsAtOnce(t *testing.T) {
 				}
 				seen = strings.Contains(line, `"kind":"node_created"`)
 			case <-late:
-				t.Fatalf("%q is not in the output of watch", step)
+				t.Fatalf("no %q in the output of watch", step)
 			}
 		}
 	}
 	for range lines {
 	}
 	if err := watch.Wait(); err != nil {
-		t.Errorf("the watch of a run that is over: %v", err)
+		t.Errorf("watch of an ended run: %v", err)
 	}
 }
 
-func TestWatchingEndsWithCtrlC(t *testing.T) {
+func TestWatchStopsOnCtrlC(t *testing.T) {
 	dir := folder(t, personFlow)
 	p := program{t, dir, filepath.Join(dir, "home", "local")}
 	_ = p.command("start", "w.yaml").Run()

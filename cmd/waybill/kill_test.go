@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// killSteps and kills are the numbers that the project promises to survive.
+// killSteps and kills are the numbers of the project's durability requirement.
 const (
 	killSteps = 200
 	kills     = 30
 )
 
-// program is this test's own binary, as the shell would find it.
+// program is the test binary used as waybill, see TestMain.
 type program struct {
 	t     *testing.T
 	dir   string
@@ -92,8 +92,8 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		// All kills together leave work to do; most fall into it, some come before
-		// the first step has begun.
+		// The delays leave steps for later rounds. Most kills hit a running step, some come
+		// before the first one.
 		time.Sleep(time.Duration(2+random.IntN(80)) * time.Millisecond)
 		_ = cmd.Process.Kill()
 		if err := cmd.Wait(); err != nil {
@@ -104,19 +104,19 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		}
 	}
 	if inTime < kills {
-		t.Errorf("only %d of %d kills hit a running process: the test kills too late", inTime, kills)
+		t.Errorf("only %d of %d kills hit a running process: the delays are too long", inTime, kills)
 	}
 	args := []string{"run", "kill.json", "--trust", "--quiet"}
 	if runID != "" {
 		args = []string{"run", "--run", runID, "--trust", "--quiet"}
 	}
 	if out, err := p.command(args...).CombinedOutput(); err != nil {
-		t.Fatalf("going on after the kills: %v\n%s", err, out)
+		t.Fatalf("continuing after the kills: %v\n%s", err, out)
 	}
 	p.judge()
 }
 
-// theRun is the one run of the store, "" while there is none.
+// theRun returns the only run of the store, "" before it was started.
 func (p program) theRun() string {
 	p.t.Helper()
 	var list struct {
@@ -124,7 +124,7 @@ func (p program) theRun() string {
 	}
 	p.json(&list, "runs", "list")
 	if len(list.Runs) > 1 {
-		p.t.Fatalf("%d runs where one was started", len(list.Runs))
+		p.t.Fatalf("%d runs, want 1", len(list.Runs))
 	}
 	if len(list.Runs) == 0 {
 		return ""
@@ -132,7 +132,7 @@ func (p program) theRun() string {
 	return list.Runs[0].RunID
 }
 
-// judge counts outcomes per node in the stored events, and verifies the store.
+// judge checks that each node advanced once in the stored events, and verifies the store.
 func (p program) judge() {
 	p.t.Helper()
 	var log struct {
@@ -172,7 +172,7 @@ func (p program) judge() {
 		p.t.Errorf("verify: %+v", verified)
 	}
 	for _, f := range verified.Findings {
-		if f.Code != "orphan_object" { // a killed append's, which no cleanup has taken yet
+		if f.Code != "orphan_object" { // left by a killed append, until the next gc
 			p.t.Errorf("verify: %+v", f)
 		}
 	}

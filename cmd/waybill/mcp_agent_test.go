@@ -11,17 +11,17 @@ import (
 	"testing"
 )
 
-// agent is a client of 'waybill mcp' that writes and reads raw lines. Everything that
-// the server writes on stdout passes through it, and must be a message.
+// agent is a client of 'waybill mcp' that writes and reads raw lines. It checks that each line
+// on the server's stdout is a message of the protocol.
 type agent struct {
 	t    *testing.T
 	in   io.WriteCloser
 	out  *bufio.Reader
-	cmd  *exec.Cmd // nil in process
+	cmd  *exec.Cmd // nil if the server runs in this process
 	next int
 }
 
-// reply is a tool's document, with what every answer about a run has.
+// reply is the document of a tool, with the members of answers about a run.
 type reply struct {
 	Kind string `json:"kind"`
 	Data struct {
@@ -57,7 +57,7 @@ type reply struct {
 	isError bool
 }
 
-// agent starts a server of its own.
+// agent starts a new server process.
 func (p program) agent(flags ...string) *agent {
 	p.t.Helper()
 	cmd := p.command(append([]string{"mcp"}, flags...)...)
@@ -96,7 +96,7 @@ func (c *agent) message() (id any, result json.RawMessage, problem string) {
 	c.t.Helper()
 	line, err := c.out.ReadString('\n')
 	if err != nil {
-		c.t.Fatalf("the server says nothing more: %v", err)
+		c.t.Fatalf("cannot read from the server: %v", err)
 	}
 	var m struct {
 		JSONRPC string
@@ -105,7 +105,7 @@ func (c *agent) message() (id any, result json.RawMessage, problem string) {
 		Error   *struct{ Message string }
 	}
 	if err := json.Unmarshal([]byte(line), &m); err != nil || m.JSONRPC != "2.0" {
-		c.t.Fatalf("not of the protocol: %s", line)
+		c.t.Fatalf("not a message of the protocol: %s", line)
 	}
 	if m.Error != nil {
 		problem = m.Error.Message
@@ -124,7 +124,7 @@ func (c *agent) call(method, params string) json.RawMessage {
 	return result
 }
 
-// tool calls a tool; args is JSON text, or what becomes it.
+// tool calls a tool; args is JSON text or a value to encode.
 func (c *agent) tool(name string, args any) reply {
 	c.t.Helper()
 	text, ok := args.(string)
@@ -157,7 +157,7 @@ func (c *agent) reply(result json.RawMessage) (r reply) {
 	return r
 }
 
-// ready is the ready call of an answer with words in the places that wait for them.
+// ready returns the prepared next call of an answer with its placeholders replaced by words.
 func (r reply) ready(words string) map[string]any {
 	if r.Data.Next == nil {
 		return map[string]any{"there is no next call in": r.raw}
@@ -180,7 +180,7 @@ func (r reply) ready(words string) map[string]any {
 	return fill(r.Data.Next.Params).(map[string]any)
 }
 
-// ends closes the input and wants a clean end.
+// ends closes the input and checks that the server exits cleanly.
 func (c *agent) ends() {
 	c.t.Helper()
 	_ = c.in.Close()
@@ -205,7 +205,7 @@ steps:
   - {id: three, title: Three, prompt: Do the last thing.}
 `
 
-// talker is a program in a folder with workflows.
+// talker returns a program in a new directory with workflows.
 func talker(t *testing.T, ids ...string) program {
 	t.Helper()
 	p := program{t, t.TempDir(), filepath.Join(t.TempDir(), "store")}

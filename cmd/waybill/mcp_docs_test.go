@@ -19,7 +19,7 @@ import (
 	"github.com/waybill/waybill/infra/mcpserver"
 )
 
-// inProcess is an agent whose server runs in this process, from dir.
+// inProcess returns an agent whose server runs in this process, with the working directory of p.
 func inProcess(t *testing.T, p program) *agent {
 	t.Helper()
 	t.Chdir(p.dir)
@@ -42,8 +42,8 @@ func inProcess(t *testing.T, p program) *agent {
 	return c
 }
 
-// TestAgentDocIsCurrent writes docs/mcp.md from the definitions of the tools and from
-// a dialogue that takes place here.
+// TestAgentDocIsCurrent compares docs/mcp.md with the definitions of the tools and a dialogue
+// that is executed here; with -update it writes the file.
 func TestAgentDocIsCurrent(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`# Tools for agents
@@ -109,8 +109,8 @@ func toolDoc(b *strings.Builder, d mcpserver.Definition) {
 		strings.Join(kinds, " or "), strings.Join(codes, ", "))
 }
 
-// dialogue is what an agent and the server say to each other. Only ids, tokens and
-// digests are masked.
+// dialogue writes the messages between an agent and the server. Only ids, tokens and digests
+// are masked.
 func dialogue(t *testing.T, b *strings.Builder) {
 	p := talker(t, "team.talk", "team.walk")
 	c := inProcess(t, p)
@@ -142,7 +142,7 @@ func dialogue(t *testing.T, b *strings.Builder) {
 	end := say("The last step is handed in, and the run is complete.", "continue_workflow",
 		three.ready("Did the last thing."))
 	if !end.Data.IsComplete {
-		t.Errorf("the dialogue does not come to its end: %s", end.raw)
+		t.Errorf("the dialogue does not complete the run: %s", end.raw)
 	}
 	for tool, args := range map[string]any{"list_workflows": "{}", "inspect_workflow": `{"workflowId":"team.talk"}`,
 		"resume_session": "{}",
@@ -156,8 +156,8 @@ func dialogue(t *testing.T, b *strings.Builder) {
 	}
 }
 
-// schemas gives a check of a tool's documents against the schema that the server
-// itself lists for it.
+// schemas returns a function that validates a document of a tool against the output schema
+// that the server lists for the tool.
 func schemas(t *testing.T, c *agent) func(tool string, r reply) {
 	var list struct {
 		Tools []struct {
@@ -195,14 +195,15 @@ func schemas(t *testing.T, c *agent) func(tool string, r reply) {
 	}
 }
 
-// longWord is what nobody can read: the end is cut, the beginning says what it is.
+// longWord matches tokens, digests and ids; the page shows only their beginning.
 var longWord = regexp.MustCompile(
 	`\b(st\.v1\.|ack\.v1\.|chk\.v1\.|(?:run|sess|node|attempt)_|sha256:)[A-Za-z0-9_.-]{16,}`)
 
-// aTime is when a run was last at work.
+// aTime matches the time of the last event of a run.
 var aTime = regexp.MustCompile(`"lastAtMs":\d+`)
 
-// masked is a document as the page shows it: indented, with what differs each time cut.
+// masked returns a document as the page shows it: indented, with the parts that differ between
+// executions masked.
 func masked(t *testing.T, text string) string {
 	t.Helper()
 	text = aTime.ReplaceAllString(longWord.ReplaceAllString(text, "$1…"), `"lastAtMs":0`)

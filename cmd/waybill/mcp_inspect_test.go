@@ -11,7 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 )
 
-// inspected is what these tests look at of a workflow.
+// inspected has the members of the document "workflow" that these tests read.
 type inspected struct {
 	Data struct {
 		Steps []struct{ Prompt, Type string }
@@ -26,9 +26,9 @@ type inspected struct {
 	}
 }
 
-// TestAnAgentSeesLoopsAndNoWholePrompts: a look before a run fits in a chat, and says
-// where the rest is; a person's program gets everything.
-func TestAnAgentSeesLoopsAndNoWholePrompts(t *testing.T) {
+// TestInspectWorkflowTruncatesPrompts: the tool returns truncated prompts and names the command
+// with the complete ones; the command line returns complete prompts.
+func TestInspectWorkflowTruncatesPrompts(t *testing.T) {
 	p := talker(t, "test.talk")
 	long := strings.Repeat("Zürich ", 400)
 	file := fmt.Sprintf(`{"id":"test.long","name":"Long","description":"d","version":"1.0.0","steps":[
@@ -73,9 +73,9 @@ func TestAnAgentSeesLoopsAndNoWholePrompts(t *testing.T) {
 	}
 }
 
-// TestListsHoldAFewProblems: one broken file does not fill an agent's list; how many
-// there are is said, and errors are among the first.
-func TestListsHoldAFewProblems(t *testing.T) {
+// TestListWorkflowsTruncatesProblems: a list contains few problems per workflow, errors first,
+// and their total number.
+func TestListWorkflowsTruncatesProblems(t *testing.T) {
 	p := talker(t, "test.talk")
 	file := `{"id":"test.bad","name":"Bad","description":"d","version":"1.0.0","a":1,"b":1,"c":1,"e":1,"steps":[{"id":"s","title":"S","prompt":"p"}]}`
 	if err := os.WriteFile(filepath.Join(p.dir, ".waybill", "workflows", "bad.json"), []byte(file), 0o600); err != nil {

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// TestAnAgentGoesOnAfterItsServerWasKilled: the tokens of one server are good in the
-// next, and what was acknowledged is answered again byte for byte.
-func TestAnAgentGoesOnAfterItsServerWasKilled(t *testing.T) {
+// TestContinueAfterServerWasKilled: the tokens of one server are valid in the next, and a
+// repeated call returns the same answer byte for byte.
+func TestContinueAfterServerWasKilled(t *testing.T) {
 	p := talker(t, "test.talk")
 	c := p.agent()
 	if list := c.tool("list_workflows", "{}"); !strings.Contains(list.raw, `"test.talk"`) ||
@@ -23,7 +23,7 @@ func TestAnAgentGoesOnAfterItsServerWasKilled(t *testing.T) {
 	}
 	p.workflow("test.later")
 	if list := c.tool("list_workflows", "{}"); !strings.Contains(list.raw, `"test.later"`) {
-		t.Error("a file that was added is not seen")
+		t.Error("an added file is not listed")
 	}
 	one := c.tool("start_workflow", `{"workflowId":"test.talk"}`)
 	if one.Kind != "step" || one.Data.Pending.StepID != "one" || one.Data.Next.Tool != "continue_workflow" {
@@ -49,11 +49,11 @@ func TestAnAgentGoesOnAfterItsServerWasKilled(t *testing.T) {
 	}
 	look := c.tool("continue_workflow", map[string]any{"stateToken": two.Data.StateToken})
 	if look.Data.AckToken != two.Data.AckToken {
-		t.Errorf("a look gives another ack token: %s", look.raw)
+		t.Errorf("showing the step returns another ack token: %s", look.raw)
 	}
 	text, err := p.command("continue", "--state", two.Data.StateToken, "--json").Output()
 	if err != nil || !same(t, string(text), look.raw) {
-		t.Errorf("the command line gives another document: %v\n%s\n%s", err, text, look.raw)
+		t.Errorf("the command line returns another document: %v\n%s\n%s", err, text, look.raw)
 	}
 	three := c.tool("continue_workflow", two.ready("ACME"))
 	if three.Kind != "step" || three.Data.Pending.StepID != "three" {
@@ -79,8 +79,8 @@ func TestAnAgentGoesOnAfterItsServerWasKilled(t *testing.T) {
 	p.verified()
 }
 
-// same compares two documents but for how the ready command names the store: both
-// servers and the command line were given the same one.
+// same compares two documents, ignoring the flags that select the store in the next command:
+// server and command line use the same store.
 func same(t *testing.T, a, b string) bool {
 	t.Helper()
 	var x, y any
@@ -90,9 +90,9 @@ func same(t *testing.T, a, b string) bool {
 	return reflect.DeepEqual(x, y)
 }
 
-// TestTwoWorkflowsInOneChat: tokens that are mixed up are refused with both runs
-// named, nothing is recorded, and the ready calls of the answers lead both to their end.
-func TestTwoWorkflowsInOneChat(t *testing.T) {
+// TestTokensOfTwoRuns: a call with tokens of two runs is rejected, names both runs and records
+// nothing; the prepared next calls complete both runs.
+func TestTokensOfTwoRuns(t *testing.T) {
 	p := talker(t, "test.talk", "test.walk")
 	c := p.agent()
 	runs := map[string]reply{}
@@ -107,7 +107,7 @@ func TestTwoWorkflowsInOneChat(t *testing.T) {
 	}
 	for _, want := range []string{a.Data.Session.RunID, b.Data.Session.RunID, "test.talk", "test.walk"} {
 		if !strings.Contains(mixed.Error.Message, want) {
-			t.Errorf("%s is not named: %s", want, mixed.Error.Message)
+			t.Errorf("no %s in the message: %s", want, mixed.Error.Message)
 		}
 	}
 	if !strings.Contains(mixed.Error.Suggestion, "send the ack token that came with its state token") ||
@@ -165,7 +165,7 @@ func TestTwoWorkflowsInOneChat(t *testing.T) {
 	p.verified()
 }
 
-func TestTheServerEndsCleanly(t *testing.T) {
+func TestServerExitsCleanly(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("windows has no such signals")
 	}
@@ -188,7 +188,7 @@ func TestTheServerEndsCleanly(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	// The client is gone: both its ends are closed, and an answer is on its way.
+	// The client disconnects: both its pipes are closed while an answer is pending.
 	cmd := p.command("mcp")
 	in, _ := cmd.StdinPipe()
 	r, w, err := os.Pipe()
@@ -206,6 +206,6 @@ func TestTheServerEndsCleanly(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("nobody reads: %v", err)
+		t.Errorf("after the client disconnected: %v", err)
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// TestACallMeetsABusySession: it is told as data when to try again, and nothing is
-// held between calls.
-func TestACallMeetsABusySession(t *testing.T) {
+// TestBusySession: the error states when to try again, and the server holds no lock between
+// calls.
+func TestBusySession(t *testing.T) {
 	p := talker(t, "test.talk")
 	c := p.agent("--lock-wait", "50ms")
 	one := c.tool("start_workflow", `{"workflowId":"test.talk"}`)
@@ -35,9 +35,8 @@ func TestACallMeetsABusySession(t *testing.T) {
 	c.ends()
 }
 
-// TestManyIdenticalCallsAreOne: they are sent side by side, one advances and the
-// others are told the same.
-func TestManyIdenticalCallsAreOne(t *testing.T) {
+// TestConcurrentIdenticalCalls: one call advances the run, the others return the same answer.
+func TestConcurrentIdenticalCalls(t *testing.T) {
 	const calls = 12
 	p := talker(t, "test.talk")
 	c := p.agent("--lock-wait", "20s")
@@ -61,9 +60,9 @@ func TestManyIdenticalCallsAreOne(t *testing.T) {
 	p.verified()
 }
 
-// TestHowFarAnAgentMayGo: more autonomy than the store allows is refused, with who may
-// change that; the running server sees the change.
-func TestHowFarAnAgentMayGo(t *testing.T) {
+// TestAgentMaxAutonomy: more autonomy than configured is rejected, and the suggestion refers to
+// the user; a running server notices a changed configuration.
+func TestAgentMaxAutonomy(t *testing.T) {
 	p := talker(t, "test.talk")
 	c := p.agent()
 	start := func() reply {
@@ -75,7 +74,7 @@ func TestHowFarAnAgentMayGo(t *testing.T) {
 		t.Errorf("got %s", r.raw)
 	}
 	if _, err := os.Stat(p.store); err == nil {
-		t.Error("a refused start made a store")
+		t.Error("a rejected start created a store")
 	}
 	if out, err := p.command("config", "set", "agentMaxAutonomy", "full_auto_never_stop").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -90,9 +89,8 @@ func TestHowFarAnAgentMayGo(t *testing.T) {
 	c.ends()
 }
 
-// TestWhatAnAgentGetsWrong: the error says what is wrong and what to do, in the words
-// of the tools.
-func TestWhatAnAgentGetsWrong(t *testing.T) {
+// TestInvalidCalls: errors contain the problem and a correction in terms of the tools.
+func TestInvalidCalls(t *testing.T) {
 	p := talker(t, "test.talk")
 	c := p.agent()
 	one := c.tool("start_workflow", `{"workflowId":"test.talk"}`)
@@ -100,7 +98,7 @@ func TestWhatAnAgentGetsWrong(t *testing.T) {
 	rows := []struct {
 		name, tool string
 		args       map[string]any
-		code, says string // what message or suggestion must hold
+		code, text string // text: required in message or suggestion
 	}{
 		{"a workflow that is not there", "start_workflow", map[string]any{"workflowId": "test.tolk"},
 			"WORKFLOW_NOT_FOUND", "test.talk"},
@@ -126,7 +124,7 @@ func TestWhatAnAgentGetsWrong(t *testing.T) {
 	}
 	for _, row := range rows {
 		r := c.tool(row.tool, row.args)
-		if r.Error.Code != row.code || !strings.Contains(r.Error.Message+" "+r.Error.Suggestion, row.says) {
+		if r.Error.Code != row.code || !strings.Contains(r.Error.Message+" "+r.Error.Suggestion, row.text) {
 			t.Errorf("%s: %s", row.name, r.raw)
 		}
 	}
@@ -144,9 +142,8 @@ func TestWhatAnAgentGetsWrong(t *testing.T) {
 	c.ends()
 }
 
-// TestACheckpointKeepsWhatIsDone: the step stays pending, and the same call again
-// records nothing new.
-func TestACheckpointKeepsWhatIsDone(t *testing.T) {
+// TestCheckpointIsIdempotent: the step stays pending, and repeating the call records nothing.
+func TestCheckpointIsIdempotent(t *testing.T) {
 	p := talker(t, "test.talk")
 	c := p.agent()
 	one := c.tool("start_workflow", `{"workflowId":"test.talk"}`)
@@ -186,9 +183,9 @@ steps:
   - {id: last, title: Last, prompt: End.}
 `
 
-// TestALoopOverManyServers: each call is made to a server of its own, which is killed
-// when it has answered. An agent that only follows next.params goes all the way round.
-func TestALoopOverManyServers(t *testing.T) {
+// TestLoopWithNewServerPerCall: each call uses a new server, which is killed after its answer.
+// An agent that only follows next.params completes the loop.
+func TestLoopWithNewServerPerCall(t *testing.T) {
 	p := talker(t, "test.talk")
 	if err := os.WriteFile(filepath.Join(p.dir, ".waybill", "workflows", "rounds.yaml"), []byte(threeRounds),
 		0o600); err != nil {

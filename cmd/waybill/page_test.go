@@ -10,12 +10,12 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
-// failing is a stream that takes nothing, as a closed pipe or a full disk does.
+// failing is a writer that always fails, like a closed pipe or a full disk.
 type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, errors.New("no room") }
 
-func TestAnAnswerThatCannotBeWrittenIsAnError(t *testing.T) {
+func TestWriteErrorOfAnswer(t *testing.T) {
 	var errOut bytes.Buffer
 	if status := run([]string{"version"}, strings.NewReader(""), failing{}, &errOut, nil); status != fault.ExitFailed ||
 		!strings.Contains(errOut.String(), "no room") {
@@ -23,18 +23,18 @@ func TestAnAnswerThatCannotBeWrittenIsAnError(t *testing.T) {
 	}
 }
 
-func TestABugIsAnsweredLikeAnError(t *testing.T) {
+func TestPanicIsReportedAsError(t *testing.T) {
 	var out, errOut bytes.Buffer
 	a := &cli.App{In: strings.NewReader(""), Out: &out, Err: &errOut,
 		Args: []string{"start", "wr.demo", "--json", "--store", t.TempDir() + "/s"}, Entropy: strings.NewReader("")}
-	// No clock: the command runs into a nil function. No entropy comes first.
+	// The clock is nil, so the command panics; first the entropy is missing.
 	if status := a.Execute(newRoot(a)); status != fault.ExitFailed ||
 		!strings.Contains(out.String(), `"code":"INTERNAL_ERROR"`) || strings.Count(out.String(), "\n") != 1 {
 		t.Errorf("exit status %d: %s", status, out.String())
 	}
 	out.Reset()
 	a.Entropy = strings.NewReader(strings.Repeat("x", 1000))
-	if status := a.Execute(newRoot(a)); status != fault.ExitFailed || !strings.Contains(out.String(), "a bug of its own") ||
+	if status := a.Execute(newRoot(a)); status != fault.ExitFailed || !strings.Contains(out.String(), "a bug in waybill") ||
 		strings.Count(out.String(), "\n") != 1 {
 		t.Errorf("exit status %d: %s", status, out.String())
 	}

@@ -24,11 +24,11 @@ type seat struct {
 	cmd  *exec.Cmd
 	mu   sync.Mutex
 	all  strings.Builder
-	from int // what was looked at so far
+	from int // length of the text that sees has consumed
 	done chan struct{}
 }
 
-// folder is a place with a store of its own and one workflow file.
+// folder returns a new directory with an empty home and one workflow file.
 func folder(t *testing.T, workflow string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -77,7 +77,7 @@ var (
 	escapes   = regexp.MustCompile(`\x1b\[[0-9;?]*[a-zA-Z]`)
 )
 
-// text is what the person sees, without colors and without what was drawn over.
+// text returns the text of the screen, without colors and without overwritten parts.
 func (s *seat) text() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,7 +85,7 @@ func (s *seat) text() string {
 	return escapes.ReplaceAllString(drawnOver.ReplaceAllString(text, ""), "")
 }
 
-// sees waits until something new stands on the screen, and takes it as read.
+// sees waits until new output contains the text, and consumes the output up to it.
 func (s *seat) sees(what string) {
 	s.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
@@ -133,7 +133,7 @@ steps:
   - {id: ask, title: Deploy, prompt: Deploy it., inputs: [{contextKey: target, reason: needs_user_choice, choiceKind: scope_boundary, choices: [north, south], description: Where to}]}
 `
 
-func TestAPersonCarriesARunThrough(t *testing.T) {
+func TestRunAtTerminal(t *testing.T) {
 	s := sit(t, folder(t, personFlow), 50, "run", "w.yaml")
 	s.sees("Person\n")
 	s.sees("[1/3] Read it")
@@ -168,7 +168,7 @@ func TestAPersonCarriesARunThrough(t *testing.T) {
 	}
 }
 
-func TestCtrlCLeavesARunThatGoesOn(t *testing.T) {
+func TestCtrlCLeavesRunContinuable(t *testing.T) {
 	dir := folder(t, personFlow)
 	s := sit(t, dir, 100, "run", "w.yaml")
 	s.sees("›")
@@ -186,11 +186,11 @@ func TestCtrlCLeavesARunThatGoesOn(t *testing.T) {
 	again.types("1\n")
 	again.leaves(0)
 	if strings.Contains(again.text(), "[1/3]") {
-		t.Error("what was acknowledged was asked again")
+		t.Error("an acknowledged step was asked again")
 	}
 }
 
-func TestCtrlDLeavesToo(t *testing.T) {
+func TestCtrlDLeavesRunContinuable(t *testing.T) {
 	s := sit(t, folder(t, personFlow), 80, "run", "w.yaml")
 	s.sees("›")
 	s.types("\x04")
@@ -239,14 +239,14 @@ steps:
 func TestTrustAtTheTerminal(t *testing.T) {
 	dir := folder(t, commandFlow)
 	s := sit(t, dir, 80, "run", "w.yaml")
-	s.sees("2 commands that nobody has trusted yet")
+	s.sees("2 commands that are not trusted yet")
 	s.sees("echo one")
 	s.sees("[y/a/N]")
 	s.types("\n")
 	s.sees("WORKFLOW_UNTRUSTED")
 	s.leaves(3)
 	if list, _ := os.ReadDir(filepath.Join(dir, "home")); len(list) > 0 {
-		t.Errorf("a refusal left %v", list)
+		t.Errorf("after a refusal the store has %v", list)
 	}
 	s = sit(t, dir, 80, "run", "w.yaml")
 	s.sees("[y/a/N]")
@@ -263,28 +263,28 @@ func TestTrustAtTheTerminal(t *testing.T) {
 	s.leaves(1)
 }
 
-// A command may take its time to end: the person is told that they were heard.
-func TestCtrlCSaysThatTheCommandIsStopping(t *testing.T) {
+// After Ctrl-C the spinner shows that the command is being stopped.
+func TestCtrlCShowsThatCommandIsStopping(t *testing.T) {
 	s := sit(t, folder(t, strings.ReplaceAll(commandFlow, `"echo $$ >pid; exec sleep 60"`,
 		`"trap 'sleep 1; exit 1' TERM; echo ready; while :; do sleep 0.1; done"`)), 80, "run", "w.yaml", "--trust")
 	s.sees("│ ready")
 	s.types("\x03")
-	s.sees("stopping the command; Ctrl-C again leaves at once")
+	s.sees("stopping the command; Ctrl-C again exits immediately")
 	s.leaves(1)
 	if text := s.text(); strings.Contains(text, "stopping") || !strings.Contains(text, "interrupted at step 2 of 2") {
 		t.Errorf("shown at the end:\n%s", text)
 	}
 }
 
-// What is typed while a command runs must not acknowledge the step that follows.
-func TestTypingAheadConfirmsNothing(t *testing.T) {
+// Input typed while a command runs must not acknowledge the next step.
+func TestTypeAheadIsDiscarded(t *testing.T) {
 	s := sit(t, folder(t, strings.ReplaceAll(commandFlow, `"echo $$ >pid; exec sleep 60"]}}`,
 		`"sleep 0.5"]}}`+"\n  - {id: last, title: Last, prompt: Sure.}\n")), 80, "run", "w.yaml", "--trust")
 	s.sees("[2/3] Wait")
 	s.types("\n\n")
 	s.sees("[3/3] Last")
 	s.sees("›")
-	time.Sleep(200 * time.Millisecond) // what was typed early would be taken by now
+	time.Sleep(200 * time.Millisecond) // early input would have been used by now
 	s.types("yes\n")
 	s.leaves(0)
 	if !strings.Contains(s.text(), "› yes") {

@@ -11,8 +11,8 @@ import (
 	"github.com/waybill/waybill/durable/pattern"
 )
 
-// storedFiles says which schemas hold for a file of a store, by its path: the first
-// that fits. Lines are records of their own; "" is what no schema describes.
+// storedFiles maps the path of a file in a store to its schemas; the first match applies. In
+// files with lines each line is a record; "" is for files without a schema.
 var storedFiles = []struct {
 	path    string
 	lines   bool
@@ -45,8 +45,8 @@ var storedFiles = []struct {
 	{`(^|/)cache/[a-z]+-\d+$`, false, nil},
 }
 
-// validStore holds every file of a store against the schema of its kind. It gives the
-// records that each schema was asked about.
+// validStore validates every file of a store against its schema. It returns the validated
+// records by schema.
 func validStore(t *testing.T, root string) map[string][][]byte {
 	t.Helper()
 	asked := map[string][][]byte{}
@@ -75,7 +75,7 @@ func validStore(t *testing.T, root string) map[string][][]byte {
 			}
 			return err
 		}
-		t.Errorf("%s: which schema describes it?", rel)
+		t.Errorf("%s: no schema in storedFiles", rel)
 		return nil
 	})
 	if err != nil {
@@ -84,20 +84,19 @@ func validStore(t *testing.T, root string) map[string][][]byte {
 	return asked
 }
 
-// TestStoredSchemasHold: what lies in the example store of docs/format.md is what the
-// schemas say.
-func TestStoredSchemasHold(t *testing.T) {
+// TestExampleStoreIsValid validates the example store of docs/format.md.
+func TestExampleStoreIsValid(t *testing.T) {
 	asked := validStore(t, "../../testdata/format/store")
 	for _, name := range []string{"event", "manifest-record", "snapshot", "compiled-workflow", "store", "keyring",
 		"config", "trust"} {
 		if len(asked[name]) == 0 {
-			t.Errorf("nothing in the example store is of schema %s", name)
+			t.Errorf("the example store has no record of schema %s", name)
 		}
 	}
 }
 
-// TestSamplesOfEventsHold: each kind of event in testdata/events is one.
-func TestSamplesOfEventsHold(t *testing.T) {
+// TestEventSamplesAreValid validates the samples in testdata/events.
+func TestEventSamplesAreValid(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/events/*.jsonl")
 	if err != nil || len(files) == 0 {
 		t.Fatal(err, files)
@@ -115,9 +114,8 @@ func TestSamplesOfEventsHold(t *testing.T) {
 	}
 }
 
-// TestBundlesOfOthersHold: what other programs export under the same locks is described
-// as well.
-func TestBundlesOfOthersHold(t *testing.T) {
+// TestForeignBundlesAreValid: bundles that other programs export are valid as well.
+func TestForeignBundlesAreValid(t *testing.T) {
 	files, _ := filepath.Glob("../../../shared/data/workrail/bundles/*.json")
 	if len(files) == 0 {
 		t.Skip("no bundles of another program are here")
@@ -133,9 +131,9 @@ func TestBundlesOfOthersHold(t *testing.T) {
 	}
 }
 
-// TestSchemasRefuse: a schema that takes everything describes nothing. Each row makes
-// one thing wrong of what holds.
-func TestSchemasRefuse(t *testing.T) {
+// TestSchemasRejectInvalidRecords changes one thing in a valid record per row, which the schema
+// must reject.
+func TestSchemasRejectInvalidRecords(t *testing.T) {
 	lines := func(glob string) string {
 		files, err := filepath.Glob("../../testdata/format/store/" + glob)
 		if err != nil || len(files) == 0 {
@@ -188,28 +186,28 @@ func TestSchemasRefuse(t *testing.T) {
 		{"document-error", failure, `,"suggestion":"s"`, ``},
 	} {
 		if err := valid(row.schema, []byte(row.text)); err != nil {
-			t.Errorf("%s: what is right is refused: %v\n%s", row.schema, err, row.text)
+			t.Errorf("%s: a valid record is rejected: %v\n%s", row.schema, err, row.text)
 		}
 		wrong := strings.Replace(row.text, row.old, row.new, 1)
 		if wrong == row.text {
-			t.Errorf("%s: there is no %s in %s", row.schema, row.old, row.text)
+			t.Errorf("%s: no %s in %s", row.schema, row.old, row.text)
 		}
 		if valid(row.schema, []byte(wrong)) == nil {
-			t.Errorf("%s: %s in place of %s is not refused", row.schema, row.new, row.old)
+			t.Errorf("%s: %s instead of %s is not rejected", row.schema, row.new, row.old)
 		}
 	}
 	if more := strings.Replace(step, `"next":null`, `"next":null,"later":1`, 1); valid("document-step",
 		[]byte(more)) != nil {
-		t.Error("documents are open: a later version may say more")
+		t.Error("documents must be open: a later version may add members")
 	}
 }
 
-// TestEverySchemaCloses: no object of a stored record takes members that it does not
-// name, but for those that the format leaves open.
-func TestEverySchemaCloses(t *testing.T) {
+// TestStoredSchemasAreClosed: no object of a stored record allows unknown members, except
+// those that the format leaves open.
+func TestStoredSchemasAreClosed(t *testing.T) {
 	for _, name := range schemasOf(false) {
 		if valid(name, []byte(`{}`)) == nil || valid(name, []byte(`[]`)) == nil {
-			t.Errorf("%s takes anything", name)
+			t.Errorf("%s allows any member", name)
 		}
 	}
 }

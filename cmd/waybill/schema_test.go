@@ -10,8 +10,8 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/schema"
 )
 
-// TestSchemaFilesAreCurrent: editors are pointed at the files in the documentation, so
-// they are, byte for byte, what the program prints, and nothing else lies there.
+// TestSchemaFilesAreCurrent: editors use the schema files in docs/schema, so these must be byte
+// for byte what the program prints, and the directory must contain no other files.
 func TestSchemaFilesAreCurrent(t *testing.T) {
 	for _, name := range schema.Names() {
 		var out, errOut bytes.Buffer
@@ -27,7 +27,7 @@ func TestSchemaFilesAreCurrent(t *testing.T) {
 	}
 	for _, e := range entries {
 		if name, ok := strings.CutSuffix(e.Name(), ".schema.json"); !ok || !slices.Contains(schema.Names(), name) {
-			t.Errorf("docs/schema/%s is no schema that the program prints", e.Name())
+			t.Errorf("docs/schema/%s is not a schema of the program", e.Name())
 		}
 	}
 }

@@ -17,8 +17,8 @@ import (
 
 var resolved sync.Map // name of a schema → *jsonschema.Resolved
 
-// valid holds a JSON text against a schema as it is printed: what other programs would
-// check by, and not what it was made from.
+// valid validates JSON text against the printed form of a schema, the form that other programs
+// use.
 func valid(name string, text []byte) error {
 	var v any
 	if err := json.Unmarshal(text, &v); err != nil {
@@ -28,7 +28,7 @@ func valid(name string, text []byte) error {
 	if !ok {
 		raw, ok := schema.JSON(name)
 		if !ok {
-			return fmt.Errorf("there is no schema %s", name)
+			return fmt.Errorf("unknown schema %s", name)
 		}
 		var s jsonschema.Schema
 		if err := json.Unmarshal(raw, &s); err != nil {
@@ -43,7 +43,7 @@ func valid(name string, text []byte) error {
 	return known.(*jsonschema.Resolved).Validate(v)
 }
 
-// schemasOf are the names of the schemas of documents, or of what is stored.
+// schemasOf returns the names of the schemas of documents, or else of stored records.
 func schemasOf(documents bool) (out []string) {
 	for _, name := range schema.Names() {
 		if name != "workflow" && strings.HasPrefix(name, schema.DocumentPrefix) == documents {
@@ -53,7 +53,7 @@ func schemasOf(documents bool) (out []string) {
 	return out
 }
 
-// validDocument holds a document against the schema of its kind.
+// validDocument validates a document against the schema of its kind.
 func validDocument(text []byte) error {
 	var doc struct{ Kind string }
 	if err := json.Unmarshal(text, &doc); err != nil {
@@ -65,12 +65,12 @@ func validDocument(text []byte) error {
 	return nil
 }
 
-// invalidStatus ends a program of the scripts whose document is not what its schema
-// says. No fault has it.
+// invalidStatus is the exit status of runValid for a document that its schema rejects. No fault
+// has this status.
 const invalidStatus = 97
 
-// runValid is run, which holds what --json prints against its schema: so does every
-// script, whatever it looks for.
+// runValid is run with validation of the document that --json prints, so that every script
+// checks the schemas.
 func runValid(args []string, in io.Reader, out *os.File, errOut io.Writer, env []string) int {
 	if !slices.Contains(args, "--json") {
 		return run(args, in, out, errOut, env)
@@ -79,7 +79,7 @@ func runValid(args []string, in io.Reader, out *os.File, errOut io.Writer, env [
 	status := run(args, in, io.MultiWriter(out, &printed), errOut, env)
 	text := printed.Bytes()
 	if !bytes.HasPrefix(text, []byte(`{"v":1,"kind":`)) || bytes.Count(text, []byte("\n")) != 1 {
-		return status // nothing, or what is no document: the events of 'runs watch', a schema
+		return status // empty or not a document: the events of 'runs watch', a schema
 	}
 	if err := validDocument(text); err != nil {
 		fmt.Fprintln(errOut, err)

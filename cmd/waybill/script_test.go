@@ -26,8 +26,8 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScript runs what a user could type: one file per behaviour. Each has a home,
-// a working directory and a clock zone of its own.
+// TestScript runs the scripts of testdata/script, one file per behavior. Each has its own home,
+// working directory and time zone.
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -61,7 +61,7 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// exits N command…: the command must end with exactly this status.
+// exits N command…: the command must end with exit status N.
 func exits(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -77,14 +77,14 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// lookup finds a dotted path in the JSON document on stdout, which must be the
-// only thing there.
+// lookup returns the value at a dotted path of the JSON document on stdout, which must be the
+// only output.
 func lookup(ts *testscript.TestScript, path string) any {
 	text := ts.ReadFile("stdout")
 	var doc any
 	d := json.NewDecoder(strings.NewReader(text))
 	if err := d.Decode(&doc); err != nil {
-		ts.Fatalf("stdout is no JSON: %v", err)
+		ts.Fatalf("stdout is not JSON: %v", err)
 	}
 	if d.More() || strings.Count(text, "\n") != 1 || !strings.HasSuffix(text, "\n") {
 		ts.Fatalf("stdout is not one document on one line:\n%s", text)
@@ -94,7 +94,7 @@ func lookup(ts *testscript.TestScript, path string) any {
 		case map[string]any:
 			v, ok := at[part]
 			if !ok {
-				ts.Fatalf("there is no %s in %s", part, path)
+				ts.Fatalf("no member %s in %s", part, path)
 			}
 			doc = v
 		case []any:
@@ -104,18 +104,18 @@ func lookup(ts *testscript.TestScript, path string) any {
 			}
 			i, err := strconv.Atoi(part)
 			if err != nil || i >= len(at) {
-				ts.Fatalf("there is no item %s in %s (%d items)", part, path, len(at))
+				ts.Fatalf("no item %s in %s (%d items)", part, path, len(at))
 			}
 			doc = at[i]
 		default:
-			ts.Fatalf("%s leads into %v", path, doc)
+			ts.Fatalf("%s leads into the scalar %v", path, doc)
 		}
 	}
 	return doc
 }
 
-// json PATH VALUE: what stands at a path of the JSON document on stdout. VALUE is
-// JSON where it parses.
+// json PATH VALUE: compares the value at a path of the JSON document on stdout. VALUE is JSON
+// if it parses as JSON, else a string.
 func jsonIs(ts *testscript.TestScript, neg bool, args []string) {
 	got := lookup(ts, args[0])
 	var want any
@@ -126,17 +126,17 @@ func jsonIs(ts *testscript.TestScript, neg bool, args []string) {
 		want = text // a key id of eight hexadecimal digits that happen to be a JSON number
 	}
 	if reflect.DeepEqual(got, want) == neg {
-		ts.Fatalf("%s is %v, wanted %v (negated: %v)", args[0], got, want, neg)
+		ts.Fatalf("%s is %v, want %v (negated: %v)", args[0], got, want, neg)
 	}
 }
 
-// get VAR PATH: keep what stands at a path of the document on stdout.
+// get VAR PATH: stores the value at a path of the document on stdout in a variable.
 func getJSON(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[0], fmt.Sprint(lookup(ts, args[1])))
 }
 
-// files DIR OUT [all]: note every file below DIR with its bytes' digest. Lock files
-// name their last holder; they count with "all" only.
+// files DIR OUT [all]: writes the digest of every file below DIR to OUT. Lock files, which name
+// their last holder, are included only with "all".
 func files(ts *testscript.TestScript, _ bool, args []string) {
 	var b strings.Builder
 	root := ts.MkAbs(args[0])
@@ -155,8 +155,8 @@ func files(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(b.String()), 0o600))
 }
 
-// race N command…: N processes at once. Each must exit with 0 or 4, one with 0 at
-// least, and all that exit with 0 must print the same.
+// race N command…: runs N processes concurrently. Each must exit with 0 or 4, at least one with
+// 0, and all that exit with 0 must print the same.
 func race(ts *testscript.TestScript, _ bool, args []string) {
 	n, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -193,7 +193,7 @@ func race(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// repeat N command…: N times one after the other; all must print the same bytes.
+// repeat N command…: runs the command N times in sequence; all must print the same bytes.
 func repeat(ts *testscript.TestScript, _ bool, args []string) {
 	n, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -208,7 +208,7 @@ func repeat(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// grow FILE N TEXT: write TEXT N times into FILE. \xff stands for that byte.
+// grow FILE N TEXT: writes TEXT N times to FILE. \xff is replaced by that byte.
 func grow(ts *testscript.TestScript, _ bool, args []string) {
 	n, err := strconv.Atoi(args[1])
 	ts.Check(err)
@@ -216,7 +216,7 @@ func grow(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Repeat(text, n)), 0o600))
 }
 
-// control FILE KIND VERSION DATA: write a control file whose digest holds.
+// control FILE KIND VERSION DATA: writes a control file with a correct digest.
 func control(ts *testscript.TestScript, _ bool, args []string) {
 	v, err := strconv.ParseInt(args[2], 10, 64)
 	ts.Check(err)
@@ -227,7 +227,7 @@ func control(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b, 0o600))
 }
 
-// alike FILE WORD OTHER WORD: two texts must be the same but for one word of each.
+// alike FILE WORD OTHER WORD: two texts must be equal except for one word of each.
 func alike(ts *testscript.TestScript, neg bool, args []string) {
 	a := strings.ReplaceAll(ts.ReadFile(args[0]), args[1], "WORD")
 	b := strings.ReplaceAll(ts.ReadFile(args[2]), args[3], "WORD")

@@ -16,9 +16,9 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 )
 
-// TestDocumentShapes pins the members of every document that --json prints: each
-// path with its type. Programs are written against these; adding a member is fine
-// and shows here, losing or changing one is not.
+// TestDocumentShapes compares the members of every document that --json prints, each path with
+// its type, with shapes.golden. Programs depend on them: members may be added, but not removed
+// or changed.
 func TestDocumentShapes(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -44,7 +44,7 @@ func TestDocumentShapes(t *testing.T) {
 	write("look.json", `{"kind":"prompt-template","title":"T","rationale":"R","synthesizerModel":"m","artifact":{"templateId":"look","version":"1.0.0","kind":"user","text":"Look."}}`)
 	write("nightly.json", `{"kind":"automation","artifact":{"automationId":"nightly","schedule":{"cron":"0 3 * * *","timezone":"UTC"},"workflowId":"wr.change_checklist"}}`)
 	write("out.json", `{"kind":"result","n":1}`)
-	// Each call, and the kind of document that it must give.
+	// Each call and the kind of its document.
 	calls := []string{
 		"runs list: runs", "start old.json: step", "start old.json --title T: step", "continue --run @last: step",
 		"continue --run @last --done: blocked", "runs show: run",
@@ -194,7 +194,7 @@ func TestDocumentShapes(t *testing.T) {
 	current(t, filepath.Join(home, "testdata/shapes.golden"), b.String())
 }
 
-// artifactOf is the digest under which a file is handed in.
+// artifactOf returns the digest of a file submitted as an artifact.
 func artifactOf(t *testing.T, name string) string {
 	b, err := os.ReadFile(name)
 	if err != nil {
@@ -207,7 +207,7 @@ func artifactOf(t *testing.T, name string) string {
 	return canon.Sum(v.JCS()).String()
 }
 
-// tearLast damages the segment that was written last in a store, and gives its session.
+// tearLast damages the newest segment of a store and returns its session.
 func tearLast(t *testing.T, store string) string {
 	last, at := "", time.Time{}
 	_ = filepath.WalkDir(store, func(path string, d fs.DirEntry, err error) error {
@@ -230,7 +230,7 @@ func tearLast(t *testing.T, store string) string {
 	return filepath.Base(filepath.Dir(filepath.Dir(last)))
 }
 
-// home is this package's folder, wherever a test goes.
+// home is the directory of this package; tests change the working directory.
 var home, _ = os.Getwd()
 
 // open ones hold whatever a workflow or caller puts there.
@@ -239,7 +239,7 @@ var open = []string{".data.artifact", ".data.proposals[].artifact", ".data.insta
 
 func shape(path string, v any, into map[string]bool) {
 	for _, o := range open {
-		// A name that only begins so is another one.
+		// The whole path element must match, not a prefix of it.
 		if rest, in := strings.CutPrefix(path, o); in && rest != "" &&
 			(strings.HasSuffix(o, ".") || rest[0] == '.' || rest[0] == '[') {
 			return

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// remake makes the store of this version once more. That is for a format that nobody
-// has yet: what was released is written once, and every later version has to read it.
+// remake replaces the store of this version. It is only for an unreleased format: the store of
+// a released version is written once and must be readable by every later version.
 var remake = flag.Bool("remake-store", false, "with -update, replace the golden store of this format version")
 
 // goldenSources are the workflows that the golden stores' runs follow.
@@ -44,8 +44,9 @@ var goldenSources = map[string]string{
 	"nightly.json": `{"kind":"automation","artifact":{"automationId":"nightly","schedule":{"cron":"0 3 * * *","timezone":"Europe/Berlin"},"workflowId":"team.learned"}}`,
 }
 
-// goldenCalls make one of everything that a store can hold. "approve" is a person at a
-// terminal, "tear" the disk; "!" waits for somebody; words in braces are what an earlier call gave.
+// goldenCalls create one of each kind of record. "approve" answers at a terminal, "tear" damages
+// the disk; "!" marks a call that ends with status 3; words in braces are replaced by values
+// of earlier calls.
 var goldenCalls = []string{
 	"config set lockWaitMs 3000", "config set agentMaxAutonomy guided",
 	"start checklist.json --title Complete --set ticket=T1 --set severity=high",
@@ -71,8 +72,8 @@ var goldenCalls = []string{
 	"export {Complete} -o bundle.json",
 }
 
-// learningCalls add what people said, and what was proposed and installed: records that the
-// first store of this format was made without.
+// learningCalls create annotations, proposals and installations, which the first store of this
+// format does not contain.
 var learningCalls = []string{
 	"annotate {Complete} --rating 4 --note good", "annotate {Complete} --label slow",
 	"annotate {Complete} --correction other", "annotate {Complete} --flag --confidence 0.5",
@@ -89,13 +90,13 @@ var learningCalls = []string{
 	"export {Complete} -o bundle.json",
 }
 
-// goldenStores are the stores that were made in the format of this version, each when the
-// records in it were new.
+// goldenStores are the stores in the format of this version, each created when its kinds of
+// records were added.
 var goldenStores = map[string][]string{"v1": goldenCalls,
 	"v1-learning": append(goldenCalls[:len(goldenCalls)-1:len(goldenCalls)-1], learningCalls...)}
 
-// TestMakeStore writes the golden stores of this version of the format, where there are
-// none yet. It never touches one that is there.
+// TestMakeStore writes the missing golden stores of this version of the format. It does not
+// change existing ones.
 func TestMakeStore(t *testing.T) {
 	for name, calls := range goldenStores {
 		t.Run(name, func(t *testing.T) { makeStore(t, name, calls) })

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// gold is a folder in which commands are called, with a store in home/local.
+// gold is a directory in which commands are called, with a store in home/local.
 type gold struct {
 	*testing.T
 	dir string
@@ -33,7 +33,7 @@ func (g gold) waybill(status int, args ...string) string {
 	return out.String()
 }
 
-// data is the data of a command's document.
+// data returns the data of a command's document.
 func (g gold) data(into any, args ...string) {
 	g.Helper()
 	doc := struct{ Data any }{into}
@@ -42,8 +42,8 @@ func (g gold) data(into any, args ...string) {
 	}
 }
 
-// copyStore copies a store, but for locks, which name processes that are gone, and
-// caches, which hold nothing that is not written elsewhere: one is enough.
+// copyStore copies a store without its locks, which name processes that have ended, and without
+// caches, which can be computed again.
 func copyStore(t *testing.T, from, to string, dirMode, fileMode fs.FileMode) {
 	t.Helper()
 	heads := 0
@@ -75,8 +75,8 @@ func copyStore(t *testing.T, from, to string, dirMode, fileMode fs.FileMode) {
 	}
 }
 
-// TestStoresOfEveryVersion: whatever version of the format a store was written in, this
-// program reads it, tells the same about it, goes on in it, and exports it.
+// TestStoresOfEveryVersion: the program reads a store of each format version, prints the same
+// about it, continues its runs, and exports it.
 func TestStoresOfEveryVersion(t *testing.T) {
 	root, err := filepath.Abs("../../testdata/stores")
 	if err != nil {
@@ -104,7 +104,7 @@ func keepsReading(t *testing.T, golden string) {
 	}
 	session := regexp.MustCompile(`"sessionId":"(sess_[a-z2-7]+)"`).FindSubmatch(bundle)
 	if session == nil {
-		t.Fatal("the bundle names no session")
+		t.Fatal("the bundle has no session id")
 	}
 	g.waybill(0, "export", string(session[1]), "-o", "again.json")
 	again, err := os.ReadFile("again.json")
@@ -112,22 +112,21 @@ func keepsReading(t *testing.T, golden string) {
 		t.Fatal(err)
 	}
 	if a, b := unstamped(again), unstamped(bundle); a != b {
-		t.Errorf("the session is exported otherwise than it was: %s", firstDifference(a, b))
+		t.Errorf("the exported session differs: %s", firstDifference(a, b))
 	}
 	var imported struct{ Relation string }
 	if g.data(&imported, "import", filepath.Join(golden, "bundle.json")); imported.Relation != "same" {
-		t.Errorf("the bundle's session is %q to the one that it was made from", imported.Relation)
+		t.Errorf("relation to the exported session is %q", imported.Relation)
 	}
 	if g.data(&imported, "import", filepath.Join(golden, "bundle.json"), "--store",
 		"other"); imported.Relation != "imported" {
-		t.Errorf("a new store has the bundle as %q", imported.Relation)
+		t.Errorf("relation in a new store is %q", imported.Relation)
 	}
 	g.waybill(0, "verify", "--store", "other")
 	g.goesOn()
 }
 
-// goesOn carries the run that is not finished to its end, and the one that is blocked
-// out of it.
+// goesOn completes the unfinished run and the blocked run.
 func (g gold) goesOn() {
 	g.Helper()
 	var list struct {
@@ -138,7 +137,7 @@ func (g gold) goesOn() {
 		at := slices.IndexFunc(list.Runs,
 			func(r struct{ RunID, Title, Status string }) bool { return r.Title == title })
 		if at < 0 {
-			g.Fatalf("there is no run %q", title)
+			g.Fatalf("no run has the title %q", title)
 		}
 		var answer struct {
 			IsComplete bool
@@ -159,8 +158,8 @@ func (g gold) goesOn() {
 	g.waybill(0, "audit", "verify")
 }
 
-// projections is what the program tells about a store: every document that is folded
-// from what is written, and none that speaks of the machine or the moment.
+// projections returns the documents about a store that are derived from stored records only and
+// do not depend on the machine or the time.
 func (g gold) projections() string {
 	g.Helper()
 	var b strings.Builder
@@ -190,10 +189,10 @@ func (g gold) projections() string {
 	return b.String()
 }
 
-// stamps are what differs between two exports of one session.
+// stamps match the parts that differ between two exports of the same session.
 var stamps = regexp.MustCompile(`"(bundleId|exportedAt|appVersion)":"[^"]*"`)
 
-// unstamped is a bundle without them; only its beginning has any.
+// unstamped returns a bundle without these parts, which are all near its beginning.
 func unstamped(bundle []byte) string {
 	head, rest, _ := strings.Cut(string(bundle), `"session":`)
 	return stamps.ReplaceAllString(head, `"$1":""`) + rest
@@ -209,9 +208,9 @@ func firstDifference(a, b string) string {
 	return fmt.Sprintf("%d bytes, and it was %d", len(a), len(b))
 }
 
-// TestGoldenStoreHolds: the records of the version that is written now are what the
-// schemas say, every one of them, and one with a member more or less is refused.
-func TestGoldenStoreHolds(t *testing.T) {
+// TestGoldenStoreIsValid: the records of the current format version are valid by the schemas,
+// and a record with an additional or missing member is rejected.
+func TestGoldenStoreIsValid(t *testing.T) {
 	asked := validStore(t, "../../testdata/stores/v1-learning/store")
 	text, err := os.ReadFile("../../testdata/stores/v1-learning/bundle.json")
 	if err != nil {
@@ -223,7 +222,7 @@ func TestGoldenStoreHolds(t *testing.T) {
 	asked["bundle"] = [][]byte{text}
 	for _, name := range schemasOf(false) {
 		if len(asked[name]) == 0 {
-			t.Errorf("nothing in the golden store is of schema %s", name)
+			t.Errorf("the golden store has no record of schema %s", name)
 		}
 		for _, record := range asked[name] {
 			refusesOthers(t, name, record)
@@ -231,10 +230,10 @@ func TestGoldenStoreHolds(t *testing.T) {
 	}
 }
 
-// freeData is where the data of a record may have members that no schema names.
+// freeData lists the members whose data may have members that no schema contains.
 var freeData = []string{"store", "config", "side-log-event"}
 
-// mayMiss are the members that are optional, by the schemas that say so.
+// mayMiss lists the optional members by schema.
 var mayMiss = map[string][]string{
 	"annotation-event": {"actor", "scope", "timestampMs"}, "proposal-event": {"actor", "timestampMs"},
 	"event": {"actor", "ignorable", "scope", "timestampMs"}, "audit-event": {"actor", "timestampMs"},
@@ -242,7 +241,8 @@ var mayMiss = map[string][]string{
 	"manifest-record": {"pins", "prev"}, "compiled-workflow": {"inputs", "assessments", "references"},
 }
 
-// refusesOthers makes members of a record more and fewer, one at a time.
+// refusesOthers adds and removes members of a record, one at a time, and checks that the schema
+// rejects the result.
 func refusesOthers(t *testing.T, name string, record []byte) {
 	t.Helper()
 	var members map[string]json.RawMessage
@@ -256,7 +256,7 @@ func refusesOthers(t *testing.T, name string, record []byte) {
 			t.Fatal(err)
 		}
 		if valid(name, changed) == nil {
-			t.Errorf("%s: a record %s is not refused: %.300s", name, how, changed)
+			t.Errorf("%s: a record %s is not rejected: %.300s", name, how, changed)
 		}
 	}
 	members["another"] = json.RawMessage("1")

@@ -19,7 +19,7 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// desk is a view at a terminal without colors, and the person's side of it.
+// desk is a view on a pseudo-terminal without colors, with the person's end of it.
 type desk struct {
 	*testing.T
 	*View
@@ -47,7 +47,7 @@ func sit(t *testing.T, columns uint16) *desk {
 	return d
 }
 
-// answers types lines, one after each pause that a question takes to be shown.
+// answers types lines, with a pause before each so that the question is shown first.
 func (d *desk) answers(lines ...string) {
 	go func() {
 		for _, line := range lines {
@@ -57,7 +57,7 @@ func (d *desk) answers(lines ...string) {
 	}()
 }
 
-// screen ends the terminal and returns what stood on it.
+// screen closes the terminal and returns its text.
 func (d *desk) screen() string {
 	_ = d.tty.Close()
 	out := <-d.seen
@@ -65,7 +65,7 @@ func (d *desk) screen() string {
 	return out
 }
 
-func TestTrustShowsAllThatDecides(t *testing.T) {
+func TestTrustShowsArgvCwdAndEnv(t *testing.T) {
 	const workflowText = `{"id":"test.t","name":"Deploy","description":"d","version":"1.0.0","steps":[
 		{"id":"a","title":"A","action":{"kind":"command","argv":["deploy","--to","the north side"],"cwd":"in here","env":{"B":"2","A":"\u001b[8m"}}},
 		{"id":"b","title":"B","prompt":"p"},
@@ -84,7 +84,7 @@ func TestTrustShowsAllThatDecides(t *testing.T) {
 			t.Errorf("%q: %s, %v", typed, got, err)
 		}
 		screen := d.screen()
-		for _, line := range []string{"Deploy runs 2 commands that nobody has\ntrusted yet:\n",
+		for _, line := range []string{"Deploy runs 2 commands that are not\ntrusted yet:\n",
 			`A="\x1b[8m" B=2 deploy --to 'the`, "(in 'in here')", "  $ true\n"} {
 			if !strings.Contains(screen, line) {
 				t.Errorf("no %q on the screen:\n%s", line, screen)
@@ -98,7 +98,7 @@ func TestTrustShowsAllThatDecides(t *testing.T) {
 	}
 }
 
-func TestTrustNamesWhatItDoesNotShow(t *testing.T) {
+func TestTrustCountsOmittedCommands(t *testing.T) {
 	_, w, problems := compile.File("t.json", source.SourceProject,
 		[]byte(`{"id":"test.t","name":"T","description":"d","version":"1.0.0",
 		"steps":[{"id":"s","title":"A","action":{"kind":"command","argv":["true"]}}]}`))
@@ -113,12 +113,12 @@ func TestTrustNamesWhatItDoesNotShow(t *testing.T) {
 	d.answers("n\n")
 	_, _ = d.Trust(context.Background(), ports.TrustQuestion{Workflow: w})
 	if screen := d.screen(); !strings.Contains(screen,
-		"… and 5 more. See all of them: waybill workflows inspect w.yaml") {
+		"… and 5 more. Show all of them with: waybill workflows inspect w.yaml") {
 		t.Errorf("shown:\n%s", screen)
 	}
 }
 
-func TestInputs(t *testing.T) {
+func TestAsk(t *testing.T) {
 	choice := ports.Question{Key: "target", Text: "Where to", Choices: []string{"2", "north", "south"}}
 	for typed, want := range map[string]string{"1\n": "2", "2\n": "2", "3\n": "south", "north\n": "north"} {
 		d := sit(t, 60)
@@ -140,8 +140,8 @@ func TestInputs(t *testing.T) {
 	if got, err := d.Ask(context.Background(), secret); got != "a b" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
-	if screen := d.screen(); !strings.Contains(screen, "kept in the run's log") ||
-		strings.Count(screen, "cannot be left without it") != 2 {
+	if screen := d.screen(); !strings.Contains(screen, "stored in the run's log") ||
+		strings.Count(screen, "An answer is required") != 2 {
 		t.Errorf("shown:\n%s", screen)
 	}
 	d = sit(t, 60)

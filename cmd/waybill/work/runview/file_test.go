@@ -14,7 +14,7 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-func TestBriefChoices(t *testing.T) {
+func TestAskBriefChoices(t *testing.T) {
 	levels := ports.Question{Text: "How risky?", Key: "risk", Choices: []string{"low", "lower", "High"}, Brief: true}
 	for typed, want := range map[string]string{"low\n": "low", "LOWER\n": "lower", "h\n": "High", "3\n": "High",
 		"2\n": "lower"} {
@@ -28,7 +28,7 @@ func TestBriefChoices(t *testing.T) {
 		}
 	}
 	d := sit(t, 60)
-	d.answers("lo\n", "\n", "4\n", "medium\n", "low\n") // two begin so; none; none; none
+	d.answers("lo\n", "\n", "4\n", "medium\n", "low\n") // ambiguous prefix; then three invalid answers
 	if got, err := d.Ask(context.Background(), levels); got != "low" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -86,15 +86,15 @@ func TestFile(t *testing.T) {
 	if got, err := d.File(context.Background(), question); len(got.Bytes) > 0 || err != nil {
 		t.Error(got, err)
 	}
-	if screen := d.screen(); !strings.Contains(screen, "It does not fit:\n  ! /x: expected text\n") ||
-		strings.Contains(screen, "Such as") {
+	if screen := d.screen(); !strings.Contains(screen, "The artifact is not valid:\n  ! /x: expected text\n") ||
+		strings.Contains(screen, "Example:") {
 		t.Errorf("shown:\n%s", screen)
 	}
 }
 
-// What is approved is shown as far as a person reads, what is left out is counted,
-// and nothing of it drives the terminal.
-func TestApproveShowsWhatItBindsTo(t *testing.T) {
+// TestApproveShowsOutput: notes and artifacts are shown and cleaned of control sequences;
+// omitted lines are counted.
+func TestApproveShowsOutput(t *testing.T) {
 	list := `{"items":[` + strings.Repeat(`"x",`, artifactLines+20) + `"end"]}`
 	for typed, want := range map[string]bool{"y\n": true, "YES\n": true, "\n": false, "n\n": false, "sure\n": false} {
 		d := sit(t, 60)
@@ -106,8 +106,8 @@ func TestApproveShowsWhatItBindsTo(t *testing.T) {
 			t.Errorf("%q: %v, %v", typed, got, err)
 		}
 		screen := d.screen()
-		for _, line := range []string{"\nShip it\n", "  Handed in\n", "the ␛[2Jplan", "  list\n", "… 25 lines more",
-			"12 bytes, sha256:ab", "? Approve it? [y/N] "} {
+		for _, line := range []string{"\nShip it\n", "  Submitted\n", "the ␛[2Jplan", "  list\n", "… 25 lines more",
+			"12 bytes, sha256:ab", "? Approve? [y/N] "} {
 			if !strings.Contains("\n"+screen, line) {
 				t.Errorf("no %q on the screen:\n%s", line, screen)
 			}
@@ -118,7 +118,7 @@ func TestApproveShowsWhatItBindsTo(t *testing.T) {
 	if got, err := d.Approve(context.Background(), ports.ApproveQuestion{}); got || err != ports.ErrLeft {
 		t.Error(got, err)
 	}
-	if screen := d.screen(); !strings.Contains(screen, "Nothing was handed in for this step.") {
+	if screen := d.screen(); !strings.Contains(screen, "Nothing was submitted for this step.") {
 		t.Errorf("shown:\n%s", screen)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// plain is a view that writes into a buffer, as into a file.
+// plain returns a view that writes to a buffer, as to a file.
 func plain(quiet bool) (*View, *bytes.Buffer) {
 	out := &bytes.Buffer{}
 	v := New(Options{Out: out, Getenv: func(string) string { return "" }, Quiet: quiet,
@@ -22,7 +22,7 @@ func plain(quiet bool) (*View, *bytes.Buffer) {
 	return v, out
 }
 
-// story shows everything that can happen to a run.
+// story calls all display methods of a view for one run.
 func story(v *View) {
 	v.RunOpened(perform.RunView{Workflow: "Release", Title: "Release 2.4", Steps: 3, Done: 1})
 	v.StepBegan(perform.StepView{At: 2, Of: 3, Title: "Build \x1b[31mit", Argv: []string{"make", "a b"}, Cwd: "src"})
@@ -42,7 +42,7 @@ func story(v *View) {
 	v.Summary(r, "waybill runs show abc")
 }
 
-func TestPlainStory(t *testing.T) {
+func TestPlainView(t *testing.T) {
 	v, out := plain(false)
 	story(v)
 	want := `Release 2.4 · Release
@@ -75,14 +75,14 @@ abc · 3 steps · 1 done before
 
 ✓ Release is complete
   2 steps in 1h01m · abc
-  See it with 'waybill runs show abc'.
+  Show it with 'waybill runs show abc'.
 `
 	if got := out.String(); got != want {
 		t.Errorf("shown:\n%s\nwant:\n%s", got, want)
 	}
 }
 
-func TestQuietStory(t *testing.T) {
+func TestQuietView(t *testing.T) {
 	v, out := plain(true)
 	story(v)
 	want := `[3/3] Tell
@@ -119,10 +119,10 @@ func TestQuietStory(t *testing.T) {
 	}
 }
 
-func TestEndings(t *testing.T) {
+func TestSummary(t *testing.T) {
 	v, out := plain(false)
 	v.Summary(perform.Report{Already: true}, "show it")
-	if got := out.String(); got != "This run is complete already: abc\nSee it with 'show it'.\n" {
+	if got := out.String(); got != "This run is already complete: abc\nShow it with 'show it'.\n" {
 		t.Errorf("shown: %q", got)
 	}
 	v, out = plain(false)
@@ -137,7 +137,7 @@ func TestEndings(t *testing.T) {
 	}
 }
 
-func TestWhatIsShownIsClean(t *testing.T) {
+func TestControlSequencesAreRemoved(t *testing.T) {
 	v, out := plain(false)
 	v.RunOpened(perform.RunView{Workflow: "a\x1bb", Steps: 1})
 	v.StepBegan(perform.StepView{At: 1, Of: 1, Title: "c\x1bd", Prompt: "e\x1bf", Warnings: []string{"g\x1bh"},
@@ -156,7 +156,7 @@ func TestWhatIsShownIsClean(t *testing.T) {
 	}
 }
 
-func TestOutputWithoutLineEndsIsBounded(t *testing.T) {
+func TestLongOutputLineIsSplit(t *testing.T) {
 	v, out := plain(false)
 	v.TryBegan(perform.TryView{Argv: []string{"x"}, Try: 1, Of: 1})
 	for range 100 {
