@@ -57,8 +57,8 @@ func TestInspectWorkflowTruncatesPrompts(t *testing.T) {
 		}
 	}
 	if strings.Contains(raw, "promptBlocks") ||
-		d.Truncated != "The prompts of 2 steps are cut at 1000 bytes here; 'waybill workflows compile test.long' has "+
-			"them whole." {
+		d.Truncated != "The prompts of 2 steps are truncated to 1000 bytes; "+
+			"'waybill workflows compile test.long' prints them completely." {
 		t.Errorf("got %s", raw)
 	}
 	if raw := c.tool("inspect_workflow", `{"workflowId":"test.talk"}`).raw; strings.Contains(raw, `"truncated"`) ||

@@ -24,7 +24,7 @@ func (t *eventPrinter) printAnnotations(ctx context.Context, following *engine.F
 		return nil
 	}
 	all, err := following.Annotated(ctx)
-	// A cancelled read says nothing about the log.
+	// After a cancelled read the log may still be readable.
 	if err != nil && ctx.Err() != nil {
 		return err
 	}

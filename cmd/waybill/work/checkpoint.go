@@ -65,7 +65,7 @@ func NewCheckpoint(a *cli.App) *cobra.Command {
 	f.StringVar(&in.token, "token", "", "checkpoint `TOKEN` of the same answer")
 	f.StringVar(&in.notes, "notes", "", "notes on the work so far: `TEXT` in Markdown")
 	f.StringVar(&in.notesFile, "notes-file", "", "read the notes from `FILE`; - is stdin")
-	f.StringArrayVar(&in.artifacts, "artifact", nil, "attach `FILE` as an artifact; a .json file is stored as a JSON value")
+	f.StringArrayVar(&in.artifacts, "artifact", nil, "attach `FILE` as an artifact; a .json file as a JSON value")
 	return cmd
 }
 

@@ -47,7 +47,7 @@ func (in *contextInput) read(a *cli.App) (canon.Value, error) {
 			return out, notStrict("--context "+in.file, err)
 		}
 		if out.Kind() != canon.Object {
-			return out, fault.New(fault.ValidationError, "--context %s contains a JSON %s; an object is required", in.file,
+			return out, fault.New(fault.ValidationError, "--context %s: JSON %s, but an object is required", in.file,
 				out.Kind())
 		}
 	}

@@ -29,7 +29,7 @@ func (in *givenInput) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&in.notes, "notes", "", "notes on the step: `TEXT` in Markdown")
 	f.StringVar(&in.notesFile, "notes-file", "", "read the notes from `FILE`; - is stdin")
-	f.StringArrayVar(&in.artifacts, "artifact", nil, "attach `FILE` as an artifact; a .json file is stored as a JSON value")
+	f.StringArrayVar(&in.artifacts, "artifact", nil, "attach `FILE` as an artifact; a .json file as a JSON value")
 	in.context.flags(cmd)
 	in.prefs.flags(cmd)
 }

@@ -171,7 +171,7 @@ func runRun(ctx context.Context, a *cli.App, in *runInput, args []string) error 
 }
 
 // begin starts the run after its commands were found to be trusted, so that a refusal records
-// nothing. If a person is present, the performer asks for trust here. Without trust the error
+// nothing. If a person is present, the performer requests trust here. Without trust the error
 // is WORKFLOW_UNTRUSTED.
 func (s *runner) begin(ctx context.Context, ref string, req engine.Start, opts perform.Options) (engine.Position,
 	error) {

@@ -26,7 +26,7 @@ type startInput struct {
 // flags adds the flags of a start to a command.
 func (in *startInput) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&in.key, "key", "", "make the start idempotent: repeating it with the same `KEY` returns the recorded run")
+	f.StringVar(&in.key, "key", "", "make the start idempotent: the same `KEY` returns the recorded run")
 	f.StringVar(&in.title, "title", "", "title of the run in lists: `TEXT` (default: the workflow's name)")
 	in.context.flags(cmd)
 	in.prefs.flags(cmd)

@@ -69,11 +69,11 @@ func Plainly(line string) string { return line }
 // Painted is Text that applies paint, such as p.Bold or Plainly, to each line.
 func (p *Page) Painted(lead, s string, paint func(string) string) {
 	used := terminal.TextWidth(lead)
-	room := 0
+	width := 0
 	if p.Width > 0 {
-		room = max(min(p.Width, TextWidthMax)-used, TextWidthMin)
+		width = max(min(p.Width, TextWidthMax)-used, TextWidthMin)
 	}
-	for line := range strings.SplitSeq(terminal.Wrap(strings.TrimRight(Clean(s), "\n"), room), "\n") {
+	for line := range strings.SplitSeq(terminal.Wrap(strings.TrimRight(Clean(s), "\n"), width), "\n") {
 		p.Line("%s%s", lead, paint(line))
 		lead = strings.Repeat(" ", used)
 	}

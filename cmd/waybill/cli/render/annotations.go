@@ -153,8 +153,8 @@ func Remarks(p *page.Page, lead string, signal feedback.Signal, note string, pai
 
 // barred writes wrapped text with a bar at the left of each line.
 func barred(p *page.Page, lead, s string, paint func(string) string) {
-	room := max(min(p.Width, page.TextWidthMax)-terminal.TextWidth(lead)-len("│ "), page.TextWidthMin)
-	for line := range strings.SplitSeq(terminal.Wrap(strings.TrimRight(page.Clean(s), "\n"), room), "\n") {
+	width := max(min(p.Width, page.TextWidthMax)-terminal.TextWidth(lead)-len("│ "), page.TextWidthMin)
+	for line := range strings.SplitSeq(terminal.Wrap(strings.TrimRight(page.Clean(s), "\n"), width), "\n") {
 		p.Line("%s%s%s", lead, p.Dim("│ "), paint(line))
 	}
 }
