@@ -16,7 +16,7 @@ import (
 )
 
 // go test ./cmd/waybill -update writes the generated documents and golden files again.
-var update = flag.Bool("update", false, "write docs/cli, docs/errors.md and golden files again")
+var update = flag.Bool("update", false, "write docs/cli.md, docs/errors.md and golden files anew")
 
 // current compares a generated file with what it should be.
 func current(t *testing.T, path, want string) {
@@ -98,10 +98,10 @@ var answers = map[string]string{
 	"waybill completion": "`completion`", "waybill version": "`version`", "waybill help": "none: help is text",
 }
 
-func TestEveryCommandSaysWhatItAnswers(t *testing.T) {
+func TestEveryCommandHasAnswerKind(t *testing.T) {
 	walk(newRoot(&cli.App{}), func(cmd *cobra.Command) {
 		if path := cmd.CommandPath(); !cmd.HasSubCommands() && answers[path] == "" {
-			t.Errorf("%s: which kind of document does it give?", path)
+			t.Errorf("%s: no kind of document in answers", path)
 		}
 	})
 }
@@ -129,16 +129,16 @@ Retry: *never* — the same call fails again; *at once* — the same call may su
 	current(t, "../../docs/errors.md", b.String())
 }
 
-// TestHelpTeaches: every command says in a line what it does, at length how, and
-// shows how it is used, and its help is what the document shows.
-func TestHelpTeaches(t *testing.T) {
+// TestHelpIsComplete: every command has a short and a long description and examples that
+// exist, and --help prints its help.
+func TestHelpIsComplete(t *testing.T) {
 	walk(newRoot(&cli.App{}), func(cmd *cobra.Command) {
 		path := cmd.CommandPath()
 		if cmd.Short == "" || strings.HasSuffix(cmd.Short, ".") || len(cmd.Short) > 60 {
 			t.Errorf("%s: Short %q wants one line without a full stop", path, cmd.Short)
 		}
 		if len(cmd.Long) < 60 {
-			t.Errorf("%s: Long is too short to teach anything", path)
+			t.Errorf("%s: Long is too short", path)
 		}
 		if n := strings.Count(cmd.Example, "waybill "); !cmd.HasSubCommands() && n < 2 {
 			t.Errorf("%s: %d examples, want 2 or more", path, n)

@@ -76,7 +76,7 @@ func showGraph(p *page.Page, g engine.Graph) {
 		d.edges[e.To] = e
 	}
 	p.Painted("", g.Title, p.Bold)
-	// A run has one root, unless a damaged log lacks a parent.
+	// Usually the only root is the node of the first step.
 	for _, n := range roots {
 		d.below(n, "")
 	}

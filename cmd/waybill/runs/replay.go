@@ -64,7 +64,7 @@ func showReplay(p *page.Page, r engine.ReplayReport) {
 		return
 	}
 	p.Text(p.Good("✓")+" ", page.Plural(int(r.Events), "event")+" compared: no difference.")
-	// These attempts were compared as far as possible; they are not a difference.
+	// Attempts that cannot be replayed are not a difference.
 	if len(r.Undecided) > 0 {
 		p.Text(p.Warn("! "), page.Plural(len(r.Undecided), "attempt")+
 			" could not be replayed: the submitted output is incomplete, because notes were truncated or an "+

@@ -74,7 +74,7 @@ func NewCheckpoint(a *cli.App) *cobra.Command {
 // checkpoint. All input is read and checked before the store is opened.
 func (in *checkpointInput) record(ctx context.Context, a *cli.App) error {
 	// A checkpoint has no context and no preferences.
-	given := givenInput{notes: in.notes, notesFile: in.notesFile, artifacts: in.artifacts}
+	given := outputInput{notes: in.notes, notesFile: in.notesFile, artifacts: in.artifacts}
 	req, err := given.request(a)
 	if err != nil {
 		return err

@@ -32,7 +32,7 @@ type continueInput struct {
 	// The run, for people.
 	run   string
 	done  bool
-	given givenInput
+	given outputInput
 }
 
 // NewContinue returns the command "continue". It shows the pending step, or submits its output

@@ -87,7 +87,7 @@ func checkSource(ctx context.Context, a *cli.App, ref string, as source.SourceKi
 // showValidation prints the problems in the order of the file, each with its line, pointer and
 // correction, and a last line with the totals. name is the argument as typed.
 func showValidation(p *page.Page, name string, e catalog.Entry) {
-	// Severity is the only difference between errors and warnings in the output.
+	// Errors and warnings are printed in the same form and counted separately.
 	errs, warns := 0, 0
 	for _, f := range e.Problems {
 		word := p.Warn("warning")

@@ -13,9 +13,9 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 )
 
-// givenInput holds the flags with output for a step: notes as text or file, artifacts, context
+// outputInput holds the flags with output for a step: notes as text or file, artifacts, context
 // and preferences.
-type givenInput struct {
+type outputInput struct {
 	notes     string
 	notesFile string
 	// file names, in the order of the command line
@@ -25,7 +25,7 @@ type givenInput struct {
 }
 
 // flags adds the flags for the output of a step to a command.
-func (in *givenInput) flags(cmd *cobra.Command) {
+func (in *outputInput) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&in.notes, "notes", "", "notes on the step: `TEXT` in Markdown")
 	f.StringVar(&in.notesFile, "notes-file", "", "read the notes from `FILE`; - is stdin")
@@ -37,7 +37,7 @@ func (in *givenInput) flags(cmd *cobra.Command) {
 // request reads the input files and returns the request of the attempt. Line ends at the end
 // of a notes file are removed. Errors: USAGE_ERROR for contradicting flags, VALIDATION_ERROR
 // for a file that cannot be read, is too large, or is a .json file without strict JSON.
-func (in *givenInput) request(a *cli.App) (advance.Request, error) {
+func (in *outputInput) request(a *cli.App) (advance.Request, error) {
 	var out advance.Request
 	if in.notes != "" && in.notesFile != "" {
 		return out, fault.New(fault.UsageError, "--notes and --notes-file cannot be combined").
