@@ -16,7 +16,7 @@ import (
 )
 
 // go test ./cmd/waybill -update writes the generated documents and golden files again.
-var update = flag.Bool("update", false, "write docs/cli.md, docs/errors.md and golden files anew")
+var update = flag.Bool("update", false, "write docs/cli, docs/errors.md and golden files again")
 
 // current compares a generated file with what it should be.
 func current(t *testing.T, path, want string) {

@@ -16,8 +16,8 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/store/retention"
-	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
