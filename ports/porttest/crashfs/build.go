@@ -7,15 +7,16 @@ import (
 	"slices"
 )
 
-// builder makes the trees that the choices of one moment leave. Trees share the contents of their
-// files (see inode.own), and the entries or the content that one combination of an inode's own
-// options gives are computed once.
+// builder makes the trees that a power cut can leave of one disk. A tree is selected by a vector,
+// which has one option for each choice. Trees share the contents of their files (see inode.own);
+// the entries of a directory and the content of a file are computed once for each combination of
+// the inode's own options, as most vectors differ in few of them.
 type builder struct {
 	frozen  *FS
 	choices []choice
-	byNode  map[*inode][]int // indices of choices
-	dirs    map[*inode]map[string][]entry
-	files   map[*inode]map[string]content
+	byNode  map[*inode][]int              // indices in choices
+	dirs    map[*inode]map[string][]entry // by the options of the inode
+	files   map[*inode]map[string]content // by the options of the inode
 }
 
 // entry is one name in a directory.
@@ -24,15 +25,16 @@ type entry struct {
 	to  *inode
 }
 
-// print is a digest of a tree or of a file.
-type print [sha256.Size]byte
+// digest is a digest of a tree or of a file.
+type digest [sha256.Size]byte
 
-// content is what a file holds.
+// content is the content of a file, with its digest.
 type content struct {
-	data  []byte
-	print print
+	data   []byte
+	digest digest
 }
 
+// newBuilder collects the choices of a disk that does not change any more.
 func newBuilder(frozen *FS) *builder {
 	b := &builder{frozen: frozen, choices: collect(frozen.root), byNode: map[*inode][]int{},
 		dirs: map[*inode]map[string][]entry{}, files: map[*inode]map[string]content{}}
@@ -42,7 +44,7 @@ func newBuilder(frozen *FS) *builder {
 	return b
 }
 
-// options are those that a vector takes of an inode's own choices.
+// options returns the part of a vector that concerns an inode, as a key; "" where it has no choices.
 func (b *builder) options(n *inode, vector []int) string {
 	own := b.byNode[n]
 	if len(own) == 0 {
@@ -55,7 +57,7 @@ func (b *builder) options(n *inode, vector []int) string {
 	return vectorKey(taken)
 }
 
-// entries are those of a directory, sorted.
+// entries returns the entries of a directory under a vector, sorted by name.
 func (b *builder) entries(n *inode, vector []int) []entry {
 	key := b.options(n, vector)
 	out, known := b.dirs[n][key]
@@ -79,7 +81,7 @@ func (b *builder) entries(n *inode, vector []int) []entry {
 	return out
 }
 
-// content is that of a file.
+// content returns the content of a file under a vector.
 func (b *builder) content(n *inode, vector []int) content {
 	key := b.options(n, vector)
 	out, known := b.files[n][key]
@@ -88,7 +90,8 @@ func (b *builder) content(n *inode, vector []int) content {
 	}
 	data := n.disk
 	if key != "" {
-		// Size first: sectors beyond the chosen end do not exist.
+		// Without choices of its own a file has its durable content.
+		// The size first: sectors behind the chosen end do not exist.
 		data = slices.Clone(data)
 		for _, i := range b.byNode[n] {
 			if c := b.choices[i]; c.sizes != nil {
@@ -109,8 +112,11 @@ func (b *builder) content(n *inode, vector []int) content {
 	return out
 }
 
-// print identifies the tree of a vector: its names, kinds and contents.
-func (b *builder) print(vector []int) print {
+// digest returns the digest of the tree of a vector: names, kinds and contents. Two vectors with the
+// same digest leave the same disk.
+func (b *builder) digest(vector []int) digest {
+	// The text that is hashed cannot be ambiguous: names contain no NUL, contents are written as
+	// length and digest, and a byte that no UTF-8 text contains ends a directory.
 	var text []byte
 	var walk func(*inode)
 	walk = func(n *inode) {
@@ -124,7 +130,7 @@ func (b *builder) print(vector []int) print {
 			c := b.content(e.to, vector)
 			text = append(text, 'f')
 			text = binary.BigEndian.AppendUint64(text, uint64(len(c.data)))
-			text = append(text, c.print[:]...)
+			text = append(text, c.digest[:]...)
 		}
 		text = append(text, 0xff)
 	}
@@ -132,9 +138,9 @@ func (b *builder) print(vector []int) print {
 	return sha256.Sum256(text)
 }
 
-// build is the disk that a vector leaves; all of it is settled.
+// build returns the disk that a vector leaves; all of it is durable.
 func (b *builder) build(vector []int) *FS {
-	// A file with two names is built once, as on a disk.
+	// A file with two names (a rename of which both entries are kept) is one inode in the result too.
 	built := map[*inode]*inode{}
 	var build func(*inode) *inode
 	build = func(n *inode) *inode {

@@ -10,8 +10,9 @@ import (
 	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
-// Revive is the disk that the next process finds after this one ended without a power cut:
-// everything that was written, settled or not.
+// Revive returns a copy of the disk as the next process finds it after this one ended without a
+// power cut: everything that was written, synced or not. Values that were not synced can still be
+// lost, and values in doubt stay in doubt. The copy has no Fault, no Mutation and no Before.
 func (f *FS) Revive() *FS {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -20,44 +21,51 @@ func (f *FS) Revive() *FS {
 
 // State is one disk that a power cut can leave.
 type State struct {
-	Name string // which choice was taken, for messages
-	FS   *FS
+	Name string // describes what was lost, for messages
+	FS   *FS    // all of it is durable
 }
 
-// choice is one thing that a power cut decides. Option 0 is what the disk holds, the last what
-// processes saw; seqs are the moments at which the options were written.
+// choice is one value that a power cut decides: a directory entry, the size of a file or the content
+// of a sector; targets, sizes or contents holds its options. Option 0 is the durable value, the last
+// one is the visible value. seqs are the numbers of the changes that set the options, ascending.
 type choice struct {
-	what string
+	what string // describes it, for messages
 	of   *inode
-	key  string // of an entry
-	i    int64  // of a sector
+	key  string // name of the entry
+	i    int64  // number of the sector
 	seqs []int
 
-	targets  []*inode
-	sizes    []int64
+	targets  []*inode // nil: no entry
+	sizes    []int64  // in bytes
 	contents [][]byte
 }
 
-// Crashes enumerates what a power cut can leave of the disk as it is now: all of it while that is
-// at most limit, else everything lost, everything kept, every prefix in time, every single choice
-// and (for a limit from 100 on) every pair against both, and limit further combinations that are
-// the same in every run. Equal trees are yielded once.
+// Crashes enumerates the states that a power cut can leave of the disk as it is now, until yield
+// returns false. Where at most limit combinations exist, it enumerates all of them. Otherwise it
+// enumerates
+//   - for each change, the state in which everything up to that change is kept and nothing later;
+//   - every single option of every choice, with all other values lost and with all others kept;
+//   - from a limit of 100 on, every pair of options in the same way;
+//   - limit pseudo-random combinations, the same ones in every run.
+//
+// Each different tree is yielded once.
 func (f *FS) Crashes(limit int, yield func(State) bool) { f.Some(nil, limit, yield) }
 
-// Some is Crashes for a sample: every state is counted, and those that cases selects are
-// built. A nil cases selects all of them.
+// Some is Crashes for a sample: cases counts every state, and only those that it selects are built
+// and yielded. A nil cases selects all of them.
 func (f *FS) Some(cases *sample.Cases, limit int, yield func(State) bool) {
-	f.some(cases, limit, map[print]bool{}, yield)
+	f.some(cases, limit, map[digest]bool{}, yield)
 }
 
-// some leaves out the trees in seen, and adds to it.
-func (f *FS) some(cases *sample.Cases, limit int, seen map[print]bool, yield func(State) bool) {
+// some skips the trees whose digest is in seen, and adds the digests of all others.
+func (f *FS) some(cases *sample.Cases, limit int, seen map[digest]bool, yield func(State) bool) {
 	f.mu.Lock()
+	// A copy: yield may write to the disk, and vectors are enumerated while it runs.
 	frozen := &FS{root: f.root.clone(map[*inode]*inode{}), Vol: f.Vol}
 	f.mu.Unlock()
 	b := newBuilder(frozen)
-	// Different choices often leave the same tree, as when a lost entry hides the content of its
-	// file: each tree is tried once.
+	// Different vectors often leave the same tree: a lost entry, for example, makes the content of
+	// its file unreachable.
 	tried := map[string]bool{}
 	for vector := range vectors(b.choices, limit) {
 		if key := vectorKey(vector); tried[key] {
@@ -65,7 +73,7 @@ func (f *FS) some(cases *sample.Cases, limit int, seen map[print]bool, yield fun
 		} else {
 			tried[key] = true
 		}
-		tree := b.print(vector)
+		tree := b.digest(vector)
 		if seen[tree] {
 			continue
 		}
@@ -76,6 +84,7 @@ func (f *FS) some(cases *sample.Cases, limit int, seen map[print]bool, yield fun
 	}
 }
 
+// vectorKey returns a vector as the key of a map.
 func vectorKey(vector []int) string {
 	key := make([]byte, 0, 2*len(vector))
 	for _, option := range vector {
@@ -84,7 +93,9 @@ func vectorKey(vector []int) string {
 	return string(key)
 }
 
-// collect lists the choices below a directory, through every entry that may count.
+// collect lists the choices in a tree in a fixed order: directories by the names of their entries,
+// durable and unsynced ones. It follows every option of an entry, so that a file that is visible
+// under no name any more counts as long as a power cut may restore its name.
 func collect(root *inode) (out []choice) {
 	visited := map[*inode]bool{}
 	var walk func(path string, n *inode)
@@ -97,6 +108,7 @@ func collect(root *inode) (out []choice) {
 			out = append(out, fileChoices(path, n)...)
 			return
 		}
+		// An entry that was removed or not yet synced is in one of the two maps only.
 		keys := map[string]bool{}
 		for key := range n.durable {
 			keys[key] = true
@@ -108,9 +120,11 @@ func collect(root *inode) (out []choice) {
 			below := path + "/" + key
 			c := choice{what: "entry " + below, of: n, key: key, seqs: []int{0}, targets: []*inode{n.durable[key]}}
 			if e := n.names[key]; e != nil {
+				// A version that repeats the one before adds no option. One that repeats an earlier
+				// one does, at its own time: prefixes in time need it.
 				for _, v := range e.versions {
-					if !slices.Contains(c.targets, v.is) || v.is != c.targets[len(c.targets)-1] {
-						c.targets, c.seqs = append(c.targets, v.is), append(c.seqs, v.seq)
+					if !slices.Contains(c.targets, v.value) || v.value != c.targets[len(c.targets)-1] {
+						c.targets, c.seqs = append(c.targets, v.value), append(c.seqs, v.seq)
 					}
 				}
 			}
@@ -126,23 +140,24 @@ func collect(root *inode) (out []choice) {
 	return out
 }
 
-// fileChoices are the sizes and sector contents that a file may come back with.
+// fileChoices lists the choices of a file: its size, and each sector with more than one version.
 func fileChoices(path string, n *inode) (out []choice) {
 	size := choice{what: "size of " + path, of: n, seqs: []int{0}, sizes: []int64{int64(len(n.disk))}}
 	for _, v := range n.sizes {
-		if v.is != size.sizes[len(size.sizes)-1] {
-			size.sizes, size.seqs = append(size.sizes, v.is), append(size.seqs, v.seq)
+		if v.value != size.sizes[len(size.sizes)-1] {
+			size.sizes, size.seqs = append(size.sizes, v.value), append(size.seqs, v.seq)
 		}
 	}
 	if len(size.sizes) > 1 {
 		out = append(out, size)
 	}
+	// Sectors behind the end under the chosen size are options nevertheless; build drops them.
 	for _, i := range slices.Sorted(maps.Keys(n.sectors)) {
 		c := choice{what: fmt.Sprintf("sector %d of %s", i, path), of: n, i: i, seqs: []int{0},
 			contents: [][]byte{part(n.disk, i)}}
 		for _, v := range n.sectors[i].versions {
-			if !bytes.Equal(v.is, c.contents[len(c.contents)-1]) {
-				c.contents, c.seqs = append(c.contents, v.is), append(c.seqs, v.seq)
+			if !bytes.Equal(v.value, c.contents[len(c.contents)-1]) {
+				c.contents, c.seqs = append(c.contents, v.value), append(c.seqs, v.seq)
 			}
 		}
 		if len(c.contents) > 1 {
@@ -152,8 +167,8 @@ func fileChoices(path string, n *inode) (out []choice) {
 	return out
 }
 
-// describe names a vector so that a failure can be found again: how much was lost,
-// and the choices themselves.
+// describe describes a vector in messages: how many values were lost, the last of them, and the
+// options themselves, with which a failure can be reproduced.
 func describe(choices []choice, vector []int) string {
 	var kept, lost int
 	var last string
@@ -164,10 +179,11 @@ func describe(choices []choice, vector []int) string {
 			lost, last = lost+1, c.what
 		}
 	}
-	return fmt.Sprintf("%d unsettled, %d lost (last: %s) %v", len(choices), lost, last, vector)
+	return fmt.Sprintf("%d unsynced, %d lost (last: %s) %v", len(choices), lost, last, vector)
 }
 
-// Files returns what processes see: the contents of all files by their names.
+// Files returns the visible contents of all files by their names. Directories without files do not
+// appear in it.
 func (f *FS) Files() map[string][]byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -31,7 +31,7 @@ func write(t *testing.T, f *FS, name, text string, sync bool) {
 	ok(t, o.Close())
 }
 
-// states lists what a power cut can leave, one line of name=content a state.
+// states lists the states that a power cut can leave, each as name=content of its files.
 func states(f *FS) (out []string) {
 	f.Crashes(4096, func(s State) bool {
 		var parts []string
@@ -46,7 +46,7 @@ func states(f *FS) (out []string) {
 	return out
 }
 
-// compact writes runs of one byte as a count.
+// compact shortens runs of more than 3 equal bytes to a count and the byte; NUL appears as "0".
 func compact(b []byte) string {
 	var out strings.Builder
 	for len(b) > 0 {
@@ -72,7 +72,7 @@ func expect(t *testing.T, f *FS, want ...string) {
 	}
 }
 
-func TestNothingIsThereBeforeItsDirectoryIsSynced(t *testing.T) {
+func TestFileIsLostBeforeItsDirectoryIsSynced(t *testing.T) {
 	f := New()
 	write(t, f, "a", "x", true)
 	expect(t, f, "", `a="x"`)
@@ -80,7 +80,7 @@ func TestNothingIsThereBeforeItsDirectoryIsSynced(t *testing.T) {
 	expect(t, f, `a="x"`)
 }
 
-func TestUnsyncedSectorsAndSizesAreEachLostOnTheirOwn(t *testing.T) {
+func TestUnsyncedSectorsAndSizesAreLostIndependently(t *testing.T) {
 	f := New()
 	write(t, f, "a", strings.Repeat("o", 512), true)
 	ok(t, f.SyncDir(".", osfs.Order))
@@ -99,7 +99,7 @@ func TestUnsyncedSectorsAndSizesAreEachLostOnTheirOwn(t *testing.T) {
 	expect(t, f, `a="512*o1024*n"`, `a="512*om511*0512*n"`, `a="512*o"`, `a="512*on"`, `a="512*om"`)
 }
 
-func TestAFailedSyncIsNotMadeGoodByALaterOne(t *testing.T) {
+func TestSyncAfterFailedSyncMakesNothingDurable(t *testing.T) {
 	f := New()
 	write(t, f, "a", "", true)
 	ok(t, f.SyncDir(".", osfs.Order))
@@ -109,7 +109,7 @@ func TestAFailedSyncIsNotMadeGoodByALaterOne(t *testing.T) {
 	ok(t, err)
 	f.Fault = &Fault{At: f.Ops(), Err: syscall.EIO}
 	if err := o.Sync(osfs.Durable); !errors.Is(err, syscall.EIO) {
-		t.Fatalf("sync said %v", err)
+		t.Fatalf("sync returned %v; want EIO", err)
 	}
 	ok(t, o.Sync(osfs.Durable))
 	expect(t, f, `a=""`, `a="\x00\x00\x00"`, `a="new"`)
@@ -118,13 +118,13 @@ func TestAFailedSyncIsNotMadeGoodByALaterOne(t *testing.T) {
 	expect(t, f, `a=""`)
 }
 
-func TestRenamesAreTwoEntriesAndPlaceReplacesNothing(t *testing.T) {
+func TestRenameChangesTwoEntriesAndPlaceKeepsExistingFile(t *testing.T) {
 	f := New()
 	write(t, f, "a", "x", true)
 	write(t, f, "b", "y", true)
 	ok(t, f.SyncDir(".", osfs.Order))
 	if err := f.Place("a", "b"); !errors.Is(err, fs.ErrExist) {
-		t.Fatalf("place over a file said %v", err)
+		t.Fatalf("place over an existing file returned %v; want ErrExist", err)
 	}
 	ok(t, f.Replace("a", "b"))
 	expect(t, f, `a="x" b="y"`, `a="x" b="x"`, `b="y"`, `b="x"`)
@@ -132,23 +132,23 @@ func TestRenamesAreTwoEntriesAndPlaceReplacesNothing(t *testing.T) {
 	expect(t, f, `b="x"`)
 }
 
-func TestFaultsTearAndKill(t *testing.T) {
+func TestFaultTearsWriteAndKillsProcess(t *testing.T) {
 	f := New()
 	f.Fault = &Fault{At: 1, Part: 2}
 	o, err := f.Open("a", osfs.New)
 	ok(t, err)
 	if n, err := o.Write([]byte("1234")); n != 2 || !errors.Is(err, ErrKilled) {
-		t.Fatalf("a torn write said %d, %v", n, err)
+		t.Fatalf("a torn write returned %d, %v; want 2, ErrKilled", n, err)
 	}
 	if _, err := f.Open("a", osfs.Read); !errors.Is(err, ErrKilled) {
-		t.Fatalf("after the kill: %v", err)
+		t.Fatalf("open after the kill returned %v; want ErrKilled", err)
 	}
 	if got := string(f.Revive().Files()["a"]); got != "12" {
-		t.Fatalf("the next process finds %q", got)
+		t.Fatalf("the next process reads %q; want 12", got)
 	}
 }
 
-func TestMutantsLeaveOutAndDelay(t *testing.T) {
+func TestPostponedSyncTakesEffectWithManifestSync(t *testing.T) {
 	f := New()
 	f.Mutation = func(op Op) Act {
 		if op.Do == "sync" && op.Name == "t" {
@@ -164,7 +164,7 @@ func TestMutantsLeaveOutAndDelay(t *testing.T) {
 	expect(t, f, `manifest.jsonl="" t="x"`)
 }
 
-func TestABoundedEnumerationIsTheSameEveryTime(t *testing.T) {
+func TestBoundedEnumerationIsDeterministic(t *testing.T) {
 	f := New()
 	for i := range 20 {
 		write(t, f, fmt.Sprint("f", i), "x", false)
@@ -174,13 +174,13 @@ func TestABoundedEnumerationIsTheSameEveryTime(t *testing.T) {
 		return n
 	}
 	if a, b := count(), count(); a != b || a < 1000 {
-		t.Fatalf("%d and %d states", a, b)
+		t.Fatalf("%d and %d states; want the same number, at least 1000", a, b)
 	}
 }
 
-// TestFoldersMoveWithAllThatIsInThem: the two names of a move are two entries, and
-// what is inside is settled or not as it was before.
-func TestFoldersMoveWithAllThatIsInThem(t *testing.T) {
+// The two names of a moved directory are two entries; values inside it are durable or unsynced as
+// they were before the move.
+func TestMovedDirectoryKeepsItsContent(t *testing.T) {
 	f := New()
 	ok(t, f.Mkdir("a"))
 	ok(t, f.Mkdir("taken"))
@@ -188,23 +188,23 @@ func TestFoldersMoveWithAllThatIsInThem(t *testing.T) {
 	ok(t, f.SyncDir("a", osfs.Order))
 	ok(t, f.SyncDir(".", osfs.Order))
 	if err := f.Place("a", "taken"); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("over a folder: %v", err)
+		t.Errorf("place over an existing directory returned %v; want ErrExist", err)
 	}
 	ok(t, f.Place("a", "b"))
 	if got, want := states(f), []string{"", `a/x="1"`, `a/x="1" b/x="1"`, `b/x="1"`}; !slices.Equal(got, want) {
-		t.Errorf("moved: %q; want %q", got, want)
+		t.Errorf("before the sync: %q; want %q", got, want)
 	}
 	write(t, f, "b/y", "2", false)
 	ok(t, f.SyncDir(".", osfs.Durable))
 	if got, want := states(f), []string{`b/x="1"`, `b/x="1" b/y=""`, `b/x="1" b/y="2"`,
 		`b/x="1" b/y="\x00"`}; !slices.Equal(got, want) {
-		t.Errorf("settled: %q; want %q", got, want)
+		t.Errorf("after the sync: %q; want %q", got, want)
 	}
 }
 
-// TestStatesShareNoChange: a change to a state, to a copy of the disk or to the disk itself
-// is seen in none of the others.
-func TestStatesShareNoChange(t *testing.T) {
+// States and copies of a disk share the arrays of file contents: a change to a state, to a copy or
+// to the disk itself must not be visible in any of the others.
+func TestStatesAndCopiesAreIndependent(t *testing.T) {
 	f := New()
 	write(t, f, "a", "one", true)
 	ok(t, f.SyncDir(".", osfs.Order))
@@ -233,7 +233,7 @@ func TestStatesShareNoChange(t *testing.T) {
 		overwrite(s)
 	}
 	if read(f) != "one+f" || read(copied) != "one+copy" {
-		t.Errorf("%q, %q", read(f), read(copied))
+		t.Errorf("the disk holds %q, its copy %q; want one+f and one+copy", read(f), read(copied))
 	}
 	for i, s := range left {
 		want := fmt.Sprint("Xne+", i)
@@ -242,6 +242,6 @@ func TestStatesShareNoChange(t *testing.T) {
 		}
 	}
 	if len(left) != 2 {
-		t.Errorf("%d states", len(left))
+		t.Errorf("%d states; want 2", len(left))
 	}
 }

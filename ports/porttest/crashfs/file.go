@@ -10,16 +10,17 @@ import (
 
 // file is an open file of an FS.
 type file struct {
-	f    *FS
-	n    *inode
-	name string
-	mode osfs.Mode
-	at   int64 // where Write goes on, outside mode Append
-	own  int64 // the size as this handle alone made it
-	shut bool
+	f      *FS
+	n      *inode
+	name   string
+	mode   osfs.Mode
+	at     int64 // offset of the next Write, outside mode Append
+	own    int64 // size at Open, changed by this handle's writes only (see Flatter)
+	closed bool
 }
 
-// Open implements osfs.FS.
+// Open implements osfs.FS. Mode New creates a file, and an existing name is fs.ErrExist; every other
+// mode opens an existing one, and a directory is osfs.ErrNotRegular.
 func (f *FS) Open(name string, mode osfs.Mode) (osfs.File, error) {
 	op, _, flaw, err := f.op("open", name, mode, 0)
 	if err != nil {
@@ -28,7 +29,7 @@ func (f *FS) Open(name string, mode osfs.Mode) (osfs.File, error) {
 	n, err := f.open(name, mode)
 	var own int64
 	if err == nil {
-		own = int64(len(n.now)) // before done: another call may change it then
+		own = int64(len(n.now)) // before done, which unlocks: another goroutine may change it then
 	}
 	if err = f.done(op, flaw, err); err != nil {
 		return nil, err
@@ -36,7 +37,9 @@ func (f *FS) Open(name string, mode osfs.Mode) (osfs.File, error) {
 	return &file{f: f, n: n, name: name, mode: mode, own: own}, nil
 }
 
+// open finds or creates the inode for Open; the caller holds mu.
 func (f *FS) open(name string, mode osfs.Mode) (*inode, error) {
+	// Modes Read, Append and Update require an existing file; permissions are not modeled.
 	if mode != osfs.New {
 		n, err := f.find(name)
 		if err == nil && n.dir {
@@ -56,7 +59,7 @@ func (f *FS) open(name string, mode osfs.Mode) (*inode, error) {
 	return n, nil
 }
 
-// ReadAt implements osfs.File.
+// ReadAt implements osfs.File. It reads the visible content, synced or not.
 func (o *file) ReadAt(p []byte, at int64) (n int, err error) {
 	op, _, flaw, err := o.f.op("read", o.name, o.mode, 0)
 	if err != nil {
@@ -72,9 +75,11 @@ func (o *file) ReadAt(p []byte, at int64) (n int, err error) {
 	return n, err
 }
 
+// usable returns the error of an operation on a closed file, or of a write to a file that was opened
+// for reading.
 func (o *file) usable(toWrite bool) error {
 	switch {
-	case o.shut:
+	case o.closed:
 		return fs.ErrClosed
 	case toWrite && o.mode == osfs.Read:
 		return syscall.EBADF
@@ -82,7 +87,8 @@ func (o *file) usable(toWrite bool) error {
 	return nil
 }
 
-// Write implements osfs.File.
+// Write implements osfs.File. Mode Append writes at the end that the file has at that time, also
+// where another handle moved it; every other mode continues at this handle's offset.
 func (o *file) Write(p []byte) (int, error) {
 	at := o.at
 	if o.mode == osfs.Append {
@@ -96,6 +102,8 @@ func (o *file) Write(p []byte) (int, error) {
 // WriteAt implements osfs.File.
 func (o *file) WriteAt(p []byte, at int64) (int, error) { return o.write(p, at) }
 
+// write is Write and WriteAt; a negative offset is the end of the file. A fault with Part carries out
+// that many quarters of p.
 func (o *file) write(p []byte, at int64) (int, error) {
 	op, _, flaw, err := o.f.op("write", o.name, o.mode, 0)
 	if err != nil {
@@ -116,7 +124,7 @@ func (o *file) write(p []byte, at int64) (int, error) {
 	return len(p), o.f.done(op, flaw, nil)
 }
 
-// Truncate implements osfs.File.
+// Truncate implements osfs.File; size is in bytes.
 func (o *file) Truncate(size int64) error {
 	op, act, flaw, err := o.f.op("truncate", o.name, o.mode, 0)
 	if err != nil {
@@ -143,7 +151,8 @@ func (o *file) Stat() (osfs.Info, error) {
 	return info, o.f.done(op, flaw, o.usable(false))
 }
 
-// Sync implements osfs.File.
+// Sync implements osfs.File. It makes content and size durable, not the entry of the file in its
+// directory. Both kinds of sync have the same effect.
 func (o *file) Sync(kind osfs.Sync) error {
 	op, act, flaw, err := o.f.op("sync", o.name, o.mode, kind)
 	if err != nil {
@@ -155,13 +164,13 @@ func (o *file) Sync(kind osfs.Sync) error {
 	return o.f.done(op, flaw, err)
 }
 
-// Close implements osfs.File.
+// Close implements osfs.File. It makes nothing durable.
 func (o *file) Close() error {
 	op, _, flaw, err := o.f.op("close", o.name, o.mode, 0)
 	if err != nil {
 		return err
 	}
 	err = o.usable(false)
-	o.shut = true
+	o.closed = true
 	return o.f.done(op, flaw, err)
 }

@@ -2,30 +2,33 @@ package crashfs
 
 import "slices"
 
-// inode is a file or a directory: what processes see, what the disk holds for certain, and what a
-// power cut decides.
+// inode is a file or a directory. It has three parts: the state that processes see (now, entries),
+// the state that survives every power cut (disk, durable), and the versions in between, of which a
+// power cut keeps any (sectors, sizes, names).
 type inode struct {
 	dir bool
 
+	// Of a file: its content, visible and durable.
 	now, disk []byte
-	// Set while another inode may have the same array: it is copied before a change.
+	// Set while another inode may use the same array: it is copied before a change.
 	sharedNow, sharedDisk bool
 	sectors               map[int64]*sector // that differ, or may differ, from disk
 	sizes                 []version[int64]  // since the last sync
 	sizeDoubt             bool
 
+	// Of a directory: its entries, visible and durable.
 	entries, durable map[string]*inode
 	names            map[string]*name // that changed since the last sync
 }
 
-// version is a value from a change on.
+// version is a value that was set by the change with number seq.
 type version[T any] struct {
-	seq int
-	is  T
+	seq   int
+	value T
 }
 
-// sector and name hold every value since the last sync. In doubt are those that a sync failed for:
-// another sync settles nothing, another change does.
+// sector and name hold every value since the last sync. doubt is set by a sync that failed: from
+// then on a sync that succeeds does not make the value durable; a new change resets doubt.
 type sector struct {
 	versions []version[[]byte]
 	doubt    bool
@@ -36,25 +39,27 @@ type name struct {
 	doubt    bool
 }
 
+// newDir returns an empty directory.
 func newDir() *inode {
 	return &inode{dir: true, entries: map[string]*inode{}, durable: map[string]*inode{}}
 }
 
+// newFile returns an empty file.
 func newFile() *inode { return &inode{} }
 
-// own makes now an array that no other inode has, before a change to it.
+// own copies now where another inode may use the same array. It is called before every change.
 func (n *inode) own() {
 	if n.sharedNow {
 		n.now, n.sharedNow = slices.Clone(n.now), false
 	}
 }
 
-// write puts p at an offset of the file as it is seen.
+// write changes the visible content at an offset. A gap before the offset reads as zeros.
 func (n *inode) write(p []byte, at int64, seq int) {
 	if len(p) == 0 {
 		return
 	}
-	n.own()
+	n.own() // the array may be shared with a copy of the disk or with a state
 	end := at + int64(len(p))
 	if int64(len(n.now)) < end {
 		n.now = append(n.now, make([]byte, end-int64(len(n.now)))...)
@@ -64,27 +69,29 @@ func (n *inode) write(p []byte, at int64, seq int) {
 	n.touched(at, end, seq)
 }
 
+// truncate changes the visible size, in bytes; a larger size adds zeros.
 func (n *inode) truncate(size int64, seq int) {
 	if size == int64(len(n.now)) {
 		return
 	}
 	n.own()
-	// A shorter file zeroes the rest of its last sector in memory: what a later and
-	// longer write leaves out reads as zeros, not as what was cut.
+	// The rest of the last sector becomes zeros in memory, as the kernel does it: where a later
+	// write makes the file longer and leaves a gap, the gap reads as zeros, not as the cut bytes.
 	if size < int64(len(n.now)) {
 		n.now = slices.Clone(n.now[:size])
-		n.touched(size-1, size, seq) // the rest of its last sector becomes zeros
+		n.touched(size-1, size, seq)
 	} else {
 		n.now = append(n.now, make([]byte, size-int64(len(n.now)))...)
 	}
 	n.resized(seq)
 }
 
+// resized records a new size; a doubt about earlier sizes ends.
 func (n *inode) resized(seq int) {
 	n.sizes, n.sizeDoubt = append(n.sizes, version[int64]{seq, int64(len(n.now))}), false
 }
 
-// touched records the sectors between two offsets as they are now.
+// touched records a version of every sector between two offsets; a doubt about these sectors ends.
 func (n *inode) touched(from, to int64, seq int) {
 	for i := max(from, 0) / SectorBytes; i*SectorBytes < to; i++ {
 		s := n.sectors[i]
@@ -99,15 +106,16 @@ func (n *inode) touched(from, to int64, seq int) {
 	}
 }
 
-// part is the i-th sector of a file, as much as there is of it.
+// part returns the i-th sector of a file: fewer than SectorBytes at its end, none behind it.
 func part(b []byte, i int64) []byte {
 	from := min(i*SectorBytes, int64(len(b)))
 	return b[from:min(from+SectorBytes, int64(len(b)))]
 }
 
-// sync settles everything that is not in doubt. What is in doubt keeps all its versions.
+// sync makes everything durable that is not in doubt. Values in doubt keep all their versions.
 func (n *inode) sync() {
 	if n.dir {
+		// Entries whose sync failed keep their versions; all others become durable.
 		for key, e := range n.names {
 			if !e.doubt {
 				set(n.durable, key, n.entries[key])
@@ -122,13 +130,14 @@ func (n *inode) sync() {
 	if n.sharedDisk {
 		n.disk, n.sharedDisk = slices.Clone(n.disk), false
 	}
-	// Sectors beyond a size that is settled are gone, whatever they held.
+	// The size first: sectors behind a durable end no longer exist.
 	if !n.sizeDoubt {
 		if grown := len(n.now) - len(n.disk); grown > 0 {
 			n.disk = append(n.disk, make([]byte, grown)...)
 		}
 		n.disk, n.sizes = n.disk[:len(n.now)], nil
 	}
+	// A sector in doubt keeps its durable content, so that all its versions stay possible.
 	for i, s := range n.sectors {
 		if !s.doubt {
 			n.disk = overlay(n.disk, i, part(n.now, i))
@@ -137,7 +146,8 @@ func (n *inode) sync() {
 	}
 }
 
-// failSync is a sync that failed: the system takes the pages for clean now.
+// failSync puts every unsynced value in doubt. Kernels mark the pages of a failed sync as clean, so
+// that the next sync writes nothing and succeeds (docs/design.md#failed-sync).
 func (n *inode) failSync() {
 	for _, e := range n.names {
 		e.doubt = true
@@ -148,7 +158,7 @@ func (n *inode) failSync() {
 	n.sizeDoubt = len(n.sizes) > 0
 }
 
-// link sets or, with nil, removes an entry.
+// link sets an entry, or removes it (to is nil), and records the version.
 func (n *inode) link(key string, to *inode, seq int) {
 	set(n.entries, key, to)
 	e := n.names[key]
@@ -162,6 +172,7 @@ func (n *inode) link(key string, to *inode, seq int) {
 	e.versions, e.doubt = append(e.versions, version[*inode]{seq, to}), false
 }
 
+// set sets an entry of a map, or removes it (to is nil).
 func set(entries map[string]*inode, key string, to *inode) {
 	if to == nil {
 		delete(entries, key)
@@ -170,6 +181,7 @@ func set(entries map[string]*inode, key string, to *inode) {
 	}
 }
 
+// resize returns a copy of b with another size, in bytes; added bytes are zeros.
 func resize(b []byte, size int) []byte {
 	if size <= len(b) {
 		return slices.Clone(b[:size])
@@ -177,7 +189,8 @@ func resize(b []byte, size int) []byte {
 	return append(slices.Clone(b), make([]byte, size-len(b))...)
 }
 
-// overlay puts sector content at its place, within the size that b has.
+// overlay sets the i-th sector of b to content, filled up with zeros, without changing the size
+// of b. A sector behind the end of b is dropped.
 func overlay(b []byte, i int64, content []byte) []byte {
 	from := i * SectorBytes
 	if from >= int64(len(b)) {
@@ -189,8 +202,8 @@ func overlay(b []byte, i int64, content []byte) []byte {
 	return b
 }
 
-// clone copies a tree with all that is unsettled in it; copied keeps files that
-// have several names one file.
+// clone copies a tree with all versions in it. File contents are shared until one side changes them
+// (see own). copied maps the inodes that were copied already: a file with several names stays one.
 func (n *inode) clone(copied map[*inode]*inode) *inode {
 	if n == nil {
 		return nil
@@ -201,7 +214,7 @@ func (n *inode) clone(copied map[*inode]*inode) *inode {
 	n.sharedNow, n.sharedDisk = true, true
 	c := &inode{dir: n.dir, now: n.now, disk: n.disk, sharedNow: true, sharedDisk: true, sizes: slices.Clone(n.sizes),
 		sizeDoubt: n.sizeDoubt}
-	copied[n] = c
+	copied[n] = c // before the entries: a directory may be reachable by several paths
 	if !n.dir {
 		if len(n.sectors) > 0 {
 			c.sectors = make(map[int64]*sector, len(n.sectors))
@@ -215,6 +228,7 @@ func (n *inode) clone(copied map[*inode]*inode) *inode {
 	for key, e := range n.entries {
 		c.entries[key] = e.clone(copied)
 	}
+	// A durable entry may lead to an inode that no visible entry leads to, such as a removed file.
 	for key, e := range n.durable {
 		c.durable[key] = e.clone(copied)
 	}
@@ -224,7 +238,7 @@ func (n *inode) clone(copied map[*inode]*inode) *inode {
 	for key, e := range n.names {
 		versions := make([]version[*inode], len(e.versions))
 		for i, v := range e.versions {
-			versions[i] = version[*inode]{v.seq, v.is.clone(copied)}
+			versions[i] = version[*inode]{v.seq, v.value.clone(copied)}
 		}
 		c.names[key] = &name{versions, e.doubt}
 	}

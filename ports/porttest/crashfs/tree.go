@@ -11,9 +11,11 @@ import (
 
 var _ osfs.FS = (*FS)(nil)
 
+// fail wraps err as *fs.PathError, the form in which an operating system reports errors.
 func fail(op Op, err error) error { return &fs.PathError{Op: op.Do, Path: op.Name, Err: err} }
 
-// find walks to a name; a file on the way is ENOTDIR.
+// find returns the inode of a slash-separated name, or fs.ErrNotExist; a file in the place of a
+// parent directory is ENOTDIR. The simulated disk has no links.
 func (f *FS) find(name string) (*inode, error) {
 	if !fs.ValidPath(name) {
 		return nil, fs.ErrInvalid
@@ -35,6 +37,7 @@ func (f *FS) find(name string) (*inode, error) {
 	return n, nil
 }
 
+// parent returns the directory that holds name, and the last element of name.
 func (f *FS) parent(name string) (dir *inode, base string, err error) {
 	dir, err = f.find(path.Dir(name))
 	if err == nil && !dir.dir {
@@ -43,17 +46,19 @@ func (f *FS) parent(name string) (dir *inode, base string, err error) {
 	return dir, path.Base(name), err
 }
 
+// link sets an entry of a directory, or removes it (to is nil), at the next point in time.
 func (f *FS) link(dir *inode, base string, to *inode) {
 	f.seq++
 	dir.link(base, to, f.seq)
 }
 
-// Place implements osfs.FS.
+// Place implements osfs.FS: it moves a file or directory, and an existing target is fs.ErrExist.
 func (f *FS) Place(from, to string) error { return f.move("place", from, to, false) }
 
-// Replace implements osfs.FS.
+// Replace implements osfs.FS: it moves a file or directory over an existing target.
 func (f *FS) Replace(from, to string) error { return f.move("rename", from, to, true) }
 
+// move is Place and Replace; the operation is recorded under its new name.
 func (f *FS) move(do, from, to string, replace bool) error {
 	op, act, flaw, err := f.op(do, to, 0, 0)
 	if err != nil {
@@ -78,14 +83,14 @@ func (f *FS) rename(from, to string, replace bool) error {
 	if _, taken := newDir.entries[newBase]; taken && !replace {
 		return fs.ErrExist
 	}
-	// Two entries, each lost or kept on its own: a journal that keeps them together promises more
-	// than a program may rely on.
+	// A rename changes two entries, and each is lost or kept independently of the other. Journaling
+	// filesystems keep both or neither, but a program must not rely on that.
 	f.link(newDir, newBase, n)
 	f.link(oldDir, oldBase, nil)
 	return nil
 }
 
-// Remove implements osfs.FS.
+// Remove implements osfs.FS: it removes a file or an empty directory. Open handles stay usable.
 func (f *FS) Remove(name string) error {
 	op, _, flaw, err := f.op("remove", name, 0, 0)
 	if err != nil {
@@ -102,7 +107,7 @@ func (f *FS) Remove(name string) error {
 	return f.done(op, flaw, err)
 }
 
-// Mkdir implements osfs.FS. The root is always there.
+// Mkdir implements osfs.FS. The root directory always exists.
 func (f *FS) Mkdir(name string) error {
 	op, _, flaw, err := f.op("mkdir", name, 0, 0)
 	if err != nil {
@@ -119,7 +124,7 @@ func (f *FS) Mkdir(name string) error {
 	return f.done(op, flaw, err)
 }
 
-// List implements osfs.FS.
+// List implements osfs.FS. The order of the entries is random, as a program must not rely on it.
 func (f *FS) List(name string) ([]osfs.Entry, error) {
 	op, _, flaw, err := f.op("list", name, 0, 0)
 	if err != nil {
@@ -138,6 +143,7 @@ func (f *FS) List(name string) ([]osfs.Entry, error) {
 	return out, f.done(op, flaw, err)
 }
 
+// kind is the kind that a listing reports.
 func (n *inode) kind() osfs.Kind {
 	if n.dir {
 		return osfs.Directory
@@ -145,6 +151,7 @@ func (n *inode) kind() osfs.Kind {
 	return osfs.Regular
 }
 
+// info is what Stat reports. The inode itself is the identity: two names of one file have the same.
 func (n *inode) info() osfs.Info {
 	if n.dir {
 		return osfs.Info{Kind: osfs.Directory, Perm: 0o700, ID: n}
@@ -164,12 +171,13 @@ func (f *FS) Stat(name string) (osfs.Info, error) {
 	}
 	var info osfs.Info
 	if err == nil {
-		info = n.info() // before done: another call may change it then
+		info = n.info() // before done, which unlocks: another goroutine may change it then
 	}
 	return info, f.done(op, flaw, err)
 }
 
-// SyncDir implements osfs.FS.
+// SyncDir implements osfs.FS. It makes the entries of one directory durable, not the contents of
+// the files in it and not the entry of the directory in its parent.
 func (f *FS) SyncDir(name string, kind osfs.Sync) error {
 	op, act, flaw, err := f.op("syncdir", name, 0, kind)
 	if err != nil {
@@ -182,23 +190,24 @@ func (f *FS) SyncDir(name string, kind osfs.Sync) error {
 	return f.done(op, flaw, err)
 }
 
-// sync carries out a sync as the act and the fault require.
+// sync carries out a sync as the act and the fault require. It counts as a change even where it does
+// nothing, so that an exploration examines the disk after it.
 func (f *FS) sync(n *inode, act Act, flaw *Fault, op Op) {
 	f.seq++
 	switch {
-	case flaw != nil && !flaw.After && flaw.Err == nil: // killed before
+	case flaw != nil && !flaw.After && flaw.Err == nil: // killed before the sync
 	case flaw != nil && !flaw.After:
 		n.failSync()
 	case act == Pretend:
 	case act == Postpone:
-		f.late = append(f.late, postponed{n, op})
+		f.postponed = append(f.postponed, postponed{n, op})
 	default:
 		n.sync()
 	}
 }
 
-// Together implements osfs.FS, one after the other: the order must be the same in every run. All of
-// them run, whatever some return.
+// Together implements osfs.FS. It calls the functions one after the other, so that operations have
+// the same numbers in every run. It calls all of them and returns the first error.
 func (f *FS) Together(syncs ...func() error) error {
 	var first error
 	for _, sync := range syncs {
@@ -209,5 +218,5 @@ func (f *FS) Together(syncs ...func() error) error {
 	return first
 }
 
-// Volume implements osfs.FS.
+// Volume implements osfs.FS; a test sets Vol.
 func (f *FS) Volume() (osfs.Volume, error) { return f.Vol, nil }

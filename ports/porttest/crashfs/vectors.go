@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// vectors are the combinations of options to try; see Crashes.
+// vectors yields the combinations of options that Crashes enumerates: one option for each choice, in
+// the same order in every run. A combination may be yielded more than once.
 func vectors(choices []choice, limit int) iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
 		total := 1
@@ -16,6 +17,7 @@ func vectors(choices []choice, limit int) iter.Seq[[]int] {
 				return
 			}
 		}
+		// Each number below total is one vector, in a mixed radix: one digit for each choice.
 		for n := range total {
 			vector := make([]int, len(choices))
 			for i, c := range choices {
@@ -29,11 +31,13 @@ func vectors(choices []choice, limit int) iter.Seq[[]int] {
 	}
 }
 
-// pairsFrom is the limit below which pairs are left out as well.
+// pairsFrom is the smallest limit with which pairs of options are enumerated: their number grows
+// with the square of the number of choices.
 const pairsFrom = 100
 
-// bounded tries the combinations that show most mistakes: single losses, pairs of them, and cuts in
-// time.
+// bounded yields the combinations that find most mistakes when there are too many for all: prefixes
+// in time, single losses, pairs of losses, and pseudo-random ones. Nothing lost is the last prefix,
+// everything lost the first.
 func bounded(choices []choice, limit int, yield func([]int) bool) {
 	lost, kept := make([]int, len(choices)), make([]int, len(choices))
 	moments := map[int]bool{}
@@ -48,6 +52,7 @@ func bounded(choices []choice, limit int, yield func([]int) bool) {
 			return
 		}
 	}
+	// With j equal to i the options of a single choice are enumerated.
 	for _, base := range [][]int{lost, kept} {
 		for i := range choices {
 			others := len(choices)
@@ -61,7 +66,7 @@ func bounded(choices []choice, limit int, yield func([]int) bool) {
 			}
 		}
 	}
-	// A fixed sequence of numbers: a failure must be reproducible.
+	// A fixed sequence of numbers, so that a failure is reproducible.
 	random := uint64(0x9e3779b97f4a7c15)
 	for range limit {
 		vector := make([]int, len(choices))
@@ -75,7 +80,7 @@ func bounded(choices []choice, limit int, yield func([]int) bool) {
 	}
 }
 
-// asOf takes everything that had happened by a moment, and nothing later.
+// asOf returns the vector in which every change up to a moment is kept, and no later one.
 func asOf(choices []choice, moment int) []int {
 	vector := make([]int, len(choices))
 	for i, c := range choices {
@@ -88,7 +93,8 @@ func asOf(choices []choice, moment int) []int {
 	return vector
 }
 
-// pairs changes two choices of a base to every option; i and j may be one.
+// pairs yields base with the choices i and j set to each combination of their options; i and j may be
+// the same choice. It returns false when yield does.
 func pairs(choices []choice, base []int, i, j int, yield func([]int) bool) bool {
 	for a := range choices[i].seqs {
 		if i == j {

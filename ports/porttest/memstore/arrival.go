@@ -16,17 +16,18 @@ import (
 
 var _ ports.Arrivals = (*Store)(nil)
 
-// arrival is a session that is being imported and that no reader sees yet.
+// arrival is a session that is being imported. No reader sees its logs and control files before
+// Commit; its objects and tombstones are visible at once, as they are in a file store.
 type arrival struct {
 	s        *Store
 	session  id.Session
-	logs     map[string]*log // by root
-	controls map[string]ports.Control
-	failed   error
-	over     bool
+	logs     map[string]*log          // by root
+	controls map[string]ports.Control // by path
+	failed   error                    // the first error; every later call returns it
+	ended    bool                     // Commit succeeded or End was called
 }
 
-// Arrive implements ports.Arrivals.
+// Arrive implements ports.Arrivals. It creates the store where it does not exist.
 func (s *Store) Arrive(ctx context.Context, session id.Session) (ports.Arrival, error) {
 	if _, err := s.StoreID(ctx, ports.MayCreate); err != nil {
 		return nil, err
@@ -34,12 +35,14 @@ func (s *Store) Arrive(ctx context.Context, session id.Session) (ports.Arrival, 
 	return &arrival{s: s, session: session, logs: map[string]*log{}, controls: map[string]ports.Control{}}, nil
 }
 
+// do runs one call of an import that has neither failed nor ended, and records its error. A call after
+// the end is INTERNAL, a context that has ended INTERRUPTED.
 func (a *arrival) do(ctx context.Context, call func() error) error {
 	switch {
 	case a.failed != nil:
 		return a.failed
-	case a.over:
-		return fault.New(fault.Internal, "the arrival is over")
+	case a.ended:
+		return fault.New(fault.Internal, "the import has ended")
 	}
 	err := ctx.Err()
 	if err != nil {
@@ -47,16 +50,18 @@ func (a *arrival) do(ctx context.Context, call func() error) error {
 	} else {
 		err = call()
 	}
-	a.failed = err
+	a.failed = err // also an interruption: what was read from the caller may be incomplete
 	return err
 }
 
-// Segment implements ports.Arrival.
+// Segment implements ports.Arrival. It stores bytes and group as they are; whether they fit together
+// is the caller's responsibility. A segment without a group, one of the same name as an earlier one,
+// and a name that no side log can have are INTERNAL: callers check bundles before they import them.
 func (a *arrival) Segment(ctx context.Context, name string, seg manifest.Segment) error {
 	return a.do(ctx, func() error {
 		if _, _, ok := manifest.ParseSegmentName(seg.Name()); !ok || len(seg.Group) == 0 || name != "" &&
 			!bundle.LogName(name) {
-			return fault.New(fault.Internal, "events %d to %d of log %q cannot arrive", seg.First, seg.Last, name)
+			return fault.New(fault.Internal, "events %d to %d of log %q cannot be imported", seg.First, seg.Last, name)
 		}
 		root := sessionRoot(a.session)
 		if name != "" {
@@ -67,34 +72,38 @@ func (a *arrival) Segment(ctx context.Context, name string, seg manifest.Segment
 			l = &log{segments: map[string][]byte{}}
 			a.logs[root] = l
 		}
-		if _, twice := l.segments[seg.Name()]; twice {
-			return fault.New(fault.Internal, "%s arrived twice", seg.Name())
+		if _, exists := l.segments[seg.Name()]; exists {
+			return fault.New(fault.Internal, "%s was imported twice", seg.Name())
 		}
+		// Copied: the caller may reuse its buffer for the next segment.
 		l.segments[seg.Name()] = bytes.Clone(seg.Bytes)
 		l.manifest = append(l.manifest, seg.Group...)
 		return nil
 	})
 }
 
-// Object implements ports.Arrival.
+// Object implements ports.Arrival. It reads at most one byte more than the limit of the kind
+// (limits.SnapshotBytesMax, limits.ArtifactBytesMax). An artifact with a tombstone stays erased.
 func (a *arrival) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest, r io.Reader) error {
 	return a.do(ctx, func() error {
-		most := int64(limits.ArtifactBytesMax)
+		// One byte more than the limit is enough to detect an object that is too large.
+		limit := int64(limits.ArtifactBytesMax)
 		if kind == manifest.Snapshot {
-			most = limits.SnapshotBytesMax
+			limit = limits.SnapshotBytesMax
 		}
-		b, err := io.ReadAll(io.LimitReader(r, most+1))
+		b, err := io.ReadAll(io.LimitReader(r, limit+1))
 		switch {
 		case err != nil:
 			return err
-		case int64(len(b)) > most:
-			return fault.New(fault.StoreLimit, "%s %s has more than %d bytes, which is all that a store takes", kind,
-				ref, most)
+		case int64(len(b)) > limit:
+			return fault.New(fault.StoreLimit, "%s %s has more than %d bytes, the limit of a store", kind,
+				ref, limit)
 		case canon.Sum(b) != ref:
-			return fault.New(fault.StoreCorrupt, "the bytes that came as %s %s do not have that digest", kind, ref)
+			return fault.New(fault.StoreCorrupt, "the imported bytes of %s %s do not have that digest", kind, ref)
 		}
 		a.s.disk.mu.Lock()
 		defer a.s.disk.mu.Unlock()
+		// A tombstone is about artifacts only: an object of another kind may have the same bytes.
 		if _, erased := a.s.disk.tombstones[ref]; !erased || kind != manifest.Artifact {
 			a.s.disk.objects[manifest.ObjectDir(kind)+"/"+manifest.ObjectName(kind, ref)] = b
 		}
@@ -102,21 +111,22 @@ func (a *arrival) Object(ctx context.Context, kind manifest.ObjectKind, ref cano
 	})
 }
 
-// Tombstone implements ports.Arrival.
+// Tombstone implements ports.Arrival. An existing artifact or tombstone stays as it is.
 func (a *arrival) Tombstone(ctx context.Context, ref canon.Digest, data canon.Value) error {
 	return a.do(ctx, func() error {
 		a.s.disk.mu.Lock()
 		defer a.s.disk.mu.Unlock()
-		_, whole := a.s.disk.objects[manifest.ObjectDir(manifest.Artifact)+"/"+
+		// Bytes that the store holds are not erased by an import.
+		_, exists := a.s.disk.objects[manifest.ObjectDir(manifest.Artifact)+"/"+
 			manifest.ObjectName(manifest.Artifact, ref)]
-		if _, erased := a.s.disk.tombstones[ref]; !erased && !whole {
+		if _, erased := a.s.disk.tombstones[ref]; !erased && !exists {
 			a.s.disk.tombstones[ref] = data
 		}
 		return nil
 	})
 }
 
-// Tombstone implements ports.Tombstones.
+// Tombstone implements ports.Tombstones. It takes no lock on the store: erasing is not implemented.
 func (s *Store) Tombstone(ctx context.Context, ref canon.Digest) (canon.Value, bool, error) {
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()
@@ -124,7 +134,7 @@ func (s *Store) Tombstone(ctx context.Context, ref canon.Digest) (canon.Value, b
 	return data, ok, ctx.Err()
 }
 
-// Control implements ports.Arrival.
+// Control implements ports.Arrival. Files other than ports.ImportedFile and ports.KeepFile are INTERNAL.
 func (a *arrival) Control(ctx context.Context, f ports.ControlFile, c ports.Control) error {
 	return a.do(ctx, func() error {
 		name, err := controlName(ctx, a.session, f)
@@ -135,20 +145,23 @@ func (a *arrival) Control(ctx context.Context, f ports.ControlFile, c ports.Cont
 	})
 }
 
-// Commit implements ports.Arrival.
+// Commit implements ports.Arrival. A session with a commit stays, and placed is false; one that was
+// only locked is replaced once its lock is released, or SESSION_LOCKED is returned. A session without
+// events is INTERNAL.
 func (a *arrival) Commit(ctx context.Context) (placed bool, err error) {
 	err = a.do(ctx, func() error {
 		root := sessionRoot(a.session)
 		if a.logs[root] == nil {
-			return fault.New(fault.Internal, "session %s arrives without events", a.session)
+			return fault.New(fault.Internal, "the import of session %s has no events", a.session)
 		}
 		return a.s.await(ctx, manifest.SessionEvents(a.session), func(kept *log) bool {
 			if len(kept.manifest) > 0 {
-				return true
+				return true // the session exists: nothing is placed
 			}
 			if kept.held {
-				return false // somebody is about to commit
+				return false // its holder may be about to commit
 			}
+			// await holds the disk's lock, so that all of the session becomes visible at once.
 			for root, l := range a.logs {
 				a.s.disk.logs[root] = l
 			}
@@ -159,12 +172,12 @@ func (a *arrival) Commit(ctx context.Context) (placed bool, err error) {
 			return true
 		})
 	})
-	a.over = a.over || err == nil
+	a.ended = a.ended || err == nil
 	return placed, err
 }
 
-// End implements ports.Arrival.
+// End implements ports.Arrival. Objects and tombstones stay in the store.
 func (a *arrival) End() error {
-	a.over = true
+	a.ended = true
 	return nil
 }

@@ -9,9 +9,10 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
+// Control files of a session are kept beside its log: neither its lock nor its health matters.
 var _ ports.SessionControls = (*Store)(nil)
 
-// SessionControl implements ports.SessionControls.
+// SessionControl implements ports.SessionControls. A file that does not exist is the zero Control.
 func (s *Store) SessionControl(ctx context.Context, session id.Session, f ports.ControlFile) (ports.Control, error) {
 	name, err := controlName(ctx, session, f)
 	if err != nil {
@@ -22,7 +23,9 @@ func (s *Store) SessionControl(ctx context.Context, session id.Session, f ports.
 	return s.disk.controls[name], nil
 }
 
-// UpdateSessionControl implements ports.SessionControls.
+// UpdateSessionControl implements ports.SessionControls. change is called once; an error of it is
+// returned as it is and leaves the file unchanged. A session that does not exist is
+// SESSION_NOT_FOUND.
 func (s *Store) UpdateSessionControl(ctx context.Context, session id.Session, f ports.ControlFile,
 	change func(ports.Control) (ports.Control, error)) error {
 	name, err := controlName(ctx, session, f)
@@ -32,12 +35,13 @@ func (s *Store) UpdateSessionControl(ctx context.Context, session id.Session, f 
 	s.disk.changing.Lock() // change may read the store, so it does not run under mu
 	defer s.disk.changing.Unlock()
 	s.disk.mu.Lock()
-	_, there := s.disk.logs[sessionRoot(session)]
+	_, exists := s.disk.logs[sessionRoot(session)]
 	old := s.disk.controls[name]
 	s.disk.mu.Unlock()
-	if !there {
-		return fault.New(fault.SessionNotFound, "there is no session %s", session)
+	if !exists {
+		return fault.New(fault.SessionNotFound, "session %s does not exist", session)
 	}
+	// changing is still held: no other update comes between this reading and the writing.
 	next, err := change(old)
 	if err != nil {
 		return err
@@ -48,7 +52,8 @@ func (s *Store) UpdateSessionControl(ctx context.Context, session id.Session, f 
 	return nil
 }
 
-// DropSessionControl implements ports.SessionControls.
+// DropSessionControl implements ports.SessionControls. A file or a session that does not exist is no
+// error.
 func (s *Store) DropSessionControl(ctx context.Context, session id.Session, f ports.ControlFile) error {
 	name, err := controlName(ctx, session, f)
 	if err != nil {
@@ -62,11 +67,14 @@ func (s *Store) DropSessionControl(ctx context.Context, session id.Session, f po
 	return nil
 }
 
+// sessionRoot returns the root of a session's own log.
 func sessionRoot(session id.Session) string { return "sessions/" + session.String() }
 
+// controlName returns the path of a session's control file, or INTERNAL for any file that is not one.
+// It also returns INTERRUPTED for a context that has ended.
 func controlName(ctx context.Context, session id.Session, f ports.ControlFile) (string, error) {
 	if !slices.Contains([]ports.ControlFile{ports.ImportedFile, ports.KeepFile}, f) {
-		return "", fault.New(fault.Internal, "%q of kind %q is no control file of a session", f.Name, f.Kind)
+		return "", fault.New(fault.Internal, "%q of kind %q is not a control file of a session", f.Name, f.Kind)
 	}
 	if err := ctx.Err(); err != nil {
 		return "", fault.Wrap(err, fault.Interrupted, "using the store was interrupted")

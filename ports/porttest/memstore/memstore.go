@@ -1,6 +1,10 @@
-// Package memstore is a store in memory: the same contract as filestore without a disk, for the
-// tests of everything above a store. It keeps the same bytes and requests the same verdicts of
-// package manifest. Nothing of it outlives the process.
+// Package memstore is an in-memory store for the tests of all code above a store. It implements the
+// same ports as package filestore, with the same bytes of manifests, segments and objects and with
+// the same verdicts of package manifest, and passes the same suite (ports/porttest/suite).
+//
+// It does not write files: nothing survives the process, so it cannot show what a crash leaves, and
+// it has no retention, trash, quarantine, repair or inspection. It reads the clock only while it
+// waits for a lock. Entry points: NewDisk makes an absent store, Disk.Open a handle on it.
 package memstore
 
 import (
@@ -23,38 +27,42 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Disk is what several handles on one store share, as processes share a directory.
+// Disk is the data of one store. Several handles share it, as processes share a directory.
 type Disk struct {
-	mu      sync.Mutex
+	mu      sync.Mutex // guards all fields below; no callback runs under it
 	seed    id.Seed
-	id      id.Store
-	keys    *token.Keys
-	logs    map[string]*log
-	objects map[string][]byte
-	heads   map[string][]byte
+	id      id.Store          // zero: the store does not exist yet
+	keys    *token.Keys       // nil: no keyring exists yet
+	logs    map[string]*log   // by root, such as "sessions/sess_x" or "audit"
+	objects map[string][]byte // by path, such as "artifacts/<name>"
+	heads   map[string][]byte // by headName
 
-	changing sync.Mutex               // one change of a control file at a time
-	controls map[string]ports.Control // of sessions
+	changing sync.Mutex               // serializes changes of control files; taken before mu
+	controls map[string]ports.Control // of sessions, by path
 
-	tombstones map[canon.Digest]canon.Value
+	tombstones map[canon.Digest]canon.Value // of erased artifacts
 }
 
+// log is one log: the session's own, a side log or a log of the store. A log that was locked and
+// never written to exists with an empty manifest.
 type log struct {
-	manifest []byte
-	segments map[string][]byte
-	held     bool
+	manifest []byte            // all groups, as in manifest.jsonl
+	segments map[string][]byte // by file name
+	held     bool              // a handle holds the exclusive lock
 }
 
-// Store is one handle on a Disk; it is safe for use by many goroutines.
+// Store is one handle on a Disk, as a process would have it. It is safe for use by several
+// goroutines.
 type Store struct {
 	disk *Disk
-	wait time.Duration
+	wait time.Duration // how long Lock, Confirm and Commit wait for a lock
 
-	mu   sync.Mutex
-	mine map[string]bool // logs that this handle holds locked
+	mu   sync.Mutex      // guards mine
+	mine map[string]bool // by root of a log: this handle holds its lock
 }
 
-// A Store implements every port that the engine needs.
+// A Store implements the ports that the engine requires; further ones are asserted beside their
+// methods.
 var (
 	_ ports.Logs     = (*Store)(nil)
 	_ ports.Locks    = (*Store)(nil)
@@ -66,7 +74,8 @@ var (
 	_ ports.HeadCache = (*Store)(nil)
 )
 
-// NewDisk holds no store yet; the seed gives its id and keys once it is made.
+// NewDisk returns a disk without a store. The first call with ports.MayCreate makes the store; its id
+// and its keys are derived from the seed, so that they are the same in every run.
 func NewDisk(seed id.Seed) *Disk {
 	return &Disk{
 		seed: seed, logs: map[string]*log{}, objects: map[string][]byte{}, heads: map[string][]byte{},
@@ -74,11 +83,13 @@ func NewDisk(seed id.Seed) *Disk {
 	}
 }
 
-// Open is a new handle; lockWait is how long it waits for a lock.
+// Open returns a new handle; lockWait is how long it waits for a lock that another handle holds.
+// Opening makes no store. A handle has no Close.
 func (d *Disk) Open(lockWait time.Duration) *Store {
 	return &Store{disk: d, wait: lockWait, mine: map[string]bool{}}
 }
 
+// log returns the log with a root, and adds it where it does not exist; the caller holds mu.
 func (d *Disk) log(root string) *log {
 	l, ok := d.logs[root]
 	if !ok {
@@ -88,7 +99,8 @@ func (d *Disk) log(root string) *log {
 	return l
 }
 
-// Read implements ports.Logs. It reads a copy, which no writer changes.
+// Read implements ports.Logs. It reads a snapshot of the log, which no writer changes, so it never
+// sees the tail of an append that is in progress and never reads twice.
 func (s *Store) Read(ctx context.Context, r ports.Reading, v ports.Visitor) (manifest.Verdict, error) {
 	if err := ctx.Err(); err != nil {
 		return manifest.Verdict{}, err
@@ -96,9 +108,12 @@ func (s *Store) Read(ctx context.Context, r ports.Reading, v ports.Visitor) (man
 	return manifest.Read(s.disk.input(r), v.Visit)
 }
 
+// input returns the current content of a log for manifest.Read. A log that does not exist is empty.
+// Appending to the manifest and adding segments leaves the returned slices as they are.
 func (d *Disk) input(r ports.Reading) manifest.Input {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	// A copy of the slice and of the map: writers append to the one and add to the other.
 	var l log
 	if kept, ok := d.logs[r.Log.Root]; ok {
 		l = *kept
@@ -108,6 +123,8 @@ func (d *Disk) input(r ports.Reading) manifest.Input {
 	for name, b := range l.segments {
 		names, files[name] = append(names, name), b
 	}
+	// manifest.Read expects the manifest from the last group of From on: it compares that group's
+	// digest before it accepts what follows.
 	start := min(r.From.GroupAt, int64(len(l.manifest)))
 	return manifest.Input{
 		Log: r.Log, From: r.From, Manifest: io.MultiReader(bytes.NewReader(l.manifest[start:])),
@@ -116,7 +133,8 @@ func (d *Disk) input(r ports.Reading) manifest.Input {
 	}
 }
 
-// Confirm implements ports.Logs: it checks that head is on the chain.
+// Confirm implements ports.Logs: it checks that head is on the chain. As a file store does, it waits
+// while a writer holds the log, and returns SESSION_LOCKED or STORE_LOCKED when the wait is over.
 func (s *Store) Confirm(ctx context.Context, l manifest.Log, head manifest.Head) error {
 	if head.IsZero() {
 		return nil
@@ -127,6 +145,7 @@ func (s *Store) Confirm(ctx context.Context, l manifest.Log, head manifest.Head)
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()
 	kept := s.disk.logs[l.Root]
+	// The digest of the head's last group covers, through the chain, every group before it.
 	if kept == nil || int64(len(kept.manifest)) < head.Bytes ||
 		canon.Sum(kept.manifest[head.GroupAt:head.Bytes]) != head.Digest {
 		return manifest.ErrNotOnChain
@@ -134,13 +153,16 @@ func (s *Store) Confirm(ctx context.Context, l manifest.Log, head manifest.Head)
 	return nil
 }
 
-// Append implements ports.Logs.
+// Append implements ports.Logs. It returns ports.ErrWitness for a witness that is not live, of another
+// log or of another handle; INTERNAL for a plan that no writer may commit; STORE_CONFLICT when at is
+// not the end of the log. After any error the log is unchanged.
 func (s *Store) Append(ctx context.Context, w ports.Witness, at manifest.Head, p manifest.Plan) (manifest.Head, error) {
 	leave, err := w.Enter(p.Log)
 	if err != nil {
 		return at, err
 	}
-	defer leave()
+	defer leave() // until then the gate cannot end, so the log stays locked
+	// A witness proves that some handle holds the lock; the lock must be this handle's.
 	s.mu.Lock()
 	mine := s.mine[p.Log.Root]
 	s.mu.Unlock()
@@ -154,6 +176,7 @@ func (s *Store) Append(ctx context.Context, w ports.Witness, at manifest.Head, p
 	if err != nil {
 		return at, fault.Wrap(err, fault.Internal, "a plan that must not be written: %v", err)
 	}
+	// at must be the end of the log: a reading from it finds nothing, and ends where it began.
 	verdict, err := manifest.Read(s.disk.input(ports.Reading{Log: p.Log, From: at}),
 		func(manifest.Segment, manifest.Head) error { return nil })
 	if err != nil && !errors.Is(err, manifest.ErrNotOnChain) {
@@ -162,20 +185,24 @@ func (s *Store) Append(ctx context.Context, w ports.Witness, at manifest.Head, p
 	if err != nil || verdict.Head != at {
 		return at, fault.New(fault.StoreConflict, "%s moved between reading and writing", p.Log.Owner)
 	}
-	// Objects first, as on a disk; under one lock no reader sees a part.
+	// The group is computed from the same head that was checked above: log locks are exclusive, so no
+	// other handle appends in between.
+	// One lock for objects, segment and group: no reader sees a part of the commit.
 	group := manifest.Group(p.Log, at, seg)
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()
 	for _, o := range p.Objects {
 		s.disk.objects[manifest.ObjectDir(o.Kind)+"/"+manifest.ObjectName(o.Kind, o.Ref())] = bytes.Clone(o.Bytes)
 	}
+	// The bytes of the segment are not shared with the plan: EncodeSegment made them.
 	l := s.disk.log(p.Log.Root)
 	l.segments[seg.Name()] = seg.Bytes
 	l.manifest = append(l.manifest, group...)
 	return at.After(group, seg), nil
 }
 
-// Object implements ports.Objects.
+// Object implements ports.Objects. An erased artifact or installed artifact is ARTIFACT_ERASED with
+// the data of its tombstone; an absent object is STORE_CORRUPT with the detail "missing".
 func (s *Store) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -186,15 +213,17 @@ func (s *Store) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.
 		return nil, fault.New(fault.ArtifactErased, "artifact %s was erased", ref).With("sha256", ref.String()).
 			With("erased", data)
 	}
+	// The digest is recomputed on every read, as the port requires.
 	b, ok := s.disk.objects[manifest.ObjectDir(kind)+"/"+manifest.ObjectName(kind, ref)]
 	if !ok || canon.Sum(b) != ref {
-		return nil, fault.New(fault.StoreCorrupt, "the %s %s is referred to and not there", kind, ref).
+		return nil, fault.New(fault.StoreCorrupt, "the %s %s is missing; the log refers to it", kind, ref).
 			With("missing", true)
 	}
 	return bytes.Clone(b), nil
 }
 
-// Sessions implements ports.Sessions.
+// Sessions implements ports.Sessions: sorted by id, without the logs of the store. Sessions that were
+// locked and never committed to are among them; their logs read as unborn.
 func (s *Store) Sessions(ctx context.Context) ([]id.Session, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -203,6 +232,7 @@ func (s *Store) Sessions(ctx context.Context) ([]id.Session, error) {
 	defer s.disk.mu.Unlock()
 	var out []id.Session
 	for root := range s.disk.logs {
+		// Roots of side logs have a further element, which no session id contains.
 		name, ok := strings.CutPrefix(root, "sessions/")
 		if parsed, err := id.ParseSession(name); ok && err == nil {
 			out = append(out, parsed)
@@ -212,7 +242,8 @@ func (s *Store) Sessions(ctx context.Context) ([]id.Session, error) {
 	return out, nil
 }
 
-// StoreID implements ports.Identity.
+// StoreID implements ports.Identity. A store that does not exist has the zero id; with
+// ports.MayCreate it is created.
 func (s *Store) StoreID(ctx context.Context, create ports.Create) (id.Store, error) {
 	if err := ctx.Err(); err != nil {
 		return id.Store{}, err
@@ -225,7 +256,8 @@ func (s *Store) StoreID(ctx context.Context, create ports.Create) (id.Store, err
 	return s.disk.id, nil
 }
 
-// Keys implements ports.Keyring.
+// Keys implements ports.Keyring. Keys of a disk are shared by its handles. The first key is the seed of the disk. Without ports.MayCreate an
+// absent keyring is KEYRING_INVALID with the detail "missing".
 func (s *Store) Keys(ctx context.Context, create ports.Create) (token.Keys, error) {
 	if err := ctx.Err(); err != nil {
 		return token.Keys{}, err
@@ -234,7 +266,7 @@ func (s *Store) Keys(ctx context.Context, create ports.Create) (token.Keys, erro
 	defer s.disk.mu.Unlock()
 	if s.disk.keys == nil {
 		if create == ports.ReadOnly {
-			return token.Keys{}, fault.New(fault.KeyringInvalid, "the keyring is not there").With("missing", true)
+			return token.Keys{}, fault.New(fault.KeyringInvalid, "the keyring does not exist").With("missing", true)
 		}
 		var k token.Key
 		copy(k[:], s.disk.seed[:])
@@ -243,7 +275,9 @@ func (s *Store) Keys(ctx context.Context, create ports.Create) (token.Keys, erro
 	return *s.disk.keys, nil
 }
 
-// Lock implements ports.Locks.
+// Lock implements ports.Locks. Every log has a lock of its own, so that a session's side logs can be
+// written while its own log is locked. The returned function may be called more than once; only the
+// first call releases the lock.
 func (s *Store) Lock(ctx context.Context, l manifest.Log) (func() error, error) {
 	err := s.await(ctx, l, func(kept *log) bool {
 		if kept.held {
@@ -257,6 +291,7 @@ func (s *Store) Lock(ctx context.Context, l manifest.Log) (func() error, error) 
 	}
 	s.mark(l.Root, true)
 	return sync.OnceValue(func() error {
+		// The mark first: once the lock is free, another call of this handle may take it.
 		s.mark(l.Root, false)
 		s.disk.mu.Lock()
 		defer s.disk.mu.Unlock()
@@ -265,13 +300,16 @@ func (s *Store) Lock(ctx context.Context, l manifest.Log) (func() error, error) 
 	}), nil
 }
 
+// mark records whether this handle holds the lock of a log; Append requires it.
 func (s *Store) mark(root string, held bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.mine[root] = held
 }
 
-// await tries until take succeeds or the wait is over.
+// await calls take, under the disk's lock, once a millisecond until it returns true or the handle's
+// wait is over. It then returns SESSION_LOCKED, or STORE_LOCKED for a log of the store, with this
+// process as the holder; a context that ends is INTERRUPTED.
 func (s *Store) await(ctx context.Context, l manifest.Log, take func(*log) bool) error {
 	for deadline := time.Now().Add(s.wait); ; time.Sleep(time.Millisecond) {
 		if err := ctx.Err(); err != nil {
@@ -283,6 +321,7 @@ func (s *Store) await(ctx context.Context, l manifest.Log, take func(*log) bool)
 		if ok {
 			return nil
 		}
+		// The deadline is checked after the attempt, so that a wait of 0 tries once.
 		if time.Now().After(deadline) {
 			code := fault.SessionLocked
 			if l.Table.OwnerField == "storeId" {

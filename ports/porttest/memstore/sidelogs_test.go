@@ -13,21 +13,21 @@ import (
 	"github.com/waybill/waybill/ports/porttest/memstore"
 )
 
-// blind visits nothing.
-type blind struct{}
+// ignore is a visitor that keeps nothing.
+type ignore struct{}
 
-func (blind) Reset()                                      {}
-func (blind) Visit(manifest.Segment, manifest.Head) error { return nil }
+func (ignore) Reset()                                      {}
+func (ignore) Visit(manifest.Segment, manifest.Head) error { return nil }
 
-// A session's own log is no side log of it, and none of the store's.
-func TestSideLogs(t *testing.T) {
+// A session's own log is not a side log, neither of the session nor of the store.
+func TestSideLogsExcludeSessionLog(t *testing.T) {
 	ctx := context.Background()
 	s := memstore.NewDisk(id.Seed{1}).Open(time.Second)
 	session := id.NewSession(id.Seed{2})
 	for _, log := range []manifest.Log{manifest.SessionEvents(session),
 		manifest.SessionSide(session,
 			event.NewTable("notes", "sessionId", event.Row[event.SessionCreated](event.NoScope)))} {
-		err := ports.WithHealthySession(ctx, s, s, log, manifest.Head{}, blind{},
+		err := ports.WithHealthySession(ctx, s, s, log, manifest.Head{}, ignore{},
 			func(w ports.Witness, v manifest.Verdict) error {
 				e := event.New(log.Owner, 0, event.Scope{}, event.Actor{Kind: event.Engine}, 1, event.SessionCreated{})
 				_, err := s.Append(ctx, w, v.Head, manifest.Plan{Log: log, Events: []event.Event{e}})
@@ -43,7 +43,7 @@ func TestSideLogs(t *testing.T) {
 	}
 	for owner, want := range map[string][]string{session.String(): {"notes"}, store.String(): nil} {
 		if got, err := s.SideLogs(ctx, owner); err != nil || !slices.Equal(got, want) {
-			t.Errorf("%s has %q, %v, want %q", owner, got, err, want)
+			t.Errorf("the side logs of %s are %q, %v; want %q", owner, got, err, want)
 		}
 	}
 }

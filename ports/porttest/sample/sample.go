@@ -1,7 +1,7 @@
 // Package sample selects the cases that a test tries of an enumeration, and counts them.
 //
 // A test that enumerates crash states, faults or changed bytes asks a Cases value before
-// each case. By default one case in so many is tried: the enumeration is divided into
+// each case. By default one case in several is tried: the enumeration is divided into
 // blocks of equal size, and a random number from a fixed seed selects one case of every
 // block, so that the sample is spread over the whole enumeration and is the same in every
 // run. With -exhaustive (or WAYBILL_EXHAUSTIVE=1) every case is tried; 'make exhaustive'
@@ -11,7 +11,7 @@
 // and the size of a block. 'make exhaustive' adds these lines up. A test that selects no
 // case at all fails.
 //
-// The package does not enumerate anything itself. Nothing of the product imports it.
+// The package does not enumerate anything itself. No package of the product imports it.
 package sample
 
 import (
@@ -24,7 +24,7 @@ import (
 	"testing"
 )
 
-// DefaultSeed is the seed of a run that names none.
+// DefaultSeed is the seed of a run without -sample.seed and WAYBILL_SAMPLE_SEED.
 const DefaultSeed = 1
 
 // shortFactor is how many times larger a block is with -short.
@@ -37,8 +37,10 @@ var (
 		"seed that selects the cases of a sample (default: WAYBILL_SAMPLE_SEED, or 1)")
 )
 
+// isSet reports whether an environment variable is neither empty nor 0.
 func isSet(name string) bool { return os.Getenv(name) != "" && os.Getenv(name) != "0" }
 
+// number returns the value of an environment variable, or otherwise where it is no number.
 func number(name string, otherwise uint64) uint64 {
 	n, err := strconv.ParseUint(os.Getenv(name), 10, 64)
 	if err != nil {
@@ -62,7 +64,7 @@ type Cases struct {
 	seen, tried int
 }
 
-// OneIn selects one case of each block of so many. The first case of an enumeration is
+// OneIn selects one case of each block of the given size. The first case of an enumeration is
 // always selected. The name of the test is part of the seed: two tests that enumerate the
 // same cases select different ones.
 func OneIn(t testing.TB, block int) *Cases {
@@ -80,8 +82,8 @@ func OneIn(t testing.TB, block int) *Cases {
 	return c
 }
 
-// All selects every case, in every run: for an enumeration that is short enough, so that
-// it is counted with the others.
+// All selects every case in every run. A short enumeration uses it so that its cases are counted with
+// those of the others.
 func All(t testing.TB) *Cases {
 	t.Helper()
 	c := &Cases{block: 1}
@@ -89,6 +91,7 @@ func All(t testing.TB) *Cases {
 	return c
 }
 
+// report logs the line that 'make exhaustive' adds up, and fails a test that tried no case.
 func (c *Cases) report(t testing.TB) {
 	t.Helper()
 	c.mu.Lock()
@@ -122,7 +125,7 @@ func (c *Cases) Try() bool {
 	return selected
 }
 
-// Of yields the selected ones of the cases 0 to n-1.
+// Of yields the numbers of the selected cases of 0 to n-1.
 func (c *Cases) Of(n int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i := range n {
@@ -133,7 +136,7 @@ func (c *Cases) Of(n int) iter.Seq[int] {
 	}
 }
 
-// random is the next number of a splitmix64 sequence.
+// random returns the next number of a splitmix64 sequence.
 func (c *Cases) random() uint64 {
 	c.state += 0x9e3779b97f4a7c15
 	z := c.state

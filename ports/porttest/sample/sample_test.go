@@ -8,7 +8,7 @@ import (
 // of returns a Cases value that does not depend on flags.
 func of(block int, state uint64) *Cases { return &Cases{block: block, state: state} }
 
-func TestSampleTakesOneCaseOfEachBlock(t *testing.T) {
+func TestSampleSelectsOneCaseOfEachBlock(t *testing.T) {
 	const block, n = 7, 7 * 50
 	chosen := slices.Collect(of(block, 3).Of(n))
 	if len(chosen) != n/block || chosen[0] != 0 {
@@ -32,12 +32,12 @@ func TestSampleTakesOneCaseOfEachBlock(t *testing.T) {
 	}
 }
 
-func TestBlockOfOneTakesEveryCase(t *testing.T) {
+func TestBlockOfOneSelectsEveryCase(t *testing.T) {
 	c := of(1, 0)
 	if n := len(slices.Collect(c.Of(40))); n != 40 || c.tried != 40 || c.seen != 40 {
-		t.Errorf("%d cases, %d tried of %d", n, c.tried, c.seen)
+		t.Errorf("%d cases, %d tried of %d; want 40", n, c.tried, c.seen)
 	}
 	if none := (*Cases)(nil); !none.Try() {
-		t.Error("a nil Cases leaves a case out")
+		t.Error("a nil Cases skips a case")
 	}
 }
