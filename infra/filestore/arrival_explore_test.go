@@ -23,7 +23,7 @@ import (
 type journey struct {
 	name string
 	base *crashfs.FS
-	tr   *suite.Traveller
+	tr   *suite.ImportFixture
 }
 
 var imported = ports.Control{V: 1, Data: mark.Mark{BundleID: "b", Events: 6, Head: canon.Sum(nil)}.Value()}
@@ -38,9 +38,9 @@ const (
 
 func journeys(t *testing.T) []journey {
 	t.Helper()
-	tr := suite.NewTraveller(t, 1, 1)
+	tr := suite.NewImportFixture(t, 1, 1)
 	store := crashfs.New()
-	other := suite.NewStory(2)
+	other := suite.NewSessionFixture(2)
 	grow(t, store, other.Start())
 	// One object is there already, and durable; another one is damaged.
 	shared := store.Revive()
@@ -53,7 +53,7 @@ func journeys(t *testing.T) []journey {
 	fatal(t, err)
 	fatal(t, unlock())
 	torn := shared.Revive()
-	start := suite.NewStory(1).Start()
+	start := suite.NewSessionFixture(1).Start()
 	torn.Fault = &crashfs.Fault{At: manifestWrite(t, shared, manifest.Head{}, start), Part: 2}
 	_ = scenario{plan: start, boot: "boot"}.act(torn)
 	return []journey{
@@ -89,7 +89,7 @@ func (j journey) act(f *crashfs.FS) error {
 }
 
 func (j journey) arrive(s *filestore.Store) error {
-	placed, err := j.tr.Arrive(s, imported)
+	placed, err := j.tr.Import(s, imported)
 	if err == nil && !placed {
 		err = errors.New("somebody else was there")
 	}

@@ -79,7 +79,7 @@ func openHooked(t testing.TB, dir string) (*hooked, *filestore.Store) {
 
 func TestArrivalsAndCleanupsKeepApart(t *testing.T) {
 	t.Parallel()
-	ctx, dir, tr := context.Background(), filepath.Join(t.TempDir(), "store"), suite.NewTraveller(t, 1, 0)
+	ctx, dir, tr := context.Background(), filepath.Join(t.TempDir(), "store"), suite.NewImportFixture(t, 1, 0)
 	s, other := openDir(t, dir, 0), openDir(t, dir, 0)
 	a, err := s.Arrive(ctx, tr.Session)
 	fatal(t, err)
@@ -87,7 +87,7 @@ func TestArrivalsAndCleanupsKeepApart(t *testing.T) {
 	if err := clean(); !fault.Is(err, fault.StoreLocked) {
 		t.Errorf("a cleanup beside an arrival: %v", err)
 	}
-	fatal(t, tr.HandOver(ctx, a, imported))
+	fatal(t, tr.PassTo(ctx, a, imported))
 	_, err = a.Commit(ctx)
 	fatal(t, err)
 	if err := clean(); !fault.Is(err, fault.StoreLocked) {
@@ -109,7 +109,7 @@ func TestNothingIsAcknowledgedBeforeAnArrivalStays(t *testing.T) {
 	t.Parallel()
 	for name, failure := range map[string]error{"it stays": nil, "it is taken back": syscall.EIO} {
 		t.Run(name, func(t *testing.T) {
-			ctx, dir, tr := context.Background(), filepath.Join(t.TempDir(), "store"), suite.NewTraveller(t, 1, 1)
+			ctx, dir, tr := context.Background(), filepath.Join(t.TempDir(), "store"), suite.NewImportFixture(t, 1, 1)
 			_, err := openDir(t, dir, 0).StoreID(ctx, ports.MayCreate)
 			fatal(t, err)
 			h, s := openHooked(t, dir)
@@ -145,7 +145,7 @@ func TestNothingIsAcknowledgedBeforeAnArrivalStays(t *testing.T) {
 				}
 				return failure
 			}
-			placed, err := tr.Arrive(s, imported)
+			placed, err := tr.Import(s, imported)
 			if !looked || placed != (failure == nil) || !errors.Is(err, failure) {
 				t.Fatalf("placed %v, %v", placed, err)
 			}
@@ -159,7 +159,7 @@ func TestNothingIsAcknowledgedBeforeAnArrivalStays(t *testing.T) {
 				fatal(t, after.Confirm(ctx, tr.Log, tr.Head()))
 				return
 			}
-			if placed, err := tr.Arrive(s, imported); err != nil || !placed {
+			if placed, err := tr.Import(s, imported); err != nil || !placed {
 				t.Errorf("once more: %v, %v", placed, err)
 			}
 		})
@@ -195,7 +195,7 @@ func TestWhatMakesWayIsKept(t *testing.T) {
 // empty folder does not make way any more.
 func TestWhoeverIsFasterStays(t *testing.T) {
 	t.Parallel()
-	dir, own, tr := filepath.Join(t.TempDir(), "store"), suite.NewStory(1), suite.NewTraveller(t, 1, 2)
+	dir, own, tr := filepath.Join(t.TempDir(), "store"), suite.NewSessionFixture(1), suite.NewImportFixture(t, 1, 2)
 	_, err := openDir(t, dir, 0).StoreID(context.Background(), ports.MayCreate)
 	fatal(t, err)
 	h, s := openHooked(t, dir)
@@ -209,7 +209,7 @@ func TestWhoeverIsFasterStays(t *testing.T) {
 		head, err = suite.Gate(other, own.Start())
 		fatal(t, err)
 	}
-	if placed, err := tr.Arrive(s, imported); placed || err != nil || head.IsZero() {
+	if placed, err := tr.Import(s, imported); placed || err != nil || head.IsZero() {
 		t.Errorf("placed %v, %v, over %+v", placed, err, head)
 	}
 	if _, v, err := read(openDir(t, dir, 0), tr.Log); err != nil || v.Head != head {
@@ -224,10 +224,10 @@ func TestArrivalsStayWithinTheirMeans(t *testing.T) {
 	if testing.Short() {
 		n = 200
 	}
-	ctx, dir, tr := context.Background(), filepath.Join(t.TempDir(), "store"), suite.NewTraveller(t, 1, n)
+	ctx, dir, tr := context.Background(), filepath.Join(t.TempDir(), "store"), suite.NewImportFixture(t, 1, n)
 	h, s := openHooked(t, dir)
 	start := time.Now()
-	placed, err := tr.Arrive(s, imported)
+	placed, err := tr.Import(s, imported)
 	if err != nil || !placed {
 		t.Fatal(placed, err)
 	}
@@ -271,9 +271,9 @@ func zerosRef(n int64) canon.Digest {
 // TestErasedBytesAreNotWrittenBack, not even beside their tombstone.
 func TestErasedBytesAreNotWrittenBack(t *testing.T) {
 	t.Parallel()
-	ctx, dir, tr := context.Background(), filepath.Join(t.TempDir(), "store"), suite.NewTraveller(t, 1, 0)
+	ctx, dir, tr := context.Background(), filepath.Join(t.TempDir(), "store"), suite.NewImportFixture(t, 1, 0)
 	s, artifact := openDir(t, dir, 0), tr.Objects[len(tr.Objects)-1]
-	other := suite.NewStory(2).Start()
+	other := suite.NewSessionFixture(2).Start()
 	other.Objects = append(other.Objects, artifact)
 	_, err := suite.Gate(s, other)
 	fatal(t, err)
@@ -283,7 +283,7 @@ func TestErasedBytesAreNotWrittenBack(t *testing.T) {
 		return canon.OfMembers(canon.Member{Name: "sha256", Value: canon.OfString(artifact.Ref().String())})
 	})
 	fatal(t, err)
-	if placed, err := tr.Arrive(s, imported); err != nil || !placed {
+	if placed, err := tr.Import(s, imported); err != nil || !placed {
 		t.Fatal(placed, err)
 	}
 	files, err := os.ReadDir(filepath.Join(dir, "artifacts"))

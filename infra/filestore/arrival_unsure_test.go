@@ -38,7 +38,7 @@ func TestAnArrivalThatMayBeThere(t *testing.T) {
 	s, err := filestore.Open(stubborn{run, "sessions"}, filestore.Options{Locks: lock.NewMemory().
 		On(run), Boot: "boot"})
 	fatal(t, err)
-	if placed, err := j.tr.Arrive(s, imported); placed || !fault.Is(err, fault.StoreOutcomeUnknown) {
+	if placed, err := j.tr.Import(s, imported); placed || !fault.Is(err, fault.StoreOutcomeUnknown) {
 		t.Fatalf("placed %v, %v", placed, err)
 	}
 	for name := range run.Files() {

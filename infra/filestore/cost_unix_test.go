@@ -71,8 +71,8 @@ func TestFlushesOfAnAppend(t *testing.T) {
 	c := &counting{Dir: dir}
 	s, err := filestore.Open(c, filestore.Options{Locks: lock.Files(dir), Boot: "boot"})
 	fatal(t, err)
-	story := suite.NewStory(1)
-	head, err := suite.Gate(s, story.Start())
+	fixture := suite.NewSessionFixture(1)
+	head, err := suite.Gate(s, fixture.Start())
 	fatal(t, err)
 	for _, want := range []struct {
 		name                     string
@@ -82,7 +82,7 @@ func TestFlushesOfAnAppend(t *testing.T) {
 		{"3 events and a new snapshot", true, 5, 3, 0},
 		{"3 events", false, 3, 3, 0},
 	} {
-		plan := story.Advance(head.Next)
+		plan := fixture.Advance(head.Next)
 		if !want.snapshot {
 			plan.Objects = nil
 		}
@@ -110,13 +110,13 @@ func BenchmarkAppend(b *testing.B) {
 	fatal(b, err)
 	defer os.RemoveAll(dir)
 	s := openDir(b, filepath.Join(dir, "store"), time.Second)
-	story := suite.NewStory(1)
-	head, err := suite.Gate(s, story.Start())
+	fixture := suite.NewSessionFixture(1)
+	head, err := suite.Gate(s, fixture.Start())
 	fatal(b, err)
 	before := cpuTime()
 	b.ReportAllocs()
 	for b.Loop() {
-		if head, err = appendPlan(s, head, story.Advance(head.Next)); err != nil {
+		if head, err = appendPlan(s, head, fixture.Advance(head.Next)); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -56,12 +56,12 @@ func codes(c ...manifest.FindingCode) []manifest.FindingCode { return c }
 // exhibits is the museum's catalogue.
 func exhibits(t *testing.T) []exhibit {
 	t.Helper()
-	h := &hall{t: t, log: suite.NewStory(1).Log}
+	h := &hall{t: t, log: suite.NewSessionFixture(1).Log}
 	h.files, h.heads = base(t)
-	story := suite.NewStory(1)
-	story.Advance(3)
-	story.Advance(6)
-	plan := story.Advance(9)
+	fixture := suite.NewSessionFixture(1)
+	fixture.Advance(3)
+	fixture.Advance(6)
+	plan := fixture.Advance(9)
 	var err error
 	h.seg, err = manifest.EncodeSegment(h.log, plan.Events)
 	fatal(t, err)
@@ -186,7 +186,7 @@ func (h *hall) others() {
 		func(files map[string][]byte) {
 			events := slices.Clone(h.seg.Events)
 			node := events[1].Data.(event.NodeCreated)
-			node.SnapshotRef = suite.NewStory(1).Snapshot(0).Ref()
+			node.SnapshotRef = suite.NewSessionFixture(1).Snapshot(0).Ref()
 			events[1].Data = node
 			h.commit(files, events)
 		})
@@ -195,7 +195,7 @@ func (h *hall) others() {
 		func(files map[string][]byte) { h.rename(files, "") })
 	h.show("ignorable-event", "an unknown kind that an older version may skip", manifest.Healthy, 12, nil,
 		func(files map[string][]byte) { h.rename(files, `"ignorable":true,`) })
-	missing := suite.NewStory(1).Snapshot(1).Ref()
+	missing := suite.NewSessionFixture(1).Snapshot(1).Ref()
 	name := "snapshots/" + manifest.ObjectName(manifest.Snapshot, missing)
 	h.show("missing-snapshot", "the log is whole, a snapshot that it refers to is gone", manifest.Healthy, 9, nil,
 		func(files map[string][]byte) { delete(files, name) }).want.Objects = []string{name}

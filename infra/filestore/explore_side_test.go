@@ -27,16 +27,16 @@ const (
 // sideLimit is smaller than crashLimit: how groups are torn does not hang on the log.
 const sideLimit = 512
 
-// annotating is a plan for the annotations of a story's session.
-func annotating(story *suite.Story) func(next int64) manifest.Plan {
-	log := manifest.SessionSide(story.Session, feedback.Table)
+// annotating is a plan for the annotations of a fixture's session.
+func annotating(fixture *suite.SessionFixture) func(next int64) manifest.Plan {
+	log := manifest.SessionSide(fixture.Session, feedback.Table)
 	return func(next int64) manifest.Plan {
 		asked := feedback.Request{Create: feedback.Create{Signal: feedback.Correction("say please"),
 			Note: "it was rude"}}
 		data := feedback.Record(id.NewAnnotation(suite.Seed(int(next)+100)), asked,
-			feedback.Place{NodeID: id.RootNode(story.RunID), StepID: "first"})
+			feedback.Place{NodeID: id.RootNode(fixture.RunID), StepID: "first"})
 		return manifest.Plan{Log: log, Events: []event.Event{
-			event.New(log.Owner, next, event.Scope{RunID: story.RunID}, event.Actor{Kind: event.Human, Ref: "ada"},
+			event.New(log.Owner, next, event.Scope{RunID: fixture.RunID}, event.Actor{Kind: event.Human, Ref: "ada"},
 				1_760_000_000_000+next, data)}}
 	}
 }
@@ -58,7 +58,7 @@ func proposing(store id.Store) func(next int64) manifest.Plan {
 }
 
 // sideScenarios are appends to those logs, on a disk with a session.
-func sideScenarios(t *testing.T, started *crashfs.FS, story *suite.Story) (out []scenario) {
+func sideScenarios(t *testing.T, started *crashfs.FS, fixture *suite.SessionFixture) (out []scenario) {
 	t.Helper()
 	s, err := process(started.Revive(), 2)
 	fatal(t, err)
@@ -68,7 +68,7 @@ func sideScenarios(t *testing.T, started *crashfs.FS, story *suite.Story) (out [
 		first, later string
 		plan         func(next int64) manifest.Plan
 	}{
-		{firstAnnotation, laterAnnotation, annotating(story)},
+		{firstAnnotation, laterAnnotation, annotating(fixture)},
 		{firstProposal, laterProposal, proposing(store)},
 	} {
 		disk, before := started.Revive(), manifest.Head{}

@@ -89,28 +89,28 @@ const (
 func scenarios(t *testing.T) []scenario {
 	t.Helper()
 	var out []scenario
-	story := suite.NewStory(1)
+	fixture := suite.NewSessionFixture(1)
 	made := crashfs.New()
 	s, err := process(made, 2)
 	fatal(t, err)
 	_, err = s.StoreID(context.Background(), ports.MayCreate)
 	fatal(t, err)
 	started := made.Revive()
-	after := grow(t, started, story.Start())
-	out = append(sideScenarios(t, started, story),
-		newScenario(absentStore, crashfs.New(), story, suite.NewStory(1).Start(), manifest.Head{}, after),
-		newScenario(existingStore, made, story, suite.NewStory(1).Start(), manifest.Head{}, after),
+	after := grow(t, started, fixture.Start())
+	out = append(sideScenarios(t, started, fixture),
+		newScenario(absentStore, crashfs.New(), fixture, suite.NewSessionFixture(1).Start(), manifest.Head{}, after),
+		newScenario(existingStore, made, fixture, suite.NewSessionFixture(1).Start(), manifest.Head{}, after),
 	)
 	before := after
 	grown := started
 	for range 2 {
-		before = grow(t, grown, story.Advance(before.Next))
+		before = grow(t, grown, fixture.Advance(before.Next))
 	}
-	ahead := *story
+	ahead := *fixture
 	plan := ahead.Advance(before.Next)
 	full := grown.Revive()
 	after = grow(t, full, plan)
-	out = append(out, newScenario("advance", grown, story, plan, before, after))
+	out = append(out, newScenario("advance", grown, fixture, plan, before, after))
 
 	// Made by killing the same append while it wrote its group, so that what is left
 	// is what really is left. A torn tail and an orphan of another range: what an advance of more events
@@ -118,19 +118,19 @@ func scenarios(t *testing.T) []scenario {
 	longer := plan
 	longer.Events = append(slices.Clone(plan.Events), event.New(plan.Log.Owner, before.Next+3, plan.Events[0].Scope,
 		plan.Events[0].Actor, 1,
-		event.GapRecorded{GapID: id.FromStart(id.RootNode(story.RunID)).Gap(0), Reason: reason.NeedsChoice,
+		event.GapRecorded{GapID: id.FromStart(id.RootNode(fixture.RunID)).Gap(0), Reason: reason.NeedsChoice,
 			Resolution: event.Resolution{Kind: event.Unresolved}, Severity: event.Info, Summary: "a gap"}))
 	for i, p := range []manifest.Plan{plan, longer} {
 		torn := grown.Revive()
 		torn.Fault = &crashfs.Fault{At: manifestWrite(t, grown, before, p), Part: 3}
 		_ = scenario{plan: p, before: before, boot: "boot"}.act(torn)
 		killed := torn.Revive()
-		out = append(out, newScenario([]string{overOwnKilled, overLongerKilled}[i], killed, story, plan, before, after))
+		out = append(out, newScenario([]string{overOwnKilled, overLongerKilled}[i], killed, fixture, plan, before, after))
 		killed.Crashes(1, func(state crashfs.State) bool {
 			if int64(len(state.FS.Files()[plan.Log.Root+"/manifest.jsonl"])) <= before.Bytes {
 				return true // not the one whose tail was written
 			}
-			cutOff := newScenario([]string{overOwnCutOff, overLongerCutOff}[i], state.FS, story, plan, before, after)
+			cutOff := newScenario([]string{overOwnCutOff, overLongerCutOff}[i], state.FS, fixture, plan, before, after)
 			cutOff.boot = "next"
 			out = append(out, cutOff)
 			return false
@@ -139,10 +139,10 @@ func scenarios(t *testing.T) []scenario {
 	return out
 }
 
-func newScenario(name string, base *crashfs.FS, story *suite.Story, plan manifest.Plan, before,
+func newScenario(name string, base *crashfs.FS, fixture *suite.SessionFixture, plan manifest.Plan, before,
 	after manifest.Head) scenario {
 	further := func(next int64) manifest.Plan {
-		again := *story
+		again := *fixture
 		if next == 0 {
 			return again.Start()
 		}

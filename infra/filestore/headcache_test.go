@@ -22,15 +22,15 @@ func TestHeadCacheWaitsForNoDisk(t *testing.T) {
 	disk := crashfs.New()
 	s, err := process(disk, 1)
 	fatal(t, err)
-	story := suite.NewStory(1)
-	_, err = suite.Gate(s, story.Start())
+	fixture := suite.NewSessionFixture(1)
+	_, err = suite.Gate(s, fixture.Start())
 	fatal(t, err)
 	_, err = s.Keys(context.Background(), ports.MayCreate)
 	fatal(t, err)
 	var done []string
 	disk.Before = func(op crashfs.Op) { done = append(done, op.Do) }
 	for range 2 {
-		fatal(t, s.KeepHead(context.Background(), story.Log, 1, []byte("x")))
+		fatal(t, s.KeepHead(context.Background(), fixture.Log, 1, []byte("x")))
 	}
 	for _, do := range done {
 		if strings.HasPrefix(do, "sync") {
@@ -51,13 +51,13 @@ func TestHeadCacheThatIsALink(t *testing.T) {
 	dir := osfs.NewDir(root)
 	s, err := filestore.Open(dir, filestore.Options{Locks: lock.Files(dir)})
 	fatal(t, err)
-	story := suite.NewStory(1)
-	_, err = suite.Gate(s, story.Start())
+	fixture := suite.NewSessionFixture(1)
+	_, err = suite.Gate(s, fixture.Start())
 	fatal(t, err)
-	fatal(t, s.KeepHead(context.Background(), story.Log, 1, []byte("x")))
-	fatal(t, os.Symlink(filepath.Join(root, "store.json"), filepath.Join(root, "sessions", story.Session.String(),
+	fatal(t, s.KeepHead(context.Background(), fixture.Log, 1, []byte("x")))
+	fatal(t, os.Symlink(filepath.Join(root, "store.json"), filepath.Join(root, "sessions", fixture.Session.String(),
 		"cache", "head-2")))
-	if b, err := s.CachedHead(context.Background(), story.Log, 2, 100); err == nil || len(b) > 0 {
+	if b, err := s.CachedHead(context.Background(), fixture.Log, 2, 100); err == nil || len(b) > 0 {
 		t.Errorf("a link was read: %q, %v", b, err)
 	}
 }

@@ -96,7 +96,7 @@ func visit(t *testing.T, dir string, want expected) {
 	}
 	defer s.Close()
 	before := tree(t, dir)
-	seen, v := suite.Read(t, s, suite.NewStory(1).Log, manifest.Head{})
+	seen, v := suite.Read(t, s, suite.NewSessionFixture(1).Log, manifest.Head{})
 	codes := []manifest.FindingCode{}
 	for _, f := range v.Findings {
 		codes = append(codes, f.Code)
@@ -114,10 +114,10 @@ func visit(t *testing.T, dir string, want expected) {
 	// On a copy, since a writer mends what it may: the exhibit stays broken.
 	copied := filepath.Join(t.TempDir(), "store")
 	fatal(t, os.CopyFS(copied, os.DirFS(dir)))
-	story := suite.NewStory(1)
-	plan := story.Start()
+	fixture := suite.NewSessionFixture(1)
+	plan := fixture.Start()
 	if v.Head.Next > 0 {
-		plan = story.Advance(v.Head.Next)
+		plan = fixture.Advance(v.Head.Next)
 	}
 	w := openDir(t, copied, 0)
 	head, err := suite.Gate(w, plan)
@@ -125,7 +125,7 @@ func visit(t *testing.T, dir string, want expected) {
 		t.Errorf("a further append said %v; want it to come through: %v", err, want.Writable)
 	}
 	if err == nil {
-		if _, v := suite.Read(t, w, story.Log, manifest.Head{}); v.Head != head || v.Health != manifest.Healthy ||
+		if _, v := suite.Read(t, w, fixture.Log, manifest.Head{}); v.Head != head || v.Health != manifest.Healthy ||
 			v.TailBytes != 0 {
 			t.Errorf("after a further append: %+v", v)
 		}
@@ -174,17 +174,17 @@ func base(t *testing.T) (files map[string][]byte, heads []manifest.Head) {
 	f := crashfs.New()
 	s, err := onBoot(f, "", 1)
 	fatal(t, err)
-	story := suite.NewStory(1)
-	head, err := suite.Gate(s, story.Start())
+	fixture := suite.NewSessionFixture(1)
+	head, err := suite.Gate(s, fixture.Start())
 	fatal(t, err)
 	heads = append(heads, head)
 	for range 2 {
-		head, err = appendPlan(s, head, story.Advance(head.Next))
+		head, err = appendPlan(s, head, fixture.Advance(head.Next))
 		fatal(t, err)
 		heads = append(heads, head)
 	}
 	files = f.Files()
-	delete(files, story.Log.Root+"/.lock")
+	delete(files, fixture.Log.Root+"/.lock")
 	delete(files, ".use.lock")
 	return files, heads
 }

@@ -24,8 +24,8 @@ import (
 func TestADamagedObjectIsToldAndMended(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	story := suite.NewStory(1)
-	snapshot := story.Snapshot(0)
+	fixture := suite.NewSessionFixture(1)
+	snapshot := fixture.Snapshot(0)
 	for name, damage := range map[string][]byte{
 		"flipped":  append(bytes.Clone(snapshot.Bytes[:len(snapshot.Bytes)-1]), '!'),
 		"cut":      snapshot.Bytes[:10],
@@ -41,7 +41,7 @@ func TestADamagedObjectIsToldAndMended(t *testing.T) {
 		if _, err := s.Object(ctx, manifest.Snapshot, snapshot.Ref()); !fault.Is(err, fault.StoreCorrupt) {
 			t.Errorf("%s: reading said %v", name, err)
 		}
-		_, err = suite.Gate(s, suite.NewStory(1).Start())
+		_, err = suite.Gate(s, suite.NewSessionFixture(1).Start())
 		fatal(t, err)
 		if b, err := s.Object(ctx, manifest.Snapshot, snapshot.Ref()); err != nil || !bytes.Equal(b, snapshot.Bytes) {
 			t.Errorf("%s: after a commit it reads %q, %v", name, b, err)
@@ -52,7 +52,7 @@ func TestADamagedObjectIsToldAndMended(t *testing.T) {
 func TestTooLargeAnObjectIsRefused(t *testing.T) {
 	t.Parallel()
 	s := openDir(t, filepath.Join(t.TempDir(), "store"), 0)
-	plan := suite.NewStory(1).Start()
+	plan := suite.NewSessionFixture(1).Start()
 	plan.Objects = append(plan.Objects,
 		manifest.Object{Kind: manifest.Snapshot, Bytes: make([]byte, limits.SnapshotBytesMax+1)})
 	if _, err := suite.Gate(s, plan); !fault.Is(err, fault.StoreLimit) {
@@ -64,13 +64,13 @@ func TestTooLargeAnObjectIsRefused(t *testing.T) {
 func TestACleanupKeepsCommitsWaiting(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	s := openDir(t, dir, 0)
-	story := suite.NewStory(1)
-	head, err := suite.Gate(s, story.Start())
+	fixture := suite.NewSessionFixture(1)
+	head, err := suite.Gate(s, fixture.Start())
 	fatal(t, err)
 	cleanup, err := lock.Files(osfs.NewDir(dir)).Acquire(context.Background(), ".use.lock", lock.Exclusive, 0)
 	fatal(t, err)
-	later := *story
-	if _, err := suite.Gate(s, story.Advance(head.Next)); !fault.Is(err, fault.StoreLocked) {
+	later := *fixture
+	if _, err := suite.Gate(s, fixture.Advance(head.Next)); !fault.Is(err, fault.StoreLocked) {
 		t.Errorf("during a cleanup: %v", err)
 	}
 	fatal(t, cleanup.Unlock())

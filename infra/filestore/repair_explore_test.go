@@ -43,7 +43,7 @@ func breakSome(rt *rapid.T, damaged map[string][]byte, names []string) {
 // repair it is healthy, and the bytes that were are all there.
 func TestRepairOfRandomDamage(t *testing.T) {
 	files, _ := base(t)
-	log := suite.NewStory(1).Log
+	log := suite.NewSessionFixture(1).Log
 	var names []string
 	for name := range files {
 		if strings.HasPrefix(name, log.Root) {
@@ -99,7 +99,7 @@ func TestRepairOfRandomDamage(t *testing.T) {
 // before or repaired, nothing of the old bytes is gone, and a second repair completes.
 func TestExploreCrashesOfRepairs(t *testing.T) {
 	t.Parallel()
-	log := suite.NewStory(1).Log
+	log := suite.NewSessionFixture(1).Log
 	for _, name := range []string{"flipped-middle-group", "missing-segment", "lost-two-groups", "lost-manifest",
 		"flipped-first-segment", "zeros-beyond-the-group"} {
 		t.Run(name, func(t *testing.T) {
@@ -156,10 +156,10 @@ func exploreRepair(base *crashfs.FS, ex exhibit, log manifest.Log, m crashfs.Mut
 		if err := nothingGone(before, state.FS.Files()); err != nil {
 			return report("%s: after a second repair: %v", state.Name, err)
 		}
-		story := suite.NewStory(1)
-		plan := story.Start()
+		fixture := suite.NewSessionFixture(1)
+		plan := fixture.Start()
 		if v.Head.Next > 0 {
-			plan = story.Advance(v.Head.Next)
+			plan = fixture.Advance(v.Head.Next)
 		}
 		if _, err := suite.Gate(s, plan); err != nil {
 			return report("%s: it does not go on: %v", state.Name, err)
@@ -174,7 +174,7 @@ func TestExploreMutantsOfRepairs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("explored without -short only")
 	}
-	log, caught := suite.NewStory(1).Log, 0
+	log, caught := suite.NewSessionFixture(1).Log, 0
 	for _, name := range []string{"flipped-middle-group", "flipped-first-segment"} {
 		all := exhibits(t)
 		ex := all[slices.IndexFunc(all, func(ex exhibit) bool { return ex.name == name })]
@@ -228,7 +228,7 @@ var spareInRepairs = map[string]string{
 func TestFaultsOfRepairs(t *testing.T) {
 	t.Parallel()
 	cases := sample.OneIn(t, 15)
-	log := suite.NewStory(1).Log
+	log := suite.NewSessionFixture(1).Log
 	for _, name := range []string{"flipped-middle-group", "flipped-first-segment"} {
 		all := exhibits(t)
 		ex := all[slices.IndexFunc(all, func(ex exhibit) bool { return ex.name == name })]

@@ -28,12 +28,12 @@ func TestRepairOfSideLogs(t *testing.T) {
 	f := crashfs.New()
 	s, err := onBoot(f, "", 1)
 	fatal(t, err)
-	story := suite.NewStory(1)
-	_, err = suite.Gate(s, story.Start())
+	fixture := suite.NewSessionFixture(1)
+	_, err = suite.Gate(s, fixture.Start())
 	fatal(t, err)
 	storeID, err := s.StoreID(ctx, ports.ReadOnly)
 	fatal(t, err)
-	notes, audit := suite.SessionNotes(story.Session), suite.StoreNotes(storeID)
+	notes, audit := suite.SessionNotes(fixture.Session), suite.StoreNotes(storeID)
 	for _, log := range []manifest.Log{notes, audit} {
 		for i := range int64(3) {
 			_, err := suite.Gate(s, suite.Notes(log, i, fmt.Sprint("note ", i)))
@@ -59,22 +59,22 @@ func TestRepairOfSideLogs(t *testing.T) {
 		}
 	}
 	files := f.Files()
-	files[story.Log.Root+"/manifest.jsonl"][20] ^= 1
+	files[fixture.Log.Root+"/manifest.jsonl"][20] ^= 1
 	g := laid(t, files)
 	if s, err = process(g, 3); err != nil {
 		t.Fatal(err)
 	}
 	unlock, err := s.Lock(ctx, notes)
 	fatal(t, err)
-	if _, err := s.RepairLog(ctx, repairOf(story.Log)); !fault.Is(err, fault.SessionLocked) {
+	if _, err := s.RepairLog(ctx, repairOf(fixture.Log)); !fault.Is(err, fault.SessionLocked) {
 		t.Errorf("while somebody annotates: %v", err)
 	}
 	fatal(t, unlock())
-	_, err = s.RepairLog(ctx, repairOf(story.Log))
+	_, err = s.RepairLog(ctx, repairOf(fixture.Log))
 	fatal(t, err)
 	fatal(t, nothingGone(files, g.Files()))
 	for name := range g.Files() {
-		if strings.HasPrefix(name, story.Log.Root) {
+		if strings.HasPrefix(name, fixture.Log.Root) {
 			t.Errorf("%s is still there", name)
 		}
 	}
@@ -91,19 +91,19 @@ func TestRepairLeavesOthersAlone(t *testing.T) {
 	fatal(t, os.WriteFile(filepath.Join(foreign, "manifest.jsonl"), []byte("x"), 0o600))
 	before := tree(t, dir)
 	if _, err := openDir(t, dir, 0).
-		RepairLog(ctx, repairOf(suite.NewStory(1).Log)); !fault.Is(err, fault.StoreForeign) {
+		RepairLog(ctx, repairOf(suite.NewSessionFixture(1).Log)); !fault.Is(err, fault.StoreForeign) {
 		t.Errorf("another program's store: %v", err)
 	}
 	if after := tree(t, dir); after != before {
 		t.Errorf("it was changed:\n%s", after)
 	}
 	absent := filepath.Join(t.TempDir(), "store")
-	done, err := openDir(t, absent, 0).RepairLog(ctx, repairOf(suite.NewStory(1).Log))
+	done, err := openDir(t, absent, 0).RepairLog(ctx, repairOf(suite.NewSessionFixture(1).Log))
 	if _, statErr := os.Stat(absent); err != nil || len(done.Steps) > 0 || statErr == nil {
 		t.Errorf("a store that is not there: %+v, %v, %v", done, err, statErr)
 	}
 	files, _ := base(t)
-	log := suite.NewStory(1).Log
+	log := suite.NewSessionFixture(1).Log
 	files[log.Root+"/manifest.jsonl"][20] ^= 1
 	for _, held := range []string{log.Root + "/.lock", ".use.lock"} {
 		at := filepath.Join(t.TempDir(), "store")

@@ -132,7 +132,7 @@ func TestRepairOfEveryExhibit(t *testing.T) {
 				return
 			}
 			fatal(t, err)
-			log := suite.NewStory(1).Log
+			log := suite.NewSessionFixture(1).Log
 			r := repairOf(log)
 			r.DryRun = true
 			planned, err := s.RepairLog(context.Background(), r)
@@ -164,8 +164,8 @@ func isRepaired(t *testing.T, f *crashfs.FS, was expected, done ports.Repaired) 
 	t.Helper()
 	s, err := process(f, 2)
 	fatal(t, err)
-	story := suite.NewStory(1)
-	_, v, err := read(s, story.Log)
+	fixture := suite.NewSessionFixture(1)
+	_, v, err := read(s, fixture.Log)
 	fatal(t, err)
 	if v.Health != manifest.Healthy || v.Head.Next != was.Next || len(done.Steps) > 0 && len(v.Findings) > 0 {
 		t.Errorf("afterwards %+v", v)
@@ -176,14 +176,14 @@ func isRepaired(t *testing.T, f *crashfs.FS, was expected, done ports.Repaired) 
 		}
 		return
 	}
-	plan := story.Start()
+	plan := fixture.Start()
 	if v.Head.Next > 0 {
-		plan = story.Advance(v.Head.Next)
+		plan = fixture.Advance(v.Head.Next)
 	}
 	if _, err := suite.Gate(s, plan); err != nil {
 		t.Errorf("it does not go on: %v", err)
 	}
-	again, err := s.RepairLog(context.Background(), repairOf(story.Log))
+	again, err := s.RepairLog(context.Background(), repairOf(fixture.Log))
 	if err != nil || len(again.Steps) > 0 {
 		t.Errorf("repaired once more: %+v, %v", again.Steps, err)
 	}
@@ -198,7 +198,7 @@ func TestRepairTellsWhatItSetsAside(t *testing.T) {
 	s, err := process(f, 1)
 	fatal(t, err)
 	seen := map[string][]byte{}
-	r := repairOf(suite.NewStory(1).Log)
+	r := repairOf(suite.NewSessionFixture(1).Log)
 	r.Aside = func(name string, b []byte) { seen[name] = bytes.Clone(b) }
 	done, err := s.RepairLog(context.Background(), r)
 	fatal(t, err)
@@ -236,8 +236,8 @@ func TestRepairBelievesAClaim(t *testing.T) {
 		f := laid(t, files)
 		s, err := process(f, 1)
 		fatal(t, err)
-		log := suite.NewStory(1).Log
-		fatal(t, s.KeepHead(context.Background(), suite.NewStory(1).Log, 7, []byte("of another format")))
+		log := suite.NewSessionFixture(1).Log
+		fatal(t, s.KeepHead(context.Background(), suite.NewSessionFixture(1).Log, 7, []byte("of another format")))
 		r := repairOf(log)
 		r.Claimed = claim
 		before := f.Files()

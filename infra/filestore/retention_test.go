@@ -22,25 +22,25 @@ import (
 func unlessNever() error { return nil }
 
 // shelf is a store with one session of two appends and a side log.
-func shelf(t *testing.T) (dir string, s *filestore.Store, story *suite.Story) {
+func shelf(t *testing.T) (dir string, s *filestore.Store, fixture *suite.SessionFixture) {
 	dir = filepath.Join(t.TempDir(), "store")
-	s, story = openDir(t, dir, 0), suite.NewStory(1)
-	head, err := suite.Gate(s, story.Start())
+	s, fixture = openDir(t, dir, 0), suite.NewSessionFixture(1)
+	head, err := suite.Gate(s, fixture.Start())
 	fatal(t, err)
-	_, err = suite.Gate(s, story.Advance(head.Next))
+	_, err = suite.Gate(s, fixture.Advance(head.Next))
 	fatal(t, err)
-	return dir, s, story
+	return dir, s, fixture
 }
 
 func TestDiscardAndRestoreMoveAllOfASession(t *testing.T) {
 	t.Parallel()
-	dir, s, story := shelf(t)
+	dir, s, fixture := shelf(t)
 	ctx := context.Background()
-	before, v, err := read(s, story.Log)
+	before, v, err := read(s, fixture.Log)
 	fatal(t, err)
 	data := canon.OfMembers(canon.Member{Name: "reason", Value: canon.OfString("r")})
-	out, err := s.Discard(ctx, story.Session, 77, data, unlessNever)
-	if err != nil || out.Name != story.Session.String()+".77" {
+	out, err := s.Discard(ctx, fixture.Session, 77, data, unlessNever)
+	if err != nil || out.Name != fixture.Session.String()+".77" {
 		t.Fatal(out, err)
 	}
 	if all, err := s.Sessions(ctx); err != nil || len(all) != 0 {
@@ -52,41 +52,41 @@ func TestDiscardAndRestoreMoveAllOfASession(t *testing.T) {
 	}
 	// It reads there as it did before.
 	there := &suite.Seen{}
-	tv, err := s.Read(ctx, ports.Reading{Log: manifest.Log{Root: trash[0].Root, Owner: story.Log.Owner,
-		Table: story.Log.Table}}, there)
+	tv, err := s.Read(ctx, ports.Reading{Log: manifest.Log{Root: trash[0].Root, Owner: fixture.Log.Owner,
+		Table: fixture.Log.Table}}, there)
 	if err != nil || tv.Head != v.Head || len(there.Segments) != len(before.Segments) {
 		t.Errorf("in the trash: %+v, %v", tv, err)
 	}
-	if _, err := s.Discard(ctx, story.Session, 78, data, unlessNever); !fault.Is(err, fault.SessionNotFound) {
+	if _, err := s.Discard(ctx, fixture.Session, 78, data, unlessNever); !fault.Is(err, fault.SessionNotFound) {
 		t.Errorf("deleting what is not there: %v", err)
 	}
 	// A folder that a waiting writer left in its place makes way.
-	unlock, err := s.Lock(ctx, story.Log)
+	unlock, err := s.Lock(ctx, fixture.Log)
 	fatal(t, err)
 	fatal(t, unlock())
-	if got, err := s.Restore(ctx, out.Name); err != nil || got != story.Session {
+	if got, err := s.Restore(ctx, out.Name); err != nil || got != fixture.Session {
 		t.Fatal(got, err)
 	}
-	if _, now, err := read(s, story.Log); err != nil || now.Head != v.Head {
+	if _, now, err := read(s, fixture.Log); err != nil || now.Head != v.Head {
 		t.Errorf("restored: %+v, %v", now, err)
 	}
-	if _, err := os.Stat(filepath.Join(dir, "sessions", story.Session.String(), "trash.json")); !os.IsNotExist(err) {
+	if _, err := os.Stat(filepath.Join(dir, "sessions", fixture.Session.String(), "trash.json")); !os.IsNotExist(err) {
 		t.Errorf("the trash's own file came along: %v", err)
 	}
 	// Deleted and begun anew: the old one cannot come back over the new one.
-	_, err = s.Discard(ctx, story.Session, 79, data, unlessNever)
+	_, err = s.Discard(ctx, fixture.Session, 79, data, unlessNever)
 	fatal(t, err)
-	_, err = suite.Gate(s, suite.NewStory(1).Start())
+	_, err = suite.Gate(s, suite.NewSessionFixture(1).Start())
 	fatal(t, err)
-	if _, err := s.Restore(ctx, story.Session.String()+".79"); !fault.Is(err, fault.ValidationError) {
+	if _, err := s.Restore(ctx, fixture.Session.String()+".79"); !fault.Is(err, fault.ValidationError) {
 		t.Errorf("over another session: %v", err)
 	}
-	fatal(t, s.Empty(ctx, story.Session.String()+".79"))
-	fatal(t, s.Empty(ctx, story.Session.String()+".79"))
+	fatal(t, s.Empty(ctx, fixture.Session.String()+".79"))
+	fatal(t, s.Empty(ctx, fixture.Session.String()+".79"))
 	if trash, err := s.Trashed(ctx); err != nil || len(trash) != 0 {
 		t.Errorf("%+v, %v", trash, err)
 	}
-	for _, name := range []string{"", "..", "../sessions", "x.1", story.Session.String(), story.Session.String() +
+	for _, name := range []string{"", "..", "../sessions", "x.1", fixture.Session.String(), fixture.Session.String() +
 		".01"} {
 		if _, err := s.Restore(ctx, name); !fault.Is(err, fault.SessionNotFound) {
 			t.Errorf("restoring %q: %v", name, err)
@@ -96,26 +96,26 @@ func TestDiscardAndRestoreMoveAllOfASession(t *testing.T) {
 
 func TestWhoIsAtWorkIsNotCutOff(t *testing.T) {
 	t.Parallel()
-	dir, s, story := shelf(t)
+	dir, s, fixture := shelf(t)
 	ctx, other := context.Background(), openDir(t, dir, 0)
 	discard := func() error {
-		_, err := s.Discard(ctx, story.Session, 5, canon.OfMembers(), unlessNever)
+		_, err := s.Discard(ctx, fixture.Session, 5, canon.OfMembers(), unlessNever)
 		return err
 	}
-	unlock, err := other.Lock(ctx, story.Log)
+	unlock, err := other.Lock(ctx, fixture.Log)
 	fatal(t, err)
 	if err := discard(); !fault.Is(err, fault.SessionLocked) {
 		t.Errorf("with a writer: %v", err)
 	}
 	fatal(t, unlock())
 	held, err := lock.Files(osfs.NewDir(dir)).
-		Acquire(ctx, "sessions/"+story.Session.String()+"/.performer.lock", lock.Exclusive, 0)
+		Acquire(ctx, "sessions/"+fixture.Session.String()+"/.performer.lock", lock.Exclusive, 0)
 	fatal(t, err)
 	if err := discard(); !fault.Is(err, fault.RunBusy) {
 		t.Errorf("with a performer: %v", err)
 	}
 	fatal(t, held.Unlock())
-	notes := suite.SessionNotes(story.Session)
+	notes := suite.SessionNotes(fixture.Session)
 	unlock, err = other.Lock(ctx, notes)
 	fatal(t, err)
 	if err := discard(); !fault.Is(err, fault.SessionLocked) {
@@ -123,13 +123,13 @@ func TestWhoIsAtWorkIsNotCutOff(t *testing.T) {
 	}
 	fatal(t, unlock())
 	kept := errors.New("kept")
-	if _, err := s.Discard(ctx, story.Session, 5, canon.OfMembers(), func() error { return kept }); !errors.Is(err,
+	if _, err := s.Discard(ctx, fixture.Session, 5, canon.OfMembers(), func() error { return kept }); !errors.Is(err,
 		kept) {
 		t.Errorf("unless: %v", err)
 	}
 	// Nobody else comes near while it is decided.
-	_, err = s.Discard(ctx, story.Session, 5, canon.OfMembers(), func() error {
-		if _, err := other.Lock(ctx, story.Log); !fault.Is(err, fault.SessionLocked) {
+	_, err = s.Discard(ctx, fixture.Session, 5, canon.OfMembers(), func() error {
+		if _, err := other.Lock(ctx, fixture.Log); !fault.Is(err, fault.SessionLocked) {
 			t.Errorf("a writer comes in: %v", err)
 		}
 		if err := other.Alone(ctx, func(ports.Broom) error { return nil }); !fault.Is(err, fault.StoreLocked) {
@@ -144,12 +144,12 @@ func TestWhoIsAtWorkIsNotCutOff(t *testing.T) {
 // writes nothing into the trash.
 func TestAWriterWhoWaitedFindsTheSessionGone(t *testing.T) {
 	t.Parallel()
-	dir, s, story := shelf(t)
+	dir, s, fixture := shelf(t)
 	ctx, patient := context.Background(), openDir(t, dir, time.Minute)
 	waited := make(chan error)
-	_, err := s.Discard(ctx, story.Session, 5, canon.OfMembers(), func() error {
+	_, err := s.Discard(ctx, fixture.Session, 5, canon.OfMembers(), func() error {
 		go func() {
-			_, err := suite.Gate(patient, story.Advance(6))
+			_, err := suite.Gate(patient, fixture.Advance(6))
 			waited <- err
 		}()
 		time.Sleep(50 * time.Millisecond)
@@ -162,8 +162,8 @@ func TestAWriterWhoWaitedFindsTheSessionGone(t *testing.T) {
 	trash, err := s.Trashed(ctx)
 	fatal(t, err)
 	there := &suite.Seen{}
-	v, err := s.Read(ctx, ports.Reading{Log: manifest.Log{Root: trash[0].Root, Owner: story.Log.Owner,
-		Table: story.Log.Table}}, there)
+	v, err := s.Read(ctx, ports.Reading{Log: manifest.Log{Root: trash[0].Root, Owner: fixture.Log.Owner,
+		Table: fixture.Log.Table}}, there)
 	if err != nil || v.Health != manifest.Healthy || len(there.Segments) != 2 {
 		t.Errorf("%+v, %v", v, err)
 	}
@@ -171,13 +171,13 @@ func TestAWriterWhoWaitedFindsTheSessionGone(t *testing.T) {
 
 func TestTheBroomNeedsItsLock(t *testing.T) {
 	t.Parallel()
-	dir, s, story := shelf(t)
+	dir, s, fixture := shelf(t)
 	ctx, other := context.Background(), openDir(t, dir, 0)
 	var kept ports.Broom
 	fatal(t, s.Alone(ctx, func(b ports.Broom) error {
 		kept = b
 		// A commit waits, however far it got.
-		if _, err := suite.Gate(other, suite.NewStory(2).Start()); !fault.Is(err, fault.StoreLocked) {
+		if _, err := suite.Gate(other, suite.NewSessionFixture(2).Start()); !fault.Is(err, fault.StoreLocked) {
 			t.Errorf("a commit: %v", err)
 		}
 		if _, err := b.Leftover("sessions"); err == nil {
@@ -186,7 +186,7 @@ func TestTheBroomNeedsItsLock(t *testing.T) {
 		if _, err := b.Leftover("../.tmp-x"); err == nil {
 			t.Error("it leaves the store")
 		}
-		if gone, err := b.Unborn(story.Session); gone || err != nil {
+		if gone, err := b.Unborn(fixture.Session); gone || err != nil {
 			t.Errorf("a session with events is unborn: %v, %v", gone, err)
 		}
 		return nil
@@ -207,11 +207,11 @@ func TestTheBroomNeedsItsLock(t *testing.T) {
 // under the log's own lock.
 func TestALeftoverBesideAWriterStays(t *testing.T) {
 	t.Parallel()
-	dir, s, story := shelf(t)
+	dir, s, fixture := shelf(t)
 	ctx, other := context.Background(), openDir(t, dir, 0)
-	name := story.Log.Root + "/.tmp-copy"
+	name := fixture.Log.Root + "/.tmp-copy"
 	fatal(t, os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), []byte("x"), 0o600))
-	unlock, err := other.Lock(ctx, story.Log)
+	unlock, err := other.Lock(ctx, fixture.Log)
 	fatal(t, err)
 	sweep := func() (gone bool) {
 		fatal(t, s.Alone(ctx, func(b ports.Broom) (err error) { gone, err = b.Leftover(name); return err }))
@@ -228,17 +228,17 @@ func TestALeftoverBesideAWriterStays(t *testing.T) {
 
 func TestLogRootsNamesEveryLog(t *testing.T) {
 	t.Parallel()
-	_, s, story := shelf(t)
+	_, s, fixture := shelf(t)
 	ctx := context.Background()
-	_, err := suite.Gate(s, suite.NewStory(2).Start())
+	_, err := suite.Gate(s, suite.NewSessionFixture(2).Start())
 	fatal(t, err)
 	store, err := s.StoreID(ctx, ports.ReadOnly)
 	fatal(t, err)
-	for _, log := range []manifest.Log{suite.SessionNotes(story.Session), suite.StoreNotes(store)} {
+	for _, log := range []manifest.Log{suite.SessionNotes(fixture.Session), suite.StoreNotes(store)} {
 		_, err := suite.Gate(s, suite.Notes(log, 0, "one"))
 		fatal(t, err)
 	}
-	_, err = s.Discard(ctx, story.Session, 5, canon.OfMembers(), unlessNever)
+	_, err = s.Discard(ctx, fixture.Session, 5, canon.OfMembers(), unlessNever)
 	fatal(t, err)
 	roots, err := s.LogRoots(ctx)
 	fatal(t, err)

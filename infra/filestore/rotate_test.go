@@ -97,7 +97,7 @@ func TestRotateLeavesWhatIsNotDamaged(t *testing.T) {
 func TestALostManifestIsNotBegunAnew(t *testing.T) {
 	t.Parallel()
 	files, _ := base(t)
-	log := suite.NewStory(1).Log
+	log := suite.NewSessionFixture(1).Log
 	delete(files, log.Root+"/manifest.jsonl")
 	record := append([]byte("\x001 boot/open"), bytes.Repeat([]byte{' '}, 256)...)[:257]
 	record[256] = '\n'

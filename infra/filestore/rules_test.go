@@ -98,7 +98,7 @@ func reads(t *testing.T, s *filestore.Store) {
 	if _, err := s.StoreID(ctx, ports.ReadOnly); err != nil {
 		t.Errorf("identity: %v", err)
 	}
-	if _, v := suite.Read(t, s, suite.NewStory(1).Log, manifest.Head{}); !v.Unborn() {
+	if _, v := suite.Read(t, s, suite.NewSessionFixture(1).Log, manifest.Head{}); !v.Unborn() {
 		t.Errorf("reading: %+v", v)
 	}
 }
@@ -106,7 +106,7 @@ func reads(t *testing.T, s *filestore.Store) {
 func writes(t *testing.T, s *filestore.Store, want fault.Code) {
 	t.Helper()
 	ctx := context.Background()
-	_, gateErr := suite.Gate(s, suite.NewStory(1).Start())
+	_, gateErr := suite.Gate(s, suite.NewSessionFixture(1).Start())
 	_, idErr := s.StoreID(ctx, ports.MayCreate)
 	_, keysErr := s.Keys(ctx, ports.MayCreate)
 	doc, err := controlfile.New("config", 1, struct{}{})
@@ -185,7 +185,7 @@ func TestLinksInAStoreAreRefused(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "store")
 	s := openDir(t, dir, 0)
-	one, two := suite.NewStory(1), suite.NewStory(2)
+	one, two := suite.NewSessionFixture(1), suite.NewSessionFixture(2)
 	_, err := suite.Gate(s, one.Start())
 	fatal(t, err)
 	outside := filepath.Join(filepath.Dir(dir), "outside")

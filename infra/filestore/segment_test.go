@@ -18,7 +18,7 @@ import (
 func TestAHugeSegmentIsNotTakenIntoMemory(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	s := openDir(t, dir, time.Second)
-	plan := suite.NewStory(1).Start()
+	plan := suite.NewSessionFixture(1).Start()
 	if _, err := appendPlan(s, manifest.Head{}, plan); err != nil {
 		t.Fatal(err)
 	}

@@ -133,7 +133,7 @@ func TestAFailedConfirmLeavesAMark(t *testing.T) {
 func TestAnObjectOfAFailedSyncServesNobodyElse(t *testing.T) {
 	t.Parallel()
 	shared := manifest.Object{Kind: manifest.Artifact, Bytes: []byte("an artifact of two sessions")}
-	first, second := suite.NewStory(1).Start(), suite.NewStory(2).Start()
+	first, second := suite.NewSessionFixture(1).Start(), suite.NewSessionFixture(2).Start()
 	first.Objects, second.Objects = append(first.Objects, shared), append(second.Objects, shared)
 	for name, once := range map[string]bool{"one sync fails": true, "the folder fails from then on": false} {
 		f := crashfs.New()
@@ -192,13 +192,13 @@ func TestAFailedAppendLeavesNoTemporaryFiles(t *testing.T) {
 func TestAnOrphanBeyondTheEndIsEvidence(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "store")
-	story := suite.NewStory(1)
-	head, err := suite.Gate(openDir(t, dir, 0), story.Start())
+	fixture := suite.NewSessionFixture(1)
+	head, err := suite.Gate(openDir(t, dir, 0), fixture.Start())
 	fatal(t, err)
-	beyond := filepath.Join(dir, story.Log.Root, "events", manifest.SegmentName(head.Next+5, head.Next+6))
+	beyond := filepath.Join(dir, fixture.Log.Root, "events", manifest.SegmentName(head.Next+5, head.Next+6))
 	fatal(t, os.WriteFile(beyond, []byte("{}"), 0o600))
-	fatal(t, os.Truncate(filepath.Join(dir, story.Log.Root, ".lock"), 0)) // another boot's note says nothing
-	if _, err := appendPlan(openDir(t, dir, 0), head, story.Advance(head.Next)); !fault.Is(err,
+	fatal(t, os.Truncate(filepath.Join(dir, fixture.Log.Root, ".lock"), 0)) // another boot's note says nothing
+	if _, err := appendPlan(openDir(t, dir, 0), head, fixture.Advance(head.Next)); !fault.Is(err,
 		fault.SessionUnhealthy) {
 		t.Errorf("an append said %v", err)
 	}
@@ -213,7 +213,7 @@ func TestAnAnnouncedLogThatHoldsMoreKeepsItsLock(t *testing.T) {
 	t.Parallel()
 	for name, more := range map[string]string{"alone": "", "with a cache": "cache"} {
 		f := crashfs.New()
-		story := suite.NewStory(1)
+		fixture := suite.NewSessionFixture(1)
 		f.Before = func(op crashfs.Op) { // killed while it stages its first segment
 			if op.Do == "sync" && strings.Contains(op.Name, "/events/") && f.Fault == nil {
 				f.Fault = &crashfs.Fault{At: op.N}
@@ -221,12 +221,12 @@ func TestAnAnnouncedLogThatHoldsMoreKeepsItsLock(t *testing.T) {
 		}
 		s, err := process(f, 1)
 		fatal(t, err)
-		if _, err := suite.Gate(s, story.Start()); err == nil {
+		if _, err := suite.Gate(s, fixture.Start()); err == nil {
 			t.Fatal("a killed process committed")
 		}
 		f = f.Revive()
 		if more != "" {
-			fatal(t, f.Mkdir(story.Log.Root+"/"+more))
+			fatal(t, f.Mkdir(fixture.Log.Root+"/"+more))
 		}
 		locks := lock.NewMemory()
 		open := func(seed byte) *filestore.Store {
@@ -235,13 +235,13 @@ func TestAnAnnouncedLogThatHoldsMoreKeepsItsLock(t *testing.T) {
 			fatal(t, err)
 			return s
 		}
-		unlock, err := open(2).Lock(context.Background(), story.Log)
+		unlock, err := open(2).Lock(context.Background(), fixture.Log)
 		fatal(t, err)
-		if _, err := open(3).Lock(context.Background(), story.Log); !fault.Is(err, fault.SessionLocked) {
+		if _, err := open(3).Lock(context.Background(), fixture.Log); !fault.Is(err, fault.SessionLocked) {
 			t.Errorf("%s: a second lock said %v", name, err)
 		}
 		fatal(t, unlock())
-		_, err = suite.Gate(open(4), suite.NewStory(1).Start())
+		_, err = suite.Gate(open(4), suite.NewSessionFixture(1).Start())
 		fatal(t, err)
 	}
 }
@@ -251,12 +251,12 @@ func TestConfirmMakesNoLock(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "store")
 	s := openDir(t, dir, 0)
-	story := suite.NewStory(1)
-	head, err := suite.Gate(s, story.Start())
+	fixture := suite.NewSessionFixture(1)
+	head, err := suite.Gate(s, fixture.Start())
 	fatal(t, err)
-	fatal(t, os.Remove(filepath.Join(dir, story.Log.Root, ".lock")))
+	fatal(t, os.Remove(filepath.Join(dir, fixture.Log.Root, ".lock")))
 	before := tree(t, dir)
-	fatal(t, openDir(t, dir, 0).Confirm(context.Background(), story.Log, head))
+	fatal(t, openDir(t, dir, 0).Confirm(context.Background(), fixture.Log, head))
 	if after := tree(t, dir); after != before {
 		t.Errorf("the store was\n%s, is\n%s", before, after)
 	}
@@ -268,8 +268,8 @@ func TestReadersSeeNoDamageOfAWriterAtWork(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "store")
 	writer := openDir(t, dir, 5*time.Second)
-	story := suite.NewStory(1)
-	head, err := suite.Gate(writer, story.Start())
+	fixture := suite.NewSessionFixture(1)
+	head, err := suite.Gate(writer, fixture.Start())
 	fatal(t, err)
 	var done atomic.Bool
 	var wg sync.WaitGroup
@@ -279,7 +279,7 @@ func TestReadersSeeNoDamageOfAWriterAtWork(t *testing.T) {
 		go func() {
 			defer wg.Done()
 			for !done.Load() {
-				v, err := s.Read(context.Background(), ports.Reading{Log: story.Log}, &suite.Seen{})
+				v, err := s.Read(context.Background(), ports.Reading{Log: fixture.Log}, &suite.Seen{})
 				if err != nil || v.Health != manifest.Healthy {
 					t.Errorf("a reader beside the writer: %+v, %v", v, err)
 					return
@@ -288,10 +288,10 @@ func TestReadersSeeNoDamageOfAWriterAtWork(t *testing.T) {
 		}()
 	}
 	for range 40 {
-		ahead := *story
+		ahead := *fixture
 		plan := ahead.Advance(head.Next)
 		tear(t, dir, head, plan)
-		head, err = suite.Gate(writer, story.Advance(head.Next))
+		head, err = suite.Gate(writer, fixture.Advance(head.Next))
 		fatal(t, err)
 	}
 	done.Store(true)

@@ -44,7 +44,8 @@ func newBuilder(frozen *FS) *builder {
 	return b
 }
 
-// options returns the part of a vector that concerns an inode, as a key; "" where it has no choices.
+// options returns the part of a vector that concerns an inode, as a key; "" where it has no
+// choices.
 func (b *builder) options(n *inode, vector []int) string {
 	own := b.byNode[n]
 	if len(own) == 0 {
@@ -112,8 +113,8 @@ func (b *builder) content(n *inode, vector []int) content {
 	return out
 }
 
-// digest returns the digest of the tree of a vector: names, kinds and contents. Two vectors with the
-// same digest leave the same disk.
+// digest returns the digest of the tree of a vector: names, kinds and contents. Two vectors with
+// the same digest leave the same disk.
 func (b *builder) digest(vector []int) digest {
 	// The text that is hashed cannot be ambiguous: names contain no NUL, contents are written as
 	// length and digest, and a byte that no UTF-8 text contains ends a directory.
@@ -140,7 +141,8 @@ func (b *builder) digest(vector []int) digest {
 
 // build returns the disk that a vector leaves; all of it is durable.
 func (b *builder) build(vector []int) *FS {
-	// A file with two names (a rename of which both entries are kept) is one inode in the result too.
+	// A file with two names (a rename of which both entries are kept) is one inode in the result
+	// too.
 	built := map[*inode]*inode{}
 	var build func(*inode) *inode
 	build = func(n *inode) *inode {

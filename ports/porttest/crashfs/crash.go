@@ -25,9 +25,10 @@ type State struct {
 	FS   *FS    // all of it is durable
 }
 
-// choice is one value that a power cut decides: a directory entry, the size of a file or the content
-// of a sector; targets, sizes or contents holds its options. Option 0 is the durable value, the last
-// one is the visible value. seqs are the numbers of the changes that set the options, ascending.
+// choice is one value that a power cut decides: a directory entry, the size of a file or the
+// content of a sector; targets, sizes or contents holds its options. Option 0 is the durable value,
+// the last one is the visible value. seqs are the numbers of the changes that set the options,
+// ascending.
 type choice struct {
 	what string // describes it, for messages
 	of   *inode

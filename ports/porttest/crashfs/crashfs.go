@@ -12,8 +12,8 @@
 //   - Entries: each directory entry that changed since its directory's last sync is as it was at
 //     that sync, or as it was at any time later. A rename changes two entries.
 //
-// Nothing orders unsynced writes. A sync that fails leaves its writes in doubt, and later syncs that
-// succeed do not change that: only a new write does (docs/design.md#failed-sync).
+// Nothing orders unsynced writes. A sync that fails leaves its writes in doubt, and later syncs
+// that succeed do not change that: only a new write does (docs/design.md#failed-sync).
 //
 // FS is the disk. Explore runs a program and checks every state that a power cut can leave, before
 // each operation and at the end; Break runs it once for each fault of each operation. A Mutation
@@ -29,11 +29,12 @@ import (
 	"github.com/waybill/waybill/infra/osfs"
 )
 
-// SectorBytes is the atomic unit of the disk, in bytes: a sector is written completely or not at all.
+// SectorBytes is the atomic unit of the disk, in bytes: a sector is written completely or not at
+// all.
 const SectorBytes = 512
 
 // ErrKilled is the error of every operation after the process was killed. The program under test
-// sees it as an I/O error; a test tells by errors.Is that the answer never reached the caller.
+// sees it as an I/O error; a test recognizes by errors.Is that no answer reached the caller.
 var ErrKilled = errors.New("the process was killed")
 
 // Op describes one operation on the disk. Faults, mutants and Before select operations by it.

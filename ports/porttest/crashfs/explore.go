@@ -45,8 +45,8 @@ func Explore(base *FS, how Look, act func(*FS), check func(s State, done bool) b
 			return more
 		})
 	}
-	// Reads and repeated listings change nothing that a power cut can leave: the disk is examined only
-	// before operations that follow a change.
+	// Reads and repeated listings change nothing that a power cut can leave: the disk is examined
+	// only before operations that follow a change.
 	run.Before = func(op Op) {
 		if now := run.changes(); more && now != last && op.N >= how.From {
 			last = now
@@ -62,8 +62,8 @@ func Explore(base *FS, how Look, act func(*FS), check func(s State, done bool) b
 	return count
 }
 
-// Break runs act once for every fault of every operation (see Faults), each time on a copy of base; a
-// cases that is not nil selects among these runs. check receives the fault, the error that act
+// Break runs act once for every fault of every operation (see Faults), each time on a copy of base;
+// a cases that is not nil selects among these runs. check receives the fault, the error that act
 // returned, and the disk as the next process finds it, without a power cut: check calls
 // after.Crashes where one is part of the test. Break stops when check returns false.
 func Break(base *FS, cases *sample.Cases, act func(*FS) error,

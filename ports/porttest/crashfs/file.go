@@ -19,8 +19,8 @@ type file struct {
 	closed bool
 }
 
-// Open implements osfs.FS. Mode New creates a file, and an existing name is fs.ErrExist; every other
-// mode opens an existing one, and a directory is osfs.ErrNotRegular.
+// Open implements osfs.FS. Mode New creates a file, and an existing name is fs.ErrExist; every
+// other mode opens an existing one, and a directory is osfs.ErrNotRegular.
 func (f *FS) Open(name string, mode osfs.Mode) (osfs.File, error) {
 	op, _, flaw, err := f.op("open", name, mode, 0)
 	if err != nil {
@@ -75,8 +75,8 @@ func (o *file) ReadAt(p []byte, at int64) (n int, err error) {
 	return n, err
 }
 
-// usable returns the error of an operation on a closed file, or of a write to a file that was opened
-// for reading.
+// usable returns the error of an operation on a closed file, or of a write to a file that was
+// opened for reading.
 func (o *file) usable(toWrite bool) error {
 	switch {
 	case o.closed:
@@ -102,8 +102,8 @@ func (o *file) Write(p []byte) (int, error) {
 // WriteAt implements osfs.File.
 func (o *file) WriteAt(p []byte, at int64) (int, error) { return o.write(p, at) }
 
-// write is Write and WriteAt; a negative offset is the end of the file. A fault with Part carries out
-// that many quarters of p.
+// write is Write and WriteAt; a negative offset is the end of the file. A fault with Part carries
+// out that many quarters of p.
 func (o *file) write(p []byte, at int64) (int, error) {
 	op, _, flaw, err := o.f.op("write", o.name, o.mode, 0)
 	if err != nil {

@@ -27,8 +27,8 @@ type postponed struct {
 	op Op
 }
 
-// runPostponed carries out the postponed syncs if op is the sync of a manifest. It runs before op itself
-// ends, so the manifest and the postponed files become durable together.
+// runPostponed carries out the postponed syncs if op is the sync of a manifest. It runs before op
+// itself ends, so the manifest and the postponed files become durable together.
 func (f *FS) runPostponed(op Op) {
 	if op.Do != "sync" || path.Base(op.Name) != "manifest.jsonl" {
 		return

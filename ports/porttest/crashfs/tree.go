@@ -190,8 +190,8 @@ func (f *FS) SyncDir(name string, kind osfs.Sync) error {
 	return f.done(op, flaw, err)
 }
 
-// sync carries out a sync as the act and the fault require. It counts as a change even where it does
-// nothing, so that an exploration examines the disk after it.
+// sync carries out a sync as the act and the fault require. It counts as a change even where it
+// does nothing, so that an exploration examines the disk after it.
 func (f *FS) sync(n *inode, act Act, flaw *Fault, op Op) {
 	f.seq++
 	switch {

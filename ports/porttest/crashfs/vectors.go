@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// vectors yields the combinations of options that Crashes enumerates: one option for each choice, in
-// the same order in every run. A combination may be yielded more than once.
+// vectors yields the combinations of options that Crashes enumerates: one option for each choice,
+// in the same order in every run. A combination may be yielded more than once.
 func vectors(choices []choice, limit int) iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
 		total := 1
@@ -93,8 +93,8 @@ func asOf(choices []choice, moment int) []int {
 	return vector
 }
 
-// pairs yields base with the choices i and j set to each combination of their options; i and j may be
-// the same choice. It returns false when yield does.
+// pairs yields base with the choices i and j set to each combination of their options; i and j may
+// be the same choice. It returns false when yield does.
 func pairs(choices []choice, base []int, i, j int, yield func([]int) bool) bool {
 	for a := range choices[i].seqs {
 		if i == j {

@@ -35,8 +35,8 @@ func (s *Store) Arrive(ctx context.Context, session id.Session) (ports.Arrival, 
 	return &arrival{s: s, session: session, logs: map[string]*log{}, controls: map[string]ports.Control{}}, nil
 }
 
-// do runs one call of an import that has neither failed nor ended, and records its error. A call after
-// the end is INTERNAL, a context that has ended INTERRUPTED.
+// do runs one call of an import that has neither failed nor ended, and records its error. A call
+// after the end is INTERNAL, a context that has ended INTERRUPTED.
 func (a *arrival) do(ctx context.Context, call func() error) error {
 	switch {
 	case a.failed != nil:
@@ -54,9 +54,10 @@ func (a *arrival) do(ctx context.Context, call func() error) error {
 	return err
 }
 
-// Segment implements ports.Arrival. It stores bytes and group as they are; whether they fit together
-// is the caller's responsibility. A segment without a group, one of the same name as an earlier one,
-// and a name that no side log can have are INTERNAL: callers check bundles before they import them.
+// Segment implements ports.Arrival. It stores bytes and group as they are; whether they fit
+// together is the caller's responsibility. A segment without a group, one of the same name as an
+// earlier one, and a name that no side log can have are INTERNAL: callers check bundles before they
+// import them.
 func (a *arrival) Segment(ctx context.Context, name string, seg manifest.Segment) error {
 	return a.do(ctx, func() error {
 		if _, _, ok := manifest.ParseSegmentName(seg.Name()); !ok || len(seg.Group) == 0 || name != "" &&
@@ -134,7 +135,8 @@ func (s *Store) Tombstone(ctx context.Context, ref canon.Digest) (canon.Value, b
 	return data, ok, ctx.Err()
 }
 
-// Control implements ports.Arrival. Files other than ports.ImportedFile and ports.KeepFile are INTERNAL.
+// Control implements ports.Arrival. Files other than ports.ImportedFile and ports.KeepFile are
+// INTERNAL.
 func (a *arrival) Control(ctx context.Context, f ports.ControlFile, c ports.Control) error {
 	return a.do(ctx, func() error {
 		name, err := controlName(ctx, a.session, f)
@@ -146,8 +148,8 @@ func (a *arrival) Control(ctx context.Context, f ports.ControlFile, c ports.Cont
 }
 
 // Commit implements ports.Arrival. A session with a commit stays, and placed is false; one that was
-// only locked is replaced once its lock is released, or SESSION_LOCKED is returned. A session without
-// events is INTERNAL.
+// only locked is replaced once its lock is released, or SESSION_LOCKED is returned. A session
+// without events is INTERNAL.
 func (a *arrival) Commit(ctx context.Context) (placed bool, err error) {
 	err = a.do(ctx, func() error {
 		root := sessionRoot(a.session)

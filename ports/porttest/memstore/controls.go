@@ -52,8 +52,8 @@ func (s *Store) UpdateSessionControl(ctx context.Context, session id.Session, f 
 	return nil
 }
 
-// DropSessionControl implements ports.SessionControls. A file or a session that does not exist is no
-// error.
+// DropSessionControl implements ports.SessionControls. A file or a session that does not exist is
+// no error.
 func (s *Store) DropSessionControl(ctx context.Context, session id.Session, f ports.ControlFile) error {
 	name, err := controlName(ctx, session, f)
 	if err != nil {
@@ -70,8 +70,8 @@ func (s *Store) DropSessionControl(ctx context.Context, session id.Session, f po
 // sessionRoot returns the root of a session's own log.
 func sessionRoot(session id.Session) string { return "sessions/" + session.String() }
 
-// controlName returns the path of a session's control file, or INTERNAL for any file that is not one.
-// It also returns INTERRUPTED for a context that has ended.
+// controlName returns the path of a session's control file, or INTERNAL for any file that is not
+// one. It also returns INTERRUPTED for a context that has ended.
 func controlName(ctx context.Context, session id.Session, f ports.ControlFile) (string, error) {
 	if !slices.Contains([]ports.ControlFile{ports.ImportedFile, ports.KeepFile}, f) {
 		return "", fault.New(fault.Internal, "%q of kind %q is not a control file of a session", f.Name, f.Kind)

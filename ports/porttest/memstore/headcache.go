@@ -9,8 +9,8 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// CachedHead implements ports.HeadCache. It returns the first most bytes of the entry, none where no
-// entry exists.
+// CachedHead implements ports.HeadCache. It returns the first most bytes of the entry, none where
+// no entry exists.
 func (s *Store) CachedHead(ctx context.Context, log manifest.Log, format int, limit int64) ([]byte, error) {
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()
@@ -19,8 +19,8 @@ func (s *Store) CachedHead(ctx context.Context, log manifest.Log, format int, li
 }
 
 // KeepHead implements ports.HeadCache. It creates neither a store nor a session that has no commit:
-// an entry for a log that does not exist is dropped without an error. A context that has ended keeps
-// the old entry.
+// an entry for a log that does not exist is dropped without an error. A context that has ended
+// keeps the old entry.
 func (s *Store) KeepHead(ctx context.Context, log manifest.Log, format int, data []byte) error {
 	if err := ctx.Err(); err != nil {
 		return err

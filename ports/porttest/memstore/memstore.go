@@ -74,8 +74,8 @@ var (
 	_ ports.HeadCache = (*Store)(nil)
 )
 
-// NewDisk returns a disk without a store. The first call with ports.MayCreate makes the store; its id
-// and its keys are derived from the seed, so that they are the same in every run.
+// NewDisk returns a disk without a store. The first call with ports.MayCreate makes the store; its
+// id and its keys are derived from the seed, so that they are the same in every run.
 func NewDisk(seed id.Seed) *Disk {
 	return &Disk{
 		seed: seed, logs: map[string]*log{}, objects: map[string][]byte{}, heads: map[string][]byte{},
@@ -133,8 +133,9 @@ func (d *Disk) input(r ports.Reading) manifest.Input {
 	}
 }
 
-// Confirm implements ports.Logs: it checks that head is on the chain. As a file store does, it waits
-// while a writer holds the log, and returns SESSION_LOCKED or STORE_LOCKED when the wait is over.
+// Confirm implements ports.Logs: it checks that head is on the chain. As a file store does, it
+// waits while a writer holds the log, and returns SESSION_LOCKED or STORE_LOCKED when the wait is
+// over.
 func (s *Store) Confirm(ctx context.Context, l manifest.Log, head manifest.Head) error {
 	if head.IsZero() {
 		return nil
@@ -153,9 +154,9 @@ func (s *Store) Confirm(ctx context.Context, l manifest.Log, head manifest.Head)
 	return nil
 }
 
-// Append implements ports.Logs. It returns ports.ErrWitness for a witness that is not live, of another
-// log or of another handle; INTERNAL for a plan that no writer may commit; STORE_CONFLICT when at is
-// not the end of the log. After any error the log is unchanged.
+// Append implements ports.Logs. It returns ports.ErrWitness for a witness that is not live, of
+// another log or of another handle; INTERNAL for a plan that no writer may commit; STORE_CONFLICT
+// when at is not the end of the log. After any error the log is unchanged.
 func (s *Store) Append(ctx context.Context, w ports.Witness, at manifest.Head, p manifest.Plan) (manifest.Head, error) {
 	leave, err := w.Enter(p.Log)
 	if err != nil {
@@ -185,9 +186,9 @@ func (s *Store) Append(ctx context.Context, w ports.Witness, at manifest.Head, p
 	if err != nil || verdict.Head != at {
 		return at, fault.New(fault.StoreConflict, "%s moved between reading and writing", p.Log.Owner)
 	}
-	// The group is computed from the same head that was checked above: log locks are exclusive, so no
-	// other handle appends in between.
-	// One lock for objects, segment and group: no reader sees a part of the commit.
+	// The group is computed from the same head that was checked above: log locks are exclusive, so
+	// no other handle appends in between. One lock for objects, segment and group: no reader sees a
+	// part of the commit.
 	group := manifest.Group(p.Log, at, seg)
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()
@@ -222,8 +223,8 @@ func (s *Store) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.
 	return bytes.Clone(b), nil
 }
 
-// Sessions implements ports.Sessions: sorted by id, without the logs of the store. Sessions that were
-// locked and never committed to are among them; their logs read as unborn.
+// Sessions implements ports.Sessions: sorted by id, without the logs of the store. Sessions that
+// were locked and never committed to are among them; their logs read as unborn.
 func (s *Store) Sessions(ctx context.Context) ([]id.Session, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -256,8 +257,9 @@ func (s *Store) StoreID(ctx context.Context, create ports.Create) (id.Store, err
 	return s.disk.id, nil
 }
 
-// Keys implements ports.Keyring. Keys of a disk are shared by its handles. The first key is the seed of the disk. Without ports.MayCreate an
-// absent keyring is KEYRING_INVALID with the detail "missing".
+// Keys implements ports.Keyring. Keys of a disk are shared by its handles. The first key is the
+// seed of the disk. Without ports.MayCreate an absent keyring is KEYRING_INVALID with the detail
+// "missing".
 func (s *Store) Keys(ctx context.Context, create ports.Create) (token.Keys, error) {
 	if err := ctx.Err(); err != nil {
 		return token.Keys{}, err
@@ -275,9 +277,9 @@ func (s *Store) Keys(ctx context.Context, create ports.Create) (token.Keys, erro
 	return *s.disk.keys, nil
 }
 
-// Lock implements ports.Locks. Every log has a lock of its own, so that a session's side logs can be
-// written while its own log is locked. The returned function may be called more than once; only the
-// first call releases the lock.
+// Lock implements ports.Locks. Every log has a lock of its own, so that a session's side logs can
+// be written while its own log is locked. The returned function may be called more than once; only
+// the first call releases the lock.
 func (s *Store) Lock(ctx context.Context, l manifest.Log) (func() error, error) {
 	err := s.await(ctx, l, func(kept *log) bool {
 		if kept.held {

@@ -24,10 +24,11 @@ func (s *Store) Rotate(ctx context.Context, r ports.Rotation) (ports.Rotated, er
 		return ports.Rotated{}, fault.New(fault.TargetNotFound, "the store does not exist; no key can be replaced")
 	}
 	if (have != nil) != (r.From != nil) || have != nil && have.Current != *r.From {
-		return ports.Rotated{}, fault.New(fault.StoreConflict, "the keys were replaced by another process; nothing was changed")
+		return ports.Rotated{}, fault.New(fault.StoreConflict,
+			"the keys were replaced by another process; nothing was changed")
 	}
-	// A first keyring has no previous key. Its current key differs from the one that Keys would have
-	// made, so that a test notices where the two are confused.
+	// A first keyring has no previous key. Its current key differs from the one that Keys would
+	// have made, so that a test notices where the two are confused.
 	next := token.Keys{Current: token.Key(derive.Seal("waybill memstore key", s.disk.seed[:], nil))}
 	if have != nil {
 		old := have.Current

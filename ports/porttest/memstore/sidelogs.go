@@ -9,14 +9,15 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Every log whose root is below its owner's is a side log; names are not checked against known ones.
+// Every log whose root is below its owner's is a side log; names are not checked against known
+// ones.
 var _ ports.SideLogs = (*Store)(nil)
 
 // SideLogs implements ports.SideLogs. The owner is a session id, or a store id for the logs of the
 // store. Logs that were locked and never written to are not among them.
 func (s *Store) SideLogs(_ context.Context, owner string) (names []string, err error) {
-	// Logs of the store have a root of one element, side logs of a session one element more than the
-	// session's own log.
+	// Logs of the store have a root of one element, side logs of a session one element more than
+	// the session's own log.
 	prefix := ""
 	if _, err := id.ParseSession(owner); err == nil {
 		prefix = "sessions/" + owner + "/"

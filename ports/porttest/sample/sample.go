@@ -82,8 +82,8 @@ func OneIn(t testing.TB, block int) *Cases {
 	return c
 }
 
-// All selects every case in every run. A short enumeration uses it so that its cases are counted with
-// those of the others.
+// All selects every case in every run. A short enumeration uses it so that its cases are counted
+// with those of the others.
 func All(t testing.TB) *Cases {
 	t.Helper()
 	c := &Cases{block: 1}

@@ -14,8 +14,8 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// control is a control file that holds a number, and the members that the mark of an import must
-// have: an inspection reads marks.
+// control returns a control file that contains the number n, and the members of an import mark: an
+// inspection of the store decodes imported.json.
 func control(t testing.TB, n int64) ports.Control {
 	t.Helper()
 	data, err := canon.ValueOf(struct {
@@ -26,7 +26,7 @@ func control(t testing.TB, n int64) ports.Control {
 	return ports.Control{V: 1, Data: data}
 }
 
-// number is the inverse of control; -1 is none.
+// number returns the number in a control file, -1 for the zero Control.
 func number(c ports.Control) int64 {
 	var data struct {
 		N int64 `json:"n"`
@@ -37,74 +37,89 @@ func number(c ports.Control) int64 {
 	return data.N
 }
 
+// sessionControls: a session has two control files, ports.ImportedFile and ports.KeepFile.
+//   - SessionControl of an absent file, session or store is the zero Control.
+//   - UpdateSessionControl calls change with the current content and stores its result; an error of
+//     change is returned as it is, and the file stays. An absent session is SESSION_NOT_FOUND.
+//   - DropSessionControl removes a file; an absent file or session is no error.
+//   - Any other name or kind is INTERNAL, a bug of the caller.
+//   - Files of other sessions, the log and the list of sessions do not change.
 func sessionControls(t *testing.T, open func(time.Duration) Store) {
-	ctx, s, r, other := context.Background(), open(0), NewStory(1), NewStory(2)
+	ctx, s, r, other := context.Background(), open(0), NewSessionFixture(1), NewSessionFixture(2)
 	files := []ports.ControlFile{ports.ImportedFile, ports.KeepFile}
-	want := func(what string, story *Story, f ports.ControlFile, n int64) {
+	// want reads a file through a new handle; n is its number, -1 for an absent file.
+	want := func(what string, fixture *SessionFixture, f ports.ControlFile, n int64) {
 		t.Helper()
-		got, err := open(0).SessionControl(ctx, story.Session, f)
+		got, err := open(0).SessionControl(ctx, fixture.Session, f)
 		if err != nil || number(got) != n || n < 0 && got.V != 0 {
 			t.Errorf("%s, %s: %+v, %v; want %d", what, f.Name, got, err, n)
 		}
 	}
+	// set is a change that ignores the current content.
 	set := func(n int64) func(ports.Control) (ports.Control, error) {
 		return func(ports.Control) (ports.Control, error) { return control(t, n), nil }
 	}
-	want("in a store that is not there", r, ports.KeepFile, -1)
+	want("in an absent store", r, ports.KeepFile, -1)
 	heads := commit(t, s, r, 0)
 	commit(t, s, other, 0)
 	for i, f := range files {
-		want("before any", r, f, -1)
+		want("before the first update", r, f, -1)
 		must(t, s.UpdateSessionControl(ctx, r.Session, f, set(int64(i))))
 	}
 	for i, f := range files {
-		want("the first", r, f, int64(i))
+		want("after the first update", r, f, int64(i))
 		want("another session's", other, f, -1)
 	}
+	// A change receives the current content, also from another handle.
 	must(t, open(0).UpdateSessionControl(ctx, r.Session, ports.KeepFile,
 		func(old ports.Control) (ports.Control, error) {
 			return control(t, number(old)+10), nil
 		}))
-	want("changed", r, ports.KeepFile, 11)
-	refusal := errors.New("not that")
+	want("after the second update", r, ports.KeepFile, 11)
+	// The change is computed, and then rejected by its own error: the file must not contain 99.
+	refusal := errors.New("rejected")
 	if err := s.UpdateSessionControl(ctx, r.Session, ports.KeepFile, func(ports.Control) (ports.Control, error) {
 		return control(t, 99), refusal
 	}); !errors.Is(err, refusal) {
-		t.Errorf("a change that was refused said %v", err)
+		t.Errorf("an update whose change fails returned %v; want its error", err)
 	}
-	want("after a refusal", r, ports.KeepFile, 11)
+	want("after a failed change", r, ports.KeepFile, 11)
+	// The second removal finds no file.
 	for range 2 {
 		must(t, s.DropSessionControl(ctx, r.Session, ports.KeepFile))
-		want("dropped", r, ports.KeepFile, -1)
+		want("after the removal", r, ports.KeepFile, -1)
 	}
-	want("the one beside it", r, ports.ImportedFile, 0)
+	want("the other file of the session", r, ports.ImportedFile, 0)
 
-	stranger := NewStory(3)
-	must(t, s.DropSessionControl(ctx, stranger.Session, ports.KeepFile))
-	if err := s.UpdateSessionControl(ctx, stranger.Session, ports.KeepFile, set(1)); !fault.Is(err,
+	// A session without a commit: nothing to remove, and nothing that a file could belong to.
+	absent := NewSessionFixture(3)
+	must(t, s.DropSessionControl(ctx, absent.Session, ports.KeepFile))
+	if err := s.UpdateSessionControl(ctx, absent.Session, ports.KeepFile, set(1)); !fault.Is(err,
 		fault.SessionNotFound) {
-		t.Errorf("of a session that is not there: %v; want SESSION_NOT_FOUND", err)
+		t.Errorf("updating a file of an absent session: %v; want SESSION_NOT_FOUND", err)
 	}
 	if list, err := s.Sessions(ctx); err != nil || len(list) != 2 {
-		t.Errorf("control files made a session: %v, %v", list, err)
+		t.Errorf("control files created a session: %v, %v", list, err)
 	}
+	// Names and kinds belong together; a path out of the session's directory is no name.
 	for _, f := range []ports.ControlFile{{}, {Name: "other.json", Kind: "other"}, {Name: "../keep", Kind: "keep"},
 		{Name: "keep", Kind: "imported"}} {
 		_, err := s.SessionControl(ctx, r.Session, f)
 		if !fault.Is(err, fault.Internal) ||
 			!fault.Is(s.UpdateSessionControl(ctx, r.Session, f, set(1)), fault.Internal) ||
 			!fault.Is(s.DropSessionControl(ctx, r.Session, f), fault.Internal) {
-			t.Errorf("%+v is no control file of a session: %v", f, err)
+			t.Errorf("%+v, which is not a control file of a session: %v; want INTERNAL", f, err)
 		}
 	}
-	countTogether(t, open, r)
+	concurrentUpdates(t, open, r)
 	if _, v := Read(t, s, r.Log, manifest.Head{}); v.Head != heads[0] || len(v.Findings) > 0 {
 		t.Errorf("control files changed the log: %+v", v)
 	}
 }
 
-// countTogether: no update comes between another's reading and writing.
-func countTogether(t *testing.T, open func(time.Duration) Store, r *Story) {
+// concurrentUpdates: updates of a control file are atomic. No update takes place between the
+// reading and the writing of another one, so several handles that count up lose no step.
+func concurrentUpdates(t *testing.T, open func(time.Duration) Store, r *SessionFixture) {
 	const writers, each = 4, 5
 	var all sync.WaitGroup
 	for range writers {
@@ -120,9 +135,10 @@ func countTogether(t *testing.T, open func(time.Duration) Store, r *Story) {
 			}
 		})
 	}
+	// A lost update makes the number smaller than the number of updates.
 	all.Wait()
 	got, err := open(0).SessionControl(context.Background(), r.Session, ports.KeepFile)
 	if err != nil || number(got) != writers*each {
-		t.Errorf("after %d updates: %d, %v", writers*each, number(got), err)
+		t.Errorf("after %d updates the number is %d, %v", writers*each, number(got), err)
 	}
 }

@@ -9,16 +9,18 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Schedules is the suite for every parser of cron expressions.
+// Schedules is the conformance suite of ports.Schedules: fire times in several zones and on days of
+// clock changes, expressions that never fire, rejected expressions, and time zones. An
+// implementation needs the IANA database of time zones.
 func Schedules(t *testing.T, s ports.Schedules) {
 	t.Run("fire times", func(t *testing.T) { fireTimes(t, s) })
-	t.Run("an expression that never fires has no times", func(t *testing.T) { neverFires(t, s) })
-	t.Run("what is refused names the field", func(t *testing.T) { refusedSchedules(t, s) })
-	t.Run("zones", func(t *testing.T) { zones(t, s) })
+	t.Run("an expression that never fires has no fire times", func(t *testing.T) { neverFires(t, s) })
+	t.Run("errors name the field", func(t *testing.T) { rejectedSchedules(t, s) })
+	t.Run("time zones", func(t *testing.T) { zones(t, s) })
 }
 
-// fireRows: a zone, an expression, a moment, the newest fire time at or before it and the
-// first one behind it.
+// fireRows is a table of fire times. Each row has a time zone, an expression, a time t, the last
+// fire time at or before t, and the first one after t. Times are UTC in RFC 3339.
 const fireRows = `
 # plain
 UTC | * * * * *           | 2026-05-04T10:00:00.000Z | 2026-05-04T10:00:00Z | 2026-05-04T10:01:00Z
@@ -29,7 +31,7 @@ UTC | */7 * * * *         | 2026-05-04T10:57:00.000Z | 2026-05-04T10:56:00Z | 20
 UTC | 10/25 8-18/5 * * *  | 2026-05-04T09:00:00.000Z | 2026-05-04T08:35:00Z | 2026-05-04T13:10:00Z
 UTC | 5,1,5 0 * * *       | 2026-05-04T00:03:00.000Z | 2026-05-04T00:01:00Z | 2026-05-04T00:05:00Z
 UTC | 00 007 * * *        | 2026-05-04T12:00:00.000Z | 2026-05-04T07:00:00Z | 2026-05-05T07:00:00Z
-# names, weeks, months
+# names of days and months, days of the week
 UTC | 30 9 * * mon-FRI    | 2026-05-02T12:00:00.000Z | 2026-05-01T09:30:00Z | 2026-05-04T09:30:00Z
 UTC | 0 0 1 Jan,jul *     | 2026-05-02T12:00:00.000Z | 2026-01-01T00:00:00Z | 2026-07-01T00:00:00Z
 UTC | 0 12 * * 0          | 2026-05-04T00:00:00.000Z | 2026-05-03T12:00:00Z | 2026-05-10T12:00:00Z
@@ -38,7 +40,7 @@ UTC | 0 12 * * 5-7        | 2026-05-09T12:00:00.000Z | 2026-05-09T12:00:00Z | 20
 UTC | 0 0 13 * fri        | 2026-05-14T00:00:00.000Z | 2026-05-13T00:00:00Z | 2026-05-15T00:00:00Z
 UTC | 0 0 13 * *          | 2026-05-14T00:00:00.000Z | 2026-05-13T00:00:00Z | 2026-06-13T00:00:00Z
 UTC | 0 0 31 * *          | 2026-05-01T00:00:00.000Z | 2026-03-31T00:00:00Z | 2026-05-31T00:00:00Z
-# names of whole schedules
+# named schedules
 UTC | @hourly             | 2026-05-04T10:10:00.000Z | 2026-05-04T10:00:00Z | 2026-05-04T11:00:00Z
 UTC | @daily              | 2026-05-04T10:10:00.000Z | 2026-05-04T00:00:00Z | 2026-05-05T00:00:00Z
 UTC | @midnight           | 2026-05-04T10:10:00.000Z | 2026-05-04T00:00:00Z | 2026-05-05T00:00:00Z
@@ -50,10 +52,10 @@ UTC | @annually           | 2026-05-04T10:10:00.000Z | 2026-01-01T00:00:00Z | 20
 UTC | 0 0 29 2 *          | 2026-05-04T00:00:00.000Z | 2024-02-29T00:00:00Z | 2028-02-29T00:00:00Z
 UTC | 59 23 29 2 *        | 2100-05-04T00:00:00.000Z | 2096-02-29T23:59:00Z | 2104-02-29T23:59:00Z
 UTC | 0 0 29 2 *          | 2096-02-29T00:00:00.000Z | 2096-02-29T00:00:00Z | 2104-02-29T00:00:00Z
-# a zone is another clock
+# zones with a constant offset
 Asia/Tokyo       | 0 9 * * *   | 2026-05-04T00:00:00.000Z | 2026-05-04T00:00:00Z | 2026-05-05T00:00:00Z
 Asia/Kathmandu   | @hourly     | 2026-05-04T00:00:00.000Z | 2026-05-03T23:15:00Z | 2026-05-04T00:15:00Z
-# Berlin, 2026-03-29: 02:00 to 03:00 is left out, at 01:00 UTC
+# Berlin, 2026-03-29: local times from 02:00 to 03:00 do not exist; the change is at 01:00 UTC
 Europe/Berlin    | 30 2 * * *  | 2026-03-28T12:00:00.000Z | 2026-03-28T01:30:00Z | 2026-03-29T01:00:00Z
 Europe/Berlin    | 30 2 * * *  | 2026-03-29T01:00:00.000Z | 2026-03-29T01:00:00Z | 2026-03-30T00:30:00Z
 Europe/Berlin    | */20 2 * * *| 2026-03-29T01:00:00.000Z | 2026-03-29T01:00:00Z | 2026-03-30T00:00:00Z
@@ -61,14 +63,14 @@ Europe/Berlin    | 0 2,3 * * * | 2026-03-29T00:59:59.999Z | 2026-03-28T02:00:00Z
 Europe/Berlin    | 0 2,3 * * * | 2026-03-29T01:00:00.000Z | 2026-03-29T01:00:00Z | 2026-03-30T00:00:00Z
 Europe/Berlin    | 30 * * * *  | 2026-03-29T01:00:00.000Z | 2026-03-29T00:30:00Z | 2026-03-29T01:30:00Z
 Europe/Berlin    | 0 5 * * *   | 2026-03-29T12:00:00.000Z | 2026-03-29T03:00:00Z | 2026-03-30T03:00:00Z
-# Berlin, 2026-10-25: 02:00 to 03:00 is shown twice, again from 01:00 UTC on
+# Berlin, 2026-10-25: local times from 02:00 to 03:00 exist twice; the second time starts at 01:00 UTC
 Europe/Berlin    | 30 2 * * *  | 2026-10-25T00:30:00.000Z | 2026-10-25T00:30:00Z | 2026-10-26T01:30:00Z
 Europe/Berlin    | 30 2 * * *  | 2026-10-25T01:45:00.000Z | 2026-10-25T00:30:00Z | 2026-10-26T01:30:00Z
 Europe/Berlin    | 30 2 * * *  | 2026-10-25T01:15:00.000Z | 2026-10-25T00:30:00Z | 2026-10-26T01:30:00Z
 Europe/Berlin    | 30 * * * *  | 2026-10-25T00:30:00.000Z | 2026-10-25T00:30:00Z | 2026-10-25T01:30:00Z
 Europe/Berlin    | 30 0-23 * * * | 2026-10-25T01:30:00.000Z | 2026-10-25T01:30:00Z | 2026-10-25T02:30:00Z
 Europe/Berlin    | 0 3 * * *   | 2026-10-25T01:30:00.000Z | 2026-10-24T01:00:00Z | 2026-10-25T02:00:00Z
-# midnight is left out, half an hour is, and a whole day
+# clock changes that skip midnight, half an hour, and a whole day
 America/Sao_Paulo   | @daily      | 2018-11-04T03:00:00.000Z | 2018-11-04T03:00:00Z | 2018-11-05T02:00:00Z
 Australia/Lord_Howe | 15 2 * * *  | 2026-10-03T12:00:00.000Z | 2026-10-02T15:45:00Z | 2026-10-03T15:30:00Z
 Australia/Lord_Howe | 45 1 * * *  | 2026-04-04T15:00:00.000Z | 2026-04-04T14:45:00Z | 2026-04-05T15:15:00Z
@@ -77,24 +79,30 @@ Pacific/Apia        | 0 9,18 * * *| 2011-12-30T10:00:00.000Z | 2011-12-30T10:00:
 Pacific/Apia        | 0 * 30 12 * | 2011-12-30T12:00:00.000Z | 2010-12-31T09:00:00Z | 2012-12-29T10:00:00Z
 `
 
+// fireTimes: LastBefore and NextAfter return the times of fireRows. The rows cover lists, ranges
+// and steps, the union of the two day fields, leap days, and the rules for clock changes: an
+// expression that fires in every hour follows the clock, every other one fires once.
 func fireTimes(t *testing.T, s ports.Schedules) {
 	for row := range strings.Lines(fireRows) {
 		if row = strings.TrimSpace(row); row == "" || row[0] == '#' {
 			continue
 		}
+		// Zone, expression, time, last, next.
 		cell := strings.Split(row, "|")
 		zone, cron, at := strings.TrimSpace(cell[0]), strings.TrimSpace(cell[1]), milli(t, cell[2])
+		// Fire times are compared as milliseconds: a fire time within a minute is wrong too.
 		last, ok, err := s.LastBefore(cron, zone, at)
 		if want := milli(t, cell[3]); err != nil || !ok || last != want {
-			t.Errorf("%s: last is %s, %v, %v", row, time.UnixMilli(last).UTC().Format(time.RFC3339), ok, err)
+			t.Errorf("%s: LastBefore is %s, %v, %v", row, time.UnixMilli(last).UTC().Format(time.RFC3339), ok, err)
 		}
 		next, ok, err := s.NextAfter(cron, zone, at)
 		if want := milli(t, cell[4]); err != nil || !ok || next != want {
-			t.Errorf("%s: next is %s, %v, %v", row, time.UnixMilli(next).UTC().Format(time.RFC3339), ok, err)
+			t.Errorf("%s: NextAfter is %s, %v, %v", row, time.UnixMilli(next).UTC().Format(time.RFC3339), ok, err)
 		}
 	}
 }
 
+// milli parses a time in RFC 3339 and returns it in milliseconds since 1970 UTC.
 func milli(t *testing.T, text string) int64 {
 	t.Helper()
 	at, err := time.Parse(time.RFC3339, strings.TrimSpace(text))
@@ -102,6 +110,8 @@ func milli(t *testing.T, text string) int64 {
 	return at.UnixMilli()
 }
 
+// neverFires: expressions without a fire time within eight years, and times outside the years 1900
+// to 9999, are valid. Both methods return false without an error for them, in bounded time.
 func neverFires(t *testing.T, s ports.Schedules) {
 	now := milli(t, "2026-05-04T10:00:00Z")
 	for _, row := range []struct {
@@ -110,25 +120,30 @@ func neverFires(t *testing.T, s ports.Schedules) {
 	}{
 		{"0 0 31 2 *", now}, {"* * 30 feb *", now}, {"*/5 0-22 31 4,6,9,11 *", now},
 		{"0 0 31 2 *", milli(t, "2100-02-28T23:59:59Z")},
-		// no moments that an expression could mean
+		// times outside the supported years, and the limits of int64
 		{"* * * * *", 1 << 62}, {"* * * * *", -1 << 62}, {"0 1 * * *", 1<<63 - 1}, {"0 1 * * *", -1 << 63},
 	} {
+		// Casablanca changes its clocks with the lunar calendar: its rules are a long table.
 		for _, zone := range []string{"", "Europe/Berlin", "Africa/Casablanca"} {
 			if err := s.Check(row.cron, zone); err != nil {
-				t.Errorf("%s: %v; want it sound", row.cron, err)
+				t.Errorf("%s: %v; want it valid", row.cron, err)
 			}
 			if ms, ok, err := s.LastBefore(row.cron, zone, row.at); ok || err != nil || ms != 0 {
-				t.Errorf("%s, last before %d: %d, %v, %v", row.cron, row.at, ms, ok, err)
+				t.Errorf("%s, LastBefore %d: %d, %v, %v; want none", row.cron, row.at, ms, ok, err)
 			}
 			if ms, ok, err := s.NextAfter(row.cron, zone, row.at); ok || err != nil || ms != 0 {
-				t.Errorf("%s, next after %d: %d, %v, %v", row.cron, row.at, ms, ok, err)
+				t.Errorf("%s, NextAfter %d: %d, %v, %v; want none", row.cron, row.at, ms, ok, err)
 			}
 		}
 	}
 }
 
-func refusedSchedules(t *testing.T, s ports.Schedules) {
-	for cron, says := range map[string]string{
+// rejectedSchedules: all three methods reject an invalid expression with VALIDATION_ERROR. The
+// message names the number of fields, the field, the allowed names, or the length in bytes; the
+// second column is a part of it. It is at most 1024 bytes long, also for a longer
+// expression.
+func rejectedSchedules(t *testing.T, s ports.Schedules) {
+	for cron, part := range map[string]string{
 		"": "0 fields", "* * * *": "4 fields", "* * * * * *": "6 fields", "0 30 2 * * *": "6 fields", "  ": "0 fields",
 		"60 * * * *": "the minute of", "-1 * * * *": "the minute of", "*/0 * * * *": "the minute of",
 		"*/60 * * * *": "the minute of",
@@ -156,24 +171,30 @@ func refusedSchedules(t *testing.T, s ports.Schedules) {
 		strings.Repeat("\x01", 248) + " * * * *": "the minute of", strings.Repeat(" *", 128): "128 fields",
 		"@" + strings.Repeat("x", 300): "301 bytes",
 	} {
+		// The expression is checked before the time: at 0 a valid one could fire.
 		_, _, last := s.LastBefore(cron, "", 0)
 		_, _, next := s.NextAfter(cron, "", 0)
 		for _, err := range []error{s.Check(cron, ""), last, next} {
-			if !fault.Is(err, fault.ValidationError) || !strings.Contains(err.Error(), says) ||
+			if !fault.Is(err, fault.ValidationError) || !strings.Contains(err.Error(), part) ||
 				len(err.Error()) > 1024 {
-				t.Errorf("%.80q: %v; want VALIDATION_ERROR with %q", cron, err, says)
+				t.Errorf("%.80q: %v; want VALIDATION_ERROR with %q", cron, err, part)
 			}
 		}
 	}
 }
 
+// zones: a time zone is a name of the IANA database, or "" for UTC. Any other name is
+// VALIDATION_ERROR in all three methods: names of this machine ("Local"), offsets, abbreviations,
+// directories of the database, and paths out of it.
 func zones(t *testing.T, s ports.Schedules) {
+	// Aliases and offsets of the database (Etc/GMT+12) are names like any other.
 	for _, zone := range []string{"", "UTC", "Europe/Berlin", "America/Argentina/ComodRivadavia", "Etc/GMT+12",
 		"Pacific/Kiritimati"} {
 		if err := s.Check("@daily", zone); err != nil {
 			t.Errorf("%q: %v", zone, err)
 		}
 	}
+	// None of these may reach the file system as a path, or depend on the settings of this machine.
 	for _, zone := range []string{"Local", "local", "localtime", "Europe", "Europe/Atlantis", "CEST", "+02:00",
 		"../etc/passwd", "/etc/localtime",
 		"Europe/Berlin\x00", "Europe\\Berlin", " ", strings.Repeat("x", 1<<20)} {
