@@ -19,8 +19,8 @@ import (
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
-// journey is one arrival to explore: what lies on the disk, and who arrives.
-type journey struct {
+// importCase is one import to explore: the disk before it, and the session to import.
+type importCase struct {
 	name string
 	base *crashfs.FS
 	tr   *suite.ImportFixture
@@ -28,21 +28,21 @@ type journey struct {
 
 var imported = ports.Control{V: 1, Data: mark.Mark{BundleID: "b", Events: 6, Head: canon.Sum(nil)}.Value()}
 
-// Where a session may arrive.
+// The states of the store before an import.
 const (
-	intoNothing = "into a store that is not there"
-	intoAStore  = "into a store"
-	overUnborn  = "over an unborn session"
-	overOrphan  = "over a torn first commit"
+	intoAbsentStore   = "into an absent store"
+	intoExistingStore = "into a store"
+	overUnborn        = "over an unborn session"
+	overOrphan        = "over a torn first commit"
 )
 
-func journeys(t *testing.T) []journey {
+func importCases(t *testing.T) []importCase {
 	t.Helper()
 	tr := suite.NewImportFixture(t, 1, 1)
 	store := crashfs.New()
 	other := suite.NewSessionFixture(2)
-	grow(t, store, other.Start())
-	// One object is there already, and durable; another one is damaged.
+	commitTo(t, store, other.Start())
+	// One object exists and is durable; another one is damaged.
 	shared := store.Revive()
 	keep(t, shared, tr.Objects[0], nil)
 	keep(t, shared, tr.Objects[1], []byte("wrong"))
@@ -56,17 +56,17 @@ func journeys(t *testing.T) []journey {
 	start := suite.NewSessionFixture(1).Start()
 	torn.Fault = &crashfs.Fault{At: manifestWrite(t, shared, manifest.Head{}, start), Part: 2}
 	_ = scenario{plan: start, boot: "boot"}.act(torn)
-	return []journey{
-		{intoNothing, crashfs.New(), tr}, {intoAStore, shared, tr},
+	return []importCase{
+		{intoAbsentStore, crashfs.New(), tr}, {intoExistingStore, shared, tr},
 		{overUnborn, unborn.Revive(), tr}, {overOrphan, torn.Revive(), tr},
 	}
 }
 
-// hardJourneys are those that the others are a part of, but for making a store, which
-// is explored with appends.
-var hardJourneys = []string{intoAStore, overOrphan}
+// extensiveImportCases contain the operations of all other cases, except the creation of a store,
+// which the append scenarios explore.
+var extensiveImportCases = []string{intoExistingStore, overOrphan}
 
-// keep puts an object on a disk, or other bytes under its name.
+// keep writes an object to a disk, or the bytes wrong under its name.
 func keep(t *testing.T, f *crashfs.FS, o manifest.Object, wrong []byte) {
 	t.Helper()
 	b := o.Bytes
@@ -80,25 +80,25 @@ func keep(t *testing.T, f *crashfs.FS, o manifest.Object, wrong []byte) {
 	fatal(t, errors.Join(err, file.Sync(osfs.Durable), file.Close(), f.SyncDir(dir, osfs.Durable)))
 }
 
-func (j journey) act(f *crashfs.FS) error {
+func (j importCase) act(f *crashfs.FS) error {
 	s, err := process(f, 1)
 	if err != nil {
 		return err
 	}
-	return j.arrive(s)
+	return j.importInto(s)
 }
 
-func (j journey) arrive(s *filestore.Store) error {
+func (j importCase) importInto(s *filestore.Store) error {
 	placed, err := j.tr.Import(s, imported)
 	if err == nil && !placed {
-		err = errors.New("somebody else was there")
+		err = errors.New("the session existed already")
 	}
 	return err
 }
 
-// truth reports whether the session is there, and what is wrong with it or with the
-// store around it.
-func (j journey) truth(f *crashfs.FS) (there bool, err error) {
+// truth reports whether the session exists. The error describes a session that is incomplete or a
+// store that is damaged.
+func (j importCase) truth(f *crashfs.FS) (exists bool, err error) {
 	ctx := context.Background()
 	s, err := process(f, 3)
 	if err != nil {
@@ -121,7 +121,7 @@ func (j journey) truth(f *crashfs.FS) (there bool, err error) {
 		return false, nil
 	}
 	if v.Health != manifest.Healthy || v.Head != j.tr.Head() {
-		return false, fmt.Errorf("half of it: %+v", v)
+		return false, fmt.Errorf("the session is incomplete: %+v", v)
 	}
 	for _, o := range j.tr.Objects {
 		if _, err := s.Object(ctx, o.Kind, o.Ref()); err != nil {
@@ -130,16 +130,16 @@ func (j journey) truth(f *crashfs.FS) (there bool, err error) {
 	}
 	notes, v, err := read(s, suite.SessionNotes(j.tr.Session))
 	if err != nil || v.Health != manifest.Healthy || len(notes.Segments) < len(j.tr.Notes) {
-		return true, fmt.Errorf("its side log: %+v, %w", v, err)
+		return true, fmt.Errorf("the side log: %+v, %w", v, err)
 	}
 	if c, err := s.SessionControl(ctx, j.tr.Session, ports.ImportedFile); err != nil || c.V != 1 {
-		return true, fmt.Errorf("its control file: %+v, %w", c, err)
+		return true, fmt.Errorf("the control file: %+v, %w", c, err)
 	}
-	return true, allThere(s, seen)
+	return true, checkObjects(s, seen)
 }
 
-// goesOn relies on what is there, or brings it again; either must hold whatever comes.
-func (j journey) goesOn(f *crashfs.FS) error {
+// continues confirms the session, or imports it where it does not exist.
+func (j importCase) continues(f *crashfs.FS) error {
 	s, err := process(f, 4)
 	if err != nil {
 		return err
@@ -149,99 +149,100 @@ func (j journey) goesOn(f *crashfs.FS) error {
 		return err
 	}
 	if v.Unborn() {
-		return j.arrive(s)
+		return j.importInto(s)
 	}
 	return s.Confirm(context.Background(), j.tr.Log, v.Head)
 }
 
-// arrivalLimit is smaller than crashLimit: an arrival has many files on their way at
-// a time, most of which nobody looks at.
-const arrivalLimit = 48
+// importCrashLimit is smaller than crashLimit: an import has many unsynced files at a time, most of
+// them in a staged directory that no reader opens.
+const importCrashLimit = 48
 
-// TestExploreArrivalCrashes: whatever a power cut leaves of an arrival is nothing of
-// the session or all of it, and all of it once the arrival has said so.
-func TestExploreArrivalCrashes(t *testing.T) {
+// TestImportCrashesLeaveAllOrNothing: every state that a power cut can leave of an import has no
+// part of the session or all of it, and all of it after Commit has returned nil.
+func TestImportCrashesLeaveAllOrNothing(t *testing.T) {
 	t.Parallel()
-	for _, j := range journeys(t) {
+	for _, j := range importCases(t) {
 		t.Run(j.name, func(t *testing.T) {
 			t.Parallel()
-			count := j.explore(j.base, crashfs.Look{Limit: arrivalLimit, Cases: sample.OneIn(t, 8)}, func(format string, args ...any) bool {
-				t.Fatalf(format, args...)
-				return false
-			})
+			count := j.explore(j.base, crashfs.Look{Limit: importCrashLimit, Cases: sample.OneIn(t, 8)},
+				func(format string, args ...any) bool {
+					t.Fatalf(format, args...)
+					return false
+				})
 			t.Logf("%d operations, %d states", count.Ops, count.States)
 		})
 	}
 }
 
-func (j journey) explore(base *crashfs.FS, how crashfs.Look, report func(string, ...any) bool) crashfs.Count {
+func (j importCase) explore(base *crashfs.FS, how crashfs.Look, report func(string, ...any) bool) crashfs.Count {
 	var acked error
 	return crashfs.Explore(base, how, func(f *crashfs.FS) { acked = j.act(f) }, func(s crashfs.State, done bool) bool {
-		there, err := j.truth(s.FS)
+		exists, err := j.truth(s.FS)
 		switch {
 		case err != nil:
 			return report("%s: %v", s.Name, err)
 		case done && acked != nil:
-			return report("the arrival failed: %v", acked)
-		case done && !there:
-			return report("%s: the arrival was acknowledged and is lost", s.Name)
+			return report("the import failed: %v", acked)
+		case done && !exists:
+			return report("%s: the import was acknowledged and is lost", s.Name)
 		}
-		err = j.goesOn(s.FS)
+		err = j.continues(s.FS)
 		if err == nil {
-			there, err = j.truth(s.FS)
+			exists, err = j.truth(s.FS)
 		}
-		if err != nil || !there {
-			return report("%s, and then: %v, %v", s.Name, there, err)
+		if err != nil || !exists {
+			return report("%s, after continuing: the session exists: %v, %v", s.Name, exists, err)
 		}
 		return true
 	})
 }
 
-// arrivalFaultLimit: each single loss against all others kept, which is where an
-// acknowledgement that came too early shows, and not much more.
-const arrivalFaultLimit = 4
+// importFaultLimit covers each single loss with all other values kept, which detects an
+// acknowledgement before its syncs, and few further states.
+const importFaultLimit = 4
 
-// TestExploreArrivalFaults: whichever operation fails, is torn or is the last one, the
-// arrival says truthfully what became of it, and the next process either finds the
-// session or brings it; what it says then holds.
-func TestExploreArrivalFaults(t *testing.T) {
+// TestImportReportsEveryFaultCorrectly: after a fault of any operation the result of the import is
+// correct, and the next process finds the session or imports it, durably.
+func TestImportReportsEveryFaultCorrectly(t *testing.T) {
 	t.Parallel()
-	for _, j := range journeys(t) {
-		if !slices.Contains(hardJourneys, j.name) {
+	for _, j := range importCases(t) {
+		if !slices.Contains(extensiveImportCases, j.name) {
 			continue
 		}
 		t.Run(j.name, func(t *testing.T) {
 			t.Parallel()
-			count := j.breakAll(j.base, sample.OneIn(t, 8), func(format string, args ...any) bool {
+			count := j.injectAll(j.base, sample.OneIn(t, 8), func(format string, args ...any) bool {
 				t.Fatalf(format, args...)
 				return false
 			})
-			t.Logf("%d operations, %d faults, %d states behind them", count.Ops, count.Faults, count.States)
+			t.Logf("%d operations, %d faults, %d states after them", count.Ops, count.Faults, count.States)
 		})
 	}
 }
 
-func (j journey) breakAll(base *crashfs.FS, cases *sample.Cases,
+func (j importCase) injectAll(base *crashfs.FS, cases *sample.Cases,
 	report func(string, ...any) bool) crashfs.Count {
 	states := 0
-	count := crashfs.Break(base, cases, j.act, func(flaw crashfs.Fault, op crashfs.Op, err error, after *crashfs.FS) bool {
-		if err := rightCode(flaw, err); err != nil {
+	count := crashfs.Break(base, cases, j.act, func(flaw crashfs.Fault, op crashfs.Op, err error,
+		after *crashfs.FS) bool {
+		if err := checkCode(flaw, err); err != nil {
 			return report("%s, %s: %v", op, flaw, err)
 		}
-		limit := min(limitFor(flaw), arrivalFaultLimit)
+		limit := min(limitFor(flaw), importFaultLimit)
 		first := limit
 		if flaw.Err == nil && flaw.Part == 0 || flaw.For == 1 || flaw.For == 2 {
-			first = 0 // the plain exploration looked there, or that of dying disks does
+			first = 0 // covered by the exploration without faults, or by TestImportOnTemporarilyFailingDisk
 		}
-		if err := j.judge(after, err, first, &states); err != nil {
+		if err := j.checkOutcome(after, err, first, &states); err != nil {
 			return report("%s, %s: %v", op, flaw, err)
 		}
 		if limit == 0 {
-			return true // to the next process the kinds of errors are one
+			return true // the next process behaves the same after every error
 		}
-		err = j.goesOn(after)
+		err = j.continues(after)
 		if err == nil {
-			err = j.judge(after, nil, limit, &states)
+			err = j.checkOutcome(after, nil, limit, &states)
 		}
 		if err != nil {
 			return report("%s, %s, the next process: %v", op, flaw, err)
@@ -252,26 +253,27 @@ func (j journey) breakAll(base *crashfs.FS, cases *sample.Cases,
 	return count
 }
 
-// judge holds what was said against what is there, and what a power cut leaves of it.
-func (j journey) judge(f *crashfs.FS, said error, limit int, states *int) error {
+// checkOutcome compares the result of an import with the disk, and with every state that a power
+// cut can leave of it.
+func (j importCase) checkOutcome(f *crashfs.FS, result error, limit int, states *int) error {
 	allowed := []bool{false, true}
 	switch {
-	case said == nil:
+	case result == nil:
 		allowed = []bool{true}
-	case !errors.Is(said, crashfs.ErrKilled) && !fault.Is(said, fault.StoreOutcomeUnknown):
+	case !errors.Is(result, crashfs.ErrKilled) && !fault.Is(result, fault.StoreOutcomeUnknown):
 		allowed = []bool{false}
 	}
-	there, err := j.truth(f)
-	if err == nil && !slices.Contains(allowed, there) {
-		err = fmt.Errorf("it said %v, and the session is there: %v", said, there)
+	exists, err := j.truth(f)
+	if err == nil && !slices.Contains(allowed, exists) {
+		err = fmt.Errorf("the import returned %v, and the session exists: %v", result, exists)
 	}
 	if err != nil || limit == 0 {
 		return err
 	}
 	f.Crashes(limit, func(s crashfs.State) bool {
 		*states++
-		if there, err = j.truth(s.FS); err == nil && !slices.Contains(allowed, there) {
-			err = fmt.Errorf("it said %v, and after a power cut the session is there: %v", said, there)
+		if exists, err = j.truth(s.FS); err == nil && !slices.Contains(allowed, exists) {
+			err = fmt.Errorf("the import returned %v, and after a power cut the session exists: %v", result, exists)
 		}
 		if err != nil {
 			err = fmt.Errorf("%s: %w", s.Name, err)

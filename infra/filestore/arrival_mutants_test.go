@@ -9,19 +9,20 @@ import (
 	"github.com/waybill/waybill/ports/porttest/crashfs"
 )
 
-// spareArrivalSyncs are single syncs without which nothing is lost in any journey.
-var spareArrivalSyncs = []struct{ reason, in, op string }{
-	{"making the store synced it; it counts when a hand removed a folder of the skeleton", "", "syncdir .#0"},
+// redundantImportSyncs are single syncs without which no import case loses anything, with the
+// reason.
+var redundantImportSyncs = []struct{ reason, in, op string }{
+	{"creating the store synced it; needed where a user removed a directory of the store", "", "syncdir .#0"},
 	{"the same", "", "syncdir .#1"},
 	{"the same", "", "syncdir workflows#0"},
-	{"it keeps what is no log's", "", "syncdir quarantine#0"},
-	{"the torn commit left the object there, durable", overOrphan, "syncdir workflows/pinned#0"},
+	{"it makes quarantined files durable, which no log contains", "", "syncdir quarantine#0"},
+	{"the torn commit left the object, durable", overOrphan, "syncdir workflows/pinned#0"},
 }
 
-func (j journey) caught(m crashfs.Mutation, from int) (why string) {
+func (j importCase) detects(m crashfs.Mutation, from int) (why string) {
 	base := j.base.Revive()
 	base.Mutation = m
-	return soonCaught(from, arrivalLimit, func(look crashfs.Look) (why string) {
+	return detect(from, importCrashLimit, func(look crashfs.Look) (why string) {
 		j.explore(base, look, func(format string, args ...any) bool {
 			why = fmt.Sprintf(format, args...)
 			return false
@@ -30,9 +31,9 @@ func (j journey) caught(m crashfs.Mutation, from int) (why string) {
 	})
 }
 
-// syncs names the syncs of an arrival, by their first operation. Those of one staged
-// file are one: where it was opened twice, each would do.
-func (j journey) syncs(t *testing.T) (names map[int]string, same map[int]string) {
+// syncs returns the names of an import's syncs by the number of the operation. The syncs of one
+// staged file count as one: where it is opened twice, each of them suffices.
+func (j importCase) syncs(t *testing.T) (names map[int]string, same map[int]string) {
 	t.Helper()
 	names, same = map[int]string{}, map[int]string{}
 	times := map[string]int{}
@@ -51,49 +52,49 @@ func (j journey) syncs(t *testing.T) (names map[int]string, same map[int]string)
 	return names, same
 }
 
-// TestExploreArrivalMutants: each single sync left out must be caught, and so must
-// each of its kinds.
-func TestExploreArrivalMutants(t *testing.T) {
+// TestImportMutantsAreDetected: the exploration detects each mutant that skips a single sync, and
+// those that skip all syncs of one kind.
+func TestImportMutantsAreDetected(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("explored without -short only")
+		t.Skip("not with -short")
 	}
 	count, spared := 0, 0
-	for _, j := range journeys(t) {
-		if !slices.Contains(hardJourneys, j.name) {
+	for _, j := range importCases(t) {
+		if !slices.Contains(extensiveImportCases, j.name) {
 			continue
 		}
 		names, same := j.syncs(t)
 		for op, name := range names {
-			spare := slices.ContainsFunc(spareArrivalSyncs, func(s struct{ reason, in, op string }) bool {
+			redundantSyncs := slices.ContainsFunc(redundantImportSyncs, func(s struct{ reason, in, op string }) bool {
 				return s.op == name && (s.in == "" || s.in == j.name)
 			})
-			if spare {
+			if redundantSyncs {
 				spared++
 				continue
 			}
-			mutant := pretend(func(o crashfs.Op) bool {
+			mutant := skipping(func(o crashfs.Op) bool {
 				return o.N == op || o.Do == "sync" && o.Name == same[op]
 			})
-			if j.caught(mutant, op) == "" {
-				t.Errorf("%q without %s survives", j.name, name)
+			if j.detects(mutant, op) == "" {
+				t.Errorf("%q without %s is not detected", j.name, name)
 			}
 			count++
 		}
 	}
-	j := journeys(t)[1]
+	j := importCases(t)[1]
 	for name, m := range map[string]crashfs.Mutation{
-		"no file is synced":   pretend(doing("sync")),
-		"no folder is synced": pretend(doing("syncdir")),
-		"no staged folder is synced": pretend(func(op crashfs.Op) bool {
+		"no file is synced":      skipping(doing("sync")),
+		"no directory is synced": skipping(doing("syncdir")),
+		"no staged directory is synced": skipping(func(op crashfs.Op) bool {
 			return op.Do == "syncdir" &&
 				strings.Contains(op.Name, ".tmp-")
 		}),
 	} {
-		if j.caught(m, 0) == "" {
-			t.Errorf("%q survives", name)
+		if j.detects(m, 0) == "" {
+			t.Errorf("%q is not detected", name)
 		}
 		count++
 	}
-	t.Logf("cases: %d of %[1]d mutants; %[2]d single syncs are known to be covered by another", count, spared)
+	t.Logf("cases: %d of %[1]d mutants; %[2]d single syncs are redundant", count, spared)
 }

@@ -26,7 +26,8 @@ import (
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
-// hooked is a disk that a test looks over the shoulder of.
+// hooked is a disk that calls functions before syncs and listings of directories, and counts open
+// files.
 type hooked struct {
 	*osfs.Dir
 	syncDir      func(name string) error
@@ -77,7 +78,7 @@ func openHooked(t testing.TB, dir string) (*hooked, *filestore.Store) {
 	return h, s
 }
 
-func TestArrivalsAndCleanupsKeepApart(t *testing.T) {
+func TestImportsAndCleanupsExcludeEachOther(t *testing.T) {
 	t.Parallel()
 	ctx, dir, tr := context.Background(), filepath.Join(t.TempDir(), "store"), suite.NewImportFixture(t, 1, 0)
 	s, other := openDir(t, dir, 0), openDir(t, dir, 0)
@@ -85,46 +86,46 @@ func TestArrivalsAndCleanupsKeepApart(t *testing.T) {
 	fatal(t, err)
 	clean := func() error { return other.Alone(ctx, func(ports.Broom) error { return nil }) }
 	if err := clean(); !fault.Is(err, fault.StoreLocked) {
-		t.Errorf("a cleanup beside an arrival: %v", err)
+		t.Errorf("a cleanup during an import: %v; want STORE_LOCKED", err)
 	}
 	fatal(t, tr.PassTo(ctx, a, imported))
 	_, err = a.Commit(ctx)
 	fatal(t, err)
 	if err := clean(); !fault.Is(err, fault.StoreLocked) {
-		t.Errorf("a cleanup before the arrival has ended: %v", err)
+		t.Errorf("a cleanup before the end of the import: %v; want STORE_LOCKED", err)
 	}
 	fatal(t, a.End())
 	fatal(t, other.Alone(ctx, func(ports.Broom) error {
 		if _, err := s.Arrive(ctx, tr.Session); !fault.Is(err, fault.StoreLocked) {
-			t.Errorf("an arrival beside a cleanup: %v", err)
+			t.Errorf("an import during a cleanup: %v; want STORE_LOCKED", err)
 		}
 		return nil
 	}))
 	fatal(t, clean())
 }
 
-// TestNothingIsAcknowledgedBeforeAnArrivalStays: between the rename and its sync the
-// session can be read, and nobody may promise anything about it: it can be taken back.
-func TestNothingIsAcknowledgedBeforeAnArrivalStays(t *testing.T) {
+// TestNothingIsAcknowledgedBeforeImportIsDurable: between the rename and its sync the session
+// can be read, but no other process may acknowledge anything about it: the rename may be reversed.
+func TestNothingIsAcknowledgedBeforeImportIsDurable(t *testing.T) {
 	t.Parallel()
-	for name, failure := range map[string]error{"it stays": nil, "it is taken back": syscall.EIO} {
+	for name, failure := range map[string]error{"the sync succeeds": nil, "the sync fails": syscall.EIO} {
 		t.Run(name, func(t *testing.T) {
 			ctx, dir, tr := context.Background(), filepath.Join(t.TempDir(), "store"), suite.NewImportFixture(t, 1, 1)
 			_, err := openDir(t, dir, 0).StoreID(ctx, ports.MayCreate)
 			fatal(t, err)
 			h, s := openHooked(t, dir)
-			looked := false
+			reached := false
 			h.syncDir = func(name string) error {
-				if name != "sessions" || looked {
+				if name != "sessions" || reached {
 					return nil
 				}
-				looked = true
+				reached = true
 				_, other := openHooked(t, dir)
 				if _, v, err := read(other, tr.Log); err != nil || v.Head != tr.Head() {
-					t.Errorf("reading it: %+v, %v", v, err)
+					t.Errorf("reading the session: %+v, %v", v, err)
 				}
 				if err := other.Confirm(ctx, tr.Log, tr.Head()); !fault.Is(err, fault.StoreLocked) {
-					t.Errorf("confirming it: %v", err)
+					t.Errorf("confirming the session: %v; want STORE_LOCKED", err)
 				}
 				for _, p := range []manifest.Plan{
 					tr.Advance(tr.Head().Next), suite.Notes(suite.SessionNotes(tr.Session), 2, "three"),
@@ -136,40 +137,40 @@ func TestNothingIsAcknowledgedBeforeAnArrivalStays(t *testing.T) {
 				first := suite.Notes(suite.SessionNotes(tr.Session), 0, "one")
 				first.Log.Root = strings.Replace(first.Log.Root, "notes", "others", 1)
 				if _, err := suite.Gate(other, first); !fault.Is(err, fault.StoreLocked) {
-					t.Errorf("beginning a side log: %v", err)
+					t.Errorf("appending to a new side log: %v; want STORE_LOCKED", err)
 				}
 				if err := other.UpdateSessionControl(ctx, tr.Session, ports.KeepFile,
 					func(ports.Control) (ports.Control, error) { return imported, nil }); !fault.Is(err,
 					fault.StoreLocked) {
-					t.Errorf("keeping it: %v", err)
+					t.Errorf("writing a keep file: %v; want STORE_LOCKED", err)
 				}
 				return failure
 			}
 			placed, err := tr.Import(s, imported)
-			if !looked || placed != (failure == nil) || !errors.Is(err, failure) {
+			if !reached || placed != (failure == nil) || !errors.Is(err, failure) {
 				t.Fatalf("placed %v, %v", placed, err)
 			}
 			after := openDir(t, dir, 0)
 			_, v, err := read(after, tr.Log)
 			fatal(t, err)
 			if v.Unborn() == placed {
-				t.Fatalf("it is %+v", v)
+				t.Fatalf("placed %v, and the session is %+v", placed, v)
 			}
 			if placed {
 				fatal(t, after.Confirm(ctx, tr.Log, tr.Head()))
 				return
 			}
 			if placed, err := tr.Import(s, imported); err != nil || !placed {
-				t.Errorf("once more: %v, %v", placed, err)
+				t.Errorf("importing it again: %v, %v", placed, err)
 			}
 		})
 	}
 }
 
-// TestWhatMakesWayIsKept: the leftovers of a first commit that was torn.
-func TestWhatMakesWayIsKept(t *testing.T) {
+// TestImportQuarantinesUnbornSession: files of a torn first commit are moved to the quarantine.
+func TestImportQuarantinesUnbornSession(t *testing.T) {
 	t.Parallel()
-	j := journeys(t)[3]
+	j := importCases(t)[3]
 	var orphan []byte
 	for name, b := range j.base.Files() {
 		if strings.HasPrefix(name, j.tr.Log.Root+"/events/") {
@@ -183,17 +184,17 @@ func TestWhatMakesWayIsKept(t *testing.T) {
 		kept = kept || strings.HasPrefix(name, "quarantine/"+j.tr.Session.String()+".") && bytes.Equal(b, orphan)
 		if strings.Contains(name, ".tmp-") || strings.HasPrefix(name, "sessions/") &&
 			strings.HasSuffix(name, "/suspect") {
-			t.Errorf("%s is left", name)
+			t.Errorf("%s was not removed", name)
 		}
 	}
 	if orphan == nil || !kept {
-		t.Error("the orphan is gone")
+		t.Error("the orphan segment is not in the quarantine")
 	}
 }
 
-// TestWhoeverIsFasterStays: a session that is begun while an arrival looks at its
-// empty folder does not make way any more.
-func TestWhoeverIsFasterStays(t *testing.T) {
+// TestImportKeepsSessionCommittedMeanwhile: a session that is committed to while an import inspects
+// its empty directory is not replaced.
+func TestImportKeepsSessionCommittedMeanwhile(t *testing.T) {
 	t.Parallel()
 	dir, own, tr := filepath.Join(t.TempDir(), "store"), suite.NewSessionFixture(1), suite.NewImportFixture(t, 1, 2)
 	_, err := openDir(t, dir, 0).StoreID(context.Background(), ports.MayCreate)
@@ -213,13 +214,13 @@ func TestWhoeverIsFasterStays(t *testing.T) {
 		t.Errorf("placed %v, %v, over %+v", placed, err, head)
 	}
 	if _, v, err := read(openDir(t, dir, 0), tr.Log); err != nil || v.Head != head {
-		t.Errorf("it is %+v, %v", v, err)
+		t.Errorf("the session is %+v, %v", v, err)
 	}
 }
 
-// TestArrivalsStayWithinTheirMeans: neither open files nor memory grow with what
-// arrives, and flushes wait side by side.
-func TestArrivalsStayWithinTheirMeans(t *testing.T) {
+// TestImportBoundsOpenFilesAndMemory: open files and memory do not grow with the size of the
+// session.
+func TestImportBoundsOpenFilesAndMemory(t *testing.T) {
 	n := 2000
 	if testing.Short() {
 		n = 200
@@ -234,13 +235,13 @@ func TestArrivalsStayWithinTheirMeans(t *testing.T) {
 	t.Logf("%d segments and %d objects in %v; at most %d files open", len(tr.Segments), len(tr.Objects),
 		time.Since(start), h.most.Load())
 	if most := h.most.Load(); most > 80 || h.opened.Load() > 1 {
-		t.Errorf("%d files were open at a time, %d still are", most, h.opened.Load())
+		t.Errorf("%d files were open at a time, and %d still are", most, h.opened.Load())
 	}
 	if err := s.Confirm(ctx, tr.Log, tr.Head()); err != nil {
 		t.Error(err)
 	}
 
-	// The largest artifact that a store takes, new and once more.
+	// The largest allowed artifact, imported twice.
 	ref := zerosRef(limits.ArtifactBytesMax)
 	for range 2 {
 		a, err := s.Arrive(ctx, tr.Session)
@@ -268,8 +269,8 @@ func zerosRef(n int64) canon.Digest {
 	return canon.DigestOf([sha256.Size]byte(sum.Sum(nil)))
 }
 
-// TestErasedBytesAreNotWrittenBack, not even beside their tombstone.
-func TestErasedBytesAreNotWrittenBack(t *testing.T) {
+// TestImportDoesNotRestoreErasedArtifact: the file is not even written beside its tombstone.
+func TestImportDoesNotRestoreErasedArtifact(t *testing.T) {
 	t.Parallel()
 	ctx, dir, tr := context.Background(), filepath.Join(t.TempDir(), "store"), suite.NewImportFixture(t, 1, 0)
 	s, artifact := openDir(t, dir, 0), tr.Objects[len(tr.Objects)-1]
@@ -289,9 +290,9 @@ func TestErasedBytesAreNotWrittenBack(t *testing.T) {
 	files, err := os.ReadDir(filepath.Join(dir, "artifacts"))
 	if err != nil || len(files) != 1 || files[0].Name() != manifest.ObjectName(manifest.Artifact, artifact.Ref())+
 		".erased" {
-		t.Errorf("among the artifacts: %v, %v", files, err)
+		t.Errorf("the artifacts directory holds %v, %v; want the tombstone only", files, err)
 	}
 	if found, err := s.Inspect(ctx); err != nil || len(found) > 0 {
-		t.Errorf("inspected: %+v, %v", found, err)
+		t.Errorf("Inspect found %+v, %v", found, err)
 	}
 }

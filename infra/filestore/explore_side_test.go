@@ -15,8 +15,8 @@ import (
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
-// The logs that are no session's own are written by the same code; their first append
-// makes another folder, in another place, and what follows differs in what it refers to.
+// Side logs and logs of the store are written by the same code as a session's own log. Their first
+// append creates a directory elsewhere, and their events refer to other objects.
 const (
 	firstAnnotation = "the first annotation"
 	laterAnnotation = "a later annotation"
@@ -24,16 +24,16 @@ const (
 	laterProposal   = "a later proposal"
 )
 
-// sideLimit is smaller than crashLimit: how groups are torn does not hang on the log.
+// sideLimit is smaller than crashLimit: groups are torn in the same ways in every log.
 const sideLimit = 512
 
-// annotating is a plan for the annotations of a fixture's session.
-func annotating(fixture *suite.SessionFixture) func(next int64) manifest.Plan {
+// annotationPlan returns plans for the annotations of a fixture's session.
+func annotationPlan(fixture *suite.SessionFixture) func(next int64) manifest.Plan {
 	log := manifest.SessionSide(fixture.Session, feedback.Table)
 	return func(next int64) manifest.Plan {
-		asked := feedback.Request{Create: feedback.Create{Signal: feedback.Correction("say please"),
+		request := feedback.Request{Create: feedback.Create{Signal: feedback.Correction("say please"),
 			Note: "it was rude"}}
-		data := feedback.Record(id.NewAnnotation(suite.Seed(int(next)+100)), asked,
+		data := feedback.Record(id.NewAnnotation(suite.Seed(int(next)+100)), request,
 			feedback.Place{NodeID: id.RootNode(fixture.RunID), StepID: "first"})
 		return manifest.Plan{Log: log, Events: []event.Event{
 			event.New(log.Owner, next, event.Scope{RunID: fixture.RunID}, event.Actor{Kind: event.Human, Ref: "ada"},
@@ -41,8 +41,8 @@ func annotating(fixture *suite.SessionFixture) func(next int64) manifest.Plan {
 	}
 }
 
-// proposing is a plan for a store's proposals, each with the artifact that it brings.
-func proposing(store id.Store) func(next int64) manifest.Plan {
+// proposalPlan returns plans for a store's proposals, each with its artifact.
+func proposalPlan(store id.Store) func(next int64) manifest.Plan {
 	log := manifest.StoreLog(store, proposal.Table)
 	return func(next int64) manifest.Plan {
 		artifact := manifest.Object{Kind: manifest.Artifact, Bytes: fmt.Appendf(nil, `{"templateId":"t%d"}`, next)}
@@ -68,13 +68,13 @@ func sideScenarios(t *testing.T, started *crashfs.FS, fixture *suite.SessionFixt
 		first, later string
 		plan         func(next int64) manifest.Plan
 	}{
-		{firstAnnotation, laterAnnotation, annotating(fixture)},
-		{firstProposal, laterProposal, proposing(store)},
+		{firstAnnotation, laterAnnotation, annotationPlan(fixture)},
+		{firstProposal, laterProposal, proposalPlan(store)},
 	} {
 		disk, before := started.Revive(), manifest.Head{}
 		for _, name := range []string{kind.first, "", kind.later} {
 			base, plan := disk.Revive(), kind.plan(before.Next)
-			after := grow(t, disk, plan)
+			after := commitTo(t, disk, plan)
 			if name != "" {
 				out = append(out, scenario{name: name, base: base, plan: plan, before: before, after: after,
 					further: kind.plan, boot: "boot", limit: sideLimit})

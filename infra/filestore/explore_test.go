@@ -21,10 +21,9 @@ import (
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
-// process opens the store on a disk in memory as a new process would: nobody
-// holds a lock. All run on one boot, so that notes which a power cut brought back
-// are believed: the worst that can happen to them. The seed gives temporary names,
-// which differ between processes.
+// process opens the store on an in-memory disk as a new process, with no lock held. All processes
+// run on the same boot, so that they accept notes that a power cut restored, which is the worst
+// case. The seed determines temporary names, which differ between processes.
 func process(f *crashfs.FS, seed byte) (*filestore.Store, error) { return onBoot(f, "boot", seed) }
 
 func onBoot(f *crashfs.FS, boot string, seed byte) (*filestore.Store, error) {
@@ -35,24 +34,24 @@ func onBoot(f *crashfs.FS, boot string, seed byte) (*filestore.Store, error) {
 	})
 }
 
-// scenario is one append to explore: what lies on the disk, the plan, and the
-// heads before and after it.
+// scenario is one append to explore: the disk before it, the plan, and the heads before and after
+// it.
 type scenario struct {
 	name          string
 	base          *crashfs.FS
 	plan          manifest.Plan
 	before, after manifest.Head
-	further       func(next int64) manifest.Plan // what may follow either head
-	noStore       bool                           // the append makes the store
-	boot          string                         // the run of the machine that the append belongs to
-	limit         int                            // up to how many states a moment is enumerated exhaustively
+	further       func(next int64) manifest.Plan // the plan of a further append at either head
+	noStore       bool                           // the append creates the store
+	boot          string                         // id of the boot on which the append runs; "": unknown
+	limit         int                            // see crashfs.Crashes
 }
 
 func (sc scenario) process(f *crashfs.FS, seed byte) (*filestore.Store, error) {
 	return onBoot(f, sc.boot, seed)
 }
 
-// act is the append under test, as a process of its own.
+// act runs the append under test in a process of its own.
 func (sc scenario) act(f *crashfs.FS) error {
 	s, err := sc.process(f, 1)
 	if err != nil {
@@ -70,22 +69,22 @@ func (sc scenario) append(s *filestore.Store) error {
 		})
 }
 
-// Where a session may start.
+// The states of the store before the first append of a session.
 const (
-	absentStore   = "start in a store that is not there"
+	absentStore   = "start in an absent store"
 	existingStore = "start in a store"
 )
 
-// What an append may find of one before it: the torn group of its own plan or of a
-// longer one, with or without a power cut behind it.
+// What an earlier append may have left: the torn group of the same plan or of a longer one, after a
+// kill or after a power cut.
 const (
 	overOwnKilled    = "advance over its own torn group, killed"
-	overOwnCutOff    = "advance over its own torn group, cut off"
+	overOwnCutOff    = "advance over its own torn group, after a power cut"
 	overLongerKilled = "advance over a longer torn group, killed"
-	overLongerCutOff = "advance over a longer torn group, cut off"
+	overLongerCutOff = "advance over a longer torn group, after a power cut"
 )
 
-// scenarios are built on working disks; a failure here is a failure of the test.
+// scenarios builds all scenarios on disks without faults.
 func scenarios(t *testing.T) []scenario {
 	t.Helper()
 	var out []scenario
@@ -96,7 +95,7 @@ func scenarios(t *testing.T) []scenario {
 	_, err = s.StoreID(context.Background(), ports.MayCreate)
 	fatal(t, err)
 	started := made.Revive()
-	after := grow(t, started, fixture.Start())
+	after := commitTo(t, started, fixture.Start())
 	out = append(sideScenarios(t, started, fixture),
 		newScenario(absentStore, crashfs.New(), fixture, suite.NewSessionFixture(1).Start(), manifest.Head{}, after),
 		newScenario(existingStore, made, fixture, suite.NewSessionFixture(1).Start(), manifest.Head{}, after),
@@ -104,17 +103,16 @@ func scenarios(t *testing.T) []scenario {
 	before := after
 	grown := started
 	for range 2 {
-		before = grow(t, grown, fixture.Advance(before.Next))
+		before = commitTo(t, grown, fixture.Advance(before.Next))
 	}
 	ahead := *fixture
 	plan := ahead.Advance(before.Next)
 	full := grown.Revive()
-	after = grow(t, full, plan)
+	after = commitTo(t, full, plan)
 	out = append(out, newScenario("advance", grown, fixture, plan, before, after))
 
-	// Made by killing the same append while it wrote its group, so that what is left
-	// is what really is left. A torn tail and an orphan of another range: what an advance of more events
-	// left that was killed while it wrote its group, with and without a power cut.
+	// An append is killed while it writes its group, so that the disk has exactly what a kill
+	// leaves: a torn tail and an orphan segment, of the same range or of a longer one.
 	longer := plan
 	longer.Events = append(slices.Clone(plan.Events), event.New(plan.Log.Owner, before.Next+3, plan.Events[0].Scope,
 		plan.Events[0].Actor, 1,
@@ -125,10 +123,11 @@ func scenarios(t *testing.T) []scenario {
 		torn.Fault = &crashfs.Fault{At: manifestWrite(t, grown, before, p), Part: 3}
 		_ = scenario{plan: p, before: before, boot: "boot"}.act(torn)
 		killed := torn.Revive()
-		out = append(out, newScenario([]string{overOwnKilled, overLongerKilled}[i], killed, fixture, plan, before, after))
+		out = append(out, newScenario([]string{overOwnKilled, overLongerKilled}[i], killed, fixture, plan, before,
+			after))
 		killed.Crashes(1, func(state crashfs.State) bool {
 			if int64(len(state.FS.Files()[plan.Log.Root+"/manifest.jsonl"])) <= before.Bytes {
-				return true // not the one whose tail was written
+				return true // not the state in which the tail was written
 			}
 			cutOff := newScenario([]string{overOwnCutOff, overLongerCutOff}[i], state.FS, fixture, plan, before, after)
 			cutOff.boot = "next"
@@ -158,7 +157,7 @@ func fatal(t testing.TB, err error) {
 	}
 }
 
-func grow(t *testing.T, f *crashfs.FS, p manifest.Plan) manifest.Head {
+func commitTo(t *testing.T, f *crashfs.FS, p manifest.Plan) manifest.Head {
 	t.Helper()
 	s, err := process(f, 3)
 	fatal(t, err)
@@ -167,7 +166,7 @@ func grow(t *testing.T, f *crashfs.FS, p manifest.Plan) manifest.Head {
 	return head
 }
 
-// manifestWrite is the operation that writes the group.
+// manifestWrite returns the number of the operation that writes the group.
 func manifestWrite(t *testing.T, base *crashfs.FS, before manifest.Head, p manifest.Plan) int {
 	t.Helper()
 	at := -1
@@ -181,7 +180,8 @@ func manifestWrite(t *testing.T, base *crashfs.FS, before manifest.Head, p manif
 	return at
 }
 
-// truth is what a disk tells: the head, or why it cannot be loaded.
+// truth returns the head of the log on a disk. The error describes a log that is damaged, or
+// neither as before nor as after the append, or an object that is missing.
 func (sc scenario) truth(f *crashfs.FS) (manifest.Head, error) {
 	s, err := sc.process(f, 3)
 	if err != nil {
@@ -198,11 +198,11 @@ func (sc scenario) truth(f *crashfs.FS) (manifest.Head, error) {
 	if v.Head != sc.before && v.Head != sc.after {
 		return v.Head, fmt.Errorf("neither before nor after: %+v", v.Head)
 	}
-	return v.Head, allThere(s, seen)
+	return v.Head, checkObjects(s, seen)
 }
 
-// allThere reads every object that committed events refer to.
-func allThere(s *filestore.Store, seen *suite.Seen) error {
+// checkObjects reads every object that committed events refer to.
+func checkObjects(s *filestore.Store, seen *suite.Seen) error {
 	for _, seg := range seen.Segments {
 		for _, e := range seg.Events {
 			for kind, ref := range referred(e) {
@@ -215,8 +215,8 @@ func allThere(s *filestore.Store, seen *suite.Seen) error {
 	return nil
 }
 
-// goesOn appends once more to what is there, and reads all of it again.
-func (sc scenario) goesOn(f *crashfs.FS) error {
+// continues confirms the log, appends once more, and reads all of it again.
+func (sc scenario) continues(f *crashfs.FS) error {
 	s, err := sc.process(f, 3)
 	if err != nil {
 		return err
@@ -225,7 +225,7 @@ func (sc scenario) goesOn(f *crashfs.FS) error {
 	if err != nil {
 		return err
 	}
-	// What was read may be told to somebody: the promise must hold on any such disk.
+	// A process may acknowledge what it reads, so Confirm must succeed in every state.
 	if err := s.Confirm(context.Background(), sc.plan.Log, v.Head); err != nil {
 		return fmt.Errorf("confirm: %w", err)
 	}
@@ -240,11 +240,11 @@ func (sc scenario) goesOn(f *crashfs.FS) error {
 	case v.Health != manifest.Healthy || slices.ContainsFunc(v.Findings, unexpected) || v.Head != head:
 		return fmt.Errorf("after a further append: %+v", v)
 	}
-	return allThere(s, seen)
+	return checkObjects(s, seen)
 }
 
-// unexpected leaves out orphans: one stays where a power cut brought back a note
-// that promised there was none, which only an unplugged disk can do.
+// unexpected excludes orphan segments: one remains where a power cut restored a writer's note that
+// none exists, on the same boot, which only a disk that loses power by itself can do.
 func unexpected(f manifest.Finding) bool { return f.Code != manifest.OrphanSegment }
 
 func read(s *filestore.Store, log manifest.Log) (*suite.Seen, manifest.Verdict, error) {
@@ -253,20 +253,22 @@ func read(s *filestore.Store, log manifest.Log) (*suite.Seen, manifest.Verdict, 
 	return seen, v, err
 }
 
-// TestExploreCrashes: whatever a power cut leaves of an append loads, is as before
-// or as after, and after it once the append has said so; and goes on.
-func TestExploreCrashes(t *testing.T) {
+// TestAppendCrashesLeaveBeforeOrAfter: every state that a power cut can leave of an append is a
+// healthy log as before or as after it, as after it once Append has returned nil, and accepts a
+// further append.
+func TestAppendCrashesLeaveBeforeOrAfter(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	var total crashfs.Count
-	t.Cleanup(func() { t.Logf("in all: %d operations, %d crash states", total.Ops, total.States) })
+	t.Cleanup(func() { t.Logf("total: %d operations, %d crash states", total.Ops, total.States) })
 	for _, sc := range scenarios(t) {
 		t.Run(sc.name, func(t *testing.T) {
 			t.Parallel()
-			count := sc.explore(sc.base, crashfs.Look{Limit: sc.limit, Cases: sample.OneIn(t, 10)}, func(format string, args ...any) bool {
-				t.Fatalf(format, args...)
-				return false
-			})
+			count := sc.explore(sc.base, crashfs.Look{Limit: sc.limit, Cases: sample.OneIn(t, 10)},
+				func(format string, args ...any) bool {
+					t.Fatalf(format, args...)
+					return false
+				})
 			t.Logf("%d operations, %d states", count.Ops, count.States)
 			mu.Lock()
 			defer mu.Unlock()
@@ -275,11 +277,10 @@ func TestExploreCrashes(t *testing.T) {
 	}
 }
 
-// crashLimit is up to how many states a moment of most scenarios is enumerated
-// exhaustively.
+// crashLimit is the limit of crashfs.Crashes in most scenarios.
 const crashLimit = 4096
 
-// explore reports the first state that is not as it should be.
+// explore reports the first state that violates a requirement.
 func (sc scenario) explore(base *crashfs.FS, how crashfs.Look, report func(string, ...any) bool) crashfs.Count {
 	var acked error
 	return crashfs.Explore(base, how, func(f *crashfs.FS) { acked = sc.act(f) }, func(s crashfs.State, done bool) bool {
@@ -292,7 +293,7 @@ func (sc scenario) explore(base *crashfs.FS, how crashfs.Look, report func(strin
 		case done && head != sc.after:
 			return report("%s: the append was acknowledged and is lost", s.Name)
 		}
-		if err := sc.goesOn(s.FS); err != nil {
+		if err := sc.continues(s.FS); err != nil {
 			return report("%s: %v", s.Name, err)
 		}
 		return true

@@ -16,31 +16,31 @@ import (
 	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
-// faultCrashLimit bounds what is looked at behind each single fault; the plain
-// exploration looks closer.
+// faultCrashLimit is the limit of crashfs.Crashes after each fault; the exploration without faults
+// has a larger one.
 const faultCrashLimit = 24
 
-// TestExploreFaults: whichever operation fails, is torn or is the last one, the
-// log is as before or as after, the append said truthfully which, and the same
-// call again comes through, in the same process and in the next.
-func TestExploreFaults(t *testing.T) {
+// TestAppendReportsEveryFaultCorrectly: after a fault of any operation the log is as before or as
+// after the append, its result states which, and the same call succeeds when it is repeated, in
+// the same process and in the next.
+func TestAppendReportsEveryFaultCorrectly(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	var total crashfs.Count
 	t.Cleanup(func() {
-		t.Logf("in all: %d operations, %d faults, %d crash states behind them", total.Ops, total.Faults, total.States)
+		t.Logf("total: %d operations, %d faults, %d crash states after them", total.Ops, total.Faults, total.States)
 	})
 	for _, sc := range scenarios(t) {
 		if sc.name == overOwnCutOff || sc.name == overLongerKilled {
-			continue // as near to the two others as makes no difference here
+			continue // equivalent here to the two other scenarios with a torn group
 		}
 		t.Run(sc.name, func(t *testing.T) {
 			t.Parallel()
-			count := sc.breakAll(sc.base, sample.OneIn(t, 10), func(format string, args ...any) bool {
+			count := sc.injectAll(sc.base, sample.OneIn(t, 10), func(format string, args ...any) bool {
 				t.Fatalf(format, args...)
 				return false
 			})
-			t.Logf("%d operations, %d faults, %d states behind them", count.Ops, count.Faults, count.States)
+			t.Logf("%d operations, %d faults, %d states after them", count.Ops, count.Faults, count.States)
 			mu.Lock()
 			defer mu.Unlock()
 			total.Add(count)
@@ -48,28 +48,29 @@ func TestExploreFaults(t *testing.T) {
 	}
 }
 
-// breakAll breaks every operation of the append, once with a process that ends
-// there and once with one that tries again.
-func (sc scenario) breakAll(base *crashfs.FS, cases *sample.Cases,
+// injectAll injects every fault into every operation of the append: first with a process that ends
+// after it, then with one that repeats the append.
+func (sc scenario) injectAll(base *crashfs.FS, cases *sample.Cases,
 	report func(string, ...any) bool) crashfs.Count {
 	states := 0
-	count := crashfs.Break(base, cases, sc.act, func(flaw crashfs.Fault, op crashfs.Op, err error, after *crashfs.FS) bool {
-		if err := rightCode(flaw, err); err != nil {
-			return report("%s, %s: %v", op, flaw, err)
-		}
-		limit := limitFor(flaw)
-		if err := sc.judge(after, err, limit, &states); err != nil {
-			return report("%s, %s: %v", op, flaw, err)
-		}
-		if flaw.For > 0 && sc.noStore {
-			return true // that the store's own folders are in doubt, nothing is left to say
-		}
-		if err := sc.recover(after, limit, &states); err != nil {
-			return report("%s, %s, the next process: %v", op, flaw, err)
-		}
-		return true
-	})
-	// A process that lives on knows what failed, and tries again with that knowledge.
+	count := crashfs.Break(base, cases, sc.act,
+		func(flaw crashfs.Fault, op crashfs.Op, err error, after *crashfs.FS) bool {
+			if err := checkCode(flaw, err); err != nil {
+				return report("%s, %s: %v", op, flaw, err)
+			}
+			limit := limitFor(flaw)
+			if err := sc.checkOutcome(after, err, limit, &states); err != nil {
+				return report("%s, %s: %v", op, flaw, err)
+			}
+			if flaw.For > 0 && sc.noStore {
+				return true // the directories of the store itself are in doubt: nothing further is required
+			}
+			if err := sc.recover(after, limit, &states); err != nil {
+				return report("%s, %s, the next process: %v", op, flaw, err)
+			}
+			return true
+		})
+	// A process that continues knows what failed when it repeats the append.
 	again := crashfs.Break(base, cases, func(f *crashfs.FS) error {
 		s, err := sc.process(f, 1)
 		if err != nil {
@@ -79,17 +80,17 @@ func (sc scenario) breakAll(base *crashfs.FS, cases *sample.Cases,
 		if first == nil || f.Fault == nil || f.Fault.Err == nil {
 			return first
 		}
-		second := sc.appendUnlessThere(s)
+		second := sc.appendUnlessRecorded(s)
 		if second != nil && fault.Is(first, fault.StoreOutcomeUnknown) {
-			return first // the second says nothing about the first
+			return first // the second result does not settle the first
 		}
 		return second
 	}, func(flaw crashfs.Fault, op crashfs.Op, err error, after *crashfs.FS) bool {
 		if flaw.Err == nil {
-			return true // nobody is left to try again
+			return true // the process was killed
 		}
-		if err := sc.judge(after, err, limitFor(flaw), &states); err != nil {
-			return report("%s, %s, tried again: %v", op, flaw, err)
+		if err := sc.checkOutcome(after, err, limitFor(flaw), &states); err != nil {
+			return report("%s, %s, repeated: %v", op, flaw, err)
 		}
 		return true
 	})
@@ -98,8 +99,8 @@ func (sc scenario) breakAll(base *crashfs.FS, cases *sample.Cases,
 	return count
 }
 
-// limitFor looks at power cuts behind one errno only: to the store they differ in
-// what it says, not in what it does.
+// limitFor allows power cuts after one errno only: the store returns another code for the others,
+// and does the same.
 func limitFor(flaw crashfs.Fault) int {
 	if flaw.Err == nil || flaw.Err == syscall.EIO || flaw.Part > 0 {
 		return faultCrashLimit
@@ -107,9 +108,9 @@ func limitFor(flaw crashfs.Fault) int {
 	return 0
 }
 
-// rightCode checks that the caller is told what kind of trouble it was.
-func rightCode(flaw crashfs.Fault, said error) error {
-	if said == nil || flaw.Err == nil {
+// checkCode checks that the fault code of the result matches the injected error.
+func checkCode(flaw crashfs.Fault, result error) error {
+	if result == nil || flaw.Err == nil {
 		return nil
 	}
 	want := []fault.Code{fault.StoreIO, fault.StoreOutcomeUnknown}
@@ -119,27 +120,27 @@ func rightCode(flaw crashfs.Fault, said error) error {
 	case syscall.EROFS:
 		want = append(want, fault.StoreReadOnly)
 	}
-	if !slices.Contains(want, fault.CodeOf(said)) {
-		return fmt.Errorf("it said %v; want one of %v", said, want)
+	if !slices.Contains(want, fault.CodeOf(result)) {
+		return fmt.Errorf("the append returned %v; want one of %v", result, want)
 	}
 	return nil
 }
 
-// judge holds what an append said against what is there now and what a power cut
-// leaves of it.
-func (sc scenario) judge(f *crashfs.FS, said error, limit int, states *int) error {
-	// Nobody was told anything, or that it is not known: either may be true. Any other
-	// error is a promise that nothing was recorded.
+// checkOutcome compares the result of an append with the log, and with every state that a power cut
+// can leave of it.
+func (sc scenario) checkOutcome(f *crashfs.FS, result error, limit int, states *int) error {
+	// After a kill and after STORE_OUTCOME_UNKNOWN either head is correct. Any other error promises
+	// that nothing was recorded.
 	allowed := map[manifest.Head]bool{sc.before: true, sc.after: true}
 	switch {
-	case said == nil:
+	case result == nil:
 		allowed = map[manifest.Head]bool{sc.after: true}
-	case !errors.Is(said, crashfs.ErrKilled) && !fault.Is(said, fault.StoreOutcomeUnknown):
+	case !errors.Is(result, crashfs.ErrKilled) && !fault.Is(result, fault.StoreOutcomeUnknown):
 		allowed = map[manifest.Head]bool{sc.before: true}
 	}
 	head, err := sc.truth(f)
 	if err == nil && !allowed[head] {
-		err = fmt.Errorf("it said %v, and the log is at %d", said, head.Next)
+		err = fmt.Errorf("the append returned %v, and the log is at %d", result, head.Next)
 	}
 	if err != nil {
 		return err
@@ -150,7 +151,7 @@ func (sc scenario) judge(f *crashfs.FS, said error, limit int, states *int) erro
 	f.Crashes(limit, func(s crashfs.State) bool {
 		*states++
 		if head, err = sc.truth(s.FS); err == nil && !allowed[head] {
-			err = fmt.Errorf("it said %v, and a power cut leaves the log at %d", said, head.Next)
+			err = fmt.Errorf("the append returned %v, and a power cut leaves the log at %d", result, head.Next)
 		}
 		if err != nil {
 			err = fmt.Errorf("%s: %w", s.Name, err)
@@ -160,22 +161,22 @@ func (sc scenario) judge(f *crashfs.FS, said error, limit int, states *int) erro
 	return err
 }
 
-// recover is what a caller does who got an error or no answer: the same call once
-// more. Its answer must hold whatever comes.
+// recover repeats the append in a new process, as a caller does that received an error or no
+// answer. Its result must be correct and durable.
 func (sc scenario) recover(f *crashfs.FS, limit int, states *int) error {
 	s, err := sc.process(f, 4)
 	if err == nil {
-		err = sc.appendUnlessThere(s)
+		err = sc.appendUnlessRecorded(s)
 	}
 	if err != nil {
 		return err
 	}
-	return sc.judge(f, nil, limit, states)
+	return sc.checkOutcome(f, nil, limit, states)
 }
 
-// appendUnlessThere is the engine's own way: what is recorded is confirmed, what
-// is not is appended.
-func (sc scenario) appendUnlessThere(s *filestore.Store) error {
+// appendUnlessRecorded confirms a plan that is recorded already and appends it otherwise, as the
+// engine does.
+func (sc scenario) appendUnlessRecorded(s *filestore.Store) error {
 	_, v, err := read(s, sc.plan.Log)
 	if err != nil {
 		return err

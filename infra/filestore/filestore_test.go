@@ -14,15 +14,15 @@ import (
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
-// The explorations make much garbage and hold little: collecting it less often
-// saves a third of their time.
+// The explorations allocate much and retain little: collecting garbage less often saves a third of
+// their time.
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(400)
 	os.Exit(m.Run())
 }
 
-// dirWorld is a store that is not there yet, in a folder of the test's own.
-func dirWorld(t *testing.T) func(time.Duration) suite.Store {
+// absentDirStore returns the opener of a store that does not exist yet, in a directory of the test.
+func absentDirStore(t *testing.T) func(time.Duration) suite.Store {
 	dir := filepath.Join(t.TempDir(), "home", "local")
 	return func(wait time.Duration) suite.Store { return openDir(t, dir, wait) }
 }
@@ -37,9 +37,9 @@ func openDir(t testing.TB, dir string, wait time.Duration) *filestore.Store {
 	return s
 }
 
-func TestPorts(t *testing.T) { suite.Run(t, dirWorld) }
+func TestPorts(t *testing.T) { suite.Run(t, absentDirStore) }
 
-// appendPlan is the engine's way: from a head it has folded up to.
+// appendPlan appends as the engine does: it reads from a known head on.
 func appendPlan(s *filestore.Store, at manifest.Head, p manifest.Plan) (head manifest.Head, err error) {
 	ctx := context.Background()
 	err = ports.WithHealthySession(ctx, s, s, p.Log, at, &suite.Seen{},

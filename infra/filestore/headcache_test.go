@@ -15,9 +15,9 @@ import (
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
-// TestHeadCacheWaitsForNoDisk: it is written after the commit, by the caller who
-// waits for the answer.
-func TestHeadCacheWaitsForNoDisk(t *testing.T) {
+// TestHeadCacheIsNotSynced: the caller writes it after the commit, while the user waits for
+// the answer.
+func TestHeadCacheIsNotSynced(t *testing.T) {
 	t.Parallel()
 	disk := crashfs.New()
 	s, err := process(disk, 1)
@@ -40,12 +40,12 @@ func TestHeadCacheWaitsForNoDisk(t *testing.T) {
 	disk.Before = nil
 	found, err := s.Inspect(context.Background())
 	if err != nil || len(found) > 0 {
-		t.Errorf("an inspection finds fault with it: %v, %v", found, err)
+		t.Errorf("Inspect reports the head cache: %v, %v", found, err)
 	}
 }
 
-// TestHeadCacheThatIsALink is not read: what it leads to is not in this store.
-func TestHeadCacheThatIsALink(t *testing.T) {
+// TestHeadCacheRejectsLink: its target may be outside the store.
+func TestHeadCacheRejectsLink(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join(t.TempDir(), "store")
 	dir := osfs.NewDir(root)
@@ -58,6 +58,6 @@ func TestHeadCacheThatIsALink(t *testing.T) {
 	fatal(t, os.Symlink(filepath.Join(root, "store.json"), filepath.Join(root, "sessions", fixture.Session.String(),
 		"cache", "head-2")))
 	if b, err := s.CachedHead(context.Background(), fixture.Log, 2, 100); err == nil || len(b) > 0 {
-		t.Errorf("a link was read: %q, %v", b, err)
+		t.Errorf("a link was followed: %q, %v", b, err)
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// TestInspectNamesWhatIsOdd plants one thing at a time in a fresh store.
-func TestInspectNamesWhatIsOdd(t *testing.T) {
+// TestInspectReportsEachFinding makes one change in a new store per case.
+func TestInspectReportsEachFinding(t *testing.T) {
 	t.Parallel()
 	session := "sessions/" + id.NewSession(id.Seed{1}).String()
 	snapshot := "snapshots/sha256_" + "0000000000000000000000000000000000000000000000000000000000000000" + ".json"
@@ -40,23 +40,24 @@ func TestInspectNamesWhatIsOdd(t *testing.T) {
 		}
 	}
 	for name, tc := range map[string]struct {
-		plant func(dir string) error
-		want  manifest.FindingCode
-		path  string
+		change func(dir string) error
+		want   manifest.FindingCode
+		path   string
 	}{
-		"nothing":             {func(string) error { return nil }, "", ""},
-		"temporary file":      {write(".tmp-x", "", 0o600), "", ""},
-		"stranger at the top": {write("notes.txt", "hello", 0o600), manifest.UnknownFile, "notes.txt"},
-		"stranger in session": {write(session+"/junk", "x", 0o600), manifest.UnknownFile, session + "/junk"},
-		"stranger as segment": {write(session+"/events/1-2.jsonl", "x", 0o600), manifest.UnknownFile, session +
+		"nothing":                 {func(string) error { return nil }, "", ""},
+		"temporary file":          {write(".tmp-x", "", 0o600), "", ""},
+		"unknown file at the top": {write("notes.txt", "hello", 0o600), manifest.UnknownFile, "notes.txt"},
+		"unknown file in session": {write(session+"/junk", "x", 0o600), manifest.UnknownFile, session + "/junk"},
+		"unknown file among segments": {write(session+"/events/1-2.jsonl", "x", 0o600), manifest.UnknownFile, session +
 			"/events/1-2.jsonl"},
-		"no session": {write("sessions/sess_x/manifest.jsonl", "", 0o600), manifest.UnknownFile,
+		"invalid session name": {write("sessions/sess_x/manifest.jsonl", "", 0o600), manifest.UnknownFile,
 			"sessions/sess_x"},
-		"suspect":            {write(session+"/suspect", "", 0o600), manifest.SuspectMarker, session + "/suspect"},
-		"open to others":     {write("config.json", "", 0o644), manifest.LooseMode, "config.json"},
-		"damaged config":     {write("config.json", "{}", 0o600), manifest.ControlDamaged, "config.json"},
-		"wrong digest":       {write(snapshot, "x", 0o600), manifest.ObjectDamaged, snapshot},
-		"stranger as object": {write("artifacts/readme", "x", 0o600), manifest.UnknownFile, "artifacts/readme"},
+		"suspect": {write(session+"/suspect", "", 0o600), manifest.SuspectMarker, session +
+			"/suspect"},
+		"readable by others":         {write("config.json", "", 0o644), manifest.LooseMode, "config.json"},
+		"damaged config":             {write("config.json", "{}", 0o600), manifest.ControlDamaged, "config.json"},
+		"wrong digest":               {write(snapshot, "x", 0o600), manifest.ObjectDamaged, snapshot},
+		"unknown file among objects": {write("artifacts/readme", "x", 0o600), manifest.UnknownFile, "artifacts/readme"},
 		"link": {func(dir string) error {
 			return os.Symlink("/etc",
 				filepath.Join(dir, "artifacts", "link"))
@@ -65,7 +66,7 @@ func TestInspectNamesWhatIsOdd(t *testing.T) {
 			at := filepath.Join(dir, session)
 			return errors.Join(os.MkdirAll(at, 0o700), os.Symlink("/etc", filepath.Join(at, "events")))
 		}, manifest.ManifestDamaged, session + "/events"},
-		"file as folder of objects": {func(dir string) error {
+		"file as object directory": {func(dir string) error {
 			at := filepath.Join(dir, "artifacts")
 			return errors.Join(os.Remove(at), os.WriteFile(at, nil, 0o600))
 		}, manifest.ObjectDamaged, "artifacts"},
@@ -77,20 +78,20 @@ func TestInspectNamesWhatIsOdd(t *testing.T) {
 		"kept":              {write(session+"/keep", controlOf("keep", 1), 0o600), "", ""},
 		"damaged tombstone": {write(erased, "{}", 0o600), manifest.ControlDamaged, erased},
 		"another tombstone": {write(erased, controlOf("erased", 1), 0o600), manifest.ControlDamaged, erased},
-		"a name like one": {write("artifacts/readme.erased", "x", 0o600), manifest.UnknownFile,
+		"invalid tombstone name": {write("artifacts/readme.erased", "x", 0o600), manifest.UnknownFile,
 			"artifacts/readme.erased"},
 		"side log":          {write(session+"/rumours/manifest.jsonl", "", 0o600), "", ""},
 		"side log of store": {write("rumours/manifest.jsonl", "", 0o600), "", ""},
-		"no side log": {write(session+"/rumours/readme", "", 0o600), manifest.UnknownFile, session +
+		"directory without a manifest": {write(session+"/rumours/readme", "", 0o600), manifest.UnknownFile, session +
 			"/rumours"},
-		"no name of one": {write(session+"/Rumours/manifest.jsonl", "", 0o600), manifest.UnknownFile,
+		"invalid side log name": {write(session+"/Rumours/manifest.jsonl", "", 0o600), manifest.UnknownFile,
 			session + "/Rumours"},
-		"stranger in one": {write(session+"/annotations/manifest.jsonl", "", 0o600), "", ""},
-		"on its way":      {write("sessions/.tmp-1234/manifest.jsonl", "", 0o600), "", ""},
-		"arriving": {write(session+"/suspect", "arriving boot\n", 0o600), manifest.SuspectMarker,
+		"known side log": {write(session+"/annotations/manifest.jsonl", "", 0o600), "", ""},
+		"staged import":  {write("sessions/.tmp-1234/manifest.jsonl", "", 0o600), "", ""},
+		"import in progress": {write(session+"/suspect", "arriving boot\n", 0o600), manifest.SuspectMarker,
 			session + "/suspect"},
-		"trash":             {write("trash/"+path.Base(session)+".17/manifest.jsonl", "", 0o600), "", ""},
-		"stranger in trash": {write("trash/junk/x", "", 0o600), manifest.UnknownFile, "trash/junk"},
+		"trash":                 {write("trash/"+path.Base(session)+".17/manifest.jsonl", "", 0o600), "", ""},
+		"unknown file in trash": {write("trash/junk/x", "", 0o600), manifest.UnknownFile, "trash/junk"},
 		"damaged note in the trash": {write("trash/"+path.Base(session)+".17/trash.json", "{}", 0o600),
 			manifest.ControlDamaged, "trash/" + path.Base(session) + ".17/trash.json"},
 		"quarantine": {write("quarantine/anything/x", "", 0o600), "", ""},
@@ -109,7 +110,7 @@ func TestInspectNamesWhatIsOdd(t *testing.T) {
 			return errors.Join(write(session+"/manifest.jsonl", "", 0o600)(dir),
 				os.Remove(filepath.Join(dir, "store.json")))
 		}, manifest.ControlMissing, "store.json"},
-		"another program's": {func(dir string) error {
+		"store of another program": {func(dir string) error {
 			return errors.Join(write(session+"/manifest.jsonl", "", 0o600)(dir),
 				os.Remove(filepath.Join(dir, "store.json")),
 				os.RemoveAll(filepath.Join(dir, ".use.lock")), os.RemoveAll(filepath.Join(dir, "quarantine")))
@@ -125,10 +126,10 @@ func TestInspectNamesWhatIsOdd(t *testing.T) {
 			if _, err := s.Keys(context.Background(), ports.MayCreate); err != nil {
 				t.Fatal(err)
 			}
-			if err := tc.plant(dir); err != nil {
+			if err := tc.change(dir); err != nil {
 				t.Fatal(err)
 			}
-			// A process that comes now: this one knows already what the store is.
+			// A new process: the first one has cached the state of the store.
 			now, err := filestore.OpenDir(dir, filestore.Options{})
 			if err != nil {
 				t.Fatal(err)
@@ -154,7 +155,7 @@ func TestInspectNamesWhatIsOdd(t *testing.T) {
 	}
 }
 
-func TestInspectOfNoStoreFindsNothing(t *testing.T) {
+func TestInspectOfAbsentStoreFindsNothing(t *testing.T) {
 	t.Parallel()
 	s, err := filestore.OpenDir(filepath.Join(t.TempDir(), "none"), filestore.Options{})
 	if err != nil {
@@ -166,8 +167,8 @@ func TestInspectOfNoStoreFindsNothing(t *testing.T) {
 	}
 }
 
-// TestInspectSessionLooksAtThatSession: and at no other.
-func TestInspectSessionLooksAtThatSession(t *testing.T) {
+// TestInspectSessionReportsOneSession and no other.
+func TestInspectSessionReportsOneSession(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "store")
 	s, err := filestore.OpenDir(dir, filestore.Options{})
@@ -178,8 +179,8 @@ func TestInspectSessionLooksAtThatSession(t *testing.T) {
 	if _, err := s.StoreID(context.Background(), ports.MayCreate); err != nil {
 		t.Fatal(err)
 	}
-	odd, whole := id.NewSession(id.Seed{1}), id.NewSession(id.Seed{2})
-	for _, session := range []id.Session{odd, whole} {
+	damaged, healthy := id.NewSession(id.Seed{1}), id.NewSession(id.Seed{2})
+	for _, session := range []id.Session{damaged, healthy} {
 		if err := os.MkdirAll(filepath.Join(dir, "sessions", session.String()), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -187,11 +188,11 @@ func TestInspectSessionLooksAtThatSession(t *testing.T) {
 	want := map[string]manifest.FindingCode{"keep": manifest.ControlDamaged, "imported.json": manifest.ControlDamaged,
 		"suspect": manifest.SuspectMarker, "junk": manifest.UnknownFile}
 	for name := range want {
-		if err := os.WriteFile(filepath.Join(dir, "sessions", odd.String(), name), nil, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "sessions", damaged.String(), name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	found, err := s.InspectSession(context.Background(), odd)
+	found, err := s.InspectSession(context.Background(), damaged)
 	if err != nil || len(found) != len(want) {
 		t.Fatal(found, err)
 	}
@@ -200,7 +201,7 @@ func TestInspectSessionLooksAtThatSession(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 	}
-	if found, err := s.InspectSession(context.Background(), whole); err != nil || len(found) > 0 {
+	if found, err := s.InspectSession(context.Background(), healthy); err != nil || len(found) > 0 {
 		t.Error(found, err)
 	}
 }

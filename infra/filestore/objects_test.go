@@ -19,9 +19,9 @@ import (
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
-// TestADamagedObjectIsToldAndMended: a read says so, and a commit that brings the
-// same object writes it again.
-func TestADamagedObjectIsToldAndMended(t *testing.T) {
+// TestDamagedObjectIsReportedAndRewritten: reading it is STORE_CORRUPT, and a commit with the
+// same object rewrites it.
+func TestDamagedObjectIsReportedAndRewritten(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	fixture := suite.NewSessionFixture(1)
@@ -39,7 +39,7 @@ func TestADamagedObjectIsToldAndMended(t *testing.T) {
 		fatal(t, err)
 		fatal(t, os.WriteFile(file, damage, 0o600))
 		if _, err := s.Object(ctx, manifest.Snapshot, snapshot.Ref()); !fault.Is(err, fault.StoreCorrupt) {
-			t.Errorf("%s: reading said %v", name, err)
+			t.Errorf("%s: reading returned %v; want STORE_CORRUPT", name, err)
 		}
 		_, err = suite.Gate(s, suite.NewSessionFixture(1).Start())
 		fatal(t, err)
@@ -49,19 +49,19 @@ func TestADamagedObjectIsToldAndMended(t *testing.T) {
 	}
 }
 
-func TestTooLargeAnObjectIsRefused(t *testing.T) {
+func TestTooLargeObjectIsRejected(t *testing.T) {
 	t.Parallel()
 	s := openDir(t, filepath.Join(t.TempDir(), "store"), 0)
 	plan := suite.NewSessionFixture(1).Start()
 	plan.Objects = append(plan.Objects,
 		manifest.Object{Kind: manifest.Snapshot, Bytes: make([]byte, limits.SnapshotBytesMax+1)})
 	if _, err := suite.Gate(s, plan); !fault.Is(err, fault.StoreLimit) {
-		t.Errorf("%v", err)
+		t.Errorf("the append returned %v; want STORE_LIMIT", err)
 	}
 }
 
-// TestACleanupKeepsCommitsWaiting: what is being unlinked must not be committed to.
-func TestACleanupKeepsCommitsWaiting(t *testing.T) {
+// TestCleanupBlocksCommits: a commit must not rely on an object that a cleanup is removing.
+func TestCleanupBlocksCommits(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	s := openDir(t, dir, 0)
 	fixture := suite.NewSessionFixture(1)
@@ -69,12 +69,12 @@ func TestACleanupKeepsCommitsWaiting(t *testing.T) {
 	fatal(t, err)
 	cleanup, err := lock.Files(osfs.NewDir(dir)).Acquire(context.Background(), ".use.lock", lock.Exclusive, 0)
 	fatal(t, err)
-	later := *fixture
+	again := *fixture
 	if _, err := suite.Gate(s, fixture.Advance(head.Next)); !fault.Is(err, fault.StoreLocked) {
 		t.Errorf("during a cleanup: %v", err)
 	}
 	fatal(t, cleanup.Unlock())
-	if _, err := suite.Gate(s, later.Advance(head.Next)); err != nil {
+	if _, err := suite.Gate(s, again.Advance(head.Next)); err != nil {
 		t.Errorf("after the cleanup: %v", err)
 	}
 }
@@ -83,8 +83,8 @@ type counter struct {
 	N int64 `json:"n"`
 }
 
-// TestControlFilesAreReplacedOneAfterTheOther: no update is lost.
-func TestControlFilesAreReplacedOneAfterTheOther(t *testing.T) {
+// TestConcurrentControlUpdatesLoseNothing: updates are atomic.
+func TestConcurrentControlUpdatesLoseNothing(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	dir := filepath.Join(t.TempDir(), "store")

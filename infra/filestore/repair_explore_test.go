@@ -17,12 +17,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// breakSome flips, cuts, lengthens or loses some files.
-func breakSome(rt *rapid.T, damaged map[string][]byte, names []string) {
+// damageFiles flips a bit of, shortens, lengthens or removes up to three files.
+func damageFiles(rt *rapid.T, damaged map[string][]byte, names []string) {
 	for range rapid.IntRange(1, 3).Draw(rt, "times") {
 		name := rapid.SampledFrom(names).Draw(rt, "file")
-		b, there := damaged[name]
-		if !there || len(b) == 0 {
+		b, exists := damaged[name]
+		if !exists || len(b) == 0 {
 			continue
 		}
 		at := rapid.IntRange(0, len(b)-1).Draw(rt, "at")
@@ -39,9 +39,9 @@ func breakSome(rt *rapid.T, damaged map[string][]byte, names []string) {
 	}
 }
 
-// TestRepairOfRandomDamage: flips, cuts and lost files anywhere in a log. After a
-// repair it is healthy, and the bytes that were are all there.
-func TestRepairOfRandomDamage(t *testing.T) {
+// TestRepairOfRandomDamageLosesNothing: after the repair of a log with random damage the
+// log is healthy, and every file is at its path or in the quarantine.
+func TestRepairOfRandomDamageLosesNothing(t *testing.T) {
 	files, _ := base(t)
 	log := suite.NewSessionFixture(1).Log
 	var names []string
@@ -57,8 +57,8 @@ func TestRepairOfRandomDamage(t *testing.T) {
 		for name, b := range files {
 			damaged[name] = bytes.Clone(b)
 		}
-		breakSome(rt, damaged, names)
-		f := laid(t, damaged)
+		damageFiles(rt, damaged, names)
+		f := diskWith(t, damaged)
 		s, err := process(f, 1)
 		fatal(t, err)
 		_, v, err := read(s, log)
@@ -74,7 +74,7 @@ func TestRepairOfRandomDamage(t *testing.T) {
 		if v.Damaged() != (len(done.Steps) > 0) {
 			rt.Fatalf("%s, and %d steps", v.Health, len(done.Steps))
 		}
-		if err := nothingGone(damaged, f.Files()); err != nil {
+		if err := checkNothingLost(damaged, f.Files()); err != nil {
 			rt.Fatal(err)
 		}
 		if v.Damaged() {
@@ -95,18 +95,18 @@ func TestRepairOfRandomDamage(t *testing.T) {
 	}
 }
 
-// TestExploreCrashesOfRepairs: whatever a power cut leaves of a repair is as damaged as
+// TestRepairCrashesLoseNothing: every state that a power cut can leave of a repair is as damaged as
 // before or repaired, nothing of the old bytes is gone, and a second repair completes.
-func TestExploreCrashesOfRepairs(t *testing.T) {
+func TestRepairCrashesLoseNothing(t *testing.T) {
 	t.Parallel()
 	log := suite.NewSessionFixture(1).Log
 	for _, name := range []string{"flipped-middle-group", "missing-segment", "lost-two-groups", "lost-manifest",
 		"flipped-first-segment", "zeros-beyond-the-group"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			all := exhibits(t)
-			ex := all[slices.IndexFunc(all, func(ex exhibit) bool { return ex.name == name })]
-			base := laid(t, ex.files)
+			all := damagedStores(t)
+			ex := all[slices.IndexFunc(all, func(ex damagedStore) bool { return ex.name == name })]
+			base := diskWith(t, ex.files)
 			look := crashfs.Look{Limit: crashLimit / 8, Cases: sample.OneIn(t, 10)}
 			count := exploreRepair(base, ex, log, nil, look, func(format string, args ...any) bool {
 				t.Fatalf(format, args...)
@@ -117,7 +117,7 @@ func TestExploreCrashesOfRepairs(t *testing.T) {
 	}
 }
 
-func exploreRepair(base *crashfs.FS, ex exhibit, log manifest.Log, m crashfs.Mutation, look crashfs.Look,
+func exploreRepair(base *crashfs.FS, ex damagedStore, log manifest.Log, m crashfs.Mutation, look crashfs.Look,
 	report func(string, ...any) bool) crashfs.Count {
 	before := base.Files()
 	base = base.Revive()
@@ -130,7 +130,8 @@ func exploreRepair(base *crashfs.FS, ex exhibit, log manifest.Log, m crashfs.Mut
 		}
 		acked = err
 	}, func(state crashfs.State, done bool) bool {
-		if err := errors.Join(nothingGone(before, state.FS.Files()), noted(before, state.FS.Files())); err != nil {
+		if err := errors.Join(checkNothingLost(before, state.FS.Files()),
+			checkRepairNote(before, state.FS.Files())); err != nil {
 			return report("%s: %v", state.Name, err)
 		}
 		s, err := process(state.FS, 2)
@@ -153,7 +154,7 @@ func exploreRepair(base *crashfs.FS, ex exhibit, log manifest.Log, m crashfs.Mut
 		if err != nil || v.Health != manifest.Healthy || v.Head.Next != ex.want.Next {
 			return report("%s: after a second repair: %+v, %v", state.Name, v, err)
 		}
-		if err := nothingGone(before, state.FS.Files()); err != nil {
+		if err := checkNothingLost(before, state.FS.Files()); err != nil {
 			return report("%s: after a second repair: %v", state.Name, err)
 		}
 		fixture := suite.NewSessionFixture(1)
@@ -162,29 +163,31 @@ func exploreRepair(base *crashfs.FS, ex exhibit, log manifest.Log, m crashfs.Mut
 			plan = fixture.Advance(v.Head.Next)
 		}
 		if _, err := suite.Gate(s, plan); err != nil {
-			return report("%s: it does not go on: %v", state.Name, err)
+			return report("%s: appending after the repair: %v", state.Name, err)
 		}
 		return true
 	})
 }
 
-// TestExploreMutantsOfRepairs: each single sync of a repair that is left out shows.
-func TestExploreMutantsOfRepairs(t *testing.T) {
+// TestRepairMutantsAreDetected: the exploration detects each mutant that skips a sync of a
+// repair.
+func TestRepairMutantsAreDetected(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("explored without -short only")
+		t.Skip("not with -short")
 	}
-	log, caught := suite.NewSessionFixture(1).Log, 0
+	log, count := suite.NewSessionFixture(1).Log, 0
 	for _, name := range []string{"flipped-middle-group", "flipped-first-segment"} {
-		all := exhibits(t)
-		ex := all[slices.IndexFunc(all, func(ex exhibit) bool { return ex.name == name })]
-		base := laid(t, ex.files)
+		all := damagedStores(t)
+		ex := all[slices.IndexFunc(all, func(ex damagedStore) bool { return ex.name == name })]
+		base := diskWith(t, ex.files)
 		run := base.Revive()
 		ops, times := map[int]string{}, map[string]int{}
 		run.Before = func(op crashfs.Op) {
 			if strings.HasPrefix(op.Do, "sync") {
 				what := op.Do + " " +
-					strings.NewReplacer(log.Root, "LOG", fmt.Sprintf("quarantine/%s.%d", log.Owner, repairMs), "ASIDE").
+					strings.NewReplacer(log.Root, "LOG", fmt.Sprintf("quarantine/%s.%d", log.Owner, repairMs),
+						"QUARANTINE").
 						Replace(op.Name)
 				ops[op.N] = fmt.Sprintf("%s#%d", what, times[what])
 				times[what]++
@@ -195,44 +198,44 @@ func TestExploreMutantsOfRepairs(t *testing.T) {
 		_, err = s.RepairLog(context.Background(), repairOf(log))
 		fatal(t, err)
 		for _, op := range slices.Sorted(maps.Keys(ops)) {
-			if spareInRepairs[ops[op]] != "" {
+			if redundantRepairSyncs[ops[op]] != "" {
 				continue
 			}
-			mutant := pretend(func(o crashfs.Op) bool { return o.N == op })
-			if soonCaught(op, 128, func(look crashfs.Look) (why string) {
+			mutant := skipping(func(o crashfs.Op) bool { return o.N == op })
+			if detect(op, 128, func(look crashfs.Look) (why string) {
 				exploreRepair(base, ex, log, mutant, look, func(format string, args ...any) bool {
 					why = fmt.Sprintf(format, args...)
 					return false
 				})
 				return why
 			}) == "" {
-				t.Errorf("%s survives without %s", name, ops[op])
+				t.Errorf("%s without %s is not detected", name, ops[op])
 			}
-			caught++
+			count++
 		}
 	}
-	t.Logf("cases: %d of %[1]d mutants", caught)
+	t.Logf("cases: %d of %[1]d mutants", count)
 }
 
-// spareInRepairs are syncs without which nothing is lost, and why they are there.
-var spareInRepairs = map[string]string{
-	"syncdir .#0":          "the quarantine was durable before; it counts where a hand removed it",
-	"syncdir ASIDE#0":      "the folder is synced once more with the files in it; it keeps the note where those fail",
-	"syncdir LOG/events#0": "what comes back is as damaged as it was, and lies in the quarantine too",
+// redundantRepairSyncs are syncs without which nothing is lost, with the reason why they exist.
+var redundantRepairSyncs = map[string]string{
+	"syncdir .#0":          "the quarantine was durable before; needed where a user removed it",
+	"syncdir QUARANTINE#0": "the directory is synced again with the files in it; keeps the note where those syncs fail",
+	"syncdir LOG/events#0": "a restored entry is as damaged as before, and in the quarantine too",
 	"syncdir LOG#0":        "the same",
-	"syncdir sessions#0":   "what comes back is an empty folder",
+	"syncdir sessions#0":   "a restored entry is an empty directory",
 }
 
-// TestFaultsOfRepairs: whatever goes wrong at any operation, nothing is gone, and the
-// next repair completes.
-func TestFaultsOfRepairs(t *testing.T) {
+// TestRepairFaultsLoseNothing: after a fault of any operation no file is lost, and the next
+// repair completes.
+func TestRepairFaultsLoseNothing(t *testing.T) {
 	t.Parallel()
 	cases := sample.OneIn(t, 15)
 	log := suite.NewSessionFixture(1).Log
 	for _, name := range []string{"flipped-middle-group", "flipped-first-segment"} {
-		all := exhibits(t)
-		ex := all[slices.IndexFunc(all, func(ex exhibit) bool { return ex.name == name })]
-		base := laid(t, ex.files)
+		all := damagedStores(t)
+		ex := all[slices.IndexFunc(all, func(ex damagedStore) bool { return ex.name == name })]
+		base := diskWith(t, ex.files)
 		before := base.Files()
 		crashfs.Break(base, cases, func(f *crashfs.FS) error {
 			s, err := process(f, 1)
@@ -245,7 +248,7 @@ func TestFaultsOfRepairs(t *testing.T) {
 				t.Errorf("%s, %s, %s: %s", name, op, flaw, fmt.Sprintf(format, args...))
 				return false
 			}
-			if gone := nothingGone(before, after.Files()); gone != nil {
+			if gone := checkNothingLost(before, after.Files()); gone != nil {
 				return fail("%v", gone)
 			}
 			s, openErr := process(after, 2)
@@ -253,7 +256,7 @@ func TestFaultsOfRepairs(t *testing.T) {
 			_, v, readErr := read(s, log)
 			fatal(t, readErr)
 			if err == nil && v.Health != manifest.Healthy || v.Head.Next != ex.want.Next {
-				return fail("said %v, and it is %+v", err, v)
+				return fail("the repair returned %v, and the log is %+v", err, v)
 			}
 			if _, err := s.RepairLog(context.Background(), repairOf(log)); err != nil {
 				return fail("the next repair: %v", err)
@@ -263,8 +266,8 @@ func TestFaultsOfRepairs(t *testing.T) {
 			}
 			ok := true
 			after.Crashes(16, func(state crashfs.State) bool {
-				if gone := nothingGone(before, state.FS.Files()); gone != nil {
-					ok = fail("cut off: %v", gone)
+				if gone := checkNothingLost(before, state.FS.Files()); gone != nil {
+					ok = fail("after a power cut: %v", gone)
 				}
 				return ok
 			})

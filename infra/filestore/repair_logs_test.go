@@ -20,8 +20,8 @@ import (
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
-// TestRepairOfSideLogs: each log is repaired by itself, and a session that goes takes
-// its side logs along.
+// TestRepairOfSideLogs: each log is repaired by itself; a session that is quarantined
+// completely includes its side logs.
 func TestRepairOfSideLogs(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -42,7 +42,7 @@ func TestRepairOfSideLogs(t *testing.T) {
 		files := f.Files()
 		files[log.Root+"/events/00000001-00000001.jsonl"][3] ^= 1
 		before := files
-		g := laid(t, files)
+		g := diskWith(t, files)
 		s, err := process(g, 2)
 		fatal(t, err)
 		opaque := log
@@ -53,36 +53,36 @@ func TestRepairOfSideLogs(t *testing.T) {
 			log.Table.Name); !slices.ContainsFunc(done.Steps, func(s ports.RepairStep) bool { return s.To == want }) {
 			t.Errorf("%s: %+v", log.Root, done.Steps)
 		}
-		fatal(t, nothingGone(before, g.Files()))
+		fatal(t, checkNothingLost(before, g.Files()))
 		if _, v := suite.Read(t, s, log, manifest.Head{}); v.Health != manifest.Healthy || v.Head.Next != 1 {
 			t.Errorf("%s: %+v", log.Root, v)
 		}
 	}
 	files := f.Files()
 	files[fixture.Log.Root+"/manifest.jsonl"][20] ^= 1
-	g := laid(t, files)
+	g := diskWith(t, files)
 	if s, err = process(g, 3); err != nil {
 		t.Fatal(err)
 	}
 	unlock, err := s.Lock(ctx, notes)
 	fatal(t, err)
 	if _, err := s.RepairLog(ctx, repairOf(fixture.Log)); !fault.Is(err, fault.SessionLocked) {
-		t.Errorf("while somebody annotates: %v", err)
+		t.Errorf("while a side log is locked: %v; want SESSION_LOCKED", err)
 	}
 	fatal(t, unlock())
 	_, err = s.RepairLog(ctx, repairOf(fixture.Log))
 	fatal(t, err)
-	fatal(t, nothingGone(files, g.Files()))
+	fatal(t, checkNothingLost(files, g.Files()))
 	for name := range g.Files() {
 		if strings.HasPrefix(name, fixture.Log.Root) {
-			t.Errorf("%s is still there", name)
+			t.Errorf("%s was not moved", name)
 		}
 	}
 }
 
-// TestRepairLeavesOthersAlone: whoever writes is waited for, and what is not ours to
-// write stays.
-func TestRepairLeavesOthersAlone(t *testing.T) {
+// TestRepairRespectsLocksAndForeignStores: a repair waits for the holders of locks, and does not
+// change a store of another program or create one.
+func TestRepairRespectsLocksAndForeignStores(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	dir := t.TempDir()
@@ -92,15 +92,15 @@ func TestRepairLeavesOthersAlone(t *testing.T) {
 	before := tree(t, dir)
 	if _, err := openDir(t, dir, 0).
 		RepairLog(ctx, repairOf(suite.NewSessionFixture(1).Log)); !fault.Is(err, fault.StoreForeign) {
-		t.Errorf("another program's store: %v", err)
+		t.Errorf("a store of another program: %v; want STORE_FOREIGN", err)
 	}
 	if after := tree(t, dir); after != before {
-		t.Errorf("it was changed:\n%s", after)
+		t.Errorf("the foreign store was changed:\n%s", after)
 	}
 	absent := filepath.Join(t.TempDir(), "store")
 	done, err := openDir(t, absent, 0).RepairLog(ctx, repairOf(suite.NewSessionFixture(1).Log))
 	if _, statErr := os.Stat(absent); err != nil || len(done.Steps) > 0 || statErr == nil {
-		t.Errorf("a store that is not there: %+v, %v, %v", done, err, statErr)
+		t.Errorf("an absent store: %+v, %v, %v", done, err, statErr)
 	}
 	files, _ := base(t)
 	log := suite.NewSessionFixture(1).Log
@@ -123,8 +123,9 @@ func TestRepairLeavesOthersAlone(t *testing.T) {
 	}
 }
 
-// TestRepairOfControlFiles: what cannot be read is set aside, and the rest stays.
-func TestRepairOfControlFiles(t *testing.T) {
+// TestRepairQuarantinesDamagedControlFile: an unreadable or invalid file is moved to the
+// quarantine; a valid one and one of a later version stay.
+func TestRepairQuarantinesDamagedControlFile(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	file := ports.ControlFile{Name: "config.json", Kind: "config"}
@@ -138,20 +139,20 @@ func TestRepairOfControlFiles(t *testing.T) {
 		name    string
 		b       []byte
 		check   error
-		aside   bool
+		moved   bool
 		wantErr fault.Code
 	}{
 		{"none", nil, nil, false, ""},
-		{"in order", encoded, nil, false, ""},
+		{"valid", encoded, nil, false, ""},
 		{"a flipped byte", append([]byte("x"), encoded[1:]...), nil, true, ""},
-		{"not what it should say", encoded, fault.New(fault.ConfigInvalid, "no"), true, ""},
+		{"rejected by the check", encoded, fault.New(fault.ConfigInvalid, "no"), true, ""},
 		{"of a later version", encoded, fault.New(fault.StoreNewer, "no"), false, fault.StoreNewer},
 	} {
 		files, _ := base(t)
 		if tt.b != nil {
 			files["config.json"] = tt.b
 		}
-		f := laid(t, files)
+		f := diskWith(t, files)
 		s, err := process(f, 1)
 		fatal(t, err)
 		r := ports.ControlRepair{File: file, By: event.Actor{Kind: event.Human}, AtMs: repairMs, DryRun: true}
@@ -165,17 +166,17 @@ func TestRepairOfControlFiles(t *testing.T) {
 		}
 		fatal(t, err)
 		if !maps.EqualFunc(files, f.Files(), bytes.Equal) {
-			t.Errorf("%s: a dry run changed something", tt.name)
+			t.Errorf("%s: the dry run changed a file", tt.name)
 		}
 		r.DryRun = false
 		done, err := s.RepairControl(ctx, r, check)
 		fatal(t, err)
-		if !slices.Equal(done.Steps, planned.Steps) || tt.aside != (len(done.Steps) == 1) {
+		if !slices.Equal(done.Steps, planned.Steps) || tt.moved != (len(done.Steps) == 1) {
 			t.Errorf("%s: planned %+v, did %+v", tt.name, planned, done)
 		}
-		fatal(t, nothingGone(files, f.Files()))
-		if _, there := f.Files()["config.json"]; tt.b != nil && there == tt.aside {
-			t.Errorf("%s: is it still there: %v", tt.name, there)
+		fatal(t, checkNothingLost(files, f.Files()))
+		if _, exists := f.Files()["config.json"]; tt.b != nil && exists == tt.moved {
+			t.Errorf("%s: config.json still exists: %v", tt.name, exists)
 		}
 	}
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
-// laid is a disk that holds files, all of them durable.
-func laid(t testing.TB, files map[string][]byte) *crashfs.FS {
+// diskWith returns a disk with the given files, all of them durable.
+func diskWith(t testing.TB, files map[string][]byte) *crashfs.FS {
 	t.Helper()
 	f := crashfs.New()
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -37,19 +37,19 @@ func laid(t testing.TB, files map[string][]byte) *crashfs.FS {
 		fatal(t, err)
 		fatal(t, file.Close())
 	}
-	_ = f.Mkdir("quarantine") // as every store has it
-	settled(t, f, ".")
+	_ = f.Mkdir("quarantine") // every store has this directory
+	syncTree(t, f, ".")
 	return f
 }
 
-func settled(t testing.TB, f *crashfs.FS, dir string) {
+func syncTree(t testing.TB, f *crashfs.FS, dir string) {
 	t.Helper()
 	entries, err := f.List(dir)
 	fatal(t, err)
 	for _, e := range entries {
 		at := filepath.Join(dir, e.Name)
 		if e.Kind == 1 {
-			settled(t, f, at)
+			syncTree(t, f, at)
 			continue
 		}
 		file, err := f.Open(at, 0)
@@ -66,9 +66,9 @@ func repairOf(log manifest.Log) ports.LogRepair {
 	return ports.LogRepair{Log: log, By: event.Actor{Kind: event.Human, Ref: "ann"}, AtMs: repairMs}
 }
 
-// nothingGone checks that every byte string of before is somewhere in after: at its
-// place, or below quarantine/ under the same relative path. Locks hold no facts.
-func nothingGone(before, after map[string][]byte) error {
+// checkNothingLost checks that after contains every file of before, at its path or in quarantine/
+// under the same relative path. Lock files, markers and temporary files have no content to keep.
+func checkNothingLost(before, after map[string][]byte) error {
 	for name, b := range before {
 		base := filepath.Base(name)
 		if strings.HasSuffix(base, ".lock") || base == "suspect" || strings.HasPrefix(base, ".tmp-") {
@@ -84,16 +84,16 @@ func nothingGone(before, after map[string][]byte) error {
 			}
 		}
 		if !found {
-			return fmt.Errorf("%s is neither where it was nor in the quarantine", name)
+			return fmt.Errorf("%s is neither at its path nor in the quarantine", name)
 		}
 	}
 	return nil
 }
 
-// noted: where anything has left its place, a note says so.
-func noted(before, after map[string][]byte) error {
+// checkRepairNote checks that a valid repair.json exists if any file was moved.
+func checkRepairNote(before, after map[string][]byte) error {
 	for name := range before {
-		if _, there := after[name]; there || strings.HasSuffix(name, ".lock") {
+		if _, exists := after[name]; exists || strings.HasSuffix(name, ".lock") {
 			continue
 		}
 		for other, b := range after {
@@ -103,7 +103,7 @@ func noted(before, after map[string][]byte) error {
 				}
 			}
 		}
-		return fmt.Errorf("%s has left its place, and no note says so", name)
+		return fmt.Errorf("%s was moved, and no repair.json describes it", name)
 	}
 	return nil
 }
@@ -116,18 +116,18 @@ func relInQuarantine(name string) (string, bool) {
 	return parts[2], true
 }
 
-// TestRepairOfEveryExhibit: what is damaged is healthy afterwards, what is not stays as
-// it is, and nothing is gone.
-func TestRepairOfEveryExhibit(t *testing.T) {
+// TestRepairOfEveryDamagedStore: a damaged log is healthy after the repair, a healthy one is
+// unchanged, and no file is lost. A dry run changes nothing and reports the same steps.
+func TestRepairOfEveryDamagedStore(t *testing.T) {
 	t.Parallel()
-	for _, ex := range exhibits(t) {
+	for _, ex := range damagedStores(t) {
 		t.Run(ex.name, func(t *testing.T) {
-			f := laid(t, ex.files)
+			f := diskWith(t, ex.files)
 			before := f.Files()
 			s, err := process(f, 1)
 			if ex.want.Open != "" {
 				if !fault.Is(err, ex.want.Open) {
-					t.Fatalf("opening said %v", err)
+					t.Fatalf("opening returned %v", err)
 				}
 				return
 			}
@@ -138,13 +138,13 @@ func TestRepairOfEveryExhibit(t *testing.T) {
 			planned, err := s.RepairLog(context.Background(), r)
 			if ex.want.Health == manifest.UnknownVersion {
 				if !fault.Is(err, fault.SessionUnhealthy) {
-					t.Fatalf("an unknown version: %v", err)
+					t.Fatalf("repairing an unknown version: %v; want SESSION_UNHEALTHY", err)
 				}
 				return
 			}
 			fatal(t, err)
 			if !maps.EqualFunc(before, f.Files(), bytes.Equal) {
-				t.Fatal("a dry run changed something")
+				t.Fatal("the dry run changed a file")
 			}
 			r.DryRun = false
 			done, err := s.RepairLog(context.Background(), r)
@@ -153,14 +153,15 @@ func TestRepairOfEveryExhibit(t *testing.T) {
 			if damaged != (len(done.Steps) > 0) || !slices.Equal(planned.Steps, done.Steps) {
 				t.Errorf("planned %+v, did %+v", planned.Steps, done.Steps)
 			}
-			fatal(t, nothingGone(before, f.Files()))
-			isRepaired(t, f, ex.want, done)
+			fatal(t, checkNothingLost(before, f.Files()))
+			checkRepaired(t, f, ex.want, done)
 		})
 	}
 }
 
-// isRepaired looks at a log as the next process does, and goes on with it.
-func isRepaired(t *testing.T, f *crashfs.FS, was expected, done ports.Repaired) {
+// checkRepaired reads the log with a new process, appends to it, and repairs it again, which must
+// do nothing.
+func checkRepaired(t *testing.T, f *crashfs.FS, was expected, done ports.Repaired) {
 	t.Helper()
 	s, err := process(f, 2)
 	fatal(t, err)
@@ -168,11 +169,11 @@ func isRepaired(t *testing.T, f *crashfs.FS, was expected, done ports.Repaired) 
 	_, v, err := read(s, fixture.Log)
 	fatal(t, err)
 	if v.Health != manifest.Healthy || v.Head.Next != was.Next || len(done.Steps) > 0 && len(v.Findings) > 0 {
-		t.Errorf("afterwards %+v", v)
+		t.Errorf("after the repair the log is %+v", v)
 	}
 	if was.Health == manifest.CorruptHead {
 		if list, err := s.Sessions(context.Background()); err != nil || len(list) != 0 {
-			t.Errorf("the folder is still there: %v, %v", list, err)
+			t.Errorf("the session directory still exists: %v, %v", list, err)
 		}
 		return
 	}
@@ -181,20 +182,21 @@ func isRepaired(t *testing.T, f *crashfs.FS, was expected, done ports.Repaired) 
 		plan = fixture.Advance(v.Head.Next)
 	}
 	if _, err := suite.Gate(s, plan); err != nil {
-		t.Errorf("it does not go on: %v", err)
+		t.Errorf("appending after the repair: %v", err)
 	}
 	again, err := s.RepairLog(context.Background(), repairOf(fixture.Log))
 	if err != nil || len(again.Steps) > 0 {
-		t.Errorf("repaired once more: %+v, %v", again.Steps, err)
+		t.Errorf("a second repair: %+v, %v; want no steps", again.Steps, err)
 	}
 }
 
-// TestRepairTellsWhatItSetsAside: the events are handed over, and the note stands.
-func TestRepairTellsWhatItSetsAside(t *testing.T) {
+// TestRepairRecordsQuarantinedFiles: the caller receives every quarantined file, and repair.json
+// records actor, health, kept head and steps.
+func TestRepairRecordsQuarantinedFiles(t *testing.T) {
 	t.Parallel()
-	all := exhibits(t)
-	ex := all[slices.IndexFunc(all, func(ex exhibit) bool { return ex.name == "flipped-segment" })]
-	f := laid(t, ex.files)
+	all := damagedStores(t)
+	ex := all[slices.IndexFunc(all, func(ex damagedStore) bool { return ex.name == "flipped-segment" })]
+	f := diskWith(t, ex.files)
 	s, err := process(f, 1)
 	fatal(t, err)
 	seen := map[string][]byte{}
@@ -206,7 +208,7 @@ func TestRepairTellsWhatItSetsAside(t *testing.T) {
 	if len(seen) != 3 || !bytes.Equal(seen[manifest.FileName],
 		ex.files[root+"/manifest.jsonl"][done.Verdict.Head.Bytes:]) ||
 		!bytes.Equal(seen["00000006-00000008.jsonl"], ex.files[root+"/events/00000006-00000008.jsonl"]) {
-		t.Errorf("handed over %d: %v", len(seen), slices.Sorted(maps.Keys(seen)))
+		t.Errorf("the caller received %d files: %v", len(seen), slices.Sorted(maps.Keys(seen)))
 	}
 	note := f.Files()[done.Folder+"/repair.json"]
 	doc, err := controlfile.Decode(note, "repair")
@@ -221,19 +223,19 @@ func TestRepairTellsWhatItSetsAside(t *testing.T) {
 	fatal(t, canon.DecodeKnown(doc.Data, &what))
 	if what.Root != root || what.Actor != r.By || what.Health != manifest.CorruptTail ||
 		what.Kept != done.Verdict.Head || !slices.Equal(what.Steps, done.Steps) {
-		t.Errorf("the note says %+v", what)
+		t.Errorf("repair.json contains %+v", what)
 	}
 	if done.Folder != fmt.Sprintf("quarantine/%s.%d", r.Log.Owner, repairMs) {
-		t.Errorf("%s holds %s", done.Folder, note)
+		t.Errorf("the quarantine directory is %s, with the note %s", done.Folder, note)
 	}
 }
 
-// TestRepairBelievesAClaim: a log that is known to have been longer is damaged.
-func TestRepairBelievesAClaim(t *testing.T) {
+// TestRepairUsesExpectedNext: a log that ends before the expected next event is damaged.
+func TestRepairUsesExpectedNext(t *testing.T) {
 	t.Parallel()
 	for _, claim := range []int64{8, 9, 10} {
 		files, _ := base(t)
-		f := laid(t, files)
+		f := diskWith(t, files)
 		s, err := process(f, 1)
 		fatal(t, err)
 		log := suite.NewSessionFixture(1).Log
@@ -244,11 +246,11 @@ func TestRepairBelievesAClaim(t *testing.T) {
 		done, err := s.RepairLog(context.Background(), r)
 		fatal(t, err)
 		if (claim > 9) != (len(done.Steps) > 0) {
-			t.Errorf("known to reach %d: %+v", claim, done)
+			t.Errorf("expected next %d: %+v", claim, done)
 		}
-		fatal(t, nothingGone(before, f.Files()))
+		fatal(t, checkNothingLost(before, f.Files()))
 		if b := f.Files()[log.Root+"/cache/head-7"]; (claim > 9) != (b == nil) {
-			t.Errorf("known to reach %d: the cache holds %q", claim, b)
+			t.Errorf("expected next %d: the head cache holds %q", claim, b)
 		}
 	}
 }

@@ -19,10 +19,10 @@ import (
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
-func unlessNever() error { return nil }
+func noCondition() error { return nil }
 
-// shelf is a store with one session of two appends and a side log.
-func shelf(t *testing.T) (dir string, s *filestore.Store, fixture *suite.SessionFixture) {
+// storeWithSession returns a store with one session of two appends.
+func storeWithSession(t *testing.T) (dir string, s *filestore.Store, fixture *suite.SessionFixture) {
 	dir = filepath.Join(t.TempDir(), "store")
 	s, fixture = openDir(t, dir, 0), suite.NewSessionFixture(1)
 	head, err := suite.Gate(s, fixture.Start())
@@ -32,14 +32,14 @@ func shelf(t *testing.T) (dir string, s *filestore.Store, fixture *suite.Session
 	return dir, s, fixture
 }
 
-func TestDiscardAndRestoreMoveAllOfASession(t *testing.T) {
+func TestDiscardAndRestoreMoveWholeSession(t *testing.T) {
 	t.Parallel()
-	dir, s, fixture := shelf(t)
+	dir, s, fixture := storeWithSession(t)
 	ctx := context.Background()
 	before, v, err := read(s, fixture.Log)
 	fatal(t, err)
 	data := canon.OfMembers(canon.Member{Name: "reason", Value: canon.OfString("r")})
-	out, err := s.Discard(ctx, fixture.Session, 77, data, unlessNever)
+	out, err := s.Discard(ctx, fixture.Session, 77, data, noCondition)
 	if err != nil || out.Name != fixture.Session.String()+".77" {
 		t.Fatal(out, err)
 	}
@@ -50,17 +50,17 @@ func TestDiscardAndRestoreMoveAllOfASession(t *testing.T) {
 	if err != nil || len(trash) != 1 || trash[0].AtMs != 77 || !trash[0].Control.Data.Equal(data) {
 		t.Fatalf("%+v, %v", trash, err)
 	}
-	// It reads there as it did before.
-	there := &suite.Seen{}
+	// The log in the trash is unchanged.
+	inTrash := &suite.Seen{}
 	tv, err := s.Read(ctx, ports.Reading{Log: manifest.Log{Root: trash[0].Root, Owner: fixture.Log.Owner,
-		Table: fixture.Log.Table}}, there)
-	if err != nil || tv.Head != v.Head || len(there.Segments) != len(before.Segments) {
+		Table: fixture.Log.Table}}, inTrash)
+	if err != nil || tv.Head != v.Head || len(inTrash.Segments) != len(before.Segments) {
 		t.Errorf("in the trash: %+v, %v", tv, err)
 	}
-	if _, err := s.Discard(ctx, fixture.Session, 78, data, unlessNever); !fault.Is(err, fault.SessionNotFound) {
-		t.Errorf("deleting what is not there: %v", err)
+	if _, err := s.Discard(ctx, fixture.Session, 78, data, noCondition); !fault.Is(err, fault.SessionNotFound) {
+		t.Errorf("discarding an absent session: %v; want SESSION_NOT_FOUND", err)
 	}
-	// A folder that a waiting writer left in its place makes way.
+	// A directory without a commit, left by a lock, is replaced.
 	unlock, err := s.Lock(ctx, fixture.Log)
 	fatal(t, err)
 	fatal(t, unlock())
@@ -71,15 +71,15 @@ func TestDiscardAndRestoreMoveAllOfASession(t *testing.T) {
 		t.Errorf("restored: %+v, %v", now, err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "sessions", fixture.Session.String(), "trash.json")); !os.IsNotExist(err) {
-		t.Errorf("the trash's own file came along: %v", err)
+		t.Errorf("trash.json was restored with the session: %v", err)
 	}
-	// Deleted and begun anew: the old one cannot come back over the new one.
-	_, err = s.Discard(ctx, fixture.Session, 79, data, unlessNever)
+	// Discarded and started again: the old session must not replace the new one.
+	_, err = s.Discard(ctx, fixture.Session, 79, data, noCondition)
 	fatal(t, err)
 	_, err = suite.Gate(s, suite.NewSessionFixture(1).Start())
 	fatal(t, err)
 	if _, err := s.Restore(ctx, fixture.Session.String()+".79"); !fault.Is(err, fault.ValidationError) {
-		t.Errorf("over another session: %v", err)
+		t.Errorf("restoring over another session: %v; want VALIDATION_ERROR", err)
 	}
 	fatal(t, s.Empty(ctx, fixture.Session.String()+".79"))
 	fatal(t, s.Empty(ctx, fixture.Session.String()+".79"))
@@ -94,62 +94,63 @@ func TestDiscardAndRestoreMoveAllOfASession(t *testing.T) {
 	}
 }
 
-func TestWhoIsAtWorkIsNotCutOff(t *testing.T) {
+func TestDiscardWaitsForHolders(t *testing.T) {
 	t.Parallel()
-	dir, s, fixture := shelf(t)
+	dir, s, fixture := storeWithSession(t)
 	ctx, other := context.Background(), openDir(t, dir, 0)
 	discard := func() error {
-		_, err := s.Discard(ctx, fixture.Session, 5, canon.OfMembers(), unlessNever)
+		_, err := s.Discard(ctx, fixture.Session, 5, canon.OfMembers(), noCondition)
 		return err
 	}
 	unlock, err := other.Lock(ctx, fixture.Log)
 	fatal(t, err)
 	if err := discard(); !fault.Is(err, fault.SessionLocked) {
-		t.Errorf("with a writer: %v", err)
+		t.Errorf("with a writer: %v; want SESSION_LOCKED", err)
 	}
 	fatal(t, unlock())
 	held, err := lock.Files(osfs.NewDir(dir)).
 		Acquire(ctx, "sessions/"+fixture.Session.String()+"/.performer.lock", lock.Exclusive, 0)
 	fatal(t, err)
 	if err := discard(); !fault.Is(err, fault.RunBusy) {
-		t.Errorf("with a performer: %v", err)
+		t.Errorf("with a performer: %v; want RUN_BUSY", err)
 	}
 	fatal(t, held.Unlock())
 	notes := suite.SessionNotes(fixture.Session)
 	unlock, err = other.Lock(ctx, notes)
 	fatal(t, err)
 	if err := discard(); !fault.Is(err, fault.SessionLocked) {
-		t.Errorf("with somebody who writes to a side log: %v", err)
+		t.Errorf("with a locked side log: %v; want SESSION_LOCKED", err)
 	}
 	fatal(t, unlock())
-	kept := errors.New("kept")
-	if _, err := s.Discard(ctx, fixture.Session, 5, canon.OfMembers(), func() error { return kept }); !errors.Is(err,
-		kept) {
-		t.Errorf("unless: %v", err)
+	rejected := errors.New("rejected")
+	if _, err := s.Discard(ctx, fixture.Session, 5, canon.OfMembers(),
+		func() error { return rejected }); !errors.Is(err,
+		rejected) {
+		t.Errorf("with a condition that fails: %v; want its error", err)
 	}
-	// Nobody else comes near while it is decided.
+	// Writers and cleanups are excluded while the condition runs.
 	_, err = s.Discard(ctx, fixture.Session, 5, canon.OfMembers(), func() error {
 		if _, err := other.Lock(ctx, fixture.Log); !fault.Is(err, fault.SessionLocked) {
-			t.Errorf("a writer comes in: %v", err)
+			t.Errorf("a writer during the condition: %v", err)
 		}
 		if err := other.Alone(ctx, func(ports.Broom) error { return nil }); !fault.Is(err, fault.StoreLocked) {
-			t.Errorf("a cleanup comes in: %v", err)
+			t.Errorf("a cleanup during the condition: %v", err)
 		}
 		return nil
 	})
 	fatal(t, err)
 }
 
-// A writer who waits for a session that is deleted meanwhile finds nothing there, and
-// writes nothing into the trash.
-func TestAWriterWhoWaitedFindsTheSessionGone(t *testing.T) {
+// A writer that waits for the lock of a session that is discarded meanwhile fails, and writes
+// nothing to the trash.
+func TestWaitingWriterFindsDiscardedSessionAbsent(t *testing.T) {
 	t.Parallel()
-	dir, s, fixture := shelf(t)
-	ctx, patient := context.Background(), openDir(t, dir, time.Minute)
+	dir, s, fixture := storeWithSession(t)
+	ctx, waiting := context.Background(), openDir(t, dir, time.Minute)
 	waited := make(chan error)
 	_, err := s.Discard(ctx, fixture.Session, 5, canon.OfMembers(), func() error {
 		go func() {
-			_, err := suite.Gate(patient, fixture.Advance(6))
+			_, err := suite.Gate(waiting, fixture.Advance(6))
 			waited <- err
 		}()
 		time.Sleep(50 * time.Millisecond)
@@ -157,57 +158,56 @@ func TestAWriterWhoWaitedFindsTheSessionGone(t *testing.T) {
 	})
 	fatal(t, err)
 	if err := <-waited; err == nil {
-		t.Error("it was told that it is recorded")
+		t.Error("the waiting append returned nil")
 	}
 	trash, err := s.Trashed(ctx)
 	fatal(t, err)
-	there := &suite.Seen{}
+	inTrash := &suite.Seen{}
 	v, err := s.Read(ctx, ports.Reading{Log: manifest.Log{Root: trash[0].Root, Owner: fixture.Log.Owner,
-		Table: fixture.Log.Table}}, there)
-	if err != nil || v.Health != manifest.Healthy || len(there.Segments) != 2 {
+		Table: fixture.Log.Table}}, inTrash)
+	if err != nil || v.Health != manifest.Healthy || len(inTrash.Segments) != 2 {
 		t.Errorf("%+v, %v", v, err)
 	}
 }
 
-func TestTheBroomNeedsItsLock(t *testing.T) {
+func TestSweeperRequiresExclusiveLock(t *testing.T) {
 	t.Parallel()
-	dir, s, fixture := shelf(t)
+	dir, s, fixture := storeWithSession(t)
 	ctx, other := context.Background(), openDir(t, dir, 0)
 	var kept ports.Broom
 	fatal(t, s.Alone(ctx, func(b ports.Broom) error {
 		kept = b
-		// A commit waits, however far it got.
+		// Commits are excluded.
 		if _, err := suite.Gate(other, suite.NewSessionFixture(2).Start()); !fault.Is(err, fault.StoreLocked) {
 			t.Errorf("a commit: %v", err)
 		}
 		if _, err := b.Leftover("sessions"); err == nil {
-			t.Error("it removes what is no leftover")
+			t.Error("a directory that is no leftover was removed")
 		}
 		if _, err := b.Leftover("../.tmp-x"); err == nil {
-			t.Error("it leaves the store")
+			t.Error("a path outside the store was accepted")
 		}
 		if gone, err := b.Unborn(fixture.Session); gone || err != nil {
-			t.Errorf("a session with events is unborn: %v, %v", gone, err)
+			t.Errorf("a session with events was removed as unborn: %v, %v", gone, err)
 		}
 		return nil
 	}))
 	ref := canon.Sum([]byte("x"))
 	if err := kept.Object(manifest.Snapshot, ref); !fault.Is(err, fault.Internal) {
-		t.Errorf("an object: %v", err)
+		t.Errorf("removing an object after the end: %v; want INTERNAL", err)
 	}
 	if _, err := kept.Leftover(".tmp-x"); !fault.Is(err, fault.Internal) {
-		t.Errorf("a leftover: %v", err)
+		t.Errorf("removing a leftover after the end: %v; want INTERNAL", err)
 	}
 	if _, err := kept.Unborn(id.NewSession(id.Seed{9})); !fault.Is(err, fault.Internal) {
-		t.Errorf("a session: %v", err)
+		t.Errorf("removing a session after the end: %v; want INTERNAL", err)
 	}
 }
 
-// What a writer may be about to move into place stays: a copy of a manifest is made
-// under the log's own lock.
-func TestALeftoverBesideAWriterStays(t *testing.T) {
+// A temporary file of a log whose lock is held stays: the writer may be about to rename it.
+func TestLeftoverOfLockedLogIsKept(t *testing.T) {
 	t.Parallel()
-	dir, s, fixture := shelf(t)
+	dir, s, fixture := storeWithSession(t)
 	ctx, other := context.Background(), openDir(t, dir, 0)
 	name := fixture.Log.Root + "/.tmp-copy"
 	fatal(t, os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), []byte("x"), 0o600))
@@ -218,17 +218,17 @@ func TestALeftoverBesideAWriterStays(t *testing.T) {
 		return gone
 	}
 	if sweep() {
-		t.Error("it was taken from under a writer")
+		t.Error("the leftover was removed while the log was locked")
 	}
 	fatal(t, unlock())
 	if !sweep() {
-		t.Error("it stays for ever")
+		t.Error("the leftover was not removed after the unlock")
 	}
 }
 
-func TestLogRootsNamesEveryLog(t *testing.T) {
+func TestLogRootsListsEveryLog(t *testing.T) {
 	t.Parallel()
-	_, s, fixture := shelf(t)
+	_, s, fixture := storeWithSession(t)
 	ctx := context.Background()
 	_, err := suite.Gate(s, suite.NewSessionFixture(2).Start())
 	fatal(t, err)
@@ -238,22 +238,22 @@ func TestLogRootsNamesEveryLog(t *testing.T) {
 		_, err := suite.Gate(s, suite.Notes(log, 0, "one"))
 		fatal(t, err)
 	}
-	_, err = s.Discard(ctx, fixture.Session, 5, canon.OfMembers(), unlessNever)
+	_, err = s.Discard(ctx, fixture.Session, 5, canon.OfMembers(), noCondition)
 	fatal(t, err)
 	roots, err := s.LogRoots(ctx)
 	fatal(t, err)
-	own, sides, trashed := 0, 0, 0
+	own, side, trashed := 0, 0, 0
 	for _, r := range roots {
 		if r.Name == "" {
 			own++
 		} else {
-			sides++
+			side++
 		}
 		if r.Trash != "" {
 			trashed++
 		}
 	}
-	if own != 2 || sides != 2 || trashed != 2 {
-		t.Errorf("%+v", roots)
+	if own != 2 || side != 2 || trashed != 2 {
+		t.Errorf("LogRoots = %+v; want 2 own logs, 2 others, 2 of them in the trash", roots)
 	}
 }

@@ -16,25 +16,26 @@ import (
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
-// TestExploreCrashesOfRotations: whatever a power cut leaves, the keyring is the old one
-// or the new one, the new one once that was said, and what was there is somewhere.
-func TestExploreCrashesOfRotations(t *testing.T) {
+// TestRotationCrashesLoseNoKey: in every state that a power cut can leave, the keyring is the old
+// one or the new one, the new one after Rotate has returned nil, and a damaged keyring is at its
+// path or in the quarantine.
+func TestRotationCrashesLoseNoKey(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	files, _ := base(t)
-	whole := laid(t, files)
+	whole := diskWith(t, files)
 	s, err := process(whole, 3)
 	fatal(t, err)
 	old, err := s.Keys(ctx, ports.MayCreate)
 	fatal(t, err)
 	files = whole.Files()
-	damaged := laid(t, files).Files()
+	damaged := diskWith(t, files).Files()
 	damaged["keys/keyring.json"] = []byte(`{"data":{}}`)
 	for name, tt := range map[string]struct {
 		files map[string][]byte
 		from  *token.Key
-	}{"in order": {files, &old.Current}, "damaged": {damaged, nil}} {
-		base := laid(t, tt.files)
+	}{"valid": {files, &old.Current}, "damaged": {damaged, nil}} {
+		base := diskWith(t, tt.files)
 		before := base.Files()
 		var acked error
 		var now token.Keys
@@ -50,15 +51,15 @@ func TestExploreCrashesOfRotations(t *testing.T) {
 			after := state.FS.Files()
 			switch {
 			case done && (acked != nil || err != nil || keys.Current != now.Current):
-				t.Errorf("%s, %s: a rotation that was told is lost: %v, %v", name, state.Name, acked, err)
+				t.Errorf("%s, %s: an acknowledged rotation is lost: %v, %v", name, state.Name, acked, err)
 			case tt.from != nil &&
 				(err != nil || keys.Current != old.Current && (keys.Previous == nil || *keys.Previous != old.Current)):
 				t.Errorf("%s, %s: the key is lost: %v", name, state.Name, err)
 			case tt.from == nil && err != nil && !bytes.Equal(after["keys/keyring.json"], before["keys/keyring.json"]):
-				t.Errorf("%s, %s: neither the old one nor the new one: %v", name, state.Name, err)
+				t.Errorf("%s, %s: neither the old keyring nor a new one: %v", name, state.Name, err)
 			}
 			if tt.from == nil {
-				if gone := nothingGone(before, after); gone != nil {
+				if gone := checkNothingLost(before, after); gone != nil {
 					t.Errorf("%s, %s: %v", name, state.Name, gone)
 				}
 			}
@@ -68,33 +69,33 @@ func TestExploreCrashesOfRotations(t *testing.T) {
 	}
 }
 
-// TestRotateLeavesWhatIsNotDamaged: a keyring of a later version, and others' stores.
-func TestRotateLeavesWhatIsNotDamaged(t *testing.T) {
+// TestRotateRejectsNewerKeyringAndForeignStore: neither is damaged.
+func TestRotateRejectsNewerKeyringAndForeignStore(t *testing.T) {
 	t.Parallel()
 	files, _ := base(t)
 	files["keys/keyring.json"] = []byte(
 		`{"data":{},"kind":"keyring","sha256":"sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a","v":2}`)
-	f := laid(t, files)
+	f := diskWith(t, files)
 	s, err := process(f, 1)
 	fatal(t, err)
 	if _, err := s.Rotate(context.Background(), ports.Rotation{AtMs: 1}); !fault.Is(err, fault.StoreNewer) {
-		t.Errorf("of a later version: %v", err)
+		t.Errorf("a keyring of a later version: %v; want STORE_NEWER", err)
 	}
 	if !bytes.Equal(f.Files()["keys/keyring.json"], files["keys/keyring.json"]) {
-		t.Error("it was replaced")
+		t.Error("the newer keyring was replaced")
 	}
-	foreign := laid(t, map[string][]byte{"sessions/sess_01JH/manifest.jsonl": []byte("x")})
+	foreign := diskWith(t, map[string][]byte{"sessions/sess_01JH/manifest.jsonl": []byte("x")})
 	if s, err = process(foreign, 1); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Rotate(context.Background(), ports.Rotation{AtMs: 1}); !fault.Is(err, fault.StoreForeign) {
-		t.Errorf("in another program's store: %v", err)
+		t.Errorf("in a store of another program: %v; want STORE_FOREIGN", err)
 	}
 }
 
-// TestALostManifestIsNotBegunAnew: a writer that died at work and a manifest that is
-// gone together do not make the segments worthless.
-func TestALostManifestIsNotBegunAnew(t *testing.T) {
+// TestLostManifestKeepsSegments: the note of an interrupted writer and a missing manifest together
+// do not make a lock discard the segments.
+func TestLostManifestKeepsSegments(t *testing.T) {
 	t.Parallel()
 	files, _ := base(t)
 	log := suite.NewSessionFixture(1).Log
@@ -102,7 +103,7 @@ func TestALostManifestIsNotBegunAnew(t *testing.T) {
 	record := append([]byte("\x001 boot/open"), bytes.Repeat([]byte{' '}, 256)...)[:257]
 	record[256] = '\n'
 	files[log.Root+"/.lock"] = record
-	f := laid(t, files)
+	f := diskWith(t, files)
 	s, err := process(f, 1)
 	fatal(t, err)
 	unlock, err := s.Lock(context.Background(), log)
@@ -115,6 +116,6 @@ func TestALostManifestIsNotBegunAnew(t *testing.T) {
 		}
 	}
 	if left != 3 {
-		t.Errorf("%d of 3 segments are left", left)
+		t.Errorf("%d of 3 segments exist", left)
 	}
 }

@@ -35,8 +35,9 @@ func storeJSON(t *testing.T, v int64, features map[string][]string) []byte {
 	return b
 }
 
-// TestOpeningRules: what may be opened, and what written to.
-func TestOpeningRules(t *testing.T) {
+// TestOpenAndWriteRules checks which stores may be opened and written to, and that rejected ones
+// stay unchanged.
+func TestOpenAndWriteRules(t *testing.T) {
 	t.Parallel()
 	put := func(name string, b []byte) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
@@ -46,50 +47,54 @@ func TestOpeningRules(t *testing.T) {
 	}
 	for _, rule := range []struct {
 		name        string
-		lay         func(t *testing.T, dir string)
+		setup       func(t *testing.T, dir string)
 		open, write fault.Code
 	}{
-		{"nothing", func(*testing.T, string) {}, "", ""},
-		{"an empty folder", func(t *testing.T, dir string) { fatal(t, os.Mkdir(dir, 0o700)) }, "", ""},
-		{"a store begun", put("snapshots/../.tmp-00", nil), "", ""},
-		{"a file", func(t *testing.T, dir string) { fatal(t, os.WriteFile(dir, nil, 0o600)) }, fault.StoreInvalid, ""},
-		{"other things", put("notes.txt", []byte("mine")), fault.StoreInvalid, ""},
-		{"another program's store", put("sessions/sess_01JH/manifest.jsonl", nil), "", fault.StoreForeign},
+		{"an absent store", func(*testing.T, string) {}, "", ""},
+		{"an empty directory", func(t *testing.T, dir string) { fatal(t, os.Mkdir(dir, 0o700)) }, "", ""},
+		{"an interrupted creation", put("snapshots/../.tmp-00", nil), "", ""},
+		{"a file instead of a directory", func(t *testing.T, dir string) { fatal(t, os.WriteFile(dir, nil, 0o600)) },
+			fault.StoreInvalid, ""},
+		{"unrelated files", put("notes.txt", []byte("mine")), fault.StoreInvalid, ""},
+		{"a store of another program", put("sessions/sess_01JH/manifest.jsonl", nil), "", fault.StoreForeign},
 		{"a newer format", put("store.json", storeJSON(t, 2, nil)), fault.StoreNewer, ""},
-		{"a feature to open", put("store.json", storeJSON(t, 1, map[string][]string{"incompat": {"shards"}})),
+		{"an unknown incompatible feature",
+			put("store.json", storeJSON(t, 1, map[string][]string{"incompat": {"shards"}})),
 			fault.StoreNewer, ""},
-		{"a feature to write", put("store.json", storeJSON(t, 1, map[string][]string{"roCompat": {"index"}})), "",
+		{"an unknown feature for writers",
+			put("store.json", storeJSON(t, 1, map[string][]string{"roCompat": {"index"}})), "",
 			fault.StoreReadOnly},
-		{"a feature to ignore", put("store.json", storeJSON(t, 1, map[string][]string{"compat": {"hints"}})), "", ""},
+		{"an unknown compatible feature", put("store.json", storeJSON(t, 1, map[string][]string{"compat": {"hints"}})),
+			"", ""},
 		{"a damaged store file", put("store.json", append(storeJSON(t, 1, nil), ' ')), fault.StoreCorrupt, ""},
 	} {
 		t.Run(rule.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "store")
-			rule.lay(t, dir)
+			rule.setup(t, dir)
 			before := tree(t, filepath.Dir(dir))
 			s, err := filestore.OpenDir(dir, filestore.Options{})
 			if fault.CodeOf(err) != rule.open {
 				t.Fatalf("opening: %v; want %q", err, rule.open)
 			}
 			if err != nil {
-				private(t, err, dir)
+				checkNoPath(t, err, dir)
 			} else {
 				defer s.Close()
-				reads(t, s)
+				checkReadable(t, s)
 				if after := tree(t, filepath.Dir(dir)); after != before {
-					t.Errorf("reading changed the folder from %q to %q", before, after)
+					t.Errorf("reading changed the directory from %q to %q", before, after)
 				}
-				writes(t, s, rule.write)
+				checkWritable(t, s, rule.write)
 			}
 			if after := tree(t, filepath.Dir(dir)); (rule.open != "" || rule.write != "") && after != before {
-				t.Errorf("a refused store was changed from %q to %q", before, after)
+				t.Errorf("a rejected store was changed from %q to %q", before, after)
 			}
 		})
 	}
 }
 
-// reads does all that a store must bear that may only be read.
-func reads(t *testing.T, s *filestore.Store) {
+// checkReadable runs every operation that a read-only store must allow.
+func checkReadable(t *testing.T, s *filestore.Store) {
 	t.Helper()
 	ctx := context.Background()
 	if _, err := s.Sessions(ctx); err != nil {
@@ -103,7 +108,7 @@ func reads(t *testing.T, s *filestore.Store) {
 	}
 }
 
-func writes(t *testing.T, s *filestore.Store, want fault.Code) {
+func checkWritable(t *testing.T, s *filestore.Store, want fault.Code) {
 	t.Helper()
 	ctx := context.Background()
 	_, gateErr := suite.Gate(s, suite.NewSessionFixture(1).Start())
@@ -121,12 +126,12 @@ func writes(t *testing.T, s *filestore.Store, want fault.Code) {
 	}
 }
 
-// private checks that an error does not tell where the store lies.
-func private(t *testing.T, err error, dir string) {
+// checkNoPath checks that an error does not contain the path of the store.
+func checkNoPath(t *testing.T, err error, dir string) {
 	t.Helper()
 	f := fault.Of(err)
 	if strings.Contains(f.Error(), filepath.Dir(dir)) {
-		t.Errorf("the error tells where the store lies: %v", f)
+		t.Errorf("the error contains the path of the store: %v", f)
 	}
 	for _, v := range f.Details {
 		if s, ok := v.(string); ok && filepath.IsAbs(s) {
@@ -135,7 +140,7 @@ func private(t *testing.T, err error, dir string) {
 	}
 }
 
-// tree is a line of all names, modes and sizes below a folder.
+// tree lists names and modes of everything in a directory, one line each.
 func tree(t *testing.T, dir string) string {
 	t.Helper()
 	var b strings.Builder
@@ -149,7 +154,7 @@ func tree(t *testing.T, dir string) string {
 	return b.String()
 }
 
-func TestNetworkFilesystemsAreRefused(t *testing.T) {
+func TestNetworkFilesystemsAreRejected(t *testing.T) {
 	t.Parallel()
 	f := crashfs.New()
 	f.Vol.Type, f.Vol.Network = "nfs", true
@@ -157,18 +162,18 @@ func TestNetworkFilesystemsAreRefused(t *testing.T) {
 		t.Errorf("opening on nfs: %v", err)
 	}
 	if _, err := filestore.Open(f, filestore.Options{AllowNetworkFS: true}); err != nil {
-		t.Errorf("opening on nfs all the same: %v", err)
+		t.Errorf("opening on nfs with AllowNetworkFS: %v", err)
 	}
 }
 
-// TestEverythingInAStoreIsPrivate: folders 0700, files 0600.
-func TestEverythingInAStoreIsPrivate(t *testing.T) {
+// TestStoreFilesArePrivate: directories have mode 0700, files 0600.
+func TestStoreFilesArePrivate(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("no modes there")
+		t.Skip("no file modes on Windows")
 	}
 	dir := filepath.Join(t.TempDir(), "home", "store")
 	s := openDir(t, dir, 0)
-	writes(t, s, "")
+	checkWritable(t, s, "")
 	for line := range strings.Lines(tree(t, filepath.Dir(dir))) {
 		if mode := strings.Fields(line)[1]; mode != "drwx------" && mode != "-rw-------" {
 			t.Errorf("%s", line)
@@ -180,8 +185,8 @@ func TestEverythingInAStoreIsPrivate(t *testing.T) {
 	}
 }
 
-// TestLinksInAStoreAreRefused: what was unpacked from somewhere must not lead out.
-func TestLinksInAStoreAreRefused(t *testing.T) {
+// TestLinksInStoreAreRejected: an unpacked store must not lead to files outside of it.
+func TestLinksInStoreAreRejected(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "store")
 	s := openDir(t, dir, 0)
@@ -191,7 +196,7 @@ func TestLinksInAStoreAreRefused(t *testing.T) {
 	outside := filepath.Join(filepath.Dir(dir), "outside")
 	fatal(t, os.Rename(filepath.Join(dir, one.Log.Root), outside))
 	if err := os.Symlink(outside, filepath.Join(dir, one.Log.Root)); err != nil {
-		t.Skip("no links here")
+		t.Skip("symbolic links are not supported")
 	}
 	_, err = suite.Gate(s, two.Start())
 	fatal(t, err)
@@ -203,7 +208,7 @@ func TestLinksInAStoreAreRefused(t *testing.T) {
 	if !fault.Is(err, fault.StoreCorrupt) {
 		t.Errorf("reading a linked session: %v", err)
 	}
-	private(t, err, dir)
+	checkNoPath(t, err, dir)
 	if _, err := suite.Gate(s, one.Advance(3)); err == nil || tree(t, outside) != before {
 		t.Errorf("writing to a linked session: %v", err)
 	}

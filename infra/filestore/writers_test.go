@@ -16,16 +16,16 @@ import (
 	"github.com/waybill/waybill/ports/porttest/crashfs"
 )
 
-// interrupt lets act run with something coming in between at every operation of
-// its own in turn, and checks what is there then.
+// interrupt runs act once for each of its operations. Before that operation it runs between, as a
+// concurrent process, and after act it calls check.
 func interrupt(base *crashfs.FS, mutation crashfs.Mutation, act func(*crashfs.FS), between func(*crashfs.FS),
 	check func(op crashfs.Op, after *crashfs.FS) error) error {
 	var ops []crashfs.Op
 	base = base.Revive()
-	base.Vol.Network = true // where locks do not hold
-	learn := base.Revive()
-	learn.Before = func(op crashfs.Op) { ops = append(ops, op) }
-	act(learn)
+	base.Vol.Network = true // locks may not work there
+	faultless := base.Revive()
+	faultless.Before = func(op crashfs.Op) { ops = append(ops, op) }
+	act(faultless)
 	for _, at := range ops {
 		run := base.Revive()
 		run.Mutation = mutation
@@ -45,20 +45,20 @@ func interrupt(base *crashfs.FS, mutation crashfs.Mutation, act func(*crashfs.FS
 	return nil
 }
 
-// twoWriters lets two processes, whose locks do not exclude each other, append to
-// one log, the second at every moment of the first: what either was told is true.
+// twoWriters runs two appends to one log whose locks do not exclude each other, the second one
+// before every operation of the first, and checks that both results are correct.
 func twoWriters(sc scenario, mutation crashfs.Mutation) error {
-	return rivals(sc, sc.plan.Events[:1], mutation)
+	return competingWriters(sc, sc.plan.Events[:1], mutation)
 }
 
-// twoWritersOfOneRange lets both want the same segment name.
+// twoWritersOfOneRange is twoWriters with plans that have the same segment name.
 func twoWritersOfOneRange(sc scenario, mutation crashfs.Mutation) error {
 	later := slices.Clone(sc.plan.Events)
 	later[0].TimestampMs++
-	return rivals(sc, later, mutation)
+	return competingWriters(sc, later, mutation)
 }
 
-func rivals(sc scenario, events []event.Event, mutation crashfs.Mutation) error {
+func competingWriters(sc scenario, events []event.Event, mutation crashfs.Mutation) error {
 	other := sc
 	other.plan.Events = events
 	var first, second error
@@ -79,39 +79,40 @@ func rivals(sc scenario, events []event.Event, mutation crashfs.Mutation) error 
 			if err != nil {
 				return err
 			}
-			// An error of the disk's is truthful too: a second process may have moved the
-			// first one's files away. Only "recorded" binds.
+			// STORE_IO is correct too: the second process may have moved the files of the first.
+			// Only a nil error is checked against the log.
 			wins := 0
-			for said, plan := range map[error]manifest.Plan{first: sc.plan, second: other.plan} {
-				if said == nil {
+			for result, plan := range map[error]manifest.Plan{first: sc.plan, second: other.plan} {
+				if result == nil {
 					wins++
 					want, err := manifest.EncodeSegment(plan.Log, plan.Events)
 					if err != nil {
 						return err
 					}
 					if last := seen.Segments[len(seen.Segments)-1]; !bytes.Equal(last.Bytes, want.Bytes) {
-						return fmt.Errorf("one was told that its plan is recorded, and it is not: %+v", v)
+						return fmt.Errorf("an append returned nil, and its plan is not recorded: %+v", v)
 					}
-				} else if !fault.Is(said, fault.StoreConflict) && !fault.Is(said, fault.SessionUnhealthy) &&
-					!fault.Is(said, fault.StoreIO) {
-					return fmt.Errorf("one was told %v", said)
+				} else if !fault.Is(result, fault.StoreConflict) && !fault.Is(result, fault.SessionUnhealthy) &&
+					!fault.Is(result, fault.StoreIO) {
+					return fmt.Errorf("an append returned %v", result)
 				}
 			}
 			if v.Health != manifest.Healthy || wins > 1 {
-				return fmt.Errorf("%d were told that theirs is recorded: %+v", wins, v)
+				return fmt.Errorf("%d appends returned nil, and the log is %+v", wins, v)
 			}
 			return nil
 		})
 }
 
-// twoMakers lets two processes make one store and its keyring: both use the same.
-func twoMakers(mutation crashfs.Mutation) error {
+// concurrentCreation lets two processes create one store and its keyring, and checks that both use
+// the same.
+func concurrentCreation(mutation crashfs.Mutation) error {
 	type made struct {
 		id   id.Store
 		keys token.Keys
 		err  error
 	}
-	makeIt := func(f *crashfs.FS, seed byte) (m made) {
+	createStore := func(f *crashfs.FS, seed byte) (m made) {
 		s, err := process(f, seed)
 		if err == nil {
 			m.id, err = s.StoreID(context.Background(), ports.MayCreate)
@@ -124,13 +125,13 @@ func twoMakers(mutation crashfs.Mutation) error {
 	}
 	var first, second made
 	return interrupt(crashfs.New(), mutation,
-		func(f *crashfs.FS) { first = makeIt(f, 1) },
-		func(f *crashfs.FS) { second = makeIt(f, 9) },
+		func(f *crashfs.FS) { first = createStore(f, 1) },
+		func(f *crashfs.FS) { second = createStore(f, 9) },
 		func(_ crashfs.Op, f *crashfs.FS) error {
-			now := makeIt(f, 5)
+			now := createStore(f, 5)
 			for _, m := range []made{first, second} {
 				if m.err != nil || m.id != now.id || m.keys.Current != now.keys.Current {
-					return fmt.Errorf("one uses store %v (%v), the others %v", m.id, m.err, now.id)
+					return fmt.Errorf("one process uses store %v (%v), the others %v", m.id, m.err, now.id)
 				}
 			}
 			return now.err
@@ -147,8 +148,9 @@ func advanceScenario(t *testing.T) scenario {
 	return scenario{}
 }
 
-// TestTwoWritersWithoutLocks: where locks do not hold, as on some network
-// filesystems, the comparisons tell each writer the truth (docs/design.md#commit-protocol, docs/design.md#network-filesystems).
+// TestTwoWritersWithoutLocks: where locks do not work, as on some network filesystems, the result
+// of each append is correct nevertheless (docs/design.md#commit-protocol,
+// docs/design.md#network-filesystems).
 func TestTwoWritersWithoutLocks(t *testing.T) {
 	t.Parallel()
 	for _, run := range []func(scenario, crashfs.Mutation) error{twoWriters, twoWritersOfOneRange} {
@@ -158,17 +160,17 @@ func TestTwoWritersWithoutLocks(t *testing.T) {
 	}
 }
 
-// TestTwoMakersOfOneStore: whoever comes second finds the first one's store.
-func TestTwoMakersOfOneStore(t *testing.T) {
+// TestConcurrentStoreCreation: the second process finds the store of the first.
+func TestConcurrentStoreCreation(t *testing.T) {
 	t.Parallel()
-	if err := twoMakers(nil); err != nil {
+	if err := concurrentCreation(nil); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestAWriterHoldsTheUseLock: a cleanup keeps commits waiting, and is kept waiting
-// by one, from the first object to the last sync (docs/design.md#commit-protocol).
-func TestAWriterHoldsTheUseLock(t *testing.T) {
+// TestWriterHoldsUseLock: an append holds the use lock, which excludes cleanups, from its first
+// object to its last sync (docs/design.md#commit-protocol).
+func TestWriterHoldsUseLock(t *testing.T) {
 	t.Parallel()
 	sc := advanceScenario(t)
 	run := sc.base.Revive()

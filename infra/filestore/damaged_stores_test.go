@@ -17,13 +17,13 @@ import (
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
-// museumDir holds broken stores, each with the verdict that every version must
-// come to: what was once written is read for ever.
-const museumDir = "../../testdata/broken"
+// corpusDir is the corpus of damaged stores, each with the verdict that every version must return:
+// a later version must read what an earlier one wrote.
+const corpusDir = "../../testdata/broken"
 
-var update = flag.Bool("update", false, "write testdata/broken anew")
+var update = flag.Bool("update", false, "rewrite testdata/broken")
 
-// expected is the verdict on an exhibit, as expected.json holds it.
+// expected is the content of expected.json: the verdict on a damaged store.
 type expected struct {
 	How      string                 `json:"how"`
 	Open     fault.Code             `json:"open,omitempty"` // why the store cannot be opened
@@ -31,39 +31,39 @@ type expected struct {
 	Findings []manifest.FindingCode `json:"findings"`
 	Next     int64                  `json:"next"`
 	Objects  []string               `json:"objectsNotThere,omitempty"`
-	Writable bool                   `json:"writable"` // a further append comes through
+	Writable bool                   `json:"writable"` // a further append succeeds
 }
 
-// TestMuseum reads every exhibit. With -update it writes them anew; they are the
-// same bytes every time.
-func TestMuseum(t *testing.T) {
+// TestDamagedStoresHaveExpectedVerdicts reads every store of the corpus. With -update it rewrites
+// the corpus from the table; the bytes are the same every time.
+func TestDamagedStoresHaveExpectedVerdicts(t *testing.T) {
 	if *update {
-		for _, ex := range exhibits(t) {
+		for _, ex := range damagedStores(t) {
 			ex.write(t)
 		}
 	}
-	rooms, err := os.ReadDir(museumDir)
+	entries, err := os.ReadDir(corpusDir)
 	fatal(t, err)
-	if want := len(exhibits(t)); len(rooms) != want {
-		t.Errorf("%d exhibits on the disk, %d in the table; run with -update", len(rooms), want)
+	if want := len(damagedStores(t)); len(entries) != want {
+		t.Errorf("%d stores in testdata/broken, %d in the table; run with -update", len(entries), want)
 	}
-	for _, room := range rooms {
-		t.Run(room.Name(), func(t *testing.T) {
-			b, err := os.ReadFile(filepath.Join(museumDir, room.Name(), "expected.json"))
+	for _, entry := range entries {
+		t.Run(entry.Name(), func(t *testing.T) {
+			b, err := os.ReadFile(filepath.Join(corpusDir, entry.Name(), "expected.json"))
 			fatal(t, err)
 			var want expected
 			fatal(t, json.Unmarshal(b, &want))
-			visit(t, filepath.Join(museumDir, room.Name(), "store"), want)
+			checkVerdict(t, filepath.Join(corpusDir, entry.Name(), "store"), want)
 		})
 	}
 }
 
-// TestMuseumIsWhatTheTableMakes: nobody mended an exhibit by hand.
-func TestMuseumIsWhatTheTableMakes(t *testing.T) {
+// TestDamagedStoresMatchTable: no file of the corpus was edited by hand.
+func TestDamagedStoresMatchTable(t *testing.T) {
 	t.Parallel()
-	for _, ex := range exhibits(t) {
+	for _, ex := range damagedStores(t) {
 		have := map[string][]byte{}
-		root := filepath.Join(museumDir, ex.name, "store")
+		root := filepath.Join(corpusDir, ex.name, "store")
 		fatal(t, filepath.Walk(root, func(path string, info os.FileInfo, err error) error {
 			if err != nil || info.IsDir() {
 				return err
@@ -74,7 +74,7 @@ func TestMuseumIsWhatTheTableMakes(t *testing.T) {
 		}))
 		for name, b := range ex.files {
 			if !bytes.Equal(have[name], b) {
-				t.Errorf("%s: %s is not what the table makes", ex.name, name)
+				t.Errorf("%s: %s differs from the table", ex.name, name)
 			}
 		}
 		if len(have) != len(ex.files) {
@@ -83,13 +83,13 @@ func TestMuseumIsWhatTheTableMakes(t *testing.T) {
 	}
 }
 
-// visit compares what a store says with what it must say, and whether it can be
-// written to, on a copy.
-func visit(t *testing.T, dir string, want expected) {
+// checkVerdict compares the result of opening and reading a store with the expected one, and
+// whether a copy of it can be written to.
+func checkVerdict(t *testing.T, dir string, want expected) {
 	t.Helper()
 	s, err := filestore.OpenDir(dir, filestore.Options{})
 	if fault.CodeOf(err) != want.Open {
-		t.Fatalf("opening said %v; want %q", err, want.Open)
+		t.Fatalf("opening returned %v; want %q", err, want.Open)
 	}
 	if err != nil {
 		return
@@ -105,13 +105,13 @@ func visit(t *testing.T, dir string, want expected) {
 		t.Errorf("%s, findings %v, next %d; want %s, %v, %d\n%+v", v.Health, codes, v.Head.Next, want.Health,
 			want.Findings, want.Next, v.Findings)
 	}
-	if got := notThere(s, seen); !slices.Equal(got, want.Objects) {
-		t.Errorf("objects that are not there: %v; want %v", got, want.Objects)
+	if got := missingObjects(s, seen); !slices.Equal(got, want.Objects) {
+		t.Errorf("missing objects: %v; want %v", got, want.Objects)
 	}
 	if after := tree(t, dir); after != before {
-		t.Errorf("reading changed the exhibit")
+		t.Errorf("reading changed the store")
 	}
-	// On a copy, since a writer mends what it may: the exhibit stays broken.
+	// On a copy, since a writer removes torn tails and moves orphans.
 	copied := filepath.Join(t.TempDir(), "store")
 	fatal(t, os.CopyFS(copied, os.DirFS(dir)))
 	fixture := suite.NewSessionFixture(1)
@@ -122,7 +122,7 @@ func visit(t *testing.T, dir string, want expected) {
 	w := openDir(t, copied, 0)
 	head, err := suite.Gate(w, plan)
 	if (err == nil) != want.Writable {
-		t.Errorf("a further append said %v; want it to come through: %v", err, want.Writable)
+		t.Errorf("a further append returned %v; want it to succeed: %v", err, want.Writable)
 	}
 	if err == nil {
 		if _, v := suite.Read(t, w, fixture.Log, manifest.Head{}); v.Head != head || v.Health != manifest.Healthy ||
@@ -132,7 +132,7 @@ func visit(t *testing.T, dir string, want expected) {
 	}
 }
 
-func notThere(s *filestore.Store, seen *suite.Seen) (out []string) {
+func missingObjects(s *filestore.Store, seen *suite.Seen) (out []string) {
 	for _, seg := range seen.Segments {
 		for _, e := range seg.Events {
 			for kind, ref := range referred(e) {
@@ -146,29 +146,29 @@ func notThere(s *filestore.Store, seen *suite.Seen) (out []string) {
 	return out
 }
 
-// exhibit is a broken store on its way to the museum.
-type exhibit struct {
+// damagedStore is one store of the corpus.
+type damagedStore struct {
 	name  string
 	want  expected
 	files map[string][]byte
 }
 
-func (ex exhibit) write(t *testing.T) {
+func (ex damagedStore) write(t *testing.T) {
 	t.Helper()
-	room := filepath.Join(museumDir, ex.name)
-	fatal(t, os.RemoveAll(room))
+	dir := filepath.Join(corpusDir, ex.name)
+	fatal(t, os.RemoveAll(dir))
 	for name, b := range ex.files {
-		to := filepath.Join(room, "store", filepath.FromSlash(name))
+		to := filepath.Join(dir, "store", filepath.FromSlash(name))
 		fatal(t, os.MkdirAll(filepath.Dir(to), 0o755))
 		fatal(t, os.WriteFile(to, b, 0o644))
 	}
 	b, err := json.MarshalIndent(ex.want, "", "  ")
 	fatal(t, err)
-	fatal(t, os.WriteFile(filepath.Join(room, "expected.json"), append(b, '\n'), 0o644))
+	fatal(t, os.WriteFile(filepath.Join(dir, "expected.json"), append(b, '\n'), 0o644))
 }
 
-// base is a healthy store of one session with three segments, as files, and its
-// heads: behind events 3, 6 and 9.
+// base returns the files of a healthy store with one session of three segments, and its heads:
+// after 3, 6 and 9 events.
 func base(t *testing.T) (files map[string][]byte, heads []manifest.Head) {
 	t.Helper()
 	f := crashfs.New()

@@ -11,9 +11,9 @@ import (
 	"github.com/waybill/waybill/infra/filestore"
 )
 
-// Folders that hold a log and are called like no session are told of; what is on its
-// way, what holds no log and what is a session is not.
-func TestStrangers(t *testing.T) {
+// Directories in sessions/ with a manifest and a name that is no session id are listed, by name.
+// Staged imports, directories without a manifest and sessions are not.
+func TestUnknownSessionDirectoriesAreListed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{"stream-2", "stream-1", ".tmp-x", id.NewSession(id.Seed{1}).String()} {

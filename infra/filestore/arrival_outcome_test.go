@@ -16,26 +16,26 @@ import (
 	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
-// stubborn is a disk that syncs every folder but one.
-type stubborn struct {
+// failingSyncDir is a disk that fails to sync one directory.
+type failingSyncDir struct {
 	osfs.FS
 	dir string
 }
 
-func (s stubborn) SyncDir(name string, kind osfs.Sync) error {
+func (s failingSyncDir) SyncDir(name string, kind osfs.Sync) error {
 	if name == s.dir {
 		return syscall.EIO
 	}
 	return s.FS.SyncDir(name, kind)
 }
 
-// TestAnArrivalThatMayBeThere: when neither staying nor going is durable, a power cut
-// leaves all of it or nothing, and the answer says that it is not known.
-func TestAnArrivalThatMayBeThere(t *testing.T) {
+// TestImportOutcomeUnknown: when neither the rename nor its reversal can be made durable, a power
+// cut leaves all of the session or nothing, and the error is STORE_OUTCOME_UNKNOWN.
+func TestImportOutcomeUnknown(t *testing.T) {
 	t.Parallel()
-	j := journeys(t)[1]
+	j := importCases(t)[1]
 	run := j.base.Revive()
-	s, err := filestore.Open(stubborn{run, "sessions"}, filestore.Options{Locks: lock.NewMemory().
+	s, err := filestore.Open(failingSyncDir{run, "sessions"}, filestore.Options{Locks: lock.NewMemory().
 		On(run), Boot: "boot"})
 	fatal(t, err)
 	if placed, err := j.tr.Import(s, imported); placed || !fault.Is(err, fault.StoreOutcomeUnknown) {
@@ -43,27 +43,27 @@ func TestAnArrivalThatMayBeThere(t *testing.T) {
 	}
 	for name := range run.Files() {
 		if strings.HasPrefix(name, "sessions/.tmp-") {
-			t.Errorf("%s is where a cleanup empties it, and a power cut may bring its name back", name)
+			t.Errorf("%s: a cleanup would empty it, and a power cut may restore the session's name", name)
 		}
 	}
 	seen := map[bool]int{}
 	run.Crashes(200, func(state crashfs.State) bool {
-		there, err := j.truth(state.FS)
-		if seen[there]++; err != nil {
+		exists, err := j.truth(state.FS)
+		if seen[exists]++; err != nil {
 			t.Errorf("%s: %v", state.Name, err)
 		}
 		return err == nil
 	})
 	if seen[true] == 0 || seen[false] == 0 {
-		t.Errorf("there and not: %v", seen)
+		t.Errorf("states with and without the session: %v; want both", seen)
 	}
 }
 
-// TestKeptWhereItsArrivalWasKilled: what is said of a session that was moved in and
-// never synced is lost with it, unless that is settled first.
-func TestKeptWhereItsArrivalWasKilled(t *testing.T) {
+// TestKeepFileMakesInterruptedImportDurable: a keep file in a session whose rename was not synced
+// would be lost with the session, so the rename is synced first.
+func TestKeepFileMakesInterruptedImportDurable(t *testing.T) {
 	t.Parallel()
-	ctx, j := context.Background(), journeys(t)[1]
+	ctx, j := context.Background(), importCases(t)[1]
 	run := j.base.Revive()
 	run.Fault = &crashfs.Fault{At: -1, After: true}
 	run.Before = func(op crashfs.Op) {
@@ -82,22 +82,21 @@ func TestKeptWhereItsArrivalWasKilled(t *testing.T) {
 	next.Crashes(100, func(state crashfs.State) bool {
 		after, err := process(state.FS, 5)
 		fatal(t, err)
-		there, err := j.truth(state.FS)
+		exists, err := j.truth(state.FS)
 		if c, keepErr := after.SessionControl(ctx, j.tr.Session, ports.KeepFile); err != nil || keepErr != nil ||
-			!there || c.V != 1 {
-			t.Errorf("%s: there %v, kept %+v, %v, %v", state.Name, there, c, err, keepErr)
+			!exists || c.V != 1 {
+			t.Errorf("%s: the session exists: %v, its keep file is %+v, %v, %v", state.Name, exists, c, err, keepErr)
 			return false
 		}
 		return true
 	})
 }
 
-// TestExploreArrivalDyingDisks: a disk that fails for a while, from the sync on that
-// was to make objects or the session itself durable, and works again for the next
-// process.
-func TestExploreArrivalDyingDisks(t *testing.T) {
+// TestImportOnTemporarilyFailingDisk: a disk fails for a while, from the sync of the objects or
+// of the session itself on, and works again for the next process.
+func TestImportOnTemporarilyFailingDisk(t *testing.T) {
 	t.Parallel()
-	j, states := journeys(t)[1], 0
+	j, states := importCases(t)[1], 0
 	names, _ := j.syncs(t)
 	for at, name := range names {
 		if name != "syncdir snapshots#0" && name != "syncdir sessions#0" {
@@ -106,14 +105,14 @@ func TestExploreArrivalDyingDisks(t *testing.T) {
 		for ops := range sample.OneIn(t, 8).Of(50) {
 			run := j.base.Revive()
 			run.Fault = &crashfs.Fault{At: at, Err: syscall.EIO, For: ops}
-			said := j.act(run)
+			result := j.act(run)
 			after := run.Revive()
-			err := j.judge(after, said, arrivalFaultLimit, &states)
+			err := j.checkOutcome(after, result, importFaultLimit, &states)
 			if err == nil {
-				err = j.goesOn(after)
+				err = j.continues(after)
 			}
 			if err == nil {
-				err = j.judge(after, nil, arrivalFaultLimit, &states)
+				err = j.checkOutcome(after, nil, importFaultLimit, &states)
 			}
 			if err != nil {
 				t.Fatalf("%s and %d more fail: %v", name, ops, err)

@@ -12,7 +12,7 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// removing calls before each removal.
+// removing is a disk that calls before ahead of each removal.
 type removing struct {
 	osfs.FS
 	before func(name string)
@@ -23,9 +23,9 @@ func (r removing) Remove(name string) error {
 	return r.FS.Remove(name)
 }
 
-// TestOneMakerAtATime: a process that makes a store must not remove folders that
-// another one has made and relies on by then.
-func TestOneMakerAtATime(t *testing.T) {
+// TestStoreIsCreatedByOneProcess: a process that creates a store must not remove directories
+// that another process has created and relies on.
+func TestStoreIsCreatedByOneProcess(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	dir := osfs.NewDir(filepath.Join(t.TempDir(), "store"))
@@ -38,22 +38,22 @@ func TestOneMakerAtATime(t *testing.T) {
 		return s
 	}
 	other, tried := open(dir), false
-	maker := open(removing{dir, func(name string) {
+	creator := open(removing{dir, func(name string) {
 		if !tried {
 			tried = true
 			if _, err := other.StoreID(ctx, ports.MayCreate); !fault.Is(err, fault.StoreLocked) {
-				t.Errorf("beside a maker: %v", err)
+				t.Errorf("creating the store concurrently: %v; want STORE_LOCKED", err)
 			}
 		}
 		if _, err := dir.Stat("store.json"); err == nil {
-			t.Errorf("%s is removed from a store that is there", name)
+			t.Errorf("%s is removed from a store that exists", name)
 		}
 	}})
-	one, err := maker.StoreID(ctx, ports.MayCreate)
+	one, err := creator.StoreID(ctx, ports.MayCreate)
 	if err != nil || !tried {
 		t.Fatal(err, tried)
 	}
 	if two, err := other.StoreID(ctx, ports.MayCreate); err != nil || one != two {
-		t.Errorf("%v and %v, %v", one, two, err)
+		t.Errorf("the processes use the stores %v and %v, %v", one, two, err)
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
-// counting counts what a store asks of the disk: flushes, and barriers, which are
-// flushes that wait at the same time.
+// counting counts syncs (flushes), groups of syncs that run at the same time (barriers), and
+// listings of directories.
 type counting struct {
 	*osfs.Dir
 	flushes, barriers, lists, together atomic.Int64
@@ -64,8 +64,8 @@ func (f countingFile) Sync(kind osfs.Sync) error {
 	return f.File.Sync(kind)
 }
 
-// TestFlushesOfAnAppend holds the numbers that docs/performance.md cites.
-func TestFlushesOfAnAppend(t *testing.T) {
+// TestAppendFlushCount checks the numbers that docs/performance.md cites.
+func TestAppendFlushCount(t *testing.T) {
 	t.Parallel()
 	dir := osfs.NewDir(filepath.Join(t.TempDir(), "store"))
 	c := &counting{Dir: dir}
@@ -99,8 +99,8 @@ func TestFlushesOfAnAppend(t *testing.T) {
 	}
 }
 
-// BenchmarkAppend commits 3 events and a new snapshot, lock and gate included, on
-// a filesystem in memory where there is one: what is left is our own CPU time.
+// BenchmarkAppend commits 3 events and a new snapshot, with lock and gate, on an
+// in-memory filesystem where the system has one, so that it measures CPU time.
 func BenchmarkAppend(b *testing.B) {
 	root := "/dev/shm"
 	if _, err := os.Stat(root); err != nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
-// hall is what the exhibits are made from: a healthy store, and what one more
-// append would have written.
-type hall struct {
+// corpusBuilder builds the damaged stores from a healthy one and from what one more append would
+// have written.
+type corpusBuilder struct {
 	t     *testing.T
 	files map[string][]byte
 	heads []manifest.Head
@@ -25,38 +25,38 @@ type hall struct {
 	group []byte           // that commits it
 
 	snapshot manifest.Object // that it refers to
-	out      []exhibit
+	out      []damagedStore
 }
 
-// show takes a copy of the store, lets lay break it, and states the verdict.
-func (h *hall) show(name, how string, health manifest.Health, next int64, findings []manifest.FindingCode,
-	lay func(files map[string][]byte)) *exhibit {
+// add copies the healthy store, damages the copy with damage, and records the expected verdict.
+func (h *corpusBuilder) add(name, how string, health manifest.Health, next int64, findings []manifest.FindingCode,
+	damage func(files map[string][]byte)) *damagedStore {
 	h.t.Helper()
 	files := map[string][]byte{}
 	for file, b := range h.files {
 		files[file] = bytes.Clone(b)
 	}
-	lay(files)
+	damage(files)
 	if findings == nil {
 		findings = []manifest.FindingCode{}
 	}
 	want := expected{How: how, Health: health, Findings: findings, Next: next, Writable: health == manifest.Healthy}
-	h.out = append(h.out, exhibit{name, want, files})
+	h.out = append(h.out, damagedStore{name, want, files})
 	return &h.out[len(h.out)-1]
 }
 
-func (h *hall) manifest() string { return h.log.Root + "/manifest.jsonl" }
+func (h *corpusBuilder) manifest() string { return h.log.Root + "/manifest.jsonl" }
 
-func (h *hall) segment(first, last int64) string {
+func (h *corpusBuilder) segment(first, last int64) string {
 	return h.log.Root + "/events/" + manifest.SegmentName(first, last)
 }
 
 func codes(c ...manifest.FindingCode) []manifest.FindingCode { return c }
 
-// exhibits is the museum's catalogue.
-func exhibits(t *testing.T) []exhibit {
+// damagedStores returns the whole corpus.
+func damagedStores(t *testing.T) []damagedStore {
 	t.Helper()
-	h := &hall{t: t, log: suite.NewSessionFixture(1).Log}
+	h := &corpusBuilder{t: t, log: suite.NewSessionFixture(1).Log}
 	h.files, h.heads = base(t)
 	fixture := suite.NewSessionFixture(1)
 	fixture.Advance(3)
@@ -67,7 +67,7 @@ func exhibits(t *testing.T) []exhibit {
 	fatal(t, err)
 	h.snapshot = plan.Objects[0]
 	h.group = manifest.Group(h.log, h.heads[2], h.seg)
-	h.show("healthy", "nothing is broken: what the others were made from", manifest.Healthy, 9, nil,
+	h.add("healthy", "nothing is broken: what the others were made from", manifest.Healthy, 9, nil,
 		func(map[string][]byte) {})
 	h.tornGroups()
 	h.orphans()
@@ -78,11 +78,11 @@ func exhibits(t *testing.T) []exhibit {
 	return h.out
 }
 
-// tornGroups: what a crash leaves of the last append's group (docs/design.md#log-tail).
-func (h *hall) tornGroups() {
+// tornGroups: what a crash can leave of the last append's group (docs/design.md#log-tail).
+func (h *corpusBuilder) tornGroups() {
 	tail := codes(manifest.UncommittedTail, manifest.OrphanSegment)
 	torn := func(name, how string, left []byte) {
-		h.show(name, how, manifest.Healthy, 9, tail, func(files map[string][]byte) {
+		h.add(name, how, manifest.Healthy, 9, tail, func(files map[string][]byte) {
 			files[h.segment(9, 11)] = h.seg.Bytes
 			files[h.manifest()] = append(files[h.manifest()], left...)
 		})
@@ -102,7 +102,7 @@ func (h *hall) tornGroups() {
 		start = end
 	}
 	torn("zero-group", "all of the last append's group reads as zeros", make([]byte, len(h.group)))
-	h.show("zeros-beyond-the-group", "more zeros than the group is long: no crash leaves that", manifest.CorruptTail, 9,
+	h.add("zeros-beyond-the-group", "more zeros than the group is long: no crash leaves that", manifest.CorruptTail, 9,
 		codes(manifest.ManifestDamaged), func(files map[string][]byte) {
 			files[h.segment(9, 11)] = h.seg.Bytes
 			files[h.manifest()] = append(files[h.manifest()], make([]byte, len(h.group)+1)...)
@@ -110,11 +110,11 @@ func (h *hall) tornGroups() {
 }
 
 // orphans: segments that no group commits.
-func (h *hall) orphans() {
-	h.show("orphan", "a segment was placed, and its group never written", manifest.Healthy, 9,
+func (h *corpusBuilder) orphans() {
+	h.add("orphan", "a segment was placed, and its group never written", manifest.Healthy, 9,
 		codes(manifest.UncommittedTail),
 		func(files map[string][]byte) { files[h.segment(9, 11)] = h.seg.Bytes })
-	h.show("orphan-beside-a-new-plan", "an orphan stands beside a committed segment of another range", manifest.Healthy,
+	h.add("orphan-beside-a-new-plan", "an orphan segment and a committed segment of another range start at the same event", manifest.Healthy,
 		9,
 		codes(manifest.OrphanSegment), func(files map[string][]byte) {
 			one, err := manifest.DecodeSegment(h.log, 6, 8, files[h.segment(6, 8)])
@@ -123,7 +123,7 @@ func (h *hall) orphans() {
 			fatal(h.t, err)
 			files[h.segment(6, 7)] = shorter.Bytes
 		})
-	h.show("unborn", "an orphan at 0 and an empty manifest: nothing was ever committed", manifest.Healthy, 0,
+	h.add("unborn", "an orphan at 0 and an empty manifest: nothing was ever committed", manifest.Healthy, 0,
 		codes(manifest.OrphanSegment), func(files map[string][]byte) {
 			files[h.manifest()] = []byte{}
 			delete(files, h.segment(3, 5))
@@ -131,48 +131,48 @@ func (h *hall) orphans() {
 		})
 }
 
-// lostTails: whole groups are gone.
-func (h *hall) lostTails() {
-	h.show("lost-last-group", "the last group is gone: no reader can tell that from a crash", manifest.Healthy, 6,
+// lostTails: complete groups are missing.
+func (h *corpusBuilder) lostTails() {
+	h.add("lost-last-group", "the last group is missing: readers cannot distinguish that from a crash", manifest.Healthy, 6,
 		codes(manifest.UncommittedTail),
 		func(files map[string][]byte) { files[h.manifest()] = files[h.manifest()][:h.heads[1].Bytes] })
-	h.show("lost-two-groups", "two groups are gone: the second segment beyond the end proves it", manifest.CorruptTail,
+	h.add("lost-two-groups", "two groups are gone: the second segment beyond the end proves it", manifest.CorruptTail,
 		3,
 		codes(manifest.UncommittedTail, manifest.LostTail),
 		func(files map[string][]byte) { files[h.manifest()] = files[h.manifest()][:h.heads[0].Bytes] })
-	h.show("lost-manifest", "the manifest is gone, the segments are there", manifest.CorruptHead, 0,
+	h.add("lost-manifest", "the manifest is gone, the segments are there", manifest.CorruptHead, 0,
 		codes(manifest.OrphanSegment, manifest.LostTail), func(files map[string][]byte) { delete(files, h.manifest()) })
 }
 
-// flips: one bit of what was committed is another.
-func (h *hall) flips() {
+// flips: one bit of a committed file is inverted.
+func (h *corpusBuilder) flips() {
 	flip := func(file string, at int64) func(map[string][]byte) {
 		return func(files map[string][]byte) { files[file][at] ^= 0x01 }
 	}
-	h.show("flipped-first-group", "a byte of the first group is another", manifest.CorruptHead, 0,
+	h.add("flipped-first-group", "a byte of the first group is another", manifest.CorruptHead, 0,
 		codes(manifest.ManifestDamaged), flip(h.manifest(), 20))
-	h.show("flipped-middle-group", "a byte of the second group is another", manifest.CorruptTail, 3,
+	h.add("flipped-middle-group", "a byte of the second group is another", manifest.CorruptTail, 3,
 		codes(manifest.ManifestDamaged), flip(h.manifest(), h.heads[0].Bytes+40))
-	h.show("flipped-last-group", "a byte of the last group is another: it was acknowledged, and is not cut",
+	h.add("flipped-last-group", "a byte of the last group is another: it was acknowledged, and is not cut",
 		manifest.CorruptTail, 6,
 		codes(manifest.ManifestDamaged), flip(h.manifest(), h.heads[2].Bytes-9))
-	h.show("flipped-segment", "a byte of a committed segment is another", manifest.CorruptTail, 3,
+	h.add("flipped-segment", "a byte of a committed segment is another", manifest.CorruptTail, 3,
 		codes(manifest.SegmentDamaged), flip(h.segment(3, 5), 200))
-	h.show("flipped-first-segment", "a byte of the first segment is another", manifest.CorruptHead, 0,
+	h.add("flipped-first-segment", "a byte of the first segment is another", manifest.CorruptHead, 0,
 		codes(manifest.SegmentDamaged), flip(h.segment(0, 2), 30))
 }
 
-// segments: files of committed segments are not what they were.
-func (h *hall) segments() {
-	h.show("missing-segment", "a committed segment is gone", manifest.CorruptTail, 3, codes(manifest.SegmentMissing),
+// segments: files of committed segments are missing, truncated or in the wrong order.
+func (h *corpusBuilder) segments() {
+	h.add("missing-segment", "a committed segment is gone", manifest.CorruptTail, 3, codes(manifest.SegmentMissing),
 		func(files map[string][]byte) { delete(files, h.segment(3, 5)) })
-	h.show("truncated-segment", "a committed segment lost its end", manifest.CorruptTail, 3,
+	h.add("truncated-segment", "a committed segment lost its end", manifest.CorruptTail, 3,
 		codes(manifest.SegmentDamaged),
 		func(files map[string][]byte) {
 			b := files[h.segment(3, 5)]
 			files[h.segment(3, 5)] = b[:len(b)-50]
 		})
-	h.show("swapped-groups", "the last two groups changed places", manifest.CorruptTail, 3,
+	h.add("swapped-groups", "the last two groups changed places", manifest.CorruptTail, 3,
 		codes(manifest.ManifestDamaged),
 		func(files map[string][]byte) {
 			m, a, b := files[h.manifest()], h.heads[0].Bytes, h.heads[1].Bytes
@@ -180,9 +180,9 @@ func (h *hall) segments() {
 		})
 }
 
-// others: repeated references, strangers, newer versions, missing objects.
-func (h *hall) others() {
-	h.show("repeated-snapshot", "a node refers to a snapshot that is pinned already", manifest.Healthy, 12, nil,
+// others: repeated references, unknown events, newer versions, missing objects.
+func (h *corpusBuilder) others() {
+	h.add("repeated-snapshot", "a node refers to a snapshot that is pinned already", manifest.Healthy, 12, nil,
 		func(files map[string][]byte) {
 			events := slices.Clone(h.seg.Events)
 			node := events[1].Data.(event.NodeCreated)
@@ -190,19 +190,19 @@ func (h *hall) others() {
 			events[1].Data = node
 			h.commit(files, events)
 		})
-	h.show("foreign-event", "a kind of event that this version does not know", manifest.UnknownVersion, 12,
+	h.add("foreign-event", "a kind of event that this version does not know", manifest.UnknownVersion, 12,
 		codes(manifest.UnknownEvents),
 		func(files map[string][]byte) { h.rename(files, "") })
-	h.show("ignorable-event", "an unknown kind that an older version may skip", manifest.Healthy, 12, nil,
+	h.add("ignorable-event", "an unknown kind that an older version may skip", manifest.Healthy, 12, nil,
 		func(files map[string][]byte) { h.rename(files, `"ignorable":true,`) })
 	missing := suite.NewSessionFixture(1).Snapshot(1).Ref()
 	name := "snapshots/" + manifest.ObjectName(manifest.Snapshot, missing)
-	h.show("missing-snapshot", "the log is whole, a snapshot that it refers to is gone", manifest.Healthy, 9, nil,
+	h.add("missing-snapshot", "the log is whole, a snapshot that it refers to is gone", manifest.Healthy, 9, nil,
 		func(files map[string][]byte) { delete(files, name) }).want.Objects = []string{name}
-	newer := h.show("newer-store", "store.json is of a later format", "", 0, nil,
+	newer := h.add("newer-store", "store.json is of a later format", "", 0, nil,
 		func(files map[string][]byte) { files["store.json"] = storeJSON(h.t, 2, nil) })
 	newer.want.Open = fault.StoreNewer
-	feature := h.show("newer-feature", "store.json names a feature that must be known to open the store", "", 0, nil,
+	feature := h.add("newer-feature", "store.json names a feature that must be known to open the store", "", 0, nil,
 		func(files map[string][]byte) {
 			files["store.json"] = storeJSON(h.t, 1, map[string][]string{"incompat": {"shards"}})
 		})
@@ -210,15 +210,15 @@ func (h *hall) others() {
 }
 
 // commit writes one more segment and its group.
-func (h *hall) commit(files map[string][]byte, events []event.Event) {
+func (h *corpusBuilder) commit(files map[string][]byte, events []event.Event) {
 	seg, err := manifest.EncodeSegment(h.log, events)
 	fatal(h.t, err)
 	files[h.segment(seg.First, seg.Last)] = seg.Bytes
 	files[h.manifest()] = append(files[h.manifest()], manifest.Group(h.log, h.heads[2], seg)...)
 }
 
-// rename makes the edge event of the next segment one of a kind to come.
-func (h *hall) rename(files map[string][]byte, flag string) {
+// rename changes the kind of the edge event in the next segment to one that no version knows.
+func (h *corpusBuilder) rename(files map[string][]byte, flag string) {
 	b := bytes.Replace(h.seg.Bytes, []byte(`"kind":"edge_created"`), []byte(flag+`"kind":"edge_foreseen"`), 1)
 	if bytes.Equal(b, h.seg.Bytes) {
 		h.t.Fatal("no edge to rename")
@@ -230,7 +230,7 @@ func (h *hall) rename(files map[string][]byte, flag string) {
 	files[h.manifest()] = append(files[h.manifest()], manifest.Group(h.log, h.heads[2], seg)...)
 }
 
-// referred are the objects that an event needs.
+// referred returns the objects that an event refers to.
 func referred(e event.Event) map[manifest.ObjectKind]canon.Digest {
 	switch data := e.Data.(type) {
 	case event.NodeCreated:

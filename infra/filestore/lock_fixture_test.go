@@ -8,7 +8,7 @@ import (
 	"github.com/waybill/waybill/infra/osfs"
 )
 
-// holdLock holds a lock of a store as another process would.
+// holdLock acquires a lock of a store as another process would.
 func holdLock(t *testing.T, dir, name string) (release func()) {
 	t.Helper()
 	d := osfs.NewDir(dir)

@@ -24,8 +24,9 @@ import (
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
-// unknownOutcome leaves a log whose last group was written, whose sync failed, and
-// which could not be taken back; the group is in memory, and the disk works again.
+// unknownOutcome returns a disk after an append with STORE_OUTCOME_UNKNOWN: the sync of its group
+// failed, and so did the truncation of the group. Processes see the group, and the disk works
+// again.
 func unknownOutcome(t *testing.T, boot string) (scenario, *crashfs.FS) {
 	t.Helper()
 	sc := advanceScenario(t)
@@ -33,21 +34,21 @@ func unknownOutcome(t *testing.T, boot string) (scenario, *crashfs.FS) {
 	run := sc.base.Revive()
 	run.Before = func(op crashfs.Op) {
 		if op.Do == "sync" && isManifest(op) && run.Fault == nil {
-			run.Fault = &crashfs.Fault{At: op.N, Err: syscall.EIO, For: 1} // the truncation behind it
+			run.Fault = &crashfs.Fault{At: op.N, Err: syscall.EIO, For: 1} // and the truncation after it
 		}
 	}
 	if err := sc.act(run); !fault.Is(err, fault.StoreOutcomeUnknown) {
-		t.Fatalf("the append said %v; want STORE_OUTCOME_UNKNOWN", err)
+		t.Fatalf("the append returned %v; want STORE_OUTCOME_UNKNOWN", err)
 	}
 	after := run.Revive()
 	if head, err := sc.truth(after); err != nil || head != sc.after {
-		t.Fatalf("the group is not in memory: %+v, %v", head, err)
+		t.Fatalf("the group is not visible: %+v, %v", head, err)
 	}
 	return sc, after
 }
 
-// confirmed lets the next process confirm what it reads, and then cuts the power.
-func confirmed(sc scenario, f *crashfs.FS) (lost error) {
+// confirmAndCrash lets the next process confirm the head, and checks that every power cut keeps it.
+func confirmAndCrash(sc scenario, f *crashfs.FS) (lost error) {
 	s, err := sc.process(f, 7)
 	if err != nil {
 		return err
@@ -64,17 +65,17 @@ func confirmed(sc scenario, f *crashfs.FS) (lost error) {
 	return lost
 }
 
-// TestAfterAFailedSyncALaterOneProvesNothing (docs/design.md#failed-sync): the mark, or where machines tell
-// their runs apart the note, makes the next process write the file anew.
-func TestAfterAFailedSyncALaterOneProvesNothing(t *testing.T) {
+// TestConfirmAfterFailedSyncRewritesLog (docs/design.md#failed-sync): the suspect marker, or, where
+// the boot has an id, the writer's note, makes the next process rewrite the manifest.
+func TestConfirmAfterFailedSyncRewritesLog(t *testing.T) {
 	t.Parallel()
 	for _, boot := range []string{"boot", ""} {
 		sc, f := unknownOutcome(t, boot)
-		if err := confirmed(sc, f); err != nil {
+		if err := confirmAndCrash(sc, f); err != nil {
 			t.Errorf("on boot %q: %v", boot, err)
 		}
 	}
-	// A writer that builds on such a group must not lose it from under its own.
+	// An append after such a group must make that group durable too.
 	for _, boot := range []string{"boot", ""} {
 		sc, f := unknownOutcome(t, boot)
 		s, err := sc.process(f, 7)
@@ -82,29 +83,30 @@ func TestAfterAFailedSyncALaterOneProvesNothing(t *testing.T) {
 		sc.before = sc.after
 		sc.after, err = appendPlan(s, sc.after, sc.further(sc.after.Next))
 		fatal(t, err)
-		if err := sc.judge(f, nil, 64, new(int)); err != nil {
+		if err := sc.checkOutcome(f, nil, 64, new(int)); err != nil {
 			t.Errorf("on boot %q, a further append: %v", boot, err)
 		}
 	}
-	// Without the mark and without notes, what was confirmed is lost.
+	// Without the marker and without notes, the confirmed group is lost.
 	sc, f := unknownOutcome(t, "")
 	f.Mutation = act(crashfs.Deny, func(op crashfs.Op) bool {
 		return op.Do == "stat" &&
 			filepath.Base(op.Name) == "suspect"
 	})
-	if confirmed(sc, f) == nil {
-		t.Error("the mutant that does not look for the mark survives")
+	if confirmAndCrash(sc, f) == nil {
+		t.Error("the mutant that does not find the marker is not detected")
 	}
 }
 
-// TestAFailedConfirmLeavesAMark: its own sync may be the one that lost something.
-func TestAFailedConfirmLeavesAMark(t *testing.T) {
+// TestFailedConfirmLeavesSuspectMarker: the failed sync of a Confirm may have
+// marked unsynced pages as clean.
+func TestFailedConfirmLeavesSuspectMarker(t *testing.T) {
 	t.Parallel()
 	for _, boot := range []string{"boot", ""} {
 		sc := advanceScenario(t)
 		sc.boot = boot
 		killed := sc.base.Revive()
-		killed.Before = func(op crashfs.Op) { // behind the write of the group
+		killed.Before = func(op crashfs.Op) { // after the write of the group
 			if op.Do == "sync" && isManifest(op) && killed.Fault == nil {
 				killed.Fault = &crashfs.Fault{At: op.N}
 			}
@@ -119,23 +121,23 @@ func TestAFailedConfirmLeavesAMark(t *testing.T) {
 		s, err := sc.process(f, 6)
 		fatal(t, err)
 		if err := s.Confirm(context.Background(), sc.plan.Log, sc.after); !fault.Is(err, fault.StoreIO) {
-			t.Fatalf("a confirmation whose sync fails: %v", err)
+			t.Fatalf("Confirm with a failing sync returned %v; want STORE_IO", err)
 		}
-		if err := confirmed(sc, f.Revive()); err != nil {
-			t.Errorf("on boot %q, confirmed at last: %v", boot, err)
+		if err := confirmAndCrash(sc, f.Revive()); err != nil {
+			t.Errorf("on boot %q, confirmed again: %v", boot, err)
 		}
 	}
 }
 
-// TestAnObjectOfAFailedSyncServesNobodyElse: an object whose folder failed to sync
-// is there, and looks as if the next sync of the folder kept it. Another session
-// that commits to it must not lose it (docs/design.md#failed-sync).
-func TestAnObjectOfAFailedSyncServesNobodyElse(t *testing.T) {
+// TestObjectOfFailedSyncIsRewritten: an object whose directory failed to sync is visible, but a
+// later sync of the directory does not make it durable. Another session that commits the same
+// object must not lose it (docs/design.md#failed-sync).
+func TestObjectOfFailedSyncIsRewritten(t *testing.T) {
 	t.Parallel()
 	shared := manifest.Object{Kind: manifest.Artifact, Bytes: []byte("an artifact of two sessions")}
 	first, second := suite.NewSessionFixture(1).Start(), suite.NewSessionFixture(2).Start()
 	first.Objects, second.Objects = append(first.Objects, shared), append(second.Objects, shared)
-	for name, once := range map[string]bool{"one sync fails": true, "the folder fails from then on": false} {
+	for name, once := range map[string]bool{"one sync fails": true, "the directory fails from then on": false} {
 		f := crashfs.New()
 		failing := false
 		f.Before = func(op crashfs.Op) {
@@ -148,10 +150,10 @@ func TestAnObjectOfAFailedSyncServesNobodyElse(t *testing.T) {
 		s, err := process(f, 1)
 		fatal(t, err)
 		if _, err := suite.Gate(s, first); !fault.Is(err, fault.StoreIO) {
-			t.Fatalf("%s: the first append said %v", name, err)
+			t.Fatalf("%s: the first append returned %v; want STORE_IO", name, err)
 		}
 		f.Fault, f.Before = nil, nil
-		if once { // the next process knows nothing; one that saw the disk fail does
+		if once { // the next process does not know of the failure, unlike this one
 			f = f.Revive()
 			s, err = process(f, 2)
 			fatal(t, err)
@@ -170,26 +172,27 @@ func TestAnObjectOfAFailedSyncServesNobodyElse(t *testing.T) {
 	}
 }
 
-// TestAFailedAppendLeavesNoTemporaryFiles where the disk lets them be removed.
-func TestAFailedAppendLeavesNoTemporaryFiles(t *testing.T) {
+// TestFailedAppendLeavesNoTemporaryFiles: a full disk still allows removing them.
+func TestFailedAppendLeavesNoTemporaryFiles(t *testing.T) {
 	t.Parallel()
 	sc := advanceScenario(t)
-	crashfs.Break(sc.base, sample.OneIn(t, 4), sc.act, func(flaw crashfs.Fault, op crashfs.Op, err error, after *crashfs.FS) bool {
+	crashfs.Break(sc.base, sample.OneIn(t, 4), sc.act, func(flaw crashfs.Fault, op crashfs.Op, err error,
+		after *crashfs.FS) bool {
 		if flaw.Err != syscall.ENOSPC || op.Do == "remove" || err == nil {
 			return true
 		}
 		for name := range after.Files() {
 			if strings.Contains(name, ".tmp-") && op.Name != name {
-				t.Errorf("%s, %s: %s is left", op, flaw, name)
+				t.Errorf("%s, %s: %s was not removed", op, flaw, name)
 			}
 		}
 		return true
 	})
 }
 
-// TestAnOrphanBeyondTheEndIsEvidence: it proves that more was committed, and must
-// not be moved away as what a crash left (docs/design.md#log-tail).
-func TestAnOrphanBeyondTheEndIsEvidence(t *testing.T) {
+// TestOrphanBeyondEndBlocksAppend: it proves that more was committed, and must not be
+// quarantined like the orphan of a crash (docs/design.md#log-tail).
+func TestOrphanBeyondEndBlocksAppend(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "store")
 	fixture := suite.NewSessionFixture(1)
@@ -197,19 +200,19 @@ func TestAnOrphanBeyondTheEndIsEvidence(t *testing.T) {
 	fatal(t, err)
 	beyond := filepath.Join(dir, fixture.Log.Root, "events", manifest.SegmentName(head.Next+5, head.Next+6))
 	fatal(t, os.WriteFile(beyond, []byte("{}"), 0o600))
-	fatal(t, os.Truncate(filepath.Join(dir, fixture.Log.Root, ".lock"), 0)) // another boot's note says nothing
+	fatal(t, os.Truncate(filepath.Join(dir, fixture.Log.Root, ".lock"), 0)) // as after a reboot: no note of the writer
 	if _, err := appendPlan(openDir(t, dir, 0), head, fixture.Advance(head.Next)); !fault.Is(err,
 		fault.SessionUnhealthy) {
-		t.Errorf("an append said %v", err)
+		t.Errorf("an append returned %v; want SESSION_UNHEALTHY", err)
 	}
 	if _, err := os.Stat(beyond); err != nil {
-		t.Errorf("the evidence is gone: %v", err)
+		t.Errorf("the orphan was removed: %v", err)
 	}
 }
 
-// TestAnAnnouncedLogThatHoldsMoreKeepsItsLock: what was never committed to is made
-// anew, but nobody is left holding a lock on a file that is gone.
-func TestAnAnnouncedLogThatHoldsMoreKeepsItsLock(t *testing.T) {
+// TestAnnouncedLogKeepsItsLockFile: a log without a commit is created again, but
+// its lock file stays where a process may hold a lock on it.
+func TestAnnouncedLogKeepsItsLockFile(t *testing.T) {
 	t.Parallel()
 	for name, more := range map[string]string{"alone": "", "with a cache": "cache"} {
 		f := crashfs.New()
@@ -238,7 +241,7 @@ func TestAnAnnouncedLogThatHoldsMoreKeepsItsLock(t *testing.T) {
 		unlock, err := open(2).Lock(context.Background(), fixture.Log)
 		fatal(t, err)
 		if _, err := open(3).Lock(context.Background(), fixture.Log); !fault.Is(err, fault.SessionLocked) {
-			t.Errorf("%s: a second lock said %v", name, err)
+			t.Errorf("%s: a second lock returned %v; want SESSION_LOCKED", name, err)
 		}
 		fatal(t, unlock())
 		_, err = suite.Gate(open(4), suite.NewSessionFixture(1).Start())
@@ -246,8 +249,8 @@ func TestAnAnnouncedLogThatHoldsMoreKeepsItsLock(t *testing.T) {
 	}
 }
 
-// TestConfirmMakesNoLock: a store that nobody writes to stays as it is (docs/design.md#reading).
-func TestConfirmMakesNoLock(t *testing.T) {
+// TestConfirmCreatesNoLockFile: reading does not change a store (docs/design.md#reading).
+func TestConfirmCreatesNoLockFile(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "store")
 	s := openDir(t, dir, 0)
@@ -258,13 +261,13 @@ func TestConfirmMakesNoLock(t *testing.T) {
 	before := tree(t, dir)
 	fatal(t, openDir(t, dir, 0).Confirm(context.Background(), fixture.Log, head))
 	if after := tree(t, dir); after != before {
-		t.Errorf("the store was\n%s, is\n%s", before, after)
+		t.Errorf("the store changed from\n%s to\n%s", before, after)
 	}
 }
 
-// TestReadersSeeNoDamageOfAWriterAtWork: torn tails come, are cut and overwritten
-// under their eyes (docs/design.md#reading).
-func TestReadersSeeNoDamageOfAWriterAtWork(t *testing.T) {
+// TestReadersSeeNoDamageDuringAppends: readers run while torn tails are written, truncated and
+// overwritten (docs/design.md#reading).
+func TestReadersSeeNoDamageDuringAppends(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "store")
 	writer := openDir(t, dir, 5*time.Second)
@@ -281,7 +284,7 @@ func TestReadersSeeNoDamageOfAWriterAtWork(t *testing.T) {
 			for !done.Load() {
 				v, err := s.Read(context.Background(), ports.Reading{Log: fixture.Log}, &suite.Seen{})
 				if err != nil || v.Health != manifest.Healthy {
-					t.Errorf("a reader beside the writer: %+v, %v", v, err)
+					t.Errorf("reading during appends: %+v, %v", v, err)
 					return
 				}
 			}
@@ -298,8 +301,8 @@ func TestReadersSeeNoDamageOfAWriterAtWork(t *testing.T) {
 	wg.Wait()
 }
 
-// tear leaves what a killed append of a plan does: its segment, and its group but
-// for the end. The plan is a little other than the one that follows.
+// tear writes what a killed append of a plan leaves: its segment, and its group without the last
+// bytes. The plan differs from the following one in its times.
 func tear(t *testing.T, dir string, head manifest.Head, plan manifest.Plan) {
 	t.Helper()
 	for i := range plan.Events {
@@ -314,6 +317,6 @@ func tear(t *testing.T, dir string, head manifest.Head, plan manifest.Plan) {
 	_, err = f.Write(bytes.Clone(group[:len(group)-7]))
 	fatal(t, err)
 	fatal(t, f.Close())
-	// The process that did so did not come to its end: no note of it stands.
+	// A killed process leaves no note of a clean end.
 	fatal(t, os.Truncate(filepath.Join(dir, plan.Log.Root, ".lock"), 0))
 }
