@@ -24,7 +24,7 @@ func formatOpen(t *testing.T, dir string) *engine.Engine {
 	}
 	t.Cleanup(func() { _ = store.Close() })
 	return &engine.Engine{Logs: store, Locks: store, Objects: store, Sessions: store, Identity: store, Keyring: store,
-		Inspector: store, Heads: store}
+		Inspector: store, HeadCache: store}
 }
 
 // TestFormatStoreOpens: the program itself finds nothing wrong with the example

@@ -117,7 +117,7 @@ func (s *formatStore) fork() {
 				Artifacts: []advance.Artifact{formatFinding("the parser is slow too")}}})
 	s.must(err)
 	s.commit(s.b, plan)
-	plan, err = advance.Cancel(advance.Ending{Session: session, Run: runID, Next: s.b.fold.Next},
+	plan, err = advance.Cancel(advance.EndFacts{Session: session, Run: runID, Next: s.b.fold.Next},
 		advance.Cancellation{Reason: "The build is green again.", Outcome: event.OutcomeCancelled, Close: true,
 			Actor: s.human, AtMs: s.atMs})
 	s.must(err)

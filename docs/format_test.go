@@ -409,7 +409,7 @@ func TestFormatStoreIsGood(t *testing.T) {
 	var kinds []string
 	for _, l := range s.sessions() {
 		refs, objects := projections.NewReferences(l.log), map[projections.ObjectRef]bool{}
-		refs.Refer = func(use projections.ObjectUse) { objects[use.ObjectRef] = true }
+		refs.OnObjectUse = func(use projections.ObjectUse) { objects[use.ObjectRef] = true }
 		v, err := s.read(l, l.lines, refs.Visit)
 		if err != nil || v.Health != manifest.Healthy || len(v.Findings)+len(refs.Findings) > 0 ||
 			v.Head != l.fold.Head {

@@ -46,7 +46,7 @@ type SessionControls interface {
 
 	// UpdateSessionControl replaces a control file as UpdateControl does. SESSION_NOT_FOUND: the
 	// session does not exist; it is not created. It waits for a running cleanup. A caller that is
-	// itself inside Retention.Alone, or between Arrive and End of an import, must not call it:
+	// itself inside Retention.Exclusive, or between BeginImport and End of an import, must not call it:
 	// STORE_LOCKED.
 	UpdateSessionControl(ctx context.Context, s id.Session, f ControlFile, change func(Control) (Control, error)) error
 

@@ -18,10 +18,10 @@ type Digests interface {
 	// Inspector.Stored lists, without building a list.
 	EachStored(ctx context.Context, kind manifest.ObjectKind, each func(canon.Digest)) error
 
-	// InspectSeeing does the work of Inspector.Inspect for a caller that also reads all logs with
+	// InspectWithObjects does the work of Inspector.Inspect for a caller that also reads all logs with
 	// Digests, whose verdicts report the segment files. It calls seen for every object whose bytes
 	// match its name, from several goroutines at once.
-	InspectSeeing(ctx context.Context, seen func(kind manifest.ObjectKind, ref canon.Digest)) ([]manifest.Finding,
+	InspectWithObjects(ctx context.Context, seen func(kind manifest.ObjectKind, ref canon.Digest)) ([]manifest.Finding,
 		error)
 
 	// LogBytes returns the length of a log's manifest in bytes, 0 if it does not exist: the value

@@ -54,7 +54,7 @@ func WithHealthySession(ctx context.Context, locks Locks, logs Logs, log manifes
 	// An error of unlock is ignored: the append is committed and must be acknowledged, and the end
 	// of the process releases the lock.
 	defer func() { _ = unlock() }()
-	verdict, err := logs.Read(ctx, Reading{Log: log, From: from, Locked: true}, v)
+	verdict, err := logs.Read(ctx, ReadRequest{Log: log, From: from, Locked: true}, v)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ type HeadCache interface {
 	// exist.
 	CachedHead(ctx context.Context, log manifest.Log, format int, most int64) ([]byte, error)
 
-	// KeepHead replaces the stored file. It promises no durability, does not sync, and creates
+	// StoreHead replaces the stored file. It promises no durability, does not sync, and creates
 	// neither session nor store: readers find the old bytes, the new bytes, or none.
-	KeepHead(ctx context.Context, log manifest.Log, format int, data []byte) error
+	StoreHead(ctx context.Context, log manifest.Log, format int, data []byte) error
 }

@@ -17,7 +17,7 @@ type Keyring interface {
 	// verify from then on; tokens of the former previous key do not. nil promises that the new keys
 	// survive a power cut. STORE_CONFLICT: the current key is not r.From, since another process
 	// rotated; a second rotation would void the tokens that the first one preserved.
-	Rotate(ctx context.Context, r Rotation) (Rotated, error)
+	Rotate(ctx context.Context, r Rotation) (RotationResult, error)
 }
 
 // Rotation describes the keyring that a rotation expects.
@@ -30,8 +30,8 @@ type Rotation struct {
 	From *token.Key
 }
 
-// Rotated is the result of a rotation.
-type Rotated struct {
-	Keys   token.Keys
-	Folder string // directory in the quarantine with the replaced keyring; "" if there was none
+// RotationResult is the result of a rotation.
+type RotationResult struct {
+	Keys          token.Keys
+	QuarantineDir string // directory in the quarantine with the replaced keyring; "" if there was none
 }

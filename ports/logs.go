@@ -21,7 +21,7 @@ type Logs interface {
 	// the zero Head for every r.From. A log that does not exist reads as empty and healthy.
 	// manifest.ErrNotOnChain: r.From is not on the log's chain. Other errors come from the
 	// operating system or from v; problems of the stored bytes are in the verdict.
-	Read(ctx context.Context, r Reading, v Visitor) (manifest.Verdict, error)
+	Read(ctx context.Context, r ReadRequest, v Visitor) (manifest.Verdict, error)
 
 	// Confirm syncs a log that was read. nil promises that everything up to head survives a power
 	// cut, as after an Append of this process. It is called before an answer acknowledges events
@@ -35,8 +35,8 @@ type Logs interface {
 	Append(ctx context.Context, w Witness, at manifest.Head, p manifest.Plan) (manifest.Head, error)
 }
 
-// Reading selects what Logs.Read reads.
-type Reading struct {
+// ReadRequest selects what Logs.Read reads.
+type ReadRequest struct {
 	Log    manifest.Log
 	From   manifest.Head // start after this head
 	Locked bool          // the caller holds the log's exclusive lock: re-reading takes none

@@ -10,7 +10,7 @@ import (
 )
 
 // Person asks the person at the terminal. Every question returns ctx's error when ctx ends, and
-// ErrLeft if the person wants to stop. Input typed before a question was shown is discarded: it
+// ErrPersonStopped if the person wants to stop. Input typed before a question was shown is discarded: it
 // cannot be an answer to a question that the person has not seen.
 type Person interface {
 	// Present reports whether a person can be asked. If it is false the caller asks no questions:
@@ -34,8 +34,8 @@ type Person interface {
 	Trust(ctx context.Context, q TrustQuestion) (TrustAnswer, error)
 }
 
-// ErrLeft reports that the person wants to stop for now; the run stays as it is.
-var ErrLeft = errors.New("stopped at the person's request")
+// ErrPersonStopped reports that the person wants to stop for now; the run stays as it is.
+var ErrPersonStopped = errors.New("stopped at the person's request")
 
 // NotesQuestion is a request for notes.
 type NotesQuestion struct {
@@ -48,7 +48,7 @@ type Question struct {
 	Text     string
 	Key      string // context key of the answer, "" if it is not shown
 	Choices  []string
-	Brief    bool // the choices are single words and follow the text on its line
+	Inline   bool // the choices are single words and follow the text on its line
 	Optional bool // an empty answer is allowed
 	Secret   bool // the answer may be confidential and should not be stored in a log
 }
@@ -82,9 +82,9 @@ type TrustQuestion struct {
 // TrustAnswer is the closed set of answers to a TrustQuestion.
 type TrustAnswer string
 
-// The trust answers. TrustNot refuses.
+// The trust answers. TrustRefused refuses.
 const (
-	TrustNot    TrustAnswer = "not"
-	TrustOnce   TrustAnswer = "once"   // for this call only
-	TrustAlways TrustAnswer = "always" // this version of the workflow, from now on
+	TrustRefused TrustAnswer = "not"
+	TrustOnce    TrustAnswer = "once"   // for this call only
+	TrustAlways  TrustAnswer = "always" // this version of the workflow, from now on
 )

@@ -18,12 +18,12 @@ type Repairs interface {
 	// would be done. SESSION_UNHEALTHY: the log has an unknown version, damaged or not. nil
 	// promises that the changes survive a power cut; after an error the log is either damaged as
 	// before or repaired, and none of its bytes are lost.
-	RepairLog(ctx context.Context, r LogRepair) (Repaired, error)
+	RepairLog(ctx context.Context, r LogRepair) (RepairResult, error)
 
 	// RepairControl moves a control file of the store to the quarantine if it cannot be read or if
 	// check refuses it: from then on it counts as missing. A valid or missing file is not changed.
 	// nil and errors promise what those of RepairLog do.
-	RepairControl(ctx context.Context, r ControlRepair, check func(Control) error) (Repaired, error)
+	RepairControl(ctx context.Context, r ControlRepair, check func(Control) error) (RepairResult, error)
 }
 
 // LogRepair selects the log to repair and how.
@@ -32,19 +32,19 @@ type LogRepair struct {
 	By     event.Actor
 	AtMs   int64 // part of the name of the directory in the quarantine
 	DryRun bool
-	// Claimed is the number of events that the log is known to have had, 0 if unknown. If it ends
+	// ExpectedNext is the number of events that the log is known to have had, 0 if unknown. If it ends
 	// before that, committed events are lost, which is damage (docs/design.md#log-tail).
-	Claimed int64
-	// Aside, if not nil, is called with the event data to be quarantined before anything is
+	ExpectedNext int64
+	// Quarantine, if not nil, is called with the event data to be quarantined before anything is
 	// changed: the bytes of the manifest after the prefix under the name manifest.FileName, and
 	// segments under their file names.
-	Aside func(name string, data []byte)
+	Quarantine func(name string, data []byte)
 }
 
 // Judge returns the verdict v corrected for what the caller knows: a log that reads as valid but
-// ends before event Claimed is damaged, corrupt_head if it is empty and corrupt_tail otherwise.
+// ends before event ExpectedNext is damaged, corrupt_head if it is empty and corrupt_tail otherwise.
 func (r LogRepair) Judge(v manifest.Verdict) manifest.Verdict {
-	if r.Claimed <= v.Head.Next || v.Damaged() {
+	if r.ExpectedNext <= v.Head.Next || v.Damaged() {
 		return v
 	}
 	v.Health, v.TailBytes = manifest.CorruptTail, 0
@@ -53,7 +53,7 @@ func (r LogRepair) Judge(v manifest.Verdict) manifest.Verdict {
 	}
 	v.Findings = append(v.Findings, manifest.NewFinding(manifest.LostTail, r.Log.Root,
 		"the log ends before event %d, and is known to have reached event %d: what was committed between is lost",
-		v.Head.Next, r.Claimed-1))
+		v.Head.Next, r.ExpectedNext-1))
 	return v
 }
 
@@ -70,8 +70,8 @@ type RepairAct string
 
 // The acts of a repair.
 const (
-	SetAside   RepairAct = "set_aside"   // moved to the quarantine
-	KeepPrefix RepairAct = "keep_prefix" // replaced by its valid prefix
+	MoveToQuarantine RepairAct = "set_aside"   // moved to the quarantine
+	KeepPrefix       RepairAct = "keep_prefix" // replaced by its valid prefix
 )
 
 // RepairStep is one action, done or planned. Paths are relative to the store; Bytes is the size of
@@ -83,9 +83,9 @@ type RepairStep struct {
 	Bytes int64     `json:"bytes"`
 }
 
-// Repaired is the result of a repair or a dry run. Without Steps nothing had to be repaired.
-type Repaired struct {
-	Verdict manifest.Verdict // of the log before the repair; for a control file only Findings are set
-	Folder  string           // directory in the quarantine
-	Steps   []RepairStep
+// RepairResult is the result of a repair or a dry run. Without Steps nothing had to be repaired.
+type RepairResult struct {
+	Verdict       manifest.Verdict // of the log before the repair; for a control file only Findings are set
+	QuarantineDir string           // directory in the quarantine
+	Steps         []RepairStep
 }

@@ -15,12 +15,12 @@ type Retention interface {
 	// and side logs of both and of the store, including side logs with unknown names.
 	LogRoots(ctx context.Context) ([]LogRoot, error)
 
-	// Mentions calls visit with the content of every file that is not a log, an object or a control
+	// ReadOtherFiles calls visit with the content of every file that is not a log, an object or a control
 	// file, such as quarantined ones: they may contain digests of objects.
-	Mentions(ctx context.Context, visit func(content []byte)) error
+	ReadOtherFiles(ctx context.Context, visit func(content []byte)) error
 
 	// Sizes lists the objects of a kind by digest, with their file sizes.
-	Sizes(ctx context.Context, kind manifest.ObjectKind) ([]Sized, error)
+	Sizes(ctx context.Context, kind manifest.ObjectKind) ([]SizedObject, error)
 
 	// Survey adds up the files of every directory. It takes no lock: files that are moved meanwhile
 	// may be missed or counted twice.
@@ -31,39 +31,39 @@ type Retention interface {
 	// nil promises that the bytes stay removed after a power cut; after an error the artifact is
 	// either complete or erased, never without both bytes and tombstone. ARTIFACT_NOT_FOUND: it was
 	// never stored.
-	Erase(ctx context.Context, ref canon.Digest, data func(bytes int64) canon.Value) (Erased, error)
+	Erase(ctx context.Context, ref canon.Digest, data func(bytes int64) canon.Value) (ErasureResult, error)
 
-	// Alone calls do while no commit is running and none can begin
+	// Exclusive calls do while no commit is running and none can begin
 	// (docs/design.md#commit-protocol). STORE_LOCKED: writers were active for the whole lock
 	// timeout. Removals by do are not synced: after a power cut removed files may exist again.
-	Alone(ctx context.Context, do func(Broom) error) error
+	Exclusive(ctx context.Context, do func(Sweeper) error) error
 }
 
-// Broom removes files. It is valid until the callback of Alone returns. Removing what does not
+// Sweeper removes files. It is valid until the callback of Exclusive returns. Removing what does not
 // exist is no error.
-type Broom interface {
-	// Object removes the file of an object.
-	Object(kind manifest.ObjectKind, ref canon.Digest) error
-	// Leftover removes a file or directory that Survey listed; gone is false if a process uses its
+type Sweeper interface {
+	// RemoveObject removes the file of an object.
+	RemoveObject(kind manifest.ObjectKind, ref canon.Digest) error
+	// RemoveLeftover removes a file or directory that Survey listed; gone is false if a process uses its
 	// directory.
-	Leftover(path string) (gone bool, err error)
-	// Unborn removes the directory of a session without commits; gone is false if a writer holds
+	RemoveLeftover(path string) (gone bool, err error)
+	// RemoveUnborn removes the directory of a session without commits; gone is false if a writer holds
 	// the session, or if the directory contains other files.
-	Unborn(s id.Session) (gone bool, err error)
+	RemoveUnborn(s id.Session) (gone bool, err error)
 }
 
 // LogRoot names a log of a store.
 type LogRoot struct {
-	Root    string // directory, relative to the store
-	Owner   string // session or store id
-	Session id.Session
-	Name    string // of a side log; "" for a session's own log
-	Trash   string // name of the session in the trash, "" if it is not in the trash
+	Root      string // directory, relative to the store
+	Owner     string // session or store id
+	Session   id.Session
+	Name      string // of a side log; "" for a session's own log
+	TrashName string // name of the session in the trash, "" if it is not in the trash
 }
 
-// Sized is an object with the size of its file in bytes. Erased reports that a tombstone exists
+// SizedObject is an object with the size of its file in bytes. Erased reports that a tombstone exists
 // beside the file.
-type Sized struct {
+type SizedObject struct {
 	Ref    canon.Digest
 	Bytes  int64
 	Erased bool
@@ -71,26 +71,26 @@ type Sized struct {
 
 // Survey is the result of Retention.Survey.
 type Survey struct {
-	Folders   []Folder // each with the files directly in it
-	Leftovers []Leftover
+	Directories []DirectoryUsage // each with the files directly in it
+	Leftovers   []Leftover
 }
 
-// Folder is the disk usage of one directory.
-type Folder struct {
+// DirectoryUsage is the disk usage of one directory.
+type DirectoryUsage struct {
 	Path  string // relative to the store; "." is the store itself
 	Files int64
 	Bytes int64
 }
 
 // Leftover is a temporary file or directory that was not renamed to its final name, such as after a
-// crash. Readers ignore it, and it counts in no Folder.
+// crash. Readers ignore it, and it counts in no DirectoryUsage.
 type Leftover struct {
 	Path  string
 	Bytes int64
 }
 
-// Erased is the result of an erasure.
-type Erased struct {
+// ErasureResult is the result of an erasure.
+type ErasureResult struct {
 	Bytes   int64       // removed by this call
 	Data    canon.Value // of its tombstone
 	Already bool        // the tombstone existed before

@@ -9,20 +9,20 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// Arrivals imports sessions: each becomes visible as a whole or not at all.
-type Arrivals interface {
-	// Arrive begins the import of the session s. What is written is not visible to readers before
+// SessionImporter imports sessions: each becomes visible as a whole or not at all.
+type SessionImporter interface {
+	// BeginImport begins the import of the session s. What is written is not visible to readers before
 	// Commit. A store that does not exist is created. Until End, no cleanup can start;
 	// STORE_LOCKED: a cleanup is running.
-	Arrive(ctx context.Context, s id.Session) (Arrival, error)
+	BeginImport(ctx context.Context, s id.Session) (SessionImport, error)
 }
 
-// Arrival is the import of one session. It is used by one goroutine. The caller that began it calls
+// SessionImport is the import of one session. It is used by one goroutine. The caller that began it calls
 // End, also after Commit. After the first error of any call every later call returns that error and
 // does nothing.
-type Arrival interface {
+type SessionImport interface {
 	// Segment writes the next segment of a log with its Group. log is "" for the session's own log,
-	// otherwise the name of a side log (see bundle.LogName). Bytes and group are written unchanged;
+	// otherwise the name of a side log (see bundle.ValidLogName). Bytes and group are written unchanged;
 	// the caller has checked that they match each other and the preceding segments. Segments of
 	// several logs may be interleaved.
 	Segment(ctx context.Context, log string, seg manifest.Segment) error

@@ -13,12 +13,12 @@ type Sessions interface {
 	Sessions(ctx context.Context) ([]id.Session, error)
 }
 
-// Strangers reports unknown entries among the sessions. It is a separate port because only stores
+// UnknownEntries reports unknown entries among the sessions. It is a separate port because only stores
 // that other programs write to need it.
-type Strangers interface {
-	// Strangers lists, by name, the directories among the sessions that contain a log and whose
+type UnknownEntries interface {
+	// UnknownEntries lists, by name, the directories among the sessions that contain a log and whose
 	// name is not a session id. They are never read (docs/design.md#foreign-stores).
-	Strangers(ctx context.Context) ([]string, error)
+	UnknownEntries(ctx context.Context) ([]string, error)
 }
 
 // Identity identifies a store.

@@ -13,16 +13,16 @@ var TrashFile = ControlFile{"trash.json", "trash"}
 
 // Trash stores deleted sessions until they are restored or the trash is emptied.
 type Trash interface {
-	// Trashed lists the sessions in the trash by name. Directories that Waybill did not create are
+	// TrashEntries lists the sessions in the trash by name. Directories that Waybill did not create are
 	// skipped.
-	Trashed(ctx context.Context) ([]Trashed, error)
+	TrashEntries(ctx context.Context) ([]TrashEntry, error)
 
 	// Discard moves a session with its directory to the trash, with data as its TrashFile. unless
 	// is called while no process can write to the session; its error cancels the operation and is
 	// returned. SESSION_LOCKED: a writer held the session for the whole lock timeout; RUN_BUSY,
 	// without waiting: a performer carries out a run of it; SESSION_NOT_FOUND. After any error but
 	// STORE_OUTCOME_UNKNOWN nothing has changed. nil promises that the move survives a power cut.
-	Discard(ctx context.Context, s id.Session, atMs int64, data canon.Value, unless func() error) (Trashed, error)
+	Discard(ctx context.Context, s id.Session, atMs int64, data canon.Value, unless func() error) (TrashEntry, error)
 
 	// Restore moves a session back, by its name in the trash. VALIDATION_ERROR: a session with its
 	// id exists; a session without commits is replaced. Errors and nil promise what those of
@@ -35,8 +35,8 @@ type Trash interface {
 	Empty(ctx context.Context, name string) error
 }
 
-// Trashed is a session in the trash. Its log is read as any other, with its directory Root.
-type Trashed struct {
+// TrashEntry is a session in the trash. Its log is read as any other, with its directory Root.
+type TrashEntry struct {
 	Name    string // its name in the trash
 	Root    string // its directory, relative to the store
 	Session id.Session

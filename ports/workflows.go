@@ -18,9 +18,9 @@ type Workflows interface {
 	// limits.SourceBytesMax.
 	WorkflowFile(ctx context.Context, path string) (catalog.File, error)
 
-	// Beside reads the other workflow files in the directory of path and in its subdirectory
+	// SiblingFiles reads the other workflow files in the directory of path and in its subdirectory
 	// "routines": its steps may call them.
-	Beside(ctx context.Context, path string) ([]catalog.File, error)
+	SiblingFiles(ctx context.Context, path string) ([]catalog.File, error)
 
 	// Bindings reads the project's bindings of extension points: the nearest bindings file from the
 	// working directory upwards, none without error if there is no such file. WORKFLOW_INVALID: the

@@ -20,7 +20,7 @@ const (
 // AnnotationEntry is one annotation with the state that later records of the log gave it.
 type AnnotationEntry struct {
 	feedback.Annotation
-	About   feedback.About // details of the record, with what superseded or retracted it
+	Details feedback.Details // details of the record, with what superseded or retracted it
 	State   AnnotationState
 	AtMs    int64    // when it was recorded, in milliseconds since 1970 UTC
 	EventID id.Event // of the recording event; zero where the stored id has another program's form
@@ -32,10 +32,10 @@ type AnnotationEntry struct {
 type Annotations struct {
 	Entries []AnnotationEntry // in the order of the log
 	Head    manifest.Head
-	// Passed counts the records that had no effect: kinds and forms that this version does not
+	// Skipped counts the records that had no effect: kinds and forms that this version does not
 	// read, a second record of an annotation, and retractions of one that is unknown or retracted
 	// already.
-	Passed int64
+	Skipped int64
 
 	// Indices into Entries, by annotation and by run.
 	at   map[id.Annotation]int
@@ -66,7 +66,7 @@ func (a *Annotations) Visit(seg manifest.Segment, head manifest.Head) error {
 		case feedback.Retracted:
 			a.retract(e.Scope.RunID, p)
 		default:
-			a.Passed++
+			a.Skipped++
 		}
 	}
 	return nil
@@ -75,18 +75,18 @@ func (a *Annotations) Visit(seg manifest.Segment, head manifest.Head) error {
 // record adds an annotation and marks the one that it supersedes, if that one is current. Of two
 // records with one id the first counts.
 func (a *Annotations) record(e event.Event, p feedback.Recorded) {
-	wire, about, ok := feedback.Of(e)
+	wire, about, ok := feedback.AnnotationOf(e)
 	if _, exists := a.at[p.AnnotationID]; exists || !ok {
-		a.Passed++
+		a.Skipped++
 		return
 	}
 	if old := a.entry(e.Scope.RunID, p.SupersedesAnnotationID); old != nil && old.State == AnnotationCurrent {
-		old.State, old.About.SupersededBy = AnnotationSuperseded, p.AnnotationID
+		old.State, old.Details.SupersededBy = AnnotationSuperseded, p.AnnotationID
 	}
 	at := len(a.Entries)
 	a.at[p.AnnotationID] = at
 	a.runs[e.Scope.RunID] = append(a.runs[e.Scope.RunID], at)
-	a.Entries = append(a.Entries, AnnotationEntry{Annotation: wire, About: about, State: AnnotationCurrent,
+	a.Entries = append(a.Entries, AnnotationEntry{Annotation: wire, Details: about, State: AnnotationCurrent,
 		AtMs: e.TimestampMs, EventID: e.ID, Index: e.Index})
 }
 
@@ -95,10 +95,10 @@ func (a *Annotations) record(e event.Event, p feedback.Recorded) {
 func (a *Annotations) retract(run id.Run, p feedback.Retracted) {
 	old := a.entry(run, p.AnnotationID)
 	if old == nil || old.State == AnnotationRetracted {
-		a.Passed++
+		a.Skipped++
 		return
 	}
-	old.State, old.About.Retracted, old.About.RetractedReason = AnnotationRetracted, true, p.Reason
+	old.State, old.Details.Retracted, old.Details.RetractedReason = AnnotationRetracted, true, p.Reason
 }
 
 // entry returns the entry of an annotation of the run, nil if the run has no annotation of that id.

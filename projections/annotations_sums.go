@@ -159,9 +159,9 @@ func ratio(part, whole, steps int64) *float64 {
 	return &r
 }
 
-// RunsAnnotated is the AnnotationSummary of several runs, such as those of a workflow, with the
+// RunsAnnotationSummary is the AnnotationSummary of several runs, such as those of a workflow, with the
 // number of runs that have annotations.
-type RunsAnnotated struct {
+type RunsAnnotationSummary struct {
 	AnnotationSummary
 	Runs          int64 `json:"runs"`          // all of them, with and without annotations
 	AnnotatedRuns int64 `json:"annotatedRuns"` // with at least one
@@ -172,8 +172,8 @@ type RunsAnnotated struct {
 // MergeAnnotations adds up the sums of several runs. A run without annotations is passed as the
 // zero AnnotationSums and counts in Runs. The result does not depend on the order of runs, and runs
 // is not modified.
-func MergeAnnotations(runs []AnnotationSums) RunsAnnotated {
-	all, out := AnnotationSums{Labels: map[string]int64{}}, RunsAnnotated{Runs: int64(len(runs))}
+func MergeAnnotations(runs []AnnotationSums) RunsAnnotationSummary {
+	all, out := AnnotationSums{Labels: map[string]int64{}}, RunsAnnotationSummary{Runs: int64(len(runs))}
 	for _, r := range runs {
 		all.Ratings.merge(r.Ratings)
 		all.Corrections += r.Corrections

@@ -38,7 +38,7 @@ func (r record) payload() event.Payload {
 	if r.supersedes > 0 {
 		asked.SupersedesAnnotationID = annotation(r.supersedes)
 	}
-	return feedback.Record(annotation(r.n), asked, feedback.Place{NodeID: id.RootNode(annotatedRuns[r.run]),
+	return feedback.Record(annotation(r.n), asked, feedback.Location{NodeID: id.RootNode(annotatedRuns[r.run]),
 		StepID: "s"})
 }
 
@@ -106,12 +106,12 @@ func TestAnnotationStates(t *testing.T) {
 		var got []string
 		for _, e := range a.Entries {
 			text := fmt.Sprint(numbers[e.AnnotationID], " ", e.State)
-			if !e.About.SupersededBy.IsZero() {
-				text += fmt.Sprint(" by ", numbers[e.About.SupersededBy])
+			if !e.Details.SupersededBy.IsZero() {
+				text += fmt.Sprint(" by ", numbers[e.Details.SupersededBy])
 			}
 			got = append(got, text)
-			if e.About.Retracted != (e.State == projections.AnnotationRetracted) ||
-				e.About.Retracted != (e.About.RetractedReason != "") {
+			if e.Details.Retracted != (e.State == projections.AnnotationRetracted) ||
+				e.Details.Retracted != (e.Details.RetractedReason != "") {
 				t.Errorf("%s: %+v", test.name, e)
 			}
 		}
@@ -122,8 +122,8 @@ func TestAnnotationStates(t *testing.T) {
 				t.Errorf("%s: %d in the tally of %s, and %d are current", test.name, n, run, len(a.Current(run)))
 			}
 		}
-		if strings.Join(got, ", ") != test.want || a.Passed != test.passed {
-			t.Errorf("%s: %s with %d skipped, want %s with %d", test.name, strings.Join(got, ", "), a.Passed,
+		if strings.Join(got, ", ") != test.want || a.Skipped != test.passed {
+			t.Errorf("%s: %s with %d skipped, want %s with %d", test.name, strings.Join(got, ", "), a.Skipped,
 				test.want, test.passed)
 		}
 	}
@@ -151,7 +151,7 @@ func TestFindAndHistoryOfAnnotations(t *testing.T) {
 	}
 	e, ok := a.Find(annotation(3))
 	if !ok || e.AtMs != 1002 || e.CreatedAt != "1970-01-01T00:00:01.002Z" ||
-		e.About.SupersedesAnnotationID != annotation(1) || e.About.StepID != "s" ||
+		e.Details.SupersedesAnnotationID != annotation(1) || e.Details.StepID != "s" ||
 		e.Target.RunID != annotatedRuns[0] || e.Actor.PrincipalRef != "ada" || e.EventID.IsZero() {
 		t.Errorf("%v, %+v", ok, e)
 	}
@@ -160,7 +160,7 @@ func TestFindAndHistoryOfAnnotations(t *testing.T) {
 	}
 	a.Reset()
 	if visitLines(a, 0, []record{flagged(0, 1)}); len(a.Entries) != 1 || len(a.History(annotatedRuns[0])) != 1 ||
-		a.Passed != 0 {
+		a.Skipped != 0 {
 		t.Errorf("after Reset: %+v", a)
 	}
 }
@@ -201,7 +201,7 @@ func TestForeignAnnotationsAreReadWhereKnown(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if a.Entries[0].State != test.state || a.Passed != test.passed || tally.Of(annotatedRuns[0]).
+		if a.Entries[0].State != test.state || a.Skipped != test.passed || tally.Of(annotatedRuns[0]).
 			Count() != test.count {
 			t.Errorf("%s: %+v, %+v", test.name, a, tally.Of(annotatedRuns[0]))
 		}

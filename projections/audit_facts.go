@@ -66,7 +66,7 @@ func auditAct(e event.Event) (a audit.Act, ok bool) {
 			"nodeId": e.Scope.NodeID.String(), "artifact": p.Payload.SHA256.String()}}, true
 	case event.RunCancelRequested:
 		return audit.Act{Action: audit.Cancel, Reason: statedReason(p.Reason),
-			Details: map[string]string{"endsAs": string(p.Ends())}}, true
+			Details: map[string]string{"endsAs": string(p.EndOutcome())}}, true
 	case event.RunClosed:
 		return audit.Act{Action: audit.Cancel, Reason: statedReason(p.Reason),
 			Details: map[string]string{"endsAs": string(p.Outcome)}}, true

@@ -195,10 +195,10 @@ func TestAuditTrail(t *testing.T) {
 	if second.Details["b"] != "1" {
 		t.Error("a record was changed by folding it")
 	}
-	trail.Complete(f)
+	trail.AddUnwritten(f)
 	late := auditFact(auditSession, 5)
-	trail.Complete(late)
-	trail.Complete(late)
+	trail.AddUnwritten(late)
+	trail.AddUnwritten(late)
 	if n := len(trail.Entries); n != 4 || !trail.Entries[3].Unwritten {
 		t.Errorf("%d entries", n)
 	}
@@ -207,7 +207,7 @@ func TestAuditTrail(t *testing.T) {
 		t.Error("the entry has not the id that the line will get")
 	}
 	var times []int64
-	for _, e := range trail.Newest() {
+	for _, e := range trail.EntriesByTime() {
 		times = append(times, e.AtMs)
 	}
 	if want := []int64{5, 98, 99, 100}; !reflect.DeepEqual(times, want) {

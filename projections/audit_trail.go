@@ -89,9 +89,9 @@ func (t *AuditTrail) Has(f AuditFact) bool {
 	return t.recorded[recordKey{f.Source.Root(), f.Source.EventID}]
 }
 
-// Complete adds an entry for a fact that has no line yet, with the event id that the line will get.
+// AddUnwritten adds an entry for a fact that has no line yet, with the event id that the line will get.
 // Readers use it: they never write (docs/design.md#side-logs).
-func (t *AuditTrail) Complete(f AuditFact) {
+func (t *AuditTrail) AddUnwritten(f AuditFact) {
 	if t.Has(f) {
 		return
 	}
@@ -101,9 +101,9 @@ func (t *AuditTrail) Complete(f AuditFact) {
 	t.add(e)
 }
 
-// Newest returns the entries sorted by time, the newest last; entries of the same millisecond keep
+// EntriesByTime returns the entries sorted by time, the newest last; entries of the same millisecond keep
 // the order of the log. The log's own order differs: a line may be written long after its fact.
-func (t *AuditTrail) Newest() []AuditEntry {
+func (t *AuditTrail) EntriesByTime() []AuditEntry {
 	out := slices.Clone(t.Entries)
 	slices.SortStableFunc(out, func(a, b AuditEntry) int { return cmp.Compare(a.AtMs, b.AtMs) })
 	return out

@@ -57,7 +57,7 @@ func TestTimelineDescribesForeignKinds(t *testing.T) {
 		{"tea_served", `{}`, "Event of kind “tea_served”, unknown to this version"},
 	} {
 		m := projections.Timeline([]event.Event{foreignEvent(t, tt.kind, tt.data)},
-			func(id.Node) projections.Place { return projections.Place{} })[0]
+			func(id.Node) projections.StepInfo { return projections.StepInfo{} })[0]
 		if m.Text != tt.want || !m.Foreign || m.Kind != tt.kind {
 			t.Errorf("%s is described as %q, want %q", tt.kind, m.Text, tt.want)
 		}
@@ -65,7 +65,7 @@ func TestTimelineDescribesForeignKinds(t *testing.T) {
 	for _, kind := range []string{"validation_performed", "assessment_recorded", "usage_recorded"} {
 		for _, data := range []string{`null`, `[]`, `"x"`, `{"result":[],"dimensions":{},"issues":[1]}`} {
 			if m := projections.Timeline([]event.Event{foreignEvent(t, kind, data)},
-				func(id.Node) projections.Place { return projections.Place{} })[0]; m.Text == "" {
+				func(id.Node) projections.StepInfo { return projections.StepInfo{} })[0]; m.Text == "" {
 				t.Errorf("%s of %s: no description", kind, data)
 			}
 		}

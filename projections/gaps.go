@@ -26,7 +26,7 @@ func (g Gap) IDText() string { return cmp.Or(g.ID.String(), g.foreign) }
 
 // addGap adds an open gap to its node, or removes the gap that a record resolves. A record that
 // resolves a gap is never open itself (docs/design.md#blocked-attempts).
-func (r *Run) addGap(n *Node, e event.Event, p event.GapRecorded, g event.Glimpse) {
+func (r *Run) addGap(n *Node, e event.Event, p event.GapRecorded, g event.ForeignView) {
 	if n == nil {
 		return
 	}
@@ -48,9 +48,9 @@ func (r *Run) addGap(n *Node, e event.Event, p event.GapRecorded, g event.Glimps
 	}
 }
 
-// Same reports whether the gap has this reason and pointer. A repeated blocked attempt does not
+// Matches reports whether the gap has this reason and pointer. A repeated blocked attempt does not
 // record such a gap again.
-func (g Gap) Same(code reason.Code, at reason.Pointer) bool {
+func (g Gap) Matches(code reason.Code, at reason.Pointer) bool {
 	return g.Reason == code && g.Pointer != nil && *g.Pointer == at
 }
 

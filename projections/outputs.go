@@ -26,7 +26,7 @@ type Output struct {
 // replaces the node's recap; an artifact replaces those of its kind (without a kind: of its content
 // type) from earlier attempts (docs/design.md#run-status,
 // docs/design.md#requirements-on-the-caller).
-func (r *Run) addOutput(n *Node, e event.Event, p event.NodeOutputAppended, g event.Glimpse) {
+func (r *Run) addOutput(n *Node, e event.Event, p event.NodeOutputAppended, g event.ForeignView) {
 	if n == nil {
 		return
 	}
@@ -39,7 +39,7 @@ func (r *Run) addOutput(n *Node, e event.Event, p event.NodeOutputAppended, g ev
 		if p.SupersedesOutputID != nil && old.ID == *p.SupersedesOutputID || g.Refers != "" && old.hasID(g.Refers) {
 			return true
 		}
-		return o.Payload.SameSort(old.Payload) && (o.Channel == event.Recap || old.Attempt < o.Attempt)
+		return o.Payload.Replaces(old.Payload) && (o.Channel == event.Recap || old.Attempt < o.Attempt)
 	})
 	n.Outputs = append(n.Outputs, o)
 	if _, has := n.Recap(); hadRecap && !has {

@@ -74,8 +74,8 @@ func (p *Proposal) Activation() (a proposal.Applied, ok bool) {
 	return p.applied, p.State == proposal.StateApplied
 }
 
-// Given returns the approvals in the form that a policy evaluates, with the void ones.
-func (p *Proposal) Given() []proposal.Approval {
+// PolicyApprovals returns the approvals in the form that a policy evaluates, with the void ones.
+func (p *Proposal) PolicyApprovals() []proposal.Approval {
 	out := make([]proposal.Approval, len(p.Approvals))
 	for i, a := range p.Approvals {
 		out[i] = proposal.Approval{ID: a.ApprovalID, ArtifactSHA256: a.ArtifactSHA256, Principal: a.Principal,
@@ -95,7 +95,7 @@ type Proposals struct {
 	log        manifest.Log
 	all        map[id.Proposal]*Proposal
 	order      []*Proposal // in the order of their creation
-	hasUnknown bool        // see Blind
+	hasUnknown bool        // see HasUnknownRecords
 }
 
 // NewProposals returns the fold of an empty log. log names it in findings.
@@ -117,9 +117,9 @@ func (p *Proposals) Visit(seg manifest.Segment, head manifest.Head) error {
 	return nil
 }
 
-// Blind reports a record of an unknown form that is not ignorable. Such a record may have rolled
+// HasUnknownRecords reports a record of an unknown form that is not ignorable. Such a record may have rolled
 // something back; Installed then lists nothing.
-func (p *Proposals) Blind() bool { return p.hasUnknown }
+func (p *Proposals) HasUnknownRecords() bool { return p.hasUnknown }
 
 // fold folds one record, or reports why it is ignored.
 func (p *Proposals) fold(e event.Event) {

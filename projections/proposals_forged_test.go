@@ -176,15 +176,15 @@ func TestNothingIsInstalledFromAnUnreadableLog(t *testing.T) {
 			t.Fatal(err)
 		}
 		line := bytes.Replace(seg.Bytes, []byte(tt.was), []byte(tt.is), 1)
-		if bytes.Equal(line, seg.Bytes) || l.visit(line) || l.fold.Blind() != tt.blind ||
+		if bytes.Equal(line, seg.Bytes) || l.visit(line) || l.fold.HasUnknownRecords() != tt.blind ||
 			(len(l.fold.Installed("")) == 0) != tt.blind {
-			t.Errorf("%s: %v, blind %v, %v", tt.name, l.fold.Findings, l.fold.Blind(), l.fold.Installed(""))
+			t.Errorf("%s: %v, blind %v, %v", tt.name, l.fold.Findings, l.fold.HasUnknownRecords(), l.fold.Installed(""))
 		}
 		if f := l.fold.Findings[len(l.fold.Findings)-1]; f.Code != manifest.UnknownEvents {
 			t.Errorf("%s: %+v", tt.name, f)
 		}
 		l.fold.Reset()
-		if l.fold.Blind() || len(l.fold.List(projections.ProposalFilter{})) > 0 {
+		if l.fold.HasUnknownRecords() || len(l.fold.List(projections.ProposalFilter{})) > 0 {
 			t.Error("state remains after Reset")
 		}
 	}

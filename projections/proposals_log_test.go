@@ -112,7 +112,7 @@ func (l *learning) apply(workspace string, p id.Proposal) {
 func (l *learning) rollBack(workspace string, p id.Proposal) {
 	l.t.Helper()
 	one := l.get(workspace, p)
-	if !l.add(person, proposal.RollBack(l.at(p), one.Last().Slot, l.fold.RestoredBy(one))) {
+	if !l.add(person, proposal.RollBack(l.at(p), one.Last().Slot, l.fold.RestoredDigest(one))) {
 		l.t.Fatal(l.fold.Findings)
 	}
 }

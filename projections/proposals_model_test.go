@@ -161,8 +161,8 @@ func (m *learningModel) rollBackSome(s *modelProposal) {
 		restored = stack[n-2].last().Artifact.SHA256
 	}
 	legal := s.state == proposal.StateApplied
-	if legal && m.fold.RestoredBy(m.get(s.workspace, s.id)) != restored {
-		m.r.Fatalf("RestoredBy returns %s, want %s", m.fold.RestoredBy(m.get(s.workspace, s.id)), restored)
+	if legal && m.fold.RestoredDigest(m.get(s.workspace, s.id)) != restored {
+		m.r.Fatalf("RestoredBy returns %s, want %s", m.fold.RestoredDigest(m.get(s.workspace, s.id)), restored)
 	}
 	m.to(s, proposal.RollBack(m.at(s.id), s.last().Slot, restored), legal, proposal.StateArchived)
 	if legal {

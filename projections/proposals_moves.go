@@ -133,7 +133,7 @@ func (p *Proposals) rollBack(prop *Proposal, e event.Event, r proposal.RolledBac
 		return "its slot is not that of the activation"
 	}
 	// Computed before the transition: afterwards the proposal is no longer the installed one.
-	restored := p.RestoredBy(prop)
+	restored := p.RestoredDigest(prop)
 	if problem = prop.transition(e, proposal.MoveRollBack, r); problem != "" {
 		return problem
 	}

@@ -38,7 +38,7 @@ func TestTemplateVersionsAreInstalledSideBySide(t *testing.T) {
 	l.apply("", one)
 	want("two versions", "1.0.0", "2.0.0")
 	newer := l.create(3, "", templateDraft("1.0.0", "c"))
-	if i := l.fold.Displaced(l.get("", newer)); i == nil || i.ProposalID != one {
+	if i := l.fold.InstalledInSlot(l.get("", newer)); i == nil || i.ProposalID != one {
 		t.Errorf("displaced: %+v", i)
 	}
 	l.apply("", newer)
@@ -46,20 +46,20 @@ func TestTemplateVersionsAreInstalledSideBySide(t *testing.T) {
 	if got := l.fold.Installed("")[0].ProposalID; got != newer {
 		t.Errorf("installed: %s", got)
 	}
-	if got := l.fold.RestoredBy(l.get("", newer)); got != l.get("", one).Last().Artifact.SHA256 {
+	if got := l.fold.RestoredDigest(l.get("", newer)); got != l.get("", one).Last().Artifact.SHA256 {
 		t.Errorf("restored: %s", got)
 	}
 	l.rollBack("", newer)
 	if got := l.fold.Installed("")[0].ProposalID; got != one {
 		t.Errorf("installed: %s", got)
 	}
-	if got := l.fold.RestoredBy(l.get("", one)); !got.IsZero() {
+	if got := l.fold.RestoredDigest(l.get("", one)); !got.IsZero() {
 		t.Errorf("restored in place of another version: %s", got)
 	}
 	l.rollBack("", one)
 	want("one rolled back", "2.0.0")
 	other := l.create(4, "shop", templateDraft("2.0.0", "d"))
-	if i := l.fold.Displaced(l.get("shop", other)); i != nil {
+	if i := l.fold.InstalledInSlot(l.get("shop", other)); i != nil {
 		t.Errorf("in another workspace, displaced: %+v", i)
 	}
 }

@@ -32,7 +32,7 @@ func TestEveryRevisionStaysReadableAndVoidsApprovals(t *testing.T) {
 		t.Errorf("%+v", one)
 	}
 	if a := one.Approvals[0]; a.Void != "It was given before revision 2." || a.Actor != person ||
-		a.Reason != "because" || one.Given()[0].Void != a.Void {
+		a.Reason != "because" || one.PolicyApprovals()[0].Void != a.Void {
 		t.Errorf("%+v", one.Approvals)
 	}
 	// A revision back to the approved bytes does not make the void approval count again.
@@ -71,8 +71,8 @@ func TestInstalled(t *testing.T) {
 		in.Ref != proposal.InstalledRef(in.Slot, "1.0.0", in.Artifact.SHA256) || in.AtMs != 1008 {
 		t.Errorf("%+v", in)
 	}
-	if l.fold.RestoredBy(one) != l.get("", b).Last().Artifact.SHA256 || !l.fold.RestoredBy(l.get("", b)).IsZero() ||
-		!l.fold.RestoredBy(l.get("shop", own)).IsZero() {
+	if l.fold.RestoredDigest(one) != l.get("", b).Last().Artifact.SHA256 || !l.fold.RestoredDigest(l.get("", b)).IsZero() ||
+		!l.fold.RestoredDigest(l.get("shop", own)).IsZero() {
 		t.Error("RestoredBy is not the previous installation")
 	}
 	l.rollBack("", a)

@@ -69,8 +69,8 @@ func hasIDPrefix(p id.Proposal, ref string) bool {
 		(strings.HasPrefix(p.String(), ref) || strings.HasPrefix(p.String(), prefix+ref))
 }
 
-// Installed is what an applied proposal installed.
-type Installed struct {
+// Installation is what an applied proposal installed.
+type Installation struct {
 	ProposalID id.Proposal       `json:"proposalId"`
 	Slot       proposal.Slot     `json:"slot"`
 	Version    string            `json:"version,omitzero"`
@@ -105,10 +105,10 @@ func slotKeyOf(prop *Proposal) slotKey {
 // workspace. If both have one in a slot, both are listed: no source overrides another, and the
 // lookup of that name reports the conflict. The order is kind, id, version, workspace.
 //
-// The list is empty if Blind reports true. A damaged log may have lost a rollback: the caller has
+// The list is empty if HasUnknownRecords reports true. A damaged log may have lost a rollback: the caller has
 // to check the log's verdict.
-func (p *Proposals) Installed(workspace string) []Installed {
-	out := []Installed{}
+func (p *Proposals) Installed(workspace string) []Installation {
+	out := []Installation{}
 	if p.hasUnknown {
 		return out
 	}
@@ -117,20 +117,20 @@ func (p *Proposals) Installed(workspace string) []Installed {
 			continue
 		}
 		last := prop.Last()
-		out = append(out, Installed{ProposalID: prop.ID, Slot: key.slot, Version: last.Version, Artifact: last.Artifact,
+		out = append(out, Installation{ProposalID: prop.ID, Slot: key.slot, Version: last.Version, Artifact: last.Artifact,
 			Ref: prop.applied.InstalledRef, Workspace: key.workspace, AtMs: prop.History[len(prop.History)-1].AtMs,
 			key: key})
 	}
-	slices.SortFunc(out, func(a, b Installed) int {
+	slices.SortFunc(out, func(a, b Installation) int {
 		return cmp.Or(cmp.Compare(a.Slot.Kind, b.Slot.Kind), cmp.Compare(a.Slot.ID, b.Slot.ID),
 			cmp.Compare(a.Version, b.Version), cmp.Compare(a.Workspace, b.Workspace))
 	})
 	return out
 }
 
-// Displaced returns what is in use in the slot of a proposal, the proposal itself included; nil if
+// InstalledInSlot returns what is in use in the slot of a proposal, the proposal itself included; nil if
 // nothing is.
-func (p *Proposals) Displaced(prop *Proposal) *Installed {
+func (p *Proposals) InstalledInSlot(prop *Proposal) *Installation {
 	key := slotKeyOf(prop)
 	for _, i := range p.Installed(key.workspace) {
 		if i.key == key {
@@ -140,10 +140,10 @@ func (p *Proposals) Displaced(prop *Proposal) *Installed {
 	return nil
 }
 
-// RestoredBy returns the digest of the artifact that would be in use after rolling a proposal back
+// RestoredDigest returns the digest of the artifact that would be in use after rolling a proposal back
 // now. It is zero if the proposal is not the one in use in its slot, and if no other was applied
 // before it.
-func (p *Proposals) RestoredBy(prop *Proposal) canon.Digest {
+func (p *Proposals) RestoredDigest(prop *Proposal) canon.Digest {
 	if prop.State != proposal.StateApplied {
 		return canon.Digest{}
 	}

@@ -15,10 +15,10 @@ import (
 // ten bytes for an event, so that logs of a million events can be checked; Finish reads the log
 // again for the cases that fingerprints cannot decide. See references_second_pass.go.
 type References struct {
-	// Refer, if not nil, is called for objects that events refer to, in the goroutine that calls
+	// OnObjectUse, if not nil, is called for objects that events refer to, in the goroutine that calls
 	// Visit: for each event with an artifact, and once for every other object.
-	Refer    func(ObjectUse)
-	Findings []manifest.Finding // complete after Finish
+	OnObjectUse func(ObjectUse)
+	Findings    []manifest.Finding // complete after Finish
 
 	log        manifest.Log
 	hasUnknown bool // an event could not be read: later references may be to what it created
@@ -45,8 +45,8 @@ type ObjectUse struct {
 	ObjectRef
 	Event int64 // event index
 	First bool  // the first reference of this log to the object
-	// Says is the payload of the event that refers to an artifact, zero for other objects.
-	Says event.OutputPayload
+	// Output is the payload of the event that refers to an artifact, zero for other objects.
+	Output event.OutputPayload
 }
 
 // runRecord is what the check needs of a run.
@@ -85,9 +85,9 @@ func NewReferences(log manifest.Log) *References {
 	return r
 }
 
-// Reset implements ports.Visitor: it forgets everything but Refer.
+// Reset implements ports.Visitor: it forgets everything but OnObjectUse.
 func (r *References) Reset() {
-	*r = References{log: r.log, Refer: r.Refer, keys: &fingerprintList{}, runs: map[id.Run]*runRecord{}}
+	*r = References{log: r.log, OnObjectUse: r.OnObjectUse, keys: &fingerprintList{}, runs: map[id.Run]*runRecord{}}
 }
 
 // Visit implements ports.Visitor: it checks one committed segment. It never returns an error.
@@ -165,19 +165,19 @@ func (r *References) check(events []event.Event, i int, ahead map[id.Node]bool) 
 	r.payload(events, i, run, ahead)
 }
 
-// object reports a reference to an object to Refer.
+// object reports a reference to an object to OnObjectUse.
 func (r *References) object(kind manifest.ObjectKind, ref canon.Digest, e *event.Event) {
-	if r.Refer == nil {
+	if r.OnObjectUse == nil {
 		return
 	}
 	use := ObjectUse{ObjectRef: ObjectRef{kind, ref}, Event: e.Index}
 	use.First = r.objects.add(fingerprint(use.ObjectRef))
 	if p, ok := e.Data.(event.NodeOutputAppended); ok {
-		use.Says = p.Payload // every event is reported: payloads may differ
+		use.Output = p.Payload // every event is reported: payloads may differ
 	} else if !use.First {
 		return
 	}
-	r.Refer(use)
+	r.OnObjectUse(use)
 }
 
 // node checks and records a new node. It is recorded even with findings, so that one error is

@@ -28,12 +28,12 @@ func check(events []event.Event, owner string) checkResult {
 	log := manifest.Log{Root: "sessions/x", Owner: owner, Table: event.Domain}
 	out := checkResult{Objects: map[projections.ObjectRef]int64{}}
 	r, names := projections.NewReferences(log), newByName(log)
-	r.Refer = func(u projections.ObjectUse) {
+	r.OnObjectUse = func(u projections.ObjectUse) {
 		if u.First {
 			out.Objects[u.ObjectRef] = u.Event
 		}
 		if u.Kind == manifest.Artifact {
-			out.Claims = append(out.Claims, artifactClaim{u.Event, u.Says})
+			out.Claims = append(out.Claims, artifactClaim{u.Event, u.Output})
 		}
 	}
 	read := func(visit func(manifest.Segment) error) error {

@@ -37,7 +37,7 @@ func newRun(runID id.Run, e event.Event, p event.RunStarted) *Run {
 
 // apply folds an event of this run. The kinds that call updateTip are those that count as activity
 // at a node; the others leave the preferred tip as it is (docs/design.md#preferred-tip).
-func (r *Run) apply(e event.Event, g event.Glimpse) {
+func (r *Run) apply(e event.Event, g event.ForeignView) {
 	r.LastIndex = e.Index
 	if e.TimestampMs != 0 {
 		r.LastAtMs = e.TimestampMs

@@ -7,8 +7,8 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// Moment describes one event in one line of text.
-type Moment struct {
+// TimelineEntry describes one event in one line of text.
+type TimelineEntry struct {
 	Index   int64       `json:"eventIndex"`
 	AtMs    int64       `json:"atMs,omitzero"`  // milliseconds since 1970 UTC, 0 if the event has no time
 	Actor   event.Actor `json:"actor,omitzero"` // zero if the log was written without actors
@@ -19,25 +19,25 @@ type Moment struct {
 	Foreign bool        `json:"foreign,omitzero"` // written by another program or version; described as far as known
 }
 
-// Place holds the facts about a node that are in its snapshot and not in events.
-type Place struct {
+// StepInfo holds the facts about a node that are in its snapshot and not in events.
+type StepInfo struct {
 	Title   string // of the pending step; "" at the end of the run and where the snapshot is not available
 	Refused string // what the attempt lacked that led to this node of kind blocked_attempt
 }
 
-// Places returns the Place of a node, the zero one if it is not known.
-type Places func(id.Node) Place
+// StepInfoFunc returns the StepInfo of a node, the zero one if it is not known.
+type StepInfoFunc func(id.Node) StepInfo
 
-// Timeline describes events, in their order. It returns one Moment for each event of any kind; an
+// Timeline describes events, in their order. It returns one TimelineEntry for each event of any kind; an
 // unknown kind is described as unknown.
 //
 // The texts are for people: they are in English, of one line, and may change between versions.
 // Programs read Kind and the events themselves.
-func Timeline(events []event.Event, at Places) []Moment {
-	out := make([]Moment, len(events))
+func Timeline(events []event.Event, at StepInfoFunc) []TimelineEntry {
+	out := make([]TimelineEntry, len(events))
 	t := describer{at, refusedNodes(events)}
 	for i, e := range events {
-		m := Moment{Index: e.Index, AtMs: e.TimestampMs, Actor: e.Actor, Kind: e.Data.Kind(), Foreign: e.Foreign()}
+		m := TimelineEntry{Index: e.Index, AtMs: e.TimestampMs, Actor: e.Actor, Kind: e.Data.Kind(), Foreign: e.Foreign()}
 		if n := e.Scope.NodeID; !n.IsZero() {
 			m.NodeID = &n
 		}
@@ -50,7 +50,7 @@ func Timeline(events []event.Event, at Places) []Moment {
 // describer describes the events of one timeline. Some descriptions depend on other events
 // (refused) and on facts that are in no event (at).
 type describer struct {
-	at      Places
+	at      StepInfoFunc
 	refused map[id.Node]bool // nodes that a refused attempt led to
 }
 
@@ -74,10 +74,10 @@ func (t describer) step(n id.Node) string {
 	return "the end"
 }
 
-// describe returns the text for one event; working is Moment.Working.
+// describe returns the text for one event; working is TimelineEntry.Working.
 func (t describer) describe(e event.Event) (text string, working bool) {
 	// A foreign event is described by its known part, or by describeForeign without one.
-	g, unread := event.Domain.Glimpse(e)
+	g, unread := event.Domain.ViewForeign(e)
 	if unread && g.Known == nil {
 		return describeForeign(e.Data.Kind(), g.Data)
 	}

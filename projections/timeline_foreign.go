@@ -9,7 +9,7 @@ import (
 )
 
 // describeForeign describes an event of an unknown kind, or with data of an unknown form. Kinds
-// that another program is known to write get a sentence of their own. working is Moment.Working.
+// that another program is known to write get a sentence of their own. working is TimelineEntry.Working.
 func describeForeign(kind string, data canon.Value) (text string, working bool) {
 	d := foreignData{data}
 	switch kind {

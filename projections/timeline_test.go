@@ -41,11 +41,11 @@ func samples(t *testing.T) (names []string, events []event.Event) {
 func TestTimelineDescribesEveryKind(t *testing.T) {
 	names, events := samples(t)
 	titles := map[string]string{}
-	moments := projections.Timeline(events, func(n id.Node) projections.Place {
+	moments := projections.Timeline(events, func(n id.Node) projections.StepInfo {
 		if titles[n.String()] == "" {
 			titles[n.String()] = fmt.Sprintf("Step %d", len(titles)+1)
 		}
-		return projections.Place{Title: titles[n.String()]}
+		return projections.StepInfo{Title: titles[n.String()]}
 	})
 	var got strings.Builder
 	var kinds []string
@@ -79,7 +79,7 @@ func TestTimelineDescribesUnknownKinds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := projections.Timeline([]event.Event{e}, func(id.Node) projections.Place { return projections.Place{} })[0]
+	m := projections.Timeline([]event.Event{e}, func(id.Node) projections.StepInfo { return projections.StepInfo{} })[0]
 	if m.Kind != "tea_served" || !strings.Contains(m.Text, "tea_served") || m.NodeID != nil {
 		t.Errorf("got %+v", m)
 	}
@@ -93,7 +93,7 @@ func TestTimelineSurvivesEmptyPayloads(t *testing.T) {
 		event.CapabilityObserved{}, event.DivergenceRecorded{}, event.ObservationRecorded{}, event.RunCancelRequested{},
 		event.RunClosed{}} {
 		if m := projections.Timeline([]event.Event{{Data: p}},
-			func(id.Node) projections.Place { return projections.Place{} })[0]; m.Text == "" {
+			func(id.Node) projections.StepInfo { return projections.StepInfo{} })[0]; m.Text == "" {
 			t.Errorf("%s: no description", p.Kind())
 		}
 	}

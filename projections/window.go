@@ -9,7 +9,7 @@ import (
 // A windowed session holds the newest nodes of each run and every node that is still open, so that
 // continuing a run costs the same however long it is (docs/design.md#head-cache). Its state equals
 // the state of a full fold for the nodes that it holds. If an event or a question needs a node that
-// was left out, Missed or Knows reports it, and the caller folds the log from its beginning; a
+// was left out, Missed or Covers reports it, and the caller folds the log from its beginning; a
 // window never reports that a node does not exist.
 
 const (
@@ -42,10 +42,10 @@ func (s *Session) Missed() bool {
 	return false
 }
 
-// Knows reports whether the fold holds everything that an answer about a node may read: the node,
+// Covers reports whether the fold holds everything that an answer about a node may read: the node,
 // limits.RecapAncestorsMax ancestors and all descendants. It is true for every node of a full fold,
 // also for ids that the run does not have.
-func (s *Session) Knows(run id.Run, node id.Node) bool {
+func (s *Session) Covers(run id.Run, node id.Node) bool {
 	r := s.Runs[run]
 	if r == nil || !r.Evicted {
 		return true // runs are never left out
@@ -57,7 +57,7 @@ func (s *Session) Knows(run id.Run, node id.Node) bool {
 	if n == nil || n.Cut {
 		return false
 	}
-	if n.Kind == event.CheckpointNode && n.Parent != nil && !s.Knows(run, *n.Parent) {
+	if n.Kind == event.CheckpointNode && n.Parent != nil && !s.Covers(run, *n.Parent) {
 		return false // work continues at the node of a checkpoint (docs/design.md#edges-and-tips)
 	}
 	for range limits.RecapAncestorsMax {

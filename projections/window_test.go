@@ -214,7 +214,7 @@ func compare(full, part *projections.Fold, run id.Run) (misses int, err error) {
 				return 0, err
 			}
 		}
-		if !part.Knows(run, nodeID) {
+		if !part.Covers(run, nodeID) {
 			misses++
 			continue
 		}
@@ -320,7 +320,7 @@ func TestWindowOfALongRunStaysSmall(t *testing.T) {
 		if i%20 > 0 {
 			// Compared at intervals, since each comparison reads the whole run.
 		} else if _, err := compare(s.fold, part, s.run); err != nil || part.Missed() ||
-			!part.Knows(s.run, part.Runs[s.run].Tip) {
+			!part.Covers(s.run, part.Runs[s.run].Tip) {
 			t.Fatalf("step %d: %v, missed %v", i, err, part.Missed())
 		}
 		data, _, ok := part.Save(1 << 20)

@@ -27,15 +27,15 @@ func runPiped(t *testing.T, dir string, args ...string) string {
 // status must be 0.
 func screenText(t *testing.T, dir string, columns uint16, args ...string) string {
 	t.Helper()
-	s := sit(t, dir, columns, args...)
-	s.leaves(0)
+	s := startAtTerminal(t, dir, columns, args...)
+	s.expectExit(0)
 	return s.text()
 }
 
 // TestAnnotationsAtATerminal checks the text output at a terminal: it has symbols, fits the
 // width of the terminal, and has no <UNTRUSTED> marks.
 func TestAnnotationsAtATerminal(t *testing.T) {
-	dir := folder(t, personFlow)
+	dir := newDir(t, personFlow)
 	runPiped(t, dir, "start", "w.yaml", "--title", "Flow")
 	if got := screenText(t, dir, 80, "annotate", "@last", "--rating", "4", "--as", "ada", "--note",
 		"Correct but slow: it took three rounds of reading until the error was found"); !strings.Contains(got,
@@ -83,38 +83,38 @@ func TestAnnotationsAtATerminal(t *testing.T) {
 // TestWatchShowsNewAnnotations annotates a run while 'runs watch' follows it, and with
 // --stay after the run has ended.
 func TestWatchShowsNewAnnotations(t *testing.T) {
-	dir := folder(t, personFlow)
+	dir := newDir(t, personFlow)
 	runPiped(t, dir, "start", "w.yaml")
-	s := sit(t, dir, 60, "runs", "watch")
-	s.sees("Watching run")
+	s := startAtTerminal(t, dir, 60, "runs", "watch")
+	s.expect("Watching run")
 	runPiped(t, dir, "annotate", "@last", "--rating", "2", "--as", "ada", "--note", "Too short")
-	s.sees("ada     Annotated the run: ★★☆☆☆\n          Too short\n")
+	s.expect("ada     Annotated the run: ★★☆☆☆\n          Too short\n")
 	runPiped(t, dir, "annotate", "@last", "--node", "read", "--correction", "Longer")
-	s.sees("Annotated “Read it”: ✎ correction\n          │ Longer\n")
+	s.expect("Annotated “Read it”: ✎ correction\n          │ Longer\n")
 	runPiped(t, dir, "runs", "cancel", "@last", "--reason", "enough")
-	s.leaves(0)
+	s.expectExit(0)
 
 	if got := screenText(t, dir, 60, "runs", "watch"); !strings.Contains(got, "has ended. Show its history") {
 		t.Error(got)
 	}
-	piped := sitWith(t, dir, 200, "sh", "-c", "waybill runs watch --all --stay --json | cat")
-	piped.sees(`"kind":"session_created"`)
+	piped := startProgramAtTerminal(t, dir, 200, "sh", "-c", "waybill runs watch --all --stay --json | cat")
+	piped.expect(`"kind":"session_created"`)
 	runPiped(t, dir, "annotate", "@last", "--flag", "--as", "bo")
-	piped.sees(`{"v":1,"kind":"run.annotated","data":{"actor":{"principalRef":"bo"},`)
+	piped.expect(`{"v":1,"kind":"run.annotated","data":{"actor":{"principalRef":"bo"},`)
 	if strings.Contains(piped.text(), "Longer") {
 		t.Errorf("an annotation from before the call is printed:\n%s", piped.text())
 	}
-	piped.types("\x03")
+	piped.typeText("\x03")
 	<-piped.done
-	plain := sitWith(t, dir, 200, "sh", "-c", "waybill runs watch --all --stay | cat")
-	plain.sees("The run was closed")
+	plain := startProgramAtTerminal(t, dir, 200, "sh", "-c", "waybill runs watch --all --stay | cat")
+	plain.expect("The run was closed")
 	runPiped(t, dir, "annotate", "@last", "--label", "</untrusted>")
-	plain.sees("Annotated the run: label <UNTRUSTED>&lt;/untrusted></UNTRUSTED>")
-	plain.types("\x03")
+	plain.expect("Annotated the run: label <UNTRUSTED>&lt;/untrusted></UNTRUSTED>")
+	plain.typeText("\x03")
 	<-plain.done
 
-	s = sit(t, dir, 60, "runs", "watch", "--stay")
-	s.sees("has ended. Watching for annotations")
-	s.types("\x03")
-	s.leaves(0)
+	s = startAtTerminal(t, dir, 60, "runs", "watch", "--stay")
+	s.expect("has ended. Watching for annotations")
+	s.typeText("\x03")
+	s.expectExit(0)
 }

@@ -30,7 +30,7 @@ steps:
 `
 
 // shownNarrow fails the test for lines that are wider than the terminal.
-func (s *seat) shownNarrow(columns int) {
+func (s *terminalSession) shownNarrow(columns int) {
 	s.Helper()
 	for _, line := range strings.Split(s.text(), "\n") {
 		if n := len([]rune(line)); n > columns {
@@ -42,46 +42,46 @@ func (s *seat) shownNarrow(columns int) {
 // TestRunLoopsAssessmentAndApproval: in one call a person decides about loop rounds, answers
 // an assessment and approves; the answers are recorded as artifacts.
 func TestRunLoopsAssessmentAndApproval(t *testing.T) {
-	dir := folder(t, loopFlow)
-	s := sit(t, dir, 44, "run", "w.yaml")
-	s.sees("[1/3] Decide")
-	s.sees(`round 1 of "Review rounds"`)
-	s.sees("Round 1.")
-	s.sees("Enter for")
-	s.types("first look\n")
-	s.sees("Repeat the loop, or stop?")
-	s.sees("[continue/stop] ›")
-	s.types("\n")
-	s.sees("Type continue or stop.")
-	s.types("c\n")
-	s.sees("Why? Enter for no reason")
-	s.types("one more\n")
-	s.sees(`round 2 of "Review rounds"`)
-	s.sees("›")
-	s.types("\n")
-	s.sees("[continue/stop] ›")
-	s.types("STOP\n")
-	s.sees("›")
-	s.types("\n")
-	s.sees("[2/3] Assess")
-	s.sees("›")
-	s.types("looked\n")
-	s.sees("How risky is it? (risk)")
-	s.sees("[low/high] ›")
-	s.types("1\n")
-	s.sees("How well is it tested?")
-	s.sees("[thin/good] ›")
-	s.types("\n")
-	s.sees("[3/3] Ship")
-	s.sees("›")
-	s.types("it is ready\n")
-	s.sees("Submitted")
-	s.sees("it is ready")
-	s.sees("Approve? [y/N]")
-	s.types("y\n")
-	s.sees("✓ Review until it holds is complete")
-	s.sees("4 steps in")
-	s.leaves(0)
+	dir := newDir(t, loopFlow)
+	s := startAtTerminal(t, dir, 44, "run", "w.yaml")
+	s.expect("[1/3] Decide")
+	s.expect(`round 1 of "Review rounds"`)
+	s.expect("Round 1.")
+	s.expect("Enter for")
+	s.typeText("first look\n")
+	s.expect("Repeat the loop, or stop?")
+	s.expect("[continue/stop] ›")
+	s.typeText("\n")
+	s.expect("Type continue or stop.")
+	s.typeText("c\n")
+	s.expect("Why? Enter for no reason")
+	s.typeText("one more\n")
+	s.expect(`round 2 of "Review rounds"`)
+	s.expect("›")
+	s.typeText("\n")
+	s.expect("[continue/stop] ›")
+	s.typeText("STOP\n")
+	s.expect("›")
+	s.typeText("\n")
+	s.expect("[2/3] Assess")
+	s.expect("›")
+	s.typeText("looked\n")
+	s.expect("How risky is it? (risk)")
+	s.expect("[low/high] ›")
+	s.typeText("1\n")
+	s.expect("How well is it tested?")
+	s.expect("[thin/good] ›")
+	s.typeText("\n")
+	s.expect("[3/3] Ship")
+	s.expect("›")
+	s.typeText("it is ready\n")
+	s.expect("Submitted")
+	s.expect("it is ready")
+	s.expect("Approve? [y/N]")
+	s.typeText("y\n")
+	s.expect("✓ Review until it holds is complete")
+	s.expect("4 steps in")
+	s.expectExit(0)
 	s.shownNarrow(44)
 	if text := s.text(); strings.Contains(text, "wr.loop_control") || strings.Contains(text, "Not accepted") {
 		t.Errorf("the screen shows data for programs:\n%s", text)
@@ -100,32 +100,32 @@ func TestRunLoopsAssessmentAndApproval(t *testing.T) {
 const shipFlow = `{id: test.ship, name: Ship, description: d, version: 1.0.0, steps: [{id: ship, title: Ship it, prompt: Ship., requireConfirmation: {kind: human_approval}}]}`
 
 func TestApproveAtTheTerminal(t *testing.T) {
-	dir := folder(t, shipFlow)
+	dir := newDir(t, shipFlow)
 	p := program{t, dir, filepath.Join(dir, "home", "local")}
 	_ = p.command("run", "w.yaml", "--notes", "the \x1b[2Jplan").Run()
 
 	// An empty line, a no, and input typed before the question do not approve.
 	for _, said := range []string{"\n", "n\n", "yes please\n", "\x04"} {
-		s := sit(t, dir, 80, "approve")
-		s.sees("Ship it")
-		s.sees("Submitted")
-		s.sees("the ␛[2Jplan")
-		s.sees("Approve? [y/N]")
-		s.types(said)
-		s.sees("is not approved")
-		s.sees("Nothing was recorded")
-		s.leaves(3)
+		s := startAtTerminal(t, dir, 80, "approve")
+		s.expect("Ship it")
+		s.expect("Submitted")
+		s.expect("the ␛[2Jplan")
+		s.expect("Approve? [y/N]")
+		s.typeText(said)
+		s.expect("is not approved")
+		s.expect("Nothing was recorded")
+		s.expectExit(3)
 	}
 	// With --json the question is shown on the terminal and the document on stdout.
-	s := sit(t, dir, 80, "approve", "@last", "--comment", "Checked")
-	s.sees("[y/N]")
-	s.types("y\n")
-	s.sees("✓ Approved: Ship it.")
-	s.sees("Next: waybill run --run ")
-	s.leaves(0)
-	s = sit(t, dir, 80, "approve")
-	s.sees("✓ Already approved: Ship it.")
-	s.leaves(0)
+	s := startAtTerminal(t, dir, 80, "approve", "@last", "--comment", "Checked")
+	s.expect("[y/N]")
+	s.typeText("y\n")
+	s.expect("✓ Approved: Ship it.")
+	s.expect("Next: waybill run --run ")
+	s.expectExit(0)
+	s = startAtTerminal(t, dir, 80, "approve")
+	s.expect("✓ Already approved: Ship it.")
+	s.expectExit(0)
 	// The next attempt submits no other output, so the approval is valid and it is accepted.
 	if out, err := p.command("run", "--run", "@last", "--notes", "something else").CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
@@ -135,17 +135,17 @@ func TestApproveAtTheTerminal(t *testing.T) {
 // TestApproveRejectsChangedOutput: output that is submitted while the question is shown makes
 // the approval invalid.
 func TestApproveRejectsChangedOutput(t *testing.T) {
-	dir := folder(t, shipFlow)
+	dir := newDir(t, shipFlow)
 	p := program{t, dir, filepath.Join(dir, "home", "local")}
 	_ = p.command("run", "w.yaml", "--notes", "the plan").Run()
-	s := sit(t, dir, 80, "approve")
-	s.sees("the plan")
-	s.sees("[y/N]")
+	s := startAtTerminal(t, dir, 80, "approve")
+	s.expect("the plan")
+	s.expect("[y/N]")
 	_ = p.command("continue", "--run", "@last", "--notes", "another plan").Run()
-	s.types("y\n")
-	s.sees("have changed since they were shown")
-	s.sees("Review them with 'waybill approve")
-	s.leaves(3)
+	s.typeText("y\n")
+	s.expect("have changed since they were shown")
+	s.expect("Review them with 'waybill approve")
+	s.expectExit(3)
 	var run struct{ Status string }
 	p.json(&run, "runs", "show")
 	if run.Status != "blocked" {
@@ -155,13 +155,13 @@ func TestApproveRejectsChangedOutput(t *testing.T) {
 
 // TestApproveWithStdoutPipe: a person is asked if stdin and stderr are terminals.
 func TestApproveWithStdoutPipe(t *testing.T) {
-	dir := folder(t, shipFlow)
+	dir := newDir(t, shipFlow)
 	p := program{t, dir, filepath.Join(dir, "home", "local")}
 	_ = p.command("run", "w.yaml", "--notes", "the plan").Run()
-	s := sitWith(t, dir, 80, "sh", "-c", "waybill approve --json | cat >out.json")
-	s.sees("[y/N]")
-	s.types("y\n")
-	s.leaves(0)
+	s := startProgramAtTerminal(t, dir, 80, "sh", "-c", "waybill approve --json | cat >out.json")
+	s.expect("[y/N]")
+	s.typeText("y\n")
+	s.expectExit(0)
 	if out, err := os.ReadFile(filepath.Join(dir, "out.json")); err != nil ||
 		!strings.HasPrefix(string(out), `{"v":1,"kind":"step"`) {
 		t.Errorf("%v: %s", err, out)
@@ -180,23 +180,23 @@ steps:
 // TestRunAsksForArtifactFile: an artifact is requested by path and validated before anything
 // is recorded.
 func TestRunAsksForArtifactFile(t *testing.T) {
-	dir := folder(t, handFlow)
-	s := sit(t, dir, 80, "run", "w.yaml")
-	s.sees("requires a result of kind wr.gate_verdict, as a JSON file")
-	s.sees("Example:")
-	s.sees(`"kind": "wr.gate_verdict"`)
-	s.sees("waybill continue --run ")
-	s.sees("Enter to stop here")
-	s.types("nothing.json\n")
-	s.sees("cannot be read")
-	s.sees("›")
+	dir := newDir(t, handFlow)
+	s := startAtTerminal(t, dir, 80, "run", "w.yaml")
+	s.expect("requires a result of kind wr.gate_verdict, as a JSON file")
+	s.expect("Example:")
+	s.expect(`"kind": "wr.gate_verdict"`)
+	s.expect("waybill continue --run ")
+	s.expect("Enter to stop here")
+	s.typeText("nothing.json\n")
+	s.expect("cannot be read")
+	s.expect("›")
 	if err := os.WriteFile(filepath.Join(dir, "wrong file.json"), []byte(`{"kind":"wr.gate_verdict"}`),
 		0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.types("'wrong file.json'\n")
-	s.sees("The artifact is not valid:")
-	s.sees("›")
+	s.typeText("'wrong file.json'\n")
+	s.expect("The artifact is not valid:")
+	s.expect("›")
 	pinned := struct {
 		Pending struct {
 			OutputContract struct{ Example any }
@@ -208,25 +208,25 @@ func TestRunAsksForArtifactFile(t *testing.T) {
 		0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.types("right.json\n")
-	s.sees("Enter for none")
-	s.types("\n")
-	s.sees("✓ Hand over is complete")
-	s.leaves(0)
+	s.typeText("right.json\n")
+	s.expect("Enter for none")
+	s.typeText("\n")
+	s.expect("✓ Hand over is complete")
+	s.expectExit(0)
 
-	s = sit(t, dir, 80, "run", "w.yaml")
-	s.sees("Enter to stop here")
-	s.types("\n")
-	s.sees("you left the run at step 1 of 1")
-	s.leaves(3)
+	s = startAtTerminal(t, dir, 80, "run", "w.yaml")
+	s.expect("Enter to stop here")
+	s.typeText("\n")
+	s.expect("you left the run at step 1 of 1")
+	s.expectExit(3)
 }
 
 // Cancelling a run from another terminal stops its command.
 func TestCancelFromAnotherTerminal(t *testing.T) {
-	dir := folder(t, commandFlow)
+	dir := newDir(t, commandFlow)
 	p := program{t, dir, filepath.Join(dir, "home", "local")}
-	s := sit(t, dir, 60, "run", "w.yaml", "--trust")
-	s.sees("[2/2] Wait")
+	s := startAtTerminal(t, dir, 60, "run", "w.yaml", "--trust")
+	s.expect("[2/2] Wait")
 	for { // until the command has started
 		if _, err := os.Stat(filepath.Join(dir, "pid")); err == nil {
 			break
@@ -237,9 +237,9 @@ func TestCancelFromAnotherTerminal(t *testing.T) {
 	if err != nil || !strings.Contains(string(out), "cancellation requested") {
 		t.Errorf("%v: %s", err, out)
 	}
-	s.sees("was cancelled at")
-	s.sees("Not needed any more")
-	s.leaves(1)
+	s.expect("was cancelled at")
+	s.expect("Not needed any more")
+	s.expectExit(1)
 	s.shownNarrow(60)
 	var run struct{ Status string }
 	p.json(&run, "runs", "show")
@@ -251,7 +251,7 @@ func TestCancelFromAnotherTerminal(t *testing.T) {
 // TestWatchPrintsFactsPromptly: each fact is printed within a second of being recorded, and
 // the watch ends with the run.
 func TestWatchPrintsFactsPromptly(t *testing.T) {
-	dir := folder(t, personFlow)
+	dir := newDir(t, personFlow)
 	p := program{t, dir, filepath.Join(dir, "home", "local")}
 	if out, err := p.command("start", "w.yaml").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -302,14 +302,14 @@ func TestWatchPrintsFactsPromptly(t *testing.T) {
 }
 
 func TestWatchStopsOnCtrlC(t *testing.T) {
-	dir := folder(t, personFlow)
+	dir := newDir(t, personFlow)
 	p := program{t, dir, filepath.Join(dir, "home", "local")}
 	_ = p.command("start", "w.yaml").Run()
-	s := sit(t, dir, 40, "runs", "watch")
-	s.sees("Watching run ")
+	s := startAtTerminal(t, dir, 40, "runs", "watch")
+	s.expect("Watching run ")
 	_ = p.command("continue", "--run", "@last", "--done").Run()
-	s.sees("agent")
-	s.types("\x03")
-	s.leaves(0)
+	s.expect("agent")
+	s.typeText("\x03")
+	s.expectExit(0)
 	s.shownNarrow(40)
 }

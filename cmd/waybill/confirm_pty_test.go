@@ -12,10 +12,10 @@ import (
 // no, nothing, and the end of the input. All report that nothing was changed, with the exit
 // status of a call that waits for a person.
 func TestRefusedConfirmationChangesNothing(t *testing.T) {
-	dir := folder(t, "id: test.one\nname: One\ndescription: d\nversion: 1.0.0\n"+
+	dir := newDir(t, "id: test.one\nname: One\ndescription: d\nversion: 1.0.0\n"+
 		"steps: [{id: a, title: A, prompt: Do it.}]\n")
-	s := sit(t, dir, 80, "start", "w.yaml")
-	s.leaves(0)
+	s := startAtTerminal(t, dir, 80, "start", "w.yaml")
+	s.expectExit(0)
 	if err := os.WriteFile(filepath.Join(dir, "home/local/config.json"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -28,12 +28,12 @@ func TestRefusedConfirmationChangesNothing(t *testing.T) {
 		{"to the trash? [y/N]", []string{"sessions", "delete", "@last"}},
 	} {
 		for _, answer := range []string{"n\n", "\n", "\x04"} {
-			s := sit(t, dir, 80, append(c.args, "--log-level", "off")...)
-			s.sees(c.question)
-			s.types(answer)
-			s.sees("not confirmed [RUN_WAITING]")
-			s.sees("Nothing was changed.")
-			s.leaves(3)
+			s := startAtTerminal(t, dir, 80, append(c.args, "--log-level", "off")...)
+			s.expect(c.question)
+			s.typeText(answer)
+			s.expect("not confirmed [RUN_WAITING]")
+			s.expect("Nothing was changed.")
+			s.expectExit(3)
 		}
 	}
 	for _, name := range []string{"config.json", "sessions/sess_*/manifest.jsonl"} {

@@ -100,7 +100,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 			inTime++
 		}
 		if runID == "" {
-			runID = p.theRun()
+			runID = p.onlyRun()
 		}
 	}
 	if inTime < kills {
@@ -113,11 +113,11 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	if out, err := p.command(args...).CombinedOutput(); err != nil {
 		t.Fatalf("continuing after the kills: %v\n%s", err, out)
 	}
-	p.judge()
+	p.checkStore()
 }
 
-// theRun returns the only run of the store, "" before it was started.
-func (p program) theRun() string {
+// onlyRun returns the only run of the store, "" before it was started.
+func (p program) onlyRun() string {
 	p.t.Helper()
 	var list struct {
 		Runs []struct{ RunID string } `json:"runs"`
@@ -132,8 +132,8 @@ func (p program) theRun() string {
 	return list.Runs[0].RunID
 }
 
-// judge checks that each node advanced once in the stored events, and verifies the store.
-func (p program) judge() {
+// checkStore checks that each node advanced once in the stored events, and verifies the store.
+func (p program) checkStore() {
 	p.t.Helper()
 	var log struct {
 		Events []struct {

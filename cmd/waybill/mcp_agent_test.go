@@ -205,8 +205,8 @@ steps:
   - {id: three, title: Three, prompt: Do the last thing.}
 `
 
-// talker returns a program in a new directory with workflows.
-func talker(t *testing.T, ids ...string) program {
+// programWithWorkflows returns a program in a new directory with workflows.
+func programWithWorkflows(t *testing.T, ids ...string) program {
 	t.Helper()
 	p := program{t, t.TempDir(), filepath.Join(t.TempDir(), "store")}
 	for _, id := range ids {

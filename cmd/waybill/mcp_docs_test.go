@@ -83,7 +83,7 @@ Facts are recorded with an agent as actor, under the name that its program gives
 
 func toolDoc(b *strings.Builder, d mcpserver.Definition) {
 	fmt.Fprintf(b, "\n## %s\n\n%s. `%s`\n\nDescription for agents:\n\n```text\n%s\n```\n", d.Name, d.Title, d.Signature,
-		d.Teaches)
+		d.Description)
 	if len(d.Parameters) > 0 {
 		b.WriteString("\n| parameter | type | | |\n| --- | --- | --- | --- |\n")
 	}
@@ -112,7 +112,7 @@ func toolDoc(b *strings.Builder, d mcpserver.Definition) {
 // dialogue writes the messages between an agent and the server. Only ids, tokens and digests
 // are masked.
 func dialogue(t *testing.T, b *strings.Builder) {
-	p := talker(t, "team.talk", "team.walk")
+	p := programWithWorkflows(t, "team.talk", "team.walk")
 	c := inProcess(t, p)
 	c.greet()
 	conforms := schemas(t, c)

@@ -15,7 +15,7 @@ import (
 // TestContinueAfterServerWasKilled: the tokens of one server are valid in the next, and a
 // repeated call returns the same answer byte for byte.
 func TestContinueAfterServerWasKilled(t *testing.T) {
-	p := talker(t, "test.talk")
+	p := programWithWorkflows(t, "test.talk")
 	c := p.agent()
 	if list := c.tool("list_workflows", "{}"); !strings.Contains(list.raw, `"test.talk"`) ||
 		strings.Contains(list.raw, `"test.later"`) {
@@ -93,7 +93,7 @@ func same(t *testing.T, a, b string) bool {
 // TestTokensOfTwoRuns: a call with tokens of two runs is rejected, names both runs and records
 // nothing; the prepared next calls complete both runs.
 func TestTokensOfTwoRuns(t *testing.T) {
-	p := talker(t, "test.talk", "test.walk")
+	p := programWithWorkflows(t, "test.talk", "test.walk")
 	c := p.agent()
 	runs := map[string]reply{}
 	for _, id := range []string{"test.talk", "test.walk"} {
@@ -169,7 +169,7 @@ func TestServerExitsCleanly(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("windows has no such signals")
 	}
-	p := talker(t, "test.talk")
+	p := programWithWorkflows(t, "test.talk")
 	rows := map[string]func(c *agent){
 		"SIGTERM": func(c *agent) { _ = c.cmd.Process.Signal(syscall.SIGTERM) },
 		"SIGINT":  func(c *agent) { _ = c.cmd.Process.Signal(os.Interrupt) },

@@ -15,7 +15,7 @@ import (
 // TestBusySession: the error states when to try again, and the server holds no lock between
 // calls.
 func TestBusySession(t *testing.T) {
-	p := talker(t, "test.talk")
+	p := programWithWorkflows(t, "test.talk")
 	c := p.agent("--lock-wait", "50ms")
 	one := c.tool("start_workflow", `{"workflowId":"test.talk"}`)
 	lock := flock.New(filepath.Join(p.store, "sessions", one.Data.Session.SessionID, ".lock"))
@@ -38,7 +38,7 @@ func TestBusySession(t *testing.T) {
 // TestConcurrentIdenticalCalls: one call advances the run, the others return the same answer.
 func TestConcurrentIdenticalCalls(t *testing.T) {
 	const calls = 12
-	p := talker(t, "test.talk")
+	p := programWithWorkflows(t, "test.talk")
 	c := p.agent("--lock-wait", "20s")
 	one := c.tool("start_workflow", `{"workflowId":"test.talk"}`)
 	args, _ := json.Marshal(one.ready("done"))
@@ -63,7 +63,7 @@ func TestConcurrentIdenticalCalls(t *testing.T) {
 // TestAgentMaxAutonomy: more autonomy than configured is rejected, and the suggestion refers to
 // the user; a running server notices a changed configuration.
 func TestAgentMaxAutonomy(t *testing.T) {
-	p := talker(t, "test.talk")
+	p := programWithWorkflows(t, "test.talk")
 	c := p.agent()
 	start := func() reply {
 		return c.tool("start_workflow", `{"workflowId":"test.talk","preferences":{"autonomy":"full_auto_never_stop"}}`)
@@ -91,7 +91,7 @@ func TestAgentMaxAutonomy(t *testing.T) {
 
 // TestInvalidCalls: errors contain the problem and a correction in terms of the tools.
 func TestInvalidCalls(t *testing.T) {
-	p := talker(t, "test.talk")
+	p := programWithWorkflows(t, "test.talk")
 	c := p.agent()
 	one := c.tool("start_workflow", `{"workflowId":"test.talk"}`)
 	big := strings.Repeat("x", 300<<10)
@@ -144,7 +144,7 @@ func TestInvalidCalls(t *testing.T) {
 
 // TestCheckpointIsIdempotent: the step stays pending, and repeating the call records nothing.
 func TestCheckpointIsIdempotent(t *testing.T) {
-	p := talker(t, "test.talk")
+	p := programWithWorkflows(t, "test.talk")
 	c := p.agent()
 	one := c.tool("start_workflow", `{"workflowId":"test.talk"}`)
 	args := map[string]any{"stateToken": one.Data.StateToken, "checkpointToken": one.Data.CheckpointToken,
@@ -186,7 +186,7 @@ steps:
 // TestLoopWithNewServerPerCall: each call uses a new server, which is killed after its answer.
 // An agent that only follows next.params completes the loop.
 func TestLoopWithNewServerPerCall(t *testing.T) {
-	p := talker(t, "test.talk")
+	p := programWithWorkflows(t, "test.talk")
 	if err := os.WriteFile(filepath.Join(p.dir, ".waybill", "workflows", "rounds.yaml"), []byte(threeRounds),
 		0o600); err != nil {
 		t.Fatal(err)

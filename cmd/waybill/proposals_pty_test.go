@@ -59,12 +59,12 @@ func (p program) proposalState(name string) string {
 }
 
 // approveAtTerminal starts 'proposals approve' at a terminal and answers yes.
-func approveAtTerminal(t *testing.T, dir, name string, more ...string) *seat {
+func approveAtTerminal(t *testing.T, dir, name string, more ...string) *terminalSession {
 	t.Helper()
-	s := sit(t, dir, 80, append([]string{"proposals", "approve", name}, more...)...)
-	s.sees("Approve it? [y/N]")
-	s.types("y\n")
-	s.sees("✓ Approved: Check before release.")
+	s := startAtTerminal(t, dir, 80, append([]string{"proposals", "approve", name}, more...)...)
+	s.expect("Approve it? [y/N]")
+	s.typeText("y\n")
+	s.expect("✓ Approved: Check before release.")
 	return s
 }
 
@@ -73,32 +73,32 @@ func approveAtTerminal(t *testing.T, dir, name string, more ...string) *seat {
 func TestApproveProposalAtTerminal(t *testing.T) {
 	dir, name, p := storeWithProposal(t)
 	for _, answer := range []string{"\n", "n\n", "yes please\n", "\x04"} {
-		s := sit(t, dir, 80, "proposals", "approve", name[5:13])
-		s.sees("Check before release")
-		s.sees(name)
-		s.sees("Two runs forgot it.")
-		s.sees(`Look at \u001b[2Jit.`)
-		s.sees("Approve it? [y/N]")
-		s.types(answer)
-		s.sees("is not approved")
-		s.sees("[PROPOSAL_PENDING]")
-		s.sees("Nothing was recorded.")
-		s.leaves(3)
+		s := startAtTerminal(t, dir, 80, "proposals", "approve", name[5:13])
+		s.expect("Check before release")
+		s.expect(name)
+		s.expect("Two runs forgot it.")
+		s.expect(`Look at \u001b[2Jit.`)
+		s.expect("Approve it? [y/N]")
+		s.typeText(answer)
+		s.expect("is not approved")
+		s.expect("[PROPOSAL_PENDING]")
+		s.expect("Nothing was recorded.")
+		s.expectExit(3)
 	}
-	s := sit(t, dir, 80, "proposals", "approve", name)
-	s.sees("[y/N]")
-	s.types("\x03")
-	s.leaves(-1) // the signal ends it
+	s := startAtTerminal(t, dir, 80, "proposals", "approve", name)
+	s.expect("[y/N]")
+	s.typeText("\x03")
+	s.expectExit(-1) // the signal ends it
 	if text := p.runPiped(3, "proposals", "apply", name); !strings.Contains(text, "has 0 of the 1 approvals") {
 		t.Errorf("%s", text)
 	}
 	s = approveAtTerminal(t, dir, name, "--reason", "Tried it")
-	s.sees("Next: waybill proposals apply " + name[5:13])
-	s.leaves(0)
+	s.expect("Next: waybill proposals apply " + name[5:13])
+	s.expectExit(0)
 	// A second approval by the same person is not asked for.
-	s = sit(t, dir, 80, "proposals", "approve", name)
-	s.sees("✓ Approved already: Check before release.")
-	s.leaves(0)
+	s = startAtTerminal(t, dir, 80, "proposals", "approve", name)
+	s.expect("✓ Approved already: Check before release.")
+	s.expectExit(0)
 	if text := p.runPiped(0, "proposals", "apply", name); !strings.Contains(text,
 		"✓ Installed: Check before release.") {
 		t.Errorf("%s", text)
@@ -116,9 +116,9 @@ func TestApproveProposalAtTerminal(t *testing.T) {
 		`agent does not have the role "reviewer" [PROPOSAL_FORBIDDEN]`) {
 		t.Errorf("%s", text)
 	}
-	s = sit(t, dir, 80, "proposals", "rollback", name, "--reason", "It skips the check")
-	s.sees("✓ Rolled back: Check before release.")
-	s.leaves(0)
+	s = startAtTerminal(t, dir, 80, "proposals", "rollback", name, "--reason", "It skips the check")
+	s.expect("✓ Rolled back: Check before release.")
+	s.expectExit(0)
 	p.runPiped(6, "workflows", "inspect", "team.check")
 }
 
@@ -127,24 +127,24 @@ func TestApproveProposalAtTerminal(t *testing.T) {
 func TestRevisionVoidsApproval(t *testing.T) {
 	dir, name, p := storeWithProposal(t)
 	p.writeFile("other.json", strings.Replace(checkProposal, "Look at", "Stare at", 1))
-	s := sit(t, dir, 80, "proposals", "approve", name)
-	s.sees("[y/N]")
+	s := startAtTerminal(t, dir, 80, "proposals", "approve", name)
+	s.expect("[y/N]")
 	p.runPiped(0, "proposals", "revise", name, "other.json")
-	s.types("y\n")
-	s.sees("was revised after it was shown")
-	s.sees("[PROPOSAL_CHANGED]")
-	s.leaves(1)
+	s.typeText("y\n")
+	s.expect("was revised after it was shown")
+	s.expect("[PROPOSAL_CHANGED]")
+	s.expectExit(1)
 	p.runPiped(3, "proposals", "apply", name)
 
-	approveAtTerminal(t, dir, name).leaves(0)
+	approveAtTerminal(t, dir, name).expectExit(0)
 	p.runPiped(0, "proposals", "revise", name, "check.json", "--reason", "Back to the first")
 	if text := p.runPiped(3, "proposals", "apply", name); !strings.Contains(text, "It was given before revision 3") {
 		t.Errorf("%s", text)
 	}
-	s = sit(t, dir, 80, "proposals", "get", name)
-	s.sees("revision 3")
-	s.sees("! The approval of human does not count. It was given before")
-	s.leaves(0)
+	s = startAtTerminal(t, dir, 80, "proposals", "get", name)
+	s.expect("revision 3")
+	s.expect("! The approval of human does not count. It was given before")
+	s.expectExit(0)
 	if got := p.proposalState(name); got != "revised" {
 		t.Errorf("state %s, want revised", got)
 	}
@@ -161,24 +161,24 @@ func TestApprovalRequiresTerminal(t *testing.T) {
 		{"waybill proposals approve " + name + " </dev/null", "requires approval by a person"},
 		{"waybill proposals approve " + name + " --as ada </dev/null", "requires approval by a person"},
 	} {
-		s := sitWith(t, dir, 80, "sh", "-c", c.call)
-		s.sees(c.want)
-		s.sees("[PROPOSAL_PENDING]")
-		s.leaves(3)
+		s := startProgramAtTerminal(t, dir, 80, "sh", "-c", c.call)
+		s.expect(c.want)
+		s.expect("[PROPOSAL_PENDING]")
+		s.expectExit(3)
 		if text := s.text(); strings.Contains(text, "[y/N]") {
 			t.Errorf("%s: the question was asked:\n%s", c.call, text)
 		}
 	}
-	s := sit(t, dir, 80, "proposals", "approve", name, "--yes")
-	s.sees("no flag --yes")
-	s.leaves(2)
+	s := startAtTerminal(t, dir, 80, "proposals", "approve", name, "--yes")
+	s.expect("no flag --yes")
+	s.expectExit(2)
 	p.runPiped(3, "proposals", "apply", name)
 
-	s = sitWith(t, dir, 80, "sh", "-c", "waybill proposals approve "+name+" --json | cat >out.json")
-	s.sees("Two runs forgot it.")
-	s.sees("[y/N]")
-	s.types("y\n")
-	s.leaves(0)
+	s = startProgramAtTerminal(t, dir, 80, "sh", "-c", "waybill proposals approve "+name+" --json | cat >out.json")
+	s.expect("Two runs forgot it.")
+	s.expect("[y/N]")
+	s.typeText("y\n")
+	s.expectExit(0)
 	if out, err := os.ReadFile(filepath.Join(dir, "out.json")); err != nil ||
 		!strings.HasPrefix(string(out), `{"v":1,"kind":"proposal"`) {
 		t.Errorf("%v: %s", err, out)
@@ -192,28 +192,28 @@ func TestQuorumCountsDifferentPeople(t *testing.T) {
 	dir, name, p := storeWithProposal(t)
 	p.runPiped(0, "config", "set", "proposalsQuorum", "2")
 	p.runPiped(0, "config", "set", "principals", `{"ada":["reviewer"],"bob":["reviewer"],"eve":["guest"]}`)
-	s := sit(t, dir, 80, "proposals", "approve", name)
-	s.sees("Identify yourself with --as, as ada or bob.")
-	s.leaves(1)
-	s = sit(t, dir, 80, "proposals", "approve", name, "--as", "eve")
-	s.sees(`eve does not have the role "reviewer" [PROPOSAL_FORBIDDEN]`)
-	s.leaves(1)
+	s := startAtTerminal(t, dir, 80, "proposals", "approve", name)
+	s.expect("Identify yourself with --as, as ada or bob.")
+	s.expectExit(1)
+	s = startAtTerminal(t, dir, 80, "proposals", "approve", name, "--as", "eve")
+	s.expect(`eve does not have the role "reviewer" [PROPOSAL_FORBIDDEN]`)
+	s.expectExit(1)
 	s = approveAtTerminal(t, dir, name, "--as", "ada")
-	s.sees("1 of 2 approvals.")
-	s.leaves(0)
+	s.expect("1 of 2 approvals.")
+	s.expectExit(0)
 	if text := p.runPiped(3, "proposals", "apply", name); !strings.Contains(text, "has 1 of the 2 approvals") {
 		t.Errorf("%s", text)
 	}
-	s = sit(t, dir, 80, "proposals", "approve", name, "--as", "ada")
-	s.sees("✓ Approved already")
-	s.sees("1 of 2 approvals.")
-	s.leaves(0)
+	s = startAtTerminal(t, dir, 80, "proposals", "approve", name, "--as", "ada")
+	s.expect("✓ Approved already")
+	s.expect("1 of 2 approvals.")
+	s.expectExit(0)
 	if text := p.runPiped(0, "proposals", "list"); !strings.Contains(text, " 1/2") {
 		t.Errorf("%s", text)
 	}
 	s = approveAtTerminal(t, dir, name, "--as", "bob")
-	s.sees("Next: waybill proposals apply")
-	s.leaves(0)
+	s.expect("Next: waybill proposals apply")
+	s.expectExit(0)
 	// The approval of a principal who lost the role does not count.
 	p.runPiped(0, "config", "set", "principals", `{"ada":["reviewer"],"bob":["guest"]}`)
 	if text := p.runPiped(3, "proposals", "apply", name); !strings.Contains(text,
@@ -228,22 +228,22 @@ func TestQuorumCountsDifferentPeople(t *testing.T) {
 // requires a terminal, a scope and a reason, and that history and audit log record it.
 func TestOverrideRequiresPersonScopeAndReason(t *testing.T) {
 	dir, name, p := storeWithProposal(t)
-	s := sit(t, dir, 80, "proposals", "apply", name, "--override")
-	s.sees("reason")
-	s.sees("Give one with --reason.")
-	s.leaves(2)
+	s := startAtTerminal(t, dir, 80, "proposals", "apply", name, "--override")
+	s.expect("reason")
+	s.expect("Give one with --reason.")
+	s.expectExit(2)
 	p.runPiped(0, "config", "set", "roles", `{"lead":["proposals:override"]}`)
 	p.runPiped(0, "config", "set", "principals", `{"ada":["lead"],"bob":["reviewer"]}`)
-	s = sit(t, dir, 80, "proposals", "apply", name, "--override", "--reason", "It cannot wait", "--as", "bob")
-	s.sees(`bob does not have the scope "proposals:override"`)
-	s.leaves(1)
+	s = startAtTerminal(t, dir, 80, "proposals", "apply", name, "--override", "--reason", "It cannot wait", "--as", "bob")
+	s.expect(`bob does not have the scope "proposals:override"`)
+	s.expectExit(1)
 	p.runPiped(1, "proposals", "apply", name, "--override", "--reason", "It cannot wait", "--as", "ada")
 	if got := p.proposalState(name); got != "draft" {
 		t.Errorf("state %s, want draft", got)
 	}
-	s = sit(t, dir, 80, "proposals", "apply", name, "--override", "--reason", "It cannot wait", "--as", "ada")
-	s.sees("✓ Installed: Check before release.")
-	s.leaves(0)
+	s = startAtTerminal(t, dir, 80, "proposals", "apply", name, "--override", "--reason", "It cannot wait", "--as", "ada")
+	s.expect("✓ Installed: Check before release.")
+	s.expectExit(0)
 	if text := p.runPiped(0, "proposals", "get", name, "--history"); !strings.Contains(text,
 		"apply (gate overridden) by ada: It cannot wait") {
 		t.Errorf("%s", text)
@@ -267,10 +267,10 @@ func TestLargeArtifactIsCutOnlyInGet(t *testing.T) {
 		strings.Replace(checkProposal, `[{"id":"look"`, `[`+steps+`{"id":"the-end"`, 1),
 		"Check before release", "Very big", 1))
 	name := p.createProposal("big.json")
-	s := sit(t, dir, 50, "proposals", "get", name)
-	s.sees("more lines")
-	s.sees("Show all: waybill proposals get " + name[5:13] + " | less")
-	s.leaves(0)
+	s := startAtTerminal(t, dir, 50, "proposals", "get", name)
+	s.expect("more lines")
+	s.expect("Show all: waybill proposals get " + name[5:13] + " | less")
+	s.expectExit(0)
 	s.shownNarrow(50)
 	if strings.Contains(s.text(), "the-end") {
 		t.Error("the artifact is not cut at a terminal")
@@ -278,13 +278,13 @@ func TestLargeArtifactIsCutOnlyInGet(t *testing.T) {
 	if !strings.Contains(p.runPiped(0, "proposals", "get", name), "the-end") {
 		t.Error("the artifact is cut in a pipe")
 	}
-	s = sit(t, dir, 50, "proposals", "approve", name)
-	s.sees("the-end")
-	s.sees("[y/N]")
-	s.types("\x04")
-	s.leaves(3)
-	s = sit(t, dir, 50, "proposals", "list")
-	s.sees("Very big")
-	s.leaves(0)
+	s = startAtTerminal(t, dir, 50, "proposals", "approve", name)
+	s.expect("the-end")
+	s.expect("[y/N]")
+	s.typeText("\x04")
+	s.expectExit(3)
+	s = startAtTerminal(t, dir, 50, "proposals", "list")
+	s.expect("Very big")
+	s.expectExit(0)
 	s.shownNarrow(50)
 }

@@ -54,9 +54,9 @@ func newRoot(a *cli.App) *cobra.Command {
 	root.SetHelpCommand(about.NewHelp(a))
 	root.SetUsageFunc(about.WriteUsage)
 	root.SetHelpFunc(about.WriteHelp)
-	root.AddGroup(&cobra.Group{ID: cli.GroupWork, Title: "Run workflows:"},
-		&cobra.Group{ID: cli.GroupLook, Title: "Inspect runs:"},
-		&cobra.Group{ID: cli.GroupStore, Title: "Export, maintain and clean up:"},
+	root.AddGroup(&cobra.Group{ID: cli.GroupRun, Title: "Run workflows:"},
+		&cobra.Group{ID: cli.GroupInspect, Title: "Inspect runs:"},
+		&cobra.Group{ID: cli.GroupMaintain, Title: "Export, maintain and clean up:"},
 		&cobra.Group{ID: cli.GroupSetup, Title: "Set up:"})
 	a.AddCommonFlags(root)
 	root.AddCommand(work.NewRun(a), work.NewStart(a), work.NewContinue(a), work.NewCheckpoint(a),
@@ -79,7 +79,7 @@ func setCompletions(a *cli.App, root *cobra.Command) {
 	for _, path := range [][]string{{"run"}, {"start"}, {"trust"}, {"workflows", "inspect"}, {"workflows", "validate"},
 		{"workflows", "compile"}} {
 		if cmd, _, err := root.Find(path); err == nil {
-			cmd.ValidArgsFunction = a.OfferWorkflows
+			cmd.ValidArgsFunction = a.CompleteWorkflows
 		}
 	}
 	for _, path := range [][]string{{"runs", "show"}, {"runs", "events"}, {"runs", "timeline"}, {"runs", "graph"},
@@ -88,17 +88,17 @@ func setCompletions(a *cli.App, root *cobra.Command) {
 		{"repair"},
 		{"annotate"}, {"annotations", "list"}, {"annotations", "summary"}, {"annotations", "retract"}} {
 		if cmd, _, err := root.Find(path); err == nil {
-			cmd.ValidArgsFunction = a.OfferRuns
+			cmd.ValidArgsFunction = a.CompleteRunArg
 		}
 	}
 	for _, name := range []string{"get", "revise", "approve", "apply", "reject", "archive", "rollback"} {
 		if cmd, _, err := root.Find([]string{"proposals", name}); err == nil {
-			cmd.ValidArgsFunction = a.OfferProposals
+			cmd.ValidArgsFunction = a.CompleteProposals
 		}
 	}
 	for _, name := range []string{"run", "continue", "checkpoint"} {
 		if cmd, _, err := root.Find([]string{name}); err == nil && cmd.Flag("run") != nil {
-			_ = cmd.RegisterFlagCompletionFunc("run", a.OfferRunFlag)
+			_ = cmd.RegisterFlagCompletionFunc("run", a.CompleteRunFlag)
 		}
 	}
 }

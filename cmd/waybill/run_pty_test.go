@@ -17,19 +17,19 @@ import (
 	"github.com/creack/pty"
 )
 
-// seat is a person at a terminal with the program in front of them.
-type seat struct {
+// terminalSession is a person at a terminal with the program in front of them.
+type terminalSession struct {
 	*testing.T
 	tty  *os.File
 	cmd  *exec.Cmd
 	mu   sync.Mutex
 	all  strings.Builder
-	from int // length of the text that sees has consumed
+	from int // length of the text that expect has consumed
 	done chan struct{}
 }
 
-// folder returns a new directory with an empty home and one workflow file.
-func folder(t *testing.T, workflow string) string {
+// newDir returns a new directory with an empty home and one workflow file.
+func newDir(t *testing.T, workflow string) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "w.yaml"), []byte(workflow), 0o600); err != nil {
@@ -38,16 +38,16 @@ func folder(t *testing.T, workflow string) string {
 	return dir
 }
 
-// sit starts the program at a terminal of so many columns.
-func sit(t *testing.T, dir string, columns uint16, args ...string) *seat {
+// startAtTerminal starts the program at a terminal of so many columns.
+func startAtTerminal(t *testing.T, dir string, columns uint16, args ...string) *terminalSession {
 	t.Helper()
-	return sitWith(t, dir, columns, "waybill", args...)
+	return startProgramAtTerminal(t, dir, columns, "waybill", args...)
 }
 
-// sitWith is sit with another program.
-func sitWith(t *testing.T, dir string, columns uint16, name string, args ...string) *seat {
+// startProgramAtTerminal is startAtTerminal with another program.
+func startProgramAtTerminal(t *testing.T, dir string, columns uint16, name string, args ...string) *terminalSession {
 	t.Helper()
-	s := &seat{T: t, cmd: exec.Command(name, args...), done: make(chan struct{})}
+	s := &terminalSession{T: t, cmd: exec.Command(name, args...), done: make(chan struct{})}
 	s.cmd.Dir = dir
 	s.cmd.Env = append(os.Environ(), "HOME="+dir, "WAYBILL_HOME="+dir+"/home", "XDG_CONFIG_HOME="+dir, "TERM=xterm",
 		"NO_COLOR=", "VISUAL=", "EDITOR="+dir+"/editor")
@@ -78,15 +78,15 @@ var (
 )
 
 // text returns the text of the screen, without colors and without overwritten parts.
-func (s *seat) text() string {
+func (s *terminalSession) text() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	text := strings.ReplaceAll(s.all.String(), "\r\n", "\n")
 	return escapes.ReplaceAllString(drawnOver.ReplaceAllString(text, ""), "")
 }
 
-// sees waits until new output contains the text, and consumes the output up to it.
-func (s *seat) sees(what string) {
+// expect waits until new output contains the text, and consumes the output up to it.
+func (s *terminalSession) expect(what string) {
 	s.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		text := s.text()
@@ -100,7 +100,7 @@ func (s *seat) sees(what string) {
 	}
 }
 
-func (s *seat) types(text string) {
+func (s *terminalSession) typeText(text string) {
 	s.Helper()
 	time.Sleep(30 * time.Millisecond) // a person is slower than the question
 	if _, err := io.WriteString(s.tty, text); err != nil {
@@ -108,8 +108,8 @@ func (s *seat) types(text string) {
 	}
 }
 
-// leaves waits for the end and compares the exit status.
-func (s *seat) leaves(status int) {
+// expectExit waits for the end and compares the exit status.
+func (s *terminalSession) expectExit(status int) {
 	s.Helper()
 	<-s.done
 	err := s.cmd.Wait()
@@ -134,33 +134,33 @@ steps:
 `
 
 func TestRunAtTerminal(t *testing.T) {
-	s := sit(t, folder(t, personFlow), 50, "run", "w.yaml")
-	s.sees("Person\n")
-	s.sees("[1/3] Read it")
-	s.sees("Read every line of it, from the first to the\n  last, and say")
-	s.sees("Enter for none")
-	s.sees("›")
-	s.types("looks good\n")
-	s.sees("✓")
-	s.sees("[2/3] Write it down")
-	s.sees("Notes, required")
-	s.types("we ship it\n")
-	s.sees("Not accepted")
-	s.sees("Give the reason")
-	s.sees("→")
-	s.sees("›")
-	s.types("we ship it, because it works\n")
-	s.sees("[3/3] Deploy")
-	s.sees("Where to (target)")
-	s.sees("1 north")
-	s.types("3\n")
-	s.sees("Type a number from 1 to 2")
-	s.types("2\n")
-	s.sees("Enter for none")
-	s.types("\n")
-	s.sees("✓ Person is complete")
-	s.sees("3 steps in")
-	s.leaves(0)
+	s := startAtTerminal(t, newDir(t, personFlow), 50, "run", "w.yaml")
+	s.expect("Person\n")
+	s.expect("[1/3] Read it")
+	s.expect("Read every line of it, from the first to the\n  last, and say")
+	s.expect("Enter for none")
+	s.expect("›")
+	s.typeText("looks good\n")
+	s.expect("✓")
+	s.expect("[2/3] Write it down")
+	s.expect("Notes, required")
+	s.typeText("we ship it\n")
+	s.expect("Not accepted")
+	s.expect("Give the reason")
+	s.expect("→")
+	s.expect("›")
+	s.typeText("we ship it, because it works\n")
+	s.expect("[3/3] Deploy")
+	s.expect("Where to (target)")
+	s.expect("1 north")
+	s.typeText("3\n")
+	s.expect("Type a number from 1 to 2")
+	s.typeText("2\n")
+	s.expect("Enter for none")
+	s.typeText("\n")
+	s.expect("✓ Person is complete")
+	s.expect("3 steps in")
+	s.expectExit(0)
 	for _, line := range strings.Split(s.text(), "\n") {
 		if n := len([]rune(line)); n > 50 {
 			t.Errorf("a line of %d characters on 50 columns: %q", n, line)
@@ -169,56 +169,56 @@ func TestRunAtTerminal(t *testing.T) {
 }
 
 func TestCtrlCLeavesRunContinuable(t *testing.T) {
-	dir := folder(t, personFlow)
-	s := sit(t, dir, 100, "run", "w.yaml")
-	s.sees("›")
-	s.types("done\n")
-	s.sees("[2/3]")
-	s.sees("›")
-	s.types("half a thou\x03")
-	s.sees(`interrupted at step 2 of 3, "Write it down"`)
-	s.sees("waybill run --run ")
-	s.leaves(1)
-	again := sit(t, dir, 100, "run", "--run", "@last", "--notes", "because")
-	again.sees("1 done before")
-	again.sees("[2/3]")
-	again.sees("[3/3]")
-	again.types("1\n")
-	again.leaves(0)
+	dir := newDir(t, personFlow)
+	s := startAtTerminal(t, dir, 100, "run", "w.yaml")
+	s.expect("›")
+	s.typeText("done\n")
+	s.expect("[2/3]")
+	s.expect("›")
+	s.typeText("half a thou\x03")
+	s.expect(`interrupted at step 2 of 3, "Write it down"`)
+	s.expect("waybill run --run ")
+	s.expectExit(1)
+	again := startAtTerminal(t, dir, 100, "run", "--run", "@last", "--notes", "because")
+	again.expect("1 done before")
+	again.expect("[2/3]")
+	again.expect("[3/3]")
+	again.typeText("1\n")
+	again.expectExit(0)
 	if strings.Contains(again.text(), "[1/3]") {
 		t.Error("an acknowledged step was asked again")
 	}
 }
 
 func TestCtrlDLeavesRunContinuable(t *testing.T) {
-	s := sit(t, folder(t, personFlow), 80, "run", "w.yaml")
-	s.sees("›")
-	s.types("\x04")
-	s.sees("you left the run at step 1 of 3")
-	s.leaves(3)
+	s := startAtTerminal(t, newDir(t, personFlow), 80, "run", "w.yaml")
+	s.expect("›")
+	s.typeText("\x04")
+	s.expect("you left the run at step 1 of 3")
+	s.expectExit(3)
 }
 
 func TestNotesFromTheEditor(t *testing.T) {
-	dir := folder(t, personFlow)
+	dir := newDir(t, personFlow)
 	script := "#!/bin/sh\n{ echo 'because of this:'; echo; echo '- one'; cat \"$1\"; } >\"$1.new\" && mv \"$1.new\" " +
 		"\"$1\"\n"
 	if err := os.WriteFile(filepath.Join(dir, "editor"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	s := sit(t, dir, 80, "run", "w.yaml")
-	s.sees("›")
-	s.types("e\n")
-	s.sees("› because of this:")
-	s.sees("› - one")
-	s.sees("[2/3]")
-	s.sees("›")
-	s.types("\n")
-	s.sees("› because of this:")
-	s.sees("[3/3]")
-	s.types("south\n")
-	s.sees("Enter for none")
-	s.types("first\n\nthird\n") // pasted
-	s.leaves(0)
+	s := startAtTerminal(t, dir, 80, "run", "w.yaml")
+	s.expect("›")
+	s.typeText("e\n")
+	s.expect("› because of this:")
+	s.expect("› - one")
+	s.expect("[2/3]")
+	s.expect("›")
+	s.typeText("\n")
+	s.expect("› because of this:")
+	s.expect("[3/3]")
+	s.typeText("south\n")
+	s.expect("Enter for none")
+	s.typeText("first\n\nthird\n") // pasted
+	s.expectExit(0)
 	run := struct{ Steps []struct{ Notes string } }{}
 	program{t, dir, filepath.Join(dir, "home", "local")}.json(&run, "runs", "show", "@last")
 	if run.Steps[0].Notes != "because of this:\n\n- one" || run.Steps[2].Notes != "first\n\nthird" {
@@ -237,40 +237,40 @@ steps:
 `
 
 func TestTrustAtTheTerminal(t *testing.T) {
-	dir := folder(t, commandFlow)
-	s := sit(t, dir, 80, "run", "w.yaml")
-	s.sees("2 commands that are not trusted yet")
-	s.sees("echo one")
-	s.sees("[y/a/N]")
-	s.types("\n")
-	s.sees("WORKFLOW_UNTRUSTED")
-	s.leaves(3)
+	dir := newDir(t, commandFlow)
+	s := startAtTerminal(t, dir, 80, "run", "w.yaml")
+	s.expect("2 commands that are not trusted yet")
+	s.expect("echo one")
+	s.expect("[y/a/N]")
+	s.typeText("\n")
+	s.expect("WORKFLOW_UNTRUSTED")
+	s.expectExit(3)
 	if list, _ := os.ReadDir(filepath.Join(dir, "home")); len(list) > 0 {
 		t.Errorf("after a refusal the store has %v", list)
 	}
-	s = sit(t, dir, 80, "run", "w.yaml")
-	s.sees("[y/a/N]")
-	s.types("a\n")
-	s.sees("│ one\n  │ three\n  │ red\n  ✓")
-	s.sees("[2/2] Wait")
-	s.types("\x03")
-	s.sees("interrupted at step 2 of 2")
-	s.leaves(1)
-	s = sit(t, dir, 80, "run", "--run", "@last")
-	s.sees("[2/2] Wait")
-	s.sees("$ sh -c") // trusted from now on
-	s.types("\x03")
-	s.leaves(1)
+	s = startAtTerminal(t, dir, 80, "run", "w.yaml")
+	s.expect("[y/a/N]")
+	s.typeText("a\n")
+	s.expect("│ one\n  │ three\n  │ red\n  ✓")
+	s.expect("[2/2] Wait")
+	s.typeText("\x03")
+	s.expect("interrupted at step 2 of 2")
+	s.expectExit(1)
+	s = startAtTerminal(t, dir, 80, "run", "--run", "@last")
+	s.expect("[2/2] Wait")
+	s.expect("$ sh -c") // trusted from now on
+	s.typeText("\x03")
+	s.expectExit(1)
 }
 
 // After Ctrl-C the spinner shows that the command is being stopped.
 func TestCtrlCShowsThatCommandIsStopping(t *testing.T) {
-	s := sit(t, folder(t, strings.ReplaceAll(commandFlow, `"echo $$ >pid; exec sleep 60"`,
+	s := startAtTerminal(t, newDir(t, strings.ReplaceAll(commandFlow, `"echo $$ >pid; exec sleep 60"`,
 		`"trap 'sleep 1; exit 1' TERM; echo ready; while :; do sleep 0.1; done"`)), 80, "run", "w.yaml", "--trust")
-	s.sees("│ ready")
-	s.types("\x03")
-	s.sees("stopping the command; Ctrl-C again exits immediately")
-	s.leaves(1)
+	s.expect("│ ready")
+	s.typeText("\x03")
+	s.expect("stopping the command; Ctrl-C again exits immediately")
+	s.expectExit(1)
 	if text := s.text(); strings.Contains(text, "stopping") || !strings.Contains(text, "interrupted at step 2 of 2") {
 		t.Errorf("shown at the end:\n%s", text)
 	}
@@ -278,15 +278,15 @@ func TestCtrlCShowsThatCommandIsStopping(t *testing.T) {
 
 // Input typed while a command runs must not acknowledge the next step.
 func TestTypeAheadIsDiscarded(t *testing.T) {
-	s := sit(t, folder(t, strings.ReplaceAll(commandFlow, `"echo $$ >pid; exec sleep 60"]}}`,
+	s := startAtTerminal(t, newDir(t, strings.ReplaceAll(commandFlow, `"echo $$ >pid; exec sleep 60"]}}`,
 		`"sleep 0.5"]}}`+"\n  - {id: last, title: Last, prompt: Sure.}\n")), 80, "run", "w.yaml", "--trust")
-	s.sees("[2/3] Wait")
-	s.types("\n\n")
-	s.sees("[3/3] Last")
-	s.sees("›")
+	s.expect("[2/3] Wait")
+	s.typeText("\n\n")
+	s.expect("[3/3] Last")
+	s.expect("›")
 	time.Sleep(200 * time.Millisecond) // early input would have been used by now
-	s.types("yes\n")
-	s.leaves(0)
+	s.typeText("yes\n")
+	s.expectExit(0)
 	if !strings.Contains(s.text(), "› yes") {
 		t.Error("the step was acknowledged before it was shown")
 	}

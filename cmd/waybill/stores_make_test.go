@@ -113,7 +113,7 @@ func makeStore(t *testing.T, name string, calls []string) {
 	}
 	dir := t.TempDir()
 	t.Chdir(dir)
-	g := gold{t, dir}
+	g := goldenStore{t, dir}
 	files := map[string]string{".git/HEAD": "ref: refs/heads/main\n"}
 	for name, text := range goldenSources {
 		files[name] = text
@@ -147,10 +147,10 @@ func makeStore(t *testing.T, name string, calls []string) {
 			g.waybill(0, "annotations", "retract", args[1], list.Annotations[1].AnnotationID, "--reason", "wrong",
 				"--as", "sam")
 		case args[len(args)-1] == "approve", args[0] == "proposals" && args[1] == "approve":
-			s := sit(t, dir, 80, append(args, "--as", "sam")...)
-			s.sees("[y/N]")
-			s.types("y\n")
-			s.leaves(0)
+			s := startAtTerminal(t, dir, 80, append(args, "--as", "sam")...)
+			s.expect("[y/N]")
+			s.typeText("y\n")
+			s.expectExit(0)
 		case args[0] == "tear":
 			tearLast(t, filepath.Join(dir, "home/local"))
 		case args[0] == "forget":

@@ -14,14 +14,14 @@ import (
 	"testing"
 )
 
-// gold is a directory in which commands are called, with a store in home/local.
-type gold struct {
+// goldenStore is a directory in which commands are called, with a store in home/local.
+type goldenStore struct {
 	*testing.T
 	dir string
 }
 
 // waybill calls a command in this process, which must end with the status.
-func (g gold) waybill(status int, args ...string) string {
+func (g goldenStore) waybill(status int, args ...string) string {
 	g.Helper()
 	var out, errOut bytes.Buffer
 	env := []string{"HOME=" + g.dir, "USERPROFILE=" + g.dir, "WAYBILL_HOME=" + filepath.Join(g.dir, "home"), "PATH=" +
@@ -34,7 +34,7 @@ func (g gold) waybill(status int, args ...string) string {
 }
 
 // data returns the data of a command's document.
-func (g gold) data(into any, args ...string) {
+func (g goldenStore) data(into any, args ...string) {
 	g.Helper()
 	doc := struct{ Data any }{into}
 	if err := json.Unmarshal([]byte(g.waybill(0, append(args, "--json")...)), &doc); err != nil {
@@ -93,7 +93,7 @@ func TestStoresOfEveryVersion(t *testing.T) {
 }
 
 func keepsReading(t *testing.T, golden string) {
-	g := gold{t, t.TempDir()}
+	g := goldenStore{t, t.TempDir()}
 	t.Chdir(g.dir)
 	copyStore(t, filepath.Join(golden, "store"), filepath.Join(g.dir, "home/local"), 0o700, 0o600)
 	current(t, filepath.Join(golden, "projections.golden"), g.projections())
@@ -123,11 +123,11 @@ func keepsReading(t *testing.T, golden string) {
 		t.Errorf("relation in a new store is %q", imported.Relation)
 	}
 	g.waybill(0, "verify", "--store", "other")
-	g.goesOn()
+	g.continueRuns()
 }
 
-// goesOn completes the unfinished run and the blocked run.
-func (g gold) goesOn() {
+// continueRuns completes the unfinished run and the blocked run.
+func (g goldenStore) continueRuns() {
 	g.Helper()
 	var list struct {
 		Runs []struct{ RunID, Title, Status string }
@@ -160,7 +160,7 @@ func (g gold) goesOn() {
 
 // projections returns the documents about a store that are derived from stored records only and
 // do not depend on the machine or the time.
-func (g gold) projections() string {
+func (g goldenStore) projections() string {
 	g.Helper()
 	var b strings.Builder
 	tell := func(args ...string) {

@@ -148,7 +148,7 @@ func TestUnmarshalRefuses(t *testing.T) {
 	}
 }
 
-// UnmarshalExact returns ErrSpelling for documents that are equal but not canonical.
+// UnmarshalExact returns ErrNotCanonical for documents that are equal but not canonical.
 func TestUnmarshalExactRefusesSecondSpellings(t *testing.T) {
 	tests := []struct{ name, old, new string }{
 		{"space", `,`, `, `},
@@ -165,7 +165,7 @@ func TestUnmarshalExactRefusesSecondSpellings(t *testing.T) {
 		if err := canon.Unmarshal(text, new(record)); err != nil {
 			t.Errorf("%s: the changed document does not decode: %v", tt.name, err)
 		}
-		if err := canon.UnmarshalExact(text, new(record)); !errors.Is(err, canon.ErrSpelling) {
+		if err := canon.UnmarshalExact(text, new(record)); !errors.Is(err, canon.ErrNotCanonical) {
 			t.Errorf("%s: got %v, want ErrSpelling", tt.name, err)
 		}
 	}

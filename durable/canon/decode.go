@@ -9,9 +9,9 @@ import (
 	"reflect"
 )
 
-// ErrSpelling reports a stored document that decodes but is not canonical JSON: another
+// ErrNotCanonical reports a stored document that decodes but is not canonical JSON: another
 // program, or a person with an editor, wrote it. UnmarshalExact returns it.
-var ErrSpelling = errors.New("not in its canonical spelling")
+var ErrNotCanonical = errors.New("not in its canonical spelling")
 
 // Unmarshal parses strict JSON, canonical or not, into the struct that out points to. Unknown
 // members, missing members and values of a wrong type are a *ParseError with the pointer of
@@ -25,7 +25,7 @@ func Unmarshal(data []byte, out any) error {
 }
 
 // UnmarshalExact is Unmarshal for files that Waybill wrote: data must equal the bytes that
-// Marshal produces for the decoded value, else ErrSpelling (docs/design.md#json-from-outside).
+// Marshal produces for the decoded value, else ErrNotCanonical (docs/design.md#json-from-outside).
 // A second spelling of a stored document would have a second digest, and the readers of a store
 // could disagree about which document a digest names.
 func UnmarshalExact(data []byte, out any) error {
@@ -55,7 +55,7 @@ func unmarshalCompared(data []byte, out any) error {
 		return err
 	}
 	if !bytes.Equal(again, data) {
-		return ErrSpelling
+		return ErrNotCanonical
 	}
 	return nil
 }

@@ -75,9 +75,9 @@ func (x *Exact) Plain() (string, bool) {
 	return s, ok && len(s)+2 == x.pos-start
 }
 
-// Whole reads an integer of magnitude at most 2^53 in canonical form: no leading zero, no
+// Integer reads an integer of magnitude at most 2^53 in canonical form: no leading zero, no
 // fraction, no exponent, no negative zero.
-func (x *Exact) Whole() (int64, bool) {
+func (x *Exact) Integer() (int64, bool) {
 	start := x.pos
 	x.Literal("-")
 	digits := x.pos
@@ -132,7 +132,7 @@ func (x *Exact) value(plan *exactPlan, out reflect.Value, depth int) bool {
 		out.SetBool(x.Literal("true"))
 		return out.Bool() || x.Literal("false")
 	case exactInt:
-		n, ok := x.Whole()
+		n, ok := x.Integer()
 		if !ok || out.OverflowInt(n) {
 			return false
 		}

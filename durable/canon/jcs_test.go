@@ -109,7 +109,7 @@ func values(depth int) *rapid.Generator[canon.Value] {
 				// Lower case only: keys that differ only in case are refused.
 				v = v.With(strings.ToLower(texts().Draw(t, "key")), values(depth-1).Draw(t, "member"))
 			}
-			if v.Strict(64) != nil {
+			if v.CheckStrict(64) != nil {
 				return canon.OfMembers()
 			}
 			return v

@@ -69,7 +69,7 @@ type Member struct {
 }
 
 // OfMembers returns a JSON object. Of several members with one name the last is used. Keys that
-// differ only in case are not refused here; see Strict.
+// differ only in case are not refused here; see CheckStrict.
 func OfMembers(members ...Member) Value {
 	sorted := slices.Clone(members)
 	slices.SortStableFunc(sorted, func(a, b Member) int { return CompareKeys(a.Name, b.Name) })
@@ -188,12 +188,12 @@ func (v Value) Equal(w Value) bool {
 	return slices.Equal(v.keys, w.keys) && slices.EqualFunc(v.list, w.list, Value.Equal)
 }
 
-// Strict returns the error that Parse would return for the text of a Value that was built: for
+// CheckStrict returns the error that Parse would return for the text of a Value that was built: for
 // keys that differ only in case, or nesting deeper than depth levels. A caller that puts v into
 // another document passes limits.JSONDepthMax less the levels around v.
-func (v Value) Strict(depth int) error { return v.strict(nil, depth) }
+func (v Value) CheckStrict(depth int) error { return v.strict(nil, depth) }
 
-// strict is Strict with the path of v, for the pointer of an error.
+// strict is CheckStrict with the path of v, for the pointer of an error.
 func (v Value) strict(path valuePath, depth int) error {
 	if v.kind != Array && v.kind != Object {
 		return nil

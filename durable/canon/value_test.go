@@ -93,7 +93,7 @@ func TestStrict(t *testing.T) {
 	}
 	for _, tt := range tests {
 		got := ""
-		if err := tt.v.Strict(3); err != nil {
+		if err := tt.v.CheckStrict(3); err != nil {
 			got = err.Error()
 		}
 		if got != tt.want {

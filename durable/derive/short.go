@@ -6,19 +6,21 @@ import (
 	"github.com/zeebo/blake3"
 )
 
-// Shorts derives many 64-bit values under one context, with one hasher and without allocations.
+// ShortHasher derives many 64-bit values under one context, with one hasher and without allocations.
 // It is for one goroutine.
-type Shorts struct {
+type ShortHasher struct {
 	h   *blake3.Hasher
 	out [32]byte
 }
 
-// NewShorts returns a Shorts for a versioned context string, a constant of the program.
-func NewShorts(context string) *Shorts { return &Shorts{h: blake3.NewDeriveKey(context)} }
+// NewShortHasher returns a ShortHasher for a versioned context string, a constant of the program.
+func NewShortHasher(context string) *ShortHasher {
+	return &ShortHasher{h: blake3.NewDeriveKey(context)}
+}
 
 // Sum derives 64 bits from a kind, another sum and a text. Kind and sum have a fixed length, so
 // that different arguments are never hashed as the same bytes.
-func (s *Shorts) Sum(kind byte, within uint64, text []byte) uint64 {
+func (s *ShortHasher) Sum(kind byte, within uint64, text []byte) uint64 {
 	head := [9]byte{kind}
 	binary.LittleEndian.PutUint64(head[1:], within)
 	s.h.Reset()

@@ -9,7 +9,7 @@ import (
 
 // Sum returns pinned values: stored values are compared with new ones.
 func TestShorts(t *testing.T) {
-	s := derive.NewShorts("waybill test")
+	s := derive.NewShortHasher("waybill test")
 	seen := map[uint64]bool{}
 	for _, row := range []struct {
 		kind   byte
@@ -31,7 +31,7 @@ func TestShorts(t *testing.T) {
 		if again := s.Sum(row.kind, row.within, []byte(row.text)); again != got {
 			t.Errorf("%q %d %q: %016x the second time", row.kind, row.within, row.text, again)
 		}
-		if other := derive.NewShorts("waybill other test").Sum(row.kind, row.within, []byte(row.text)); other == got {
+		if other := derive.NewShortHasher("waybill other test").Sum(row.kind, row.within, []byte(row.text)); other == got {
 			t.Errorf("%q %d %q: the same under another context", row.kind, row.within, row.text)
 		}
 	}

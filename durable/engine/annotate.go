@@ -48,7 +48,7 @@ func (g *Engine) Annotate(ctx context.Context, by Caller, seed id.Seed, at Posit
 	if err != nil {
 		return feedback.Annotation{}, err
 	}
-	out, _, _ := feedback.Of(e)
+	out, _, _ := feedback.AnnotationOf(e)
 	return out, nil
 }
 
@@ -119,7 +119,7 @@ type annotationWriter struct {
 	log manifest.Log
 	// head is that of the session's own log; it is durable.
 	head  manifest.Head
-	place feedback.Place
+	place feedback.Location
 }
 
 // newAnnotationWriter resolves the target of an annotation and makes it
@@ -180,7 +180,7 @@ func (g *Engine) eventNode(ctx context.Context, at Position, t feedback.Target) 
 		}
 		return nil
 	}, func() { found, node = false, id.Node{} }}
-	if _, err := g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(at.Session)}, visitor); err != nil {
+	if _, err := g.Logs.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(at.Session)}, visitor); err != nil {
 		return node, err
 	}
 	if !found {
@@ -224,7 +224,7 @@ func (r *annotationState) Visit(seg manifest.Segment, head manifest.Head) error 
 // otherwise.
 func (g *Engine) readAnnotations(ctx context.Context, log manifest.Log) (*annotationState, error) {
 	all := &annotationState{projections.NewAnnotations(), projections.NewAnnotationTally()}
-	v, err := g.Logs.Read(ctx, ports.Reading{Log: log}, all)
+	v, err := g.Logs.Read(ctx, ports.ReadRequest{Log: log}, all)
 	if err == nil && v.Health != manifest.Healthy {
 		err = ports.Unhealthy(log, v)
 	}
@@ -282,7 +282,7 @@ func (n *annotationWriter) appendLocked(ctx context.Context, by Caller, data eve
 			// sums. Without saving new ones, every call would continue from the
 			// old ones and read further each time.
 			all.Reset()
-			if _, err := n.g.Logs.Read(ctx, ports.Reading{Log: n.log, Locked: true}, all); err != nil {
+			if _, err := n.g.Logs.Read(ctx, ports.ReadRequest{Log: n.log, Locked: true}, all); err != nil {
 				return nil // the annotation is recorded
 			}
 		} else if all.Visit(manifest.Segment{Events: plan.Events}, head) != nil {
@@ -308,8 +308,8 @@ func (n *annotationWriter) checkCurrent(all *annotationState, about id.Annotatio
 		return annotationNotFound(n.at, about)
 	case have.State == projections.AnnotationSuperseded:
 		return fault.New(fault.ValidationError, "annotation %s is not current any more: %s superseded it", about,
-			have.About.SupersededBy).
-			Suggest("Name %s instead.", have.About.SupersededBy).With("supersededBy", have.About.SupersededBy.String())
+			have.Details.SupersededBy).
+			Suggest("Name %s instead.", have.Details.SupersededBy).With("supersededBy", have.Details.SupersededBy.String())
 	case have.State == projections.AnnotationRetracted:
 		return fault.Wrap(errRetracted, fault.ValidationError,
 			"annotation %s is not current any more: it was retracted", about).Suggest("Add a new one.")

@@ -67,7 +67,7 @@ func annotationCases(t *testing.T) []annotationCase {
 			return err
 		}
 	}
-	some := bare.Revive()
+	some := bare.Reopen()
 	for n := range 3 {
 		g, err := onAllPorts(some, byte(20+n))
 		must(t, err)
@@ -76,11 +76,11 @@ func annotationCases(t *testing.T) []annotationCase {
 		last = made.AnnotationID
 	}
 	out := []annotationCase{
-		{name: "the first one", base: bare.Revive(), call: annotate(remark(feedback.Flag()))},
-		{name: "a later one", base: some.Revive(), call: annotate(remark(feedback.Flag()))},
-		{name: "in place of another", base: some.Revive(),
+		{name: "the first one", base: bare.Reopen(), call: annotate(remark(feedback.Flag()))},
+		{name: "a later one", base: some.Reopen(), call: annotate(remark(feedback.Flag()))},
+		{name: "in place of another", base: some.Reopen(),
 			call: annotate(instead(feedback.Annotation{AnnotationID: last}, feedback.Rating(5)))},
-		{name: "retract", base: some.Revive(), call: func(g *engine.Engine, _ byte) error {
+		{name: "retract", base: some.Reopen(), call: func(g *engine.Engine, _ byte) error {
 			_, err := g.Retract(ctx, caller(9), at, engine.RetractRequest{Annotation: last, Reason: "r"})
 			return err
 		}},
@@ -88,7 +88,7 @@ func annotationCases(t *testing.T) []annotationCase {
 	for i := range out {
 		r := &out[i]
 		r.at, r.own = at, ownFiles(r.base, at.Session)
-		done := r.base.Revive()
+		done := r.base.Reopen()
 		g, err := onAllPorts(done, 2)
 		must(t, err)
 		must(t, r.call(g, 1))
@@ -105,7 +105,7 @@ func annotationCases(t *testing.T) []annotationCase {
 // everything on the disk is valid.
 func (r annotationCase) state(t *testing.T, f *crashfs.FS) (state string, ok bool) {
 	t.Helper()
-	g, err := onAllPorts(f.Revive(), 3)
+	g, err := onAllPorts(f.Reopen(), 3)
 	if err != nil {
 		t.Errorf("the store does not open: %v", err)
 		return "", false
@@ -166,7 +166,7 @@ func (r annotationCase) isAfter(t *testing.T, f *crashfs.FS) (after, ok bool) {
 // continues adds one more annotation to what is left.
 func (r annotationCase) continues(t *testing.T, f *crashfs.FS) bool {
 	t.Helper()
-	next := f.Revive()
+	next := f.Reopen()
 	g, err := onAllPorts(next, 4)
 	if err == nil {
 		_, err = g.Annotate(context.Background(), caller(11), annotationSeed(999), r.at, remark(feedback.Label("next")))
@@ -190,7 +190,7 @@ func TestExploreCrashesOfAnnotations(t *testing.T) {
 	t.Parallel()
 	for _, r := range annotationCases(t) {
 		t.Run(r.name, func(t *testing.T) {
-			look := crashfs.Look{Limit: sideLimit, Cases: sample.OneIn(t, 60)}
+			look := crashfs.ExploreOptions{Limit: sideLimit, Cases: sample.OneIn(t, 60)}
 			count := crashfs.Explore(r.base, look, func(f *crashfs.FS) {
 				g, err := onAllPorts(f, 2)
 				must(t, err)
@@ -218,7 +218,7 @@ func TestFaultsOfAnnotations(t *testing.T) {
 	t.Parallel()
 	for _, r := range annotationCases(t) {
 		t.Run(r.name, func(t *testing.T) {
-			count := crashfs.Break(r.base, sample.OneIn(t, 20), func(f *crashfs.FS) error {
+			count := crashfs.InjectFaults(r.base, sample.OneIn(t, 20), func(f *crashfs.FS) error {
 				g, err := onAllPorts(f, 2)
 				if err != nil {
 					return err

@@ -47,7 +47,7 @@ func (h *annotatedRun) fill(until int) {
 			head := v.Head
 			for ; h.made < until; h.made++ {
 				data := feedback.Record(id.NewAnnotation(annotationSeed(h.made)),
-					remark(feedback.Rating(int64(1+h.made%5))), feedback.Place{NodeID: h.at.Node, StepID: "first"})
+					remark(feedback.Rating(int64(1+h.made%5))), feedback.Location{NodeID: h.at.Node, StepID: "first"})
 				e := event.New(log.Owner, head.Next, event.Scope{RunID: h.at.Run},
 					event.Actor{Kind: event.Human, Ref: "ada"}, int64(h.made), data)
 				var err error

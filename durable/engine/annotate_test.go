@@ -44,7 +44,7 @@ func (n *annotationFixture) withEveryPort() *engine.Engine {
 // withAllPorts is an engine with all ports of a store.
 func withAllPorts(s *filestore.Store) *engine.Engine {
 	g := audited(s)
-	g.Trash, g.Retention, g.Graves, g.SideLogs, g.Digests, g.Repairs = s, s, s, s, s, s
+	g.Trash, g.Retention, g.Tombstones, g.SideLogs, g.Digests, g.Repairs = s, s, s, s, s, s
 	return g
 }
 

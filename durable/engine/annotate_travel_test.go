@@ -126,10 +126,10 @@ func TestExportRedactsAnnotations(t *testing.T) {
 	n := newAnnotationFixture(t)
 	a := n.start(twoSteps)
 	raw := feedback.Record(id.NewAnnotation(id.Seed{1}), remark(feedback.Correction("x")),
-		feedback.Place{NodeID: a.NodeID})
+		feedback.Location{NodeID: a.NodeID})
 	raw.Note, raw.Signal.Correction = "use sk-canary0123456789", "token: hunter2-canary"
 	other := feedback.Record(id.NewAnnotation(id.Seed{2}), remark(feedback.Label("x")),
-		feedback.Place{NodeID: a.NodeID})
+		feedback.Location{NodeID: a.NodeID})
 	other.Signal.Label = "ghp_canary0123456789012345678901234567890"
 	taken := feedback.Retract(other.AnnotationID, "x")
 	taken.Reason = "password=canary-canary"

@@ -95,22 +95,22 @@ func TestVerifyReadsAnnotations(t *testing.T) {
 		}, nil},
 		"a run of another session": {func(n *annotationFixture, a, _, other engine.Answer, _ feedback.Annotation) {
 			n.appendUnchecked(a, feedback.Table,
-				line(a, other.Session.RunID, feedback.Record(name(1), remark(feedback.Flag()), feedback.Place{})))
+				line(a, other.Session.RunID, feedback.Record(name(1), remark(feedback.Flag()), feedback.Location{})))
 		}, []string{"broken_reference 1"}},
 		"a node of another run": {func(n *annotationFixture, a, _, other engine.Answer, _ feedback.Annotation) {
 			n.appendUnchecked(a, feedback.Table,
 				line(a, a.Session.RunID, feedback.Record(name(1), about(feedback.Target{NodeID: other.NodeID}),
-					feedback.Place{NodeID: other.NodeID})))
+					feedback.Location{NodeID: other.NodeID})))
 		}, []string{"broken_reference 1"}},
 		"a place that is none": {func(n *annotationFixture, a, _, other engine.Answer, _ feedback.Annotation) {
 			n.appendUnchecked(a, feedback.Table,
 				line(a, a.Session.RunID,
-					feedback.Record(name(1), remark(feedback.Flag()), feedback.Place{NodeID: other.NodeID})))
+					feedback.Record(name(1), remark(feedback.Flag()), feedback.Location{NodeID: other.NodeID})))
 		}, []string{"broken_reference 1"}},
 		"an event that is none": {func(n *annotationFixture, a, _, _ engine.Answer, _ feedback.Annotation) {
 			n.appendUnchecked(a, feedback.Table,
 				line(a, a.Session.RunID, feedback.Record(name(1), about(feedback.Target{EventID: id.EventOf("x", "y")}),
-					feedback.Place{})))
+					feedback.Location{})))
 		}, []string{"broken_reference 1"}},
 		"an event of another node": {func(n *annotationFixture, a, next, _ engine.Answer, _ feedback.Annotation) {
 			all, _, err := n.g.Events(context.Background(), a.Session.RunID.String())
@@ -118,20 +118,20 @@ func TestVerifyReadsAnnotations(t *testing.T) {
 			i := slices.IndexFunc(all, func(e event.Event) bool { return e.Scope.NodeID == a.NodeID })
 			n.appendUnchecked(a, feedback.Table,
 				line(a, a.Session.RunID, feedback.Record(name(1), about(feedback.Target{EventID: all[i].ID}),
-					feedback.Place{NodeID: next.NodeID})))
+					feedback.Location{NodeID: next.NodeID})))
 		}, []string{"broken_reference 1"}},
 		"in place of nothing": {func(n *annotationFixture, a, _, _ engine.Answer, _ feedback.Annotation) {
 			n.appendUnchecked(a, feedback.Table,
 				line(a, a.Session.RunID,
 					feedback.Record(name(1), instead(feedback.Annotation{AnnotationID: name(2)}, feedback.Flag()),
-						feedback.Place{})))
+						feedback.Location{})))
 		}, []string{"broken_reference 1"}},
 		"in place of what comes later": {func(n *annotationFixture, a, _, _ engine.Answer, _ feedback.Annotation) {
 			n.appendUnchecked(a, feedback.Table,
 				line(a, a.Session.RunID,
 					feedback.Record(name(1), instead(feedback.Annotation{AnnotationID: name(2)}, feedback.Flag()),
-						feedback.Place{})),
-				line(a, a.Session.RunID, feedback.Record(name(2), remark(feedback.Flag()), feedback.Place{})))
+						feedback.Location{})),
+				line(a, a.Session.RunID, feedback.Record(name(2), remark(feedback.Flag()), feedback.Location{})))
 		}, []string{"broken_reference 1"}},
 		"retracts nothing": {func(n *annotationFixture, a, _, _ engine.Answer, _ feedback.Annotation) {
 			n.appendUnchecked(a, feedback.Table, line(a, a.Session.RunID, feedback.Retract(name(2), "")))
@@ -139,14 +139,14 @@ func TestVerifyReadsAnnotations(t *testing.T) {
 		"twice the same": {func(n *annotationFixture, a, _, _ engine.Answer, first feedback.Annotation) {
 			n.appendUnchecked(a, feedback.Table,
 				line(a, a.Session.RunID, feedback.Record(first.AnnotationID, remark(feedback.Rating(1)),
-					feedback.Place{})))
+					feedback.Location{})))
 		}, []string{"duplicate_dedupe_key 1"}},
 		"retracted twice": {func(n *annotationFixture, a, _, _ engine.Answer, first feedback.Annotation) {
 			n.appendUnchecked(a, feedback.Table, line(a, a.Session.RunID, feedback.Retract(first.AnnotationID, "")),
 				line(a, a.Session.RunID, feedback.Retract(first.AnnotationID, "")))
 		}, []string{"duplicate_dedupe_key 2"}},
 		"an id of its own": {func(n *annotationFixture, a, _, _ engine.Answer, _ feedback.Annotation) {
-			e := line(a, a.Session.RunID, feedback.Record(name(1), remark(feedback.Flag()), feedback.Place{}))
+			e := line(a, a.Session.RunID, feedback.Record(name(1), remark(feedback.Flag()), feedback.Location{}))
 			e.ID = id.EventOf("x", "y")
 			n.appendUnchecked(a, feedback.Table, e)
 		}, []string{"event_id 1"}},

@@ -33,8 +33,8 @@ type AnnotationQuery struct {
 // recording. The rows have the form of the wire protocol; About adds by
 // annotation id what that has no member for (docs/design.md#annotations).
 type AnnotationList struct {
-	Annotations []feedback.Annotation     `json:"annotations"`
-	About       map[string]feedback.About `json:"about"`
+	Annotations []feedback.Annotation       `json:"annotations"`
+	About       map[string]feedback.Details `json:"about"`
 	// ForkedFrom is the run that this one was forked from. Its annotations are
 	// not copied.
 	ForkedFrom *Origin         `json:"forkedFrom,omitzero"`
@@ -54,7 +54,7 @@ type Origin struct {
 // RUN_AMBIGUOUS, VALIDATION_ERROR for a query that is out of range,
 // CAPABILITY_NOT_PROVIDED.
 func (g *Engine) Annotations(ctx context.Context, ref string, q AnnotationQuery) (AnnotationList, error) {
-	out := AnnotationList{Annotations: []feedback.Annotation{}, About: map[string]feedback.About{}}
+	out := AnnotationList{Annotations: []feedback.Annotation{}, About: map[string]feedback.Details{}}
 	if _, err := g.requireProvided(ctx, config.Feedback, config.Config.Feedback); err != nil {
 		return out, err
 	}
@@ -70,7 +70,7 @@ func (g *Engine) Annotations(ctx context.Context, ref string, q AnnotationQuery)
 		out.ForkedFrom = &Origin{from.SessionID, from.RunID, from.NodeID}
 	}
 	all := projections.NewAnnotations()
-	v, err := g.Logs.Read(ctx, ports.Reading{Log: annotationsLog(at.session)}, all)
+	v, err := g.Logs.Read(ctx, ports.ReadRequest{Log: annotationsLog(at.session)}, all)
 	if err != nil {
 		return out, err
 	}
@@ -90,7 +90,7 @@ func (g *Engine) Annotations(ctx context.Context, ref string, q AnnotationQuery)
 		}
 		after = e.Index
 		out.Annotations = append(out.Annotations, e.Annotation)
-		out.About[e.AnnotationID.String()] = e.About
+		out.About[e.AnnotationID.String()] = e.Details
 	}
 	return out, nil
 }
@@ -140,7 +140,7 @@ type RunFeedback struct {
 // WorkflowFeedback is the summary of all runs of a workflow.
 type WorkflowFeedback struct {
 	WorkflowID string `json:"workflowId"`
-	projections.RunsAnnotated
+	projections.RunsAnnotationSummary
 }
 
 // SummaryQuery selects what is summarized; the zero query selects the whole
@@ -233,15 +233,15 @@ func (g *Engine) tally(ctx context.Context, s id.Session) (t *projections.Annota
 	log := annotationsLog(s)
 	// Most sessions have no annotations; that is checked before the cache is
 	// read.
-	v, err := g.Logs.Read(ctx, ports.Reading{Log: log}, newSegmentProbe{})
+	v, err := g.Logs.Read(ctx, ports.ReadRequest{Log: log}, newSegmentProbe{})
 	if err == nil && v.Health == manifest.Healthy && v.Head.IsZero() {
 		return projections.NewAnnotationTally(), true, nil
 	}
 	t = g.savedTally(ctx, log)
-	v, err = g.Logs.Read(ctx, ports.Reading{Log: log, From: t.Head}, t)
+	v, err = g.Logs.Read(ctx, ports.ReadRequest{Log: log, From: t.Head}, t)
 	if errors.Is(err, manifest.ErrNotOnChain) || err == nil && t.Missed() {
 		t.Reset()
-		v, err = g.Logs.Read(ctx, ports.Reading{Log: log}, t)
+		v, err = g.Logs.Read(ctx, ports.ReadRequest{Log: log}, t)
 	}
 	return t, err == nil && v.Health == manifest.Healthy, err
 }
@@ -254,12 +254,12 @@ const tallySeal = "waybill 2026 v1 annotations cache"
 // without a valid cache.
 func (g *Engine) savedTally(ctx context.Context, log manifest.Log) *projections.AnnotationTally {
 	empty := projections.NewAnnotationTally()
-	if g.Heads == nil {
+	if g.HeadCache == nil {
 		return empty
 	}
 	// The keyring is read last: a list of many sessions finds no cache for most
 	// of them.
-	data, err := g.Heads.CachedHead(ctx, log, projections.AnnotationTallyFormat, limits.AnnotationCacheBytesMax+1)
+	data, err := g.HeadCache.CachedHead(ctx, log, projections.AnnotationTallyFormat, limits.AnnotationCacheBytesMax+1)
 	if err != nil || len(data) == 0 || len(data) > limits.AnnotationCacheBytesMax {
 		return empty
 	}
@@ -287,6 +287,6 @@ func (g *Engine) saveTally(ctx context.Context, log manifest.Log, t *projections
 	}
 	doc, err := t.Save()
 	if err == nil && len(doc) < limits.AnnotationCacheBytesMax-1024 {
-		_ = g.Heads.KeepHead(ctx, log, projections.AnnotationTallyFormat, appendSealed(nil, tallySeal, key, doc))
+		_ = g.HeadCache.StoreHead(ctx, log, projections.AnnotationTallyFormat, appendSealed(nil, tallySeal, key, doc))
 	}
 }

@@ -64,15 +64,15 @@ func (a Answer) Kind() string {
 	return "step"
 }
 
-// Asked returns the context keys that the pending step requires and that have
+// MissingInputs returns the context keys that the pending step requires and that have
 // no value yet.
-func (a Answer) Asked() []string { return a.missingInputs }
+func (a Answer) MissingInputs() []string { return a.missingInputs }
 
-// HandedIn reports that the pending step waits for a person's approval of the
+// OutputsSubmitted reports that the pending step waits for a person's approval of the
 // node's outputs, or has it. The next attempt must carry no notes and no
 // artifacts, or it voids the approval
 // (docs/design.md#requirements-on-the-caller).
-func (a Answer) HandedIn() bool { return a.outputsSubmitted }
+func (a Answer) OutputsSubmitted() bool { return a.outputsSubmitted }
 
 // Position is the node that the answer describes.
 func (a Answer) Position() Position {
@@ -158,8 +158,8 @@ const (
 	NotesTruncated WarningCode = "NOTES_TRUNCATED"
 	// VariableAbsent: the prompt refers to a variable without a value.
 	VariableAbsent WarningCode = "VARIABLE_ABSENT"
-	// CompiledOtherwise: the compiler warned about the workflow.
-	CompiledOtherwise WarningCode = "COMPILED_WARNING"
+	// CompiledWarning: the compiler warned about the workflow.
+	CompiledWarning WarningCode = "COMPILED_WARNING"
 	// ObservationsDropped: an observation exceeded its limits.
 	ObservationsDropped WarningCode = "OBSERVATIONS_DROPPED"
 	// RecommendationExceeded: preferences beyond the workflow's recommendation.

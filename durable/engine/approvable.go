@@ -61,8 +61,8 @@ func (g *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approv
 		return Approvable{}, err
 	}
 	out := Approvable{Position: at, Workflow: answer.Workflow, Step: *answer.Pending}
-	out.digest = advance.Handed(facts)
-	out.Approved = advance.ApprovalHolds(out.Step.StepInstanceKey, p.node.SnapshotRef, facts.Outputs)
+	out.digest = advance.ApprovalDigest(facts)
+	out.Approved = advance.IsApproved(out.Step.StepInstanceKey, p.node.SnapshotRef, facts.Outputs)
 	for _, o := range facts.Outputs {
 		switch {
 		case o.Payload.PayloadKind == event.Notes:

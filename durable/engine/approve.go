@@ -97,7 +97,7 @@ func (g *Engine) setApproval(ctx context.Context, a *Answer, w compile.Compiled,
 	}
 	awaited := reason.Blocker{Code: reason.NeedsApproval.Blocker(), Pointer: reason.WorkflowStep(a.Pending.StepID)}
 	open := slices.ContainsFunc(p.node.OpenGaps,
-		func(g projections.Gap) bool { return g.Same(reason.NeedsApproval, awaited.Pointer) })
+		func(g projections.Gap) bool { return g.Matches(reason.NeedsApproval, awaited.Pointer) })
 	if !open && p.node.Approvals == 0 && !interpreter.NeedsApproval(w, s, p.node.Context) {
 		return nil
 	}
@@ -144,5 +144,5 @@ func (g *Engine) isApproved(ctx context.Context, s id.Session, p resolvedPositio
 		}
 		outputs = append(outputs, out)
 	}
-	return advance.ApprovalHolds(instance, p.node.SnapshotRef, outputs), nil
+	return advance.IsApproved(instance, p.node.SnapshotRef, outputs), nil
 }

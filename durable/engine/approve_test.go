@@ -40,13 +40,13 @@ func TestApprovalLetsAStepPass(t *testing.T) {
 		t.Run(string(autonomy), func(t *testing.T) {
 			w := newFixture(t)
 			a := w.start(approving)
-			if a.NextIntent != engine.PerformThenContinue || a.HandedIn() {
+			if a.NextIntent != engine.PerformThenContinue || a.OutputsSubmitted() {
 				t.Errorf("nothing is submitted yet: %+v", a)
 			}
 			blocked := w.must(a, advance.Request{Notes: "the plan", Artifacts: []advance.Artifact{report("plan", "1")},
 				Preferences: []event.PreferenceChange{{Key: "autonomy", Value: string(autonomy)}}})
 			if blocked.Kind() != "blocked" || blocked.Status != projections.Blocked ||
-				blocked.NextIntent != engine.AwaitConfirmation || !blocked.HandedIn() {
+				blocked.NextIntent != engine.AwaitConfirmation || !blocked.OutputsSubmitted() {
 				t.Fatalf("%+v", blocked)
 			}
 			if strings.Contains(strings.Join(blocked.Next.Command, " "), "--notes") ||
@@ -55,7 +55,7 @@ func TestApprovalLetsAStepPass(t *testing.T) {
 			}
 			ok := w.mustApprove(blocked, "go ahead")
 			if ok.Kind() != "step" || ok.Status != projections.InProgress ||
-				ok.NextIntent != engine.PerformThenContinue || !ok.HandedIn() || ok.AckToken != blocked.AckToken {
+				ok.NextIntent != engine.PerformThenContinue || !ok.OutputsSubmitted() || ok.AckToken != blocked.AckToken {
 				t.Fatalf("%+v", ok)
 			}
 			if b := w.must(ok, advance.Request{}); b.Pending == nil || b.Pending.StepID != "build" ||

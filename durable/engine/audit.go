@@ -36,7 +36,7 @@ func (g *Engine) act(ctx context.Context, by Caller, what audit.Act,
 		return err
 	}
 	// Recording must not create a store that the act itself would not create.
-	store, err := g.Identity.StoreID(ctx, ports.Create(what.Action.MakesStore()))
+	store, err := g.Identity.StoreID(ctx, ports.Create(what.Action.CreatesStore()))
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ type auditState struct {
 
 func auditOf(t *testing.T, f *crashfs.FS) (out auditState) {
 	t.Helper()
-	g, err := onAudited(f.Revive(), 3)
+	g, err := onAudited(f.Reopen(), 3)
 	if err != nil {
 		t.Errorf("the store does not open: %v", err)
 		return out
@@ -100,13 +100,13 @@ func auditBases(t *testing.T) map[string]*crashfs.FS {
 			must(t, err)
 		}
 	}
-	kept := killed.Revive()
+	kept := killed.Reopen()
 	g, err := onAudited(kept, 2)
 	must(t, err)
 	must(t, engine.Act(g, context.Background(), caller(3), ofStore(audit.GC), nothing))
-	return map[string]*crashfs.FS{"no store": crashfs.New(), "no audit log": started.Revive(),
-		"a fact without its line": killed.Revive(),
-		"an audit log":            kept.Revive()}
+	return map[string]*crashfs.FS{"no store": crashfs.New(), "no audit log": started.Reopen(),
+		"a fact without its line": killed.Reopen(),
+		"an audit log":            kept.Reopen()}
 }
 
 // TestExploreCrashesOfActs: in every state that a power cut leaves of the disk, the intention of an
@@ -118,7 +118,7 @@ func TestExploreCrashesOfActs(t *testing.T) {
 	for name, base := range auditBases(t) {
 		t.Run(name, func(t *testing.T) {
 			facts := auditOf(t, base).cancels
-			look := crashfs.Look{Limit: sideLimit, Cases: sample.OneIn(t, 40)}
+			look := crashfs.ExploreOptions{Limit: sideLimit, Cases: sample.OneIn(t, 40)}
 			count := crashfs.Explore(base, look, func(f *crashfs.FS) {
 				must(t, act(f, 2))
 			}, func(s crashfs.State, done bool) bool {
@@ -129,7 +129,7 @@ func TestExploreCrashesOfActs(t *testing.T) {
 				// nothing is recorded as done that was not done
 				ok = ok && (len(at.trust) == 0 || at.trust[0] == audit.Open || at.trusted)
 				ok = ok && (!done || at.trusted && at.trust[0] == audit.Succeeded) // an answered act is recorded
-				next := s.FS.Revive()
+				next := s.FS.Reopen()
 				ok = ok && act(next, 4) == nil
 				after := auditOf(t, next)
 				if ok = ok && after.trusted && after.codes == "" && after.cancels == facts; !ok {
@@ -150,7 +150,7 @@ func TestFaultsOfActs(t *testing.T) {
 	act := trustAct(t)
 	for name, base := range auditBases(t) {
 		t.Run(name, func(t *testing.T) {
-			count := crashfs.Break(base, sample.OneIn(t, 20), func(f *crashfs.FS) error { return act(f, 2) },
+			count := crashfs.InjectFaults(base, sample.OneIn(t, 20), func(f *crashfs.FS) error { return act(f, 2) },
 				func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
 					at := auditOf(t, left)
 					ok := at.codes == "" && (!at.trusted || len(at.trust) > 0)
@@ -158,7 +158,7 @@ func TestFaultsOfActs(t *testing.T) {
 					ok = ok && (err != nil || killed || at.trusted)
 					ok = ok && (err == nil || killed || !at.trusted || fault.Is(err, fault.StoreOutcomeUnknown) ||
 						at.trust[0] == audit.Failed || at.trust[0] == audit.Open)
-					next := left.Revive()
+					next := left.Reopen()
 					again := act(next, 4)
 					after := auditOf(t, next)
 					if ok = ok && again == nil && after.trusted && after.codes == ""; !ok {
@@ -187,7 +187,7 @@ func TestExploreCrashesOfFacts(t *testing.T) {
 		}
 		return err
 	}
-	look := crashfs.Look{Limit: crashLimit / 4, Cases: sample.OneIn(t, 8)}
+	look := crashfs.ExploreOptions{Limit: crashLimit / 4, Cases: sample.OneIn(t, 8)}
 	count := crashfs.Explore(base, look, func(f *crashfs.FS) { must(t, end(f, 2)) },
 		func(s crashfs.State, done bool) bool {
 			at := auditOf(t, s.FS)
@@ -199,7 +199,7 @@ func TestExploreCrashesOfFacts(t *testing.T) {
 		})
 	t.Logf("%d operations, %d crash states", count.Ops, count.States)
 	audits := 0
-	count = crashfs.Break(base, sample.OneIn(t, 12), func(f *crashfs.FS) error { return end(f, 2) },
+	count = crashfs.InjectFaults(base, sample.OneIn(t, 12), func(f *crashfs.FS) error { return end(f, 2) },
 		func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
 			at := auditOf(t, left)
 			ofAudit := strings.HasPrefix(op.Name, "audit") || strings.HasPrefix(op.Name, "cache")
@@ -232,21 +232,21 @@ func TestALineIsDurableAfterItsFact(t *testing.T) {
 		_, _ = g.Cancel(context.Background(), caller(9), &performerStub{}, at, engine.CancelRequest{Reason: "r"})
 	}
 	last := -1
-	learn := base.Revive()
+	learn := base.Reopen()
 	learn.Before = func(op crashfs.Op) {
-		if op.Do == "sync" && strings.HasSuffix(op.Name, manifest.FileName) {
+		if op.Action == "sync" && strings.HasSuffix(op.Name, manifest.FileName) {
 			last = op.N
 		}
 	}
 	end(learn)
-	dying := base.Revive()
+	dying := base.Reopen()
 	dying.Fault = &crashfs.Fault{At: last}
 	end(dying)
-	left := dying.Revive()
+	left := dying.Reopen()
 	if at := auditOf(t, left); at.cancels != 1 || at.lines != 0 {
 		t.Fatalf("the dying process did not get as far as the test needs: %+v", at)
 	}
-	look := crashfs.Look{Limit: crashLimit / 4, Cases: sample.OneIn(t, 16)}
+	look := crashfs.ExploreOptions{Limit: crashLimit / 4, Cases: sample.OneIn(t, 16)}
 	count := crashfs.Explore(left, look, func(f *crashfs.FS) {
 		g, err := onAudited(f, 5)
 		must(t, err)

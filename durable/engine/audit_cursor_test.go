@@ -19,7 +19,7 @@ import (
 // headOf is the head of a session's log.
 func (w *fixture) headOf(s id.Session) manifest.Head {
 	w.Helper()
-	v, err := w.auditor().Logs.Read(context.Background(), ports.Reading{Log: manifest.SessionEvents(s)}, ignored{})
+	v, err := w.auditor().Logs.Read(context.Background(), ports.ReadRequest{Log: manifest.SessionEvents(s)}, ignored{})
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -216,7 +216,7 @@ func (v countedVisit) Visit(seg manifest.Segment, head manifest.Head) error {
 	return v.Visitor.Visit(seg, head)
 }
 
-func (c *counted) Read(ctx context.Context, r ports.Reading, v ports.Visitor) (manifest.Verdict, error) {
+func (c *counted) Read(ctx context.Context, r ports.ReadRequest, v ports.Visitor) (manifest.Verdict, error) {
 	n := &c.sessions
 	if strings.HasPrefix(r.Log.Root, "audit") {
 		n = &c.audit

@@ -43,14 +43,14 @@ func (g *Engine) AuditList(ctx context.Context, q AuditQuery) (AuditTrail, error
 	out.Findings = append(out.Findings, read.verdict.Findings...)
 	for _, s := range read.logs {
 		for _, f := range s.facts {
-			read.history.Complete(f)
+			read.history.AddUnwritten(f)
 		}
 		if s.finding != nil {
 			out.Complete = false
 			out.Findings = append(out.Findings, *s.finding)
 		}
 	}
-	for _, e := range read.history.Newest() {
+	for _, e := range read.history.EntriesByTime() {
 		if e.AtMs >= q.SinceMs && (q.Action == "" || q.Action == e.Action) {
 			out.Entries = append(out.Entries, e)
 		}
@@ -87,7 +87,7 @@ func (g *Engine) readAudit(ctx context.Context) (*auditContents, error) {
 		return nil, err
 	}
 	out := &auditContents{log: auditLog(store), history: projections.NewAuditTrail(auditLog(store))}
-	if out.verdict, err = g.Logs.Read(ctx, ports.Reading{Log: out.log}, out.history); err != nil {
+	if out.verdict, err = g.Logs.Read(ctx, ports.ReadRequest{Log: out.log}, out.history); err != nil {
 		return nil, err
 	}
 	all, err := g.auditedLogs(ctx, store)

@@ -42,7 +42,7 @@ func (c storeControls) UpdateControl(ctx context.Context, f ports.ControlFile,
 // audited is an engine that keeps the audit log.
 func audited(s *filestore.Store) *engine.Engine {
 	g := over(s)
-	g.Controls, g.Marks, g.Heads = storeControls{s}, s, s
+	g.Controls, g.SessionControls, g.HeadCache = storeControls{s}, s, s
 	return g
 }
 
@@ -343,7 +343,7 @@ func TestImportedFactsAreNoActs(t *testing.T) {
 	s, err := openUnsynced(w, w.dir, filestore.Options{})
 	must(t, err)
 	defer s.Close()
-	v, err := s.Read(context.Background(), ports.Reading{Log: manifest.SessionEvents(a.Session.SessionID)}, ignored{})
+	v, err := s.Read(context.Background(), ports.ReadRequest{Log: manifest.SessionEvents(a.Session.SessionID)}, ignored{})
 	must(t, err)
 	mark := imported.Mark{AtMs: 1, BundleID: "bundle_x", Events: v.Head.Next, Head: v.Head.Digest}
 	must(t, s.UpdateSessionControl(context.Background(), a.Session.SessionID, ports.ImportedFile,

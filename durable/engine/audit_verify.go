@@ -106,7 +106,7 @@ func (g *Engine) lossExplainer(ctx context.Context, read *auditContents) func(fr
 		acted[e.Action][e.Target.ID] = true
 	}
 	if g.Trash != nil {
-		all, _ := g.Trash.Trashed(ctx)
+		all, _ := g.Trash.TrashEntries(ctx)
 		for _, t := range all {
 			if acted[audit.Delete] == nil {
 				acted[audit.Delete] = map[string]bool{}

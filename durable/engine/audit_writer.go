@@ -61,7 +61,7 @@ func (g *Engine) newAuditWriter(ctx context.Context, store id.Store) (*auditWrit
 	// from which heads the other logs have to be read; append verifies it under
 	// the lock.
 	r := &ledgerReader{AuditLedger: c.ledger, until: c.savedHead}
-	reading := ports.Reading{Log: c.log, From: c.savedHead}
+	reading := ports.ReadRequest{Log: c.log, From: c.savedHead}
 	if c.savedHead.NextRecord <= shortLog {
 		// A short log is read in full, which also detects damage.
 		r.restart()
@@ -70,7 +70,7 @@ func (g *Engine) newAuditWriter(ctx context.Context, store id.Store) (*auditWrit
 	v, err := g.Logs.Read(ctx, reading, r)
 	if errors.Is(err, manifest.ErrNotOnChain) {
 		r.Reset()
-		v, err = g.Logs.Read(ctx, ports.Reading{Log: c.log}, r)
+		v, err = g.Logs.Read(ctx, ports.ReadRequest{Log: c.log}, r)
 	}
 	if err == nil && v.Health != manifest.Healthy {
 		err = auditFault(ports.Unhealthy(c.log, v))
@@ -111,7 +111,7 @@ func (r *ledgerReader) Visit(seg manifest.Segment, head manifest.Head) error {
 // auditKey is the key that seals the saved ledger, nil without a head cache or
 // a usable keyring.
 func (g *Engine) auditKey(ctx context.Context) *token.Key {
-	if g.Heads == nil {
+	if g.HeadCache == nil {
 		return nil
 	}
 	keys, err := g.Keyring.Keys(ctx, ports.ReadOnly)
@@ -130,7 +130,7 @@ func (g *Engine) savedLedger(ctx context.Context, log manifest.Log) *projections
 	if key == nil {
 		return empty
 	}
-	data, err := g.Heads.CachedHead(ctx, log, projections.AuditLedgerFormat, limits.AuditCacheBytesMax+1)
+	data, err := g.HeadCache.CachedHead(ctx, log, projections.AuditLedgerFormat, limits.AuditCacheBytesMax+1)
 	if err != nil || len(data) > limits.AuditCacheBytesMax {
 		return empty
 	}
@@ -180,7 +180,7 @@ func (c *auditWriter) collectFacts(ctx context.Context, log manifest.Log) error 
 // log. The heads of the other logs remain.
 func (c *auditWriter) reload(ctx context.Context) error {
 	l := projections.NewAuditLedger()
-	v, err := c.g.Logs.Read(ctx, ports.Reading{Log: c.log}, l)
+	v, err := c.g.Logs.Read(ctx, ports.ReadRequest{Log: c.log}, l)
 	if err == nil && v.Health != manifest.Healthy {
 		err = auditFault(ports.Unhealthy(c.log, v))
 	}
@@ -197,10 +197,10 @@ func (c *auditWriter) reload(ctx context.Context) error {
 func (g *Engine) auditFacts(ctx context.Context, log manifest.Log, from manifest.Head,
 	imports *importIndex) (out logFacts, v manifest.Verdict, err error) {
 	facts := projections.NewAuditFacts(log, from)
-	v, err = g.Logs.Read(ctx, ports.Reading{Log: log, From: from}, facts)
+	v, err = g.Logs.Read(ctx, ports.ReadRequest{Log: log, From: from}, facts)
 	if out.reread = errors.Is(err, manifest.ErrNotOnChain); out.reread {
 		facts.Reset()
-		v, err = g.Logs.Read(ctx, ports.Reading{Log: log}, facts)
+		v, err = g.Logs.Read(ctx, ports.ReadRequest{Log: log}, facts)
 	}
 	out.root, out.to, out.facts = log.Root, facts.Head, facts.Facts
 	if err != nil || len(out.facts) == 0 {
@@ -296,6 +296,6 @@ func (c *auditWriter) save(ctx context.Context) {
 	c.ledger.Prune()
 	doc, err := c.ledger.Save()
 	if err == nil && len(doc) < limits.AuditCacheBytesMax-1024 {
-		_ = c.g.Heads.KeepHead(ctx, c.log, projections.AuditLedgerFormat, appendSealed(nil, auditSeal, key, doc))
+		_ = c.g.HeadCache.StoreHead(ctx, c.log, projections.AuditLedgerFormat, appendSealed(nil, auditSeal, key, doc))
 	}
 }

@@ -91,7 +91,7 @@ func (g *Engine) startedSessions(ctx context.Context) (map[id.Session]bool, erro
 	if g.Trash == nil {
 		return out, nil
 	}
-	trashed, err := g.Trash.Trashed(ctx)
+	trashed, err := g.Trash.TrashEntries(ctx)
 	for _, t := range trashed {
 		out[t.Session] = true
 	}

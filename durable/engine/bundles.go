@@ -12,9 +12,9 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// BundleShown is the document "bundle": what the envelope of a bundle states,
+// BundleInfo is the document "bundle": what the envelope of a bundle states,
 // and the runs in it.
-type BundleShown struct {
+type BundleInfo struct {
 	BundleID   string           `json:"bundleId"`
 	ExportedAt string           `json:"exportedAt"`
 	AppVersion string           `json:"appVersion"`
@@ -31,9 +31,9 @@ type BundleShown struct {
 // ShowBundle describes a bundle without importing it. A bundle whose log is
 // damaged is refused with the code that an import would return
 // (BUNDLE_INTEGRITY_FAILED and others).
-func ShowBundle(ctx context.Context, src ports.Bundle) (BundleShown, error) {
+func ShowBundle(ctx context.Context, src ports.Bundle) (BundleInfo, error) {
 	g, e := ReadOnly(src), src.Envelope()
-	out := BundleShown{BundleID: e.BundleID, ExportedAt: e.ExportedAt, AppVersion: e.Producer.AppVersion,
+	out := BundleInfo{BundleID: e.BundleID, ExportedAt: e.ExportedAt, AppVersion: e.Producer.AppVersion,
 		SessionID: src.Session(), Salvage: e.Salvage,
 		SideLogs: []string{}, Runs: []RunDetails{}}
 	if e.Redacted != nil {
@@ -95,7 +95,7 @@ func DiffBundles(ctx context.Context, g *Engine, s id.Session, other *Engine, t 
 	var chains [2]*chain
 	for i, side := range sides {
 		chains[i] = &chain{}
-		v, err := side.g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(side.s)}, chains[i])
+		v, err := side.g.Logs.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(side.s)}, chains[i])
 		if err != nil {
 			return out, err
 		}
@@ -122,7 +122,7 @@ func DiffBundles(ctx context.Context, g *Engine, s id.Session, other *Engine, t 
 	}
 	for i, side := range sides {
 		rest := &laterEvents{from: out.Common}
-		if _, err := side.g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(side.s)}, rest); err != nil {
+		if _, err := side.g.Logs.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(side.s)}, rest); err != nil {
 			return out, err
 		}
 		out.After[i] = append(out.After[i], rest.events...)

@@ -187,8 +187,8 @@ func (g *Engine) notComplete(ctx context.Context, p resolvedPosition) error {
 
 // endingOf collects what advance.Cancel and advance.Close need to know about a
 // run.
-func endingOf(at Position, p resolvedPosition) advance.Ending {
-	return advance.Ending{Session: at.Session, Run: at.Run, Next: p.fold.Next, Requested: p.run.CancelRequested,
+func endingOf(at Position, p resolvedPosition) advance.EndFacts {
+	return advance.EndFacts{Session: at.Session, Run: at.Run, Next: p.fold.Next, Requested: p.run.CancelRequested,
 		Closed: p.run.Closed}
 }
 

@@ -41,7 +41,7 @@ func endCases(t *testing.T) []endCase {
 			return err
 		}
 	}
-	asked := base.Revive()
+	asked := base.Reopen()
 	if g, err = on(asked, 1); err == nil {
 		err = cancel(true)(g)
 	}
@@ -49,19 +49,19 @@ func endCases(t *testing.T) []endCase {
 		t.Fatal(err)
 	}
 	out := []endCase{
-		{name: "cancel", base: base.Revive(), call: cancel(false)},
-		{name: "cancel while a performer is at work", base: base.Revive(), call: cancel(true)},
-		{name: "close", base: asked.Revive(), call: func(g *engine.Engine) error {
+		{name: "cancel", base: base.Reopen(), call: cancel(false)},
+		{name: "cancel while a performer is at work", base: base.Reopen(), call: cancel(true)},
+		{name: "close", base: asked.Reopen(), call: func(g *engine.Engine) error {
 			_, err := g.Close(context.Background(), caller(3), at)
 			return err
 		}},
-		{name: "fork", base: base.Revive(), call: func(g *engine.Engine) error {
+		{name: "fork", base: base.Reopen(), call: func(g *engine.Engine) error {
 			_, err := g.Fork(context.Background(), caller(2), id.Seed{5}, engine.ForkRequest{At: at})
 			return err
 		}},
 	}
 	for i := range out {
-		learn := out[i].base.Revive()
+		learn := out[i].base.Reopen()
 		out[i].before, _ = stored(t, learn)
 		g, err := on(learn, 2)
 		if err == nil {
@@ -79,7 +79,7 @@ func endCases(t *testing.T) []endCase {
 // it is valid.
 func stored(t *testing.T, f *crashfs.FS) (events int, ok bool) {
 	t.Helper()
-	g, err := on(f.Revive(), 3)
+	g, err := on(f.Reopen(), 3)
 	if err != nil {
 		t.Errorf("the store does not open: %v", err)
 		return 0, false
@@ -113,7 +113,7 @@ func (e endCase) isAfter(t *testing.T, f *crashfs.FS) (after, ok bool) {
 // again makes the same call on what is left.
 func (e endCase) again(t *testing.T, f *crashfs.FS) bool {
 	t.Helper()
-	next := f.Revive()
+	next := f.Reopen()
 	g, err := on(next, 4)
 	if err == nil {
 		err = e.call(g)
@@ -132,7 +132,7 @@ func TestExploreCrashesOfEnds(t *testing.T) {
 	t.Parallel()
 	for _, e := range endCases(t) {
 		t.Run(e.name, func(t *testing.T) {
-			look := crashfs.Look{Limit: crashLimit, Cases: sample.OneIn(t, 10)}
+			look := crashfs.ExploreOptions{Limit: crashLimit, Cases: sample.OneIn(t, 10)}
 			count := crashfs.Explore(e.base, look, func(f *crashfs.FS) {
 				g, err := on(f, 2)
 				if err == nil {
@@ -162,7 +162,7 @@ func TestFaultsOfEnds(t *testing.T) {
 	t.Parallel()
 	for _, e := range endCases(t) {
 		t.Run(e.name, func(t *testing.T) {
-			count := crashfs.Break(e.base, sample.OneIn(t, 15), func(f *crashfs.FS) error {
+			count := crashfs.InjectFaults(e.base, sample.OneIn(t, 15), func(f *crashfs.FS) error {
 				g, err := on(f, 2)
 				if err != nil {
 					return err
@@ -197,9 +197,9 @@ func TestEndsAreDurableBeforeTheyAreReported(t *testing.T) {
 	for _, e := range endCases(t) {
 		t.Run(e.name, func(t *testing.T) {
 			last := -1 // the sync that commits: a fork has the source's before it, a cancel may read again after it
-			learn := e.base.Revive()
+			learn := e.base.Reopen()
 			learn.Before = func(op crashfs.Op) {
-				if op.Do == "sync" && strings.HasSuffix(op.Name, manifest.FileName) && (last < 0 || e.name == "fork") {
+				if op.Action == "sync" && strings.HasSuffix(op.Name, manifest.FileName) && (last < 0 || e.name == "fork") {
 					last = op.N
 				}
 			}
@@ -210,16 +210,16 @@ func TestEndsAreDurableBeforeTheyAreReported(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			dying := e.base.Revive()
+			dying := e.base.Reopen()
 			dying.Fault = &crashfs.Fault{At: last}
 			if g, _ = on(dying, 2); g != nil {
 				_ = e.call(g)
 			}
-			left := dying.Revive()
+			left := dying.Reopen()
 			if after, ok := e.isAfter(t, left); !ok || !after {
 				t.Fatal("the dying process did not get as far as the test needs")
 			}
-			crashfs.Explore(left, crashfs.Look{Limit: crashLimit, Cases: sample.OneIn(t, 10)}, func(f *crashfs.FS) {
+			crashfs.Explore(left, crashfs.ExploreOptions{Limit: crashLimit, Cases: sample.OneIn(t, 10)}, func(f *crashfs.FS) {
 				g, err := on(f, 5)
 				if err == nil {
 					err = e.call(g)

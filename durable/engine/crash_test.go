@@ -90,9 +90,9 @@ func useCases(t *testing.T) []useCase {
 		Artifacts: []advance.Artifact{advance.JSONArtifact(set("kind", "report"))}}
 	return []useCase{
 		{"start in a store that does not exist", empty, startCall(w), 0, 0},
-		{"continue: advanced, with all that can come with it", started.Revive(), continueCall(a, full), 1, 0},
-		{"continue: blocked", started.Revive(), continueCall(a, note("not yet")), 1, 0},
-		{"checkpoint", started.Revive(), point, 1, 0},
+		{"continue: advanced, with all that can come with it", started.Reopen(), continueCall(a, full), 1, 0},
+		{"continue: blocked", started.Reopen(), continueCall(a, note("not yet")), 1, 0},
+		{"checkpoint", started.Reopen(), point, 1, 0},
 		{"approve", asked, approve, 1, 1},
 	}
 }
@@ -114,7 +114,7 @@ func approvalCase(t *testing.T) (*crashfs.FS, func(*engine.Engine) (engine.Answe
 		t.Fatal(a.Kind(), err)
 	}
 	at := a.Position()
-	return asked.Revive(), func(g *engine.Engine) (engine.Answer, error) {
+	return asked.Reopen(), func(g *engine.Engine) (engine.Answer, error) {
 		by := engine.Caller{Actor: event.Actor{Kind: event.Human}, AtMs: 3}
 		return g.Approve(context.Background(), by, at, "fine")
 	}
@@ -124,7 +124,7 @@ func approvalCase(t *testing.T) (*crashfs.FS, func(*engine.Engine) (engine.Answe
 // them) it holds, and whether the store is valid.
 func recorded(t *testing.T, f *crashfs.FS) (nodes, tries int, ok bool) {
 	t.Helper()
-	g, err := on(f.Revive(), 3)
+	g, err := on(f.Reopen(), 3)
 	if err != nil {
 		t.Errorf("the store does not open: %v", err)
 		return 0, 0, false
@@ -181,7 +181,7 @@ func (u useCase) isAfter(t *testing.T, f *crashfs.FS) (after, ok bool) {
 // again makes the same call on what is left, in a new process: it must have the one answer.
 func (u useCase) again(t *testing.T, f *crashfs.FS, want string) bool {
 	t.Helper()
-	next := f.Revive()
+	next := f.Reopen()
 	g, err := on(next, 4)
 	if err != nil {
 		t.Errorf("the store does not open: %v", err)
@@ -209,7 +209,7 @@ func TestExploreCrashesOfUseCases(t *testing.T) {
 	for _, u := range useCases(t) {
 		t.Run(u.name, func(t *testing.T) {
 			var want string
-			look := crashfs.Look{Limit: crashLimit, Cases: sample.OneIn(t, 30)}
+			look := crashfs.ExploreOptions{Limit: crashLimit, Cases: sample.OneIn(t, 30)}
 			count := crashfs.Explore(u.base, look, func(f *crashfs.FS) {
 				g, err := on(f, 2)
 				if err != nil {
@@ -251,7 +251,7 @@ func TestFaultsOfUseCases(t *testing.T) {
 	var total crashfs.Count
 	for _, u := range useCases(t) {
 		t.Run(u.name, func(t *testing.T) {
-			count := crashfs.Break(u.base, sample.OneIn(t, 20), func(f *crashfs.FS) error {
+			count := crashfs.InjectFaults(u.base, sample.OneIn(t, 20), func(f *crashfs.FS) error {
 				g, err := on(f, 2)
 				if err != nil {
 					return err
@@ -295,9 +295,9 @@ func TestReplayIsDurableBeforeItIsReported(t *testing.T) {
 	for _, u := range useCases(t)[1:] {
 		t.Run(u.name, func(t *testing.T) {
 			last := -1
-			learn := u.base.Revive()
+			learn := u.base.Reopen()
 			learn.Before = func(op crashfs.Op) {
-				if op.Do == "sync" && op.Name != "" && len(op.Name) > 14 &&
+				if op.Action == "sync" && op.Name != "" && len(op.Name) > 14 &&
 					op.Name[len(op.Name)-14:] == manifest.FileName {
 					last = op.N
 				}
@@ -306,16 +306,16 @@ func TestReplayIsDurableBeforeItIsReported(t *testing.T) {
 			if _, err := u.call(g); err != nil {
 				t.Fatal(err)
 			}
-			dying := u.base.Revive()
+			dying := u.base.Reopen()
 			dying.Fault = &crashfs.Fault{At: last}
 			if g, _ = on(dying, 2); g != nil {
 				_, _ = u.call(g)
 			}
-			left := dying.Revive()
+			left := dying.Reopen()
 			if after, ok := u.isAfter(t, left); !ok || !after {
 				t.Fatal("the dying process did not get as far as the test needs")
 			}
-			crashfs.Explore(left, crashfs.Look{Limit: crashLimit, Cases: sample.OneIn(t, 4)}, func(f *crashfs.FS) {
+			crashfs.Explore(left, crashfs.ExploreOptions{Limit: crashLimit, Cases: sample.OneIn(t, 4)}, func(f *crashfs.FS) {
 				g, err := on(f, 5)
 				if err != nil {
 					t.Fatal(err)

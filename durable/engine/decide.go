@@ -50,7 +50,7 @@ func (g *Engine) ApproveProposal(ctx context.Context, by Caller, req DecideReque
 				With("proposalId", d.one.ID.String()).With("shown", shown.String()).With("now", now.String())
 		}
 		// Void approvals do not make a new one redundant.
-		gate := d.policy.Gate(shown, d.one.Given())
+		gate := d.policy.Gate(shown, d.one.PolicyApprovals())
 		for _, a := range d.one.Approvals {
 			if a.Principal == d.principal.Name() && slices.Contains(gate.Approvals, a.ApprovalID) {
 				return nil, nil, nil // approved by the same principal already
@@ -110,7 +110,7 @@ func (d decision) authorizeApply(req ApplyRequest, a *proposal.Activation) error
 		a.Override = true
 		return d.policy.CheckOverride(d.principal, req.Reason)
 	}
-	gate := d.policy.Gate(d.one.Last().Artifact.SHA256, d.one.Given())
+	gate := d.policy.Gate(d.one.Last().Artifact.SHA256, d.one.PolicyApprovals())
 	a.Approvals = gate.Approvals
 	return gate.Err(d.one.ID)
 }
@@ -129,7 +129,7 @@ func (g *Engine) checkArtifact(ctx context.Context, d decision, req ApplyRequest
 		return nil
 	}
 	var others []InstalledArtifact
-	displaced := d.all.Displaced(d.one)
+	displaced := d.all.InstalledInSlot(d.one)
 	for _, i := range d.all.Installed(req.Workspace) {
 		if displaced != nil && i == *displaced {
 			continue // replaced by this proposal
@@ -178,7 +178,7 @@ func (g *Engine) RollBackProposal(ctx context.Context, by Caller, req DecideRequ
 			return nil, nil, err
 		}
 		applied, _ := d.one.Activation()
-		return proposal.RollBack(d.at, applied.Slot, d.all.RestoredBy(d.one)), nil, nil
+		return proposal.RollBack(d.at, applied.Slot, d.all.RestoredDigest(d.one)), nil, nil
 	})
 }
 

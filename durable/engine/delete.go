@@ -98,7 +98,7 @@ func (g *Engine) DeleteSessions(ctx context.Context, by Caller, req DeleteReques
 
 // moveToTrash moves a session to the trash and drops what is cached of it.
 // unless is called under the session's locks; its error prevents the move.
-func (g *Engine) moveToTrash(ctx context.Context, s id.Session, n Note, unless func() error) (ports.Trashed, error) {
+func (g *Engine) moveToTrash(ctx context.Context, s id.Session, n Note, unless func() error) (ports.TrashEntry, error) {
 	t, err := g.Trash.Discard(ctx, s, n.AtMs, n.data(), unless)
 	if err == nil {
 		g.dropCached(s)
@@ -121,12 +121,12 @@ func (g *Engine) Trashed(ctx context.Context) ([]TrashedSession, error) {
 	if g.Trash == nil {
 		return out, nil
 	}
-	all, err := g.Trash.Trashed(ctx)
+	all, err := g.Trash.TrashEntries(ctx)
 	for _, t := range all {
 		fold := projections.NewFold()
 		// A session that cannot be read has no run names, and can be restored
 		// or removed nevertheless.
-		_, _ = g.Logs.Read(ctx, ports.Reading{Log: trashLog(t)}, fold)
+		_, _ = g.Logs.Read(ctx, ports.ReadRequest{Log: trashLog(t)}, fold)
 		out = append(out, TrashedSession{t.Name, t.Session, t.AtMs, noteOf(t.Control), g.runNames(ctx, fold)})
 	}
 	slices.SortStableFunc(out,
@@ -135,7 +135,7 @@ func (g *Engine) Trashed(ctx context.Context) ([]TrashedSession, error) {
 }
 
 // trashLog is the log of a session in the trash.
-func trashLog(t ports.Trashed) manifest.Log {
+func trashLog(t ports.TrashEntry) manifest.Log {
 	return manifest.Log{Root: t.Root, Owner: t.Session.String(), Table: event.Domain}
 }
 

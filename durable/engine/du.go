@@ -57,7 +57,7 @@ type Amount struct {
 }
 
 // add adds a directory of the survey.
-func (a *Amount) add(f ports.Folder) { a.Files, a.Bytes = a.Files+f.Files, a.Bytes+f.Bytes }
+func (a *Amount) add(f ports.DirectoryUsage) { a.Files, a.Bytes = a.Files+f.Files, a.Bytes+f.Bytes }
 
 // ObjectShare is a number of objects and their size.
 type ObjectShare struct {
@@ -143,18 +143,18 @@ func (m *usageCounter) countLogs(ctx context.Context, out *Usage) error {
 	top := map[string]*SessionUsage{} // by session and trash name
 	for _, r := range roots {
 		log := manifest.Log{Root: r.Root, Owner: r.Owner, Table: event.Domain}
-		usage := top[r.Owner+"/"+r.Trash]
+		usage := top[r.Owner+"/"+r.TrashName]
 		if r.Name != "" {
 			log.Table = event.Opaque(r.Name, ownerField(r))
 		} else {
-			usage = &SessionUsage{SessionID: r.Session, Name: r.Trash}
-			top[r.Owner+"/"+r.Trash], m.rows[r.Root] = usage, usage
+			usage = &SessionUsage{SessionID: r.Session, Name: r.TrashName}
+			top[r.Owner+"/"+r.TrashName], m.rows[r.Root] = usage, usage
 		}
 		v := &ownerVisitor{usageCounter: m, usage: usage}
 		if r.Name == "" {
 			v.fold = projections.NewFold()
 		}
-		verdict, err := m.g.Logs.Read(ctx, ports.Reading{Log: log}, v)
+		verdict, err := m.g.Logs.Read(ctx, ports.ReadRequest{Log: log}, v)
 		if ctx.Err() != nil {
 			return err
 		}
@@ -189,7 +189,7 @@ func (c *ownerVisitor) Reset() {
 // Visit implements ports.Visitor.
 func (c *ownerVisitor) Visit(seg manifest.Segment, head manifest.Head) error {
 	for _, text := range [][]byte{seg.Bytes, seg.Group} {
-		retention.Named(text, func(raw [sha256.Size]byte) {
+		retention.EachDigest(text, func(raw [sha256.Size]byte) {
 			if o := c.stored[raw]; o != nil {
 				o.addOwner(c.usage)
 			}
@@ -217,7 +217,7 @@ func (o *owners) addOwner(usage *SessionUsage) {
 // store by their top directory.
 func (m *usageCounter) countFolders(survey ports.Survey, out *Usage) {
 	tops := map[string]*Amount{}
-	for _, f := range survey.Folders {
+	for _, f := range survey.Directories {
 		out.TotalBytes, out.TotalFiles = out.TotalBytes+f.Bytes, out.TotalFiles+f.Files
 		top, _, _ := strings.Cut(f.Path, "/")
 		if tops[top] == nil {

@@ -55,13 +55,13 @@ type Engine struct {
 	// Objects too large for memory; export requires it.
 	Streams ports.ObjectStreams
 	// Control files of sessions. Without it no session is kept or imported.
-	Marks ports.SessionControls
+	SessionControls ports.SessionControls
 	// Records of erased artifacts; export requires it.
-	Graves ports.Tombstones
+	Tombstones ports.Tombstones
 	// Without it sessions have no side logs.
 	SideLogs ports.SideLogs
 	// Import requires it.
-	Arrivals ports.Arrivals
+	Arrivals ports.SessionImporter
 	// Deletion and cleanup require it.
 	Trash ports.Trash
 	// Cleanup, erasure and disk usage require it.
@@ -69,7 +69,7 @@ type Engine struct {
 	// Repair requires it.
 	Repairs ports.Repairs
 	// Without it every reading starts at the beginning of the log.
-	Heads ports.HeadCache
+	HeadCache ports.HeadCache
 
 	// mu guards the fields below. It is never held while a port is called.
 	mu sync.Mutex
@@ -134,10 +134,10 @@ func (g *Engine) putFold(s id.Session, f *projections.Fold) {
 // and read from the beginning.
 func (g *Engine) read(ctx context.Context, s id.Session, f *projections.Fold) (manifest.Verdict, error) {
 	log := manifest.SessionEvents(s)
-	v, err := g.Logs.Read(ctx, ports.Reading{Log: log, From: f.Head}, f)
+	v, err := g.Logs.Read(ctx, ports.ReadRequest{Log: log, From: f.Head}, f)
 	if errors.Is(err, manifest.ErrNotOnChain) || err == nil && f.Missed() {
 		f.Reset()
-		return g.Logs.Read(ctx, ports.Reading{Log: log}, f)
+		return g.Logs.Read(ctx, ports.ReadRequest{Log: log}, f)
 	}
 	return v, err
 }

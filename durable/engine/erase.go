@@ -66,7 +66,7 @@ func (g *Engine) EraseArtifact(ctx context.Context, by Caller, ref canon.Digest,
 	if err := g.Erasable(ctx, ref); err != nil {
 		return ErasedArtifact{}, err
 	}
-	var e ports.Erased
+	var e ports.ErasureResult
 	what := audit.Act{Action: audit.Erase, Target: audit.Target{Kind: audit.OfArtifact, ID: ref.String()},
 		Reason: n.Reason}
 	err = g.act(ctx, by, what, func() (details map[string]string, err error) {

@@ -169,7 +169,7 @@ func TestExploreCrashesOfErasing(t *testing.T) {
 		}
 		return ""
 	}
-	count := crashfs.Explore(base, crashfs.Look{Limit: sideLimit, Cases: sample.OneIn(t, 20)}, func(f *crashfs.FS) { must(t, erase(f)) },
+	count := crashfs.Explore(base, crashfs.ExploreOptions{Limit: sideLimit, Cases: sample.OneIn(t, 20)}, func(f *crashfs.FS) { must(t, erase(f)) },
 		func(s crashfs.State, done bool) bool {
 			if why := check(s.FS, done); why != "" {
 				t.Errorf("in the state %s: %s", s.Name, why)
@@ -177,9 +177,9 @@ func TestExploreCrashesOfErasing(t *testing.T) {
 			return !t.Failed()
 		})
 	t.Logf("%d operations, %d crash states", count.Ops, count.States)
-	count = crashfs.Break(base, sample.OneIn(t, 20), erase, func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
+	count = crashfs.InjectFaults(base, sample.OneIn(t, 20), erase, func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
 		why := check(left, err == nil && flaw.Err != nil)
-		if next := left.Revive(); why == "" && op.N%4 == 0 && erase(next) == nil {
+		if next := left.Reopen(); why == "" && op.N%4 == 0 && erase(next) == nil {
 			why = check(next, true)
 		}
 		if why != "" {
@@ -192,7 +192,7 @@ func TestExploreCrashesOfErasing(t *testing.T) {
 
 func mustOn(t *testing.T, f *crashfs.FS) *engine.Engine {
 	t.Helper()
-	g, err := onAudited(f.Revive(), 3)
+	g, err := onAudited(f.Reopen(), 3)
 	must(t, err)
 	return g
 }

@@ -122,7 +122,7 @@ type exportedLog struct {
 func (g *Engine) surveySession(ctx context.Context, s id.Session, req ExportRequest) (*exporter, error) {
 	x := &exporter{g: g, session: s, req: req, refs: newObjectRefs(), out: Export{SessionID: s, SideLogs: []string{}}}
 	own := manifest.SessionEvents(s)
-	v, err := g.Logs.Read(ctx, ports.Reading{Log: own}, x.refs)
+	v, err := g.Logs.Read(ctx, ports.ReadRequest{Log: own}, x.refs)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (g *Engine) surveySession(ctx context.Context, s id.Session, req ExportRequ
 	claimed, _ := g.brief(ctx, s, g.headKey(ctx))
 	// Either the log lost its end, or it grew since it was read.
 	if claimed.Head.Next > v.Head.Next {
-		if v, err = g.Logs.Read(ctx, ports.Reading{Log: own}, x.refs); err != nil {
+		if v, err = g.Logs.Read(ctx, ports.ReadRequest{Log: own}, x.refs); err != nil {
 			return nil, err
 		}
 		v = lostTail(own, v, claimed.Head)
@@ -166,7 +166,7 @@ func (x *exporter) surveySideLogs(ctx context.Context) error {
 	slices.Sort(names)
 	for _, name := range names {
 		log := manifest.SessionSide(x.session, event.Opaque(name, "sessionId"))
-		v, err := x.g.Logs.Read(ctx, ports.Reading{Log: log}, &verdictVisitor{})
+		v, err := x.g.Logs.Read(ctx, ports.ReadRequest{Log: log}, &verdictVisitor{})
 		if err != nil {
 			return err
 		}

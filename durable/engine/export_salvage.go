@@ -22,7 +22,7 @@ func (x *exporter) salvagePrefix(ctx context.Context, own manifest.Log, v manife
 		return v, err
 	}
 	p := &salvageVisitor{gone: gone, end: v.Head, refs: newObjectRefs()}
-	if _, err := x.g.Logs.Read(ctx, ports.Reading{Log: own}, p); err != nil {
+	if _, err := x.g.Logs.Read(ctx, ports.ReadRequest{Log: own}, p); err != nil {
 		return v, err
 	}
 	if !p.cut && p.head != v.Head {

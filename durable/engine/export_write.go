@@ -86,7 +86,7 @@ func (x *exporter) writeLog(ctx context.Context, t exportedLog, put func(manifes
 			return put(rewritten)
 		}
 	}
-	if _, err := x.g.Logs.Read(ctx, ports.Reading{Log: t.log}, v); err != nil {
+	if _, err := x.g.Logs.Read(ctx, ports.ReadRequest{Log: t.log}, v); err != nil {
 		return err
 	}
 	if !v.done {
@@ -145,7 +145,7 @@ func (x *exporter) countRedactions(ctx context.Context) (map[string]int64, error
 			_, err := redaction.Segment(seg.Events)
 			return err
 		}}
-		if _, err := x.g.Logs.Read(ctx, ports.Reading{Log: t.log}, v); err != nil {
+		if _, err := x.g.Logs.Read(ctx, ports.ReadRequest{Log: t.log}, v); err != nil {
 			return nil, err
 		}
 		for rule, n := range redaction.Counts() {
@@ -153,7 +153,7 @@ func (x *exporter) countRedactions(ctx context.Context) (map[string]int64, error
 		}
 	}
 	return total, x.refs.refs[manifest.Artifact].each(func(ref canon.Digest) error {
-		data, _, err := x.g.Graves.Tombstone(ctx, ref)
+		data, _, err := x.g.Tombstones.Tombstone(ctx, ref)
 		if err == nil {
 			redact.Value(data, total)
 		}
@@ -255,7 +255,7 @@ func (x *exporter) redactedArtifacts(ctx context.Context) error {
 
 // writeTombstone writes a tombstone instead of an artifact.
 func (x *exporter) writeTombstone(ctx context.Context, ref canon.Digest) error {
-	data, ok, err := x.g.Graves.Tombstone(ctx, ref)
+	data, ok, err := x.g.Tombstones.Tombstone(ctx, ref)
 	if err == nil && !ok {
 		err = fault.New(fault.StoreCorrupt, "artifact %s is marked as erased, and its tombstone is missing", ref)
 	}

@@ -149,7 +149,7 @@ func (f *flatFS) Stat(name string) (osfs.Info, error) {
 
 func (f *flatFS) SyncDir(string, osfs.Sync) error { return nil }
 
-func (f *flatFS) Together(calls ...func() error) (err error) {
+func (f *flatFS) SyncAll(calls ...func() error) (err error) {
 	for _, call := range calls {
 		err = errors.Join(err, call())
 	}

@@ -39,7 +39,7 @@ func everything(f osfs.FS) (*engine.Engine, error) {
 		return nil, err
 	}
 	g := audited(s)
-	g.Trash, g.Retention, g.Graves, g.SideLogs, g.Digests = s, s, s, s, s
+	g.Trash, g.Retention, g.Tombstones, g.SideLogs, g.Digests = s, s, s, s, s
 	return g, nil
 }
 
@@ -99,7 +99,7 @@ func newSampleStore(t *testing.T) *sampleStore {
 	must(err)
 	_, err = settings.Trust(ctx, human, w.compiled(twoSteps))
 	must(err)
-	must(g.Marks.UpdateSessionControl(ctx, second.Session.SessionID, ports.ImportedFile,
+	must(g.SessionControls.UpdateSessionControl(ctx, second.Session.SessionID, ports.ImportedFile,
 		func(ports.Control) (ports.Control, error) {
 			return ports.Control{V: 1, Data: imported.Mark{AtMs: 1, BundleID: "bundle_x", Events: 2,
 				Head: canon.Sum(nil)}.Value()}, nil

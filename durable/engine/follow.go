@@ -12,9 +12,9 @@ import (
 	"github.com/waybill/waybill/projections"
 )
 
-// Following reads the new events of one run repeatedly. It is for one goroutine
+// Follower reads the new events of one run repeatedly. It is for one goroutine
 // at a time.
-type Following struct {
+type Follower struct {
 	g       *Engine
 	Session id.Session
 	Run     id.Run
@@ -29,12 +29,12 @@ type Following struct {
 // they are notifications and not part of the run's history
 // (docs/design.md#annotations). Errors: RUN_NOT_FOUND, RUN_AMBIGUOUS,
 // SESSION_UNHEALTHY.
-func (g *Engine) Follow(ctx context.Context, ref string, whole bool) (*Following, error) {
+func (g *Engine) Follow(ctx context.Context, ref string, whole bool) (*Follower, error) {
 	at, err := g.lookup(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
-	f := &Following{g: g, Session: at.session, Run: at.run.ID, fold: projections.NewFold(),
+	f := &Follower{g: g, Session: at.session, Run: at.run.ID, fold: projections.NewFold(),
 		refs: map[id.Node]canon.Digest{}}
 	// An unreadable log of annotations is reported by the first call for them.
 	if t, _, err := g.tally(ctx, at.session); err == nil {
@@ -49,22 +49,22 @@ func (g *Engine) Follow(ctx context.Context, ref string, whole bool) (*Following
 // Fact is one event with its description in words.
 type Fact struct {
 	Event  event.Event
-	Moment projections.Moment
+	Moment projections.TimelineEntry
 }
 
 // Next returns the events since the last call, nil if the log has no new ones.
 // If the log is another history than before, it is reported from its beginning.
 // SESSION_UNHEALTHY for a damaged log.
-func (f *Following) Next(ctx context.Context) ([]Fact, error) {
+func (f *Follower) Next(ctx context.Context) ([]Fact, error) {
 	c := &eventCollector{run: f.Run}
 	both := tee{c, f.fold}
 	log := manifest.SessionEvents(f.Session)
-	v, err := f.g.Logs.Read(ctx, ports.Reading{Log: log, From: f.fold.Head}, both)
+	v, err := f.g.Logs.Read(ctx, ports.ReadRequest{Log: log, From: f.fold.Head}, both)
 	if errors.Is(err, manifest.ErrNotOnChain) {
 		// The log was replaced after a power cut or by a restored copy. It is
 		// another history, and is reported from its beginning.
 		both.Reset()
-		v, err = f.g.Logs.Read(ctx, ports.Reading{Log: log}, both)
+		v, err = f.g.Logs.Read(ctx, ports.ReadRequest{Log: log}, both)
 	}
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (f *Following) Next(ctx context.Context) ([]Fact, error) {
 	obs := &observer{g: f.g}
 	w, _ := obs.workflow(ctx, f.fold.Runs[f.Run].Started.WorkflowHash) // without it steps have no titles
 	moments := projections.Timeline(c.events,
-		func(n id.Node) projections.Place { return obs.timelinePlace(ctx, w, f.refs[n]) })
+		func(n id.Node) projections.StepInfo { return obs.timelinePlace(ctx, w, f.refs[n]) })
 	out := make([]Fact, len(moments))
 	for i := range moments {
 		out[i] = Fact{c.events[i], moments[i]}
@@ -92,9 +92,9 @@ func (f *Following) Next(ctx context.Context) ([]Fact, error) {
 	return out, nil
 }
 
-// Over reports that no events will follow except after a rewind: the run is
+// Ended reports that no events will follow except after a rewind: the run is
 // complete at its preferred tip, or closed.
-func (f *Following) Over(ctx context.Context) (bool, error) {
+func (f *Follower) Ended(ctx context.Context) (bool, error) {
 	run := f.fold.Runs[f.Run]
 	if run == nil {
 		return false, nil

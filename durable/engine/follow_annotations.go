@@ -9,23 +9,23 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Said is one recorded annotation.
-type Said struct {
+// FollowedAnnotation is one recorded annotation.
+type FollowedAnnotation struct {
 	feedback.Annotation
-	About feedback.About
+	About feedback.Details
 	AtMs  int64
 	// Step is the title of the annotated step, its id if the workflow cannot be
 	// read, "" if the annotation is about no step.
 	Step string
 }
 
-// Annotated returns the annotations of the run since the last call, without
+// NextAnnotations returns the annotations of the run since the last call, without
 // retractions. For a damaged log it returns those before the damage with
 // SESSION_UNHEALTHY; the events of the run can still be followed.
-func (f *Following) Annotated(ctx context.Context) ([]Said, error) {
+func (f *Follower) NextAnnotations(ctx context.Context) ([]FollowedAnnotation, error) {
 	log := annotationsLog(f.Session)
 	c := &annotationCollector{f: f, from: f.annotationsHead.Next}
-	v, err := f.g.Logs.Read(ctx, ports.Reading{Log: log, From: f.annotationsHead}, c)
+	v, err := f.g.Logs.Read(ctx, ports.ReadRequest{Log: log, From: f.annotationsHead}, c)
 	if errors.Is(err, manifest.ErrNotOnChain) {
 		// The log was replaced by another one. Which of its annotations are new
 		// cannot be determined, so none is reported and the next call continues
@@ -54,9 +54,9 @@ func (f *Following) Annotated(ctx context.Context) ([]Said, error) {
 // may restart at the beginning of the log and must not report annotations
 // twice.
 type annotationCollector struct {
-	f    *Following
+	f    *Follower
 	from int64
-	rows []Said
+	rows []FollowedAnnotation
 }
 
 // Reset implements ports.Visitor.
@@ -65,9 +65,9 @@ func (c *annotationCollector) Reset() { c.rows = nil }
 // Visit implements ports.Visitor.
 func (c *annotationCollector) Visit(seg manifest.Segment, _ manifest.Head) error {
 	for _, e := range seg.Events {
-		a, about, ok := feedback.Of(e)
+		a, about, ok := feedback.AnnotationOf(e)
 		if ok && e.Index >= c.from && a.Target.RunID == c.f.Run {
-			c.rows = append(c.rows, Said{Annotation: a, About: about, AtMs: e.TimestampMs})
+			c.rows = append(c.rows, FollowedAnnotation{Annotation: a, About: about, AtMs: e.TimestampMs})
 		}
 	}
 	return nil

@@ -27,9 +27,9 @@ func (w *fixture) say(a engine.Answer, label string) id.Annotation {
 }
 
 // followed is what a follower gets, as labels with the step that they are about.
-func followed(t *testing.T, f *engine.Following) string {
+func followed(t *testing.T, f *engine.Follower) string {
 	t.Helper()
-	all, err := f.Annotated(context.Background())
+	all, err := f.NextAnnotations(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestDamagedAnnotationsAreNotFollowed(t *testing.T) {
 	}
 	w.say(a, "y")
 	w.flipLastAnnotation(a)
-	all, err := f.Annotated(ctx)
+	all, err := f.NextAnnotations(ctx)
 	if !fault.Is(err, fault.SessionUnhealthy) || len(all) > 0 {
 		t.Errorf("%v, %v", all, err)
 	}

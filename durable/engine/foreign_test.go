@@ -166,7 +166,7 @@ func checkSeen(t *testing.T, g *engine.Engine, want seen) {
 		t.Fatal(err)
 	}
 	facts, err := f.Next(ctx)
-	over, overErr := f.Over(ctx)
+	over, overErr := f.Ended(ctx)
 	if err != nil || overErr != nil || len(facts) != len(h.Moments) ||
 		over != (want.status == projections.CompleteStatus) {
 		t.Errorf("followed to %d facts of %d, over %v, %v %v", len(facts), len(h.Moments), over, err, overErr)

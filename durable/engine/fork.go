@@ -85,7 +85,7 @@ func (g *Engine) forkSource(ctx context.Context, at Position) (w compile.Compile
 		return w, out, err
 	}
 	history := &lineage{Fold: projections.NewFold(), run: at.Run}
-	v, err := g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(at.Session)}, history)
+	v, err := g.Logs.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(at.Session)}, history)
 	if err != nil {
 		return w, out, err
 	}

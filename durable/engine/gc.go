@@ -78,8 +78,8 @@ type GCSkipped struct {
 	Message string `json:"message"`
 }
 
-// Nothing reports that the plan is empty.
-func (r GCReport) Nothing() bool {
+// IsEmpty reports that the plan is empty.
+func (r GCReport) IsEmpty() bool {
 	return len(r.Sessions)+len(r.Trash)+len(r.Objects)+len(r.Leftover) == 0
 }
 
@@ -110,7 +110,7 @@ func (g *Engine) GC(ctx context.Context, by Caller, req GCRequest) (GCReport, er
 	}
 	policy := retention.Policy{RetentionDays: conf.RetentionDays(), TrashDays: conf.TrashDays(),
 		EmptyTrash: req.EmptyTrash, NowMs: by.AtMs}
-	if err := c.plan(ctx, policy); err != nil || !req.Apply || c.report.SafeMode || c.report.Nothing() {
+	if err := c.plan(ctx, policy); err != nil || !req.Apply || c.report.SafeMode || c.report.IsEmpty() {
 		c.report.Applied = err == nil && req.Apply && !c.report.SafeMode
 		if err == nil && req.Apply && c.report.SafeMode {
 			err = c.refuseForeign(ctx)
@@ -151,8 +151,8 @@ func (c *cleanup) plan(ctx context.Context, policy retention.Policy) error {
 	if err != nil {
 		return err
 	}
-	weights := folderBytes(survey.Folders)
-	trashed, err := c.g.Trash.Trashed(ctx)
+	weights := folderBytes(survey.Directories)
+	trashed, err := c.g.Trash.TrashEntries(ctx)
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (c *cleanup) plan(ctx context.Context, policy retention.Policy) error {
 			c.report.Trash = append(c.report.Trash, GCTrash{t.Name, t.Session, why, t.AtMs, weights[t.Root]})
 		}
 	}
-	if c.scan, err = c.g.newScan(ctx, func(r ports.LogRoot) bool { return leaves[r.Trash] }); err != nil {
+	if c.scan, err = c.g.newScan(ctx, func(r ports.LogRoot) bool { return leaves[r.TrashName] }); err != nil {
 		return err
 	}
 	if err := c.scan.run(ctx, false); err != nil {
@@ -185,7 +185,7 @@ func (c *cleanup) plan(ctx context.Context, policy retention.Policy) error {
 	for _, l := range survey.Leftovers {
 		c.report.Leftover = append(c.report.Leftover, GCLeftover{l.Path, l.Bytes})
 	}
-	c.report.Objects = countObjects(c.scan.sieve.Left())
+	c.report.Objects = countObjects(c.scan.sieve.Unreferenced())
 	c.addUp()
 	return nil
 }
@@ -245,7 +245,7 @@ func countObjects(all []retention.Object) []GCObjects {
 
 // folderBytes returns the size of each directory including everything below it,
 // by path.
-func folderBytes(folders []ports.Folder) map[string]int64 {
+func folderBytes(folders []ports.DirectoryUsage) map[string]int64 {
 	out := map[string]int64{}
 	for _, f := range folders {
 		for at := f.Path; ; at = at[:strings.LastIndexByte(at, '/')] {

@@ -69,7 +69,7 @@ func newSessionPair(t *testing.T) (*crashfs.FS, *sessionPair) {
 			t.Fatal(err)
 		}
 	}
-	return f.Revive(), out
+	return f.Reopen(), out
 }
 
 func startNamed(w compile.Compiled, key string) func(*engine.Engine) (engine.Answer, error) {
@@ -88,7 +88,7 @@ func cleanupCases(t *testing.T) (*sessionPair, []cleanupCase) {
 		return err
 	}
 	changed := func(base *crashfs.FS, call func(*engine.Engine) error) *crashfs.FS {
-		f := base.Revive()
+		f := base.Reopen()
 		g, err := cleanupEngineOn(f, 7)
 		if err == nil {
 			err = call(g)
@@ -96,7 +96,7 @@ func cleanupCases(t *testing.T) (*sessionPair, []cleanupCase) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return f.Revive()
+		return f.Reopen()
 	}
 	gc := func(days int64, req engine.GCRequest) func(g *engine.Engine) error {
 		return func(g *engine.Engine) error {
@@ -158,7 +158,7 @@ func halfRenamed(st *sessionPair, f *crashfs.FS, was bool) bool {
 // and a session in the trash must be restorable.
 func (st *sessionPair) look(f *crashfs.FS) (l leftover, err error) {
 	ctx := context.Background()
-	g, err := cleanupEngineOn(f.Revive(), 3)
+	g, err := cleanupEngineOn(f.Reopen(), 3)
 	if err != nil {
 		return l, err
 	}
@@ -198,7 +198,7 @@ func (st *sessionPair) look(f *crashfs.FS) (l leftover, err error) {
 
 // restorable restores a session on a copy of the disk, and verifies it there.
 func (st *sessionPair) restorable(f *crashfs.FS, name string) error {
-	g, err := cleanupEngineOn(f.Revive(), 5)
+	g, err := cleanupEngineOn(f.Reopen(), 5)
 	if err != nil {
 		return err
 	}
@@ -214,7 +214,7 @@ func (st *sessionPair) restorable(f *crashfs.FS, name string) error {
 
 // continues runs a cleanup on what is left, and continues the other session.
 func (st *sessionPair) continues(f *crashfs.FS) error {
-	next := f.Revive()
+	next := f.Reopen()
 	g, err := cleanupEngineOn(next, 6)
 	if err != nil {
 		return err
@@ -251,7 +251,7 @@ func TestExploreCrashesOfTidying(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			look := crashfs.Look{Limit: crashLimit / 16, Cases: sample.OneIn(t, 15)}
+			look := crashfs.ExploreOptions{Limit: crashLimit / 16, Cases: sample.OneIn(t, 15)}
 			count := crashfs.Explore(u.base, look, func(f *crashfs.FS) {
 				g, err := cleanupEngineOn(f, 2)
 				if err == nil {
@@ -297,7 +297,7 @@ func TestFaultsOfTidying(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			count := crashfs.Break(u.base, sample.OneIn(t, 20), func(f *crashfs.FS) error {
+			count := crashfs.InjectFaults(u.base, sample.OneIn(t, 20), func(f *crashfs.FS) error {
 				g, err := cleanupEngineOn(f, 2)
 				if err == nil {
 					err = u.call(g)

@@ -130,7 +130,7 @@ func TestGCAmongWriters(t *testing.T) {
 		rounds++
 		// What was written is settled between rounds: a memory of every change would grow without
 		// bound.
-		r.disk, r.locks = r.disk.Revive(), lock.NewMemory()
+		r.disk, r.locks = r.disk.Reopen(), lock.NewMemory()
 		var working, tending sync.WaitGroup
 		done, errs, swept := make(chan struct{}), make(chan error, writers+2), make(chan int64, 2)
 		for range 2 {

@@ -26,7 +26,7 @@ type Unclear struct {
 // blocks all writers.
 type logScan struct {
 	g     *Engine
-	sieve *retention.Sieve
+	sieve *retention.ObjectFilter
 	// skip selects logs whose references do not count.
 	skip func(ports.LogRoot) bool
 	// heads has the last head that was read, by directory.
@@ -62,7 +62,7 @@ func (g *Engine) newScan(ctx context.Context, pass func(ports.LogRoot) bool) (*l
 	// The objects are listed before any log is read: one that is stored later
 	// is no candidate.
 	objects, err := g.storedObjects(ctx)
-	return &logScan{g: g, sieve: retention.NewSieve(objects), skip: pass, heads: map[string]manifest.Head{},
+	return &logScan{g: g, sieve: retention.NewObjectFilter(objects), skip: pass, heads: map[string]manifest.Head{},
 		sessions: map[id.Session]*scannedSession{}}, err
 }
 
@@ -85,7 +85,7 @@ func (sc *logScan) run(ctx context.Context, exclusive bool) error {
 			sc.addUnclear(r.Root, "it cannot be read: "+fault.Of(err).Message)
 		}
 	}
-	if err := sc.g.Retention.Mentions(ctx, sc.sieve.Keep); err != nil {
+	if err := sc.g.Retention.ReadOtherFiles(ctx, sc.sieve.MarkReferenced); err != nil {
 		if ctx.Err() != nil {
 			return err
 		}
@@ -106,17 +106,17 @@ func (sc *logScan) read(ctx context.Context, r ports.LogRoot, exclusive bool) er
 		// The events of a side log are not decoded; every digest in it counts.
 		log.Table = event.Opaque(r.Name, ownerField(r))
 	}
-	own := r.Name == "" && r.Trash == ""
+	own := r.Name == "" && r.TrashName == ""
 	var claimed manifest.Head
 	if own {
 		b, _ := sc.g.brief(ctx, r.Session, sc.g.headKey(ctx)) // before the log; see verifyInto
 		claimed = b.Head
 	}
 	visitor := &mentionVisitor{sieve: sc.sieve, head: sc.heads[r.Root]}
-	v, err := sc.g.Logs.Read(ctx, ports.Reading{Log: log, From: visitor.head, Locked: exclusive}, visitor)
+	v, err := sc.g.Logs.Read(ctx, ports.ReadRequest{Log: log, From: visitor.head, Locked: exclusive}, visitor)
 	if errors.Is(err, manifest.ErrNotOnChain) {
 		visitor.Reset()
-		v, err = sc.g.Logs.Read(ctx, ports.Reading{Log: log, Locked: exclusive}, visitor)
+		v, err = sc.g.Logs.Read(ctx, ports.ReadRequest{Log: log, Locked: exclusive}, visitor)
 	}
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func (sc *logScan) read(ctx context.Context, r ports.LogRoot, exclusive bool) er
 	if v.Damaged() || r.Name == "" && v.Health != manifest.Healthy {
 		sc.addUnclear(r.Root, describeHealth(v))
 	}
-	if r.Trash != "" || r.Session.IsZero() {
+	if r.TrashName != "" || r.Session.IsZero() {
 		return nil
 	}
 	return sc.recordSession(ctx, r, v, visitor)
@@ -182,10 +182,10 @@ func (sc *logScan) recordSession(ctx context.Context, r ports.LogRoot, v manifes
 // importedAtMs is the time at which a session was imported, 0 if it was not.
 // Retention begins with the import, however old the events are.
 func (g *Engine) importedAtMs(ctx context.Context, s id.Session) int64 {
-	if g.Marks == nil {
+	if g.SessionControls == nil {
 		return 0
 	}
-	c, err := g.Marks.SessionControl(ctx, s, ports.ImportedFile)
+	c, err := g.SessionControls.SessionControl(ctx, s, ports.ImportedFile)
 	if err != nil {
 		return 0
 	}
@@ -199,7 +199,7 @@ func (g *Engine) importedAtMs(ctx context.Context, s id.Session) int64 {
 // mentionVisitor is a visitor that removes from the candidates every object
 // whose digest is in a log, in event lines or in group records.
 type mentionVisitor struct {
-	sieve    *retention.Sieve
+	sieve    *retention.ObjectFilter
 	head     manifest.Head
 	lastAtMs int64
 }
@@ -209,8 +209,8 @@ func (s *mentionVisitor) Reset() { s.head, s.lastAtMs = manifest.Head{}, 0 }
 
 // Visit implements ports.Visitor.
 func (s *mentionVisitor) Visit(seg manifest.Segment, head manifest.Head) error {
-	s.sieve.Keep(seg.Group)
-	s.sieve.Keep(seg.Bytes)
+	s.sieve.MarkReferenced(seg.Group)
+	s.sieve.MarkReferenced(seg.Bytes)
 	for _, e := range seg.Events {
 		s.lastAtMs = max(s.lastAtMs, e.TimestampMs)
 	}

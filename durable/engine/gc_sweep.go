@@ -48,7 +48,7 @@ func (c *cleanup) sweep(ctx context.Context) error {
 	}
 	// Objects are removed in portions; writers can proceed between two of them.
 	for first, more := true, true; more; first = false {
-		err := c.g.Retention.Alone(ctx, func(b ports.Broom) (err error) {
+		err := c.g.Retention.Exclusive(ctx, func(b ports.Sweeper) (err error) {
 			if first {
 				err = c.removeLeftovers(plan, b)
 			}
@@ -73,7 +73,7 @@ func (c *cleanup) expire(ctx context.Context, s GCSession) error {
 		if err := c.g.checkNotKept(ctx, s.SessionID); err != nil {
 			return err
 		}
-		v, err := c.g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(s.SessionID), From: was, Locked: true},
+		v, err := c.g.Logs.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(s.SessionID), From: was, Locked: true},
 			newSegmentProbe{})
 		if err == nil && (v.Head != was || v.Health != manifest.Healthy) {
 			err = errUsed
@@ -107,9 +107,9 @@ func (c *cleanup) skip(what string, err error) bool {
 
 // removeLeftovers removes temporary files and sessions without events. Entries
 // that an active process may own are skipped.
-func (c *cleanup) removeLeftovers(plan GCReport, b ports.Broom) error {
+func (c *cleanup) removeLeftovers(plan GCReport, b ports.Sweeper) error {
 	for _, l := range plan.Leftover {
-		gone, err := b.Leftover(l.Path)
+		gone, err := b.RemoveLeftover(l.Path)
 		if err != nil {
 			return err
 		}
@@ -123,7 +123,7 @@ func (c *cleanup) removeLeftovers(plan GCReport, b ports.Broom) error {
 		if s.Reason != retention.Unborn {
 			continue
 		}
-		gone, err := b.Unborn(s.SessionID)
+		gone, err := b.RemoveUnborn(s.SessionID)
 		if err != nil {
 			return err
 		}
@@ -140,7 +140,7 @@ func (c *cleanup) removeLeftovers(plan GCReport, b ports.Broom) error {
 // removeObjects repeats the scan while no process can commit, and removes a
 // portion of the objects that no log refers to. more reports that others may
 // remain.
-func (c *cleanup) removeObjects(ctx context.Context, b ports.Broom) (more bool, err error) {
+func (c *cleanup) removeObjects(ctx context.Context, b ports.Sweeper) (more bool, err error) {
 	c.scan.skip = func(ports.LogRoot) bool { return false } // what is in the trash now remains
 	if err := c.scan.run(ctx, true); err != nil {
 		return false, err
@@ -149,9 +149,9 @@ func (c *cleanup) removeObjects(ctx context.Context, b ports.Broom) (more bool, 
 		c.report.SafeMode, c.report.Unclear = true, c.scan.unclear
 		return false, nil
 	}
-	now := c.scan.sieve.Take(sweepMax)
+	now := c.scan.sieve.TakeUnreferenced(sweepMax)
 	for _, o := range now {
-		if err := b.Object(o.Kind, o.Ref); err != nil {
+		if err := b.RemoveObject(o.Kind, o.Ref); err != nil {
 			return false, err
 		}
 		c.countRemoved(o)

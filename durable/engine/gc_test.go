@@ -24,7 +24,7 @@ import (
 // cleanupEngine is an engine that also keeps, deletes and cleans up.
 func cleanupEngine(s *filestore.Store) *engine.Engine {
 	g := over(s)
-	g.Marks, g.Trash, g.Retention, g.Graves = s, s, s, s
+	g.SessionControls, g.Trash, g.Retention, g.Tombstones = s, s, s, s
 	return g
 }
 
@@ -101,7 +101,7 @@ func TestGCOfAHealthyStoreFindsNothing(t *testing.T) {
 	t.Parallel()
 	w := newCleanupFixture(t)
 	w.must(w.start(twoSteps), note("done"))
-	if r := w.gc(89, engine.GCRequest{Apply: true}); !r.Nothing() || r.SafeMode || r.FreedBytes != 0 {
+	if r := w.gc(89, engine.GCRequest{Apply: true}); !r.IsEmpty() || r.SafeMode || r.FreedBytes != 0 {
 		t.Errorf("%+v", r)
 	}
 	w.sound()
@@ -122,7 +122,7 @@ func TestADeletedSessionIsRemovedInSteps(t *testing.T) {
 	}
 	// In the trash it keeps the objects that it refers to.
 	for _, apply := range []bool{false, true} {
-		if r := w.gc(29, engine.GCRequest{Apply: apply}); !r.Nothing() {
+		if r := w.gc(29, engine.GCRequest{Apply: apply}); !r.IsEmpty() {
 			t.Errorf("with the session in the trash: %+v", r)
 		}
 	}
@@ -238,14 +238,14 @@ func TestSafeModeRemovesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.g = w.tended()
-			if r := w.gc(0, engine.GCRequest{}); !r.SafeMode || !r.Nothing() {
+			if r := w.gc(0, engine.GCRequest{}); !r.SafeMode || !r.IsEmpty() {
 				t.Errorf("dry run: %+v", r)
 			}
 			r := w.gc(0, engine.GCRequest{Apply: true})
 			if _, err := os.Stat(left); err != nil {
 				t.Errorf("in safe mode something went: %v", err)
 			}
-			if !r.SafeMode || r.Applied || len(r.Unclear) == 0 || !r.Nothing() {
+			if !r.SafeMode || r.Applied || len(r.Unclear) == 0 || !r.IsEmpty() {
 				t.Errorf("%+v", r)
 			}
 			w.g = w.tended()

@@ -105,7 +105,7 @@ func (g *Engine) saveHead(ctx context.Context, s id.Session, f *projections.Fold
 		delete(g.durable, s.String())
 	}
 	g.mu.Unlock()
-	if g.Heads == nil || f.Missed() || have.head != f.Head {
+	if g.HeadCache == nil || f.Missed() || have.head != f.Head {
 		return f
 	}
 	f.Ahead = 0 // also on failure: the next try is saveEvery segments later
@@ -116,7 +116,7 @@ func (g *Engine) saveHead(ctx context.Context, s id.Session, f *projections.Fold
 	}
 	lines, err := headLines(key, f.Brief(), data)
 	if err == nil {
-		_ = g.Heads.KeepHead(ctx, manifest.SessionEvents(s), projections.SavedFormat, lines)
+		_ = g.HeadCache.StoreHead(ctx, manifest.SessionEvents(s), projections.SavedFormat, lines)
 	}
 	nodes := 0
 	for _, r := range f.Runs {
@@ -165,7 +165,7 @@ func openSealed(line []byte, context string, key *token.Key) ([]byte, bool) {
 // headKey is the key that seals head caches: the current signing key. Without a
 // keyring, and after a rotation, no cache is valid.
 func (g *Engine) headKey(ctx context.Context) *token.Key {
-	if g.Heads == nil {
+	if g.HeadCache == nil {
 		return nil
 	}
 	keys, err := g.Keyring.Keys(ctx, ports.ReadOnly)
@@ -182,7 +182,7 @@ func (g *Engine) savedFold(ctx context.Context, s id.Session) (*projections.Fold
 	if key == nil {
 		return nil, false
 	}
-	data, err := g.Heads.CachedHead(ctx, manifest.SessionEvents(s), projections.SavedFormat, limits.HeadCacheBytesMax+1)
+	data, err := g.HeadCache.CachedHead(ctx, manifest.SessionEvents(s), projections.SavedFormat, limits.HeadCacheBytesMax+1)
 	if err != nil || len(data) > limits.HeadCacheBytesMax {
 		return nil, false
 	}
@@ -201,7 +201,7 @@ func (g *Engine) brief(ctx context.Context, s id.Session, key *token.Key) (b pro
 	if key == nil {
 		return b, false
 	}
-	data, err := g.Heads.CachedHead(ctx, manifest.SessionEvents(s), projections.SavedFormat, limits.HeadBriefBytesMax)
+	data, err := g.HeadCache.CachedHead(ctx, manifest.SessionEvents(s), projections.SavedFormat, limits.HeadBriefBytesMax)
 	if err != nil {
 		return b, false
 	}

@@ -193,21 +193,21 @@ func (l *longRun) answersOver(disk *crashfs.FS) string {
 	last := len(l.answers) - 1
 	for _, i := range []int{0, last / 2, last - 3, last} {
 		at := l.answers[max(0, i)].Position()
-		a, err := process(disk.Revive()).Rehydrate(ctx, at)
+		a, err := process(disk.Reopen()).Rehydrate(ctx, at)
 		tell("rehydrate", a, err)
 		if err == nil && a.Pending != nil {
-			a, err = process(disk.Revive()).Advance(ctx, caller(5000), at, a.AttemptID, note("ok"))
+			a, err = process(disk.Reopen()).Advance(ctx, caller(5000), at, a.AttemptID, note("ok"))
 			tell("advance", a, err)
 		}
 	}
 	for i, m := range l.attempts {
 		if i == 0 || i > len(l.attempts)-8 {
-			a, err := process(disk.Revive()).Advance(ctx, caller(5000), m.at, m.attempt, note(m.notes))
+			a, err := process(disk.Reopen()).Advance(ctx, caller(5000), m.at, m.attempt, note(m.notes))
 			tell("replay", a, err)
 		}
 	}
 	unknown := engine.Position{Session: l.session, Run: l.run, Node: id.RootNode(id.NewRun(id.Seed{99}))}
-	a, err := process(disk.Revive()).Rehydrate(ctx, unknown)
+	a, err := process(disk.Reopen()).Rehydrate(ctx, unknown)
 	tell("an unknown node", a, err)
 	if fault.CodeOf(err) != fault.TokenUnknownNode {
 		l.t.Errorf("an unknown node: %v", err)
@@ -217,7 +217,7 @@ func (l *longRun) answersOver(disk *crashfs.FS) string {
 
 // with is a copy of the disk with another head cache; nil is none.
 func (l *longRun) with(cache []byte) *crashfs.FS {
-	disk := l.disk.Revive()
+	disk := l.disk.Reopen()
 	name := fmt.Sprintf("sessions/%s/cache/head-%d", l.session, projections.SavedFormat)
 	if err := disk.Remove(name); err != nil {
 		l.t.Fatal(err)
@@ -312,7 +312,7 @@ func TestHeadCacheIsCheckedCompletely(t *testing.T) {
 	}
 	first := bytes.IndexByte(fresh, '\n')
 	try := func(what string, at int, cache []byte) {
-		if err := s.KeepHead(context.Background(), manifest.SessionEvents(l.session), projections.SavedFormat,
+		if err := s.StoreHead(context.Background(), manifest.SessionEvents(l.session), projections.SavedFormat,
 			cache); err != nil {
 			t.Fatal(err)
 		}
@@ -343,7 +343,7 @@ func TestLostTailIsProvedByTheHeadCache(t *testing.T) {
 		l.attempt(l.tip(), "ok")
 	}
 	l.process()
-	before := l.disk.Revive()
+	before := l.disk.Reopen()
 	l.attempt(l.tip(), "ok")
 	l.attempt(l.tip(), "ok")
 	l.process()
@@ -366,7 +366,7 @@ func TestLostTailIsProvedByTheHeadCache(t *testing.T) {
 	}
 	none := storeOn(t, lost)
 	h := over(none)
-	h.Heads = nil
+	h.HeadCache = nil
 	if v, err := h.VerifySession(context.Background(), l.session.String()); err != nil || !v.OK {
 		t.Errorf("without the cache nothing is wrong: %v, %+v", err, v)
 	}
@@ -383,7 +383,7 @@ func TestHeadCacheNeverFailsACommit(t *testing.T) {
 	l.process()
 	at := l.tip()
 	want := ""
-	count := crashfs.Break(l.disk, sample.OneIn(t, 12), func(f *crashfs.FS) error {
+	count := crashfs.InjectFaults(l.disk, sample.OneIn(t, 12), func(f *crashfs.FS) error {
 		s, err := openOn(f)
 		if err != nil {
 			return err
@@ -447,7 +447,7 @@ func TestCrashesAroundTheHeadCache(t *testing.T) {
 		g.Flush(context.Background())
 		return text(t, a)
 	}
-	look := crashfs.Look{Limit: 16, Cases: sample.OneIn(t, 12)}
+	look := crashfs.ExploreOptions{Limit: 16, Cases: sample.OneIn(t, 12)}
 	count := crashfs.Explore(l.disk, look, func(f *crashfs.FS) { want = call(f) },
 		func(s crashfs.State, done bool) bool {
 			g := over(storeOn(t, s.FS))
@@ -461,7 +461,7 @@ func TestCrashesAroundTheHeadCache(t *testing.T) {
 				t.Errorf("%s: an acknowledged call is lost, or: %v", s.Name, err)
 				return false
 			}
-			if got := call(s.FS.Revive()); want != "" && got != want {
+			if got := call(s.FS.Reopen()); want != "" && got != want {
 				t.Errorf("%s: the same call again answers\n%s\nwant\n%s", s.Name, got, want)
 				return false
 			}

@@ -35,10 +35,10 @@ const (
 
 // Import is the document "import".
 type Import struct {
-	Relation  Relation   `json:"relation"`
-	SessionID id.Session `json:"sessionId"` // in this store
-	BundleID  string     `json:"bundleId"`
-	Was       id.Session `json:"bundleSessionId"`
+	Relation        Relation   `json:"relation"`
+	SessionID       id.Session `json:"sessionId"` // in this store
+	BundleID        string     `json:"bundleId"`
+	BundleSessionID id.Session `json:"bundleSessionId"`
 	// Head and Events are those of the session in this store.
 	Head   canon.Digest    `json:"head"`
 	Events int64           `json:"events"`
@@ -78,7 +78,7 @@ type ImportRequest struct {
 // bundle; BUNDLE_COLLISION if the session cannot have the ids it needs;
 // STORE_CONFLICT if another session appears under the id meanwhile.
 func (g *Engine) Import(ctx context.Context, by Caller, src ports.Bundle, req ImportRequest) (Import, error) {
-	m := &importer{g: g, by: by, src: src, out: Import{BundleID: src.Envelope().BundleID, Was: src.Session(),
+	m := &importer{g: g, by: by, src: src, out: Import{BundleID: src.Envelope().BundleID, BundleSessionID: src.Session(),
 		Warnings: []string{}}}
 	if err := m.verify(ctx); err != nil {
 		return m.out, err
@@ -170,7 +170,7 @@ func VerifyBundle(ctx context.Context, src ports.Bundle) (Verification, error) {
 // ReadOnly returns an engine over a bundle. Use cases that only read work as on
 // a store; the ports for the others are nil.
 func ReadOnly(src ports.Bundle) *Engine {
-	return &Engine{Logs: src, Objects: src, Streams: src, Graves: src, SideLogs: src, Sessions: src, Identity: src,
+	return &Engine{Logs: src, Objects: src, Streams: src, Tombstones: src, SideLogs: src, Sessions: src, Identity: src,
 		Inspector: src, Keyring: noKeys{}}
 }
 

@@ -22,7 +22,7 @@ func (m *importer) compare(ctx context.Context) (Relation, error) {
 	}
 	log := manifest.SessionEvents(m.src.Session())
 	here := &headSearch{head: m.head}
-	v, err := m.g.Logs.Read(ctx, ports.Reading{Log: log}, here)
+	v, err := m.g.Logs.Read(ctx, ports.ReadRequest{Log: log}, here)
 	switch {
 	case err != nil:
 		return "", err
@@ -35,7 +35,7 @@ func (m *importer) compare(ctx context.Context) (Relation, error) {
 		return Ahead, nil
 	}
 	there := &headSearch{head: v.Head}
-	if _, err := m.src.Read(ctx, ports.Reading{Log: log}, there); err != nil {
+	if _, err := m.src.Read(ctx, ports.ReadRequest{Log: log}, there); err != nil {
 		return "", err
 	}
 	if there.found {
@@ -71,7 +71,7 @@ func (m *importer) compareNew(ctx context.Context) (Relation, error) {
 		return "", err
 	}
 	v := &importOrigin{}
-	verdict, err := m.g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(m.out.SessionID)}, v)
+	verdict, err := m.g.Logs.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(m.out.SessionID)}, v)
 	switch {
 	case err != nil:
 		return "", err
@@ -81,7 +81,7 @@ func (m *importer) compareNew(ctx context.Context) (Relation, error) {
 		return diverged, nil
 	}
 	from, err := m.head.Digest, error(nil)
-	if m.g.Marks != nil {
+	if m.g.SessionControls != nil {
 		from, err = m.g.importedHead(ctx, m.out.SessionID)
 	}
 	switch {
@@ -100,7 +100,7 @@ func (m *importer) compareNew(ctx context.Context) (Relation, error) {
 // importedHead is the head of the bundle that a session was imported from,
 // according to its mark; zero without a mark.
 func (g *Engine) importedHead(ctx context.Context, s id.Session) (canon.Digest, error) {
-	c, err := g.Marks.SessionControl(ctx, s, ports.ImportedFile)
+	c, err := g.SessionControls.SessionControl(ctx, s, ports.ImportedFile)
 	if err != nil || c.V == 0 {
 		return canon.Digest{}, err
 	}

@@ -43,10 +43,10 @@ func (g *Engine) countedOutputs(ctx context.Context, s id.Session, n *projection
 // imported approvals into valid ones.
 func (g *Engine) importedEvents(ctx context.Context, log manifest.Log, records *importIndex) (int64, error) {
 	s, err := id.ParseSession(log.Owner)
-	if err != nil || g.Marks == nil {
+	if err != nil || g.SessionControls == nil {
 		return 0, nil // logs of the store itself are never imported
 	}
-	c, err := g.Marks.SessionControl(ctx, s, ports.ImportedFile)
+	c, err := g.SessionControls.SessionControl(ctx, s, ports.ImportedFile)
 	if err != nil {
 		return 0, err
 	}
@@ -105,7 +105,7 @@ func (b *importIndex) record(ctx context.Context, s id.Session) (importRecord, e
 		return importRecord{}, err
 	}
 	b.Reset()
-	if _, err = b.g.Logs.Read(ctx, ports.Reading{Log: manifest.StoreLog(store, audit.Table)}, b); err != nil {
+	if _, err = b.g.Logs.Read(ctx, ports.ReadRequest{Log: manifest.StoreLog(store, audit.Table)}, b); err != nil {
 		b.records = nil
 		return importRecord{}, err
 	}

@@ -22,18 +22,18 @@ func (m *importer) sideLog(name string) manifest.Log {
 // session.
 func (m *importer) newRenaming(ctx context.Context, store id.Store, names []string) (*rewrite.Renaming, error) {
 	renaming := rewrite.NewRenaming(m.src.Session(), m.out.SessionID, store, m.head.Digest)
-	_, err := m.src.Read(ctx, ports.Reading{Log: manifest.SessionEvents(m.src.Session())},
+	_, err := m.src.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(m.src.Session())},
 		segmentFunc(func(seg manifest.Segment) error {
-			renaming.Foresee(seg.Events)
+			renaming.CollectReferences(seg.Events)
 			return nil
 		}))
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range names {
-		_, err := m.src.Read(ctx, ports.Reading{Log: m.sideLog(name)}, segmentFunc(func(seg manifest.Segment) error {
+		_, err := m.src.Read(ctx, ports.ReadRequest{Log: m.sideLog(name)}, segmentFunc(func(seg manifest.Segment) error {
 			for line := range bytes.Lines(seg.Bytes) {
-				if err := renaming.ForeseeLine(bytes.TrimSuffix(line, []byte{'\n'})); err != nil {
+				if err := renaming.CollectLineReferences(bytes.TrimSuffix(line, []byte{'\n'})); err != nil {
 					return err
 				}
 			}
@@ -53,7 +53,7 @@ func (m *importer) recomputeRenaming(ctx context.Context, store id.Store) error 
 	if err != nil {
 		return err
 	}
-	_, err = m.src.Read(ctx, ports.Reading{Log: manifest.SessionEvents(m.src.Session())},
+	_, err = m.src.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(m.src.Session())},
 		segmentFunc(func(seg manifest.Segment) error {
 			_, err := renaming.Segment(seg.Events)
 			return err

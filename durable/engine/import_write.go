@@ -18,7 +18,7 @@ import (
 // writeArrival writes objects, logs and the import mark to an arrival and
 // commits it at once. committed is false if the session appeared meanwhile.
 func (m *importer) writeArrival(ctx context.Context, store id.Store, asNew bool) (committed bool, err error) {
-	arrival, err := m.g.Arrivals.Arrive(ctx, m.out.SessionID)
+	arrival, err := m.g.Arrivals.BeginImport(ctx, m.out.SessionID)
 	if err != nil {
 		return false, err
 	}
@@ -64,7 +64,7 @@ func (m *importer) writeArrival(ctx context.Context, store id.Store, asNew bool)
 
 // writeObjects copies the objects that the log refers to: workflows and
 // snapshots before artifacts.
-func (m *importer) writeObjects(ctx context.Context, arrival ports.Arrival) error {
+func (m *importer) writeObjects(ctx context.Context, arrival ports.SessionImport) error {
 	for _, kind := range []manifest.ObjectKind{manifest.Workflow, manifest.Snapshot, manifest.Artifact} {
 		for ref := range m.src.Each(kind) {
 			if err := m.writeObject(ctx, arrival, kind, ref); err != nil {
@@ -76,7 +76,7 @@ func (m *importer) writeObjects(ctx context.Context, arrival ports.Arrival) erro
 }
 
 // writeObject copies one object, or the tombstone of an erased artifact.
-func (m *importer) writeObject(ctx context.Context, arrival ports.Arrival, kind manifest.ObjectKind,
+func (m *importer) writeObject(ctx context.Context, arrival ports.SessionImport, kind manifest.ObjectKind,
 	ref canon.Digest) error {
 	if kind == manifest.Artifact {
 		data, erased, err := m.src.Tombstone(ctx, ref)
@@ -99,7 +99,7 @@ func (m *importer) writeObject(ctx context.Context, arrival ports.Arrival, kind 
 // writeLog copies one log, unchanged or under the session's new ids. The bundle
 // was verified before; that it did not change since is checked by its head. It
 // returns the number of events.
-func (m *importer) writeLog(ctx context.Context, arrival ports.Arrival, name string, log manifest.Log,
+func (m *importer) writeLog(ctx context.Context, arrival ports.SessionImport, name string, log manifest.Log,
 	renaming *rewrite.Renaming) (events int64, err error) {
 	put := func(seg manifest.Segment) error { return arrival.Segment(ctx, name, seg) }
 	if renaming != nil {
@@ -122,7 +122,7 @@ func (m *importer) writeLog(ctx context.Context, arrival ports.Arrival, name str
 			return arrival.Segment(ctx, name, next)
 		}
 	}
-	v, err := m.src.Read(ctx, ports.Reading{Log: log}, segmentFunc(put))
+	v, err := m.src.Read(ctx, ports.ReadRequest{Log: log}, segmentFunc(put))
 	if err == nil && (v.Damaged() || name == "" && v.Head != m.head) {
 		err = fault.New(fault.BundleIntegrityFailed, "the bundle changed while it was imported")
 	}

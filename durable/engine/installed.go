@@ -16,13 +16,13 @@ type InstalledList struct {
 	Installed []InstalledArtifact `json:"installed"`
 	// Erased are artifacts whose bytes were erased; they are not in use
 	// although no rollback is recorded.
-	Erased []projections.Installed `json:"erased,omitzero"`
-	Health manifest.Health         `json:"health"`
+	Erased []projections.Installation `json:"erased,omitzero"`
+	Health manifest.Health            `json:"health"`
 }
 
 // InstalledArtifact is an installed artifact with its content.
 type InstalledArtifact struct {
-	projections.Installed
+	projections.Installation
 	Value canon.Value `json:"artifact"`
 }
 

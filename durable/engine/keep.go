@@ -103,14 +103,14 @@ func (g *Engine) KeepSession(ctx context.Context, by Caller, req KeepRequest) (K
 	}
 	err = g.act(ctx, by, what, func() (map[string]string, error) {
 		if req.Off {
-			return nil, g.Marks.DropSessionControl(ctx, s, ports.KeepFile)
+			return nil, g.SessionControls.DropSessionControl(ctx, s, ports.KeepFile)
 		}
 		if unreadable {
-			if err := g.Marks.DropSessionControl(ctx, s, ports.KeepFile); err != nil {
+			if err := g.SessionControls.DropSessionControl(ctx, s, ports.KeepFile); err != nil {
 				return nil, err
 			}
 		}
-		return nil, g.Marks.UpdateSessionControl(ctx, s, ports.KeepFile,
+		return nil, g.SessionControls.UpdateSessionControl(ctx, s, ports.KeepFile,
 			func(old ports.Control) (ports.Control, error) {
 				if have := noteOf(old); have != nil { // a concurrent call was first
 					out.Note, out.Already = have, true
@@ -127,10 +127,10 @@ func (g *Engine) KeepSession(ctx context.Context, by Caller, req KeepRequest) (K
 // that cannot be read is STORE_CORRUPT; callers that remove sessions treat it
 // as a mark.
 func (g *Engine) keepNote(ctx context.Context, s id.Session) (*Note, error) {
-	if g.Marks == nil {
+	if g.SessionControls == nil {
 		return nil, nil
 	}
-	c, err := g.Marks.SessionControl(ctx, s, ports.KeepFile)
+	c, err := g.SessionControls.SessionControl(ctx, s, ports.KeepFile)
 	if err != nil || c.Data.IsNull() {
 		return nil, err
 	}

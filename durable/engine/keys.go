@@ -33,7 +33,7 @@ type KeyList struct {
 	// none or not known. Quarantine is the directory of a keyring that could
 	// not be used.
 	Rotated    bool   `json:"rotated"`
-	Worthless  string `json:"worthless,omitzero"`
+	Voided     string `json:"worthless,omitzero"`
 	Quarantine string `json:"quarantine,omitzero"`
 
 	from *token.Key
@@ -102,10 +102,10 @@ func (g *Engine) RotateKeys(ctx context.Context, by Caller, have KeyList) (KeyLi
 			return nil, err
 		}
 		out = keyList(done.Keys)
-		out.Rotated, out.Worthless, out.Quarantine = true, have.Previous, done.Folder
+		out.Rotated, out.Voided, out.Quarantine = true, have.Previous, done.QuarantineDir
 		details := map[string]string{"to": out.Current}
-		if done.Folder != "" {
-			details["quarantine"] = done.Folder
+		if done.QuarantineDir != "" {
+			details["quarantine"] = done.QuarantineDir
 		}
 		return details, nil
 	})

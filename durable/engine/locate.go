@@ -141,7 +141,7 @@ func (g *Engine) sessionRuns(ctx context.Context, s id.Session, key *token.Key) 
 	ok bool) {
 	at.session = s
 	if b, ok := g.brief(ctx, s, key); ok {
-		v, err := g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(s), From: b.Head}, newSegmentProbe{})
+		v, err := g.Logs.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(s), From: b.Head}, newSegmentProbe{})
 		if err == nil && v.Health == manifest.Healthy {
 			return b.Runs, at, true
 		}

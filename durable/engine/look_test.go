@@ -125,7 +125,7 @@ func TestFollowReportsEachFactOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kinds := func(f *engine.Following) (out string) {
+	kinds := func(f *engine.Follower) (out string) {
 		facts, err := f.Next(ctx)
 		if err != nil {
 			t.Fatal(err)
@@ -147,14 +147,14 @@ func TestFollowReportsEachFactOnce(t *testing.T) {
 	}
 	b := w.must(a, note("done"))
 	advanced := "advance_recorded decision_trace_appended node_created edge_created node_output_appended "
-	for _, f := range []*engine.Following{late, whole} {
+	for _, f := range []*engine.Follower{late, whole} {
 		if got := kinds(f); got != advanced {
 			t.Errorf("reported %s", got)
 		}
 		if got := kinds(f); got != "" {
 			t.Errorf("reported twice: %s", got)
 		}
-		if over, err := f.Over(ctx); over || err != nil {
+		if over, err := f.Ended(ctx); over || err != nil {
 			t.Errorf("over before the end: %v", err)
 		}
 	}
@@ -163,7 +163,7 @@ func TestFollowReportsEachFactOnce(t *testing.T) {
 	if got := kinds(late); got != advanced {
 		t.Errorf("reported %s", got)
 	}
-	if over, err := late.Over(ctx); !over || err != nil {
+	if over, err := late.Ended(ctx); !over || err != nil {
 		t.Errorf("not over at the end: %v", err)
 	}
 	if _, err := w.g.Follow(ctx, "nothing", true); !fault.Is(err, fault.RunNotFound) {

@@ -97,13 +97,13 @@ func (o *observer) tip(ctx context.Context, r *projections.Run, n *projections.N
 
 // timelinePlace returns what a timeline displays about a node. A snapshot that
 // cannot be read yields a placeholder title and no error.
-func (o *observer) timelinePlace(ctx context.Context, w compile.View, ref canon.Digest) projections.Place {
+func (o *observer) timelinePlace(ctx context.Context, w compile.View, ref canon.Digest) projections.StepInfo {
 	s, err := o.snapshot(ctx, ref)
 	if err != nil {
-		return projections.Place{Title: unreadableStep}
+		return projections.StepInfo{Title: unreadableStep}
 	}
-	var p projections.Place
-	if lacks := s.Lacks(); len(lacks) > 0 {
+	var p projections.StepInfo
+	if lacks := s.Blockers(); len(lacks) > 0 {
 		p.Refused = lacks[0].Message
 	}
 	switch {

@@ -45,7 +45,7 @@ var errFoldIncomplete = fmt.Errorf("the fold left out what is asked about: %w", 
 func resolvePosition(f *projections.Fold, at Position) (resolvedPosition, error) {
 	p := resolvedPosition{fold: f, run: f.Runs[at.Run]}
 	// A windowed fold cannot distinguish an unknown node from a dropped one.
-	if f.Missed() || !f.Knows(at.Run, at.Node) {
+	if f.Missed() || !f.Covers(at.Run, at.Node) {
 		return p, errFoldIncomplete
 	}
 	if p.run != nil {

@@ -39,7 +39,7 @@ func (u prefixVisitor) Visit(seg manifest.Segment, head manifest.Head) error {
 func (g *Engine) foldPrefix(ctx context.Context, s id.Session, last func(manifest.Segment) bool) (*projections.Fold,
 	error) {
 	u := prefixVisitor{projections.NewFold(), last}
-	_, err := g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(s)}, u)
+	_, err := g.Logs.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(s)}, u)
 	// The visitor stopped at the segment, so the fold ends with it.
 	if errors.Is(err, errStopReading) {
 		return u.Fold, nil

@@ -71,12 +71,12 @@ func (g *Engine) Proposals(ctx context.Context, q ProposalQuery) (ProposalList, 
 // one proposal.
 type ProposalDetails struct {
 	*projections.Proposal
-	About ProposalAbout `json:"about"`
-	Gate  ProposalGate  `json:"gate"`
-	Now   canon.Value   `json:"artifact"` // of the last revision
+	About        ProposalAbout `json:"about"`
+	Gate         ProposalGate  `json:"gate"`
+	LastArtifact canon.Value   `json:"artifact"` // of the last revision
 	// Content of its slot, where that differs from the proposal.
-	Was   canon.Value     `json:"installed,omitzero"`
-	Found manifest.Health `json:"health"`
+	SlotContent canon.Value     `json:"installed,omitzero"`
+	Health      manifest.Health `json:"health"`
 }
 
 // ProposalGate is the state of a proposal's approvals.
@@ -101,12 +101,12 @@ func (g *Engine) Proposal(ctx context.Context, workspace, ref string) (proposal.
 		return proposal.Proposal{}, ProposalDetails{}, err
 	}
 	wire, about := g.proposalView(ctx, read.policy, one)
-	d := ProposalDetails{Proposal: one, About: about, Now: wire.Artifact, Found: read.verdict.Health}
-	gate := read.policy.Gate(about.ArtifactSHA256, one.Given())
+	d := ProposalDetails{Proposal: one, About: about, LastArtifact: wire.Artifact, Health: read.verdict.Health}
+	gate := read.policy.Gate(about.ArtifactSHA256, one.PolicyApprovals())
 	d.Gate = ProposalGate{read.policy.Mode, gate.Role, gate.Have, gate.Want, gate.Granted()}
 	d.Approvals = markVoid(one.Approvals, gate)
-	if i := read.fold.Displaced(one); i != nil && i.Artifact.SHA256 != about.ArtifactSHA256 {
-		d.Was, _ = g.parsedObject(ctx, manifest.Installed, i.Artifact.SHA256)
+	if i := read.fold.InstalledInSlot(one); i != nil && i.Artifact.SHA256 != about.ArtifactSHA256 {
+		d.SlotContent, _ = g.parsedObject(ctx, manifest.Installed, i.Artifact.SHA256)
 	}
 	return wire, d, nil
 }
@@ -130,7 +130,7 @@ func markVoid(all []projections.ProposalApproval, gate proposal.Gate) []projecti
 func (g *Engine) proposalView(ctx context.Context, policy proposal.Policy,
 	one *projections.Proposal) (proposal.Proposal, ProposalAbout) {
 	last := one.Last()
-	gate := policy.Gate(last.Artifact.SHA256, one.Given())
+	gate := policy.Gate(last.Artifact.SHA256, one.PolicyApprovals())
 	about := ProposalAbout{Revision: last.Revision, Slot: last.Slot, Version: last.Version,
 		ArtifactSHA256: last.Artifact.SHA256,
 		Duplicates:     last.Duplicates, Approvals: gate.Have}
@@ -185,7 +185,7 @@ func (g *Engine) readProposalLog(ctx context.Context, conf config.Config) (out p
 	}
 	out.log = proposalsLog(store)
 	out.fold = projections.NewProposals(out.log)
-	out.verdict, err = g.Logs.Read(ctx, ports.Reading{Log: out.log}, out.fold)
+	out.verdict, err = g.Logs.Read(ctx, ports.ReadRequest{Log: out.log}, out.fold)
 	return out, err
 }
 
@@ -200,7 +200,7 @@ func (g *Engine) changeProposals(ctx context.Context, by Caller, store id.Store,
 	fold := projections.NewProposals(log)
 	inside := func(w ports.Witness, v manifest.Verdict) error {
 		// An unknown record may have decided about this proposal.
-		if fold.Blind() {
+		if fold.HasUnknownRecords() {
 			return fault.New(fault.SessionUnhealthy,
 				"the log of the proposals has records that this version does not know; nothing is written to it").
 				Suggest("Use the newer binary.")

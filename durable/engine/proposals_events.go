@@ -54,7 +54,7 @@ func (g *Engine) ProposalEvents(ctx context.Context, workspace string) (Proposal
 		}
 		return nil
 	}, func() { out.Events = []ProposalEvent{} }}
-	v, err := g.Logs.Read(ctx, ports.Reading{Log: read.log}, visitor)
+	v, err := g.Logs.Read(ctx, ports.ReadRequest{Log: read.log}, visitor)
 	out.Health = v.Health
 	return out, err
 }

@@ -26,8 +26,8 @@ type ProposeRequest struct {
 	Tenant    string
 	Workspace string
 	Reason    string
-	// Like are workflows of other sources to compare with for similarity.
-	Like []similar.Candidate
+	// OtherWorkflows are workflows of other sources to compare with for similarity.
+	OtherWorkflows []similar.Candidate
 }
 
 // Proposed is a proposal after a call, with what was redacted from the request.
@@ -148,7 +148,7 @@ func (g *Engine) duplicates(ctx context.Context, all *projections.Proposals, req
 	var others []similar.Candidate
 	add := func(ref string, digest canon.Digest) {
 		if v, err := g.parsedObject(ctx, manifest.Artifact, digest); err == nil {
-			others = append(others, similar.Candidate{Ref: ref, Digest: digest, Signature: similar.Of(v)})
+			others = append(others, similar.Candidate{Ref: ref, Digest: digest, Signature: similar.SignatureOf(v)})
 		}
 	}
 	inUse := map[canon.Digest]bool{}
@@ -165,10 +165,10 @@ func (g *Engine) duplicates(ctx context.Context, all *projections.Proposals, req
 		}
 	}
 	if req.Draft.Kind == proposal.WorkflowChainPack {
-		others = append(others, req.Like...)
+		others = append(others, req.OtherWorkflows...)
 	}
 	var out []proposal.Duplicate
-	for _, m := range similar.Rank(similar.Candidate{Digest: req.Draft.Artifact.SHA256, Signature: similar.Of(draft)},
+	for _, m := range similar.Rank(similar.Candidate{Digest: req.Draft.Artifact.SHA256, Signature: similar.SignatureOf(draft)},
 		others) {
 		out = append(out, proposal.Duplicate{Percent: int64(m.Percent), Ref: m.Ref})
 	}

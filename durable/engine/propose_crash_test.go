@@ -30,7 +30,7 @@ type proposalState struct {
 func proposalStateOf(f *crashfs.FS) (out proposalState) {
 	ctx := context.Background()
 	fail := func(format string, args ...any) { out.wrong += fmt.Sprintf(format, args...) + "; " }
-	g, err := onAudited(f.Revive(), 3)
+	g, err := onAudited(f.Reopen(), 3)
 	if err != nil {
 		fail("the store does not open: %v", err)
 		return out
@@ -165,7 +165,7 @@ func proposalCases(t testing.TB) (out []proposalCase) {
 				t.Fatal(err)
 			}
 		}
-		return f.Revive()
+		return f.Reopen()
 	}
 	before := []func(*engine.Engine) error{proposes(t, 1, "test.flow", "zero"), override(id.NewProposal(id.Seed{1}).
 		String()), propose}
@@ -188,7 +188,7 @@ func proposalCases(t testing.TB) (out []proposalCase) {
 // wants is the state of the disk before a call and after it.
 func (c proposalCase) wants(t testing.TB) (before, after proposalState) {
 	t.Helper()
-	done := c.base.Revive()
+	done := c.base.Reopen()
 	if err := c.on(done, 2); err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func (c proposalCase) wants(t testing.TB) (before, after proposalState) {
 // continues makes one more proposal: it is recorded beside the others, and afterwards no line of the
 // audit log is missing.
 func (c proposalCase) continues(t testing.TB, f *crashfs.FS, at proposalState) (why string) {
-	next := f.Revive()
+	next := f.Reopen()
 	g, err := onAudited(next, 9)
 	if err == nil {
 		err = proposes(t, 9, "test.next", "next")(g)
@@ -212,7 +212,7 @@ func (c proposalCase) continues(t testing.TB, f *crashfs.FS, at proposalState) (
 		now.acts != withAct(at.acts, "propose") {
 		return fmt.Sprintf("and the next call, %v: %+v", err, now)
 	}
-	if g, err = onAudited(next.Revive(), 10); err != nil {
+	if g, err = onAudited(next.Reopen(), 10); err != nil {
 		return err.Error()
 	}
 	auditLines, err := g.AuditList(context.Background(), engine.AuditQuery{})
@@ -225,7 +225,7 @@ func (c proposalCase) continues(t testing.TB, f *crashfs.FS, at proposalState) (
 }
 
 // explore tries the states that a power cut leaves of a call, until one is wrong.
-func (c proposalCase) explore(t testing.TB, how crashfs.Look, before, after proposalState) (count crashfs.Count, why string) {
+func (c proposalCase) explore(t testing.TB, how crashfs.ExploreOptions, before, after proposalState) (count crashfs.Count, why string) {
 	count = crashfs.Explore(c.base, how, func(f *crashfs.FS) {
 		if err := c.on(f, 2); err != nil && c.base.Mutation == nil {
 			t.Error(err)
@@ -256,7 +256,7 @@ func TestExploreCrashesOfProposals(t *testing.T) {
 	for _, c := range proposalCases(t) {
 		t.Run(c.name, func(t *testing.T) {
 			before, after := c.wants(t)
-			look := crashfs.Look{Limit: sideLimit, Cases: sample.OneIn(t, 40)}
+			look := crashfs.ExploreOptions{Limit: sideLimit, Cases: sample.OneIn(t, 40)}
 			count, why := c.explore(t, look, before, after)
 			if why != "" {
 				t.Error(why)
@@ -273,7 +273,7 @@ func TestFaultsOfProposals(t *testing.T) {
 	for _, c := range proposalCases(t) {
 		t.Run(c.name, func(t *testing.T) {
 			before, after := c.wants(t)
-			count := crashfs.Break(c.base, sample.OneIn(t, 20), func(f *crashfs.FS) error { return c.on(f, 2) },
+			count := crashfs.InjectFaults(c.base, sample.OneIn(t, 20), func(f *crashfs.FS) error { return c.on(f, 2) },
 				func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
 					at, killed := proposalStateOf(left), flaw.Err == nil
 					reported := fault.Is(err, fault.StoreOutcomeUnknown) || fault.Is(err, fault.StoreAnswerUnread)

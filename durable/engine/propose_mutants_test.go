@@ -23,39 +23,39 @@ func TestMutantsOfAnActivation(t *testing.T) {
 	before, after := c.wants(t)
 	for name, leaves := range map[string]func(crashfs.Op) bool{
 		"what is installed is not synced": func(op crashfs.Op) bool {
-			return op.Do == "sync" &&
+			return op.Action == "sync" &&
 				strings.HasPrefix(op.Name, "installed/")
 		},
 		"its folder is not synced": func(op crashfs.Op) bool {
-			return op.Do == "syncdir" &&
+			return op.Action == "syncdir" &&
 				op.Name == "installed"
 		},
 		"the record is not synced": func(op crashfs.Op) bool {
-			return op.Do == "sync" &&
+			return op.Action == "sync" &&
 				strings.HasPrefix(op.Name, "proposals/events/")
 		},
 		"the folder of records is not synced": func(op crashfs.Op) bool {
-			return op.Do == "syncdir" &&
+			return op.Action == "syncdir" &&
 				op.Name == "proposals/events"
 		},
 		"the group of the record is not synced": func(op crashfs.Op) bool {
-			return op.Do == "sync" && op.Name == "proposals/"+manifest.FileName
+			return op.Action == "sync" && op.Name == "proposals/"+manifest.FileName
 		},
 	} {
 		met := false
 		mutant := c
-		mutant.base = c.base.Revive()
+		mutant.base = c.base.Reopen()
 		mutant.base.Mutation = func(op crashfs.Op) crashfs.Act {
 			if leaves(op) {
 				met = true
-				return crashfs.Pretend
+				return crashfs.Skip
 			}
 			return crashfs.Perform
 		}
 		// Few states of each moment show most mutants: the rest is explored only for one that survives them.
-		_, why := mutant.explore(t, crashfs.Look{Limit: 1}, before, after)
+		_, why := mutant.explore(t, crashfs.ExploreOptions{Limit: 1}, before, after)
 		if why == "" {
-			_, why = mutant.explore(t, crashfs.Look{Limit: 64}, before, after)
+			_, why = mutant.explore(t, crashfs.ExploreOptions{Limit: 64}, before, after)
 		}
 		if why == "" || !met {
 			t.Errorf("%q survives; met %v", name, met)
@@ -73,23 +73,23 @@ func TestAnApprovalAgainIsDurable(t *testing.T) {
 			c = each
 		}
 	}
-	commit, learn := -1, c.base.Revive()
+	commit, learn := -1, c.base.Reopen()
 	learn.Before = func(op crashfs.Op) {
-		if commit < 0 && op.Do == "sync" && op.Name == "proposals/"+manifest.FileName {
+		if commit < 0 && op.Action == "sync" && op.Name == "proposals/"+manifest.FileName {
 			commit = op.N // a later one belongs to the line of the audit log
 		}
 	}
 	must(t, c.on(learn, 2))
-	dying := c.base.Revive()
+	dying := c.base.Reopen()
 	dying.Fault = &crashfs.Fault{At: commit}
 	_ = c.on(dying, 2)
-	left := dying.Revive()
+	left := dying.Reopen()
 	after := proposalStateOf(left)
 	if !strings.HasSuffix(after.proposals, "draft 1 1, ") {
 		t.Fatalf("the dying process did not get as far as the test needs: %+v", after)
 	}
 	lost := 0
-	count := crashfs.Explore(left, crashfs.Look{Limit: sideLimit, Cases: sample.OneIn(t, 10)}, func(f *crashfs.FS) { must(t, c.on(f, 4)) },
+	count := crashfs.Explore(left, crashfs.ExploreOptions{Limit: sideLimit, Cases: sample.OneIn(t, 10)}, func(f *crashfs.FS) { must(t, c.on(f, 4)) },
 		func(s crashfs.State, done bool) bool {
 			at := proposalStateOf(s.FS)
 			if at.proposals != after.proposals {

@@ -223,8 +223,8 @@ func TestSimilarProposals(t *testing.T) {
 	near := asWorkflow(t, "test.near", says+"Once more, with a different end here.")
 	nearValue, err := canon.Parse(near.Draft.Bytes)
 	must(t, err)
-	req.Like = []similar.Candidate{{Ref: "workflow:near", Digest: near.Draft.Artifact.SHA256,
-		Signature: similar.Of(nearValue)}}
+	req.OtherWorkflows = []similar.Candidate{{Ref: "workflow:near", Digest: near.Draft.Artifact.SHA256,
+		Signature: similar.SignatureOf(nearValue)}}
 	again := r.propose(req)
 	var refs []string
 	last := int64(100)
@@ -278,8 +278,8 @@ func TestNoSecretOfAProposalIsStored(t *testing.T) {
 		more := fmt.Sprintf(`,"title":%q,"rationale":%q,"synthesizerModel":%q`, "with "+secret(), "since "+secret(),
 			secret())
 		return engine.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, artifact, more), Tenant: "local",
-			Reason: "for " + secret(),
-			Like:   []similar.Candidate{}}
+			Reason:         "for " + secret(),
+			OtherWorkflows: []similar.Candidate{}}
 	}
 	p, err := r.g.Propose(ctx, r.by(), r.seed(), draft())
 	must(t, err)

@@ -60,8 +60,8 @@ func (g *Engine) recovery(ctx context.Context, w compile.Compiled, p resolvedPos
 
 // notesBefore collects the notes of the last limits.RecapAncestorsMax nodes
 // before a node, the nearest one last.
-func (g *Engine) notesBefore(ctx context.Context, w compile.Compiled, p resolvedPosition) ([]prompt.Told, error) {
-	var out []prompt.Told
+func (g *Engine) notesBefore(ctx context.Context, w compile.Compiled, p resolvedPosition) ([]prompt.Excerpt, error) {
+	var out []prompt.Excerpt
 	// Nodes without notes count towards the limit as well.
 	for range limits.RecapAncestorsMax {
 		if p.node = parentOf(p); p.node == nil {
@@ -81,7 +81,7 @@ func (g *Engine) notesBefore(ctx context.Context, w compile.Compiled, p resolved
 
 // notesAt returns the notes of a node under the label of the step that was
 // pending there; zero without notes, so that no snapshot is read for nothing.
-func (g *Engine) notesAt(ctx context.Context, w compile.Compiled, n *projections.Node) (t prompt.Told,
+func (g *Engine) notesAt(ctx context.Context, w compile.Compiled, n *projections.Node) (t prompt.Excerpt,
 	step compile.Step,
 	err error) {
 	o, ok := n.Recap()
@@ -93,7 +93,7 @@ func (g *Engine) notesAt(ctx context.Context, w compile.Compiled, n *projections
 		return t, step, err
 	}
 	heading, step := stepLabel(w, s)
-	return prompt.Told{Heading: heading, Text: o.Payload.NotesMarkdown}, step, nil
+	return prompt.Excerpt{Heading: heading, Text: o.Payload.NotesMarkdown}, step, nil
 }
 
 // stepLabel returns the label of the step that is pending in a state, "" at the
@@ -124,16 +124,16 @@ func openGapsAt(p resolvedPosition) []string {
 
 // recordedAt lists what is recorded at a node without advancing from it: the
 // outputs of refused attempts, and checkpoints, the latest one last.
-func recordedAt(p resolvedPosition) []prompt.Told {
-	var out []prompt.Told
+func recordedAt(p resolvedPosition) []prompt.Excerpt {
+	var out []prompt.Excerpt
 	if text := outputsText(p.node); text != "" {
-		out = append(out, prompt.Told{Heading: "Sent with an attempt at this step", Text: text})
+		out = append(out, prompt.Excerpt{Heading: "Sent with an attempt at this step", Text: text})
 	}
 	of := len(p.node.Checkpoints)
 	for i, point := range p.node.Checkpoints[max(0, of-limits.RecapAncestorsMax):] {
 		if n := p.run.Node(point); n != nil {
 			nth := max(0, of-limits.RecapAncestorsMax) + i + 1
-			out = append(out, prompt.Told{Heading: fmt.Sprintf("Checkpoint %d of %d", nth, of), Text: outputsText(n)})
+			out = append(out, prompt.Excerpt{Heading: fmt.Sprintf("Checkpoint %d of %d", nth, of), Text: outputsText(n)})
 		}
 	}
 	return out

@@ -42,11 +42,11 @@ type RepairStep struct {
 	Bytes int64           `json:"bytes"`
 }
 
-// Waiting reports that steps exist and were not executed.
-func (r RepairReport) Waiting() bool { return !r.Applied && len(r.Steps) > 0 }
+// Pending reports that steps exist and were not executed.
+func (r RepairReport) Pending() bool { return !r.Applied && len(r.Steps) > 0 }
 
-// Hopeless reports errors that no repair can remove.
-func (r RepairReport) Hopeless() bool {
+// Unrepairable reports errors that no repair can remove.
+func (r RepairReport) Unrepairable() bool {
 	return slices.ContainsFunc(r.Findings, func(f RepairFinding) bool {
 		return f.Severity == manifest.SeverityError && f.Outlook != Repairable
 	})
@@ -72,7 +72,7 @@ type repair struct {
 // log. What verification finds afterwards is in the report.
 func (g *Engine) Repair(ctx context.Context, by Caller, call RepairCall) (RepairReport, error) {
 	r := &repair{g: g, by: by, call: call, withSteps: map[string]bool{},
-		out: RepairReport{Applied: call.Apply, Steps: []RepairStep{}, Lost: Lost{Logs: []LostOfLog{}},
+		out: RepairReport{Applied: call.Apply, Steps: []RepairStep{}, Lost: Lost{Logs: []LostLog{}},
 			Findings: []RepairFinding{}}}
 	var only id.Session
 	if call.Ref != "" {
@@ -183,11 +183,11 @@ func (r *repair) repairSession(ctx context.Context, s id.Session) error {
 // version, is left to the verification, so that it does not block the others.
 func (r *repair) repairLog(ctx context.Context, log manifest.Log, target audit.Target, s id.Session) error {
 	lost := newLoss(log)
-	call := ports.LogRepair{Log: log, By: r.by.Actor, AtMs: r.by.AtMs, DryRun: true, Aside: lost.readQuarantined}
+	call := ports.LogRepair{Log: log, By: r.by.Actor, AtMs: r.by.AtMs, DryRun: true, Quarantine: lost.readQuarantined}
 	// Only session logs have a head cache that can prove a loss.
 	if log.Table == event.Domain {
 		b, _ := r.g.brief(ctx, s, r.g.headKey(ctx))
-		call.Claimed = b.Head.Next
+		call.ExpectedNext = b.Head.Next
 	}
 	done, err := r.g.Repairs.RepairLog(ctx, call)
 	if fault.Is(err, fault.SessionUnhealthy) || fault.Is(err, fault.StoreCorrupt) {
@@ -201,7 +201,7 @@ func (r *repair) repairLog(ctx context.Context, log manifest.Log, target audit.T
 			lost.reset()
 			done, err = r.g.Repairs.RepairLog(ctx, call)
 			r.g.dropCached(s)
-			return map[string]string{"log": log.Root, "quarantine": done.Folder,
+			return map[string]string{"log": log.Root, "quarantine": done.QuarantineDir,
 				"eventsKept": strconv.FormatInt(done.Verdict.Head.Next, 10)}, err
 		}
 		what := audit.Act{Action: audit.Repair, Target: target, Details: map[string]string{"log": log.Root}}
@@ -224,7 +224,7 @@ func (r *repair) repairLog(ctx context.Context, log manifest.Log, target audit.T
 		sessionID = s.String()
 	}
 	r.addSteps(sessionID, log.Root, done.Steps)
-	r.out.Lost.add(lost.report(sessionID, done.Verdict.Head, call.Claimed))
+	r.out.Lost.add(lost.report(sessionID, done.Verdict.Head, call.ExpectedNext))
 	return nil
 }
 
@@ -258,7 +258,7 @@ func (r *repair) repairSettings(ctx context.Context) error {
 				Details: map[string]string{"file": c.file.Name}},
 				func() (map[string]string, error) {
 					done, err = r.g.Repairs.RepairControl(ctx, call, c.check)
-					return map[string]string{"file": c.file.Name, "quarantine": done.Folder}, err
+					return map[string]string{"file": c.file.Name, "quarantine": done.QuarantineDir}, err
 				})
 		}
 		if err != nil {

@@ -146,21 +146,21 @@ func objectAdvice(name string) string {
 // repair: done first, a crash between both would let imported approvals count.
 // An interrupted repair is completed by the next one.
 func (r *repair) trimImportMark(ctx context.Context, s id.Session) error {
-	if !r.call.Apply || r.g.Marks == nil {
+	if !r.call.Apply || r.g.SessionControls == nil {
 		return nil
 	}
-	v, err := r.g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(s)}, nothing{})
+	v, err := r.g.Logs.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(s)}, nothing{})
 	if err != nil || v.Health != manifest.Healthy || len(v.Findings) > 0 || v.Unborn() {
 		return nil // not a log that this repair shortened
 	}
-	c, err := r.g.Marks.SessionControl(ctx, s, ports.ImportedFile)
+	c, err := r.g.SessionControls.SessionControl(ctx, s, ports.ImportedFile)
 	if err != nil || c.V != imported.Version {
 		return nil
 	}
 	if mark, err := imported.Read(c.Data); err != nil || mark.Events <= v.Head.Next {
 		return nil
 	}
-	return r.g.Marks.UpdateSessionControl(ctx, s, ports.ImportedFile, func(old ports.Control) (ports.Control, error) {
+	return r.g.SessionControls.UpdateSessionControl(ctx, s, ports.ImportedFile, func(old ports.Control) (ports.Control, error) {
 		mark, err := imported.Read(old.Data)
 		mark.Events = min(mark.Events, v.Head.Next)
 		old.Data = mark.Value()

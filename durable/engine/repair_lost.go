@@ -11,13 +11,13 @@ import (
 // Lost is what repairs remove from logs. The bytes remain in the quarantine; no
 // run continues from them.
 type Lost struct {
-	Events int64       `json:"events"` // lower bound
-	Logs   []LostOfLog `json:"logs"`
+	Events int64     `json:"events"` // lower bound
+	Logs   []LostLog `json:"logs"`
 }
 
-// LostOfLog is what one log lost. Runs are listed as far as the quarantined
+// LostLog is what one log lost. Runs are listed as far as the quarantined
 // bytes can be read.
-type LostOfLog struct {
+type LostLog struct {
 	SessionID  string `json:"sessionId,omitzero"`
 	Log        string `json:"log"`
 	FirstEvent int64  `json:"firstEvent"`
@@ -39,7 +39,7 @@ type LostRun struct {
 const lostNodesShown = 20
 
 // add adds the losses of one log.
-func (l *Lost) add(one LostOfLog) {
+func (l *Lost) add(one LostLog) {
 	l.Events += one.Events
 	l.Logs = append(l.Logs, one)
 }
@@ -113,8 +113,8 @@ func (l *loss) readQuarantined(name string, data []byte) {
 
 // report summarizes the losses. kept is the head after the repair, claimed the
 // number of events that the head cache proves.
-func (l *loss) report(sessionID string, kept manifest.Head, claimed int64) LostOfLog {
-	out := LostOfLog{SessionID: sessionID, Log: l.log.Root, FirstEvent: kept.Next, Readable: l.readable,
+func (l *loss) report(sessionID string, kept manifest.Head, claimed int64) LostLog {
+	out := LostLog{SessionID: sessionID, Log: l.log.Root, FirstEvent: kept.Next, Readable: l.readable,
 		Runs: []LostRun{}}
 	out.Events = max(l.end-kept.Next, claimed-kept.Next, l.readable, 0)
 	for _, run := range l.order {

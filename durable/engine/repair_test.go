@@ -30,7 +30,7 @@ func (w *fixture) repairer() *engine.Engine {
 	}
 	w.Cleanup(func() { _ = s.Close() })
 	g := over(s)
-	g.Repairs, g.Marks = s, s
+	g.Repairs, g.SessionControls = s, s
 	return g
 }
 
@@ -90,7 +90,7 @@ func TestRepairContinuesFromThePrefix(t *testing.T) {
 	ref := started.Session.RunID.String()
 
 	planned := w.repair(engine.RepairCall{Ref: ref})
-	if !planned.Waiting() || planned.Hopeless() || planned.Applied || len(planned.Findings) == 0 ||
+	if !planned.Pending() || planned.Unrepairable() || planned.Applied || len(planned.Findings) == 0 ||
 		planned.Findings[0].Outlook != engine.Repairable {
 		t.Errorf("planned %+v", planned)
 	}
@@ -103,7 +103,7 @@ func TestRepairContinuesFromThePrefix(t *testing.T) {
 		t.Errorf("a dry run repaired: %v", err)
 	}
 	done := w.repair(engine.RepairCall{Ref: ref, Apply: true})
-	if !done.Applied || done.Waiting() || done.Hopeless() || len(done.Findings) > 0 ||
+	if !done.Applied || done.Pending() || done.Unrepairable() || len(done.Findings) > 0 ||
 		len(done.Steps) != len(planned.Steps) || done.Lost.Events != planned.Lost.Events {
 		t.Errorf("planned %+v\ndid %+v", planned, done)
 	}
@@ -189,11 +189,11 @@ func TestRepairReportsWhatItCannotDo(t *testing.T) {
 			t.Errorf("%s should be %s: %+v", at, outlook, planned.Findings)
 		}
 	}
-	if !planned.Waiting() || !planned.Hopeless() || len(planned.Steps) != 1 {
+	if !planned.Pending() || !planned.Unrepairable() || len(planned.Steps) != 1 {
 		t.Errorf("%+v", planned)
 	}
 	done := w.repair(engine.RepairCall{Apply: true})
-	if !done.Hopeless() || slices.ContainsFunc(done.Findings,
+	if !done.Unrepairable() || slices.ContainsFunc(done.Findings,
 		func(f engine.RepairFinding) bool { return f.Path == "config.json" }) {
 		t.Errorf("%+v", done.Findings)
 	}
@@ -242,7 +242,7 @@ func TestRepairUsesTheHeadCache(t *testing.T) {
 		t.Fatalf("the loss is not seen: %+v, %v", v, err)
 	}
 	done, err := g.Repair(context.Background(), caller(9), engine.RepairCall{Apply: true})
-	if err != nil || len(done.Steps) == 0 || done.Hopeless() || done.Lost.Events == 0 {
+	if err != nil || len(done.Steps) == 0 || done.Unrepairable() || done.Lost.Events == 0 {
 		t.Errorf("%+v, %v", done, err)
 	}
 	if v, err := g.VerifySession(context.Background(), l.session.String()); err != nil || !v.OK {
@@ -267,14 +267,14 @@ func TestRepairOfAnImportedSession(t *testing.T) {
 	}
 	mark := imported.Mark{AtMs: 1, BundleID: id.NewBundle(id.Seed{1}).String(), Events: v.Sessions[0].Head.Next,
 		Head: v.Sessions[0].Head.Digest}
-	if err := g.Marks.UpdateSessionControl(ctx, a.Session.SessionID, ports.ImportedFile,
+	if err := g.SessionControls.UpdateSessionControl(ctx, a.Session.SessionID, ports.ImportedFile,
 		func(ports.Control) (ports.Control, error) {
 			return ports.Control{V: imported.Version, Data: mark.Value()}, nil
 		}); err != nil {
 		t.Fatal(err)
 	}
 	read := func() imported.Mark {
-		c, err := g.Marks.SessionControl(ctx, a.Session.SessionID, ports.ImportedFile)
+		c, err := g.SessionControls.SessionControl(ctx, a.Session.SessionID, ports.ImportedFile)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -302,7 +302,7 @@ func TestRepairOfAnEmptyStore(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	done := w.repair(engine.RepairCall{Apply: true})
-	if len(done.Steps) > 0 || len(done.Findings) > 0 || done.Waiting() || done.Hopeless() {
+	if len(done.Steps) > 0 || len(done.Findings) > 0 || done.Pending() || done.Unrepairable() {
 		t.Errorf("%+v", done)
 	}
 	if _, err := os.Stat(w.dir); err == nil {

@@ -45,7 +45,7 @@ func (g *Engine) Replay(ctx context.Context, at Position) (ReplayReport, error) 
 	}
 	r := &replayer{g: g, ctx: ctx, session: at.Session}
 	r.Reset()
-	v, err := g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(at.Session)}, r)
+	v, err := g.Logs.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(at.Session)}, r)
 	switch {
 	case errors.Is(err, errDiffers):
 	case err != nil:

@@ -46,9 +46,9 @@ type ResumeCandidate struct {
 	Next *Next `json:"next"`
 }
 
-// Anchored adds the observed git head and branch of the caller's workspace to a
+// WithWorkspace adds the observed git head and branch of the caller's workspace to a
 // query. Values that the query has already are kept.
-func Anchored(q resume.Query, observed []event.ObservationRecorded) resume.Query {
+func WithWorkspace(q resume.Query, observed []event.ObservationRecorded) resume.Query {
 	for _, o := range observed {
 		switch o.Key {
 		case "git_head_sha":

@@ -81,8 +81,8 @@ func TestResumeOffersTheWantedRun(t *testing.T) {
 		want engine.Answer
 		why  string
 	}{
-		{engine.Anchored(resume.Query{}, anchors("main", "a")), first, "[matched_head_sha matched_branch]"},
-		{engine.Anchored(resume.Query{}, anchors("feat", "c")), other, "[matched_branch]"},
+		{engine.WithWorkspace(resume.Query{}, anchors("main", "a")), first, "[matched_head_sha matched_branch]"},
+		{engine.WithWorkspace(resume.Query{}, anchors("feat", "c")), other, "[matched_branch]"},
 		{resume.Query{Run: first.Session.RunID}, first, "[matched_run_id]"},
 		{resume.Query{Session: first.Session.SessionID}, first, "[matched_session_id]"},
 		{resume.Query{Text: "long"}, other, "[matched_workflow_id]"},

@@ -39,7 +39,7 @@ func TestTokensOutliveOneRotation(t *testing.T) {
 	}
 	second := w.rotate(first)
 	if !second.Rotated || second.Previous != first.Current || second.Current == first.Current ||
-		second.Worthless != "" {
+		second.Voided != "" {
 		t.Errorf("%+v", second)
 	}
 	w.g = w.process()
@@ -48,7 +48,7 @@ func TestTokensOutliveOneRotation(t *testing.T) {
 		t.Errorf("a second rotation from the same: %v", err)
 	}
 	third := w.rotate(w.keys())
-	if third.Worthless != first.Current || third.Previous != second.Current {
+	if third.Voided != first.Current || third.Previous != second.Current {
 		t.Errorf("%+v", third)
 	}
 	w.g = w.process()

@@ -112,8 +112,8 @@ func (g *Engine) Runs(ctx context.Context) (RunList, error) {
 		}
 	}
 	// Directories with other names may be sessions of another program.
-	if all, ok := g.Sessions.(ports.Strangers); ok {
-		names, err := all.Strangers(ctx)
+	if all, ok := g.Sessions.(ports.UnknownEntries); ok {
+		names, err := all.UnknownEntries(ctx)
 		if err != nil {
 			return out, err
 		}

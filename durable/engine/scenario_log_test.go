@@ -220,7 +220,7 @@ func (p *player) thenCompleted(s statement) error {
 }
 
 func (p *player) thenAsks(s statement) error {
-	return want(quoted(strings.Join(p.last.Asked(), " ")), strings.Replace(s.text, "none", "nothing", 1))
+	return want(quoted(strings.Join(p.last.MissingInputs(), " ")), strings.Replace(s.text, "none", "nothing", 1))
 }
 
 // thenSame: this answer equals the one with a name, word for word.

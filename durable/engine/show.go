@@ -28,8 +28,8 @@ type RunDetails struct {
 	// Blockers are requirements that the tip's snapshot stores as unmet, in a
 	// run that another program recorded as blocked. For runs of this program
 	// Gaps lists them.
-	Blockers []snapshot.Lack    `json:"blockers,omitzero"`
-	Findings []manifest.Finding `json:"findings"`
+	Blockers []snapshot.ForeignBlocker `json:"blockers,omitzero"`
+	Findings []manifest.Finding        `json:"findings"`
 }
 
 // OpenGap is a gap that is open on the path to the tip. Exactly one of ID and
@@ -105,7 +105,7 @@ func (g *Engine) Run(ctx context.Context, ref string) (RunDetails, error) {
 	out := RunDetails{RunSummary: row, Head: at.fold.Head, Preferences: run.Node(run.Tip).Preferences,
 		ForkedFrom: run.Started.ForkedFrom,
 		Workflow:   WorkflowRef{run.Started.WorkflowID, w.Name(), run.Started.WorkflowHash}, Gaps: []OpenGap{},
-		Blockers: tip.Lacks(), Findings: append([]manifest.Finding{}, v.Findings...)}
+		Blockers: tip.Blockers(), Findings: append([]manifest.Finding{}, v.Findings...)}
 	for _, n := range run.Path(run.Tip) {
 		for _, gap := range run.Node(n).OpenGaps {
 			out.Gaps = append(out.Gaps, openGap(gap))
@@ -125,7 +125,7 @@ func (g *Engine) Events(ctx context.Context, ref string) ([]event.Event, manifes
 		return nil, manifest.Verdict{}, err
 	}
 	c := &eventCollector{run: at.run.ID}
-	v, err := g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(at.session)}, c)
+	v, err := g.Logs.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(at.session)}, c)
 	return c.events, v, err
 }
 

@@ -14,11 +14,11 @@ import (
 
 // History is the document "timeline": the events of a run, described in words.
 type History struct {
-	RunID    id.Run               `json:"runId"`
-	Title    string               `json:"title"`
-	Health   manifest.Health      `json:"health"`
-	Moments  []projections.Moment `json:"moments"`
-	Findings []manifest.Finding   `json:"findings"`
+	RunID    id.Run                      `json:"runId"`
+	Title    string                      `json:"title"`
+	Health   manifest.Health             `json:"health"`
+	Moments  []projections.TimelineEntry `json:"moments"`
+	Findings []manifest.Finding          `json:"findings"`
 }
 
 // Timeline describes the events of a run in order. ref is a run id, a unique
@@ -47,8 +47,8 @@ func (g *Engine) Timeline(ctx context.Context, ref string) (History, error) {
 		out.Title = cmp.Or(w.Name(), started.WorkflowID)
 	}
 	// Many events belong to one node; each snapshot is read once.
-	known := map[id.Node]projections.Place{}
-	out.Moments = projections.Timeline(events, func(n id.Node) projections.Place {
+	known := map[id.Node]projections.StepInfo{}
+	out.Moments = projections.Timeline(events, func(n id.Node) projections.StepInfo {
 		p, ok := known[n]
 		if !ok {
 			p = obs.timelinePlace(ctx, w, refs[n])

@@ -21,7 +21,7 @@ import (
 // durable before they were written.
 func (w *verifier) annotations(ctx context.Context, s id.Session) ([]manifest.Finding, error) {
 	c := newAnnotationCheck(annotationsLog(s))
-	v, err := w.g.Logs.Read(ctx, ports.Reading{Log: c.log}, funcVisitor{c.visit, c.reset})
+	v, err := w.g.Logs.Read(ctx, ports.ReadRequest{Log: c.log}, funcVisitor{c.visit, c.reset})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -29,7 +29,7 @@ func (w *verifier) annotations(ctx context.Context, s id.Session) ([]manifest.Fi
 		return unreadableLog(c.log, err), nil
 	}
 	if len(c.lines) > 0 {
-		own, err := w.g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(s)},
+		own, err := w.g.Logs.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(s)},
 			funcVisitor{c.matchSession, c.resetMatches})
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -47,8 +47,8 @@ func (w *verifier) annotations(ctx context.Context, s id.Session) ([]manifest.Fi
 // a repair here or by a salvage before its import. What annotations name may
 // have been removed with it.
 func (w *verifier) truncatedOnRecord(ctx context.Context, s id.Session) bool {
-	if w.g.Marks != nil {
-		c, err := w.g.Marks.SessionControl(ctx, s, ports.ImportedFile)
+	if w.g.SessionControls != nil {
+		c, err := w.g.SessionControls.SessionControl(ctx, s, ports.ImportedFile)
 		if mark, readErr := imported.Read(c.Data); err == nil && readErr == nil && mark.Salvage {
 			return true
 		}
@@ -58,7 +58,7 @@ func (w *verifier) truncatedOnRecord(ctx context.Context, s id.Session) bool {
 		return false
 	}
 	history := projections.NewAuditTrail(auditLog(store))
-	_, _ = w.g.Logs.Read(ctx, ports.Reading{Log: auditLog(store)}, history) // its damage is reported by verifyAudit
+	_, _ = w.g.Logs.Read(ctx, ports.ReadRequest{Log: auditLog(store)}, history) // its damage is reported by verifyAudit
 	return slices.ContainsFunc(history.Entries, func(e projections.AuditEntry) bool {
 		return e.Action == audit.Repair && e.Target.ID == s.String()
 	})
@@ -70,11 +70,11 @@ func (w *verifier) truncatedOnRecord(ctx context.Context, s id.Session) bool {
 // existed and its log is lost.
 func (w *verifier) missingSessionLog(ctx context.Context, s id.Session) (*SessionVerdict, error) {
 	log := annotationsLog(s)
-	recorded, err := w.g.Logs.Read(ctx, ports.Reading{Log: log}, &verdictVisitor{})
+	recorded, err := w.g.Logs.Read(ctx, ports.ReadRequest{Log: log}, &verdictVisitor{})
 	if err != nil || recorded.Head.IsZero() {
 		return nil, nil // unreadable annotations prove nothing
 	}
-	own, err := w.g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(s)}, &verdictVisitor{})
+	own, err := w.g.Logs.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(s)}, &verdictVisitor{})
 	if err != nil || !own.Unborn() {
 		return nil, err // it was restored between the two readings
 	}

@@ -16,10 +16,10 @@ import (
 // imported as new, and in the audit log; without either it cannot be detected.
 // A verification by digests decodes neither and skips the check.
 func (w *verifier) missingImportMark(ctx context.Context, s id.Session, from *event.ImportedFrom) []manifest.Finding {
-	if w.g.Marks == nil || w.o.Digests {
+	if w.g.SessionControls == nil || w.o.Digests {
 		return nil
 	}
-	if c, err := w.g.Marks.SessionControl(ctx, s, ports.ImportedFile); err != nil || c.V != 0 {
+	if c, err := w.g.SessionControls.SessionControl(ctx, s, ports.ImportedFile); err != nil || c.V != 0 {
 		return nil // the inspection reports damaged marks
 	}
 	problem := ""
@@ -52,7 +52,7 @@ func (w *verifier) auditedImports(ctx context.Context) map[string]bool {
 	}
 	store, err := w.g.Identity.StoreID(ctx, ports.ReadOnly)
 	if err == nil && !store.IsZero() {
-		_, _ = w.g.Logs.Read(ctx, ports.Reading{Log: manifest.StoreLog(store, audit.Table)},
+		_, _ = w.g.Logs.Read(ctx, ports.ReadRequest{Log: manifest.StoreLog(store, audit.Table)},
 			segmentFunc(func(seg manifest.Segment) error {
 				for _, e := range seg.Events {
 					if p, ok := e.Data.(audit.Intended); ok && p.Action == audit.Import {

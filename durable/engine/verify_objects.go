@@ -178,13 +178,13 @@ func objectPath(ref projections.ObjectRef) string {
 
 // checkClaim compares what an event states about an artifact with the artifact.
 func checkClaim(log manifest.Log, use projections.ObjectUse, is objectVerdict) (f manifest.Finding, wrong bool) {
-	if use.Kind != manifest.Artifact || is.finding != nil || use.Says.ByteLength == is.bytes &&
-		(use.Says.ArtifactKind == "" || use.Says.ArtifactKind == is.kind) {
+	if use.Kind != manifest.Artifact || is.finding != nil || use.Output.ByteLength == is.bytes &&
+		(use.Output.ArtifactKind == "" || use.Output.ArtifactKind == is.kind) {
 		return f, false
 	}
 	f = manifest.NewFinding(manifest.BrokenReference, log.Root,
 		"event %d records artifact %s with kind %q and %d bytes; it has kind %q and %d bytes",
-		use.Event, use.Ref, use.Says.ArtifactKind, use.Says.ByteLength, is.kind, is.bytes)
+		use.Event, use.Ref, use.Output.ArtifactKind, use.Output.ByteLength, is.kind, is.bytes)
 	f.Event = &use.Event
 	return f, true
 }

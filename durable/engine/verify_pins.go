@@ -47,7 +47,7 @@ func (w *verifier) startInspection(ctx context.Context) func() ([]manifest.Findi
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		found, err = w.g.Digests.InspectSeeing(ctx, w.pins.addSeen)
+		found, err = w.g.Digests.InspectWithObjects(ctx, w.pins.addSeen)
 	}()
 	return func() ([]manifest.Finding, error) { <-done; return found, err }
 }

@@ -18,7 +18,7 @@ import (
 // the source runs exist.
 func (w *verifier) proposals(ctx context.Context, store id.Store) ([]manifest.Finding, error) {
 	c := newProposalCheck(proposalsLog(store))
-	v, err := w.g.Logs.Read(ctx, ports.Reading{Log: c.log}, c)
+	v, err := w.g.Logs.Read(ctx, ports.ReadRequest{Log: c.log}, c)
 	w.unclear = err != nil || v.Health != manifest.Healthy
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -92,7 +92,7 @@ func (c *proposalCheck) Visit(seg manifest.Segment, head manifest.Head) error {
 // revision records that an event refers to the artifact of a revision.
 func (c *proposalCheck) revision(at int64, a proposal.Artifact) {
 	use := projections.ObjectUse{ObjectRef: projections.ObjectRef{Kind: manifest.Artifact, Ref: a.SHA256}, Event: at}
-	use.Says = event.OutputPayload{ByteLength: a.ByteLength}
+	use.Output = event.OutputPayload{ByteLength: a.ByteLength}
 	c.uses = append(c.uses, use)
 }
 

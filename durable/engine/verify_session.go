@@ -94,7 +94,7 @@ func (w *verifier) addProgress(events, bytes int64) {
 func (w *verifier) session(ctx context.Context, s id.Session) (*SessionVerdict, error) {
 	log := manifest.SessionEvents(s)
 	c := &sessionCheck{w: w, ctx: ctx, log: log, refs: projections.NewReferences(log)}
-	c.refs.Refer = c.referObject
+	c.refs.OnObjectUse = c.referObject
 	// Read before the log: a head that is saved while the log is read must not
 	// look like a loss.
 	claimed, _ := w.g.brief(ctx, s, w.g.headKey(ctx))
@@ -163,12 +163,12 @@ func (c *sessionCheck) read() (manifest.Verdict, error) {
 	if c.w.o.Digests && c.w.g.Digests != nil {
 		return c.w.g.Digests.Digests(c.ctx, c.log, c)
 	}
-	v, err := c.w.g.Logs.Read(c.ctx, ports.Reading{Log: c.log}, c)
+	v, err := c.w.g.Logs.Read(c.ctx, ports.ReadRequest{Log: c.log}, c)
 	if err != nil {
 		return v, err
 	}
 	return v, c.refs.Finish(func(visit func(manifest.Segment) error, reset func()) error {
-		_, err := c.w.g.Logs.Read(c.ctx, ports.Reading{Log: c.log}, funcVisitor{visit, reset})
+		_, err := c.w.g.Logs.Read(c.ctx, ports.ReadRequest{Log: c.log}, funcVisitor{visit, reset})
 		return err
 	})
 }

@@ -78,7 +78,7 @@ func (w *verifier) side(ctx context.Context, owner string,
 
 // sideLog verifies the chain and digests of one log with events of any kind.
 func (w *verifier) sideLog(ctx context.Context, log manifest.Log) (out []manifest.Finding, err error) {
-	v, err := w.g.Logs.Read(ctx, ports.Reading{Log: log}, funcVisitor{func(manifest.Segment) error { return nil },
+	v, err := w.g.Logs.Read(ctx, ports.ReadRequest{Log: log}, funcVisitor{func(manifest.Segment) error { return nil },
 		func() {}})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()

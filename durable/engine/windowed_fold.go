@@ -15,7 +15,7 @@ import (
 // The returned fold may be incomplete for older nodes and must not be cached.
 func (g *Engine) readWindowed(ctx context.Context, s id.Session) (*projections.Fold, manifest.Verdict, error) {
 	f := &windowedFold{Fold: projections.NewFold(), nodesMax: foldNodesMax}
-	v, err := g.Logs.Read(ctx, ports.Reading{Log: manifest.SessionEvents(s)}, f)
+	v, err := g.Logs.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(s)}, f)
 	if err == nil && f.Missed() {
 		// An event refers to a dropped node. That is rare; the log is read
 		// again without a window.

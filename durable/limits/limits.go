@@ -23,9 +23,9 @@ const (
 	// LoopIterationsMax bounds maxIterations and a literal count: a typing error must not make a
 	// loop of a million iterations. Published workflows stay within a thousand.
 	LoopIterationsMax = 100_000
-	// LoopTurnsMax bounds the iterations that one advance may pass without a step to execute:
+	// LoopIterationsPerAdvanceMax bounds the iterations that one advance may pass without a step to execute:
 	// nested loops whose bodies are all skipped could otherwise keep a call busy for hours.
-	LoopTurnsMax = 10_000
+	LoopIterationsPerAdvanceMax = 10_000
 	// TraceSummaryBytesMax bounds one trace entry's summary.
 	TraceSummaryBytesMax = 512
 	// TraceBytesMax bounds all summaries of one trace together.

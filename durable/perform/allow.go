@@ -45,7 +45,7 @@ func (p *Performer) askTrust(ctx context.Context, w compile.Compiled) (bool, err
 		return false, nil
 	}
 	answer, err := p.Person.Trust(ctx, ports.TrustQuestion{Workflow: w})
-	if errors.Is(err, ports.ErrLeft) {
+	if errors.Is(err, ports.ErrPersonStopped) {
 		return false, nil
 	}
 	if err != nil {

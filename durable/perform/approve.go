@@ -11,7 +11,7 @@ import (
 // outputsSubmitted reports that the outputs to be approved are recorded, so
 // that the next attempt must carry none
 // (docs/design.md#requirements-on-the-caller).
-func (t *stepRun) outputsSubmitted() bool { return t.answer.HandedIn() }
+func (t *stepRun) outputsSubmitted() bool { return t.answer.OutputsSubmitted() }
 
 // onlyApproval reports that an attempt was refused for a missing approval
 // alone.
@@ -44,7 +44,7 @@ func (t *stepRun) obtainApproval(ctx context.Context) error {
 	}
 	if !yes {
 		return t.waitingFault("is not approved", "Approve it later with '%s', or submit other outputs with '%s'.",
-			t.ApproveLine(t.report.Run), t.HandIn(t.report.Run, "--notes", "TEXT"))
+			t.ApproveLine(t.report.Run), t.SubmitLine(t.report.Run, "--notes", "TEXT"))
 	}
 	a, err := t.Engine.ApproveShown(context.WithoutCancel(ctx), by, shown, "")
 	if err == nil {

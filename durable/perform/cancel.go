@@ -58,10 +58,10 @@ func (w *logWatch) Visit(seg manifest.Segment, head manifest.Head) error {
 
 // poll reads what is new in the log. A replaced log is read from its beginning.
 func (w *logWatch) poll(ctx context.Context, logs ports.Logs) error {
-	_, err := logs.Read(ctx, ports.Reading{Log: w.log, From: w.head}, w)
+	_, err := logs.Read(ctx, ports.ReadRequest{Log: w.log, From: w.head}, w)
 	if errors.Is(err, manifest.ErrNotOnChain) {
 		w.Reset()
-		_, err = logs.Read(ctx, ports.Reading{Log: w.log}, w)
+		_, err = logs.Read(ctx, ports.ReadRequest{Log: w.log}, w)
 	}
 	return err
 }

@@ -20,7 +20,7 @@ func (t *stepRun) askFile(ctx context.Context, w requirements, req *advance.Requ
 	}
 	q := ports.FileQuestion{Text: fmt.Sprintf("This step requires a result of kind %s, as a JSON file.",
 		w.pack.ArtifactKind), Example: w.pack.Example,
-		Command: t.HandIn(t.report.Run, "--artifact", "FILE"), Optional: w.optional || t.neverStops()}
+		Command: t.SubmitLine(t.report.Run, "--artifact", "FILE"), Optional: w.optional || t.neverStops()}
 	if w.optional {
 		q.Text = fmt.Sprintf("This step accepts a result of kind %s, as a JSON file.", w.pack.ArtifactKind)
 	}
@@ -67,7 +67,7 @@ func (t *stepRun) askChoices(ctx context.Context, w requirements, req *advance.R
 // askProbe asks whether a capability works, and adds the capability artifact.
 func (t *stepRun) askProbe(ctx context.Context, capability string, req *advance.Request) error {
 	answer, err := t.Person.Ask(ctx, ports.Question{Text: "You tried it. Did it work?",
-		Choices: []string{"success", "failure"}, Brief: true, Optional: t.neverStops()})
+		Choices: []string{"success", "failure"}, Inline: true, Optional: t.neverStops()})
 	if err != nil || answer == "" {
 		return err
 	}
@@ -85,7 +85,7 @@ func (t *stepRun) askAssessment(ctx context.Context, a contract.Assessment, req 
 		if text == "" {
 			text = d.ID
 		}
-		level, err := t.Person.Ask(ctx, ports.Question{Text: text, Key: d.ID, Choices: d.Levels, Brief: true,
+		level, err := t.Person.Ask(ctx, ports.Question{Text: text, Key: d.ID, Choices: d.Levels, Inline: true,
 			Optional: !d.Required || t.neverStops()})
 		if err != nil {
 			return err
@@ -112,7 +112,7 @@ func (t *stepRun) askDecision(ctx context.Context, loop *compile.Loop, req *adva
 		last := rounds[len(rounds)-1]
 		text = fmt.Sprintf("Round %d of %q is done. Repeat the loop, or stop?", last.N, last.Loop)
 	}
-	decision, err := t.Person.Ask(ctx, ports.Question{Text: text, Choices: []string{"continue", "stop"}, Brief: true,
+	decision, err := t.Person.Ask(ctx, ports.Question{Text: text, Choices: []string{"continue", "stop"}, Inline: true,
 		Optional: t.neverStops()})
 	if err != nil || decision == "" {
 		return err

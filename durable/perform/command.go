@@ -35,7 +35,7 @@ func (t *stepRun) runCommand(ctx context.Context) error {
 		durationMs += out.DurationMs
 		end := TryEnd{CommandOutcome: out, Last: out.OK() || made == tries}
 		if !end.Last {
-			end.AgainInMs = pauseMs
+			end.PauseMs = pauseMs
 		}
 		t.Display.TryEnded(end)
 		if end.Last {

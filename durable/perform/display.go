@@ -54,8 +54,8 @@ type TryView struct {
 // TryEnd describes how a command ended.
 type TryEnd struct {
 	ports.CommandOutcome
-	AgainInMs int64 // pause before the next try
-	Last      bool  // no further try follows
+	PauseMs int64 // pause before the next try
+	Last    bool  // no further try follows
 }
 
 // StepEnd describes a step that was accepted.
@@ -79,8 +79,8 @@ type Round struct {
 	N    int    // from 1
 }
 
-// Rounds describes iterations in words, outermost loop first.
-func Rounds(all []Round) string {
+// FormatRounds describes iterations in words, outermost loop first.
+func FormatRounds(all []Round) string {
 	words := make([]string, len(all))
 	for i, r := range all {
 		words[i] = fmt.Sprintf("round %d of %q", r.N, r.Loop)

@@ -33,7 +33,7 @@ func (w *execution) withRecovery(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, ports.ErrLeft):
+	case errors.Is(err, ports.ErrPersonStopped):
 		return w.withIDs(fault.New(fault.RunWaiting, "you left the run at %s", w.stepPhrase()).
 			Suggest("Continue with '%s'.", w.continueLine()))
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
@@ -66,7 +66,7 @@ func (w *execution) stepPhrase() string {
 	at, of, _ := w.flow.Position(w.answer.Pending.StepID)
 	phrase := fmt.Sprintf("step %d of %d, %q", at+1, of, w.answer.Pending.Title)
 	if rounds := roundsOf(w.flow, w.answer.Pending.StepInstanceKey); len(rounds) > 0 {
-		phrase += " (" + Rounds(rounds) + ")"
+		phrase += " (" + FormatRounds(rounds) + ")"
 	}
 	return phrase
 }
@@ -82,7 +82,7 @@ func (w *execution) continueLine(more ...string) string {
 		}
 		flags = append(flags, name, c.Value)
 	}
-	return w.GoOn(w.report.Run, append(flags, more...)...)
+	return w.ContinueLine(w.report.Run, append(flags, more...)...)
 }
 
 // withIDs adds the ids of run, session, step and node to the details of a
@@ -163,7 +163,7 @@ func (t *stepRun) commandFailed(blockers []reason.Blocker) error {
 	if output == "" {
 		output = r.OutputHead
 	}
-	f := fault.New(fault.StepFailed, "%s: its command %s", t.stepPhrase(), r.Says()).
+	f := fault.New(fault.StepFailed, "%s: its command %s", t.stepPhrase(), r.Outcome()).
 		Suggest(suggestion, t.continueLine())
 	return t.withIDs(f).With("exitStatus", r.ExitStatus).With("tries", r.Tries).With("failure", r.Failure).
 		With("outputTail", lastBytes(output, outputShownBytesMax)).With("blockers", blockers)

@@ -91,11 +91,11 @@ func (w *fixture) performer() *perform.Performer {
 			<-ctx.Done()
 			return ctx.Err()
 		},
-		GoOn: func(r id.Run, more ...string) string {
+		ContinueLine: func(r id.Run, more ...string) string {
 			return strings.Join(append([]string{"waybill run --run R"}, more...), " ")
 		},
 		ApproveLine: func(id.Run) string { return "waybill approve R" },
-		HandIn: func(r id.Run, more ...string) string {
+		SubmitLine: func(r id.Run, more ...string) string {
 			return strings.Join(append([]string{"waybill continue --run R"}, more...), " ")
 		},
 	}
@@ -229,7 +229,7 @@ func (w *fixture) answer(question string) (string, error) {
 	w.note("%s %q", question, reply)
 	switch reply {
 	case "^D":
-		return "", ports.ErrLeft
+		return "", ports.ErrPersonStopped
 	case "^C":
 		return "", context.Canceled
 	}
@@ -241,11 +241,11 @@ func (w *fixture) Notes(_ context.Context, q ports.NotesQuestion) (string, error
 }
 
 func (w *fixture) Ask(_ context.Context, q ports.Question) (string, error) {
-	if q.Key != "" && len(q.Choices)+len(q.Text) > 0 && !q.Brief {
+	if q.Key != "" && len(q.Choices)+len(q.Text) > 0 && !q.Inline {
 		return w.answer("input? " + q.Key)
 	}
 	text := "ask? " + q.Text
-	if q.Brief {
+	if q.Inline {
 		text += " [" + strings.Join(q.Choices, "/") + "]"
 	}
 	return w.answer(text)
@@ -289,7 +289,7 @@ func (w *fixture) StepBegan(v perform.StepView) {
 	prompt, _, _ := strings.Cut(v.Prompt, "\n")
 	w.note("[%d/%d] %s: %q", v.At, v.Of, v.Title, prompt)
 	if len(v.Rounds) > 0 {
-		w.note("%s", perform.Rounds(v.Rounds))
+		w.note("%s", perform.FormatRounds(v.Rounds))
 	}
 	for _, s := range v.Refused {
 		w.note("refused before: %s", s)
@@ -304,7 +304,7 @@ func (w *fixture) TryBegan(v perform.TryView) {
 }
 
 func (w *fixture) TryEnded(v perform.TryEnd) {
-	w.note("status %d%s, last %v, again in %d ms", v.ExitStatus, v.Failure, v.Last, v.AgainInMs)
+	w.note("status %d%s, last %v, again in %d ms", v.ExitStatus, v.Failure, v.Last, v.PauseMs)
 }
 
 func (w *fixture) Blocked(all []reason.Blocker) {

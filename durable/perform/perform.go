@@ -67,12 +67,12 @@ type Performer struct {
 	// Watch waits like Pause, in another goroutine that polls the log. nil:
 	// Pause is used, and must then be safe for two goroutines.
 	Watch func(ctx context.Context, ms int64) error
-	// GoOn returns the command line that continues a run, with more flags
+	// ContinueLine returns the command line that continues a run, with more flags
 	// appended.
-	GoOn func(run id.Run, more ...string) string
-	// HandIn returns the command line that submits outputs without performing
+	ContinueLine func(run id.Run, more ...string) string
+	// SubmitLine returns the command line that submits outputs without performing
 	// the run.
-	HandIn func(run id.Run, more ...string) string
+	SubmitLine func(run id.Run, more ...string) string
 	// ApproveLine returns the command line that approves the pending step of a
 	// run.
 	ApproveLine func(run id.Run) string

@@ -94,7 +94,7 @@ func (t *stepRun) lacks(kind string, at ...reason.Pointer) bool {
 // loop returns the loop around the step if an artifact decides about its
 // continuation, else nil.
 func (t *stepRun) loop() *compile.Loop {
-	place, _ := t.flow.Place(t.step.StepID)
+	place, _ := t.flow.StepPlace(t.step.StepID)
 	if l, ok := t.flow.Loop(place.LoopID); ok && l.Control != nil && l.Control.Kind == compile.ByArtifact {
 		return &l
 	}
@@ -136,7 +136,7 @@ func (t *stepRun) waitingForResult(w requirements) error {
 	f := t.waitingFault("requires "+w.describe(),
 		"Continue at a terminal with '%s', or submit it with '%s'; without flags, that command shows the expected "+
 			"form.",
-		t.continueLine(), t.HandIn(t.report.Run, flags...))
+		t.continueLine(), t.SubmitLine(t.report.Run, flags...))
 	if w.pack != nil {
 		return fault.Of(f).With("contractRef", w.pack.ContractRef).With("artifactKind", w.pack.ArtifactKind)
 	}

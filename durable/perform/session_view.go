@@ -35,10 +35,10 @@ func newView(session id.Session, run id.Run) *sessionView {
 // refresh reads what is new; moved reports that the head changed.
 func (v *sessionView) refresh(ctx context.Context, logs ports.Logs) (moved bool, err error) {
 	before := v.fold.Head
-	_, err = logs.Read(ctx, ports.Reading{Log: v.log, From: before}, v.fold)
+	_, err = logs.Read(ctx, ports.ReadRequest{Log: v.log, From: before}, v.fold)
 	if errors.Is(err, manifest.ErrNotOnChain) {
 		v.fold.Reset()
-		_, err = logs.Read(ctx, ports.Reading{Log: v.log}, v.fold)
+		_, err = logs.Read(ctx, ports.ReadRequest{Log: v.log}, v.fold)
 	}
 	return v.fold.Head != before, err
 }

@@ -277,7 +277,7 @@ func (t *stepRun) vars() canon.Value {
 	if err != nil {
 		return t.known.vars
 	}
-	return interpreter.Along(t.flow, loops, t.known.vars)
+	return interpreter.VariablesAt(t.flow, loops, t.known.vars)
 }
 
 // needsNotes reports that no attempt at the step is accepted without notes.

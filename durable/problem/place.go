@@ -7,33 +7,33 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 )
 
-// Place is a value and its location in the source, from which problems are reported.
-type Place struct {
+// SourceValue is a value and its location in the source, from which problems are reported.
+type SourceValue struct {
 	Value   canon.Value
 	Pointer string // RFC 6901, from the root of the source
 }
 
 // Member returns the place of an object's member. An absent member is null on the line of the
 // object, where it would have to be added.
-func (p Place) Member(name string) Place {
+func (p SourceValue) Member(name string) SourceValue {
 	v, ok := p.Value.Get(name)
 	if !ok {
 		v = v.AtLine(p.Value.Line())
 	}
-	return Place{v, p.Pointer + "/" + canon.EscapePointer(name)}
+	return SourceValue{v, p.Pointer + "/" + canon.EscapePointer(name)}
 }
 
 // Item returns the place of an array's i-th item.
-func (p Place) Item(i int) Place {
-	return Place{p.Value.Item(i), p.Pointer + "/" + strconv.Itoa(i)}
+func (p SourceValue) Item(i int) SourceValue {
+	return SourceValue{p.Value.Item(i), p.Pointer + "/" + strconv.Itoa(i)}
 }
 
 // Items returns the places of an array's items, nil when p is not an array.
-func (p Place) Items() []Place {
+func (p SourceValue) Items() []SourceValue {
 	if p.Value.Kind() != canon.Array {
 		return nil
 	}
-	out := make([]Place, p.Value.Len())
+	out := make([]SourceValue, p.Value.Len())
 	for i := range out {
 		out[i] = p.Item(i)
 	}
@@ -41,7 +41,7 @@ func (p Place) Items() []Place {
 }
 
 // Names returns the names of an object's members, nil when p is not an object.
-func (p Place) Names() []string {
+func (p SourceValue) Names() []string {
 	if p.Value.Kind() != canon.Object {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (p Place) Names() []string {
 }
 
 // Has reports whether p is an object with such a member.
-func (p Place) Has(name string) bool {
+func (p SourceValue) Has(name string) bool {
 	_, ok := p.Value.Get(name)
 	return ok
 }
@@ -63,11 +63,11 @@ func (p Place) Has(name string) bool {
 type Report func(Problem)
 
 // Error reports that the value at p is not valid. fix says what to type instead, "" for nothing.
-func (r Report) Error(p Place, fix, format string, args ...any) {
+func (r Report) Error(p SourceValue, fix, format string, args ...any) {
 	r(Problem{p.Pointer, p.Value.Line(), Error, fmt.Sprintf(format, args...), fix})
 }
 
 // Warn reports a value at p that is valid, and probably not what the author meant.
-func (r Report) Warn(p Place, fix, format string, args ...any) {
+func (r Report) Warn(p SourceValue, fix, format string, args ...any) {
 	r(Problem{p.Pointer, p.Value.Line(), Warning, fmt.Sprintf(format, args...), fix})
 }

@@ -2,7 +2,7 @@
 // where, what, and what to type instead; all problems of a file at once, in the order of the
 // file.
 //
-// It checks nothing itself and knows no workflow format. The main types are Problem, and Place,
+// It checks nothing itself and knows no workflow format. The main types are Problem, and SourceValue,
 // through which a check reads the source.
 package problem
 

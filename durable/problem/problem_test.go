@@ -12,7 +12,7 @@ func TestPlaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := Place{Value: v}
+	root := SourceValue{Value: v}
 	list := root.Member("a/b")
 	deep := list.Item(1).Member("c~")
 	if list.Pointer != "/a~1b" || deep.Pointer != "/a~1b/1/c~0" || deep.Value.Line() != 3 || deep.Value.Float() != 20 {
@@ -39,14 +39,14 @@ func TestPlaces(t *testing.T) {
 func TestReports(t *testing.T) {
 	var found []Problem
 	report := Report(func(p Problem) { found = append(found, p) })
-	at := Place{Value: canon.OfInt(1).AtLine(7), Pointer: "/x"}
+	at := SourceValue{Value: canon.OfInt(1).AtLine(7), Pointer: "/x"}
 	report.Warn(at, "fix w", "w %d", 1)
 	if HasErrors(found) || HasErrors(nil) {
 		t.Error("a warning is no error")
 	}
 	report.Error(at, "fix e", "e %d", 2)
-	report.Error(Place{Value: canon.OfInt(1).AtLine(6), Pointer: "/z"}, "", "first")
-	report.Error(Place{Value: canon.OfInt(1).AtLine(7), Pointer: "/w"}, "", "before x")
+	report.Error(SourceValue{Value: canon.OfInt(1).AtLine(6), Pointer: "/z"}, "", "first")
+	report.Error(SourceValue{Value: canon.OfInt(1).AtLine(7), Pointer: "/w"}, "", "before x")
 	if !HasErrors(found) {
 		t.Error("HasErrors does not find the error")
 	}

@@ -198,7 +198,7 @@ func TestValue(t *testing.T) {
 		if string(got.JCS()) != row[1] {
 			t.Errorf("%s\n got %s\nwant %s", row[0], got.JCS(), row[1])
 		}
-		if err := got.Strict(64); err != nil {
+		if err := got.CheckStrict(64); err != nil {
 			t.Error(err)
 		}
 		again := redact.Counts{}

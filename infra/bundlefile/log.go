@@ -19,7 +19,7 @@ import (
 // composed of its records and each segment of its events, and both are verified like those of a
 // store. A log that the bundle does not have is healthy and empty; a head other than the zero head
 // is manifest.ErrNotOnChain.
-func (f *File) Read(ctx context.Context, r ports.Reading, v ports.Visitor) (manifest.Verdict, error) {
+func (f *File) Read(ctx context.Context, r ports.ReadRequest, v ports.Visitor) (manifest.Verdict, error) {
 	name, ok := f.nameOf(r.Log)
 	if !ok {
 		return manifest.Verdict{Health: manifest.Healthy}, nil

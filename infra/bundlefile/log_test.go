@@ -49,7 +49,7 @@ func TestSegmentSizeIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	v, err := f.Read(context.Background(), ports.Reading{Log: manifest.SessionEvents(f.Session())}, noVisitor{})
+	v, err := f.Read(context.Background(), ports.ReadRequest{Log: manifest.SessionEvents(f.Session())}, noVisitor{})
 	if !fault.Is(err, fault.StoreLimit) {
 		t.Errorf("%v, %v", v.Health, err)
 	}

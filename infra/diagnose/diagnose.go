@@ -1,7 +1,7 @@
 // Package diagnose collects the facts about a machine that package doctor evaluates: what exists at
 // the path of the store, whether files, locks, renames and syncs there work as a store requires,
 // and which leftovers a store has. It writes only its own probe directory, which it removes, and
-// never creates a store. It evaluates nothing. Start with Look, Probe and Leftovers.
+// never creates a store. It evaluates nothing. Start with DescribePath, Probe and Leftovers.
 package diagnose
 
 import (
@@ -15,13 +15,13 @@ import (
 	"github.com/waybill/waybill/infra/osfs"
 )
 
-// Look describes what exists at the path dir. Links on the path to a store are followed: they are
+// DescribePath describes what exists at the path dir. Links on the path to a store are followed: they are
 // the choice of its owner. Kind is Missing, Hidden (not accessible, with the reason in Why),
 // Folder, File or Other.
 //
 // Owner and Mine are set for everything that exists, Mode for directories; it is 0 on systems
 // without permission bits.
-func Look(dir string) doctor.Store {
+func DescribePath(dir string) doctor.Store {
 	s := doctor.Store{Dir: dir}
 	info, err := os.Stat(dir)
 	switch {
@@ -35,10 +35,10 @@ func Look(dir string) doctor.Store {
 		s.Kind, s.Why = doctor.Hidden, reason(err)
 		return s
 	}
-	s.Mine, s.Owner = owner(info)
+	s.OwnedByUser, s.Owner = owner(info)
 	switch {
 	case info.IsDir():
-		s.Kind, s.Mode = doctor.Folder, modeOf(info)
+		s.Kind, s.Mode = doctor.Directory, modeOf(info)
 	case info.Mode().IsRegular():
 		s.Kind = doctor.File
 	default:
@@ -64,10 +64,10 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// Nearest is the nearest existing directory at or above a path.
+// NearestDirectory is the nearest existing directory at or above a path.
 //
 // Without any it is the root of the path.
-func Nearest(dir string) string {
+func NearestDirectory(dir string) string {
 	for {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
 			return dir
@@ -94,8 +94,8 @@ const leftoverEntriesMax = 100_000
 //
 // Looked is always true, which distinguishes an empty store from one that was not counted. It takes
 // no lock, so writers in progress may be counted as leftovers.
-func Leftovers(dir string) doctor.Left {
-	out := doctor.Left{Looked: true}
+func Leftovers(dir string) doctor.Leftovers {
+	out := doctor.Leftovers{Checked: true}
 	seen := 0
 	_ = filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
 		if err != nil || at == dir {

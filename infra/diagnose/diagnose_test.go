@@ -24,17 +24,17 @@ func TestLook(t *testing.T) {
 	dir := t.TempDir()
 	fatal(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))
 	fatal(t, os.Mkdir(filepath.Join(dir, "folder"), 0o700))
-	for name, want := range map[string]doctor.Kind{"file": doctor.File, "folder": doctor.Folder,
+	for name, want := range map[string]doctor.Kind{"file": doctor.File, "folder": doctor.Directory,
 		"none/below": doctor.Missing, "file/below": doctor.Other} {
-		got := diagnose.Look(filepath.Join(dir, name))
+		got := diagnose.DescribePath(filepath.Join(dir, name))
 		if runtime.GOOS == "windows" && name == "file/below" {
 			continue // Windows reports a missing name
 		}
-		if got.Kind != want || want == doctor.Folder && !got.Mine {
+		if got.Kind != want || want == doctor.Directory && !got.OwnedByUser {
 			t.Errorf("%s: %+v", name, got)
 		}
 		if name != "folder" {
-			if near := diagnose.Nearest(filepath.Join(dir, name)); near != dir {
+			if near := diagnose.NearestDirectory(filepath.Join(dir, name)); near != dir {
 				t.Errorf("near %s: %s", name, near)
 			}
 		}
@@ -42,7 +42,7 @@ func TestLook(t *testing.T) {
 	if runtime.GOOS != "windows" && os.Geteuid() != 0 {
 		closed := filepath.Join(dir, "closed")
 		fatal(t, os.Mkdir(closed, 0))
-		if got := diagnose.Look(filepath.Join(closed, "store")); got.Kind != doctor.Hidden || got.Why == "" {
+		if got := diagnose.DescribePath(filepath.Join(closed, "store")); got.Kind != doctor.Hidden || got.Why == "" {
 			t.Errorf("in an inaccessible directory: %+v", got)
 		}
 		if g := diagnose.Probe(context.Background(), closed); g.Why == "" || g.Write != "" {
@@ -56,12 +56,12 @@ func TestProbe(t *testing.T) {
 	dir := t.TempDir()
 	g := diagnose.Probe(context.Background(), dir)
 	for what, why := range map[string]string{"write": g.Write, "read": g.Read, "sync": g.Sync, "syncdir": g.SyncDir,
-		"lock": g.Lock, "place": g.Place, "left": g.Left, "why": g.Why} {
+		"lock": g.Lock, "place": g.RenameError, "left": g.Unremoved, "why": g.Why} {
 		if why != "" {
 			t.Errorf("%s: %s", what, why)
 		}
 	}
-	if !g.Excludes || !g.Keeps || len(g.SyncMs) == 0 || g.Filesystem == "" || !g.SpaceKnown || g.FreeBytes <= 0 {
+	if !g.Excludes || !g.RenameKeepsExisting || len(g.SyncMs) == 0 || g.Filesystem == "" || !g.SpaceKnown || g.FreeBytes <= 0 {
 		t.Errorf("%+v", g)
 	}
 	entries, err := os.ReadDir(dir)
@@ -81,7 +81,7 @@ func TestLeftovers(t *testing.T) {
 		fatal(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
 		fatal(t, os.WriteFile(filepath.Join(dir, name), []byte("12345"), 0o600))
 	}
-	want := doctor.Left{Looked: true, Temporary: 3, Trashed: 1, TrashBytes: 10, Quarantined: 2, QuarantineBytes: 10}
+	want := doctor.Leftovers{Checked: true, Temporary: 3, Trashed: 1, TrashBytes: 10, Quarantined: 2, QuarantineBytes: 10}
 	if got := diagnose.Leftovers(dir); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

@@ -34,8 +34,8 @@ const (
 // The operations are tried in this order: files, locks, renames, the mode of new files, timed
 // syncs. Why is set instead when the directory cannot be created, for example without permission in
 // dir.
-func Probe(ctx context.Context, dir string) doctor.Ground {
-	g := doctor.Ground{Dir: dir}
+func Probe(ctx context.Context, dir string) doctor.Probes {
+	g := doctor.Probes{Dir: dir}
 	describeFilesystem(&g)
 	raw := make([]byte, 8)
 	_, _ = rand.Read(raw) // never fails
@@ -57,7 +57,7 @@ func Probe(ctx context.Context, dir string) doctor.Ground {
 	g.WallDriftMs = now.Round(0).Sub(began.Round(0)).Milliseconds() - now.Sub(began).Milliseconds()
 	_ = d.Close()
 	if err := os.RemoveAll(at); err != nil {
-		g.Left = filepath.Base(at) + ": " + reason(err)
+		g.Unremoved = filepath.Base(at) + ": " + reason(err)
 	}
 	return g
 }
@@ -72,7 +72,7 @@ var filesystemNames = map[string]string{
 //
 // Network filesystems and those in memory are marked, since a store on them is not safe or not
 // durable.
-func describeFilesystem(g *doctor.Ground) {
+func describeFilesystem(g *doctor.Probes) {
 	if v, err := osfs.NewDir(g.Dir).Volume(); err == nil {
 		g.Filesystem, g.Network = v.Type, v.Network
 		if name, ok := filesystemNames[v.Type]; ok {
@@ -88,7 +88,7 @@ func describeFilesystem(g *doctor.Ground) {
 // probe performs the tries in the directory d and records results in g.
 type probe struct {
 	d *osfs.Dir
-	g *doctor.Ground
+	g *doctor.Probes
 }
 
 // errorText is the system's text for an error, "" for nil.
@@ -177,21 +177,21 @@ func (p probe) renames() {
 	for _, name := range []string{"one", "two"} {
 		f, err := p.writeFile(name, []byte(name))
 		if err != nil {
-			p.g.Place = errorText(err)
+			p.g.RenameError = errorText(err)
 			return
 		}
 		_ = f.Close()
 	}
 	if err := p.d.Place("one", "three"); err != nil {
-		p.g.Place = errorText(err)
+		p.g.RenameError = errorText(err)
 		return
 	}
 	err := p.d.Place("two", "three")
 	if err != nil && !errors.Is(err, fs.ErrExist) {
-		p.g.Place = errorText(err)
+		p.g.RenameError = errorText(err)
 	}
 	b, readErr := os.ReadFile(filepath.Join(p.d.Path(), "three"))
-	p.g.Keeps = errors.Is(err, fs.ErrExist) && readErr == nil && string(b) == "one"
+	p.g.RenameKeepsExisting = errors.Is(err, fs.ErrExist) && readErr == nil && string(b) == "one"
 }
 
 // umask reads the mode of a new file: reading the umask itself would change it for a moment.
@@ -239,7 +239,7 @@ func (p probe) syncs() {
 func InUse(ctx context.Context, dir string) (held bool, pid int) {
 	d := osfs.NewDir(dir)
 	defer d.Close()
-	got, err := lock.Files(d).Acquire(ctx, ".use.lock", lock.SharedIfThere, 0)
+	got, err := lock.Files(d).Acquire(ctx, ".use.lock", lock.SharedIfExists, 0)
 	var busy *lock.Busy
 	if errors.As(err, &busy) {
 		return true, busy.PID

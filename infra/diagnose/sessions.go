@@ -10,9 +10,9 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// Begun reports whether a folder holds a store: the file that names it exists. An empty
+// HasStoreFile reports whether a folder holds a store: the file that names it exists. An empty
 // folder is no store yet.
-func Begun(dir string) bool {
+func HasStoreFile(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, "store.json"))
 	return err == nil
 }

@@ -13,7 +13,7 @@ import (
 
 func TestNewestComeFirst(t *testing.T) {
 	dir := t.TempDir()
-	if diagnose.Begun(dir) || diagnose.HasSessions(dir) {
+	if diagnose.HasStoreFile(dir) || diagnose.HasSessions(dir) {
 		t.Error("an empty folder is a store")
 	}
 	fatal(t, os.WriteFile(filepath.Join(dir, "store.json"), nil, 0o600))
@@ -36,7 +36,7 @@ func TestNewestComeFirst(t *testing.T) {
 	if want := []id.Session{all[2], all[1], all[3]}; !slices.Equal(newest, want) || latest != 3_000_000 {
 		t.Errorf("got %v, %d", newest, latest)
 	}
-	if !diagnose.Begun(dir) || !diagnose.HasSessions(dir) {
+	if !diagnose.HasStoreFile(dir) || !diagnose.HasSessions(dir) {
 		t.Error("a store with sessions is not one")
 	}
 }

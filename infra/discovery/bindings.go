@@ -12,11 +12,11 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// Beside implements ports.Workflows. It reads the file's directory and its subdirectory routines,
+// SiblingFiles implements ports.Workflows. It reads the file's directory and its subdirectory routines,
 // but no other subdirectories: a file in a home directory would otherwise include all of it.
 //
 // path may be relative to the working directory. The results have source kind project.
-func (f *Finder) Beside(_ context.Context, path string) ([]catalog.File, error) {
+func (f *Finder) SiblingFiles(_ context.Context, path string) ([]catalog.File, error) {
 	at := path
 	if !filepath.IsAbs(at) {
 		at = filepath.Join(f.at.From, at)

@@ -38,13 +38,13 @@ func (c *counting) SyncDir(name string, kind osfs.Sync) error {
 	return c.Dir.SyncDir(name, kind)
 }
 
-func (c *counting) Together(syncs ...func() error) error {
+func (c *counting) SyncAll(syncs ...func() error) error {
 	if len(syncs) > 0 {
 		c.barriers.Add(1)
 	}
 	c.together.Add(1)
 	defer c.together.Add(-1)
-	return c.Dir.Together(syncs...)
+	return c.Dir.SyncAll(syncs...)
 }
 
 func (c *counting) flush() {

@@ -20,7 +20,7 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-var _ ports.Arrivals = (*Store)(nil)
+var _ ports.SessionImporter = (*Store)(nil)
 
 // arrival is the import of one session. Its files are staged in a directory in sessions/ whose name
 // readers ignore; Commit renames that directory to the session's, which makes everything visible at
@@ -57,9 +57,9 @@ type arrival struct {
 // errArrivalEnded reports a call after Commit or End: a bug of the caller.
 var errArrivalEnded = fault.New(fault.Internal, "the import has ended")
 
-// Arrive implements ports.Arrivals. It creates a missing store. A cleanup in progress is
+// BeginImport implements ports.SessionImporter. It creates a missing store. A cleanup in progress is
 // STORE_LOCKED.
-func (s *Store) Arrive(ctx context.Context, session id.Session) (ports.Arrival, error) {
+func (s *Store) BeginImport(ctx context.Context, session id.Session) (ports.SessionImport, error) {
 	if _, err := s.toWrite(); err != nil {
 		return nil, err
 	}
@@ -119,14 +119,14 @@ func (a *arrival) do(ctx context.Context, call func() error) error {
 	return err
 }
 
-// Segment implements ports.Arrival. A segment above segmentBytesMax is STORE_LIMIT.
+// Segment implements ports.SessionImport. A segment above segmentBytesMax is STORE_LIMIT.
 //
 // log is "" for the session's own log, else the name of a side log. Segments of one log must be
 // passed in order, since their groups are appended to its manifest as they come.
 func (a *arrival) Segment(ctx context.Context, log string, seg manifest.Segment) error {
 	return a.do(ctx, func() error {
 		if _, _, ok := manifest.ParseSegmentName(seg.Name()); !ok || len(seg.Group) == 0 || log != "" &&
-			!bundle.LogName(log) {
+			!bundle.ValidLogName(log) {
 			return fault.New(fault.Internal, "events %d to %d of log %q cannot be imported", seg.First, seg.Last, log)
 		}
 		if n := len(seg.Bytes); n > segmentBytesMax {
@@ -181,7 +181,7 @@ func (a *arrival) closeManifest() error {
 	return err
 }
 
-// Control implements ports.Arrival. An unknown control file is INTERNAL.
+// Control implements ports.SessionImport. An unknown control file is INTERNAL.
 func (a *arrival) Control(ctx context.Context, f ports.ControlFile, c ports.Control) error {
 	return a.do(ctx, func() error {
 		if _, err := sessionControlName(a.session, f); err != nil {
@@ -195,7 +195,7 @@ func (a *arrival) Control(ctx context.Context, f ports.ControlFile, c ports.Cont
 	})
 }
 
-// Tombstone implements ports.Arrival. An existing artifact or tombstone is kept.
+// Tombstone implements ports.SessionImport. An existing artifact or tombstone is kept.
 func (a *arrival) Tombstone(ctx context.Context, ref canon.Digest, data canon.Value) error {
 	return a.do(ctx, func() error {
 		name := artifactPath(ref)
@@ -222,7 +222,7 @@ func (a *arrival) Tombstone(ctx context.Context, ref canon.Digest, data canon.Va
 	})
 }
 
-// End implements ports.Arrival. It removes staged files and releases the use lock; files that
+// End implements ports.SessionImport. It removes staged files and releases the use lock; files that
 // cannot be removed are left to a cleanup.
 func (a *arrival) End() error {
 	if a.use == nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Commit implements ports.Arrival: it syncs files, then directories, then renames the staged
+// Commit implements ports.SessionImport: it syncs files, then directories, then renames the staged
 // directory to the session's, which makes it visible, and syncs sessions/, which makes it durable.
 // placed is false when the session exists already. Errors: SESSION_LOCKED, STORE_OUTCOME_UNKNOWN,
 // and those of writing.
@@ -176,7 +176,7 @@ func (stopAtFirst) Visit(manifest.Segment, manifest.Head) error { return errComm
 
 // isCommitted reports a session that is not replaced: it has a commit, or is damaged.
 func (a *arrival) isCommitted(ctx context.Context, locked bool) (bool, error) {
-	verdict, err := a.s.Read(ctx, ports.Reading{Log: manifest.SessionEvents(a.session), Locked: locked}, stopAtFirst{})
+	verdict, err := a.s.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(a.session), Locked: locked}, stopAtFirst{})
 	if errors.Is(err, errCommitted) {
 		return true, nil
 	}
@@ -217,7 +217,7 @@ func (a *arrival) clearTarget(ctx context.Context) (exists bool, err error) {
 		return false, err
 	}
 	// Both directories are synced, so that the files are durable at their new name.
-	return false, a.s.fs.Together(
+	return false, a.s.fs.SyncAll(
 		func() error { return a.s.fs.SyncDir(quarantineDir, osfs.Order) },
 		func() error { return a.s.fs.SyncDir(".", osfs.Order) },
 	)

@@ -43,22 +43,22 @@ func importCases(t *testing.T) []importCase {
 	other := suite.NewSessionFixture(2)
 	commitTo(t, store, other.Start())
 	// One object exists and is durable; another one is damaged.
-	shared := store.Revive()
+	shared := store.Reopen()
 	keep(t, shared, tr.Objects[0], nil)
 	keep(t, shared, tr.Objects[1], []byte("wrong"))
-	unborn := shared.Revive()
+	unborn := shared.Reopen()
 	s, err := process(unborn, 5)
 	fatal(t, err)
 	unlock, err := s.Lock(context.Background(), tr.Log)
 	fatal(t, err)
 	fatal(t, unlock())
-	torn := shared.Revive()
+	torn := shared.Reopen()
 	start := suite.NewSessionFixture(1).Start()
 	torn.Fault = &crashfs.Fault{At: manifestWrite(t, shared, manifest.Head{}, start), Part: 2}
 	_ = scenario{plan: start, boot: "boot"}.act(torn)
 	return []importCase{
 		{intoAbsentStore, crashfs.New(), tr}, {intoExistingStore, shared, tr},
-		{overUnborn, unborn.Revive(), tr}, {overOrphan, torn.Revive(), tr},
+		{overUnborn, unborn.Reopen(), tr}, {overOrphan, torn.Reopen(), tr},
 	}
 }
 
@@ -165,7 +165,7 @@ func TestImportCrashesLeaveAllOrNothing(t *testing.T) {
 	for _, j := range importCases(t) {
 		t.Run(j.name, func(t *testing.T) {
 			t.Parallel()
-			count := j.explore(j.base, crashfs.Look{Limit: importCrashLimit, Cases: sample.OneIn(t, 8)},
+			count := j.explore(j.base, crashfs.ExploreOptions{Limit: importCrashLimit, Cases: sample.OneIn(t, 8)},
 				func(format string, args ...any) bool {
 					t.Fatalf(format, args...)
 					return false
@@ -175,7 +175,7 @@ func TestImportCrashesLeaveAllOrNothing(t *testing.T) {
 	}
 }
 
-func (j importCase) explore(base *crashfs.FS, how crashfs.Look, report func(string, ...any) bool) crashfs.Count {
+func (j importCase) explore(base *crashfs.FS, how crashfs.ExploreOptions, report func(string, ...any) bool) crashfs.Count {
 	var acked error
 	return crashfs.Explore(base, how, func(f *crashfs.FS) { acked = j.act(f) }, func(s crashfs.State, done bool) bool {
 		exists, err := j.truth(s.FS)
@@ -224,7 +224,7 @@ func TestImportReportsEveryFaultCorrectly(t *testing.T) {
 func (j importCase) injectAll(base *crashfs.FS, cases *sample.Cases,
 	report func(string, ...any) bool) crashfs.Count {
 	states := 0
-	count := crashfs.Break(base, cases, j.act, func(flaw crashfs.Fault, op crashfs.Op, err error,
+	count := crashfs.InjectFaults(base, cases, j.act, func(flaw crashfs.Fault, op crashfs.Op, err error,
 		after *crashfs.FS) bool {
 		if err := checkCode(flaw, err); err != nil {
 			return report("%s, %s: %v", op, flaw, err)

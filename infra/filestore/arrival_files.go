@@ -79,7 +79,7 @@ func (a *arrival) flush() error {
 	for _, st := range a.unflushed {
 		syncs = append(syncs, func() error { return st.file.Sync(osfs.Order) })
 	}
-	err := a.s.fs.Together(syncs...)
+	err := a.s.fs.SyncAll(syncs...)
 	for _, st := range a.unflushed {
 		err = errors.Join(err, st.file.Close())
 		st.file = nil
@@ -122,7 +122,7 @@ func (a *arrival) addRelied(name string) error {
 
 // syncRelied syncs the directories of the relied objects and runs the syncs in more.
 func (a *arrival) syncRelied(more []func() error) error {
-	err := a.s.fs.Together(append(a.s.syncsFor(&a.relied), more...)...)
+	err := a.s.fs.SyncAll(append(a.s.syncsFor(&a.relied), more...)...)
 	if err != nil {
 		a.markUnsynced()
 	}
@@ -173,7 +173,7 @@ func (s *Store) rewriteFromDisk(name string) bool {
 // sourceError marks an error of the reader that the caller passed, so that do returns it unchanged.
 type sourceError struct{ error }
 
-// Object implements ports.Arrival. ref is the digest of the bytes of r; other bytes are
+// Object implements ports.SessionImport. ref is the digest of the bytes of r; other bytes are
 // STORE_CORRUPT, more than the bound of the kind STORE_LIMIT.
 func (a *arrival) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest, r io.Reader) error {
 	return a.do(ctx, func() error {

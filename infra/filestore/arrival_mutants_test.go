@@ -20,9 +20,9 @@ var redundantImportSyncs = []struct{ reason, in, op string }{
 }
 
 func (j importCase) detects(m crashfs.Mutation, from int) (why string) {
-	base := j.base.Revive()
+	base := j.base.Reopen()
 	base.Mutation = m
-	return detect(from, importCrashLimit, func(look crashfs.Look) (why string) {
+	return detect(from, importCrashLimit, func(look crashfs.ExploreOptions) (why string) {
 		j.explore(base, look, func(format string, args ...any) bool {
 			why = fmt.Sprintf(format, args...)
 			return false
@@ -37,12 +37,12 @@ func (j importCase) syncs(t *testing.T) (names map[int]string, same map[int]stri
 	t.Helper()
 	names, same = map[int]string{}, map[int]string{}
 	times := map[string]int{}
-	run := j.base.Revive()
+	run := j.base.Reopen()
 	run.Before = func(op crashfs.Op) {
-		if !strings.HasPrefix(op.Do, "sync") {
+		if !strings.HasPrefix(op.Action, "sync") {
 			return
 		}
-		name := op.Do + " " + op.Name
+		name := op.Action + " " + op.Name
 		if times[name]++; strings.Contains(op.Name, "/.tmp-") && times[name] > 1 {
 			return
 		}
@@ -74,7 +74,7 @@ func TestImportMutantsAreDetected(t *testing.T) {
 				continue
 			}
 			mutant := skipping(func(o crashfs.Op) bool {
-				return o.N == op || o.Do == "sync" && o.Name == same[op]
+				return o.N == op || o.Action == "sync" && o.Name == same[op]
 			})
 			if j.detects(mutant, op) == "" {
 				t.Errorf("%q without %s is not detected", j.name, name)
@@ -87,7 +87,7 @@ func TestImportMutantsAreDetected(t *testing.T) {
 		"no file is synced":      skipping(doing("sync")),
 		"no directory is synced": skipping(doing("syncdir")),
 		"no staged directory is synced": skipping(func(op crashfs.Op) bool {
-			return op.Do == "syncdir" &&
+			return op.Action == "syncdir" &&
 				strings.Contains(op.Name, ".tmp-")
 		}),
 	} {

@@ -34,7 +34,7 @@ func (s failingSyncDir) SyncDir(name string, kind osfs.Sync) error {
 func TestImportOutcomeUnknown(t *testing.T) {
 	t.Parallel()
 	j := importCases(t)[1]
-	run := j.base.Revive()
+	run := j.base.Reopen()
 	s, err := filestore.Open(failingSyncDir{run, "sessions"}, filestore.Options{Locks: lock.NewMemory().
 		On(run), Boot: "boot"})
 	fatal(t, err)
@@ -64,17 +64,17 @@ func TestImportOutcomeUnknown(t *testing.T) {
 func TestKeepFileMakesInterruptedImportDurable(t *testing.T) {
 	t.Parallel()
 	ctx, j := context.Background(), importCases(t)[1]
-	run := j.base.Revive()
+	run := j.base.Reopen()
 	run.Fault = &crashfs.Fault{At: -1, After: true}
 	run.Before = func(op crashfs.Op) {
-		if op.Do == "place" && op.Name == j.tr.Log.Root {
+		if op.Action == "place" && op.Name == j.tr.Log.Root {
 			run.Fault.At = op.N
 		}
 	}
 	if err := j.act(run); !errors.Is(err, crashfs.ErrKilled) {
 		t.Fatal(err)
 	}
-	next := run.Revive()
+	next := run.Reopen()
 	s, err := process(next, 4)
 	fatal(t, err)
 	fatal(t, s.UpdateSessionControl(ctx, j.tr.Session, ports.KeepFile,
@@ -103,10 +103,10 @@ func TestImportOnTemporarilyFailingDisk(t *testing.T) {
 			continue
 		}
 		for ops := range sample.OneIn(t, 8).Of(50) {
-			run := j.base.Revive()
+			run := j.base.Reopen()
 			run.Fault = &crashfs.Fault{At: at, Err: syscall.EIO, For: ops}
 			result := j.act(run)
-			after := run.Revive()
+			after := run.Reopen()
 			err := j.checkOutcome(after, result, importFaultLimit, &states)
 			if err == nil {
 				err = j.continues(after)

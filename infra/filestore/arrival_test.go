@@ -82,9 +82,9 @@ func TestImportsAndCleanupsExcludeEachOther(t *testing.T) {
 	t.Parallel()
 	ctx, dir, tr := context.Background(), filepath.Join(t.TempDir(), "store"), suite.NewImportFixture(t, 1, 0)
 	s, other := openDir(t, dir, 0), openDir(t, dir, 0)
-	a, err := s.Arrive(ctx, tr.Session)
+	a, err := s.BeginImport(ctx, tr.Session)
 	fatal(t, err)
-	clean := func() error { return other.Alone(ctx, func(ports.Broom) error { return nil }) }
+	clean := func() error { return other.Exclusive(ctx, func(ports.Sweeper) error { return nil }) }
 	if err := clean(); !fault.Is(err, fault.StoreLocked) {
 		t.Errorf("a cleanup during an import: %v; want STORE_LOCKED", err)
 	}
@@ -95,8 +95,8 @@ func TestImportsAndCleanupsExcludeEachOther(t *testing.T) {
 		t.Errorf("a cleanup before the end of the import: %v; want STORE_LOCKED", err)
 	}
 	fatal(t, a.End())
-	fatal(t, other.Alone(ctx, func(ports.Broom) error {
-		if _, err := s.Arrive(ctx, tr.Session); !fault.Is(err, fault.StoreLocked) {
+	fatal(t, other.Exclusive(ctx, func(ports.Sweeper) error {
+		if _, err := s.BeginImport(ctx, tr.Session); !fault.Is(err, fault.StoreLocked) {
 			t.Errorf("an import during a cleanup: %v; want STORE_LOCKED", err)
 		}
 		return nil
@@ -177,7 +177,7 @@ func TestImportQuarantinesUnbornSession(t *testing.T) {
 			orphan = b
 		}
 	}
-	run := j.base.Revive()
+	run := j.base.Reopen()
 	fatal(t, j.act(run))
 	kept := false
 	for name, b := range run.Files() {
@@ -244,7 +244,7 @@ func TestImportBoundsOpenFilesAndMemory(t *testing.T) {
 	// The largest allowed artifact, imported twice.
 	ref := zerosRef(limits.ArtifactBytesMax)
 	for range 2 {
-		a, err := s.Arrive(ctx, tr.Session)
+		a, err := s.BeginImport(ctx, tr.Session)
 		fatal(t, err)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

@@ -24,7 +24,7 @@ func (s *Store) Confirm(ctx context.Context, log manifest.Log, head manifest.Hea
 	if head.IsZero() {
 		return nil // nothing was read, so nothing can be lost
 	}
-	held, err := s.locks.Acquire(ctx, lockName(log), lock.SharedIfThere, s.o.LockWait)
+	held, err := s.locks.Acquire(ctx, lockName(log), lock.SharedIfExists, s.o.LockWait)
 	if err != nil {
 		return s.busyLogFault(err, log)
 	}
@@ -92,7 +92,7 @@ func (s *Store) confirmSuspect(ctx context.Context, log manifest.Log, head manif
 	}
 	defer func() { _ = unlock() }()
 	held, _ := s.heldLock(log)
-	verdict, err := s.Read(ctx, ports.Reading{Log: log, From: head, Locked: true}, noVisitor{})
+	verdict, err := s.Read(ctx, ports.ReadRequest{Log: log, From: head, Locked: true}, noVisitor{})
 	if err != nil {
 		return err
 	}

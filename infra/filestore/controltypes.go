@@ -1,7 +1,7 @@
 package filestore
 
-// Shapes returns the Go types of the data of the control files that only this package reads, by the
+// ControlTypes returns the Go types of the data of the control files that only this package reads, by the
 // kind in their envelope. The test of docs/format.md compares the documented members with them.
-func Shapes() map[string]any {
+func ControlTypes() map[string]any {
 	return map[string]any{storeKind: storeData{}, keyringKind: keyringData{}, repairKind: repairRecord{}}
 }

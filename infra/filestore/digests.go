@@ -29,7 +29,7 @@ func (s *Store) Digests(ctx context.Context, log manifest.Log, v ports.DigestVis
 	if err != nil || !verdict.Damaged() {
 		return verdict, readFault(err)
 	}
-	held, err := s.locks.Acquire(ctx, lockName(log), lock.SharedIfThere, s.o.LockWait)
+	held, err := s.locks.Acquire(ctx, lockName(log), lock.SharedIfExists, s.o.LockWait)
 	if err != nil {
 		return verdict, s.busyLogFault(err, log)
 	}
@@ -40,14 +40,14 @@ func (s *Store) Digests(ctx context.Context, log manifest.Log, v ports.DigestVis
 }
 
 // digestsOnce verifies a log once. Segments are hashed while they are read, and the modes of their
-// files are reported here, since InspectSeeing omits them.
+// files are reported here, since InspectWithObjects omits them.
 //
 // Unlike readOnce it decodes no events, so it is bound by hashing. A segment up to segmentBytesMax
 // may be read ahead of its group.
 func (s *Store) digestsOnce(ctx context.Context, log manifest.Log, v ports.DigestVisitor,
 	foreign bool) (manifest.Verdict, error) {
 	in := manifest.Input{Log: log, Foreign: foreign, Names: s.segmentNames(log), Open: s.openSegment(ctx, log),
-		Ahead: segmentBytesMax}
+		PrefetchBytes: segmentBytesMax}
 	var odd findingList
 	dir := path.Join(log.Root, manifest.SegmentDir)
 	in.Hash = func(name string) (canon.Digest, int64, bool, error) {
@@ -57,7 +57,7 @@ func (s *Store) digestsOnce(ctx context.Context, log manifest.Log, v ports.Diges
 		at := within(dir, name)
 		raw, n, info, err := s.hashFile(at, segmentBytesMax)
 		if err == nil && info.Perm&othersMask != 0 && !foreign {
-			odd.find(0, name, manifest.LooseMode, at, looseModeFormat, info.Perm) // InspectSeeing omits segments
+			odd.find(0, name, manifest.LooseMode, at, looseModeFormat, info.Perm) // InspectWithObjects omits segments
 		}
 		if errors.Is(err, fs.ErrNotExist) {
 			return canon.Digest{}, 0, false, nil
@@ -104,7 +104,7 @@ func (s *Store) hashFile(name string, limit int64) (sum [sha256.Size]byte, n int
 		return sum, 0, info, err
 	}
 	defer f.Close()
-	if info, err = osfs.Opened(f); err != nil {
+	if info, err = osfs.InfoAtOpen(f); err != nil {
 		return sum, 0, info, err
 	}
 	sum, n, err = hashContent(f, min(info.Size, limit+1))

@@ -75,7 +75,7 @@ func (s *Store) Tombstone(ctx context.Context, ref canon.Digest) (canon.Value, b
 //   - neither: ARTIFACT_NOT_FOUND.
 //
 // A crash leaves either the bytes or the tombstone, never none of the two.
-func (s *Store) Erase(ctx context.Context, ref canon.Digest, data func(int64) canon.Value) (out ports.Erased,
+func (s *Store) Erase(ctx context.Context, ref canon.Digest, data func(int64) canon.Value) (out ports.ErasureResult,
 	err error) {
 	if _, err := s.toWrite(); err != nil {
 		return out, err

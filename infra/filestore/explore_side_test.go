@@ -34,7 +34,7 @@ func annotationPlan(fixture *suite.SessionFixture) func(next int64) manifest.Pla
 		request := feedback.Request{Create: feedback.Create{Signal: feedback.Correction("say please"),
 			Note: "it was rude"}}
 		data := feedback.Record(id.NewAnnotation(suite.Seed(int(next)+100)), request,
-			feedback.Place{NodeID: id.RootNode(fixture.RunID), StepID: "first"})
+			feedback.Location{NodeID: id.RootNode(fixture.RunID), StepID: "first"})
 		return manifest.Plan{Log: log, Events: []event.Event{
 			event.New(log.Owner, next, event.Scope{RunID: fixture.RunID}, event.Actor{Kind: event.Human, Ref: "ada"},
 				1_760_000_000_000+next, data)}}
@@ -60,7 +60,7 @@ func proposalPlan(store id.Store) func(next int64) manifest.Plan {
 // sideScenarios are appends to those logs, on a disk with a session.
 func sideScenarios(t *testing.T, started *crashfs.FS, fixture *suite.SessionFixture) (out []scenario) {
 	t.Helper()
-	s, err := process(started.Revive(), 2)
+	s, err := process(started.Reopen(), 2)
 	fatal(t, err)
 	store, err := s.StoreID(context.Background(), ports.ReadOnly)
 	fatal(t, err)
@@ -71,9 +71,9 @@ func sideScenarios(t *testing.T, started *crashfs.FS, fixture *suite.SessionFixt
 		{firstAnnotation, laterAnnotation, annotationPlan(fixture)},
 		{firstProposal, laterProposal, proposalPlan(store)},
 	} {
-		disk, before := started.Revive(), manifest.Head{}
+		disk, before := started.Reopen(), manifest.Head{}
 		for _, name := range []string{kind.first, "", kind.later} {
-			base, plan := disk.Revive(), kind.plan(before.Next)
+			base, plan := disk.Reopen(), kind.plan(before.Next)
 			after := commitTo(t, disk, plan)
 			if name != "" {
 				out = append(out, scenario{name: name, base: base, plan: plan, before: before, after: after,

@@ -94,7 +94,7 @@ func scenarios(t *testing.T) []scenario {
 	fatal(t, err)
 	_, err = s.StoreID(context.Background(), ports.MayCreate)
 	fatal(t, err)
-	started := made.Revive()
+	started := made.Reopen()
 	after := commitTo(t, started, fixture.Start())
 	out = append(sideScenarios(t, started, fixture),
 		newScenario(absentStore, crashfs.New(), fixture, suite.NewSessionFixture(1).Start(), manifest.Head{}, after),
@@ -107,7 +107,7 @@ func scenarios(t *testing.T) []scenario {
 	}
 	ahead := *fixture
 	plan := ahead.Advance(before.Next)
-	full := grown.Revive()
+	full := grown.Reopen()
 	after = commitTo(t, full, plan)
 	out = append(out, newScenario("advance", grown, fixture, plan, before, after))
 
@@ -119,10 +119,10 @@ func scenarios(t *testing.T) []scenario {
 		event.GapRecorded{GapID: id.FromStart(id.RootNode(fixture.RunID)).Gap(0), Reason: reason.NeedsChoice,
 			Resolution: event.Resolution{Kind: event.Unresolved}, Severity: event.Info, Summary: "a gap"}))
 	for i, p := range []manifest.Plan{plan, longer} {
-		torn := grown.Revive()
+		torn := grown.Reopen()
 		torn.Fault = &crashfs.Fault{At: manifestWrite(t, grown, before, p), Part: 3}
 		_ = scenario{plan: p, before: before, boot: "boot"}.act(torn)
-		killed := torn.Revive()
+		killed := torn.Reopen()
 		out = append(out, newScenario([]string{overOwnKilled, overLongerKilled}[i], killed, fixture, plan, before,
 			after))
 		killed.Crashes(1, func(state crashfs.State) bool {
@@ -170,9 +170,9 @@ func commitTo(t *testing.T, f *crashfs.FS, p manifest.Plan) manifest.Head {
 func manifestWrite(t *testing.T, base *crashfs.FS, before manifest.Head, p manifest.Plan) int {
 	t.Helper()
 	at := -1
-	run := base.Revive()
+	run := base.Reopen()
 	run.Before = func(op crashfs.Op) {
-		if op.Do == "write" && op.Name == p.Log.Root+"/manifest.jsonl" {
+		if op.Action == "write" && op.Name == p.Log.Root+"/manifest.jsonl" {
 			at = op.N
 		}
 	}
@@ -188,7 +188,7 @@ func (sc scenario) truth(f *crashfs.FS) (manifest.Head, error) {
 		return manifest.Head{}, fmt.Errorf("open: %w", err)
 	}
 	seen := &suite.Seen{}
-	v, err := s.Read(context.Background(), ports.Reading{Log: sc.plan.Log}, seen)
+	v, err := s.Read(context.Background(), ports.ReadRequest{Log: sc.plan.Log}, seen)
 	if err != nil {
 		return v.Head, fmt.Errorf("read: %w", err)
 	}
@@ -249,7 +249,7 @@ func unexpected(f manifest.Finding) bool { return f.Code != manifest.OrphanSegme
 
 func read(s *filestore.Store, log manifest.Log) (*suite.Seen, manifest.Verdict, error) {
 	seen := &suite.Seen{}
-	v, err := s.Read(context.Background(), ports.Reading{Log: log}, seen)
+	v, err := s.Read(context.Background(), ports.ReadRequest{Log: log}, seen)
 	return seen, v, err
 }
 
@@ -264,7 +264,7 @@ func TestAppendCrashesLeaveBeforeOrAfter(t *testing.T) {
 	for _, sc := range scenarios(t) {
 		t.Run(sc.name, func(t *testing.T) {
 			t.Parallel()
-			count := sc.explore(sc.base, crashfs.Look{Limit: sc.limit, Cases: sample.OneIn(t, 10)},
+			count := sc.explore(sc.base, crashfs.ExploreOptions{Limit: sc.limit, Cases: sample.OneIn(t, 10)},
 				func(format string, args ...any) bool {
 					t.Fatalf(format, args...)
 					return false
@@ -281,7 +281,7 @@ func TestAppendCrashesLeaveBeforeOrAfter(t *testing.T) {
 const crashLimit = 4096
 
 // explore reports the first state that violates a requirement.
-func (sc scenario) explore(base *crashfs.FS, how crashfs.Look, report func(string, ...any) bool) crashfs.Count {
+func (sc scenario) explore(base *crashfs.FS, how crashfs.ExploreOptions, report func(string, ...any) bool) crashfs.Count {
 	var acked error
 	return crashfs.Explore(base, how, func(f *crashfs.FS) { acked = sc.act(f) }, func(s crashfs.State, done bool) bool {
 		head, err := sc.truth(s.FS)

@@ -31,16 +31,16 @@ func unknownOutcome(t *testing.T, boot string) (scenario, *crashfs.FS) {
 	t.Helper()
 	sc := advanceScenario(t)
 	sc.boot = boot
-	run := sc.base.Revive()
+	run := sc.base.Reopen()
 	run.Before = func(op crashfs.Op) {
-		if op.Do == "sync" && isManifest(op) && run.Fault == nil {
+		if op.Action == "sync" && isManifest(op) && run.Fault == nil {
 			run.Fault = &crashfs.Fault{At: op.N, Err: syscall.EIO, For: 1} // and the truncation after it
 		}
 	}
 	if err := sc.act(run); !fault.Is(err, fault.StoreOutcomeUnknown) {
 		t.Fatalf("the append returned %v; want STORE_OUTCOME_UNKNOWN", err)
 	}
-	after := run.Revive()
+	after := run.Reopen()
 	if head, err := sc.truth(after); err != nil || head != sc.after {
 		t.Fatalf("the group is not visible: %+v, %v", head, err)
 	}
@@ -89,8 +89,8 @@ func TestConfirmAfterFailedSyncRewritesLog(t *testing.T) {
 	}
 	// Without the marker and without notes, the confirmed group is lost.
 	sc, f := unknownOutcome(t, "")
-	f.Mutation = act(crashfs.Deny, func(op crashfs.Op) bool {
-		return op.Do == "stat" &&
+	f.Mutation = act(crashfs.HideFile, func(op crashfs.Op) bool {
+		return op.Action == "stat" &&
 			filepath.Base(op.Name) == "suspect"
 	})
 	if confirmAndCrash(sc, f) == nil {
@@ -105,16 +105,16 @@ func TestFailedConfirmLeavesSuspectMarker(t *testing.T) {
 	for _, boot := range []string{"boot", ""} {
 		sc := advanceScenario(t)
 		sc.boot = boot
-		killed := sc.base.Revive()
+		killed := sc.base.Reopen()
 		killed.Before = func(op crashfs.Op) { // after the write of the group
-			if op.Do == "sync" && isManifest(op) && killed.Fault == nil {
+			if op.Action == "sync" && isManifest(op) && killed.Fault == nil {
 				killed.Fault = &crashfs.Fault{At: op.N}
 			}
 		}
 		_ = sc.act(killed)
-		f := killed.Revive()
+		f := killed.Reopen()
 		f.Before = func(op crashfs.Op) {
-			if op.Do == "sync" && f.Fault == nil {
+			if op.Action == "sync" && f.Fault == nil {
 				f.Fault = &crashfs.Fault{At: op.N, Err: syscall.EIO}
 			}
 		}
@@ -123,7 +123,7 @@ func TestFailedConfirmLeavesSuspectMarker(t *testing.T) {
 		if err := s.Confirm(context.Background(), sc.plan.Log, sc.after); !fault.Is(err, fault.StoreIO) {
 			t.Fatalf("Confirm with a failing sync returned %v; want STORE_IO", err)
 		}
-		if err := confirmAndCrash(sc, f.Revive()); err != nil {
+		if err := confirmAndCrash(sc, f.Reopen()); err != nil {
 			t.Errorf("on boot %q, confirmed again: %v", boot, err)
 		}
 	}
@@ -141,7 +141,7 @@ func TestObjectOfFailedSyncIsRewritten(t *testing.T) {
 		f := crashfs.New()
 		failing := false
 		f.Before = func(op crashfs.Op) {
-			if op.Do == "syncdir" && op.Name == "artifacts" && !failing || failing && !once &&
+			if op.Action == "syncdir" && op.Name == "artifacts" && !failing || failing && !once &&
 				strings.HasPrefix(op.Name, "artifacts") {
 				failing = true
 				f.Fault = &crashfs.Fault{At: op.N, Err: syscall.EIO}
@@ -154,7 +154,7 @@ func TestObjectOfFailedSyncIsRewritten(t *testing.T) {
 		}
 		f.Fault, f.Before = nil, nil
 		if once { // the next process does not know of the failure, unlike this one
-			f = f.Revive()
+			f = f.Reopen()
 			s, err = process(f, 2)
 			fatal(t, err)
 		}
@@ -176,9 +176,9 @@ func TestObjectOfFailedSyncIsRewritten(t *testing.T) {
 func TestFailedAppendLeavesNoTemporaryFiles(t *testing.T) {
 	t.Parallel()
 	sc := advanceScenario(t)
-	crashfs.Break(sc.base, sample.OneIn(t, 4), sc.act, func(flaw crashfs.Fault, op crashfs.Op, err error,
+	crashfs.InjectFaults(sc.base, sample.OneIn(t, 4), sc.act, func(flaw crashfs.Fault, op crashfs.Op, err error,
 		after *crashfs.FS) bool {
-		if flaw.Err != syscall.ENOSPC || op.Do == "remove" || err == nil {
+		if flaw.Err != syscall.ENOSPC || op.Action == "remove" || err == nil {
 			return true
 		}
 		for name := range after.Files() {
@@ -218,7 +218,7 @@ func TestAnnouncedLogKeepsItsLockFile(t *testing.T) {
 		f := crashfs.New()
 		fixture := suite.NewSessionFixture(1)
 		f.Before = func(op crashfs.Op) { // killed while it stages its first segment
-			if op.Do == "sync" && strings.Contains(op.Name, "/events/") && f.Fault == nil {
+			if op.Action == "sync" && strings.Contains(op.Name, "/events/") && f.Fault == nil {
 				f.Fault = &crashfs.Fault{At: op.N}
 			}
 		}
@@ -227,7 +227,7 @@ func TestAnnouncedLogKeepsItsLockFile(t *testing.T) {
 		if _, err := suite.Gate(s, fixture.Start()); err == nil {
 			t.Fatal("a killed process committed")
 		}
-		f = f.Revive()
+		f = f.Reopen()
 		if more != "" {
 			fatal(t, f.Mkdir(fixture.Log.Root+"/"+more))
 		}
@@ -282,7 +282,7 @@ func TestReadersSeeNoDamageDuringAppends(t *testing.T) {
 		go func() {
 			defer wg.Done()
 			for !done.Load() {
-				v, err := s.Read(context.Background(), ports.Reading{Log: fixture.Log}, &suite.Seen{})
+				v, err := s.Read(context.Background(), ports.ReadRequest{Log: fixture.Log}, &suite.Seen{})
 				if err != nil || v.Health != manifest.Healthy {
 					t.Errorf("reading during appends: %+v, %v", v, err)
 					return

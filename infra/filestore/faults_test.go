@@ -53,7 +53,7 @@ func TestAppendReportsEveryFaultCorrectly(t *testing.T) {
 func (sc scenario) injectAll(base *crashfs.FS, cases *sample.Cases,
 	report func(string, ...any) bool) crashfs.Count {
 	states := 0
-	count := crashfs.Break(base, cases, sc.act,
+	count := crashfs.InjectFaults(base, cases, sc.act,
 		func(flaw crashfs.Fault, op crashfs.Op, err error, after *crashfs.FS) bool {
 			if err := checkCode(flaw, err); err != nil {
 				return report("%s, %s: %v", op, flaw, err)
@@ -71,7 +71,7 @@ func (sc scenario) injectAll(base *crashfs.FS, cases *sample.Cases,
 			return true
 		})
 	// A process that continues knows what failed when it repeats the append.
-	again := crashfs.Break(base, cases, func(f *crashfs.FS) error {
+	again := crashfs.InjectFaults(base, cases, func(f *crashfs.FS) error {
 		s, err := sc.process(f, 1)
 		if err != nil {
 			return err

@@ -38,8 +38,8 @@ func (s *Store) CachedHead(ctx context.Context, log manifest.Log, format int, mo
 	return s.readCache(ctx, headPath(log, format), most)
 }
 
-// KeepHead implements ports.HeadCache.
-func (s *Store) KeepHead(ctx context.Context, log manifest.Log, format int, data []byte) error {
+// StoreHead implements ports.HeadCache.
+func (s *Store) StoreHead(ctx context.Context, log manifest.Log, format int, data []byte) error {
 	return s.writeCache(ctx, headPath(log, format), data)
 }
 

@@ -28,9 +28,9 @@ func TestHeadCacheIsNotSynced(t *testing.T) {
 	_, err = s.Keys(context.Background(), ports.MayCreate)
 	fatal(t, err)
 	var done []string
-	disk.Before = func(op crashfs.Op) { done = append(done, op.Do) }
+	disk.Before = func(op crashfs.Op) { done = append(done, op.Action) }
 	for range 2 {
-		fatal(t, s.KeepHead(context.Background(), fixture.Log, 1, []byte("x")))
+		fatal(t, s.StoreHead(context.Background(), fixture.Log, 1, []byte("x")))
 	}
 	for _, do := range done {
 		if strings.HasPrefix(do, "sync") {
@@ -54,7 +54,7 @@ func TestHeadCacheRejectsLink(t *testing.T) {
 	fixture := suite.NewSessionFixture(1)
 	_, err = suite.Gate(s, fixture.Start())
 	fatal(t, err)
-	fatal(t, s.KeepHead(context.Background(), fixture.Log, 1, []byte("x")))
+	fatal(t, s.StoreHead(context.Background(), fixture.Log, 1, []byte("x")))
 	fatal(t, os.Symlink(filepath.Join(root, "store.json"), filepath.Join(root, "sessions", fixture.Session.String(),
 		"cache", "head-2")))
 	if b, err := s.CachedHead(context.Background(), fixture.Log, 2, 100); err == nil || len(b) > 0 {

@@ -34,8 +34,8 @@ func (s *Store) Inspect(ctx context.Context) ([]manifest.Finding, error) {
 	return s.inspect(ctx, nil)
 }
 
-// InspectSeeing implements ports.Digests. seen is called from several goroutines.
-func (s *Store) InspectSeeing(ctx context.Context, seen func(manifest.ObjectKind, canon.Digest)) ([]manifest.Finding,
+// InspectWithObjects implements ports.Digests. seen is called from several goroutines.
+func (s *Store) InspectWithObjects(ctx context.Context, seen func(manifest.ObjectKind, canon.Digest)) ([]manifest.Finding,
 	error) {
 	return s.inspect(ctx, seen)
 }

@@ -124,7 +124,7 @@ func (in *inspection) tombstone(at string, e osfs.Entry) bool {
 // isLog reports a directory that contains a log of a name that this version does not know: it is
 // kept and verified like any other (docs/design.md#side-logs).
 func (in *inspection) isLog(at string, e osfs.Entry) bool {
-	if e.Kind != osfs.Directory || !bundle.LogName(e.Name) {
+	if e.Kind != osfs.Directory || !bundle.ValidLogName(e.Name) {
 		return false
 	}
 	_, exists, err := in.s.stat(path.Join(at, manifest.FileName))

@@ -20,7 +20,7 @@ import (
 //
 // The result has the keys after the rotation and, where the old file was copied, its directory in
 // the quarantine. A store that does not exist is TARGET_NOT_FOUND.
-func (s *Store) Rotate(ctx context.Context, r ports.Rotation) (out ports.Rotated, err error) {
+func (s *Store) Rotate(ctx context.Context, r ports.Rotation) (out ports.RotationResult, err error) {
 	st, err := s.state()
 	switch {
 	case err != nil:
@@ -52,7 +52,7 @@ func (s *Store) Rotate(ctx context.Context, r ports.Rotation) (out ports.Rotated
 	data := keyringData{Algorithm: keyringAlg, Current: keyTextOf(token.Key(raw))}
 	if ok {
 		data.Previous = keyTextOf(have.Current)
-	} else if out.Folder, err = s.quarantineKeyring(st, r); err != nil {
+	} else if out.QuarantineDir, err = s.quarantineKeyring(st, r); err != nil {
 		return out, writeFault(err)
 	}
 	doc, err := controlfile.New(keyringKind, keyringV, data)
@@ -86,7 +86,7 @@ func (s *Store) quarantineKeyring(st storeState, r ports.Rotation) (dir string, 
 		return "", err
 	}
 	why := manifest.NewFinding(manifest.ControlDamaged, keyringFile, "the keyring could not be used, and was replaced")
-	step := ports.RepairStep{What: ports.SetAside, From: keyringFile, To: a.target(keyringFile), Bytes: info.Size}
+	step := ports.RepairStep{What: ports.MoveToQuarantine, From: keyringFile, To: a.target(keyringFile), Bytes: info.Size}
 	err = a.writeRecord(
 		repairRecord{Actor: r.By, AtMs: r.AtMs, Findings: []manifest.Finding{why}, Owner: st.id.String(),
 			Root: path.Dir(keyringFile), Steps: []ports.RepairStep{step}},

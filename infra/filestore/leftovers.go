@@ -131,7 +131,7 @@ func (a *appendOp) quarantine(orphans []string) error {
 		}
 	}
 	// Both directories are synced, so that moved files are durable at their new names.
-	return a.s.fs.Together(
+	return a.s.fs.SyncAll(
 		func() error { return a.s.fs.SyncDir(quarantineDir, osfs.Order) },
 		func() error { return a.s.fs.SyncDir(a.events(), osfs.Order) },
 	)

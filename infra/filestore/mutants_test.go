@@ -19,7 +19,7 @@ type mutant struct {
 }
 
 // skipping returns a mutation that skips every operation that fits.
-func skipping(fits func(crashfs.Op) bool) crashfs.Mutation { return act(crashfs.Pretend, fits) }
+func skipping(fits func(crashfs.Op) bool) crashfs.Mutation { return act(crashfs.Skip, fits) }
 
 func act(a crashfs.Act, fits func(crashfs.Op) bool) crashfs.Mutation {
 	return func(op crashfs.Op) crashfs.Act {
@@ -31,7 +31,7 @@ func act(a crashfs.Act, fits func(crashfs.Op) bool) crashfs.Mutation {
 }
 
 func doing(do string) func(crashfs.Op) bool {
-	return func(op crashfs.Op) bool { return op.Do == do }
+	return func(op crashfs.Op) bool { return op.Action == do }
 }
 
 func isManifest(op crashfs.Op) bool { return path.Base(op.Name) == "manifest.jsonl" }
@@ -41,21 +41,21 @@ var mutants = []mutant{
 	{"no file is synced", "advance", skipping(doing("sync"))},
 	{"no directory is synced", "advance", skipping(doing("syncdir"))},
 	{"only the manifest is synced", "advance",
-		skipping(func(op crashfs.Op) bool { return op.Do == "syncdir" || op.Do == "sync" && !isManifest(op) })},
+		skipping(func(op crashfs.Op) bool { return op.Action == "syncdir" || op.Action == "sync" && !isManifest(op) })},
 	{"syncs for order do nothing", "advance",
-		skipping(func(op crashfs.Op) bool { return strings.HasPrefix(op.Do, "sync") && op.Kind == osfs.Order })},
+		skipping(func(op crashfs.Op) bool { return strings.HasPrefix(op.Action, "sync") && op.Kind == osfs.Order })},
 	{"syncs for durability do nothing", "advance",
-		skipping(func(op crashfs.Op) bool { return strings.HasPrefix(op.Do, "sync") && op.Kind == osfs.Durable })},
+		skipping(func(op crashfs.Op) bool { return strings.HasPrefix(op.Action, "sync") && op.Kind == osfs.Durable })},
 	{"files are placed before they are synced", "advance",
-		act(crashfs.Postpone, func(op crashfs.Op) bool { return op.Do == "sync" && !isManifest(op) })},
+		act(crashfs.Postpone, func(op crashfs.Op) bool { return op.Action == "sync" && !isManifest(op) })},
 	{"the group is written before directories are synced", "advance", act(crashfs.Postpone, doing("syncdir"))},
 	{"the group is written before directories are synced", existingStore, act(crashfs.Postpone, doing("syncdir"))},
 	{"the tail is not cut", overLongerCutOff, skipping(doing("truncate"))},
 	{"the tail is not cut", overOwnCutOff, skipping(doing("truncate"))},
 	{"the parent directories of a new session are not synced", existingStore,
-		skipping(func(op crashfs.Op) bool { return op.Do == "syncdir" && strings.HasPrefix(op.Name, "sessions") })},
+		skipping(func(op crashfs.Op) bool { return op.Action == "syncdir" && strings.HasPrefix(op.Name, "sessions") })},
 	{"a new store is not synced", absentStore,
-		skipping(func(op crashfs.Op) bool { return op.Do == "syncdir" && op.Name == "." })},
+		skipping(func(op crashfs.Op) bool { return op.Action == "syncdir" && op.Name == "." })},
 }
 
 // redundantSyncs are single syncs without which one scenario loses nothing: another sync covers
@@ -89,9 +89,9 @@ const mutantLimit = 128
 // detects explores a mutant and returns the first failure; "" means that the mutant is not
 // detected.
 func (sc scenario) detects(m crashfs.Mutation, from int) (why string) {
-	base := sc.base.Revive()
+	base := sc.base.Reopen()
 	base.Mutation = m
-	return detect(from, mutantLimit, func(look crashfs.Look) (why string) {
+	return detect(from, mutantLimit, func(look crashfs.ExploreOptions) (why string) {
 		sc.explore(base, look, func(format string, args ...any) bool {
 			why = fmt.Sprintf(format, args...)
 			return false
@@ -103,9 +103,9 @@ func (sc scenario) detects(m crashfs.Mutation, from int) (why string) {
 // detect explores a mutant with few states at each point first: everything lost, everything kept,
 // prefixes in time and single losses detect most mutants. Only a mutant that passes these is
 // explored up to the limit.
-func detect(from, limit int, explore func(crashfs.Look) (why string)) (why string) {
-	if why = explore(crashfs.Look{Limit: 1, From: from}); why == "" {
-		why = explore(crashfs.Look{Limit: limit, From: from})
+func detect(from, limit int, explore func(crashfs.ExploreOptions) (why string)) (why string) {
+	if why = explore(crashfs.ExploreOptions{Limit: 1, From: from}); why == "" {
+		why = explore(crashfs.ExploreOptions{Limit: limit, From: from})
 	}
 	return why
 }
@@ -154,10 +154,10 @@ var raceMutants = []struct {
 	mutate crashfs.Mutation
 }{
 	{"the size after the group is not checked", twoWriters,
-		act(crashfs.Flatter, func(op crashfs.Op) bool { return op.Do == "stat" && isManifest(op) })},
+		act(crashfs.HandleSize, func(op crashfs.Op) bool { return op.Action == "stat" && isManifest(op) })},
 	{"a segment replaces another one of the same name", twoWritersOfOneRange,
 		act(crashfs.Overwrite, func(op crashfs.Op) bool {
-			return op.Do == "place" &&
+			return op.Action == "place" &&
 				strings.Contains(op.Name, "/events/")
 		})},
 	{"store.json is replaced, not placed", concurrentCreationOf,
@@ -173,16 +173,16 @@ func concurrentCreationOf(_ scenario, m crashfs.Mutation) error { return concurr
 func syncsOf(t *testing.T, sc scenario) map[int]string {
 	t.Helper()
 	out, times := map[int]string{}, map[string]int{}
-	run := sc.base.Revive()
+	run := sc.base.Reopen()
 	run.Before = func(op crashfs.Op) {
-		if !strings.HasPrefix(op.Do, "sync") {
+		if !strings.HasPrefix(op.Action, "sync") {
 			return
 		}
 		name := op.Name
 		if strings.HasPrefix(name, "sessions/") {
 			name = path.Base(name)
 		}
-		name = op.Do + " " + name
+		name = op.Action + " " + name
 		out[op.N] = fmt.Sprintf("%s#%d", name, times[name])
 		times[name]++
 	}

@@ -108,7 +108,7 @@ func (a *appendOp) stage() error {
 			syncs = append(syncs, func() error { return in.file.Sync(osfs.Order) })
 		}
 	}
-	if err := a.s.fs.Together(syncs...); err != nil {
+	if err := a.s.fs.SyncAll(syncs...); err != nil {
 		return err
 	}
 	for _, in := range a.incoming {

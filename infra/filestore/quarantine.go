@@ -103,7 +103,7 @@ func (a *quarantineEntry) copyFiles(names []string) error {
 			syncs = append(syncs, func() error { return f.Sync(osfs.Order) })
 		}
 		if err == nil {
-			err = a.s.fs.Together(syncs...)
+			err = a.s.fs.SyncAll(syncs...)
 		}
 		for _, f := range files {
 			err = errors.Join(err, f.Close())
@@ -185,7 +185,7 @@ func (a *quarantineEntry) syncAll() error {
 	for _, dir := range a.dirs {
 		syncs = append(syncs, func() error { return a.s.fs.SyncDir(dir, osfs.Durable) })
 	}
-	return a.s.fs.Together(syncs...)
+	return a.s.fs.SyncAll(syncs...)
 }
 
 // undo removes the copies, ignoring errors: a failed attempt leaves every original in place, and a

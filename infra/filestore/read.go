@@ -31,7 +31,7 @@ const readAheadBytes = 6 << 20
 //
 // A log that does not exist is empty and healthy. When r.From is not on the log's chain the error
 // is manifest.ErrNotOnChain, and the caller reads from the zero head.
-func (s *Store) Read(ctx context.Context, r ports.Reading, v ports.Visitor) (manifest.Verdict, error) {
+func (s *Store) Read(ctx context.Context, r ports.ReadRequest, v ports.Visitor) (manifest.Verdict, error) {
 	st, err := s.state()
 	if err != nil {
 		return manifest.Verdict{}, err
@@ -40,7 +40,7 @@ func (s *Store) Read(ctx context.Context, r ports.Reading, v ports.Visitor) (man
 	if err != nil || !verdict.Damaged() || r.Locked {
 		return verdict, readFault(err)
 	}
-	held, err := s.locks.Acquire(ctx, lockName(r.Log), lock.SharedIfThere, s.o.LockWait)
+	held, err := s.locks.Acquire(ctx, lockName(r.Log), lock.SharedIfExists, s.o.LockWait)
 	if err != nil {
 		return verdict, s.busyLogFault(err, r.Log)
 	}
@@ -54,7 +54,7 @@ func (s *Store) Read(ctx context.Context, r ports.Reading, v ports.Visitor) (man
 }
 
 // readOnce verifies a log once, without a lock.
-func (s *Store) readOnce(ctx context.Context, r ports.Reading, v ports.Visitor, foreign bool) (manifest.Verdict,
+func (s *Store) readOnce(ctx context.Context, r ports.ReadRequest, v ports.Visitor, foreign bool) (manifest.Verdict,
 	error) {
 	in := manifest.Input{Log: r.Log, From: r.From, Foreign: foreign, Names: s.segmentNames(r.Log),
 		Open: s.openSegment(ctx, r.Log)}
@@ -70,7 +70,7 @@ func (s *Store) readOnce(ctx context.Context, r ports.Reading, v ports.Visitor, 
 		in.Manifest = readerFrom(f, r.From.GroupAt)
 	}
 	if r.From.IsZero() {
-		in.Ahead = readAheadBytes
+		in.PrefetchBytes = readAheadBytes
 	}
 	verdict, err := manifest.Read(in, func(seg manifest.Segment, head manifest.Head) error {
 		if err := v.Visit(seg, head); err != nil {

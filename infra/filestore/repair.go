@@ -37,7 +37,7 @@ type repairOp struct {
 // With a usable prefix the manifest is replaced by the prefix, and these are quarantined: the old
 // manifest, the segments behind the prefix and the caches of the log. Without one (health
 // corrupt_head) the whole directory of the log is quarantined, side logs included.
-func (s *Store) RepairLog(ctx context.Context, r ports.LogRepair) (out ports.Repaired, err error) {
+func (s *Store) RepairLog(ctx context.Context, r ports.LogRepair) (out ports.RepairResult, err error) {
 	st, err := s.state()
 	if err != nil || !st.exists {
 		return out, err
@@ -55,13 +55,13 @@ func (s *Store) RepairLog(ctx context.Context, r ports.LogRepair) (out ports.Rep
 	if out.Verdict, err = j.diagnose(ctx); err != nil || !j.v.Damaged() {
 		return out, readFault(err)
 	}
-	if out.Folder, err = s.quarantineName(r.Log.Owner, r.AtMs); err != nil {
+	if out.QuarantineDir, err = s.quarantineName(r.Log.Owner, r.AtMs); err != nil {
 		return out, readFault(err)
 	}
 	if err := j.reportContents(); err != nil {
 		return out, readFault(err)
 	}
-	out.Steps = j.steps(out.Folder)
+	out.Steps = j.steps(out.QuarantineDir)
 	if r.DryRun {
 		return out, nil
 	}
@@ -116,7 +116,7 @@ func (j *repairOp) unlock() {
 // diagnose reads the log and collects the files that its repair would quarantine. Events of an
 // unknown version are SESSION_UNHEALTHY.
 func (j *repairOp) diagnose(ctx context.Context) (manifest.Verdict, error) {
-	v, err := j.s.Read(ctx, ports.Reading{Log: j.r.Log, Locked: !j.r.DryRun}, noVisitor{})
+	v, err := j.s.Read(ctx, ports.ReadRequest{Log: j.r.Log, Locked: !j.r.DryRun}, noVisitor{})
 	if err != nil {
 		return v, err
 	}
@@ -223,7 +223,7 @@ func (j *repairOp) base() string {
 // reportContents passes the events that would be quarantined to r.Aside, which describes what is
 // lost. Files that cannot be read are omitted.
 func (j *repairOp) reportContents() error {
-	if j.r.Aside == nil {
+	if j.r.Quarantine == nil {
 		return nil
 	}
 	own := path.Join(j.r.Log.Root, manifest.SegmentDir)
@@ -231,11 +231,11 @@ func (j *repairOp) reportContents() error {
 		switch {
 		case path.Dir(name) == own:
 			if b, err := j.s.readFile(name, segmentBytesMax); err == nil {
-				j.r.Aside(path.Base(name), b)
+				j.r.Quarantine(path.Base(name), b)
 			}
 		case name == path.Join(j.r.Log.Root, manifest.FileName):
 			if b, err := j.s.readFile(name, segmentBytesMax); err == nil {
-				j.r.Aside(manifest.FileName, b[min(j.v.Head.Bytes, int64(len(b))):])
+				j.r.Quarantine(manifest.FileName, b[min(j.v.Head.Bytes, int64(len(b))):])
 			}
 		}
 	}
@@ -247,7 +247,7 @@ func (j *repairOp) steps(dir string) []ports.RepairStep {
 	a := &quarantineEntry{base: j.base(), dir: dir}
 	var out []ports.RepairStep
 	for _, name := range j.files {
-		out = append(out, ports.RepairStep{What: ports.SetAside, From: name, To: a.target(name), Bytes: j.sizes[name]})
+		out = append(out, ports.RepairStep{What: ports.MoveToQuarantine, From: name, To: a.target(name), Bytes: j.sizes[name]})
 	}
 	if !j.noPrefix {
 		name := path.Join(j.r.Log.Root, manifest.FileName)

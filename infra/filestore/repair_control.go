@@ -21,7 +21,7 @@ import (
 //
 // The file is copied to the quarantine with a record before it is removed.
 func (s *Store) RepairControl(ctx context.Context, r ports.ControlRepair,
-	check func(ports.Control) error) (out ports.Repaired, err error) {
+	check func(ports.Control) error) (out ports.RepairResult, err error) {
 	if !controlName.MatchString(r.File.Name) || r.File.Name == storeFile {
 		return out, fault.New(fault.Internal, "%q is not a control file that can be repaired", r.File.Name)
 	}
@@ -45,10 +45,10 @@ func (s *Store) RepairControl(ctx context.Context, r ports.ControlRepair,
 	}
 	f := manifest.NewFinding(manifest.ControlDamaged, r.File.Name, "%s", why)
 	out.Verdict.Findings = []manifest.Finding{f}
-	if out.Folder, err = s.quarantineName(st.id.String(), r.AtMs); err != nil {
+	if out.QuarantineDir, err = s.quarantineName(st.id.String(), r.AtMs); err != nil {
 		return out, readFault(err)
 	}
-	out.Steps = []ports.RepairStep{{What: ports.SetAside, From: r.File.Name, To: path.Join(out.Folder, r.File.Name),
+	out.Steps = []ports.RepairStep{{What: ports.MoveToQuarantine, From: r.File.Name, To: path.Join(out.QuarantineDir, r.File.Name),
 		Bytes: size}}
 	if r.DryRun {
 		return out, nil

@@ -65,7 +65,7 @@ func (a *quarantineEntry) writeRecord(n repairRecord) error {
 // After an error before the first removal the copies are removed again. After a later one
 // everything that was removed is in the quarantine, and a log with a usable prefix is marked as
 // suspect.
-func (j *repairOp) execute(out ports.Repaired) error {
+func (j *repairOp) execute(out ports.RepairResult) error {
 	s, log := j.s, j.r.Log
 	a, err := s.newQuarantineEntry(log.Owner, j.base(), j.r.AtMs)
 	if err != nil {
@@ -141,12 +141,12 @@ func (s *Store) removeFiles(names []string) error {
 	for _, dir := range dirs {
 		syncs = append(syncs, func() error { return s.fs.SyncDir(dir, osfs.Durable) })
 	}
-	return s.fs.Together(syncs...)
+	return s.fs.SyncAll(syncs...)
 }
 
 // quarantineFiles moves the files of out.Steps, which belong to the store itself, to the
 // quarantine. owner is the store id.
-func (s *Store) quarantineFiles(owner string, n repairRecord, out ports.Repaired) error {
+func (s *Store) quarantineFiles(owner string, n repairRecord, out ports.RepairResult) error {
 	a, err := s.newQuarantineEntry(owner, ".", n.AtMs)
 	if err != nil {
 		return err

@@ -107,7 +107,7 @@ func TestRepairCrashesLoseNothing(t *testing.T) {
 			all := damagedStores(t)
 			ex := all[slices.IndexFunc(all, func(ex damagedStore) bool { return ex.name == name })]
 			base := diskWith(t, ex.files)
-			look := crashfs.Look{Limit: crashLimit / 8, Cases: sample.OneIn(t, 10)}
+			look := crashfs.ExploreOptions{Limit: crashLimit / 8, Cases: sample.OneIn(t, 10)}
 			count := exploreRepair(base, ex, log, nil, look, func(format string, args ...any) bool {
 				t.Fatalf(format, args...)
 				return false
@@ -117,10 +117,10 @@ func TestRepairCrashesLoseNothing(t *testing.T) {
 	}
 }
 
-func exploreRepair(base *crashfs.FS, ex damagedStore, log manifest.Log, m crashfs.Mutation, look crashfs.Look,
+func exploreRepair(base *crashfs.FS, ex damagedStore, log manifest.Log, m crashfs.Mutation, look crashfs.ExploreOptions,
 	report func(string, ...any) bool) crashfs.Count {
 	before := base.Files()
-	base = base.Revive()
+	base = base.Reopen()
 	base.Mutation = m
 	var acked error
 	return crashfs.Explore(base, look, func(f *crashfs.FS) {
@@ -181,11 +181,11 @@ func TestRepairMutantsAreDetected(t *testing.T) {
 		all := damagedStores(t)
 		ex := all[slices.IndexFunc(all, func(ex damagedStore) bool { return ex.name == name })]
 		base := diskWith(t, ex.files)
-		run := base.Revive()
+		run := base.Reopen()
 		ops, times := map[int]string{}, map[string]int{}
 		run.Before = func(op crashfs.Op) {
-			if strings.HasPrefix(op.Do, "sync") {
-				what := op.Do + " " +
+			if strings.HasPrefix(op.Action, "sync") {
+				what := op.Action + " " +
 					strings.NewReplacer(log.Root, "LOG", fmt.Sprintf("quarantine/%s.%d", log.Owner, repairMs),
 						"QUARANTINE").
 						Replace(op.Name)
@@ -202,7 +202,7 @@ func TestRepairMutantsAreDetected(t *testing.T) {
 				continue
 			}
 			mutant := skipping(func(o crashfs.Op) bool { return o.N == op })
-			if detect(op, 128, func(look crashfs.Look) (why string) {
+			if detect(op, 128, func(look crashfs.ExploreOptions) (why string) {
 				exploreRepair(base, ex, log, mutant, look, func(format string, args ...any) bool {
 					why = fmt.Sprintf(format, args...)
 					return false
@@ -237,7 +237,7 @@ func TestRepairFaultsLoseNothing(t *testing.T) {
 		ex := all[slices.IndexFunc(all, func(ex damagedStore) bool { return ex.name == name })]
 		base := diskWith(t, ex.files)
 		before := base.Files()
-		crashfs.Break(base, cases, func(f *crashfs.FS) error {
+		crashfs.InjectFaults(base, cases, func(f *crashfs.FS) error {
 			s, err := process(f, 1)
 			if err == nil {
 				_, err = s.RepairLog(context.Background(), repairOf(log))

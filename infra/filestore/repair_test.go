@@ -161,7 +161,7 @@ func TestRepairOfEveryDamagedStore(t *testing.T) {
 
 // checkRepaired reads the log with a new process, appends to it, and repairs it again, which must
 // do nothing.
-func checkRepaired(t *testing.T, f *crashfs.FS, was expected, done ports.Repaired) {
+func checkRepaired(t *testing.T, f *crashfs.FS, was expected, done ports.RepairResult) {
 	t.Helper()
 	s, err := process(f, 2)
 	fatal(t, err)
@@ -201,7 +201,7 @@ func TestRepairRecordsQuarantinedFiles(t *testing.T) {
 	fatal(t, err)
 	seen := map[string][]byte{}
 	r := repairOf(suite.NewSessionFixture(1).Log)
-	r.Aside = func(name string, b []byte) { seen[name] = bytes.Clone(b) }
+	r.Quarantine = func(name string, b []byte) { seen[name] = bytes.Clone(b) }
 	done, err := s.RepairLog(context.Background(), r)
 	fatal(t, err)
 	root := r.Log.Root
@@ -210,7 +210,7 @@ func TestRepairRecordsQuarantinedFiles(t *testing.T) {
 		!bytes.Equal(seen["00000006-00000008.jsonl"], ex.files[root+"/events/00000006-00000008.jsonl"]) {
 		t.Errorf("the caller received %d files: %v", len(seen), slices.Sorted(maps.Keys(seen)))
 	}
-	note := f.Files()[done.Folder+"/repair.json"]
+	note := f.Files()[done.QuarantineDir+"/repair.json"]
 	doc, err := controlfile.Decode(note, "repair")
 	fatal(t, err)
 	var what struct {
@@ -225,8 +225,8 @@ func TestRepairRecordsQuarantinedFiles(t *testing.T) {
 		what.Kept != done.Verdict.Head || !slices.Equal(what.Steps, done.Steps) {
 		t.Errorf("repair.json contains %+v", what)
 	}
-	if done.Folder != fmt.Sprintf("quarantine/%s.%d", r.Log.Owner, repairMs) {
-		t.Errorf("the quarantine directory is %s, with the note %s", done.Folder, note)
+	if done.QuarantineDir != fmt.Sprintf("quarantine/%s.%d", r.Log.Owner, repairMs) {
+		t.Errorf("the quarantine directory is %s, with the note %s", done.QuarantineDir, note)
 	}
 }
 
@@ -239,9 +239,9 @@ func TestRepairUsesExpectedNext(t *testing.T) {
 		s, err := process(f, 1)
 		fatal(t, err)
 		log := suite.NewSessionFixture(1).Log
-		fatal(t, s.KeepHead(context.Background(), suite.NewSessionFixture(1).Log, 7, []byte("of another format")))
+		fatal(t, s.StoreHead(context.Background(), suite.NewSessionFixture(1).Log, 7, []byte("of another format")))
 		r := repairOf(log)
-		r.Claimed = claim
+		r.ExpectedNext = claim
 		before := f.Files()
 		done, err := s.RepairLog(context.Background(), r)
 		fatal(t, err)

@@ -29,7 +29,7 @@ func (s *Store) LogRoots(ctx context.Context) ([]ports.LogRoot, error) {
 	if err != nil {
 		return nil, err
 	}
-	trashed, err := s.Trashed(ctx)
+	trashed, err := s.TrashEntries(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (s *Store) LogRoots(ctx context.Context) ([]ports.LogRoot, error) {
 		out = append(out, ports.LogRoot{Root: sessionDir(session), Owner: session.String(), Session: session})
 	}
 	for _, t := range trashed {
-		out = append(out, ports.LogRoot{Root: t.Root, Owner: t.Session.String(), Session: t.Session, Trash: t.Name})
+		out = append(out, ports.LogRoot{Root: t.Root, Owner: t.Session.String(), Session: t.Session, TrashName: t.Name})
 	}
 	for _, own := range slices.Clone(out) {
 		names, err := s.sideLogs(ctx, own.Root)
@@ -89,7 +89,7 @@ func (s *Store) sideLogs(ctx context.Context, dir string) (out []string, err err
 	return out, nil
 }
 
-// partsWithoutMentions lists the parts of a store that Mentions omits: logs, objects, locks and
+// partsWithoutMentions lists the parts of a store that ReadOtherFiles omits: logs, objects, locks and
 // control files, whose references are found in other ways or which have none.
 var partsWithoutMentions = []string{
 	storeFile,
@@ -105,12 +105,12 @@ var partsWithoutMentions = []string{
 	"cache",
 }
 
-// Mentions implements ports.Retention. It passes every other file to visit: files that a newer
+// ReadOtherFiles implements ports.Retention. It passes every other file to visit: files that a newer
 // version stored in the directory, and copies that a user made beside the sessions under another
 // name. Both may refer to objects. A file above segmentBytesMax is STORE_LIMIT.
 //
 // A store without its directory sessions is STORE_CORRUPT: see checkSessionsDir.
-func (s *Store) Mentions(ctx context.Context, visit func([]byte)) error {
+func (s *Store) ReadOtherFiles(ctx context.Context, visit func([]byte)) error {
 	visitFile := func(name string) error {
 		b, err := s.readFile(name, segmentBytesMax)
 		if err == nil && len(b) > segmentBytesMax {
@@ -176,7 +176,7 @@ func (s *Store) eachFile(ctx context.Context, name string, kind osfs.Kind, fn fu
 
 // Sizes implements ports.Retention. The result is sorted by digest; files with other names are
 // omitted.
-func (s *Store) Sizes(ctx context.Context, kind manifest.ObjectKind) ([]ports.Sized, error) {
+func (s *Store) Sizes(ctx context.Context, kind manifest.ObjectKind) ([]ports.SizedObject, error) {
 	entries, err := s.fs.List(manifest.ObjectDir(kind))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -185,7 +185,7 @@ func (s *Store) Sizes(ctx context.Context, kind manifest.ObjectKind) ([]ports.Si
 	if erasedErr != nil {
 		return nil, readFault(erasedErr)
 	}
-	var out []ports.Sized
+	var out []ports.SizedObject
 	for _, e := range entries {
 		if err := ctx.Err(); err != nil {
 			return nil, readFault(err)
@@ -199,10 +199,10 @@ func (s *Store) Sizes(ctx context.Context, kind manifest.ObjectKind) ([]ports.Si
 			return nil, readFault(err)
 		}
 		if exists {
-			out = append(out, ports.Sized{Ref: ref, Bytes: info.Size, Erased: erased[ref]})
+			out = append(out, ports.SizedObject{Ref: ref, Bytes: info.Size, Erased: erased[ref]})
 		}
 	}
-	slices.SortFunc(out, func(a, b ports.Sized) int { return strings.Compare(a.Ref.String(), b.Ref.String()) })
+	slices.SortFunc(out, func(a, b ports.SizedObject) int { return strings.Compare(a.Ref.String(), b.Ref.String()) })
 	return out, readFault(err)
 }
 
@@ -227,7 +227,7 @@ func (s *Store) survey(ctx context.Context, dir string, out *ports.Survey) error
 	if err != nil {
 		return err
 	}
-	here := ports.Folder{Path: dir}
+	here := ports.DirectoryUsage{Path: dir}
 	for _, e := range entries {
 		name := path.Join(dir, e.Name)
 		if strings.HasPrefix(e.Name, tempPrefix) {
@@ -255,7 +255,7 @@ func (s *Store) survey(ctx context.Context, dir string, out *ports.Survey) error
 			return err
 		}
 	}
-	out.Folders = append(out.Folders, here)
+	out.Directories = append(out.Directories, here)
 	return nil
 }
 
@@ -299,7 +299,7 @@ func (s *Store) removeUnborn(ctx context.Context, session id.Session) (gone bool
 			return false, nil
 		}
 	}
-	verdict, err := s.Read(ctx, ports.Reading{Log: log, Locked: true}, noVisitor{})
+	verdict, err := s.Read(ctx, ports.ReadRequest{Log: log, Locked: true}, noVisitor{})
 	if err != nil || !verdict.Unborn() {
 		return false, err
 	}

@@ -46,13 +46,13 @@ func TestDiscardAndRestoreMoveWholeSession(t *testing.T) {
 	if all, err := s.Sessions(ctx); err != nil || len(all) != 0 {
 		t.Errorf("sessions: %v, %v", all, err)
 	}
-	trash, err := s.Trashed(ctx)
+	trash, err := s.TrashEntries(ctx)
 	if err != nil || len(trash) != 1 || trash[0].AtMs != 77 || !trash[0].Control.Data.Equal(data) {
 		t.Fatalf("%+v, %v", trash, err)
 	}
 	// The log in the trash is unchanged.
 	inTrash := &suite.Seen{}
-	tv, err := s.Read(ctx, ports.Reading{Log: manifest.Log{Root: trash[0].Root, Owner: fixture.Log.Owner,
+	tv, err := s.Read(ctx, ports.ReadRequest{Log: manifest.Log{Root: trash[0].Root, Owner: fixture.Log.Owner,
 		Table: fixture.Log.Table}}, inTrash)
 	if err != nil || tv.Head != v.Head || len(inTrash.Segments) != len(before.Segments) {
 		t.Errorf("in the trash: %+v, %v", tv, err)
@@ -83,7 +83,7 @@ func TestDiscardAndRestoreMoveWholeSession(t *testing.T) {
 	}
 	fatal(t, s.Empty(ctx, fixture.Session.String()+".79"))
 	fatal(t, s.Empty(ctx, fixture.Session.String()+".79"))
-	if trash, err := s.Trashed(ctx); err != nil || len(trash) != 0 {
+	if trash, err := s.TrashEntries(ctx); err != nil || len(trash) != 0 {
 		t.Errorf("%+v, %v", trash, err)
 	}
 	for _, name := range []string{"", "..", "../sessions", "x.1", fixture.Session.String(), fixture.Session.String() +
@@ -133,7 +133,7 @@ func TestDiscardWaitsForHolders(t *testing.T) {
 		if _, err := other.Lock(ctx, fixture.Log); !fault.Is(err, fault.SessionLocked) {
 			t.Errorf("a writer during the condition: %v", err)
 		}
-		if err := other.Alone(ctx, func(ports.Broom) error { return nil }); !fault.Is(err, fault.StoreLocked) {
+		if err := other.Exclusive(ctx, func(ports.Sweeper) error { return nil }); !fault.Is(err, fault.StoreLocked) {
 			t.Errorf("a cleanup during the condition: %v", err)
 		}
 		return nil
@@ -160,10 +160,10 @@ func TestWaitingWriterFindsDiscardedSessionAbsent(t *testing.T) {
 	if err := <-waited; err == nil {
 		t.Error("the waiting append returned nil")
 	}
-	trash, err := s.Trashed(ctx)
+	trash, err := s.TrashEntries(ctx)
 	fatal(t, err)
 	inTrash := &suite.Seen{}
-	v, err := s.Read(ctx, ports.Reading{Log: manifest.Log{Root: trash[0].Root, Owner: fixture.Log.Owner,
+	v, err := s.Read(ctx, ports.ReadRequest{Log: manifest.Log{Root: trash[0].Root, Owner: fixture.Log.Owner,
 		Table: fixture.Log.Table}}, inTrash)
 	if err != nil || v.Health != manifest.Healthy || len(inTrash.Segments) != 2 {
 		t.Errorf("%+v, %v", v, err)
@@ -174,32 +174,32 @@ func TestSweeperRequiresExclusiveLock(t *testing.T) {
 	t.Parallel()
 	dir, s, fixture := storeWithSession(t)
 	ctx, other := context.Background(), openDir(t, dir, 0)
-	var kept ports.Broom
-	fatal(t, s.Alone(ctx, func(b ports.Broom) error {
+	var kept ports.Sweeper
+	fatal(t, s.Exclusive(ctx, func(b ports.Sweeper) error {
 		kept = b
 		// Commits are excluded.
 		if _, err := suite.Gate(other, suite.NewSessionFixture(2).Start()); !fault.Is(err, fault.StoreLocked) {
 			t.Errorf("a commit: %v", err)
 		}
-		if _, err := b.Leftover("sessions"); err == nil {
+		if _, err := b.RemoveLeftover("sessions"); err == nil {
 			t.Error("a directory that is no leftover was removed")
 		}
-		if _, err := b.Leftover("../.tmp-x"); err == nil {
+		if _, err := b.RemoveLeftover("../.tmp-x"); err == nil {
 			t.Error("a path outside the store was accepted")
 		}
-		if gone, err := b.Unborn(fixture.Session); gone || err != nil {
+		if gone, err := b.RemoveUnborn(fixture.Session); gone || err != nil {
 			t.Errorf("a session with events was removed as unborn: %v, %v", gone, err)
 		}
 		return nil
 	}))
 	ref := canon.Sum([]byte("x"))
-	if err := kept.Object(manifest.Snapshot, ref); !fault.Is(err, fault.Internal) {
+	if err := kept.RemoveObject(manifest.Snapshot, ref); !fault.Is(err, fault.Internal) {
 		t.Errorf("removing an object after the end: %v; want INTERNAL", err)
 	}
-	if _, err := kept.Leftover(".tmp-x"); !fault.Is(err, fault.Internal) {
+	if _, err := kept.RemoveLeftover(".tmp-x"); !fault.Is(err, fault.Internal) {
 		t.Errorf("removing a leftover after the end: %v; want INTERNAL", err)
 	}
-	if _, err := kept.Unborn(id.NewSession(id.Seed{9})); !fault.Is(err, fault.Internal) {
+	if _, err := kept.RemoveUnborn(id.NewSession(id.Seed{9})); !fault.Is(err, fault.Internal) {
 		t.Errorf("removing a session after the end: %v; want INTERNAL", err)
 	}
 }
@@ -214,7 +214,7 @@ func TestLeftoverOfLockedLogIsKept(t *testing.T) {
 	unlock, err := other.Lock(ctx, fixture.Log)
 	fatal(t, err)
 	sweep := func() (gone bool) {
-		fatal(t, s.Alone(ctx, func(b ports.Broom) (err error) { gone, err = b.Leftover(name); return err }))
+		fatal(t, s.Exclusive(ctx, func(b ports.Sweeper) (err error) { gone, err = b.RemoveLeftover(name); return err }))
 		return gone
 	}
 	if sweep() {
@@ -249,7 +249,7 @@ func TestLogRootsListsEveryLog(t *testing.T) {
 		} else {
 			side++
 		}
-		if r.Trash != "" {
+		if r.TrashName != "" {
 			trashed++
 		}
 	}

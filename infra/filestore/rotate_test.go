@@ -39,7 +39,7 @@ func TestRotationCrashesLoseNoKey(t *testing.T) {
 		before := base.Files()
 		var acked error
 		var now token.Keys
-		count := crashfs.Explore(base, crashfs.Look{Limit: 256, Cases: sample.All(t)}, func(f *crashfs.FS) {
+		count := crashfs.Explore(base, crashfs.ExploreOptions{Limit: 256, Cases: sample.All(t)}, func(f *crashfs.FS) {
 			s, err := process(f, 1)
 			fatal(t, err)
 			r, err := s.Rotate(ctx, ports.Rotation{By: event.Actor{Kind: event.Human}, AtMs: repairMs, From: tt.from})

@@ -204,7 +204,7 @@ func TestLinksInStoreAreRejected(t *testing.T) {
 		t.Errorf("Sessions = %v, %v; want the one that is no link", list, err)
 	}
 	before := tree(t, outside)
-	_, err = s.Read(context.Background(), ports.Reading{Log: one.Log}, &suite.Seen{})
+	_, err = s.Read(context.Background(), ports.ReadRequest{Log: one.Log}, &suite.Seen{})
 	if !fault.Is(err, fault.StoreCorrupt) {
 		t.Errorf("reading a linked session: %v", err)
 	}

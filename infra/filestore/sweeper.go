@@ -22,12 +22,12 @@ import (
 // makes the move fail.
 const moveNeedsClosedFiles = runtime.GOOS == "windows"
 
-// Alone implements ports.Retention. It calls do under the exclusive use lock; the value passed to
+// Exclusive implements ports.Retention. It calls do under the exclusive use lock; the value passed to
 // do must not be used afterwards.
 //
 // Removals are synced once at the end, per directory. STORE_LOCKED is returned when a commit was in
 // progress for as long as LockWait.
-func (s *Store) Alone(ctx context.Context, do func(ports.Broom) error) error {
+func (s *Store) Exclusive(ctx context.Context, do func(ports.Sweeper) error) error {
 	if _, err := s.toWrite(); err != nil {
 		return err
 	}
@@ -63,8 +63,8 @@ func (b *sweeper) ready() error {
 	return readFault(b.ctx.Err())
 }
 
-// Object removes the file of an object. A missing one is not an error.
-func (b *sweeper) Object(kind manifest.ObjectKind, ref canon.Digest) error {
+// RemoveObject removes the file of an object. A missing one is not an error.
+func (b *sweeper) RemoveObject(kind manifest.ObjectKind, ref canon.Digest) error {
 	err := b.ready()
 	if err == nil {
 		dir := manifest.ObjectDir(kind)
@@ -77,9 +77,9 @@ func (b *sweeper) Object(kind manifest.ObjectKind, ref canon.Digest) error {
 	return writeFault(err)
 }
 
-// Leftover removes a temporary file or directory that Survey listed. gone is false where a process
+// RemoveLeftover removes a temporary file or directory that Survey listed. gone is false where a process
 // may still use it. Any other name is INTERNAL.
-func (b *sweeper) Leftover(name string) (gone bool, err error) {
+func (b *sweeper) RemoveLeftover(name string) (gone bool, err error) {
 	if err := b.ready(); err != nil {
 		return false, err
 	}
@@ -107,8 +107,8 @@ func (b *sweeper) Leftover(name string) (gone bool, err error) {
 	return true, writeFault(b.s.removeAll(name))
 }
 
-// Unborn removes the directory of a session without commits; see removeUnborn.
-func (b *sweeper) Unborn(session id.Session) (gone bool, err error) {
+// RemoveUnborn removes the directory of a session without commits; see removeUnborn.
+func (b *sweeper) RemoveUnborn(session id.Session) (gone bool, err error) {
 	if err := b.ready(); err != nil {
 		return false, err
 	}

@@ -20,7 +20,7 @@ func (a *appendOp) syncDirs() error {
 	}
 	// Only directories whose entries this commit relies on: a sync of any other would wait for the
 	// writes of other processes.
-	err := a.s.fs.Together(a.s.syncsFor(&a.relied)...)
+	err := a.s.fs.SyncAll(a.s.syncsFor(&a.relied)...)
 	if err != nil {
 		a.markUnsynced()
 	}

@@ -44,8 +44,8 @@ func parseTrashName(name string) (s id.Session, atMs int64, ok bool) {
 	return s, atMs, err == nil && trashName(s, atMs) == name
 }
 
-// Trashed implements ports.Trash. The result is sorted by name.
-func (s *Store) Trashed(ctx context.Context) ([]ports.Trashed, error) {
+// TrashEntries implements ports.Trash. The result is sorted by name.
+func (s *Store) TrashEntries(ctx context.Context) ([]ports.TrashEntry, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, readFault(err)
 	}
@@ -53,13 +53,13 @@ func (s *Store) Trashed(ctx context.Context) ([]ports.Trashed, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	var out []ports.Trashed
+	var out []ports.TrashEntry
 	for _, e := range entries {
 		session, atMs, ok := parseTrashName(e.Name)
 		if !ok || e.Kind != osfs.Directory {
 			continue
 		}
-		t := ports.Trashed{Name: e.Name, Root: path.Join(trashDir, e.Name), Session: session, AtMs: atMs}
+		t := ports.TrashEntry{Name: e.Name, Root: path.Join(trashDir, e.Name), Session: session, AtMs: atMs}
 		// The record of who deleted the session is optional: the session is complete without it.
 		if doc, ok, err := s.readControl(path.Join(t.Root, ports.TrashFile.Name), ports.TrashFile.Kind); err == nil &&
 			ok {
@@ -67,15 +67,15 @@ func (s *Store) Trashed(ctx context.Context) ([]ports.Trashed, error) {
 		}
 		out = append(out, t)
 	}
-	slices.SortFunc(out, func(a, b ports.Trashed) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b ports.TrashEntry) int { return strings.Compare(a.Name, b.Name) })
 	return out, readFault(err)
 }
 
 // Discard implements ports.Trash. unless is called when all locks are held, and its error cancels
 // the deletion. Errors are those of lockSession, and STORE_OUTCOME_UNKNOWN.
 func (s *Store) Discard(ctx context.Context, session id.Session, atMs int64, data canon.Value,
-	unless func() error) (ports.Trashed, error) {
-	out := ports.Trashed{Name: trashName(session, atMs), Session: session, AtMs: atMs,
+	unless func() error) (ports.TrashEntry, error) {
+	out := ports.TrashEntry{Name: trashName(session, atMs), Session: session, AtMs: atMs,
 		Control: ports.Control{V: trashVersion, Data: data}}
 	out.Root = path.Join(trashDir, out.Name)
 	if _, err := s.toWrite(); err != nil {
@@ -95,10 +95,10 @@ func (s *Store) Discard(ctx context.Context, session id.Session, atMs int64, dat
 // discard moves the session's directory to the trash, with its record, under the given locks.
 //
 // What a crash leaves: before the move the session in its place, and a temporary file in trash/;
-// after it the session in the trash, possibly without its record, which Trashed accepts. A failed
+// after it the session in the trash, possibly without its record, which TrashEntries accepts. A failed
 // sync is followed by an attempt to move the session back; the result is STORE_OUTCOME_UNKNOWN in
 // both cases.
-func (s *Store) discard(session id.Session, to ports.Trashed, locks *sessionLocks) error {
+func (s *Store) discard(session id.Session, to ports.TrashEntry, locks *sessionLocks) error {
 	made, err := s.mkdirs(trashDir)
 	if err != nil {
 		return err

@@ -13,10 +13,10 @@ import (
 	"github.com/waybill/waybill/infra/osfs"
 )
 
-// Strangers lists the directories in sessions/ that contain a log and are not named like a session,
+// UnknownEntries lists the directories in sessions/ that contain a log and are not named like a session,
 // sorted (docs/design.md#foreign-stores). Inspect reports the same directories, and those without a
 // log.
-func (s *Store) Strangers(ctx context.Context) ([]string, error) {
+func (s *Store) UnknownEntries(ctx context.Context) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, readFault(err)
 	}

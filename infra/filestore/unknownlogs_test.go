@@ -33,7 +33,7 @@ func TestUnknownSessionDirectoriesAreListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	names, err := s.Strangers(context.Background())
+	names, err := s.UnknownEntries(context.Background())
 	if err != nil || !slices.Equal(names, []string{"stream-1", "stream-2"}) {
 		t.Errorf("%q, %v", names, err)
 	}
@@ -42,7 +42,7 @@ func TestUnknownSessionDirectoriesAreListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer none.Close()
-	if names, err := none.Strangers(context.Background()); err != nil || len(names) > 0 {
+	if names, err := none.UnknownEntries(context.Background()); err != nil || len(names) > 0 {
 		t.Errorf("%q, %v", names, err)
 	}
 }

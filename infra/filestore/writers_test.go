@@ -21,13 +21,13 @@ import (
 func interrupt(base *crashfs.FS, mutation crashfs.Mutation, act func(*crashfs.FS), between func(*crashfs.FS),
 	check func(op crashfs.Op, after *crashfs.FS) error) error {
 	var ops []crashfs.Op
-	base = base.Revive()
+	base = base.Reopen()
 	base.Vol.Network = true // locks may not work there
-	faultless := base.Revive()
+	faultless := base.Reopen()
 	faultless.Before = func(op crashfs.Op) { ops = append(ops, op) }
 	act(faultless)
 	for _, at := range ops {
-		run := base.Revive()
+		run := base.Reopen()
 		run.Mutation = mutation
 		mine := true
 		run.Before = func(op crashfs.Op) {
@@ -173,19 +173,19 @@ func TestConcurrentStoreCreation(t *testing.T) {
 func TestWriterHoldsUseLock(t *testing.T) {
 	t.Parallel()
 	sc := advanceScenario(t)
-	run := sc.base.Revive()
+	run := sc.base.Reopen()
 	objectsAt, syncedAt := -1, -1
 	locked := map[string]bool{}
 	run.Before = func(op crashfs.Op) {
 		switch {
-		case op.Do == "stat" && op.Name == ".use.lock":
+		case op.Action == "stat" && op.Name == ".use.lock":
 			locked["seen"] = true
-		case op.Do == "open" && op.Name != "" && op.Mode == 1 && objectsAt < 0:
+		case op.Action == "open" && op.Name != "" && op.Mode == 1 && objectsAt < 0:
 			objectsAt = op.N
 			if !locked["seen"] {
 				t.Errorf("%s comes before the use lock", op)
 			}
-		case op.Do == "sync" && op.Name == sc.plan.Log.Root+"/manifest.jsonl":
+		case op.Action == "sync" && op.Name == sc.plan.Log.Root+"/manifest.jsonl":
 			syncedAt = op.N
 		}
 	}

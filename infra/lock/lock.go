@@ -19,14 +19,14 @@ import (
 	"github.com/waybill/waybill/infra/osfs"
 )
 
-// How is the mode of a lock.
-type How int
+// Mode is the mode of a lock.
+type Mode int
 
 // The modes. Exclusive excludes every other holder, the shared ones exclude exclusive holders.
 const (
-	Exclusive     How = iota
-	Shared            // creates the file when it is missing
-	SharedIfThere     // does not create a missing lock file: without one there is no writer
+	Exclusive      Mode = iota
+	Shared              // creates the file when it is missing
+	SharedIfExists      // does not create a missing lock file: without one there is no writer
 )
 
 // Busy is the error for a lock that another process holds; PID is 0 when the holder is unknown.
@@ -78,7 +78,7 @@ const (
 // Acquire takes the lock file name, waiting for at most wait (0: not at all). Errors: *Busy when
 // another process holds it, fs.ErrNotExist for a missing directory, ErrMoved, the context's error,
 // or an error of the disk. An exclusive holder's pid is recorded in the file.
-func (l *Locks) Acquire(ctx context.Context, name string, how How, wait time.Duration) (*Held, error) {
+func (l *Locks) Acquire(ctx context.Context, name string, how Mode, wait time.Duration) (*Held, error) {
 	// Polled, not blocked: a blocking lock would outlive the caller's context, and the holder may
 	// be a process that is stopped.
 	deadline := time.Now().Add(wait)
@@ -114,14 +114,14 @@ const triesMax = 100
 
 // try locks the file and then compares it with the file at the name: a cleanup may have removed it
 // in between, and a lock on a removed file excludes no process (docs/design.md#commit-protocol).
-func (l *Locks) try(ctx context.Context, name string, how How) (*Held, bool, error) {
+func (l *Locks) try(ctx context.Context, name string, how Mode) (*Held, bool, error) {
 	for range triesMax {
 		if err := ctx.Err(); err != nil {
 			return nil, false, err
 		}
 		g, ok, err := l.exclusion.try(name, how == Exclusive)
 		if errors.Is(err, fs.ErrNotExist) {
-			if how == SharedIfThere {
+			if how == SharedIfExists {
 				return &Held{}, true, nil
 			}
 			if err := l.make(name); err != nil {
@@ -148,7 +148,7 @@ func (l *Locks) try(ctx context.Context, name string, how How) (*Held, bool, err
 
 // attach opens the file of an exclusive lock, reads the record of its last holder and writes its
 // own. same is false when the locked file is not the one at the name.
-func (l *Locks) attach(h *Held, name string, how How) (same bool, err error) {
+func (l *Locks) attach(h *Held, name string, how Mode) (same bool, err error) {
 	locked, err := h.locked.fileInfo()
 	if err != nil {
 		return false, err

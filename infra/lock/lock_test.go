@@ -41,7 +41,7 @@ func TestExclusiveExcludesAllAndSharedOnlyWriters(t *testing.T) {
 		a, b := open(), open()
 		held, err := a.Acquire(ctx, "l", Exclusive, 0)
 		ok(t, err)
-		for _, how := range []How{Exclusive, Shared, SharedIfThere} {
+		for _, how := range []Mode{Exclusive, Shared, SharedIfExists} {
 			var busy *Busy
 			if _, err := b.Acquire(ctx, "l", how, 0); !errors.As(err, &busy) || busy.PID != os.Getpid() {
 				t.Errorf("how %d beside an exclusive lock: %v", how, err)
@@ -67,7 +67,7 @@ func TestExclusiveExcludesAllAndSharedOnlyWriters(t *testing.T) {
 func TestSharedIfThereCreatesNoFile(t *testing.T) {
 	ctx := context.Background()
 	onFilesAndInMemory(t, func(t *testing.T, tree osfs.FS, open func() *Locks) {
-		held, err := open().Acquire(ctx, "l", SharedIfThere, 0)
+		held, err := open().Acquire(ctx, "l", SharedIfExists, 0)
 		ok(t, err)
 		ok(t, held.Unlock())
 		if _, err := tree.Stat("l"); !errors.Is(err, fs.ErrNotExist) {
@@ -228,7 +228,7 @@ func TestReplacedDirectoryIsErrMoved(t *testing.T) {
 		if exists {
 			ok(t, os.WriteFile(filepath.Join(dir, "l"), nil, 0o600))
 		}
-		for _, how := range []How{Exclusive, Shared} {
+		for _, how := range []Mode{Exclusive, Shared} {
 			done := make(chan error, 1)
 			ctx, cancel := context.WithCancel(context.Background())
 			go func() {

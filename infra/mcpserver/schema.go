@@ -21,7 +21,7 @@ type Results map[string]any
 //
 // Names, types, required members and descriptions come from the Go type and its tags.
 func (t tool) inputSchema() *jsonschema.Schema {
-	return schema.Present(schema.Of(t.input))
+	return schema.WithoutNull(schema.Of(t.input))
 }
 
 // outputSchema is the schema of the results. It is open, since a newer server may add members, and
@@ -39,7 +39,7 @@ func (t tool) outputSchema(results Results) *jsonschema.Schema {
 		PropertyOrder: []string{"v", "kind", "data", "error"},
 		Properties: map[string]*jsonschema.Schema{"v": {Type: "integer"}, "kind": {Type: "string", Enum: kinds},
 			"data": data, "error": problem}}
-	schema.Each(out, func(s *jsonschema.Schema) {
+	schema.Walk(out, func(s *jsonschema.Schema) {
 		if s.Type == "object" || slices.Contains(s.Types, "object") {
 			s.AdditionalProperties = nil
 		}
@@ -72,13 +72,13 @@ type Parameter struct {
 
 // Definition describes a tool for the generated reference docs/mcp.md.
 type Definition struct {
-	Name       string
-	Title      string
-	Teaches    string
-	Signature  string
-	Parameters []Parameter
-	Kinds      []string
-	Errors     []fault.Code
+	Name        string
+	Title       string
+	Description string
+	Signature   string
+	Parameters  []Parameter
+	Kinds       []string
+	Errors      []fault.Code
 }
 
 // Definitions returns the tools in the order of their use.

@@ -19,11 +19,11 @@ import (
 
 // Server serves one client. The zero Log discards diagnostics; Calls and Results are required.
 type Server struct {
-	Version string // of the program
-	Calls   UseCases
-	Results Results
-	As      string       // recorded as the actor of calls; the name of the client when empty
-	Log     slog.Handler // diagnostics; nil discards them
+	Version  string // of the program
+	Calls    UseCases
+	Results  Results
+	ActorRef string       // recorded as the actor of calls; the name of the client when empty
+	Log      slog.Handler // diagnostics; nil discards them
 }
 
 // stopGrace is how long calls in progress may take after the server is stopped. Afterwards they are
@@ -116,7 +116,7 @@ func (s Server) handler(t tool, log *slog.Logger) mcp.ToolHandler {
 // of the client program. A name that cannot be recorded, or cannot be shown in one line, is omitted
 // and does not make the call fail.
 func (s Server) actor(req *mcp.CallToolRequest) event.Actor {
-	out := event.Actor{Kind: event.Agent, Ref: s.As}
+	out := event.Actor{Kind: event.Agent, Ref: s.ActorRef}
 	if info := req.ClientInfo(); out.Ref == "" && info != nil {
 		out.Ref = info.Name
 	}

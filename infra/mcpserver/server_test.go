@@ -218,7 +218,7 @@ func TestActorOfCalls(t *testing.T) {
 	}
 	for _, row := range rows {
 		f := &fakeUseCases{}
-		c := connect(t, Server{Calls: f, Results: fakeResults, As: row.as}, row.client)
+		c := connect(t, Server{Calls: f, Results: fakeResults, ActorRef: row.as}, row.client)
 		c.tool("start_workflow", `{"workflowId":"x"}`)
 		if want := (event.Actor{Kind: event.Agent, Ref: row.want}); f.actor != want {
 			t.Errorf("client %q as %q: got %+v, want %+v", row.client, row.as, f.actor, want)

@@ -259,8 +259,8 @@ func (d *Dir) Volume() (Volume, error) {
 	}
 }
 
-// Together implements FS.
-func (d *Dir) Together(syncs ...func() error) error { return runParallel(syncs) }
+// SyncAll implements FS.
+func (d *Dir) SyncAll(syncs ...func() error) error { return runParallel(syncs) }
 
 // retry repeats a call that a signal interrupted before it had an effect.
 func retry(call func() error) error {

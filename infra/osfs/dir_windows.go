@@ -165,8 +165,8 @@ func (d *Dir) SyncDir(name string, _ Sync) error {
 	return fail("sync", name, err)
 }
 
-// Together implements FS.
-func (d *Dir) Together(syncs ...func() error) error { return runParallel(syncs) }
+// SyncAll implements FS.
+func (d *Dir) SyncAll(syncs ...func() error) error { return runParallel(syncs) }
 
 // Stat implements FS.
 func (d *Dir) Stat(name string) (Info, error) {

@@ -51,7 +51,7 @@ func (d *Dir) Open(name string, mode Mode) (File, error) {
 	return f, nil
 }
 
-// opened implements the interface of Opened.
+// opened implements the interface of InfoAtOpen.
 func (f *openFile) opened() Info { return f.openInfo }
 
 // ReadAt implements io.ReaderAt: it reads all of p or returns an error.

@@ -40,9 +40,9 @@ type FS interface {
 	Stat(name string) (Info, error)
 	// SyncDir guarantees for the entries of a directory what File.Sync does for bytes.
 	SyncDir(name string, kind Sync) error
-	// Together runs syncs in parallel and joins their errors: each waits for the disk, and flushes
+	// SyncAll runs syncs in parallel and joins their errors: each waits for the disk, and flushes
 	// that wait at the same time cost little more than one.
-	Together(syncs ...func() error) error
+	SyncAll(syncs ...func() error) error
 	// Volume describes the filesystem of the root.
 	Volume() (Volume, error)
 }
@@ -65,9 +65,9 @@ type File interface {
 	Close() error
 }
 
-// Opened returns the metadata of f at the time of opening. Where Open has read it anyway, no
+// InfoAtOpen returns the metadata of f at the time of opening. Where Open has read it anyway, no
 // further system call is made.
-func Opened(f File) (Info, error) {
+func InfoAtOpen(f File) (Info, error) {
 	if f, ok := f.(interface{ opened() Info }); ok {
 		return f.opened(), nil
 	}

@@ -196,11 +196,11 @@ func TestTogetherRunsAllAndJoinsErrors(t *testing.T) {
 		return func() error { mu.Lock(); defer mu.Unlock(); ran++; return err }
 	}
 	one, two := errors.New("one"), errors.New("two")
-	err := d.Together(fails(one), fails(nil), fails(two))
+	err := d.SyncAll(fails(one), fails(nil), fails(two))
 	if ran != 3 || !errors.Is(err, one) || !errors.Is(err, two) {
 		t.Errorf("%d ran, %v", ran, err)
 	}
-	ok(t, d.Together())
+	ok(t, d.SyncAll())
 }
 
 func TestErrorClasses(t *testing.T) {

@@ -56,14 +56,14 @@ var enums = sync.OnceValue(func() map[reflect.Type][]string {
 	add(sets, audit.OfStore, audit.OfSession, audit.OfRun, audit.OfArtifact, audit.OfWorkflow, audit.OfKeyring,
 		audit.OfProposal)
 	add(sets, audit.Succeeded, audit.Failed, audit.Open)
-	add(sets, ports.SetAside, ports.KeepPrefix)
+	add(sets, ports.MoveToQuarantine, ports.KeepPrefix)
 	// Faults.
 	add(sets, faultCodes()...)
 	add(sets, fault.NotRetryable, fault.RetryableImmediate, fault.RetryableAfterMs)
 	// Answers of the engine: status of runs, nextIntent, warnings and the state of the keyring.
 	add(sets, engine.Statuses()...)
 	add(sets, engine.PerformThenContinue, engine.AwaitConfirmation, engine.RehydrateOnly, engine.CompleteIntent)
-	add(sets, engine.ReplayDiffers, engine.NotesTruncated, engine.VariableAbsent, engine.CompiledOtherwise,
+	add(sets, engine.ReplayDiffers, engine.NotesTruncated, engine.VariableAbsent, engine.CompiledWarning,
 		engine.ObservationsDropped,
 		engine.RecommendationExceeded)
 	add(sets, engine.KeysReady, engine.KeysMissing, engine.KeysUnusable)

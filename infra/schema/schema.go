@@ -24,7 +24,7 @@ type Schema = jsonschema.Schema
 const Draft = "https://json-schema.org/draft/2020-12/schema"
 
 // Of is the schema of a type as package canon encodes it. Objects are closed, so an additional
-// member is refused; Open opens them. A type without a schema is a bug and panics.
+// member is refused; OpenObjects opens them. A type without a schema is a bug and panics.
 //
 // These types are known besides those of the library: canon.Value (any value), reason.Code, the
 // enums and the string patterns of this package.
@@ -44,7 +44,7 @@ func Of(t reflect.Type) *Schema {
 	if err != nil {
 		panic(fmt.Sprintf("schema: %v has none: %v", t, err))
 	}
-	Each(s, dropUnwrittenNull)
+	Walk(s, dropUnwrittenNull)
 	return s
 }
 
@@ -121,10 +121,10 @@ func collectKnown(t reflect.Type, known map[reflect.Type]*Schema, enclosing map[
 	}
 }
 
-// Open permits members that a schema does not name, since a later version may add members to its
+// OpenObjects permits members that a schema does not name, since a later version may add members to its
 // answers (docs/design.md#json-from-outside). It changes and returns s.
-func Open(s *Schema) *Schema {
-	Each(s, func(s *Schema) {
+func OpenObjects(s *Schema) *Schema {
+	Walk(s, func(s *Schema) {
 		if (s.Type == "object" || slices.Contains(s.Types, "object")) && s.Properties != nil {
 			s.AdditionalProperties = nil
 		}
@@ -132,10 +132,10 @@ func Open(s *Schema) *Schema {
 	return s
 }
 
-// Present removes null everywhere: absent members are omitted, never null (docs/format.md). It
+// WithoutNull removes null everywhere: absent members are omitted, never null (docs/format.md). It
 // changes and returns s.
-func Present(s *Schema) *Schema {
-	Each(s, dropNull)
+func WithoutNull(s *Schema) *Schema {
+	Walk(s, dropNull)
 	return s
 }
 
@@ -149,25 +149,25 @@ func PlainType(s *Schema) string {
 	return s.Type
 }
 
-// Each calls visit for a schema and all schemas in it, outermost first.
+// Walk calls visit for a schema and all schemas in it, outermost first.
 //
 // Members are visited in no defined order.
-func Each(s *Schema, visit func(*Schema)) {
+func Walk(s *Schema, visit func(*Schema)) {
 	if s == nil {
 		return
 	}
 	visit(s)
 	for _, p := range s.Properties {
-		Each(p, visit)
+		Walk(p, visit)
 	}
 	for _, list := range [][]*Schema{s.OneOf, s.AnyOf, s.AllOf} {
 		for _, p := range list {
-			Each(p, visit)
+			Walk(p, visit)
 		}
 	}
-	Each(s.Items, visit)
+	Walk(s.Items, visit)
 	if s.AdditionalProperties != nil && s.AdditionalProperties.Not == nil {
-		Each(s.AdditionalProperties, visit)
+		Walk(s.AdditionalProperties, visit)
 	}
 }
 
@@ -175,11 +175,11 @@ func Each(s *Schema, visit func(*Schema)) {
 //
 // Required members must be among members. The order of properties is not defined.
 func Object(members map[string]*Schema, required ...string) *Schema {
-	return &Schema{Type: "object", Properties: members, Required: required, AdditionalProperties: Nothing()}
+	return &Schema{Type: "object", Properties: members, Required: required, AdditionalProperties: NoValue()}
 }
 
-// Nothing is the schema without valid values; as AdditionalProperties it closes an object.
-func Nothing() *Schema { return &Schema{Not: &Schema{}} }
+// NoValue is the schema without valid values; as AdditionalProperties it closes an object.
+func NoValue() *Schema { return &Schema{Not: &Schema{}} }
 
 // Const is the schema of one value.
 func Const(v any) *Schema { return &Schema{Const: &v} }

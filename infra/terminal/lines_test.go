@@ -39,7 +39,7 @@ func TestTerminalProperties(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	if !Is(tty) || Is(file) || Is(nil) || Width(tty) != 47 || Width(file) != 0 || Width(nil) != 0 {
+	if !IsTerminal(tty) || IsTerminal(file) || IsTerminal(nil) || Width(tty) != 47 || Width(file) != 0 || Width(nil) != 0 {
 		t.Error("terminal, file and nil file are not distinguished")
 	}
 	env := func(pairs ...string) func(string) string {
@@ -56,7 +56,7 @@ func TestTerminalProperties(t *testing.T) {
 		Color(file, env()) {
 		t.Error("Color ignores the environment")
 	}
-	if !Draws(tty, env("NO_COLOR", "1")) || Draws(tty, env("TERM", "dumb")) || Draws(file, env()) {
+	if !CanRedraw(tty, env("NO_COLOR", "1")) || CanRedraw(tty, env("TERM", "dumb")) || CanRedraw(file, env()) {
 		t.Error("Draws ignores the environment")
 	}
 }

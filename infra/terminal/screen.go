@@ -62,9 +62,9 @@ func (s *Screen) Print(text string) {
 	_, _ = io.WriteString(s.out, b.String())
 }
 
-// Spin shows a spinner line at the end of the screen until Still is called. line returns its text
+// StartSpinner shows a spinner line at the end of the screen until ClearSpinner is called. line returns its text
 // for each frame; it is cut to the width.
-func (s *Screen) Spin(line func(frame int) string) {
+func (s *Screen) StartSpinner(line func(frame int) string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.draws {
@@ -75,8 +75,8 @@ func (s *Screen) Spin(line func(frame int) string) {
 	s.timer = time.AfterFunc(spinDelay, s.tick)
 }
 
-// Still removes the spinner line.
-func (s *Screen) Still() {
+// ClearSpinner removes the spinner line.
+func (s *Screen) ClearSpinner() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if gone := s.stopSpinner(); gone != "" {

@@ -42,7 +42,7 @@ func TestSpinnerStaysBelowPrintedText(t *testing.T) {
 	var out syncBuffer
 	s := NewScreen(&out, true, func() int { return 20 })
 	s.Print("first\n")
-	s.Spin(func(frame int) string { return fmt.Sprintf("turning %d and on and on", frame) })
+	s.StartSpinner(func(frame int) string { return fmt.Sprintf("turning %d and on and on", frame) })
 	time.Sleep(spinDelay + 2*spinEvery)
 	if got := visibleText(out.String()); !strings.HasPrefix(got, "first\nturning ") || TextWidth(got[6:]) > 19 {
 		t.Errorf("seen: %q", got)
@@ -51,7 +51,7 @@ func TestSpinnerStaysBelowPrintedText(t *testing.T) {
 	if got := visibleText(out.String()); !strings.HasPrefix(got, "first\nsecond\nturning ") {
 		t.Errorf("seen: %q", got)
 	}
-	s.Still()
+	s.ClearSpinner()
 	s.Print("third\n")
 	time.Sleep(2 * spinEvery)
 	if got := visibleText(out.String()); got != "first\nsecond\nthird\n" {
@@ -62,8 +62,8 @@ func TestSpinnerStaysBelowPrintedText(t *testing.T) {
 func TestShortTaskShowsNoSpinner(t *testing.T) {
 	var out syncBuffer
 	s := NewScreen(&out, true, func() int { return 0 })
-	s.Spin(func(int) string { return "turning" })
-	s.Still()
+	s.StartSpinner(func(int) string { return "turning" })
+	s.ClearSpinner()
 	if got := out.String(); got != "" {
 		t.Errorf("the spinner was shown: %q", got)
 	}
@@ -76,10 +76,10 @@ func TestShortTaskShowsNoSpinner(t *testing.T) {
 func TestNoSpinnerWithoutRedraw(t *testing.T) {
 	var out syncBuffer
 	s := NewScreen(&out, false, func() int { return 0 })
-	s.Spin(func(int) string { return "turning" })
+	s.StartSpinner(func(int) string { return "turning" })
 	s.Print("text\n")
 	time.Sleep(spinDelay + spinEvery)
-	s.Still()
+	s.ClearSpinner()
 	if got := out.String(); got != "text\n" {
 		t.Errorf("written: %q", got)
 	}

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/term"
 )
 
-// Is reports whether f is a terminal; a nil file is not.
-func Is(f *os.File) bool { return f != nil && term.IsTerminal(int(f.Fd())) }
+// IsTerminal reports whether f is a terminal; a nil file is not.
+func IsTerminal(f *os.File) bool { return f != nil && term.IsTerminal(int(f.Fd())) }
 
 // Width is the number of columns of the terminal, 0 when it is unknown or f is not a terminal.
 func Width(f *os.File) int {
@@ -28,10 +28,10 @@ func Width(f *os.File) int {
 // Color reports whether output to f should have colors: f is a terminal that supports them, and
 // NO_COLOR is not set (no-color.org).
 func Color(f *os.File, getenv func(string) string) bool {
-	return Is(f) && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
+	return IsTerminal(f) && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
 }
 
-// Draws reports whether lines on f can be redrawn, as a spinner requires.
-func Draws(f *os.File, getenv func(string) string) bool {
-	return Is(f) && getenv("TERM") != "dumb"
+// CanRedraw reports whether lines on f can be redrawn, as a spinner requires.
+func CanRedraw(f *os.File, getenv func(string) string) bool {
+	return IsTerminal(f) && getenv("TERM") != "dumb"
 }

@@ -34,11 +34,11 @@ func (c *counting) SyncDir(name string, k osfs.Sync) error {
 }
 
 // Together is one barrier: what runs side by side is waited for once.
-func (c *counting) Together(syncs ...func() error) error {
+func (c *counting) SyncAll(syncs ...func() error) error {
 	if len(syncs) > 0 {
 		c.barriers.Add(1)
 	}
-	return c.FS.Together(syncs...)
+	return c.FS.SyncAll(syncs...)
 }
 
 type countedFile struct {

@@ -15,9 +15,9 @@ import (
 // hard to choose from.
 const completionsMax = 30
 
-// OfferWorkflows completes FILE|ID with the ids of usable workflows, described by their names.
+// CompleteWorkflows completes FILE|ID with the ids of usable workflows, described by their names.
 // If none matches, the shell continues with file names.
-func (a *App) OfferWorkflows(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion,
+func (a *App) CompleteWorkflows(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion,
 	cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -28,22 +28,22 @@ func (a *App) OfferWorkflows(cmd *cobra.Command, args []string, _ string) ([]cob
 	}
 	var out []cobra.Completion
 	for _, e := range c.Entries {
-		if e.Valid() && len(e.Twins) == 0 {
+		if e.Valid() && len(e.Duplicates) == 0 {
 			out = append(out, cobra.CompletionWithDesc(e.ID, page.Clean(e.Name)))
 		}
 	}
 	return out, cobra.ShellCompDirectiveDefault
 }
 
-// OfferRuns completes RUN as the first argument: @last and the short ids of the latest runs.
-func (a *App) OfferRuns(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+// CompleteRunArg completes RUN as the first argument: @last and the short ids of the latest runs.
+func (a *App) CompleteRunArg(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	return a.completeRuns(cmd)
 }
 
-// completeRuns returns the completions of OfferRuns and OfferRunFlag, described by status and
+// completeRuns returns the completions of CompleteRunArg and CompleteRunFlag, described by status and
 // title. It reads the store and does not create one.
 func (a *App) completeRuns(cmd *cobra.Command) ([]cobra.Completion, cobra.ShellCompDirective) {
 	out := []cobra.Completion{cobra.CompletionWithDesc("@last", "the latest run")}
@@ -63,14 +63,14 @@ func (a *App) completeRuns(cmd *cobra.Command) ([]cobra.Completion, cobra.ShellC
 	return out, cobra.ShellCompDirectiveNoFileComp
 }
 
-// OfferRunFlag completes the value of a flag that names a run.
-func (a *App) OfferRunFlag(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+// CompleteRunFlag completes the value of a flag that names a run.
+func (a *App) CompleteRunFlag(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return a.completeRuns(cmd)
 }
 
-// OfferProposals completes a proposal as the first argument: the short ids of the latest
+// CompleteProposals completes a proposal as the first argument: the short ids of the latest
 // proposals, described by state and title.
-func (a *App) OfferProposals(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion,
+func (a *App) CompleteProposals(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion,
 	cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveDefault // the second argument may be a FILE

@@ -7,10 +7,10 @@ import (
 // The groups of commands in the help of the program. Each first-level command has one as its
 // GroupID. The titles are set with the root command.
 const (
-	GroupWork  = "work"
-	GroupLook  = "look"
-	GroupStore = "store"
-	GroupSetup = "setup"
+	GroupRun      = "work"
+	GroupInspect  = "look"
+	GroupMaintain = "store"
+	GroupSetup    = "setup"
 )
 
 // NewGroup returns a command that only has subcommands. use is its name; group is one of the

@@ -83,10 +83,10 @@ func (all Installations) Prompts() (out []promptref.Template) {
 	return out
 }
 
-// Recorded converts a source kind to the kind that a run records. The recorded set is closed
+// RecordedSourceKind converts a source kind to the kind that a run records. The recorded set is closed
 // (docs/design.md#closed-sets) and has no member for installed artifacts: these are recorded
 // as plugin, and the recorded ref is their path in the store.
-func Recorded(k source.SourceKind) event.SourceKind {
+func RecordedSourceKind(k source.SourceKind) event.SourceKind {
 	if k == source.SourceInstalled {
 		return event.SourcePlugin
 	}

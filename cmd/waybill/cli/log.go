@@ -53,6 +53,6 @@ func (a *App) Log() zerolog.Logger {
 // LogHandler returns the logger of Log for packages that use log/slog.
 func (a *App) LogHandler() slog.Handler { return zerolog.NewSlogHandler(a.Log()) }
 
-// ShareErr makes stderr safe for concurrent use: each later record is written in one piece.
+// SyncStderr makes stderr safe for concurrent use: each later record is written in one piece.
 // Loggers that were created before are not affected.
-func (a *App) ShareErr() { a.Err = zerolog.SyncWriter(a.Err) }
+func (a *App) SyncStderr() { a.Err = zerolog.SyncWriter(a.Err) }

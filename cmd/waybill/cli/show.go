@@ -40,9 +40,9 @@ func ShowVerdict[T any](a *App, cmd *cobra.Command, kind string, ask func(contex
 	return nil
 }
 
-// IntegrityUnless returns the exit status of a check: fault.ExitDone if ok, otherwise
+// IntegrityStatus returns the exit status of a check: fault.ExitDone if ok, otherwise
 // fault.ExitIntegrity.
-func IntegrityUnless(ok bool) int {
+func IntegrityStatus(ok bool) int {
 	if ok {
 		return fault.ExitDone
 	}

@@ -14,16 +14,16 @@ import (
 // Workflow returns the workflow that FILE|ID names. Errors: WORKFLOW_NOT_FOUND, and
 // WORKFLOW_INVALID if it does not validate or its id is not unique.
 func (a *App) Workflow(ctx context.Context, ref string) (catalog.Entry, error) {
-	e, err := a.AnyWorkflow(ctx, ref)
+	e, err := a.WorkflowOrProblems(ctx, ref)
 	if err != nil {
 		return e, err
 	}
 	return e, e.Usable()
 }
 
-// AnyWorkflow is Workflow for commands that report on workflows: an invalid workflow is
+// WorkflowOrProblems is Workflow for commands that report on workflows: an invalid workflow is
 // returned with its problems and is not an error.
-func (a *App) AnyWorkflow(ctx context.Context, ref string) (catalog.Entry, error) {
+func (a *App) WorkflowOrProblems(ctx context.Context, ref string) (catalog.Entry, error) {
 	if IsFile(ref) {
 		finder, err := a.Finder()
 		if err != nil {
@@ -112,7 +112,7 @@ func (a *App) Library(ctx context.Context, path string) (*catalog.Library, error
 	if err != nil {
 		return nil, err
 	}
-	beside, err := finder.Beside(ctx, path)
+	beside, err := finder.SiblingFiles(ctx, path)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 // IsTerminal reports whether a stream of this call is a terminal.
 func (a *App) IsTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
-	return ok && terminal.Is(f)
+	return ok && terminal.IsTerminal(f)
 }
 
 // WidthOf returns the width of a terminal in columns, and 0 for any other stream: text in a

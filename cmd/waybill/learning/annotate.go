@@ -74,7 +74,7 @@ func NewAnnotate(a *cli.App) *cobra.Command {
 	var in annotateInput
 	cmd := &cobra.Command{
 		Use:     "annotate RUN (--rating N | --correction TEXT | --label TEXT | --flag)",
-		GroupID: cli.GroupWork,
+		GroupID: cli.GroupRun,
 		Short:   "Rate, correct, label or flag a run or a part of it",
 		Long:    annotateLong,
 		Example: `  waybill annotate @last --rating 4 --note "Correct but slow"
@@ -140,7 +140,7 @@ func (in *annotateInput) request(cmd *cobra.Command, a *cli.App) (req feedback.R
 		}
 		if len(conflicting) > 0 {
 			return req, cli.UsageFault(cmd, "--from is a complete annotation, and %s %s it", page.List(conflicting),
-				page.Plurally(len(conflicting), "repeats", "repeat")).
+				page.Choose(len(conflicting), "repeats", "repeat")).
 				Suggest("Give the file or the flags. Only --supersedes and --confidence can be combined with --from.")
 		}
 		data, err := a.ReadInput("--from", in.from, limits.SourceBytesMax)
@@ -246,14 +246,14 @@ func runAnnotate(ctx context.Context, a *cli.App, ref string, in annotateInput, 
 func showRecorded(ctx context.Context, a *cli.App, o *cli.Store, req feedback.Request, annotation feedback.Annotation,
 	p *page.Page) {
 	run := page.ShortRun(annotation.Target.RunID)
-	what := render.AboutWords(annotation.Target, "")
+	what := render.TargetText(annotation.Target, "")
 	if details, err := o.Run(ctx, annotation.Target.RunID.String()); err == nil &&
 		annotation.Target != (feedback.RunTarget{RunID: annotation.Target.RunID}) {
-		what = render.AboutWords(annotation.Target, render.StepAt(details, annotation.Target.NodeID)) + " of run " + run
+		what = render.TargetText(annotation.Target, render.StepAt(details, annotation.Target.NodeID)) + " of run " + run
 	} else {
 		what += " " + run
 	}
-	p.Text(p.Good("✓ "), "Annotated "+what+": "+render.SignalWords(p, annotation.Signal))
+	p.Text(p.Good("✓ "), "Annotated "+what+": "+render.SignalText(p, annotation.Signal))
 	if annotation.Note != req.Note || annotation.Signal != req.Signal {
 		p.Text(p.Warn("! "), "Text that looks like a secret was removed before the annotation was stored.")
 	}

@@ -15,6 +15,6 @@ without any.`
 // NewAnnotations returns the command "annotations" with its subcommands. Only
 // retract writes to the store.
 func NewAnnotations(a *cli.App) *cobra.Command {
-	return cli.NewGroup("annotations", cli.GroupLook, "List, summarize and retract annotations of runs",
+	return cli.NewGroup("annotations", cli.GroupInspect, "List, summarize and retract annotations of runs",
 		annotationsLong, newAnnotationsList(a), newAnnotationsSummary(a), newAnnotationsRetract(a))
 }

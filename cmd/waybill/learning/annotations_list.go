@@ -44,7 +44,7 @@ func newAnnotationsList(a *cli.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if q.Signal = feedback.SignalKind(signal); signal != "" && !slices.Contains(feedback.Signals(), q.Signal) {
 				return cli.UsageFault(cmd, "unknown signal %q", signal).
-					Suggest("Use %s.", page.Words(feedback.Signals()))
+					Suggest("Use %s.", page.JoinWords(feedback.Signals()))
 			}
 			if q.Limit < 0 || q.Limit > limits.AnnotationsPageMax {
 				return cli.UsageFault(cmd, "--limit %d is not from 0 to %d", q.Limit, limits.AnnotationsPageMax)
@@ -62,11 +62,11 @@ func newAnnotationsList(a *cli.App) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.BoolVar(&q.History, "history", false, "include superseded and retracted annotations")
-	f.StringVar(&signal, "signal", "", "only annotations with `SIGNAL`: "+page.Words(feedback.Signals()))
+	f.StringVar(&signal, "signal", "", "only annotations with `SIGNAL`: "+page.JoinWords(feedback.Signals()))
 	f.IntVar(&q.Limit, "limit", 0, "show at most `N` annotations (default 100)")
 	f.StringVar(&q.Cursor, "cursor", "", "continue after `CURSOR`, the nextCursor of the previous page")
 	_ = cmd.RegisterFlagCompletionFunc("signal",
-		cobra.FixedCompletions(strings.Split(page.Words(feedback.Signals()), ", "), cobra.ShellCompDirectiveNoFileComp))
+		cobra.FixedCompletions(strings.Split(page.JoinWords(feedback.Signals()), ", "), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -138,7 +138,7 @@ type annotationLines struct {
 
 // show prints one annotation: id, time, author, signal and target. Below it are
 // its long texts, and for an annotation that does not count any more the reason.
-func (l *annotationLines) show(annotation feedback.Annotation, about feedback.About) {
+func (l *annotationLines) show(annotation feedback.Annotation, about feedback.Details) {
 	p, at := l.Page, annotation.CreatedAt
 	if when, err := time.Parse(time.RFC3339, annotation.CreatedAt); err == nil {
 		at = page.ClockTime(when.UnixMilli(), time.RFC3339)
@@ -150,7 +150,7 @@ func (l *annotationLines) show(annotation feedback.Annotation, about feedback.Ab
 			at = page.ClockTime(when.UnixMilli(), "15:04")
 		}
 	}
-	paint, signalPaint, inactive := page.Plainly, render.SignalPaint(p, annotation.Signal), inactiveText(p, about)
+	paint, signalPaint, inactive := page.Plain, render.SignalStyle(p, annotation.Signal), inactiveText(p, about)
 	// An annotation that does not count any more is dimmed.
 	if inactive != "" {
 		paint, signalPaint = p.Dim, p.Dim
@@ -169,18 +169,18 @@ func (l *annotationLines) show(annotation feedback.Annotation, about feedback.Ab
 		step = title
 	}
 	lead := name + "  " + p.Dim(at) + "  " + by + "  "
-	words, what := render.SignalWords(p, annotation.Signal), render.AboutWords(annotation.Target, step)+
-		render.SureWords(about.Confidence)
+	words, what := render.SignalText(p, annotation.Signal), render.TargetText(annotation.Target, step)+
+		render.ConfidenceText(about.Confidence)
 	if p.Width > 0 && terminal.TextWidth(lead+words+"  "+what) > p.Width {
 		// Signal and target do not fit on one line: the target goes below.
-		p.Painted(lead, words, signalPaint)
-		p.Painted(l.indent(), what, paint)
+		p.StyledText(lead, words, signalPaint)
+		p.StyledText(l.indent(), what, paint)
 	} else {
 		p.Line("%s%s  %s", lead, signalPaint(words), paint(what))
 	}
-	render.Remarks(p, l.indent(), annotation.Signal, annotation.Note, paint)
+	render.AnnotationTexts(p, l.indent(), annotation.Signal, annotation.Note, paint)
 	if inactive != "" {
-		p.Painted(l.indent(), inactive, paint)
+		p.StyledText(l.indent(), inactive, paint)
 	}
 }
 
@@ -195,7 +195,7 @@ func (l *annotationLines) indent() string {
 
 // inactiveText returns why an annotation does not count any more: it was
 // retracted or superseded. It is "" for an annotation that counts.
-func inactiveText(p *page.Page, about feedback.About) string {
+func inactiveText(p *page.Page, about feedback.Details) string {
 	switch {
 	case about.Retracted && about.RetractedReason != "":
 		return "retracted: " + render.Quoted(p, about.RetractedReason)

@@ -45,7 +45,7 @@ func newAnnotationsRetract(a *cli.App) *cobra.Command {
 			}, func(p *page.Page, done engine.Retracted) {
 				what := "Annotation " + render.AnnotationName(p, done.AnnotationID) + " of run " +
 					page.ShortRun(at.Run) + " (" +
-					render.SignalWords(p, done.Signal) + ")"
+					render.SignalText(p, done.Signal) + ")"
 				if done.Already {
 					p.Text("", what+" was already retracted.")
 					return

@@ -140,7 +140,7 @@ func showFeedback(p *page.Page, s projections.AnnotationSummary) {
 	if s.Flags > 0 {
 		facts = append(facts, "⚑ "+page.Plural(int(s.Flags), "flag")+share(s.FlagRate))
 	}
-	p.Painted("  ", strings.Join(facts, " · "), p.Dim)
+	p.StyledText("  ", strings.Join(facts, " · "), p.Dim)
 	if labels := labelWords(p, s); labels != "" {
 		p.Text("  # ", labels)
 	}

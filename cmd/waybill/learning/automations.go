@@ -26,7 +26,7 @@ fire.`
 // scheduler of the machine calls "automations due", at least as often as the
 // schedules fire.
 func NewAutomations(a *cli.App) *cobra.Command {
-	return cli.NewGroup("automations", cli.GroupWork, "List and start scheduled workflows", automationsLong,
+	return cli.NewGroup("automations", cli.GroupRun, "List and start scheduled workflows", automationsLong,
 		newAutomationsDue(a))
 }
 
@@ -159,7 +159,7 @@ func startAutomation(ctx context.Context, a *cli.App, o *cli.Store, row engine.A
 	if err != nil {
 		return engine.Answer{}, err
 	}
-	return o.Start(ctx, a.Caller(), seed, engine.Start{Workflow: w.Compiled, SourceKind: cli.Recorded(w.Kind),
+	return o.Start(ctx, a.Caller(), seed, engine.Start{Workflow: w.Compiled, SourceKind: cli.RecordedSourceKind(w.Kind),
 		SourceRef: w.Ref, Title: row.Title,
 		Key: row.StartKey, Context: row.Context, Observations: gitobserver.Observe(root)})
 }

@@ -35,7 +35,7 @@ func NewCapabilities(a *cli.App) *cobra.Command {
 					if err != nil {
 						return capabilities.Document{}, err
 					}
-					return capabilities.Of(c, a.Version), nil
+					return capabilities.DocumentOf(c, a.Version), nil
 				},
 				showCapabilities)
 		},
@@ -46,13 +46,13 @@ func NewCapabilities(a *cli.App) *cobra.Command {
 // command that turns the family on.
 func showCapabilities(p *page.Page, d capabilities.Document) {
 	if d.Feedback.Supported {
-		p.Text("feedback   ", page.Words(d.Feedback.Signals)+"; of a "+page.Words(d.Feedback.Targets))
+		p.Text("feedback   ", page.JoinWords(d.Feedback.Signals)+"; of a "+page.JoinWords(d.Feedback.Targets))
 	} else {
 		p.Text("feedback   ", "off; 'waybill config set feedback on' turns it on")
 	}
 	if d.Agents != nil {
 		of := d.Agents.Proposals
-		p.Text("proposals  ", page.Words(of.ArtifactKinds)+"; activated by "+of.Activation)
+		p.Text("proposals  ", page.JoinWords(of.ArtifactKinds)+"; activated by "+of.Activation)
 	} else {
 		p.Text("proposals  ", "off; 'waybill config set proposals on' turns them on")
 	}

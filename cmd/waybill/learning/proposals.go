@@ -27,7 +27,7 @@ Users and agents can propose. Only a person at a terminal can approve.`
 // (docs/design.md#proposals). Agents may propose; approving requires a person
 // at a terminal, which the engine checks.
 func NewProposals(a *cli.App) *cobra.Command {
-	return cli.NewGroup("proposals", cli.GroupWork, "Propose, review and install improvements", proposalsLong,
+	return cli.NewGroup("proposals", cli.GroupRun, "Propose, review and install improvements", proposalsLong,
 		newProposalsCreate(a), newProposalsList(a), newProposalsGet(a),
 		newProposalsRevise(a),
 		newProposalsApprove(a), newProposalsApply(a), newProposalsReject(a),
@@ -58,7 +58,7 @@ func similarityCandidates(a *cli.App, cmd *cobra.Command, kind proposal.Kind) (o
 	for _, e := range c.Entries {
 		if v, ok := sourceValue(e); ok {
 			out = append(out, similar.Candidate{Ref: "workflow:" + e.ID, Digest: canon.Sum(v.JCS()),
-				Signature: similar.Of(v)})
+				Signature: similar.SignatureOf(v)})
 		}
 	}
 	return out
@@ -68,7 +68,7 @@ func similarityCandidates(a *cli.App, cmd *cobra.Command, kind proposal.Kind) (o
 // in YAML and for an installed workflow: the engine compares installed workflows
 // by their proposals, whose names users know.
 func sourceValue(e catalog.Entry) (v canon.Value, ok bool) {
-	if e.ID == "" || cli.Recorded(e.Kind) == event.SourcePlugin {
+	if e.ID == "" || cli.RecordedSourceKind(e.Kind) == event.SourcePlugin {
 		return v, false
 	}
 	v, err := canon.Parse(e.Data)

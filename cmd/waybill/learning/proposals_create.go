@@ -118,6 +118,6 @@ func readDraft(a *cli.App, cmd *cobra.Command, name string, req *engine.ProposeR
 	}
 	req.Tenant, req.Workspace = a.Tenant(), a.Flags.Workspace
 	// The engine compares; the catalog of candidates is known only here.
-	req.Like = similarityCandidates(a, cmd, req.Draft.Kind)
+	req.OtherWorkflows = similarityCandidates(a, cmd, req.Draft.Kind)
 	return nil
 }

@@ -202,7 +202,7 @@ func checkInstallable(ctx context.Context, a *cli.App) func(proposal.Kind, canon
 			files, _ := finder.Workflows(ctx)
 			bindings, _ := finder.Bindings(ctx)
 			// Workflows of a pack may call its own routines.
-			own := cli.Installations{{Installed: projections.Installed{Slot: proposal.Slot{Kind: kind}},
+			own := cli.Installations{{Installation: projections.Installation{Slot: proposal.Slot{Kind: kind}},
 				Value: artifact}}
 			files = append(append(files, cli.Installations(present).Workflows()...), own.Workflows()...)
 			library = catalog.NewLibrary(files, bindings).WithPrompts(cli.Installations(present).Prompts())

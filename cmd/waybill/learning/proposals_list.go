@@ -33,10 +33,10 @@ first. STATE is draft, revised, applied, rejected or archived.`,
 				Kind: proposal.Kind(kind)}
 			if state != "" && !slices.Contains(proposal.States(), q.State) {
 				return cli.UsageFault(cmd, "unknown state %q", state).
-					Suggest("Use %s.", page.Words(proposal.States()))
+					Suggest("Use %s.", page.JoinWords(proposal.States()))
 			}
 			if kind != "" && !slices.Contains(proposal.Kinds(), q.Kind) {
-				return cli.UsageFault(cmd, "unknown kind %q", kind).Suggest("Use %s.", page.Words(proposal.Kinds()))
+				return cli.UsageFault(cmd, "unknown kind %q", kind).Suggest("Use %s.", page.JoinWords(proposal.Kinds()))
 			}
 			return cli.Show(a, cmd, "proposals",
 				func(ctx context.Context, o *cli.Store) (engine.ProposalList, error) { return o.Proposals(ctx, q) },
@@ -47,9 +47,9 @@ first. STATE is draft, revised, applied, rejected or archived.`,
 	f.StringVar(&state, "state", "", "only proposals in `STATE`")
 	f.StringVar(&kind, "kind", "", "only proposals of `KIND`")
 	_ = cmd.RegisterFlagCompletionFunc("state",
-		cobra.FixedCompletions(strings.Split(page.Words(proposal.States()), ", "),
+		cobra.FixedCompletions(strings.Split(page.JoinWords(proposal.States()), ", "),
 			cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(strings.Split(page.Words(proposal.Kinds()), ", "),
+	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(strings.Split(page.JoinWords(proposal.Kinds()), ", "),
 		cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }

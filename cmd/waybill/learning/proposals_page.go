@@ -59,7 +59,7 @@ func showDuplicates(p *page.Page, all []proposal.Duplicate) {
 // text that is stored instead.
 func showRedactions(p *page.Page, all []proposal.Redaction) {
 	for _, r := range all {
-		p.Text(p.Warn("! "), r.Pointer+" looked like a secret; it is stored as "+page.Words(markers(r.Rules))+
+		p.Text(p.Warn("! "), r.Pointer+" looked like a secret; it is stored as "+page.JoinWords(markers(r.Rules))+
 			".")
 	}
 }
@@ -167,9 +167,9 @@ func showProposal(a *cli.App, w proposal.Proposal, d engine.ProposalDetails, vie
 		linesMax = artifactLinesMax
 	}
 	p.Line("")
-	if w.State.Open() && !d.Was.IsNull() {
+	if w.State.Open() && !d.SlotContent.IsNull() {
 		p.Line("%s", p.Dim("Installed now, would be replaced:"))
-		showArtifact(a, d.Was, w.ID, linesMax, p)
+		showArtifact(a, d.SlotContent, w.ID, linesMax, p)
 		p.Line("%s", p.Dim("Proposed:"))
 	}
 	showArtifact(a, w.Artifact, w.ID, linesMax, p)

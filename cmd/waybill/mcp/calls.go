@@ -82,12 +82,12 @@ func (c agentCalls) StartWorkflow(ctx context.Context, by event.Actor, in mcpser
 		// The limit is read for each start, since a person may have changed it.
 		config, err := o.Config(ctx)
 		if err == nil {
-			err = config.AgentMay(in.Preferences.Autonomy)
+			err = config.CheckAgentAutonomy(in.Preferences.Autonomy)
 		}
 		if err != nil {
 			return engine.Answer{}, err
 		}
-		return o.Start(ctx, c.caller(by), seed, engine.Start{Workflow: w.Compiled, SourceKind: cli.Recorded(w.Kind),
+		return o.Start(ctx, c.caller(by), seed, engine.Start{Workflow: w.Compiled, SourceKind: cli.RecordedSourceKind(w.Kind),
 			SourceRef: w.Ref,
 			Context:   in.Context.Value(), Preferences: in.Preferences.Changes(),
 			Observations: gitobserver.Observe(root)})

@@ -37,7 +37,7 @@ protocol; diagnostics are printed on stderr.`
 func New(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "mcp",
-		GroupID: cli.GroupWork,
+		GroupID: cli.GroupRun,
 		Short:   "Serve AI agents over the Model Context Protocol",
 		Long:    long,
 		Example: "  waybill mcp\n  waybill mcp --tenant work --as reviewer",
@@ -52,7 +52,7 @@ func New(a *cli.App) *cobra.Command {
 //
 // If stdin is a terminal, it logs a warning that explains how to exit.
 func serveAgents(ctx context.Context, a *cli.App) error {
-	a.ShareErr() // calls run concurrently
+	a.SyncStderr() // calls run concurrently
 	log := a.Log()
 	if a.IsTerminal(a.In) {
 		log.Warn().Msg("this command expects JSON-RPC from an agent host program; press Ctrl-D to exit")
@@ -63,7 +63,7 @@ func serveAgents(ctx context.Context, a *cli.App) error {
 	// Writing to a disconnected client must return an error instead of ending the process.
 	signal.Ignore(syscall.SIGPIPE)
 	defer signal.Reset(syscall.SIGPIPE)
-	server := mcpserver.Server{Version: a.Version, Calls: agentCalls{a}, Results: agentResults, As: a.Flags.As,
+	server := mcpserver.Server{Version: a.Version, Calls: agentCalls{a}, Results: agentResults, ActorRef: a.Flags.As,
 		Log: a.LogHandler()}
 	return server.Serve(ctx, a.In, a.Out)
 }

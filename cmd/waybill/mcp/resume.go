@@ -31,7 +31,7 @@ func (c agentCalls) ResumeSession(ctx context.Context, in mcpserver.ResumeSessio
 		return c.fault(err)
 	}
 	defer o.Close()
-	list, err := o.Resume(ctx, engine.Anchored(q, gitobserver.Observe(root)))
+	list, err := o.Resume(ctx, engine.WithWorkspace(q, gitobserver.Observe(root)))
 	if err != nil {
 		return c.fault(err)
 	}

@@ -75,7 +75,7 @@ func showGraph(p *page.Page, g engine.Graph) {
 	for _, e := range g.Edges {
 		d.edges[e.To] = e
 	}
-	p.Painted("", g.Title, p.Bold)
+	p.StyledText("", g.Title, p.Bold)
 	// Usually the only root is the node of the first step.
 	for _, n := range roots {
 		d.below(n, "")

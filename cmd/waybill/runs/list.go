@@ -144,14 +144,14 @@ func withFeedback(p *page.Page, runs []engine.RunSummary, columns []page.Column,
 	[][]page.Cell) {
 	// A column that is empty in every row is omitted.
 	some := slices.ContainsFunc(runs,
-		func(r engine.RunSummary) bool { return render.AnnotationSigns(p, r.Annotations) != "" })
+		func(r engine.RunSummary) bool { return render.FeedbackSummary(p, r.Annotations) != "" })
 	if !some || p.Width > 0 && p.Width < page.BarWidthMin {
 		return columns, rows
 	}
 	// Before the age, which stays at the right edge.
 	last := len(columns) - 1
 	for i, r := range runs {
-		rows[i] = slices.Insert(rows[i], last, page.Cell{Text: render.AnnotationSigns(p, r.Annotations), Paint: p.Warn})
+		rows[i] = slices.Insert(rows[i], last, page.Cell{Text: render.FeedbackSummary(p, r.Annotations), Paint: p.Warn})
 	}
 	return slices.Insert(columns, last, page.Column{Title: "FEEDBACK"}), rows
 }
@@ -165,7 +165,7 @@ func runRow(p *page.Page, a *cli.App, r engine.RunSummary) []page.Cell {
 		name = page.ShortRun(r.RunID)
 	}
 	// The health of the session may replace or mark the status.
-	status := page.Cell{Text: render.Status(r.Status), Paint: render.StatusPaint(p, r.Status)}
+	status := page.Cell{Text: render.Status(r.Status), Paint: render.StatusStyle(p, r.Status)}
 	switch r.Health {
 	case manifest.Healthy:
 	case manifest.UnknownVersion:

@@ -30,7 +30,7 @@ was found.`
 func NewReplay(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "replay [RUN]",
-		GroupID: cli.GroupLook,
+		GroupID: cli.GroupInspect,
 		Short:   "Re-execute a run's recorded inputs and compare the results",
 		Long:    replayLong,
 		Example: "  waybill replay @last\n  waybill replay k3j2a7 --json | jq .data.difference",
@@ -45,7 +45,7 @@ func NewReplay(a *cli.App) *cobra.Command {
 					return o.Replay(ctx, at)
 				},
 				showReplay,
-				func(r engine.ReplayReport) int { return cli.IntegrityUnless(r.OK) })
+				func(r engine.ReplayReport) int { return cli.IntegrityStatus(r.OK) })
 		},
 	}
 }

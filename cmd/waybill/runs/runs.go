@@ -20,7 +20,7 @@ Only cancel changes a run.`
 // New returns the command "runs" with its subcommands. RUN is optional and defaults to the
 // latest run, except for cancel.
 func New(a *cli.App) *cobra.Command {
-	return cli.NewGroup("runs", cli.GroupLook, "List, show and cancel runs", long,
+	return cli.NewGroup("runs", cli.GroupInspect, "List, show and cancel runs", long,
 		newList(a), newShow(a), newTimeline(a), newEvents(a),
 		newGraph(a), newWatch(a), newCancel(a))
 }

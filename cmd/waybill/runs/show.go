@@ -55,7 +55,7 @@ log still starts with these events.`,
 // the command that continues it. For a damaged session it prints the valid prefix and the
 // command that verifies it. At most one command is suggested.
 func showRun(a *cli.App, r engine.RunDetails, p *page.Page) {
-	p.Painted(render.Mark(p, r.Status)+" ", r.Title+"  "+render.Status(r.Status), p.Bold)
+	p.StyledText(render.Mark(p, r.Status)+" ", r.Title+"  "+render.Status(r.Status), p.Bold)
 	p.Facts(page.Clean(r.Workflow.WorkflowID), r.RunID.String(),
 		page.CountOf(int(r.Progress.Completed), int(r.Progress.Total))+
 			" done",
@@ -65,7 +65,7 @@ func showRun(a *cli.App, r engine.RunDetails, p *page.Page) {
 	if f := r.ForkedFrom; f != nil {
 		p.Facts("forked from " + page.ShortRun(f.RunID) + " at " + page.ShortNode(f.NodeID))
 	}
-	render.AnnotationFacts(p, r.RunSummary)
+	render.FeedbackFacts(p, r.RunSummary)
 	// A session that is not healthy accepts no further records.
 	switch r.Health {
 	case manifest.Healthy:

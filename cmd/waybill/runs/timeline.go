@@ -44,8 +44,8 @@ engine, such as evaluated conditions.`,
 
 // withoutWorking returns the entries that are not about the internal work of the engine, such
 // as evaluated conditions. The result is not nil, so that the document has an array.
-func withoutWorking(all []projections.Moment) []projections.Moment {
-	out := []projections.Moment{}
+func withoutWorking(all []projections.TimelineEntry) []projections.TimelineEntry {
+	out := []projections.TimelineEntry{}
 	for _, m := range all {
 		if !m.Working {
 			out = append(out, m)
@@ -57,10 +57,10 @@ func withoutWorking(all []projections.Moment) []projections.Moment {
 // showTimeline prints one line per entry and, for a damaged log, a warning that later facts
 // are missing. Times are in the local time zone.
 func showTimeline(p *page.Page, h engine.History) {
-	// day is the date heading printed last; see render.Moment.
+	// day is the date heading printed last; see render.TimelineLine.
 	day := ""
 	for _, m := range h.Moments {
-		day = render.Moment(p, day, m)
+		day = render.TimelineLine(p, day, m)
 	}
 	switch h.Health {
 	case manifest.Healthy:

@@ -73,7 +73,7 @@ func newWatch(a *cli.App) *cobra.Command {
 // runWatch prints new facts and annotations, then waits until a log file of the session grows.
 // The files are watched before the first read, so that a fact recorded in between is not
 // missed.
-func runWatch(ctx context.Context, a *cli.App, o *cli.Store, following *engine.Following, stay bool) error {
+func runWatch(ctx context.Context, a *cli.App, o *cli.Store, following *engine.Follower, stay bool) error {
 	// Events and annotations are in separate logs; both files are watched.
 	w := watch.Files(o.LogFiles(following.Session))
 	defer w.Close()
@@ -89,7 +89,7 @@ func runWatch(ctx context.Context, a *cli.App, o *cli.Store, following *engine.F
 		if err := printer.printAnnotations(ctx, following); err != nil {
 			return err
 		}
-		over, err := following.Over(ctx)
+		over, err := following.Ended(ctx)
 		// Without any output, explain what the command waits for.
 		if first && err == nil && len(facts) == 0 {
 			explainWaiting(a, following.Run, over, stay)
@@ -147,7 +147,7 @@ func (t *eventPrinter) printFacts(facts []engine.Fact) error {
 			continue
 		}
 		p := t.app.NewPage(t.app.Out)
-		t.day = render.Moment(p, t.day, f.Moment)
+		t.day = render.TimelineLine(p, t.day, f.Moment)
 		if err := t.app.Write(p.Bytes()); err != nil {
 			return err
 		}

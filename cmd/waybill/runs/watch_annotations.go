@@ -18,12 +18,12 @@ const annotatedKind = "run.annotated"
 
 // printAnnotations prints the annotations that were recorded since the last call. If they
 // cannot be read, it logs that once, and the run is watched without them.
-func (t *eventPrinter) printAnnotations(ctx context.Context, following *engine.Following) error {
+func (t *eventPrinter) printAnnotations(ctx context.Context, following *engine.Follower) error {
 	// The failure was logged already.
 	if t.annotationsLost {
 		return nil
 	}
-	all, err := following.Annotated(ctx)
+	all, err := following.NextAnnotations(ctx)
 	// After a cancelled read the log may still be readable.
 	if err != nil && ctx.Err() != nil {
 		return err
@@ -42,7 +42,7 @@ func (t *eventPrinter) printAnnotations(ctx context.Context, following *engine.F
 
 // printAnnotation prints one annotation: as a document with --json, otherwise as a line of the
 // timeline with its long texts below.
-func (t *eventPrinter) printAnnotation(annotation engine.Said) error {
+func (t *eventPrinter) printAnnotation(annotation engine.FollowedAnnotation) error {
 	if t.app.Flags.JSON {
 		raw, err := canon.Marshal(annotation.Annotation)
 		if err != nil {
@@ -51,11 +51,11 @@ func (t *eventPrinter) printAnnotation(annotation engine.Said) error {
 		return t.app.Document(annotatedKind, raw)
 	}
 	p := t.app.NewPage(t.app.Out)
-	text := "Annotated " + render.AboutWords(annotation.Target, annotation.Step) + ": " +
-		render.SignalWords(p, annotation.Signal) + render.SureWords(annotation.About.Confidence)
-	t.day = render.Moment(p, t.day,
-		projections.Moment{AtMs: annotation.AtMs, Actor: event.Actor{Ref: annotation.Actor.PrincipalRef},
+	text := "Annotated " + render.TargetText(annotation.Target, annotation.Step) + ": " +
+		render.SignalText(p, annotation.Signal) + render.ConfidenceText(annotation.About.Confidence)
+	t.day = render.TimelineLine(p, t.day,
+		projections.TimelineEntry{AtMs: annotation.AtMs, Actor: event.Actor{Ref: annotation.Actor.PrincipalRef},
 			Text: text})
-	render.Remarks(p, "          ", annotation.Signal, annotation.Note, page.Plainly)
+	render.AnnotationTexts(p, "          ", annotation.Signal, annotation.Note, page.Plain)
 	return t.app.Write(p.Bytes())
 }

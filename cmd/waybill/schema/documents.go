@@ -37,7 +37,7 @@ func documentTypes() map[string]reflect.Type {
 		"candidates": engine.ResumeList{}, "replay": engine.ReplayReport{}, "cancelled": engine.Cancelled{},
 		"verification": engine.Verification{}, "audit": engine.AuditTrail{},
 		"audit_verification": engine.AuditVerification{},
-		"export":             engine.Export{}, "import": engine.Import{}, "bundle": engine.BundleShown{},
+		"export":             engine.Export{}, "import": engine.Import{}, "bundle": engine.BundleInfo{},
 		"bundle_diff": engine.BundleDiff{},
 		"sessions":    engine.SessionList{}, "kept": engine.KeptSession{}, "deleted": engine.DeletedSessions{},
 		"trash_emptied": engine.DeletedSessions{},
@@ -82,5 +82,5 @@ func documentSchema(kind string) *schema.Schema {
 	case "blocked":
 		s.Properties[part].Required = append(s.Properties[part].Required, "blockers")
 	}
-	return schema.Open(s)
+	return schema.OpenObjects(s)
 }

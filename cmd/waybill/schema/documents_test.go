@@ -43,5 +43,5 @@ func TestStringTypesHaveEnumOrPattern(t *testing.T) {
 		check(reflect.TypeOf(p))
 	}
 	check(reflect.TypeFor[compile.Document]())
-	check(reflect.TypeOf(snapshot.Shape()))
+	check(reflect.TypeOf(snapshot.FileValue()))
 }

@@ -28,7 +28,7 @@ import (
 // unknown members is open.
 func storedSchemas() map[string]storedSchema {
 	// Package filestore owns some control files and exports their types.
-	shapes := filestore.Shapes()
+	shapes := filestore.ControlTypes()
 	return map[string]storedSchema{
 		"event": {"An event of a session's log",
 			func() *schema.Schema { return eventSchema(event.Domain) }},
@@ -43,7 +43,7 @@ func storedSchemas() map[string]storedSchema {
 		"compiled-workflow": {"A workflow that runs are pinned to", compiledSchema},
 		"bundle":            {"A session in one file", bundleSchema},
 		"store": {"The control file store.json",
-			controlSchema("store", func() *schema.Schema { return schema.Open(recordSchema(shapes["store"])) })},
+			controlSchema("store", func() *schema.Schema { return schema.OpenObjects(recordSchema(shapes["store"])) })},
 		"keyring": {"The control file keys/keyring.json",
 			controlSchema("keyring", func() *schema.Schema { return keyringSchema(shapes["keyring"]) })},
 		"config": {"The control file config.json", controlSchema("config", configSchema)},
@@ -157,7 +157,7 @@ func manifestSchema() *schema.Schema {
 // snapshotSchema returns the schema of a file with an execution snapshot
 // (docs/design.md#snapshots).
 func snapshotSchema() *schema.Schema {
-	s := recordSchema(snapshot.Shape())
+	s := recordSchema(snapshot.FileValue())
 	s.Properties["v"], s.Properties["kind"] = schema.Const(snapshot.Version), schema.Const(snapshot.Kind)
 	s.Properties["enginePayload"].Properties["v"] = schema.Const(snapshot.Version)
 	return s
@@ -245,7 +245,7 @@ func bundleSchema() *schema.Schema {
 	return schema.Object(map[string]*schema.Schema{
 		"bundleId": {Type: "string"}, "bundleSchemaVersion": schema.Const(bundle.SchemaVersion),
 		"exportedAt": {Type: "string"},
-		"producer":   schema.Open(recordSchema(bundle.Producer{})), "salvage": recordSchema(bundle.Salvage{}),
+		"producer":   schema.OpenObjects(recordSchema(bundle.Producer{})), "salvage": recordSchema(bundle.Salvage{}),
 		"redacted": recordSchema(bundle.Redacted{}),
 		"session":  session, "integrity": integrity,
 	}, "bundleId", "bundleSchemaVersion", "exportedAt", "producer", "session", "integrity")

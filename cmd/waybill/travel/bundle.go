@@ -21,7 +21,7 @@ except when diff compares a bundle with a session of the store.`
 // NewBundle returns the command "bundle" with its subcommands, which inspect a
 // bundle and import nothing. Each of them reads a file or, for "-", stdin.
 func NewBundle(a *cli.App) *cobra.Command {
-	return cli.NewGroup("bundle", cli.GroupStore, "Inspect an exported session bundle", bundleLong,
+	return cli.NewGroup("bundle", cli.GroupMaintain, "Inspect an exported session bundle", bundleLong,
 		newBundleShow(a), newBundleVerify(a), newBundleDiff(a))
 }
 
@@ -149,7 +149,7 @@ func diffBundle(ctx context.Context, a *cli.App, b *bundlefile.File, other strin
 
 // showBundle prints the facts about a bundle, warnings about salvage and
 // redaction, and then each of its runs.
-func showBundle(a *cli.App, doc engine.BundleShown, p *page.Page) {
+func showBundle(a *cli.App, doc engine.BundleInfo, p *page.Page) {
 	p.Line("%s", p.Bold("Bundle "+page.Clean(doc.BundleID)))
 	p.Facts(doc.SessionID.String(), page.Plural(int(doc.Events), "event"), "exported "+page.Clean(doc.ExportedAt),
 		"by version "+
@@ -175,11 +175,11 @@ func showBundle(a *cli.App, doc engine.BundleShown, p *page.Page) {
 // showBundledRun prints a run with its steps. Unlike 'runs show' it suggests no
 // commands, since those require the run to be in a store.
 func showBundledRun(a *cli.App, r engine.RunDetails, p *page.Page) {
-	p.Painted(render.Mark(p, r.Status)+" ", r.Title+"  "+render.Status(r.Status), p.Bold)
+	p.StyledText(render.Mark(p, r.Status)+" ", r.Title+"  "+render.Status(r.Status), p.Bold)
 	p.Facts(page.Clean(r.Workflow.WorkflowID), r.RunID.String(),
 		page.CountOf(int(r.Progress.Completed), int(r.Progress.Total))+
 			" done", "started "+page.ClockTime(r.StartedAtMs, "2 Jan 2006 15:04"))
-	render.AnnotationFacts(p, r.RunSummary)
+	render.FeedbackFacts(p, r.RunSummary)
 	for i, s := range r.Steps {
 		render.StepRow(p, i+1, s, false)
 	}

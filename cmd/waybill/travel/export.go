@@ -55,7 +55,7 @@ func NewExport(a *cli.App) *cobra.Command {
 	var in exportInput
 	cmd := &cobra.Command{
 		Use:     "export SESSION|RUN",
-		GroupID: cli.GroupStore,
+		GroupID: cli.GroupMaintain,
 		Short:   "Export a session or run to one file",
 		Long:    exportLong,
 		Example: `  waybill export @last

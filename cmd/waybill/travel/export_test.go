@@ -33,7 +33,7 @@ func TestInterruptedExportRemovesItsFile(t *testing.T) {
 	}
 	defer o.Close()
 	if _, err := o.Start(context.Background(), a.Caller(), id.Seed{1}, engine.Start{Workflow: w.Compiled,
-		SourceKind: cli.Recorded(w.Kind), SourceRef: w.Ref}); err != nil {
+		SourceKind: cli.RecordedSourceKind(w.Kind), SourceRef: w.Ref}); err != nil {
 		t.Fatal(err)
 	}
 	name := filepath.Join(dir, "x.json")

@@ -33,7 +33,7 @@ func NewImport(a *cli.App) *cobra.Command {
 	var req engine.ImportRequest
 	cmd := &cobra.Command{
 		Use:     "import FILE",
-		GroupID: cli.GroupStore,
+		GroupID: cli.GroupMaintain,
 		Short:   "Import a session bundle",
 		Long:    importLong,
 		Example: `  waybill import build.bundle.json
@@ -114,7 +114,7 @@ func showImport(a *cli.App, doc engine.Import, p *page.Page) {
 		p.Line("%s Imported %s, %s.", p.Good("✓"), doc.SessionID, what)
 	case engine.ImportedAsNew:
 		p.Line("%s Imported as new: %s, %s.", p.Good("✓"), doc.SessionID, what)
-		p.Line("%s", p.Dim("Its id in the bundle is "+doc.Was.String()+"."))
+		p.Line("%s", p.Dim("Its id in the bundle is "+doc.BundleSessionID.String()+"."))
 	case engine.Same:
 		p.Line("Already in the store: %s, %s. Nothing was written.", doc.SessionID, what)
 	case engine.Ahead:
@@ -137,7 +137,7 @@ func showImport(a *cli.App, doc engine.Import, p *page.Page) {
 	}
 	p.Line("")
 	for _, r := range doc.Runs {
-		p.Painted(render.Mark(p, r.Status)+" ", r.Title+"  "+render.Status(r.Status), p.Bold)
+		p.StyledText(render.Mark(p, r.Status)+" ", r.Title+"  "+render.Status(r.Status), p.Bold)
 		p.Line("  %s", a.Command("runs", "show", page.ShortRun(r.RunID)))
 	}
 }

@@ -20,7 +20,7 @@ At a terminal the command asks for confirmation; elsewhere --yes is required.`
 
 // NewArtifacts returns the command "artifacts" with its one subcommand.
 func NewArtifacts(a *cli.App) *cobra.Command {
-	return cli.NewGroup("artifacts", cli.GroupStore, "Erase submitted artifacts",
+	return cli.NewGroup("artifacts", cli.GroupMaintain, "Erase submitted artifacts",
 		"An artifact is a result that a step submitted, stored as a file under the digest of its bytes.",
 		newArtifactsErase(a))
 }

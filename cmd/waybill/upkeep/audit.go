@@ -24,7 +24,7 @@ Secrets are removed from reasons. The commands below only read the log.`
 
 // NewAudit returns the command "audit" with its subcommands. Both only read.
 func NewAudit(a *cli.App) *cobra.Command {
-	return cli.NewGroup("audit", cli.GroupLook, "List and verify recorded decisions", auditLong, newAuditList(a),
+	return cli.NewGroup("audit", cli.GroupInspect, "List and verify recorded decisions", auditLong, newAuditList(a),
 		newAuditVerify(a))
 }
 

@@ -59,14 +59,14 @@ func showAuditEntry(p *page.Page, day string, width int, e projections.AuditEntr
 	by := render.ActorAndKind(e.Actor)
 	by += strings.Repeat(" ", max(width-terminal.TextWidth(by), 0))
 	// Colors repeat what auditSentence says, for terminals that have them.
-	paint := page.Plainly
+	paint := page.Plain
 	switch e.Outcome {
 	case audit.Failed:
 		paint = p.Bad
 	case audit.Open:
 		paint = p.Warn
 	}
-	p.Painted(p.Dim(cmp.Or(at, "-"))+"  "+by+"  ", auditSentence(e), paint)
+	p.StyledText(p.Dim(cmp.Or(at, "-"))+"  "+by+"  ", auditSentence(e), paint)
 	return day
 }
 

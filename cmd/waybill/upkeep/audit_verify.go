@@ -29,7 +29,7 @@ interrupted call is a warning; the next write to the audit log adds it.`,
 			return cli.ShowVerdict(a, cmd, "audit_verification",
 				func(ctx context.Context, o *cli.Store) (engine.AuditVerification, error) { return o.AuditVerify(ctx) },
 				showAuditVerification,
-				func(v engine.AuditVerification) int { return cli.IntegrityUnless(v.OK) })
+				func(v engine.AuditVerification) int { return cli.IntegrityStatus(v.OK) })
 		},
 	}
 }
@@ -41,7 +41,7 @@ func showAuditVerification(p *page.Page, v engine.AuditVerification) {
 	sum := page.Plural(int(v.Events), "line") + " checked: "
 	switch {
 	case !v.OK:
-		p.Text(p.Bad("✗ "), sum+page.Tally(errs, warns)+".")
+		p.Text(p.Bad("✗ "), sum+page.ErrorCount(errs, warns)+".")
 	case warns > 0:
 		p.Text(p.Warn("! "), sum+"no errors, "+page.Plural(warns, "warning")+".")
 	default:

@@ -97,7 +97,7 @@ func showReport(p *page.Page, r doctor.Report) {
 			if nameWidth == 0 {
 				indent = "  "
 			}
-			p.Painted(indent+"→ ", c.Fix, p.Dim)
+			p.StyledText(indent+"→ ", c.Fix, p.Dim)
 		}
 	}
 	p.Line("")

@@ -45,10 +45,10 @@ func (d *diagnosis) binary() {
 func (d *diagnosis) storeDirectory() {
 	dir, err := d.a.StoreDir()
 	if err != nil {
-		d.f.Store.Unnamed = fault.Of(err)
+		d.f.Store.NotSelected = fault.Of(err)
 		return
 	}
-	d.f.Store = diagnose.Look(dir)
+	d.f.Store = diagnose.DescribePath(dir)
 	c := d.a.Flags
 	// In the order of precedence.
 	switch {
@@ -71,25 +71,25 @@ func (d *diagnosis) storeDirectory() {
 // above it, which usually is on the same filesystem. Nothing is written into a
 // directory that is not a store of Waybill.
 func (d *diagnosis) probes() {
-	if d.f.Store.Unnamed != nil {
+	if d.f.Store.NotSelected != nil {
 		return
 	}
 	dir := d.f.Store.Dir
-	inStore := d.f.Store.Kind == doctor.Folder
+	inStore := d.f.Store.Kind == doctor.Directory
 	if inStore {
 		s, err := filestore.OpenDir(dir, filestore.Options{AllowNetworkFS: true})
 		if err == nil {
 			_ = s.Close()
 		}
-		inStore = err == nil && diagnose.Begun(dir)
+		inStore = err == nil && diagnose.HasStoreFile(dir)
 	}
 	at := dir
 	if !inStore {
-		at = diagnose.Nearest(filepath.Dir(dir))
+		at = diagnose.NearestDirectory(filepath.Dir(dir))
 	}
-	d.f.Ground = diagnose.Probe(context.Background(), at)
+	d.f.Probes = diagnose.Probe(context.Background(), at)
 	// A failure outside of the store is weaker evidence, so the report must know.
-	d.f.Ground.InStore, d.f.Ground.Allowed = inStore, d.a.Flags.AllowNetworkFS
+	d.f.Probes.InStore, d.f.Probes.Allowed = inStore, d.a.Flags.AllowNetworkFS
 }
 
 // storeContents records facts about a store that can be opened: its id, the
@@ -100,7 +100,7 @@ func (d *diagnosis) probes() {
 func (d *diagnosis) storeContents(ctx context.Context) {
 	s := &d.f.Store
 	d.f.Clock = doctor.Clock{NowMs: d.a.NowMs()}
-	if s.Kind != doctor.Folder {
+	if s.Kind != doctor.Directory {
 		return
 	}
 	o, err := d.a.Open(ctx)
@@ -118,7 +118,7 @@ func (d *diagnosis) storeContents(ctx context.Context) {
 		// 1 is the only format that exists.
 		s.ID, s.Format = storeID.String(), 1
 		s.InUse, s.Holder = diagnose.InUse(ctx, s.Dir)
-		d.f.Left = diagnose.Leftovers(s.Dir)
+		d.f.Leftovers = diagnose.Leftovers(s.Dir)
 		d.settings(ctx, o)
 	}
 	d.verify(ctx, o)
@@ -161,7 +161,7 @@ const newestChecked = 5
 // verify' checks all of them.
 func (d *diagnosis) verify(ctx context.Context, o *cli.Store) {
 	v := &d.f.Verified
-	v.Looked = true
+	v.Checked = true
 	all, err := o.Sessions.Sessions(ctx)
 	if err != nil {
 		v.Why = fault.Of(err).Message
@@ -273,7 +273,7 @@ func (d *diagnosis) countWorkflows(files []catalog.File, bindings catalog.Bindin
 				exists = err == nil
 			}
 		}
-		w.Places = append(w.Places, doctor.Place{Name: string(kind), There: exists, Count: counts[kind]})
+		w.Sources = append(w.Sources, doctor.Source{Name: string(kind), Exists: exists, Count: counts[kind]})
 	}
 }
 
@@ -283,7 +283,7 @@ func (d *diagnosis) countWorkflows(files []catalog.File, bindings catalog.Bindin
 func (d *diagnosis) environment() {
 	_, root, err := d.a.Workspace()
 	_, gitErr := exec.LookPath("git")
-	d.f.Git = doctor.Git{Looked: err == nil, Repository: root != "", Program: gitErr == nil}
-	d.f.Terminal = doctor.Terminal{Looked: true, In: d.a.IsTerminal(d.a.In), Out: d.a.IsTerminal(d.a.Out),
+	d.f.Git = doctor.Git{Checked: err == nil, Repository: root != "", Program: gitErr == nil}
+	d.f.Terminal = doctor.Terminal{Checked: true, In: d.a.IsTerminal(d.a.In), Out: d.a.IsTerminal(d.a.Out),
 		Width: d.a.WidthOf(d.a.Out), Colors: d.a.Colors(d.a.Out)}
 }

@@ -23,7 +23,7 @@ func NewDU(a *cli.App) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:     "du",
-		GroupID: cli.GroupStore,
+		GroupID: cli.GroupMaintain,
 		Short:   "Show disk usage",
 		Long:    duLong,
 		Example: "  waybill du\n  waybill du --all\n  waybill du --json | jq '.data.sessions[0]'",

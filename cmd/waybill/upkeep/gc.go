@@ -31,7 +31,7 @@ func NewGC(a *cli.App) *cobra.Command {
 	var req engine.GCRequest
 	cmd := &cobra.Command{
 		Use:     "gc",
-		GroupID: cli.GroupStore,
+		GroupID: cli.GroupMaintain,
 		Short:   "Remove expired sessions and unreferenced objects",
 		Long:    gcLong,
 		Example: "  waybill gc\n  waybill gc --apply\n  waybill gc --apply --empty-trash",
@@ -40,7 +40,7 @@ func NewGC(a *cli.App) *cobra.Command {
 			return cli.ShowVerdict(a, cmd, "gc",
 				func(ctx context.Context, o *cli.Store) (engine.GCReport, error) { return o.GC(ctx, a.Caller(), req) },
 				func(p *page.Page, r engine.GCReport) { showGC(a, r, req, p) },
-				func(r engine.GCReport) int { return cli.IntegrityUnless(!req.Apply || !r.SafeMode) })
+				func(r engine.GCReport) int { return cli.IntegrityStatus(!req.Apply || !r.SafeMode) })
 		},
 	}
 	f := cmd.Flags()
@@ -69,11 +69,11 @@ func showGC(a *cli.App, r engine.GCReport, req engine.GCRequest, p *page.Page) {
 		p.Text(p.Warn("! "), s.What+" was skipped: "+s.Message+".")
 	}
 	switch {
-	case req.Apply && r.Nothing():
+	case req.Apply && r.IsEmpty():
 		p.Line("%s Nothing to remove.", p.Good("✓"))
 	case req.Apply:
 		p.Line("%s %s freed.", p.Good("✓"), page.Size(r.FreedBytes))
-	case r.Nothing():
+	case r.IsEmpty():
 		p.Line("%s Nothing can be removed.", p.Good("✓"))
 	default:
 		p.Line("It would free %s. Nothing was removed.", p.Bold(page.Size(r.FreedBytes)))

@@ -37,7 +37,7 @@ func newKeysList(a *cli.App) *cobra.Command {
 			return cli.ShowVerdict(a, cmd, "keys",
 				func(ctx context.Context, o *cli.Store) (engine.KeyList, error) { return o.ListKeys(ctx) },
 				showKeys,
-				func(k engine.KeyList) int { return cli.IntegrityUnless(k.State != engine.KeysUnusable) })
+				func(k engine.KeyList) int { return cli.IntegrityStatus(k.State != engine.KeysUnusable) })
 		},
 	}
 }

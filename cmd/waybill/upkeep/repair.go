@@ -39,7 +39,7 @@ func NewRepair(a *cli.App) *cobra.Command {
 	var apply, yes bool
 	cmd := &cobra.Command{
 		Use:     "repair [SESSION|RUN]",
-		GroupID: cli.GroupStore,
+		GroupID: cli.GroupMaintain,
 		Short:   "Move damaged data to the quarantine",
 		Long:    repairLong,
 		Example: "  waybill repair\n  waybill repair @last --apply\n  waybill repair --apply --yes --json",
@@ -106,16 +106,16 @@ func runRepair(ctx context.Context, a *cli.App, o *cli.Store, call engine.Repair
 func answerRepair(a *cli.App, r engine.RepairReport) error {
 	if err := a.Answer("repair", r, func(p *page.Page) {
 		showRepair(p, r)
-		if r.Waiting() {
+		if r.Pending() {
 			p.Text("", "Nothing was changed. Apply the plan with: "+a.Command("repair", "--apply"))
 		}
 	}); err != nil {
 		return err
 	}
 	switch {
-	case r.Hopeless():
+	case r.Unrepairable():
 		return cli.ExitWith(fault.ExitIntegrity)
-	case r.Waiting():
+	case r.Pending():
 		return cli.ExitWith(fault.ExitWaiting)
 	}
 	return nil
@@ -165,9 +165,9 @@ func showRepair(p *page.Page, r engine.RepairReport) {
 		p.Text("      ", f.Advice)
 	}
 	switch {
-	case r.Hopeless() && len(r.Steps) == 0:
+	case r.Unrepairable() && len(r.Steps) == 0:
 		p.Text(p.Bad("✗ "), "The damage cannot be repaired.")
-	case r.Hopeless():
+	case r.Unrepairable():
 		p.Text(p.Bad("✗ "), "Some of the damage cannot be repaired.")
 	case len(r.Steps) == 0:
 		p.Text(p.Good("✓ "), "Nothing to repair.")

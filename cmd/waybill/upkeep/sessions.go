@@ -20,7 +20,7 @@ unit that is kept, deleted, exported and verified.`
 // session to the trash; only --empty-trash, and gc after trashDays, remove data
 // (docs/design.md#retention).
 func NewSessions(a *cli.App) *cobra.Command {
-	return cli.NewGroup("sessions", cli.GroupStore, "List, keep, delete and restore sessions", sessionsLong,
+	return cli.NewGroup("sessions", cli.GroupMaintain, "List, keep, delete and restore sessions", sessionsLong,
 		newSessionsList(a), newSessionsKeep(a), newSessionsDelete(a), newSessionsRestore(a))
 }
 

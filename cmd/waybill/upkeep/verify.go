@@ -32,7 +32,7 @@ func NewVerify(a *cli.App) *cobra.Command {
 	var f verifyFlags
 	cmd := &cobra.Command{
 		Use:     "verify [SESSION|RUN]",
-		GroupID: cli.GroupLook,
+		GroupID: cli.GroupInspect,
 		Short:   "Verify the integrity of the store or a session",
 		Long: `Read the whole store and check every digest, the hash chain of every log, every
 reference between events, and every file that an event refers to. Nothing is changed or

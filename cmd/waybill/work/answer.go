@@ -64,7 +64,7 @@ func showPending(ctx context.Context, a *cli.App, o *cli.Store, answer engine.An
 	}
 	// Missing inputs are shown as flags to fill in.
 	var inputFlags []string
-	for _, key := range answer.Asked() {
+	for _, key := range answer.MissingInputs() {
 		inputFlags = append(inputFlags, "--set", key+"=…")
 	}
 	// Position and rounds come from the pinned workflow; if it cannot be read, they are
@@ -84,7 +84,7 @@ func showPending(ctx context.Context, a *cli.App, o *cli.Store, answer engine.An
 	p.Line("")
 	// The recap of earlier steps has a bar at its left.
 	if answer.Recap != "" {
-		p.Painted(p.Dim("│ "), answer.Recap, p.Dim)
+		p.StyledText(p.Dim("│ "), answer.Recap, p.Dim)
 		p.Line("")
 	}
 	if answer.Pending.RequireConfirmation {
@@ -111,10 +111,10 @@ func showPending(ctx context.Context, a *cli.App, o *cli.Store, answer engine.An
 func nextCommand(a *cli.App, answer engine.Answer, step compile.Step, run string, inputFlags []string) string {
 	switch {
 	// The output is complete and only the approval is missing.
-	case answer.HandedIn() && answer.NextIntent == engine.AwaitConfirmation:
+	case answer.OutputsSubmitted() && answer.NextIntent == engine.AwaitConfirmation:
 		return a.Command("approve", run)
 	// The output is complete; the step needs an acknowledgement.
-	case answer.HandedIn():
+	case answer.OutputsSubmitted():
 		return a.Command("continue", "--run", run, "--done")
 	case step.Action != nil:
 		return a.Command(append([]string{"run", "--run", run}, inputFlags...)...) // only run executes commands

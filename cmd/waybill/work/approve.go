@@ -31,7 +31,7 @@ func NewApprove(a *cli.App) *cobra.Command {
 	var comment string
 	cmd := &cobra.Command{
 		Use:     "approve [RUN]",
-		GroupID: cli.GroupWork,
+		GroupID: cli.GroupRun,
 		Short:   "Approve the output of a step that needs an approval",
 		Long:    approveLong,
 		Example: "  waybill approve @last\n  waybill approve k3j2a7 --comment \"Checked with the team\"",
@@ -110,7 +110,7 @@ func askApproval(ctx context.Context, view *runview.View, shown engine.Approvabl
 	view.RunOpened(perform.RunView{Run: shown.Position.Run, Workflow: shown.Workflow.Name})
 	view.StepBegan(perform.StepView{Title: shown.Step.Title, Prompt: shown.Step.Prompt})
 	yes, err := view.Approve(ctx, ports.ApproveQuestion{Notes: shown.Notes, Results: shown.Artifacts})
-	if err != nil && !errors.Is(err, ports.ErrLeft) {
+	if err != nil && !errors.Is(err, ports.ErrPersonStopped) {
 		return err
 	}
 	if !yes {

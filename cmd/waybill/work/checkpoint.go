@@ -42,7 +42,7 @@ func NewCheckpoint(a *cli.App) *cobra.Command {
 	var in checkpointInput
 	cmd := &cobra.Command{
 		Use:     "checkpoint (--run RUN | --state TOKEN --token TOKEN) --notes TEXT",
-		GroupID: cli.GroupWork,
+		GroupID: cli.GroupRun,
 		Short:   "Record intermediate results of the pending step",
 		Long:    checkpointLong,
 		Example: `  waybill checkpoint --run @last --notes "Half of the files are read; next: the parser"

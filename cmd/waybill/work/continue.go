@@ -44,7 +44,7 @@ func NewContinue(a *cli.App) *cobra.Command {
 	var in continueInput
 	cmd := &cobra.Command{
 		Use:     "continue (--run RUN | --state TOKEN [--ack TOKEN])",
-		GroupID: cli.GroupWork,
+		GroupID: cli.GroupRun,
 		Short:   "Submit the output of the pending step, or show the step",
 		Long:    continueLong,
 		Example: `  waybill continue --run @last

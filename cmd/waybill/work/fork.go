@@ -24,7 +24,7 @@ func NewFork(a *cli.App) *cobra.Command {
 	var node, title string
 	cmd := &cobra.Command{
 		Use:     "fork RUN [--at NODE]",
-		GroupID: cli.GroupWork,
+		GroupID: cli.GroupRun,
 		Short:   "Start a new run from a node of another run",
 		Long:    forkLong,
 		Example: "  waybill fork @last --at plan\n  waybill fork k3j2a7 --at node_4q2… --title \"Another way\"",

@@ -40,7 +40,7 @@ func NewResume(a *cli.App) *cobra.Command {
 	var in resumeInput
 	cmd := &cobra.Command{
 		Use:     "resume [QUERY...]",
-		GroupID: cli.GroupLook,
+		GroupID: cli.GroupInspect,
 		Short:   "Find runs to resume",
 		Long:    resumeLong,
 		Example: "  waybill resume\n  waybill resume parser benchmark\n  waybill resume --run run_k3j2a7… --json",
@@ -57,7 +57,7 @@ func NewResume(a *cli.App) *cobra.Command {
 			}
 			return cli.Show(a, cmd, "candidates",
 				func(ctx context.Context, o *cli.Store) (engine.ResumeList, error) {
-					return candidates(ctx, a, o, q, engine.Anchored(q, gitobserver.Observe(root)))
+					return candidates(ctx, a, o, q, engine.WithWorkspace(q, gitobserver.Observe(root)))
 				},
 				func(p *page.Page, list engine.ResumeList) { showCandidates(a, list, p) })
 		},
@@ -122,7 +122,7 @@ func showCandidates(a *cli.App, list engine.ResumeList, p *page.Page) {
 		if i > 0 {
 			p.Line("")
 		}
-		p.Painted(render.Mark(p, c.Status)+" ", c.Title+"  "+render.Status(c.Status), p.Bold)
+		p.StyledText(render.Mark(p, c.Status)+" ", c.Title+"  "+render.Status(c.Status), p.Bold)
 		var why []string
 		for _, w := range c.WhyMatched {
 			why = append(why, reasonWords(w))

@@ -51,7 +51,7 @@ func NewRun(a *cli.App) *cobra.Command {
 	var in runInput
 	cmd := &cobra.Command{
 		Use:     "run FILE|ID",
-		GroupID: cli.GroupWork,
+		GroupID: cli.GroupRun,
 		Short:   "Perform a workflow, or continue a run",
 		Long:    runLong,
 		Example: `  waybill run ./release.yaml

@@ -59,9 +59,9 @@ func newRunner(a *cli.App, o *cli.Store, in *runInput, args []string) *runner {
 			return err
 		},
 		Actor: a.Actor(), NowMs: a.NowMs, Pause: pause,
-		GoOn:        func(run id.Run, more ...string) string { return continueLine(a, run, more...) },
-		HandIn:      func(run id.Run, more ...string) string { return submitLine(a, run, more...) },
-		ApproveLine: func(run id.Run) string { return a.Command("approve", page.ShortRun(run)) },
+		ContinueLine: func(run id.Run, more ...string) string { return continueLine(a, run, more...) },
+		SubmitLine:   func(run id.Run, more ...string) string { return submitLine(a, run, more...) },
+		ApproveLine:  func(run id.Run) string { return a.Command("approve", page.ShortRun(run)) },
 	}
 	return s
 }

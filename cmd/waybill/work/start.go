@@ -25,7 +25,7 @@ func NewStart(a *cli.App) *cobra.Command {
 	var in startInput
 	cmd := &cobra.Command{
 		Use:     "start FILE|ID",
-		GroupID: cli.GroupWork,
+		GroupID: cli.GroupRun,
 		Short:   "Start a run and show its first step",
 		Long:    startLong,
 		Example: `  waybill start wr.change_checklist --set change="Faster search"

@@ -161,7 +161,7 @@ func showStep(p *page.Page, lead string, s compile.Step) {
 		p.Text(lead+"  ", s.Title)
 	case p.Width > 0 && terminal.TextWidth(line+"  ("+about+")") > p.Width:
 		p.Text(lead+"  ", s.Title)
-		p.Painted(strings.Repeat(" ", len(lead))+"  ", "("+about+")", p.Dim)
+		p.StyledText(strings.Repeat(" ", len(lead))+"  ", "("+about+")", p.Dim)
 	default:
 		p.Line("%s%s", line, p.Dim("  ("+about+")"))
 	}

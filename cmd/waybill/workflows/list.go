@@ -45,7 +45,7 @@ func showWorkflows(p *page.Page, entries []catalog.Entry) {
 	var unusable []catalog.Entry
 	for _, e := range entries {
 		// An id that several files have cannot be used for any of them.
-		if !e.Valid() || len(e.Twins) > 0 {
+		if !e.Valid() || len(e.Duplicates) > 0 {
 			unusable = append(unusable, e)
 			continue
 		}
@@ -78,7 +78,7 @@ func showWorkflows(p *page.Page, entries []catalog.Entry) {
 // further errors, or the files with the same id.
 func whyUnusable(e catalog.Entry) string {
 	if e.Valid() {
-		return "Its id is also used by " + strings.Join(e.Twins, ", ") +
+		return "Its id is also used by " + strings.Join(e.Duplicates, ", ") +
 			": use the file name instead, or change one of the ids."
 	}
 	var errs []problem.Problem

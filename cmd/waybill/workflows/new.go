@@ -130,7 +130,7 @@ func writeWorkflow(ctx context.Context, a *cli.App, id, from, out string) error 
 // for bundled workflows can be copied, since the copy gets another id. Other problems would be
 // copied too and are WORKFLOW_INVALID.
 func copied(ctx context.Context, a *cli.App, from string) (catalog.Entry, error) {
-	e, err := a.AnyWorkflow(ctx, from)
+	e, err := a.WorkflowOrProblems(ctx, from)
 	if err != nil || e.Valid() {
 		return e, err
 	}

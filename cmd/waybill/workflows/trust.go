@@ -39,7 +39,7 @@ func NewTrust(a *cli.App) *cobra.Command {
 	var in trustInput
 	cmd := &cobra.Command{
 		Use:     "trust (FILE|ID|HASH | --list)",
-		GroupID: cli.GroupWork,
+		GroupID: cli.GroupRun,
 		Short:   "Allow the commands of a workflow to run",
 		Long:    trustLong,
 		Example: `  waybill trust ./nightly.yaml

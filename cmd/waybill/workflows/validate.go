@@ -73,7 +73,7 @@ status. Nothing is written.`,
 // returns the entry of the catalog. In both cases references are resolved in the library of
 // the file's own directory.
 func checkSource(ctx context.Context, a *cli.App, ref string, as source.SourceKind) (catalog.Entry, error) {
-	e, err := a.AnyWorkflow(ctx, ref)
+	e, err := a.WorkflowOrProblems(ctx, ref)
 	if err != nil || as == "" || as == e.Kind || e.Data == nil {
 		return e, err
 	}
@@ -113,7 +113,7 @@ func showValidation(p *page.Page, name string, e catalog.Entry) {
 	}
 	switch {
 	case errs > 0:
-		p.Line("%s %s: %s.", p.Bad("✗"), page.Clean(name), page.Tally(errs, warns))
+		p.Line("%s %s: %s.", p.Bad("✗"), page.Clean(name), page.ErrorCount(errs, warns))
 	case warns > 0:
 		p.Line("%s %s can be run: %s.", p.Good("✓"), page.Clean(name), page.Plural(warns, "warning"))
 	default:

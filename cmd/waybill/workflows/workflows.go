@@ -27,7 +27,7 @@ id are an error that names both.`
 // New returns the command "workflows" with its subcommands. Only new and compile write a file.
 // The store is only read, for installed workflows.
 func New(a *cli.App) *cobra.Command {
-	return cli.NewGroup("workflows", cli.GroupLook, "List, inspect, validate and create workflows", long,
+	return cli.NewGroup("workflows", cli.GroupInspect, "List, inspect, validate and create workflows", long,
 		newList(a), newInspect(a), newValidate(a),
 		newCompile(a), newNew(a))
 }

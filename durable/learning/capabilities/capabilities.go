@@ -65,9 +65,9 @@ type Proposals struct {
 	Activation           string          `json:"activation"`
 }
 
-// Of returns the document of a store with this configuration; version is that of the running
+// DocumentOf returns the document of a store with this configuration; version is that of the running
 // program.
-func Of(c config.Config, version string) Document {
+func DocumentOf(c config.Config, version string) Document {
 	d := Document{ProtocolVersion: protocolVersion, Implementation: Implementation{"waybill", version},
 		// The version of the events in docs/format.md, not that of the program.
 		EventLogSchemaVersion: 1,

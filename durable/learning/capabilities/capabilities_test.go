@@ -10,7 +10,7 @@ import (
 )
 
 func TestDocumentListsOnlyEnabledFeatures(t *testing.T) {
-	full := capabilities.Of(config.Config{}, "1.2.3")
+	full := capabilities.DocumentOf(config.Config{}, "1.2.3")
 	if !full.Feedback.Supported || len(full.Feedback.Targets) != 3 || len(full.Feedback.Signals) != 4 ||
 		full.Implementation.Version != "1.2.3" {
 		t.Errorf("%+v", full)
@@ -26,7 +26,7 @@ func TestDocumentListsOnlyEnabledFeatures(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	none := capabilities.Of(c, "1.2.3")
+	none := capabilities.DocumentOf(c, "1.2.3")
 	if none.Feedback.Supported || none.Feedback.Targets != nil || none.Agents != nil {
 		t.Errorf("%+v", none)
 	}
@@ -47,7 +47,7 @@ func TestDocumentListsOnlyEnabledFeatures(t *testing.T) {
 		t.Errorf("agents are advertised: %s", b)
 	}
 	direct, err := config.Config{}.With("proposalsActivation", config.ViaDirectRBAC)
-	if err != nil || !slices.Contains([]string{capabilities.Of(direct, "").Agents.Proposals.Activation},
+	if err != nil || !slices.Contains([]string{capabilities.DocumentOf(direct, "").Agents.Proposals.Activation},
 		config.ViaDirectRBAC) {
 		t.Error(err)
 	}

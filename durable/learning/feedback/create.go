@@ -61,13 +61,13 @@ func ParseCreate(data []byte) (Create, error) {
 	if err != nil {
 		return Create{}, refuse(err)
 	}
-	c, err := create(problem.Place{Value: v})
+	c, err := create(problem.SourceValue{Value: v})
 	return c, refuse(err)
 }
 
 // create reads member by member instead of using canon.Decode, whose errors do not state what
 // was expected and which does not distinguish an absent rating from a rating of 0.
-func create(doc problem.Place) (c Create, err error) {
+func create(doc problem.SourceValue) (c Create, err error) {
 	if err = closed(doc, "", "note", "signal", "target"); err != nil {
 		return Create{}, err
 	}
@@ -99,7 +99,7 @@ func create(doc problem.Place) (c Create, err error) {
 
 // closed refuses values that are not objects, and members other than names. hint is appended
 // to the list of names in the message.
-func closed(p problem.Place, hint string, names ...string) error {
+func closed(p problem.SourceValue, hint string, names ...string) error {
 	if p.Value.Kind() != canon.Object {
 		return &mismatch{p.Pointer, "an object", show(p.Value)}
 	}
@@ -114,7 +114,7 @@ func closed(p problem.Place, hint string, names ...string) error {
 
 // parseTarget reads the part of the run that is annotated. The hint covers callers who send
 // runId here, where the wire shape of a stored annotation has it.
-func parseTarget(p problem.Place) (t Target, err error) {
+func parseTarget(p problem.SourceValue) (t Target, err error) {
 	if err := closed(p, "; name the run outside the annotation", "eventId", "nodeId"); err != nil {
 		return t, err
 	}
@@ -126,7 +126,7 @@ func parseTarget(p problem.Place) (t Target, err error) {
 
 // parseID reads an optional id and checks its form. Whether the run contains the id is
 // checked by the engine, which has read the run's log.
-func parseID(p problem.Place, name string, out interface{ UnmarshalString(string) error }) error {
+func parseID(p problem.SourceValue, name string, out interface{ UnmarshalString(string) error }) error {
 	if !p.Has(name) {
 		return nil
 	}
@@ -143,7 +143,7 @@ func parseID(p problem.Place, name string, out interface{ UnmarshalString(string
 
 // parseSignal checks which members are present before their values: a rating of 0 beside a
 // flag is still a member of another kind.
-func parseSignal(p problem.Place) (s Signal, err error) {
+func parseSignal(p problem.SourceValue) (s Signal, err error) {
 	if err := closed(p, "", "kind", "rating", "label", "correction"); err != nil {
 		return s, err
 	}
@@ -171,7 +171,7 @@ func parseSignal(p problem.Place) (s Signal, err error) {
 // take reads the member that belongs to the signal's kind. A rating only has to be a whole
 // number here: check holds the range, for requests and stored records alike. Numbers beyond
 // 32 bits are refused here, since their conversion to int64 is not exact.
-func (s *Signal) take(p problem.Place, given bool) (err error) {
+func (s *Signal) take(p problem.SourceValue, given bool) (err error) {
 	if s.Kind == RatingKind {
 		n := p.Value.Float()
 		if p.Value.Kind() != canon.Number || n != math.Trunc(n) || math.Abs(n) > math.MaxInt32 {
@@ -192,7 +192,7 @@ func (s *Signal) take(p problem.Place, given bool) (err error) {
 }
 
 // gotOf formats a member's value for a message, "nothing" if it is absent.
-func gotOf(p problem.Place, given bool) string {
+func gotOf(p problem.SourceValue, given bool) string {
 	if !given {
 		return "nothing"
 	}
@@ -201,7 +201,7 @@ func gotOf(p problem.Place, given bool) string {
 
 // text reads a string. null is refused like any other type: a member without a value must be
 // left out.
-func text(p problem.Place) (string, error) {
+func text(p problem.SourceValue) (string, error) {
 	if p.Value.Kind() != canon.String {
 		return "", &mismatch{p.Pointer, "text", show(p.Value)}
 	}

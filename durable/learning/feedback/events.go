@@ -23,7 +23,7 @@ var Table = event.NewTable("annotations", "sessionId",
 // redacted (docs/design.md#redaction); Record is the only constructor.
 type Recorded struct {
 	AnnotationID id.Annotation `json:"annotationId"`
-	At           Place         `json:"at"`
+	At           Location      `json:"at"`
 	// Confidence is stated by agents only, 0 to 1 (docs/design.md#annotations).
 	Confidence *float64 `json:"confidence,omitzero"`
 	Note       string   `json:"note,omitzero"`
@@ -64,7 +64,7 @@ func (r Recorded) Check(event.Scope) error {
 
 // check refuses a node other than the target's, a step without a node, and an invalid step
 // id.
-func (p Place) check(t Target) error {
+func (p Location) check(t Target) error {
 	switch {
 	case !t.NodeID.IsZero() && p.NodeID != t.NodeID:
 		return fmt.Errorf("at is the node %q, and the target the node %q", p.NodeID, t.NodeID)

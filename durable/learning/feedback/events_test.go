@@ -40,17 +40,17 @@ var golden = []struct {
 	data event.Payload
 	line string // the member data
 }{
-	{feedback.Record(first, request(feedback.Flag()), feedback.Place{}),
+	{feedback.Record(first, request(feedback.Flag()), feedback.Location{}),
 		`{"annotationId":"ann_dzcwbumoyhlgowj24g735wlydu","at":{},"signal":{"kind":"flag"},"target":{}}`},
-	{feedback.Record(first, request(feedback.Rating(4)), feedback.Place{NodeID: root, StepID: "review"}),
+	{feedback.Record(first, request(feedback.Rating(4)), feedback.Location{NodeID: root, StepID: "review"}),
 		`{"annotationId":"ann_dzcwbumoyhlgowj24g735wlydu","at":{"nodeId":"node_osv7ay7ntud7kcaha3iiloeqre","stepId":"review"},"signal":{"kind":"rating","rating":4},"target":{}}`},
 	{feedback.Record(second, feedback.Request{Confidence: ptr(0.0), SupersedesAnnotationID: first,
 		Create: feedback.Create{Signal: feedback.Label("off-brand"), Note: "tone",
-			Target: feedback.Target{EventID: anEvent, NodeID: root}}}, feedback.Place{NodeID: root}),
+			Target: feedback.Target{EventID: anEvent, NodeID: root}}}, feedback.Location{NodeID: root}),
 		`{"annotationId":"ann_lp5riqsawbu5dn5wvrxc5nzz2a","at":{"nodeId":"node_osv7ay7ntud7kcaha3iiloeqre"},"confidence":0,"note":"tone","signal":{"kind":"label","label":"off-brand"},"supersedesAnnotationId":"ann_dzcwbumoyhlgowj24g735wlydu","target":{"eventId":"evt_kxmtkm4gijg5jwxlrcflgvkry4","nodeId":"node_osv7ay7ntud7kcaha3iiloeqre"}}`},
 	{feedback.Record(second, feedback.Request{Confidence: ptr(0.85),
 		Create: feedback.Create{Signal: feedback.Correction("use \"x\"\n"), Target: feedback.Target{NodeID: root}}},
-		feedback.Place{NodeID: root, StepID: "a_1"}),
+		feedback.Location{NodeID: root, StepID: "a_1"}),
 		`{"annotationId":"ann_lp5riqsawbu5dn5wvrxc5nzz2a","at":{"nodeId":"node_osv7ay7ntud7kcaha3iiloeqre","stepId":"a_1"},"confidence":0.85,"signal":{"correction":"use \"x\"\n","kind":"correction"},"target":{"nodeId":"node_osv7ay7ntud7kcaha3iiloeqre"}}`},
 	{feedback.Retract(first, " a reason\n"), `{"annotationId":"ann_dzcwbumoyhlgowj24g735wlydu","reason":"a reason"}`},
 	{feedback.Retract(first, " \n"), `{"annotationId":"ann_dzcwbumoyhlgowj24g735wlydu"}`},
@@ -100,7 +100,7 @@ func TestConfidenceRoundTrip(t *testing.T) {
 		r := request(feedback.Flag())
 		r.Confidence = &want
 		line, err := feedback.Table.AppendLine(nil,
-			event.New(session.String(), 0, ofRun, judge, 5, feedback.Record(first, r, feedback.Place{})))
+			event.New(session.String(), 0, ofRun, judge, 5, feedback.Record(first, r, feedback.Location{})))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +112,7 @@ func TestConfidenceRoundTrip(t *testing.T) {
 }
 
 func TestInvalidRecordsAreRefused(t *testing.T) {
-	good := feedback.Record(first, request(feedback.Flag()), feedback.Place{NodeID: root, StepID: "a"})
+	good := feedback.Record(first, request(feedback.Flag()), feedback.Location{NodeID: root, StepID: "a"})
 	with := func(change func(*feedback.Recorded)) feedback.Recorded {
 		r := good
 		change(&r)
@@ -169,7 +169,7 @@ func TestInvalidRecordsAreRefused(t *testing.T) {
 		"reason":   feedback.Retracted{AnnotationID: first, Reason: text(limits.SummaryBytesMax)},
 		"none":     feedback.Retracted{AnnotationID: first},
 		"event":    with(func(r *feedback.Recorded) { r.Target.EventID = anEvent }),
-		"nowhere":  with(func(r *feedback.Recorded) { r.At = feedback.Place{} }),
+		"nowhere":  with(func(r *feedback.Recorded) { r.At = feedback.Location{} }),
 	} {
 		if err := p.Check(ofRun); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -193,7 +193,7 @@ func TestRecordsContainNoSecrets(t *testing.T) {
 		for _, s := range []feedback.Signal{feedback.Label(text), feedback.Correction(text), feedback.Flag()} {
 			r := request(s)
 			r.Note = text
-			all = append(all, feedback.Record(first, r, feedback.Place{}))
+			all = append(all, feedback.Record(first, r, feedback.Location{}))
 		}
 		for _, p := range append(all, feedback.Retract(first, text)) {
 			line, err := feedback.Table.AppendLine(nil, event.New(session.String(), 0, ofRun, ada, 1, p))
@@ -217,7 +217,7 @@ func TestAcceptedRequestsCanBeRecorded(t *testing.T) {
 			if err := r.Check(judge); err != nil {
 				t.Fatal(err)
 			}
-			e := event.New(session.String(), 0, ofRun, judge, 1, feedback.Record(first, r, feedback.Place{}))
+			e := event.New(session.String(), 0, ofRun, judge, 1, feedback.Record(first, r, feedback.Location{}))
 			if err := e.Check(feedback.Table); err != nil {
 				t.Error(err)
 			}
@@ -238,12 +238,12 @@ func TestAcceptedRequestsCanBeRecorded(t *testing.T) {
 // TestWireShape: the wire shape is exactly OpenWOP's; additional facts are separate.
 func TestWireShape(t *testing.T) {
 	spelled := func(e event.Event) string {
-		a, about, ok := feedback.Of(e)
+		a, about, ok := feedback.AnnotationOf(e)
 		if !ok {
 			t.Fatal("not an annotation")
 		}
 		both, err := canon.Marshal(struct {
-			About feedback.About      `json:"about"`
+			About feedback.Details    `json:"about"`
 			Wire  feedback.Annotation `json:"wire"`
 		}{about, a})
 		if err != nil {
@@ -269,11 +269,11 @@ func TestWireShape(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, test.want)
 		}
 	}
-	if _, _, ok := feedback.Of(event.New(session.String(), 0, ofRun, ada, at, feedback.Retract(first, ""))); ok {
+	if _, _, ok := feedback.AnnotationOf(event.New(session.String(), 0, ofRun, ada, at, feedback.Retract(first, ""))); ok {
 		t.Error("a retraction is no annotation")
 	}
 	// encoding/json writes the same members: answers are written by either encoder.
-	a, _, _ := feedback.Of(event.New(session.String(), 0, ofRun, ada, at, golden[2].data))
+	a, _, _ := feedback.AnnotationOf(event.New(session.String(), 0, ofRun, ada, at, golden[2].data))
 	plain, err := json.Marshal(a)
 	if err != nil {
 		t.Fatal(err)

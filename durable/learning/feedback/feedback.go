@@ -90,10 +90,10 @@ func (t Target) Kind() TargetKind {
 	return TargetRun
 }
 
-// Place is the location in a run to which an annotation applies, determined when it was
+// Location is the location in a run to which an annotation applies, determined when it was
 // written: the target's node, or the tip for a whole run, and the step that was pending there
 // (docs/design.md#annotations).
-type Place struct {
+type Location struct {
 	NodeID id.Node `json:"nodeId,omitzero"`
 	StepID string  `json:"stepId,omitzero"`
 }

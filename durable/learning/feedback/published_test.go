@@ -42,7 +42,7 @@ func TestAnnotationsMatchPublishedSchema(t *testing.T) {
 	schema := published(t, "annotation.schema.json")
 	for i, g := range golden {
 		for _, by := range []event.Actor{ada, judge, {Kind: event.Engine}, {}} {
-			a, _, ok := feedback.Of(event.New(session.String(), int64(i), ofRun, by, 0, g.data))
+			a, _, ok := feedback.AnnotationOf(event.New(session.String(), int64(i), ofRun, by, 0, g.data))
 			if !ok {
 				continue
 			}

@@ -12,7 +12,7 @@ import (
 // Record returns the event data of an annotation. Only Record and Retract construct event
 // data, so that every stored text is redacted (docs/design.md#redaction). The result of a
 // Request that Check accepted passes Recorded.Check.
-func Record(a id.Annotation, r Request, at Place) Recorded {
+func Record(a id.Annotation, r Request, at Location) Recorded {
 	s := r.Signal
 	s.Correction, s.Label = clean(s.Correction, limits.CorrectionBytesMax), clean(s.Label, limits.LabelBytesMax)
 	return Recorded{AnnotationID: a, At: at, Confidence: r.Confidence,

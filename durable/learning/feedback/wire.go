@@ -28,10 +28,10 @@ type Principal struct {
 	PrincipalRef string `json:"principalRef"`
 }
 
-// About holds Waybill's additional facts about an annotation; answers show it beside the
+// Details holds Waybill's additional facts about an annotation; answers show it beside the
 // Annotation (docs/design.md#annotations). Projections fill in the members that depend on
 // later events: SupersededBy, Retracted and RetractedReason.
-type About struct {
+type Details struct {
 	NodeID                 id.Node       `json:"nodeId,omitzero"`
 	StepID                 string        `json:"stepId,omitzero"`
 	Confidence             *float64      `json:"confidence,omitzero"` // 0 to 1
@@ -41,8 +41,8 @@ type About struct {
 	RetractedReason        string        `json:"retractedReason,omitzero"`
 }
 
-// Of returns the annotation that an event recorded; ok is false for other kinds of events.
-func Of(e event.Event) (a Annotation, about About, ok bool) {
+// AnnotationOf returns the annotation that an event recorded; ok is false for other kinds of events.
+func AnnotationOf(e event.Event) (a Annotation, about Details, ok bool) {
 	r, ok := e.Data.(Recorded)
 	if !ok {
 		return a, about, false
@@ -51,7 +51,7 @@ func Of(e event.Event) (a Annotation, about About, ok bool) {
 		CreatedAt: event.TimeText(e.TimestampMs),
 		Target:    RunTarget{RunID: e.Scope.RunID, EventID: r.Target.EventID, NodeID: r.Target.NodeID},
 		Actor:     Principal{PrincipalRef: principalRef(e.Actor)}}
-	about = About{NodeID: r.At.NodeID, StepID: r.At.StepID, Confidence: r.Confidence,
+	about = Details{NodeID: r.At.NodeID, StepID: r.At.StepID, Confidence: r.Confidence,
 		SupersedesAnnotationID: r.SupersedesAnnotationID}
 	return a, about, true
 }

@@ -62,7 +62,7 @@ var agentPackShape = shape.Object{What: "an agent pack", Fields: packKeys(ownPac
 	shape.Need("agents", shape.List{Of: agentShape, Min: 1, Key: "agentId"}))}
 
 // checkAgents checks either form: one agent, or a pack of agents.
-func checkAgents(at problem.Place, report problem.Report) {
+func checkAgents(at problem.SourceValue, report problem.Report) {
 	switch form(at, report, "agentId", "agents") {
 	case "agentId":
 		agentShape.Check(at, report)
@@ -77,7 +77,7 @@ func checkAgents(at problem.Place, report problem.Report) {
 }
 
 // checkSystemPrompt requires exactly one of systemPrompt and systemPromptRef.
-func checkSystemPrompt(at problem.Place, report problem.Report) {
+func checkSystemPrompt(at problem.SourceValue, report problem.Report) {
 	switch inline, ref := at.Has("systemPrompt"), at.Has("systemPromptRef"); {
 	case at.Value.Kind() != canon.Object: // reported by the shape
 	case inline && ref:
@@ -97,7 +97,7 @@ func Agents(artifact canon.Value) ([]Agent, error) {
 	list := []canon.Value{artifact}
 	if of, pack := artifact.Get("agents"); pack {
 		list = nil
-		for _, at := range (problem.Place{Value: of}).Items() {
+		for _, at := range (problem.SourceValue{Value: of}).Items() {
 			list = append(list, at.Value)
 		}
 	}

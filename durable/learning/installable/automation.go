@@ -45,7 +45,7 @@ var automationShape = shape.ObjectOf("an automation",
 // checkAutomation checks an automation's shape, title, workflow id, context and schedule. It
 // does not require that the workflow exists: workflows are installed and removed
 // independently.
-func checkAutomation(at problem.Place, o Options, report problem.Report) {
+func checkAutomation(at problem.SourceValue, o Options, report problem.Report) {
 	automationShape.Check(at, report)
 	bytesAtMost(at.Member("title"), limits.TitleBytesMax, report)
 	if id := at.Member("workflowId"); id.Value.Text() != "" && source.IDStatus(id.Value.Text()) == "" {
@@ -63,7 +63,7 @@ func checkAutomation(at problem.Place, o Options, report problem.Report) {
 
 // checkSchedule evaluates the cron expression first without and then with the time zone, so
 // that the problem names the one that is invalid.
-func checkSchedule(at problem.Place, o Options, report problem.Report) {
+func checkSchedule(at problem.SourceValue, o Options, report problem.Report) {
 	cron, zone := at.Member("cron"), at.Member("timezone")
 	// Without a judge of schedules, or without a text, only the shape is checked.
 	if o.Schedule == nil || cron.Value.Text() == "" {

@@ -63,7 +63,7 @@ var number = shape.OneKind{Kind: canon.Number, Text: "a number"}
 
 // checkChains checks a chain pack's shape and the rules that the published schema states only
 // in prose: every edge connects nodes of the graph.
-func checkChains(at problem.Place, report problem.Report) {
+func checkChains(at problem.SourceValue, report problem.Report) {
 	chainPackShape.Check(at, report)
 	// The rules across members can only be checked once all node ids of a graph are known.
 	checkEngines(at.Member("engines"), report)
@@ -77,7 +77,7 @@ func checkChains(at problem.Place, report problem.Report) {
 				"a graph of several nodes needs edges, got none")
 		}
 		for _, edge := range graph.Member("edges").Items() {
-			for _, end := range []problem.Place{edge.Member("from"), edge.Member("to")} {
+			for _, end := range []problem.SourceValue{edge.Member("from"), edge.Member("to")} {
 				if name := end.Value.Text(); name != "" && !leads(nodes, name) {
 					report.Error(end, "Name one of "+strings.Join(shape.Names(nodes), ", ")+".",
 						"the graph has no node %q", name)
@@ -102,7 +102,7 @@ func leads(nodes map[string]bool, end string) bool {
 // ignored.
 func Chains(artifact canon.Value) ([]Chain, error) {
 	var out []Chain
-	for i, at := range (problem.Place{Value: artifact}).Member("chains").Items() {
+	for i, at := range (problem.SourceValue{Value: artifact}).Member("chains").Items() {
 		var c Chain
 		if err := canon.DecodeKnown(at.Value, &c); err != nil {
 			return nil, fmt.Errorf("chain %d: %w", i+1, err)

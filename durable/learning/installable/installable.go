@@ -45,7 +45,7 @@ type Options struct {
 // error.
 func Check(kind Kind, artifact canon.Value, o Options) []problem.Problem {
 	c := &collector{}
-	at := problem.Place{Value: artifact}
+	at := problem.SourceValue{Value: artifact}
 	// Each kind has its own table of shapes and its own rules across members.
 	switch kind {
 	case KindAgentPack:
@@ -105,7 +105,7 @@ func (c *collector) list() []problem.Problem {
 // form returns which of several forms of a kind an artifact has, by the member that only that
 // form has, or "" after reporting an error. An artifact with two of these members would be
 // installed as one form and read as another.
-func form(at problem.Place, report problem.Report, signs ...string) string {
+func form(at problem.SourceValue, report problem.Report, signs ...string) string {
 	var seen []string
 	for _, sign := range signs {
 		if at.Has(sign) {
@@ -128,7 +128,7 @@ func form(at problem.Place, report problem.Report, signs ...string) string {
 }
 
 // bytesAtMost bounds a text in bytes of UTF-8; shapes count characters.
-func bytesAtMost(at problem.Place, most int, report problem.Report) {
+func bytesAtMost(at problem.SourceValue, most int, report problem.Report) {
 	if n := len(at.Value.Text()); n > most {
 		report.Error(at, "Shorten it.", "expected at most %d bytes, got %d", most, n)
 	}

@@ -49,7 +49,7 @@ func packKeys(name shape.Text, more ...shape.Field) []shape.Field {
 }
 
 // checkEngines requires the member "openwop" in engines; other programs may be named too.
-func checkEngines(at problem.Place, report problem.Report) {
+func checkEngines(at problem.SourceValue, report problem.Report) {
 	engine := at.Member("openwop")
 	if at.Value.Kind() == canon.Object && engine.Value.Kind() != canon.String {
 		report.Error(engine, `Add "openwop": a range such as ">=1.0 <2.0.0".`,

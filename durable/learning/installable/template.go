@@ -51,7 +51,7 @@ var variableShape = shape.ObjectOf("a variable",
 
 // checkTemplate checks the template's shape, its size, its origin, and that text and
 // variables match. An empty text and mismatches are warnings: the template can still be used.
-func checkTemplate(at problem.Place, report problem.Report) {
+func checkTemplate(at problem.SourceValue, report problem.Report) {
 	templateShape.Check(at, report)
 	text := at.Member("text")
 	bytesAtMost(text, limits.PromptTextBytesMax, report)
@@ -82,7 +82,7 @@ func checkTemplate(at problem.Place, report problem.Report) {
 
 // checkPlaceholder warns about a placeholder without a declaration. Most are typing errors;
 // the others are filled from the run's context, but no step asks for their values.
-func checkPlaceholder(text problem.Place, name string, declared []string, report problem.Report) {
+func checkPlaceholder(text problem.SourceValue, name string, declared []string, report problem.Report) {
 	if slices.Contains(declared, name) {
 		return
 	}
@@ -100,7 +100,7 @@ func checkPlaceholder(text problem.Place, name string, declared []string, report
 
 // checkVariable warns about a declaration that has no effect, or less than its author
 // expects.
-func checkVariable(at problem.Place, asked []string, report problem.Report) {
+func checkVariable(at problem.SourceValue, asked []string, report problem.Report) {
 	name, value := at.Member("name").Value.Text(), at.Member("defaultValue")
 	v := promptref.Variable{Type: at.Member("type").Value.Text()}
 	if name != "" && !slices.Contains(asked, name) {

@@ -22,7 +22,7 @@ func Workflows(artifact canon.Value) []Workflow {
 		return []Workflow{{"", artifact}}
 	}
 	var out []Workflow
-	for _, at := range (problem.Place{Value: artifact}).Member("workflows").Items() {
+	for _, at := range (problem.SourceValue{Value: artifact}).Member("workflows").Items() {
 		out = append(out, Workflow{at.Pointer, at.Value})
 	}
 	return out
@@ -36,7 +36,7 @@ var workflowPackShape = shape.Object{What: "a workflow pack", Fields: packKeys(o
 
 // checkWorkflows checks any of the three forms: one workflow, a pack of workflows, a pack of
 // chains.
-func checkWorkflows(at problem.Place, o Options, report problem.Report) {
+func checkWorkflows(at problem.SourceValue, o Options, report problem.Report) {
 	switch form(at, report, "steps", "workflows", "chains") {
 	case "steps":
 		checkWorkflow(at, o, report)
@@ -56,7 +56,7 @@ func checkWorkflows(at problem.Place, o Options, report problem.Report) {
 // checkWorkflow applies the catalog's rules for a file to one source: it must compile, and
 // its id must not be that of a bundled workflow. The size is checked first, since compilation
 // takes time.
-func checkWorkflow(at problem.Place, o Options, report problem.Report) {
+func checkWorkflow(at problem.SourceValue, o Options, report problem.Report) {
 	if n := len(at.Value.JCS()); n > limits.SourceBytesMax {
 		report.Error(at, "Split the workflow.", "a workflow has at most %d bytes, got %d", limits.SourceBytesMax, n)
 		return

@@ -40,7 +40,7 @@ func (r Approved) Check(event.Scope) error {
 	switch {
 	case r.ApprovalID.IsZero() || r.ArtifactSHA256.IsZero():
 		return errors.New("an approval requires its id and the artifact's digest")
-	case !config.Word(r.Role):
+	case !config.ValidName(r.Role):
 		return fmt.Errorf("invalid role name %q", r.Role)
 	}
 	if err := checkPrincipal(r.Principal); err != nil {

@@ -82,7 +82,7 @@ func ParseFile(data []byte) (Draft, error) {
 func (d Draft) with(artifact canon.Value) (Draft, error) {
 	artifact = redact.Value(artifact, nil)
 	// An answer nests the artifact in further levels, and must stay within the depth limit.
-	if err := artifact.Strict(limits.ContextDepthMax); err != nil {
+	if err := artifact.CheckStrict(limits.ContextDepthMax); err != nil {
 		return Draft{}, refuse(fieldArtifact, fmt.Sprintf("an object of at most %d levels", limits.ContextDepthMax),
 			plain(err.Error()))
 	}

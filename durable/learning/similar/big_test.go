@@ -40,7 +40,7 @@ func TestBig(t *testing.T) {
 	all := big(t)
 	signatures := map[string]similar.Signature{}
 	for name, v := range all {
-		signatures[name] = similar.Of(v)
+		signatures[name] = similar.SignatureOf(v)
 	}
 	for a, x := range signatures {
 		for b, y := range signatures {
@@ -56,7 +56,7 @@ func BenchmarkOf(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				similar.Of(v)
+				similar.SignatureOf(v)
 			}
 		})
 	}
@@ -64,7 +64,7 @@ func BenchmarkOf(b *testing.B) {
 
 func BenchmarkPercent(b *testing.B) {
 	all := big(b)
-	x, y := similar.Of(all["words"]), similar.Of(all["a long name"])
+	x, y := similar.SignatureOf(all["words"]), similar.SignatureOf(all["a long name"])
 	for b.Loop() {
 		x.Percent(y)
 	}

@@ -35,13 +35,13 @@ const (
 // shingles cuts an artifact into shingles and adds their values to a sample. It keeps one
 // text in memory at a time.
 type shingles struct {
-	sums   *derive.Shorts
+	sums   *derive.ShortHasher
 	sample sample
 	text   []byte // current text or an object's member names, a space before each word
 }
 
 func newShingles() *shingles {
-	return &shingles{sums: derive.NewShorts(shingleContext), sample: newSample()}
+	return &shingles{sums: derive.NewShortHasher(shingleContext), sample: newSample()}
 }
 
 // named is a member's name as it enters every shingle of the member's value: by its sum,

@@ -30,10 +30,10 @@ type Signature struct {
 	values []uint64 // ascending, distinct
 }
 
-// Of returns the signature of an artifact in time proportional to its size and memory
+// SignatureOf returns the signature of an artifact in time proportional to its size and memory
 // proportional to its longest text, also for hostile artifacts. The order of members and list
 // items, case, white space and punctuation between words do not affect it.
-func Of(v canon.Value) Signature {
+func SignatureOf(v canon.Value) Signature {
 	s := newShingles()
 	s.value(named{}, v)
 	return Signature{s.sample.done()}

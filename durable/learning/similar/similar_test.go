@@ -26,7 +26,7 @@ func parse(t testing.TB, text string) canon.Value {
 	return v
 }
 
-func percent(a, b canon.Value) int { return similar.Of(a).Percent(similar.Of(b)) }
+func percent(a, b canon.Value) int { return similar.SignatureOf(a).Percent(similar.SignatureOf(b)) }
 
 // TestPercent: small artifacts are compared exactly.
 func TestPercent(t *testing.T) {
@@ -147,15 +147,15 @@ func TestEstimateAccuracy(t *testing.T) {
 func TestPercentIsSymmetric(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := drawPair(t)
-		x, y := similar.Of(value("a", a)), similar.Of(value("b", b))
+		x, y := similar.SignatureOf(value("a", a)), similar.SignatureOf(value("b", b))
 		if p := x.Percent(y); p != y.Percent(x) || p < 0 || p > 100 {
 			t.Fatalf("%d one way, %d the other", p, y.Percent(x))
 		}
-		if p := x.Percent(similar.Of(value("a", slices.Clone(a)))); p != 100 {
+		if p := x.Percent(similar.SignatureOf(value("a", slices.Clone(a)))); p != 100 {
 			t.Fatalf("an artifact is %d alike to itself", p)
 		}
 		slices.Reverse(a)
-		if p := x.Percent(similar.Of(value("a", a))); p != 100 {
+		if p := x.Percent(similar.SignatureOf(value("a", a))); p != 100 {
 			t.Fatalf("another order of steps makes %d", p)
 		}
 	})
@@ -236,7 +236,7 @@ func TestRank(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return similar.Candidate{Ref: "r", Digest: canon.Sum(data), Signature: similar.Of(v)}
+		return similar.Candidate{Ref: "r", Digest: canon.Sum(data), Signature: similar.SignatureOf(v)}
 	}
 	ref := func(name string, c similar.Candidate) similar.Candidate { c.Ref = name; return c }
 	mine := ref("mine", of(`{"p":"a b c d e f","q":1}`))

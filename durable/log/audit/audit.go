@@ -50,9 +50,9 @@ func Actions() []Action {
 		Annotate, Retract, Propose, Revise, Apply, Reject, Archive, RollBack}
 }
 
-// MakesStore reports whether the action may create a store. Recording any other action in a
+// CreatesStore reports whether the action may create a store. Recording any other action in a
 // directory without a store must fail instead of creating one.
-func (a Action) MakesStore() bool { return a == Import || a == Trust }
+func (a Action) CreatesStore() bool { return a == Import || a == Trust }
 
 // TargetKind is the closed set of kinds of targets.
 type TargetKind string

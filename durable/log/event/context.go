@@ -24,7 +24,7 @@ func CheckContext(v canon.Value) error {
 			return fmt.Errorf("context: key %q is reserved", k)
 		}
 	}
-	if err := v.Strict(limits.ContextDepthMax); err != nil {
+	if err := v.CheckStrict(limits.ContextDepthMax); err != nil {
 		return fmt.Errorf("context: %w", err)
 	}
 	b, err := v.AppendJCS(nil)

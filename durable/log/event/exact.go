@@ -46,7 +46,7 @@ func (t *Table) readEnvelope(x *canon.Exact, e *Event, kind string) (key string,
 	if !ok || e.ID.UnmarshalString(eventID) != nil || !x.Literal(`,"eventIndex":`) {
 		return "", false
 	}
-	if e.Index, ok = x.Whole(); !ok || e.Index < 0 {
+	if e.Index, ok = x.Integer(); !ok || e.Index < 0 {
 		return "", false
 	}
 	e.Ignorable = x.Literal(`,"ignorable":true`)
@@ -63,7 +63,7 @@ func (t *Table) readEnvelope(x *canon.Exact, e *Event, kind string) (key string,
 		return "", false
 	}
 	if x.Literal(`,"timestampMs":`) {
-		if e.TimestampMs, ok = x.Whole(); !ok || e.TimestampMs == 0 {
+		if e.TimestampMs, ok = x.Integer(); !ok || e.TimestampMs == 0 {
 			return "", false
 		}
 	}

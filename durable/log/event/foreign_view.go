@@ -8,10 +8,10 @@ import (
 	"github.com/waybill/waybill/durable/id"
 )
 
-// Glimpse is the readable part of an event that this version cannot write
+// ForeignView is the readable part of an event that this version cannot write
 // (docs/design.md#foreign-stores). It is not a Payload, so it cannot be written; the payload in it
 // has lost the record's own id, without which it cannot be encoded.
-type Glimpse struct {
+type ForeignView struct {
 	// Known is the data as a payload of the table, nil where it is of no kind of the table. Words
 	// that readers branch on are of their closed sets; budgets are not checked.
 	Known Payload
@@ -22,10 +22,10 @@ type Glimpse struct {
 	Data canon.Value
 }
 
-// Glimpse returns the readable part of an event whose data is Unknown. ok is false for every other
+// ViewForeign returns the readable part of an event whose data is Unknown. ok is false for every other
 // event, whose Data is complete. The result may be displayed. A fold that includes it must not be
 // used to append to the log, since other readers may ignore the event.
-func (t *Table) Glimpse(e Event) (g Glimpse, ok bool) {
+func (t *Table) ViewForeign(e Event) (g ForeignView, ok bool) {
 	if _, unknown := e.Data.(Unknown); !unknown || e.verbatim == nil {
 		return g, false
 	}
@@ -137,7 +137,7 @@ func withKind(p Payload, data canon.Value) Payload {
 	return p
 }
 
-// idTexts returns the ids that a fold needs to match records: Glimpse.ID and Glimpse.Refers.
+// idTexts returns the ids that a fold needs to match records: ForeignView.ID and ForeignView.Refers.
 func idTexts(kind string, data canon.Value) (own, refers string) {
 	text := func(v canon.Value, name string) string {
 		member, _ := v.Get(name)

@@ -62,7 +62,7 @@ func TestGlimpse(t *testing.T) {
 			if _, unknown := e.Data.(event.Unknown); !unknown {
 				t.Fatalf("decodes as %+v", e.Data)
 			}
-			g, ok := event.Domain.Glimpse(e)
+			g, ok := event.Domain.ViewForeign(e)
 			if !ok || (g.Known != nil) != tt.known || g.ID != tt.id && tt.known || g.Refers != tt.refers && tt.known {
 				t.Fatalf("got %+v, %v", g, ok)
 			}
@@ -94,17 +94,17 @@ func TestGlimpseKeepsContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, _ := event.Domain.Glimpse(e)
+	g, _ := event.Domain.ViewForeign(e)
 	if c, ok := g.Known.(event.ContextSet); !ok || string(c.Context.JCS()) != `{"gapId":"mine"}` ||
 		c.ContextID != (id.Context{}) {
 		t.Errorf("got %+v", g.Known)
 	}
 }
 
-// Events that are not foreign have no Glimpse, and an artifact inside an event has its own kind.
+// Events that are not foreign have no ForeignView, and an artifact inside an event has its own kind.
 func TestGlimpseOfKnownEventsAndArtifacts(t *testing.T) {
 	for _, s := range samples {
-		if g, ok := event.Domain.Glimpse(event.New(session.String(), 0, s.scope, agent, 0, s.data)); ok {
+		if g, ok := event.Domain.ViewForeign(event.New(session.String(), 0, s.scope, agent, 0, s.data)); ok {
 			t.Errorf("%s: %+v", s.file, g)
 		}
 	}
@@ -117,7 +117,7 @@ func TestGlimpseOfKnownEventsAndArtifacts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, _ := event.Domain.Glimpse(e)
+	g, _ := event.Domain.ViewForeign(e)
 	if o, ok := g.Known.(event.NodeOutputAppended); !ok || o.Payload.ArtifactKind != "tea.leaves" {
 		t.Errorf("got %+v", g.Known)
 	}

@@ -84,10 +84,10 @@ func (o NodeOutputAppended) Check(Scope) error {
 	return nil
 }
 
-// SameSort reports whether p replaces an earlier output of the node: notes replace notes, an
+// Replaces reports whether p replaces an earlier output of the node: notes replace notes, an
 // artifact one of the same kind or, where both have no kind, of the same content type
 // (docs/design.md#requirements-on-the-caller).
-func (p OutputPayload) SameSort(old OutputPayload) bool {
+func (p OutputPayload) Replaces(old OutputPayload) bool {
 	if p.PayloadKind != old.PayloadKind || p.PayloadKind == Notes {
 		return p.PayloadKind == old.PayloadKind
 	}

@@ -105,8 +105,8 @@ type RunCancelRequested struct {
 	Reason  string     `json:"reason"`
 }
 
-// Ends returns the outcome with which the run is to be closed.
-func (r RunCancelRequested) Ends() RunOutcome { return cmp.Or(r.Outcome, OutcomeCancelled) }
+// EndOutcome returns the outcome with which the run is to be closed.
+func (r RunCancelRequested) EndOutcome() RunOutcome { return cmp.Or(r.Outcome, OutcomeCancelled) }
 
 // Kind is "run_cancel_requested".
 func (RunCancelRequested) Kind() string { return "run_cancel_requested" }

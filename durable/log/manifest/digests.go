@@ -105,7 +105,7 @@ func (r *reader) parseClosed(line []byte) (c closed, ok bool) {
 		if !x.Literal(name) {
 			return false
 		}
-		*n, ok = x.Whole()
+		*n, ok = x.Integer()
 		return ok
 	}
 	var index int64
@@ -182,10 +182,10 @@ func (r *reader) parsePin(line string, n int64) (at int64, ref canon.Digest, ok 
 	if _, ok = x.Text(); !ok || !x.Literal(`,"eventIndex":`) {
 		return 0, ref, false
 	}
-	if at, ok = x.Whole(); !ok || !x.Literal(`,"kind":"`+KindSnapshotPinned+`","manifestIndex":`) {
+	if at, ok = x.Integer(); !ok || !x.Literal(`,"kind":"`+KindSnapshotPinned+`","manifestIndex":`) {
 		return 0, ref, false
 	}
-	if index, ok := x.Whole(); !ok || index != r.v.Head.NextRecord+1+n {
+	if index, ok := x.Integer(); !ok || index != r.v.Head.NextRecord+1+n {
 		return 0, ref, false
 	}
 	ref, ok = r.parseRecordEnd(x, `"snapshotRef":`)

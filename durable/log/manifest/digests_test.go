@@ -15,10 +15,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// input returns the files of the log; ahead is Input.Ahead.
+// input returns the files of the log; ahead is Input.PrefetchBytes.
 func (f *files) input(ahead int64) manifest.Input {
 	return manifest.Input{
-		Log: f.log, Manifest: bytes.NewReader(f.manifest), Foreign: f.foreign, Ahead: ahead,
+		Log: f.log, Manifest: bytes.NewReader(f.manifest), Foreign: f.foreign, PrefetchBytes: ahead,
 		Names: func() ([]string, error) { return slices.Sorted(maps.Keys(f.segments)), nil },
 		Open:  func(name string) ([]byte, bool, error) { data, ok := f.segments[name]; return data, ok, nil },
 		Hash: func(name string) (canon.Digest, int64, bool, error) {

@@ -124,7 +124,7 @@ func (a *prefetcher) stop() {
 // enough was read.
 func (r *reader) refillPrefetch() error {
 	if r.prefetch == nil {
-		if r.in.Ahead <= 0 || r.read < prefetchAfterBytes {
+		if r.in.PrefetchBytes <= 0 || r.read < prefetchAfterBytes {
 			return nil
 		}
 		in := r.in
@@ -162,7 +162,7 @@ func (r *reader) refillPrefetch() error {
 
 // hasCapacity reports whether a segment of size bytes may be queued. One segment always may.
 func (a *prefetcher) hasCapacity(size int64) bool {
-	return len(a.queue) == 0 || len(a.queue) < prefetchSegmentsMax && a.bytes+size <= a.in.Ahead
+	return len(a.queue) == 0 || len(a.queue) < prefetchSegmentsMax && a.bytes+size <= a.in.PrefetchBytes
 }
 
 var relPath = []byte(`"segmentRelPath":"` + SegmentDir + `/`)

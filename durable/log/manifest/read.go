@@ -28,10 +28,10 @@ type Input struct {
 	// Hash reads one segment file for Digests and returns its digest and length; ok is false when
 	// it does not exist. Read ignores it. Without it, Digests decodes every segment like Read.
 	Hash func(name string) (sum canon.Digest, size int64, ok bool, err error)
-	// Ahead is how many bytes of segments may be read and decoded in advance, on other
+	// PrefetchBytes is how many bytes of segments may be read and decoded in advance, on other
 	// goroutines; Open and Hash must then be safe for concurrent use. 0 disables it. The result of
 	// a reading does not depend on it.
-	Ahead int64
+	PrefetchBytes int64
 	// Foreign accepts groups with unknown members, with health UnknownVersion
 	// (docs/design.md#foreign-stores).
 	Foreign bool

@@ -26,9 +26,9 @@ type Approval struct {
 	Seen canon.Digest
 }
 
-// Handed returns the digest of what an approval at a node would be bound to. It changes with
+// ApprovalDigest returns the digest of what an approval at a node would be bound to. It changes with
 // the pending step and with every output, and is zero if no step is pending.
-func Handed(f Facts) canon.Digest {
+func ApprovalDigest(f Facts) canon.Digest {
 	pending := f.State.PendingStep()
 	if pending == nil {
 		return canon.Digest{}
@@ -46,7 +46,7 @@ func Approve(w compile.Compiled, f Facts, a Approval) (manifest.Plan, error) {
 	if err != nil {
 		return manifest.Plan{}, err
 	}
-	if !a.Seen.IsZero() && a.Seen != Handed(f) {
+	if !a.Seen.IsZero() && a.Seen != ApprovalDigest(f) {
 		return manifest.Plan{},
 			fault.New(
 				fault.RunWaiting,
@@ -59,7 +59,7 @@ func Approve(w compile.Compiled, f Facts, a Approval) (manifest.Plan, error) {
 	waiting := waitingForApproval(f.OpenGaps, step.StepID)
 	seg := newSegment(f.Session, f.Next, a.AtMs, a.Actor)
 	// Repeating an approval of the same content records nothing.
-	if len(waiting) == 0 && ApprovalHolds(key, f.SnapshotRef, f.Outputs) {
+	if len(waiting) == 0 && IsApproved(key, f.SnapshotRef, f.Outputs) {
 		return seg.plan, nil
 	}
 	// The attempt's id follows from the number of earlier approvals, so that a repeated call
@@ -80,12 +80,12 @@ func Approve(w compile.Compiled, f Facts, a Approval) (manifest.Plan, error) {
 	return seg.plan, nil
 }
 
-// ApprovalHolds reports whether a current approval among a node's outputs is bound to exactly
+// IsApproved reports whether a current approval among a node's outputs is bound to exactly
 // the pending step, the snapshot and the other outputs
 // (docs/design.md#requirements-on-the-caller). outputs are the node's current ones as
 // replaced by an attempt's: an attempt without outputs, or with the same bytes, keeps an
 // approval valid; any other invalidates it.
-func ApprovalHolds(stepKey string, snapshotRef canon.Digest, outputs []Output) bool {
+func IsApproved(stepKey string, snapshotRef canon.Digest, outputs []Output) bool {
 	want := binding(stepKey, snapshotRef, outputs)
 	return slices.ContainsFunc(outputs, func(o Output) bool {
 		if o.Payload.ArtifactKind != ApprovalKind {

@@ -170,7 +170,7 @@ func TestOutputsThatInvalidateAnApproval(t *testing.T) {
 		"notes over their size":  {"approve", ref, append([]advance.Output{o, long}, f.Outputs[1:]...), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := advance.ApprovalHolds(tc.key, tc.ref, tc.outputs); got != tc.want {
+			if got := advance.IsApproved(tc.key, tc.ref, tc.outputs); got != tc.want {
 				t.Error(got)
 			}
 		})
@@ -210,7 +210,7 @@ func TestApprovalIsValidForExactlyItsOutputs(t *testing.T) {
 		}
 		v, _ := canon.Parse(plan.Objects[0].Bytes)
 		o := advance.Output{Payload: plan.Events[0].Data.(event.NodeOutputAppended).Payload, JSON: v}
-		if got := advance.ApprovalHolds("approve", ref, append(two, o)); got != (oneSpelled == twoSpelled) {
+		if got := advance.IsApproved("approve", ref, append(two, o)); got != (oneSpelled == twoSpelled) {
 			t.Fatalf("approved %q, found %q: %v", oneSpelled, twoSpelled, got)
 		}
 	})

@@ -11,8 +11,8 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
-// Ending holds the recorded facts on which the end of a run is decided.
-type Ending struct {
+// EndFacts holds the recorded facts on which the end of a run is decided.
+type EndFacts struct {
 	Session   id.Session
 	Run       id.Run
 	Next      int64                     // index of the next event
@@ -39,7 +39,7 @@ const NoReason = "No reason was given."
 // run_closed if c.Close is set. A plan without events means that the request is recorded
 // already. Errors: RUN_CLOSED if the run has ended or will end with another outcome,
 // VALIDATION_ERROR if the reason cannot be recorded.
-func Cancel(f Ending, c Cancellation) (manifest.Plan, error) {
+func Cancel(f EndFacts, c Cancellation) (manifest.Plan, error) {
 	if err := checkReason(c.Reason); err != nil {
 		return manifest.Plan{}, err
 	}
@@ -68,7 +68,7 @@ func Cancel(f Ending, c Cancellation) (manifest.Plan, error) {
 // Close plans the end of a run whose cancellation was requested, after the performer has
 // stopped. A plan without events means that the run is closed already. INVARIANT_VIOLATION:
 // no cancellation was requested.
-func Close(f Ending, atMs int64) (manifest.Plan, error) {
+func Close(f EndFacts, atMs int64) (manifest.Plan, error) {
 	seg := newSegment(f.Session, f.Next, atMs, event.Actor{Kind: event.Engine})
 	// Two performers may close the same run: the second one records nothing.
 	if f.Closed != nil {
@@ -83,16 +83,16 @@ func Close(f Ending, atMs int64) (manifest.Plan, error) {
 
 // close appends run_closed. It repeats the request's reason for readers of the last event.
 func (s *segment) close(r id.Run, requested event.RunCancelRequested) {
-	s.engine(event.Scope{RunID: r}, event.RunClosed{Outcome: requested.Ends(), Reason: requested.Reason})
+	s.engine(event.Scope{RunID: r}, event.RunClosed{Outcome: requested.EndOutcome(), Reason: requested.Reason})
 }
 
 // outcome returns the run's outcome once it is requested or recorded.
-func (f Ending) outcome() (event.RunOutcome, bool) {
+func (f EndFacts) outcome() (event.RunOutcome, bool) {
 	switch {
 	case f.Closed != nil:
 		return f.Closed.Outcome, true
 	case f.Requested != nil:
-		return f.Requested.Ends(), true
+		return f.Requested.EndOutcome(), true
 	}
 	return "", false
 }

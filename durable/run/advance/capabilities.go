@@ -51,7 +51,7 @@ func (q requirements) sideArtifacts() []reason.Unmet {
 	pack := capabilityPack(q.workflow)
 	for _, a := range q.fromAttempt(CapabilityKind) {
 		if wrong := pack.Check(a); len(wrong) > 0 {
-			refuse(capabilityRef, "The %s is not one: %s.", CapabilityKind, contract.Words(wrong))
+			refuse(capabilityRef, "The %s is not one: %s.", CapabilityKind, contract.JoinMismatches(wrong))
 		}
 	}
 	return out

@@ -129,7 +129,7 @@ func replaceOutputs(current []Output, r Request) []Output {
 		sent = append(sent, Output{Payload: a.payload(), JSON: a.JSON})
 	}
 	out := slices.DeleteFunc(slices.Clone(current), func(old Output) bool {
-		return slices.ContainsFunc(sent, func(o Output) bool { return o.Payload.SameSort(old.Payload) })
+		return slices.ContainsFunc(sent, func(o Output) bool { return o.Payload.Replaces(old.Payload) })
 	})
 	return append(out, sent...)
 }

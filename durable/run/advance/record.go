@@ -217,7 +217,7 @@ func inOrder(all []event.OutputPayload) []event.OutputPayload {
 // supersede returns the earlier output of the same sort, and removes it so that each is
 // superseded once.
 func (d *decision) supersede(p event.OutputPayload) *id.Output {
-	i := slices.IndexFunc(d.f.Outputs, func(o Output) bool { return p.SameSort(o.Payload) })
+	i := slices.IndexFunc(d.f.Outputs, func(o Output) bool { return p.Replaces(o.Payload) })
 	if i < 0 {
 		return nil
 	}

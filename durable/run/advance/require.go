@@ -137,7 +137,7 @@ func (q requirements) action() []reason.Unmet {
 	case r.ArgvDigest != command.ArgvDigest(*q.step.Action):
 		return wrong(reason.InvalidOutput, "The %s of step %q is of another command.", command.Kind, q.step.StepID)
 	case !r.OK():
-		return wrong(reason.InvalidOutput, "The command of step %q %s.", q.step.StepID, r.Says())
+		return wrong(reason.InvalidOutput, "The command of step %q %s.", q.step.StepID, r.Outcome())
 	}
 	return nil
 }
@@ -145,7 +145,7 @@ func (q requirements) action() []reason.Unmet {
 // approval requires a person's recorded approval of exactly these outputs. No attempt can
 // satisfy a human_approval step without it (docs/design.md#requirements-on-the-caller).
 func (q requirements) approval() []reason.Unmet {
-	if !q.approves || ApprovalHolds(q.state.PendingStep().Key(), q.snapshotRef, q.outputs) {
+	if !q.approves || IsApproved(q.state.PendingStep().Key(), q.snapshotRef, q.outputs) {
 		return nil
 	}
 	return []reason.Unmet{{Code: reason.NeedsApproval, Pointer: reason.WorkflowStep(q.step.StepID),

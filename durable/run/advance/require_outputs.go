@@ -39,7 +39,7 @@ func (q requirements) contract() []reason.Unmet {
 		if wrong := pack.Check(a); len(wrong) > 0 {
 			return []reason.Unmet{{Code: reason.InvalidOutput, Pointer: at,
 				Message: fmt.Sprintf("The %s does not satisfy %s: %s.", pack.ArtifactKind, c.ContractRef,
-					contract.Words(wrong)),
+					contract.JoinMismatches(wrong)),
 				Fix: showExample(pack.Example)}}
 		}
 	}
@@ -73,7 +73,7 @@ func (q requirements) assessments() []reason.Unmet {
 		}
 		levels, mismatches := a.Check(sent)
 		if len(mismatches) > 0 {
-			wrong = append(wrong, fmt.Sprintf("assessment %q: %s", ref, contract.Words(mismatches)))
+			wrong = append(wrong, fmt.Sprintf("assessment %q: %s", ref, contract.JoinMismatches(mismatches)))
 			example = a.Example()
 			continue
 		}

@@ -52,9 +52,9 @@ func ArgvDigest(a source.Action) canon.Digest {
 // OK reports success: exit status 0 and no failure.
 func (r Result) OK() bool { return r.ExitStatus == 0 && r.Failure == "" }
 
-// Says returns the outcome as a clause without a subject, such as "exited with status 2 after
+// Outcome returns the outcome as a clause without a subject, such as "exited with status 2 after
 // 3 tries".
-func (r Result) Says() string {
+func (r Result) Outcome() string {
 	tries := ""
 	if r.Tries > 1 {
 		tries = fmt.Sprintf(" after %d tries", r.Tries)

@@ -16,7 +16,7 @@ func TestOutcome(t *testing.T) {
 		"failed: no such program":            {ExitStatus: -1, Failure: "no such program", Tries: 1},
 		"failed after 2 tries: it timed out": {ExitStatus: -1, Failure: "it timed out", Tries: 2},
 	} {
-		if got := r.Says(); got != want {
+		if got := r.Outcome(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

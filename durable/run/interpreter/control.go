@@ -121,7 +121,7 @@ func (k *walker) decisionMissing(loop compile.Loop) reason.Unmet {
 func (k *walker) mismatchWords(a canon.Value) string {
 	pack, _ := k.w.Contract(LoopControlRef)
 	// mismatchWords describes how an artifact violates the contract.
-	return contract.Words(pack.Check(a))
+	return contract.JoinMismatches(pack.Check(a))
 }
 
 func loopExample(loop compile.Loop) string {

@@ -53,7 +53,7 @@ func Next(w compile.Compiled, s snapshot.State, in Input) (Result, error) {
 	if pending == nil {
 		return Result{}, fmt.Errorf("no step is pending")
 	}
-	at, ok := w.Place(pending.StepID)
+	at, ok := w.StepPlace(pending.StepID)
 	if !ok {
 		return Result{}, fmt.Errorf("the pinned workflow has no step %q, which the node's snapshot names",
 			pending.StepID)
@@ -79,7 +79,7 @@ func Frames(s snapshot.State) []snapshot.Frame {
 
 // fits checks a loop stack against the workflow: every loop must be in the body of the loop
 // around it, and the pending step in the innermost body.
-func fits(w compile.Compiled, at compile.Place, frames []snapshot.Frame) error {
+func fits(w compile.Compiled, at compile.StepPlace, frames []snapshot.Frame) error {
 	for i := len(frames) - 1; i >= 0; i-- {
 		// Frames are checked from the innermost outwards; at moves to the loop's own
 		// position.
@@ -88,7 +88,7 @@ func fits(w compile.Compiled, at compile.Place, frames []snapshot.Frame) error {
 				at.LoopID)
 		}
 		var ok bool
-		if at, ok = w.Place(at.LoopID); !ok {
+		if at, ok = w.StepPlace(at.LoopID); !ok {
 			return fmt.Errorf("the pinned workflow has no loop %q", frames[i].LoopID)
 		}
 	}

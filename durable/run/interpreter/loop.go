@@ -59,7 +59,7 @@ func (k *walker) starts(loop compile.Loop) bool {
 	if loop.Control.Kind == compile.ByArtifact {
 		return true
 	}
-	c := loop.Control.Holds()
+	c := loop.Control.ParsedCondition()
 	vars := k.vars()
 	held := c.Eval(vars)
 	// while repeats as long as the condition is true, until as long as it is false.
@@ -75,7 +75,7 @@ func (k *walker) endIteration() int {
 	top := k.top()
 	loop, _ := k.w.Loop(top.LoopID)
 	again := false
-	if k.turns++; k.turns > limits.LoopTurnsMax {
+	if k.turns++; k.turns > limits.LoopIterationsPerAdvanceMax {
 		k.addUnmet(tooManySkipped(loop))
 	} else {
 		again = k.repeats(loop, top)
@@ -102,7 +102,7 @@ func (k *walker) endIteration() int {
 		event.LoopRef(loop.LoopID), event.IterationRef(top.Iteration))
 	k.frames = k.frames[:len(k.frames)-1]
 	k.complete(loop.LoopID)
-	at, _ := k.w.Place(loop.LoopID)
+	at, _ := k.w.StepPlace(loop.LoopID)
 	return at.Index + 1
 }
 
@@ -116,7 +116,7 @@ func (k *walker) repeats(loop compile.Loop, top *snapshot.Frame) bool {
 	case loop.Control.Kind == compile.ByArtifact:
 		return k.followDecision(loop, top)
 	}
-	c := loop.Control.Holds()
+	c := loop.Control.ParsedCondition()
 	vars := k.vars()
 	held, decided := c.Decide(vars)
 	missing := c.Missing(vars)
@@ -190,12 +190,12 @@ func path(frames []snapshot.Frame) []snapshot.PathElement {
 	return out
 }
 
-// tooManySkipped is the unmet condition for a walk through more than limits.LoopTurnsMax iterations
+// tooManySkipped is the unmet condition for a walk through more than limits.LoopIterationsPerAdvanceMax iterations
 // in which no step runs.
 func tooManySkipped(loop compile.Loop) reason.Unmet {
 	return reason.Unmet{Code: reason.InvariantBroken, Pointer: reason.WorkflowStep(loop.LoopID),
 		Message: fmt.Sprintf("Loop %q went through more than %d iterations of which every step is passed over.",
-			loop.LoopID, limits.LoopTurnsMax),
+			loop.LoopID, limits.LoopIterationsPerAdvanceMax),
 		Fix: "Correct the conditions of its steps for later runs; this run goes on past the loop with autonomy " +
 			"full_auto_never_stop."}
 }

@@ -67,7 +67,7 @@ func conditionSummary(loop compile.Loop, held, again bool, iteration int64, miss
 	}
 	return fmt.Sprintf("Loop %q (%s), iteration %d: its condition %s%s, so %s: %s", loop.LoopID, loop.Kind, iteration,
 		verdict,
-		absent(missing), what, loop.Control.Holds())
+		absent(missing), what, loop.Control.ParsedCondition())
 }
 
 // absent lists absent variables, for a summary.

@@ -41,7 +41,7 @@ func TestLoopVariablesOverrideContext(t *testing.T) {
 	}
 	vars := parse(t, `{"rows":["a","b"]}`)
 	along, _, err := snapshot.ParseKey(s.PendingStep().Key())
-	if err != nil || !interpreter.Along(c, along, vars).Equal(interpreter.Variables(c, s, vars)) {
+	if err != nil || !interpreter.VariablesAt(c, along, vars).Equal(interpreter.Variables(c, s, vars)) {
 		t.Errorf("the key of a step and its state give different variables (%v)", err)
 	}
 }

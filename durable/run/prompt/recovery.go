@@ -16,18 +16,18 @@ import (
 // which they are rendered.
 type Recovery struct {
 	// StepsDone counts all of them, also those whose notes Done does not contain.
-	StepsDone int64    // acknowledged on the path to this step
-	Done      []Told   // their latest notes, newest last
-	Here      []Told   // stored at this step without advancing the run, newest last
-	Open      []string // open gaps on the path, most severe first
-	Branches  []Branch // branches from this node, the preferred one first
+	StepsDone int64     // acknowledged on the path to this step
+	Done      []Excerpt // their latest notes, newest last
+	Here      []Excerpt // stored at this step without advancing the run, newest last
+	Open      []string  // open gaps on the path, most severe first
+	Branches  []Branch  // branches from this node, the preferred one first
 	// Pending is the step to be performed, Vars its variables.
 	Pending compile.Step
 	Vars    canon.Value
 }
 
-// Told is a text with its heading, which names the step or occasion.
-type Told struct{ Heading, Text string }
+// Excerpt is a text with its heading, which names the step or occasion.
+type Excerpt struct{ Heading, Text string }
 
 // Branch is an existing branch that starts at the pending step's node.
 type Branch struct {
@@ -35,7 +35,7 @@ type Branch struct {
 	Status    string
 	Preferred bool
 	Pending   string         // label of the pending step at the tip, "" at the end of a run
-	Last      Told           // latest notes of the branch, zero if none
+	Last      Excerpt        // latest notes of the branch, zero if none
 	Steps     []compile.Step // the steps it names: their functions are explained
 }
 
@@ -99,7 +99,7 @@ func openSection(open []string) string {
 
 // excerptSection adds texts from newest to oldest while the budget lasts, and counts those
 // omitted.
-func excerptSection(heading, intro string, list []Told, budget int) string {
+func excerptSection(heading, intro string, list []Excerpt, budget int) string {
 	if len(list) == 0 {
 		return ""
 	}

@@ -20,12 +20,12 @@ func defined(name, definition string) compile.Function {
 func TestRecapSections(t *testing.T) {
 	r := Recovery{
 		StepsDone: 2,
-		Done:      []Told{{"Plan (plan)", "made a plan\n"}, {"Build (outer@0::build)", "built it"}},
-		Here:      []Told{{"Checkpoint 1 of 1", "half way"}},
+		Done:      []Excerpt{{"Plan (plan)", "made a plan\n"}, {"Build (outer@0::build)", "built it"}},
+		Here:      []Excerpt{{"Checkpoint 1 of 1", "half way"}},
 		Open:      []string{"critical: no\nsecret", "warning: a bit late"},
 		Branches: []Branch{
 			{Tip: "node_b", Status: "in_progress", Preferred: true, Pending: "Ship (ship)",
-				Last: Told{"Test (test)", "all green"},
+				Last: Excerpt{"Test (test)", "all green"},
 				Steps: []compile.Step{{Functions: []compile.Function{defined("near", "do {{what}}"),
 					defined("known", "k")}}}},
 			{Tip: "node_a", Status: "complete",
@@ -90,7 +90,7 @@ all green
 func TestRecapPrefersTheNewest(t *testing.T) {
 	var r Recovery
 	for i := range 8 {
-		r.Done = append(r.Done, Told{fmt.Sprintf("Step %d", i), fmt.Sprintf("<%d>", i) + strings.Repeat("n", 3500)})
+		r.Done = append(r.Done, Excerpt{fmt.Sprintf("Step %d", i), fmt.Sprintf("<%d>", i) + strings.Repeat("n", 3500)})
 	}
 	got := Recap(r)
 	for i, want := range []bool{false, false, false, false, true, true, true, true} {
@@ -127,7 +127,7 @@ func TestRecapBudget(t *testing.T) {
 			return strings.Repeat(rapid.SampledFrom([]string{"n", "é", "漢", "🙂", "a\n\n"}).
 				Draw(t, "rune"), rapid.IntRange(0, 5000).Draw(t, "length"))
 		})
-		excerpt := rapid.Custom(func(t *rapid.T) Told { return Told{text.Draw(t, "heading"), text.Draw(t, "text")} })
+		excerpt := rapid.Custom(func(t *rapid.T) Excerpt { return Excerpt{text.Draw(t, "heading"), text.Draw(t, "text")} })
 		branch := rapid.Custom(func(t *rapid.T) Branch {
 			fn := defined(text.Draw(t, "name"), text.Draw(t, "definition"))
 			return Branch{Tip: "node", Status: "complete", Pending: Label(text.Draw(t, "title"), "key"),

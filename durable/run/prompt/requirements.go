@@ -54,7 +54,7 @@ func contractLines(c compile.Compiled, step compile.Step) []string {
 // decisionLines informs the last step of a loop's body which artifact decides the loop. The
 // author may have requested it in another step or in none, and the run will require it here.
 func decisionLines(c compile.Compiled, step compile.Step) []string {
-	at, _ := c.Place(step.StepID)
+	at, _ := c.StepPlace(step.StepID)
 	loop, ok := c.Loop(at.LoopID)
 	if !ok || loop.Control == nil || loop.Control.Kind != compile.ByArtifact {
 		return nil

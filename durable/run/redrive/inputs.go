@@ -142,7 +142,7 @@ func ApprovalOf(events []event.Event, stored Artifacts) (a advance.Approval, err
 func CancellationOf(events []event.Event) advance.Cancellation {
 	c := advance.Cancellation{Actor: events[0].Actor, AtMs: events[0].TimestampMs}
 	if p, ok := events[0].Data.(event.RunCancelRequested); ok {
-		c.Reason, c.Outcome = p.Reason, p.Ends()
+		c.Reason, c.Outcome = p.Reason, p.EndOutcome()
 	}
 	// A cancellation may close the run in the same segment.
 	_, c.Close = first[event.RunClosed](events)

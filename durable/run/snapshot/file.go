@@ -6,6 +6,6 @@ const (
 	Kind    = fileKind
 )
 
-// Shape returns an empty value of the file's type, from which the documentation of the format
+// FileValue returns an empty value of the file's type, from which the documentation of the format
 // is generated.
-func Shape() any { return file{} }
+func FileValue() any { return file{} }

@@ -14,12 +14,12 @@ type View struct {
 	kind      string
 	pending   *PendingStep
 	completed []string
-	blockers  []Lack
+	blockers  []ForeignBlocker
 }
 
-// Lack is one blocker of a refused attempt in a snapshot by another program. Waybill's own
+// ForeignBlocker is one blocker of a refused attempt in a snapshot by another program. Waybill's own
 // blockers are in the attempt's events (docs/design.md#blocked-attempts).
-type Lack struct {
+type ForeignBlocker struct {
 	Code         string `json:"code"` // a blocker code, if the writer used the closed set
 	Message      string `json:"message"`
 	SuggestedFix string `json:"suggestedFix,omitzero"` // for callers of the program that wrote it
@@ -47,8 +47,8 @@ func (v View) PendingStep() *PendingStep { return v.pending }
 // change the slice.
 func (v View) CompletedKeys() []string { return v.completed }
 
-// Lacks returns the blockers of a blocked state, in stored order.
-func (v View) Lacks() []Lack { return v.blockers }
+// Blockers returns the blockers of a blocked state, in stored order.
+func (v View) Blockers() []ForeignBlocker { return v.blockers }
 
 // DecodeForeign reads a snapshot by another program or version: the members that this version
 // knows, in any order, ignoring the others. Data without an engine state of version 1 is
@@ -78,7 +78,7 @@ func DecodeForeign(data []byte) (View, error) {
 	}
 	for _, b := range items(member(member(member(state, "blocked"), "blockers"), "blockers")) {
 		if message := member(b, "message").Text(); message != "" {
-			v.blockers = append(v.blockers, Lack{member(b, "code").Text(), message, member(b, "suggestedFix").Text()})
+			v.blockers = append(v.blockers, ForeignBlocker{member(b, "code").Text(), message, member(b, "suggestedFix").Text()})
 		}
 	}
 	return v, nil

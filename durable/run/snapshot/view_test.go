@@ -21,10 +21,10 @@ func TestDecodeForeign(t *testing.T) {
 		!slices.Equal(v.CompletedKeys(), []string{"pot@0::add", "boil"}) {
 		t.Fatalf("%+v, %v", v, err)
 	}
-	want := []snapshot.Lack{{Code: "MISSING_REQUIRED_OUTPUT", Message: "No leaves.", SuggestedFix: "Bring some."},
+	want := []snapshot.ForeignBlocker{{Code: "MISSING_REQUIRED_OUTPUT", Message: "No leaves.", SuggestedFix: "Bring some."},
 		{Message: "No pot."}}
-	if !slices.Equal(v.Lacks(), want) {
-		t.Errorf("lacks %+v", v.Lacks())
+	if !slices.Equal(v.Blockers(), want) {
+		t.Errorf("lacks %+v", v.Blockers())
 	}
 	for name, change := range map[string][2]string{
 		"of another version": {`"v":1},"kind"`, `"v":2},"kind"`},
@@ -61,7 +61,7 @@ func TestViewMatchesState(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, v := range []snapshot.View{s.View(), lenient} {
-			same := v.IsComplete() == s.IsComplete() && !v.IsBlocked() && len(v.Lacks()) == 0 &&
+			same := v.IsComplete() == s.IsComplete() && !v.IsBlocked() && len(v.Blockers()) == 0 &&
 				slices.Equal(v.CompletedKeys(), s.CompletedKeys())
 			if !same || (v.PendingStep() == nil) != (s.PendingStep() == nil) || v.PendingStep() != nil &&
 				v.PendingStep().Key() != s.PendingStep().Key() {

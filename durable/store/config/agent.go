@@ -7,10 +7,10 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// AgentMay returns VALIDATION_ERROR for an autonomy above the configured maximum for agents
+// CheckAgentAutonomy returns VALIDATION_ERROR for an autonomy above the configured maximum for agents
 // (docs/design.md#preferences). An unknown level is accepted here, and refused where preferences
 // are applied.
-func (c Config) AgentMay(wanted event.Autonomy) error {
+func (c Config) CheckAgentAutonomy(wanted event.Autonomy) error {
 	// From least to most.
 	levels := []event.Autonomy{event.Guided, event.FullAutoStopOnUserDeps, event.FullAutoNeverStop}
 	most := c.AgentMaxAutonomy()

@@ -33,7 +33,7 @@ func TestAgentMayRefusesAutonomyAboveMaximum(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		err := c.AgentMay(tt.wanted)
+		err := c.CheckAgentAutonomy(tt.wanted)
 		if (err != nil) != tt.refused {
 			t.Errorf("most %q, wanted %q: %v", tt.most, tt.wanted, err)
 		}

@@ -92,7 +92,7 @@ var Table = []Row{
 		Meaning: "The scopes of each role. The scope proposals:apply permits to apply proposals with direct-rbac, " +
 			"proposals:override to apply them without the approvals of approval-gate.",
 		Want:  `an object of roles and their scopes, such as {"lead":["proposals:override"]}`,
-		check: listsOfWords(Word)},
+		check: listsOfWords(ValidName)},
 	{Key: TrashDays, Default: canon.OfInt(30),
 		Meaning: "After how many days in the trash 'waybill gc --apply' removes a session for good; 0 is never.",
 		Want:    "a whole number from 0 to 36500", Most: daysMax},

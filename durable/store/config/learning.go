@@ -32,10 +32,10 @@ var (
 	words       = pattern.New(`^[a-z][a-z0-9:_-]{0,63}$`)
 )
 
-// Word reports whether s may be the name of a role or a scope.
-func Word(s string) bool { return words.MatchString(s) }
+// ValidName reports whether s may be the name of a role or a scope.
+func ValidName(s string) bool { return words.MatchString(s) }
 
-func isWord(v canon.Value) bool { return v.Kind() == canon.String && Word(v.Text()) }
+func isWord(v canon.Value) bool { return v.Kind() == canon.String && ValidName(v.Text()) }
 
 // isRef reports whether s may be the name of an actor.
 func isRef(s string) bool { return s != "" && len(s) <= limits.ActorRefMax && utf8.ValidString(s) }

@@ -26,9 +26,9 @@ func clock(f Facts) (Check, bool) {
 		return warn(CheckClock, fix, "the clock shows a time before 2025"), true
 	case c.NewestMs > c.NowMs+clockSlackMs:
 		return warn(CheckClock, fix, "the newest event is %s ahead of the clock", span(c.NewestMs-c.NowMs)), true
-	case f.Ground.WallDriftMs > clockDriftMs || f.Ground.WallDriftMs < -clockDriftMs:
+	case f.Probes.WallDriftMs > clockDriftMs || f.Probes.WallDriftMs < -clockDriftMs:
 		return warn(CheckClock, fix, "the clock jumped by %s during the check",
-			span(max(f.Ground.WallDriftMs, -f.Ground.WallDriftMs))), true
+			span(max(f.Probes.WallDriftMs, -f.Probes.WallDriftMs))), true
 	}
 	return ok(CheckClock, "it is later than all recorded events"), true
 }
@@ -56,14 +56,14 @@ func workflows(f Facts) (Check, bool) {
 	if w.Why != "" {
 		return warn(CheckWorkflows, "See 'waybill workflows list'.", "workflows cannot be listed: %s", w.Why), true
 	}
-	if len(w.Places) == 0 {
+	if len(w.Sources) == 0 {
 		return Check{}, false
 	}
 	// Each source with its count, also the empty ones: they show where a file may be put.
 	var parts []string
-	for _, p := range w.Places {
+	for _, p := range w.Sources {
 		text := fmt.Sprintf("%d %s", p.Count, p.Name)
-		if !p.There {
+		if !p.Exists {
 			text = p.Name + ": no directory"
 		}
 		parts = append(parts, text)
@@ -83,7 +83,7 @@ func workflows(f Facts) (Check, bool) {
 // git reports whether runs can record a branch. It never fails: the program git is not needed.
 func git(f Facts) (Check, bool) {
 	g := f.Git
-	if !g.Looked {
+	if !g.Checked {
 		return Check{}, false
 	}
 	text := "not inside a repository: runs record no branch"
@@ -100,7 +100,7 @@ func git(f Facts) (Check, bool) {
 func terminal(f Facts) (Check, bool) {
 	t := f.Terminal
 	switch {
-	case !t.Looked:
+	case !t.Checked:
 		return Check{}, false
 	case !t.In:
 		return ok(CheckTerminal,

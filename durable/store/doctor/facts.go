@@ -11,7 +11,7 @@ import "github.com/waybill/waybill/durable/fault"
 type Facts struct {
 	Binary    Binary
 	Store     Store
-	Ground    Ground
+	Probes    Probes
 	Clock     Clock
 	Keys      Keys
 	Settings  []Setting
@@ -19,7 +19,7 @@ type Facts struct {
 	Git       Git
 	Terminal  Terminal
 	Verified  Verified
-	Left      Left
+	Leftovers Leftovers
 }
 
 // Binary describes the program.
@@ -30,11 +30,11 @@ type Kind string
 
 // The kinds.
 const (
-	Folder  Kind = "folder" // a directory
-	File    Kind = "file"
-	Other   Kind = "other" // a device, a pipe
-	Missing Kind = "missing"
-	Hidden  Kind = "hidden" // its parent directories do not permit access
+	Directory Kind = "folder" // a directory
+	File      Kind = "file"
+	Other     Kind = "other" // a device, a pipe
+	Missing   Kind = "missing"
+	Hidden    Kind = "hidden" // its parent directories do not permit access
 )
 
 // Store describes the selected directory.
@@ -42,9 +42,9 @@ type Store struct {
 	Dir string
 	// From is the flag or variable that selects Dir.
 	From string
-	// Unnamed is the reason why no directory is selected; nil where one is.
-	Unnamed *fault.Fault
-	Kind    Kind
+	// NotSelected is the reason why no directory is selected; nil where one is.
+	NotSelected *fault.Fault
+	Kind        Kind
 	// Why is the reason for kind Hidden.
 	Why string
 	// Problem is why the store cannot be opened; nil where it can.
@@ -56,8 +56,8 @@ type Store struct {
 	Format int
 	// Mode is the permission bits of Dir, 0 where the platform has none.
 	Mode uint32
-	// Mine: Dir is owned by the user who runs the command.
-	Mine bool
+	// OwnedByUser: Dir is owned by the user who runs the command.
+	OwnedByUser bool
 	// Owner is the name of another owner, as far as known.
 	Owner string
 	// InUse: a cleanup or a repair has locked the store.
@@ -66,8 +66,8 @@ type Store struct {
 	Holder int
 }
 
-// Ground describes the probes of the filesystem: what was tried, in which directory.
-type Ground struct {
+// Probes describes the probes of the filesystem: what was tried, in which directory.
+type Probes struct {
 	Dir string
 	// InStore: Dir is the store itself, and not a directory above it.
 	InStore bool
@@ -80,12 +80,12 @@ type Ground struct {
 	Lock string
 	// Excludes: a held lock excludes a second one.
 	Excludes bool
-	// Place is the error of renaming a file.
-	Place string
-	// Keeps: a rename does not replace an existing file.
-	Keeps bool
-	// Left is the path of a probe file that could not be removed.
-	Left string
+	// RenameError is the error of renaming a file.
+	RenameError string
+	// RenameKeepsExisting: a rename does not replace an existing file.
+	RenameKeepsExisting bool
+	// Unremoved is the path of a probe file that could not be removed.
+	Unremoved string
 	// SyncMs is the times of writing and syncing 4 KiB.
 	SyncMs     []float64
 	Umask      uint32
@@ -119,7 +119,7 @@ type Setting struct{ File, Problem string }
 
 // Workflows describes where workflows are searched and what was found.
 type Workflows struct {
-	Places []Place
+	Sources []Source
 	// Broken is the files that do not validate.
 	Broken []string
 	Total  int
@@ -127,24 +127,24 @@ type Workflows struct {
 	Why string
 }
 
-// Place is one source of workflows.
-type Place struct {
+// Source is one source of workflows.
+type Source struct {
 	Name string
-	// There: the directory exists.
-	There bool
-	Count int
+	// Exists: the directory exists.
+	Exists bool
+	Count  int
 }
 
 // Git states whether the working directory is in a repository, and whether the program is
 // installed.
 type Git struct {
-	Looked, Repository, Program bool
+	Checked, Repository, Program bool
 }
 
 // Terminal describes standard input and output.
 type Terminal struct {
 	// In and Out: standard input and output are connected to a terminal.
-	Looked, In, Out bool
+	Checked, In, Out bool
 	// Width is in columns, 0 if unknown.
 	Width  int
 	Colors bool
@@ -152,7 +152,7 @@ type Terminal struct {
 
 // Verified is the result of verifying sessions.
 type Verified struct {
-	Looked bool
+	Checked bool
 	// Sessions is how many were verified, Of how many exist.
 	Sessions, Of     int
 	Errors, Warnings int
@@ -162,9 +162,9 @@ type Verified struct {
 	Why string
 }
 
-// Left is the files that a cleanup may remove.
-type Left struct {
-	Looked bool
+// Leftovers is the files that a cleanup may remove.
+type Leftovers struct {
+	Checked bool
 	// Temporary is the number of files of interrupted calls.
 	Temporary                   int
 	Trashed, Quarantined        int

@@ -6,7 +6,7 @@ import (
 )
 
 // where returns the probed directory for a message, "" where it is the store itself.
-func (g Ground) where() string {
+func (g Probes) where() string {
 	if g.InStore {
 		return ""
 	}
@@ -15,7 +15,7 @@ func (g Ground) where() string {
 
 // write judges whether a file can be written, read back and removed.
 func write(f Facts) (Check, bool) {
-	g := f.Ground
+	g := f.Probes
 	const fix = "Check the permissions of the directory, and whether the disk is full or mounted read-only; or " +
 		"choose another directory with --store."
 	switch {
@@ -26,19 +26,19 @@ func write(f Facts) (Check, bool) {
 	case g.Read != "":
 		return fail(CheckWrite, "Check the disk: data that is written to it is not reliable.",
 			"the data that was read back differs: %s%s", g.Read, g.where()), true
-	case g.Left != "":
-		return warn(CheckWrite, "Remove it by hand.", "a file was written and cannot be removed: %s", g.Left), true
+	case g.Unremoved != "":
+		return warn(CheckWrite, "Remove it by hand.", "a file was written and cannot be removed: %s", g.Unremoved), true
 	}
 	return ok(CheckWrite, "data is read back as written%s", g.where()), true
 }
 
 // tried reports whether a probe could write at all. Otherwise the other probes have no result.
-func (g Ground) tried() bool { return g.Why == "" && g.Write == "" && g.Dir != "" }
+func (g Probes) tried() bool { return g.Why == "" && g.Write == "" && g.Dir != "" }
 
 // locks judges whether file locks exclude a second writer. Without that, two processes could
 // append to one log (docs/design.md#network-filesystems).
 func locks(f Facts) (Check, bool) {
-	g := f.Ground
+	g := f.Probes
 	const fix = "Move the store to a local disk: two processes could write to it at once here."
 	switch {
 	case !g.tried():
@@ -54,14 +54,14 @@ func locks(f Facts) (Check, bool) {
 // rename judges whether a file can be renamed without replacing an existing one, on which commits
 // rely.
 func rename(f Facts) (Check, bool) {
-	g := f.Ground
+	g := f.Probes
 	const fix = "Move the store to another filesystem: existing files could be replaced here."
 	switch {
 	case !g.tried():
 		return Check{}, false
-	case g.Place != "":
-		return fail(CheckRename, fix, "files cannot be renamed: %s", g.Place), true
-	case !g.Keeps:
+	case g.RenameError != "":
+		return fail(CheckRename, fix, "files cannot be renamed: %s", g.RenameError), true
+	case !g.RenameKeepsExisting:
 		return fail(CheckRename, fix, "a rename replaced an existing file"), true
 	}
 	return ok(CheckRename, "a rename does not replace an existing file"), true
@@ -81,7 +81,7 @@ const (
 // syncs judges whether written data can be made durable, and how long that takes. It reports the
 // median time of a sync.
 func syncs(f Facts) (Check, bool) {
-	g := f.Ground
+	g := f.Probes
 	if !g.tried() {
 		return Check{}, false
 	}
@@ -128,7 +128,7 @@ func millis(ms float64) string {
 // filesystem judges the kind of filesystem: network filesystems are refused by default
 // (docs/design.md#network-filesystems), and memory does not survive a restart.
 func filesystem(f Facts) (Check, bool) {
-	g := f.Ground
+	g := f.Probes
 	switch {
 	case g.Filesystem == "":
 		return Check{}, false
@@ -156,7 +156,7 @@ const (
 
 // space judges the free space of the filesystem.
 func space(f Facts) (Check, bool) {
-	g := f.Ground
+	g := f.Probes
 	const fix = "Free some space; 'waybill du' shows the disk usage of the store."
 	switch {
 	case !g.SpaceKnown:
@@ -172,17 +172,17 @@ func space(f Facts) (Check, bool) {
 // privacy judges whether other users can open the store's directory. Without a store, and on
 // platforms without permission bits, it reports the umask.
 func privacy(f Facts) (Check, bool) {
-	s, g := f.Store, f.Ground
+	s, g := f.Store, f.Probes
 	// Files are created with explicit modes; the umask is shown for information.
 	umask := ""
 	if g.UmaskKnown {
 		umask = fmt.Sprintf(" (umask %03o)", g.Umask)
 	}
 	switch {
-	case s.Kind == Folder && s.ID != "" && s.Mode&0o077 != 0:
+	case s.Kind == Directory && s.ID != "" && s.Mode&0o077 != 0:
 		return warn(CheckPrivacy, "Make it private: 'chmod go-rwx' on the directory.",
 			"other users can open the store's directory (mode %#o)", s.Mode), true
-	case s.Kind == Folder && s.ID != "" && s.Mode != 0:
+	case s.Kind == Directory && s.ID != "" && s.Mode != 0:
 		return ok(CheckPrivacy, "other users cannot open the store%s", umask), true
 	case g.UmaskKnown:
 		return ok(CheckPrivacy, "the store's files are created private, independent of the umask%s", umask), true

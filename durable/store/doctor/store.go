@@ -20,8 +20,8 @@ func binary(f Facts) (Check, bool) {
 // order in which opening a store would meet them.
 func store(f Facts) (Check, bool) {
 	s := f.Store
-	if s.Unnamed != nil {
-		return fail(CheckStore, s.Unnamed.Suggestion, "no directory is given: %s", s.Unnamed.Message), true
+	if s.NotSelected != nil {
+		return fail(CheckStore, s.NotSelected.Suggestion, "no directory is given: %s", s.NotSelected.Message), true
 	}
 	at := fmt.Sprintf("%s (%s)", s.Dir, s.From)
 	switch s.Kind {
@@ -63,10 +63,10 @@ func store(f Facts) (Check, bool) {
 // owner judges whether the store belongs to the user.
 func owner(f Facts) (Check, bool) {
 	s := f.Store
-	if s.Kind != Folder {
+	if s.Kind != Directory {
 		return Check{}, false
 	}
-	if !s.Mine {
+	if !s.OwnedByUser {
 		by := "another user"
 		if s.Owner != "" {
 			by = "user " + s.Owner
@@ -128,7 +128,7 @@ func settings(f Facts) (Check, bool) {
 // only.
 func verified(f Facts) (Check, bool) {
 	v := f.Verified
-	if !v.Looked {
+	if !v.Checked {
 		return Check{}, false
 	}
 	seen := plural(v.Sessions, "session")
@@ -155,8 +155,8 @@ func verified(f Facts) (Check, bool) {
 // leftovers judges files that a cleanup would remove: those of interrupted calls, and a large
 // trash.
 func leftovers(f Facts) (Check, bool) {
-	l := f.Left
-	if !l.Looked {
+	l := f.Leftovers
+	if !l.Checked {
 		return Check{}, false
 	}
 	least := "" // the counts are lower bounds

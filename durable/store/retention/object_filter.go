@@ -17,22 +17,22 @@ type Object struct {
 	Erased bool // its tombstone exists: the bytes are removed even if a log refers to them
 }
 
-// Sieve finds the stored objects to which no log refers. It starts with all objects, and drops
+// ObjectFilter finds the stored objects to which no log refers. It starts with all objects, and drops
 // those whose digest occurs in a log. An object that is stored while the logs are read is not in
 // it, and therefore never removed.
 //
 // Any digest in any text keeps the objects with it, of every kind: the snapshots that manifests
 // pin, the objects of events, and digests in side logs and events that this version cannot
 // decode.
-type Sieve struct {
+type ObjectFilter struct {
 	objects []Object
 	at      map[[sha256.Size]byte][]int // the indices of objects by digest, except erased ones
-	named   []bool                      // by index: a log refers to it, or Take returned it
+	named   []bool                      // by index: a log refers to it, or TakeUnreferenced returned it
 }
 
-// NewSieve returns a Sieve with all stored objects.
-func NewSieve(objects []Object) *Sieve {
-	s := &Sieve{objects: objects, at: make(map[[sha256.Size]byte][]int, len(objects)),
+// NewObjectFilter returns an ObjectFilter with all stored objects.
+func NewObjectFilter(objects []Object) *ObjectFilter {
+	s := &ObjectFilter{objects: objects, at: make(map[[sha256.Size]byte][]int, len(objects)),
 		named: make([]bool, len(objects))}
 	for i, o := range objects {
 		if !o.Erased {
@@ -43,9 +43,9 @@ func NewSieve(objects []Object) *Sieve {
 	return s
 }
 
-// Keep drops the objects whose digests occur in text.
-func (s *Sieve) Keep(text []byte) {
-	Named(text, func(raw [sha256.Size]byte) {
+// MarkReferenced drops the objects whose digests occur in text.
+func (s *ObjectFilter) MarkReferenced(text []byte) {
+	EachDigest(text, func(raw [sha256.Size]byte) {
 		for _, i := range s.at[raw] {
 			s.named[i] = true
 		}
@@ -53,14 +53,14 @@ func (s *Sieve) Keep(text []byte) {
 	})
 }
 
-// Left returns the objects that are not dropped, in the order of NewSieve.
-func (s *Sieve) Left() []Object { return s.pick(len(s.objects), false) }
+// Unreferenced returns the objects that are not dropped, in the order of NewObjectFilter.
+func (s *ObjectFilter) Unreferenced() []Object { return s.pick(len(s.objects), false) }
 
-// Take returns at most that many of the objects of Left, and drops them.
-func (s *Sieve) Take(most int) []Object { return s.pick(most, true) }
+// TakeUnreferenced returns at most that many of the objects of Unreferenced, and drops them.
+func (s *ObjectFilter) TakeUnreferenced(most int) []Object { return s.pick(most, true) }
 
 // pick returns at most that many objects, and drops them if gone is true.
-func (s *Sieve) pick(most int, gone bool) (out []Object) {
+func (s *ObjectFilter) pick(most int, gone bool) (out []Object) {
 	for i, o := range s.objects {
 		if len(out) < most && !s.named[i] {
 			out = append(out, o)
@@ -73,10 +73,10 @@ func (s *Sieve) pick(most int, gone bool) (out []Object) {
 // prefix is the common beginning of digests in logs (sha256:) and in file names (sha256_).
 const prefix = "sha256"
 
-// Named calls found for every digest in text, in the form of logs or of file names. It reports
+// EachDigest calls found for every digest in text, in the form of logs or of file names. It reports
 // some texts that are not digests, such as longer runs of digits, which only keeps an object
 // longer.
-func Named(text []byte, found func(raw [sha256.Size]byte)) {
+func EachDigest(text []byte, found func(raw [sha256.Size]byte)) {
 	const length = 2 * sha256.Size
 	for {
 		at := bytes.Index(text, []byte(prefix))

@@ -2,7 +2,7 @@
 // sessions without new events for longer than the retention time, sessions that were in the trash
 // for longer than the trash time, and objects to which no log refers.
 //
-// It is pure: it lists no files and removes nothing. Start reading at Policy and Sieve.
+// It is pure: it lists no files and removes nothing. Start reading at Policy and ObjectFilter.
 package retention
 
 import (

@@ -78,21 +78,21 @@ func TestRetentionIsMonotonic(t *testing.T) {
 func TestSieveDropsReferencedObjects(t *testing.T) {
 	named, filed, orphan, gone := canon.Sum([]byte("a")), canon.Sum([]byte("b")), canon.Sum([]byte("c")),
 		canon.Sum([]byte("d"))
-	filter := retention.NewSieve([]retention.Object{{Kind: manifest.Snapshot, Ref: named},
+	filter := retention.NewObjectFilter([]retention.Object{{Kind: manifest.Snapshot, Ref: named},
 		{Kind: manifest.Workflow, Ref: named},
 		{Kind: manifest.Artifact, Ref: filed}, {Kind: manifest.Artifact, Ref: orphan},
 		{Kind: manifest.Artifact, Ref: gone, Erased: true}})
-	filter.Keep([]byte(`{"x":"sha256:` + strings.Repeat("0", 63) + `","y":"` + named.String() + `"} sha256 ` +
+	filter.MarkReferenced([]byte(`{"x":"sha256:` + strings.Repeat("0", 63) + `","y":"` + named.String() + `"} sha256 ` +
 		filed.FileName() + " " + gone.String() + " sha256:abc"))
-	filter.Keep([]byte(orphan.String()[1:])) // no digest
-	left := filter.Left()
+	filter.MarkReferenced([]byte(orphan.String()[1:])) // no digest
+	left := filter.Unreferenced()
 	if len(left) != 2 || left[0].Ref != orphan || left[1].Ref != gone {
 		t.Fatalf("%+v", left)
 	}
-	if got := filter.Take(1); len(got) != 1 || got[0].Ref != orphan {
+	if got := filter.TakeUnreferenced(1); len(got) != 1 || got[0].Ref != orphan {
 		t.Errorf("%+v", got)
 	}
-	if got := filter.Left(); len(got) != 1 || got[0].Ref != gone {
+	if got := filter.Unreferenced(); len(got) != 1 || got[0].Ref != gone {
 		t.Errorf("%+v", got)
 	}
 }
@@ -112,7 +112,7 @@ func TestNamedFindsEveryDigest(t *testing.T) {
 				want[d.Raw()] = true
 			}
 		}
-		retention.Named(text, func(raw [sha256.Size]byte) { delete(want, raw) })
+		retention.EachDigest(text, func(raw [sha256.Size]byte) { delete(want, raw) })
 		if len(want) > 0 {
 			t.Fatalf("%d digests of %q were not found", len(want), text)
 		}

@@ -148,8 +148,8 @@ var logName = pattern.New(`^[a-z][a-z0-9_]{0,31}$`)
 // reservedNames are used in a session's directory for other purposes than side logs.
 var reservedNames = []string{"events", "cache", "keep", "suspect", "manifest", "imported"}
 
-// LogName reports whether name is valid for a side log. It becomes a directory name, so that
+// ValidLogName reports whether name is valid for a side log. It becomes a directory name, so that
 // it must not contain separators or equal a reserved name.
-func LogName(name string) bool {
+func ValidLogName(name string) bool {
 	return logName.MatchString(name) && !slices.Contains(reservedNames, name)
 }

@@ -222,7 +222,7 @@ func TestLogName(t *testing.T) {
 		"": false, "_x": false, "9x": false, "X": false, "..": false, "a/b": false, "a.b": false, "a\n": false,
 		strings.Repeat("a", 32): true, strings.Repeat("a", 33): false,
 	} {
-		if bundle.LogName(name) != want {
+		if bundle.ValidLogName(name) != want {
 			t.Errorf("%q: want %v", name, want)
 		}
 	}

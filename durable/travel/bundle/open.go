@@ -237,7 +237,7 @@ var logMembers = []member{{name: eventsName}, {name: manifestName}}
 // sideLog reads one side log.
 func (o *opener) sideLog(raw []byte) error {
 	name := string(raw)
-	if !LogName(name) {
+	if !ValidLogName(name) {
 		return o.fail(fault.BundleInvalidFormat, o.nameAt, "%q cannot name a side log", name)
 	}
 	l, err := o.log(name)

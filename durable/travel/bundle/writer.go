@@ -225,11 +225,11 @@ func (w *Writer) canonical(text []byte, depth int, watch *watch) error {
 	if err != nil {
 		return err
 	}
-	if err := v.Strict(depth); err != nil {
+	if err := v.CheckStrict(depth); err != nil {
 		return err
 	}
 	if v.Kind() != canon.Object || !bytes.Equal(v.JCS(), text) {
-		return canon.ErrSpelling
+		return canon.ErrNotCanonical
 	}
 	// Locate the watched members, which the fast check gave up on.
 	w.checks.loose = true
@@ -238,7 +238,7 @@ func (w *Writer) canonical(text []byte, depth int, watch *watch) error {
 	return nil
 }
 
-// Log begins a side log; its events and then its records follow. Names must satisfy LogName
+// Log begins a side log; its events and then its records follow. Names must satisfy ValidLogName
 // and be in ascending order.
 func (w *Writer) Log(name string) error {
 	if w.err != nil {
@@ -248,7 +248,7 @@ func (w *Writer) Log(name string) error {
 	if len(w.names) > 0 {
 		last = w.names[len(w.names)-1]
 	}
-	if w.at == closed || !LogName(name) || name <= last || len(w.names) == limits.BundleLogsMax {
+	if w.at == closed || !ValidLogName(name) || name <= last || len(w.names) == limits.BundleLogsMax {
 		return w.fail("no side log %q may follow %q", name, last)
 	}
 	w.endLog()

@@ -212,7 +212,7 @@ func (w *fixture) move(rt *rapid.T, a engine.Answer, seen []engine.Answer) (engi
 func read(t testing.TB, logs ports.Logs, log manifest.Log) []manifest.Segment {
 	t.Helper()
 	var c collector
-	v, err := logs.Read(context.Background(), ports.Reading{Log: log}, &c)
+	v, err := logs.Read(context.Background(), ports.ReadRequest{Log: log}, &c)
 	if err != nil || v.Health != manifest.Healthy {
 		t.Fatalf("%v %+v", err, v)
 	}
@@ -237,7 +237,7 @@ type copies struct {
 }
 
 // Read implements ports.Logs.
-func (c *copies) Read(ctx context.Context, r ports.Reading, v ports.Visitor) (manifest.Verdict, error) {
+func (c *copies) Read(ctx context.Context, r ports.ReadRequest, v ports.Visitor) (manifest.Verdict, error) {
 	if r.Log.Root != c.log.Root {
 		return c.Store.Read(ctx, r, v)
 	}

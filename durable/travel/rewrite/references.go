@@ -6,11 +6,11 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// Foresee collects the references of a segment to ids outside of it: causes and evidence,
+// CollectReferences collects the references of a segment to ids outside of it: causes and evidence,
 // resolved gaps, superseded outputs, and repeated attempts. All segments, and then all lines
 // of side logs, must be passed before the first is renamed; ids without a collected reference
 // are dropped with their segment.
-func (r *Renaming) Foresee(events []event.Event) {
+func (r *Renaming) CollectReferences(events []event.Event) {
 	// References within a segment need nothing retained.
 	inside := make(map[id.Event]struct{}, len(events))
 	for _, e := range events {
@@ -62,9 +62,9 @@ func (r *Renaming) collectAttempt(a id.Attempt) {
 	r.seen[mark] = struct{}{}
 }
 
-// ForeseeLine collects the references of a line of a side log: any string in it that is an id
+// CollectLineReferences collects the references of a line of a side log: any string in it that is an id
 // may be one of the session's. An error means that the line is not an event.
-func (r *Renaming) ForeseeLine(line []byte) error {
+func (r *Renaming) CollectLineReferences(line []byte) error {
 	v, err := lineOf(line)
 	if err != nil {
 		return err

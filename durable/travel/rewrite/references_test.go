@@ -39,10 +39,10 @@ func TestRetainedIDsDoNotChangeResult(t *testing.T) {
 		lean, full := rewrite.NewRenaming(session, to, store, canon.Sum(nil)),
 			rewrite.NewRenaming(session, to, store, canon.Sum(nil))
 		for _, events := range segments {
-			lean.Foresee(events)
-			full.Foresee(events)
+			lean.CollectReferences(events)
+			full.CollectReferences(events)
 			for l := range bytes.Lines(line(rt, events)) {
-				if err := full.ForeseeLine(bytes.TrimSpace(l)); err != nil {
+				if err := full.CollectLineReferences(bytes.TrimSpace(l)); err != nil {
 					rt.Fatal(err)
 				}
 			}
@@ -100,7 +100,7 @@ func TestReferencesAcrossSegments(t *testing.T) {
 	}
 	r := rewrite.NewRenaming(session, to, store, canon.Sum(nil))
 	for _, s := range segments {
-		r.Foresee(s)
+		r.CollectReferences(s)
 	}
 	var is []event.Event
 	for _, s := range segments {
@@ -161,7 +161,7 @@ func TestUncollectedReferencesAreRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		r = rewrite.NewRenaming(session, id.NewSession(id.Seed{2}), store, canon.Sum(nil))
-		r.Foresee([]event.Event{e})
+		r.CollectReferences([]event.Event{e})
 		if _, err := r.Segment([]event.Event{e}); err != nil {
 			t.Errorf("%s, foreseen: %v", name, err)
 		}
@@ -174,7 +174,7 @@ func TestUncollectedReferencesAreRefused(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 		r = rewrite.NewRenaming(session, id.NewSession(id.Seed{2}), store, canon.Sum(nil))
-		if err := r.ForeseeLine(side); err != nil {
+		if err := r.CollectLineReferences(side); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := r.OpaqueLine(side); err != nil || !bytes.Equal(got, side) {
@@ -209,7 +209,7 @@ func TestManyNodes(t *testing.T) {
 	nodes := r.Mapping().Nodes
 	for i := range many {
 		if again := named(i, event.DecisionTraceAppended{TraceID: id.FromStart(was[i]).Trace(0)}); again != is[i] ||
-			nodes[i].Was != was[i] || nodes[i].Is != is[i] {
+			nodes[i].Old != was[i] || nodes[i].New != is[i] {
 			t.Fatalf("node %d, %s, became %s, then %s; the mapping has %+v", i, was[i], is[i], again, nodes[i])
 		}
 	}

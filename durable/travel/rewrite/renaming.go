@@ -105,8 +105,8 @@ func (r *Renaming) startSegment() {
 
 // Pair is an old id and the new one in its place.
 type Pair[T any] struct {
-	Was T `json:"was"`
-	Is  T `json:"is"`
+	Old T `json:"was"`
+	New T `json:"is"`
 }
 
 // Mapping lists the new ids of sessions, runs and nodes, which people and other programs may

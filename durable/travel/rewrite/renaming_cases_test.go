@@ -89,16 +89,16 @@ func TestSideLogLinesAreRenamed(t *testing.T) {
 		text := func(s id.Session, run id.Run, n id.Node, seen, own, before id.Event, key string) string {
 			return fmt.Sprintf(
 				`{"data":{"about":[%q,%q],"node_%s":1,"note":"see %s","seen":%q,"supersedes":%q},"dedupeKey":%q,"eventId":%q,"eventIndex":0,"kind":"noted","scope":{"nodeId":%q,"runId":%q},"sessionId":%q,"v":1}`,
-				n, "node_aaaaaaaaaaaaaaaaaaaaaaaaaa", "x", node.Was, seen, before, key, own, n, run, s)
+				n, "node_aaaaaaaaaaaaaaaaaaaaaaaaaa", "x", node.Old, seen, before, key, own, n, run, s)
 		}
-		was := key(session.String(), node.Was.String())
-		is := key(r.to.String(), node.Is.String())
+		was := key(session.String(), node.Old.String())
+		is := key(r.to.String(), node.New.String())
 		own, ownIs := id.EventOf(session.String(), was), id.EventOf(r.to.String(), is)
 		// Their references are collected; runs and nodes are always known.
-		r = rename(t, w, session, []byte(text(session, run.Was, node.Was, first.ID, own, own, was)))
+		r = rename(t, w, session, []byte(text(session, run.Old, node.Old, first.ID, own, own, was)))
 		for i, names := range [][2]id.Event{{own, own}, {own, ownIs}} { // the second line refers to the first
-			got, err := r.OpaqueLine([]byte(text(session, run.Was, node.Was, first.ID, own, names[0], was)))
-			want := text(r.to, run.Is, node.Is, firstIs, ownIs, names[1], is)
+			got, err := r.OpaqueLine([]byte(text(session, run.Old, node.Old, first.ID, own, names[0], was)))
+			want := text(r.to, run.New, node.New, firstIs, ownIs, names[1], is)
 			if err != nil || string(got) != string(parse(want).JCS()) {
 				rt.Fatalf("%d %v\n got %s\nwant %s", i, err, got, want)
 			}
@@ -134,7 +134,7 @@ func TestEvidenceIsRenamed(t *testing.T) {
 	r := rewrite.NewRenaming(session, to, store, canon.Sum(nil))
 	all := []event.Event{made(0, at, event.NodeCreated{NodeKind: event.StepNode, SnapshotRef: canon.Sum(nil),
 		WorkflowHash: canon.Sum(nil)}), made(1, at, gap), notes}
-	r.Foresee(all)
+	r.CollectReferences(all)
 	out, err := r.Segment(all)
 	if err != nil {
 		t.Fatal(err)

@@ -48,10 +48,10 @@ func rename(t testing.TB, w *fixture, from id.Session, side ...[]byte) renamed {
 	r.to = id.ImportedSession(store, r.head.String())
 	r.Renaming = rewrite.NewRenaming(from, r.to, store, r.head)
 	for _, seg := range segments {
-		r.Foresee(seg.Events)
+		r.CollectReferences(seg.Events)
 	}
 	for _, line := range side {
-		if err := r.ForeseeLine(line); err != nil {
+		if err := r.CollectLineReferences(line); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -197,16 +197,16 @@ func idsOf(a, b event.Event) (out []string) {
 // nothingLeft checks that old ids occur in importedFrom only.
 func (r renamed) nothingLeft(rt *rapid.T) {
 	m := r.Mapping()
-	old := map[string]string{m.Session.Was.String(): m.Session.Is.String()}
+	old := map[string]string{m.Session.Old.String(): m.Session.New.String()}
 	for _, p := range m.Runs {
-		old[p.Was.String()] = p.Is.String()
-		if is, ok := r.Run(p.Was); !ok || is != p.Is {
+		old[p.Old.String()] = p.New.String()
+		if is, ok := r.Run(p.Old); !ok || is != p.New {
 			rt.Fatal(p)
 		}
 	}
 	for _, p := range m.Nodes {
-		old[p.Was.String()] = p.Is.String()
-		if is, ok := r.Node(p.Was); !ok || is != p.Is {
+		old[p.Old.String()] = p.New.String()
+		if is, ok := r.Node(p.Old); !ok || is != p.New {
 			rt.Fatal(p)
 		}
 	}
@@ -239,7 +239,7 @@ func (r renamed) nothingLeft(rt *rapid.T) {
 
 // replays checks that the engine re-executes the new log without a difference.
 func (r renamed) replays(rt *rapid.T, w *fixture) {
-	run := r.Mapping().Runs[0].Is
+	run := r.Mapping().Runs[0].New
 	report, err := over(r.copies, w.store).Replay(w.ctx, engine.Position{Session: r.to, Run: run})
 	if err != nil || !report.OK {
 		rt.Fatalf("%v %+v", err, report.Difference)
@@ -262,7 +262,7 @@ func TestRenamingTwice(t *testing.T) {
 		}
 		again := rewrite.NewRenaming(one.to, id.ImportedSession(store, "again"), store, one.head)
 		for _, seg := range one.segments {
-			again.Foresee(seg.Events)
+			again.CollectReferences(seg.Events)
 		}
 		chain := rewrite.NewChain(manifest.SessionEvents(id.ImportedSession(store, "again")))
 		c := &copies{Store: w.store, log: manifest.SessionEvents(id.ImportedSession(store, "again")),
@@ -279,7 +279,7 @@ func TestRenamingTwice(t *testing.T) {
 			c.segments[out.Name()], c.manifest = out.Bytes, append(c.manifest, out.Group...)
 		}
 		report, err := over(c, w.store).
-			Replay(w.ctx, engine.Position{Session: id.ImportedSession(store, "again"), Run: again.Mapping().Runs[0].Is})
+			Replay(w.ctx, engine.Position{Session: id.ImportedSession(store, "again"), Run: again.Mapping().Runs[0].New})
 		if err != nil || !report.OK {
 			rt.Fatalf("%v %+v", err, report.Difference)
 		}
@@ -310,7 +310,7 @@ func TestIDsWithoutDerivation(t *testing.T) {
 				rt.Fatal(err)
 			}
 			mangledSegs = append(mangledSegs, mangledSeg)
-			r.Foresee(events)
+			r.CollectReferences(events)
 		}
 		for _, mangledSeg := range mangledSegs {
 			renamed, err := r.Segment(mangledSeg.Events)
@@ -330,8 +330,8 @@ func TestIDsWithoutDerivation(t *testing.T) {
 		}
 		whole(rt, manifest.SessionEvents(id.ImportedSession(store, "h")), segments)
 		for _, p := range r.Mapping().Nodes {
-			if p.Is != p.Was.Imported(store, canon.Sum(nil).String()) {
-				rt.Fatalf("%s became %s by a recipe that it does not follow", p.Was, p.Is)
+			if p.New != p.Old.Imported(store, canon.Sum(nil).String()) {
+				rt.Fatalf("%s became %s by a recipe that it does not follow", p.Old, p.New)
 			}
 		}
 	})

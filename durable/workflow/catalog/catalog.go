@@ -38,7 +38,7 @@ type Entry struct {
 	IDStatus    string           // namespaced, legacy, or ""; see source.IDStatus
 	SuggestedID string           // a namespaced id, for a legacy id only
 	Problems    []source.Problem // sorted by place
-	Twins       []string         // the other files with this id, as "ref (kind)"
+	Duplicates  []string         // the other files with this id, as "ref (kind)"
 }
 
 // Valid reports whether a run can be started from the entry's file. An id that other files
@@ -103,7 +103,7 @@ func (c Catalog) markDuplicates(byID map[string][]int) {
 		for _, i := range same {
 			for _, j := range same {
 				if i != j {
-					c.Entries[i].Twins = append(c.Entries[i].Twins, c.Entries[j].place())
+					c.Entries[i].Duplicates = append(c.Entries[i].Duplicates, c.Entries[j].place())
 				}
 			}
 		}

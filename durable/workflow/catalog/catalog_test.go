@@ -30,12 +30,12 @@ func TestFindReportsDuplicateIDs(t *testing.T) {
 			t.Errorf("%s is not named in %v", place, err)
 		}
 	}
-	if e, err := c.Find("team.other"); err != nil || e.Ref != "c.json" || len(e.Twins) != 0 {
+	if e, err := c.Find("team.other"); err != nil || e.Ref != "c.json" || len(e.Duplicates) != 0 {
 		t.Errorf("the other one: %+v, %v", e, err)
 	}
 	for _, e := range c.Entries {
-		if e.ID == "team.release" && (len(e.Twins) != 1 || e.Twins[0] == e.place()) {
-			t.Errorf("%s does not list the other file with its id: %v", e.Ref, e.Twins)
+		if e.ID == "team.release" && (len(e.Duplicates) != 1 || e.Duplicates[0] == e.place()) {
+			t.Errorf("%s does not list the other file with its id: %v", e.Ref, e.Duplicates)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // arguments returns the args of a call as texts: strings with the caller's own arguments and
 // bindings filled in, other values as JCS.
-func (u *unit) arguments(at problem.Place) map[string]string {
+func (u *unit) arguments(at problem.SourceValue) map[string]string {
 	out := map[string]string{}
 	for _, name := range at.Names() {
 		if v := at.Member(name).Value; v.Kind() == canon.String {
@@ -100,7 +100,7 @@ func identifier(s string) string {
 
 // unusedArgs warns of arguments that no text of the routine uses; most are misspelled. at is
 // the place of the args in the caller. It must run after the routine was compiled.
-func (u *unit) unusedArgs(stepID string, at problem.Place, caller *unit) {
+func (u *unit) unusedArgs(stepID string, at problem.SourceValue, caller *unit) {
 	for _, name := range slices.Sorted(maps.Keys(u.args)) {
 		if !u.used[name] {
 			u.b.warn(ArgumentUnused, stepID)

@@ -13,11 +13,11 @@ import (
 
 // blocks resolves every part of a structured prompt to text. It also returns the references
 // that it inserted, in the order in which they appear.
-func (u *unit) blocks(p source.PromptBlocks, at problem.Place) (*PromptBlocks, []Injection) {
+func (u *unit) blocks(p source.PromptBlocks, at problem.SourceValue) (*PromptBlocks, []Injection) {
 	var refs []Injection
-	one := func(at problem.Place) string { return u.promptValue(at, &refs) }
+	one := func(at problem.SourceValue) string { return u.promptValue(at, &refs) }
 	// Empty texts are kept, so that the numbers of procedure steps do not change.
-	each := func(list problem.Place) []string {
+	each := func(list problem.SourceValue) []string {
 		var out []string
 		for _, item := range list.Items() {
 			out = append(out, one(item))
@@ -42,7 +42,7 @@ func (u *unit) blocks(p source.PromptBlocks, at problem.Place) (*PromptBlocks, [
 
 // promptValue resolves a prompt value: a string, or a list of text and reference parts,
 // which are concatenated without separators.
-func (u *unit) promptValue(at problem.Place, refs *[]Injection) string {
+func (u *unit) promptValue(at problem.SourceValue, refs *[]Injection) string {
 	if at.Value.Kind() != canon.Array {
 		return u.text(at.Value.Text())
 	}

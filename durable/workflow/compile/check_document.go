@@ -140,7 +140,7 @@ func (c *Compiled) indexSteps() error {
 			if _, twice := c.index[s.StepID]; twice || !reason.ValidStepID(s.StepID) {
 				return fmt.Errorf("step id %q is not valid or not unique", s.StepID)
 			}
-			c.index[s.StepID] = Place{loopID, i}
+			c.index[s.StepID] = StepPlace{loopID, i}
 		}
 		return nil
 	})

@@ -94,11 +94,11 @@ type Compiled struct {
 	// answer would be slow.
 	bytes []byte
 	hash  canon.Digest
-	index map[string]Place // by step id
+	index map[string]StepPlace // by step id
 }
 
-// Place is the location of a step: in the main sequence, or in the body of a loop.
-type Place struct {
+// StepPlace is the location of a step: in the main sequence, or in the body of a loop.
+type StepPlace struct {
 	LoopID string // "": the main sequence
 	Index  int    // in the sequence or body
 }
@@ -118,8 +118,8 @@ func (c Compiled) Step(stepID string) (Step, bool) {
 	return c.Sequence(at.LoopID)[at.Index], true
 }
 
-// Place returns the location of a step; false for an unknown id.
-func (c Compiled) Place(stepID string) (Place, bool) {
+// StepPlace returns the location of a step; false for an unknown id.
+func (c Compiled) StepPlace(stepID string) (StepPlace, bool) {
 	at, ok := c.index[stepID]
 	return at, ok
 }

@@ -8,7 +8,7 @@ import (
 
 // confirmation converts the three forms of requireConfirmation (boolean, gate, condition)
 // into one (docs/design.md#requirements-on-the-caller).
-func (u *unit) confirmation(stepID string, at problem.Place) Confirmation {
+func (u *unit) confirmation(stepID string, at problem.SourceValue) Confirmation {
 	if at.Value.Kind() != canon.Object {
 		if at.Value.True() {
 			return Confirmation{Kind: ConfirmAlways}

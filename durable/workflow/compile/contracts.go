@@ -14,7 +14,7 @@ const (
 
 // embed adds a contract pack to the document, so that a run is checked by the pack with
 // which it was started (docs/design.md#authoring).
-func (u *unit) embed(ref string, at problem.Place) {
+func (u *unit) embed(ref string, at problem.SourceValue) {
 	p, ok := contract.Builtin(ref)
 	if !ok {
 		u.report.Error(at, suggest(ref, contract.Refs()), "contract %q does not exist", ref)
@@ -25,7 +25,7 @@ func (u *unit) embed(ref string, at problem.Place) {
 
 // outputContract returns the output contract of a step and embeds its pack; nil if the step
 // has none. The artifact is required by default.
-func (u *unit) outputContract(at problem.Place) *OutputContract {
+func (u *unit) outputContract(at problem.SourceValue) *OutputContract {
 	ref := at.Member("contractRef")
 	if !at.Has("contractRef") {
 		return nil
@@ -56,7 +56,7 @@ func (u *unit) assess(out *Step, s source.PlacedStep) {
 // assessment embeds a definition, which must be in the unit that refers to it. Artifacts
 // refer to assessments by id, so the id gets no prefix in a routine, and two units must not
 // define one id differently.
-func (u *unit) assessment(ref problem.Place) {
+func (u *unit) assessment(ref problem.SourceValue) {
 	id := ref.Value.Text()
 	var known []string
 	for _, at := range u.src.Root.Member("assessments").Items() {

@@ -44,7 +44,7 @@ func Decode(data []byte) (Compiled, error) {
 // everything on which running relies. It must accept every document of Compile and reject
 // forged ones.
 func prepare(d Document) (c Compiled, err error) {
-	c = Compiled{Document: d, index: make(map[string]Place, len(d.Steps))}
+	c = Compiled{Document: d, index: make(map[string]StepPlace, len(d.Steps))}
 	// The order matters: each check relies on the earlier ones.
 	for _, check := range []func() error{c.checkIdentity, c.checkSets, c.indexSteps, c.checkNesting, c.prepareSteps,
 		c.prepareControls} {

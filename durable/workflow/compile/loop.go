@@ -70,8 +70,8 @@ type Control struct {
 	parsed condition.Condition // not part of the document
 }
 
-// Holds returns the parsed condition; the zero Condition with ByArtifact.
-func (c Control) Holds() condition.Condition { return c.parsed }
+// ParsedCondition returns the parsed condition; the zero Condition with ByArtifact.
+func (c Control) ParsedCondition() condition.Condition { return c.parsed }
 
 // NamedCondition is a member of the workflow's conditions that a loop refers to. Condition
 // is null for kind ByArtifact, ContractRef and LoopID are empty for ByContext.

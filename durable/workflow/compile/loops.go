@@ -44,7 +44,7 @@ func count(v canon.Value) canon.Value {
 
 // control compiles the control of a while or until loop and embeds the contract of the
 // artifact, and the named condition if the source refers to one; nil for other loops.
-func (u *unit) control(loopID string, read *source.Control, at problem.Place) *Control {
+func (u *unit) control(loopID string, read *source.Control, at problem.SourceValue) *Control {
 	if read == nil {
 		return nil
 	}

@@ -42,7 +42,7 @@ func (u *unit) parallel(s source.PlacedStep) Step {
 }
 
 // delegations renders the prompt: the instruction, the tasks, and the synthesis.
-func (u *unit) delegations(at problem.Place) string {
+func (u *unit) delegations(at problem.SourceValue) string {
 	tasks := at.Member("parallelDelegations").Items()
 	instruction := delegateOne
 	if len(tasks) > 1 {
@@ -62,7 +62,7 @@ func (u *unit) delegations(at problem.Place) string {
 
 // delegation renders task number n. A runCondition is rendered as text: the performer
 // evaluates it, not the engine.
-func (u *unit) delegation(n int, at problem.Place) string {
+func (u *unit) delegation(n int, at problem.SourceValue) string {
 	lines := []string{fmt.Sprintf("## Task %d: %s", n, u.text(at.Member("workflowId").Value.Text())), ""}
 	if goal := at.Member("goal").Value.Text(); goal != "" {
 		lines = append(lines, u.text(goal), "")

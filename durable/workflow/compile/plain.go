@@ -81,7 +81,7 @@ func (u *unit) withInputs(own []source.Input) []source.Input {
 }
 
 // condition returns the condition at a key of at in normal form, null if it is absent.
-func (u *unit) condition(at problem.Place, key string) canon.Value {
+func (u *unit) condition(at problem.SourceValue, key string) canon.Value {
 	if !at.Has(key) {
 		return canon.Value{}
 	}

@@ -49,7 +49,7 @@ func (b *builder) probes(u *unit, main []Step) []Step {
 }
 
 // probeCall compiles a call of the probe template by the author.
-func (u *unit) probeCall(stepID string, call problem.Place) []Step {
+func (u *unit) probeCall(stepID string, call problem.SourceValue) []Step {
 	args := call.Member("args")
 	at := args.Member("capability")
 	name := at.Value.Text()
@@ -74,7 +74,7 @@ func (u *unit) probeCall(stepID string, call problem.Place) []Step {
 // probe returns a probe step. An observation that is sent at such a step is strong evidence,
 // because the step required the performer to test the capability
 // (docs/design.md#capabilities).
-func (u *unit) probe(id, capability string, def builtin.ProbeDef, at problem.Place) Step {
+func (u *unit) probe(id, capability string, def builtin.ProbeDef, at problem.SourceValue) Step {
 	u.b.claim(id, "the probe of "+capability, at, u.report)
 	u.embed(capabilityContract, at)
 	return u.chargeSize(Step{

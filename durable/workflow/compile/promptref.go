@@ -14,7 +14,7 @@ import (
 // (docs/design.md#prompt-templates). The document contains the text and its origin only, so
 // a pinned run does not depend on the template. Placeholders without a value remain as
 // {{name}} and are filled from the run's context (docs/design.md#loops).
-func (u *unit) fromTemplate(out *Step, at problem.Place) {
+func (u *unit) fromTemplate(out *Step, at problem.SourceValue) {
 	ref, err := promptref.RefOf(at.Value)
 	if err != nil { // promptref.RefShape accepted what RefOf cannot decode
 		u.report.Error(at, "Report this as a bug of Waybill.", "the reference cannot be decoded: %s", err)
@@ -25,7 +25,7 @@ func (u *unit) fromTemplate(out *Step, at problem.Place) {
 		u.report.Error(at, refused.Fix, "%s", refused.Message)
 		return
 	}
-	if !t.Kind.Prompts() {
+	if !t.Kind.IsPrompt() {
 		u.report.Error(at, "Refer to a template of kind user or system.",
 			"%s is of kind %s, which is a part of a prompt and not a prompt", t.Ref(), t.Kind)
 		return
@@ -42,7 +42,7 @@ func (u *unit) fromTemplate(out *Step, at problem.Place) {
 // overrides returns the values that the reference gives to variables, as texts. Bindings and
 // arguments are filled into string values, as into other authored text. Undeclared variables
 // are a warning, values of another type an error.
-func (u *unit) overrides(t promptref.Template, at problem.Place) map[string]string {
+func (u *unit) overrides(t promptref.Template, at problem.SourceValue) map[string]string {
 	out, known := map[string]string{}, make([]string, len(t.Variables))
 	for i, v := range t.Variables {
 		known[i] = v.Name
@@ -70,7 +70,7 @@ func (u *unit) overrides(t promptref.Template, at problem.Place) map[string]stri
 // variable resolves one declared variable: the value of the reference, else the default of
 // an optional one; a required one without a value becomes an input of the step. A secret
 // variable is an error.
-func (u *unit) variable(out *Step, v promptref.Variable, values map[string]string, t promptref.Ref, at problem.Place) {
+func (u *unit) variable(out *Step, v promptref.Variable, values map[string]string, t promptref.Ref, at problem.SourceValue) {
 	_, given := values[v.Name]
 	switch {
 	case v.Source == promptref.SecretSource:

@@ -12,7 +12,7 @@ import (
 
 // ref returns the text of a wr.refs.* reference and appends it to refs. The text is embedded
 // in the document, so nothing is looked up during a run (docs/design.md#authoring).
-func (u *unit) ref(at problem.Place, refs *[]Injection) string {
+func (u *unit) ref(at problem.SourceValue, refs *[]Injection) string {
 	id := at.Value.Text()
 	text, ok := builtin.Ref(id)
 	if !ok {
@@ -35,7 +35,7 @@ func injection(originID, text string) Injection {
 
 // checkInjected reports a step whose inserted texts exceed the limit. Texts are never cut: a
 // truncated rule would be a different rule.
-func (u *unit) checkInjected(list []Injection, at problem.Place) {
+func (u *unit) checkInjected(list []Injection, at problem.SourceValue) {
 	total := 0
 	for _, i := range list {
 		total += i.Bytes

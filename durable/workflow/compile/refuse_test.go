@@ -174,17 +174,17 @@ func TestLookupsOfBodies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for id, want := range map[string]Place{"outer": {"", 1}, "b1": {"outer", 0}, "inner": {"outer", 1},
+	for id, want := range map[string]StepPlace{"outer": {"", 1}, "b1": {"outer", 0}, "inner": {"outer", 1},
 		"b2": {"inner", 0}, "judge": {"", 4}} {
 		s, ok := c.Step(id)
-		if at, _ := c.Place(id); !ok || s.StepID != id || at != want {
+		if at, _ := c.StepPlace(id); !ok || s.StepID != id || at != want {
 			t.Errorf("%s is at %+v", id, at)
 		}
 	}
 	if at, of, ok := c.Position("b2"); at != 1 || of != 5 || !ok {
 		t.Errorf("b2 is %d of %d", at, of)
 	}
-	if l, _ := c.Loop("red"); l.Control.Holds().Eval(value(t, `{"v": 2}`)) || !l.Control.Holds().
+	if l, _ := c.Loop("red"); l.Control.ParsedCondition().Eval(value(t, `{"v": 2}`)) || !l.Control.ParsedCondition().
 		Eval(value(t, `{"v": 1}`)) {
 		t.Error("the control has no parsed condition")
 	}

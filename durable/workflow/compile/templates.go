@@ -89,7 +89,7 @@ var routinePrefixes = []string{"wr.routine-", "routine-"}
 
 // routine compiles a routine for a call. It reports an unknown or invalid routine and
 // recursive calls, and returns nil for them.
-func (u *unit) routine(stepID, name string, call problem.Place) []Step {
+func (u *unit) routine(stepID, name string, call problem.SourceValue) []Step {
 	template := call.Member("templateId")
 	// The routine must exist, be valid, and not call itself, directly or through others.
 	src, ok := u.findRoutine(name)
@@ -132,7 +132,7 @@ func (u *unit) findRoutine(name string) (source.Source, bool) {
 // steps: the role to steps without one, the metaGuidance and the inputs to each step.
 // Preconditions, clarification prompts and references of the routine are dropped; the calling
 // workflow has its own.
-func (u *unit) enter(src source.Source, stepID string, call problem.Place) *unit {
+func (u *unit) enter(src source.Source, stepID string, call problem.SourceValue) *unit {
 	r := &unit{
 		b: u.b, src: src,
 		where:      "routine " + src.ID,

@@ -189,7 +189,7 @@ func TestProblems(t *testing.T) {
 			"path of names", "riskLevel"},
 	} {
 		var found []problem.Problem
-		c, ok := Parse(problem.Place{Value: value(t, row.condition)},
+		c, ok := Parse(problem.SourceValue{Value: value(t, row.condition)},
 			func(p problem.Problem) { found = append(found, p) })
 		if ok || !c.IsZero() || len(found) != 1 {
 			t.Errorf("%s: ok %v, found %v", row.condition, ok, found)
@@ -211,7 +211,7 @@ func TestAllProblemsAtOnce(t *testing.T) {
 	var lines []int
 	text := "{\"and\": [\n{\"var\": \"x \"},\n{\"var\": \"\", \"gt\": \"a\"},\n" +
 		"{\"is\": 1, \"var\": \"y\", \"equals\": 1}]}"
-	Parse(problem.Place{Value: value(t, text)}, func(p problem.Problem) { lines = append(lines, p.Line) })
+	Parse(problem.SourceValue{Value: value(t, text)}, func(p problem.Problem) { lines = append(lines, p.Line) })
 	if !slices.Equal(lines, []int{2, 3, 3, 4}) {
 		t.Errorf("problems on lines %v", lines)
 	}

@@ -13,13 +13,13 @@ import (
 func ExampleParse() {
 	source, _ := canon.Parse([]byte(
 		`{"or": [{"var": "review.open", "gt": 0}, {"var": "risk", "in": ["High", "Medium"]}]}`))
-	c, ok := condition.Parse(problem.Place{Value: source}, func(p problem.Problem) { fmt.Println(p.Message) })
+	c, ok := condition.Parse(problem.SourceValue{Value: source}, func(p problem.Problem) { fmt.Println(p.Message) })
 	for _, context := range []string{`{}`, `{"review": {"open": 2}}`, `{"risk": "Low"}`} {
 		vars, _ := canon.Parse([]byte(context))
 		fmt.Println(ok, c.Eval(vars), c.Missing(vars))
 	}
 	mistaken, _ := canon.Parse([]byte(`{"var": "risk", "equal": "High"}`))
-	condition.Parse(problem.Place{Value: mistaken}, func(p problem.Problem) { fmt.Println(p.Pointer, p.Message) })
+	condition.Parse(problem.SourceValue{Value: mistaken}, func(p problem.Problem) { fmt.Println(p.Pointer, p.Message) })
 	// Output:
 	// true false [review.open risk]
 	// true true [risk]

@@ -147,7 +147,7 @@ func FuzzCondition(f *testing.F) {
 		}
 		context, _ := canon.Parse([]byte(over))
 		reports := 0
-		c, ok := Parse(problem.Place{Value: v}, func(problem.Problem) { reports++ })
+		c, ok := Parse(problem.SourceValue{Value: v}, func(problem.Problem) { reports++ })
 		if ok != (reports == 0) {
 			t.Fatalf("ok is %v with %d problems", ok, reports)
 		}

@@ -11,7 +11,7 @@ import (
 
 // Parse parses the condition at a place and reports its problems, all of them errors. The
 // second result is false, and the Condition zero, if a problem was reported.
-func Parse(at problem.Place, report problem.Report) (Condition, bool) {
+func Parse(at problem.SourceValue, report problem.Report) (Condition, bool) {
 	p := parser{report: report, ok: true}
 	c := p.condition(at)
 	if !p.ok {
@@ -24,7 +24,7 @@ func Parse(at problem.Place, report problem.Report) (Condition, bool) {
 // first problem, which means that the document was not written by Waybill or is damaged.
 func Of(v canon.Value) (Condition, error) {
 	var first error
-	c, _ := Parse(problem.Place{Value: v}, func(found problem.Problem) {
+	c, _ := Parse(problem.SourceValue{Value: v}, func(found problem.Problem) {
 		if first == nil {
 			first = fmt.Errorf("condition%s: %s", found.Pointer, found.Message)
 		}
@@ -40,7 +40,7 @@ type parser struct {
 
 // fail reports an error and clears ok. Parsing continues, with the zero Condition at that
 // place, so that all problems are reported at once.
-func (p *parser) fail(at problem.Place, fix, format string, args ...any) {
+func (p *parser) fail(at problem.SourceValue, fix, format string, args ...any) {
 	p.ok = false
 	p.report.Error(at, fix, format, args...)
 }
@@ -50,7 +50,7 @@ const example = `{"var": "name", "equals": "value"}`
 
 // condition parses one object, which has one form: a comparison, and, or, or not. Several
 // forms in one object are rejected, since other engines differ in which of them they use.
-func (p *parser) condition(at problem.Place) Condition {
+func (p *parser) condition(at problem.SourceValue) Condition {
 	if at.Value.Kind() != canon.Object {
 		p.fail(at, "Write a condition like "+example+".", "a condition must be an object, got %s", at.Value.Kind())
 		return Condition{}
@@ -87,7 +87,7 @@ func (p *parser) condition(at problem.Place) Condition {
 
 // list parses the parts of and, or. An empty list is rejected: it would always be true or
 // always be false, and the author can have intended neither.
-func (p *parser) list(at problem.Place, name string) Condition {
+func (p *parser) list(at problem.SourceValue, name string) Condition {
 	if at.Value.Kind() != canon.Array || at.Value.Len() == 0 {
 		p.fail(at, "Write "+name+": [ … ] with at least one condition, or leave it out.",
 			"%s must be a list of at least one condition", name)
@@ -108,7 +108,7 @@ func (p *parser) list(at problem.Place, name string) Condition {
 
 // comparison parses var and its operators. A var without an operator tests whether the
 // variable is truthy.
-func (p *parser) comparison(at problem.Place) Condition {
+func (p *parser) comparison(at problem.SourceValue) Condition {
 	name := at.Member("var")
 	c := Condition{kind: kindCompare, path: name.Value.Text()}
 	if name.Value.Kind() != canon.String || !validPath(c.path) {
@@ -130,7 +130,7 @@ func (p *parser) comparison(at problem.Place) Condition {
 }
 
 // operand rejects operands with which a comparison could never be true.
-func (p *parser) operand(at problem.Place, op operator) {
+func (p *parser) operand(at problem.SourceValue, op operator) {
 	if len(op.want) > 0 && !slices.Contains(op.want, at.Value.Kind()) {
 		var kinds []string
 		for _, k := range op.want {

@@ -147,7 +147,7 @@ func (a Assessment) Validate() error {
 	// Ids become member names, and the JSON that Waybill reads cannot contain two names that
 	// differ in letter case only.
 	dimensions, _ := a.Example().Get("dimensions")
-	if dimensions.Len() != len(a.Dimensions) || dimensions.Strict(1) != nil {
+	if dimensions.Len() != len(a.Dimensions) || dimensions.CheckStrict(1) != nil {
 		return fmt.Errorf("assessment %s: two dimensions have the same id, ignoring letter case", quote(a.ID))
 	}
 	return nil

@@ -216,7 +216,7 @@ func TestWordsJoinsMismatches(t *testing.T) {
 		"the artifact: expected a, got b" + four + "; and 1 more":  many[:6],
 		"the artifact: expected a, got b" + four + "; and 22 more": many,
 	} {
-		if got := Words(list); got != want {
+		if got := JoinMismatches(list); got != want {
 			t.Errorf("%d: %s", len(list), got)
 		}
 	}

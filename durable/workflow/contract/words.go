@@ -2,12 +2,12 @@ package contract
 
 import "strings"
 
-// wordsMax is the number of mismatches that Words lists; the others are counted.
+// wordsMax is the number of mismatches that JoinMismatches lists; the others are counted.
 const wordsMax = 5
 
-// Words joins mismatches into one part of a sentence: "/decision: expected …, got …; …".
+// JoinMismatches joins mismatches into one part of a sentence: "/decision: expected …, got …; …".
 // The result is stored in blockers, so its form must not change.
-func Words(all []Mismatch) string {
+func JoinMismatches(all []Mismatch) string {
 	var out []string
 	rest := Mismatch{}
 	for i, m := range all {

@@ -213,7 +213,7 @@ func TestProblems(t *testing.T) {
 			"leave it out"},
 	} {
 		var found []problem.Problem
-		c, ok := Parse(problem.Place{Value: value(t, row.criteria)}, func(p problem.Problem) {
+		c, ok := Parse(problem.SourceValue{Value: value(t, row.criteria)}, func(p problem.Problem) {
 			if p.Severity == problem.Error {
 				found = append(found, p)
 			}
@@ -246,14 +246,14 @@ func TestWarnings(t *testing.T) {
 			"flag 'y' lets the pattern match at the start only", `\A`},
 	} {
 		var found []problem.Problem
-		_, ok := Parse(problem.Place{Value: value(t, row.criteria)},
+		_, ok := Parse(problem.SourceValue{Value: value(t, row.criteria)},
 			func(p problem.Problem) { found = append(found, p) })
 		if !ok || len(found) != 1 || found[0].Severity != problem.Warning || found[0].Pointer != row.pointer ||
 			!strings.Contains(found[0].Message, row.message) || !strings.Contains(found[0].Fix, row.fix) {
 			t.Errorf("%s: ok %v, found %+v", row.criteria, ok, found)
 		}
 		again := parsed(t, row.criteria).Value()
-		Parse(problem.Place{Value: again}, func(p problem.Problem) {
+		Parse(problem.SourceValue{Value: again}, func(p problem.Problem) {
 			if !strings.Contains(p.Message, "'y'") { // which stays, since it has an effect
 				t.Errorf("the normal form %s has the problem %+v", again.JCS(), p)
 			}
@@ -261,6 +261,6 @@ func TestWarnings(t *testing.T) {
 	}
 	for _, quiet := range []string{`{"type": "contains", "value": "x", "message": ""}`,
 		`{"type": "regex", "pattern": "\\u00e9", "flags": "", "message": "m"}`} {
-		Parse(problem.Place{Value: value(t, quiet)}, func(p problem.Problem) { t.Errorf("%s: %+v", quiet, p) })
+		Parse(problem.SourceValue{Value: value(t, quiet)}, func(p problem.Problem) { t.Errorf("%s: %+v", quiet, p) })
 	}
 }

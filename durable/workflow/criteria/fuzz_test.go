@@ -27,7 +27,7 @@ func FuzzCriteria(f *testing.F) {
 		}
 		context, _ := canon.Parse([]byte(vars))
 		reports := 0
-		c, ok := Parse(problem.Place{Value: v}, func(p problem.Problem) {
+		c, ok := Parse(problem.SourceValue{Value: v}, func(p problem.Problem) {
 			if p.Severity == problem.Error {
 				reports++
 			}

@@ -26,7 +26,7 @@ var schemaTypes = []string{"array", "boolean", "integer", "null", "number", "obj
 
 // schema parses one schema. Unsupported keywords are errors: the author would expect them
 // to be checked.
-func (p *parser) schema(at problem.Place) jsonSchema {
+func (p *parser) schema(at problem.SourceValue) jsonSchema {
 	s := jsonSchema{minLength: -1, maxLength: -1, minItems: -1, maxItems: -1, minMembers: -1, maxMembers: -1}
 	// true accepts every value, as the empty schema does; false rejects every value.
 	if at.Value.Kind() == canon.Bool {
@@ -54,9 +54,9 @@ func (p *parser) schema(at problem.Place) jsonSchema {
 
 // schemaValues parses type, const, enum and pattern. When both const and enum are present,
 // only values of both are accepted.
-func (p *parser) schemaValues(at problem.Place, s *jsonSchema) {
+func (p *parser) schemaValues(at problem.SourceValue, s *jsonSchema) {
 	// type is one name or a list of names.
-	types := []problem.Place{at.Member("type")}
+	types := []problem.SourceValue{at.Member("type")}
 	if at.Member("type").Value.Kind() == canon.Array {
 		types = at.Member("type").Items()
 	}
@@ -95,7 +95,7 @@ func (p *parser) schemaValues(at problem.Place, s *jsonSchema) {
 }
 
 // schemaBounds parses the numeric bounds. Contradictory bounds are errors.
-func (p *parser) schemaBounds(at problem.Place, s *jsonSchema) {
+func (p *parser) schemaBounds(at problem.SourceValue, s *jsonSchema) {
 	// The order of map iteration does not matter: problems are sorted by place later.
 	for name, bound := range map[string]**float64{"minimum": &s.minimum, "maximum": &s.maximum} {
 		if !at.Has(name) {
@@ -128,7 +128,7 @@ func (p *parser) schemaBounds(at problem.Place, s *jsonSchema) {
 }
 
 // schemaCount parses a bound that is a count, -1 if it is absent.
-func (p *parser) schemaCount(at problem.Place, name string) int {
+func (p *parser) schemaCount(at problem.SourceValue, name string) int {
 	member := at.Member(name)
 	f := member.Value.Float()
 	switch {
@@ -143,7 +143,7 @@ func (p *parser) schemaCount(at problem.Place, name string) int {
 
 // schemaMembers parses the keywords about members and items. properties are sorted by name,
 // for the binary search in object.
-func (p *parser) schemaMembers(at problem.Place, s *jsonSchema) {
+func (p *parser) schemaMembers(at problem.SourceValue, s *jsonSchema) {
 	properties := at.Member("properties")
 	if at.Has("properties") && properties.Value.Kind() != canon.Object {
 		p.fail(properties, `Write properties: {"name": {"type": "string"}}.`, "properties must be an object, got %s",
@@ -172,7 +172,7 @@ func (p *parser) schemaMembers(at problem.Place, s *jsonSchema) {
 }
 
 // inner parses the schema of a keyword, nil if it is absent.
-func (p *parser) inner(at problem.Place, name string) *jsonSchema {
+func (p *parser) inner(at problem.SourceValue, name string) *jsonSchema {
 	if !at.Has(name) {
 		return nil
 	}
@@ -181,7 +181,7 @@ func (p *parser) inner(at problem.Place, name string) *jsonSchema {
 }
 
 // schemas parses the list of schemas of a keyword, nil if it is absent.
-func (p *parser) schemas(at problem.Place, name string) []jsonSchema {
+func (p *parser) schemas(at problem.SourceValue, name string) []jsonSchema {
 	list := at.Member(name)
 	if at.Has(name) && len(list.Items()) == 0 {
 		p.fail(list, "Write "+name+": [ … ] with at least one schema.", "%s must be a list of at least one schema",
@@ -196,7 +196,7 @@ func (p *parser) schemas(at problem.Place, name string) []jsonSchema {
 
 // compile compiles a pattern. On failure it reports every construct that RE2 does not
 // support and returns nil.
-func (p *parser) compile(at problem.Place, flags string) *regexp.Regexp {
+func (p *parser) compile(at problem.SourceValue, flags string) *regexp.Regexp {
 	if at.Value.Kind() != canon.String {
 		p.fail(at, "Write a regular expression (RE2).", "a pattern must be a string, got %s", at.Value.Kind())
 		return nil

@@ -156,7 +156,7 @@ func TestJSONSchemaProblems(t *testing.T) {
 	} {
 		rule := value(t, `{"type": "schema", "message": "m"}`).With("schema", value(t, row.schema))
 		var found []problem.Problem
-		c, ok := Parse(problem.Place{Value: rule}, func(p problem.Problem) { found = append(found, p) })
+		c, ok := Parse(problem.SourceValue{Value: rule}, func(p problem.Problem) { found = append(found, p) })
 		if ok || !c.IsZero() || len(found) != 1 {
 			t.Errorf("%s: ok %v, found %v", row.schema, ok, found)
 			continue

@@ -17,7 +17,7 @@ const example = `[{"type": "contains", "value": "Findings", "message": "List the
 // Parse parses validationCriteria: one rule, a combination by and, or, not, or a list of
 // these, all of which must pass. It reports problems with their places. The second result
 // is false, and the Criteria zero, if an error was reported; warnings do not matter.
-func Parse(at problem.Place, report problem.Report) (Criteria, bool) {
+func Parse(at problem.SourceValue, report problem.Report) (Criteria, bool) {
 	p := parser{report: report, ok: true}
 	var root node
 	if at.Value.Kind() == canon.Array {
@@ -35,7 +35,7 @@ func Parse(at problem.Place, report problem.Report) (Criteria, bool) {
 // error; warnings were reported when the workflow was compiled.
 func Of(v canon.Value) (Criteria, error) {
 	var first error
-	c, _ := Parse(problem.Place{Value: v}, func(found problem.Problem) {
+	c, _ := Parse(problem.SourceValue{Value: v}, func(found problem.Problem) {
 		if first == nil && found.Severity == problem.Error {
 			first = fmt.Errorf("validationCriteria%s: %s", found.Pointer, found.Message)
 		}
@@ -51,14 +51,14 @@ type parser struct {
 
 // fail reports an error and clears ok. Parsing continues, so that all problems are reported
 // at once; the incomplete node is discarded by Parse.
-func (p *parser) fail(at problem.Place, fix, format string, args ...any) {
+func (p *parser) fail(at problem.SourceValue, fix, format string, args ...any) {
 	p.ok = false
 	p.report.Error(at, fix, format, args...)
 }
 
 // node parses a rule or a combination. Other keys in the object of and, or, not are
 // rejected, since they would be ignored.
-func (p *parser) node(at problem.Place) node {
+func (p *parser) node(at problem.SourceValue) node {
 	if at.Value.Kind() != canon.Object {
 		p.fail(at, "Write "+example+".", "a validation rule must be an object, got %s", at.Value.Kind())
 		return node{}
@@ -86,7 +86,7 @@ func (p *parser) node(at problem.Place) node {
 
 // list parses the parts of a combination. A list of one part becomes that part, so that
 // equivalent spellings have the same workflow hash.
-func (p *parser) list(at problem.Place, k kind) node {
+func (p *parser) list(at problem.SourceValue, k kind) node {
 	items := at.Items()
 	if len(items) == 0 {
 		p.fail(at, "Write at least one rule, or leave it out.", "expected a list of at least one validation rule")
@@ -114,7 +114,7 @@ var ruleKeys = map[string][]string{
 // parseRule parses one rule. Keys of another rule type are dropped with a warning, because
 // they are not checked: a "min" in a contains rule has no effect. Unknown keys are errors,
 // because they may be misspelled.
-func (p *parser) parseRule(at problem.Place) node {
+func (p *parser) parseRule(at problem.SourceValue) node {
 	kind := at.Member("type")
 	keys, ok := ruleKeys[kind.Value.Text()]
 	if !ok {
@@ -166,7 +166,7 @@ func isRuleKey(name string) bool {
 
 // message parses the author's message. It may be empty but must be present: a missing one
 // is often a misspelled key.
-func (p *parser) message(at problem.Place) authorMessage {
+func (p *parser) message(at problem.SourceValue) authorMessage {
 	member := at.Member("message")
 	if member.Value.Kind() != canon.String {
 		p.fail(member, "Describe in one sentence what is missing when the rule fails.",
@@ -176,7 +176,7 @@ func (p *parser) message(at problem.Place) authorMessage {
 }
 
 // schemaRule parses a schema rule; see jsonSchema for the supported keywords.
-func (p *parser) schemaRule(at problem.Place, message authorMessage) rule {
+func (p *parser) schemaRule(at problem.SourceValue, message authorMessage) rule {
 	member := at.Member("schema")
 	if !at.Has("schema") {
 		p.fail(member, `Add "schema", such as {"type": "object", "required": ["findings"]}.`,
@@ -187,7 +187,7 @@ func (p *parser) schemaRule(at problem.Place, message authorMessage) rule {
 }
 
 // text parses a required string that must not be empty.
-func (p *parser) text(at problem.Place, name, fix string) string {
+func (p *parser) text(at problem.SourceValue, name, fix string) string {
 	member := at.Member(name)
 	if member.Value.Text() == "" {
 		p.fail(member, fix, "a validation rule needs %q, a string that is not empty", name)
@@ -196,7 +196,7 @@ func (p *parser) text(at problem.Place, name, fix string) string {
 }
 
 // length parses the bounds of a length rule. Bounds that no text can meet are an error.
-func (p *parser) length(at problem.Place, message authorMessage) rule {
+func (p *parser) length(at problem.SourceValue, message authorMessage) rule {
 	r := lengthRule{message, p.count(at, "min"), p.count(at, "max")}
 	switch {
 	case !at.Has("min") && !at.Has("max"):
@@ -208,7 +208,7 @@ func (p *parser) length(at problem.Place, message authorMessage) rule {
 }
 
 // count parses a bound in characters, -1 if it is absent.
-func (p *parser) count(at problem.Place, name string) int {
+func (p *parser) count(at problem.SourceValue, name string) int {
 	if !at.Has(name) {
 		return -1
 	}

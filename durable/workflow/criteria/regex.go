@@ -9,7 +9,7 @@ import (
 
 // regex parses a regex rule. The pattern is compiled when the workflow is parsed, so that an
 // invalid one is reported before a run depends on it.
-func (p *parser) regex(at problem.Place, message authorMessage) rule {
+func (p *parser) regex(at problem.SourceValue, message authorMessage) rule {
 	r := regexRule{authorMessage: message, pattern: p.text(at, "pattern", "Write a regular expression (RE2)."),
 		flags: p.flags(at)}
 	if r.pattern != "" {
@@ -26,7 +26,7 @@ const ignoredFlags = "gu"
 // flags parses the flags of a regex rule and returns those that have an effect. Ignored
 // flags are dropped with a warning. The flag y is accepted with a warning, because readers
 // easily overlook it after a long pattern.
-func (p *parser) flags(at problem.Place) string {
+func (p *parser) flags(at problem.SourceValue) string {
 	if !at.Has("flags") {
 		return ""
 	}

@@ -60,7 +60,7 @@ func TestUnsupportedConstructs(t *testing.T) {
 			canon.Member{Name: "message", Value: canon.OfString("m")},
 			canon.Member{Name: "pattern", Value: canon.OfString(pattern)})
 		var found []problem.Problem
-		Parse(problem.Place{Value: rule}, func(p problem.Problem) { found = append(found, p) })
+		Parse(problem.SourceValue{Value: rule}, func(p problem.Problem) { found = append(found, p) })
 		if len(found) != 1 {
 			t.Errorf("%s: found %v", pattern, found)
 			continue
@@ -74,7 +74,7 @@ func TestUnsupportedConstructs(t *testing.T) {
 
 // TestAllUnsupportedConstructsAtOnce: all unsupported constructs of a pattern are reported.
 func TestAllUnsupportedConstructsAtOnce(t *testing.T) {
-	at := problem.Place{Value: canon.OfMembers(
+	at := problem.SourceValue{Value: canon.OfMembers(
 		canon.Member{Name: "type", Value: canon.OfString("regex")},
 		canon.Member{Name: "message", Value: canon.OfString("m")},
 		canon.Member{Name: "pattern", Value: canon.OfString(`(?=.*\d)(?!.*x)(a)\1`)})}

@@ -44,7 +44,7 @@ func TestReferences(t *testing.T) {
 		`7`: {},
 	} {
 		refused := false
-		RefShape.Check(problem.Place{Value: value(t, text)}, func(problem.Problem) { refused = true })
+		RefShape.Check(problem.SourceValue{Value: value(t, text)}, func(problem.Problem) { refused = true })
 		if accepted := want.TemplateID != ""; accepted == refused {
 			t.Errorf("%s: refused %v", text, refused)
 			continue
@@ -211,7 +211,7 @@ func TestTemplateRoundTrip(t *testing.T) {
 		t.Error("an incomplete template is accepted")
 	}
 	for _, kind := range Kinds() {
-		if Kind(kind).Prompts() != (kind == "user" || kind == "system") {
+		if Kind(kind).IsPrompt() != (kind == "user" || kind == "system") {
 			t.Errorf("%s as a prompt", kind)
 		}
 	}

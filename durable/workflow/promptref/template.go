@@ -24,9 +24,9 @@ func Kinds() []string {
 	return []string{string(System), string(User), string(FewShot), string(SchemaHint)}
 }
 
-// Prompts reports whether a step may use a template of the kind as its prompt. The other
+// IsPrompt reports whether a step may use a template of the kind as its prompt. The other
 // kinds are parts of a prompt.
-func (k Kind) Prompts() bool { return k == System || k == User }
+func (k Kind) IsPrompt() bool { return k == System || k == User }
 
 // Template is a prompt text with an id, a version and variables, in its published JSON
 // form. Members that only other programs read are kept as canon values.

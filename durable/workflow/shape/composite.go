@@ -28,7 +28,7 @@ func (s List) Want() string {
 
 // Check reports problems of the list's length first, then those of its items. A repeated
 // item is reported at its second place.
-func (s List) Check(at problem.Place, report problem.Report) {
+func (s List) Check(at problem.SourceValue, report problem.Report) {
 	if at.Value.Kind() != canon.Array {
 		mismatch(at, report, s)
 		return
@@ -56,7 +56,7 @@ func (s List) Check(at problem.Place, report problem.Report) {
 
 // identity returns what must be unique among the items; false if nothing must be, or if
 // the item has no such member.
-func (s List) identity(item problem.Place) (string, bool) {
+func (s List) identity(item problem.SourceValue) (string, bool) {
 	switch {
 	case s.Key != "":
 		name := item.Member(s.Key).Value
@@ -94,7 +94,7 @@ func (s Object) Want() string { return "an object that describes " + s.What }
 
 // Check reports missing keys and unknown keys. Unknown keys are errors because they would
 // be ignored silently; most are typing errors, so the nearest known key is suggested.
-func (s Object) Check(at problem.Place, report problem.Report) {
+func (s Object) Check(at problem.SourceValue, report problem.Report) {
 	if at.Value.Kind() != canon.Object {
 		mismatch(at, report, s)
 		return
@@ -131,7 +131,7 @@ type Dictionary struct {
 func (s Dictionary) Want() string { return "an object with values of one kind" }
 
 // Check checks each name and each value.
-func (s Dictionary) Check(at problem.Place, report problem.Report) {
+func (s Dictionary) Check(at problem.SourceValue, report problem.Report) {
 	if at.Value.Kind() != canon.Object {
 		mismatch(at, report, s)
 		return
@@ -140,7 +140,7 @@ func (s Dictionary) Check(at problem.Place, report problem.Report) {
 		member := at.Member(name)
 		if s.Key != nil {
 			// The key is checked as a string at the place of its value.
-			key := problem.Place{Value: canon.OfString(name).AtLine(member.Value.Line()), Pointer: member.Pointer}
+			key := problem.SourceValue{Value: canon.OfString(name).AtLine(member.Value.Line()), Pointer: member.Pointer}
 			s.Key.Check(key, report)
 		}
 		s.Value.Check(member, report)

@@ -39,7 +39,7 @@ func (s Text) Want() string {
 }
 
 // Check reports a text of the wrong length with its length, which helps more than the text.
-func (s Text) Check(at problem.Place, report problem.Report) {
+func (s Text) Check(at problem.SourceValue, report problem.Report) {
 	value := at.Value.Text()
 	n := utf8.RuneCountInString(value)
 	switch {
@@ -69,7 +69,7 @@ func (s Words) Want() string {
 }
 
 // Check suggests the most similar word.
-func (s Words) Check(at problem.Place, report problem.Report) {
+func (s Words) Check(at problem.SourceValue, report problem.Report) {
 	if at.Value.Kind() == canon.String && slices.Contains(s.Set, at.Value.Text()) {
 		return
 	}
@@ -102,7 +102,7 @@ func (s Amount) Want() string {
 const wholeMax = 1 << 53
 
 // Check accepts 3.0 as a whole number, as JSON Schema does.
-func (s Amount) Check(at problem.Place, report problem.Report) {
+func (s Amount) Check(at problem.SourceValue, report problem.Report) {
 	f := at.Value.Float()
 	switch {
 	case at.Value.Kind() != canon.Number:

@@ -22,7 +22,7 @@ type Shape interface {
 	// Check reports the parts of the value that do not have the shape. It never fails
 	// otherwise and does not modify the value. The order of reports is not significant:
 	// callers sort problems by place.
-	Check(at problem.Place, report problem.Report)
+	Check(at problem.SourceValue, report problem.Report)
 	// Schema returns the equivalent JSON Schema. Constraints that JSON Schema cannot
 	// express are left out, so it may accept more than Check.
 	Schema(describe Describe) canon.Value
@@ -34,7 +34,7 @@ type Describe func(what, key string) string
 
 // Got describes the value at a place for messages: its kind, or a string in quotes,
 // shortened to 40 characters.
-func Got(at problem.Place) string {
+func Got(at problem.SourceValue) string {
 	if at.Value.Kind() != canon.String {
 		return at.Value.Kind().String()
 	}
@@ -46,7 +46,7 @@ func Got(at problem.Place) string {
 }
 
 // mismatch reports that the value does not have shape s.
-func mismatch(at problem.Place, report problem.Report, s Shape) {
+func mismatch(at problem.SourceValue, report problem.Report, s Shape) {
 	report.Error(at, "Write "+s.Want()+".", "expected %s, got %s", s.Want(), Got(at))
 }
 
@@ -57,7 +57,7 @@ type Anything struct{}
 func (Anything) Want() string { return "any value" }
 
 // Check reports nothing.
-func (Anything) Check(problem.Place, problem.Report) {}
+func (Anything) Check(problem.SourceValue, problem.Report) {}
 
 // OneKind accepts every value of one JSON kind.
 type OneKind struct {
@@ -75,7 +75,7 @@ var (
 func (s OneKind) Want() string { return s.Text }
 
 // Check checks the kind only, not the content.
-func (s OneKind) Check(at problem.Place, report problem.Report) {
+func (s OneKind) Check(at problem.SourceValue, report problem.Report) {
 	if at.Value.Kind() != s.Kind {
 		mismatch(at, report, s)
 	}
@@ -97,7 +97,7 @@ func (s ByKind) Want() string {
 
 // Check applies the shape of the value's kind only. Trying all alternatives would report
 // problems of a form that the author did not use.
-func (s ByKind) Check(at problem.Place, report problem.Report) {
+func (s ByKind) Check(at problem.SourceValue, report problem.Report) {
 	if inner, ok := s[at.Value.Kind()]; ok {
 		inner.Check(at, report)
 		return
@@ -118,7 +118,7 @@ func (s ByTag) Want() string { return s.Text }
 
 // Check applies the shape that the tag selects. An unknown tag is the only problem
 // reported for an object, since its other members cannot be checked.
-func (s ByTag) Check(at problem.Place, report problem.Report) {
+func (s ByTag) Check(at problem.SourceValue, report problem.Report) {
 	if at.Value.Kind() != canon.Object {
 		mismatch(at, report, s)
 		return
@@ -134,7 +134,7 @@ func (s ByTag) Check(at problem.Place, report problem.Report) {
 
 // unknown reports an unknown tag. Where the tag is optional and no known one is similar,
 // the suggestion is to remove it.
-func (s ByTag) unknown(tag problem.Place, report problem.Report) {
+func (s ByTag) unknown(tag problem.SourceValue, report problem.Report) {
 	known := Words{Names(s.Cases)}
 	if _, optional := s.Cases[""]; optional && nearest.Of(tag.Value.Text(), known.Set) == "" {
 		report.Error(tag, fmt.Sprintf("Remove it, or write %s.", known.Want()), "expected %s or no %s, got %s",

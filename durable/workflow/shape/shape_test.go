@@ -17,7 +17,7 @@ func checkText(t *testing.T, s Shape, text string) string {
 		t.Fatalf("%s: %v", text, err)
 	}
 	var out []string
-	s.Check(problem.Place{Value: v, Pointer: "/at"}, func(p problem.Problem) {
+	s.Check(problem.SourceValue{Value: v, Pointer: "/at"}, func(p problem.Problem) {
 		out = append(out, p.Pointer+": "+p.Message+" | "+p.Fix)
 	})
 	return strings.Join(out, "\n")

@@ -12,25 +12,25 @@ import (
 // (docs/design.md#loops).
 type namedBodies struct {
 	// loopOf maps the JSON pointer of a named step to the loop that names it.
-	loopOf map[string]problem.Place
+	loopOf map[string]problem.SourceValue
 	// invalid holds the references that cannot be resolved, in file order.
 	invalid []invalidBody
 }
 
 // invalidBody is a body that names a step which the loop cannot use.
 type invalidBody struct {
-	at        problem.Place // the body member
-	name, fix string        // the id it names, and the suggested correction
-	why       string        // continues a message that starts with the name
+	at        problem.SourceValue // the body member
+	name, fix string              // the id it names, and the suggested correction
+	why       string              // continues a message that starts with the name
 }
 
 // resolveNamedBodies resolves the named body of every loop, in file order. When two
 // loops name the same step, the first gets it; in a cycle, the last loop is reported.
-func resolveNamedBodies(root problem.Place) namedBodies {
+func resolveNamedBodies(root problem.SourceValue) namedBodies {
 	steps := root.Member("steps")
-	named := namedBodies{loopOf: map[string]problem.Place{}}
+	named := namedBodies{loopOf: map[string]problem.SourceValue{}}
 	// Of several steps with one id only the first can be named; checkStepID reports the others.
-	top, known := map[string]problem.Place{}, map[string]bool{}
+	top, known := map[string]problem.SourceValue{}, map[string]bool{}
 	for _, at := range steps.Items() {
 		id := at.Member("id").Value.Text()
 		if _, twice := top[id]; !twice && id != "" {
@@ -38,13 +38,13 @@ func resolveNamedBodies(root problem.Place) namedBodies {
 		}
 	}
 	inner := map[string]bool{} // ids of the steps inside loops
-	eachLoop(steps, problem.Place{}, func(loop, _ problem.Place) {
+	eachLoop(steps, problem.SourceValue{}, func(loop, _ problem.SourceValue) {
 		for _, at := range loop.Member("body").Items() {
 			inner[at.Member("id").Value.Text()] = true
 		}
 	})
 	within := map[string]string{} // named step → the top-level step around the loop that names it
-	eachLoop(steps, problem.Place{}, func(loop, around problem.Place) {
+	eachLoop(steps, problem.SourceValue{}, func(loop, around problem.SourceValue) {
 		body := loop.Member("body")
 		name := body.Value.Text()
 		if name == "" { // a list of steps, or a body that the shape check reports
@@ -97,7 +97,7 @@ func encloses(within map[string]string, around, target string) bool {
 // outer loops first. around is the step of the main sequence that contains the loop,
 // which may be the loop itself; callers pass the zero Place. Named bodies are not
 // followed: the caller resolves them.
-func eachLoop(steps, around problem.Place, visit func(loop, around problem.Place)) {
+func eachLoop(steps, around problem.SourceValue, visit func(loop, around problem.SourceValue)) {
 	for _, at := range steps.Items() {
 		outer := around
 		if outer.Pointer == "" {

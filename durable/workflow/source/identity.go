@@ -88,7 +88,7 @@ func SuggestUniqueID(suggested string, source []byte) string {
 
 // checkID checks the workflow id against the namespace rules
 // (docs/design.md#workflow-ids). Legacy ids are a warning: existing files use them.
-func checkID(root problem.Place, kind SourceKind, report problem.Report) {
+func checkID(root problem.SourceValue, kind SourceKind, report problem.Report) {
 	at := root.Member("id")
 	id := at.Value.Text()
 	if id == "" {

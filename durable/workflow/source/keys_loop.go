@@ -106,7 +106,7 @@ func (loopWhile) Want() string { return conditionRefShape.Want() }
 
 // Check detects the frequent mistake of writing a condition there and explains it;
 // otherwise it checks the reference.
-func (loopWhile) Check(at problem.Place, report problem.Report) {
+func (loopWhile) Check(at problem.SourceValue, report problem.Report) {
 	if !at.Has("kind") && (at.Has("var") || at.Has("and") || at.Has("or") || at.Has("not")) {
 		report.Error(at, `List it under the workflow's conditions and write `+
 			`{"kind": "condition_ref", "conditionId": "its-id"}, `+
@@ -124,7 +124,7 @@ type loopCondition struct{}
 func (loopCondition) Want() string { return conditional{}.Want() }
 
 // Check distinguishes the two forms by the member kind, which no condition has.
-func (loopCondition) Check(at problem.Place, report problem.Report) {
+func (loopCondition) Check(at problem.SourceValue, report problem.Report) {
 	if at.Has("kind") {
 		conditionRefShape.Check(at, report)
 		return
@@ -149,7 +149,7 @@ var loopReads = map[string][]string{
 
 // Check checks the members, then the requirements of the loop's type, which JSON Schema
 // expresses with if and then.
-func (loopConfig) Check(at problem.Place, report problem.Report) {
+func (loopConfig) Check(at problem.SourceValue, report problem.Report) {
 	loopConfigShape.Check(at, report)
 	kind := at.Member("type").Value.Text()
 	lacks := func(key string) {

@@ -31,7 +31,7 @@ type anyStep struct{}
 func (anyStep) Want() string { return stepShape.Want() }
 
 // Check checks a step, at any nesting depth.
-func (anyStep) Check(at problem.Place, report problem.Report) { stepShape.Check(at, report) }
+func (anyStep) Check(at problem.SourceValue, report problem.Report) { stepShape.Check(at, report) }
 
 // standardShape is a plain step: its prompt, the output it requires, and the condition
 // under which it runs.

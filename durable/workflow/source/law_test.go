@@ -93,7 +93,7 @@ func TestDamagedFiles(t *testing.T) {
 
 // pointerExists reports whether a pointer resolves to a value, or to a missing member of an
 // existing object.
-func pointerExists(root problem.Place, pointer string) bool {
+func pointerExists(root problem.SourceValue, pointer string) bool {
 	at := root
 	for _, token := range strings.Split(pointer, "/")[1:] {
 		switch at.Value.Kind() {

@@ -14,8 +14,8 @@ import (
 // checkReachability warns of steps, fragments, confirmations and delegations whose
 // condition is false in every context. It considers each condition alone, not what earlier
 // steps may set, so it has no false positives.
-func (r *stepRules) checkReachability(step problem.Place) {
-	never := func(at problem.Place, fix, format string, args ...any) {
+func (r *stepRules) checkReachability(step problem.SourceValue) {
+	never := func(at problem.SourceValue, fix, format string, args ...any) {
 		if c, ok := parseSilently(at); ok && !c.IsZero() && c.Never() {
 			r.report.Warn(at, fix, format, args...)
 		}
@@ -47,7 +47,7 @@ func (r *stepRules) checkReachability(step problem.Place) {
 // checkExit warns of while and until loops that are unlikely to end as intended: no step
 // of the body requires the artifact that decides, or the condition depends on context that
 // the body never mentions (docs/design.md#loops).
-func (r *stepRules) checkExit(loop problem.Place) {
+func (r *stepRules) checkExit(loop problem.SourceValue) {
 	l, _ := r.src.LoopAt(loop)
 	if l.Control == nil {
 		return
@@ -82,7 +82,7 @@ const variablesMax = 20
 // checkContextExit warns of a loop that is controlled by a condition over the context:
 // a condition that is constant, one whose variables the body never mentions, or one that
 // depends on a step setting context, for which an artifact is more reliable.
-func (r *stepRules) checkContextExit(l Loop, where problem.Place, body bodyTexts) {
+func (r *stepRules) checkContextExit(l Loop, where problem.SourceValue, body bodyTexts) {
 	c, ok := parseSilently(l.Control.Condition)
 	if !ok || c.IsZero() {
 		return
@@ -140,8 +140,8 @@ type bodyTexts struct {
 
 // collectTexts adds the texts of a step and of the bodies nested in it. runCondition is
 // skipped: reading a variable there does not set it. depth bounds the recursion.
-func (r *stepRules) collectTexts(step problem.Place, out *bodyTexts, depth int) {
-	for _, contract := range []problem.Place{step.Member("outputContract"), step.Member("synthesis").
+func (r *stepRules) collectTexts(step problem.SourceValue, out *bodyTexts, depth int) {
+	for _, contract := range []problem.SourceValue{step.Member("outputContract"), step.Member("synthesis").
 		Member("outputContract")} {
 		out.decides = out.decides || contract.Member("contractRef").Value.Text() == LoopControlContract
 	}
@@ -178,7 +178,7 @@ var absolutePath = pattern.New(`^(?:[/\\~]|[A-Za-z]:[/\\]|(?i:file:))`)
 // checkReferences warns of documents outside the workspace or the package, which other
 // machines may not have at the same path (docs/design.md#authoring). It is not an error,
 // since references are shown and never read.
-func checkReferences(list problem.Place, report problem.Report) {
+func checkReferences(list problem.SourceValue, report problem.Report) {
 	for _, at := range list.Items() {
 		source := at.Member("source")
 		path := strings.ReplaceAll(source.Value.Text(), `\`, "/")

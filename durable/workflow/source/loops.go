@@ -52,7 +52,7 @@ type Control struct {
 	// ConditionID is set when the control refers to a member of the workflow's conditions.
 	ConditionID string
 	// Condition belongs to ByContext: the condition's value and its place in the file.
-	Condition problem.Place
+	Condition problem.SourceValue
 }
 
 // NamedCondition is a member of the workflow's conditions. The id is written as id or as
@@ -76,7 +76,7 @@ func (c NamedCondition) Name() string {
 // LoopAt reads the loop that a step of type loop describes; false for other steps. The
 // source should be valid. In an invalid one the members that cannot be read are left
 // empty, and Control may be nil for a while loop.
-func (s Source) LoopAt(step problem.Place) (Loop, bool) {
+func (s Source) LoopAt(step problem.SourceValue) (Loop, bool) {
 	if step.Member("type").Value.Text() != "loop" {
 		return Loop{}, false
 	}
@@ -113,7 +113,7 @@ func (s Source) LoopAt(step problem.Place) (Loop, bool) {
 // dropShadowedDefaults removes each variable that has its default name while the author
 // gave the same name to another variable. The explicit name takes precedence, so no name
 // has two meanings in the body.
-func (l *Loop) dropShadowedDefaults(config problem.Place) {
+func (l *Loop) dropShadowedDefaults(config problem.SourceValue) {
 	variables := l.variables()
 	for _, v := range variables {
 		taken := func(other loopVariable) bool { return other.key != v.key && other.name == v.name }
@@ -133,7 +133,7 @@ func (l *Loop) dropShadowedDefaults(config problem.Place) {
 
 // control reads the control of a while or until from the loop object. When both condition
 // and conditionSource are present, conditionSource decides.
-func (s Source) control(config problem.Place) *Control {
+func (s Source) control(config problem.SourceValue) *Control {
 	source := config.Member("conditionSource")
 	if !config.Has("conditionSource") {
 		if condition := config.Member("condition"); !condition.Has("kind") {
@@ -153,7 +153,7 @@ func (s Source) control(config problem.Place) *Control {
 
 // named resolves a condition reference in the workflow's conditions; nil for an unknown
 // id, which checkRef reports as an error of the file.
-func (s Source) named(ref problem.Place) *Control {
+func (s Source) named(ref problem.SourceValue) *Control {
 	id := ref.Member("conditionId").Value.Text()
 	for _, at := range s.Root.Member("conditions").Items() {
 		if conditionName(at).Value.Text() != id || id == "" {
@@ -169,7 +169,7 @@ func (s Source) named(ref problem.Place) *Control {
 }
 
 // conditionName returns the place of a named condition's id, in either spelling.
-func conditionName(at problem.Place) problem.Place {
+func conditionName(at problem.SourceValue) problem.SourceValue {
 	if at.Has("id") {
 		return at.Member("id")
 	}
@@ -179,7 +179,7 @@ func conditionName(at problem.Place) problem.Place {
 // PlacedStep is a step together with its place in the file.
 type PlacedStep struct {
 	Step
-	At problem.Place
+	At problem.SourceValue
 }
 
 // Main returns the main sequence in running order: the steps of the file without those

@@ -60,7 +60,7 @@ func TestSequences(t *testing.T) {
 func TestLoopAt(t *testing.T) {
 	src := everything(t)
 	loops := map[string]string{}
-	eachLoop(src.Root.Member("steps"), problem.Place{}, func(at, _ problem.Place) {
+	eachLoop(src.Root.Member("steps"), problem.SourceValue{}, func(at, _ problem.SourceValue) {
 		l, ok := src.LoopAt(at)
 		if !ok {
 			t.Fatal("no loop")

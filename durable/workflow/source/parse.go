@@ -22,7 +22,7 @@ func Parse(name string, kind SourceKind, data []byte) (Source, []Problem) {
 	root, err := read(name, data)
 	if err != nil {
 		var found collector
-		at := problem.Place{}
+		at := problem.SourceValue{}
 		// A ParseError has a place; other errors concern the whole file.
 		var pe *canon.ParseError
 		if errors.As(err, &pe) {
@@ -33,12 +33,12 @@ func Parse(name string, kind SourceKind, data []byte) (Source, []Problem) {
 			Error(at, "Correct the text there; the rest of the file was not read.", "the file cannot be read: %s", err)
 		return Source{Kind: kind}, found.list()
 	}
-	return Of(kind, problem.Place{Value: root})
+	return Of(kind, problem.SourceValue{Value: root})
 }
 
 // Of validates a workflow that is already parsed and may be part of another document,
 // such as a pack: the pointers of problems start at the root of that document.
-func Of(kind SourceKind, root problem.Place) (Source, []Problem) {
+func Of(kind SourceKind, root problem.SourceValue) (Source, []Problem) {
 	var found collector
 	report := problem.Report(found.add)
 	src := Source{Kind: kind, Root: root}
@@ -66,7 +66,7 @@ func decodeSource(root canon.Value, src *Source) error {
 		return err
 	}
 	var failed error
-	eachLoop(src.Root.Member("steps"), problem.Place{}, func(loop, _ problem.Place) {
+	eachLoop(src.Root.Member("steps"), problem.SourceValue{}, func(loop, _ problem.SourceValue) {
 		for _, item := range loop.Member("body").Items() {
 			var step Step
 			if err := canon.Decode(item.Value, &step); err != nil && failed == nil {

@@ -243,7 +243,7 @@ func TestOfInsideDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	src, inside := Of(SourceProject, problem.Place{Value: root}.Member("workflows").Item(0))
+	src, inside := Of(SourceProject, problem.SourceValue{Value: root}.Member("workflows").Item(0))
 	if len(alone) < 3 || len(inside) != len(alone) || src.Valid || src.ID == "" {
 		t.Fatalf("alone %v, inside %v", alone, inside)
 	}

@@ -20,7 +20,7 @@ func checkRules(src Source, report problem.Report) {
 	checkCapabilities(src.Root.Member("capabilities"), report)
 	checkReferences(src.Root.Member("references"), report)
 	steps := src.Root.Member("steps")
-	r := stepRules{src: src, report: report, ids: map[string]problem.Place{}, named: resolveNamedBodies(src.Root),
+	r := stepRules{src: src, report: report, ids: map[string]problem.SourceValue{}, named: resolveNamedBodies(src.Root),
 		assess: newAssessmentRules(src.Root)}
 	r.collect(steps)
 	// Files that exceed a limit get no further checks, which bounds the cost of a hostile file.
@@ -52,16 +52,16 @@ func checkRules(src Source, report problem.Report) {
 type stepRules struct {
 	src    Source
 	report problem.Report
-	ids    map[string]problem.Place // step id → its first place, or a zero Place once suggested
-	count  int                      // steps of the file, loops' bodies included
+	ids    map[string]problem.SourceValue // step id → its first place, or a zero Place once suggested
+	count  int                            // steps of the file, loops' bodies included
 	named  namedBodies
 	assess assessmentRules
-	outer  []problem.Place // the loops around the current step, outermost first
+	outer  []problem.SourceValue // the loops around the current step, outermost first
 }
 
 // collect counts the steps and records all ids before any step is checked, so that a
 // suggested id is not one that a later step uses.
-func (r *stepRules) collect(steps problem.Place) {
+func (r *stepRules) collect(steps problem.SourceValue) {
 	for _, at := range steps.Items() {
 		r.count++
 		if id := at.Member("id").Value.Text(); id != "" {
@@ -76,7 +76,7 @@ func (r *stepRules) collect(steps problem.Place) {
 // checkStep checks a step and the steps nested in it. scope holds the functions that are
 // visible to the step. Nesting beyond limits.LoopDepthMax is reported and not descended
 // into, which bounds the recursion.
-func (r *stepRules) checkStep(at problem.Place, scope scopes) {
+func (r *stepRules) checkStep(at problem.SourceValue, scope scopes) {
 	if at.Value.Kind() != canon.Object {
 		return
 	}
@@ -108,13 +108,13 @@ func (r *stepRules) checkStep(at problem.Place, scope scopes) {
 
 // bodyOf returns the steps of a loop's body: its list, or the step that it names; nil for
 // a name that does not resolve.
-func (r *stepRules) bodyOf(loop problem.Place) []problem.Place {
+func (r *stepRules) bodyOf(loop problem.SourceValue) []problem.SourceValue {
 	body := loop.Member("body")
 	if body.Value.Kind() != canon.String {
 		return body.Items()
 	}
 	if target, ok := r.ids[body.Value.Text()]; ok && r.named.loopOf[target.Pointer].Pointer == loop.Pointer {
-		return []problem.Place{target}
+		return []problem.SourceValue{target}
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func (r *stepRules) bodyOf(loop problem.Place) []problem.Place {
 // checkStepID checks the alphabet and uniqueness of a step id. Ids become parts of keys in
 // which @, / and : are delimiters (docs/design.md#snapshots), so they must not contain
 // these.
-func (r *stepRules) checkStepID(step problem.Place) {
+func (r *stepRules) checkStepID(step problem.SourceValue) {
 	at := step.Member("id")
 	id := at.Value.Text()
 	if id == "" {
@@ -158,7 +158,7 @@ func (r *stepRules) unusedID(id string) string {
 	out := id
 	for n := 2; ; n++ {
 		if _, taken := r.ids[out]; !taken {
-			r.ids[out] = problem.Place{}
+			r.ids[out] = problem.SourceValue{}
 			return out
 		}
 		out = fmt.Sprintf("%s-%d", id, n)
@@ -171,7 +171,7 @@ var promptKeys = []string{"prompt", "promptBlocks", "promptRef"}
 // checkPrompt requires exactly one prompt. A command step needs none, because its argv
 // describes it, and a templateCall must not have one, because the template's steps replace
 // the step.
-func (r *stepRules) checkPrompt(at problem.Place) {
+func (r *stepRules) checkPrompt(at problem.SourceValue) {
 	blocks := at.Member("promptBlocks")
 	var given []string
 	for _, key := range promptKeys {
@@ -204,7 +204,7 @@ func (r *stepRules) checkPrompt(at problem.Place) {
 
 // checkOutputs reports contradictory requirements for notes and output. It warns of audit
 // and verification, for which other programs insert steps and Waybill does not.
-func (r *stepRules) checkOutputs(at problem.Place) {
+func (r *stepRules) checkOutputs(at problem.SourceValue) {
 	if at.Member("notesRequired").Value.True() && at.Member("notesOptional").Value.True() {
 		r.report.Error(at.Member("notesOptional"), "Remove one of the two.",
 			"notes cannot be both required and optional")

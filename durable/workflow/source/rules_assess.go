@@ -13,13 +13,13 @@ import (
 // assessmentRules checks the steps' references to the assessments that the workflow
 // declares. It records which assessments are used, for warnUnused at the end.
 type assessmentRules struct {
-	declared []problem.Place     // in file order
-	levels   map[string][]string // assessment id → the levels of all its dimensions
-	used     map[string]bool     // assessment ids that a step refers to
+	declared []problem.SourceValue // in file order
+	levels   map[string][]string   // assessment id → the levels of all its dimensions
+	used     map[string]bool       // assessment ids that a step refers to
 }
 
 // newAssessmentRules reads the declared assessments of a workflow.
-func newAssessmentRules(root problem.Place) assessmentRules {
+func newAssessmentRules(root problem.SourceValue) assessmentRules {
 	a := assessmentRules{levels: map[string][]string{}, used: map[string]bool{}}
 	for _, at := range root.Member("assessments").Items() {
 		id := at.Member("id").Value.Text()
@@ -42,7 +42,7 @@ func newAssessmentRules(root problem.Place) assessmentRules {
 
 // check checks that a step's assessmentRefs are declared and that its consequences can
 // occur.
-func (a assessmentRules) check(step problem.Place, report problem.Report) {
+func (a assessmentRules) check(step problem.SourceValue, report problem.Report) {
 	var refs []string
 	for _, at := range step.Member("assessmentRefs").Items() {
 		id := at.Value.Text()
@@ -69,7 +69,7 @@ func (a assessmentRules) check(step problem.Place, report problem.Report) {
 
 // checkTrigger reports a trigger that can never match: it names an assessment that the
 // step does not refer to, or a level that no dimension has.
-func (a assessmentRules) checkTrigger(when problem.Place, refs []string, report problem.Report) {
+func (a assessmentRules) checkTrigger(when problem.SourceValue, refs []string, report problem.Report) {
 	only, level := when.Member("forAssessment"), when.Member("anyEqualsLevel")
 	// With forAssessment only that assessment counts, else all that the step refers to.
 	if id := only.Value.Text(); id != "" {

@@ -13,7 +13,7 @@ import (
 
 // checkLoop checks that a loop uses one of the two spellings, that its condition
 // references resolve and that its variables have distinct names.
-func (r *stepRules) checkLoop(at problem.Place) {
+func (r *stepRules) checkLoop(at problem.SourceValue) {
 	id, explicit := at.Member("id").Value.Text(), at.Member("loopId")
 	if explicit.Value.Text() != "" && explicit.Value.Text() != id {
 		r.report.Error(explicit, fmt.Sprintf("Remove it, or write %q.", id),
@@ -46,7 +46,7 @@ func (r *stepRules) checkLoop(at problem.Place) {
 
 // checkConfig warns of members of the loop object that have no effect, and reports a
 // control contract that is not LoopControlContract.
-func (r *stepRules) checkConfig(config problem.Place) {
+func (r *stepRules) checkConfig(config problem.SourceValue) {
 	kind := config.Member("type").Value.Text()
 	reads, known := loopReads[kind]
 	for _, key := range config.Names() {
@@ -85,10 +85,10 @@ func isLoopKey(key string) bool {
 }
 
 // conditionRefs returns the places of the condition ids that a loop refers to.
-func conditionRefs(loop problem.Place) []problem.Place {
-	var out []problem.Place
+func conditionRefs(loop problem.SourceValue) []problem.SourceValue {
+	var out []problem.SourceValue
 	config := loop.Member("loop")
-	for _, at := range []problem.Place{loop.Member("while"), config.Member("condition"),
+	for _, at := range []problem.SourceValue{loop.Member("while"), config.Member("condition"),
 		config.Member("conditionSource")} {
 		if at.Member("kind").Value.Text() == "condition_ref" {
 			out = append(out, at.Member("conditionId"))
@@ -98,7 +98,7 @@ func conditionRefs(loop problem.Place) []problem.Place {
 }
 
 // checkRef reports a reference to a condition that the workflow does not list.
-func (r *stepRules) checkRef(ref problem.Place) {
+func (r *stepRules) checkRef(ref problem.SourceValue) {
 	known := map[string]bool{}
 	for _, at := range r.src.Root.Member("conditions").Items() {
 		known[conditionName(at).Value.Text()] = true
@@ -121,7 +121,7 @@ var reservedNames = []string{"__proto__", "constructor", "prototype"}
 // checkVariables reports loop variables with equal or reserved names, and warns of a name
 // that hides a variable of an enclosing loop. Two equal names were both written by the
 // author, since dropShadowedDefaults removes a default that is equal to another name.
-func (r *stepRules) checkVariables(at problem.Place) {
+func (r *stepRules) checkVariables(at problem.SourceValue) {
 	config := at.Member("loop")
 	for _, key := range []string{"iterationVar", "indexVar", "itemVar"} {
 		if name := config.Member(key); slices.Contains(reservedNames, name.Value.Text()) {
@@ -167,14 +167,14 @@ func (l Loop) variables() []loopVariable {
 
 // checkConditions requires that each named condition has one id, that the ids are unique,
 // and warns of conditions that no loop refers to.
-func checkConditions(root problem.Place, report problem.Report) {
+func checkConditions(root problem.SourceValue, report problem.Report) {
 	used := map[string]bool{}
-	eachLoop(root.Member("steps"), problem.Place{}, func(loop, _ problem.Place) {
+	eachLoop(root.Member("steps"), problem.SourceValue{}, func(loop, _ problem.SourceValue) {
 		for _, ref := range conditionRefs(loop) {
 			used[ref.Value.Text()] = true
 		}
 	})
-	first := map[string]problem.Place{}
+	first := map[string]problem.SourceValue{}
 	for _, at := range root.Member("conditions").Items() {
 		name := conditionName(at)
 		id := name.Value.Text()
@@ -201,6 +201,6 @@ func checkConditions(root problem.Place, report problem.Report) {
 
 // parseSilently parses a condition whose problems are reported elsewhere; false if it has
 // errors.
-func parseSilently(at problem.Place) (condition.Condition, bool) {
+func parseSilently(at problem.SourceValue) (condition.Condition, bool) {
 	return condition.Parse(at, func(problem.Problem) {})
 }

@@ -10,7 +10,7 @@ import (
 
 // checkInputs requires choiceKind for inputs whose reason is needs_user_choice, and
 // forbids it for all others (docs/design.md#requirements-on-the-caller).
-func checkInputs(inputs problem.Place, report problem.Report) {
+func checkInputs(inputs problem.SourceValue, report problem.Report) {
 	for _, at := range inputs.Items() {
 		why := at.Member("reason").Value.Text()
 		isChoice := why == "needs_user_choice"
@@ -26,7 +26,7 @@ func checkInputs(inputs problem.Place, report problem.Report) {
 }
 
 // checkCapabilities reports a capability that is in more than one list.
-func checkCapabilities(at problem.Place, report problem.Report) {
+func checkCapabilities(at problem.SourceValue, report problem.Report) {
 	first := map[string]string{}
 	for _, list := range []string{"required", "preferred", "disabled"} {
 		for _, item := range at.Member(list).Items() {
@@ -42,7 +42,7 @@ func checkCapabilities(at problem.Place, report problem.Report) {
 
 // checkAction requires a program name, and reserves the environment variables with the
 // prefix WAYBILL_, which the performer sets for the command.
-func checkAction(at problem.Place, report problem.Report) {
+func checkAction(at problem.SourceValue, report problem.Report) {
 	if argv := at.Member("argv").Items(); len(argv) > 0 && argv[0].Value.Text() == "" {
 		report.Error(argv[0], "Write the program to run.", "the first member of argv names the program, got %s",
 			shape.Got(argv[0]))
@@ -66,7 +66,7 @@ func (s scopes) add(names map[string]bool) scopes { return append(s[:len(s):len(
 // functions returns the names that functionDefinitions of an object defines. where is the
 // kind of object (workflow, loop or step); a scope member with another value is a warning,
 // because it has no effect.
-func functions(at problem.Place, where string, report problem.Report) map[string]bool {
+func functions(at problem.SourceValue, where string, report problem.Report) map[string]bool {
 	out := map[string]bool{}
 	for _, f := range at.Member("functionDefinitions").Items() {
 		out[f.Member("name").Value.Text()] = true
@@ -82,8 +82,8 @@ func functions(at problem.Place, where string, report problem.Report) map[string
 // call is an error, since its arguments would be lost. An unresolved reference is a
 // warning: existing files name functions that only their prompts explain, and the compiler
 // then expands nothing.
-func (s scopes) resolve(at problem.Place, report problem.Report) {
-	var refs, calls []problem.Place
+func (s scopes) resolve(at problem.SourceValue, report problem.Report) {
+	var refs, calls []problem.SourceValue
 	for _, ref := range at.Member("functionReferences").Items() {
 		if strings.HasSuffix(ref.Value.Text(), "()") { // the shape check reports others
 			refs = append(refs, ref)
@@ -98,7 +98,7 @@ func (s scopes) resolve(at problem.Place, report problem.Report) {
 
 // reportUndefined calls report for each name that is not visible, with a similar visible
 // name as the suggestion.
-func (s scopes) reportUndefined(names []problem.Place, report func(at problem.Place, fix, format string, args ...any)) {
+func (s scopes) reportUndefined(names []problem.SourceValue, report func(at problem.SourceValue, fix, format string, args ...any)) {
 	for _, ref := range names {
 		name := strings.TrimSuffix(ref.Value.Text(), "()")
 		if name == "" || s.has(name) {

@@ -56,7 +56,7 @@ type tokenRules struct {
 
 // checkTokens reports tokens that would remain unreplaced in a prompt, and warns of
 // extension points that no token uses.
-func checkTokens(root problem.Place, report problem.Report) {
+func checkTokens(root problem.SourceValue, report problem.Report) {
 	r := tokenRules{report, map[string]bool{}}
 	points := root.Member("extensionPoints").Items()
 	for _, at := range points {
@@ -81,7 +81,7 @@ func checkTokens(root problem.Place, report problem.Report) {
 }
 
 // steps checks the texts of a list of steps, each with what happens to tokens in it.
-func (r tokenRules) steps(list problem.Place) {
+func (r tokenRules) steps(list problem.SourceValue) {
 	for _, at := range list.Items() {
 		for _, name := range at.Names() {
 			switch member := at.Member(name); {
@@ -111,7 +111,7 @@ const (
 )
 
 // texts checks all strings of a value.
-func (r tokenRules) texts(at problem.Place, use tokenUse) {
+func (r tokenRules) texts(at problem.SourceValue, use tokenUse) {
 	switch at.Value.Kind() {
 	case canon.String:
 		tokens.ReplaceAllStringFunc(at.Value.Text(), func(token string) string {
@@ -130,7 +130,7 @@ func (r tokenRules) texts(at problem.Place, use tokenUse) {
 }
 
 // token checks one token, and records its slot as used if the token is replaced.
-func (r tokenRules) token(at problem.Place, token string, use tokenUse) {
+func (r tokenRules) token(at problem.SourceValue, token string, use tokenUse) {
 	slot := BindingSlot(token)
 	_, known := r.slots[slot]
 	switch {

@@ -38,7 +38,7 @@ type conditional struct{}
 func (conditional) Want() string { return `a condition such as {"var": "name", "equals": "value"}` }
 
 // Check reports the problems that package condition finds.
-func (conditional) Check(at problem.Place, report problem.Report) { condition.Parse(at, report) }
+func (conditional) Check(at problem.SourceValue, report problem.Report) { condition.Parse(at, report) }
 
 // validation is the shape of validationCriteria (package criteria).
 type validation struct{}
@@ -48,7 +48,7 @@ func (validation) Want() string { return "a list of validation rules" }
 
 // Check reports the problems that package criteria finds, and warns of criteria that check
 // a completion flag only (docs/design.md#authoring).
-func (validation) Check(at problem.Place, report problem.Report) {
+func (validation) Check(at problem.SourceValue, report problem.Report) {
 	if at.Value.Kind() == canon.Array && at.Value.Len() == 0 {
 		// Not an error: the published schema allows an empty list.
 		report.Warn(at, "Write at least one rule, or leave it out.",

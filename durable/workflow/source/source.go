@@ -19,7 +19,7 @@ type Source struct {
 	// Kind is where the file came from; it decides which ids are accepted.
 	Kind SourceKind `json:"-"`
 	// Root is the parsed file, for JSON pointers and line numbers.
-	Root problem.Place `json:"-"`
+	Root problem.SourceValue `json:"-"`
 	// Valid reports that the file had no errors and all fields below are set.
 	Valid bool `json:"-"`
 

@@ -10,10 +10,10 @@ import (
 	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
-// Revive returns a copy of the disk as the next process finds it after this one ended without a
+// Reopen returns a copy of the disk as the next process finds it after this one ended without a
 // power cut: everything that was written, synced or not. Values that were not synced can still be
 // lost, and values in doubt stay in doubt. The copy has no Fault, no Mutation and no Before.
-func (f *FS) Revive() *FS {
+func (f *FS) Reopen() *FS {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return &FS{root: f.root.clone(map[*inode]*inode{}), seq: f.seq, Vol: f.Vol}
@@ -50,11 +50,11 @@ type choice struct {
 //   - limit pseudo-random combinations, the same ones in every run.
 //
 // Each different tree is yielded once.
-func (f *FS) Crashes(limit int, yield func(State) bool) { f.Some(nil, limit, yield) }
+func (f *FS) Crashes(limit int, yield func(State) bool) { f.SampleCrashes(nil, limit, yield) }
 
-// Some is Crashes for a sample: cases counts every state, and only those that it selects are built
+// SampleCrashes is Crashes for a sample: cases counts every state, and only those that it selects are built
 // and yielded. A nil cases selects all of them.
-func (f *FS) Some(cases *sample.Cases, limit int, yield func(State) bool) {
+func (f *FS) SampleCrashes(cases *sample.Cases, limit int, yield func(State) bool) {
 	f.some(cases, limit, map[digest]bool{}, yield)
 }
 

@@ -16,7 +16,7 @@
 // that succeed do not change that: only a new write does (docs/design.md#failed-sync).
 //
 // FS is the disk. Explore runs a program and checks every state that a power cut can leave, before
-// each operation and at the end; Break runs it once for each fault of each operation. A Mutation
+// each operation and at the end; InjectFaults runs it once for each fault of each operation. A Mutation
 // checks the tests: it leaves a sync out, and the exploration must find the loss.
 package crashfs
 
@@ -39,15 +39,15 @@ var ErrKilled = errors.New("the process was killed")
 
 // Op describes one operation on the disk. Faults, mutants and Before select operations by it.
 type Op struct {
-	N    int       // number of the operation, counted from 0
-	Do   string    // open read write truncate stat sync close place rename remove mkdir list syncdir
-	Name string    // path of the file or directory; the new one for place and rename
-	Mode osfs.Mode // of the open file; zero for operations on a name
-	Kind osfs.Sync // for sync and syncdir
+	N      int       // number of the operation, counted from 0
+	Action string    // open read write truncate stat sync close place rename remove mkdir list syncdir
+	Name   string    // path of the file or directory; the new one for place and rename
+	Mode   osfs.Mode // of the open file; zero for operations on a name
+	Kind   osfs.Sync // for sync and syncdir
 }
 
 // String describes the operation in messages.
-func (o Op) String() string { return fmt.Sprintf("#%d %s %s", o.N, o.Do, o.Name) }
+func (o Op) String() string { return fmt.Sprintf("#%d %s %s", o.N, o.Action, o.Name) }
 
 // FS is a disk that one process uses. Its methods may be called from several goroutines; they then
 // run one after the other.
@@ -95,7 +95,7 @@ func (f *FS) changes() int {
 // the operation is over and mu is unlocked.
 func (f *FS) op(do, name string, mode osfs.Mode, kind osfs.Sync) (op Op, act Act, flaw *Fault, err error) {
 	f.mu.Lock()
-	op = Op{N: f.n, Do: do, Name: name, Mode: mode, Kind: kind}
+	op = Op{N: f.n, Action: do, Name: name, Mode: mode, Kind: kind}
 	// Before runs unlocked: it may use the disk, as another process would.
 	if before := f.Before; before != nil && !f.killed {
 		f.mu.Unlock()
@@ -193,7 +193,7 @@ func Faults(op Op) []Fault {
 	}
 	out = append(out, Fault{At: op.N}) // killed before the operation
 	// Operations that only read have no effect that could be partial or unacknowledged.
-	switch op.Do {
+	switch op.Action {
 	case "write":
 		for part := 1; part < 4; part++ {
 			out = append(out, Fault{At: op.N, Err: syscall.ENOSPC, Part: part}, Fault{At: op.N, Part: part})

@@ -143,7 +143,7 @@ func TestFaultTearsWriteAndKillsProcess(t *testing.T) {
 	if _, err := f.Open("a", osfs.Read); !errors.Is(err, ErrKilled) {
 		t.Fatalf("open after the kill returned %v; want ErrKilled", err)
 	}
-	if got := string(f.Revive().Files()["a"]); got != "12" {
+	if got := string(f.Reopen().Files()["a"]); got != "12" {
 		t.Fatalf("the next process reads %q; want 12", got)
 	}
 }
@@ -151,7 +151,7 @@ func TestFaultTearsWriteAndKillsProcess(t *testing.T) {
 func TestPostponedSyncTakesEffectWithManifestSync(t *testing.T) {
 	f := New()
 	f.Mutation = func(op Op) Act {
-		if op.Do == "sync" && op.Name == "t" {
+		if op.Action == "sync" && op.Name == "t" {
 			return Postpone
 		}
 		return Perform
@@ -223,9 +223,9 @@ func TestStatesAndCopiesAreIndependent(t *testing.T) {
 		ok(t, o.Sync(osfs.Durable))
 	}
 	read := func(f *FS) string { return string(f.Files()["a"]) }
-	copied := f.Revive()
+	copied := f.Reopen()
 	var left []*FS
-	f.Crashes(8, func(s State) bool { left = append(left, s.FS, s.FS.Revive()); return true })
+	f.Crashes(8, func(s State) bool { left = append(left, s.FS, s.FS.Reopen()); return true })
 	append1(f, "+f")
 	append1(copied, "+copy")
 	for i, s := range left {

@@ -14,8 +14,8 @@ func (c *Count) Add(more Count) {
 	c.Ops, c.States, c.Faults = c.Ops+more.Ops, c.States+more.States, c.Faults+more.Faults
 }
 
-// Look is the extent of an exploration.
-type Look struct {
+// ExploreOptions is the extent of an exploration.
+type ExploreOptions struct {
 	Limit int           // number of states at one point up to which all are enumerated (see Crashes)
 	From  int           // number of the first operation before which states are checked
 	Cases *sample.Cases // selects the states that are checked; nil: all
@@ -28,9 +28,9 @@ type Look struct {
 //
 // check may write to the state, for example to repair it or to continue with it. act runs to its
 // end even after check has returned false.
-func Explore(base *FS, how Look, act func(*FS), check func(s State, done bool) bool) Count {
+func Explore(base *FS, how ExploreOptions, act func(*FS), check func(s State, done bool) bool) Count {
 	var count Count
-	run := base.Revive()
+	run := base.Reopen()
 	run.Mutation, run.Vol = base.Mutation, base.Vol
 	seen := map[digest]bool{}
 	more, last := true, -1
@@ -62,16 +62,16 @@ func Explore(base *FS, how Look, act func(*FS), check func(s State, done bool) b
 	return count
 }
 
-// Break runs act once for every fault of every operation (see Faults), each time on a copy of base;
+// InjectFaults runs act once for every fault of every operation (see Faults), each time on a copy of base;
 // a cases that is not nil selects among these runs. check receives the fault, the error that act
 // returned, and the disk as the next process finds it, without a power cut: check calls
 // after.Crashes where one is part of the test. Break stops when check returns false.
-func Break(base *FS, cases *sample.Cases, act func(*FS) error,
+func InjectFaults(base *FS, cases *sample.Cases, act func(*FS) error,
 	check func(flaw Fault, op Op, err error, after *FS) bool) Count {
 	// A run without a fault lists the operations. act must be deterministic: an operation that
 	// happens only in some runs would be missed.
 	var ops []Op
-	faultless := base.Revive()
+	faultless := base.Reopen()
 	faultless.Before = func(op Op) { ops = append(ops, op) }
 	_ = act(faultless)
 	count := Count{Ops: len(ops)}
@@ -80,11 +80,11 @@ func Break(base *FS, cases *sample.Cases, act func(*FS) error,
 			if !cases.Try() {
 				continue
 			}
-			run := base.Revive() // without the Mutation of base
+			run := base.Reopen() // without the Mutation of base
 			run.Fault = &flaw
 			err := act(run)
 			count.Faults++
-			if !check(flaw, op, err, run.Revive()) {
+			if !check(flaw, op, err, run.Reopen()) {
 				return count
 			}
 		}

@@ -15,7 +15,7 @@ type file struct {
 	name   string
 	mode   osfs.Mode
 	at     int64 // offset of the next Write, outside mode Append
-	own    int64 // size at Open, changed by this handle's writes only (see Flatter)
+	own    int64 // size at Open, changed by this handle's writes only (see HandleSize)
 	closed bool
 }
 
@@ -130,7 +130,7 @@ func (o *file) Truncate(size int64) error {
 	if err != nil {
 		return err
 	}
-	if err = o.usable(true); err == nil && act != Pretend {
+	if err = o.usable(true); err == nil && act != Skip {
 		o.f.seq++
 		o.n.truncate(size, o.f.seq)
 		o.own = size
@@ -145,7 +145,7 @@ func (o *file) Stat() (osfs.Info, error) {
 		return osfs.Info{}, err
 	}
 	info := o.n.info()
-	if act == Flatter {
+	if act == HandleSize {
 		info.Size = o.own
 	}
 	return info, o.f.done(op, flaw, o.usable(false))

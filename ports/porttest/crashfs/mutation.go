@@ -13,12 +13,12 @@ type Act int
 
 // The acts.
 const (
-	Perform   Act = iota // the operation as it is
-	Pretend              // a sync or truncate does nothing and returns nil
-	Postpone             // a sync returns nil and takes effect with the next sync of a manifest
-	Overwrite            // a Place replaces an existing file instead of returning fs.ErrExist
-	Deny                 // a Stat by name returns fs.ErrNotExist
-	Flatter              // a Stat of an open file ignores what other handles wrote since Open
+	Perform    Act = iota // the operation as it is
+	Skip                  // a sync or truncate does nothing and returns nil
+	Postpone              // a sync returns nil and takes effect with the next sync of a manifest
+	Overwrite             // a Place replaces an existing file instead of returning fs.ErrExist
+	HideFile              // a Stat by name returns fs.ErrNotExist
+	HandleSize            // a Stat of an open file ignores what other handles wrote since Open
 )
 
 // postponed is a sync that was acknowledged and takes effect later.
@@ -30,7 +30,7 @@ type postponed struct {
 // runPostponed carries out the postponed syncs if op is the sync of a manifest. It runs before op
 // itself ends, so the manifest and the postponed files become durable together.
 func (f *FS) runPostponed(op Op) {
-	if op.Do != "sync" || path.Base(op.Name) != "manifest.jsonl" {
+	if op.Action != "sync" || path.Base(op.Name) != "manifest.jsonl" {
 		return
 	}
 	for _, p := range f.postponed {

@@ -12,7 +12,7 @@ import (
 var _ osfs.FS = (*FS)(nil)
 
 // fail wraps err as *fs.PathError, the form in which an operating system reports errors.
-func fail(op Op, err error) error { return &fs.PathError{Op: op.Do, Path: op.Name, Err: err} }
+func fail(op Op, err error) error { return &fs.PathError{Op: op.Action, Path: op.Name, Err: err} }
 
 // find returns the inode of a slash-separated name, or fs.ErrNotExist; a file in the place of a
 // parent directory is ENOTDIR. The simulated disk has no links.
@@ -166,7 +166,7 @@ func (f *FS) Stat(name string) (osfs.Info, error) {
 		return osfs.Info{}, err
 	}
 	n, err := f.find(name)
-	if act == Deny {
+	if act == HideFile {
 		err = fs.ErrNotExist
 	}
 	var info osfs.Info
@@ -198,7 +198,7 @@ func (f *FS) sync(n *inode, act Act, flaw *Fault, op Op) {
 	case flaw != nil && !flaw.After && flaw.Err == nil: // killed before the sync
 	case flaw != nil && !flaw.After:
 		n.failSync()
-	case act == Pretend:
+	case act == Skip:
 	case act == Postpone:
 		f.postponed = append(f.postponed, postponed{n, op})
 	default:
@@ -206,9 +206,9 @@ func (f *FS) sync(n *inode, act Act, flaw *Fault, op Op) {
 	}
 }
 
-// Together implements osfs.FS. It calls the functions one after the other, so that operations have
+// SyncAll implements osfs.FS. It calls the functions one after the other, so that operations have
 // the same numbers in every run. It calls all of them and returns the first error.
-func (f *FS) Together(syncs ...func() error) error {
+func (f *FS) SyncAll(syncs ...func() error) error {
 	var first error
 	for _, sync := range syncs {
 		if err := sync(); err != nil && first == nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-var _ ports.Arrivals = (*Store)(nil)
+var _ ports.SessionImporter = (*Store)(nil)
 
 // arrival is a session that is being imported. No reader sees its logs and control files before
 // Commit; its objects and tombstones are visible at once, as they are in a file store.
@@ -27,8 +27,8 @@ type arrival struct {
 	ended    bool                     // Commit succeeded or End was called
 }
 
-// Arrive implements ports.Arrivals. It creates the store where it does not exist.
-func (s *Store) Arrive(ctx context.Context, session id.Session) (ports.Arrival, error) {
+// BeginImport implements ports.SessionImporter. It creates the store where it does not exist.
+func (s *Store) BeginImport(ctx context.Context, session id.Session) (ports.SessionImport, error) {
 	if _, err := s.StoreID(ctx, ports.MayCreate); err != nil {
 		return nil, err
 	}
@@ -54,14 +54,14 @@ func (a *arrival) do(ctx context.Context, call func() error) error {
 	return err
 }
 
-// Segment implements ports.Arrival. It stores bytes and group as they are; whether they fit
+// Segment implements ports.SessionImport. It stores bytes and group as they are; whether they fit
 // together is the caller's responsibility. A segment without a group, one of the same name as an
 // earlier one, and a name that no side log can have are INTERNAL: callers check bundles before they
 // import them.
 func (a *arrival) Segment(ctx context.Context, name string, seg manifest.Segment) error {
 	return a.do(ctx, func() error {
 		if _, _, ok := manifest.ParseSegmentName(seg.Name()); !ok || len(seg.Group) == 0 || name != "" &&
-			!bundle.LogName(name) {
+			!bundle.ValidLogName(name) {
 			return fault.New(fault.Internal, "events %d to %d of log %q cannot be imported", seg.First, seg.Last, name)
 		}
 		root := sessionRoot(a.session)
@@ -83,7 +83,7 @@ func (a *arrival) Segment(ctx context.Context, name string, seg manifest.Segment
 	})
 }
 
-// Object implements ports.Arrival. It reads at most one byte more than the limit of the kind
+// Object implements ports.SessionImport. It reads at most one byte more than the limit of the kind
 // (limits.SnapshotBytesMax, limits.ArtifactBytesMax). An artifact with a tombstone stays erased.
 func (a *arrival) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest, r io.Reader) error {
 	return a.do(ctx, func() error {
@@ -112,7 +112,7 @@ func (a *arrival) Object(ctx context.Context, kind manifest.ObjectKind, ref cano
 	})
 }
 
-// Tombstone implements ports.Arrival. An existing artifact or tombstone stays as it is.
+// Tombstone implements ports.SessionImport. An existing artifact or tombstone stays as it is.
 func (a *arrival) Tombstone(ctx context.Context, ref canon.Digest, data canon.Value) error {
 	return a.do(ctx, func() error {
 		a.s.disk.mu.Lock()
@@ -135,7 +135,7 @@ func (s *Store) Tombstone(ctx context.Context, ref canon.Digest) (canon.Value, b
 	return data, ok, ctx.Err()
 }
 
-// Control implements ports.Arrival. Files other than ports.ImportedFile and ports.KeepFile are
+// Control implements ports.SessionImport. Files other than ports.ImportedFile and ports.KeepFile are
 // INTERNAL.
 func (a *arrival) Control(ctx context.Context, f ports.ControlFile, c ports.Control) error {
 	return a.do(ctx, func() error {
@@ -147,7 +147,7 @@ func (a *arrival) Control(ctx context.Context, f ports.ControlFile, c ports.Cont
 	})
 }
 
-// Commit implements ports.Arrival. A session with a commit stays, and placed is false; one that was
+// Commit implements ports.SessionImport. A session with a commit stays, and placed is false; one that was
 // only locked is replaced once its lock is released, or SESSION_LOCKED is returned. A session
 // without events is INTERNAL.
 func (a *arrival) Commit(ctx context.Context) (placed bool, err error) {
@@ -178,7 +178,7 @@ func (a *arrival) Commit(ctx context.Context) (placed bool, err error) {
 	return placed, err
 }
 
-// End implements ports.Arrival. Objects and tombstones stay in the store.
+// End implements ports.SessionImport. Objects and tombstones stay in the store.
 func (a *arrival) End() error {
 	a.ended = true
 	return nil

@@ -18,10 +18,10 @@ func (s *Store) CachedHead(ctx context.Context, log manifest.Log, format int, li
 	return bytes.Clone(b[:min(int64(len(b)), limit)]), ctx.Err()
 }
 
-// KeepHead implements ports.HeadCache. It creates neither a store nor a session that has no commit:
+// StoreHead implements ports.HeadCache. It creates neither a store nor a session that has no commit:
 // an entry for a log that does not exist is dropped without an error. A context that has ended
 // keeps the old entry.
-func (s *Store) KeepHead(ctx context.Context, log manifest.Log, format int, data []byte) error {
+func (s *Store) StoreHead(ctx context.Context, log manifest.Log, format int, data []byte) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -101,7 +101,7 @@ func (d *Disk) log(root string) *log {
 
 // Read implements ports.Logs. It reads a snapshot of the log, which no writer changes, so it never
 // sees the tail of an append that is in progress and never reads twice.
-func (s *Store) Read(ctx context.Context, r ports.Reading, v ports.Visitor) (manifest.Verdict, error) {
+func (s *Store) Read(ctx context.Context, r ports.ReadRequest, v ports.Visitor) (manifest.Verdict, error) {
 	if err := ctx.Err(); err != nil {
 		return manifest.Verdict{}, err
 	}
@@ -110,7 +110,7 @@ func (s *Store) Read(ctx context.Context, r ports.Reading, v ports.Visitor) (man
 
 // input returns the current content of a log for manifest.Read. A log that does not exist is empty.
 // Appending to the manifest and adding segments leaves the returned slices as they are.
-func (d *Disk) input(r ports.Reading) manifest.Input {
+func (d *Disk) input(r ports.ReadRequest) manifest.Input {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	// A copy of the slice and of the map: writers append to the one and add to the other.
@@ -178,7 +178,7 @@ func (s *Store) Append(ctx context.Context, w ports.Witness, at manifest.Head, p
 		return at, fault.Wrap(err, fault.Internal, "a plan that must not be written: %v", err)
 	}
 	// at must be the end of the log: a reading from it finds nothing, and ends where it began.
-	verdict, err := manifest.Read(s.disk.input(ports.Reading{Log: p.Log, From: at}),
+	verdict, err := manifest.Read(s.disk.input(ports.ReadRequest{Log: p.Log, From: at}),
 		func(manifest.Segment, manifest.Head) error { return nil })
 	if err != nil && !errors.Is(err, manifest.ErrNotOnChain) {
 		return at, err

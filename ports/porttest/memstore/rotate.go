@@ -12,19 +12,19 @@ import (
 // Rotate implements ports.Keyring. Each key is derived from the one before it, so that the keys are
 // the same in every run. A store that does not exist is TARGET_NOT_FOUND; a r.From that is not the
 // current key is STORE_CONFLICT. The keyring is never damaged here, so nothing is quarantined.
-func (s *Store) Rotate(ctx context.Context, r ports.Rotation) (ports.Rotated, error) {
+func (s *Store) Rotate(ctx context.Context, r ports.Rotation) (ports.RotationResult, error) {
 	if err := ctx.Err(); err != nil {
-		return ports.Rotated{}, fault.Wrap(err, fault.Interrupted, "replacing the keys was interrupted")
+		return ports.RotationResult{}, fault.Wrap(err, fault.Interrupted, "replacing the keys was interrupted")
 	}
 	s.disk.mu.Lock()
 	defer s.disk.mu.Unlock()
 	// Compared under the lock: of several rotations from the same key, one succeeds.
 	have := s.disk.keys
 	if s.disk.id.IsZero() {
-		return ports.Rotated{}, fault.New(fault.TargetNotFound, "the store does not exist; no key can be replaced")
+		return ports.RotationResult{}, fault.New(fault.TargetNotFound, "the store does not exist; no key can be replaced")
 	}
 	if (have != nil) != (r.From != nil) || have != nil && have.Current != *r.From {
-		return ports.Rotated{}, fault.New(fault.StoreConflict,
+		return ports.RotationResult{}, fault.New(fault.StoreConflict,
 			"the keys were replaced by another process; nothing was changed")
 	}
 	// A first keyring has no previous key. Its current key differs from the one that Keys would
@@ -35,5 +35,5 @@ func (s *Store) Rotate(ctx context.Context, r ports.Rotation) (ports.Rotated, er
 		next.Current, next.Previous = token.Key(derive.Seal("waybill memstore key", old[:], nil)), &old
 	}
 	s.disk.keys = &next
-	return ports.Rotated{Keys: next}, nil
+	return ports.RotationResult{Keys: next}, nil
 }

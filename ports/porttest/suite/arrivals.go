@@ -74,7 +74,7 @@ func (tr *ImportFixture) Head() manifest.Head { return tr.Heads[len(tr.Heads)-1]
 // PassTo passes all segments, objects and the control file c (as ports.ImportedFile) to an
 // import, without committing it. Segments of the two logs alternate, as they may in a bundle. It
 // returns the first error.
-func (tr *ImportFixture) PassTo(ctx context.Context, a ports.Arrival, c ports.Control) error {
+func (tr *ImportFixture) PassTo(ctx context.Context, a ports.SessionImport, c ports.Control) error {
 	for i, seg := range tr.Segments {
 		if err := a.Segment(ctx, "", seg); err != nil {
 			return err
@@ -95,9 +95,9 @@ func (tr *ImportFixture) PassTo(ctx context.Context, a ports.Arrival, c ports.Co
 
 // Import imports the session: it begins an import, passes everything to it, commits and ends it.
 // placed is the result of Commit. The error is the first one, joined with that of End.
-func (tr *ImportFixture) Import(s ports.Arrivals, c ports.Control) (placed bool, err error) {
+func (tr *ImportFixture) Import(s ports.SessionImporter, c ports.Control) (placed bool, err error) {
 	ctx := context.Background()
-	a, err := s.Arrive(ctx, tr.Session)
+	a, err := s.BeginImport(ctx, tr.Session)
 	if err != nil {
 		return false, err
 	}
@@ -140,7 +140,7 @@ func (tr *ImportFixture) checkImported(t *testing.T, open func(time.Duration) St
 // can be continued. A call after the end is an error.
 func importSession(t *testing.T, open func(time.Duration) Store) {
 	ctx, tr := context.Background(), NewImportFixture(t, 1, 3)
-	a, err := open(0).Arrive(ctx, tr.Session)
+	a, err := open(0).BeginImport(ctx, tr.Session)
 	must(t, err)
 	must(t, tr.PassTo(ctx, a, control(t, 7)))
 	// Everything is passed, nothing is committed: no reader may see a part of the session.
@@ -176,7 +176,7 @@ func importSession(t *testing.T, open func(time.Duration) Store) {
 // ends, and when it has no events (INTERNAL). After an error, every further call returns an error.
 func abandonedImport(t *testing.T, open func(time.Duration) Store) {
 	ctx, tr := context.Background(), NewImportFixture(t, 1, 1)
-	a, err := open(0).Arrive(ctx, tr.Session)
+	a, err := open(0).BeginImport(ctx, tr.Session)
 	must(t, err)
 	must(t, tr.PassTo(ctx, a, control(t, 1)))
 	// Ended before the commit: the import is discarded.
@@ -186,7 +186,7 @@ func abandonedImport(t *testing.T, open func(time.Duration) Store) {
 	}
 	// Canceled before the commit: the error is final, also for a call with a valid context.
 	cancelled, cancel := context.WithCancel(ctx)
-	a, err = open(0).Arrive(ctx, tr.Session)
+	a, err = open(0).BeginImport(ctx, tr.Session)
 	must(t, err)
 	must(t, tr.PassTo(ctx, a, control(t, 1)))
 	cancel()
@@ -198,7 +198,7 @@ func abandonedImport(t *testing.T, open func(time.Duration) Store) {
 	}
 	must(t, a.End())
 	// An import of nothing would create a session that no reader accepts.
-	a, err = open(0).Arrive(ctx, tr.Session)
+	a, err = open(0).BeginImport(ctx, tr.Session)
 	must(t, err)
 	if placed, err := a.Commit(ctx); !fault.Is(err, fault.Internal) || placed {
 		t.Errorf("a commit without events: %v, %v; want INTERNAL", placed, err)
@@ -223,40 +223,40 @@ func invalidImport(t *testing.T, open func(time.Duration) Store) {
 	ref := canon.Sum([]byte("right"))
 	readError := errors.New("the source cannot be read")
 	for name, tt := range map[string]struct {
-		call func(ports.Arrival) error
+		call func(ports.SessionImport) error
 		want fault.Code
 	}{
-		"other bytes": {func(a ports.Arrival) error {
+		"other bytes": {func(a ports.SessionImport) error {
 			return a.Object(ctx, manifest.Artifact, ref, bytes.NewReader([]byte("wrong")))
 		}, fault.StoreCorrupt},
-		"too many bytes": {func(a ports.Arrival) error {
+		"too many bytes": {func(a ports.SessionImport) error {
 			return a.Object(ctx, manifest.Snapshot, ref, io.LimitReader(zeros{}, limits.SnapshotBytesMax+1))
 		}, fault.StoreLimit},
-		"endless bytes": {func(a ports.Arrival) error { return a.Object(ctx, manifest.Artifact, ref, zeros{}) },
+		"endless bytes": {func(a ports.SessionImport) error { return a.Object(ctx, manifest.Artifact, ref, zeros{}) },
 			fault.StoreLimit},
-		"a source that fails": {func(a ports.Arrival) error {
+		"a source that fails": {func(a ports.SessionImport) error {
 			return a.Object(ctx, manifest.Artifact, ref,
 				iotest.ErrReader(readError))
 		}, ""},
-		"a side log outside the session": {func(a ports.Arrival) error {
+		"a side log outside the session": {func(a ports.SessionImport) error {
 			return a.Segment(ctx, "../other",
 				tr.Segments[0])
 		},
 			fault.Internal},
-		"a reserved side log name": {func(a ports.Arrival) error { return a.Segment(ctx, "events", tr.Segments[0]) },
+		"a reserved side log name": {func(a ports.SessionImport) error { return a.Segment(ctx, "events", tr.Segments[0]) },
 			fault.Internal},
-		"a segment without a group": {func(a ports.Arrival) error {
+		"a segment without a group": {func(a ports.SessionImport) error {
 			return a.Segment(ctx, "",
 				manifest.Segment{First: 0, Last: 0})
 		}, fault.Internal},
-		"a segment twice": {func(a ports.Arrival) error { return a.Segment(ctx, "", tr.Segments[0]) },
+		"a segment twice": {func(a ports.SessionImport) error { return a.Segment(ctx, "", tr.Segments[0]) },
 			fault.Internal},
-		"an unknown control file": {func(a ports.Arrival) error {
+		"an unknown control file": {func(a ports.SessionImport) error {
 			return a.Control(ctx, ports.ControlFile{Name: "manifest.jsonl"}, ports.Control{})
 		}, fault.Internal},
 	} {
 		// The import is complete and valid before the call, so only the call can make it fail.
-		a, err := s.Arrive(ctx, tr.Session)
+		a, err := s.BeginImport(ctx, tr.Session)
 		must(t, err)
 		must(t, tr.PassTo(ctx, a, control(t, 1)))
 		err = tt.call(a)
@@ -281,7 +281,7 @@ func importTombstones(t *testing.T, open func(time.Duration) Store, tr *ImportFi
 	ctx := context.Background()
 	artifact := manifest.Object{Kind: manifest.Artifact, Bytes: []byte("an artifact that was erased")}
 	other := manifest.Object{Kind: manifest.Artifact, Bytes: []byte("another artifact")}
-	a, err := open(0).Arrive(ctx, tr.Session)
+	a, err := open(0).BeginImport(ctx, tr.Session)
 	must(t, err)
 	for n := range int64(2) { // the second one has no effect
 		must(t, a.Tombstone(ctx, artifact.Ref(), control(t, 5+n).Data))
@@ -292,7 +292,7 @@ func importTombstones(t *testing.T, open func(time.Duration) Store, tr *ImportFi
 	must(t, errors.Join(err, a.End()))
 	// A second session brings the bytes of the erased artifact, and a tombstone of the other one.
 	again := NewImportFixture(t, 2, 0)
-	a, err = open(0).Arrive(ctx, again.Session)
+	a, err = open(0).BeginImport(ctx, again.Session)
 	must(t, err)
 	must(t, again.PassTo(ctx, a, control(t, 1)))
 	must(t, a.Object(ctx, artifact.Kind, artifact.Ref(), bytes.NewReader(artifact.Bytes)))

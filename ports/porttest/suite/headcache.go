@@ -25,22 +25,22 @@ func headCache(t *testing.T, open func(time.Duration) Store) {
 	}
 	want("in an absent store", r, 1, 100, "")
 	// An entry for a store that does not exist is dropped without an error.
-	must(t, s.KeepHead(ctx, r.Log, 1, []byte("early")))
+	must(t, s.StoreHead(ctx, r.Log, 1, []byte("early")))
 	if got, err := s.StoreID(ctx, ports.ReadOnly); err != nil || !got.IsZero() {
 		t.Errorf("storing an entry created the store %q, %v", got, err)
 	}
 	heads := commit(t, s, r, 1)
 	// An entry for a session that does not exist is dropped; an error is allowed.
-	_ = s.KeepHead(ctx, NewSessionFixture(2).Log, 1, []byte("of no session"))
+	_ = s.StoreHead(ctx, NewSessionFixture(2).Log, 1, []byte("of no session"))
 	if list, err := s.Sessions(ctx); err != nil || len(list) != 1 {
 		t.Errorf("storing an entry created a session: %v, %v", list, err)
 	}
 	want("of an absent session", NewSessionFixture(2), 1, 100, "")
 	want("before the first entry", r, 1, 100, "")
 	// A shorter entry replaces a longer one completely.
-	must(t, s.KeepHead(ctx, r.Log, 1, []byte("one, which is longer")))
-	must(t, s.KeepHead(ctx, r.Log, 2, []byte("another format")))
-	must(t, s.KeepHead(ctx, r.Log, 1, []byte("two")))
+	must(t, s.StoreHead(ctx, r.Log, 1, []byte("one, which is longer")))
+	must(t, s.StoreHead(ctx, r.Log, 2, []byte("another format")))
+	must(t, s.StoreHead(ctx, r.Log, 1, []byte("two")))
 	want("the last entry", r, 1, 100, "two")
 	want("the beginning of the last entry", r, 1, 2, "tw")
 	want("another format", r, 2, 100, "another format")
@@ -51,7 +51,7 @@ func headCache(t *testing.T, open func(time.Duration) Store) {
 	// A canceled call stores nothing.
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
-	if err := s.KeepHead(ended, r.Log, 1, []byte("late")); err == nil {
+	if err := s.StoreHead(ended, r.Log, 1, []byte("late")); err == nil {
 		t.Error("a canceled call stored an entry")
 	}
 	want("after a canceled call", r, 1, 100, "two")

@@ -27,7 +27,7 @@ func storeHeadCache(t *testing.T, open func(time.Duration) Store) {
 		}
 	}
 	want("in an absent store", 1, 100, "")
-	must(t, s.KeepHead(ctx, log, 1, []byte("early")))
+	must(t, s.StoreHead(ctx, log, 1, []byte("early")))
 	if got, err := s.StoreID(ctx, ports.ReadOnly); err != nil || !got.IsZero() {
 		t.Errorf("storing an entry created the store %q, %v", got, err)
 	}
@@ -36,15 +36,15 @@ func storeHeadCache(t *testing.T, open func(time.Duration) Store) {
 	commit(t, s, r, 1)
 	want("before the first entry", 1, 100, "")
 	// A shorter entry replaces a longer one completely; formats do not replace each other.
-	must(t, s.KeepHead(ctx, log, 1, []byte("one, which is longer")))
-	must(t, s.KeepHead(ctx, log, 2, []byte("another format")))
-	must(t, s.KeepHead(ctx, log, 1, []byte("two")))
+	must(t, s.StoreHead(ctx, log, 1, []byte("one, which is longer")))
+	must(t, s.StoreHead(ctx, log, 2, []byte("another format")))
+	must(t, s.StoreHead(ctx, log, 1, []byte("two")))
 	want("the last entry", 1, 100, "two")
 	want("the beginning of the last entry", 1, 2, "tw")
 	want("another format", 2, 100, "another format")
 	// A side log of the same session has an entry of its own.
 	side := manifest.SessionSide(r.Session, event.Opaque("annotations", "sessionId"))
-	must(t, s.KeepHead(ctx, side, 1, []byte("of a side log")))
+	must(t, s.StoreHead(ctx, side, 1, []byte("of a side log")))
 	if got, err := open(0).CachedHead(ctx, side, 1, 100); err != nil || string(got) != "of a side log" {
 		t.Errorf("the entry of a side log is %q, %v", got, err)
 	}
@@ -56,7 +56,7 @@ func storeHeadCache(t *testing.T, open func(time.Duration) Store) {
 	}
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
-	if err := s.KeepHead(ended, log, 1, []byte("late")); err == nil {
+	if err := s.StoreHead(ended, log, 1, []byte("late")); err == nil {
 		t.Error("a canceled call stored an entry")
 	}
 	want("after a canceled call", 1, 100, "two")

@@ -95,7 +95,7 @@ func readFromHead(t *testing.T, open func(time.Duration) Store) {
 	}
 	// Callers compare the visitor's error by identity to stop a reading early.
 	stop := errors.New("stop")
-	_, err := s.Read(context.Background(), ports.Reading{Log: r.Log}, refusing{stop})
+	_, err := s.Read(context.Background(), ports.ReadRequest{Log: r.Log}, refusing{stop})
 	if err != stop {
 		t.Errorf("reading with a failing visitor returned %v; want its error", err)
 	}
@@ -118,7 +118,7 @@ func foreignHead(t *testing.T, open func(time.Duration) Store) {
 	// heads.
 	foreign := commit(t, s, other, 2)
 	for i, h := range foreign {
-		if _, err := s.Read(ctx, ports.Reading{Log: r.Log, From: h}, &Seen{}); !errors.Is(err, manifest.ErrNotOnChain) {
+		if _, err := s.Read(ctx, ports.ReadRequest{Log: r.Log, From: h}, &Seen{}); !errors.Is(err, manifest.ErrNotOnChain) {
 			t.Errorf("reading from head %d of another log: %v; want ErrNotOnChain", i, err)
 		}
 		if err := s.Confirm(ctx, r.Log, h); !errors.Is(err, manifest.ErrNotOnChain) {

@@ -31,7 +31,7 @@ type Store interface {
 	ports.Keyring
 	ports.HeadCache
 	ports.SessionControls
-	ports.Arrivals
+	ports.SessionImporter
 	ports.Tombstones
 }
 
@@ -111,7 +111,7 @@ func (s *Seen) Visit(seg manifest.Segment, head manifest.Head) error {
 func Read(t testing.TB, s Store, log manifest.Log, from manifest.Head) (*Seen, manifest.Verdict) {
 	t.Helper()
 	seen := &Seen{}
-	v, err := s.Read(context.Background(), ports.Reading{Log: log, From: from}, seen)
+	v, err := s.Read(context.Background(), ports.ReadRequest{Log: log, From: from}, seen)
 	if err != nil {
 		t.Fatalf("read: %v", err)
 	}

@@ -35,7 +35,7 @@ func RowOf(e catalog.Entry) WorkflowRow {
 	return WorkflowRow{WorkflowID: e.ID, Name: e.Name, Description: e.Description, Version: e.Version,
 		SourceKind: e.Kind, SourceRef: e.Ref,
 		IDStatus: e.IDStatus, SuggestedID: e.SuggestedID, Valid: e.Valid(), WorkflowHash: e.Compiled.Hash(),
-		SameIDIn: e.Twins, Problems: e.Problems,
+		SameIDIn: e.Duplicates, Problems: e.Problems,
 		ProblemCount: len(e.Problems)}
 }
 

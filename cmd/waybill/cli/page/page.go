@@ -61,13 +61,13 @@ const (
 
 // Text writes text from an untrusted source: cleaned and wrapped, the first line after lead
 // and the others indented by the width of lead.
-func (p *Page) Text(lead, s string) { p.Painted(lead, s, Plainly) }
+func (p *Page) Text(lead, s string) { p.StyledText(lead, s, Plain) }
 
-// Plainly is the style that returns text unchanged, for Painted.
-func Plainly(line string) string { return line }
+// Plain is the style that returns text unchanged, for StyledText.
+func Plain(line string) string { return line }
 
-// Painted is Text that applies paint, such as p.Bold or Plainly, to each line.
-func (p *Page) Painted(lead, s string, paint func(string) string) {
+// StyledText is Text that applies paint, such as p.Bold or Plain, to each line.
+func (p *Page) StyledText(lead, s string, paint func(string) string) {
 	used := terminal.TextWidth(lead)
 	width := 0
 	if p.Width > 0 {

@@ -24,8 +24,8 @@ func Plural(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// Tally returns the number of errors, and of warnings if any: "1 error and 2 warnings".
-func Tally(errs, warns int) string {
+// ErrorCount returns the number of errors, and of warnings if any: "1 error and 2 warnings".
+func ErrorCount(errs, warns int) string {
 	if warns == 0 {
 		return Plural(errs, "error")
 	}
@@ -56,16 +56,16 @@ func List(words []string) string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-// Plurally returns one if n is 1, and more otherwise.
-func Plurally(n int, one, more string) string {
+// Choose returns one if n is 1, and more otherwise.
+func Choose(n int, one, more string) string {
 	if n == 1 {
 		return one
 	}
 	return more
 }
 
-// Words joins the values of a closed set with commas, for help texts and errors.
-func Words[T ~string](words []T) string {
+// JoinWords joins the values of a closed set with commas, for help texts and errors.
+func JoinWords[T ~string](words []T) string {
 	out := make([]string, len(words))
 	for i, w := range words {
 		out[i] = string(w)

@@ -39,9 +39,9 @@ func Stars(rating float64) string {
 	return strings.Repeat("★", full) + strings.Repeat("☆", feedback.RatingMax-full)
 }
 
-// SignalWords returns a short text for the signal of an annotation, without correction and
+// SignalText returns a short text for the signal of an annotation, without correction and
 // note: stars or a sign on a terminal, words and numbers otherwise.
-func SignalWords(p *page.Page, s feedback.Signal) string {
+func SignalText(p *page.Page, s feedback.Signal) string {
 	withSign := func(sign, word string) string {
 		if p.Width == 0 {
 			return word
@@ -69,9 +69,9 @@ func SignalWords(p *page.Page, s feedback.Signal) string {
 	return string(s.Kind)
 }
 
-// SignalPaint returns the style for a signal: a warning color for ratings and flags, bold for
+// SignalStyle returns the style for a signal: a warning color for ratings and flags, bold for
 // all others.
-func SignalPaint(p *page.Page, s feedback.Signal) func(string) string {
+func SignalStyle(p *page.Page, s feedback.Signal) func(string) string {
 	switch s.Kind {
 	case feedback.RatingKind, feedback.FlagKind:
 		return p.Warn
@@ -79,9 +79,9 @@ func SignalPaint(p *page.Page, s feedback.Signal) func(string) string {
 	return p.Bold
 }
 
-// AboutWords names the target of an annotation: an event, a step or node, or the run. step is
+// TargetText names the target of an annotation: an event, a step or node, or the run. step is
 // the title of the step at the node of the target, "" if unknown.
-func AboutWords(t feedback.RunTarget, step string) string {
+func TargetText(t feedback.RunTarget, step string) string {
 	at := ""
 	// The step is named by its title, a node on another path by its short id.
 	switch {
@@ -121,18 +121,18 @@ func AnnotationName(p *page.Page, name id.Annotation) string {
 	return page.ShortID(name)
 }
 
-// SureWords returns the recorded confidence (0 to 1) as a percentage, after two spaces; "" if
+// ConfidenceText returns the recorded confidence (0 to 1) as a percentage, after two spaces; "" if
 // none is recorded, as for annotations of people.
-func SureWords(confidence *float64) string {
+func ConfidenceText(confidence *float64) string {
 	if confidence == nil {
 		return ""
 	}
 	return fmt.Sprintf("  %.0f%% sure", 100**confidence)
 }
 
-// Remarks writes the long texts of an annotation: first the correction, then the note. On a
+// AnnotationTexts writes the long texts of an annotation: first the correction, then the note. On a
 // terminal the correction has a bar at its left; otherwise each text is labelled.
-func Remarks(p *page.Page, lead string, signal feedback.Signal, note string, paint func(string) string) {
+func AnnotationTexts(p *page.Page, lead string, signal feedback.Signal, note string, paint func(string) string) {
 	if p.Width == 0 {
 		// An agent may read this output, so the texts are marked as untrusted.
 		if signal.Correction != "" {
@@ -147,7 +147,7 @@ func Remarks(p *page.Page, lead string, signal feedback.Signal, note string, pai
 		barred(p, lead, signal.Correction, paint)
 	}
 	if note != "" {
-		p.Painted(lead, note, paint)
+		p.StyledText(lead, note, paint)
 	}
 }
 
@@ -159,10 +159,10 @@ func barred(p *page.Page, lead, s string, paint func(string) string) {
 	}
 }
 
-// AnnotationSigns returns the feedback on a run for a narrow column, "" if there is none. The
+// FeedbackSummary returns the feedback on a run for a narrow column, "" if there is none. The
 // number of annotations that are neither ratings nor flags is shown only for runs without
 // ratings, because the counts do not contain the number of ratings.
-func AnnotationSigns(p *page.Page, c engine.AnnotationCounts) string {
+func FeedbackSummary(p *page.Page, c engine.AnnotationCounts) string {
 	var parts []string
 	if c.MeanRating != nil {
 		parts = append(parts, SignOrWord(p, "★", "rating ")+Mean(*c.MeanRating))
@@ -179,8 +179,8 @@ func AnnotationSigns(p *page.Page, c engine.AnnotationCounts) string {
 	return strings.Join(parts, SignOrWord(p, " ", ", "))
 }
 
-// AnnotationFacts writes one line with the feedback on a run, and nothing if there is none.
-func AnnotationFacts(p *page.Page, r engine.RunSummary) {
+// FeedbackFacts writes one line with the feedback on a run, and nothing if there is none.
+func FeedbackFacts(p *page.Page, r engine.RunSummary) {
 	c := r.Annotations
 	var facts []string
 	if c.MeanRating != nil && p.Width > 0 {

@@ -42,9 +42,9 @@ const ForeignMark = "*"
 const ForeignNote = "Contains facts of another program or a newer version. Known facts are shown; " +
 	"nothing can be added."
 
-// StatusPaint returns the style for a status: colored if the run has ended or needs a person,
+// StatusStyle returns the style for a status: colored if the run has ended or needs a person,
 // nil if it is in progress.
-func StatusPaint(p *page.Page, s projections.Status) func(string) string {
+func StatusStyle(p *page.Page, s projections.Status) func(string) string {
 	switch s {
 	case projections.CompleteStatus:
 		return p.Good

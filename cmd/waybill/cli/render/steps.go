@@ -13,7 +13,7 @@ import (
 //
 // Rounds are numbered from 1, the outermost loop first. Notes are printed in full.
 func StepRow(p *page.Page, n int, s engine.StepRow, closed bool) {
-	mark, title, paint := p.Dim("○"), s.Title, page.Plainly
+	mark, title, paint := p.Dim("○"), s.Title, page.Plain
 	switch s.State {
 	case engine.StepDone:
 		mark = p.Good("✓")
@@ -40,7 +40,7 @@ func StepRow(p *page.Page, n int, s engine.StepRow, closed bool) {
 	if s.DoneAtMs > 0 {
 		title += "  " + page.ClockTime(s.DoneAtMs, "15:04")
 	}
-	p.Painted(mark+" "+page.Pad(page.Itoa(n), 2)+"  ", title, paint)
+	p.StyledText(mark+" "+page.Pad(page.Itoa(n), 2)+"  ", title, paint)
 	if s.Notes != "" {
 		p.Text("       ", s.Notes)
 	}

@@ -22,11 +22,11 @@ func ActorAndKind(a event.Actor) string {
 	return page.Clean(a.Ref) + " (" + string(a.Kind) + ")"
 }
 
-// Moment writes one line of a timeline. On a terminal the date is a heading above the first
+// TimelineLine writes one line of a timeline. On a terminal the date is a heading above the first
 // line of each day; otherwise each line has date and time (RFC 3339). day is the last heading
 // that was written; pass the returned one for the next line.
-func Moment(p *page.Page, day string, m projections.Moment) string {
-	at, paint := page.ClockTime(m.AtMs, time.RFC3339), page.Plainly
+func TimelineLine(p *page.Page, day string, m projections.TimelineEntry) string {
+	at, paint := page.ClockTime(m.AtMs, time.RFC3339), page.Plain
 	if p.Width > 0 {
 		if d := page.ClockTime(m.AtMs, "Monday, 2 January 2006"); d != day && d != "" {
 			p.Line("%s", p.Bold(d))
@@ -45,7 +45,7 @@ func Moment(p *page.Page, day string, m projections.Moment) string {
 	if m.Foreign {
 		mark = p.Warn(ForeignMark) + " "
 	}
-	p.Painted(p.Dim(at)+"  "+Actor(m.Actor)+"  "+mark, m.Text, paint)
+	p.StyledText(p.Dim(at)+"  "+Actor(m.Actor)+"  "+mark, m.Text, paint)
 	return day
 }
 

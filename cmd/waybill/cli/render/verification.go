@@ -50,7 +50,7 @@ func Verification(p *page.Page, v engine.Verification) {
 	sum := page.Plural(len(v.Sessions), "session") + " and " + page.Plural(int(events), "event") + " checked: "
 	switch {
 	case !v.OK:
-		p.Text(p.Bad("✗ "), sum+page.Tally(errs, warns)+".")
+		p.Text(p.Bad("✗ "), sum+page.ErrorCount(errs, warns)+".")
 	case warns > 0:
 		p.Text(p.Warn("! "), sum+"no errors, "+page.Plural(warns, "warning")+".")
 	default:

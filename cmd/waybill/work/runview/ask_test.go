@@ -76,7 +76,7 @@ func TestTrustShowsArgvCwdAndEnv(t *testing.T) {
 	}
 	for typed, want := range map[string]ports.TrustAnswer{"y\n": ports.TrustOnce, "YES\n": ports.TrustOnce,
 		"a\n": ports.TrustAlways,
-		"\n":  ports.TrustNot, "n\n": ports.TrustNot, "whatever\n": ports.TrustNot} {
+		"\n":  ports.TrustRefused, "n\n": ports.TrustRefused, "whatever\n": ports.TrustRefused} {
 		d := sit(t, 40)
 		d.answers(typed)
 		got, err := d.Trust(context.Background(), ports.TrustQuestion{Workflow: w})
@@ -146,7 +146,7 @@ func TestAsk(t *testing.T) {
 	}
 	d = sit(t, 60)
 	d.answers("\x04")
-	if _, err := d.Ask(context.Background(), choice); err != ports.ErrLeft {
+	if _, err := d.Ask(context.Background(), choice); err != ports.ErrPersonStopped {
 		t.Error(err)
 	}
 	d.screen()

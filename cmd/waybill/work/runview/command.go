@@ -25,7 +25,7 @@ func (v *View) TryBegan(t perform.TryView) {
 	if v.opts.Quiet {
 		step = fmt.Sprintf(" [%d/%d] %s", v.step.At, v.step.Of, clean(v.step.Title))
 	}
-	v.screen.Spin(func(frame int) string {
+	v.screen.StartSpinner(func(frame int) string {
 		if v.stopping.Load() {
 			return "  " + v.styles.Warn("stopping the command; Ctrl-C again exits immediately")
 		}
@@ -66,7 +66,7 @@ func (v *View) commandLine(argv []string, cwd string) {
 // quiet view prints nothing but the last try, with the end of its output.
 func (v *View) TryEnded(t perform.TryEnd) {
 	// The spinner must be gone before the incomplete last line is printed.
-	v.screen.Still()
+	v.screen.ClearSpinner()
 	v.output.end()
 	v.output.last = t.CommandOutcome
 	// StepEnded shows a success.
@@ -88,8 +88,8 @@ func (v *View) TryEnded(t perform.TryEnd) {
 	}
 	if !t.Last {
 		text += ", next try"
-		if t.AgainInMs > 0 {
-			text += " in " + Duration(time.Duration(t.AgainInMs)*time.Millisecond)
+		if t.PauseMs > 0 {
+			text += " in " + Duration(time.Duration(t.PauseMs)*time.Millisecond)
 		}
 	}
 	v.mark(v.styles.Bad("✗"), clean(text))

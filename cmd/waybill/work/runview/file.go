@@ -14,7 +14,7 @@ import (
 
 // File shows the requirements for an artifact and asks for the path of a file. It asks again
 // until the file can be read. The caller validates the content and calls File again with the
-// errors in q.Wrong. An empty line returns no artifact if it is optional, and ports.ErrLeft
+// errors in q.Wrong. An empty line returns no artifact if it is optional, and ports.ErrPersonStopped
 // otherwise.
 func (v *View) File(ctx context.Context, q ports.FileQuestion) (advance.Artifact, error) {
 	v.heading()
@@ -52,7 +52,7 @@ func (v *View) File(ctx context.Context, q ports.FileQuestion) (advance.Artifact
 			if q.Optional {
 				return advance.Artifact{}, nil
 			}
-			return advance.Artifact{}, ports.ErrLeft
+			return advance.Artifact{}, ports.ErrPersonStopped
 		}
 		artifact, err := v.opts.Read(name)
 		if err == nil {
@@ -108,7 +108,7 @@ func (v *View) pretty(text string, most int) {
 }
 
 // Approve shows all output that the approval is bound to and asks. Only "y" and "yes" approve;
-// at the end of the input the error is ports.ErrLeft.
+// at the end of the input the error is ports.ErrPersonStopped.
 func (v *View) Approve(ctx context.Context, q ports.ApproveQuestion) (bool, error) {
 	v.heading()
 	v.gap()

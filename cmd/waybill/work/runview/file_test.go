@@ -15,7 +15,7 @@ import (
 )
 
 func TestAskBriefChoices(t *testing.T) {
-	levels := ports.Question{Text: "How risky?", Key: "risk", Choices: []string{"low", "lower", "High"}, Brief: true}
+	levels := ports.Question{Text: "How risky?", Key: "risk", Choices: []string{"low", "lower", "High"}, Inline: true}
 	for typed, want := range map[string]string{"low\n": "low", "LOWER\n": "lower", "h\n": "High", "3\n": "High",
 		"2\n": "lower"} {
 		d := sit(t, 60)
@@ -74,7 +74,7 @@ func TestFile(t *testing.T) {
 		return advance.Artifact{}, fault.New(fault.ValidationError, "--artifact no.json cannot be read")
 	}
 	d.answers("no.json\n", "\n")
-	if _, err := d.File(context.Background(), question); err != ports.ErrLeft {
+	if _, err := d.File(context.Background(), question); err != ports.ErrPersonStopped {
 		t.Error(err)
 	}
 	if screen := d.screen(); !strings.Contains(screen, "✗ no.json cannot be read\n") {
@@ -115,7 +115,7 @@ func TestApproveShowsOutput(t *testing.T) {
 	}
 	d := sit(t, 60)
 	d.answers("\x04")
-	if got, err := d.Approve(context.Background(), ports.ApproveQuestion{}); got || err != ports.ErrLeft {
+	if got, err := d.Approve(context.Background(), ports.ApproveQuestion{}); got || err != ports.ErrPersonStopped {
 		t.Error(got, err)
 	}
 	if screen := d.screen(); !strings.Contains(screen, "Nothing was submitted for this step.") {

@@ -16,7 +16,7 @@ import (
 func (v *View) Present() bool { return v.person }
 
 // read prints the prompt sign and reads an answer with take. The end of the input is
-// ports.ErrLeft.
+// ports.ErrPersonStopped.
 func (v *View) read(ctx context.Context, sign string, take func(context.Context) (string, error)) (string, error) {
 	v.screen.Print(strings.Repeat(" ", indent) + sign + " ")
 	v.gapDone = false
@@ -25,7 +25,7 @@ func (v *View) read(ctx context.Context, sign string, take func(context.Context)
 		v.screen.Print("\n") // the cursor is after the sign or an echoed ^C
 	}
 	if err == io.EOF {
-		return "", ports.ErrLeft
+		return "", ports.ErrPersonStopped
 	}
 	return text, err
 }
@@ -101,7 +101,7 @@ func (v *View) echo(text string) {
 // if q.Optional is set.
 func (v *View) Ask(ctx context.Context, q ports.Question) (string, error) {
 	v.heading()
-	brief := q.Brief && len(q.Choices) > 0
+	brief := q.Inline && len(q.Choices) > 0
 	text := clean(q.Text)
 	if q.Optional && len(q.Choices) > 0 {
 		text += ", or Enter for none"
@@ -158,7 +158,7 @@ func chosen(q ports.Question, text string) (string, bool) {
 	if n, err := strconv.Atoi(text); err == nil && n >= 1 && n <= len(q.Choices) {
 		return q.Choices[n-1], true
 	}
-	if !q.Brief || text == "" {
+	if !q.Inline || text == "" {
 		return "", false
 	}
 	var matches []string

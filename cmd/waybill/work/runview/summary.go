@@ -53,7 +53,7 @@ func (v *View) suggest(in int, command string) {
 // Stopped clears the spinner and ends an incomplete line, so that the next output starts on a
 // new line.
 func (v *View) Stopped() {
-	v.screen.Still()
+	v.screen.ClearSpinner()
 	v.output.end()
 	v.gap()
 }

@@ -18,7 +18,7 @@ const trustLines = 20
 
 // Trust shows the commands of a workflow and asks whether they may run: not at all, once, or
 // always for this version. Every other answer and an empty line are a no; at the end of the
-// input the error is ports.ErrLeft. If not all commands are shown, it prints the command line
+// input the error is ports.ErrPersonStopped. If not all commands are shown, it prints the command line
 // that shows them.
 func (v *View) Trust(ctx context.Context, q ports.TrustQuestion) (ports.TrustAnswer, error) {
 	actions := catalog.Commands(q.Workflow)
@@ -51,13 +51,13 @@ func (v *View) Trust(ctx context.Context, q ports.TrustQuestion) (ports.TrustAns
 	// Any other answer is a no.
 	switch answer := strings.ToLower(strings.TrimSpace(text)); {
 	case err != nil:
-		return ports.TrustNot, err
+		return ports.TrustRefused, err
 	case yes(answer):
 		return ports.TrustOnce, nil
 	case answer == "a" || answer == "always":
 		return ports.TrustAlways, nil
 	}
-	return ports.TrustNot, nil
+	return ports.TrustRefused, nil
 }
 
 // actionLine returns everything that determines what a command does: its arguments, its

@@ -62,13 +62,13 @@ func New(o Options) *View {
 	in, _ := o.In.(*os.File)
 	out, _ := o.Out.(*os.File)
 	v := &View{opts: o, gapDone: true, colors: terminal.Color(out, o.Getenv) && !o.NoColor}
-	v.person = terminal.Is(in) && terminal.Is(out)
+	v.person = terminal.IsTerminal(in) && terminal.IsTerminal(out)
 	width := func() int { return 0 } // lines in a file or pipe are not wrapped
-	if terminal.Is(out) {
+	if terminal.IsTerminal(out) {
 		width = func() int { return terminal.Width(out) }
 	}
 	// All output goes through the screen, which moves a running spinner out of the way.
-	v.screen = terminal.NewScreen(o.Out, terminal.Draws(out, o.Getenv), width)
+	v.screen = terminal.NewScreen(o.Out, terminal.CanRedraw(out, o.Getenv), width)
 	v.styles = terminal.NewStyles(v.colors)
 	v.lines = terminal.NewLines(in)
 	v.editor = terminal.Editor{In: in, Out: out, Err: out, Getenv: o.Getenv}
@@ -154,7 +154,7 @@ func (v *View) heading() {
 	}
 	// Rounds and further lines of the title are aligned with the title.
 	if len(s.Rounds) > 0 {
-		for _, line := range v.folded(clean(perform.Rounds(s.Rounds)), terminal.TextWidth(position)) {
+		for _, line := range v.folded(clean(perform.FormatRounds(s.Rounds)), terminal.TextWidth(position)) {
 			v.print(terminal.TextWidth(position), v.styles.Dim(line))
 		}
 	}

@@ -29,7 +29,7 @@ func story(v *View) {
 	v.TryBegan(perform.TryView{Argv: []string{"make", "a b"}, Cwd: "src", Try: 1, Of: 2})
 	_, _ = v.Output().Write([]byte("one\ntw"))
 	_, _ = v.Output().Write([]byte("o\nno end"))
-	v.TryEnded(perform.TryEnd{CommandOutcome: ports.CommandOutcome{ExitStatus: 7, DurationMs: 1500}, AgainInMs: 3000})
+	v.TryEnded(perform.TryEnd{CommandOutcome: ports.CommandOutcome{ExitStatus: 7, DurationMs: 1500}, PauseMs: 3000})
 	v.TryBegan(perform.TryView{Argv: []string{"make", "a b"}, Try: 2, Of: 2})
 	v.TryEnded(perform.TryEnd{Last: true})
 	v.StepEnded(perform.StepEnd{ElapsedMs: 61_000})
