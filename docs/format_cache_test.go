@@ -15,7 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/derive"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/manifest"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // formatSealed spells what the page says about seals.
@@ -41,7 +41,7 @@ func (s *formatStore) headCache(l *formatSession) []byte {
 func (s *formatStore) headCacheAgain(body []byte) ([]byte, error) {
 	first, rest, _ := bytes.Cut(body, []byte{'\n'})
 	_, doc, _ := bytes.Cut(rest, []byte{' '})
-	f, err := projections.LoadFold(doc)
+	f, err := runs.LoadFold(doc)
 	if err != nil {
 		return nil, err
 	}

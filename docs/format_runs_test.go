@@ -12,7 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/workflow/contract"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // formatSweep is the second workflow of the example store: a loop in a loop, an
@@ -94,7 +94,7 @@ func (s *formatStore) attempt(l *formatSession, nodeID id.Node, req advance.Requ
 // agent at a blocked attempt, a checkpoint, and a run that is cancelled.
 func (s *formatStore) fork() {
 	session, runID := id.NewSession(id.Seed{2}), id.NewRun(id.Seed{2})
-	s.b = &formatSession{w: s.w, run: runID, fold: projections.NewFold(), log: manifest.SessionEvents(session)}
+	s.b = &formatSession{w: s.w, run: runID, fold: runs.NewFold(), log: manifest.SessionEvents(session)}
 	source := s.a.fold.Runs[s.run]
 	from := source.Node(source.Order[1])
 	plan, _, err := advance.Branch(s.w, advance.Source{State: s.state(from.SnapshotRef), Started: source.Started,
@@ -127,7 +127,7 @@ func (s *formatStore) fork() {
 // sweep is the session with loops: two files, of which the first takes two rounds.
 func (s *formatStore) sweep() {
 	session, runID := id.NewSession(id.Seed{3}), id.NewRun(id.Seed{3})
-	s.c = &formatSession{w: formatCompile(s.t, "sweep.json", formatSweep), run: runID, fold: projections.NewFold(),
+	s.c = &formatSession{w: formatCompile(s.t, "sweep.json", formatSweep), run: runID, fold: runs.NewFold(),
 		log: manifest.SessionEvents(session)}
 	plan, _, err := advance.Begin(s.c.w, advance.Start{Session: session, Run: runID, SourceKind: event.SourceProject,
 		SourceRef: ".waybill/workflows/sweep.json", Actor: s.human, AtMs: s.atMs,

@@ -19,7 +19,7 @@ import (
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/infra/controlfile"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // formatSource is the workflow of the example store: what blocks, what is judged
@@ -34,7 +34,7 @@ const formatSource = `{"id":"demo.triage","name":"Triage","description":"Read a 
 type formatSession struct {
 	w      compile.Compiled
 	run    id.Run
-	fold   *projections.Fold
+	fold   *runs.Fold
 	log    manifest.Log
 	lines  []byte // the manifest
 	groups [][]byte
@@ -138,7 +138,7 @@ func (s *formatStore) commit(l *formatSession, p manifest.Plan) {
 // that is blocked, one that advances, one that completes the run.
 func (s *formatStore) work() {
 	session := id.NewSession(id.Seed{1})
-	s.a = &formatSession{w: s.w, run: s.run, fold: projections.NewFold(), log: manifest.SessionEvents(session)}
+	s.a = &formatSession{w: s.w, run: s.run, fold: runs.NewFold(), log: manifest.SessionEvents(session)}
 	plan, _, err := advance.Begin(s.w, advance.Start{Session: session, Run: s.run, SourceKind: event.SourceProject,
 		SourceRef: ".waybill/workflows/triage.json", Title: "Red build", Actor: s.human, AtMs: s.atMs,
 		Context: formatObject("severity", "high"),
@@ -408,8 +408,8 @@ func TestFormatStoreIsGood(t *testing.T) {
 	s := newFormatStore(t)
 	var kinds []string
 	for _, l := range s.sessions() {
-		refs, objects := projections.NewReferences(l.log), map[projections.ObjectRef]bool{}
-		refs.OnObjectUse = func(use projections.ObjectUse) { objects[use.ObjectRef] = true }
+		refs, objects := runs.NewReferences(l.log), map[runs.ObjectRef]bool{}
+		refs.OnObjectUse = func(use runs.ObjectUse) { objects[use.ObjectRef] = true }
 		v, err := s.read(l, l.lines, refs.Visit)
 		if err != nil || v.Health != manifest.Healthy || len(v.Findings)+len(refs.Findings) > 0 ||
 			v.Head != l.fold.Head {

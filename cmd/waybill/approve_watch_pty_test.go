@@ -105,13 +105,13 @@ func TestApproveAtTheTerminal(t *testing.T) {
 	_ = p.command("run", "w.yaml", "--notes", "the \x1b[2Jplan").Run()
 
 	// An empty line, a no, and input typed before the question do not approve.
-	for _, said := range []string{"\n", "n\n", "yes please\n", "\x04"} {
+	for _, answer := range []string{"\n", "n\n", "yes please\n", "\x04"} {
 		s := startAtTerminal(t, dir, 80, "approve")
 		s.expect("Ship it")
 		s.expect("Submitted")
 		s.expect("the ␛[2Jplan")
 		s.expect("Approve? [y/N]")
-		s.typeText(said)
+		s.typeText(answer)
 		s.expect("is not approved")
 		s.expect("Nothing was recorded")
 		s.expectExit(3)

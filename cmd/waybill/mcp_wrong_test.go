@@ -100,10 +100,10 @@ func TestInvalidCalls(t *testing.T) {
 		args       map[string]any
 		code, text string // text: required in message or suggestion
 	}{
-		{"a workflow that is not there", "start_workflow", map[string]any{"workflowId": "test.tolk"},
+		{"an unknown workflow", "start_workflow", map[string]any{"workflowId": "test.tolk"},
 			"WORKFLOW_NOT_FOUND", "test.talk"},
 		{"a path", "start_workflow", map[string]any{"workflowId": "./talk.yaml"}, "WORKFLOW_NOT_FOUND", "is a path"},
-		{"an id that goes on and on", "start_workflow", map[string]any{"workflowId": big}, "WORKFLOW_NOT_FOUND",
+		{"an id of 300 KiB", "start_workflow", map[string]any{"workflowId": big}, "WORKFLOW_NOT_FOUND",
 			"307200 bytes"},
 		{"next.params as they were", "continue_workflow", one.Data.Next.Params, "VALIDATION_ERROR", "the notes are"},
 		{"too much context", "start_workflow",

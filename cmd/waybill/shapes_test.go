@@ -233,7 +233,7 @@ func tearLast(t *testing.T, store string) string {
 // home is the directory of this package; tests change the working directory.
 var home, _ = os.Getwd()
 
-// open ones hold whatever a workflow or caller puts there.
+// open ones hold what a workflow or caller supplies.
 var open = []string{".data.artifact", ".data.proposals[].artifact", ".data.installed[].artifact", ".data.installed.",
 	".data.events[]", ".data.next.params", ".data.workflow.steps[]"}
 

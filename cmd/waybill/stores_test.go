@@ -145,7 +145,7 @@ func (g goldenStore) continueRuns() {
 		}
 		for range 3 {
 			if g.data(&answer, "continue", "--run", list.Runs[at].RunID, "--notes",
-				"Decision: go on"); answer.IsComplete {
+				"Decision: continue"); answer.IsComplete {
 				break
 			}
 		}

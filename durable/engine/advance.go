@@ -12,7 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/run/token"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // Rehydrate returns what is pending at a position, with the recovery text. It
@@ -94,7 +94,7 @@ func (g *Engine) Advance(ctx context.Context, by Caller, at Position, attempt id
 // when this call appended. A fold of another history is reset and read once
 // more from the beginning.
 func (g *Engine) attempt(ctx context.Context, by Caller, at Position, attempt id.Attempt, req advance.Request,
-	fold *projections.Fold) (done *projections.Attempt, err error) {
+	fold *runs.Fold) (done *runs.Attempt, err error) {
 	log := manifest.SessionEvents(at.Session)
 	inside := func(w ports.Witness, _ manifest.Verdict) error {
 		p, err := resolvePosition(fold, at)
@@ -231,8 +231,8 @@ func (g *Engine) artifact(ctx context.Context, ref canon.Digest) (canon.Value, e
 // replayAttempt answers a recorded attempt over the log prefix that ends with
 // it, and makes that prefix durable before it returns. Later events of the run
 // must not change the answer (docs/design.md#answers).
-func (g *Engine) replayAttempt(ctx context.Context, keys token.Keys, at Position, fold *projections.Fold,
-	done projections.Attempt, req advance.Request) (Answer, error) {
+func (g *Engine) replayAttempt(ctx context.Context, keys token.Keys, at Position, fold *runs.Fold,
+	done runs.Attempt, req advance.Request) (Answer, error) {
 	prefix, err := g.attemptPrefix(ctx, at.Session, fold, done.Index)
 	if err != nil {
 		return Answer{}, err

@@ -11,7 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/annotations"
 )
 
 // Annotate records an annotation of a run, of one of its nodes or of one of its
@@ -91,7 +91,7 @@ func (g *Engine) Retract(ctx context.Context, by Caller, at Position, req Retrac
 		if !ok || have.Target.RunID != at.Run {
 			return Retracted{}, annotationNotFound(at, req.Annotation)
 		}
-		if have.State == projections.AnnotationRetracted {
+		if have.State == annotations.Retracted {
 			// Answered from the log, without a lock.
 			return Retracted{have.Annotation, true}, n.conflict(g.Logs.Confirm(ctx, n.log, all.sums.Head))
 		}
@@ -199,22 +199,22 @@ func (g *Engine) eventNode(ctx context.Context, at Position, t feedback.Target) 
 // annotation, the annotations.
 type annotationState struct {
 	// Annotations is nil for a record about no other annotation.
-	*projections.Annotations
-	sums *projections.AnnotationTally
+	*annotations.Log
+	sums *annotations.Tally
 }
 
 // Reset implements ports.Visitor.
 func (r *annotationState) Reset() {
 	r.sums.Reset()
-	if r.Annotations != nil {
-		r.Annotations.Reset()
+	if r.Log != nil {
+		r.Log.Reset()
 	}
 }
 
 // Visit implements ports.Visitor.
 func (r *annotationState) Visit(seg manifest.Segment, head manifest.Head) error {
-	if r.Annotations != nil {
-		_ = r.Annotations.Visit(seg, head) // always nil
+	if r.Log != nil {
+		_ = r.Log.Visit(seg, head) // always nil
 	}
 	return r.sums.Visit(seg, head)
 }
@@ -223,7 +223,7 @@ func (r *annotationState) Visit(seg manifest.Segment, head manifest.Head) error 
 // unless the log is healthy: absence of a retraction cannot be proved
 // otherwise.
 func (g *Engine) readAnnotations(ctx context.Context, log manifest.Log) (*annotationState, error) {
-	all := &annotationState{projections.NewAnnotations(), projections.NewAnnotationTally()}
+	all := &annotationState{annotations.NewLog(), annotations.NewTally()}
 	v, err := g.Logs.Read(ctx, ports.ReadRequest{Log: log}, all)
 	if err == nil && v.Health != manifest.Healthy {
 		err = ports.Unhealthy(log, v)
@@ -264,7 +264,7 @@ func (n *annotationWriter) conflict(err error) error {
 func (n *annotationWriter) appendLocked(ctx context.Context, by Caller, data event.Payload, all *annotationState,
 	about id.Annotation) (e event.Event, err error) {
 	inside := func(w ports.Witness, v manifest.Verdict) error {
-		if all.Annotations != nil {
+		if all.Log != nil {
 			if err := n.checkCurrent(all, about); err != nil {
 				return err
 			}
@@ -306,11 +306,11 @@ func (n *annotationWriter) checkCurrent(all *annotationState, about id.Annotatio
 	switch {
 	case !ok || have.Target.RunID != n.at.Run:
 		return annotationNotFound(n.at, about)
-	case have.State == projections.AnnotationSuperseded:
+	case have.State == annotations.Superseded:
 		return fault.New(fault.ValidationError, "annotation %s is not current any more: %s superseded it", about,
 			have.Details.SupersededBy).
 			Suggest("Name %s instead.", have.Details.SupersededBy).With("supersededBy", have.Details.SupersededBy.String())
-	case have.State == projections.AnnotationRetracted:
+	case have.State == annotations.Retracted:
 		return fault.Wrap(errRetracted, fault.ValidationError,
 			"annotation %s is not current any more: it was retracted", about).Suggest("Add a new one.")
 	}

@@ -14,7 +14,8 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/annotations"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // AnnotationQuery selects annotations of a run. The zero query selects the
@@ -69,7 +70,7 @@ func (g *Engine) Annotations(ctx context.Context, ref string, q AnnotationQuery)
 	if from := at.run.Started.ForkedFrom; from != nil {
 		out.ForkedFrom = &Origin{from.SessionID, from.RunID, from.NodeID}
 	}
-	all := projections.NewAnnotations()
+	all := annotations.NewLog()
 	v, err := g.Logs.Read(ctx, ports.ReadRequest{Log: annotationsLog(at.session)}, all)
 	if err != nil {
 		return out, err
@@ -134,13 +135,13 @@ type RunFeedback struct {
 	SessionID  id.Session `json:"sessionId"`
 	WorkflowID string     `json:"workflowId"`
 	Title      string     `json:"title,omitzero"`
-	projections.AnnotationSummary
+	annotations.Summary
 }
 
 // WorkflowFeedback is the summary of all runs of a workflow.
 type WorkflowFeedback struct {
 	WorkflowID string `json:"workflowId"`
-	projections.RunsAnnotationSummary
+	annotations.RunSums
 }
 
 // SummaryQuery selects what is summarized; the zero query selects the whole
@@ -183,7 +184,7 @@ func (g *Engine) summarizeStore(ctx context.Context, q SummaryQuery, out *Feedba
 	if err != nil {
 		return err
 	}
-	sums := map[string][]projections.AnnotationSums{}
+	sums := map[string][]annotations.Sums{}
 	for _, s := range all {
 		fold, v, err := g.readWindowed(ctx, s)
 		if ctx.Err() != nil {
@@ -210,7 +211,7 @@ func (g *Engine) summarizeStore(ctx context.Context, q SummaryQuery, out *Feedba
 		}
 	}
 	for name, of := range sums {
-		out.Workflows = append(out.Workflows, WorkflowFeedback{name, projections.MergeAnnotations(of)})
+		out.Workflows = append(out.Workflows, WorkflowFeedback{name, annotations.Merge(of)})
 	}
 	slices.SortFunc(out.Workflows, func(a, b WorkflowFeedback) int {
 		return cmp.Or(cmp.Compare(b.Annotations, a.Annotations), cmp.Compare(a.WorkflowID, b.WorkflowID))
@@ -222,20 +223,20 @@ func (g *Engine) summarizeStore(ctx context.Context, q SummaryQuery, out *Feedba
 }
 
 // runFeedback builds the row of one run.
-func runFeedback(s id.Session, run *projections.Run, t *projections.AnnotationTally) RunFeedback {
+func runFeedback(s id.Session, run *runs.Run, t *annotations.Tally) RunFeedback {
 	return RunFeedback{RunID: run.ID, SessionID: s, WorkflowID: run.Started.WorkflowID, Title: run.Started.Title,
-		AnnotationSummary: t.Of(run.ID).Summary()}
+		Summary: t.Of(run.ID).Summary()}
 }
 
 // tally sums a session's annotations, continuing from the saved sums. whole is
 // false if the log is damaged or has records that this version does not know.
-func (g *Engine) tally(ctx context.Context, s id.Session) (t *projections.AnnotationTally, whole bool, err error) {
+func (g *Engine) tally(ctx context.Context, s id.Session) (t *annotations.Tally, whole bool, err error) {
 	log := annotationsLog(s)
 	// Most sessions have no annotations; that is checked before the cache is
 	// read.
 	v, err := g.Logs.Read(ctx, ports.ReadRequest{Log: log}, newSegmentProbe{})
 	if err == nil && v.Health == manifest.Healthy && v.Head.IsZero() {
-		return projections.NewAnnotationTally(), true, nil
+		return annotations.NewTally(), true, nil
 	}
 	t = g.savedTally(ctx, log)
 	v, err = g.Logs.Read(ctx, ports.ReadRequest{Log: log, From: t.Head}, t)
@@ -252,14 +253,14 @@ const tallySeal = "waybill 2026 v1 annotations cache"
 
 // savedTally loads the saved sums of a session's annotations, empty sums
 // without a valid cache.
-func (g *Engine) savedTally(ctx context.Context, log manifest.Log) *projections.AnnotationTally {
-	empty := projections.NewAnnotationTally()
+func (g *Engine) savedTally(ctx context.Context, log manifest.Log) *annotations.Tally {
+	empty := annotations.NewTally()
 	if g.HeadCache == nil {
 		return empty
 	}
 	// The keyring is read last: a list of many sessions finds no cache for most
 	// of them.
-	data, err := g.HeadCache.CachedHead(ctx, log, projections.AnnotationTallyFormat, limits.AnnotationCacheBytesMax+1)
+	data, err := g.HeadCache.CachedHead(ctx, log, annotations.TallyFormat, limits.AnnotationCacheBytesMax+1)
 	if err != nil || len(data) == 0 || len(data) > limits.AnnotationCacheBytesMax {
 		return empty
 	}
@@ -271,7 +272,7 @@ func (g *Engine) savedTally(ctx context.Context, log manifest.Log) *projections.
 	if !ok {
 		return empty
 	}
-	t, err := projections.LoadAnnotationTally(doc)
+	t, err := annotations.LoadTally(doc)
 	if err != nil || t.Head.NextRecord <= shortLog {
 		return empty // a short log is read in full, which also detects damage
 	}
@@ -280,13 +281,13 @@ func (g *Engine) savedTally(ctx context.Context, log manifest.Log) *projections.
 
 // saveTally saves sums whose head was just committed. Errors are ignored: the
 // cache saves time only.
-func (g *Engine) saveTally(ctx context.Context, log manifest.Log, t *projections.AnnotationTally) {
+func (g *Engine) saveTally(ctx context.Context, log manifest.Log, t *annotations.Tally) {
 	key := g.headKey(ctx)
 	if key == nil {
 		return
 	}
 	doc, err := t.Save()
 	if err == nil && len(doc) < limits.AnnotationCacheBytesMax-1024 {
-		_ = g.HeadCache.StoreHead(ctx, log, projections.AnnotationTallyFormat, appendSealed(nil, tallySeal, key, doc))
+		_ = g.HeadCache.StoreHead(ctx, log, annotations.TallyFormat, appendSealed(nil, tallySeal, key, doc))
 	}
 }

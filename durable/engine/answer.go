@@ -5,7 +5,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // Answer is the result of start, continue and related calls: the document
@@ -18,8 +18,8 @@ type Answer struct {
 	NodeID   id.Node     `json:"nodeId"`
 	// Status is that of the run at its preferred tip, which may be another node
 	// than NodeID.
-	Status     projections.Status `json:"status"`
-	IsComplete bool               `json:"isComplete"`
+	Status     runs.Status `json:"status"`
+	IsComplete bool        `json:"isComplete"`
 	// Pending is null at the end of the run.
 	Pending    *Pending   `json:"pending"`
 	NextIntent NextIntent `json:"nextIntent"`

@@ -15,7 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // Approve records a person's approval of the human_approval step that is
@@ -97,7 +97,7 @@ func (g *Engine) setApproval(ctx context.Context, a *Answer, w compile.Compiled,
 	}
 	awaited := reason.Blocker{Code: reason.NeedsApproval.Blocker(), Pointer: reason.WorkflowStep(a.Pending.StepID)}
 	open := slices.ContainsFunc(p.node.OpenGaps,
-		func(g projections.Gap) bool { return g.Matches(reason.NeedsApproval, awaited.Pointer) })
+		func(g runs.Gap) bool { return g.Matches(reason.NeedsApproval, awaited.Pointer) })
 	if !open && p.node.Approvals == 0 && !interpreter.NeedsApproval(w, s, p.node.Context) {
 		return nil
 	}

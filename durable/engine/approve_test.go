@@ -10,7 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/run/advance"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 const approving = `{"id":"test.approving","name":"Approving","description":"d","version":"1.0.0","steps":[
@@ -45,7 +45,7 @@ func TestApprovalLetsAStepPass(t *testing.T) {
 			}
 			blocked := w.must(a, advance.Request{Notes: "the plan", Artifacts: []advance.Artifact{report("plan", "1")},
 				Preferences: []event.PreferenceChange{{Key: "autonomy", Value: string(autonomy)}}})
-			if blocked.Kind() != "blocked" || blocked.Status != projections.Blocked ||
+			if blocked.Kind() != "blocked" || blocked.Status != runs.Blocked ||
 				blocked.NextIntent != engine.AwaitConfirmation || !blocked.OutputsSubmitted() {
 				t.Fatalf("%+v", blocked)
 			}
@@ -54,12 +54,12 @@ func TestApprovalLetsAStepPass(t *testing.T) {
 				t.Error("the suggested call would void the approval:", blocked.Next)
 			}
 			ok := w.mustApprove(blocked, "go ahead")
-			if ok.Kind() != "step" || ok.Status != projections.InProgress ||
+			if ok.Kind() != "step" || ok.Status != runs.InProgress ||
 				ok.NextIntent != engine.PerformThenContinue || !ok.OutputsSubmitted() || ok.AckToken != blocked.AckToken {
 				t.Fatalf("%+v", ok)
 			}
 			if b := w.must(ok, advance.Request{}); b.Pending == nil || b.Pending.StepID != "build" ||
-				b.Status != projections.InProgress {
+				b.Status != runs.InProgress {
 				t.Fatalf("%+v", b)
 			}
 			if v, err := w.process().VerifySession(context.Background(), engine.Last); err != nil || !v.OK ||

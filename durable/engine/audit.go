@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	auditview "github.com/waybill/waybill/projections/audit"
 )
 
 // act performs an operation that has no log of its own between two lines of the
@@ -98,7 +98,7 @@ func (g *Engine) notePendingAudit(plan manifest.Plan) {
 		return
 	}
 	for _, e := range plan.Events {
-		if _, ok := projections.AuditFactOf(plan.Log, e); ok {
+		if _, ok := auditview.FactOf(plan.Log, e); ok {
 			g.mu.Lock()
 			if g.pendingAudit == nil {
 				g.pendingAudit = map[string]manifest.Log{}

@@ -13,7 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	auditview "github.com/waybill/waybill/projections/audit"
 )
 
 // headOf is the head of a session's log.
@@ -42,7 +42,7 @@ func TestAForgedCacheHidesNothing(t *testing.T) {
 		}
 		v, err := keeper.AuditVerify(context.Background())
 		must(t, err)
-		forged := projections.NewAuditLedger()
+		forged := auditview.NewLedger()
 		forged.Head, forged.Seen[manifest.SessionEvents(a.Session.SessionID).Root] = v.Head,
 			w.headOf(a.Session.SessionID)
 		doc, err := forged.Save()

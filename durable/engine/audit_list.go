@@ -7,7 +7,7 @@ import (
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	auditview "github.com/waybill/waybill/projections/audit"
 )
 
 // AuditQuery selects audit entries. The zero query selects all.
@@ -23,9 +23,9 @@ type AuditQuery struct {
 // last. Complete reports that none can be missing: every log was read to its
 // end and understood.
 type AuditTrail struct {
-	Entries  []projections.AuditEntry `json:"entries"`
-	Complete bool                     `json:"complete"`
-	Findings []manifest.Finding       `json:"findings"`
+	Entries  []auditview.Entry  `json:"entries"`
+	Complete bool               `json:"complete"`
+	Findings []manifest.Finding `json:"findings"`
 }
 
 // AuditList returns the recorded acts. Facts whose lines are not written yet
@@ -34,7 +34,7 @@ type AuditTrail struct {
 // (docs/design.md#side-logs). It appends nothing. Logs that cannot be read make
 // the history incomplete and are named in Findings.
 func (g *Engine) AuditList(ctx context.Context, q AuditQuery) (AuditTrail, error) {
-	out := AuditTrail{Entries: []projections.AuditEntry{}, Complete: true, Findings: []manifest.Finding{}}
+	out := AuditTrail{Entries: []auditview.Entry{}, Complete: true, Findings: []manifest.Finding{}}
 	read, err := g.readAudit(ctx)
 	if err != nil || read == nil {
 		return out, err
@@ -64,7 +64,7 @@ func (g *Engine) AuditList(ctx context.Context, q AuditQuery) (AuditTrail, error
 // auditContents is the audit log with the facts of all other logs.
 type auditContents struct {
 	log     manifest.Log
-	history *projections.AuditTrail
+	history *auditview.History
 	verdict manifest.Verdict
 	logs    []auditedLog
 }
@@ -72,8 +72,8 @@ type auditContents struct {
 // auditedLog is a log with facts, as read for the audit history.
 type auditedLog struct {
 	root     string
-	facts    []projections.AuditFact
-	imported []projections.AuditFact // came with a bundle
+	facts    []auditview.Fact
+	imported []auditview.Fact // came with a bundle
 	// finding is the reason why more facts may exist; nil without one.
 	finding *manifest.Finding
 }
@@ -86,7 +86,7 @@ func (g *Engine) readAudit(ctx context.Context) (*auditContents, error) {
 	if err != nil || store.IsZero() {
 		return nil, err
 	}
-	out := &auditContents{log: auditLog(store), history: projections.NewAuditTrail(auditLog(store))}
+	out := &auditContents{log: auditLog(store), history: auditview.NewHistory(auditLog(store))}
 	if out.verdict, err = g.Logs.Read(ctx, ports.ReadRequest{Log: out.log}, out.history); err != nil {
 		return nil, err
 	}

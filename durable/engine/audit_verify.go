@@ -7,7 +7,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/manifest"
-	"github.com/waybill/waybill/projections"
+	auditview "github.com/waybill/waybill/projections/audit"
 )
 
 // AuditVerification is the document "audit_verification". OK reports that no
@@ -49,7 +49,7 @@ func (g *Engine) verifyAudit(ctx context.Context) ([]manifest.Finding, manifest.
 func (g *Engine) auditFindings(ctx context.Context, read *auditContents) []manifest.Finding {
 	out := slices.Concat(read.verdict.Findings, read.history.Findings)
 	rows := map[string]auditedLog{}
-	facts := map[id.Event][]projections.AuditFact{}
+	facts := map[id.Event][]auditview.Fact{}
 	for _, s := range read.logs {
 		rows[s.root] = s
 		missing := 0
@@ -73,7 +73,7 @@ func (g *Engine) auditFindings(ctx context.Context, read *auditContents) []manif
 	explained := g.lossExplainer(ctx, read)
 	for _, e := range read.history.Entries {
 		// Acts have no source; a line must match its fact in all members.
-		if e.Source == nil || slices.ContainsFunc(facts[e.Source.EventID], func(f projections.AuditFact) bool {
+		if e.Source == nil || slices.ContainsFunc(facts[e.Source.EventID], func(f auditview.Fact) bool {
 			return f.Source == *e.Source && f.Action == e.Action && f.Target == e.Target
 		}) {
 			continue

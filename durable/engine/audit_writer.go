@@ -12,7 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/token"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	auditview "github.com/waybill/waybill/projections/audit"
 )
 
 // auditSeal is the context under which the key for the seal of the saved ledger
@@ -25,7 +25,7 @@ const auditSeal = "waybill 2026 v1 audit cache"
 type auditWriter struct {
 	g      *Engine
 	log    manifest.Log
-	ledger *projections.AuditLedger
+	ledger *auditview.Ledger
 	// savedHead is the head of the ledger in the cache.
 	savedHead manifest.Head
 	found     []logFacts
@@ -40,9 +40,9 @@ type logFacts struct {
 	// history.
 	reread bool
 	to     manifest.Head
-	facts  []projections.AuditFact
+	facts  []auditview.Fact
 	// imported are facts that came with a bundle; another store decided them.
-	imported []projections.AuditFact
+	imported []auditview.Fact
 }
 
 // auditLog is the audit log of a store.
@@ -60,7 +60,7 @@ func (g *Engine) newAuditWriter(ctx context.Context, store id.Store) (*auditWrit
 	// This reading takes no lock. It shows which facts already have lines, and
 	// from which heads the other logs have to be read; append verifies it under
 	// the lock.
-	r := &ledgerReader{AuditLedger: c.ledger, until: c.savedHead}
+	r := &ledgerReader{Ledger: c.ledger, until: c.savedHead}
 	reading := ports.ReadRequest{Log: c.log, From: c.savedHead}
 	if c.savedHead.NextRecord <= shortLog {
 		// A short log is read in full, which also detects damage.
@@ -75,7 +75,7 @@ func (g *Engine) newAuditWriter(ctx context.Context, store id.Store) (*auditWrit
 	if err == nil && v.Health != manifest.Healthy {
 		err = auditFault(ports.Unhealthy(c.log, v))
 	}
-	c.ledger = r.AuditLedger
+	c.ledger = r.Ledger
 	return c, err
 }
 
@@ -84,7 +84,7 @@ func (g *Engine) newAuditWriter(ctx context.Context, store id.Store) (*auditWrit
 // taken over when that head is met: the ledger is known to belong to this log
 // then.
 type ledgerReader struct {
-	*projections.AuditLedger
+	*auditview.Ledger
 	until manifest.Head
 	seen  map[string]manifest.Head
 }
@@ -93,11 +93,11 @@ type ledgerReader struct {
 // head is met.
 func (r *ledgerReader) restart() {
 	r.seen = r.Seen
-	r.AuditLedger = projections.NewAuditLedger()
+	r.Ledger = auditview.NewLedger()
 }
 
 // Reset implements ports.Visitor.
-func (r *ledgerReader) Reset() { r.AuditLedger, r.seen = projections.NewAuditLedger(), nil }
+func (r *ledgerReader) Reset() { r.Ledger, r.seen = auditview.NewLedger(), nil }
 
 // Visit implements ports.Visitor.
 func (r *ledgerReader) Visit(seg manifest.Segment, head manifest.Head) error {
@@ -105,7 +105,7 @@ func (r *ledgerReader) Visit(seg manifest.Segment, head manifest.Head) error {
 	if head == r.until && r.seen != nil {
 		r.Seen = r.seen
 	}
-	return r.AuditLedger.Visit(seg, head)
+	return r.Ledger.Visit(seg, head)
 }
 
 // auditKey is the key that seals the saved ledger, nil without a head cache or
@@ -124,13 +124,13 @@ func (g *Engine) auditKey(ctx context.Context) *token.Key {
 // savedLedger loads the saved ledger of the audit log. Anything wrong with it
 // (absent, too long, another format, another seal) results in an empty ledger
 // and costs a reading.
-func (g *Engine) savedLedger(ctx context.Context, log manifest.Log) *projections.AuditLedger {
-	empty := projections.NewAuditLedger()
+func (g *Engine) savedLedger(ctx context.Context, log manifest.Log) *auditview.Ledger {
+	empty := auditview.NewLedger()
 	key := g.auditKey(ctx)
 	if key == nil {
 		return empty
 	}
-	data, err := g.HeadCache.CachedHead(ctx, log, projections.AuditLedgerFormat, limits.AuditCacheBytesMax+1)
+	data, err := g.HeadCache.CachedHead(ctx, log, auditview.LedgerFormat, limits.AuditCacheBytesMax+1)
 	if err != nil || len(data) > limits.AuditCacheBytesMax {
 		return empty
 	}
@@ -138,7 +138,7 @@ func (g *Engine) savedLedger(ctx context.Context, log manifest.Log) *projections
 	if !ok {
 		return empty
 	}
-	if saved, err := projections.LoadAuditLedger(doc); err == nil {
+	if saved, err := auditview.LoadLedger(doc); err == nil {
 		return saved
 	}
 	return empty
@@ -179,7 +179,7 @@ func (c *auditWriter) collectFacts(ctx context.Context, log manifest.Log) error 
 // reload replaces a pruned ledger by one folded from the beginning of the audit
 // log. The heads of the other logs remain.
 func (c *auditWriter) reload(ctx context.Context) error {
-	l := projections.NewAuditLedger()
+	l := auditview.NewLedger()
 	v, err := c.g.Logs.Read(ctx, ports.ReadRequest{Log: c.log}, l)
 	if err == nil && v.Health != manifest.Healthy {
 		err = auditFault(ports.Unhealthy(c.log, v))
@@ -196,7 +196,7 @@ func (c *auditWriter) reload(ctx context.Context) error {
 // imported events were decided in another store and are returned separately.
 func (g *Engine) auditFacts(ctx context.Context, log manifest.Log, from manifest.Head,
 	imports *importIndex) (out logFacts, v manifest.Verdict, err error) {
-	facts := projections.NewAuditFacts(log, from)
+	facts := auditview.NewFacts(log, from)
 	v, err = g.Logs.Read(ctx, ports.ReadRequest{Log: log, From: from}, facts)
 	if out.reread = errors.Is(err, manifest.ErrNotOnChain); out.reread {
 		facts.Reset()
@@ -252,7 +252,7 @@ func (c *auditWriter) write(ctx context.Context, last func(next int64) event.Eve
 // the log, so that of two writers that read the same fact the second one finds
 // its line. Lines are committed in groups of at most limits.AuditLinesMax.
 func (c *auditWriter) append(ctx context.Context, w ports.Witness, last func(next int64) event.Event) error {
-	var missing []projections.AuditFact
+	var missing []auditview.Fact
 	for _, f := range c.found {
 		missing = append(missing, c.ledger.Missing(f.facts)...)
 	}
@@ -296,6 +296,6 @@ func (c *auditWriter) save(ctx context.Context) {
 	c.ledger.Prune()
 	doc, err := c.ledger.Save()
 	if err == nil && len(doc) < limits.AuditCacheBytesMax-1024 {
-		_ = c.g.HeadCache.StoreHead(ctx, c.log, projections.AuditLedgerFormat, appendSealed(nil, auditSeal, key, doc))
+		_ = c.g.HeadCache.StoreHead(ctx, c.log, auditview.LedgerFormat, appendSealed(nil, auditSeal, key, doc))
 	}
 }

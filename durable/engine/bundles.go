@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/travel/bundle"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // BundleInfo is the document "bundle": what the envelope of a bundle states,
@@ -44,7 +44,7 @@ func ShowBundle(ctx context.Context, src ports.Bundle) (BundleInfo, error) {
 		return out, err
 	}
 	out.SideLogs = append(out.SideLogs, names...)
-	fold := projections.NewFold()
+	fold := runs.NewFold()
 	v, err := g.read(ctx, src.Session(), fold)
 	if err != nil {
 		return out, err

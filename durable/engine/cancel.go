@@ -10,7 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // CancelRequest requests the end of a run.
@@ -25,10 +25,10 @@ type CancelRequest struct {
 // Cancelled is the state of a run after its end was requested. Status is
 // cancelling while a performer still has to stop.
 type Cancelled struct {
-	RunID     id.Run             `json:"runId"`
-	SessionID id.Session         `json:"sessionId"`
-	Status    projections.Status `json:"status"`
-	Reason    string             `json:"reason"` // the recorded one
+	RunID     id.Run      `json:"runId"`
+	SessionID id.Session  `json:"sessionId"`
+	Status    runs.Status `json:"status"`
+	Reason    string      `json:"reason"` // the recorded one
 	// Already reports that the call appended nothing: the end was recorded
 	// before.
 	Already bool `json:"already"`
@@ -55,7 +55,7 @@ func (g *Engine) Cancel(ctx context.Context, by Caller, performers ports.Perform
 		return Cancelled{}, err
 	}
 	out, err := g.cancel(ctx, performers, at, c)
-	if err != nil || out.Status != projections.Cancelling {
+	if err != nil || out.Status != runs.Cancelling {
 		return out, err
 	}
 	// The performer may have released its lock between the attempt to take it
@@ -148,10 +148,10 @@ func (g *Engine) appendEnding(ctx context.Context, at Position,
 	if err != nil {
 		return out, err
 	}
-	out.RunID, out.SessionID, out.Status = at.Run, at.Session, projections.Cancelling
+	out.RunID, out.SessionID, out.Status = at.Run, at.Session, runs.Cancelling
 	switch r := p.run; {
 	case r.Closed != nil:
-		out.Reason, out.Status = r.Closed.Reason, r.StatusAt(r.Tip, projections.TipState{})
+		out.Reason, out.Status = r.Closed.Reason, r.StatusAt(r.Tip, runs.TipState{})
 	case r.CancelRequested != nil:
 		out.Reason = r.CancelRequested.Reason
 	}
@@ -194,7 +194,7 @@ func endingOf(at Position, p resolvedPosition) advance.EndFacts {
 
 // openRun is openPosition for use cases that concern a run as a whole: the
 // returned position has no node. Errors: SESSION_UNHEALTHY, RUN_NOT_FOUND.
-func (g *Engine) openRun(ctx context.Context, at Position, f *projections.Fold) (resolvedPosition, error) {
+func (g *Engine) openRun(ctx context.Context, at Position, f *runs.Fold) (resolvedPosition, error) {
 	v, err := g.readFromSaved(ctx, at.Session, f)
 	if err != nil {
 		return resolvedPosition{}, err
@@ -208,7 +208,7 @@ func (g *Engine) openRun(ctx context.Context, at Position, f *projections.Fold) 
 // findRun looks a run up in a fold. A fold always contains every run, but one
 // that skipped an event may have an outdated state of it, which is
 // errFoldIncomplete.
-func findRun(f *projections.Fold, at Position) (resolvedPosition, error) {
+func findRun(f *runs.Fold, at Position) (resolvedPosition, error) {
 	p := resolvedPosition{fold: f, run: f.Runs[at.Run]}
 	switch {
 	case f.Missed():

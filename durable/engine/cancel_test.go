@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // performerStub is a port of performers: a run has one, has none, or has one at the first look only.
@@ -55,7 +55,7 @@ func TestCancel(t *testing.T) {
 		name   string
 		calls  []engine.CancelRequest
 		desk   performerStub
-		status projections.Status
+		status runs.Status
 		last   fault.Code
 		ends   string
 	}{
@@ -157,7 +157,7 @@ func TestCloseIsThePerformersPart(t *testing.T) {
 	}
 	for i := range 2 {
 		got, err := w.process().Close(context.Background(), w.by(), at)
-		if err != nil || got.Status != projections.Failed || got.Already != (i == 1) || got.Reason != "r" {
+		if err != nil || got.Status != runs.Failed || got.Already != (i == 1) || got.Reason != "r" {
 			t.Errorf("%+v, %v", got, err)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/run/token"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // CheckpointCall is a call with tokens that records work in progress at a
@@ -115,7 +115,7 @@ func (g *Engine) planCheckpoint(ctx context.Context, p resolvedPosition, at Posi
 // openStep opens a position at the node where the run continues. A token can
 // name a checkpoint node; the run continues at its parent, so that is the
 // returned node (docs/design.md#edges-and-tips).
-func (g *Engine) openStep(ctx context.Context, at Position, f *projections.Fold) (resolvedPosition, error) {
+func (g *Engine) openStep(ctx context.Context, at Position, f *runs.Fold) (resolvedPosition, error) {
 	p, err := g.openPosition(ctx, at, f)
 	if err != nil || p.node.Kind != event.CheckpointNode || p.node.Parent == nil {
 		return p, err
@@ -131,7 +131,7 @@ func (p resolvedPosition) hasCheckpoint(point id.Node) bool {
 
 // nextCheckpoint is the checkpoint id that answers about the node carry now. It
 // is derived from the node and its number of checkpoints (docs/design.md#ids).
-func nextCheckpoint(n *projections.Node) id.Attempt {
+func nextCheckpoint(n *runs.Node) id.Attempt {
 	return id.NextAttempt(n.ID, id.OpCheckpoint, len(n.Checkpoints))
 }
 
@@ -147,7 +147,7 @@ func checkTakesFacts(p resolvedPosition) error {
 // commitPlanned looks a position up again under the session's lock and appends
 // the plan for it. An empty plan appends nothing and leaves appended false:
 // what was requested is recorded already.
-func (g *Engine) commitPlanned(ctx context.Context, at Position, fold *projections.Fold,
+func (g *Engine) commitPlanned(ctx context.Context, at Position, fold *runs.Fold,
 	plan func(resolvedPosition) (manifest.Plan, error)) (appended bool, err error) {
 	log := manifest.SessionEvents(at.Session)
 	inside := func(w ports.Witness, _ manifest.Verdict) error {
@@ -173,7 +173,7 @@ func (g *Engine) commitPlanned(ctx context.Context, at Position, fold *projectio
 // answerCommitted renders the answer over a fold that contains the events just
 // appended. Its errors become STORE_ANSWER_UNREAD, because the call itself
 // succeeded.
-func (g *Engine) answerCommitted(ctx context.Context, keys token.Keys, at Position, fold *projections.Fold) (Answer,
+func (g *Engine) answerCommitted(ctx context.Context, keys token.Keys, at Position, fold *runs.Fold) (Answer,
 	error) {
 	p, err := resolvePosition(fold, at)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/run/token"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // keep makes a checkpoint by the tokens of an answer.
@@ -65,7 +65,7 @@ func TestCheckpointDoesNotAdvance(t *testing.T) {
 	a := w.must(w.start(longOne), note("zero"))
 	kept := w.mustKeep(a, advance.Request{Notes: "half of it", Artifacts: []advance.Artifact{report("draft", "1")}})
 	if kept.Kind() != "step" || kept.NodeID != a.NodeID || kept.AckToken != a.AckToken ||
-		kept.Status != projections.InProgress || kept.Recap != "" {
+		kept.Status != runs.InProgress || kept.Recap != "" {
 		t.Fatalf("%+v", kept)
 	}
 	if kept.CheckpointToken == a.CheckpointToken || kept.CheckpointToken == "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/run/token"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // Continue is a call with tokens. Without AckToken it rehydrates, and Request
@@ -141,7 +141,7 @@ func (g *Engine) tokenMismatch(ctx context.Context, st token.State, t token.Atte
 // runTitle is the title of a run for messages, its workflow id without one, and
 // "unknown" if it cannot be read.
 func (g *Engine) runTitle(ctx context.Context, s id.Session, r id.Run) string {
-	f := projections.NewFold()
+	f := runs.NewFold()
 	if _, err := g.readFromSaved(ctx, s, f); err != nil || f.Runs[r] == nil {
 		return "unknown"
 	}

@@ -11,14 +11,14 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/run/advance"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 func TestAWorkflowRunsToItsEnd(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	a := w.start(twoSteps)
-	if a.Status != projections.InProgress || a.Pending.StepID != "first" ||
+	if a.Status != runs.InProgress || a.Pending.StepID != "first" ||
 		a.NextIntent != engine.PerformThenContinue || a.Kind() != "step" {
 		t.Fatalf("start: %+v", a)
 	}
@@ -26,16 +26,16 @@ func TestAWorkflowRunsToItsEnd(t *testing.T) {
 		t.Error("a variable that is not set is a warning:", a.Warnings)
 	}
 	blocked := w.must(a, note("not yet"))
-	if blocked.Kind() != "blocked" || blocked.Status != projections.Blocked || blocked.NodeID != a.NodeID ||
+	if blocked.Kind() != "blocked" || blocked.Status != runs.Blocked || blocked.NodeID != a.NodeID ||
 		blocked.AckToken == a.AckToken {
 		t.Fatalf("blocked: %+v", blocked)
 	}
 	b := w.must(blocked, advance.Request{Notes: "done", Context: set("what", "it")})
-	if b.Pending.StepID != "second" || b.Status != projections.InProgress {
+	if b.Pending.StepID != "second" || b.Status != runs.InProgress {
 		t.Fatalf("second: %+v", b)
 	}
 	c := w.must(b, advance.Request{})
-	if !c.IsComplete || c.Status != projections.CompleteStatus || c.Pending != nil || c.AckToken != "" ||
+	if !c.IsComplete || c.Status != runs.CompleteStatus || c.Pending != nil || c.AckToken != "" ||
 		c.Next != nil || c.NextIntent != engine.CompleteIntent {
 		t.Fatalf("complete: %+v", c)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/store/config"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/proposals"
 )
 
 // DecideRequest requests a decision about a proposal.
@@ -195,8 +195,8 @@ func (d decision) authorizeRollBack() error {
 type decision struct {
 	store     id.Store
 	policy    proposal.Policy
-	all       *projections.Proposals
-	one       *projections.Proposal
+	all       *proposals.Log
+	one       *proposals.Proposal
 	at        proposal.At
 	principal proposal.Principal
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // DeleteRequest requests to move sessions to the trash.
@@ -123,7 +123,7 @@ func (g *Engine) Trashed(ctx context.Context) ([]TrashedSession, error) {
 	}
 	all, err := g.Trash.TrashEntries(ctx)
 	for _, t := range all {
-		fold := projections.NewFold()
+		fold := runs.NewFold()
 		// A session that cannot be read has no run names, and can be restored
 		// or removed nevertheless.
 		_, _ = g.Logs.Read(ctx, ports.ReadRequest{Log: trashLog(t)}, fold)

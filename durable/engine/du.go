@@ -13,7 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/store/retention"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // Usage is the document "du": disk usage by sessions, objects and directories,
@@ -152,7 +152,7 @@ func (m *usageCounter) countLogs(ctx context.Context, out *Usage) error {
 		}
 		v := &ownerVisitor{usageCounter: m, usage: usage}
 		if r.Name == "" {
-			v.fold = projections.NewFold()
+			v.fold = runs.NewFold()
 		}
 		verdict, err := m.g.Logs.Read(ctx, ports.ReadRequest{Log: log}, v)
 		if ctx.Err() != nil {
@@ -174,8 +174,8 @@ func (m *usageCounter) countLogs(ctx context.Context, out *Usage) error {
 // session.
 type ownerVisitor struct {
 	*usageCounter
-	usage *SessionUsage     // nil: a log of the store
-	fold  *projections.Fold // nil for a side log
+	usage *SessionUsage // nil: a log of the store
+	fold  *runs.Fold    // nil for a side log
 }
 
 // Reset implements ports.Visitor. Recorded owners remain: each is recorded

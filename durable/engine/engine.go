@@ -26,7 +26,7 @@ import (
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // Engine implements the use cases of one store. It is safe for concurrent use.
@@ -76,7 +76,7 @@ type Engine struct {
 	// Pinned workflows, snapshots and folds by what names them.
 	compiled map[canon.Digest]compile.Compiled
 	states   map[canon.Digest]snapshot.State
-	folds    map[id.Session]*projections.Fold
+	folds    map[id.Session]*runs.Fold
 	// durable is keyed by the owner of a log.
 	durable map[string]durableHead
 	// pendingAudit has the logs with facts whose audit lines are not written
@@ -102,12 +102,12 @@ const foldsMax = 8
 // state; the second one starts from an empty fold. The caller returns the fold
 // with putFold after success; a fold is dropped on error because it may be
 // ahead of what was committed.
-func (g *Engine) takeFold(s id.Session) *projections.Fold {
+func (g *Engine) takeFold(s id.Session) *runs.Fold {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	f, ok := g.folds[s]
 	if !ok {
-		return projections.NewFold()
+		return runs.NewFold()
 	}
 	delete(g.folds, s)
 	return f
@@ -116,14 +116,14 @@ func (g *Engine) takeFold(s id.Session) *projections.Fold {
 // putFold caches a fold that reaches the head of its log, and writes it to the
 // head cache once it is saveEvery segments ahead of the saved one. When the
 // cache is full it is emptied: an evicted session costs one reading.
-func (g *Engine) putFold(s id.Session, f *projections.Fold) {
+func (g *Engine) putFold(s id.Session, f *runs.Fold) {
 	if f.Ahead >= saveEvery {
 		f = g.saveHead(context.Background(), s, f)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.folds == nil || len(g.folds) >= foldsMax {
-		g.folds = map[id.Session]*projections.Fold{}
+		g.folds = map[id.Session]*runs.Fold{}
 	}
 	g.folds[s] = f
 }
@@ -132,7 +132,7 @@ func (g *Engine) putFold(s id.Session, f *projections.Fold) {
 // the log does not contain the fold's head, or the fold skipped an event that
 // it needs, the fold belongs to another history or is incomplete; it is reset
 // and read from the beginning.
-func (g *Engine) read(ctx context.Context, s id.Session, f *projections.Fold) (manifest.Verdict, error) {
+func (g *Engine) read(ctx context.Context, s id.Session, f *runs.Fold) (manifest.Verdict, error) {
 	log := manifest.SessionEvents(s)
 	v, err := g.Logs.Read(ctx, ports.ReadRequest{Log: log, From: f.Head}, f)
 	if errors.Is(err, manifest.ErrNotOnChain) || err == nil && f.Missed() {
@@ -147,7 +147,7 @@ func (g *Engine) read(ctx context.Context, s id.Session, f *projections.Fold) (m
 // and the log is longer than shortLog. A log that ends before the head of its
 // saved fold has lost acknowledged events, and its verdict is changed
 // accordingly (docs/design.md#log-tail).
-func (g *Engine) readFromSaved(ctx context.Context, s id.Session, f *projections.Fold) (manifest.Verdict, error) {
+func (g *Engine) readFromSaved(ctx context.Context, s id.Session, f *runs.Fold) (manifest.Verdict, error) {
 	var claimed manifest.Head
 	if f.Head.IsZero() {
 		if saved, ok := g.savedFold(ctx, s); ok {

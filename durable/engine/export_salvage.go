@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // salvagePrefix returns the verdict over the part of a log that can be
@@ -42,11 +42,11 @@ func (x *exporter) salvagePrefix(ctx context.Context, own manifest.Log, v manife
 // lostObjects returns the objects of the log that are missing or damaged, each
 // with its finding. Erased artifacts, and artifacts that another program keeps
 // elsewhere, are not lost.
-func (x *exporter) lostObjects(ctx context.Context) (map[projections.ObjectRef]manifest.Finding, error) {
-	out := map[projections.ObjectRef]manifest.Finding{}
+func (x *exporter) lostObjects(ctx context.Context) (map[runs.ObjectRef]manifest.Finding, error) {
+	out := map[runs.ObjectRef]manifest.Finding{}
 	for _, kind := range []manifest.ObjectKind{manifest.Snapshot, manifest.Workflow, manifest.Artifact} {
 		err := x.refs.refs[kind].each(func(digest canon.Digest) error {
-			ref := projections.ObjectRef{Kind: kind, Ref: digest}
+			ref := runs.ObjectRef{Kind: kind, Ref: digest}
 			err := x.readObject(ctx, ref)
 			switch {
 			case err == nil, fault.Is(err, fault.ArtifactErased), isMissing(err) && kind == manifest.Artifact &&
@@ -66,7 +66,7 @@ func (x *exporter) lostObjects(ctx context.Context) (map[projections.ObjectRef]m
 }
 
 // readObject reads an object to its end, where the port compares the digest.
-func (x *exporter) readObject(ctx context.Context, ref projections.ObjectRef) error {
+func (x *exporter) readObject(ctx context.Context, ref runs.ObjectRef) error {
 	r, _, err := x.g.Streams.ObjectStream(ctx, ref.Kind, ref.Ref)
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func (x *exporter) readObject(ctx context.Context, ref projections.ObjectRef) er
 // salvageVisitor is a visitor that ends the salvaged part at the first segment
 // that refers to a lost object.
 type salvageVisitor struct {
-	gone map[projections.ObjectRef]manifest.Finding
+	gone map[runs.ObjectRef]manifest.Finding
 	// end is the last head to consider; segments behind it are ignored.
 	end  manifest.Head
 	refs *objectRefs   // of the prefix
@@ -98,10 +98,10 @@ func (p *salvageVisitor) Visit(seg manifest.Segment, head manifest.Head) error {
 	if p.cut || p.head == p.end {
 		return nil
 	}
-	reported := map[projections.ObjectRef]bool{}
+	reported := map[runs.ObjectRef]bool{}
 	for _, e := range seg.Events {
 		eachObjectRef(e, func(kind manifest.ObjectKind, digest canon.Digest) {
-			ref := projections.ObjectRef{Kind: kind, Ref: digest}
+			ref := runs.ObjectRef{Kind: kind, Ref: digest}
 			f, gone := p.gone[ref]
 			if gone && !reported[ref] {
 				index := e.Index

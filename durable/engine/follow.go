@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // Follower reads the new events of one run repeatedly. It is for one goroutine
@@ -18,7 +18,7 @@ type Follower struct {
 	g       *Engine
 	Session id.Session
 	Run     id.Run
-	fold    *projections.Fold
+	fold    *runs.Fold
 	refs    map[id.Node]canon.Digest
 	// annotationsHead is the head behind which annotations are reported.
 	annotationsHead manifest.Head
@@ -34,7 +34,7 @@ func (g *Engine) Follow(ctx context.Context, ref string, whole bool) (*Follower,
 	if err != nil {
 		return nil, err
 	}
-	f := &Follower{g: g, Session: at.session, Run: at.run.ID, fold: projections.NewFold(),
+	f := &Follower{g: g, Session: at.session, Run: at.run.ID, fold: runs.NewFold(),
 		refs: map[id.Node]canon.Digest{}}
 	// An unreadable log of annotations is reported by the first call for them.
 	if t, _, err := g.tally(ctx, at.session); err == nil {
@@ -49,7 +49,7 @@ func (g *Engine) Follow(ctx context.Context, ref string, whole bool) (*Follower,
 // Fact is one event with its description in words.
 type Fact struct {
 	Event  event.Event
-	Moment projections.TimelineEntry
+	Moment runs.TimelineEntry
 }
 
 // Next returns the events since the last call, nil if the log has no new ones.
@@ -83,8 +83,8 @@ func (f *Follower) Next(ctx context.Context) ([]Fact, error) {
 	}
 	obs := &observer{g: f.g}
 	w, _ := obs.workflow(ctx, f.fold.Runs[f.Run].Started.WorkflowHash) // without it steps have no titles
-	moments := projections.Timeline(c.events,
-		func(n id.Node) projections.StepInfo { return obs.timelinePlace(ctx, w, f.refs[n]) })
+	moments := runs.Timeline(c.events,
+		func(n id.Node) runs.StepInfo { return obs.timelinePlace(ctx, w, f.refs[n]) })
 	out := make([]Fact, len(moments))
 	for i := range moments {
 		out[i] = Fact{c.events[i], moments[i]}
@@ -113,7 +113,7 @@ func (f *Follower) Ended(ctx context.Context) (bool, error) {
 // tee passes each segment to a collector and to a fold.
 type tee struct {
 	events *eventCollector
-	fold   *projections.Fold
+	fold   *runs.Fold
 }
 
 // Reset implements ports.Visitor.

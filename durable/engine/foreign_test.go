@@ -19,13 +19,13 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/resume"
 	"github.com/waybill/waybill/infra/filestore"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // seen is what a run of another program is expected to read as.
 type seen struct {
 	run    string // the beginning of its id
-	status projections.Status
+	status runs.Status
 	title  string
 	done   engine.Progress
 	steps  []string // "title state attempts notes"
@@ -35,36 +35,36 @@ type seen struct {
 
 // madeHere are the runs of testdata/foreign.
 var madeHere = []seen{
-	{foreignRun(foreignComplete).String(), projections.CompleteStatus, "Make tea", engine.Progress{Completed: 4},
+	{foreignRun(foreignComplete).String(), runs.CompleteStatus, "Make tea", engine.Progress{Completed: 4},
 		[]string{"Boil the water done 1 it boils", "Add leaves done 1 two spoons", "Taste it done 3 good",
 			"Serve it done 1 served"}, "",
 		[]string{"“Taste it” was not accepted: No leaves were shown.", "Recorded a blocked attempt at “Taste it”",
 			"Stayed at “Taste it”", "“Taste it” was done",
 			"Artifact for “Taste it”: tea.leaves, 30 bytes", "The run ended after 1.5 s, with 1 commit",
 			"Reached the end"}},
-	{foreignRun(foreignBlocked).String(), projections.Blocked, "Make toast", engine.Progress{Completed: 1, Total: 3},
+	{foreignRun(foreignBlocked).String(), runs.Blocked, "Make toast", engine.Progress{Completed: 1, Total: 3},
 		[]string{"Slice the bread done 1 sliced", "Toast it pending 1 ", "Butter it to_come 0 "},
 		"Nobody said how brown.", nil},
-	{foreignRun(foreignBranch).String(), projections.InProgress, "Make toast", engine.Progress{Completed: 2, Total: 3},
+	{foreignRun(foreignBranch).String(), runs.InProgress, "Make toast", engine.Progress{Completed: 2, Total: 3},
 		[]string{"Slice the bread done 1 sliced", "Toast it done 2 browner", "Butter it pending 0 "}, "",
 		[]string{"Created a checkpoint at “Toast it”",
 			"Advanced from “Toast it” to “Butter it” again on a new branch"}},
-	{foreignRun(foreignGap).String(), projections.Blocked, "Make toast", engine.Progress{Total: 3},
+	{foreignRun(foreignGap).String(), runs.Blocked, "Make toast", engine.Progress{Total: 3},
 		[]string{"Slice the bread pending 0 ", "Toast it to_come 0 ", "Butter it to_come 0 "}, "", nil},
 }
 
 // besideCheckout are the runs of three stores that may exist beside the checkout.
 var besideCheckout = map[string]seen{
-	"tiny": {"run_nrc63m74", projections.CompleteStatus, "Probe One", engine.Progress{Completed: 2, Total: 2},
+	"tiny": {"run_nrc63m74", runs.CompleteStatus, "Probe One", engine.Progress{Completed: 2, Total: 2},
 		[]string{"WorkRail Protocol Instructions done 1 ", "Only done 1 ## One\nDone the only thing."}, "",
 		[]string{"The run ended after 0.1 s"}},
-	"fork-blocked-checkpoint": {"run_5sfdivjy", projections.InProgress, "Probe Three",
+	"fork-blocked-checkpoint": {"run_5sfdivjy", runs.InProgress, "Probe Three",
 		engine.Progress{Completed: 2, Total: 4},
 		[]string{"WorkRail Protocol Instructions done 1 ", "A done 3 forked from non-tip A", "B pending 0 ",
 			"C to_come 0 "}, "",
 		[]string{"“B” was not accepted: Invalid output for contractRef=wr.validationCriteria.",
 			"Recorded a blocked attempt at “B”", "“B” was done", "Created a checkpoint at “A”"}},
-	"loop-artifact": {"run_mxmqm42s", projections.CompleteStatus, "Probe Loop", engine.Progress{Completed: 7},
+	"loop-artifact": {"run_mxmqm42s", runs.CompleteStatus, "Probe Loop", engine.Progress{Completed: 7},
 		[]string{"WorkRail Protocol Instructions done 1 ", "Prep done 1 prep", "Work done 1 w0",
 			"Decide done 3 continue", "Work done 1 w1", "Decide done 1 stop", "Finish done 1 fin"}, "",
 		[]string{"Artifact for “Decide”: wr.loop_control, 92 bytes"}},
@@ -168,7 +168,7 @@ func checkSeen(t *testing.T, g *engine.Engine, want seen) {
 	facts, err := f.Next(ctx)
 	over, overErr := f.Ended(ctx)
 	if err != nil || overErr != nil || len(facts) != len(h.Moments) ||
-		over != (want.status == projections.CompleteStatus) {
+		over != (want.status == runs.CompleteStatus) {
 		t.Errorf("followed to %d facts of %d, over %v, %v %v", len(facts), len(h.Moments), over, err, overErr)
 	}
 }
@@ -317,7 +317,7 @@ func TestASnapshotOfAnotherVersionIsShownAndNotContinued(t *testing.T) {
 	g := w.process()
 	list, err := g.Runs(ctx)
 	if err != nil || len(list.Runs) != 1 || list.Runs[0].Health != manifest.UnknownVersion ||
-		list.Runs[0].Status != projections.Blocked {
+		list.Runs[0].Status != runs.Blocked {
 		t.Errorf("%+v, %v", list, err)
 	}
 	r, err := g.Run(ctx, a.Session.RunID.String())

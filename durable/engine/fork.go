@@ -12,7 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // ForkRequest requests a run that continues from a node of another run.
@@ -46,7 +46,7 @@ func (g *Engine) Fork(ctx context.Context, by Caller, seed id.Seed, req ForkRequ
 	if err != nil {
 		return Answer{}, err
 	}
-	fold, recorded := projections.NewFold(), false
+	fold, recorded := runs.NewFold(), false
 	err = ports.WithHealthySession(ctx, g.Locks, g.Logs, plan.Log, manifest.Head{}, fold,
 		func(w ports.Witness, v manifest.Verdict) error {
 			if recorded = !v.Unborn(); recorded {
@@ -81,10 +81,10 @@ func (g *Engine) Fork(ctx context.Context, by Caller, seed id.Seed, req ForkRequ
 func (g *Engine) forkSource(ctx context.Context, at Position) (w compile.Compiled, out advance.Source, err error) {
 	// A saved head may prove a loss that the log alone does not show, so health
 	// is checked first.
-	if _, err := g.openRun(ctx, at, projections.NewFold()); err != nil {
+	if _, err := g.openRun(ctx, at, runs.NewFold()); err != nil {
 		return w, out, err
 	}
-	history := &lineage{Fold: projections.NewFold(), run: at.Run}
+	history := &lineage{Fold: runs.NewFold(), run: at.Run}
 	v, err := g.Logs.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(at.Session)}, history)
 	if err != nil {
 		return w, out, err
@@ -117,7 +117,7 @@ func (g *Engine) forkSource(ctx context.Context, at Position) (w compile.Compile
 // lineage folds a log and also keeps its strong capability observations. The
 // fold keeps those without their provenance, which the fork has to copy.
 type lineage struct {
-	*projections.Fold
+	*runs.Fold
 	run      id.Run
 	observed []event.Event
 }
@@ -143,7 +143,7 @@ func (l *lineage) Visit(seg manifest.Segment, head manifest.Head) error {
 // capability, in order of their names: the latest one made at the node, or at
 // an ancestor before the path left it (docs/design.md#capabilities). Event
 // indexes grow along a path, so the last match is the nearest.
-func (l *lineage) capabilities(r *projections.Run, n *projections.Node) []event.CapabilityObserved {
+func (l *lineage) capabilities(r *runs.Run, n *runs.Node) []event.CapabilityObserved {
 	left := map[id.Node]int64{n.ID: l.Next} // the index at which the path left a node
 	path := r.Path(n.ID)
 	for i, nodeID := range path[1:] {

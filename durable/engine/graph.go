@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // Graph is the document "graph": the nodes of a run in the order of their
@@ -143,7 +143,7 @@ func (g *Engine) LocateNode(ctx context.Context, runRef, nodeRef string) (Positi
 
 // locateStep searches the path from the tip to the root for a node at which the
 // step is pending.
-func (g *Engine) locateStep(ctx context.Context, r *projections.Run, here Position, ref string) (Position, error) {
+func (g *Engine) locateStep(ctx context.Context, r *runs.Run, here Position, ref string) (Position, error) {
 	path := r.Path(r.Tip)
 	for i := len(path) - 1; i >= 0; i-- {
 		state, err := g.state(ctx, r.Node(path[i]))

@@ -13,7 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/token"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // The head cache of a session (docs/design.md#head-cache) has two lines, each
@@ -85,7 +85,7 @@ func (g *Engine) Flush(ctx context.Context) {
 		}
 		g.mu.Lock()
 		if g.folds == nil {
-			g.folds = map[id.Session]*projections.Fold{}
+			g.folds = map[id.Session]*runs.Fold{}
 		}
 		if _, newer := g.folds[s]; !newer {
 			g.folds[s] = f
@@ -97,7 +97,7 @@ func (g *Engine) Flush(ctx context.Context) {
 // saveHead writes a fold to the session's head cache if its head is known to be
 // durable. It returns the fold to use from now on: a window of the given one if
 // that has too many nodes.
-func (g *Engine) saveHead(ctx context.Context, s id.Session, f *projections.Fold) *projections.Fold {
+func (g *Engine) saveHead(ctx context.Context, s id.Session, f *runs.Fold) *runs.Fold {
 	g.mu.Lock()
 	have := g.durable[s.String()]
 	// The entry has served: another append creates a new one.
@@ -116,7 +116,7 @@ func (g *Engine) saveHead(ctx context.Context, s id.Session, f *projections.Fold
 	}
 	lines, err := headLines(key, f.Brief(), data)
 	if err == nil {
-		_ = g.HeadCache.StoreHead(ctx, manifest.SessionEvents(s), projections.SavedFormat, lines)
+		_ = g.HeadCache.StoreHead(ctx, manifest.SessionEvents(s), runs.SavedFormat, lines)
 	}
 	nodes := 0
 	for _, r := range f.Runs {
@@ -130,10 +130,10 @@ func (g *Engine) saveHead(ctx context.Context, s id.Session, f *projections.Fold
 
 // headLines encodes the file. A brief that exceeds its limit is replaced by an
 // empty one.
-func headLines(key *token.Key, b projections.Brief, fold []byte) ([]byte, error) {
+func headLines(key *token.Key, b runs.Brief, fold []byte) ([]byte, error) {
 	brief, err := canon.Marshal(b)
 	if err == nil && len(brief) > limits.HeadBriefBytesMax-2*derive.SealBytes-2 {
-		brief, err = canon.Marshal(projections.Brief{SessionID: b.SessionID, Runs: []projections.BriefRun{}})
+		brief, err = canon.Marshal(runs.Brief{SessionID: b.SessionID, Runs: []runs.BriefRun{}})
 	}
 	if err != nil {
 		return nil, err
@@ -177,12 +177,12 @@ func (g *Engine) headKey(ctx context.Context) *token.Key {
 
 // savedFold loads a session's saved fold. Whether the session's log still
 // contains its head is found out by the reading that continues from it.
-func (g *Engine) savedFold(ctx context.Context, s id.Session) (*projections.Fold, bool) {
+func (g *Engine) savedFold(ctx context.Context, s id.Session) (*runs.Fold, bool) {
 	key := g.headKey(ctx)
 	if key == nil {
 		return nil, false
 	}
-	data, err := g.HeadCache.CachedHead(ctx, manifest.SessionEvents(s), projections.SavedFormat, limits.HeadCacheBytesMax+1)
+	data, err := g.HeadCache.CachedHead(ctx, manifest.SessionEvents(s), runs.SavedFormat, limits.HeadCacheBytesMax+1)
 	if err != nil || len(data) > limits.HeadCacheBytesMax {
 		return nil, false
 	}
@@ -191,24 +191,24 @@ func (g *Engine) savedFold(ctx context.Context, s id.Session) (*projections.Fold
 	if !ok {
 		return nil, false
 	}
-	f, err := projections.LoadFold(doc)
+	f, err := runs.LoadFold(doc)
 	return f, err == nil && f.ID == s.String()
 }
 
 // brief loads the first line of the head cache; ok is false without a valid
 // one.
-func (g *Engine) brief(ctx context.Context, s id.Session, key *token.Key) (b projections.Brief, ok bool) {
+func (g *Engine) brief(ctx context.Context, s id.Session, key *token.Key) (b runs.Brief, ok bool) {
 	if key == nil {
 		return b, false
 	}
-	data, err := g.HeadCache.CachedHead(ctx, manifest.SessionEvents(s), projections.SavedFormat, limits.HeadBriefBytesMax)
+	data, err := g.HeadCache.CachedHead(ctx, manifest.SessionEvents(s), runs.SavedFormat, limits.HeadBriefBytesMax)
 	if err != nil {
 		return b, false
 	}
 	line, _, _ := bytes.Cut(data, []byte{'\n'})
 	doc, ok := openSealed(append(line[:len(line):len(line)], '\n'), briefSeal, key)
 	if !ok || canon.Unmarshal(doc, &b) != nil || b.SessionID != s.String() || b.Head.IsZero() {
-		return projections.Brief{}, false
+		return runs.Brief{}, false
 	}
 	return b, true
 }

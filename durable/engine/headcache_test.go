@@ -23,7 +23,7 @@ import (
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
 	"github.com/waybill/waybill/ports/porttest/sample"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // steps is a workflow of n steps; every third one requires "ok" in its notes.
@@ -91,7 +91,7 @@ func (l *longRun) process() {
 
 func (l *longRun) cache() []byte {
 	b, err := storeOn(l.t, l.disk).
-		CachedHead(context.Background(), manifest.SessionEvents(l.session), projections.SavedFormat,
+		CachedHead(context.Background(), manifest.SessionEvents(l.session), runs.SavedFormat,
 			limits.HeadCacheBytesMax)
 	if err != nil {
 		l.t.Fatal(err)
@@ -218,7 +218,7 @@ func (l *longRun) answersOver(disk *crashfs.FS) string {
 // with is a copy of the disk with another head cache; nil is none.
 func (l *longRun) with(cache []byte) *crashfs.FS {
 	disk := l.disk.Reopen()
-	name := fmt.Sprintf("sessions/%s/cache/head-%d", l.session, projections.SavedFormat)
+	name := fmt.Sprintf("sessions/%s/cache/head-%d", l.session, runs.SavedFormat)
 	if err := disk.Remove(name); err != nil {
 		l.t.Fatal(err)
 	}
@@ -312,7 +312,7 @@ func TestHeadCacheIsCheckedCompletely(t *testing.T) {
 	}
 	first := bytes.IndexByte(fresh, '\n')
 	try := func(what string, at int, cache []byte) {
-		if err := s.StoreHead(context.Background(), manifest.SessionEvents(l.session), projections.SavedFormat,
+		if err := s.StoreHead(context.Background(), manifest.SessionEvents(l.session), runs.SavedFormat,
 			cache); err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/token"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // describeImport fills in the runs of an imported session as this store shows
@@ -35,7 +35,7 @@ func (g *Engine) describeImport(ctx context.Context, out *Import) error {
 
 // withToken adds the token and the call to continue a run. It leaves both out
 // on any error, and for unhealthy sessions.
-func (g *Engine) withToken(ctx context.Context, row RunSummary, fold *projections.Fold) ImportedRun {
+func (g *Engine) withToken(ctx context.Context, row RunSummary, fold *runs.Fold) ImportedRun {
 	run := ImportedRun{RunSummary: row}
 	if row.Health != manifest.Healthy {
 		return run

@@ -10,7 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/store/imported"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // countedOutputs returns a node's outputs without the approvals that came with
@@ -18,8 +18,8 @@ import (
 // (docs/design.md#requirements-on-the-caller). next is the index of the event
 // that a decision would create. A decision that was made before the import
 // counted those approvals, so replay passes its original index.
-func (g *Engine) countedOutputs(ctx context.Context, s id.Session, n *projections.Node,
-	next int64) ([]projections.Output,
+func (g *Engine) countedOutputs(ctx context.Context, s id.Session, n *runs.Node,
+	next int64) ([]runs.Output,
 	error) {
 	if n.Approvals == 0 {
 		return n.Outputs, nil
@@ -28,7 +28,7 @@ func (g *Engine) countedOutputs(ctx context.Context, s id.Session, n *projection
 	if err != nil || next < foreign {
 		return n.Outputs, err
 	}
-	var out []projections.Output
+	var out []runs.Output
 	for _, o := range n.Outputs {
 		if o.Payload.ArtifactKind != advance.ApprovalKind || o.Index >= foreign {
 			out = append(out, o)

@@ -6,7 +6,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/manifest"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/proposals"
 )
 
 // InstalledList is the document "installed": the artifacts of applied proposals
@@ -16,13 +16,13 @@ type InstalledList struct {
 	Installed []InstalledArtifact `json:"installed"`
 	// Erased are artifacts whose bytes were erased; they are not in use
 	// although no rollback is recorded.
-	Erased []projections.Installation `json:"erased,omitzero"`
-	Health manifest.Health            `json:"health"`
+	Erased []proposals.Installation `json:"erased,omitzero"`
+	Health manifest.Health          `json:"health"`
 }
 
 // InstalledArtifact is an installed artifact with its content.
 type InstalledArtifact struct {
-	projections.Installation
+	proposals.Installation
 	Value canon.Value `json:"artifact"`
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/token"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // Last is the reference to the run with the latest activity.
@@ -36,8 +36,8 @@ func (g *Engine) Locate(ctx context.Context, ref string) (Position, error) {
 // foundRun is a run with the fold of its session, read from the beginning.
 type foundRun struct {
 	session id.Session
-	run     *projections.Run
-	fold    *projections.Fold
+	run     *runs.Run
+	fold    *runs.Fold
 	verdict manifest.Verdict
 }
 
@@ -49,7 +49,7 @@ func (g *Engine) lookup(ctx context.Context, ref string) (foundRun, error) {
 		return foundRun{}, err
 	}
 	if found.fold == nil || found.fold.Loaded {
-		found.fold = projections.NewFold()
+		found.fold = runs.NewFold()
 		if found.verdict, err = g.read(ctx, found.session, found.fold); err != nil {
 			return foundRun{}, err
 		}
@@ -65,8 +65,8 @@ func (g *Engine) lookup(ctx context.Context, ref string) (foundRun, error) {
 // session's head cache was sufficient.
 type runMatch struct {
 	session id.Session
-	brief   projections.BriefRun
-	fold    *projections.Fold
+	brief   runs.BriefRun
+	fold    *runs.Fold
 	verdict manifest.Verdict
 }
 
@@ -136,7 +136,7 @@ func (g *Engine) cachedFirst(all []id.Session) {
 // sessionRuns returns the runs of a session: from its brief if nothing was
 // committed since that was written, else by reading the session. ok is false if
 // the session cannot be read.
-func (g *Engine) sessionRuns(ctx context.Context, s id.Session, key *token.Key) (runs []projections.BriefRun,
+func (g *Engine) sessionRuns(ctx context.Context, s id.Session, key *token.Key) (found []runs.BriefRun,
 	at runMatch,
 	ok bool) {
 	at.session = s
@@ -146,7 +146,7 @@ func (g *Engine) sessionRuns(ctx context.Context, s id.Session, key *token.Key) 
 			return b.Runs, at, true
 		}
 	}
-	at.fold = projections.NewFold()
+	at.fold = runs.NewFold()
 	v, err := g.readFromSaved(ctx, s, at.fold)
 	if err != nil || v.Damaged() && len(at.fold.Order) == 0 {
 		return nil, at, false
@@ -175,7 +175,7 @@ func sessionCount(n int) string {
 
 // isLater orders runs by stored time, then event index, then id, so that @last
 // is the same run in every process.
-func isLater(a, b projections.BriefRun) bool {
+func isLater(a, b runs.BriefRun) bool {
 	return cmp.Or(cmp.Compare(a.LastAtMs, b.LastAtMs), cmp.Compare(a.LastIndex, b.LastIndex),
 		cmp.Compare(b.RunID.String(), a.RunID.String())) > 0
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/workflow/compile"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // observer reads workflows and snapshots for use cases that only display them:
@@ -54,7 +54,7 @@ func (o *observer) workflow(ctx context.Context, hash canon.Digest) (compile.Vie
 
 // snapshot returns a snapshot; the zero View if its form is unknown.
 func (o *observer) snapshot(ctx context.Context, ref canon.Digest) (snapshot.View, error) {
-	s, err := o.g.state(ctx, &projections.Node{SnapshotRef: ref})
+	s, err := o.g.state(ctx, &runs.Node{SnapshotRef: ref})
 	if err == nil {
 		return s.View(), nil
 	}
@@ -76,8 +76,8 @@ func (o *observer) snapshot(ctx context.Context, ref canon.Digest) (snapshot.Vie
 // tip returns the pinned workflow of a run, the snapshot at its preferred tip,
 // and what both imply for the run's status. Whether a step waits for an
 // approval is computed only for forms that this version can execute.
-func (o *observer) tip(ctx context.Context, r *projections.Run, n *projections.Node) (w compile.View, s snapshot.View,
-	t projections.TipState, err error) {
+func (o *observer) tip(ctx context.Context, r *runs.Run, n *runs.Node) (w compile.View, s snapshot.View,
+	t runs.TipState, err error) {
 	if w, err = o.workflow(ctx, r.Started.WorkflowHash); err != nil {
 		return w, s, t, err
 	}
@@ -92,17 +92,17 @@ func (o *observer) tip(ctx context.Context, r *projections.Run, n *projections.N
 		state, err := o.g.state(ctx, n)
 		return w, s, tipState(compiled, n, state), err
 	}
-	return w, s, projections.TipState{Complete: s.IsComplete(), Blocked: s.IsBlocked()}, nil
+	return w, s, runs.TipState{Complete: s.IsComplete(), Blocked: s.IsBlocked()}, nil
 }
 
 // timelinePlace returns what a timeline displays about a node. A snapshot that
 // cannot be read yields a placeholder title and no error.
-func (o *observer) timelinePlace(ctx context.Context, w compile.View, ref canon.Digest) projections.StepInfo {
+func (o *observer) timelinePlace(ctx context.Context, w compile.View, ref canon.Digest) runs.StepInfo {
 	s, err := o.snapshot(ctx, ref)
 	if err != nil {
-		return projections.StepInfo{Title: unreadableStep}
+		return runs.StepInfo{Title: unreadableStep}
 	}
-	var p projections.StepInfo
+	var p runs.StepInfo
 	if lacks := s.Blockers(); len(lacks) > 0 {
 		p.Refused = lacks[0].Message
 	}

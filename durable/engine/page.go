@@ -6,22 +6,22 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // Selection selects rows of a RunList.
 type Selection struct {
-	Status []projections.Status // empty: every status
-	Limit  int                  // 0: no limit
+	Status []runs.Status // empty: every status
+	Limit  int           // 0: no limit
 	// Cursor is NextCursor of the previous page.
 	Cursor string
 }
 
 // Statuses is the closed set that runs can be selected by.
-func Statuses() []projections.Status {
-	return []projections.Status{projections.InProgress, projections.Blocked, projections.CompleteStatus,
-		projections.CompleteWithGaps,
-		projections.Cancelling, projections.Cancelled, projections.Failed}
+func Statuses() []runs.Status {
+	return []runs.Status{runs.InProgress, runs.Blocked, runs.CompleteStatus,
+		runs.CompleteWithGaps,
+		runs.Cancelling, runs.Cancelled, runs.Failed}
 }
 
 // Select returns the page of l that s selects, with the cursor of the next

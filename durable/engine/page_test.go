@@ -5,15 +5,15 @@ import (
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 func rows(n int) RunList {
 	l := RunList{}
 	for i := range n {
-		status := projections.InProgress
+		status := runs.InProgress
 		if i%2 == 1 {
-			status = projections.CompleteStatus
+			status = runs.CompleteStatus
 		}
 		// Pairs share a time, so that the cursor has to compare more than the time.
 		l.Runs = append(l.Runs, RunSummary{RunID: id.NewRun(id.Seed{byte(i)}), Status: status,
@@ -62,7 +62,7 @@ func TestACursorOutlivesItsRow(t *testing.T) {
 
 func TestSelectFiltersBeforeItCounts(t *testing.T) {
 	t.Parallel()
-	page, err := rows(6).Select(Selection{Status: []projections.Status{projections.CompleteStatus}, Limit: 2})
+	page, err := rows(6).Select(Selection{Status: []runs.Status{runs.CompleteStatus}, Limit: 2})
 	if err != nil || len(page.Runs) != 2 || page.NextCursor == "" {
 		t.Fatalf("%d rows, cursor %q, %v", len(page.Runs), page.NextCursor, err)
 	}

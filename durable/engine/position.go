@@ -14,7 +14,7 @@ import (
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // Position names a node of a run durably. It remains valid as long as the
@@ -28,9 +28,9 @@ type Position struct {
 // resolvedPosition is a position with its run and node in a fold. node is nil
 // when a run as a whole was looked up.
 type resolvedPosition struct {
-	fold *projections.Fold
-	run  *projections.Run
-	node *projections.Node
+	fold *runs.Fold
+	run  *runs.Run
+	node *runs.Node
 }
 
 // errFoldIncomplete reports that a fold skipped events that an answer may need.
@@ -42,7 +42,7 @@ var errFoldIncomplete = fmt.Errorf("the fold left out what is asked about: %w", 
 // TOKEN_UNKNOWN_NODE: the caller's token was made from a longer log
 // (docs/design.md#log-tail). A fold that skipped events cannot prove that, and
 // returns errFoldIncomplete.
-func resolvePosition(f *projections.Fold, at Position) (resolvedPosition, error) {
+func resolvePosition(f *runs.Fold, at Position) (resolvedPosition, error) {
 	p := resolvedPosition{fold: f, run: f.Runs[at.Run]}
 	// A windowed fold cannot distinguish an unknown node from a dropped one.
 	if f.Missed() || !f.Covers(at.Run, at.Node) {
@@ -60,7 +60,7 @@ func resolvePosition(f *projections.Fold, at Position) (resolvedPosition, error)
 
 // openPosition reads a session, requires it to be healthy and looks a position
 // up. An incomplete saved fold is replaced by a full reading.
-func (g *Engine) openPosition(ctx context.Context, at Position, f *projections.Fold) (resolvedPosition, error) {
+func (g *Engine) openPosition(ctx context.Context, at Position, f *runs.Fold) (resolvedPosition, error) {
 	p, err := resolveHealthy(at, f, func() (manifest.Verdict, error) { return g.readFromSaved(ctx, at.Session, f) })
 	if errors.Is(err, errFoldIncomplete) {
 		f.Reset()
@@ -71,7 +71,7 @@ func (g *Engine) openPosition(ctx context.Context, at Position, f *projections.F
 
 // resolveHealthy calls read and resolves the position if the verdict is
 // healthy. Any other verdict is SESSION_UNHEALTHY with the findings.
-func resolveHealthy(at Position, f *projections.Fold, read func() (manifest.Verdict, error)) (resolvedPosition, error) {
+func resolveHealthy(at Position, f *runs.Fold, read func() (manifest.Verdict, error)) (resolvedPosition, error) {
 	v, err := read()
 	if err != nil {
 		return resolvedPosition{}, err
@@ -89,7 +89,7 @@ const statesMax = 64
 // state returns the snapshot of a node, from memory if possible; a snapshot is
 // named by its digest and cannot change. One in a form that this version does
 // not write is SESSION_UNHEALTHY: no step can be decided from it.
-func (g *Engine) state(ctx context.Context, n *projections.Node) (snapshot.State, error) {
+func (g *Engine) state(ctx context.Context, n *runs.Node) (snapshot.State, error) {
 	g.mu.Lock()
 	s, ok := g.states[n.SnapshotRef]
 	g.mu.Unlock()
@@ -119,13 +119,13 @@ func (g *Engine) cacheState(ref canon.Digest, s snapshot.State) {
 }
 
 // tipState extracts from a node's snapshot what projections.Run.StatusAt needs.
-func tipState(w compile.Compiled, n *projections.Node, s snapshot.State) projections.TipState {
-	return projections.TipState{Complete: s.IsComplete(), NeedsApproval: interpreter.NeedsApproval(w, s, n.Context)}
+func tipState(w compile.Compiled, n *runs.Node, s snapshot.State) runs.TipState {
+	return runs.TipState{Complete: s.IsComplete(), NeedsApproval: interpreter.NeedsApproval(w, s, n.Context)}
 }
 
 // needsConfirmation reports whether the pending step waits for a person's
 // confirmation. Only the guided mode waits; the attempt that follows is the
 // confirmation (docs/design.md#requirements-on-the-caller).
-func needsConfirmation(w compile.Compiled, s snapshot.State, n *projections.Node) bool {
+func needsConfirmation(w compile.Compiled, s snapshot.State, n *runs.Node) bool {
 	return n.Preferences.Autonomy == event.Guided && interpreter.NeedsConfirmation(w, s, n.Context)
 }

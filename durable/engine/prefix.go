@@ -8,7 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // errStopReading ends a reading early. It never leaves the package.
@@ -17,7 +17,7 @@ var errStopReading = errors.New("enough")
 // prefixVisitor folds a log up to and including the first segment for which
 // isLast returns true.
 type prefixVisitor struct {
-	*projections.Fold
+	*runs.Fold
 	isLast func(manifest.Segment) bool
 }
 
@@ -36,9 +36,9 @@ func (u prefixVisitor) Visit(seg manifest.Segment, head manifest.Head) error {
 // for which last returns true. Answers to repeated calls are rendered over such
 // a prefix. A segment that an earlier reading saw and this one does not is
 // INVARIANT.
-func (g *Engine) foldPrefix(ctx context.Context, s id.Session, last func(manifest.Segment) bool) (*projections.Fold,
+func (g *Engine) foldPrefix(ctx context.Context, s id.Session, last func(manifest.Segment) bool) (*runs.Fold,
 	error) {
-	u := prefixVisitor{projections.NewFold(), last}
+	u := prefixVisitor{runs.NewFold(), last}
 	_, err := g.Logs.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(s)}, u)
 	// The visitor stopped at the segment, so the fold ends with it.
 	if errors.Is(err, errStopReading) {
@@ -54,7 +54,7 @@ func (g *Engine) foldPrefix(ctx context.Context, s id.Session, last func(manifes
 // acknowledges events calls it before it is returned, unless this call appended
 // them (docs/design.md#reading). A session that was moved away since the
 // reading is STORE_CONFLICT.
-func (g *Engine) confirm(ctx context.Context, s id.Session, f *projections.Fold) error {
+func (g *Engine) confirm(ctx context.Context, s id.Session, f *runs.Fold) error {
 	log := manifest.SessionEvents(s)
 	err := g.Logs.Confirm(ctx, log, f.Head)
 	if err == nil {
@@ -70,7 +70,7 @@ func (g *Engine) confirm(ctx context.Context, s id.Session, f *projections.Fold)
 // attemptPrefix returns the prefix that ends with a recorded attempt. When the
 // attempt is the last event, as after a lost answer, the current fold is that
 // prefix and nothing is read.
-func (g *Engine) attemptPrefix(ctx context.Context, s id.Session, f *projections.Fold, index int64) (*projections.Fold,
+func (g *Engine) attemptPrefix(ctx context.Context, s id.Session, f *runs.Fold, index int64) (*runs.Fold,
 	error) {
 	if index >= f.Last {
 		return f, nil

@@ -12,12 +12,12 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/proposals"
 )
 
 // ProposalQuery selects proposals. Proposals of other workspaces are never
 // selected, even by id.
-type ProposalQuery = projections.ProposalFilter
+type ProposalQuery = proposals.Filter
 
 // ProposalList is the document "proposals": the newest first, in the form of
 // the wire protocol (docs/design.md#proposals). About adds by id what that has
@@ -70,7 +70,7 @@ func (g *Engine) Proposals(ctx context.Context, q ProposalQuery) (ProposalList, 
 // ProposalDetails is the document "proposal_history": everything recorded about
 // one proposal.
 type ProposalDetails struct {
-	*projections.Proposal
+	*proposals.Proposal
 	About        ProposalAbout `json:"about"`
 	Gate         ProposalGate  `json:"gate"`
 	LastArtifact canon.Value   `json:"artifact"` // of the last revision
@@ -113,8 +113,8 @@ func (g *Engine) Proposal(ctx context.Context, workspace, ref string) (proposal.
 
 // markVoid returns the approvals with the reasons for which the current policy
 // ignores some of them.
-func markVoid(all []projections.ProposalApproval, gate proposal.Gate) []projections.ProposalApproval {
-	out := append([]projections.ProposalApproval{}, all...)
+func markVoid(all []proposals.Approval, gate proposal.Gate) []proposals.Approval {
+	out := append([]proposals.Approval{}, all...)
 	for i := range out {
 		for _, v := range gate.Void {
 			if v.ID == out[i].ApprovalID {
@@ -128,7 +128,7 @@ func markVoid(all []projections.ProposalApproval, gate proposal.Gate) []projecti
 // proposalView renders one proposal. An artifact that cannot be read is shown
 // as an empty object, with the reason in Unreadable.
 func (g *Engine) proposalView(ctx context.Context, policy proposal.Policy,
-	one *projections.Proposal) (proposal.Proposal, ProposalAbout) {
+	one *proposals.Proposal) (proposal.Proposal, ProposalAbout) {
 	last := one.Last()
 	gate := policy.Gate(last.Artifact.SHA256, one.PolicyApprovals())
 	about := ProposalAbout{Revision: last.Revision, Slot: last.Slot, Version: last.Version,
@@ -157,7 +157,7 @@ func (g *Engine) parsedObject(ctx context.Context, kind manifest.ObjectKind, ref
 type proposalsReading struct {
 	// log has no owner if no store exists.
 	log     manifest.Log
-	fold    *projections.Proposals
+	fold    *proposals.Log
 	verdict manifest.Verdict
 	policy  proposal.Policy
 }
@@ -180,11 +180,11 @@ func (g *Engine) readProposalLog(ctx context.Context, conf config.Config) (out p
 	out.policy, out.verdict = proposal.PolicyOf(conf), manifest.Verdict{Health: manifest.Healthy}
 	store, err := g.Identity.StoreID(ctx, ports.ReadOnly)
 	if err != nil || store.IsZero() {
-		out.fold = projections.NewProposals(manifest.Log{})
+		out.fold = proposals.NewLog(manifest.Log{})
 		return out, err
 	}
 	out.log = proposalsLog(store)
-	out.fold = projections.NewProposals(out.log)
+	out.fold = proposals.NewLog(out.log)
 	out.verdict, err = g.Logs.Read(ctx, ports.ReadRequest{Log: out.log}, out.fold)
 	return out, err
 }
@@ -195,9 +195,9 @@ func (g *Engine) readProposalLog(ctx context.Context, conf config.Config) (out p
 // SESSION_UNHEALTHY if the log has records that this version does not know,
 // STORE_CONFLICT if it was replaced.
 func (g *Engine) changeProposals(ctx context.Context, by Caller, store id.Store,
-	plan func(all *projections.Proposals, next int64) (proposal.Record, []manifest.Object, error)) error {
+	plan func(all *proposals.Log, next int64) (proposal.Record, []manifest.Object, error)) error {
 	log := proposalsLog(store)
-	fold := projections.NewProposals(log)
+	fold := proposals.NewLog(log)
 	inside := func(w ports.Witness, v manifest.Verdict) error {
 		// An unknown record may have decided about this proposal.
 		if fold.HasUnknownRecords() {

@@ -14,7 +14,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/proposals"
 )
 
 // ProposeRequest requests to record a new proposal, or a revision of one.
@@ -52,7 +52,7 @@ func (g *Engine) Propose(ctx context.Context, by Caller, seed id.Seed, req Propo
 	}
 	name := id.NewProposal(seed)
 	owner := proposal.Owner{Tenant: req.Tenant, Workspace: req.Workspace, Principal: proposal.NameOf(by.Actor)}
-	err = g.changeProposals(ctx, by, store, func(all *projections.Proposals, next int64) (proposal.Record,
+	err = g.changeProposals(ctx, by, store, func(all *proposals.Log, next int64) (proposal.Record,
 		[]manifest.Object, error) {
 		like := g.duplicates(ctx, all, req, name)
 		return proposal.Create(proposal.At{Proposal: name, Ordinal: next, Reason: req.Reason}, req.Draft, owner, like),
@@ -139,7 +139,7 @@ func (req ProposeRequest) objects() []manifest.Object {
 // duplicates ranks the similarity of a draft to installed artifacts, to open
 // proposals of its kind, and to the workflows that the caller passes. The
 // result is recorded with the revision.
-func (g *Engine) duplicates(ctx context.Context, all *projections.Proposals, req ProposeRequest,
+func (g *Engine) duplicates(ctx context.Context, all *proposals.Log, req ProposeRequest,
 	self id.Proposal) []proposal.Duplicate {
 	draft, err := canon.Parse(req.Draft.Bytes)
 	if err != nil {
@@ -179,8 +179,8 @@ func (g *Engine) duplicates(ctx context.Context, all *projections.Proposals, req
 // of the record to append.
 type proposalChange struct {
 	store id.Store
-	all   *projections.Proposals
-	one   *projections.Proposal
+	all   *proposals.Log
+	one   *proposals.Proposal
 	at    proposal.At
 }
 
@@ -197,7 +197,7 @@ func (g *Engine) changeProposal(ctx context.Context, by Caller, workspace, ref s
 	} else if _, err := found.fold.Find(workspace, ref); err != nil {
 		return err
 	}
-	return g.changeProposals(ctx, by, store, func(all *projections.Proposals, next int64) (proposal.Record,
+	return g.changeProposals(ctx, by, store, func(all *proposals.Log, next int64) (proposal.Record,
 		[]manifest.Object, error) {
 		one, err := all.Find(workspace, ref)
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/run/token"
 	"github.com/waybill/waybill/durable/workflow/compile"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // answerWithRecap is answer with the recovery text, for callers that rehydrate
@@ -81,7 +81,7 @@ func (g *Engine) notesBefore(ctx context.Context, w compile.Compiled, p resolved
 
 // notesAt returns the notes of a node under the label of the step that was
 // pending there; zero without notes, so that no snapshot is read for nothing.
-func (g *Engine) notesAt(ctx context.Context, w compile.Compiled, n *projections.Node) (t prompt.Excerpt,
+func (g *Engine) notesAt(ctx context.Context, w compile.Compiled, n *runs.Node) (t prompt.Excerpt,
 	step compile.Step,
 	err error) {
 	o, ok := n.Recap()
@@ -140,7 +140,7 @@ func recordedAt(p resolvedPosition) []prompt.Excerpt {
 }
 
 // outputsText renders a node's notes and the kinds of its artifacts.
-func outputsText(n *projections.Node) string {
+func outputsText(n *runs.Node) string {
 	var parts, kinds []string
 	if o, ok := n.Recap(); ok {
 		parts = append(parts, o.Payload.NotesMarkdown)
@@ -186,8 +186,8 @@ func (g *Engine) branches(ctx context.Context, w compile.Compiled, p resolvedPos
 
 // tipsBelow returns one tip for each branch that leaves a node: the preferred
 // tip if it is among them, else the tip that was created last.
-func tipsBelow(p resolvedPosition) []*projections.Node {
-	var out []*projections.Node
+func tipsBelow(p resolvedPosition) []*runs.Node {
+	var out []*runs.Node
 	at := map[id.Node]int{} // by the child of the node that the branch begins with
 	for _, tip := range slices.Backward(p.run.Tips()) {
 		child, ok := childTowards(p, tip)
@@ -201,7 +201,7 @@ func tipsBelow(p resolvedPosition) []*projections.Node {
 			out[i] = p.run.Node(tip)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *projections.Node) int {
+	slices.SortStableFunc(out, func(a, b *runs.Node) int {
 		switch p.run.Tip {
 		case a.ID:
 			return -1
@@ -228,7 +228,7 @@ func childTowards(p resolvedPosition, tip id.Node) (child id.Node, ok bool) {
 // branch summarizes one branch: status and pending step at its tip, and the
 // latest notes between the node and the tip.
 func (g *Engine) branch(ctx context.Context, w compile.Compiled, p resolvedPosition,
-	tip *projections.Node) (prompt.Branch,
+	tip *runs.Node) (prompt.Branch,
 	error) {
 	s, err := g.state(ctx, tip)
 	if err != nil {

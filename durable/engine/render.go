@@ -21,7 +21,7 @@ import (
 	"github.com/waybill/waybill/durable/workflow/condition"
 	"github.com/waybill/waybill/durable/workflow/contract"
 	"github.com/waybill/waybill/durable/workflow/source"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // answer renders a position: a pure function of the pinned workflow and the
@@ -61,7 +61,7 @@ func (g *Engine) answer(ctx context.Context, keys token.Keys, p resolvedPosition
 
 // status is the status of a run at its preferred tip
 // (docs/design.md#run-status).
-func (g *Engine) status(ctx context.Context, w compile.Compiled, r *projections.Run) (projections.Status, error) {
+func (g *Engine) status(ctx context.Context, w compile.Compiled, r *runs.Run) (runs.Status, error) {
 	tip := r.Node(r.Tip)
 	if tip == nil {
 		return "", fault.New(fault.Invariant, "run %s has no tip", r.ID)
@@ -139,7 +139,7 @@ func contractOf(w compile.Compiled, step compile.Step) *OutputContract {
 // collectInputs collects the context keys that the step waits for: missing
 // declared inputs, and keys that a refused attempt lacked, such as the list
 // that the next loop iterates over.
-func (a *Answer) collectInputs(missing []source.Input, n *projections.Node, vars canon.Value) {
+func (a *Answer) collectInputs(missing []source.Input, n *runs.Node, vars canon.Value) {
 	for _, in := range missing {
 		a.missingInputs = append(a.missingInputs, in.ContextKey)
 	}
@@ -169,7 +169,7 @@ func (a *Answer) warnRecommendation(w compile.Compiled, p resolvedPosition) {
 // records it by the marker at the end of the notes, which the engine alone
 // appends.
 func (a *Answer) warnTruncation(p resolvedPosition) {
-	for _, n := range []*projections.Node{p.node, parentOf(p)} {
+	for _, n := range []*runs.Node{p.node, parentOf(p)} {
 		if n == nil {
 			continue
 		}
@@ -182,7 +182,7 @@ func (a *Answer) warnTruncation(p resolvedPosition) {
 }
 
 // parentOf is the parent of the node in the same run, nil at the root.
-func parentOf(p resolvedPosition) *projections.Node {
+func parentOf(p resolvedPosition) *runs.Node {
 	if p.node.Parent == nil {
 		return nil
 	}

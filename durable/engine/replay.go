@@ -13,7 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/run/redrive"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // ReplayReport is the document "replay": whether the recorded inputs of callers
@@ -40,7 +40,7 @@ type ReplayReport struct {
 // The session must be healthy: SESSION_UNHEALTHY otherwise. Objects that cannot
 // be read are errors, RUN_NOT_FOUND is an unknown run.
 func (g *Engine) Replay(ctx context.Context, at Position) (ReplayReport, error) {
-	if _, err := g.openRun(ctx, at, projections.NewFold()); err != nil {
+	if _, err := g.openRun(ctx, at, runs.NewFold()); err != nil {
 		return ReplayReport{}, err
 	}
 	r := &replayer{g: g, ctx: ctx, session: at.Session}
@@ -69,7 +69,7 @@ type replayer struct {
 	g       *Engine
 	ctx     context.Context
 	session id.Session
-	fold    *projections.Fold
+	fold    *runs.Fold
 	report  ReplayReport
 	// ignoreBefore hides approvals with a smaller event index from the current
 	// decision; 0 hides none.
@@ -78,7 +78,7 @@ type replayer struct {
 
 // Reset implements ports.Visitor.
 func (a *replayer) Reset() {
-	a.fold = projections.NewFold()
+	a.fold = runs.NewFold()
 	a.report = ReplayReport{SessionID: a.session, Undecided: []int64{}}
 }
 
@@ -189,7 +189,7 @@ func (a *replayer) position(s event.Scope) (Position, resolvedPosition, error) {
 	p, err := resolvePosition(a.fold, at)
 	if err == nil && a.ignoreBefore > 0 {
 		n := *p.node
-		n.Outputs = slices.DeleteFunc(slices.Clone(n.Outputs), func(o projections.Output) bool {
+		n.Outputs = slices.DeleteFunc(slices.Clone(n.Outputs), func(o runs.Output) bool {
 			return o.Payload.ArtifactKind == advance.ApprovalKind && o.Index < a.ignoreBefore
 		})
 		p.node = &n
@@ -221,7 +221,7 @@ func (a *replayer) fork(seg manifest.Segment) (manifest.Plan, bool, error) {
 	if err != nil {
 		return manifest.Plan{}, false, err
 	}
-	if from.State, err = a.g.state(a.ctx, &projections.Node{SnapshotRef: ref}); err != nil {
+	if from.State, err = a.g.state(a.ctx, &runs.Node{SnapshotRef: ref}); err != nil {
 		return manifest.Plan{}, false, err
 	}
 	plan, _, err := advance.Branch(w, from, f)

@@ -12,7 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/run/resume"
 	"github.com/waybill/waybill/durable/run/token"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // ResumeList is the document "candidates": the runs that a query most likely
@@ -27,15 +27,15 @@ type ResumeList struct {
 // ResumeCandidate is a run at its preferred tip. Finished runs are included;
 // Status distinguishes them.
 type ResumeCandidate struct {
-	RunID        id.Run             `json:"runId"`
-	SessionID    id.Session         `json:"sessionId"`
-	WorkflowID   string             `json:"workflowId"`
-	WorkflowName string             `json:"workflowName"`
-	Title        string             `json:"title"`
-	Status       projections.Status `json:"status"`
-	WhyMatched   []resume.Reason    `json:"whyMatched"`
-	Snippet      string             `json:"snippet"` // of the current notes
-	NodeID       id.Node            `json:"nodeId"`
+	RunID        id.Run          `json:"runId"`
+	SessionID    id.Session      `json:"sessionId"`
+	WorkflowID   string          `json:"workflowId"`
+	WorkflowName string          `json:"workflowName"`
+	Title        string          `json:"title"`
+	Status       runs.Status     `json:"status"`
+	WhyMatched   []resume.Reason `json:"whyMatched"`
+	Snippet      string          `json:"snippet"` // of the current notes
+	NodeID       id.Node         `json:"nodeId"`
 	// StepID is that of the pending step, absent without one.
 	StepID                 string `json:"stepId,omitzero"`
 	StepTitle              string `json:"stepTitle,omitzero"`
@@ -123,7 +123,7 @@ func isUnreadable(err error) bool {
 type workflowNames map[string]*string
 
 // workflowName is the name of a run's workflow, nil if that cannot be read.
-func (g *Engine) workflowName(ctx context.Context, r *projections.Run, known workflowNames) (*string, error) {
+func (g *Engine) workflowName(ctx context.Context, r *runs.Run, known workflowNames) (*string, error) {
 	hash := r.Started.WorkflowHash.String()
 	if name, ok := known[hash]; ok {
 		return name, nil
@@ -144,7 +144,7 @@ func (g *Engine) workflowName(ctx context.Context, r *projections.Run, known wor
 // cannot be continued. The only error is the end of the context.
 func (g *Engine) candidates(ctx context.Context, s id.Session, names workflowNames) (out []resume.Candidate, ok bool,
 	err error) {
-	fold := projections.NewFold()
+	fold := runs.NewFold()
 	v, err := g.readFromSaved(ctx, s, fold)
 	if ctx.Err() != nil {
 		return nil, false, ctx.Err()
@@ -181,7 +181,7 @@ func (g *Engine) candidates(ctx context.Context, s id.Session, names workflowNam
 // the store. The log is made durable before a token for it is returned
 // (docs/design.md#reading).
 func (g *Engine) candidate(ctx context.Context, keys token.Keys, r resume.Ranked) (c ResumeCandidate, err error) {
-	fold := projections.NewFold()
+	fold := runs.NewFold()
 	at := Position{Session: r.Session, Run: r.Run}
 	p, err := g.openRun(ctx, at, fold)
 	if err != nil {

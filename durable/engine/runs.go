@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // RunSummary is one row of the document "runs". Status, progress and gaps are
@@ -20,7 +20,7 @@ type RunSummary struct {
 	WorkflowID string     `json:"workflowId"`
 	Title      string     `json:"title"`
 	// Status is that of the preferred tip.
-	Status projections.Status `json:"status"`
+	Status runs.Status `json:"status"`
 	// Health is the session's; the runs of one session share it.
 	Health   manifest.Health `json:"health"`
 	Progress Progress        `json:"progress"`
@@ -152,7 +152,7 @@ func (g *Engine) annotationCounter(ctx context.Context, s id.Session) func(id.Ru
 
 // runSummary builds the row of a run. Status, total and workflow name come from
 // the tip's snapshot and the pinned workflow, which no event repeats.
-func (g *Engine) runSummary(ctx context.Context, s id.Session, r *projections.Run, h manifest.Health) (RunSummary,
+func (g *Engine) runSummary(ctx context.Context, s id.Session, r *runs.Run, h manifest.Health) (RunSummary,
 	error) {
 	row := RunSummary{RunID: r.ID, SessionID: s, WorkflowID: r.Started.WorkflowID, Title: r.Started.Title, Health: h,
 		OpenCriticalGaps: len(r.CriticalOnPath(r.Tip)), LastActivityEventIndex: r.LastIndex,

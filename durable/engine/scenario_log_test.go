@@ -11,13 +11,13 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/snapshot"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // What a then line states about the log: about the node of the answer, and about the events that
 // the last call appended.
 
-func (p *player) node() *projections.Node { return p.after.Node(p.last.NodeID) }
+func (p *player) node() *runs.Node { return p.after.Node(p.last.NodeID) }
 
 // thenGaps lists what is open at the answer's node, or with "on the path" from the root to it.
 func (p *player) thenGaps(s statement) error {

@@ -16,7 +16,7 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/ports/porttest/memstore"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // player plays one scenario. Its store is in memory, or on disk for those that damage it.
@@ -41,7 +41,7 @@ type player struct {
 
 	all    []event.Event // of the current run
 	before int           // their number before the last when line
-	after  *projections.Run
+	after  *runs.Run
 	failed []string
 }
 
@@ -181,7 +181,7 @@ func (p *player) observe() error {
 		return err
 	}
 	p.all = all
-	s := projections.NewSession()
+	s := runs.NewSession()
 	for _, e := range all {
 		s.Apply(e)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/run/advance"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 const scenariosDir = "../../testdata/scenarios"
@@ -54,7 +54,7 @@ func TestFiftyRejectedAttempts(t *testing.T) {
 	a = w.look(a.StateToken)
 	for i := 1; i < 50; i++ {
 		a = w.must(a, advance.Request{Notes: fmt.Sprintf("no %02d", i), Context: set("what", fmt.Sprint(i%10))})
-		if len(a.Blockers) != 1 || a.Status != projections.Blocked {
+		if len(a.Blockers) != 1 || a.Status != runs.Blocked {
 			t.Fatalf("try %d: %+v", i, a)
 		}
 		if got := len(text(t, a)); got > first+64 {
@@ -70,7 +70,7 @@ func TestFiftyRejectedAttempts(t *testing.T) {
 	if err != nil || details.Steps[0].Attempts != 50 || details.OpenCriticalGaps != 1 || len(details.Gaps) != 1 {
 		t.Fatalf("%+v, %v", details, err)
 	}
-	if b := w.must(seen, note("done")); b.Pending.StepID != "second" || b.Status != projections.InProgress {
+	if b := w.must(seen, note("done")); b.Pending.StepID != "second" || b.Status != runs.InProgress {
 		t.Fatalf("%+v", b)
 	}
 	all, _, err := w.process().Events(context.Background(), a.Session.RunID.String())

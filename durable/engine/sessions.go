@@ -8,7 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // SessionRow is one row of the document "sessions".
@@ -58,7 +58,7 @@ func (g *Engine) SessionList(ctx context.Context) (SessionList, error) {
 // sessionRow builds the row of one session. An unreadable keep mark counts as
 // kept, as it does for deletion.
 func (g *Engine) sessionRow(ctx context.Context, s id.Session) SessionRow {
-	fold := projections.NewFold()
+	fold := runs.NewFold()
 	v, err := g.read(ctx, s, fold)
 	row := SessionRow{SessionID: s, Health: v.Health, Runs: g.runNames(ctx, fold), Events: v.Head.Next}
 	if err != nil {
@@ -74,7 +74,7 @@ func (g *Engine) sessionRow(ctx context.Context, s id.Session) SessionRow {
 
 // runNames lists the runs of a fold with their titles: the run's own, else the
 // workflow's name, else the workflow id.
-func (g *Engine) runNames(ctx context.Context, f *projections.Fold) []RunName {
+func (g *Engine) runNames(ctx context.Context, f *runs.Fold) []RunName {
 	out := []RunName{}
 	for _, r := range f.Order {
 		started := f.Runs[r].Started

@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // RunDetails is the document "run": the summary, and the details of the path to
@@ -46,7 +46,7 @@ type OpenGap struct {
 }
 
 // openGap converts a gap of a fold to a row of the document.
-func openGap(g projections.Gap) OpenGap {
+func openGap(g runs.Gap) OpenGap {
 	out := OpenGap{g.ID, "", g.Index, g.Pointer, g.Reason, g.Severity, g.Summary}
 	if g.ID.IsZero() {
 		out.Foreign = g.IDText()

@@ -13,7 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/run/token"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // Start is a request to begin a run. Context and Preferences are those of its
@@ -79,7 +79,7 @@ func (g *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 		return Answer{}, err
 	}
 	g.cacheWorkflow(s.Workflow)
-	fold, recorded := projections.NewFold(), false
+	fold, recorded := runs.NewFold(), false
 	err = ports.WithHealthySession(ctx, g.Locks, g.Logs, plan.Log, manifest.Head{}, fold,
 		func(w ports.Witness, v manifest.Verdict) error {
 			// A log that has events was written by an earlier start with the
@@ -156,7 +156,7 @@ func (a *Answer) warnDropped(n int) {
 // so that the fold's head equals the log's. It also notes the new head as
 // durable and the plan's facts as due for the audit log; writePendingAudit
 // writes those after the lock is released.
-func (g *Engine) append(ctx context.Context, w ports.Witness, f *projections.Fold, plan manifest.Plan) error {
+func (g *Engine) append(ctx context.Context, w ports.Witness, f *runs.Fold, plan manifest.Plan) error {
 	head, err := g.Logs.Append(ctx, w, f.Head, plan)
 	if err != nil {
 		return err
@@ -196,7 +196,7 @@ func (g *Engine) replayStart(ctx context.Context, keys token.Keys, at Position, 
 func sameStart(p resolvedPosition, sent manifest.Plan) bool {
 	// The plan's events are folded, so that both sides are compared in one
 	// form.
-	other := projections.NewSession()
+	other := runs.NewSession()
 	for _, e := range sent.Events {
 		other.Apply(e)
 	}

@@ -7,15 +7,15 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/workflow/compile"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // pathStep is one step on a run's path: the node at which it is pending, and
 // the node that it led to.
 type pathStep struct {
 	pending  snapshot.PendingStep
-	node     *projections.Node
-	done     *projections.Node // nil: not acknowledged
+	node     *runs.Node
+	done     *runs.Node // nil: not acknowledged
 	attempts int
 	notes    string
 }
@@ -24,7 +24,7 @@ type pathStep struct {
 // pending. A blocked_attempt node, which another program writes for a refused
 // attempt, is merged into the step before it. complete reports that the tip is
 // the end of the run.
-func (o *observer) pathSteps(ctx context.Context, r *projections.Run) (out []pathStep, complete bool, err error) {
+func (o *observer) pathSteps(ctx context.Context, r *runs.Run) (out []pathStep, complete bool, err error) {
 	path := r.Path(r.Tip)
 	for i, nodeID := range path {
 		n := r.Node(nodeID)
@@ -61,7 +61,7 @@ func (o *observer) pathSteps(ctx context.Context, r *projections.Run) (out []pat
 // skipped if the run is complete. Each step that was pending in a loop has its
 // own row; a loop in which none was has one row. If the workflow cannot be
 // read, only the steps of the path are listed.
-func (o *observer) steps(ctx context.Context, w compile.View, r *projections.Run) ([]StepRow, error) {
+func (o *observer) steps(ctx context.Context, w compile.View, r *runs.Run) ([]StepRow, error) {
 	all, complete, err := o.pathSteps(ctx, r)
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (o *observer) steps(ctx context.Context, w compile.View, r *projections.Run
 // inheritedSteps returns the keys of the steps that were completed before a
 // forked run began (docs/design.md#ends-and-branches). They have no node in
 // this run and were not skipped.
-func (o *observer) inheritedSteps(ctx context.Context, r *projections.Run) ([]string, error) {
+func (o *observer) inheritedSteps(ctx context.Context, r *runs.Run) ([]string, error) {
 	if r.Started.ForkedFrom == nil {
 		return nil, nil
 	}

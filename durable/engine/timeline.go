@@ -9,16 +9,16 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/workflow/compile"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // History is the document "timeline": the events of a run, described in words.
 type History struct {
-	RunID    id.Run                      `json:"runId"`
-	Title    string                      `json:"title"`
-	Health   manifest.Health             `json:"health"`
-	Moments  []projections.TimelineEntry `json:"moments"`
-	Findings []manifest.Finding          `json:"findings"`
+	RunID    id.Run               `json:"runId"`
+	Title    string               `json:"title"`
+	Health   manifest.Health      `json:"health"`
+	Moments  []runs.TimelineEntry `json:"moments"`
+	Findings []manifest.Finding   `json:"findings"`
 }
 
 // Timeline describes the events of a run in order. ref is a run id, a unique
@@ -47,8 +47,8 @@ func (g *Engine) Timeline(ctx context.Context, ref string) (History, error) {
 		out.Title = cmp.Or(w.Name(), started.WorkflowID)
 	}
 	// Many events belong to one node; each snapshot is read once.
-	known := map[id.Node]projections.StepInfo{}
-	out.Moments = projections.Timeline(events, func(n id.Node) projections.StepInfo {
+	known := map[id.Node]runs.StepInfo{}
+	out.Moments = runs.Timeline(events, func(n id.Node) runs.StepInfo {
 		p, ok := known[n]
 		if !ok {
 			p = obs.timelinePlace(ctx, w, refs[n])

@@ -12,7 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/store/imported"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	auditview "github.com/waybill/waybill/projections/audit"
 )
 
 // annotations verifies a session's annotations: that the run, node and event
@@ -57,9 +57,9 @@ func (w *verifier) truncatedOnRecord(ctx context.Context, s id.Session) bool {
 	if err != nil || store.IsZero() {
 		return false
 	}
-	history := projections.NewAuditTrail(auditLog(store))
+	history := auditview.NewHistory(auditLog(store))
 	_, _ = w.g.Logs.Read(ctx, ports.ReadRequest{Log: auditLog(store)}, history) // its damage is reported by verifyAudit
-	return slices.ContainsFunc(history.Entries, func(e projections.AuditEntry) bool {
+	return slices.ContainsFunc(history.Entries, func(e auditview.Entry) bool {
 		return e.Action == audit.Repair && e.Target.ID == s.String()
 	})
 }

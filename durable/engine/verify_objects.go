@@ -12,7 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/workflow/compile"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // objectCache caches the verdict over each object, since many sessions share
@@ -20,13 +20,13 @@ import (
 // object takes some ten bytes.
 type objectCache struct {
 	mu         sync.Mutex
-	seen       projections.Fingerprints
+	seen       runs.Fingerprints
 	bad        map[uint64]manifest.Finding
 	facts      map[uint64]artifactFacts
 	kinds      map[string]string // each kind once
 	inProgress map[uint64]chan struct{}
 
-	referenced projections.Fingerprints
+	referenced runs.Fingerprints
 }
 
 // artifactFacts are the properties of an artifact that events state too.
@@ -50,7 +50,7 @@ func newObjectCache() *objectCache {
 
 // verdict returns the verdict over an object. Of several goroutines that
 // request the same object, one examines it and the others wait.
-func (b *objectCache) verdict(ref projections.ObjectRef, examine func() objectVerdict) objectVerdict {
+func (b *objectCache) verdict(ref runs.ObjectRef, examine func() objectVerdict) objectVerdict {
 	key := ref.Fingerprint()
 	b.mu.Lock()
 	for !b.seen.Has(key) {
@@ -80,7 +80,7 @@ func (b *objectCache) verdict(ref projections.ObjectRef, examine func() objectVe
 }
 
 // addReferenced records that an object is referred to, without examining it.
-func (b *objectCache) addReferenced(ref projections.ObjectRef) {
+func (b *objectCache) addReferenced(ref runs.ObjectRef) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.referenced.Add(ref.Fingerprint())
@@ -107,7 +107,7 @@ func (b *objectCache) store(key uint64, kind manifest.ObjectKind, v objectVerdic
 // examine reads an object, which verifies its digest, and decodes it. A
 // snapshot or workflow in an unknown form is a finding that makes its sessions
 // unknown_version (docs/design.md#foreign-stores).
-func (g *Engine) examine(ctx context.Context, ref projections.ObjectRef) objectVerdict {
+func (g *Engine) examine(ctx context.Context, ref runs.ObjectRef) objectVerdict {
 	at := objectPath(ref)
 	// The port compares the digest; only the form is left to check.
 	data, err := g.Objects.Object(ctx, ref.Kind, ref.Ref)
@@ -152,7 +152,7 @@ func unreadObject(at string, err error) objectVerdict {
 }
 
 // checkDigest is examine without decoding the bytes.
-func (g *Engine) checkDigest(ctx context.Context, ref projections.ObjectRef) objectVerdict {
+func (g *Engine) checkDigest(ctx context.Context, ref runs.ObjectRef) objectVerdict {
 	if _, err := g.Objects.Object(ctx, ref.Kind, ref.Ref); err != nil {
 		return unreadObject(objectPath(ref), err)
 	}
@@ -172,12 +172,12 @@ func describeForm(err error, data []byte) string {
 }
 
 // objectPath is the path of an object, relative to the store.
-func objectPath(ref projections.ObjectRef) string {
+func objectPath(ref runs.ObjectRef) string {
 	return manifest.ObjectDir(ref.Kind) + "/" + manifest.ObjectName(ref.Kind, ref.Ref)
 }
 
 // checkClaim compares what an event states about an artifact with the artifact.
-func checkClaim(log manifest.Log, use projections.ObjectUse, is objectVerdict) (f manifest.Finding, wrong bool) {
+func checkClaim(log manifest.Log, use runs.ObjectUse, is objectVerdict) (f manifest.Finding, wrong bool) {
 	if use.Kind != manifest.Artifact || is.finding != nil || use.Output.ByteLength == is.bytes &&
 		(use.Output.ArtifactKind == "" || use.Output.ArtifactKind == is.kind) {
 		return f, false
@@ -196,7 +196,7 @@ func (w *verifier) orphans(ctx context.Context) (out []manifest.Finding, err err
 	for _, kind := range manifest.ObjectKinds() {
 		var found []manifest.Finding
 		err := w.eachStored(ctx, kind, func(digest canon.Digest) {
-			ref := projections.ObjectRef{Kind: kind, Ref: digest}
+			ref := runs.ObjectRef{Kind: kind, Ref: digest}
 			if key := ref.Fingerprint(); !w.objects.seen.Has(key) && !w.objects.referenced.Has(key) {
 				found = append(found, manifest.NewFinding(manifest.OrphanObject, objectPath(ref),
 					"nothing refers to the %s", kind))

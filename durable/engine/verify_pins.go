@@ -8,7 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // pinIndex compares the snapshots that groups pin with those that the
@@ -16,7 +16,7 @@ import (
 // neither side waits for the other.
 type pinIndex struct {
 	mu   sync.Mutex
-	seen projections.Fingerprints
+	seen runs.Fingerprints
 	pins map[id.Session][][sha256.Size]byte
 }
 
@@ -32,7 +32,7 @@ func (b *pinIndex) addSeen(kind manifest.ObjectKind, ref canon.Digest) {
 	if kind != manifest.Snapshot {
 		return // groups pin snapshots only
 	}
-	f := projections.ObjectRef{Kind: kind, Ref: ref}.Fingerprint()
+	f := runs.ObjectRef{Kind: kind, Ref: ref}.Fingerprint()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.seen.Add(f)
@@ -60,7 +60,7 @@ func (w *verifier) unseenPins(ctx context.Context, s id.Session) (out []manifest
 		return nil
 	}
 	for _, raw := range w.pins.pins[s] {
-		ref := projections.ObjectRef{Kind: manifest.Snapshot, Ref: canon.DigestOf(raw)}
+		ref := runs.ObjectRef{Kind: manifest.Snapshot, Ref: canon.DigestOf(raw)}
 		if w.pins.seen.Has(ref.Fingerprint()) {
 			continue
 		}

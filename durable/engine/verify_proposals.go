@@ -10,7 +10,8 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/proposals"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // proposals verifies the log of proposals: that each record is a valid
@@ -42,9 +43,9 @@ func (w *verifier) proposals(ctx context.Context, store id.Store) ([]manifest.Fi
 // its records name.
 type proposalCheck struct {
 	log      manifest.Log
-	fold     *projections.Proposals
+	fold     *proposals.Log
 	identity []manifest.Finding
-	uses     []projections.ObjectUse
+	uses     []runs.ObjectUse
 	sources  []sourceRuns
 }
 
@@ -56,7 +57,7 @@ type sourceRuns struct {
 
 // newProposalCheck returns a check for one log, without any record.
 func newProposalCheck(log manifest.Log) *proposalCheck {
-	return &proposalCheck{log: log, fold: projections.NewProposals(log)}
+	return &proposalCheck{log: log, fold: proposals.NewLog(log)}
 }
 
 // Reset implements ports.Visitor.
@@ -82,7 +83,7 @@ func (c *proposalCheck) Visit(seg manifest.Segment, head manifest.Head) error {
 			c.revision(e.Index, r.Artifact)
 		case proposal.Applied:
 			c.uses = append(c.uses,
-				projections.ObjectUse{ObjectRef: projections.ObjectRef{Kind: manifest.Installed, Ref: r.ArtifactSHA256},
+				runs.ObjectUse{ObjectRef: runs.ObjectRef{Kind: manifest.Installed, Ref: r.ArtifactSHA256},
 					Event: e.Index})
 		}
 	}
@@ -91,7 +92,7 @@ func (c *proposalCheck) Visit(seg manifest.Segment, head manifest.Head) error {
 
 // revision records that an event refers to the artifact of a revision.
 func (c *proposalCheck) revision(at int64, a proposal.Artifact) {
-	use := projections.ObjectUse{ObjectRef: projections.ObjectRef{Kind: manifest.Artifact, Ref: a.SHA256}, Event: at}
+	use := runs.ObjectUse{ObjectRef: runs.ObjectRef{Kind: manifest.Artifact, Ref: a.SHA256}, Event: at}
 	use.Output = event.OutputPayload{ByteLength: a.ByteLength}
 	c.uses = append(c.uses, use)
 }
@@ -104,7 +105,7 @@ func (w *verifier) revisionFindings(ctx context.Context, c *proposalCheck) (out 
 		ref := c.uses[i].ObjectRef
 		verdicts[i] = w.objects.verdict(ref, func() objectVerdict { return w.g.examine(ctx, ref) })
 	})
-	reported := map[projections.ObjectRef]bool{}
+	reported := map[runs.ObjectRef]bool{}
 	for i, use := range c.uses {
 		if f := verdicts[i].finding; f != nil && !reported[use.ObjectRef] {
 			reported[use.ObjectRef] = true
@@ -119,7 +120,7 @@ func (w *verifier) revisionFindings(ctx context.Context, c *proposalCheck) (out 
 			// An interrupted activation leaves a copy in installed/. Its digest
 			// is that of a proposed artifact, and no cleanup removes it, so it
 			// is no orphan.
-			w.objects.addReferenced(projections.ObjectRef{Kind: manifest.Installed, Ref: use.Ref})
+			w.objects.addReferenced(runs.ObjectRef{Kind: manifest.Installed, Ref: use.Ref})
 		}
 	}
 	return out

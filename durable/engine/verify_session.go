@@ -13,7 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // verifier is one verification. Sessions may be checked in parallel; the fields
@@ -93,7 +93,7 @@ func (w *verifier) addProgress(events, bytes int64) {
 // session verifies one session; nil if nothing was ever committed to it.
 func (w *verifier) session(ctx context.Context, s id.Session) (*SessionVerdict, error) {
 	log := manifest.SessionEvents(s)
-	c := &sessionCheck{w: w, ctx: ctx, log: log, refs: projections.NewReferences(log)}
+	c := &sessionCheck{w: w, ctx: ctx, log: log, refs: runs.NewReferences(log)}
 	c.refs.OnObjectUse = c.referObject
 	// Read before the log: a head that is saved while the log is read must not
 	// look like a loss.
@@ -132,14 +132,14 @@ type sessionCheck struct {
 	w    *verifier
 	ctx  context.Context
 	log  manifest.Log
-	refs *projections.References
+	refs *runs.References
 	at   manifest.Head
 	// headMet reports that ExpectHead is on the chain.
 	headMet bool
 	from    *event.ImportedFrom
 
 	requested int // number of objects
-	jobs      chan projections.ObjectUse
+	jobs      chan runs.ObjectUse
 	work      sync.WaitGroup
 
 	mu      sync.Mutex
@@ -147,14 +147,14 @@ type sessionCheck struct {
 	claims  []manifest.Finding
 
 	// pinned are snapshots to compare with the inspection.
-	pinned projections.Fingerprints
+	pinned runs.Fingerprints
 	pins   [][sha256.Size]byte
 }
 
 // objectFinding is a finding about an object, with the object to sort by.
 type objectFinding struct {
 	manifest.Finding
-	ref projections.ObjectRef
+	ref runs.ObjectRef
 }
 
 // read reads the log: by digests alone if requested, else decoded, with a
@@ -191,7 +191,7 @@ func (c *sessionCheck) Reset() {
 	c.w.addProgress(-c.at.Next, -c.at.Bytes)
 	c.refs.Reset()
 	c.at, c.headMet, c.from, c.objects, c.claims = manifest.Head{}, false, nil, nil, nil
-	c.pinned, c.pins = projections.Fingerprints{}, nil
+	c.pinned, c.pins = runs.Fingerprints{}, nil
 }
 
 // Visit implements ports.Visitor.
@@ -208,7 +208,7 @@ func (c *sessionCheck) Visit(seg manifest.Segment, head manifest.Head) error {
 func (c *sessionCheck) Group(pins []canon.Digest, head manifest.Head) error {
 	c.advanceTo(head)
 	for _, ref := range pins {
-		use := projections.ObjectUse{ObjectRef: projections.ObjectRef{Kind: manifest.Snapshot, Ref: ref}, Event: -1,
+		use := runs.ObjectUse{ObjectRef: runs.ObjectRef{Kind: manifest.Snapshot, Ref: ref}, Event: -1,
 			First: true}
 		if c.w.pins == nil {
 			c.referObject(use)
@@ -238,13 +238,13 @@ func (c *sessionCheck) since(now manifest.Head) HeadRelation {
 }
 
 // referObject examines an object, in other goroutines if the session has many.
-func (c *sessionCheck) referObject(use projections.ObjectUse) {
+func (c *sessionCheck) referObject(use runs.ObjectUse) {
 	if c.requested++; c.requested <= inlineObjectsMax {
 		c.examineObject(use)
 		return
 	}
 	if c.jobs == nil {
-		jobs := make(chan projections.ObjectUse, objectsAhead)
+		jobs := make(chan runs.ObjectUse, objectsAhead)
 		c.jobs = jobs
 		for range runtime.GOMAXPROCS(0) {
 			c.work.Go(func() {
@@ -269,7 +269,7 @@ func (c *sessionCheck) waitObjects() {
 
 // examineObject examines one object and keeps the findings. It may run in
 // several goroutines.
-func (c *sessionCheck) examineObject(use projections.ObjectUse) {
+func (c *sessionCheck) examineObject(use runs.ObjectUse) {
 	verdict := c.w.objects.verdict(use.ObjectRef, func() objectVerdict {
 		if c.w.o.Digests {
 			return c.w.g.checkDigest(c.ctx, use.ObjectRef)

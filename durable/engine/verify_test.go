@@ -16,7 +16,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // appendUnchecked appends an event that no decision of the engine makes, by the gate that every writer uses:
@@ -24,7 +24,7 @@ import (
 func (w *fixture) appendUnchecked(a engine.Answer, scope event.Scope, data event.Payload, objects ...manifest.Object) {
 	w.Helper()
 	log := manifest.SessionEvents(a.Session.SessionID)
-	fold := projections.NewFold()
+	fold := runs.NewFold()
 	err := ports.WithHealthySession(context.Background(), w.g.Locks, w.g.Logs, log, manifest.Head{}, fold,
 		func(wit ports.Witness, v manifest.Verdict) error {
 			e := event.New(log.Owner, v.Head.Next, scope, event.Actor{Kind: event.Engine}, 1, data)

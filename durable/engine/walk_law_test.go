@@ -11,7 +11,7 @@ import (
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/event"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // rich has something of everything that can stop a run or send it another way.
@@ -170,11 +170,11 @@ func (p *player) agrees() error {
 	blocked := len(p.last.Blockers) > 0
 	if blocked && n.Preferences.Autonomy == event.FullAutoNeverStop &&
 		!slices.ContainsFunc(n.OpenGaps,
-			func(g projections.Gap) bool { return g.Reason.Detail == "needs_user_approval" }) {
+			func(g runs.Gap) bool { return g.Reason.Detail == "needs_user_approval" }) {
 		return fmt.Errorf("a run that never stops is blocked: %+v", p.last.Blockers)
 	}
 	for _, b := range p.last.Blockers {
-		if !slices.ContainsFunc(n.OpenGaps, func(g projections.Gap) bool {
+		if !slices.ContainsFunc(n.OpenGaps, func(g runs.Gap) bool {
 			return g.Reason.Blocker() == b.Code &&
 				*g.Pointer == b.Pointer
 		}) {
@@ -191,14 +191,14 @@ func (p *player) agrees() error {
 		seen[at] = true
 	}
 	tip := p.after.Tip == n.ID
-	critical := slices.ContainsFunc(n.OpenGaps, func(g projections.Gap) bool { return g.Severity == event.Critical })
+	critical := slices.ContainsFunc(n.OpenGaps, func(g runs.Gap) bool { return g.Severity == event.Critical })
 	switch stops := n.Preferences.Autonomy != event.FullAutoNeverStop; {
 	case p.last.IsComplete != (p.last.Pending == nil):
 		return fmt.Errorf("complete %v with pending %v", p.last.IsComplete, p.last.Pending)
-	case tip && stops && !p.last.IsComplete && critical != (p.last.Status == projections.Blocked):
+	case tip && stops && !p.last.IsComplete && critical != (p.last.Status == runs.Blocked):
 		return fmt.Errorf("status %s with critical gaps: %v", p.last.Status, critical)
 	case tip && p.last.IsComplete &&
-		(len(p.after.CriticalOnPath(n.ID)) > 0) != (p.last.Status == projections.CompleteWithGaps):
+		(len(p.after.CriticalOnPath(n.ID)) > 0) != (p.last.Status == runs.CompleteWithGaps):
 		return fmt.Errorf("status %s with %d critical gaps on the path", p.last.Status,
 			len(p.after.CriticalOnPath(n.ID)))
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // watchMs is the interval in milliseconds at which the log is polled for a
@@ -122,8 +122,8 @@ func (w *execution) finish(ctx context.Context, err error) error {
 }
 
 // statusPhrase is a status in a sentence about the end of a run.
-func statusPhrase(s projections.Status) string {
-	if s == projections.Failed {
+func statusPhrase(s runs.Status) string {
+	if s == runs.Failed {
 		return "ended as failed"
 	}
 	return string(s)

@@ -11,7 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/perform"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // cancel requests the run's end as another process would.
@@ -55,10 +55,10 @@ func TestCancelStopsRunningCommand(t *testing.T) {
 		w.onWatch = seen(asked)
 		w.slow = func(ctx context.Context) error {
 			got, err := w.cancel(failed)
-			if err != nil || got.Status != projections.Cancelling || got.Already {
+			if err != nil || got.Status != runs.Cancelling || got.Already {
 				t.Errorf("%+v, %v", got, err)
 			}
-			if again, err := w.cancel(failed); err != nil || !again.Already || again.Status != projections.Cancelling {
+			if again, err := w.cancel(failed); err != nil || !again.Already || again.Status != runs.Cancelling {
 				t.Errorf("again: %+v, %v", again, err)
 			}
 			close(asked)
@@ -105,7 +105,7 @@ func TestCancelBeforeLockReleaseClosesRun(t *testing.T) {
 	w := newFixture(t, steps(buildStep))
 	w.outcomes = []ports.CommandOutcome{bad}
 	w.onHold = func() {
-		if got, err := w.cancel(false); err != nil || got.Status != projections.Cancelling {
+		if got, err := w.cancel(false); err != nil || got.Status != runs.Cancelling {
 			t.Errorf("%+v, %v", got, err)
 		}
 	}
@@ -122,7 +122,7 @@ func TestCancelBeforeLockReleaseClosesRun(t *testing.T) {
 func TestNextPerformerClosesCancelledRun(t *testing.T) {
 	w := newFixture(t, steps(buildStep))
 	w.busy = true
-	if got, err := w.cancel(false); err != nil || got.Status != projections.Cancelling {
+	if got, err := w.cancel(false); err != nil || got.Status != runs.Cancelling {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	w.busy = false

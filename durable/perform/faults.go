@@ -11,14 +11,14 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // checkOpen refuses a run that takes no more steps. A requested cancellation
 // counts: the engine would refuse the attempt after the work is done.
 func (w *execution) checkOpen() error {
 	switch w.answer.Status {
-	case projections.Cancelled, projections.Failed, projections.Cancelling:
+	case runs.Cancelled, runs.Failed, runs.Cancelling:
 		return fault.New(fault.RunClosed, "run %s is %s: it takes no further steps", w.report.Run, w.answer.Status).
 			With("runId", w.report.Run.String()).With("status", string(w.answer.Status))
 	}

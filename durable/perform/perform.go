@@ -20,7 +20,7 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // Engine has the use cases that a performer calls; *engine.Engine implements
@@ -148,7 +148,7 @@ func (w *execution) perform(ctx context.Context) error {
 		return nil
 	}
 	// A run whose end is only requested needs a performer to close it.
-	if err := w.checkOpen(); err != nil && w.answer.Status != projections.Cancelling {
+	if err := w.checkOpen(); err != nil && w.answer.Status != runs.Cancelling {
 		return err
 	}
 	release, err := w.Performers.Hold(ctx, w.report.Session)

@@ -15,7 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // outputs decodes the recorded command results.
@@ -163,7 +163,7 @@ func TestInterruptionEndsThePauseBetweenTries(t *testing.T) {
 // closing is an engine whose answers have the status of a closed run.
 type closing struct {
 	sender
-	status projections.Status
+	status runs.Status
 }
 
 func (c closing) Rehydrate(ctx context.Context, at engine.Position) (engine.Answer, error) {
@@ -173,7 +173,7 @@ func (c closing) Rehydrate(ctx context.Context, at engine.Position) (engine.Answ
 }
 
 func TestClosedRunIsNotPerformed(t *testing.T) {
-	for _, status := range []projections.Status{projections.Cancelled, projections.Failed} {
+	for _, status := range []runs.Status{runs.Cancelled, runs.Failed} {
 		w := newFixture(t, steps(buildStep))
 		p := w.performer()
 		p.Engine = closing{sender{w}, status}

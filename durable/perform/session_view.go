@@ -13,7 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // sessionView is a fold of the run's session. It has the preferred tip, and
@@ -23,13 +23,13 @@ import (
 type sessionView struct {
 	log  manifest.Log
 	at   engine.Position // Node is empty
-	fold *projections.Fold
+	fold *runs.Fold
 }
 
 // newView returns a view that has read nothing.
 func newView(session id.Session, run id.Run) *sessionView {
 	return &sessionView{log: manifest.SessionEvents(session), at: engine.Position{Session: session, Run: run},
-		fold: projections.NewFold()}
+		fold: runs.NewFold()}
 }
 
 // refresh reads what is new; moved reports that the head changed.
@@ -44,7 +44,7 @@ func (v *sessionView) refresh(ctx context.Context, logs ports.Logs) (moved bool,
 }
 
 // run is the run in the fold, nil before the first refresh.
-func (v *sessionView) run() *projections.Run { return v.fold.Runs[v.at.Run] }
+func (v *sessionView) run() *runs.Run { return v.fold.Runs[v.at.Run] }
 
 // tip is the position of the run's preferred tip, or RUN_NOT_FOUND.
 func (v *sessionView) tip() (engine.Position, error) {

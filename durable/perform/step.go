@@ -15,7 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/run/prompt"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/workflow/compile"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // stepRun is the execution of one pending step, until it is accepted.
@@ -105,7 +105,7 @@ func (t *stepRun) refreshKnown(ctx context.Context) error {
 func (t *stepRun) needsLog() bool {
 	return len(t.flow.Inputs)+len(t.step.Inputs) > 0 || t.step.OutputContract != nil ||
 		len(t.step.AssessmentRefs) > 0 || t.endsRound() ||
-		t.answer.Status == projections.Blocked || t.step.Action != nil && t.concernsPerson()
+		t.answer.Status == runs.Blocked || t.step.Action != nil && t.concernsPerson()
 }
 
 // concernsPerson reports that a person performs the step, or has a part in its
@@ -221,7 +221,7 @@ func (w *execution) send(ctx context.Context, req advance.Request) (engine.Answe
 func (t *stepRun) stepView() StepView {
 	at, of, _ := t.flow.Position(t.step.StepID)
 	v := StepView{At: at + 1, Of: of, Title: t.step.Title, Rounds: roundsOf(t.flow, t.answer.Pending.StepInstanceKey)}
-	if t.answer.Status == projections.Blocked && !t.outputsSubmitted() {
+	if t.answer.Status == runs.Blocked && !t.outputsSubmitted() {
 		for _, b := range t.known.refused {
 			v.Refused = append(v.Refused, b.Message)
 		}

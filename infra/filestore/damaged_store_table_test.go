@@ -140,7 +140,7 @@ func (h *corpusBuilder) lostTails() {
 		3,
 		codes(manifest.UncommittedTail, manifest.LostTail),
 		func(files map[string][]byte) { files[h.manifest()] = files[h.manifest()][:h.heads[0].Bytes] })
-	h.add("lost-manifest", "the manifest is gone, the segments are there", manifest.CorruptHead, 0,
+	h.add("lost-manifest", "the manifest is missing, the segments exist", manifest.CorruptHead, 0,
 		codes(manifest.OrphanSegment, manifest.LostTail), func(files map[string][]byte) { delete(files, h.manifest()) })
 }
 

@@ -52,7 +52,7 @@ func (s *Store) Lock(ctx context.Context, log manifest.Log) (func() error, error
 	s.mu.Lock()
 	s.held[log.Root] = held
 	s.mu.Unlock()
-	// Once: a second call would release a lock that another goroutine took in between.
+	// Once: a second call would release a lock that another goroutine acquired in between.
 	return sync.OnceValue(func() error {
 		s.forgetLock(log)
 		return writeFault(held.Unlock())

@@ -28,7 +28,7 @@ func (p performers) Hold(ctx context.Context, s id.Session) (func() error, error
 	var busy *lock.Busy
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		return nil, fault.Wrap(err, fault.StoreReadOnly,
-			"the store cannot be written to, and so nobody can perform its runs")
+			"the store cannot be written, so its runs cannot be performed")
 	}
 	if !errors.As(err, &busy) {
 		return nil, fault.Wrap(err, fault.StoreIO, "the performer's lock cannot be taken: %v", err)

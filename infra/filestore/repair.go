@@ -220,7 +220,7 @@ func (j *repairOp) base() string {
 	return path.Join("sessions", j.r.Log.Owner)
 }
 
-// reportContents passes the events that would be quarantined to r.Aside, which describes what is
+// reportContents passes the events that would be quarantined to r.Quarantine, which describes what is
 // lost. Files that cannot be read are omitted.
 func (j *repairOp) reportContents() error {
 	if j.r.Quarantine == nil {

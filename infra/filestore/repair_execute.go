@@ -13,7 +13,7 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// repairFile records, in a quarantine entry, why its files are there. It is durable before any
+// repairFile records, in a quarantine entry, why its files were moved. It is durable before any
 // original is removed, so that no crash leaves quarantined files without it.
 const (
 	repairFile = "repair.json"

@@ -26,7 +26,7 @@ import (
 	"github.com/waybill/waybill/durable/workflow/contract"
 	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/annotations"
 )
 
 // enums are the values of the types that are closed sets; a test compares each with the constants
@@ -137,7 +137,7 @@ func addEventEnums(to sets) {
 func addLearningEnums(to sets) {
 	add(to, feedback.Signals()...)
 	add(to, feedback.Targets()...)
-	add(to, projections.AnnotationCurrent, projections.AnnotationSuperseded, projections.AnnotationRetracted)
+	add(to, annotations.Current, annotations.Superseded, annotations.Retracted)
 	add(to, proposal.Kinds()...)
 	add(to, proposal.States()...)
 	add(to, proposal.Moves()...)

@@ -114,7 +114,7 @@ func (c controls) UpdateControl(ctx context.Context, f ports.ControlFile,
 	})
 }
 
-// Performers returns the locks that allow at most one performer per session.
+// Performers returns the port that allows at most one performer per session.
 func (o *Store) Performers() ports.Performers { return o.files.Performers() }
 
 // LogFiles returns the paths of the files that grow when an event or an annotation is recorded

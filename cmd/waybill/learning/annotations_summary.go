@@ -13,7 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/infra/terminal"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/annotations"
 )
 
 // annotationsSummaryLong is what 'waybill annotations summary --help' prints
@@ -69,13 +69,13 @@ func showSummary(a *cli.App, sum engine.FeedbackSummary, p *page.Page) {
 		}
 		summaryHeading(p, w.WorkflowID,
 			fmt.Sprintf("%d of %s annotated", w.AnnotatedRuns, page.Plural(int(w.Runs), "run")))
-		showFeedback(p, w.AnnotationSummary)
+		showFeedback(p, w.Summary)
 	}
 	// The caller selected one run: print its sums, a table would have one row.
 	if len(sum.Workflows) == 0 && len(sum.Runs) == 1 {
 		r := sum.Runs[0]
 		summaryHeading(p, "run "+runName(p, r), r.WorkflowID)
-		showFeedback(p, r.AnnotationSummary)
+		showFeedback(p, r.Summary)
 		shown++
 	} else if len(sum.Runs) > 0 {
 		p.Line("")
@@ -123,7 +123,7 @@ const (
 // showFeedback prints the sums of a run, or of all runs of a workflow: with a
 // chart of the ratings on a terminal, and as one number per line in a pipe,
 // which programs can parse.
-func showFeedback(p *page.Page, s projections.AnnotationSummary) {
+func showFeedback(p *page.Page, s annotations.Summary) {
 	if p.Width == 0 {
 		showFeedbackNumbers(p, s)
 		return
@@ -150,7 +150,7 @@ func showFeedback(p *page.Page, s projections.AnnotationSummary) {
 // most frequent rating has the full width, and a rating that was given at least
 // once has a bar of at least one cell. The count follows its bar, since short
 // bars are hard to compare.
-func drawChart(p *page.Page, r projections.RatingCounts) {
+func drawChart(p *page.Page, r annotations.RatingCounts) {
 	counts := starCounts(r)
 	most := int64(1)
 	for _, n := range counts {
@@ -168,7 +168,7 @@ func drawChart(p *page.Page, r projections.RatingCounts) {
 }
 
 // starCounts returns the counts from five stars to one, the order of the chart.
-func starCounts(r projections.RatingCounts) [feedback.RatingMax]int64 {
+func starCounts(r annotations.RatingCounts) [feedback.RatingMax]int64 {
 	return [...]int64{r.Five, r.Four, r.Three, r.Two, r.One}
 }
 
@@ -187,7 +187,7 @@ const labelsShownMax = 12
 
 // labelWords lists labels with their counts, the most frequent first. Labels are
 // untrusted text, so render.Quoted delimits them.
-func labelWords(p *page.Page, s projections.AnnotationSummary) string {
+func labelWords(p *page.Page, s annotations.Summary) string {
 	var words []string
 	others := s.OtherLabels
 	for i, l := range s.Labels {
@@ -207,7 +207,7 @@ func labelWords(p *page.Page, s projections.AnnotationSummary) string {
 
 // showFeedbackNumbers prints the sums for programs that read a pipe: a name and
 // a number per line, means with two decimals and rates with four.
-func showFeedbackNumbers(p *page.Page, s projections.AnnotationSummary) {
+func showFeedbackNumbers(p *page.Page, s annotations.Summary) {
 	rate := func(r *float64) string {
 		if r == nil {
 			return ""

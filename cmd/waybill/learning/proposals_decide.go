@@ -17,7 +17,7 @@ import (
 	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/workflow/catalog"
 	"github.com/waybill/waybill/infra/cron"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/proposals"
 )
 
 // proposalsApproveLong is what 'waybill proposals approve --help' prints above
@@ -82,7 +82,7 @@ func approveProposal(ctx context.Context, a *cli.App, req engine.DecideRequest) 
 	// A person who approved this revision before is not asked again.
 	me := proposal.PrincipalOf(a.Actor(), req.AtTerminal)
 	if req.AtTerminal && slices.ContainsFunc(d.Approvals,
-		func(ap projections.ProposalApproval) bool { return ap.Void == "" && ap.Principal == me.Name() }) {
+		func(ap proposals.Approval) bool { return ap.Void == "" && ap.Principal == me.Name() }) {
 		return a.Answer("proposal", wire, func(p *page.Page) { showApproval(a, "Approved already", wire, d.About, p) })
 	}
 	// The code PROPOSAL_PENDING reports to a program that a person is required.
@@ -202,7 +202,7 @@ func checkInstallable(ctx context.Context, a *cli.App) func(proposal.Kind, canon
 			files, _ := finder.Workflows(ctx)
 			bindings, _ := finder.Bindings(ctx)
 			// Workflows of a pack may call its own routines.
-			own := cli.Installations{{Installation: projections.Installation{Slot: proposal.Slot{Kind: kind}},
+			own := cli.Installations{{Installation: proposals.Installation{Slot: proposal.Slot{Kind: kind}},
 				Value: artifact}}
 			files = append(append(files, cli.Installations(present).Workflows()...), own.Workflows()...)
 			library = catalog.NewLibrary(files, bindings).WithPrompts(cli.Installations(present).Prompts())

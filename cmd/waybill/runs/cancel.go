@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // cancelLong is what 'waybill runs cancel --help' prints above the usage.
@@ -42,7 +42,7 @@ func newCancel(a *cli.App) *cobra.Command {
 			}, func(p *page.Page, done engine.Cancelled) {
 				switch {
 				// Another process performs the run and will close it.
-				case done.Status == projections.Cancelling:
+				case done.Status == runs.Cancelling:
 					p.Text(p.Warn("!")+" ", "Run "+page.ShortRun(done.RunID)+
 						": cancellation requested; the performer will close the run.")
 				case done.Already:

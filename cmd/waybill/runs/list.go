@@ -14,7 +14,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/log/manifest"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // newList returns "runs list". A status is a member of a closed set
@@ -41,7 +41,7 @@ continues from there.`,
 			// Several statuses are alternatives.
 			for _, word := range status {
 				// Accept the status as one word with dashes.
-				st := projections.Status(strings.ReplaceAll(word, "-", "_"))
+				st := runs.Status(strings.ReplaceAll(word, "-", "_"))
 				if !slices.Contains(engine.Statuses(), st) {
 					return cli.UsageFault(cmd, "unknown status %q", word).Suggest("Use %s.", statusWords())
 				}

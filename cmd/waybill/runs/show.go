@@ -14,7 +14,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/reason"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // newShow returns "runs show". The document always contains the head of the session's log; the
@@ -76,7 +76,7 @@ func showRun(a *cli.App, r engine.RunDetails, p *page.Page) {
 	}
 	p.Line("")
 	// The pending step of a closed run will not be done.
-	closed := r.Status == projections.Cancelled || r.Status == projections.Failed
+	closed := r.Status == runs.Cancelled || r.Status == runs.Failed
 	for i, s := range r.Steps {
 		// Of a long loop only the latest rounds are shown, with one line for the others.
 		if earlierRound(r.Steps, i) {

@@ -10,7 +10,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/log/manifest"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // newTimeline returns "runs timeline". --brief omits entries about the engine's internal work,
@@ -44,8 +44,8 @@ engine, such as evaluated conditions.`,
 
 // withoutWorking returns the entries that are not about the internal work of the engine, such
 // as evaluated conditions. The result is not nil, so that the document has an array.
-func withoutWorking(all []projections.TimelineEntry) []projections.TimelineEntry {
-	out := []projections.TimelineEntry{}
+func withoutWorking(all []runs.TimelineEntry) []runs.TimelineEntry {
+	out := []runs.TimelineEntry{}
 	for _, m := range all {
 		if !m.Working {
 			out = append(out, m)

@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/event"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // annotatedKind is the kind of the document for an annotation
@@ -54,7 +54,7 @@ func (t *eventPrinter) printAnnotation(annotation engine.FollowedAnnotation) err
 	text := "Annotated " + render.TargetText(annotation.Target, annotation.Step) + ": " +
 		render.SignalText(p, annotation.Signal) + render.ConfidenceText(annotation.About.Confidence)
 	t.day = render.TimelineLine(p, t.day,
-		projections.TimelineEntry{AtMs: annotation.AtMs, Actor: event.Actor{Ref: annotation.Actor.PrincipalRef},
+		runs.TimelineEntry{AtMs: annotation.AtMs, Actor: event.Actor{Ref: annotation.Actor.PrincipalRef},
 			Text: text})
 	render.AnnotationTexts(p, "          ", annotation.Signal, annotation.Note, page.Plain)
 	return t.app.Write(p.Bytes())

@@ -13,7 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/terminal"
-	"github.com/waybill/waybill/projections"
+	auditview "github.com/waybill/waybill/projections/audit"
 )
 
 // showAuditList prints a line for each action. filtered reports that the caller
@@ -45,7 +45,7 @@ func showAuditList(p *page.Page, list engine.AuditTrail, filtered bool) {
 // day, in a pipe with the complete time in every line. Failed actions and actions
 // without an outcome are colored. It returns the heading of the day that the line
 // is under, which is the argument day of the next call.
-func showAuditEntry(p *page.Page, day string, width int, e projections.AuditEntry) string {
+func showAuditEntry(p *page.Page, day string, width int, e auditview.Entry) string {
 	at := page.ClockTime(e.AtMs, time.RFC3339)
 	if p.Width > 0 {
 		if d := page.ClockTime(e.AtMs, "Monday, 2 January 2006"); d != day && d != "" {
@@ -103,7 +103,7 @@ var auditVerbs = map[audit.Action][2]string{
 //
 // The verbs depend on the action and, for proposals, on the kind of the target
 // as well: approving a step and approving a proposal are one action.
-func auditSentence(e projections.AuditEntry) string {
+func auditSentence(e auditview.Entry) string {
 	verbs, known := auditVerbs[e.Action]
 	// An action of a newer version has no verbs here; its name is printed.
 	if !known {
@@ -143,7 +143,7 @@ func auditSentence(e projections.AuditEntry) string {
 // auditTarget returns the name of the target of an action: its kind with the
 // short id or digest, and for a workflow its id if that was recorded. An id that
 // cannot be parsed is returned unchanged.
-func auditTarget(e projections.AuditEntry) string {
+func auditTarget(e auditview.Entry) string {
 	switch t := e.Target; t.Kind {
 	case audit.OfRun:
 		if run, err := id.ParseRun(t.ID); err == nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/run/resume"
 	"github.com/waybill/waybill/infra/gitobserver"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // resumeLong is what 'waybill resume --help' prints above the usage.
@@ -135,7 +135,7 @@ func showCandidates(a *cli.App, list engine.ResumeList, p *page.Page) {
 			p.Text("  ", firstLines(c.Snippet, 3))
 		}
 		// A run that has ended can only be shown.
-		if c.StepID == "" || c.Status == projections.Cancelled || c.Status == projections.Failed {
+		if c.StepID == "" || c.Status == runs.Cancelled || c.Status == runs.Failed {
 			p.Line("  %s", a.Command("runs", "show", page.ShortRun(c.RunID)))
 			continue
 		}

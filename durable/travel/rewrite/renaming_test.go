@@ -15,7 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/travel/rewrite"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 var store = id.NewStore(id.Seed{77})
@@ -129,7 +129,7 @@ func TestImportAsNewIsEquivalent(t *testing.T) {
 
 // whole checks that every reference in the log has a target.
 func whole(rt *rapid.T, log manifest.Log, segments []manifest.Segment) {
-	refs := projections.NewReferences(log)
+	refs := runs.NewReferences(log)
 	for _, seg := range segments {
 		_ = refs.Visit(seg, manifest.Head{})
 	}
@@ -166,7 +166,7 @@ func (r renamed) sameFold(rt *rapid.T, w *fixture) {
 func canonical(s string) string { return string(parse(s).JCS()) }
 
 func folded(rt *rapid.T, segments []manifest.Segment) string {
-	f := projections.NewFold()
+	f := runs.NewFold()
 	for _, seg := range segments {
 		_ = f.Visit(seg, manifest.Head{})
 	}

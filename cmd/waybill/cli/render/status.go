@@ -11,24 +11,24 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/log/manifest"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // Status returns the status of a run with spaces instead of underscores.
-func Status(s projections.Status) string { return strings.ReplaceAll(string(s), "_", " ") }
+func Status(s runs.Status) string { return strings.ReplaceAll(string(s), "_", " ") }
 
 // Health returns the health of a log with spaces instead of underscores.
 func Health(h manifest.Health) string { return strings.ReplaceAll(string(h), "_", " ") }
 
 // Mark returns the sign before the title of a run: complete, failed or cancelled, needs
 // attention, or in progress.
-func Mark(p *page.Page, s projections.Status) string {
+func Mark(p *page.Page, s runs.Status) string {
 	switch s {
-	case projections.CompleteStatus:
+	case runs.CompleteStatus:
 		return p.Good("✓")
-	case projections.Failed, projections.Cancelled:
+	case runs.Failed, runs.Cancelled:
 		return p.Bad("✗")
-	case projections.Blocked, projections.CompleteWithGaps, projections.Cancelling:
+	case runs.Blocked, runs.CompleteWithGaps, runs.Cancelling:
 		return p.Warn("!")
 	}
 	return p.Bold("●")
@@ -44,13 +44,13 @@ const ForeignNote = "Contains facts of another program or a newer version. Known
 
 // StatusStyle returns the style for a status: colored if the run has ended or needs a person,
 // nil if it is in progress.
-func StatusStyle(p *page.Page, s projections.Status) func(string) string {
+func StatusStyle(p *page.Page, s runs.Status) func(string) string {
 	switch s {
-	case projections.CompleteStatus:
+	case runs.CompleteStatus:
 		return p.Good
-	case projections.Failed, projections.Cancelled:
+	case runs.Failed, runs.Cancelled:
 		return p.Bad
-	case projections.InProgress:
+	case runs.InProgress:
 		return nil
 	}
 	return p.Warn

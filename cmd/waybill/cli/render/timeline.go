@@ -6,7 +6,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/log/event"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // ActorWidthMax bounds the width of a column of actors, in terminal columns, so that one long
@@ -25,7 +25,7 @@ func ActorAndKind(a event.Actor) string {
 // TimelineLine writes one line of a timeline. On a terminal the date is a heading above the first
 // line of each day; otherwise each line has date and time (RFC 3339). day is the last heading
 // that was written; pass the returned one for the next line.
-func TimelineLine(p *page.Page, day string, m projections.TimelineEntry) string {
+func TimelineLine(p *page.Page, day string, m runs.TimelineEntry) string {
 	at, paint := page.ClockTime(m.AtMs, time.RFC3339), page.Plain
 	if p.Width > 0 {
 		if d := page.ClockTime(m.AtMs, "Monday, 2 January 2006"); d != day && d != "" {

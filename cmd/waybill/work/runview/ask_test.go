@@ -76,7 +76,7 @@ func TestTrustShowsArgvCwdAndEnv(t *testing.T) {
 	}
 	for typed, want := range map[string]ports.TrustAnswer{"y\n": ports.TrustOnce, "YES\n": ports.TrustOnce,
 		"a\n": ports.TrustAlways,
-		"\n":  ports.TrustRefused, "n\n": ports.TrustRefused, "whatever\n": ports.TrustRefused} {
+		"\n":  ports.TrustRefused, "n\n": ports.TrustRefused, "other\n": ports.TrustRefused} {
 		d := sit(t, 40)
 		d.answers(typed)
 		got, err := d.Trust(context.Background(), ports.TrustQuestion{Workflow: w})

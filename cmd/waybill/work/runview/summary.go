@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/waybill/waybill/durable/perform"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // Summary prints that a run is complete, its duration, and showCommand, the command line that
@@ -24,7 +24,7 @@ func (v *View) Summary(r perform.Report, showCommand string) {
 	v.gap()
 	// Gaps are not a failure, but a person should check them.
 	sign, end := v.styles.Good("✓"), " is complete"
-	if r.Last.Status == projections.CompleteWithGaps {
+	if r.Last.Status == runs.CompleteWithGaps {
 		sign, end = v.styles.Warn("!"), " is complete, with gaps"
 	}
 	for i, line := range v.folded(clean(r.Workflow)+end, 2) {

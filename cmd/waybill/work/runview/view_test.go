@@ -11,7 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // plain returns a view that writes to a buffer, as to a file.
@@ -38,7 +38,7 @@ func story(v *View) {
 	v.Blocked([]reason.Blocker{{Message: "too short", SuggestedFix: "Write more."}})
 	v.StepEnded(perform.StepEnd{ElapsedMs: 5})
 	r := perform.Report{Workflow: "Release", Performed: 2, ElapsedMs: 3_700_000}
-	r.Last.Status = projections.CompleteStatus
+	r.Last.Status = runs.CompleteStatus
 	v.Summary(r, "waybill runs show abc")
 }
 
@@ -127,7 +127,7 @@ func TestSummary(t *testing.T) {
 	}
 	v, out = plain(false)
 	r := perform.Report{Workflow: "W", Performed: 1}
-	r.Last.Status = projections.CompleteWithGaps
+	r.Last.Status = runs.CompleteWithGaps
 	v.Summary(r, "show it")
 	if got := out.String(); !strings.HasPrefix(got, "! W is complete, with gaps\n  1 step in 0s") {
 		t.Errorf("shown: %q", got)

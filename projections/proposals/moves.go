@@ -1,0 +1,145 @@
+package proposals
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/learning/proposal"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+)
+
+// applyRecord folds a record about an existing proposal. problem is "" if the record is accepted;
+// otherwise it states why not, and the proposal is unchanged.
+func (p *Log) applyRecord(prop *Proposal, e event.Event, r proposal.Record) (problem string) {
+	switch r := r.(type) {
+	case proposal.Revised:
+		return prop.revise(e, r)
+	case proposal.Approved:
+		return prop.approve(e, r)
+	case proposal.Applied:
+		return prop.apply(e, r)
+	case proposal.Rejected:
+		return prop.transition(e, proposal.MoveReject, r)
+	case proposal.Archived:
+		return prop.transition(e, proposal.MoveArchive, r)
+	case proposal.RolledBack:
+		return p.rollBack(prop, e, r)
+	}
+	return "its kind is unknown"
+}
+
+// transition changes the state and adds to the history. Callers check everything else before, since
+// a refused record must not change anything.
+func (p *Proposal) transition(e event.Event, m proposal.Move, r proposal.Record) (problem string) {
+	to, err := proposal.Next(p.State, m)
+	if err != nil {
+		return fault.Of(err).Message
+	}
+	_, _, reason := r.About()
+	p.History = append(p.History, Move{Move: m, From: p.State, To: to, Actor: e.Actor, AtMs: e.TimestampMs,
+		Reason: reason, EventIndex: e.Index})
+	p.State = to
+	return ""
+}
+
+// revise adds a revision and voids all approvals, even if the artifact has the same bytes: they
+// were given with another title or rationale.
+func (p *Proposal) revise(e event.Event, r proposal.Revised) (problem string) {
+	switch next := int64(len(p.Revisions)) + 1; {
+	case r.Revision != next:
+		return fmt.Sprintf("its revision is %d, expected %d", r.Revision, next)
+	case r.Slot.Kind != p.Kind:
+		return fmt.Sprintf("its kind is %q, the kind of the proposal is %q", r.Slot.Kind, p.Kind)
+	}
+	if problem = p.transition(e, proposal.MoveRevise, r); problem != "" {
+		return problem
+	}
+	p.Revisions = append(p.Revisions, Revision{Revision: r.Revision, Artifact: r.Artifact, Slot: r.Slot,
+		Version: r.Version,
+		Title:   r.Title, Rationale: r.Rationale, Duplicates: r.Duplicates, Actor: e.Actor, AtMs: e.TimestampMs,
+		Reason: r.Reason})
+	for i := range p.Approvals {
+		if a := &p.Approvals[i]; a.Void == "" {
+			a.Void = fmt.Sprintf("It was given before revision %d.", r.Revision)
+		}
+	}
+	return ""
+}
+
+// approve adds a person's approval of the last revision. The principal has to be the human actor of
+// the record, and the artifact that of the last revision.
+func (p *Proposal) approve(e event.Event, r proposal.Approved) (problem string) {
+	switch {
+	case !p.State.Open():
+		return fault.Of(proposal.CheckApprove(p.State)).Message
+	case e.Actor.Kind != event.Human || r.Principal != proposal.NameOf(e.Actor):
+		return "its actor is not the person that it names"
+	case r.ApprovalID != e.ID:
+		return "its approvalId is not the id of its event"
+	case r.ArtifactSHA256 != p.Last().Artifact.SHA256:
+		return "its artifact is not that of the last revision"
+	}
+	p.Approvals = append(p.Approvals, Approval{ApprovalID: r.ApprovalID, ArtifactSHA256: r.ArtifactSHA256,
+		Principal: r.Principal,
+		Role:      r.Role, Actor: e.Actor, AtMs: e.TimestampMs, Reason: r.Reason})
+	return ""
+}
+
+// apply marks the last revision as installed. The record has to name artifact, slot and reference
+// of that revision, and the permission: approvals that count, an override by a person, or a policy
+// without a gate (docs/design.md#proposals).
+func (p *Proposal) apply(e event.Event, r proposal.Applied) (problem string) {
+	last := p.Last()
+	switch {
+	case r.ArtifactSHA256 != last.Artifact.SHA256:
+		return "its artifact is not that of the last revision"
+	// A revision without a slot id cannot be installed.
+	case last.Slot.ID == "" || r.Slot != last.Slot ||
+		r.InstalledRef != proposal.InstalledRef(last.Slot, last.Version, last.Artifact.SHA256):
+		return "its slot or reference is not that of the last revision"
+	case r.Principal != proposal.NameOf(e.Actor):
+		return "its actor is not the principal that it names"
+	case r.Override && e.Actor.Kind != event.Human:
+		return "only a person may override the gate"
+	case r.Mode == proposal.ApprovalGate && !r.Override && len(r.ApprovalIDs) == 0:
+		return "it passed the gate without an approval"
+	case slices.ContainsFunc(r.ApprovalIDs, func(a id.Event) bool { return !p.approvedBy(a) }):
+		return "it names an approval that is void or unknown"
+	}
+	if problem = p.transition(e, proposal.MoveApply, r); problem != "" {
+		return problem
+	}
+	p.History[len(p.History)-1].Override = r.Override
+	p.applied, p.appliedAt = r, e.Index
+	return ""
+}
+
+// approvedBy reports whether an approval exists and is not void.
+func (p *Proposal) approvedBy(a id.Event) bool {
+	return slices.ContainsFunc(p.Approvals, func(given Approval) bool {
+		return given.ApprovalID == a &&
+			given.Void == ""
+	})
+}
+
+// rollBack removes an installation. A record with a wrong RestoredSHA256 is reported and accepted
+// all the same: what is installed is computed and does not depend on that field, and ignoring the
+// record would keep an artifact in use that was rolled back.
+func (p *Log) rollBack(prop *Proposal, e event.Event, r proposal.RolledBack) (problem string) {
+	if prop.State == proposal.StateApplied && r.Slot != prop.applied.Slot {
+		return "its slot is not that of the activation"
+	}
+	// Computed before the transition: afterwards the proposal is no longer the installed one.
+	restored := p.RestoredDigest(prop)
+	if problem = prop.transition(e, proposal.MoveRollBack, r); problem != "" {
+		return problem
+	}
+	if r.RestoredSHA256 != restored {
+		p.addFinding(manifest.BrokenReference, e, "event %d records that %q was restored, but it was %q",
+			e.Index, r.RestoredSHA256, restored)
+	}
+	return ""
+}

@@ -1,0 +1,83 @@
+package runs
+
+import (
+	"slices"
+
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
+)
+
+// ApprovalKind is the artifact kind of a person's approval
+// (docs/design.md#requirements-on-the-caller).
+const ApprovalKind = "wr.human_approval"
+
+// Output is a current output of a node: one that no later output replaced.
+type Output struct {
+	ID      id.Output           `json:"outputId"` // zero if another program wrote it
+	Index   int64               `json:"index"`    // event index of the record
+	Attempt int64               `json:"attempt"`  // number of attempts recorded before it
+	Channel event.OutputChannel `json:"channel"`
+	Payload event.OutputPayload `json:"payload"`
+
+	foreign string // the id as stored by another program; not saved, as folds of such logs never are
+}
+
+// addOutput adds an output to the current ones. It replaces the output that it names; a recap
+// replaces the node's recap; an artifact replaces those of its kind (without a kind: of its content
+// type) from earlier attempts (docs/design.md#run-status,
+// docs/design.md#requirements-on-the-caller).
+func (r *Run) addOutput(n *Node, e event.Event, p event.NodeOutputAppended, g event.ForeignView) {
+	if n == nil {
+		return
+	}
+	if p.Payload.ArtifactKind == ApprovalKind {
+		n.Approvals++
+	}
+	_, hadRecap := n.Recap()
+	o := Output{p.OutputID, e.Index, int64(len(n.Attempts)), p.OutputChannel, p.Payload, g.ID}
+	n.Outputs = slices.DeleteFunc(n.Outputs, func(old Output) bool {
+		if p.SupersedesOutputID != nil && old.ID == *p.SupersedesOutputID || g.Refers != "" && old.hasID(g.Refers) {
+			return true
+		}
+		return o.Payload.Replaces(old.Payload) && (o.Channel == event.Recap || old.Attempt < o.Attempt)
+	})
+	n.Outputs = append(n.Outputs, o)
+	if _, has := n.Recap(); hadRecap && !has {
+		r.missed = r.missed || r.Evicted // a recap of an ancestor may have been left out
+	}
+}
+
+// hasID reports whether the output has an id, in the spelling of any program.
+func (o Output) hasID(text string) bool { return o.ID.String() == text || o.foreign == text }
+
+// Recap returns the node's current notes, false if it has none.
+func (n *Node) Recap() (Output, bool) {
+	for _, o := range n.Outputs {
+		if o.Channel == event.Recap {
+			return o, true
+		}
+	}
+	return Output{}, false
+}
+
+// Artifacts lists the node's current artifacts, oldest first.
+func (n *Node) Artifacts() []Output {
+	var out []Output
+	for _, o := range n.Outputs {
+		if o.Channel == event.Artifact {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// RecapOnPath returns the recap of the node n, or else of its nearest ancestor that has one
+// (docs/design.md#event-order).
+func (r *Run) RecapOnPath(n id.Node) (Output, bool) {
+	for node := r.Nodes[n]; node != nil; node = r.above(node) {
+		if o, ok := node.Recap(); ok {
+			return o, true
+		}
+	}
+	return Output{}, false
+}

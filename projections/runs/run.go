@@ -1,0 +1,120 @@
+package runs
+
+import (
+	"slices"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
+)
+
+// Run is the fold of one run: a directed acyclic graph of nodes with the state of each.
+type Run struct {
+	ID          id.Run           `json:"runId"`
+	Started     event.RunStarted `json:"started"`
+	StartedAtMs int64            `json:"startedAtMs"`
+	LastIndex   int64            `json:"lastIndex"` // of the run's last event
+	LastAtMs    int64            `json:"lastAtMs"`
+	Root        id.Node          `json:"root,omitzero"`
+	Tip         id.Node          `json:"tip,omitzero"` // the preferred tip
+	// Nodes and Order hold the same nodes; Root and Tip are zero until the first node is created.
+	Nodes           map[id.Node]*Node         `json:"nodes"`
+	Order           []id.Node                 `json:"order"` // in the order of their creation
+	CancelRequested *event.RunCancelRequested `json:"cancelRequested,omitzero"`
+	Closed          *event.RunClosed          `json:"closed,omitzero"`
+	// Evicted reports that Nodes and Order are a window (see window.go) and nodes were left out.
+	Evicted bool `json:"evicted,omitzero"`
+
+	pendingContext map[id.Node]canon.Value // context deltas that precede their node in the segment
+	missed         bool                    // an event needed a node that was left out
+}
+
+// newRun returns a run without nodes; events that follow add them.
+func newRun(runID id.Run, e event.Event, p event.RunStarted) *Run {
+	return &Run{ID: runID, Started: p, StartedAtMs: e.TimestampMs, LastIndex: e.Index, LastAtMs: e.TimestampMs,
+		Nodes: map[id.Node]*Node{}, Order: []id.Node{}}
+}
+
+// apply folds an event of this run. The kinds that call updateTip are those that count as activity
+// at a node; the others leave the preferred tip as it is (docs/design.md#preferred-tip).
+func (r *Run) apply(e event.Event, g event.ForeignView) {
+	r.LastIndex = e.Index
+	if e.TimestampMs != 0 {
+		r.LastAtMs = e.TimestampMs
+	}
+	// n is nil for events of the run as a whole, and for nodes that the log never created.
+	n := r.Nodes[e.Scope.NodeID]
+	// In a window the node may have been left out: requires then marks the fold as incomplete.
+	if _, made := e.Data.(event.NodeCreated); !made && r.requires(e.Scope.NodeID) {
+		return
+	}
+	switch p := e.Data.(type) {
+	case event.NodeCreated:
+		r.addNode(e, p)
+		r.updateTip(e.Scope.NodeID)
+	case event.EdgeCreated:
+		r.addEdge(p)
+	case event.ContextSet:
+		r.setContext(e, p)
+	case event.RunCancelRequested:
+		r.CancelRequested = &p
+	case event.RunClosed:
+		r.Closed = &p
+	// An attempt alone is no activity: its edge, gap or output moves the tip.
+	case event.AdvanceRecorded:
+		n.addAttempt(e, p)
+	case event.PreferencesChanged:
+		n.setPreferences(p)
+		r.updateTip(e.Scope.NodeID)
+	case event.NodeOutputAppended:
+		r.addOutput(n, e, p, g)
+		r.updateTip(e.Scope.NodeID)
+	case event.GapRecorded:
+		r.addGap(n, e, p, g)
+		r.updateTip(e.Scope.NodeID)
+	case event.CapabilityObserved:
+		n.setCapability(p)
+		r.updateTip(e.Scope.NodeID)
+	case event.DivergenceRecorded:
+		r.updateTip(e.Scope.NodeID)
+	case event.DecisionTraceAppended, event.Unknown:
+		// Decision traces explain a decision and unknown events are not interpreted: no state.
+	}
+}
+
+// Node returns a node, nil if the run (or its window) has none of that id.
+func (r *Run) Node(n id.Node) *Node { return r.Nodes[n] }
+
+// Path lists the nodes from the root to n. In a window, nodes that were left out are missing.
+func (r *Run) Path(n id.Node) []id.Node {
+	var up []id.Node
+	for node := r.Nodes[n]; node != nil; node = r.above(node) {
+		up = append(up, node.ID)
+	}
+	slices.Reverse(up)
+	return up
+}
+
+// parent returns the node that n was created under, nil for a root. A parent that was not created
+// before n is ignored: a forged log could otherwise contain a cycle, and paths would never end.
+func (r *Run) parent(n *Node) *Node {
+	if n.Parent == nil {
+		return nil
+	}
+	if p := r.Nodes[*n.Parent]; p != nil && p.CreatedIndex < n.CreatedIndex {
+		return p
+	}
+	return nil
+}
+
+// Tips lists the leaves, in the order of their creation: nodes without an outgoing acknowledged
+// step, except checkpoints (docs/design.md#edges-and-tips).
+func (r *Run) Tips() []id.Node {
+	out := []id.Node{}
+	for _, nodeID := range r.Order {
+		if n := r.Nodes[nodeID]; n.isLeaf() {
+			out = append(out, nodeID)
+		}
+	}
+	return out
+}

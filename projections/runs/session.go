@@ -1,0 +1,95 @@
+// Package runs folds the events of a session into views: nodes and preferred tip of each run, open
+// gaps and current outputs (Session, Fold, Run, Node), the timeline of a session (Timeline), and the
+// check of references inside a log (References). See docs/design.md#preferred-tip and
+// docs/design.md#run-status.
+//
+// The folds implement ports.Visitor. States that can be saved are equal, after loading, to a fold
+// of the whole log.
+//
+// It reads events and nothing else: no files, no clock, no random ids. It makes no decisions;
+// package advance decides on the facts that it returns. Start with Fold in session.go.
+package runs
+
+import (
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+)
+
+// Session is the fold of the events of one session.
+type Session struct {
+	ID           string                            `json:"sessionId"`
+	Next         int64                             `json:"next"`         // event index of the next event
+	LastAtMs     int64                             `json:"lastAtMs"`     // time of the last event that has one
+	Observations map[string]event.ObservationValue `json:"observations"` // latest by key
+	Runs         map[id.Run]*Run                   `json:"runs"`
+	Order        []id.Run                          `json:"order"` // in the order of their start
+}
+
+// NewSession returns the fold of an empty log.
+func NewSession() *Session {
+	return &Session{Observations: map[string]event.ObservationValue{}, Runs: map[id.Run]*Run{}, Order: []id.Run{}}
+}
+
+// Apply folds one event. Events have to be applied in the order of the log, each once. Events of
+// runs that were never started are skipped; only foreign and damaged logs have such.
+func (s *Session) Apply(e event.Event) {
+	s.ID, s.Next = e.Owner, e.Index+1
+	if e.TimestampMs != 0 {
+		s.LastAtMs = e.TimestampMs
+	}
+	// g is the zero value for events that this version can write.
+	e, g := readForeign(e)
+	switch p := e.Data.(type) {
+	case event.SessionCreated:
+		return
+	case event.ObservationRecorded:
+		s.Observations[p.Key] = p.Value
+		return
+	case event.RunStarted:
+		if s.Runs[e.Scope.RunID] == nil {
+			s.Runs[e.Scope.RunID] = newRun(e.Scope.RunID, e, p)
+			s.Order = append(s.Order, e.Scope.RunID)
+		}
+		return
+	}
+	if r := s.Runs[e.Scope.RunID]; r != nil {
+		r.apply(e, g)
+	}
+}
+
+// Fold is a Session with its position in the log. It implements ports.Visitor: pass it to
+// ports.Logs.Read with its Head to bring it up to date.
+type Fold struct {
+	*Session
+	// Head is the head of the log after the last visited segment.
+	Head manifest.Head
+	// Last is the index of the first event of the last segment. Ahead is the number of segments
+	// that were folded since the state was loaded or created.
+	Last  int64
+	Ahead int
+	// Loaded reports that the state was loaded, so that events before its head were not read.
+	Loaded bool
+}
+
+// NewFold returns the fold of an empty log.
+func NewFold() *Fold { return &Fold{Session: NewSession()} }
+
+// Reset implements ports.Visitor: it discards a loaded state too.
+func (f *Fold) Reset() { *f = *NewFold() }
+
+// Visit implements ports.Visitor: it folds one committed segment. It never returns an error.
+func (f *Fold) Visit(seg manifest.Segment, head manifest.Head) error {
+	for _, e := range seg.Events {
+		f.Apply(e)
+	}
+	if len(seg.Events) > 0 {
+		f.Last = seg.Events[0].Index
+	}
+	f.Head = head
+	f.Ahead++
+	for _, r := range f.Runs {
+		r.endSegment()
+	}
+	return nil
+}

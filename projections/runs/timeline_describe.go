@@ -1,0 +1,186 @@
+package runs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/reason"
+)
+
+// describeSession describes the creation or the import of a session.
+func describeSession(p event.SessionCreated) string {
+	if p.ImportedFrom != nil {
+		return "The session was imported from " + p.ImportedFrom.SessionID.String()
+	}
+	return "The session was created"
+}
+
+// describeRunStart describes the start of a run with its title and origin.
+func describeRunStart(p event.RunStarted) string {
+	text := "The run of " + p.WorkflowID + " was started"
+	if p.Title != "" {
+		text += ": " + oneLine(p.Title)
+	}
+	if p.ForkedFrom != nil {
+		text += fmt.Sprintf(", forked from %s at %s", p.ForkedFrom.RunID, p.ForkedFrom.NodeID)
+	}
+	return text
+}
+
+// describeNode describes a new node by its kind.
+func describeNode(p event.NodeCreated, step string) string {
+	switch p.NodeKind {
+	case event.CheckpointNode:
+		return "Created a checkpoint at " + step
+	case event.BlockedAttemptNode:
+		return "Recorded a blocked attempt at " + step
+	case event.StepNode, "":
+		return "Reached " + step
+	}
+	return fmt.Sprintf("Reached %s (%s)", step, plain(string(p.NodeKind)))
+}
+
+// describeEdge describes an edge; an edge to a refused attempt's node is no progress.
+func (t describer) describeEdge(p event.EdgeCreated) string {
+	from, to := t.step(p.FromNodeID), t.step(p.ToNodeID)
+	if t.refused[p.ToNodeID] {
+		return "Stayed at " + from
+	}
+	switch p.Cause.Kind {
+	case event.NonTipAdvance:
+		return fmt.Sprintf("Advanced from %s to %s again on a new branch", from, to)
+	case event.CheckpointCreated:
+		return "Linked a checkpoint to " + from
+	}
+	return fmt.Sprintf("Advanced from %s to %s", from, to)
+}
+
+// describeAttempt describes the outcome of an attempt with its first blocker and the number of the
+// others.
+func (t describer) describeAttempt(p event.AdvanceRecorded, step string) string {
+	text := step + " was not accepted"
+	// An attempt of another program may advance to a node of kind blocked_attempt: it was refused.
+	switch to := p.Outcome.ToNodeID; {
+	case to != nil && t.refused[*to]:
+		if why := t.at(*to).Refused; why != "" {
+			text += ": " + oneLine(why)
+		}
+		return text
+	case p.Outcome.Kind == event.Advanced:
+		return step + " was done"
+	}
+	if p.Outcome.Blockers == nil || len(p.Outcome.Blockers.Blockers) == 0 {
+		return text
+	}
+	blockers := p.Outcome.Blockers.Blockers
+	text += ": " + oneLine(blockers[0].Message)
+	if more := len(blockers) - 1; more > 0 {
+		text += fmt.Sprintf(" (and %d more)", more)
+	}
+	return text
+}
+
+// describeContext lists keys, not values, which may be long or confidential.
+func describeContext(p event.ContextSet) string {
+	var set, removed []string
+	for i := range p.Context.Len() {
+		if p.Context.Item(i).Kind() == canon.Null {
+			removed = append(removed, p.Context.Key(i))
+		} else {
+			set = append(set, p.Context.Key(i))
+		}
+	}
+	var parts []string
+	if len(set) > 0 {
+		parts = append(parts, "set "+strings.Join(set, ", "))
+	}
+	if len(removed) > 0 {
+		parts = append(parts, "removed "+strings.Join(removed, ", "))
+	}
+	if len(parts) == 0 {
+		return "The context was not changed"
+	}
+	return "Context: " + oneLine(strings.Join(parts, "; "))
+}
+
+// describePreferences lists the changed preferences with their source.
+func describePreferences(p event.PreferencesChanged) string {
+	parts := make([]string, len(p.Delta))
+	for i, c := range p.Delta {
+		parts[i] = c.Key + " is " + c.Value
+	}
+	return fmt.Sprintf("Preferences: %s (from the %s)", strings.Join(parts, ", "), plain(string(p.Source)))
+}
+
+// describeOutput describes notes by their first line, artifacts by kind and size.
+func describeOutput(p event.NodeOutputAppended, step string) string {
+	if p.OutputChannel == event.Recap {
+		return fmt.Sprintf("Notes on %s: %s", step, oneLine(p.Payload.NotesMarkdown))
+	}
+	what := p.Payload.ArtifactKind
+	if what == "" {
+		what = p.Payload.ContentType
+	}
+	return fmt.Sprintf("Artifact for %s: %s, %d bytes", step, oneLine(what), p.Payload.ByteLength)
+}
+
+// describeGap describes a gap that was opened or resolved.
+func describeGap(p event.GapRecorded) string {
+	if p.Resolution.Kind == event.Resolves {
+		return "Gap resolved: " + oneLine(p.Summary)
+	}
+	return fmt.Sprintf("Gap opened (%s): %s", p.Severity, oneLine(p.Summary))
+}
+
+// describeTrace describes a decision trace by the summary of its last entry.
+func describeTrace(p event.DecisionTraceAppended) string {
+	if len(p.Entries) == 0 {
+		return "Decision trace without entries"
+	}
+	last := oneLine(p.Entries[len(p.Entries)-1].Summary)
+	switch more := len(p.Entries) - 1; {
+	case more == 1:
+		return "Decided: " + last + " (after one other decision)"
+	case more > 1:
+		return fmt.Sprintf("Decided: %s (after %d other decisions)", last, more)
+	}
+	return "Decided: " + last
+}
+
+// observationName returns a readable name for the key of an observation.
+func observationName(key string) string {
+	names := []string{"git_branch", "the git branch", "git_head_sha", "the git commit", "repo_root_hash",
+		"the repository, by digest", "repo_root", "the repository"}
+	if i := slices.Index(names, key); i >= 0 && i%2 == 0 {
+		return names[i+1]
+	}
+	return plain(key)
+}
+
+// textBytesMax bounds a text taken from an event, in bytes: a moment then fits on one or two lines.
+const textBytesMax = 160
+
+// oneLine returns the first line of s that is not blank, with runs of white space collapsed, cut to
+// textBytesMax bytes. " …" marks text that was left out.
+func oneLine(s string) string {
+	for line := range strings.Lines(s) {
+		if line = strings.Join(strings.Fields(line), " "); line == "" {
+			continue
+		}
+		// " …" also marks further lines of s.
+		if cut := reason.Clip(line, textBytesMax); cut != line || strings.TrimSpace(s) != strings.TrimSpace(line) {
+			return cut + " …"
+		}
+		return line
+	}
+	return ""
+}
+
+// quote returns the first line of s in quotation marks.
+func quote(s string) string { return "“" + oneLine(s) + "”" }
+
+// plain returns a stored word with spaces in place of underscores.
+func plain(word string) string { return strings.ReplaceAll(word, "_", " ") }

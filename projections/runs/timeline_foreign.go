@@ -1,0 +1,204 @@
+package runs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/waybill/waybill/durable/canon"
+)
+
+// describeForeign describes an event of an unknown kind, or with data of an unknown form. Kinds
+// that another program is known to write get a sentence of their own. working is TimelineEntry.Working.
+func describeForeign(kind string, data canon.Value) (text string, working bool) {
+	d := foreignData{data}
+	switch kind {
+	case "validation_performed":
+		return d.validation(), false
+	case "assessment_recorded":
+		return d.assessment(), false
+	case "assessment_consequence_applied":
+		return fmt.Sprintf("Assessment %s has %s at %s, so a follow-up is required: %s", d.quoted("assessmentId"),
+			d.member("trigger").quoted("dimensionId"),
+			d.member("trigger").quoted("level"), d.member("effect").text("guidance")), false
+	case "run_completed":
+		return "The run ended" + d.duration() + d.commits("agentCommitShas"), false
+	case "delivery_recorded":
+		return "The result was delivered" + d.commits("shas") + d.link(), false
+	case "review_draft_submitted":
+		return "The draft of the review was submitted" + d.link(), false
+	case "usage_recorded":
+		return "Usage" + d.client() + ": " + d.tokens(), true
+	case "token_checkpoint":
+		return fmt.Sprintf("Usage so far, at the %s: %s", plain(d.text("phase")), d.tokens()), true
+	case "git_start_recorded":
+		return "Working tree at the start: " + d.workingTree(), true
+	case "git_metrics_recorded":
+		return d.metrics(), true
+	}
+	return describeUnknown(kind), false
+}
+
+// foreignData reads data of unchecked form: absent members and members of another type read as
+// empty.
+type foreignData struct{ canon.Value }
+
+// member returns a member of an object, Null if there is none.
+func (d foreignData) member(name string) foreignData {
+	v, _ := d.Get(name)
+	return foreignData{v}
+}
+
+// text returns the first line of a string member.
+func (d foreignData) text(name string) string { return oneLine(d.member(name).Text()) }
+
+// quoted returns a string member in quotation marks.
+func (d foreignData) quoted(name string) string { return quote(d.member(name).Text()) }
+
+// number returns a numeric member as an integer, false if the member is absent or not a number.
+func (d foreignData) number(name string) (int64, bool) {
+	v := d.member(name)
+	return int64(v.Float()), v.Kind() == canon.Number
+}
+
+// list returns the items of an array member.
+func (d foreignData) list(name string) []foreignData {
+	v := d.member(name)
+	if v.Kind() != canon.Array {
+		return nil
+	}
+	out := make([]foreignData, v.Len())
+	for i := range out {
+		out[i] = foreignData{v.Item(i)}
+	}
+	return out
+}
+
+// countOf returns a numeric member with its unit, such as "3 files"; "" if the member is absent.
+func (d foreignData) countOf(name, thing string) string {
+	n, ok := d.number(name)
+	switch {
+	case !ok:
+		return ""
+	case n == 1:
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// joinKnown joins the parts that are not empty.
+func joinKnown(parts ...string) string {
+	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
+	if len(parts) == 0 {
+		return "no known values"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// validation describes the result of a check of submitted outputs, with the first issue.
+func (d foreignData) validation() string {
+	result := d.member("result")
+	what := "Submitted outputs were checked"
+	if ref := d.text("contractRef"); ref != "" && ref != "none" {
+		what += " against " + ref
+	}
+	switch issues := result.list("issues"); {
+	case result.member("valid").True():
+		return what + ": valid"
+	case len(issues) == 0:
+		return what + ": not valid"
+	default:
+		text := what + ": " + oneLine(issues[0].Text())
+		if more := len(issues) - 1; more > 0 {
+			text += fmt.Sprintf(" (and %d more)", more)
+		}
+		return text
+	}
+}
+
+// assessment describes the levels of an assessment.
+func (d foreignData) assessment() string {
+	var levels []string
+	for _, dimension := range d.list("dimensions") {
+		levels = append(levels, dimension.text("dimensionId")+" "+dimension.text("level"))
+	}
+	text := fmt.Sprintf("Assessment %s: %s", d.quoted("assessmentId"), joinKnown(levels...))
+	if s := d.text("summary"); s != "" {
+		text += ". " + s
+	}
+	return text
+}
+
+// duration returns how long a run took, in seconds.
+func (d foreignData) duration() string {
+	ms, ok := d.number("durationMs")
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf(" after %.1f s", float64(ms)/1000)
+}
+
+// commits returns the number of commits in an array member.
+func (d foreignData) commits(name string) string {
+	switch n := len(d.list(name)); n {
+	case 0:
+		return ""
+	case 1:
+		return ", with 1 commit"
+	default:
+		return fmt.Sprintf(", with %d commits", n)
+	}
+}
+
+// link returns the address of a pull request.
+func (d foreignData) link() string {
+	if url := d.text("prUrl"); url != "" {
+		return ": " + url
+	}
+	return ""
+}
+
+// client returns the program and the model that a usage record names.
+func (d foreignData) client() string {
+	switch clientName, model := d.text("client"), d.text("model"); {
+	case clientName == "":
+		return ""
+	case model == "":
+		return " of " + clientName
+	default:
+		return fmt.Sprintf(" of %s (%s)", clientName, model)
+	}
+}
+
+// tokens describes token counts and turns.
+func (d foreignData) tokens() string {
+	return joinKnown(d.countOf("inputTokens", "token")+d.direction("inputTokens", " in"),
+		d.countOf("outputTokens", "token")+d.direction("outputTokens", " out"), d.countOf("turns", "turn"))
+}
+
+// direction returns word if the count exists: countOf returns "" otherwise, and a lone word would
+// remain.
+func (d foreignData) direction(name, word string) string {
+	if _, ok := d.number(name); !ok {
+		return ""
+	}
+	return word
+}
+
+// workingTree describes the numbers of changed files.
+func (d foreignData) workingTree() string {
+	return joinKnown(d.countOf("stagedFiles", "staged file"), d.countOf("unstagedFiles", "unstaged file"))
+}
+
+// metrics describes the size of a change in a git repository.
+func (d foreignData) metrics() string {
+	text := "Changes in the repository: " +
+		joinKnown(d.countOf("filesChanged", "file"),
+			d.countOf("linesAdded", "line")+d.direction("linesAdded", " added"),
+			d.countOf("linesRemoved", "line")+d.direction("linesRemoved", " removed"),
+			strings.TrimPrefix(d.commits("commitShas"), ", with "))
+	if d.member("truncated").True() {
+		text += " (truncated)"
+	}
+	return text
+}
