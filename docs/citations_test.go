@@ -235,7 +235,8 @@ func TestCitationsAreInTheRepository(t *testing.T) {
 
 // TestCitationChecksCanFail tries both checks on texts with and without mistakes.
 func TestCitationChecksCanFail(t *testing.T) {
-	pages := map[string]string{"docs/design.md": "# Design\n\n## Commit protocol\n\n### `a`: b, (c)\n```\n## Not this\n```\n" +
+	pages := map[string]string{"docs/design.md": "# Design\n\n## Commit protocol\n\n### `a`: b, (c)\n```\n" +
+		"## Not this\n```\n" +
 		"## Twice\n## Twice\n<a id=\"old-name\"></a>\n", "docs/a/b.md": "# B\n[x](../design.md#twice-1)"}
 	exists := func(name string) bool { return name == "LICENSE" }
 	for text, bad := range map[string]int{
@@ -274,7 +275,8 @@ func TestCitationChecksCanFail(t *testing.T) {
 			t.Errorf("%q: %d are reported: want %d: %v", text, len(got), bad, got)
 		}
 	}
-	if got := outdatedCitations("infra/lock/x.go", "package x\n\n// Release returns the locks. See R6.\n"); len(got) != 1 {
+	if got := outdatedCitations("infra/lock/x.go", "package x\n\n// Release returns the locks. See R6.\n"); len(
+		got) != 1 {
 		t.Errorf("in a package of file locks: %v", got)
 	}
 }

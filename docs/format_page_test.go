@@ -342,7 +342,8 @@ func TestFormatNamesEveryWord(t *testing.T) {
 	page := formatText(t)
 	word := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]+$`)
 	seen := 0
-	for _, dir := range []string{"log/event", "log/manifest", "run/snapshot", "reason", "id", "run/token", "run/command"} {
+	for _, dir := range []string{"log/event", "log/manifest", "run/snapshot", "reason", "id", "run/token",
+		"run/command"} {
 		for _, file := range formatSources(t, filepath.Join("../durable", dir)) {
 			ast.Inspect(file, func(n ast.Node) bool {
 				if _, ok := n.(*ast.ImportSpec); ok {

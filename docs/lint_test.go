@@ -35,7 +35,8 @@ func TestLintConfigHasTheLayers(t *testing.T) {
 		config = []byte(want)
 	}
 	if string(config) != want || !depguardPart.Match(config) {
-		t.Error("the layers in .golangci.yml are not those of architecture_test.go; run: go test ./docs -run Lint -update")
+		t.Error("the layers in .golangci.yml are not those of architecture_test.go; run: go test ./docs -run Lint " +
+			"-update")
 	}
 	if rules := strings.Count(want, "            deny:\n"); rules < 20 {
 		t.Errorf("only %d rules", rules)

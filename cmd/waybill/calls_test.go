@@ -106,7 +106,8 @@ func newCallRunner(t *testing.T, files []txtar.File) *callRunner {
 	}
 	env := []string{"HOME=" + dir, "USERPROFILE=" + dir, "WAYBILL_HOME=" + filepath.Join(dir, "home"),
 		"XDG_CONFIG_HOME=" + filepath.Join(dir, "config"), "TZ=UTC", "PATH=" + os.Getenv("PATH")}
-	return &callRunner{t: t, dir: dir, env: env, vars: map[string]string{}, seen: map[string]int{}, count: map[string]int{}}
+	return &callRunner{t: t, dir: dir, env: env, vars: map[string]string{}, seen: map[string]int{},
+		count: map[string]int{}}
 }
 
 var capture = regexp.MustCompile(`^([A-Z]+)=([A-Za-z0-9.]+): (.*)$`)
@@ -293,14 +294,16 @@ var (
 	measured = regexp.MustCompile(`(Ms|[bB]ytes|[sS]ize|count|free|inodes|heap)$`)
 
 	// machine are texts that name the build or the machine.
-	machine = regexp.MustCompile(`^\.data\.(version|appVersion|go|os|arch|implementation\.version)$|^\.error\.details\.current$`)
+	machine = regexp.MustCompile(
+		`^\.data\.(version|appVersion|go|os|arch|implementation\.version)$|^\.error\.details\.current$`)
 
 	normalized = []struct {
 		kind string
 		re   *regexp.Regexp
 	}{
 		{"token", regexp.MustCompile(`\b(?:st|ack|chk)\.v1\.[A-Za-z0-9_.-]+`)},
-		{"id", regexp.MustCompile(`\b(?:sess|run|node|evt|attempt|out|gap|chg|trace|capobs|div|ctx|ann|prop|bundle|store)_[a-z2-7]{26}\b`)},
+		{"id", regexp.MustCompile(
+			`\b(?:sess|run|node|evt|attempt|out|gap|chg|trace|capobs|div|ctx|ann|prop|bundle|store)_[a-z2-7]{26}\b`)},
 		{"digest", regexp.MustCompile(`\bsha256[:_][0-9a-f]{64}`)},
 		{"time", regexp.MustCompile(`\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z?`)},
 		{"cursor", regexp.MustCompile(`\b[A-Za-z0-9_-]{60,}\b`)},

@@ -43,10 +43,11 @@ func TestCommandPagesAreCurrent(t *testing.T) {
 	if err != nil || !generated.Match(index) {
 		t.Fatalf("the index of the commands has no generated part: %v", err)
 	}
-	current(t, filepath.Join(cliDocs, "README.md"), generated.ReplaceAllStringFunc(string(index), func(part string) string {
-		m := generated.FindStringSubmatch(part)
-		return m[1] + commandIndex(root) + m[2]
-	}))
+	current(t, filepath.Join(cliDocs, "README.md"),
+		generated.ReplaceAllStringFunc(string(index), func(part string) string {
+			m := generated.FindStringSubmatch(part)
+			return m[1] + commandIndex(root) + m[2]
+		}))
 }
 
 // commandIndex is the commands by group, and the flags of all of them.

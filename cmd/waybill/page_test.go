@@ -34,7 +34,8 @@ func TestPanicIsReportedAsError(t *testing.T) {
 	}
 	out.Reset()
 	a.Entropy = strings.NewReader(strings.Repeat("x", 1000))
-	if status := a.Execute(newRoot(a)); status != fault.ExitFailed || !strings.Contains(out.String(), "a bug in waybill") ||
+	if status := a.Execute(newRoot(a)); status != fault.ExitFailed ||
+		!strings.Contains(out.String(), "a bug in waybill") ||
 		strings.Count(out.String(), "\n") != 1 {
 		t.Errorf("exit status %d: %s", status, out.String())
 	}

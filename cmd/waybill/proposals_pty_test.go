@@ -234,14 +234,16 @@ func TestOverrideRequiresPersonScopeAndReason(t *testing.T) {
 	s.expectExit(2)
 	p.runPiped(0, "config", "set", "roles", `{"lead":["proposals:override"]}`)
 	p.runPiped(0, "config", "set", "principals", `{"ada":["lead"],"bob":["reviewer"]}`)
-	s = startAtTerminal(t, dir, 80, "proposals", "apply", name, "--override", "--reason", "It cannot wait", "--as", "bob")
+	s = startAtTerminal(t, dir, 80, "proposals", "apply", name, "--override", "--reason", "It cannot wait", "--as",
+		"bob")
 	s.expect(`bob does not have the scope "proposals:override"`)
 	s.expectExit(1)
 	p.runPiped(1, "proposals", "apply", name, "--override", "--reason", "It cannot wait", "--as", "ada")
 	if got := p.proposalState(name); got != "draft" {
 		t.Errorf("state %s, want draft", got)
 	}
-	s = startAtTerminal(t, dir, 80, "proposals", "apply", name, "--override", "--reason", "It cannot wait", "--as", "ada")
+	s = startAtTerminal(t, dir, 80, "proposals", "apply", name, "--override", "--reason", "It cannot wait", "--as",
+		"ada")
 	s.expect("✓ Installed: Check before release.")
 	s.expectExit(0)
 	if text := p.runPiped(0, "proposals", "get", name, "--history"); !strings.Contains(text,

@@ -81,7 +81,8 @@ func TestInstalledBytesAreProposedBytes(t *testing.T) {
 		c := newCalls(t)
 		name, _ := parseProposal(t, c.with(`{"kind":"workflow-chain-pack","artifact":{"id":"team.first","steps":[]}}`,
 			"proposals", "create", "-"))
-		_, revised := parseProposal(t, c.with(`{"kind":"workflow-chain-pack","artifact":`+artifact+`}`, "proposals", "revise",
+		_, revised := parseProposal(t, c.with(`{"kind":"workflow-chain-pack","artifact":`+artifact+`}`, "proposals",
+			"revise",
 			name, "-"))
 		_, applied := parseProposal(t, c.ok("proposals", "apply", name, "--as", "ada"))
 		_, current := parseProposal(t, c.ok("proposals", "get", name))

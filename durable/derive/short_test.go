@@ -31,7 +31,8 @@ func TestShorts(t *testing.T) {
 		if again := s.Sum(row.kind, row.within, []byte(row.text)); again != got {
 			t.Errorf("%q %d %q: %016x the second time", row.kind, row.within, row.text, again)
 		}
-		if other := derive.NewShortHasher("waybill other test").Sum(row.kind, row.within, []byte(row.text)); other == got {
+		if other := derive.NewShortHasher("waybill other test").
+			Sum(row.kind, row.within, []byte(row.text)); other == got {
 			t.Errorf("%q %d %q: the same under another context", row.kind, row.within, row.text)
 		}
 	}

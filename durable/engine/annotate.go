@@ -309,7 +309,8 @@ func (n *annotationWriter) checkCurrent(all *annotationState, about id.Annotatio
 	case have.State == annotations.Superseded:
 		return fault.New(fault.ValidationError, "annotation %s is not current any more: %s superseded it", about,
 			have.Details.SupersededBy).
-			Suggest("Name %s instead.", have.Details.SupersededBy).With("supersededBy", have.Details.SupersededBy.String())
+			Suggest("Name %s instead.", have.Details.SupersededBy).
+			With("supersededBy", have.Details.SupersededBy.String())
 	case have.State == annotations.Retracted:
 		return fault.Wrap(errRetracted, fault.ValidationError,
 			"annotation %s is not current any more: it was retracted", about).Suggest("Add a new one.")

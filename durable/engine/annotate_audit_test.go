@@ -33,9 +33,11 @@ func TestAnnotationsHaveAuditLines(t *testing.T) {
 	annotated, taken := list.Entries[0], list.Entries[1]
 	if annotated.Actor.Ref != "ada" || annotated.AtMs != by ||
 		annotated.Target != (audit.Target{Kind: audit.OfRun, ID: a.Session.RunID.String()}) ||
-		annotated.Details["annotationId"] != made.AnnotationID.String() || annotated.Details["signal"] != "correction" ||
+		annotated.Details["annotationId"] != made.AnnotationID.String() ||
+		annotated.Details["signal"] != "correction" ||
 		annotated.Details["nodeId"] != a.NodeID.String() ||
-		annotated.Source == nil || annotated.Source.Log != "annotations" || annotated.Source.SessionID != a.Session.SessionID {
+		annotated.Source == nil || annotated.Source.Log != "annotations" ||
+		annotated.Source.SessionID != a.Session.SessionID {
 		t.Errorf("%+v", annotated)
 	}
 	if taken.Reason != "it was wrong" || taken.Details["annotationId"] != made.AnnotationID.String() {

@@ -179,7 +179,8 @@ func TestStoresRevealNothingOfEachOther(t *testing.T) {
 			}
 			return text
 		}
-		if got, want := supersededMessage(b.Position(), foreign.AnnotationID), supersededMessage(unknown, none); got != want {
+		if got, want := supersededMessage(b.Position(), foreign.AnnotationID),
+			supersededMessage(unknown, none); got != want {
 			t.Errorf("%s: the answer about an id of another store is\n%s\nand about an unknown id\n%s", name, got, want)
 		}
 	}

@@ -68,7 +68,8 @@ func instead(of feedback.Annotation, s feedback.Signal) feedback.Request {
 func annotationSeed(n int) id.Seed { return id.Seed{byte(n), byte(n >> 8), byte(n >> 16), 0xa} }
 
 // try annotates as another process would.
-func (n *annotationFixture) try(by engine.Caller, at engine.Position, req feedback.Request) (feedback.Annotation, error) {
+func (n *annotationFixture) try(by engine.Caller, at engine.Position, req feedback.Request) (feedback.Annotation,
+	error) {
 	n.made++
 	return n.withEveryPort().Annotate(context.Background(), by, annotationSeed(n.made), at, req)
 }

@@ -28,7 +28,8 @@ func TestAForkStartsWithoutAnnotations(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 	own := n.note(fork, remark(feedback.Rating(5)))
-	if got := currentIDs(n.list(fork, engine.AnnotationQuery{})); !slices.Equal(got, []id.Annotation{own.AnnotationID}) {
+	if got := currentIDs(n.list(fork, engine.AnnotationQuery{})); !slices.Equal(got,
+		[]id.Annotation{own.AnnotationID}) {
 		t.Errorf("%v", got)
 	}
 	if got := currentIDs(n.list(a, engine.AnnotationQuery{})); !slices.Equal(got, []id.Annotation{made.AnnotationID}) {

@@ -55,7 +55,8 @@ func TestApprovalLetsAStepPass(t *testing.T) {
 			}
 			ok := w.mustApprove(blocked, "go ahead")
 			if ok.Kind() != "step" || ok.Status != runs.InProgress ||
-				ok.NextIntent != engine.PerformThenContinue || !ok.OutputsSubmitted() || ok.AckToken != blocked.AckToken {
+				ok.NextIntent != engine.PerformThenContinue || !ok.OutputsSubmitted() ||
+				ok.AckToken != blocked.AckToken {
 				t.Fatalf("%+v", ok)
 			}
 			if b := w.must(ok, advance.Request{}); b.Pending == nil || b.Pending.StepID != "build" ||

@@ -96,7 +96,8 @@ func auditBases(t *testing.T) map[string]*crashfs.FS {
 		a, err := startCall(newFixture(t).compiled(twoSteps))(g)
 		must(t, err)
 		if f == killed {
-			_, err = g.Cancel(context.Background(), caller(2), &performerStub{}, a.Position(), engine.CancelRequest{Reason: "r"})
+			_, err = g.Cancel(context.Background(), caller(2), &performerStub{}, a.Position(),
+				engine.CancelRequest{Reason: "r"})
 			must(t, err)
 		}
 	}

@@ -343,7 +343,8 @@ func TestImportedFactsAreNoActs(t *testing.T) {
 	s, err := openUnsynced(w, w.dir, filestore.Options{})
 	must(t, err)
 	defer s.Close()
-	v, err := s.Read(context.Background(), ports.ReadRequest{Log: manifest.SessionEvents(a.Session.SessionID)}, ignored{})
+	v, err := s.Read(context.Background(), ports.ReadRequest{Log: manifest.SessionEvents(a.Session.SessionID)},
+		ignored{})
 	must(t, err)
 	mark := imported.Mark{AtMs: 1, BundleID: "bundle_x", Events: v.Head.Next, Head: v.Head.Digest}
 	must(t, s.UpdateSessionControl(context.Background(), a.Session.SessionID, ports.ImportedFile,

@@ -199,7 +199,8 @@ func TestEndsAreDurableBeforeTheyAreReported(t *testing.T) {
 			last := -1 // the sync that commits: a fork has the source's before it, a cancel may read again after it
 			learn := e.base.Reopen()
 			learn.Before = func(op crashfs.Op) {
-				if op.Action == "sync" && strings.HasSuffix(op.Name, manifest.FileName) && (last < 0 || e.name == "fork") {
+				if op.Action == "sync" && strings.HasSuffix(op.Name, manifest.FileName) &&
+					(last < 0 || e.name == "fork") {
 					last = op.N
 				}
 			}
@@ -219,22 +220,23 @@ func TestEndsAreDurableBeforeTheyAreReported(t *testing.T) {
 			if after, ok := e.isAfter(t, left); !ok || !after {
 				t.Fatal("the dying process did not get as far as the test needs")
 			}
-			crashfs.Explore(left, crashfs.ExploreOptions{Limit: crashLimit, Cases: sample.OneIn(t, 10)}, func(f *crashfs.FS) {
-				g, err := on(f, 5)
-				if err == nil {
-					err = e.call(g)
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
-			}, func(s crashfs.State, done bool) bool {
-				after, ok := e.isAfter(t, s.FS)
-				if ok && done && !after {
-					t.Errorf("an answer was given from a log that a power cut removes: %s", s.Name)
-					return false
-				}
-				return ok
-			})
+			crashfs.Explore(left, crashfs.ExploreOptions{Limit: crashLimit, Cases: sample.OneIn(t, 10)},
+				func(f *crashfs.FS) {
+					g, err := on(f, 5)
+					if err == nil {
+						err = e.call(g)
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+				}, func(s crashfs.State, done bool) bool {
+					after, ok := e.isAfter(t, s.FS)
+					if ok && done && !after {
+						t.Errorf("an answer was given from a log that a power cut removes: %s", s.Name)
+						return false
+					}
+					return ok
+				})
 		})
 	}
 }

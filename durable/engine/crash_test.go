@@ -315,22 +315,23 @@ func TestReplayIsDurableBeforeItIsReported(t *testing.T) {
 			if after, ok := u.isAfter(t, left); !ok || !after {
 				t.Fatal("the dying process did not get as far as the test needs")
 			}
-			crashfs.Explore(left, crashfs.ExploreOptions{Limit: crashLimit, Cases: sample.OneIn(t, 4)}, func(f *crashfs.FS) {
-				g, err := on(f, 5)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if _, err := u.call(g); err != nil {
-					t.Fatal(err)
-				}
-			}, func(s crashfs.State, done bool) bool {
-				after, ok := u.isAfter(t, s.FS)
-				if ok && done && !after {
-					t.Errorf("an answer was given from a log that a power cut removes: %s", s.Name)
-					return false
-				}
-				return ok
-			})
+			crashfs.Explore(left, crashfs.ExploreOptions{Limit: crashLimit, Cases: sample.OneIn(t, 4)},
+				func(f *crashfs.FS) {
+					g, err := on(f, 5)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if _, err := u.call(g); err != nil {
+						t.Fatal(err)
+					}
+				}, func(s crashfs.State, done bool) bool {
+					after, ok := u.isAfter(t, s.FS)
+					if ok && done && !after {
+						t.Errorf("an answer was given from a log that a power cut removes: %s", s.Name)
+						return false
+					}
+					return ok
+				})
 		})
 	}
 }

@@ -66,7 +66,8 @@ func TestWhoApproves(t *testing.T) {
 	agent.Actor.Ref = "ada" // a name that holds the role makes no person
 
 	// While the settings name no reviewer, the person at the terminal decides, and no other caller.
-	r.refusedWith(fault.ProposalForbidden, 1, "an agent approves in a store without reviewers", r.approveAs(p, agent, true))
+	r.refusedWith(fault.ProposalForbidden, 1, "an agent approves in a store without reviewers",
+		r.approveAs(p, agent, true))
 	r.refusedWith(fault.ProposalForbidden, 1, "a person approves from elsewhere",
 		r.approveAs(p, r.person("ada"), false))
 	r.refusedWith(fault.ProposalForbidden, 1, "an agent overrides",

@@ -108,7 +108,8 @@ type interceptedLogs struct {
 	meanwhile func()
 }
 
-func (s interceptedLogs) Append(ctx context.Context, w ports.Witness, at manifest.Head, p manifest.Plan) (manifest.Head, error) {
+func (s interceptedLogs) Append(ctx context.Context, w ports.Witness, at manifest.Head, p manifest.Plan) (manifest.Head,
+	error) {
 	if p.Log.Table == proposal.Table {
 		s.meanwhile()
 	}
@@ -169,7 +170,8 @@ func TestExploreCrashesOfErasing(t *testing.T) {
 		}
 		return ""
 	}
-	count := crashfs.Explore(base, crashfs.ExploreOptions{Limit: sideLimit, Cases: sample.OneIn(t, 20)}, func(f *crashfs.FS) { must(t, erase(f)) },
+	count := crashfs.Explore(base, crashfs.ExploreOptions{Limit: sideLimit, Cases: sample.OneIn(t, 20)},
+		func(f *crashfs.FS) { must(t, erase(f)) },
 		func(s crashfs.State, done bool) bool {
 			if why := check(s.FS, done); why != "" {
 				t.Errorf("in the state %s: %s", s.Name, why)
@@ -177,7 +179,8 @@ func TestExploreCrashesOfErasing(t *testing.T) {
 			return !t.Failed()
 		})
 	t.Logf("%d operations, %d crash states", count.Ops, count.States)
-	count = crashfs.InjectFaults(base, sample.OneIn(t, 20), erase, func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
+	count = crashfs.InjectFaults(base, sample.OneIn(t, 20), erase, func(flaw crashfs.Fault, op crashfs.Op, err error,
+		left *crashfs.FS) bool {
 		why := check(left, err == nil && flaw.Err != nil)
 		if next := left.Reopen(); why == "" && op.N%4 == 0 && erase(next) == nil {
 			why = check(next, true)

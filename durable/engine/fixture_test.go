@@ -43,8 +43,9 @@ func (w *fixture) process() *engine.Engine {
 }
 
 func over(s *filestore.Store) *engine.Engine {
-	return &engine.Engine{Logs: s, Locks: s, Objects: s, Sessions: s, Identity: s, Keyring: s, Inspector: s, HeadCache: s,
-		Streams: s, SessionControls: s, Tombstones: s, Arrivals: s}
+	return &engine.Engine{Logs: s, Locks: s, Objects: s, Sessions: s, Identity: s, Keyring: s, Inspector: s,
+		HeadCache: s,
+		Streams:   s, SessionControls: s, Tombstones: s, Arrivals: s}
 }
 
 func (w *fixture) by() engine.Caller {

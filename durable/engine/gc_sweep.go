@@ -73,7 +73,8 @@ func (c *cleanup) expire(ctx context.Context, s GCSession) error {
 		if err := c.g.checkNotKept(ctx, s.SessionID); err != nil {
 			return err
 		}
-		v, err := c.g.Logs.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(s.SessionID), From: was, Locked: true},
+		v, err := c.g.Logs.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(s.SessionID), From: was,
+			Locked: true},
 			newSegmentProbe{})
 		if err == nil && (v.Head != was || v.Health != manifest.Healthy) {
 			err = errUsed

@@ -352,7 +352,8 @@ func TestEveryNameOfAnObjectKeepsIt(t *testing.T) {
 			return suite.StoreNotes(store)
 		}), false},
 		"a side log in the trash": {func(w *fixture, a engine.Answer) {
-			noted(func(_ *fixture, a engine.Answer) manifest.Log { return suite.SessionNotes(a.Session.SessionID) })(w, a)
+			noted(func(_ *fixture, a engine.Answer) manifest.Log { return suite.SessionNotes(a.Session.SessionID) })(w,
+				a)
 			w.delete(a.Session.RunID.String())
 		}, false},
 		"something installed":           {put("installed/x.json", `{"artifact":"`+ref.String()+`"}`), false},

@@ -78,8 +78,9 @@ type ImportRequest struct {
 // bundle; BUNDLE_COLLISION if the session cannot have the ids it needs;
 // STORE_CONFLICT if another session appears under the id meanwhile.
 func (g *Engine) Import(ctx context.Context, by Caller, src ports.Bundle, req ImportRequest) (Import, error) {
-	m := &importer{g: g, by: by, src: src, out: Import{BundleID: src.Envelope().BundleID, BundleSessionID: src.Session(),
-		Warnings: []string{}}}
+	m := &importer{g: g, by: by, src: src,
+		out: Import{BundleID: src.Envelope().BundleID, BundleSessionID: src.Session(),
+			Warnings: []string{}}}
 	if err := m.verify(ctx); err != nil {
 		return m.out, err
 	}

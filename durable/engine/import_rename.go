@@ -31,14 +31,15 @@ func (m *importer) newRenaming(ctx context.Context, store id.Store, names []stri
 		return nil, err
 	}
 	for _, name := range names {
-		_, err := m.src.Read(ctx, ports.ReadRequest{Log: m.sideLog(name)}, segmentFunc(func(seg manifest.Segment) error {
-			for line := range bytes.Lines(seg.Bytes) {
-				if err := renaming.CollectLineReferences(bytes.TrimSuffix(line, []byte{'\n'})); err != nil {
-					return err
+		_, err := m.src.Read(ctx, ports.ReadRequest{Log: m.sideLog(name)},
+			segmentFunc(func(seg manifest.Segment) error {
+				for line := range bytes.Lines(seg.Bytes) {
+					if err := renaming.CollectLineReferences(bytes.TrimSuffix(line, []byte{'\n'})); err != nil {
+						return err
+					}
 				}
-			}
-			return nil
-		}))
+				return nil
+			}))
 		if err != nil {
 			return nil, err
 		}

@@ -164,7 +164,8 @@ func TestADamagedLogInstallsNothing(t *testing.T) {
 	t.Parallel()
 	for name, harm := range map[string]func(r *review) error{
 		"damaged": func(r *review) error {
-			name := filepath.Join(r.dir, "proposals", "events", r.files("proposals/events")[5]) // after the record of what is in use
+			// after the record of what is in use
+			name := filepath.Join(r.dir, "proposals", "events", r.files("proposals/events")[5])
 			b, err := os.ReadFile(name)
 			if err == nil {
 				b[len(b)/2] ^= 1

@@ -67,7 +67,8 @@ func storeOf(r *review) id.Store {
 
 // forgers are the sequences of records to append.
 var forgers = map[string]forger{
-	"an approval without an approver": func(r *review, p engine.Proposed, ada engine.Caller) []func(int64) event.Payload {
+	"an approval without an approver": func(r *review, p engine.Proposed,
+		ada engine.Caller) []func(int64) event.Payload {
 		return []func(int64) event.Payload{func(next int64) event.Payload {
 			a := actOf(p, ada)
 			a.Approvals = []id.Event{id.EventOf("x", "y")}

@@ -168,7 +168,8 @@ func (g *Engine) duplicates(ctx context.Context, all *proposals.Log, req Propose
 		others = append(others, req.OtherWorkflows...)
 	}
 	var out []proposal.Duplicate
-	for _, m := range similar.Rank(similar.Candidate{Digest: req.Draft.Artifact.SHA256, Signature: similar.SignatureOf(draft)},
+	for _, m := range similar.Rank(similar.Candidate{Digest: req.Draft.Artifact.SHA256,
+		Signature: similar.SignatureOf(draft)},
 		others) {
 		out = append(out, proposal.Duplicate{Percent: int64(m.Percent), Ref: m.Ref})
 	}

@@ -225,7 +225,8 @@ func (c proposalCase) continues(t testing.TB, f *crashfs.FS, at proposalState) (
 }
 
 // explore tries the states that a power cut leaves of a call, until one is wrong.
-func (c proposalCase) explore(t testing.TB, how crashfs.ExploreOptions, before, after proposalState) (count crashfs.Count, why string) {
+func (c proposalCase) explore(t testing.TB, how crashfs.ExploreOptions, before,
+	after proposalState) (count crashfs.Count, why string) {
 	count = crashfs.Explore(c.base, how, func(f *crashfs.FS) {
 		if err := c.on(f, 2); err != nil && c.base.Mutation == nil {
 			t.Error(err)

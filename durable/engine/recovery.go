@@ -133,7 +133,8 @@ func recordedAt(p resolvedPosition) []prompt.Excerpt {
 	for i, point := range p.node.Checkpoints[max(0, of-limits.RecapAncestorsMax):] {
 		if n := p.run.Node(point); n != nil {
 			nth := max(0, of-limits.RecapAncestorsMax) + i + 1
-			out = append(out, prompt.Excerpt{Heading: fmt.Sprintf("Checkpoint %d of %d", nth, of), Text: outputsText(n)})
+			out = append(out, prompt.Excerpt{Heading: fmt.Sprintf("Checkpoint %d of %d", nth, of),
+				Text: outputsText(n)})
 		}
 	}
 	return out

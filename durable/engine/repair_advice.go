@@ -160,12 +160,13 @@ func (r *repair) trimImportMark(ctx context.Context, s id.Session) error {
 	if mark, err := imported.Read(c.Data); err != nil || mark.Events <= v.Head.Next {
 		return nil
 	}
-	return r.g.SessionControls.UpdateSessionControl(ctx, s, ports.ImportedFile, func(old ports.Control) (ports.Control, error) {
-		mark, err := imported.Read(old.Data)
-		mark.Events = min(mark.Events, v.Head.Next)
-		old.Data = mark.Value()
-		return old, err
-	})
+	return r.g.SessionControls.UpdateSessionControl(ctx, s, ports.ImportedFile,
+		func(old ports.Control) (ports.Control, error) {
+			mark, err := imported.Read(old.Data)
+			mark.Events = min(mark.Events, v.Head.Next)
+			old.Data = mark.Value()
+			return old, err
+		})
 }
 
 // nothing is a visitor that only wants the verdict.

@@ -49,7 +49,8 @@ func (d *disk) bytes() string {
 	all, _ := d.g.Sessions.Sessions(context.Background())
 	for _, s := range all {
 		c := &segments{}
-		if _, err := d.g.Logs.Read(context.Background(), ports.ReadRequest{Log: manifest.SessionEvents(s)}, c); err != nil {
+		if _, err := d.g.Logs.Read(context.Background(), ports.ReadRequest{Log: manifest.SessionEvents(s)},
+			c); err != nil {
 			d.t.Fatal(err)
 		}
 		out.Write(c.bytes)

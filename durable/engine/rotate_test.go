@@ -145,7 +145,8 @@ func TestKeysWithoutAStore(t *testing.T) {
 	if k := w.keys(); k.State != engine.KeysMissing {
 		t.Errorf("%+v", k)
 	}
-	if _, err := w.repairer().RotateKeys(context.Background(), w.by(), w.keys()); !fault.Is(err, fault.TargetNotFound) ||
+	if _, err := w.repairer().
+		RotateKeys(context.Background(), w.by(), w.keys()); !fault.Is(err, fault.TargetNotFound) ||
 		fault.Of(err).Suggestion == "" {
 		t.Errorf("rotated: %v", err)
 	}

@@ -116,7 +116,8 @@ func (p *player) unsaid(line int) {
 func (p *player) process() *engine.Engine {
 	if p.dir == "" {
 		s := p.disk.Open(time.Second)
-		return &engine.Engine{Logs: s, Locks: s, Objects: s, Sessions: s, Identity: s, Keyring: s, Streams: s, SessionControls: s}
+		return &engine.Engine{Logs: s, Locks: s, Objects: s, Sessions: s, Identity: s, Keyring: s, Streams: s,
+			SessionControls: s}
 	}
 	s, err := openUnsynced(p.tb, p.dir, filestore.Options{LockWait: time.Second})
 	if err != nil {

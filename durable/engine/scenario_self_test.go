@@ -135,7 +135,8 @@ func TestScenarioMistakes(t *testing.T) {
 		"scenario s\nwhen start\nwhen dance\nthen pending one\n":         "line 3: when dance: no such move",
 		"scenario s\nwhen start\nthen glitter\n":                         "line 3: then glitter: no such expectation",
 		"scenario s\nwhen start\nwhen ack\n  note x\nthen pending one\n": "line 4: want notes",
-		"scenario s\nwhen start\nwhen ack context {\"prototype\":1}\n":   "line 3: the call failed and no line expects it",
+		"scenario s\nwhen start\nwhen ack context {\"prototype\":1}\n": "line 3: the call failed and no line " +
+			"expects it",
 		"scenario s\nwhen start\nwhen ack context {\"prototype\":1}\nthen status in_progress\n" +
 			"then refused VALIDATION_ERROR\n": "line 4: then status in_progress: the call failed",
 		"scenario s\nwhen start\nwhen ack preferences autonomy=guided\nwhen ack\nthen pending one\n": "line 3: the attempt was blocked and no line expects it",

@@ -61,7 +61,8 @@ func TestProbe(t *testing.T) {
 			t.Errorf("%s: %s", what, why)
 		}
 	}
-	if !g.Excludes || !g.RenameKeepsExisting || len(g.SyncMs) == 0 || g.Filesystem == "" || !g.SpaceKnown || g.FreeBytes <= 0 {
+	if !g.Excludes || !g.RenameKeepsExisting || len(g.SyncMs) == 0 || g.Filesystem == "" || !g.SpaceKnown ||
+		g.FreeBytes <= 0 {
 		t.Errorf("%+v", g)
 	}
 	entries, err := os.ReadDir(dir)
@@ -81,7 +82,8 @@ func TestLeftovers(t *testing.T) {
 		fatal(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
 		fatal(t, os.WriteFile(filepath.Join(dir, name), []byte("12345"), 0o600))
 	}
-	want := doctor.Leftovers{Checked: true, Temporary: 3, Trashed: 1, TrashBytes: 10, Quarantined: 2, QuarantineBytes: 10}
+	want := doctor.Leftovers{Checked: true, Temporary: 3, Trashed: 1, TrashBytes: 10, Quarantined: 2,
+		QuarantineBytes: 10}
 	if got := diagnose.Leftovers(dir); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

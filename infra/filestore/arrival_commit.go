@@ -176,7 +176,8 @@ func (stopAtFirst) Visit(manifest.Segment, manifest.Head) error { return errComm
 
 // isCommitted reports a session that is not replaced: it has a commit, or is damaged.
 func (a *arrival) isCommitted(ctx context.Context, locked bool) (bool, error) {
-	verdict, err := a.s.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(a.session), Locked: locked}, stopAtFirst{})
+	verdict, err := a.s.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(a.session), Locked: locked},
+		stopAtFirst{})
 	if errors.Is(err, errCommitted) {
 		return true, nil
 	}

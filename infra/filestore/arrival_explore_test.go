@@ -175,7 +175,8 @@ func TestImportCrashesLeaveAllOrNothing(t *testing.T) {
 	}
 }
 
-func (j importCase) explore(base *crashfs.FS, how crashfs.ExploreOptions, report func(string, ...any) bool) crashfs.Count {
+func (j importCase) explore(base *crashfs.FS, how crashfs.ExploreOptions,
+	report func(string, ...any) bool) crashfs.Count {
 	var acked error
 	return crashfs.Explore(base, how, func(f *crashfs.FS) { acked = j.act(f) }, func(s crashfs.State, done bool) bool {
 		exists, err := j.truth(s.FS)

@@ -114,7 +114,8 @@ func (h *corpusBuilder) orphans() {
 	h.add("orphan", "a segment was placed, and its group never written", manifest.Healthy, 9,
 		codes(manifest.UncommittedTail),
 		func(files map[string][]byte) { files[h.segment(9, 11)] = h.seg.Bytes })
-	h.add("orphan-beside-a-new-plan", "an orphan segment and a committed segment of another range start at the same event", manifest.Healthy,
+	h.add("orphan-beside-a-new-plan",
+		"an orphan segment and a committed segment of another range start at the same event", manifest.Healthy,
 		9,
 		codes(manifest.OrphanSegment), func(files map[string][]byte) {
 			one, err := manifest.DecodeSegment(h.log, 6, 8, files[h.segment(6, 8)])
@@ -133,7 +134,8 @@ func (h *corpusBuilder) orphans() {
 
 // lostTails: complete groups are missing.
 func (h *corpusBuilder) lostTails() {
-	h.add("lost-last-group", "the last group is missing: readers cannot distinguish that from a crash", manifest.Healthy, 6,
+	h.add("lost-last-group", "the last group is missing: readers cannot distinguish that from a crash",
+		manifest.Healthy, 6,
 		codes(manifest.UncommittedTail),
 		func(files map[string][]byte) { files[h.manifest()] = files[h.manifest()][:h.heads[1].Bytes] })
 	h.add("lost-two-groups", "two groups are gone: the second segment beyond the end proves it", manifest.CorruptTail,

@@ -281,7 +281,8 @@ func TestAppendCrashesLeaveBeforeOrAfter(t *testing.T) {
 const crashLimit = 4096
 
 // explore reports the first state that violates a requirement.
-func (sc scenario) explore(base *crashfs.FS, how crashfs.ExploreOptions, report func(string, ...any) bool) crashfs.Count {
+func (sc scenario) explore(base *crashfs.FS, how crashfs.ExploreOptions,
+	report func(string, ...any) bool) crashfs.Count {
 	var acked error
 	return crashfs.Explore(base, how, func(f *crashfs.FS) { acked = sc.act(f) }, func(s crashfs.State, done bool) bool {
 		head, err := sc.truth(s.FS)

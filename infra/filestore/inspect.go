@@ -35,7 +35,8 @@ func (s *Store) Inspect(ctx context.Context) ([]manifest.Finding, error) {
 }
 
 // InspectWithObjects implements ports.Digests. seen is called from several goroutines.
-func (s *Store) InspectWithObjects(ctx context.Context, seen func(manifest.ObjectKind, canon.Digest)) ([]manifest.Finding,
+func (s *Store) InspectWithObjects(ctx context.Context,
+	seen func(manifest.ObjectKind, canon.Digest)) ([]manifest.Finding,
 	error) {
 	return s.inspect(ctx, seen)
 }

@@ -86,7 +86,8 @@ func (s *Store) quarantineKeyring(st storeState, r ports.Rotation) (dir string, 
 		return "", err
 	}
 	why := manifest.NewFinding(manifest.ControlDamaged, keyringFile, "the keyring could not be used, and was replaced")
-	step := ports.RepairStep{What: ports.MoveToQuarantine, From: keyringFile, To: a.target(keyringFile), Bytes: info.Size}
+	step := ports.RepairStep{What: ports.MoveToQuarantine, From: keyringFile, To: a.target(keyringFile),
+		Bytes: info.Size}
 	err = a.writeRecord(
 		repairRecord{Actor: r.By, AtMs: r.AtMs, Findings: []manifest.Finding{why}, Owner: st.id.String(),
 			Root: path.Dir(keyringFile), Steps: []ports.RepairStep{step}},

@@ -247,7 +247,8 @@ func (j *repairOp) steps(dir string) []ports.RepairStep {
 	a := &quarantineEntry{base: j.base(), dir: dir}
 	var out []ports.RepairStep
 	for _, name := range j.files {
-		out = append(out, ports.RepairStep{What: ports.MoveToQuarantine, From: name, To: a.target(name), Bytes: j.sizes[name]})
+		out = append(out, ports.RepairStep{What: ports.MoveToQuarantine, From: name, To: a.target(name),
+			Bytes: j.sizes[name]})
 	}
 	if !j.noPrefix {
 		name := path.Join(j.r.Log.Root, manifest.FileName)

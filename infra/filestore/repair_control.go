@@ -48,7 +48,8 @@ func (s *Store) RepairControl(ctx context.Context, r ports.ControlRepair,
 	if out.QuarantineDir, err = s.quarantineName(st.id.String(), r.AtMs); err != nil {
 		return out, readFault(err)
 	}
-	out.Steps = []ports.RepairStep{{What: ports.MoveToQuarantine, From: r.File.Name, To: path.Join(out.QuarantineDir, r.File.Name),
+	out.Steps = []ports.RepairStep{{What: ports.MoveToQuarantine, From: r.File.Name,
+		To:    path.Join(out.QuarantineDir, r.File.Name),
 		Bytes: size}}
 	if r.DryRun {
 		return out, nil

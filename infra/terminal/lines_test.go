@@ -39,7 +39,8 @@ func TestTerminalProperties(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	if !IsTerminal(tty) || IsTerminal(file) || IsTerminal(nil) || Width(tty) != 47 || Width(file) != 0 || Width(nil) != 0 {
+	if !IsTerminal(tty) || IsTerminal(file) || IsTerminal(nil) || Width(tty) != 47 || Width(file) != 0 ||
+		Width(nil) != 0 {
 		t.Error("terminal, file and nil file are not distinguished")
 	}
 	env := func(pairs ...string) func(string) string {

@@ -181,7 +181,8 @@ func TestAuditTrail(t *testing.T) {
 	history := auditHistory(first, f.Recorded, second,
 		audit.Conclude(secondID, map[string]string{"b": "2"}, nil),
 		audit.Conclude(firstID, nil, fault.New(fault.StoreFull, "x")))
-	if len(history.Findings) > 0 || len(history.Entries) != 3 || !history.Has(f) || history.Has(auditFact(auditSession, 4)) {
+	if len(history.Findings) > 0 || len(history.Entries) != 3 || !history.Has(f) ||
+		history.Has(auditFact(auditSession, 4)) {
 		t.Fatalf("%+v", history)
 	}
 	a, b, c := history.Entries[0], history.Entries[1], history.Entries[2]

@@ -171,7 +171,8 @@ func TestNothingIsInstalledFromAnUnreadableLog(t *testing.T) {
 		p := l.create(1, "", draftOf("test.flow", "one"))
 		l.apply("", p)
 		seg, err := manifest.EncodeSegment(proposalsLog,
-			[]event.Event{event.New(proposalStore.String(), l.next, event.Scope{}, person, 1, proposal.Archive(l.at(p)))})
+			[]event.Event{event.New(proposalStore.String(), l.next, event.Scope{}, person, 1,
+				proposal.Archive(l.at(p)))})
 		if err != nil {
 			t.Fatal(err)
 		}

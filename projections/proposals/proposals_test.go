@@ -71,7 +71,8 @@ func TestInstalled(t *testing.T) {
 		in.Ref != proposal.InstalledRef(in.Slot, "1.0.0", in.Artifact.SHA256) || in.AtMs != 1008 {
 		t.Errorf("%+v", in)
 	}
-	if l.fold.RestoredDigest(one) != l.get("", b).Last().Artifact.SHA256 || !l.fold.RestoredDigest(l.get("", b)).IsZero() ||
+	if l.fold.RestoredDigest(one) != l.get("", b).Last().Artifact.SHA256 || !l.fold.RestoredDigest(l.get("", b)).
+		IsZero() ||
 		!l.fold.RestoredDigest(l.get("shop", own)).IsZero() {
 		t.Error("RestoredBy is not the previous installation")
 	}

@@ -117,8 +117,9 @@ func (p *Log) Installed(workspace string) []Installation {
 			continue
 		}
 		last := prop.Last()
-		out = append(out, Installation{ProposalID: prop.ID, Slot: key.slot, Version: last.Version, Artifact: last.Artifact,
-			Ref: prop.applied.InstalledRef, Workspace: key.workspace, AtMs: prop.History[len(prop.History)-1].AtMs,
+		out = append(out, Installation{ProposalID: prop.ID, Slot: key.slot, Version: last.Version,
+			Artifact: last.Artifact,
+			Ref:      prop.applied.InstalledRef, Workspace: key.workspace, AtMs: prop.History[len(prop.History)-1].AtMs,
 			key: key})
 	}
 	slices.SortFunc(out, func(a, b Installation) int {

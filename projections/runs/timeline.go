@@ -37,7 +37,8 @@ func Timeline(events []event.Event, at StepInfoFunc) []TimelineEntry {
 	out := make([]TimelineEntry, len(events))
 	t := describer{at, refusedNodes(events)}
 	for i, e := range events {
-		m := TimelineEntry{Index: e.Index, AtMs: e.TimestampMs, Actor: e.Actor, Kind: e.Data.Kind(), Foreign: e.Foreign()}
+		m := TimelineEntry{Index: e.Index, AtMs: e.TimestampMs, Actor: e.Actor, Kind: e.Data.Kind(),
+			Foreign: e.Foreign()}
 		if n := e.Scope.NodeID; !n.IsZero() {
 			m.NodeID = &n
 		}

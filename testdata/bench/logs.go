@@ -130,7 +130,8 @@ type engineRun struct {
 }
 
 func newEngineRun(s *filestore.Store, w compile.Compiled, seed byte) (*engineRun, error) {
-	r := &engineRun{g: &engine.Engine{Logs: s, Locks: s, Objects: s, Sessions: s, Identity: s, Keyring: s, HeadCache: s}}
+	r := &engineRun{g: &engine.Engine{Logs: s, Locks: s, Objects: s, Sessions: s, Identity: s, Keyring: s,
+		HeadCache: s}}
 	a, err := r.g.Start(context.Background(), r.by(), id.Seed{seed},
 		engine.Start{Workflow: w, SourceKind: event.SourceProject, SourceRef: "bench.json"})
 	r.a = a

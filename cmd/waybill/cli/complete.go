@@ -36,7 +36,8 @@ func (a *App) CompleteWorkflows(cmd *cobra.Command, args []string, _ string) ([]
 }
 
 // CompleteRunArg completes RUN as the first argument: @last and the short ids of the latest runs.
-func (a *App) CompleteRunArg(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func (a *App) CompleteRunArg(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion,
+	cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

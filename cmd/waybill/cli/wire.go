@@ -84,7 +84,8 @@ func configuredLockWait(c config.Config) time.Duration {
 func wire(dir string, store *filestore.Store) *Store {
 	e := &engine.Engine{Logs: store, Locks: store, Objects: store, Sessions: store, Identity: store, Keyring: store,
 		Inspector: store, Digests: store, HeadCache: store,
-		Controls: controls{store}, Streams: store, SessionControls: store, Trash: store, Retention: store, Repairs: store,
+		Controls: controls{store}, Streams: store, SessionControls: store, Trash: store, Retention: store,
+		Repairs:  store,
 		Arrivals: store, Tombstones: store, SideLogs: store}
 	return &Store{Engine: e, Settings: engine.Settings{Controls: controls{store}, Auditor: e}, Dir: dir, files: store}
 }

@@ -66,7 +66,8 @@ func newAnnotationsList(a *cli.App) *cobra.Command {
 	f.IntVar(&q.Limit, "limit", 0, "show at most `N` annotations (default 100)")
 	f.StringVar(&q.Cursor, "cursor", "", "continue after `CURSOR`, the nextCursor of the previous page")
 	_ = cmd.RegisterFlagCompletionFunc("signal",
-		cobra.FixedCompletions(strings.Split(page.JoinWords(feedback.Signals()), ", "), cobra.ShellCompDirectiveNoFileComp))
+		cobra.FixedCompletions(strings.Split(page.JoinWords(feedback.Signals()), ", "),
+			cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 

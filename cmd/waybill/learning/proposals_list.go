@@ -49,8 +49,9 @@ first. STATE is draft, revised, applied, rejected or archived.`,
 	_ = cmd.RegisterFlagCompletionFunc("state",
 		cobra.FixedCompletions(strings.Split(page.JoinWords(proposal.States()), ", "),
 			cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(strings.Split(page.JoinWords(proposal.Kinds()), ", "),
-		cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("kind",
+		cobra.FixedCompletions(strings.Split(page.JoinWords(proposal.Kinds()), ", "),
+			cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 

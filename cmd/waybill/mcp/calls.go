@@ -87,10 +87,11 @@ func (c agentCalls) StartWorkflow(ctx context.Context, by event.Actor, in mcpser
 		if err != nil {
 			return engine.Answer{}, err
 		}
-		return o.Start(ctx, c.caller(by), seed, engine.Start{Workflow: w.Compiled, SourceKind: cli.RecordedSourceKind(w.Kind),
-			SourceRef: w.Ref,
-			Context:   in.Context.Value(), Preferences: in.Preferences.Changes(),
-			Observations: gitobserver.Observe(root)})
+		return o.Start(ctx, c.caller(by), seed,
+			engine.Start{Workflow: w.Compiled, SourceKind: cli.RecordedSourceKind(w.Kind),
+				SourceRef: w.Ref,
+				Context:   in.Context.Value(), Preferences: in.Preferences.Changes(),
+				Observations: gitobserver.Observe(root)})
 	})
 }
 

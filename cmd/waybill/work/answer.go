@@ -72,7 +72,8 @@ func showPending(ctx context.Context, a *cli.App, o *cli.Store, answer engine.An
 	position, step := []string(nil), compile.Step{}
 	if w, err := o.Pinned(ctx, answer.Workflow.WorkflowHash); err == nil {
 		if at, of, ok := w.Position(answer.Pending.StepID); ok {
-			position = append([]string{"step " + page.CountOf(at+1, of)}, roundsOf(w, answer.Pending.StepInstanceKey)...)
+			position = append([]string{"step " + page.CountOf(at+1, of)},
+				roundsOf(w, answer.Pending.StepInstanceKey)...)
 		}
 		step, _ = w.Step(answer.Pending.StepID)
 	}

@@ -224,7 +224,8 @@ func (s *runner) perform(ctx context.Context, at engine.Position, opts perform.O
 // the same call can be repeated. Other errors are returned unchanged.
 func notStarted(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		return fault.New(fault.Interrupted, "interrupted before the run was started").Suggest("Repeat the same command.")
+		return fault.New(fault.Interrupted, "interrupted before the run was started").
+			Suggest("Repeat the same command.")
 	}
 	return err
 }

@@ -58,7 +58,8 @@ func (in *startInput) request(ctx context.Context, a *cli.App, ref string) (engi
 	if err != nil {
 		return out, err
 	}
-	return engine.Start{Workflow: w.Compiled, SourceKind: cli.RecordedSourceKind(w.Kind), SourceRef: w.Ref, Title: in.title,
+	return engine.Start{Workflow: w.Compiled, SourceKind: cli.RecordedSourceKind(w.Kind), SourceRef: w.Ref,
+		Title:   in.title,
 		Key:     in.key,
 		Context: given, Preferences: prefs, Observations: gitobserver.Observe(root)}, nil
 }

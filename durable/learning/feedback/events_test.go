@@ -269,7 +269,8 @@ func TestWireShape(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, test.want)
 		}
 	}
-	if _, _, ok := feedback.AnnotationOf(event.New(session.String(), 0, ofRun, ada, at, feedback.Retract(first, ""))); ok {
+	if _, _, ok := feedback.AnnotationOf(event.New(session.String(), 0, ofRun, ada, at,
+		feedback.Retract(first, ""))); ok {
 		t.Error("a retraction is no annotation")
 	}
 	// encoding/json writes the same members: answers are written by either encoder.

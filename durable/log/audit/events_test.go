@@ -190,7 +190,8 @@ func TestRecordedDedupeKey(t *testing.T) {
 	other = source
 	other.Log = audit.Annotations
 	annotated := audit.Record(audit.Act{Action: audit.Annotate, Target: ofRun}, other)
-	if key := annotated.DedupeKey("", event.Scope{}); key == a.DedupeKey("", event.Scope{}) || strings.Contains(key, "/") ||
+	if key := annotated.DedupeKey("", event.Scope{}); key == a.DedupeKey("", event.Scope{}) ||
+		strings.Contains(key, "/") ||
 		annotated.Check(event.Scope{}) != nil {
 		t.Errorf("event of a side log: %s, %v", key, annotated.Check(event.Scope{}))
 	}

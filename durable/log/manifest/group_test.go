@@ -88,7 +88,8 @@ func TestEncodeSegment(t *testing.T) {
 		"no events": {nil, "manifest: a plan without events"},
 		"a gap": {[]event.Event{good[0], good[0]}, "manifest: event 5 of " + log.Owner + " is planned as event 6 of " +
 			log.Owner},
-		"of another owner": {[]event.Event{other}, "manifest: event 5 of " + other.Owner + " is planned as event 5 of " +
+		"of another owner": {[]event.Event{other}, "manifest: event 5 of " + other.Owner +
+			" is planned as event 5 of " +
 			log.Owner},
 		"bad data": {plan(0, event.RunCancelRequested{}),
 			"event 0 (run_cancel_requested): reason of 0 bytes: want 1 to 512"},

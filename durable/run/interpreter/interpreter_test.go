@@ -145,8 +145,9 @@ again@1::work [] eval sel
 again@1::decide [again@1::work] sel
 MISSING_REQUIRED_OUTPUT@wr.contracts.loop_control
 end [again] eval exit sel`},
-		{"two decisions are none", steps(body(artifact)), []string{`{}`, `{}`, `{} ` + continueLoop + ` ` + stop, `{} ` + stop +
-			` ` + stop}, `
+		{"two decisions are none", steps(body(artifact)), []string{`{}`, `{}`, `{} ` + continueLoop + ` ` + stop,
+			`{} ` + stop +
+				` ` + stop}, `
 again@0::work [] enter sel
 again@0::decide [again@0::work] sel
 INVALID_REQUIRED_OUTPUT@wr.contracts.loop_control
@@ -158,7 +159,8 @@ again@0::work [] enter sel
 again@0::decide [again@0::work] sel
 INVALID_REQUIRED_OUTPUT@wr.contracts.loop_control
 end [again] eval exit sel`},
-		{"at most three", steps(body(artifact)), []string{`{}`, `{}`, `{} ` + continueLoop, `{}`, `{} ` + continueLoop, `{}`,
+		{"at most three", steps(body(artifact)), []string{`{}`, `{}`, `{} ` + continueLoop, `{}`, `{} ` + continueLoop,
+			`{}`,
 			`{} ` + continueLoop, `never {} ` + continueLoop}, `
 again@0::work [] enter sel
 again@0::decide [again@0::work] sel

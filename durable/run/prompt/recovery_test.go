@@ -127,7 +127,10 @@ func TestRecapBudget(t *testing.T) {
 			return strings.Repeat(rapid.SampledFrom([]string{"n", "é", "漢", "🙂", "a\n\n"}).
 				Draw(t, "rune"), rapid.IntRange(0, 5000).Draw(t, "length"))
 		})
-		excerpt := rapid.Custom(func(t *rapid.T) Excerpt { return Excerpt{text.Draw(t, "heading"), text.Draw(t, "text")} })
+		excerpt := rapid.Custom(func(t *rapid.T) Excerpt {
+			return Excerpt{text.Draw(t, "heading"),
+				text.Draw(t, "text")}
+		})
 		branch := rapid.Custom(func(t *rapid.T) Branch {
 			fn := defined(text.Draw(t, "name"), text.Draw(t, "definition"))
 			return Branch{Tip: "node", Status: "complete", Pending: Label(text.Draw(t, "title"), "key"),

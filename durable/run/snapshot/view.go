@@ -78,7 +78,8 @@ func DecodeForeign(data []byte) (View, error) {
 	}
 	for _, b := range items(member(member(member(state, "blocked"), "blockers"), "blockers")) {
 		if message := member(b, "message").Text(); message != "" {
-			v.blockers = append(v.blockers, ForeignBlocker{member(b, "code").Text(), message, member(b, "suggestedFix").Text()})
+			v.blockers = append(v.blockers, ForeignBlocker{member(b, "code").Text(), message, member(b, "suggestedFix").
+				Text()})
 		}
 	}
 	return v, nil

@@ -21,7 +21,8 @@ func TestDecodeForeign(t *testing.T) {
 		!slices.Equal(v.CompletedKeys(), []string{"pot@0::add", "boil"}) {
 		t.Fatalf("%+v, %v", v, err)
 	}
-	want := []snapshot.ForeignBlocker{{Code: "MISSING_REQUIRED_OUTPUT", Message: "No leaves.", SuggestedFix: "Bring some."},
+	want := []snapshot.ForeignBlocker{{Code: "MISSING_REQUIRED_OUTPUT", Message: "No leaves.",
+		SuggestedFix: "Bring some."},
 		{Message: "No pot."}}
 	if !slices.Equal(v.Blockers(), want) {
 		t.Errorf("lacks %+v", v.Blockers())

@@ -23,7 +23,8 @@ var contentForgeries = []forgery{
 	{"duplicate key far inside", events(in(5, `[[],{}]`, `[[],{"b":1,"b":2}]`)), format,
 		`at /session/events/5/data/nested/a/1, byte`},
 	{"caseCollision in an event", events(in(5, `"kind"`, `"KIND":"y","kind"`)), format, "differ only in case"},
-	{"caseCollision beyond ASCII", events(in(5, `"nested"`, `"sum":1,"\u017fum":2,"nested"`)), format, "differ only in case"},
+	{"caseCollision beyond ASCII", events(in(5, `"nested"`, `"sum":1,"\u017fum":2,"nested"`)), format,
+		"differ only in case"},
 	{"caseCollision in a snapshot", func(_ *testing.T, p *parts) {
 		p.snapshots.items[digest(`{"steps":[]}`)] = `{"aB":1,"ab":2}`
 		p.snapshots.names = append(p.snapshots.names, digest(`{"steps":[]}`))

@@ -279,7 +279,8 @@ func TestRenamingTwice(t *testing.T) {
 			c.segments[out.Name()], c.manifest = out.Bytes, append(c.manifest, out.Group...)
 		}
 		report, err := over(c, w.store).
-			Replay(w.ctx, engine.Position{Session: id.ImportedSession(store, "again"), Run: again.Mapping().Runs[0].New})
+			Replay(w.ctx, engine.Position{Session: id.ImportedSession(store, "again"),
+				Run: again.Mapping().Runs[0].New})
 		if err != nil || !report.OK {
 			rt.Fatalf("%v %+v", err, report.Difference)
 		}

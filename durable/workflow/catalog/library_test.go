@@ -84,7 +84,8 @@ func TestWithPromptsCopiesLibrary(t *testing.T) {
 		}
 	}
 	for _, without := range []*Library{nil, bare, NewLibrary(nil, Bindings{}).WithPrompts(first).WithPrompts(nil)} {
-		if e := Read(f, without); e.Valid() || !strings.Contains(e.Problems[0].Message, `prompt template "look" does not exist`) {
+		if e := Read(f, without); e.Valid() ||
+			!strings.Contains(e.Problems[0].Message, `prompt template "look" does not exist`) {
 			t.Errorf("without one: %v", e.Problems)
 		}
 	}

@@ -70,7 +70,8 @@ func (u *unit) overrides(t promptref.Template, at problem.SourceValue) map[strin
 // variable resolves one declared variable: the value of the reference, else the default of
 // an optional one; a required one without a value becomes an input of the step. A secret
 // variable is an error.
-func (u *unit) variable(out *Step, v promptref.Variable, values map[string]string, t promptref.Ref, at problem.SourceValue) {
+func (u *unit) variable(out *Step, v promptref.Variable, values map[string]string, t promptref.Ref,
+	at problem.SourceValue) {
 	_, given := values[v.Name]
 	switch {
 	case v.Source == promptref.SecretSource:

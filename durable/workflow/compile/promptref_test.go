@@ -140,7 +140,8 @@ func TestPromptRefProblems(t *testing.T) {
 		ref   string
 		words []string
 	}{
-		{`"prompt:wall"`, []string{"/steps/0/promptRef:", `prompt template "wall" does not exist`, `Did you mean "well"?`}},
+		{`"prompt:wall"`, []string{"/steps/0/promptRef:", `prompt template "wall" does not exist`,
+			`Did you mean "well"?`}},
 		{`"prompt:well@1.2.1"`, []string{"/steps/0/promptRef:", `no version "1.2.1"`,
 			"Did you mean prompt:well@1.2.0?"}},
 		{`"prompt:shots"`, []string{"/steps/0/promptRef:", "of kind few-shot", "user or system"}},

@@ -120,7 +120,8 @@ func TestInvalidRoutineCalls(t *testing.T) {
 		{[]string{"routine-a |  | " + step("x", `, "outputContract": {"contractRef": "wr.contracts.nothing"}`)}, "",
 			call("c", "a", ""),
 			[]string{"/steps/0/templateCall/templateId",
-				"routine routine-a, /steps/0/outputContract/contractRef: contract \"wr.contracts.nothing\" does not exist"}},
+				"routine routine-a, /steps/0/outputContract/contractRef: contract \"wr.contracts.nothing\" does not " +
+					"exist"}},
 		{[]string{"routine-a | " + assessed("high") + " | " + step("x", `, "assessmentRefs": ["g"]`)}, assessed("good"),
 			step("m", `, "assessmentRefs": ["g"]`) + "," + call("c", "a", ""),
 			[]string{`assessment "g" is defined in two ways`}},

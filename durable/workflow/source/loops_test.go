@@ -167,9 +167,11 @@ func TestDeepLoops(t *testing.T) {
 	chained := func(n int) string {
 		var chain strings.Builder
 		for i := range n {
-			fmt.Fprintf(&chain, `, {"id": "c%d", "type": "loop", "title": "L", "loop": {"type": "while", "maxIterations": 1, "condition": {"var": "x", "equals": 1}}, "body": "c%d"}`, i, i+1)
+			fmt.Fprintf(&chain,
+				`, {"id": "c%d", "type": "loop", "title": "L", "loop": {"type": "while", "maxIterations": 1, "condition": {"var": "x", "equals": 1}}, "body": "c%d"}`, i, i+1)
 		}
-		fmt.Fprintf(&chain, `, {"id": "c%d", "title": "C", "prompt": "p", "guidance": [%q]}`, n, strings.Repeat("y", 3<<20))
+		fmt.Fprintf(&chain, `, {"id": "c%d", "title": "C", "prompt": "p", "guidance": [%q]}`, n,
+			strings.Repeat("y", 3<<20))
 		return file("", chain.String())
 	}
 	if _, found := parse(chained(1900)); len(found) == 0 || !HasErrors(found) {

@@ -98,7 +98,8 @@ func (s scopes) resolve(at problem.SourceValue, report problem.Report) {
 
 // reportUndefined calls report for each name that is not visible, with a similar visible
 // name as the suggestion.
-func (s scopes) reportUndefined(names []problem.SourceValue, report func(at problem.SourceValue, fix, format string, args ...any)) {
+func (s scopes) reportUndefined(names []problem.SourceValue, report func(at problem.SourceValue, fix, format string,
+	args ...any)) {
 	for _, ref := range names {
 		name := strings.TrimSuffix(ref.Value.Text(), "()")
 		if name == "" || s.has(name) {

@@ -21,7 +21,8 @@ func (s *Store) Rotate(ctx context.Context, r ports.Rotation) (ports.RotationRes
 	// Compared under the lock: of several rotations from the same key, one succeeds.
 	have := s.disk.keys
 	if s.disk.id.IsZero() {
-		return ports.RotationResult{}, fault.New(fault.TargetNotFound, "the store does not exist; no key can be replaced")
+		return ports.RotationResult{},
+			fault.New(fault.TargetNotFound, "the store does not exist; no key can be replaced")
 	}
 	if (have != nil) != (r.From != nil) || have != nil && have.Current != *r.From {
 		return ports.RotationResult{}, fault.New(fault.StoreConflict,

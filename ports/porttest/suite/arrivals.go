@@ -243,7 +243,10 @@ func invalidImport(t *testing.T, open func(time.Duration) Store) {
 				tr.Segments[0])
 		},
 			fault.Internal},
-		"a reserved side log name": {func(a ports.SessionImport) error { return a.Segment(ctx, "events", tr.Segments[0]) },
+		"a reserved side log name": {func(a ports.SessionImport) error {
+			return a.Segment(ctx, "events",
+				tr.Segments[0])
+		},
 			fault.Internal},
 		"a segment without a group": {func(a ports.SessionImport) error {
 			return a.Segment(ctx, "",

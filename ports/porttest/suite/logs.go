@@ -118,7 +118,8 @@ func foreignHead(t *testing.T, open func(time.Duration) Store) {
 	// heads.
 	foreign := commit(t, s, other, 2)
 	for i, h := range foreign {
-		if _, err := s.Read(ctx, ports.ReadRequest{Log: r.Log, From: h}, &Seen{}); !errors.Is(err, manifest.ErrNotOnChain) {
+		if _, err := s.Read(ctx, ports.ReadRequest{Log: r.Log, From: h}, &Seen{}); !errors.Is(err,
+			manifest.ErrNotOnChain) {
 			t.Errorf("reading from head %d of another log: %v; want ErrNotOnChain", i, err)
 		}
 		if err := s.Confirm(ctx, r.Log, h); !errors.Is(err, manifest.ErrNotOnChain) {
