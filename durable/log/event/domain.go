@@ -1,7 +1,7 @@
 package event
 
 // Domain is the closed union of a session's events (docs/design.md#events). It determines decoding,
-// docs/format.md and the tests that give every kind to every consumer.
+// docs/format/events.md and the tests that give every kind to every consumer.
 var Domain = NewTable("events", "sessionId",
 	Row[SessionCreated](NoScope),
 	Row[RunStarted](RunScope),
