@@ -118,6 +118,13 @@ var plainExceptions = struct {
 		"Look at what is th¦ere":                         "the workflow to start from, in golden stores",
 		"these are th¦ere already":                       "a recovery text: answers about one log keep their bytes",
 		"No¦body sa¦id how brown.":                       "a blocker of another program, in testdata/foreign",
+		"attested and not th¦ere":                        "a finding, stored in salvage bundles and repair records",
+		"referred to and not th¦ere":                     "a finding, stored in salvage bundles and repair records",
+		"another one st¦ands in its":                     "a finding, stored in salvage bundles and repair records",
+		"st¦ands where event":                            "a finding, stored in salvage bundles and repair records",
+		"where a value should st¦and":                    "a decode error, stored in blockers and findings",
+		"run' in a folder that is th¦ere":                "a suggested fix, stored in events",
+		"the folder that it li¦es in":                    "a suggested fix, stored in events",
 		"me¦nd@0":                                        "the id of a loop in the workflow of the second verifier",
 	},
 }

@@ -202,7 +202,7 @@ func (p *parser) value(depth int) (Value, error) {
 			return lit.v.AtLine(int(line)), nil
 		}
 	}
-	return Value{}, p.fail("unexpected %s where a value is expected", p.currentChar())
+	return Value{}, p.fail("unexpected %s where a value should stand", p.currentChar())
 }
 
 // literals are the three literals of JSON.

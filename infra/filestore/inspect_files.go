@@ -215,7 +215,7 @@ func (in *inspection) object(kind manifest.ObjectKind, dir string, e osfs.Entry,
 		in.checkMode(o, dir, e, info)
 	}
 	if sum != ref.Raw() {
-		o.find(1, e.Name, manifest.ObjectDamaged, at, "the file does not have the digest in its name")
+		o.find(1, e.Name, manifest.ObjectDamaged, at, "the file does not have the digest that its name says")
 		return nil
 	}
 	if in.intact != nil {

@@ -32,11 +32,11 @@ func (s *Store) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.
 	b, err := s.readFile(name, int64(objectBytesMax(kind)))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, corrupt(name, "the %s is referenced but missing", kind).With("missing", true)
+		return nil, corrupt(name, "the %s is referred to and not there", kind).With("missing", true)
 	case err != nil:
 		return nil, readFault(err)
 	case canon.Sum(b) != ref:
-		return nil, corrupt(name, "the %s does not have the digest in its name", kind)
+		return nil, corrupt(name, "the %s does not have the digest that its name says", kind)
 	}
 	return b, nil
 }

@@ -71,7 +71,7 @@ func (s *stream) Read(p []byte) (int, error) {
 	s.sum.Write(p[:n])
 	if errors.Is(err, io.EOF) {
 		if canon.DigestOf([sha256.Size]byte(s.sum.Sum(nil))) != s.ref {
-			return n, corrupt(s.name, "the %s does not have the digest in its name", s.kind)
+			return n, corrupt(s.name, "the %s does not have the digest that its name says", s.kind)
 		}
 		return n, err
 	}

@@ -36,7 +36,7 @@ func (r *Runner) prepare(c ports.Command) (*exec.Cmd, *startFailure) {
 	base, err := filepath.Abs(r.Dir)
 	if err != nil {
 		return nil, &startFailure{"the current folder is not known: " + reason(err),
-			"Start 'waybill run' in a directory that exists."}
+			"Start 'waybill run' in a folder that is there."}
 	}
 	dir := base
 	if c.Cwd != "" {
@@ -107,7 +107,7 @@ func startFailureOf(err error, cmd *exec.Cmd, c ports.Command) *startFailure {
 				"Correct its path: it counts from the folder that the command runs in."}
 		}
 		return &startFailure{fmt.Sprintf("the program %q was not found", name),
-			"Install it, or add its directory to PATH."}
+			"Install it, or add the folder that it lies in to PATH."}
 	case errors.Is(err, fs.ErrPermission):
 		return &startFailure{fmt.Sprintf("the file %q may not be executed", name),
 			fmt.Sprintf("Allow it: chmod +x %s.", name)}

@@ -44,7 +44,7 @@ func (r *reader) orphans() error {
 					"no group commits the segment: an append that never was acknowledged, or one whose group is lost"))
 		case r.in.From.IsZero() && !r.commits(there):
 			r.v.Findings = append(r.v.Findings,
-				NewFinding(OrphanSegment, where, "no group commits the segment: another one has its index"))
+				NewFinding(OrphanSegment, where, "no group commits the segment: another one stands in its place"))
 		}
 	}
 	return nil

@@ -204,7 +204,7 @@ func (r *reader) open(name string) (out []candidate, why *Finding, err error) {
 		return nil, nil, got.err
 	}
 	if !got.exists {
-		f := NewFinding(SegmentMissing, where, "the segment is attested and does not exist")
+		f := NewFinding(SegmentMissing, where, "the segment is attested and not there")
 		return nil, &f, nil
 	}
 	if got.decodeErr != nil {

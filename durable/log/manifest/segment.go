@@ -112,7 +112,7 @@ func decodeLines(log Log, out []event.Event, first int64, data []byte) ([]event.
 			return out, fmt.Errorf("event %d: %w", at, err)
 		}
 		if e.Index != at || e.Owner != log.Owner {
-			return out, fmt.Errorf("event %d of %s is where event %d of %s should be", e.Index, e.Owner, at, log.Owner)
+			return out, fmt.Errorf("event %d of %s stands where event %d of %s should", e.Index, e.Owner, at, log.Owner)
 		}
 		out = append(out, e)
 		data = data[end+1:]
