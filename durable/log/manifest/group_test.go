@@ -121,7 +121,7 @@ func TestDecodeSegmentRefuses(t *testing.T) {
 		"out of order": {5, 6, strings.Replace(text, `"eventIndex":6`, `"eventIndex":5`, 1),
 			"stands where event 6 of"},
 		"of another session": {5, 6, strings.ReplaceAll(text, session.String(), "sess_x"),
-			"event 5 of sess_x stands where"},
+			"event 5 of sess_x stands where event"},
 		"without newline":        {5, 6, strings.TrimSuffix(text, "\n"), "event 6: line without an end"},
 		"with an empty line":     {5, 6, text + "\n", "event 7: not an event"},
 		"of no JSON":             {5, 6, "x" + text, "event 5: not an event"},
