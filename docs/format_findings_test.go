@@ -13,8 +13,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waybill/waybill/ports/porttest/enginetest"
+
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -248,12 +250,11 @@ var formatLong = []struct {
 
 // formatRow is what verification says of a changed store, as the page has it.
 func formatRow(t *testing.T, name, dir string) string {
-	var v engine.Verification
+	var v verify.Verification
 	store, err := filestore.OpenDir(dir, filestore.Options{AllowNetworkFS: true})
 	if err == nil {
 		t.Cleanup(func() { _ = store.Close() })
-		v, err = (&engine.Engine{Logs: store, Locks: store, Objects: store, Sessions: store, Inspector: store}).
-			Verify(context.Background())
+		v, err = enginetest.Over(store).Verify(context.Background())
 	}
 	if err != nil {
 		return fmt.Sprintf("| %s | | the error `%s` |", name, fault.CodeOf(err))

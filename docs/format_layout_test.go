@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waybill/waybill/ports/porttest/enginetest"
+
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -16,15 +18,14 @@ import (
 )
 
 // formatOpen is the engine over a store on the disk.
-func formatOpen(t *testing.T, dir string) *engine.Engine {
+func formatOpen(t *testing.T, dir string) *enginetest.Engine {
 	t.Helper()
 	store, err := filestore.OpenDir(dir, filestore.Options{AllowNetworkFS: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	return &engine.Engine{Logs: store, Locks: store, Objects: store, Sessions: store, Identity: store, Keyring: store,
-		Inspector: store, HeadCache: store}
+	return enginetest.Over(store)
 }
 
 // TestFormatStoreOpens: the program itself finds nothing wrong with the example

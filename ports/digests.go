@@ -11,8 +11,8 @@ import (
 type Digests interface {
 	// Digests verifies chain, bounds and segment digests of a log, without decoding the committed
 	// events. The tail is judged and damage is read again as in Logs.Read. Events of unknown kinds
-	// or forms are not detected.
-	Digests(ctx context.Context, log manifest.Log, v DigestVisitor) (manifest.Verdict, error)
+	// or forms are not detected. visit is called at the start of each reading.
+	Digests(ctx context.Context, log manifest.Log, visit func() DigestVisitor) (manifest.Verdict, error)
 
 	// EachStored calls each for every object of a kind, in no particular order: what
 	// Inspector.Stored lists, without building a list.
@@ -29,10 +29,8 @@ type Digests interface {
 	LogBytes(ctx context.Context, log manifest.Log) (int64, error)
 }
 
-// DigestVisitor receives the groups of a log, in order.
+// DigestVisitor receives the groups of one reading of a log, in order.
 type DigestVisitor interface {
-	// Reset is called when reading restarts from the beginning; the visitor forgets what it got.
-	Reset()
 	// Group receives the snapshots that one group pins, and the head after it.
 	Group(pins []canon.Digest, head manifest.Head) error
 }

@@ -41,12 +41,12 @@ func (w Witness) Enter(log manifest.Log) (leave func(), err error) {
 	return w.lease.mu.RUnlock, nil
 }
 
-// WithHealthySession locks a log, reads it from a known head to its end into v, and calls fn only
+// WithHealthySession locks a log, reads it from a known head to its end, and calls fn only
 // if the log is healthy. It is the only source of a valid Witness (docs/design.md#tokens,
 // docs/design.md#commit-protocol). Witness and verdict are valid until fn returns. Errors: those of
 // Locks.Lock and Logs.Read, SESSION_UNHEALTHY, or the error of fn.
-func WithHealthySession(ctx context.Context, locks Locks, logs Logs, log manifest.Log, from manifest.Head, v Visitor,
-	fn func(Witness, manifest.Verdict) error) error {
+func WithHealthySession(ctx context.Context, locks Locks, logs Logs, log manifest.Log, from manifest.Head,
+	visit NewVisitor, fn func(Witness, manifest.Verdict) error) error {
 	unlock, err := locks.Lock(ctx, log)
 	if err != nil {
 		return err
@@ -54,7 +54,7 @@ func WithHealthySession(ctx context.Context, locks Locks, logs Logs, log manifes
 	// An error of unlock is ignored: the append is committed and must be acknowledged, and the end
 	// of the process releases the lock.
 	defer func() { _ = unlock() }()
-	verdict, err := logs.Read(ctx, ReadRequest{Log: log, From: from, Locked: true}, v)
+	verdict, err := logs.Read(ctx, ReadRequest{Log: log, From: from, Locked: true}, visit)
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func (w *recorder) Lock(_ context.Context, l manifest.Log) (func() error, error)
 	return func() error { w.record("unlock"); return errors.New("unlocking failed") }, nil
 }
 
-func (w *recorder) Read(_ context.Context, r ports.ReadRequest, v ports.Visitor) (manifest.Verdict, error) {
+func (w *recorder) Read(_ context.Context, r ports.ReadRequest, v ports.NewVisitor) (manifest.Verdict, error) {
 	if r.Log != log || r.From != head || !r.Locked || v != nil {
 		return manifest.Verdict{}, errors.New("unexpected reading")
 	}

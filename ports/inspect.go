@@ -3,7 +3,7 @@ package ports
 import (
 	"context"
 
-	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
@@ -14,7 +14,6 @@ type Inspector interface {
 	// not exist has no findings.
 	Inspect(ctx context.Context) ([]manifest.Finding, error)
 
-	// Stored lists the objects of a kind by the digests in their file names, in order. Other files
-	// in the directory are reported by Inspect.
-	Stored(ctx context.Context, kind manifest.ObjectKind) ([]canon.Digest, error)
+	// InspectSession is Inspect for what belongs to one session.
+	InspectSession(ctx context.Context, s id.Session) ([]manifest.Finding, error)
 }

@@ -9,6 +9,7 @@ package ports
 
 import (
 	"context"
+	"errors"
 
 	"github.com/waybill/waybill/durable/log/manifest"
 )
@@ -16,12 +17,13 @@ import (
 // Logs reads and appends to the logs of one store.
 type Logs interface {
 	// Read verifies a log from a known head on (the zero Head: from its beginning) and passes each
-	// committed segment to v, in order. It takes no lock. Damage is read again under the shared
-	// lock before it is reported (docs/design.md#reading): v is reset, and that reading starts at
-	// the zero Head for every r.From. A log that does not exist reads as empty and healthy.
-	// manifest.ErrNotOnChain: r.From is not on the log's chain. Other errors come from the
-	// operating system or from v; problems of the stored bytes are in the verdict.
-	Read(ctx context.Context, r ReadRequest, v Visitor) (manifest.Verdict, error)
+	// committed segment to a visitor, in order. It takes no lock. Damage is read again under the
+	// shared lock before it is reported (docs/design.md#reading), from the zero Head for every
+	// r.From and into another visitor: visit is called at the start of each reading. A log that
+	// does not exist reads as empty and healthy. manifest.ErrNotOnChain: r.From is not on the log's
+	// chain. Other errors come from the operating system or from the visitor; problems of the
+	// stored bytes are in the verdict.
+	Read(ctx context.Context, r ReadRequest, visit NewVisitor) (manifest.Verdict, error)
 
 	// Confirm syncs a log that was read. nil promises that everything up to head survives a power
 	// cut, as after an Append of this process. It is called before an answer acknowledges events
@@ -42,10 +44,47 @@ type ReadRequest struct {
 	Locked bool          // the caller holds the log's exclusive lock: re-reading takes none
 }
 
-// Visitor receives the committed segments of a log.
+// Visitor receives the committed segments of one reading of a log.
 type Visitor interface {
-	// Reset is called when reading restarts from the beginning; the visitor forgets what it got.
-	Reset()
 	// Visit receives one committed segment and the head after it. Its error ends the reading.
 	Visit(seg manifest.Segment, head manifest.Head) error
+}
+
+// NewVisitor returns the visitor of a reading that starts after the given head, which is that of
+// the request or the zero Head. A reading that starts over calls it again, so for the zero Head it
+// returns a visitor that has received nothing.
+type NewVisitor func(from manifest.Head) Visitor
+
+// VisitorFunc is a function as a Visitor.
+type VisitorFunc func(seg manifest.Segment, head manifest.Head) error
+
+// Visit implements Visitor.
+func (f VisitorFunc) Visit(seg manifest.Segment, head manifest.Head) error { return f(seg, head) }
+
+// Into returns a NewVisitor that keeps the visitor of the last reading in *v. A reading from the
+// zero Head gets one of fresh; a reading that continues gets the present *v.
+func Into[V Visitor](v *V, fresh func() V) NewVisitor {
+	return func(from manifest.Head) Visitor {
+		if from.IsZero() {
+			*v = fresh()
+		}
+		return *v
+	}
+}
+
+// Each returns a NewVisitor of a function that has no state of one reading.
+func Each(visit VisitorFunc) NewVisitor { return func(manifest.Head) Visitor { return visit } }
+
+// Skip is the NewVisitor of a reading that needs only the verdict.
+var Skip = Each(func(manifest.Segment, manifest.Head) error { return nil })
+
+// Continue reads a log from r.From on, and from its beginning if the log does not contain that
+// head: the log was replaced.
+func Continue(ctx context.Context, logs Logs, r ReadRequest, visit NewVisitor) (manifest.Verdict, error) {
+	v, err := logs.Read(ctx, r, visit)
+	if errors.Is(err, manifest.ErrNotOnChain) {
+		r.From = manifest.Head{}
+		v, err = logs.Read(ctx, r, visit)
+	}
+	return v, err
 }

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
@@ -22,24 +21,24 @@ import (
 //
 // Errors: TOKEN_UNKNOWN_NODE for a node that the log does not contain,
 // SESSION_UNHEALTHY for a damaged log.
-func (g *Engine) Rehydrate(ctx context.Context, at Position) (Answer, error) {
-	fold := g.takeFold(at.Session)
-	p, err := g.openStep(ctx, at, fold)
+func (e *Engine) Rehydrate(ctx context.Context, at Position) (Answer, error) {
+	h := e.TakeHistory(at.Session)
+	p, err := h.OpenStep(ctx, at)
 	if err != nil {
 		return Answer{}, err
 	}
-	keys, err := g.Keyring.Keys(ctx, ports.MayCreate)
+	keys, err := e.store.Keys(ctx, ports.MayCreate)
 	if err != nil {
 		return Answer{}, err
 	}
-	a, err := g.answerWithRecap(ctx, keys, p)
+	a, err := e.answerWithRecap(ctx, keys, p)
 	if err != nil {
 		return a, err
 	}
 	// The answer carries tokens for the node, so the events that created it
 	// must be durable first.
-	err = g.confirm(ctx, at.Session, fold)
-	g.putFold(at.Session, fold)
+	err = h.Confirm(ctx)
+	h.Keep()
 	return a, err
 }
 
@@ -52,115 +51,101 @@ func (g *Engine) Rehydrate(ctx context.Context, at Position) (Answer, error) {
 // Errors: RUN_CLOSED, VALIDATION_ERROR for a request that can never be
 // accepted, SESSION_LOCKED, SESSION_UNHEALTHY, TOKEN_UNKNOWN_NODE;
 // STORE_ANSWER_UNREAD if the attempt is recorded but its answer cannot be read.
-func (g *Engine) Advance(ctx context.Context, by Caller, at Position, attempt id.Attempt, req advance.Request) (Answer,
+func (e *Engine) Advance(ctx context.Context, by Caller, at Position, attempt id.Attempt, req advance.Request) (Answer,
 	error) {
-	defer g.writePendingAudit(ctx)
-	fold := g.takeFold(at.Session)
-	p, err := g.openPosition(ctx, at, fold)
+	defer e.ledger.WritePending(ctx)
+	h := e.TakeHistory(at.Session)
+	p, err := h.Open(ctx, at)
 	if err != nil {
 		return Answer{}, err
 	}
-	keys, err := g.Keyring.Keys(ctx, ports.MayCreate)
+	keys, err := e.store.Keys(ctx, ports.MayCreate)
 	if err != nil {
 		return Answer{}, err
 	}
 	// The attempt is recorded: answer it without a lock.
-	if done, ok := p.node.Attempt(attempt); ok {
-		return g.replayAttempt(ctx, keys, at, fold, done, req)
+	if done, ok := p.Node.Attempt(attempt); ok {
+		return e.replayAttempt(ctx, keys, at, h, done, req)
 	}
-	done, err := g.attempt(ctx, by, at, attempt, req, fold)
+	done, err := e.attempt(ctx, at, h, advance.Attempt{ID: attempt, Request: req, Actor: by.Actor, AtMs: by.AtMs})
 	if err != nil {
 		return Answer{}, err
 	}
 	if done != nil {
-		return g.replayAttempt(ctx, keys, at, fold, *done, req)
+		return e.replayAttempt(ctx, keys, at, h, *done, req)
 	}
-	if p, err = resolvePosition(fold, at); err != nil {
+	if p, err = Resolve(h.Fold, at); err != nil {
 		return Answer{}, err
 	}
 	// The outcome is read back from the fold, so that the first answer and a
 	// repeated one are rendered by the same code.
-	recorded, _ := p.node.Attempt(attempt)
-	a, err := g.answerOutcome(ctx, keys, p, recorded.Outcome)
+	recorded, _ := p.Node.Attempt(attempt)
+	a, err := e.answerOutcome(ctx, keys, p, recorded.Outcome)
 	if err != nil {
 		return Answer{}, answerUnread(err)
 	}
-	g.putFold(at.Session, fold)
+	h.Keep()
 	return a, nil
 }
 
 // attempt repeats the lookup under the session's lock, decides and appends. It
 // returns the recorded attempt when another caller recorded it first, and nil
-// when this call appended. A fold of another history is reset and read once
-// more from the beginning.
-func (g *Engine) attempt(ctx context.Context, by Caller, at Position, attempt id.Attempt, req advance.Request,
-	fold *runs.Fold) (done *runs.Attempt, err error) {
-	log := manifest.SessionEvents(at.Session)
-	inside := func(w ports.Witness, _ manifest.Verdict) error {
-		p, err := resolvePosition(fold, at)
+// when this call appended.
+func (e *Engine) attempt(ctx context.Context, at Position, h *History, a advance.Attempt) (done *runs.Attempt,
+	err error) {
+	_, err = e.commit(ctx, h, func(manifest.Verdict) (manifest.Plan, error) {
+		p, err := Resolve(h.Fold, at)
 		if err != nil {
-			return err
+			return manifest.Plan{}, err
 		}
 		// Another process may have recorded this attempt after the reading
 		// without a lock.
-		if have, ok := p.node.Attempt(attempt); ok {
+		if have, ok := p.Node.Attempt(a.ID); ok {
 			done = &have
-			return nil
+			return manifest.Plan{}, nil
 		}
-		if err := checkAttempt(p, attempt); err != nil {
-			return err
+		if err := CheckAttempt(p, a.ID); err != nil {
+			return manifest.Plan{}, err
 		}
-		facts, err := g.facts(ctx, at, p)
+		facts, err := e.facts(ctx, p)
 		if err != nil {
-			return err
+			return manifest.Plan{}, err
 		}
-		workflow, err := g.workflow(ctx, p.run.Started.WorkflowHash)
+		workflow, err := e.Workflow(ctx, p.Run.Started.WorkflowHash)
 		if err != nil {
-			return err
+			return manifest.Plan{}, err
 		}
-		plan, err := advance.Decide(workflow, facts, advance.Attempt{ID: attempt, Request: req, Actor: by.Actor,
-			AtMs: by.AtMs})
-		if err != nil {
-			return err
+		decided, err := advance.Decide(workflow, facts, a)
+		if err == nil {
+			e.cacheNextState(decided)
 		}
-		if err := g.append(ctx, w, fold, plan.Plan); err != nil {
-			return err
-		}
-		g.cacheNextState(plan)
-		return nil
-	}
-	// The gate brings the fold up to the head under the lock before it calls
-	// inside.
-	err = ports.WithHealthySession(ctx, g.Locks, g.Logs, log, fold.Head, fold, inside)
-	if errors.Is(err, manifest.ErrNotOnChain) {
-		fold.Reset()
-		err = ports.WithHealthySession(ctx, g.Locks, g.Logs, log, manifest.Head{}, fold, inside)
-	}
+		return decided.Plan, err
+	})
 	return done, err
 }
 
 // cacheNextState keeps the snapshot that a decision created, so that neither
 // the answer nor the next attempt reads it from the disk.
-func (g *Engine) cacheNextState(d advance.Decided) {
-	for _, e := range d.Events {
-		if n, ok := e.Data.(event.NodeCreated); ok {
-			g.cacheState(n.SnapshotRef, d.State)
+func (e *Engine) cacheNextState(d advance.Decided) {
+	for _, ev := range d.Events {
+		if n, ok := ev.Data.(event.NodeCreated); ok {
+			e.cacheState(n.SnapshotRef, d.State)
 		}
 	}
 }
 
-// checkAttempt refuses an attempt at a closed run with RUN_CLOSED. It refuses
+// CheckAttempt refuses an attempt at a closed run with RUN_CLOSED. It refuses
 // with INVARIANT an attempt id that no answer over this log can have returned:
 // its outcome should be recorded and is not, so the log has lost events or the
 // token belongs to another one (docs/design.md#tokens).
-func checkAttempt(p resolvedPosition, attempt id.Attempt) error {
-	if p.run.Closed != nil || p.run.CancelRequested != nil {
-		return fault.New(fault.RunClosed, "run %s is closed: it takes no further steps", p.run.ID)
+func CheckAttempt(p Resolved, attempt id.Attempt) error {
+	if p.Run.Closed != nil || p.Run.CancelRequested != nil {
+		return fault.New(fault.RunClosed, "run %s is closed: it takes no further steps", p.Run.ID)
 	}
-	if attempt != p.node.NextAttempt() {
+	if attempt != p.Node.NextAttempt() {
 		return fault.New(fault.Invariant,
 			"the attempt is not the next one of node %s and has no recorded outcome: the log lost facts, or the "+
-				"token is of another log", p.node.ID)
+				"token is of another log", p.Node.ID)
 	}
 	return nil
 }
@@ -168,33 +153,33 @@ func checkAttempt(p resolvedPosition, attempt id.Attempt) error {
 // facts collects the inputs of a decision about a node. An erased artifact
 // counts as one without content: a step that requires it must receive it again,
 // other steps continue without it.
-func (g *Engine) facts(ctx context.Context, at Position, p resolvedPosition) (advance.Facts, error) {
-	f, err := g.completeFacts(ctx, at, p)
+func (e *Engine) facts(ctx context.Context, p Resolved) (advance.Facts, error) {
+	f, err := e.CompleteFacts(ctx, p)
 	if fault.Is(err, fault.ArtifactErased) {
 		err = nil
 	}
 	return f, err
 }
 
-// completeFacts is facts for callers that need every artifact. With the error
+// CompleteFacts is facts for callers that need every artifact. With the error
 // ARTIFACT_ERASED the returned facts are complete except for the erased
 // content; with any other error they are not usable. Only JSON artifacts are
 // read, since requirements exist for those alone.
-func (g *Engine) completeFacts(ctx context.Context, at Position, p resolvedPosition) (f advance.Facts, err error) {
-	state, err := g.state(ctx, p.node)
+func (e *Engine) CompleteFacts(ctx context.Context, p Resolved) (f advance.Facts, err error) {
+	state, err := e.State(ctx, p.Node)
 	if err != nil {
 		return advance.Facts{}, err
 	}
 	var erased error
-	f = advance.Facts{Session: at.Session, Run: at.Run, Node: at.Node, Next: p.fold.Next, State: state,
-		SnapshotRef: p.node.SnapshotRef,
-		Preferences: p.node.Preferences, Context: p.node.Context, HasChild: p.node.AckedChildren > 0,
-		Capabilities: p.node.Capabilities, Checkpoints: len(p.node.Checkpoints), Approvals: int(p.node.Approvals)}
-	for _, gap := range p.node.OpenGaps {
+	f = advance.Facts{Session: p.At.Session, Run: p.At.Run, Node: p.At.Node, Next: p.Fold.Next, State: state,
+		SnapshotRef: p.Node.SnapshotRef,
+		Preferences: p.Node.Preferences, Context: p.Node.Context, HasChild: p.Node.AckedChildren > 0,
+		Capabilities: p.Node.Capabilities, Checkpoints: len(p.Node.Checkpoints), Approvals: int(p.Node.Approvals)}
+	for _, gap := range p.Node.OpenGaps {
 		f.OpenGaps = append(f.OpenGaps, advance.OpenGap{ID: gap.ID, Reason: gap.Reason, Pointer: gap.Pointer,
 			Severity: gap.Severity})
 	}
-	outputs, err := g.countedOutputs(ctx, at.Session, p.node, p.fold.Next)
+	outputs, err := e.countedOutputs(ctx, p)
 	if err != nil {
 		return f, err
 	}
@@ -202,7 +187,7 @@ func (g *Engine) completeFacts(ctx context.Context, at Position, p resolvedPosit
 		out := advance.Output{ID: o.ID, Payload: o.Payload}
 		// Requirements are about JSON artifacts only; others are not read.
 		if o.Channel == event.Artifact && o.Payload.ContentType == "application/json" {
-			out.JSON, err = g.artifact(ctx, o.Payload.SHA256)
+			out.JSON, err = e.artifact(ctx, o.Payload.SHA256)
 			if fault.Is(err, fault.ArtifactErased) {
 				erased = err
 			} else if err != nil {
@@ -216,8 +201,8 @@ func (g *Engine) completeFacts(ctx context.Context, at Position, p resolvedPosit
 
 // artifact reads an artifact that an event records as JSON. Bytes that do not
 // parse are INVARIANT: the digest matched, so the event is wrong.
-func (g *Engine) artifact(ctx context.Context, ref canon.Digest) (canon.Value, error) {
-	data, err := g.Objects.Object(ctx, manifest.Artifact, ref)
+func (e *Engine) artifact(ctx context.Context, ref canon.Digest) (canon.Value, error) {
+	data, err := e.store.Object(ctx, manifest.Artifact, ref)
 	if err != nil {
 		return canon.Value{}, err
 	}
@@ -231,23 +216,45 @@ func (g *Engine) artifact(ctx context.Context, ref canon.Digest) (canon.Value, e
 // replayAttempt answers a recorded attempt over the log prefix that ends with
 // it, and makes that prefix durable before it returns. Later events of the run
 // must not change the answer (docs/design.md#answers).
-func (g *Engine) replayAttempt(ctx context.Context, keys token.Keys, at Position, fold *runs.Fold,
+func (e *Engine) replayAttempt(ctx context.Context, keys token.Keys, at Position, h *History,
 	done runs.Attempt, req advance.Request) (Answer, error) {
-	prefix, err := g.attemptPrefix(ctx, at.Session, fold, done.Index)
+	prefix, err := h.attemptPrefix(ctx, done.Index)
 	if err != nil {
 		return Answer{}, err
 	}
-	p, err := resolvePosition(prefix, at)
+	p, err := Resolve(prefix.Fold, at)
 	if err != nil {
 		return Answer{}, err
 	}
-	a, err := g.answerOutcome(ctx, keys, p, done.Outcome)
+	a, err := e.answerOutcome(ctx, keys, p, done.Outcome)
 	if err != nil {
 		return a, err
 	}
 	// A repeated attempt with other content is answered, not refused.
 	a.warnReplay(done.Request, req.Digest())
-	err = g.confirm(ctx, at.Session, prefix)
-	g.putFold(at.Session, fold)
+	err = prefix.Confirm(ctx)
+	h.Keep()
 	return a, err
+}
+
+// countedOutputs returns a node's outputs without the approvals that came with
+// a bundle: these are displayed, but no person of this store gave them
+// (docs/design.md#requirements-on-the-caller). A decision that was made
+// before the import counted those approvals, so that the fold of a replay ends
+// before it.
+func (e *Engine) countedOutputs(ctx context.Context, p Resolved) ([]runs.Output, error) {
+	if p.Node.Approvals == 0 {
+		return p.Node.Outputs, nil
+	}
+	foreign, err := e.ledger.ImportedEvents(ctx, manifest.SessionEvents(p.At.Session), e.ledger.NewImports())
+	if err != nil || p.Fold.Next < foreign {
+		return p.Node.Outputs, err
+	}
+	var out []runs.Output
+	for _, o := range p.Node.Outputs {
+		if o.Payload.ArtifactKind != advance.ApprovalKind || o.Index >= foreign {
+			out = append(out, o)
+		}
+	}
+	return out, nil
 }

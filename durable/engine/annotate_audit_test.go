@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/engine/upkeep"
+	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/ports"
@@ -28,7 +31,7 @@ func TestAnnotationsHaveAuditLines(t *testing.T) {
 	_, err = n.retract(a, made.AnnotationID) // is retracted already: no fact, no line
 	must(t, err)
 	n.want("annotate retract", "")
-	list, err := n.g.AuditList(context.Background(), engine.AuditQuery{})
+	list, err := n.g.AuditList(context.Background(), verify.AuditQuery{})
 	must(t, err)
 	annotated, taken := list.Entries[0], list.Entries[1]
 	if annotated.Actor.Ref != "ada" || annotated.AtMs != by ||
@@ -47,7 +50,7 @@ func TestAnnotationsHaveAuditLines(t *testing.T) {
 		t.Errorf("the record holds the text of the annotation: %s", text)
 	}
 	// The next writer finds the log complete, and can append to it.
-	must(t, engine.Act(n.withEveryPort(), context.Background(), n.by(), ofStore(audit.GC), nothing))
+	must(t, n.withEveryPort().Ledger().Act(context.Background(), n.by(), ofStore(audit.GC), nothing))
 	n.want("annotate retract gc", "")
 }
 
@@ -57,17 +60,17 @@ func TestAuditLineOfAKilledWriterIsWrittenLater(t *testing.T) {
 	t.Parallel()
 	n := newAnnotationFixture(t)
 	a := n.start(twoSteps)
-	dying := n.process() // keeps no audit log: as if it died after its commit
+	dying := unaudited(n.process())
 	made, err := dying.Annotate(context.Background(), n.by(), annotationSeed(1), a.Position(), remark(feedback.Flag()))
 	must(t, err)
 	_, err = dying.Retract(context.Background(), n.by(), a.Position(),
-		engine.RetractRequest{Annotation: made.AnnotationID})
+		learning.RetractRequest{Annotation: made.AnnotationID})
 	must(t, err)
 	n.want("annotate+ retract+", "audit_incomplete")
 	n.made = 1
 	n.note(a, remark(feedback.Flag()))
 	n.want("annotate retract annotate", "")
-	must(t, engine.Act(n.withEveryPort(), context.Background(), n.by(), ofStore(audit.GC), nothing))
+	must(t, n.withEveryPort().Ledger().Act(context.Background(), n.by(), ofStore(audit.GC), nothing))
 	n.want("annotate retract annotate gc", "")
 }
 
@@ -107,7 +110,7 @@ func TestAuditVerifyFindsMissingAnnotations(t *testing.T) {
 		"the session is deleted on record": {func(t *testing.T, n *annotationFixture, a engine.Answer) {
 			_, err := n.withEveryPort().
 				DeleteSessions(context.Background(), n.by(),
-					engine.DeleteRequest{Refs: []string{a.Session.SessionID.String()}})
+					upkeep.DeleteRequest{Refs: []string{a.Session.SessionID.String()}})
 			must(t, err)
 		}, ""},
 	} {
@@ -138,7 +141,7 @@ func TestImportedAnnotationsHaveNoAuditLines(t *testing.T) {
 		must(t, err)
 		// Without the mark of the import its audit record gives the number of imported annotations.
 		must(t, os.Remove(filepath.Join(to.dir, "sessions", got.SessionID.String(), ports.ImportedFile.Name)))
-		must(t, engine.Act(to.withEveryPort(), context.Background(), to.by(), ofStore(audit.GC), nothing))
+		must(t, to.withEveryPort().Ledger().Act(context.Background(), to.by(), ofStore(audit.GC), nothing))
 		to.want("gc import", "")
 		to.made = 50
 		_, err = to.try(to.by(), at, instead(made, feedback.Flag()))

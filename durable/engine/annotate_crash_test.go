@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/feedback"
@@ -16,11 +18,12 @@ import (
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/enginetest"
 	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
 // onAllPorts is an engine with all ports over a disk in memory, as a process of its own.
-func onAllPorts(f *crashfs.FS, seed byte) (*engine.Engine, error) {
+func onAllPorts(f *crashfs.FS, seed byte) (*enginetest.Engine, error) {
 	s, err := filestore.Open(f, filestore.Options{Locks: lock.NewMemory().On(f), Boot: "boot",
 		Random: rand.NewChaCha8([32]byte{seed}), Now: func() time.Time { return time.UnixMilli(1_760_000_000_000) }})
 	if err != nil {
@@ -35,7 +38,7 @@ type annotationCase struct {
 	base *crashfs.FS
 	at   engine.Position
 	own  map[string]string // the files of the session's own log
-	call func(*engine.Engine, byte) error
+	call func(*enginetest.Engine, byte) error
 	// before and after are what a list and the audit log contain before and after the call.
 	before, after string
 }
@@ -61,8 +64,8 @@ func annotationCases(t *testing.T) []annotationCase {
 	a, err := startCall(newFixture(t).compiled(twoSteps))(g)
 	must(t, err)
 	at, last := a.Position(), id.Annotation{}
-	annotate := func(req feedback.Request) func(*engine.Engine, byte) error {
-		return func(g *engine.Engine, n byte) error {
+	annotate := func(req feedback.Request) func(*enginetest.Engine, byte) error {
+		return func(g *enginetest.Engine, n byte) error {
 			_, err := g.Annotate(ctx, caller(9), annotationSeed(int(n)), at, req)
 			return err
 		}
@@ -80,8 +83,8 @@ func annotationCases(t *testing.T) []annotationCase {
 		{name: "a later one", base: some.Reopen(), call: annotate(remark(feedback.Flag()))},
 		{name: "in place of another", base: some.Reopen(),
 			call: annotate(instead(feedback.Annotation{AnnotationID: last}, feedback.Rating(5)))},
-		{name: "retract", base: some.Reopen(), call: func(g *engine.Engine, _ byte) error {
-			_, err := g.Retract(ctx, caller(9), at, engine.RetractRequest{Annotation: last, Reason: "r"})
+		{name: "retract", base: some.Reopen(), call: func(g *enginetest.Engine, _ byte) error {
+			_, err := g.Retract(ctx, caller(9), at, learning.RetractRequest{Annotation: last, Reason: "r"})
 			return err
 		}},
 	}
@@ -111,18 +114,18 @@ func (r annotationCase) state(t *testing.T, f *crashfs.FS) (state string, ok boo
 		return "", false
 	}
 	ctx := context.Background()
-	list, err := g.Annotations(ctx, r.at.Run.String(), engine.AnnotationQuery{History: true})
+	list, err := g.Annotations(ctx, r.at.Run.String(), learning.AnnotationQuery{History: true})
 	if err != nil || list.Health != manifest.Healthy {
 		t.Errorf("annotations: %v, %+v", err, list)
 		return "", false
 	}
-	sum, err := g.SummarizeAnnotations(ctx, engine.SummaryQuery{})
+	sum, err := g.SummarizeAnnotations(ctx, learning.SummaryQuery{})
 	v, verifyErr := g.Verify(ctx)
 	if err != nil || verifyErr != nil || !v.OK || len(sum.Incomplete) > 0 {
 		t.Errorf("verify: %v, %v, %+v, %+v", err, verifyErr, v, sum)
 		return "", false
 	}
-	auditLines, err := g.AuditList(ctx, engine.AuditQuery{})
+	auditLines, err := g.AuditList(ctx, verify.AuditQuery{})
 	if err != nil || !auditLines.Complete {
 		t.Errorf("audit: %v, %+v", err, auditLines)
 		return "", false

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/log/audit"
@@ -17,6 +18,7 @@ import (
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/enginetest"
 	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
@@ -42,7 +44,7 @@ func (h *annotatedRun) fill(until int) {
 	h.Helper()
 	s, ctx := storeOn(h, h.disk), context.Background()
 	log := manifest.SessionSide(h.at.Session, feedback.Table)
-	err := ports.WithHealthySession(ctx, s, s, log, manifest.Head{}, ignored{},
+	err := ports.WithHealthySession(ctx, s, s, log, manifest.Head{}, ports.Skip,
 		func(w ports.Witness, v manifest.Verdict) error {
 			head := v.Head
 			for ; h.made < until; h.made++ {
@@ -61,7 +63,7 @@ func (h *annotatedRun) fill(until int) {
 }
 
 // process is a process of its own, and a count of what it requests of the disk.
-func (h *annotatedRun) process() (*engine.Engine, *diskRequests) {
+func (h *annotatedRun) process() (*enginetest.Engine, *diskRequests) {
 	c := &diskRequests{FS: h.disk}
 	return withAllPorts(storeOver(h, h.disk, c)), c
 }
@@ -121,7 +123,7 @@ func (h *annotatedRun) annotate() *diskRequests {
 	return c
 }
 
-func (h *annotatedRun) sumUp(q engine.SummaryQuery) (int64, *diskRequests) {
+func (h *annotatedRun) sumUp(q learning.SummaryQuery) (int64, *diskRequests) {
 	h.Helper()
 	g, c := h.process()
 	out, err := g.SummarizeAnnotations(context.Background(), q)
@@ -143,19 +145,19 @@ func TestAnnotationCostDoesNotGrowWithTheirNumber(t *testing.T) {
 	h := newAnnotatedRun(t)
 	for range 20 { // a short log is read whole, however much its first groups hold
 		g, _ := h.process()
-		must(t, engine.Act(g, context.Background(), caller(1), ofStore(audit.GC), nothing))
+		must(t, g.Ledger().Act(context.Background(), caller(1), ofStore(audit.GC), nothing))
 	}
 	costOf := map[int]map[string]*diskRequests{}
 	for _, n := range []int{100, many} {
 		h.fill(n)
 		h.annotate() // finds no cache of all these, and leaves one
-		sum, summary := h.sumUp(engine.SummaryQuery{})
-		one, single := h.sumUp(engine.SummaryQuery{Run: h.at.Run.String()})
+		sum, summary := h.sumUp(learning.SummaryQuery{})
+		one, single := h.sumUp(learning.SummaryQuery{Run: h.at.Run.String()})
 		if sum != int64(h.made) || one != sum {
 			t.Errorf("of %d annotations %d and %d are counted", h.made, sum, one)
 		}
 		g, act := h.process()
-		must(t, engine.Act(g, context.Background(), caller(1), ofStore(audit.GC), nothing))
+		must(t, g.Ledger().Act(context.Background(), caller(1), ofStore(audit.GC), nothing))
 		costOf[n] = map[string]*diskRequests{"annotate": h.annotate(), "sum up": summary, "sum one run up": single,
 			"another act": act}
 	}
@@ -170,7 +172,7 @@ func TestAnnotationCostDoesNotGrowWithTheirNumber(t *testing.T) {
 	}
 	// A page is read from all annotations, since any may have been retracted: each once.
 	g, c := h.process()
-	page, err := g.Annotations(context.Background(), h.at.Run.String(), engine.AnnotationQuery{Limit: 10})
+	page, err := g.Annotations(context.Background(), h.at.Run.String(), learning.AnnotationQuery{Limit: 10})
 	if err != nil || len(page.Annotations) != 10 || c.opened.Load() > int64(h.made+50) {
 		t.Errorf("%v: %d rows, %d files opened", err, len(page.Annotations), c.opened.Load())
 	}
@@ -204,9 +206,9 @@ func TestSumsAreRightForAnyCache(t *testing.T) {
 	must(t, err)
 	caches = append(caches, read(a))
 	n.note(a, instead(made[1], feedback.Rating(5)))
-	q := engine.SummaryQuery{Run: a.Session.RunID.String()}
+	q := learning.SummaryQuery{Run: a.Session.RunID.String()}
 	want := n.sumUp(q)
-	list := n.list(a, engine.AnnotationQuery{})
+	list := n.list(a, learning.AnnotationQuery{})
 	if len(list.Annotations) != 39 || want != "39 of test.two; 0 incomplete" {
 		t.Fatal(want, len(list.Annotations))
 	}
@@ -236,8 +238,8 @@ func TestSumsAreRightForAnyCache(t *testing.T) {
 		// next one continues from.
 		extra := n.note(a, remark(feedback.Flag()))
 		g := n.withEveryPort()
-		c := &counted{Logs: g.Logs}
-		g.Logs = c
+		c := &counted{Store: g.Store}
+		g = enginetest.Over(c)
 		out, err := g.SummarizeAnnotations(context.Background(), q)
 		if err != nil || out.Runs[0].Flags != 1 || out.Runs[0].Annotations != 40 || c.sessions > 5 {
 			t.Errorf("%s: after one more %+v, %v, from %d segments", name, out, err, c.sessions)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/feedback"
@@ -37,10 +38,10 @@ func TestPagesOfAnnotations(t *testing.T) {
 	}
 	n.made = many
 	n.note(other, remark(feedback.Flag()))
-	if got := currentIDs(n.list(a, engine.AnnotationQuery{})); !slices.Equal(got, all[:100]) {
+	if got := currentIDs(n.list(a, learning.AnnotationQuery{})); !slices.Equal(got, all[:100]) {
 		t.Errorf("a page holds %d rows", len(got))
 	}
-	walk := func(q engine.AnnotationQuery, between func(page int)) (out []id.Annotation, pages int) {
+	walk := func(q learning.AnnotationQuery, between func(page int)) (out []id.Annotation, pages int) {
 		for {
 			list := n.list(a, q)
 			if len(list.About) != len(list.Annotations) {
@@ -56,24 +57,24 @@ func TestPagesOfAnnotations(t *testing.T) {
 	}
 	still := func(int) {}
 	for _, test := range []struct {
-		q     engine.AnnotationQuery
+		q     learning.AnnotationQuery
 		want  []id.Annotation
 		pages int
 	}{
-		{engine.AnnotationQuery{}, all, 3},
-		{engine.AnnotationQuery{Limit: 125}, all, 2},
-		{engine.AnnotationQuery{Limit: 249, History: true}, all, 2},
-		{engine.AnnotationQuery{Limit: 250}, all, 1},
-		{engine.AnnotationQuery{Limit: 1000}, all, 1},
-		{engine.AnnotationQuery{Signal: feedback.FlagKind, Limit: 20}, flags, 5},
-		{engine.AnnotationQuery{Signal: feedback.LabelKind}, nil, 1},
+		{learning.AnnotationQuery{}, all, 3},
+		{learning.AnnotationQuery{Limit: 125}, all, 2},
+		{learning.AnnotationQuery{Limit: 249, History: true}, all, 2},
+		{learning.AnnotationQuery{Limit: 250}, all, 1},
+		{learning.AnnotationQuery{Limit: 1000}, all, 1},
+		{learning.AnnotationQuery{Signal: feedback.FlagKind, Limit: 20}, flags, 5},
+		{learning.AnnotationQuery{Signal: feedback.LabelKind}, nil, 1},
 	} {
 		if got, pages := walk(test.q, still); !slices.Equal(got, test.want) || pages != test.pages {
 			t.Errorf("%+v: %d rows on %d pages, want %d on %d", test.q, len(got), pages, len(test.want), test.pages)
 		}
 	}
 	// One that was on a page is removed, one behind the cursor as well, and one is added.
-	got, _ := walk(engine.AnnotationQuery{Limit: 100}, func(page int) {
+	got, _ := walk(learning.AnnotationQuery{Limit: 100}, func(page int) {
 		if page == 1 {
 			for _, gone := range []int{99, 100, 249} {
 				_, err := n.retract(a, all[gone])
@@ -86,20 +87,20 @@ func TestPagesOfAnnotations(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%d rows, want %d", len(got), len(want))
 	}
-	for _, bad := range []engine.AnnotationQuery{{Limit: -1}, {Limit: 1001}, {Signal: "praise"}, {Cursor: "x"},
+	for _, bad := range []learning.AnnotationQuery{{Limit: -1}, {Limit: 1001}, {Signal: "praise"}, {Cursor: "x"},
 		{Cursor: "-1"}, {Cursor: "+1"}, {Cursor: "007"}, {Cursor: "99999999999999999999"}} {
 		if _, err := g.Annotations(ctx, a.Session.RunID.String(), bad); !fault.Is(err, fault.ValidationError) {
 			t.Errorf("%+v: %v", bad, err)
 		}
 	}
-	if last := n.list(a, engine.AnnotationQuery{Cursor: "9000000000000000"}); len(last.Annotations) > 0 ||
+	if last := n.list(a, learning.AnnotationQuery{Cursor: "9000000000000000"}); len(last.Annotations) > 0 ||
 		last.NextCursor != "" {
 		t.Errorf("behind the end: %+v", last)
 	}
 }
 
 // sums is a summary in one line: of each workflow its counts, then of each run.
-func sums(s engine.FeedbackSummary) string {
+func sums(s learning.FeedbackSummary) string {
 	var out []string
 	for _, w := range s.Workflows {
 		mean := "-"
@@ -116,7 +117,7 @@ func sums(s engine.FeedbackSummary) string {
 }
 
 // sumUp sums up as another process would.
-func (n *annotationFixture) sumUp(q engine.SummaryQuery) string {
+func (n *annotationFixture) sumUp(q learning.SummaryQuery) string {
 	n.Helper()
 	out, err := n.withEveryPort().SummarizeAnnotations(context.Background(), q)
 	if err != nil {
@@ -128,7 +129,7 @@ func (n *annotationFixture) sumUp(q engine.SummaryQuery) string {
 func TestSummaries(t *testing.T) {
 	t.Parallel()
 	n := newAnnotationFixture(t)
-	if got := n.sumUp(engine.SummaryQuery{}); got != "0 incomplete" {
+	if got := n.sumUp(learning.SummaryQuery{}); got != "0 incomplete" {
 		t.Error(got)
 	}
 	a, b, none, long := n.start(twoSteps), n.start(twoSteps), n.start(twoSteps), n.start(longOne)
@@ -144,15 +145,15 @@ func TestSummaries(t *testing.T) {
 	const two = "test.two: 4 in 2 of 3, 4.5 stars, 1 corrected, 0 flagged, [{off-brand 1}]"
 	const one = "test.long: 1 in 1 of 1, - stars, 0 corrected, 1 flagged, []"
 	for _, test := range []struct {
-		q    engine.SummaryQuery
+		q    learning.SummaryQuery
 		want string
 	}{
-		{engine.SummaryQuery{}, two + "; " + one + "; 2 of test.two; 2 of test.two; 1 of test.long; 0 incomplete"},
-		{engine.SummaryQuery{WorkflowID: "test.long"}, one + "; 1 of test.long; 0 incomplete"},
-		{engine.SummaryQuery{WorkflowID: "test.none"}, "0 incomplete"},
-		{engine.SummaryQuery{Run: b.Session.RunID.String()}, "2 of test.two; 0 incomplete"},
-		{engine.SummaryQuery{Run: none.Session.RunID.String()}, "0 of test.two; 0 incomplete"},
-		{engine.SummaryQuery{Run: engine.Last}, "1 of test.long; 0 incomplete"},
+		{learning.SummaryQuery{}, two + "; " + one + "; 2 of test.two; 2 of test.two; 1 of test.long; 0 incomplete"},
+		{learning.SummaryQuery{WorkflowID: "test.long"}, one + "; 1 of test.long; 0 incomplete"},
+		{learning.SummaryQuery{WorkflowID: "test.none"}, "0 incomplete"},
+		{learning.SummaryQuery{Run: b.Session.RunID.String()}, "2 of test.two; 0 incomplete"},
+		{learning.SummaryQuery{Run: none.Session.RunID.String()}, "0 of test.two; 0 incomplete"},
+		{learning.SummaryQuery{Run: engine.Last}, "1 of test.long; 0 incomplete"},
 	} {
 		if got := n.sumUp(test.q); got != test.want {
 			t.Errorf("%+v:\n%s\nwant\n%s", test.q, got, test.want)
@@ -161,7 +162,7 @@ func TestSummaries(t *testing.T) {
 	// Not all runs of a session are known when it cannot be read to its end.
 	must(t, os.WriteFile(filepath.Join(n.dir, "sessions", long.Session.SessionID.String(), "manifest.jsonl"),
 		[]byte("{}\n"), 0o600))
-	if got := n.sumUp(engine.SummaryQuery{}); got != two+"; 2 of test.two; 2 of test.two; 1 incomplete" {
+	if got := n.sumUp(learning.SummaryQuery{}); got != two+"; 2 of test.two; 2 of test.two; 1 incomplete" {
 		t.Error(got)
 	}
 }

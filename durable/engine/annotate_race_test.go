@@ -9,10 +9,12 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/feedback"
+	"github.com/waybill/waybill/ports/porttest/enginetest"
 )
 
 // TestManyAnnotateAtOnce: two processes, with many callers each. Every annotation exists once, and
@@ -22,7 +24,7 @@ func TestManyAnnotateAtOnce(t *testing.T) {
 	const writers = 50
 	n := newAnnotationFixture(t)
 	a := n.start(twoSteps)
-	processes := []*engine.Engine{n.withEveryPort(), n.withEveryPort()}
+	processes := []*enginetest.Engine{n.withEveryPort(), n.withEveryPort()}
 	var wg sync.WaitGroup
 	made := make([]feedback.Annotation, writers)
 	for i := range writers {
@@ -40,7 +42,7 @@ func TestManyAnnotateAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	seen := map[id.Annotation]int{}
-	for _, name := range currentIDs(n.list(a, engine.AnnotationQuery{})) {
+	for _, name := range currentIDs(n.list(a, learning.AnnotationQuery{})) {
 		seen[name]++
 	}
 	for i, m := range made {
@@ -49,12 +51,12 @@ func TestManyAnnotateAtOnce(t *testing.T) {
 		}
 	}
 	// completes lines that no writer has written yet
-	must(t, engine.Act(n.withEveryPort(), context.Background(), n.by(), ofStore("gc"), nothing))
+	must(t, n.withEveryPort().Ledger().Act(context.Background(), n.by(), ofStore("gc"), nothing))
 	v, err := n.withEveryPort().AuditVerify(context.Background())
 	if err != nil || !v.OK || len(v.Findings) > 0 || v.Events != writers+2 || len(seen) != writers {
 		t.Errorf("%d annotations, %v: %+v", len(seen), err, v)
 	}
-	if got := n.sumUp(engine.SummaryQuery{Run: a.Session.RunID.String()}); got != "50 of test.two; 0 incomplete" {
+	if got := n.sumUp(learning.SummaryQuery{Run: a.Session.RunID.String()}); got != "50 of test.two; 0 incomplete" {
 		t.Error(got)
 	}
 	if got := n.found(); len(got) > 0 {
@@ -89,7 +91,7 @@ func TestOneCallerRetractsAnAnnotation(t *testing.T) {
 			})
 			wg.Go(func() {
 				got, err := other.Retract(context.Background(), caller(9), a.Position(),
-					engine.RetractRequest{Annotation: first.AnnotationID})
+					learning.RetractRequest{Annotation: first.AnnotationID})
 				mu.Lock()
 				defer mu.Unlock()
 				switch {
@@ -141,7 +143,7 @@ func TestAnnotatingASessionThatIsDeleted(t *testing.T) {
 		g := n.withEveryPort()
 		wg.Go(func() {
 			_, err := g.DeleteSessions(context.Background(), caller(10),
-				engine.DeleteRequest{Refs: []string{a.Session.SessionID.String()}})
+				upkeep.DeleteRequest{Refs: []string{a.Session.SessionID.String()}})
 			if err != nil {
 				t.Errorf("delete: %v", err)
 			}
@@ -160,7 +162,7 @@ func TestAnnotatingASessionThatIsDeleted(t *testing.T) {
 				want++
 			}
 		}
-		if got := len(n.list(a, engine.AnnotationQuery{}).Annotations); got != want {
+		if got := len(n.list(a, learning.AnnotationQuery{}).Annotations); got != want {
 			t.Errorf("round %d: %d annotations of %d were restored", round, got, want)
 		}
 	}

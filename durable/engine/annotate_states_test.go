@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/feedback"
@@ -62,10 +63,10 @@ func TestAnAnnotationIsSupersededOrRetractedOnce(t *testing.T) {
 	if n.log(a.Session.SessionID) != before {
 		t.Error("a call that changes nothing wrote something")
 	}
-	if list := n.list(a, engine.AnnotationQuery{}); len(list.Annotations) > 0 {
+	if list := n.list(a, learning.AnnotationQuery{}); len(list.Annotations) > 0 {
 		t.Errorf("a retracted annotation is shown: %+v", list)
 	}
-	list := n.list(a, engine.AnnotationQuery{History: true})
+	list := n.list(a, learning.AnnotationQuery{History: true})
 	one, two := list.About[first.AnnotationID.String()], list.About[second.AnnotationID.String()]
 	if !slices.Equal(currentIDs(list), []id.Annotation{first.AnnotationID, second.AnnotationID}) ||
 		one.SupersededBy != second.AnnotationID || one.Retracted ||
@@ -95,7 +96,7 @@ func TestARefusedFirstAnnotationLeavesNothing(t *testing.T) {
 	if _, err := n.retract(a, absent.AnnotationID); !fault.Is(err, fault.AnnotationNotFound) {
 		t.Error(err)
 	}
-	long := engine.RetractRequest{Annotation: absent.AnnotationID, Reason: strings.Repeat("x", 513)}
+	long := learning.RetractRequest{Annotation: absent.AnnotationID, Reason: strings.Repeat("x", 513)}
 	if _, err := n.g.Retract(context.Background(), n.by(), a.Position(), long); !fault.Is(err, fault.ValidationError) {
 		t.Error(err)
 	}
@@ -140,15 +141,15 @@ func TestStoresRevealNothingOfEachOther(t *testing.T) {
 			return err
 		},
 		"list": func(at engine.Position, _ id.Annotation) error {
-			_, err := g.Annotations(ctx, at.Run.String(), engine.AnnotationQuery{})
+			_, err := g.Annotations(ctx, at.Run.String(), learning.AnnotationQuery{})
 			return err
 		},
 		"sum up": func(at engine.Position, _ id.Annotation) error {
-			_, err := g.SummarizeAnnotations(ctx, engine.SummaryQuery{Run: at.Run.String()})
+			_, err := g.SummarizeAnnotations(ctx, learning.SummaryQuery{Run: at.Run.String()})
 			return err
 		},
 		"retract": func(at engine.Position, name id.Annotation) error {
-			_, err := g.Retract(ctx, mine.by(), at, engine.RetractRequest{Annotation: name})
+			_, err := g.Retract(ctx, mine.by(), at, learning.RetractRequest{Annotation: name})
 			return err
 		},
 		"retract in a run": func(_ engine.Position, name id.Annotation) error {
@@ -157,7 +158,7 @@ func TestStoresRevealNothingOfEachOther(t *testing.T) {
 			return err
 		},
 		"retract one of ours": func(at engine.Position, _ id.Annotation) error {
-			_, err := g.Retract(ctx, mine.by(), at, engine.RetractRequest{Annotation: own.AnnotationID})
+			_, err := g.Retract(ctx, mine.by(), at, learning.RetractRequest{Annotation: own.AnnotationID})
 			return err
 		},
 		"supersede": func(_ engine.Position, name id.Annotation) error {
@@ -200,11 +201,11 @@ func TestDamagedAnnotationsAreListedUpToTheDamage(t *testing.T) {
 	names, err := filepath.Glob(filepath.Join(n.annotationsDir(a), "events", "*"))
 	must(t, err)
 	must(t, os.WriteFile(names[1], []byte("{}\n"), 0o600))
-	list := n.list(a, engine.AnnotationQuery{})
+	list := n.list(a, learning.AnnotationQuery{})
 	if list.Health != manifest.CorruptTail || !slices.Equal(currentIDs(list), []id.Annotation{first.AnnotationID}) {
 		t.Errorf("%+v", list)
 	}
-	sum, err := n.withEveryPort().SummarizeAnnotations(context.Background(), engine.SummaryQuery{})
+	sum, err := n.withEveryPort().SummarizeAnnotations(context.Background(), learning.SummaryQuery{})
 	if err != nil || !slices.Equal(sum.Incomplete, []id.Session{a.Session.SessionID}) {
 		t.Errorf("%+v, %v", sum, err)
 	}
@@ -236,7 +237,7 @@ func TestDisabledAnnotations(t *testing.T) {
 	a := n.start(twoSteps)
 	made := n.note(a, remark(feedback.Flag()))
 	turn := func(to string) {
-		_, err := engine.Settings{Controls: n.g.Controls, Auditor: n.g}.SetConfig(context.Background(), "feedback", to)
+		_, err := n.g.Settings.SetConfig(context.Background(), "feedback", to)
 		must(t, err)
 	}
 	turn("off")
@@ -253,16 +254,16 @@ func TestDisabledAnnotations(t *testing.T) {
 		},
 		"retract": func() error { _, err := n.retract(a, made.AnnotationID); return err },
 		"list": func() error {
-			_, err := g.Annotations(ctx, "no run", engine.AnnotationQuery{Cursor: "none"})
+			_, err := g.Annotations(ctx, "no run", learning.AnnotationQuery{Cursor: "none"})
 			return err
 		},
-		"sum up": func() error { _, err := g.SummarizeAnnotations(ctx, engine.SummaryQuery{}); return err },
+		"sum up": func() error { _, err := g.SummarizeAnnotations(ctx, learning.SummaryQuery{}); return err },
 		"sum one up": func() error {
 			_,
-				err := g.SummarizeAnnotations(ctx, engine.SummaryQuery{Run: "no run"})
+				err := g.SummarizeAnnotations(ctx, learning.SummaryQuery{Run: "no run"})
 			return err
 		},
-		"without a run": func() error { _, err := g.Annotations(ctx, "", engine.AnnotationQuery{}); return err },
+		"without a run": func() error { _, err := g.Annotations(ctx, "", learning.AnnotationQuery{}); return err },
 	} {
 		err := call()
 		if !fault.Is(err, fault.CapabilityNotProvided) || fault.ExitOf(err) != 1 ||
@@ -274,7 +275,7 @@ func TestDisabledAnnotations(t *testing.T) {
 		t.Error("something was written")
 	}
 	turn("on")
-	if list := n.list(a, engine.AnnotationQuery{}); len(list.Annotations) != 1 {
+	if list := n.list(a, learning.AnnotationQuery{}); len(list.Annotations) != 1 {
 		t.Errorf("%+v", list)
 	}
 }

@@ -11,11 +11,13 @@ import (
 	"time"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/ports/porttest/enginetest"
 )
 
 // annotationFixture is a store whose runs are annotated, with all ports of an engine.
@@ -31,7 +33,7 @@ func newAnnotationFixture(t *testing.T) *annotationFixture {
 }
 
 // withEveryPort is another process with all ports.
-func (n *annotationFixture) withEveryPort() *engine.Engine {
+func (n *annotationFixture) withEveryPort() *enginetest.Engine {
 	n.Helper()
 	s, err := openUnsynced(n, n.dir, filestore.Options{LockWait: time.Minute})
 	if err != nil {
@@ -42,10 +44,8 @@ func (n *annotationFixture) withEveryPort() *engine.Engine {
 }
 
 // withAllPorts is an engine with all ports of a store.
-func withAllPorts(s *filestore.Store) *engine.Engine {
-	g := audited(s)
-	g.Trash, g.Retention, g.Tombstones, g.SideLogs, g.Digests, g.Repairs = s, s, s, s, s, s
-	return g
+func withAllPorts(s *filestore.Store) *enginetest.Engine {
+	return over(s)
 }
 
 // remark is an annotation of the run as a whole.
@@ -83,12 +83,12 @@ func (n *annotationFixture) note(a engine.Answer, req feedback.Request) feedback
 	return out
 }
 
-func (n *annotationFixture) retract(a engine.Answer, name id.Annotation) (engine.Retracted, error) {
+func (n *annotationFixture) retract(a engine.Answer, name id.Annotation) (learning.Retracted, error) {
 	return n.withEveryPort().Retract(context.Background(), n.person("ada"), a.Position(),
-		engine.RetractRequest{Annotation: name, Reason: "it was wrong"})
+		learning.RetractRequest{Annotation: name, Reason: "it was wrong"})
 }
 
-func (n *annotationFixture) list(a engine.Answer, q engine.AnnotationQuery) engine.AnnotationList {
+func (n *annotationFixture) list(a engine.Answer, q learning.AnnotationQuery) learning.AnnotationList {
 	n.Helper()
 	out, err := n.withEveryPort().Annotations(context.Background(), a.Session.RunID.String(), q)
 	if err != nil {
@@ -98,7 +98,7 @@ func (n *annotationFixture) list(a engine.Answer, q engine.AnnotationQuery) engi
 }
 
 // currentIDs are the ids of a list.
-func currentIDs(l engine.AnnotationList) (out []id.Annotation) {
+func currentIDs(l learning.AnnotationList) (out []id.Annotation) {
 	for _, a := range l.Annotations {
 		out = append(out, a.AnnotationID)
 	}
@@ -139,7 +139,7 @@ func TestAnAnnotationIsListedAsItWasMade(t *testing.T) {
 	if got, want := asJSON(t, made), fmt.Sprintf(want, made.AnnotationID, a.Session.RunID, createdAt); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
-	list := n.list(a, engine.AnnotationQuery{})
+	list := n.list(a, learning.AnnotationQuery{})
 	if len(list.Annotations) != 1 || asJSON(t, list.Annotations[0]) != asJSON(t, made) || list.Health != "healthy" ||
 		list.ForkedFrom != nil || list.NextCursor != "" {
 		t.Errorf("%+v", list)
@@ -167,12 +167,12 @@ func TestEndedRunsAreAnnotated(t *testing.T) {
 	for name, a := range map[string]engine.Answer{"complete": completed, "cancelled": n.cancelled("r")} {
 		before := n.own(a)
 		made := n.note(a, remark(feedback.Rating(4)))
-		list := n.list(a, engine.AnnotationQuery{})
+		list := n.list(a, learning.AnnotationQuery{})
 		if !slices.Equal(currentIDs(list), []id.Annotation{made.AnnotationID}) || n.own(a) != before {
 			t.Errorf("%s: %+v", name, list)
 		}
 	}
-	if about := n.list(completed, engine.AnnotationQuery{}).About; len(about) != 1 ||
+	if about := n.list(completed, learning.AnnotationQuery{}).About; len(about) != 1 ||
 		strings.Contains(asJSON(t, about), "stepId") {
 		t.Errorf("of a run that is complete no step is pending: %+v", about)
 	}
@@ -191,7 +191,7 @@ func TestAnnotatingWithoutASnapshot(t *testing.T) {
 			must(t, harm(filepath.Join(n.dir, "snapshots", file)))
 		}
 		made := n.note(a, remark(feedback.Flag()))
-		if about := n.list(a, engine.AnnotationQuery{}).About[made.AnnotationID.String()]; about.NodeID != a.NodeID ||
+		if about := n.list(a, learning.AnnotationQuery{}).About[made.AnnotationID.String()]; about.NodeID != a.NodeID ||
 			about.StepID != "" {
 			t.Errorf("%s: %+v", name, about)
 		}
@@ -238,9 +238,9 @@ func TestTargets(t *testing.T) {
 		{"a node that is not the event's", feedback.Target{EventID: ofNode, NodeID: second.NodeID}, "TARGET_NOT_FOUND"},
 		{"a node beside an event of none", feedback.Target{EventID: ofRun, NodeID: first.NodeID}, "TARGET_NOT_FOUND"},
 	} {
-		before := len(n.list(second, engine.AnnotationQuery{}).Annotations)
+		before := len(n.list(second, learning.AnnotationQuery{}).Annotations)
 		made, err := n.try(n.person("ada"), second.Position(), about(test.target))
-		list := n.list(second, engine.AnnotationQuery{})
+		list := n.list(second, learning.AnnotationQuery{})
 		if err != nil {
 			if string(fault.CodeOf(err)) != test.at || len(list.Annotations) != before ||
 				fault.ExitOf(err) != fault.ExitNotFound {
@@ -266,7 +266,7 @@ func TestOnlyAgentsGiveAConfidence(t *testing.T) {
 	req.Confidence = &sure
 	made, err := n.try(n.by(), a.Position(), req)
 	must(t, err)
-	if about := n.list(a, engine.AnnotationQuery{}).About[made.AnnotationID.String()]; about.Confidence == nil ||
+	if about := n.list(a, learning.AnnotationQuery{}).About[made.AnnotationID.String()]; about.Confidence == nil ||
 		*about.Confidence != sure || made.Actor.PrincipalRef != "agent" {
 		t.Errorf("%+v, %+v", about, made)
 	}
@@ -276,7 +276,7 @@ func TestOnlyAgentsGiveAConfidence(t *testing.T) {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}
-	if list := n.list(a, engine.AnnotationQuery{History: true}); len(list.Annotations) != 1 {
+	if list := n.list(a, learning.AnnotationQuery{History: true}); len(list.Annotations) != 1 {
 		t.Errorf("a refused annotation was recorded: %+v", list)
 	}
 }

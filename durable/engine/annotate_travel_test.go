@@ -8,9 +8,12 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/engine/travel"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/ports/porttest/enginetest"
 )
 
 // TestAForkStartsWithoutAnnotations: it names the run in which its source's annotations are found
@@ -22,17 +25,17 @@ func TestAForkStartsWithoutAnnotations(t *testing.T) {
 	next := n.must(a, note("done"))
 	made := n.note(next, about(feedback.Target{NodeID: a.NodeID}))
 	fork := n.mustFork(a.Position(), "again")
-	list := n.list(fork, engine.AnnotationQuery{History: true})
-	want := engine.Origin{SessionID: a.Session.SessionID, RunID: a.Session.RunID, NodeID: a.NodeID}
+	list := n.list(fork, learning.AnnotationQuery{History: true})
+	want := learning.Origin{SessionID: a.Session.SessionID, RunID: a.Session.RunID, NodeID: a.NodeID}
 	if len(list.Annotations) > 0 || list.ForkedFrom == nil || *list.ForkedFrom != want {
 		t.Errorf("%+v", list)
 	}
 	own := n.note(fork, remark(feedback.Rating(5)))
-	if got := currentIDs(n.list(fork, engine.AnnotationQuery{})); !slices.Equal(got,
+	if got := currentIDs(n.list(fork, learning.AnnotationQuery{})); !slices.Equal(got,
 		[]id.Annotation{own.AnnotationID}) {
 		t.Errorf("%v", got)
 	}
-	if got := currentIDs(n.list(a, engine.AnnotationQuery{})); !slices.Equal(got, []id.Annotation{made.AnnotationID}) {
+	if got := currentIDs(n.list(a, learning.AnnotationQuery{})); !slices.Equal(got, []id.Annotation{made.AnnotationID}) {
 		t.Errorf("of the source: %v", got)
 	}
 	if _, err := n.retract(fork, made.AnnotationID); err == nil {
@@ -59,9 +62,9 @@ func judged(n *annotationFixture) engine.Answer {
 }
 
 // listed is the whole list of a run.
-func listed(t *testing.T, g *engine.Engine, ref string) engine.AnnotationList {
+func listed(t *testing.T, g *enginetest.Engine, ref string) learning.AnnotationList {
 	t.Helper()
-	list, err := g.Annotations(context.Background(), ref, engine.AnnotationQuery{History: true})
+	list, err := g.Annotations(context.Background(), ref, learning.AnnotationQuery{History: true})
 	must(t, err)
 	return list
 }
@@ -74,17 +77,17 @@ func TestAnnotationsTravel(t *testing.T) {
 	a := judged(from)
 	bundle := export(t, from.g, a.Session.SessionID, 1)
 	was := listed(t, from.g, a.Session.RunID.String())
-	if got := take(t, to.g, bundle, false); got.Relation != engine.Imported {
+	if got := take(t, to.g, bundle, false); got.Relation != travel.Imported {
 		t.Fatalf("%+v", got)
 	}
 	if is := listed(t, to.g, a.Session.RunID.String()); asJSON(t, is) != asJSON(t, was) || len(is.Annotations) != 5 {
 		t.Errorf("%s\nwant\n%s", asJSON(t, is), asJSON(t, was))
 	}
-	if again := take(t, to.g, bundle, false); again.Relation != engine.Same {
+	if again := take(t, to.g, bundle, false); again.Relation != travel.Same {
 		t.Errorf("once more: %+v", again)
 	}
 	fresh := take(t, to.g, bundle, true)
-	if fresh.Relation != engine.ImportedAsNew || take(t, to.g, bundle, true).Relation != engine.Same {
+	if fresh.Relation != travel.ImportedAsNew || take(t, to.g, bundle, true).Relation != travel.Same {
 		t.Fatalf("%+v", fresh)
 	}
 	run := fresh.Runs[0].RunID.String()
@@ -116,7 +119,7 @@ func TestAnnotationsTravel(t *testing.T) {
 	to.made = 70
 	_, err = to.try(to.by(), at, instead(is.Annotations[1], feedback.Rating(4)))
 	must(t, err)
-	if got := to.sumUp(engine.SummaryQuery{Run: run}); got != "3 of test.two; 0 incomplete" {
+	if got := to.sumUp(learning.SummaryQuery{Run: run}); got != "3 of test.two; 0 incomplete" {
 		t.Error(got)
 	}
 }
@@ -140,13 +143,13 @@ func TestExportRedactsAnnotations(t *testing.T) {
 		t.Fatal(text)
 	}
 	var out bytes.Buffer
-	done, err := n.g.Export(context.Background(), id.Seed{1}, engine.ExportRequest{Ref: a.Session.SessionID.String(),
+	done, err := n.g.Export(context.Background(), id.Seed{1}, travel.ExportRequest{Ref: a.Session.SessionID.String(),
 		ExportedAt: "at 1", AppVersion: "1", Redact: true}, &out)
 	if err != nil || strings.Contains(out.String(), "canary") || len(done.Redacted) < 3 {
 		t.Errorf("%v, %+v:\n%s", err, done, out.String())
 	}
 	to := newAnnotationFixture(t)
-	if got := take(t, to.g, out.Bytes(), false); got.Relation != engine.Imported {
+	if got := take(t, to.g, out.Bytes(), false); got.Relation != travel.Imported {
 		t.Errorf("%+v", got)
 	}
 	list := listed(t, to.g, a.Session.RunID.String())

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/log/event"
@@ -20,12 +22,12 @@ import (
 func (n *annotationFixture) appendUnchecked(a engine.Answer, table *event.Table, events ...event.Event) {
 	n.Helper()
 	log := manifest.SessionSide(a.Session.SessionID, table)
-	err := ports.WithHealthySession(context.Background(), n.g.Locks, n.g.Logs, log, manifest.Head{}, ignored{},
+	err := ports.WithHealthySession(context.Background(), n.g.Store, n.g.Store, log, manifest.Head{}, ports.Skip,
 		func(w ports.Witness, v manifest.Verdict) error {
 			for i := range events {
 				events[i].Index = v.Head.Next + int64(i)
 			}
-			_, err := n.g.Logs.Append(context.Background(), w, v.Head, manifest.Plan{Log: log, Events: events})
+			_, err := n.g.Store.Append(context.Background(), w, v.Head, manifest.Plan{Log: log, Events: events})
 			return err
 		})
 	if err != nil {
@@ -184,14 +186,14 @@ func TestAnnotationsAfterARepair(t *testing.T) {
 	must(t, os.WriteFile(names[len(names)-1], []byte("{}\n"), 0o600))
 	must(t, os.RemoveAll(filepath.Join(n.dir, "cache")))
 	report, err := n.withEveryPort().
-		Repair(context.Background(), n.person("ada"), engine.RepairCall{Ref: a.Session.SessionID.String(), Apply: true})
+		Repair(context.Background(), n.person("ada"), upkeep.RepairCall{Ref: a.Session.SessionID.String(), Apply: true})
 	if err != nil || !report.Applied || len(report.Findings) > 0 {
 		t.Fatalf("%+v, %v", report, err)
 	}
 	if got := n.found(); len(got) > 0 {
 		t.Error(got)
 	}
-	if list := n.list(a, engine.AnnotationQuery{}); len(list.Annotations) != 1 {
+	if list := n.list(a, learning.AnnotationQuery{}); len(list.Annotations) != 1 {
 		t.Errorf("%+v", list)
 	}
 	must(t, os.RemoveAll(filepath.Join(n.dir, "audit"))) // and with it the record of the repair

@@ -29,21 +29,20 @@ type Approvable struct {
 // Approvable returns the outputs that an approval at a position would be bound
 // to. It appends nothing and refuses what Approve would refuse; ARTIFACT_ERASED
 // if an output cannot be shown any more.
-func (g *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approvable, error) {
-	fold := g.takeFold(at.Session)
-	p, err := g.openStep(ctx, at, fold)
+func (e *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approvable, error) {
+	h := e.TakeHistory(at.Session)
+	p, err := h.OpenStep(ctx, at)
 	if err != nil {
 		return Approvable{}, err
 	}
-	at.Node = p.node.ID
 	if err := checkTakesFacts(p); err != nil {
 		return Approvable{}, err
 	}
-	facts, err := g.completeFacts(ctx, at, p) // content that cannot be shown cannot be approved
+	facts, err := e.CompleteFacts(ctx, p) // content that cannot be shown cannot be approved
 	if err != nil {
 		return Approvable{}, err
 	}
-	w, err := g.workflow(ctx, p.run.Started.WorkflowHash)
+	w, err := e.Workflow(ctx, p.Run.Started.WorkflowHash)
 	if err != nil {
 		return Approvable{}, err
 	}
@@ -52,17 +51,17 @@ func (g *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approv
 	if _, err := advance.Approve(w, facts, advance.Approval{Actor: person, AtMs: by.AtMs}); err != nil {
 		return Approvable{}, err
 	}
-	keys, err := g.Keyring.Keys(ctx, ports.MayCreate)
+	keys, err := e.store.Keys(ctx, ports.MayCreate)
 	if err != nil {
 		return Approvable{}, err
 	}
-	answer, err := g.answer(ctx, keys, p)
+	answer, err := e.AnswerAt(ctx, keys, p)
 	if err != nil {
 		return Approvable{}, err
 	}
-	out := Approvable{Position: at, Workflow: answer.Workflow, Step: *answer.Pending}
+	out := Approvable{Position: p.At, Workflow: answer.Workflow, Step: *answer.Pending}
 	out.digest = advance.ApprovalDigest(facts)
-	out.Approved = advance.IsApproved(out.Step.StepInstanceKey, p.node.SnapshotRef, facts.Outputs)
+	out.Approved = advance.IsApproved(out.Step.StepInstanceKey, p.Node.SnapshotRef, facts.Outputs)
 	for _, o := range facts.Outputs {
 		switch {
 		case o.Payload.PayloadKind == event.Notes:
@@ -77,6 +76,6 @@ func (g *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approv
 				ports.Result{Name: cmp.Or(o.Payload.ArtifactKind, o.Payload.ContentType), Text: text})
 		}
 	}
-	g.putFold(at.Session, fold)
+	h.Keep()
 	return out, nil
 }

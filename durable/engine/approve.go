@@ -6,7 +6,6 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/reason"
@@ -27,41 +26,41 @@ import (
 // Errors: RUN_WAITING if the actor is not a person or the outputs do not
 // satisfy the step yet, VALIDATION_ERROR if the pending step needs no approval,
 // RUN_CLOSED.
-func (g *Engine) Approve(ctx context.Context, by Caller, at Position, comment string) (Answer, error) {
-	return g.approve(ctx, by, at, comment, canon.Digest{})
+func (e *Engine) Approve(ctx context.Context, by Caller, at Position, comment string) (Answer, error) {
+	return e.approve(ctx, by, at, comment, canon.Digest{})
 }
 
 // ApproveShown approves the content that was shown to a person. If the node
 // holds other outputs by now, it is refused with RUN_WAITING.
-func (g *Engine) ApproveShown(ctx context.Context, by Caller, shown Approvable, comment string) (Answer, error) {
-	return g.approve(ctx, by, shown.Position, comment, shown.digest)
+func (e *Engine) ApproveShown(ctx context.Context, by Caller, shown Approvable, comment string) (Answer, error) {
+	return e.approve(ctx, by, shown.Position, comment, shown.digest)
 }
 
 // approve records the approval. A non-zero shown is the digest of the outputs
 // that were displayed; advance.Approve compares it under the lock.
-func (g *Engine) approve(ctx context.Context, by Caller, at Position, comment string, shown canon.Digest) (Answer,
+func (e *Engine) approve(ctx context.Context, by Caller, at Position, comment string, shown canon.Digest) (Answer,
 	error) {
-	defer g.writePendingAudit(ctx)
-	fold := g.takeFold(at.Session)
-	p, err := g.openStep(ctx, at, fold)
+	defer e.ledger.WritePending(ctx)
+	h := e.TakeHistory(at.Session)
+	p, err := h.OpenStep(ctx, at)
 	if err != nil {
 		return Answer{}, err
 	}
-	at.Node = p.node.ID
-	keys, err := g.Keyring.Keys(ctx, ports.MayCreate)
+	at = p.At
+	keys, err := e.store.Keys(ctx, ports.MayCreate)
 	if err != nil {
 		return Answer{}, err
 	}
 	recordedComment := comment // replaced if an earlier approval is recorded
-	appended, err := g.commitPlanned(ctx, at, fold, func(p resolvedPosition) (manifest.Plan, error) {
+	appended, err := e.commitAt(ctx, h, at, func(p Resolved) (manifest.Plan, error) {
 		if err := checkTakesFacts(p); err != nil {
 			return manifest.Plan{}, err
 		}
-		facts, err := g.facts(ctx, at, p)
+		facts, err := e.facts(ctx, p)
 		if err != nil {
 			return manifest.Plan{}, err
 		}
-		w, err := g.workflow(ctx, p.run.Started.WorkflowHash)
+		w, err := e.Workflow(ctx, p.Run.Started.WorkflowHash)
 		if err != nil {
 			return manifest.Plan{}, err
 		}
@@ -76,32 +75,32 @@ func (g *Engine) approve(ctx context.Context, by Caller, at Position, comment st
 	if err != nil {
 		return Answer{}, err
 	}
-	a, err := g.answerCommitted(ctx, keys, at, fold)
+	a, err := e.answerCommitted(ctx, keys, at, h)
 	if err != nil || appended {
 		return a, err
 	}
 	if recordedComment != comment {
 		a.warnDiffers("This is approved already, with another comment; nothing was stored.")
 	}
-	return a, g.confirm(ctx, at.Session, fold)
+	return a, h.Confirm(ctx)
 }
 
 // setApproval sets in an answer how far the approval of the pending step is. A
 // refused attempt leaves the node's outputs for a person to approve. After that
 // the next attempt must carry no notes and no artifacts, because new outputs
 // void the approval.
-func (g *Engine) setApproval(ctx context.Context, a *Answer, w compile.Compiled, p resolvedPosition,
+func (e *Engine) setApproval(ctx context.Context, a *Answer, w compile.Compiled, p Resolved,
 	s snapshot.State) error {
 	if a.Pending == nil {
 		return nil
 	}
 	awaited := reason.Blocker{Code: reason.NeedsApproval.Blocker(), Pointer: reason.WorkflowStep(a.Pending.StepID)}
-	open := slices.ContainsFunc(p.node.OpenGaps,
+	open := slices.ContainsFunc(p.Node.OpenGaps,
 		func(g runs.Gap) bool { return g.Matches(reason.NeedsApproval, awaited.Pointer) })
-	if !open && p.node.Approvals == 0 && !interpreter.NeedsApproval(w, s, p.node.Context) {
+	if !open && p.Node.Approvals == 0 && !interpreter.NeedsApproval(w, s, p.Node.Context) {
 		return nil
 	}
-	approved, err := g.isApproved(ctx, a.Session.SessionID, p, a.Pending.StepInstanceKey)
+	approved, err := e.isApproved(ctx, p, a.Pending.StepInstanceKey)
 	if err != nil {
 		return err
 	}
@@ -109,8 +108,8 @@ func (g *Engine) setApproval(ctx context.Context, a *Answer, w compile.Compiled,
 	// attempt has filled stays open until an attempt is accepted
 	// (docs/design.md#blocked-attempts).
 	var blockers []reason.Blocker
-	if n := len(p.node.Attempts); n > 0 && p.node.Attempts[n-1].Outcome.Kind == event.Blocked {
-		blockers = p.node.Attempts[n-1].Outcome.Blockers.Blockers
+	if n := len(p.Node.Attempts); n > 0 && p.Node.Attempts[n-1].Outcome.Kind == event.Blocked {
+		blockers = p.Node.Attempts[n-1].Outcome.Blockers.Blockers
 	}
 	for _, b := range blockers {
 		if b.Code != awaited.Code || b.Pointer != awaited.Pointer {
@@ -128,8 +127,8 @@ func (g *Engine) setApproval(ctx context.Context, a *Answer, w compile.Compiled,
 // isApproved reports whether a recorded approval is valid for the node's
 // current outputs. Only the approval artifact is read; of the others the
 // digests suffice.
-func (g *Engine) isApproved(ctx context.Context, s id.Session, p resolvedPosition, instance string) (bool, error) {
-	current, err := g.countedOutputs(ctx, s, p.node, p.fold.Next)
+func (e *Engine) isApproved(ctx context.Context, p Resolved, instance string) (bool, error) {
+	current, err := e.countedOutputs(ctx, p)
 	if err != nil {
 		return false, err
 	}
@@ -137,12 +136,12 @@ func (g *Engine) isApproved(ctx context.Context, s id.Session, p resolvedPositio
 	for _, o := range current {
 		out := advance.Output{ID: o.ID, Payload: o.Payload}
 		if o.Payload.ArtifactKind == advance.ApprovalKind {
-			out.JSON, err = g.artifact(ctx, o.Payload.SHA256)
+			out.JSON, err = e.artifact(ctx, o.Payload.SHA256)
 			if err != nil && !fault.Is(err, fault.ArtifactErased) { // an erased one approves nothing
 				return false, err
 			}
 		}
 		outputs = append(outputs, out)
 	}
-	return advance.IsApproved(instance, p.node.SnapshotRef, outputs), nil
+	return advance.IsApproved(instance, p.Node.SnapshotRef, outputs), nil
 }

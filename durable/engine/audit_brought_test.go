@@ -6,7 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/travel"
+	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
@@ -23,7 +24,7 @@ func TestAuditOfAnImportedForeignSession(t *testing.T) {
 	}
 	w := auditWorld(t)
 	got := take(t, w.g, export(t, foreign, run.SessionID, 1), false)
-	if got.Relation != engine.Imported || got.Health != manifest.UnknownVersion {
+	if got.Relation != travel.Imported || got.Health != manifest.UnknownVersion {
 		t.Fatalf("%+v", got)
 	}
 	check := func(quiet bool) {
@@ -32,7 +33,7 @@ func TestAuditOfAnImportedForeignSession(t *testing.T) {
 		if err != nil || !v.OK || (len(v.Findings) == 0) != quiet {
 			t.Errorf("verified: %+v %v", v.Findings, err)
 		}
-		list, err := w.g.AuditList(ctx, engine.AuditQuery{})
+		list, err := w.g.AuditList(ctx, verify.AuditQuery{})
 		if err != nil || list.Complete != quiet || (len(list.Findings) == 0) != quiet {
 			t.Errorf("listed: %+v %v", list, err)
 		}

@@ -8,17 +8,19 @@ import (
 	"time"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/enginetest"
 	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
 // onAudited is on for an engine that keeps the audit log.
-func onAudited(f *crashfs.FS, seed byte) (*engine.Engine, error) {
+func onAudited(f *crashfs.FS, seed byte) (*enginetest.Engine, error) {
 	s, err := filestore.Open(f, filestore.Options{Locks: lock.NewMemory().On(f), Boot: "boot",
 		Random: rand.NewChaCha8([32]byte{seed}), Now: func() time.Time { return time.UnixMilli(1_760_000_000_000) }})
 	if err != nil {
@@ -34,7 +36,7 @@ func trustAct(t *testing.T) func(*crashfs.FS, byte) error {
 	return func(f *crashfs.FS, seed byte) error {
 		g, err := onAudited(f, seed)
 		if err == nil {
-			_, err = engine.Settings{Controls: g.Controls, Auditor: g}.Trust(context.Background(), caller(9), cmd)
+			_, err = g.Settings.Trust(context.Background(), caller(9), cmd)
 		}
 		return err
 	}
@@ -56,12 +58,12 @@ func auditOf(t *testing.T, f *crashfs.FS) (out auditState) {
 		t.Errorf("the store does not open: %v", err)
 		return out
 	}
-	list, err := engine.Settings{Controls: g.Controls}.Trusted(context.Background())
+	list, err := g.Settings.Trusted(context.Background())
 	if err != nil {
 		t.Error(err)
 	}
 	out.trusted = len(list.Entries) > 0
-	auditLines, err := g.AuditList(context.Background(), engine.AuditQuery{})
+	auditLines, err := g.AuditList(context.Background(), verify.AuditQuery{})
 	if err != nil || !auditLines.Complete {
 		t.Errorf("the audit log cannot be read: %v, %+v", err, auditLines)
 	}
@@ -96,7 +98,7 @@ func auditBases(t *testing.T) map[string]*crashfs.FS {
 		a, err := startCall(newFixture(t).compiled(twoSteps))(g)
 		must(t, err)
 		if f == killed {
-			_, err = g.Cancel(context.Background(), caller(2), &performerStub{}, a.Position(),
+			_, err = unaudited(g).Cancel(context.Background(), caller(2), &performerStub{}, a.Position(),
 				engine.CancelRequest{Reason: "r"})
 			must(t, err)
 		}
@@ -104,7 +106,7 @@ func auditBases(t *testing.T) map[string]*crashfs.FS {
 	kept := killed.Reopen()
 	g, err := onAudited(kept, 2)
 	must(t, err)
-	must(t, engine.Act(g, context.Background(), caller(3), ofStore(audit.GC), nothing))
+	must(t, g.Ledger().Act(context.Background(), caller(3), ofStore(audit.GC), nothing))
 	return map[string]*crashfs.FS{"no store": crashfs.New(), "no audit log": started.Reopen(),
 		"a fact without its line": killed.Reopen(),
 		"an audit log":            kept.Reopen()}
@@ -230,7 +232,8 @@ func TestALineIsDurableAfterItsFact(t *testing.T) {
 		must(t, err)
 		at, err := g.Locate(context.Background(), engine.Last)
 		must(t, err)
-		_, _ = g.Cancel(context.Background(), caller(9), &performerStub{}, at, engine.CancelRequest{Reason: "r"})
+		_, _ = unaudited(g).Cancel(context.Background(), caller(9), &performerStub{}, at,
+			engine.CancelRequest{Reason: "r"})
 	}
 	last := -1
 	learn := base.Reopen()
@@ -251,7 +254,7 @@ func TestALineIsDurableAfterItsFact(t *testing.T) {
 	count := crashfs.Explore(left, look, func(f *crashfs.FS) {
 		g, err := onAudited(f, 5)
 		must(t, err)
-		must(t, engine.Act(g, context.Background(), caller(9), ofStore(audit.GC), nothing))
+		must(t, g.Ledger().Act(context.Background(), caller(9), ofStore(audit.GC), nothing))
 	}, func(s crashfs.State, done bool) bool {
 		at := auditOf(t, s.FS)
 		ok := at.codes == "" && (!done || at.cancels == 1)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/event"
@@ -19,7 +20,7 @@ import (
 // headOf is the head of a session's log.
 func (w *fixture) headOf(s id.Session) manifest.Head {
 	w.Helper()
-	v, err := w.auditor().Logs.Read(context.Background(), ports.ReadRequest{Log: manifest.SessionEvents(s)}, ignored{})
+	v, err := w.auditor().Store.Read(context.Background(), ports.ReadRequest{Log: manifest.SessionEvents(s)}, ports.Skip)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -33,9 +34,10 @@ func TestAForgedCacheHidesNothing(t *testing.T) {
 	for _, acts := range []int{1, 20} { // a log that is read whole, and one that is not
 		w := newFixture(t)
 		keeper := w.auditor()
+		w.g = unaudited(w.g)
 		a := w.start(twoSteps)
 		for range acts {
-			must(t, engine.Act(keeper, context.Background(), w.by(), ofStore(audit.GC), nothing))
+			must(t, keeper.Ledger().Act(context.Background(), w.by(), ofStore(audit.GC), nothing))
 		}
 		if _, err := w.cancel(&performerStub{}, a.Position(), engine.CancelRequest{}); err != nil {
 			t.Fatal(err)
@@ -52,7 +54,7 @@ func TestAForgedCacheHidesNothing(t *testing.T) {
 		if got := w.verified(); got != "audit_incomplete" {
 			t.Error(got)
 		}
-		must(t, engine.Act(w.auditor(), context.Background(), w.by(), ofStore(audit.GC), nothing))
+		must(t, w.auditor().Ledger().Act(context.Background(), w.by(), ofStore(audit.GC), nothing))
 		if got := w.verified(); got != "" || strings.Contains(w.auditTrail(), "+") {
 			t.Error(got, w.auditTrail())
 		}
@@ -90,7 +92,7 @@ func TestASessionWithAnotherHistory(t *testing.T) {
 		w.must(a, never)
 		w.want("cancel override", "audit_unfounded")
 		end() // the same event again, at another index
-		must(t, engine.Act(w.auditor(), context.Background(), w.by(), ofStore(audit.GC), nothing))
+		must(t, w.auditor().Ledger().Act(context.Background(), w.by(), ofStore(audit.GC), nothing))
 		w.want("cancel override gc", "audit_unfounded")
 	}
 }
@@ -102,7 +104,7 @@ func TestAnAuditLogWithAnotherHistory(t *testing.T) {
 	for _, acts := range []int{0, 20} { // a log that is read whole, and one that is not
 		w := auditWorld(t)
 		w.cancelled("one")
-		act := func() { must(t, engine.Act(w.auditor(), context.Background(), w.by(), ofStore(audit.GC), nothing)) }
+		act := func() { must(t, w.auditor().Ledger().Act(context.Background(), w.by(), ofStore(audit.GC), nothing)) }
 		for range acts {
 			act()
 		}
@@ -133,7 +135,7 @@ func TestLinesOfDeletedSessions(t *testing.T) {
 	}
 	what := audit.Act{Action: audit.Delete,
 		Target: audit.Target{Kind: audit.OfSession, ID: a.Session.SessionID.String()}}
-	must(t, engine.Act(w.g, context.Background(), w.by(), what,
+	must(t, w.g.Ledger().Act(context.Background(), w.by(), what,
 		func() (map[string]string, error) { return nil, gone(a) }))
 	w.want("cancel cancel delete", "")
 	must(t, gone(b))
@@ -145,6 +147,7 @@ func TestLinesOfDeletedSessions(t *testing.T) {
 func TestADamagedSessionHidesNoOther(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
+	w.g = unaudited(w.g)
 	a := w.cancelled("one")
 	w.cancelled("two")
 	name := filepath.Join(w.dir, "sessions", a.Session.SessionID.String(), "events")
@@ -152,11 +155,11 @@ func TestADamagedSessionHidesNoOther(t *testing.T) {
 	must(t, err)
 	must(t, os.Remove(filepath.Join(name, all[len(all)-1].Name())))
 	g := w.auditor()
-	list, err := g.AuditList(context.Background(), engine.AuditQuery{})
+	list, err := g.AuditList(context.Background(), verify.AuditQuery{})
 	if err != nil || list.Complete || len(list.Entries) != 1 || len(list.Findings) != 1 {
 		t.Errorf("%+v, %v", list, err)
 	}
-	must(t, engine.Act(g, context.Background(), w.by(), ofStore(audit.GC), nothing))
+	must(t, g.Ledger().Act(context.Background(), w.by(), ofStore(audit.GC), nothing))
 	if got := w.verified(); got != "audit_incomplete" {
 		t.Error(got)
 	}

@@ -14,12 +14,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest/enginetest"
 )
 
 // auditSimulation is a store with random decisions, some of them by processes that die before the line is
@@ -34,7 +36,7 @@ type auditSimulation struct {
 	old   [][]byte          // what was found in the cache
 }
 
-func (p *auditSimulation) engine(keeps bool) *engine.Engine {
+func (p *auditSimulation) engine(keeps bool) *enginetest.Engine {
 	s, err := openUnsynced(p, p.dir, filestore.Options{LockWait: 5 * time.Second})
 	if err != nil {
 		p.Fatal(err)
@@ -43,7 +45,7 @@ func (p *auditSimulation) engine(keeps bool) *engine.Engine {
 	if keeps {
 		return audited(s)
 	}
-	return over(s)
+	return unaudited(over(s))
 }
 
 func (p *auditSimulation) by() engine.Caller {
@@ -78,7 +80,7 @@ func (p *auditSimulation) cancel(keeps bool) {
 }
 
 func (p *auditSimulation) act() {
-	if err := engine.Act(p.engine(true), context.Background(), p.by(), ofStore(audit.GC), nothing); err != nil {
+	if err := p.engine(true).Ledger().Act(context.Background(), p.by(), ofStore(audit.GC), nothing); err != nil {
 		p.Fatal(err)
 	}
 	p.acts++
@@ -145,7 +147,7 @@ func TestCompletionIsIdempotent(t *testing.T) {
 
 func (p *auditSimulation) look(whole bool) {
 	g := p.engine(true)
-	list, err := g.AuditList(context.Background(), engine.AuditQuery{})
+	list, err := g.AuditList(context.Background(), verify.AuditQuery{})
 	if err != nil || !list.Complete || len(list.Entries) != p.facts+p.acts {
 		p.Fatalf("%d facts and %d acts, and %d entries (%v): %+v", p.facts, p.acts, len(list.Entries), err, list)
 	}
@@ -179,7 +181,7 @@ func TestManyProcessesRecordEachFactOnce(t *testing.T) {
 		wg.Add(2)
 		go func() {
 			defer wg.Done()
-			if err := engine.Act(actor, context.Background(), caller(int64(i)), ofStore(audit.GC),
+			if err := actor.Ledger().Act(context.Background(), caller(int64(i)), ofStore(audit.GC),
 				nothing); err != nil {
 				t.Error(err)
 			}
@@ -193,7 +195,7 @@ func TestManyProcessesRecordEachFactOnce(t *testing.T) {
 		}()
 	}
 	wg.Wait()
-	must(t, engine.Act(w.auditor(), context.Background(), w.by(), ofStore(audit.GC), nothing))
+	must(t, w.auditor().Ledger().Act(context.Background(), w.by(), ofStore(audit.GC), nothing))
 	v, err := w.auditor().AuditVerify(context.Background())
 	if err != nil || !v.OK || len(v.Findings) > 0 || v.Events != 2*n+2*(n+1) {
 		t.Errorf("%v: %+v", err, v)
@@ -202,26 +204,22 @@ func TestManyProcessesRecordEachFactOnce(t *testing.T) {
 
 // counted counts how many segments of sessions, and of the audit log, were read.
 type counted struct {
-	ports.Logs
+	enginetest.Store
 	sessions, audit int
 }
 
-type countedVisit struct {
-	ports.Visitor
-	n *int
-}
-
-func (v countedVisit) Visit(seg manifest.Segment, head manifest.Head) error {
-	*v.n++
-	return v.Visitor.Visit(seg, head)
-}
-
-func (c *counted) Read(ctx context.Context, r ports.ReadRequest, v ports.Visitor) (manifest.Verdict, error) {
+func (c *counted) Read(ctx context.Context, r ports.ReadRequest, visit ports.NewVisitor) (manifest.Verdict, error) {
 	n := &c.sessions
 	if strings.HasPrefix(r.Log.Root, "audit") {
 		n = &c.audit
 	}
-	return c.Logs.Read(ctx, r, countedVisit{v, n})
+	return c.Store.Read(ctx, r, func(from manifest.Head) ports.Visitor {
+		v := visit(from)
+		return ports.VisitorFunc(func(seg manifest.Segment, head manifest.Head) error {
+			*n++
+			return v.Visit(seg, head)
+		})
+	})
 }
 
 // TestSeenFactsAreNotReadAgain: an act reads what is new; without the cache it reads everything
@@ -235,9 +233,9 @@ func TestSeenFactsAreNotReadAgain(t *testing.T) {
 	}
 	cost := func() (sessions, lines int) {
 		g := w.auditor()
-		c := &counted{Logs: g.Logs}
-		g.Logs = c
-		must(t, engine.Act(g, context.Background(), w.by(), ofStore(audit.GC), nothing))
+		c := &counted{Store: g.Store}
+		g = enginetest.Over(c)
+		must(t, g.Ledger().Act(context.Background(), w.by(), ofStore(audit.GC), nothing))
 		return c.sessions, c.audit
 	}
 	cost()

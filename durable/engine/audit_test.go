@@ -12,42 +12,39 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/store/imported"
-	"github.com/waybill/waybill/infra/controlfile"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest/enginetest"
 )
 
-// storeControls are a store's control files as the engine sees them.
-type storeControls struct{ *filestore.Store }
+// unaudited is an engine that never gets as far as the audit log: as if the process were killed
+// after each commit.
+func unaudited(g *enginetest.Engine) *enginetest.Engine { return enginetest.Over(lockedAudit{g.Store}) }
 
-func (c storeControls) Control(ctx context.Context, f ports.ControlFile) (ports.Control, error) {
-	doc, _, err := c.ReadControl(ctx, f.Name, f.Kind)
-	return ports.Control{V: doc.V, Data: doc.Data}, err
-}
+// lockedAudit is a store whose audit log cannot be locked.
+type lockedAudit struct{ enginetest.Store }
 
-func (c storeControls) UpdateControl(ctx context.Context, f ports.ControlFile,
-	change func(ports.Control) (ports.Control, error)) error {
-	return c.Store.UpdateControl(ctx, f.Name, f.Kind, func(old controlfile.Document) (controlfile.Document, error) {
-		next, err := change(ports.Control{V: old.V, Data: old.Data})
-		return controlfile.Document{Kind: f.Kind, V: next.V, Data: next.Data}, err
-	})
+func (s lockedAudit) Lock(ctx context.Context, log manifest.Log) (func() error, error) {
+	if log.Table.Name == audit.Table.Name && log.Table.OwnerField == audit.Table.OwnerField {
+		return nil, errors.New("killed")
+	}
+	return s.Store.Lock(ctx, log)
 }
 
 // audited is an engine that keeps the audit log.
-func audited(s *filestore.Store) *engine.Engine {
-	g := over(s)
-	g.Controls, g.SessionControls, g.HeadCache = storeControls{s}, s, s
-	return g
+func audited(s *filestore.Store) *enginetest.Engine {
+	return over(s)
 }
 
 // auditor is another process that keeps the audit log.
-func (w *fixture) auditor() *engine.Engine {
+func (w *fixture) auditor() *enginetest.Engine {
 	w.Helper()
 	s, err := openUnsynced(w, w.dir, filestore.Options{LockWait: 5 * time.Second})
 	if err != nil {
@@ -73,7 +70,7 @@ func nothing() (map[string]string, error) { return nil, nil }
 // it failed, "cancel+" where the line is not written.
 func (w *fixture) auditTrail() string {
 	w.Helper()
-	list, err := w.auditor().AuditList(context.Background(), engine.AuditQuery{})
+	list, err := w.auditor().AuditList(context.Background(), verify.AuditQuery{})
 	if err != nil || !list.Complete {
 		w.Fatalf("%v, %+v", err, list)
 	}
@@ -135,7 +132,7 @@ func TestAnActIsRecordedBeforeAndAfter(t *testing.T) {
 	called := false
 	what := ofStore(audit.GC)
 	what.Reason, what.Details = "too big", map[string]string{"kept": "1", "both": "before"}
-	err := engine.Act(w.g, ctx, w.person("ada"), what, func() (map[string]string, error) {
+	err := w.g.Ledger().Act(ctx, w.person("ada"), what, func() (map[string]string, error) {
 		called = true
 		w.want("gc?", "")
 		return map[string]string{"objects": "3", "both": "after"}, nil
@@ -143,7 +140,7 @@ func TestAnActIsRecordedBeforeAndAfter(t *testing.T) {
 	if err != nil || !called {
 		t.Fatal(called, err)
 	}
-	list, err := w.auditor().AuditList(ctx, engine.AuditQuery{})
+	list, err := w.auditor().AuditList(ctx, verify.AuditQuery{})
 	if err != nil || len(list.Entries) != 1 {
 		t.Fatal(err, list)
 	}
@@ -154,17 +151,17 @@ func TestAnActIsRecordedBeforeAndAfter(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	broken := fault.New(fault.StoreFull, "secret path /home/you")
-	if err := engine.Act(w.g, ctx, w.by(), ofStore(audit.Repair),
+	if err := w.g.Ledger().Act(ctx, w.by(), ofStore(audit.Repair),
 		func() (map[string]string, error) { return nil, broken }); !errors.Is(err, broken) {
 		t.Error(err)
 	}
 	w.want("gc repair!", "")
 	// An act that completes although its caller was interrupted is recorded as done.
 	ended, end := context.WithCancel(ctx)
-	must(t, engine.Act(w.g, ended, w.by(), ofStore(audit.EmptyTrash),
+	must(t, w.g.Ledger().Act(ended, w.by(), ofStore(audit.EmptyTrash),
 		func() (map[string]string, error) { end(); return nil, nil }))
 	w.want("gc repair! empty_trash", "")
-	if err := engine.Act(w.g, ended, w.by(), ofStore(audit.GC),
+	if err := w.g.Ledger().Act(ended, w.by(), ofStore(audit.GC),
 		func() (map[string]string, error) { t.Error("done"); return nil, nil }); !fault.Is(err, fault.Interrupted) {
 		t.Error(err)
 	}
@@ -177,7 +174,7 @@ func TestAnActIsRefusedWithoutAnAuditLog(t *testing.T) {
 	ctx := context.Background()
 	w.start(twoSteps)
 	act := func(what audit.Act) error {
-		return engine.Act(w.g, ctx, w.by(), what, func() (map[string]string, error) {
+		return w.g.Ledger().Act(ctx, w.by(), what, func() (map[string]string, error) {
 			t.Errorf("%s was done", what.Action)
 			return nil, nil
 		})
@@ -208,7 +205,7 @@ func TestAnActIsRefusedWithoutAnAuditLog(t *testing.T) {
 	}
 	_ = unlock()
 	// The log is damaged.
-	must(t, engine.Act(w.g, ctx, w.by(), ofStore(audit.GC), nothing))
+	must(t, w.g.Ledger().Act(ctx, w.by(), ofStore(audit.GC), nothing))
 	name := filepath.Join(w.dir, "audit/events/00000001-00000001.jsonl")
 	b, err := os.ReadFile(name)
 	must(t, err)
@@ -237,7 +234,7 @@ func TestRecordingCreatesNoStore(t *testing.T) {
 	w := auditWorld(t)
 	ctx := context.Background()
 	did := 0
-	must(t, engine.Act(w.g, ctx, w.by(), ofStore(audit.GC), func() (map[string]string, error) {
+	must(t, w.g.Ledger().Act(ctx, w.by(), ofStore(audit.GC), func() (map[string]string, error) {
 		did++
 		return nil,
 			nil
@@ -246,11 +243,11 @@ func TestRecordingCreatesNoStore(t *testing.T) {
 		t.Error("a cleanup of nothing made a store, or was not carried out:", did, err)
 	}
 	w.want("", "")
-	list, err := w.g.AuditList(ctx, engine.AuditQuery{})
+	list, err := w.g.AuditList(ctx, verify.AuditQuery{})
 	if err != nil || !list.Complete || list.Entries == nil || list.Findings == nil {
 		t.Errorf("%+v, %v", list, err)
 	}
-	s := engine.Settings{Controls: w.g.Controls, Auditor: w.g}
+	s := w.g.Settings
 	if was, err := s.Revoke(ctx, w.by(), canon.Sum(nil)); was || err != nil {
 		t.Error(was, err)
 	}
@@ -284,7 +281,7 @@ func TestFactsHaveTheirLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.want("approve cancel override", "")
-	list, err := w.auditor().AuditList(ctx, engine.AuditQuery{})
+	list, err := w.auditor().AuditList(ctx, verify.AuditQuery{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -311,11 +308,12 @@ func TestFactsHaveTheirLines(t *testing.T) {
 // nothing, and the next line that is written completes the log.
 func TestAReaderCompletesAnUnwrittenLine(t *testing.T) {
 	t.Parallel()
-	w := newFixture(t) // keeps no audit log: as if every call were killed after its commit
+	w := newFixture(t)
+	w.g = unaudited(w.g)
 	w.cancelled("one")
 	w.want("cancel+", "audit_incomplete")
 	ids := func() (out []string) {
-		list, err := w.auditor().AuditList(context.Background(), engine.AuditQuery{})
+		list, err := w.auditor().AuditList(context.Background(), verify.AuditQuery{})
 		must(t, err)
 		for _, e := range list.Entries {
 			out = append(out, e.EventID.String())
@@ -326,7 +324,7 @@ func TestAReaderCompletesAnUnwrittenLine(t *testing.T) {
 	w.g = w.auditor()
 	w.cancelled("two") // completes its own session alone
 	w.want("cancel+ cancel", "audit_incomplete")
-	must(t, engine.Act(w.g, context.Background(), w.by(), ofStore(audit.GC), nothing))
+	must(t, w.g.Ledger().Act(context.Background(), w.by(), ofStore(audit.GC), nothing))
 	w.want("cancel cancel gc", "")
 	if after := ids(); after[0] != before[0] {
 		t.Errorf("the line has another id than before: %s, %s", before, after)
@@ -338,13 +336,14 @@ func TestAReaderCompletesAnUnwrittenLine(t *testing.T) {
 func TestImportedFactsAreNoActs(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
+	w.g = unaudited(w.g)
 	a := w.must(w.start(approving), note("the plan"))
 	w.mustApprove(a, "elsewhere")
 	s, err := openUnsynced(w, w.dir, filestore.Options{})
 	must(t, err)
 	defer s.Close()
 	v, err := s.Read(context.Background(), ports.ReadRequest{Log: manifest.SessionEvents(a.Session.SessionID)},
-		ignored{})
+		ports.Skip)
 	must(t, err)
 	mark := imported.Mark{AtMs: 1, BundleID: "bundle_x", Events: v.Head.Next, Head: v.Head.Digest}
 	must(t, s.UpdateSessionControl(context.Background(), a.Session.SessionID, ports.ImportedFile,
@@ -352,7 +351,7 @@ func TestImportedFactsAreNoActs(t *testing.T) {
 			return ports.Control{V: imported.Version, Data: mark.Value()}, nil
 		}))
 	w.g = w.auditor()
-	must(t, engine.Act(w.g, context.Background(), w.by(), ofStore(audit.GC), nothing))
+	must(t, w.g.Ledger().Act(context.Background(), w.by(), ofStore(audit.GC), nothing))
 	w.want("gc", "")
 	if _, err := w.cancel(&performerStub{}, a.Position(), engine.CancelRequest{}); err != nil { // and this one
 		t.Fatal(err)
@@ -371,21 +370,21 @@ func TestQueries(t *testing.T) {
 	w.cancelled("one")
 	mid := w.clock + 1
 	w.cancelled("two")
-	must(t, engine.Act(w.g, context.Background(), w.by(), ofStore(audit.GC), nothing))
+	must(t, w.g.Ledger().Act(context.Background(), w.by(), ofStore(audit.GC), nothing))
 	for _, test := range []struct {
-		q    engine.AuditQuery
+		q    verify.AuditQuery
 		want int
 	}{
-		{engine.AuditQuery{}, 3}, {engine.AuditQuery{Action: audit.GC}, 1}, {engine.AuditQuery{SinceMs: mid}, 2},
-		{engine.AuditQuery{Limit: 1}, 1}, {engine.AuditQuery{Action: audit.Cancel, Limit: 5}, 2},
-		{engine.AuditQuery{Action: audit.Rotate}, 0},
+		{verify.AuditQuery{}, 3}, {verify.AuditQuery{Action: audit.GC}, 1}, {verify.AuditQuery{SinceMs: mid}, 2},
+		{verify.AuditQuery{Limit: 1}, 1}, {verify.AuditQuery{Action: audit.Cancel, Limit: 5}, 2},
+		{verify.AuditQuery{Action: audit.Rotate}, 0},
 	} {
 		list, err := w.g.AuditList(context.Background(), test.q)
 		if err != nil || len(list.Entries) != test.want || list.Entries == nil {
 			t.Errorf("%+v: %d entries, %v", test.q, len(list.Entries), err)
 		}
 	}
-	last, _ := w.g.AuditList(context.Background(), engine.AuditQuery{Limit: 1})
+	last, _ := w.g.AuditList(context.Background(), verify.AuditQuery{Limit: 1})
 	if last.Entries[0].Action != audit.GC {
 		t.Error("the limit does not keep the newest:", last.Entries)
 	}

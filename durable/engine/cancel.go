@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
@@ -42,19 +41,19 @@ type Cancelled struct {
 // Errors: RUN_CLOSED if the run ended with another outcome, VALIDATION_ERROR if
 // it is complete or the reason is not valid UTF-8, RUN_NOT_FOUND,
 // SESSION_UNHEALTHY.
-func (g *Engine) Cancel(ctx context.Context, by Caller, performers ports.Performers, at Position,
+func (e *Engine) Cancel(ctx context.Context, by Caller, performers ports.Performers, at Position,
 	req CancelRequest) (Cancelled, error) {
-	defer g.writePendingAudit(ctx)
+	defer e.ledger.WritePending(ctx)
 	c := advance.Cancellation{Reason: req.Reason, Outcome: event.OutcomeCancelled, Actor: by.Actor, AtMs: by.AtMs}
 	if req.Failed {
 		c.Outcome = event.OutcomeFailed
 	}
 	// Checked first without a lock, so that a refused request creates no lock
 	// file.
-	if err := g.checkCancel(ctx, at, c); err != nil {
+	if err := e.checkCancel(ctx, at, c); err != nil {
 		return Cancelled{}, err
 	}
-	out, err := g.cancel(ctx, performers, at, c)
+	out, err := e.cancel(ctx, performers, at, c)
 	if err != nil || out.Status != runs.Cancelling {
 		return out, err
 	}
@@ -62,7 +61,7 @@ func (g *Engine) Cancel(ctx context.Context, by Caller, performers ports.Perform
 	// and the record of the request. It checks for a request after the release,
 	// and this call tries the lock again after the record: one of the two finds
 	// the other.
-	again, err := g.cancel(ctx, performers, at, c)
+	again, err := e.cancel(ctx, performers, at, c)
 	if err != nil {
 		return out, nil // the request is recorded; a failed second attempt does not undo it
 	}
@@ -72,24 +71,24 @@ func (g *Engine) Cancel(ctx context.Context, by Caller, performers ports.Perform
 
 // checkCancel reads the run without a lock and refuses what Cancel would refuse
 // under it.
-func (g *Engine) checkCancel(ctx context.Context, at Position, c advance.Cancellation) error {
-	fold := g.takeFold(at.Session)
-	p, err := g.openRun(ctx, at, fold)
+func (e *Engine) checkCancel(ctx context.Context, at Position, c advance.Cancellation) error {
+	h := e.TakeHistory(at.Session)
+	p, err := h.OpenRun(ctx, at)
 	if err != nil {
 		return err
 	}
-	g.putFold(at.Session, fold)
-	if err := g.notComplete(ctx, p); err != nil {
+	h.Keep()
+	if err := e.notComplete(ctx, p); err != nil {
 		return err
 	}
-	_, err = advance.Cancel(endingOf(at, p), c)
+	_, err = advance.Cancel(EndingOf(p), c)
 	return err
 }
 
 // cancel appends what is missing: the request, and the end of the run when no
 // performer holds it. The performer's lock is held until the events are
 // committed.
-func (g *Engine) cancel(ctx context.Context, performers ports.Performers, at Position,
+func (e *Engine) cancel(ctx context.Context, performers ports.Performers, at Position,
 	c advance.Cancellation) (Cancelled, error) {
 	release, err := performers.Hold(ctx, at.Session)
 	switch {
@@ -99,57 +98,44 @@ func (g *Engine) cancel(ctx context.Context, performers ports.Performers, at Pos
 	case !fault.Is(err, fault.RunBusy):
 		return Cancelled{}, err
 	}
-	return g.appendEnding(ctx, at, func(p resolvedPosition) (manifest.Plan, error) {
-		if err := g.notComplete(ctx, p); err != nil {
+	return e.appendEnding(ctx, at, func(p Resolved) (manifest.Plan, error) {
+		if err := e.notComplete(ctx, p); err != nil {
 			return manifest.Plan{}, err
 		}
-		return advance.Cancel(endingOf(at, p), c)
+		return advance.Cancel(EndingOf(p), c)
 	})
 }
 
 // Close ends a run whose cancellation was requested. A performer calls it after
 // it has stopped. A run that is closed already is left as it is.
-func (g *Engine) Close(ctx context.Context, by Caller, at Position) (Cancelled, error) {
-	defer g.writePendingAudit(ctx)
-	return g.appendEnding(ctx, at,
-		func(p resolvedPosition) (manifest.Plan, error) { return advance.Close(endingOf(at, p), by.AtMs) })
+func (e *Engine) Close(ctx context.Context, by Caller, at Position) (Cancelled, error) {
+	defer e.ledger.WritePending(ctx)
+	return e.appendEnding(ctx, at,
+		func(p Resolved) (manifest.Plan, error) { return advance.Close(EndingOf(p), by.AtMs) })
 }
 
 // appendEnding appends the events that plan returns under the session's lock,
 // and returns the resulting state of the run. An empty plan sets Already.
-func (g *Engine) appendEnding(ctx context.Context, at Position,
-	plan func(resolvedPosition) (manifest.Plan, error)) (out Cancelled,
-	err error) {
-	fold := g.takeFold(at.Session)
-	inside := func(w ports.Witness, _ manifest.Verdict) error {
-		p, err := findRun(fold, at)
+func (e *Engine) appendEnding(ctx context.Context, at Position,
+	plan func(Resolved) (manifest.Plan, error)) (out Cancelled, err error) {
+	h := e.TakeHistory(at.Session)
+	appended, err := e.commit(ctx, h, func(manifest.Verdict) (manifest.Plan, error) {
+		p, err := FindRun(h.Fold, at)
 		if err != nil {
-			return err
+			return manifest.Plan{}, err
 		}
-		planned, err := plan(p)
-		if err != nil {
-			return err
-		}
-		if out.Already = len(planned.Events) == 0; out.Already {
-			return nil
-		}
-		return g.append(ctx, w, fold, planned)
-	}
-	log := manifest.SessionEvents(at.Session)
-	err = ports.WithHealthySession(ctx, g.Locks, g.Logs, log, fold.Head, fold, inside)
-	if errors.Is(err, manifest.ErrNotOnChain) {
-		fold.Reset()
-		err = ports.WithHealthySession(ctx, g.Locks, g.Logs, log, manifest.Head{}, fold, inside)
-	}
+		return plan(p)
+	})
+	out.Already = !appended
 	if err != nil {
 		return out, err
 	}
-	p, err := findRun(fold, at)
+	p, err := FindRun(h.Fold, at)
 	if err != nil {
 		return out, err
 	}
 	out.RunID, out.SessionID, out.Status = at.Run, at.Session, runs.Cancelling
-	switch r := p.run; {
+	switch r := p.Run; {
 	case r.Closed != nil:
 		out.Reason, out.Status = r.Closed.Reason, r.StatusAt(r.Tip, runs.TipState{})
 	case r.CancelRequested != nil:
@@ -158,63 +144,36 @@ func (g *Engine) appendEnding(ctx context.Context, at Position,
 	if out.Already {
 		// Another process wrote the events that this answer reports: make them
 		// durable first.
-		if err := g.confirm(ctx, at.Session, fold); err != nil {
+		if err := h.Confirm(ctx); err != nil {
 			return out, err
 		}
 	}
-	g.putFold(at.Session, fold)
+	h.Keep()
 	return out, nil
 }
 
 // notComplete refuses with VALIDATION_ERROR to cancel a run that is complete at
 // its preferred tip. A run that is closed or being cancelled passes:
 // advance.Cancel decides about it.
-func (g *Engine) notComplete(ctx context.Context, p resolvedPosition) error {
-	if p.run.Closed != nil || p.run.CancelRequested != nil {
+func (e *Engine) notComplete(ctx context.Context, p Resolved) error {
+	if p.Run.Closed != nil || p.Run.CancelRequested != nil {
 		return nil
 	}
-	tip := p.run.Node(p.run.Tip)
+	tip := p.Run.Node(p.Run.Tip)
 	if tip == nil {
-		return fault.New(fault.Invariant, "run %s has no tip", p.run.ID)
+		return fault.New(fault.Invariant, "run %s has no tip", p.Run.ID)
 	}
-	state, err := g.state(ctx, tip)
+	state, err := e.State(ctx, tip)
 	if err != nil || !state.IsComplete() {
 		return err
 	}
-	return fault.New(fault.ValidationError, "run %s is complete and cannot be cancelled", p.run.ID).
-		Suggest("See 'waybill runs show %s'.", p.run.ID).With("runId", p.run.ID.String())
+	return fault.New(fault.ValidationError, "run %s is complete and cannot be cancelled", p.Run.ID).
+		Suggest("See 'waybill runs show %s'.", p.Run.ID).With("runId", p.Run.ID.String())
 }
 
-// endingOf collects what advance.Cancel and advance.Close need to know about a
+// EndingOf collects what advance.Cancel and advance.Close need to know about a
 // run.
-func endingOf(at Position, p resolvedPosition) advance.EndFacts {
-	return advance.EndFacts{Session: at.Session, Run: at.Run, Next: p.fold.Next, Requested: p.run.CancelRequested,
-		Closed: p.run.Closed}
-}
-
-// openRun is openPosition for use cases that concern a run as a whole: the
-// returned position has no node. Errors: SESSION_UNHEALTHY, RUN_NOT_FOUND.
-func (g *Engine) openRun(ctx context.Context, at Position, f *runs.Fold) (resolvedPosition, error) {
-	v, err := g.readFromSaved(ctx, at.Session, f)
-	if err != nil {
-		return resolvedPosition{}, err
-	}
-	if v.Health != manifest.Healthy {
-		return resolvedPosition{}, ports.Unhealthy(manifest.SessionEvents(at.Session), v)
-	}
-	return findRun(f, at)
-}
-
-// findRun looks a run up in a fold. A fold always contains every run, but one
-// that skipped an event may have an outdated state of it, which is
-// errFoldIncomplete.
-func findRun(f *runs.Fold, at Position) (resolvedPosition, error) {
-	p := resolvedPosition{fold: f, run: f.Runs[at.Run]}
-	switch {
-	case f.Missed():
-		return p, errFoldIncomplete
-	case p.run == nil:
-		return p, fault.New(fault.RunNotFound, "session %s holds no run %s", at.Session, at.Run)
-	}
-	return p, nil
+func EndingOf(p Resolved) advance.EndFacts {
+	return advance.EndFacts{Session: p.At.Session, Run: p.At.Run, Next: p.Fold.Next, Requested: p.Run.CancelRequested,
+		Closed: p.Run.Closed}
 }

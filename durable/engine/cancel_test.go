@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -173,7 +174,7 @@ func TestCloseIsThePerformersPart(t *testing.T) {
 }
 
 // replays re-drives a run's session: the result must be the same.
-func (w *fixture) replays(at engine.Position) engine.ReplayReport {
+func (w *fixture) replays(at engine.Position) verify.ReplayReport {
 	w.Helper()
 	got, err := w.process().Replay(context.Background(), at)
 	if err != nil || !got.OK || got.Segments+int64(len(got.Undecided)) == 0 {

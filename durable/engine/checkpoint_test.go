@@ -51,7 +51,7 @@ func report(kind, value string) advance.Artifact {
 // may issue it.
 func (w *fixture) stateOf(a engine.Answer, n id.Node) string {
 	w.Helper()
-	keys, err := w.g.Keyring.Keys(context.Background(), ports.ReadOnly)
+	keys, err := w.g.Store.Keys(context.Background(), ports.ReadOnly)
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func TestTokenOfAnotherWorkflow(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	a := w.start(twoSteps)
-	keys, err := w.g.Keyring.Keys(context.Background(), ports.ReadOnly)
+	keys, err := w.g.Store.Keys(context.Background(), ports.ReadOnly)
 	if err != nil {
 		t.Fatal(err)
 	}

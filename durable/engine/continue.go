@@ -9,7 +9,6 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/run/token"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections/runs"
 )
 
 // Continue is a call with tokens. Without AckToken it rehydrates, and Request
@@ -25,10 +24,10 @@ type Continue struct {
 // instead of SESSION_LOCKED, TOKEN_SCOPE_MISMATCH for tokens of two nodes,
 // TOKEN_BAD_SIGNATURE, TOKEN_WORKFLOW_HASH_MISMATCH. A request without an ack
 // token is VALIDATION_ERROR.
-func (g *Engine) Continue(ctx context.Context, by Caller, c Continue) (Answer, error) {
-	keys, err := g.Keyring.Keys(ctx, ports.ReadOnly)
+func (e *Engine) Continue(ctx context.Context, by Caller, c Continue) (Answer, error) {
+	keys, err := e.store.Keys(ctx, ports.ReadOnly)
 	if err != nil {
-		return Answer{}, g.faultWithoutKeys(ctx, c.StateToken, err)
+		return Answer{}, e.faultWithoutKeys(ctx, c.StateToken, err)
 	}
 	state, err := token.ParseState(keys, c.StateToken)
 	if err != nil {
@@ -40,35 +39,35 @@ func (g *Engine) Continue(ctx context.Context, by Caller, c Continue) (Answer, e
 				"notes, artifacts or context were sent without an ack token").
 				Suggest("Add the ackToken of the same answer, or send only the state token to see what is pending.")
 		}
-		at, err := g.checkWorkflowHash(ctx, Position{state.SessionID, state.RunID, state.NodeID}, state)
+		at, err := e.checkWorkflowHash(ctx, Position{state.SessionID, state.RunID, state.NodeID}, state)
 		if err != nil {
 			return Answer{}, tokenFault(err)
 		}
-		a, err := g.Rehydrate(ctx, at)
+		a, err := e.Rehydrate(ctx, at)
 		return a, tokenFault(err)
 	}
 	ack, err := token.ParseAck(keys, c.AckToken)
 	if err != nil {
 		return Answer{}, err
 	}
-	at, err := g.resolveTokens(ctx, state, ack)
+	at, err := e.resolveTokens(ctx, state, ack)
 	if err != nil {
 		return Answer{}, tokenFault(err)
 	}
-	a, err := g.Advance(ctx, by, at, ack.AttemptID, c.Request)
+	a, err := e.Advance(ctx, by, at, ack.AttemptID, c.Request)
 	return a, tokenFault(err)
 }
 
 // resolveTokens returns the position that a state token and an ack or
 // checkpoint token name together. The state token may name a checkpoint node;
 // its parent is the position then.
-func (g *Engine) resolveTokens(ctx context.Context, state token.State, t token.Attempt) (Position, error) {
+func (e *Engine) resolveTokens(ctx context.Context, state token.State, t token.Attempt) (Position, error) {
 	if t.SessionID != state.SessionID || t.RunID != state.RunID {
-		return Position{}, g.tokenMismatch(ctx, state, t)
+		return Position{}, e.tokenMismatch(ctx, state, t)
 	}
-	at, err := g.checkWorkflowHash(ctx, Position{state.SessionID, state.RunID, state.NodeID}, state)
+	at, err := e.checkWorkflowHash(ctx, Position{state.SessionID, state.RunID, state.NodeID}, state)
 	if err == nil && at.Node != t.NodeID {
-		err = g.tokenMismatch(ctx, state, t)
+		err = e.tokenMismatch(ctx, state, t)
 	}
 	return at, err
 }
@@ -76,11 +75,11 @@ func (g *Engine) resolveTokens(ctx context.Context, state token.State, t token.A
 // faultWithoutKeys explains why a token cannot be verified when the keyring
 // cannot be read: first a malformed token, then the absence of a store, and
 // otherwise cause.
-func (g *Engine) faultWithoutKeys(ctx context.Context, stateToken string, cause error) error {
+func (e *Engine) faultWithoutKeys(ctx context.Context, stateToken string, cause error) error {
 	if err := token.CheckState(stateToken); err != nil {
 		return err
 	}
-	if store, err := g.Identity.StoreID(ctx, ports.ReadOnly); err == nil && store.IsZero() {
+	if store, err := e.store.StoreID(ctx, ports.ReadOnly); err == nil && store.IsZero() {
 		return fault.New(fault.TokenBadSignature, "no store exists here that could have signed the token")
 	}
 	return cause
@@ -91,19 +90,18 @@ func (g *Engine) faultWithoutKeys(ctx context.Context, stateToken string, cause 
 // that means that the session's log was replaced by another one, so the check
 // comes before anything is written. The fold is cached for the call that
 // follows.
-func (g *Engine) checkWorkflowHash(ctx context.Context, at Position, state token.State) (Position, error) {
-	fold := g.takeFold(at.Session)
-	p, err := g.openStep(ctx, at, fold)
+func (e *Engine) checkWorkflowHash(ctx context.Context, at Position, state token.State) (Position, error) {
+	h := e.TakeHistory(at.Session)
+	p, err := h.OpenStep(ctx, at)
 	if err != nil {
 		return at, err
 	}
-	g.putFold(at.Session, fold)
-	if hash := p.run.Started.WorkflowHash; hash != state.WorkflowHash {
+	h.Keep()
+	if hash := p.Run.Started.WorkflowHash; hash != state.WorkflowHash {
 		return at, fault.New(fault.TokenWorkflowHashMismatch, "the token names workflow %s; run %s is pinned to %s",
 			state.WorkflowHash, at.Run, hash)
 	}
-	at.Node = p.node.ID
-	return at, nil
+	return p.At, nil
 }
 
 // tokenFault replaces SESSION_LOCKED by the code that calls with tokens use.
@@ -121,14 +119,14 @@ func tokenFault(err error) error {
 // one conversation tokens are easily mixed up, so the message names both runs
 // and the suggestion the token to send instead (docs/design.md#tokens). t is an
 // ack or a checkpoint token.
-func (g *Engine) tokenMismatch(ctx context.Context, st token.State, t token.Attempt) error {
+func (e *Engine) tokenMismatch(ctx context.Context, st token.State, t token.Attempt) error {
 	if st.RunID == t.RunID {
 		return fault.New(fault.TokenScopeMismatch,
 			"the state token is of node %s and the %s token of node %s of the same run", st.NodeID, t.TokenKind,
 			t.NodeID).
 			Suggest("Send the two tokens of one answer; 'waybill continue --run %s' returns new ones.", st.RunID)
 	}
-	a, b := g.runTitle(ctx, st.SessionID, st.RunID), g.runTitle(ctx, t.SessionID, t.RunID)
+	a, b := e.runTitle(ctx, st.SessionID, st.RunID), e.runTitle(ctx, t.SessionID, t.RunID)
 	return fault.New(fault.TokenScopeMismatch, "the state token is of run %s (%s) and the %s token of run %s (%s)",
 		st.RunID, a, t.TokenKind, t.RunID, b).
 		Suggest("To continue %q (%s) send the %s token that came with its state token; to continue %q (%s) send that "+
@@ -140,12 +138,12 @@ func (g *Engine) tokenMismatch(ctx context.Context, st token.State, t token.Atte
 
 // runTitle is the title of a run for messages, its workflow id without one, and
 // "unknown" if it cannot be read.
-func (g *Engine) runTitle(ctx context.Context, s id.Session, r id.Run) string {
-	f := runs.NewFold()
-	if _, err := g.readFromSaved(ctx, s, f); err != nil || f.Runs[r] == nil {
+func (e *Engine) runTitle(ctx context.Context, s id.Session, r id.Run) string {
+	h := e.NewHistory(s)
+	if _, err := h.ReadSaved(ctx); err != nil || h.Fold.Runs[r] == nil {
 		return "unknown"
 	}
-	run := f.Runs[r]
+	run := h.Fold.Runs[r]
 	if run.Started.Title != "" {
 		return run.Started.Title
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/enginetest"
 	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
@@ -18,7 +19,7 @@ import (
 type endCase struct {
 	name          string
 	base          *crashfs.FS
-	call          func(*engine.Engine) error
+	call          func(*enginetest.Engine) error
 	before, after int
 }
 
@@ -34,8 +35,8 @@ func endCases(t *testing.T) []endCase {
 		t.Fatal(err)
 	}
 	at := a.Position()
-	cancel := func(held bool) func(*engine.Engine) error {
-		return func(g *engine.Engine) error {
+	cancel := func(held bool) func(*enginetest.Engine) error {
+		return func(g *enginetest.Engine) error {
 			_, err := g.Cancel(context.Background(), caller(2), &performerStub{held: held}, at,
 				engine.CancelRequest{Reason: "r"})
 			return err
@@ -51,11 +52,11 @@ func endCases(t *testing.T) []endCase {
 	out := []endCase{
 		{name: "cancel", base: base.Reopen(), call: cancel(false)},
 		{name: "cancel while a performer is at work", base: base.Reopen(), call: cancel(true)},
-		{name: "close", base: asked.Reopen(), call: func(g *engine.Engine) error {
+		{name: "close", base: asked.Reopen(), call: func(g *enginetest.Engine) error {
 			_, err := g.Close(context.Background(), caller(3), at)
 			return err
 		}},
-		{name: "fork", base: base.Reopen(), call: func(g *engine.Engine) error {
+		{name: "fork", base: base.Reopen(), call: func(g *enginetest.Engine) error {
 			_, err := g.Fork(context.Background(), caller(2), id.Seed{5}, engine.ForkRequest{At: at})
 			return err
 		}},

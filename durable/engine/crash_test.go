@@ -16,6 +16,7 @@ import (
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/enginetest"
 	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
@@ -29,7 +30,7 @@ const (
 )
 
 // on is an engine over a disk in memory, as a process of its own.
-func on(f *crashfs.FS, seed byte) (*engine.Engine, error) {
+func on(f *crashfs.FS, seed byte) (*enginetest.Engine, error) {
 	s, err := filestore.Open(f, filestore.Options{Locks: lock.NewMemory().On(f), Boot: "boot",
 		Random: rand.NewChaCha8([32]byte{seed}), Now: func() time.Time { return time.UnixMilli(1_760_000_000_000) }})
 	if err != nil {
@@ -43,7 +44,7 @@ func on(f *crashfs.FS, seed byte) (*engine.Engine, error) {
 type useCase struct {
 	name  string
 	base  *crashfs.FS
-	call  func(*engine.Engine) (engine.Answer, error)
+	call  func(*enginetest.Engine) (engine.Answer, error)
 	nodes int // of the run, before the call; the call adds one, or an attempt
 	tries int // recorded before the call
 }
@@ -52,15 +53,15 @@ func caller(at int64) engine.Caller {
 	return engine.Caller{Actor: event.Actor{Kind: event.Agent}, AtMs: at}
 }
 
-func startCall(w compile.Compiled) func(*engine.Engine) (engine.Answer, error) {
-	return func(g *engine.Engine) (engine.Answer, error) {
+func startCall(w compile.Compiled) func(*enginetest.Engine) (engine.Answer, error) {
+	return func(g *enginetest.Engine) (engine.Answer, error) {
 		return g.Start(context.Background(), caller(1), id.Seed{1}, engine.Start{Workflow: w,
 			SourceKind: event.SourceProject, SourceRef: "test.json", Key: "explored", Context: set("what", "it")})
 	}
 }
 
-func continueCall(a engine.Answer, req advance.Request) func(*engine.Engine) (engine.Answer, error) {
-	return func(g *engine.Engine) (engine.Answer, error) {
+func continueCall(a engine.Answer, req advance.Request) func(*enginetest.Engine) (engine.Answer, error) {
+	return func(g *enginetest.Engine) (engine.Answer, error) {
 		return g.Continue(context.Background(), caller(2),
 			engine.Continue{StateToken: a.StateToken, AckToken: a.AckToken, Request: req})
 	}
@@ -79,7 +80,7 @@ func useCases(t *testing.T) []useCase {
 	if err != nil {
 		t.Fatal(err)
 	}
-	point := func(g *engine.Engine) (engine.Answer, error) {
+	point := func(g *enginetest.Engine) (engine.Answer, error) {
 		return g.Checkpoint(context.Background(), caller(2),
 			engine.CheckpointCall{StateToken: a.StateToken, CheckpointToken: a.CheckpointToken,
 				Request: advance.Request{Notes: "half",
@@ -99,7 +100,7 @@ func useCases(t *testing.T) []useCase {
 
 // approvalCase is a disk where a step was refused for want of an approval, and the call that gives
 // it.
-func approvalCase(t *testing.T) (*crashfs.FS, func(*engine.Engine) (engine.Answer, error)) {
+func approvalCase(t *testing.T) (*crashfs.FS, func(*enginetest.Engine) (engine.Answer, error)) {
 	t.Helper()
 	asked := crashfs.New()
 	g, err := on(asked, 1)
@@ -114,7 +115,7 @@ func approvalCase(t *testing.T) (*crashfs.FS, func(*engine.Engine) (engine.Answe
 		t.Fatal(a.Kind(), err)
 	}
 	at := a.Position()
-	return asked.Reopen(), func(g *engine.Engine) (engine.Answer, error) {
+	return asked.Reopen(), func(g *enginetest.Engine) (engine.Answer, error) {
 		by := engine.Caller{Actor: event.Actor{Kind: event.Human}, AtMs: 3}
 		return g.Approve(context.Background(), by, at, "fine")
 	}

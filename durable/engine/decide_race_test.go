@@ -7,20 +7,22 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/learning/proposal"
+	"github.com/waybill/waybill/ports/porttest/enginetest"
 )
 
 // TestRacesAboutAProposal: two processes and twenty calls at a time.
 func TestRacesAboutAProposal(t *testing.T) {
 	t.Parallel()
 	r, ctx := newReview(t), context.Background()
-	engines := []*engine.Engine{r.another(), r.another()}
+	engines := []*enginetest.Engine{r.another(), r.another()}
 	var callers []engine.Caller
 	for i := range 20 {
 		callers = append(callers, r.person(fmt.Sprintf("p%d", i)))
 	}
-	all := func(call func(i int, g *engine.Engine, by engine.Caller)) {
+	all := func(call func(i int, g *enginetest.Engine, by engine.Caller)) {
 		var done sync.WaitGroup
 		for i, by := range callers {
 			done.Go(func() { call(i, engines[i%2], by) })
@@ -30,7 +32,7 @@ func TestRacesAboutAProposal(t *testing.T) {
 	p := r.propose(asWorkflow(t, "test.flow", "one"))
 	// Half of them revise, half approve the revision that they were shown.
 	shown := p.About.ArtifactSHA256
-	all(func(i int, g *engine.Engine, by engine.Caller) {
+	all(func(i int, g *enginetest.Engine, by engine.Caller) {
 		var err error
 		if i%4 < 2 {
 			_, err = g.ApproveProposal(ctx, by, aboutProposal(p, "r"), shown)
@@ -52,7 +54,7 @@ func TestRacesAboutAProposal(t *testing.T) {
 	}
 	// All approve it, and then all apply it: each approval counts, and one call applies.
 	now := d.About.ArtifactSHA256
-	all(func(i int, g *engine.Engine, by engine.Caller) {
+	all(func(i int, g *enginetest.Engine, by engine.Caller) {
 		if _, err := g.ApproveProposal(ctx, by, aboutProposal(p, "r"), now); err != nil {
 			t.Error(err)
 		}
@@ -62,8 +64,8 @@ func TestRacesAboutAProposal(t *testing.T) {
 	}
 	var mu sync.Mutex
 	applied := 0
-	all(func(i int, g *engine.Engine, by engine.Caller) {
-		_, err := g.ApplyProposal(ctx, by, engine.ApplyRequest{DecideRequest: aboutProposal(p, "r")})
+	all(func(i int, g *enginetest.Engine, by engine.Caller) {
+		_, err := g.ApplyProposal(ctx, by, learning.ApplyRequest{DecideRequest: aboutProposal(p, "r")})
 		mu.Lock()
 		defer mu.Unlock()
 		if err == nil {

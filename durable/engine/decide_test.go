@@ -8,13 +8,14 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/problem"
 )
 
 // unsound rejects everything.
-func unsound(proposal.Kind, canon.Value, []engine.InstalledArtifact) []problem.Problem {
+func unsound(proposal.Kind, canon.Value, []learning.InstalledArtifact) []problem.Problem {
 	return []problem.Problem{{Severity: problem.Warning, Message: "so so"},
 		{Severity: problem.Error, Pointer: "/steps/0", Message: "no good"}}
 }
@@ -26,7 +27,7 @@ const (
 
 // refusedWith requires an error of a code, and a store in which nothing has changed.
 func (r *review) refusedWith(code fault.Code, exit int, what string,
-	call func() (engine.Proposed, error)) *fault.Fault {
+	call func() (learning.Proposed, error)) *fault.Fault {
 	r.Helper()
 	before := r.onDisk()
 	_, err := call()
@@ -39,20 +40,20 @@ func (r *review) refusedWith(code fault.Code, exit int, what string,
 	return f
 }
 
-func (r *review) applyAs(p engine.Proposed, by engine.Caller,
-	change func(*engine.ApplyRequest)) func() (engine.Proposed, error) {
-	req := engine.ApplyRequest{DecideRequest: aboutProposal(p, "we need it")}
+func (r *review) applyAs(p learning.Proposed, by engine.Caller,
+	change func(*learning.ApplyRequest)) func() (learning.Proposed, error) {
+	req := learning.ApplyRequest{DecideRequest: aboutProposal(p, "we need it")}
 	change(&req)
-	return func() (engine.Proposed, error) { return r.another().ApplyProposal(context.Background(), by, req) }
+	return func() (learning.Proposed, error) { return r.another().ApplyProposal(context.Background(), by, req) }
 }
 
-func asItIs(*engine.ApplyRequest) {}
+func asItIs(*learning.ApplyRequest) {}
 
 // approveAs approves the current proposal.
-func (r *review) approveAs(p engine.Proposed, by engine.Caller, atTerminal bool) func() (engine.Proposed, error) {
+func (r *review) approveAs(p learning.Proposed, by engine.Caller, atTerminal bool) func() (learning.Proposed, error) {
 	req := aboutProposal(p, "fine")
 	req.AtTerminal = atTerminal
-	return func() (engine.Proposed, error) {
+	return func() (learning.Proposed, error) {
 		return r.another().ApproveProposal(context.Background(), by, req, r.details(p).About.ArtifactSHA256)
 	}
 }
@@ -71,7 +72,7 @@ func TestWhoApproves(t *testing.T) {
 	r.refusedWith(fault.ProposalForbidden, 1, "a person approves from elsewhere",
 		r.approveAs(p, r.person("ada"), false))
 	r.refusedWith(fault.ProposalForbidden, 1, "an agent overrides",
-		r.applyAs(p, agent, func(a *engine.ApplyRequest) { a.Override = true }))
+		r.applyAs(p, agent, func(a *learning.ApplyRequest) { a.Override = true }))
 	r.refusedWith(fault.ProposalPending, 3, "without an approval", r.applyAs(p, r.person("ada"), asItIs))
 
 	r.configure("principals", twoReviewers, "roles", leads, "proposalsQuorum", "2")
@@ -126,7 +127,7 @@ func TestApprovalsOfRevisions(t *testing.T) {
 	// Revised while it was shown.
 	was := d.About.ArtifactSHA256
 	p = r.revise(p, asWorkflow(t, "test.flow", "three"))
-	f = r.refusedWith(fault.ProposalChanged, 1, "revised meanwhile", func() (engine.Proposed, error) {
+	f = r.refusedWith(fault.ProposalChanged, 1, "revised meanwhile", func() (learning.Proposed, error) {
 		return r.another().ApproveProposal(ctx, r.person("ada"), aboutProposal(p, "fine"), was)
 	})
 	if f.Details["shown"] != was.String() || f.Details["now"] != p.About.ArtifactSHA256.String() {
@@ -165,8 +166,8 @@ func TestOverrides(t *testing.T) {
 	r := newReview(t)
 	p := r.propose(asWorkflow(t, "test.flow", "one"))
 	r.configure("principals", twoReviewers, "roles", leads)
-	override := func(change func(*engine.ApplyRequest)) func(*engine.ApplyRequest) {
-		return func(a *engine.ApplyRequest) { a.Override = true; change(a) }
+	override := func(change func(*learning.ApplyRequest)) func(*learning.ApplyRequest) {
+		return func(a *learning.ApplyRequest) { a.Override = true; change(a) }
 	}
 	agent := r.by()
 	agent.Actor.Ref = "cyd"
@@ -175,17 +176,17 @@ func TestOverrides(t *testing.T) {
 		t.Errorf("%v", f.Details)
 	}
 	r.refusedWith(fault.ProposalForbidden, 1, "from elsewhere",
-		r.applyAs(p, r.person("cyd"), override(func(a *engine.ApplyRequest) { a.AtTerminal = false })))
+		r.applyAs(p, r.person("cyd"), override(func(a *learning.ApplyRequest) { a.AtTerminal = false })))
 	r.refusedWith(fault.ProposalForbidden, 1, "an agent", r.applyAs(p, agent, override(asItIs)))
 	for _, reason := range []string{"", " \t", proposal.NoReason} {
 		f := r.refusedWith(fault.ValidationError, 2, "without a reason",
-			r.applyAs(p, r.person("cyd"), override(func(a *engine.ApplyRequest) { a.Reason = reason })))
+			r.applyAs(p, r.person("cyd"), override(func(a *learning.ApplyRequest) { a.Reason = reason })))
 		if f.Details["field"] != "reason" {
 			t.Errorf("%v", f.Details)
 		}
 	}
 	f = r.refusedWith(fault.ProposalInvalid, 1, "of what is unsound",
-		r.applyAs(p, r.person("cyd"), override(func(a *engine.ApplyRequest) { a.Check = unsound })))
+		r.applyAs(p, r.person("cyd"), override(func(a *learning.ApplyRequest) { a.Check = unsound })))
 	if found, _ := f.Details["problems"].([]problem.Problem); len(found) != 2 ||
 		!strings.Contains(f.Message, "no good") {
 		t.Errorf("%v %v", f, f.Details)
@@ -210,7 +211,7 @@ func TestDirectRBAC(t *testing.T) {
 	r.configure("proposalsActivation", "direct-rbac")
 	p := r.propose(asWorkflow(t, "test.flow", "one"))
 	agent := r.by()
-	away := func(a *engine.ApplyRequest) { a.AtTerminal = false }
+	away := func(a *learning.ApplyRequest) { a.AtTerminal = false }
 	r.refusedWith(fault.ProposalForbidden, 1, "an agent in a store without reviewers", r.applyAs(p, agent, asItIs))
 	r.refusedWith(fault.ProposalForbidden, 1, "a person away from a terminal in a store without reviewers",
 		r.applyAs(p, r.person("ada"), away))
@@ -225,7 +226,7 @@ func TestDirectRBAC(t *testing.T) {
 	if err != nil || done.Proposal.Activation.ApprovalID != nil {
 		t.Fatalf("%+v, %v", done, err)
 	}
-	r.refusedWith(fault.ProposalForbidden, 1, "rolled back without the scope", func() (engine.Proposed, error) {
+	r.refusedWith(fault.ProposalForbidden, 1, "rolled back without the scope", func() (learning.Proposed, error) {
 		return r.another().RollBackProposal(context.Background(), r.person("ada"), aboutProposal(p, "r"))
 	})
 	if _, err := r.another().RollBackProposal(context.Background(), r.person("cyd"),
@@ -251,17 +252,17 @@ func TestRefusedActivations(t *testing.T) {
 		code fault.Code
 		is   proposal.State
 		by   string
-		make func(r *review) engine.Proposed
-		want func(*engine.ApplyRequest)
+		make func(r *review) learning.Proposed
+		want func(*learning.ApplyRequest)
 	}{
-		{"without the scope", fault.ProposalForbidden, "revised", "ada", func(r *review) engine.Proposed {
+		{"without the scope", fault.ProposalForbidden, "revised", "ada", func(r *review) learning.Proposed {
 			return r.revise(r.propose(asWorkflow(r, "test.flow", "one")), asWorkflow(r, "test.flow", "two"))
 		}, asItIs},
-		{"malformed by the check", fault.ProposalInvalid, "draft", "cyd", func(r *review) engine.Proposed {
+		{"malformed by the check", fault.ProposalInvalid, "draft", "cyd", func(r *review) learning.Proposed {
 			return r.propose(asWorkflow(r, "test.flow", "one"))
-		}, func(a *engine.ApplyRequest) { a.Check = unsound }},
-		{"without a name", fault.ProposalInvalid, "draft", "cyd", func(r *review) engine.Proposed {
-			return r.propose(engine.ProposeRequest{Draft: drafted(r, proposal.AgentPack, `{"x":1}`, ""),
+		}, func(a *learning.ApplyRequest) { a.Check = unsound }},
+		{"without a name", fault.ProposalInvalid, "draft", "cyd", func(r *review) learning.Proposed {
+			return r.propose(learning.ProposeRequest{Draft: drafted(r, proposal.AgentPack, `{"x":1}`, ""),
 				Tenant: "local"})
 		}, asItIs},
 	} {

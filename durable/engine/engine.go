@@ -17,180 +17,74 @@ package engine
 import (
 	"context"
 	"errors"
-	"sync"
 
-	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/engine/ledger"
 	"github.com/waybill/waybill/durable/log/manifest"
-	"github.com/waybill/waybill/durable/run/snapshot"
-	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections/runs"
 )
 
-// Engine implements the use cases of one store. It is safe for concurrent use.
-//
-// A nil port turns the use cases that need it off; the comment of each field
-// names them. The unexported fields are caches: losing them costs a reading,
-// never a fact (docs/design.md#engine).
+// Store is what the core requires of a store.
+type Store interface {
+	Source
+	ledger.Store
+	ports.Controls
+}
+
+// Engine implements the use cases that perform a run. It is safe for concurrent
+// use.
 type Engine struct {
-	// The ports below are required.
-
-	Logs      ports.Logs
-	Locks     ports.Locks
-	Objects   ports.Objects
-	Sessions  ports.Sessions
-	Identity  ports.Identity
-	Keyring   ports.Keyring
-	Inspector ports.Inspector
-
-	// The ports below may be nil.
-
-	// Without it, verification by digests alone decodes the logs as well.
-	Digests ports.Digests
-	// Control files of the store: configuration, trust. Without it nothing is
-	// audited either.
-	Controls ports.Controls
-	// Objects too large for memory; export requires it.
-	Streams ports.ObjectStreams
-	// Control files of sessions. Without it no session is kept or imported.
-	SessionControls ports.SessionControls
-	// Records of erased artifacts; export requires it.
-	Tombstones ports.Tombstones
-	// Without it sessions have no side logs.
-	SideLogs ports.SideLogs
-	// Import requires it.
-	Arrivals ports.SessionImporter
-	// Deletion and cleanup require it.
-	Trash ports.Trash
-	// Cleanup, erasure and disk usage require it.
-	Retention ports.Retention
-	// Repair requires it.
-	Repairs ports.Repairs
-	// Without it every reading starts at the beginning of the log.
-	HeadCache ports.HeadCache
-
-	// mu guards the fields below. It is never held while a port is called.
-	mu sync.Mutex
-	// Pinned workflows, snapshots and folds by what names them.
-	compiled map[canon.Digest]compile.Compiled
-	states   map[canon.Digest]snapshot.State
-	folds    map[id.Session]*runs.Fold
-	// durable is keyed by the owner of a log.
-	durable map[string]durableHead
-	// pendingAudit has the logs with facts whose audit lines are not written
-	// yet, by the directory of each.
-	pendingAudit map[string]manifest.Log
+	*Reader
+	ledger *ledger.Ledger
+	store  Store
 }
 
-// Caller identifies who makes a call, and when. Both end in the events that the
-// call appends.
-type Caller struct {
-	// Actor is recorded in every event that the call appends.
-	Actor event.Actor
-	// AtMs is the clock reading, in milliseconds since 1970.
-	AtMs int64
+// New returns the engine of a store.
+func New(s Store) *Engine {
+	return &Engine{Reader: NewReader(s), ledger: ledger.New(s), store: s}
 }
 
-// foldsMax bounds how many sessions' folds are kept between calls: enough for a
-// few workflows in one conversation.
-const foldsMax = 8
+// Ledger returns the audit log of the store.
+func (e *Engine) Ledger() *ledger.Ledger { return e.ledger }
 
-// takeFold removes the cached fold of a session from the cache and returns it,
-// or returns an empty fold. Two concurrent calls therefore never fold into one
-// state; the second one starts from an empty fold. The caller returns the fold
-// with putFold after success; a fold is dropped on error because it may be
-// ahead of what was committed.
-func (g *Engine) takeFold(s id.Session) *runs.Fold {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	f, ok := g.folds[s]
-	if !ok {
-		return runs.NewFold()
-	}
-	delete(g.folds, s)
-	return f
-}
+// Settings returns the settings of the store.
+func (e *Engine) Settings() Settings { return Settings{e.store, e.ledger} }
 
-// putFold caches a fold that reaches the head of its log, and writes it to the
-// head cache once it is saveEvery segments ahead of the saved one. When the
-// cache is full it is emptied: an evicted session costs one reading.
-func (g *Engine) putFold(s id.Session, f *runs.Fold) {
-	if f.Ahead >= saveEvery {
-		f = g.saveHead(context.Background(), s, f)
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.folds == nil || len(g.folds) >= foldsMax {
-		g.folds = map[id.Session]*runs.Fold{}
-	}
-	g.folds[s] = f
-}
+// Caller identifies who makes a call, and when.
+type Caller = ledger.Caller
 
-// read continues a fold to the end of its log and returns the log's verdict. If
-// the log does not contain the fold's head, or the fold skipped an event that
-// it needs, the fold belongs to another history or is incomplete; it is reset
-// and read from the beginning.
-func (g *Engine) read(ctx context.Context, s id.Session, f *runs.Fold) (manifest.Verdict, error) {
-	log := manifest.SessionEvents(s)
-	v, err := g.Logs.Read(ctx, ports.ReadRequest{Log: log, From: f.Head}, f)
-	if errors.Is(err, manifest.ErrNotOnChain) || err == nil && f.Missed() {
-		f.Reset()
-		return g.Logs.Read(ctx, ports.ReadRequest{Log: log}, f)
-	}
-	return v, err
-}
-
-// readFromSaved is read for callers that continue a run and do not show its
-// history: an empty fold starts from the head cache when that matches the log
-// and the log is longer than shortLog. A log that ends before the head of its
-// saved fold has lost acknowledged events, and its verdict is changed
-// accordingly (docs/design.md#log-tail).
-func (g *Engine) readFromSaved(ctx context.Context, s id.Session, f *runs.Fold) (manifest.Verdict, error) {
-	var claimed manifest.Head
-	if f.Head.IsZero() {
-		if saved, ok := g.savedFold(ctx, s); ok {
-			claimed = saved.Head
-			// The head of a short log is still compared, but its fold is not
-			// used.
-			if claimed.NextRecord > shortLog {
-				*f = *saved
-			}
+// commit reads a history to its end under the session's lock and appends the
+// plan for it. An empty plan appends nothing and leaves appended false: what was
+// requested is recorded already. A fold of another history, or one that left out
+// what the plan needs, is replaced and the log read from its beginning.
+func (e *Engine) commit(ctx context.Context, h *History,
+	plan func(manifest.Verdict) (manifest.Plan, error)) (appended bool, err error) {
+	inside := func(w ports.Witness, v manifest.Verdict) error {
+		planned, err := plan(v)
+		if err != nil || len(planned.Events) == 0 {
+			return err
 		}
+		appended = true
+		return e.append(ctx, w, h, planned)
 	}
-	v, err := g.read(ctx, s, f)
-	return lostTail(manifest.SessionEvents(s), v, claimed), err
+	// The gate brings the fold up to the head under the lock before it calls
+	// inside.
+	err = ports.WithHealthySession(ctx, e.store, e.store, h.Log, h.Fold.Head, h.visitor(), inside)
+	if errors.Is(err, manifest.ErrNotOnChain) {
+		err = ports.WithHealthySession(ctx, e.store, e.store, h.Log, manifest.Head{}, h.visitor(), inside)
+	}
+	return appended, err
 }
 
-// workflow loads a pinned workflow by its hash, from memory if possible. The
-// object port checks the digest. Errors are those of the port (STORE_CORRUPT
-// for a missing or damaged object) and of compile.Decode.
-func (g *Engine) workflow(ctx context.Context, hash canon.Digest) (compile.Compiled, error) {
-	g.mu.Lock()
-	w, ok := g.compiled[hash]
-	g.mu.Unlock()
-	if ok {
-		return w, nil
-	}
-	data, err := g.Objects.Object(ctx, manifest.Workflow, hash)
+// append commits a plan under the witness of a lock and applies it to the fold,
+// so that the fold's head equals the log's. It also notes the new head as
+// durable and the plan's facts as due for the audit log; Ledger.WritePending
+// writes those after the lock is released.
+func (e *Engine) append(ctx context.Context, w ports.Witness, h *History, plan manifest.Plan) error {
+	head, err := e.store.Append(ctx, w, h.Fold.Head, plan)
 	if err != nil {
-		return w, err
+		return err
 	}
-	if w, err = compile.Decode(data); err != nil {
-		return w, err
-	}
-	g.cacheWorkflow(w)
-	return w, nil
-}
-
-// cacheWorkflow keeps a compiled workflow for later calls. The map is not
-// bounded: a process uses few workflows.
-func (g *Engine) cacheWorkflow(w compile.Compiled) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.compiled == nil {
-		g.compiled = map[canon.Digest]compile.Compiled{}
-	}
-	g.compiled[w.Hash()] = w
+	e.noteDurable(plan.Log, head, true)
+	e.ledger.Note(plan)
+	return h.Fold.Visit(manifest.Segment{Events: plan.Events}, head)
 }

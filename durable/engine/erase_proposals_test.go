@@ -9,13 +9,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/enginetest"
 	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
@@ -24,12 +26,12 @@ import (
 func TestErasingAProposedArtifact(t *testing.T) {
 	t.Parallel()
 	r, ctx := newReview(t), context.Background()
-	secret := func(says string) engine.ProposeRequest { return asWorkflow(t, "test.flow", says+" canary") }
+	secret := func(says string) learning.ProposeRequest { return asWorkflow(t, "test.flow", says+" canary") }
 	before := r.installs(r.propose(asWorkflow(t, "test.flow", "before")))
 	applied, open := r.installs(r.propose(secret("one"))), r.propose(secret("two"))
 	_, err := r.approve(open, "ada")
 	must(t, err)
-	for _, p := range []engine.Proposed{applied, open} {
+	for _, p := range []learning.Proposed{applied, open} {
 		if _, err := r.erase(p.About.ArtifactSHA256, "it was a secret"); err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +48,7 @@ func TestErasingAProposedArtifact(t *testing.T) {
 		list.Erased[0].ProposalID != applied.Proposal.ID {
 		t.Errorf("%+v, %v", list, err)
 	}
-	all, err := r.another().Proposals(ctx, engine.ProposalQuery{})
+	all, err := r.another().Proposals(ctx, learning.ProposalQuery{})
 	if err != nil || len(all.Proposals) != 3 ||
 		!strings.Contains(all.About[open.Proposal.ID.String()].Unreadable, "erased by ann") {
 		t.Errorf("%+v, %v", all, err)
@@ -58,10 +60,10 @@ func TestErasingAProposedArtifact(t *testing.T) {
 	if f.Details["sha256"] != open.About.ArtifactSHA256.String() {
 		t.Errorf("%v", f.Details)
 	}
-	r.refusedWith(fault.ArtifactErased, 1, "proposed again", func() (engine.Proposed, error) {
+	r.refusedWith(fault.ArtifactErased, 1, "proposed again", func() (learning.Proposed, error) {
 		return r.another().Propose(ctx, r.by(), r.seed(), secret("one"))
 	})
-	r.refusedWith(fault.ArtifactErased, 1, "a revision of it", func() (engine.Proposed, error) {
+	r.refusedWith(fault.ArtifactErased, 1, "a revision of it", func() (learning.Proposed, error) {
 		return r.another().ReviseProposal(ctx, r.by(), open.Proposal.ID.String(), secret("one"))
 	})
 	// Both can continue: one by a revision, the other by a rollback.
@@ -79,11 +81,11 @@ func TestErasingAProposedArtifact(t *testing.T) {
 	}
 	// A copy that is put back by hand is not returned, and the next cleanup removes it.
 	must(t, os.WriteFile(filepath.Join(r.dir, installedFile(applied)), applied.Proposal.Artifact.JCS(), 0o600))
-	if _, err := r.another().Objects.Object(ctx, manifest.Installed, applied.About.ArtifactSHA256); !fault.Is(err,
+	if _, err := r.another().Store.Object(ctx, manifest.Installed, applied.About.ArtifactSHA256); !fault.Is(err,
 		fault.ArtifactErased) {
 		t.Errorf("%v", err)
 	}
-	if done := r.gc(1, engine.GCRequest{Apply: true}); objectCount(done) != 1 || done.Objects[0].Reason != "erased" ||
+	if done := r.gc(1, upkeep.GCRequest{Apply: true}); objectCount(done) != 1 || done.Objects[0].Reason != "erased" ||
 		done.Objects[0].Kind != manifest.Installed {
 		t.Errorf("%+v", done)
 	}
@@ -104,7 +106,7 @@ func TestErasingTheInstalledCopyOnly(t *testing.T) {
 
 // interceptedLogs calls meanwhile when the engine has read an artifact and not yet written.
 type interceptedLogs struct {
-	ports.Logs
+	enginetest.Store
 	meanwhile func()
 }
 
@@ -113,7 +115,7 @@ func (s interceptedLogs) Append(ctx context.Context, w ports.Witness, at manifes
 	if p.Log.Table == proposal.Table {
 		s.meanwhile()
 	}
-	return s.Logs.Append(ctx, w, at, p)
+	return s.Store.Append(ctx, w, at, p)
 }
 
 // TestErasedWhileItIsApplied: bytes that were read before the erasure are not written back.
@@ -124,13 +126,13 @@ func TestErasedWhileItIsApplied(t *testing.T) {
 	_, err := r.approve(p, "ada")
 	must(t, err)
 	g := r.another()
-	g.Logs = interceptedLogs{g.Logs, func() {
+	g = enginetest.Over(interceptedLogs{g.Store, func() {
 		if _, err := r.erase(p.About.ArtifactSHA256, "a secret"); err != nil {
 			t.Error(err)
 		}
-	}}
+	}})
 	_, err = g.ApplyProposal(context.Background(), r.person("ada"),
-		engine.ApplyRequest{DecideRequest: aboutProposal(p, "r")})
+		learning.ApplyRequest{DecideRequest: aboutProposal(p, "r")})
 	if !fault.Is(err, fault.ArtifactErased) || len(r.files("installed")) > 0 ||
 		r.details(p).State != proposal.StateDraft {
 		t.Errorf("%v, %q, %s", err, r.files("installed"), r.details(p).State)
@@ -193,7 +195,7 @@ func TestExploreCrashesOfErasing(t *testing.T) {
 	t.Logf("%d operations, %d faults", count.Ops, count.Faults)
 }
 
-func mustOn(t *testing.T, f *crashfs.FS) *engine.Engine {
+func mustOn(t *testing.T, f *crashfs.FS) *enginetest.Engine {
 	t.Helper()
 	g, err := onAudited(f.Reopen(), 3)
 	must(t, err)

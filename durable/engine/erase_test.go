@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -20,7 +21,7 @@ const requiresReport = `{"id":"test.erase","name":"Erase","description":"d","ver
  {"id":"first","title":"First","prompt":"p","outputContract":{"contractRef":"wr.contracts.capability_observation","required":true},"notesRequired":true},
  {"id":"second","title":"Second","prompt":"q"}]}`
 
-func (w *fixture) erase(ref canon.Digest, reason string) (engine.ErasedArtifact, error) {
+func (w *fixture) erase(ref canon.Digest, reason string) (upkeep.ErasedArtifact, error) {
 	return w.g.EraseArtifact(context.Background(), engine.Caller{Actor: event.Actor{Kind: event.Human, Ref: "ann"},
 		AtMs: w.clock}, ref, reason)
 }
@@ -58,7 +59,7 @@ func TestAnErasedArtifactIsGoneAndTheRunContinues(t *testing.T) {
 		string(tomb), "hunter2") {
 		t.Error("the tombstone keeps what the reason gave away")
 	}
-	_, err = w.g.Objects.Object(ctx, manifest.Artifact, ref)
+	_, err = w.g.Store.Object(ctx, manifest.Artifact, ref)
 	if f := fault.Of(err); f.Code != fault.ArtifactErased || !strings.Contains(f.Message, "ann") ||
 		!strings.Contains(f.Message, "it held") {
 		t.Errorf("%v", err)
@@ -90,10 +91,10 @@ func TestAnErasedArtifactIsGoneAndTheRunContinues(t *testing.T) {
 	}
 	// The bytes are not returned when they are submitted again, and the next cleanup removes them.
 	next := w.must(a, advance.Request{Notes: "n", Artifacts: []advance.Artifact{report}})
-	if _, err := w.g.Objects.Object(ctx, manifest.Artifact, ref); !fault.Is(err, fault.ArtifactErased) {
+	if _, err := w.g.Store.Object(ctx, manifest.Artifact, ref); !fault.Is(err, fault.ArtifactErased) {
 		t.Errorf("brought again: %v", err)
 	}
-	if r := w.gc(0, engine.GCRequest{Apply: true}); objectCount(r) != 1 || r.Objects[0].Reason != "erased" {
+	if r := w.gc(0, upkeep.GCRequest{Apply: true}); objectCount(r) != 1 || r.Objects[0].Reason != "erased" {
 		t.Errorf("%+v", r)
 	}
 	if _, err := w.next(next, note("on")); err != nil {

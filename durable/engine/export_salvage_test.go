@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/travel"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -82,7 +82,7 @@ func TestSalvageExportsUpToTheFirstMissingObject(t *testing.T) {
 		if err := tt.lose(w.dir, l); err != nil {
 			t.Fatal(name, err)
 		}
-		ask := engine.ExportRequest{Ref: a.Session.SessionID.String(), ExportedAt: "now", AppVersion: "test"}
+		ask := travel.ExportRequest{Ref: a.Session.SessionID.String(), ExportedAt: "now", AppVersion: "test"}
 		var b bytes.Buffer
 		if _, err := w.g.Export(ctx, id.Seed{1}, ask, &b); err == nil {
 			t.Errorf("%s: exported as if it were whole", name)
@@ -107,7 +107,7 @@ func TestSalvageExportsUpToTheFirstMissingObject(t *testing.T) {
 			t.Errorf("%s: %d events were salvaged; event %d is the first lost one, %d existed before", name,
 				out.Events, l.at, first)
 		}
-		if got := take(t, newFixture(t).g, b.Bytes(), false); got.Relation != engine.ImportedAsNew ||
+		if got := take(t, newFixture(t).g, b.Bytes(), false); got.Relation != travel.ImportedAsNew ||
 			got.Events != out.Events {
 			t.Errorf("%s: imported as %+v", name, got)
 		}
@@ -120,7 +120,7 @@ func TestSalvageOfAHealthySession(t *testing.T) {
 	w := newFixture(t)
 	a := w.must(w.start(longOne), note("one"))
 	var b bytes.Buffer
-	out, err := w.g.Export(context.Background(), id.Seed{1}, engine.ExportRequest{Ref: a.Session.SessionID.String(),
+	out, err := w.g.Export(context.Background(), id.Seed{1}, travel.ExportRequest{Ref: a.Session.SessionID.String(),
 		ExportedAt: "at 1", AppVersion: "test", Salvage: true}, &b)
 	if err != nil || out.Salvage != nil || !bytes.Equal(b.Bytes(), export(t, w.g, a.Session.SessionID, 1)) {
 		t.Errorf("%+v %v", out, err)

@@ -14,13 +14,14 @@ import (
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/ports/porttest/enginetest"
 )
 
 // fixture is a store in a directory of the test's own, and a clock that ticks.
 type fixture struct {
 	*testing.T
 	dir   string
-	g     *engine.Engine
+	g     *enginetest.Engine
 	clock int64
 	seeds byte
 }
@@ -32,7 +33,7 @@ func newFixture(t *testing.T) *fixture {
 }
 
 // process opens the store as another process would: nothing is remembered.
-func (w *fixture) process() *engine.Engine {
+func (w *fixture) process() *enginetest.Engine {
 	w.Helper()
 	s, err := openUnsynced(w, w.dir, filestore.Options{LockWait: 5 * time.Second})
 	if err != nil {
@@ -42,11 +43,7 @@ func (w *fixture) process() *engine.Engine {
 	return over(s)
 }
 
-func over(s *filestore.Store) *engine.Engine {
-	return &engine.Engine{Logs: s, Locks: s, Objects: s, Sessions: s, Identity: s, Keyring: s, Inspector: s,
-		HeadCache: s,
-		Streams:   s, SessionControls: s, Tombstones: s, Arrivals: s}
-}
+func over(s *filestore.Store) *enginetest.Engine { return enginetest.Over(s) }
 
 func (w *fixture) by() engine.Caller {
 	w.clock += 1000

@@ -9,10 +9,12 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/enginetest"
 )
 
 // TestNoChangedByteChangesTheInstallation: with any byte of a store of proposals flipped, and with
@@ -29,22 +31,22 @@ func TestNoChangedByteChangesTheInstallation(t *testing.T) {
 	flow := `{"id":"t","steps":[]}`
 	propose := func(seed byte, artifact string) string {
 		p, err := g.Propose(ctx, caller(1), id.Seed{seed},
-			engine.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, artifact, ""), Tenant: "local"})
+			learning.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, artifact, ""), Tenant: "local"})
 		must(t, err)
 		return p.Proposal.ID.String()
 	}
-	req := func(ref string) engine.DecideRequest {
-		return engine.DecideRequest{Ref: ref, Reason: "r", AtTerminal: true}
+	req := func(ref string) learning.DecideRequest {
+		return learning.DecideRequest{Ref: ref, Reason: "r", AtTerminal: true}
 	}
 	a, b := propose(1, flow), propose(2, `{"id":"t","steps":[1]}`)
 	for _, ref := range []string{a, b} {
-		_, err := g.ApplyProposal(ctx, atTerminal("ada"), engine.ApplyRequest{DecideRequest: req(ref), Override: true})
+		_, err := g.ApplyProposal(ctx, atTerminal("ada"), learning.ApplyRequest{DecideRequest: req(ref), Override: true})
 		must(t, err)
 	}
 	_, err = g.RollBackProposal(ctx, atTerminal("ada"), req(b)) // what is in use is the former one again
 	must(t, err)
 	_, err = g.ReviseProposal(ctx, caller(1), b,
-		engine.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, `{"id":"t","steps":[2]}`, ""),
+		learning.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, `{"id":"t","steps":[2]}`, ""),
 			Tenant: "local"})
 	must(t, err)
 	g.Flush(ctx)
@@ -81,7 +83,7 @@ func TestNoChangedByteChangesTheInstallation(t *testing.T) {
 	})
 }
 
-func mustOpen(t *testing.T, tree *flatFS) *engine.Engine {
+func mustOpen(t *testing.T, tree *flatFS) *enginetest.Engine {
 	t.Helper()
 	g, err := everything(flat(tree.files))
 	must(t, err)
@@ -89,12 +91,12 @@ func mustOpen(t *testing.T, tree *flatFS) *engine.Engine {
 }
 
 // installsOne proposes a small artifact with a run as its source, and applies it.
-func installsOne(t *testing.T, g *engine.Engine, by engine.Caller, from id.Run) error {
+func installsOne(t *testing.T, g *enginetest.Engine, by engine.Caller, from id.Run) error {
 	t.Helper()
 	d := drafted(t, proposal.WorkflowChainPack, `{"id":"t","steps":[]}`, fmt.Sprintf(`,"sourceRunIds":[%q]`, from))
-	p, err := g.Propose(context.Background(), by, id.Seed{4}, engine.ProposeRequest{Draft: d, Tenant: "local"})
+	p, err := g.Propose(context.Background(), by, id.Seed{4}, learning.ProposeRequest{Draft: d, Tenant: "local"})
 	if err == nil {
-		_, err = g.ApplyProposal(context.Background(), by, engine.ApplyRequest{DecideRequest: aboutProposal(p, "r"),
+		_, err = g.ApplyProposal(context.Background(), by, learning.ApplyRequest{DecideRequest: aboutProposal(p, "r"),
 			Override: true})
 	}
 	return err

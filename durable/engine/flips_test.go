@@ -16,6 +16,8 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/upkeep"
+	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/feedback"
@@ -28,19 +30,18 @@ import (
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/enginetest"
 	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
 // everything is an engine with all its ports over a tree in memory.
-func everything(f osfs.FS) (*engine.Engine, error) {
+func everything(f osfs.FS) (*enginetest.Engine, error) {
 	s, err := filestore.Open(f, filestore.Options{Locks: lock.NewMemory().On(f), Boot: "boot",
 		Random: rand.NewChaCha8([32]byte{1}), Now: func() time.Time { return time.UnixMilli(1_760_000_000_000) }})
 	if err != nil {
 		return nil, err
 	}
-	g := audited(s)
-	g.Trash, g.Retention, g.Tombstones, g.SideLogs, g.Digests = s, s, s, s, s
-	return g, nil
+	return over(s), nil
 }
 
 // sampleStore is a small store that holds one of everything a store can hold.
@@ -48,7 +49,7 @@ type sampleStore struct {
 	tree  *flatFS
 	heads map[string]manifest.Head // the last groups, by manifest
 	// The answers that were given, and the calls that gave them.
-	asked   []func(*engine.Engine) (engine.Answer, error)
+	asked   []func(*enginetest.Engine) (engine.Answer, error)
 	reports []string
 }
 
@@ -83,23 +84,23 @@ func newSampleStore(t *testing.T) *sampleStore {
 		first = a
 	}
 	again := continueCall(first, advance.Request{})
-	e.asked = append(e.asked, func(g *engine.Engine) (engine.Answer,
+	e.asked = append(e.asked, func(g *enginetest.Engine) (engine.Answer,
 		error) {
 		return g.Rehydrate(ctx, first.Position())
 	}, again)
 	second := start(2, longOne)
 	human := engine.Caller{Actor: event.Actor{Kind: event.Human, Ref: "sam"}, AtMs: 3}
-	_, err = g.KeepSession(ctx, human, engine.KeepRequest{Ref: first.Session.SessionID.String(),
+	_, err = g.KeepSession(ctx, human, upkeep.KeepRequest{Ref: first.Session.SessionID.String(),
 		Reason: "shown to people"})
 	must(err)
 	_, err = g.EraseArtifact(ctx, human, canon.Sum(secret.Bytes), "a secret")
 	must(err)
-	settings := engine.Settings{Controls: g.Controls, Auditor: g}
+	settings := g.Settings
 	_, err = settings.SetConfig(ctx, "lockWaitMs", "100")
 	must(err)
 	_, err = settings.Trust(ctx, human, w.compiled(twoSteps))
 	must(err)
-	must(g.SessionControls.UpdateSessionControl(ctx, second.Session.SessionID, ports.ImportedFile,
+	must(g.Store.UpdateSessionControl(ctx, second.Session.SessionID, ports.ImportedFile,
 		func(ports.Control) (ports.Control, error) {
 			return ports.Control{V: 1, Data: imported.Mark{AtMs: 1, BundleID: "bundle_x", Events: 2,
 				Head: canon.Sum(nil)}.Value()}, nil
@@ -144,7 +145,7 @@ func (e *sampleStore) learn(t *testing.T) {
 	for _, ask := range e.asked {
 		e.reports = append(e.reports, e.ask(t, e.tree, ask))
 	}
-	for _, o := range []engine.VerifyOptions{{}, {Digests: true}} {
+	for _, o := range []verify.VerifyOptions{{}, {Digests: true}} {
 		g, err := everything(e.tree.with("x", nil).without("x"))
 		if err != nil {
 			t.Fatal(err)
@@ -159,7 +160,7 @@ func (e *sampleStore) learn(t *testing.T) {
 func (f *flatFS) without(name string) *flatFS { delete(f.files, name); return f }
 
 // ask is an answer as its caller sees it, or its error's code behind a "!".
-func (e *sampleStore) ask(t testing.TB, tree *flatFS, ask func(*engine.Engine) (engine.Answer, error)) string {
+func (e *sampleStore) ask(t testing.TB, tree *flatFS, ask func(*enginetest.Engine) (engine.Answer, error)) string {
 	g, err := everything(flat(tree.files))
 	if err != nil {
 		return "!" + string(fault.CodeOf(err))
@@ -245,14 +246,14 @@ func TestEveryChangedByteOfAStoreIsFound(t *testing.T) {
 		t.Skip("tens of thousands of verifications")
 	}
 	e := newSampleStore(t)
-	for _, o := range []engine.VerifyOptions{{}, {Digests: true}} {
+	for _, o := range []verify.VerifyOptions{{}, {Digests: true}} {
 		e.eachChange(t, func(c change, tree *flatFS) string {
 			if o.Digests && sample.Exhaustive() && c.at%32 > 0 && c.at%32 != 11 {
 				return "" // every change is tried on what decodes; what only hashes sees each alike
 			}
 			g, err := everything(tree)
 			if err == nil {
-				var v engine.Verification
+				var v verify.Verification
 				if v, err = g.VerifyWith(context.Background(), o); err == nil {
 					last, isLog := e.heads[c.name]
 					torn := isLog && c.cut && int64(c.at) >= last.GroupAt

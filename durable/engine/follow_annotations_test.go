@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/feedback"
@@ -27,7 +29,7 @@ func (w *fixture) say(a engine.Answer, label string) id.Annotation {
 }
 
 // followed is what a follower gets, as labels with the step that they are about.
-func followed(t *testing.T, f *engine.Follower) string {
+func followed(t *testing.T, f *views.Follower) string {
 	t.Helper()
 	all, err := f.NextAnnotations(context.Background())
 	if err != nil {
@@ -65,7 +67,7 @@ func TestFollowReportsAnnotations(t *testing.T) {
 		t.Errorf("reported %q", got)
 	}
 	at := engine.Position{Session: a.Session.SessionID, Run: a.Session.RunID}
-	if _, err := w.g.Retract(ctx, w.by(), at, engine.RetractRequest{Annotation: back}); err != nil {
+	if _, err := w.g.Retract(ctx, w.by(), at, learning.RetractRequest{Annotation: back}); err != nil {
 		t.Fatal(err)
 	}
 	if got := followed(t, f); got != "" {
@@ -163,7 +165,7 @@ func TestRunsCountTheirAnnotations(t *testing.T) {
 		}
 		last = annotated.AnnotationID
 	}
-	if _, err := w.g.Retract(ctx, w.by(), at, engine.RetractRequest{Annotation: last}); err != nil {
+	if _, err := w.g.Retract(ctx, w.by(), at, learning.RetractRequest{Annotation: last}); err != nil {
 		t.Fatal(err)
 	}
 	list, err := w.process().Runs(ctx)
@@ -175,10 +177,10 @@ func TestRunsCountTheirAnnotations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, got := range []engine.AnnotationCounts{r.Annotations, shown.Annotations} {
+		for _, got := range []views.AnnotationCounts{r.Annotations, shown.Annotations} {
 			switch r.RunID {
 			case quiet.Session.RunID:
-				if got != (engine.AnnotationCounts{}) {
+				if got != (views.AnnotationCounts{}) {
 					t.Errorf("%+v of a run without annotations", got)
 				}
 			default:

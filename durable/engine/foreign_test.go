@@ -13,12 +13,14 @@ import (
 	"time"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/resume"
 	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/ports/porttest/enginetest"
 	"github.com/waybill/waybill/projections/runs"
 )
 
@@ -27,7 +29,7 @@ type seen struct {
 	run    string // the beginning of its id
 	status runs.Status
 	title  string
-	done   engine.Progress
+	done   views.Progress
 	steps  []string // "title state attempts notes"
 	lacks  string
 	tells  []string // parts of its timeline
@@ -35,36 +37,36 @@ type seen struct {
 
 // madeHere are the runs of testdata/foreign.
 var madeHere = []seen{
-	{foreignRun(foreignComplete).String(), runs.CompleteStatus, "Make tea", engine.Progress{Completed: 4},
+	{foreignRun(foreignComplete).String(), runs.CompleteStatus, "Make tea", views.Progress{Completed: 4},
 		[]string{"Boil the water done 1 it boils", "Add leaves done 1 two spoons", "Taste it done 3 good",
 			"Serve it done 1 served"}, "",
 		[]string{"“Taste it” was not accepted: No leaves were shown.", "Recorded a blocked attempt at “Taste it”",
 			"Stayed at “Taste it”", "“Taste it” was done",
 			"Artifact for “Taste it”: tea.leaves, 30 bytes", "The run ended after 1.5 s, with 1 commit",
 			"Reached the end"}},
-	{foreignRun(foreignBlocked).String(), runs.Blocked, "Make toast", engine.Progress{Completed: 1, Total: 3},
+	{foreignRun(foreignBlocked).String(), runs.Blocked, "Make toast", views.Progress{Completed: 1, Total: 3},
 		[]string{"Slice the bread done 1 sliced", "Toast it pending 1 ", "Butter it to_come 0 "},
 		"Nobody said how brown.", nil},
-	{foreignRun(foreignBranch).String(), runs.InProgress, "Make toast", engine.Progress{Completed: 2, Total: 3},
+	{foreignRun(foreignBranch).String(), runs.InProgress, "Make toast", views.Progress{Completed: 2, Total: 3},
 		[]string{"Slice the bread done 1 sliced", "Toast it done 2 browner", "Butter it pending 0 "}, "",
 		[]string{"Created a checkpoint at “Toast it”",
 			"Advanced from “Toast it” to “Butter it” again on a new branch"}},
-	{foreignRun(foreignGap).String(), runs.Blocked, "Make toast", engine.Progress{Total: 3},
+	{foreignRun(foreignGap).String(), runs.Blocked, "Make toast", views.Progress{Total: 3},
 		[]string{"Slice the bread pending 0 ", "Toast it to_come 0 ", "Butter it to_come 0 "}, "", nil},
 }
 
 // besideCheckout are the runs of three stores that may exist beside the checkout.
 var besideCheckout = map[string]seen{
-	"tiny": {"run_nrc63m74", runs.CompleteStatus, "Probe One", engine.Progress{Completed: 2, Total: 2},
+	"tiny": {"run_nrc63m74", runs.CompleteStatus, "Probe One", views.Progress{Completed: 2, Total: 2},
 		[]string{"WorkRail Protocol Instructions done 1 ", "Only done 1 ## One\nDone the only thing."}, "",
 		[]string{"The run ended after 0.1 s"}},
 	"fork-blocked-checkpoint": {"run_5sfdivjy", runs.InProgress, "Probe Three",
-		engine.Progress{Completed: 2, Total: 4},
+		views.Progress{Completed: 2, Total: 4},
 		[]string{"WorkRail Protocol Instructions done 1 ", "A done 3 forked from non-tip A", "B pending 0 ",
 			"C to_come 0 "}, "",
 		[]string{"“B” was not accepted: Invalid output for contractRef=wr.validationCriteria.",
 			"Recorded a blocked attempt at “B”", "“B” was done", "Created a checkpoint at “A”"}},
-	"loop-artifact": {"run_mxmqm42s", runs.CompleteStatus, "Probe Loop", engine.Progress{Completed: 7},
+	"loop-artifact": {"run_mxmqm42s", runs.CompleteStatus, "Probe Loop", views.Progress{Completed: 7},
 		[]string{"WorkRail Protocol Instructions done 1 ", "Prep done 1 prep", "Work done 1 w0",
 			"Decide done 3 continue", "Work done 1 w1", "Decide done 1 stop", "Finish done 1 fin"}, "",
 		[]string{"Artifact for “Decide”: wr.loop_control, 92 bytes"}},
@@ -98,7 +100,7 @@ func beside(t *testing.T, name string) string {
 }
 
 // overForeign opens a copy, so that a write would show; dir is its directory.
-func overForeign(t *testing.T, from string, dir *string) *engine.Engine {
+func overForeign(t *testing.T, from string, dir *string) *enginetest.Engine {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "store")
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
@@ -115,7 +117,7 @@ func overForeign(t *testing.T, from string, dir *string) *engine.Engine {
 	return over(s)
 }
 
-func checkSeen(t *testing.T, g *engine.Engine, want seen) {
+func checkSeen(t *testing.T, g *enginetest.Engine, want seen) {
 	t.Helper()
 	ctx := context.Background()
 	r, err := g.Run(ctx, want.run)
@@ -207,7 +209,7 @@ func TestStoresOfAnotherProgramAreNeverWritten(t *testing.T) {
 	}
 }
 
-func refuseWrites(t *testing.T, g *engine.Engine) {
+func refuseWrites(t *testing.T, g *enginetest.Engine) {
 	t.Helper()
 	ctx := context.Background()
 	w := newFixture(t)

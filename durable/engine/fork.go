@@ -31,8 +31,8 @@ type ForkRequest struct {
 //
 // Errors: VALIDATION_ERROR if no step is pending at the node, RUN_NOT_FOUND,
 // SESSION_UNHEALTHY.
-func (g *Engine) Fork(ctx context.Context, by Caller, seed id.Seed, req ForkRequest) (Answer, error) {
-	w, source, err := g.forkSource(ctx, req.At)
+func (e *Engine) Fork(ctx context.Context, by Caller, seed id.Seed, req ForkRequest) (Answer, error) {
+	w, source, err := e.forkSource(ctx, req.At)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -42,76 +42,48 @@ func (g *Engine) Fork(ctx context.Context, by Caller, seed id.Seed, req ForkRequ
 	if err != nil {
 		return Answer{}, err
 	}
-	keys, err := g.Keyring.Keys(ctx, ports.MayCreate)
-	if err != nil {
-		return Answer{}, err
-	}
-	fold, recorded := runs.NewFold(), false
-	err = ports.WithHealthySession(ctx, g.Locks, g.Logs, plan.Log, manifest.Head{}, fold,
-		func(w ports.Witness, v manifest.Verdict) error {
-			if recorded = !v.Unborn(); recorded {
-				return nil
-			}
-			return g.append(ctx, w, fold, plan)
-		})
-	if err != nil {
-		return Answer{}, adviseOnRestart(err, "")
-	}
-	g.cacheStates(plan)
-	at := Position{id.NewSession(seed), id.NewRun(seed), id.RootNode(id.NewRun(seed))}
-	if recorded {
-		return g.replayStart(ctx, keys, at, plan)
-	}
-	p, err := resolvePosition(fold, at)
-	if err != nil {
-		return Answer{}, err
-	}
-	a, err := g.answer(ctx, keys, p)
-	if err != nil {
-		return Answer{}, adviseOnRestart(answerUnread(err), "")
-	}
-	g.putFold(at.Session, fold)
-	a.warnDropped(dropped)
-	return a, nil
+	run := id.NewRun(seed)
+	return e.begin(ctx, Position{id.NewSession(seed), run, id.RootNode(run)}, plan, "", dropped)
 }
 
 // forkSource collects the recorded inputs of a fork from the source session and
 // makes them durable: the first event of the fork names the source's head,
 // which a power cut must not remove.
-func (g *Engine) forkSource(ctx context.Context, at Position) (w compile.Compiled, out advance.Source, err error) {
+func (e *Engine) forkSource(ctx context.Context, at Position) (w compile.Compiled, out advance.Source, err error) {
 	// A saved head may prove a loss that the log alone does not show, so health
 	// is checked first.
-	if _, err := g.openRun(ctx, at, runs.NewFold()); err != nil {
+	h := e.NewHistory(at.Session)
+	if _, err := h.OpenRun(ctx, at); err != nil {
 		return w, out, err
 	}
-	history := &lineage{Fold: runs.NewFold(), run: at.Run}
-	v, err := g.Logs.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(at.Session)}, history)
+	var source *lineage
+	err = h.healthy(e.store.Read(ctx, ports.ReadRequest{Log: h.Log}, ports.Into(&source, func() *lineage {
+		return &lineage{Fold: runs.NewFold(), run: at.Run}
+	})))
 	if err != nil {
 		return w, out, err
 	}
-	if v.Health != manifest.Healthy {
-		return w, out, ports.Unhealthy(manifest.SessionEvents(at.Session), v)
-	}
-	p, err := findRun(history.Fold, at)
+	h.Fold = source.Fold
+	p, err := FindRun(h.Fold, at)
 	if err != nil {
 		return w, out, err
 	}
-	if p.node = p.run.Node(at.Node); p.node == nil {
+	if p.Node = p.Run.Node(at.Node); p.Node == nil {
 		return w, out, fault.New(fault.RunNotFound, "run %s has no node %s", at.Run, at.Node).
 			Suggest("See its nodes with 'waybill runs show %s'.", at.Run)
 	}
-	if w, err = g.workflow(ctx, p.run.Started.WorkflowHash); err != nil {
+	if w, err = e.Workflow(ctx, p.Run.Started.WorkflowHash); err != nil {
 		return w, out, err
 	}
-	state, err := g.state(ctx, p.node)
+	state, err := e.State(ctx, p.Node)
 	if err != nil {
 		return w, out, err
 	}
-	out = advance.Source{State: state, Started: p.run.Started, Preferences: p.node.Preferences, Context: p.node.Context,
+	out = advance.Source{State: state, Started: p.Run.Started, Preferences: p.Node.Preferences, Context: p.Node.Context,
 		From: event.ForkedFrom{SessionID: at.Session, RunID: at.Run, NodeID: at.Node,
-			Head: history.Head.Digest},
-		Capabilities: history.capabilities(p.run, p.node)}
-	return w, out, g.confirm(ctx, at.Session, history.Fold)
+			Head: h.Fold.Head.Digest},
+		Capabilities: source.capabilities(p.Run, p.Node)}
+	return w, out, h.Confirm(ctx)
 }
 
 // lineage folds a log and also keeps its strong capability observations. The
@@ -120,12 +92,6 @@ type lineage struct {
 	*runs.Fold
 	run      id.Run
 	observed []event.Event
-}
-
-// Reset implements ports.Visitor.
-func (l *lineage) Reset() {
-	l.Fold.Reset()
-	l.observed = nil
 }
 
 // Visit implements ports.Visitor.

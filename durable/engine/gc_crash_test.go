@@ -9,30 +9,31 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/workflow/compile"
-	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/enginetest"
 	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
-func cleanupEngineOn(f *crashfs.FS, seed byte) (*engine.Engine, error) {
+func cleanupEngineOn(f *crashfs.FS, seed byte) (*enginetest.Engine, error) {
 	g, err := on(f, seed)
 	if err != nil {
 		return nil, err
 	}
-	return cleanupEngine(g.Logs.(*filestore.Store)), nil
+	return g, nil
 }
 
 // cleanupCase is one call that removes or moves something.
 type cleanupCase struct {
 	name string
 	base *crashfs.FS
-	call func(*engine.Engine) error
+	call func(*enginetest.Engine) error
 	done func(leftover) bool // whether the disk holds what it must after the call has answered
 }
 
@@ -72,8 +73,8 @@ func newSessionPair(t *testing.T) (*crashfs.FS, *sessionPair) {
 	return f.Reopen(), out
 }
 
-func startNamed(w compile.Compiled, key string) func(*engine.Engine) (engine.Answer, error) {
-	return func(g *engine.Engine) (engine.Answer, error) {
+func startNamed(w compile.Compiled, key string) func(*enginetest.Engine) (engine.Answer, error) {
+	return func(g *enginetest.Engine) (engine.Answer, error) {
 		return g.Start(context.Background(), caller(1), id.Seed{1},
 			engine.Start{Workflow: w, SourceKind: event.SourceProject, SourceRef: "test.json", Key: key})
 	}
@@ -83,11 +84,11 @@ func cleanupCases(t *testing.T) (*sessionPair, []cleanupCase) {
 	full, st := newSessionPair(t)
 	ctx := context.Background()
 	ref := st.goes.Session.SessionID.String()
-	remove := func(g *engine.Engine) error {
-		_, err := g.DeleteSessions(ctx, caller(10), engine.DeleteRequest{Refs: []string{ref}, Reason: "r"})
+	remove := func(g *enginetest.Engine) error {
+		_, err := g.DeleteSessions(ctx, caller(10), upkeep.DeleteRequest{Refs: []string{ref}, Reason: "r"})
 		return err
 	}
-	changed := func(base *crashfs.FS, call func(*engine.Engine) error) *crashfs.FS {
+	changed := func(base *crashfs.FS, call func(*enginetest.Engine) error) *crashfs.FS {
 		f := base.Reopen()
 		g, err := cleanupEngineOn(f, 7)
 		if err == nil {
@@ -98,8 +99,8 @@ func cleanupCases(t *testing.T) (*sessionPair, []cleanupCase) {
 		}
 		return f.Reopen()
 	}
-	gc := func(days int64, req engine.GCRequest) func(g *engine.Engine) error {
-		return func(g *engine.Engine) error {
+	gc := func(days int64, req upkeep.GCRequest) func(g *enginetest.Engine) error {
+		return func(g *enginetest.Engine) error {
 			r, err := g.GC(ctx, caller(10+days*dayMs), req)
 			if err == nil && r.SafeMode {
 				err = fmt.Errorf("safe mode: %+v", r.Unclear)
@@ -108,31 +109,31 @@ func cleanupCases(t *testing.T) (*sessionPair, []cleanupCase) {
 		}
 	}
 	deleted := changed(full, remove)
-	orphaned := changed(deleted, func(g *engine.Engine) error { _, err := g.EmptyTrash(ctx, caller(11)); return err })
-	kept := changed(full, func(g *engine.Engine) error {
-		_, err := g.KeepSession(ctx, caller(9), engine.KeepRequest{Ref: st.stays.Session.SessionID.String()})
+	orphaned := changed(deleted, func(g *enginetest.Engine) error { _, err := g.EmptyTrash(ctx, caller(11)); return err })
+	kept := changed(full, func(g *enginetest.Engine) error {
+		_, err := g.KeepSession(ctx, caller(9), upkeep.KeepRequest{Ref: st.stays.Session.SessionID.String()})
 		return err
 	})
-	erase := func(g *engine.Engine) error {
+	erase := func(g *enginetest.Engine) error {
 		_, err := g.EraseArtifact(ctx, caller(12), st.artifact, "a secret")
 		return err
 	}
 	return st, []cleanupCase{
 		{"delete", full, remove, func(l leftover) bool { return !l.live && l.trashed && l.bytes }},
-		{"restore", deleted, func(g *engine.Engine) error {
+		{"restore", deleted, func(g *enginetest.Engine) error {
 			_,
 				err := g.RestoreSession(ctx, caller(13), ref)
 			return err
 		},
 			func(l leftover) bool { return l.live && !l.trashed && l.bytes }},
 		{"empty the trash", deleted,
-			func(g *engine.Engine) error { _, err := g.EmptyTrash(ctx, caller(13)); return err },
+			func(g *enginetest.Engine) error { _, err := g.EmptyTrash(ctx, caller(13)); return err },
 			func(l leftover) bool { return !l.live && !l.trashed && l.bytes }},
-		{"clean up: an expired session", kept, gc(91, engine.GCRequest{Apply: true}),
+		{"clean up: an expired session", kept, gc(91, upkeep.GCRequest{Apply: true}),
 			func(l leftover) bool { return !l.live && l.trashed && l.bytes }},
-		{"clean up: old trash and its objects", deleted, gc(31, engine.GCRequest{Apply: true}),
+		{"clean up: old trash and its objects", deleted, gc(31, upkeep.GCRequest{Apply: true}),
 			func(l leftover) bool { return !l.live && !l.trashed }},
-		{"clean up: objects", orphaned, gc(0, engine.GCRequest{Apply: true}), func(l leftover) bool {
+		{"clean up: objects", orphaned, gc(0, upkeep.GCRequest{Apply: true}), func(l leftover) bool {
 			return !l.live &&
 				!l.trashed
 		}},
@@ -189,7 +190,7 @@ func (st *sessionPair) look(f *crashfs.FS) (l leftover, err error) {
 	files := f.Files()
 	_, l.bytes = files["artifacts/"+st.artifact.FileName()]
 	_, l.grave = files["artifacts/"+st.artifact.FileName()+".erased"]
-	_, err = g.Objects.Object(ctx, manifest.Artifact, st.artifact)
+	_, err = g.Store.Object(ctx, manifest.Artifact, st.artifact)
 	if l.grave != fault.Is(err, fault.ArtifactErased) {
 		return l, fmt.Errorf("erased or not: %v", err)
 	}
@@ -219,7 +220,7 @@ func (st *sessionPair) continues(f *crashfs.FS) error {
 	if err != nil {
 		return err
 	}
-	r, err := g.GC(context.Background(), caller(30), engine.GCRequest{Apply: true})
+	r, err := g.GC(context.Background(), caller(30), upkeep.GCRequest{Apply: true})
 	if err != nil || r.SafeMode || len(r.Skipped) > 0 {
 		return fmt.Errorf("cleaning up: %v, %+v", err, r)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -17,6 +18,7 @@ import (
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/enginetest"
 	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
@@ -30,7 +32,7 @@ type cleanupRace struct {
 	alive map[id.Session]int64 // acknowledged and not deleted: events
 }
 
-func (r *cleanupRace) process() *engine.Engine {
+func (r *cleanupRace) process() *enginetest.Engine {
 	r.mu.Lock()
 	r.seeds++
 	seed := r.seeds
@@ -61,7 +63,7 @@ func (r *cleanupRace) work(round, n int, w compile.Compiled) error {
 	}
 	if n%3 == 0 {
 		if _, err := g.DeleteSessions(ctx, caller(3),
-			engine.DeleteRequest{Refs: []string{a.Session.SessionID.String()}}); err != nil {
+			upkeep.DeleteRequest{Refs: []string{a.Session.SessionID.String()}}); err != nil {
 			return fmt.Errorf("delete: %w", err)
 		}
 		return nil
@@ -81,7 +83,7 @@ func (r *cleanupRace) cleanUp(done <-chan struct{}) (swept int64, err error) {
 			return swept, nil
 		default:
 		}
-		report, err := g.GC(context.Background(), caller(4), engine.GCRequest{Apply: true, EmptyTrash: true})
+		report, err := g.GC(context.Background(), caller(4), upkeep.GCRequest{Apply: true, EmptyTrash: true})
 		if err != nil && !fault.Is(err, fault.StoreLocked) {
 			return swept, err
 		}
@@ -174,7 +176,7 @@ func (r *cleanupRace) clear() {
 		refs = append(refs, s.String())
 	}
 	r.alive = map[id.Session]int64{}
-	_, err := g.DeleteSessions(ctx, caller(5), engine.DeleteRequest{Refs: refs})
+	_, err := g.DeleteSessions(ctx, caller(5), upkeep.DeleteRequest{Refs: refs})
 	if err == nil {
 		_, err = g.EmptyTrash(ctx, caller(5))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -18,14 +19,13 @@ import (
 	"github.com/waybill/waybill/durable/store/retention"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest/enginetest"
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
 // cleanupEngine is an engine that also keeps, deletes and cleans up.
-func cleanupEngine(s *filestore.Store) *engine.Engine {
-	g := over(s)
-	g.SessionControls, g.Trash, g.Retention, g.Tombstones = s, s, s, s
-	return g
+func cleanupEngine(s *filestore.Store) *enginetest.Engine {
+	return over(s)
 }
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -37,7 +37,7 @@ func newCleanupFixture(t *testing.T) *fixture {
 	return w
 }
 
-func (w *fixture) tended() *engine.Engine {
+func (w *fixture) tended() *enginetest.Engine {
 	w.Helper()
 	s, err := openUnsynced(w, w.dir, filestore.Options{LockWait: 5 * time.Second})
 	if err != nil {
@@ -48,7 +48,7 @@ func (w *fixture) tended() *engine.Engine {
 }
 
 // gc cleans up so many days after the clock of the test.
-func (w *fixture) gc(days int64, req engine.GCRequest) engine.GCReport {
+func (w *fixture) gc(days int64, req upkeep.GCRequest) upkeep.GCReport {
 	w.Helper()
 	r, err := w.g.GC(context.Background(), engine.Caller{Actor: event.Actor{Kind: event.Human}, AtMs: w.clock +
 		days*dayMs}, req)
@@ -81,16 +81,16 @@ func (w *fixture) files(dir string) (out []string) {
 	return out
 }
 
-func (w *fixture) delete(refs ...string) engine.DeletedSessions {
+func (w *fixture) delete(refs ...string) upkeep.DeletedSessions {
 	w.Helper()
-	d, err := w.g.DeleteSessions(context.Background(), w.by(), engine.DeleteRequest{Refs: refs, Reason: "done with it"})
+	d, err := w.g.DeleteSessions(context.Background(), w.by(), upkeep.DeleteRequest{Refs: refs, Reason: "done with it"})
 	if err != nil {
 		w.Fatal(err)
 	}
 	return d
 }
 
-func objectCount(r engine.GCReport) (n int64) {
+func objectCount(r upkeep.GCReport) (n int64) {
 	for _, o := range r.Objects {
 		n += o.Count
 	}
@@ -101,7 +101,7 @@ func TestGCOfAHealthyStoreFindsNothing(t *testing.T) {
 	t.Parallel()
 	w := newCleanupFixture(t)
 	w.must(w.start(twoSteps), note("done"))
-	if r := w.gc(89, engine.GCRequest{Apply: true}); !r.IsEmpty() || r.SafeMode || r.FreedBytes != 0 {
+	if r := w.gc(89, upkeep.GCRequest{Apply: true}); !r.IsEmpty() || r.SafeMode || r.FreedBytes != 0 {
 		t.Errorf("%+v", r)
 	}
 	w.sound()
@@ -122,12 +122,12 @@ func TestADeletedSessionIsRemovedInSteps(t *testing.T) {
 	}
 	// In the trash it keeps the objects that it refers to.
 	for _, apply := range []bool{false, true} {
-		if r := w.gc(29, engine.GCRequest{Apply: apply}); !r.IsEmpty() {
+		if r := w.gc(29, upkeep.GCRequest{Apply: apply}); !r.IsEmpty() {
 			t.Errorf("with the session in the trash: %+v", r)
 		}
 	}
 	// A dry run reports what an applied one would do, and does nothing.
-	dry := w.gc(31, engine.GCRequest{})
+	dry := w.gc(31, upkeep.GCRequest{})
 	if dry.Applied || len(dry.Trash) != 1 || dry.Trash[0].Reason != retention.TrashOld || objectCount(dry) != 4 ||
 		dry.FreedBytes == 0 {
 		t.Errorf("dry run: %+v", dry)
@@ -135,7 +135,7 @@ func TestADeletedSessionIsRemovedInSteps(t *testing.T) {
 	if len(w.files("trash")) != 1 || len(w.files("artifacts")) != 1 {
 		t.Error("a dry run removed something")
 	}
-	wet := w.gc(31, engine.GCRequest{Apply: true})
+	wet := w.gc(31, upkeep.GCRequest{Apply: true})
 	if !wet.Applied || wet.FreedBytes != dry.FreedBytes || objectCount(wet) != objectCount(dry) ||
 		len(w.files("trash"))+len(w.files("artifacts")) != 0 || len(w.files("snapshots")) != 1 {
 		t.Errorf("applied: %+v\ndry: %+v\n%v %v", wet, dry, w.files("trash"), w.files("snapshots"))
@@ -150,20 +150,20 @@ func TestAnExpiredSessionIsMovedToTheTrashUnlessKept(t *testing.T) {
 	t.Parallel()
 	w := newCleanupFixture(t)
 	old, kept := w.start(twoSteps), w.start(twoSteps)
-	if _, err := w.g.KeepSession(context.Background(), w.by(), engine.KeepRequest{Ref: kept.Session.RunID.String(),
+	if _, err := w.g.KeepSession(context.Background(), w.by(), upkeep.KeepRequest{Ref: kept.Session.RunID.String(),
 		Reason: "a model"}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := w.g.DeleteSessions(context.Background(), w.by(),
-		engine.DeleteRequest{Refs: []string{kept.Session.RunID.String()}})
+		upkeep.DeleteRequest{Refs: []string{kept.Session.RunID.String()}})
 	if !fault.Is(err, fault.SessionKept) || !strings.Contains(err.Error(), "a model") {
 		t.Errorf("deleting a kept session: %v", err)
 	}
-	if r := w.gc(91, engine.GCRequest{}); len(r.Sessions) != 1 || r.Sessions[0].Reason != retention.Expired ||
+	if r := w.gc(91, upkeep.GCRequest{}); len(r.Sessions) != 1 || r.Sessions[0].Reason != retention.Expired ||
 		r.TrashedBytes == 0 || r.FreedBytes != 0 {
 		t.Fatalf("%+v", r)
 	}
-	if r := w.gc(91, engine.GCRequest{Apply: true}); len(r.Sessions) != 1 ||
+	if r := w.gc(91, upkeep.GCRequest{Apply: true}); len(r.Sessions) != 1 ||
 		r.Sessions[0].SessionID != old.Session.SessionID {
 		t.Fatalf("%+v", r)
 	}
@@ -184,7 +184,7 @@ func TestAnExpiredSessionIsMovedToTheTrashUnlessKept(t *testing.T) {
 		t.Errorf("trash: %v", w.files("trash"))
 	}
 	// Once it is no longer kept, it expires like any other.
-	if _, err := w.g.KeepSession(context.Background(), w.by(), engine.KeepRequest{Ref: kept.Session.SessionID.String(),
+	if _, err := w.g.KeepSession(context.Background(), w.by(), upkeep.KeepRequest{Ref: kept.Session.SessionID.String(),
 		Off: true}); err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +228,7 @@ func TestSafeModeRemovesNothing(t *testing.T) {
 			if _, err := w.g.EmptyTrash(context.Background(), w.by()); err != nil {
 				t.Fatal(err)
 			}
-			before := w.gc(0, engine.GCRequest{})
+			before := w.gc(0, upkeep.GCRequest{})
 			if objectCount(before) == 0 {
 				t.Fatalf("nothing would go: %+v", before)
 			}
@@ -238,10 +238,10 @@ func TestSafeModeRemovesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.g = w.tended()
-			if r := w.gc(0, engine.GCRequest{}); !r.SafeMode || !r.IsEmpty() {
+			if r := w.gc(0, upkeep.GCRequest{}); !r.SafeMode || !r.IsEmpty() {
 				t.Errorf("dry run: %+v", r)
 			}
-			r := w.gc(0, engine.GCRequest{Apply: true})
+			r := w.gc(0, upkeep.GCRequest{Apply: true})
 			if _, err := os.Stat(left); err != nil {
 				t.Errorf("in safe mode something went: %v", err)
 			}
@@ -290,7 +290,7 @@ func TestLeftoversOfACrashAreRemoved(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r := w.gc(0, engine.GCRequest{Apply: true})
+	r := w.gc(0, upkeep.GCRequest{Apply: true})
 	if !r.Applied || len(r.Leftover) < 7 || len(r.Sessions) != 1 || r.Sessions[0].Reason != retention.Unborn {
 		t.Errorf("%+v", r)
 	}
@@ -329,7 +329,7 @@ func TestEveryNameOfAnObjectKeepsIt(t *testing.T) {
 	}
 	noted := func(log func(w *fixture, a engine.Answer) manifest.Log) func(*fixture, engine.Answer) {
 		return func(w *fixture, a engine.Answer) {
-			if _, err := suite.Gate(w.g.Logs.(*filestore.Store),
+			if _, err := suite.Gate(w.g.Store,
 				suite.Notes(log(w, a), 0, "see "+ref.String())); err != nil {
 				w.Fatal(err)
 			}
@@ -345,7 +345,7 @@ func TestEveryNameOfAnObjectKeepsIt(t *testing.T) {
 			return suite.SessionNotes(a.Session.SessionID)
 		}), false},
 		"a side log of the store": {noted(func(w *fixture, _ engine.Answer) manifest.Log {
-			store, err := w.g.Identity.StoreID(context.Background(), ports.ReadOnly)
+			store, err := w.g.Store.StoreID(context.Background(), ports.ReadOnly)
 			if err != nil {
 				w.Fatal(err)
 			}
@@ -368,7 +368,7 @@ func TestEveryNameOfAnObjectKeepsIt(t *testing.T) {
 			a := w.start(twoSteps)
 			put("artifacts/"+ref.FileName(), string(bytes))(w, a)
 			tt.name(w, a)
-			r := w.gc(0, engine.GCRequest{Apply: true})
+			r := w.gc(0, upkeep.GCRequest{Apply: true})
 			_, err := os.Stat(filepath.Join(w.dir, "artifacts", ref.FileName()))
 			if r.SafeMode || os.IsNotExist(err) != tt.goes {
 				t.Errorf("%+v, %v", r, err)

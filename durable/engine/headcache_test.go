@@ -22,6 +22,7 @@ import (
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/enginetest"
 	"github.com/waybill/waybill/ports/porttest/sample"
 	"github.com/waybill/waybill/projections/runs"
 )
@@ -45,7 +46,7 @@ func steps(n int) string {
 type longRun struct {
 	t        testing.TB
 	disk     *crashfs.FS
-	g        *engine.Engine
+	g        *enginetest.Engine
 	session  id.Session
 	run      id.Run
 	answers  []engine.Answer // nodes that were reached
@@ -178,7 +179,7 @@ func (l *longRun) answersOver(disk *crashfs.FS) string {
 		}
 		fmt.Fprintf(&out, "%s: %s\n", what, text(l.t, a))
 	}
-	process := func(disk *crashfs.FS) *engine.Engine {
+	process := func(disk *crashfs.FS) *enginetest.Engine {
 		g, err := on(disk, 2)
 		if err != nil {
 			l.t.Fatal(err)
@@ -365,8 +366,7 @@ func TestLostTailIsProvedByTheHeadCache(t *testing.T) {
 		t.Errorf("with the cache deleted: %v", err)
 	}
 	none := storeOn(t, lost)
-	h := over(none)
-	h.HeadCache = nil
+	h := enginetest.Over(enginetest.WithoutHeads(none))
 	if v, err := h.VerifySession(context.Background(), l.session.String()); err != nil || !v.OK {
 		t.Errorf("without the cache nothing is wrong: %v, %+v", err, v)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/travel"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -93,14 +94,14 @@ func TestAPlantedSessionIsNotTheImport(t *testing.T) {
 		}
 		w.g = w.process()
 		planted := tamper(t, made, func(s map[string]any) { rechain(t, s, forge) })
-		if got := take(t, w.g, planted, false); got.Relation != engine.Imported || got.SessionID != first.SessionID {
+		if got := take(t, w.g, planted, false); got.Relation != travel.Imported || got.SessionID != first.SessionID {
 			t.Fatalf("%s: %+v", name, got)
 		}
 		b, err := bundlefile.Spool(context.Background(), bytes.NewReader(honest), bundle.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := w.g.Import(context.Background(), w.by(), b, engine.ImportRequest{AsNew: true}); !fault.Is(err,
+		if got, err := w.g.Import(context.Background(), w.by(), b, travel.ImportRequest{AsNew: true}); !fault.Is(err,
 			fault.BundleCollision) {
 			t.Errorf("%s: %s, %v", name, got.Relation, err)
 		}
@@ -121,7 +122,7 @@ func TestARedactedTombstone(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	done, err := w.g.Export(ctx, id.Seed{1}, engine.ExportRequest{Ref: a.Session.SessionID.String(),
+	done, err := w.g.Export(ctx, id.Seed{1}, travel.ExportRequest{Ref: a.Session.SessionID.String(),
 		ExportedAt: "2026-01-01T00:00:00.000Z", AppVersion: "1", Redact: true}, &out)
 	if err != nil || done.Redacted["secret_key"] != 1 {
 		t.Fatalf("%+v, %v", done, err)
@@ -129,7 +130,7 @@ func TestARedactedTombstone(t *testing.T) {
 	if bytes.Contains(out.Bytes(), []byte("sk-abcdef")) {
 		t.Error("the tombstone holds the secret")
 	}
-	if got := take(t, newFixture(t).g, out.Bytes(), false); got.Relation != engine.Imported {
+	if got := take(t, newFixture(t).g, out.Bytes(), false); got.Relation != travel.Imported {
 		t.Errorf("%+v", got)
 	}
 }

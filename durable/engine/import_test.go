@@ -11,6 +11,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/travel"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -75,7 +76,7 @@ func TestForgedBundles(t *testing.T) {
 		w := newFixture(t)
 		b, err := bundlefile.Spool(context.Background(), bytes.NewReader(forged), bundle.Options{})
 		if err == nil {
-			_, err = w.g.Import(context.Background(), w.by(), b, engine.ImportRequest{})
+			_, err = w.g.Import(context.Background(), w.by(), b, travel.ImportRequest{})
 			_ = b.Close()
 		}
 		if fault.CodeOf(err) != forgery.code {
@@ -85,7 +86,7 @@ func TestForgedBundles(t *testing.T) {
 			t.Errorf("%s: a store was made", name)
 		}
 	}
-	if w := newFixture(t); take(t, w.g, tamper(t, honest, func(map[string]any) {}), false).Relation != engine.Imported {
+	if w := newFixture(t); take(t, w.g, tamper(t, honest, func(map[string]any) {}), false).Relation != travel.Imported {
 		t.Error("what was only written in another spelling is refused")
 	}
 }
@@ -177,7 +178,7 @@ func TestBundlesWithAForgedLog(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		_, err = w.g.Import(context.Background(), w.by(), b, engine.ImportRequest{})
+		_, err = w.g.Import(context.Background(), w.by(), b, travel.ImportRequest{})
 		_ = b.Close()
 		if name == "nothing" && err != nil || name != "nothing" && fault.CodeOf(err) != fault.BundleIntegrityFailed {
 			t.Errorf("%s: %v", name, err)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/proposal"
@@ -21,14 +21,14 @@ import (
 func TestRollbacks(t *testing.T) {
 	t.Parallel()
 	r := newReview(t)
-	slot := func(p engine.Proposed) string { return "test.flow=" + p.Proposal.ID.String() }
+	slot := func(p learning.Proposed) string { return "test.flow=" + p.Proposal.ID.String() }
 	want := func(what string, wants ...string) {
 		t.Helper()
 		if got := r.inUse(""); !slices.Equal(got, wants) {
 			t.Errorf("%s: in use %q, want %q", what, got, wants)
 		}
 	}
-	back := func(p engine.Proposed) {
+	back := func(p learning.Proposed) {
 		t.Helper()
 		if done, err := r.rollBack(p); err != nil || done.Proposal.State != proposal.StateArchived ||
 			done.Proposal.Activation != nil {
@@ -51,7 +51,7 @@ func TestRollbacks(t *testing.T) {
 	a = r.installs(r.revise(a, asWorkflow(t, "test.flow", "first")))
 	want("a once more", slot(a))
 	r.configure("principals", twoReviewers)
-	r.refusedWith(fault.ProposalForbidden, 1, "rolled back without the role", func() (engine.Proposed, error) {
+	r.refusedWith(fault.ProposalForbidden, 1, "rolled back without the role", func() (learning.Proposed, error) {
 		return r.another().RollBackProposal(context.Background(), r.person("cyd"), aboutProposal(a, "r"))
 	})
 	if v, err := r.g.Verify(context.Background()); err != nil || !v.OK || len(v.Findings) > 0 {
@@ -64,16 +64,16 @@ func TestRollbacks(t *testing.T) {
 func TestVersionsOfATemplateAreInstalledTogether(t *testing.T) {
 	t.Parallel()
 	r := newReview(t)
-	template := func(version, says string) engine.ProposeRequest {
-		return engine.ProposeRequest{Draft: drafted(t, proposal.PromptTemplate, templateOf(version, says), ""),
+	template := func(version, says string) learning.ProposeRequest {
+		return learning.ProposeRequest{Draft: drafted(t, proposal.PromptTemplate, templateOf(version, says), ""),
 			Tenant: "local"}
 	}
 	one, two := r.installs(r.propose(template("1.0.0", "one"))), r.installs(r.propose(template("2.0.0", "two")))
 	again := r.propose(template("1.0.0", "one again"))
 	var beside []string
-	_, err := r.applyAs(again, r.person("ada"), func(a *engine.ApplyRequest) {
+	_, err := r.applyAs(again, r.person("ada"), func(a *learning.ApplyRequest) {
 		a.Override = true
-		a.Check = func(_ proposal.Kind, _ canon.Value, installed []engine.InstalledArtifact) []problem.Problem {
+		a.Check = func(_ proposal.Kind, _ canon.Value, installed []learning.InstalledArtifact) []problem.Problem {
 			for _, i := range installed {
 				beside = append(beside, i.Version)
 			}

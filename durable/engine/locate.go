@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/fault"
@@ -20,76 +21,96 @@ const Last = "@last"
 // Locate finds a run by its id, a unique prefix of it (with or without "run_"),
 // or @last, and returns its preferred tip (docs/design.md#tokens). Errors:
 // RUN_NOT_FOUND, RUN_AMBIGUOUS.
-func (g *Engine) Locate(ctx context.Context, ref string) (Position, error) {
-	at, err := g.searchRun(ctx, ref)
+func (r *Reader) Locate(ctx context.Context, ref string) (Position, error) {
+	at, err := r.searchRun(ctx, ref)
 	if err != nil {
 		return Position{}, err
 	}
 	// Only a healthy fold is cached: a reading that continues from an unhealthy
 	// one would not meet the damage before its head.
-	if at.fold != nil && at.verdict.Health == manifest.Healthy {
-		g.putFold(at.session, at.fold)
+	if at.history != nil && at.verdict.Health == manifest.Healthy {
+		at.history.Keep()
 	}
 	return Position{at.session, at.brief.RunID, at.brief.Tip}, nil
 }
 
-// foundRun is a run with the fold of its session, read from the beginning.
-type foundRun struct {
-	session id.Session
-	run     *runs.Run
-	fold    *runs.Fold
-	verdict manifest.Verdict
+// FoundRun is a run with the history of its session, read from the beginning.
+type FoundRun struct {
+	*History
+	Run     *runs.Run
+	Verdict manifest.Verdict
 }
 
-// lookup finds a run and reads its whole session, as the use cases do that show
-// history and health.
-func (g *Engine) lookup(ctx context.Context, ref string) (foundRun, error) {
-	found, err := g.searchRun(ctx, ref)
+// Lookup finds a run and reads its whole session, as the use cases do that show
+// history and health. Errors as of Locate.
+func (r *Reader) Lookup(ctx context.Context, ref string) (FoundRun, error) {
+	found, err := r.searchRun(ctx, ref)
 	if err != nil {
-		return foundRun{}, err
+		return FoundRun{}, err
 	}
-	if found.fold == nil || found.fold.Loaded {
-		found.fold = runs.NewFold()
-		if found.verdict, err = g.read(ctx, found.session, found.fold); err != nil {
-			return foundRun{}, err
+	h, v := found.history, found.verdict
+	if h == nil || h.Fold.Loaded {
+		h = r.NewHistory(found.session)
+		if v, err = h.Read(ctx); err != nil {
+			return FoundRun{}, err
 		}
 	}
-	at := foundRun{found.session, found.fold.Runs[found.brief.RunID], found.fold, found.verdict}
-	if at.run == nil || at.run.Tip.IsZero() {
-		return foundRun{}, runNotFound(ref, 1) // damage that a reading from a saved fold skips
+	out := FoundRun{h, h.Fold.Runs[found.brief.RunID], v}
+	if out.Run == nil || out.Run.Tip.IsZero() {
+		return FoundRun{}, runNotFound(ref, 1) // damage that a reading from a saved fold skips
 	}
-	return at, nil
+	return out, nil
 }
 
-// runMatch is a run that matched a reference. fold is nil when the brief in the
-// session's head cache was sufficient.
+// ResolveSession returns the session that a session id, or a reference to one of
+// its runs, names. Errors: SESSION_NOT_FOUND, RUN_NOT_FOUND, RUN_AMBIGUOUS.
+func (r *Reader) ResolveSession(ctx context.Context, ref string) (id.Session, error) {
+	all, err := r.Sessions(ctx)
+	if err != nil {
+		return id.Session{}, err
+	}
+	if s, err := id.ParseSession(ref); err == nil {
+		if slices.Contains(all, s) {
+			return s, nil
+		}
+		return s, fault.New(fault.SessionNotFound, "the store holds no session %s", s)
+	}
+	at, err := r.Lookup(ctx, ref)
+	if err != nil {
+		return id.Session{}, err
+	}
+	return at.Session, nil
+}
+
+// runMatch is a run that matched a reference. history is nil when the brief in
+// the session's head cache was sufficient.
 type runMatch struct {
 	session id.Session
 	brief   runs.BriefRun
-	fold    *runs.Fold
+	history *History
 	verdict manifest.Verdict
 }
 
 // searchRun searches every session for a run, because a run id does not contain
 // its session. A session that cannot be read does not hide runs in others; but
 // @last is RUN_AMBIGUOUS then, since the latest run may be in it.
-func (g *Engine) searchRun(ctx context.Context, ref string) (at runMatch, err error) {
-	all, err := g.Sessions.Sessions(ctx)
+func (r *Reader) searchRun(ctx context.Context, ref string) (at runMatch, err error) {
+	all, err := r.Sessions(ctx)
 	if err != nil {
 		return at, err
 	}
 	if _, err := id.ParseRun(ref); err == nil {
-		g.cachedFirst(all)
+		r.cachedFirst(all)
 	}
-	key := g.headKey(ctx)
-	found, unread := 0, 0
+	key := r.HeadKey(ctx)
+	matches, unread := 0, 0
 	for _, s := range all {
-		runs, this, ok := g.sessionRuns(ctx, s, key)
+		found, this, ok := r.sessionRuns(ctx, s, key)
 		if !ok {
 			unread++ // one unreadable session must not hide the others
 			continue
 		}
-		for _, this.brief = range runs {
+		for _, this.brief = range found {
 			runID := this.brief.RunID
 			switch {
 			// Run ids are unique in a store, so the search can end.
@@ -97,15 +118,15 @@ func (g *Engine) searchRun(ctx context.Context, ref string) (at runMatch, err er
 				return this, nil
 			case ref == Last && (at.session.IsZero() || isLater(this.brief, at.brief)):
 				at = this
-			case ref != Last && matchesPrefix(runID, ref):
+			case ref != Last && MatchesPrefix(runID, ref):
 				at = this
-				found++
+				matches++
 			}
 		}
 	}
 	switch {
-	case found > 1:
-		return runMatch{}, fault.New(fault.RunAmbiguous, "%d runs begin with %q", found, ref)
+	case matches > 1:
+		return runMatch{}, fault.New(fault.RunAmbiguous, "%d runs begin with %q", matches, ref)
 	case at.brief.Tip.IsZero():
 		return runMatch{}, runNotFound(ref, unread)
 	case ref == Last && unread > 0:
@@ -121,12 +142,12 @@ func (g *Engine) searchRun(ctx context.Context, ref string) (at runMatch, err er
 // cachedFirst moves the sessions whose folds this process holds to the front: a
 // run named by its full id is usually in one of them, and the search ends
 // there.
-func (g *Engine) cachedFirst(all []id.Session) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (r *Reader) cachedFirst(all []id.Session) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	front := 0
 	for i, s := range all {
-		if _, ok := g.folds[s]; ok {
+		if _, ok := r.folds[s]; ok {
 			all[front], all[i] = all[i], all[front]
 			front++
 		}
@@ -135,35 +156,38 @@ func (g *Engine) cachedFirst(all []id.Session) {
 
 // sessionRuns returns the runs of a session: from its brief if nothing was
 // committed since that was written, else by reading the session. ok is false if
-// the session cannot be read.
-func (g *Engine) sessionRuns(ctx context.Context, s id.Session, key *token.Key) (found []runs.BriefRun,
-	at runMatch,
+// the session cannot be read. key is that of HeadKey.
+func (r *Reader) sessionRuns(ctx context.Context, s id.Session, key *token.Key) (found []runs.BriefRun, at runMatch,
 	ok bool) {
 	at.session = s
-	if b, ok := g.brief(ctx, s, key); ok {
-		v, err := g.Logs.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(s), From: b.Head}, newSegmentProbe{})
-		if err == nil && v.Health == manifest.Healthy {
-			return b.Runs, at, true
-		}
+	if b, ok := r.Brief(ctx, s, key); ok && r.EndsAt(ctx, manifest.SessionEvents(s), b.Head) {
+		return b.Runs, at, true
 	}
-	at.fold = runs.NewFold()
-	v, err := g.readFromSaved(ctx, s, at.fold)
-	if err != nil || v.Damaged() && len(at.fold.Order) == 0 {
+	at.history = r.NewHistory(s)
+	v, err := at.history.ReadSaved(ctx)
+	if err != nil || v.Damaged() && len(at.history.Fold.Order) == 0 {
 		return nil, at, false
 	}
 	at.verdict = v
-	return at.fold.Brief().Runs, at, true
+	return at.history.Fold.Brief().Runs, at, true
 }
 
-// newSegmentProbe is a visitor that stops at the first segment: the reading
-// ends with errStopReading if the log continues behind the given head.
-type newSegmentProbe struct{}
+// SessionRuns returns the runs of a session; ok is false if it cannot be read.
+// key is that of HeadKey.
+func (r *Reader) SessionRuns(ctx context.Context, s id.Session, key *token.Key) (found []runs.BriefRun, ok bool) {
+	found, _, ok = r.sessionRuns(ctx, s, key)
+	return found, ok
+}
 
-// Reset implements ports.Visitor.
-func (newSegmentProbe) Reset() {}
+// EndsAt reports whether a log is healthy and has nothing behind a head.
+func (r *Reader) EndsAt(ctx context.Context, log manifest.Log, head manifest.Head) bool {
+	v, err := r.source.Read(ctx, ports.ReadRequest{Log: log, From: head}, StopAtFirst)
+	return err == nil && v.Health == manifest.Healthy
+}
 
-// Visit implements ports.Visitor.
-func (newSegmentProbe) Visit(manifest.Segment, manifest.Head) error { return errStopReading }
+// StopAtFirst is the visitor of a reading that ends with ErrStopReading if the log
+// continues behind the given head.
+var StopAtFirst = ports.Each(func(manifest.Segment, manifest.Head) error { return ErrStopReading })
 
 // sessionCount is a number of sessions in words.
 func sessionCount(n int) string {
@@ -180,12 +204,12 @@ func isLater(a, b runs.BriefRun) bool {
 		cmp.Compare(b.RunID.String(), a.RunID.String())) > 0
 }
 
-// matchesPrefix reports whether ref is a prefix of the run's id, with or
+// MatchesPrefix reports whether ref is a prefix of the run's id, with or
 // without "run_".
-func matchesPrefix(r id.Run, ref string) bool {
+func MatchesPrefix(run id.Run, ref string) bool {
 	const prefix = "run_"
 	return ref != "" && ref != prefix &&
-		(strings.HasPrefix(r.String(), ref) || strings.HasPrefix(r.String(), prefix+ref))
+		(strings.HasPrefix(run.String(), ref) || strings.HasPrefix(run.String(), prefix+ref))
 }
 
 // runNotFound is RUN_NOT_FOUND. With unread sessions it adds that the run may

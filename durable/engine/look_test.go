@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/run/advance"
@@ -18,7 +19,7 @@ const twoRounds = `{"id":"test.rounds","name":"Rounds","description":"d","versio
  {"id":"end","title":"End","prompt":"p"}]}`
 
 // drawn is a graph in lines: each node with its parent's line, its step and marks.
-func drawn(g engine.Graph) string {
+func drawn(g views.Graph) string {
 	var b strings.Builder
 	for _, n := range g.Nodes {
 		from := -1
@@ -125,7 +126,7 @@ func TestFollowReportsEachFactOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kinds := func(f *engine.Follower) (out string) {
+	kinds := func(f *views.Follower) (out string) {
 		facts, err := f.Next(ctx)
 		if err != nil {
 			t.Fatal(err)
@@ -147,7 +148,7 @@ func TestFollowReportsEachFactOnce(t *testing.T) {
 	}
 	b := w.must(a, note("done"))
 	advanced := "advance_recorded decision_trace_appended node_created edge_created node_output_appended "
-	for _, f := range []*engine.Follower{late, whole} {
+	for _, f := range []*views.Follower{late, whole} {
 		if got := kinds(f); got != advanced {
 			t.Errorf("reported %s", got)
 		}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/infra/filestore"
 )
@@ -22,21 +22,20 @@ func TestALogWithoutItsManifestIsFound(t *testing.T) {
 	must(t, err)
 	defer s.Close()
 	w.g = audited(s)
-	w.g.SideLogs, w.g.Repairs = s, s
 	w.start(twoSteps)
-	must(t, engine.Act(w.g, ctx, w.by(), ofStore(audit.GC), nothing))
+	must(t, w.g.Ledger().Act(ctx, w.by(), ofStore(audit.GC), nothing))
 	must(t, os.Remove(filepath.Join(w.dir, "audit", "manifest.jsonl")))
-	if err := engine.Act(w.g, ctx, w.by(), ofStore(audit.GC), nothing); err == nil {
+	if err := w.g.Ledger().Act(ctx, w.by(), ofStore(audit.GC), nothing); err == nil {
 		t.Fatal("the log was begun again")
 	}
 	if v, err := w.g.Verify(ctx); err != nil || v.OK {
 		t.Errorf("%+v, %v", v.Findings, err)
 	}
-	if r, err := w.g.Repair(ctx, w.by(), engine.RepairCall{Apply: true}); err != nil || len(r.Steps) == 0 {
+	if r, err := w.g.Repair(ctx, w.by(), upkeep.RepairCall{Apply: true}); err != nil || len(r.Steps) == 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if v, err := w.g.Verify(ctx); err != nil || !v.OK {
 		t.Errorf("%+v, %v", v.Findings, err)
 	}
-	must(t, engine.Act(w.g, ctx, w.by(), ofStore(audit.GC), nothing))
+	must(t, w.g.Ledger().Act(ctx, w.by(), ofStore(audit.GC), nothing))
 }

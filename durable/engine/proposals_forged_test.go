@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/event"
@@ -34,40 +35,40 @@ var laterProposals = event.NewTable("proposals", "storeId", event.Row[laterPropo
 // append writes to the log of the proposals what no use case would write.
 func (r *review) append(table *event.Table, by engine.Caller, data func(next int64) event.Payload) error {
 	ctx := context.Background()
-	store, err := r.g.Identity.StoreID(ctx, ports.ReadOnly)
+	store, err := r.g.Store.StoreID(ctx, ports.ReadOnly)
 	if err != nil {
 		return err
 	}
 	log := manifest.StoreLog(store, table)
-	return ports.WithHealthySession(ctx, r.g.Locks, r.g.Logs, log, manifest.Head{}, ignored{},
+	return ports.WithHealthySession(ctx, r.g.Store, r.g.Store, log, manifest.Head{}, ports.Skip,
 		func(w ports.Witness, v manifest.Verdict) error {
 			e := event.New(log.Owner, v.Head.Next, event.Scope{}, by.Actor, by.AtMs, data(v.Head.Next))
-			_, err := r.g.Logs.Append(ctx, w, v.Head, manifest.Plan{Log: log, Events: []event.Event{e}})
+			_, err := r.g.Store.Append(ctx, w, v.Head, manifest.Plan{Log: log, Events: []event.Event{e}})
 			return err
 		})
 }
 
 // forger makes records, each by the index that its event will have.
-type forger func(r *review, p engine.Proposed, ada engine.Caller) []func(int64) event.Payload
+type forger func(r *review, p learning.Proposed, ada engine.Caller) []func(int64) event.Payload
 
-func forgedAt(p engine.Proposed, next int64) proposal.At {
+func forgedAt(p learning.Proposed, next int64) proposal.At {
 	return proposal.At{Proposal: p.Proposal.ID, Ordinal: next, Reason: "forged"}
 }
 
-func actOf(p engine.Proposed, by engine.Caller) proposal.Activation {
+func actOf(p learning.Proposed, by engine.Caller) proposal.Activation {
 	return proposal.Activation{Mode: proposal.ApprovalGate, By: by.Actor, SHA256: p.About.ArtifactSHA256,
 		Slot: p.About.Slot, Version: p.About.Version}
 }
 
 func storeOf(r *review) id.Store {
-	s, err := r.g.Identity.StoreID(context.Background(), ports.ReadOnly)
+	s, err := r.g.Store.StoreID(context.Background(), ports.ReadOnly)
 	must(r.T, err)
 	return s
 }
 
 // forgers are the sequences of records to append.
 var forgers = map[string]forger{
-	"an approval without an approver": func(r *review, p engine.Proposed,
+	"an approval without an approver": func(r *review, p learning.Proposed,
 		ada engine.Caller) []func(int64) event.Payload {
 		return []func(int64) event.Payload{func(next int64) event.Payload {
 			a := actOf(p, ada)
@@ -75,7 +76,7 @@ var forgers = map[string]forger{
 			return proposal.Apply(forgedAt(p, next), a)
 		}}
 	},
-	"an approval of other bytes": func(r *review, p engine.Proposed, ada engine.Caller) []func(int64) event.Payload {
+	"an approval of other bytes": func(r *review, p learning.Proposed, ada engine.Caller) []func(int64) event.Payload {
 		var given id.Event
 		return []func(int64) event.Payload{func(next int64) event.Payload {
 			a := proposal.Approve(storeOf(r), forgedAt(p, next), ada.Actor, canon.Sum([]byte("{}")), "reviewer")
@@ -87,7 +88,7 @@ var forgers = map[string]forger{
 			return proposal.Apply(forgedAt(p, next), a)
 		}}
 	},
-	"other bytes than the last revision": func(r *review, p engine.Proposed,
+	"other bytes than the last revision": func(r *review, p learning.Proposed,
 		ada engine.Caller) []func(int64) event.Payload {
 		return []func(int64) event.Payload{func(next int64) event.Payload {
 			a := actOf(p, ada)
@@ -95,14 +96,14 @@ var forgers = map[string]forger{
 			return proposal.Apply(forgedAt(p, next), a)
 		}}
 	},
-	"another place": func(r *review, p engine.Proposed, ada engine.Caller) []func(int64) event.Payload {
+	"another place": func(r *review, p learning.Proposed, ada engine.Caller) []func(int64) event.Payload {
 		return []func(int64) event.Payload{func(next int64) event.Payload {
 			a := actOf(p, ada)
 			a.Override, a.Slot.ID = true, "test.other"
 			return proposal.Apply(forgedAt(p, next), a)
 		}}
 	},
-	"after a rejection": func(r *review, p engine.Proposed, ada engine.Caller) []func(int64) event.Payload {
+	"after a rejection": func(r *review, p learning.Proposed, ada engine.Caller) []func(int64) event.Payload {
 		return []func(int64) event.Payload{func(next int64) event.Payload { return proposal.Reject(forgedAt(p, next)) },
 			func(next int64) event.Payload {
 				a := actOf(p, ada)
@@ -110,7 +111,7 @@ var forgers = map[string]forger{
 				return proposal.Apply(forgedAt(p, next), a)
 			}}
 	},
-	"a record that was copied": func(r *review, p engine.Proposed, ada engine.Caller) []func(int64) event.Payload {
+	"a record that was copied": func(r *review, p learning.Proposed, ada engine.Caller) []func(int64) event.Payload {
 		return []func(int64) event.Payload{func(next int64) event.Payload {
 			a := actOf(p, ada)
 			a.Override = true

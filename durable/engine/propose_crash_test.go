@@ -9,12 +9,15 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/enginetest"
 	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
@@ -35,7 +38,7 @@ func proposalStateOf(f *crashfs.FS) (out proposalState) {
 		fail("the store does not open: %v", err)
 		return out
 	}
-	list, err := g.Proposals(ctx, engine.ProposalQuery{})
+	list, err := g.Proposals(ctx, learning.ProposalQuery{})
 	if err != nil || list.Health != manifest.Healthy {
 		fail("%+v, %v", list, err)
 	}
@@ -59,13 +62,13 @@ func proposalStateOf(f *crashfs.FS) (out proposalState) {
 	for _, i := range installed.Installed {
 		// With the record its own copy has to exist, not only the artifact that replaces a lost
 		// copy.
-		data, err := g.Objects.Object(ctx, manifest.Installed, i.Artifact.SHA256)
+		data, err := g.Store.Object(ctx, manifest.Installed, i.Artifact.SHA256)
 		if err != nil || canon.Sum(data) != i.Artifact.SHA256 {
 			fail("%s: %v", i.Ref, err)
 		}
 		out.inUse += i.Slot.ID + " " + i.Artifact.SHA256.String()[:12] + ", "
 	}
-	auditLines, err := g.AuditList(ctx, engine.AuditQuery{})
+	auditLines, err := g.AuditList(ctx, verify.AuditQuery{})
 	if err != nil || !auditLines.Complete {
 		fail("the audit log: %v, %+v", err, auditLines)
 	}
@@ -104,7 +107,7 @@ func withAct(acts, act string) string {
 type proposalCase struct {
 	name string
 	base *crashfs.FS
-	call func(*engine.Engine) error
+	call func(*enginetest.Engine) error
 }
 
 func (c proposalCase) on(f *crashfs.FS, seed byte) error {
@@ -119,9 +122,9 @@ func atTerminal(who string) engine.Caller {
 	return engine.Caller{Actor: event.Actor{Kind: event.Human, Ref: who}, AtMs: 5}
 }
 
-func proposes(t testing.TB, seed byte, name, says string) func(*engine.Engine) error {
+func proposes(t testing.TB, seed byte, name, says string) func(*enginetest.Engine) error {
 	req := asWorkflow(t, name, says)
-	return func(g *engine.Engine) error {
+	return func(g *enginetest.Engine) error {
 		_, err := g.Propose(context.Background(), caller(4), id.Seed{seed}, req)
 		return err
 	}
@@ -131,9 +134,9 @@ func proposes(t testing.TB, seed byte, name, says string) func(*engine.Engine) e
 // and rolled back replaces another one, so that the rollback restores something.
 func proposalCases(t testing.TB) (out []proposalCase) {
 	ctx, name := context.Background(), id.NewProposal(id.Seed{2}).String()
-	about := engine.DecideRequest{Ref: name, Reason: "r", AtTerminal: true}
-	approve := func(who string) func(*engine.Engine) error {
-		return func(g *engine.Engine) error {
+	about := learning.DecideRequest{Ref: name, Reason: "r", AtTerminal: true}
+	approve := func(who string) func(*enginetest.Engine) error {
+		return func(g *enginetest.Engine) error {
 			_, d, err := g.Proposal(ctx, "", name)
 			if err == nil {
 				_, err = g.ApproveProposal(ctx, atTerminal(who), about, d.About.ArtifactSHA256)
@@ -141,20 +144,20 @@ func proposalCases(t testing.TB) (out []proposalCase) {
 			return err
 		}
 	}
-	override := func(ref string) func(*engine.Engine) error {
-		return func(g *engine.Engine) error {
+	override := func(ref string) func(*enginetest.Engine) error {
+		return func(g *enginetest.Engine) error {
 			a := about
 			a.Ref = ref
-			_, err := g.ApplyProposal(ctx, atTerminal("ada"), engine.ApplyRequest{DecideRequest: a, Override: true})
+			_, err := g.ApplyProposal(ctx, atTerminal("ada"), learning.ApplyRequest{DecideRequest: a, Override: true})
 			return err
 		}
 	}
-	apply := func(g *engine.Engine) error {
-		_, err := g.ApplyProposal(ctx, atTerminal("ada"), engine.ApplyRequest{DecideRequest: about})
+	apply := func(g *enginetest.Engine) error {
+		_, err := g.ApplyProposal(ctx, atTerminal("ada"), learning.ApplyRequest{DecideRequest: about})
 		return err
 	}
 	propose, revised := proposes(t, 2, "test.flow", "one"), asWorkflow(t, "test.flow", "two")
-	disk := func(calls ...func(*engine.Engine) error) *crashfs.FS {
+	disk := func(calls ...func(*enginetest.Engine) error) *crashfs.FS {
 		f := crashfs.New()
 		for i, call := range calls {
 			g, err := onAudited(f, byte(100+i))
@@ -167,18 +170,18 @@ func proposalCases(t testing.TB) (out []proposalCase) {
 		}
 		return f.Reopen()
 	}
-	before := []func(*engine.Engine) error{proposes(t, 1, "test.flow", "zero"), override(id.NewProposal(id.Seed{1}).
+	before := []func(*enginetest.Engine) error{proposes(t, 1, "test.flow", "zero"), override(id.NewProposal(id.Seed{1}).
 		String()), propose}
 	return []proposalCase{
 		{"propose in a store that does not exist", crashfs.New(), propose},
 		{"propose", disk(proposes(t, 1, "test.flow", "zero")), propose},
-		{"revise", disk(propose, approve("ben")), func(g *engine.Engine) error {
+		{"revise", disk(propose, approve("ben")), func(g *enginetest.Engine) error {
 			_, err := g.ReviseProposal(ctx, caller(5), name, revised)
 			return err
 		}},
 		{"approve", disk(propose), approve("ada")},
 		{"apply", disk(append(before, approve("ben"))...), apply},
-		{"roll back", disk(append(before, approve("ben"), apply)...), func(g *engine.Engine) error {
+		{"roll back", disk(append(before, approve("ben"), apply)...), func(g *enginetest.Engine) error {
 			_, err := g.RollBackProposal(ctx, atTerminal("ada"), about)
 			return err
 		}},
@@ -215,7 +218,7 @@ func (c proposalCase) continues(t testing.TB, f *crashfs.FS, at proposalState) (
 	if g, err = onAudited(next.Reopen(), 10); err != nil {
 		return err.Error()
 	}
-	auditLines, err := g.AuditList(context.Background(), engine.AuditQuery{})
+	auditLines, err := g.AuditList(context.Background(), verify.AuditQuery{})
 	for _, e := range auditLines.Entries {
 		if err != nil || e.Unwritten {
 			return fmt.Sprintf("a line was not completed: %v, %+v", err, e)

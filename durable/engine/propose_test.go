@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/proposal"
@@ -131,22 +132,22 @@ func TestProposalsOfAWorkspace(t *testing.T) {
 			t.Errorf("in %q: %v; %v", workspace, err, absent)
 		}
 		before := r.onDisk()
-		req := engine.DecideRequest{Ref: open.Proposal.ID.String(), Workspace: workspace, Reason: "r", AtTerminal: true}
+		req := learning.DecideRequest{Ref: open.Proposal.ID.String(), Workspace: workspace, Reason: "r", AtTerminal: true}
 		inOther := blue
 		inOther.Workspace = workspace
-		for name, call := range map[string]func() (engine.Proposed, error){
-			"revise": func() (engine.Proposed, error) {
+		for name, call := range map[string]func() (learning.Proposed, error){
+			"revise": func() (learning.Proposed, error) {
 				return r.g.ReviseProposal(ctx, r.person("ada"), req.Ref, inOther)
 			},
-			"approve": func() (engine.Proposed, error) {
+			"approve": func() (learning.Proposed, error) {
 				return r.g.ApproveProposal(ctx, r.person("ada"), req, open.About.ArtifactSHA256)
 			},
-			"apply": func() (engine.Proposed, error) {
-				return r.g.ApplyProposal(ctx, r.person("ada"), engine.ApplyRequest{DecideRequest: req, Override: true})
+			"apply": func() (learning.Proposed, error) {
+				return r.g.ApplyProposal(ctx, r.person("ada"), learning.ApplyRequest{DecideRequest: req, Override: true})
 			},
-			"reject":   func() (engine.Proposed, error) { return r.g.RejectProposal(ctx, r.person("ada"), req) },
-			"archive":  func() (engine.Proposed, error) { return r.g.ArchiveProposal(ctx, r.person("ada"), req) },
-			"rollback": func() (engine.Proposed, error) { return r.g.RollBackProposal(ctx, r.person("ada"), req) },
+			"reject":   func() (learning.Proposed, error) { return r.g.RejectProposal(ctx, r.person("ada"), req) },
+			"archive":  func() (learning.Proposed, error) { return r.g.ArchiveProposal(ctx, r.person("ada"), req) },
+			"rollback": func() (learning.Proposed, error) { return r.g.RollBackProposal(ctx, r.person("ada"), req) },
 		} {
 			if _, err := call(); !fault.Is(err, fault.ProposalNotFound) {
 				t.Errorf("%s in %q: %v", name, workspace, err)
@@ -157,7 +158,7 @@ func TestProposalsOfAWorkspace(t *testing.T) {
 	for workspace, want := range map[string][2]string{"": {general.Proposal.ID.String(), "test.all="},
 		"green": {"", "test.all="},
 		"blue":  {open.Proposal.ID.String() + " " + of.Proposal.ID.String(), "test.all= test.blue="}} {
-		list, err := r.g.Proposals(ctx, engine.ProposalQuery{Workspace: workspace})
+		list, err := r.g.Proposals(ctx, learning.ProposalQuery{Workspace: workspace})
 		must(t, err)
 		events, err := r.g.ProposalEvents(ctx, workspace)
 		must(t, err)
@@ -189,7 +190,7 @@ func TestInstalledBytesAreTheProposedOnes(t *testing.T) {
 		p = r.revise(p, asWorkflow(t, "test.flow", says))
 	}
 	sent := `{ "steps" : [ {"prompt":"five \u00e9", "title":"S","id":"s"} ], "version":"1.0.0","n":1.0, "id":"test.flow","name":"N","description":"d"}`
-	p = r.revise(p, engine.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, sent, ""), Tenant: "local"})
+	p = r.revise(p, learning.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, sent, ""), Tenant: "local"})
 	p = r.installs(p)
 	value, err := canon.Parse([]byte(sent))
 	must(t, err)
@@ -253,7 +254,7 @@ func TestSimilarProposals(t *testing.T) {
 	// A proposal that can no longer be applied is not listed.
 	_, err = r.g.RejectProposal(context.Background(), r.person("ada"), aboutProposal(first, "r"))
 	must(t, err)
-	other := engine.ProposeRequest{Draft: drafted(t, proposal.Automation, workflowNamed("test.flow", says), ""),
+	other := learning.ProposeRequest{Draft: drafted(t, proposal.Automation, workflowNamed("test.flow", says), ""),
 		Tenant: "local"}
 	if p := r.propose(other); len(p.About.Duplicates) != 0 {
 		t.Errorf("like another kind: %+v", p.About.Duplicates)
@@ -271,13 +272,13 @@ func TestNoSecretOfAProposalIsStored(t *testing.T) {
 	r, ctx := newReview(t), context.Background()
 	n := 0
 	secret := func() string { n++; return fmt.Sprintf("sk-canary%024dABCDEF", n) }
-	draft := func() engine.ProposeRequest {
+	draft := func() learning.ProposeRequest {
 		artifact := fmt.Sprintf(
 			`{"id":"test.flow","name":"N","version":%q,"steps":[{"id":"s","prompt":%q,"deep":{"a":[{"password":%q,%q:1}]}}]}`,
 			secret(), "use "+secret(), "canary-hunter2", secret())
 		more := fmt.Sprintf(`,"title":%q,"rationale":%q,"synthesizerModel":%q`, "with "+secret(), "since "+secret(),
 			secret())
-		return engine.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, artifact, more), Tenant: "local",
+		return learning.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, artifact, more), Tenant: "local",
 			Reason:         "for " + secret(),
 			OtherWorkflows: []similar.Candidate{}}
 	}
@@ -291,7 +292,7 @@ func TestNoSecretOfAProposalIsStored(t *testing.T) {
 	_, err = r.g.ApproveProposal(ctx, r.person("ada"), aboutProposal(p, secret()), p.About.ArtifactSHA256)
 	must(t, err)
 	_, err = r.g.ApplyProposal(ctx, r.person("ada"),
-		engine.ApplyRequest{DecideRequest: aboutProposal(p, "as "+secret()), Override: true})
+		learning.ApplyRequest{DecideRequest: aboutProposal(p, "as "+secret()), Override: true})
 	must(t, err)
 	_, err = r.g.RollBackProposal(ctx, r.person("ada"), aboutProposal(p, secret()))
 	must(t, err)

@@ -21,16 +21,16 @@ import (
 // and may not know the steps before. Like every answer it is a function of the
 // pinned workflow and the fold (docs/design.md#answers,
 // docs/design.md#recovery).
-func (g *Engine) answerWithRecap(ctx context.Context, keys token.Keys, p resolvedPosition) (Answer, error) {
-	a, err := g.answer(ctx, keys, p)
+func (e *Engine) answerWithRecap(ctx context.Context, keys token.Keys, p Resolved) (Answer, error) {
+	a, err := e.AnswerAt(ctx, keys, p)
 	if err != nil {
 		return a, err
 	}
-	w, err := g.workflow(ctx, p.run.Started.WorkflowHash)
+	w, err := e.Workflow(ctx, p.Run.Started.WorkflowHash)
 	if err != nil {
 		return a, err
 	}
-	r, err := g.recovery(ctx, w, p)
+	r, err := e.recovery(ctx, w, p)
 	if err != nil {
 		return a, err
 	}
@@ -40,34 +40,34 @@ func (g *Engine) answerWithRecap(ctx context.Context, keys token.Keys, p resolve
 
 // recovery collects the input of the recovery text: the steps before, what is
 // open, what is recorded at the node, and the branches that leave it.
-func (g *Engine) recovery(ctx context.Context, w compile.Compiled, p resolvedPosition) (prompt.Recovery, error) {
-	s, err := g.state(ctx, p.node)
+func (e *Engine) recovery(ctx context.Context, w compile.Compiled, p Resolved) (prompt.Recovery, error) {
+	s, err := e.State(ctx, p.Node)
 	if err != nil {
 		return prompt.Recovery{}, err
 	}
-	r := prompt.Recovery{StepsDone: p.node.Depth, Vars: interpreter.Variables(w, s, p.node.Context),
+	r := prompt.Recovery{StepsDone: p.Node.Depth, Vars: interpreter.Variables(w, s, p.Node.Context),
 		Open: openGapsAt(p),
 		Here: recordedAt(p)}
 	if pending := s.PendingStep(); pending != nil {
 		r.Pending, _ = w.Step(pending.StepID)
 	}
-	if r.Done, err = g.notesBefore(ctx, w, p); err != nil {
+	if r.Done, err = e.notesBefore(ctx, w, p); err != nil {
 		return r, err
 	}
-	r.Branches, err = g.branches(ctx, w, p)
+	r.Branches, err = e.branches(ctx, w, p)
 	return r, err
 }
 
 // notesBefore collects the notes of the last limits.RecapAncestorsMax nodes
 // before a node, the nearest one last.
-func (g *Engine) notesBefore(ctx context.Context, w compile.Compiled, p resolvedPosition) ([]prompt.Excerpt, error) {
+func (e *Engine) notesBefore(ctx context.Context, w compile.Compiled, p Resolved) ([]prompt.Excerpt, error) {
 	var out []prompt.Excerpt
 	// Nodes without notes count towards the limit as well.
 	for range limits.RecapAncestorsMax {
-		if p.node = parentOf(p); p.node == nil {
+		if p.Node = parentOf(p); p.Node == nil {
 			break
 		}
-		t, _, err := g.notesAt(ctx, w, p.node)
+		t, _, err := e.notesAt(ctx, w, p.Node)
 		if err != nil {
 			return nil, err
 		}
@@ -81,14 +81,14 @@ func (g *Engine) notesBefore(ctx context.Context, w compile.Compiled, p resolved
 
 // notesAt returns the notes of a node under the label of the step that was
 // pending there; zero without notes, so that no snapshot is read for nothing.
-func (g *Engine) notesAt(ctx context.Context, w compile.Compiled, n *runs.Node) (t prompt.Excerpt,
+func (e *Engine) notesAt(ctx context.Context, w compile.Compiled, n *runs.Node) (t prompt.Excerpt,
 	step compile.Step,
 	err error) {
 	o, ok := n.Recap()
 	if !ok {
 		return t, step, nil
 	}
-	s, err := g.state(ctx, n)
+	s, err := e.State(ctx, n)
 	if err != nil {
 		return t, step, err
 	}
@@ -109,12 +109,12 @@ func stepLabel(w compile.Compiled, s snapshot.State) (string, compile.Step) {
 
 // openGapsAt lists open gaps: the critical ones from the root to the node, then
 // the others of the node itself.
-func openGapsAt(p resolvedPosition) []string {
+func openGapsAt(p Resolved) []string {
 	var out []string
-	for _, gap := range p.run.CriticalOnPath(p.node.ID) {
+	for _, gap := range p.Run.CriticalOnPath(p.Node.ID) {
 		out = append(out, fmt.Sprintf("%s: %s", gap.Severity, gap.Summary))
 	}
-	for _, gap := range p.node.OpenGaps {
+	for _, gap := range p.Node.OpenGaps {
 		if gap.Severity != event.Critical {
 			out = append(out, fmt.Sprintf("%s: %s", gap.Severity, gap.Summary))
 		}
@@ -124,14 +124,14 @@ func openGapsAt(p resolvedPosition) []string {
 
 // recordedAt lists what is recorded at a node without advancing from it: the
 // outputs of refused attempts, and checkpoints, the latest one last.
-func recordedAt(p resolvedPosition) []prompt.Excerpt {
+func recordedAt(p Resolved) []prompt.Excerpt {
 	var out []prompt.Excerpt
-	if text := outputsText(p.node); text != "" {
+	if text := outputsText(p.Node); text != "" {
 		out = append(out, prompt.Excerpt{Heading: "Sent with an attempt at this step", Text: text})
 	}
-	of := len(p.node.Checkpoints)
-	for i, point := range p.node.Checkpoints[max(0, of-limits.RecapAncestorsMax):] {
-		if n := p.run.Node(point); n != nil {
+	of := len(p.Node.Checkpoints)
+	for i, point := range p.Node.Checkpoints[max(0, of-limits.RecapAncestorsMax):] {
+		if n := p.Run.Node(point); n != nil {
 			nth := max(0, of-limits.RecapAncestorsMax) + i + 1
 			out = append(out, prompt.Excerpt{Heading: fmt.Sprintf("Checkpoint %d of %d", nth, of),
 				Text: outputsText(n)})
@@ -165,8 +165,8 @@ func outputsText(n *runs.Node) string {
 // summary for each acknowledged step, the branch of the preferred tip first,
 // then the newest. Beyond limits.RecapBranchesMax the summaries are empty: the
 // text states their number only.
-func (g *Engine) branches(ctx context.Context, w compile.Compiled, p resolvedPosition) ([]prompt.Branch, error) {
-	if p.node.AckedChildren == 0 {
+func (e *Engine) branches(ctx context.Context, w compile.Compiled, p Resolved) ([]prompt.Branch, error) {
+	if p.Node.AckedChildren == 0 {
 		return nil, nil
 	}
 	tips := tipsBelow(p)
@@ -176,7 +176,7 @@ func (g *Engine) branches(ctx context.Context, w compile.Compiled, p resolvedPos
 			out = append(out, prompt.Branch{}) // counted, not shown
 			continue
 		}
-		b, err := g.branch(ctx, w, p, tip)
+		b, err := e.branch(ctx, w, p, tip)
 		if err != nil {
 			return nil, err
 		}
@@ -187,23 +187,23 @@ func (g *Engine) branches(ctx context.Context, w compile.Compiled, p resolvedPos
 
 // tipsBelow returns one tip for each branch that leaves a node: the preferred
 // tip if it is among them, else the tip that was created last.
-func tipsBelow(p resolvedPosition) []*runs.Node {
+func tipsBelow(p Resolved) []*runs.Node {
 	var out []*runs.Node
 	at := map[id.Node]int{} // by the child of the node that the branch begins with
-	for _, tip := range slices.Backward(p.run.Tips()) {
+	for _, tip := range slices.Backward(p.Run.Tips()) {
 		child, ok := childTowards(p, tip)
 		if !ok {
 			continue
 		}
 		i, seen := at[child]
 		if !seen {
-			at[child], out = len(out), append(out, p.run.Node(tip))
-		} else if tip == p.run.Tip {
-			out[i] = p.run.Node(tip)
+			at[child], out = len(out), append(out, p.Run.Node(tip))
+		} else if tip == p.Run.Tip {
+			out[i] = p.Run.Node(tip)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b *runs.Node) int {
-		switch p.run.Tip {
+		switch p.Run.Tip {
 		case a.ID:
 			return -1
 		case b.ID:
@@ -216,11 +216,11 @@ func tipsBelow(p resolvedPosition) []*runs.Node {
 
 // childTowards returns the first node after p on the path to a tip below it; ok
 // is false if the tip is not below p.
-func childTowards(p resolvedPosition, tip id.Node) (child id.Node, ok bool) {
-	for n := (resolvedPosition{p.fold, p.run, p.run.Node(tip)}); n.node != nil &&
-		n.node.CreatedIndex > p.node.CreatedIndex; n.node = parentOf(n) {
-		if n.node.Parent != nil && *n.node.Parent == p.node.ID {
-			return n.node.ID, true
+func childTowards(p Resolved, tip id.Node) (child id.Node, ok bool) {
+	for n := p.at(p.Run.Node(tip)); n.Node != nil &&
+		n.Node.CreatedIndex > p.Node.CreatedIndex; n.Node = parentOf(n) {
+		if n.Node.Parent != nil && *n.Node.Parent == p.Node.ID {
+			return n.Node.ID, true
 		}
 	}
 	return child, false
@@ -228,22 +228,22 @@ func childTowards(p resolvedPosition, tip id.Node) (child id.Node, ok bool) {
 
 // branch summarizes one branch: status and pending step at its tip, and the
 // latest notes between the node and the tip.
-func (g *Engine) branch(ctx context.Context, w compile.Compiled, p resolvedPosition,
+func (e *Engine) branch(ctx context.Context, w compile.Compiled, p Resolved,
 	tip *runs.Node) (prompt.Branch,
 	error) {
-	s, err := g.state(ctx, tip)
+	s, err := e.State(ctx, tip)
 	if err != nil {
 		return prompt.Branch{}, err
 	}
-	b := prompt.Branch{Tip: tip.ID.String(), Preferred: tip.ID == p.run.Tip,
-		Status: string(p.run.StatusAt(tip.ID, tipState(w, tip, s)))}
+	b := prompt.Branch{Tip: tip.ID.String(), Preferred: tip.ID == p.Run.Tip,
+		Status: string(p.Run.StatusAt(tip.ID, TipState(w, tip, s)))}
 	var pending compile.Step
 	if b.Pending, pending = stepLabel(w, s); b.Pending != "" {
 		b.Steps = append(b.Steps, pending)
 	}
-	for at := (resolvedPosition{p.fold, p.run, tip}); at.node != nil &&
-		at.node.ID != p.node.ID; at.node = parentOf(at) {
-		last, step, err := g.notesAt(ctx, w, at.node)
+	for at := p.at(tip); at.Node != nil &&
+		at.Node.ID != p.Node.ID; at.Node = parentOf(at) {
+		last, step, err := e.notesAt(ctx, w, at.Node)
 		if err != nil {
 			return b, err
 		}

@@ -24,35 +24,35 @@ import (
 	"github.com/waybill/waybill/projections/runs"
 )
 
-// answer renders a position: a pure function of the pinned workflow and the
+// AnswerAt renders a position: a pure function of the pinned workflow and the
 // fold. The caller has brought the fold to the prefix that the answer describes
 // (docs/design.md#answers).
-func (g *Engine) answer(ctx context.Context, keys token.Keys, p resolvedPosition) (Answer, error) {
-	w, err := g.workflow(ctx, p.run.Started.WorkflowHash)
+func (e *Engine) AnswerAt(ctx context.Context, keys token.Keys, p Resolved) (Answer, error) {
+	w, err := e.Workflow(ctx, p.Run.Started.WorkflowHash)
 	if err != nil {
 		return Answer{}, err
 	}
-	s, err := g.state(ctx, p.node)
+	s, err := e.State(ctx, p.Node)
 	if err != nil {
 		return Answer{}, err
 	}
-	status, err := g.status(ctx, w, p.run)
+	status, err := e.status(ctx, w, p.Run)
 	if err != nil {
 		return Answer{}, err
 	}
-	session, err := id.ParseSession(p.fold.ID)
+	session, err := id.ParseSession(p.Fold.ID)
 	if err != nil {
 		return Answer{}, fault.Wrap(err, fault.Invariant, "the log's owner is no session id")
 	}
 	a := Answer{
-		Session: SessionRef{session, p.run.ID}, NodeID: p.node.ID, Status: status, IsComplete: s.IsComplete(),
+		Session: SessionRef{session, p.Run.ID}, NodeID: p.Node.ID, Status: status, IsComplete: s.IsComplete(),
 		Workflow:    WorkflowRef{w.WorkflowID, w.Name, w.Hash()},
-		Preferences: p.node.Preferences, Warnings: []Warning{},
+		Preferences: p.Node.Preferences, Warnings: []Warning{},
 	}
 	if err := a.setPending(w, p, s); err != nil {
 		return Answer{}, err
 	}
-	if err := g.setApproval(ctx, &a, w, p, s); err != nil {
+	if err := e.setApproval(ctx, &a, w, p, s); err != nil {
 		return Answer{}, err
 	}
 	a.sign(keys.Current, checkTakesFacts(p) == nil)
@@ -61,21 +61,21 @@ func (g *Engine) answer(ctx context.Context, keys token.Keys, p resolvedPosition
 
 // status is the status of a run at its preferred tip
 // (docs/design.md#run-status).
-func (g *Engine) status(ctx context.Context, w compile.Compiled, r *runs.Run) (runs.Status, error) {
+func (e *Engine) status(ctx context.Context, w compile.Compiled, r *runs.Run) (runs.Status, error) {
 	tip := r.Node(r.Tip)
 	if tip == nil {
 		return "", fault.New(fault.Invariant, "run %s has no tip", r.ID)
 	}
-	s, err := g.state(ctx, tip)
+	s, err := e.State(ctx, tip)
 	if err != nil {
 		return "", err
 	}
-	return r.StatusAt(tip.ID, tipState(w, tip, s)), nil
+	return r.StatusAt(tip.ID, TipState(w, tip, s)), nil
 }
 
 // setPending sets the pending step, its rendered prompt and the next intent.
 // Without a pending step the run is complete.
-func (a *Answer) setPending(w compile.Compiled, p resolvedPosition, s snapshot.State) error {
+func (a *Answer) setPending(w compile.Compiled, p Resolved, s snapshot.State) error {
 	pending := s.PendingStep()
 	if pending == nil {
 		a.NextIntent = CompleteIntent
@@ -86,11 +86,11 @@ func (a *Answer) setPending(w compile.Compiled, p resolvedPosition, s snapshot.S
 		return fault.New(fault.Invariant, "the pinned workflow has no step %q, which the node's snapshot names",
 			pending.StepID)
 	}
-	vars := interpreter.Variables(w, s, p.node.Context)
+	vars := interpreter.Variables(w, s, p.Node.Context)
 	// Absent variables are rendered visibly; the warning names them.
 	text, absent := prompt.Render(w, step, vars)
 	// The preamble is shown once, with the first step of the run.
-	if p.node.Parent == nil {
+	if p.Node.Parent == nil {
 		if preamble := prompt.Preamble(w); preamble != "" {
 			text = preamble + "\n\n" + text
 		}
@@ -98,7 +98,7 @@ func (a *Answer) setPending(w compile.Compiled, p resolvedPosition, s snapshot.S
 	for _, missing := range absent {
 		a.Warnings = append(a.Warnings, Warning{VariableAbsent, missing})
 	}
-	confirm := needsConfirmation(w, s, p.node)
+	confirm := needsConfirmation(w, s, p.Node)
 	a.Pending = &Pending{StepID: step.StepID, StepInstanceKey: pending.Key(), Title: step.Title, Prompt: text,
 		RequireConfirmation: confirm}
 	// A closed run takes no attempts, even for a step that needs confirmation.
@@ -110,7 +110,7 @@ func (a *Answer) setPending(w compile.Compiled, p resolvedPosition, s snapshot.S
 	default:
 		a.NextIntent = PerformThenContinue
 	}
-	a.AttemptID, a.CheckpointID = p.node.NextAttempt(), nextCheckpoint(p.node)
+	a.AttemptID, a.CheckpointID = p.Node.NextAttempt(), NextCheckpoint(p.Node)
 	a.Pending.OutputContract = contractOf(w, step)
 	a.isCommand = step.Action != nil
 	if c := a.Pending.OutputContract; c != nil && c.Required {
@@ -119,7 +119,7 @@ func (a *Answer) setPending(w compile.Compiled, p resolvedPosition, s snapshot.S
 	if len(step.AssessmentRefs) > 0 && !slices.Contains(a.artifactKinds, contract.AssessmentKind) {
 		a.artifactKinds = append(a.artifactKinds, contract.AssessmentKind)
 	}
-	a.collectInputs(w.MissingInputs(step, vars), p.node, vars)
+	a.collectInputs(w.MissingInputs(step, vars), p.Node, vars)
 	a.warnTruncation(p)
 	a.warnRecommendation(w, p)
 	return nil
@@ -158,8 +158,8 @@ func (a *Answer) collectInputs(missing []source.Input, n *runs.Node, vars canon.
 // warnRecommendation warns about preferences that exceed what the workflow
 // recommends. They are the user's choice and never refused
 // (docs/design.md#preferences).
-func (a *Answer) warnRecommendation(w compile.Compiled, p resolvedPosition) {
-	for _, e := range advance.Exceeds(w, p.node.Preferences) {
+func (a *Answer) warnRecommendation(w compile.Compiled, p Resolved) {
+	for _, e := range advance.Exceeds(w, p.Node.Preferences) {
 		a.Warnings = append(a.Warnings, Warning{RecommendationExceeded,
 			fmt.Sprintf("The run's %s is %s; the workflow recommends %s at most.", e.Key, e.Effective, e.Recommended)})
 	}
@@ -168,8 +168,8 @@ func (a *Answer) warnRecommendation(w compile.Compiled, p resolvedPosition) {
 // warnTruncation warns that notes of this node or its parent were cut. The log
 // records it by the marker at the end of the notes, which the engine alone
 // appends.
-func (a *Answer) warnTruncation(p resolvedPosition) {
-	for _, n := range []*runs.Node{p.node, parentOf(p)} {
+func (a *Answer) warnTruncation(p Resolved) {
+	for _, n := range []*runs.Node{p.Node, parentOf(p)} {
 		if n == nil {
 			continue
 		}
@@ -182,11 +182,11 @@ func (a *Answer) warnTruncation(p resolvedPosition) {
 }
 
 // parentOf is the parent of the node in the same run, nil at the root.
-func parentOf(p resolvedPosition) *runs.Node {
-	if p.node.Parent == nil {
+func parentOf(p Resolved) *runs.Node {
+	if p.Node.Parent == nil {
 		return nil
 	}
-	return p.run.Node(*p.node.Parent)
+	return p.Run.Node(*p.Node.Parent)
 }
 
 // sign adds the tokens and the next call. An answer about a run that takes no
@@ -259,17 +259,17 @@ func (a *Answer) warnDiffers(message string) {
 
 // answerOutcome renders the answer to a recorded attempt over the fold that
 // ends with it: at the node it led to, or at the same node with the blockers.
-func (g *Engine) answerOutcome(ctx context.Context, keys token.Keys, p resolvedPosition,
+func (e *Engine) answerOutcome(ctx context.Context, keys token.Keys, p Resolved,
 	o event.AdvanceOutcome) (Answer, error) {
 	if o.Kind == event.Blocked {
-		a, err := g.answer(ctx, keys, p)
+		a, err := e.AnswerAt(ctx, keys, p)
 		a.Blockers = o.Blockers.Blockers
 		return a, err
 	}
-	child := p.run.Node(*o.ToNodeID)
+	child := p.Run.Node(*o.ToNodeID)
 	if child == nil {
 		return Answer{}, fault.New(fault.Invariant, "attempt recorded as advanced to node %s, which does not exist",
 			o.ToNodeID)
 	}
-	return g.answer(ctx, keys, resolvedPosition{p.fold, p.run, child})
+	return e.AnswerAt(ctx, keys, p.at(child))
 }

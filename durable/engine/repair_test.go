@@ -13,28 +13,28 @@ import (
 	"time"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/store/imported"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest/enginetest"
 )
 
 // repairer is a process that can repair.
-func (w *fixture) repairer() *engine.Engine {
+func (w *fixture) repairer() *enginetest.Engine {
 	w.Helper()
 	s, err := openUnsynced(w, w.dir, filestore.Options{LockWait: 5 * time.Second})
 	if err != nil {
 		w.Fatal(err)
 	}
 	w.Cleanup(func() { _ = s.Close() })
-	g := over(s)
-	g.Repairs, g.SessionControls = s, s
-	return g
+	return over(s)
 }
 
-func (w *fixture) repair(call engine.RepairCall) engine.RepairReport {
+func (w *fixture) repair(call upkeep.RepairCall) upkeep.RepairReport {
 	w.Helper()
 	out, err := w.repairer().Repair(context.Background(), w.by(), call)
 	if err != nil {
@@ -89,9 +89,9 @@ func TestRepairContinuesFromThePrefix(t *testing.T) {
 	w.flip(segments[2], 100)
 	ref := started.Session.RunID.String()
 
-	planned := w.repair(engine.RepairCall{Ref: ref})
+	planned := w.repair(upkeep.RepairCall{Ref: ref})
 	if !planned.Pending() || planned.Unrepairable() || planned.Applied || len(planned.Findings) == 0 ||
-		planned.Findings[0].Outlook != engine.Repairable {
+		planned.Findings[0].Outlook != upkeep.Repairable {
 		t.Errorf("planned %+v", planned)
 	}
 	if len(planned.Lost.Logs) != 1 || planned.Lost.Events < 4 || len(planned.Lost.Logs[0].Runs) != 1 ||
@@ -102,7 +102,7 @@ func TestRepairContinuesFromThePrefix(t *testing.T) {
 	if _, err := w.next(fourth, note("four")); !fault.Is(err, fault.SessionUnhealthy) {
 		t.Errorf("a dry run repaired: %v", err)
 	}
-	done := w.repair(engine.RepairCall{Ref: ref, Apply: true})
+	done := w.repair(upkeep.RepairCall{Ref: ref, Apply: true})
 	if !done.Applied || done.Pending() || done.Unrepairable() || len(done.Findings) > 0 ||
 		len(done.Steps) != len(planned.Steps) || done.Lost.Events != planned.Lost.Events {
 		t.Errorf("planned %+v\ndid %+v", planned, done)
@@ -123,7 +123,7 @@ func TestRepairContinuesFromThePrefix(t *testing.T) {
 	if again.NodeID.IsZero() || again.Pending == nil {
 		t.Errorf("continuing gave %+v", again)
 	}
-	if more := w.repair(engine.RepairCall{Apply: true}); len(more.Steps) > 0 {
+	if more := w.repair(upkeep.RepairCall{Apply: true}); len(more.Steps) > 0 {
 		t.Errorf("repaired once more: %+v", more)
 	}
 }
@@ -134,7 +134,7 @@ func TestRepairWithoutAPrefix(t *testing.T) {
 	w := newFixture(t)
 	gone, stays := w.start(twoSteps), w.start(longOne)
 	w.flip(sessionDir(gone)+"/manifest.jsonl", 30)
-	done := w.repair(engine.RepairCall{Ref: gone.Session.SessionID.String(), Apply: true})
+	done := w.repair(upkeep.RepairCall{Ref: gone.Session.SessionID.String(), Apply: true})
 	if len(done.Steps) == 0 || done.Lost.Logs[0].FirstEvent != 0 || len(done.Findings) > 0 {
 		t.Errorf("%+v", done)
 	}
@@ -179,11 +179,11 @@ func TestRepairReportsWhatItCannotDo(t *testing.T) {
 	if err := os.WriteFile(m, all[:cut], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	planned := w.repair(engine.RepairCall{})
-	want := map[string]engine.Outlook{"snapshots/": engine.Impossible, "keys/": engine.Elsewhere,
-		"config.json": engine.Repairable, last: engine.NotNeeded}
+	planned := w.repair(upkeep.RepairCall{})
+	want := map[string]upkeep.Outlook{"snapshots/": upkeep.Impossible, "keys/": upkeep.Elsewhere,
+		"config.json": upkeep.Repairable, last: upkeep.NotNeeded}
 	for at, outlook := range want {
-		if !slices.ContainsFunc(planned.Findings, func(f engine.RepairFinding) bool {
+		if !slices.ContainsFunc(planned.Findings, func(f upkeep.RepairFinding) bool {
 			return strings.HasPrefix(f.Path, at) && f.Outlook == outlook && f.Advice != ""
 		}) {
 			t.Errorf("%s should be %s: %+v", at, outlook, planned.Findings)
@@ -192,9 +192,9 @@ func TestRepairReportsWhatItCannotDo(t *testing.T) {
 	if !planned.Pending() || !planned.Unrepairable() || len(planned.Steps) != 1 {
 		t.Errorf("%+v", planned)
 	}
-	done := w.repair(engine.RepairCall{Apply: true})
+	done := w.repair(upkeep.RepairCall{Apply: true})
 	if !done.Unrepairable() || slices.ContainsFunc(done.Findings,
-		func(f engine.RepairFinding) bool { return f.Path == "config.json" }) {
+		func(f upkeep.RepairFinding) bool { return f.Path == "config.json" }) {
 		t.Errorf("%+v", done.Findings)
 	}
 	if _, err := os.Stat(filepath.Join(w.dir, done.Steps[0].To)); err != nil {
@@ -237,11 +237,10 @@ func TestRepairUsesTheHeadCache(t *testing.T) {
 	}
 	s := storeOn(t, l.disk)
 	g := over(s)
-	g.Repairs = s
 	if v, err := g.VerifySession(context.Background(), l.session.String()); err != nil || v.OK {
 		t.Fatalf("the loss is not seen: %+v, %v", v, err)
 	}
-	done, err := g.Repair(context.Background(), caller(9), engine.RepairCall{Apply: true})
+	done, err := g.Repair(context.Background(), caller(9), upkeep.RepairCall{Apply: true})
 	if err != nil || len(done.Steps) == 0 || done.Unrepairable() || done.Lost.Events == 0 {
 		t.Errorf("%+v, %v", done, err)
 	}
@@ -267,14 +266,14 @@ func TestRepairOfAnImportedSession(t *testing.T) {
 	}
 	mark := imported.Mark{AtMs: 1, BundleID: id.NewBundle(id.Seed{1}).String(), Events: v.Sessions[0].Head.Next,
 		Head: v.Sessions[0].Head.Digest}
-	if err := g.SessionControls.UpdateSessionControl(ctx, a.Session.SessionID, ports.ImportedFile,
+	if err := g.Store.UpdateSessionControl(ctx, a.Session.SessionID, ports.ImportedFile,
 		func(ports.Control) (ports.Control, error) {
 			return ports.Control{V: imported.Version, Data: mark.Value()}, nil
 		}); err != nil {
 		t.Fatal(err)
 	}
 	read := func() imported.Mark {
-		c, err := g.SessionControls.SessionControl(ctx, a.Session.SessionID, ports.ImportedFile)
+		c, err := g.Store.SessionControl(ctx, a.Session.SessionID, ports.ImportedFile)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -284,12 +283,12 @@ func TestRepairOfAnImportedSession(t *testing.T) {
 		}
 		return m
 	}
-	w.repair(engine.RepairCall{Apply: true})
+	w.repair(upkeep.RepairCall{Apply: true})
 	if !reflect.DeepEqual(read(), mark) {
 		t.Errorf("a whole session's mark became %+v", read())
 	}
 	w.flip(w.segmentsOf(a)[2], 100)
-	done := w.repair(engine.RepairCall{Apply: true})
+	done := w.repair(upkeep.RepairCall{Apply: true})
 	want := mark
 	want.Events = done.Lost.Logs[0].FirstEvent
 	if got := read(); !reflect.DeepEqual(got, want) || want.Events == mark.Events {
@@ -301,14 +300,14 @@ func TestRepairOfAnImportedSession(t *testing.T) {
 func TestRepairOfAnEmptyStore(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	done := w.repair(engine.RepairCall{Apply: true})
+	done := w.repair(upkeep.RepairCall{Apply: true})
 	if len(done.Steps) > 0 || len(done.Findings) > 0 || done.Pending() || done.Unrepairable() {
 		t.Errorf("%+v", done)
 	}
 	if _, err := os.Stat(w.dir); err == nil {
 		t.Error("a repair made the store")
 	}
-	if _, err := w.repairer().Repair(context.Background(), w.by(), engine.RepairCall{Ref: "nothing"}); !fault.Is(err,
+	if _, err := w.repairer().Repair(context.Background(), w.by(), upkeep.RepairCall{Ref: "nothing"}); !fault.Is(err,
 		fault.RunNotFound) {
 		t.Errorf("of no session: %v", err)
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest/enginetest"
 	"github.com/waybill/waybill/ports/porttest/memstore"
 )
 
@@ -35,35 +36,29 @@ const mixed = `{"id":"test.mixed","name":"Mixed","description":"d","version":"1.
 // disk is a store in memory under an engine that remembers nothing else.
 type disk struct {
 	t interface{ Fatal(...any) }
-	g *engine.Engine
+	g *enginetest.Engine
 }
 
 func newDisk(t interface{ Fatal(...any) }) *disk {
 	s := memstore.NewDisk(id.Seed{7}).Open(time.Second)
-	return &disk{t, &engine.Engine{Logs: s, Locks: s, Objects: s, Sessions: s, Identity: s, Keyring: s}}
+	return &disk{t, enginetest.InMemory(s)}
 }
 
 // bytes are the segments of every session, in their order.
 func (d *disk) bytes() string {
 	var out strings.Builder
-	all, _ := d.g.Sessions.Sessions(context.Background())
+	all, _ := d.g.Sessions(context.Background())
 	for _, s := range all {
-		c := &segments{}
-		if _, err := d.g.Logs.Read(context.Background(), ports.ReadRequest{Log: manifest.SessionEvents(s)},
-			c); err != nil {
+		_, err := d.g.Store.Read(context.Background(), ports.ReadRequest{Log: manifest.SessionEvents(s)},
+			ports.Each(func(s manifest.Segment, _ manifest.Head) error {
+				out.WriteString(s.Name() + "\n" + string(s.Bytes))
+				return nil
+			}))
+		if err != nil {
 			d.t.Fatal(err)
 		}
-		out.Write(c.bytes)
 	}
 	return out.String()
-}
-
-type segments struct{ bytes []byte }
-
-func (c *segments) Reset() { c.bytes = nil }
-func (c *segments) Visit(s manifest.Segment, _ manifest.Head) error {
-	c.bytes = append(append(c.bytes, s.Name()+"\n"...), s.Bytes...)
-	return nil
 }
 
 // step is one call; it names its node by its number, so that it can be made again in another store.

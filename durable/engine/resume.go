@@ -64,16 +64,16 @@ func WithWorkspace(q resume.Query, observed []event.ObservationRecorded) resume.
 // Every session is read; unhealthy ones are counted in Skipped and never
 // returned. It appends nothing. The result is a function of the store's logs
 // and the query.
-func (g *Engine) Resume(ctx context.Context, q resume.Query) (ResumeList, error) {
+func (e *Engine) Resume(ctx context.Context, q resume.Query) (ResumeList, error) {
 	out := ResumeList{Candidates: []ResumeCandidate{}}
-	all, err := g.Sessions.Sessions(ctx)
+	all, err := e.Sessions(ctx)
 	if err != nil {
 		return out, err
 	}
 	var runs []resume.Candidate
 	names := workflowNames{}
 	for _, s := range all {
-		of, ok, err := g.candidates(ctx, s, names)
+		of, ok, err := e.candidates(ctx, s, names)
 		if err != nil {
 			return out, err
 		}
@@ -87,7 +87,7 @@ func (g *Engine) Resume(ctx context.Context, q resume.Query) (ResumeList, error)
 		return out, nil
 	}
 	// Keys are created only if a candidate needs a token.
-	keys, err := g.Keyring.Keys(ctx, ports.MayCreate)
+	keys, err := e.store.Keys(ctx, ports.MayCreate)
 	if err != nil {
 		return out, err
 	}
@@ -96,7 +96,7 @@ func (g *Engine) Resume(ctx context.Context, q resume.Query) (ResumeList, error)
 		if len(out.Candidates) == limits.ResumeCandidatesMax {
 			break
 		}
-		c, err := g.candidate(ctx, keys, r)
+		c, err := e.candidate(ctx, keys, r)
 		switch {
 		case err == nil:
 			out.Candidates = append(out.Candidates, c)
@@ -114,7 +114,7 @@ func (g *Engine) Resume(ctx context.Context, q resume.Query) (ResumeList, error)
 // read, or its session is not healthy any more. Such a run must not hide the
 // others.
 func isUnreadable(err error) bool {
-	return isForeignForm(err) || fault.Is(err, fault.StoreCorrupt) || fault.Is(err, fault.Invariant) ||
+	return IsForeignForm(err) || fault.Is(err, fault.StoreCorrupt) || fault.Is(err, fault.Invariant) ||
 		fault.Is(err, fault.RunNotFound) || fault.Is(err, fault.TokenUnknownNode)
 }
 
@@ -123,12 +123,12 @@ func isUnreadable(err error) bool {
 type workflowNames map[string]*string
 
 // workflowName is the name of a run's workflow, nil if that cannot be read.
-func (g *Engine) workflowName(ctx context.Context, r *runs.Run, known workflowNames) (*string, error) {
+func (e *Engine) workflowName(ctx context.Context, r *runs.Run, known workflowNames) (*string, error) {
 	hash := r.Started.WorkflowHash.String()
 	if name, ok := known[hash]; ok {
 		return name, nil
 	}
-	w, err := g.workflow(ctx, r.Started.WorkflowHash)
+	w, err := e.Workflow(ctx, r.Started.WorkflowHash)
 	switch {
 	case err == nil:
 		known[hash] = &w.Name
@@ -142,23 +142,23 @@ func (g *Engine) workflowName(ctx context.Context, r *runs.Run, known workflowNa
 
 // candidates returns the runs of a session. ok is false for a session that
 // cannot be continued. The only error is the end of the context.
-func (g *Engine) candidates(ctx context.Context, s id.Session, names workflowNames) (out []resume.Candidate, ok bool,
+func (e *Engine) candidates(ctx context.Context, s id.Session, names workflowNames) (out []resume.Candidate, ok bool,
 	err error) {
-	fold := runs.NewFold()
-	v, err := g.readFromSaved(ctx, s, fold)
+	h := e.NewHistory(s)
+	v, err := h.ReadSaved(ctx)
 	if ctx.Err() != nil {
 		return nil, false, ctx.Err()
 	}
 	if err != nil || v.Health != manifest.Healthy {
 		return nil, false, nil
 	}
-	for _, runID := range fold.Order {
-		run := fold.Runs[runID]
+	for _, runID := range h.Fold.Order {
+		run := h.Fold.Runs[runID]
 		// A run without a node cannot be continued.
 		if run.Tip.IsZero() {
 			continue
 		}
-		name, err := g.workflowName(ctx, run, names)
+		name, err := e.workflowName(ctx, run, names)
 		if err != nil {
 			return nil, false, err
 		}
@@ -166,7 +166,7 @@ func (g *Engine) candidates(ctx context.Context, s id.Session, names workflowNam
 			return nil, false, nil
 		}
 		c := resume.Candidate{Session: s, Run: runID, WorkflowID: run.Started.WorkflowID, WorkflowName: *name,
-			GitHead: fold.Observations["git_head_sha"].Value, GitBranch: fold.Observations["git_branch"].Value,
+			GitHead: h.Fold.Observations["git_head_sha"].Value, GitBranch: h.Fold.Observations["git_branch"].Value,
 			LastAtMs: run.LastAtMs, LastIndex: run.LastIndex}
 		if o, ok := run.RecapOnPath(run.Tip); ok {
 			c.Notes = o.Payload.NotesMarkdown
@@ -180,29 +180,29 @@ func (g *Engine) candidates(ctx context.Context, s id.Session, names workflowNam
 // keeping the folds of all ranked sessions would take memory in proportion to
 // the store. The log is made durable before a token for it is returned
 // (docs/design.md#reading).
-func (g *Engine) candidate(ctx context.Context, keys token.Keys, r resume.Ranked) (c ResumeCandidate, err error) {
-	fold := runs.NewFold()
+func (e *Engine) candidate(ctx context.Context, keys token.Keys, r resume.Ranked) (c ResumeCandidate, err error) {
+	h := e.NewHistory(r.Session)
 	at := Position{Session: r.Session, Run: r.Run}
-	p, err := g.openRun(ctx, at, fold)
+	p, err := h.OpenRun(ctx, at)
 	if err != nil {
 		return c, err
 	}
-	at.Node = p.run.Tip
-	if p, err = resolvePosition(fold, at); err != nil {
+	at.Node = p.Run.Tip
+	if p, err = Resolve(h.Fold, at); err != nil {
 		return c, err
 	}
-	a, err := g.answer(ctx, keys, p)
+	a, err := e.AnswerAt(ctx, keys, p)
 	if err != nil {
 		return c, err
 	}
 	c = ResumeCandidate{RunID: r.Run, SessionID: r.Session, WorkflowID: r.WorkflowID, WorkflowName: r.WorkflowName,
-		Title: cmp.Or(p.run.Started.Title, r.WorkflowName, r.WorkflowID), Status: a.Status, WhyMatched: r.Why,
+		Title: cmp.Or(p.Run.Started.Title, r.WorkflowName, r.WorkflowID), Status: a.Status, WhyMatched: r.Why,
 		Snippet: resume.Snippet(r.Notes),
-		NodeID:  a.NodeID, StateToken: a.StateToken, LastActivityEventIndex: p.run.LastIndex, LastAtMs: p.run.LastAtMs,
+		NodeID:  a.NodeID, StateToken: a.StateToken, LastActivityEventIndex: p.Run.LastIndex, LastAtMs: p.Run.LastAtMs,
 		Next: &Next{Command: []string{"waybill", "continue", "--state", a.StateToken}, Tool: "continue_workflow",
 			Params: map[string]any{"stateToken": a.StateToken}}}
 	if a.Pending != nil {
 		c.StepID, c.StepTitle = a.Pending.StepID, a.Pending.Title
 	}
-	return c, g.confirm(ctx, r.Session, fold)
+	return c, h.Confirm(ctx)
 }

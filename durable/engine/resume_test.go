@@ -16,6 +16,7 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/run/resume"
+	"github.com/waybill/waybill/ports/porttest/enginetest"
 	"github.com/waybill/waybill/ports/porttest/memstore"
 )
 
@@ -178,7 +179,7 @@ func TestResumeSearchesEverySession(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	s := memstore.NewDisk(id.Seed{3}).Open(time.Second)
-	g := &engine.Engine{Logs: s, Locks: s, Objects: s, Sessions: s, Identity: s, Keyring: s}
+	g := enginetest.InMemory(s)
 	ctx, c := context.Background(), w.compiled(twoSteps)
 	var meant engine.Answer
 	const sessions = 1200

@@ -12,11 +12,13 @@ import (
 	"time"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/ports/porttest/enginetest"
 )
 
 // review is a store whose proposals are reviewed.
@@ -32,22 +34,20 @@ func newReview(t *testing.T) *review {
 }
 
 // another is another process with all ports.
-func (r *review) another() *engine.Engine {
+func (r *review) another() *enginetest.Engine {
 	r.Helper()
 	s, err := openUnsynced(r, r.dir, filestore.Options{LockWait: time.Minute})
 	if err != nil {
 		r.Fatal(err)
 	}
 	r.Cleanup(func() { _ = s.Close() })
-	g := audited(s)
-	g.Trash, g.Retention, g.SideLogs, g.Digests = s, s, s, s
-	return g
+	return over(s)
 }
 
 func (r *review) configure(pairs ...string) {
 	r.Helper()
 	for i := 0; i < len(pairs); i += 2 {
-		if _, err := (engine.Settings{Controls: r.g.Controls}).
+		if _, err := r.g.Settings.
 			SetConfig(context.Background(), pairs[i], pairs[i+1]); err != nil {
 			r.Fatal(err)
 		}
@@ -72,15 +72,15 @@ func drafted(t testing.TB, kind proposal.Kind, artifact, more string) proposal.D
 	return d
 }
 
-func asWorkflow(t testing.TB, name, says string) engine.ProposeRequest {
+func asWorkflow(t testing.TB, name, says string) learning.ProposeRequest {
 	t.Helper()
-	return engine.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, workflowNamed(name, says), ""),
+	return learning.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, workflowNamed(name, says), ""),
 		Tenant: "local"}
 }
 
 func (r *review) seed() id.Seed { r.made++; return id.Seed{byte(r.made), byte(r.made >> 8), 0xb} }
 
-func (r *review) propose(req engine.ProposeRequest) engine.Proposed {
+func (r *review) propose(req learning.ProposeRequest) learning.Proposed {
 	r.Helper()
 	out, err := r.another().Propose(context.Background(), r.by(), r.seed(), req)
 	if err != nil {
@@ -89,7 +89,7 @@ func (r *review) propose(req engine.ProposeRequest) engine.Proposed {
 	return out
 }
 
-func (r *review) revise(p engine.Proposed, req engine.ProposeRequest) engine.Proposed {
+func (r *review) revise(p learning.Proposed, req learning.ProposeRequest) learning.Proposed {
 	r.Helper()
 	out, err := r.another().ReviseProposal(context.Background(), r.by(), p.Proposal.ID.String(), req)
 	if err != nil {
@@ -99,12 +99,12 @@ func (r *review) revise(p engine.Proposed, req engine.ProposeRequest) engine.Pro
 }
 
 // about is a decision of a person at a terminal.
-func aboutProposal(p engine.Proposed, reason string) engine.DecideRequest {
-	return engine.DecideRequest{Ref: p.Proposal.ID.String(), Workspace: p.Proposal.Owner.Workspace, Reason: reason,
+func aboutProposal(p learning.Proposed, reason string) learning.DecideRequest {
+	return learning.DecideRequest{Ref: p.Proposal.ID.String(), Workspace: p.Proposal.Owner.Workspace, Reason: reason,
 		AtTerminal: true}
 }
 
-func (r *review) approve(p engine.Proposed, who string) (engine.Proposed, error) {
+func (r *review) approve(p learning.Proposed, who string) (learning.Proposed, error) {
 	r.Helper()
 	_, d, err := r.g.Proposal(context.Background(), p.Proposal.Owner.Workspace, p.Proposal.ID.String())
 	if err != nil {
@@ -114,13 +114,13 @@ func (r *review) approve(p engine.Proposed, who string) (engine.Proposed, error)
 		d.About.ArtifactSHA256)
 }
 
-func (r *review) apply(p engine.Proposed, who string) (engine.Proposed, error) {
+func (r *review) apply(p learning.Proposed, who string) (learning.Proposed, error) {
 	return r.another().ApplyProposal(context.Background(), r.person(who),
-		engine.ApplyRequest{DecideRequest: aboutProposal(p, "we need it")})
+		learning.ApplyRequest{DecideRequest: aboutProposal(p, "we need it")})
 }
 
 // installs approves and applies.
-func (r *review) installs(p engine.Proposed) engine.Proposed {
+func (r *review) installs(p learning.Proposed) learning.Proposed {
 	r.Helper()
 	_, err := r.approve(p, "ada")
 	if err == nil {
@@ -132,11 +132,11 @@ func (r *review) installs(p engine.Proposed) engine.Proposed {
 	return p
 }
 
-func (r *review) rollBack(p engine.Proposed) (engine.Proposed, error) {
+func (r *review) rollBack(p learning.Proposed) (learning.Proposed, error) {
 	return r.another().RollBackProposal(context.Background(), r.person("ada"), aboutProposal(p, "it was no good"))
 }
 
-func (r *review) details(p engine.Proposed) engine.ProposalDetails {
+func (r *review) details(p learning.Proposed) learning.ProposalDetails {
 	r.Helper()
 	_, d, err := r.another().Proposal(context.Background(), p.Proposal.Owner.Workspace, p.Proposal.ID.String())
 	if err != nil {
@@ -193,7 +193,7 @@ func (r *review) same(before map[string]string, what string) {
 
 func (r *review) acts() []string {
 	r.Helper()
-	list, err := r.another().AuditList(context.Background(), engine.AuditQuery{})
+	list, err := r.another().AuditList(context.Background(), verify.AuditQuery{})
 	if err != nil || !list.Complete {
 		r.Fatal(err, list)
 	}
@@ -207,29 +207,29 @@ func (r *review) acts() []string {
 }
 
 // moves are the calls that act on a proposal, each by sam, with the reason "because".
-func (r *review) moves() map[string]func(engine.Proposed) (engine.Proposed, error) {
+func (r *review) moves() map[string]func(learning.Proposed) (learning.Proposed, error) {
 	ctx := context.Background()
 	sam := r.person("sam")
-	return map[string]func(engine.Proposed) (engine.Proposed, error){
-		"revise": func(p engine.Proposed) (engine.Proposed, error) {
+	return map[string]func(learning.Proposed) (learning.Proposed, error){
+		"revise": func(p learning.Proposed) (learning.Proposed, error) {
 			req := asWorkflow(r, "test.flow", "another text")
 			req.Reason = "because"
 			return r.another().ReviseProposal(ctx, sam, p.Proposal.ID.String(), req)
 		},
-		"approve": func(p engine.Proposed) (engine.Proposed, error) {
+		"approve": func(p learning.Proposed) (learning.Proposed, error) {
 			return r.another().ApproveProposal(ctx, sam, aboutProposal(p, "because"), p.About.ArtifactSHA256)
 		},
-		"apply": func(p engine.Proposed) (engine.Proposed, error) {
+		"apply": func(p learning.Proposed) (learning.Proposed, error) {
 			return r.another().
-				ApplyProposal(ctx, sam, engine.ApplyRequest{DecideRequest: aboutProposal(p, "because"), Override: true})
+				ApplyProposal(ctx, sam, learning.ApplyRequest{DecideRequest: aboutProposal(p, "because"), Override: true})
 		},
-		"reject": func(p engine.Proposed) (engine.Proposed, error) {
+		"reject": func(p learning.Proposed) (learning.Proposed, error) {
 			return r.another().RejectProposal(ctx, sam, aboutProposal(p, "because"))
 		},
-		"archive": func(p engine.Proposed) (engine.Proposed, error) {
+		"archive": func(p learning.Proposed) (learning.Proposed, error) {
 			return r.another().ArchiveProposal(ctx, sam, aboutProposal(p, "because"))
 		},
-		"rollback": func(p engine.Proposed) (engine.Proposed, error) {
+		"rollback": func(p learning.Proposed) (learning.Proposed, error) {
 			return r.another().RollBackProposal(ctx, sam, aboutProposal(p, "because"))
 		},
 	}

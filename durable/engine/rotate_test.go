@@ -7,10 +7,11 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/fault"
 )
 
-func (w *fixture) keys() engine.KeyList {
+func (w *fixture) keys() upkeep.KeyList {
 	w.Helper()
 	k, err := w.repairer().ListKeys(context.Background())
 	if err != nil {
@@ -19,7 +20,7 @@ func (w *fixture) keys() engine.KeyList {
 	return k
 }
 
-func (w *fixture) rotate(have engine.KeyList) engine.KeyList {
+func (w *fixture) rotate(have upkeep.KeyList) upkeep.KeyList {
 	w.Helper()
 	k, err := w.repairer().RotateKeys(context.Background(), w.by(), have)
 	if err != nil {
@@ -34,7 +35,7 @@ func TestTokensOutliveOneRotation(t *testing.T) {
 	w := newFixture(t)
 	a := w.start(longOne)
 	first := w.keys()
-	if first.State != engine.KeysReady || first.Current == "" || first.Previous != "" || first.Rotated {
+	if first.State != upkeep.KeysReady || first.Current == "" || first.Previous != "" || first.Rotated {
 		t.Errorf("%+v", first)
 	}
 	second := w.rotate(first)
@@ -73,15 +74,15 @@ func TestALostKeyring(t *testing.T) {
 			t.Fatal(err)
 		}
 		have := w.keys()
-		want := engine.KeysUnusable
+		want := upkeep.KeysUnusable
 		if name == "missing" {
-			want = engine.KeysMissing
+			want = upkeep.KeysMissing
 		}
 		if have.State != want || have.Current != "" || (have.Problem == "") != (name == "missing") {
 			t.Errorf("%s: %+v", name, have)
 		}
 		now := w.rotate(have)
-		if now.State != engine.KeysReady || now.Previous != "" || (now.Quarantine == "") != (name == "missing") {
+		if now.State != upkeep.KeysReady || now.Previous != "" || (now.Quarantine == "") != (name == "missing") {
 			t.Errorf("%s: %+v", name, now)
 		}
 		if now.Quarantine != "" {
@@ -142,7 +143,7 @@ func TestHeadCachesMissAfterARotation(t *testing.T) {
 func TestKeysWithoutAStore(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	if k := w.keys(); k.State != engine.KeysMissing {
+	if k := w.keys(); k.State != upkeep.KeysMissing {
 		t.Errorf("%+v", k)
 	}
 	if _, err := w.repairer().
@@ -161,7 +162,7 @@ func TestKeysOfAForeignStore(t *testing.T) {
 	var dir string
 	g := overForeign(t, foreignDir, &dir)
 	k, err := g.ListKeys(context.Background())
-	if err != nil || k.State != engine.KeysMissing {
+	if err != nil || k.State != upkeep.KeysMissing {
 		t.Errorf("%+v %v", k, err)
 	}
 	if _, err := g.RotateKeys(context.Background(), engine.Caller{AtMs: 1}, k); !fault.Is(err, fault.StoreForeign) {

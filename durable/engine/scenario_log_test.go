@@ -193,7 +193,7 @@ func (p *player) thenOutputs(s statement) error {
 			got, details = append(got, "notes"), append(details, o.Payload.NotesMarkdown)
 			continue
 		}
-		data, err := p.process().Objects.Object(p.ctx, manifest.Artifact, o.Payload.SHA256)
+		data, err := p.process().Store.Object(p.ctx, manifest.Artifact, o.Payload.SHA256)
 		if err != nil {
 			return err
 		}
@@ -208,7 +208,7 @@ func (p *player) thenOutputs(s statement) error {
 
 // thenCompleted lists the keys that the node's snapshot holds as done.
 func (p *player) thenCompleted(s statement) error {
-	data, err := p.process().Objects.Object(p.ctx, manifest.Snapshot, p.node().SnapshotRef)
+	data, err := p.process().Store.Object(p.ctx, manifest.Snapshot, p.node().SnapshotRef)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/run/token"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest/enginetest"
 )
 
 // Each move begins at the last answer, and leaves its own.
@@ -23,7 +24,7 @@ func (p *player) moveStart(s statement) error {
 	p.seeds++
 	by, seed := p.by(event.Agent), id.Seed{p.seeds}
 	p.all, p.before = nil, 0
-	return p.make(advance.Request{}, func(g *engine.Engine, _ advance.Request) (engine.Answer, error) {
+	return p.make(advance.Request{}, func(g *enginetest.Engine, _ advance.Request) (engine.Answer, error) {
 		return g.Start(p.ctx, by, seed, p.start)
 	})
 }
@@ -52,7 +53,7 @@ func (p *player) moveAck(s statement) error {
 			return err
 		}
 		by := p.by(event.Agent)
-		ack := func(g *engine.Engine, req advance.Request) (engine.Answer, error) {
+		ack := func(g *enginetest.Engine, req advance.Request) (engine.Answer, error) {
 			return g.Continue(p.ctx, by, engine.Continue{StateToken: at.StateToken, AckToken: at.AckToken,
 				Request: req})
 		}
@@ -142,7 +143,7 @@ func (p *player) checkpointState() (string, error) {
 		if !ok || n.NodeKind != event.CheckpointNode {
 			continue
 		}
-		keys, err := p.g.Keyring.Keys(p.ctx, ports.ReadOnly)
+		keys, err := p.g.Store.Keys(p.ctx, ports.ReadOnly)
 		return token.MintState(keys.Current,
 			token.State{SessionID: p.last.Session.SessionID, RunID: p.last.Session.RunID,
 				NodeID: e.Scope.NodeID, WorkflowHash: p.last.Workflow.WorkflowHash}), err
@@ -156,7 +157,7 @@ func (p *player) moveCheckpoint(s statement) error {
 		return err
 	}
 	by, at := p.by(event.Agent), p.last
-	return p.make(req, func(g *engine.Engine, req advance.Request) (engine.Answer, error) {
+	return p.make(req, func(g *enginetest.Engine, req advance.Request) (engine.Answer, error) {
 		return g.Checkpoint(p.ctx, by,
 			engine.CheckpointCall{StateToken: at.StateToken, CheckpointToken: at.CheckpointToken, Request: req})
 	})
@@ -173,7 +174,7 @@ func (p *player) moveApprove(s statement) error {
 		comment = ""
 	}
 	by, at := p.by(kind), p.last.Position()
-	return p.make(advance.Request{}, func(g *engine.Engine, _ advance.Request) (engine.Answer, error) {
+	return p.make(advance.Request{}, func(g *enginetest.Engine, _ advance.Request) (engine.Answer, error) {
 		return g.Approve(p.ctx, by, at, comment)
 	})
 }
@@ -205,7 +206,7 @@ func (p *player) moveFork(s statement) error {
 	p.seeds++
 	by, seed := p.by(event.Agent), id.Seed{p.seeds}
 	p.all, p.before = nil, 0
-	return p.make(advance.Request{}, func(g *engine.Engine, _ advance.Request) (engine.Answer, error) {
+	return p.make(advance.Request{}, func(g *enginetest.Engine, _ advance.Request) (engine.Answer, error) {
 		return g.Fork(p.ctx, by, seed, engine.ForkRequest{At: at.Position()})
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/ports/porttest/enginetest"
 	"github.com/waybill/waybill/ports/porttest/memstore"
 	"github.com/waybill/waybill/projections/runs"
 )
@@ -26,7 +27,7 @@ type player struct {
 	ctx   context.Context
 	disk  *memstore.Disk
 	dir   string // "": in memory
-	g     *engine.Engine
+	g     *enginetest.Engine
 	clock int64
 	seeds byte
 
@@ -46,7 +47,7 @@ type player struct {
 }
 
 // call is a use case that records something, with its tokens and its time.
-type call func(*engine.Engine, advance.Request) (engine.Answer, error)
+type call func(*enginetest.Engine, advance.Request) (engine.Answer, error)
 
 // performers reports no performer, so that a cancelled run is closed at once, unless the scenario
 // has one.
@@ -113,11 +114,9 @@ func (p *player) unsaid(line int) {
 }
 
 // process is the engine as another process has it: nothing is remembered.
-func (p *player) process() *engine.Engine {
+func (p *player) process() *enginetest.Engine {
 	if p.dir == "" {
-		s := p.disk.Open(time.Second)
-		return &engine.Engine{Logs: s, Locks: s, Objects: s, Sessions: s, Identity: s, Keyring: s, Streams: s,
-			SessionControls: s}
+		return enginetest.InMemory(p.disk.Open(time.Second))
 	}
 	s, err := openUnsynced(p.tb, p.dir, filestore.Options{LockWait: time.Second})
 	if err != nil {

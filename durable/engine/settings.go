@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine/ledger"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/store/config"
@@ -16,38 +17,53 @@ import (
 // Settings implements the use cases that concern the configuration of a store,
 // and the trust in workflows with commands.
 type Settings struct {
-	Controls ports.Controls
-	// Auditor writes the audit log of the same store; nil means no audit.
-	Auditor *Engine
+	controls ports.Controls
+	ledger   *ledger.Ledger
 }
 
 // The control files of the store.
 var (
-	configFile = ports.ControlFile{Name: "config.json", Kind: config.Kind}
-	trustFile  = ports.ControlFile{Name: "trust.json", Kind: trust.Kind}
+	ConfigFile = ports.ControlFile{Name: "config.json", Kind: config.Kind}
+	TrustFile  = ports.ControlFile{Name: "trust.json", Kind: trust.Kind}
 )
 
 // Config reads the configuration. A store without one has the defaults. Errors:
 // STORE_CORRUPT, STORE_NEWER.
 func (s Settings) Config(ctx context.Context) (config.Config, error) {
-	c, err := s.Controls.Control(ctx, configFile)
+	return ReadConfig(ctx, s.controls)
+}
+
+// ReadConfig reads the configuration from the control files of a store.
+func ReadConfig(ctx context.Context, controls ports.Controls) (config.Config, error) {
+	c, err := controls.Control(ctx, ConfigFile)
 	if err != nil {
 		return config.Config{}, err
 	}
-	return configOf(c)
+	return ConfigOf(c)
 }
 
-// configOf decodes the configuration from its control file.
-func configOf(c ports.Control) (config.Config, error) {
+// Provided refuses with CAPABILITY_NOT_PROVIDED a family of commands that the
+// configuration turns off. A configuration that cannot be read is an error as
+// well. It returns the configuration.
+func (s Settings) Provided(ctx context.Context, family config.Key, on func(config.Config) bool) (config.Config,
+	error) {
+	c, err := s.Config(ctx)
+	if err != nil {
+		return c, err
+	}
+	if !on(c) {
+		err = fault.New(fault.CapabilityNotProvided, "this store does not provide %s", family).
+			Suggest("'waybill config set %s on' turns it on.", family).With("capability", string(family))
+	}
+	return c, err
+}
+
+// ConfigOf decodes the configuration from its control file.
+func ConfigOf(c ports.Control) (config.Config, error) {
 	if c.V > config.Version {
-		return config.Config{}, newerControl(configFile, c.V)
+		return config.Config{}, ledger.NewerControl(ConfigFile, c.V)
 	}
 	return config.Read(c.Data)
-}
-
-// newerControl is STORE_NEWER for a control file of a later version.
-func newerControl(f ports.ControlFile, v int64) error {
-	return fault.New(fault.StoreNewer, "%s is of version %d, which this binary does not know", f.Name, v)
 }
 
 // SetConfig sets a key to the text that a user typed, and returns the setting.
@@ -69,8 +85,8 @@ func (s Settings) changeConfig(ctx context.Context, key string,
 	if _, err := change(config.Config{}); err != nil {
 		return out, err
 	}
-	err = s.Controls.UpdateControl(ctx, configFile, func(old ports.Control) (ports.Control, error) {
-		c, err := configOf(old)
+	err = s.controls.UpdateControl(ctx, ConfigFile, func(old ports.Control) (ports.Control, error) {
+		c, err := ConfigOf(old)
 		if err != nil {
 			return old, err
 		}
@@ -86,17 +102,17 @@ func (s Settings) changeConfig(ctx context.Context, key string,
 // Trusted reads the list of trusted workflow versions. Errors: STORE_CORRUPT,
 // STORE_NEWER.
 func (s Settings) Trusted(ctx context.Context) (trust.List, error) {
-	c, err := s.Controls.Control(ctx, trustFile)
+	c, err := s.controls.Control(ctx, TrustFile)
 	if err != nil {
 		return trust.List{}, err
 	}
-	return trustOf(c)
+	return TrustOf(c)
 }
 
-// trustOf decodes the list of trusted workflows from its control file.
-func trustOf(c ports.Control) (trust.List, error) {
+// TrustOf decodes the list of trusted workflows from its control file.
+func TrustOf(c ports.Control) (trust.List, error) {
 	if c.V > trust.Version {
-		return trust.List{}, newerControl(trustFile, c.V)
+		return trust.List{}, ledger.NewerControl(TrustFile, c.V)
 	}
 	return trust.Read(c.Data)
 }
@@ -121,9 +137,9 @@ func (s Settings) Trust(ctx context.Context, by Caller, w compile.Compiled) (tru
 	}
 	what := audit.Act{Action: audit.Trust, Target: audit.Target{Kind: audit.OfWorkflow, ID: w.Hash().String()},
 		Details: map[string]string{"workflowId": w.WorkflowID, "commands": strconv.FormatInt(entry.Commands, 10)}}
-	err = s.withAudit(ctx, by, what, func() error {
+	err = s.ledger.Act(ctx, by, what, func() (map[string]string, error) {
 		list, err = s.changeTrust(ctx, func(l trust.List) (trust.List, error) { return l.With(entry) })
-		return err
+		return nil, err
 	})
 	if err != nil {
 		return entry, err
@@ -145,26 +161,17 @@ func (s Settings) Revoke(ctx context.Context, by Caller, hash canon.Digest) (boo
 	}
 	what := audit.Act{Action: audit.Untrust, Target: audit.Target{Kind: audit.OfWorkflow, ID: hash.String()},
 		Details: map[string]string{"workflowId": entry.WorkflowID}}
-	return true, s.withAudit(ctx, by, what, func() error {
+	return true, s.ledger.Act(ctx, by, what, func() (map[string]string, error) {
 		_, err := s.changeTrust(ctx, func(l trust.List) (trust.List, error) { return l.Without(hash), nil })
-		return err
+		return nil, err
 	})
-}
-
-// withAudit makes a change between the two lines of an audited act
-// (docs/design.md#side-logs). Without an auditor the change is only made.
-func (s Settings) withAudit(ctx context.Context, by Caller, what audit.Act, change func() error) error {
-	if s.Auditor == nil {
-		return change()
-	}
-	return s.Auditor.act(ctx, by, what, func() (map[string]string, error) { return nil, change() })
 }
 
 // changeTrust applies a change to the list under the lock of the control file.
 func (s Settings) changeTrust(ctx context.Context, change func(trust.List) (trust.List, error)) (out trust.List,
 	err error) {
-	err = s.Controls.UpdateControl(ctx, trustFile, func(old ports.Control) (ports.Control, error) {
-		if out, err = trustOf(old); err != nil {
+	err = s.controls.UpdateControl(ctx, TrustFile, func(old ports.Control) (ports.Control, error) {
+		if out, err = TrustOf(old); err != nil {
 			return old, err
 		}
 		if out, err = change(out); err != nil {

@@ -3,16 +3,20 @@ package engine_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest/memstore"
 )
 
 // controls keeps control files in memory, and counts what was written.
 type controls struct {
+	*memstore.Store
 	files  map[string]ports.Control
 	writes int
 }
@@ -31,8 +35,8 @@ func (c *controls) UpdateControl(_ context.Context, f ports.ControlFile,
 }
 
 func newSettings() (engine.Settings, *controls) {
-	c := &controls{files: map[string]ports.Control{}}
-	return engine.Settings{Controls: c}, c
+	c := &controls{Store: memstore.NewDisk(id.Seed{1}).Open(time.Second), files: map[string]ports.Control{}}
+	return engine.New(c).Settings(), c
 }
 
 func TestConfigIsCheckedBeforeItIsWritten(t *testing.T) {

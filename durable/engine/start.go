@@ -44,8 +44,8 @@ const startKeyMax = 256
 // Errors: VALIDATION_ERROR for a request that does not fit the workflow; no
 // store is created for it. STORE_OUTCOME_UNKNOWN and STORE_ANSWER_UNREAD mean
 // that the run may exist; their suggestion depends on whether a key was given.
-func (g *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (Answer, error) {
-	defer g.writePendingAudit(ctx)
+func (e *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (Answer, error) {
+	defer e.ledger.WritePending(ctx)
 	if len(s.Key) > startKeyMax {
 		return Answer{}, fault.New(fault.ValidationError, "the start key has %d bytes; at most %d are allowed",
 			len(s.Key), startKeyMax)
@@ -61,11 +61,7 @@ func (g *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 	if _, _, err := advance.Begin(s.Workflow, begin); err != nil {
 		return Answer{}, err
 	}
-	store, err := g.Identity.StoreID(ctx, ports.MayCreate)
-	if err != nil {
-		return Answer{}, err
-	}
-	keys, err := g.Keyring.Keys(ctx, ports.MayCreate)
+	store, err := e.store.StoreID(ctx, ports.MayCreate)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -78,46 +74,48 @@ func (g *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 	if err != nil {
 		return Answer{}, err
 	}
-	g.cacheWorkflow(s.Workflow)
-	fold, recorded := runs.NewFold(), false
-	err = ports.WithHealthySession(ctx, g.Locks, g.Logs, plan.Log, manifest.Head{}, fold,
-		func(w ports.Witness, v manifest.Verdict) error {
-			// A log that has events was written by an earlier start with the
-			// same key or seed.
-			if recorded = !v.Unborn(); recorded {
-				return nil
-			}
-			return g.append(ctx, w, fold, plan)
-		})
-	if err != nil {
-		return Answer{}, adviseOnRestart(err, s.Key)
-	}
-	g.cacheStates(plan)
-	at := Position{begin.Session, begin.Run, id.RootNode(begin.Run)}
-	if recorded {
-		a, err := g.replayStart(ctx, keys, at, plan)
-		a.warnDropped(dropped)
-		return a, err
-	}
-	p, err := resolvePosition(fold, at)
+	e.cacheWorkflow(s.Workflow)
+	return e.begin(ctx, Position{begin.Session, begin.Run, id.RootNode(begin.Run)}, plan, s.Key, dropped)
+}
+
+// begin commits the first segment of a session and returns the answer for its
+// first step, or answers from a log that an earlier call with the same key or
+// seed wrote.
+func (e *Engine) begin(ctx context.Context, at Position, plan manifest.Plan, key string, dropped int) (Answer, error) {
+	keys, err := e.store.Keys(ctx, ports.MayCreate)
 	if err != nil {
 		return Answer{}, err
 	}
-	a, err := g.answer(ctx, keys, p)
+	h := e.NewHistory(at.Session)
+	appended, err := e.commit(ctx, h, func(v manifest.Verdict) (manifest.Plan, error) {
+		if !v.Unborn() {
+			return manifest.Plan{}, nil
+		}
+		return plan, nil
+	})
 	if err != nil {
-		return Answer{}, adviseOnRestart(answerUnread(err), s.Key)
+		return Answer{}, adviseOnRestart(err, key)
 	}
-	g.putFold(at.Session, fold)
+	e.cacheStates(plan)
+	if !appended {
+		a, err := e.replayStart(ctx, keys, at, plan)
+		a.warnDropped(dropped)
+		return a, err
+	}
+	a, err := e.answerCommitted(ctx, keys, at, h)
+	if err != nil {
+		return Answer{}, adviseOnRestart(err, key)
+	}
 	a.warnDropped(dropped)
 	return a, nil
 }
 
 // cacheStates keeps the snapshots that a plan contains: an answer about
 // committed events does not need to read them back.
-func (g *Engine) cacheStates(plan manifest.Plan) {
+func (e *Engine) cacheStates(plan manifest.Plan) {
 	for _, o := range plan.Objects {
 		if s, err := snapshot.Decode(o.Bytes); o.Kind == manifest.Snapshot && err == nil {
-			g.cacheState(o.Ref(), s)
+			e.cacheState(o.Ref(), s)
 		}
 	}
 }
@@ -152,33 +150,19 @@ func (a *Answer) warnDropped(n int) {
 	}
 }
 
-// append commits a plan under the witness of a lock and applies it to the fold,
-// so that the fold's head equals the log's. It also notes the new head as
-// durable and the plan's facts as due for the audit log; writePendingAudit
-// writes those after the lock is released.
-func (g *Engine) append(ctx context.Context, w ports.Witness, f *runs.Fold, plan manifest.Plan) error {
-	head, err := g.Logs.Append(ctx, w, f.Head, plan)
-	if err != nil {
-		return err
-	}
-	g.noteDurable(plan.Log, head, true)
-	g.notePendingAudit(plan)
-	return f.Visit(manifest.Segment{Events: plan.Events}, head)
-}
-
 // replayStart answers a keyed start that is recorded. The answer is rendered
 // over the first segment, however many steps the run has taken since
 // (docs/design.md#answers).
-func (g *Engine) replayStart(ctx context.Context, keys token.Keys, at Position, sent manifest.Plan) (Answer, error) {
-	prefix, err := g.foldPrefix(ctx, at.Session, func(seg manifest.Segment) bool { return seg.First == 0 })
+func (e *Engine) replayStart(ctx context.Context, keys token.Keys, at Position, sent manifest.Plan) (Answer, error) {
+	prefix, err := e.NewHistory(at.Session).prefix(ctx, func(seg manifest.Segment) bool { return seg.First == 0 })
 	if err != nil {
 		return Answer{}, err
 	}
-	p, err := resolvePosition(prefix, at)
+	p, err := Resolve(prefix.Fold, at)
 	if err != nil {
 		return Answer{}, err
 	}
-	a, err := g.answer(ctx, keys, p)
+	a, err := e.AnswerAt(ctx, keys, p)
 	if err != nil {
 		return a, err
 	}
@@ -187,21 +171,21 @@ func (g *Engine) replayStart(ctx context.Context, keys token.Keys, at Position, 
 			"A start with this key is recorded with other content; the recorded answer is returned and nothing was " +
 				"stored."})
 	}
-	return a, g.confirm(ctx, at.Session, prefix)
+	return a, prefix.Confirm(ctx)
 }
 
 // sameStart compares what a caller chooses: workflow, title, context and
 // preferences. Observations describe the workspace at the moment of the call
 // and may differ.
-func sameStart(p resolvedPosition, sent manifest.Plan) bool {
+func sameStart(p Resolved, sent manifest.Plan) bool {
 	// The plan's events are folded, so that both sides are compared in one
 	// form.
 	other := runs.NewSession()
 	for _, e := range sent.Events {
 		other.Apply(e)
 	}
-	run := other.Runs[p.run.ID]
-	node := run.Node(p.node.ID)
-	return run.Started.WorkflowHash == p.run.Started.WorkflowHash && run.Started.Title == p.run.Started.Title &&
-		node.Context.Equal(p.node.Context) && node.Preferences == p.node.Preferences
+	run := other.Runs[p.Run.ID]
+	node := run.Node(p.Node.ID)
+	return run.Started.WorkflowHash == p.Run.Started.WorkflowHash && run.Started.Title == p.Run.Started.Title &&
+		node.Context.Equal(p.Node.Context) && node.Preferences == p.Node.Preferences
 }

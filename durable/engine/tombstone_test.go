@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/ports/porttest/enginetest"
 )
 
 // TestABundleErasesNothingOfThisStore: an artifact that was erased in another store is missing here
@@ -33,7 +34,7 @@ func TestABundleErasesNothingOfThisStore(t *testing.T) {
 	there := newFixture(t)
 	there.g = eraser(there)
 	take(t, there.g, data, false)
-	if _, err := there.g.Objects.Object(ctx, manifest.Artifact, ref); !fault.Is(err, fault.ArtifactErased) {
+	if _, err := there.g.Store.Object(ctx, manifest.Artifact, ref); !fault.Is(err, fault.ArtifactErased) {
 		t.Fatal(err)
 	}
 	if again := export(t, there.g, a.Session.SessionID, 1); string(again) != string(data) {
@@ -41,7 +42,7 @@ func TestABundleErasesNothingOfThisStore(t *testing.T) {
 	}
 	there.seeds = 50 // a session of its own
 	there.must(there.start(twoSteps), advance.Request{Notes: "done", Artifacts: []advance.Artifact{secret}})
-	if _, err := there.g.Objects.Object(ctx, manifest.Artifact, ref); err != nil {
+	if _, err := there.g.Store.Object(ctx, manifest.Artifact, ref); err != nil {
 		t.Errorf("the bytes that were brought here: %v", err)
 	}
 	if v, err := there.g.Verify(ctx); err != nil || !v.OK {
@@ -50,20 +51,18 @@ func TestABundleErasesNothingOfThisStore(t *testing.T) {
 	if _, err := there.g.EraseArtifact(ctx, person, ref, "here too"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := there.g.Objects.Object(ctx, manifest.Artifact, ref); !fault.Is(err, fault.ArtifactErased) {
+	if _, err := there.g.Store.Object(ctx, manifest.Artifact, ref); !fault.Is(err, fault.ArtifactErased) {
 		t.Errorf("erased here: %v", err)
 	}
 }
 
 // eraser is an engine over the world's directory that can erase.
-func eraser(w *fixture) *engine.Engine {
+func eraser(w *fixture) *enginetest.Engine {
 	w.Helper()
 	s, err := openUnsynced(w, w.dir, filestore.Options{LockWait: 5 * time.Second})
 	if err != nil {
 		w.Fatal(err)
 	}
 	w.Cleanup(func() { _ = s.Close() })
-	g := over(s)
-	g.Retention, g.Trash = s, s
-	return g
+	return over(s)
 }

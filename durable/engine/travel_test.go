@@ -14,11 +14,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/travel"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/travel/bundle"
 	"github.com/waybill/waybill/infra/bundlefile"
+	"github.com/waybill/waybill/ports/porttest/enginetest"
 )
 
 // TestABundleGivesTheSameSession: for any session, a bundle of it that is imported into an empty
@@ -48,7 +50,7 @@ func TestABundleGivesTheSameSession(t *testing.T) {
 		first := export(rt, p.g, s, 1)
 		g := newFixture(t).g
 		got := take(rt, g, first, false)
-		if got.Relation != engine.Imported || got.SessionID != s {
+		if got.Relation != travel.Imported || got.SessionID != s {
 			rt.Fatalf("%+v", got)
 		}
 		if was, is := projected(rt, p.g, s), projected(rt, g, s); was != is {
@@ -59,17 +61,17 @@ func TestABundleGivesTheSameSession(t *testing.T) {
 			[]byte(id.NewBundle(id.Seed{2}).String())), []byte("at 1"), []byte("at 2")); !bytes.Equal(again, want) {
 			rt.Fatal("the bundle of the import differs")
 		}
-		if again := take(rt, g, first, false); again.Relation != engine.Same {
+		if again := take(rt, g, first, false); again.Relation != travel.Same {
 			rt.Fatalf("once more: %+v", again)
 		}
 		fresh := take(rt, g, first, true)
-		if fresh.Relation != engine.ImportedAsNew || fresh.SessionID == s || fresh.Mapping == nil {
+		if fresh.Relation != travel.ImportedAsNew || fresh.SessionID == s || fresh.Mapping == nil {
 			rt.Fatalf("as new: %+v", fresh)
 		}
 		if was, is := nameless(projected(rt, g, s)), nameless(projected(rt, g, fresh.SessionID)); was != is {
 			rt.Fatalf("under new ids the projections differ:\n%s\n%s", was, is)
 		}
-		if twice := take(rt, g, first, true); twice.Relation != engine.Same || twice.SessionID != fresh.SessionID {
+		if twice := take(rt, g, first, true); twice.Relation != travel.Same || twice.SessionID != fresh.SessionID {
 			rt.Fatalf("as new, once more: %+v", twice)
 		}
 		for _, run := range fresh.Runs {
@@ -120,17 +122,17 @@ func walk(rt *rapid.T, p *player) {
 	}
 }
 
-func export(tb rapid.TB, g *engine.Engine, s id.Session, n byte) []byte {
+func export(tb rapid.TB, g *enginetest.Engine, s id.Session, n byte) []byte {
 	tb.Helper()
 	var b bytes.Buffer
 	if _, err := g.Export(context.Background(), id.Seed{n},
-		engine.ExportRequest{Ref: s.String(), ExportedAt: fmt.Sprint("at ", n), AppVersion: "test"}, &b); err != nil {
+		travel.ExportRequest{Ref: s.String(), ExportedAt: fmt.Sprint("at ", n), AppVersion: "test"}, &b); err != nil {
 		tb.Fatal(err)
 	}
 	return b.Bytes()
 }
 
-func take(tb rapid.TB, g *engine.Engine, data []byte, asNew bool) engine.Import {
+func take(tb rapid.TB, g *enginetest.Engine, data []byte, asNew bool) travel.Import {
 	tb.Helper()
 	b, err := bundlefile.Spool(context.Background(), bytes.NewReader(data), bundle.Options{})
 	if err != nil {
@@ -138,7 +140,7 @@ func take(tb rapid.TB, g *engine.Engine, data []byte, asNew bool) engine.Import 
 	}
 	defer b.Close()
 	out, err := g.Import(context.Background(), engine.Caller{Actor: event.Actor{Kind: event.Human},
-		AtMs: 1_800_000_000_000}, b, engine.ImportRequest{AsNew: asNew})
+		AtMs: 1_800_000_000_000}, b, travel.ImportRequest{AsNew: asNew})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -148,7 +150,7 @@ func take(tb rapid.TB, g *engine.Engine, data []byte, asNew bool) engine.Import 
 var tokens = regexp.MustCompile(`(st|ack|chk)\.v1\.[A-Za-z0-9._-]+`)
 
 // projected is everything that a store answers about a session, except for tokens.
-func projected(tb rapid.TB, g *engine.Engine, s id.Session) string {
+func projected(tb rapid.TB, g *enginetest.Engine, s id.Session) string {
 	tb.Helper()
 	ctx := context.Background()
 	var all []any
@@ -237,7 +239,7 @@ func TestForeignBundlesAreImportedUnchanged(t *testing.T) {
 		}
 		w := newFixture(t)
 		got := take(t, w.g, data, false)
-		if got.Relation != engine.Imported || got.Health != "unknown_version" || len(got.Runs) != 1 ||
+		if got.Relation != travel.Imported || got.Health != "unknown_version" || len(got.Runs) != 1 ||
 			got.Runs[0].StateToken != "" {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -252,7 +254,7 @@ func TestForeignBundlesAreImportedUnchanged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.g.Import(context.Background(), w.by(), b, engine.ImportRequest{AsNew: true}); !fault.Is(err,
+		if _, err := w.g.Import(context.Background(), w.by(), b, travel.ImportRequest{AsNew: true}); !fault.Is(err,
 			fault.BundleCollision) {
 			t.Errorf("%s: under new ids: %v", name, err)
 		}

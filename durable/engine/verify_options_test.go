@@ -11,12 +11,11 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/advance"
-	"github.com/waybill/waybill/ports"
 )
 
 // A head that was kept elsewhere is compared: same, continued since, other.
@@ -35,12 +34,11 @@ func TestVerifyAgainstAKeptHead(t *testing.T) {
 	kept := head()
 	w.must(w.must(a, note("one")), note("two"))
 	for _, digests := range []bool{false, true} {
-		for expected, want := range map[canon.Digest]engine.HeadRelation{kept: engine.HeadAhead,
-			head(): engine.HeadSame, canon.Sum(nil): engine.HeadOther} {
+		for expected, want := range map[canon.Digest]verify.HeadRelation{kept: verify.HeadAhead,
+			head(): verify.HeadSame, canon.Sum(nil): verify.HeadOther} {
 			g := w.process()
-			g.Digests = g.Inspector.(ports.Digests)
 			v, err := g.VerifySessionWith(context.Background(), ref,
-				engine.VerifyOptions{ExpectHead: expected, Digests: digests})
+				verify.VerifyOptions{ExpectHead: expected, Digests: digests})
 			if err != nil || !v.OK || v.Sessions[0].Since != want {
 				t.Errorf("digests %v: %+v, %v, want %s", digests, v, err, want)
 			}
@@ -83,10 +81,9 @@ func TestVerifyOfSideLogs(t *testing.T) {
 	w := newFixture(t)
 	a := w.start(twoSteps)
 	log := w.sideLog(a.Session.SessionID, "letters")
-	verify := func() engine.Verification {
+	verify := func() verify.Verification {
 		t.Helper()
 		g := w.process()
-		g.SideLogs = g.Inspector.(ports.SideLogs)
 		v, err := g.VerifySession(context.Background(), a.Session.SessionID.String())
 		if err != nil {
 			t.Fatal(err)
@@ -135,7 +132,7 @@ func TestVerifyOfManySessions(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	}
-	if !slices.IsSortedFunc(first.Sessions, func(a, b engine.SessionVerdict) int {
+	if !slices.IsSortedFunc(first.Sessions, func(a, b verify.SessionVerdict) int {
 		return strings.Compare(a.SessionID.String(), b.SessionID.String())
 	}) {
 		t.Error("the sessions are not in order")
@@ -161,9 +158,8 @@ func TestVerifyReportsProgress(t *testing.T) {
 		a = w.must(a, note("n"))
 	}
 	g := w.process()
-	g.Digests = g.Inspector.(ports.Digests)
-	var last engine.VerifyProgress
-	v, err := g.VerifyWith(context.Background(), engine.VerifyOptions{Progress: func(p engine.VerifyProgress) {
+	var last verify.VerifyProgress
+	v, err := g.VerifyWith(context.Background(), verify.VerifyOptions{Progress: func(p verify.VerifyProgress) {
 		if p.Events < last.Events || p.Bytes < last.Bytes {
 			t.Errorf("%+v behind %+v", p, last)
 		}
@@ -188,11 +184,10 @@ func TestDigestsReportAMissingSnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := w.process()
-	g.Digests = g.Inspector.(ports.Digests)
 	one, err := g.VerifySessionWith(context.Background(), a.Session.SessionID.String(),
-		engine.VerifyOptions{Digests: true})
-	whole, err2 := g.VerifyWith(context.Background(), engine.VerifyOptions{Digests: true})
-	for _, v := range []engine.Verification{one, whole} {
+		verify.VerifyOptions{Digests: true})
+	whole, err2 := g.VerifyWith(context.Background(), verify.VerifyOptions{Digests: true})
+	for _, v := range []verify.Verification{one, whole} {
 		if err != nil || err2 != nil || v.OK || len(v.Sessions) != 1 || len(v.Sessions[0].Findings) != 1 ||
 			v.Sessions[0].Findings[0].Code != manifest.ObjectMissing {
 			t.Errorf("%+v, %v, %v", v, err, err2)

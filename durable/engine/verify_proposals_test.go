@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/engine/upkeep"
+	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/event"
@@ -16,7 +18,7 @@ import (
 )
 
 // findings are those of a verification, "code path" each, and whether the store is valid.
-func (r *review) findings(o engine.VerifyOptions) (out []string, ok bool) {
+func (r *review) findings(o verify.VerifyOptions) (out []string, ok bool) {
 	r.Helper()
 	v, err := r.another().VerifyWith(context.Background(), o)
 	if err != nil {
@@ -36,14 +38,16 @@ func (r *review) findings(o engine.VerifyOptions) (out []string, ok bool) {
 
 func (r *review) finds(what string, ok bool, want ...string) {
 	r.Helper()
-	if got, sound := r.findings(engine.VerifyOptions{}); !slices.Equal(got, want) || ok != sound {
+	if got, sound := r.findings(verify.VerifyOptions{}); !slices.Equal(got, want) || ok != sound {
 		r.Errorf("%s: ok %v, %q, want %q", what, sound, got, want)
 	}
 }
 
-func artifactFile(p engine.Proposed) string { return "artifacts/" + p.About.ArtifactSHA256.FileName() }
+func artifactFile(p learning.Proposed) string {
+	return "artifacts/" + p.About.ArtifactSHA256.FileName()
+}
 
-func installedFile(p engine.Proposed) string {
+func installedFile(p learning.Proposed) string {
 	return "installed/" + p.About.ArtifactSHA256.FileName() + ".json"
 }
 
@@ -53,7 +57,7 @@ func (r *review) removes(name string) {
 }
 
 // everyKindOfProposal is a store in which every act on a proposal was made.
-func everyKindOfProposal(t *testing.T) (r *review, applied, old, first engine.Proposed) {
+func everyKindOfProposal(t *testing.T) (r *review, applied, old, first learning.Proposed) {
 	r = newReview(t)
 	req := asWorkflow(t, "test.flow", "one")
 	req.FromRuns = []string{r.start(twoSteps).Session.RunID.String()}
@@ -74,7 +78,7 @@ func TestVerifyKnowsTheNeedsOfProposals(t *testing.T) {
 	t.Parallel()
 	r, applied, old, first := everyKindOfProposal(t)
 	r.finds("a sound store", true)
-	if got, ok := r.findings(engine.VerifyOptions{Digests: true}); len(got) > 0 || !ok {
+	if got, ok := r.findings(verify.VerifyOptions{Digests: true}); len(got) > 0 || !ok {
 		t.Errorf("by digests: %v %q", ok, got)
 	}
 	if v, err := r.another().Verify(context.Background()); err != nil || len(v.Sessions) != 1 {
@@ -89,7 +93,7 @@ func TestVerifyKnowsTheNeedsOfProposals(t *testing.T) {
 	slices.Sort(want)
 	r.finds("installations", false, want...)
 	must(t, os.WriteFile(filepath.Join(r.dir, installedFile(old)), []byte("{}"), 0o600))
-	if got, ok := r.findings(engine.VerifyOptions{Digests: true}); ok ||
+	if got, ok := r.findings(verify.VerifyOptions{Digests: true}); ok ||
 		!slices.Equal(got, []string{"object_damaged " + installedFile(old)}) {
 		t.Errorf("by digests: %v %q", ok, got)
 	}
@@ -149,7 +153,7 @@ func TestUnreferencedCopiesOfProposals(t *testing.T) {
 		}
 	}
 	before := r.onDisk()
-	done := r.gc(1, engine.GCRequest{Apply: true})
+	done := r.gc(1, upkeep.GCRequest{Apply: true})
 	if len(done.Objects) != 1 || done.Objects[0].Kind != manifest.Installed || objectCount(done) != 1 || done.SafeMode {
 		t.Errorf("%+v", done)
 	}
@@ -174,7 +178,7 @@ func TestMissingSourcesOfAProposal(t *testing.T) {
 	r.finds("both are here", true)
 	r.g = r.another()
 	r.delete(a.Session.RunID.String())
-	got, ok := r.findings(engine.VerifyOptions{})
+	got, ok := r.findings(verify.VerifyOptions{})
 	if !ok || !slices.Contains(got, "source_run_missing proposals") {
 		t.Errorf("%v %q", ok, got)
 	}

@@ -11,12 +11,12 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/projections/runs"
 )
 
 // appendUnchecked appends an event that no decision of the engine makes, by the gate that every writer uses:
@@ -24,11 +24,10 @@ import (
 func (w *fixture) appendUnchecked(a engine.Answer, scope event.Scope, data event.Payload, objects ...manifest.Object) {
 	w.Helper()
 	log := manifest.SessionEvents(a.Session.SessionID)
-	fold := runs.NewFold()
-	err := ports.WithHealthySession(context.Background(), w.g.Locks, w.g.Logs, log, manifest.Head{}, fold,
+	err := ports.WithHealthySession(context.Background(), w.g.Store, w.g.Store, log, manifest.Head{}, ports.Skip,
 		func(wit ports.Witness, v manifest.Verdict) error {
 			e := event.New(log.Owner, v.Head.Next, scope, event.Actor{Kind: event.Engine}, 1, data)
-			_, err := w.g.Logs.Append(context.Background(), wit, v.Head,
+			_, err := w.g.Store.Append(context.Background(), wit, v.Head,
 				manifest.Plan{Log: log, Events: []event.Event{e}, Objects: objects})
 			return err
 		})
@@ -38,7 +37,7 @@ func (w *fixture) appendUnchecked(a engine.Answer, scope event.Scope, data event
 }
 
 // findings verifies the whole store and collects what was found.
-func (w *fixture) findings() (v engine.Verification, codes []manifest.FindingCode) {
+func (w *fixture) findings() (v verify.Verification, codes []manifest.FindingCode) {
 	w.Helper()
 	v, err := w.process().Verify(context.Background())
 	if err != nil {

@@ -35,9 +35,6 @@ type logWatch struct {
 	closed    *event.RunClosed
 }
 
-// Reset implements ports.Visitor.
-func (w *logWatch) Reset() { w.head, w.requested, w.closed = manifest.Head{}, nil, nil }
-
 // Visit implements ports.Visitor. It keeps the request for the run's end, and
 // the end.
 func (w *logWatch) Visit(seg manifest.Segment, head manifest.Head) error {
@@ -58,11 +55,13 @@ func (w *logWatch) Visit(seg manifest.Segment, head manifest.Head) error {
 
 // poll reads what is new in the log. A replaced log is read from its beginning.
 func (w *logWatch) poll(ctx context.Context, logs ports.Logs) error {
-	_, err := logs.Read(ctx, ports.ReadRequest{Log: w.log, From: w.head}, w)
-	if errors.Is(err, manifest.ErrNotOnChain) {
-		w.Reset()
-		_, err = logs.Read(ctx, ports.ReadRequest{Log: w.log}, w)
-	}
+	_, err := ports.Continue(ctx, logs, ports.ReadRequest{Log: w.log, From: w.head},
+		func(from manifest.Head) ports.Visitor {
+			if from.IsZero() {
+				w.head, w.requested, w.closed = from, nil, nil
+			}
+			return w
+		})
 	return err
 }
 

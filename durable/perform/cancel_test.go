@@ -16,8 +16,7 @@ import (
 
 // cancel requests the run's end as another process would.
 func (w *fixture) cancel(failed bool) (engine.Cancelled, error) {
-	other := &engine.Engine{Logs: w.store, Locks: w.store, Objects: w.store, Sessions: w.store, Identity: w.store,
-		Keyring: w.store}
+	other := engine.New(w.store)
 	return other.Cancel(context.Background(), engine.Caller{Actor: event.Actor{Kind: event.Human}, AtMs: 50}, w, w.at,
 		engine.CancelRequest{Reason: "not needed", Failed: failed})
 }

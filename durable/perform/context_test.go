@@ -56,11 +56,11 @@ func TestInputsOfRefusedAttemptAreKept(t *testing.T) {
 // by a repair: it does not contain any head that was read before.
 type replaced struct{ ports.Logs }
 
-func (r replaced) Read(ctx context.Context, q ports.ReadRequest, v ports.Visitor) (manifest.Verdict, error) {
+func (r replaced) Read(ctx context.Context, q ports.ReadRequest, visit ports.NewVisitor) (manifest.Verdict, error) {
 	if q.From != (manifest.Head{}) {
 		return manifest.Verdict{}, manifest.ErrNotOnChain
 	}
-	return r.Logs.Read(ctx, q, v)
+	return r.Logs.Read(ctx, q, visit)
 }
 
 func TestReplacedLogIsReadFromBeginning(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill/waybill/ports/porttest/enginetest"
+
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
@@ -26,7 +28,7 @@ import (
 // every call.
 type fixture struct {
 	*testing.T
-	g     *engine.Engine
+	g     *enginetest.Engine
 	store *memstore.Store
 	at    engine.Position
 	hash  canon.Digest
@@ -53,7 +55,7 @@ func newFixture(t *testing.T, workflowText string) *fixture {
 	t.Helper()
 	s := memstore.NewDisk(id.Seed{9}).Open(time.Second)
 	w := &fixture{T: t, store: s, trusted: true, clock: 1000}
-	w.g = &engine.Engine{Logs: s, Locks: s, Objects: s, Sessions: s, Identity: s, Keyring: s}
+	w.g = enginetest.InMemory(s)
 	_, c, problems := compile.File("test.yaml", source.SourceProject, []byte(workflowText))
 	if source.HasErrors(problems) {
 		t.Fatal(problems)
@@ -144,8 +146,8 @@ func (s sender) Rehydrate(ctx context.Context, at engine.Position) (engine.Answe
 	return s.w.g.Rehydrate(ctx, at)
 }
 
-func (s sender) Pinned(ctx context.Context, hash canon.Digest) (compile.Compiled, error) {
-	return s.w.g.Pinned(ctx, hash)
+func (s sender) Workflow(ctx context.Context, hash canon.Digest) (compile.Compiled, error) {
+	return s.w.g.Workflow(ctx, hash)
 }
 
 func (s sender) Close(ctx context.Context, by engine.Caller, at engine.Position) (engine.Cancelled, error) {

@@ -28,8 +28,8 @@ import (
 type Engine interface {
 	// Rehydrate returns what is pending at a position and appends nothing.
 	Rehydrate(ctx context.Context, at engine.Position) (engine.Answer, error)
-	// Pinned returns the workflow with a hash that a run is pinned to.
-	Pinned(ctx context.Context, hash canon.Digest) (compile.Compiled, error)
+	// Workflow returns the workflow with a hash that a run is pinned to.
+	Workflow(ctx context.Context, hash canon.Digest) (compile.Compiled, error)
 	// Advance makes an attempt; a repeated call with the same attempt id is
 	// answered from the log.
 	Advance(ctx context.Context, by engine.Caller, at engine.Position, attempt id.Attempt,
@@ -210,6 +210,6 @@ func (w *execution) locateTip(ctx context.Context) error {
 	if w.flow.Hash() == w.answer.Workflow.WorkflowHash {
 		return nil
 	}
-	w.flow, err = w.Engine.Pinned(ctx, w.answer.Workflow.WorkflowHash)
+	w.flow, err = w.Engine.Workflow(ctx, w.answer.Workflow.WorkflowHash)
 	return err
 }

@@ -2,7 +2,6 @@ package perform
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -35,11 +34,7 @@ func newView(session id.Session, run id.Run) *sessionView {
 // refresh reads what is new; moved reports that the head changed.
 func (v *sessionView) refresh(ctx context.Context, logs ports.Logs) (moved bool, err error) {
 	before := v.fold.Head
-	_, err = logs.Read(ctx, ports.ReadRequest{Log: v.log, From: before}, v.fold)
-	if errors.Is(err, manifest.ErrNotOnChain) {
-		v.fold.Reset()
-		_, err = logs.Read(ctx, ports.ReadRequest{Log: v.log}, v.fold)
-	}
+	_, err = ports.Continue(ctx, logs, ports.ReadRequest{Log: v.log, From: before}, ports.Into(&v.fold, runs.NewFold))
 	return v.fold.Head != before, err
 }
 

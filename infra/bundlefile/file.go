@@ -50,9 +50,10 @@ func (f *File) StoreID(context.Context, ports.Create) (id.Store, error) { return
 // Inspect implements ports.Inspector: everything outside the logs was checked on opening.
 func (f *File) Inspect(context.Context) ([]manifest.Finding, error) { return nil, nil }
 
-// Stored implements ports.Inspector and returns none: unreferenced objects are harmless in a
-// bundle, and Each visits objects without a list of hundreds of thousands.
-func (f *File) Stored(context.Context, manifest.ObjectKind) ([]canon.Digest, error) { return nil, nil }
+// InspectSession implements ports.Inspector: Inspect covers the session.
+func (f *File) InspectSession(context.Context, id.Session) ([]manifest.Finding, error) {
+	return nil, nil
+}
 
 // Object implements ports.Objects. Errors are those of ObjectStream, and STORE_CORRUPT for a file
 // that changed after opening.

@@ -14,11 +14,6 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-type noVisitor struct{}
-
-func (noVisitor) Reset()                                      {}
-func (noVisitor) Visit(manifest.Segment, manifest.Head) error { return nil }
-
 // TestSegmentSizeIsBounded: a bundle may claim to be one segment, which must not be held in memory.
 func TestSegmentSizeIsBounded(t *testing.T) {
 	const session, events = "sess_aaaaaaaaaaaaaaaaaaaaaaaaaa", 80
@@ -49,7 +44,7 @@ func TestSegmentSizeIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	v, err := f.Read(context.Background(), ports.ReadRequest{Log: manifest.SessionEvents(f.Session())}, noVisitor{})
+	v, err := f.Read(context.Background(), ports.ReadRequest{Log: manifest.SessionEvents(f.Session())}, ports.Skip)
 	if !fault.Is(err, fault.StoreLimit) {
 		t.Errorf("%v, %v", v.Health, err)
 	}

@@ -168,16 +168,10 @@ func (a *arrival) rollBack(target string, cause error) error {
 // errCommitted stops a reading at the first segment.
 var errCommitted = errors.New("the session was committed to")
 
-// stopAtFirst is a visitor that returns errCommitted for the first segment.
-type stopAtFirst struct{}
-
-func (stopAtFirst) Reset()                                      {}
-func (stopAtFirst) Visit(manifest.Segment, manifest.Head) error { return errCommitted }
-
 // isCommitted reports a session that is not replaced: it has a commit, or is damaged.
 func (a *arrival) isCommitted(ctx context.Context, locked bool) (bool, error) {
 	verdict, err := a.s.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(a.session), Locked: locked},
-		stopAtFirst{})
+		ports.Each(func(manifest.Segment, manifest.Head) error { return errCommitted }))
 	if errors.Is(err, errCommitted) {
 		return true, nil
 	}

@@ -92,7 +92,7 @@ func (s *Store) confirmSuspect(ctx context.Context, log manifest.Log, head manif
 	}
 	defer func() { _ = unlock() }()
 	held, _ := s.heldLock(log)
-	verdict, err := s.Read(ctx, ports.ReadRequest{Log: log, From: head, Locked: true}, noVisitor{})
+	verdict, err := s.Read(ctx, ports.ReadRequest{Log: log, From: head, Locked: true}, ports.Skip)
 	if err != nil {
 		return err
 	}
@@ -106,9 +106,3 @@ func (s *Store) confirmSuspect(ctx context.Context, log manifest.Log, head manif
 	_ = held.SetNote("") // optional: it spares the next writer another copy
 	return nil
 }
-
-// noVisitor is a ports.Visitor that ignores every segment; the caller needs the verdict only.
-type noVisitor struct{}
-
-func (noVisitor) Reset()                                      {}
-func (noVisitor) Visit(manifest.Segment, manifest.Head) error { return nil }

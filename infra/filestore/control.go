@@ -13,35 +13,31 @@ import (
 	"github.com/waybill/waybill/infra/controlfile"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"
+	"github.com/waybill/waybill/ports"
 )
 
 // controlName matches the names that callers may pass: files of the store's own directory.
 var controlName = pattern.New(`^[a-z]{1,32}\.json$`)
 
-// ReadControl reads a control file such as config.json or trust.json; ok is false when it does not
-// exist. A damaged one is STORE_CORRUPT, a name that does not match controlName is INTERNAL.
-func (s *Store) ReadControl(ctx context.Context, name, kind string) (doc controlfile.Document, ok bool, err error) {
+// Control implements ports.Controls. A name that does not match controlName is INTERNAL.
+func (s *Store) Control(ctx context.Context, f ports.ControlFile) (ports.Control, error) {
 	// Names are constants of the program; any other name could leave the store's directory and is a
 	// bug.
-	if !controlName.MatchString(name) {
-		return doc, false, fault.New(fault.Internal, "%q is not a control file", name)
+	if !controlName.MatchString(f.Name) {
+		return ports.Control{}, fault.New(fault.Internal, "%q is not a control file", f.Name)
 	}
 	if err := ctx.Err(); err != nil {
-		return doc, false, readFault(err)
+		return ports.Control{}, readFault(err)
 	}
-	return s.readControl(name, kind)
+	doc, _, err := s.readControl(f.Name, f.Kind)
+	return ports.Control{V: doc.V, Data: doc.Data}, err
 }
 
-// UpdateControl replaces a control file by what change returns for the current document, durably
-// and without another update in between. A missing file is passed as the zero document. The error
-// of change is returned as it is, and then nothing changes.
-//
-// kind is the expected kind of the current document; a damaged one is STORE_CORRUPT, and change is
-// not called.
-func (s *Store) UpdateControl(ctx context.Context, name, kind string,
-	change func(controlfile.Document) (controlfile.Document, error)) error {
-	if !controlName.MatchString(name) || name == storeFile {
-		return fault.New(fault.Internal, "%q is not a control file that can be changed", name)
+// UpdateControl implements ports.Controls. The error of change is returned as it is.
+func (s *Store) UpdateControl(ctx context.Context, f ports.ControlFile,
+	change func(ports.Control) (ports.Control, error)) error {
+	if !controlName.MatchString(f.Name) || f.Name == storeFile {
+		return fault.New(fault.Internal, "%q is not a control file that can be changed", f.Name)
 	}
 	if _, err := s.toWrite(); err != nil {
 		return err
@@ -53,22 +49,16 @@ func (s *Store) UpdateControl(ctx context.Context, name, kind string,
 	}
 	defer held.Unlock()
 	// Read under the lock: change sees exactly the document that it replaces.
-	old, _, err := s.readControl(name, kind)
+	old, _, err := s.readControl(f.Name, f.Kind)
 	if err != nil {
 		return err
 	}
-	next, err := change(old)
+	next, err := change(ports.Control{V: old.V, Data: old.Data})
 	if err != nil {
 		return err
 	}
-	return writeFault(s.putControl(name, next, s.fs.Replace))
-}
-
-// WriteControl is UpdateControl for a document that does not depend on the current one.
-func (s *Store) WriteControl(ctx context.Context, name string, doc controlfile.Document) error {
-	return s.UpdateControl(ctx, name, doc.Kind, func(controlfile.Document) (controlfile.Document, error) {
-		return doc, nil
-	})
+	doc := controlfile.Document{Kind: f.Kind, V: next.V, Data: next.Data}
+	return writeFault(s.putControl(f.Name, doc, s.fs.Replace))
 }
 
 // readControl reads and decodes the control file at a path inside the store. kind is the expected

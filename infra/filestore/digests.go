@@ -20,12 +20,13 @@ var _ ports.Digests = (*Store)(nil)
 
 // Digests implements ports.Digests. Damage is confirmed by a second reading under the shared lock,
 // as in Read.
-func (s *Store) Digests(ctx context.Context, log manifest.Log, v ports.DigestVisitor) (manifest.Verdict, error) {
+func (s *Store) Digests(ctx context.Context, log manifest.Log,
+	visit func() ports.DigestVisitor) (manifest.Verdict, error) {
 	st, err := s.state()
 	if err != nil {
 		return manifest.Verdict{}, err
 	}
-	verdict, err := s.digestsOnce(ctx, log, v, st.foreign)
+	verdict, err := s.digestsOnce(ctx, log, visit(), st.foreign)
 	if err != nil || !verdict.Damaged() {
 		return verdict, readFault(err)
 	}
@@ -34,8 +35,7 @@ func (s *Store) Digests(ctx context.Context, log manifest.Log, v ports.DigestVis
 		return verdict, s.busyLogFault(err, log)
 	}
 	defer held.Unlock() // no writer is active now; see Read
-	v.Reset()
-	verdict, err = s.digestsOnce(ctx, log, v, st.foreign)
+	verdict, err = s.digestsOnce(ctx, log, visit(), st.foreign)
 	return verdict, readFault(err)
 }
 

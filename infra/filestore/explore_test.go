@@ -62,7 +62,7 @@ func (sc scenario) act(f *crashfs.FS) error {
 
 func (sc scenario) append(s *filestore.Store) error {
 	ctx := context.Background()
-	return ports.WithHealthySession(ctx, s, s, sc.plan.Log, sc.before, &suite.Seen{},
+	return ports.WithHealthySession(ctx, s, s, sc.plan.Log, sc.before, ports.Skip,
 		func(w ports.Witness, v manifest.Verdict) error {
 			_, err := s.Append(ctx, w, sc.before, sc.plan)
 			return err
@@ -188,7 +188,7 @@ func (sc scenario) truth(f *crashfs.FS) (manifest.Head, error) {
 		return manifest.Head{}, fmt.Errorf("open: %w", err)
 	}
 	seen := &suite.Seen{}
-	v, err := s.Read(context.Background(), ports.ReadRequest{Log: sc.plan.Log}, seen)
+	v, err := s.Read(context.Background(), ports.ReadRequest{Log: sc.plan.Log}, ports.Into(&seen, suite.NewSeen))
 	if err != nil {
 		return v.Head, fmt.Errorf("read: %w", err)
 	}
@@ -249,7 +249,7 @@ func unexpected(f manifest.Finding) bool { return f.Code != manifest.OrphanSegme
 
 func read(s *filestore.Store, log manifest.Log) (*suite.Seen, manifest.Verdict, error) {
 	seen := &suite.Seen{}
-	v, err := s.Read(context.Background(), ports.ReadRequest{Log: log}, seen)
+	v, err := s.Read(context.Background(), ports.ReadRequest{Log: log}, ports.Into(&seen, suite.NewSeen))
 	return seen, v, err
 }
 

@@ -42,7 +42,7 @@ func TestPorts(t *testing.T) { suite.Run(t, absentDirStore) }
 // appendPlan appends as the engine does: it reads from a known head on.
 func appendPlan(s *filestore.Store, at manifest.Head, p manifest.Plan) (head manifest.Head, err error) {
 	ctx := context.Background()
-	err = ports.WithHealthySession(ctx, s, s, p.Log, at, &suite.Seen{},
+	err = ports.WithHealthySession(ctx, s, s, p.Log, at, ports.Skip,
 		func(w ports.Witness, v manifest.Verdict) error {
 			head, err = s.Append(ctx, w, v.Head, p)
 			return err

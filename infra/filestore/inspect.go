@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -220,13 +219,6 @@ func (in *inspection) reportUnreadable(code manifest.FindingCode, at string, err
 	}
 	in.find(code, at, "%s", fault.Of(readFault(err)).Message)
 	return nil
-}
-
-// Stored implements ports.Inspector.
-func (s *Store) Stored(ctx context.Context, kind manifest.ObjectKind) (out []canon.Digest, err error) {
-	err = s.EachStored(ctx, kind, func(ref canon.Digest) { out = append(out, ref) })
-	slices.SortFunc(out, func(a, b canon.Digest) int { return strings.Compare(a.String(), b.String()) })
-	return out, err
 }
 
 // EachStored implements ports.Digests.

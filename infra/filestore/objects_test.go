@@ -13,9 +13,10 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/manifest"
-	"github.com/waybill/waybill/infra/controlfile"
+	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"
+	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
@@ -79,6 +80,15 @@ func TestCleanupBlocksCommits(t *testing.T) {
 	}
 }
 
+// config is a control file of the store.
+var config = ports.ControlFile{Name: "config.json", Kind: "config"}
+
+// replace writes a control file without regard to its content.
+func replace(s *filestore.Store, name string, c ports.Control) error {
+	return s.UpdateControl(context.Background(), ports.ControlFile{Name: name, Kind: "config"},
+		func(ports.Control) (ports.Control, error) { return c, nil })
+}
+
 type counter struct {
 	N int64 `json:"n"`
 }
@@ -95,15 +105,16 @@ func TestConcurrentControlUpdatesLoseNothing(t *testing.T) {
 		go func() {
 			defer wg.Done()
 			for range 5 {
-				err := s.UpdateControl(ctx, "config.json", "config",
-					func(old controlfile.Document) (controlfile.Document, error) {
+				err := s.UpdateControl(ctx, config,
+					func(old ports.Control) (ports.Control, error) {
 						var c counter
 						if !old.Data.IsNull() {
 							if err := canon.Decode(old.Data, &c); err != nil {
 								return old, err
 							}
 						}
-						return controlfile.New("config", 1, counter{c.N + 1})
+						next, err := canon.ValueOf(counter{c.N + 1})
+						return ports.Control{V: 1, Data: next}, err
 					})
 				if err != nil {
 					t.Error(err)
@@ -113,16 +124,16 @@ func TestConcurrentControlUpdatesLoseNothing(t *testing.T) {
 	}
 	wg.Wait()
 	s := openDir(t, dir, 0)
-	doc, ok, err := s.ReadControl(ctx, "config.json", "config")
+	doc, err := s.Control(ctx, config)
 	var c counter
-	if err == nil && ok {
+	if err == nil {
 		err = canon.Decode(doc.Data, &c)
 	}
 	if err != nil || c.N != 20 {
 		t.Errorf("after 20 updates: %+v, %v", c, err)
 	}
 	for _, name := range []string{"../store.json", "store.json", "keys/keyring.json", ""} {
-		if err := s.WriteControl(ctx, name, doc); err == nil {
+		if err := replace(s, name, doc); err == nil {
 			t.Errorf("%q was written", name)
 		}
 	}

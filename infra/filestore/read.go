@@ -31,12 +31,12 @@ const readAheadBytes = 6 << 20
 //
 // A log that does not exist is empty and healthy. When r.From is not on the log's chain the error
 // is manifest.ErrNotOnChain, and the caller reads from the zero head.
-func (s *Store) Read(ctx context.Context, r ports.ReadRequest, v ports.Visitor) (manifest.Verdict, error) {
+func (s *Store) Read(ctx context.Context, r ports.ReadRequest, visit ports.NewVisitor) (manifest.Verdict, error) {
 	st, err := s.state()
 	if err != nil {
 		return manifest.Verdict{}, err
 	}
-	verdict, err := s.readOnce(ctx, r, v, st.foreign)
+	verdict, err := s.readOnce(ctx, r, visit(r.From), st.foreign)
 	if err != nil || !verdict.Damaged() || r.Locked {
 		return verdict, readFault(err)
 	}
@@ -47,9 +47,8 @@ func (s *Store) Read(ctx context.Context, r ports.ReadRequest, v ports.Visitor) 
 	// No writer is active now. Everything is read again, not only the damaged part: a tail that was
 	// cut and overwritten may have changed where groups begin.
 	defer held.Unlock()
-	v.Reset()
-	r.From = manifest.Head{} // the visitor was reset, so it needs the whole log
-	verdict, err = s.readOnce(ctx, r, v, st.foreign)
+	r.From = manifest.Head{}
+	verdict, err = s.readOnce(ctx, r, visit(r.From), st.foreign)
 	return verdict, readFault(err)
 }
 

@@ -116,7 +116,7 @@ func (j *repairOp) unlock() {
 // diagnose reads the log and collects the files that its repair would quarantine. Events of an
 // unknown version are SESSION_UNHEALTHY.
 func (j *repairOp) diagnose(ctx context.Context) (manifest.Verdict, error) {
-	v, err := j.s.Read(ctx, ports.ReadRequest{Log: j.r.Log, Locked: !j.r.DryRun}, noVisitor{})
+	v, err := j.s.Read(ctx, ports.ReadRequest{Log: j.r.Log, Locked: !j.r.DryRun}, ports.Skip)
 	if err != nil {
 		return v, err
 	}

@@ -299,7 +299,7 @@ func (s *Store) removeUnborn(ctx context.Context, session id.Session) (gone bool
 			return false, nil
 		}
 	}
-	verdict, err := s.Read(ctx, ports.ReadRequest{Log: log, Locked: true}, noVisitor{})
+	verdict, err := s.Read(ctx, ports.ReadRequest{Log: log, Locked: true}, ports.Skip)
 	if err != nil || !verdict.Unborn() {
 		return false, err
 	}

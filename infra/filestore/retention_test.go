@@ -51,9 +51,9 @@ func TestDiscardAndRestoreMoveWholeSession(t *testing.T) {
 		t.Fatalf("%+v, %v", trash, err)
 	}
 	// The log in the trash is unchanged.
-	inTrash := &suite.Seen{}
+	inTrash := suite.NewSeen()
 	tv, err := s.Read(ctx, ports.ReadRequest{Log: manifest.Log{Root: trash[0].Root, Owner: fixture.Log.Owner,
-		Table: fixture.Log.Table}}, inTrash)
+		Table: fixture.Log.Table}}, ports.Into(&inTrash, suite.NewSeen))
 	if err != nil || tv.Head != v.Head || len(inTrash.Segments) != len(before.Segments) {
 		t.Errorf("in the trash: %+v, %v", tv, err)
 	}
@@ -162,9 +162,9 @@ func TestWaitingWriterFindsDiscardedSessionAbsent(t *testing.T) {
 	}
 	trash, err := s.TrashEntries(ctx)
 	fatal(t, err)
-	inTrash := &suite.Seen{}
+	inTrash := suite.NewSeen()
 	v, err := s.Read(ctx, ports.ReadRequest{Log: manifest.Log{Root: trash[0].Root, Owner: fixture.Log.Owner,
-		Table: fixture.Log.Table}}, inTrash)
+		Table: fixture.Log.Table}}, ports.Into(&inTrash, suite.NewSeen))
 	if err != nil || v.Health != manifest.Healthy || len(inTrash.Segments) != 2 {
 		t.Errorf("%+v, %v", v, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/controlfile"
@@ -114,11 +115,9 @@ func checkWritable(t *testing.T, s *filestore.Store, want fault.Code) {
 	_, gateErr := suite.Gate(s, suite.NewSessionFixture(1).Start())
 	_, idErr := s.StoreID(ctx, ports.MayCreate)
 	_, keysErr := s.Keys(ctx, ports.MayCreate)
-	doc, err := controlfile.New("config", 1, struct{}{})
-	fatal(t, err)
 	for what, err := range map[string]error{
 		"an append": gateErr, "the identity": idErr, "the keys": keysErr,
-		"the config": s.WriteControl(ctx, "config.json", doc),
+		"the config": replace(s, "config.json", ports.Control{V: 1, Data: canon.OfMembers()}),
 	} {
 		if fault.CodeOf(err) != want {
 			t.Errorf("writing %s: %v; want %q", what, err, want)
@@ -204,7 +203,7 @@ func TestLinksInStoreAreRejected(t *testing.T) {
 		t.Errorf("Sessions = %v, %v; want the one that is no link", list, err)
 	}
 	before := tree(t, outside)
-	_, err = s.Read(context.Background(), ports.ReadRequest{Log: one.Log}, &suite.Seen{})
+	_, err = s.Read(context.Background(), ports.ReadRequest{Log: one.Log}, ports.Skip)
 	if !fault.Is(err, fault.StoreCorrupt) {
 		t.Errorf("reading a linked session: %v", err)
 	}

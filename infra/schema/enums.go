@@ -6,6 +6,10 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/travel"
+	"github.com/waybill/waybill/durable/engine/upkeep"
+	"github.com/waybill/waybill/durable/engine/verify"
+	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/feedback"
@@ -61,18 +65,18 @@ var enums = sync.OnceValue(func() map[reflect.Type][]string {
 	add(sets, faultCodes()...)
 	add(sets, fault.NotRetryable, fault.RetryableImmediate, fault.RetryableAfterMs)
 	// Answers of the engine: status of runs, nextIntent, warnings and the state of the keyring.
-	add(sets, engine.Statuses()...)
+	add(sets, views.Statuses()...)
 	add(sets, engine.PerformThenContinue, engine.AwaitConfirmation, engine.RehydrateOnly, engine.CompleteIntent)
 	add(sets, engine.ReplayDiffers, engine.NotesTruncated, engine.VariableAbsent, engine.CompiledWarning,
 		engine.ObservationsDropped,
 		engine.RecommendationExceeded)
-	add(sets, engine.KeysReady, engine.KeysMissing, engine.KeysUnusable)
+	add(sets, upkeep.KeysReady, upkeep.KeysMissing, upkeep.KeysUnusable)
 	addLearningEnums(sets)
 	// Steps, results of imports, of verified heads and of repairs.
-	add(sets, engine.StepDone, engine.StepPending, engine.StepSkipped, engine.StepToCome)
-	add(sets, engine.Imported, engine.ImportedAsNew, engine.Same, engine.Ahead, engine.Behind, "diverged")
-	add(sets, engine.HeadSame, engine.HeadAhead, engine.HeadOther)
-	add(sets, engine.Repairable, engine.NotNeeded, engine.Elsewhere, engine.Impossible)
+	add(sets, views.StepDone, views.StepPending, views.StepSkipped, views.StepToCome)
+	add(sets, travel.Imported, travel.ImportedAsNew, travel.Same, travel.Ahead, travel.Behind, "diverged")
+	add(sets, verify.HeadSame, verify.HeadAhead, verify.HeadOther)
+	add(sets, upkeep.Repairable, upkeep.NotNeeded, upkeep.Elsewhere, upkeep.Impossible)
 	// Re-executed inputs, and why a run matches a search.
 	add(sets, redrive.Start, redrive.Fork, redrive.Ack, redrive.Checkpoint, redrive.Approve, redrive.Cancel,
 		redrive.Close, redrive.Unknown)

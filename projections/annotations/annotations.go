@@ -48,16 +48,7 @@ type Log struct {
 }
 
 // NewLog returns the fold of an empty log.
-func NewLog() *Log {
-	a := &Log{}
-	a.Reset()
-	return a
-}
-
-// Reset implements ports.Visitor: it forgets everything that was visited.
-func (a *Log) Reset() {
-	*a = Log{at: map[id.Annotation]int{}, runs: map[id.Run][]int{}}
-}
+func NewLog() *Log { return &Log{at: map[id.Annotation]int{}, runs: map[id.Run][]int{}} }
 
 // Visit implements ports.Visitor. It never returns an error: records that cannot be read are
 // reported by the log's verdict. A record of any program counts if its data can be read; otherwise

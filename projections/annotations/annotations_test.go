@@ -163,11 +163,6 @@ func TestFindAndHistoryOfAnnotations(t *testing.T) {
 	if _, ok := a.Find(annotation(9)); ok || a.Head.Next != 5 {
 		t.Error("found an unknown annotation, or the head did not advance")
 	}
-	a.Reset()
-	if visitLines(a, 0, []record{flagged(0, 1)}); len(a.Entries) != 1 || len(a.History(annotatedRuns[0])) != 1 ||
-		a.Skipped != 0 {
-		t.Errorf("after Reset: %+v", a)
-	}
 }
 
 // An additional member does not make a retracted annotation current, and records that cannot be

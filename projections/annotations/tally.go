@@ -41,14 +41,7 @@ const TallyFormat = 1
 
 // NewTally returns the tally of an empty log.
 func NewTally() *Tally {
-	t := &Tally{}
-	t.Reset()
-	return t
-}
-
-// Reset implements ports.Visitor: it forgets a loaded state too.
-func (t *Tally) Reset() {
-	*t = Tally{Runs: map[id.Run]*Sums{}, known: map[id.Annotation]*talliedAnnotation{}}
+	return &Tally{Runs: map[id.Run]*Sums{}, known: map[id.Annotation]*talliedAnnotation{}}
 }
 
 // Visit implements ports.Visitor, for segments after Head. It counts as Annotations does provided
@@ -68,7 +61,7 @@ func (t *Tally) Visit(seg manifest.Segment, head manifest.Head) error {
 }
 
 // Missed reports that a record supersedes or retracts an annotation before the loaded head, which
-// cannot be subtracted, so that the sums are wrong. The caller has to Reset and visit the whole
+// cannot be subtracted, so that the sums are wrong. The caller has to visit the whole
 // log.
 func (t *Tally) Missed() bool { return t.missed }
 

@@ -103,7 +103,7 @@ func TestTallyEqualsAnnotationsAfterReload(t *testing.T) {
 			if _, err := loaded.Save(); err == nil {
 				t.Fatal("an incomplete tally was saved")
 			}
-			loaded.Reset()
+			loaded = annotations.NewTally()
 			visitLines(loaded, 0, all)
 		} else if cut > 0 && cut < len(all) {
 			continued++

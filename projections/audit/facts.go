@@ -108,9 +108,6 @@ func NewFacts(log manifest.Log, from manifest.Head) *Facts {
 	return &Facts{log: log, Head: from}
 }
 
-// Reset implements ports.Visitor: reading restarts at the beginning of the log.
-func (f *Facts) Reset() { *f = Facts{log: f.log} }
-
 // Visit implements ports.Visitor. It never returns an error.
 func (f *Facts) Visit(seg manifest.Segment, head manifest.Head) error {
 	f.Head = head

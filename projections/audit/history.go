@@ -49,15 +49,7 @@ type recordKey struct {
 
 // NewHistory returns the fold of an empty log. log names it in findings and derives event ids.
 func NewHistory(log manifest.Log) *History {
-	t := &History{log: log}
-	t.Reset()
-	return t
-}
-
-// Reset implements ports.Visitor: it forgets everything that was visited.
-func (t *History) Reset() {
-	*t = History{log: t.log, entryIndex: map[id.Event]int{}, recorded: map[recordKey]bool{},
-		keys: map[string]int64{}}
+	return &History{log: log, entryIndex: map[id.Event]int{}, recorded: map[recordKey]bool{}, keys: map[string]int64{}}
 }
 
 // Visit implements ports.Visitor. It never returns an error: lines that this version does not know

@@ -35,15 +35,7 @@ const LedgerFormat = 2
 
 // NewLedger returns the ledger of an empty audit log.
 func NewLedger() *Ledger {
-	l := &Ledger{}
-	l.Reset()
-	return l
-}
-
-// Reset implements ports.Visitor. Seen is cleared as well: if the audit log has another history,
-// the lines of the searched logs may be missing in it.
-func (l *Ledger) Reset() {
-	*l = Ledger{Lines: map[string]map[id.Event]int64{}, Seen: map[string]manifest.Head{}}
+	return &Ledger{Lines: map[string]map[id.Event]int64{}, Seen: map[string]manifest.Head{}}
 }
 
 // Visit implements ports.Visitor. It never returns an error.

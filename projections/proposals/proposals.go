@@ -105,14 +105,7 @@ type Log struct {
 }
 
 // NewLog returns the fold of an empty log. log names it in findings.
-func NewLog(log manifest.Log) *Log {
-	p := &Log{log: log}
-	p.Reset()
-	return p
-}
-
-// Reset implements ports.Visitor: it forgets everything that was visited.
-func (p *Log) Reset() { *p = Log{log: p.log, all: map[id.Proposal]*Proposal{}} }
+func NewLog(log manifest.Log) *Log { return &Log{log: log, all: map[id.Proposal]*Proposal{}} }
 
 // Visit implements ports.Visitor. It never returns an error.
 func (p *Log) Visit(seg manifest.Segment, head manifest.Head) error {

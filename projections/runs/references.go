@@ -80,14 +80,7 @@ type outputKey struct {
 
 // NewReferences starts the check of one log. log names it in findings.
 func NewReferences(log manifest.Log) *References {
-	r := &References{log: log}
-	r.Reset()
-	return r
-}
-
-// Reset implements ports.Visitor: it forgets everything but OnObjectUse.
-func (r *References) Reset() {
-	*r = References{log: r.log, OnObjectUse: r.OnObjectUse, keys: &fingerprintList{}, runs: map[id.Run]*runRecord{}}
+	return &References{log: log, keys: &fingerprintList{}, runs: map[id.Run]*runRecord{}}
 }
 
 // Visit implements ports.Visitor: it checks one committed segment. It never returns an error.

@@ -45,13 +45,7 @@ type outputRef struct {
 }
 
 func newByName(log manifest.Log) *byName {
-	r := &byName{log: log}
-	r.Reset()
-	return r
-}
-
-func (r *byName) Reset() {
-	*r = byName{log: r.log, Objects: map[runs.ObjectRef]int64{}, keys: map[string]int64{},
+	return &byName{log: log, Objects: map[runs.ObjectRef]int64{}, keys: map[string]int64{},
 		events: map[id.Event]bool{},
 		runs:   map[id.Run]canon.Digest{}, nodes: map[id.Node]nodeRef{}, gaps: map[id.Gap]bool{},
 		outputs: map[id.Output]outputRef{}}

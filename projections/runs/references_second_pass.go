@@ -93,10 +93,11 @@ func (r *References) cause(events []event.Event, i int, cause id.Event) {
 	}
 }
 
-// Finish completes Findings, sorted by event. reread has to read the same log from its beginning,
-// pass each segment to visit, and call reset if it starts over; it is called at most once and only
-// if something is undecided. Finish returns the error of reread.
-func (r *References) Finish(reread func(visit func(manifest.Segment) error, reset func()) error) error {
+// Finish completes Findings, sorted by event. reread has to read the same log from its beginning
+// and pass each segment to the function that visitor returns; a reading that starts over calls
+// visitor again. reread is called at most once and only if something is undecided. Finish returns
+// its error.
+func (r *References) Finish(reread func(visitor func() func(manifest.Segment) error) error) error {
 	s := &secondPass{r: r, duplicateKeys: map[uint64]bool{}, causes: map[id.Event]bool{}}
 	for _, f := range r.keys.duplicates() {
 		s.duplicateKeys[f] = true
@@ -108,8 +109,7 @@ func (r *References) Finish(reread func(visit func(manifest.Segment) error, rese
 	if len(s.duplicateKeys)+len(s.causes) == 0 {
 		return nil
 	}
-	s.reset()
-	if err := reread(s.visit, s.reset); err != nil {
+	if err := reread(s.restart); err != nil {
 		return err
 	}
 	r.Findings = append(s.findings, r.Findings...)
@@ -134,9 +134,10 @@ type secondPass struct {
 	findings []manifest.Finding
 }
 
-// reset forgets what was visited.
-func (s *secondPass) reset() {
+// restart forgets what was visited and returns the visitor of another reading.
+func (s *secondPass) restart() func(manifest.Segment) error {
 	s.first, s.causeAt, s.findings = map[string]int64{}, map[id.Event]int64{}, nil
+	return s.visit
 }
 
 // visit compares the events of one segment.

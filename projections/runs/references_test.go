@@ -52,7 +52,7 @@ func check(events []event.Event, owner string) checkResult {
 		_ = names.Visit(s, manifest.Head{})
 		return r.Visit(s, manifest.Head{})
 	})
-	if err := r.Finish(func(visit func(manifest.Segment) error, _ func()) error { return read(visit) }); err != nil {
+	if err := r.Finish(func(visitor func() func(manifest.Segment) error) error { return read(visitor()) }); err != nil {
 		panic(err)
 	}
 	out.Findings = r.Findings

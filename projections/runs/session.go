@@ -75,9 +75,6 @@ type Fold struct {
 // NewFold returns the fold of an empty log.
 func NewFold() *Fold { return &Fold{Session: NewSession()} }
 
-// Reset implements ports.Visitor: it discards a loaded state too.
-func (f *Fold) Reset() { *f = *NewFold() }
-
 // Visit implements ports.Visitor: it folds one committed segment. It never returns an error.
 func (f *Fold) Visit(seg manifest.Segment, head manifest.Head) error {
 	for _, e := range seg.Events {

@@ -20,12 +20,6 @@ import (
 
 var agent = event.Actor{Kind: event.Agent}
 
-// blind visits nothing: the bench appends behind a head it knows.
-type blind struct{}
-
-func (blind) Reset()                                      {}
-func (blind) Visit(manifest.Segment, manifest.Head) error { return nil }
-
 // appender commits plans of one shape: 3 events and a new snapshot.
 type appender struct {
 	store   ports.Logs
@@ -57,7 +51,7 @@ func newAppender(s interface {
 }
 
 func (a *appender) commit(p manifest.Plan) error {
-	return ports.WithHealthySession(context.Background(), a.locks, a.store, p.Log, a.head, blind{},
+	return ports.WithHealthySession(context.Background(), a.locks, a.store, p.Log, a.head, ports.Skip,
 		func(w ports.Witness, _ manifest.Verdict) (err error) {
 			a.head, err = a.store.Append(context.Background(), w, a.head, p)
 			return err
@@ -130,8 +124,7 @@ type engineRun struct {
 }
 
 func newEngineRun(s *filestore.Store, w compile.Compiled, seed byte) (*engineRun, error) {
-	r := &engineRun{g: &engine.Engine{Logs: s, Locks: s, Objects: s, Sessions: s, Identity: s, Keyring: s,
-		HeadCache: s}}
+	r := &engineRun{g: engine.New(s)}
 	a, err := r.g.Start(context.Background(), r.by(), id.Seed{seed},
 		engine.Start{Workflow: w, SourceKind: event.SourceProject, SourceRef: "bench.json"})
 	r.a = a

@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/testdata/bench/big"
 )
 
@@ -70,7 +71,7 @@ func verification(title, dir string, s big.Store) error {
 			{plain, func() error { return hash(files) }},
 			{digests, func() error {
 				return sound(g.VerifyWith(context.Background(),
-					engine.VerifyOptions{Digests: true}))
+					verify.VerifyOptions{Digests: true}))
 			}},
 		} {
 			if err := round.s.time(round.f); err != nil {
@@ -85,16 +86,16 @@ func verification(title, dir string, s big.Store) error {
 }
 
 // verifier is the engine over a store in this process.
-func verifier(dir string) (*engine.Engine, func(), error) {
+func verifier(dir string) (*verify.Verifier, func(), error) {
 	s, err := open(dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	return &engine.Engine{Logs: s, Locks: s, Objects: s, Sessions: s, Identity: s, Inspector: s, Digests: s,
-		SideLogs: s}, func() { _ = s.Close() }, nil
+	e := engine.New(s)
+	return verify.New(e.Reader, s, verify.NewAuditor(e.Ledger(), s)), func() { _ = s.Close() }, nil
 }
 
-func sound(v engine.Verification, err error) error {
+func sound(v verify.Verification, err error) error {
 	if err == nil && (!v.OK || len(v.Sessions) != 1 || len(v.Sessions[0].Findings)+len(v.Findings) > 0) {
 		return fmt.Errorf("a sound store was found fault with: %+v", v)
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
 )
 
 // Shell completion of arguments and flags. These functions only read. On an error they return
@@ -81,7 +81,7 @@ func (a *App) CompleteProposals(cmd *cobra.Command, args []string, _ string) ([]
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	defer o.Close()
-	list, err := o.Proposals(cmd.Context(), engine.ProposalQuery{Workspace: a.Flags.Workspace})
+	list, err := o.Proposals(cmd.Context(), learning.ProposalQuery{Workspace: a.Flags.Workspace})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

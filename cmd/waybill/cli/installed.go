@@ -3,7 +3,7 @@ package cli
 import (
 	"context"
 
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/learning/installable"
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/event"
@@ -14,7 +14,7 @@ import (
 )
 
 // Installations are the artifacts that applied proposals installed in the store.
-type Installations []engine.InstalledArtifact
+type Installations []learning.InstalledArtifact
 
 // Installed returns the artifacts that are installed in the selected store and workspace. If
 // the store cannot be opened or read, or its proposal log is not healthy, it logs a warning, so
@@ -57,7 +57,7 @@ func (all Installations) Workflows() (out []catalog.File) {
 
 // workflowsOf returns the workflows of one installed artifact. For a pack with several, each
 // ref ends with "#" and the JSON pointer of the workflow in the artifact.
-func workflowsOf(i engine.InstalledArtifact) (out []catalog.File) {
+func workflowsOf(i learning.InstalledArtifact) (out []catalog.File) {
 	at := manifest.ObjectDir(manifest.Installed) + "/" + manifest.ObjectName(manifest.Installed, i.Artifact.SHA256)
 	for _, w := range installable.Workflows(i.Value) {
 		f := catalog.File{Kind: source.SourceInstalled, Ref: at, Data: w.Source.JCS()}

@@ -5,10 +5,14 @@ import (
 	"time"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/engine/travel"
+	"github.com/waybill/waybill/durable/engine/upkeep"
+	"github.com/waybill/waybill/durable/engine/verify"
+	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/store/config"
-	"github.com/waybill/waybill/infra/controlfile"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/ports"
 )
@@ -17,6 +21,13 @@ import (
 // only place where ports are connected to adapters (docs/design.md#layers).
 type Store struct {
 	*engine.Engine
+	*views.Views
+	*verify.Verifier
+	*verify.Auditor
+	*verify.Replayer
+	*travel.Exchange
+	*upkeep.Upkeep
+	*learning.Learning
 	engine.Settings
 	Dir   string
 	files *filestore.Store
@@ -60,8 +71,7 @@ func (a *App) configuredWait(ctx context.Context, store *filestore.Store) (time.
 	if a.Flags.lockWaitGiven {
 		return 0, false
 	}
-	settings := engine.Settings{Controls: controls{store}}
-	c, err := settings.Config(ctx)
+	c, err := engine.ReadConfig(ctx, store)
 	if ctx.Err() != nil {
 		return 0, false // the call was cancelled; the file may be valid
 	}
@@ -79,15 +89,15 @@ func configuredLockWait(c config.Config) time.Duration {
 	return time.Duration(c.LockWaitMs()) * time.Millisecond
 }
 
-// wire uses one file store for every port of the engine, so that operations which belong
-// together use the same locks and syncs.
+// wire creates the parts of the engine over one file store, so that operations which belong
+// together use the same locks, syncs and caches.
 func wire(dir string, store *filestore.Store) *Store {
-	e := &engine.Engine{Logs: store, Locks: store, Objects: store, Sessions: store, Identity: store, Keyring: store,
-		Inspector: store, Digests: store, HeadCache: store,
-		Controls: controls{store}, Streams: store, SessionControls: store, Trash: store, Retention: store,
-		Repairs:  store,
-		Arrivals: store, Tombstones: store, SideLogs: store}
-	return &Store{Engine: e, Settings: engine.Settings{Controls: controls{store}, Auditor: e}, Dir: dir, files: store}
+	e := engine.New(store)
+	v, audit := views.New(e.Reader, store), verify.NewAuditor(e.Ledger(), store)
+	verifier := verify.New(e.Reader, store, audit)
+	return &Store{Engine: e, Views: v, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, store),
+		Exchange: travel.New(e, store, v), Upkeep: upkeep.New(e, store, verifier), Learning: learning.New(e, store),
+		Settings: e.Settings(), Dir: dir, files: store}
 }
 
 // Close writes data that the engine has deferred, such as head caches, and closes the files.
@@ -97,22 +107,12 @@ func (o *Store) Close() {
 	_ = o.files.Close()
 }
 
-// controls implements ports.Controls with the control files of a store.
-type controls struct{ store *filestore.Store }
+// Logs returns the logs of the store.
+func (o *Store) Logs() ports.Logs { return o.files }
 
-// Control implements ports.Controls.
-func (c controls) Control(ctx context.Context, f ports.ControlFile) (ports.Control, error) {
-	doc, _, err := c.store.ReadControl(ctx, f.Name, f.Kind)
-	return ports.Control{V: doc.V, Data: doc.Data}, err
-}
-
-// UpdateControl implements ports.Controls.
-func (c controls) UpdateControl(ctx context.Context, f ports.ControlFile,
-	change func(ports.Control) (ports.Control, error)) error {
-	return c.store.UpdateControl(ctx, f.Name, f.Kind, func(old controlfile.Document) (controlfile.Document, error) {
-		next, err := change(ports.Control{V: old.V, Data: old.Data})
-		return controlfile.Document{Kind: f.Kind, V: next.V, Data: next.Data}, err
-	})
+// StoreID returns the id of the store, the zero id for one that does not exist yet.
+func (o *Store) StoreID(ctx context.Context) (id.Store, error) {
+	return o.files.StoreID(ctx, ports.ReadOnly)
 }
 
 // Performers returns the port that allows at most one performer per session.

@@ -27,7 +27,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/feedback"
@@ -328,7 +328,7 @@ func findAnnotation(ctx context.Context, o *cli.Store, run id.Run, ref string) (
 		return complete, nil
 	}
 	n := 0
-	for q := (engine.AnnotationQuery{History: true, Limit: limits.AnnotationsPageMax}); ; {
+	for q := (learning.AnnotationQuery{History: true, Limit: limits.AnnotationsPageMax}); ; {
 		page, err := o.Annotations(ctx, run.String(), q)
 		if err != nil {
 			return found, err

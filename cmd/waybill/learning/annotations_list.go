@@ -11,7 +11,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -32,7 +32,7 @@ follow; --cursor continues there.`
 // before the store is opened. One page is shown, 100 annotations without
 // --limit; nextCursor of the document is the --cursor of the next page.
 func newAnnotationsList(a *cli.App) *cobra.Command {
-	var q engine.AnnotationQuery
+	var q learning.AnnotationQuery
 	var signal string
 	cmd := &cobra.Command{
 		Use:   "list RUN",
@@ -51,11 +51,11 @@ func newAnnotationsList(a *cli.App) *cobra.Command {
 			}
 			var store *cli.Store // kept for the titles of steps, which are read while printing
 			return cli.Show(a, cmd, "annotations",
-				func(ctx context.Context, o *cli.Store) (engine.AnnotationList, error) {
+				func(ctx context.Context, o *cli.Store) (learning.AnnotationList, error) {
 					store = o
 					return o.Annotations(ctx, args[0], q)
 				},
-				func(p *page.Page, list engine.AnnotationList) {
+				func(p *page.Page, list learning.AnnotationList) {
 					showAnnotations(cmd.Context(), a, store, args[0], q, list, p)
 				})
 		},
@@ -78,8 +78,8 @@ func newAnnotationsList(a *cli.App) *cobra.Command {
 // Annotations of an unreadable run are listed too; steps are then named by
 // their ids. Annotations of the run that this one was forked from are not
 // listed, since they belong to that run.
-func showAnnotations(ctx context.Context, a *cli.App, o *cli.Store, ref string, q engine.AnnotationQuery,
-	list engine.AnnotationList, p *page.Page) {
+func showAnnotations(ctx context.Context, a *cli.App, o *cli.Store, ref string, q learning.AnnotationQuery,
+	list learning.AnnotationList, p *page.Page) {
 	run, err := o.Run(ctx, ref)
 	titles := map[string]string{} // by step id; a step without a title is named by its id
 	name := ref

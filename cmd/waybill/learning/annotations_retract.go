@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
 )
 
 // annotationsRetractLong is what 'waybill annotations retract --help' prints
@@ -23,7 +24,7 @@ ANNOTATION is an id or a prefix of one, as 'waybill annotations list' shows it.`
 // annotation does not count any more; the annotation stays in the log.
 // Retracting it again is no error: the answer has "already" set.
 func newAnnotationsRetract(a *cli.App) *cobra.Command {
-	var req engine.RetractRequest
+	var req learning.RetractRequest
 	cmd := &cobra.Command{
 		Use:   "retract RUN ANNOTATION",
 		Short: "Retract an annotation of a run",
@@ -33,7 +34,7 @@ func newAnnotationsRetract(a *cli.App) *cobra.Command {
 		Args: cli.Exactly("RUN", "ANNOTATION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var at engine.Position
-			return cli.Show(a, cmd, "retracted", func(ctx context.Context, o *cli.Store) (done engine.Retracted,
+			return cli.Show(a, cmd, "retracted", func(ctx context.Context, o *cli.Store) (done learning.Retracted,
 				err error) {
 				if at, err = o.Locate(ctx, args[0]); err != nil {
 					return done, err
@@ -42,7 +43,7 @@ func newAnnotationsRetract(a *cli.App) *cobra.Command {
 					return done, err
 				}
 				return o.Retract(ctx, a.Caller(), at, req)
-			}, func(p *page.Page, done engine.Retracted) {
+			}, func(p *page.Page, done learning.Retracted) {
 				what := "Annotation " + render.AnnotationName(p, done.AnnotationID) + " of run " +
 					page.ShortRun(at.Run) + " (" +
 					render.SignalText(p, done.Signal) + ")"

@@ -10,7 +10,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/infra/terminal"
 	"github.com/waybill/waybill/projections/annotations"
@@ -27,7 +27,7 @@ only that run is summarized, with --workflow only the runs of that workflow.`
 // of one workflow, or of one run. RUN and --workflow exclude each other. The
 // engine computes the sums and rates.
 func newAnnotationsSummary(a *cli.App) *cobra.Command {
-	var q engine.SummaryQuery
+	var q learning.SummaryQuery
 	cmd := &cobra.Command{
 		Use:   "summary [RUN]",
 		Short: "Summarize annotations by workflow and by run",
@@ -44,10 +44,10 @@ func newAnnotationsSummary(a *cli.App) *cobra.Command {
 				q.Run = args[0]
 			}
 			return cli.Show(a, cmd, "annotation_summary",
-				func(ctx context.Context, o *cli.Store) (engine.FeedbackSummary, error) {
+				func(ctx context.Context, o *cli.Store) (learning.FeedbackSummary, error) {
 					return o.SummarizeAnnotations(ctx, q)
 				},
-				func(p *page.Page, sum engine.FeedbackSummary) { showSummary(a, sum, p) })
+				func(p *page.Page, sum learning.FeedbackSummary) { showSummary(a, sum, p) })
 		},
 	}
 	cmd.Flags().StringVar(&q.WorkflowID, "workflow", "", "only runs of the workflow with `ID`")
@@ -58,7 +58,7 @@ func newAnnotationsSummary(a *cli.App) *cobra.Command {
 // without annotations are omitted. For a single run its sums are printed instead
 // of the table. Sessions that could not be read to their end are listed last:
 // their annotations may be missing from the sums.
-func showSummary(a *cli.App, sum engine.FeedbackSummary, p *page.Page) {
+func showSummary(a *cli.App, sum learning.FeedbackSummary, p *page.Page) {
 	shown := 0
 	for _, w := range sum.Workflows {
 		if w.Annotations == 0 {
@@ -94,7 +94,7 @@ func showSummary(a *cli.App, sum engine.FeedbackSummary, p *page.Page) {
 
 // runName returns the name of a run in the table: the short id on a terminal,
 // the complete id in a pipe, where programs need one that stays unique.
-func runName(p *page.Page, r engine.RunFeedback) string {
+func runName(p *page.Page, r learning.RunFeedback) string {
 	if p.Width == 0 {
 		return r.RunID.String()
 	}
@@ -230,7 +230,7 @@ func showFeedbackNumbers(p *page.Page, s annotations.Summary) {
 
 // showFeedbackTable prints a row for each run, in the order of the engine. Stars
 // are drawn before the mean on a terminal that is wide enough.
-func showFeedbackTable(p *page.Page, runs []engine.RunFeedback) {
+func showFeedbackTable(p *page.Page, runs []learning.RunFeedback) {
 	var rows [][]page.Cell
 	for _, r := range runs {
 		rating := ""

@@ -10,6 +10,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/document"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/cron"
@@ -110,8 +111,8 @@ func startStatus(doc document.Automations) int {
 // filterDue returns the automations that are due, and those whose schedule cannot
 // be evaluated: a user must see the problem. The result is never nil, so that
 // the JSON member is a list.
-func filterDue(all []engine.AutomationRow) []engine.AutomationRow {
-	out := []engine.AutomationRow{}
+func filterDue(all []learning.AutomationRow) []learning.AutomationRow {
+	out := []learning.AutomationRow{}
 	for _, row := range all {
 		if row.Due || row.Problem != "" {
 			out = append(out, row)
@@ -122,7 +123,7 @@ func filterDue(all []engine.AutomationRow) []engine.AutomationRow {
 
 // startDue starts each automation that is due, in the order of the list. An
 // error becomes part of the answer and does not stop the loop.
-func startDue(ctx context.Context, a *cli.App, o *cli.Store, all []engine.AutomationRow) []document.AutomationStart {
+func startDue(ctx context.Context, a *cli.App, o *cli.Store, all []learning.AutomationRow) []document.AutomationStart {
 	out := []document.AutomationStart{}
 	for _, row := range all {
 		// An automation that was started for this time already is not due.
@@ -146,7 +147,7 @@ func startDue(ctx context.Context, a *cli.App, o *cli.Store, all []engine.Automa
 // workspace. The workflow is looked up by its id in the current catalog, and the
 // run is pinned to it. The key names the automation and its scheduled time:
 // repeating the start, by any caller, returns the run that exists.
-func startAutomation(ctx context.Context, a *cli.App, o *cli.Store, row engine.AutomationRow) (engine.Answer, error) {
+func startAutomation(ctx context.Context, a *cli.App, o *cli.Store, row learning.AutomationRow) (engine.Answer, error) {
 	w, err := a.Workflow(ctx, row.WorkflowID)
 	if err != nil {
 		return engine.Answer{}, err
@@ -197,7 +198,7 @@ func showAutomations(a *cli.App, doc document.Automations, all bool, p *page.Pag
 
 // stateCell returns the STATE column of a row: the problem of its schedule, or
 // whether it is due, turned off, started for its last time, or waiting.
-func stateCell(p *page.Page, r engine.AutomationRow) page.Cell {
+func stateCell(p *page.Page, r learning.AutomationRow) page.Cell {
 	switch {
 	case r.Problem != "":
 		return page.Cell{Text: r.Problem, Paint: p.Bad}
@@ -213,7 +214,7 @@ func stateCell(p *page.Page, r engine.AutomationRow) page.Cell {
 
 // timeText returns since when an automation is due, or when it fires next; ""
 // if neither is known.
-func timeText(r engine.AutomationRow) string {
+func timeText(r learning.AutomationRow) string {
 	switch {
 	case r.Due:
 		return "since " + page.ClockTime(r.ScheduledAtMs, "2 Jan 2006 15:04")

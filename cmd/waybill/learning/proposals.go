@@ -8,7 +8,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/learning/similar"
 	"github.com/waybill/waybill/durable/log/event"
@@ -79,8 +79,8 @@ func sourceValue(e catalog.Entry) (v canon.Value, ok bool) {
 // opens the store, makes the call, and answers with the document "proposal"
 // (docs/design.md#proposals). In text output, show prints what was done; the
 // members from which secrets were removed follow.
-func changeProposal(a *cli.App, cmd *cobra.Command, call func(context.Context, *cli.Store) (engine.Proposed, error),
-	show func(*page.Page, engine.Proposed)) error {
+func changeProposal(a *cli.App, cmd *cobra.Command, call func(context.Context, *cli.Store) (learning.Proposed, error),
+	show func(*page.Page, learning.Proposed)) error {
 	o, err := a.Open(cmd.Context())
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func changeProposal(a *cli.App, cmd *cobra.Command, call func(context.Context, *
 
 // answerProposal answers with a proposal that was changed. show prints what was
 // done in text output, before the redactions.
-func answerProposal(a *cli.App, done engine.Proposed, show func(*page.Page)) error {
+func answerProposal(a *cli.App, done learning.Proposed, show func(*page.Page)) error {
 	return a.Answer("proposal", done.Proposal, func(p *page.Page) {
 		show(p)
 		showRedactions(p, done.Redacted)

@@ -10,7 +10,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/limits"
 )
@@ -33,7 +33,7 @@ that are installed or proposed already. Nothing is installed.`
 // before the store is opened. Similar artifacts are part of the answer; a
 // proposal is never rejected for being similar.
 func newProposalsCreate(a *cli.App) *cobra.Command {
-	var req engine.ProposeRequest
+	var req learning.ProposeRequest
 	cmd := &cobra.Command{
 		Use:     "create FILE",
 		Short:   "Propose an artifact for review",
@@ -53,9 +53,9 @@ func newProposalsCreate(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return changeProposal(a, cmd, func(ctx context.Context, o *cli.Store) (engine.Proposed, error) {
+			return changeProposal(a, cmd, func(ctx context.Context, o *cli.Store) (learning.Proposed, error) {
 				return o.Propose(ctx, a.Caller(), seed, req)
-			}, func(p *page.Page, done engine.Proposed) {
+			}, func(p *page.Page, done learning.Proposed) {
 				p.Text(p.Good("✓ "), "Proposed: "+render.ProposalTitle(done.Proposal)+".")
 				showDuplicates(p, done.About.Duplicates)
 				p.Line("%s", p.Dim("It has no effect yet. Review it: "+
@@ -80,7 +80,7 @@ void. A rejected or archived proposal is open again afterwards.`
 // approval is valid only for the bytes that were approved, so a revision voids
 // the approvals.
 func newProposalsRevise(a *cli.App) *cobra.Command {
-	var req engine.ProposeRequest
+	var req learning.ProposeRequest
 	cmd := &cobra.Command{
 		Use:   "revise ID FILE",
 		Short: "Revise a proposal and void its approvals",
@@ -92,9 +92,9 @@ func newProposalsRevise(a *cli.App) *cobra.Command {
 			if err := readDraft(a, cmd, args[1], &req); err != nil {
 				return err
 			}
-			return changeProposal(a, cmd, func(ctx context.Context, o *cli.Store) (engine.Proposed, error) {
+			return changeProposal(a, cmd, func(ctx context.Context, o *cli.Store) (learning.Proposed, error) {
 				return o.ReviseProposal(ctx, a.Caller(), args[0], req)
-			}, func(p *page.Page, done engine.Proposed) {
+			}, func(p *page.Page, done learning.Proposed) {
 				p.Text(p.Good("✓ "), fmt.Sprintf("Revision %d of: %s.", done.About.Revision,
 					render.ProposalTitle(done.Proposal)))
 				showDuplicates(p, done.About.Duplicates)
@@ -108,7 +108,7 @@ func newProposalsRevise(a *cli.App) *cobra.Command {
 // readDraft reads the file of a proposal into the request, and adds the tenant
 // and workspace of the call and the workflows to compare it with. A file
 // that is no valid draft is VALIDATION_ERROR.
-func readDraft(a *cli.App, cmd *cobra.Command, name string, req *engine.ProposeRequest) error {
+func readDraft(a *cli.App, cmd *cobra.Command, name string, req *learning.ProposeRequest) error {
 	data, err := a.ReadInput("FILE", name, limits.ProposalFileBytesMax)
 	if err != nil {
 		return err

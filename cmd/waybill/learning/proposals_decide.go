@@ -10,7 +10,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/learning/installable"
 	"github.com/waybill/waybill/durable/learning/proposal"
@@ -34,7 +34,7 @@ refused. With a quorum above one, that many different people must approve.`
 // terminal who has the role that the configuration names. No flag confirms the
 // question, since a script could pass it.
 func newProposalsApprove(a *cli.App) *cobra.Command {
-	req := engine.DecideRequest{}
+	req := learning.DecideRequest{}
 	cmd := &cobra.Command{
 		Use:   "approve ID",
 		Short: "Approve a proposal, interactively",
@@ -53,7 +53,7 @@ func newProposalsApprove(a *cli.App) *cobra.Command {
 
 // setDecision fills in the request of a decision: the proposal, the workspace,
 // and whether a person is at a terminal.
-func setDecision(a *cli.App, req *engine.DecideRequest, ref string) {
+func setDecision(a *cli.App, req *learning.DecideRequest, ref string) {
 	req.Ref, req.Workspace, req.AtTerminal = ref, a.Flags.Workspace, atTerminal(a)
 }
 
@@ -65,7 +65,7 @@ func setDecision(a *cli.App, req *engine.DecideRequest, ref string) {
 // before the person confirms, the engine rejects it. A second approval by the
 // same person changes nothing and is no error. The answer no is
 // PROPOSAL_PENDING, exit status 3, and records nothing.
-func approveProposal(ctx context.Context, a *cli.App, req engine.DecideRequest) error {
+func approveProposal(ctx context.Context, a *cli.App, req learning.DecideRequest) error {
 	o, err := a.Open(ctx)
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func approveProposal(ctx context.Context, a *cli.App, req engine.DecideRequest) 
 
 // showApproval prints verb and title, then the number of approvals and the quorum,
 // or the command that applies the proposal when the quorum is reached.
-func showApproval(a *cli.App, verb string, w proposal.Proposal, about engine.ProposalAbout, p *page.Page) {
+func showApproval(a *cli.App, verb string, w proposal.Proposal, about learning.ProposalAbout, p *page.Page) {
 	p.Text(p.Good("✓ "), verb+": "+render.ProposalTitle(w)+".")
 	if about.Approvals < about.ApprovalsWant {
 		p.Line("%d of %d approvals.", about.Approvals, about.ApprovalsWant)
@@ -137,7 +137,7 @@ Unless the status is 0, nothing is installed.`
 // installed artifacts may have changed after it was proposed. --override skips
 // the gate and is recorded; the engine requires a person, a scope and a reason.
 func newProposalsApply(a *cli.App) *cobra.Command {
-	req := engine.ApplyRequest{}
+	req := learning.ApplyRequest{}
 	cmd := &cobra.Command{
 		Use:   "apply ID",
 		Short: "Install the artifact of an approved proposal",
@@ -148,13 +148,13 @@ func newProposalsApply(a *cli.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			setDecision(a, &req.DecideRequest, args[0])
 			req.Check = checkInstallable(cmd.Context(), a)
-			return changeProposal(a, cmd, func(ctx context.Context, o *cli.Store) (engine.Proposed, error) {
+			return changeProposal(a, cmd, func(ctx context.Context, o *cli.Store) (learning.Proposed, error) {
 				done, err := o.ApplyProposal(ctx, a.Caller(), req)
 				if err != nil {
 					return done, suggestFix(err)
 				}
 				return done, nil
-			}, func(p *page.Page, done engine.Proposed) {
+			}, func(p *page.Page, done learning.Proposed) {
 				p.Text(p.Good("✓ "), "Installed: "+render.ProposalTitle(done.Proposal)+".")
 				p.Line("%s", p.Dim("Undo it: "+
 					a.Command("proposals", "rollback", page.ShortProposal(done.Proposal.ID))))
@@ -194,8 +194,8 @@ func suggestFix(err error) error {
 // If the catalog cannot be read the library is empty, and references to other
 // workflows are reported as problems.
 func checkInstallable(ctx context.Context, a *cli.App) func(proposal.Kind, canon.Value,
-	[]engine.InstalledArtifact) []problem.Problem {
-	return func(kind proposal.Kind, artifact canon.Value, present []engine.InstalledArtifact) []problem.Problem {
+	[]learning.InstalledArtifact) []problem.Problem {
+	return func(kind proposal.Kind, artifact canon.Value, present []learning.InstalledArtifact) []problem.Problem {
 		library := &catalog.Library{}
 		// Without a working directory no workflow can be found.
 		if finder, err := a.Finder(); err == nil {
@@ -216,14 +216,14 @@ func checkInstallable(ctx context.Context, a *cli.App) func(proposal.Kind, canon
 // decides about one proposal with an optional reason. past is the past tense that
 // is printed, such as "Rejected", and do makes the change in the store.
 func newProposalsDecision(a *cli.App, cmd *cobra.Command, past string,
-	do func(context.Context, *cli.Store, engine.DecideRequest) (engine.Proposed, error)) *cobra.Command {
-	req := engine.DecideRequest{}
+	do func(context.Context, *cli.Store, learning.DecideRequest) (learning.Proposed, error)) *cobra.Command {
+	req := learning.DecideRequest{}
 	cmd.Args = cli.Exactly("ID")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		setDecision(a, &req, args[0])
-		return changeProposal(a, cmd, func(ctx context.Context, o *cli.Store) (engine.Proposed, error) {
+		return changeProposal(a, cmd, func(ctx context.Context, o *cli.Store) (learning.Proposed, error) {
 			return do(ctx, o, req)
-		}, func(p *page.Page, done engine.Proposed) {
+		}, func(p *page.Page, done learning.Proposed) {
 			p.Text(p.Good("✓ "), past+": "+render.ProposalTitle(done.Proposal)+".")
 		})
 	}
@@ -241,7 +241,7 @@ func newProposalsReject(a *cli.App) *cobra.Command {
 be revised, which opens it again, or archived.`,
 		Example: "  waybill proposals reject q4yplb\n" +
 			"  waybill proposals reject q4yplb --reason \"Duplicate of team.release\"",
-	}, "Rejected", func(ctx context.Context, o *cli.Store, req engine.DecideRequest) (engine.Proposed, error) {
+	}, "Rejected", func(ctx context.Context, o *cli.Store, req learning.DecideRequest) (learning.Proposed, error) {
 		return o.RejectProposal(ctx, a.Caller(), req)
 	})
 }
@@ -256,7 +256,7 @@ func newProposalsArchive(a *cli.App) *cobra.Command {
 approvals stay on record. A revision opens it again.`,
 		Example: "  waybill proposals archive q4yplb\n" +
 			"  waybill proposals archive q4yplb --reason \"Not needed any more\"",
-	}, "Archived", func(ctx context.Context, o *cli.Store, req engine.DecideRequest) (engine.Proposed, error) {
+	}, "Archived", func(ctx context.Context, o *cli.Store, req learning.DecideRequest) (learning.Proposed, error) {
 		return o.ArchiveProposal(ctx, a.Caller(), req)
 	})
 }
@@ -272,7 +272,7 @@ func newProposalsRollback(a *cli.App) *cobra.Command {
 again. Runs that have started continue with the workflow that they are pinned to.`,
 		Example: "  waybill proposals rollback q4yplb\n" +
 			"  waybill proposals rollback q4yplb --reason \"It skips the check\"",
-	}, "Rolled back", func(ctx context.Context, o *cli.Store, req engine.DecideRequest) (engine.Proposed, error) {
+	}, "Rolled back", func(ctx context.Context, o *cli.Store, req learning.DecideRequest) (learning.Proposed, error) {
 		return o.RollBackProposal(ctx, a.Caller(), req)
 	})
 }

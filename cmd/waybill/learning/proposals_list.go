@@ -9,7 +9,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/store/config"
@@ -29,7 +29,7 @@ first. STATE is draft, revised, applied, rejected or archived.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			// A misspelled filter is rejected: it would match nothing, and the
 			// empty list would look like an answer.
-			q := engine.ProposalQuery{Workspace: a.Flags.Workspace, State: proposal.State(state),
+			q := learning.ProposalQuery{Workspace: a.Flags.Workspace, State: proposal.State(state),
 				Kind: proposal.Kind(kind)}
 			if state != "" && !slices.Contains(proposal.States(), q.State) {
 				return cli.UsageFault(cmd, "unknown state %q", state).
@@ -39,8 +39,8 @@ first. STATE is draft, revised, applied, rejected or archived.`,
 				return cli.UsageFault(cmd, "unknown kind %q", kind).Suggest("Use %s.", page.JoinWords(proposal.Kinds()))
 			}
 			return cli.Show(a, cmd, "proposals",
-				func(ctx context.Context, o *cli.Store) (engine.ProposalList, error) { return o.Proposals(ctx, q) },
-				func(p *page.Page, list engine.ProposalList) { showProposals(a, list, q, p) })
+				func(ctx context.Context, o *cli.Store) (learning.ProposalList, error) { return o.Proposals(ctx, q) },
+				func(p *page.Page, list learning.ProposalList) { showProposals(a, list, q, p) })
 		},
 	}
 	f := cmd.Flags()
@@ -104,9 +104,9 @@ rolled back. Installed workflows are also in 'waybill workflows list', with the 
 		Example: "  waybill proposals installed\n  waybill proposals installed --workspace blue --json",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return cli.Show(a, cmd, "installed", func(ctx context.Context, o *cli.Store) (engine.InstalledList, error) {
+			return cli.Show(a, cmd, "installed", func(ctx context.Context, o *cli.Store) (learning.InstalledList, error) {
 				return listInstalled(ctx, a, o)
-			}, func(p *page.Page, list engine.InstalledList) { showInstalled(a, list, p) })
+			}, func(p *page.Page, list learning.InstalledList) { showInstalled(a, list, p) })
 		},
 	}
 }
@@ -114,7 +114,7 @@ rolled back. Installed workflows are also in 'waybill workflows list', with the 
 // listInstalled returns what is installed in the workspace. Where proposals are
 // turned off, installed artifacts stay in use, but the list is refused with
 // CAPABILITY_NOT_PROVIDED like all commands of the family.
-func listInstalled(ctx context.Context, a *cli.App, o *cli.Store) (none engine.InstalledList, err error) {
+func listInstalled(ctx context.Context, a *cli.App, o *cli.Store) (none learning.InstalledList, err error) {
 	c, err := o.Config(ctx)
 	if err != nil {
 		return none, err
@@ -139,10 +139,10 @@ proposal.activated. Neither contains the artifact or the rationale.`,
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cli.Show(a, cmd, "proposal_events",
-				func(ctx context.Context, o *cli.Store) (engine.ProposalEvents, error) {
+				func(ctx context.Context, o *cli.Store) (learning.ProposalEvents, error) {
 					return o.ProposalEvents(ctx, a.Flags.Workspace)
 				},
-				func(p *page.Page, list engine.ProposalEvents) {
+				func(p *page.Page, list learning.ProposalEvents) {
 					for _, e := range list.Events {
 						p.Line("%s  %-18s  %s", page.ClockTime(e.AtMs, "2006-01-02 15:04"), e.Type,
 							page.ShortProposal(e.ProposalID))

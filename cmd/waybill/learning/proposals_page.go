@@ -13,7 +13,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/installable"
 	"github.com/waybill/waybill/durable/learning/proposal"
@@ -75,7 +75,7 @@ func markers(rules []redact.Rule) (out []string) {
 
 // showProposals prints a table of proposals. A damaged log is reported first,
 // since the list is incomplete then.
-func showProposals(a *cli.App, list engine.ProposalList, q engine.ProposalQuery, p *page.Page) {
+func showProposals(a *cli.App, list learning.ProposalList, q learning.ProposalQuery, p *page.Page) {
 	if list.Health != manifest.Healthy && list.Health != "" {
 		p.Text(p.Bad("! "), "The log of proposals is "+render.Health(list.Health)+
 			"; the list has only what could be read. See 'waybill verify'.")
@@ -102,7 +102,7 @@ func showProposals(a *cli.App, list engine.ProposalList, q engine.ProposalQuery,
 
 // approvalCount returns the number of approvals and the quorum, such as "1/2"; ""
 // for a proposal that is not open or needs no approval.
-func approvalCount(w proposal.Proposal, about engine.ProposalAbout) string {
+func approvalCount(w proposal.Proposal, about learning.ProposalAbout) string {
 	if !w.State.Open() || about.ApprovalsWant == 0 {
 		return ""
 	}
@@ -124,7 +124,7 @@ const (
 //
 // view selects how much is printed. If the artifact cannot be read from the
 // store, the reason is printed instead of it.
-func showProposal(a *cli.App, w proposal.Proposal, d engine.ProposalDetails, view proposalView, p *page.Page) {
+func showProposal(a *cli.App, w proposal.Proposal, d learning.ProposalDetails, view proposalView, p *page.Page) {
 	p.Text("", p.Bold(page.Clean(render.ProposalTitle(w))))
 	// The id is complete here, so that it can be copied.
 	about := []string{w.ID.String(), string(w.Kind), string(w.State)}
@@ -182,7 +182,7 @@ const artifactLinesMax = 40
 // showProposalHistory prints changes of state and approvals with author and
 // reason, ordered by time. They are two lists in the document and are merged
 // here.
-func showProposalHistory(p *page.Page, d engine.ProposalDetails) {
+func showProposalHistory(p *page.Page, d learning.ProposalDetails) {
 	type row struct {
 		atMs              int64
 		what, by, because string
@@ -237,7 +237,7 @@ func showArtifact(a *cli.App, v canon.Value, of id.Proposal, linesMax int, p *pa
 // showInstalled prints a table of the installed artifacts, and below it the parts
 // of packs that have their own names. The WORKSPACE column is printed only if an
 // artifact belongs to one.
-func showInstalled(a *cli.App, list engine.InstalledList, p *page.Page) {
+func showInstalled(a *cli.App, list learning.InstalledList, p *page.Page) {
 	if list.Health != manifest.Healthy {
 		p.Text(p.Bad("! "), "The log of proposals is "+render.Health(list.Health)+
 			": artifacts that cannot be verified are not in use. See 'waybill verify'.")
@@ -250,7 +250,7 @@ func showInstalled(a *cli.App, list engine.InstalledList, p *page.Page) {
 		{Title: "PROPOSAL"}}
 	// A column that is empty in every row is omitted.
 	withWorkspace := slices.ContainsFunc(list.Installed,
-		func(i engine.InstalledArtifact) bool { return i.Workspace != "" })
+		func(i learning.InstalledArtifact) bool { return i.Workspace != "" })
 	if withWorkspace {
 		columns = append(columns, page.Column{Title: "WORKSPACE"})
 	}
@@ -278,7 +278,7 @@ func showInstalled(a *cli.App, list engine.InstalledList, p *page.Page) {
 // namedParts lists the parts of an installed pack that have their own names: the
 // agents of an agent pack, the workflows and chains of a workflow pack. Other
 // kinds have none.
-func namedParts(i engine.InstalledArtifact) (out []string) {
+func namedParts(i learning.InstalledArtifact) (out []string) {
 	switch i.Slot.Kind {
 	case proposal.AgentPack:
 		// The error is ignored: an artifact that cannot be parsed was rejected

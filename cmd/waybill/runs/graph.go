@@ -11,7 +11,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -32,8 +32,8 @@ latest run. --mermaid prints a Mermaid diagram, which many Markdown viewers disp
 		Args:    cli.AtMost("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return cli.Show(a, cmd, "graph",
-				func(ctx context.Context, o *cli.Store) (engine.Graph, error) { return o.Graph(ctx, cli.RunArg(args)) },
-				func(p *page.Page, g engine.Graph) {
+				func(ctx context.Context, o *cli.Store) (views.Graph, error) { return o.Graph(ctx, cli.RunArg(args)) },
+				func(p *page.Page, g views.Graph) {
 					// The diagram replaces the drawing; the document is the same.
 					if mermaid {
 						p.WriteString(mermaidOf(g))
@@ -55,15 +55,15 @@ latest run. --mermaid prints a Mermaid diagram, which many Markdown viewers disp
 // edge that leads to it.
 type drawing struct {
 	p        *page.Page
-	children map[id.Node][]engine.GraphNode
-	edges    map[id.Node]engine.GraphEdge // by target node
+	children map[id.Node][]views.GraphNode
+	edges    map[id.Node]views.GraphEdge // by target node
 }
 
 // showGraph draws the nodes of a run as a tree. The path to the last child goes straight down;
 // branches and checkpoints are indented.
-func showGraph(p *page.Page, g engine.Graph) {
-	d := drawing{p, map[id.Node][]engine.GraphNode{}, map[id.Node]engine.GraphEdge{}}
-	var roots []engine.GraphNode
+func showGraph(p *page.Page, g views.Graph) {
+	d := drawing{p, map[id.Node][]views.GraphNode{}, map[id.Node]views.GraphEdge{}}
+	var roots []views.GraphNode
 	for _, n := range g.Nodes {
 		// A node without a parent is the first node of a run.
 		if n.ParentNodeID == nil {
@@ -90,7 +90,7 @@ func showGraph(p *page.Page, g engine.Graph) {
 // to the left. The last child that is a step continues straight down; other branches and
 // checkpoints are indented. The path is followed in a loop and only branches recurse, since a
 // run may have more nodes than the stack allows.
-func (d drawing) below(n engine.GraphNode, lead string) {
+func (d drawing) below(n views.GraphNode, lead string) {
 	for {
 		d.node(n, lead)
 		rest := d.children[n.NodeID]
@@ -121,7 +121,7 @@ func (d drawing) below(n engine.GraphNode, lead string) {
 //
 // The mark is for the node and not for the run. The preferred tip
 // (docs/design.md#preferred-tip) is the node that the run continues from by default.
-func (d drawing) node(n engine.GraphNode, lead string) {
+func (d drawing) node(n views.GraphNode, lead string) {
 	p := d.p
 	// An empty circle is a node that the run has passed.
 	mark := "○"
@@ -187,7 +187,7 @@ func (d drawing) node(n engine.GraphNode, lead string) {
 
 // mermaidOf returns the graph as a Mermaid diagram. Nodes are named by their short ids. Texts
 // are quoted and quotes in them replaced, so that a title cannot become Mermaid syntax.
-func mermaidOf(g engine.Graph) string {
+func mermaidOf(g views.Graph) string {
 	var b strings.Builder
 	b.WriteString("graph TD\n")
 	for _, n := range g.Nodes {
@@ -223,7 +223,7 @@ func mermaidOf(g engine.Graph) string {
 
 // mermaidText returns the text of a node in a diagram. In Mermaid a quote can only be written
 // as an entity.
-func mermaidText(n engine.GraphNode) string {
+func mermaidText(n views.GraphNode) string {
 	text := n.Title
 	if n.NodeKind == event.CheckpointNode {
 		text = "checkpoint: " + text

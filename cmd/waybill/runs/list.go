@@ -12,7 +12,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/projections/runs"
 )
@@ -23,7 +23,7 @@ import (
 // A session that cannot be read is listed in the answer and is not an error, since the other
 // runs are usable. The list is computed from the store in each call and not cached.
 func newList(a *cli.App) *cobra.Command {
-	var s engine.Selection
+	var s views.Selection
 	var status []string
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -42,7 +42,7 @@ continues from there.`,
 			for _, word := range status {
 				// Accept the status as one word with dashes.
 				st := runs.Status(strings.ReplaceAll(word, "-", "_"))
-				if !slices.Contains(engine.Statuses(), st) {
+				if !slices.Contains(views.Statuses(), st) {
 					return cli.UsageFault(cmd, "unknown status %q", word).Suggest("Use %s.", statusWords())
 				}
 				s.Status = append(s.Status, st)
@@ -52,14 +52,14 @@ continues from there.`,
 			}
 			// An invalid cursor is rejected by Select.
 			return cli.Show(a, cmd, "runs",
-				func(ctx context.Context, o *cli.Store) (engine.RunPage, error) {
+				func(ctx context.Context, o *cli.Store) (views.RunPage, error) {
 					list, err := o.Runs(ctx)
 					if err != nil {
-						return engine.RunPage{}, err
+						return views.RunPage{}, err
 					}
 					return list.Select(s)
 				},
-				func(p *page.Page, chosen engine.RunPage) { showRuns(a, chosen, len(status) > 0, p) })
+				func(p *page.Page, chosen views.RunPage) { showRuns(a, chosen, len(status) > 0, p) })
 		},
 	}
 	f := cmd.Flags()
@@ -72,7 +72,7 @@ continues from there.`,
 // statusWords lists the statuses for help and errors, from the closed set of the engine.
 func statusWords() string {
 	var words []string
-	for _, s := range engine.Statuses() {
+	for _, s := range views.Statuses() {
 		words = append(words, string(s))
 	}
 	return strings.Join(words, ", ")
@@ -82,7 +82,7 @@ func statusWords() string {
 // that cannot be read with the reason, and an explanation of the mark for foreign facts.
 // filtered states that a status was requested, so that an empty list does not mean an empty
 // store.
-func showRuns(a *cli.App, list engine.RunPage, filtered bool, p *page.Page) {
+func showRuns(a *cli.App, list views.RunPage, filtered bool, p *page.Page) {
 	// Rows depend on the page: ids are complete in a pipe.
 	var rows [][]page.Cell
 	for _, r := range list.Runs {
@@ -115,7 +115,7 @@ func showRuns(a *cli.App, list engine.RunPage, filtered bool, p *page.Page) {
 		}
 		p.Text(p.Bad("✗ "), cmp.Or(u.Name, u.SessionID.String())+" "+state+": "+u.Message)
 	}
-	if slices.ContainsFunc(list.Runs, func(r engine.RunSummary) bool { return r.Health == manifest.UnknownVersion }) {
+	if slices.ContainsFunc(list.Runs, func(r views.RunSummary) bool { return r.Health == manifest.UnknownVersion }) {
 		p.Text(p.Warn(render.ForeignMark+" "), render.ForeignNote)
 	}
 }
@@ -140,11 +140,11 @@ func narrow(p *page.Page, columns []page.Column, rows [][]page.Cell) ([]page.Col
 
 // withFeedback inserts a column with the feedback on the runs before the last column, if any
 // run has feedback and the page is wide enough.
-func withFeedback(p *page.Page, runs []engine.RunSummary, columns []page.Column, rows [][]page.Cell) ([]page.Column,
+func withFeedback(p *page.Page, runs []views.RunSummary, columns []page.Column, rows [][]page.Cell) ([]page.Column,
 	[][]page.Cell) {
 	// A column that is empty in every row is omitted.
 	some := slices.ContainsFunc(runs,
-		func(r engine.RunSummary) bool { return render.FeedbackSummary(p, r.Annotations) != "" })
+		func(r views.RunSummary) bool { return render.FeedbackSummary(p, r.Annotations) != "" })
 	if !some || p.Width > 0 && p.Width < page.BarWidthMin {
 		return columns, rows
 	}
@@ -158,7 +158,7 @@ func withFeedback(p *page.Page, runs []engine.RunSummary, columns []page.Column,
 
 // runRow returns one row of the list. For a damaged session the row contains its health
 // instead of the run's status.
-func runRow(p *page.Page, a *cli.App, r engine.RunSummary) []page.Cell {
+func runRow(p *page.Page, a *cli.App, r views.RunSummary) []page.Cell {
 	// The id is complete in a pipe and short on a terminal.
 	name := r.RunID.String()
 	if p.Width > 0 {
@@ -184,7 +184,7 @@ const barCells = 8
 
 // progressBar returns the numbers of completed and all steps, such as "2/5", after a bar on a
 // wide terminal. The total is 0 for a workflow that cannot be read.
-func progressBar(p *page.Page, g engine.Progress) string {
+func progressBar(p *page.Page, g views.Progress) string {
 	if g.Total == 0 {
 		return page.Itoa(int(g.Completed))
 	}

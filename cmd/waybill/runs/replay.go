@@ -9,7 +9,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/verify"
 )
 
 // replayLong is what 'waybill replay --help' prints above the usage.
@@ -37,22 +37,22 @@ func NewReplay(a *cli.App) *cobra.Command {
 		Args:    cli.AtMost("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return cli.ShowVerdict(a, cmd, "replay",
-				func(ctx context.Context, o *cli.Store) (engine.ReplayReport, error) {
+				func(ctx context.Context, o *cli.Store) (verify.ReplayReport, error) {
 					at, err := o.Locate(ctx, cli.RunArg(args))
 					if err != nil {
-						return engine.ReplayReport{}, err
+						return verify.ReplayReport{}, err
 					}
 					return o.Replay(ctx, at)
 				},
 				showReplay,
-				func(r engine.ReplayReport) int { return cli.IntegrityStatus(r.OK) })
+				func(r verify.ReplayReport) int { return cli.IntegrityStatus(r.OK) })
 		},
 	}
 }
 
 // showReplay prints the first difference with the recorded and the new value, or the number of
 // events that were compared.
-func showReplay(p *page.Page, r engine.ReplayReport) {
+func showReplay(p *page.Page, r verify.ReplayReport) {
 	// The comparison ends at the first difference, since later events depend on it.
 	if d := r.Difference; d != nil {
 		p.Text(p.Bad("✗")+" ", fmt.Sprintf("Event %d (%s) differs: %s", d.EventIndex, d.Segment, d.Message))

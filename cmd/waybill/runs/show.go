@@ -10,7 +10,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/reason"
@@ -35,10 +35,10 @@ log still starts with these events.`,
 		Args: cli.AtMost("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return cli.Show(a, cmd, "run",
-				func(ctx context.Context, o *cli.Store) (engine.RunDetails, error) {
+				func(ctx context.Context, o *cli.Store) (views.RunDetails, error) {
 					return o.Run(ctx, cli.RunArg(args))
 				},
-				func(p *page.Page, run engine.RunDetails) {
+				func(p *page.Page, run views.RunDetails) {
 					showRun(a, run, p)
 					if head {
 						p.Line("")
@@ -54,7 +54,7 @@ log still starts with these events.`,
 // showRun prints a run as a checklist: title and origin, steps with their notes, open gaps, and
 // the command that continues it. For a damaged session it prints the valid prefix and the
 // command that verifies it. At most one command is suggested.
-func showRun(a *cli.App, r engine.RunDetails, p *page.Page) {
+func showRun(a *cli.App, r views.RunDetails, p *page.Page) {
 	p.StyledText(render.Mark(p, r.Status)+" ", r.Title+"  "+render.Status(r.Status), p.Bold)
 	p.Facts(page.Clean(r.Workflow.WorkflowID), r.RunID.String(),
 		page.CountOf(int(r.Progress.Completed), int(r.Progress.Total))+
@@ -105,10 +105,10 @@ func showRun(a *cli.App, r engine.RunDetails, p *page.Page) {
 }
 
 // waitsForApproval reports whether the pending step has a gap because an approval is missing.
-func waitsForApproval(r engine.RunDetails) bool {
+func waitsForApproval(r views.RunDetails) bool {
 	for _, s := range r.Steps {
 		for _, g := range r.Gaps {
-			if s.State == engine.StepPending && g.Reason == reason.NeedsApproval && g.Pointer != nil &&
+			if s.State == views.StepPending && g.Reason == reason.NeedsApproval && g.Pointer != nil &&
 				*g.Pointer == reason.WorkflowStep(s.StepID) {
 				return true
 			}
@@ -123,7 +123,7 @@ const roundsShown = 20
 // earlierRound reports whether row i is omitted: it belongs to a loop, and at least
 // roundsShown rows of the same loop follow. Step instance keys of a loop start with its id
 // and "@".
-func earlierRound(rows []engine.StepRow, i int) bool {
+func earlierRound(rows []views.StepRow, i int) bool {
 	// Keys of steps outside loops contain no "@".
 	loop, _, in := strings.Cut(rows[i].StepInstanceKey, "@")
 	if !in || i+roundsShown >= len(rows) || !strings.HasPrefix(rows[i+roundsShown].StepInstanceKey, loop+"@") {
@@ -133,9 +133,9 @@ func earlierRound(rows []engine.StepRow, i int) bool {
 }
 
 // hasPending reports whether a run has a pending step. A complete run has none.
-func hasPending(r engine.RunDetails) bool {
+func hasPending(r views.RunDetails) bool {
 	for _, s := range r.Steps {
-		if s.State == engine.StepPending {
+		if s.State == views.StepPending {
 			return true
 		}
 	}
@@ -144,7 +144,7 @@ func hasPending(r engine.RunDetails) bool {
 
 // showGaps lists the blockers and open gaps on the path to the tip. Suggested fixes of blockers
 // are for programs and are not printed.
-func showGaps(p *page.Page, r engine.RunDetails) {
+func showGaps(p *page.Page, r views.RunDetails) {
 	if len(r.Gaps)+len(r.Blockers) == 0 {
 		return
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/projections/runs"
 )
@@ -27,7 +27,7 @@ engine, such as evaluated conditions.`,
 		Args:    cli.AtMost("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return cli.Show(a, cmd, "timeline",
-				func(ctx context.Context, o *cli.Store) (engine.History, error) {
+				func(ctx context.Context, o *cli.Store) (views.History, error) {
 					h, err := o.Timeline(ctx, cli.RunArg(args))
 					// Applied to the document, so that both outputs agree.
 					if brief {
@@ -56,7 +56,7 @@ func withoutWorking(all []runs.TimelineEntry) []runs.TimelineEntry {
 
 // showTimeline prints one line per entry and, for a damaged log, a warning that later facts
 // are missing. Times are in the local time zone.
-func showTimeline(p *page.Page, h engine.History) {
+func showTimeline(p *page.Page, h views.History) {
 	// day is the date heading printed last; see render.TimelineLine.
 	day := ""
 	for _, m := range h.Moments {

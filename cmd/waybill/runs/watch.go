@@ -11,7 +11,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/infra/watch"
@@ -73,7 +73,7 @@ func newWatch(a *cli.App) *cobra.Command {
 // runWatch prints new facts and annotations, then waits until a log file of the session grows.
 // The files are watched before the first read, so that a fact recorded in between is not
 // missed.
-func runWatch(ctx context.Context, a *cli.App, o *cli.Store, following *engine.Follower, stay bool) error {
+func runWatch(ctx context.Context, a *cli.App, o *cli.Store, following *views.Follower, stay bool) error {
 	// Events and annotations are in separate logs; both files are watched.
 	w := watch.Files(o.LogFiles(following.Session))
 	defer w.Close()
@@ -133,7 +133,7 @@ type eventPrinter struct {
 }
 
 // printFacts prints events: as stored with --json, else as lines of a timeline.
-func (t *eventPrinter) printFacts(facts []engine.Fact) error {
+func (t *eventPrinter) printFacts(facts []views.Fact) error {
 	for _, f := range facts {
 		// The stored bytes, as 'runs events' prints them.
 		if t.app.Flags.JSON {

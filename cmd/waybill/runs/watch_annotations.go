@@ -6,7 +6,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/projections/runs"
@@ -18,7 +18,7 @@ const annotatedKind = "run.annotated"
 
 // printAnnotations prints the annotations that were recorded since the last call. If they
 // cannot be read, it logs that once, and the run is watched without them.
-func (t *eventPrinter) printAnnotations(ctx context.Context, following *engine.Follower) error {
+func (t *eventPrinter) printAnnotations(ctx context.Context, following *views.Follower) error {
 	// The failure was logged already.
 	if t.annotationsLost {
 		return nil
@@ -42,7 +42,7 @@ func (t *eventPrinter) printAnnotations(ctx context.Context, following *engine.F
 
 // printAnnotation prints one annotation: as a document with --json, otherwise as a line of the
 // timeline with its long texts below.
-func (t *eventPrinter) printAnnotation(annotation engine.FollowedAnnotation) error {
+func (t *eventPrinter) printAnnotation(annotation views.FollowedAnnotation) error {
 	if t.app.Flags.JSON {
 		raw, err := canon.Marshal(annotation.Annotation)
 		if err != nil {

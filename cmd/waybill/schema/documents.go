@@ -8,6 +8,11 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/document"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/engine/travel"
+	"github.com/waybill/waybill/durable/engine/upkeep"
+	"github.com/waybill/waybill/durable/engine/verify"
+	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/learning/capabilities"
 	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/learning/proposal"
@@ -30,27 +35,27 @@ func documentTypes() map[string]reflect.Type {
 	out := map[string]reflect.Type{}
 	for kind, data := range map[string]any{
 		"step": engine.Answer{}, "blocked": engine.Answer{},
-		"annotation": feedback.Annotation{}, "annotations": engine.AnnotationList{},
-		"annotation_summary": engine.FeedbackSummary{}, "retracted": engine.Retracted{},
-		"runs": engine.RunPage{}, "run": engine.RunDetails{}, "timeline": engine.History{}, "graph": engine.Graph{},
+		"annotation": feedback.Annotation{}, "annotations": learning.AnnotationList{},
+		"annotation_summary": learning.FeedbackSummary{}, "retracted": learning.Retracted{},
+		"runs": views.RunPage{}, "run": views.RunDetails{}, "timeline": views.History{}, "graph": views.Graph{},
 		"events":     eventsDocument{},
-		"candidates": engine.ResumeList{}, "replay": engine.ReplayReport{}, "cancelled": engine.Cancelled{},
-		"verification": engine.Verification{}, "audit": engine.AuditTrail{},
-		"audit_verification": engine.AuditVerification{},
-		"export":             engine.Export{}, "import": engine.Import{}, "bundle": engine.BundleInfo{},
-		"bundle_diff": engine.BundleDiff{},
-		"sessions":    engine.SessionList{}, "kept": engine.KeptSession{}, "deleted": engine.DeletedSessions{},
-		"trash_emptied": engine.DeletedSessions{},
-		"restored":      engine.TrashedSession{}, "gc": engine.GCReport{}, "du": engine.Usage{},
-		"erased": engine.ErasedArtifact{},
-		"repair": engine.RepairReport{}, "keys": engine.KeyList{}, "doctor": doctor.Report{},
+		"candidates": engine.ResumeList{}, "replay": verify.ReplayReport{}, "cancelled": engine.Cancelled{},
+		"verification": verify.Verification{}, "audit": verify.AuditTrail{},
+		"audit_verification": verify.AuditVerification{},
+		"export":             travel.Export{}, "import": travel.Import{}, "bundle": travel.BundleInfo{},
+		"bundle_diff": travel.BundleDiff{},
+		"sessions":    upkeep.SessionList{}, "kept": upkeep.KeptSession{}, "deleted": upkeep.DeletedSessions{},
+		"trash_emptied": upkeep.DeletedSessions{},
+		"restored":      upkeep.TrashedSession{}, "gc": upkeep.GCReport{}, "du": upkeep.Usage{},
+		"erased": upkeep.ErasedArtifact{},
+		"repair": upkeep.RepairReport{}, "keys": upkeep.KeyList{}, "doctor": doctor.Report{},
 		"workflows": document.Workflows{}, "workflow": document.Inspection{}, "validation": document.Validation{},
 		"compiled": document.Compiled{}, "workflow_file": document.WorkflowFile{},
 		"trust": document.Trust{}, "trusted": trust.List{}, "config": document.Settings{}, "version": document.Build{},
 		"completion": document.Completion{}, "schemas": schemaList{},
-		"proposal": proposal.Proposal{}, "proposals": engine.ProposalList{},
-		"proposal_history": engine.ProposalDetails{}, "proposal_events": engine.ProposalEvents{},
-		"installed": engine.InstalledList{}, "automations": document.Automations{},
+		"proposal": proposal.Proposal{}, "proposals": learning.ProposalList{},
+		"proposal_history": learning.ProposalDetails{}, "proposal_events": learning.ProposalEvents{},
+		"installed": learning.InstalledList{}, "automations": document.Automations{},
 		"capabilities": capabilities.Document{},
 		"error":        document.Error{},
 	} {

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/audit"
@@ -50,11 +50,11 @@ func storedSchemas() map[string]storedSchema {
 		"trust":  {"The control file trust.json", controlSchema("trust", recordOf(trust.List{}))},
 		"imported": {"The control file imported.json of a session",
 			controlSchema("imported", recordOf(imported.Mark{}))},
-		"keep": {"The control file keep of a session", controlSchema("keep", recordOf(engine.Note{}))},
+		"keep": {"The control file keep of a session", controlSchema("keep", recordOf(upkeep.Note{}))},
 		"trash": {"The control file trash.json of a deleted session",
-			controlSchema("trash", recordOf(engine.Note{}))},
+			controlSchema("trash", recordOf(upkeep.Note{}))},
 		"erased": {"The control file of an erased artifact",
-			controlSchema("erased", recordOf(engine.Tombstone{}))},
+			controlSchema("erased", recordOf(upkeep.Tombstone{}))},
 		"repair": {"The control file repair.json of a folder in the quarantine",
 			controlSchema("repair", recordOf(shapes["repair"]))},
 	}

@@ -8,7 +8,9 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/travel"
+	"github.com/waybill/waybill/durable/engine/verify"
+	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/bundlefile"
@@ -42,7 +44,7 @@ the bundle: its head, when it was exported, and whether it was salvaged or redac
 				return err
 			}
 			defer done()
-			doc, err := engine.ShowBundle(cmd.Context(), b)
+			doc, err := travel.ShowBundle(cmd.Context(), b)
 			if err != nil {
 				return err
 			}
@@ -70,7 +72,7 @@ reference. Exit status 0 means that the bundle can be imported, 5 that it is dam
 				return err
 			}
 			defer done()
-			v, err := engine.VerifyBundle(cmd.Context(), b)
+			v, err := verify.Bundle(cmd.Context(), b)
 			if err != nil {
 				return err
 			}
@@ -124,32 +126,33 @@ func readBundle(ctx context.Context, a *cli.App, name string) (b *bundlefile.Fil
 
 // diffBundle compares the log of a bundle with the log of another bundle, or of a
 // session in the store.
-func diffBundle(ctx context.Context, a *cli.App, b *bundlefile.File, other string) (engine.BundleDiff, error) {
+func diffBundle(ctx context.Context, a *cli.App, b *bundlefile.File, other string) (travel.BundleDiff, error) {
 	// The spelling decides, so that the meaning of the command does not depend on
 	// which files exist.
 	if cli.IsFile(other) {
 		second, err := openBundle(ctx, a, other)
 		if err != nil {
-			return engine.BundleDiff{}, err
+			return travel.BundleDiff{}, err
 		}
 		defer second.Close()
-		return engine.DiffBundles(ctx, engine.ReadOnly(b), b.Session(), engine.ReadOnly(second), second.Session())
+		return travel.DiffBundles(ctx, travel.Side{Logs: b, Session: b.Session()},
+			travel.Side{Logs: second, Session: second.Session()})
 	}
 	o, err := a.Open(ctx)
 	if err != nil {
-		return engine.BundleDiff{}, err
+		return travel.BundleDiff{}, err
 	}
 	defer o.Close()
-	s, err := o.SessionOf(ctx, other)
+	s, err := o.ResolveSession(ctx, other)
 	if err != nil {
-		return engine.BundleDiff{}, err
+		return travel.BundleDiff{}, err
 	}
-	return engine.DiffBundles(ctx, engine.ReadOnly(b), b.Session(), o.Engine, s)
+	return travel.DiffBundles(ctx, travel.Side{Logs: b, Session: b.Session()}, travel.Side{Logs: o.Logs(), Session: s})
 }
 
 // showBundle prints the facts about a bundle, warnings about salvage and
 // redaction, and then each of its runs.
-func showBundle(a *cli.App, doc engine.BundleInfo, p *page.Page) {
+func showBundle(a *cli.App, doc travel.BundleInfo, p *page.Page) {
 	p.Line("%s", p.Bold("Bundle "+page.Clean(doc.BundleID)))
 	p.Facts(doc.SessionID.String(), page.Plural(int(doc.Events), "event"), "exported "+page.Clean(doc.ExportedAt),
 		"by version "+
@@ -174,7 +177,7 @@ func showBundle(a *cli.App, doc engine.BundleInfo, p *page.Page) {
 
 // showBundledRun prints a run with its steps. Unlike 'runs show' it suggests no
 // commands, since those require the run to be in a store.
-func showBundledRun(a *cli.App, r engine.RunDetails, p *page.Page) {
+func showBundledRun(a *cli.App, r views.RunDetails, p *page.Page) {
 	p.StyledText(render.Mark(p, r.Status)+" ", r.Title+"  "+render.Status(r.Status), p.Bold)
 	p.Facts(page.Clean(r.Workflow.WorkflowID), r.RunID.String(),
 		page.CountOf(int(r.Progress.Completed), int(r.Progress.Total))+
@@ -188,17 +191,17 @@ func showBundledRun(a *cli.App, r engine.RunDetails, p *page.Page) {
 // showDiff prints the relation of two logs as a sentence, and below it the head
 // of each with the first events that only it contains. one and other are the
 // arguments of the command line.
-func showDiff(doc engine.BundleDiff, one, other string, p *page.Page) {
+func showDiff(doc travel.BundleDiff, one, other string, p *page.Page) {
 	// A file name can contain control characters: the user may have completed it
 	// from a directory that others write to.
 	one, other = page.Clean(one), page.Clean(other)
 	switch doc.Relation {
-	case engine.Same:
+	case travel.Same:
 		p.Line("The same: %s.", page.Plural(int(doc.Events[0]), "event"))
-	case engine.Ahead:
+	case travel.Ahead:
 		p.Text("", one+" is ahead: both share "+page.Plural(int(doc.Common), "event")+", and it has "+
 			page.Itoa(int(doc.Events[0]-doc.Common))+" more.")
-	case engine.Behind:
+	case travel.Behind:
 		p.Text("", other+" is ahead: both share "+page.Plural(int(doc.Common), "event")+", and it has "+
 			page.Itoa(int(doc.Events[1]-doc.Common))+" more.")
 	default:

@@ -20,7 +20,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/travel"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/infra/bundlefile"
 )
@@ -91,7 +91,7 @@ func runExport(ctx context.Context, a *cli.App, ref string, in exportInput) erro
 	defer o.Close()
 	defer cli.LimitMemory()()
 	// A bundle is a whole session, also if the argument is a run.
-	s, err := o.SessionOf(ctx, ref)
+	s, err := o.ResolveSession(ctx, ref)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func runExport(ctx context.Context, a *cli.App, ref string, in exportInput) erro
 	if err != nil {
 		return err
 	}
-	req := engine.ExportRequest{Ref: s.String(), ExportedAt: a.Clock().UTC().Format("2006-01-02T15:04:05.000Z"),
+	req := travel.ExportRequest{Ref: s.String(), ExportedAt: a.Clock().UTC().Format("2006-01-02T15:04:05.000Z"),
 		AppVersion: a.Version,
 		Salvage:    in.salvage, Redact: in.redact}
 	if in.file == "-" {
@@ -121,7 +121,7 @@ func runExport(ctx context.Context, a *cli.App, ref string, in exportInput) erro
 	if in.file == "" {
 		in.file = s.String() + ".bundle.json"
 	}
-	doc, err := exportTo(ctx, o.Engine, seed, req, in)
+	doc, err := exportTo(ctx, o.Exchange, seed, req, in)
 	if err != nil {
 		return err
 	}
@@ -142,18 +142,18 @@ func outputFault(err error) error {
 // exportTo writes the bundle to a temporary file and renames it, so that an
 // incomplete bundle never has the final name. A signal interrupts the export:
 // the temporary file is removed and the error is INTERRUPTED.
-func exportTo(ctx context.Context, g *engine.Engine, seed [16]byte, req engine.ExportRequest,
-	in exportInput) (engine.Export, error) {
+func exportTo(ctx context.Context, x *travel.Exchange, seed [16]byte, req travel.ExportRequest,
+	in exportInput) (travel.Export, error) {
 	target, err := bundlefile.Create(in.file, in.force)
 	if err != nil {
-		return engine.Export{}, err
+		return travel.Export{}, err
 	}
 	// The temporary file is in a directory of the user, which gc does not clean,
 	// so it is removed here. A second signal ends the process at once.
 	ctx, stop := signal.NotifyContext(ctx, cli.StopSignals()...)
 	defer stop()
 	context.AfterFunc(ctx, stop)
-	doc, err := g.Export(ctx, seed, req, io.Writer(target))
+	doc, err := x.Export(ctx, seed, req, io.Writer(target))
 	if err != nil {
 		target.Abandon()
 		if ctx.Err() != nil {
@@ -169,7 +169,7 @@ func exportTo(ctx context.Context, g *engine.Engine, seed [16]byte, req engine.E
 // showExport prints the contents of the bundle and its head, which the user can
 // compare after an import. For a redacted bundle it warns that only known
 // patterns of secrets are found.
-func showExport(a *cli.App, doc engine.Export, p *page.Page) {
+func showExport(a *cli.App, doc travel.Export, p *page.Page) {
 	where := doc.File
 	if where == "" {
 		where = "stdout"

@@ -12,6 +12,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/travel"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 )
@@ -39,11 +40,11 @@ func TestInterruptedExportRemovesItsFile(t *testing.T) {
 	name := filepath.Join(dir, "x.json")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err = exportTo(ctx, o.Engine, [16]byte{1}, engine.ExportRequest{Ref: "@last"}, exportInput{file: name})
+	_, err = exportTo(ctx, o.Exchange, [16]byte{1}, travel.ExportRequest{Ref: "@last"}, exportInput{file: name})
 	if left, _ := os.ReadDir(dir); !fault.Is(err, fault.Interrupted) || len(left) > 0 {
 		t.Errorf("error %v, remaining files %v", err, left)
 	}
-	if _, err := exportTo(context.Background(), o.Engine, [16]byte{1}, engine.ExportRequest{Ref: "@last"},
+	if _, err := exportTo(context.Background(), o.Exchange, [16]byte{1}, travel.ExportRequest{Ref: "@last"},
 		exportInput{file: name}); err != nil {
 		t.Error(err)
 	}

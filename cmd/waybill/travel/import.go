@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/travel"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/travel/bundle"
@@ -30,7 +30,7 @@ here.`
 // anything is written, and the session appears in the store atomically.
 // --as-new gives it new ids even if its own are unused.
 func NewImport(a *cli.App) *cobra.Command {
-	var req engine.ImportRequest
+	var req travel.ImportRequest
 	cmd := &cobra.Command{
 		Use:     "import FILE",
 		GroupID: cli.GroupMaintain,
@@ -77,7 +77,7 @@ func withFileName(name string, err error) error {
 //
 // The suggested commands that continue the imported runs get the flags that
 // select this store.
-func importBundle(ctx context.Context, a *cli.App, name string, req engine.ImportRequest) error {
+func importBundle(ctx context.Context, a *cli.App, name string, req travel.ImportRequest) error {
 	o, err := a.Open(ctx)
 	if err != nil {
 		return err
@@ -107,20 +107,20 @@ func importBundle(ctx context.Context, a *cli.App, name string, req engine.Impor
 // showImport prints the relation of the bundle to the session in the store,
 // warnings, and the runs of the bundle. For the relations Same, Ahead and Behind
 // nothing was written.
-func showImport(a *cli.App, doc engine.Import, p *page.Page) {
+func showImport(a *cli.App, doc travel.Import, p *page.Page) {
 	what := page.Plural(int(doc.Events), "event")
 	switch doc.Relation {
-	case engine.Imported:
+	case travel.Imported:
 		p.Line("%s Imported %s, %s.", p.Good("✓"), doc.SessionID, what)
-	case engine.ImportedAsNew:
+	case travel.ImportedAsNew:
 		p.Line("%s Imported as new: %s, %s.", p.Good("✓"), doc.SessionID, what)
 		p.Line("%s", p.Dim("Its id in the bundle is "+doc.BundleSessionID.String()+"."))
-	case engine.Same:
+	case travel.Same:
 		p.Line("Already in the store: %s, %s. Nothing was written.", doc.SessionID, what)
-	case engine.Ahead:
+	case travel.Ahead:
 		p.Text("", "The store is ahead: its session "+doc.SessionID.String()+" contains the bundle, and has "+what+
 			". Nothing was written.")
-	case engine.Behind:
+	case travel.Behind:
 		p.Text("", "The store is behind: its session "+doc.SessionID.String()+" has only "+what+
 			" of the bundle. Nothing was written, since existing sessions are not extended. "+
 			"Import it with --as-new to have both.")

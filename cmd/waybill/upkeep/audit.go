@@ -11,7 +11,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/infra/terminal"
 )
@@ -44,7 +44,7 @@ now (36h, 7d, 2w).
 // The document has the member "complete". It is false if the audit log is
 // damaged: actions may be missing, and the findings are part of the answer.
 func newAuditList(a *cli.App) *cobra.Command {
-	var q engine.AuditQuery
+	var q verify.AuditQuery
 	var since, action string
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -72,8 +72,8 @@ func newAuditList(a *cli.App) *cobra.Command {
 				q.SinceMs = at.UnixMilli()
 			}
 			return cli.Show(a, cmd, "audit",
-				func(ctx context.Context, o *cli.Store) (engine.AuditTrail, error) { return o.AuditList(ctx, q) },
-				func(p *page.Page, list engine.AuditTrail) { showAuditList(p, list, q != engine.AuditQuery{}) })
+				func(ctx context.Context, o *cli.Store) (verify.AuditTrail, error) { return o.AuditList(ctx, q) },
+				func(p *page.Page, list verify.AuditTrail) { showAuditList(p, list, q != verify.AuditQuery{}) })
 		},
 	}
 	f := cmd.Flags()

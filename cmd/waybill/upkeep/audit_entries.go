@@ -8,7 +8,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -19,7 +19,7 @@ import (
 // showAuditList prints a line for each action. filtered reports that the caller
 // selected some actions only, so that an empty list does not mean an empty log.
 // If the log could not be read completely, the findings are printed below.
-func showAuditList(p *page.Page, list engine.AuditTrail, filtered bool) {
+func showAuditList(p *page.Page, list verify.AuditTrail, filtered bool) {
 	day, width := "", 0
 	for _, e := range list.Entries {
 		// Actors are padded to one column, up to a maximum width.

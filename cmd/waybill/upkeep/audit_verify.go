@@ -7,7 +7,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/verify"
 )
 
 // newAuditVerify returns "audit verify". It checks the audit log, and compares it
@@ -27,16 +27,16 @@ interrupted call is a warning; the next write to the audit log adds it.`,
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cli.ShowVerdict(a, cmd, "audit_verification",
-				func(ctx context.Context, o *cli.Store) (engine.AuditVerification, error) { return o.AuditVerify(ctx) },
+				func(ctx context.Context, o *cli.Store) (verify.AuditVerification, error) { return o.AuditVerify(ctx) },
 				showAuditVerification,
-				func(v engine.AuditVerification) int { return cli.IntegrityStatus(v.OK) })
+				func(v verify.AuditVerification) int { return cli.IntegrityStatus(v.OK) })
 		},
 	}
 }
 
 // showAuditVerification prints the findings, and below them the number of checked
 // lines with the result.
-func showAuditVerification(p *page.Page, v engine.AuditVerification) {
+func showAuditVerification(p *page.Page, v verify.AuditVerification) {
 	errs, warns := showAuditFindings(p, v.Findings)
 	sum := page.Plural(int(v.Events), "line") + " checked: "
 	switch {

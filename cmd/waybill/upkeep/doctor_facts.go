@@ -9,7 +9,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/store/doctor"
@@ -17,7 +17,6 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/infra/diagnose"
 	"github.com/waybill/waybill/infra/filestore"
-	"github.com/waybill/waybill/ports"
 )
 
 // diagnosis collects the facts for package doctor. Its methods are steps that
@@ -109,7 +108,7 @@ func (d *diagnosis) storeContents(ctx context.Context) {
 		return
 	}
 	defer o.Close()
-	storeID, err := o.Identity.StoreID(ctx, ports.ReadOnly)
+	storeID, err := o.StoreID(ctx)
 	if err != nil {
 		s.Problem = fault.Of(err)
 		return
@@ -134,7 +133,7 @@ func (d *diagnosis) settings(ctx context.Context, o *cli.Store) {
 	if k, err := o.ListKeys(ctx); err == nil {
 		d.f.Keys = doctor.Keys{State: string(k.State), Problem: k.Problem, Current: k.Current, Previous: k.Previous}
 	} else {
-		d.f.Keys = doctor.Keys{State: string(engine.KeysUnusable), Problem: fault.Of(err).Message}
+		d.f.Keys = doctor.Keys{State: string(upkeep.KeysUnusable), Problem: fault.Of(err).Message}
 	}
 	_, configErr := o.Config(ctx)
 	_, trustErr := o.Trusted(ctx)
@@ -162,7 +161,7 @@ const newestChecked = 5
 func (d *diagnosis) verify(ctx context.Context, o *cli.Store) {
 	v := &d.f.Verified
 	v.Checked = true
-	all, err := o.Sessions.Sessions(ctx)
+	all, err := o.Sessions(ctx)
 	if err != nil {
 		v.Why = fault.Of(err).Message
 		return

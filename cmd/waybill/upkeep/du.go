@@ -7,7 +7,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
@@ -30,8 +30,8 @@ func NewDU(a *cli.App) *cobra.Command {
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cli.Show(a, cmd, "du",
-				func(ctx context.Context, o *cli.Store) (engine.Usage, error) { return o.DU(ctx) },
-				func(p *page.Page, u engine.Usage) { showUsage(a, u, all, p) })
+				func(ctx context.Context, o *cli.Store) (upkeep.Usage, error) { return o.DU(ctx) },
+				func(p *page.Page, u upkeep.Usage) { showUsage(a, u, all, p) })
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "list all sessions, not only the 20 largest")
@@ -58,9 +58,9 @@ func objectNoun(kind manifest.ObjectKind) string {
 //
 // Below the tables are warnings about files that could not be counted, and the
 // suggestion of gc if that could free something.
-func showUsage(a *cli.App, u engine.Usage, all bool, p *page.Page) {
+func showUsage(a *cli.App, u upkeep.Usage, all bool, p *page.Page) {
 	p.Line("%s in %s", p.Bold(page.Size(u.TotalBytes)), page.Plural(int(u.TotalFiles), "file"))
-	sessions := append(append([]engine.SessionUsage{}, u.Sessions...), u.Trash...)
+	sessions := append(append([]upkeep.SessionUsage{}, u.Sessions...), u.Trash...)
 	if len(sessions) > 0 {
 		rows := [][]page.Cell{}
 		for _, s := range sessions {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/store/retention"
 )
 
@@ -28,7 +28,7 @@ nothing is removed, and --apply ends with exit status 5.`
 // A session is moved to the trash first and removed by a later call.
 // --empty-trash treats all sessions in the trash as expired.
 func NewGC(a *cli.App) *cobra.Command {
-	var req engine.GCRequest
+	var req upkeep.GCRequest
 	cmd := &cobra.Command{
 		Use:     "gc",
 		GroupID: cli.GroupMaintain,
@@ -38,9 +38,9 @@ func NewGC(a *cli.App) *cobra.Command {
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cli.ShowVerdict(a, cmd, "gc",
-				func(ctx context.Context, o *cli.Store) (engine.GCReport, error) { return o.GC(ctx, a.Caller(), req) },
-				func(p *page.Page, r engine.GCReport) { showGC(a, r, req, p) },
-				func(r engine.GCReport) int { return cli.IntegrityStatus(!req.Apply || !r.SafeMode) })
+				func(ctx context.Context, o *cli.Store) (upkeep.GCReport, error) { return o.GC(ctx, a.Caller(), req) },
+				func(p *page.Page, r upkeep.GCReport) { showGC(a, r, req, p) },
+				func(r upkeep.GCReport) int { return cli.IntegrityStatus(!req.Apply || !r.SafeMode) })
 		},
 	}
 	f := cmd.Flags()
@@ -52,7 +52,7 @@ func NewGC(a *cli.App) *cobra.Command {
 // showGC prints what was removed, or would be, and the number of bytes that this
 // frees. In safe mode it prints the damage instead. Sessions that another process
 // uses are skipped and listed with the reason.
-func showGC(a *cli.App, r engine.GCReport, req engine.GCRequest, p *page.Page) {
+func showGC(a *cli.App, r upkeep.GCReport, req upkeep.GCRequest, p *page.Page) {
 	// Damaged data may refer to any object, so none is known to be unreferenced.
 	if r.SafeMode {
 		p.Text(p.Warn("! "), "Nothing is removed: references of damaged or unknown data cannot be determined.")
@@ -115,7 +115,7 @@ var removalTexts = map[retention.Reason]string{
 //
 // Sessions are listed one by one, up to gcRowsMax, so that the user can keep one;
 // objects and files are only counted.
-func showRemovals(a *cli.App, r engine.GCReport, p *page.Page) {
+func showRemovals(a *cli.App, r upkeep.GCReport, p *page.Page) {
 	for _, why := range retention.Reasons {
 		var rows [][2]string
 		bytes, count := int64(0), 0

@@ -7,9 +7,8 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/ports"
 )
 
 // keysLong is what 'waybill keys --help' prints above the usage.
@@ -35,9 +34,9 @@ func newKeysList(a *cli.App) *cobra.Command {
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cli.ShowVerdict(a, cmd, "keys",
-				func(ctx context.Context, o *cli.Store) (engine.KeyList, error) { return o.ListKeys(ctx) },
+				func(ctx context.Context, o *cli.Store) (upkeep.KeyList, error) { return o.ListKeys(ctx) },
 				showKeys,
-				func(k engine.KeyList) int { return cli.IntegrityStatus(k.State != engine.KeysUnusable) })
+				func(k upkeep.KeyList) int { return cli.IntegrityStatus(k.State != upkeep.KeysUnusable) })
 		},
 	}
 }
@@ -102,7 +101,7 @@ func rotateKeys(ctx context.Context, a *cli.App, o *cli.Store, ifCurrent string,
 		return fault.New(fault.ValidationError, "the current key is not %s; nothing was changed", ifCurrent).
 			Suggest("Show the current key with 'waybill keys list'.").With("current", have.Current)
 	}
-	store, err := o.Identity.StoreID(ctx, ports.ReadOnly)
+	store, err := o.StoreID(ctx)
 	if err == nil && !store.IsZero() && !yes {
 		// Without a terminal, and with --json, no person can answer.
 		if !a.IsTerminal(a.In) || a.Flags.JSON {
@@ -134,9 +133,9 @@ func rotateKeys(ctx context.Context, a *cli.App, o *cli.Store, ifCurrent string,
 
 // rotationEffect describes which tokens a rotation makes invalid, as a clause
 // without a full stop.
-func rotationEffect(have engine.KeyList) string {
+func rotationEffect(have upkeep.KeyList) string {
 	switch {
-	case have.State != engine.KeysReady:
+	case have.State != upkeep.KeysReady:
 		return "a new keyring makes all tokens invalid; no run is lost, 'waybill continue --run RUN' returns " +
 			"new tokens"
 	case have.Previous != "":
@@ -146,12 +145,12 @@ func rotationEffect(have engine.KeyList) string {
 }
 
 // showKeys prints the fingerprints, or why no key can be used.
-func showKeys(p *page.Page, k engine.KeyList) {
+func showKeys(p *page.Page, k upkeep.KeyList) {
 	switch k.State {
-	case engine.KeysMissing:
+	case upkeep.KeysMissing:
 		p.Line("No keyring exists; the first token creates one.")
 		return
-	case engine.KeysUnusable:
+	case upkeep.KeysUnusable:
 		p.Text(p.Bad("✗ "), "The keyring cannot be used: "+k.Problem+".")
 		return
 	}

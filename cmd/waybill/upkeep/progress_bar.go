@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/verify"
 )
 
 // progressBar draws a progress bar on one line of a terminal. It writes only if
@@ -32,7 +32,7 @@ func newProgressBar(w io.Writer) *progressBar { return &progressBar{w: w, last: 
 
 // update draws the progress of a verification: a bar with a percentage if the
 // total is known, and always the number of events.
-func (b *progressBar) update(p engine.VerifyProgress) {
+func (b *progressBar) update(p verify.VerifyProgress) {
 	// Verification calls this for each batch of events, more often than a
 	// terminal should be written to.
 	if time.Since(b.last) < barEvery {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
@@ -48,7 +48,7 @@ func NewRepair(a *cli.App) *cobra.Command {
 			if yes && !apply {
 				return cli.UsageFault(cmd, "--yes confirms --apply, which is missing")
 			}
-			call := engine.RepairCall{Apply: apply}
+			call := upkeep.RepairCall{Apply: apply}
 			// Without an argument the whole store is repaired.
 			if len(args) > 0 {
 				call.Ref = args[0]
@@ -76,10 +76,10 @@ func NewRepair(a *cli.App) *cobra.Command {
 //
 // The engine computes the plan again when it applies it, since the damage may
 // have changed in between. A plan without steps requires no confirmation.
-func runRepair(ctx context.Context, a *cli.App, o *cli.Store, call engine.RepairCall, yes bool) error {
+func runRepair(ctx context.Context, a *cli.App, o *cli.Store, call upkeep.RepairCall, yes bool) error {
 	if call.Apply && !yes {
 		// The same call without Apply returns the plan.
-		plan, err := o.Repair(ctx, a.Caller(), engine.RepairCall{Ref: call.Ref})
+		plan, err := o.Repair(ctx, a.Caller(), upkeep.RepairCall{Ref: call.Ref})
 		if err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func runRepair(ctx context.Context, a *cli.App, o *cli.Store, call engine.Repair
 
 // answerRepair answers with the document "repair". The exit status is 5 if some
 // damage cannot be repaired, 3 if a plan waits for --apply, else 0.
-func answerRepair(a *cli.App, r engine.RepairReport) error {
+func answerRepair(a *cli.App, r upkeep.RepairReport) error {
 	if err := a.Answer("repair", r, func(p *page.Page) {
 		showRepair(p, r)
 		if r.Pending() {
@@ -126,7 +126,7 @@ func answerRepair(a *cli.App, r engine.RepairReport) error {
 // that are lost, and at the end the findings that cannot be repaired.
 //
 // The last line is the result; the exit status reports the same to programs.
-func showRepair(p *page.Page, r engine.RepairReport) {
+func showRepair(p *page.Page, r upkeep.RepairReport) {
 	for i := 0; i < len(r.Steps); {
 		first, files, bytes := r.Steps[i], 0, int64(0)
 		// Length of the manifest prefix that stays in place; -1 if the log has no
@@ -153,7 +153,7 @@ func showRepair(p *page.Page, r engine.RepairReport) {
 	}
 	// Repairable findings are shown above, as steps.
 	for _, f := range r.Findings {
-		if f.Outlook == engine.Repairable {
+		if f.Outlook == upkeep.Repairable {
 			continue
 		}
 		word := p.Warn("warning")
@@ -179,7 +179,7 @@ func showRepair(p *page.Page, r engine.RepairReport) {
 // showLost prints how many events of a log are lost, how many of these can still
 // be read in the quarantine, and the runs that they belong to. It prints nothing
 // for a log that loses no event.
-func showLost(p *page.Page, all engine.Lost, log string) {
+func showLost(p *page.Page, all upkeep.Lost, log string) {
 	for _, l := range all.Logs {
 		if l.Log != log || l.Events == 0 {
 			continue

@@ -8,7 +8,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
@@ -38,8 +38,8 @@ document always has both lists.`,
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cli.Show(a, cmd, "sessions",
-				func(ctx context.Context, o *cli.Store) (engine.SessionList, error) { return o.SessionList(ctx) },
-				func(p *page.Page, list engine.SessionList) {
+				func(ctx context.Context, o *cli.Store) (upkeep.SessionList, error) { return o.SessionList(ctx) },
+				func(p *page.Page, list upkeep.SessionList) {
 					if trash {
 						showTrash(a, list.Trash, p)
 					} else {
@@ -55,7 +55,7 @@ document always has both lists.`,
 // showSessions prints a row for each session in the order of the list, and the
 // number of sessions in the trash. The STATE column is the health of a damaged
 // session, else whether the session is kept.
-func showSessions(a *cli.App, list engine.SessionList, p *page.Page) {
+func showSessions(a *cli.App, list upkeep.SessionList, p *page.Page) {
 	var rows [][]page.Cell
 	for _, s := range list.Sessions {
 		state := page.Cell{}
@@ -84,7 +84,7 @@ func showSessions(a *cli.App, list engine.SessionList, p *page.Page) {
 
 // showTrash prints a row for each deleted session, with the reason and the time of
 // the deletion, and below the table the command that restores a session.
-func showTrash(a *cli.App, list []engine.TrashedSession, p *page.Page) {
+func showTrash(a *cli.App, list []upkeep.TrashedSession, p *page.Page) {
 	if len(list) == 0 {
 		p.Line("The trash is empty.")
 		return
@@ -107,7 +107,7 @@ func showTrash(a *cli.App, list []engine.TrashedSession, p *page.Page) {
 // sessionName returns the name of a session in a table: on a terminal the short id
 // of its first run, which all commands accept; the complete session id in a pipe,
 // and if no run can be read.
-func sessionName(a *cli.App, complete string, runs []engine.RunName, p *page.Page) page.Cell {
+func sessionName(a *cli.App, complete string, runs []upkeep.RunName, p *page.Page) page.Cell {
 	if p.Width == 0 || len(runs) == 0 {
 		return page.Cell{Text: complete, Paint: p.Bold}
 	}
@@ -116,7 +116,7 @@ func sessionName(a *cli.App, complete string, runs []engine.RunName, p *page.Pag
 
 // titleOfRuns returns the title of the first run of a session and the number of
 // further runs.
-func titleOfRuns(runs []engine.RunName) string {
+func titleOfRuns(runs []upkeep.RunName) string {
 	switch len(runs) {
 	case 0:
 		return "no readable run"

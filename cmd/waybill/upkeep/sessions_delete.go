@@ -7,7 +7,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/upkeep"
 )
 
 // sessionsDeleteLong is what 'waybill sessions delete --help' prints above the
@@ -51,7 +51,7 @@ func newSessionsDelete(a *cli.App) *cobra.Command {
 			if in.emptyTrash {
 				return emptyTrash(cmd.Context(), a, o, in.yes)
 			}
-			return deleteSessions(cmd.Context(), a, o, engine.DeleteRequest{Refs: args, Reason: in.reason}, in.yes)
+			return deleteSessions(cmd.Context(), a, o, upkeep.DeleteRequest{Refs: args, Reason: in.reason}, in.yes)
 		},
 	}
 	f := cmd.Flags()
@@ -64,7 +64,7 @@ func newSessionsDelete(a *cli.App) *cobra.Command {
 // deleteSessions moves sessions to the trash. If one of them is kept, the call is
 // refused before the question and none is deleted. A run as argument selects its
 // whole session, which may have other runs; the question lists the sessions.
-func deleteSessions(ctx context.Context, a *cli.App, o *cli.Store, req engine.DeleteRequest, yes bool) error {
+func deleteSessions(ctx context.Context, a *cli.App, o *cli.Store, req upkeep.DeleteRequest, yes bool) error {
 	// The user is asked only if all sessions can be deleted.
 	rows, err := o.Deletable(ctx, req)
 	if err != nil {
@@ -73,7 +73,7 @@ func deleteSessions(ctx context.Context, a *cli.App, o *cli.Store, req engine.De
 	// The engine checks the sessions again below: they may have changed while the
 	// user was asked.
 	err = a.Confirm(yes, "Move "+page.Plural(len(rows), "session")+" to the trash?",
-		func(p *page.Page) { showSessions(a, engine.SessionList{Sessions: rows}, p) })
+		func(p *page.Page) { showSessions(a, upkeep.SessionList{Sessions: rows}, p) })
 	if err != nil {
 		return err
 	}

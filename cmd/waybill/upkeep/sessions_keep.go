@@ -7,7 +7,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/upkeep"
 )
 
 // sessionsKeepLong is what 'waybill sessions keep --help' prints above the
@@ -19,7 +19,7 @@ age. --off removes the protection. Who changed it, when and why is recorded.`
 // nor deleted; --off ends that. A call that repeats the current state changes
 // nothing and is no error.
 func newSessionsKeep(a *cli.App) *cobra.Command {
-	var req engine.KeepRequest
+	var req upkeep.KeepRequest
 	cmd := &cobra.Command{
 		Use:   "keep SESSION|RUN",
 		Short: "Protect a session from gc and deletion",
@@ -30,10 +30,10 @@ func newSessionsKeep(a *cli.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req.Ref = args[0]
 			return cli.Show(a, cmd, "kept",
-				func(ctx context.Context, o *cli.Store) (engine.KeptSession, error) {
+				func(ctx context.Context, o *cli.Store) (upkeep.KeptSession, error) {
 					return o.KeepSession(ctx, a.Caller(), req)
 				},
-				func(p *page.Page, k engine.KeptSession) {
+				func(p *page.Page, k upkeep.KeptSession) {
 					state := "is kept"
 					if !k.Kept {
 						state = "is not kept"

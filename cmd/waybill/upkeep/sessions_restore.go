@@ -7,7 +7,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/upkeep"
 )
 
 // newSessionsRestore returns "sessions restore". It moves a session out of the
@@ -24,10 +24,10 @@ have the same id, the one that was deleted last is restored.`,
 		Args:    cli.Exactly("SESSION or RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return cli.Show(a, cmd, "restored",
-				func(ctx context.Context, o *cli.Store) (engine.TrashedSession, error) {
+				func(ctx context.Context, o *cli.Store) (upkeep.TrashedSession, error) {
 					return o.RestoreSession(ctx, a.Caller(), args[0])
 				},
-				func(p *page.Page, t engine.TrashedSession) {
+				func(p *page.Page, t upkeep.TrashedSession) {
 					p.Line("%s %s is restored.", p.Good("✓"), page.Clean(titleOfRuns(t.Runs)))
 					// The next gc would expire an old session again.
 					p.Line("%s",

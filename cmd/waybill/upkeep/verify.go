@@ -21,7 +21,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/fault"
 )
 
@@ -77,7 +77,7 @@ type verifyFlags struct {
 // larger than memory. A store with a damaged store.json cannot be checked, since
 // that file identifies the directory as a store.
 func runVerify(a *cli.App, cmd *cobra.Command, args []string, f verifyFlags) error {
-	o := engine.VerifyOptions{Digests: f.digests}
+	o := verify.VerifyOptions{Digests: f.digests}
 	// An empty value, as of an unset variable, is parsed and rejected: ignoring it
 	// would report success without the comparison.
 	if cmd.Flags().Changed("expect-head") {
@@ -104,7 +104,7 @@ func runVerify(a *cli.App, cmd *cobra.Command, args []string, f verifyFlags) err
 		bar = newProgressBar(cmd.ErrOrStderr())
 		o.Progress = bar.update
 	}
-	var v engine.Verification
+	var v verify.Verification
 	if len(args) == 0 {
 		v, err = store.VerifyWith(cmd.Context(), o)
 	} else {
@@ -114,7 +114,7 @@ func runVerify(a *cli.App, cmd *cobra.Command, args []string, f verifyFlags) err
 	if err != nil {
 		return err
 	}
-	if v.OK && len(v.Sessions) == 1 && v.Sessions[0].Since == engine.HeadOther {
+	if v.OK && len(v.Sessions) == 1 && v.Sessions[0].Since == verify.HeadOther {
 		return headMismatch(v.Sessions[0], o.ExpectHead)
 	}
 	// The head of a single session is always printed, for --expect-head later.
@@ -133,7 +133,7 @@ func runVerify(a *cli.App, cmd *cobra.Command, args []string, f verifyFlags) err
 
 // headMismatch returns HEAD_MISMATCH for a valid log that does not contain the
 // expected head: it was truncated, or replaced by another log.
-func headMismatch(s engine.SessionVerdict, expected canon.Digest) error {
+func headMismatch(s verify.SessionVerdict, expected canon.Digest) error {
 	return fault.New(fault.HeadMismatch,
 		"the log of %s does not contain the head %s: it was truncated, or replaced by another log",
 		s.SessionID, expected).
@@ -143,10 +143,10 @@ func headMismatch(s engine.SessionVerdict, expected canon.Digest) error {
 
 // showHeads prints the heads of the logs. A user can keep them outside of the
 // store and pass them to --expect-head later.
-func showHeads(p *page.Page, v engine.Verification) {
+func showHeads(p *page.Page, v verify.Verification) {
 	for _, s := range v.Sessions {
 		since := ""
-		if s.Since == engine.HeadAhead {
+		if s.Since == verify.HeadAhead {
 			since = ", which contains the expected head and later events"
 		}
 		p.Line("%s has the head %s%s.", s.SessionID, s.Head.Digest, since)

@@ -70,7 +70,7 @@ func showPending(ctx context.Context, a *cli.App, o *cli.Store, answer engine.An
 	// Position and rounds come from the pinned workflow; if it cannot be read, they are
 	// omitted.
 	position, step := []string(nil), compile.Step{}
-	if w, err := o.Pinned(ctx, answer.Workflow.WorkflowHash); err == nil {
+	if w, err := o.Workflow(ctx, answer.Workflow.WorkflowHash); err == nil {
 		if at, of, ok := w.Position(answer.Pending.StepID); ok {
 			position = append([]string{"step " + page.CountOf(at+1, of)},
 				roundsOf(w, answer.Pending.StepInstanceKey)...)

@@ -47,7 +47,7 @@ func newRunner(a *cli.App, o *cli.Store, in *runInput, args []string) *runner {
 		Read: func(name string) (advance.Artifact, error) { return typedFile(a, name) }})
 	s.commands = &process.Runner{Env: a.Env, Output: s.view.Output()}
 	s.performer = &perform.Performer{
-		Engine: o.Engine, Logs: o.Logs, Commands: s.commands, Person: s.view, Display: s.view,
+		Engine: o.Engine, Logs: o.Logs(), Commands: s.commands, Person: s.view, Display: s.view,
 		Performers: o.Performers(),
 		Trusted: func(ctx context.Context, hash canon.Digest) (bool, error) {
 			list, err := o.Trusted(ctx)

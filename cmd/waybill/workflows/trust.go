@@ -92,7 +92,7 @@ func trustable(ctx context.Context, a *cli.App, o *cli.Store, ref string) (compi
 		e, err := a.Workflow(ctx, ref)
 		return e.Compiled, err
 	}
-	w, err := o.Pinned(ctx, hash)
+	w, err := o.Workflow(ctx, hash)
 	if err != nil {
 		return w, fault.Wrap(err, fault.WorkflowNotFound, "no run of this store is pinned to %s", hash).
 			Suggest("Give the file or id of the workflow instead.")

@@ -8,6 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/reason"
 )
 
@@ -109,3 +110,6 @@ func checkReason(why string) error {
 	}
 	return nil
 }
+
+// LogOf is the log of the annotations of a session.
+func LogOf(s id.Session) manifest.Log { return manifest.SessionSide(s, Table) }

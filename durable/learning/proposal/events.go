@@ -6,6 +6,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
 )
 
 // Table lists the kinds of events of the proposals log, a side log of the store in its
@@ -179,3 +180,6 @@ func key(r Record) string {
 	p, ordinal, _ := r.About()
 	return r.Kind() + ":" + p.String() + ":" + strconv.FormatInt(ordinal, 10)
 }
+
+// LogOf is the log of the proposals of a store.
+func LogOf(s id.Store) manifest.Log { return manifest.StoreLog(s, Table) }

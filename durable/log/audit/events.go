@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/pattern"
 )
 
@@ -201,3 +202,6 @@ func checkDetails(details map[string]string) error {
 	}
 	return nil
 }
+
+// LogOf is the audit log of a store.
+func LogOf(s id.Store) manifest.Log { return manifest.StoreLog(s, Table) }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -81,13 +82,14 @@ type fixture struct {
 
 func newFixture(t testing.TB) *fixture {
 	s := memstore.NewDisk(id.Seed{9}).Open(time.Second)
-	return &fixture{t: t, ctx: context.Background(), store: s, g: over(s, s), clock: 1_700_000_000_000,
+	return &fixture{t: t, ctx: context.Background(), store: s, g: over(s), clock: 1_700_000_000_000,
 		text: func(s string) string { return s }}
 }
 
-func over(logs ports.Logs, s *memstore.Store) *engine.Engine {
-	return &engine.Engine{Logs: logs, Locks: s, Objects: s, Sessions: s, Identity: s, Keyring: s}
-}
+func over(s engine.Store) *engine.Engine { return engine.New(s) }
+
+// replayer makes the decisions of a store again.
+func replayer(s engine.Store) *verify.Replayer { return verify.NewReplayer(over(s), s) }
 
 func (w *fixture) by(k event.ActorKind) engine.Caller {
 	w.clock += 1000
@@ -212,7 +214,7 @@ func (w *fixture) move(rt *rapid.T, a engine.Answer, seen []engine.Answer) (engi
 func read(t testing.TB, logs ports.Logs, log manifest.Log) []manifest.Segment {
 	t.Helper()
 	var c collector
-	v, err := logs.Read(context.Background(), ports.ReadRequest{Log: log}, &c)
+	v, err := logs.Read(context.Background(), ports.ReadRequest{Log: log}, func(manifest.Head) ports.Visitor { return &c })
 	if err != nil || v.Health != manifest.Healthy {
 		t.Fatalf("%v %+v", err, v)
 	}
@@ -220,8 +222,6 @@ func read(t testing.TB, logs ports.Logs, log manifest.Log) []manifest.Segment {
 }
 
 type collector struct{ all []manifest.Segment }
-
-func (c *collector) Reset() { c.all = nil }
 
 func (c *collector) Visit(seg manifest.Segment, _ manifest.Head) error {
 	c.all = append(c.all, seg)
@@ -237,9 +237,9 @@ type copies struct {
 }
 
 // Read implements ports.Logs.
-func (c *copies) Read(ctx context.Context, r ports.ReadRequest, v ports.Visitor) (manifest.Verdict, error) {
+func (c *copies) Read(ctx context.Context, r ports.ReadRequest, visit ports.NewVisitor) (manifest.Verdict, error) {
 	if r.Log.Root != c.log.Root {
-		return c.Store.Read(ctx, r, v)
+		return c.Store.Read(ctx, r, visit)
 	}
 	var names []string
 	for name := range c.segments {
@@ -248,5 +248,5 @@ func (c *copies) Read(ctx context.Context, r ports.ReadRequest, v ports.Visitor)
 	return manifest.Read(manifest.Input{Log: r.Log, From: r.From,
 		Manifest: bytes.NewReader(c.manifest[r.From.GroupAt:]),
 		Names:    func() ([]string, error) { return names, nil },
-		Open:     func(name string) ([]byte, bool, error) { b, ok := c.segments[name]; return b, ok, nil }}, v.Visit)
+		Open:     func(name string) ([]byte, bool, error) { b, ok := c.segments[name]; return b, ok, nil }}, visit(r.From).Visit)
 }

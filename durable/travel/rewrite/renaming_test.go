@@ -133,7 +133,8 @@ func whole(rt *rapid.T, log manifest.Log, segments []manifest.Segment) {
 	for _, seg := range segments {
 		_ = refs.Visit(seg, manifest.Head{})
 	}
-	if err := refs.Finish(func(visit func(manifest.Segment) error, _ func()) error {
+	if err := refs.Finish(func(visitor func() func(manifest.Segment) error) error {
+		visit := visitor()
 		for _, seg := range segments {
 			_ = visit(seg)
 		}
@@ -240,7 +241,7 @@ func (r renamed) nothingLeft(rt *rapid.T) {
 // replays checks that the engine re-executes the new log without a difference.
 func (r renamed) replays(rt *rapid.T, w *fixture) {
 	run := r.Mapping().Runs[0].New
-	report, err := over(r.copies, w.store).Replay(w.ctx, engine.Position{Session: r.to, Run: run})
+	report, err := replayer(r.copies).Replay(w.ctx, engine.Position{Session: r.to, Run: run})
 	if err != nil || !report.OK {
 		rt.Fatalf("%v %+v", err, report.Difference)
 	}
@@ -278,7 +279,7 @@ func TestRenamingTwice(t *testing.T) {
 			}
 			c.segments[out.Name()], c.manifest = out.Bytes, append(c.manifest, out.Group...)
 		}
-		report, err := over(c, w.store).
+		report, err := replayer(c).
 			Replay(w.ctx, engine.Position{Session: id.ImportedSession(store, "again"),
 				Run: again.Mapping().Runs[0].New})
 		if err != nil || !report.OK {

@@ -12,6 +12,31 @@ import (
 // Control files of a session are kept beside its log: neither its lock nor its health matters.
 var _ ports.SessionControls = (*Store)(nil)
 
+// Control implements ports.Controls.
+func (s *Store) Control(_ context.Context, f ports.ControlFile) (ports.Control, error) {
+	s.disk.mu.Lock()
+	defer s.disk.mu.Unlock()
+	return s.disk.controls[f.Name], nil
+}
+
+// UpdateControl implements ports.Controls.
+func (s *Store) UpdateControl(_ context.Context, f ports.ControlFile,
+	change func(ports.Control) (ports.Control, error)) error {
+	s.disk.changing.Lock()
+	defer s.disk.changing.Unlock()
+	s.disk.mu.Lock()
+	old := s.disk.controls[f.Name]
+	s.disk.mu.Unlock()
+	next, err := change(old)
+	if err != nil {
+		return err
+	}
+	s.disk.mu.Lock()
+	defer s.disk.mu.Unlock()
+	s.disk.controls[f.Name] = next
+	return nil
+}
+
 // SessionControl implements ports.SessionControls. A file that does not exist is the zero Control.
 func (s *Store) SessionControl(ctx context.Context, session id.Session, f ports.ControlFile) (ports.Control, error) {
 	name, err := controlName(ctx, session, f)

@@ -101,11 +101,11 @@ func (d *Disk) log(root string) *log {
 
 // Read implements ports.Logs. It reads a snapshot of the log, which no writer changes, so it never
 // sees the tail of an append that is in progress and never reads twice.
-func (s *Store) Read(ctx context.Context, r ports.ReadRequest, v ports.Visitor) (manifest.Verdict, error) {
+func (s *Store) Read(ctx context.Context, r ports.ReadRequest, visit ports.NewVisitor) (manifest.Verdict, error) {
 	if err := ctx.Err(); err != nil {
 		return manifest.Verdict{}, err
 	}
-	return manifest.Read(s.disk.input(r), v.Visit)
+	return manifest.Read(s.disk.input(r), visit(r.From).Visit)
 }
 
 // input returns the current content of a log for manifest.Read. A log that does not exist is empty.

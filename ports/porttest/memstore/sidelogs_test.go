@@ -13,12 +13,6 @@ import (
 	"github.com/waybill/waybill/ports/porttest/memstore"
 )
 
-// ignore is a visitor that keeps nothing.
-type ignore struct{}
-
-func (ignore) Reset()                                      {}
-func (ignore) Visit(manifest.Segment, manifest.Head) error { return nil }
-
 // A session's own log is not a side log, neither of the session nor of the store.
 func TestSideLogsExcludeSessionLog(t *testing.T) {
 	ctx := context.Background()
@@ -27,7 +21,7 @@ func TestSideLogsExcludeSessionLog(t *testing.T) {
 	for _, log := range []manifest.Log{manifest.SessionEvents(session),
 		manifest.SessionSide(session,
 			event.NewTable("notes", "sessionId", event.Row[event.SessionCreated](event.NoScope)))} {
-		err := ports.WithHealthySession(ctx, s, s, log, manifest.Head{}, ignore{},
+		err := ports.WithHealthySession(ctx, s, s, log, manifest.Head{}, ports.Skip,
 			func(w ports.Witness, v manifest.Verdict) error {
 				e := event.New(log.Owner, 0, event.Scope{}, event.Actor{Kind: event.Engine}, 1, event.SessionCreated{})
 				_, err := s.Append(ctx, w, v.Head, manifest.Plan{Log: log, Events: []event.Event{e}})

@@ -95,17 +95,12 @@ func readFromHead(t *testing.T, open func(time.Duration) Store) {
 	}
 	// Callers compare the visitor's error by identity to stop a reading early.
 	stop := errors.New("stop")
-	_, err := s.Read(context.Background(), ports.ReadRequest{Log: r.Log}, refusing{stop})
+	_, err := s.Read(context.Background(), ports.ReadRequest{Log: r.Log},
+		ports.Each(func(manifest.Segment, manifest.Head) error { return stop }))
 	if err != stop {
 		t.Errorf("reading with a failing visitor returned %v; want its error", err)
 	}
 }
-
-// refusing is a visitor that returns an error for every segment.
-type refusing struct{ err error }
-
-func (refusing) Reset()                                        {}
-func (r refusing) Visit(manifest.Segment, manifest.Head) error { return r.err }
 
 // foreignHead: a head is a position on the chain of one log. Read and Confirm return
 // manifest.ErrNotOnChain for a head of another session's log, also where positions and sizes are
@@ -118,7 +113,7 @@ func foreignHead(t *testing.T, open func(time.Duration) Store) {
 	// heads.
 	foreign := commit(t, s, other, 2)
 	for i, h := range foreign {
-		if _, err := s.Read(ctx, ports.ReadRequest{Log: r.Log, From: h}, &Seen{}); !errors.Is(err,
+		if _, err := s.Read(ctx, ports.ReadRequest{Log: r.Log, From: h}, ports.Skip); !errors.Is(err,
 			manifest.ErrNotOnChain) {
 			t.Errorf("reading from head %d of another log: %v; want ErrNotOnChain", i, err)
 		}
@@ -141,7 +136,7 @@ func staleHead(t *testing.T, open func(time.Duration) Store) {
 	stale := r.Advance(heads[1].Next)
 	for name, at := range map[string]manifest.Head{"the empty log": {}, "an earlier head": heads[0],
 		"the head before": heads[1]} {
-		err := ports.WithHealthySession(ctx, s, s, r.Log, manifest.Head{}, &Seen{},
+		err := ports.WithHealthySession(ctx, s, s, r.Log, manifest.Head{}, ports.Skip,
 			func(w ports.Witness, _ manifest.Verdict) error {
 				p := stale
 				if at.Next != heads[1].Next {

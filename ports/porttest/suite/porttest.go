@@ -82,7 +82,7 @@ func Run(t *testing.T, setup Setup) {
 func Gate(s Store, p manifest.Plan) (head manifest.Head, err error) {
 	ctx := context.Background()
 	// From the zero head: a fixture keeps no state of the log, so each commit verifies all of it.
-	err = ports.WithHealthySession(ctx, s, s, p.Log, manifest.Head{}, &Seen{},
+	err = ports.WithHealthySession(ctx, s, s, p.Log, manifest.Head{}, ports.Skip,
 		func(w ports.Witness, v manifest.Verdict) error {
 			head, err = s.Append(ctx, w, v.Head, p)
 			return err
@@ -94,11 +94,10 @@ func Gate(s Store, p manifest.Plan) (head manifest.Head, err error) {
 type Seen struct {
 	Segments []manifest.Segment
 	Heads    []manifest.Head // after each of Segments
-	Resets   int             // how often the store read the log again from its beginning
 }
 
-// Reset implements ports.Visitor: it forgets the segments, and counts.
-func (s *Seen) Reset() { *s = Seen{Resets: s.Resets + 1} }
+// NewSeen returns a visitor that has received nothing.
+func NewSeen() *Seen { return &Seen{} }
 
 // Visit implements ports.Visitor.
 func (s *Seen) Visit(seg manifest.Segment, head manifest.Head) error {
@@ -110,8 +109,8 @@ func (s *Seen) Visit(seg manifest.Segment, head manifest.Head) error {
 // damaged log is no error: the verdict describes it.
 func Read(t testing.TB, s Store, log manifest.Log, from manifest.Head) (*Seen, manifest.Verdict) {
 	t.Helper()
-	seen := &Seen{}
-	v, err := s.Read(context.Background(), ports.ReadRequest{Log: log, From: from}, seen)
+	seen := NewSeen()
+	v, err := s.Read(context.Background(), ports.ReadRequest{Log: log, From: from}, ports.Into(&seen, NewSeen))
 	if err != nil {
 		t.Fatalf("read: %v", err)
 	}

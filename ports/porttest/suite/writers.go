@@ -33,7 +33,7 @@ func witnesses(t *testing.T, open func(time.Duration) Store) {
 	var expired ports.Witness
 	// gate runs fn with a live witness of a log, under the lock of st.
 	gate := func(st Store, l manifest.Log, fn func(ports.Witness)) {
-		must(t, ports.WithHealthySession(ctx, st, st, l, manifest.Head{}, &Seen{},
+		must(t, ports.WithHealthySession(ctx, st, st, l, manifest.Head{}, ports.Skip,
 			func(w ports.Witness, _ manifest.Verdict) error {
 				fn(w)
 				return nil
@@ -126,7 +126,7 @@ func concurrentWriters(t *testing.T, open func(time.Duration) Store) {
 			defer wg.Done()
 			for range each {
 				ctx := context.Background()
-				err := ports.WithHealthySession(ctx, s, s, r.Log, manifest.Head{}, &Seen{},
+				err := ports.WithHealthySession(ctx, s, s, r.Log, manifest.Head{}, ports.Skip,
 					func(w ports.Witness, v manifest.Verdict) error {
 						mu.Lock()
 						p := r.Advance(v.Head.Next)

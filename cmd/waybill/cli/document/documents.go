@@ -5,7 +5,7 @@ package document
 
 import (
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/store/config"
@@ -18,7 +18,7 @@ import (
 // Automations is the document "automations": the automations that are due, or all, and the
 // runs that were started from them.
 type Automations struct {
-	engine.AutomationList
+	learning.AutomationList
 	Started []AutomationStart `json:"started,omitzero"`
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/pattern"
@@ -103,7 +103,7 @@ func TargetText(t feedback.RunTarget, step string) string {
 
 // StepAt returns the title of the step that is or was pending at a node on the path of the run,
 // and "" for any other node.
-func StepAt(r engine.RunDetails, node id.Node) string {
+func StepAt(r views.RunDetails, node id.Node) string {
 	for _, s := range r.Steps {
 		if s.NodeID != nil && *s.NodeID == node {
 			return s.Title
@@ -162,7 +162,7 @@ func barred(p *page.Page, lead, s string, paint func(string) string) {
 // FeedbackSummary returns the feedback on a run for a narrow column, "" if there is none. The
 // number of annotations that are neither ratings nor flags is shown only for runs without
 // ratings, because the counts do not contain the number of ratings.
-func FeedbackSummary(p *page.Page, c engine.AnnotationCounts) string {
+func FeedbackSummary(p *page.Page, c views.AnnotationCounts) string {
 	var parts []string
 	if c.MeanRating != nil {
 		parts = append(parts, SignOrWord(p, "★", "rating ")+Mean(*c.MeanRating))
@@ -180,7 +180,7 @@ func FeedbackSummary(p *page.Page, c engine.AnnotationCounts) string {
 }
 
 // FeedbackFacts writes one line with the feedback on a run, and nothing if there is none.
-func FeedbackFacts(p *page.Page, r engine.RunSummary) {
+func FeedbackFacts(p *page.Page, r views.RunSummary) {
 	c := r.Annotations
 	var facts []string
 	if c.MeanRating != nil && p.Width > 0 {

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/run/snapshot"
 )
 
@@ -12,17 +12,17 @@ import (
 // closed states that the run has failed or was cancelled: its pending step was not done.
 //
 // Rounds are numbered from 1, the outermost loop first. Notes are printed in full.
-func StepRow(p *page.Page, n int, s engine.StepRow, closed bool) {
+func StepRow(p *page.Page, n int, s views.StepRow, closed bool) {
 	mark, title, paint := p.Dim("○"), s.Title, page.Plain
 	switch s.State {
-	case engine.StepDone:
+	case views.StepDone:
 		mark = p.Good("✓")
-	case engine.StepPending:
+	case views.StepPending:
 		mark, paint = p.Bold("●"), p.Bold
 		if closed {
 			mark, title = p.Bad("✗"), title+" (not done)"
 		}
-	case engine.StepSkipped:
+	case views.StepSkipped:
 		mark, title = p.Dim("–"), title+" (skipped)"
 	}
 	// A key that does not parse was written by a newer version; its rounds are omitted.

@@ -4,14 +4,14 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/log/manifest"
 )
 
 // Verification writes the result of a check of sessions or of a bundle. It lists only sessions
 // with findings or a log that is not healthy, since a store may have thousands. The path of a
 // finding is printed once, above the message. The last line has the totals.
-func Verification(p *page.Page, v engine.Verification) {
+func Verification(p *page.Page, v verify.Verification) {
 	var events int64
 	errs, warns := 0, 0
 	writeFindings := func(findings []manifest.Finding) {

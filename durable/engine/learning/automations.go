@@ -1,0 +1,142 @@
+package learning
+
+import (
+	"context"
+	"strings"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/learning/installable"
+	"github.com/waybill/waybill/durable/learning/proposal"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/store/config"
+	"github.com/waybill/waybill/ports"
+)
+
+// AutomationList is the document "automations": the installed automations of a
+// workspace, by their ids.
+type AutomationList struct {
+	Automations []AutomationRow `json:"automations"`
+	// AtMs is the time they were evaluated for.
+	AtMs   int64           `json:"atMs"`
+	Health manifest.Health `json:"health"` // of the log of proposals
+}
+
+// AutomationRow is one automation, evaluated at a time.
+type AutomationRow struct {
+	AutomationID string               `json:"automationId"`
+	Ref          string               `json:"ref"`
+	ProposalID   id.Proposal          `json:"proposalId"`
+	WorkflowID   string               `json:"workflowId"`
+	Title        string               `json:"title,omitzero"`
+	Schedule     installable.Schedule `json:"schedule"`
+	Context      canon.Value          `json:"context,omitzero"`
+	Enabled      bool                 `json:"enabled"`
+	// Due reports that the schedule fired since the installation, and that no
+	// session was started for its latest time. Several missed times are due as
+	// one.
+	Due           bool  `json:"due"`
+	ScheduledAtMs int64 `json:"scheduledAtMs,omitzero"` // latest time in the past
+	NextAtMs      int64 `json:"nextAtMs,omitzero"`      // next time, if enabled
+	// StartKey is the idempotency key for starting the run of that time:
+	// however often it is used, one session is started.
+	StartKey  string     `json:"startKey,omitzero"`
+	SessionID id.Session `json:"sessionId,omitzero"` // started for that time
+	// Problem is the reason why it cannot be evaluated.
+	Problem string `json:"problem,omitzero"`
+}
+
+// Automations evaluates the installed automations at a time. The engine has no
+// timer: the caller starts what is due.
+func (l *Learning) Automations(ctx context.Context, times ports.Schedules, workspace string, atMs int64) (AutomationList,
+	error) {
+	out := AutomationList{Automations: []AutomationRow{}, AtMs: atMs}
+	if _, err := l.settings.Provided(ctx, config.Proposals, config.Config.Proposals); err != nil {
+		return out, err
+	}
+	store, err := l.store.StoreID(ctx, ports.ReadOnly)
+	if err != nil {
+		return out, err
+	}
+	list, err := l.Installed(ctx, workspace)
+	if err != nil {
+		return out, err
+	}
+	out.Health = list.Health
+	started, err := l.startedSessions(ctx)
+	if err != nil {
+		return out, err
+	}
+	for _, i := range list.Installed {
+		if i.Slot.Kind == proposal.Automation {
+			out.Automations = append(out.Automations, evaluateAutomation(times, store, i, started, atMs))
+		}
+	}
+	return out, nil
+}
+
+// startedSessions returns the sessions of the store and of the trash: a deleted
+// session was started nevertheless.
+func (l *Learning) startedSessions(ctx context.Context) (map[id.Session]bool, error) {
+	out := map[id.Session]bool{}
+	all, err := l.store.Sessions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range all {
+		out[s] = true
+	}
+	trashed, err := l.store.TrashEntries(ctx)
+	for _, t := range trashed {
+		out[t.Session] = true
+	}
+	return out, err
+}
+
+// evaluateAutomation evaluates one automation. A malformed artifact or schedule
+// is reported in the row, so that it does not hide the others.
+func evaluateAutomation(times ports.Schedules, store id.Store, i InstalledArtifact, started map[id.Session]bool,
+	atMs int64) AutomationRow {
+	row := AutomationRow{AutomationID: i.Slot.ID, Ref: i.Ref, ProposalID: i.ProposalID}
+	auto, err := installable.AutomationOf(i.Value)
+	if err != nil {
+		row.Problem = fault.Of(err).Message
+		return row
+	}
+	row.WorkflowID, row.Title, row.Schedule, row.Context, row.Enabled = auto.WorkflowID, auto.Title, auto.Schedule,
+		auto.Context, auto.Enabled
+	last, fired, err := times.LastBefore(auto.Schedule.Cron, auto.Schedule.Timezone, atMs)
+	if err != nil {
+		row.Problem = fault.Of(err).Message
+		return row
+	}
+	if next, ok, err := times.NextAfter(auto.Schedule.Cron, auto.Schedule.Timezone, atMs); err == nil && ok &&
+		auto.Enabled {
+		row.NextAtMs = next
+	}
+	// Times before the installation are not caught up on.
+	if !fired || last <= i.AtMs {
+		return row
+	}
+	// The session id follows from the key, so a start can be found without a
+	// record of it.
+	row.ScheduledAtMs, row.StartKey = last, automationKey(i, last)
+	if session := id.KeyedSession(store, row.StartKey); started[session] {
+		row.SessionID = session
+	}
+	row.Due = auto.Enabled && row.SessionID.IsZero()
+	return row
+}
+
+// automationKey is the start key for what an automation starts at one time. The
+// workspace is a part of it, because two workspaces may install automations of
+// the same id.
+func automationKey(i InstalledArtifact, firedMs int64) string {
+	words := []string{"automation", i.Slot.ID, event.TimeText(firedMs)}
+	if i.Workspace != "" {
+		words = append(words, i.Workspace)
+	}
+	return strings.Join(words, "/")
+}

@@ -1,0 +1,64 @@
+package learning
+
+import (
+	"context"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/projections/proposals"
+)
+
+// InstalledList is the document "installed": the artifacts of applied proposals
+// that are in use. If the log of proposals is not healthy, a rollback may be
+// lost, so nothing is in use (docs/design.md#proposals).
+type InstalledList struct {
+	Installed []InstalledArtifact `json:"installed"`
+	// Erased are artifacts whose bytes were erased; they are not in use
+	// although no rollback is recorded.
+	Erased []proposals.Installation `json:"erased,omitzero"`
+	Health manifest.Health          `json:"health"`
+}
+
+// InstalledArtifact is an installed artifact with its content.
+type InstalledArtifact struct {
+	proposals.Installation
+	Value canon.Value `json:"artifact"`
+}
+
+// Installed lists what is in use in a workspace. The log determines the
+// digests; the bytes are read from installed/ or, where these are missing or
+// damaged, from the proposed artifact.
+func (l *Learning) Installed(ctx context.Context, workspace string) (InstalledList, error) {
+	out := InstalledList{Installed: []InstalledArtifact{}, Health: manifest.Healthy}
+	conf, err := l.settings.Config(ctx)
+	if err != nil {
+		return out, err
+	}
+	read, err := l.readProposalLog(ctx, conf)
+	if err != nil {
+		return out, err
+	}
+	if out.Health = read.verdict.Health; out.Health != manifest.Healthy {
+		return out, nil
+	}
+	for _, i := range read.fold.Installed(workspace) {
+		v, err := l.parsedObject(ctx, manifest.Installed, i.Artifact.SHA256)
+		if fault.Is(err, fault.StoreCorrupt) {
+			v, err = l.parsedObject(ctx, manifest.Artifact, i.Artifact.SHA256)
+		}
+		if ctx.Err() != nil {
+			return out, fault.Wrap(ctx.Err(), fault.Interrupted, "reading was interrupted")
+		}
+		if fault.Is(err, fault.ArtifactErased) {
+			out.Erased = append(out.Erased, i)
+			continue
+		}
+		if err != nil {
+			out.Health = manifest.CorruptTail // a lost artifact must not look like one never installed
+			continue
+		}
+		out.Installed = append(out.Installed, InstalledArtifact{i, v})
+	}
+	return out, nil
+}

@@ -1,0 +1,31 @@
+// Package learning implements the use cases of what is learned from runs:
+// annotations and their sums, proposals with their review and activation, what is
+// installed, and which automations are due.
+//
+// It installs nothing outside the store and starts no run.
+package learning
+
+import (
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/ledger"
+	"github.com/waybill/waybill/ports"
+)
+
+// Store is what learning requires of a store.
+type Store interface {
+	engine.Store
+	ports.Trash
+}
+
+// Learning has the use cases of one store. It is safe for concurrent use.
+type Learning struct {
+	e        *engine.Engine
+	store    Store
+	ledger   *ledger.Ledger
+	settings engine.Settings
+}
+
+// New returns the use cases of the store of an engine.
+func New(e *engine.Engine, s Store) *Learning {
+	return &Learning{e: e, store: s, ledger: e.Ledger(), settings: e.Settings()}
+}

@@ -1,0 +1,143 @@
+package engine
+
+import (
+	"context"
+	"sync"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/run/snapshot"
+	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections/runs"
+)
+
+// Source is what a Reader requires. Every store provides it, and ReadOnly
+// provides it for a bundle.
+type Source interface {
+	ports.Logs
+	ports.Objects
+	ports.Sessions
+	ports.HeadCache
+	ports.Keyring
+}
+
+// Reader reads the sessions of one store and remembers what it read. It is safe
+// for concurrent use. Its caches cost a reading when they are lost, never a
+// fact (docs/design.md#engine).
+type Reader struct {
+	source Source
+
+	// mu guards the fields below. It is never held while the source is called.
+	mu sync.Mutex
+	// Pinned workflows, snapshots and folds by what names them.
+	compiled map[canon.Digest]compile.Compiled
+	states   map[canon.Digest]snapshot.State
+	folds    map[id.Session]*runs.Fold
+	// durable is keyed by the owner of a log.
+	durable map[string]durableHead
+}
+
+// NewReader returns a Reader that has read nothing.
+func NewReader(s Source) *Reader {
+	return &Reader{source: s, compiled: map[canon.Digest]compile.Compiled{}, states: map[canon.Digest]snapshot.State{},
+		folds: map[id.Session]*runs.Fold{}, durable: map[string]durableHead{}}
+}
+
+// foldsMax bounds how many sessions' folds are kept between calls: enough for a
+// few workflows in one conversation.
+const foldsMax = 8
+
+// statesMax bounds how many decoded snapshots are kept between calls. One step
+// uses two of them, and the next step one of these again.
+const statesMax = 64
+
+// Drop forgets a session that was moved away or replaced.
+func (r *Reader) Drop(s id.Session) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.folds, s)
+	delete(r.durable, s.String())
+}
+
+// Workflow loads a pinned workflow by its hash, from memory if possible. The
+// object port checks the digest. Errors are those of the port (STORE_CORRUPT
+// for a missing or damaged object) and of compile.Decode.
+func (r *Reader) Workflow(ctx context.Context, hash canon.Digest) (compile.Compiled, error) {
+	r.mu.Lock()
+	w, ok := r.compiled[hash]
+	r.mu.Unlock()
+	if ok {
+		return w, nil
+	}
+	data, err := r.source.Object(ctx, manifest.Workflow, hash)
+	if err != nil {
+		return w, err
+	}
+	if w, err = compile.Decode(data); err != nil {
+		return w, err
+	}
+	r.cacheWorkflow(w)
+	return w, nil
+}
+
+// cacheWorkflow keeps a compiled workflow for later calls. The map is not
+// bounded: a process uses few workflows.
+func (r *Reader) cacheWorkflow(w compile.Compiled) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.compiled[w.Hash()] = w
+}
+
+// State returns the snapshot of a node, from memory if possible; a snapshot is
+// named by its digest and cannot change. One in a form that this version does
+// not write is SESSION_UNHEALTHY: no step can be decided from it.
+func (r *Reader) State(ctx context.Context, n *runs.Node) (snapshot.State, error) {
+	r.mu.Lock()
+	s, ok := r.states[n.SnapshotRef]
+	r.mu.Unlock()
+	if ok {
+		return s, nil
+	}
+	data, err := r.source.Object(ctx, manifest.Snapshot, n.SnapshotRef)
+	if err != nil {
+		return snapshot.State{}, err
+	}
+	if s, err = snapshot.Decode(data); err != nil {
+		return s, fault.Wrap(err, fault.SessionUnhealthy,
+			"the snapshot of node %s is of a shape that this version does not know", n.ID)
+	}
+	r.cacheState(n.SnapshotRef, s)
+	return s, nil
+}
+
+// cacheState keeps a decoded snapshot. A full cache is emptied.
+func (r *Reader) cacheState(ref canon.Digest, s snapshot.State) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.states) >= statesMax {
+		clear(r.states)
+	}
+	r.states[ref] = s
+}
+
+// Object reads an object whose digest matches ref. Errors: STORE_CORRUPT,
+// ARTIFACT_ERASED, those of the source.
+func (r *Reader) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) ([]byte, error) {
+	return r.source.Object(ctx, kind, ref)
+}
+
+// Sessions lists the sessions of the source in the order of their ids.
+func (r *Reader) Sessions(ctx context.Context) ([]id.Session, error) { return r.source.Sessions(ctx) }
+
+// IsForeignForm reports an object that another program or a newer version
+// wrote. Use cases that only read display less then, and do not fail
+// (docs/design.md#foreign-stores).
+func IsForeignForm(err error) bool {
+	return fault.Is(err, fault.StoreForeign) || fault.Is(err, fault.StoreNewer) || fault.Is(err, fault.SessionUnhealthy)
+}
+
+// IsMissing reports an object that the store does not have.
+func IsMissing(err error) bool { return err != nil && fault.Of(err).Details["missing"] == true }

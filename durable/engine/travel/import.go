@@ -1,0 +1,259 @@
+package travel
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/verify"
+	"github.com/waybill/waybill/durable/engine/views"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/audit"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/travel/rewrite"
+	"github.com/waybill/waybill/ports"
+)
+
+// Relation is the closed set of results of an import.
+type Relation string
+
+// The relations. Same, Ahead and Behind relate the session of this store to the
+// bundle's; nothing is written in these cases.
+const (
+	// Imported means that the session was absent and has its own ids now.
+	Imported Relation = "imported"
+	// ImportedAsNew means that it was imported under new ids.
+	ImportedAsNew Relation = "imported_as_new"
+	// Same means that the store has exactly the bundle's events.
+	Same Relation = "same"
+	// Ahead means that the store has the bundle's events and more.
+	Ahead Relation = "ahead"
+	// Behind means that the bundle has the store's events and more.
+	Behind Relation = "behind"
+)
+
+// Import is the document "import".
+type Import struct {
+	Relation        Relation   `json:"relation"`
+	SessionID       id.Session `json:"sessionId"` // in this store
+	BundleID        string     `json:"bundleId"`
+	BundleSessionID id.Session `json:"bundleSessionId"`
+	// Head and Events are those of the session in this store.
+	Head   canon.Digest    `json:"head"`
+	Events int64           `json:"events"`
+	Health manifest.Health `json:"health"`
+	Runs   []ImportedRun   `json:"runs"`
+	// Mapping has the new ids by old ids, when imported as new.
+	Mapping *rewrite.Mapping `json:"mapping,omitzero"`
+	// Warnings are sentences for people.
+	Warnings []string `json:"warnings"`
+}
+
+// ImportedRun is a run of the imported session. Its tokens are signed by this
+// store.
+type ImportedRun struct {
+	views.RunSummary
+	// StateToken is absent if the run cannot be continued.
+	StateToken string       `json:"stateToken,omitzero"`
+	Next       *engine.Next `json:"next"`
+}
+
+// ImportRequest selects how to import.
+type ImportRequest struct {
+	// AsNew imports under new ids in any case.
+	AsNew bool
+}
+
+// Import imports a bundle's session into the store (docs/design.md#bundles).
+// The bundle is verified completely before the first byte is written. If the
+// session exists, the two logs are compared by their chains and the store's is
+// not changed. A session of the same id with another history is imported under
+// new ids. These are derived from the bundle's head and the store, so that a
+// repeated import finds the result of the first. A crash leaves nothing
+// visible.
+//
+// Errors: BUNDLE_INTEGRITY_FAILED, BUNDLE_MISSING_SNAPSHOT,
+// BUNDLE_MISSING_PINNED_WORKFLOW and BUNDLE_INVALID_FORMAT for an invalid
+// bundle; BUNDLE_COLLISION if the session cannot have the ids it needs;
+// STORE_CONFLICT if another session appears under the id meanwhile.
+func (c *Exchange) Import(ctx context.Context, by engine.Caller, src ports.Bundle, req ImportRequest) (Import, error) {
+	m := &importer{ex: c, by: by, src: src,
+		out: Import{BundleID: src.Envelope().BundleID, BundleSessionID: src.Session(),
+			Warnings: []string{}}}
+	if err := m.verify(ctx); err != nil {
+		return m.out, err
+	}
+	asNew := req.AsNew
+	if !asNew {
+		relation, err := m.compare(ctx)
+		if err != nil {
+			return m.out, err
+		}
+		switch {
+		case relation != "" && relation != diverged:
+			return m.reportExisting(ctx, src.Session(), relation)
+		case relation == diverged || src.Envelope().Salvage != nil:
+			asNew = true
+		}
+	}
+	// Events of another program are opaque; ids in them cannot be replaced.
+	if asNew && m.foreign {
+		return m.out, fault.New(fault.BundleCollision,
+			"session %s contains events of another program, so its ids cannot be changed; they are taken, or new ids "+
+				"were requested",
+			src.Session())
+	}
+	return m.importSession(ctx, asNew)
+}
+
+// diverged is the relation of two different histories. No import returns it.
+const diverged Relation = "diverged"
+
+// importer is one import in progress.
+type importer struct {
+	ex   *Exchange
+	by   engine.Caller
+	src  ports.Bundle
+	head manifest.Head
+	// foreign reports events that this version does not know.
+	foreign  bool
+	renaming *rewrite.Renaming
+	// logs has the number of imported events by side log.
+	logs map[string]int64
+	out  Import
+}
+
+// verify verifies the bundle like a store, and refuses it for any finding that
+// is an error there. A bundle with an uncommitted tail is refused as well: no
+// exporter writes one.
+func (m *importer) verify(ctx context.Context) error {
+	v, err := verify.Bundle(ctx, m.src)
+	if err != nil {
+		return err
+	}
+	for _, s := range v.Sessions {
+		for _, f := range s.Findings {
+			if f.Severity == manifest.SeverityError || f.Code == manifest.UncommittedTail {
+				return bundleFault(f)
+			}
+		}
+		m.head, m.foreign = s.Head, s.Health == manifest.UnknownVersion
+	}
+	if m.head.IsZero() {
+		return fault.New(fault.BundleInvalidFormat, "the bundle's session has no events")
+	}
+	return nil
+}
+
+// bundleFault converts a finding about a bundle to the error that refuses it.
+func bundleFault(f manifest.Finding) error {
+	// Missing objects have codes of their own, because the sender can fix them.
+	code := fault.BundleIntegrityFailed
+	switch kind, _, _ := strings.Cut(f.Path, "/"); {
+	case f.Code == manifest.ObjectMissing && kind == manifest.ObjectDir(manifest.Snapshot):
+		code = fault.BundleMissingSnapshot
+	case f.Code == manifest.ObjectMissing && kind == "workflows":
+		code = fault.BundleMissingPinnedWorkflow
+	}
+	out := fault.New(code, "%s: %s", f.Path, f.Message).With("finding", string(f.Code)).With("path", f.Path)
+	if f.Event != nil {
+		out.With("eventIndex", *f.Event)
+	}
+	return out
+}
+
+// reportExisting completes the result for a session that exists already.
+func (m *importer) reportExisting(ctx context.Context, s id.Session, relation Relation) (Import, error) {
+	m.out.Relation, m.out.SessionID = relation, s
+	return m.out, m.describe(ctx)
+}
+
+// importSession writes the session between the two lines of an audited act, and
+// completes the result. With asNew an earlier import of the same log is looked
+// for first; finding one is no act and leaves no audit line.
+func (m *importer) importSession(ctx context.Context, asNew bool) (Import, error) {
+	target := audit.Target{Kind: audit.OfSession, ID: m.src.Session().String()}
+	committed := false
+	store, err := m.ex.store.StoreID(ctx, ports.MayCreate)
+	if err != nil {
+		return m.out, err
+	}
+	m.out.Relation, m.out.SessionID = Imported, m.src.Session()
+	if asNew {
+		m.out.Relation, m.out.SessionID = ImportedAsNew, id.ImportedSession(store, m.head.Digest.String())
+		target.ID = m.out.SessionID.String()
+		// A repeated import is detected before an intention is recorded.
+		if relation, err := m.compareNew(ctx); err != nil || relation != "" {
+			m.out.Relation = relation
+			if err == nil && relation == diverged {
+				err = fault.New(fault.BundleCollision,
+					"this import would create session %s, which exists with another history", m.out.SessionID).
+					Suggest("Inspect it with 'waybill runs list', and delete it with 'waybill sessions delete %s' if "+
+						"it is not needed.", m.out.SessionID)
+			}
+			if err == nil {
+				err = m.recomputeRenaming(ctx, store)
+			}
+			if err == nil {
+				err = m.describe(ctx)
+			}
+			return m.out, err
+		}
+	}
+	act := audit.Act{Action: audit.Import, Target: target, Details: map[string]string{"bundleId": m.out.BundleID,
+		"head":   m.head.Digest.String(),
+		"events": strconv.FormatInt(m.head.Next, 10)}}
+	err = m.ex.ledger.Act(ctx, m.by, act, func() (map[string]string, error) {
+		committed, err = m.writeArrival(ctx, store, asNew)
+		details := map[string]string{"sessionId": m.out.SessionID.String()}
+		if n := m.logs[audit.Annotations]; n > 0 {
+			details["annotations"] = strconv.FormatInt(n, 10)
+		}
+		return details, err
+	})
+	if err != nil {
+		return m.out, err
+	}
+	if !committed { // the session appeared while it was imported
+		if m.out.Relation, err = m.compareAgain(ctx, asNew); err != nil {
+			return m.out, err
+		}
+	}
+	err = m.describe(ctx)
+	return m.out, err
+}
+
+// compareAgain relates a session that appeared during the import to the bundle.
+// STORE_CONFLICT if its history is another one.
+func (m *importer) compareAgain(ctx context.Context, asNew bool) (relation Relation, err error) {
+	if asNew {
+		relation, err = m.compareNew(ctx)
+	} else {
+		relation, err = m.compare(ctx)
+	}
+	if err == nil && (relation == "" || relation == diverged) {
+		err = fault.New(fault.StoreConflict, "session %s appeared while it was imported, with another history",
+			m.out.SessionID)
+	}
+	return relation, err
+}
+
+// describe fills in the session as this store shows it, and warnings about the
+// bundle.
+func (m *importer) describe(ctx context.Context) error {
+	if e := m.src.Envelope(); e.Salvage != nil {
+		m.out.Warnings = append(m.out.Warnings,
+			fmt.Sprintf("The bundle is a salvage: it does not contain the session's events after event %d.",
+				m.head.Next-1))
+	}
+	if e := m.src.Envelope(); e.Redacted != nil {
+		m.out.Warnings = append(m.out.Warnings, "The bundle was redacted: its texts differ from what was recorded.")
+	}
+	err := m.ex.describeImport(ctx, &m.out)
+	m.setMapping()
+	return err
+}

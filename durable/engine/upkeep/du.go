@@ -1,0 +1,280 @@
+package upkeep
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"slices"
+	"strings"
+
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/store/retention"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections/runs"
+)
+
+// Usage is the document "du": disk usage by sessions, objects and directories,
+// the largest first. Sizes are those of files in bytes; the overhead of the
+// filesystem is not included.
+type Usage struct {
+	TotalBytes int64          `json:"totalBytes"`
+	TotalFiles int64          `json:"totalFiles"`
+	Sessions   []SessionUsage `json:"sessions"`
+	Trash      []SessionUsage `json:"trash"`
+	Objects    []ObjectUsage  `json:"objects"`
+	// Folders are the top-level directories of the store.
+	Folders  []FolderUsage `json:"folders"`
+	Leftover int64         `json:"leftoverBytes"`
+	// Unclear lists logs that could not be read: shares of objects may be wrong
+	// then.
+	Unclear []Unclear `json:"unclear"`
+}
+
+// SessionUsage is the disk usage of a session, in the trash or not.
+type SessionUsage struct {
+	SessionID id.Session `json:"sessionId"`
+	Name      string     `json:"name,omitzero"` // name in the trash
+	Runs      []RunName  `json:"runs"`
+	// TotalBytes covers its directory and the objects that only it refers to.
+	TotalBytes int64  `json:"totalBytes"`
+	Events     Amount `json:"events"` // its own log
+	SideLogs   Amount `json:"sideLogs"`
+	Cache      Amount `json:"cache"`
+	Other      Amount `json:"other"`
+	// Own counts objects that only this session refers to.
+	Own ObjectShare `json:"ownObjects"`
+	// Shared counts objects that others refer to as well.
+	Shared ObjectShare `json:"sharedObjects"`
+}
+
+// Amount is a number of files and their size.
+type Amount struct {
+	Files int64 `json:"files"`
+	Bytes int64 `json:"bytes"`
+}
+
+// add adds a directory of the survey.
+func (a *Amount) add(f ports.DirectoryUsage) { a.Files, a.Bytes = a.Files+f.Files, a.Bytes+f.Bytes }
+
+// ObjectShare is a number of objects and their size.
+type ObjectShare struct {
+	Count int64 `json:"count"`
+	Bytes int64 `json:"bytes"`
+}
+
+// add adds one object.
+func (s *ObjectShare) add(bytes int64) { s.Count, s.Bytes = s.Count+1, s.Bytes+bytes }
+
+// ObjectUsage is the usage by objects of one kind. Unused ones are not named in
+// any log.
+type ObjectUsage struct {
+	Kind   manifest.ObjectKind `json:"kind"`
+	Count  int64               `json:"count"`
+	Bytes  int64               `json:"bytes"`
+	Unused ObjectShare         `json:"unused"`
+}
+
+// FolderUsage is a directory at the top of the store, with everything below it.
+type FolderUsage struct {
+	Path string `json:"path"`
+	Amount
+}
+
+// DU measures the disk usage of a store. It takes no lock and changes nothing.
+// Logs that cannot be read are listed in Unclear.
+func (u *Upkeep) DU(ctx context.Context) (Usage, error) {
+	out := Usage{Sessions: []SessionUsage{}, Trash: []SessionUsage{}, Objects: []ObjectUsage{},
+		Folders: []FolderUsage{}, Unclear: []Unclear{}}
+	survey, err := u.store.Survey(ctx)
+	if err != nil {
+		return out, err
+	}
+	m := &usageCounter{u: u, rows: map[string]*SessionUsage{}, stored: map[[sha256.Size]byte]*owners{}}
+	objects, err := u.storedObjects(ctx)
+	if err != nil {
+		return out, err
+	}
+	for _, o := range objects {
+		m.stored[o.Ref.Raw()] = &owners{bytes: o.Bytes}
+	}
+	if err := m.countLogs(ctx, &out); err != nil {
+		return out, err
+	}
+	m.countFolders(survey, &out)
+	m.countOwnedObjects(objects, &out)
+	bySize := func(a, b SessionUsage) int {
+		return cmp.Or(cmp.Compare(b.TotalBytes, a.TotalBytes), cmp.Compare(a.SessionID.String(), b.SessionID.String()))
+	}
+	slices.SortFunc(out.Sessions, bySize)
+	slices.SortFunc(out.Trash, bySize)
+	slices.SortFunc(out.Folders, func(a, b FolderUsage) int {
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Path, b.Path))
+	})
+	return out, nil
+}
+
+// usageCounter assigns objects and directories to sessions.
+type usageCounter struct {
+	u      *Upkeep
+	rows   map[string]*SessionUsage // by directory
+	stored map[[sha256.Size]byte]*owners
+}
+
+// owners are the sessions that refer to an object. Nearly all objects have one,
+// so the first is stored without a slice: a store has many objects.
+type owners struct {
+	bytes int64
+	first *SessionUsage
+	more  []*SessionUsage
+	// store reports that a log of the store refers to it.
+	store bool
+}
+
+// countLogs reads every log, creates the row of each session and records which
+// objects it names. A log that cannot be read is added to out.Unclear.
+func (m *usageCounter) countLogs(ctx context.Context, out *Usage) error {
+	roots, err := m.u.store.LogRoots(ctx)
+	if err != nil {
+		return err
+	}
+	top := map[string]*SessionUsage{} // by session and trash name
+	for _, r := range roots {
+		log := manifest.Log{Root: r.Root, Owner: r.Owner, Table: event.Domain}
+		usage := top[r.Owner+"/"+r.TrashName]
+		if r.Name != "" {
+			log.Table = event.Opaque(r.Name, ownerField(r))
+		} else {
+			usage = &SessionUsage{SessionID: r.Session, Name: r.TrashName}
+			top[r.Owner+"/"+r.TrashName], m.rows[r.Root] = usage, usage
+		}
+		var fold *runs.Fold // nil for a side log
+		if r.Name == "" {
+			fold = runs.NewFold()
+		}
+		verdict, err := m.u.store.Read(ctx, ports.ReadRequest{Log: log}, func(manifest.Head) ports.Visitor {
+			if r.Name == "" {
+				fold = runs.NewFold()
+			}
+			// Owners remain when the reading starts over: each is recorded once.
+			return ports.VisitorFunc(func(seg manifest.Segment, head manifest.Head) error {
+				m.addOwner(seg, usage)
+				if fold == nil {
+					return nil
+				}
+				return fold.Visit(seg, head)
+			})
+		})
+		if ctx.Err() != nil {
+			return err
+		}
+		if err != nil {
+			out.Unclear = append(out.Unclear, Unclear{r.Root, fault.Of(err).Message})
+		} else if verdict.Damaged() {
+			out.Unclear = append(out.Unclear, Unclear{r.Root, describeHealth(verdict)})
+		}
+		if r.Name == "" {
+			usage.Runs = m.u.runNames(ctx, fold)
+		}
+	}
+	return nil
+}
+
+// addOwner records a session, or the store for nil, as an owner of the objects
+// that a segment names.
+func (m *usageCounter) addOwner(seg manifest.Segment, usage *SessionUsage) {
+	for _, text := range [][]byte{seg.Bytes, seg.Group} {
+		retention.EachDigest(text, func(raw [sha256.Size]byte) {
+			if o := m.stored[raw]; o != nil {
+				o.addOwner(usage)
+			}
+		})
+	}
+}
+
+// addOwner records one owner, once.
+func (o *owners) addOwner(usage *SessionUsage) {
+	switch {
+	case usage == nil:
+		o.store = true
+	case o.first == nil:
+		o.first = usage
+	case o.first != usage && !slices.Contains(o.more, usage):
+		o.more = append(o.more, usage)
+	}
+}
+
+// countFolders adds up directories: below a session by log and cache, below the
+// store by their top directory.
+func (m *usageCounter) countFolders(survey ports.Survey, out *Usage) {
+	tops := map[string]*Amount{}
+	for _, f := range survey.Directories {
+		out.TotalBytes, out.TotalFiles = out.TotalBytes+f.Bytes, out.TotalFiles+f.Files
+		top, _, _ := strings.Cut(f.Path, "/")
+		if tops[top] == nil {
+			tops[top] = &Amount{}
+		}
+		tops[top].add(f)
+		parts := strings.SplitN(f.Path, "/", 4)
+		if len(parts) < 2 {
+			continue
+		}
+		usage := m.rows[parts[0]+"/"+parts[1]]
+		switch {
+		case usage == nil:
+		case len(parts) == 2, parts[2] == manifest.SegmentDir:
+			usage.Events.add(f)
+		case parts[2] == "cache":
+			usage.Cache.add(f)
+		default:
+			usage.SideLogs.add(f)
+		}
+	}
+	for path, a := range tops {
+		out.Folders = append(out.Folders, FolderUsage{path, *a})
+	}
+	for _, l := range survey.Leftovers {
+		out.Leftover += l.Bytes
+		out.TotalBytes += l.Bytes
+	}
+}
+
+// countOwnedObjects adds each object to the share of its owners and completes
+// the totals.
+func (m *usageCounter) countOwnedObjects(objects []retention.Object, out *Usage) {
+	for _, kind := range manifest.ObjectKinds() {
+		row := ObjectUsage{Kind: kind}
+		for _, o := range objects {
+			if o.Kind != kind {
+				continue
+			}
+			row.Count, row.Bytes = row.Count+1, row.Bytes+o.Bytes
+			owned := m.stored[o.Ref.Raw()]
+			switch {
+			case owned.first == nil && !owned.store:
+				row.Unused.add(o.Bytes)
+			case owned.first != nil && len(owned.more) == 0 && !owned.store:
+				owned.first.Own.add(o.Bytes)
+			default:
+				for _, usage := range owned.more {
+					usage.Shared.add(o.Bytes)
+				}
+				if owned.first != nil {
+					owned.first.Shared.add(o.Bytes)
+				}
+			}
+		}
+		out.Objects = append(out.Objects, row)
+	}
+	for _, usage := range m.rows {
+		usage.TotalBytes = usage.Events.Bytes + usage.SideLogs.Bytes + usage.Cache.Bytes + usage.Own.Bytes
+		switch {
+		case usage.Name != "":
+			out.Trash = append(out.Trash, *usage)
+		default:
+			out.Sessions = append(out.Sessions, *usage)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package verify
+
+import (
+	"context"
+	"slices"
+
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/audit"
+	"github.com/waybill/waybill/durable/log/manifest"
+	auditview "github.com/waybill/waybill/projections/audit"
+)
+
+// AuditVerification is the document "audit_verification". OK reports that no
+// finding is an error.
+type AuditVerification struct {
+	OK       bool               `json:"ok"`
+	Health   manifest.Health    `json:"health"`
+	Events   int64              `json:"events"`
+	Head     manifest.Head      `json:"head"`
+	Findings []manifest.Finding `json:"findings"`
+}
+
+// AuditVerify verifies the audit log: its chain and digests, that every line
+// has the fact it names, and that every fact has a line. A store without an
+// audit log is valid. Errors are those of reading; damage is a finding.
+func (a *Auditor) AuditVerify(ctx context.Context) (AuditVerification, error) {
+	out := AuditVerification{OK: true, Health: manifest.Healthy, Findings: []manifest.Finding{}}
+	read, err := a.readAudit(ctx)
+	if err != nil || read == nil {
+		return out, err
+	}
+	out.Health, out.Head, out.Events = read.verdict.Health, read.verdict.Head, read.verdict.Head.Next
+	out.Findings = append(out.Findings, a.auditFindings(ctx, read)...)
+	for _, f := range out.Findings {
+		out.OK = out.OK && f.Severity != manifest.SeverityError
+	}
+	return out, nil
+}
+
+// auditFindings compares lines and facts in both directions. A missing line is
+// a warning, because the next writer adds it; a line without a fact is an error
+// unless a recorded act explains the loss.
+func (a *Auditor) auditFindings(ctx context.Context, read *auditContents) []manifest.Finding {
+	out := slices.Concat(read.verdict.Findings, read.history.Findings)
+	rows := map[string]auditedLog{}
+	facts := map[id.Event][]auditview.Fact{}
+	for _, s := range read.logs {
+		rows[s.root] = s
+		missing := 0
+		for _, f := range slices.Concat(s.imported, s.facts) {
+			facts[f.Source.EventID] = append(facts[f.Source.EventID], f)
+		}
+		for _, f := range s.facts {
+			if !read.history.Has(f) {
+				missing++
+			}
+		}
+		if missing > 0 {
+			// Either a call was interrupted, or its line is being written now.
+			out = append(out, manifest.NewFinding(manifest.AuditIncomplete, s.root,
+				"%d decisions made here have no line in the audit log yet; the next audit write adds them", missing))
+		}
+		if s.finding != nil {
+			out = append(out, *s.finding)
+		}
+	}
+	explained := a.lossExplainer(ctx, read)
+	for _, e := range read.history.Entries {
+		// Acts have no source; a line must match its fact in all members.
+		if e.Source == nil || slices.ContainsFunc(facts[e.Source.EventID], func(f auditview.Fact) bool {
+			return f.Source == *e.Source && f.Action == e.Action && f.Target == e.Target
+		}) {
+			continue
+		}
+		row, exists := rows[e.Source.Root()]
+		code, problem := manifest.AuditUnfounded, "records a fact that the log does not contain"
+		if !exists {
+			code, problem = manifest.AuditSessionMissing,
+				"is about a session that does not exist, and no deletion is recorded"
+		}
+		if row.finding == nil && !explained(*e.Source, exists) {
+			out = append(out, manifest.NewFinding(code, read.log.Root, "the line %s %s: event %d of %s", e.EventID,
+				problem, e.Source.EventIndex, e.Source.Root()))
+		}
+	}
+	return out
+}
+
+// lossExplainer returns a function that reports whether a recorded act explains
+// that a fact is absent. A session that does not exist was deleted or is in the
+// trash; a cleanup and the emptying of the trash are recorded without session
+// ids and explain any. An existing session may have lost its end to a repair,
+// or be an older copy that was restored.
+func (a *Auditor) lossExplainer(ctx context.Context, read *auditContents) func(from audit.Source, exists bool) bool {
+	acted := map[audit.Action]map[string]bool{}
+	for _, e := range read.history.Entries {
+		if acted[e.Action] == nil {
+			acted[e.Action] = map[string]bool{}
+		}
+		acted[e.Action][e.Target.ID] = true
+	}
+	all, _ := a.store.TrashEntries(ctx)
+	for _, t := range all {
+		if acted[audit.Delete] == nil {
+			acted[audit.Delete] = map[string]bool{}
+		}
+		acted[audit.Delete][t.Session.String()] = true
+	}
+	return func(from audit.Source, exists bool) bool {
+		name := from.SessionID.String()
+		if from.SessionID.IsZero() { // logs of the store are repaired under the store itself
+			return acted[audit.Repair][""]
+		}
+		if exists {
+			return acted[audit.Repair][name] || acted[audit.Delete][name]
+		}
+		return acted[audit.Delete][name] || len(acted[audit.GC]) > 0 || len(acted[audit.EmptyTrash]) > 0
+	}
+}

@@ -1,0 +1,279 @@
+package verify
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections/runs"
+	"golang.org/x/sync/errgroup"
+)
+
+// storeCheck is one verification. Sessions may be checked in parallel; the fields
+// below mu are guarded by it.
+type storeCheck struct {
+	reading
+	o       VerifyOptions
+	objects *objectCache
+	// pins is set if the inspection hashes all objects.
+	pins *pinIndex
+
+	mu       sync.Mutex
+	done     VerifyProgress
+	imported map[string]bool // see auditedImports
+	// unclear reports that the log of proposals was not read to its end.
+	unclear bool
+}
+
+// newStoreCheck prepares a verification. With Progress set it sums the sizes of
+// the manifests, as the total.
+func newStoreCheck(ctx context.Context, r reading, o VerifyOptions, all []id.Session) *storeCheck {
+	w := &storeCheck{reading: r, o: o, objects: newObjectCache()}
+	if o.Progress != nil {
+		for _, s := range all {
+			n, _ := r.store.LogBytes(ctx, manifest.SessionEvents(s)) // unknown sizes count as 0
+			w.done.Of += n
+		}
+	}
+	return w
+}
+
+// forEach calls work for 0 to n-1, in parallel for more than parallelMin. It
+// returns after all calls.
+func forEach(n int, work func(i int)) {
+	var all errgroup.Group
+	all.SetLimit(runtime.GOMAXPROCS(0))
+	if n <= parallelMin {
+		all.SetLimit(1)
+	}
+	for i := range n {
+		all.Go(func() error { work(i); return nil })
+	}
+	_ = all.Wait() // always nil
+}
+
+const (
+	// parallelMin is the number of items above which they are checked in
+	// parallel.
+	parallelMin = 4
+	// inlineObjectsMax is the number of objects of a session that are examined
+	// by the goroutine that reads the log. Most sessions have no more.
+	inlineObjectsMax = 16
+)
+
+// addProgress reports progress in one log. A reading that starts over reports
+// negative numbers.
+func (w *storeCheck) addProgress(events, bytes int64) {
+	if w.o.Progress == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.done.Events += events
+	w.done.Bytes += bytes
+	w.o.Progress(w.done)
+}
+
+// session verifies one session; nil if nothing was ever committed to it.
+func (w *storeCheck) session(ctx context.Context, s id.Session) (*SessionVerdict, error) {
+	log := manifest.SessionEvents(s)
+	// Read before the log: a head that is saved while the log is read must not
+	// look like a loss.
+	claimed, _ := w.r.Brief(ctx, s, w.r.HeadKey(ctx))
+	c, v, err := w.read(ctx, log)
+	v = engine.LostTail(log, v, claimed.Head)
+	if err == nil && v.Unborn() {
+		return w.missingSessionLog(ctx, s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if w.pins != nil {
+		w.pins.setPins(s, c.pins)
+	}
+	row := &SessionVerdict{SessionID: s, Health: v.Health, Events: v.Head.Next, Head: v.Head,
+		Findings: []manifest.Finding{}}
+	row.Findings = append(append(append(row.Findings, v.Findings...), c.refs.Findings...), c.sortedFindings()...)
+	for _, f := range c.objects {
+		if f.Code == manifest.UnknownEvents && row.Health == manifest.Healthy {
+			row.Health = manifest.UnknownVersion
+		}
+	}
+	if !w.o.ExpectHead.IsZero() {
+		row.Since = c.since(v.Head)
+	}
+	side, err := w.sideLogs(ctx, s)
+	row.Findings = append(append(row.Findings, side...), w.missingImportMark(ctx, s, c.from)...)
+	return row, err
+}
+
+// sessionCheck is a visitor that verifies one session's log. Objects are
+// examined by other goroutines, whose results mu guards.
+type sessionCheck struct {
+	w    *storeCheck
+	log  manifest.Log
+	refs *runs.References
+	at   manifest.Head
+	// headMet reports that ExpectHead is on the chain.
+	headMet bool
+	from    *event.ImportedFrom
+
+	refer     func(runs.ObjectUse) // examines an object
+	requested int                  // number of objects
+	work      errgroup.Group
+
+	mu      sync.Mutex
+	objects []objectFinding
+	claims  []manifest.Finding
+
+	// pinned are snapshots to compare with the inspection.
+	pinned runs.Fingerprints
+	pins   [][sha256.Size]byte
+}
+
+// objectFinding is a finding about an object, with the object to sort by.
+type objectFinding struct {
+	manifest.Finding
+	ref runs.ObjectRef
+}
+
+// newSessionCheck returns the check of one reading of a log.
+func (w *storeCheck) newSessionCheck(ctx context.Context, log manifest.Log) *sessionCheck {
+	c := &sessionCheck{w: w, log: log, refs: runs.NewReferences(log)}
+	c.work.SetLimit(runtime.GOMAXPROCS(0))
+	c.refer = func(use runs.ObjectUse) {
+		if c.requested++; c.requested <= inlineObjectsMax {
+			c.examineObject(ctx, use)
+			return
+		}
+		c.work.Go(func() error { c.examineObject(ctx, use); return nil })
+	}
+	c.refs.OnObjectUse = c.refer
+	return c
+}
+
+// read reads a log: by digests alone if requested, else decoded, with a second
+// reading for references that point forward. It returns after all objects were
+// examined.
+func (w *storeCheck) read(ctx context.Context, log manifest.Log) (c *sessionCheck, v manifest.Verdict, err error) {
+	c = w.newSessionCheck(ctx, log)
+	fresh := func() *sessionCheck {
+		if !c.at.IsZero() { // the reading starts over
+			_ = c.work.Wait()
+			w.addProgress(-c.at.Next, -c.at.Bytes)
+			c = w.newSessionCheck(ctx, log)
+		}
+		return c
+	}
+	defer func() { _ = c.work.Wait() }() // always nil
+	if w.o.Digests {
+		v, err = w.store.Digests(ctx, log, func() ports.DigestVisitor { return fresh() })
+		return c, v, err
+	}
+	v, err = w.store.Read(ctx, ports.ReadRequest{Log: log}, func(manifest.Head) ports.Visitor { return fresh() })
+	if err != nil {
+		return c, v, err
+	}
+	return c, v, c.refs.Finish(func(visitor func() func(manifest.Segment) error) error {
+		_, err := w.store.Read(ctx, ports.ReadRequest{Log: log}, func(manifest.Head) ports.Visitor {
+			visit := visitor()
+			return ports.VisitorFunc(func(seg manifest.Segment, _ manifest.Head) error { return visit(seg) })
+		})
+		return err
+	})
+}
+
+// Visit implements ports.Visitor.
+func (c *sessionCheck) Visit(seg manifest.Segment, head manifest.Head) error {
+	c.advanceTo(head)
+	if p, ok := seg.Events[0].Data.(event.SessionCreated); ok && p.ImportedFrom != nil {
+		c.from = p.ImportedFrom
+	}
+	return c.refs.Visit(seg, head)
+}
+
+// Group implements ports.DigestVisitor. Of a log that is not decoded only the
+// snapshots that its groups pin are known.
+func (c *sessionCheck) Group(pins []canon.Digest, head manifest.Head) error {
+	c.advanceTo(head)
+	for _, ref := range pins {
+		use := runs.ObjectUse{ObjectRef: runs.ObjectRef{Kind: manifest.Snapshot, Ref: ref}, Event: -1,
+			First: true}
+		if c.w.pins == nil {
+			c.refer(use)
+		} else if c.pinned.Add(use.Fingerprint()) {
+			c.pins = append(c.pins, ref.Raw())
+		}
+	}
+	return nil
+}
+
+// advanceTo records the head that was reached.
+func (c *sessionCheck) advanceTo(head manifest.Head) {
+	c.w.addProgress(head.Next-c.at.Next, head.Bytes-c.at.Bytes)
+	c.at = head
+	c.headMet = c.headMet || head.Digest == c.w.o.ExpectHead
+}
+
+// since relates the final head to ExpectHead.
+func (c *sessionCheck) since(now manifest.Head) HeadRelation {
+	switch {
+	case now.Digest == c.w.o.ExpectHead:
+		return HeadSame
+	case c.headMet:
+		return HeadAhead
+	}
+	return HeadOther
+}
+
+// examineObject examines one object and keeps the findings. It may run in
+// several goroutines.
+func (c *sessionCheck) examineObject(ctx context.Context, use runs.ObjectUse) {
+	verdict := c.w.objects.verdict(use.ObjectRef, func() objectVerdict {
+		if c.w.o.Digests {
+			return c.w.checkDigest(ctx, use.ObjectRef)
+		}
+		return c.w.examine(ctx, use.ObjectRef)
+	})
+	f, wrong := checkClaim(c.log, use, verdict)
+	if verdict.finding == nil && !wrong {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if wrong {
+		c.claims = append(c.claims, f)
+	}
+	if verdict.finding != nil && use.First {
+		f := *verdict.finding
+		if use.Event >= 0 {
+			f.Event = &use.Event // the first event of this log that refers to it
+		}
+		c.objects = append(c.objects, objectFinding{f, use.ObjectRef})
+	}
+}
+
+// sortedFindings returns the findings about objects by kind and digest, then
+// those about claims by event. The result does not depend on the order in which
+// goroutines finished.
+func (c *sessionCheck) sortedFindings() (out []manifest.Finding) {
+	slices.SortFunc(c.objects, func(a, b objectFinding) int {
+		return cmp.Or(cmp.Compare(a.ref.Kind, b.ref.Kind), cmp.Compare(a.ref.Ref.String(), b.ref.Ref.String()))
+	})
+	slices.SortFunc(c.claims, func(a, b manifest.Finding) int { return cmp.Compare(*a.Event, *b.Event) })
+	for i, f := range c.objects {
+		if i == 0 || f.ref != c.objects[i-1].ref {
+			out = append(out, f.Finding)
+		}
+	}
+	return append(out, c.claims...)
+}

@@ -1,0 +1,108 @@
+package verify
+
+import (
+	"context"
+
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/learning/feedback"
+	"github.com/waybill/waybill/durable/learning/proposal"
+	"github.com/waybill/waybill/durable/log/audit"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/ports"
+)
+
+// logCheck verifies one log by its content. ok is false if only its chain and
+// digests can be verified.
+type logCheck func(ctx context.Context) (found []manifest.Finding, ok bool, err error)
+
+// sideLogs verifies the side logs of a session by their chains and digests, and
+// its annotations by content. Damage in one of them does not affect the health
+// of the session's own log (docs/design.md#side-logs).
+func (w *storeCheck) sideLogs(ctx context.Context, s id.Session) ([]manifest.Finding, error) {
+	return w.side(ctx, s.String(),
+		func(name string) manifest.Log { return manifest.SessionSide(s, event.Opaque(name, "sessionId")) },
+		map[string]logCheck{feedback.Table.Name: func(ctx context.Context) ([]manifest.Finding, bool, error) {
+			found, err := w.annotations(ctx, s)
+			return found, true, err
+		}})
+}
+
+// storeLogs verifies the logs of the store itself: audit log and proposals.
+func (x *Verifier) storeLogs(ctx context.Context, w *storeCheck) (out []manifest.Finding, err error) {
+	store, err := w.store.StoreID(ctx, ports.ReadOnly)
+	if err != nil || store.IsZero() {
+		return nil, err
+	}
+	return w.side(ctx, store.String(),
+		func(name string) manifest.Log { return manifest.StoreLog(store, event.Opaque(name, "storeId")) },
+		map[string]logCheck{
+			audit.Table.Name: func(ctx context.Context) ([]manifest.Finding, bool, error) {
+				v, err := x.audit.AuditVerify(ctx)
+				if ctx.Err() != nil {
+					return nil, false, ctx.Err()
+				}
+				return v.Findings, err == nil, nil
+			},
+			proposal.Table.Name: func(ctx context.Context) ([]manifest.Finding, bool, error) {
+				found, err := w.proposals(ctx, store)
+				return found, true, err
+			},
+		})
+}
+
+// side verifies the side logs of an owner, a session or the store. Logs of
+// known content have their own checks, unless only digests are verified.
+func (w *storeCheck) side(ctx context.Context, owner string, logOf func(name string) manifest.Log,
+	checks map[string]logCheck) (out []manifest.Finding, err error) {
+	names, err := w.store.SideLogs(ctx, owner)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		return nil, nil // the inspection reports the directory
+	}
+	for _, name := range names {
+		done := false
+		if check, known := checks[name]; known && !w.o.Digests {
+			var found []manifest.Finding
+			if found, done, err = check(ctx); err != nil {
+				return out, err
+			}
+			out = append(out, found...)
+		}
+		if done {
+			continue
+		}
+		found, err := w.sideLog(ctx, logOf(name))
+		if err != nil {
+			return out, err
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
+
+// sideLog verifies the chain and digests of one log with events of any kind.
+func (w *storeCheck) sideLog(ctx context.Context, log manifest.Log) (out []manifest.Finding, err error) {
+	v, err := w.store.Read(ctx, ports.ReadRequest{Log: log}, ports.Skip)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return unreadableLog(log, err), nil
+	}
+	for _, f := range v.Findings {
+		if f.Code != manifest.UnknownEvents { // the events are not decoded
+			out = append(out, f)
+		}
+	}
+	return out, nil
+}
+
+// unreadableLog is the finding about a log that the store refused to read.
+func unreadableLog(log manifest.Log, cause error) []manifest.Finding {
+	return []manifest.Finding{manifest.NewFinding(manifest.ManifestDamaged, log.Root, "the log cannot be read: %s",
+		fault.Of(cause).Message)}
+}

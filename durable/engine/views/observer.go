@@ -1,0 +1,120 @@
+package views
+
+import (
+	"context"
+	"errors"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/run/snapshot"
+	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/projections/runs"
+)
+
+// observer reads workflows and snapshots for use cases that only display them:
+// in the form of this version and, as far as it is known, in the form of
+// another program or version (docs/design.md#foreign-stores). It returns views;
+// no use case that appends accepts one.
+type observer struct {
+	v *Views
+	// foreign reports that an object in another form was read.
+	foreign bool
+}
+
+// health combines the health of a log with the forms of its objects: a snapshot
+// or workflow in another form makes the session unknown_version, as an unknown
+// event does.
+func (o *observer) health(h manifest.Health) manifest.Health {
+	if o.foreign && h == manifest.Healthy {
+		return manifest.UnknownVersion
+	}
+	return h
+}
+
+// workflow returns a pinned workflow; the zero View if its form is unknown.
+func (o *observer) workflow(ctx context.Context, hash canon.Digest) (compile.View, error) {
+	w, err := o.v.r.Workflow(ctx, hash)
+	if err == nil {
+		return w.View(), nil
+	}
+	if !engine.IsForeignForm(err) {
+		return compile.View{}, err
+	}
+	o.foreign = true
+	data, err := o.v.store.Object(ctx, manifest.Workflow, hash)
+	if err != nil {
+		return compile.View{}, err
+	}
+	v, err := compile.DecodeForeign(data)
+	if err != nil && !engine.IsForeignForm(err) {
+		return v, err
+	}
+	return v, nil
+}
+
+// snapshot returns a snapshot; the zero View if its form is unknown.
+func (o *observer) snapshot(ctx context.Context, ref canon.Digest) (snapshot.View, error) {
+	s, err := o.v.r.State(ctx, &runs.Node{SnapshotRef: ref})
+	if err == nil {
+		return s.View(), nil
+	}
+	if !errors.Is(err, snapshot.ErrUnknownShape) {
+		return snapshot.View{}, err
+	}
+	o.foreign = true
+	data, err := o.v.store.Object(ctx, manifest.Snapshot, ref)
+	if err != nil {
+		return snapshot.View{}, err
+	}
+	v, err := snapshot.DecodeForeign(data)
+	if err != nil && !errors.Is(err, snapshot.ErrUnknownShape) {
+		return v, err
+	}
+	return v, nil
+}
+
+// tip returns the pinned workflow of a run, the snapshot at its preferred tip,
+// and what both imply for the run's status. Whether a step waits for an
+// approval is computed only for forms that this version can execute.
+func (o *observer) tip(ctx context.Context, r *runs.Run, n *runs.Node) (w compile.View, s snapshot.View,
+	t runs.TipState, err error) {
+	if w, err = o.workflow(ctx, r.Started.WorkflowHash); err != nil {
+		return w, s, t, err
+	}
+	if s, err = o.snapshot(ctx, n.SnapshotRef); err != nil {
+		return w, s, t, err
+	}
+	if !o.foreign {
+		compiled, err := o.v.r.Workflow(ctx, r.Started.WorkflowHash)
+		if err != nil {
+			return w, s, t, err
+		}
+		state, err := o.v.r.State(ctx, n)
+		return w, s, engine.TipState(compiled, n, state), err
+	}
+	return w, s, runs.TipState{Complete: s.IsComplete(), Blocked: s.IsBlocked()}, nil
+}
+
+// timelinePlace returns what a timeline displays about a node. A snapshot that
+// cannot be read yields a placeholder title and no error.
+func (o *observer) timelinePlace(ctx context.Context, w compile.View, ref canon.Digest) runs.StepInfo {
+	s, err := o.snapshot(ctx, ref)
+	if err != nil {
+		return runs.StepInfo{Title: unreadableStep}
+	}
+	var p runs.StepInfo
+	if lacks := s.Blockers(); len(lacks) > 0 {
+		p.Refused = lacks[0].Message
+	}
+	switch {
+	case s.PendingStep() != nil:
+		p.Title = w.Title(s.PendingStep().StepID)
+	case !s.IsComplete():
+		p.Title = unreadableStep
+	}
+	return p
+}
+
+// unreadableStep is displayed instead of a step title that cannot be read.
+const unreadableStep = "a step that cannot be read"

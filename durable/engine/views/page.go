@@ -1,0 +1,87 @@
+package views
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/projections/runs"
+)
+
+// Selection selects rows of a RunList.
+type Selection struct {
+	Status []runs.Status // empty: every status
+	Limit  int           // 0: no limit
+	// Cursor is NextCursor of the previous page.
+	Cursor string
+}
+
+// Statuses is the closed set that runs can be selected by.
+func Statuses() []runs.Status {
+	return []runs.Status{runs.InProgress, runs.Blocked, runs.CompleteStatus,
+		runs.CompleteWithGaps,
+		runs.Cancelling, runs.Cancelled, runs.Failed}
+}
+
+// Select returns the page of l that s selects, with the cursor of the next
+// page. A cursor names the row before the page and not an offset, so that runs
+// which change between two pages neither repeat a row nor hide an unchanged
+// one. A malformed cursor is VALIDATION_ERROR.
+func (l RunList) Select(s Selection) (RunPage, error) {
+	out := RunPage{RunList: RunList{Runs: []RunSummary{}, Unreadable: l.Unreadable}}
+	from, err := firstAfter(l.Runs, s.Cursor)
+	if err != nil {
+		return out, err
+	}
+	for i := from; i < len(l.Runs); i++ {
+		row := l.Runs[i]
+		if len(s.Status) > 0 && !slices.Contains(s.Status, row.Status) {
+			continue
+		}
+		if s.Limit > 0 && len(out.Runs) == s.Limit {
+			out.NextCursor = cursorOf(out.Runs[s.Limit-1])
+			break
+		}
+		out.Runs = append(out.Runs, row)
+	}
+	return out, nil
+}
+
+// RunPage is the document "runs": a page of a RunList.
+type RunPage struct {
+	RunList
+	NextCursor string `json:"nextCursor,omitzero"`
+}
+
+// cursorOf encodes the position of a row in the order of the list.
+func cursorOf(r RunSummary) string {
+	return fmt.Sprintf("%d.%d.%s", r.LastAtMs, r.LastActivityEventIndex, r.RunID)
+}
+
+// firstAfter is the index of the first row behind a cursor, len(rows) if none
+// is.
+func firstAfter(rows []RunSummary, cursor string) (int, error) {
+	if cursor == "" {
+		return 0, nil
+	}
+	var at, index int64
+	var run string
+	if _, err := fmt.Sscanf(strings.ReplaceAll(cursor, ".", " "), "%d %d %s", &at, &index, &run); err != nil {
+		return 0, fault.New(fault.ValidationError, "the cursor %q is not valid", cursor).
+			Suggest("Copy nextCursor unchanged from the previous page.")
+	}
+	i := slices.IndexFunc(rows, func(r RunSummary) bool {
+		switch {
+		case r.LastAtMs != at:
+			return r.LastAtMs < at
+		case r.LastActivityEventIndex != index:
+			return r.LastActivityEventIndex < index
+		}
+		return r.RunID.String() > run
+	})
+	if i < 0 {
+		i = len(rows)
+	}
+	return i, nil
+}

@@ -1,0 +1,174 @@
+package views
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/projections/runs"
+)
+
+// RunSummary is one row of the document "runs". Status, progress and gaps are
+// those of the preferred tip.
+type RunSummary struct {
+	RunID      id.Run     `json:"runId"`
+	SessionID  id.Session `json:"sessionId"`
+	WorkflowID string     `json:"workflowId"`
+	Title      string     `json:"title"`
+	// Status is that of the preferred tip.
+	Status runs.Status `json:"status"`
+	// Health is the session's; the runs of one session share it.
+	Health   manifest.Health `json:"health"`
+	Progress Progress        `json:"progress"`
+	Tips     []Tip           `json:"tips"`
+	// OpenCriticalGaps counts those on the path to the preferred tip.
+	OpenCriticalGaps int              `json:"openCriticalGaps"`
+	Annotations      AnnotationCounts `json:"annotations"`
+	// LastActivityEventIndex orders runs of one session with equal times.
+	LastActivityEventIndex int64 `json:"lastActivityEventIndex"`
+	// Times are milliseconds since 1970, as recorded by the callers.
+	StartedAtMs int64 `json:"startedAtMs"`
+	LastAtMs    int64 `json:"lastAtMs"`
+}
+
+// Progress counts acknowledged steps on the path. Total is absent for workflows
+// with loops, whose length is not known in advance.
+type Progress struct {
+	Completed int64 `json:"completed"`
+	Total     int64 `json:"total,omitzero"`
+}
+
+// Tip is a leaf of a run's graph.
+type Tip struct {
+	NodeID    id.Node `json:"nodeId"`
+	Preferred bool    `json:"preferred"`
+}
+
+// AnnotationCounts summarizes the current annotations of a run.
+type AnnotationCounts struct {
+	Count int64 `json:"count"`
+	// MeanRating is 1 to 5 with two decimals, absent without ratings.
+	MeanRating *float64 `json:"meanRating,omitzero"`
+	Flags      int64    `json:"flags"`
+	// Incomplete reports that the annotations could not be read to the end, so
+	// that the counts may be too low.
+	Incomplete bool `json:"incomplete,omitzero"`
+}
+
+// Unreadable is a session of which no run could be read.
+type Unreadable struct {
+	SessionID id.Session `json:"sessionId,omitzero"`
+	// Name is set for a directory whose name is not a session id.
+	Name    string          `json:"name,omitzero"`
+	Health  manifest.Health `json:"health"`
+	Message string          `json:"message"`
+}
+
+// RunList is the document "runs", ordered by the stored time of each run's last
+// event, the latest first. Sessions that cannot be read are listed in
+// Unreadable and never left out.
+type RunList struct {
+	Runs       []RunSummary `json:"runs"`
+	Unreadable []Unreadable `json:"unreadable"`
+}
+
+// Runs lists the runs of the store. A damaged session contributes the runs of
+// its valid prefix. The only errors are those of listing sessions.
+func (o *Views) Runs(ctx context.Context) (RunList, error) {
+	out := RunList{Runs: []RunSummary{}, Unreadable: []Unreadable{}}
+	all, err := o.store.Sessions(ctx)
+	if err != nil {
+		return out, err
+	}
+	for _, s := range all {
+		fold, v, err := o.r.ReadWindowed(ctx, s)
+		if err != nil {
+			out.Unreadable = append(out.Unreadable, Unreadable{SessionID: s, Health: manifest.CorruptHead,
+				Message: fault.Of(err).Message})
+			continue
+		}
+		if v.Unborn() {
+			continue
+		}
+		// Events without a run: the log is damaged before its first run.
+		if len(fold.Order) == 0 {
+			out.Unreadable = append(out.Unreadable,
+				Unreadable{SessionID: s, Health: v.Health, Message: lastFindingMessage(v)})
+		}
+		counts := o.AnnotationCounter(ctx, s)
+		for _, runID := range fold.Order {
+			row, err := o.SummaryOf(ctx, s, fold.Runs[runID], v.Health)
+			if err != nil {
+				out.Unreadable = append(out.Unreadable,
+					Unreadable{SessionID: s, Health: v.Health, Message: fault.Of(err).Message})
+				continue
+			}
+			row.Annotations = counts(runID)
+			out.Runs = append(out.Runs, row)
+		}
+	}
+	// Directories with other names may be sessions of another program.
+	names, err := o.store.UnknownEntries(ctx)
+	if err != nil {
+		return out, err
+	}
+	for _, name := range names {
+		out.Unreadable = append(out.Unreadable, Unreadable{Name: name, Health: manifest.UnknownVersion,
+			Message: "the name of its directory is not a session id, and it was not read"})
+	}
+	slices.SortStableFunc(out.Runs, func(a, b RunSummary) int {
+		return cmp.Or(cmp.Compare(b.LastAtMs, a.LastAtMs),
+			cmp.Compare(b.LastActivityEventIndex, a.LastActivityEventIndex),
+			cmp.Compare(a.RunID.String(), b.RunID.String()))
+	})
+	return out, nil
+}
+
+// lastFindingMessage is the message of the last finding: the one at which the
+// reading stopped.
+func lastFindingMessage(v manifest.Verdict) string {
+	if len(v.Findings) == 0 {
+		return "the session has no run"
+	}
+	return v.Findings[len(v.Findings)-1].Message
+}
+
+// AnnotationCounter reads the annotations of a session and returns their counts
+// by run. It never fails: a run is listed even if its annotations cannot be
+// read, and the counts report that they are incomplete.
+func (o *Views) AnnotationCounter(ctx context.Context, s id.Session) func(id.Run) AnnotationCounts {
+	t, whole, err := o.r.Tally(ctx, s)
+	return func(run id.Run) AnnotationCounts {
+		sums := t.Of(run).Summary()
+		return AnnotationCounts{sums.Annotations, sums.MeanRating, sums.Flags, err != nil || !whole}
+	}
+}
+
+// SummaryOf builds the row of a run. Status, total and workflow name come from
+// the tip's snapshot and the pinned workflow, which no event repeats.
+func (o *Views) SummaryOf(ctx context.Context, s id.Session, r *runs.Run, h manifest.Health) (RunSummary,
+	error) {
+	row := RunSummary{RunID: r.ID, SessionID: s, WorkflowID: r.Started.WorkflowID, Title: r.Started.Title, Health: h,
+		OpenCriticalGaps: len(r.CriticalOnPath(r.Tip)), LastActivityEventIndex: r.LastIndex,
+		StartedAtMs: r.StartedAtMs, LastAtMs: r.LastAtMs, Tips: []Tip{}}
+	for _, n := range r.Tips() {
+		row.Tips = append(row.Tips, Tip{n, n == r.Tip})
+	}
+	tip := r.Node(r.Tip)
+	if tip == nil {
+		return row, fault.New(fault.Invariant, "run %s has no node", r.ID)
+	}
+	obs := &observer{v: o}
+	w, _, state, err := obs.tip(ctx, r, tip)
+	if err != nil {
+		return row, err
+	}
+	row.Health = obs.health(h)
+	row.Status = r.StatusAt(r.Tip, state)
+	row.Progress = Progress{tip.Depth, w.Total()}
+	row.Title = cmp.Or(row.Title, w.Name(), r.Started.WorkflowID)
+	return row, nil
+}

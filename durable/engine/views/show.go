@@ -1,0 +1,149 @@
+package views
+
+import (
+	"context"
+
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/snapshot"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections/runs"
+)
+
+// RunDetails is the document "run": the summary, and the details of the path to
+// the preferred tip.
+type RunDetails struct {
+	RunSummary
+	Workflow engine.WorkflowRef `json:"workflow"`
+	// Head identifies the log as it was read; verification accepts it as the
+	// expected head.
+	Head        manifest.Head     `json:"head"`
+	Preferences event.Preferences `json:"preferences"`
+	ForkedFrom  *event.ForkedFrom `json:"forkedFrom,omitzero"` // source node of a fork
+	Steps       []StepRow         `json:"steps"`
+	// Gaps are listed from the root to the tip.
+	Gaps []OpenGap `json:"gaps"`
+	// Blockers are requirements that the tip's snapshot stores as unmet, in a
+	// run that another program recorded as blocked. For runs of this program
+	// Gaps lists them.
+	Blockers []snapshot.ForeignBlocker `json:"blockers,omitzero"`
+	Findings []manifest.Finding        `json:"findings"`
+}
+
+// OpenGap is a gap that is open on the path to the tip. Exactly one of ID and
+// Foreign is set.
+type OpenGap struct {
+	ID id.Gap `json:"gapId,omitzero"`
+	// Foreign is the id of a gap that another program recorded.
+	Foreign  string          `json:"foreignGapId,omitzero"`
+	Index    int64           `json:"index"`
+	Pointer  *reason.Pointer `json:"pointer,omitzero"`
+	Reason   reason.Code     `json:"reason"`
+	Severity event.Severity  `json:"severity"`
+	Summary  string          `json:"summary"`
+}
+
+// openGap converts a gap of a fold to a row of the document.
+func openGap(g runs.Gap) OpenGap {
+	out := OpenGap{g.ID, "", g.Index, g.Pointer, g.Reason, g.Severity, g.Summary}
+	if g.ID.IsZero() {
+		out.Foreign = g.IDText()
+	}
+	return out
+}
+
+// StepRow is one step of a run: done, pending, skipped or to come.
+type StepRow struct {
+	StepID string `json:"stepId"`
+	// StepInstanceKey includes the iterations of the loops around it.
+	StepInstanceKey string    `json:"stepInstanceKey"`
+	Title           string    `json:"title"`
+	State           StepState `json:"state"`
+	// NodeID is the node at which it is or was pending.
+	NodeID   *id.Node `json:"nodeId,omitzero"`
+	Attempts int      `json:"attempts"`
+	Notes    string   `json:"notes,omitzero"`
+	DoneAtMs int64    `json:"doneAtMs,omitzero"`
+}
+
+// StepState is the closed set of states of a step in a run.
+type StepState string
+
+// The step states.
+const (
+	// StepDone: an attempt at it was accepted.
+	StepDone StepState = "done"
+	// StepPending: the run waits for an attempt at it.
+	StepPending StepState = "pending"
+	// StepSkipped: the run passed it without an attempt.
+	StepSkipped StepState = "skipped"
+	// StepToCome: the run has not reached it.
+	StepToCome StepState = "to_come"
+)
+
+// Run returns the details of one run. ref is a run id, a unique prefix of one,
+// or @last. Errors: RUN_NOT_FOUND, RUN_AMBIGUOUS; STORE_CORRUPT if the tip's
+// snapshot or the workflow is missing.
+func (o *Views) Run(ctx context.Context, ref string) (RunDetails, error) {
+	at, err := o.r.Lookup(ctx, ref)
+	if err != nil {
+		return RunDetails{}, err
+	}
+	run, v := at.Run, at.Verdict
+	row, err := o.SummaryOf(ctx, at.Session, run, v.Health)
+	if err != nil {
+		return RunDetails{}, err
+	}
+	row.Annotations = o.AnnotationCounter(ctx, at.Session)(run.ID)
+	obs := &observer{v: o}
+	w, tip, _, err := obs.tip(ctx, run, run.Node(run.Tip))
+	if err != nil {
+		return RunDetails{}, err
+	}
+	out := RunDetails{RunSummary: row, Head: at.Fold.Head, Preferences: run.Node(run.Tip).Preferences,
+		ForkedFrom: run.Started.ForkedFrom,
+		Workflow:   engine.WorkflowRef{WorkflowID: run.Started.WorkflowID, Name: w.Name(), WorkflowHash: run.Started.WorkflowHash}, Gaps: []OpenGap{},
+		Blockers: tip.Blockers(), Findings: append([]manifest.Finding{}, v.Findings...)}
+	for _, n := range run.Path(run.Tip) {
+		for _, gap := range run.Node(n).OpenGaps {
+			out.Gaps = append(out.Gaps, openGap(gap))
+		}
+	}
+	out.Steps, err = obs.steps(ctx, w, run)
+	out.Health = obs.health(out.Health)
+	return out, err
+}
+
+// Events returns the stored events of a run and those of its session that
+// belong to no run, unchanged and in order, with the verdict over the log. A
+// damaged log yields the events of its valid prefix.
+func (o *Views) Events(ctx context.Context, ref string) ([]event.Event, manifest.Verdict, error) {
+	at, err := o.r.Lookup(ctx, ref)
+	if err != nil {
+		return nil, manifest.Verdict{}, err
+	}
+	c := &eventCollector{run: at.Run.ID}
+	v, err := o.store.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(at.Session)},
+		ports.Into(&c, func() *eventCollector { return &eventCollector{run: at.Run.ID} }))
+	return c.events, v, err
+}
+
+// eventCollector is a visitor that keeps the events of one run, and those that
+// name no run.
+type eventCollector struct {
+	run    id.Run
+	events []event.Event
+}
+
+// Visit implements ports.Visitor.
+func (c *eventCollector) Visit(seg manifest.Segment, _ manifest.Head) error {
+	for _, e := range seg.Events {
+		if e.Scope.RunID == c.run || e.Scope.RunID.IsZero() {
+			c.events = append(c.events, e)
+		}
+	}
+	return nil
+}

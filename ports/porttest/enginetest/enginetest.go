@@ -1,0 +1,92 @@
+// Package enginetest is every part of the engine over one store as one value, as
+// the commands have it, for tests.
+//
+// It adds no behavior to the parts.
+package enginetest
+
+import (
+	"context"
+
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/engine/travel"
+	"github.com/waybill/waybill/durable/engine/upkeep"
+	"github.com/waybill/waybill/durable/engine/verify"
+	"github.com/waybill/waybill/durable/engine/views"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest/memstore"
+)
+
+// Store is what all parts together require.
+type Store interface {
+	engine.Store
+	ports.UnknownEntries
+	ports.Inspector
+	ports.Digests
+	ports.ObjectStreams
+	ports.Tombstones
+	ports.SideLogs
+	ports.SessionImporter
+	ports.Trash
+	ports.Retention
+	ports.Repairs
+}
+
+// Engine has the use cases of one store.
+type Engine struct {
+	*engine.Engine
+	*views.Views
+	*verify.Verifier
+	*verify.Auditor
+	*verify.Replayer
+	*travel.Exchange
+	*upkeep.Upkeep
+	*learning.Learning
+	engine.Settings
+
+	// Store is what the parts use.
+	Store Store
+}
+
+// Over returns the parts of the engine over a store.
+func Over(s Store) *Engine {
+	e := engine.New(s)
+	v, audit := views.New(e.Reader, s), verify.NewAuditor(e.Ledger(), s)
+	verifier := verify.New(e.Reader, s, audit)
+	return &Engine{Engine: e, Views: v, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, s),
+		Exchange: travel.New(e, s, v), Upkeep: upkeep.New(e, s, verifier), Learning: learning.New(e, s),
+		Settings: e.Settings(), Store: s}
+}
+
+// InMemory returns the parts of the engine over a store in memory. What that store
+// does not have panics: inspection, digests, trash, retention and repair.
+func InMemory(s *memstore.Store) *Engine { return Over(memory{Store: s}) }
+
+// memory is a store in memory as a Store.
+type memory struct {
+	*memstore.Store
+	ports.Inspector
+	digests
+	ports.Trash
+	ports.Retention
+	ports.Repairs
+}
+
+// digests is ports.Digests under a name that does not hide its method.
+type digests interface{ ports.Digests }
+
+// UnknownEntries implements ports.UnknownEntries.
+func (memory) UnknownEntries(context.Context) ([]string, error) { return nil, nil }
+
+// WithoutHeads returns a store whose head caches are neither read nor written.
+func WithoutHeads(s Store) Store { return headless{s} }
+
+// headless is a store without head caches.
+type headless struct{ Store }
+
+// CachedHead implements ports.HeadCache: nothing is cached.
+func (headless) CachedHead(context.Context, manifest.Log, int, int64) ([]byte, error) { return nil, nil }
+
+// StoreHead implements ports.HeadCache: it stores nothing.
+func (headless) StoreHead(context.Context, manifest.Log, int, []byte) error { return nil }
