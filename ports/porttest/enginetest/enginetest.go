@@ -86,7 +86,9 @@ func WithoutHeads(s Store) Store { return headless{s} }
 type headless struct{ Store }
 
 // CachedHead implements ports.HeadCache: nothing is cached.
-func (headless) CachedHead(context.Context, manifest.Log, int, int64) ([]byte, error) { return nil, nil }
+func (headless) CachedHead(context.Context, manifest.Log, int, int64) ([]byte, error) {
+	return nil, nil
+}
 
 // StoreHead implements ports.HeadCache: it stores nothing.
 func (headless) StoreHead(context.Context, manifest.Log, int, []byte) error { return nil }
