@@ -10,6 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/run/token"
+	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
 )
@@ -107,11 +108,7 @@ func (e *Engine) attempt(ctx context.Context, at Position, h *History, a advance
 		if err := CheckAttempt(p, a.ID); err != nil {
 			return manifest.Plan{}, err
 		}
-		facts, err := e.facts(ctx, p)
-		if err != nil {
-			return manifest.Plan{}, err
-		}
-		workflow, err := e.Workflow(ctx, p.Run.Started.WorkflowHash)
+		workflow, facts, err := e.inputs(ctx, p)
 		if err != nil {
 			return manifest.Plan{}, err
 		}
@@ -126,10 +123,10 @@ func (e *Engine) attempt(ctx context.Context, at Position, h *History, a advance
 
 // cacheNextState keeps the snapshot that a decision created, so that neither
 // the answer nor the next attempt reads it from the disk.
-func (e *Engine) cacheNextState(d advance.Decided) {
+func (r *Reader) cacheNextState(d advance.Decided) {
 	for _, ev := range d.Events {
 		if n, ok := ev.Data.(event.NodeCreated); ok {
-			e.cacheState(n.SnapshotRef, d.State)
+			r.cacheState(n.SnapshotRef, d.State)
 		}
 	}
 }
@@ -139,8 +136,8 @@ func (e *Engine) cacheNextState(d advance.Decided) {
 // its outcome should be recorded and is not, so the log has lost events or the
 // token belongs to another one (docs/design.md#tokens).
 func CheckAttempt(p Resolved, attempt id.Attempt) error {
-	if p.Run.Closed != nil || p.Run.CancelRequested != nil {
-		return fault.New(fault.RunClosed, "run %s is closed: it takes no further steps", p.Run.ID)
+	if err := checkTakesFacts(p); err != nil {
+		return err
 	}
 	if attempt != p.Node.NextAttempt() {
 		return fault.New(fault.Invariant,
@@ -150,25 +147,25 @@ func CheckAttempt(p Resolved, attempt id.Attempt) error {
 	return nil
 }
 
-// facts collects the inputs of a decision about a node. An erased artifact
+// inputs collects the inputs of a decision about a node. An erased artifact
 // counts as one without content: a step that requires it must receive it again,
 // other steps continue without it.
-func (e *Engine) facts(ctx context.Context, p Resolved) (advance.Facts, error) {
-	f, err := e.CompleteFacts(ctx, p)
+func (n *Answers) inputs(ctx context.Context, p Resolved) (compile.Compiled, advance.Facts, error) {
+	w, f, err := n.CompleteInputs(ctx, p)
 	if fault.Is(err, fault.ArtifactErased) {
 		err = nil
 	}
-	return f, err
+	return w, f, err
 }
 
-// CompleteFacts is facts for callers that need every artifact. With the error
+// CompleteInputs is inputs for callers that need every artifact. With the error
 // ARTIFACT_ERASED the returned facts are complete except for the erased
 // content; with any other error they are not usable. Only JSON artifacts are
 // read, since requirements exist for those alone.
-func (e *Engine) CompleteFacts(ctx context.Context, p Resolved) (f advance.Facts, err error) {
-	state, err := e.State(ctx, p.Node)
+func (n *Answers) CompleteInputs(ctx context.Context, p Resolved) (w compile.Compiled, f advance.Facts, err error) {
+	w, state, err := n.Load(ctx, p)
 	if err != nil {
-		return advance.Facts{}, err
+		return w, f, err
 	}
 	var erased error
 	f = advance.Facts{Session: p.At.Session, Run: p.At.Run, Node: p.At.Node, Next: p.Fold.Next, State: state,
@@ -179,30 +176,30 @@ func (e *Engine) CompleteFacts(ctx context.Context, p Resolved) (f advance.Facts
 		f.OpenGaps = append(f.OpenGaps, advance.OpenGap{ID: gap.ID, Reason: gap.Reason, Pointer: gap.Pointer,
 			Severity: gap.Severity})
 	}
-	outputs, err := e.countedOutputs(ctx, p)
+	outputs, err := n.countedOutputs(ctx, p)
 	if err != nil {
-		return f, err
+		return w, f, err
 	}
 	for _, o := range outputs {
 		out := advance.Output{ID: o.ID, Payload: o.Payload}
 		// Requirements are about JSON artifacts only; others are not read.
 		if o.Channel == event.Artifact && o.Payload.ContentType == "application/json" {
-			out.JSON, err = e.artifact(ctx, o.Payload.SHA256)
+			out.JSON, err = n.artifact(ctx, o.Payload.SHA256)
 			if fault.Is(err, fault.ArtifactErased) {
 				erased = err
 			} else if err != nil {
-				return f, err
+				return w, f, err
 			}
 		}
 		f.Outputs = append(f.Outputs, out)
 	}
-	return f, erased
+	return w, f, erased
 }
 
 // artifact reads an artifact that an event records as JSON. Bytes that do not
 // parse are INVARIANT: the digest matched, so the event is wrong.
-func (e *Engine) artifact(ctx context.Context, ref canon.Digest) (canon.Value, error) {
-	data, err := e.store.Object(ctx, manifest.Artifact, ref)
+func (r *Reader) artifact(ctx context.Context, ref canon.Digest) (canon.Value, error) {
+	data, err := r.Object(ctx, manifest.Artifact, ref)
 	if err != nil {
 		return canon.Value{}, err
 	}
@@ -242,11 +239,11 @@ func (e *Engine) replayAttempt(ctx context.Context, keys token.Keys, at Position
 // (docs/design.md#requirements-on-the-caller). A decision that was made
 // before the import counted those approvals, so that the fold of a replay ends
 // before it.
-func (e *Engine) countedOutputs(ctx context.Context, p Resolved) ([]runs.Output, error) {
+func (n *Answers) countedOutputs(ctx context.Context, p Resolved) ([]runs.Output, error) {
 	if p.Node.Approvals == 0 {
 		return p.Node.Outputs, nil
 	}
-	foreign, err := e.ledger.ImportedEvents(ctx, manifest.SessionEvents(p.At.Session), e.ledger.NewImports())
+	foreign, err := n.ledger.ImportedEvents(ctx, manifest.SessionEvents(p.At.Session), n.ledger.NewImports())
 	if err != nil || p.Fold.Next < foreign {
 		return p.Node.Outputs, err
 	}

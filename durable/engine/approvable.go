@@ -38,11 +38,7 @@ func (e *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approv
 	if err := checkTakesFacts(p); err != nil {
 		return Approvable{}, err
 	}
-	facts, err := e.CompleteFacts(ctx, p) // content that cannot be shown cannot be approved
-	if err != nil {
-		return Approvable{}, err
-	}
-	w, err := e.Workflow(ctx, p.Run.Started.WorkflowHash)
+	w, facts, err := e.CompleteInputs(ctx, p) // content that cannot be shown cannot be approved
 	if err != nil {
 		return Approvable{}, err
 	}

@@ -56,11 +56,7 @@ func (e *Engine) approve(ctx context.Context, by Caller, at Position, comment st
 		if err := checkTakesFacts(p); err != nil {
 			return manifest.Plan{}, err
 		}
-		facts, err := e.facts(ctx, p)
-		if err != nil {
-			return manifest.Plan{}, err
-		}
-		w, err := e.Workflow(ctx, p.Run.Started.WorkflowHash)
+		w, facts, err := e.inputs(ctx, p)
 		if err != nil {
 			return manifest.Plan{}, err
 		}
@@ -89,7 +85,7 @@ func (e *Engine) approve(ctx context.Context, by Caller, at Position, comment st
 // refused attempt leaves the node's outputs for a person to approve. After that
 // the next attempt must carry no notes and no artifacts, because new outputs
 // void the approval.
-func (e *Engine) setApproval(ctx context.Context, a *Answer, w compile.Compiled, p Resolved,
+func (n *Answers) setApproval(ctx context.Context, a *Answer, w compile.Compiled, p Resolved,
 	s snapshot.State) error {
 	if a.Pending == nil {
 		return nil
@@ -100,7 +96,7 @@ func (e *Engine) setApproval(ctx context.Context, a *Answer, w compile.Compiled,
 	if !open && p.Node.Approvals == 0 && !interpreter.NeedsApproval(w, s, p.Node.Context) {
 		return nil
 	}
-	approved, err := e.isApproved(ctx, p, a.Pending.StepInstanceKey)
+	approved, err := n.isApproved(ctx, p, a.Pending.StepInstanceKey)
 	if err != nil {
 		return err
 	}
@@ -127,8 +123,8 @@ func (e *Engine) setApproval(ctx context.Context, a *Answer, w compile.Compiled,
 // isApproved reports whether a recorded approval is valid for the node's
 // current outputs. Only the approval artifact is read; of the others the
 // digests suffice.
-func (e *Engine) isApproved(ctx context.Context, p Resolved, instance string) (bool, error) {
-	current, err := e.countedOutputs(ctx, p)
+func (n *Answers) isApproved(ctx context.Context, p Resolved, instance string) (bool, error) {
+	current, err := n.countedOutputs(ctx, p)
 	if err != nil {
 		return false, err
 	}
@@ -136,7 +132,7 @@ func (e *Engine) isApproved(ctx context.Context, p Resolved, instance string) (b
 	for _, o := range current {
 		out := advance.Output{ID: o.ID, Payload: o.Payload}
 		if o.Payload.ArtifactKind == advance.ApprovalKind {
-			out.JSON, err = e.artifact(ctx, o.Payload.SHA256)
+			out.JSON, err = n.artifact(ctx, o.Payload.SHA256)
 			if err != nil && !fault.Is(err, fault.ArtifactErased) { // an erased one approves nothing
 				return false, err
 			}

@@ -97,11 +97,7 @@ func (e *Engine) PlanCheckpoint(ctx context.Context, p Resolved, a advance.Attem
 				"the checkpoint is not the next one of node %s and is not recorded: the log lost facts, or the token "+
 					"is of another log", p.Node.ID)
 	}
-	state, err := e.State(ctx, p.Node)
-	if err != nil {
-		return manifest.Plan{}, err
-	}
-	w, err := e.Workflow(ctx, p.Run.Started.WorkflowHash)
+	w, state, err := e.Load(ctx, p)
 	if err != nil {
 		return manifest.Plan{}, err
 	}

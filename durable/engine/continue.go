@@ -138,12 +138,12 @@ func (e *Engine) tokenMismatch(ctx context.Context, st token.State, t token.Atte
 
 // runTitle is the title of a run for messages, its workflow id without one, and
 // "unknown" if it cannot be read.
-func (e *Engine) runTitle(ctx context.Context, s id.Session, r id.Run) string {
-	h := e.NewHistory(s)
-	if _, err := h.ReadSaved(ctx); err != nil || h.Fold.Runs[r] == nil {
+func (r *Reader) runTitle(ctx context.Context, s id.Session, name id.Run) string {
+	h := r.NewHistory(s)
+	if _, err := h.ReadSaved(ctx); err != nil || h.Fold.Runs[name] == nil {
 		return "unknown"
 	}
-	run := h.Fold.Runs[r]
+	run := h.Fold.Runs[name]
 	if run.Started.Title != "" {
 		return run.Started.Title
 	}

@@ -33,21 +33,17 @@ type Store interface {
 // Engine implements the use cases that perform a run. It is safe for concurrent
 // use.
 type Engine struct {
-	*Reader
-	ledger *ledger.Ledger
-	store  Store
+	*Answers
+	store Store
 }
 
 // New returns the engine of a store.
 func New(s Store) *Engine {
-	return &Engine{Reader: NewReader(s), ledger: ledger.New(s), store: s}
+	return &Engine{&Answers{NewReader(s), ledger.New(s)}, s}
 }
 
 // Ledger returns the audit log of the store.
 func (e *Engine) Ledger() *ledger.Ledger { return e.ledger }
-
-// Settings returns the settings of the store.
-func (e *Engine) Settings() Settings { return Settings{e.store, e.ledger} }
 
 // Caller identifies who makes a call, and when.
 type Caller = ledger.Caller

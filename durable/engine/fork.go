@@ -72,10 +72,7 @@ func (e *Engine) forkSource(ctx context.Context, at Position) (w compile.Compile
 		return w, out, fault.New(fault.RunNotFound, "run %s has no node %s", at.Run, at.Node).
 			Suggest("See its nodes with 'waybill runs show %s'.", at.Run)
 	}
-	if w, err = e.Workflow(ctx, p.Run.Started.WorkflowHash); err != nil {
-		return w, out, err
-	}
-	state, err := e.State(ctx, p.Node)
+	w, state, err := e.Load(ctx, p)
 	if err != nil {
 		return w, out, err
 	}

@@ -132,6 +132,15 @@ func (r *Reader) Object(ctx context.Context, kind manifest.ObjectKind, ref canon
 // Sessions lists the sessions of the source in the order of their ids.
 func (r *Reader) Sessions(ctx context.Context) ([]id.Session, error) { return r.source.Sessions(ctx) }
 
+// Load returns the pinned workflow and the snapshot of a resolved node.
+func (r *Reader) Load(ctx context.Context, p Resolved) (w compile.Compiled, s snapshot.State, err error) {
+	if w, err = r.Workflow(ctx, p.Run.Started.WorkflowHash); err != nil {
+		return w, s, err
+	}
+	s, err = r.State(ctx, p.Node)
+	return w, s, err
+}
+
 // IsForeignForm reports an object that another program or a newer version
 // wrote. Use cases that only read display less then, and do not fail
 // (docs/design.md#foreign-stores).

@@ -21,53 +21,47 @@ import (
 // and may not know the steps before. Like every answer it is a function of the
 // pinned workflow and the fold (docs/design.md#answers,
 // docs/design.md#recovery).
-func (e *Engine) answerWithRecap(ctx context.Context, keys token.Keys, p Resolved) (Answer, error) {
-	a, err := e.AnswerAt(ctx, keys, p)
+func (n *Answers) answerWithRecap(ctx context.Context, keys token.Keys, p Resolved) (Answer, error) {
+	a, err := n.AnswerAt(ctx, keys, p)
 	if err != nil {
 		return a, err
 	}
-	w, err := e.Workflow(ctx, p.Run.Started.WorkflowHash)
-	if err != nil {
-		return a, err
+	recovery, err := n.recovery(ctx, p)
+	if err == nil {
+		a.Recap = prompt.Recap(recovery)
 	}
-	r, err := e.recovery(ctx, w, p)
-	if err != nil {
-		return a, err
-	}
-	a.Recap = prompt.Recap(r)
-	return a, nil
+	return a, err
 }
 
 // recovery collects the input of the recovery text: the steps before, what is
 // open, what is recorded at the node, and the branches that leave it.
-func (e *Engine) recovery(ctx context.Context, w compile.Compiled, p Resolved) (prompt.Recovery, error) {
-	s, err := e.State(ctx, p.Node)
+func (r *Reader) recovery(ctx context.Context, p Resolved) (out prompt.Recovery, err error) {
+	w, s, err := r.Load(ctx, p)
 	if err != nil {
-		return prompt.Recovery{}, err
+		return out, err
 	}
-	r := prompt.Recovery{StepsDone: p.Node.Depth, Vars: interpreter.Variables(w, s, p.Node.Context),
-		Open: openGapsAt(p),
-		Here: recordedAt(p)}
+	out = prompt.Recovery{StepsDone: p.Node.Depth, Vars: interpreter.Variables(w, s, p.Node.Context),
+		Open: openGapsAt(p), Here: recordedAt(p)}
 	if pending := s.PendingStep(); pending != nil {
-		r.Pending, _ = w.Step(pending.StepID)
+		out.Pending, _ = w.Step(pending.StepID)
 	}
-	if r.Done, err = e.notesBefore(ctx, w, p); err != nil {
-		return r, err
+	if out.Done, err = r.notesBefore(ctx, w, p); err != nil {
+		return out, err
 	}
-	r.Branches, err = e.branches(ctx, w, p)
-	return r, err
+	out.Branches, err = r.branches(ctx, w, p)
+	return out, err
 }
 
 // notesBefore collects the notes of the last limits.RecapAncestorsMax nodes
 // before a node, the nearest one last.
-func (e *Engine) notesBefore(ctx context.Context, w compile.Compiled, p Resolved) ([]prompt.Excerpt, error) {
+func (r *Reader) notesBefore(ctx context.Context, w compile.Compiled, p Resolved) ([]prompt.Excerpt, error) {
 	var out []prompt.Excerpt
 	// Nodes without notes count towards the limit as well.
 	for range limits.RecapAncestorsMax {
 		if p.Node = parentOf(p); p.Node == nil {
 			break
 		}
-		t, _, err := e.notesAt(ctx, w, p.Node)
+		t, _, err := r.notesAt(ctx, w, p.Node)
 		if err != nil {
 			return nil, err
 		}
@@ -81,14 +75,14 @@ func (e *Engine) notesBefore(ctx context.Context, w compile.Compiled, p Resolved
 
 // notesAt returns the notes of a node under the label of the step that was
 // pending there; zero without notes, so that no snapshot is read for nothing.
-func (e *Engine) notesAt(ctx context.Context, w compile.Compiled, n *runs.Node) (t prompt.Excerpt,
+func (r *Reader) notesAt(ctx context.Context, w compile.Compiled, n *runs.Node) (t prompt.Excerpt,
 	step compile.Step,
 	err error) {
 	o, ok := n.Recap()
 	if !ok {
 		return t, step, nil
 	}
-	s, err := e.State(ctx, n)
+	s, err := r.State(ctx, n)
 	if err != nil {
 		return t, step, err
 	}
@@ -165,7 +159,7 @@ func outputsText(n *runs.Node) string {
 // summary for each acknowledged step, the branch of the preferred tip first,
 // then the newest. Beyond limits.RecapBranchesMax the summaries are empty: the
 // text states their number only.
-func (e *Engine) branches(ctx context.Context, w compile.Compiled, p Resolved) ([]prompt.Branch, error) {
+func (r *Reader) branches(ctx context.Context, w compile.Compiled, p Resolved) ([]prompt.Branch, error) {
 	if p.Node.AckedChildren == 0 {
 		return nil, nil
 	}
@@ -176,7 +170,7 @@ func (e *Engine) branches(ctx context.Context, w compile.Compiled, p Resolved) (
 			out = append(out, prompt.Branch{}) // counted, not shown
 			continue
 		}
-		b, err := e.branch(ctx, w, p, tip)
+		b, err := r.branch(ctx, w, p, tip)
 		if err != nil {
 			return nil, err
 		}
@@ -228,10 +222,10 @@ func childTowards(p Resolved, tip id.Node) (child id.Node, ok bool) {
 
 // branch summarizes one branch: status and pending step at its tip, and the
 // latest notes between the node and the tip.
-func (e *Engine) branch(ctx context.Context, w compile.Compiled, p Resolved,
+func (r *Reader) branch(ctx context.Context, w compile.Compiled, p Resolved,
 	tip *runs.Node) (prompt.Branch,
 	error) {
-	s, err := e.State(ctx, tip)
+	s, err := r.State(ctx, tip)
 	if err != nil {
 		return prompt.Branch{}, err
 	}
@@ -243,7 +237,7 @@ func (e *Engine) branch(ctx context.Context, w compile.Compiled, p Resolved,
 	}
 	for at := p.at(tip); at.Node != nil &&
 		at.Node.ID != p.Node.ID; at.Node = parentOf(at) {
-		last, step, err := e.notesAt(ctx, w, at.Node)
+		last, step, err := r.notesAt(ctx, w, at.Node)
 		if err != nil {
 			return b, err
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine/ledger"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
@@ -24,19 +25,22 @@ import (
 	"github.com/waybill/waybill/projections/runs"
 )
 
+// Answers collects what is recorded at a node: as an answer, and as the inputs of
+// a decision.
+type Answers struct {
+	*Reader
+	ledger *ledger.Ledger
+}
+
 // AnswerAt renders a position: a pure function of the pinned workflow and the
 // fold. The caller has brought the fold to the prefix that the answer describes
 // (docs/design.md#answers).
-func (e *Engine) AnswerAt(ctx context.Context, keys token.Keys, p Resolved) (Answer, error) {
-	w, err := e.Workflow(ctx, p.Run.Started.WorkflowHash)
+func (n *Answers) AnswerAt(ctx context.Context, keys token.Keys, p Resolved) (Answer, error) {
+	w, s, err := n.Load(ctx, p)
 	if err != nil {
 		return Answer{}, err
 	}
-	s, err := e.State(ctx, p.Node)
-	if err != nil {
-		return Answer{}, err
-	}
-	status, err := e.status(ctx, w, p.Run)
+	status, err := n.status(ctx, w, p.Run)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -52,7 +56,7 @@ func (e *Engine) AnswerAt(ctx context.Context, keys token.Keys, p Resolved) (Ans
 	if err := a.setPending(w, p, s); err != nil {
 		return Answer{}, err
 	}
-	if err := e.setApproval(ctx, &a, w, p, s); err != nil {
+	if err := n.setApproval(ctx, &a, w, p, s); err != nil {
 		return Answer{}, err
 	}
 	a.sign(keys.Current, checkTakesFacts(p) == nil)
@@ -61,16 +65,16 @@ func (e *Engine) AnswerAt(ctx context.Context, keys token.Keys, p Resolved) (Ans
 
 // status is the status of a run at its preferred tip
 // (docs/design.md#run-status).
-func (e *Engine) status(ctx context.Context, w compile.Compiled, r *runs.Run) (runs.Status, error) {
-	tip := r.Node(r.Tip)
+func (r *Reader) status(ctx context.Context, w compile.Compiled, run *runs.Run) (runs.Status, error) {
+	tip := run.Node(run.Tip)
 	if tip == nil {
-		return "", fault.New(fault.Invariant, "run %s has no tip", r.ID)
+		return "", fault.New(fault.Invariant, "run %s has no tip", run.ID)
 	}
-	s, err := e.State(ctx, tip)
+	s, err := r.State(ctx, tip)
 	if err != nil {
 		return "", err
 	}
-	return r.StatusAt(tip.ID, TipState(w, tip, s)), nil
+	return run.StatusAt(tip.ID, TipState(w, tip, s)), nil
 }
 
 // setPending sets the pending step, its rendered prompt and the next intent.
@@ -259,10 +263,10 @@ func (a *Answer) warnDiffers(message string) {
 
 // answerOutcome renders the answer to a recorded attempt over the fold that
 // ends with it: at the node it led to, or at the same node with the blockers.
-func (e *Engine) answerOutcome(ctx context.Context, keys token.Keys, p Resolved,
+func (n *Answers) answerOutcome(ctx context.Context, keys token.Keys, p Resolved,
 	o event.AdvanceOutcome) (Answer, error) {
 	if o.Kind == event.Blocked {
-		a, err := e.AnswerAt(ctx, keys, p)
+		a, err := n.AnswerAt(ctx, keys, p)
 		a.Blockers = o.Blockers.Blockers
 		return a, err
 	}
@@ -271,5 +275,5 @@ func (e *Engine) answerOutcome(ctx context.Context, keys token.Keys, p Resolved,
 		return Answer{}, fault.New(fault.Invariant, "attempt recorded as advanced to node %s, which does not exist",
 			o.ToNodeID)
 	}
-	return e.AnswerAt(ctx, keys, p.at(child))
+	return n.AnswerAt(ctx, keys, p.at(child))
 }

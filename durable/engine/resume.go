@@ -123,12 +123,12 @@ func isUnreadable(err error) bool {
 type workflowNames map[string]*string
 
 // workflowName is the name of a run's workflow, nil if that cannot be read.
-func (e *Engine) workflowName(ctx context.Context, r *runs.Run, known workflowNames) (*string, error) {
-	hash := r.Started.WorkflowHash.String()
+func (r *Reader) workflowName(ctx context.Context, run *runs.Run, known workflowNames) (*string, error) {
+	hash := run.Started.WorkflowHash.String()
 	if name, ok := known[hash]; ok {
 		return name, nil
 	}
-	w, err := e.Workflow(ctx, r.Started.WorkflowHash)
+	w, err := r.Workflow(ctx, run.Started.WorkflowHash)
 	switch {
 	case err == nil:
 		known[hash] = &w.Name
@@ -142,9 +142,9 @@ func (e *Engine) workflowName(ctx context.Context, r *runs.Run, known workflowNa
 
 // candidates returns the runs of a session. ok is false for a session that
 // cannot be continued. The only error is the end of the context.
-func (e *Engine) candidates(ctx context.Context, s id.Session, names workflowNames) (out []resume.Candidate, ok bool,
+func (r *Reader) candidates(ctx context.Context, s id.Session, names workflowNames) (out []resume.Candidate, ok bool,
 	err error) {
-	h := e.NewHistory(s)
+	h := r.NewHistory(s)
 	v, err := h.ReadSaved(ctx)
 	if ctx.Err() != nil {
 		return nil, false, ctx.Err()
@@ -158,7 +158,7 @@ func (e *Engine) candidates(ctx context.Context, s id.Session, names workflowNam
 		if run.Tip.IsZero() {
 			continue
 		}
-		name, err := e.workflowName(ctx, run, names)
+		name, err := r.workflowName(ctx, run, names)
 		if err != nil {
 			return nil, false, err
 		}

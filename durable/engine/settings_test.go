@@ -5,6 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill/waybill/durable/engine/ledger"
+	"github.com/waybill/waybill/durable/engine/settings"
+
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
@@ -34,9 +37,9 @@ func (c *controls) UpdateControl(_ context.Context, f ports.ControlFile,
 	return err
 }
 
-func newSettings() (engine.Settings, *controls) {
+func newSettings() (settings.Settings, *controls) {
 	c := &controls{Store: memstore.NewDisk(id.Seed{1}).Open(time.Second), files: map[string]ports.Control{}}
-	return engine.New(c).Settings(), c
+	return settings.New(c, ledger.New(c)), c
 }
 
 func TestConfigIsCheckedBeforeItIsWritten(t *testing.T) {

@@ -112,10 +112,10 @@ func (e *Engine) begin(ctx context.Context, at Position, plan manifest.Plan, key
 
 // cacheStates keeps the snapshots that a plan contains: an answer about
 // committed events does not need to read them back.
-func (e *Engine) cacheStates(plan manifest.Plan) {
+func (r *Reader) cacheStates(plan manifest.Plan) {
 	for _, o := range plan.Objects {
 		if s, err := snapshot.Decode(o.Bytes); o.Kind == manifest.Snapshot && err == nil {
-			e.cacheState(o.Ref(), s)
+			r.cacheState(o.Ref(), s)
 		}
 	}
 }

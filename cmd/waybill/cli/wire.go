@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/waybill/waybill/durable/engine/settings"
+
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/engine/travel"
@@ -28,7 +30,7 @@ type Store struct {
 	*travel.Exchange
 	*upkeep.Upkeep
 	*learning.Learning
-	engine.Settings
+	settings.Settings
 	Dir   string
 	files *filestore.Store
 }
@@ -71,7 +73,7 @@ func (a *App) configuredWait(ctx context.Context, store *filestore.Store) (time.
 	if a.Flags.lockWaitGiven {
 		return 0, false
 	}
-	c, err := engine.ReadConfig(ctx, store)
+	c, err := settings.Read(ctx, store)
 	if ctx.Err() != nil {
 		return 0, false // the call was cancelled; the file may be valid
 	}
@@ -97,7 +99,7 @@ func wire(dir string, store *filestore.Store) *Store {
 	verifier := verify.New(e.Reader, store, audit)
 	return &Store{Engine: e, Views: v, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, store),
 		Exchange: travel.New(e, store, v), Upkeep: upkeep.New(e, store, verifier), Learning: learning.New(e, store),
-		Settings: e.Settings(), Dir: dir, files: store}
+		Settings: settings.New(store, e.Ledger()), Dir: dir, files: store}
 }
 
 // Close writes data that the engine has deferred, such as head caches, and closes the files.

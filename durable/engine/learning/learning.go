@@ -8,6 +8,7 @@ package learning
 import (
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/ledger"
+	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -22,10 +23,10 @@ type Learning struct {
 	e        *engine.Engine
 	store    Store
 	ledger   *ledger.Ledger
-	settings engine.Settings
+	settings settings.Settings
 }
 
 // New returns the use cases of the store of an engine.
 func New(e *engine.Engine, s Store) *Learning {
-	return &Learning{e: e, store: s, ledger: e.Ledger(), settings: e.Settings()}
+	return &Learning{e: e, store: s, ledger: e.Ledger(), settings: settings.New(s, e.Ledger())}
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/waybill/waybill/durable/engine/settings"
+
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/fault"
@@ -243,8 +245,8 @@ func (r *repair) repairSettings(ctx context.Context) error {
 		file  ports.ControlFile
 		check func(ports.Control) error
 	}{
-		{engine.ConfigFile, func(c ports.Control) error { _, err := engine.ConfigOf(c); return err }},
-		{engine.TrustFile, func(c ports.Control) error { _, err := engine.TrustOf(c); return err }},
+		{settings.ConfigFile, func(c ports.Control) error { _, err := settings.ConfigOf(c); return err }},
+		{settings.TrustFile, func(c ports.Control) error { _, err := settings.TrustOf(c); return err }},
 	} {
 		call := ports.ControlRepair{File: c.file, By: r.by.Actor, AtMs: r.by.AtMs, DryRun: true}
 		done, err := r.u.store.RepairControl(ctx, call, c.check)

@@ -8,6 +8,7 @@ package upkeep
 import (
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/ledger"
+	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/ports"
 )
@@ -27,10 +28,10 @@ type Upkeep struct {
 	store    Store
 	verifier *verify.Verifier
 	ledger   *ledger.Ledger
-	settings engine.Settings
+	settings settings.Settings
 }
 
 // New returns the maintenance of the store of an engine.
 func New(e *engine.Engine, s Store, v *verify.Verifier) *Upkeep {
-	return &Upkeep{e: e, store: s, verifier: v, ledger: e.Ledger(), settings: e.Settings()}
+	return &Upkeep{e: e, store: s, verifier: v, ledger: e.Ledger(), settings: settings.New(s, e.Ledger())}
 }

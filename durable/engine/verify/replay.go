@@ -255,11 +255,7 @@ func (a *replay) ack(ctx context.Context, seg manifest.Segment) (manifest.Plan, 
 	if err := engine.CheckAttempt(p, attempt.ID); err != nil {
 		return manifest.Plan{}, cut, err
 	}
-	facts, err := a.e.CompleteFacts(ctx, p)
-	if err != nil {
-		return manifest.Plan{}, cut, err
-	}
-	w, err := a.e.Workflow(ctx, p.Run.Started.WorkflowHash)
+	w, facts, err := a.e.CompleteInputs(ctx, p)
 	if err != nil {
 		return manifest.Plan{}, cut, err
 	}
@@ -292,11 +288,7 @@ func (a *replay) approve(ctx context.Context, seg manifest.Segment) (manifest.Pl
 	if err != nil {
 		return manifest.Plan{}, false, err
 	}
-	facts, err := a.e.CompleteFacts(ctx, p)
-	if err != nil {
-		return manifest.Plan{}, false, err
-	}
-	w, err := a.e.Workflow(ctx, p.Run.Started.WorkflowHash)
+	w, facts, err := a.e.CompleteInputs(ctx, p)
 	if err != nil {
 		return manifest.Plan{}, false, err
 	}

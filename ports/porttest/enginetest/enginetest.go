@@ -7,6 +7,8 @@ package enginetest
 import (
 	"context"
 
+	"github.com/waybill/waybill/durable/engine/settings"
+
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/engine/travel"
@@ -43,7 +45,7 @@ type Engine struct {
 	*travel.Exchange
 	*upkeep.Upkeep
 	*learning.Learning
-	engine.Settings
+	settings.Settings
 
 	// Store is what the parts use.
 	Store Store
@@ -56,7 +58,7 @@ func Over(s Store) *Engine {
 	verifier := verify.New(e.Reader, s, audit)
 	return &Engine{Engine: e, Views: v, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, s),
 		Exchange: travel.New(e, s, v), Upkeep: upkeep.New(e, s, verifier), Learning: learning.New(e, s),
-		Settings: e.Settings(), Store: s}
+		Settings: settings.New(s, e.Ledger()), Store: s}
 }
 
 // InMemory returns the parts of the engine over a store in memory. What that store

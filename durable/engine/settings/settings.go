@@ -1,4 +1,8 @@
-package engine
+// Package settings implements the use cases that concern the configuration of a
+// store, and the trust in workflows with commands.
+//
+// What a setting means is decided by durable/store/config and durable/store/trust.
+package settings
 
 import (
 	"context"
@@ -21,6 +25,9 @@ type Settings struct {
 	ledger   *ledger.Ledger
 }
 
+// New returns the settings of the store of a ledger.
+func New(c ports.Controls, l *ledger.Ledger) Settings { return Settings{c, l} }
+
 // The control files of the store.
 var (
 	ConfigFile = ports.ControlFile{Name: "config.json", Kind: config.Kind}
@@ -30,11 +37,11 @@ var (
 // Config reads the configuration. A store without one has the defaults. Errors:
 // STORE_CORRUPT, STORE_NEWER.
 func (s Settings) Config(ctx context.Context) (config.Config, error) {
-	return ReadConfig(ctx, s.controls)
+	return Read(ctx, s.controls)
 }
 
-// ReadConfig reads the configuration from the control files of a store.
-func ReadConfig(ctx context.Context, controls ports.Controls) (config.Config, error) {
+// Read reads the configuration from the control files of a store.
+func Read(ctx context.Context, controls ports.Controls) (config.Config, error) {
 	c, err := controls.Control(ctx, ConfigFile)
 	if err != nil {
 		return config.Config{}, err
@@ -120,7 +127,7 @@ func TrustOf(c ports.Control) (trust.List, error) {
 // Trust records that a person agreed to the commands of a workflow version
 // (docs/design.md#commands-and-trust). If the version is trusted already, the
 // first entry is kept and returned.
-func (s Settings) Trust(ctx context.Context, by Caller, w compile.Compiled) (trust.Entry, error) {
+func (s Settings) Trust(ctx context.Context, by ledger.Caller, w compile.Compiled) (trust.Entry, error) {
 	entry := trust.Entry{Actor: by.Actor, AtMs: by.AtMs, WorkflowHash: w.Hash(), WorkflowID: w.WorkflowID}
 	for _, step := range w.Steps {
 		if step.Action != nil {
@@ -150,7 +157,7 @@ func (s Settings) Trust(ctx context.Context, by Caller, w compile.Compiled) (tru
 
 // Revoke removes the trust in a workflow version and reports whether there was
 // any. Without any, nothing is written and no audit line is made.
-func (s Settings) Revoke(ctx context.Context, by Caller, hash canon.Digest) (bool, error) {
+func (s Settings) Revoke(ctx context.Context, by ledger.Caller, hash canon.Digest) (bool, error) {
 	list, err := s.Trusted(ctx)
 	if err != nil {
 		return false, err
