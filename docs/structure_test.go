@@ -22,6 +22,8 @@ import (
 const (
 	fileLinesMax         = 600
 	functionLinesMax     = 80
+	packageLinesMax      = 3500 // without tests
+	typeMethodsMax       = 40
 	exportedDocumentedOf = 95 // percent
 )
 
@@ -94,6 +96,46 @@ func TestFilesAndFunctionsAreShort(t *testing.T) {
 			return true
 		})
 	}
+}
+
+// TestPackagesAndTypesAreSmall: a package can be read in an afternoon, and a type in one sitting.
+func TestPackagesAndTypesAreSmall(t *testing.T) {
+	lines, methods := map[string]int{}, map[string]int{}
+	for _, p := range parseTree(t) {
+		if p.test {
+			continue
+		}
+		dir := path.Dir(p.name)
+		lines[dir] += p.lines
+		for _, d := range p.file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil {
+				methods[dir+" "+receiverType(f.Recv.List[0].Type)]++
+			}
+		}
+	}
+	for dir, n := range lines {
+		if n > packageLinesMax {
+			t.Errorf("%s has %d lines without tests; at most %d", dir, n, packageLinesMax)
+		}
+	}
+	for name, n := range methods {
+		if n > typeMethodsMax {
+			t.Errorf("%s has %d methods; at most %d", name, n, typeMethodsMax)
+		}
+	}
+}
+
+// receiverType is the name of the type of a receiver.
+func receiverType(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return receiverType(e.X)
+	case *ast.IndexExpr:
+		return receiverType(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return "?"
 }
 
 func TestPackagesAreDocumented(t *testing.T) {
