@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -18,39 +19,27 @@ func Bytes(b []byte, contentType string, c Counts) []byte {
 	essence = strings.TrimSpace(essence)
 	var out []byte
 	// JSON that does not parse strictly is redacted as text.
-	if v, err := canon.Parse(b); isJSON(essence) && err == nil {
+	if v, err := canon.Parse(b); jsonType.MatchString(essence) && err == nil {
 		out = Value(v, own).JCS()
-	} else if utf8.Valid(b) || isText(essence) {
+	} else if utf8.Valid(b) || textType.MatchString(essence) {
 		out = []byte(Text(string(b), own))
 	}
 	if len(own) == 0 {
 		return b
 	}
 	for rule, hits := range own {
-		if c != nil {
-			c[rule] += hits
-		}
+		c.add(Rule(rule), hits)
 	}
 	return out
 }
 
-// isJSON reports a JSON content type; essence is the lower case type without parameters.
-func isJSON(essence string) bool {
-	return essence == "application/json" || strings.HasSuffix(essence, "+json")
-}
-
-// isText reports a text content type, whose bytes may still not be UTF-8: Latin-1, or a log with
-// a single invalid byte. An artifact without a type is not treated as text.
-func isText(essence string) bool {
-	if strings.HasPrefix(essence, "text/") || isJSON(essence) || strings.HasSuffix(essence, "+xml") ||
-		strings.HasSuffix(essence, "+yaml") {
-		return true
-	}
-	// Text formats that are registered, or commonly used, under application/.
-	switch strings.TrimPrefix(strings.TrimPrefix(essence, "application/"), "x-") {
-	case "xml", "yaml", "toml", "javascript", "typescript", "sh", "shellscript", "sql", "ndjson", "jsonl", "json-seq",
-		"www-form-urlencoded", "pem-file", "httpd-php":
-		return essence != ""
-	}
-	return false
-}
+// Content types, in lower case and without parameters.
+var (
+	jsonType = regexp.MustCompile(`^application/json$|\+json$`)
+	// textType matches the types whose bytes are text that may still not be UTF-8: Latin-1, or a log
+	// with a single invalid byte. Some text formats are registered, or commonly used, under
+	// application/. An artifact without a type is not treated as text.
+	textType = regexp.MustCompile(`^text/|\+(?:json|xml|yaml)$|^application/json$|` +
+		`^(?:application/)?(?:x-)?(?:xml|yaml|toml|javascript|typescript|sh|shellscript|sql|ndjson|jsonl|json-seq|` +
+		`www-form-urlencoded|pem-file|httpd-php)$`)
+)

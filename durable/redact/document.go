@@ -14,35 +14,26 @@ func Value(v canon.Value, c Counts) canon.Value { return value(v, c, false) }
 
 // value is Value; named states that v is below a secret name.
 func value(v canon.Value, c Counts, named bool) canon.Value {
-	switch v.Kind() {
-	case canon.String:
-		if !named {
-			return withLineOf(canon.OfString(Text(v.Text(), c)), v)
-		}
-		if s := v.Text(); s == "" || marker(s) == len(s) { // redacted before
-			return v
-		}
-	case canon.Number:
-		if !named {
-			return v
-		}
-	case canon.Array:
+	var out canon.Value
+	switch kind := v.Kind(); {
+	case kind == canon.Array:
 		items := make([]canon.Value, v.Len())
 		for i := range items {
 			items[i] = value(v.Item(i), c, named)
 		}
-		return withLineOf(canon.OfList(items...), v)
-	case canon.Object:
-		return withLineOf(object(v, c, named), v)
-	default:
+		out = canon.OfList(items...)
+	case kind == canon.Object:
+		out = object(v, c, named)
+	case kind == canon.String && !named:
+		out = canon.OfString(Text(v.Text(), c))
+	case kind == canon.Number && named, kind == canon.String && v.Text() != "" && marker(v.Text()) < len(v.Text()):
+		c.add(NamedSecret, 1)
+		out = canon.OfString(Marker(NamedSecret))
+	default: // redacted before, empty, or no secret
 		return v
 	}
-	c.hit(NamedSecret)
-	return withLineOf(canon.OfString(Marker(NamedSecret)), v)
+	return out.AtLine(v.Line())
 }
-
-// withLineOf returns now with the source line of was.
-func withLineOf(now, was canon.Value) canon.Value { return now.AtLine(was.Line()) }
 
 // object redacts the members and their names. Where names become equal, or differ only in case,
 // the later ones get a number: no member is lost, and the document stays strict JSON.
@@ -91,13 +82,10 @@ func uniqueName(name string, taken map[string]int) string {
 	low := strings.ToLower(name)
 	// taken[low] is the last number in use for this name; a numbered name may be taken too.
 	out := name
-	for n := taken[low]; n > 0; n++ {
-		out = name + "#" + strconv.Itoa(n+1)
-		if taken[strings.ToLower(out)] == 0 {
-			taken[low] = n + 1
-			break
-		}
+	for n := taken[low] + 1; taken[strings.ToLower(out)] > 0; n++ {
+		out = name + "#" + strconv.Itoa(n)
+		taken[low] = n
 	}
-	taken[strings.ToLower(out)] = max(1, taken[strings.ToLower(out)])
+	taken[strings.ToLower(out)] = 1
 	return out
 }

@@ -1,6 +1,9 @@
 package redact
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // flag schedules the argument of a command line flag whose name is a secret's, such as
 // --password hunter2, or with which a known command takes a secret, such as mysql -p. Flags with
@@ -12,13 +15,16 @@ func (sc *scanner) flag(i int) {
 		return
 	}
 	// One or two hyphens, then the name.
-	begin := span(s[:min(len(s), i+2)], i, func(c byte) bool { return c == '-' })
+	begin := i + 1
+	if strings.HasPrefix(s[begin:], "-") {
+		begin++
+	}
 	end := span(s[:min(len(s), begin+nameMax)], begin, dashed)
-	if end == begin || !letter(s[begin]) {
+	if end == begin || !letter[s[begin]] {
 		return
 	}
 	// Short flags and --user take a secret with a few commands only.
-	if begin == i+1 || s[begin:end] == "user" || s[begin:end] == "proxy-user" {
+	if name := s[begin:end]; begin == i+1 || name == "user" || name == "proxy-user" {
 		if sc.line.advance(s, i); sc.shortFlag(i, begin, end) {
 			return
 		}
@@ -30,18 +36,10 @@ func (sc *scanner) flag(i int) {
 	if from == end || from == len(s) {
 		return
 	}
-	if open := openQuote(s, from); open > 0 {
-		// Quotes delimit the value: no further test is needed that it is one.
-		from, to := quoted(s, from, open)
-		if to > from && s[from] != '-' {
-			sc.schedule(from, to, NamedSecret)
-		}
-		return
-	}
-	// A value that begins with a hyphen is the next flag; a token of a family is replaced under
-	// its own rule when the scan reaches it.
-	to, ok := sc.bareEnd(from)
-	if !ok || exec || s[from] == '-' || ofFamily(s, from) || !flagValue(s, i, from, to) {
+	// A value that begins with a hyphen is the next flag. Quotes delimit a value: no further test is
+	// needed that it is one. A token is replaced under its own rule when the scan reaches it.
+	from, to, inQuotes := sc.argumentAt(from)
+	if to <= from || s[from] == '-' || !inQuotes && (exec || isToken(s, from) || !flagValue(s, i, from, to)) {
 		return
 	}
 	sc.schedule(from, to, NamedSecret)
@@ -51,47 +49,52 @@ func (sc *scanner) flag(i int) {
 // behind the "," of an argument list such as ["--password","x"]. exec reports the latter. Without
 // a value it returns i.
 func argument(s string, i int) (from int, exec bool) {
-	if open := openQuote(s, i); open > 0 {
-		comma := i + open
-		if comma < len(s) && s[comma] == ',' {
-			return span(s, comma+1, space), true
-		}
-		return i, false
+	open := openQuote(s, i)
+	switch {
+	case open == 0:
+		return span(s, i, blank), false
+	case strings.HasPrefix(s[i+open:], ","):
+		return span(s, i+open+1, space), true
 	}
-	return span(s, i, blank), false
+	return i, false
 }
+
+// argumentAt returns the content of the quotes at i, or the value without quotes that begins there;
+// to is from or less where there is none.
+func (sc *scanner) argumentAt(i int) (from, to int, inQuotes bool) {
+	if open := openQuote(sc.text, i); open > 0 {
+		from, to = quoted(sc.text, i, open)
+		return from, to, true
+	}
+	return i, sc.bareEnd(i), false
+}
+
+var (
+	// usage matches the types, upper case placeholders and mount options that help texts show behind
+	// a flag.
+	usage = regexp.MustCompile(`^(?:[\[{(]|id=|type=|[A-Z_-]+$)`)
+	// valueFollows matches what follows a value on a command line: the end of the line, a quote, a flag
+	// or an operator.
+	valueFollows = regexp.MustCompile("^(?:$|[\n\"'`]|[ \t]+(?:$|[\n\\\\|&;-]))")
+)
 
 // flagValue reports whether s[from:to] is a flag's value, and not the next word of a sentence about
 // the flag: it does not look like a word, or its context is a command line.
 func flagValue(s string, flag, from, to int) bool {
 	v := s[from:to]
-	// Help texts show types, upper case placeholders and mount options behind a flag.
-	if nonValue(v) || strings.IndexByte("[{(", v[0]) >= 0 || strings.HasPrefix(v, "id=") ||
-		strings.HasPrefix(v, "type=") ||
-		span(v, 0, func(c byte) bool { return upper(c) || c == '_' || c == '-' }) == len(v) {
+	if nonValue(v) || usage.MatchString(v) {
 		return false
 	}
 	if secretLike(v) {
 		return true
 	}
-	if sentenceWords[strings.ToLower(v)] {
-		return false
-	}
-	// On a command line, a value is followed by the line's end, a quote, a flag or an operator.
-	at := span(s, to, blank)
-	follows := at == len(s) || s[at] == '\n' || to == at && strings.IndexByte("\"'`", s[at]) >= 0 || at > to &&
-		strings.IndexByte("-\\|&;", s[at]) >= 0
 	// The word before the flag must not belong to a sentence or to the usage line of a help text.
-	word := flag
-	for word > 0 && blank(s[word-1]) {
-		word--
-	}
-	countReads(flag - word)
-	begin := word
-	for begin > 0 && word-begin < nameMax && !space(s[begin-1]) {
-		begin--
-	}
-	return follows && !sentenceWords[strings.ToLower(s[begin:word])] && !strings.HasSuffix(s[begin:word], "]")
+	before := strings.TrimRight(s[:flag], " \t")
+	countReads(flag - len(before))
+	before = before[max(0, len(before)-nameMax):]
+	before = before[strings.LastIndexAny(before, " \t\n\r")+1:]
+	return valueFollows.MatchString(s[to:]) && !sentenceWords[strings.ToLower(v)] &&
+		!sentenceWords[strings.ToLower(before)] && !strings.HasSuffix(before, "]")
 }
 
 // sentenceWords is the set of words that appear before and behind a flag in sentences.
@@ -113,22 +116,19 @@ type command struct {
 // advance reads the text up to offset i.
 func (c *command) advance(s string, i int) {
 	for c.pos < i {
-		if at := c.pos; !dashed(s[at]) {
-			c.pos++
+		end := span(s[:i], c.pos, dashed)
+		switch w := s[c.pos:end]; {
+		case w == "":
 			// The end of a command: line end, pipe, sequence or background.
-			if strings.IndexByte("\n|;&", s[at]) >= 0 {
+			if strings.IndexByte("\n|;&", s[c.pos]) >= 0 {
 				c.last = ""
 			}
-			continue
+			end++
+		case w == "login" && !registries[c.last]:
+		case registries[w] || shortFlags[w] != "":
+			c.last = w // other words are arguments
 		}
-		// Other words are arguments, and leave the last command as it is.
-		end := span(s[:i], c.pos, dashed)
-		w := s[c.pos:end]
-		if c.pos = end; w == "login" && registries[c.last] || shortFlags[w] != "" && w != "login" {
-			c.last = w
-		} else if registries[w] {
-			c.last = w
-		}
+		c.pos = end
 	}
 }
 
@@ -162,27 +162,16 @@ func (sc *scanner) shortFlag(i, begin, end int) bool {
 	from := begin + 1
 	if long {
 		from = end
-		if from < len(s) && s[from] == '=' {
+		if strings.HasPrefix(s[end:], "=") {
 			from++
 		}
 	}
-	if gapEnd := span(s, from, blank); gapEnd > from {
-		if len(how) == 1 {
-			return false
-		}
-		from = gapEnd
-	} else if long && s[from-1] != '=' {
+	gapEnd := span(s, from, blank)
+	if joined := gapEnd == from; !joined && len(how) == 1 || joined && long && s[from-1] != '=' {
 		return false
 	}
-	// The value is quoted, or ends like any value without quotes.
-	to, ok := 0, false
-	if open := openQuote(s, from); open > 0 {
-		from, to = quoted(s, from, open)
-		ok = to > from
-	} else if to, ok = sc.bareEnd(from); ok {
-		ok = s[from] != '-'
-	}
-	if !ok {
+	from, to, inQuotes := sc.argumentAt(gapEnd)
+	if to <= from || !inQuotes && s[from] == '-' {
 		return false
 	}
 	if users {

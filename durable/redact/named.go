@@ -1,73 +1,60 @@
 package redact
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
-// named returns the value that follows the colon or equals sign at i, if the name n before it is a
-// secret's. It returns 0, 0 where there is no secret to replace.
+// White space and Markdown emphasis between a name and its value: **Password:** `x`. In JSON and
+// YAML, the value may be on a further line.
+var (
+	gap       = classOf(" \t*`")
+	quotedGap = classOf(" \t*`\r\n")
+)
+
+// typeName matches a type and an equals sign: an identifier, possibly qualified, generic, an array,
+// a pointer or optional.
+var typeName = regexp.MustCompile(`^[\w.>\[\]?&][\w.<>\[\]?&]{0,63}[ \t]*=[ \t]*`)
+
+// named returns the value that follows the colon or equals sign at i, behind the secret name n. It
+// returns 0, 0 where there is no secret to replace.
 func (sc *scanner) named(i int, n nameContext) (from, to int) {
 	s := sc.text
-	if n.name == "" || !SecretName(n.name) {
-		return 0, 0
-	}
-	b := bareContext{nameContext: n, equals: s[i] == '='}
 	from = i + 1
-	switch {
-	case from < len(s) && s[from] == s[i]:
-		return 0, 0 // a comparison ==, or a qualified name ::
-	case from < len(s) && (s[i] == '=' && s[from] == '>' || s[i] == ':' && s[from] == '='):
-		b.code = b.code || s[from] == '='
-		b.equals = true
-		from++
-	}
-	gap := from
-	// Markdown may put emphasis between the two: **Password:** `x`.
-	for from < len(s) && (blank(s[from]) || s[from] == '*' || s[from] == '`' || n.quoted && space(s[from])) {
-		from++
-	}
-	b.spaced = from > gap
-	presented := from
-	from = scheme(s, from)
-	b.schemed = from > presented
-	if from == len(s) {
+	sign := s[i:min(len(s), i+2)]
+	switch sign {
+	case "==", "::": // a comparison, or a qualified name
 		return 0, 0
+	case "=>", ":=":
+		from++
 	}
+	b := bareContext{nameContext: n, assigned: sign == ":=", equals: sign == ":=" || s[i] == '='}
+	between := gap
+	if n.quoted {
+		between = quotedGap
+	}
+	presented := span(s, from, between)
+	b.spaced = presented > from
+	from = scheme(s, presented)
+	b.schemed = from > presented
 	if open := openQuote(s, from); open > 0 {
 		return quoted(s, from, open)
 	}
 	// In password: str = "x" the value is behind the type, so it is only scheduled here.
-	if typed := typedQuote(s, from); typed > 0 && !b.equals && !b.schemed {
-		from, to := quoted(s, typed, openQuote(s, typed))
+	typed := from + len(typeName.FindString(s[from:]))
+	if open := openQuote(s, typed); open > 0 && !b.equals && !b.schemed {
+		from, to := quoted(s, typed, open)
 		sc.schedule(from, to, NamedSecret)
 		return 0, 0
 	}
 	return sc.bare(from, b)
 }
 
-// typedQuote returns the offset of the quote behind a type and an equals sign, as in
-// password: str = "x", and 0 where there is none.
-func typedQuote(s string, i int) int {
-	// A type: an identifier, possibly qualified, generic, an array, a pointer or optional.
-	end := span(s[:min(len(s), i+nameMax)], i, func(c byte) bool {
-		return word(c) ||
-			strings.IndexByte(".<>[]?&", c) >= 0
-	})
-	if end == i || s[i] == '<' {
-		return 0
-	}
-	if end = span(s, end, blank); end == len(s) || s[end] != '=' {
-		return 0
-	}
-	if at := span(s, end+1, blank); openQuote(s, at) > 0 {
-		return at
-	}
-	return 0
-}
-
 // scheme skips an authentication scheme such as Bearer, which precedes the credential.
 func scheme(s string, i int) int {
 	for _, w := range []string{"Bearer ", "Basic ", "Token ", "Digest ", "ApiKey "} {
-		if len(s)-i > len(w) && strings.EqualFold(s[i:i+len(w)], w) {
-			return span(s, i+len(w), func(c byte) bool { return c == ' ' })
+		if hasFold(s[i:], w) {
+			return len(s) - len(strings.TrimLeft(s[i+len(w):], " "))
 		}
 	}
 	return i
@@ -92,18 +79,15 @@ func closeQuote(s string, from, open int) (to int, whole bool) {
 	quote := s[from-1 : from]
 	for to = from; ; to++ {
 		n := strings.IndexAny(s[to:], quote+"\n")
-		if countReads(max(n, 0) + 1); n < 0 {
-			countReads(len(s) - to)
-			return len(s), false
+		if n < 0 {
+			n = len(s) - to
 		}
-		if to += n; s[to] == '\n' {
+		countReads(n + 1)
+		if to += n; to == len(s) || s[to] == '\n' {
 			return to, false
 		}
 		// The closing quote has the same number of backslashes as the opening one.
-		slashes := 0
-		for to-slashes > from && s[to-slashes-1] == '\\' {
-			slashes++
-		}
+		slashes := to - from - len(strings.TrimRight(s[from:to], `\`))
 		countReads(slashes)
 		if slashes == open-1 || open > 1 && slashes < open-1 || slashes%2 == 0 && open == 1 {
 			return to - slashes*min(1, open-1), true
@@ -117,40 +101,31 @@ func quoted(s string, i, open int) (from, to int) {
 	from = i + open
 	to, whole := closeQuote(s, from, open)
 	in := s[from:to]
-	if strings.TrimSpace(in) == "" || strings.Contains(in, markerStart) || placeholder(in) || closesName(in, whole) {
+	if strings.TrimSpace(in) == "" || strings.Contains(in, markerStart) || placeholder(in) ||
+		continues.MatchString(in) || !whole && endsArgument.MatchString(in) {
 		return 0, 0
 	}
 	return from, to
 }
 
-// closesName reports that the quote before in closes a string that ends in the name, and does not
-// open the value: "token=" + token, input("Password: ").
-func closesName(in string, whole bool) bool {
-	next := strings.TrimLeft(in, " \t")
-	if !whole && len(next) < len(in) {
-		return true
-	}
-	// An operator that joins strings, or the call of a method.
-	if next[0] == '+' || next[0] == '%' || next[0] == '.' {
-		return len(next) < len(in) || len(next) > 1 && (blank(next[1]) || next[0] == '.' && letter(next[1]) &&
-			strings.Contains(next, "("))
-	}
-	// The end of an argument or a statement, the arrow of a map, or a shell operator.
-	return strings.IndexByte(",)]};:", next[0]) >= 0 && (!whole || len(next) < 3 || !alnum(next[1])) ||
-		strings.HasPrefix(next, "=>") || next[0] == '&' && len(next) < len(in)
-}
+// The text behind a quote that closes a string which ends in the name, and does not open the value:
+// "token=" + token, input("Password: ").
+var (
+	// continues matches an operator that joins strings, the call of a method, the end of an argument or
+	// a statement, the arrow of a map, and a shell operator.
+	continues = regexp.MustCompile(`(?s)^(?:[ \t]+[+%.&]|[ \t]*(?:[+%.][ \t]|\.[A-Za-z].*\(|` +
+		`[,)\]};:](?:[^A-Za-z0-9]|[A-Za-z0-9]?$)|=>))`)
+	// endsArgument matches the same without a further quote on the line.
+	endsArgument = regexp.MustCompile(`^[ \t,)\]};:]`)
+)
 
 // bareContext describes the context of a value without quotes.
 type bareContext struct {
 	nameContext
-	equals  bool // name=value, not name: value
-	spaced  bool // white space precedes it
-	schemed bool // a scheme such as Bearer precedes it
-}
-
-// bareByte reports a byte that may be part of a value without quotes.
-func bareByte(c byte) bool {
-	return c > ' ' && c != '"' && c != '\'' && c != '`' && c != '<' && c != '>' && c != 0x7f
+	equals   bool // name=value, not name: value
+	assigned bool // name := value
+	spaced   bool // white space precedes it
+	schemed  bool // a scheme such as Bearer precedes it
 }
 
 // bare returns the value without quotes that begins at from, and 0, 0 where it is not a secret.
@@ -158,8 +133,7 @@ func bareByte(c byte) bool {
 // next word is not one.
 func (sc *scanner) bare(from int, b bareContext) (_, to int) {
 	s := sc.text
-	to, ok := sc.bareEnd(from)
-	if !ok {
+	if to = sc.bareEnd(from); to <= from {
 		return 0, 0
 	}
 	v := s[from:to]
@@ -181,10 +155,11 @@ func (sc *scanner) bare(from int, b bareContext) (_, to int) {
 		isCount(s, to, v)):
 		return 0, 0
 	// A credential with a scheme that ends the line or the quoted text.
-	case b.schemed && (endsLine(s, to) || to < len(s) && strings.IndexByte("\"'`", s[to]) >= 0):
+	case b.schemed && (lineEnds.MatchString(s[to:]) || to < len(s) && strings.IndexByte("\"'`", s[to]) >= 0):
 		return from, to
 	// name=value, a value unlike a word, or a setting that is alone on its line.
-	case b.equals, secretLike(v), b.startsLine && endsLine(s, to) && !strings.ContainsAny(v, "/("):
+	case b.equals, secretLike(v),
+		!strings.ContainsAny(v, "/(") && startsLine.MatchString(b.before) && lineEnds.MatchString(s[to:]):
 		return from, to
 	}
 	return 0, 0
@@ -193,32 +168,34 @@ func (sc *scanner) bare(from int, b bareContext) (_, to int) {
 // schemeWords is the set of words that follow Bearer or Basic in sentences about them.
 var schemeWords = wordSet("auth authentication authorization scheme schemes header headers tokens credentials")
 
+// The bytes of a value without quotes, and what may end it before another byte.
+var (
+	bareByte = visibleBut("\"'`<>")
+	// stopByte is the class of the first bytes of what bareStop matches: a marker, the next parameter
+	// of a query, and an escaped line end or ampersand.
+	stopByte = classOf("[&;,\\")
+	bareStop = regexp.MustCompile(`^(?:\[REDACTED:[A-Za-z_]{1,31}\]|[&;,][\w.-]{1,64}=|\\(?:[nr]|u0026))`)
+)
+
 // bareEnd returns where the value at from ends: at white space, a quote, the next parameter of a
-// query or an escaped line end, and before closing punctuation. ok is false for an empty value,
-// a placeholder, and a value that contains a marker.
-func (sc *scanner) bareEnd(from int) (to int, ok bool) {
+// query or an escaped line end, and before closing punctuation. It returns from or less for an
+// empty value, a placeholder, and a value that contains a marker.
+func (sc *scanner) bareEnd(from int) (to int) {
 	s := sc.text
-	if from < sc.markerEndsBefore || templateBegins(s[from:]) {
-		return 0, false
+	if from < sc.markerEndsBefore || template.MatchString(s[from:]) {
+		return 0
 	}
-scan:
-	for to = from; to < len(s) && bareByte(s[to]); to++ {
-		switch c := s[to]; {
-		case c == '[' && marker(s[to:]) > 0:
-			countReads(to - from)
-			sc.markerEndsBefore = to // values that begin later in this run end at the same marker
-			return 0, false
-		case (c == '&' || c == ';' || c == ',') && parameter(s[to+1:]):
-			break scan
-		case c == '\\' && to+1 < len(s) && (s[to+1] == 'n' || s[to+1] == 'r' || strings.HasPrefix(s[to:], `\u0026`)):
-			break scan
-		}
+	to = from
+	for to < len(s) && bareByte[s[to]] && !(stopByte[s[to]] && bareStop.MatchString(s[to:])) {
+		to++
 	}
 	countReads(to - from)
-	for to > from && strings.IndexByte(".,;:?)]}\\", s[to-1]) >= 0 {
-		to-- // an exclamation mark ends more passwords than sentences with one
+	if marker(s[to:]) > 0 {
+		sc.markerEndsBefore = to // values that begin later in this run end at the same marker
+		return 0
 	}
-	return to, to > from
+	// An exclamation mark ends more passwords than sentences with one.
+	return from + len(strings.TrimRight(s[from:to], ".,;:?)]}\\"))
 }
 
 // secretLike reports a value that does not look like a word: it has digits, capitals behind the
@@ -228,25 +205,8 @@ func secretLike(v string) bool {
 	return len(v) >= 3 && (strings.ContainsAny(v, "0123456789!@#$%^&*+=_~|:;?[]{}") || innerUpper(v))
 }
 
-// endsLine reports that only closing punctuation follows on the line.
-func endsLine(s string, i int) bool {
-	for ; i < len(s) && s[i] != '\n'; i++ {
-		countReads(1)
-		if s[i] == '\\' && i+1 < len(s) && (s[i+1] == 'n' || s[i+1] == 'r') {
-			return true
-		}
-		if strings.IndexByte(" \t\r.,;:!?)]}*`\\", s[i]) < 0 || marker(s[i:]) > 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// parameter reports that s begins with name=, as behind the & of a query.
-func parameter(s string) bool {
-	n := span(s[:min(len(s), nameMax)], 0, dotted)
-	return n > 0 && n < len(s) && s[n] == '='
-}
+// lineEnds matches the end of a line with only closing punctuation before it.
+var lineEnds = regexp.MustCompile("^[ \t\r.,;:!?)\\]}*`\\\\]*(?:\n|\\\\[nr]|$)")
 
 // lastName returns the last member of a dotted name.
 func lastName(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }

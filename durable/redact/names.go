@@ -1,6 +1,10 @@
 package redact
 
-import "strings"
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
 
 // Names of secrets end in one of secretWords, in one of keyWords and "key", or in one of
 // passWords and "pass"; "pass" alone is the result of a test.
@@ -53,32 +57,25 @@ func SecretName(name string) bool {
 		last = "key"
 		before, _ = lastWord(rest)
 	}
-	if secretWords[last] || (last == "key" || last == "keys") && keyWords[before] || last == "pass" &&
-		passWords[before] {
-		return true
-	}
-	// dbpassword, myapitoken: suffixes of a word, which must be specific enough.
-	for _, end := range joinedEndings {
-		if strings.HasSuffix(last, end) {
-			return true
-		}
-	}
-	return false
+	return secretWords[last] || (last == "key" || last == "keys") && keyWords[before] ||
+		last == "pass" && passWords[before] ||
+		// dbpassword, myapitoken: suffixes of a word, which must be specific enough.
+		slices.ContainsFunc(joinedEndings, func(end string) bool { return strings.HasSuffix(last, end) })
 }
 
 // lastWord returns the last word of a name in lower case, and the text before it. Words are
 // separated by a change of case or by any byte that is no letter or digit.
 func lastWord(name string) (lower, rest string) {
 	end := len(name)
-	for end > 0 && !alnum(name[end-1]) {
+	for end > 0 && !alnum[name[end-1]] {
 		end--
 	}
 	start := end
-	for start > 0 && alnum(name[start-1]) {
+	for start > 0 && alnum[name[start-1]] {
 		start--
 		// apiToken and HTTPToken are both split before the T.
-		if start > 0 && upper(name[start]) && (!upper(name[start-1]) || start+1 < end && name[start+1] >= 'a' &&
-			name[start+1] <= 'z') {
+		if start > 0 && upper[name[start]] && (!upper[name[start-1]] || start+1 < end && letter[name[start+1]] &&
+			!upper[name[start+1]]) {
 			break
 		}
 	}
@@ -90,12 +87,23 @@ const nameMax = 64
 
 // nameContext is the name before a colon or equals sign, with its context.
 type nameContext struct {
-	name       string
-	startsLine bool // only list marks precede it on its line
-	quoted     bool // it is in quotes: JSON, YAML or code
-	inCall     bool // it is the first argument of a call
-	code       bool // a declaring keyword such as const precedes it
+	name   string
+	before string // the last bytes before the name
+	quoted bool   // it is in quotes: JSON, YAML or code
 }
+
+// What precedes a name.
+var (
+	// startsLine matches the indentation, list marks and quotes before a name that begins its line.
+	startsLine = regexp.MustCompile("(?:^\ufeff?|\n)[ \t*#>\"'`\\\\{,-]{0,8}$")
+	// callBegins matches the beginning of a call, of which the name is the first argument.
+	callBegins = regexp.MustCompile(`\w\($`)
+	// declares matches a keyword that declares a variable, in the languages that agents mostly write.
+	declares = regexp.MustCompile(`(?:^|[^A-Za-z])(?:const|let|var|val|auto|final|String|string|char) +$`)
+)
+
+// beforeMax is the length of nameContext.before, more than startsLine matches behind a line's start.
+const beforeMax = 16
 
 // nameBefore returns the name that ends before offset i. "api key" is one name of two words.
 func nameBefore(s string, i int) (n nameContext) {
@@ -109,12 +117,12 @@ func nameBefore(s string, i int) (n nameContext) {
 		end, n.quoted = end-1, true
 	}
 	start := end
-	for start > floor && dotted(s[start-1]) && end-start < nameMax {
+	for start > floor && dotted[s[start-1]] && end-start < nameMax {
 		start--
 	}
 	// "key" alone is too common: it counts with the word before it.
 	if strings.EqualFold(s[start:end], "key") && start > floor && s[start-1] == ' ' {
-		for start--; start > floor && alnum(s[start-1]); {
+		for start--; start > floor && alnum[s[start-1]]; {
 			start--
 		}
 	}
@@ -125,30 +133,6 @@ func nameBefore(s string, i int) (n nameContext) {
 			break
 		}
 	}
-	n.name = s[start:end]
-	// Indentation, list marks and quotes may precede a name that begins its line.
-	at := start
-	for at > 0 && start-at < 8 && strings.IndexByte(" \t-*#>\"'`\\{,", s[at-1]) >= 0 {
-		at--
-	}
-	n.startsLine = at == 0 || s[at-1] == '\n' || s[:at] == "\ufeff"
-	n.inCall = start >= 2 && s[start-1] == '(' && word(s[start-2])
-	n.code = declares(s[max(0, start-16):start])
+	n.name, n.before = s[start:end], s[max(0, start-beforeMax):start]
 	return n
 }
-
-// declares reports that before ends in a keyword that declares a variable: const token = t.
-func declares(before string) bool {
-	trimmed := strings.TrimRight(before, " ")
-	if trimmed == before {
-		return false
-	}
-	at := len(trimmed)
-	for at > 0 && letter(trimmed[at-1]) {
-		at--
-	}
-	return declaring[trimmed[at:]]
-}
-
-// declaring is the set of such keywords, in the languages that agents mostly write.
-var declaring = wordSet("const let var val auto final String string char")

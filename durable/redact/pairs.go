@@ -1,6 +1,9 @@
 package redact
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // A pair is two members of which one holds the name of the other's value:
 // {"name":"token","value":"…"}, and the same in YAML and in settings files. Both are read forward
@@ -13,11 +16,10 @@ const pairMembers = 8
 // at i.
 func (sc *scanner) pair(i int, n nameContext) {
 	lower := strings.ToLower(n.name)
-	switch {
-	case !pairNames[lower] && !valueNames[lower]:
-	case n.quoted:
-		sc.pairJSON(i, valueNames[lower])
-	case n.startsLine && pairNames[lower]:
+	switch named := pairNames[lower]; {
+	case n.quoted && (named || valueNames[lower]):
+		sc.pairJSON(i, !named)
+	case !n.quoted && named && startsLine.MatchString(n.before):
 		sc.pairLines(i)
 	}
 }
@@ -37,16 +39,24 @@ func memberAt(s string, i int) (m member) {
 		return member{from: i + open, to: to, end: to + open}
 	}
 	// A marker counts as a value, so that a redacted pair is read like the original one.
-	if i < len(s) {
-		if n := marker(s[i:]); n > 0 {
-			return member{from: i, to: i + n, end: i + n}
-		}
+	if n := marker(s[i:]); n > 0 {
+		return member{from: i, to: i + n, end: i + n}
 	}
-	to := span(s, i, func(c byte) bool { return dotted(c) || c == '+' })
-	if to == i {
+	if to := span(s, i, literal); to > i {
+		return member{from: i, to: to, end: to}
+	}
+	return member{}
+}
+
+// literal is the class of the bytes of a number or a word.
+var literal = classOf(letters + digits + "_-.+")
+
+// memberBehind reads the value behind one of two signs at i, and returns the zero member without.
+func memberBehind(s string, i int, signs string) member {
+	if i = span(s, i, space); i == len(s) || strings.IndexByte(signs, s[i]) < 0 {
 		return member{}
 	}
-	return member{from: i, to: to, end: to}
+	return memberAt(s, i+1)
 }
 
 // pairJSON reads the value at i and the members behind it. valued states that the first member is
@@ -60,19 +70,11 @@ func (sc *scanner) pairJSON(i int, valued bool) {
 	// Behind the first value, each member is a comma, a name, a colon and a value.
 	at := first.end
 	for range pairMembers {
-		at = span(s, at, space)
-		if at == len(s) || s[at] != ',' {
-			return
-		}
-		name := memberAt(s, at+1)
+		name := memberBehind(s, at, ",")
 		if name.end == 0 {
 			return
 		}
-		at = span(s, name.end, space)
-		if at == len(s) || s[at] != ':' && s[at] != '=' {
-			return
-		}
-		value := memberAt(s, at+1)
+		value := memberBehind(s, name.end, ":=")
 		if value.end == 0 {
 			return
 		}
@@ -90,6 +92,9 @@ func (sc *scanner) pairJSON(i int, valued bool) {
 	}
 }
 
+// nextLine matches the end of a line, and the name of a value with its sign on the next one.
+var nextLine = regexp.MustCompile(`^[ \t]*\r*\n[ \t]*(?i:value|val)[ \t]*[:=][ \t]*`)
+
 // pairLines reads a pair on two consecutive lines, as in YAML lists of variables.
 func (sc *scanner) pairLines(i int) {
 	s := sc.text
@@ -97,29 +102,17 @@ func (sc *scanner) pairLines(i int) {
 	if first.end == 0 || !SecretName(s[first.from:first.to]) {
 		return
 	}
-	// Nothing else may follow on the first line, and the second begins with the value's name.
-	at := span(s, first.end, blank)
-	if at = span(s, at, func(c byte) bool { return c == '\r' }); at == len(s) || s[at] != '\n' {
-		return
-	}
-	at = span(s, at+1, blank)
-	end := span(s, at, letter)
-	if !valueNames[strings.ToLower(s[at:min(end, at+nameMax)])] {
-		return
-	}
-	if at = span(s, end, blank); at == len(s) || s[at] != ':' && s[at] != '=' {
-		return
-	}
-	at = span(s, at+1, blank)
-	if openQuote(s, at) > 0 {
-		if m := memberAt(s, at); m.end > 0 {
-			sc.takePair(m)
+	line := nextLine.FindString(s[first.end:])
+	at := first.end + len(line)
+	switch {
+	case line == "":
+	case openQuote(s, at) > 0:
+		sc.takePair(memberAt(s, at))
+	default:
+		// Without quotes, the value must be all that is on its line.
+		if to := sc.bareEnd(at); to > at && !nonValue(s[at:to]) && lineEnds.MatchString(s[to:]) {
+			sc.schedule(at, to, NamedSecret)
 		}
-		return
-	}
-	// Without quotes, the value must be all that is on its line.
-	if to, ok := sc.bareEnd(at); ok && !nonValue(s[at:to]) && endsLine(s, to) {
-		sc.schedule(at, to, NamedSecret)
 	}
 }
 

@@ -3,13 +3,16 @@
 // give equal results, and redacting a redacted text changes nothing.
 //
 // It recognizes secrets by their form and by the names of the fields that hold them. It does not
-// find all secrets: a password in the middle of a sentence readCount like a word. It does not
+// find all secrets: a password in the middle of a sentence reads like a word. It does not
 // decide which documents are redacted; the packages that store or export them do.
 //
 // The entry points are Text, Value and Bytes. Start reading at scanner.
 package redact
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // Rule is the closed set of kinds of secrets. Its words are part of markers in stored texts.
 type Rule string
@@ -37,39 +40,30 @@ func Rules() []Rule {
 		URLPassword, NamedSecret, WaybillToken}
 }
 
-const (
-	markerStart = "[REDACTED:"
-	markerMax   = len(markerStart) + 32
-)
+const markerStart = "[REDACTED:"
+
+// markerForm matches a marker of any rule, also of one that this version does not know: texts that
+// another version redacted stay unchanged.
+var markerForm = regexp.MustCompile(`^\[REDACTED:[A-Za-z_]{1,31}\]`)
 
 // Marker returns the text that replaces a secret found by rule r. It is stored: never changed.
 func Marker(r Rule) string { return markerStart + string(r) + "]" }
 
 // marker returns the length of the marker that s begins with, 0 where it begins with none.
-// Markers of rules that this version does not know are recognized as well, so that texts that
-// another version redacted stay unchanged.
 func marker(s string) int {
-	if !strings.HasPrefix(s, markerStart) {
+	if !strings.HasPrefix(s, markerStart) { // the usual case
 		return 0
 	}
-	for i := len(markerStart); i < len(s) && i < markerMax; i++ {
-		switch c := s[i]; {
-		case c == ']' && i > len(markerStart):
-			return i + 1
-		case c != '_' && !letter(c):
-			return 0
-		}
-	}
-	return 0
+	return len(markerForm.FindString(s))
 }
 
 // Counts is the number of replacements by rule. A nil Counts counts nothing.
 type Counts map[string]int64
 
-// hit counts one replacement.
-func (c Counts) hit(r Rule) {
+// add counts replacements.
+func (c Counts) add(r Rule, n int64) {
 	if c != nil {
-		c[string(r)]++
+		c[string(r)] += n
 	}
 }
 

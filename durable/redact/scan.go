@@ -2,9 +2,9 @@ package redact
 
 import "strings"
 
-// The scan is one pass from left to right. Regular expressions would be shorter, but they restart
-// at each candidate, and a hostile text could make that quadratic. Here every byte is read a
-// bounded number of times; TestHostileTextIsLinear counts the reads.
+// The scan is one pass from left to right. At a start byte, tables and regular expressions that
+// are anchored there decide; none searches ahead, so that a hostile text cannot make the scan
+// quadratic. TestHostileTextIsLinear counts the reads.
 
 // scanner is one pass over a text. Its methods return the offset from which to continue.
 type scanner struct {
@@ -26,13 +26,14 @@ type pendingSecret struct {
 	rule     Rule
 }
 
-// startBytes marks the bytes with which a secret may begin, or which separate a name from its
+// startBytes are the bytes with which a secret may begin, or which separate a name from its
 // value. All other bytes are skipped without a call.
-var startBytes = func() (t [256]bool) {
-	for _, c := range []byte("sAxgceaBb-:=[") {
-		t[c] = true
+var startBytes = func() *class {
+	first := "-:=[" + "ebB" // JWT, Bearer, Basic
+	for _, f := range forms {
+		first += f.prefix[:1]
 	}
-	return t
+	return classOf(first)
 }()
 
 // run scans the whole text and returns the result.
@@ -41,10 +42,6 @@ func (sc *scanner) run() string {
 	for i := 0; i < len(s); {
 		end := len(s)
 		if sc.pending.to > 0 {
-			if i >= sc.pending.from {
-				i = sc.applyPending(i)
-				continue
-			}
 			end = sc.pending.from // do not skip past the beginning of the secret
 		}
 		for i < end && !startBytes[s[i]] {
@@ -52,23 +49,18 @@ func (sc *scanner) run() string {
 		}
 		if i < end {
 			i = sc.scanAt(i)
+		} else if sc.pending.to > 0 {
+			// Another secret that was replaced on the way may overlap the beginning of this one.
+			if d := sc.pending; i < d.to {
+				i = sc.replace(i, d.to, d.rule)
+			}
+			sc.pending = pendingSecret{}
 		}
 	}
 	if sc.out == nil { // nothing was replaced: no copy
 		return s
 	}
 	return string(append(sc.out, s[sc.copied:]...))
-}
-
-// applyPending replaces the pending secret at i. Another secret that was replaced on the way may
-// overlap its beginning.
-func (sc *scanner) applyPending(i int) int {
-	d := sc.pending
-	sc.pending = pendingSecret{}
-	if i >= d.to {
-		return i
-	}
-	return sc.replace(max(i, d.from), d.to, d.rule)
 }
 
 // schedule records a secret ahead of the position. While one is pending, further ones are ignored.
@@ -84,10 +76,7 @@ func (sc *scanner) scanAt(i int) int {
 	countReads(1)
 	switch s[i] {
 	case '[':
-		// The text of a marker is not scanned.
-		if n := marker(s[i:]); n > 0 {
-			return i + n
-		}
+		return i + max(1, marker(s[i:])) // the text of a marker is not scanned
 	case ':', '=':
 		if strings.HasPrefix(s[i:], "://") {
 			sc.url(i + len("://"))
@@ -97,24 +86,24 @@ func (sc *scanner) scanAt(i int) int {
 			return i + 1 // the password of a URL is pending: its user may be called token
 		}
 		// The usual case: a name, a sign, and a value that begins behind it.
-		name := nameBefore(s, i)
-		from, to := sc.named(i, name)
-		if to > from {
+		n := nameBefore(s, i)
+		if !SecretName(n.name) {
+			sc.pair(i, n)
+		} else if from, to := sc.named(i, n); to > from {
 			return sc.replace(from, to, NamedSecret)
 		}
-		sc.pair(i, name)
 	case '-':
-		// The dashes of a PEM block are no flag.
-		if strings.HasPrefix(s[i:], pemBegin) {
-			if to := pem(s, i); to > i {
-				return sc.replace(i, to, PrivateKey)
-			}
+		if to := pem(s, i); to > i {
+			return sc.replace(i, to, PrivateKey)
 		}
 		sc.flag(i)
 	default:
-		// A letter with which a token of a family, a JWT, Bearer or Basic begins.
-		if wordBegins(s, i) {
-			return sc.token(i)
+		// A letter with which a token, a JWT, Bearer or Basic begins.
+		if i > 0 && word[s[i-1]] && !escapeEnds(s, i) {
+			break // in the middle of a word
+		}
+		if from, to, r := sc.token(i); to > from {
+			return sc.replace(from, to, r)
 		}
 	}
 	return i + 1
@@ -126,84 +115,85 @@ func (sc *scanner) replace(from, to int, r Rule) int {
 	sc.line.pos = to // a secret contains no commands
 	sc.out = append(append(sc.out, sc.text[sc.copied:from]...), Marker(r)...)
 	sc.copied = to
-	sc.counts.hit(r)
+	sc.counts.add(r, 1)
 	return to
 }
 
-// token handles the secrets that begin with a fixed prefix, at the start of a word.
-func (sc *scanner) token(i int) int {
-	s := sc.text
-	rest := s[i:]
-	for _, f := range families[rest[0]] {
-		if strings.HasPrefix(rest, f.start) {
-			if to := f.end(s, i, i+len(f.start)); to > 0 {
-				return sc.replace(i, to, f.rule)
-			}
-		}
+// token returns the secret that begins with a fixed prefix at i, the start of a word; to is 0
+// where there is none.
+func (sc *scanner) token(i int) (from, to int, r Rule) {
+	if f, to := formAt(sc.text, i); to > 0 {
+		return i, to, f.rule
 	}
-	switch rest[0] {
+	switch sc.text[i] {
 	case 'e':
-		if to := sc.jwt(i); to > 0 {
-			return sc.replace(i, to, JWT)
-		}
+		return i, sc.jwt(i), JWT
 	case 'b', 'B':
-		if from, to := bearer(s, i); to > from {
-			return sc.replace(from, to, Bearer)
+		if from, to := bearer(sc.text, i); to > from {
+			return from, to, Bearer
 		}
-		if from, to := basic(s, i); to > from {
-			return sc.replace(from, to, Basic)
-		}
+		from, to = basic(sc.text, i)
 	}
-	return i + 1
+	return from, to, Basic
 }
 
-// wordBegins reports that a word begins at i. The letters of an escape before it do not belong to
-// the word: \n inside JSON separates lines, and %20 inside a query is a space.
-func wordBegins(s string, i int) bool {
-	if i == 0 || !word(s[i-1]) {
-		return true
-	}
-	return escapeEnds(s, i)
-}
-
-// escapeEnds reports that an escape such as \n, %20 or \u0026 ends before i.
+// escapeEnds reports that an escape such as \n, %20 or \u0026 ends before i. Its letters do not
+// belong to the word behind it: \n inside JSON separates lines, and %20 inside a query is a space.
 func escapeEnds(s string, i int) bool {
 	switch {
 	case i >= 2 && s[i-2] == '\\' && strings.IndexByte("nrt", s[i-1]) >= 0:
 		return true
-	case i >= 3 && s[i-3] == '%' && hexDigit(s[i-2]) && hexDigit(s[i-1]):
+	case i >= 3 && s[i-3] == '%' && hexDigit[s[i-2]] && hexDigit[s[i-1]]:
 		return true
-	case i >= 6 && s[i-6] == '\\' && s[i-5] == 'u':
-		return span(s[:i], i-4, hexDigit) == i
 	}
-	return false
+	return i >= 6 && s[i-6] == '\\' && s[i-5] == 'u' && span(s[:i], i-4, hexDigit) == i
 }
 
-// Classes of bytes. They are ASCII only: all other bytes separate words.
+// class is a set of bytes. The classes are ASCII: all other bytes separate words.
+type class [256]bool
 
-func letter(c byte) bool   { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
-func digit(c byte) bool    { return c >= '0' && c <= '9' }
-func hexDigit(c byte) bool { return digit(c) || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' }
-func upper(c byte) bool    { return c >= 'A' && c <= 'Z' }
-func alnum(c byte) bool    { return letter(c) || digit(c) }
-func word(c byte) bool     { return alnum(c) || c == '_' }
-func dashed(c byte) bool   { return word(c) || c == '-' } // base64url as well
-func dotted(c byte) bool   { return dashed(c) || c == '.' }
-func base64Byte(c byte) bool {
-	return alnum(c) || c == '+' || c == '/' || c == '='
+// classOf returns the class of the bytes of a text.
+func classOf(bytes string) *class {
+	var c class
+	for i := range len(bytes) {
+		c[bytes[i]] = true
+	}
+	return &c
 }
 
-// bearerByte reports a byte of a bearer credential.
-func bearerByte(c byte) bool {
-	return dotted(c) || c == '~' || c == '+' || c == '/' || c == '=' || c == '%'
+// visibleBut returns the class of all bytes but white space, control bytes and those of a text.
+func visibleBut(bytes string) *class {
+	var c class
+	for b := range c {
+		c[b] = b > ' ' && b != 0x7f && strings.IndexByte(bytes, byte(b)) < 0
+	}
+	return &c
 }
-func blank(c byte) bool { return c == ' ' || c == '\t' }
-func space(c byte) bool { return blank(c) || c == '\n' || c == '\r' }
+
+const (
+	capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	letters  = "abcdefghijklmnopqrstuvwxyz" + capitals
+	digits   = "0123456789"
+)
+
+var (
+	letter     = classOf(letters)
+	digit      = classOf(digits)
+	hexDigit   = classOf(digits + "abcdefABCDEF")
+	upper      = classOf(capitals)
+	upperDigit = classOf(capitals + digits)
+	alnum      = classOf(letters + digits)
+	word       = classOf(letters + digits + "_")
+	dashed     = classOf(letters + digits + "_-") // base64url as well
+	dotted     = classOf(letters + digits + "_-.")
+	blank      = classOf(" \t")
+	space      = classOf(" \t\n\r")
+)
 
 // span returns where the run of bytes of one class that begins at i ends.
-func span(s string, i int, is func(byte) bool) int {
+func span(s string, i int, in *class) int {
 	from := i
-	for i < len(s) && is(s[i]) {
+	for i < len(s) && in[s[i]] {
 		i++
 	}
 	countReads(i - from + 1)

@@ -1,105 +1,115 @@
 package redact
 
-import "strings"
-
-// family is one form of token: its fixed prefix, and a function that finds its end. end gets the
-// offset of the token and that behind its prefix, and returns 0 where no token follows.
-type family struct {
-	start string
-	rule  Rule
-	end   func(s string, from, i int) int
-}
-
-// families lists those forms by their first byte.
-var families = [256][]family{
-	's': {{"sk-", SecretKey, prefixedKey}, {"st.v1.", WaybillToken, waybillToken}},
-	'A': {{"AKIA", AWSKey, awsKey}, {"ASIA", AWSKey, awsKey}, {"AIza", GoogleKey, atLeast(10, dashed)}},
-	'x': {{"xoxb-", SlackToken, slack}, {"xoxa-", SlackToken, slack}, {"xoxp-", SlackToken, slack},
-		{"xoxr-", SlackToken, slack}, {"xoxs-", SlackToken, slack}},
-	'g': {{"ghp_", GitHubToken, gitHub}, {"gho_", GitHubToken, gitHub}, {"ghu_", GitHubToken, gitHub},
-		{"ghs_", GitHubToken, gitHub}, {"ghr_", GitHubToken, gitHub},
-		{"github_pat_", GitHubToken, atLeast(6, word)}},
-	'c': {{"cred_", Credential, prefixedKey}, {"chk.v1.", WaybillToken, waybillToken}},
-	'a': {{"ack.v1.", WaybillToken, waybillToken}},
-}
-
-// The ends of tokens that several prefixes share.
-var (
-	slack  = atLeast(4, dashed)
-	gitHub = atLeast(6, word)
+import (
+	"encoding/base64"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
-// ofFamily reports a token of a family at i. Such a token is replaced under its own rule, also
-// where it is the value of a secret name.
-func ofFamily(s string, i int) bool {
-	for _, f := range families[s[i]] {
-		if strings.HasPrefix(s[i:], f.start) && f.end(s, i, i+len(f.start)) > 0 {
-			return true
-		}
-	}
-	return false
+// form is one form of token: a prefix at the start of a word, and bytes of an alphabet behind it.
+type form struct {
+	prefix   string
+	rule     Rule
+	alphabet *class
+	// least and most bound the bytes behind the prefix. A most of 0 is no bound; otherwise no word
+	// may continue behind the token: a longer run is another identifier.
+	least, most int
+	// key requires that the bytes look like a key (see keyLike).
+	key bool
 }
 
-// atLeast returns an end function for a run of at least n bytes of a class.
-func atLeast(n int, is func(byte) bool) func(string, int, int) int {
-	return func(s string, _, i int) int {
-		if to := span(s, i, is); to-i >= n {
-			return to
+// forms lists the forms of tokens. A token is replaced under the rule of its form, also where it
+// is the value of a secret name.
+var forms = []form{
+	{prefix: "sk-", rule: SecretKey, alphabet: dashed, least: 6, key: true},
+	{prefix: "cred_", rule: Credential, alphabet: dashed, least: 6, key: true},
+	{prefix: "AKIA", rule: AWSKey, alphabet: upperDigit, least: 16, most: 16},
+	{prefix: "ASIA", rule: AWSKey, alphabet: upperDigit, least: 16, most: 16},
+	{prefix: "AIza", rule: GoogleKey, alphabet: dashed, least: 10},
+	{prefix: "xoxb-", rule: SlackToken, alphabet: dashed, least: 4},
+	{prefix: "xoxa-", rule: SlackToken, alphabet: dashed, least: 4},
+	{prefix: "xoxp-", rule: SlackToken, alphabet: dashed, least: 4},
+	{prefix: "xoxr-", rule: SlackToken, alphabet: dashed, least: 4},
+	{prefix: "xoxs-", rule: SlackToken, alphabet: dashed, least: 4},
+	{prefix: "ghp_", rule: GitHubToken, alphabet: word, least: 6},
+	{prefix: "gho_", rule: GitHubToken, alphabet: word, least: 6},
+	{prefix: "ghu_", rule: GitHubToken, alphabet: word, least: 6},
+	{prefix: "ghs_", rule: GitHubToken, alphabet: word, least: 6},
+	{prefix: "ghr_", rule: GitHubToken, alphabet: word, least: 6},
+	{prefix: "github_pat_", rule: GitHubToken, alphabet: word, least: 6},
+	{prefix: "st.v1.", rule: WaybillToken, alphabet: dotted, least: 6},
+	{prefix: "ack.v1.", rule: WaybillToken, alphabet: dotted, least: 6},
+	{prefix: "chk.v1.", rule: WaybillToken, alphabet: dotted, least: 6},
+}
+
+// formsByByte holds the forms by the first byte of their prefix.
+var formsByByte = func() (t [256][]form) {
+	for _, f := range forms {
+		t[f.prefix[0]] = append(t[f.prefix[0]], f)
+	}
+	return t
+}()
+
+// formAt returns the form of the token at i, and where the token ends: 0 where there is none.
+func formAt(s string, i int) (f form, to int) {
+	for _, f := range formsByByte[s[i]] {
+		if strings.HasPrefix(s[i:], f.prefix) {
+			if to := f.end(s, i); to > 0 {
+				return f, to
+			}
 		}
+	}
+	return form{}, 0
+}
+
+// isToken reports a token of one of the forms at i.
+func isToken(s string, i int) bool {
+	_, to := formAt(s, i)
+	return to > 0
+}
+
+// end returns where the token at from ends, 0 where it is none. A dot at the end of a sentence is
+// not part of it.
+func (f form) end(s string, from int) int {
+	i := from + len(f.prefix)
+	if f.key && !keyLike(s, from, i) {
 		return 0
 	}
-}
-
-// waybillToken is the end function of Waybill tokens; the dot at the end of a sentence is not
-// part of one.
-func waybillToken(s string, _, i int) int {
-	to := span(s, i, dotted)
-	for to > i && s[to-1] == '.' {
-		to--
+	to := span(s, i, f.alphabet)
+	if f.most > 0 && (to-i > f.most || to < len(s) && word[s[to]]) {
+		return 0
 	}
-	if to-i < 6 {
+	if to = trimDots(s, i, to); to-i < f.least {
 		return 0
 	}
 	return to
 }
 
-// awsKey is the end function of AWS keys: exactly 16 capitals and digits, not followed by a word.
-func awsKey(s string, _, i int) int {
-	to := span(s, i, func(c byte) bool { return upper(c) || digit(c) })
-	// A longer run, or one that continues in lower case, is another identifier.
-	if to-i != 16 || to < len(s) && word(s[to]) {
-		return 0
-	}
-	return to
-}
-
-// issuers are the words that providers put between sk- and the key itself.
-var issuers = []string{"proj-", "ant-", "svcacct-", "admin-", "or-", "live_", "live-", "test_", "test-"}
+// trimDots returns where s[from:to] ends without dots at its end.
+func trimDots(s string, from, to int) int { return from + len(strings.TrimRight(s[from:to], ".")) }
 
 // classifiedMax bounds how many bytes of a token are classified: enough for all real tokens, and
 // a bound for hostile text.
 const classifiedMax = 256
 
-// prefixedKey is the end function of sk- and cred_: at least six characters of a key. Hyphens
+// issuer is the word that providers put between the prefix and the key itself.
+var issuer = regexp.MustCompile(`^(?:(?:proj|ant|svcacct|admin|or)-|(?:live|test)[_-])`)
+
+// keyLike reports whether the run at i, behind the prefix of the token at from, is a key. Hyphens
 // occur in keys and between words, so a sequence of short words is not a key (sk-learn-contrib),
 // nor is a single word in a path or before a parenthesis.
-func prefixedKey(s string, from, i int) int {
-	// Only the beginning is classified; the token itself may be longer.
-	near := s[i:min(len(s), i+classifiedMax)]
-	near = near[:span(near, 0, dashed)]
-	if len(near) < 6 {
-		return 0
+func keyLike(s string, from, i int) bool {
+	to := span(s[:min(len(s), i+classifiedMax)], i, dashed) // the token itself may be longer
+	near := s[i:to]
+	// A capital, many digits or an issuer's word show that the text is random, not words.
+	if strings.ContainsAny(near, capitals) || strongRun(near) || issuer.MatchString(near) {
+		return true
 	}
-	first := span(near, 0, alnum)
-	// A capital, many digits or an issuer's prefix show that the text is random, not words.
-	random := strings.ContainsAny(near, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") || strongRun(near)
-	for _, issuer := range issuers {
-		random = random || strings.HasPrefix(near, issuer)
-	}
-	if !random && (first < 6 || inPath(s, from, i+len(near))) {
-		return 0
-	}
-	return span(s, i, dashed)
+	inPath := from > 0 && (s[from-1] == '/' || s[from-1] == '\\') ||
+		to < len(s) && (s[to] == '/' || s[to] == '\\' || s[to] == '(')
+	return !inPath && span(near, 0, alnum) >= 6
 }
 
 // strongRun reports a text that is not made of words: it has five digits, or a run of six letters
@@ -108,9 +118,9 @@ func strongRun(s string) bool {
 	digits, run, inRun := 0, 0, 0 // digits in all; length of the run, and digits in it
 	for i := range len(s) {
 		switch {
-		case digit(s[i]):
+		case digit[s[i]]:
 			digits, run, inRun = digits+1, run+1, inRun+1
-		case letter(s[i]):
+		case letter[s[i]]:
 			run++
 		default:
 			run, inRun = 0, 0
@@ -122,149 +132,90 @@ func strongRun(s string) bool {
 	return false
 }
 
-// inPath reports a word that is part of a path, or the name of a function that is called.
-func inPath(s string, from, to int) bool {
-	before := from > 0 && (s[from-1] == '/' || s[from-1] == '\\')
-	return before || to < len(s) && (s[to] == '/' || s[to] == '\\' || s[to] == '(')
-}
-
 // jwt returns the end of the JWT at i, 0 where there is none: a part of base64url that decodes to
 // text beginning with {", and two more parts.
-func (sc *scanner) jwt(i int) int {
+func (sc *scanner) jwt(i int) (to int) {
 	s := sc.text
 	if i < sc.noJWTBefore || !strings.HasPrefix(s[i:], "eyJ") {
 		return 0
 	}
 	one := span(s, i, dashed)
 	// The shortest header and payload are longer than these bounds.
-	if one-i >= 8 && one < len(s) && s[one] == '.' {
-		if two := span(s, one+1, dashed); two-one > 5 && two < len(s) && s[two] == '.' {
-			to := span(s, two, dotted)
-			for to > two+1 && s[to-1] == '.' {
-				to-- // the end of a sentence
-			}
-			return to
+	if one-i >= 8 && strings.HasPrefix(s[one:], ".") {
+		if two := span(s, one+1, dashed); two-one > 5 && strings.HasPrefix(s[two:], ".") {
+			return max(two+1, trimDots(s, two, span(s, two, dotted))) // the signature may be empty
 		}
 	}
 	sc.noJWTBefore = one // later starts in the same run end at the same byte, and fail as well
 	return 0
 }
 
-// bearer returns the credential behind the word Bearer at i, unless it readCount like a word.
+// hasFold reports that s begins with a word in any case, and that more text follows.
+func hasFold(s, word string) bool {
+	return len(s) > len(word) && strings.EqualFold(s[:len(word)], word)
+}
+
+// bearerByte is the class of the bytes of a bearer credential.
+var bearerByte = classOf(letters + digits + "_-.~+/=%")
+
+// bearer returns the credential behind the word Bearer at i, unless it reads like a word.
 func bearer(s string, i int) (from, to int) {
-	const name = "bearer"
-	if len(s)-i <= len(name) || !strings.EqualFold(s[i:i+len(name)], name) {
+	const name, gapMax = "bearer", 6
+	if !hasFold(s[i:], name) {
 		return 0, 0
 	}
-	from = i + len(name)
-	for from < len(s) && (s[from] == ' ' || s[from] == '\t') && from-i < 2*len(name) {
-		from++
-	}
-	if from == i+len(name) {
-		return 0, 0
-	}
-	near := s[from:min(len(s), from+classifiedMax)]
-	near = strings.TrimRight(near[:span(near, 0, bearerByte)], ".")
+	gap := i + len(name)
+	from = span(s[:min(len(s), gap+gapMax)], gap, blank)
+	to = span(s[:min(len(s), from+classifiedMax)], from, bearerByte)
+	near := s[from:trimDots(s, from, to)]
 	// A credential is long, or has a digit or an inner capital; a path is neither.
-	if len(near) < 6 || !(len(near) >= 20 && !strings.Contains(near, "/") || strings.ContainsAny(near, "0123456789") ||
-		innerUpper(near)) {
+	if from == gap || len(near) < 6 ||
+		(len(near) < 20 || strings.Contains(near, "/")) && !strings.ContainsAny(near, digits) && !innerUpper(near) {
 		return 0, 0
 	}
 	if to = span(s, from, bearerByte); marker(s[to:]) > 0 {
 		return 0, 0 // it was replaced before
 	}
-	for s[to-1] == '.' {
-		to--
-	}
-	return from, to
+	return from, trimDots(s, from, to)
 }
 
 // innerUpper reports a text that has small letters, and a capital behind its first letter. Words
 // and all-capital headings do not.
 func innerUpper(s string) bool {
-	capitals, small := false, false
-	for i := range len(s) {
-		capitals = capitals || i > 0 && upper(s[i])
-		small = small || s[i] >= 'a' && s[i] <= 'z'
-	}
-	return capitals && small
+	return strings.ContainsAny(s[1:], capitals) && strings.ContainsAny(s, letters[:len(capitals)])
 }
 
-// The lines around a PEM block.
-const (
-	pemBegin  = "-----BEGIN "
-	pemEnd    = "-----END "
-	pemDashes = "-----"
-	pemLine   = 64 // the longest label, and what one line of base64 holds
+// Both alphabets of base64, and the replacer from one to the other.
+var (
+	anyBase64 = classOf(letters + digits + "+/=-_")
+	toBase64  = strings.NewReplacer("-", "+", "_", "/")
 )
 
-// pem returns the end of the private key whose first line begins at i, 0 where there is none. A
-// key without its last line ends where base64 ends; without base64, the line is a sentence about
-// keys. A block that contains a marker is not a key, so that a redacted text stays unchanged.
-func pem(s string, i int) int {
-	label := s[i+len(pemBegin) : min(len(s), i+len(pemBegin)+pemLine)]
-	// Certificates and public keys have the same frame, and are not secret.
-	name, _, whole := strings.Cut(label, pemDashes)
-	if !whole || !strings.HasSuffix(name, "PRIVATE KEY") && !strings.HasSuffix(name, "PRIVATE KEY BLOCK") {
-		return 0
+// basic returns the credential behind the word Basic at i, if it is base64 of user:password.
+// Words of sentences decode to unprintable bytes.
+func basic(s string, i int) (from, to int) {
+	const name = "basic "
+	if !hasFold(s[i:], name) {
+		return 0, 0
 	}
-	body := i + len(pemBegin) + len(name) + len(pemDashes)
-	if at := strings.Index(s[body:], pemDashes); at >= 0 {
-		countReads(at)
-		inner, end := s[body:body+at], pemEnd+name+pemDashes
-		if strings.HasPrefix(s[body+at:], end) && !strings.Contains(inner, markerStart) && hasKeyBody(inner) {
-			return body + at + len(end)
-		}
-		return cutPEM(s[:body+at], body) // the dashes belong to something else
+	from = span(s, i+len(name), blank)
+	to = span(s, from, anyBase64)
+	// The beginning is enough to see whether it is readable.
+	near := toBase64.Replace(strings.TrimRight(s[from:min(to, from+classifiedMax)], "="))
+	plain, err := base64.RawStdEncoding.DecodeString(near)
+	if err != nil || len(near) < 6 || !strings.Contains(string(plain), ":") || !readable(string(plain)) {
+		return 0, 0
 	}
-	countReads(len(s) - body)
-	return cutPEM(s, body)
+	return from, to
 }
 
-// hasKeyBody reports whether inner is the body of a key: it has a long run of base64, or a line
-// of only base64. Sentences about keys have neither.
-func hasKeyBody(inner string) bool {
-	for i := 0; i < len(inner); i++ {
-		end := span(inner, i, base64Byte)
-		if end-i >= 16 {
-			return true
-		}
-		i = end
-	}
-	// A key inside a JSON string or a source file has escaped line ends.
-	inner = strings.ReplaceAll(inner, `\n`, "\n")
-	if !strings.Contains(inner, "\n") {
-		return false
-	}
-	for line := range strings.Lines(inner) {
-		line = strings.Trim(line, " \t\r\n>|\"',+;\\")
-		if line != "" && span(line, 0, base64Byte) == len(line) {
-			return true
+// readable reports text without control characters. Its last character may be incomplete, since
+// the input was truncated.
+func readable(s string) bool {
+	for i, r := range s {
+		if r == utf8.RuneError && i < len(s)-utf8.UTFMax || r < ' ' || !unicode.IsPrint(r) && r != utf8.RuneError {
+			return false
 		}
 	}
-	return false
-}
-
-// cutPEM returns where the lines of base64 that begin at i end; 0 where there are none.
-func cutPEM(s string, i int) (to int) {
-	for {
-		// Lines are separated by real or escaped line ends, and may be indented.
-		at := i
-		for at < len(s) && (s[at] == '\n' || s[at] == '\r' || s[at] == ' ' || s[at] == '\\' && at+1 < len(s) &&
-			(s[at+1] == 'n' || s[at+1] == 'r')) {
-			if s[at] == '\\' {
-				at++
-			}
-			at++
-		}
-		end := span(s, at, base64Byte)
-		if at == i || end-at < 16 {
-			// The last line of a truncated key may be short.
-			if to > 0 && end > at {
-				return end
-			}
-			return to
-		}
-		i, to = end, end
-	}
+	return !strings.HasPrefix(s, string(utf8.RuneError))
 }
