@@ -36,7 +36,8 @@ func memberAt(s string, i int) (m member) {
 		if !whole {
 			return member{}
 		}
-		return member{from: i + open, to: to, end: to + open}
+		// A closing quote with fewer backslashes than the opening one may end the text.
+		return member{from: i + open, to: to, end: min(to+open, len(s))}
 	}
 	// A marker counts as a value, so that a redacted pair is read like the original one.
 	if n := marker(s[i:]); n > 0 {

@@ -110,6 +110,11 @@ var rows = [][2]string{
 	{"[REDACTED:jwt] password=[REDACTED:named_secret] token: \"[REDACTED:other_rule]\"", ""},
 	{"", ""},
 	{"über 密码: ok", ""},
+	// Quotes that are opened with more backslashes than they are closed with, at the end of the text.
+	{`"value":\"a"`, ""},
+	{`{"name":\"token"`, ""},
+	{`name: \"token"`, ""},
+	{`{"name":"token","value":\\\"abc"`, `{"name":"token","value":\\\"§named_secret"`},
 }
 
 func TestText(t *testing.T) {
