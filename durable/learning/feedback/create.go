@@ -1,6 +1,7 @@
 package feedback
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -36,13 +37,7 @@ func (r Request) Check(by event.Actor) error {
 		return refuse(&mismatch{"/confidence", "no confidence: only agents may send one",
 			fmt.Sprintf("one from actor %q", by.Kind)})
 	}
-	if err := r.Signal.check(); err != nil {
-		return refuse(err)
-	}
-	if err := checkNote(r.Note); err != nil {
-		return refuse(err)
-	}
-	return refuse(checkConfidence(r.Confidence))
+	return refuse(cmp.Or(r.Signal.check(), checkNote(r.Note), checkConfidence(r.Confidence)))
 }
 
 // CheckReason refuses a retraction's reason that is too long or not UTF-8, with the fault
@@ -68,33 +63,25 @@ func ParseCreate(data []byte) (Create, error) {
 // create reads member by member instead of using canon.Decode, whose errors do not state what
 // was expected and which does not distinguish an absent rating from a rating of 0.
 func create(doc problem.SourceValue) (c Create, err error) {
-	if err = closed(doc, "", "note", "signal", "target"); err != nil {
-		return Create{}, err
-	}
-	if target := doc.Member("target"); doc.Has("target") {
-		if c.Target, err = parseTarget(target); err != nil {
-			return Create{}, err
-		}
-	}
-	if !doc.Has("signal") {
-		return Create{}, &mismatch{"/signal", "an object with the kind of the signal", "nothing"}
-	}
-	if c.Signal, err = parseSignal(doc.Member("signal")); err != nil {
-		return Create{}, err
-	}
-	// An empty note is refused rather than read as absent: one meaning has one spelling.
-	if doc.Has("note") {
-		if c.Note, err = text(doc.Member("note")); err == nil && c.Note == "" {
-			err = &mismatch{"/note", "a note, or no member of that name", `""`}
-		}
-		if err == nil {
-			err = checkNote(c.Note)
-		}
-	}
+	err = cmp.Or(closed(doc, "", "note", "signal", "target"),
+		parseTarget(doc, &c.Target), parseSignal(doc, &c.Signal), parseNote(doc, &c.Note))
 	if err != nil {
 		return Create{}, err
 	}
 	return c, nil
+}
+
+// parseNote reads the optional note. An empty one is refused rather than read as absent: one
+// meaning has one spelling.
+func parseNote(doc problem.SourceValue, out *string) error {
+	if !doc.Has("note") {
+		return nil
+	}
+	err := text(doc, "note", out)
+	if err == nil && *out == "" {
+		return &mismatch{"/note", "a note, or no member of that name", `""`}
+	}
+	return cmp.Or(err, checkNote(*out))
 }
 
 // closed refuses values that are not objects, and members other than names. hint is appended
@@ -112,16 +99,15 @@ func closed(p problem.SourceValue, hint string, names ...string) error {
 	return nil
 }
 
-// parseTarget reads the part of the run that is annotated. The hint covers callers who send
-// runId here, where the wire shape of a stored annotation has it.
-func parseTarget(p problem.SourceValue) (t Target, err error) {
-	if err := closed(p, "; name the run outside the annotation", "eventId", "nodeId"); err != nil {
-		return t, err
+// parseTarget reads the optional part of the run that is annotated. The hint covers callers who
+// send runId here, where the wire shape of a stored annotation has it.
+func parseTarget(doc problem.SourceValue, out *Target) error {
+	p := doc.Member("target")
+	if !doc.Has("target") {
+		return nil
 	}
-	if err := parseID(p, "eventId", &t.EventID); err != nil {
-		return t, err
-	}
-	return t, parseID(p, "nodeId", &t.NodeID)
+	return cmp.Or(closed(p, "; name the run outside the annotation", "eventId", "nodeId"),
+		parseID(p, "eventId", &out.EventID), parseID(p, "nodeId", &out.NodeID))
 }
 
 // parseID reads an optional id and checks its form. Whether the run contains the id is
@@ -130,80 +116,76 @@ func parseID(p problem.SourceValue, name string, out interface{ UnmarshalString(
 	if !p.Has(name) {
 		return nil
 	}
-	member := p.Member(name)
-	s, err := text(member)
-	if err != nil {
+	var s string
+	if err := text(p, name, &s); err != nil {
 		return err
 	}
 	if err := out.UnmarshalString(s); err != nil {
-		return &mismatch{member.Pointer, "an id: " + err.Error(), show(member.Value)}
+		return &mismatch{p.Member(name).Pointer, "an id: " + err.Error(), gotOf(p, name)}
 	}
 	return nil
 }
 
 // parseSignal checks which members are present before their values: a rating of 0 beside a
 // flag is still a member of another kind.
-func parseSignal(p problem.SourceValue) (s Signal, err error) {
+func parseSignal(doc problem.SourceValue, out *Signal) error {
+	p := doc.Member("signal")
+	if !doc.Has("signal") {
+		return &mismatch{p.Pointer, "an object with the kind of the signal", "nothing"}
+	}
 	if err := closed(p, "", "kind", "rating", "label", "correction"); err != nil {
-		return s, err
+		return err
 	}
 	kind := p.Member("kind")
-	if s.Kind = SignalKind(kind.Value.Text()); !s.Kind.known() {
-		got := show(kind.Value)
-		if !p.Has("kind") {
-			got = "nothing"
-		}
-		return Signal{}, &mismatch{kind.Pointer, kinds(), got}
+	if out.Kind = SignalKind(kind.Value.Text()); !out.Kind.known() {
+		return &mismatch{kind.Pointer, kinds(), gotOf(p, "kind")}
 	}
 	for _, other := range []SignalKind{RatingKind, CorrectionKind, LabelKind} {
-		if other != s.Kind && p.Has(string(other)) {
-			return Signal{}, foreignMember(other, s.Kind)
+		if other != out.Kind && p.Has(string(other)) {
+			return foreignMember(other, out.Kind)
 		}
 	}
-	if value := p.Member(string(s.Kind)); s.Kind != FlagKind {
-		if err := s.take(value, p.Has(string(s.Kind))); err != nil {
-			return Signal{}, err
-		}
+	if err := out.take(p); err != nil {
+		return err
 	}
-	return s, s.check()
+	return out.check()
 }
 
 // take reads the member that belongs to the signal's kind. A rating only has to be a whole
 // number here: check holds the range, for requests and stored records alike. Numbers beyond
 // 32 bits are refused here, since their conversion to int64 is not exact.
-func (s *Signal) take(p problem.SourceValue, given bool) (err error) {
-	if s.Kind == RatingKind {
-		n := p.Value.Float()
-		if p.Value.Kind() != canon.Number || n != math.Trunc(n) || math.Abs(n) > math.MaxInt32 {
-			return &mismatch{p.Pointer, stars(), gotOf(p, given)}
+func (s *Signal) take(p problem.SourceValue) error {
+	switch s.Kind {
+	case RatingKind:
+		rating := p.Member("rating")
+		n := rating.Value.Float()
+		if rating.Value.Kind() != canon.Number || n != math.Trunc(n) || math.Abs(n) > math.MaxInt32 {
+			return &mismatch{rating.Pointer, stars(), gotOf(p, "rating")}
 		}
 		s.Rating = int64(n)
-		return nil
+	case LabelKind:
+		return text(p, "label", &s.Label)
+	case CorrectionKind:
+		return text(p, "correction", &s.Correction)
 	}
-	if !given {
-		return &mismatch{p.Pointer, "text", "nothing"}
-	}
-	if s.Kind == LabelKind {
-		s.Label, err = text(p)
-	} else {
-		s.Correction, err = text(p)
-	}
-	return err
+	return nil
 }
 
 // gotOf formats a member's value for a message, "nothing" if it is absent.
-func gotOf(p problem.SourceValue, given bool) string {
-	if !given {
+func gotOf(p problem.SourceValue, name string) string {
+	if !p.Has(name) {
 		return "nothing"
 	}
-	return show(p.Value)
+	return show(p.Member(name).Value)
 }
 
-// text reads a string. null is refused like any other type: a member without a value must be
-// left out.
-func text(p problem.SourceValue) (string, error) {
-	if p.Value.Kind() != canon.String {
-		return "", &mismatch{p.Pointer, "text", show(p.Value)}
+// text reads a string member. null is refused like any other type: a member without a value must
+// be left out.
+func text(p problem.SourceValue, name string, out *string) error {
+	member := p.Member(name)
+	if member.Value.Kind() != canon.String {
+		return &mismatch{member.Pointer, "text", gotOf(p, name)}
 	}
-	return p.Value.Text(), nil
+	*out = member.Value.Text()
+	return nil
 }

@@ -1,6 +1,7 @@
 package feedback
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"unicode/utf8"
@@ -51,16 +52,7 @@ func (r Recorded) Check(event.Scope) error {
 	if r.AnnotationID == r.SupersedesAnnotationID {
 		return errors.New("an annotation supersedes itself")
 	}
-	if err := r.Signal.check(); err != nil {
-		return err
-	}
-	if err := checkNote(r.Note); err != nil {
-		return err
-	}
-	if err := checkConfidence(r.Confidence); err != nil {
-		return err
-	}
-	return r.At.check(r.Target)
+	return cmp.Or(r.Signal.check(), checkNote(r.Note), checkConfidence(r.Confidence), r.At.check(r.Target))
 }
 
 // check refuses a node other than the target's, a step without a node, and an invalid step

@@ -1,6 +1,8 @@
 package feedback
 
 import (
+	"cmp"
+
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 )
@@ -50,7 +52,7 @@ func AnnotationOf(e event.Event) (a Annotation, about Details, ok bool) {
 	a = Annotation{AnnotationID: r.AnnotationID, Signal: r.Signal, Note: r.Note,
 		CreatedAt: event.TimeText(e.TimestampMs),
 		Target:    RunTarget{RunID: e.Scope.RunID, EventID: r.Target.EventID, NodeID: r.Target.NodeID},
-		Actor:     Principal{PrincipalRef: principalRef(e.Actor)}}
+		Actor:     Principal{PrincipalRef: cmp.Or(e.Actor.Ref, string(e.Actor.Kind), noPrincipal)}}
 	about = Details{NodeID: r.At.NodeID, StepID: r.At.StepID, Confidence: r.Confidence,
 		SupersedesAnnotationID: r.SupersedesAnnotationID}
 	return a, about, true
@@ -58,14 +60,3 @@ func AnnotationOf(e event.Event) (a Annotation, about Details, ok bool) {
 
 // noPrincipal is used for an actor that could not be read; the wire shape requires a text.
 const noPrincipal = "unknown"
-
-// principalRef returns the actor's ref, or else its kind.
-func principalRef(a event.Actor) string {
-	switch {
-	case a.Ref != "":
-		return a.Ref
-	case a.Kind != "":
-		return string(a.Kind)
-	}
-	return noPrincipal
-}

@@ -89,22 +89,23 @@ func checkSystemPrompt(at problem.SourceValue, report problem.Report) {
 	}
 }
 
-// Agents decodes the agents of an installed artifact, in its order. Members that Agent does
-// not have are skipped: only lists read the result. An error names the agent by its number
-// from 1.
+// Agents decodes the agents of an installed artifact, in its order. An error names the agent by
+// its number from 1.
 func Agents(artifact canon.Value) ([]Agent, error) {
-	// An artifact without "agents" is a single agent.
-	list := []canon.Value{artifact}
-	if of, pack := artifact.Get("agents"); pack {
-		list = nil
-		for _, at := range (problem.SourceValue{Value: of}).Items() {
-			list = append(list, at.Value)
-		}
+	at := problem.SourceValue{Value: artifact}
+	if !at.Has("agents") { // a single agent
+		return decodeEach[Agent]("agent", []problem.SourceValue{at})
 	}
-	out := make([]Agent, len(list))
-	for i, v := range list {
-		if err := canon.DecodeKnown(v, &out[i]); err != nil {
-			return nil, fmt.Errorf("agent %d: %w", i+1, err)
+	return decodeEach[Agent]("agent", at.Member("agents").Items())
+}
+
+// decodeEach decodes the parts of an installed artifact. Members that T does not have are skipped:
+// only lists read the result.
+func decodeEach[T any](what string, parts []problem.SourceValue) ([]T, error) {
+	out := make([]T, len(parts))
+	for i, at := range parts {
+		if err := canon.DecodeKnown(at.Value, &out[i]); err != nil {
+			return nil, fmt.Errorf("%s %d: %w", what, i+1, err)
 		}
 	}
 	return out, nil

@@ -1,7 +1,6 @@
 package installable
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -98,16 +97,7 @@ func leads(nodes map[string]bool, end string) bool {
 	return nodes[end]
 }
 
-// Chains decodes the chains of an installed artifact, in its order. Unknown members are
-// ignored.
+// Chains decodes the chains of an installed artifact, in its order.
 func Chains(artifact canon.Value) ([]Chain, error) {
-	var out []Chain
-	for i, at := range (problem.SourceValue{Value: artifact}).Member("chains").Items() {
-		var c Chain
-		if err := canon.DecodeKnown(at.Value, &c); err != nil {
-			return nil, fmt.Errorf("chain %d: %w", i+1, err)
-		}
-		out = append(out, c)
-	}
-	return out, nil
+	return decodeEach[Chain]("chain", problem.SourceValue{Value: artifact}.Member("chains").Items())
 }

@@ -1,11 +1,11 @@
 package proposal
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
 
-	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/store/config"
@@ -18,13 +18,8 @@ func (r Created) Check(event.Scope) error {
 	if r.Of != r.Slot.Kind {
 		return fmt.Errorf("kind %q in a slot of kind %q", r.Of, r.Slot.Kind)
 	}
-	if err := r.Owner.check(); err != nil {
-		return err
-	}
-	if err := r.Provenance.check(); err != nil {
-		return err
-	}
-	return checkRevision(r, revision{r.Artifact, r.Duplicates, r.Rationale, r.Slot, r.Title, r.Version})
+	return cmp.Or(r.Owner.check(), r.Provenance.check(),
+		checkRevision(r, revision{r.Artifact, r.Duplicates, r.Rationale, r.Slot, r.Title, r.Version}))
 }
 
 // Check refuses a revision number below 2 and what checkRevision refuses.
@@ -43,10 +38,7 @@ func (r Approved) Check(event.Scope) error {
 	case !config.ValidName(r.Role):
 		return fmt.Errorf("invalid role name %q", r.Role)
 	}
-	if err := checkPrincipal(r.Principal); err != nil {
-		return err
-	}
-	return checkRecord(r)
+	return cmp.Or(checkPrincipal(r.Principal), checkRecord(r))
 }
 
 // Check refuses an activation that the mode does not permit: approval-gate without an
@@ -69,23 +61,21 @@ func (r Applied) Check(event.Scope) error {
 	if r.Override && r.Reason == NoReason {
 		return errors.New("an override requires a reason")
 	}
-	if err := checkApprovals(r.ApprovalIDs); err != nil {
-		return err
-	}
-	if err := r.Slot.check(); err != nil {
-		return err
-	}
-	start, end := InstalledRef(r.Slot, "", r.ArtifactSHA256), "#"+r.ArtifactSHA256.String()
-	start = strings.TrimSuffix(start, end)
-	middle, ok := strings.CutPrefix(strings.TrimSuffix(r.InstalledRef, end), start)
-	if r.Slot.ID == "" || r.ArtifactSHA256.IsZero() || !ok || !strings.HasSuffix(r.InstalledRef, end) || middle != "" &&
-		middle[0] != '@' || !label(r.InstalledRef, refBytesMax) {
+	return cmp.Or(distinctIDs("approval", r.ApprovalIDs), atMostOf("approvals", len(r.ApprovalIDs), limits.QuorumMax),
+		r.Slot.check(), r.checkInstalledRef(), checkPrincipal(r.Principal), checkRecord(r))
+}
+
+// checkInstalledRef requires the InstalledRef of slot and digest, for some version.
+func (r Applied) checkInstalledRef() error {
+	end := "#" + r.ArtifactSHA256.String()
+	start := strings.TrimSuffix(InstalledRef(r.Slot, "", r.ArtifactSHA256), end)
+	rest, named := strings.CutPrefix(r.InstalledRef, start)
+	version, whole := strings.CutSuffix(rest, end)
+	if r.Slot.ID == "" || r.ArtifactSHA256.IsZero() || !named || !whole || version != "" && version[0] != '@' ||
+		!label(r.InstalledRef, refBytesMax) {
 		return fmt.Errorf("installedRef %q does not name slot and digest", r.InstalledRef)
 	}
-	if err := checkPrincipal(r.Principal); err != nil {
-		return err
-	}
-	return checkRecord(r)
+	return nil
 }
 
 // Check refuses what checkRecord refuses.
@@ -99,10 +89,7 @@ func (r RolledBack) Check(event.Scope) error {
 	if r.Slot.ID == "" {
 		return errors.New("nothing is installed in a slot without an id")
 	}
-	if err := r.Slot.check(); err != nil {
-		return err
-	}
-	return checkRecord(r)
+	return cmp.Or(r.Slot.check(), checkRecord(r))
 }
 
 // revision holds the members that Created and Revised have in common.
@@ -118,25 +105,17 @@ type revision struct {
 // checkRevision checks the content of a revision: artifact, slot, duplicates and texts within
 // their budgets.
 func checkRevision(r Record, v revision) error {
-	if err := v.artifact.check(); err != nil {
-		return err
+	return cmp.Or(v.artifact.check(), v.slot.check(), ranked(v.duplicates), checkVersion(v.version),
+		checkText("title", v.title, limits.ProposalTitleBytesMax),
+		checkText("rationale", v.rationale, limits.RationaleBytesMax), checkRecord(r))
+}
+
+// checkVersion accepts an absent version, spelled "".
+func checkVersion(version string) error {
+	if version != "" && !label(version, versionBytesMax) {
+		return fmt.Errorf("version of %d bytes: want a label of at most %d", len(version), versionBytesMax)
 	}
-	if err := v.slot.check(); err != nil {
-		return err
-	}
-	if err := ranked(v.duplicates); err != nil {
-		return err
-	}
-	if v.version != "" && !label(v.version, versionBytesMax) {
-		return fmt.Errorf("version of %d bytes: want a label of at most %d", len(v.version), versionBytesMax)
-	}
-	if err := checkText("title", v.title, limits.ProposalTitleBytesMax); err != nil {
-		return err
-	}
-	if err := checkText("rationale", v.rationale, limits.RationaleBytesMax); err != nil {
-		return err
-	}
-	return checkRecord(r)
+	return nil
 }
 
 // checkRecord checks the members that all records have: proposal, ordinal and a reason of at
@@ -162,17 +141,26 @@ func checkPrincipal(name string) error {
 	return checkText("principal", name, limits.ActorRefMax)
 }
 
-// checkApprovals refuses zero and repeated ids, and more than limits.QuorumMax.
-func checkApprovals(ids []id.Event) error {
-	seen := map[id.Event]bool{}
-	for _, a := range ids {
-		if a.IsZero() || seen[a] {
-			return fmt.Errorf("approval %q is a duplicate or empty", a)
+// distinctIDs refuses zero and repeated ids.
+func distinctIDs[T interface {
+	comparable
+	fmt.Stringer
+	IsZero() bool
+}](what string, ids []T) error {
+	seen := map[T]bool{}
+	for _, one := range ids {
+		if one.IsZero() || seen[one] {
+			return fmt.Errorf("%s %q is a duplicate or empty", what, one)
 		}
-		seen[a] = true
+		seen[one] = true
 	}
-	if len(ids) > limits.QuorumMax {
-		return fmt.Errorf("%d approvals: want at most %d", len(ids), limits.QuorumMax)
+	return nil
+}
+
+// atMostOf bounds the number of entries of a list.
+func atMostOf(what string, n, most int) error {
+	if n > most {
+		return fmt.Errorf("%d %s: want at most %d", n, what, most)
 	}
 	return nil
 }

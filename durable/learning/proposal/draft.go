@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/reason"
@@ -107,11 +108,7 @@ func checkShape(root canon.Value) error {
 		if slices.Contains(fields, name) {
 			continue
 		}
-		f := refuse(plain(name), "only "+strings.Join(fields, ", "), "an unknown member")
-		if meant := nearest.Of(name, fields); meant != "" {
-			f.Suggest("Write %q.", meant)
-		}
-		return f
+		return suggestNearest(refuse(plain(name), "only "+strings.Join(fields, ", "), "an unknown member"), name, fields)
 	}
 	for _, m := range []struct {
 		name string
@@ -129,12 +126,17 @@ func checkShape(root canon.Value) error {
 	}
 	if k := textOf(root, fieldKind); !Kind(k).Known() {
 		f := refuse(fieldKind, "one of "+strings.Join(kindWords(), ", "), fmt.Sprintf("%q", plain(k)))
-		if meant := nearest.Of(k, kindWords()); meant != "" {
-			f.Suggest("Write %q.", meant)
-		}
-		return f
+		return suggestNearest(f, k, kindWords())
 	}
 	return nil
+}
+
+// suggestNearest adds the nearest known word to a refusal, if one is near.
+func suggestNearest(f *fault.Fault, got string, known []string) *fault.Fault {
+	if meant := nearest.Of(got, known); meant != "" {
+		f.Suggest("Write %q.", meant)
+	}
+	return f
 }
 
 // runsOf returns the source runs, each once, in the order of the file.

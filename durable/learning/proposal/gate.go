@@ -2,6 +2,7 @@ package proposal
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -73,14 +74,16 @@ func (g Gate) Err(p id.Proposal) error {
 		g.Role)
 	var why []string
 	for _, a := range g.Void[:min(len(g.Void), namedMax)] {
-		why = append(why, a.Void)
+		if !slices.Contains(why, a.Void) {
+			why = append(why, a.Void)
+		}
 	}
 	if len(why) > 0 {
 		count := "more do not count"
 		if len(g.Void) == 1 {
 			count = "more does not count"
 		}
-		f.Message += fmt.Sprintf("; %d %s: %s", len(g.Void), count, strings.TrimSuffix(strings.Join(distinct(why), " "),
+		f.Message += fmt.Sprintf("; %d %s: %s", len(g.Void), count, strings.TrimSuffix(strings.Join(why, " "),
 			"."))
 	}
 	return f.Suggest(
@@ -91,16 +94,4 @@ func (g Gate) Err(p id.Proposal) error {
 		With("want", g.Want).
 		With("role", g.Role).
 		With("void", g.Void[:min(len(g.Void), namedMax)])
-}
-
-// distinct removes repetitions and keeps the order.
-func distinct(words []string) (out []string) {
-	seen := map[string]bool{}
-	for _, w := range words {
-		if !seen[w] {
-			seen[w] = true
-			out = append(out, w)
-		}
-	}
-	return out
 }

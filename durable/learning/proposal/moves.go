@@ -22,6 +22,15 @@ const (
 // Moves lists the moves.
 func Moves() []Move { return []Move{MoveRevise, MoveApply, MoveReject, MoveArchive, MoveRollBack} }
 
+// moveWords are the words of a move in messages: its past participle, and its command.
+var moveWords = map[Move]struct{ done, usage string }{
+	MoveRevise:   {"revised", "revise ID FILE"},
+	MoveApply:    {"applied", "apply ID"},
+	MoveReject:   {"rejected", "reject ID"},
+	MoveArchive:  {"archived", "archive ID"},
+	MoveRollBack: {"rolled back", "rollback ID"},
+}
+
 // Transition is one permitted change of state.
 type Transition struct {
 	From State
@@ -58,7 +67,7 @@ func Next(from State, move Move) (State, error) {
 			return t.To, nil
 		}
 	}
-	return from, outOfState(from, participle(move)).With("move", string(move))
+	return from, outOfState(from, moveWords[move].done).With("move", string(move))
 }
 
 // CheckApprove refuses, with PROPOSAL_STATE, an approval in a state from which the proposal
@@ -78,32 +87,11 @@ func outOfState(from State, done string) *fault.Fault {
 	for _, t := range Transitions {
 		if t.From == from {
 			possible = append(possible, string(t.Move))
-			commands = append(commands, "'waybill proposals "+t.Move.usage()+"'")
+			commands = append(commands, "'waybill proposals "+moveWords[t.Move].usage+"'")
 		}
 	}
 	if len(commands) > 0 {
 		f.Suggest("From this state use %s.", strings.Join(commands, " or "))
 	}
 	return f.With("state", string(from)).With("possible", possible)
-}
-
-// usage returns the arguments of the move's command, for a suggestion.
-func (m Move) usage() string {
-	if m == MoveRevise {
-		return "revise ID FILE"
-	}
-	return string(m) + " ID"
-}
-
-// participle returns the past participle of a move, for messages.
-func participle(m Move) string {
-	switch m {
-	case MoveApply:
-		return "applied"
-	case MoveRollBack:
-		return "rolled back"
-	case MoveReject:
-		return "rejected"
-	}
-	return string(m) + "d"
 }

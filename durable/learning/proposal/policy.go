@@ -75,16 +75,22 @@ func (p Policy) May(who Principal, scope string) bool {
 // CheckApprove refuses, with PROPOSAL_FORBIDDEN, every caller but a person at a terminal who
 // holds the approver's role.
 func (p Policy) CheckApprove(who Principal) error {
-	if who.person() && p.Holds(who, p.ApproverRole) {
-		return nil
+	if who.person() {
+		return p.CheckRole(who)
 	}
 	f := p.lacking(who, "role", p.ApproverRole, []string{p.ApproverRole})
-	if !who.person() {
-		f.Message = fmt.Sprintf(
-			"a proposal is approved by a person at a terminal who holds the role %q, and %s is not one",
-			p.ApproverRole, who.Name())
-	}
+	f.Message = fmt.Sprintf("a proposal is approved by a person at a terminal who holds the role %q, and %s is not one",
+		p.ApproverRole, who.Name())
 	return f
+}
+
+// CheckRole refuses, with PROPOSAL_FORBIDDEN, a caller without the approver's role. Unlike
+// CheckApprove it does not require a terminal.
+func (p Policy) CheckRole(who Principal) error {
+	if p.Holds(who, p.ApproverRole) {
+		return nil
+	}
+	return p.lacking(who, "role", p.ApproverRole, []string{p.ApproverRole})
 }
 
 // CheckScope refuses, with PROPOSAL_FORBIDDEN, a caller without a scope.

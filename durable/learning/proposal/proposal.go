@@ -9,6 +9,7 @@
 package proposal
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/redact"
 )
 
@@ -165,10 +167,7 @@ func (o Owner) check() error {
 		name, text string
 		need       bool
 	}{{"tenant", o.Tenant, true}, {"workspace", o.Workspace, false}, {"principal", o.Principal, false}} {
-		if m.text == "" && !m.need {
-			continue
-		}
-		if m.text == "" || len(m.text) > limits.ActorRefMax || !utf8.ValidString(m.text) {
+		if m.text == "" && m.need || len(m.text) > limits.ActorRefMax || !utf8.ValidString(m.text) {
 			return fmt.Errorf("owner's %s of %d bytes: want 1 to %d of UTF-8", m.name, len(m.text), limits.ActorRefMax)
 		}
 	}
@@ -177,23 +176,15 @@ func (o Owner) check() error {
 
 // check refuses repeated runs and bounds the list and the model's name.
 func (p Provenance) check() error {
-	if len(p.SourceRunIDs) > limits.SourceRunsMax {
-		return fmt.Errorf("%d source runs: want at most %d", len(p.SourceRunIDs), limits.SourceRunsMax)
-	}
-	seen := map[id.Run]bool{}
-	for _, r := range p.SourceRunIDs {
-		if r.IsZero() || seen[r] {
-			return fmt.Errorf("source run %q is a duplicate or empty", r)
-		}
-		seen[r] = true
-	}
-	return checkText("synthesizerModel", p.SynthesizerModel, limits.ActorRefMax)
+	return cmp.Or(atMostOf("source runs", len(p.SourceRunIDs), limits.SourceRunsMax),
+		distinctIDs("source run", p.SourceRunIDs),
+		checkText("synthesizerModel", p.SynthesizerModel, limits.ActorRefMax))
 }
 
 // ranked refuses duplicates that are not in descending order: the wire shape shows the first.
 func ranked(all []Duplicate) error {
-	if len(all) > limits.DuplicatesMax {
-		return fmt.Errorf("%d duplicates: want at most %d", len(all), limits.DuplicatesMax)
+	if err := atMostOf("duplicates", len(all), limits.DuplicatesMax); err != nil {
+		return err
 	}
 	for i, d := range all {
 		if d.Percent < 1 || d.Percent > 100 || i > 0 && d.Percent > all[i-1].Percent {
@@ -217,13 +208,10 @@ func checkText(name, s string, bytesMax int) error {
 // clean returns a text as it may be stored: redacted, then truncated, since a redaction
 // marker may be longer than the secret that it replaces (docs/design.md#redaction).
 func clean(s string, bytesMax int) string {
-	return cut(redact.Text(strings.ToValidUTF8(s, "\uFFFD"), nil), bytesMax)
+	return reason.Truncate(redact.Text(strings.ToValidUTF8(s, "\uFFFD"), nil), bytesMax)
 }
 
 // NameOf returns the principal's name of an actor: its ref, or else its kind.
 func NameOf(a event.Actor) string {
-	if a.Ref == "" {
-		return string(a.Kind)
-	}
-	return a.Ref
+	return cmp.Or(a.Ref, string(a.Kind))
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
-	"github.com/waybill/waybill/durable/reason"
 )
 
 // Only the functions below construct records, so that every stored text is redacted
@@ -45,11 +44,8 @@ func (a At) storedReason() string {
 
 // Create returns the record of a new proposal. The duplicates are sorted and bounded.
 func Create(at At, d Draft, o Owner, duplicates []Duplicate) Created {
-	from := Provenance{SourceRunIDs: slices.Clone(d.SourceRunIDs),
+	from := Provenance{SourceRunIDs: append([]id.Run{}, d.SourceRunIDs...),
 		SynthesizerModel: clean(d.SynthesizerModel, limits.ActorRefMax)}
-	if from.SourceRunIDs == nil {
-		from.SourceRunIDs = []id.Run{}
-	}
 	return Created{Artifact: d.Artifact, Duplicates: rank(duplicates), Of: d.Kind, Ordinal: at.Ordinal, Owner: o,
 		ProposalID: at.Proposal,
 		Provenance: from, Rationale: clean(d.Rationale, limits.RationaleBytesMax),
@@ -88,12 +84,8 @@ type Activation struct {
 
 // Apply returns the record of an activation.
 func Apply(at At, a Activation) Applied {
-	ids := slices.Clone(a.Approvals)
-	if ids == nil {
-		ids = []id.Event{}
-	}
-	return Applied{ApprovalIDs: ids, ArtifactSHA256: a.SHA256, InstalledRef: InstalledRef(a.Slot, a.Version, a.SHA256),
-		Mode:    a.Mode,
+	return Applied{ApprovalIDs: append([]id.Event{}, a.Approvals...), ArtifactSHA256: a.SHA256,
+		InstalledRef: InstalledRef(a.Slot, a.Version, a.SHA256), Mode: a.Mode,
 		Ordinal: at.Ordinal, Override: a.Override, Principal: NameOf(a.By), ProposalID: at.Proposal,
 		Reason: at.storedReason(), Slot: a.Slot}
 }
@@ -126,9 +118,6 @@ func rank(all []Duplicate) []Duplicate {
 		func(a, b Duplicate) int { return cmp.Or(cmp.Compare(b.Percent, a.Percent), cmp.Compare(a.Ref, b.Ref)) })
 	return out[:min(len(out), limits.DuplicatesMax)]
 }
-
-// cut truncates to a byte budget, with the marker of truncated texts.
-func cut(s string, bytesMax int) string { return reason.Truncate(s, bytesMax) }
 
 // refuse is VALIDATION_ERROR for one member of a request: which, what it must be and what it
 // is.
