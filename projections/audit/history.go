@@ -141,9 +141,7 @@ func (t *History) checkKey(e event.Event) {
 
 // addFinding records a finding about the event e.
 func (t *History) addFinding(code manifest.FindingCode, e event.Event, format string, args ...any) {
-	f := manifest.NewFinding(code, t.log.Root, format, args...)
-	f.Event = &e.Index
-	t.Findings = append(t.Findings, f)
+	t.Findings = append(t.Findings, manifest.NewFinding(code, t.log.Root, format, args...).AtEvent(e.Index))
 }
 
 // entryOf returns the entry of a fact whose line has the event id line. A fact is an act that

@@ -172,7 +172,5 @@ func (p *Log) create(e event.Event, c proposal.Created) {
 
 // addFinding records a finding about the event e.
 func (p *Log) addFinding(code manifest.FindingCode, e event.Event, format string, args ...any) {
-	f := manifest.NewFinding(code, p.log.Root, format, args...)
-	f.Event = &e.Index
-	p.Findings = append(p.Findings, f)
+	p.Findings = append(p.Findings, manifest.NewFinding(code, p.log.Root, format, args...).AtEvent(e.Index))
 }

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/id"
@@ -63,12 +64,7 @@ var nodeKinds = []event.NodeKind{"", event.StepNode, event.CheckpointNode, event
 
 // nodeKindOf returns the index of a kind, 0 for an unknown one.
 func nodeKindOf(k event.NodeKind) nodeKind {
-	for i, known := range nodeKinds {
-		if k == known {
-			return nodeKind(i)
-		}
-	}
-	return 0
+	return nodeKind(max(0, slices.Index(nodeKinds, k)))
 }
 
 // outputKey identifies an output: an output may supersede only one of the same node and channel.
@@ -112,11 +108,8 @@ func (r *References) find(e *event.Event, code manifest.FindingCode, format stri
 
 // finding returns a finding about e.
 func (r *References) finding(e *event.Event, code manifest.FindingCode, format string, args ...any) manifest.Finding {
-	f := manifest.NewFinding(code, r.log.Root, "event %d (%s): %s", e.Index, e.Data.Kind(),
-		fmt.Sprintf(format, args...))
-	index := e.Index // a copy: a pointer into the event would keep the event in memory
-	f.Event = &index
-	return f
+	return manifest.NewFinding(code, r.log.Root, "event %d (%s): %s", e.Index, e.Data.Kind(),
+		fmt.Sprintf(format, args...)).AtEvent(e.Index)
 }
 
 // check verifies the event at index i of its segment. ahead holds the nodes that the segment

@@ -1,8 +1,8 @@
 package runs
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -30,15 +30,14 @@ func describeRunStart(p event.RunStarted) string {
 	return text
 }
 
+// nodeDescriptions is what happened when a node of a kind was created.
+var nodeDescriptions = map[event.NodeKind]string{"": "Reached ", event.StepNode: "Reached ",
+	event.CheckpointNode: "Created a checkpoint at ", event.BlockedAttemptNode: "Recorded a blocked attempt at "}
+
 // describeNode describes a new node by its kind.
 func describeNode(p event.NodeCreated, step string) string {
-	switch p.NodeKind {
-	case event.CheckpointNode:
-		return "Created a checkpoint at " + step
-	case event.BlockedAttemptNode:
-		return "Recorded a blocked attempt at " + step
-	case event.StepNode, "":
-		return "Reached " + step
+	if done, ok := nodeDescriptions[p.NodeKind]; ok {
+		return done + step
 	}
 	return fmt.Sprintf("Reached %s (%s)", step, plain(string(p.NodeKind)))
 }
@@ -76,11 +75,15 @@ func (t describer) describeAttempt(p event.AdvanceRecorded, step string) string 
 		return text
 	}
 	blockers := p.Outcome.Blockers.Blockers
-	text += ": " + oneLine(blockers[0].Message)
-	if more := len(blockers) - 1; more > 0 {
-		text += fmt.Sprintf(" (and %d more)", more)
+	return text + ": " + oneLine(blockers[0].Message) + andMore(len(blockers)-1)
+}
+
+// andMore returns how many others follow the one that was named, "" for none.
+func andMore(others int) string {
+	if others == 0 {
+		return ""
 	}
-	return text
+	return fmt.Sprintf(" (and %d more)", others)
 }
 
 // describeContext lists keys, not values, which may be long or confidential.
@@ -120,10 +123,7 @@ func describeOutput(p event.NodeOutputAppended, step string) string {
 	if p.OutputChannel == event.Recap {
 		return fmt.Sprintf("Notes on %s: %s", step, oneLine(p.Payload.NotesMarkdown))
 	}
-	what := p.Payload.ArtifactKind
-	if what == "" {
-		what = p.Payload.ContentType
-	}
+	what := cmp.Or(p.Payload.ArtifactKind, p.Payload.ContentType)
 	return fmt.Sprintf("Artifact for %s: %s, %d bytes", step, oneLine(what), p.Payload.ByteLength)
 }
 
@@ -152,13 +152,11 @@ func describeTrace(p event.DecisionTraceAppended) string {
 
 // observationName returns a readable name for the key of an observation.
 func observationName(key string) string {
-	names := []string{"git_branch", "the git branch", "git_head_sha", "the git commit", "repo_root_hash",
-		"the repository, by digest", "repo_root", "the repository"}
-	if i := slices.Index(names, key); i >= 0 && i%2 == 0 {
-		return names[i+1]
-	}
-	return plain(key)
+	return cmp.Or(observationNames[key], plain(key))
 }
+
+var observationNames = map[string]string{"git_branch": "the git branch", "git_head_sha": "the git commit",
+	"repo_root_hash": "the repository, by digest", "repo_root": "the repository"}
 
 // textBytesMax bounds a text taken from an event, in bytes: a moment then fits on one or two lines.
 const textBytesMax = 160

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/problem"
 )
 
 // describeForeign describes an event of an unknown kind, or with data of an unknown form. Kinds
@@ -62,25 +63,26 @@ func (d foreignData) number(name string) (int64, bool) {
 }
 
 // list returns the items of an array member.
-func (d foreignData) list(name string) []foreignData {
-	v := d.member(name)
-	if v.Kind() != canon.Array {
-		return nil
-	}
-	out := make([]foreignData, v.Len())
-	for i := range out {
-		out[i] = foreignData{v.Item(i)}
+func (d foreignData) list(name string) (out []foreignData) {
+	for _, item := range (problem.SourceValue{Value: d.member(name).Value}).Items() {
+		out = append(out, foreignData{item.Value})
 	}
 	return out
 }
 
-// countOf returns a numeric member with its unit, such as "3 files"; "" if the member is absent.
-func (d foreignData) countOf(name, thing string) string {
+// countOf returns a numeric member with its unit and what follows it, such as "3 lines added"; "" if
+// the member is absent.
+func (d foreignData) countOf(name, thing, suffix string) string {
 	n, ok := d.number(name)
-	switch {
-	case !ok:
+	if !ok {
 		return ""
-	case n == 1:
+	}
+	return counted(n, thing) + suffix
+}
+
+// counted returns a number with its unit, such as "3 files".
+func counted(n int64, thing string) string {
+	if n == 1 {
 		return "1 " + thing
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
@@ -108,11 +110,7 @@ func (d foreignData) validation() string {
 	case len(issues) == 0:
 		return what + ": not valid"
 	default:
-		text := what + ": " + oneLine(issues[0].Text())
-		if more := len(issues) - 1; more > 0 {
-			text += fmt.Sprintf(" (and %d more)", more)
-		}
-		return text
+		return what + ": " + oneLine(issues[0].Text()) + andMore(len(issues)-1)
 	}
 }
 
@@ -140,14 +138,10 @@ func (d foreignData) duration() string {
 
 // commits returns the number of commits in an array member.
 func (d foreignData) commits(name string) string {
-	switch n := len(d.list(name)); n {
-	case 0:
-		return ""
-	case 1:
-		return ", with 1 commit"
-	default:
-		return fmt.Sprintf(", with %d commits", n)
+	if n := len(d.list(name)); n > 0 {
+		return ", with " + counted(int64(n), "commit")
 	}
+	return ""
 }
 
 // link returns the address of a pull request.
@@ -172,31 +166,20 @@ func (d foreignData) client() string {
 
 // tokens describes token counts and turns.
 func (d foreignData) tokens() string {
-	return joinKnown(d.countOf("inputTokens", "token")+d.direction("inputTokens", " in"),
-		d.countOf("outputTokens", "token")+d.direction("outputTokens", " out"), d.countOf("turns", "turn"))
-}
-
-// direction returns word if the count exists: countOf returns "" otherwise, and a lone word would
-// remain.
-func (d foreignData) direction(name, word string) string {
-	if _, ok := d.number(name); !ok {
-		return ""
-	}
-	return word
+	return joinKnown(d.countOf("inputTokens", "token", " in"), d.countOf("outputTokens", "token", " out"),
+		d.countOf("turns", "turn", ""))
 }
 
 // workingTree describes the numbers of changed files.
 func (d foreignData) workingTree() string {
-	return joinKnown(d.countOf("stagedFiles", "staged file"), d.countOf("unstagedFiles", "unstaged file"))
+	return joinKnown(d.countOf("stagedFiles", "staged file", ""), d.countOf("unstagedFiles", "unstaged file", ""))
 }
 
 // metrics describes the size of a change in a git repository.
 func (d foreignData) metrics() string {
 	text := "Changes in the repository: " +
-		joinKnown(d.countOf("filesChanged", "file"),
-			d.countOf("linesAdded", "line")+d.direction("linesAdded", " added"),
-			d.countOf("linesRemoved", "line")+d.direction("linesRemoved", " removed"),
-			strings.TrimPrefix(d.commits("commitShas"), ", with "))
+		joinKnown(d.countOf("filesChanged", "file", ""), d.countOf("linesAdded", "line", " added"),
+			d.countOf("linesRemoved", "line", " removed"), strings.TrimPrefix(d.commits("commitShas"), ", with "))
 	if d.member("truncated").True() {
 		text += " (truncated)"
 	}

@@ -93,6 +93,12 @@ func NewFinding(code FindingCode, path, format string, args ...any) Finding {
 	return Finding{Code: code, Severity: SeverityOf(code), Path: path, Message: fmt.Sprintf(format, args...)}
 }
 
+// AtEvent returns the finding with the index of the event that it is about.
+func (f Finding) AtEvent(index int64) Finding {
+	f.Event = &index
+	return f
+}
+
 // Verdict is the result of reading a log. Head is the end of the valid prefix; findings describe
 // what follows it.
 type Verdict struct {
