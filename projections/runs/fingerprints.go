@@ -3,8 +3,6 @@ package runs
 import (
 	"hash/maphash"
 	"slices"
-
-	"github.com/waybill/waybill/durable/id"
 )
 
 // The check of a log stores 64 bits of each name instead of the name. The hash has another seed in
@@ -23,54 +21,18 @@ func (o ObjectRef) Fingerprint() uint64 { return fingerprint(o) }
 
 // Fingerprints is a set of fingerprints; a million take about ten megabytes. The zero value is an
 // empty set. It is not safe for concurrent use.
-type Fingerprints struct{ fingerprintSet }
+type Fingerprints struct{ all table[setMember] }
 
-// Add adds a fingerprint and reports whether it is new.
-func (s *Fingerprints) Add(f uint64) bool { return s.add(f) }
+// setMember is a fingerprint that is its own entry.
+type setMember uint64
+
+func (m setMember) key() uint64 { return uint64(m) }
+
+// Add adds a fingerprint, which must not be 0, and reports whether it is new.
+func (s *Fingerprints) Add(f uint64) bool { return s.all.put(setMember(f)) }
 
 // Has reports whether the fingerprint was added.
-func (s *Fingerprints) Has(f uint64) bool { return s.has(f) }
-
-// fingerprintSet is a hash table with open addressing: 0 is an empty slot, and the number of slots
-// is a power of two.
-type fingerprintSet struct {
-	slots []uint64
-	n     int
-}
-
-// add adds a fingerprint, which must not be 0, and reports whether it is new. The table grows at a
-// load of 7/8, so that find always meets an empty slot.
-func (s *fingerprintSet) add(f uint64) bool {
-	if 8*(s.n+1) > 7*len(s.slots) {
-		old := s.slots
-		s.slots = make([]uint64, max(64, 2*len(old)))
-		for _, f := range old {
-			if f != 0 {
-				s.slots[s.find(f)] = f
-			}
-		}
-	}
-	at := s.find(f)
-	if s.slots[at] == f {
-		return false
-	}
-	s.slots[at] = f
-	s.n++
-	return true
-}
-
-// has reports whether the fingerprint was added.
-func (s *fingerprintSet) has(f uint64) bool { return s.n > 0 && s.slots[s.find(f)] == f }
-
-// find returns the slot of a fingerprint, or the empty slot where it belongs.
-func (s *fingerprintSet) find(f uint64) int {
-	mask := uint64(len(s.slots) - 1)
-	at := f & mask
-	for s.slots[at] != 0 && s.slots[at] != f {
-		at = (at + 1) & mask
-	}
-	return int(at)
-}
+func (s *Fingerprints) Has(f uint64) bool { return s.all.get(f) != 0 }
 
 // nodeRecord is what the check needs of a node to verify later events.
 type nodeRecord struct {
@@ -79,45 +41,48 @@ type nodeRecord struct {
 	kind         nodeKind
 }
 
-// nodeTable maps the fingerprint of a node to its nodeRecord, with open addressing as in
-// fingerprintSet.
-type nodeTable struct {
-	slots []nodeRecord
+func (n nodeRecord) key() uint64 { return n.self }
+
+// table is a hash table with open addressing, by the fingerprints of its entries: 0 is the key of an
+// empty slot, and the number of slots is a power of two.
+type table[E interface{ key() uint64 }] struct {
+	slots []E
 	n     int
 }
 
-// put stores the record of a node and replaces an earlier one, so that a duplicate node_created
-// event counts as the newer node.
-func (t *nodeTable) put(n nodeRecord) {
+// put stores an entry, in place of an earlier one with its key, and reports whether the key is new.
+// The table grows at a load of 7/8, so that slot always meets an empty one.
+func (t *table[E]) put(e E) (added bool) {
 	if 8*(t.n+1) > 7*len(t.slots) {
 		old := t.slots
-		t.slots = make([]nodeRecord, max(16, 2*len(old)))
-		for _, n := range old {
-			if n.self != 0 {
-				*t.at(n.self) = n
+		t.slots = make([]E, max(16, 2*len(old)))
+		for _, moved := range old {
+			if moved.key() != 0 {
+				*t.slot(moved.key()) = moved
 			}
 		}
 	}
-	at := t.at(n.self)
-	if at.self == 0 {
+	at := t.slot(e.key())
+	if added = (*at).key() == 0; added {
 		t.n++
 	}
-	*at = n
+	*at = e
+	return added
 }
 
-// get returns the record of a node, the zero record if the node was not stored.
-func (t *nodeTable) get(node id.Node) nodeRecord {
-	if t.n == 0 || node.IsZero() {
-		return nodeRecord{}
+// get returns the entry with a key, the zero entry if there is none.
+func (t *table[E]) get(key uint64) (e E) {
+	if t.n > 0 {
+		e = *t.slot(key)
 	}
-	return *t.at(fingerprint(node))
+	return e
 }
 
-// at returns the slot of a fingerprint, or the empty slot where it belongs.
-func (t *nodeTable) at(self uint64) *nodeRecord {
+// slot returns the slot of a key, or the empty slot where it belongs.
+func (t *table[E]) slot(key uint64) *E {
 	mask := uint64(len(t.slots) - 1)
-	at := self & mask
-	for t.slots[at].self != 0 && t.slots[at].self != self {
+	at := key & mask
+	for have := t.slots[at].key(); have != 0 && have != key; have = t.slots[at].key() {
 		at = (at + 1) & mask
 	}
 	return &t.slots[at]

@@ -28,10 +28,10 @@ type References struct {
 	keys      *fingerprintList
 	farCauses []farCause
 	runs      map[id.Run]*runRecord
-	nodes     nodeTable
-	gaps      fingerprintSet
-	outputs   fingerprintSet
-	objects   fingerprintSet
+	nodes     table[nodeRecord]
+	gaps      Fingerprints
+	outputs   Fingerprints
+	objects   Fingerprints
 	next      int64 // event index after the last event
 }
 
@@ -145,7 +145,7 @@ func (r *References) check(events []event.Event, i int, ahead map[id.Node]bool) 
 		r.node(e, p, run)
 		return
 	}
-	if n := e.Scope.NodeID; !n.IsZero() && r.nodes.get(n).run != run.index {
+	if n := e.Scope.NodeID; !n.IsZero() && r.recorded(n).run != run.index {
 		r.find(e, manifest.BrokenReference, "node %s does not belong to the run of the event", n)
 	}
 	r.payload(events, i, run, ahead)
@@ -157,7 +157,7 @@ func (r *References) object(kind manifest.ObjectKind, ref canon.Digest, e *event
 		return
 	}
 	use := ObjectUse{ObjectRef: ObjectRef{kind, ref}, Event: e.Index}
-	use.First = r.objects.add(fingerprint(use.ObjectRef))
+	use.First = r.objects.Add(fingerprint(use.ObjectRef))
 	if p, ok := e.Data.(event.NodeOutputAppended); ok {
 		use.Output = p.Payload // every event is reported: payloads may differ
 	} else if !use.First {
@@ -182,11 +182,19 @@ func (r *References) node(e *event.Event, p event.NodeCreated, run *runRecord) {
 		r.find(e, manifest.BrokenReference, "the workflow of the node is not that of its run")
 	case p.ParentNodeID == nil && run.hasNode:
 		r.find(e, manifest.BrokenReference, "a second root of run %s", e.Scope.RunID)
-	case p.ParentNodeID != nil && r.nodes.get(*p.ParentNodeID).run != run.index:
+	case p.ParentNodeID != nil && r.recorded(*p.ParentNodeID).run != run.index:
 		r.find(e, manifest.BrokenReference, "the parent %s is not a node of the run", p.ParentNodeID)
 	}
 	run.hasNode = true
 	r.nodes.put(note)
+}
+
+// recorded returns the record of a node, the zero record if the node was not recorded.
+func (r *References) recorded(node id.Node) nodeRecord {
+	if node.IsZero() {
+		return nodeRecord{}
+	}
+	return r.nodes.get(fingerprint(node))
 }
 
 // payload checks the references in the data of an event:
@@ -206,21 +214,21 @@ func (r *References) payload(events []event.Event, i int, run *runRecord, ahead 
 	case event.EdgeCreated:
 		r.edge(events, i, p, run)
 	case event.ContextSet:
-		if n := p.NodeID; n != nil && !ahead[*n] && r.nodes.get(*n).run != run.index {
+		if n := p.NodeID; n != nil && !ahead[*n] && r.recorded(*n).run != run.index {
 			r.find(e, manifest.BrokenReference, "node %s does not belong to the run of the event", n)
 		}
 	case event.GapRecorded:
-		if g := p.Resolution.ResolvesGapID; g != nil && !r.gaps.has(fingerprint(*g)) {
+		if g := p.Resolution.ResolvesGapID; g != nil && !r.gaps.Has(fingerprint(*g)) {
 			r.find(e, manifest.BrokenReference, "it resolves gap %s, which was never recorded", g)
 		}
-		r.gaps.add(fingerprint(p.GapID))
+		r.gaps.Add(fingerprint(p.GapID))
 	case event.NodeOutputAppended:
 		own := outputKey{p.OutputID, e.Scope.NodeID, p.OutputChannel}
-		if o := p.SupersedesOutputID; o != nil && !r.outputs.has(fingerprint(outputKey{*o, own.node, own.channel})) {
+		if o := p.SupersedesOutputID; o != nil && !r.outputs.Has(fingerprint(outputKey{*o, own.node, own.channel})) {
 			r.find(e, manifest.BrokenReference,
 				"it supersedes output %s, which is not an output of its node and channel", o)
 		}
-		r.outputs.add(fingerprint(own))
+		r.outputs.Add(fingerprint(own))
 		if p.OutputChannel == event.Artifact {
 			r.object(manifest.Artifact, p.Payload.SHA256, e)
 		}
@@ -231,7 +239,7 @@ func (r *References) payload(events []event.Event, i int, run *runRecord, ahead 
 // is an event of the log.
 func (r *References) edge(events []event.Event, i int, p event.EdgeCreated, run *runRecord) {
 	e := &events[i]
-	from, to := r.nodes.get(p.FromNodeID), r.nodes.get(p.ToNodeID)
+	from, to := r.recorded(p.FromNodeID), r.recorded(p.ToNodeID)
 	switch {
 	case from.run != run.index || to.run != run.index:
 		r.find(e, manifest.BrokenReference, "an edge between nodes that do not both belong to its run")

@@ -106,7 +106,7 @@ func LoadFold(data []byte) (*Fold, error) {
 		if err != nil {
 			return nil, err
 		}
-		if uint(runIndex) >= uint(len(runs)) || uint(context) >= uint(len(in.Contexts)) {
+		if uint64(runIndex) >= uint64(len(runs)) || uint64(context) >= uint64(len(in.Contexts)) {
 			return nil, errNodeLine
 		}
 		n.Context = in.Contexts[context]
