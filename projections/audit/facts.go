@@ -7,6 +7,8 @@ package audit
 
 import (
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/learning/feedback"
+	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -36,8 +38,8 @@ type Fact struct {
 // Events of the engine itself, and events whose data or id could not be read, have no fact: no line
 // could name them.
 func FactOf(log manifest.Log, e event.Event) (Fact, bool) {
-	a, ok := auditAct(e)
-	if !ok || e.ID.IsZero() || e.Actor.Kind == event.Engine {
+	a := auditAct(e)
+	if a.Action == "" || e.ID.IsZero() || e.Actor.Kind == event.Engine {
 		return Fact{}, false
 	}
 	from := audit.Source{EventID: e.ID, EventIndex: e.Index, RunID: e.Scope.RunID}
@@ -53,37 +55,44 @@ func FactOf(log manifest.Log, e event.Event) (Fact, bool) {
 	return Fact{e.Actor, e.TimestampMs, audit.Record(a, from)}, true
 }
 
-// auditAct returns action, target and details of an event. A zero Target means the run of the
-// event; FactOf fills it in.
-func auditAct(e event.Event) (a audit.Act, ok bool) {
-	if a, ok = feedbackAct(e); ok {
-		return a, true
-	}
-	if a, ok = proposalAct(e); ok {
-		return a, true
-	}
+// auditAct returns action, target and details of an event, the zero act for an event without a fact.
+// A zero Target means the run of the event; FactOf fills it in.
+//
+// Details of an annotation hold ids and the kind of the signal. Its text stays in the annotations
+// log: the audit log has to state that an annotation was made, not what it contains. The reason of
+// a retraction is copied, since it explains the act itself.
+func auditAct(e event.Event) audit.Act {
 	switch p := e.Data.(type) {
+	case feedback.Recorded:
+		return audit.Act{Action: audit.Annotate, Details: stated(map[string]string{
+			"annotationId": p.AnnotationID.String(), "signal": string(p.Signal.Kind),
+			"nodeId": p.Target.NodeID.String(), "eventId": p.Target.EventID.String(),
+			"supersedes": p.SupersedesAnnotationID.String()})}
+	case feedback.Retracted:
+		return audit.Act{Action: audit.Retract, Reason: p.Reason,
+			Details: map[string]string{"annotationId": p.AnnotationID.String()}}
+	case proposal.Record:
+		return proposalAct(p)
 	case event.NodeOutputAppended:
-		if p.Payload.ArtifactKind != advance.ApprovalKind {
-			return a, false
+		if p.Payload.ArtifactKind == advance.ApprovalKind {
+			return audit.Act{Action: audit.Approve, Details: map[string]string{
+				"nodeId": e.Scope.NodeID.String(), "artifact": p.Payload.SHA256.String()}}
 		}
-		return audit.Act{Action: audit.Approve, Details: map[string]string{
-			"nodeId": e.Scope.NodeID.String(), "artifact": p.Payload.SHA256.String()}}, true
 	case event.RunCancelRequested:
 		return audit.Act{Action: audit.Cancel, Reason: statedReason(p.Reason),
-			Details: map[string]string{"endsAs": string(p.EndOutcome())}}, true
+			Details: map[string]string{"endsAs": string(p.EndOutcome())}}
 	case event.RunClosed:
 		return audit.Act{Action: audit.Cancel, Reason: statedReason(p.Reason),
-			Details: map[string]string{"endsAs": string(p.Outcome)}}, true
+			Details: map[string]string{"endsAs": string(p.Outcome)}}
 	case event.PreferencesChanged:
 		for _, c := range p.Delta {
 			if c.Key == "autonomy" && c.Value == string(event.FullAutoNeverStop) && p.Source == event.FromUser {
 				return audit.Act{Action: audit.Override, Details: map[string]string{
-					"nodeId": e.Scope.NodeID.String(), "autonomy": c.Value}}, true
+					"nodeId": e.Scope.NodeID.String(), "autonomy": c.Value}}
 			}
 		}
 	}
-	return a, false
+	return audit.Act{}
 }
 
 // statedReason returns the reason that a caller gave, "" for the placeholder that is stored for

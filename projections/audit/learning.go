@@ -1,53 +1,26 @@
 package audit
 
 import (
+	"maps"
 	"strconv"
 
-	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/audit"
-	"github.com/waybill/waybill/durable/log/event"
 )
 
-// feedbackAct returns the act of a record of an annotations log; ok is false for other records.
-//
-// Details hold ids and the kind of the signal. The text of an annotation stays in the annotations
-// log: the audit log has to state that an annotation was made, not what it contains. The reason of
-// a retraction is copied, since it explains the act itself.
-func feedbackAct(e event.Event) (a audit.Act, ok bool) {
-	switch p := e.Data.(type) {
-	case feedback.Recorded:
-		a = audit.Act{Action: audit.Annotate, Details: map[string]string{"annotationId": p.AnnotationID.String(),
-			"signal": string(p.Signal.Kind)}}
-		if !p.Target.NodeID.IsZero() {
-			a.Details["nodeId"] = p.Target.NodeID.String()
-		}
-		if !p.Target.EventID.IsZero() {
-			a.Details["eventId"] = p.Target.EventID.String()
-		}
-		if !p.SupersedesAnnotationID.IsZero() {
-			a.Details["supersedes"] = p.SupersedesAnnotationID.String()
-		}
-		return a, true
-	case feedback.Retracted:
-		return audit.Act{Action: audit.Retract, Reason: p.Reason,
-			Details: map[string]string{"annotationId": p.AnnotationID.String()}}, true
-	}
-	return a, false
+// stated returns details without the empty ones: ids that a record does not have.
+func stated(details map[string]string) map[string]string {
+	maps.DeleteFunc(details, func(_, text string) bool { return text == "" })
+	return details
 }
 
-// proposalAct returns the act of a record of the proposals log; ok is false for other records and
-// for kinds without an act.
+// proposalAct returns the act of a record of the proposals log, the zero act for kinds without one.
 //
 // Details hold digests, roles and principals. The proposed artifact is stored as an object and
 // named by its digest.
-func proposalAct(e event.Event) (a audit.Act, ok bool) {
-	r, ok := e.Data.(proposal.Record)
-	if !ok {
-		return a, false
-	}
+func proposalAct(r proposal.Record) audit.Act {
 	about, _, reason := r.About()
-	a = audit.Act{Target: audit.Target{Kind: audit.OfProposal, ID: about.String()}, Reason: statedReason(reason)}
+	a := audit.Act{Target: audit.Target{Kind: audit.OfProposal, ID: about.String()}, Reason: statedReason(reason)}
 	switch p := r.(type) {
 	case proposal.Created:
 		a.Action, a.Details = audit.Propose,
@@ -71,5 +44,5 @@ func proposalAct(e event.Event) (a audit.Act, ok bool) {
 	case proposal.RolledBack:
 		a.Action, a.Details = audit.RollBack, map[string]string{"slot": p.Slot.ID}
 	}
-	return a, a.Action != ""
+	return a
 }

@@ -24,24 +24,19 @@ type eventKey struct {
 // so long segments are divided among all processors.
 func eventKeys(events []event.Event) []eventKey {
 	out := make([]eventKey, len(events))
-	parts := runtime.GOMAXPROCS(0)
-	if len(events) < 1024 {
-		parts = 1
+	derive := func(from, to int) {
+		for i := from; i < to; i++ {
+			out[i] = eventKeyOf(&events[i])
+		}
 	}
-	each := (len(events) + parts - 1) / max(1, parts)
+	if len(events) < 1024 {
+		derive(0, len(events))
+		return out
+	}
+	each := len(events)/runtime.GOMAXPROCS(0) + 1
 	var done sync.WaitGroup
 	for from := 0; from < len(events); from += each {
-		to := min(len(events), from+each)
-		work := func() {
-			for i := from; i < to; i++ {
-				out[i] = eventKeyOf(&events[i])
-			}
-		}
-		if parts == 1 {
-			work()
-		} else {
-			done.Go(work)
-		}
+		done.Go(func() { derive(from, min(len(events), from+each)) })
 	}
 	done.Wait()
 	return out

@@ -1,6 +1,10 @@
 package runs
 
-import "github.com/waybill/waybill/durable/id"
+import (
+	"slices"
+
+	"github.com/waybill/waybill/durable/id"
+)
 
 // updateTip moves the preferred tip after an event at a node (docs/design.md#preferred-tip). The
 // preferred tip is the leaf whose history has the latest event. An event at a node belongs to the
@@ -23,9 +27,9 @@ func (r *Run) updateTip(nodeID id.Node) {
 		r.Tip = n.ID
 		return
 	}
-	for i := len(r.Order) - 1; i >= 0; i-- {
-		if leaf := r.Nodes[r.Order[i]]; leaf.isLeaf() && r.isBelow(leaf, n) {
-			r.Tip = leaf.ID
+	for _, nodeID := range slices.Backward(r.Order) {
+		if leaf := r.Nodes[nodeID]; leaf.isLeaf() && r.isBelow(leaf, n) {
+			r.Tip = nodeID
 			return
 		}
 	}

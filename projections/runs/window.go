@@ -1,6 +1,8 @@
 package runs
 
 import (
+	"slices"
+
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
@@ -105,13 +107,11 @@ func (r *Run) window(newest int) (*Run, bool) {
 	out.Nodes = make(map[id.Node]*Node, len(keep))
 	out.Order = make([]id.Node, 0, len(keep))
 	out.pendingContext = nil
-	nearest := map[id.Node]*id.Node{} // the nearest kept ancestor of each node that is left out
+	nearest := map[id.Node]*id.Node{} // each node, or its nearest kept ancestor if it is left out
 	for _, nodeID := range r.Order {
 		n, parent := r.Nodes[nodeID], r.above(r.Nodes[nodeID])
 		var up *id.Node
-		if parent != nil && keep[parent.ID] {
-			up = &parent.ID
-		} else if parent != nil {
+		if parent != nil {
 			up = nearest[parent.ID]
 		}
 		if !keep[nodeID] {
@@ -119,6 +119,7 @@ func (r *Run) window(newest int) (*Run, bool) {
 			continue
 		}
 		kept := *n
+		nearest[nodeID] = &kept.ID
 		if parent != nil && (n.Above != nil || !keep[parent.ID]) {
 			kept.Above = up
 		}
@@ -145,7 +146,6 @@ func (r *Run) openNodes() (map[id.Node]bool, bool) {
 // a recap, so that RecapOnPath is right at every kept node.
 func (r *Run) keepRecaps(keep map[id.Node]bool) {
 	recap := make(map[id.Node]*Node, len(r.Order)) // nearest ancestor with a recap, by node
-	var add []id.Node
 	for _, nodeID := range r.Order {
 		parent := r.above(r.Nodes[nodeID])
 		if parent == nil {
@@ -157,11 +157,8 @@ func (r *Run) keepRecaps(keep map[id.Node]bool) {
 		}
 		recap[nodeID] = at
 		if keep[nodeID] && !keep[parent.ID] && at != nil {
-			add = append(add, at.ID)
+			keep[at.ID] = true // an earlier node, which was visited
 		}
-	}
-	for _, n := range add {
-		keep[n] = true
 	}
 }
 
@@ -169,8 +166,7 @@ func (r *Run) keepRecaps(keep map[id.Node]bool) {
 // the newest to the oldest, so that descendants come first.
 func (r *Run) markCuts(kept map[id.Node]*Node) {
 	cut := map[id.Node]bool{}
-	for i := len(r.Order) - 1; i >= 0; i-- {
-		nodeID := r.Order[i]
+	for _, nodeID := range slices.Backward(r.Order) {
 		n := kept[nodeID]
 		if n != nil && cut[nodeID] {
 			n.Cut = true
