@@ -25,7 +25,7 @@ func (sc *scanner) flag(i int) {
 	}
 	// Short flags and --user take a secret with a few commands only.
 	if name := s[begin:end]; begin == i+1 || name == "user" || name == "proxy-user" {
-		if sc.line.advance(s, i); sc.shortFlag(i, begin, end) {
+		if sc.line.advance(s, i); sc.shortFlag(i, name) {
 			return
 		}
 	}
@@ -125,7 +125,7 @@ func (c *command) advance(s string, i int) {
 			}
 			end++
 		case w == "login" && !registries[c.last]:
-		case registries[w] || shortFlags[w] != "":
+		case registries[w] || shortFlags[w] != nil:
 			c.last = w // other words are arguments
 		}
 		c.pos = end
@@ -135,46 +135,54 @@ func (c *command) advance(s string, i int) {
 // registries are the commands whose subcommand login takes a password.
 var registries = wordSet("docker podman buildah skopeo helm nerdctl")
 
-// shortFlags maps a command to the flag with which it takes a secret: a letter, followed by + where
-// white space may separate the flag from its value, or by : where the value is user:password.
-var shortFlags = map[string]string{
-	"mysql": "p", "mysqldump": "p", "mysqladmin": "p", "mysqlimport": "p", "mariadb": "p",
-	"mariadb-dump": "p",
-	"sshpass":      "p+", "login": "p+", "mongo": "p+", "mongosh": "p+", "mongodump": "p+", "mongorestore": "p+",
-	"redis-cli":  "a+",
-	"ldapsearch": "w+", "ldapmodify": "w+", "curl": "u:",
+// longGap matches what separates a long flag from its value.
+const longGap = `(?:=[ \t]*|[ \t]+)`
+
+// passwordFlag is a flag whose value is a password. begins matches the flag and what separates it
+// from the value.
+type passwordFlag struct {
+	begins *regexp.Regexp
+	user   bool // the value is user:password
 }
 
-// shortFlag schedules the value of a one-letter flag of the last command, and of --user. It reports
-// whether it found one.
-func (sc *scanner) shortFlag(i, begin, end int) bool {
-	s, how := sc.text, shortFlags[sc.line.last]
+var (
+	joinedP = &passwordFlag{begins: regexp.MustCompile(`^(?:-p|--proxy-user=)`)}
+	flagP   = &passwordFlag{begins: regexp.MustCompile(`^(?:-p[ \t]*|--proxy-user` + longGap + `)`)}
+	flagA   = &passwordFlag{begins: regexp.MustCompile(`^-a[ \t]*`)}
+	flagW   = &passwordFlag{begins: regexp.MustCompile(`^-w[ \t]*`)}
+	flagU   = &passwordFlag{user: true,
+		begins: regexp.MustCompile(`^(?:(?:--?user|--proxy-user)` + longGap + `|-[uU][ \t]*)`)}
+)
+
+// shortFlags maps a command to the flag with which it takes a secret. White space may separate the
+// flag from its value except where it is joinedP.
+var shortFlags = map[string]*passwordFlag{
+	"mysql": joinedP, "mysqldump": joinedP, "mysqladmin": joinedP, "mysqlimport": joinedP, "mariadb": joinedP,
+	"mariadb-dump": joinedP,
+	"sshpass":      flagP, "login": flagP, "mongo": flagP, "mongosh": flagP, "mongodump": flagP, "mongorestore": flagP,
+	"redis-cli":  flagA,
+	"ldapsearch": flagW, "ldapmodify": flagW, "curl": flagU,
+}
+
+// shortFlag schedules the value of the flag at i, of a name of one letter or --user, if the last
+// command takes a secret with it. It reports whether it found one.
+func (sc *scanner) shortFlag(i int, name string) bool {
+	s, flag := sc.text, shortFlags[sc.line.last]
 	// Behind a bracket or a comma the flag is an element of a list, not of a command line.
-	if how == "" || strings.IndexByte("(,[", s[max(0, i-1)]) >= 0 {
+	if flag == nil || strings.IndexByte("(,[", s[max(0, i-1)]) >= 0 {
 		return false
 	}
-	users := strings.HasSuffix(how, ":") // only what follows the colon is the secret
-	long := begin == i+2 || end-begin > 1 && s[begin:end] == "user"
-	if s[begin] != how[0] && !(users && (s[begin] == 'U' || long)) {
+	begin := flag.begins.FindString(s[i:])
+	from := i + len(begin)
+	if begin == "" || begin == "-u" && name == "user" || span(s, from, blank) > from {
 		return false
 	}
-	// The value follows the letter directly, or white space, or the = of --user=name:password.
-	from := begin + 1
-	if long {
-		from = end
-		if strings.HasPrefix(s[end:], "=") {
-			from++
-		}
-	}
-	gapEnd := span(s, from, blank)
-	if joined := gapEnd == from; !joined && len(how) == 1 || joined && long && s[from-1] != '=' {
-		return false
-	}
-	from, to, inQuotes := sc.argumentAt(gapEnd)
+	// The value is quoted, or ends like any value without quotes.
+	from, to, inQuotes := sc.argumentAt(from)
 	if to <= from || !inQuotes && s[from] == '-' {
 		return false
 	}
-	if users {
+	if flag.user {
 		// Without a colon the command asks for the password; name:// begins a URL.
 		colon := strings.IndexByte(s[from:to], ':')
 		if colon < 0 || strings.HasPrefix(s[from+colon:to], "://") {

@@ -39,18 +39,15 @@ func memberAt(s string, i int) (m member) {
 		// A closing quote with fewer backslashes than the opening one may end the text.
 		return member{from: i + open, to: to, end: min(to+open, len(s))}
 	}
-	// A marker counts as a value, so that a redacted pair is read like the original one.
-	if n := marker(s[i:]); n > 0 {
+	if n := len(literal.FindString(s[i:])); n > 0 {
 		return member{from: i, to: i + n, end: i + n}
-	}
-	if to := span(s, i, literal); to > i {
-		return member{from: i, to: to, end: to}
 	}
 	return member{}
 }
 
-// literal is the class of the bytes of a number or a word.
-var literal = classOf(letters + digits + "_-.+")
+// literal matches a number or a word. A marker counts as one, so that a redacted pair is read like
+// the original one.
+var literal = regexp.MustCompile(`^(?:\[REDACTED:[A-Za-z_]{1,31}\]|[\w.+-]+)`)
 
 // memberBehind reads the value behind one of two signs at i, and returns the zero member without.
 func memberBehind(s string, i int, signs string) member {

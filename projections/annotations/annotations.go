@@ -6,6 +6,8 @@
 package annotations
 
 import (
+	"slices"
+
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/log/event"
@@ -117,13 +119,8 @@ func (a *Log) Find(name id.Annotation) (entry Entry, ok bool) {
 }
 
 // Current lists the current annotations of a run, in the order of the log.
-func (a *Log) Current(run id.Run) (out []Entry) {
-	for _, at := range a.runs[run] {
-		if e := a.Entries[at]; e.State == Current {
-			out = append(out, e)
-		}
-	}
-	return out
+func (a *Log) Current(run id.Run) []Entry {
+	return slices.DeleteFunc(a.History(run), func(e Entry) bool { return e.State != Current })
 }
 
 // History lists all annotations of a run in any state, in the order of the log.

@@ -110,23 +110,18 @@ type savedLedger struct {
 // Save returns the ledger as canonical JSON, with logs and lines sorted: equal ledgers have equal
 // bytes.
 func (l *Ledger) Save() ([]byte, error) {
-	rows := map[string]ledgerRow{}
-	for root, h := range l.Seen {
-		rows[root] = ledgerRow{Root: root, Seen: h}
-	}
-	for root, facts := range l.Lines {
+	doc := savedLedger{Head: l.Head, Logs: []ledgerRow{}, Partial: l.Partial}
+	roots := slices.AppendSeq(slices.Collect(maps.Keys(l.Seen)), maps.Keys(l.Lines))
+	slices.Sort(roots)
+	for _, root := range slices.Compact(roots) {
 		r := ledgerRow{Root: root, Seen: l.Seen[root]}
-		for fact, index := range facts {
+		for fact, index := range l.Lines[root] {
 			r.Lines = append(r.Lines, ledgerLine{fact, index})
 		}
 		slices.SortFunc(r.Lines, func(a, b ledgerLine) int {
 			return cmp.Or(cmp.Compare(a.EventIndex, b.EventIndex), cmp.Compare(a.EventID.String(), b.EventID.String()))
 		})
-		rows[root] = r
-	}
-	doc := savedLedger{Head: l.Head, Logs: make([]ledgerRow, 0, len(rows)), Partial: l.Partial}
-	for _, root := range slices.Sorted(maps.Keys(rows)) {
-		doc.Logs = append(doc.Logs, rows[root])
+		doc.Logs = append(doc.Logs, r)
 	}
 	return canon.Marshal(doc)
 }

@@ -67,11 +67,5 @@ func (r *Run) CriticalOnPath(n id.Node) []Gap {
 
 // critical lists the open critical gaps of one node.
 func (n *Node) critical() []Gap {
-	var out []Gap
-	for _, g := range n.OpenGaps {
-		if g.Severity == event.Critical {
-			out = append(out, g)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(n.OpenGaps), func(g Gap) bool { return g.Severity != event.Critical })
 }

@@ -116,14 +116,14 @@ func (r *References) finding(e *event.Event, code manifest.FindingCode, format s
 // creates.
 func (r *References) check(events []event.Event, i int, ahead map[id.Node]bool) {
 	e := &events[i]
-	if u, ok := e.Data.(event.Unknown); ok {
+	run := r.runs[e.Scope.RunID]
+	switch p := e.Data.(type) {
+	case event.Unknown:
 		r.hasUnknown = true
-		if pin := u.Pin(); !pin.IsZero() {
+		if pin := p.Pin(); !pin.IsZero() {
 			r.object(manifest.Snapshot, pin, e) // cleanup must keep what an unknown event pins
 		}
-	}
-	if p, ok := e.Data.(event.RunStarted); ok {
-		run := r.runs[e.Scope.RunID]
+	case event.RunStarted:
 		if run == nil {
 			run = &runRecord{index: int32(len(r.runs) + 1)}
 			r.runs[e.Scope.RunID] = run
@@ -132,12 +132,11 @@ func (r *References) check(events []event.Event, i int, ahead map[id.Node]bool) 
 		r.object(manifest.Workflow, p.WorkflowHash, e)
 		return
 	}
-	run := r.runs[e.Scope.RunID]
-	if run == nil {
-		if !e.Scope.RunID.IsZero() {
-			r.find(e, manifest.BrokenReference, "run %s was never started", e.Scope.RunID)
-			return
-		}
+	switch {
+	case run == nil && !e.Scope.RunID.IsZero():
+		r.find(e, manifest.BrokenReference, "run %s was never started", e.Scope.RunID)
+		return
+	case run == nil:
 		// An event of the session as a whole has no run; no recorded node has the run index 0.
 		run = &runRecord{}
 	}

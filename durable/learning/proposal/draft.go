@@ -58,7 +58,7 @@ func ParseFile(data []byte) (Draft, error) {
 	if err := checkShape(root); err != nil {
 		return Draft{}, err
 	}
-	d := Draft{Kind: Kind(textOf(root, fieldKind)), Redacted: redactions(root, redact.Value(root, nil))}
+	d := Draft{Kind: Kind(textOf(root, fieldKind)), Redacted: redactions(root, redact.Value(root, nil), "")}
 	for _, t := range []struct {
 		field    string
 		bytesMax int

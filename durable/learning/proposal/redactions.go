@@ -16,49 +16,40 @@ type Redaction struct {
 	Rules   []redact.Rule `json:"rules"`
 }
 
-// redactions compares a document before and after redaction. redact only counts replacements;
-// authors need the places in their file.
-func redactions(before, after canon.Value) []Redaction {
-	var f redactionFinder
-	f.compare(before, after, "")
-	return f.found
-}
-
-// redactionFinder collects redactions during one comparison.
-type redactionFinder struct{ found []Redaction }
-
-// compare descends to the smallest values that differ and adds one redaction for each.
-func (f *redactionFinder) compare(before, after canon.Value, pointer string) {
+// redactions compares the values at a pointer before and after redaction: it descends to the
+// smallest ones that differ. redact only counts replacements; authors need the places in their file.
+func redactions(before, after canon.Value, pointer string) (found []Redaction) {
 	switch {
 	case before.Equal(after):
 	case before.Kind() == canon.Array && after.Kind() == canon.Array && before.Len() == after.Len():
 		for i := range before.Len() {
-			f.compare(before.Item(i), after.Item(i), pointer+"/"+strconv.Itoa(i))
+			found = append(found, redactions(before.Item(i), after.Item(i), pointer+"/"+strconv.Itoa(i))...)
 		}
 	case before.Kind() == canon.Object && after.Kind() == canon.Object:
 		for i := range after.Len() {
 			name := after.Key(i)
 			at := pointer + "/" + canon.EscapePointer(name)
 			if value, ok := before.Get(name); ok {
-				f.compare(value, after.Item(i), at)
+				found = append(found, redactions(value, after.Item(i), at)...)
 				continue
 			}
 			// The member name itself contained a secret. The pointer holds its redacted form;
 			// the original member is not searched for.
-			f.add(at, "", name+string(after.Item(i).JCS()))
+			found = append(found, redactionAt(at, "", name+string(after.Item(i).JCS())))
 		}
 	default:
-		f.add(pointer, string(before.JCS()), string(after.JCS()))
+		found = append(found, redactionAt(pointer, string(before.JCS()), string(after.JCS())))
 	}
+	return found
 }
 
-// add records the rules whose markers occur more often after redaction than before.
-func (f *redactionFinder) add(pointer, before, after string) {
+// redactionAt returns the redaction of the rules whose markers occur more often after it than before.
+func redactionAt(pointer, before, after string) Redaction {
 	marks := map[redact.Rule]bool{}
 	for _, rule := range redact.Rules() {
 		if mark := redact.Marker(rule); strings.Count(after, mark) > strings.Count(before, mark) {
 			marks[rule] = true
 		}
 	}
-	f.found = append(f.found, Redaction{Pointer: pointer, Rules: slices.Sorted(maps.Keys(marks))})
+	return Redaction{Pointer: pointer, Rules: slices.Sorted(maps.Keys(marks))}
 }

@@ -99,13 +99,7 @@ func (s *shingles) shape(member named, v canon.Value) {
 // string cuts a text: into overlapping sentence shingles, or into one shingle if it has fewer
 // than shingleWords words or names something.
 func (s *shingles) string(member named, text string) {
-	s.text = s.text[:0]
-	words := 0
-	for word := range eachWord(text) {
-		s.text = append(append(s.text, ' '), word...)
-		words++
-	}
-	switch {
+	switch words := s.words(text); {
 	case text == "":
 	case words == 0:
 		s.add(shortKind, member, []byte(text), 1) // only punctuation: the text itself is the shingle
@@ -151,36 +145,25 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// eachWord yields the words of a text in lower case: runs of letters, marks and digits, or
-// single letters in scripts without spaces between words. Texts are not normalized: other
-// compositions of the same letters are other words. The slice is reused between calls of
-// yield.
-func eachWord(text string) func(yield func([]byte) bool) {
-	return func(yield func([]byte) bool) {
-		var word []byte
-		for _, r := range text {
-			inWord := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
-			single := inWord && r >= 0x0E00 && unicode.In(r, unspaced...)
-			if (!inWord || single) && len(word) > 0 {
-				if !yield(word) {
-					return
-				}
-				word = word[:0]
-			}
-			if inWord {
-				word = utf8.AppendRune(word, unicode.ToLower(r))
-			}
-			if single {
-				if !yield(word) {
-					return
-				}
-				word = word[:0]
-			}
+// words sets s.text to the words of a text in lower case and returns their number: runs of letters,
+// marks and digits, or single letters in scripts without spaces between words. Texts are not
+// normalized: other compositions of the same letters are other words.
+func (s *shingles) words(text string) (words int) {
+	s.text = s.text[:0]
+	open := false // the next letter continues a word
+	for _, r := range text {
+		inWord := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+		single := inWord && r >= 0x0E00 && unicode.In(r, unspaced...)
+		if inWord && (single || !open) {
+			s.text = append(s.text, ' ')
+			words++
 		}
-		if len(word) > 0 {
-			yield(word)
+		if inWord {
+			s.text = utf8.AppendRune(s.text, unicode.ToLower(r))
 		}
+		open = inWord && !single
 	}
+	return words
 }
 
 // unspaced lists the scripts that put no spaces between words: a sentence would be one word.
