@@ -23,8 +23,11 @@ func TestFormatSideLogs(t *testing.T) {
 				t.Errorf("no row describes %s", p.Kind())
 				continue
 			}
-			for i := range reflect.TypeOf(p).NumField() {
-				name, _, _ := strings.Cut(reflect.TypeOf(p).Field(i).Tag.Get("json"), ",")
+			for _, f := range reflect.VisibleFields(reflect.TypeOf(p)) {
+				if f.Anonymous {
+					continue // its fields follow
+				}
+				name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 				always := table == proposal.Table && (name == "proposalId" || name == "ordinal" || name == "reason")
 				if !always && !strings.Contains(row, "`"+name+"`") {
 					t.Errorf("%s: the row does not name %s", p.Kind(), name)

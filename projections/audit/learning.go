@@ -19,8 +19,8 @@ func stated(details map[string]string) map[string]string {
 // Details hold digests, roles and principals. The proposed artifact is stored as an object and
 // named by its digest.
 func proposalAct(r proposal.Record) audit.Act {
-	about, _, reason := r.About()
-	a := audit.Act{Target: audit.Target{Kind: audit.OfProposal, ID: about.String()}, Reason: statedReason(reason)}
+	about := r.About()
+	a := audit.Act{Target: audit.Target{Kind: audit.OfProposal, ID: about.ProposalID.String()}, Reason: statedReason(about.Reason)}
 	switch p := r.(type) {
 	case proposal.Created:
 		a.Action, a.Details = audit.Propose,

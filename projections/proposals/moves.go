@@ -38,9 +38,8 @@ func (p *Proposal) transition(e event.Event, m proposal.Move, r proposal.Record)
 	if err != nil {
 		return fault.Of(err).Message
 	}
-	_, _, reason := r.About()
 	p.History = append(p.History, Move{Move: m, From: p.State, To: to, Actor: e.Actor, AtMs: e.TimestampMs,
-		Reason: reason, EventIndex: e.Index})
+		Reason: r.About().Reason, EventIndex: e.Index})
 	p.State = to
 	return ""
 }

@@ -132,11 +132,11 @@ func (p *Log) fold(e event.Event) {
 	if !ok {
 		return
 	}
-	about, ordinal, _ := r.About()
+	about := r.About()
 	// problem states why the record is ignored, as the end of a sentence; "" accepts it.
-	prop, problem := p.all[about], ""
+	prop, problem := p.all[about.ProposalID], ""
 	switch c, creates := r.(proposal.Created); {
-	case ordinal != e.Index:
+	case about.Ordinal != e.Index:
 		problem = "its ordinal is not its event index" // the record was copied from another position
 	case creates && prop != nil:
 		problem = "the proposal was already created"
@@ -150,8 +150,8 @@ func (p *Log) fold(e event.Event) {
 		}
 	}
 	if problem != "" {
-		p.addFinding(manifest.BrokenReference, e, "event %d (%s of %s) is ignored: %s", e.Index, r.Kind(), about,
-			problem)
+		p.addFinding(manifest.BrokenReference, e, "event %d (%s of %s) is ignored: %s", e.Index, r.Kind(),
+			about.ProposalID, problem)
 	}
 }
 

@@ -172,7 +172,7 @@ func TestProposalWireForm(t *testing.T) {
 			`","sourceRunIds":["` + proposalRun.String() + `"]}`},
 		{a.OnWire(), `{"approvalId":"` + a.ApprovalIDs[0].String() + `","installedArtifactRef":"` + a.InstalledRef +
 			`","kind":"workflow-chain-pack","proposalId":"` + p.String() + `"}`},
-		{proposal.Applied{Slot: a.Slot, ProposalID: p, InstalledRef: "r"}.OnWire(),
+		{proposal.Applied{Subject: proposal.Subject{ProposalID: p}, Slot: a.Slot, InstalledRef: "r"}.OnWire(),
 			`{"approvalId":null,"installedArtifactRef":"r","kind":"workflow-chain-pack","proposalId":"` + p.String() +
 				`"}`},
 	} {

@@ -62,13 +62,7 @@ func (n *Node) Recap() (Output, bool) {
 
 // Artifacts lists the node's current artifacts, oldest first.
 func (n *Node) Artifacts() []Output {
-	var out []Output
-	for _, o := range n.Outputs {
-		if o.Channel == event.Artifact {
-			out = append(out, o)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(n.Outputs), func(o Output) bool { return o.Channel != event.Artifact })
 }
 
 // RecapOnPath returns the recap of the node n, or else of its nearest ancestor that has one

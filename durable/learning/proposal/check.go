@@ -11,23 +11,22 @@ import (
 	"github.com/waybill/waybill/durable/store/config"
 )
 
-// Check refuses a proposal whose kind differs from its slot's, an invalid owner or
-// provenance, and what checkRevision refuses. Like every Check here it runs before a write
-// and after a read.
+// Check refuses a proposal whose kind differs from its slot's, an invalid owner or provenance, and
+// what the checks of Content and Subject refuse. Like every Check here it runs before a write and
+// after a read.
 func (r Created) Check(event.Scope) error {
 	if r.Of != r.Slot.Kind {
 		return fmt.Errorf("kind %q in a slot of kind %q", r.Of, r.Slot.Kind)
 	}
-	return cmp.Or(r.Owner.check(), r.Provenance.check(),
-		checkRevision(r, revision{r.Artifact, r.Duplicates, r.Rationale, r.Slot, r.Title, r.Version}))
+	return cmp.Or(r.Owner.check(), r.Provenance.check(), r.Content.check(), r.Subject.check())
 }
 
-// Check refuses a revision number below 2 and what checkRevision refuses.
+// Check refuses a revision number below 2 and what the checks of Content and Subject refuse.
 func (r Revised) Check(event.Scope) error {
 	if r.Revision < 2 || r.Revision > limits.EventIndexMax {
 		return fmt.Errorf("revision %d: want 2 or more", r.Revision)
 	}
-	return checkRevision(r, revision{r.Artifact, r.Duplicates, r.Rationale, r.Slot, r.Title, r.Version})
+	return cmp.Or(r.Content.check(), r.Subject.check())
 }
 
 // Check refuses an approval without its id, artifact, principal or role.
@@ -38,7 +37,7 @@ func (r Approved) Check(event.Scope) error {
 	case !config.ValidName(r.Role):
 		return fmt.Errorf("invalid role name %q", r.Role)
 	}
-	return cmp.Or(checkPrincipal(r.Principal), checkRecord(r))
+	return cmp.Or(checkPrincipal(r.Principal), r.Subject.check())
 }
 
 // Check refuses an activation that the mode does not permit: approval-gate without an
@@ -62,7 +61,7 @@ func (r Applied) Check(event.Scope) error {
 		return errors.New("an override requires a reason")
 	}
 	return cmp.Or(distinctIDs("approval", r.ApprovalIDs), atMostOf("approvals", len(r.ApprovalIDs), limits.QuorumMax),
-		r.Slot.check(), r.checkInstalledRef(), checkPrincipal(r.Principal), checkRecord(r))
+		r.Slot.check(), r.checkInstalledRef(), checkPrincipal(r.Principal), r.Subject.check())
 }
 
 // checkInstalledRef requires the InstalledRef of slot and digest, for some version.
@@ -78,36 +77,25 @@ func (r Applied) checkInstalledRef() error {
 	return nil
 }
 
-// Check refuses what checkRecord refuses.
-func (r Rejected) Check(event.Scope) error { return checkRecord(r) }
+// Check refuses what the check of Subject refuses.
+func (r Rejected) Check(event.Scope) error { return r.Subject.check() }
 
-// Check refuses what checkRecord refuses.
-func (r Archived) Check(event.Scope) error { return checkRecord(r) }
+// Check refuses what the check of Subject refuses.
+func (r Archived) Check(event.Scope) error { return r.Subject.check() }
 
 // Check refuses a slot without an id, since nothing can be installed there.
 func (r RolledBack) Check(event.Scope) error {
 	if r.Slot.ID == "" {
 		return errors.New("nothing is installed in a slot without an id")
 	}
-	return cmp.Or(r.Slot.check(), checkRecord(r))
+	return cmp.Or(r.Slot.check(), r.Subject.check())
 }
 
-// revision holds the members that Created and Revised have in common.
-type revision struct {
-	artifact   Artifact
-	duplicates []Duplicate
-	rationale  string
-	slot       Slot
-	title      string
-	version    string
-}
-
-// checkRevision checks the content of a revision: artifact, slot, duplicates and texts within
-// their budgets.
-func checkRevision(r Record, v revision) error {
-	return cmp.Or(v.artifact.check(), v.slot.check(), ranked(v.duplicates), checkVersion(v.version),
-		checkText("title", v.title, limits.ProposalTitleBytesMax),
-		checkText("rationale", v.rationale, limits.RationaleBytesMax), checkRecord(r))
+// check refuses an artifact, a slot, duplicates and texts that are invalid or over their budgets.
+func (c Content) check() error {
+	return cmp.Or(c.Artifact.check(), c.Slot.check(), ranked(c.Duplicates), checkVersion(c.Version),
+		checkText("title", c.Title, limits.ProposalTitleBytesMax),
+		checkText("rationale", c.Rationale, limits.RationaleBytesMax))
 }
 
 // checkVersion accepts an absent version, spelled "".
@@ -118,19 +106,17 @@ func checkVersion(version string) error {
 	return nil
 }
 
-// checkRecord checks the members that all records have: proposal, ordinal and a reason of at
-// most limits.AuditTextBytesMax bytes.
-func checkRecord(r Record) error {
-	p, ordinal, reason := r.About()
+// check requires a proposal, an ordinal and a reason of at most limits.AuditTextBytesMax bytes.
+func (s Subject) check() error {
 	switch {
-	case p.IsZero():
+	case s.ProposalID.IsZero():
 		return errors.New("proposalId is missing")
-	case ordinal < 0 || ordinal > limits.EventIndexMax:
-		return fmt.Errorf("ordinal %d is not an event index", ordinal)
-	case reason == "":
+	case s.Ordinal < 0 || s.Ordinal > limits.EventIndexMax:
+		return fmt.Errorf("ordinal %d is not an event index", s.Ordinal)
+	case s.Reason == "":
 		return errors.New("reason is missing")
 	}
-	return checkText("reason", reason, limits.AuditTextBytesMax)
+	return checkText("reason", s.Reason, limits.AuditTextBytesMax)
 }
 
 // checkPrincipal bounds a principal's name.

@@ -21,86 +21,76 @@ var Table = event.NewTable("proposals", "storeId",
 	event.Row[RolledBack](event.NoScope),
 )
 
-// Every record names its proposal and states a reason. Ordinal is the event's own index: the
-// dedupeKey is computed from the data alone, and the same action may be repeated on a
-// proposal later.
+// Subject is what every record states: its proposal and a reason. Ordinal is the event's own index:
+// the dedupeKey is computed from the data alone, and the same action may be repeated on a proposal
+// later.
+type Subject struct {
+	Ordinal    int64       `json:"ordinal"`
+	ProposalID id.Proposal `json:"proposalId"`
+	Reason     string      `json:"reason"`
+}
 
-// Created records a new proposal with its first revision.
-type Created struct {
+// About implements Record.
+func (s Subject) About() Subject { return s }
+
+// Content is what a revision proposes.
+type Content struct {
 	Artifact   Artifact    `json:"artifact"`
 	Duplicates []Duplicate `json:"duplicates"` // most similar first
-	Of         Kind        `json:"kind"`
-	Ordinal    int64       `json:"ordinal"`
-	Owner      Owner       `json:"owner"`
-	ProposalID id.Proposal `json:"proposalId"`
-	Provenance Provenance  `json:"provenance"`
 	Rationale  string      `json:"rationale,omitzero"`
-	Reason     string      `json:"reason"`
 	Slot       Slot        `json:"slot"`
 	Title      string      `json:"title,omitzero"`
 	Version    string      `json:"version,omitzero"`
 }
 
+// Created records a new proposal with its first revision.
+type Created struct {
+	Subject
+	Content
+	Of         Kind       `json:"kind"`
+	Owner      Owner      `json:"owner"`
+	Provenance Provenance `json:"provenance"`
+}
+
 // Revised records a further revision; its values replace those of the previous one.
 type Revised struct {
-	Artifact   Artifact    `json:"artifact"`
-	Duplicates []Duplicate `json:"duplicates"`
-	Ordinal    int64       `json:"ordinal"`
-	ProposalID id.Proposal `json:"proposalId"`
-	Rationale  string      `json:"rationale,omitzero"`
-	Reason     string      `json:"reason"`
-	Revision   int64       `json:"revision"` // from 2
-	Slot       Slot        `json:"slot"`
-	Title      string      `json:"title,omitzero"`
-	Version    string      `json:"version,omitzero"`
+	Subject
+	Content
+	Revision int64 `json:"revision"` // from 2
 }
 
 // Approved records one person's consent to exactly the bytes of one revision. ApprovalID is
 // the id of the event itself.
 type Approved struct {
+	Subject
 	ApprovalID     id.Event     `json:"approvalId"`
 	ArtifactSHA256 canon.Digest `json:"artifactSha256"`
-	Ordinal        int64        `json:"ordinal"`
 	Principal      string       `json:"principal"`
-	ProposalID     id.Proposal  `json:"proposalId"`
-	Reason         string       `json:"reason"`
 	Role           string       `json:"role"` // the role that was required and held
 }
 
 // Applied records an activation: the artifact is installed from here on.
 type Applied struct {
+	Subject
 	ApprovalIDs    []id.Event   `json:"approvalIds"` // the approvals that counted
 	ArtifactSHA256 canon.Digest `json:"artifactSha256"`
 	InstalledRef   string       `json:"installedRef"`
 	Mode           Mode         `json:"mode"`
-	Ordinal        int64        `json:"ordinal"`
 	Override       bool         `json:"override"` // the approval gate was bypassed
 	Principal      string       `json:"principal"`
-	ProposalID     id.Proposal  `json:"proposalId"`
-	Reason         string       `json:"reason"`
 	Slot           Slot         `json:"slot"`
 }
 
 // Rejected records a reviewer's refusal.
-type Rejected struct {
-	Ordinal    int64       `json:"ordinal"`
-	ProposalID id.Proposal `json:"proposalId"`
-	Reason     string      `json:"reason"`
-}
+type Rejected struct{ Subject }
 
 // Archived removes a proposal from the open ones.
-type Archived struct {
-	Ordinal    int64       `json:"ordinal"`
-	ProposalID id.Proposal `json:"proposalId"`
-	Reason     string      `json:"reason"`
-}
+type Archived struct{ Subject }
 
 // RolledBack records that an installation was removed. RestoredSHA256 is the artifact that
 // replaces it in the slot, zero if the slot is empty again.
 type RolledBack struct {
-	Ordinal        int64        `json:"ordinal"`
-	ProposalID     id.Proposal  `json:"proposalId"`
-	Reason         string       `json:"reason"`
+	Subject
 	RestoredSHA256 canon.Digest `json:"restoredSha256,omitzero"`
 	Slot           Slot         `json:"slot"`
 }
@@ -109,7 +99,7 @@ type RolledBack struct {
 type Record interface {
 	event.Payload
 	// About returns the proposal, the event index that the record states, and its reason.
-	About() (p id.Proposal, ordinal int64, reason string)
+	About() Subject
 }
 
 // Kind is "proposal_created".
@@ -132,27 +122,6 @@ func (Archived) Kind() string { return "proposal_archived" }
 
 // Kind is "proposal_rolled_back".
 func (RolledBack) Kind() string { return "proposal_rolled_back" }
-
-// About implements Record.
-func (r Created) About() (id.Proposal, int64, string) { return r.ProposalID, r.Ordinal, r.Reason }
-
-// About implements Record.
-func (r Revised) About() (id.Proposal, int64, string) { return r.ProposalID, r.Ordinal, r.Reason }
-
-// About implements Record.
-func (r Approved) About() (id.Proposal, int64, string) { return r.ProposalID, r.Ordinal, r.Reason }
-
-// About implements Record.
-func (r Applied) About() (id.Proposal, int64, string) { return r.ProposalID, r.Ordinal, r.Reason }
-
-// About implements Record.
-func (r Rejected) About() (id.Proposal, int64, string) { return r.ProposalID, r.Ordinal, r.Reason }
-
-// About implements Record.
-func (r Archived) About() (id.Proposal, int64, string) { return r.ProposalID, r.Ordinal, r.Reason }
-
-// About implements Record.
-func (r RolledBack) About() (id.Proposal, int64, string) { return r.ProposalID, r.Ordinal, r.Reason }
 
 // DedupeKey allows one record of the kind per proposal and event index.
 func (r Created) DedupeKey(string, event.Scope) string { return key(r) }
@@ -177,8 +146,8 @@ func (r RolledBack) DedupeKey(string, event.Scope) string { return key(r) }
 
 // key is the dedupeKey of a record: "<kind>:<proposal>:<ordinal>".
 func key(r Record) string {
-	p, ordinal, _ := r.About()
-	return r.Kind() + ":" + p.String() + ":" + strconv.FormatInt(ordinal, 10)
+	about := r.About()
+	return r.Kind() + ":" + about.ProposalID.String() + ":" + strconv.FormatInt(about.Ordinal, 10)
 }
 
 // LogOf is the log of the proposals of a store.

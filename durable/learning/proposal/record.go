@@ -42,30 +42,32 @@ func (a At) storedReason() string {
 	return cmp.Or(clean(strings.TrimSpace(a.Reason), limits.AuditTextBytesMax), NoReason)
 }
 
-// Create returns the record of a new proposal. The duplicates are sorted and bounded.
+// subject returns what every record states.
+func (a At) subject() Subject { return Subject{a.Ordinal, a.Proposal, a.storedReason()} }
+
+// content returns what a draft proposes. The duplicates are sorted and bounded.
+func content(d Draft, duplicates []Duplicate) Content {
+	return Content{Artifact: d.Artifact, Duplicates: rank(duplicates),
+		Rationale: clean(d.Rationale, limits.RationaleBytesMax), Slot: d.Slot,
+		Title: clean(d.Title, limits.ProposalTitleBytesMax), Version: d.Version}
+}
+
+// Create returns the record of a new proposal.
 func Create(at At, d Draft, o Owner, duplicates []Duplicate) Created {
 	from := Provenance{SourceRunIDs: append([]id.Run{}, d.SourceRunIDs...),
 		SynthesizerModel: clean(d.SynthesizerModel, limits.ActorRefMax)}
-	return Created{Artifact: d.Artifact, Duplicates: rank(duplicates), Of: d.Kind, Ordinal: at.Ordinal, Owner: o,
-		ProposalID: at.Proposal,
-		Provenance: from, Rationale: clean(d.Rationale, limits.RationaleBytesMax),
-		Reason: at.storedReason(), Slot: d.Slot,
-		Title: clean(d.Title, limits.ProposalTitleBytesMax), Version: d.Version}
+	return Created{Subject: at.subject(), Content: content(d, duplicates), Of: d.Kind, Owner: o, Provenance: from}
 }
 
 // Revise returns the record of a further revision; number starts at 2.
 func Revise(at At, number int64, d Draft, duplicates []Duplicate) Revised {
-	return Revised{Artifact: d.Artifact, Duplicates: rank(duplicates), Ordinal: at.Ordinal, ProposalID: at.Proposal,
-		Rationale: clean(d.Rationale, limits.RationaleBytesMax),
-		Reason:    at.storedReason(), Revision: number, Slot: d.Slot,
-		Title: clean(d.Title, limits.ProposalTitleBytesMax), Version: d.Version}
+	return Revised{at.subject(), content(d, duplicates), number}
 }
 
 // Approve returns the record of a person's consent to the artifact with the digest seen.
 // store owns the log; the approval's id is derived from it like that of the event.
 func Approve(store id.Store, at At, by event.Actor, seen canon.Digest, role string) Approved {
-	r := Approved{ArtifactSHA256: seen, Ordinal: at.Ordinal, Principal: NameOf(by), ProposalID: at.Proposal,
-		Reason: at.storedReason(), Role: role}
+	r := Approved{Subject: at.subject(), ArtifactSHA256: seen, Principal: NameOf(by), Role: role}
 	r.ApprovalID = id.EventOf(store.String(), r.DedupeKey(store.String(), event.Scope{}))
 	return r
 }
@@ -84,27 +86,21 @@ type Activation struct {
 
 // Apply returns the record of an activation.
 func Apply(at At, a Activation) Applied {
-	return Applied{ApprovalIDs: append([]id.Event{}, a.Approvals...), ArtifactSHA256: a.SHA256,
-		InstalledRef: InstalledRef(a.Slot, a.Version, a.SHA256), Mode: a.Mode,
-		Ordinal: at.Ordinal, Override: a.Override, Principal: NameOf(a.By), ProposalID: at.Proposal,
-		Reason: at.storedReason(), Slot: a.Slot}
+	return Applied{Subject: at.subject(), ApprovalIDs: append([]id.Event{}, a.Approvals...), ArtifactSHA256: a.SHA256,
+		InstalledRef: InstalledRef(a.Slot, a.Version, a.SHA256), Mode: a.Mode, Override: a.Override,
+		Principal: NameOf(a.By), Slot: a.Slot}
 }
 
 // Reject returns the record of a refusal.
-func Reject(at At) Rejected {
-	return Rejected{Ordinal: at.Ordinal, ProposalID: at.Proposal, Reason: at.storedReason()}
-}
+func Reject(at At) Rejected { return Rejected{at.subject()} }
 
 // Archive returns the record of archiving a proposal.
-func Archive(at At) Archived {
-	return Archived{Ordinal: at.Ordinal, ProposalID: at.Proposal, Reason: at.storedReason()}
-}
+func Archive(at At) Archived { return Archived{at.subject()} }
 
 // RollBack returns the record of removing an installation from its slot. restored is the
 // digest of the artifact that replaces it, zero if none does.
 func RollBack(at At, s Slot, restored canon.Digest) RolledBack {
-	return RolledBack{Ordinal: at.Ordinal, ProposalID: at.Proposal, Reason: at.storedReason(), RestoredSHA256: restored,
-		Slot: s}
+	return RolledBack{at.subject(), restored, s}
 }
 
 // rank sorts duplicates by descending similarity, then by ref, and bounds their number. The
