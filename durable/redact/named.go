@@ -62,16 +62,9 @@ func scheme(s string, i int) int {
 
 // openQuote returns the length of the quote at i, including the backslashes that escape it inside
 // another quoted text; 0 where there is no quote.
-func openQuote(s string, i int) int {
-	n := 0
-	for n < 3 && i+n < len(s) && s[i+n] == '\\' {
-		n++
-	}
-	if i+n < len(s) && (s[i+n] == '"' || s[i+n] == '\'') {
-		return n + 1
-	}
-	return 0
-}
+func openQuote(s string, i int) int { return len(quote.FindString(s[i:])) }
+
+var quote = regexp.MustCompile(`^\\{0,3}["']`)
 
 // closeQuote returns where the quoted text that begins at from ends; open is the length of its
 // opening quote. whole is false where the line ends before a closing quote.

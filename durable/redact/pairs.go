@@ -49,9 +49,11 @@ func memberAt(s string, i int) (m member) {
 // the original one.
 var literal = regexp.MustCompile(`^(?:\[REDACTED:[A-Za-z_]{1,31}\]|[\w.+-]+)`)
 
-// memberBehind reads the value behind one of two signs at i, and returns the zero member without.
-func memberBehind(s string, i int, signs string) member {
-	if i = span(s, i, space); i == len(s) || strings.IndexByte(signs, s[i]) < 0 {
+// memberBehind reads the value behind m and one of some signs. Without them, or where m is the zero
+// member, it returns the zero member.
+func memberBehind(s string, m member, signs string) member {
+	i := span(s, m.end, space)
+	if m.end == 0 || i == len(s) || strings.IndexByte(signs, s[i]) < 0 {
 		return member{}
 	}
 	return memberAt(s, i+1)
@@ -66,17 +68,12 @@ func (sc *scanner) pairJSON(i int, valued bool) {
 		return
 	}
 	// Behind the first value, each member is a comma, a name, a colon and a value.
-	at := first.end
+	value := first
 	for range pairMembers {
-		name := memberBehind(s, at, ",")
-		if name.end == 0 {
+		name := memberBehind(s, value, ",")
+		if value = memberBehind(s, name, ":="); value.end == 0 {
 			return
 		}
-		value := memberBehind(s, name.end, ":=")
-		if value.end == 0 {
-			return
-		}
-		at = value.end
 		lower := strings.ToLower(s[name.from:min(name.to, name.from+nameMax)])
 		switch {
 		// The name came first, then the value; or the other way round.

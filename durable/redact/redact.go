@@ -78,6 +78,5 @@ func (c Counts) Total() (n int64) {
 // Text returns s with each secret replaced by a marker, and s itself where it has none. Bytes that
 // are not UTF-8 separate words like punctuation, and are kept.
 func Text(s string, c Counts) string {
-	sc := scanner{text: s, counts: c}
-	return sc.run()
+	return (&scanner{text: s, counts: c}).run()
 }

@@ -97,17 +97,15 @@ func (t *Tally) record(e event.Event, p feedback.Recorded) {
 // that equal tallies have one saved form.
 func (t *Tally) remove(run id.Run, name id.Annotation) {
 	old := t.known[name]
-	if old == nil {
+	switch {
+	case old == nil:
 		t.missed = t.missed || t.loaded
-		return
-	}
-	if old.run != run || !old.current {
-		return
-	}
-	old.current = false
-	sums := t.Runs[run]
-	if sums.count(old.signal, old.unnamed, -1); sums.Count() == 0 {
-		delete(t.Runs, run)
+	case old.run == run && old.current:
+		old.current = false
+		sums := t.Runs[run]
+		if sums.count(old.signal, old.unnamed, -1); sums.Count() == 0 {
+			delete(t.Runs, run)
+		}
 	}
 }
 

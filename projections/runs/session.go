@@ -42,19 +42,17 @@ func (s *Session) Apply(e event.Event) {
 	e, g := readForeign(e)
 	switch p := e.Data.(type) {
 	case event.SessionCreated:
-		return
 	case event.ObservationRecorded:
 		s.Observations[p.Key] = p.Value
-		return
 	case event.RunStarted:
 		if s.Runs[e.Scope.RunID] == nil {
 			s.Runs[e.Scope.RunID] = newRun(e.Scope.RunID, e, p)
 			s.Order = append(s.Order, e.Scope.RunID)
 		}
-		return
-	}
-	if r := s.Runs[e.Scope.RunID]; r != nil {
-		r.apply(e, g)
+	default:
+		if r := s.Runs[e.Scope.RunID]; r != nil {
+			r.apply(e, g)
+		}
 	}
 }
 

@@ -1,6 +1,8 @@
 package runs
 
 import (
+	"slices"
+
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
@@ -69,14 +71,9 @@ func (r *Run) blockedAt(nodeID id.Node, tip TipState) bool {
 	if n == nil {
 		return false
 	}
-	if n.Kind == event.BlockedAttemptNode || tip.Blocked {
-		return true
+	blocks := func(g Gap) bool {
+		return n.Preferences.Autonomy != event.FullAutoNeverStop ||
+			g.isApproval() && (g.Pointer != nil || tip.NeedsApproval)
 	}
-	for _, g := range n.critical() {
-		if n.Preferences.Autonomy != event.FullAutoNeverStop || g.isApproval() &&
-			(g.Pointer != nil || tip.NeedsApproval) {
-			return true
-		}
-	}
-	return false
+	return n.Kind == event.BlockedAttemptNode || tip.Blocked || slices.ContainsFunc(n.critical(), blocks)
 }

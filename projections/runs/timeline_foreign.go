@@ -120,11 +120,16 @@ func (d foreignData) assessment() string {
 	for _, dimension := range d.list("dimensions") {
 		levels = append(levels, dimension.text("dimensionId")+" "+dimension.text("level"))
 	}
-	text := fmt.Sprintf("Assessment %s: %s", d.quoted("assessmentId"), joinKnown(levels...))
-	if s := d.text("summary"); s != "" {
-		text += ". " + s
+	return fmt.Sprintf("Assessment %s: %s", d.quoted("assessmentId"), joinKnown(levels...)) +
+		prefixed(". ", d.text("summary"))
+}
+
+// prefixed returns a text behind a prefix, "" for an empty text.
+func prefixed(prefix, text string) string {
+	if text == "" {
+		return ""
 	}
-	return text
+	return prefix + text
 }
 
 // duration returns how long a run took, in seconds.
@@ -145,12 +150,7 @@ func (d foreignData) commits(name string) string {
 }
 
 // link returns the address of a pull request.
-func (d foreignData) link() string {
-	if url := d.text("prUrl"); url != "" {
-		return ": " + url
-	}
-	return ""
-}
+func (d foreignData) link() string { return prefixed(": ", d.text("prUrl")) }
 
 // client returns the program and the model that a usage record names.
 func (d foreignData) client() string {

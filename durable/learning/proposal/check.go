@@ -45,19 +45,15 @@ func (r Approved) Check(event.Scope) error {
 // InstalledRef must be the one that InstalledRef(slot, version, digest) returns for some
 // version.
 func (r Applied) Check(event.Scope) error {
-	switch r.Mode {
-	case ApprovalGate:
-		if len(r.ApprovalIDs) == 0 && !r.Override {
-			return errors.New("approval-gate requires an approval or an override")
-		}
-	case DirectRBAC:
-		if len(r.ApprovalIDs) > 0 || r.Override {
-			return errors.New("direct-rbac has no approvals and nothing to override")
-		}
-	default:
+	permitted := len(r.ApprovalIDs) > 0 || r.Override
+	switch {
+	case r.Mode != ApprovalGate && r.Mode != DirectRBAC:
 		return fmt.Errorf("unknown mode %q", r.Mode)
-	}
-	if r.Override && r.Reason == NoReason {
+	case r.Mode == ApprovalGate && !permitted:
+		return errors.New("approval-gate requires an approval or an override")
+	case r.Mode == DirectRBAC && permitted:
+		return errors.New("direct-rbac has no approvals and nothing to override")
+	case r.Override && r.Reason == NoReason:
 		return errors.New("an override requires a reason")
 	}
 	return cmp.Or(distinctIDs("approval", r.ApprovalIDs), atMostOf("approvals", len(r.ApprovalIDs), limits.QuorumMax),

@@ -37,16 +37,13 @@ func SlotOf(kind Kind, artifact canon.Value) (s Slot, version string, err error)
 		return s, version, err
 	}
 	for _, name := range names {
-		v, ok := artifact.Get(name)
-		if !ok {
-			continue
-		}
-		if !label(v.Text(), slotIDBytesMax) {
+		if v, ok := artifact.Get(name); ok && label(v.Text(), slotIDBytesMax) {
+			s.ID = v.Text()
+			return s, version, nil
+		} else if ok {
 			return s, version, unnamed(kind, name, fmt.Sprintf("a name of 1 to %d bytes in one line", slotIDBytesMax),
 				shown(v))
 		}
-		s.ID = v.Text()
-		return s, version, nil
 	}
 	return s, version, unnamed(kind, names[0], "a name", "nothing")
 }
