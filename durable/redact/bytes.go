@@ -1,11 +1,11 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/pattern"
 )
 
 // Bytes returns an artifact without its secrets. JSON is redacted by Value and written as JCS;
@@ -35,11 +35,11 @@ func Bytes(b []byte, contentType string, c Counts) []byte {
 
 // Content types, in lower case and without parameters.
 var (
-	jsonType = regexp.MustCompile(`^application/json$|\+json$`)
+	jsonType = pattern.New(`^application/json$|\+json$`)
 	// textType matches the types whose bytes are text that may still not be UTF-8: Latin-1, or a log
 	// with a single invalid byte. Some text formats are registered, or commonly used, under
 	// application/. An artifact without a type is not treated as text.
-	textType = regexp.MustCompile(`^text/|\+(?:json|xml|yaml)$|^application/json$|` +
+	textType = pattern.New(`^text/|\+(?:json|xml|yaml)$|^application/json$|` +
 		`^(?:application/)?(?:x-)?(?:xml|yaml|toml|javascript|typescript|sh|shellscript|sql|ndjson|jsonl|json-seq|` +
 		`www-form-urlencoded|pem-file|httpd-php)$`)
 )

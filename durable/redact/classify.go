@@ -1,8 +1,9 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/waybill/waybill/durable/pattern"
 )
 
 // nonValueWords is the set of words that describe a value in the place of one: its state, its
@@ -23,29 +24,29 @@ var nonValueWords = wordSet(
 var (
 	// digest matches a digest with its algorithm, as in checksum and package lock files; SHA-1 in
 	// hexadecimal digits is the shortest of them.
-	digest = regexp.MustCompile(
+	digest = pattern.New(
 		`^(?:(?:sha256|blake3|sha512|sha1):|sha256_|sha(?:256|384|512)-)[A-Za-z0-9+/=]{40,}$`)
 	// filePath matches a path, which names where the value is stored. Base64 may begin with a slash
 	// too, but rarely has a second one and no sign that paths lack.
-	filePath = regexp.MustCompile(`^(?:\./|\.\./|~/|file:|/[\w.-]*/[\w./-]*$)`)
-	// pattern matches a part of a regular expression, which describes values.
-	pattern = regexp.MustCompile(`\\[wSds]|\[\^|\.[*+]|\(\?|\[(?:a-z|A-Z|0-9)`)
+	filePath = pattern.New(`^(?:\./|\.\./|~/|file:|/[\w.-]*/[\w./-]*$)`)
+	// expression matches a part of a regular expression, which describes values.
+	expression = pattern.New(`\\[wSds]|\[\^|\.[*+]|\(\?|\[(?:a-z|A-Z|0-9)`)
 	// template matches the beginning of a template expression or of a reference to a secret manager.
-	template = regexp.MustCompile(`^(?:\$[{(]|\{\{|\*\*\*|<%|%\(|#\{|op://|vault://)`)
+	template = pattern.New(`^(?:\$[{(]|\{\{|\*\*\*|<%|%\(|#\{|op://|vault://)`)
 	// dummy matches <name>, the variables $NAME, $1, $this->token and $env:TOKEN, {name}, a verb of a
 	// format string such as %s, and xxx. A password such as $eCret1 is none of them.
-	dummy = regexp.MustCompile(`^(?:<[^>]*>$|\$(?:[A-Z_]+$|[0-9]$|this-|env:)|` +
+	dummy = pattern.New(`^(?:<[^>]*>$|\$(?:[A-Z_]+$|[0-9]$|this-|env:)|` +
 		`[{:@]\}?$|\{[A-Za-z_.]+\}?$|%[A-Za-z]$|[xX]{3,}$)`)
 	// variable matches $name, and the parameters :name and @name of a query.
-	variable = regexp.MustCompile(`^(?:\$(\w+)|[:@]([A-Za-z_.]+)\}?)$`)
+	variable = pattern.New(`^(?:\$(\w+)|[:@]([A-Za-z_.]+)\}?)$`)
 	// yours matches the beginning of your-password.
-	yours = regexp.MustCompile(`^(?i:your)[^A-Za-z]`)
+	yours = pattern.New(`^(?i:your)[^A-Za-z]`)
 )
 
 // nonValue reports a text that describes or refers to a value and is not a secret itself.
 func nonValue(v string) bool {
 	return nonValueWords[strings.ToLower(strings.TrimRight(v, "!"))] || placeholder(v) || digest.MatchString(v) ||
-		filePath.MatchString(v) || pattern.MatchString(v) || strings.Trim(v, "{}[]()|<>&*-+?\\,;:.=/…") == ""
+		filePath.MatchString(v) || expression.MatchString(v) || strings.Trim(v, "{}[]()|<>&*-+?\\,;:.=/…") == ""
 }
 
 // placeholder reports a template expression, a variable reference, or a dummy such as xxx or
@@ -58,8 +59,8 @@ func placeholder(v string) bool {
 
 // A number or a range such as 8-64, and the word behind it.
 var (
-	number    = regexp.MustCompile(`^[0-9+.,-]*$`)
-	wordAfter = regexp.MustCompile(`^[ \t]+([A-Za-z]+)`)
+	number    = pattern.New(`^[0-9+.,-]*$`)
+	wordAfter = pattern.New(`^[ \t]+([A-Za-z]+)`)
 )
 
 // isCount reports a number with a unit: "Password: 8-64 characters".
@@ -76,10 +77,10 @@ var units = wordSet("character characters chars bytes bits digits letters words 
 var (
 	// memberPath matches an identifier or a path of members such as cfg.db?.Token or a!.b, without
 	// digits; random values nearly always have some. A dot at the end is not part of it.
-	memberPath = regexp.MustCompile(`^[A-Za-z_]+(?:[?!]?\.[A-Za-z_]+)*`)
+	memberPath = pattern.New(`^[A-Za-z_]+(?:[?!]?\.[A-Za-z_]+)*`)
 	// typeEnds matches what follows a type in a declaration: token: string = …, token: string | null,
 	// token: string;
-	typeEnds = regexp.MustCompile(`^(?: [=|]|[;,)<])`)
+	typeEnds = pattern.New(`^(?: [=|]|[;,)<])`)
 )
 
 // codeReference reports an expression that refers to a value: a call, a member, an index, a

@@ -1,8 +1,9 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/waybill/waybill/durable/pattern"
 )
 
 // flag schedules the argument of a command line flag whose name is a secret's, such as
@@ -72,10 +73,10 @@ func (sc *scanner) argumentAt(i int) (from, to int, inQuotes bool) {
 var (
 	// usage matches the types, upper case placeholders and mount options that help texts show behind
 	// a flag.
-	usage = regexp.MustCompile(`^(?:[\[{(]|id=|type=|[A-Z_-]+$)`)
+	usage = pattern.New(`^(?:[\[{(]|id=|type=|[A-Z_-]+$)`)
 	// valueFollows matches what follows a value on a command line: the end of the line, a quote, a flag
 	// or an operator.
-	valueFollows = regexp.MustCompile("^(?:$|[\n\"'`]|[ \t]+(?:$|[\n\\\\|&;-]))")
+	valueFollows = pattern.New("^(?:$|[\n\"'`]|[ \t]+(?:$|[\n\\\\|&;-]))")
 )
 
 // flagValue reports whether s[from:to] is a flag's value, and not the next word of a sentence about
@@ -141,17 +142,17 @@ const longGap = `(?:=[ \t]*|[ \t]+)`
 // passwordFlag is a flag whose value is a password. begins matches the flag and what separates it
 // from the value.
 type passwordFlag struct {
-	begins *regexp.Regexp
+	begins *pattern.Pattern
 	user   bool // the value is user:password
 }
 
 var (
-	joinedP = &passwordFlag{begins: regexp.MustCompile(`^(?:-p|--proxy-user=)`)}
-	flagP   = &passwordFlag{begins: regexp.MustCompile(`^(?:-p[ \t]*|--proxy-user` + longGap + `)`)}
-	flagA   = &passwordFlag{begins: regexp.MustCompile(`^-a[ \t]*`)}
-	flagW   = &passwordFlag{begins: regexp.MustCompile(`^-w[ \t]*`)}
+	joinedP = &passwordFlag{begins: pattern.New(`^(?:-p|--proxy-user=)`)}
+	flagP   = &passwordFlag{begins: pattern.New(`^(?:-p[ \t]*|--proxy-user` + longGap + `)`)}
+	flagA   = &passwordFlag{begins: pattern.New(`^-a[ \t]*`)}
+	flagW   = &passwordFlag{begins: pattern.New(`^-w[ \t]*`)}
 	flagU   = &passwordFlag{user: true,
-		begins: regexp.MustCompile(`^(?:(?:--?user|--proxy-user)` + longGap + `|-[uU][ \t]*)`)}
+		begins: pattern.New(`^(?:(?:--?user|--proxy-user)` + longGap + `|-[uU][ \t]*)`)}
 )
 
 // shortFlags maps a command to the flag with which it takes a secret. White space may separate the

@@ -1,8 +1,9 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/waybill/waybill/durable/pattern"
 )
 
 // White space and Markdown emphasis between a name and its value: **Password:** `x`. In JSON and
@@ -14,7 +15,7 @@ var (
 
 // typeName matches a type and an equals sign: an identifier, possibly qualified, generic, an array,
 // a pointer or optional.
-var typeName = regexp.MustCompile(`^[\w.>\[\]?&][\w.<>\[\]?&]{0,63}[ \t]*=[ \t]*`)
+var typeName = pattern.New(`^[\w.>\[\]?&][\w.<>\[\]?&]{0,63}[ \t]*=[ \t]*`)
 
 // named returns the value that follows the colon or equals sign at i, behind the secret name n. It
 // returns 0, 0 where there is no secret to replace.
@@ -64,7 +65,7 @@ func scheme(s string, i int) int {
 // another quoted text; 0 where there is no quote.
 func openQuote(s string, i int) int { return len(quote.FindString(s[i:])) }
 
-var quote = regexp.MustCompile(`^\\{0,3}["']`)
+var quote = pattern.New(`^\\{0,3}["']`)
 
 // closeQuote returns where the quoted text that begins at from ends; open is the length of its
 // opening quote. whole is false where the line ends before a closing quote.
@@ -106,10 +107,10 @@ func quoted(s string, i, open int) (from, to int) {
 var (
 	// continues matches an operator that joins strings, the call of a method, the end of an argument or
 	// a statement, the arrow of a map, and a shell operator.
-	continues = regexp.MustCompile(`(?s)^(?:[ \t]+[+%.&]|[ \t]*(?:[+%.][ \t]|\.[A-Za-z].*\(|` +
+	continues = pattern.New(`(?s)^(?:[ \t]+[+%.&]|[ \t]*(?:[+%.][ \t]|\.[A-Za-z].*\(|` +
 		`[,)\]};:](?:[^A-Za-z0-9]|[A-Za-z0-9]?$)|=>))`)
 	// endsArgument matches the same without a further quote on the line.
-	endsArgument = regexp.MustCompile(`^[ \t,)\]};:]`)
+	endsArgument = pattern.New(`^[ \t,)\]};:]`)
 )
 
 // bareContext describes the context of a value without quotes.
@@ -167,7 +168,7 @@ var (
 	// stopByte is the class of the first bytes of what bareStop matches: a marker, the next parameter
 	// of a query, and an escaped line end or ampersand.
 	stopByte = classOf("[&;,\\")
-	bareStop = regexp.MustCompile(`^(?:\[REDACTED:[A-Za-z_]{1,31}\]|[&;,][\w.-]{1,64}=|\\(?:[nr]|u0026))`)
+	bareStop = pattern.New(`^(?:\[REDACTED:[A-Za-z_]{1,31}\]|[&;,][\w.-]{1,64}=|\\(?:[nr]|u0026))`)
 )
 
 // bareEnd returns where the value at from ends: at white space, a quote, the next parameter of a
@@ -199,7 +200,7 @@ func secretLike(v string) bool {
 }
 
 // lineEnds matches the end of a line with only closing punctuation before it.
-var lineEnds = regexp.MustCompile("^[ \t\r.,;:!?)\\]}*`\\\\]*(?:\n|\\\\[nr]|$)")
+var lineEnds = pattern.New("^[ \t\r.,;:!?)\\]}*`\\\\]*(?:\n|\\\\[nr]|$)")
 
 // lastName returns the last member of a dotted name.
 func lastName(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }

@@ -1,9 +1,10 @@
 package redact
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/waybill/waybill/durable/pattern"
 )
 
 // Names of secrets end in one of secretWords, in one of keyWords and "key", or in one of
@@ -95,11 +96,11 @@ type nameContext struct {
 // What precedes a name.
 var (
 	// startsLine matches the indentation, list marks and quotes before a name that begins its line.
-	startsLine = regexp.MustCompile("(?:^\ufeff?|\n)[ \t*#>\"'`\\\\{,-]{0,8}$")
+	startsLine = pattern.New("(?:^\ufeff?|\n)[ \t*#>\"'`\\\\{,-]{0,8}$")
 	// callBegins matches the beginning of a call, of which the name is the first argument.
-	callBegins = regexp.MustCompile(`\w\($`)
+	callBegins = pattern.New(`\w\($`)
 	// declares matches a keyword that declares a variable, in the languages that agents mostly write.
-	declares = regexp.MustCompile(`(?:^|[^A-Za-z])(?:const|let|var|val|auto|final|String|string|char) +$`)
+	declares = pattern.New(`(?:^|[^A-Za-z])(?:const|let|var|val|auto|final|String|string|char) +$`)
 )
 
 // beforeMax is the length of nameContext.before, more than startsLine matches behind a line's start.

@@ -1,8 +1,9 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/waybill/waybill/durable/pattern"
 )
 
 // A pair is two members of which one holds the name of the other's value:
@@ -47,7 +48,7 @@ func memberAt(s string, i int) (m member) {
 
 // literal matches a number or a word. A marker counts as one, so that a redacted pair is read like
 // the original one.
-var literal = regexp.MustCompile(`^(?:\[REDACTED:[A-Za-z_]{1,31}\]|[\w.+-]+)`)
+var literal = pattern.New(`^(?:\[REDACTED:[A-Za-z_]{1,31}\]|[\w.+-]+)`)
 
 // memberBehind reads the value behind m and one of some signs. Without them, or where m is the zero
 // member, it returns the zero member.
@@ -88,7 +89,7 @@ func (sc *scanner) pairJSON(i int, valued bool) {
 }
 
 // nextLine matches the end of a line, and the name of a value with its sign on the next one.
-var nextLine = regexp.MustCompile(`^[ \t]*\r*\n[ \t]*(?i:value|val)[ \t]*[:=][ \t]*`)
+var nextLine = pattern.New(`^[ \t]*\r*\n[ \t]*(?i:value|val)[ \t]*[:=][ \t]*`)
 
 // pairLines reads a pair on two consecutive lines, as in YAML lists of variables.
 func (sc *scanner) pairLines(i int) {

@@ -1,8 +1,9 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/waybill/waybill/durable/pattern"
 )
 
 // The lines around a PEM block.
@@ -18,10 +19,10 @@ const (
 // The body of a PEM block. Sentences about keys have neither a long run of base64 nor a line of
 // only base64; quotes and commas surround the lines of a key in a source file.
 var (
-	pemRun   = regexp.MustCompile(`[A-Za-z0-9+/=]{16}`)
-	pemWhole = regexp.MustCompile(`(?m)^[ \t\r>|"',+;\\]*[A-Za-z0-9/=][A-Za-z0-9+/=]*[ \t\r>|"',+;\\]*$`)
+	pemRun   = pattern.New(`[A-Za-z0-9+/=]{16}`)
+	pemWhole = pattern.New(`(?m)^[ \t\r>|"',+;\\]*[A-Za-z0-9/=][A-Za-z0-9+/=]*[ \t\r>|"',+;\\]*$`)
 	// pemLines matches the lines of a key that was cut off, of which the last one may be short.
-	pemLines = regexp.MustCompile(`^(?:` + pemBreak + `[A-Za-z0-9+/=]{16,})+(?:` + pemBreak + `[A-Za-z0-9+/=]{1,15})?`)
+	pemLines = pattern.New(`^(?:` + pemBreak + `[A-Za-z0-9+/=]{16,})+(?:` + pemBreak + `[A-Za-z0-9+/=]{1,15})?`)
 )
 
 // pem returns the end of the private key whose first line begins at i, 0 where there is none. A

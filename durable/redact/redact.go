@@ -10,8 +10,9 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/waybill/waybill/durable/pattern"
 )
 
 // Rule is the closed set of kinds of secrets. Its words are part of markers in stored texts.
@@ -44,7 +45,7 @@ const markerStart = "[REDACTED:"
 
 // markerForm matches a marker of any rule, also of one that this version does not know: texts that
 // another version redacted stay unchanged.
-var markerForm = regexp.MustCompile(`^\[REDACTED:[A-Za-z_]{1,31}\]`)
+var markerForm = pattern.New(`^\[REDACTED:[A-Za-z_]{1,31}\]`)
 
 // Marker returns the text that replaces a secret found by rule r. It is stored: never changed.
 func Marker(r Rule) string { return markerStart + string(r) + "]" }

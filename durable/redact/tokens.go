@@ -2,10 +2,11 @@ package redact
 
 import (
 	"encoding/base64"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/waybill/waybill/durable/pattern"
 )
 
 // form is one form of token: a prefix at the start of a word, and bytes of an alphabet behind it.
@@ -95,7 +96,7 @@ func trimDots(s string, from, to int) int { return from + len(strings.TrimRight(
 const classifiedMax = 256
 
 // issuer is the word that providers put between the prefix and the key itself.
-var issuer = regexp.MustCompile(`^(?:(?:proj|ant|svcacct|admin|or)-|(?:live|test)[_-])`)
+var issuer = pattern.New(`^(?:(?:proj|ant|svcacct|admin|or)-|(?:live|test)[_-])`)
 
 // keyLike reports whether the run at i, behind the prefix of the token at from, is a key. Hyphens
 // occur in keys and between words, so a sequence of short words is not a key (sk-learn-contrib),

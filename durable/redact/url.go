@@ -1,8 +1,9 @@
 package redact
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/waybill/waybill/durable/pattern"
 )
 
 // urlSearchMax bounds how many bytes behind a slash are searched for an @.
@@ -14,9 +15,9 @@ var authorityByte = visibleBut("\"'`<>\\/?#")
 
 var (
 	// notPassword matches the text behind a colon that is a port, empty, or a placeholder.
-	notPassword = regexp.MustCompile(`^(?:(?i:port)|[0-9]*)$|[,;()\[\]{}*]`)
+	notPassword = pattern.New(`^(?:(?i:port)|[0-9]*)$|[,;()\[\]{}*]`)
 	// toHost matches the text from a slash inside a password to the host: // would begin another URL.
-	toHost = regexp.MustCompile("^(?:/?[^/@\\x00-\\x20\\x7f\"'`<>\\\\])*/?@[A-Za-z0-9]")
+	toHost = pattern.New("^(?:/?[^/@\\x00-\\x20\\x7f\"'`<>\\\\])*/?@[A-Za-z0-9]")
 )
 
 // url schedules the password of user:password@host behind the :// that ends before i. A user

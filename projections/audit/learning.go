@@ -20,7 +20,8 @@ func stated(details map[string]string) map[string]string {
 // named by its digest.
 func proposalAct(r proposal.Record) audit.Act {
 	about := r.About()
-	a := audit.Act{Target: audit.Target{Kind: audit.OfProposal, ID: about.ProposalID.String()}, Reason: statedReason(about.Reason)}
+	a := audit.Act{Target: audit.Target{Kind: audit.OfProposal, ID: about.ProposalID.String()},
+		Reason: statedReason(about.Reason)}
 	switch p := r.(type) {
 	case proposal.Created:
 		a.Action, a.Details = audit.Propose,

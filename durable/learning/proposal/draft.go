@@ -108,7 +108,8 @@ func checkShape(root canon.Value) error {
 		if slices.Contains(fields, name) {
 			continue
 		}
-		return suggestNearest(refuse(plain(name), "only "+strings.Join(fields, ", "), "an unknown member"), name, fields)
+		f := refuse(plain(name), "only "+strings.Join(fields, ", "), "an unknown member")
+		return suggestNearest(f, name, fields)
 	}
 	for _, m := range []struct {
 		name string
