@@ -53,11 +53,12 @@ var literal = pattern.New(`^(?:\[REDACTED:[A-Za-z_]{1,31}\]|[\w.+-]+)`)
 // memberBehind reads the value behind m and one of some signs. Without them, or where m is the zero
 // member, it returns the zero member.
 func memberBehind(s string, m member, signs string) member {
-	i := span(s, m.end, space)
-	if m.end == 0 || i == len(s) || strings.IndexByte(signs, s[i]) < 0 {
-		return member{}
+	if m.end > 0 {
+		if i := span(s, m.end, space); i < len(s) && strings.IndexByte(signs, s[i]) >= 0 {
+			return memberAt(s, i+1)
+		}
 	}
-	return memberAt(s, i+1)
+	return member{}
 }
 
 // pairJSON reads the value at i and the members behind it. valued states that the first member is

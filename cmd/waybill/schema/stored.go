@@ -112,9 +112,12 @@ func eventSchema(table *event.Table) *schema.Schema {
 	s.Properties[table.OwnerField] = idSchema(owners[table.OwnerField])
 	s.Required = append(s.Required, table.OwnerField)
 	for _, p := range table.Payloads() {
+		data := recordSchema(p)
+		if _, ok := p.(proposal.Record); ok {
+			slices.Sort(data.Required) // the fields of an embedded struct come first
+		}
 		s.OneOf = append(s.OneOf,
-			&schema.Schema{Properties: map[string]*schema.Schema{"kind": schema.Const(p.Kind()),
-				"data": recordSchema(p)}})
+			&schema.Schema{Properties: map[string]*schema.Schema{"kind": schema.Const(p.Kind()), "data": data}})
 	}
 	return s
 }
