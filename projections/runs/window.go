@@ -52,11 +52,8 @@ func (s *Session) Covers(run id.Run, node id.Node) bool {
 	if r == nil || !r.Evicted {
 		return true // runs are never left out
 	}
-	if r.missed {
-		return false
-	}
 	n := r.Nodes[node]
-	if n == nil || n.Cut {
+	if r.missed || n == nil || n.Cut {
 		return false
 	}
 	if n.Kind == event.CheckpointNode && n.Parent != nil && !s.Covers(run, *n.Parent) {

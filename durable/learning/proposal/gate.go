@@ -48,14 +48,13 @@ func (p Policy) Gate(digest canon.Digest, approvals []Approval) Gate {
 			a.Void = fmt.Sprintf("%s does not hold the role %q now.", a.Principal, p.ApproverRole)
 		case counted[a.Principal]:
 			a.Void = fmt.Sprintf("%s approved it already; a principal counts once.", a.Principal)
-		}
-		if a.Void != "" {
-			g.Void = append(g.Void, a)
+		default:
+			counted[a.Principal] = true
+			g.Have++
+			g.Approvals = append(g.Approvals, a.ID)
 			continue
 		}
-		counted[a.Principal] = true
-		g.Have++
-		g.Approvals = append(g.Approvals, a.ID)
+		g.Void = append(g.Void, a)
 	}
 	return g
 }

@@ -57,19 +57,21 @@ func PolicyOf(c config.Config) Policy {
 // Holds reports whether a principal has a role. While the configuration names no principals,
 // a person at a terminal has every role and all other callers have none.
 func (p Policy) Holds(who Principal, role string) bool {
-	if len(p.principals) == 0 {
-		return who.person()
-	}
-	return slices.Contains(p.principals[who.Name()], role)
+	return p.holdsOneOf(who, []string{role})
 }
 
-// May reports whether one of a principal's roles has a scope.
-func (p Policy) May(who Principal, scope string) bool {
+// holdsOneOf reports whether a principal has one of some roles.
+func (p Policy) holdsOneOf(who Principal, roles []string) bool {
 	if len(p.principals) == 0 {
 		return who.person()
 	}
 	return slices.ContainsFunc(p.principals[who.Name()],
-		func(role string) bool { return slices.Contains(p.roles[role], scope) })
+		func(role string) bool { return slices.Contains(roles, role) })
+}
+
+// May reports whether one of a principal's roles has a scope.
+func (p Policy) May(who Principal, scope string) bool {
+	return p.holdsOneOf(who, p.rolesWith(scope))
 }
 
 // CheckApprove refuses, with PROPOSAL_FORBIDDEN, every caller but a person at a terminal who
