@@ -90,7 +90,7 @@ var owners = map[string][]string{
 	"golang.org/x/sys":                           {"infra/osfs"},
 	"golang.org/x/text":                          {"durable/run/resume"},
 	"golang.org/x/term":                          {"infra/terminal"},
-	"charm.land/lipgloss/v2":                     {"infra/terminal"},
+	"charm.land/lipgloss/v2":                     {"cmd/waybill/cli/page"},
 	"github.com/modelcontextprotocol/go-sdk":     {"infra/mcpserver"},
 	"github.com/google/jsonschema-go":            {"infra/mcpserver", "infra/schema"},
 	"github.com/rogpeppe/go-internal/testscript": {},

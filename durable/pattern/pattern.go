@@ -33,6 +33,9 @@ func (p *Pattern) FindString(s string) string { return p.compile().FindString(s)
 // FindStringSubmatch is regexp.Regexp.FindStringSubmatch.
 func (p *Pattern) FindStringSubmatch(s string) []string { return p.compile().FindStringSubmatch(s) }
 
+// FindAllString is regexp.Regexp.FindAllString.
+func (p *Pattern) FindAllString(s string, n int) []string { return p.compile().FindAllString(s, n) }
+
 // ReplaceAllString is regexp.Regexp.ReplaceAllString.
 func (p *Pattern) ReplaceAllString(s, with string) string {
 	return p.compile().ReplaceAllString(s, with)

@@ -15,7 +15,7 @@ func TestPatternMethodsMatchRegexp(t *testing.T) {
 		t.Error(got)
 	}
 	if p.ReplaceAllString("a1b2", "$2") != "12" ||
-		p.ReplaceAllStringFunc("a1b2", func(s string) string { return s[:1] }) != "ab" {
+		len(p.FindAllString("a1b2", -1)) != 2 || p.ReplaceAllStringFunc("a1b2", func(s string) string { return s[:1] }) != "ab" {
 		t.Error("replacing")
 	}
 }

@@ -61,9 +61,6 @@ func (l *Lines) readLine() (string, error) {
 			}
 			return "", err
 		}
-		if n == 0 {
-			return "", io.EOF
-		}
 	}
 }
 

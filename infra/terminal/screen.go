@@ -2,7 +2,6 @@ package terminal
 
 import (
 	"io"
-	"strings"
 	"sync"
 	"time"
 )
@@ -16,8 +15,8 @@ type Screen struct {
 
 	mu    sync.Mutex
 	frame int
-	spin  func(frame int) string // text of the spinner line; nil without one
-	drawn bool                   // the spinner line is on the terminal now
+	spin  func(frame, width int) string // text of the spinner line; nil without one
+	drawn bool                          // the spinner line is on the terminal now
 	timer *time.Timer
 }
 
@@ -29,15 +28,10 @@ func NewScreen(out io.Writer, draws bool, width func() int) *Screen {
 	return &Screen{out: out, draws: draws, width: width}
 }
 
-// Width is the width to which text should be wrapped: that of the terminal, at most widthMax; 0 for
-// no wrapping.
-func (s *Screen) Width() int {
-	return min(s.width(), widthMax)
-}
+// Width is the present number of columns, 0 when it is unknown.
+func (s *Screen) Width() int { return s.width() }
 
 const (
-	// widthMax in columns: longer lines are hard to read (typographers recommend 45 to 90).
-	widthMax = 96
 	// spinDelay prevents a spinner that flashes during short tasks.
 	spinDelay = 150 * time.Millisecond
 	spinEvery = 100 * time.Millisecond
@@ -53,18 +47,16 @@ const clearLine = "\r\x1b[2K"
 func (s *Screen) Print(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var b strings.Builder
-	b.WriteString(s.erase())
-	b.WriteString(text)
-	if s.spin != nil && s.frame > 0 {
-		b.WriteString(s.draw())
+	text = s.erase() + text
+	if s.frame > 0 {
+		text += s.draw()
 	}
-	_, _ = io.WriteString(s.out, b.String())
+	_, _ = io.WriteString(s.out, text)
 }
 
-// StartSpinner shows a spinner line at the end of the screen until ClearSpinner is called. line returns its text
-// for each frame; it is cut to the width.
-func (s *Screen) StartSpinner(line func(frame int) string) {
+// StartSpinner shows a spinner line at the end of the screen until ClearSpinner is called. line
+// returns its text for each frame, in at most width columns; 0 for any number.
+func (s *Screen) StartSpinner(line func(frame, width int) string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.draws {
@@ -119,5 +111,5 @@ func (s *Screen) erase() string {
 // scroll.
 func (s *Screen) draw() string {
 	s.drawn = true
-	return Cut(s.spin(s.frame), max(s.width()-1, 0))
+	return s.spin(s.frame, max(s.width()-1, 0))
 }

@@ -42,9 +42,9 @@ func TestSpinnerStaysBelowPrintedText(t *testing.T) {
 	var out syncBuffer
 	s := NewScreen(&out, true, func() int { return 20 })
 	s.Print("first\n")
-	s.StartSpinner(func(frame int) string { return fmt.Sprintf("turning %d and on and on", frame) })
+	s.StartSpinner(func(frame, width int) string { return fmt.Sprintf("turning %d and on and on", frame)[:width] })
 	time.Sleep(spinDelay + 2*spinEvery)
-	if got := visibleText(out.String()); !strings.HasPrefix(got, "first\nturning ") || TextWidth(got[6:]) > 19 {
+	if got := visibleText(out.String()); !strings.HasPrefix(got, "first\nturning ") || len(got[6:]) > 19 {
 		t.Errorf("seen: %q", got)
 	}
 	s.Print("second\n")
@@ -62,7 +62,7 @@ func TestSpinnerStaysBelowPrintedText(t *testing.T) {
 func TestShortTaskShowsNoSpinner(t *testing.T) {
 	var out syncBuffer
 	s := NewScreen(&out, true, func() int { return 0 })
-	s.StartSpinner(func(int) string { return "turning" })
+	s.StartSpinner(func(int, int) string { return "turning" })
 	s.ClearSpinner()
 	if got := out.String(); got != "" {
 		t.Errorf("the spinner was shown: %q", got)
@@ -76,19 +76,11 @@ func TestShortTaskShowsNoSpinner(t *testing.T) {
 func TestNoSpinnerWithoutRedraw(t *testing.T) {
 	var out syncBuffer
 	s := NewScreen(&out, false, func() int { return 0 })
-	s.StartSpinner(func(int) string { return "turning" })
+	s.StartSpinner(func(int, int) string { return "turning" })
 	s.Print("text\n")
 	time.Sleep(spinDelay + spinEvery)
 	s.ClearSpinner()
 	if got := out.String(); got != "text\n" {
 		t.Errorf("written: %q", got)
-	}
-}
-
-func TestWidthIsBounded(t *testing.T) {
-	for have, want := range map[int]int{0: 0, 40: 40, 300: widthMax} {
-		if got := NewScreen(nil, true, func() int { return have }).Width(); got != want {
-			t.Errorf("%d columns: %d, want %d", have, got, want)
-		}
 	}
 }

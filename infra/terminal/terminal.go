@@ -1,7 +1,6 @@
-// Package terminal handles the terminal between a program and its user: whether a stream is a
-// terminal and how wide it is, colors and styles, a spinner line that is redrawn, line input, an
-// editor, wrapping, and the removal of control characters from text of others. It knows no workflow
-// and prints nothing by itself. Start with Screen for output and Lines for input.
+// Package terminal handles the terminal as a device: whether a stream is a terminal, how wide it is
+// and what it can do, a spinner line that is redrawn, line input, and an editor. It knows no
+// workflow and lays out no text. Start with Screen for output and Lines for input.
 package terminal
 
 import (
@@ -11,13 +10,10 @@ import (
 )
 
 // IsTerminal reports whether f is a terminal; a nil file is not.
-func IsTerminal(f *os.File) bool { return f != nil && term.IsTerminal(int(f.Fd())) }
+func IsTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
 // Width is the number of columns of the terminal, 0 when it is unknown or f is not a terminal.
 func Width(f *os.File) int {
-	if f == nil {
-		return 0
-	}
 	width, _, err := term.GetSize(int(f.Fd()))
 	if err != nil {
 		return 0

@@ -139,7 +139,7 @@ func (in *annotateInput) request(cmd *cobra.Command, a *cli.App) (req feedback.R
 			}
 		}
 		if len(conflicting) > 0 {
-			return req, cli.UsageFault(cmd, "--from is a complete annotation, and %s %s it", page.List(conflicting),
+			return req, cli.UsageFault(cmd, "--from is a complete annotation, and %s %s it", page.List(conflicting, "and"),
 				page.Choose(len(conflicting), "repeats", "repeat")).
 				Suggest("Give the file or the flags. Only --supersedes and --confidence can be combined with --from.")
 		}
@@ -164,7 +164,7 @@ func (in *annotateInput) request(cmd *cobra.Command, a *cli.App) (req feedback.R
 	// Exactly one signal is valid.
 	case 1:
 	default:
-		return req, cli.UsageFault(cmd, "%s are given together: an annotation has one signal", page.List(signals)).
+		return req, cli.UsageFault(cmd, "%s are given together: an annotation has one signal", page.List(signals, "and")).
 			Suggest("Give one, and make another call for the next.")
 	}
 	req.Note, req.Signal = in.note, in.signal(signals[0])

@@ -15,7 +15,6 @@ import (
 	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/manifest"
-	"github.com/waybill/waybill/infra/terminal"
 )
 
 // annotationsListLong is what 'waybill annotations list --help' prints above
@@ -92,7 +91,7 @@ func showAnnotations(ctx context.Context, a *cli.App, o *cli.Store, ref string, 
 	l := annotationLines{Page: p, titles: titles}
 	for _, annotation := range list.Annotations {
 		l.authorWidth = max(l.authorWidth,
-			min(terminal.TextWidth(page.Clean(annotation.Actor.PrincipalRef)), render.ActorWidthMax))
+			min(page.TextWidth(page.Clean(annotation.Actor.PrincipalRef)), render.ActorWidthMax))
 	}
 	for _, annotation := range list.Annotations {
 		l.show(annotation, list.About[annotation.AnnotationID.String()])
@@ -158,7 +157,7 @@ func (l *annotationLines) show(annotation feedback.Annotation, about feedback.De
 	}
 	// Names are padded to one column, up to a maximum.
 	by := page.Clean(annotation.Actor.PrincipalRef)
-	by += strings.Repeat(" ", max(l.authorWidth-terminal.TextWidth(by), 0))
+	by += strings.Repeat(" ", max(l.authorWidth-page.TextWidth(by), 0))
 	name := render.AnnotationName(p, annotation.AnnotationID)
 	if inactive == "" {
 		name = p.Bold(name)
@@ -172,7 +171,7 @@ func (l *annotationLines) show(annotation feedback.Annotation, about feedback.De
 	lead := name + "  " + p.Dim(at) + "  " + by + "  "
 	words, what := render.SignalText(p, annotation.Signal), render.TargetText(annotation.Target, step)+
 		render.ConfidenceText(about.Confidence)
-	if p.Width > 0 && terminal.TextWidth(lead+words+"  "+what) > p.Width {
+	if p.Width > 0 && page.TextWidth(lead+words+"  "+what) > p.Width {
 		// Signal and target do not fit on one line: the target goes below.
 		p.StyledText(lead, words, signalPaint)
 		p.StyledText(l.indent(), what, paint)

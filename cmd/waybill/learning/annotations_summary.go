@@ -12,7 +12,6 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/learning/feedback"
-	"github.com/waybill/waybill/infra/terminal"
 	"github.com/waybill/waybill/projections/annotations"
 )
 
@@ -105,10 +104,10 @@ func runName(p *page.Page, r learning.RunFeedback) string {
 // terminal, else on two lines. In a pipe they are always on one line.
 func summaryHeading(p *page.Page, title, more string) {
 	title, more = page.Clean(title), page.Clean(more)
-	space := min(p.Width, page.TextWidthMax) - terminal.TextWidth(title) - terminal.TextWidth(more)
+	space := min(p.Width, page.TextWidthMax) - page.TextWidth(title) - page.TextWidth(more)
 	if p.Width > 0 && space < len(page.Gap) {
-		p.Line("%s", p.Bold(terminal.Cut(title, p.Width)))
-		p.Line("%s", p.Dim("  "+terminal.Cut(more, p.Width-len(page.Gap))))
+		p.Line("%s", p.Bold(page.Cut(title, p.Width)))
+		p.Line("%s", p.Dim("  "+page.Cut(more, p.Width-len(page.Gap))))
 		return
 	}
 	p.Line("%s%s%s", p.Bold(title), page.Gap, p.Dim(more))

@@ -15,7 +15,6 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
-	"github.com/waybill/waybill/infra/terminal"
 )
 
 // newGraph returns "runs graph". --mermaid changes the text for people; it does not affect the
@@ -164,19 +163,19 @@ func (d drawing) node(n views.GraphNode, lead string) {
 	}
 	// On a narrow terminal the title is truncated and the facts are printed below it: the
 	// terminal must not wrap the lines of the drawing.
-	used, about := terminal.TextWidth(lead)+2, strings.Join(facts, ", ")
+	used, about := page.TextWidth(lead)+2, strings.Join(facts, ", ")
 	if p.Width > 0 {
-		title = terminal.Cut(page.Clean(title), max(p.Width-used-2-page.ShortRunLen, page.TextWidthMin/2))
+		title = page.Cut(page.Clean(title), max(p.Width-used-2-page.ShortRunLen, page.TextWidthMin/2))
 	}
 	line := page.Clean(title) + "  " + p.Dim(page.ShortNode(n.NodeID))
-	if about != "" && p.Width > 0 && used+terminal.TextWidth(line+"  "+about) > p.Width {
+	if about != "" && p.Width > 0 && used+page.TextWidth(line+"  "+about) > p.Width {
 		p.Line("%s%s %s", lead, mark, line)
 		// The line of the path continues to the left of the facts.
 		below := lead + "  "
 		if len(d.children[n.NodeID]) > 0 {
 			below = lead + p.Dim("│") + " "
 		}
-		p.Line("%s%s", below, p.Dim(terminal.Cut(about, max(p.Width-used, page.TextWidthMin/2))))
+		p.Line("%s%s", below, p.Dim(page.Cut(about, max(p.Width-used, page.TextWidthMin/2))))
 		return
 	}
 	if about != "" {

@@ -179,7 +179,7 @@ func showExport(a *cli.App, doc travel.Export, p *page.Page) {
 	if doc.Annotations > 0 {
 		what = append(what, page.Plural(int(doc.Annotations), "annotation"))
 	}
-	p.Text(p.Good("✓ "), page.List(what)+" exported to "+where)
+	p.Text(p.Good("✓ "), page.List(what, "and")+" exported to "+where)
 	p.Facts(doc.SessionID.String(), page.Size(doc.Bytes))
 	p.Line("%s", p.Dim("head "+doc.Head.String()))
 	if doc.Salvage != nil {

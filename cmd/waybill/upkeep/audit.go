@@ -13,7 +13,6 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/log/audit"
-	"github.com/waybill/waybill/infra/terminal"
 )
 
 // auditLong is what 'waybill audit --help' prints above the usage.
@@ -36,7 +35,7 @@ action without an outcome was interrupted, or is in progress.
 --since takes a date (2006-01-02), a time (2006-01-02T15:04:05Z) or a duration before
 now (36h, 7d, 2w).
 
-` + terminal.Wrap("ACTION is one of "+actionWords()+".", page.HelpWidth)
+` + page.Wrap("ACTION is one of "+actionWords()+".", page.HelpWidth)
 
 // newAuditList returns "audit list". Actions are a closed set; dashes are accepted
 // instead of underscores. The engine applies the filters before the limit.

@@ -12,7 +12,6 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/manifest"
-	"github.com/waybill/waybill/infra/terminal"
 	auditview "github.com/waybill/waybill/projections/audit"
 )
 
@@ -23,7 +22,7 @@ func showAuditList(p *page.Page, list verify.AuditTrail, filtered bool) {
 	day, width := "", 0
 	for _, e := range list.Entries {
 		// Actors are padded to one column, up to a maximum width.
-		width = max(width, min(terminal.TextWidth(render.ActorAndKind(e.Actor)), render.ActorWidthMax))
+		width = max(width, min(page.TextWidth(render.ActorAndKind(e.Actor)), render.ActorWidthMax))
 	}
 	for _, e := range list.Entries {
 		day = showAuditEntry(p, day, width, e)
@@ -57,7 +56,7 @@ func showAuditEntry(p *page.Page, day string, width int, e auditview.Entry) stri
 	// ActorAndKind adds the kind of actors that are not people, since any caller
 	// can choose a name with --as.
 	by := render.ActorAndKind(e.Actor)
-	by += strings.Repeat(" ", max(width-terminal.TextWidth(by), 0))
+	by += strings.Repeat(" ", max(width-page.TextWidth(by), 0))
 	// Colors repeat what auditSentence says, for terminals that have them.
 	paint := page.Plain
 	switch e.Outcome {

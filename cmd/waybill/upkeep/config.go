@@ -11,7 +11,6 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/store/config"
-	"github.com/waybill/waybill/infra/terminal"
 )
 
 // configLong is the first paragraph of the help of 'waybill config'; the keys
@@ -30,7 +29,7 @@ func NewConfig(a *cli.App) *cobra.Command {
 		long += "  " + string(row.Key) + "\n"
 		for _, text := range []string{row.Meaning, "Values: " + row.Want + ". Default: " + plainValue(row.Default) +
 			"."} {
-			long += "      " + strings.ReplaceAll(terminal.Wrap(text, page.HelpWidth-6), "\n", "\n      ") + "\n"
+			long += "      " + strings.ReplaceAll(page.Wrap(text, page.HelpWidth-6), "\n", "\n      ") + "\n"
 		}
 	}
 	return cli.NewGroup("config", cli.GroupSetup, "Show or change the configuration of a store", long, newConfigGet(a),

@@ -9,7 +9,6 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/store/doctor"
-	"github.com/waybill/waybill/infra/terminal"
 )
 
 // doctorLong is what 'waybill doctor --help' prints above the usage.
@@ -67,7 +66,7 @@ func NewDoctor(a *cli.App) *cobra.Command {
 func showReport(p *page.Page, r doctor.Report) {
 	nameWidth := 0
 	for _, c := range r.Checks {
-		nameWidth = max(nameWidth, terminal.TextWidth(string(c.Name)))
+		nameWidth = max(nameWidth, page.TextWidth(string(c.Name)))
 	}
 	// 4 is the width of the mark and the spaces around the name.
 	if p.Width > 0 && p.Width < nameWidth+page.TextWidthMin+4 {
@@ -83,7 +82,7 @@ func showReport(p *page.Page, r doctor.Report) {
 			mark, fails = p.Bad("✗"), fails+1
 		}
 		name := string(c.Name)
-		for terminal.TextWidth(name) < nameWidth {
+		for page.TextWidth(name) < nameWidth {
 			name += " "
 		}
 		lead := mark + " " + p.Bold(name) + "  "
@@ -91,7 +90,7 @@ func showReport(p *page.Page, r doctor.Report) {
 		if c.Fix != "" {
 			// The fix is aligned with the message above it.
 			indent := ""
-			for range terminal.TextWidth(lead) - 2 {
+			for range page.TextWidth(lead) - 2 {
 				indent += " "
 			}
 			if nameWidth == 0 {

@@ -13,7 +13,6 @@ import (
 	"github.com/waybill/waybill/durable/workflow/catalog"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/source"
-	"github.com/waybill/waybill/infra/terminal"
 )
 
 // newInspect returns "workflows inspect". It shows a workflow as it would be run. An invalid
@@ -159,7 +158,7 @@ func showStep(p *page.Page, lead string, s compile.Step) {
 	switch {
 	case about == "":
 		p.Text(lead+"  ", s.Title)
-	case p.Width > 0 && terminal.TextWidth(line+"  ("+about+")") > p.Width:
+	case p.Width > 0 && page.TextWidth(line+"  ("+about+")") > p.Width:
 		p.Text(lead+"  ", s.Title)
 		p.StyledText(strings.Repeat(" ", len(lead))+"  ", "("+about+")", p.Dim)
 	default:

@@ -13,23 +13,14 @@ const ShortRunLen = 8
 
 // ShortRun returns the first characters of a run id after its prefix "run_". All commands that
 // take a run accept it.
-func ShortRun(r id.Run) string {
-	s := strings.TrimPrefix(r.String(), "run_")
-	return s[:min(len(s), ShortRunLen)]
-}
+func ShortRun(r id.Run) string { return ShortID(r) }
 
 // ShortNode returns the first characters of a node id after its prefix "node_". --at accepts
 // it.
-func ShortNode(n id.Node) string {
-	s := strings.TrimPrefix(n.String(), "node_")
-	return s[:min(len(s), ShortRunLen)]
-}
+func ShortNode(n id.Node) string { return ShortID(n) }
 
 // ShortProposal returns the first characters of a proposal id after its prefix.
-func ShortProposal(p id.Proposal) string {
-	_, name, _ := strings.Cut(p.String(), "_")
-	return name[:min(len(name), 8)]
-}
+func ShortProposal(p id.Proposal) string { return ShortID(p) }
 
 // ShortID returns the first characters of any id after the prefix that names its kind.
 func ShortID[T interface{ String() string }](name T) string {

@@ -1,5 +1,6 @@
-// Package page lays out text for people: lines, wrapped text, tables, and the formats of
-// numbers, times and ids. A Page is a buffer with a width and colors; the caller writes its
+// Package page lays out text for people: it cleans text from other sources, measures, wraps and
+// styles it, and formats tables, numbers, times and ids. Everything that Waybill shows at a
+// terminal passes through it. A Page is a buffer with a width and colors; the caller writes its
 // bytes to a stream. The package knows nothing about runs or stores.
 package page
 
@@ -9,55 +10,107 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/infra/terminal"
+	"github.com/waybill/waybill/durable/pattern"
 )
 
 // Page collects text for people. For a terminal it is wrapped to the width and may be colored;
 // for a pipe or a file it is plain. The caller writes its bytes in one piece.
 type Page struct {
 	bytes.Buffer
-	styles terminal.Styles
-	Width  int // in columns; 0: unlimited, for a pipe or a file
+	Styles
+	Width  int    // in columns; 0: unlimited, for a pipe or a file
+	screen Screen // of a live page; nil: lines are collected
+	blank  bool   // the last line is empty, or there is none
 }
 
 // New returns an empty page. Width 0 is for a pipe or a file: lines are not wrapped, and
 // callers print complete ids.
 func New(colors bool, width int) *Page {
-	return &Page{styles: terminal.NewStyles(colors), Width: width}
+	return &Page{Styles: NewStyles(colors), Width: width, blank: true}
 }
 
-// Bold emphasizes text, such as a name or a title.
-func (p *Page) Bold(s string) string { return p.styles.Bold(s) }
+// Screen is where the lines of a live page go. Its width may change at any time.
+type Screen interface {
+	Print(text string)
+	Width() int
+}
 
-// Dim de-emphasizes text that only some readers need.
-func (p *Page) Dim(s string) string { return p.styles.Dim(s) }
-
-// Good colors text about a success.
-func (p *Page) Good(s string) string { return p.styles.Good(s) }
-
-// Warn colors text that a person should check.
-func (p *Page) Warn(s string) string { return p.styles.Warn(s) }
-
-// Bad colors text about a failure or damage.
-func (p *Page) Bad(s string) string { return p.styles.Bad(s) }
+// NewLive returns a page that collects nothing: each line is printed as soon as it is written,
+// and text is wrapped to the present width of the screen.
+func NewLive(colors bool, screen Screen) *Page {
+	p := New(colors, screen.Width())
+	p.screen = screen
+	return p
+}
 
 // Line writes one line and removes trailing spaces. Arguments from untrusted sources must be
 // passed through Clean first; Text and Table call it themselves.
 func (p *Page) Line(format string, args ...any) {
-	p.WriteString(strings.TrimRight(fmt.Sprintf(format, args...), " "))
-	p.WriteByte('\n')
+	p.Print(strings.TrimRight(fmt.Sprintf(format, args...), " ") + "\n")
+}
+
+// Print writes text as it is: a line with its line end, or a prompt without one.
+func (p *Page) Print(text string) {
+	p.WriteString(text)
+	p.blank = text == "\n"
+	if p.screen != nil {
+		p.screen.Print(p.String())
+		p.Reset()
+	}
+}
+
+// Blank writes an empty line unless the last line is empty or nothing was written.
+func (p *Page) Blank() {
+	if !p.blank {
+		p.Print("\n")
+	}
 }
 
 // HelpWidth is the width, in columns, to which generated help text is wrapped.
 const HelpWidth = 88
 
 const (
-	// TextWidthMax bounds wrapped text, in columns, since longer lines are hard to read.
+	// TextWidthMax bounds wrapped text, in columns, since longer lines are hard to read
+	// (typographers recommend 45 to 90).
 	TextWidthMax = 96
-	// TextWidthMin is the width in columns below which text is not wrapped further, so that
-	// it stays readable in a very narrow terminal.
+	// TextWidthMin is the width in columns that text needs to be readable beside other columns.
 	TextWidthMin = 20
+	// wrapMin is the least width in columns to which text is wrapped.
+	wrapMin = 10
 )
+
+// Columns returns the width of wrapped text in a window, used columns of which are taken; 0 for
+// no wrapping if the window has no width. Where too little is left, the terminal breaks the lines,
+// and the text has TextWidthMin columns.
+func Columns(window, used int) int {
+	if window == 0 {
+		return 0
+	}
+	if left := min(window, TextWidthMax) - used; left >= wrapMin {
+		return left
+	}
+	return TextWidthMin
+}
+
+// Wrap breaks text to the width of the page less used columns.
+func (p *Page) Wrap(text string, used int) string {
+	if p.screen != nil {
+		p.Width = p.screen.Width() // the window may have been resized
+	}
+	return Wrap(text, Columns(p.Width, used))
+}
+
+// Block writes wrapped text that is safe to print: first before its first line, rest before the
+// others, and paint applied to each.
+func (p *Page) Block(first, rest, text string, paint func(string) string) {
+	for line := range strings.SplitSeq(p.Wrap(text, TextWidth(first)), "\n") {
+		if line == "" {
+			first = strings.TrimRight(first, " ")
+		}
+		p.Print(first + paint(line) + "\n")
+		first = rest
+	}
+}
 
 // Text writes text from an untrusted source: cleaned and wrapped, the first line after lead
 // and the others indented by the width of lead.
@@ -68,16 +121,12 @@ func Plain(line string) string { return line }
 
 // StyledText is Text that applies paint, such as p.Bold or Plain, to each line.
 func (p *Page) StyledText(lead, s string, paint func(string) string) {
-	used := terminal.TextWidth(lead)
-	width := 0
-	if p.Width > 0 {
-		width = max(min(p.Width, TextWidthMax)-used, TextWidthMin)
-	}
-	for line := range strings.SplitSeq(terminal.Wrap(strings.TrimRight(Clean(s), "\n"), width), "\n") {
-		p.Line("%s%s", lead, paint(line))
-		lead = strings.Repeat(" ", used)
-	}
+	s = trailingSpaces.ReplaceAllString(strings.TrimRight(Clean(s), "\n"), "")
+	p.Block(lead, strings.Repeat(" ", TextWidth(lead)), s, paint)
 }
+
+// trailingSpaces matches the spaces at the end of each line.
+var trailingSpaces = pattern.New(`(?m) +$`)
 
 // Facts writes short facts on one line, separated by dots, or on several lines if they do not
 // fit. A fact is never broken, so that ids in it can be copied.
@@ -85,21 +134,18 @@ func (p *Page) Facts(parts ...string) {
 	const between = " · "
 	line := ""
 	for _, part := range parts {
-		if line != "" && p.Width > 0 && terminal.TextWidth(line+between+part) > p.Width {
+		switch {
+		case line == "":
+			line = part
+		case p.Width > 0 && TextWidth(line+between+part) > p.Width:
 			p.Line("%s", p.Dim(line))
-			line = ""
+			line = part
+		default:
+			line += between + part
 		}
-		if line != "" {
-			line += between
-		}
-		line += part
 	}
 	p.Line("%s", p.Dim(line))
 }
-
-// Clean makes text from an untrusted source safe to print: it replaces control characters by
-// visible ones, so that the text cannot send escape sequences to the terminal.
-func Clean(s string) string { return terminal.Clean(s) }
 
 // Fault writes an error for people: the message with its code, and the suggestion on the lines
 // below.

@@ -3,11 +3,9 @@ package page
 import (
 	"strings"
 	"testing"
-
-	"github.com/waybill/waybill/infra/terminal"
 )
 
-func plainPage(width int) *Page { return &Page{styles: terminal.NewStyles(false), Width: width} }
+func plainPage(width int) *Page { return New(false, width) }
 
 func TestTableFitsWidth(t *testing.T) {
 	rows := [][]Cell{{{Text: "a"}, {Text: "a title that is far too long for its window"}, {Text: "1"}},
@@ -21,8 +19,8 @@ func TestTableFitsWidth(t *testing.T) {
 		t.Fatalf("%d lines:\n%s", len(lines), p.String())
 	}
 	for _, l := range lines {
-		if terminal.TextWidth(l) != 30 || strings.Contains(l, "\x1b") {
-			t.Errorf("%d wide: %q", terminal.TextWidth(l), l)
+		if TextWidth(l) != 30 || strings.Contains(l, "\x1b") {
+			t.Errorf("%d wide: %q", TextWidth(l), l)
 		}
 	}
 	if !strings.Contains(lines[1], "…") {

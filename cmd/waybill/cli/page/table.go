@@ -1,10 +1,9 @@
 package page
 
 import (
-	"slices"
 	"strings"
 
-	"github.com/waybill/waybill/infra/terminal"
+	"charm.land/lipgloss/v2"
 )
 
 // BarWidthMin is the width in columns below which lists omit progress bars.
@@ -31,53 +30,49 @@ const Gap = "  "
 // flexMin is the minimum width of a flexible column, in columns of the terminal.
 const flexMin = 8
 
+// omitted is the width of a column that is not shown.
+const omitted = -1
+
 // Table writes the titles of the columns and the rows below them. A column is as wide as its
 // widest cell unless it is narrowed. Each row must have one cell per column. Table replaces
 // the texts of the cells by cleaned ones.
 func (p *Page) Table(columns []Column, rows [][]Cell) {
-	widths := make([]int, len(columns))
+	widths, head := make([]int, len(columns)), make([]Cell, len(columns))
 	for i, c := range columns {
-		widths[i] = terminal.TextWidth(c.Title)
+		head[i] = Cell{c.Title, p.Dim}
+		widths[i] = TextWidth(c.Title)
 		for _, row := range rows {
 			// A cell is one line: line breaks become spaces.
 			row[i].Text = strings.Join(strings.Fields(Clean(row[i].Text)), " ")
-			widths[i] = max(widths[i], terminal.TextWidth(row[i].Text))
+			widths[i] = max(widths[i], TextWidth(row[i].Text))
 		}
 	}
-	for at := 0; p.fit(columns, widths) > 0 && at < len(columns); {
-		if !columns[at].Spare {
-			at++
-			continue
-		}
-		columns, widths = slices.Delete(slices.Clone(columns), at, at+1), slices.Delete(widths, at, at+1)
-		for i := range rows {
-			rows[i] = slices.Delete(slices.Clone(rows[i]), at, at+1)
-		}
-	}
-	head := make([]Cell, len(columns))
 	for i, c := range columns {
-		head[i] = Cell{c.Title, p.Dim}
+		if p.fit(columns, widths) > 0 && c.Spare {
+			widths[i] = omitted
+		}
 	}
 	for _, row := range append([][]Cell{head}, rows...) {
-		var b strings.Builder
+		var line []string
 		for i, c := range row {
-			text := terminal.Cut(c.Text, widths[i])
-			pad := strings.Repeat(" ", max(widths[i]-terminal.TextWidth(text), 0))
-			if c.Paint != nil {
-				text = c.Paint(text)
-			}
-			if columns[i].Right {
-				text = pad + text
-			} else {
-				text += pad
-			}
-			b.WriteString(text)
-			if i < len(row)-1 {
-				b.WriteString(Gap)
+			if widths[i] != omitted {
+				line = append(line, columns[i].cell(c, widths[i]))
 			}
 		}
-		p.Line("%s", b.String())
+		p.Line("%s", strings.Join(line, Gap))
 	}
+}
+
+// cell returns a cell cut or padded to a width.
+func (c Column) cell(content Cell, width int) string {
+	text, at := Cut(content.Text, width), lipgloss.Left
+	if content.Paint != nil {
+		text = content.Paint(text)
+	}
+	if c.Right {
+		at = lipgloss.Right
+	}
+	return lipgloss.PlaceHorizontal(width, at, text)
 }
 
 // fit narrows the flexible columns to the width of the page. It returns by how many columns of
@@ -86,9 +81,11 @@ func (p *Page) fit(columns []Column, widths []int) (over int) {
 	if p.Width == 0 {
 		return 0
 	}
-	over = len(Gap)*(len(widths)-1) - p.Width
+	over = -len(Gap) - p.Width
 	for _, w := range widths {
-		over += w
+		if w != omitted {
+			over += w + len(Gap)
+		}
 	}
 	for i, c := range columns {
 		if take := min(over, widths[i]-flexMin); c.Flex && take > 0 {

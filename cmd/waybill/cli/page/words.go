@@ -47,13 +47,13 @@ func Itoa(n int) string { return fmt.Sprintf("%d", n) }
 // Pad right-aligns text in a column of the given width, for numbers.
 func Pad(s string, width int) string { return fmt.Sprintf("%*s", width, s) }
 
-// List joins words for a sentence: "a, b and c".
-func List(words []string) string {
+// List joins words for a sentence with a conjunction before the last one: "a, b and c".
+func List(words []string, conjunction string) string {
 	last := len(words) - 1
 	if last < 1 {
 		return strings.Join(words, "")
 	}
-	return strings.Join(words[:last], ", ") + " and " + words[last]
+	return strings.Join(words[:last], ", ") + " " + conjunction + " " + words[last]
 }
 
 // Choose returns one if n is 1, and more otherwise.

@@ -6,8 +6,8 @@ import (
 )
 
 func TestList(t *testing.T) {
-	if strings.Join([]string{List(nil), List([]string{"a"}), List([]string{"a", "b"}), List([]string{"a", "b", "c"})},
-		"|") != "|a|a and b|a, b and c" {
-		t.Error("want words joined by commas and a final and")
+	if strings.Join([]string{List(nil, "and"), List([]string{"a"}, "and"), List([]string{"a", "b"}, "or"),
+		List([]string{"a", "b", "c"}, "and")}, "|") != "|a|a or b|a, b and c" {
+		t.Error("want words joined by commas and a final conjunction")
 	}
 }

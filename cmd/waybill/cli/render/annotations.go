@@ -10,7 +10,6 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/pattern"
-	"github.com/waybill/waybill/infra/terminal"
 )
 
 // untrusted encloses text of an annotation in <UNTRUSTED> marks. Output that is not for a
@@ -144,18 +143,11 @@ func AnnotationTexts(p *page.Page, lead string, signal feedback.Signal, note str
 		return
 	}
 	if signal.Correction != "" {
-		barred(p, lead, signal.Correction, paint)
+		bar := lead + p.Dim("│ ")
+		p.Block(bar, bar, strings.TrimRight(page.Clean(signal.Correction), "\n"), paint)
 	}
 	if note != "" {
 		p.StyledText(lead, note, paint)
-	}
-}
-
-// barred writes wrapped text with a bar at the left of each line.
-func barred(p *page.Page, lead, s string, paint func(string) string) {
-	width := max(min(p.Width, page.TextWidthMax)-terminal.TextWidth(lead)-len("│ "), page.TextWidthMin)
-	for line := range strings.SplitSeq(terminal.Wrap(strings.TrimRight(page.Clean(s), "\n"), width), "\n") {
-		p.Line("%s%s%s", lead, p.Dim("│ "), paint(line))
 	}
 }
 

@@ -1,9 +1,12 @@
 package runview
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/perform"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/infra/terminal"
@@ -13,28 +16,28 @@ import (
 // and the last, incomplete line of output. A quiet view shows only the spinner, with the step.
 func (v *View) TryBegan(t perform.TryView) {
 	v.output.begin()
-	if !v.opts.Quiet {
-		v.commandLine(t.Argv, t.Cwd)
-		if t.Try > 1 {
-			v.print(indent, v.styles.Dim(fmt.Sprintf("$ try %d of %d", t.Try, t.Of)))
-		}
-	}
+	p := v.page
 	// A quiet view has printed no heading, so its spinner names the step. The elapsed time is
 	// only for display; the performer measures the recorded duration.
 	began, step := time.Now(), ""
 	if v.opts.Quiet {
-		step = fmt.Sprintf(" [%d/%d] %s", v.step.At, v.step.Of, clean(v.step.Title))
-	}
-	v.screen.StartSpinner(func(frame int) string {
-		if v.stopping.Load() {
-			return "  " + v.styles.Warn("stopping the command; Ctrl-C again exits immediately")
+		step = fmt.Sprintf(" [%d/%d] %s", v.step.At, v.step.Of, page.Clean(v.step.Title))
+	} else {
+		v.commandLine(t.Argv, t.Cwd)
+		if t.Try > 1 {
+			p.Line("  %s", p.Dim(fmt.Sprintf("$ try %d of %d", t.Try, t.Of)))
 		}
-		line := "  " + v.styles.Accent(terminal.Frames[frame%len(terminal.Frames)]) +
-			" " + v.styles.Dim(Duration(time.Since(began).Truncate(time.Second))+step)
+	}
+	v.screen.StartSpinner(func(frame, width int) string {
+		line := "  " + p.Accent(terminal.Frames[frame%len(terminal.Frames)]) +
+			" " + p.Dim(Duration(time.Since(began).Truncate(time.Second))+step)
 		if partial := v.output.partial.Load(); partial != nil && *partial != "" {
 			line += " " + *partial
 		}
-		return line
+		if v.stopping.Load() {
+			line = "  " + p.Warn("stopping the command; Ctrl-C again exits immediately")
+		}
+		return page.Cut(line, width)
 	})
 }
 
@@ -52,14 +55,12 @@ func (v *View) commandLine(argv []string, cwd string) {
 	if cwd != "" {
 		line += " (in " + command.Word(cwd) + ")"
 	}
-	// The columns for the sign and the ellipsis are reserved.
-	lines := v.folded(line, indent+4)
+	// The columns for indentation, sign and ellipsis are reserved.
+	lines := strings.Split(v.page.Wrap(oneLine(line), 6), "\n")
 	if len(lines) > commandLinesMax {
 		lines = append(lines[:commandLinesMax-1], lines[commandLinesMax-1]+" …")
 	}
-	for i, part := range lines {
-		v.print(indent+2*min(i, 1), v.styles.Dim([]string{"$ ", ""}[min(i, 1)]+part))
-	}
+	v.page.Block("  "+v.page.Dim("$ "), "    ", strings.Join(lines, "\n"), v.page.Dim)
 }
 
 // TryEnded shows why a try failed and when the next one starts; StepEnded shows a success. A
@@ -69,31 +70,21 @@ func (v *View) TryEnded(t perform.TryEnd) {
 	v.screen.ClearSpinner()
 	v.output.end()
 	v.output.last = t.CommandOutcome
-	// StepEnded shows a success.
-	if t.OK() {
+	if t.OK() || v.opts.Quiet && !t.Last {
 		return
 	}
-	if v.opts.Quiet && t.Last {
+	if v.opts.Quiet {
 		v.heading()
 		v.output.replay(t.CommandOutcome)
 	}
-	if v.opts.Quiet && !t.Last {
-		return
-	}
 	// Failure is set if the command could not be started; otherwise there is an exit status.
-	text := t.Failure
-	if text == "" {
-		text = fmt.Sprintf("exit status %d after %s", t.ExitStatus,
-			Duration(time.Duration(t.DurationMs)*time.Millisecond))
-	}
+	text := cmp.Or(t.Failure, fmt.Sprintf("exit status %d after %s", t.ExitStatus,
+		Duration(time.Duration(t.DurationMs)*time.Millisecond)))
 	if !t.Last {
 		text += ", next try"
 		if t.PauseMs > 0 {
 			text += " in " + Duration(time.Duration(t.PauseMs)*time.Millisecond)
 		}
 	}
-	v.mark(v.styles.Bad("✗"), clean(text))
+	v.mark(v.page.Bad("✗"), text)
 }
-
-// failedTry reports whether the last command of the step failed.
-func (v *View) failedTry() bool { return !v.output.last.OK() }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/ports"
@@ -18,18 +19,19 @@ import (
 // otherwise.
 func (v *View) File(ctx context.Context, q ports.FileQuestion) (advance.Artifact, error) {
 	v.heading()
+	p := v.page
 	// The first call shows the requirements, later calls the validation errors.
 	if len(q.Wrong) == 0 {
-		v.mark(v.styles.Accent("?"), clean(q.Text))
+		v.mark(p.Accent("?"), q.Text)
 		if !q.Example.IsNull() {
-			v.print(indent+2, v.styles.Dim("Example:"))
+			p.Line("    %s", p.Dim("Example:"))
 			v.pretty(string(q.Example.JCS()), exampleLines)
 		}
-		v.mark(v.styles.Dim("→"), "To submit it from another terminal: '"+q.Command+"'")
+		v.mark(p.Dim("→"), "To submit it from another terminal: '"+q.Command+"'")
 	} else {
-		v.print(indent, v.styles.Warn("The artifact is not valid:"))
+		p.Line("  %s", p.Warn("The artifact is not valid:"))
 		for _, w := range q.Wrong {
-			v.mark(v.styles.Warn("!"), clean(w))
+			v.mark(p.Warn("!"), w)
 		}
 	}
 	// The hint explains the effect of an empty line.
@@ -40,11 +42,9 @@ func (v *View) File(ctx context.Context, q ports.FileQuestion) (advance.Artifact
 	// Input that was typed before the question must not answer it.
 	v.lines.Discard()
 	for {
-		for _, line := range v.folded(hint, indent) {
-			v.print(indent, v.styles.Dim(line))
-		}
+		p.Block("  ", "  ", hint, p.Dim)
 		// An empty line is handled before the file is read.
-		name, err := v.read(ctx, v.styles.Accent("›"), v.lines.Read)
+		name, err := v.read(ctx, p.Accent("›"), v.lines.Read)
 		if err != nil {
 			return advance.Artifact{}, err
 		}
@@ -59,7 +59,7 @@ func (v *View) File(ctx context.Context, q ports.FileQuestion) (advance.Artifact
 			return artifact, nil
 		}
 		// The prefix names a flag of the command line, which is not used here.
-		v.mark(v.styles.Bad("✗"), clean(strings.TrimPrefix(fault.Of(err).Message, "--artifact ")))
+		v.mark(p.Bad("✗"), strings.TrimPrefix(fault.Of(err).Message, "--artifact "))
 	}
 }
 
@@ -94,39 +94,41 @@ func (v *View) pretty(text string, most int) {
 	if json.Indent(&b, []byte(text), "", "  ") == nil {
 		text = b.String()
 	}
-	lines := strings.Split(clean(text), "\n")
-	// A single remaining line is printed instead of counted.
-	for i, line := range lines {
-		if i == most && len(lines) > most+1 {
-			v.print(indent+2, v.styles.Warn(fmt.Sprintf("… %s more", count(len(lines)-i, "line"))))
-			return
-		}
-		for _, part := range strings.Split(v.wrapped(line, indent+2), "\n") {
-			v.print(indent+2, v.styles.Dim(part))
-		}
+	shown, omitted := firstLines(page.Clean(text), most)
+	v.page.Block("    ", "    ", shown, v.page.Dim)
+	if omitted > 0 {
+		v.page.Line("    %s", v.page.Warn(fmt.Sprintf("… %s more", page.Plural(omitted, "line"))))
 	}
+}
+
+// firstLines returns the first lines of a text and how many are omitted. A single remaining line
+// is not omitted, since its number would take as much space.
+func firstLines(text string, most int) (shown string, omitted int) {
+	lines := strings.Split(text, "\n")
+	if len(lines) <= most+1 {
+		return text, 0
+	}
+	return strings.Join(lines[:most], "\n"), len(lines) - most
 }
 
 // Approve shows all output that the approval is bound to and asks. Only "y" and "yes" approve;
 // at the end of the input the error is ports.ErrPersonStopped.
 func (v *View) Approve(ctx context.Context, q ports.ApproveQuestion) (bool, error) {
 	v.heading()
-	v.gap()
+	v.page.Blank()
 	// An approval without any output is unusual, hence the warning sign.
 	if q.Notes == "" && len(q.Results) == 0 {
-		v.mark(v.styles.Warn("!"), "Nothing was submitted for this step.")
+		v.mark(v.page.Warn("!"), "Nothing was submitted for this step.")
 	} else {
-		v.print(indent, v.styles.Bold("Submitted"))
+		v.page.Line("  %s", v.page.Bold("Submitted"))
 	}
 	if q.Notes != "" {
 		v.prompt(q.Notes)
 	}
 	for _, r := range q.Results {
-		v.print(indent, v.styles.Accent(clean(r.Name)))
+		v.page.Line("  %s", v.page.Accent(page.Clean(r.Name)))
 		v.pretty(r.Text, artifactLines)
 	}
-	v.gap()
-	v.lines.Discard()
-	text, err := v.read(ctx, v.styles.Accent("?")+" "+v.styles.Bold("Approve?")+" [y/N]", v.lines.Read)
-	return yes(text), err
+	v.page.Blank()
+	return v.yes(ctx, "Approve?")
 }

@@ -1,11 +1,13 @@
 package runview
 
 import (
+	"bytes"
+	"cmp"
 	"strings"
 	"sync"
 	"sync/atomic"
 
-	"github.com/waybill/waybill/infra/terminal"
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -36,20 +38,18 @@ func (o *output) Write(p []byte) (int, error) {
 	defer o.mu.Unlock()
 	var b strings.Builder
 	o.rest = append(o.rest, p...)
-	// Only the new bytes can contain a line end.
-	from := 0
-	for i := len(o.rest) - len(p); i < len(o.rest); i++ {
-		if o.rest[i] == '\n' || i-from >= lineMax {
-			o.line(&b, string(o.rest[from:i]))
-			from = i
-			if o.rest[i] == '\n' {
-				from++
-			}
+	for {
+		line, rest, ended := bytes.Cut(o.rest, []byte("\n"))
+		if len(line) > lineMax {
+			line, rest = o.rest[:lineMax], o.rest[lineMax:]
+		} else if !ended {
+			break
 		}
+		o.line(&b, string(line))
+		o.rest = rest
 	}
-	o.rest = append(o.rest[:0], o.rest[from:]...)
 	// The spinner shows the incomplete line without colors.
-	partial := terminal.OutputLine(string(o.rest), false)
+	partial := page.OutputLine(string(o.rest), false)
 	o.partial.Store(&partial)
 	if b.Len() > 0 {
 		o.view.screen.Print(b.String())
@@ -61,13 +61,9 @@ func (o *output) Write(p []byte) (int, error) {
 // control sequences are removed. Bytes that are not UTF-8 become replacement characters.
 func (o *output) line(b *strings.Builder, text string) {
 	v := o.view
-	bar := strings.Repeat(" ", indent) + v.styles.Dim("│") + " "
-	// Indentation and bar reduce the width.
-	width := v.screen.Width()
-	if width > 0 {
-		width = max(width-indent-2, wrapMin)
-	}
-	for _, part := range terminal.Fold(strings.ToValidUTF8(terminal.OutputLine(text, v.colors), "\uFFFD"), width) {
+	bar := "  " + v.page.Dim("│") + " "
+	width := page.Columns(v.screen.Width(), page.TextWidth(bar))
+	for _, part := range page.Fold(strings.ToValidUTF8(page.OutputLine(text, v.colors), "\uFFFD"), width) {
 		b.WriteString(bar + part + "\n")
 	}
 }
@@ -83,14 +79,11 @@ func (o *output) begin() {
 // end prints the last line if it has no line end.
 func (o *output) end() {
 	o.mu.Lock()
-	defer o.mu.Unlock()
-	if len(o.rest) > 0 && !o.view.opts.Quiet {
-		var b strings.Builder
-		o.line(&b, string(o.rest))
-		o.view.screen.Print(b.String())
+	unfinished := len(o.rest) > 0
+	o.mu.Unlock()
+	if unfinished {
+		_, _ = o.Write([]byte("\n"))
 	}
-	o.rest = o.rest[:0]
-	o.partial.Store(nil)
 }
 
 // replayLines bounds the output of a failed command that a quiet view prints, so that the
@@ -101,14 +94,11 @@ const replayLines = 20
 // the command ran.
 func (o *output) replay(out ports.CommandOutcome) {
 	// The tail usually shows why a command failed. Short output is recorded as head only.
-	text := out.OutputTail
-	if text == "" {
-		text = out.OutputHead
-	}
-	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	text := cmp.Or(out.OutputTail, out.OutputHead)
 	if text == "" {
 		return
 	}
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	var b strings.Builder
 	if len(lines) > replayLines {
 		lines = lines[len(lines)-replayLines:]

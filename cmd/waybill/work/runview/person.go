@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -18,8 +19,7 @@ func (v *View) Present() bool { return v.person }
 // read prints the prompt sign and reads an answer with take. The end of the input is
 // ports.ErrPersonStopped.
 func (v *View) read(ctx context.Context, sign string, take func(context.Context) (string, error)) (string, error) {
-	v.screen.Print(strings.Repeat(" ", indent) + sign + " ")
-	v.gapDone = false
+	v.page.Print("  " + sign + " ")
 	text, err := take(ctx)
 	if err != nil {
 		v.screen.Print("\n") // the cursor is after the sign or an echoed ^C
@@ -40,13 +40,11 @@ func (v *View) Notes(ctx context.Context, q ports.NotesQuestion) (string, error)
 	if q.Required {
 		hint = "Notes, required: a line, or Enter for the editor"
 	}
-	v.gap()
+	v.page.Blank()
 	v.lines.Discard()
 	for {
-		for _, line := range v.folded(hint, indent) {
-			v.print(indent, v.styles.Dim(line))
-		}
-		text, err := v.read(ctx, v.styles.Accent("›"), v.lines.ReadPaste)
+		v.page.Block("  ", "  ", hint, v.page.Dim)
+		text, err := v.read(ctx, v.page.Accent("›"), v.lines.ReadPaste)
 		if err != nil {
 			return "", err
 		}
@@ -60,9 +58,9 @@ func (v *View) Notes(ctx context.Context, q ports.NotesQuestion) (string, error)
 		case ctx.Err() != nil:
 			return "", ctx.Err()
 		case err != nil:
-			v.mark(v.styles.Bad("✗"), clean(err.Error()))
+			v.mark(v.page.Bad("✗"), err.Error())
 		case text == "" && q.Required:
-			v.mark(v.styles.Warn("!"), "The notes are empty.")
+			v.mark(v.page.Warn("!"), "The notes are empty.")
 		default:
 			v.echo(text)
 			return text, nil
@@ -78,7 +76,7 @@ func (v *View) edit(ctx context.Context, draft string) (string, error) {
 	s := v.step
 	return v.editor.Edit(ctx, draft,
 		fmt.Sprintf("The text above this line becomes the notes of step %d of %d, %s\n\n%s",
-			s.At, s.Of, clean(s.Title), clean(s.Prompt)))
+			s.At, s.Of, page.Clean(s.Title), page.Clean(s.Prompt)))
 }
 
 // echoLines bounds the lines of an edited text that are printed again.
@@ -86,13 +84,11 @@ const echoLines = 5
 
 // echo prints the beginning of the text that was written in the editor.
 func (v *View) echo(text string) {
-	lines := strings.Split(v.wrapped(clean(text), indent+2), "\n")
-	for i, line := range lines {
-		if i == echoLines && len(lines) > echoLines+1 {
-			v.print(indent, v.styles.Dim(fmt.Sprintf("› … %s more", count(len(lines)-i, "line"))))
-			return
-		}
-		v.print(indent, v.styles.Dim(strings.TrimRight("› "+line, " ")))
+	sign := "  " + v.page.Dim("›") + " "
+	shown, omitted := firstLines(v.page.Wrap(page.Clean(text), 4), echoLines)
+	v.page.Block(sign, sign, shown, v.page.Dim)
+	if omitted > 0 {
+		v.page.Line("  %s", v.page.Dim(fmt.Sprintf("› … %s more", page.Plural(omitted, "line"))))
 	}
 }
 
@@ -101,28 +97,30 @@ func (v *View) echo(text string) {
 // if q.Optional is set.
 func (v *View) Ask(ctx context.Context, q ports.Question) (string, error) {
 	v.heading()
-	brief := q.Inline && len(q.Choices) > 0
-	text := clean(q.Text)
+	p, brief := v.page, q.Inline && len(q.Choices) > 0
+	text := oneLine(q.Text)
 	if q.Optional && len(q.Choices) > 0 {
 		text += ", or Enter for none"
 	}
 	if q.Key != "" {
-		text += " " + v.styles.Dim("("+clean(q.Key)+")")
+		text += " " + p.Dim("("+page.Clean(q.Key)+")")
 	}
-	v.mark(v.styles.Accent("?"), text)
+	p.Block("  "+p.Accent("?")+" ", "    ", text, page.Plain)
 	// Answers become part of the context, which is stored unencrypted.
 	if q.Secret {
-		v.mark(v.styles.Warn("!"),
+		v.mark(p.Warn("!"),
 			"Your answer is stored in the run's log as plain text. Give the location of the secret, not the secret.")
 	}
 	v.lines.Discard()
-	sign := v.styles.Accent("›")
+	sign, wrong := p.Accent("›"), "An answer is required. Ctrl-C stops here."
 	switch {
 	case brief:
-		sign = v.styles.Accent("["+clean(strings.Join(q.Choices, "/"))+"]") + " " + sign
-	default:
+		sign = p.Accent("["+page.Clean(strings.Join(q.Choices, "/"))+"]") + " " + sign
+		wrong = "Type " + page.List(q.Choices, "or") + "."
+	case len(q.Choices) > 0:
+		wrong = fmt.Sprintf("Type a number from 1 to %d.", len(q.Choices))
 		for i, choice := range q.Choices {
-			v.print(indent+2, v.styles.Accent(strconv.Itoa(i+1))+" "+clean(choice))
+			p.Line("    %s %s", p.Accent(page.Itoa(i+1)), page.Clean(choice))
 		}
 	}
 	for {
@@ -137,14 +135,7 @@ func (v *View) Ask(ctx context.Context, q ports.Question) (string, error) {
 		if choice, ok := chosen(q, text); ok {
 			return choice, nil
 		}
-		switch {
-		case len(q.Choices) == 0:
-			v.mark(v.styles.Warn("!"), "An answer is required. Ctrl-C stops here.")
-		case brief:
-			v.mark(v.styles.Warn("!"), "Type "+clean(alternatives(q.Choices))+".")
-		default:
-			v.mark(v.styles.Warn("!"), fmt.Sprintf("Type a number from 1 to %d.", len(q.Choices)))
-		}
+		v.mark(p.Warn("!"), wrong)
 	}
 }
 
@@ -176,28 +167,26 @@ func chosen(q ports.Question, text string) (string, bool) {
 	return matches[0], true
 }
 
-// alternatives joins words for a sentence: "a, b or c".
-func alternatives(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
-}
-
-// Confirm shows the step and its command, if any, and asks. Only "y" and "yes" confirm. Input
-// that was typed before the question is discarded, so that it cannot answer it.
+// Confirm shows the step and its command, if any, and asks. Only "y" and "yes" confirm.
 func (v *View) Confirm(ctx context.Context, question string) (bool, error) {
 	v.heading()
 	// The person must see the command that the confirmation starts.
 	if len(v.step.Argv) > 0 {
 		v.commandLine(v.step.Argv, v.step.Cwd)
 	}
-	v.lines.Discard()
-	text, err := v.read(ctx, v.styles.Accent("?")+" "+v.styles.Bold(question)+" [y/N]", v.lines.Read)
-	return yes(text), err
+	return v.yes(ctx, question)
 }
 
-// yes reports whether an answer is "y" or "yes", in any case.
-func yes(text string) bool {
-	return slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(text)))
+// yes asks a question and reports whether the answer is "y" or "yes", in any case.
+func (v *View) yes(ctx context.Context, question string) (bool, error) {
+	answer, err := v.word(ctx, question, "[y/N]")
+	return answer == "y" || answer == "yes", err
+}
+
+// word asks a question that one of some words answers, and returns the answer in lower case. Input
+// that was typed before the question is discarded, so that it cannot answer it.
+func (v *View) word(ctx context.Context, question, answers string) (string, error) {
+	v.lines.Discard()
+	text, err := v.read(ctx, v.page.Accent("?")+" "+v.page.Bold(question)+" "+answers, v.lines.Read)
+	return strings.ToLower(strings.TrimSpace(text)), err
 }

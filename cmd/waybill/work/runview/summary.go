@@ -3,6 +3,7 @@ package runview
 import (
 	"time"
 
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/perform"
 	"github.com/waybill/waybill/projections/runs"
 )
@@ -11,43 +12,26 @@ import (
 // shows it. For a run that was complete before the call it prints that. A quiet view prints
 // only the latter.
 func (v *View) Summary(r perform.Report, showCommand string) {
+	p, suggestion := v.page, "Show it with '"+showCommand+"'."
 	if r.Already {
-		for _, line := range v.folded("This run is already complete: "+v.opts.Short(r.Run), 0) {
-			v.print(0, line)
-		}
-		v.suggest(0, showCommand)
+		p.Block("", "", "This run is already complete: "+v.opts.Short(r.Run), page.Plain)
+		p.Block("", "", suggestion, p.Dim)
 		return
 	}
 	if v.opts.Quiet {
 		return
 	}
-	v.gap()
+	p.Blank()
 	// Gaps are not a failure, but a person should check them.
-	sign, end := v.styles.Good("✓"), " is complete"
+	sign, end := p.Good("✓"), " is complete"
 	if r.Last.Status == runs.CompleteWithGaps {
-		sign, end = v.styles.Warn("!"), " is complete, with gaps"
+		sign, end = p.Warn("!"), " is complete, with gaps"
 	}
-	for i, line := range v.folded(clean(r.Workflow)+end, 2) {
-		if i == 0 {
-			v.print(0, sign+" "+v.styles.Bold(line))
-			continue
-		}
-		v.print(2, v.styles.Bold(line))
-	}
+	p.Block(sign+" ", "  ", oneLine(r.Workflow)+end, p.Bold)
 	// Steps and time of this call only, not of earlier calls for the same run.
-	facts := []string{count(r.Performed, "step") + " in " + Duration(time.Duration(r.ElapsedMs)*time.Millisecond),
-		v.opts.Short(r.Run)}
-	for _, line := range v.joined(facts) {
-		v.print(2, v.styles.Dim(line))
-	}
-	v.suggest(2, showCommand)
-}
-
-// suggest prints the command line that shows the run.
-func (v *View) suggest(in int, command string) {
-	for _, line := range v.folded("Show it with '"+command+"'.", in) {
-		v.print(in, v.styles.Dim(line))
-	}
+	took := Duration(time.Duration(r.ElapsedMs) * time.Millisecond)
+	p.Block("  ", "  ", page.Plural(r.Performed, "step")+" in "+took+" · "+v.opts.Short(r.Run), p.Dim)
+	p.Block("  ", "  ", suggestion, p.Dim)
 }
 
 // Stopped clears the spinner and ends an incomplete line, so that the next output starts on a
@@ -55,5 +39,5 @@ func (v *View) suggest(in int, command string) {
 func (v *View) Stopped() {
 	v.screen.ClearSpinner()
 	v.output.end()
-	v.gap()
+	v.page.Blank()
 }

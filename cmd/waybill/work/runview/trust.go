@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/workflow/catalog"
-	"github.com/waybill/waybill/infra/terminal"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -21,38 +21,35 @@ const trustLines = 20
 // input the error is ports.ErrPersonStopped. If not all commands are shown, it prints the command line
 // that shows them.
 func (v *View) Trust(ctx context.Context, q ports.TrustQuestion) (ports.TrustAnswer, error) {
-	actions := catalog.Commands(q.Workflow)
-	v.gap()
+	actions, p := catalog.Commands(q.Workflow), v.page
+	p.Blank()
 	// Singular and plural.
 	noun, once := "a command that is not trusted yet:", "run it once"
 	if len(actions) > 1 {
 		noun, once = fmt.Sprintf("%d commands that are not trusted yet:", len(actions)), "run them once"
 	}
-	for _, line := range v.folded(clean(q.Workflow.Name)+" runs "+noun, 0) {
-		v.print(0, line)
-	}
+	p.Block("", "", oneLine(q.Workflow.Name)+" runs "+noun, page.Plain)
 	for i, a := range actions {
 		// A single remaining command is shown instead of counted.
 		if i == trustLines && len(actions) > trustLines+1 {
-			v.mark(v.styles.Warn("!"), fmt.Sprintf("… and %d more. Show all of them with: %s", len(actions)-i,
+			v.mark(p.Warn("!"), fmt.Sprintf("… and %d more. Show all of them with: %s", len(actions)-i,
 				v.opts.Commands))
 			break
 		}
-		v.mark(v.styles.Dim("$"), actionLine(a))
+		v.mark(p.Dim("$"), actionLine(a))
 	}
-	v.gap()
+	p.Blank()
 	// The three answers and their effects; "always" is recorded in the store.
-	v.mark(v.styles.Accent("y"), once)
-	v.mark(v.styles.Accent("a"), "always allow this version of the workflow")
-	v.mark(v.styles.Accent("n"), "run nothing")
-	v.lines.Discard()
-	text, err := v.read(ctx, v.styles.Accent("?")+" "+v.styles.Bold("Allow it?")+" [y/a/N]", v.lines.Read)
-	v.gap()
+	v.mark(p.Accent("y"), once)
+	v.mark(p.Accent("a"), "always allow this version of the workflow")
+	v.mark(p.Accent("n"), "run nothing")
+	answer, err := v.word(ctx, "Allow it?", "[y/a/N]")
+	p.Blank()
 	// Any other answer is a no.
-	switch answer := strings.ToLower(strings.TrimSpace(text)); {
+	switch {
 	case err != nil:
 		return ports.TrustRefused, err
-	case yes(answer):
+	case answer == "y" || answer == "yes":
 		return ports.TrustOnce, nil
 	case answer == "a" || answer == "always":
 		return ports.TrustAlways, nil
@@ -72,5 +69,5 @@ func actionLine(a catalog.Command) string {
 	if a.Cwd != "" {
 		line += " (in " + command.Word(a.Cwd) + ")"
 	}
-	return terminal.Clean(line)
+	return line
 }

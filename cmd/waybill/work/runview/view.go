@@ -12,7 +12,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/perform"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/advance"
@@ -38,8 +40,8 @@ type Options struct {
 // commands. Its methods must be called from one goroutine, except Stopping, Editing and the
 // writer.
 type View struct {
+	page   *page.Page
 	screen *terminal.Screen
-	styles terminal.Styles
 	lines  *terminal.Lines
 	editor terminal.Editor
 	opts   Options
@@ -49,7 +51,6 @@ type View struct {
 	step         perform.StepView
 	headingShown bool // the heading of the step was printed
 	commandShown bool // the command line of the step was printed
-	gapDone      bool // the last line is empty or nothing was printed: no gap is needed
 	output       output
 	editing      atomic.Bool
 	stopping     atomic.Bool // a stop signal was received
@@ -61,17 +62,14 @@ func New(o Options) *View {
 	// Streams that are not files, as in tests, are not terminals.
 	in, _ := o.In.(*os.File)
 	out, _ := o.Out.(*os.File)
-	v := &View{opts: o, gapDone: true, colors: terminal.Color(out, o.Getenv) && !o.NoColor}
-	v.person = terminal.IsTerminal(in) && terminal.IsTerminal(out)
-	width := func() int { return 0 } // lines in a file or pipe are not wrapped
-	if terminal.IsTerminal(out) {
-		width = func() int { return terminal.Width(out) }
-	}
-	// All output goes through the screen, which moves a running spinner out of the way.
-	v.screen = terminal.NewScreen(o.Out, terminal.CanRedraw(out, o.Getenv), width)
-	v.styles = terminal.NewStyles(v.colors)
-	v.lines = terminal.NewLines(in)
-	v.editor = terminal.Editor{In: in, Out: out, Err: out, Getenv: o.Getenv}
+	v := &View{opts: o,
+		colors: terminal.Color(out, o.Getenv) && !o.NoColor,
+		person: terminal.IsTerminal(in) && terminal.IsTerminal(out),
+		// All output goes through the screen, which moves a running spinner out of the way.
+		screen: terminal.NewScreen(o.Out, terminal.CanRedraw(out, o.Getenv), func() int { return terminal.Width(out) }),
+		lines:  terminal.NewLines(in),
+		editor: terminal.Editor{In: in, Out: out, Err: out, Getenv: o.Getenv}}
+	v.page = page.NewLive(v.colors, v.screen)
 	v.output.view = v
 	return v
 }
@@ -91,34 +89,20 @@ func (v *View) RunOpened(r perform.RunView) {
 		return
 	}
 	// A title of the run is printed before the workflow's name.
-	name := clean(r.Workflow)
+	name := r.Workflow
 	if r.Title != "" && r.Title != r.Workflow {
-		name = clean(r.Title) + " · " + name
+		name = r.Title + " · " + name
 	}
-	for _, line := range v.folded(name, 0) {
-		v.print(0, v.styles.Bold(line))
-	}
+	v.page.Block("", "", oneLine(name), v.page.Bold)
 	// The short id and the progress.
 	facts := []string{v.opts.Short(r.Run)}
 	if r.Steps > 0 {
-		facts = append(facts, count(r.Steps, "step"))
+		facts = append(facts, page.Plural(r.Steps, "step"))
 	}
 	if r.Done > 0 {
 		facts = append(facts, fmt.Sprintf("%d done before", r.Done))
 	}
-	for _, line := range v.joined(facts) {
-		v.print(0, v.styles.Dim(line))
-	}
-}
-
-// joined returns the facts on one line, or one per line if the terminal is too narrow. A fact
-// is never broken, so that ids can be copied.
-func (v *View) joined(facts []string) []string {
-	line := strings.Join(facts, " · ")
-	if width := v.screen.Width(); width > 0 && terminal.TextWidth(line) > width {
-		return facts
-	}
-	return []string{line}
+	v.page.Facts(facts...)
 }
 
 // StepBegan shows the heading and the prompt of a step. A quiet view shows them only with a
@@ -138,71 +122,76 @@ func (v *View) heading() {
 		return
 	}
 	v.headingShown = true
-	s := v.step
-	v.gap()
+	p, s := v.page, v.step
+	p.Blank()
 	// A step with an unknown position is shown without one.
 	position := ""
 	if s.Of > 0 {
 		position = fmt.Sprintf("[%d/%d] ", s.At, s.Of)
 	}
-	for i, line := range v.folded(clean(s.Title), terminal.TextWidth(position)) {
-		if i == 0 {
-			v.print(0, v.styles.Accent(position)+v.styles.Bold(line))
-			continue
-		}
-		v.print(terminal.TextWidth(position), v.styles.Bold(line))
-	}
 	// Rounds and further lines of the title are aligned with the title.
+	below := strings.Repeat(" ", len(position))
+	p.Block(p.Accent(position), below, oneLine(s.Title), p.Bold)
 	if len(s.Rounds) > 0 {
-		for _, line := range v.folded(clean(perform.FormatRounds(s.Rounds)), terminal.TextWidth(position)) {
-			v.print(terminal.TextWidth(position), v.styles.Dim(line))
-		}
+		p.Block(below, below, oneLine(perform.FormatRounds(s.Rounds)), p.Dim)
 	}
 	for _, w := range s.Warnings {
-		v.mark(v.styles.Warn("!"), clean(w))
+		v.mark(p.Warn("!"), w)
 	}
 	if s.Prompt != "" {
 		v.prompt(s.Prompt)
 	}
 	// Reasons why the last recorded attempt of a continued run was not accepted.
-	for i, r := range s.Refused {
-		if i == 0 {
-			v.print(indent, v.styles.Warn("Not accepted before, because:"))
-		}
-		v.mark(v.styles.Warn("!"), clean(r))
+	if len(s.Refused) > 0 {
+		p.Line("  %s", p.Warn("Not accepted before, because:"))
+	}
+	for _, r := range s.Refused {
+		v.mark(p.Warn("!"), r)
 	}
 }
 
-// prompt shows Markdown text, cleaned and wrapped. Headings are printed in bold and horizontal
-// rules are drawn; all other Markdown is printed as written.
+// prompt shows Markdown text, cleaned and wrapped, with at most one empty line between two others.
 func (v *View) prompt(text string) {
-	for line := range strings.SplitSeq(v.wrapped(clean(strings.TrimSpace(text)), indent), "\n") {
-		switch {
-		case line == "":
-			v.gap()
-		case strings.HasPrefix(line, "#"):
-			v.print(indent, v.styles.Bold(strings.TrimLeft(line, "# ")))
-		case line == "---":
-			v.print(indent, v.styles.Dim(strings.Repeat("─", 3)))
-		default:
-			v.print(indent, line)
-		}
-	}
-	v.gap()
+	text = emptyLines.ReplaceAllString(page.Clean(strings.TrimSpace(text)), "\n\n")
+	v.page.Block("  ", "  ", text, v.markdown)
+	v.page.Blank()
 }
+
+// emptyLines matches what separates two paragraphs.
+var emptyLines = pattern.New(`\n\n+`)
+
+// markdown styles a line of Markdown: headings are printed in bold and horizontal rules are drawn;
+// all other Markdown is printed as written.
+func (v *View) markdown(line string) string {
+	switch {
+	case strings.HasPrefix(line, "#"):
+		return v.page.Bold(strings.TrimLeft(line, "# "))
+	case line == "---":
+		return v.page.Dim(strings.Repeat("─", 3))
+	}
+	return line
+}
+
+// mark writes text from any source after a sign, with its further lines aligned below the first.
+func (v *View) mark(sign, text string) {
+	v.page.Block("  "+sign+" ", "    ", oneLine(text), page.Plain)
+}
+
+// oneLine cleans text from an untrusted source; line breaks in it become spaces.
+func oneLine(text string) string { return strings.ReplaceAll(page.Clean(text), "\n", " ") }
 
 // Blocked shows the blockers of an attempt, each with its fix. For a failed command it shows
 // nothing, since TryEnded has printed the exit status.
 func (v *View) Blocked(all []reason.Blocker) {
-	if v.failedTry() {
+	if !v.output.last.OK() {
 		return // TryEnded has printed the failure
 	}
 	v.heading()
-	v.print(indent, v.styles.Warn("Not accepted:"))
+	v.page.Line("  %s", v.page.Warn("Not accepted:"))
 	for _, b := range all {
-		v.mark(v.styles.Warn("!"), clean(b.Message))
+		v.mark(v.page.Warn("!"), b.Message)
 		if b.SuggestedFix != "" {
-			v.mark(v.styles.Dim("→"), clean(b.SuggestedFix))
+			v.mark(v.page.Dim("→"), b.SuggestedFix)
 		}
 	}
 }
@@ -212,5 +201,24 @@ func (v *View) StepEnded(e perform.StepEnd) {
 	if v.opts.Quiet {
 		return
 	}
-	v.print(indent, v.styles.Good("✓")+" "+v.styles.Dim(Duration(time.Duration(e.ElapsedMs)*time.Millisecond)))
+	took := Duration(time.Duration(e.ElapsedMs) * time.Millisecond)
+	v.page.Line("  %s %s", v.page.Good("✓"), v.page.Dim(took))
+}
+
+// Duration formats a duration in at most two units: "350ms", "4.2s", "3m05s", "2h10m". It is
+// rounded down.
+func Duration(d time.Duration) string {
+	switch {
+	case d == 0:
+		return "0s"
+	case d < time.Second:
+		return fmt.Sprintf("%dms", d.Milliseconds())
+	case d < time.Minute && d%time.Second == 0:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Minute:
+		return fmt.Sprintf("%.1fs", d.Truncate(100*time.Millisecond).Seconds())
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
 }

@@ -1,29 +1,24 @@
-package terminal
+package page
 
-import (
-	"charm.land/lipgloss/v2"
-)
+import "charm.land/lipgloss/v2"
 
 // Styles are functions that style a single line of text with the sixteen colors of the user's
 // terminal theme. Without color they return the text unchanged.
 type Styles struct {
-	Bold   func(string) string
-	Dim    func(string) string // less important text
+	Bold   func(string) string // names and titles
+	Dim    func(string) string // text that only some readers need
 	Accent func(string) string // the current item
-	Good   func(string) string
-	Warn   func(string) string
-	Bad    func(string) string
+	Good   func(string) string // a success
+	Warn   func(string) string // what a person should check
+	Bad    func(string) string // a failure or damage
 }
 
 // NewStyles returns styles that use colors when color is true.
 func NewStyles(color bool) Styles {
 	render := func(s lipgloss.Style) func(string) string {
-		if !color {
-			return func(text string) string { return text }
-		}
 		return func(text string) string {
-			if text == "" {
-				return ""
+			if !color || text == "" {
+				return text
 			}
 			return s.Render(text)
 		}

@@ -1,4 +1,4 @@
-package terminal
+package page
 
 import (
 	"strings"
@@ -18,20 +18,18 @@ func Wrap(text string, width int) string {
 	if width <= 0 {
 		return text
 	}
-	var out []string
+	lines := strings.Split(text, "\n")
 	fenced := false
-	for line := range strings.SplitSeq(text, "\n") {
+	for i, line := range lines {
 		fence := strings.HasPrefix(strings.TrimSpace(line), "```")
 		if fence {
 			fenced = !fenced
 		}
-		if fenced || fence || strings.HasPrefix(line, "    ") || TextWidth(line) <= width {
-			out = append(out, line)
-			continue
+		if !fenced && !fence && !strings.HasPrefix(line, "    ") && TextWidth(line) > width {
+			lines[i] = wrapLine(line, width)
 		}
-		out = append(out, wrapLine(line, width)...)
 	}
-	return strings.Join(out, "\n")
+	return strings.Join(lines, "\n")
 }
 
 // linePrefix matches what precedes the words of a line: indentation, quote signs, a bullet or
@@ -42,57 +40,37 @@ var linePrefix = pattern.New(`^[ \t]*(?:> )*(?:[-*+•→] |[0-9]{1,3}[.)] )?`)
 const hangMax = 8
 
 // wrapLine breaks one line.
-func wrapLine(line string, width int) []string {
-	first := linePrefix.FindString(line)
-	hang := strings.Repeat(" ", min(TextWidth(first), hangMax))
+func wrapLine(line string, width int) string {
+	current := linePrefix.FindString(line)
+	hang := strings.Repeat(" ", min(TextWidth(current), hangMax))
 	var out []string
-	current, empty := first, true
-	for _, word := range words(line[len(first):], width-TextWidth(hang)) {
-		if !empty && TextWidth(current)+1+TextWidth(word) > width {
+	between := ""
+	for _, word := range words(line[len(current):], width-len(hang)) {
+		if between != "" && TextWidth(current+between+word) > width {
 			out = append(out, current)
-			current, empty = hang, true
+			current, between = hang, ""
 		}
-		if !empty {
-			current += " "
-		}
-		current += word
-		empty = false
+		current += between + word
+		between = " "
 	}
-	return append(out, current)
+	return strings.Join(append(out, current), "\n")
 }
 
-// quotedCommand matches a command to copy, as errors and hints name it, with adjacent punctuation.
-var quotedCommand = pattern.New(`\S*'waybill [^']*'\S*`)
+// wordOrCommand matches what is not broken: a word, or a command to copy, as errors and hints name
+// it, with adjacent punctuation.
+var wordOrCommand = pattern.New(`[^\s\pZ]*'waybill [^']*'[^\s\pZ]*|[^\s\pZ]+`)
 
 // words splits text into units that are not broken. A quoted command is one unit where it fits
 // width: broken, it could not be copied.
-func words(text string, width int) []string {
-	var out []string
-	for {
-		command := quotedCommand.FindString(text)
-		if command == "" {
-			return append(out, strings.Fields(text)...)
+func words(text string, width int) (out []string) {
+	for _, unit := range wordOrCommand.FindAllString(text, -1) {
+		if TextWidth(unit) > width {
+			out = append(out, strings.Fields(unit)...)
+			continue
 		}
-		before, after, _ := strings.Cut(text, command)
-		out = append(out, strings.Fields(before)...)
-		if TextWidth(command) <= width {
-			out = append(out, command)
-		} else {
-			out = append(out, strings.Fields(command)...)
-		}
-		text = after
+		out = append(out, unit)
 	}
-}
-
-// Indent inserts prefix before every line that is not empty.
-func Indent(text, prefix string) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		if line != "" {
-			lines[i] = prefix + line
-		}
-	}
-	return strings.Join(lines, "\n")
+	return out
 }
 
 // Fold breaks a line that is wider than width, at words where possible and inside them where

@@ -1,4 +1,4 @@
-package terminal
+package page
 
 import (
 	"strings"
@@ -113,9 +113,6 @@ func TestFoldAndCut(t *testing.T) {
 	if got := Cut("fits", 4) + Cut("any", 0); got != "fitsany" {
 		t.Errorf("got %q", got)
 	}
-	if got := Indent("a\n\nb", "> "); got != "> a\n\n> b" {
-		t.Errorf("got %q", got)
-	}
 }
 
 func TestStyles(t *testing.T) {
@@ -128,5 +125,13 @@ func TestStyles(t *testing.T) {
 	}
 	if color.Dim("") != "" {
 		t.Error("an empty text is styled")
+	}
+}
+
+func TestTextWidthIsBounded(t *testing.T) {
+	for window, want := range map[int]int{0: 0, 40: 36, 300: TextWidthMax - 4, 14: 10, 13: TextWidthMin} {
+		if got := Columns(window, 4); got != want {
+			t.Errorf("%d columns: %d, want %d", window, got, want)
+		}
 	}
 }

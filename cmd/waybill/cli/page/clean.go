@@ -1,0 +1,86 @@
+package page
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/waybill/waybill/durable/pattern"
+)
+
+// Clean makes text from other sources safe to print: control characters become visible symbols, so
+// that no file can color, hide or reorder what the user decides on. Line ends are kept, tabs become
+// spaces.
+func Clean(text string) string { return strings.Map(visible, spelledOut.Replace(text)) }
+
+// spelledOut replaces the control characters that a page writes in its own way.
+var spelledOut = strings.NewReplacer("\r\n", "\n", "\t", "    ")
+
+// visible returns the symbol of a control character, and any other character unchanged.
+func visible(r rune) rune {
+	switch {
+	case r == '\n' || !isControl(r):
+		return r
+	case r < ' ':
+		return '␀' + r // the Unicode symbols of the control characters, in their order
+	}
+	return utf8.RuneError
+}
+
+// isControl reports a character that a terminal executes instead of showing: control characters and
+// bidirectional formatting characters.
+func isControl(r rune) bool {
+	return unicode.IsControl(r) || r == utf8.RuneError || unicode.Is(unicode.Bidi_Control, r)
+}
+
+// OutputLine makes a line of program output safe to print: of its escape sequences only colors
+// remain, and only with keepColor; of a line that was overwritten (carriage return) the last state
+// remains.
+//
+// Tabs become spaces up to the next multiple of tabStop. An escape sequence that does not end is
+// removed up to the end of the line.
+func OutputLine(line string, keepColor bool) string {
+	line = strings.TrimSuffix(line, "\r")
+	line = line[strings.LastIndexByte(line, '\r')+1:]
+	if !strings.ContainsFunc(line, isControl) {
+		return line
+	}
+	var b strings.Builder
+	colored, column := false, 0
+	for line != "" {
+		r, n := utf8.DecodeRuneInString(line)
+		switch {
+		case r == esc:
+			sequence := escapeSequence.FindString(line)
+			n = len(sequence)
+			if keepColor && selectsColors.MatchString(sequence) {
+				b.WriteString(sequence)
+				colored = true
+			}
+		case r == '\t':
+			pad := tabStop - column%tabStop
+			b.WriteString(strings.Repeat(" ", pad))
+			column += pad
+		case r == utf8.RuneError || !isControl(r):
+			b.WriteRune(r)
+			column++
+		}
+		line = line[n:]
+	}
+	if colored {
+		b.WriteString("\x1b[0m") // an unfinished color must not continue in the following lines
+	}
+	return b.String()
+}
+
+const (
+	esc     = 0x1b
+	tabStop = 8
+)
+
+// escapeSequence matches an escape sequence (ECMA-48), as far as it is in the line: a control
+// sequence, a string up to BEL or ESC \, or a short one.
+var escapeSequence = pattern.New(`(?s)^\x1b(?:\[[^@-~]*[@-~]?|[]P^_X].*?(?:\x07|\x1b\\|$)|[ -/]*.?)`)
+
+// selectsColors matches a control sequence that changes colors only.
+var selectsColors = pattern.New(`^\x1b\[[0-9;:]*m$`)
