@@ -141,14 +141,7 @@ type annotationLines struct {
 func (l *annotationLines) show(annotation feedback.Annotation, about feedback.Details) {
 	p, at := l.Page, annotation.CreatedAt
 	if when, err := time.Parse(time.RFC3339, annotation.CreatedAt); err == nil {
-		at = page.ClockTime(when.UnixMilli(), time.RFC3339)
-		if p.Width > 0 {
-			if d := page.ClockTime(when.UnixMilli(), "Monday, 2 January 2006"); d != l.day {
-				p.Line("%s", p.Bold(d))
-				l.day = d
-			}
-			at = page.ClockTime(when.UnixMilli(), "15:04")
-		}
+		at, l.day = p.TimeInDay(l.day, when.UnixMilli(), "15:04")
 	}
 	paint, signalPaint, inactive := page.Plain, render.SignalStyle(p, annotation.Signal), inactiveText(p, about)
 	// An annotation that does not count any more is dimmed.

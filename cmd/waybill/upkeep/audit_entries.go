@@ -3,7 +3,6 @@ package upkeep
 import (
 	"cmp"
 	"strings"
-	"time"
 
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
@@ -45,14 +44,7 @@ func showAuditList(p *page.Page, list verify.AuditTrail, filtered bool) {
 // without an outcome are colored. It returns the heading of the day that the line
 // is under, which is the argument day of the next call.
 func showAuditEntry(p *page.Page, day string, width int, e auditview.Entry) string {
-	at := page.ClockTime(e.AtMs, time.RFC3339)
-	if p.Width > 0 {
-		if d := page.ClockTime(e.AtMs, "Monday, 2 January 2006"); d != day && d != "" {
-			p.Line("%s", p.Bold(d))
-			day = d
-		}
-		at = page.ClockTime(e.AtMs, "15:04")
-	}
+	at, day := p.TimeInDay(day, e.AtMs, "15:04")
 	// ActorAndKind adds the kind of actors that are not people, since any caller
 	// can choose a name with --as.
 	by := render.ActorAndKind(e.Actor)

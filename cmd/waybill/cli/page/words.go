@@ -41,6 +41,21 @@ func ClockTime(ms int64, layout string) string {
 	return time.UnixMilli(ms).Local().Format(layout)
 }
 
+// TimeInDay formats a stored time for a line of a history. On a terminal the date is a heading
+// above the first line of each day, and the time has the layout; otherwise each line has date and
+// time (RFC 3339). day is the last heading that was written; pass the returned one for the next
+// line.
+func (p *Page) TimeInDay(day string, ms int64, layout string) (at, heading string) {
+	if p.Width == 0 {
+		return ClockTime(ms, time.RFC3339), day
+	}
+	if d := ClockTime(ms, "Monday, 2 January 2006"); d != day && d != "" {
+		p.Line("%s", p.Bold(d))
+		day = d
+	}
+	return ClockTime(ms, layout), day
+}
+
 // Itoa formats a number in decimal.
 func Itoa(n int) string { return fmt.Sprintf("%d", n) }
 

@@ -26,10 +26,7 @@ var markLike = pattern.New(`(?i)<([^\p{L}\p{N}<>]*` + strings.Join(strings.Split
 // Quoted returns text of an annotation for this page: cleaned for a terminal, in <UNTRUSTED>
 // marks otherwise.
 func Quoted(p *page.Page, s string) string {
-	if p.Width == 0 {
-		return untrusted(s)
-	}
-	return page.Clean(s)
+	return SignOrWord(p, page.Clean(s), untrusted(s))
 }
 
 // Stars formats a rating as five stars. A mean is rounded to a whole number of stars.
@@ -41,29 +38,16 @@ func Stars(rating float64) string {
 // SignalText returns a short text for the signal of an annotation, without correction and
 // note: stars or a sign on a terminal, words and numbers otherwise.
 func SignalText(p *page.Page, s feedback.Signal) string {
-	withSign := func(sign, word string) string {
-		if p.Width == 0 {
-			return word
-		}
-		return sign + " " + word
-	}
 	// Label and kind come from the stored annotation; only the label is free text.
 	switch s.Kind {
 	case feedback.RatingKind:
-		if p.Width == 0 {
-			return fmt.Sprintf("rating %d/%d", s.Rating, feedback.RatingMax)
-		}
-		return Stars(float64(s.Rating))
+		return SignOrWord(p, Stars(float64(s.Rating)), fmt.Sprintf("rating %d/%d", s.Rating, feedback.RatingMax))
 	case feedback.CorrectionKind:
-		return withSign("✎", "correction")
+		return SignOrWord(p, "✎ ", "") + "correction"
 	case feedback.LabelKind:
-		label := Quoted(p, strings.Join(strings.Fields(s.Label), " "))
-		if p.Width == 0 {
-			return "label " + label
-		}
-		return "# " + label
+		return SignOrWord(p, "# ", "label ") + Quoted(p, strings.Join(strings.Fields(s.Label), " "))
 	case feedback.FlagKind:
-		return withSign("⚑", "flag")
+		return SignOrWord(p, "⚑ ", "") + "flag"
 	}
 	return string(s.Kind)
 }
@@ -81,23 +65,19 @@ func SignalStyle(p *page.Page, s feedback.Signal) func(string) string {
 // TargetText names the target of an annotation: an event, a step or node, or the run. step is
 // the title of the step at the node of the target, "" if unknown.
 func TargetText(t feedback.RunTarget, step string) string {
-	at := ""
-	// The step is named by its title, a node on another path by its short id.
+	at := "node " + page.ShortNode(t.NodeID)
 	switch {
+	case t.NodeID.IsZero() && t.EventID.IsZero():
+		return "the run"
 	case step != "":
 		at = "“" + page.Clean(step) + "”"
-	case !t.NodeID.IsZero():
-		at = "node " + page.ShortNode(t.NodeID)
-	}
-	switch {
-	case !t.EventID.IsZero() && at != "":
-		return "an event of " + at
-	case !t.EventID.IsZero():
+	case t.NodeID.IsZero():
 		return "event " + page.ShortID(t.EventID)
-	case at != "" && !t.NodeID.IsZero():
-		return at
 	}
-	return "the run"
+	if !t.EventID.IsZero() {
+		return "an event of " + at
+	}
+	return at
 }
 
 // StepAt returns the title of the step that is or was pending at a node on the path of the run,
@@ -114,10 +94,7 @@ func StepAt(r views.RunDetails, node id.Node) string {
 // AnnotationName returns the id of an annotation for a list: shortened on a terminal, complete
 // otherwise, for use by scripts.
 func AnnotationName(p *page.Page, name id.Annotation) string {
-	if p.Width == 0 {
-		return name.String()
-	}
-	return page.ShortID(name)
+	return SignOrWord(p, page.ShortID(name), name.String())
 }
 
 // ConfidenceText returns the recorded confidence (0 to 1) as a percentage, after two spaces; "" if
@@ -175,10 +152,8 @@ func FeedbackSummary(p *page.Page, c views.AnnotationCounts) string {
 func FeedbackFacts(p *page.Page, r views.RunSummary) {
 	c := r.Annotations
 	var facts []string
-	if c.MeanRating != nil && p.Width > 0 {
-		facts = append(facts, Stars(*c.MeanRating)+" "+Mean(*c.MeanRating))
-	} else if c.MeanRating != nil {
-		facts = append(facts, "rating "+Mean(*c.MeanRating))
+	if c.MeanRating != nil {
+		facts = append(facts, SignOrWord(p, Stars(*c.MeanRating)+" ", "rating ")+Mean(*c.MeanRating))
 	}
 	if c.Flags > 0 {
 		facts = append(facts, SignOrWord(p, "⚑ ", "")+page.Plural(int(c.Flags), "flag"))
@@ -194,7 +169,8 @@ func FeedbackFacts(p *page.Page, r views.RunSummary) {
 	}
 }
 
-// SignOrWord returns the sign for a terminal, and the word otherwise.
+// SignOrWord returns what a person at a terminal sees, such as a sign or a short id, and otherwise
+// what a program can read.
 func SignOrWord(p *page.Page, sign, word string) string {
 	if p.Width == 0 {
 		return word

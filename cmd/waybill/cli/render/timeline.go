@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -22,30 +23,19 @@ func ActorAndKind(a event.Actor) string {
 	return page.Clean(a.Ref) + " (" + string(a.Kind) + ")"
 }
 
-// TimelineLine writes one line of a timeline. On a terminal the date is a heading above the first
-// line of each day; otherwise each line has date and time (RFC 3339). day is the last heading
-// that was written; pass the returned one for the next line.
+// TimelineLine writes one line of a timeline; for day and the result see page.Page.TimeInDay.
 func TimelineLine(p *page.Page, day string, m runs.TimelineEntry) string {
-	at, paint := page.ClockTime(m.AtMs, time.RFC3339), page.Plain
-	if p.Width > 0 {
-		if d := page.ClockTime(m.AtMs, "Monday, 2 January 2006"); d != day && d != "" {
-			p.Line("%s", p.Bold(d))
-			day = d
-		}
-		at = page.ClockTime(m.AtMs, time.TimeOnly)
-	}
+	at, day := p.TimeInDay(day, m.AtMs, time.TimeOnly)
+	paint := page.Plain
 	// Entries about the internal work of the engine are less important to a reader.
 	if m.Working {
 		paint = p.Dim
-	}
-	if at == "" {
-		at = "-"
 	}
 	mark := ""
 	if m.Foreign {
 		mark = p.Warn(ForeignMark) + " "
 	}
-	p.StyledText(p.Dim(at)+"  "+Actor(m.Actor)+"  "+mark, m.Text, paint)
+	p.StyledText(p.Dim(cmp.Or(at, "-"))+"  "+Actor(m.Actor)+"  "+mark, m.Text, paint)
 	return day
 }
 
@@ -55,15 +45,6 @@ const actorWidthMin = len(event.Engine)
 // Actor returns the name of an actor, or its kind if it has none, padded to a column; "-" if
 // neither is recorded.
 func Actor(a event.Actor) string {
-	name := page.Clean(a.Ref)
-	if name == "" {
-		name = string(a.Kind)
-	}
-	if name == "" {
-		name = "-"
-	}
-	for len(name) < actorWidthMin {
-		name += " "
-	}
-	return name
+	name := cmp.Or(page.Clean(a.Ref), string(a.Kind), "-")
+	return name + strings.Repeat(" ", max(actorWidthMin-len(name), 0))
 }
