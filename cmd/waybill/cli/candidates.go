@@ -1,17 +1,41 @@
 package cli
 
 import (
+	"context"
+
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/run/resume"
+	"github.com/waybill/waybill/infra/gitobserver"
 )
 
-// CheckCandidates returns RUN_NOT_FOUND or SESSION_NOT_FOUND if a query names a run or a
+// Candidates returns the runs that a query finds; those of the checked-out commit and branch come
+// first. A session or run that the query names by its id and the result does not contain is
+// SESSION_NOT_FOUND or RUN_NOT_FOUND, with the suggestion next.
+func (a *App) Candidates(ctx context.Context, o *Store, q resume.Query, next string) (engine.ResumeList, error) {
+	_, root, err := a.Workspace()
+	if err != nil {
+		return engine.ResumeList{}, err
+	}
+	list, err := o.Resume(ctx, engine.WithWorkspace(q, gitobserver.Observe(root)))
+	if err != nil {
+		return list, err
+	}
+	// The suggested commands must use the same store when they are copied.
+	for _, found := range list.Candidates {
+		if found.Next != nil {
+			found.Next.Command = a.WithStoreFlags(found.Next.Command)
+		}
+	}
+	return list, checkCandidates(q, list, next)
+}
+
+// checkCandidates returns RUN_NOT_FOUND or SESSION_NOT_FOUND if a query names a run or a
 // session by its id and the list does not contain it. Without this check, a caller that uses
 // the first candidate would continue a different run. next is the suggestion. If sessions
 // were skipped as unreadable, the details contain their number as skippedSessions.
-func CheckCandidates(q resume.Query, list engine.ResumeList, next string) error {
+func checkCandidates(q resume.Query, list engine.ResumeList, next string) error {
 	hasRun, hasSession := q.Run == (id.Run{}), q.Session == (id.Session{})
 	for _, found := range list.Candidates {
 		hasRun = hasRun || found.RunID == q.Run

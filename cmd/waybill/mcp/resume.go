@@ -3,13 +3,10 @@ package mcp
 import (
 	"context"
 
-	"github.com/waybill/waybill/cmd/waybill/cli"
-	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/run/resume"
-	"github.com/waybill/waybill/infra/gitobserver"
 	"github.com/waybill/waybill/infra/mcpserver"
 )
 
@@ -22,29 +19,15 @@ func (c agentCalls) ResumeSession(ctx context.Context, in mcpserver.ResumeSessio
 	if err != nil {
 		return c.fault(err)
 	}
-	_, root, err := c.a.Workspace()
-	if err != nil {
-		return c.fault(err)
-	}
 	o, err := c.a.Open(ctx)
 	if err != nil {
 		return c.fault(err)
 	}
 	defer o.Close()
-	list, err := o.Resume(ctx, engine.WithWorkspace(q, gitobserver.Observe(root)))
+	list, err := c.a.Candidates(ctx, o, q, "Call resume_session without ids, with words from the notes of the run or "+
+		"without arguments, and ask the user which run to continue.")
 	if err != nil {
 		return c.fault(err)
-	}
-	next := "Call resume_session without ids, with words from the notes of the run or without arguments, and ask " +
-		"the user which run to continue."
-	if err := cli.CheckCandidates(q, list, next); err != nil {
-		return c.fault(err)
-	}
-	// The suggested commands must use the store of this server when a person copies them.
-	for _, found := range list.Candidates {
-		if found.Next != nil {
-			found.Next.Command = c.a.WithStoreFlags(found.Next.Command)
-		}
 	}
 	return mcpserver.Document{Kind: "candidates", Data: list}, nil
 }

@@ -1,8 +1,8 @@
 package work
 
 import (
+	"cmp"
 	"context"
-
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,7 +15,6 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/run/resume"
-	"github.com/waybill/waybill/infra/gitobserver"
 	"github.com/waybill/waybill/projections/runs"
 )
 
@@ -50,14 +49,10 @@ func NewResume(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			// The checked-out commit and branch are used for ranking.
-			_, root, err := a.Workspace()
-			if err != nil {
-				return err
-			}
 			return cli.Show(a, cmd, "candidates",
 				func(ctx context.Context, o *cli.Store) (engine.ResumeList, error) {
-					return candidates(ctx, a, o, q, engine.WithWorkspace(q, gitobserver.Observe(root)))
+					return a.Candidates(ctx, o, q,
+						"List all runs with 'waybill runs list', or the best matches with 'waybill resume'.")
 				},
 				func(p *page.Page, list engine.ResumeList) { showCandidates(a, list, p) })
 		},
@@ -66,24 +61,6 @@ func NewResume(a *cli.App) *cobra.Command {
 	f.StringVar(&in.session, "session", "", "require the session with this complete `ID` and list it first")
 	f.StringVar(&in.run, "run", "", "require the run with this complete `ID` and list it first")
 	return cmd
-}
-
-// candidates returns the runs that can be resumed. anchored is q with the checked-out commit
-// and branch. A session or run that q names and the result does not contain is
-// SESSION_NOT_FOUND or RUN_NOT_FOUND.
-func candidates(ctx context.Context, a *cli.App, o *cli.Store, q, anchored resume.Query) (engine.ResumeList, error) {
-	list, err := o.Resume(ctx, anchored)
-	if err != nil {
-		return list, err
-	}
-	// The suggested commands must use the same store when they are copied.
-	for i := range list.Candidates {
-		if n := list.Candidates[i].Next; n != nil {
-			n.Command = a.WithStoreFlags(n.Command)
-		}
-	}
-	return list, cli.CheckCandidates(q, list,
-		"List all runs with 'waybill runs list', or the best matches with 'waybill resume'.")
 }
 
 // query returns the query of flags and words. A malformed id is a VALIDATION_ERROR and is not
@@ -125,7 +102,7 @@ func showCandidates(a *cli.App, list engine.ResumeList, p *page.Page) {
 		p.StyledText(render.Mark(p, c.Status)+" ", c.Title+"  "+render.Status(c.Status), p.Bold)
 		var why []string
 		for _, w := range c.WhyMatched {
-			why = append(why, reasonWords(w))
+			why = append(why, cmp.Or(reasonWords[w], "one of the latest"))
 		}
 		p.Facts(page.Clean(c.WorkflowID), page.ShortRun(c.RunID), a.Ago(c.LastAtMs), strings.Join(why, ", "))
 		if c.StepTitle != "" {
@@ -157,20 +134,12 @@ func firstLines(s string, n int) string {
 	return strings.Join(lines, "\n")
 }
 
-// reasonWords returns the reason for a match in words. An unknown reason reads as one of the
-// latest runs.
-func reasonWords(r resume.Reason) string {
-	switch r {
-	case resume.MatchedSessionID, resume.MatchedRunID:
-		return "requested by id"
-	case resume.MatchedHeadSHA:
-		return "on this commit"
-	case resume.MatchedBranch:
-		return "on this branch"
-	case resume.MatchedNotes:
-		return "words found in its notes"
-	case resume.MatchedWorkflowID:
-		return "words found in its workflow name"
-	}
-	return "one of the latest"
+// reasonWords are the reasons for a match in words.
+var reasonWords = map[resume.Reason]string{
+	resume.MatchedSessionID:  "requested by id",
+	resume.MatchedRunID:      "requested by id",
+	resume.MatchedHeadSHA:    "on this commit",
+	resume.MatchedBranch:     "on this branch",
+	resume.MatchedNotes:      "words found in its notes",
+	resume.MatchedWorkflowID: "words found in its workflow name",
 }
