@@ -13,35 +13,65 @@ import (
 	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
-// showAnswer prints a step or a blocked attempt as the document of that kind. For a blocked
-// attempt it returns exit status 3: the attempt is recorded and the step is still pending.
-//
-// behind states that the run has already continued from this node, so that another
-// submission creates a branch.
-func showAnswer(ctx context.Context, a *cli.App, o *cli.Store, answer engine.Answer, behind bool) error {
+// answerOf opens the store, asks it for an answer and shows that. The store is open while show runs.
+func answerOf(ctx context.Context, a *cli.App, ask func(*cli.Store) (engine.Answer, error),
+	show func(context.Context, *cli.App, *cli.Store, engine.Answer) error) error {
+	o, err := a.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	answer, err := ask(o)
+	if err != nil {
+		return err
+	}
+	return show(ctx, a, o, answer)
+}
+
+// currentStep returns the position of a run and the answer for the node there.
+func currentStep(ctx context.Context, o *cli.Store, run string) (engine.Position, engine.Answer, error) {
+	at, err := o.Locate(ctx, run)
+	if err != nil {
+		return at, engine.Answer{}, err
+	}
+	answer, err := o.Rehydrate(ctx, at)
+	return at, answer, err
+}
+
+// nothingPending returns the VALIDATION_ERROR for a submission to a run without a pending step,
+// where it would be lost. It suggests the command that shows the run.
+func nothingPending(answer engine.Answer) error {
+	return fault.New(fault.ValidationError, "run %s is %s: no step is pending, so nothing can be submitted",
+		answer.Session.RunID, render.Status(answer.Status)).
+		Suggest("Show the run with 'waybill runs show %s'.", page.ShortRun(answer.Session.RunID))
+}
+
+// showStep shows the answer of a call that started or continued a run.
+func showStep(ctx context.Context, a *cli.App, o *cli.Store, answer engine.Answer) error {
+	return printAnswer(a, answer, func(p *page.Page) { showPending(ctx, a, o, answer, false, p) })
+}
+
+// printAnswer prints a step or a blocked attempt as the document of that kind, or as the text of
+// people. For a blocked attempt it returns exit status 3: the attempt is recorded and the step is
+// still pending.
+func printAnswer(a *cli.App, answer engine.Answer, people func(*page.Page)) error {
 	// The next command must use the same store when it is copied.
 	if answer.Next != nil {
 		answer.Next.Command = a.WithStoreFlags(answer.Next.Command)
 	}
-	err := a.Answer(answer.Kind(), answer, func(p *page.Page) { showPending(ctx, a, o, answer, behind, p) })
+	err := a.Answer(answer.Kind(), answer, people)
 	if err == nil && len(answer.Blockers) > 0 {
 		return cli.ExitWith(fault.ExitWaiting)
 	}
 	return err
 }
 
-// nothingPending returns the VALIDATION_ERROR for a submission to a run without a pending step,
-// where it would be lost. It suggests the command that shows the run.
-func nothingPending(a *cli.App, answer engine.Answer) error {
-	f := fault.New(fault.ValidationError, "run %s is %s: no step is pending, so nothing can be submitted",
-		answer.Session.RunID, render.Status(answer.Status)).
-		Suggest("Show the run with 'waybill runs show %s'.", page.ShortRun(answer.Session.RunID))
-	return f
-}
-
 // showPending prints an answer for a person: the blockers of the attempt, the pending step
 // with its position and prompt, the recap of earlier steps, warnings, and the command that
 // continues. Tokens are not shown, since people name the run instead.
+//
+// behind states that the run has already continued from this node, so that another
+// submission creates a branch.
 func showPending(ctx context.Context, a *cli.App, o *cli.Store, answer engine.Answer, behind bool, p *page.Page) {
 	run := page.ShortRun(answer.Session.RunID)
 	name := page.Clean(answer.Workflow.Name)
@@ -59,7 +89,7 @@ func showPending(ctx context.Context, a *cli.App, o *cli.Store, answer engine.An
 	if answer.Pending == nil {
 		p.Line("%s %s", render.Mark(p, answer.Status), p.Bold(name+" is "+render.Status(answer.Status)))
 		p.Line("%s", p.Dim("Show it with: "+a.Command("runs", "show", run)))
-		showWarnings(a, answer, p)
+		showWarnings(answer, p)
 		return
 	}
 	// Missing inputs are shown as flags to fill in.
@@ -91,7 +121,7 @@ func showPending(ctx context.Context, a *cli.App, o *cli.Store, answer engine.An
 	if answer.Pending.RequireConfirmation {
 		p.Line("%s", p.Warn("Continuing from here counts as your confirmation."))
 	}
-	showWarnings(a, answer, p)
+	showWarnings(answer, p)
 	if answer.Next == nil {
 		p.Line("The run is %s: no further steps are accepted.", render.Status(answer.Status))
 		return
@@ -152,7 +182,7 @@ func titleOfLoop(w compile.Compiled, loopID string) string {
 }
 
 // showWarnings prints the warnings of an answer.
-func showWarnings(a *cli.App, answer engine.Answer, p *page.Page) {
+func showWarnings(answer engine.Answer, p *page.Page) {
 	for _, w := range answer.Warnings {
 		p.Line("%s %s", p.Warn("!"), page.Clean(w.Message))
 	}

@@ -64,7 +64,11 @@ func runApprove(ctx context.Context, a *cli.App, ref, comment string) error {
 		return err
 	}
 	if shown.Approved {
-		return showApproved(ctx, a, o, at)
+		answer, err := o.Rehydrate(ctx, at)
+		if err != nil {
+			return err
+		}
+		return showApproval(a, answer, "Already approved", shown)
 	}
 	// The question looks the same as in 'waybill run'.
 	view := runview.New(runview.Options{In: a.In, Out: a.Err, Getenv: a.Getenv, NoColor: a.Flags.NoColor,
@@ -84,21 +88,14 @@ func runApprove(ctx context.Context, a *cli.App, ref, comment string) error {
 	if err != nil {
 		return err
 	}
-	return a.Answer(answer.Kind(), answer, func(p *page.Page) {
-		p.Line("%s Approved: %s.", p.Good("✓"), page.Clean(shown.Step.Title))
-		p.Line("Next: %s", a.Command("run", "--run", page.ShortRun(at.Run)))
-	})
+	return showApproval(a, answer, "Approved", shown)
 }
 
-// showApproved prints that the step is approved already. It asks nothing and records nothing.
-func showApproved(ctx context.Context, a *cli.App, o *cli.Store, at engine.Position) error {
-	answer, err := o.Rehydrate(ctx, at)
-	if err != nil {
-		return err
-	}
+// showApproval prints what is approved and the command that continues the run.
+func showApproval(a *cli.App, answer engine.Answer, what string, shown engine.Approvable) error {
 	return a.Answer(answer.Kind(), answer, func(p *page.Page) {
-		p.Line("%s Already approved: %s.", p.Good("✓"), page.Clean(answer.Pending.Title))
-		p.Line("Next: %s", a.Command("run", "--run", page.ShortRun(at.Run)))
+		p.Line("%s %s: %s.", p.Good("✓"), what, page.Clean(shown.Step.Title))
+		p.Line("Next: %s", a.Command("run", "--run", page.ShortRun(shown.Position.Run)))
 	})
 }
 

@@ -28,11 +28,8 @@ type checkpointInput struct {
 	state string
 	token string
 	// the run, for people
-	run string
-	// notes as text or as the name of a file
-	notes     string
-	notesFile string
-	artifacts []string // file names
+	run   string
+	given resultInput
 }
 
 // NewCheckpoint returns the command "checkpoint". It records notes and artifacts with the
@@ -63,9 +60,7 @@ func NewCheckpoint(a *cli.App) *cobra.Command {
 	f.StringVar(&in.run, "run", "", "record in `RUN`: its id, a prefix of the id, or @last")
 	f.StringVar(&in.state, "state", "", "state `TOKEN` of an answer, which names the step")
 	f.StringVar(&in.token, "token", "", "checkpoint `TOKEN` of the same answer")
-	f.StringVar(&in.notes, "notes", "", "notes on the work so far: `TEXT` in Markdown")
-	f.StringVar(&in.notesFile, "notes-file", "", "read the notes from `FILE`; - is stdin")
-	f.StringArrayVar(&in.artifacts, "artifact", nil, "attach `FILE` as an artifact; a .json file as a JSON value")
+	in.given.flags(cmd, "notes on the work so far")
 	return cmd
 }
 
@@ -73,55 +68,36 @@ func NewCheckpoint(a *cli.App) *cobra.Command {
 // uses the next checkpoint id of the pending step, so that a repeated call records a second
 // checkpoint. All input is read and checked before the store is opened.
 func (in *checkpointInput) record(ctx context.Context, a *cli.App) error {
-	// A checkpoint has no context and no preferences.
-	given := outputInput{notes: in.notes, notesFile: in.notesFile, artifacts: in.artifacts}
-	req, err := given.request(a)
+	req, err := in.given.request(a)
 	if err != nil {
 		return err
 	}
 	if err := advance.CheckCheckpoint(req); err != nil {
 		return fault.Of(err).Suggest("Describe the work so far with --notes TEXT.")
 	}
-	o, err := a.Open(ctx)
-	if err != nil {
-		return err
-	}
-	defer o.Close()
-	if in.state != "" {
-		answer, err := o.Checkpoint(ctx, a.Caller(),
-			engine.CheckpointCall{StateToken: in.state, CheckpointToken: in.token, Request: req})
-		if err != nil {
-			return err
+	return answerOf(ctx, a, func(o *cli.Store) (engine.Answer, error) {
+		if in.state != "" {
+			return o.Checkpoint(ctx, a.Caller(),
+				engine.CheckpointCall{StateToken: in.state, CheckpointToken: in.token, Request: req})
 		}
-		return showCheckpoint(ctx, a, o, answer)
-	}
-	at, err := o.Locate(ctx, in.run)
-	if err != nil {
-		return err
-	}
-	// The answer for the pending step contains the id of the next checkpoint.
-	answer, err := o.Rehydrate(ctx, at)
-	if err != nil {
-		return err
-	}
-	if answer.Pending == nil {
-		return nothingPending(a, answer)
-	}
-	if answer, err = o.CheckpointAt(ctx, a.Caller(), answer.Position(), answer.CheckpointID, req); err != nil {
-		return err
-	}
-	return showCheckpoint(ctx, a, o, answer)
+		// The answer for the pending step contains the id of the next checkpoint.
+		_, answer, err := currentStep(ctx, o, in.run)
+		if err != nil {
+			return answer, err
+		}
+		if answer.Pending == nil {
+			return answer, nothingPending(answer)
+		}
+		return o.CheckpointAt(ctx, a.Caller(), answer.Position(), answer.CheckpointID, req)
+	}, showCheckpoint)
 }
 
 // showCheckpoint prints that the checkpoint is recorded and the command that continues the run.
 // With --json it prints the whole step, because its tokens have changed.
-func showCheckpoint(ctx context.Context, a *cli.App, o *cli.Store, answer engine.Answer) error {
-	if a.Flags.JSON {
-		return showAnswer(ctx, a, o, answer, false)
-	}
-	return a.Answer(answer.Kind(), answer, func(p *page.Page) {
+func showCheckpoint(_ context.Context, a *cli.App, _ *cli.Store, answer engine.Answer) error {
+	return printAnswer(a, answer, func(p *page.Page) {
 		p.Line("%s Recorded with step %s.", p.Good("✓"), p.Bold(page.Clean(answer.Pending.Title)))
-		showWarnings(a, answer, p)
+		showWarnings(answer, p)
 		p.Line("Next: %s", a.Command("continue", "--run", page.ShortRun(answer.Session.RunID)))
 	})
 }

@@ -51,34 +51,25 @@ func (in *contextInput) read(a *cli.App) (canon.Value, error) {
 				out.Kind())
 		}
 	}
-	if len(in.set) == 0 {
-		return out, nil
-	}
-	// A repeated key is an error, since it is unclear which value is intended.
-	given := canon.OfMembers()
+	given := map[string]bool{}
 	for _, pair := range in.set {
 		key, text, ok := strings.Cut(pair, "=")
 		if !ok || key == "" {
 			return out, fault.New(fault.UsageError, "--set %q is not of the form KEY=VALUE", pair).
 				Suggest(`Write --set key=value, or --set 'key={"json": true}'.`)
 		}
-		if _, repeated := given.Get(key); repeated {
+		// A repeated key is an error, since it is unclear which value is intended.
+		if given[key] {
 			return out, fault.New(fault.UsageError, "--set has the key %q twice", key).Suggest("Give each key once.")
 		}
+		given[key] = true
 		v, err := scalar(key, text)
 		if err != nil {
 			return out, err
 		}
-		given = given.With(key, v)
-	}
-	// Without a file, the pairs are the whole context.
-	// Members of --set override those of the file. Nulls are kept, since the engine removes
-	// the keys.
-	if out.IsNull() {
-		return given, nil
-	}
-	for i := range given.Len() {
-		out = out.With(given.Key(i), given.Item(i))
+		// It overrides the member of the file; without a file, the pairs are the whole context.
+		// Nulls are kept, since the engine removes the keys.
+		out = out.With(key, v)
 	}
 	return out, nil
 }

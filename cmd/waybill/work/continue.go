@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/engine"
 )
 
@@ -112,31 +113,26 @@ func (in *continueInput) send(ctx context.Context, a *cli.App, advances bool) er
 	if err != nil {
 		return err
 	}
-	o, err := a.Open(ctx)
-	if err != nil {
-		return err
-	}
-	defer o.Close()
-	var answer engine.Answer
-	if in.state != "" {
-		answer, err = o.Continue(ctx, a.Caller(), engine.Continue{StateToken: in.state, AckToken: in.ack, Request: req})
-	} else {
-		var at engine.Position
-		if at, err = o.Locate(ctx, in.run); err != nil {
-			return err
+	return answerOf(ctx, a, func(o *cli.Store) (engine.Answer, error) {
+		if in.state != "" {
+			return o.Continue(ctx, a.Caller(), engine.Continue{StateToken: in.state, AckToken: in.ack, Request: req})
 		}
-		if answer, err = o.Rehydrate(ctx, at); err == nil && advances {
-			// Without a pending step the submission would be lost.
-			if answer.Pending == nil {
-				return nothingPending(a, answer)
-			}
-			answer, err = o.Advance(ctx, a.Caller(), at, answer.AttemptID, req)
+		at, answer, err := currentStep(ctx, o, in.run)
+		if err != nil || !advances {
+			return answer, err
 		}
-	}
-	if err != nil {
-		return err
-	}
-	return showAnswer(ctx, a, o, answer, in.state != "" && !a.Flags.JSON && behind(ctx, o, answer))
+		if answer.Pending == nil {
+			return answer, nothingPending(answer)
+		}
+		return o.Advance(ctx, a.Caller(), at, answer.AttemptID, req)
+	}, in.show)
+}
+
+// show shows the answer. The tokens of an earlier answer may name a step that the run has left.
+func (in *continueInput) show(ctx context.Context, a *cli.App, o *cli.Store, answer engine.Answer) error {
+	return printAnswer(a, answer, func(p *page.Page) {
+		showPending(ctx, a, o, answer, in.state != "" && behind(ctx, o, answer), p)
+	})
 }
 
 // behind reports whether an answer is about a node that is not the current one of its run. It

@@ -41,22 +41,15 @@ func NewFork(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o, err := a.Open(ctx)
-			if err != nil {
-				return err
-			}
-			defer o.Close()
-			// --at accepts a node id, a prefix of it, or a step id.
-			at, err := o.LocateNode(ctx, args[0], node)
-			if err != nil {
-				return err
-			}
-			answer, err := o.Fork(ctx, a.Caller(), seed,
-				engine.ForkRequest{At: at, Title: title, Observations: gitobserver.Observe(root)})
-			if err != nil {
-				return err
-			}
-			return showAnswer(ctx, a, o, answer, false)
+			return answerOf(ctx, a, func(o *cli.Store) (engine.Answer, error) {
+				// --at accepts a node id, a prefix of it, or a step id.
+				at, err := o.LocateNode(ctx, args[0], node)
+				if err != nil {
+					return engine.Answer{}, err
+				}
+				return o.Fork(ctx, a.Caller(), seed,
+					engine.ForkRequest{At: at, Title: title, Observations: gitobserver.Observe(root)})
+			}, showStep)
 		},
 	}
 	f := cmd.Flags()

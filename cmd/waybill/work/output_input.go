@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"path/filepath"
 	"strings"
 
@@ -13,31 +14,26 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 )
 
-// outputInput holds the flags with output for a step: notes as text or file, artifacts, context
-// and preferences.
-type outputInput struct {
+// resultInput holds the flags with what a step results in: notes as text or file, and artifacts.
+type resultInput struct {
 	notes     string
 	notesFile string
 	// file names, in the order of the command line
 	artifacts []string
-	context   contextInput
-	prefs     preferenceInput
 }
 
-// flags adds the flags for the output of a step to a command.
-func (in *outputInput) flags(cmd *cobra.Command) {
+// flags adds the flags for the result of a step to a command. about is what the notes are about.
+func (in *resultInput) flags(cmd *cobra.Command, about string) {
 	f := cmd.Flags()
-	f.StringVar(&in.notes, "notes", "", "notes on the step: `TEXT` in Markdown")
+	f.StringVar(&in.notes, "notes", "", about+": `TEXT` in Markdown")
 	f.StringVar(&in.notesFile, "notes-file", "", "read the notes from `FILE`; - is stdin")
 	f.StringArrayVar(&in.artifacts, "artifact", nil, "attach `FILE` as an artifact; a .json file as a JSON value")
-	in.context.flags(cmd)
-	in.prefs.flags(cmd)
 }
 
-// request reads the input files and returns the request of the attempt. Line ends at the end
-// of a notes file are removed. Errors: USAGE_ERROR for contradicting flags, VALIDATION_ERROR
+// request reads the input files and returns the request of an attempt with them. Line ends at the
+// end of a notes file are removed. Errors: USAGE_ERROR for contradicting flags, VALIDATION_ERROR
 // for a file that cannot be read, is too large, or is a .json file without strict JSON.
-func (in *outputInput) request(a *cli.App) (advance.Request, error) {
+func (in *resultInput) request(a *cli.App) (advance.Request, error) {
 	var out advance.Request
 	if in.notes != "" && in.notesFile != "" {
 		return out, fault.New(fault.UsageError, "--notes and --notes-file cannot be combined").
@@ -61,7 +57,30 @@ func (in *outputInput) request(a *cli.App) (advance.Request, error) {
 		}
 		out.Artifacts = append(out.Artifacts, artifact)
 	}
-	var err error
+	return out, nil
+}
+
+// outputInput holds the flags with the output of a step: its result, context and preferences.
+type outputInput struct {
+	result  resultInput
+	context contextInput
+	prefs   preferenceInput
+}
+
+// flags adds the flags for the output of a step to a command.
+func (in *outputInput) flags(cmd *cobra.Command) {
+	in.result.flags(cmd, "notes on the step")
+	in.context.flags(cmd)
+	in.prefs.flags(cmd)
+}
+
+// request reads the input files and returns the request of the attempt. Errors are those of the
+// three parts.
+func (in *outputInput) request(a *cli.App) (advance.Request, error) {
+	out, err := in.result.request(a)
+	if err != nil {
+		return out, err
+	}
 	if out.Preferences, err = in.prefs.changes(); err != nil {
 		return out, err
 	}
@@ -69,40 +88,32 @@ func (in *outputInput) request(a *cli.App) (advance.Request, error) {
 	return out, err
 }
 
-// contentType returns the media type for the extension of a file name, and
-// application/octet-stream for an unknown one. The table is fixed, because the type is
-// recorded: with the table of the operating system, the same call would differ between
+// contentTypes are the media types of file names by their extensions. The table is fixed, because
+// the type is recorded: with the table of the operating system, the same call would differ between
 // machines.
+var contentTypes = map[string]string{
+	".csv":   "text/csv",
+	".diff":  "text/x-diff",
+	".html":  "text/html",
+	".jpeg":  "image/jpeg",
+	".jpg":   "image/jpeg",
+	".json":  "application/json",
+	".log":   "text/plain",
+	".md":    "text/markdown",
+	".patch": "text/x-diff",
+	".pdf":   "application/pdf",
+	".png":   "image/png",
+	".svg":   "image/svg+xml",
+	".txt":   "text/plain",
+	".xml":   "application/xml",
+	".yaml":  "application/yaml",
+	".yml":   "application/yaml",
+	".zip":   "application/zip",
+}
+
+// contentType returns the media type of a file, application/octet-stream for an unknown extension.
 func contentType(name string) string {
-	switch strings.ToLower(filepath.Ext(name)) {
-	case ".csv":
-		return "text/csv"
-	case ".diff", ".patch":
-		return "text/x-diff"
-	case ".html":
-		return "text/html"
-	case ".jpg", ".jpeg":
-		return "image/jpeg"
-	case ".json":
-		return "application/json"
-	case ".log", ".txt":
-		return "text/plain"
-	case ".md":
-		return "text/markdown"
-	case ".pdf":
-		return "application/pdf"
-	case ".png":
-		return "image/png"
-	case ".svg":
-		return "image/svg+xml"
-	case ".xml":
-		return "application/xml"
-	case ".yaml", ".yml":
-		return "application/yaml"
-	case ".zip":
-		return "application/zip"
-	}
-	return "application/octet-stream"
+	return cmp.Or(contentTypes[strings.ToLower(filepath.Ext(name))], "application/octet-stream")
 }
 
 // typedFile reads an artifact that a person names at a prompt. There "-" is a file name and

@@ -71,12 +71,10 @@ func (s *runner) close() { s.commands.Close() }
 
 // pause waits for ms milliseconds. If ctx is cancelled first, it returns the error of ctx.
 func pause(ctx context.Context, ms int64) error {
-	timer := time.NewTimer(time.Duration(ms) * time.Millisecond)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-timer.C:
+	case <-time.After(time.Duration(ms) * time.Millisecond):
 		return nil
 	}
 }

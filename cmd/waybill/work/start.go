@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/durable/engine"
 )
 
 // startLong is what 'waybill start --help' prints above the usage.
@@ -44,16 +45,9 @@ func NewStart(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o, err := a.Open(ctx)
-			if err != nil {
-				return err
-			}
-			defer o.Close()
-			answer, err := o.Start(ctx, a.Caller(), seed, req)
-			if err != nil {
-				return err
-			}
-			return showAnswer(ctx, a, o, answer, false)
+			return answerOf(ctx, a, func(o *cli.Store) (engine.Answer, error) {
+				return o.Start(ctx, a.Caller(), seed, req)
+			}, showStep)
 		},
 	}
 	in.flags(cmd)
