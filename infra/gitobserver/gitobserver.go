@@ -16,7 +16,7 @@ import (
 // It follows no link; the parents are those of the path as given.
 func Root(dir string) string {
 	for {
-		if isRepository(dir) {
+		if _, ok := gitDir(dir); ok {
 			return dir
 		}
 		parent := filepath.Dir(dir)

@@ -17,12 +17,6 @@ const (
 	packedMax = 32 << 20
 )
 
-// isRepository reports a directory with a usable .git.
-func isRepository(dir string) bool {
-	_, ok := gitDir(dir)
-	return ok
-}
-
 // gitDir is the directory with the HEAD of a working tree: .git itself, or the target of a .git
 // file (worktrees and submodules).
 func gitDir(root string) (string, bool) {

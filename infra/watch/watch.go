@@ -21,14 +21,17 @@ const (
 
 // Watcher waits for changes of files. It is used by one goroutine.
 type Watcher struct {
-	files  []string
-	events *fsnotify.Watcher // nil without notifications
+	files    []string
+	interval time.Duration
+	events   *fsnotify.Watcher // nil without notifications, like its channels
+	changes  <-chan fsnotify.Event
+	lost     <-chan error
 }
 
 // Files watches a file, and others in its directory or in directories beside it, which need not
 // exist yet. It never fails: files that cannot be watched are polled.
 func Files(path string, others ...string) *Watcher {
-	w := &Watcher{files: append([]string{path}, others...)}
+	w := Polling(append([]string{path}, others...)...)
 	events, err := fsnotify.NewWatcher()
 	if err != nil {
 		return w
@@ -41,25 +44,19 @@ func Files(path string, others ...string) *Watcher {
 	for _, other := range others {
 		_ = events.Add(filepath.Dir(other)) // a missing directory is added when it is created
 	}
-	w.events = events
+	w.interval, w.events, w.changes, w.lost = pollIntervalWithEvents, events, events.Events, events.Errors
 	return w
 }
 
 // Polling returns a Watcher without notifications.
-func Polling(path string) *Watcher { return &Watcher{files: []string{path}} }
+func Polling(files ...string) *Watcher { return &Watcher{files: files, interval: pollInterval} }
 
 // Wait returns nil when a file may have changed since Wait was called, or ctx's error. It may
 // return without a change, and once for several changes.
 //
 // Each call starts the timer of the poll again.
 func (w *Watcher) Wait(ctx context.Context) error {
-	interval := pollInterval
-	var changes <-chan fsnotify.Event
-	var lost <-chan error
-	if w.events != nil {
-		interval, changes, lost = pollIntervalWithEvents, w.events.Events, w.events.Errors
-	}
-	timer := time.NewTimer(interval)
+	timer := time.NewTimer(w.interval)
 	defer timer.Stop()
 	for {
 		select {
@@ -67,11 +64,11 @@ func (w *Watcher) Wait(ctx context.Context) error {
 			return ctx.Err()
 		case <-timer.C:
 			return nil
-		case <-lost: //nolint:errcheck // which error it was does not matter: events may be missing
+		case <-w.lost: //nolint:errcheck // which error it was does not matter: events may be missing
 			return nil
-		case e, open := <-changes:
+		case e, open := <-w.changes:
 			if !open {
-				w.events = nil
+				*w = *Polling(w.files...)
 				return nil
 			}
 			if w.isWatched(e.Name) {
@@ -84,16 +81,11 @@ func (w *Watcher) Wait(ctx context.Context) error {
 // isWatched reports an event for a watched file, or for the directory of one. A new directory may
 // contain the file already, so it counts as a change, and it is watched from now on.
 func (w *Watcher) isWatched(name string) bool {
-	if slices.Contains(w.files, name) {
+	if slices.ContainsFunc(w.files, func(file string) bool { return filepath.Dir(file) == name }) {
+		_ = w.events.Add(name) // fails when it was removed again
 		return true
 	}
-	for _, file := range w.files {
-		if filepath.Dir(file) == name {
-			_ = w.events.Add(name) // fails when it was removed again
-			return true
-		}
-	}
-	return false
+	return slices.Contains(w.files, name)
 }
 
 // Close stops the notifications.

@@ -12,7 +12,8 @@ import (
 // TestWaitReturnsOnGrowth: with notifications the waiter is woken well before the next poll.
 func TestWaitReturnsOnGrowth(t *testing.T) {
 	notified := func(path string) *Watcher { return Files(path) }
-	for name, open := range map[string]func(string) *Watcher{"notified": notified, "polling": Polling} {
+	polling := func(path string) *Watcher { return Polling(path) }
+	for name, open := range map[string]func(string) *Watcher{"notified": notified, "polling": polling} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "manifest.jsonl")
 			if err := os.WriteFile(path, []byte("a"), 0o600); err != nil {
