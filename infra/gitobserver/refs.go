@@ -8,6 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/waybill/waybill/durable/pattern"
 )
 
 // smallMax bounds files with one line, packedMax the list of packed refs, both in bytes: a
@@ -60,25 +63,16 @@ func head(root string) (branch, commit string) {
 	if !ok {
 		return "", line // detached
 	}
-	if ref = strings.TrimSpace(ref); !plainRef(ref) {
+	if ref = strings.TrimSpace(ref); !utf8.ValidString(ref) || !branchRef.MatchString(ref) {
 		return "", ""
 	}
 	return strings.TrimPrefix(ref, "refs/heads/"), resolve(commonDir(dir), ref)
 }
 
-// plainRef accepts a ref that names a branch and cannot lead out of the repository. Repositories
-// with another ref format (reftable) contain "refs/heads/.invalid" instead.
-func plainRef(ref string) bool {
-	if !strings.HasPrefix(ref, "refs/heads/") || !fs.ValidPath(ref) {
-		return false
-	}
-	for part := range strings.SplitSeq(ref, "/") {
-		if strings.HasPrefix(part, ".") {
-			return false
-		}
-	}
-	return true
-}
+// branchRef matches a ref that names a branch and cannot lead out of the repository: no element is
+// empty or begins with a dot. Repositories with another ref format (reftable) contain
+// "refs/heads/.invalid" instead.
+var branchRef = pattern.New(`^refs/heads(?:/[^./][^/]*)+$`)
 
 // commonDir is the directory with the refs of a worktree: that of its main repository.
 func commonDir(dir string) string {

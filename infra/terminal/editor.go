@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,15 +58,11 @@ func (e Editor) Edit(ctx context.Context, draft, below string) (string, error) {
 
 // program is the command of the editor, with its flags.
 func (e Editor) program() string {
-	for _, variable := range []string{"VISUAL", "EDITOR"} {
-		if name := strings.TrimSpace(e.Getenv(variable)); name != "" {
-			return name
-		}
-	}
+	fallback := "vi"
 	if runtime.GOOS == "windows" {
-		return "notepad"
+		fallback = "notepad"
 	}
-	return "vi"
+	return cmp.Or(strings.TrimSpace(e.Getenv("VISUAL")), strings.TrimSpace(e.Getenv("EDITOR")), fallback)
 }
 
 // editorCommand runs the variable's value as a shell would: it may contain flags, quotes and

@@ -1,11 +1,11 @@
 package terminal
 
 import (
+	"bufio"
 	"context"
 	"io"
 	"os"
 	"strings"
-	"time"
 )
 
 // Lines reads what the user types, line by line. The terminal provides line editing; Ctrl-D on an
@@ -45,52 +45,32 @@ func (l *Lines) Read(ctx context.Context) (string, error) {
 	}
 }
 
-// readLine reads a single line: a terminal in line mode returns at most one per read.
+// readLine reads a single line: a terminal in line mode returns at most one per read, and nothing
+// is read beyond a line end.
 func (l *Lines) readLine() (string, error) {
-	var b strings.Builder
-	buf := make([]byte, lineBytesMax)
-	for {
-		n, err := l.in.Read(buf)
-		b.Write(buf[:n])
-		if line, ok := strings.CutSuffix(b.String(), "\n"); ok {
-			return strings.ToValidUTF8(strings.TrimSuffix(line, "\r"), "\uFFFD"), nil
-		}
-		if err != nil {
-			if b.Len() > 0 && err == io.EOF {
-				return b.String(), nil
-			}
-			return "", err
-		}
+	line, err := bufio.NewReaderSize(l.in, lineBytesMax).ReadString('\n')
+	if err != nil && (err != io.EOF || line == "") {
+		return "", err
 	}
+	line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
+	return strings.ToValidUTF8(line, "\uFFFD"), nil
 }
 
 const (
 	// lineBytesMax is the longest line that Linux edits (MAX_CANON and its line end), in bytes.
 	lineBytesMax = 4096
-	// pasteGap is longer than the time between two lines of a pasted text, and shorter than the
-	// time between two typed answers.
-	pasteGap = 30 * time.Millisecond
 	// pasteLinesMax bounds a read of input that never pauses.
 	pasteLinesMax = 1000
 )
 
 // ReadPaste is Read with all lines that follow without a pause: a pasted text of several lines is
-// one answer, and not the answers to the next questions as well.
-//
-// It waits for pasteGap after each line. At most pasteLinesMax lines are joined.
+// one answer, and not the answers to the next questions as well. At most pasteLinesMax lines are
+// joined.
 func (l *Lines) ReadPaste(ctx context.Context) (string, error) {
 	text, err := l.Read(ctx)
-	for range pasteLinesMax {
-		if err != nil {
-			return text, err
-		}
-		time.Sleep(pasteGap)
-		if !lineWaiting(l.in) {
-			return text, nil
-		}
+	for lines := 0; err == nil && lines < pasteLinesMax && lineFollows(l.in); lines++ {
 		var more string
-		more, err = l.Read(ctx)
-		if err == io.EOF {
+		if more, err = l.Read(ctx); err == io.EOF {
 			return text, nil
 		}
 		text += "\n" + more

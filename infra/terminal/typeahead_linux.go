@@ -3,6 +3,7 @@ package terminal
 import (
 	"os"
 	"syscall"
+	"time"
 	"unsafe"
 )
 
@@ -14,13 +15,18 @@ const (
 	bytesWaiting = 0x541B // FIONREAD
 )
 
+// pasteGap is longer than the time between two lines of a pasted text, and shorter than the time
+// between two typed answers.
+const pasteGap = 30 * time.Millisecond
+
 // discardInput empties the input queue of the terminal.
 func discardInput(f *os.File) {
 	_, _, _ = syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), flushInput, inputQueue)
 }
 
-// lineWaiting reports whether a complete line can be read without waiting.
-func lineWaiting(f *os.File) bool {
+// lineFollows reports whether another line arrives within pasteGap.
+func lineFollows(f *os.File) bool {
+	time.Sleep(pasteGap)
 	var n int32
 	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), bytesWaiting, uintptr(unsafe.Pointer(&n)))
 	return errno == 0 && n > 0

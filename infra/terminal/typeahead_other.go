@@ -9,4 +9,4 @@ import "os"
 
 func discardInput(*os.File) {}
 
-func lineWaiting(*os.File) bool { return false }
+func lineFollows(*os.File) bool { return false }

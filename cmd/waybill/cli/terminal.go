@@ -11,25 +11,22 @@ import (
 
 // IsTerminal reports whether a stream of this call is a terminal.
 func (a *App) IsTerminal(stream any) bool {
-	f, ok := stream.(*os.File)
-	return ok && terminal.IsTerminal(f)
+	f, _ := stream.(*os.File)
+	return terminal.IsTerminal(f)
 }
 
 // WidthOf returns the width of a terminal in columns, and 0 for any other stream: text in a
 // file or pipe is neither wrapped nor cut.
 func (a *App) WidthOf(stream any) int {
-	f, ok := stream.(*os.File)
-	if !ok {
-		return 0
-	}
+	f, _ := stream.(*os.File)
 	return terminal.Width(f)
 }
 
 // Colors reports whether text for a stream may be colored: the stream is a terminal that
 // supports colors, and neither --no-color nor $NO_COLOR disables them.
 func (a *App) Colors(stream any) bool {
-	f, ok := stream.(*os.File)
-	return ok && !a.Flags.NoColor && terminal.Color(f, a.Getenv)
+	f, _ := stream.(*os.File)
+	return !a.Flags.NoColor && terminal.Color(f, a.Getenv)
 }
 
 // NewPage returns an empty page with the colors and width of a stream of this call.

@@ -99,10 +99,9 @@ func runVerify(a *cli.App, cmd *cobra.Command, args []string, f verifyFlags) err
 		return err
 	}
 	defer store.Close()
-	var bar *progressBar
-	if f.watch && a.IsTerminal(cmd.ErrOrStderr()) {
-		bar = newProgressBar(cmd.ErrOrStderr())
-		o.Progress = bar.update
+	stop := func() {}
+	if f.watch {
+		o.Progress, stop = watchProgress(a)
 	}
 	var v verify.Verification
 	if len(args) == 0 {
@@ -110,7 +109,7 @@ func runVerify(a *cli.App, cmd *cobra.Command, args []string, f verifyFlags) err
 	} else {
 		v, err = store.VerifySessionWith(cmd.Context(), args[0], o)
 	}
-	bar.erase()
+	stop()
 	if err != nil {
 		return err
 	}

@@ -82,9 +82,7 @@ func showPending(ctx context.Context, a *cli.App, o *cli.Store, answer engine.An
 			p.Text("  ", b.SuggestedFix)
 		}
 	}
-	if len(answer.Blockers) > 0 {
-		p.Line("")
-	}
+	p.Blank()
 	// The run has ended, or no step accepts a submission.
 	if answer.Pending == nil {
 		p.Line("%s %s", render.Mark(p, answer.Status), p.Bold(name+" is "+render.Status(answer.Status)))

@@ -2,6 +2,7 @@ package work
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -91,12 +92,8 @@ func (in *continueInput) check(cmd *cobra.Command) error {
 // hasOutput reports whether a flag with output of the step was given. A flag with an empty
 // value counts, since the user intended to submit something.
 func (in *continueInput) hasOutput(cmd *cobra.Command) bool {
-	for _, name := range []string{"notes", "notes-file", "artifact", "set", "context", "autonomy", "risk", "preset"} {
-		if cmd.Flags().Changed(name) {
-			return true
-		}
-	}
-	return false
+	names := []string{"notes", "notes-file", "artifact", "set", "context", "autonomy", "risk", "preset"}
+	return slices.ContainsFunc(names, cmd.Flags().Changed)
 }
 
 // advances reports whether a call with --run acknowledges the step. With tokens, the ack token

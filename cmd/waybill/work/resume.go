@@ -95,10 +95,8 @@ func showCandidates(a *cli.App, list engine.ResumeList, p *page.Page) {
 		p.Line("No runs to resume.")
 	}
 	// Candidates are sorted, the best one first.
-	for i, c := range list.Candidates {
-		if i > 0 {
-			p.Line("")
-		}
+	for _, c := range list.Candidates {
+		p.Blank()
 		p.StyledText(render.Mark(p, c.Status)+" ", c.Title+"  "+render.Status(c.Status), p.Bold)
 		var why []string
 		for _, w := range c.WhyMatched {

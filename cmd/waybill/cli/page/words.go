@@ -17,12 +17,7 @@ func CountOf(n, of int) string {
 
 // Plural returns a number with its noun: "1 step", "2 steps". The plural of the noun must be
 // formed by appending s.
-func Plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}
+func Plural(n int, thing string) string { return fmt.Sprintf("%d %s%s", n, thing, Choose(n, "", "s")) }
 
 // ErrorCount returns the number of errors, and of warnings if any: "1 error and 2 warnings".
 func ErrorCount(errs, warns int) string {

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
@@ -31,14 +32,7 @@ func Verification(p *page.Page, v verify.Verification) {
 	for _, s := range v.Sessions {
 		events += s.Events
 		if len(s.Findings) > 0 || s.Health != manifest.Healthy {
-			state := "is " + Health(s.Health)
-			switch s.Health {
-			case manifest.Healthy:
-				state = "has a healthy log, and:" // "is healthy" would contradict the errors below
-			case manifest.UnknownVersion:
-				state = "contains facts of another program or a newer version:"
-			}
-			p.Line("%s %s", s.SessionID, state)
+			p.Line("%s %s", s.SessionID, cmp.Or(healthSentences[s.Health], "is "+Health(s.Health)))
 			writeFindings(s.Findings)
 		}
 	}
@@ -56,4 +50,10 @@ func Verification(p *page.Page, v verify.Verification) {
 	default:
 		p.Text(p.Good("✓ "), sum+"no findings.")
 	}
+}
+
+// healthSentences say of a session with findings what its health means; others are named.
+var healthSentences = map[manifest.Health]string{
+	manifest.Healthy:        "has a healthy log, and:", // "is healthy" would contradict the errors below
+	manifest.UnknownVersion: "contains facts of another program or a newer version:",
 }

@@ -1,6 +1,7 @@
 package runview
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -45,17 +46,12 @@ func (v *View) Trust(ctx context.Context, q ports.TrustQuestion) (ports.TrustAns
 	v.mark(p.Accent("n"), "run nothing")
 	answer, err := v.word(ctx, "Allow it?", "[y/a/N]")
 	p.Blank()
-	// Any other answer is a no.
-	switch {
-	case err != nil:
-		return ports.TrustRefused, err
-	case answer == "y" || answer == "yes":
-		return ports.TrustOnce, nil
-	case answer == "a" || answer == "always":
-		return ports.TrustAlways, nil
-	}
-	return ports.TrustRefused, nil
+	return cmp.Or(trustAnswers[answer], ports.TrustRefused), err
 }
+
+// trustAnswers are the answers that allow the commands; any other one refuses them.
+var trustAnswers = map[string]ports.TrustAnswer{
+	"y": ports.TrustOnce, "yes": ports.TrustOnce, "a": ports.TrustAlways, "always": ports.TrustAlways}
 
 // actionLine returns everything that determines what a command does: its arguments, its
 // directory, and its environment, which can change the effect of a harmless program. Words are
