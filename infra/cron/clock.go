@@ -11,19 +11,10 @@ func (s schedule) last(at time.Time) time.Time {
 	if !s.hourly {
 		return s.firstMoment(s.lastWallClock(latestWallClock(at)))
 	}
-	for t := at; ; {
-		shown := s.lastWallClock(wallClock(t))
-		if shown.IsZero() {
-			return shown
-		}
+	return follow(at, s.lastWallClock, func(t, found time.Time) (time.Time, bool) {
 		begin, _ := t.ZoneBounds()
-		found := t.Add(shown.Sub(wallClock(t)))
-		if begin.IsZero() || !found.Before(begin) {
-			return found
-		}
-		// The years of a search contain about thirty changes, and each costs one search.
-		t = begin.Add(-time.Millisecond)
-	}
+		return begin.Add(-time.Millisecond), !begin.IsZero() && found.Before(begin)
+	})
 }
 
 // next is the first fire time after at, zero without one.
@@ -31,17 +22,28 @@ func (s schedule) next(at time.Time) time.Time {
 	if !s.hourly {
 		return s.firstMoment(s.spec.Next(latestWallClock(at)))
 	}
-	for t := at.Add(time.Millisecond); ; {
-		shown := s.firstWallClock(wallClock(t))
+	return follow(at.Add(time.Millisecond), s.firstWallClock, func(t, found time.Time) (time.Time, bool) {
+		_, end := t.ZoneBounds()
+		return end, end.After(t) && !found.Before(end) // package time: see firstMoment
+	})
+}
+
+// follow searches with find from t, as if the clock never changed. beyond reports that the result
+// is on the other side of a change of the zone, and where the search continues. The years of a
+// search contain about thirty changes, and each costs one search.
+func follow(t time.Time, find func(shown time.Time) time.Time,
+	beyond func(t, found time.Time) (time.Time, bool)) time.Time {
+	for {
+		shown := find(wallClock(t))
 		if shown.IsZero() {
 			return shown
 		}
-		_, end := t.ZoneBounds()
 		found := t.Add(shown.Sub(wallClock(t)))
-		if end.IsZero() || found.Before(end) {
+		change, crossed := beyond(t, found)
+		if !crossed {
 			return found
 		}
-		t = end
+		t = change
 	}
 }
 
@@ -95,8 +97,8 @@ func (s schedule) firstMoment(shown time.Time) time.Time {
 		switch {
 		case !begin.IsZero() && at.Before(begin):
 			return begin
-		case end.IsZero() || at.Before(end):
-			return at
+		case !end.After(t) || at.Before(end):
+			return at // end is zero, or on the last day of a leap year before t (package time)
 		}
 		t = end
 	}

@@ -38,20 +38,16 @@ func (Schedules) Check(cron, timezone string) error {
 // LastBefore implements ports.Schedules: the last fire time at or before atMs, in Unix
 // milliseconds.
 func (Schedules) LastBefore(cron, timezone string, atMs int64) (ms int64, ok bool, err error) {
-	s, err := parseSchedule(cron, timezone)
-	if err != nil {
-		return 0, false, err
-	}
-	at := time.UnixMilli(atMs).In(s.zone)
-	if !inCalendar(at) {
-		return 0, false, nil
-	}
-	ms, ok = toMillis(s.last(at))
-	return ms, ok, nil
+	return search(cron, timezone, atMs, schedule.last)
 }
 
 // NextAfter implements ports.Schedules: the first fire time after atMs, in Unix milliseconds.
 func (Schedules) NextAfter(cron, timezone string, atMs int64) (ms int64, ok bool, err error) {
+	return search(cron, timezone, atMs, schedule.next)
+}
+
+// search returns the fire time that find returns for a moment; false if there is none.
+func search(cron, timezone string, atMs int64, find func(schedule, time.Time) time.Time) (int64, bool, error) {
 	s, err := parseSchedule(cron, timezone)
 	if err != nil {
 		return 0, false, err
@@ -60,21 +56,16 @@ func (Schedules) NextAfter(cron, timezone string, atMs int64) (ms int64, ok bool
 	if !inCalendar(at) {
 		return 0, false, nil
 	}
-	ms, ok = toMillis(s.next(at))
-	return ms, ok, nil
+	found := find(s, at)
+	if found.IsZero() {
+		return 0, false, nil
+	}
+	return found.UnixMilli(), true, nil
 }
 
 // inCalendar reports a plausible moment: a number of another unit, or one that was never set, is
 // not searched.
 func inCalendar(t time.Time) bool { return t.Year() >= 1900 && t.Year() <= 9999 }
-
-// toMillis converts the result of a search; false for the zero time.
-func toMillis(t time.Time) (int64, bool) {
-	if t.IsZero() {
-		return 0, false
-	}
-	return t.UnixMilli(), true
-}
 
 // schedule is a parsed expression and its time zone.
 type schedule struct {
@@ -104,20 +95,15 @@ const zoneBytesMax = 64
 
 // loadZone returns a zone of the IANA database; "" is UTC.
 func loadZone(name string) (*time.Location, error) {
-	wrong := func() *fault.Fault {
-		return fault.New(fault.ValidationError,
-			"the time zone %.64q is not known; expected a name of the IANA time zone database", name).
-			Suggest("Write a name such as Europe/Berlin or America/New_York, or UTC.").With("field", "timezone")
-	}
+	zone, err := time.LoadLocation(name)
 	// These name the zone of the machine: another machine would fire at other times.
 	if strings.EqualFold(name, "local") || strings.EqualFold(name, "localtime") || len(name) > zoneBytesMax {
-		return nil, wrong()
+		zone, err = nil, nil
 	}
-	zone, err := time.LoadLocation(name)
-	if err != nil {
-		f := wrong()
-		f.Err = err
-		return nil, f
+	if zone == nil {
+		return nil, fault.Wrap(err, fault.ValidationError,
+			"the time zone %.64q is not known; expected a name of the IANA time zone database", name).
+			Suggest("Write a name such as Europe/Berlin or America/New_York, or UTC.").With("field", "timezone")
 	}
 	return zone, nil
 }

@@ -165,6 +165,21 @@ func (e expression) fires(from, to time.Time) (out []int64) {
 	return out
 }
 
+// TestLastDayOfLeapYear: after the table of its changes, package time returns the end of that day's
+// zone as a moment before the day.
+func TestLastDayOfLeapYear(t *testing.T) {
+	noon := time.Date(2040, 12, 31, 12, 0, 0, 0, time.UTC).UnixMilli()
+	const hour = 3_600_000
+	for cron, want := range map[string][2]int64{"@hourly": {noon, noon + hour},
+		"0 11 * * *": {noon - 2*hour, noon + 22*hour}} {
+		last, _, err := Schedules{}.LastBefore(cron, "Europe/Berlin", noon)
+		next, _, errNext := Schedules{}.NextAfter(cron, "Europe/Berlin", noon)
+		if got := [2]int64{last, next}; got != want || err != nil || errNext != nil {
+			t.Errorf("%s: %v, want %v; %v, %v", cron, got, want, err, errNext)
+		}
+	}
+}
+
 // BenchmarkNeverFires: an expression that never fires is searched by days, not by minutes.
 func BenchmarkNeverFires(b *testing.B) {
 	for b.Loop() {

@@ -7,6 +7,7 @@ import (
 	gocron "github.com/netresearch/go-cron"
 
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -80,40 +81,31 @@ func checkFields(cron string) error {
 	return nil
 }
 
-// accepts reports a valid item of a list: *, a number or a range, with or without a step.
+// itemForm matches an item of a list: *, a value or a range, with or without a step.
+var itemForm = pattern.New(`^(?:\*|([0-9A-Za-z]+)(?:-([0-9A-Za-z]+))?)(?:/[0-9]+)?$`)
+
+// accepts reports a valid item of a list. It refuses descending ranges, which the library continues
+// after the last value: no other cron does, and its steps are wrong after the end of a week.
 func (f field) accepts(item string) bool {
-	if _, ok := f.parse(item); !ok {
+	form := itemForm.FindStringSubmatch(item)
+	if form == nil {
 		return false
 	}
-	span, _, _ := strings.Cut(item, "/")
-	if from, to, ok := strings.Cut(span, "-"); ok {
-		return f.isAscending(from, to)
+	from, to := form[1], form[2]
+	if _, ok := f.parse(item); !ok || to == "" {
+		return ok
 	}
-	return true
-}
-
-// isAscending refuses descending ranges, which the library continues after the last value: no other
-// cron does, and its steps are wrong after the end of a week.
-func (f field) isAscending(from, to string) bool {
 	a, okA := f.parse(from)
 	b, okB := f.parse(to)
-	if !okA || !okB || from == "*" || to == "*" {
-		return false
-	}
 	last := bits.TrailingZeros64(b)
 	if f.option == gocron.Dow && last == 0 && to[len(to)-1] == '7' {
 		last = 7 // Sunday at the end of a week
 	}
-	return bits.TrailingZeros64(a) <= last
+	return okA && okB && bits.TrailingZeros64(a) <= last
 }
 
-// parse returns the bits of an item that the library and the permitted characters accept.
+// parse returns the bits of an item that the library accepts.
 func (f field) parse(item string) (uint64, bool) {
-	for _, c := range []byte(item) {
-		if !(c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '*' || c == '-' || c == '/') {
-			return 0, false
-		}
-	}
 	read, err := gocron.MustNewParser(f.option).Parse(item)
 	if err != nil {
 		return 0, false
