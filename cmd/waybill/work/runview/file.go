@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
@@ -94,21 +93,21 @@ func (v *View) pretty(text string, most int) {
 	if json.Indent(&b, []byte(text), "", "  ") == nil {
 		text = b.String()
 	}
-	shown, omitted := firstLines(page.Clean(text), most)
-	v.page.Block("    ", "    ", shown, v.page.Dim)
-	if omitted > 0 {
-		v.page.Line("    %s", v.page.Warn(fmt.Sprintf("… %s more", page.Plural(omitted, "line"))))
-	}
+	v.excerpt("    ", page.Clean(text), most, v.page.Warn)
 }
 
-// firstLines returns the first lines of a text and how many are omitted. A single remaining line
-// is not omitted, since its number would take as much space.
-func firstLines(text string, most int) (shown string, omitted int) {
+// excerpt prints the first lines of a text, each after a sign, and the number of omitted lines with
+// the style of count. A single remaining line is printed instead of counted.
+func (v *View) excerpt(sign, text string, most int, count func(string) string) {
 	lines := strings.Split(text, "\n")
-	if len(lines) <= most+1 {
-		return text, 0
+	omitted := len(lines) - most
+	if omitted > 1 {
+		lines = lines[:most]
 	}
-	return strings.Join(lines[:most], "\n"), len(lines) - most
+	v.page.Block(sign, sign, strings.Join(lines, "\n"), v.page.Dim)
+	if omitted > 1 {
+		v.page.Line("%s%s", sign, count("… "+page.Plural(omitted, "line")+" more"))
+	}
 }
 
 // Approve shows all output that the approval is bound to and asks. Only "y" and "yes" approve;

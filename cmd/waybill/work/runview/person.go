@@ -84,12 +84,7 @@ const echoLines = 5
 
 // echo prints the beginning of the text that was written in the editor.
 func (v *View) echo(text string) {
-	sign := "  " + v.page.Dim("›") + " "
-	shown, omitted := firstLines(v.page.Wrap(page.Clean(text), 4), echoLines)
-	v.page.Block(sign, sign, shown, v.page.Dim)
-	if omitted > 0 {
-		v.page.Line("  %s", v.page.Dim(fmt.Sprintf("› … %s more", page.Plural(omitted, "line"))))
-	}
+	v.excerpt("  "+v.page.Dim("›")+" ", v.page.Wrap(page.Clean(text), 4), echoLines, v.page.Dim)
 }
 
 // Ask asks a question until the answer is valid. Brief choices are shown in the prompt, others
