@@ -37,24 +37,25 @@ func Observe(root string) []event.ObservationRecorded {
 	if root == "" {
 		return nil
 	}
-	var out []event.ObservationRecorded
-	// Omits values that an observation does not accept, such as the commit of a sha256 repository
-	// and the branch of a detached head.
-	add := func(key, kind, value string) {
-		o := event.ObservationRecorded{Confidence: "high", Key: key,
-			Value: event.ObservationValue{Type: kind, Value: value}}
-		if o.Check(event.Scope{}) == nil {
-			out = append(out, o)
-		}
-	}
-	branch, commit := head(root)
-	add("git_branch", "short_string", branch)
-	add("git_head_sha", "git_sha1", commit)
 	// One repository has one digest, independent of the links that lead to it.
 	real, err := filepath.EvalSymlinks(root)
 	if err != nil {
 		real = root
 	}
-	add("repo_root_hash", "sha256", canon.Sum([]byte(filepath.ToSlash(real))).String())
+	branch, commit := head(root)
+	var out []event.ObservationRecorded
+	for _, value := range []struct{ key, kind, value string }{
+		{"git_branch", "short_string", branch},
+		{"git_head_sha", "git_sha1", commit},
+		{"repo_root_hash", "sha256", canon.Sum([]byte(filepath.ToSlash(real))).String()},
+	} {
+		o := event.ObservationRecorded{Confidence: "high", Key: value.key,
+			Value: event.ObservationValue{Type: value.kind, Value: value.value}}
+		// Omits values that an observation does not accept, such as the commit of a sha256 repository
+		// and the branch of a detached head.
+		if o.Check(event.Scope{}) == nil {
+			out = append(out, o)
+		}
+	}
 	return out
 }

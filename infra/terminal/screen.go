@@ -71,9 +71,7 @@ func (s *Screen) StartSpinner(line func(frame, width int) string) {
 func (s *Screen) ClearSpinner() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if gone := s.stopSpinner(); gone != "" {
-		_, _ = io.WriteString(s.out, gone)
-	}
+	_, _ = io.WriteString(s.out, s.stopSpinner())
 }
 
 // stopSpinner stops the timer and returns what erases the line. mu is held, as for the functions

@@ -58,7 +58,7 @@ func NewContinue(a *cli.App) *cobra.Command {
 			if err := in.check(cmd); err != nil {
 				return err
 			}
-			return in.send(cmd.Context(), a, in.advances(cmd))
+			return in.send(cmd.Context(), a, in.done || in.hasOutput(cmd))
 		},
 	}
 	f := cmd.Flags()
@@ -96,14 +96,11 @@ func (in *continueInput) hasOutput(cmd *cobra.Command) bool {
 	return slices.ContainsFunc(names, cmd.Flags().Changed)
 }
 
-// advances reports whether a call with --run acknowledges the step. With tokens, the ack token
-// decides.
-func (in *continueInput) advances(cmd *cobra.Command) bool { return in.done || in.hasOutput(cmd) }
-
 // send reads the input files, calls the engine and prints the answer. With --run it uses the
 // next attempt id of the pending step. Two concurrent submissions use the same id, so that one
 // advances the run, the other returns the recorded answer, and the step is not acknowledged
-// twice.
+// twice. advances states whether a call with --run acknowledges the step; with tokens, the ack token
+// decides.
 func (in *continueInput) send(ctx context.Context, a *cli.App, advances bool) error {
 	// All input is read before the store is opened: a missing file must not create a store.
 	req, err := in.given.request(a)

@@ -153,7 +153,7 @@ func runRun(ctx context.Context, a *cli.App, in *runInput, args []string) error 
 	}
 	defer o.Close()
 	s := newRunner(a, o, in, args)
-	defer s.close()
+	defer s.commands.Close()
 	ctx, stop := interruptible(ctx, s.view)
 	defer stop()
 

@@ -30,7 +30,7 @@ type runner struct {
 //
 // Trust is read from the store for each check, because another process may change it. The
 // performer lock of the store excludes a second 'run' of the same session. The caller must
-// call close, even if the run cannot be started.
+// close commands, even if the run cannot be started: that stops processes that they have left running.
 func newRunner(a *cli.App, o *cli.Store, in *runInput, args []string) *runner {
 	s := &runner{app: a, store: o}
 	shown := a.Out
@@ -65,9 +65,6 @@ func newRunner(a *cli.App, o *cli.Store, in *runInput, args []string) *runner {
 	}
 	return s
 }
-
-// close stops processes that the commands have left running.
-func (s *runner) close() { s.commands.Close() }
 
 // pause waits for ms milliseconds. If ctx is cancelled first, it returns the error of ctx.
 func pause(ctx context.Context, ms int64) error {

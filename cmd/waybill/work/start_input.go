@@ -37,8 +37,12 @@ func (in *startInput) flags(cmd *cobra.Command) {
 // is opened. Errors: USAGE_ERROR, VALIDATION_ERROR, WORKFLOW_NOT_FOUND, WORKFLOW_INVALID.
 func (in *startInput) request(ctx context.Context, a *cli.App, ref string) (engine.Start, error) {
 	var out engine.Start
-	if err := in.check(); err != nil {
-		return out, err
+	switch {
+	case !utf8.ValidString(in.title) || !utf8.ValidString(in.key):
+		return out, fault.New(fault.ValidationError, "--title and --key must be valid UTF-8")
+	case len(in.title) > limits.TitleBytesMax:
+		return out, fault.New(fault.ValidationError, "--title: %d bytes, at most %d are allowed", len(in.title),
+			limits.TitleBytesMax)
 	}
 	// A file that cannot be read is rejected before the workflow is looked up.
 	given, err := in.context.read(a)
@@ -62,17 +66,4 @@ func (in *startInput) request(ctx context.Context, a *cli.App, ref string) (engi
 		Title:   in.title,
 		Key:     in.key,
 		Context: given, Preferences: prefs, Observations: gitobserver.Observe(root)}, nil
-}
-
-// check returns VALIDATION_ERROR for titles and keys that are not valid UTF-8, and for titles
-// of more than limits.TitleBytesMax bytes.
-func (in *startInput) check() error {
-	switch {
-	case !utf8.ValidString(in.title) || !utf8.ValidString(in.key):
-		return fault.New(fault.ValidationError, "--title and --key must be valid UTF-8")
-	case len(in.title) > limits.TitleBytesMax:
-		return fault.New(fault.ValidationError, "--title: %d bytes, at most %d are allowed", len(in.title),
-			limits.TitleBytesMax)
-	}
-	return nil
 }

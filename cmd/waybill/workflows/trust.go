@@ -1,11 +1,9 @@
 package workflows
 
 import (
-	"bufio"
 	"context"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -147,24 +145,20 @@ func giveTrust(ctx context.Context, a *cli.App, o *cli.Store, w compile.Compiled
 // error is the same. With --json the commands are not printed; they are in the document of
 // 'workflows inspect'.
 func askTrust(a *cli.App, w compile.Compiled, commands []catalog.Command) error {
-	p := a.NewPage(a.Err)
-	showCommands(p, w, commands)
-	// With --json a program parses the answer, even if stdin is a terminal.
-	asked := a.IsTerminal(a.In) && !a.Flags.JSON
-	if asked {
-		p.WriteString("Trust them? [y/N] ")
-	}
-	if asked || !a.Flags.JSON {
-		_, _ = a.Err.Write(p.Bytes())
-	}
 	// The code is the same for a refusal and without a person.
 	untrusted := fault.New(fault.WorkflowUntrusted, "the commands of %s are not trusted", w.WorkflowID).
 		With("workflowHash", w.Hash().String())
-	if !asked {
+	show := func(p *page.Page) { showCommands(p, w, commands) }
+	// With --json a program parses the answer, even if stdin is a terminal.
+	if !a.IsTerminal(a.In) || a.Flags.JSON {
+		if !a.Flags.JSON {
+			p := a.NewPage(a.Err)
+			show(p)
+			_, _ = a.Err.Write(p.Bytes())
+		}
 		return untrusted.Suggest("Read the commands, then run this at a terminal, or add --yes.")
 	}
-	line, err := bufio.NewReader(a.In).ReadString('\n')
-	if answer := strings.ToLower(strings.TrimSpace(line)); err != nil || answer != "y" && answer != "yes" {
+	if !a.AskYes(show, "Trust them? [y/N] ") {
 		return untrusted.Suggest("Nothing was recorded.")
 	}
 	return nil

@@ -77,9 +77,8 @@ func WorkflowsOf(entries []catalog.Entry) Workflows {
 	for _, e := range entries {
 		row := RowOf(e)
 		if len(row.Problems) > problemsListed {
-			row.Problems = slices.Clone(row.Problems)
-			slices.SortStableFunc(row.Problems, func(a, b source.Problem) int { return rank(a) - rank(b) })
-			row.Problems = row.Problems[:problemsListed]
+			bySeverity := func(a, b source.Problem) int { return rank(a) - rank(b) }
+			row.Problems = slices.SortedStableFunc(slices.Values(row.Problems), bySeverity)[:problemsListed]
 		}
 		doc.Workflows = append(doc.Workflows, row)
 	}
