@@ -88,6 +88,10 @@ func TestLines(t *testing.T) {
 	if _, err := l.Read(ctx); err != io.EOF {
 		t.Errorf("Ctrl-D: %v", err)
 	}
+	typeText(t, user, "no end\x04\x04")
+	if got, err := l.Read(ctx); got != "no end" || err != nil {
+		t.Errorf("input without a line end: %q, %v", got, err)
+	}
 }
 
 func TestReadStopsWithContext(t *testing.T) {

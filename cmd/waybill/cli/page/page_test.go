@@ -46,3 +46,44 @@ func TestTextIndentsWrappedLines(t *testing.T) {
 		t.Errorf("facts:\n%s", p.String())
 	}
 }
+
+// window is a screen whose width changes.
+type window struct {
+	strings.Builder
+	columns int
+}
+
+func (w *window) Print(text string) { w.WriteString(text + "|") }
+func (w *window) Width() int        { return w.columns }
+
+// TestLivePagePrintsEachLine: lines are printed at once and wrapped to the present width.
+func TestLivePagePrintsEachLine(t *testing.T) {
+	w := &window{columns: 16}
+	p := NewLive(false, w)
+	p.Blank()
+	p.Block("- ", "  ", "one two three four", p.Bold)
+	w.columns = 60
+	p.Text("- ", "one two three four \n")
+	p.Blank()
+	p.Blank()
+	p.Print("Sure? ")
+	p.Blank()
+	if want := "- one two three\n|  four\n|- one two three four\n|\n|Sure? |\n|"; w.String() != want || p.Len() > 0 {
+		t.Errorf("printed %q, want %q; %d bytes are collected", w.String(), want, p.Len())
+	}
+}
+
+func TestTimeInDay(t *testing.T) {
+	const day = 24 * 60 * 60 * 1000
+	p := plainPage(40)
+	at, heading := p.TimeInDay("", day/2, "2006")
+	_, again := p.TimeInDay(heading, day/2+1, "2006")
+	_, next := p.TimeInDay(heading, 2*day, "2006")
+	if at != "1970" || heading == "" || again != heading || p.String() != heading+"\n"+next+"\n" {
+		t.Errorf("at %q under %q, %q and %q: %q", at, heading, again, next, p.String())
+	}
+	p = plainPage(0)
+	if at, heading := p.TimeInDay("", day, "2006"); len(at) < len("1970-01-02T00:00:00Z") || heading != "" || p.Len() > 0 {
+		t.Errorf("in a pipe: %q under %q", at, heading)
+	}
+}

@@ -38,6 +38,7 @@ func TestOutputLineKeepsColorsOnly(t *testing.T) {
 		{"\x1b(Bset\x1b7save\x1b", "setsave", "setsave"},
 		{"\x1b[<1m not colors", " not colors", " not colors"},
 		{"back\bspace \a", "backspace ", "backspace "},
+		{"\x1b]0;Übung\x07a\x1béb", "ab", "ab"},
 		{"\x1b[", "", ""},
 		{"\x1bP never ends", "", ""},
 	}
@@ -81,6 +82,7 @@ func TestWrap(t *testing.T) {
 		{8, "```\nfenced code stays\n```\nnot this one", "```\nfenced code stays\n```\nnot this\none"},
 		{8, "日本 日本 日本", "日本\n日本\n日本"},
 		{9, "a\n\nb", "a\n\nb"},
+		{10, "add --no-color or so", "add\n--no-color\nor so"},
 		{22, "Show it by 'waybill run --run x'.", "Show it by\n'waybill run --run x'."},
 		{20, "Show it by 'waybill run --run x'.", "Show it by 'waybill\nrun --run x'."},
 	}
