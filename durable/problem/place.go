@@ -71,3 +71,43 @@ func (r Report) Error(p SourceValue, fix, format string, args ...any) {
 func (r Report) Warn(p SourceValue, fix, format string, args ...any) {
 	r(Problem{p.Pointer, p.Value.Line(), Warning, fmt.Sprintf(format, args...), fix})
 }
+
+// Expect reports an error unless the value at p is of a kind, and returns whether it is. What was
+// expected is a sentence, which Expect ends with the kind that was found.
+func (r Report) Expect(p SourceValue, kind canon.Kind, fix, expected string) bool {
+	if p.Value.Kind() == kind {
+		return true
+	}
+	r.Error(p, fix, "%s, got %s", expected, p.Value.Kind())
+	return false
+}
+
+// Parser makes a T of the value at a place and reports its problems. It continues after an error,
+// so that all are reported at once; what it then returns is discarded.
+type Parser[T any] func(SourceValue, Report) T
+
+// Parse returns what parse makes of the value at a place. The second result is false, and the
+// first zero, if parse reported an error; warnings do not matter.
+func (parse Parser[T]) Parse(at SourceValue, report Report) (out T, ok bool) {
+	ok = true
+	out = parse(at, func(p Problem) {
+		ok = ok && p.Severity != Error
+		report(p)
+	})
+	if !ok {
+		out = *new(T)
+	}
+	return out, ok
+}
+
+// Decode is Parse for a value of a compiled workflow, which what names. It fails with the first
+// error, which means that the document was not written by Waybill or is damaged.
+func (parse Parser[T]) Decode(what string, v canon.Value) (T, error) {
+	var first error
+	out, _ := parse.Parse(SourceValue{Value: v}, func(p Problem) {
+		if first == nil && p.Severity == Error {
+			first = fmt.Errorf("%s%s: %s", what, p.Pointer, p.Message)
+		}
+	})
+	return out, first
+}

@@ -9,6 +9,8 @@
 package condition
 
 import (
+	"slices"
+
 	"github.com/waybill/waybill/durable/canon"
 )
 
@@ -21,15 +23,15 @@ type Condition struct {
 	parts []Condition // of kindAnd and kindOr: at least two; of kindNot: one
 }
 
-// kind is the form of a Condition.
-type kind uint8
+// kind is the form of a Condition: the key that makes the form in the source.
+type kind string
 
 const (
-	kindAlways kind = iota // the zero Condition
-	kindCompare
-	kindAnd
-	kindOr
-	kindNot
+	kindAlways  kind = "" // the zero Condition
+	kindCompare kind = "var"
+	kindAnd     kind = "and"
+	kindOr      kind = "or"
+	kindNot     kind = "not"
 )
 
 // test is one operator with its operand, or truthy if the source has no operator.
@@ -38,6 +40,9 @@ type test struct {
 	operand canon.Value
 }
 
+// holds reports whether the test is true of a value.
+func (t test) holds(v canon.Value) bool { return t.op.holds(v, t.operand) }
+
 // IsZero reports whether c is the zero Condition, which represents an absent condition.
 // Callers use it to tell an absent condition from one that the author wrote.
 func (c Condition) IsZero() bool { return c.kind == kindAlways }
@@ -45,33 +50,48 @@ func (c Condition) IsZero() bool { return c.kind == kindAlways }
 // Eval reports whether c is true for vars, an object of context variables. An absent
 // variable has the value null.
 func (c Condition) Eval(vars canon.Value) bool {
+	held, _ := c.Decide(vars)
+	return held
+}
+
+// Decide evaluates c like Eval and also reports whether the result is independent of the
+// values of absent variables. A comparison of an absent variable is not decided; and, or
+// and not follow Kleene's three-valued logic, so that one false part decides an "and"
+// regardless of the others. The zero Condition is true and decided.
+//
+// A loop uses it at the end of an iteration: a variable that was never set must not end the
+// loop (docs/design.md#loops).
+func (c Condition) Decide(vars canon.Value) (held, decided bool) {
 	switch c.kind {
 	case kindCompare:
-		v, _ := Lookup(vars, c.path)
-		for _, t := range c.tests {
-			if !t.op.holds(v, t.operand) {
-				return false
-			}
-		}
-		return true
-	case kindAnd:
-		for _, p := range c.parts {
-			if !p.Eval(vars) {
-				return false
-			}
-		}
-		return true
-	case kindOr:
-		for _, p := range c.parts {
-			if p.Eval(vars) {
-				return true
-			}
-		}
-		return false
+		// An absent variable is null, which gives a result but not a decision.
+		v, found := Lookup(vars, c.path)
+		return !slices.ContainsFunc(c.tests, func(t test) bool { return !t.holds(v) }), found
+	case kindAnd, kindOr:
+		return c.decideList(vars)
 	case kindNot:
-		return !c.parts[0].Eval(vars)
+		held, decided = c.parts[0].Decide(vars)
+		return !held, decided
 	}
-	return true // kindAlways
+	return true, true
+}
+
+// decideList decides "and" and "or". One decided part with the dominant value decides the
+// list; otherwise all parts must be decided.
+func (c Condition) decideList(vars canon.Value) (held, decided bool) {
+	dominant := c.kind == kindOr // true decides an "or", false an "and"
+	held, decided = !dominant, true
+	for _, p := range c.parts {
+		h, d := p.Decide(vars)
+		if h == dominant && d {
+			return dominant, true
+		}
+		if h == dominant {
+			held = dominant
+		}
+		decided = decided && d
+	}
+	return held, decided
 }
 
 // Missing returns the paths of the variables that c refers to and that vars does not
@@ -87,6 +107,9 @@ func (c Condition) Missing(vars canon.Value) []string {
 	})
 	return out
 }
+
+// Variables returns the paths that c refers to, each once, in source order.
+func (c Condition) Variables() []string { return c.Missing(canon.Value{}) }
 
 // visit calls each for all comparisons in source order, including those that evaluation
 // would not reach: the result of Missing must not depend on the values of other variables.
@@ -117,13 +140,9 @@ func (c Condition) Value() canon.Value {
 		for i, p := range c.parts {
 			items[i] = p.Value()
 		}
-		name := "and"
-		if c.kind == kindOr {
-			name = "or"
-		}
-		return canon.OfMembers(canon.Member{Name: name, Value: canon.OfList(items...)})
+		return canon.OfMembers(canon.Member{Name: string(c.kind), Value: canon.OfList(items...)})
 	case kindNot:
-		return canon.OfMembers(canon.Member{Name: "not", Value: c.parts[0].Value()})
+		return canon.OfMembers(canon.Member{Name: string(c.kind), Value: c.parts[0].Value()})
 	}
 	return canon.Value{}
 }
@@ -136,6 +155,3 @@ func (c Condition) String() string {
 	}
 	return string(c.Value().JCS())
 }
-
-// Variables returns the paths that c refers to, each once, in source order.
-func (c Condition) Variables() []string { return c.Missing(canon.Value{}) }

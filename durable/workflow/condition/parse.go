@@ -1,7 +1,6 @@
 package condition
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -12,93 +11,65 @@ import (
 // Parse parses the condition at a place and reports its problems, all of them errors. The
 // second result is false, and the Condition zero, if a problem was reported.
 func Parse(at problem.SourceValue, report problem.Report) (Condition, bool) {
-	p := parser{report: report, ok: true}
-	c := p.condition(at)
-	if !p.ok {
-		return Condition{}, false
-	}
-	return c, true
+	return parser.Parse(at, report)
 }
 
-// Of parses the normal form of a condition, from a compiled workflow. It fails with the
-// first problem, which means that the document was not written by Waybill or is damaged.
-func Of(v canon.Value) (Condition, error) {
-	var first error
-	c, _ := Parse(problem.SourceValue{Value: v}, func(found problem.Problem) {
-		if first == nil {
-			first = fmt.Errorf("condition%s: %s", found.Pointer, found.Message)
-		}
-	})
-	return c, first
-}
+// Of parses the normal form of a condition, from a compiled workflow.
+func Of(v canon.Value) (Condition, error) { return parser.Decode("condition", v) }
 
-// parser parses one condition and records whether a problem was reported.
-type parser struct {
-	report problem.Report
-	ok     bool
-}
-
-// fail reports an error and clears ok. Parsing continues, with the zero Condition at that
-// place, so that all problems are reported at once.
-func (p *parser) fail(at problem.SourceValue, fix, format string, args ...any) {
-	p.ok = false
-	p.report.Error(at, fix, format, args...)
-}
+// parser parses one condition, with the zero Condition at the places of problems.
+var parser problem.Parser[Condition] = parse
 
 // example is a condition for messages.
 const example = `{"var": "name", "equals": "value"}`
 
-// condition parses one object, which has one form: a comparison, and, or, or not. Several
+// parse parses one object, which has one form: a comparison, and, or, or not. Several
 // forms in one object are rejected, since other engines differ in which of them they use.
-func (p *parser) condition(at problem.SourceValue) Condition {
-	if at.Value.Kind() != canon.Object {
-		p.fail(at, "Write a condition like "+example+".", "a condition must be an object, got %s", at.Value.Kind())
+func parse(at problem.SourceValue, report problem.Report) Condition {
+	if !report.Expect(at, canon.Object, "Write a condition like "+example+".", "a condition must be an object") {
 		return Condition{}
 	}
 	var forms []string
 	for _, name := range at.Names() {
 		switch {
-		case name == "var" || name == "and" || name == "or" || name == "not":
+		case slices.Contains([]kind{kindCompare, kindAnd, kindOr, kindNot}, kind(name)):
 			forms = append(forms, name)
 		case !isOperator(name):
-			p.fail(at.Member(name), "Use var, alone or with one of "+operatorNames()+"; or and, or, not.",
+			report.Error(at.Member(name), "Use var, alone or with one of "+operatorNames()+"; or and, or, not.",
 				"unknown condition key %q", name)
 		}
 	}
 	switch {
 	case len(forms) == 0:
-		p.fail(at, "Write a condition like "+example+", or leave it out.",
+		report.Error(at, "Write a condition like "+example+", or leave it out.",
 			"a condition needs var, and, or, or not")
 	case len(forms) > 1:
-		p.fail(at, "Nest them: put each into a list under and.",
+		report.Error(at, "Nest them: put each into a list under and.",
 			"a condition has %s in one object, expected one of them", strings.Join(forms, ", "))
-	case forms[0] == "var":
-		return p.comparison(at)
+	case kind(forms[0]) == kindCompare:
+		return parseComparison(at, report)
 	case at.Value.Len() > 1:
-		p.fail(at, "Put the comparison into a separate object inside the list.",
+		report.Error(at, "Put the comparison into a separate object inside the list.",
 			"comparisons need var, but are in the same object as %s", forms[0])
-	case forms[0] == "not":
-		return Condition{kind: kindNot, parts: []Condition{p.condition(at.Member("not"))}}
+	case kind(forms[0]) == kindNot:
+		return Condition{kind: kindNot, parts: []Condition{parse(at.Member("not"), report)}}
 	default:
-		return p.list(at.Member(forms[0]), forms[0])
+		return parseList(at.Member(forms[0]), kind(forms[0]), report)
 	}
 	return Condition{}
 }
 
-// list parses the parts of and, or. An empty list is rejected: it would always be true or
+// parseList parses the parts of and, or. An empty list is rejected: it would always be true or
 // always be false, and the author can have intended neither.
-func (p *parser) list(at problem.SourceValue, name string) Condition {
+func parseList(at problem.SourceValue, name kind, report problem.Report) Condition {
 	if at.Value.Kind() != canon.Array || at.Value.Len() == 0 {
-		p.fail(at, "Write "+name+": [ … ] with at least one condition, or leave it out.",
+		report.Error(at, "Write "+string(name)+": [ … ] with at least one condition, or leave it out.",
 			"%s must be a list of at least one condition", name)
 		return Condition{}
 	}
-	c := Condition{kind: kindAnd}
-	if name == "or" {
-		c.kind = kindOr
-	}
+	c := Condition{kind: name}
 	for _, item := range at.Items() {
-		c.parts = append(c.parts, p.condition(item))
+		c.parts = append(c.parts, parse(item, report))
 	}
 	if len(c.parts) == 1 {
 		return c.parts[0]
@@ -106,13 +77,13 @@ func (p *parser) list(at problem.SourceValue, name string) Condition {
 	return c
 }
 
-// comparison parses var and its operators. A var without an operator tests whether the
+// parseComparison parses var and its operators. A var without an operator tests whether the
 // variable is truthy.
-func (p *parser) comparison(at problem.SourceValue) Condition {
+func parseComparison(at problem.SourceValue, report problem.Report) Condition {
 	name := at.Member("var")
 	c := Condition{kind: kindCompare, path: name.Value.Text()}
 	if name.Value.Kind() != canon.String || !validPath(c.path) {
-		p.fail(name, `Name a context variable, such as "riskLevel" or "review.count".`,
+		report.Error(name, `Name a context variable, such as "riskLevel" or "review.count".`,
 			"var must be a path of names joined by dots")
 	}
 	for _, op := range operators {
@@ -120,7 +91,7 @@ func (p *parser) comparison(at problem.SourceValue) Condition {
 			continue
 		}
 		operand := at.Member(op.name)
-		p.operand(operand, op)
+		op.check(operand, report)
 		c.tests = append(c.tests, test{op, operand.Value})
 	}
 	if len(c.tests) == 0 {
@@ -129,19 +100,23 @@ func (p *parser) comparison(at problem.SourceValue) Condition {
 	return c
 }
 
-// operand rejects operands with which a comparison could never be true.
-func (p *parser) operand(at problem.SourceValue, op operator) {
+// check rejects operands with which a comparison could never be true.
+func (op operator) check(at problem.SourceValue, report problem.Report) {
 	if len(op.want) > 0 && !slices.Contains(op.want, at.Value.Kind()) {
-		var kinds []string
-		for _, k := range op.want {
-			kinds = append(kinds, k.String())
-		}
-		want := strings.Join(kinds, " or ")
-		p.fail(at, "Write a value of that kind; use equals to compare other values.",
-			"%s takes a value of kind %s, got %s", op.name, want, at.Value.Kind())
+		report.Error(at, "Write a value of that kind; use equals to compare other values.",
+			"%s takes a value of kind %s, got %s", op.name, strings.Join(kindNames(op.want), " or "), at.Value.Kind())
 	} else if op.name == "in" && at.Value.Len() == 0 {
-		p.fail(at, "List the values that are accepted.", "in has an empty list and would never be true")
+		report.Error(at, "List the values that are accepted.", "in has an empty list and would never be true")
 	}
+}
+
+// kindNames returns the names of kinds, nil for none.
+func kindNames(kinds []canon.Kind) []string {
+	var out []string
+	for _, k := range kinds {
+		out = append(out, k.String())
+	}
+	return out
 }
 
 // isOperator reports whether name is a key of the table of operators.

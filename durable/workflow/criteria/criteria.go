@@ -28,14 +28,14 @@ type node struct {
 	parts []node              // of kindAnd and kindOr: at least two; of kindNot: one
 }
 
-// kind is the form of a node.
-type kind uint8
+// kind is the form of a node: the key that makes it a combination in the source.
+type kind string
 
 const (
-	kindRule kind = iota
-	kindAnd
-	kindOr
-	kindNot
+	kindRule kind = ""
+	kindAnd  kind = "and"
+	kindOr   kind = "or"
+	kindNot  kind = "not"
 )
 
 // Failure is one requirement that the notes do not meet.
@@ -75,54 +75,41 @@ const (
 // check evaluates one node. Callers drop failures that do not count, such as those of an
 // "or" of which another part passes.
 func (n *node) check(notes string, vars canon.Value) (verdict, []Failure) {
-	// parts of a rule are nil, so the cases below do not apply to it.
-	switch n.kind {
-	case kindAnd:
-		return n.checkAnd(notes, vars)
-	case kindOr:
-		return n.checkOr(notes, vars)
-	case kindNot:
-		return n.checkNot(notes, vars)
-	}
-	// A single rule.
 	switch {
+	case n.kind == kindNot:
+		return n.checkNot(notes, vars)
+	case n.kind != kindRule:
+		return n.checkList(notes, vars)
 	case !n.when.Eval(vars):
 		return notApplicable, nil
-	case n.rule.accepts(notes):
+	}
+	why, ok := n.rule.accepts(notes)
+	if ok {
 		return passed, nil
 	}
-	f := Failure{authorMessage(n.rule.message()).or(n.rule.requires()), n.sentence(vars)}
-	if r, ok := n.rule.(schemaRule); ok {
-		f.Message += " (" + r.mismatch(notes) + ")" // names the part that does not match
+	f := Failure{n.rule.messageOr(n.rule.requires), n.sentence(vars)}
+	if why != "" {
+		f.Message += " (" + why + ")"
 	}
 	return failed, []Failure{f}
 }
 
-// checkAnd returns every failure, so that all can be corrected in one attempt.
-func (n *node) checkAnd(notes string, vars canon.Value) (verdict, []Failure) {
+// checkList evaluates "and" and "or". An "and" returns every failure, so that all can be
+// corrected in one attempt. An "or" passes with the first part that passes; if none does, the
+// failures are joined into one: separate failures would read as if all of them had to be
+// corrected.
+func (n *node) checkList(notes string, vars canon.Value) (verdict, []Failure) {
 	out, failures := notApplicable, []Failure(nil)
 	for i := range n.parts {
 		v, f := n.parts[i].check(notes, vars)
-		out = max(out, v)
-		failures = append(failures, f...)
-	}
-	return out, failures
-}
-
-// checkOr passes with the first part that passes. If none does, the failures are joined
-// into one: separate failures would read as if all of them had to be corrected.
-func (n *node) checkOr(notes string, vars canon.Value) (verdict, []Failure) {
-	out, failures := notApplicable, []Failure(nil)
-	for i := range n.parts {
-		v, f := n.parts[i].check(notes, vars)
-		if v == passed {
+		if v == passed && n.kind == kindOr {
 			return passed, nil
 		}
 		out = max(out, v)
 		failures = append(failures, f...)
 	}
 	// A single failure needs no "one of": it keeps its own message.
-	if out == failed && len(failures) > 1 {
+	if n.kind == kindOr && len(failures) > 1 {
 		messages := make([]string, len(failures))
 		for i, f := range failures {
 			messages[i] = f.Message
@@ -145,8 +132,7 @@ func (n *node) checkNot(notes string, vars canon.Value) (verdict, []Failure) {
 	// what is missing, not what is forbidden, so a combination has the requirement only.
 	f := Failure{Requirement: n.sentence(vars)}
 	if f.Message = f.Requirement; n.parts[0].kind == kindRule {
-		inner := n.parts[0].rule
-		f.Message = authorMessage(inner.message()).or(inner.forbidden())
+		f.Message = n.parts[0].rule.messageOr(n.parts[0].rule.forbids)
 	}
 	return failed, []Failure{f}
 }
@@ -164,7 +150,7 @@ func (c Criteria) Value() canon.Value {
 // value returns the normal form of a node; parsing it gives the same node.
 func (n *node) value() canon.Value {
 	if n.kind == kindRule {
-		v := n.rule.value()
+		v := n.rule.value
 		if !n.when.IsZero() {
 			v = v.With("condition", n.when.Value())
 		}
@@ -174,10 +160,9 @@ func (n *node) value() canon.Value {
 	for i := range n.parts {
 		items[i] = n.parts[i].value()
 	}
+	parts := canon.OfList(items...) // a list at the top of the source is written as an "and"
 	if n.kind == kindNot {
-		return canon.OfMembers(canon.Member{Name: "not", Value: items[0]})
+		parts = items[0]
 	}
-	// A list at the top of the source is written as an "and".
-	name := map[kind]string{kindAnd: "and", kindOr: "or"}[n.kind]
-	return canon.OfMembers(canon.Member{Name: name, Value: canon.OfList(items...)})
+	return canon.OfMembers(canon.Member{Name: string(n.kind), Value: parts})
 }

@@ -47,11 +47,13 @@ const (
 
 // strength classifies a node. The conditions of rules are ignored.
 func (n *node) strength() strength {
-	switch n.kind {
-	case kindRule:
-		return ruleStrength(n.rule)
-	case kindNot:
+	switch {
+	case n.kind == kindNot, n.kind == kindRule && n.rule.empty:
 		return needsNothing
+	case n.kind == kindRule && isCompletionFlag(n.rule.flag):
+		return needsFlag
+	case n.kind == kindRule:
+		return needsEvidence
 	}
 	// In an "and" the strongest part counts; in an "or" one part that needs only a flag is
 	// sufficient to pass.
@@ -64,24 +66,4 @@ func (n *node) strength() strength {
 		out = max(out, d)
 	}
 	return out
-}
-
-// ruleStrength classifies a rule.
-func ruleStrength(r rule) strength {
-	// A schemaRule always requires evidence: JSON of a given structure is more than a flag.
-	flag := false
-	switch r := r.(type) {
-	case containsRule:
-		flag = isCompletionFlag(r.text)
-	case regexRule:
-		flag = isCompletionFlag(dropSpaces.Replace(r.pattern))
-	case lengthRule:
-		if r.min <= 0 {
-			return needsNothing
-		}
-	}
-	if flag {
-		return needsFlag
-	}
-	return needsEvidence
 }

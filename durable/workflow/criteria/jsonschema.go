@@ -3,218 +3,131 @@ package criteria
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/problem"
 )
 
-// jsonSchema is a parsed schema in a subset of JSON Schema (draft 2020-12) that needs no
-// resolution: no $ref and no keyword that depends on the result of another. Schemas are
-// data of one workflow, so recursion is bounded by the depth of its file. A count of -1 is
-// no bound. Messages are stored in blockers: their words must not change.
-type jsonSchema struct {
-	// rejectsAll is set for the schema false.
-	rejectsAll bool
-	// types and enum are the accepted types and values; empty and nil accept all. const is
-	// read as an enum of one value.
-	types []string
-	enum  []canon.Value
-	// minimum and maximum apply to numbers and are inclusive; nil is no bound.
-	minimum, maximum *float64
-	// The lengths apply to strings, in characters.
-	minLength, maxLength int
-	// The numbers of items, and unique, apply to arrays.
-	minItems, maxItems int
-	// minProperties and maxProperties apply to objects.
-	minMembers int
-	maxMembers int
-	unique     bool
-	// pattern is the compiled form of patternText, which is as the author wrote it. It may
-	// match anywhere in a string.
-	pattern     *regexp.Regexp
-	patternText string
-	// required and properties apply to objects; properties is sorted by name.
-	required   []string
-	properties []property
-	// additional (additionalProperties) and items accept everything if nil.
-	additional, items *jsonSchema
-	// The schemas of the combining keywords; empty or nil if the keyword is absent.
-	anyOf, oneOf, allOf []jsonSchema
-	not                 *jsonSchema
-}
+// jsonSchema is a parsed schema: the checks of its keywords, all of which must pass. It is a
+// subset of JSON Schema (draft 2020-12) that needs no resolution: no $ref and no keyword that
+// depends on the result of another. Schemas are data of one workflow, so recursion is bounded
+// by the depth of its file. Messages are stored in blockers: their words must not change.
+type jsonSchema []check
 
-// property is the name of a member and the schema of its value.
-type property struct {
-	name   string
-	schema jsonSchema
-}
+// check returns a description of the first mismatch of a value, "" if it has none. One
+// mismatch is sufficient: the performer corrects it and tries again.
+type check func(at problem.SourceValue) string
 
-// mismatch returns a description of the first mismatch, "" if v matches. pointer is the
-// place of v in the value that is checked. One mismatch is sufficient: the performer
-// corrects it and tries again.
-func (s *jsonSchema) mismatch(v canon.Value, pointer string) string {
-	if s.rejectsAll {
-		return differs(pointer, "nothing there", v)
-	}
-	if len(s.types) > 0 && !slices.ContainsFunc(s.types, func(t string) bool { return isType(v, t) }) {
-		return differs(pointer, strings.Join(s.types, " or "), v)
-	}
-	if s.enum != nil && !slices.ContainsFunc(s.enum, v.Equal) {
-		words := make([]string, len(s.enum))
-		for i, e := range s.enum {
-			words[i] = string(e.JCS())
-		}
-		return differs(pointer, strings.Join(words, " or "), v)
-	}
-	for _, check := range []func(canon.Value, string) string{s.number, s.text, s.array, s.object, s.combined} {
-		if m := check(v, pointer); m != "" {
+// mismatch is the check of the whole schema. The place of at is in the value that is checked.
+func (s jsonSchema) mismatch(at problem.SourceValue) string {
+	for _, c := range s {
+		if m := c(at); m != "" {
 			return m
 		}
 	}
 	return ""
 }
 
-// number checks the bounds of numbers. As in JSON Schema, the keywords of one kind do not
+// simple returns a check of a value by itself, with its description.
+func simple(want string, holds func(canon.Value) bool) check {
+	return func(at problem.SourceValue) string {
+		if holds(at.Value) {
+			return ""
+		}
+		return differs(at, want)
+	}
+}
+
+// only limits a check to values of a kind. As in JSON Schema, the keywords of one kind do not
 // apply to values of other kinds.
-func (s *jsonSchema) number(v canon.Value, pointer string) string {
+func only(kind canon.Kind, c check) check {
+	return func(at problem.SourceValue) string {
+		if at.Value.Kind() != kind {
+			return ""
+		}
+		return c(at)
+	}
+}
+
+// annotations are the keywords that are accepted and have no effect. format is one of them,
+// because implementations differ in what they check for it.
+var annotations = []string{"$comment", "$id", "$schema", "default", "description", "examples", "format", "title"}
+
+// schemaKeywords are the keywords that are checked.
+var schemaKeywords = []string{"additionalProperties", "allOf", "anyOf", "const", "enum", "items", "maxItems",
+	"maxLength",
+	"maxProperties", "maximum", "minItems", "minLength", "minProperties", "minimum", "not", "oneOf", "pattern",
+	"properties",
+	"required", "type", "uniqueItems"}
+
+// parseSchema parses one schema. Unsupported keywords are errors: the author would expect
+// them to be checked. The order of the checks decides which mismatch is the first.
+func parseSchema(at problem.SourceValue, report problem.Report) jsonSchema {
 	switch {
-	case v.Kind() != canon.Number:
-	case s.minimum != nil && v.Float() < *s.minimum:
-		return differs(pointer, fmt.Sprintf("at least %v", *s.minimum), v)
-	case s.maximum != nil && v.Float() > *s.maximum:
-		return differs(pointer, fmt.Sprintf("at most %v", *s.maximum), v)
+	case at.Value.True(): // as the empty schema
+		return nil
+	case at.Value.Kind() == canon.Bool:
+		return jsonSchema{simple("nothing there", func(canon.Value) bool { return false })}
+	case !report.Expect(at, canon.Object, `Write a schema such as {"type": "object", "required": ["findings"]}.`,
+		"a schema must be an object or true or false"):
+		return nil
 	}
-	return ""
+	for _, name := range at.Names() {
+		if !slices.Contains(annotations, name) && !slices.Contains(schemaKeywords, name) {
+			report.Error(at.Member(name), "Use "+strings.Join(schemaKeywords, ", ")+".",
+				"schema keyword %q is not supported", name)
+		}
+	}
+	checks := jsonSchema{
+		parseTypes(at, report),
+		parseValues(at, report),
+		parseBounds(at, canon.Number, "minimum", "maximum", "%v", report),
+		parseBounds(at, canon.String, "minLength", "maxLength", "%.0f characters", report),
+		parseTextPattern(at, report),
+		parseBounds(at, canon.Array, "minItems", "maxItems", "%.0f items", report),
+		parseUnique(at, report),
+		parseItems(at, report),
+		parseBounds(at, canon.Object, "minProperties", "maxProperties", "%.0f members", report),
+		parseRequired(at, report),
+		parseMembers(at, report),
+		parseAllOf(at, report),
+		parseAnyOf(at, report),
+		parseOneOf(at, report),
+		parseNot(at, report),
+	}
+	return slices.DeleteFunc(checks, func(c check) bool { return c == nil }) // of absent keywords
 }
 
-// text checks the keywords of strings. Lengths are in characters, as in JSON Schema.
-func (s *jsonSchema) text(v canon.Value, pointer string) string {
-	if v.Kind() != canon.String {
-		return ""
-	}
-	switch n := utf8.RuneCountInString(v.Text()); {
-	case n < s.minLength:
-		return differs(pointer, fmt.Sprintf("at least %d characters", s.minLength), v)
-	case s.maxLength >= 0 && n > s.maxLength:
-		return differs(pointer, fmt.Sprintf("at most %d characters", s.maxLength), v)
-	case s.pattern != nil && !s.pattern.MatchString(v.Text()):
-		return differs(pointer, "text that matches "+s.patternText, v)
-	}
-	return ""
-}
+// schemaTypes are the values of the keyword type.
+var schemaTypes = []string{"array", "boolean", "integer", "null", "number", "object", "string"}
 
-// array checks the keywords of arrays, then the items in order.
-func (s *jsonSchema) array(v canon.Value, pointer string) string {
-	if v.Kind() != canon.Array {
-		return ""
+// parseTypes parses type, one name or a list of names.
+func parseTypes(at problem.SourceValue, report problem.Report) check {
+	if !at.Has("type") {
+		return nil
 	}
-	switch n := v.Len(); {
-	case n < s.minItems:
-		return differs(pointer, fmt.Sprintf("at least %d items", s.minItems), v)
-	case s.maxItems >= 0 && n > s.maxItems:
-		return differs(pointer, fmt.Sprintf("at most %d items", s.maxItems), v)
+	of := at.Member("type")
+	listed := []problem.SourceValue{of}
+	if of.Value.Kind() == canon.Array {
+		listed = of.Items()
 	}
-	if m := s.repeated(v, pointer); m != "" {
-		return m
+	if len(listed) == 0 {
+		report.Error(of, "Name a type, or leave it out.", "an empty list of types rejects every value")
 	}
-	for i := range v.Len() {
-		if s.items == nil {
-			break
+	var types []string
+	for _, t := range listed {
+		if !slices.Contains(schemaTypes, t.Value.Text()) {
+			report.Error(t, "Write "+strings.Join(schemaTypes, ", ")+".", "a schema's type is one of JSON's, got %s",
+				t.Value.JCS())
 		}
-		if m := s.items.mismatch(v.Item(i), fmt.Sprintf("%s/%d", pointer, i)); m != "" {
-			return m
-		}
+		types = append(types, t.Value.Text())
 	}
-	return ""
-}
-
-// repeated checks uniqueItems. Equal values have the same canonical form, so a set of these
-// finds repetitions in linear time.
-func (s *jsonSchema) repeated(v canon.Value, pointer string) string {
-	first := map[string]int{}
-	for i := range v.Len() {
-		if !s.unique {
-			break
-		}
-		key := string(v.Item(i).JCS())
-		if j, twice := first[key]; twice {
-			return differs(fmt.Sprintf("%s/%d", pointer, i), fmt.Sprintf("an item unlike %s/%d", pointer, j), v.Item(i))
-		}
-		first[key] = i
-	}
-	return ""
-}
-
-// object checks the keywords of objects, then the members in the order of the value. A
-// member without a schema in properties is checked against additionalProperties.
-func (s *jsonSchema) object(v canon.Value, pointer string) string {
-	if v.Kind() != canon.Object {
-		return ""
-	}
-	switch n := v.Len(); {
-	case n < s.minMembers:
-		return differs(pointer, fmt.Sprintf("at least %d members", s.minMembers), v)
-	case s.maxMembers >= 0 && n > s.maxMembers:
-		return differs(pointer, fmt.Sprintf("at most %d members", s.maxMembers), v)
-	}
-	for _, name := range s.required {
-		if _, ok := v.Get(name); !ok {
-			return differs(pointer, fmt.Sprintf("a member %q", name), v)
-		}
-	}
-	for i := range v.Len() {
-		name, inner := v.Key(i), s.additional
-		if j, ok := slices.BinarySearchFunc(s.properties, name,
-			func(p property, n string) int { return strings.Compare(p.name, n) }); ok {
-			inner = &s.properties[j].schema
-		}
-		if inner == nil {
-			continue
-		}
-		if m := inner.mismatch(v.Item(i), pointer+"/"+canon.EscapePointer(name)); m != "" {
-			return m
-		}
-	}
-	return ""
-}
-
-// combined checks the keywords that combine schemas: allOf, anyOf, oneOf and not.
-func (s *jsonSchema) combined(v canon.Value, pointer string) string {
-	for i := range s.allOf {
-		if m := s.allOf[i].mismatch(v, pointer); m != "" {
-			return m
-		}
-	}
-	if fits, first := countMatches(s.anyOf, v, pointer); len(s.anyOf) > 0 && fits == 0 {
-		return "no alternative of anyOf fits; " + first
-	}
-	switch fits, first := countMatches(s.oneOf, v, pointer); {
-	case len(s.oneOf) > 0 && fits == 0:
-		return "no alternative of oneOf fits; " + first
-	case fits > 1:
-		return differs(pointer, "what fits one alternative of oneOf", v) + fmt.Sprintf(", which fits %d", fits)
-	}
-	if s.not != nil && s.not.mismatch(v, pointer) == "" {
-		return differs(pointer, "what does not fit under not", v)
-	}
-	return ""
-}
-
-// countMatches returns how many schemas v matches, and the mismatch with the first one that
-// it does not match.
-func countMatches(list []jsonSchema, v canon.Value, pointer string) (fits int, first string) {
-	for i := range list {
-		switch m := list[i].mismatch(v, pointer); {
-		case m == "":
-			fits++
-		case first == "":
-			first = m
-		}
-	}
-	return fits, first
+	return simple(strings.Join(types, " or "), func(v canon.Value) bool {
+		return slices.ContainsFunc(types, func(t string) bool { return isType(v, t) })
+	})
 }
 
 // isType reports whether v has a JSON Schema type. As there, 3.0 is an integer.
@@ -225,17 +138,255 @@ func isType(v canon.Value, name string) bool {
 	return v.Kind().String() == name
 }
 
+// parseValues parses const and enum. When both are present, only values of both are accepted.
+func parseValues(at problem.SourceValue, report problem.Report) check {
+	constant, enum := at.Member("const").Value, at.Member("enum")
+	var accepted []canon.Value
+	var words []string
+	if !at.Has("enum") {
+		if !at.Has("const") {
+			return nil
+		}
+		enum.Value = canon.OfList(constant)
+	}
+	for _, item := range enum.Items() {
+		if !at.Has("const") || item.Value.Equal(constant) {
+			accepted, words = append(accepted, item.Value), append(words, string(item.Value.JCS()))
+		}
+	}
+	if len(accepted) == 0 {
+		report.Error(enum, "List the values that are accepted.",
+			"enum must be a list of at least one value, with const among them")
+	}
+	return simple(strings.Join(words, " or "),
+		func(v canon.Value) bool { return slices.ContainsFunc(accepted, v.Equal) })
+}
+
+// parseBounds parses the inclusive bounds of a number, or of the size of values of another
+// kind. size is how a message names a bound. Contradictory bounds are errors.
+func parseBounds(at problem.SourceValue, kind canon.Kind, low, high, size string, report problem.Report) check {
+	least := parseBound(at, kind, low, math.Inf(-1), report)
+	most := parseBound(at, kind, high, math.Inf(1), report)
+	if least > most {
+		number, _, _ := strings.Cut(size, " ")
+		report.Error(at, "Exchange the two.", "%s "+number+" is more than %s "+number, low, least, high, most)
+	}
+	if !at.Has(low) && !at.Has(high) {
+		return nil
+	}
+	return only(kind, jsonSchema{
+		simple(fmt.Sprintf("at least "+size, least), func(v canon.Value) bool { return sizeOf(v) >= least }),
+		simple(fmt.Sprintf("at most "+size, most), func(v canon.Value) bool { return sizeOf(v) <= most }),
+	}.mismatch)
+}
+
+// parseBound parses one bound of values of a kind; absent is that of an absent or wrong one.
+func parseBound(at problem.SourceValue, kind canon.Kind, name string, absent float64, report problem.Report) float64 {
+	member := at.Member(name)
+	switch {
+	case !at.Has(name):
+	case kind == canon.Number && member.Value.Kind() != canon.Number:
+		report.Error(member, "Write a number.", "%s must be a number", name)
+	case kind == canon.Number:
+		return member.Value.Float()
+	case !isCount(member.Value):
+		report.Error(member, "Write a number such as 3.", "%s must be a whole number from 0", name)
+	default:
+		return math.Abs(member.Value.Float()) // -0 is shown as 0
+	}
+	return absent
+}
+
+// isCount reports whether v is a whole number from 0 that is an int on all platforms.
+func isCount(v canon.Value) bool {
+	f := v.Float()
+	return v.Kind() == canon.Number && f == math.Trunc(f) && f >= 0 && f <= math.MaxInt32
+}
+
+// sizeOf returns what the bounds of a value apply to: a number itself, the length of a text in
+// characters, as in JSON Schema, and the number of items or members.
+func sizeOf(v canon.Value) float64 {
+	switch v.Kind() {
+	case canon.Number:
+		return v.Float()
+	case canon.String:
+		return float64(utf8.RuneCountInString(v.Text()))
+	}
+	return float64(v.Len())
+}
+
+// parseTextPattern parses pattern, which may match anywhere in a string.
+func parseTextPattern(at problem.SourceValue, report problem.Report) check {
+	if !at.Has("pattern") {
+		return nil
+	}
+	re := compile(at.Member("pattern"), "", report)
+	return only(canon.String, simple("text that matches "+at.Member("pattern").Value.Text(),
+		func(v canon.Value) bool { return re.MatchString(v.Text()) }))
+}
+
+// parseUnique parses uniqueItems. Equal values have the same canonical form, so a set of these
+// finds repetitions in linear time.
+func parseUnique(at problem.SourceValue, report problem.Report) check {
+	unique := at.Member("uniqueItems")
+	if !at.Has("uniqueItems") || !report.Expect(unique, canon.Bool, "Write true or false.",
+		"uniqueItems must be true or false") || !unique.Value.True() {
+		return nil
+	}
+	return only(canon.Array, func(at problem.SourceValue) string {
+		first := map[string]string{} // canonical form → pointer
+		for _, item := range at.Items() {
+			key := string(item.Value.JCS())
+			if other, twice := first[key]; twice {
+				return differs(item, "an item unlike "+other)
+			}
+			first[key] = item.Pointer
+		}
+		return ""
+	})
+}
+
+// parseItems parses items, the schema of all items. They are checked in order.
+func parseItems(at problem.SourceValue, report problem.Report) check {
+	if !at.Has("items") {
+		return nil
+	}
+	of := parseSchema(at.Member("items"), report)
+	return only(canon.Array, func(at problem.SourceValue) string {
+		for _, item := range at.Items() {
+			if m := of.mismatch(item); m != "" {
+				return m
+			}
+		}
+		return ""
+	})
+}
+
+// parseRequired parses required.
+func parseRequired(at problem.SourceValue, report problem.Report) check {
+	required := at.Member("required")
+	if !at.Has("required") || !report.Expect(required, canon.Array, `Write required: ["name"].`,
+		"required must be a list of names") {
+		return nil
+	}
+	var checks jsonSchema
+	for _, item := range required.Items() {
+		report.Expect(item, canon.String, "Write a member's name.", "required lists names")
+		name := item.Value.Text()
+		checks = append(checks, simple(fmt.Sprintf("a member %q", name),
+			func(v canon.Value) bool { _, ok := v.Get(name); return ok }))
+	}
+	return only(canon.Object, checks.mismatch)
+}
+
+// parseMembers parses properties, and additionalProperties for members without a schema there.
+// Members are checked in the order of the value.
+func parseMembers(at problem.SourceValue, report problem.Report) check {
+	if at.Has("properties") {
+		report.Expect(at.Member("properties"), canon.Object, `Write properties: {"name": {"type": "string"}}.`,
+			"properties must be an object")
+	}
+	properties := map[string]jsonSchema{}
+	for _, name := range at.Member("properties").Names() {
+		properties[name] = parseSchema(at.Member("properties").Member(name), report)
+	}
+	var additional jsonSchema
+	if at.Has("additionalProperties") {
+		additional = parseSchema(at.Member("additionalProperties"), report)
+	}
+	return only(canon.Object, func(at problem.SourceValue) string {
+		for _, name := range at.Names() {
+			of, known := properties[name]
+			if !known {
+				of = additional
+			}
+			if m := of.mismatch(at.Member(name)); m != "" {
+				return m
+			}
+		}
+		return ""
+	})
+}
+
+// parseAll parses the list of schemas of a keyword, nil if it is absent.
+func parseAll(at problem.SourceValue, name string, report problem.Report) []jsonSchema {
+	list := at.Member(name).Items()
+	if at.Has(name) && len(list) == 0 {
+		report.Error(at.Member(name), "Write "+name+": [ … ] with at least one schema.",
+			"%s must be a list of at least one schema", name)
+	}
+	var out []jsonSchema
+	for _, item := range list {
+		out = append(out, parseSchema(item, report))
+	}
+	return out
+}
+
+// parseAllOf parses allOf.
+func parseAllOf(at problem.SourceValue, report problem.Report) check {
+	return jsonSchema(slices.Concat(parseAll(at, "allOf", report)...)).mismatch
+}
+
+// parseAnyOf parses anyOf.
+func parseAnyOf(at problem.SourceValue, report problem.Report) check {
+	list := parseAll(at, "anyOf", report)
+	return func(at problem.SourceValue) string {
+		if fits, first := countMatches(list, at); len(list) > 0 && fits == 0 {
+			return "no alternative of anyOf fits; " + first
+		}
+		return ""
+	}
+}
+
+// parseOneOf parses oneOf.
+func parseOneOf(at problem.SourceValue, report problem.Report) check {
+	list := parseAll(at, "oneOf", report)
+	return func(at problem.SourceValue) string {
+		switch fits, first := countMatches(list, at); {
+		case len(list) > 0 && fits == 0:
+			return "no alternative of oneOf fits; " + first
+		case fits > 1:
+			return differs(at, "what fits one alternative of oneOf") + fmt.Sprintf(", which fits %d", fits)
+		}
+		return ""
+	}
+}
+
+// parseNot parses not.
+func parseNot(at problem.SourceValue, report problem.Report) check {
+	if !at.Has("not") {
+		return nil
+	}
+	forbidden := parseSchema(at.Member("not"), report)
+	return simple("what does not fit under not",
+		func(v canon.Value) bool { return forbidden.mismatch(problem.SourceValue{Value: v}) != "" })
+}
+
+// countMatches returns how many schemas a value matches, and the mismatch with the first one
+// that it does not match.
+func countMatches(list []jsonSchema, at problem.SourceValue) (fits int, first string) {
+	for _, s := range list {
+		switch m := s.mismatch(at); {
+		case m == "":
+			fits++
+		case first == "":
+			first = m
+		}
+	}
+	return fits, first
+}
+
 // shownMax bounds how much of a value a message quotes, in characters.
 const shownMax = 60
 
 // differs renders a mismatch as a sentence. The value is shortened to shownMax, since it may
 // be as long as the notes.
-func differs(pointer, want string, v canon.Value) string {
+func differs(at problem.SourceValue, want string) string {
 	where := "the JSON value"
-	if pointer != "" {
-		where = pointer
+	if at.Pointer != "" {
+		where = at.Pointer
 	}
-	got := []rune(string(v.JCS()))
+	got := []rune(string(at.Value.JCS()))
 	if len(got) > shownMax {
 		got = append(got[:shownMax:shownMax], '…')
 	}

@@ -40,7 +40,7 @@ func (n *node) sentence(vars canon.Value) string {
 		if !n.when.Eval(vars) {
 			return ""
 		}
-		return withMessage(n.rule.requires(), n.rule)
+		return n.rule.explained(n.rule.requires)
 	case kindNot:
 		return n.forbidden(vars)
 	}
@@ -68,15 +68,15 @@ func (n *node) forbidden(vars canon.Value) string {
 		return ""
 	}
 	if inner.kind == kindRule {
-		return withMessage(inner.rule.forbidden(), inner.rule)
+		return inner.rule.explained(inner.rule.forbids)
 	}
 	return "Not allowed: " + s
 }
 
-// withMessage appends the author's message in parentheses, unless it contains the operand
-// and so probably repeats the sentence.
-func withMessage(sentence string, r rule) string {
-	if m := strings.TrimSpace(r.message()); m != "" && !strings.Contains(m, r.operand()) {
+// explained appends the author's message in parentheses to a sentence of the rule, unless it
+// contains the operand and so probably repeats the sentence.
+func (r rule) explained(sentence string) string {
+	if m := strings.TrimSpace(r.message); m != "" && !strings.Contains(m, r.operand) {
 		return sentence + " (" + m + ")"
 	}
 	return sentence

@@ -2,145 +2,212 @@ package criteria
 
 import (
 	"fmt"
-	"regexp"
+	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/workflow/condition"
+	"github.com/waybill/waybill/durable/workflow/shape"
 )
 
-// rule is one check of a text, a closed set: contains, regex, length, schema. Each type
-// renders its own sentences, so that prompts and failures use the same words. The sentences
-// are stored in blockers and shown in prompts: they must not change.
-type rule interface {
-	// accepts reports whether the notes pass. It is linear in the length of text.
-	accepts(text string) bool
-	// message returns the author's message, which may be empty.
-	message() string
-	// requires returns the check as a sentence, such as "Must contain 'x'".
-	requires() string
-	// operand returns the part of the sentence that an author's message often repeats.
-	operand() string
-	// forbidden returns the sentence for the rule under "not".
-	forbidden() string
-	// value returns the rule in its normal form, without its condition.
-	value() canon.Value
+// rule is one check of a text, of one of the ruleTypes. Prompts and failures use the same
+// sentences, which are stored in blockers and shown in prompts: they must not change.
+type rule struct {
+	// message is the author's; if it is blank, the rule's own sentence is shown instead.
+	message string
+	// requires is the check as a sentence, such as "Must contain 'x'", and forbids the
+	// sentence for the rule under "not".
+	requires, forbids string
+	// operand is the part of the sentence that an author's message often repeats.
+	operand string
+	// value is the rule in its normal form, without its condition.
+	value canon.Value
+	// flag is a text that passes the rule if it is in the notes, "" for none; empty is set if
+	// empty notes pass.
+	flag  string
+	empty bool
+	// accepts reports whether the notes pass, in time linear in their length. If they do not,
+	// why may describe the part that does not match.
+	accepts func(notes string) (why string, ok bool)
 }
 
-// authorMessage is the message that every rule has. If it is empty, the rule's own sentence
-// is shown instead.
-type authorMessage string
-
-// or returns the message, or sentence if the message is blank.
-func (s authorMessage) or(sentence string) string {
-	if strings.TrimSpace(string(s)) == "" {
+// messageOr returns the author's message, or sentence if the message is blank.
+func (r rule) messageOr(sentence string) string {
+	if strings.TrimSpace(r.message) == "" {
 		return sentence
 	}
-	return string(s)
+	return r.message
 }
 
-// message returns the message as the author wrote it.
-func (s authorMessage) message() string { return string(s) }
-
-// fields returns the normal form of a rule: its type, its message and the given members.
-func (s authorMessage) fields(kind string, more ...canon.Member) canon.Value {
-	return canon.OfMembers(append(more, member("type", kind), member("message", string(s)))...)
+// ruleType is a type of rules: its keys besides type, message and condition, each with its
+// JSON Schema, and the function that parses them.
+type ruleType struct {
+	name  string
+	keys  []ruleKey
+	parse problem.Parser[rule]
 }
 
-// member returns a string member.
-func member(name, text string) canon.Member {
-	return canon.Member{Name: name, Value: canon.OfString(text)}
+// ruleKey is a key of a type of rules. A type without required keys needs one of its keys.
+type ruleKey struct {
+	name     string
+	required bool
+	schema   shape.Keywords
 }
 
-// containsRule requires a text in the notes, compared exactly.
-type containsRule struct {
-	authorMessage
-	// text is not empty and is compared byte by byte, without regard to Unicode forms.
-	text string
+// ruleTypes lists the types of rules in alphabetical order.
+var ruleTypes = []ruleType{
+	{"contains", []ruleKey{{"value", true, shape.Keywords{"type": "string", "minLength": 1,
+		"description": "The text that the notes must contain"}}}, parseContains},
+	{"length", []ruleKey{
+		{"min", false, shape.Keywords{"type": "integer", "minimum": canon.OfInt(0),
+			"description": "At least so many characters"}},
+		{"max", false, shape.Keywords{"type": "integer", "minimum": canon.OfInt(0),
+			"description": "At most so many characters"}}}, parseLength},
+	{"regex", []ruleKey{
+		{"pattern", true, shape.Keywords{"type": "string", "minLength": 1,
+			"description": "A regular expression (RE2) that the notes must match"}},
+		{"flags", false, shape.Keywords{"type": "string", "pattern": "^[gimsuy]{0,6}$",
+			"description": "i ignores case, m makes ^ and $ match at lines, s lets the dot match a newline; y allows a " +
+				"match at the start only, g and u change nothing"}}}, parseRegex},
+	{"schema", []ruleKey{{"schema", true, shape.Keywords{"type": []string{"object", "boolean"},
+		"description": "A JSON Schema that the notes, or their first ```json block, must match"}}}, parseSchemaRule},
 }
 
-func (r containsRule) accepts(text string) bool { return strings.Contains(text, r.text) }
-func (r containsRule) requires() string         { return "Must contain '" + r.text + "'" }
-func (r containsRule) forbidden() string        { return "Must not contain '" + r.text + "'" }
-func (r containsRule) operand() string          { return r.text }
-
-func (r containsRule) value() canon.Value { return r.fields("contains", member("value", r.text)) }
-
-// regexRule requires a match of a regular expression.
-type regexRule struct {
-	authorMessage
-	// pattern and flags are as the author wrote them, without flags that have no effect.
-	pattern, flags string
-	// re is the compiled pattern. RE2 matches every pattern in linear time.
-	re *regexp.Regexp
+// reads reports whether name is a key of the type.
+func (t ruleType) reads(name string) bool {
+	return slices.ContainsFunc(t.keys, func(k ruleKey) bool { return k.name == name })
 }
 
-// accepts uses the leftmost match: with the flag y, it must start at the start of the text,
-// and if any match starts there, the leftmost one does.
-func (r regexRule) accepts(text string) bool {
-	at := r.re.FindStringIndex(text)
-	return at != nil && (at[0] == 0 || !r.sticky())
-}
-
-func (r regexRule) requires() string  { return "Must match pattern" + r.where() + ": " + r.pattern }
-func (r regexRule) forbidden() string { return "Must not match pattern" + r.where() + ": " + r.pattern }
-func (r regexRule) operand() string   { return r.pattern }
-
-// sticky reports the flag y, which RE2 does not support; accepts implements it.
-func (r regexRule) sticky() bool { return strings.Contains(r.flags, "y") }
-
-// where is the part of the sentences that describes the flag y.
-func (r regexRule) where() string {
-	if r.sticky() {
-		return " at the start"
+// parseRule parses one rule. Keys of another rule type are dropped with a warning, because
+// they are not checked: a "min" in a contains rule has no effect. Unknown keys are errors,
+// because they may be misspelled.
+func parseRule(at problem.SourceValue, report problem.Report) node {
+	kind := at.Member("type")
+	i := slices.IndexFunc(ruleTypes, func(t ruleType) bool { return t.name == kind.Value.Text() })
+	if i < 0 {
+		report.Error(kind, `Set "type" to contains, regex, length or schema.`,
+			"a validation rule needs a type of contains, regex, length or schema")
+		return node{}
 	}
-	return ""
-}
-
-func (r regexRule) value() canon.Value {
-	fields := []canon.Member{member("pattern", r.pattern)}
-	if r.flags != "" {
-		fields = append(fields, member("flags", r.flags))
+	t := ruleTypes[i]
+	var keys []string
+	for _, k := range t.keys {
+		keys = append(keys, k.name)
 	}
-	return r.fields("regex", fields...)
+	for _, name := range at.Names() {
+		found := report.Error
+		switch {
+		case name == "type" || name == "message" || name == "condition" || t.reads(name):
+			continue
+		case slices.ContainsFunc(ruleTypes, func(other ruleType) bool { return other.reads(name) }):
+			found = report.Warn
+		}
+		found(at.Member(name), "Remove it; "+t.name+" reads "+strings.Join(keys, " and ")+".",
+			"key %q has no effect in a rule of type %s", name, t.name)
+	}
+	// The message may be empty but must be present: a missing one is often a misspelled key.
+	message := at.Member("message")
+	report.Expect(message, canon.String, "Describe in one sentence what is missing when the rule fails.",
+		`a validation rule needs "message", a string`)
+	var n node
+	if at.Has("condition") {
+		n.when, _ = condition.Parse(at.Member("condition"), report)
+	}
+	n.rule = t.parse(at, report)
+	n.rule.message = message.Value.Text()
+	n.rule.value = n.rule.value.With("type", kind.Value).With("message", message.Value)
+	return n
 }
 
-// lengthRule bounds the length of the notes in characters, not bytes, so that the same
-// bound means the same amount of text in every script.
-type lengthRule struct {
-	authorMessage
-	// min and max are inclusive; -1 is no bound. At least one is set.
-	min, max int
+// parseContains parses a rule that requires a text in the notes. Texts are compared byte by
+// byte, without regard to Unicode forms.
+func parseContains(at problem.SourceValue, report problem.Report) rule {
+	text := parseText(at, "value", "Write the text that the notes must contain.", report)
+	return rule{
+		requires: "Must contain '" + text + "'",
+		forbids:  "Must not contain '" + text + "'",
+		operand:  text,
+		value:    shape.JSONOf("value", text),
+		flag:     text,
+		accepts:  func(notes string) (string, bool) { return "", strings.Contains(notes, text) },
+	}
 }
 
-func (r lengthRule) accepts(text string) bool {
-	n := utf8.RuneCountInString(text)
-	return n >= r.min && (r.max < 0 || n <= r.max)
+// parseText parses a required string that must not be empty.
+func parseText(at problem.SourceValue, name, fix string, report problem.Report) string {
+	member := at.Member(name)
+	if member.Value.Text() == "" {
+		report.Error(member, fix, "a validation rule needs %q, a string that is not empty", name)
+	}
+	return member.Value.Text()
 }
 
-func (r lengthRule) requires() string  { return "Length: " + r.bounds() }
-func (r lengthRule) forbidden() string { return "Length must not be: " + r.bounds() }
-func (r lengthRule) operand() string   { return r.bounds() }
-
-// bounds renders the bounds for the sentences (docs/design.md#output-requirements).
-func (r lengthRule) bounds() string {
+// parseLength parses a rule that bounds the length of the notes. It is in characters, not
+// bytes, so that the same bound means the same amount of text in every script. Bounds that no
+// text can meet are an error.
+func parseLength(at problem.SourceValue, report problem.Report) rule {
+	least, most := 0, math.MaxInt
 	var parts []string
-	if r.min >= 0 {
-		parts = append(parts, fmt.Sprintf("≥%d chars", r.min))
+	r := rule{value: canon.OfMembers()}
+	for _, bound := range []struct {
+		name, words string
+		to          *int
+	}{{"min", "≥%d chars", &least}, {"max", "≤%d chars", &most}} {
+		member := at.Member(bound.name)
+		switch {
+		case !at.Has(bound.name):
+		case !isCount(member.Value):
+			report.Error(member, "Write a number of characters, such as 200.", "%s must be a whole number from 0",
+				bound.name)
+		default:
+			*bound.to = int(member.Value.Float())
+			parts = append(parts, fmt.Sprintf(bound.words, *bound.to))
+			r.value = r.value.With(bound.name, canon.OfInt(int64(*bound.to)))
+		}
 	}
-	if r.max >= 0 {
-		parts = append(parts, fmt.Sprintf("≤%d chars", r.max))
+	switch {
+	case !at.Has("min") && !at.Has("max"):
+		report.Error(at, `Add "min" or "max", a number of characters.`, "a length rule needs min or max")
+	case least > most:
+		report.Error(at, "Exchange the two.", "min %d is more than max %d", least, most)
 	}
-	return strings.Join(parts, ", ")
+	r.operand = strings.Join(parts, ", ")
+	r.requires, r.forbids = "Length: "+r.operand, "Length must not be: "+r.operand
+	r.empty = least == 0
+	r.accepts = func(notes string) (string, bool) {
+		n := utf8.RuneCountInString(notes)
+		return "", n >= least && n <= most
+	}
+	return r
 }
 
-func (r lengthRule) value() canon.Value {
-	var fields []canon.Member
-	if r.min >= 0 {
-		fields = append(fields, canon.Member{Name: "min", Value: canon.OfInt(int64(r.min))})
+// parseSchemaRule parses a rule that requires a JSON value in the notes that matches a JSON
+// Schema: the notes as a whole, or their first block marked as JSON. New workflows should use
+// artifacts for data; the rule exists for workflows that are older than artifacts
+// (docs/design.md#authoring).
+func parseSchemaRule(at problem.SourceValue, report problem.Report) rule {
+	source := at.Member("schema")
+	if !at.Has("schema") {
+		report.Error(source, `Add "schema", such as {"type": "object", "required": ["findings"]}.`,
+			`a validation rule of type schema needs "schema"`)
+		return rule{}
 	}
-	if r.max >= 0 {
-		fields = append(fields, canon.Member{Name: "max", Value: canon.OfInt(int64(r.max))})
+	schema, text := parseSchema(source, report), string(source.Value.JCS())
+	return rule{
+		requires: "Must be JSON, or hold it in a ```json block, that matches the schema: " + text,
+		forbids:  "Must not hold JSON that matches the schema: " + text,
+		operand:  text,
+		value:    canon.OfMembers(canon.Member{Name: "schema", Value: source.Value}),
+		accepts: func(notes string) (string, bool) {
+			v, err := findJSON(notes)
+			if err != nil {
+				return err.Error(), false
+			}
+			why := schema.mismatch(problem.SourceValue{Value: v})
+			return why, why == ""
+		},
 	}
-	return r.fields("length", fields...)
 }
