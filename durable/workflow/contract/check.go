@@ -1,14 +1,17 @@
 package contract
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/workflow/nearest"
 )
 
@@ -18,124 +21,101 @@ const kindMember = "kind"
 // Check returns the mismatches of an artifact: its kind first, then its members in JCS
 // order. The result is empty for an artifact that satisfies the contract. At most
 // MismatchesMax are listed, followed by one that counts the others. The cost is linear in
-// the sizes of the artifact and the pack.
+// the sizes of the artifact and the pack, but for the sorting of members.
 //
 // A Pack that fails Validate is checked as far as possible; an invalid pattern matches no
 // text.
 func (p Pack) Check(artifact canon.Value) []Mismatch {
 	var c checker
+	at := problem.SourceValue{Value: artifact}
 	if artifact.Kind() != canon.Object {
-		c.add(nil, "an object with the kind "+quote(p.ArtifactKind), artifact)
-		return c.list()
+		c.add(at, func() string { return "an object with the kind " + quote(p.ArtifactKind) }, shown(at))
+		return c.found
 	}
 	// kind is not part of p.Shape, so it is checked separately and then removed.
 	want := Shape{Type: Text, Const: canon.OfString(p.ArtifactKind)}
 	if kind, ok := artifact.Get(kindMember); ok {
-		c.value((*place)(nil).member(kindMember), &want, kind)
+		c.value(below(at, kindMember, kind), &want)
 	} else {
-		c.absent((*place)(nil).member(kindMember), &want)
+		c.absent(at, Field{Name: kindMember, Shape: want})
 	}
-	c.value(nil, &p.Shape, artifact.Without(kindMember))
-	return c.list()
+	at.Value = artifact.Without(kindMember)
+	c.value(at, &p.Shape)
+	return c.found
 }
 
 // checker collects the mismatches of one artifact.
 type checker struct {
 	found []Mismatch
-	more  int // mismatches beyond MismatchesMax
 	// patterns holds the patterns compiled so far; nil for an invalid pattern.
 	patterns map[string]*regexp.Regexp
 }
 
-// list returns the mismatches, followed by the count of those that were not listed.
-func (c *checker) list() []Mismatch {
-	if c.more > 0 {
-		return append(c.found, Mismatch{More: c.more})
-	}
-	return c.found
-}
-
-// full reports whether the list is full. If so, it counts one more mismatch, and the caller
-// must not add it: rendering it would be wasted.
-func (c *checker) full() bool {
-	if len(c.found) < MismatchesMax {
-		return false
-	}
-	c.more++
-	return true
-}
-
-// add reports a value that is not as expected.
-func (c *checker) add(at *place, expected string, got canon.Value) {
-	c.addText(at, expected, show(got))
-}
-
-// addText is add for a value that is already rendered.
-func (c *checker) addText(at *place, expected, got string) {
-	if !c.full() {
-		c.found = append(c.found, Mismatch{Pointer: at.pointer(), Expected: expected, Got: got})
+// add reports a value that is not as expected. The texts are rendered only if the mismatch is
+// listed: rendering the others would be wasted.
+func (c *checker) add(at problem.SourceValue, expected, got func() string) {
+	switch n := len(c.found); {
+	case n < MismatchesMax:
+		c.found = append(c.found, Mismatch{Pointer: at.Pointer, Expected: expected(), Got: got()})
+	case n == MismatchesMax:
+		c.found = append(c.found, Mismatch{More: 1})
+	default:
+		c.found[MismatchesMax].More++
 	}
 }
 
-// wrong reports a value that does not have shape s.
-func (c *checker) wrong(at *place, s *Shape, got canon.Value) {
-	if !c.full() {
-		c.found = append(c.found, Mismatch{Pointer: at.pointer(), Expected: s.want(), Got: show(got)})
-	}
+// shown renders the value at a place for a mismatch.
+func shown(at problem.SourceValue) func() string { return func() string { return show(at.Value) } }
+
+// absent reports a required field that an object does not have.
+func (c *checker) absent(at problem.SourceValue, f Field) {
+	c.add(below(at, f.Name, canon.Value{}), f.Shape.want, func() string { return "nothing" })
 }
 
-// absent reports a required member that is missing.
-func (c *checker) absent(at *place, s *Shape) { c.addText(at, s.want(), "nothing") }
+// below is the place of a value in the one at a place. Its name is cut in pointers.
+func below(at problem.SourceValue, name string, v canon.Value) problem.SourceValue {
+	return problem.SourceValue{Value: v, Pointer: at.Pointer + "/" + canon.EscapePointer(cut(name, tokenBytesMax))}
+}
 
 // value checks one value. The recursion follows the shape, so its depth is bounded by the
 // pack and not by the artifact.
-func (c *checker) value(at *place, s *Shape, v canon.Value) {
+func (c *checker) value(at problem.SourceValue, s *Shape) {
+	v := at.Value
 	// Validate guarantees that at most one alternative takes the kind of v.
-	if len(s.AnyOf) > 0 {
-		i := slices.IndexFunc(s.AnyOf, func(a Shape) bool { return a.takes(v.Kind()) })
-		if i < 0 {
-			c.wrong(at, s, v)
-			return
-		}
-		c.value(at, &s.AnyOf[i], v)
+	if i := slices.IndexFunc(s.AnyOf, func(a Shape) bool { return a.takes(v.Kind()) }); i >= 0 {
+		c.value(at, &s.AnyOf[i])
 		return
 	}
 	// Type and constant decide first; the other constraints assume the right type.
 	if !s.takes(v.Kind()) || !s.Const.IsNull() && !s.Const.Equal(v) {
-		c.wrong(at, s, v)
+		c.add(at, s.want, shown(at))
 		return
 	}
 	switch s.Type {
 	case Text:
-		c.text(at, s, v)
+		c.text(at, s)
 	case Integer, Number:
 		if !s.accepts(v.Float()) {
-			c.wrong(at, s, v)
+			c.add(at, s.want, shown(at))
 		}
 	case Array, Map:
-		c.items(at, s, v)
+		c.items(at, s)
 	case Object:
-		c.members(at, s, v)
+		c.members(at, s)
 	}
 }
 
+// kinds maps each type but Any to the JSON kind of its values.
+var kinds = map[Type]canon.Kind{Text: canon.String, Integer: canon.Number, Number: canon.Number, Boolean: canon.Bool,
+	Array: canon.Array, Object: canon.Object, Map: canon.Object}
+
 // takes reports whether a JSON kind can satisfy s.
 func (s *Shape) takes(kind canon.Kind) bool {
-	switch s.Type {
-	case Any:
+	if s.Type == Any {
 		return len(s.AnyOf) == 0 || slices.ContainsFunc(s.AnyOf, func(a Shape) bool { return a.takes(kind) })
-	case Text:
-		return kind == canon.String
-	case Integer, Number:
-		return kind == canon.Number
-	case Boolean:
-		return kind == canon.Bool
-	case Array:
-		return kind == canon.Array
-	case Object, Map:
-		return kind == canon.Object
 	}
-	return false
+	own, known := kinds[s.Type]
+	return known && own == kind
 }
 
 // integerMax is 2^53: above it a double cannot represent every whole number.
@@ -151,16 +131,16 @@ func (s *Shape) accepts(n float64) bool {
 
 // text checks a text: enum, then length, then pattern and format, so that patterns are
 // applied to texts of bounded length only.
-func (c *checker) text(at *place, s *Shape, v canon.Value) {
-	text := v.Text()
+func (c *checker) text(at problem.SourceValue, s *Shape) {
+	text := at.Value.Text()
 	chars := utf8.RuneCountInString(text)
 	switch {
 	case len(s.Enum) > 0 && !slices.Contains(s.Enum, text):
-		c.wrong(at, s, v)
+		c.add(at, s.want, shown(at))
 	case chars < s.MinChars || s.MaxChars > 0 && chars > s.MaxChars:
-		c.addText(at, s.want(), show(v)+" ("+count(chars, "character")+")")
+		c.add(at, s.want, func() string { return quote(text) + " (" + count(chars, "character") + ")" })
 	case s.Pattern != "" && !c.matches(s.Pattern, text), !s.Format.fits(text):
-		c.wrong(at, s, v)
+		c.add(at, s.want, shown(at))
 	}
 }
 
@@ -178,90 +158,73 @@ func (c *checker) matches(pattern, text string) bool {
 }
 
 // items checks the items of a list or the members of a map.
-func (c *checker) items(at *place, s *Shape, v canon.Value) {
+func (c *checker) items(at problem.SourceValue, s *Shape) {
+	v := at.Value
 	if n := v.Len(); n < s.MinItems || s.MaxItems > 0 && n > s.MaxItems {
-		c.wrong(at, s, v)
+		c.add(at, s.want, shown(at))
 	}
 	if s.Items == nil {
 		return
 	}
 	for i := range v.Len() {
-		inner := at.nth(i)
+		name := strconv.Itoa(i)
 		if s.Type == Map {
-			inner = at.member(v.Key(i))
+			name = v.Key(i)
 		}
-		c.value(inner, s.Items, v.Item(i))
+		c.value(below(at, name, v.Item(i)), s.Items)
 	}
 }
 
-// members merges the fields of s with the members of an object. Both are in JCS order, so
-// one pass finds missing, unknown and matching members.
-func (c *checker) members(at *place, s *Shape, v canon.Value) {
-	i, j := 0, 0
-	for i < len(s.Fields) || j < v.Len() {
-		// order < 0: the field has no member; 0: they match; > 0: the member has no field.
-		order := -1
-		if i == len(s.Fields) {
-			order = 1
-		} else if j < v.Len() {
-			order = canon.CompareKeys(s.Fields[i].Name, v.Key(j))
-		}
-		if order > 0 {
-			if !s.Open {
-				c.unknown(at, s, v, j)
+// members checks the members of an object and its fields. Both are in JCS order, so one pass
+// finds missing, unknown and matching members.
+func (c *checker) members(at problem.SourceValue, s *Shape) {
+	v, fields := at.Value, s.Fields
+	for i := 0; i < v.Len() || len(fields) > 0; {
+		switch {
+		case i == v.Len() || len(fields) > 0 && canon.CompareKeys(fields[0].Name, v.Key(i)) < 0:
+			if fields[0].Required {
+				c.absent(at, fields[0])
 			}
-			j++
-			continue
-		}
-		field := &s.Fields[i]
-		i++
-		inner := at.member(field.Name)
-		if order == 0 {
-			c.value(inner, &field.Shape, v.Item(j))
-			j++
-		} else if field.Required {
-			c.absent(inner, &field.Shape)
+			fields = fields[1:]
+		case len(fields) > 0 && fields[0].Name == v.Key(i):
+			c.value(below(at, v.Key(i), v.Item(i)), &fields[0].Shape)
+			fields, i = fields[1:], i+1
+		default:
+			if name := v.Key(i); !s.Open {
+				inner := below(at, name, v.Item(i))
+				c.add(inner, func() string { return s.wantNone(name, v) }, shown(inner))
+			}
+			i++
 		}
 	}
-	c.alternatives(at, s, v)
+	c.alternatives(at, s)
 }
 
-// unknown reports a member that a closed object does not have, with a similar name among
-// the fields that are absent: most unknown members are misspelled.
-func (c *checker) unknown(at *place, s *Shape, v canon.Value, j int) {
-	if c.full() {
-		return
-	}
-	var unused []string // fields that v does not have
+// wantNone describes that a closed object has no member of a name, with a similar name among
+// the fields that v does not have: most unknown members are misspelled.
+func (s *Shape) wantNone(name string, v canon.Value) string {
+	var unused []string
 	for _, f := range s.Fields {
 		if _, ok := v.Get(f.Name); !ok {
 			unused = append(unused, f.Name)
 		}
 	}
-	hint := ""
-	if near := nearest.Of(v.Key(j), unused); near != "" {
-		hint = fmt.Sprintf("; did you mean %s?", quote(near))
+	text := "no member of that name"
+	if near := nearest.Of(name, unused); near != "" {
+		text += fmt.Sprintf("; did you mean %s?", quote(near))
 	}
-	c.found = append(c.found, Mismatch{Pointer: at.member(v.Key(j)).pointer(), Expected: "no member of that name" +
-		hint, Got: show(v.Item(j))})
+	return text
 }
 
 // alternatives checks ExactlyOne.
-func (c *checker) alternatives(at *place, s *Shape, v canon.Value) {
-	if len(s.ExactlyOne) == 0 {
-		return
-	}
+func (c *checker) alternatives(at problem.SourceValue, s *Shape) {
 	var present []string
 	for _, name := range s.ExactlyOne {
-		if _, ok := v.Get(name); ok {
+		if at.Has(name) {
 			present = append(present, quote(name))
 		}
 	}
-	if len(present) != 1 && !c.full() {
-		got := "none of them"
-		if len(present) > 0 {
-			got = strings.Join(present, " and ")
-		}
-		c.found = append(c.found, Mismatch{Pointer: at.pointer(), Expected: s.wantOne(), Got: got})
+	if len(s.ExactlyOne) > 0 && len(present) != 1 {
+		c.add(at, s.wantOne, func() string { return cmp.Or(strings.Join(present, " and "), "none of them") })
 	}
 }

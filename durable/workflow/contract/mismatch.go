@@ -46,33 +46,6 @@ func (m Mismatch) String() string {
 	return fmt.Sprintf("%s: expected %s, got %s", m.Pointer, m.Expected, m.Got)
 }
 
-// place is the path to a value, as a linked list from the value to the root. The pointer is
-// built only for a mismatch, so that checking a correct artifact costs little.
-type place struct {
-	up   *place
-	name string // the member name; "" for an item of a list
-	item int    // the index of an item; notAnItem for a member
-}
-
-// notAnItem is the item of a place that is a member of an object.
-const notAnItem = -1
-
-// member and nth return the place of a member and of an item below p.
-func (p *place) member(name string) *place { return &place{p, name, notAnItem} }
-func (p *place) nth(i int) *place          { return &place{p, "", i} }
-
-// pointer returns the JSON pointer of p; a nil place is the root.
-func (p *place) pointer() string {
-	if p == nil {
-		return ""
-	}
-	token := canon.EscapePointer(cut(p.name, tokenBytesMax))
-	if p.item != notAnItem {
-		token = fmt.Sprint(p.item)
-	}
-	return p.up.pointer() + "/" + token
-}
-
 // cut shortens s to at most size bytes plus an ellipsis, at a character boundary.
 func cut(s string, size int) string {
 	if len(s) <= size {

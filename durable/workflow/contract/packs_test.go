@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/problem"
 )
 
 func TestBuiltinContracts(t *testing.T) {
@@ -130,7 +131,7 @@ func ptr[T any](v T) *T { return &v }
 
 func fitsAlone(s *Shape, v canon.Value) bool {
 	var c checker
-	c.value(nil, s, v)
+	c.value(problem.SourceValue{Value: v}, s)
 	return len(c.found) == 0
 }
 

@@ -20,34 +20,31 @@ const requirementsBytesMax = 1280
 func (p Pack) Requirements() []string {
 	head := []string{"Artifact contract: " + p.ContractRef, "kind: " + quote(p.ArtifactKind)}
 	last := "Example: " + string(p.Example.JCS())
-	var lines []string
-	for _, detail := range []func(*Shape) []string{
-		func(s *Shape) []string { return memberLines(s, described) },
-		func(s *Shape) []string { return memberLines(s, spelledOut) },
-		func(s *Shape) []string { return memberLines(s, choices) },
-		func(s *Shape) []string { return memberLines(s, named) },
-		memberNames,
-	} {
-		lines = append(append(head[:len(head):len(head)], detail(&p.Shape)...), last)
-		if len(strings.Join(lines, "\n")) <= requirementsBytesMax {
-			break
+	for d := described; ; d-- {
+		lines := slices.Concat(head, memberLines(&p.Shape, d), []string{last})
+		if d == requiredOnly || len(strings.Join(lines, "\n")) <= requirementsBytesMax {
+			return lines
 		}
 	}
-	return lines
 }
 
 // detail is how much Requirements describes of a member, from least to most.
 type detail int
 
 const (
-	named      detail = iota // nested members by name only
-	choices                  // plus the words of enums, which an example cannot show
-	spelledOut               // plus the shape of each nested member
-	described                // plus the descriptions
+	requiredOnly detail = iota // the names of required members, for an object with very many
+	named                      // nested members by name only
+	choices                    // plus the words of enums, which an example cannot show
+	spelledOut                 // plus the shape of each nested member
+	described                  // plus the descriptions
 )
 
 // memberLines renders one line for each member of an object, required ones first.
 func memberLines(s *Shape, d detail) []string {
+	if d == requiredOnly {
+		return []string{fmt.Sprintf("%s, of which required: %s", count(len(s.Fields), "member"),
+			cut(strings.Join(requiredNames(s), ", "), requirementsBytesMax/2))}
+	}
 	var required, optional []string
 	for i := range s.Fields {
 		f := &s.Fields[i]
@@ -66,13 +63,6 @@ func memberLines(s *Shape, d detail) []string {
 		lines = append(lines, "Send "+s.wantOne())
 	}
 	return lines
-}
-
-// memberNames renders the names of the required members only, for an object with very many
-// members.
-func memberNames(s *Shape) []string {
-	return []string{fmt.Sprintf("%s, of which required: %s", count(len(s.Fields), "member"),
-		cut(strings.Join(requiredNames(s), ", "), requirementsBytesMax/2))}
 }
 
 // detailed is want extended by the nested shapes.

@@ -3,11 +3,14 @@ package contract
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"regexp"
 	"slices"
+	"strconv"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/pattern"
+	"github.com/waybill/waybill/durable/problem"
 )
 
 // Bounds of a pack. Waybill's own packs are far below them. They limit the cost of a forged
@@ -40,7 +43,7 @@ func (p Pack) Validate() error {
 	case p.Shape.Type != Object:
 		return fmt.Errorf("%s: shape: want type object", p.ContractRef)
 	}
-	if err := p.Shape.validate(nil, 1); err != nil {
+	if err := p.Shape.validate("", 1); err != nil {
 		return fmt.Errorf("%s: shape%w", p.ContractRef, err)
 	}
 	// Check removes kind from the artifact, so a field of that name would always be missing.
@@ -53,38 +56,53 @@ func (p Pack) Validate() error {
 	return nil
 }
 
-// validate checks one shape and those nested in it. depth is 1 for the outermost.
-func (s *Shape) validate(at *place, depth int) error {
+// validate checks one shape and those nested in it. pointer is its place in the pack; depth
+// is 1 for the outermost.
+func (s *Shape) validate(pointer string, depth int) error {
 	if depth > depthMax {
-		return fmt.Errorf("%s: nested deeper than %d shapes", at.pointer(), depthMax)
+		return fmt.Errorf("%s: nested deeper than %d shapes", pointer, depthMax)
 	}
 	for _, check := range []func() error{s.validType, s.validBounds, s.validText, s.validFields, s.validAnyOf} {
 		if err := check(); err != nil {
-			return fmt.Errorf("%s: %w", at.pointer(), err)
+			return fmt.Errorf("%s: %w", pointer, err)
 		}
 	}
-	for i := range s.Fields {
-		if err := s.Fields[i].Shape.validate(at.member(s.Fields[i].Name), depth+1); err != nil {
+	for token, inner := range s.nested() {
+		if err := inner.validate(pointer+"/"+canon.EscapePointer(token), depth+1); err != nil {
 			return err
 		}
 	}
-	for i := range s.AnyOf {
-		if err := s.AnyOf[i].validate(at.nth(i), depth+1); err != nil {
-			return err
+	// A constant must satisfy the rest of its shape.
+	var c checker
+	if c.value(problem.SourceValue{Value: s.Const}, s); !s.Const.IsNull() && len(c.found) > 0 {
+		return fmt.Errorf("%s: the constant %s is not what the rest of the shape allows", pointer, show(s.Const))
+	}
+	return nil
+}
+
+// nested yields the shapes in s, each with the token that follows the pointer of s.
+func (s *Shape) nested() iter.Seq2[string, *Shape] {
+	return func(yield func(string, *Shape) bool) {
+		for i := range s.Fields {
+			if !yield(cut(s.Fields[i].Name, tokenBytesMax), &s.Fields[i].Shape) {
+				return
+			}
+		}
+		for i := range s.AnyOf {
+			if !yield(strconv.Itoa(i), &s.AnyOf[i]) {
+				return
+			}
+		}
+		if s.Items != nil {
+			yield("items", s.Items)
 		}
 	}
-	if s.Items != nil {
-		if err := s.Items.validate(at.member("items"), depth+1); err != nil {
-			return err
-		}
-	}
-	return s.validConst(at)
 }
 
 // validType rejects members that belong to another type, because Check ignores them.
 func (s *Shape) validType() error {
 	of := func(types ...Type) bool { return slices.Contains(types, s.Type) }
-	if !of(Any, Text, Integer, Number, Boolean, Array, Object, Map) {
+	if _, known := kinds[s.Type]; !known && s.Type != Any {
 		return fmt.Errorf("unknown type %s", quote(string(s.Type)))
 	}
 	for _, m := range []struct {
@@ -188,20 +206,6 @@ func (s *Shape) validAnyOf() error {
 			}
 			takenBy[kind] = true
 		}
-	}
-	return nil
-}
-
-// validConst requires a constant that satisfies the rest of its shape.
-func (s *Shape) validConst(at *place) error {
-	if s.Const.IsNull() {
-		return nil
-	}
-	// Check the constant against its own shape.
-	var c checker
-	c.value(at, s, s.Const)
-	if len(c.found) > 0 {
-		return fmt.Errorf("%s: the constant %s is not what the rest of the shape allows", at.pointer(), show(s.Const))
 	}
 	return nil
 }

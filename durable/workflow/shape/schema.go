@@ -12,7 +12,7 @@ func AnyOf(of ...canon.Value) canon.Value {
 	if len(of) == 1 {
 		return of[0]
 	}
-	return canon.OfMembers(canon.Member{Name: "anyOf", Value: canon.OfList(of...)})
+	return Keywords{"anyOf": of}.Value()
 }
 
 // Schema returns the empty schema, which accepts every value.
@@ -54,53 +54,41 @@ func (s ByTag) Schema(describe Describe) canon.Value {
 // Schema includes the bounds and the uniqueness of whole items. JSON Schema cannot express
 // uniqueness by one member, so Key is left out.
 func (s List) Schema(describe Describe) canon.Value {
-	out := JSONOf("type", "array").With("items", s.Of.Schema(describe))
-	if s.Unique {
-		out = out.With("uniqueItems", canon.OfBool(true))
-	}
-	return bounded(out, "minItems", float64(s.Min), "maxItems", float64(s.Max))
+	return Keywords{"type": "array", "items": s.Of.Schema(describe), "uniqueItems": s.Unique,
+		"minItems": s.Min, "maxItems": s.Max}.Value()
 }
 
 // Schema includes the description of every key, which editors show.
 func (s Object) Schema(describe Describe) canon.Value {
-	properties, required := canon.OfMembers(), []canon.Value(nil)
+	properties, required := map[string]canon.Value{}, []string(nil)
 	for _, f := range s.Fields {
-		inner := f.Shape.Schema(describe)
+		properties[f.Name] = f.Shape.Schema(describe)
 		if text := describe(s.What, f.Name); text != "" {
-			inner = inner.With("description", canon.OfString(text))
+			properties[f.Name] = properties[f.Name].With("description", canon.OfString(text))
 		}
-		properties = properties.With(f.Name, inner)
 		if f.Required {
-			required = append(required, canon.OfString(f.Name))
+			required = append(required, f.Name)
 		}
 	}
-	out := JSONOf("type", "object").With("title", canon.OfString(s.What)).With("properties", properties).
-		With("additionalProperties", canon.OfBool(false))
-	if len(required) > 0 {
-		out = out.With("required", canon.OfList(required...))
-	}
-	return out
+	return Closed(properties, required...).Value().With("title", canon.OfString(s.What))
 }
 
 // Schema constrains the names only if Key does.
 func (s Dictionary) Schema(describe Describe) canon.Value {
-	out := JSONOf("type", "object").With("additionalProperties", s.Value.Schema(describe))
+	out := Keywords{"type": "object", "additionalProperties": s.Value.Schema(describe)}
 	if s.Key != nil {
-		out = out.With("propertyNames", s.Key.Schema(describe))
+		out["propertyNames"] = s.Key.Schema(describe)
 	}
-	return out
+	return out.Value()
 }
 
 // Schema includes the pattern, with Like as its description.
 func (s Text) Schema(Describe) canon.Value {
-	out := JSONOf("type", "string")
+	out := Keywords{"type": "string", "description": s.Like, "minLength": s.Min, "maxLength": s.Max}
 	if s.Pattern != nil {
-		out = out.With("pattern", canon.OfString(s.Pattern.String()))
+		out["pattern"] = s.Pattern.String()
 	}
-	if s.Like != "" {
-		out = out.With("description", canon.OfString(s.Like))
-	}
-	return bounded(out, "minLength", float64(s.Min), "maxLength", float64(s.Max))
+	return out.Value()
 }
 
 // Schema returns an enum, or a constant for a set of one word.
@@ -108,11 +96,7 @@ func (s Words) Schema(Describe) canon.Value {
 	if len(s.Set) == 1 {
 		return JSONOf("const", s.Set[0])
 	}
-	set := make([]canon.Value, len(s.Set))
-	for i, word := range s.Set {
-		set[i] = canon.OfString(word)
-	}
-	return canon.OfMembers(canon.Member{Name: "enum", Value: canon.OfList(set...)})
+	return Keywords{"enum": s.Set}.Value()
 }
 
 // Schema always includes the lower bound, 0 included.
@@ -121,16 +105,5 @@ func (s Amount) Schema(Describe) canon.Value {
 	if s.Whole {
 		kind = "integer"
 	}
-	return bounded(JSONOf("type", kind), "", 0, "maximum", s.Max).With("minimum", canon.OfFloat(s.Min))
-}
-
-// bounded adds the bounds that are not 0.
-func bounded(out canon.Value, low string, from float64, high string, to float64) canon.Value {
-	if from > 0 {
-		out = out.With(low, canon.OfFloat(from))
-	}
-	if to > 0 {
-		out = out.With(high, canon.OfFloat(to))
-	}
-	return out
+	return Keywords{"type": kind, "minimum": canon.OfFloat(s.Min), "maximum": s.Max}.Value()
 }
