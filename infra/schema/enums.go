@@ -2,6 +2,7 @@ package schema
 
 import (
 	"reflect"
+	"slices"
 	"sync"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -33,147 +34,161 @@ import (
 	"github.com/waybill/waybill/projections/annotations"
 )
 
-// enums are the values of the types that are closed sets; a test compares each with the constants
-// of its type. Like stringPatterns it is computed at the first use: most commands need no schema.
-//
-// The order of the values of a type has no meaning.
-var enums = sync.OnceValue(func() map[reflect.Type][]string {
-	sets := sets{}
-	addEventEnums(sets)
-	addWorkflowEnums(sets)
-	// Verdicts over logs: health, severity and the codes of findings.
-	add(sets, manifest.Healthy, manifest.CorruptTail, manifest.CorruptHead, manifest.UnknownVersion)
-	add(sets, manifest.SeverityError, manifest.SeverityWarn)
-	add(sets, manifest.UncommittedTail, manifest.OrphanSegment, manifest.UnknownEvents, manifest.ManifestDamaged,
-		manifest.SegmentMissing,
-		manifest.SegmentDamaged, manifest.LostTail, manifest.ObjectMissing, manifest.ObjectDamaged,
-		manifest.DuplicateKey, manifest.EventIDMismatch,
-		manifest.BrokenReference, manifest.LooseMode, manifest.UnknownFile, manifest.OrphanObject,
-		manifest.SuspectMarker, manifest.ControlDamaged,
-		manifest.ArtifactErased, manifest.AuditIncomplete, manifest.AuditUnfounded, manifest.AuditSessionMissing,
-		manifest.ControlMissing,
-		manifest.SourceRunMissing)
-	add(sets, manifest.ObjectKinds()...)
-	// Snapshots, the audit log and repairs.
-	add(sets, snapshot.Running, snapshot.Complete)
-	add(sets, audit.Actions()...)
-	add(sets, audit.OfStore, audit.OfSession, audit.OfRun, audit.OfArtifact, audit.OfWorkflow, audit.OfKeyring,
-		audit.OfProposal)
-	add(sets, audit.Succeeded, audit.Failed, audit.Open)
-	add(sets, ports.MoveToQuarantine, ports.KeepPrefix)
-	// Faults.
-	add(sets, faultCodes()...)
-	add(sets, fault.NotRetryable, fault.RetryableImmediate, fault.RetryableAfterMs)
-	// Answers of the engine: status of runs, nextIntent, warnings and the state of the keyring.
-	add(sets, views.Statuses()...)
-	add(sets, engine.PerformThenContinue, engine.AwaitConfirmation, engine.RehydrateOnly, engine.CompleteIntent)
-	add(sets, engine.ReplayDiffers, engine.NotesTruncated, engine.VariableAbsent, engine.CompiledWarning,
-		engine.ObservationsDropped,
-		engine.RecommendationExceeded)
-	add(sets, upkeep.KeysReady, upkeep.KeysMissing, upkeep.KeysUnusable)
-	addLearningEnums(sets)
-	// Steps, results of imports, of verified heads and of repairs.
-	add(sets, views.StepDone, views.StepPending, views.StepSkipped, views.StepToCome)
-	add(sets, travel.Imported, travel.ImportedAsNew, travel.Same, travel.Ahead, travel.Behind, "diverged")
-	add(sets, verify.HeadSame, verify.HeadAhead, verify.HeadOther)
-	add(sets, upkeep.Repairable, upkeep.NotNeeded, upkeep.Elsewhere, upkeep.Impossible)
-	// Re-executed inputs, and why a run matches a search.
-	add(sets, redrive.Start, redrive.Fork, redrive.Ack, redrive.Checkpoint, redrive.Approve, redrive.Cancel,
-		redrive.Close, redrive.Unknown)
-	add(sets, resume.MatchedSessionID, resume.MatchedRunID, resume.MatchedHeadSHA, resume.MatchedBranch,
-		resume.MatchedNotes,
-		resume.MatchedWorkflowID, resume.RecencyFallback)
-	// Retention, the checks of doctor and the keys of config.json.
-	add(sets, retention.Reasons...)
-	add(sets, doctor.OK, doctor.Warn, doctor.Fail)
-	add(sets, doctor.CheckBinary, doctor.CheckStore, doctor.CheckOwner, doctor.CheckWrite, doctor.CheckLocks,
-		doctor.CheckRename, doctor.CheckSync,
-		doctor.CheckFilesystem, doctor.CheckSpace, doctor.CheckPrivacy, doctor.CheckClock, doctor.CheckKeyring,
-		doctor.CheckSettings,
-		doctor.CheckVerify, doctor.CheckLeftovers, doctor.CheckWorkflows, doctor.CheckGit, doctor.CheckTerminal)
-	for _, row := range config.Table {
-		add(sets, row.Key)
+// enum is a type that is a closed set, with its values. Their order has no meaning.
+type enum struct {
+	of     reflect.Type
+	values []any
+}
+
+// enumOf returns the enum of the type of all.
+func enumOf[S ~string](all ...S) enum {
+	e := enum{of: reflect.TypeFor[S]()}
+	for _, s := range all {
+		e.values = append(e.values, string(s))
+	}
+	return e
+}
+
+// enums are all closed sets; a test compares each with the constants of its type. Like
+// stringPatterns it is computed at the first use: most commands need no schema.
+var enums = sync.OnceValue(func() map[reflect.Type][]any {
+	sets := map[reflect.Type][]any{}
+	for _, e := range slices.Concat(eventEnums(), workflowEnums(), learningEnums(), storeEnums(), engineEnums()) {
+		sets[e.of] = e.values
 	}
 	return sets
 })
 
-// sets maps a string type to its values.
-type sets map[reflect.Type][]string
-
-// add appends values to the set of their type.
-func add[S ~string](to sets, all ...S) {
-	for _, s := range all {
-		to[reflect.TypeFor[S]()] = append(to[reflect.TypeFor[S]()], string(s))
+// eventEnums are the sets of events and reasons. Most are members of payloads; docs/format.md
+// lists them with their meaning.
+func eventEnums() []enum {
+	return []enum{
+		enumOf(event.Human, event.Agent, event.Engine),
+		enumOf(event.Guided, event.FullAutoStopOnUserDeps, event.FullAutoNeverStop),
+		enumOf(event.Conservative, event.Balanced, event.Aggressive),
+		enumOf(event.SourceBundled, event.SourceUser, event.SourceProject, event.SourceRemote, event.SourcePlugin),
+		enumOf(event.Advanced, event.Blocked),
+		enumOf(event.Info, event.Warning, event.Critical),
+		enumOf(event.Unresolved, event.Resolves),
+		enumOf(event.StepNode, event.CheckpointNode, event.BlockedAttemptNode),
+		enumOf(event.AckedStepEdge, event.CheckpointEdge),
+		enumOf(event.IdempotentReplay, event.IntentionalFork, event.NonTipAdvance, event.CheckpointCreated),
+		enumOf(event.Recap, event.Artifact),
+		enumOf(event.Notes, event.ArtifactRef),
+		enumOf(event.OutcomeCancelled, event.OutcomeFailed),
+		enumOf(event.SelectedNextStep, event.EvaluatedCondition, event.EnteredLoop, event.ExitedLoop,
+			event.DetectedNonTipAdvance),
+		enumOf(event.ContextInitial, event.ContextAgentDelta, event.ContextMerge),
+		enumOf(event.DivergenceReasons()...),
+		enumOf(event.FromUser, event.FromRecommendation, event.FromSystem),
+		enumOf(reason.UserOnlyDependency, reason.ContractViolation, reason.CapabilityMissing, reason.Unexpected),
+		enumOf(reason.AtContextKey, reason.AtContextBudget, reason.AtOutputContract, reason.AtCapability,
+			reason.AtWorkflowStep),
+		enumOf(reason.BlockerUserOnly, reason.BlockerMissingOutput, reason.BlockerInvalidOutput,
+			reason.BlockerCapabilityUnknown,
+			reason.BlockerCapabilityAbsent, reason.BlockerInvariant, reason.BlockerStorage),
 	}
 }
 
-// addEventEnums adds the sets of events and reasons.
-//
-// Most are members of payloads; docs/format.md lists them with their meaning.
-func addEventEnums(to sets) {
-	add(to, event.Human, event.Agent, event.Engine)
-	add(to, event.Guided, event.FullAutoStopOnUserDeps, event.FullAutoNeverStop)
-	add(to, event.Conservative, event.Balanced, event.Aggressive)
-	add(to, event.SourceBundled, event.SourceUser, event.SourceProject, event.SourceRemote, event.SourcePlugin)
-	add(to, event.Advanced, event.Blocked)
-	add(to, event.Info, event.Warning, event.Critical)
-	add(to, event.Unresolved, event.Resolves)
-	add(to, event.StepNode, event.CheckpointNode, event.BlockedAttemptNode)
-	add(to, event.AckedStepEdge, event.CheckpointEdge)
-	add(to, event.IdempotentReplay, event.IntentionalFork, event.NonTipAdvance, event.CheckpointCreated)
-	add(to, event.Recap, event.Artifact)
-	add(to, event.Notes, event.ArtifactRef)
-	add(to, event.OutcomeCancelled, event.OutcomeFailed)
-	add(to, event.SelectedNextStep, event.EvaluatedCondition, event.EnteredLoop, event.ExitedLoop,
-		event.DetectedNonTipAdvance)
-	add(to, event.ContextInitial, event.ContextAgentDelta, event.ContextMerge)
-	add(to, event.DivergenceReasons()...)
-	add(to, event.FromUser, event.FromRecommendation, event.FromSystem)
-	add(to, reason.UserOnlyDependency, reason.ContractViolation, reason.CapabilityMissing, reason.Unexpected)
-	add(to, reason.AtContextKey, reason.AtContextBudget, reason.AtOutputContract, reason.AtCapability,
-		reason.AtWorkflowStep)
-	add(to, reason.BlockerUserOnly, reason.BlockerMissingOutput, reason.BlockerInvalidOutput,
-		reason.BlockerCapabilityUnknown,
-		reason.BlockerCapabilityAbsent, reason.BlockerInvariant, reason.BlockerStorage)
-}
-
-// addLearningEnums adds the sets of annotations, proposals and redaction.
-func addLearningEnums(to sets) {
-	add(to, feedback.Signals()...)
-	add(to, feedback.Targets()...)
-	add(to, annotations.Current, annotations.Superseded, annotations.Retracted)
-	add(to, proposal.Kinds()...)
-	add(to, proposal.States()...)
-	add(to, proposal.Moves()...)
-	add(to, proposal.ApprovalGate, proposal.DirectRBAC)
-	add(to, redact.Rules()...)
-}
-
-// addWorkflowEnums adds the sets of workflow sources and compiled workflows.
-//
-// Sources have a second type here, since a workflow can also be an installed proposal.
-func addWorkflowEnums(to sets) {
-	add(to, source.SourceBundled, source.SourceUser, source.SourceProject, source.SourceRemote, source.SourcePlugin,
-		source.SourceInstalled)
-	add(to, problem.Error, problem.Warning)
-	add(to, compile.CoordinatorEvalAsConfirmation, compile.ConditionBesideSource, compile.ArgumentUnused)
-	add(to, compile.While, compile.Until, compile.For, compile.ForEach)
-	add(to, compile.ByArtifact, compile.ByContext)
-	add(to, compile.ConfirmNever, compile.ConfirmAlways, compile.ConfirmIf, compile.ConfirmApproval)
-	add(to, compile.Authored, compile.TemplateInjected, compile.FeatureInjected)
-	add(to, compile.ScopeStep, compile.ScopeLoop, compile.ScopeWorkflow)
-	add(to, contract.Any, contract.Text, contract.Integer, contract.Number, contract.Boolean, contract.Array,
-		contract.Object, contract.Map)
-	add(to, contract.DateTime, contract.UUID)
-}
-
-// faultCodes are all codes of the table of faults.
-func faultCodes() []fault.Code {
-	out := make([]fault.Code, len(fault.Table))
-	for i, row := range fault.Table {
-		out[i] = row.Code
+// learningEnums are the sets of annotations, proposals and redaction.
+func learningEnums() []enum {
+	return []enum{
+		enumOf(feedback.Signals()...),
+		enumOf(feedback.Targets()...),
+		enumOf(annotations.Current, annotations.Superseded, annotations.Retracted),
+		enumOf(proposal.Kinds()...),
+		enumOf(proposal.States()...),
+		enumOf(proposal.Moves()...),
+		enumOf(proposal.ApprovalGate, proposal.DirectRBAC),
+		enumOf(redact.Rules()...),
 	}
-	return out
+}
+
+// workflowEnums are the sets of workflow sources and compiled workflows. Sources have a second
+// type here, since a workflow can also be an installed proposal.
+func workflowEnums() []enum {
+	return []enum{
+		enumOf(source.SourceBundled, source.SourceUser, source.SourceProject, source.SourceRemote, source.SourcePlugin,
+			source.SourceInstalled),
+		enumOf(problem.Error, problem.Warning),
+		enumOf(compile.CoordinatorEvalAsConfirmation, compile.ConditionBesideSource, compile.ArgumentUnused),
+		enumOf(compile.While, compile.Until, compile.For, compile.ForEach),
+		enumOf(compile.ByArtifact, compile.ByContext),
+		enumOf(compile.ConfirmNever, compile.ConfirmAlways, compile.ConfirmIf, compile.ConfirmApproval),
+		enumOf(compile.Authored, compile.TemplateInjected, compile.FeatureInjected),
+		enumOf(compile.ScopeStep, compile.ScopeLoop, compile.ScopeWorkflow),
+		enumOf(contract.Any, contract.Text, contract.Integer, contract.Number, contract.Boolean, contract.Array,
+			contract.Object, contract.Map),
+		enumOf(contract.DateTime, contract.UUID),
+	}
+}
+
+// storeEnums are the sets of logs, control files and faults.
+func storeEnums() []enum {
+	var keys []config.Key
+	for _, row := range config.Table {
+		keys = append(keys, row.Key)
+	}
+	var codes []fault.Code
+	for _, row := range fault.Table {
+		codes = append(codes, row.Code)
+	}
+	return []enum{
+		enumOf(keys...),
+		// Verdicts over logs: health, severity and the codes of findings.
+		enumOf(manifest.Healthy, manifest.CorruptTail, manifest.CorruptHead, manifest.UnknownVersion),
+		enumOf(manifest.SeverityError, manifest.SeverityWarn),
+		enumOf(manifest.UncommittedTail, manifest.OrphanSegment, manifest.UnknownEvents, manifest.ManifestDamaged,
+			manifest.SegmentMissing,
+			manifest.SegmentDamaged, manifest.LostTail, manifest.ObjectMissing, manifest.ObjectDamaged,
+			manifest.DuplicateKey, manifest.EventIDMismatch,
+			manifest.BrokenReference, manifest.LooseMode, manifest.UnknownFile, manifest.OrphanObject,
+			manifest.SuspectMarker, manifest.ControlDamaged,
+			manifest.ArtifactErased, manifest.AuditIncomplete, manifest.AuditUnfounded, manifest.AuditSessionMissing,
+			manifest.ControlMissing,
+			manifest.SourceRunMissing),
+		enumOf(manifest.ObjectKinds()...),
+		// Snapshots, the audit log and repairs.
+		enumOf(snapshot.Running, snapshot.Complete),
+		enumOf(audit.Actions()...),
+		enumOf(audit.OfStore, audit.OfSession, audit.OfRun, audit.OfArtifact, audit.OfWorkflow, audit.OfKeyring,
+			audit.OfProposal),
+		enumOf(audit.Succeeded, audit.Failed, audit.Open),
+		enumOf(ports.MoveToQuarantine, ports.KeepPrefix),
+		// Faults.
+		enumOf(codes...),
+		enumOf(fault.NotRetryable, fault.RetryableImmediate, fault.RetryableAfterMs),
+		// Retention and the checks of doctor.
+		enumOf(retention.Reasons...),
+		enumOf(doctor.OK, doctor.Warn, doctor.Fail),
+		enumOf(doctor.CheckBinary, doctor.CheckStore, doctor.CheckOwner, doctor.CheckWrite, doctor.CheckLocks,
+			doctor.CheckRename, doctor.CheckSync, doctor.CheckFilesystem, doctor.CheckSpace, doctor.CheckPrivacy,
+			doctor.CheckClock, doctor.CheckKeyring, doctor.CheckSettings, doctor.CheckVerify, doctor.CheckLeftovers,
+			doctor.CheckWorkflows, doctor.CheckGit, doctor.CheckTerminal),
+	}
+}
+
+// engineEnums are the sets of answers of the engine.
+func engineEnums() []enum {
+	return []enum{
+		// Status of runs, nextIntent, warnings and the state of the keyring.
+		enumOf(views.Statuses()...),
+		enumOf(engine.PerformThenContinue, engine.AwaitConfirmation, engine.RehydrateOnly, engine.CompleteIntent),
+		enumOf(engine.ReplayDiffers, engine.NotesTruncated, engine.VariableAbsent, engine.CompiledWarning,
+			engine.ObservationsDropped,
+			engine.RecommendationExceeded),
+		enumOf(upkeep.KeysReady, upkeep.KeysMissing, upkeep.KeysUnusable),
+		// Steps, results of imports, of verified heads and of repairs.
+		enumOf(views.StepDone, views.StepPending, views.StepSkipped, views.StepToCome),
+		enumOf(travel.Imported, travel.ImportedAsNew, travel.Same, travel.Ahead, travel.Behind, "diverged"),
+		enumOf(verify.HeadSame, verify.HeadAhead, verify.HeadOther),
+		enumOf(upkeep.Repairable, upkeep.NotNeeded, upkeep.Elsewhere, upkeep.Impossible),
+		// Re-executed inputs, and why a run matches a search.
+		enumOf(redrive.Start, redrive.Fork, redrive.Ack, redrive.Checkpoint, redrive.Approve, redrive.Cancel,
+			redrive.Close, redrive.Unknown),
+		enumOf(resume.MatchedSessionID, resume.MatchedRunID, resume.MatchedHeadSHA, resume.MatchedBranch,
+			resume.MatchedNotes, resume.MatchedWorkflowID, resume.RecencyFallback),
+	}
 }
 
 // stringPatterns are the regular expressions of types that are encoded as strings of one form.

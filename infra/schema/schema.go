@@ -34,7 +34,7 @@ func Of(t reflect.Type) *Schema {
 		reflect.TypeFor[reason.Code](): reasonSchema(),
 	}
 	for t, all := range enums() {
-		known[t] = &Schema{Type: "string", Enum: toAny(all)}
+		known[t] = &Schema{Type: "string", Enum: slices.Clone(all)}
 	}
 	for t, form := range stringPatterns() {
 		known[t] = &Schema{Type: "string", Pattern: form}
@@ -73,22 +73,13 @@ func dropNull(s *Schema) {
 
 // reasonSchema is the schema of a reason in a record. Its details are a closed set.
 func reasonSchema() *Schema {
-	var details []string
+	var details []any
 	for _, row := range reason.Table {
 		details = append(details, row.Code.Detail)
 	}
-	return Object(map[string]*Schema{"category": {Type: "string",
-		Enum: toAny(enums()[reflect.TypeFor[reason.Category]()])},
-		"detail": {Type: "string", Enum: toAny(details)}}, "category", "detail")
-}
-
-// toAny converts the values of an enum.
-func toAny(all []string) []any {
-	out := make([]any, len(all))
-	for i, s := range all {
-		out[i] = s
-	}
-	return out
+	category := slices.Clone(enums()[reflect.TypeFor[reason.Category]()])
+	return Object(map[string]*Schema{"category": {Type: "string", Enum: category},
+		"detail": {Type: "string", Enum: details}}, "category", "detail")
 }
 
 // textMarshaler is implemented by types that are encoded as strings.
