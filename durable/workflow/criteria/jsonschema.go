@@ -1,6 +1,7 @@
 package criteria
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -93,12 +94,20 @@ func parseSchema(at problem.SourceValue, report problem.Report) jsonSchema {
 		parseBounds(at, canon.Object, "minProperties", "maxProperties", "%.0f members", report),
 		parseRequired(at, report),
 		parseMembers(at, report),
-		parseAllOf(at, report),
-		parseAnyOf(at, report),
-		parseOneOf(at, report),
+		slices.Concat(parseAll(at, "allOf", report)...).mismatch,
+		parseAlternatives(at, "anyOf", math.MaxInt, report),
+		parseAlternatives(at, "oneOf", 1, report),
 		parseNot(at, report),
 	}
 	return slices.DeleteFunc(checks, func(c check) bool { return c == nil }) // of absent keywords
+}
+
+// parseInner parses the schema of a keyword; true if it is absent.
+func parseInner(at problem.SourceValue, name string, report problem.Report) jsonSchema {
+	if !at.Has(name) {
+		return nil
+	}
+	return parseSchema(at.Member(name), report)
 }
 
 // schemaTypes are the values of the keyword type.
@@ -171,9 +180,6 @@ func parseBounds(at problem.SourceValue, kind canon.Kind, low, high, size string
 		number, _, _ := strings.Cut(size, " ")
 		report.Error(at, "Exchange the two.", "%s "+number+" is more than %s "+number, low, least, high, most)
 	}
-	if !at.Has(low) && !at.Has(high) {
-		return nil
-	}
 	return only(kind, jsonSchema{
 		simple(fmt.Sprintf("at least "+size, least), func(v canon.Value) bool { return sizeOf(v) >= least }),
 		simple(fmt.Sprintf("at most "+size, most), func(v canon.Value) bool { return sizeOf(v) <= most }),
@@ -229,8 +235,10 @@ func parseTextPattern(at problem.SourceValue, report problem.Report) check {
 // finds repetitions in linear time.
 func parseUnique(at problem.SourceValue, report problem.Report) check {
 	unique := at.Member("uniqueItems")
-	if !at.Has("uniqueItems") || !report.Expect(unique, canon.Bool, "Write true or false.",
-		"uniqueItems must be true or false") || !unique.Value.True() {
+	if at.Has("uniqueItems") {
+		report.Expect(unique, canon.Bool, "Write true or false.", "uniqueItems must be true or false")
+	}
+	if !unique.Value.True() {
 		return nil
 	}
 	return only(canon.Array, func(at problem.SourceValue) string {
@@ -248,10 +256,7 @@ func parseUnique(at problem.SourceValue, report problem.Report) check {
 
 // parseItems parses items, the schema of all items. They are checked in order.
 func parseItems(at problem.SourceValue, report problem.Report) check {
-	if !at.Has("items") {
-		return nil
-	}
-	of := parseSchema(at.Member("items"), report)
+	of := parseInner(at, "items", report)
 	return only(canon.Array, func(at problem.SourceValue) string {
 		for _, item := range at.Items() {
 			if m := of.mismatch(item); m != "" {
@@ -264,13 +269,11 @@ func parseItems(at problem.SourceValue, report problem.Report) check {
 
 // parseRequired parses required.
 func parseRequired(at problem.SourceValue, report problem.Report) check {
-	required := at.Member("required")
-	if !at.Has("required") || !report.Expect(required, canon.Array, `Write required: ["name"].`,
-		"required must be a list of names") {
-		return nil
+	if at.Has("required") {
+		report.Expect(at.Member("required"), canon.Array, `Write required: ["name"].`, "required must be a list of names")
 	}
 	var checks jsonSchema
-	for _, item := range required.Items() {
+	for _, item := range at.Member("required").Items() {
 		report.Expect(item, canon.String, "Write a member's name.", "required lists names")
 		name := item.Value.Text()
 		checks = append(checks, simple(fmt.Sprintf("a member %q", name),
@@ -290,10 +293,7 @@ func parseMembers(at problem.SourceValue, report problem.Report) check {
 	for _, name := range at.Member("properties").Names() {
 		properties[name] = parseSchema(at.Member("properties").Member(name), report)
 	}
-	var additional jsonSchema
-	if at.Has("additionalProperties") {
-		additional = parseSchema(at.Member("additionalProperties"), report)
-	}
+	additional := parseInner(at, "additionalProperties", report)
 	return only(canon.Object, func(at problem.SourceValue) string {
 		for _, name := range at.Names() {
 			of, known := properties[name]
@@ -322,31 +322,24 @@ func parseAll(at problem.SourceValue, name string, report problem.Report) []json
 	return out
 }
 
-// parseAllOf parses allOf.
-func parseAllOf(at problem.SourceValue, report problem.Report) check {
-	return jsonSchema(slices.Concat(parseAll(at, "allOf", report)...)).mismatch
-}
-
-// parseAnyOf parses anyOf.
-func parseAnyOf(at problem.SourceValue, report problem.Report) check {
-	list := parseAll(at, "anyOf", report)
+// parseAlternatives parses anyOf and oneOf. At most so many of the schemas may fit; if none
+// does, the mismatch with the first describes why.
+func parseAlternatives(at problem.SourceValue, name string, most int, report problem.Report) check {
+	list := parseAll(at, name, report)
 	return func(at problem.SourceValue) string {
-		if fits, first := countMatches(list, at); len(list) > 0 && fits == 0 {
-			return "no alternative of anyOf fits; " + first
+		fits, first := 0, ""
+		for _, s := range list {
+			m := s.mismatch(at)
+			if m == "" {
+				fits++
+			}
+			first = cmp.Or(first, m)
 		}
-		return ""
-	}
-}
-
-// parseOneOf parses oneOf.
-func parseOneOf(at problem.SourceValue, report problem.Report) check {
-	list := parseAll(at, "oneOf", report)
-	return func(at problem.SourceValue) string {
-		switch fits, first := countMatches(list, at); {
+		switch {
 		case len(list) > 0 && fits == 0:
-			return "no alternative of oneOf fits; " + first
-		case fits > 1:
-			return differs(at, "what fits one alternative of oneOf") + fmt.Sprintf(", which fits %d", fits)
+			return "no alternative of " + name + " fits; " + first
+		case fits > most:
+			return differs(at, "what fits one alternative of "+name) + fmt.Sprintf(", which fits %d", fits)
 		}
 		return ""
 	}
@@ -360,20 +353,6 @@ func parseNot(at problem.SourceValue, report problem.Report) check {
 	forbidden := parseSchema(at.Member("not"), report)
 	return simple("what does not fit under not",
 		func(v canon.Value) bool { return forbidden.mismatch(problem.SourceValue{Value: v}) != "" })
-}
-
-// countMatches returns how many schemas a value matches, and the mismatch with the first one
-// that it does not match.
-func countMatches(list []jsonSchema, at problem.SourceValue) (fits int, first string) {
-	for _, s := range list {
-		switch m := s.mismatch(at); {
-		case m == "":
-			fits++
-		case first == "":
-			first = m
-		}
-	}
-	return fits, first
 }
 
 // shownMax bounds how much of a value a message quotes, in characters.

@@ -3,7 +3,10 @@
 // the result without the user.
 package nearest
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Of returns the candidate nearest to word, or "" when none is similar. A candidate is
 // similar if its edit distance is at most a third of the length of word (at least 1), or if
@@ -26,6 +29,15 @@ func Of(word string, candidates []string) string {
 		return sharesPrefix(strings.ToLower(word), candidates)
 	}
 	return best
+}
+
+// Suggest returns format with the candidate nearest to word as its argument, such as
+// "Did you mean %q?", or otherwise if no candidate is similar.
+func Suggest(word string, candidates []string, format, otherwise string) string {
+	if near := Of(word, candidates); near != "" {
+		return fmt.Sprintf(format, near)
+	}
+	return otherwise
 }
 
 // sharesPrefix returns the first candidate that starts with word or that word starts with,

@@ -108,16 +108,12 @@ func (s Object) Check(at problem.SourceValue, report problem.Report) {
 		}
 	}
 	for _, name := range at.Names() {
-		inner, ok := known[name]
-		if !ok {
-			fix := "Remove it."
-			if near := nearest.Of(name, keys); near != "" {
-				fix = fmt.Sprintf("Did you mean %q?", near)
-			}
-			report.Error(at.Member(name), fix, "%s has no key %q", s.What, name)
-			continue
+		if inner, ok := known[name]; ok {
+			inner.Check(at.Member(name), report)
+		} else {
+			report.Error(at.Member(name), nearest.Suggest(name, keys, "Did you mean %q?", "Remove it."),
+				"%s has no key %q", s.What, name)
 		}
-		inner.Check(at.Member(name), report)
 	}
 }
 

@@ -73,10 +73,7 @@ func (s Words) Check(at problem.SourceValue, report problem.Report) {
 	if at.Value.Kind() == canon.String && slices.Contains(s.Set, at.Value.Text()) {
 		return
 	}
-	fix := "Write " + s.Want() + "."
-	if near := nearest.Of(at.Value.Text(), s.Set); near != "" {
-		fix = fmt.Sprintf("Did you mean %q?", near)
-	}
+	fix := nearest.Suggest(at.Value.Text(), s.Set, "Did you mean %q?", "Write "+s.Want()+".")
 	report.Error(at, fix, "expected %s, got %s", s.Want(), Got(at))
 }
 
