@@ -8,7 +8,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"maps"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -70,10 +69,7 @@ func entryOf(name, title string, make func() *schema.Schema) entry {
 // documents, each group in alphabetical order.
 func allSchemas() []entry {
 	out := []entry{{"workflow", "A workflow file", func() []byte { return source.Schema().JCS() }}}
-	stored := storedSchemas()
-	for _, name := range slices.Sorted(maps.Keys(stored)) {
-		out = append(out, entryOf(name, stored[name].title, stored[name].make))
-	}
+	out = append(out, storedSchemas()...)
 	for _, kind := range documentKinds() {
 		out = append(out, entryOf(DocumentPrefix+kind, "The document "+kind,
 			func() *schema.Schema { return documentSchema(kind) }))

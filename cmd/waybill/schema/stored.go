@@ -26,44 +26,31 @@ import (
 // are closed: a record with an unknown member was written by another version
 // (docs/design.md#schema-closure). Data in which docs/format.md allows readers to ignore
 // unknown members is open.
-func storedSchemas() map[string]storedSchema {
+func storedSchemas() []entry {
 	// Package filestore owns some control files and exports their types.
 	shapes := filestore.ControlTypes()
-	return map[string]storedSchema{
-		"event": {"An event of a session's log",
-			func() *schema.Schema { return eventSchema(event.Domain) }},
-		"audit-event": {"An event of the audit log", func() *schema.Schema { return eventSchema(audit.Table) }},
-		"annotation-event": {"An event of a session's annotations",
-			func() *schema.Schema { return eventSchema(feedback.Table) }},
-		"proposal-event": {"An event of a store's proposals",
-			func() *schema.Schema { return eventSchema(proposal.Table) }},
-		"side-log-event":    {"An event of a side log of any name", sideLogSchema},
-		"manifest-record":   {"A line of a log's manifest", manifestSchema},
-		"snapshot":          {"The execution state at a node", snapshotSchema},
-		"compiled-workflow": {"A workflow that runs are pinned to", compiledSchema},
-		"bundle":            {"A session in one file", bundleSchema},
-		"store": {"The control file store.json",
-			controlSchema("store", func() *schema.Schema { return schema.OpenObjects(recordSchema(shapes["store"])) })},
-		"keyring": {"The control file keys/keyring.json",
-			controlSchema("keyring", func() *schema.Schema { return keyringSchema(shapes["keyring"]) })},
-		"config": {"The control file config.json", controlSchema("config", configSchema)},
-		"trust":  {"The control file trust.json", controlSchema("trust", recordOf(trust.List{}))},
-		"imported": {"The control file imported.json of a session",
-			controlSchema("imported", recordOf(imported.Mark{}))},
-		"keep": {"The control file keep of a session", controlSchema("keep", recordOf(upkeep.Note{}))},
-		"trash": {"The control file trash.json of a deleted session",
-			controlSchema("trash", recordOf(upkeep.Note{}))},
-		"erased": {"The control file of an erased artifact",
-			controlSchema("erased", recordOf(upkeep.Tombstone{}))},
-		"repair": {"The control file repair.json of a folder in the quarantine",
-			controlSchema("repair", recordOf(shapes["repair"]))},
+	return []entry{
+		entryOf("annotation-event", "An event of a session's annotations", eventsOf(feedback.Table)),
+		entryOf("audit-event", "An event of the audit log", eventsOf(audit.Table)),
+		entryOf("bundle", "A session in one file", bundleSchema),
+		entryOf("compiled-workflow", "A workflow that runs are pinned to", compiledSchema),
+		controlEntry("config", "The control file config.json", configSchema),
+		controlEntry("erased", "The control file of an erased artifact", recordOf(upkeep.Tombstone{})),
+		entryOf("event", "An event of a session's log", eventsOf(event.Domain)),
+		controlEntry("imported", "The control file imported.json of a session", recordOf(imported.Mark{})),
+		controlEntry("keep", "The control file keep of a session", recordOf(upkeep.Note{})),
+		controlEntry("keyring", "The control file keys/keyring.json",
+			func() *schema.Schema { return keyringSchema(shapes["keyring"]) }),
+		entryOf("manifest-record", "A line of a log's manifest", manifestSchema),
+		entryOf("proposal-event", "An event of a store's proposals", eventsOf(proposal.Table)),
+		controlEntry("repair", "The control file repair.json of a folder in the quarantine", recordOf(shapes["repair"])),
+		entryOf("side-log-event", "An event of a side log of any name", sideLogSchema),
+		entryOf("snapshot", "The execution state at a node", snapshotSchema),
+		controlEntry("store", "The control file store.json",
+			func() *schema.Schema { return schema.OpenObjects(recordSchema(shapes["store"])) }),
+		controlEntry("trash", "The control file trash.json of a deleted session", recordOf(upkeep.Note{})),
+		controlEntry("trust", "The control file trust.json", recordOf(trust.List{})),
 	}
-}
-
-// storedSchema is the title of a stored record's schema and the function that builds it.
-type storedSchema struct {
-	title string
-	make  func() *schema.Schema
 }
 
 // recordSchema returns the schema of the type of v. It is closed: it rejects members that the
@@ -102,6 +89,11 @@ func logSchema() *schema.Schema {
 
 // owners maps each member that names the owner of a line to the prefix of the owner's id.
 var owners = map[string]string{"sessionId": "sess", "storeId": "store"}
+
+// eventsOf returns a function that calls eventSchema.
+func eventsOf(table *event.Table) func() *schema.Schema {
+	return func() *schema.Schema { return eventSchema(table) }
+}
 
 // eventSchema returns the schema of the events of a table: the envelope with one alternative
 // for the data of each kind. An event of an unknown kind matches no alternative and is
@@ -173,13 +165,13 @@ func compiledSchema() *schema.Schema {
 	return s
 }
 
-// controlSchema returns a function that builds the schema of a control file: the envelope of
-// all control files around its data.
-func controlSchema(kind string, data func() *schema.Schema) func() *schema.Schema {
-	return func() *schema.Schema {
+// controlEntry returns the entry of a control file, whose kind is the name of the schema: the
+// envelope of all control files around its data.
+func controlEntry(kind, title string, data func() *schema.Schema) entry {
+	return entryOf(kind, title, func() *schema.Schema {
 		return schema.Object(map[string]*schema.Schema{"kind": schema.Const(kind), "v": schema.Const(1), "data": data(),
 			"sha256": {Type: "string", Pattern: schema.DigestForm}}, "kind", "v", "data", "sha256")
-	}
+	})
 }
 
 // keyringSchema returns the schema of the data of the keyring: an algorithm and two keys of 32

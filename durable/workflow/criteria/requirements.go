@@ -11,26 +11,24 @@ import (
 // out, since Check would not apply them. The sentences are part of rendered prompts: their
 // words must not change.
 func (c Criteria) Requirements(vars canon.Value) []string {
-	if c.root == nil {
+	switch {
+	case c.root == nil:
 		return nil
+	case c.root.kind == kindAnd: // its parts are separate sentences, one per line of the prompt
+		return sentences(c.root.parts, vars)
 	}
-	// The parts of an "and" at the top become separate sentences, one per line of the prompt.
-	if c.root.kind != kindAnd {
-		return nonEmpty(c.root.sentence(vars))
-	}
-	var out []string
-	for i := range c.root.parts {
-		out = append(out, nonEmpty(c.root.parts[i].sentence(vars))...)
-	}
-	return out
+	return sentences([]node{*c.root}, vars)
 }
 
-// nonEmpty returns s as a list, which is empty for a node that does not apply.
-func nonEmpty(s string) []string {
-	if s == "" {
-		return nil
+// sentences renders the nodes of which a rule applies.
+func sentences(nodes []node, vars canon.Value) []string {
+	var out []string
+	for i := range nodes {
+		if s := nodes[i].sentence(vars); s != "" {
+			out = append(out, s)
+		}
 	}
-	return []string{s}
+	return out
 }
 
 // sentence renders a node, "" if none of its rules applies.
@@ -44,10 +42,7 @@ func (n *node) sentence(vars canon.Value) string {
 	case kindNot:
 		return n.forbidden(vars)
 	}
-	var parts []string
-	for i := range n.parts {
-		parts = append(parts, nonEmpty(n.parts[i].sentence(vars))...)
-	}
+	parts := sentences(n.parts, vars)
 	// One applicable part needs no "One of" or "All of".
 	if len(parts) < 2 {
 		return strings.Join(parts, "")
