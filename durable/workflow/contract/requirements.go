@@ -68,11 +68,7 @@ func memberLines(s *Shape, d detail) []string {
 // detailed is want extended by the nested shapes.
 func (s *Shape) detailed(d detail) string {
 	if len(s.AnyOf) > 0 {
-		parts := make([]string, len(s.AnyOf))
-		for i := range s.AnyOf {
-			parts[i] = s.AnyOf[i].detailed(d)
-		}
-		return strings.Join(parts, ", or ")
+		return joined(s.AnyOf, ", or ", func(of *Shape) string { return of.detailed(d) })
 	}
 	text := s.want()
 	if s.Items != nil {

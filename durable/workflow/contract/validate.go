@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -62,19 +63,20 @@ func (s *Shape) validate(pointer string, depth int) error {
 	if depth > depthMax {
 		return fmt.Errorf("%s: nested deeper than %d shapes", pointer, depthMax)
 	}
-	for _, check := range []func() error{s.validType, s.validBounds, s.validText, s.validFields, s.validAnyOf} {
-		if err := check(); err != nil {
-			return fmt.Errorf("%s: %w", pointer, err)
-		}
+	if err := cmp.Or(s.validType(), s.validBounds(), s.validText(), s.validFields(), s.validAnyOf()); err != nil {
+		return fmt.Errorf("%s: %w", pointer, err)
 	}
 	for token, inner := range s.nested() {
 		if err := inner.validate(pointer+"/"+canon.EscapePointer(token), depth+1); err != nil {
 			return err
 		}
 	}
+	if s.Const.IsNull() {
+		return nil
+	}
 	// A constant must satisfy the rest of its shape.
 	var c checker
-	if c.value(problem.SourceValue{Value: s.Const}, s); !s.Const.IsNull() && len(c.found) > 0 {
+	if c.value(problem.SourceValue{Value: s.Const}, s); len(c.found) > 0 {
 		return fmt.Errorf("%s: the constant %s is not what the rest of the shape allows", pointer, show(s.Const))
 	}
 	return nil

@@ -11,11 +11,7 @@ import (
 func (s *Shape) want() string {
 	switch {
 	case len(s.AnyOf) > 0:
-		parts := make([]string, len(s.AnyOf))
-		for i := range s.AnyOf {
-			parts[i] = s.AnyOf[i].want()
-		}
-		return strings.Join(parts, " or ")
+		return joined(s.AnyOf, " or ", (*Shape).want)
 	case !s.Const.IsNull():
 		return show(s.Const)
 	case len(s.Enum) > 0:
@@ -38,6 +34,15 @@ func (s *Shape) want() string {
 		return "an object"
 	}
 	return "any value"
+}
+
+// joined joins the texts of shapes.
+func joined(shapes []Shape, separator string, text func(*Shape) string) string {
+	var parts []string
+	for i := range shapes {
+		parts = append(parts, text(&shapes[i]))
+	}
+	return strings.Join(parts, separator)
 }
 
 // wantOne describes ExactlyOne.
