@@ -100,6 +100,15 @@ func (parse Parser[T]) Parse(at SourceValue, report Report) (out T, ok bool) {
 	return out, ok
 }
 
+// ParseItems returns what parse makes of the items of an array, nil if p is not an array.
+func ParseItems[T any](p SourceValue, report Report, parse Parser[T]) []T {
+	var out []T
+	for _, item := range p.Items() {
+		out = append(out, parse(item, report))
+	}
+	return out
+}
+
 // Decode is Parse for a value of a compiled workflow, which what names. It fails with the first
 // error, which means that the document was not written by Waybill or is damaged.
 func (parse Parser[T]) Decode(what string, v canon.Value) (T, error) {

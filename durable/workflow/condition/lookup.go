@@ -1,6 +1,7 @@
 package condition
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,10 +42,7 @@ func member(v canon.Value, name string) (canon.Value, bool) {
 // validPath reports whether path can be the var of a condition: names joined by dots, none
 // of them empty or surrounded by white space.
 func validPath(path string) bool {
-	for name := range strings.SplitSeq(path, ".") {
-		if name == "" || strings.TrimSpace(name) != name {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(strings.Split(path, "."), func(name string) bool {
+		return name == "" || strings.TrimSpace(name) != name
+	})
 }

@@ -67,10 +67,7 @@ func parseList(at problem.SourceValue, name kind, report problem.Report) Conditi
 			"%s must be a list of at least one condition", name)
 		return Condition{}
 	}
-	c := Condition{kind: name}
-	for _, item := range at.Items() {
-		c.parts = append(c.parts, parse(item, report))
-	}
+	c := Condition{kind: name, parts: problem.ParseItems(at, report, parse)}
 	if len(c.parts) == 1 {
 		return c.parts[0]
 	}

@@ -9,23 +9,18 @@ import (
 // operators. self is the reference to the schema itself, such as "#/$defs/condition", which
 // nested conditions use.
 func Schema(self string) canon.Value {
-	again := shape.JSONOf("$ref", self)
-	list := shape.Keywords{"type": "array", "items": again, "minItems": 1}.Value()
 	comparison := map[string]canon.Value{"var": shape.Keywords{"type": "string", "minLength": 1,
 		"description": `The context variable, a path of names joined by dots; without a comparison it must be ` +
 			`set and not be null, false, 0 or ""`}.Value()}
 	for _, op := range operators {
 		comparison[op.name] = op.schema()
 	}
-	form := func(name string, of canon.Value) canon.Value {
-		return shape.Closed(map[string]canon.Value{name: of}, name).Value()
-	}
+	forms := []canon.Value{shape.Closed(comparison, "var").Value()}
 	return shape.Keywords{
 		"title": "a condition",
 		"description": `Tests the run's context: a comparison such as ` + example +
 			`, a var alone, or and, or, not`,
-		"anyOf": []canon.Value{shape.Closed(comparison, "var").Value(), form("and", list), form("or", list),
-			form("not", again)},
+		"anyOf": append(forms, shape.Combinations(shape.JSONOf("$ref", self))...),
 	}.Value()
 }
 

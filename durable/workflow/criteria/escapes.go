@@ -8,6 +8,8 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/waybill/waybill/durable/pattern"
 )
 
 // translation is a pattern in RE2's syntax: \u escapes are rewritten as \x{…}. It is used
@@ -61,31 +63,19 @@ func codePoint(text string) (r rune, width int) {
 	return r, width
 }
 
-// bracedMax bounds the search for the end of \u{X…}, in bytes. Six digits suffice, and a few
-// leading zeros are allowed. Without a bound, a pattern of many escapes would take quadratic
-// time.
-const bracedMax = 32
+// codeUnitForm matches one escape. Six digits in braces suffice, and a few leading zeros are
+// allowed. Without a bound, a pattern of many escapes would take quadratic time.
+var codeUnitForm = pattern.New(`^\\u(?:\{([0-9A-Fa-f]{1,31})\}|([0-9A-Fa-f]{4}))`)
 
 // codeUnit decodes one escape, surrogates included. The width is 0 if there is none.
 func codeUnit(text string) (r rune, width int) {
-	rest, ok := strings.CutPrefix(text, `\u`)
-	if !ok {
+	escape := codeUnitForm.FindStringSubmatch(text)
+	if escape == nil {
 		return 0, 0
 	}
-	// \uXXXX has six bytes; \u{X…} is measured.
-	digits, width := "", 6
-	if inner, braced := strings.CutPrefix(rest, "{"); braced {
-		end := strings.IndexByte(inner[:min(len(inner), bracedMax)], '}')
-		if end < 0 {
-			return 0, 0
-		}
-		digits, width = inner[:end], len(`\u{}`)+end
-	} else if len(rest) >= 4 {
-		digits = rest[:4]
-	}
-	code, err := strconv.ParseUint(digits, 16, 31) // codePoint rejects codes above U+10FFFF
+	code, err := strconv.ParseUint(escape[1]+escape[2], 16, 31) // codePoint rejects codes above U+10FFFF
 	if err != nil {
 		return 0, 0
 	}
-	return rune(code), width
+	return rune(code), len(escape[0])
 }

@@ -310,16 +310,12 @@ func parseMembers(at problem.SourceValue, report problem.Report) check {
 
 // parseAll parses the list of schemas of a keyword, nil if it is absent.
 func parseAll(at problem.SourceValue, name string, report problem.Report) []jsonSchema {
-	list := at.Member(name).Items()
+	list := problem.ParseItems(at.Member(name), report, parseSchema)
 	if at.Has(name) && len(list) == 0 {
 		report.Error(at.Member(name), "Write "+name+": [ … ] with at least one schema.",
 			"%s must be a list of at least one schema", name)
 	}
-	var out []jsonSchema
-	for _, item := range list {
-		out = append(out, parseSchema(item, report))
-	}
-	return out
+	return list
 }
 
 // parseAlternatives parses anyOf and oneOf. At most so many of the schemas may fit; if none

@@ -55,16 +55,11 @@ func parseNode(at problem.SourceValue, report problem.Report) node {
 // parseList parses the parts of a combination. A list of one part becomes that part, so that
 // equivalent spellings have the same workflow hash.
 func parseList(at problem.SourceValue, k kind, report problem.Report) node {
-	items := at.Items()
-	if len(items) == 0 {
+	n := node{kind: k, parts: problem.ParseItems(at, report, parseNode)}
+	switch len(n.parts) {
+	case 0:
 		report.Error(at, "Write at least one rule, or leave it out.", "expected a list of at least one validation rule")
-		return node{}
-	}
-	n := node{kind: k}
-	for _, item := range items {
-		n.parts = append(n.parts, parseNode(item, report))
-	}
-	if len(n.parts) == 1 {
+	case 1:
 		return n.parts[0]
 	}
 	return n

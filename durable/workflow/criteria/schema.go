@@ -14,12 +14,7 @@ func Schema(self, condition string) canon.Value {
 	for _, t := range ruleTypes {
 		forms = append(forms, t.schema(condition))
 	}
-	again := shape.JSONOf("$ref", self)
-	list := shape.Keywords{"type": "array", "items": again, "minItems": 1}.Value()
-	for _, k := range []kind{kindAnd, kindOr} {
-		forms = append(forms, shape.Closed(map[string]canon.Value{string(k): list}, string(k)).Value())
-	}
-	forms = append(forms, shape.Closed(map[string]canon.Value{"not": again}, "not").Value())
+	forms = append(forms, shape.Combinations(shape.JSONOf("$ref", self))...)
 	return shape.Keywords{"title": "a validation rule", "anyOf": forms,
 		"description": "A check of a step's notes: one rule, or rules combined with and, or, not"}.Value()
 }

@@ -29,3 +29,15 @@ func Closed(properties map[string]canon.Value, required ...string) Keywords {
 	return Keywords{"type": "object", "properties": properties, "required": required,
 		"additionalProperties": canon.OfBool(false)}
 }
+
+// Combinations returns the schemas of the combinations and, or and not of values whose schema
+// is self.
+func Combinations(self canon.Value) []canon.Value {
+	list := Keywords{"type": "array", "items": self, "minItems": 1}.Value()
+	var out []canon.Value
+	for _, form := range []canon.Member{{Name: "and", Value: list}, {Name: "or", Value: list},
+		{Name: "not", Value: self}} {
+		out = append(out, Closed(map[string]canon.Value{form.Name: form.Value}, form.Name).Value())
+	}
+	return out
+}
