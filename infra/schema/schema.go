@@ -8,6 +8,7 @@ package schema
 import (
 	"encoding"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -64,10 +65,10 @@ func dropUnwrittenNull(s *Schema) {
 	}
 }
 
-// dropNull removes null from the types of a schema.
+// dropNull removes null from the types of a schema, of which one remains.
 func dropNull(s *Schema) {
-	if len(s.Types) > 0 {
-		s.Type, s.Types = PlainType(s), nil
+	if i := slices.IndexFunc(s.Types, func(t string) bool { return t != "null" }); i >= 0 {
+		s.Type, s.Types = s.Types[i], nil
 	}
 }
 
@@ -130,16 +131,6 @@ func WithoutNull(s *Schema) *Schema {
 	return s
 }
 
-// PlainType is the type of a schema other than null.
-func PlainType(s *Schema) string {
-	for _, t := range s.Types {
-		if t != "null" {
-			return t
-		}
-	}
-	return s.Type
-}
-
 // Walk calls visit for a schema and all schemas in it, outermost first.
 //
 // Members are visited in no defined order.
@@ -148,17 +139,12 @@ func Walk(s *Schema, visit func(*Schema)) {
 		return
 	}
 	visit(s)
-	for _, p := range s.Properties {
-		Walk(p, visit)
-	}
-	for _, list := range [][]*Schema{s.OneOf, s.AnyOf, s.AllOf} {
-		for _, p := range list {
-			Walk(p, visit)
-		}
-	}
-	Walk(s.Items, visit)
+	inner := slices.Concat(slices.Collect(maps.Values(s.Properties)), s.OneOf, s.AnyOf, s.AllOf, []*Schema{s.Items})
 	if s.AdditionalProperties != nil && s.AdditionalProperties.Not == nil {
-		Walk(s.AdditionalProperties, visit)
+		inner = append(inner, s.AdditionalProperties)
+	}
+	for _, p := range inner {
+		Walk(p, visit)
 	}
 }
 

@@ -34,8 +34,9 @@ func parse(at problem.SourceValue, report problem.Report) Condition {
 		switch {
 		case slices.Contains([]kind{kindCompare, kindAnd, kindOr, kindNot}, kind(name)):
 			forms = append(forms, name)
-		case !isOperator(name):
-			report.Error(at.Member(name), "Use var, alone or with one of "+operatorNames()+"; or and, or, not.",
+		case !slices.Contains(operatorNames(), name):
+			report.Error(at.Member(name),
+				"Use var, alone or with one of "+strings.Join(operatorNames(), ", ")+"; or and, or, not.",
 				"unknown condition key %q", name)
 		}
 	}
@@ -116,16 +117,11 @@ func kindNames(kinds []canon.Kind) []string {
 	return out
 }
 
-// isOperator reports whether name is a key of the table of operators.
-func isOperator(name string) bool {
-	return slices.ContainsFunc(operators, func(op operator) bool { return op.name == name })
-}
-
-// operatorNames returns the names for messages, in the order of the table.
-func operatorNames() string {
+// operatorNames returns the keys in the table of operators, in its order.
+func operatorNames() []string {
 	names := make([]string, len(operators))
 	for i, op := range operators {
 		names[i] = op.name
 	}
-	return strings.Join(names, ", ")
+	return names
 }

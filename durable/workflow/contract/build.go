@@ -30,14 +30,6 @@ func text(least, most int) Shape { return Shape{Type: Text, MinChars: least, Max
 // oneOf returns a Text that is one of words.
 func oneOf(words ...string) Shape { return Shape{Type: Text, Enum: words} }
 
-// exactly returns the shape of a constant, a whole number or a text.
-func exactly(v canon.Value) Shape {
-	if v.Kind() == canon.Number {
-		return Shape{Type: Integer, Const: v}
-	}
-	return Shape{Type: Text, Const: v}
-}
-
 // listOf returns an Array of at most most items; 0 is no bound.
 func listOf(most int, items Shape) Shape { return Shape{Type: Array, MaxItems: most, Items: &items} }
 
@@ -48,7 +40,7 @@ func whole(least float64) Shape { return Shape{Type: Integer, Min: &least} }
 func (s Shape) as(description string) Shape { s.Description = description; return s }
 
 // version1 is the member version of the handoffs, which have one version so far.
-func version1() Shape { return exactly(canon.OfInt(1)) }
+func version1() Shape { return Shape{Type: Integer, Const: canon.OfInt(1)} }
 
 // example parses the example of a pack. It panics on invalid JSON, which is a bug in this
 // package.

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"maps"
 	"slices"
 	"sync"
 )
@@ -39,11 +40,4 @@ func Builtin(ref string) (Pack, bool) {
 }
 
 // Refs returns the refs of all contracts, sorted.
-func Refs() []string {
-	refs := make([]string, 0, len(builtin()))
-	for ref := range builtin() {
-		refs = append(refs, ref)
-	}
-	slices.Sort(refs)
-	return refs
-}
+func Refs() []string { return slices.Sorted(maps.Keys(builtin())) }

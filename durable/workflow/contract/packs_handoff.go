@@ -82,7 +82,7 @@ func differentiationHandoff() Pack {
 		Title: "From finding what sets a product apart to shaping it",
 		Shape: object(
 			must("version", version1()),
-			must("schemaVersion", exactly(canon.OfString("1.0.0"))),
+			must("schemaVersion", Shape{Type: Text, Const: canon.OfString("1.0.0")}),
 			must("generatedAt", when),
 			must("evidenceFreshness", open(must("oldestCapturedAt", when), must("newestCapturedAt", when))),
 			must("validationChecklist", lines(10)),

@@ -159,13 +159,9 @@ func (s *Shape) validText() error {
 	return nil
 }
 
-// repeats reports whether a text occurs twice, in linear time.
+// repeats reports whether a text occurs twice.
 func repeats(texts []string) bool {
-	seen := make(map[string]bool, len(texts))
-	for _, t := range texts {
-		seen[t] = true
-	}
-	return len(seen) < len(texts)
+	return len(slices.Compact(slices.Sorted(slices.Values(texts)))) < len(texts)
 }
 
 // validFields requires the JCS order of fields, on which checker.members relies, and checks
@@ -195,19 +191,15 @@ func (s *Shape) validAnyOf() error {
 		return errors.New("anyOf: want two or more shapes")
 	}
 	var takenBy [canon.Object + 1]bool
-	for i := range s.AnyOf {
-		if s.AnyOf[i].Type == Any {
+	for _, of := range s.AnyOf {
+		kind, known := kinds[of.Type]
+		switch {
+		case of.Type == Any:
 			return errors.New("anyOf: want shapes of a type of their own")
+		case takenBy[kind]:
+			return fmt.Errorf("anyOf: two of the shapes take %s", kind)
 		}
-		for kind := canon.Null; kind <= canon.Object; kind++ {
-			if !s.AnyOf[i].takes(kind) {
-				continue
-			}
-			if takenBy[kind] {
-				return fmt.Errorf("anyOf: two of the shapes take %s", kind)
-			}
-			takenBy[kind] = true
-		}
+		takenBy[kind] = known
 	}
 	return nil
 }

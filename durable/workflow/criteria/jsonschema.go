@@ -357,13 +357,9 @@ const shownMax = 60
 // differs renders a mismatch as a sentence. The value is shortened to shownMax, since it may
 // be as long as the notes.
 func differs(at problem.SourceValue, want string) string {
-	where := "the JSON value"
-	if at.Pointer != "" {
-		where = at.Pointer
-	}
 	got := []rune(string(at.Value.JCS()))
 	if len(got) > shownMax {
 		got = append(got[:shownMax:shownMax], '…')
 	}
-	return fmt.Sprintf("%s: expected %s, got %s", where, want, string(got))
+	return fmt.Sprintf("%s: expected %s, got %s", cmp.Or(at.Pointer, "the JSON value"), want, string(got))
 }

@@ -100,11 +100,8 @@ func unsupportedAt(rest string, inClass bool) (f unsupported, width int) {
 		}
 		// \Q…\E is literal text in RE2: nothing inside it is a construct.
 		if strings.HasPrefix(rest, `\Q`) && !inClass {
-			quoted, _, closed := strings.Cut(rest[2:], `\E`)
-			if n = 1 + len(quoted); closed {
-				n += 2
-			}
-			return unsupported{}, 1 + n
+			quoted, _, _ := strings.Cut(rest, `\E`)
+			return unsupported{}, min(len(quoted)+len(`\E`), len(rest))
 		}
 		if _, width := codePoint(rest); width > 0 {
 			return unsupported{}, width
