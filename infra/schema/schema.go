@@ -97,10 +97,8 @@ func collectKnown(t reflect.Type, known map[reflect.Type]*Schema, enclosing map[
 	switch {
 	case t.Kind() != reflect.Pointer && t.Implements(textMarshaler):
 		known[t] = &Schema{Type: "string"}
-	case t.Kind() == reflect.Map && t.Elem() == reflect.TypeFor[canon.Value]():
+	case t.Kind() == reflect.Map && t.Elem() == reflect.TypeFor[canon.Value](), enclosing[t]:
 		known[t] = &Schema{Type: "object"} // with any members
-	case enclosing[t]:
-		known[t] = &Schema{Type: "object"}
 	case t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array ||
 		t.Kind() == reflect.Map:
 		collectKnown(t.Elem(), known, enclosing)
@@ -152,11 +150,9 @@ func Walk(s *Schema, visit func(*Schema)) {
 //
 // Required members must be among members. The order of properties is not defined.
 func Object(members map[string]*Schema, required ...string) *Schema {
-	return &Schema{Type: "object", Properties: members, Required: required, AdditionalProperties: NoValue()}
+	return &Schema{Type: "object", Properties: members, Required: required,
+		AdditionalProperties: &Schema{Not: &Schema{}}} // no value is valid
 }
-
-// NoValue is the schema without valid values; as AdditionalProperties it closes an object.
-func NoValue() *Schema { return &Schema{Not: &Schema{}} }
 
 // Const is the schema of one value.
 func Const(v any) *Schema { return &Schema{Const: &v} }

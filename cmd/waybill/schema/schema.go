@@ -128,12 +128,8 @@ func New(a *cli.App) *cobra.Command {
 			}
 			raw, ok := JSON(args[0])
 			if !ok {
-				f := cli.UsageFault(cmd, "unknown schema %q", args[0]).
-					Suggest("'waybill schema' lists the names.")
-				if near := nearest.Of(args[0], Names()); near != "" {
-					f.Suggest("Did you mean %s? 'waybill schema' lists all.", near)
-				}
-				return f
+				return cli.UsageFault(cmd, "unknown schema %q", args[0]).Suggest("%s", nearest.Suggest(args[0], Names(),
+					"Did you mean %s? 'waybill schema' lists all.", "'waybill schema' lists the names."))
 			}
 			return a.Write(schemaText(raw))
 		},

@@ -16,18 +16,20 @@ var (
 // pattern is applied.
 const formatBytesMax = 64
 
+// formats maps each format to its description and its check.
+var formats = map[Format]struct {
+	want string
+	fits func(string) bool
+}{
+	DateTime: {"a date and time such as 2026-01-31T09:30:00Z", isDateTime},
+	UUID:     {"a UUID", uuid.MatchString},
+}
+
 // fits reports whether text has the format. The empty format accepts every text, an unknown
 // one accepts none.
 func (f Format) fits(text string) bool {
-	switch f {
-	case "":
-		return true
-	case DateTime:
-		return len(text) <= formatBytesMax && isDateTime(text)
-	case UUID:
-		return len(text) <= formatBytesMax && uuid.MatchString(text)
-	}
-	return false
+	format, known := formats[f]
+	return f == "" || known && len(text) <= formatBytesMax && format.fits(text)
 }
 
 // isDateTime checks the pattern and that the day exists in its month. Without that check, a

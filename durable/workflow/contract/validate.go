@@ -150,7 +150,7 @@ func (s *Shape) validText() error {
 	if _, err := regexp.Compile(s.Pattern); err != nil {
 		return fmt.Errorf("pattern %s: %w", quote(s.Pattern), err)
 	}
-	if !slices.Contains([]Format{"", DateTime, UUID}, s.Format) {
+	if _, known := formats[s.Format]; !known && s.Format != "" {
 		return fmt.Errorf("unknown format %s", quote(string(s.Format)))
 	}
 	if slices.Contains(s.Enum, "") || repeats(s.Enum) {

@@ -51,11 +51,8 @@ func (s *Shape) wantOne() string { return "exactly one of the members " + quoteA
 // wantText describes a Text without Enum and Const. A format takes precedence over lengths
 // and pattern.
 func (s *Shape) wantText() string {
-	switch s.Format {
-	case DateTime:
-		return "a date and time such as 2026-01-31T09:30:00Z"
-	case UUID:
-		return "a UUID"
+	if format, ok := formats[s.Format]; ok {
+		return format.want
 	}
 	text := "text" + sized(s.MinChars, s.MaxChars, "character")
 	if s.MinChars == 1 && s.MaxChars == 0 {

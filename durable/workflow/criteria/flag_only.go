@@ -1,6 +1,7 @@
 package criteria
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/pattern"
@@ -23,12 +24,7 @@ var dropSpaces = strings.NewReplacer(`\s*`, "", `\s+`, "", `\s`, "", `\b`, "")
 // isCompletionFlag reports whether text is a completion flag. It prefers false negatives: a
 // wrong warning makes authors ignore the correct ones.
 func isCompletionFlag(text string) bool {
-	for _, f := range completionFlags {
-		if f.MatchString(text) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(completionFlags, func(f *pattern.Pattern) bool { return f.MatchString(text) })
 }
 
 // FlagOnly reports whether the criteria require completion flags and nothing else
