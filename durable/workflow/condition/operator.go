@@ -31,6 +31,17 @@ var operators = []operator{
 		func(v, list canon.Value) bool { return isItem(v, list) }},
 }
 
+// operatorNames are the keys in the table of operators, in its order.
+var operatorNames = namesOf(operators)
+
+func namesOf(of []operator) []string {
+	names := make([]string, len(of))
+	for i, op := range of {
+		names[i] = op.name
+	}
+	return names
+}
+
 // truthy is the test of a variable without an operator: it is true for all values but null,
 // false, 0 and "". Lists and objects are truthy, empty ones included, as in JavaScript, for
 // which such conditions were first written. It has no name, because the source and the

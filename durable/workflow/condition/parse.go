@@ -34,9 +34,9 @@ func parse(at problem.SourceValue, report problem.Report) Condition {
 		switch {
 		case slices.Contains([]kind{kindCompare, kindAnd, kindOr, kindNot}, kind(name)):
 			forms = append(forms, name)
-		case !slices.Contains(operatorNames(), name):
+		case !slices.Contains(operatorNames, name):
 			report.Error(at.Member(name),
-				"Use var, alone or with one of "+strings.Join(operatorNames(), ", ")+"; or and, or, not.",
+				"Use var, alone or with one of "+strings.Join(operatorNames, ", ")+"; or and, or, not.",
 				"unknown condition key %q", name)
 		}
 	}
@@ -115,13 +115,4 @@ func kindNames(kinds []canon.Kind) []string {
 		out = append(out, k.String())
 	}
 	return out
-}
-
-// operatorNames returns the keys in the table of operators, in its order.
-func operatorNames() []string {
-	names := make([]string, len(operators))
-	for i, op := range operators {
-		names[i] = op.name
-	}
-	return names
 }

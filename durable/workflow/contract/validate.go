@@ -44,7 +44,7 @@ func (p Pack) Validate() error {
 	case p.Shape.Type != Object:
 		return fmt.Errorf("%s: shape: want type object", p.ContractRef)
 	}
-	if err := p.Shape.validate("", 1); err != nil {
+	if err := p.Shape.validate(1); err != nil {
 		return fmt.Errorf("%s: shape%w", p.ContractRef, err)
 	}
 	// Check removes kind from the artifact, so a field of that name would always be missing.
@@ -57,18 +57,18 @@ func (p Pack) Validate() error {
 	return nil
 }
 
-// validate checks one shape and those nested in it. pointer is its place in the pack; depth
-// is 1 for the outermost.
-func (s *Shape) validate(pointer string, depth int) error {
+// validate checks one shape and those nested in it. depth is 1 for the outermost. An error
+// starts with the pointer from s to its place.
+func (s *Shape) validate(depth int) error {
 	if depth > depthMax {
-		return fmt.Errorf("%s: nested deeper than %d shapes", pointer, depthMax)
+		return fmt.Errorf(": nested deeper than %d shapes", depthMax)
 	}
 	if err := cmp.Or(s.validType(), s.validBounds(), s.validText(), s.validFields(), s.validAnyOf()); err != nil {
-		return fmt.Errorf("%s: %w", pointer, err)
+		return fmt.Errorf(": %w", err)
 	}
 	for token, inner := range s.nested() {
-		if err := inner.validate(pointer+"/"+canon.EscapePointer(token), depth+1); err != nil {
-			return err
+		if err := inner.validate(depth + 1); err != nil {
+			return fmt.Errorf("/%s%w", canon.EscapePointer(token), err)
 		}
 	}
 	if s.Const.IsNull() {
@@ -77,7 +77,7 @@ func (s *Shape) validate(pointer string, depth int) error {
 	// A constant must satisfy the rest of its shape.
 	var c checker
 	if c.value(problem.SourceValue{Value: s.Const}, s); len(c.found) > 0 {
-		return fmt.Errorf("%s: the constant %s is not what the rest of the shape allows", pointer, show(s.Const))
+		return fmt.Errorf(": the constant %s is not what the rest of the shape allows", show(s.Const))
 	}
 	return nil
 }

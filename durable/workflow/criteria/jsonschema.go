@@ -174,6 +174,9 @@ func parseValues(at problem.SourceValue, report problem.Report) check {
 // parseBounds parses the inclusive bounds of a number, or of the size of values of another
 // kind. size is how a message names a bound. Contradictory bounds are errors.
 func parseBounds(at problem.SourceValue, kind canon.Kind, low, high, size string, report problem.Report) check {
+	if !at.Has(low) && !at.Has(high) {
+		return nil
+	}
 	least := parseBound(at, kind, low, math.Inf(-1), report)
 	most := parseBound(at, kind, high, math.Inf(1), report)
 	if least > most {
