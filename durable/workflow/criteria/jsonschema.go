@@ -16,6 +16,10 @@ import (
 // subset of JSON Schema (draft 2020-12) that needs no resolution: no $ref and no keyword that
 // depends on the result of another. Schemas are data of one workflow, so recursion is bounded
 // by the depth of its file. Messages are stored in blockers: their words must not change.
+//
+// A library gives the same verdicts, but not these messages: its errors name the place in the
+// schema and not in the value. It accepts unknown keywords and contradictory bounds, and refuses
+// annotations of other types and \u escapes in patterns.
 type jsonSchema []check
 
 // check returns a description of the first mismatch of a value, "" if it has none. One
