@@ -67,18 +67,12 @@ func (c Condition) Decide(vars canon.Value) (held, decided bool) {
 		// An absent variable is null, which gives a result but not a decision.
 		v, found := Lookup(vars, c.path)
 		return !slices.ContainsFunc(c.tests, func(t test) bool { return !t.holds(v) }), found
-	case kindAnd, kindOr:
-		return c.decideList(vars)
 	case kindNot:
 		held, decided = c.parts[0].Decide(vars)
 		return !held, decided
 	}
-	return true, true
-}
-
-// decideList decides "and" and "or". One decided part with the dominant value decides the
-// list; otherwise all parts must be decided.
-func (c Condition) decideList(vars canon.Value) (held, decided bool) {
+	// "and", "or", or always, as an "and" without parts. One decided part with the dominant
+	// value decides; otherwise all parts must be decided.
 	dominant := c.kind == kindOr // true decides an "or", false an "and"
 	held, decided = !dominant, true
 	for _, p := range c.parts {
