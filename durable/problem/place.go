@@ -86,18 +86,30 @@ func (r Report) Expect(p SourceValue, kind canon.Kind, fix, expected string) boo
 // so that all are reported at once; what it then returns is discarded.
 type Parser[T any] func(SourceValue, Report) T
 
-// Parse returns what parse makes of the value at a place. The second result is false, and the
-// first zero, if parse reported an error; warnings do not matter.
-func (parse Parser[T]) Parse(at SourceValue, report Report) (out T, ok bool) {
+// Parse returns what p makes of the value at a place. The second result is false, and the first
+// zero, if p reported an error; warnings do not matter.
+func (p Parser[T]) Parse(at SourceValue, report Report) (out T, ok bool) {
 	ok = true
-	out = parse(at, func(p Problem) {
-		ok = ok && p.Severity != Error
-		report(p)
+	out = p(at, func(found Problem) {
+		ok = ok && found.Severity != Error
+		report(found)
 	})
 	if !ok {
 		out = *new(T)
 	}
 	return out, ok
+}
+
+// Decode is Parse for a value of a compiled workflow, which what names. It fails with the first
+// error, which means that the document was not written by Waybill or is damaged.
+func (p Parser[T]) Decode(what string, v canon.Value) (T, error) {
+	var first error
+	out, _ := p.Parse(SourceValue{Value: v}, func(found Problem) {
+		if first == nil && found.Severity == Error {
+			first = fmt.Errorf("%s%s: %s", what, found.Pointer, found.Message)
+		}
+	})
+	return out, first
 }
 
 // ParseItems returns what parse makes of the items of an array, nil if p is not an array.
@@ -107,16 +119,4 @@ func ParseItems[T any](p SourceValue, report Report, parse Parser[T]) []T {
 		out = append(out, parse(item, report))
 	}
 	return out
-}
-
-// Decode is Parse for a value of a compiled workflow, which what names. It fails with the first
-// error, which means that the document was not written by Waybill or is damaged.
-func (parse Parser[T]) Decode(what string, v canon.Value) (T, error) {
-	var first error
-	out, _ := parse.Parse(SourceValue{Value: v}, func(p Problem) {
-		if first == nil && p.Severity == Error {
-			first = fmt.Errorf("%s%s: %s", what, p.Pointer, p.Message)
-		}
-	})
-	return out, first
 }

@@ -2,6 +2,7 @@ package problem
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -60,5 +61,41 @@ func TestReports(t *testing.T) {
 	}
 	if !slices.Equal(order, []string{"first", "before x", "e 2", "w 1"}) {
 		t.Errorf("the order is %q", order)
+	}
+}
+
+// TestParser: an error makes the result zero and not valid, a warning does not, and Decode fails
+// with the first error.
+func TestParser(t *testing.T) {
+	var text Parser[string] = func(at SourceValue, report Report) string {
+		if !report.Expect(at, canon.String, "Write a name.", "a name is a string") {
+			return "discarded"
+		}
+		if at.Value.Text() == "" {
+			report.Warn(at, "", "an empty name")
+		}
+		return "(" + at.Value.Text() + ")"
+	}
+	var names Parser[[]string] = func(at SourceValue, report Report) []string { return ParseItems(at, report, text) }
+	for _, row := range []struct {
+		source, want, problem string
+		ok                    bool
+	}{
+		{`["a", ""]`, "(a) ()", "", true},
+		{`["a", 1, null]`, "", "names/1: a name is a string, got number", false},
+		{`{"a": "b"}`, "", "", true},
+	} {
+		v, err := canon.Parse([]byte(row.source))
+		if err != nil {
+			t.Fatal(err)
+		}
+		reported := 0
+		got, ok := names.Parse(SourceValue{Value: v}, func(Problem) { reported++ })
+		if strings.Join(got, " ") != row.want || ok != row.ok || !ok && reported != 2 {
+			t.Errorf("%s: %q, %v with %d problems", row.source, got, ok, reported)
+		}
+		if _, err := names.Decode("names", v); (err == nil) != ok || err != nil && err.Error() != row.problem {
+			t.Errorf("%s: %v", row.source, err)
+		}
 	}
 }

@@ -61,3 +61,13 @@ func FuzzDistance(f *testing.F) {
 		}
 	})
 }
+
+func TestSuggest(t *testing.T) {
+	names := []string{"title", "prompt"}
+	if got := Suggest("titel", names, "Did you mean %q?", "Remove it."); got != `Did you mean "title"?` {
+		t.Error(got)
+	}
+	if got := Suggest("colour", names, "Did you mean %q?", "Remove it."); got != "Remove it." {
+		t.Error(got)
+	}
+}

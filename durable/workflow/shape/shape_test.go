@@ -130,3 +130,35 @@ func TestShapes(t *testing.T) {
 		}
 	}
 }
+
+// TestSchemas: a schema has the keywords with a value, and zeros that are canon values.
+func TestSchemas(t *testing.T) {
+	describe := func(what, key string) string {
+		return map[string]string{"a pair.left": "The left one"}[what+"."+key]
+	}
+	pair := ObjectOf("a pair", Need("left", Text{Min: 1, Like: "a name"}), May("right", Amount{Max: 3, Whole: true}))
+	for _, row := range []struct {
+		schema canon.Value
+		want   string
+	}{
+		{Keywords{}.Value(), `{}`},
+		{Keywords{"type": "", "minItems": 0, "uniqueItems": false, "enum": []string(nil)}.Value(), `{}`},
+		{Keywords{"minimum": canon.OfInt(0), "maxItems": 2, "required": []string{"a"}}.Value(),
+			`{"maxItems":2,"minimum":0,"required":["a"]}`},
+		{Closed(map[string]canon.Value{}).Value(), `{"additionalProperties":false,"properties":{},"type":"object"}`},
+		{pair.Schema(describe), `{"additionalProperties":false,"properties":{"left":{"description":"The left one",` +
+			`"minLength":1,"type":"string"},"right":{"maximum":3,"minimum":0,"type":"integer"}},"required":["left"],` +
+			`"title":"a pair","type":"object"}`},
+		{List{Of: Words{[]string{"a", "b"}}, Min: 1, Unique: true}.Schema(describe),
+			`{"items":{"enum":["a","b"]},"minItems":1,"type":"array","uniqueItems":true}`},
+		{canon.OfList(Combinations(JSONOf("$ref", "#"))...), `[{"additionalProperties":false,"properties":{"and":` +
+			`{"items":{"$ref":"#"},"minItems":1,"type":"array"}},"required":["and"],"type":"object"},` +
+			`{"additionalProperties":false,"properties":{"or":{"items":{"$ref":"#"},"minItems":1,"type":"array"}},` +
+			`"required":["or"],"type":"object"},{"additionalProperties":false,"properties":{"not":{"$ref":"#"}},` +
+			`"required":["not"],"type":"object"}]`},
+	} {
+		if got := string(row.schema.JCS()); got != row.want {
+			t.Errorf("got  %s\nwant %s", got, row.want)
+		}
+	}
+}
