@@ -40,8 +40,8 @@ func UnmarshalExact(data []byte, out any) error {
 // unmarshalDirect decodes canonical data in one pass. false: fall back to unmarshalCompared, which
 // either accepts data as well (its types are not covered by Exact) or returns the reason.
 func unmarshalDirect(data []byte, out any) bool {
-	x, ok := ExactText(string(data))
-	return ok && x.Into(out, 0) && x.Done()
+	x := ExactText(string(data))
+	return x.Into(out, 0) && x.Done()
 }
 
 // unmarshalCompared decodes data, encodes the result and compares the bytes. It costs several

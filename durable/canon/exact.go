@@ -4,7 +4,6 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/limits"
 )
@@ -21,9 +20,8 @@ type Exact struct {
 	pos  int
 }
 
-// ExactText returns an Exact at the beginning of text; ok is false where text is not valid
-// UTF-8. Checking once here spares a check per string.
-func ExactText(text string) (x *Exact, ok bool) { return &Exact{text: text}, utf8.ValidString(text) }
+// ExactText returns an Exact at the beginning of text.
+func ExactText(text string) *Exact { return &Exact{text: text} }
 
 // Literal reports whether s comes next, and consumes it if so. On false nothing is consumed,
 // which makes it usable for optional members.
@@ -46,26 +44,17 @@ func (x *Exact) Text() (string, bool) {
 	if x.pos == len(x.text) || x.text[x.pos] != '"' {
 		return "", false
 	}
-	start := x.pos + 1
-	for i := start; i < len(x.text); i++ {
-		switch c := x.text[i]; {
-		case c == '"':
-			x.pos = i + 1
-			return x.text[start:i], true
-		case c == '\\':
-			return x.escaped()
-		case c < ' ':
-			return "", false
-		}
+	start := x.pos
+	end, plain, o := stringEnd(x.text, start)
+	if o != Canonical {
+		return "", false
 	}
-	return "", false
-}
-
-// escaped reads a string with escapes by means of the parser. Such strings are rare, and the
-// parser also checks that each escape is the one that the encoder would write.
-func (x *Exact) escaped() (s string, ok bool) {
-	x.parse(func(p *parser) (err error) { s, err = p.string(); ok = err == nil && !p.nonCanonical; return err })
-	return s, ok
+	x.pos = end
+	if !plain { // rare
+		p := parser{text: x.text[:end], pos: start}
+		return p.escaped(), true
+	}
+	return x.text[start+1 : end-1], true
 }
 
 // Plain reads a string, and reports false for one with escapes. Ids, digests and keys have none.
@@ -104,23 +93,11 @@ func (x *Exact) Into(out any, depth int) bool {
 	return x.value(exactPlanOf(v.Type()), v, depth)
 }
 
-// parse runs read on a pooled parser that is positioned at x.pos, and advances x.pos behind
-// what was parsed.
-func (x *Exact) parse(read func(*parser) error) {
-	p := parsers.Get().(*parser)
-	p.text, p.pos, p.line = x.text, x.pos, 1
-	if read(p) == nil {
-		x.pos = p.pos
-	}
-	p.reset()
-	parsers.Put(p)
-}
-
 // value reads one value by its plan. It reports false for types without an exact form.
 func (x *Exact) value(plan *exactPlan, out reflect.Value, depth int) bool {
 	switch plan.form {
 	case exactValue:
-		return x.openValue(out, depth)
+		return x.openValue(out.Addr().Interface().(*Value), depth)
 	case exactText:
 		s, ok := x.Text()
 		return ok && out.Addr().Interface().(canonicalText).UnmarshalString(s) == nil
@@ -140,7 +117,7 @@ func (x *Exact) value(plan *exactPlan, out reflect.Value, depth int) bool {
 		return true
 	case exactFloat: // rare: the parser knows the number formats
 		var v Value
-		ok := x.openValue(reflect.ValueOf(&v).Elem(), depth)
+		ok := x.openValue(&v, depth)
 		out.SetFloat(v.num)
 		return ok && v.kind == Number
 	case exactPointer:
@@ -158,17 +135,17 @@ func (x *Exact) value(plan *exactPlan, out reflect.Value, depth int) bool {
 	return false
 }
 
-// openValue reads any JSON value into a Value. The parser reports through nonCanonical whether it
-// was canonical.
-func (x *Exact) openValue(out reflect.Value, depth int) (ok bool) {
-	x.parse(func(p *parser) error {
-		v, err := p.value(depth)
-		if ok = err == nil && !p.nonCanonical; ok {
-			*(out.Addr().Interface().(*Value)) = v
-		}
-		return err
-	})
-	return ok
+// openValue reads any JSON value into a Value, by means of the parser.
+func (x *Exact) openValue(out *Value, depth int) bool {
+	p := parsers.Get().(*parser)
+	defer p.release()
+	p.text, p.pos, p.exact = x.text, x.pos, true
+	p.value(depth)
+	if p.err != nil {
+		return false
+	}
+	*out, x.pos = p.items[0], p.pos
+	return true
 }
 
 // list reads an array. The slice grows while items are read, since their number is not known

@@ -20,26 +20,30 @@ var errInexact = errors.New("number is not exactly a double; send it as a string
 // with more digits than a double has. Every number that JCS writes parses, including those
 // beyond 2^53 (1e20 is written 100000000000000000000). See
 // docs/decisions/0003-refuse-numbers-that-change-when-rewritten.md.
-func parseNumber(lit string) (float64, error) {
+//
+// canonical reports that JCS writes the number as lit.
+func parseNumber(lit string) (f float64, canonical bool, err error) {
 	// Short integers are the common case, and always exact.
 	if len(lit) < 16 {
 		if n, err := strconv.ParseInt(lit, 10, 64); err == nil {
-			return float64(n), nil
+			return float64(n), lit != "-0", nil
 		}
 	}
-	f, err := strconv.ParseFloat(lit, 64)
+	f, err = strconv.ParseFloat(lit, 64)
 	if err != nil { // out of range; the scanner has checked the grammar
-		return 0, errInexact
+		return 0, false, errInexact
 	}
 	// A double is within a factor of two of the literal it was parsed from, so equal
 	// significant digits mean equal numbers.
 	if significant(lit) != significant(strconv.FormatFloat(f, 'e', -1, 64)) {
-		return 0, errInexact
+		return 0, false, errInexact
 	}
 	if f == 0 {
 		f = 0 // JCS has no negative zero
 	}
-	return f, nil
+	var buffer [32]byte
+	text, err := AppendNumber(buffer[:0], f)
+	return f, string(text) == lit, err
 }
 
 // significant returns the digits of a literal without sign, point, exponent, leading and

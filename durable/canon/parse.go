@@ -38,52 +38,81 @@ func (e *ParseError) Error() string {
 // whitespace, member order and escaping is accepted. The caller bounds the size of data.
 func Parse(data []byte) (Value, error) {
 	p := parsers.Get().(*parser)
-	p.text, p.line = string(data), 1
-	v, err := p.document()
-	p.reset()
-	parsers.Put(p)
-	return v, err
+	defer p.release()
+	p.text = string(data)
+	p.document()
+	if p.err != nil {
+		return Value{}, p.err
+	}
+	return p.items[0], nil
 }
 
 // parsers pools parsers for their stacks: a log is parsed line by line, and growing new stacks
 // would cost more than parsing the line.
-var parsers = sync.Pool{New: func() any { return &parser{} }}
+var parsers = sync.Pool{New: func() any { return &parser{line: 1} }}
 
-// reset prepares p for the pool: it drops the text and every reference into it, which would
+// release returns p to the pool. It drops the text and every reference into it, which would
 // otherwise keep whole documents alive.
-func (p *parser) reset() {
+func (p *parser) release() {
 	if cap(p.items) > stackCapMax || cap(p.names) > stackCapMax {
-		*p = parser{}
 		return
 	}
 	clear(p.names[:cap(p.names)])
 	clear(p.items[:cap(p.items)])
-	*p = parser{path: p.path[:0], names: p.names[:0], items: p.items[:0], scratch: p.scratch[:0]}
+	*p = parser{line: 1, path: p.path[:0], names: p.names[:0], items: p.items[:0]}
+	parsers.Put(p)
 }
 
 // stackCapMax is the largest capacity of stacks that stay in the pool. Records fit; a huge list
 // must not stay in memory, and clearing the stacks must stay cheap.
 const stackCapMax = 128
 
-// parser is a recursive descent parser over one text.
+// parser is the one reader of JSON text: a recursive descent over one text. Parse runs it with
+// reasons for people; Exact and Checker run it in the mode exact, which gives up without one.
 type parser struct {
 	text string
 	pos  int
 	line int
 	path valuePath // of the value being read
+	err  error     // the first error; nothing is read after it
 
 	// Stacks of the names and values of the arrays and objects that are still open. A
-	// closed one gets a list of exactly its size.
+	// closed one gets a list of exactly its size. A value that was read is on top of items.
 	names []string
 	items []Value
 
-	nonCanonical bool   // something read so far differs from its canonical spelling
-	scratch      []byte // reused to encode what is compared with the text
+	exact bool // refuse everything that the encoder would write in another way
+	ended bool // an exact parser gave up because the text ended: more of it could be accepted
+
+	// With a Checker the text is only examined: no values are built.
+	checker  *Checker
+	watch    *Watch // the members to locate in the value being read
+	anyOrder bool   // members need not be in JCS order, nor differ in more than case
 }
 
-// fail returns a *ParseError at the current path and line.
-func (p *parser) fail(format string, args ...any) error {
-	return &ParseError{Pointer: p.path.pointer(), Line: p.line, Reason: fmt.Sprintf(format, args...)}
+// fail stores a *ParseError at the current path and line, unless there is an error already.
+func (p *parser) fail(format string, args ...any) {
+	switch {
+	case p.err != nil:
+	case p.exact:
+		p.err, p.ended = ErrNotCanonical, p.ended || p.pos >= len(p.text)
+	default:
+		p.err = &ParseError{Pointer: p.path.pointer(), Line: p.line, Reason: fmt.Sprintf(format, args...)}
+	}
+}
+
+// respelled refuses, if the parser is exact, what was just read and is not canonical.
+func (p *parser) respelled() {
+	if p.exact && p.err == nil {
+		p.err = ErrNotCanonical
+	}
+}
+
+// push puts a value that was read on the stack.
+func (p *parser) push(v Value) {
+	if p.checker == nil {
+		p.items = append(p.items, v)
+	}
 }
 
 // valuePath is the path from the document to a value. It is formatted only for an error: doing so
@@ -113,39 +142,30 @@ func (p valuePath) pointer() string {
 	return b.String()
 }
 
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
+
 // EscapePointer escapes one token of an RFC 6901 JSON pointer.
-func EscapePointer(token string) string {
-	if !strings.ContainsAny(token, "~/") {
-		return token
-	}
-	return strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1")
-}
+func EscapePointer(token string) string { return pointerEscapes.Replace(token) }
 
 // document parses one value and checks that only whitespace follows.
-func (p *parser) document() (Value, error) {
+func (p *parser) document() {
 	if !utf8.ValidString(p.text) {
 		p.line += strings.Count(p.text[:firstInvalid(p.text)], "\n")
-		return Value{}, p.fail("text is not valid UTF-8")
+		p.fail("text is not valid UTF-8")
 	}
-	v, err := p.value(0)
-	if err != nil {
-		return Value{}, err
-	}
+	p.value(0)
 	p.skipSpace()
 	if p.pos < len(p.text) {
-		return Value{}, p.fail("unexpected %s after the document", p.currentChar())
+		p.fail("unexpected %s after the document", p.currentChar())
 	}
-	return v, nil
 }
 
 // firstInvalid returns the offset of the first byte that is not valid UTF-8.
 func firstInvalid(s string) int {
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && n == 1 {
+	for i, r := range s {
+		if r == utf8.RuneError && !strings.HasPrefix(s[i:], string(utf8.RuneError)) {
 			return i
 		}
-		i += n
 	}
 	return len(s)
 }
@@ -169,40 +189,44 @@ func (p *parser) skipSpace() {
 		default:
 			return
 		}
-		p.nonCanonical = true
+		p.respelled()
 		p.pos++
 	}
 }
 
-// value parses one value. depth is the number of arrays and objects that enclose it.
-func (p *parser) value(depth int) (Value, error) {
+// accept consumes the byte c if it is next.
+func (p *parser) accept(c byte) bool {
+	if p.pos < len(p.text) && p.text[p.pos] == c {
+		p.pos++
+		return true
+	}
+	return false
+}
+
+// value parses one value and pushes it. depth is the number of arrays and objects that enclose it.
+func (p *parser) value(depth int) {
 	p.skipSpace()
 	if p.pos >= len(p.text) {
-		return Value{}, p.fail("unexpected end of text")
+		p.fail("unexpected end of text")
+	}
+	if p.err != nil {
+		return
 	}
 	line := int32(p.line)
 	switch c := p.text[p.pos]; {
 	case (c == '{' || c == '[') && depth == limits.JSONDepthMax:
-		return Value{}, p.fail("nested deeper than %d levels", limits.JSONDepthMax)
+		p.fail("nested deeper than %d levels", limits.JSONDepthMax)
 	case c == '{':
-		return p.object(depth, line)
+		p.object(depth, line)
 	case c == '[':
-		return p.array(depth, line)
+		p.array(depth, line)
 	case c == '"':
-		s, err := p.string()
-		return Value{kind: String, line: line, str: s}, err
+		p.push(Value{kind: String, line: line, str: p.string()})
 	case c == '-' || c >= '0' && c <= '9':
-		return p.number(line)
+		p.push(Value{kind: Number, line: line, num: p.number()})
+	default:
+		p.literal()
 	}
-	// Literals are matched as prefixes; text that continues one, such as "truex", is refused by
-	// what must follow a value.
-	for _, lit := range literals {
-		if strings.HasPrefix(p.text[p.pos:], lit.text) {
-			p.pos += len(lit.text)
-			return lit.v.AtLine(int(line)), nil
-		}
-	}
-	return Value{}, p.fail("unexpected %s where a value should stand", p.currentChar())
 }
 
 // literals are the three literals of JSON.
@@ -211,107 +235,132 @@ var literals = [...]struct {
 	v    Value
 }{{"true", OfBool(true)}, {"false", OfBool(false)}, {"null", Value{}}}
 
-// array parses an array whose bracket is at the position.
-func (p *parser) array(depth int, line int32) (Value, error) {
-	v := Value{kind: Array, line: line}
+// literal parses a literal. Literals are matched as prefixes; text that continues one, such as
+// "truex", is refused by what must follow a value.
+func (p *parser) literal() {
+	rest := p.text[p.pos:]
+	for _, lit := range literals {
+		if strings.HasPrefix(rest, lit.text) {
+			p.pos += len(lit.text)
+			p.push(lit.v.AtLine(p.line))
+			return
+		}
+		p.ended = p.ended || strings.HasPrefix(lit.text, rest)
+	}
+	p.fail("unexpected %s where a value should stand", p.currentChar())
+}
+
+// another reports whether a comma, and so another item, follows in an array or object, and
+// consumes it or the closing bracket.
+func (p *parser) another(shut byte, where string) bool {
+	p.skipSpace()
+	if p.accept(shut) {
+		return false
+	}
+	if !p.accept(',') {
+		p.fail("unexpected %s in an %s: want , or %c", p.currentChar(), where, shut)
+	}
+	return p.err == nil
+}
+
+// array parses an array whose bracket is at the position. Its items are on the stack while it is
+// open; inner arrays and objects push theirs above and remove them again.
+func (p *parser) array(depth int, line int32) {
+	from := len(p.items)
+	p.watch = nil
 	p.pos++
 	p.skipSpace()
-	if p.accept(']') {
-		return v, nil
-	}
-	// The items of this array are on the stack from here on; inner arrays and objects push
-	// theirs above and remove them again.
-	from := len(p.items)
-	for {
-		p.path = append(p.path, pathStep{item: len(p.items) - from})
-		item, err := p.value(depth + 1)
-		if err != nil {
-			return Value{}, err
-		}
+	i := 0
+	for more := !p.accept(']'); more; more = p.another(']', "array") {
+		p.path = append(p.path, pathStep{item: i})
+		p.value(depth + 1)
 		p.path = p.path[:len(p.path)-1]
-		p.items = append(p.items, item)
-		p.skipSpace()
-		if p.accept(']') {
-			v.list = slices.Clone(p.items[from:])
-			p.items = p.items[:from]
-			return v, nil
-		}
-		if !p.accept(',') {
-			return Value{}, p.fail("unexpected %s in an array: want , or ]", p.currentChar())
-		}
+		i++
 	}
+	list := append([]Value(nil), p.items[from:]...)
+	p.items = p.items[:from]
+	p.push(Value{kind: Array, line: line, list: list})
 }
 
 // object parses an object whose brace is at the position. It notes whether the members are in
 // JCS order already, which spares sorting them for documents that Waybill wrote.
-func (p *parser) object(depth int, line int32) (Value, error) {
-	v := Value{kind: Object, line: line}
+func (p *parser) object(depth int, line int32) {
+	from, named, sorted, watch := len(p.items), len(p.names), true, p.watch
 	p.pos++
 	p.skipSpace()
-	if p.accept('}') {
-		return v, nil
-	}
-	from, named, sorted := len(p.items), len(p.names), true
-	for {
-		p.skipSpace()
-		if p.pos >= len(p.text) || p.text[p.pos] != '"' {
-			return Value{}, p.fail("unexpected %s: want a key in double quotes", p.currentChar())
-		}
-		name, err := p.string()
-		if err != nil {
-			return Value{}, err
-		}
-		p.path = append(p.path, pathStep{name, noItem})
-		p.skipSpace()
-		if !p.accept(':') {
-			return Value{}, p.fail("unexpected %s after a key: want a colon", p.currentChar())
-		}
-		item, err := p.value(depth + 1)
-		if err != nil {
-			return Value{}, err
-		}
-		p.path = p.path[:len(p.path)-1]
+	for more := !p.accept('}'); more; more = p.another('}', "object") {
+		name := p.key()
 		sorted = sorted && (len(p.names) == named || CompareKeys(p.names[len(p.names)-1], name) < 0)
-		p.names, p.items = append(p.names, name), append(p.items, item)
-		p.skipSpace()
-		if p.accept('}') {
-			v.keys, v.list = slices.Clone(p.names[named:]), slices.Clone(p.items[from:])
-			p.names, p.items = p.names[:named], p.items[:from]
-			return p.closeObject(v, sorted)
+		p.names = append(p.names, name)
+		member, start := watch.find(name), p.pos
+		p.watch = member
+		p.value(depth + 1)
+		p.path = p.path[:len(p.path)-1]
+		if member != nil {
+			p.checker.spans[member.Slot] = span{start, p.pos}
 		}
-		if !p.accept(',') {
-			return Value{}, p.fail("unexpected %s in an object: want , or }", p.currentChar())
-		}
+	}
+	if !sorted && !p.anyOrder {
+		p.respelled()
+	}
+	if p.err != nil {
+		return
+	}
+	keys, list := p.names[named:], p.items[from:]
+	p.names, p.items = p.names[:named], p.items[:from]
+	if p.checker == nil {
+		p.items = append(p.items, p.newObject(line, keys, list, sorted))
+		return
+	}
+	p.checker.Members = len(keys) // the outermost object is closed last
+	if _, _, twins := caseCollision(keys); twins && !p.anyOrder {
+		p.respelled()
 	}
 }
 
-// closeObject sorts the members of a parsed object into JCS order. It refuses equal keys, of which
-// parsers use the first or the last, and keys that differ only in case, which parsers that
-// match fields without case would confuse.
-func (p *parser) closeObject(v Value, sorted bool) (Value, error) {
+// key parses a key and its colon, and puts the key on the path.
+func (p *parser) key() string {
+	p.skipSpace()
+	name := ""
+	if p.pos < len(p.text) && p.text[p.pos] == '"' {
+		name = p.string()
+	} else {
+		p.fail("unexpected %s: want a key in double quotes", p.currentChar())
+	}
+	p.path = append(p.path, pathStep{name, noItem})
+	p.skipSpace()
+	if !p.accept(':') {
+		p.fail("unexpected %s after a key: want a colon", p.currentChar())
+	}
+	return name
+}
+
+// newObject returns an object of the members that were read, in JCS order. It refuses equal keys,
+// of which parsers use the first or the last, and keys that differ only in case, which parsers
+// that match fields without case would confuse.
+func (p *parser) newObject(line int32, keys []string, list []Value, sorted bool) Value {
+	v := Value{kind: Object, line: line}
+	v.keys, v.list = append(v.keys, keys...), append(v.list, list...)
 	if !sorted {
-		p.nonCanonical = true
-		order := make([]int, len(v.keys))
+		order := make([]int, len(keys))
 		for i := range order {
 			order[i] = i
 		}
-		slices.SortStableFunc(order, func(a, b int) int { return CompareKeys(v.keys[a], v.keys[b]) })
-		keys, list := make([]string, len(order)), make([]Value, len(order))
+		slices.SortStableFunc(order, func(a, b int) int { return CompareKeys(keys[a], keys[b]) })
 		for to, from := range order {
-			keys[to], list[to] = v.keys[from], v.list[from]
+			v.keys[to], v.list[to] = keys[from], list[from]
 			// The sort is stable: of two equal keys, the later one of the text is reported.
-			if to > 0 && keys[to] == keys[to-1] {
-				p.line = int(list[to].line)
-				return Value{}, p.fail("duplicate key %q", keys[to])
+			if to > 0 && v.keys[to] == v.keys[to-1] {
+				p.line = int(v.list[to].line)
+				p.fail("duplicate key %q", v.keys[to])
 			}
 		}
-		v.keys, v.list = keys, list
 	}
-	if i, j, ok := caseCollision(v.keys); ok {
+	if i, j, ok := caseCollision(v.keys); ok && p.err == nil {
 		p.line = int(max(v.list[i].line, v.list[j].line))
-		return Value{}, p.fail("keys %q and %q differ only in case", v.keys[i], v.keys[j])
+		p.fail("keys %q and %q differ only in case", v.keys[i], v.keys[j])
 	}
-	return v, nil
+	return v
 }
 
 // caseCollision finds two keys that are equal under strings.EqualFold. It returns their indices
@@ -377,15 +426,6 @@ func hasUpper(s string) bool {
 		if c := s[i]; c >= 'A' && c <= 'Z' || c >= utf8.RuneSelf {
 			return true
 		}
-	}
-	return false
-}
-
-// accept consumes the byte c if it is next.
-func (p *parser) accept(c byte) bool {
-	if p.pos < len(p.text) && p.text[p.pos] == c {
-		p.pos++
-		return true
 	}
 	return false
 }

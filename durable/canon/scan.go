@@ -1,6 +1,7 @@
 package canon
 
 import (
+	"math/bits"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -9,36 +10,35 @@ import (
 
 // number parses one number literal by the grammar of RFC 8259, section 6. Its errors name the
 // first character that does not fit.
-func (p *parser) number(line int32) (Value, error) {
+func (p *parser) number() float64 {
 	start := p.pos
 	p.accept('-')
 	if !p.accept('0') && p.skipDigits() == 0 {
-		return Value{}, p.fail("unexpected %s in a number", p.currentChar())
+		p.fail("unexpected %s in a number", p.currentChar())
 	}
 	if p.accept('.') && p.skipDigits() == 0 {
-		return Value{}, p.fail("unexpected %s after the decimal point", p.currentChar())
+		p.fail("unexpected %s after the decimal point", p.currentChar())
 	}
 	if p.accept('e') || p.accept('E') {
 		if !p.accept('+') {
 			p.accept('-')
 		}
 		if p.skipDigits() == 0 {
-			return Value{}, p.fail("unexpected %s in an exponent", p.currentChar())
+			p.fail("unexpected %s in an exponent", p.currentChar())
 		}
 	}
-	f, err := parseNumber(p.text[start:p.pos])
-	if err != nil {
-		return Value{}, p.fail("%s", err)
+	if p.err != nil {
+		return 0
 	}
-	p.checkNumberSpelling(p.text[start:p.pos], f)
-	return Value{kind: Number, line: line, num: f}, nil
-}
-
-// checkNumberSpelling sets nonCanonical if JCS writes the number f in another way than lit.
-func (p *parser) checkNumberSpelling(lit string, f float64) {
-	var err error
-	p.scratch, err = AppendNumber(p.scratch[:0], f)
-	p.nonCanonical = p.nonCanonical || err != nil || string(p.scratch) != lit
+	f, canonical, err := parseNumber(p.text[start:p.pos])
+	if err != nil {
+		p.fail("%s", err)
+	}
+	p.ended = p.checker != nil && p.pos == len(p.text) // more digits may follow
+	if !canonical || p.ended {
+		p.respelled()
+	}
+	return f
 }
 
 // skipDigits consumes decimal digits and returns how many.
@@ -50,83 +50,73 @@ func (p *parser) skipDigits() (n int) {
 }
 
 // string parses a quoted string. A string without escapes shares memory with the text.
-func (p *parser) string() (string, error) {
-	p.pos++
+func (p *parser) string() string {
 	start := p.pos
-	for i := start; i < len(p.text); i++ {
-		switch c := p.text[i]; {
-		case c == '"':
-			p.pos = i + 1
-			return p.text[start:i], nil
-		case c == '\\':
-			return p.escaped(start, i)
-		case c < ' ':
-			p.pos = i
-			return "", p.fail("unescaped control character %U in a string", c)
-		}
+	end, plain, o := stringEnd(p.text, start)
+	switch {
+	case p.exact && o != Canonical:
+		p.ended = o == Short
+		p.respelled()
+		return ""
+	case plain && o == Canonical || p.checker != nil:
+		p.pos = end
+		return p.text[start+1 : end-1]
 	}
-	p.pos = len(p.text)
-	return "", p.fail("string without an end")
+	return p.escaped()
 }
 
-// escaped parses a string with escapes. start is the offset behind the quote, i that of the
-// first backslash.
-func (p *parser) escaped(start, i int) (string, error) {
+// escaped parses a string with escapes, or one that is not valid.
+func (p *parser) escaped() string {
 	var b strings.Builder
-	b.WriteString(p.text[start:i])
-	for p.pos = i; p.pos < len(p.text); {
+	for p.pos++; p.pos < len(p.text) && p.err == nil; {
 		switch c := p.text[p.pos]; {
 		case c == '"':
-			// The encoder decides which escapes are canonical: compare with what it writes.
-			p.scratch = AppendString(p.scratch[:0], b.String())
-			p.nonCanonical = p.nonCanonical || string(p.scratch) != p.text[start-1:p.pos+1]
 			p.pos++
-			return b.String(), nil
+			return b.String()
 		case c < ' ':
-			return "", p.fail("unescaped control character %U in a string", c)
+			p.fail("unescaped control character %U in a string", c)
 		case c != '\\':
 			b.WriteByte(c)
 			p.pos++
 		default:
-			r, err := p.escape()
-			if err != nil {
-				return "", err
-			}
-			b.WriteRune(r)
+			b.WriteRune(p.escape())
 		}
 	}
-	return "", p.fail("string without an end")
+	p.fail("string without an end")
+	return ""
 }
 
 // escape parses one escape sequence. A \u escape of half a surrogate pair is refused: it has no
 // UTF-8 form, and other parsers replace it silently.
-func (p *parser) escape() (rune, error) {
+func (p *parser) escape() rune {
 	if p.pos+1 >= len(p.text) {
-		return 0, p.fail("string without an end")
+		p.fail("string without an end")
+		return 0
 	}
 	c := p.text[p.pos+1]
 	if i := strings.IndexByte(`"\/bfnrt`, c); i >= 0 {
 		p.pos += 2
-		return rune("\"\\/\b\f\n\r\t"[i]), nil
+		return rune("\"\\/\b\f\n\r\t"[i])
 	}
 	if c != 'u' {
 		r, _ := utf8.DecodeRuneInString(p.text[p.pos+1:])
-		return 0, p.fail("unknown escape \\%c in a string", r)
+		p.fail("unknown escape \\%c in a string", r)
+		return 0
 	}
 	r, ok := p.hexUnit()
 	if !ok {
-		return 0, p.fail("want four hexadecimal digits after \\u")
+		p.fail("want four hexadecimal digits after \\u")
 	}
 	if !utf16.IsSurrogate(r) {
-		return r, nil
+		return r
 	}
 	// A high surrogate must be followed by the escape of a low one.
-	if low, ok := p.hexUnit(); ok {
-		if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
-			return pair, nil
-		}
+	low, _ := p.hexUnit()
+	pair := utf16.DecodeRune(r, low)
+	if pair == utf8.RuneError {
+		p.fail("half a surrogate pair in a string")
 	}
-	return 0, p.fail("half a surrogate pair in a string")
+	return pair
 }
 
 // hexUnit consumes one \uXXXX and returns its UTF-16 code unit.
@@ -142,4 +132,82 @@ func (p *parser) hexUnit() (rune, bool) {
 	}
 	p.pos += 6
 	return rune(n), true
+}
+
+// Patterns of eight equal bytes, for examining eight characters at once.
+const (
+	ones   = 0x0101010101010101
+	highs  = 0x80 * ones
+	spaces = 0x20 * ones
+	quotes = '"' * ones
+	slants = '\\' * ones
+)
+
+// stringEnd examines the string whose opening quote is at start; end is the offset behind its
+// closing quote. plain reports a string without escapes. Every reader of strings begins here: the
+// few that are not plain are read once more.
+func stringEnd(s string, start int) (end int, plain bool, o Outcome) {
+	plain, wide := true, false
+	for i := start + 1; i < len(s); {
+		if i+8 <= len(s) {
+			// Of eight bytes at once, the lowest one that is marked in m is a control character, a
+			// quote, a backslash or not ASCII. Marks above it may be false.
+			x := eight(s[i : i+8])
+			m := ((x - spaces) | ((x ^ quotes) - ones) | ((x ^ slants) - ones) | x) & highs
+			if m == 0 {
+				i += 8
+				continue
+			}
+			i += bits.TrailingZeros64(m) >> 3
+		}
+		switch c := s[i]; {
+		case c == '"':
+			// Invalid UTF-8 is not JSON. Checked once, and only beyond ASCII.
+			if wide && !utf8.ValidString(s[start:i]) {
+				return i, false, Other
+			}
+			return i + 1, plain, Canonical
+		case c == '\\':
+			n, o := escapeEnd(s[i:])
+			if o != Canonical {
+				return i, false, o
+			}
+			plain = false
+			i += n
+		case c < ' ':
+			return i, false, Other
+		default:
+			wide = wide || c >= utf8.RuneSelf
+			i++
+		}
+	}
+	return len(s), false, Short
+}
+
+// eight returns eight bytes as a little-endian number, which compiles to one load.
+func eight(s string) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+// escapeEnd returns the length of the escape at the start of s if it is Canonical: one that
+// AppendString writes.
+func escapeEnd(s string) (n int, o Outcome) {
+	switch {
+	case len(s) < 2:
+		return 0, Short
+	case strings.IndexByte(`"\bfnrt`, s[1]) >= 0:
+		return 2, Canonical
+	case s[1] != 'u':
+		return 0, Other
+	case len(s) < 6:
+		return 0, Short
+	}
+	// The control characters without a short escape.
+	c, err := strconv.ParseUint(s[2:6], 16, 16)
+	if err != nil || string(AppendString(nil, string(rune(c)))) != `"`+s[:6]+`"` {
+		return 0, Other
+	}
+	return 6, Canonical
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"sort"
-	"unicode/utf16"
-	"unicode/utf8"
 )
 
 // Kind is the JSON type of a Value.
@@ -218,42 +216,19 @@ func (v Value) strict(path valuePath, depth int) error {
 }
 
 // CompareKeys compares object keys by UTF-16 code units, the order of RFC 8785, section 3.2.3.
-// It differs from the order of UTF-8 bytes only where one key has a character beyond the basic
-// multilingual plane. The result is negative, 0 or positive.
+// The result is negative, 0 or positive.
 func CompareKeys(a, b string) int {
-	for a != "" && b != "" {
-		// ASCII needs no decoding, and nearly all keys are ASCII.
-		if a[0] < utf8.RuneSelf && b[0] < utf8.RuneSelf {
-			if a[0] != b[0] {
-				return int(a[0]) - int(b[0])
-			}
-			a, b = a[1:], b[1:]
-			continue
-		}
-		ra, na := utf8.DecodeRuneInString(a)
-		rb, nb := utf8.DecodeRuneInString(b)
-		if ra != rb {
-			return compareUTF16(ra, rb)
-		}
-		a, b = a[na:], b[nb:]
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
 	}
-	return len(a) - len(b)
-}
-
-// compareUTF16 compares two runes by their UTF-16 code units.
-func compareUTF16(a, b rune) int {
-	ha, la := utf16Units(a)
-	hb, lb := utf16Units(b)
-	if ha != hb {
-		return int(ha) - int(hb)
+	if i == len(a) || i == len(b) {
+		return len(a) - len(b)
 	}
-	return int(la) - int(lb)
-}
-
-// utf16Units returns the UTF-16 code units of r; low is 0 inside the basic plane.
-func utf16Units(r rune) (high, low rune) {
-	if r < 0x10000 {
-		return r, 0
+	// The order of UTF-8 bytes differs in one case only: a character beyond the basic multilingual
+	// plane, whose first byte is at least 0xF0, comes before one from U+E000 on, which has 0xEE or 0xEF.
+	if x, y := a[i] >= 0xF0, b[i] >= 0xF0; x != y && a[i] >= 0xEE && b[i] >= 0xEE {
+		return int(b[i]) - int(a[i])
 	}
-	return utf16.EncodeRune(r)
+	return int(a[i]) - int(b[i])
 }

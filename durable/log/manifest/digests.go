@@ -97,8 +97,8 @@ type closed struct {
 // false for any other line.
 func (r *reader) parseClosed(line []byte) (c closed, ok bool) {
 	text, whole := bytes.CutSuffix(line, []byte{'\n'})
-	x, valid := canon.ExactText(string(text))
-	if !whole || !valid {
+	x := canon.ExactText(string(text))
+	if !whole {
 		return c, false
 	}
 	number := func(name string, n *int64) bool {
@@ -175,8 +175,8 @@ func (r *reader) parsePins(c closed, first int) (pins []canon.Digest, size int, 
 
 // parsePin decodes the n-th snapshot_pinned line of the group behind the head.
 func (r *reader) parsePin(line string, n int64) (at int64, ref canon.Digest, ok bool) {
-	x, ok := canon.ExactText(line)
-	if !ok || !x.Literal(`{"createdByEventId":`) {
+	x := canon.ExactText(line)
+	if !x.Literal(`{"createdByEventId":`) {
 		return 0, ref, false
 	}
 	if _, ok = x.Text(); !ok || !x.Literal(`,"eventIndex":`) {

@@ -1,10 +1,12 @@
 package bundle
 
 import (
+	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
-	"errors"
 	"io"
+	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
@@ -14,7 +16,7 @@ import (
 const quadsBytes = 32 << 10
 
 // base64Reader decodes the base64 string at the scanner's position: RFC 4648 with padding,
-// accepting exactly one encoding of each content.
+// accepting exactly one encoding of each content. Its errors are those of the scanner.
 type base64Reader struct {
 	s      *scanner
 	quads  []byte // one chunk of the string, JSON escapes resolved
@@ -22,112 +24,86 @@ type base64Reader struct {
 	left   []byte // part of bytes that Read has not returned yet
 	closed bool   // the closing quote was read
 	padded bool   // padding was read: nothing may follow
-	err    error  // sticky error of Read
 }
 
 // begin starts at the string's opening quote. Buffers of an earlier string are reused.
-func (u *base64Reader) begin(s *scanner) error {
+func (u *base64Reader) begin(s *scanner) {
 	if u.quads == nil {
 		u.quads, u.bytes = make([]byte, 0, quadsBytes), make([]byte, quadsBytes/4*3)
 	}
 	*u = base64Reader{s: s, quads: u.quads, bytes: u.bytes}
-	return s.want('"')
+	s.want('"')
 }
 
-// errBase64 is the reason in the faults of this file.
-var errBase64 = errors.New("not base64 with padding")
+// notBase64 is the reason in the faults of this file.
+const notBase64 = "not base64 with padding"
 
-// chunk decodes the next part of the string; io.EOF at its end.
-func (u *base64Reader) chunk() ([]byte, error) {
-	if u.closed {
-		return nil, io.EOF
-	}
+// chunk decodes the next part of the string; nil at its end and after an error.
+func (u *base64Reader) chunk() []byte {
 	u.quads = u.quads[:0]
 	// Fill one chunk: escapes and the buffer's end interrupt the copying.
-	for len(u.quads) < quadsBytes && !u.closed {
-		if err := u.copyChars(); err != nil {
-			return nil, err
-		}
+	for len(u.quads) < quadsBytes && !u.closed && u.s.has(1) {
+		u.copyChars()
 	}
-	if len(u.quads) == 0 {
-		return nil, io.EOF
+	if len(u.quads) == 0 || u.s.err != nil {
+		return nil
 	}
-	// u.padded { || Every chunk but the last has quadsBytes characters, so a remainder means
-	// bad base64; so does text after padding.
-	if len(u.quads)%4 != 0 || u.padded {
-		return nil, u.s.bad("%v", errBase64)
-	}
-	// Strict: the unused bits of the last character must be zero.
+	// Strict: the unused bits of the last character must be zero. The decoder ignores line breaks,
+	// which would permit a second encoding, so the length is compared.
 	n, err := base64.StdEncoding.Strict().Decode(u.bytes, u.quads)
-	pad := 0
-	for pad < 2 && u.quads[len(u.quads)-1-pad] == '=' {
-		pad++
+	padding := len(u.quads) - len(bytes.TrimRight(u.quads, "="))
+	// Every chunk but the last has quadsBytes characters, so a remainder means bad base64; so does
+	// text after padding.
+	if err != nil || u.padded || len(u.quads)%4 != 0 || n != len(u.quads)/4*3-padding {
+		u.s.bad(notBase64)
+		return nil
 	}
-	// The decoder ignores line breaks; accepting them would permit a second encoding.
-	if err != nil || n != len(u.quads)/4*3-pad {
-		return nil, u.s.bad("%v", errBase64)
-	}
-	u.padded = pad > 0
-	return u.bytes[:n], nil
+	u.padded = padding > 0
+	return u.bytes[:n]
 }
 
-// copyChars appends characters of the string to quads, up to its end or one escape.
-func (u *base64Reader) copyChars() error {
+// copyChars appends available characters of the string to quads, up to its end or one escape.
+func (u *base64Reader) copyChars() {
 	s := u.s
-	if s.pos == s.end {
-		if ok, err := s.more(); err != nil {
-			return err
-		} else if !ok {
-			return s.truncated()
-		}
+	part := s.buf[s.pos:min(s.end, s.pos+quadsBytes-len(u.quads))]
+	n := bytes.IndexAny(part, `"\`)
+	if n < 0 {
+		n = len(part)
 	}
-	n := min(s.end-s.pos, quadsBytes-len(u.quads))
-	for i, c := range s.buf[s.pos : s.pos+n] {
-		if c != '"' && c != '\\' {
-			continue
-		}
-		u.quads = append(u.quads, s.buf[s.pos:s.pos+i]...)
-		s.pos += i
-		if c == '"' {
-			s.pos++
-			u.closed = true
-			return nil
-		}
-		// An escaped quote or backslash is no base64; escape decides.
-		return u.escape()
-	}
-	u.quads = append(u.quads, s.buf[s.pos:s.pos+n]...)
+	u.quads = append(u.quads, part[:n]...)
 	s.pos += n
-	return nil
+	switch {
+	case n == len(part):
+	case part[n] == '"':
+		s.pos++
+		u.closed = true
+	default:
+		u.escape() // an escaped quote or backslash is no base64; escape decides
+	}
 }
 
 // escape reads one escaped character, \/ or \u00XX. Some programs escape characters of the
 // base64 alphabet.
-func (u *base64Reader) escape() error {
+func (u *base64Reader) escape() {
 	s := u.s
-	for s.end-s.pos < len(`\u0000`) {
-		if ok, err := s.more(); err != nil {
-			return err
-		} else if !ok {
-			return s.truncated()
-		}
+	if !s.has(len(`\u0000`)) {
+		return
 	}
 	// Two bytes for an escape such as \/, six for \u00XX.
 	n := 2
 	if s.buf[s.pos+1] == 'u' {
 		n = len(`\u0000`)
 	}
-	v, err := canon.Parse(append(append([]byte{'"'}, s.buf[s.pos:s.pos+n]...), '"'))
-	if err != nil {
-		return s.refused(err, s.at())
+	v, err := canon.Parse(slices.Concat(quote, s.buf[s.pos:s.pos+n], quote))
+	switch text := v.Text(); {
+	case err != nil:
+		s.refused(err, s.at())
+	case len(text) != 1: // base64 is ASCII
+		s.bad(notBase64)
+	default:
+		u.quads = append(u.quads, text[0])
+		s.pos += n
 	}
-	// One byte: base64 is ASCII.
-	if len(v.Text()) != 1 {
-		return s.bad("%v", errBase64)
-	}
-	u.quads = append(u.quads, v.Text()[0])
-	s.pos += n
-	return nil
 }
 
 // artifactSummary is everything that is kept of an artifact's string after reading it.
@@ -139,33 +115,25 @@ type artifactSummary struct {
 }
 
 // summarize reads to the end of the string. It never holds more than one chunk in memory.
-func (u *base64Reader) summarize() (artifactSummary, error) {
-	var got artifactSummary
+func (u *base64Reader) summarize() (got artifactSummary) {
 	// Both digests are computed in the same pass: that of the content is the artifact's name,
 	// that of the string is stated by integrity.
-	size, bytes, text := int64(0), sha256.New(), sha256.New()
+	size, content, text := int64(0), sha256.New(), sha256.New()
 	text.Write(quote)
-	for {
-		part, err := u.chunk()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return got, err
-		}
+	for part := u.chunk(); part != nil; part = u.chunk() {
 		if size += int64(len(part)); size > limits.ArtifactBytesMax {
-			return got, u.s.bad("an artifact of more than %d bytes", limits.ArtifactBytesMax)
+			u.s.bad("an artifact of more than %d bytes", limits.ArtifactBytesMax)
 		}
-		bytes.Write(part)
+		content.Write(part)
 		text.Write(u.quads)
 		got.chars += int64(len(u.quads))
 		// Zero for every chunk but possibly the last.
 		got.padding = len(u.quads)/4*3 - len(part)
 	}
 	text.Write(quote)
-	bytes.Sum(got.digest[:0])
+	content.Sum(got.digest[:0])
 	text.Sum(got.text[:0])
-	return got, nil
+	return got
 }
 
 // quote encloses the string in its canonical form, which is hashed.
@@ -175,11 +143,11 @@ var quote = []byte{'"'}
 // bundle was opened.
 func (u *base64Reader) Read(p []byte) (n int, err error) {
 	// A chunk is never empty, except at the end.
-	for len(u.left) == 0 && u.err == nil {
-		u.left, u.err = u.chunk()
+	if len(u.left) == 0 {
+		u.left = u.chunk()
 	}
 	if len(u.left) == 0 {
-		return 0, u.err
+		return 0, cmp.Or(u.s.err, io.EOF)
 	}
 	n = copy(p, u.left)
 	u.left = u.left[n:]

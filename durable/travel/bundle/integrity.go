@@ -16,17 +16,16 @@ import (
 var integrityMembers = []member{{name: "entries"}, {name: "kind"}}
 
 // integrity reads one member of "integrity".
-func (o *opener) integrity(name string) error {
+func (o *opener) integrity(name string) {
 	if name == "entries" {
-		return o.array(o.entry)
+		o.array(o.entry)
+		return
 	}
-	at := o.at()
-	kind, err := o.text(nameBytesMax)
 	// Another kind of integrity could have any entries: report the kind first.
-	if err == nil && string(kind) != IntegrityKind {
-		err = otherKind(kind, at)
+	at := o.at()
+	if kind := o.text(nameBytesMax); string(kind) != IntegrityKind {
+		o.stop(otherKind(kind, at))
 	}
-	return err
 }
 
 // entry states the digest and length of one value.
@@ -42,117 +41,108 @@ const entryBytesMax = 1024
 // entry reads one entry of integrity. Entries are as numerous as objects and need not be
 // canonical, so they are decoded in place; the strict decoder runs only on invalid ones, for
 // its error.
-func (o *opener) entry(int64) error {
+func (o *opener) entry(int64) {
 	// No other watched element is hashed less strictly: only entries may have any member
 	// order.
-	o.jcs.loose = true
-	p, err := o.element(entryBytesMax, objectDepth, entryWatch)
-	o.jcs.loose = false
-	if err != nil {
-		return err
-	}
-	path, okPath := o.jcs.string(pathSlot)
-	text, _ := o.jcs.string(sumSlot)
+	o.parts.AnyOrder = true
+	p := o.element(entryBytesMax, objectDepth, entryWatch)
+	o.parts.AnyOrder = false
+	path, okPath := o.parts.string(pathSlot)
+	text, _ := o.parts.string(sumSlot)
 	sum, okSum := parseReference(text)
-	n, okBytes := o.jcs.count(bytesSlot)
+	n, okBytes := o.parts.count(bytesSlot)
+	switch {
+	case o.err != nil:
 	// The three watched members and no other.
-	if o.jcs.members != 3 || !okPath || !okSum || !okBytes {
+	case o.parts.Members == 3 && okPath && okSum && okBytes:
+		o.checkEntry(path, listDigest{true, sum, n}, p.at)
+	default:
 		var e entry
 		if err := canon.Unmarshal(p.line, &e); err != nil {
 			// The strict decoder names the unknown or missing member.
-			return o.refused(err, p.at)
+			o.refused(err, p.at)
 		}
-		return o.fail(fault.BundleInvalidFormat, p.at, "bytes is %d: want a count", e.Bytes)
+		o.fail(fault.BundleInvalidFormat, p.at, "bytes is %d: want a count", e.Bytes)
 	}
-	return o.checkEntry(path, sum, n, p.at)
 }
 
 // checkEntry finds the value that an entry names and compares or stores the statement.
-func (o *opener) checkEntry(path []byte, sum reference, n, at int64) error {
+func (o *opener) checkEntry(path []byte, stated listDigest, at int64) {
 	// All paths are below session/.
 	rest, ok := bytes.CutPrefix(path, []byte("session/"))
-	if !ok {
-		return o.noValue(path, at)
+	section, name, _ := bytes.Cut(rest, []byte{'/'})
+	l := o.b.own
+	switch ref, isRef := parseReference(name); {
+	case !ok:
+		o.noValue(path, at)
+		return
+	case isRef:
+		for _, t := range []*table{o.b.snapshots, o.b.workflows, o.b.artifacts} {
+			if string(section) == sectionOf(t.kind) {
+				o.checkObjectEntry(t, ref, stated, at)
+				return
+			}
+		}
+	case string(section) == logsName:
+		// Integrity may precede session, so the log may be unknown yet.
+		name, rest, _ = bytes.Cut(name, []byte{'/'})
+		if l, ok = o.log(string(name)); !ok {
+			return
+		}
 	}
 	switch string(rest) {
 	case eventsName:
-		return o.checkListEntry(&o.b.own.events, sum, n, at)
+		o.checkListEntry(&l.events, stated, at)
 	case manifestName:
-		return o.checkListEntry(&o.b.own.records, sum, n, at)
+		o.checkListEntry(&l.records, stated, at)
+	default:
+		o.noValue(path, at)
 	}
-	section, name, _ := bytes.Cut(rest, []byte{'/'})
-	if string(section) == logsName {
-		return o.checkLogEntry(path, name, sum, n, at)
-	}
-	for _, t := range []*table{o.b.snapshots, o.b.workflows, o.b.artifacts} {
-		if ref, ok := parseReference(name); ok && string(section) == sectionOf(t.kind) {
-			return o.checkObjectEntry(t, ref, sum, n, at)
-		}
-	}
-	return o.noValue(path, at)
 }
 
-// noValue is the fault for an entry without a value.
-func (o *opener) noValue(path []byte, at int64) error {
-	return o.fail(fault.BundleIntegrityFailed, at, "an entry for %q, which is not in the bundle", path)
+// noValue stops with the fault for an entry without a value.
+func (o *opener) noValue(path []byte, at int64) {
+	o.fail(fault.BundleIntegrityFailed, at, "an entry for %q, which is not in the bundle", path)
 }
 
-// twice is the fault for a repeated entry.
-func (o *opener) twice(path string, at int64) error {
-	return o.fail(fault.BundleIntegrityFailed, at, "a second entry for %s", path)
+// twice stops with the fault for a repeated entry.
+func (o *opener) twice(path string, at int64) {
+	o.fail(fault.BundleIntegrityFailed, at, "a second entry for %s", path)
 }
 
-// checkListEntry stores the statement about a list; compareList compares it later.
-func (o *opener) checkListEntry(l *list, sum reference, n, at int64) error {
+// checkListEntry stores the statement about a list; compare compares it later.
+func (o *opener) checkListEntry(l *list, stated listDigest, at int64) {
 	if l.entry.found {
-		return o.twice(l.path, at)
+		o.twice(l.path, at)
 	}
-	l.entry = listDigest{true, sum, n}
-	return nil
-}
-
-// checkLogEntry handles an entry of a side log, which may precede the log itself.
-func (o *opener) checkLogEntry(path, rest []byte, sum reference, n, at int64) error {
-	name, which, _ := bytes.Cut(rest, []byte{'/'})
-	// Integrity may precede session, so the log may be unknown yet.
-	l, err := o.log(string(name))
-	switch {
-	case err != nil:
-		return err
-	case string(which) == eventsName:
-		return o.checkListEntry(&l.events, sum, n, at)
-	case string(which) == manifestName:
-		return o.checkListEntry(&l.records, sum, n, at)
-	}
-	return o.noValue(path, at)
+	l.entry = stated
 }
 
 // checkObjectEntry compares the entry of an object with its value, or stores the statement if
 // the value has not been read yet.
-func (o *opener) checkObjectEntry(t *table, ref, sum reference, n, at int64) error {
+func (o *opener) checkObjectEntry(t *table, ref reference, stated listDigest, at int64) {
 	r, i := t.get(ref)
 	// Two statements about one object could differ.
 	if r.is(listed) {
-		return o.twice(objectPath(t.kind, ref), at)
+		o.twice(objectPath(t.kind, ref), at)
 	}
 	// The name of a snapshot or workflow is the digest of its canonical JSON: it need not be
 	// stored again.
-	wrong := n > limits.BundleBytesMax || t.kind != manifest.Artifact && sum != ref
+	wrong := stated.bytes > limits.BundleBytesMax || t.kind != manifest.Artifact && stated.sum != ref
 	// The value was read before: compare. Otherwise keep the statement for embed.
 	if r.is(embedded) {
-		wrong = wrong || int64(r.bytes) != n || t.kind == manifest.Artifact && t.sums[i] != sum
+		wrong = wrong || int64(r.bytes) != stated.bytes || t.kind == manifest.Artifact && t.sums[i] != stated.sum
 	} else {
-		r.bytes = uint32(n)
+		r.bytes = uint32(stated.bytes)
 		if t.kind == manifest.Artifact {
-			t.sums[i] = sum
+			t.sums[i] = stated.sum
 		}
 	}
 	if wrong {
-		return o.fail(fault.BundleIntegrityFailed, at, "the entry for %s has another digest or length than the value",
+		o.fail(fault.BundleIntegrityFailed, at, "the entry for %s has another digest or length than the value",
 			objectPath(t.kind, ref))
 	}
 	r.marks |= listed
-	return nil
 }
 
 // finish compares everything found with everything stated and referenced, after the whole

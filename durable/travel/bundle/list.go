@@ -49,18 +49,18 @@ const lineMax = limits.LineBytesMax - 1
 
 // event checks that the event just examined may follow; it returns the reason if not, else
 // "".
-func (l *list) event(sp *jcsChecker) string {
+func (l *list) event(sp *parts) string {
 	if n, ok := sp.count(indexSlot); !ok || n != l.count {
-		return fmt.Sprintf("eventIndex is %s: want %d", brief(sp.raw(indexSlot)), l.count)
+		return fmt.Sprintf("eventIndex is %s: want %d", brief(sp.Raw(indexSlot)), l.count)
 	}
 	return l.owned(sp)
 }
 
 // record is the same for a manifest record. The segment's digest and the pinning of
 // node_created events are checked by manifest.Read.
-func (l *list) record(sp *jcsChecker) string {
+func (l *list) record(sp *parts) string {
 	if n, ok := sp.count(indexSlot); !ok || n != l.count {
-		return fmt.Sprintf("manifestIndex is %s: want %d", brief(sp.raw(indexSlot)), l.count)
+		return fmt.Sprintf("manifestIndex is %s: want %d", brief(sp.Raw(indexSlot)), l.count)
 	}
 	switch {
 	// Segments must cover the events without gap or overlap.
@@ -69,33 +69,33 @@ func (l *list) record(sp *jcsChecker) string {
 		last, okLast := sp.count(lastSlot)
 		if !okFirst || !okLast || first != l.next || last < first || last > limits.EventIndexMax {
 			return fmt.Sprintf("the segment holds events %s to %s: want it to begin with %d",
-				brief(sp.raw(firstSlot)), brief(sp.raw(lastSlot)), l.next)
+				brief(sp.Raw(firstSlot)), brief(sp.Raw(lastSlot)), l.next)
 		}
 		// Only this name is valid: another path could lead a reader out of the directory.
 		want := manifest.SegmentDir + "/" + manifest.SegmentName(first, last)
 		if !sp.is(relPathSlot, want) {
-			return fmt.Sprintf("segmentRelPath is %s: want %q", brief(sp.raw(relPathSlot)), want)
+			return fmt.Sprintf("segmentRelPath is %s: want %q", brief(sp.Raw(relPathSlot)), want)
 		}
 		l.next = last + 1
 	// A snapshot is pinned after the segment that contains its event.
 	case sp.is(kindSlot, manifest.KindSnapshotPinned):
 		if n, ok := sp.count(createdIndexSlot); !ok || n >= l.next {
 			return fmt.Sprintf("a snapshot is pinned for event %s, and no segment before holds it",
-				brief(sp.raw(createdIndexSlot)))
+				brief(sp.Raw(createdIndexSlot)))
 		}
 	}
 	return l.owned(sp)
 }
 
 // owned checks that all elements of a list have one sessionId.
-func (l *list) owned(sp *jcsChecker) string {
+func (l *list) owned(sp *parts) string {
 	text, _ := sp.string(ownerSlot)
 	// The first element determines the owner; checkOrder compares it with the session.
 	if l.owner == "" {
 		l.owner = string(text)
 	}
 	if len(text) == 0 || string(text) != l.owner {
-		return fmt.Sprintf("sessionId is %s: want %q", brief(sp.raw(ownerSlot)), l.owner)
+		return fmt.Sprintf("sessionId is %s: want %q", brief(sp.Raw(ownerSlot)), l.owner)
 	}
 	return ""
 }

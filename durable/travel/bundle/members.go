@@ -1,14 +1,16 @@
 package bundle
 
-import "encoding/hex"
+import (
+	"encoding/hex"
+	"strconv"
 
-// slot is the storage position of a watched member.
-type slot uint8
+	"github.com/waybill/waybill/durable/canon"
+)
 
-// The members of events, manifest records and integrity entries that are read; all others are
-// only hashed.
+// The members of events, manifest records and integrity entries that are read, as the slots of a
+// canon.Checker; all others are only hashed.
 const (
-	ignored slot = iota
+	ignored uint8 = iota // what encloses a member that is read
 	// Members of both events and records.
 	kindSlot
 	indexSlot // eventIndex of an event, manifestIndex of a record
@@ -26,76 +28,49 @@ const (
 	pathSlot
 	sumSlot
 	bytesSlot
-	// The number of slots.
-	slots
 )
 
-// watch names a member to be located, and the members inside it.
-type watch struct {
-	name string
-	slot slot
-	in   []watch
-}
-
-// find returns the watched member of this name, nil if there is none. Enclosing objects have
-// the slot ignored, which is never read.
-func (w *watch) find(name []byte) *watch {
-	if w == nil {
-		return nil
-	}
-	for i := range w.in {
-		// The lists are short; a map would allocate.
-		if string(name) == w.in[i].name {
-			return &w.in[i]
-		}
-	}
-	return nil
-}
-
 // eventWatch lists the members of events that a bundle's order and references depend on.
-var eventWatch = &watch{in: []watch{
-	{name: "eventIndex", slot: indexSlot},
-	{name: "kind", slot: kindSlot},
-	{name: "sessionId", slot: ownerSlot},
-	{name: "data", in: []watch{
-		{name: "snapshotRef", slot: refSlot},
-		{name: "workflowHash", slot: workflowSlot},
-		{name: "payload", in: []watch{
-			{name: "payloadKind", slot: payloadKindSlot},
-			{name: "sha256", slot: payloadRefSlot},
+var eventWatch = &canon.Watch{In: []canon.Watch{
+	{Name: "eventIndex", Slot: indexSlot},
+	{Name: "kind", Slot: kindSlot},
+	{Name: "sessionId", Slot: ownerSlot},
+	{Name: "data", In: []canon.Watch{
+		{Name: "snapshotRef", Slot: refSlot},
+		{Name: "workflowHash", Slot: workflowSlot},
+		{Name: "payload", In: []canon.Watch{
+			{Name: "payloadKind", Slot: payloadKindSlot},
+			{Name: "sha256", Slot: payloadRefSlot},
 		}},
 	}},
 }}
 
 // recordWatch does so for manifest records.
-var recordWatch = &watch{in: []watch{
-	{name: "manifestIndex", slot: indexSlot},
-	{name: "kind", slot: kindSlot},
-	{name: "sessionId", slot: ownerSlot},
-	{name: "firstEventIndex", slot: firstSlot},
-	{name: "lastEventIndex", slot: lastSlot},
-	{name: "segmentRelPath", slot: relPathSlot},
-	{name: "snapshotRef", slot: refSlot},
-	{name: "eventIndex", slot: createdIndexSlot},
+var recordWatch = &canon.Watch{In: []canon.Watch{
+	{Name: "manifestIndex", Slot: indexSlot},
+	{Name: "kind", Slot: kindSlot},
+	{Name: "sessionId", Slot: ownerSlot},
+	{Name: "firstEventIndex", Slot: firstSlot},
+	{Name: "lastEventIndex", Slot: lastSlot},
+	{Name: "segmentRelPath", Slot: relPathSlot},
+	{Name: "snapshotRef", Slot: refSlot},
+	{Name: "eventIndex", Slot: createdIndexSlot},
 }}
 
 // entryWatch does so for entries of integrity.
-var entryWatch = &watch{in: []watch{
-	{name: "path", slot: pathSlot},
-	{name: "sha256", slot: sumSlot},
-	{name: "bytes", slot: bytesSlot},
+var entryWatch = &canon.Watch{In: []canon.Watch{
+	{Name: "path", Slot: pathSlot},
+	{Name: "sha256", Slot: sumSlot},
+	{Name: "bytes", Slot: bytesSlot},
 }}
 
-// raw returns the bytes of a watched member, nil if it is absent.
-func (s *jcsChecker) raw(at slot) []byte {
-	where := s.spans[at]
-	return s.b[where.from:where.to]
-}
+// parts checks elements, and reads the watched members of the last one.
+type parts struct{ canon.Checker }
 
 // string returns the text of a watched member between its quotes; ok is false for other
 // values. Escapes are not resolved: the compared words contain none.
-func (s *jcsChecker) string(at slot) (text []byte, ok bool) {
-	raw := s.raw(at)
+func (p *parts) string(at uint8) (text []byte, ok bool) {
+	raw := p.Raw(at)
 	if len(raw) < 2 || raw[0] != '"' {
 		return nil, false
 	}
@@ -103,26 +78,23 @@ func (s *jcsChecker) string(at slot) (text []byte, ok bool) {
 }
 
 // is reports whether a watched member is this string.
-func (s *jcsChecker) is(at slot, word string) bool {
-	text, ok := s.string(at)
+func (p *parts) is(at uint8, word string) bool {
+	text, ok := p.string(at)
 	return ok && string(text) == word
 }
 
-// count returns a watched member that is a non-negative integer.
-func (s *jcsChecker) count(at slot) (n int64, ok bool) {
-	raw := s.raw(at)
-	// len(raw) > wholeDigitsMax { || Longer numbers are not exact as doubles, and no index is
-	// that large.
-	if len(raw) == 0 || len(raw) > wholeDigitsMax {
+// wholeDigitsMax is the number of digits up to which every integer is exact as a double.
+const wholeDigitsMax = 15
+
+// count returns a watched member that is a non-negative integer. Longer numbers are not exact as
+// doubles, and no index is that large.
+func (p *parts) count(at uint8) (n int64, ok bool) {
+	raw := p.Raw(at)
+	if len(raw) > wholeDigitsMax {
 		return 0, false
 	}
-	for _, c := range raw {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		n = 10*n + int64(c-'0')
-	}
-	return n, true
+	n, err := strconv.ParseInt(string(raw), 10, 64)
+	return n, err == nil && n >= 0
 }
 
 // reference is a SHA-256 digest without its prefix, to save memory: objects are many.

@@ -14,35 +14,35 @@ import (
 const objectDepth = limits.JSONDepthMax - 3
 
 // objects reads the map of a kind. Every value must have the digest that is its name.
-func (o *opener) objects(t *table) error {
+func (o *opener) objects(t *table) {
 	var bytes base64Reader
-	return o.refs(func() error {
+	o.refs(func() {
 		r, i := t.get(o.ref)
+		switch {
 		// The same name twice in one map.
-		if r.is(embedded) {
-			return o.fail(fault.BundleInvalidFormat, o.nameAt, "duplicate member")
+		case r.is(embedded):
+			o.fail(fault.BundleInvalidFormat, o.nameAt, "duplicate member")
+		case t.kind == manifest.Artifact:
+			o.artifact(r, i, &bytes)
+		default:
+			p := o.element(objectBytesMax(t.kind), objectDepth, nil)
+			// The line is canonical here, independent of the form in the file.
+			if sum := sha256.Sum256(p.line); sum != o.ref {
+				o.fail(fault.BundleIntegrityFailed, p.at, "the value has the digest %s, unlike its name",
+					canon.DigestOf(sum))
+			}
+			o.embed(t, r, i, p, int64(len(p.line)), o.ref, 0)
 		}
-		if t.kind == manifest.Artifact {
-			return o.artifact(r, i, &bytes)
-		}
-		p, err := o.element(objectBytesMax(t.kind), objectDepth, nil)
-		if err != nil {
-			return err
-		}
-		// The line is canonical here, independent of the form in the file.
-		if sum := sha256.Sum256(p.line); sum != o.ref {
-			return o.fail(fault.BundleIntegrityFailed, p.at, "the value has the digest %s, unlike its name",
-				canon.DigestOf(sum))
-		}
-		return o.embed(t, r, i, p, int64(len(p.line)), o.ref, 0)
 	})
 }
 
 // embed stores the position of a value and compares it with its entry if that was read first.
-func (o *opener) embed(t *table, r *row, i uint32, p element, bytes int64, sum reference, more mark) error {
+func (o *opener) embed(t *table, r *row, i uint32, p element, bytes int64, sum reference, more mark) {
 	// Integrity came first: compare with its statement.
 	if r.is(listed) && (int64(r.bytes) != bytes || t.kind == manifest.Artifact && t.sums[i] != sum) {
-		return o.differs(t, r, p.at, bytes)
+		o.stop(failAt(fault.BundleIntegrityFailed, objectPointer(t.kind, r.ref), p.at,
+			"the value has %d bytes of JCS, or another digest, than integrity states for %s", bytes,
+			objectPath(t.kind, r.ref)))
 	}
 	if t.kind == manifest.Artifact {
 		t.sums[i] = sum
@@ -54,14 +54,6 @@ func (o *opener) embed(t *table, r *row, i uint32, p element, bytes int64, sum r
 	r.at, r.raw, r.bytes = uint32(p.at), uint32(p.raw), uint32(bytes)
 	// at and raw now describe the value, not the place that refers to it.
 	r.marks = r.marks&^byRecord | embedded | more
-	return nil
-}
-
-// differs is the fault for an object that does not match its entry in integrity.
-func (o *opener) differs(t *table, r *row, at, bytes int64) error {
-	return failAt(fault.BundleIntegrityFailed, objectPointer(t.kind, r.ref), at,
-		"the value has %d bytes of JCS, or another digest, than integrity states for %s", bytes,
-		objectPath(t.kind, r.ref))
 }
 
 // objectPath is the integrity path of an object.
@@ -75,44 +67,33 @@ func objectPointer(kind manifest.ObjectKind, ref reference) string {
 }
 
 // artifact reads an artifact as base64, or the tombstone of an erased artifact.
-func (o *opener) artifact(r *row, i uint32, bytes *base64Reader) error {
-	c, err := o.peek()
-	if err != nil {
-		return err
-	}
+func (o *opener) artifact(r *row, i uint32, bytes *base64Reader) {
 	// An artifact is a string; an object in its place is a tombstone.
-	if c == '{' {
-		return o.readTombstone(r, i)
+	if o.peek() == '{' {
+		o.readTombstone(r, i)
+		return
 	}
-	at := o.at()
-	if err := bytes.begin(o.scanner); err != nil {
-		return err
-	}
-	got, err := bytes.summarize()
-	if err != nil {
-		return err
-	}
+	p := element{at: o.at()}
+	bytes.begin(o.scanner)
+	got := bytes.summarize()
 	if got.digest != o.ref {
-		return o.fail(fault.BundleIntegrityFailed, at, "the bytes have the digest %s, unlike their name",
+		o.fail(fault.BundleIntegrityFailed, p.at, "the bytes have the digest %s, unlike their name",
 			canon.DigestOf(got.digest))
 	}
-	p := element{at: at, raw: o.at() - at}
+	p.raw = o.at() - p.at
 	// The padding is kept, from which Object computes the size without decoding.
 	more := [...]mark{0, padOne, padTwo}[got.padding]
-	return o.embed(o.b.artifacts, r, i, p, got.chars+2, got.text, more)
+	o.embed(o.b.artifacts, r, i, p, got.chars+2, got.text, more)
 }
 
 // readTombstone reads {"erased":{…}}. The bytes no longer exist, so the name cannot be
 // verified, but the tombstone must name the same digest.
-func (o *opener) readTombstone(r *row, i uint32) error {
-	p, err := o.element(limits.LineBytesMax, objectDepth, nil)
-	if err != nil {
-		return err
-	}
+func (o *opener) readTombstone(r *row, i uint32) {
+	p := o.element(limits.LineBytesMax, objectDepth, nil)
 	if _, err := parseTombstone(p.line, canon.DigestOf(o.ref)); err != nil {
-		return o.refused(err, p.at)
+		o.refused(err, p.at)
 	}
-	return o.embed(o.b.artifacts, r, i, p, int64(len(p.line)), sha256.Sum256(p.line), tombstone)
+	o.embed(o.b.artifacts, r, i, p, int64(len(p.line)), sha256.Sum256(p.line), tombstone)
 }
 
 // tombstoneValue is the value in place of an erased artifact.

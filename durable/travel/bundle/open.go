@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -34,19 +35,19 @@ func Open(ctx context.Context, r io.ReaderAt, size int64, o Options) (*Bundle, e
 		artifacts: newTable(manifest.Artifact),
 	}}
 	op.progress = o.Progress
-	err := op.document()
-	if err == nil {
+	op.document()
+	if op.err == nil {
 		return op.b, nil
 	}
 	// A bundle of a later version may differ anywhere, so the version is reported first.
 	var f *fault.Fault
 	// Errors of r and ctx are not faults of the bundle and are returned unchanged.
-	if errors.As(err, &f) && f.Code != fault.BundleUnsupportedVersion {
+	if errors.As(op.err, &f) && f.Code != fault.BundleUnsupportedVersion {
 		if later := newScanner(ctx, r, size, scanBytes).unsupported(); later != nil {
 			return nil, later
 		}
 	}
-	return nil, err
+	return nil, op.err
 }
 
 // opener is the state of opening one bundle.
@@ -94,102 +95,69 @@ var documentMembers = []member{
 }
 
 // document reads the whole file.
-func (o *opener) document() error {
-	c, err := o.peek()
-	if err != nil {
-		return err
-	}
+func (o *opener) document() {
 	// A file system may allocate a file before its content is written; a crash then leaves
 	// zeros.
-	if c == 0 {
-		return o.bad("the file begins with zero bytes: its content was never written")
+	if o.peek() == 0 {
+		o.bad("the file begins with zero bytes: its content was never written")
 	}
-	if err := o.members(documentMembers, o.topLevel); err != nil {
-		return err
-	}
+	o.members(documentMembers, o.topLevel)
 	// Bytes after the document would be covered by no digest.
-	if err := o.ends(); err != nil {
-		return err
+	o.ends()
+	if o.err == nil {
+		o.stop(o.finish())
 	}
-	return o.finish()
 }
 
 // topLevel reads one member of the document.
-func (o *opener) topLevel(name string) error {
+func (o *opener) topLevel(name string) {
 	env := &o.b.env
 	switch name {
 	case "bundleId":
-		text, err := o.text(limits.BundleIDBytesMax)
 		// The only bound besides the length: ids of other programs have their own form.
-		if err == nil && len(text) == 0 {
-			err = o.bad("an empty bundleId")
+		if env.BundleID = string(o.text(limits.BundleIDBytesMax)); env.BundleID == "" {
+			o.bad("an empty bundleId")
 		}
-		env.BundleID = string(text)
-		return err
 	case "bundleSchemaVersion":
-		return o.version()
+		// The version is checked where it is read; unsupported finds it if an earlier member
+		// fails.
+		at := o.at()
+		if n := o.number(); n != SchemaVersion {
+			o.stop(otherVersion(n, at))
+		}
 	case "exportedAt":
-		text, err := o.text(limits.LineBytesMax)
 		// Not parsed: informational.
-		env.ExportedAt = string(text)
-		return err
+		env.ExportedAt = string(o.text(limits.LineBytesMax))
 	case "producer":
-		return o.producer()
+		// Its unknown members are ignored.
+		o.decode(func(v canon.Value) error { return canon.DecodeKnown(v, &env.Producer) })
 	case "salvage":
 		env.Salvage = &Salvage{}
-		return o.decode(env.Salvage, env.Salvage.check)
+		o.decode(func(v canon.Value) error { return cmp.Or(canon.Decode(v, env.Salvage), env.Salvage.check()) })
 	case "redacted":
 		env.Redacted = &Redacted{}
-		return o.decode(env.Redacted, env.Redacted.check)
+		o.decode(func(v canon.Value) error { return cmp.Or(canon.Decode(v, env.Redacted), env.Redacted.check()) })
 	case "session":
-		return o.members(sessionMembers, o.session)
+		o.members(sessionMembers, o.session)
+	case "integrity":
+		o.members(integrityMembers, o.integrity)
 	}
-	return o.members(integrityMembers, o.integrity)
 }
 
-// version reads bundleSchemaVersion.
-func (o *opener) version() error {
+// decode reads a small member whose form is known.
+func (o *opener) decode(into func(canon.Value) error) {
 	at := o.at()
-	n, err := o.number()
-	// The version is checked where it is read; unsupported finds it if an earlier member
-	// fails.
-	if err == nil && n != SchemaVersion {
-		err = otherVersion(n, at)
-	}
-	return err
-}
-
-// decode reads a small member of Waybill's own format, strictly.
-func (o *opener) decode(out any, check func() error) error {
-	at := o.at()
-	p, err := o.element(limits.LineBytesMax, limits.JSONDepthMax-1, nil)
-	if err != nil {
-		return err
-	}
-	if err = canon.Unmarshal(p.line, out); err == nil {
-		err = check()
-	}
-	if err != nil {
-		return o.refused(err, at)
-	}
-	return nil
-}
-
-// producer reads "producer", whose unknown members are ignored.
-func (o *opener) producer() error {
-	at := o.at()
-	p, err := o.element(limits.LineBytesMax, limits.JSONDepthMax-1, nil)
-	if err != nil {
-		return err
+	p := o.element(limits.LineBytesMax, limits.JSONDepthMax-1, nil)
+	if o.err != nil {
+		return
 	}
 	v, err := canon.Parse(p.line)
 	if err == nil {
-		err = canon.DecodeKnown(v, &o.b.env.Producer)
+		err = into(v)
 	}
 	if err != nil {
-		return o.refused(err, at)
+		o.refused(err, at)
 	}
-	return nil
 }
 
 // sessionMembers are the members of "session"; the optional ones are absent in bundles by
@@ -200,79 +168,77 @@ var sessionMembers = []member{
 }
 
 // session reads one member of "session".
-func (o *opener) session(name string) error {
+func (o *opener) session(name string) {
 	switch name {
 	case "sessionId":
 		at := o.at()
-		text, err := o.text(nameBytesMax)
+		s, err := id.ParseSession(string(o.text(nameBytesMax)))
 		if err != nil {
-			return err
-		}
-		s, err := id.ParseSession(string(text))
-		if err != nil {
-			return o.fail(fault.BundleInvalidFormat, at, "%v", err)
+			o.fail(fault.BundleInvalidFormat, at, "%v", err)
 		}
 		o.b.env.SessionID = s.String()
-		return nil
 	case eventsName:
 		// Two containers around the list: document and session.
-		return o.events(&o.b.own.events, 2)
+		o.events(&o.b.own.events, 2)
 	case manifestName:
-		return o.records(&o.b.own.records, 2)
+		o.records(&o.b.own.records, 2)
 	case snapshotsName:
-		return o.objects(o.b.snapshots)
+		o.objects(o.b.snapshots)
 	case workflowsName:
-		return o.objects(o.b.workflows)
+		o.objects(o.b.workflows)
 	case artifactsName:
 		// Without this member missing artifacts are no error: see finish.
 		o.hasArtifacts = true
-		return o.objects(o.b.artifacts)
+		o.objects(o.b.artifacts)
+	case logsName:
+		o.object(o.sideLog)
 	}
-	return o.object(o.sideLog)
 }
 
 // logMembers are the members of a side log.
 var logMembers = []member{{name: eventsName}, {name: manifestName}}
 
 // sideLog reads one side log.
-func (o *opener) sideLog(raw []byte) error {
+func (o *opener) sideLog(raw []byte) {
 	name := string(raw)
 	if !ValidLogName(name) {
-		return o.fail(fault.BundleInvalidFormat, o.nameAt, "%q cannot name a side log", name)
+		o.fail(fault.BundleInvalidFormat, o.nameAt, "%q cannot name a side log", name)
+		return
 	}
-	l, err := o.log(name)
-	if err != nil {
-		return err
+	l, ok := o.log(name)
+	if !ok {
+		return
 	}
 	// Duplicate names in session; integrity may have created the log.
 	if l.found {
-		return o.fail(fault.BundleInvalidFormat, o.nameAt, "duplicate member %q", name)
+		o.fail(fault.BundleInvalidFormat, o.nameAt, "duplicate member %q", name)
 	}
 	l.found = true
-	// members adds only names of closed sets, so the log's name is added here.
-	o.path = append(o.path, pathStep{name: name})
-	err = o.members(logMembers, func(name string) error {
-		if name == eventsName {
-			// Four containers: document, session, logs and the log.
-			return o.events(&l.events, 4)
-		}
-		return o.records(&l.records, 4)
+	// Four containers around the lists: document, session, logs and the log.
+	o.within(pathStep{name: name}, func() {
+		o.members(logMembers, func(name string) {
+			if name == eventsName {
+				o.events(&l.events, 4)
+			} else {
+				o.records(&l.records, 4)
+			}
+		})
 	})
-	o.path = o.path[:len(o.path)-1]
-	return err
 }
 
 // log returns the side log of a name, creating it on first mention, in session or in
-// integrity.
-func (o *opener) log(name string) (*log, error) {
+// integrity; ok is false above the limit.
+func (o *opener) log(name string) (_ *log, ok bool) {
 	l, ok := o.b.logs[name]
-	if !ok {
-		// Bounds the memory that names of logs in integrity could consume.
-		if len(o.b.logs) == limits.BundleLogsMax {
-			return nil, o.bad("more than %d side logs", limits.BundleLogsMax)
-		}
-		l = newLog(name)
-		o.b.logs[name] = l
+	if ok {
+		return l, true
 	}
-	return l, nil
+	// Bounds the memory that names of logs in integrity could consume.
+	if len(o.b.logs) == limits.BundleLogsMax {
+		o.bad("more than %d side logs", limits.BundleLogsMax)
+		return nil, false
+	}
+	l = newLog(name)
+	o.b.logs[name] = l
+	return l, true
 }

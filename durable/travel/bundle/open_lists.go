@@ -3,6 +3,7 @@ package bundle
 import (
 	"crypto/sha256"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
 )
 
@@ -15,41 +16,39 @@ var (
 
 // list reads the elements of a list and hashes them as the canonical JSON of the array.
 // around is the number of containers around the list; visit is called for each element.
-func (o *opener) list(l *list, around int, w *watch, visit func(i int64, p element)) error {
+func (o *opener) list(l *list, around int, w *canon.Watch, visit func(p element)) {
 	l.start, l.owner = o.at(), o.b.env.SessionID
 	l.depth = limits.JSONDepthMax - around - 1
 	h := sha256.New()
 	// The digest is that of the canonical array, independent of white space in the file.
 	h.Write(opening)
-	err := o.array(func(i int64) error {
-		p, err := o.element(lineMax, l.depth, w)
-		if err != nil {
-			return err
+	o.array(func(i int64) {
+		p := o.element(lineMax, l.depth, w)
+		if o.err != nil {
+			return
 		}
 		if i > 0 {
 			h.Write(comma)
 		}
 		h.Write(p.line)
 		l.value.bytes += int64(len(p.line)) + 1
-		visit(i, p)
+		visit(p)
 		l.count++
-		return nil
 	})
 	h.Write(closing)
 	h.Sum(l.value.sum[:0])
 	l.value.bytes = max(2, l.value.bytes+1) // one comma less than elements, and two brackets
 	l.value.found = true
-	return err
 }
 
 // events reads the events of a log. References to objects are collected from the session's
 // own events only; the payloads of side logs are opaque here.
-func (o *opener) events(l *list, around int) error {
+func (o *opener) events(l *list, around int) {
 	ordered, own := true, l == &o.b.own.events
 	// Only the first error about the order is kept: the following ones are its consequences.
-	return o.list(l, around, eventWatch, func(i int64, p element) {
+	o.list(l, around, eventWatch, func(p element) {
 		if ordered {
-			if wrong := l.event(&o.jcs); wrong != "" {
+			if wrong := l.event(&o.parts); wrong != "" {
 				ordered = false
 				o.deferError(eventOrder, o.pointer(), p.at, "%s", wrong)
 			}
@@ -63,7 +62,7 @@ func (o *opener) events(l *list, around int) error {
 // collectReferences notes the objects that an event refers to, also an event of another
 // program.
 func (o *opener) collectReferences(p element) {
-	sp := &o.jcs
+	sp := &o.parts
 	switch {
 	// A node needs its snapshot, and its workflow.
 	case sp.is(kindSlot, "node_created"):
@@ -79,8 +78,8 @@ func (o *opener) collectReferences(p element) {
 
 // reference notes that the element p refers to an object. Members that are not strings are
 // ignored here; the reader of events refuses them.
-func (o *opener) reference(t *table, why reason, at slot, p element, by mark) {
-	text, ok := o.jcs.string(at)
+func (o *opener) reference(t *table, why reason, at uint8, p element, by mark) {
+	text, ok := o.parts.string(at)
 	if !ok {
 		return
 	}
@@ -88,7 +87,7 @@ func (o *opener) reference(t *table, why reason, at slot, p element, by mark) {
 	ref, ok := parseReference(text)
 	if !ok {
 		o.deferError(why, o.pointer(), p.at, "%s is referenced and not a digest",
-			brief(o.jcs.raw(at)))
+			brief(o.parts.Raw(at)))
 		return
 	}
 	r, _ := t.get(ref)
@@ -103,11 +102,11 @@ func (o *opener) reference(t *table, why reason, at slot, p element, by mark) {
 
 // records reads the manifest records of a log and collects the snapshots that its own log's
 // records pin.
-func (o *opener) records(l *list, around int) error {
+func (o *opener) records(l *list, around int) {
 	ordered, own := true, l == &o.b.own.records
-	return o.list(l, around, recordWatch, func(i int64, p element) {
+	o.list(l, around, recordWatch, func(p element) {
 		if ordered {
-			if wrong := l.record(&o.jcs); wrong != "" {
+			if wrong := l.record(&o.parts); wrong != "" {
 				ordered = false
 				o.deferError(manifestOrder, o.pointer(), p.at, "%s", wrong)
 			}

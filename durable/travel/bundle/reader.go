@@ -110,9 +110,7 @@ func (b *Bundle) Object(kind manifest.ObjectKind, ref canon.Digest) (r io.Reader
 		s := newScanner(context.Background(), b.r, b.size, listBytes)
 		s.seek(int64(row.at))
 		u := &base64Reader{}
-		if err := u.begin(s); err != nil {
-			return failing{err}, size, true
-		}
+		u.begin(s)
 		return u, size, true
 	}
 	// The value's bytes, which Open has verified.
@@ -160,7 +158,6 @@ type Lines struct {
 	of   *list
 	s    *scanner // created by the first call of Next
 	done int64
-	err  error
 }
 
 // Next returns the next element as canonical JSON without newline, valid until the next call,
@@ -168,33 +165,24 @@ type Lines struct {
 // read; it is sticky.
 func (l *Lines) Next() ([]byte, error) {
 	// The count is known, so the closing bracket need not be read.
-	if l.err == nil && l.done == l.of.count {
-		l.err = io.EOF
+	if l.done == l.of.count {
+		return nil, io.EOF
 	}
-	if l.err != nil {
-		return nil, l.err
-	}
-	line, err := l.next()
-	l.err = err
-	l.done++
-	return line, err
-}
-
-// next reads one element and the bracket or comma before it.
-func (l *Lines) next() ([]byte, error) {
+	lead := byte(',')
 	if l.s == nil {
+		lead = '['
 		l.s = newScanner(context.Background(), l.b.r, l.b.size, listBytes)
 		for name := range strings.SplitSeq(l.of.path, "/") {
 			// The path of the list, for the pointer of a fault.
 			l.s.path = append(l.s.path, pathStep{name: name})
 		}
 		l.s.seek(l.of.start)
-		if err := l.s.want('['); err != nil {
-			return nil, err
-		}
-	} else if err := l.s.want(','); err != nil {
-		return nil, err
 	}
-	p, err := l.s.element(lineMax, l.of.depth, nil)
-	return p.line, err
+	l.s.want(lead)
+	p := l.s.element(lineMax, l.of.depth, nil)
+	if l.s.err != nil {
+		return nil, l.s.err
+	}
+	l.done++
+	return p.line, nil
 }

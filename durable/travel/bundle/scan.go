@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,16 +13,15 @@ import (
 )
 
 // scanner reads strict JSON front to back. Containers are read member by member, so that
-// memory does not grow with the session; elements, which are bounded, are read whole.
+// memory does not grow with the session; elements, which are bounded, are read whole, by canon.
 type scanner struct {
 	window
-	jcs jcsChecker
+	parts parts
 	// path leads from the document to the value being read.
-	path    []pathStep
-	ref     reference // the digest of the path's last reference
-	name    []byte    // name of the member read last
-	nameAt  int64
-	scratch []byte // canonical form of an element that was not canonical
+	path   []pathStep
+	ref    reference // the digest of the path's last reference
+	name   []byte    // name of the member read last
+	nameAt int64
 }
 
 // pathStep is one step of the path to a value. It is formatted only for a fault.
@@ -65,76 +65,85 @@ func failAt(code fault.Code, pointer string, at int64, format string, args ...an
 	return f.With("pointer", pointer).With("offset", at)
 }
 
-// fail returns a fault at the current path.
-func (s *scanner) fail(code fault.Code, at int64, format string, args ...any) error {
-	return failAt(code, s.pointer(), at, format, args...)
+// fail stops with a fault at the current path.
+func (s *scanner) fail(code fault.Code, at int64, format string, args ...any) {
+	if s.err == nil {
+		s.err = failAt(code, s.pointer(), at, format, args...)
+	}
 }
 
-// bad returns BUNDLE_INVALID_FORMAT at the current position.
-func (s *scanner) bad(format string, args ...any) error {
-	return s.fail(fault.BundleInvalidFormat, s.at(), format, args...)
+// bad stops with BUNDLE_INVALID_FORMAT at the current position.
+func (s *scanner) bad(format string, args ...any) {
+	s.fail(fault.BundleInvalidFormat, s.at(), format, args...)
 }
 
-// truncated is the fault for a file that ends inside a value.
-func (s *scanner) truncated() error {
-	return s.fail(fault.BundleInvalidFormat, s.size, "the file ends too early")
-}
-
-// peek returns the next byte that is not white space, without consuming it.
-func (s *scanner) peek() (byte, error) {
-	for {
-		for ; s.pos < s.end; s.pos++ {
-			switch c := s.buf[s.pos]; c {
-			case ' ', '\t', '\r', '\n':
-			default:
-				return c, nil
-			}
-		}
-		if ok, err := s.more(); err != nil {
-			return 0, err
-		} else if !ok {
-			return 0, s.truncated()
+// has reads until n bytes are available. It stops with a fault if the file ends before.
+func (s *scanner) has(n int) bool {
+	for s.end-s.pos < n {
+		if !s.more() {
+			s.fail(fault.BundleInvalidFormat, s.size, "the file ends too early")
+			return false
 		}
 	}
+	return s.err == nil
+}
+
+// space skips white space and reports whether anything follows.
+func (s *scanner) space() bool {
+	for s.err == nil {
+		for ; s.pos < s.end; s.pos++ {
+			switch s.buf[s.pos] {
+			case ' ', '\t', '\r', '\n':
+			default:
+				return true
+			}
+		}
+		if !s.more() {
+			return false
+		}
+	}
+	return false
+}
+
+// peek returns the next byte that is not white space, without consuming it; 0 after an error.
+func (s *scanner) peek() byte {
+	if s.space() || s.has(1) {
+		return s.buf[s.pos]
+	}
+	return 0
 }
 
 // want consumes the byte c.
-func (s *scanner) want(c byte) error {
-	have, err := s.peek()
-	if err != nil {
-		return err
-	}
-	if have != c {
-		return s.bad("unexpected %q: want %q", have, c)
+func (s *scanner) want(c byte) {
+	if have := s.peek(); have != c {
+		s.bad("unexpected %q: want %q", have, c)
+		return
 	}
 	s.pos++
-	return nil
 }
 
-// opens enters a container; empty reports that it ended immediately.
-func (s *scanner) opens(c, shut byte) (empty bool, err error) {
-	if err := s.want(c); err != nil {
-		return false, err
+// container reads a container and calls read before each of its items.
+func (s *scanner) container(open, shut byte, read func(i int64)) {
+	s.want(open)
+	c := s.peek()
+	for i := int64(0); c != shut && s.err == nil; i++ {
+		read(i)
+		if c = s.peek(); c == ',' {
+			s.pos++
+		} else if c != shut {
+			s.bad("unexpected %q: want , or %c", c, shut)
+		}
 	}
-	have, err := s.peek()
-	if err == nil && have == shut {
+	if s.err == nil {
 		s.pos++
-		return true, nil
 	}
-	return false, err
 }
 
-// another consumes the separator after an item and reports whether another item follows.
-func (s *scanner) another(shut byte) (bool, error) {
-	c, err := s.peek()
-	if err != nil {
-		return false, err
-	}
-	if c != ',' && c != shut {
-		return false, s.bad("unexpected %q: want , or %c", c, shut)
-	}
-	s.pos++
-	return c == ',', nil
+// within calls read with one more step on the path.
+func (s *scanner) within(step pathStep, read func()) {
+	s.path = append(s.path, step)
+	read()
+	s.path = s.path[:len(s.path)-1]
 }
 
 // nameBytesMax is more than the length of any member name in a bundle.
@@ -142,35 +151,18 @@ const nameBytesMax = 128
 
 // object reads an object and calls read at each member's value. The name is valid until the
 // next one is read.
-func (s *scanner) object(read func(name []byte) error) error {
-	if empty, err := s.opens('{', '}'); empty || err != nil {
-		return err
-	}
-	for {
-		if _, err := s.peek(); err != nil {
-			return err
-		}
+func (s *scanner) object(read func(name []byte)) {
+	s.container('{', '}', func(int64) {
+		s.peek()
 		// The offset of the name is reported for duplicate and unknown members.
 		s.nameAt = s.at()
-		name, err := s.text(nameBytesMax)
-		if err != nil {
-			return err
-		}
 		// Copied: the buffer may move while the value is peeked at.
-		s.name = append(s.name[:0], name...)
-		if err := s.want(':'); err != nil {
-			return err
+		s.name = append(s.name[:0], s.text(nameBytesMax)...)
+		s.want(':')
+		if s.peek(); s.err == nil {
+			read(s.name)
 		}
-		if _, err := s.peek(); err != nil {
-			return err
-		}
-		if err := read(s.name); err != nil {
-			return err
-		}
-		if more, err := s.another('}'); !more {
-			return err
-		}
-	}
+	})
 }
 
 // member describes a member that an object of the format has.
@@ -181,91 +173,60 @@ type member struct {
 
 // members reads an object with a closed set of members; repeated, unknown and missing members
 // are faults.
-func (s *scanner) members(known []member, read func(name string) error) error {
-	if _, err := s.peek(); err != nil {
-		return err
-	}
+func (s *scanner) members(known []member, read func(name string)) {
+	s.peek()
 	// seen is a bit set over known; at is reported for a missing member.
 	at, seen := s.at(), 0
-	err := s.object(func(name []byte) error {
-		for i, m := range known {
-			if string(name) != m.name {
-				continue
-			}
-			if seen&(1<<i) != 0 {
-				return s.fail(fault.BundleInvalidFormat, s.nameAt, "duplicate member %q", name)
-			}
-			seen |= 1 << i
-			s.path = append(s.path, pathStep{name: m.name})
-			err := read(m.name)
-			s.path = s.path[:len(s.path)-1]
-			return err
-		}
+	s.object(func(name []byte) {
+		i := slices.IndexFunc(known, func(m member) bool { return m.name == string(name) })
+		switch {
 		// The format is closed: a new member needs a new bundleSchemaVersion.
-		return s.fail(fault.BundleInvalidFormat, s.nameAt, "unknown member %q", name)
+		case i < 0:
+			s.fail(fault.BundleInvalidFormat, s.nameAt, "unknown member %q", name)
+		case seen&(1<<i) != 0:
+			s.fail(fault.BundleInvalidFormat, s.nameAt, "duplicate member %q", name)
+		default:
+			seen |= 1 << i
+			s.within(pathStep{name: known[i].name}, func() { read(known[i].name) })
+		}
 	})
-	if err != nil {
-		return err
-	}
 	for i, m := range known {
 		if seen&(1<<i) == 0 && !m.optional {
-			return s.fail(fault.BundleInvalidFormat, at, "missing member %q", m.name)
+			s.fail(fault.BundleInvalidFormat, at, "missing member %q", m.name)
 		}
 	}
-	return nil
 }
 
 // refs reads an object whose names are digests. Duplicate names are detected by the caller,
 // which stores them.
-func (s *scanner) refs(read func() error) error {
-	return s.object(func(name []byte) error {
+func (s *scanner) refs(read func()) {
+	s.object(func(name []byte) {
 		ref, ok := parseReference(name)
 		if !ok {
-			return s.fail(fault.BundleInvalidFormat, s.nameAt, "the name %q is not a digest", name)
+			s.fail(fault.BundleInvalidFormat, s.nameAt, "the name %q is not a digest", name)
+			return
 		}
 		s.ref = ref
 		// The digest is formatted only if a fault needs it.
-		s.path = append(s.path, pathStep{ref: true})
-		err := read()
-		s.path = s.path[:len(s.path)-1]
-		return err
+		s.within(pathStep{ref: true}, read)
 	})
 }
 
 // array reads an array and calls read at each item.
-func (s *scanner) array(read func(i int64) error) error {
-	if empty, err := s.opens('[', ']'); empty || err != nil {
-		return err
-	}
-	s.path = append(s.path, pathStep{})
-	for i := int64(0); ; i++ {
-		// One step for the whole array, with the current index.
-		s.path[len(s.path)-1].item = i
-		if _, err := s.peek(); err != nil {
-			return err
+func (s *scanner) array(read func(i int64)) {
+	depth := len(s.path)
+	s.container('[', ']', func(i int64) {
+		s.path = append(s.path[:depth], pathStep{item: i})
+		if s.peek(); s.err == nil {
+			read(i)
 		}
-		if err := read(i); err != nil {
-			return err
-		}
-		if more, err := s.another(']'); !more {
-			s.path = s.path[:len(s.path)-1]
-			return err
-		}
-	}
+	})
+	s.path = s.path[:depth]
 }
 
 // ends checks that only white space follows the document.
-func (s *scanner) ends() error {
-	for {
-		for ; s.pos < s.end; s.pos++ {
-			switch c := s.buf[s.pos]; c {
-			case ' ', '\t', '\r', '\n':
-			default:
-				return s.bad("unexpected %q after the document", c)
-			}
-		}
-		if ok, err := s.more(); !ok {
-			return err
-		}
+func (s *scanner) ends() {
+	if s.space() {
+		s.bad("unexpected %q after the document", s.buf[s.pos])
 	}
 }

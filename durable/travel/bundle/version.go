@@ -18,68 +18,56 @@ func otherKind(kind []byte, at int64) *fault.Fault {
 
 // unsupported searches a refused document for an unknown version or kind of integrity, nil if
 // there is none. It reads as far as quotes and brackets match and makes no assumptions about
-// the rest, which a later version may have changed.
+// the rest, which a later version may have changed. An error ends the search.
 func (s *scanner) unsupported() (found *fault.Fault) {
-	// An error ends the search: a result found before it is returned.
-	_ = s.object(func(name []byte) error {
-		switch string(name) {
-		case "bundleSchemaVersion":
-			at := s.at()
-			n, err := s.number()
-			// Several statements: the first one counts.
-			if err == nil && n != SchemaVersion && found == nil {
-				found = otherVersion(n, at)
-			}
-			return err
-		case "integrity":
-			// Only an object can state its kind.
-			if c, err := s.peek(); err == nil && c == '{' {
-				return s.object(func(name []byte) error {
-					if string(name) != "kind" {
-						return s.skip()
-					}
-					at := s.at()
-					kind, err := s.text(nameBytesMax)
-					if err == nil && string(kind) != IntegrityKind && found == nil {
-						found = otherKind(kind, at)
-					}
-					return err
-				})
-			}
+	// Several statements: the first one counts.
+	note := func(other *fault.Fault) {
+		if s.err == nil && found == nil {
+			found = other
 		}
-		return s.skip()
+	}
+	s.object(func(name []byte) {
+		switch at := s.at(); {
+		case string(name) == "bundleSchemaVersion":
+			if n := s.number(); n != SchemaVersion {
+				note(otherVersion(n, at))
+			}
+		// Only an object can state its kind.
+		case string(name) == "integrity" && s.peek() == '{':
+			s.object(func(name []byte) {
+				if string(name) != "kind" {
+					s.skip()
+				} else if at, kind := s.at(), s.text(nameBytesMax); string(kind) != IntegrityKind {
+					note(otherKind(kind, at))
+				}
+			})
+		default:
+			s.skip()
+		}
 	})
 	return found
 }
 
 // skip skips a value of any size, judged by quotes and brackets only.
-func (s *scanner) skip() error {
+func (s *scanner) skip() {
 	// Neither depth nor size is bounded: nothing of the value is kept.
 	open, quoted, escaped := 0, false, false
-	for {
-		for ; s.pos < s.end; s.pos++ {
-			c := s.buf[s.pos]
-			switch {
-			case escaped:
-				escaped = false
-			case quoted && c == '\\':
-				escaped = true
-			case c == '"':
-				quoted = !quoted
-			case quoted:
-			case c == '{' || c == '[':
-				open++
-			case open > 0 && (c == '}' || c == ']'):
-				open--
-			// A separator outside of all brackets ends the value.
-			case open == 0 && (c == ',' || c == '}' || c == ']'):
-				return nil // the end of the value
-			}
-		}
-		if ok, err := s.more(); err != nil {
-			return err
-		} else if !ok {
-			return s.truncated()
+	for ; s.has(1); s.pos++ {
+		switch c := s.buf[s.pos]; {
+		case escaped:
+			escaped = false
+		case quoted && c == '\\':
+			escaped = true
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			open++
+		case open > 0 && (c == '}' || c == ']'):
+			open--
+		// A separator outside of all brackets ends the value.
+		case open == 0 && (c == ',' || c == '}' || c == ']'):
+			return // the end of the value
 		}
 	}
 }

@@ -23,6 +23,9 @@ type window struct {
 	size int64
 	// progress is called after every read; may be nil.
 	progress func(done, total int64)
+	// err is the first error. Nothing is read after it, and the methods of a scanner return zero
+	// values, so that only their caller's caller has to look at it.
+	err error
 
 	// The buffer. Invariant: 0 <= pos <= end <= len(buf).
 	buf      []byte
@@ -44,15 +47,20 @@ func (w *window) at() int64 { return w.base + int64(w.pos) }
 // seek moves to an offset and discards the buffer.
 func (w *window) seek(at int64) { w.base, w.pos, w.end = at, 0, 0 }
 
-// more reads further bytes. Unconsumed bytes move to the front of the buffer, so slices of it
-// become invalid. false without an error is the end of the file.
-func (w *window) more() (bool, error) {
-	if err := w.ctx.Err(); err != nil {
-		return false, err
+// stop stores the first error.
+func (w *window) stop(err error) {
+	if w.err == nil {
+		w.err = err
 	}
+}
+
+// more reads further bytes. Unconsumed bytes move to the front of the buffer, so slices of it
+// become invalid. It returns false at the end of the file and after an error.
+func (w *window) more() bool {
+	w.stop(w.ctx.Err())
 	from := w.base + int64(w.end)
-	if from >= w.size {
-		return false, nil
+	if w.err != nil || from >= w.size {
+		return false
 	}
 	kept := w.buf[w.pos:w.end]
 	switch {
@@ -76,10 +84,11 @@ func (w *window) more() (bool, error) {
 		if err == nil || errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF // the file was truncated meanwhile
 		}
-		return false, fmt.Errorf("bundle: reading at byte %d: %w", from+int64(n), err)
+		w.stop(fmt.Errorf("bundle: reading at byte %d: %w", from+int64(n), err))
+		return false
 	}
 	if w.progress != nil {
 		w.progress(w.base+int64(w.end), w.size)
 	}
-	return true, nil
+	return true
 }

@@ -35,7 +35,7 @@ type Writer struct {
 	objects [3]objectStatements
 
 	// checks verifies that lines are canonical.
-	checks jcsChecker
+	checks parts
 	buffer bytes.Buffer // one snapshot or workflow
 	// copied is the copy buffer for artifacts, allocated on first use.
 	copied []byte
@@ -192,7 +192,7 @@ func (w *Writer) Record(line []byte) error {
 }
 
 // element appends one line to a list; follows is the list's check of the order.
-func (w *Writer) element(l *list, line []byte, watch *watch, follows func(*list, *jcsChecker) string) error {
+func (w *Writer) element(l *list, line []byte, watch *canon.Watch, follows func(*list, *parts) string) error {
 	if len(line) > lineMax {
 		return w.fail("%s/%d: a line of %d bytes: want at most %d", l.path, l.count, len(line), lineMax)
 	}
@@ -216,9 +216,9 @@ func (w *Writer) element(l *list, line []byte, watch *watch, follows func(*list,
 }
 
 // canonical verifies that text is one object as canonical JSON, of at most depth levels.
-func (w *Writer) canonical(text []byte, depth int, watch *watch) error {
+func (w *Writer) canonical(text []byte, depth int, watch *canon.Watch) error {
 	// The fast check accepts nearly everything; the full parser decides about the rest.
-	if n, o := w.checks.examine(text, depth, watch); o == exact && n == len(text) {
+	if n, o := w.checks.Value(text, depth, watch); o == canon.Canonical && n == len(text) {
 		return nil
 	}
 	v, err := canon.Parse(text)
@@ -231,10 +231,6 @@ func (w *Writer) canonical(text []byte, depth int, watch *watch) error {
 	if v.Kind() != canon.Object || !bytes.Equal(v.JCS(), text) {
 		return canon.ErrNotCanonical
 	}
-	// Locate the watched members, which the fast check gave up on.
-	w.checks.loose = true
-	w.checks.examine(text, depth, watch)
-	w.checks.loose = false
 	return nil
 }
 
