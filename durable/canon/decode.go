@@ -2,7 +2,6 @@ package canon
 
 import (
 	"bytes"
-	"encoding"
 	"errors"
 	"fmt"
 	"math"
@@ -63,22 +62,26 @@ func unmarshalCompared(data []byte, out any) error {
 // Decode fills the value that out points to from v, with the rules and errors of Unmarshal.
 // Lines in errors are those of v, 0 where v was built and not parsed.
 func Decode(v Value, out any) error {
-	d := decoder{}
-	return d.value(v, reflect.ValueOf(out).Elem())
+	return decodeInto(v, out, decoder{})
 }
 
 // DecodeKnown is Decode, except that members which out does not have are ignored at every
 // level. It is for documents of other programs and newer versions
 // (docs/design.md#foreign-stores); writing the result back would lose those members.
 func DecodeKnown(v Value, out any) error {
-	d := decoder{passUnknown: true}
-	return d.value(v, reflect.ValueOf(out).Elem())
+	return decodeInto(v, out, decoder{passUnknown: true})
 }
 
 // decoder fills Go values from a Value and records where it is, for error pointers.
 type decoder struct {
 	path        valuePath
 	passUnknown bool // ignore members that the struct does not have
+}
+
+// decodeInto decodes v with d into the value that out points to.
+func decodeInto(v Value, out any, d decoder) error {
+	to := reflect.ValueOf(out).Elem()
+	return d.value(planOf(to.Type()), v, to)
 }
 
 func (d *decoder) fail(v Value, format string, args ...any) error {
@@ -93,77 +96,71 @@ func (d *decoder) want(v Value, kind Kind) error {
 	return nil
 }
 
-// value decodes v into out. A type's own UnmarshalText takes precedence over its kind, so that
-// ids and digests are validated while they are decoded.
-func (d *decoder) value(v Value, out reflect.Value) error {
-	t := out.Type()
-	if t == valueType { // an open part of a document is kept as it was parsed
+// value decodes v into out. Ids and digests are validated while they are decoded. It panics on a Go
+// type that canon does not support: such a struct is a programming error, not an input error.
+func (d *decoder) value(p *plan, v Value, out reflect.Value) error {
+	switch p.form {
+	case formValue: // an open part of a document is kept as it was parsed
 		out.Set(reflect.ValueOf(v))
 		return nil
-	}
-	if reflect.PointerTo(t).Implements(textUnmarshaler) {
+	case formText:
 		if err := d.want(v, String); err != nil {
 			return err
 		}
-		if err := out.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(v.str)); err != nil {
+		if err := out.Addr().Interface().(canonicalText).UnmarshalString(v.str); err != nil {
 			return d.fail(v, "%s", err)
 		}
 		return nil
-	}
-	switch t.Kind() {
-	case reflect.Pointer: // the only kind that accepts null
+	case formString:
+		out.SetString(v.str)
+		return d.want(v, String)
+	case formBool:
+		out.SetBool(v.num == 1)
+		return d.want(v, Bool)
+	case formFloat:
+		out.SetFloat(v.num)
+		return d.want(v, Number)
+	case formInt:
+		return d.integer(v, out)
+	case formPointer: // the only form that accepts null
 		if v.kind == Null {
 			out.SetZero()
 			return nil
 		}
-		out.Set(reflect.New(t.Elem()))
-		return d.value(v, out.Elem())
-	case reflect.Slice:
-		return d.list(v, out)
-	case reflect.Map:
-		return d.mapping(v, out)
-	case reflect.Struct:
-		return d.structure(v, out)
+		out.Set(reflect.New(p.elem.typ))
+		return d.value(p.elem, v, out.Elem())
+	case formList:
+		return d.list(p, v, out)
+	case formMap:
+		return d.mapping(p, v, out)
+	case formStruct:
+		return d.structure(p, v, out)
 	}
-	return d.scalar(v, out)
+	panic("canon: cannot read a " + p.typ.String())
 }
 
-// scalar decodes strings, booleans and numbers. It panics on a Go type that canon does not
-// support: such a struct is a programming error, not an input error.
-func (d *decoder) scalar(v Value, out reflect.Value) error {
-	switch out.Kind() {
-	case reflect.String:
-		out.SetString(v.str)
-		return d.want(v, String)
-	case reflect.Bool:
-		out.SetBool(v.num == 1)
-		return d.want(v, Bool)
-	case reflect.Float64:
-		out.SetFloat(v.num)
-		return d.want(v, Number)
-	case reflect.Int, reflect.Int32, reflect.Int64:
-		if err := d.want(v, Number); err != nil {
-			return err
-		}
-		// Beyond 2^53 a double no longer names one integer.
-		if v.num != math.Trunc(v.num) || math.Abs(v.num) > maxInteger || out.OverflowInt(int64(v.num)) {
-			return d.fail(v, "want a whole number")
-		}
-		out.SetInt(int64(v.num))
-		return nil
+// integer decodes a whole number.
+func (d *decoder) integer(v Value, out reflect.Value) error {
+	if err := d.want(v, Number); err != nil {
+		return err
 	}
-	panic("canon: cannot read a " + out.Type().String())
+	// Beyond 2^53 a double no longer names one integer.
+	if v.num != math.Trunc(v.num) || math.Abs(v.num) > maxInteger || out.OverflowInt(int64(v.num)) {
+		return d.fail(v, "want a whole number")
+	}
+	out.SetInt(int64(v.num))
+	return nil
 }
 
 // list decodes an array into a slice of its length. null is refused: nil slices are written as
 // [], so null would be a second spelling of the empty list.
-func (d *decoder) list(v Value, out reflect.Value) error {
+func (d *decoder) list(p *plan, v Value, out reflect.Value) error {
 	if err := d.want(v, Array); err != nil {
 		return err
 	}
 	out.Set(reflect.MakeSlice(out.Type(), len(v.list), len(v.list)))
 	for i, item := range v.list {
-		if err := d.at(pathStep{item: i}, item, out.Index(i)); err != nil {
+		if err := d.at(pathStep{item: i}, p.elem, item, out.Index(i)); err != nil {
 			return err
 		}
 	}
@@ -172,7 +169,7 @@ func (d *decoder) list(v Value, out reflect.Value) error {
 
 // mapping decodes an object into a map. Keys are decoded as well, since their type may be one
 // that validates text.
-func (d *decoder) mapping(v Value, out reflect.Value) error {
+func (d *decoder) mapping(p *plan, v Value, out reflect.Value) error {
 	if err := d.want(v, Object); err != nil {
 		return err
 	}
@@ -180,11 +177,11 @@ func (d *decoder) mapping(v Value, out reflect.Value) error {
 	for i, item := range v.list {
 		// Map elements are not addressable: decode into a new value and store that.
 		elem := reflect.New(out.Type().Elem()).Elem()
-		if err := d.at(pathStep{v.keys[i], noItem}, item, elem); err != nil {
+		if err := d.at(pathStep{v.keys[i], noItem}, p.elem, item, elem); err != nil {
 			return err
 		}
 		key := reflect.New(out.Type().Key()).Elem()
-		if err := d.at(pathStep{v.keys[i], noItem}, OfString(v.keys[i]), key); err != nil {
+		if err := d.at(pathStep{v.keys[i], noItem}, planOf(key.Type()), OfString(v.keys[i]), key); err != nil {
 			return err
 		}
 		out.SetMapIndex(key, elem)
@@ -194,12 +191,12 @@ func (d *decoder) mapping(v Value, out reflect.Value) error {
 
 // structure decodes an object into a struct. Fields and members are both in JCS order, so one
 // merge pass finds the unknown and the missing ones.
-func (d *decoder) structure(v Value, out reflect.Value) error {
+func (d *decoder) structure(p *plan, v Value, out reflect.Value) error {
 	if err := d.want(v, Object); err != nil {
 		return err
 	}
 	at := 0
-	for _, f := range fieldsOf(out.Type()) {
+	for _, f := range p.fields {
 		for at < len(v.keys) && CompareKeys(v.keys[at], f.name) < 0 {
 			if !d.passUnknown {
 				return d.fail(v, "unknown key %q", v.keys[at])
@@ -213,7 +210,7 @@ func (d *decoder) structure(v Value, out reflect.Value) error {
 			}
 			continue
 		}
-		if err := d.at(pathStep{f.name, noItem}, v.list[at], out.FieldByIndex(f.index)); err != nil {
+		if err := d.at(pathStep{f.name, noItem}, f.plan, v.list[at], out.FieldByIndex(f.index)); err != nil {
 			return err
 		}
 		at++
@@ -225,9 +222,9 @@ func (d *decoder) structure(v Value, out reflect.Value) error {
 }
 
 // at decodes v one step below the current path.
-func (d *decoder) at(where pathStep, v Value, out reflect.Value) error {
+func (d *decoder) at(where pathStep, p *plan, v Value, out reflect.Value) error {
 	d.path = append(d.path, where)
-	err := d.value(v, out)
+	err := d.value(p, v, out)
 	d.path = d.path[:len(d.path)-1]
 	return err
 }

@@ -23,7 +23,11 @@ func Marshal(x any) ([]byte, error) { return Append(nil, x) }
 // Append appends the bytes of Marshal to dst. On an error the returned slice ends in an
 // incomplete document; the caller discards it.
 func Append(dst []byte, x any) ([]byte, error) {
-	return appendValue(dst, reflect.ValueOf(x))
+	if x == nil {
+		return append(dst, "null"...), nil
+	}
+	v := reflect.ValueOf(x)
+	return planOf(v.Type()).append(dst, v)
 }
 
 // ValueOf returns x as a Value, by encoding and parsing it. It fails where Marshal or Parse
@@ -36,59 +40,55 @@ func ValueOf(x any) (Value, error) {
 	return Parse(b)
 }
 
-// appendValue appends one value. A type's own MarshalText takes precedence over its kind.
-func appendValue(dst []byte, v reflect.Value) ([]byte, error) {
-	if !v.IsValid() { // Marshal(nil)
-		return append(dst, "null"...), nil
-	}
-	t := v.Type()
-	if t == valueType {
+// append appends one value of the type.
+func (p *plan) append(dst []byte, v reflect.Value) ([]byte, error) {
+	switch p.form {
+	case formValue:
 		return v.Interface().(Value).AppendJCS(dst)
-	}
-	// A pointer is dereferenced first: MarshalText of a nil pointer would panic.
-	if t.Implements(textMarshaler) && t.Kind() != reflect.Pointer {
+	case formText:
 		text, err := v.Interface().(encoding.TextMarshaler).MarshalText()
 		if err != nil {
 			return dst, err
 		}
 		return AppendString(dst, string(text)), nil
-	}
-	switch t.Kind() {
-	case reflect.String:
+	case formString:
 		return appendText(dst, v.String())
-	case reflect.Bool:
+	case formBool:
 		return strconv.AppendBool(dst, v.Bool()), nil
-	case reflect.Int, reflect.Int32, reflect.Int64:
+	case formInt:
 		// A larger integer would be another number for a reader that uses doubles.
 		if n := v.Int(); n > maxInteger || n < -maxInteger {
 			return dst, errInexact
 		}
 		return strconv.AppendInt(dst, v.Int(), 10), nil
-	case reflect.Float64:
+	case formFloat:
 		return AppendNumber(dst, v.Float())
-	case reflect.Pointer, reflect.Interface:
+	case formPointer, formInterface:
 		if v.IsNil() {
 			return append(dst, "null"...), nil
 		}
-		return appendValue(dst, v.Elem())
-	case reflect.Slice, reflect.Array:
-		return appendList(dst, v)
-	case reflect.Map:
-		return appendMap(dst, v)
-	case reflect.Struct:
-		return appendStruct(dst, v)
+		if v = v.Elem(); p.form == formInterface {
+			return planOf(v.Type()).append(dst, v)
+		}
+		return p.elem.append(dst, v)
+	case formList:
+		return p.appendList(dst, v)
+	case formMap:
+		return p.appendMap(dst, v)
+	case formStruct:
+		return p.appendStruct(dst, v)
 	}
-	panic("canon: cannot write a " + t.String())
+	panic("canon: cannot write a " + p.typ.String())
 }
 
 // appendList appends a slice or an array; nil is [].
-func appendList(dst []byte, v reflect.Value) (_ []byte, err error) {
+func (p *plan) appendList(dst []byte, v reflect.Value) (_ []byte, err error) {
 	dst = append(dst, '[')
 	for i := range v.Len() {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		if dst, err = appendValue(dst, v.Index(i)); err != nil {
+		if dst, err = p.elem.append(dst, v.Index(i)); err != nil {
 			return dst, err
 		}
 	}
@@ -97,12 +97,12 @@ func appendList(dst []byte, v reflect.Value) (_ []byte, err error) {
 
 // appendMap appends a map as an object, its keys in JCS order. Go iterates over maps in random
 // order, so sorting is what makes the bytes reproducible.
-func appendMap(dst []byte, v reflect.Value) (_ []byte, err error) {
+func (p *plan) appendMap(dst []byte, v reflect.Value) (_ []byte, err error) {
 	keys := make([]string, 0, v.Len())
 	items := make(map[string]reflect.Value, v.Len())
-	for it := v.MapRange(); it.Next(); {
-		k := it.Key().String()
-		if text, ok := it.Key().Interface().(encoding.TextMarshaler); ok {
+	for key, item := range v.Seq2() {
+		k := key.String()
+		if text, ok := key.Interface().(encoding.TextMarshaler); ok {
 			b, err := text.MarshalText()
 			if err != nil {
 				return dst, err
@@ -110,7 +110,7 @@ func appendMap(dst []byte, v reflect.Value) (_ []byte, err error) {
 			k = string(b)
 		}
 		keys = append(keys, k)
-		items[k] = it.Value()
+		items[k] = item
 	}
 	slices.SortFunc(keys, CompareKeys)
 	dst = append(dst, '{')
@@ -121,28 +121,28 @@ func appendMap(dst []byte, v reflect.Value) (_ []byte, err error) {
 		if dst, err = appendText(dst, k); err != nil {
 			return dst, err
 		}
-		if dst, err = appendValue(append(dst, ':'), items[k]); err != nil {
+		if dst, err = p.elem.append(append(dst, ':'), items[k]); err != nil {
 			return dst, err
 		}
 	}
 	return append(dst, '}'), nil
 }
 
-// appendStruct appends a struct as an object. fieldsOf lists the fields in JCS order already.
-func appendStruct(dst []byte, v reflect.Value) (_ []byte, err error) {
+// appendStruct appends a struct as an object.
+func (p *plan) appendStruct(dst []byte, v reflect.Value) (_ []byte, err error) {
 	dst = append(dst, '{')
-	first := true
-	for _, f := range fieldsOf(v.Type()) {
+	opened := len(dst)
+	for i := range p.fields {
+		f := &p.fields[i]
 		member := v.FieldByIndex(f.index)
-		if f.omitZero && isZero(member) {
+		if f.omitZero && f.plan.zero(member) {
 			continue
 		}
-		if !first {
-			dst = append(dst, ',')
+		opening := f.opening
+		if len(dst) == opened {
+			opening = opening[1:] // without the comma
 		}
-		first = false
-		dst = append(AppendString(dst, f.name), ':')
-		if dst, err = appendValue(dst, member); err != nil {
+		if dst, err = f.plan.append(append(dst, opening...), member); err != nil {
 			return dst, fmt.Errorf("%s: %w", f.name, err)
 		}
 	}

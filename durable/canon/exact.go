@@ -90,47 +90,47 @@ func (x *Exact) Integer() (int64, bool) {
 // out holds the members that were read so far.
 func (x *Exact) Into(out any, depth int) bool {
 	v := reflect.ValueOf(out).Elem()
-	return x.value(exactPlanOf(v.Type()), v, depth)
+	return x.value(planOf(v.Type()), v, depth)
 }
 
-// value reads one value by its plan. It reports false for types without an exact form.
-func (x *Exact) value(plan *exactPlan, out reflect.Value, depth int) bool {
-	switch plan.form {
-	case exactValue:
+// value reads one value by its p. It reports false for types without an exact form.
+func (x *Exact) value(p *plan, out reflect.Value, depth int) bool {
+	switch p.form {
+	case formValue:
 		return x.openValue(out.Addr().Interface().(*Value), depth)
-	case exactText:
+	case formText:
 		s, ok := x.Text()
 		return ok && out.Addr().Interface().(canonicalText).UnmarshalString(s) == nil
-	case exactString:
+	case formString:
 		s, ok := x.Text()
 		out.SetString(s)
 		return ok
-	case exactBool:
+	case formBool:
 		out.SetBool(x.Literal("true"))
 		return out.Bool() || x.Literal("false")
-	case exactInt:
+	case formInt:
 		n, ok := x.Integer()
 		if !ok || out.OverflowInt(n) {
 			return false
 		}
 		out.SetInt(n)
 		return true
-	case exactFloat: // rare: the parser knows the number formats
+	case formFloat: // rare: the parser knows the number formats
 		var v Value
 		ok := x.openValue(&v, depth)
 		out.SetFloat(v.num)
 		return ok && v.kind == Number
-	case exactPointer:
+	case formPointer:
 		if x.Literal("null") {
 			out.SetZero()
 			return true
 		}
-		out.Set(reflect.New(plan.elem.typ))
-		return x.value(plan.elem, out.Elem(), depth)
-	case exactSlice:
-		return x.list(plan, out, depth)
-	case exactStruct:
-		return x.structure(plan, out, depth)
+		out.Set(reflect.New(p.elem.typ))
+		return x.value(p.elem, out.Elem(), depth)
+	case formList:
+		return x.list(p, out, depth)
+	case formStruct:
+		return x.structure(p, out, depth)
 	}
 	return false
 }
@@ -150,12 +150,12 @@ func (x *Exact) openValue(out *Value, depth int) bool {
 
 // list reads an array. The slice grows while items are read, since their number is not known
 // before.
-func (x *Exact) list(plan *exactPlan, out reflect.Value, depth int) bool {
+func (x *Exact) list(p *plan, out reflect.Value, depth int) bool {
 	if depth == limits.JSONDepthMax || !x.Literal("[") {
 		return false
 	}
 	if x.Literal("]") {
-		out.Set(reflect.MakeSlice(plan.typ, 0, 0))
+		out.Set(reflect.MakeSlice(p.typ, 0, 0))
 		return true
 	}
 	for n := 0; ; n++ {
@@ -165,7 +165,7 @@ func (x *Exact) list(plan *exactPlan, out reflect.Value, depth int) bool {
 		out.SetLen(n + 1)
 		item := out.Index(n)
 		item.SetZero()
-		if !x.value(plan.elem, item, depth+1) {
+		if !x.value(p.elem, item, depth+1) {
 			return false
 		}
 		if x.Literal("]") {
@@ -179,13 +179,13 @@ func (x *Exact) list(plan *exactPlan, out reflect.Value, depth int) bool {
 
 // structure reads the members of a struct in JCS order. A member with omitzero may be absent,
 // and must not be present with its zero value: the encoder would have left it out.
-func (x *Exact) structure(plan *exactPlan, out reflect.Value, depth int) bool {
+func (x *Exact) structure(p *plan, out reflect.Value, depth int) bool {
 	if depth == limits.JSONDepthMax || !x.Literal("{") {
 		return false
 	}
 	first := true
-	for i := range plan.fields {
-		f := &plan.fields[i]
+	for i := range p.fields {
+		f := &p.fields[i]
 		name := f.opening
 		if first {
 			name = name[1:] // without the comma

@@ -94,9 +94,9 @@ func (p *parser) escape() rune {
 		return 0
 	}
 	c := p.text[p.pos+1]
-	if i := strings.IndexByte(`"\/bfnrt`, c); i >= 0 {
+	if i := strings.IndexByte(escapeLetters+"/", c); i >= 0 {
 		p.pos += 2
-		return rune("\"\\/\b\f\n\r\t"[i])
+		return rune((escapedChars + "/")[i])
 	}
 	if c != 'u' {
 		r, _ := utf8.DecodeRuneInString(p.text[p.pos+1:])
@@ -197,7 +197,7 @@ func escapeEnd(s string) (n int, o Outcome) {
 	switch {
 	case len(s) < 2:
 		return 0, Short
-	case strings.IndexByte(`"\bfnrt`, s[1]) >= 0:
+	case strings.IndexByte(escapeLetters, s[1]) >= 0:
 		return 2, Canonical
 	case s[1] != 'u':
 		return 0, Other

@@ -3,7 +3,6 @@ package canon
 import (
 	"fmt"
 	"slices"
-	"sort"
 )
 
 // Kind is the JSON type of a Value.
@@ -98,12 +97,7 @@ func (v Value) IsNull() bool { return v.kind == Null }
 func (v Value) IsZero() bool { return v.kind == Null && v.line == 0 }
 
 // Text returns the string of a String, "" for any other kind.
-func (v Value) Text() string {
-	if v.kind == String {
-		return v.str
-	}
-	return ""
-}
+func (v Value) Text() string { return v.str }
 
 // Float returns the number of a Number, 0 for any other kind.
 func (v Value) Float() float64 {
@@ -128,9 +122,6 @@ func (v Value) Key(i int) string { return v.keys[i] }
 
 // Get returns the member of an object with this name; ok is false where v has none.
 func (v Value) Get(name string) (Value, bool) {
-	if v.kind != Object {
-		return Value{}, false
-	}
 	i, ok := v.find(name)
 	if !ok {
 		return Value{}, false
@@ -145,24 +136,21 @@ func (v Value) With(name string, m Value) Value {
 	if v.kind != Object {
 		v = Value{kind: Object, line: v.line}
 	}
+	// New lists, never a change in place: other Values may share the old ones.
 	i, ok := v.find(name)
+	v.keys, v.list = slices.Clone(v.keys), slices.Clone(v.list)
 	if ok {
-		v.list = slices.Clone(v.list)
 		v.list[i] = m
 		return v
 	}
-	// New lists, never append in place: other Values may share the old ones.
-	keys := make([]string, 0, len(v.keys)+1)
-	list := make([]Value, 0, len(v.list)+1)
-	v.keys = append(append(append(keys, v.keys[:i]...), name), v.keys[i:]...)
-	v.list = append(append(append(list, v.list[:i]...), m), v.list[i:]...)
+	v.keys, v.list = slices.Insert(v.keys, i, name), slices.Insert(v.list, i, m)
 	return v
 }
 
 // Without returns v without one member; v itself is unchanged.
 func (v Value) Without(name string) Value {
 	i, ok := v.find(name)
-	if v.kind != Object || !ok {
+	if !ok {
 		return v
 	}
 	v.keys = slices.Delete(slices.Clone(v.keys), i, i+1)
@@ -170,10 +158,10 @@ func (v Value) Without(name string) Value {
 	return v
 }
 
-// find returns the index of a member, or the index at which it would be inserted.
+// find returns the index of a member, or the index at which it would be inserted. Only objects
+// have keys.
 func (v Value) find(name string) (int, bool) {
-	i := sort.Search(len(v.keys), func(i int) bool { return CompareKeys(v.keys[i], name) >= 0 })
-	return i, i < len(v.keys) && v.keys[i] == name
+	return slices.BinarySearchFunc(v.keys, name, CompareKeys)
 }
 
 // Equal reports whether v and w are the same JSON value. Source lines are ignored; members are

@@ -3,10 +3,17 @@ package canon
 import (
 	"errors"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
 const hexDigits = "0123456789abcdef"
+
+// The characters with a short escape, and the letters of their escapes.
+const (
+	escapedChars  = "\"\\\b\f\n\r\t"
+	escapeLetters = `"\bfnrt`
+)
 
 // AppendString appends s as a JSON string in the form of RFC 8785, section 3.2.2.2: only quote,
 // backslash and control characters are escaped, in their shortest form. s must be valid UTF-8;
@@ -21,20 +28,9 @@ func AppendString(dst []byte, s string) []byte {
 		}
 		dst = append(dst, s[start:i]...)
 		start = i + 1
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\b':
-			dst = append(dst, '\\', 'b')
-		case '\f':
-			dst = append(dst, '\\', 'f')
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		case '\r':
-			dst = append(dst, '\\', 'r')
-		case '\t':
-			dst = append(dst, '\\', 't')
-		default:
+		if k := strings.IndexByte(escapedChars, c); k >= 0 {
+			dst = append(dst, '\\', escapeLetters[k])
+		} else {
 			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 		}
 	}
