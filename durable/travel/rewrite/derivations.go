@@ -10,6 +10,7 @@ import (
 type renamedSegment struct {
 	*Renaming
 	origins []originPair
+	facts   references // to outputs and gaps
 
 	// Counters of facts by kind; a fact's id is derived from an origin and its number.
 	outputs, gaps, changes, traces, contexts, capObs, divergences int

@@ -24,7 +24,7 @@ func (r *Redaction) event(e event.Event) (event.Event, error) {
 		return e, err
 	}
 	before, isObservation := e.Data.(event.ObservationRecorded)
-	e.Data = data
+	e.Data = references{event: r.eventOf}.in(data)
 	if isObservation && data != before { // the dedupeKey contains the digest of the value
 		newID := id.EventOf(e.Owner, e.DedupeKey())
 		r.events[e.ID] = newID
@@ -59,9 +59,6 @@ func (r *Redaction) payload(e event.Event) (event.Payload, error) {
 		return r.output(p)
 	case event.GapRecorded:
 		p.Summary = r.text(p.Summary, limits.SummaryBytesMax)
-		return r.evidence(p), nil
-	case event.EdgeCreated:
-		p.Cause.EventID = r.eventOf(p.Cause.EventID)
 		return p, nil
 	case event.DecisionTraceAppended:
 		return r.trace(p), nil
@@ -131,18 +128,6 @@ func (r *Redaction) output(p event.NodeOutputAppended) (event.Payload, error) {
 	p.Payload.SHA256, p.Payload.ByteLength = a.ref, a.bytes
 	p.Payload.ArtifactKind = redact.Text(before.ArtifactKind, nil) // counted in the artifact already
 	return p, nil
-}
-
-// evidence replaces the ids of redacted events in a gap's evidence.
-func (r *Redaction) evidence(p event.GapRecorded) event.GapRecorded {
-	p.EvidenceRefs = slices.Clone(p.EvidenceRefs)
-	for i, ref := range p.EvidenceRefs {
-		if ref.EventID != nil {
-			newID := r.eventOf(*ref.EventID)
-			p.EvidenceRefs[i].EventID = &newID
-		}
-	}
-	return p
 }
 
 // eventOf returns the new id of an event, the old one if it did not change.

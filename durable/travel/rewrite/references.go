@@ -1,10 +1,59 @@
 package rewrite
 
 import (
+	"slices"
+
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 )
+
+// references replaces the ids by which events refer to other events, outputs and gaps. A nil
+// function keeps the ids.
+type references struct {
+	event  func(id.Event) id.Event
+	output func(id.Output) id.Output
+	gap    func(id.Gap) id.Gap
+}
+
+// in returns the payload with its references replaced. Kinds that are not listed have none.
+func (r references) in(data event.Payload) event.Payload {
+	switch p := data.(type) {
+	case event.EdgeCreated:
+		p.Cause.EventID = *replaced(&p.Cause.EventID, r.event)
+		return p
+	case event.NodeOutputAppended:
+		p.SupersedesOutputID = replaced(p.SupersedesOutputID, r.output)
+		return p
+	case event.GapRecorded:
+		p.Resolution.ResolvesGapID = replaced(p.Resolution.ResolvesGapID, r.gap)
+		p.EvidenceRefs = slices.Clone(p.EvidenceRefs)
+		for i := range p.EvidenceRefs {
+			ref := &p.EvidenceRefs[i]
+			ref.OutputID = replaced(ref.OutputID, r.output)
+			ref.EventID = replaced(ref.EventID, r.event)
+		}
+		return p
+	}
+	return data
+}
+
+// replaced is f for an optional id; f may be nil.
+func replaced[T any](old *T, f func(T) T) *T {
+	if old == nil || f == nil {
+		return old
+	}
+	newID := f(*old)
+	return &newID
+}
+
+// retaining returns a function that retains ids and returns them unchanged.
+func retaining[T idType[T]](b idMap[T]) func(T) T {
+	return func(old T) T {
+		b.retain(old)
+		return old
+	}
+}
 
 // CollectReferences collects the references of a segment to ids outside of it: causes and evidence,
 // resolved gaps, superseded outputs, and repeated attempts. All segments, and then all lines
@@ -16,34 +65,17 @@ func (r *Renaming) CollectReferences(events []event.Event) {
 	for _, e := range events {
 		inside[e.ID] = struct{}{}
 	}
-	cause := func(e id.Event) {
+	collect := references{output: retaining(r.outputs), gap: retaining(r.gaps), event: func(e id.Event) id.Event {
 		if _, ok := inside[e]; !ok {
 			r.events.retain(e)
 		}
-	}
+		return e
+	}}
 	for _, e := range events {
-		switch p := e.Data.(type) {
-		case event.AdvanceRecorded:
+		if p, ok := e.Data.(event.AdvanceRecorded); ok {
 			r.collectAttempt(p.AttemptID)
-		case event.EdgeCreated:
-			cause(p.Cause.EventID)
-		case event.NodeOutputAppended:
-			if p.SupersedesOutputID != nil {
-				r.outputs.retain(*p.SupersedesOutputID)
-			}
-		case event.GapRecorded:
-			if p.Resolution.ResolvesGapID != nil {
-				r.gaps.retain(*p.Resolution.ResolvesGapID)
-			}
-			for _, ref := range p.EvidenceRefs {
-				if ref.OutputID != nil {
-					r.outputs.retain(*ref.OutputID)
-				}
-				if ref.EventID != nil {
-					cause(*ref.EventID)
-				}
-			}
 		}
+		collect.in(e.Data)
 	}
 }
 
@@ -69,31 +101,8 @@ func (r *Renaming) CollectLineReferences(line []byte) error {
 	if err != nil {
 		return err
 	}
-	rewriteLine(v, r.collectText)
+	rewriteLine(v, r.collecting)
 	return nil
-}
-
-// collectText retains a string that is an id; it returns s, as rewriteLine requires.
-func (r *Renaming) collectText(s string) string {
-	switch prefixOf(s) {
-	case "evt":
-		retainAs(r.events, s)
-	case "attempt":
-		retainAs(r.attempts, s)
-	case "out":
-		retainAs(r.outputs, s)
-	case "gap":
-		retainAs(r.gaps, s)
-	}
-	return s
-}
-
-// retainAs retains s if it is an id of type T.
-func retainAs[T idType[T], P parsable[T]](b idMap[T], s string) {
-	var old T
-	if P(&old).UnmarshalText([]byte(s)) == nil {
-		b.retain(old)
-	}
 }
 
 // reportUncollected records an id that is referred to and was not collected: its new id may

@@ -1,14 +1,12 @@
 package rewrite
 
 import (
-	"slices"
-
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 )
 
 // rename rewrites one event except its references to other events: those of its own segment
-// have no new ids yet (see causes).
+// have no new ids yet.
 func (s *renamedSegment) rename(e event.Event) event.Event {
 	oldID := e.ID
 	e.Owner = s.to.String()
@@ -18,7 +16,7 @@ func (s *renamedSegment) rename(e event.Event) event.Event {
 	if !e.Scope.NodeID.IsZero() {
 		e.Scope.NodeID = s.node(e.Scope.NodeID)
 	}
-	e.Data = s.payload(e.Data)
+	e.Data = s.facts.in(s.payload(e.Data))
 	e.ID = id.EventOf(e.Owner, e.DedupeKey())
 	s.events.set(oldID, e.ID)
 	return e
@@ -35,28 +33,28 @@ func (s *renamedSegment) payload(data event.Payload) event.Payload {
 	case event.RunStarted:
 		return s.started(p)
 	case event.NodeCreated:
-		p.ParentNodeID = s.nodeAt(p.ParentNodeID)
+		p.ParentNodeID = replaced(p.ParentNodeID, s.node)
 		return p
 	case event.EdgeCreated:
 		p.FromNodeID, p.ToNodeID = s.node(p.FromNodeID), s.node(p.ToNodeID)
 		return p
 	case event.AdvanceRecorded:
 		p.AttemptID = renamed(s.Renaming, s.attempts, p.AttemptID)
-		p.Outcome.ToNodeID = s.nodeAt(p.Outcome.ToNodeID)
+		p.Outcome.ToNodeID = replaced(p.Outcome.ToNodeID, s.node)
 		return p
 	case event.ContextSet:
 		p.ContextID = factID(s, p.ContextID, &s.contexts, id.Origin.Context)
-		p.NodeID = s.nodeAt(p.NodeID)
+		p.NodeID = replaced(p.NodeID, s.node)
 		return p
 	case event.PreferencesChanged:
 		p.ChangeID = factID(s, p.ChangeID, &s.changes, id.Origin.Change)
 		return p
 	case event.NodeOutputAppended:
 		p.OutputID = renamed(s.Renaming, s.Renaming.outputs, p.OutputID)
-		p.SupersedesOutputID = renamedRef(s.Renaming, s.Renaming.outputs, p.SupersedesOutputID)
 		return p
 	case event.GapRecorded:
-		return s.gap(p)
+		p.GapID = renamed(s.Renaming, s.Renaming.gaps, p.GapID)
+		return p
 	case event.DecisionTraceAppended:
 		p.TraceID = factID(s, p.TraceID, &s.traces, id.Origin.Trace)
 		return p
@@ -79,44 +77,4 @@ func (s *renamedSegment) started(p event.RunStarted) event.RunStarted {
 		}
 	}
 	return p
-}
-
-// gap replaces the ids of a gap, of the gap that it resolves, and of the outputs in its
-// evidence.
-func (s *renamedSegment) gap(p event.GapRecorded) event.GapRecorded {
-	p.GapID = renamed(s.Renaming, s.Renaming.gaps, p.GapID)
-	p.Resolution.ResolvesGapID = renamedRef(s.Renaming, s.Renaming.gaps, p.Resolution.ResolvesGapID)
-	p.EvidenceRefs = slices.Clone(p.EvidenceRefs)
-	for i := range p.EvidenceRefs {
-		p.EvidenceRefs[i].OutputID = renamedRef(s.Renaming, s.Renaming.outputs, p.EvidenceRefs[i].OutputID)
-	}
-	return p
-}
-
-// renamedRef is renamed for an optional reference.
-func renamedRef[T idType[T]](r *Renaming, b idMap[T], old *T) *T {
-	if old == nil {
-		return nil
-	}
-	newID := renamed(r, b, *old)
-	return &newID
-}
-
-// causes replaces the references of an event to other events, after all events of the segment
-// have new ids.
-func (s *renamedSegment) causes(data event.Payload) event.Payload {
-	switch p := data.(type) {
-	case event.EdgeCreated:
-		p.Cause.EventID = s.event(p.Cause.EventID)
-		return p
-	case event.GapRecorded:
-		for i, ref := range p.EvidenceRefs { // gap made a copy
-			if ref.EventID != nil {
-				newID := s.event(*ref.EventID)
-				p.EvidenceRefs[i].EventID = &newID
-			}
-		}
-		return p
-	}
-	return data
 }

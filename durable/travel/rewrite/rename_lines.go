@@ -7,6 +7,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/pattern"
 )
 
 // OpaqueLine rewrites one line of a side log, without its newline, for the new session. The
@@ -25,7 +26,7 @@ func (r *Renaming) OpaqueLine(line []byte) ([]byte, error) {
 	}
 	// Each line is a segment of its own, as far as references are concerned.
 	r.events.clearSegment()
-	out, key := rewriteLine(v, r.text)
+	out, key := rewriteLine(v, r.renaming)
 	if key != "" {
 		out = r.eventOf(out, v, key)
 	}
@@ -51,10 +52,10 @@ func lineOf(line []byte) (canon.Value, error) {
 
 // rewriteLine applies f to each string of v and to each part of its dedupeKey; key is the new
 // dedupeKey, "" if there is none.
-func rewriteLine(v canon.Value, f func(string) string) (out canon.Value, key string) {
-	out = mapTexts(v, f)
+func rewriteLine(v canon.Value, f texts) (out canon.Value, key string) {
+	out = mapTexts(v, f.replace)
 	if original, ok := v.Get("dedupeKey"); ok && original.Kind() == canon.String {
-		key = mapKey(original.Text(), f)
+		key = keyPart.ReplaceAllStringFunc(original.Text(), f.replace)
 		out = out.With("dedupeKey", canon.OfString(key))
 	}
 	return out, key
@@ -73,33 +74,31 @@ func (r *Renaming) eventOf(out, original canon.Value, key string) canon.Value {
 	return out.With("eventId", canon.OfString(replacement.String()))
 }
 
-// prefixOf returns the part of s before the first underscore: the type, if s is an id.
-func prefixOf(s string) string {
-	prefix, _, _ := strings.Cut(s, "_")
-	return prefix
-}
+// texts replaces the strings that are ids, by the type of the id, which is the part of a string
+// before the first underscore.
+type texts map[string]func(string) string
 
-// text returns the new id if s is an id of the session, else s.
-func (r *Renaming) text(s string) string {
-	switch prefixOf(s) {
-	case "sess":
-		if s == r.from.String() {
-			return r.to.String()
-		}
-	case "run":
-		return replaceID(r.Run, s)
-	case "node":
-		return replaceID(r.Node, s)
-	case "evt":
-		return replaceIn(r, r.events, s)
-	case "attempt":
-		return replaceIn(r, r.attempts, s)
-	case "out":
-		return replaceIn(r, r.outputs, s)
-	case "gap":
-		return replaceIn(r, r.gaps, s)
+// replace returns the string in place of s; s, if it is not an id of one of the types.
+func (t texts) replace(s string) string {
+	prefix, _, _ := strings.Cut(s, "_")
+	if f, ok := t[prefix]; ok {
+		return f(s)
 	}
 	return s
+}
+
+// collectedTexts retains the ids that lines of side logs may refer to.
+func (r *Renaming) collectedTexts() texts {
+	return texts{"evt": inText(retaining(r.events)), "attempt": inText(retaining(r.attempts)),
+		"out": inText(retaining(r.outputs)), "gap": inText(retaining(r.gaps))}
+}
+
+// renamedTexts replaces the ids of the session.
+func (r *Renaming) renamedTexts() texts {
+	session := func(old id.Session) (id.Session, bool) { return r.to, old == r.from }
+	return texts{"sess": inText(ifKnown(session)), "run": inText(ifKnown(r.Run)), "node": inText(ifKnown(r.Node)),
+		"evt": inText(ifCollected(r, r.events)), "attempt": inText(ifCollected(r, r.attempts)),
+		"out": inText(ifCollected(r, r.outputs)), "gap": inText(ifCollected(r, r.gaps))}
 }
 
 // parsable is the pointer of an id type, which can be parsed.
@@ -108,54 +107,41 @@ type parsable[T any] interface {
 	UnmarshalText([]byte) error
 }
 
-// replaceID returns the new id for s by get; s, if it is not an id or get does not know it.
-func replaceID[T idType[T], P parsable[T]](get func(T) (T, bool), s string) string {
-	var old T
-	if P(&old).UnmarshalText([]byte(s)) != nil {
-		return s
+// inText is f for strings; one that is not an id of type T is kept.
+func inText[T idType[T], P parsable[T]](f func(T) T) func(string) string {
+	return func(s string) string {
+		var old T
+		if P(&old).UnmarshalText([]byte(s)) != nil {
+			return s
+		}
+		return f(old).String()
 	}
-	if replacement, ok := get(old); ok {
-		return replacement.String()
-	}
-	return s
 }
 
-// replaceIn is replaceID for an idMap, which knows only ids of the current segment and
+// ifKnown returns a function that replaces the ids that get knows.
+func ifKnown[T any](get func(T) (T, bool)) func(T) T {
+	return func(old T) T {
+		if replacement, ok := get(old); ok {
+			return replacement
+		}
+		return old
+	}
+}
+
+// ifCollected is ifKnown for an idMap, which knows only ids of the current segment and
 // retained ones.
-func replaceIn[T idType[T], P parsable[T]](r *Renaming, b idMap[T], s string) string {
-	return replaceID[T, P](func(old T) (T, bool) {
+func ifCollected[T idType[T]](r *Renaming, b idMap[T]) func(T) T {
+	return ifKnown(func(old T) (T, bool) {
 		replacement, ok := b.get(old)
 		if !ok && !b.retained(old) {
-			r.reportUncollected(s)
+			r.reportUncollected(old.String())
 		}
 		return replacement, ok
-	}, s)
+	})
 }
 
-// mapKey applies f to the parts of a dedupeKey: letters, digits and underscores, separated by
-// other characters.
-func mapKey(key string, f func(string) string) string {
-	var out strings.Builder
-	for len(key) > 0 {
-		n := strings.IndexFunc(key, func(c rune) bool { return !partOfID(c) })
-		if n < 0 {
-			n = len(key)
-		}
-		out.WriteString(f(key[:n]))
-		rest := strings.IndexFunc(key[n:], partOfID)
-		if rest < 0 {
-			rest = len(key) - n
-		}
-		out.WriteString(key[n : n+rest])
-		key = key[n+rest:]
-	}
-	return out.String()
-}
-
-// partOfID reports the characters of ids and words.
-func partOfID(c rune) bool {
-	return c == '_' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9'
-}
+// keyPart is a part of a dedupeKey: an id or a word. Other characters separate the parts.
+var keyPart = pattern.New(`[a-z0-9_]+`)
 
 // mapTexts applies f to each string in v; names of members are kept.
 func mapTexts(v canon.Value, f func(string) string) canon.Value {

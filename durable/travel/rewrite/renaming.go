@@ -33,12 +33,14 @@ type Renaming struct {
 
 	seen        map[attemptMark]struct{} // attempts seen in the first pass; nil afterwards
 	uncollected error                    // the first reference that the first pass did not collect
+
+	collecting, renaming texts // what the two passes do with ids in lines of side logs
 }
 
 // NewRenaming begins an import as new of the session from, whose log has the given head, as
 // the session to in store.
 func NewRenaming(from, to id.Session, store id.Store, head canon.Digest) *Renaming {
-	return &Renaming{
+	r := &Renaming{
 		from:     from,
 		to:       to,
 		origin:   origin{store, head},
@@ -50,6 +52,8 @@ func NewRenaming(from, to id.Session, store id.Store, head canon.Digest) *Renami
 		events:   newIDMap[id.Event](),
 		seen:     map[attemptMark]struct{}{},
 	}
+	r.collecting, r.renaming = r.collectedTexts(), r.renamedTexts()
+	return r
 }
 
 // Segment returns a segment's events for the new session, at the same indices; the arguments
@@ -60,7 +64,10 @@ func (r *Renaming) Segment(events []event.Event) ([]event.Event, error) {
 	if err := r.checkRenamable(events); err != nil {
 		return nil, err
 	}
-	s := &renamedSegment{Renaming: r}
+	s := &renamedSegment{Renaming: r, facts: references{
+		output: func(old id.Output) id.Output { return renamed(r, r.outputs, old) },
+		gap:    func(old id.Gap) id.Gap { return renamed(r, r.gaps, old) },
+	}}
 	s.startSegment()
 	for _, e := range events {
 		s.deriveIDs(e)
@@ -73,7 +80,7 @@ func (r *Renaming) Segment(events []event.Event) ([]event.Event, error) {
 		out[i] = s.rename(e)
 	}
 	for i := range out {
-		out[i].Data = s.causes(out[i].Data)
+		out[i].Data = references{event: r.event}.in(out[i].Data)
 	}
 	return out, r.uncollected
 }
@@ -174,15 +181,6 @@ func (r *Renaming) nodeEntry(old id.Node) *nodeEntry {
 
 // node returns the new id of a node.
 func (r *Renaming) node(old id.Node) id.Node { return id.Node{}.OfRaw(r.nodeEntry(old).new) }
-
-// nodeAt is node for an optional reference.
-func (r *Renaming) nodeAt(old *id.Node) *id.Node {
-	if old == nil {
-		return nil
-	}
-	newID := r.node(*old)
-	return &newID
-}
 
 // event returns the new id of a referenced event. Verification refuses references to later or
 // missing events; they are replaced all the same, since the old id must not remain.
