@@ -1,8 +1,8 @@
 package canon
 
 import (
+	"math"
 	"reflect"
-	"strconv"
 	"strings"
 
 	"github.com/waybill/waybill/durable/limits"
@@ -67,22 +67,10 @@ func (x *Exact) Plain() (string, bool) {
 // Integer reads an integer of magnitude at most 2^53 in canonical form: no leading zero, no
 // fraction, no exponent, no negative zero.
 func (x *Exact) Integer() (int64, bool) {
-	start := x.pos
-	x.Literal("-")
-	digits := x.pos
-	for x.pos < len(x.text) && x.text[x.pos] >= '0' && x.text[x.pos] <= '9' {
-		x.pos++
-	}
-	// No digits, a leading zero, or more digits than 2^53 has.
-	if x.pos == digits || x.pos-digits > 1 && x.text[digits] == '0' || x.pos-digits > 16 {
-		return 0, false
-	}
-	if x.pos < len(x.text) && (x.text[x.pos] == '.' || x.text[x.pos] == 'e' || x.text[x.pos] == 'E') {
-		return 0, false
-	}
-	// -0 is not canonical: the encoder writes 0.
-	n, err := strconv.ParseInt(x.text[start:x.pos], 10, 64)
-	return n, err == nil && n <= maxInteger && n >= -maxInteger && (n != 0 || start == digits)
+	p := parser{text: x.text, pos: x.pos, exact: true}
+	f := p.number()
+	x.pos = p.pos
+	return int64(f), p.err == nil && f == math.Trunc(f) && math.Abs(f) <= maxInteger
 }
 
 // Into reads one value into what out points to, as Decode would. depth is the number of arrays

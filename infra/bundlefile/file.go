@@ -5,7 +5,6 @@
 package bundlefile
 
 import (
-	"bytes"
 	"context"
 	"io"
 
@@ -62,14 +61,14 @@ func (f *File) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.D
 	if err != nil {
 		return nil, err
 	}
-	var b bytes.Buffer
-	if _, err := b.ReadFrom(r); err != nil {
+	data, err := io.ReadAll(r)
+	if err != nil {
 		return nil, err
 	}
-	if canon.Sum(b.Bytes()) != ref { // the file may have changed since it was opened
+	if canon.Sum(data) != ref { // the file may have changed since it was opened
 		return nil, fault.New(fault.StoreCorrupt, "the %s %s changed while the bundle was read", kind, ref)
 	}
-	return b.Bytes(), nil
+	return data, nil
 }
 
 // ObjectStream implements ports.ObjectStreams. The digest was checked on opening and is not

@@ -51,19 +51,14 @@ type recordReader struct {
 	lines *bundle.Lines
 	line  []byte // reused for every record
 	rest  []byte
-	err   error
 }
 
 // Read implements io.Reader.
 func (r *recordReader) Read(p []byte) (int, error) {
-	for len(r.rest) == 0 {
-		if r.err != nil {
-			return 0, r.err
-		}
+	if len(r.rest) == 0 {
 		line, err := r.lines.Next()
 		if err != nil {
-			r.err = err
-			continue
+			return 0, err
 		}
 		r.line = append(append(r.line[:0], line...), '\n')
 		r.rest = r.line
@@ -115,12 +110,11 @@ func (s *segmentReader) get(name string) (data []byte, ok bool, err error) {
 	data = s.buffer[:0]
 	for ; s.next <= last; s.next++ {
 		line, err := s.lines.Next()
-		if errors.Is(err, io.EOF) {
-			s.lines = nil
-			return nil, false, nil
-		}
 		if err != nil {
 			s.lines = nil
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
 			return nil, false, err
 		}
 		if s.next >= first {

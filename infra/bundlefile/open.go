@@ -83,11 +83,7 @@ func newFile(ctx context.Context, r io.ReaderAt, size int64, o bundle.Options, c
 		_ = closing()
 		return nil, err
 	}
-	s, err := id.ParseSession(b.Envelope().SessionID)
-	if err != nil {
-		_ = closing()
-		return nil, fault.New(fault.BundleInvalidFormat, "sessionId: %v", err)
-	}
+	s, _ := id.ParseSession(b.Envelope().SessionID) // bundle.Open accepts no other text
 	return &File{Bundle: b, session: s, close: closing}, nil
 }
 

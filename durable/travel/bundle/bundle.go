@@ -111,26 +111,30 @@ const (
 	logsName      = "logs"
 )
 
-// sectionOf returns the member of session that holds objects of a kind.
-func sectionOf(kind manifest.ObjectKind) string {
-	switch kind {
-	case manifest.Snapshot:
-		return snapshotsName
-	case manifest.Workflow:
-		return workflowsName
-	}
-	return artifactsName
+// section describes the objects of one kind.
+type section struct {
+	kind     manifest.ObjectKind
+	name     string // the member of session that holds them
+	bytesMax int64  // of one object, as stored
+	missing  reason // for an object that is referenced and not embedded
 }
 
-// objectBytesMax returns the size limit of one object of a kind, as stored.
-func objectBytesMax(kind manifest.ObjectKind) int64 {
-	switch kind {
-	case manifest.Snapshot:
-		return limits.SnapshotBytesMax
-	case manifest.Workflow:
-		return limits.CompiledBytesMax
+// sections lists the kinds of objects in a bundle, in the order in which they are written.
+var sections = [...]section{
+	{manifest.Snapshot, snapshotsName, limits.SnapshotBytesMax, missingSnapshot},
+	{manifest.Workflow, workflowsName, limits.CompiledBytesMax, missingWorkflow},
+	{manifest.Artifact, artifactsName, limits.ArtifactBytesMax, missingArtifact},
+}
+
+// sectionOf returns the index of a kind in sections, that of artifacts for a kind that no bundle
+// has.
+func sectionOf(kind manifest.ObjectKind) int {
+	for i, s := range sections {
+		if s.kind == kind {
+			return i
+		}
 	}
-	return limits.ArtifactBytesMax
+	return len(sections) - 1
 }
 
 // listPath returns the integrity path of a log's events or manifest; log is "" for the

@@ -77,8 +77,8 @@ func (o *opener) checkEntry(path []byte, stated listDigest, at int64) {
 		o.noValue(path, at)
 		return
 	case isRef:
-		for _, t := range []*table{o.b.snapshots, o.b.workflows, o.b.artifacts} {
-			if string(section) == sectionOf(t.kind) {
+		for _, t := range o.b.tables {
+			if string(section) == t.name {
 				o.checkObjectEntry(t, ref, stated, at)
 				return
 			}
@@ -161,7 +161,7 @@ func (o *opener) finish() error {
 			}
 		}
 	}
-	for _, t := range []*table{o.b.snapshots, o.b.workflows, o.b.artifacts} {
+	for _, t := range o.b.tables {
 		if err := o.compareTable(t); err != nil {
 			return err
 		}
@@ -200,9 +200,6 @@ func (l *list) compare() error {
 // compareTable compares the objects of a kind with their entries, and defers an error for
 // each object that is referenced and missing.
 func (o *opener) compareTable(t *table) error {
-	why := map[manifest.ObjectKind]reason{
-		manifest.Snapshot: missingSnapshot, manifest.Workflow: missingWorkflow, manifest.Artifact: missingArtifact,
-	}[t.kind]
 	for i := range t.n {
 		r := t.row(i)
 		switch {
@@ -221,7 +218,7 @@ func (o *opener) compareTable(t *table) error {
 				path = o.b.own.records.path
 			}
 			o.deferError(
-				why,
+				t.missing,
 				fmt.Sprintf("/%s/%d", path, r.raw),
 				int64(r.at),
 				"the %s %s is referenced and not embedded",

@@ -9,13 +9,14 @@ import (
 
 // log is the session's own log, whose name is "", or a side log.
 type log struct {
+	name            string
 	events, records list
 	found           bool // the session has the side log; otherwise only integrity names it
 }
 
 // newLog returns an empty log with the integrity paths of its lists.
 func newLog(name string) *log {
-	l := &log{}
+	l := &log{name: name}
 	l.events.path, l.records.path = listPath(name, eventsName), listPath(name, manifestName)
 	return l
 }

@@ -64,6 +64,18 @@ var entryWatch = &canon.Watch{In: []canon.Watch{
 	{Name: "bytes", Slot: bytesSlot},
 }}
 
+// half is what events and manifest records differ in.
+type half struct {
+	watch   *canon.Watch
+	follows func(*list, *parts) string // why the element just examined may not follow, "" if it may
+	order   reason
+}
+
+var (
+	eventHalf  = half{eventWatch, (*list).event, eventOrder}
+	recordHalf = half{recordWatch, (*list).record, manifestOrder}
+)
+
 // parts checks elements, and reads the watched members of the last one.
 type parts struct{ canon.Checker }
 

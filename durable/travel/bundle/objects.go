@@ -25,7 +25,7 @@ func (o *opener) objects(t *table) {
 		case t.kind == manifest.Artifact:
 			o.artifact(r, i, &bytes)
 		default:
-			p := o.element(objectBytesMax(t.kind), objectDepth, nil)
+			p := o.element(t.bytesMax, objectDepth, nil)
 			// The line is canonical here, independent of the form in the file.
 			if sum := sha256.Sum256(p.line); sum != o.ref {
 				o.fail(fault.BundleIntegrityFailed, p.at, "the value has the digest %s, unlike its name",
@@ -58,7 +58,7 @@ func (o *opener) embed(t *table, r *row, i uint32, p element, bytes int64, sum r
 
 // objectPath is the integrity path of an object.
 func objectPath(kind manifest.ObjectKind, ref reference) string {
-	return "session/" + sectionOf(kind) + "/" + canon.DigestOf(ref).String()
+	return "session/" + sections[sectionOf(kind)].name + "/" + canon.DigestOf(ref).String()
 }
 
 // objectPointer is the JSON pointer of an object.
@@ -83,7 +83,7 @@ func (o *opener) artifact(r *row, i uint32, bytes *base64Reader) {
 	p.raw = o.at() - p.at
 	// The padding is kept, from which Object computes the size without decoding.
 	more := [...]mark{0, padOne, padTwo}[got.padding]
-	o.embed(o.b.artifacts, r, i, p, got.chars+2, got.text, more)
+	o.embed(o.b.table(manifest.Artifact), r, i, p, got.chars+2, got.text, more)
 }
 
 // readTombstone reads {"erased":{…}}. The bytes no longer exist, so the name cannot be
@@ -93,7 +93,7 @@ func (o *opener) readTombstone(r *row, i uint32) {
 	if _, err := parseTombstone(p.line, canon.DigestOf(o.ref)); err != nil {
 		o.refused(err, p.at)
 	}
-	o.embed(o.b.artifacts, r, i, p, int64(len(p.line)), sha256.Sum256(p.line), tombstone)
+	o.embed(o.b.table(manifest.Artifact), r, i, p, int64(len(p.line)), sha256.Sum256(p.line), tombstone)
 }
 
 // tombstoneValue is the value in place of an erased artifact.

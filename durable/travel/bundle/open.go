@@ -10,7 +10,6 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
-	"github.com/waybill/waybill/durable/log/manifest"
 )
 
 // Options configure Open.
@@ -31,9 +30,10 @@ func Open(ctx context.Context, r io.ReaderAt, size int64, o Options) (*Bundle, e
 	}
 	op := &opener{scanner: newScanner(ctx, r, size, scanBytes), b: &Bundle{
 		r: r, size: size, own: newLog(""), logs: map[string]*log{},
-		snapshots: newTable(manifest.Snapshot), workflows: newTable(manifest.Workflow),
-		artifacts: newTable(manifest.Artifact),
 	}}
+	for i, s := range sections {
+		op.b.tables[i] = newTable(s.kind)
+	}
 	op.progress = o.Progress
 	op.document()
 	if op.err == nil {
@@ -178,21 +178,21 @@ func (o *opener) session(name string) {
 		}
 		o.b.env.SessionID = s.String()
 	case eventsName:
-		// Two containers around the list: document and session.
-		o.events(&o.b.own.events, 2)
+		// Two containers around the list: document and session. References to objects are collected
+		// from the session's own log only; the payloads of side logs are opaque here.
+		o.list(&o.b.own.events, 2, eventHalf, o.collectReferences)
 	case manifestName:
-		o.records(&o.b.own.records, 2)
-	case snapshotsName:
-		o.objects(o.b.snapshots)
-	case workflowsName:
-		o.objects(o.b.workflows)
-	case artifactsName:
-		// Without this member missing artifacts are no error: see finish.
-		o.hasArtifacts = true
-		o.objects(o.b.artifacts)
+		o.list(&o.b.own.records, 2, recordHalf, o.collectPin)
 	case logsName:
 		o.object(o.sideLog)
 	}
+	for _, t := range o.b.tables {
+		if name == t.name {
+			o.objects(t)
+		}
+	}
+	// Without this member missing artifacts are no error: see finish.
+	o.hasArtifacts = o.hasArtifacts || name == artifactsName
 }
 
 // logMembers are the members of a side log.
@@ -218,9 +218,9 @@ func (o *opener) sideLog(raw []byte) {
 	o.within(pathStep{name: name}, func() {
 		o.members(logMembers, func(name string) {
 			if name == eventsName {
-				o.events(&l.events, 4)
+				o.list(&l.events, 4, eventHalf, nil)
 			} else {
-				o.records(&l.records, 4)
+				o.list(&l.records, 4, recordHalf, nil)
 			}
 		})
 	})

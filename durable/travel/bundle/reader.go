@@ -23,8 +23,8 @@ type Bundle struct {
 	own  *log
 	logs map[string]*log
 
-	// One table for each kind of objects, also if the bundle has none of them.
-	snapshots, workflows, artifacts *table
+	// One table for each of sections, also if the bundle has no such objects.
+	tables [len(sections)]*table
 }
 
 // Envelope returns the bundle's description of itself.
@@ -35,39 +35,24 @@ func (b *Bundle) Logs() []string { return slices.Sorted(maps.Keys(b.logs)) }
 
 // Events returns the events of a log in order, as canonical JSON; "" is the session's own
 // log. A log that the bundle does not have is empty.
-func (b *Bundle) Events(log string) *Lines {
-	if l := b.log(log); l != nil {
-		return &Lines{b: b, of: &l.events}
-	}
-	return &Lines{b: b, of: &list{}}
-}
+func (b *Bundle) Events(log string) *Lines { return &Lines{b: b, of: &b.log(log).events} }
 
 // Records returns the manifest records of a log in order, like Events.
-func (b *Bundle) Records(log string) *Lines {
-	if l := b.log(log); l != nil {
-		return &Lines{b: b, of: &l.records}
-	}
-	return &Lines{b: b, of: &list{}}
-}
+func (b *Bundle) Records(log string) *Lines { return &Lines{b: b, of: &b.log(log).records} }
 
-// log returns a log by name, nil if it is not in the bundle.
+// log returns a log by name, an empty one if it is not in the bundle.
 func (b *Bundle) log(name string) *log {
 	if name == "" {
 		return b.own
 	}
-	return b.logs[name]
+	if l, ok := b.logs[name]; ok {
+		return l
+	}
+	return &log{}
 }
 
 // table returns the index of a kind of objects.
-func (b *Bundle) table(kind manifest.ObjectKind) *table {
-	switch kind {
-	case manifest.Snapshot:
-		return b.snapshots
-	case manifest.Workflow:
-		return b.workflows
-	}
-	return b.artifacts
-}
+func (b *Bundle) table(kind manifest.ObjectKind) *table { return b.tables[sectionOf(kind)] }
 
 // Each returns an iterator over the references of a kind, sorted, including erased artifacts.
 // Unlike Refs it allocates no list.
@@ -140,7 +125,7 @@ func (f failing) Read([]byte) (int, error) { return 0, f.err }
 // Tombstone returns the data of an erased artifact's tombstone; ok is false for all other
 // references.
 func (b *Bundle) Tombstone(ref canon.Digest) (v canon.Value, ok bool) {
-	row, ok := b.artifacts.find(ref.Raw())
+	row, ok := b.table(manifest.Artifact).find(ref.Raw())
 	if !ok || !row.is(tombstone) {
 		return canon.Value{}, false
 	}

@@ -39,7 +39,7 @@ func (r *row) is(m mark) bool { return r.marks&m != 0 }
 // table indexes the objects of a kind by reference. Rows are in blocks that are never moved:
 // growing one slice would need twice the memory temporarily.
 type table struct {
-	kind   manifest.ObjectKind
+	section
 	blocks [][]row
 	n      uint32
 	index  []uint32 // hash table: row number plus one, 0 is free
@@ -54,7 +54,7 @@ const blockRows = 1024
 // newTable returns an empty table of a kind.
 func newTable(kind manifest.ObjectKind) *table {
 	// The random seed prevents a hostile bundle from choosing references that collide.
-	return &table{kind: kind, seed: maphash.MakeSeed()}
+	return &table{section: sections[sectionOf(kind)], seed: maphash.MakeSeed()}
 }
 
 // row returns the row with number i.

@@ -29,10 +29,9 @@ type Writer struct {
 	at      stage
 	session string
 	logs    []*log    // the session's own, then the side logs
-	names   []string  // of the side logs, in order
 	sum     hash.Hash // of the open list
 	// objects are the statements about objects, by kind in the order of the stages.
-	objects [3]objectStatements
+	objects [len(sections)]objectStatements
 
 	// checks verifies that lines are canonical.
 	checks parts
@@ -126,7 +125,7 @@ func (w *Writer) current() *log { return w.logs[len(w.logs)-1] }
 func (w *Writer) begin(l *list) {
 	l.owner = w.session
 	l.depth = limits.JSONDepthMax - 3 // document, session, array
-	if len(w.names) > 0 {
+	if len(w.logs) > 1 {
 		l.depth -= 2 // logs, and its name
 	}
 	w.sum.Reset()
@@ -173,7 +172,7 @@ func (w *Writer) Event(line []byte) error {
 	if w.at != inEvents && w.at != inLogEvents {
 		return w.fail("an event after the end of its log's events")
 	}
-	return w.element(&w.current().events, line, eventWatch, (*list).event)
+	return w.element(&w.current().events, line, eventHalf)
 }
 
 // Record appends a manifest record of the current log: canonical JSON without newline, with
@@ -188,19 +187,19 @@ func (w *Writer) Record(line []byte) error {
 	if w.at != inRecords && w.at != inLogRecords {
 		return w.fail("a manifest record after the end of its log's manifest")
 	}
-	return w.element(&w.current().records, line, recordWatch, (*list).record)
+	return w.element(&w.current().records, line, recordHalf)
 }
 
-// element appends one line to a list; follows is the list's check of the order.
-func (w *Writer) element(l *list, line []byte, watch *canon.Watch, follows func(*list, *parts) string) error {
+// element appends one line to a list.
+func (w *Writer) element(l *list, line []byte, h half) error {
 	if len(line) > lineMax {
 		return w.fail("%s/%d: a line of %d bytes: want at most %d", l.path, l.count, len(line), lineMax)
 	}
 	// The path in the message has the form of a reader's pointer.
-	if err := w.canonical(line, l.depth, watch); err != nil {
+	if err := w.canonical(line, l.depth, h.watch); err != nil {
 		return w.fail("%s/%d: %w", l.path, l.count, err)
 	}
-	if wrong := follows(l, &w.checks); wrong != "" {
+	if wrong := h.follows(l, &w.checks); wrong != "" {
 		return w.fail("%s/%d: %s", l.path, l.count, wrong)
 	}
 	if l.count > 0 {
@@ -240,11 +239,8 @@ func (w *Writer) Log(name string) error {
 	if w.err != nil {
 		return w.err
 	}
-	last := ""
-	if len(w.names) > 0 {
-		last = w.names[len(w.names)-1]
-	}
-	if w.at == closed || !ValidLogName(name) || name <= last || len(w.names) == limits.BundleLogsMax {
+	last := w.current().name
+	if w.at == closed || !ValidLogName(name) || name <= last || len(w.logs) > limits.BundleLogsMax {
 		return w.fail("no side log %q may follow %q", name, last)
 	}
 	w.endLog()
@@ -254,7 +250,7 @@ func (w *Writer) Log(name string) error {
 		w.text(`,`)
 	}
 	w.at = inLogEvents
-	w.logs, w.names = append(w.logs, newLog(name)), append(w.names, name)
+	w.logs = append(w.logs, newLog(name))
 	w.text(`"` + name + `":{"events":`)
 	w.begin(&w.current().events)
 	return w.err
@@ -263,7 +259,7 @@ func (w *Writer) Log(name string) error {
 // endLog ends the current log; after the session's own log, its objects.
 func (w *Writer) endLog() {
 	l := w.current()
-	if len(w.names) > 0 {
+	if len(w.logs) > 1 {
 		w.advance(inLogRecords)
 		w.finish(&l.records)
 		w.text(`}`)
@@ -290,7 +286,7 @@ func (w *Writer) Close() error {
 		return w.fail("closed already")
 	}
 	w.endLog()
-	if len(w.names) > 0 {
+	if len(w.logs) > 1 {
 		w.text(`}`)
 	}
 	w.at = closed

@@ -34,7 +34,7 @@ func (w *Writer) Object(kind manifest.ObjectKind, ref canon.Digest, size int64, 
 	if err := w.name(kind, ref); err != nil {
 		return err
 	}
-	most := objectBytesMax(kind)
+	most := sections[sectionOf(kind)].bytesMax
 	// Refused before anything is read.
 	if size > most {
 		return w.fail("%s %s has %d bytes: want at most %d", kind, ref, size, most)
@@ -66,14 +66,13 @@ func (w *Writer) name(kind manifest.ObjectKind, ref canon.Digest) error {
 	if w.err != nil {
 		return w.err
 	}
-	to := map[manifest.ObjectKind]stage{manifest.Snapshot: inSnapshots, manifest.Workflow: inWorkflows,
-		manifest.Artifact: inArtifacts}[kind]
-	// w.at > to || A zero stage means an unknown kind.
-	if to == 0 || w.at > to || ref.IsZero() {
+	at := sectionOf(kind)
+	to := inSnapshots + stage(at)
+	if sections[at].kind != kind || w.at > to || ref.IsZero() {
 		return w.fail("no %s is allowed here", kind)
 	}
 	w.advance(to)
-	set := &w.objects[to-inSnapshots]
+	set := &w.objects[at]
 	raw := reference(ref.Raw())
 	lead := `,"`
 	if n := len(set.lengths); n == 0 {
@@ -104,10 +103,7 @@ func (w *Writer) value(kind manifest.ObjectKind, ref canon.Digest, r io.Reader) 
 		}
 	}
 	w.put(text)
-	set := w.objects[0].lengths
-	if kind == manifest.Workflow {
-		set = w.objects[1].lengths
-	}
+	set := w.objects[sectionOf(kind)].lengths
 	set[len(set)-1].bytes = n
 	return n, sum, nil
 }
@@ -199,14 +195,14 @@ func (w *Writer) integrity() {
 		if i > 0 {
 			continue
 		}
-		for k, kind := range []manifest.ObjectKind{manifest.Snapshot, manifest.Workflow, manifest.Artifact} {
+		for k, s := range sections {
 			for j, o := range w.objects[k].lengths {
 				// The digest of an artifact's string differs from its name.
 				sum := o.ref
-				if kind == manifest.Artifact {
+				if s.kind == manifest.Artifact {
 					sum = w.objects[k].sums[j]
 				}
-				entry(objectPath(kind, o.ref), sum, o.bytes)
+				entry(objectPath(s.kind, o.ref), sum, o.bytes)
 			}
 		}
 	}
