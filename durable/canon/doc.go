@@ -8,5 +8,6 @@
 // slice, and the caller bounds its size.
 //
 // The main types are Value (a parsed document), Digest and ParseError. Start reading at Parse
-// and Marshal; Exact is the fast path for lines that Waybill wrote itself.
+// and Marshal; Exact is the fast path for lines that Waybill wrote itself, and Checker that for text
+// that only has to be checked (docs/decisions/0042-one-reader-of-json-text.md).
 package canon

@@ -313,7 +313,7 @@ func (p *parser) object(depth int, line int32) {
 		return
 	}
 	p.checker.Members = len(keys) // the outermost object is closed last
-	if _, _, twins := caseCollision(keys); twins && !p.anyOrder {
+	if _, _, found := caseCollision(keys); found && !p.anyOrder {
 		p.respelled()
 	}
 }
