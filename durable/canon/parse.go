@@ -1,6 +1,7 @@
 package canon
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -22,10 +23,7 @@ type ParseError struct {
 
 // Error returns the reason with pointer and line.
 func (e *ParseError) Error() string {
-	at := e.Pointer
-	if at == "" {
-		at = "the document"
-	}
+	at := cmp.Or(e.Pointer, "the document")
 	if e.Line == 0 {
 		return fmt.Sprintf("%s at %s", e.Reason, at)
 	}

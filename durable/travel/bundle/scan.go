@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -57,10 +58,7 @@ func (s *scanner) pointer() string {
 // contain the pointer (RFC 6901) and the byte offset.
 func failAt(code fault.Code, pointer string, at int64, format string, args ...any) *fault.Fault {
 	// The empty pointer is the whole document, which a reader would not recognize.
-	where := pointer
-	if where == "" {
-		where = "the document"
-	}
+	where := cmp.Or(pointer, "the document")
 	f := fault.New(code, "bundle: %s, at %s, byte %d", fmt.Sprintf(format, args...), where, at)
 	return f.With("pointer", pointer).With("offset", at)
 }

@@ -97,7 +97,8 @@ func TestWrongCalls(t *testing.T) {
 		"artifact longer": func(w *bundle.Writer) error {
 			return w.Object(manifest.Artifact, canon.Sum([]byte("xx")), 1, strings.NewReader("xx"))
 		},
-		"object of another kind": func(w *bundle.Writer) error { return put(w, "trace", "{}") },
+		"object of another kind":  func(w *bundle.Writer) error { return put(w, "trace", "{}") },
+		"snapshot that is a list": func(w *bundle.Writer) error { return put(w, manifest.Snapshot, "[]") },
 		"object without a ref": func(w *bundle.Writer) error {
 			return w.Object(manifest.Artifact, canon.Digest{}, 0, strings.NewReader(""))
 		},
