@@ -111,7 +111,8 @@ func (w *Writer) put(p []byte) {
 // text writes a string unchanged.
 func (w *Writer) text(s string) { w.put([]byte(s)) }
 
-// fail stores the first error and returns it.
+// fail stores the first error and returns it. After it every call changes nothing that is written,
+// and returns it too.
 func (w *Writer) fail(format string, args ...any) error {
 	if w.err == nil {
 		w.err = fmt.Errorf("bundle: "+format, args...)
@@ -167,9 +168,6 @@ func (w *Writer) advance(to stage) {
 // Event appends an event of the current log: canonical JSON without newline, with the next
 // eventIndex.
 func (w *Writer) Event(line []byte) error {
-	if w.err != nil {
-		return w.err
-	}
 	if w.at != inEvents && w.at != inLogEvents {
 		return w.fail("an event after the end of its log's events")
 	}
@@ -179,9 +177,6 @@ func (w *Writer) Event(line []byte) error {
 // Record appends a manifest record of the current log: canonical JSON without newline, with
 // the next manifestIndex. The first record ends the log's events.
 func (w *Writer) Record(line []byte) error {
-	if w.err != nil {
-		return w.err
-	}
 	if w.at == inEvents || w.at == inLogEvents {
 		w.advance(w.at + 1)
 	}
@@ -231,9 +226,6 @@ func (w *Writer) canonical(text []byte, depth int, watch *canon.Watch) error {
 // Log begins a side log; its events and then its records follow. Names must satisfy ValidLogName
 // and be in ascending order.
 func (w *Writer) Log(name string) error {
-	if w.err != nil {
-		return w.err
-	}
 	last := w.current().name
 	if w.at == closed || !ValidLogName(name) || name <= last || len(w.logs) > limits.BundleLogsMax {
 		return w.fail("no side log %q may follow %q", name, last)

@@ -19,12 +19,9 @@ var envelope = map[string]bool{"dedupeKey": true, "eventId": true, "eventIndex":
 // table is not needed. A line without secrets is returned unchanged. An error means that the
 // line is not an event, or that it became too long.
 func (r *Redaction) OpaqueLine(line []byte) ([]byte, error) {
-	v, err := canon.Parse(line)
+	v, err := lineOf(line)
 	if err != nil {
 		return nil, err
-	}
-	if v.Kind() != canon.Object {
-		return nil, fmt.Errorf("rewrite: a line of a side log is %s: want an object", v.Kind())
 	}
 	return r.line(line, v)
 }

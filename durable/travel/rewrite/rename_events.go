@@ -31,7 +31,9 @@ func (s *renamedSegment) payload(data event.Payload) event.Payload {
 		p.ImportedFrom = &event.ImportedFrom{StoreID: s.store, SessionID: s.Renaming.from, Head: s.head}
 		return p
 	case event.RunStarted:
-		return s.started(p)
+		// Parents in other sessions keep their ids, as does the source of a fork.
+		p.Parent = replaced(p.Parent, ifKnown(s.Run))
+		return p
 	case event.NodeCreated:
 		p.ParentNodeID = replaced(p.ParentNodeID, s.node)
 		return p
@@ -66,15 +68,4 @@ func (s *renamedSegment) payload(data event.Payload) event.Payload {
 		return p
 	}
 	return data
-}
-
-// started replaces the id of a parent run in the same session. Parents in other sessions keep
-// their ids, as does the source of a fork.
-func (s *renamedSegment) started(p event.RunStarted) event.RunStarted {
-	if p.Parent != nil {
-		if newID, ok := s.Run(*p.Parent); ok {
-			p.Parent = &newID
-		}
-	}
-	return p
 }
