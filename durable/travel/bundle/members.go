@@ -10,7 +10,7 @@ import (
 // The members of events, manifest records and integrity entries that are read, as the slots of a
 // canon.Checker; all others are only hashed.
 const (
-	ignored uint8 = iota // what encloses a member that is read
+	_ uint8 = iota // what encloses a member that is read
 	// Members of both events and records.
 	kindSlot
 	indexSlot // eventIndex of an event, manifestIndex of a record
