@@ -123,7 +123,7 @@ var plainExceptions = struct {
 		"another one st¦ands in its":                     "a finding, stored in salvage bundles and repair records",
 		"st¦ands where event":                            "a finding, stored in salvage bundles and repair records",
 		"where a value should st¦and":                    "a decode error, stored in blockers and findings",
-		"run' in a folder that is th¦ere":                "a suggested fix, stored in events",
+		"in a folder that is th¦ere":                     "a suggested fix, stored in events",
 		"the folder that it li¦es in":                    "a suggested fix, stored in events",
 		"me¦nd@0":                                        "the id of a loop in the workflow of the second verifier",
 	},

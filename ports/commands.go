@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
 )
 
 // Commands runs the commands of steps (docs/design.md#commands-and-trust). Whether a command may
@@ -27,9 +28,9 @@ type Command struct {
 
 // CommandOutcome is the result of a try. Output is stdout and stderr in the order of their arrival.
 type CommandOutcome struct {
-	ExitStatus   int64  // -1 if the command did not start or was killed
-	Failure      string // why it did not exit by itself, as one clause; else ""
-	Fix          string // what to do about Failure, in one sentence, if known
+	ExitStatus   int64            // -1 if the command did not start or was killed
+	Failure      string           // why it did not exit by itself, as one clause; else ""
+	Fix          fault.Suggestion // what to do about Failure, in one sentence, if known
 	DurationMs   int64
 	OutputBytes  int64
 	OutputDigest canon.Digest

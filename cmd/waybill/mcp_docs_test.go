@@ -84,10 +84,11 @@ Facts are recorded with an agent as actor, under the name that its program gives
 func toolDoc(b *strings.Builder, d mcpserver.Definition) {
 	fmt.Fprintf(b, "\n## %s\n\n%s. `%s`\n\nDescription for agents:\n\n```text\n%s\n```\n", d.Name, d.Title, d.Signature,
 		d.Description)
-	if len(d.Parameters) > 0 {
+	parameters := listParameters("", d.Input)
+	if len(parameters) > 0 {
 		b.WriteString("\n| parameter | type | | |\n| --- | --- | --- | --- |\n")
 	}
-	for _, p := range d.Parameters {
+	for _, p := range parameters {
 		need, about := "optional", p.Description
 		if p.Required {
 			need = "required"
@@ -107,6 +108,30 @@ func toolDoc(b *strings.Builder, d mcpserver.Definition) {
 	}
 	fmt.Fprintf(b, "\nKind of its document: %s.\nErrors, besides those of the store: %s.\n",
 		strings.Join(kinds, " or "), strings.Join(codes, ", "))
+}
+
+// parameter is one parameter of a tool, or one member of an object parameter.
+type parameter struct {
+	Name        string // with the names of the enclosing objects: output.notesMarkdown
+	Type        string // as in JSON Schema
+	Words       []string
+	Required    bool
+	Description string
+}
+
+// listParameters lists the properties of s and of the objects in it, in order.
+func listParameters(prefix string, s *jsonschema.Schema) []parameter {
+	var out []parameter
+	for _, name := range s.PropertyOrder {
+		p := s.Properties[name]
+		one := parameter{Name: prefix + name, Type: p.Type, Required: slices.Contains(s.Required, name),
+			Description: p.Description}
+		for _, w := range p.Enum {
+			one.Words = append(one.Words, fmt.Sprint(w))
+		}
+		out = append(append(out, one), listParameters(prefix+name+".", p)...)
+	}
+	return out
 }
 
 // dialogue writes the messages between an agent and the server. Only ids, tokens and digests

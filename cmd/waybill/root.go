@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/about"
@@ -76,24 +78,22 @@ func newRoot(a *cli.App) *cobra.Command {
 // proposal, and of the flag --run. All commands are in one list, so that a missing one is
 // easy to notice.
 func setCompletions(a *cli.App, root *cobra.Command) {
-	for _, path := range [][]string{{"run"}, {"start"}, {"trust"}, {"workflows", "inspect"}, {"workflows", "validate"},
-		{"workflows", "compile"}} {
-		if cmd, _, err := root.Find(path); err == nil {
-			cmd.ValidArgsFunction = a.CompleteWorkflows
-		}
-	}
-	for _, path := range [][]string{{"runs", "show"}, {"runs", "events"}, {"runs", "timeline"}, {"runs", "graph"},
-		{"runs", "watch"}, {"runs", "cancel"},
-		{"sessions", "keep"}, {"sessions", "delete"}, {"approve"}, {"fork"}, {"replay"}, {"verify"}, {"export"},
-		{"repair"},
-		{"annotate"}, {"annotations", "list"}, {"annotations", "summary"}, {"annotations", "retract"}} {
-		if cmd, _, err := root.Find(path); err == nil {
-			cmd.ValidArgsFunction = a.CompleteRunArg
-		}
-	}
-	for _, name := range []string{"get", "revise", "approve", "apply", "reject", "archive", "rollback"} {
-		if cmd, _, err := root.Find([]string{"proposals", name}); err == nil {
-			cmd.ValidArgsFunction = a.CompleteProposals
+	for _, of := range []struct {
+		complete cobra.CompletionFunc
+		commands []string
+	}{
+		{a.CompleteWorkflows, []string{"run", "start", "trust", "workflows inspect", "workflows validate",
+			"workflows compile"}},
+		{a.CompleteRunArg, []string{"runs show", "runs events", "runs timeline", "runs graph", "runs watch",
+			"runs cancel", "sessions keep", "sessions delete", "approve", "fork", "replay", "verify", "export",
+			"repair", "annotate", "annotations list", "annotations summary", "annotations retract"}},
+		{a.CompleteProposals, []string{"proposals get", "proposals revise", "proposals approve", "proposals apply",
+			"proposals reject", "proposals archive", "proposals rollback"}},
+	} {
+		for _, path := range of.commands {
+			if cmd, _, err := root.Find(strings.Fields(path)); err == nil {
+				cmd.ValidArgsFunction = of.complete
+			}
 		}
 	}
 	for _, name := range []string{"run", "continue", "checkpoint"} {

@@ -267,7 +267,7 @@ func TestDisabledAnnotations(t *testing.T) {
 	} {
 		err := call()
 		if !fault.Is(err, fault.CapabilityNotProvided) || fault.ExitOf(err) != 1 ||
-			fault.Of(err).Details["capability"] != "feedback" || fault.Of(err).Suggestion == "" {
+			fault.Of(err).Details["capability"] != "feedback" || fault.Of(err).Suggestion.String() == "" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -130,7 +130,8 @@ func TestApprovalRefusals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			n := w.events(a)
 			_, err := w.g.Approve(context.Background(), tc.by, tc.at, "")
-			if !fault.Is(err, tc.code) || !strings.Contains(err.Error(), tc.says) || fault.Of(err).Suggestion == "" ||
+			if !fault.Is(err, tc.code) || !strings.Contains(err.Error(), tc.says) ||
+				fault.Of(err).Suggestion.String() == "" ||
 				w.events(a) != n {
 				t.Fatal(err)
 			}

@@ -212,7 +212,7 @@ func TestAnActIsRefusedWithoutAnAuditLog(t *testing.T) {
 	must(t, os.WriteFile(name, append(b, 'x'), 0o600))
 	err = act(ofStore(audit.GC))
 	if f := fault.Of(err); !fault.Is(err, fault.SessionUnhealthy) || !strings.Contains(f.Message, "audit log") ||
-		!strings.Contains(f.Suggestion, "audit verify") {
+		!strings.Contains(f.Suggestion.String(), "audit verify") {
 		t.Errorf("%+v", f)
 	}
 	if got := w.verified(); got != "segment_damaged" {

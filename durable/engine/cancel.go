@@ -168,7 +168,7 @@ func (e *Engine) notComplete(ctx context.Context, p Resolved) error {
 		return err
 	}
 	return fault.New(fault.ValidationError, "run %s is complete and cannot be cancelled", p.Run.ID).
-		Suggest("See 'waybill runs show %s'.", p.Run.ID).With("runId", p.Run.ID.String())
+		Suggest("See %s.", fault.Command{"runs", "show", p.Run.ID.String()}).With("runId", p.Run.ID.String())
 }
 
 // EndingOf collects what advance.Cancel and advance.Close need to know about a

@@ -180,7 +180,7 @@ func TestCheckpointRefusals(t *testing.T) {
 			n := w.events(a)
 			_, err := w.g.Checkpoint(context.Background(), w.by(),
 				engine.CheckpointCall{StateToken: tc.state, CheckpointToken: tc.point, Request: tc.req})
-			if !fault.Is(err, tc.code) || fault.Of(err).Suggestion == "" || w.events(a) != n {
+			if !fault.Is(err, tc.code) || fault.Of(err).Suggestion.String() == "" || w.events(a) != n {
 				t.Fatalf("want %s, got %v", tc.code, err)
 			}
 			for _, says := range tc.says {

@@ -124,7 +124,8 @@ func (e *Engine) tokenMismatch(ctx context.Context, st token.State, t token.Atte
 		return fault.New(fault.TokenScopeMismatch,
 			"the state token is of node %s and the %s token of node %s of the same run", st.NodeID, t.TokenKind,
 			t.NodeID).
-			Suggest("Send the two tokens of one answer; 'waybill continue --run %s' returns new ones.", st.RunID)
+			Suggest("Send the two tokens of one answer; %s returns new ones.",
+				fault.Command{"continue", "--run", st.RunID.String()})
 	}
 	a, b := e.runTitle(ctx, st.SessionID, st.RunID), e.runTitle(ctx, t.SessionID, t.RunID)
 	return fault.New(fault.TokenScopeMismatch, "the state token is of run %s (%s) and the %s token of run %s (%s)",

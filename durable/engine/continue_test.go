@@ -211,7 +211,7 @@ func TestTokenRefusals(t *testing.T) {
 			if !fault.Is(err, tc.code) || !strings.Contains(err.Error(), tc.says) {
 				t.Fatalf("want %s with %q, got %v", tc.code, tc.says, err)
 			}
-			if fault.Of(err).Suggestion == "" {
+			if fault.Of(err).Suggestion.String() == "" {
 				t.Error("no suggestion")
 			}
 		})

@@ -70,7 +70,7 @@ func (e *Engine) forkSource(ctx context.Context, at Position) (w compile.Compile
 	}
 	if p.Node = p.Run.Node(at.Node); p.Node == nil {
 		return w, out, fault.New(fault.RunNotFound, "run %s has no node %s", at.Run, at.Node).
-			Suggest("See its nodes with 'waybill runs show %s'.", at.Run)
+			Suggest("See its nodes with %s.", fault.Command{"runs", "show", at.Run.String()})
 	}
 	w, state, err := e.Load(ctx, p)
 	if err != nil {

@@ -122,7 +122,7 @@ func TestForkOfEnds(t *testing.T) {
 	end := w.must(second, note("done"))
 	_, err := w.fork(end.Position(), "")
 	if f := fault.Of(err); f == nil || f.Code != fault.ValidationError ||
-		!strings.Contains(f.Suggestion, "Fork at an earlier node") {
+		!strings.Contains(f.Suggestion.String(), "Fork at an earlier node") {
 		t.Errorf("a complete node: %v", err)
 	}
 	w.mustFork(second.Position(), "") // of a complete run

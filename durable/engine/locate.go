@@ -134,7 +134,7 @@ func (r *Reader) searchRun(ctx context.Context, ref string) (at runMatch, err er
 		// must not reach another.
 		return runMatch{}, fault.New(fault.RunAmbiguous,
 			"the last run cannot be determined: %s could not be read", sessionCount(unread)).
-			Suggest("Name the run; 'waybill runs list' shows all runs.")
+			Suggest("Name the run; %s shows all runs.", fault.Command{"runs", "list"})
 	}
 	return at, nil
 }
@@ -219,10 +219,11 @@ func runNotFound(ref string, unread int) error {
 		return fault.New(fault.RunNotFound,
 			"no readable run has the id %q or one that begins with it; %s could not be read", ref,
 			sessionCount(unread)).
-			Suggest("See which with 'waybill runs list', and why with 'waybill verify'.")
+			Suggest("See which with %s, and why with %s.", fault.Command{"runs", "list"}, fault.Command{"verify"})
 	}
 	if ref == Last {
-		return fault.New(fault.RunNotFound, "the store has no runs yet").Suggest("Start one with 'waybill run FILE'.")
+		return fault.New(fault.RunNotFound, "the store has no runs yet").
+			Suggest("Start one with %s.", fault.Command{"run", "FILE"})
 	}
 	return fault.New(fault.RunNotFound, "no run has the id %q or one that begins with it", ref)
 }

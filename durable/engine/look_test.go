@@ -101,7 +101,7 @@ func TestLocateNode(t *testing.T) {
 	}
 	for _, ref := range []string{"node_", "end", "r@7::work", "nothing"} {
 		if _, err := w.g.LocateNode(context.Background(), run, ref); !fault.Is(err, fault.TokenUnknownNode) ||
-			!strings.Contains(fault.Of(err).Suggestion, "runs graph") {
+			!strings.Contains(fault.Of(err).Suggestion.String(), "runs graph") {
 			t.Errorf("%q: %v", ref, err)
 		}
 	}

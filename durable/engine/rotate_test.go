@@ -53,7 +53,8 @@ func TestTokensOutliveOneRotation(t *testing.T) {
 		t.Errorf("%+v", third)
 	}
 	w.g = w.process()
-	if _, err := w.next(a, note("one")); !fault.Is(err, fault.TokenBadSignature) || fault.Of(err).Suggestion == "" {
+	if _, err := w.next(a, note("one")); !fault.Is(err, fault.TokenBadSignature) ||
+		fault.Of(err).Suggestion.String() == "" {
 		t.Errorf("after two rotations: %v", err)
 	}
 	w.must(b, note("two"))
@@ -148,7 +149,7 @@ func TestKeysWithoutAStore(t *testing.T) {
 	}
 	if _, err := w.repairer().
 		RotateKeys(context.Background(), w.by(), w.keys()); !fault.Is(err, fault.TargetNotFound) ||
-		fault.Of(err).Suggestion == "" {
+		fault.Of(err).Suggestion.String() == "" {
 		t.Errorf("rotated: %v", err)
 	}
 	if _, err := os.Stat(w.dir); err == nil {

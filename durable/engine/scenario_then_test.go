@@ -126,7 +126,7 @@ func (p *player) thenRefused(s statement) error {
 	if err != nil {
 		return err
 	}
-	if all := f.Message + " " + f.Suggestion + " " + string(details); !strings.Contains(all, text) {
+	if all := f.Message + " " + f.Suggestion.String() + " " + string(details); !strings.Contains(all, text) {
 		return fmt.Errorf("%s does not hold %q", all, text)
 	}
 	return want(string(f.Code), strings.TrimSpace(code))

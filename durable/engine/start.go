@@ -137,8 +137,8 @@ func adviseOnRestart(err error, key string) error {
 		return err
 	}
 	out := *f
-	return out.Suggest("Check with 'waybill runs list' whether the run exists before you start it again; with --key " +
-		"a start can be repeated safely.")
+	return out.Suggest("Check with %s whether the run exists before you start it again; with --key "+
+		"a start can be repeated safely.", fault.Command{"runs", "list"})
 }
 
 // warnDropped adds a warning when observations were dropped because they exceed

@@ -8,7 +8,7 @@ import (
 
 func ExampleNew() {
 	err := error(fault.New(fault.RunNotFound, "the store holds no run %q", "k3j2a7").
-		Suggest("See 'waybill runs list'."))
+		Suggest("See %s.", fault.Command{"runs", "list"}))
 	fmt.Println(err)
 	fmt.Println(fault.Is(err, fault.RunNotFound), fault.ExitOf(err))
 	// Output:

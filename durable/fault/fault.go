@@ -17,7 +17,7 @@ type Fault struct {
 	Code       Code
 	Message    string // one sentence: what is wrong, and where
 	Retry      Retry
-	Suggestion string         // what to do next; New sets the one of the code's row
+	Suggestion Suggestion     // what to do next; New sets the one of the code's row
 	Details    map[string]any // values that canon.Marshal accepts, bounded, never needed for correctness
 	Err        error          // the cause, for diagnosis; never shown to agents
 }
@@ -52,9 +52,9 @@ func Wrap(cause error, code Code, format string, args ...any) *Fault {
 	return f
 }
 
-// Suggest replaces the suggestion and returns f. Commands in it are quoted: 'waybill verb args'.
+// Suggest replaces the suggestion and returns f. Commands in it are arguments of type Command.
 func (f *Fault) Suggest(format string, args ...any) *Fault {
-	f.Suggestion = fmt.Sprintf(format, args...)
+	f.Suggestion = Suggest(format, args...)
 	return f
 }
 

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/waybill/waybill/durable/fault"
@@ -124,8 +125,11 @@ func TestRows(t *testing.T) {
 		if !spelling.MatchString(string(row.Code)) {
 			t.Errorf("%q is not spelled as a code", row.Code)
 		}
-		if !sentence.MatchString(row.Meaning) || !sentence.MatchString(row.Suggestion) {
+		if !sentence.MatchString(row.Meaning) || !sentence.MatchString(row.Suggestion.String()) {
 			t.Errorf("%s: meaning and suggestion must be sentences: %q, %q", row.Code, row.Meaning, row.Suggestion)
+		}
+		if strings.Contains(row.Suggestion.Format, "'") {
+			t.Errorf("%s: the suggestion has a command that is no Command: %q", row.Code, row.Suggestion.Format)
 		}
 		if busy, retry := row.Exit == fault.ExitBusy, row.Retry.Kind != fault.NotRetryable; busy && !retry {
 			t.Errorf("%s is busy and not retryable", row.Code)
@@ -145,17 +149,39 @@ func TestLookupOfUnknownCodeIsInternal(t *testing.T) {
 func TestNewAndBuilders(t *testing.T) {
 	f := fault.New(fault.SessionLocked, "session %s is busy", "s1")
 	row := fault.Lookup(fault.SessionLocked)
-	if f.Message != "session s1 is busy" || f.Retry != row.Retry || f.Suggestion != row.Suggestion || f.Details != nil {
+	if f.Message != "session s1 is busy" || f.Retry != row.Retry ||
+		f.Suggestion.String() != row.Suggestion.String() || f.Details != nil {
 		t.Errorf("got %+v", f)
 	}
 	f.Suggest("wait %d s", 2).With("holderPid", 7).With("n", 1).After(250)
-	if f.Suggestion != "wait 2 s" || f.Retry != (fault.Retry{Kind: fault.RetryableAfterMs, AfterMs: 250}) ||
+	if f.Suggestion.String() != "wait 2 s" || f.Retry != (fault.Retry{Kind: fault.RetryableAfterMs, AfterMs: 250}) ||
 		f.Details["holderPid"] != 7 || f.Details["n"] != 1 {
 		t.Errorf("got %+v", f)
 	}
-	if other := fault.New(fault.SessionLocked, "x"); other.Retry != row.Retry || other.Suggestion != row.Suggestion ||
+	if other := fault.New(fault.SessionLocked, "x"); other.Retry != row.Retry ||
+		other.Suggestion.String() != row.Suggestion.String() ||
 		other.Details != nil {
 		t.Errorf("a fault changed the table: %+v", other)
+	}
+}
+
+// Map reaches the commands of suggestions within suggestions, and changes no suggestion that
+// other faults share.
+func TestSuggestionMap(t *testing.T) {
+	inner := fault.Suggest("Run %s (100%%).", fault.Command{"verify", fault.SessionWord})
+	s := fault.Suggest("%s Then %s, %d times.", inner, fault.Command{"run", "--run", "R"}, 2)
+	const want = "Run 'waybill verify SESSION' (100%). Then 'waybill run --run R', 2 times."
+	if got := s.String(); got != want {
+		t.Errorf("got %s", got)
+	}
+	got := s.Map(func(arg any) any {
+		if c, ok := arg.(fault.Command); ok {
+			return c[0]
+		}
+		return arg
+	})
+	if got.String() != "Run verify (100%). Then run, 2 times." || s.String() != want {
+		t.Errorf("got %s; the original is %s", got, s)
 	}
 }
 
@@ -201,7 +227,7 @@ func TestOfFindsTheFault(t *testing.T) {
 	if got := fault.Of(fmt.Errorf("x: %w", f)); got != f {
 		t.Errorf("got %v, want the fault itself", got)
 	}
-	if got := fault.Of(context.Canceled); !errors.Is(got, context.Canceled) || got.Suggestion == "" {
+	if got := fault.Of(context.Canceled); !errors.Is(got, context.Canceled) || got.Suggestion.String() == "" {
 		t.Errorf("got %+v", got)
 	}
 }

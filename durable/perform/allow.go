@@ -30,8 +30,8 @@ func (p *Performer) Allow(ctx context.Context, w compile.Compiled, o Options) er
 	if !trusted {
 		return fault.New(fault.WorkflowUntrusted,
 			"the workflow %q has steps that run commands, and this version of it is not trusted", w.WorkflowID).
-			Suggest("See its commands with 'waybill workflows inspect'. Then allow this version with 'waybill "+
-				"trust', or this one call with --trust.").
+			Suggest("See its commands with %s. Then allow this version with %s, or this one call with --trust.",
+				fault.Command{"workflows", "inspect"}, fault.Command{"trust"}).
 			With("workflowId", w.WorkflowID).With("workflowHash", w.Hash().String())
 	}
 	p.allowed = w.Hash()

@@ -35,7 +35,7 @@ func (t *stepRun) obtainApproval(ctx context.Context) error {
 	}
 	if !t.Person.Present() {
 		return t.waitingFault("needs a person's approval of the submitted outputs",
-			"Approve it at a terminal with '%s'.",
+			"Approve it at a terminal with %s.",
 			t.ApproveLine(t.report.Run))
 	}
 	yes, err := t.Person.Approve(ctx, ports.ApproveQuestion{Notes: shown.Notes, Results: shown.Artifacts})
@@ -43,7 +43,7 @@ func (t *stepRun) obtainApproval(ctx context.Context) error {
 		return err
 	}
 	if !yes {
-		return t.waitingFault("is not approved", "Approve it later with '%s', or submit other outputs with '%s'.",
+		return t.waitingFault("is not approved", "Approve it later with %s, or submit other outputs with %s.",
 			t.ApproveLine(t.report.Run), t.SubmitLine(t.report.Run, "--notes", "TEXT"))
 	}
 	a, err := t.Engine.ApproveShown(context.WithoutCancel(ctx), by, shown, "")

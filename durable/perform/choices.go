@@ -20,7 +20,7 @@ func (t *stepRun) askFile(ctx context.Context, w requirements, req *advance.Requ
 	}
 	q := ports.FileQuestion{Text: fmt.Sprintf("This step requires a result of kind %s, as a JSON file.",
 		w.pack.ArtifactKind), Example: w.pack.Example,
-		Command: t.SubmitLine(t.report.Run, "--artifact", "FILE"), Optional: w.optional || t.neverStops()}
+		Command: t.SubmitLine(t.report.Run, "--artifact", "FILE").Line(), Optional: w.optional || t.neverStops()}
 	if w.optional {
 		q.Text = fmt.Sprintf("This step accepts a result of kind %s, as a JSON file.", w.pack.ArtifactKind)
 	}

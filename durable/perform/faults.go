@@ -35,11 +35,11 @@ func (w *execution) withRecovery(ctx context.Context, err error) error {
 		return nil
 	case errors.Is(err, ports.ErrPersonStopped):
 		return w.withIDs(fault.New(fault.RunWaiting, "you left the run at %s", w.stepPhrase()).
-			Suggest("Continue with '%s'.", w.continueLine()))
+			Suggest("Continue with %s.", w.continueLine()))
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return w.withIDs(fault.New(fault.Interrupted,
 			"interrupted at %s; nothing of this attempt is recorded, and everything before it is", w.stepPhrase()).
-			Suggest("Continue with '%s'.", w.continueLine()))
+			Suggest("Continue with %s.", w.continueLine()))
 	}
 	switch f := fault.Of(err); f.Code {
 	case fault.StoreIO, fault.StoreFull, fault.StoreReadOnly, fault.StoreOutcomeUnknown, fault.StoreAnswerUnread:
@@ -55,7 +55,7 @@ func (w *execution) withRecovery(ctx context.Context, err error) error {
 func (w *execution) suggestContinue(f *fault.Fault, first string) error {
 	out := *f
 	out.Details = maps.Clone(f.Details)
-	return w.withIDs(&out).Suggest("%s; then continue with '%s'.", first, w.continueLine())
+	return w.withIDs(&out).Suggest("%s; then continue with %s.", first, w.continueLine())
 }
 
 // stepPhrase describes the pending step for a sentence.
@@ -73,7 +73,7 @@ func (w *execution) stepPhrase() string {
 
 // continueLine is the command line that continues the run. It repeats
 // preferences that were to be sent with the first attempt and were not.
-func (w *execution) continueLine(more ...string) string {
+func (w *execution) continueLine(more ...string) fault.Command {
 	var flags []string
 	for _, c := range w.opts.Preferences {
 		name := "--autonomy"
@@ -116,7 +116,7 @@ func (t *stepRun) waitingForInputs(missing []source.Input) error {
 	}
 	f := fault.New(fault.RunWaiting, "%s needs input from a person: %s", t.stepPhrase(),
 		strings.Join(asked, ", ")).
-		Suggest("Continue with '%s'.", t.continueLine(flags...))
+		Suggest("Continue with %s.", t.continueLine(flags...))
 	return t.withIDs(f).With("inputs", keys)
 }
 
@@ -128,7 +128,7 @@ func (t *stepRun) handleBlockers(blockers []reason.Blocker) error {
 		return t.commandFailed(blockers)
 	}
 	if onlyApproval(blockers, t.step.StepID) {
-		return t.waitingFault("needs a person's approval", "Approve it at a terminal with '%s'.",
+		return t.waitingFault("needs a person's approval", "Approve it at a terminal with %s.",
 			t.ApproveLine(t.report.Run))
 	}
 	if !t.Person.Present() {
@@ -140,7 +140,7 @@ func (t *stepRun) handleBlockers(blockers []reason.Blocker) error {
 			message += fmt.Sprintf(" (and %d more)", more)
 		}
 		f := fault.New(fault.RunBlocked, "%s was not accepted. %s", t.stepPhrase(), message).
-			Suggest("%s Then continue with '%s'.", first.SuggestedFix, t.continueLine())
+			Suggest("%s Then continue with %s.", first.SuggestedFix, t.continueLine())
 		return t.withIDs(f).With("blockers", blockers)
 	}
 	t.retried = true
@@ -155,16 +155,16 @@ const outputShownBytesMax = 2 << 10
 // is recorded.
 func (t *stepRun) commandFailed(blockers []reason.Blocker) error {
 	r := t.result
-	suggestion := "Read its output, fix the cause, and continue with '%s'."
-	if t.fix != "" {
-		suggestion = strings.ReplaceAll(t.fix, "%", "%%") + " Then continue with '%s'."
+	suggestion := fault.Suggest("Read its output, fix the cause, and continue with %s.", t.continueLine())
+	if t.fix.Format != "" {
+		suggestion = fault.Suggest("%s Then continue with %s.", t.fix, t.continueLine())
 	}
 	output := r.OutputTail
 	if output == "" {
 		output = r.OutputHead
 	}
-	f := fault.New(fault.StepFailed, "%s: its command %s", t.stepPhrase(), r.Outcome()).
-		Suggest(suggestion, t.continueLine())
+	f := fault.New(fault.StepFailed, "%s: its command %s", t.stepPhrase(), r.Outcome())
+	f.Suggestion = suggestion
 	return t.withIDs(f).With("exitStatus", r.ExitStatus).With("tries", r.Tries).With("failure", r.Failure).
 		With("outputTail", lastBytes(output, outputShownBytesMax)).With("blockers", blockers)
 }

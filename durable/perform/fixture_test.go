@@ -93,12 +93,12 @@ func (w *fixture) performer() *perform.Performer {
 			<-ctx.Done()
 			return ctx.Err()
 		},
-		ContinueLine: func(r id.Run, more ...string) string {
-			return strings.Join(append([]string{"waybill run --run R"}, more...), " ")
+		ContinueLine: func(r id.Run, more ...string) fault.Command {
+			return append(fault.Command{"run", "--run", "R"}, more...)
 		},
-		ApproveLine: func(id.Run) string { return "waybill approve R" },
-		SubmitLine: func(r id.Run, more ...string) string {
-			return strings.Join(append([]string{"waybill continue --run R"}, more...), " ")
+		ApproveLine: func(id.Run) fault.Command { return fault.Command{"approve", "R"} },
+		SubmitLine: func(r id.Run, more ...string) fault.Command {
+			return append(fault.Command{"continue", "--run", "R"}, more...)
 		},
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/run/advance"
@@ -69,13 +70,13 @@ type Performer struct {
 	Watch func(ctx context.Context, ms int64) error
 	// ContinueLine returns the command line that continues a run, with more flags
 	// appended.
-	ContinueLine func(run id.Run, more ...string) string
+	ContinueLine func(run id.Run, more ...string) fault.Command
 	// SubmitLine returns the command line that submits outputs without performing
 	// the run.
-	SubmitLine func(run id.Run, more ...string) string
+	SubmitLine func(run id.Run, more ...string) fault.Command
 	// ApproveLine returns the command line that approves the pending step of a
 	// run.
-	ApproveLine func(run id.Run) string
+	ApproveLine func(run id.Run) fault.Command
 
 	// allowed is the workflow version whose commands may run in this process.
 	allowed canon.Digest

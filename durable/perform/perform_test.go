@@ -62,11 +62,11 @@ func TestResultDescribesLastTry(t *testing.T) {
 func TestCommandThatCannotStartFails(t *testing.T) {
 	w := newFixture(t, steps(buildStep))
 	w.outcomes = []ports.CommandOutcome{{ExitStatus: -1, Failure: `the program "make" was not found`,
-		Fix: "Install it: 100% sure."}}
+		Fix: fault.Suggest("Install it: %d%% sure.", 100)}}
 	_, err := w.perform(context.Background(), perform.Options{})
 	f := fault.Of(err)
 	if f == nil || f.Code != fault.StepFailed ||
-		f.Suggestion != "Install it: 100% sure. Then continue with 'waybill run --run R'." {
+		f.Suggestion.String() != "Install it: 100% sure. Then continue with 'waybill run --run R'." {
 		t.Fatalf("got %+v", f)
 	}
 	if !strings.Contains(f.Message, `the program "make" was not found`) {
@@ -141,7 +141,7 @@ func TestInterruptionRecordsNothing(t *testing.T) {
 	_, err := w.perform(ctx, perform.Options{Notes: text("")})
 	f := fault.Of(err)
 	if f == nil || f.Code != fault.Interrupted || !strings.Contains(f.Message, `step 2 of 2, "Build"`) ||
-		!strings.Contains(f.Suggestion, "waybill run --run R") {
+		!strings.Contains(f.Suggestion.String(), "waybill run --run R") {
 		t.Fatalf("got %+v", f)
 	}
 	if got := w.attempts(); got != "advanced" || w.busy {
@@ -242,7 +242,7 @@ func TestStoreFaultsSuggestContinuingTheRun(t *testing.T) {
 		_, err := w.perform(context.Background(), perform.Options{})
 		f := fault.Of(err)
 		if f.Code != code || f.Message != below.Message ||
-			!strings.Contains(f.Suggestion, "continue with 'waybill run --run R'") ||
+			!strings.Contains(f.Suggestion.String(), "continue with 'waybill run --run R'") ||
 			f.Details["runId"] != w.at.Run.String() || f.Details["path"] != "x" || below.Details["runId"] != nil {
 			t.Errorf("%s: %+v", code, f)
 		}

@@ -50,14 +50,14 @@ func (t *stepRun) checkBegin(ctx context.Context) error {
 			answer = []string{"--yes"}
 		}
 		return t.waitingFault("waits for a person",
-			"Continue at a terminal with '%s', or answer it from here with '%s'.",
+			"Continue at a terminal with %s, or answer it from here with %s.",
 			t.continueLine(), t.continueLine(answer...))
 	}
 	if missing := t.missingInputs(t.opts.Context); len(missing) > 0 && !t.Person.Present() && !t.neverStops() {
 		return t.waitingForInputs(missing)
 	}
 	if t.mustConfirm() && !t.Person.Present() {
-		return t.waitingFault("waits for a confirmation", "Confirm it at a terminal with '%s', or from here with '%s'.",
+		return t.waitingFault("waits for a confirmation", "Confirm it at a terminal with %s, or from here with %s.",
 			t.continueLine(), t.continueLine("--yes"))
 	}
 	if t.step.Action == nil {
@@ -107,7 +107,7 @@ func (t *stepRun) confirm(ctx context.Context) error {
 		return err
 	}
 	if !t.confirmed {
-		return t.waitingFault("was not confirmed", "Continue when it may be done, with '%s'.", t.continueLine())
+		return t.waitingFault("was not confirmed", "Continue when it may be done, with %s.", t.continueLine())
 	}
 	return nil
 }

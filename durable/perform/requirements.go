@@ -134,7 +134,7 @@ func (t *stepRun) waitingForResult(w requirements) error {
 		flags = append([]string{"--notes", "TEXT"}, flags...)
 	}
 	f := t.waitingFault("requires "+w.describe(),
-		"Continue at a terminal with '%s', or submit it with '%s'; without flags, that command shows the expected "+
+		"Continue at a terminal with %s, or submit it with %s; without flags, that command shows the expected "+
 			"form.",
 		t.continueLine(), t.SubmitLine(t.report.Run, flags...))
 	if w.pack != nil {

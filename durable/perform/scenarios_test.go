@@ -355,8 +355,8 @@ func TestScenarios(t *testing.T) {
 			if got := codeOf(err); got != s.code {
 				t.Errorf("ended with %q: %v; want %q", got, err, s.code)
 			}
-			if f := fault.Of(err); f != nil && !strings.Contains(f.Message+" "+f.Suggestion, s.want) {
-				t.Errorf("got %q and %q, want %q in it", f.Message, f.Suggestion, s.want)
+			if f := fault.Of(err); f != nil && !strings.Contains(f.Message+" "+f.Suggestion.String(), s.want) {
+				t.Errorf("got %q and %q, want %q in it", f.Message, f.Suggestion.String(), s.want)
 			}
 			if got, want := w.transcript(), strings.ReplaceAll(s.script, "\t", ""); got != want {
 				t.Errorf("transcript:\n%s\n\nwant:\n%s", got, want)

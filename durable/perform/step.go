@@ -25,13 +25,13 @@ type stepRun struct {
 	began int64
 	known nodeRecord
 
-	confirmed bool            // the person confirmed this step
-	draft     string          // the last typed notes
-	retried   bool            // an attempt was refused in this call
-	result    *command.Result // of the command, after it ran
-	recorded  bool            // the result is on record
-	overtaken bool            // another caller recorded this attempt first
-	fix       string          // advice about the command's failure, if known
+	confirmed bool             // the person confirmed this step
+	draft     string           // the last typed notes
+	retried   bool             // an attempt was refused in this call
+	result    *command.Result  // of the command, after it ran
+	recorded  bool             // the result is on record
+	overtaken bool             // another caller recorded this attempt first
+	fix       fault.Suggestion // advice about the command's failure, if known
 }
 
 // step performs the pending step until it is accepted or the run has to stop.

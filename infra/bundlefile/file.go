@@ -106,5 +106,5 @@ func (f *File) Append(_ context.Context, _ ports.Witness, at manifest.Head, _ ma
 // readOnly is the fault for writing to a bundle.
 func readOnly() error {
 	return fault.New(fault.StoreReadOnly, "a bundle is read, never written").
-		Suggest("Import it with 'waybill import FILE' and continue there.")
+		Suggest("Import it with %s and continue there.", fault.Command{"import", "FILE"})
 }

@@ -94,5 +94,5 @@ func unreadable(name string, err error) error {
 		err = path.Err
 	}
 	return fault.Wrap(err, fault.BundleInvalidFormat, "%s cannot be read: %v", name, err).
-		Suggest("Name a file that 'waybill export' made, or - for standard input.")
+		Suggest("Name a file that %s made, or - for standard input.", fault.Command{"export"})
 }

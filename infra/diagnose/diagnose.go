@@ -19,7 +19,7 @@ import (
 // the choice of its owner. Kind is Missing, Hidden (not accessible, with the reason in Why),
 // Folder, File or Other.
 //
-// Owner and Mine are set for everything that exists, Mode for directories; it is 0 on systems
+// Owner and OwnedByUser are set for everything that exists, Mode for directories; it is 0 on systems
 // without permission bits.
 func DescribePath(dir string) doctor.Store {
 	s := doctor.Store{Dir: dir}
@@ -68,16 +68,10 @@ func reason(err error) string {
 //
 // Without any it is the root of the path.
 func NearestDirectory(dir string) string {
-	for {
-		if info, err := os.Stat(dir); err == nil && info.IsDir() {
-			return dir
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return dir
-		}
-		dir = parent
+	for DescribePath(dir).Kind != doctor.Directory && filepath.Dir(dir) != dir {
+		dir = filepath.Dir(dir)
 	}
+	return dir
 }
 
 // leftoverEntriesMax bounds how many entries of a store are counted, so that a check stays fast on
@@ -92,10 +86,14 @@ const leftoverEntriesMax = 100_000
 //   - Quarantined and QuarantineBytes: the same for quarantine/;
 //   - Temporary: files and directories that were not placed, anywhere else in the store.
 //
-// Looked is always true, which distinguishes an empty store from one that was not counted. It takes
+// Checked is always true, which distinguishes an empty store from one that was not counted. It takes
 // no lock, so writers in progress may be counted as leftovers.
 func Leftovers(dir string) doctor.Leftovers {
 	out := doctor.Leftovers{Checked: true}
+	areas := map[string]struct {
+		entries *int
+		bytes   *int64
+	}{"trash": {&out.Trashed, &out.TrashBytes}, "quarantine": {&out.Quarantined, &out.QuarantineBytes}}
 	seen := 0
 	_ = filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
 		if err != nil || at == dir {
@@ -107,21 +105,14 @@ func Leftovers(dir string) doctor.Leftovers {
 		}
 		rel, _ := filepath.Rel(dir, at)
 		parts := strings.Split(filepath.ToSlash(rel), "/")
-		var count *int
-		var bytes *int64
-		switch parts[0] {
-		case "trash":
-			count, bytes = &out.Trashed, &out.TrashBytes
-		case "quarantine":
-			count, bytes = &out.Quarantined, &out.QuarantineBytes
-		}
+		area, inArea := areas[parts[0]]
 		switch {
-		case count != nil:
+		case inArea:
 			if len(parts) == 2 {
-				*count++
+				*area.entries++
 			}
 			if info, err := d.Info(); err == nil && d.Type().IsRegular() {
-				*bytes += info.Size()
+				*area.bytes += info.Size()
 			}
 		case strings.HasPrefix(d.Name(), ".tmp-"):
 			out.Temporary++

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -29,7 +30,7 @@ const (
 
 // Probe creates a directory in dir and tries in it what a store relies on. Each field of the result
 // is the error text of one operation, "" when it worked. It stops after an error of writing or when
-// ctx ends, and removes the directory; Left names it when that failed.
+// ctx ends, and removes the directory; Unremoved names it when that failed.
 //
 // The operations are tried in this order: files, locks, renames, the mode of new files, timed
 // syncs. Why is set instead when the directory cannot be created, for example without permission in
@@ -47,9 +48,13 @@ func Probe(ctx context.Context, dir string) doctor.Probes {
 	d := osfs.NewDir(at)
 	began := time.Now()
 	p := probe{d: d, g: &g}
-	for _, try := range []func(){p.files, func() { p.locks(ctx) }, p.renames, p.umask, p.syncs} {
+	for _, try := range []struct {
+		failure *string // of an operation that has no field of its own; the first one counts
+		run     func() error
+	}{{&g.Write, p.files}, {&g.Lock, func() error { return p.locks(ctx) }}, {&g.RenameError, p.renames},
+		{new(string), p.umask}, {&g.Sync, p.syncs}} {
 		if g.Write == "" && ctx.Err() == nil {
-			try()
+			*try.failure = cmp.Or(*try.failure, errorText(try.run()))
 		}
 	}
 	// Round removes the monotonic clock: the difference is the drift of the wall clock.
@@ -115,121 +120,111 @@ func (p probe) writeFile(name string, b []byte) (osfs.File, error) {
 // files writes, syncs and reads a file, and syncs the directory.
 //
 // An error of writing is Write and ends the probe; Sync, SyncDir and Read are recorded separately.
-func (p probe) files() {
+func (p probe) files() error {
 	want := bytes.Repeat([]byte("waybill\n"), probeBytes/8)
 	f, err := p.writeFile("written", want)
 	if err != nil {
-		p.g.Write = errorText(err)
-		return
+		return err
 	}
 	p.g.Sync = errorText(f.Sync(osfs.Durable))
 	_ = f.Close()
 	p.g.SyncDir = errorText(p.d.SyncDir(".", osfs.Durable))
-	f, err = p.d.Open("written", osfs.Read)
-	if err != nil {
-		p.g.Read = errorText(err)
-		return
-	}
-	defer f.Close()
-	have := make([]byte, len(want))
-	if n, err := f.ReadAt(have, 0); n < len(have) {
-		p.g.Read = errorText(err)
-	} else if !bytes.Equal(have, want) {
+	have, err := os.ReadFile(filepath.Join(p.d.Path(), "written"))
+	p.g.Read = errorText(err)
+	if err == nil && !bytes.Equal(have, want) {
 		p.g.Read = "the bytes differ from those that were written"
 	}
+	return nil
 }
 
 // locks takes one lock twice, as two processes would: each has its own open file.
 //
 // Excludes is true when the second attempt is refused. Lock is the error of an operation, or
 // reports that a released lock cannot be taken again.
-func (p probe) locks(ctx context.Context) {
-	first, err := lock.Files(p.d).Acquire(ctx, ".lock", lock.Exclusive, 0)
+func (p probe) locks(ctx context.Context) error {
+	acquire := func() (*lock.Held, error) { return lock.Files(p.d).Acquire(ctx, ".lock", lock.Exclusive, 0) }
+	first, err := acquire()
 	if err != nil {
-		p.g.Lock = errorText(err)
-		return
+		return err
 	}
-	second, err := lock.Files(p.d).Acquire(ctx, ".lock", lock.Exclusive, 0)
+	second, failure := acquire()
 	var busy *lock.Busy
-	p.g.Excludes = errors.As(err, &busy)
-	if err == nil {
+	if p.g.Excludes = errors.As(failure, &busy); p.g.Excludes {
+		failure = nil
+	} else if failure == nil {
 		_ = second.Unlock()
-	} else if !p.g.Excludes {
-		p.g.Lock = errorText(err)
 	}
-	if err := first.Unlock(); err != nil && p.g.Lock == "" {
-		p.g.Lock = errorText(err)
+	if err := first.Unlock(); failure == nil {
+		failure = err
 	}
-	again, err := lock.Files(p.d).Acquire(ctx, ".lock", lock.Exclusive, 0)
-	if err != nil {
-		if p.g.Lock == "" {
-			p.g.Lock = "a released lock is still held"
-		}
-		return
+	again, err := acquire()
+	if err == nil {
+		_ = again.Unlock()
+	} else if failure == nil {
+		failure = errors.New("a released lock is still held")
 	}
-	_ = again.Unlock()
+	return failure
 }
 
 // renames moves a file to a free name, and another to a name that is taken.
 //
-// Keeps is true when the taken name is refused and its file is unchanged.
-func (p probe) renames() {
+// RenameKeepsExisting is true when the taken name is refused and its file is unchanged.
+func (p probe) renames() error {
 	for _, name := range []string{"one", "two"} {
 		f, err := p.writeFile(name, []byte(name))
 		if err != nil {
-			p.g.RenameError = errorText(err)
-			return
+			return err
 		}
 		_ = f.Close()
 	}
 	if err := p.d.Place("one", "three"); err != nil {
-		p.g.RenameError = errorText(err)
-		return
+		return err
 	}
 	err := p.d.Place("two", "three")
-	if err != nil && !errors.Is(err, fs.ErrExist) {
-		p.g.RenameError = errorText(err)
-	}
 	b, readErr := os.ReadFile(filepath.Join(p.d.Path(), "three"))
-	p.g.RenameKeepsExisting = errors.Is(err, fs.ErrExist) && readErr == nil && string(b) == "one"
+	if errors.Is(err, fs.ErrExist) {
+		p.g.RenameKeepsExisting = readErr == nil && string(b) == "one"
+		return nil
+	}
+	return err
 }
 
 // umask reads the mode of a new file: reading the umask itself would change it for a moment.
-func (p probe) umask() {
+func (p probe) umask() error {
 	f, err := os.OpenFile(filepath.Join(p.d.Path(), "open"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
-		return
+		return err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err == nil {
+	info, err := f.Stat()
+	if err == nil {
 		p.g.Umask, p.g.UmaskKnown = umaskOf(info.Mode())
 	}
+	return err
 }
 
 // syncs measures the time of repeated syncs, in milliseconds.
 //
 // SyncMs has one entry per sync. An error ends the series; it is recorded unless an earlier sync
 // failed.
-func (p probe) syncs() {
+func (p probe) syncs() error {
 	f, err := p.writeFile("synced", nil)
 	if err != nil {
-		return
+		return nil // files has tried to write
 	}
 	defer f.Close()
 	b := make([]byte, probeBytes)
 	for range probeSyncs {
 		began := time.Now()
 		if _, err := f.Write(b); err != nil {
-			return
+			return nil
 		}
 		if err := f.Sync(osfs.Durable); err != nil {
-			if p.g.Sync == "" {
-				p.g.Sync = errorText(err)
-			}
-			return
+			return err
 		}
 		p.g.SyncMs = append(p.g.SyncMs, float64(time.Since(began).Microseconds())/1000)
 	}
+	return nil
 }
 
 // InUse reports whether a process holds the use lock of a store exclusively, and its process id

@@ -42,8 +42,8 @@ func (s *Store) Rotate(ctx context.Context, r ports.Rotation) (out ports.Rotatio
 	}
 	if ok != (r.From != nil) || ok && have.Current != *r.From {
 		return out, fault.New(fault.StoreConflict, "the keys were replaced by another process; nothing was changed").
-			Suggest("Inspect them with 'waybill keys list' before you replace them again: every remaining token " +
-				"would become invalid.")
+			Suggest("Inspect them with %s before you replace them again: every remaining token "+
+				"would become invalid.", fault.Command{"keys", "list"})
 	}
 	raw, err := s.entropy(len(token.Key{}))
 	if err != nil {

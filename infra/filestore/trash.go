@@ -153,8 +153,9 @@ func (s *Store) exists(name string) bool {
 func moveOutcomeUnknown(cause error, session id.Session) error {
 	return fault.Wrap(cause, fault.StoreOutcomeUnknown, "moving session %s failed half-way: %v", session,
 		readFault(cause)).
-		Suggest("Find it with 'waybill sessions list --trash' and 'waybill sessions list', and check "+
-			"the disk.").With("sessionId", session.String())
+		Suggest("Find it with %s and %s, and check the disk.",
+			fault.Command{"sessions", "list", "--trash"}, fault.Command{"sessions", "list"}).
+		With("sessionId", session.String())
 }
 
 // stageControl writes a control file to a temporary name in dir, and syncs it.

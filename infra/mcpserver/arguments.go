@@ -19,32 +19,28 @@ func (t tool) perform(ctx context.Context, u UseCases, by event.Actor, raw json.
 	if len(raw) == 0 || string(raw) == "null" {
 		raw = json.RawMessage("{}")
 	}
+	var doc Document
 	args, err := canon.Parse(raw)
-	if err != nil {
-		return Document{}, t.invalidArguments(err)
+	if err == nil {
+		doc, err = t.call(ctx, u, by, args)
 	}
-	doc, err := t.call(ctx, u, by, args)
-	var shape *canon.ParseError
+	var at *canon.ParseError
 	// A fault of the call itself is returned unchanged.
-	if f := (*fault.Fault)(nil); errors.As(err, &shape) && !errors.As(err, &f) {
-		return Document{}, t.invalidArguments(err)
+	if f := (*fault.Fault)(nil); errors.As(err, &at) && !errors.As(err, &f) {
+		return Document{}, t.invalidArguments(err, at)
 	}
 	return doc, err
 }
 
 // invalidArguments is VALIDATION_ERROR with the place of the error in the arguments and the
 // signature of the tool.
-func (t tool) invalidArguments(err error) error {
-	f := fault.Wrap(err, fault.ValidationError, "the arguments of %s: %v", t.name, err)
-	var at *canon.ParseError
-	if errors.As(err, &at) {
-		f.Message = "the arguments of " + t.name + ": " + at.Reason
-		if at.Pointer != "" {
-			f.Message += " at " + at.Pointer
-		}
-		f.With("pointer", at.Pointer).With("reason", at.Reason)
+func (t tool) invalidArguments(err error, at *canon.ParseError) error {
+	f := fault.Wrap(err, fault.ValidationError, "the arguments of %s: %s", t.name, at.Reason)
+	if at.Pointer != "" {
+		f.Message += " at " + at.Pointer
 	}
-	return f.Suggest("Send %s. Objects are JSON objects, not strings that contain JSON.", t.signature())
+	return f.With("pointer", at.Pointer).With("reason", at.Reason).
+		Suggest("Send %s. Objects are JSON objects, not strings that contain JSON.", t.signature())
 }
 
 // withoutNulls treats a null parameter as absent, since many clients send null for every optional

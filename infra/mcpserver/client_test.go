@@ -62,10 +62,10 @@ func (f *fakeUseCases) do(kind string, by event.Actor, in any) (Document, error)
 	return Document{kind, fakeData{"done"}}, f.fail
 }
 
-func (f *fakeUseCases) ListWorkflows(_ context.Context, in ListWorkflows) (Document, error) {
+func (f *fakeUseCases) ListWorkflows(_ context.Context, _ event.Actor, in ListWorkflows) (Document, error) {
 	return f.do("workflows", event.Actor{}, in)
 }
-func (f *fakeUseCases) InspectWorkflow(_ context.Context, in InspectWorkflow) (Document, error) {
+func (f *fakeUseCases) InspectWorkflow(_ context.Context, _ event.Actor, in InspectWorkflow) (Document, error) {
 	return f.do("workflow", event.Actor{}, in)
 }
 func (f *fakeUseCases) StartWorkflow(_ context.Context, by event.Actor, in StartWorkflow) (Document, error) {
@@ -77,7 +77,7 @@ func (f *fakeUseCases) ContinueWorkflow(_ context.Context, by event.Actor, in Co
 func (f *fakeUseCases) CheckpointWorkflow(_ context.Context, by event.Actor, in CheckpointWorkflow) (Document, error) {
 	return f.do("step", by, in)
 }
-func (f *fakeUseCases) ResumeSession(_ context.Context, in ResumeSession) (Document, error) {
+func (f *fakeUseCases) ResumeSession(_ context.Context, _ event.Actor, in ResumeSession) (Document, error) {
 	return f.do("candidates", event.Actor{}, in)
 }
 

@@ -66,68 +66,50 @@ func decode(line []byte) (jsonrpc.Message, *invalidMessage) {
 //
 // The id of a message with a valid id is in the error, also when other members are wrong.
 func checkEnvelope(v canon.Value) *invalidMessage {
-	bad := &invalidMessage{code: jsonrpc.CodeInvalidRequest}
-	if v.Kind() == canon.Array {
-		bad.reason = "batches are not part of the protocol; send one message a line"
-		return bad
-	}
-	if v.Kind() != canon.Object {
-		bad.reason = "a message is a JSON object"
-		return bad
-	}
 	id, hasID := v.Get("id")
-	if hasID && !validID(id) {
-		bad.reason = "an id is a string or a whole number of at most 2^53"
-		return bad
-	}
-	bad.id = idOf(id)
 	method, isRequest := v.Get("method")
 	params, hasParams := v.Get("params")
 	version, _ := v.Get("jsonrpc")
-	switch {
-	case version.Text() != "2.0":
-		bad.reason = `"jsonrpc" must be "2.0"`
-	case !isRequest && !isResponse(v):
-		bad.reason = "a message has a method"
-	case isRequest && method.Kind() != canon.String:
-		bad.reason = "a method is a string"
-	case hasParams && params.Kind() != canon.Object:
-		bad.reason = "params are an object"
-	case method.Text() == methodListen:
-		bad.code, bad.reason = jsonrpc.CodeMethodNotFound, "subscriptions are not supported: the lists do not change"
-	default:
-		return nil
+	_, done := v.Get("result")
+	_, failed := v.Get("error")
+	for _, rule := range []struct {
+		broken bool
+		code   int64
+		reason string
+	}{
+		{v.Kind() == canon.Array, jsonrpc.CodeInvalidRequest,
+			"batches are not part of the protocol; send one message a line"},
+		{v.Kind() != canon.Object, jsonrpc.CodeInvalidRequest, "a message is a JSON object"},
+		{hasID && idOf(id) == nil, jsonrpc.CodeInvalidRequest, "an id is a string or a whole number of at most 2^53"},
+		{version.Text() != "2.0", jsonrpc.CodeInvalidRequest, `"jsonrpc" must be "2.0"`},
+		// A response to a call of this server has a result or an error.
+		{!isRequest && !done && !failed, jsonrpc.CodeInvalidRequest, "a message has a method"},
+		{isRequest && method.Kind() != canon.String, jsonrpc.CodeInvalidRequest, "a method is a string"},
+		{hasParams && params.Kind() != canon.Object, jsonrpc.CodeInvalidRequest, "params are an object"},
+		{method.Text() == methodListen, jsonrpc.CodeMethodNotFound,
+			"subscriptions are not supported: the lists do not change"},
+	} {
+		if rule.broken {
+			return &invalidMessage{idOf(id), rule.code, rule.reason}
+		}
 	}
-	return bad
+	return nil
 }
 
 // methodListen subscribes to changes of the lists. They never change, and a call that does not end
 // would prevent the server from ending.
 const methodListen = "subscriptions/listen"
 
-// isResponse reports a response to a call of this server: a message with a result or an error.
-func isResponse(v canon.Value) bool {
-	_, done := v.Get("result")
-	_, failed := v.Get("error")
-	return done || failed
-}
-
 // idMax is the largest integer that every JSON implementation represents exactly; the answer to a
 // call with a larger id might not match it.
 const idMax = 1 << 53
 
-// validID reports a string, or an integer up to idMax.
-func validID(v canon.Value) bool {
-	return v.Kind() == canon.String || v.Kind() == canon.Number && v.Float() == math.Trunc(v.Float()) &&
-		math.Abs(v.Float()) <= idMax
-}
-
-// idOf converts a valid id for an answer; nil for other values.
+// idOf converts an id for an answer: a string, or an integer up to idMax; nil for other values.
 func idOf(v canon.Value) any {
-	switch v.Kind() {
-	case canon.String:
+	switch {
+	case v.Kind() == canon.String:
 		return v.Text()
-	case canon.Number:
+	case v.Kind() == canon.Number && v.Float() == math.Trunc(v.Float()) && math.Abs(v.Float()) <= idMax:
 		return int64(v.Float())
 	}
 	return nil
@@ -142,7 +124,7 @@ func idOfRefused(line []byte) any {
 		return nil
 	}
 	v, err := canon.Parse(loose.ID)
-	if err != nil || !validID(v) {
+	if err != nil {
 		return nil
 	}
 	return idOf(v)

@@ -34,14 +34,16 @@ func successResult(d Document) (*mcp.CallToolResult, error) {
 // Where the details cannot be encoded they are omitted; where the message cannot, the meaning of
 // the code replaces it. The code is always returned.
 func errorResult(f *fault.Fault) *mcp.CallToolResult {
-	body, err := canon.Marshal(errorBody{f.Code, f.Message, f.Retry, f.Suggestion, f.Details})
+	shown := errorBody{f.Code, f.Message, f.Retry, f.Suggestion.String(), f.Details}
+	body, err := canon.Marshal(shown)
 	if err != nil { // details that JSON cannot represent must not hide the error
-		body, err = canon.Marshal(errorBody{Code: f.Code, Message: f.Message, Retry: f.Retry, Suggestion: f.Suggestion})
+		shown.Details = nil
+		body, err = canon.Marshal(shown)
 	}
 	if err != nil { // nor must a message that is not valid UTF-8
 		row := fault.Lookup(f.Code)
-		body, _ = canon.Marshal(errorBody{Code: f.Code, Message: row.Meaning, Retry: f.Retry,
-			Suggestion: row.Suggestion})
+		shown.Message, shown.Suggestion = row.Meaning, row.Suggestion.String()
+		body, _ = canon.Marshal(shown)
 	}
 	r := newResult(`{"v":1,"kind":"error","error":` + string(body) + `}`)
 	r.IsError = true

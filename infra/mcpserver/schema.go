@@ -61,22 +61,13 @@ func (t tool) dataType(results Results) reflect.Type {
 	return out
 }
 
-// Parameter is one parameter of a tool, or one member of an object parameter.
-type Parameter struct {
-	Name        string // with the names of the enclosing objects: output.notesMarkdown
-	Type        string // as in JSON Schema
-	Words       []string
-	Required    bool
-	Description string
-}
-
 // Definition describes a tool for the generated reference docs/mcp.md.
 type Definition struct {
 	Name        string
 	Title       string
 	Description string
 	Signature   string
-	Parameters  []Parameter
+	Input       *jsonschema.Schema // of the arguments
 	Kinds       []string
 	Errors      []fault.Code
 }
@@ -85,23 +76,7 @@ type Definition struct {
 func Definitions() []Definition {
 	var out []Definition
 	for _, t := range tools {
-		out = append(out, Definition{t.name, t.title, t.description, t.signature(), listParameters("", t.inputSchema()),
-			t.kinds, t.errors})
-	}
-	return out
-}
-
-// listParameters lists the properties of s and of the objects in it, in order.
-func listParameters(prefix string, s *jsonschema.Schema) []Parameter {
-	var out []Parameter
-	for _, name := range s.PropertyOrder {
-		p := s.Properties[name]
-		one := Parameter{Name: prefix + name, Type: p.Type, Required: slices.Contains(s.Required, name),
-			Description: p.Description}
-		for _, w := range p.Enum {
-			one.Words = append(one.Words, fmt.Sprint(w))
-		}
-		out = append(append(out, one), listParameters(prefix+name+".", p)...)
+		out = append(out, Definition{t.name, t.title, t.description, t.signature(), t.inputSchema(), t.kinds, t.errors})
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"runtime/debug"
+	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -19,9 +20,12 @@ import (
 
 // Server serves one client. The zero Log discards diagnostics; Calls and Results are required.
 type Server struct {
-	Version  string // of the program
-	Calls    UseCases
-	Results  Results
+	Version string // of the program
+	Calls   UseCases
+	Results Results
+	// Fault completes a fault for the client, such as the commands that its suggestion names; nil
+	// leaves it as it is.
+	Fault    func(*fault.Fault) *fault.Fault
 	ActorRef string       // recorded as the actor of calls; the name of the client when empty
 	Log      slog.Handler // diagnostics; nil discards them
 }
@@ -108,6 +112,9 @@ func (s Server) handler(t tool, log *slog.Logger) mcp.ToolHandler {
 		if f.Err != nil {
 			log.Debug("cause of a fault", "tool", t.name, "code", string(f.Code), "error", f.Err)
 		}
+		if s.Fault != nil {
+			f = s.Fault(f)
+		}
 		return errorResult(t.forAgent(f)), nil
 	}
 }
@@ -120,13 +127,9 @@ func (s Server) actor(req *mcp.CallToolRequest) event.Actor {
 	if info := req.ClientInfo(); out.Ref == "" && info != nil {
 		out.Ref = info.Name
 	}
-	if !utf8.ValidString(out.Ref) || out.Check() != nil {
+	unprintable := func(r rune) bool { return !unicode.IsPrint(r) }
+	if !utf8.ValidString(out.Ref) || out.Check() != nil || strings.ContainsFunc(out.Ref, unprintable) {
 		out.Ref = ""
-	}
-	for _, r := range out.Ref {
-		if !unicode.IsPrint(r) {
-			out.Ref = ""
-		}
 	}
 	return out
 }

@@ -41,9 +41,7 @@ var tools = []tool{
 		description: `List the workflows that can be started here, each with its workflowId and purpose. Call this when the user wants to follow a process; if unsure which one, ask.`,
 		input:       reflect.TypeFor[ListWorkflows](),
 		errors:      []fault.Code{fault.ValidationError},
-		call: decodeThen(func(ctx context.Context, u UseCases, _ event.Actor, in ListWorkflows) (Document, error) {
-			return u.ListWorkflows(ctx, in)
-		}),
+		call:        decodeThen(UseCases.ListWorkflows),
 	},
 	{
 		name: "inspect_workflow", title: "Inspect a workflow", kinds: []string{"workflow"}, readOnly: true,
@@ -52,9 +50,7 @@ var tools = []tool{
 		input:       reflect.TypeFor[InspectWorkflow](),
 		errors: []fault.Code{fault.ValidationError, fault.WorkflowNotFound, fault.WorkflowAmbiguous,
 			fault.WorkflowInvalid},
-		call: decodeThen(func(ctx context.Context, u UseCases, _ event.Actor, in InspectWorkflow) (Document, error) {
-			return u.InspectWorkflow(ctx, in)
-		}),
+		call: decodeThen(UseCases.InspectWorkflow),
 	},
 	{
 		name: "start_workflow", title: "Start a workflow", kinds: []string{"step"},
@@ -67,9 +63,7 @@ Tokens are opaque: copy them whole, never edit or make them up. The tokens of on
 		input: reflect.TypeFor[StartWorkflow](),
 		errors: []fault.Code{fault.ValidationError, fault.WorkflowNotFound, fault.WorkflowAmbiguous,
 			fault.WorkflowInvalid},
-		call: decodeThen(func(ctx context.Context, u UseCases, by event.Actor, in StartWorkflow) (Document, error) {
-			return u.StartWorkflow(ctx, by, in)
-		}),
+		call: decodeThen(UseCases.StartWorkflow),
 	},
 	{
 		name: "continue_workflow", title: "Submit a step", kinds: []string{"step", "blocked"}, idempotent: true,
@@ -81,9 +75,7 @@ Kind "blocked" means the step was not accepted yet. What you sent is kept: fix w
 			fault.TokenBadSignature, fault.TokenScopeMismatch,
 			fault.TokenUnknownNode, fault.TokenWorkflowHashMismatch, fault.TokenSessionLocked, fault.SessionUnhealthy,
 			fault.RunClosed},
-		call: decodeThen(func(ctx context.Context, u UseCases, by event.Actor, in ContinueWorkflow) (Document, error) {
-			return u.ContinueWorkflow(ctx, by, in)
-		}),
+		call: decodeThen(UseCases.ContinueWorkflow),
 	},
 	{
 		name: "checkpoint_workflow", title: "Save work in a long step", kinds: []string{"step"}, idempotent: true,
@@ -93,11 +85,7 @@ Kind "blocked" means the step was not accepted yet. What you sent is kept: fix w
 			fault.TokenBadSignature, fault.TokenScopeMismatch,
 			fault.TokenUnknownNode, fault.TokenWorkflowHashMismatch, fault.TokenSessionLocked, fault.SessionUnhealthy,
 			fault.RunClosed},
-		call: decodeThen(
-			func(ctx context.Context, u UseCases, by event.Actor, in CheckpointWorkflow) (Document, error) {
-				return u.CheckpointWorkflow(ctx, by, in)
-			},
-		),
+		call: decodeThen(UseCases.CheckpointWorkflow),
 	},
 	{
 		name: "resume_session", title: "Find a run to continue", kinds: []string{"candidates"}, readOnly: true,
@@ -105,21 +93,19 @@ Kind "blocked" means the step was not accepted yet. What you sent is kept: fix w
 		description: `Find a run to continue in a new chat, or when its tokens are lost. Give runId or sessionId if known, else a query, else nothing for the runs that match this workspace and the latest ones. Returns at most 5 candidates, best first; whyMatched lists what each matched, so read it before you choose one. Call continue_workflow with a candidate's stateToken alone to see its step. If several could be meant, ask the user.`,
 		input:       reflect.TypeFor[ResumeSession](),
 		errors:      []fault.Code{fault.ValidationError, fault.SessionNotFound, fault.RunNotFound},
-		call: decodeThen(func(ctx context.Context, u UseCases, _ event.Actor, in ResumeSession) (Document, error) {
-			return u.ResumeSession(ctx, in)
-		}),
+		call:        decodeThen(UseCases.ResumeSession),
 	},
 }
 
-// decodeThen adapts call to raw arguments: it decodes them into In, strictly, and then calls.
+// decodeThen adapts a use case to raw arguments: it decodes them into In, strictly, and then calls.
 // Decoding errors are returned unchanged; perform maps them.
-func decodeThen[In any](call func(context.Context, UseCases, event.Actor, In) (Document, error)) func(context.Context,
+func decodeThen[In any](call func(UseCases, context.Context, event.Actor, In) (Document, error)) func(context.Context,
 	UseCases, event.Actor, canon.Value) (Document, error) {
 	return func(ctx context.Context, u UseCases, by event.Actor, args canon.Value) (Document, error) {
 		var in In
 		if err := canon.Decode(withoutNulls(args, true), &in); err != nil {
 			return Document{}, err
 		}
-		return call(ctx, u, by, in)
+		return call(u, ctx, by, in)
 	}
 }

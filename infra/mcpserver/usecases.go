@@ -11,12 +11,12 @@ import (
 // goroutines. Errors are returned to the agent as data, with the suggestion of the fault as the
 // next action.
 //
-// by is the actor to record. An operation without it records nothing.
+// by is the actor to record, for operations that record something.
 type UseCases interface {
 	// ListWorkflows returns a document of kind "workflows".
-	ListWorkflows(ctx context.Context, in ListWorkflows) (Document, error)
+	ListWorkflows(ctx context.Context, by event.Actor, in ListWorkflows) (Document, error)
 	// InspectWorkflow returns a document of kind "workflow", with the steps and without a run.
-	InspectWorkflow(ctx context.Context, in InspectWorkflow) (Document, error)
+	InspectWorkflow(ctx context.Context, by event.Actor, in InspectWorkflow) (Document, error)
 	// StartWorkflow creates a run and returns its first step, of kind "step".
 	StartWorkflow(ctx context.Context, by event.Actor, in StartWorkflow) (Document, error)
 	// ContinueWorkflow submits the pending step, or shows it again without an ackToken. It returns
@@ -25,7 +25,7 @@ type UseCases interface {
 	// CheckpointWorkflow records notes in a pending step and returns kind "step".
 	CheckpointWorkflow(ctx context.Context, by event.Actor, in CheckpointWorkflow) (Document, error)
 	// ResumeSession returns at most five runs, of kind "candidates".
-	ResumeSession(ctx context.Context, in ResumeSession) (Document, error)
+	ResumeSession(ctx context.Context, by event.Actor, in ResumeSession) (Document, error)
 }
 
 // Document is an answer, as --json prints it: {"v":1,"kind":…,"data":…}.
@@ -107,7 +107,7 @@ func (o Object) Value() canon.Value {
 	if o == nil {
 		return canon.Value{}
 	}
-	members := make([]canon.Member, 0, len(o))
+	var members []canon.Member
 	for name, v := range o {
 		members = append(members, canon.Member{Name: name, Value: v})
 	}

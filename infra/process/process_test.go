@@ -73,11 +73,11 @@ func TestOutcomes(t *testing.T) {
 				(tc.failure == "") != (out.Failure == "") {
 				t.Errorf("status %d, failure %q", out.ExitStatus, out.Failure)
 			}
-			if !strings.Contains(out.Fix, tc.fix) || out.OutputHead != tc.output {
-				t.Errorf("fix %q, output %q", out.Fix, out.OutputHead)
+			if !strings.Contains(out.Fix.String(), tc.fix) || out.OutputHead != tc.output {
+				t.Errorf("fix %q, output %q", out.Fix.String(), out.OutputHead)
 			}
-			if strings.Contains(out.Failure+out.Fix, dir) {
-				t.Errorf("an absolute path in %q %q", out.Failure, out.Fix)
+			if strings.Contains(out.Failure+out.Fix.String(), dir) {
+				t.Errorf("an absolute path in %q %q", out.Failure, out.Fix.String())
 			}
 		})
 	}

@@ -12,11 +12,15 @@ import (
 	"syscall"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/ports"
 )
 
 // startFailure describes why a command could not start: a clause and a suggested fix for the user.
-type startFailure struct{ clause, fix string }
+type startFailure struct {
+	clause string
+	fix    fault.Suggestion
+}
 
 // outcome is a failed outcome without output.
 func (n *startFailure) outcome() ports.CommandOutcome {
@@ -30,21 +34,21 @@ func (n *startFailure) outcome() ports.CommandOutcome {
 // precedence.
 func (r *Runner) prepare(c ports.Command) (*exec.Cmd, *startFailure) {
 	if len(c.Argv) == 0 {
-		return nil, &startFailure{"it names no program", "Give the step's action an argv."}
+		return nil, &startFailure{"it names no program", fault.Suggest("Give the step's action an argv.")}
 	}
 	// A relative path to the program would otherwise be resolved in the command's directory twice.
 	base, err := filepath.Abs(r.Dir)
 	if err != nil {
 		return nil, &startFailure{"the current folder is not known: " + reason(err),
-			"Start 'waybill run' in a folder that is there."}
+			fault.Suggest("Start %s in a folder that is there.", fault.Command{"run"})}
 	}
 	dir := base
 	if c.Cwd != "" {
 		dir = joinUnlessAbs(base, c.Cwd)
 		if fi, err := os.Stat(dir); err != nil || !fi.IsDir() {
 			return nil, &startFailure{fmt.Sprintf("there is no folder %q", c.Cwd),
-				"Start 'waybill run' in the folder that the step's cwd is relative to, or make the folder in an " +
-					"earlier step."}
+				fault.Suggest("Start %s in the folder that the step's cwd is relative to, or make the folder in an "+
+					"earlier step.", fault.Command{"run"})}
 		}
 	}
 	env := r.Env
@@ -96,26 +100,26 @@ func startFailureOf(err error, cmd *exec.Cmd, c ports.Command) *startFailure {
 	switch {
 	case errors.Is(err, exec.ErrDot):
 		return &startFailure{fmt.Sprintf("the program %q would be taken from the current folder", name),
-			fmt.Sprintf("Write ./%s in argv if that is meant.", name)}
+			fault.Suggest("Write ./%s in argv if that is meant.", name)}
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		if fi, statErr := os.Stat(cmd.Path); cmd.Path != "" && statErr == nil && !fi.IsDir() {
 			return &startFailure{fmt.Sprintf("the interpreter that %q names in its first line was not found", name),
-				"Install it, or correct the line that begins with #!."}
+				fault.Suggest("Install it, or correct the line that begins with #!.")}
 		}
 		if strings.ContainsAny(name, `/\`) {
 			return &startFailure{fmt.Sprintf("the program %q was not found", name),
-				"Correct its path: it counts from the folder that the command runs in."}
+				fault.Suggest("Correct its path: it counts from the folder that the command runs in.")}
 		}
 		return &startFailure{fmt.Sprintf("the program %q was not found", name),
-			"Install it, or add the folder that it lies in to PATH."}
+			fault.Suggest("Install it, or add the folder that it lies in to PATH.")}
 	case errors.Is(err, fs.ErrPermission):
 		return &startFailure{fmt.Sprintf("the file %q may not be executed", name),
-			fmt.Sprintf("Allow it: chmod +x %s.", name)}
+			fault.Suggest("Allow it: chmod +x %s.", name)}
 	case runtime.GOOS != "windows" && errors.Is(err, syscall.ENOEXEC):
 		return &startFailure{fmt.Sprintf("the file %q is no program that this system can run", name),
-			"Begin a script with a line such as #!/bin/sh."}
+			fault.Suggest("Begin a script with a line such as #!/bin/sh.")}
 	}
-	return &startFailure{fmt.Sprintf("the program %q could not be started: %s", name, reason(err)), ""}
+	return &startFailure{clause: fmt.Sprintf("the program %q could not be started: %s", name, reason(err))}
 }
 
 // reason is the innermost error, which contains no path.

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/workflow/nearest"
 )
 
@@ -25,7 +26,7 @@ func NewHelp(_ *cli.App) *cobra.Command {
 			if err != nil || len(rest) > 0 {
 				f := cli.UsageFault(cmd.Root(), "unknown command %q", strings.Join(args, " "))
 				if near := nearest.Of(args[0], cli.Subcommands(cmd.Root())); near != "" && near != args[0] {
-					f.Suggest("Did you mean '%s help %s'?", cmd.Root().Name(), near)
+					f.Suggest("Did you mean %s?", fault.Command{"help", near})
 				}
 				return f
 			}

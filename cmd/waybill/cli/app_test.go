@@ -32,11 +32,11 @@ func TestAgo(t *testing.T) {
 	}
 }
 
-func TestIsTenantName(t *testing.T) {
+func TestTenantName(t *testing.T) {
 	for name, ok := range map[string]bool{"local": true, "a": true, "a-b_c9": true, "": false, "-a": false, "_a": false,
 		"..": false, "a/b": false, `a\b`: false, "A": false, "ä": false,
 		strings.Repeat("x", 64): true, strings.Repeat("x", 65): false} {
-		if isTenantName(name) != ok {
+		if tenantName.MatchString(name) != ok {
 			t.Errorf("%q: %v", name, !ok)
 		}
 	}

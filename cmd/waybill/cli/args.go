@@ -24,7 +24,12 @@ func sentence(err error) string { return strings.ReplaceAll(err.Error(), "\n", "
 // UsageFault returns a USAGE_ERROR (exit status 2) that suggests the help of the command. A
 // call of Suggest on the result replaces the suggestion.
 func UsageFault(cmd *cobra.Command, format string, args ...any) *fault.Fault {
-	return fault.New(fault.UsageError, format, args...).Suggest("See '%s --help'.", cmd.CommandPath())
+	return fault.New(fault.UsageError, format, args...).Suggest("See %s.", commandOf(cmd, "--help"))
+}
+
+// commandOf returns the command line of cmd with more words.
+func commandOf(cmd *cobra.Command, more ...string) fault.Command {
+	return append(strings.Fields(cmd.CommandPath())[1:], more...)
 }
 
 // Subcommand checks the arguments of a command that only has subcommands. An argument that
@@ -35,7 +40,7 @@ func Subcommand(cmd *cobra.Command, args []string) error {
 	}
 	f := UsageFault(cmd, "'%s' has no command %q", cmd.CommandPath(), args[0])
 	if near := nearest.Of(args[0], Subcommands(cmd)); near != "" {
-		f.Suggest("Did you mean '%s %s'? '%s --help' lists all.", cmd.CommandPath(), near, cmd.CommandPath())
+		f.Suggest("Did you mean %s? %s lists all.", commandOf(cmd, near), commandOf(cmd, "--help"))
 	}
 	return f
 }

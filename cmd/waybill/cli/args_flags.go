@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/workflow/nearest"
 )
 
@@ -17,12 +18,15 @@ func flagFault(cmd *cobra.Command, err error) error {
 		unknown *pflag.NotExistError
 		invalid *pflag.InvalidValueError
 		missing *pflag.ValueRequiredError
+		refused *fault.Fault // of choice.Set
 	)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
 		return err
 	case errors.As(err, &unknown):
 		return unknownFlag(cmd, unknown.GetSpecifiedName())
+	case errors.As(err, &refused):
+		return refused
 	case errors.As(err, &invalid):
 		flag := invalid.GetFlag()
 		_, usage := pflag.UnquoteUsage(flag)
@@ -44,12 +48,12 @@ func unknownFlag(cmd *cobra.Command, name string) error {
 	}
 	f := UsageFault(cmd, "'%s' has no flag %s%s", cmd.CommandPath(), dashes, name)
 	if name == "version" { // new users often try --version first
-		return f.Suggest("Use '%s version'.", cmd.Root().Name())
+		return f.Suggest("Use %s.", fault.Command{"version"})
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
 	if near := nearest.Of(name, names); near != "" && len(name) > 1 {
-		f.Suggest("Did you mean --%s? '%s --help' lists all.", near, cmd.CommandPath())
+		f.Suggest("Did you mean --%s? %s lists all.", near, commandOf(cmd, "--help"))
 	}
 	return f
 }

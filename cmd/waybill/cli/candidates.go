@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
@@ -11,9 +12,11 @@ import (
 )
 
 // Candidates returns the runs that a query finds; those of the checked-out commit and branch come
-// first. A session or run that the query names by its id and the result does not contain is
-// SESSION_NOT_FOUND or RUN_NOT_FOUND, with the suggestion next.
-func (a *App) Candidates(ctx context.Context, o *Store, q resume.Query, next string) (engine.ResumeList, error) {
+// first. Their next commands select this store, since they are copied. A session or run that the
+// query names by its id and the result does not contain is SESSION_NOT_FOUND or RUN_NOT_FOUND, with
+// the suggestion next.
+func (a *App) Candidates(ctx context.Context, o *Store, q resume.Query,
+	next fault.Suggestion) (engine.ResumeList, error) {
 	_, root, err := a.Workspace()
 	if err != nil {
 		return engine.ResumeList{}, err
@@ -22,11 +25,8 @@ func (a *App) Candidates(ctx context.Context, o *Store, q resume.Query, next str
 	if err != nil {
 		return list, err
 	}
-	// The suggested commands must use the same store when they are copied.
 	for _, found := range list.Candidates {
-		if found.Next != nil {
-			found.Next.Command = a.WithStoreFlags(found.Next.Command)
-		}
+		a.SelectStore(found.Next)
 	}
 	return list, checkCandidates(q, list, next)
 }
@@ -35,22 +35,19 @@ func (a *App) Candidates(ctx context.Context, o *Store, q resume.Query, next str
 // session by its id and the list does not contain it. Without this check, a caller that uses
 // the first candidate would continue a different run. next is the suggestion. If sessions
 // were skipped as unreadable, the details contain their number as skippedSessions.
-func checkCandidates(q resume.Query, list engine.ResumeList, next string) error {
-	hasRun, hasSession := q.Run == (id.Run{}), q.Session == (id.Session{})
-	for _, found := range list.Candidates {
-		hasRun = hasRun || found.RunID == q.Run
-		hasSession = hasSession || found.SessionID == q.Session
-	}
+func checkCandidates(q resume.Query, list engine.ResumeList, next fault.Suggestion) error {
+	isRun := func(found engine.ResumeCandidate) bool { return found.RunID == q.Run }
+	ofSession := func(found engine.ResumeCandidate) bool { return found.SessionID == q.Session }
 	var f *fault.Fault
 	switch {
-	case !hasRun:
+	case q.Run != (id.Run{}) && !slices.ContainsFunc(list.Candidates, isRun):
 		f = fault.New(fault.RunNotFound, "run %s is not among the runs that can be resumed", q.Run)
-	case !hasSession:
+	case q.Session != (id.Session{}) && !slices.ContainsFunc(list.Candidates, ofSession):
 		f = fault.New(fault.SessionNotFound, "session %s is not among the sessions that can be resumed", q.Session)
 	default:
 		return nil
 	}
-	f = f.Suggest("%s", next)
+	f.Suggestion = next
 	if list.Skipped > 0 {
 		f = f.With("skippedSessions", list.Skipped)
 	}

@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/engine/views"
 )
 
 // Shell completion of arguments and flags. These functions only read. On an error they return
@@ -48,15 +51,7 @@ func (a *App) CompleteRunArg(cmd *cobra.Command, args []string, _ string) ([]cob
 // title. It reads the store and does not create one.
 func (a *App) completeRuns(cmd *cobra.Command) ([]cobra.Completion, cobra.ShellCompDirective) {
 	out := []cobra.Completion{cobra.CompletionWithDesc("@last", "the latest run")}
-	o, err := a.Open(cmd.Context())
-	if err != nil {
-		return out, cobra.ShellCompDirectiveNoFileComp
-	}
-	defer o.Close()
-	list, err := o.Runs(cmd.Context())
-	if err != nil {
-		return out, cobra.ShellCompDirectiveNoFileComp
-	}
+	list, _ := Ask(cmd.Context(), a, func(ctx context.Context, o *Store) (views.RunList, error) { return o.Runs(ctx) })
 	for _, r := range list.Runs[:min(len(list.Runs), completionsMax)] {
 		out = append(out, cobra.CompletionWithDesc(page.ShortRun(r.RunID), render.Status(r.Status)+": "+
 			page.Clean(r.Title)))
@@ -76,15 +71,9 @@ func (a *App) CompleteProposals(cmd *cobra.Command, args []string, _ string) ([]
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveDefault // the second argument may be a FILE
 	}
-	o, err := a.Open(cmd.Context())
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	defer o.Close()
-	list, err := o.Proposals(cmd.Context(), learning.ProposalQuery{Workspace: a.Flags.Workspace})
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
+	list, _ := Ask(cmd.Context(), a, func(ctx context.Context, o *Store) (learning.ProposalList, error) {
+		return o.Proposals(ctx, learning.ProposalQuery{Workspace: a.Flags.Workspace})
+	})
 	var out []cobra.Completion
 	for _, w := range list.Proposals[:min(len(list.Proposals), completionsMax)] {
 		out = append(out, cobra.CompletionWithDesc(page.ShortProposal(w.ID), string(w.State)+": "+

@@ -12,10 +12,10 @@ import (
 // of stdin is "y" or "yes". The end of the input is a no. The caller must check first that
 // stdin is a terminal.
 func (a *App) AskYes(show func(*page.Page), question string) bool {
-	p := a.NewPage(a.Err)
-	show(p)
-	p.WriteString(question)
-	_, _ = a.Err.Write(p.Bytes())
+	a.Note(func(p *page.Page) {
+		show(p)
+		p.WriteString(question)
+	})
 	line, err := bufio.NewReader(a.In).ReadString('\n')
 	answer := strings.ToLower(strings.TrimSpace(line))
 	return err == nil && (answer == "y" || answer == "yes")

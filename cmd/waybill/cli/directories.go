@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -21,10 +22,7 @@ func (a *App) StoreDir() (string, error) {
 	if a.Flags.Store != "" {
 		return a.absolute(a.Flags.Store)
 	}
-	tenant := a.Flags.Tenant
-	if tenant == "" {
-		tenant = defaultTenant
-	}
+	tenant := cmp.Or(a.Flags.Tenant, defaultTenant)
 	if home := a.Getenv("WAYBILL_HOME"); home != "" {
 		return a.absolute(filepath.Join(home, tenant))
 	}
@@ -94,7 +92,7 @@ func (a *App) Tenant() string {
 	if a.Flags.Tenant != "" {
 		return a.Flags.Tenant
 	}
-	if name := filepath.Base(a.Flags.Store); a.Flags.Store != "" && isTenantName(name) {
+	if name := filepath.Base(a.Flags.Store); a.Flags.Store != "" && tenantName.MatchString(name) {
 		return name
 	}
 	return defaultTenant

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/learning/installable"
@@ -21,50 +22,35 @@ type Installations []learning.InstalledArtifact
 // that workflows of other sources can still be listed. For a damaged log it returns none; if
 // only an artifact is damaged, it returns the others.
 func (a *App) Installed(ctx context.Context) Installations {
-	o, err := a.Open(ctx)
-	if err != nil {
-		a.notInstalled(err.Error())
-		return nil
+	list, err := Ask(ctx, a, func(ctx context.Context, o *Store) (learning.InstalledList, error) {
+		return o.Installed(ctx, a.Flags.Workspace)
+	})
+	if err == nil && list.Health != manifest.Healthy {
+		err = fmt.Errorf("the proposal log is %s", list.Health)
 	}
-	defer o.Close()
-	list, err := o.Installed(ctx, a.Flags.Workspace)
-	switch {
-	case err != nil:
-		a.notInstalled(err.Error())
-		return nil
-	case list.Health != manifest.Healthy:
-		a.notInstalled("the proposal log is " + string(list.Health))
+	if err != nil {
+		log := a.Log()
+		log.Warn().Str("cause", err.Error()).Msg("installed artifacts are omitted; run 'waybill verify'")
 	}
 	return list.Installed
 }
 
-// notInstalled logs why installed artifacts are omitted.
-func (a *App) notInstalled(why string) {
-	log := a.Log()
-	log.Warn().Str("cause", why).Msg("installed artifacts are omitted; run 'waybill verify'")
-}
-
 // Workflows returns the installed workflows as catalog files. Their refs are paths relative to
-// the store, so that they reveal no directory of the machine.
+// the store, so that they reveal no directory of the machine. For a pack with several, each ref
+// ends with "#" and the JSON pointer of the workflow in the artifact.
 func (all Installations) Workflows() (out []catalog.File) {
 	for _, i := range all {
-		if i.Slot.Kind == proposal.WorkflowChainPack {
-			out = append(out, workflowsOf(i)...)
+		if i.Slot.Kind != proposal.WorkflowChainPack {
+			continue
 		}
-	}
-	return out
-}
-
-// workflowsOf returns the workflows of one installed artifact. For a pack with several, each
-// ref ends with "#" and the JSON pointer of the workflow in the artifact.
-func workflowsOf(i learning.InstalledArtifact) (out []catalog.File) {
-	at := manifest.ObjectDir(manifest.Installed) + "/" + manifest.ObjectName(manifest.Installed, i.Artifact.SHA256)
-	for _, w := range installable.Workflows(i.Value) {
-		f := catalog.File{Kind: source.SourceInstalled, Ref: at, Data: w.Source.JCS()}
-		if w.Pointer != "" {
-			f.Ref += "#" + w.Pointer
+		at := manifest.ObjectDir(manifest.Installed) + "/" + manifest.ObjectName(manifest.Installed, i.Artifact.SHA256)
+		for _, w := range installable.Workflows(i.Value) {
+			f := catalog.File{Kind: source.SourceInstalled, Ref: at, Data: w.Source.JCS()}
+			if w.Pointer != "" {
+				f.Ref += "#" + w.Pointer
+			}
+			out = append(out, f)
 		}
-		out = append(out, f)
 	}
 	return out
 }

@@ -5,44 +5,20 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
-
-	"github.com/waybill/waybill/durable/fault"
 )
 
-// logLevel parses a value of --log-level; ok is false for an unknown one.
-func logLevel(word string) (zerolog.Level, bool) {
-	switch word {
-	case "debug":
-		return zerolog.DebugLevel, true
-	case "info":
-		return zerolog.InfoLevel, true
-	case "warn":
-		return zerolog.WarnLevel, true
-	case "error":
-		return zerolog.ErrorLevel, true
-	case "off":
-		return zerolog.Disabled, true
-	}
-	return zerolog.WarnLevel, false
-}
-
-// checkLogging returns USAGE_ERROR for unknown values of --log-level and --log-format.
-func (a *App) checkLogging() error {
-	if _, ok := logLevel(a.Flags.logLevel); !ok {
-		return fault.New(fault.UsageError, "unknown log level %q", a.Flags.logLevel).
-			Suggest("Use debug, info, warn, error or off.")
-	}
-	if a.Flags.logFormat != "text" && a.Flags.logFormat != "json" {
-		return fault.New(fault.UsageError, "unknown log format %q", a.Flags.logFormat).Suggest("Use text or json.")
-	}
-	return nil
-}
+// logLevels are the values of --log-level.
+var logLevels = map[string]zerolog.Level{"debug": zerolog.DebugLevel, "info": zerolog.InfoLevel,
+	"warn": zerolog.WarnLevel, "error": zerolog.ErrorLevel, "off": zerolog.Disabled}
 
 // Log returns a new logger for diagnostics on stderr, with the level and format of the flags.
 // Diagnostics help to find the cause of a problem; no fact is reported by them alone. The
 // logger is built on demand, since most calls log nothing.
 func (a *App) Log() zerolog.Logger {
-	level, _ := logLevel(a.Flags.logLevel)
+	level, ok := logLevels[a.Flags.logLevel]
+	if !ok { // the error about the flag is logged, too
+		level = zerolog.WarnLevel
+	}
 	if a.Flags.logFormat == "json" {
 		return zerolog.New(a.Err).Level(level).With().Timestamp().Logger()
 	}

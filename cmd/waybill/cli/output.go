@@ -45,6 +45,14 @@ func (a *App) Write(b []byte) error {
 	return nil
 }
 
+// Note writes text on stderr, for people beside the answer of the command. If it cannot be
+// written, it is lost.
+func (a *App) Note(people func(*page.Page)) {
+	p := a.NewPage(a.Err)
+	people(p)
+	_, _ = a.Err.Write(p.Bytes())
+}
+
 // fail prints an error and returns its exit status: with --json the document "error" on
 // stdout, otherwise message and suggestion on stderr. If stdout cannot be written, the error
 // is printed on stderr as text, so that the caller gets more than an exit status.
@@ -60,18 +68,17 @@ func (a *App) fail(err error) int {
 	}
 	written := false
 	if a.wantsJSON() {
-		raw, encErr := canon.Marshal(document.Error{Code: f.Code, Message: f.Message, Retry: f.Retry,
-			Suggestion: f.Suggestion, Details: f.Details})
+		shown := document.Error{Code: f.Code, Message: f.Message, Retry: f.Retry, Suggestion: f.Suggestion.String(),
+			Details: f.Details}
+		raw, encErr := canon.Marshal(shown)
 		if encErr != nil { // details that cannot be encoded must not hide the error
-			raw, _ = canon.Marshal(document.Error{Code: f.Code, Message: f.Message, Retry: f.Retry,
-				Suggestion: f.Suggestion})
+			shown.Details = nil
+			raw, _ = canon.Marshal(shown)
 		}
 		written = a.Write([]byte(`{"v":1,"kind":"error","error":`+string(raw)+"}\n")) == nil
 	}
 	if !written {
-		p := a.NewPage(a.Err)
-		p.Fault(f)
-		_, _ = a.Err.Write(p.Bytes())
+		a.Note(func(p *page.Page) { p.Fault(f) })
 	}
 	return fault.ExitOf(f)
 }

@@ -9,6 +9,25 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 )
 
+// WithStore opens the store, calls use and closes the store. The error is that of Open or use.
+func (a *App) WithStore(ctx context.Context, use func(context.Context, *Store) error) error {
+	o, err := a.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	return use(ctx, o)
+}
+
+// Ask is WithStore for a call with a result.
+func Ask[T any](ctx context.Context, a *App, ask func(context.Context, *Store) (T, error)) (doc T, err error) {
+	err = a.WithStore(ctx, func(ctx context.Context, o *Store) error {
+		doc, err = ask(ctx, o)
+		return err
+	})
+	return doc, err
+}
+
 // Show implements a command that makes one call of the store: it opens the store, calls ask,
 // prints the result as the document of a kind or as text, and closes the store. The store is
 // open while print runs, so that print may read from it. Errors of Open and ask are returned
@@ -22,22 +41,22 @@ func Show[T any](a *App, cmd *cobra.Command, kind string, ask func(context.Conte
 // of the command, such as fault.ExitIntegrity for a damaged log.
 func ShowVerdict[T any](a *App, cmd *cobra.Command, kind string, ask func(context.Context, *Store) (T, error),
 	print func(*page.Page, T), status func(T) int) error {
-	o, err := a.Open(cmd.Context())
-	if err != nil {
-		return err
+	return a.WithStore(cmd.Context(), func(ctx context.Context, o *Store) error {
+		doc, err := ask(ctx, o)
+		if err != nil {
+			return err
+		}
+		return a.AnswerVerdict(kind, doc, func(p *page.Page) { print(p, doc) }, status(doc))
+	})
+}
+
+// AnswerVerdict is Answer for a check whose result is also the exit status of the command.
+func (a *App) AnswerVerdict(kind string, data any, people func(*page.Page), status int) error {
+	err := a.Answer(kind, data, people)
+	if err == nil && status != fault.ExitDone {
+		return ExitWith(status)
 	}
-	defer o.Close()
-	doc, err := ask(cmd.Context(), o)
-	if err != nil {
-		return err
-	}
-	if err := a.Answer(kind, doc, func(p *page.Page) { print(p, doc) }); err != nil {
-		return err
-	}
-	if s := status(doc); s != fault.ExitDone {
-		return ExitWith(s)
-	}
-	return nil
+	return err
 }
 
 // IntegrityStatus returns the exit status of a check: fault.ExitDone if ok, otherwise

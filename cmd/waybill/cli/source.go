@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/fault"
@@ -78,48 +79,56 @@ func noSuchFile(ref string, err error) error {
 	if near := names[nearest.Of(stem(name), stems)]; near != "" {
 		return f.Suggest("Did you mean %s?", dir+near)
 	}
-	return f.Suggest("Check the path, or list the workflows that have an ID with 'waybill workflows list'.")
+	return f.Suggest("Check the path, or list the workflows that have an ID with %s.",
+		fault.Command{"workflows", "list"})
 }
 
 // Catalog returns all workflows that can be named by an id: bundled, installed, the user's and
 // the project's. Invalid ones are entries with problems.
 func (a *App) Catalog(ctx context.Context) (catalog.Catalog, error) {
-	finder, err := a.Finder()
+	return a.CatalogWith(ctx, a.Installed(ctx))
+}
+
+// CatalogWith is Catalog with the given installed workflows.
+func (a *App) CatalogWith(ctx context.Context, in Installations) (catalog.Catalog, error) {
+	files, library, err := a.sources(ctx, in, "")
 	if err != nil {
 		return catalog.Catalog{}, err
 	}
-	files, err := finder.Workflows(ctx)
-	if err != nil {
-		return catalog.Catalog{}, err
-	}
-	bindings, err := finder.Bindings(ctx)
-	if err != nil {
-		return catalog.Catalog{}, err
-	}
-	in := a.Installed(ctx)
-	files = append(files, in.Workflows()...)
-	return catalog.Of(files, catalog.NewLibrary(files, bindings).WithPrompts(in.Prompts())), nil
+	return catalog.Of(files, library), nil
 }
 
 // Library returns what the workflow file at path may refer to: the workflows of all sources,
 // installed prompts, bindings, and the workflow files in the same directory.
 func (a *App) Library(ctx context.Context, path string) (*catalog.Library, error) {
+	_, library, err := a.sources(ctx, a.Installed(ctx), path)
+	return library, err
+}
+
+// sources returns the workflows of all sources, and the library of them with the installed
+// prompts and the bindings. The workflow files beside a path are included unless it is "".
+func (a *App) sources(ctx context.Context, in Installations, beside string) ([]catalog.File, *catalog.Library,
+	error) {
 	finder, err := a.Finder()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	files, err := finder.Workflows(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	beside, err := finder.SiblingFiles(ctx, path)
-	if err != nil {
-		return nil, err
+	var siblings []catalog.File
+	if beside != "" {
+		if siblings, err = finder.SiblingFiles(ctx, beside); err != nil {
+			return nil, nil, err
+		}
 	}
 	bindings, err := finder.Bindings(ctx)
-	in := a.Installed(ctx)
-	files = append(files, in.Workflows()...)
-	return catalog.NewLibrary(append(files, beside...), bindings).WithPrompts(in.Prompts()), err
+	if err != nil {
+		return nil, nil, err
+	}
+	files = slices.Concat(files, in.Workflows(), siblings)
+	return files, catalog.NewLibrary(files, bindings).WithPrompts(in.Prompts()), nil
 }
 
 // IsFile reports whether ref names a file and not an id: it ends in .json, .yaml or .yml, or

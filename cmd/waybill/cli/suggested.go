@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/run/command"
 )
@@ -18,17 +19,22 @@ func (a *App) WithStoreFlags(argv []string) []string {
 	return slices.Insert(slices.Clone(argv), at, a.storeFlags()...)
 }
 
+// SelectStore adds the flags that select this store to the next command of an answer, if it has
+// one.
+func (a *App) SelectStore(next *engine.Next) {
+	if next != nil {
+		next.Command = a.WithStoreFlags(next.Command)
+	}
+}
+
 // storeFlags returns the flags of this call that select its store and workspace, each once.
 func (a *App) storeFlags() []string {
 	var flags []string
-	if a.Flags.Store != "" {
-		flags = append(flags, "--store", a.Flags.Store)
-	}
-	if a.Flags.Tenant != "" {
-		flags = append(flags, "--tenant", a.Flags.Tenant)
-	}
-	if a.Flags.Workspace != "" {
-		flags = append(flags, "--workspace", a.Flags.Workspace)
+	for _, f := range [][2]string{{"--store", a.Flags.Store}, {"--tenant", a.Flags.Tenant},
+		{"--workspace", a.Flags.Workspace}} {
+		if f[1] != "" {
+			flags = append(flags, f[:]...)
+		}
 	}
 	if a.Flags.AllowNetworkFS {
 		flags = append(flags, "--allow-network-fs")
@@ -36,36 +42,44 @@ func (a *App) storeFlags() []string {
 	return flags
 }
 
-// Command returns a waybill command line for copying: quoted for a shell, with the flags that
-// select this store.
-func (a *App) Command(words ...string) string {
-	argv := a.WithStoreFlags(append([]string{"waybill"}, words...))
-	return command.Line(argv)
+// StoreCommand returns a waybill command, with the flags that select this store, for a
+// suggestion.
+func (a *App) StoreCommand(words ...string) fault.Command {
+	return shellWords(a.WithStoreFlags(words))
 }
 
-// SuggestForStore returns f with its suggestion adapted to this call: 'waybill …' commands in
-// single quotes get the flags that select the store, and SESSION in 'waybill verify SESSION'
-// is replaced by the sessionId of the details. f itself is not modified.
+// shellWords quotes the words that a shell would split or expand.
+func shellWords(argv []string) fault.Command {
+	words := make(fault.Command, len(argv))
+	for i, w := range argv {
+		words[i] = command.Word(w)
+	}
+	return words
+}
+
+// Command returns the line of StoreCommand, for copying.
+func (a *App) Command(words ...string) string { return a.StoreCommand(words...).Line() }
+
+// SuggestForStore returns f with the commands of its suggestion adapted to this call: they get
+// the flags that select the store, unless they have them, and the session of the details in place
+// of fault.SessionWord. f itself is not modified.
 func (a *App) SuggestForStore(f *fault.Fault) *fault.Fault {
-	if session, ok := f.Details["sessionId"].(string); ok {
-		named := *f
-		named.Suggestion = strings.ReplaceAll(f.Suggestion, "verify SESSION'", "verify "+session+"'")
-		f = &named
-	}
-	flags := a.storeFlags()
-	if len(flags) == 0 {
-		return f
-	}
-	for i := range flags {
-		flags[i] = command.Word(flags[i])
-	}
-	out, selected := *f, " "+strings.Join(flags, " ")
-	parts := strings.Split(f.Suggestion, "'")
-	for i := 1; i < len(parts)-1; i += 2 { // odd parts are the text between two quotes
-		if strings.HasPrefix(parts[i], "waybill ") && !strings.Contains(parts[i], selected) {
-			parts[i] += selected
+	flags := shellWords(a.storeFlags())
+	session, hasSession := f.Details["sessionId"].(string)
+	out := *f
+	out.Suggestion = f.Suggestion.Map(func(arg any) any {
+		c, ok := arg.(fault.Command)
+		if !ok {
+			return arg
 		}
-	}
-	out.Suggestion = strings.Join(parts, "'")
+		c = slices.Clone(c)
+		if at := slices.Index(c, fault.SessionWord); at >= 0 && hasSession {
+			c[at] = session
+		}
+		if !strings.Contains(c.Line(), strings.Join(flags, " ")) {
+			c = append(c, flags...)
+		}
+		return c
+	})
 	return &out
 }

@@ -20,6 +20,7 @@ package learning
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -72,7 +73,7 @@ type annotateInput struct {
 // (docs/design.md#annotations).
 func NewAnnotate(a *cli.App) *cobra.Command {
 	var in annotateInput
-	cmd := &cobra.Command{
+	return cli.WithOptions(&cobra.Command{
 		Use:     "annotate RUN (--rating N | --correction TEXT | --label TEXT | --flag)",
 		GroupID: cli.GroupRun,
 		Short:   "Rate, correct, label or flag a run or a part of it",
@@ -87,23 +88,26 @@ func NewAnnotate(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return runAnnotate(cmd.Context(), a, args[0], in, req)
+			seed, err := a.Seed()
+			if err != nil {
+				return err
+			}
+			return a.WithStore(cmd.Context(), func(ctx context.Context, o *cli.Store) error {
+				return runAnnotate(ctx, a, o, seed, args[0], in, req)
+			})
 		},
-	}
-	f := cmd.Flags()
-	f.Int64Var(&in.rating, "rating", 0, "rate it with `N` stars, an integer from 1 (worst) to 5 (best)")
-	f.StringVar(&in.correction, "correction", "", "record `TEXT` as what the result should have been")
-	f.StringVar(&in.label, "label", "", "label it with `TEXT`, one or a few words; equal labels are counted")
-	f.BoolVar(&in.flag, "flag", false, "flag it for review")
-	f.StringVar(&in.node, "node", "",
-		"annotate `NODE`: its id, a prefix of it, or the step that was pending there")
-	f.StringVar(&in.event, "event", "", "annotate `EVENT`: its id or a prefix of it")
-	f.StringVar(&in.note, "note", "", "add `TEXT` as a note")
-	f.StringVar(&in.supersedes, "supersedes", "", "replace `ANNOTATION`, an earlier annotation of the run")
-	f.Float64Var(&in.confidence, "confidence", 0,
-		"confidence of an agent: `SHARE`, a number from 0 to 1; refused for people")
-	f.StringVar(&in.from, "from", "", "read the annotation as JSON from `FILE`; - is stdin")
-	return cmd
+	},
+		cli.Opt(&in.rating, "rating", "rate it with `N` stars, an integer from 1 (worst) to 5 (best)"),
+		cli.Opt(&in.correction, "correction", "record `TEXT` as what the result should have been"),
+		cli.Opt(&in.label, "label", "label it with `TEXT`, one or a few words; equal labels are counted"),
+		cli.Opt(&in.flag, "flag", "flag it for review"),
+		cli.Opt(&in.node, "node", "annotate `NODE`: its id, a prefix of it, or the step that was pending there"),
+		cli.Opt(&in.event, "event", "annotate `EVENT`: its id or a prefix of it"),
+		cli.Opt(&in.note, "note", "add `TEXT` as a note"),
+		cli.Opt(&in.supersedes, "supersedes", "replace `ANNOTATION`, an earlier annotation of the run"),
+		cli.Opt(&in.confidence, "confidence",
+			"confidence of an agent: `SHARE`, a number from 0 to 1; refused for people"),
+		cli.Opt(&in.from, "from", "read the annotation as JSON from `FILE`; - is stdin"))
 }
 
 // request returns the annotation that the flags, or the file of --from, describe.
@@ -125,9 +129,19 @@ func (in *annotateInput) request(cmd *cobra.Command, a *cli.App) (req feedback.R
 			Suggest("Name an annotation of the run. Is a variable not set?")
 	}
 	var signals []string
-	for _, name := range []string{"rating", "correction", "label", "flag"} {
-		if given(name) && (name != "flag" || in.flag) {
-			signals = append(signals, "--"+name)
+	for _, s := range []struct {
+		name   string
+		given  bool
+		signal feedback.Signal
+	}{
+		{"--rating", given("rating"), feedback.Rating(in.rating)},
+		{"--correction", given("correction"), feedback.Correction(in.correction)},
+		{"--label", given("label"), feedback.Label(in.label)},
+		{"--flag", in.flag, feedback.Flag()},
+	} {
+		if s.given {
+			signals = append(signals, s.name)
+			req.Signal = s.signal
 		}
 	}
 	if given("from") {
@@ -167,21 +181,8 @@ func (in *annotateInput) request(cmd *cobra.Command, a *cli.App) (req feedback.R
 		return req, cli.UsageFault(cmd, "%s are given together: an annotation has one signal", page.List(signals, "and")).
 			Suggest("Give one, and make another call for the next.")
 	}
-	req.Note, req.Signal = in.note, in.signal(signals[0])
+	req.Note = in.note
 	return req, nil
-}
-
-// signal returns the signal of a flag, such as "--rating", with its value.
-func (in *annotateInput) signal(flag string) feedback.Signal {
-	switch flag {
-	case "--rating":
-		return feedback.Rating(in.rating)
-	case "--correction":
-		return feedback.Correction(in.correction)
-	case "--label":
-		return feedback.Label(in.label)
-	}
-	return feedback.Flag()
 }
 
 // withFlagName replaces a JSON pointer by the name of the flag that the value
@@ -193,7 +194,13 @@ func (in *annotateInput) withFlagName(err error) error {
 		return err
 	}
 	f, flag := *fault.Of(err), "--"+field[strings.LastIndex(field, "/")+1:]
-	f.Message, f.Suggestion = strings.Replace(f.Message, field, flag, 1), strings.Replace(f.Suggestion, field, flag, 1)
+	f.Message = strings.Replace(f.Message, field, flag, 1)
+	f.Suggestion = f.Suggestion.Map(func(arg any) any {
+		if arg == field {
+			return flag
+		}
+		return arg
+	})
 	return &f
 }
 
@@ -201,16 +208,8 @@ func (in *annotateInput) withFlagName(err error) error {
 // the annotation and prints it. Names are resolved before anything is written.
 // The seed is drawn before the store is opened, since nothing can be recorded
 // without entropy.
-func runAnnotate(ctx context.Context, a *cli.App, ref string, in annotateInput, req feedback.Request) error {
-	seed, err := a.Seed()
-	if err != nil {
-		return err
-	}
-	o, err := a.Open(ctx)
-	if err != nil {
-		return err
-	}
-	defer o.Close()
+func runAnnotate(ctx context.Context, a *cli.App, o *cli.Store, seed id.Seed, ref string, in annotateInput,
+	req feedback.Request) error {
 	// All names are resolved first: a wrong name must not leave an annotation
 	// of the whole run behind.
 	at, err := o.Locate(ctx, ref)
@@ -284,14 +283,11 @@ func findEvent(ctx context.Context, o *cli.Store, run id.Run, ref string) (found
 	if err != nil {
 		return found, err
 	}
-	n := 0
+	var ids []id.Event
 	for _, e := range all {
-		if hasIDPrefix(e.ID, ref) {
-			found = e.ID
-			n++
-		}
+		ids = append(ids, e.ID)
 	}
-	return found, matchError(n, ref, "event", run, fault.TargetNotFound, "runs events")
+	return onlyMatch(ids, ref, "event", run, fault.TargetNotFound, fault.Command{"runs", "events"})
 }
 
 // hasIDPrefix reports whether an id begins with ref. The part of the id that
@@ -304,18 +300,20 @@ func hasIDPrefix[T interface{ String() string }](name T, ref string) bool {
 	return ref != "" && strings.HasPrefix(rest, ref)
 }
 
-// matchError returns the error for a prefix that n ids have: missing for none,
-// RUN_AMBIGUOUS for several, nil for exactly one. noun names what was searched
-// for, and listCommand is the command that lists the ids.
-func matchError(n int, ref, noun string, run id.Run, missing fault.Code, listCommand string) error {
-	switch n {
+// onlyMatch returns the one of ids that begins with ref. The error is missing for none, and
+// RUN_AMBIGUOUS for several. noun names what was searched for, and list the command that lists the
+// ids.
+func onlyMatch[T interface{ String() string }](ids []T, ref, noun string, run id.Run, missing fault.Code,
+	list fault.Command) (found T, err error) {
+	matching := slices.DeleteFunc(ids, func(name T) bool { return !hasIDPrefix(name, ref) })
+	switch len(matching) {
 	case 1:
-		return nil
+		return matching[0], nil
 	case 0:
-		return fault.New(missing, "run %s has no %s that begins with %q", run, noun, ref).
-			Suggest("See 'waybill %s %s'.", listCommand, run)
+		return found, fault.New(missing, "run %s has no %s that begins with %q", run, noun, ref).
+			Suggest("See %s.", append(list, run.String()))
 	}
-	return fault.New(fault.RunAmbiguous, "%d %ss of run %s begin with %q", n, noun, run, ref).
+	return found, fault.New(fault.RunAmbiguous, "%d %ss of run %s begin with %q", len(matching), noun, run, ref).
 		Suggest("Give a longer prefix.")
 }
 
@@ -327,20 +325,18 @@ func findAnnotation(ctx context.Context, o *cli.Store, run id.Run, ref string) (
 	if complete, err := id.ParseAnnotation(ref); err == nil {
 		return complete, nil
 	}
-	n := 0
+	var ids []id.Annotation
 	for q := (learning.AnnotationQuery{History: true, Limit: limits.AnnotationsPageMax}); ; {
 		page, err := o.Annotations(ctx, run.String(), q)
 		if err != nil {
 			return found, err
 		}
 		for _, annotation := range page.Annotations {
-			if hasIDPrefix(annotation.AnnotationID, ref) {
-				found = annotation.AnnotationID
-				n++
-			}
+			ids = append(ids, annotation.AnnotationID)
 		}
 		if q.Cursor = page.NextCursor; q.Cursor == "" {
-			return found, matchError(n, ref, "annotation", run, fault.AnnotationNotFound, "annotations list --history")
+			return onlyMatch(ids, ref, "annotation", run, fault.AnnotationNotFound,
+				fault.Command{"annotations", "list", "--history"})
 		}
 	}
 }

@@ -2,7 +2,6 @@ package learning
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -32,8 +31,7 @@ follow; --cursor continues there.`
 // --limit; nextCursor of the document is the --cursor of the next page.
 func newAnnotationsList(a *cli.App) *cobra.Command {
 	var q learning.AnnotationQuery
-	var signal string
-	cmd := &cobra.Command{
+	return cli.WithOptions(&cobra.Command{
 		Use:   "list RUN",
 		Short: "List the annotations of a run",
 		Long:  annotationsListLong,
@@ -41,10 +39,6 @@ func newAnnotationsList(a *cli.App) *cobra.Command {
 			"  waybill annotations list @last --history --json",
 		Args: cli.Exactly("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if q.Signal = feedback.SignalKind(signal); signal != "" && !slices.Contains(feedback.Signals(), q.Signal) {
-				return cli.UsageFault(cmd, "unknown signal %q", signal).
-					Suggest("Use %s.", page.JoinWords(feedback.Signals()))
-			}
 			if q.Limit < 0 || q.Limit > limits.AnnotationsPageMax {
 				return cli.UsageFault(cmd, "--limit %d is not from 0 to %d", q.Limit, limits.AnnotationsPageMax)
 			}
@@ -58,16 +52,12 @@ func newAnnotationsList(a *cli.App) *cobra.Command {
 					showAnnotations(cmd.Context(), a, store, args[0], q, list, p)
 				})
 		},
-	}
-	f := cmd.Flags()
-	f.BoolVar(&q.History, "history", false, "include superseded and retracted annotations")
-	f.StringVar(&signal, "signal", "", "only annotations with `SIGNAL`: "+page.JoinWords(feedback.Signals()))
-	f.IntVar(&q.Limit, "limit", 0, "show at most `N` annotations (default 100)")
-	f.StringVar(&q.Cursor, "cursor", "", "continue after `CURSOR`, the nextCursor of the previous page")
-	_ = cmd.RegisterFlagCompletionFunc("signal",
-		cobra.FixedCompletions(strings.Split(page.JoinWords(feedback.Signals()), ", "),
-			cobra.ShellCompDirectiveNoFileComp))
-	return cmd
+	},
+		cli.Opt(&q.History, "history", "include superseded and retracted annotations"),
+		cli.OneOf(&q.Signal, "signal", feedback.Signals(),
+			"only annotations with `SIGNAL`: "+page.JoinWords(feedback.Signals())),
+		cli.Opt(&q.Limit, "limit", "show at most `N` annotations (default 100)"),
+		cli.Opt(&q.Cursor, "cursor", "continue after `CURSOR`, the nextCursor of the previous page"))
 }
 
 // showAnnotations prints a line for each annotation. Below them it prints facts
@@ -143,25 +133,20 @@ func (l *annotationLines) show(annotation feedback.Annotation, about feedback.De
 	if when, err := time.Parse(time.RFC3339, annotation.CreatedAt); err == nil {
 		at, l.day = p.TimeInDay(l.day, when.UnixMilli(), "15:04")
 	}
-	paint, signalPaint, inactive := page.Plain, render.SignalStyle(p, annotation.Signal), inactiveText(p, about)
+	namePaint, paint, signalPaint := p.Bold, page.Plain, render.SignalStyle(p, annotation.Signal)
 	// An annotation that does not count any more is dimmed.
+	inactive := inactiveText(p, about)
 	if inactive != "" {
-		paint, signalPaint = p.Dim, p.Dim
+		namePaint, paint, signalPaint = p.Dim, p.Dim, p.Dim
 	}
 	// Names are padded to one column, up to a maximum.
 	by := page.Clean(annotation.Actor.PrincipalRef)
 	by += strings.Repeat(" ", max(l.authorWidth-page.TextWidth(by), 0))
-	name := render.AnnotationName(p, annotation.AnnotationID)
-	if inactive == "" {
-		name = p.Bold(name)
-	} else {
-		name = p.Dim(name)
-	}
 	step := about.StepID
 	if title, ok := l.titles[step]; ok {
 		step = title
 	}
-	lead := name + "  " + p.Dim(at) + "  " + by + "  "
+	lead := namePaint(render.AnnotationName(p, annotation.AnnotationID)) + "  " + p.Dim(at) + "  " + by + "  "
 	words, what := render.SignalText(p, annotation.Signal), render.TargetText(annotation.Target, step)+
 		render.ConfidenceText(about.Confidence)
 	if p.Width > 0 && page.TextWidth(lead+words+"  "+what) > p.Width {

@@ -25,7 +25,7 @@ ANNOTATION is an id or a prefix of one, as 'waybill annotations list' shows it.`
 // Retracting it again is no error: the answer has "already" set.
 func newAnnotationsRetract(a *cli.App) *cobra.Command {
 	var req learning.RetractRequest
-	cmd := &cobra.Command{
+	return cli.WithOptions(&cobra.Command{
 		Use:   "retract RUN ANNOTATION",
 		Short: "Retract an annotation of a run",
 		Long:  annotationsRetractLong,
@@ -54,7 +54,6 @@ func newAnnotationsRetract(a *cli.App) *cobra.Command {
 				p.Text(p.Good("✓ "), what+" is retracted. It stays on record.")
 			})
 		},
-	}
-	cmd.Flags().StringVar(&req.Reason, "reason", "", "record `TEXT` as the reason")
-	return cmd
+	},
+		cli.Opt(&req.Reason, "reason", "record `TEXT` as the reason"))
 }

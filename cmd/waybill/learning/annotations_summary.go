@@ -1,6 +1,7 @@
 package learning
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -27,7 +28,7 @@ only that run is summarized, with --workflow only the runs of that workflow.`
 // engine computes the sums and rates.
 func newAnnotationsSummary(a *cli.App) *cobra.Command {
 	var q learning.SummaryQuery
-	cmd := &cobra.Command{
+	return cli.WithOptions(&cobra.Command{
 		Use:   "summary [RUN]",
 		Short: "Summarize annotations by workflow and by run",
 		Long:  annotationsSummaryLong,
@@ -48,9 +49,8 @@ func newAnnotationsSummary(a *cli.App) *cobra.Command {
 				},
 				func(p *page.Page, sum learning.FeedbackSummary) { showSummary(a, sum, p) })
 		},
-	}
-	cmd.Flags().StringVar(&q.WorkflowID, "workflow", "", "only runs of the workflow with `ID`")
-	return cmd
+	},
+		cli.Opt(&q.WorkflowID, "workflow", "only runs of the workflow with `ID`"))
 }
 
 // showSummary prints the sums by workflow, then a table of the runs. Workflows
@@ -73,7 +73,7 @@ func showSummary(a *cli.App, sum learning.FeedbackSummary, p *page.Page) {
 	// The caller selected one run: print its sums, a table would have one row.
 	if len(sum.Workflows) == 0 && len(sum.Runs) == 1 {
 		r := sum.Runs[0]
-		summaryHeading(p, "run "+runName(p, r), r.WorkflowID)
+		summaryHeading(p, "run "+p.Name(page.ShortRun(r.RunID), r.RunID.String()), r.WorkflowID)
 		showFeedback(p, r.Summary)
 		shown++
 	} else if len(sum.Runs) > 0 {
@@ -89,15 +89,6 @@ func showSummary(a *cli.App, sum learning.FeedbackSummary, p *page.Page) {
 			" could not be read to their end; the sums may be too low. See why with '"+
 			a.Command("verify", s.String())+"'.")
 	}
-}
-
-// runName returns the name of a run in the table: the short id on a terminal,
-// the complete id in a pipe, where programs need one that stays unique.
-func runName(p *page.Page, r learning.RunFeedback) string {
-	if p.Width == 0 {
-		return r.RunID.String()
-	}
-	return page.ShortRun(r.RunID)
 }
 
 // summaryHeading prints a title and a remark on one line if both fit the
@@ -240,13 +231,11 @@ func showFeedbackTable(p *page.Page, runs []learning.RunFeedback) {
 				rating = render.Stars(*r.MeanRating) + " " + rating
 			}
 		}
-		title := r.Title
-		if title == "" {
-			title = r.WorkflowID
-		}
-		rows = append(rows, []page.Cell{{Text: runName(p, r), Paint: p.Bold}, {Text: rating, Paint: p.Warn},
+		rows = append(rows, []page.Cell{
+			{Text: p.Name(page.ShortRun(r.RunID), r.RunID.String()), Paint: p.Bold}, {Text: rating, Paint: p.Warn},
 			{Text: page.Itoa(int(r.Annotations))},
-			{Text: page.Itoa(int(r.Corrections))}, {Text: page.Itoa(int(r.Flags))}, {Text: title}})
+			{Text: page.Itoa(int(r.Corrections))}, {Text: page.Itoa(int(r.Flags))},
+			{Text: cmp.Or(r.Title, r.WorkflowID)}})
 	}
 	p.Table([]page.Column{{Title: "RUN"}, {Title: "RATING"}, {Title: "COUNT", Right: true},
 		{Title: render.SignOrWord(p, "✎", "CORRECTED"), Right: true},

@@ -2,6 +2,7 @@ package learning
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -53,7 +54,7 @@ time.`
 func newAutomationsDue(a *cli.App) *cobra.Command {
 	var at string
 	var all, start bool
-	cmd := &cobra.Command{
+	return cli.WithOptions(&cobra.Command{
 		Use:     "due",
 		Short:   "List automations that are due, and start them",
 		Long:    automationsDueLong,
@@ -79,7 +80,7 @@ func newAutomationsDue(a *cli.App) *cobra.Command {
 					}
 					doc.AutomationList = list
 					if !all {
-						doc.Automations = filterDue(list.Automations)
+						doc.Automations = slices.DeleteFunc(slices.Clone(list.Automations), isQuiet)
 					}
 					if start {
 						doc.Started = startDue(ctx, a, o, list.Automations)
@@ -89,12 +90,10 @@ func newAutomationsDue(a *cli.App) *cobra.Command {
 				func(p *page.Page, doc document.Automations) { showAutomations(a, doc, all, p) },
 				startStatus)
 		},
-	}
-	f := cmd.Flags()
-	f.StringVar(&at, "at", "", "list what is due at `TIME` (RFC 3339) instead of now")
-	f.BoolVar(&all, "all", false, "also list automations that are not due")
-	f.BoolVar(&start, "start", false, "start a run for each automation that is due")
-	return cmd
+	},
+		cli.Opt(&at, "at", "list what is due at `TIME` (RFC 3339) instead of now"),
+		cli.Opt(&all, "all", "also list automations that are not due"),
+		cli.Opt(&start, "start", "start a run for each automation that is due"))
 }
 
 // startStatus returns the exit status: 1 if a due automation could not be
@@ -108,18 +107,9 @@ func startStatus(doc document.Automations) int {
 	return fault.ExitDone
 }
 
-// filterDue returns the automations that are due, and those whose schedule cannot
-// be evaluated: a user must see the problem. The result is never nil, so that
-// the JSON member is a list.
-func filterDue(all []learning.AutomationRow) []learning.AutomationRow {
-	out := []learning.AutomationRow{}
-	for _, row := range all {
-		if row.Due || row.Problem != "" {
-			out = append(out, row)
-		}
-	}
-	return out
-}
+// isQuiet reports whether an automation is not due. One whose schedule cannot be evaluated is
+// listed with those that are due: a user must see the problem.
+func isQuiet(row learning.AutomationRow) bool { return !row.Due && row.Problem == "" }
 
 // startDue starts each automation that is due, in the order of the list. An
 // error becomes part of the answer and does not stop the loop.

@@ -81,16 +81,13 @@ func sourceValue(e catalog.Entry) (v canon.Value, ok bool) {
 // members from which secrets were removed follow.
 func changeProposal(a *cli.App, cmd *cobra.Command, call func(context.Context, *cli.Store) (learning.Proposed, error),
 	show func(*page.Page, learning.Proposed)) error {
-	o, err := a.Open(cmd.Context())
-	if err != nil {
-		return err
-	}
-	defer o.Close()
-	done, err := call(cmd.Context(), o)
-	if err != nil {
-		return err
-	}
-	return answerProposal(a, done, func(p *page.Page) { show(p, done) })
+	return a.WithStore(cmd.Context(), func(ctx context.Context, o *cli.Store) error {
+		done, err := call(ctx, o)
+		if err != nil {
+			return err
+		}
+		return answerProposal(a, done, func(p *page.Page) { show(p, done) })
+	})
 }
 
 // answerProposal answers with a proposal that was changed. show prints what was

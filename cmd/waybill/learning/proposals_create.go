@@ -34,7 +34,7 @@ that are installed or proposed already. Nothing is installed.`
 // proposal is never rejected for being similar.
 func newProposalsCreate(a *cli.App) *cobra.Command {
 	var req learning.ProposeRequest
-	cmd := &cobra.Command{
+	return cli.WithOptions(&cobra.Command{
 		Use:     "create FILE",
 		Short:   "Propose an artifact for review",
 		Long:    proposalsCreateLong,
@@ -62,12 +62,10 @@ func newProposalsCreate(a *cli.App) *cobra.Command {
 					a.Command("proposals", "get", page.ShortProposal(done.Proposal.ID))))
 			})
 		},
-	}
-	// The flag may be repeated: a proposal can be learned from several runs.
-	f := cmd.Flags()
-	f.StringArrayVar(&req.FromRuns, "from-run", nil, "record that it was learned from `RUN`; may be repeated")
-	f.StringVar(&req.Reason, "reason", "", "record `TEXT` as the reason")
-	return cmd
+	},
+		// The flag may be repeated: a proposal can be learned from several runs.
+		cli.Opt(&req.FromRuns, "from-run", "record that it was learned from `RUN`; may be repeated"),
+		cli.Opt(&req.Reason, "reason", "record `TEXT` as the reason"))
 }
 
 // proposalsReviseLong is what 'waybill proposals revise --help' prints above
@@ -81,7 +79,7 @@ void. A rejected or archived proposal is open again afterwards.`
 // the approvals.
 func newProposalsRevise(a *cli.App) *cobra.Command {
 	var req learning.ProposeRequest
-	cmd := &cobra.Command{
+	return cli.WithOptions(&cobra.Command{
 		Use:   "revise ID FILE",
 		Short: "Revise a proposal and void its approvals",
 		Long:  proposalsReviseLong,
@@ -100,9 +98,8 @@ func newProposalsRevise(a *cli.App) *cobra.Command {
 				showDuplicates(p, done.About.Duplicates)
 			})
 		},
-	}
-	cmd.Flags().StringVar(&req.Reason, "reason", "", "record `TEXT` as the reason")
-	return cmd
+	},
+		cli.Opt(&req.Reason, "reason", "record `TEXT` as the reason"))
 }
 
 // readDraft reads the file of a proposal into the request, and adds the tenant

@@ -35,7 +35,7 @@ refused. With a quorum above one, that many different people must approve.`
 // question, since a script could pass it.
 func newProposalsApprove(a *cli.App) *cobra.Command {
 	req := learning.DecideRequest{}
-	cmd := &cobra.Command{
+	return cli.WithOptions(&cobra.Command{
 		Use:   "approve ID",
 		Short: "Approve a proposal, interactively",
 		Long:  proposalsApproveLong,
@@ -44,11 +44,12 @@ func newProposalsApprove(a *cli.App) *cobra.Command {
 		Args: cli.Exactly("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			setDecision(a, &req, args[0])
-			return approveProposal(cmd.Context(), a, req)
+			return a.WithStore(cmd.Context(), func(ctx context.Context, o *cli.Store) error {
+				return approveProposal(ctx, a, o, req)
+			})
 		},
-	}
-	cmd.Flags().StringVar(&req.Reason, "reason", "", "record `TEXT` as the reason")
-	return cmd
+	},
+		cli.Opt(&req.Reason, "reason", "record `TEXT` as the reason"))
 }
 
 // setDecision fills in the request of a decision: the proposal, the workspace,
@@ -65,12 +66,7 @@ func setDecision(a *cli.App, req *learning.DecideRequest, ref string) {
 // before the person confirms, the engine rejects it. A second approval by the
 // same person changes nothing and is no error. The answer no is
 // PROPOSAL_PENDING, exit status 3, and records nothing.
-func approveProposal(ctx context.Context, a *cli.App, req learning.DecideRequest) error {
-	o, err := a.Open(ctx)
-	if err != nil {
-		return err
-	}
-	defer o.Close()
+func approveProposal(ctx context.Context, a *cli.App, o *cli.Store, req learning.DecideRequest) error {
 	wire, d, err := o.Proposal(ctx, req.Workspace, req.Ref)
 	if err != nil {
 		return err
@@ -89,7 +85,8 @@ func approveProposal(ctx context.Context, a *cli.App, req learning.DecideRequest
 	if !req.AtTerminal {
 		return fault.New(fault.ProposalPending, "%s requires approval by a person, and this call has no terminal",
 			wire.ID).
-			Suggest("A person runs 'waybill proposals approve %s' at a terminal.", page.ShortProposal(wire.ID)).
+			Suggest("A person runs %s at a terminal.",
+				fault.Command{"proposals", "approve", page.ShortProposal(wire.ID)}).
 			With("proposalId", wire.ID.String())
 	}
 	if err := o.MayApprove(ctx, a.Caller(), req); err != nil {
@@ -138,7 +135,7 @@ Unless the status is 0, nothing is installed.`
 // the gate and is recorded; the engine requires a person, a scope and a reason.
 func newProposalsApply(a *cli.App) *cobra.Command {
 	req := learning.ApplyRequest{}
-	cmd := &cobra.Command{
+	return cli.WithOptions(&cobra.Command{
 		Use:   "apply ID",
 		Short: "Install the artifact of an approved proposal",
 		Long:  proposalsApplyLong,
@@ -160,11 +157,9 @@ func newProposalsApply(a *cli.App) *cobra.Command {
 					a.Command("proposals", "rollback", page.ShortProposal(done.Proposal.ID))))
 			})
 		},
-	}
-	f := cmd.Flags()
-	f.BoolVar(&req.Override, "override", false, "skip the approval gate (requires the scope proposals:override)")
-	f.StringVar(&req.Reason, "reason", "", "record `TEXT` as the reason")
-	return cmd
+	},
+		cli.Opt(&req.Override, "override", "skip the approval gate (requires the scope proposals:override)"),
+		cli.Opt(&req.Reason, "reason", "record `TEXT` as the reason"))
 }
 
 // suggestFix adds a suggestion to PROPOSAL_INVALID, the error for an artifact that
@@ -179,11 +174,10 @@ func suggestFix(err error) error {
 	errs := slices.DeleteFunc(slices.Clone(all), func(p problem.Problem) bool { return p.Severity != problem.Error })
 	// A suggestion is one or two sentences, too short for several fixes.
 	if len(errs) == 1 && errs[0].Fix != "" {
-		f.Suggest("%s 'waybill proposals revise ID FILE' records the fixed artifact.", errs[0].Fix)
+		f.Suggest("%s %s records the fixed artifact.", errs[0].Fix, fault.Command{"proposals", "revise", "ID", "FILE"})
 	} else {
-		f.Suggest("The artifact has %s; --json lists them. "+
-			"'waybill proposals revise ID FILE' records the fixed artifact.",
-			page.Plural(len(errs), "problem"))
+		f.Suggest("The artifact has %s; --json lists them. %s records the fixed artifact.",
+			page.Plural(len(errs), "problem"), fault.Command{"proposals", "revise", "ID", "FILE"})
 	}
 	return err
 }
@@ -227,8 +221,7 @@ func newProposalsDecision(a *cli.App, cmd *cobra.Command, past string,
 			p.Text(p.Good("✓ "), past+": "+render.ProposalTitle(done.Proposal)+".")
 		})
 	}
-	cmd.Flags().StringVar(&req.Reason, "reason", "", "record `TEXT` as the reason")
-	return cmd
+	return cli.WithOptions(cmd, cli.Opt(&req.Reason, "reason", "record `TEXT` as the reason"))
 }
 
 // newProposalsReject returns "proposals reject". A rejected proposal can be

@@ -2,8 +2,6 @@ package learning
 
 import (
 	"context"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,11 +13,11 @@ import (
 	"github.com/waybill/waybill/durable/store/config"
 )
 
-// newProposalsList returns "proposals list". States and kinds are closed sets and
-// are checked before the store is opened.
+// newProposalsList returns "proposals list". States and kinds are closed sets:
+// a misspelled filter would match nothing, and the empty list would look like an answer.
 func newProposalsList(a *cli.App) *cobra.Command {
-	var state, kind string
-	cmd := &cobra.Command{
+	var q learning.ProposalQuery
+	return cli.WithOptions(&cobra.Command{
 		Use:   "list",
 		Short: "List proposals",
 		Long: `List the proposals of the store, or of the workspace that --workspace names, newest
@@ -27,32 +25,14 @@ first. STATE is draft, revised, applied, rejected or archived.`,
 		Example: "  waybill proposals list\n  waybill proposals list --state draft --kind prompt-template --json",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			// A misspelled filter is rejected: it would match nothing, and the
-			// empty list would look like an answer.
-			q := learning.ProposalQuery{Workspace: a.Flags.Workspace, State: proposal.State(state),
-				Kind: proposal.Kind(kind)}
-			if state != "" && !slices.Contains(proposal.States(), q.State) {
-				return cli.UsageFault(cmd, "unknown state %q", state).
-					Suggest("Use %s.", page.JoinWords(proposal.States()))
-			}
-			if kind != "" && !slices.Contains(proposal.Kinds(), q.Kind) {
-				return cli.UsageFault(cmd, "unknown kind %q", kind).Suggest("Use %s.", page.JoinWords(proposal.Kinds()))
-			}
+			q.Workspace = a.Flags.Workspace
 			return cli.Show(a, cmd, "proposals",
 				func(ctx context.Context, o *cli.Store) (learning.ProposalList, error) { return o.Proposals(ctx, q) },
 				func(p *page.Page, list learning.ProposalList) { showProposals(a, list, q, p) })
 		},
-	}
-	f := cmd.Flags()
-	f.StringVar(&state, "state", "", "only proposals in `STATE`")
-	f.StringVar(&kind, "kind", "", "only proposals of `KIND`")
-	_ = cmd.RegisterFlagCompletionFunc("state",
-		cobra.FixedCompletions(strings.Split(page.JoinWords(proposal.States()), ", "),
-			cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("kind",
-		cobra.FixedCompletions(strings.Split(page.JoinWords(proposal.Kinds()), ", "),
-			cobra.ShellCompDirectiveNoFileComp))
-	return cmd
+	},
+		cli.OneOf(&q.State, "state", proposal.States(), "only proposals in `STATE`"),
+		cli.OneOf(&q.Kind, "kind", proposal.Kinds(), "only proposals of `KIND`"))
 }
 
 // newProposalsGet returns "proposals get". The document is "proposal"
@@ -60,7 +40,7 @@ first. STATE is draft, revised, applied, rejected or archived.`,
 // every revision, approval and decision.
 func newProposalsGet(a *cli.App) *cobra.Command {
 	var history bool
-	cmd := &cobra.Command{
+	return cli.WithOptions(&cobra.Command{
 		Use:   "get ID",
 		Short: "Show one proposal",
 		Long: `Show a proposal: the artifact and the rationale, the runs that it was learned from,
@@ -70,26 +50,22 @@ similar artifacts, and its approvals. ID may be a prefix of one.
 		Example: "  waybill proposals get q4yplb\n  waybill proposals get q4yplb --history --json",
 		Args:    cli.Exactly("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o, err := a.Open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer o.Close()
-			// wire is the object of the OpenWOP protocol; d has what only the text
-			// and --history show.
-			wire, d, err := o.Proposal(cmd.Context(), a.Flags.Workspace, args[0])
-			if err != nil {
-				return err
-			}
-			if history {
-				return a.Answer("proposal_history", d,
-					func(p *page.Page) { showProposal(a, wire, d, proposalHistory, p) })
-			}
-			return a.Answer("proposal", wire, func(p *page.Page) { showProposal(a, wire, d, proposalBrief, p) })
+			return a.WithStore(cmd.Context(), func(ctx context.Context, o *cli.Store) error {
+				// wire is the object of the OpenWOP protocol; d has what only the text
+				// and --history show.
+				wire, d, err := o.Proposal(ctx, a.Flags.Workspace, args[0])
+				if err != nil {
+					return err
+				}
+				if history {
+					return a.Answer("proposal_history", d,
+						func(p *page.Page) { showProposal(a, wire, d, proposalHistory, p) })
+				}
+				return a.Answer("proposal", wire, func(p *page.Page) { showProposal(a, wire, d, proposalBrief, p) })
+			})
 		},
-	}
-	cmd.Flags().BoolVar(&history, "history", false, "also show all revisions, approvals and decisions")
-	return cmd
+	},
+		cli.Opt(&history, "history", "also show all revisions, approvals and decisions"))
 }
 
 // newProposalsInstalled returns "proposals installed": the artifacts in use, one
@@ -121,7 +97,7 @@ func listInstalled(ctx context.Context, a *cli.App, o *cli.Store) (none learning
 	}
 	if !c.Proposals() {
 		return none, fault.New(fault.CapabilityNotProvided, "this store does not provide %s", config.Proposals).
-			Suggest("'waybill config set %s on' turns it on.", config.Proposals).
+			Suggest("%s turns it on.", fault.Command{"config", "set", string(config.Proposals), "on"}).
 			With("capability", string(config.Proposals))
 	}
 	return o.Installed(ctx, a.Flags.Workspace)

@@ -21,16 +21,6 @@ import (
 	"github.com/waybill/waybill/durable/redact"
 )
 
-// proposalName returns the name of a proposal in a table: the short id on a
-// terminal, the complete id in a pipe, where programs need one that stays
-// unique.
-func proposalName(p *page.Page, name id.Proposal) string {
-	if p.Width > 0 {
-		return page.ShortProposal(name)
-	}
-	return name.String()
-}
-
 // statePaint returns the style of a state: good for applied proposals, a warning
 // for open ones, which wait for a person, dimmed for the others.
 func statePaint(p *page.Page, s proposal.State) func(string) string {
@@ -46,12 +36,11 @@ func statePaint(p *page.Page, s proposal.State) func(string) string {
 // showDuplicates lists the artifacts that a proposal is similar to, with the
 // similarity in percent, under one heading.
 func showDuplicates(p *page.Page, all []proposal.Duplicate) {
-	for i, d := range all {
-		lead := "  "
-		if i == 0 {
-			p.Line("%s Similar to an artifact that is installed or proposed:", p.Warn("!"))
-		}
-		p.Text(fmt.Sprintf("%s%3d%%  ", lead, d.Percent), d.Ref)
+	if len(all) > 0 {
+		p.Line("%s Similar to an artifact that is installed or proposed:", p.Warn("!"))
+	}
+	for _, d := range all {
+		p.Text(fmt.Sprintf("  %3d%%  ", d.Percent), d.Ref)
 	}
 }
 
@@ -92,7 +81,7 @@ func showProposals(a *cli.App, list learning.ProposalList, q learning.ProposalQu
 	rows := make([][]page.Cell, 0, len(list.Proposals))
 	for _, w := range list.Proposals {
 		about := list.About[w.ID.String()]
-		rows = append(rows, []page.Cell{{Text: proposalName(p, w.ID), Paint: p.Bold},
+		rows = append(rows, []page.Cell{{Text: p.Name(page.ShortProposal(w.ID), w.ID.String()), Paint: p.Bold},
 			{Text: string(w.State), Paint: statePaint(p, w.State)}, {Text: string(w.Kind)},
 			{Text: render.ProposalTitle(w)}, {Text: approvalCount(w, about)}})
 	}
@@ -257,7 +246,7 @@ func showInstalled(a *cli.App, list learning.InstalledList, p *page.Page) {
 	rows := make([][]page.Cell, 0, len(list.Installed))
 	for _, i := range list.Installed {
 		row := []page.Cell{{Text: string(i.Slot.Kind)}, {Text: i.Slot.ID, Paint: p.Bold}, {Text: i.Version},
-			{Text: proposalName(p, i.ProposalID)}}
+			{Text: p.Name(page.ShortProposal(i.ProposalID), i.ProposalID.String())}}
 		if withWorkspace {
 			row = append(row, page.Cell{Text: i.Workspace})
 		}

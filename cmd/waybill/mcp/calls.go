@@ -22,22 +22,26 @@ type agentCalls struct{ a *cli.App }
 
 // ListWorkflows implements mcpserver.UseCases. The list includes invalid workflows with their
 // first problems.
-func (c agentCalls) ListWorkflows(ctx context.Context, _ mcpserver.ListWorkflows) (mcpserver.Document, error) {
+func (c agentCalls) ListWorkflows(ctx context.Context, _ event.Actor, _ mcpserver.ListWorkflows) (mcpserver.Document,
+	error) {
 	all, err := c.a.Catalog(ctx)
-	if err != nil {
-		return c.fault(err)
-	}
-	return mcpserver.Document{Kind: "workflows", Data: document.WorkflowsOf(all.Entries)}, nil
+	return documentOf("workflows", document.WorkflowsOf(all.Entries), err)
 }
 
 // InspectWorkflow implements mcpserver.UseCases. Long prompts are truncated; the answer for a
 // pending step contains the complete prompt.
-func (c agentCalls) InspectWorkflow(ctx context.Context, in mcpserver.InspectWorkflow) (mcpserver.Document, error) {
+func (c agentCalls) InspectWorkflow(ctx context.Context, _ event.Actor,
+	in mcpserver.InspectWorkflow) (mcpserver.Document, error) {
 	e, err := c.find(ctx, in.WorkflowID)
+	return documentOf("workflow", briefInspection(e), err)
+}
+
+// documentOf returns the document of a call, or its error.
+func documentOf(kind string, data any, err error) (mcpserver.Document, error) {
 	if err != nil {
-		return c.fault(err)
+		return mcpserver.Document{}, err
 	}
-	return mcpserver.Document{Kind: "workflow", Data: briefInspection(e)}, nil
+	return mcpserver.Document{Kind: kind, Data: data}, nil
 }
 
 // find returns the workflow with an id. It accepts no path, which would let an agent run a file
@@ -50,12 +54,13 @@ func (c agentCalls) find(ctx context.Context, id string) (catalog.Entry, error) 
 	// A very long id must not be repeated in the message.
 	if len(id) > limits.TitleBytesMax {
 		return catalog.Entry{}, fault.New(fault.WorkflowNotFound, "no workflow has an id of %d bytes", len(id)).
-			Suggest("List the ids with 'waybill workflows list'.")
+			Suggest("List the ids with %s.", fault.Command{"workflows", "list"})
 	}
 	e, err := all.Find(id)
 	if fault.Is(err, fault.WorkflowNotFound) && cli.IsFile(id) {
 		return e, fault.New(fault.WorkflowNotFound, "%q is a path; the id of a workflow is required", id).
-			Suggest("List the ids with 'waybill workflows list'. Files in .waybill/workflows are found by id.")
+			Suggest("List the ids with %s. Files in .waybill/workflows are found by id.",
+				fault.Command{"workflows", "list"})
 	}
 	return e, err
 }
@@ -67,16 +72,16 @@ func (c agentCalls) StartWorkflow(ctx context.Context, by event.Actor, in mcpser
 	error) {
 	w, err := c.find(ctx, in.WorkflowID)
 	if err != nil {
-		return c.fault(err)
+		return mcpserver.Document{}, err
 	}
 	_, root, err := c.a.Workspace()
 	if err != nil {
-		return c.fault(err)
+		return mcpserver.Document{}, err
 	}
 	// The ids of the new session and run are derived from the seed.
 	seed, err := c.a.Seed()
 	if err != nil {
-		return c.fault(err)
+		return mcpserver.Document{}, err
 	}
 	return c.answer(ctx, func(o *cli.Store) (engine.Answer, error) {
 		// The limit is read for each start, since a person may have changed it.
@@ -137,22 +142,10 @@ func (c agentCalls) caller(by event.Actor) engine.Caller {
 // attempt is not an error.
 func (c agentCalls) answer(ctx context.Context, call func(*cli.Store) (engine.Answer, error)) (mcpserver.Document,
 	error) {
-	o, err := c.a.Open(ctx)
+	answer, err := cli.Ask(ctx, c.a, func(_ context.Context, o *cli.Store) (engine.Answer, error) { return call(o) })
 	if err != nil {
-		return c.fault(err)
+		return mcpserver.Document{}, err
 	}
-	defer o.Close()
-	answer, err := call(o)
-	if err != nil {
-		return c.fault(err)
-	}
-	if answer.Next != nil {
-		answer.Next.Command = c.a.WithStoreFlags(answer.Next.Command)
-	}
+	c.a.SelectStore(answer.Next)
 	return mcpserver.Document{Kind: answer.Kind(), Data: answer}, nil
-}
-
-// fault returns err as a fault whose suggested commands select this server's store.
-func (c agentCalls) fault(err error) (mcpserver.Document, error) {
-	return mcpserver.Document{}, c.a.SuggestForStore(fault.Of(err))
 }

@@ -20,14 +20,12 @@ const promptShownMax = 1000
 // truncated states that and names the command that prints the complete prompts.
 func briefInspection(e catalog.Entry) document.Inspection {
 	doc := document.InspectionOf(e)
-	var n int
-	doc.Steps, n = briefSteps(doc.Steps)
+	n := 0
+	doc.Steps = briefSteps(doc.Steps, &n)
 	// Loop bodies contain steps with prompts as well.
 	doc.Loops = slices.Clone(doc.Loops)
 	for i := range doc.Loops {
-		var more int
-		doc.Loops[i].Body, more = briefSteps(doc.Loops[i].Body)
-		n += more
+		doc.Loops[i].Body = briefSteps(doc.Loops[i].Body, &n)
 	}
 	if n > 0 {
 		doc.Truncated = fmt.Sprintf(
@@ -37,16 +35,16 @@ func briefInspection(e catalog.Entry) document.Inspection {
 	return doc
 }
 
-// briefSteps returns copies of the steps with truncated prompts; n is the number of steps that
-// were truncated. It does not modify the steps, which the catalog shares.
-func briefSteps(steps []compile.Step) (out []compile.Step, n int) {
-	out = slices.Clone(steps)
+// briefSteps returns copies of the steps with truncated prompts, and adds the number of steps that
+// were truncated to n. It does not modify the steps, which the catalog shares.
+func briefSteps(steps []compile.Step, n *int) []compile.Step {
+	out := slices.Clone(steps)
 	for i := range out {
 		if briefStep(&out[i]) {
-			n++
+			*n++
 		}
 	}
-	return out, n
+	return out
 }
 
 // briefStep truncates the prompt of a step, its fragments and its functions. It reports whether

@@ -64,7 +64,7 @@ func serveAgents(ctx context.Context, a *cli.App) error {
 	signal.Ignore(syscall.SIGPIPE)
 	defer signal.Reset(syscall.SIGPIPE)
 	server := mcpserver.Server{Version: a.Version, Calls: agentCalls{a}, Results: agentResults, ActorRef: a.Flags.As,
-		Log: a.LogHandler()}
+		Log: a.LogHandler(), Fault: a.SuggestForStore}
 	return server.Serve(ctx, a.In, a.Out)
 }
 

@@ -3,9 +3,12 @@ package mcp
 import (
 	"context"
 
+	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/run/resume"
 	"github.com/waybill/waybill/infra/mcpserver"
 )
@@ -13,23 +16,19 @@ import (
 // ResumeSession implements mcpserver.UseCases. Candidates of the repository that the server
 // runs in come first. A run or session that the agent names by id must be among them;
 // otherwise the error is RUN_NOT_FOUND or SESSION_NOT_FOUND.
-func (c agentCalls) ResumeSession(ctx context.Context, in mcpserver.ResumeSession) (mcpserver.Document, error) {
+func (c agentCalls) ResumeSession(ctx context.Context, _ event.Actor,
+	in mcpserver.ResumeSession) (mcpserver.Document, error) {
 	// Ids are checked before the store is opened.
 	q, err := queryOf(in)
 	if err != nil {
-		return c.fault(err)
+		return mcpserver.Document{}, err
 	}
-	o, err := c.a.Open(ctx)
-	if err != nil {
-		return c.fault(err)
-	}
-	defer o.Close()
-	list, err := c.a.Candidates(ctx, o, q, "Call resume_session without ids, with words from the notes of the run or "+
-		"without arguments, and ask the user which run to continue.")
-	if err != nil {
-		return c.fault(err)
-	}
-	return mcpserver.Document{Kind: "candidates", Data: list}, nil
+	next := fault.Suggest("Call resume_session without ids, with words from the notes of the run or without " +
+		"arguments, and ask the user which run to continue.")
+	list, err := cli.Ask(ctx, c.a, func(ctx context.Context, o *cli.Store) (engine.ResumeList, error) {
+		return c.a.Candidates(ctx, o, q, next)
+	})
+	return documentOf("candidates", list, err)
 }
 
 // queryOf returns the query for the words and ids of an agent. A malformed id is a

@@ -22,7 +22,7 @@ closed immediately. Recorded facts are kept. The call is idempotent.`
 // closed already it prints the status and is not an error.
 func newCancel(a *cli.App) *cobra.Command {
 	var req engine.CancelRequest
-	cmd := &cobra.Command{
+	return cli.WithOptions(&cobra.Command{
 		Use:   "cancel RUN",
 		Short: "Cancel a run, or close it as failed",
 		Long:  cancelLong,
@@ -53,9 +53,7 @@ func newCancel(a *cli.App) *cobra.Command {
 				}
 			})
 		},
-	}
-	f := cmd.Flags()
-	f.StringVar(&req.Reason, "reason", "", "record `TEXT` as the reason")
-	f.BoolVar(&req.Failed, "failed", false, "close the run as failed instead of cancelled")
-	return cmd
+	},
+		cli.Opt(&req.Reason, "reason", "record `TEXT` as the reason"),
+		cli.Opt(&req.Failed, "failed", "close the run as failed instead of cancelled"))
 }

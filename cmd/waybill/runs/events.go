@@ -2,10 +2,12 @@ package runs
 
 import (
 	"bytes"
+	"context"
 
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/event"
@@ -25,35 +27,32 @@ the latest run. Of a damaged log the valid prefix is printed.`,
 		Example: "  waybill runs events @last\n  waybill runs events k3j2a7 | jq -c '[.eventIndex, .kind]'",
 		Args:    cli.AtMost("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o, err := a.Open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer o.Close()
-			// v.Health states whether the log has a damaged tail.
-			events, v, err := o.Events(cmd.Context(), cli.RunArg(args))
-			if err != nil {
-				return err
-			}
-			// The exact bytes of the log, so that readers can check digests.
-			lines, err := storedLines(events)
-			if err != nil {
-				return err
-			}
-			if !a.Flags.JSON {
-				if v.Health != manifest.Healthy {
-					// On stderr, since the lines on stdout are JSON.
-					p := a.NewPage(a.Err)
-					p.Text(p.Bad("! "), "The log of the session is "+render.Health(v.Health)+
-						": later events are not shown.")
-					_, _ = a.Err.Write(p.Bytes())
+			return a.WithStore(cmd.Context(), func(ctx context.Context, o *cli.Store) error {
+				// v.Health states whether the log has a damaged tail.
+				events, v, err := o.Events(ctx, cli.RunArg(args))
+				if err != nil {
+					return err
 				}
-				return a.Write(lines)
-			}
-			// The bytes are copied: decoding and encoding again would not show what is
-			// stored. A line contains no raw line end, so line ends can become commas.
-			list := bytes.ReplaceAll(bytes.TrimSuffix(lines, []byte("\n")), []byte("\n"), []byte(","))
-			return a.Document("events", []byte(`{"events":[`+string(list)+`],"health":"`+string(v.Health)+`"}`))
+				// The exact bytes of the log, so that readers can check digests.
+				lines, err := storedLines(events)
+				if err != nil {
+					return err
+				}
+				if !a.Flags.JSON {
+					if v.Health != manifest.Healthy {
+						// On stderr, since the lines on stdout are JSON.
+						a.Note(func(p *page.Page) {
+							p.Text(p.Bad("! "), "The log of the session is "+render.Health(v.Health)+
+								": later events are not shown.")
+						})
+					}
+					return a.Write(lines)
+				}
+				// The bytes are copied: decoding and encoding again would not show what is
+				// stored. A line contains no raw line end, so line ends can become commas.
+				list := bytes.ReplaceAll(bytes.TrimSuffix(lines, []byte("\n")), []byte("\n"), []byte(","))
+				return a.Document("events", []byte(`{"events":[`+string(list)+`],"health":"`+string(v.Health)+`"}`))
+			})
 		},
 	}
 }

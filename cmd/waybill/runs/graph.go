@@ -21,7 +21,7 @@ import (
 // document of --json.
 func newGraph(a *cli.App) *cobra.Command {
 	var mermaid bool
-	cmd := &cobra.Command{
+	return cli.WithOptions(&cobra.Command{
 		Use:   "graph [RUN]",
 		Short: "Show a run as a graph of steps, branches and checkpoints",
 		Long: `Show a run as a graph. Each acknowledged step leads to a node; continuing from an earlier
@@ -45,9 +45,8 @@ latest run. --mermaid prints a Mermaid diagram, which many Markdown viewers disp
 					}
 				})
 		},
-	}
-	cmd.Flags().BoolVar(&mermaid, "mermaid", false, "print a Mermaid diagram")
-	return cmd
+	},
+		cli.Opt(&mermaid, "mermaid", "print a Mermaid diagram"))
 }
 
 // drawing holds the indexes for printing a graph as lines: the children of each node, and the
@@ -141,25 +140,23 @@ func (d drawing) node(n views.GraphNode, lead string) {
 	}
 	// Facts are in words, so that readers need not know the marks.
 	var facts []string
-	if n.NodeKind != event.CheckpointNode && n.NodeKind != event.StepNode {
-		facts = append(facts, strings.ReplaceAll(page.Clean(string(n.NodeKind)), "_", " "))
-	}
-	// The key of a step in a loop contains the iterations.
-	if n.StepInstanceKey != "" && strings.Contains(n.StepInstanceKey, "::") {
-		facts = append(facts, n.StepInstanceKey)
-	}
-	if n.Attempts > 1 {
-		facts = append(facts, page.Plural(n.Attempts, "attempt"))
-	}
-	if n.OpenGaps > 0 {
-		facts = append(facts, page.Plural(n.OpenGaps, "open gap"))
-	}
-	if d.edges[n.NodeID].Cause == event.NonTipAdvance {
-		facts = append(facts, "branch")
-	}
-	// The preferred tip has a mark of its own.
-	if n.Tip && !n.PreferredTip {
-		facts = append(facts, "tip")
+	for _, fact := range []struct {
+		holds bool
+		text  string
+	}{
+		{n.NodeKind != event.CheckpointNode && n.NodeKind != event.StepNode,
+			strings.ReplaceAll(page.Clean(string(n.NodeKind)), "_", " ")},
+		// The key of a step in a loop contains the iterations.
+		{strings.Contains(n.StepInstanceKey, "::"), n.StepInstanceKey},
+		{n.Attempts > 1, page.Plural(n.Attempts, "attempt")},
+		{n.OpenGaps > 0, page.Plural(n.OpenGaps, "open gap")},
+		{d.edges[n.NodeID].Cause == event.NonTipAdvance, "branch"},
+		// The preferred tip has a mark of its own.
+		{n.Tip && !n.PreferredTip, "tip"},
+	} {
+		if fact.holds {
+			facts = append(facts, fact.text)
+		}
 	}
 	// On a narrow terminal the title is truncated and the facts are printed below it: the
 	// terminal must not wrap the lines of the drawing.

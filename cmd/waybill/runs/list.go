@@ -14,7 +14,6 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/log/manifest"
-	"github.com/waybill/waybill/projections/runs"
 )
 
 // newList returns "runs list". A status is a member of a closed set
@@ -24,8 +23,7 @@ import (
 // runs are usable. The list is computed from the store in each call and not cached.
 func newList(a *cli.App) *cobra.Command {
 	var s views.Selection
-	var status []string
-	cmd := &cobra.Command{
+	return cli.WithOptions(&cobra.Command{
 		Use:   "list",
 		Short: "List the runs of the store, the latest first",
 		Long: `List the runs of the store with status, number of completed steps, title and time of the
@@ -38,15 +36,6 @@ continues from there.`,
 			"  waybill runs list --json --limit 20",
 		Args: cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			// Several statuses are alternatives.
-			for _, word := range status {
-				// Accept the status as one word with dashes.
-				st := runs.Status(strings.ReplaceAll(word, "-", "_"))
-				if !slices.Contains(views.Statuses(), st) {
-					return cli.UsageFault(cmd, "unknown status %q", word).Suggest("Use %s.", statusWords())
-				}
-				s.Status = append(s.Status, st)
-			}
 			if s.Limit < 0 {
 				return cli.UsageFault(cmd, "--limit %d is negative", s.Limit)
 			}
@@ -59,23 +48,14 @@ continues from there.`,
 					}
 					return list.Select(s)
 				},
-				func(p *page.Page, chosen views.RunPage) { showRuns(a, chosen, len(status) > 0, p) })
+				func(p *page.Page, chosen views.RunPage) { showRuns(a, chosen, len(s.Status) > 0, p) })
 		},
-	}
-	f := cmd.Flags()
-	f.StringArrayVar(&status, "status", nil, "list only runs with `STATUS`, may be repeated: "+statusWords())
-	f.IntVar(&s.Limit, "limit", 0, "list at most `N` runs; 0 lists all")
-	f.StringVar(&s.Cursor, "cursor", "", "continue after the `CURSOR` of the previous page")
-	return cmd
-}
-
-// statusWords lists the statuses for help and errors, from the closed set of the engine.
-func statusWords() string {
-	var words []string
-	for _, s := range views.Statuses() {
-		words = append(words, string(s))
-	}
-	return strings.Join(words, ", ")
+	},
+		// Several statuses are alternatives.
+		cli.ManyOf(&s.Status, "status", views.Statuses(),
+			"list only runs with `STATUS`, may be repeated: "+page.JoinWords(views.Statuses())),
+		cli.Opt(&s.Limit, "limit", "list at most `N` runs; 0 lists all"),
+		cli.Opt(&s.Cursor, "cursor", "continue after the `CURSOR` of the previous page"))
 }
 
 // showRuns prints the table of runs and, below it, the cursor of the next page, the sessions
@@ -159,11 +139,7 @@ func withFeedback(p *page.Page, runs []views.RunSummary, columns []page.Column, 
 // runRow returns one row of the list. For a damaged session the row contains its health
 // instead of the run's status.
 func runRow(p *page.Page, a *cli.App, r views.RunSummary) []page.Cell {
-	// The id is complete in a pipe and short on a terminal.
-	name := r.RunID.String()
-	if p.Width > 0 {
-		name = page.ShortRun(r.RunID)
-	}
+	name := p.Name(page.ShortRun(r.RunID), r.RunID.String())
 	// The health of the session may replace or mark the status.
 	status := page.Cell{Text: render.Status(r.Status), Paint: render.StatusStyle(p, r.Status)}
 	switch r.Health {

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"context"
+	"slices"
 
 	"strings"
 
@@ -21,7 +22,7 @@ import (
 // text contains it only with --head.
 func newShow(a *cli.App) *cobra.Command {
 	var head bool
-	cmd := &cobra.Command{
+	return cli.WithOptions(&cobra.Command{
 		Use:   "show [RUN]",
 		Short: "Show a run: its steps, notes and open gaps",
 		Long: `Show a run: its status, each step with its notes, open gaps and blockers, and the command
@@ -46,9 +47,8 @@ log still starts with these events.`,
 					}
 				})
 		},
-	}
-	cmd.Flags().BoolVar(&head, "head", false, "also print the head of the session's log")
-	return cmd
+	},
+		cli.Opt(&head, "head", "also print the head of the session's log"))
 }
 
 // showRun prints a run as a checklist: title and origin, steps with their notes, open gaps, and
@@ -98,7 +98,7 @@ func showRun(a *cli.App, r views.RunDetails, p *page.Page) {
 	case waitsForApproval(r):
 		p.Line("")
 		p.Line("Next: %s", a.Command("approve", page.ShortRun(r.RunID)))
-	case hasPending(r):
+	case slices.ContainsFunc(r.Steps, isPending):
 		p.Line("")
 		p.Line("Next: %s", a.Command("run", "--run", page.ShortRun(r.RunID)))
 	}
@@ -106,16 +106,14 @@ func showRun(a *cli.App, r views.RunDetails, p *page.Page) {
 
 // waitsForApproval reports whether the pending step has a gap because an approval is missing.
 func waitsForApproval(r views.RunDetails) bool {
-	for _, s := range r.Steps {
-		for _, g := range r.Gaps {
-			if s.State == views.StepPending && g.Reason == reason.NeedsApproval && g.Pointer != nil &&
-				*g.Pointer == reason.WorkflowStep(s.StepID) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Gaps, func(g views.OpenGap) bool {
+		return g.Reason == reason.NeedsApproval && g.Pointer != nil && slices.ContainsFunc(r.Steps,
+			func(s views.StepRow) bool { return isPending(s) && *g.Pointer == reason.WorkflowStep(s.StepID) })
+	})
 }
+
+// isPending reports whether a step is the pending one. A complete run has none.
+func isPending(s views.StepRow) bool { return s.State == views.StepPending }
 
 // roundsShown bounds the rows of one loop; the latest ones are shown.
 const roundsShown = 20
@@ -126,20 +124,7 @@ const roundsShown = 20
 func earlierRound(rows []views.StepRow, i int) bool {
 	// Keys of steps outside loops contain no "@".
 	loop, _, in := strings.Cut(rows[i].StepInstanceKey, "@")
-	if !in || i+roundsShown >= len(rows) || !strings.HasPrefix(rows[i+roundsShown].StepInstanceKey, loop+"@") {
-		return false
-	}
-	return true
-}
-
-// hasPending reports whether a run has a pending step. A complete run has none.
-func hasPending(r views.RunDetails) bool {
-	for _, s := range r.Steps {
-		if s.State == views.StepPending {
-			return true
-		}
-	}
-	return false
+	return in && i+roundsShown < len(rows) && strings.HasPrefix(rows[i+roundsShown].StepInstanceKey, loop+"@")
 }
 
 // showGaps lists the blockers and open gaps on the path to the tip. Suggested fixes of blockers

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +18,7 @@ import (
 // from the document as well.
 func newTimeline(a *cli.App) *cobra.Command {
 	var brief bool
-	cmd := &cobra.Command{
+	return cli.WithOptions(&cobra.Command{
 		Use:   "timeline [RUN]",
 		Short: "Show the history of a run, one line per fact",
 		Long: `Show the history of a run in words: one line per recorded fact, with time and actor.
@@ -31,27 +32,14 @@ engine, such as evaluated conditions.`,
 					h, err := o.Timeline(ctx, cli.RunArg(args))
 					// Applied to the document, so that both outputs agree.
 					if brief {
-						h.Moments = withoutWorking(h.Moments)
+						h.Moments = slices.DeleteFunc(h.Moments, func(m runs.TimelineEntry) bool { return m.Working })
 					}
 					return h, err
 				},
 				showTimeline)
 		},
-	}
-	cmd.Flags().BoolVar(&brief, "brief", false, "omit facts about the internal work of the engine")
-	return cmd
-}
-
-// withoutWorking returns the entries that are not about the internal work of the engine, such
-// as evaluated conditions. The result is not nil, so that the document has an array.
-func withoutWorking(all []runs.TimelineEntry) []runs.TimelineEntry {
-	out := []runs.TimelineEntry{}
-	for _, m := range all {
-		if !m.Working {
-			out = append(out, m)
-		}
-	}
-	return out
+	},
+		cli.Opt(&brief, "brief", "omit facts about the internal work of the engine"))
 }
 
 // showTimeline prints one line per entry and, for a damaged log, a warning that later facts

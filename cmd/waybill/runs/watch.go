@@ -37,7 +37,7 @@ Without RUN, watch the latest run. The command only reads and does not delay wri
 // recorded so far.
 func newWatch(a *cli.App) *cobra.Command {
 	var all, stay bool
-	cmd := &cobra.Command{
+	return cli.WithOptions(&cobra.Command{
 		Use:   "watch [RUN]",
 		Short: "Print the facts of a run as they are recorded",
 		Long:  watchLong,
@@ -48,32 +48,28 @@ func newWatch(a *cli.App) *cobra.Command {
 			// A signal ends the watch with exit status 0; see below.
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
-			o, err := a.Open(ctx)
-			if err != nil {
-				return err
-			}
-			defer o.Close()
-			// The position in the log is fixed here; every later fact is returned by Next.
-			following, err := o.Follow(ctx, cli.RunArg(args), all)
-			if err != nil {
-				return err
-			}
-			err = runWatch(ctx, a, o, following, stay)
+			err := a.WithStore(ctx, func(ctx context.Context, o *cli.Store) error {
+				return runWatch(ctx, a, o, cli.RunArg(args), all, stay)
+			})
 			if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 				return nil // stopping the watch is not a failure
 			}
 			return err
 		},
-	}
-	cmd.Flags().BoolVar(&all, "all", false, "start with the facts recorded so far")
-	cmd.Flags().BoolVar(&stay, "stay", false, "continue after the end of the run")
-	return cmd
+	},
+		cli.Opt(&all, "all", "start with the facts recorded so far"),
+		cli.Opt(&stay, "stay", "continue after the end of the run"))
 }
 
 // runWatch prints new facts and annotations, then waits until a log file of the session grows.
 // The files are watched before the first read, so that a fact recorded in between is not
 // missed.
-func runWatch(ctx context.Context, a *cli.App, o *cli.Store, following *views.Follower, stay bool) error {
+func runWatch(ctx context.Context, a *cli.App, o *cli.Store, ref string, all, stay bool) error {
+	// The position in the log is fixed here; every later fact is returned by Next.
+	following, err := o.Follow(ctx, ref, all)
+	if err != nil {
+		return err
+	}
 	// Events and annotations are in separate logs; both files are watched.
 	w := watch.Files(o.LogFiles(following.Session))
 	defer w.Close()
@@ -111,17 +107,15 @@ func explainWaiting(a *cli.App, run id.Run, over, stay bool) {
 	if a.Flags.JSON {
 		return
 	}
-	p := a.NewPage(a.Err)
+	text := "Watching run " + page.ShortRun(run) + " for new facts. Ctrl-C stops."
 	switch {
 	case over && stay:
-		p.Text("", "Run "+page.ShortRun(run)+" has ended. Watching for annotations. Ctrl-C stops.")
+		text = "Run " + page.ShortRun(run) + " has ended. Watching for annotations. Ctrl-C stops."
 	case over:
-		p.Text("", "Run "+page.ShortRun(run)+" has ended. Show its history with '"+
-			a.Command("runs", "timeline", page.ShortRun(run))+"'.")
-	default:
-		p.Text("", "Watching run "+page.ShortRun(run)+" for new facts. Ctrl-C stops.")
+		text = "Run " + page.ShortRun(run) + " has ended. Show its history with '" +
+			a.Command("runs", "timeline", page.ShortRun(run)) + "'."
 	}
-	_, _ = a.Err.Write(p.Bytes())
+	a.Note(func(p *page.Page) { p.Text("", text) })
 }
 
 // eventPrinter prints each fact immediately on its own line, since the reader of a pipe may

@@ -15,6 +15,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/workflow/nearest"
 	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/infra/schema"
@@ -128,8 +129,12 @@ func New(a *cli.App) *cobra.Command {
 			}
 			raw, ok := JSON(args[0])
 			if !ok {
-				return cli.UsageFault(cmd, "unknown schema %q", args[0]).Suggest("%s", nearest.Suggest(args[0], Names(),
-					"Did you mean %s? 'waybill schema' lists all.", "'waybill schema' lists the names."))
+				f := cli.UsageFault(cmd, "unknown schema %q", args[0]).
+					Suggest("%s lists the names.", fault.Command{"schema"})
+				if near := nearest.Of(args[0], Names()); near != "" {
+					f.Suggest("Did you mean %s? %s lists all.", near, fault.Command{"schema"})
+				}
+				return f
 			}
 			return a.Write(schemaText(raw))
 		},

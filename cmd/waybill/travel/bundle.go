@@ -11,7 +11,6 @@ import (
 	"github.com/waybill/waybill/durable/engine/travel"
 	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/engine/views"
-	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/bundlefile"
 )
@@ -39,16 +38,13 @@ the bundle: its head, when it was exported, and whether it was salvaged or redac
 		Example: "  waybill bundle show build.bundle.json\n  waybill bundle show - < build.bundle.json",
 		Args:    cli.Exactly("FILE or -"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			b, done, err := readBundle(cmd.Context(), a, args[0])
-			if err != nil {
-				return err
-			}
-			defer done()
-			doc, err := travel.ShowBundle(cmd.Context(), b)
-			if err != nil {
-				return err
-			}
-			return a.Answer("bundle", doc, func(p *page.Page) { showBundle(a, doc, p) })
+			return withBundle(cmd.Context(), a, args[0], func(b *bundlefile.File) error {
+				doc, err := travel.ShowBundle(cmd.Context(), b)
+				if err != nil {
+					return err
+				}
+				return a.Answer("bundle", doc, func(p *page.Page) { showBundle(a, doc, p) })
+			})
 		},
 	}
 }
@@ -67,20 +63,14 @@ reference. Exit status 0 means that the bundle can be imported, 5 that it is dam
 		Example: "  waybill bundle verify build.bundle.json\n  waybill bundle verify - < build.bundle.json",
 		Args:    cli.Exactly("FILE or -"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			b, done, err := readBundle(cmd.Context(), a, args[0])
-			if err != nil {
-				return err
-			}
-			defer done()
-			v, err := verify.Bundle(cmd.Context(), b)
-			if err != nil {
-				return err
-			}
-			if err := a.Answer("verification", v, func(p *page.Page) { render.Verification(p, v) }); err != nil ||
-				v.OK {
-				return err
-			}
-			return cli.ExitWith(fault.ExitIntegrity)
+			return withBundle(cmd.Context(), a, args[0], func(b *bundlefile.File) error {
+				v, err := verify.Bundle(cmd.Context(), b)
+				if err != nil {
+					return err
+				}
+				return a.AnswerVerdict("verification", v, func(p *page.Page) { render.Verification(p, v) },
+					cli.IntegrityStatus(v.OK))
+			})
 		},
 	}
 }
@@ -98,30 +88,27 @@ diverged after a common event. OTHER is a file, or a SESSION or RUN of the store
 			"  waybill bundle diff build.bundle.json @last",
 		Args: cli.Exactly("FILE", "OTHER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			b, done, err := readBundle(cmd.Context(), a, args[0])
-			if err != nil {
-				return err
-			}
-			defer done()
-			doc, err := diffBundle(cmd.Context(), a, b, args[1])
-			if err != nil {
-				return err
-			}
-			return a.Answer("bundle_diff", doc, func(p *page.Page) { showDiff(doc, args[0], args[1], p) })
+			return withBundle(cmd.Context(), a, args[0], func(b *bundlefile.File) error {
+				doc, err := diffBundle(cmd.Context(), a, b, args[1])
+				if err != nil {
+					return err
+				}
+				return a.Answer("bundle_diff", doc, func(p *page.Page) { showDiff(doc, args[0], args[1], p) })
+			})
 		},
 	}
 }
 
-// readBundle opens a bundle and limits the memory of the process until done is
-// called: a bundle is read through a window and may be larger than memory. done
-// closes the bundle.
-func readBundle(ctx context.Context, a *cli.App, name string) (b *bundlefile.File, done func(), err error) {
-	restoreMemory := cli.LimitMemory()
-	if b, err = openBundle(ctx, a, name); err != nil {
-		restoreMemory()
-		return nil, nil, err
+// withBundle opens a bundle, calls use and closes the bundle. The memory of the process is limited
+// meanwhile: a bundle is read through a window and may be larger than memory.
+func withBundle(ctx context.Context, a *cli.App, name string, use func(*bundlefile.File) error) error {
+	defer cli.LimitMemory()()
+	b, err := openBundle(ctx, a, name)
+	if err != nil {
+		return err
 	}
-	return b, func() { _ = b.Close(); restoreMemory() }, nil
+	defer b.Close()
+	return use(b)
 }
 
 // diffBundle compares the log of a bundle with the log of another bundle, or of a
@@ -138,16 +125,14 @@ func diffBundle(ctx context.Context, a *cli.App, b *bundlefile.File, other strin
 		return travel.DiffBundles(ctx, travel.Side{Logs: b, Session: b.Session()},
 			travel.Side{Logs: second, Session: second.Session()})
 	}
-	o, err := a.Open(ctx)
-	if err != nil {
-		return travel.BundleDiff{}, err
-	}
-	defer o.Close()
-	s, err := o.ResolveSession(ctx, other)
-	if err != nil {
-		return travel.BundleDiff{}, err
-	}
-	return travel.DiffBundles(ctx, travel.Side{Logs: b, Session: b.Session()}, travel.Side{Logs: o.Logs(), Session: s})
+	return cli.Ask(ctx, a, func(ctx context.Context, o *cli.Store) (travel.BundleDiff, error) {
+		s, err := o.ResolveSession(ctx, other)
+		if err != nil {
+			return travel.BundleDiff{}, err
+		}
+		return travel.DiffBundles(ctx, travel.Side{Logs: b, Session: b.Session()},
+			travel.Side{Logs: o.Logs(), Session: s})
+	})
 }
 
 // showBundle prints the facts about a bundle, warnings about salvage and

@@ -11,6 +11,7 @@ package travel
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"io"
 	"os/signal"
@@ -53,7 +54,7 @@ type exportInput struct {
 // write to stdout.
 func NewExport(a *cli.App) *cobra.Command {
 	var in exportInput
-	cmd := &cobra.Command{
+	return cli.WithOptions(&cobra.Command{
 		Use:     "export SESSION|RUN",
 		GroupID: cli.GroupMaintain,
 		Short:   "Export a session or run to one file",
@@ -67,15 +68,15 @@ func NewExport(a *cli.App) *cobra.Command {
 				return cli.UsageFault(cmd, "-o - and --json both write to stdout").
 					Suggest("Give -o a file, or leave out --json.")
 			}
-			return runExport(cmd.Context(), a, args[0], in)
+			return a.WithStore(cmd.Context(), func(ctx context.Context, o *cli.Store) error {
+				return runExport(ctx, a, o, args[0], in)
+			})
 		},
-	}
-	f := cmd.Flags()
-	f.StringVarP(&in.file, "output", "o", "", "write to `FILE`, - for stdout (default SESSION.bundle.json)")
-	f.BoolVar(&in.force, "force", false, "replace an existing file")
-	f.BoolVar(&in.salvage, "salvage", false, "export the valid part of a damaged session")
-	f.BoolVar(&in.redact, "redact", false, "remove text that looks like a secret")
-	return cmd
+	},
+		cli.Opt(&in.file, "output,o", "write to `FILE`, - for stdout (default SESSION.bundle.json)"),
+		cli.Opt(&in.force, "force", "replace an existing file"),
+		cli.Opt(&in.salvage, "salvage", "export the valid part of a damaged session"),
+		cli.Opt(&in.redact, "redact", "remove text that looks like a secret"))
 }
 
 // runExport writes the bundle and answers with the document "export". With -o -
@@ -83,12 +84,7 @@ func NewExport(a *cli.App) *cobra.Command {
 //
 // Without -o the file is named after the session and written to the working
 // directory. An existing file is an error unless --force is given.
-func runExport(ctx context.Context, a *cli.App, ref string, in exportInput) error {
-	o, err := a.Open(ctx)
-	if err != nil {
-		return err
-	}
-	defer o.Close()
+func runExport(ctx context.Context, a *cli.App, o *cli.Store, ref string, in exportInput) error {
 	defer cli.LimitMemory()()
 	// A bundle is a whole session, also if the argument is a run.
 	s, err := o.ResolveSession(ctx, ref)
@@ -113,14 +109,10 @@ func runExport(ctx context.Context, a *cli.App, ref string, in exportInput) erro
 			return outputFault(err)
 		}
 		// Text on stdout would damage the bundle.
-		p := a.NewPage(a.Err)
-		showExport(a, doc, p)
-		_, _ = a.Err.Write(p.Bytes())
+		a.Note(func(p *page.Page) { showExport(a, doc, p) })
 		return nil
 	}
-	if in.file == "" {
-		in.file = s.String() + ".bundle.json"
-	}
+	in.file = cmp.Or(in.file, s.String()+".bundle.json")
 	doc, err := exportTo(ctx, o.Exchange, seed, req, in)
 	if err != nil {
 		return err
@@ -170,16 +162,12 @@ func exportTo(ctx context.Context, x *travel.Exchange, seed [16]byte, req travel
 // compare after an import. For a redacted bundle it warns that only known
 // patterns of secrets are found.
 func showExport(a *cli.App, doc travel.Export, p *page.Page) {
-	where := doc.File
-	if where == "" {
-		where = "stdout"
-	}
 	what := []string{page.Plural(int(doc.Events), "event"), page.Plural(int(doc.Snapshots), "snapshot"),
 		page.Plural(int(doc.Artifacts), "artifact")}
 	if doc.Annotations > 0 {
 		what = append(what, page.Plural(int(doc.Annotations), "annotation"))
 	}
-	p.Text(p.Good("✓ "), page.List(what, "and")+" exported to "+where)
+	p.Text(p.Good("✓ "), page.List(what, "and")+" exported to "+cmp.Or(doc.File, "stdout"))
 	p.Facts(doc.SessionID.String(), page.Size(doc.Bytes))
 	p.Line("%s", p.Dim("head "+doc.Head.String()))
 	if doc.Salvage != nil {

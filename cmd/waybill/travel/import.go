@@ -31,7 +31,7 @@ here.`
 // --as-new gives it new ids even if its own are unused.
 func NewImport(a *cli.App) *cobra.Command {
 	var req travel.ImportRequest
-	cmd := &cobra.Command{
+	return cli.WithOptions(&cobra.Command{
 		Use:     "import FILE",
 		GroupID: cli.GroupMaintain,
 		Short:   "Import a session bundle",
@@ -41,11 +41,12 @@ func NewImport(a *cli.App) *cobra.Command {
   ssh other waybill export @last -o - | waybill import -`,
 		Args: cli.Exactly("FILE or -"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return importBundle(cmd.Context(), a, args[0], req)
+			return a.WithStore(cmd.Context(), func(ctx context.Context, o *cli.Store) error {
+				return importBundle(ctx, a, o, args[0], req)
+			})
 		},
-	}
-	cmd.Flags().BoolVar(&req.AsNew, "as-new", false, "import under new ids even if the session is not in the store")
-	return cmd
+	},
+		cli.Opt(&req.AsNew, "as-new", "import under new ids even if the session is not in the store"))
 }
 
 // openBundle opens the bundle that an argument names, "-" for stdin. A bundle is
@@ -77,12 +78,7 @@ func withFileName(name string, err error) error {
 //
 // The suggested commands that continue the imported runs get the flags that
 // select this store.
-func importBundle(ctx context.Context, a *cli.App, name string, req travel.ImportRequest) error {
-	o, err := a.Open(ctx)
-	if err != nil {
-		return err
-	}
-	defer o.Close()
+func importBundle(ctx context.Context, a *cli.App, o *cli.Store, name string, req travel.ImportRequest) error {
 	// A bundle may be larger than memory and is read through a window.
 	defer cli.LimitMemory()()
 	// The store is opened first: if that fails, stdin is not consumed.
@@ -97,9 +93,7 @@ func importBundle(ctx context.Context, a *cli.App, name string, req travel.Impor
 	}
 	// The commands must select this store when the user copies them.
 	for i := range doc.Runs {
-		if next := doc.Runs[i].Next; next != nil {
-			next.Command = a.WithStoreFlags(next.Command)
-		}
+		a.SelectStore(doc.Runs[i].Next)
 	}
 	return a.Answer("import", doc, func(p *page.Page) { showImport(a, doc, p) })
 }

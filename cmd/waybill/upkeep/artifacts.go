@@ -1,11 +1,15 @@
 package upkeep
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine/upkeep"
+	"github.com/waybill/waybill/durable/fault"
 )
 
 // artifactsEraseLong is what 'waybill artifacts erase --help' prints above the
@@ -35,7 +39,7 @@ func NewArtifacts(a *cli.App) *cobra.Command {
 func newArtifactsErase(a *cli.App) *cobra.Command {
 	var reason string
 	var yes bool
-	cmd := &cobra.Command{
+	return cli.WithOptions(&cobra.Command{
 		Use:   "erase DIGEST --reason TEXT",
 		Short: "Remove the bytes of an artifact permanently",
 		Long:  artifactsEraseLong,
@@ -48,29 +52,24 @@ func newArtifactsErase(a *cli.App) *cobra.Command {
 			ref, err := canon.ParseDigest(args[0])
 			if err != nil {
 				return cli.UsageFault(cmd, "%q is not a digest: %v", args[0], err).
-					Suggest("Give the complete digest, as 'waybill runs events RUN' shows it: sha256: and 64 digits.")
+					Suggest("Give the complete digest, as %s shows it: sha256: and 64 digits.",
+						fault.Command{"runs", "events", "RUN"})
 			}
 			if reason == "" {
 				return cli.UsageFault(cmd, "'%s' requires --reason: it is stored instead of the artifact",
 					cmd.CommandPath())
 			}
-			o, err := a.Open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer o.Close()
-			// The user is asked only if the artifact can be erased.
-			if err := o.Erasable(cmd.Context(), ref); err != nil {
-				return err
-			}
-			if err := a.Confirm(yes, "Erase it permanently?", func(p *page.Page) { p.Line("%s", ref) }); err != nil {
-				return err
-			}
-			e, err := o.EraseArtifact(cmd.Context(), a.Caller(), ref, reason)
-			if err != nil {
-				return err
-			}
-			return a.Answer("erased", e, func(p *page.Page) {
+			return cli.Show(a, cmd, "erased", func(ctx context.Context, o *cli.Store) (done upkeep.ErasedArtifact,
+				err error) {
+				// The user is asked only if the artifact can be erased.
+				if err = o.Erasable(ctx, ref); err == nil {
+					err = a.Confirm(yes, "Erase it permanently?", func(p *page.Page) { p.Line("%s", ref) })
+				}
+				if err != nil {
+					return done, err
+				}
+				return o.EraseArtifact(ctx, a.Caller(), ref, reason)
+			}, func(p *page.Page, e upkeep.ErasedArtifact) {
 				if e.Already {
 					p.Line("Already erased; remaining files of it were removed.")
 					return
@@ -78,9 +77,7 @@ func newArtifactsErase(a *cli.App) *cobra.Command {
 				p.Line("%s %s erased permanently.", p.Good("✓"), page.Size(e.Bytes))
 			})
 		},
-	}
-	f := cmd.Flags()
-	f.StringVar(&reason, "reason", "", "record `TEXT` as the reason (required)")
-	f.BoolVar(&yes, "yes", false, "confirm without being asked")
-	return cmd
+	},
+		cli.Opt(&reason, "reason", "record `TEXT` as the reason (required)"),
+		cli.Opt(&yes, "yes", "confirm without being asked"))
 }

@@ -2,7 +2,6 @@ package upkeep
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,7 +34,7 @@ action without an outcome was interrupted, or is in progress.
 --since takes a date (2006-01-02), a time (2006-01-02T15:04:05Z) or a duration before
 now (36h, 7d, 2w).
 
-` + page.Wrap("ACTION is one of "+actionWords()+".", page.HelpWidth)
+` + page.Wrap("ACTION is one of "+page.JoinWords(audit.Actions())+".", page.HelpWidth)
 
 // newAuditList returns "audit list". Actions are a closed set; dashes are accepted
 // instead of underscores. The engine applies the filters before the limit.
@@ -44,8 +43,8 @@ now (36h, 7d, 2w).
 // damaged: actions may be missing, and the findings are part of the answer.
 func newAuditList(a *cli.App) *cobra.Command {
 	var q verify.AuditQuery
-	var since, action string
-	cmd := &cobra.Command{
+	var since string
+	return cli.WithOptions(&cobra.Command{
 		Use:   "list",
 		Short: "List recorded actions with actor and outcome",
 		Long:  auditListLong,
@@ -53,11 +52,6 @@ func newAuditList(a *cli.App) *cobra.Command {
 			"  waybill audit list --limit 20 --json",
 		Args: cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			// Values of other flags have dashes, so both spellings are accepted.
-			if q.Action = audit.Action(strings.ReplaceAll(action, "-", "_")); action != "" &&
-				!slices.Contains(audit.Actions(), q.Action) {
-				return cli.UsageFault(cmd, "unknown action %q", action).Suggest("Use %s.", actionWords())
-			}
 			if q.Limit < 0 {
 				return cli.UsageFault(cmd, "--limit %d is negative", q.Limit)
 			}
@@ -74,24 +68,10 @@ func newAuditList(a *cli.App) *cobra.Command {
 				func(ctx context.Context, o *cli.Store) (verify.AuditTrail, error) { return o.AuditList(ctx, q) },
 				func(p *page.Page, list verify.AuditTrail) { showAuditList(p, list, q != verify.AuditQuery{}) })
 		},
-	}
-	f := cmd.Flags()
-	f.StringVar(&since, "since", "", "only actions since `TIME`: a date, a time, or a duration before now")
-	f.StringVar(&action, "action", "", "only actions of the kind `ACTION`")
-	f.IntVar(&q.Limit, "limit", 0, "only the latest `N` actions (default 0, all)")
-	_ = cmd.RegisterFlagCompletionFunc("action", cobra.FixedCompletions(strings.Split(actionWords(), ", "),
-		cobra.ShellCompDirectiveNoFileComp))
-	return cmd
-}
-
-// actionWords returns the actions, separated by commas, for help, errors and
-// completion.
-func actionWords() string {
-	var words []string
-	for _, a := range audit.Actions() {
-		words = append(words, string(a))
-	}
-	return strings.Join(words, ", ")
+	},
+		cli.Opt(&since, "since", "only actions since `TIME`: a date, a time, or a duration before now"),
+		cli.OneOf(&q.Action, "action", audit.Actions(), "only actions of the kind `ACTION`"),
+		cli.Opt(&q.Limit, "limit", "only the latest `N` actions (default 0, all)"))
 }
 
 // sinceTime parses a date, an RFC 3339 time, or a duration before now such as

@@ -1,7 +1,6 @@
 package upkeep
 
 import (
-	"cmp"
 	"strings"
 
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
@@ -10,7 +9,6 @@ import (
 	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/audit"
-	"github.com/waybill/waybill/durable/log/manifest"
 	auditview "github.com/waybill/waybill/projections/audit"
 )
 
@@ -35,7 +33,7 @@ func showAuditList(p *page.Page, list verify.AuditTrail, filtered bool) {
 	}
 	if !list.Complete {
 		p.Text(p.Warn("! "), "The audit log could not be read completely; actions may be missing:")
-		showAuditFindings(p, list.Findings)
+		render.Findings(p, list.Findings)
 	}
 }
 
@@ -57,7 +55,7 @@ func showAuditEntry(p *page.Page, day string, width int, e auditview.Entry) stri
 	case audit.Open:
 		paint = p.Warn
 	}
-	p.StyledText(p.Dim(cmp.Or(at, "-"))+"  "+by+"  ", auditSentence(e), paint)
+	p.StyledText(p.Dim(at)+"  "+by+"  ", auditSentence(e), paint)
 	return day
 }
 
@@ -89,24 +87,23 @@ var auditVerbs = map[audit.Action][2]string{
 	audit.RollBack:   {"rolled back", "roll back"},
 }
 
+// proposalVerbs has the phrases of actions that differ for proposals: approving a step and
+// approving a proposal are one action.
+var proposalVerbs = map[audit.Action][2]string{
+	audit.Approve:  {"approved", "approve"},
+	audit.Override: {"installed without the approval gate", "install"},
+}
+
 // auditSentence describes one action as a sentence: verb, target, outcome and
 // reason. An action without an outcome was interrupted, or is in progress.
-//
-// The verbs depend on the action and, for proposals, on the kind of the target
-// as well: approving a step and approving a proposal are one action.
 func auditSentence(e auditview.Entry) string {
 	verbs, known := auditVerbs[e.Action]
 	// An action of a newer version has no verbs here; its name is printed.
 	if !known {
 		verbs = [2]string{string(e.Action), string(e.Action)}
 	}
-	if e.Target.Kind == audit.OfProposal {
-		switch e.Action {
-		case audit.Approve:
-			verbs = [2]string{"approved", "approve"}
-		case audit.Override:
-			verbs = [2]string{"installed without the approval gate", "install"}
-		}
+	if own, ok := proposalVerbs[e.Action]; ok && e.Target.Kind == audit.OfProposal {
+		verbs = own
 	}
 	what := auditTarget(e)
 	var s string
@@ -135,49 +132,30 @@ func auditSentence(e auditview.Entry) string {
 // short id or digest, and for a workflow its id if that was recorded. An id that
 // cannot be parsed is returned unchanged.
 func auditTarget(e auditview.Entry) string {
-	switch t := e.Target; t.Kind {
+	name := e.Target.ID
+	switch e.Target.Kind {
 	case audit.OfRun:
-		if run, err := id.ParseRun(t.ID); err == nil {
-			return "run " + page.ShortRun(run)
-		}
-		return "run " + t.ID
+		name = shortName(id.ParseRun, page.ShortRun, name)
 	case audit.OfProposal:
-		if name, err := id.ParseProposal(t.ID); err == nil {
-			return "proposal " + page.ShortProposal(name)
-		}
+		name = shortName(id.ParseProposal, page.ShortProposal, name)
 	case audit.OfWorkflow, audit.OfArtifact:
-		name := t.ID
-		if d, err := canon.ParseDigest(t.ID); err == nil {
-			name = page.ShortDigest(d)
-		}
+		name = shortName(canon.ParseDigest, page.ShortDigest, name)
 		if w := e.Details["workflowId"]; w != "" {
 			return w + " (" + name + ")"
 		}
-		return string(t.Kind) + " " + name
 	case audit.OfStore:
 		return "the store"
 	case audit.OfKeyring:
 		return "tokens"
-	case audit.OfSession:
-		return "session " + t.ID
 	}
-	return string(e.Target.Kind) + " " + e.Target.ID
+	return string(e.Target.Kind) + " " + name
 }
 
-// showAuditFindings prints findings about the audit log and returns the number of
-// errors and warnings. The path is printed on the first line, and therefore
-// removed from the message.
-func showAuditFindings(p *page.Page, findings []manifest.Finding) (errs, warns int) {
-	for _, f := range findings {
-		word := p.Warn("warning")
-		if f.Severity == manifest.SeverityError {
-			word = p.Bad("error")
-			errs++
-		} else {
-			warns++
-		}
-		p.Line("  %s  %s  %s", word, f.Code, page.Clean(f.Path))
-		p.Text("      ", strings.TrimPrefix(f.Message, f.Path+": "))
+// shortName returns the short form of an id or digest, and text itself if it cannot be parsed.
+func shortName[T any](parse func(string) (T, error), short func(T) string, text string) string {
+	name, err := parse(text)
+	if err != nil {
+		return text
 	}
-	return errs, warns
+	return short(name)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/engine/verify"
 )
 
@@ -37,7 +38,7 @@ interrupted call is a warning; the next write to the audit log adds it.`,
 // showAuditVerification prints the findings, and below them the number of checked
 // lines with the result.
 func showAuditVerification(p *page.Page, v verify.AuditVerification) {
-	errs, warns := showAuditFindings(p, v.Findings)
+	errs, warns := render.Findings(p, v.Findings)
 	sum := page.Plural(int(v.Events), "line") + " checked: "
 	switch {
 	case !v.OK:

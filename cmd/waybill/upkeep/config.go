@@ -75,7 +75,7 @@ func newConfigGet(a *cli.App) *cobra.Command {
 // the first run.
 func newConfigSet(a *cli.App) *cobra.Command {
 	var reset bool
-	cmd := &cobra.Command{
+	return cli.WithOptions(&cobra.Command{
 		Use:   "set KEY VALUE",
 		Short: "Change one key of the configuration",
 		Long: `Set a key to a value. The value is validated first. With --reset instead of VALUE the
@@ -101,9 +101,8 @@ key is reset to its default. 'waybill config --help' lists the keys.`,
 					p.Line("%s is %s", doc.Settings[0].Key, plainValue(doc.Settings[0].Value))
 				})
 		},
-	}
-	cmd.Flags().BoolVar(&reset, "reset", false, "reset KEY to its default")
-	return cmd
+	},
+		cli.Opt(&reset, "reset", "reset KEY to its default"))
 }
 
 // plainValue returns a value as a user types it: a string without quotes, other

@@ -2,6 +2,8 @@ package upkeep
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -31,7 +33,7 @@ damaged. Warnings do not change the exit status.`
 // Warnings do not change it, since the store can be used.
 func NewDoctor(a *cli.App) *cobra.Command {
 	var full bool
-	cmd := &cobra.Command{
+	return cli.WithOptions(&cobra.Command{
 		Use:     "doctor",
 		GroupID: cli.GroupSetup,
 		Short:   "Check the store, this machine and the configuration",
@@ -44,20 +46,14 @@ func NewDoctor(a *cli.App) *cobra.Command {
 				return err
 			}
 			report := doctor.Judge(facts)
-			if err := a.Answer("doctor", report, func(p *page.Page) { showReport(p, report) }); err != nil {
-				return err
+			status := cli.IntegrityStatus(!report.Damaged())
+			if status == fault.ExitDone && !report.OK {
+				status = fault.ExitFailed
 			}
-			switch {
-			case report.OK:
-				return nil
-			case report.Damaged():
-				return cli.ExitWith(fault.ExitIntegrity)
-			}
-			return cli.ExitWith(fault.ExitFailed)
+			return a.AnswerVerdict("doctor", report, func(p *page.Page) { showReport(p, report) }, status)
 		},
-	}
-	cmd.Flags().BoolVar(&full, "full", false, "verify all sessions, not only the newest")
-	return cmd
+	},
+		cli.Opt(&full, "full", "verify all sessions, not only the newest"))
 }
 
 // showReport prints a line for each check with its fix below, and the number of
@@ -66,7 +62,7 @@ func NewDoctor(a *cli.App) *cobra.Command {
 func showReport(p *page.Page, r doctor.Report) {
 	nameWidth := 0
 	for _, c := range r.Checks {
-		nameWidth = max(nameWidth, page.TextWidth(string(c.Name)))
+		nameWidth = max(nameWidth, len(c.Name))
 	}
 	// 4 is the width of the mark and the spaces around the name.
 	if p.Width > 0 && p.Width < nameWidth+page.TextWidthMin+4 {
@@ -81,22 +77,15 @@ func showReport(p *page.Page, r doctor.Report) {
 		case doctor.Fail:
 			mark, fails = p.Bad("✗"), fails+1
 		}
-		name := string(c.Name)
-		for page.TextWidth(name) < nameWidth {
-			name += " "
-		}
-		lead := mark + " " + p.Bold(name) + "  "
+		lead := mark + " " + p.Bold(fmt.Sprintf("%-*s", nameWidth, c.Name)) + "  "
 		p.Text(lead, c.Message)
 		if c.Fix != "" {
 			// The fix is aligned with the message above it.
-			indent := ""
-			for range page.TextWidth(lead) - 2 {
-				indent += " "
+			indent := 2
+			if nameWidth > 0 {
+				indent = page.TextWidth(lead) - 2
 			}
-			if nameWidth == 0 {
-				indent = "  "
-			}
-			p.StyledText(indent+"→ ", c.Fix, p.Dim)
+			p.StyledText(strings.Repeat(" ", indent)+"→ ", c.Fix, p.Dim)
 		}
 	}
 	p.Line("")

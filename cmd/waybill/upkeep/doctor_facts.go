@@ -10,10 +10,10 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/engine/upkeep"
+	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/store/doctor"
-	"github.com/waybill/waybill/durable/workflow/catalog"
 	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/infra/diagnose"
 	"github.com/waybill/waybill/infra/filestore"
@@ -102,28 +102,24 @@ func (d *diagnosis) storeContents(ctx context.Context) {
 	if s.Kind != doctor.Directory {
 		return
 	}
-	o, err := d.a.Open(ctx)
-	if err != nil {
-		s.Problem = fault.Of(err)
-		return
-	}
-	defer o.Close()
-	storeID, err := o.StoreID(ctx)
-	if err != nil {
-		s.Problem = fault.Of(err)
-		return
-	}
-	if !storeID.IsZero() {
-		// 1 is the only format that exists.
-		s.ID, s.Format = storeID.String(), 1
-		s.InUse, s.Holder = diagnose.InUse(ctx, s.Dir)
-		d.f.Leftovers = diagnose.Leftovers(s.Dir)
-		d.settings(ctx, o)
-	}
-	d.verify(ctx, o)
-	if storeID.IsZero() { // a new store of Waybill has no sessions yet
-		s.Foreign = diagnose.HasSessions(s.Dir)
-	}
+	err := d.a.WithStore(ctx, func(ctx context.Context, o *cli.Store) error {
+		storeID, err := o.StoreID(ctx)
+		if err != nil {
+			return err
+		}
+		if storeID.IsZero() { // a new store of Waybill has no sessions yet
+			s.Foreign = diagnose.HasSessions(s.Dir)
+		} else {
+			// 1 is the only format that exists.
+			s.ID, s.Format = storeID.String(), 1
+			s.InUse, s.Holder = diagnose.InUse(ctx, s.Dir)
+			d.f.Leftovers = diagnose.Leftovers(s.Dir)
+			d.settings(ctx, o)
+		}
+		d.verify(ctx, o)
+		return nil
+	})
+	s.Problem = fault.Of(err)
 }
 
 // settings reads the keyring, the configuration and the trusted workflows, and
@@ -137,16 +133,16 @@ func (d *diagnosis) settings(ctx context.Context, o *cli.Store) {
 	}
 	_, configErr := o.Config(ctx)
 	_, trustErr := o.Trusted(ctx)
-	for _, s := range []struct {
-		file string
-		err  error
-	}{{"config.json", configErr}, {"trust.json", trustErr}} {
-		problem := ""
-		if s.err != nil {
-			problem = fault.Of(s.err).Message
-		}
-		d.f.Settings = append(d.f.Settings, doctor.Setting{File: s.file, Problem: problem})
+	d.f.Settings = []doctor.Setting{{File: "config.json", Problem: messageOf(configErr)},
+		{File: "trust.json", Problem: messageOf(trustErr)}}
+}
+
+// messageOf returns the message of an error, "" for nil.
+func messageOf(err error) string {
+	if err == nil {
+		return ""
 	}
+	return fault.Of(err).Message
 }
 
 // newestChecked is how many sessions are verified without --full: the ones that
@@ -162,24 +158,18 @@ func (d *diagnosis) verify(ctx context.Context, o *cli.Store) {
 	v := &d.f.Verified
 	v.Checked = true
 	all, err := o.Sessions(ctx)
+	v.Why, v.Of = messageOf(err), len(all)
 	if err != nil {
-		v.Why = fault.Of(err).Message
 		return
 	}
-	v.Of = len(all)
 	// A newest manifest in the future is evidence of a clock that was set back.
 	newest, atMs := diagnose.Newest(o.Dir, all, newestChecked)
 	d.f.Clock.NewestMs = atMs
 	if d.full {
 		found, err := o.Verify(ctx)
-		if err != nil {
-			v.Why = fault.Of(err).Message
-			return
-		}
-		v.Sessions = len(found.Sessions)
-		d.count(found.Findings)
-		for _, s := range found.Sessions {
-			d.count(s.Findings)
+		v.Why, v.Sessions = messageOf(err), len(found.Sessions)
+		if err == nil {
+			d.count(found)
 		}
 		return
 	}
@@ -187,21 +177,22 @@ func (d *diagnosis) verify(ctx context.Context, o *cli.Store) {
 		found, err := o.VerifySession(ctx, s.String())
 		v.Sessions++
 		if err != nil {
-			d.count([]manifest.Finding{manifest.NewFinding(manifest.ManifestDamaged, s.String(), "%s",
-				fault.Of(err).Message)})
-			continue
+			found = verify.Verification{Findings: []manifest.Finding{manifest.NewFinding(manifest.ManifestDamaged,
+				s.String(), "%s", fault.Of(err).Message)}}
 		}
-		for _, row := range found.Sessions {
-			d.count(row.Findings)
-		}
+		d.count(found)
 	}
 }
 
-// count adds findings to the numbers of errors and warnings, and records the
-// message of the first error.
-func (d *diagnosis) count(findings []manifest.Finding) {
+// count adds the findings of a verification, of the store before those of sessions, to the
+// numbers of errors and warnings, and records the message of the first error.
+func (d *diagnosis) count(found verify.Verification) {
 	v := &d.f.Verified
-	for _, f := range findings {
+	all := found.Findings
+	for _, s := range found.Sessions {
+		all = append(all, s.Findings...)
+	}
+	for _, f := range all {
 		if f.Severity != manifest.SeverityError {
 			v.Warnings++
 			continue
@@ -213,45 +204,25 @@ func (d *diagnosis) count(findings []manifest.Finding) {
 	}
 }
 
-// workflows counts the workflows of each source, and lists those that do not
-// validate. If they cannot be searched for, for example without a working
-// directory, the reason is recorded instead.
+// workflows counts the valid workflows of each source, and lists those that do not validate. If
+// they cannot be searched for, for example without a working directory, the reason is recorded
+// instead. Without a store the directory is not opened for installed workflows.
+//
+// A source without workflows is listed as missing, with two exceptions: an existing user directory
+// may be empty, and installed workflows are optional and then not listed.
 func (d *diagnosis) workflows(ctx context.Context) {
 	w := &d.f.Workflows
-	finder, err := d.a.Finder()
+	var in cli.Installations
+	if d.f.Store.ID != "" {
+		in = d.a.Installed(ctx)
+	}
+	all, err := d.a.CatalogWith(ctx, in)
 	if err != nil {
 		w.Why = fault.Of(err).Message
 		return
 	}
-	files, err := finder.Workflows(ctx)
-	if err == nil {
-		var bindings catalog.Bindings
-		if bindings, err = finder.Bindings(ctx); err == nil {
-			in := d.installed(ctx)
-			d.countWorkflows(append(files, in.Workflows()...), bindings, in)
-		}
-	}
-	if err != nil {
-		w.Why = fault.Of(err).Message
-	}
-}
-
-// installed returns the installed artifacts. It is nil without a store: the
-// directory is not opened then.
-func (d *diagnosis) installed(ctx context.Context) cli.Installations {
-	if d.f.Store.ID == "" {
-		return nil
-	}
-	return d.a.Installed(ctx)
-}
-
-// countWorkflows counts the valid workflows of each source. A source without
-// workflows is listed as missing, with two exceptions: an existing user directory
-// may be empty, and installed workflows are optional and then not listed.
-func (d *diagnosis) countWorkflows(files []catalog.File, bindings catalog.Bindings, in cli.Installations) {
-	w := &d.f.Workflows
 	counts := map[source.SourceKind]int{}
-	for _, e := range catalog.Of(files, catalog.NewLibrary(files, bindings).WithPrompts(in.Prompts())).Entries {
+	for _, e := range all.Entries {
 		if !e.Valid() {
 			w.Broken = append(w.Broken, page.Clean(e.Ref))
 			continue
@@ -265,15 +236,18 @@ func (d *diagnosis) countWorkflows(files []catalog.File, bindings catalog.Bindin
 			continue // optional
 		}
 		// Bundled workflows are part of the program and always exist.
-		exists := kind == source.SourceBundled || counts[kind] > 0
-		if kind == source.SourceUser && !exists {
-			if config, err := d.a.BaseDir("XDG_CONFIG_HOME", ".config"); err == nil {
-				_, err := os.Stat(filepath.Join(config, "waybill", "workflows"))
-				exists = err == nil
-			}
-		}
+		exists := kind == source.SourceBundled || counts[kind] > 0 || kind == source.SourceUser && d.hasUserWorkflows()
 		w.Sources = append(w.Sources, doctor.Source{Name: string(kind), Exists: exists, Count: counts[kind]})
 	}
+}
+
+// hasUserWorkflows reports whether the user's directory of workflows exists.
+func (d *diagnosis) hasUserWorkflows() bool {
+	config, err := d.a.BaseDir("XDG_CONFIG_HOME", ".config")
+	if err == nil {
+		_, err = os.Stat(filepath.Join(config, "waybill", "workflows"))
+	}
+	return err == nil
 }
 
 // environment records the git repository, whether the program git is installed,

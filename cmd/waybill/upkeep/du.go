@@ -21,7 +21,7 @@ the sessions does not free them. Nothing is changed.`
 // cached. The document always lists every session; --all affects the text only.
 func NewDU(a *cli.App) *cobra.Command {
 	var all bool
-	cmd := &cobra.Command{
+	return cli.WithOptions(&cobra.Command{
 		Use:     "du",
 		GroupID: cli.GroupMaintain,
 		Short:   "Show disk usage",
@@ -33,9 +33,8 @@ func NewDU(a *cli.App) *cobra.Command {
 				func(ctx context.Context, o *cli.Store) (upkeep.Usage, error) { return o.DU(ctx) },
 				func(p *page.Page, u upkeep.Usage) { showUsage(a, u, all, p) })
 		},
-	}
-	cmd.Flags().BoolVar(&all, "all", false, "list all sessions, not only the 20 largest")
-	return cmd
+	},
+		cli.Opt(&all, "all", "list all sessions, not only the 20 largest"))
 }
 
 // duRowsMax is how many sessions the table lists without --all. The help of --all

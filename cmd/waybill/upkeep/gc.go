@@ -29,7 +29,7 @@ nothing is removed, and --apply ends with exit status 5.`
 // --empty-trash treats all sessions in the trash as expired.
 func NewGC(a *cli.App) *cobra.Command {
 	var req upkeep.GCRequest
-	cmd := &cobra.Command{
+	return cli.WithOptions(&cobra.Command{
 		Use:     "gc",
 		GroupID: cli.GroupMaintain,
 		Short:   "Remove expired sessions and unreferenced objects",
@@ -42,11 +42,9 @@ func NewGC(a *cli.App) *cobra.Command {
 				func(p *page.Page, r upkeep.GCReport) { showGC(a, r, req, p) },
 				func(r upkeep.GCReport) int { return cli.IntegrityStatus(!req.Apply || !r.SafeMode) })
 		},
-	}
-	f := cmd.Flags()
-	f.BoolVar(&req.Apply, "apply", false, "remove it (default: only show what would be removed)")
-	f.BoolVar(&req.EmptyTrash, "empty-trash", false, "treat all sessions in the trash as expired")
-	return cmd
+	},
+		cli.Opt(&req.Apply, "apply", "remove it (default: only show what would be removed)"),
+		cli.Opt(&req.EmptyTrash, "empty-trash", "treat all sessions in the trash as expired"))
 }
 
 // showGC prints what was removed, or would be, and the number of bytes that this

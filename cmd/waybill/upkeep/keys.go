@@ -59,7 +59,7 @@ names the key to replace: if another key is current, nothing is changed.`
 func newKeysRotate(a *cli.App) *cobra.Command {
 	var yes bool
 	var ifCurrent string
-	cmd := &cobra.Command{
+	return cli.WithOptions(&cobra.Command{
 		Use:     "rotate",
 		Short:   "Rotate the key that signs tokens",
 		Long:    rotateLong,
@@ -68,19 +68,17 @@ func newKeysRotate(a *cli.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if ifCurrent == "" && cmd.Flags().Changed("if-current") {
 				return cli.UsageFault(cmd, "--if-current is given and empty").
-					Suggest("Give a fingerprint, as 'waybill keys list' shows it. Is a variable not set?")
+					Suggest("Give a fingerprint, as %s shows it. Is a variable not set?", fault.Command{"keys", "list"})
 			}
-			o, err := a.Open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer o.Close()
-			return rotateKeys(cmd.Context(), a, o, ifCurrent, yes)
+			return cli.Show(a, cmd, "keys",
+				func(ctx context.Context, o *cli.Store) (upkeep.KeyList, error) {
+					return rotateKeys(ctx, a, o, ifCurrent, yes)
+				},
+				func(p *page.Page, k upkeep.KeyList) { showRotated(a, k, p) })
 		},
-	}
-	cmd.Flags().BoolVar(&yes, "yes", false, "confirm without being asked")
-	cmd.Flags().StringVar(&ifCurrent, "if-current", "", "replace the key only if its `FINGERPRINT` is this one")
-	return cmd
+	},
+		cli.Opt(&yes, "yes", "confirm without being asked"),
+		cli.Opt(&ifCurrent, "if-current", "replace the key only if its `FINGERPRINT` is this one"))
 }
 
 // rotateKeys replaces the keys that are listed at the beginning of the call; the
@@ -91,44 +89,44 @@ func newKeysRotate(a *cli.App) *cobra.Command {
 // The question states which tokens become invalid: those of the previous key, or
 // all of them if the keyring cannot be used. Runs do not depend on tokens;
 // 'continue --run' returns new ones.
-func rotateKeys(ctx context.Context, a *cli.App, o *cli.Store, ifCurrent string, yes bool) error {
+func rotateKeys(ctx context.Context, a *cli.App, o *cli.Store, ifCurrent string, yes bool) (upkeep.KeyList,
+	error) {
 	// The engine replaces exactly the keys that are read here.
 	have, err := o.ListKeys(ctx)
 	if err != nil {
-		return err
+		return have, err
 	}
 	if ifCurrent != "" && ifCurrent != have.Current {
-		return fault.New(fault.ValidationError, "the current key is not %s; nothing was changed", ifCurrent).
-			Suggest("Show the current key with 'waybill keys list'.").With("current", have.Current)
+		return have, fault.New(fault.ValidationError, "the current key is not %s; nothing was changed", ifCurrent).
+			Suggest("Show the current key with %s.", fault.Command{"keys", "list"}).With("current", have.Current)
 	}
 	store, err := o.StoreID(ctx)
 	if err == nil && !store.IsZero() && !yes {
 		// Without a terminal, and with --json, no person can answer.
 		if !a.IsTerminal(a.In) || a.Flags.JSON {
-			return fault.New(fault.ValidationError, "%s; this requires confirmation", rotationEffect(have)).
-				Suggest("Confirm with 'waybill keys rotate --yes'.")
+			return have, fault.New(fault.ValidationError, "%s; this requires confirmation", rotationEffect(have)).
+				Suggest("Confirm with %s.", fault.Command{"keys", "rotate", "--yes"})
 		}
 		if !a.AskYes(func(p *page.Page) { showKeys(p, have); p.Text("", rotationEffect(have)+".") },
 			"Replace it? [y/N] ") {
-			return cli.NotConfirmed()
+			return have, cli.NotConfirmed()
 		}
 	}
-	k, err := o.RotateKeys(ctx, a.Caller(), have)
-	if err != nil {
-		return err
+	return o.RotateKeys(ctx, a.Caller(), have)
+}
+
+// showRotated prints the new keys, and which tokens are invalid.
+func showRotated(a *cli.App, k upkeep.KeyList, p *page.Page) {
+	p.Text(p.Good("✓ "), "New tokens are signed with a new key.")
+	showKeys(p, k)
+	// A keyring that could not be used is not deleted, so that it can be examined.
+	if k.Quarantine != "" {
+		p.Line("The old keyring is in %s.", page.Clean(k.Quarantine))
 	}
-	return a.Answer("keys", k, func(p *page.Page) {
-		p.Text(p.Good("✓ "), "New tokens are signed with a new key.")
-		showKeys(p, k)
-		// A keyring that could not be used is not deleted, so that it can be examined.
-		if k.Quarantine != "" {
-			p.Line("The old keyring is in %s.", page.Clean(k.Quarantine))
-		}
-		if k.Previous == "" {
-			p.Text("", "All earlier tokens are invalid. No run is lost; continue one with: "+
-				a.Command("continue", "--run", "RUN"))
-		}
-	})
+	if k.Previous == "" {
+		p.Text("", "All earlier tokens are invalid. No run is lost; continue one with: "+
+			a.Command("continue", "--run", "RUN"))
+	}
 }
 
 // rotationEffect describes which tokens a rotation makes invalid, as a clause

@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -37,7 +38,7 @@ requires --apply; 5 when some damage cannot be repaired.`
 // identifies the directory as a store; the error suggests a backup.
 func NewRepair(a *cli.App) *cobra.Command {
 	var apply, yes bool
-	cmd := &cobra.Command{
+	return cli.WithOptions(&cobra.Command{
 		Use:     "repair [SESSION|RUN]",
 		GroupID: cli.GroupMaintain,
 		Short:   "Move damaged data to the quarantine",
@@ -53,21 +54,17 @@ func NewRepair(a *cli.App) *cobra.Command {
 			if len(args) > 0 {
 				call.Ref = args[0]
 			}
-			o, err := a.Open(cmd.Context())
-			if fault.Is(err, fault.StoreCorrupt) {
-				return fault.Of(err).
-					Suggest("Restore that file from a backup: it identifies the directory as a store.")
-			}
+			o, err := openOrAdvise(cmd.Context(), a,
+				"Restore that file from a backup: it identifies the directory as a store.")
 			if err != nil {
 				return err
 			}
 			defer o.Close()
 			return runRepair(cmd.Context(), a, o, call, yes)
 		},
-	}
-	cmd.Flags().BoolVar(&apply, "apply", false, "apply the plan (default: only show it)")
-	cmd.Flags().BoolVar(&yes, "yes", false, "confirm --apply without being asked")
-	return cmd
+	},
+		cli.Opt(&apply, "apply", "apply the plan (default: only show it)"),
+		cli.Opt(&yes, "yes", "confirm --apply without being asked"))
 }
 
 // runRepair shows the plan and asks before it is applied. Without --yes, and
@@ -83,15 +80,12 @@ func runRepair(ctx context.Context, a *cli.App, o *cli.Store, call upkeep.Repair
 		if err != nil {
 			return err
 		}
-		confirmed := len(plan.Steps) == 0
-		if !confirmed && a.IsTerminal(a.In) && !a.Flags.JSON {
-			confirmed = a.AskYes(func(p *page.Page) { showRepair(p, plan) }, "Apply this plan? [y/N] ")
-			if !confirmed {
-				return cli.NotConfirmed()
-			}
-		}
-		if !confirmed {
+		switch {
+		case len(plan.Steps) == 0: // nothing to confirm
+		case !a.IsTerminal(a.In) || a.Flags.JSON:
 			return answerRepair(a, plan)
+		case !a.AskYes(func(p *page.Page) { showRepair(p, plan) }, "Apply this plan? [y/N] "):
+			return cli.NotConfirmed()
 		}
 	}
 	r, err := o.Repair(ctx, a.Caller(), call)
@@ -104,21 +98,16 @@ func runRepair(ctx context.Context, a *cli.App, o *cli.Store, call upkeep.Repair
 // answerRepair answers with the document "repair". The exit status is 5 if some
 // damage cannot be repaired, 3 if a plan waits for --apply, else 0.
 func answerRepair(a *cli.App, r upkeep.RepairReport) error {
-	if err := a.Answer("repair", r, func(p *page.Page) {
+	status := cli.IntegrityStatus(!r.Unrepairable())
+	if status == fault.ExitDone && r.Pending() {
+		status = fault.ExitWaiting
+	}
+	return a.AnswerVerdict("repair", r, func(p *page.Page) {
 		showRepair(p, r)
 		if r.Pending() {
 			p.Text("", "Nothing was changed. Apply the plan with: "+a.Command("repair", "--apply"))
 		}
-	}); err != nil {
-		return err
-	}
-	switch {
-	case r.Unrepairable():
-		return cli.ExitWith(fault.ExitIntegrity)
-	case r.Pending():
-		return cli.ExitWith(fault.ExitWaiting)
-	}
-	return nil
+	}, status)
 }
 
 // showRepair prints the steps grouped by log, since a damaged log may have a
@@ -156,12 +145,7 @@ func showRepair(p *page.Page, r upkeep.RepairReport) {
 		if f.Outlook == upkeep.Repairable {
 			continue
 		}
-		word := p.Warn("warning")
-		if f.Severity == manifest.SeverityError {
-			word = p.Bad("error")
-		}
-		p.Line("  %s  %s  %s", word, f.Code, page.Clean(f.Path))
-		p.Text("      ", strings.TrimPrefix(f.Message, f.Path+": "))
+		render.Findings(p, []manifest.Finding{f.Finding})
 		p.Text("      ", f.Advice)
 	}
 	switch {

@@ -28,7 +28,7 @@ func NewSessions(a *cli.App) *cobra.Command {
 // sessions and the trash; --trash selects which one the text output has.
 func newSessionsList(a *cli.App) *cobra.Command {
 	var trash bool
-	cmd := &cobra.Command{
+	return cli.WithOptions(&cobra.Command{
 		Use:   "list",
 		Short: "List sessions, or those in the trash",
 		Long: `List the sessions of the store, last changed first, with the title of the first run and
@@ -47,9 +47,8 @@ document always has both lists.`,
 					}
 				})
 		},
-	}
-	cmd.Flags().BoolVar(&trash, "trash", false, "list deleted sessions, which can be restored")
-	return cmd
+	},
+		cli.Opt(&trash, "trash", "list deleted sessions, which can be restored"))
 }
 
 // showSessions prints a row for each session in the order of the list, and the

@@ -33,7 +33,7 @@ type deleteInput struct {
 // alone: the first can be undone with restore, the second cannot.
 func newSessionsDelete(a *cli.App) *cobra.Command {
 	var in deleteInput
-	cmd := &cobra.Command{
+	return cli.WithOptions(&cobra.Command{
 		Use:     "delete (SESSION|RUN… | --empty-trash)",
 		Short:   "Move sessions to the trash, or empty the trash",
 		Long:    sessionsDeleteLong,
@@ -43,45 +43,35 @@ func newSessionsDelete(a *cli.App) *cobra.Command {
 			if (len(args) == 0) != in.emptyTrash || in.emptyTrash && in.reason != "" {
 				return cli.UsageFault(cmd, "'%s' requires sessions or runs, or --empty-trash alone", cmd.CommandPath())
 			}
-			o, err := a.Open(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer o.Close()
 			if in.emptyTrash {
-				return emptyTrash(cmd.Context(), a, o, in.yes)
+				return emptyTrash(a, cmd, in.yes)
 			}
-			return deleteSessions(cmd.Context(), a, o, upkeep.DeleteRequest{Refs: args, Reason: in.reason}, in.yes)
+			return deleteSessions(a, cmd, upkeep.DeleteRequest{Refs: args, Reason: in.reason}, in.yes)
 		},
-	}
-	f := cmd.Flags()
-	f.StringVar(&in.reason, "reason", "", "record `TEXT` as the reason")
-	f.BoolVar(&in.yes, "yes", false, "confirm without being asked")
-	f.BoolVar(&in.emptyTrash, "empty-trash", false, "permanently remove all sessions in the trash")
-	return cmd
+	},
+		cli.Opt(&in.reason, "reason", "record `TEXT` as the reason"),
+		cli.Opt(&in.yes, "yes", "confirm without being asked"),
+		cli.Opt(&in.emptyTrash, "empty-trash", "permanently remove all sessions in the trash"))
 }
 
 // deleteSessions moves sessions to the trash. If one of them is kept, the call is
 // refused before the question and none is deleted. A run as argument selects its
 // whole session, which may have other runs; the question lists the sessions.
-func deleteSessions(ctx context.Context, a *cli.App, o *cli.Store, req upkeep.DeleteRequest, yes bool) error {
-	// The user is asked only if all sessions can be deleted.
-	rows, err := o.Deletable(ctx, req)
-	if err != nil {
-		return err
-	}
-	// The engine checks the sessions again below: they may have changed while the
-	// user was asked.
-	err = a.Confirm(yes, "Move "+page.Plural(len(rows), "session")+" to the trash?",
-		func(p *page.Page) { showSessions(a, upkeep.SessionList{Sessions: rows}, p) })
-	if err != nil {
-		return err
-	}
-	done, err := o.DeleteSessions(ctx, a.Caller(), req)
-	if err != nil {
-		return err
-	}
-	return a.Answer("deleted", done, func(p *page.Page) {
+func deleteSessions(a *cli.App, cmd *cobra.Command, req upkeep.DeleteRequest, yes bool) error {
+	return cli.Show(a, cmd, "deleted", func(ctx context.Context, o *cli.Store) (done upkeep.DeletedSessions,
+		err error) {
+		// The user is asked only if all sessions can be deleted.
+		rows, err := o.Deletable(ctx, req)
+		if err != nil {
+			return done, err
+		}
+		if err := a.Confirm(yes, "Move "+page.Plural(len(rows), "session")+" to the trash?",
+			func(p *page.Page) { showSessions(a, upkeep.SessionList{Sessions: rows}, p) }); err != nil {
+			return done, err
+		}
+		// The engine checks the sessions again: they may have changed while the user was asked.
+		return o.DeleteSessions(ctx, a.Caller(), req)
+	}, func(p *page.Page, done upkeep.DeletedSessions) {
 		for _, s := range done.Sessions {
 			p.Line("%s %s is in the trash.", p.Good("✓"), page.Clean(titleOfRuns(s.Runs)))
 		}
@@ -93,24 +83,20 @@ func deleteSessions(ctx context.Context, a *cli.App, o *cli.Store, req upkeep.De
 
 // emptyTrash asks and removes the sessions in the trash. Objects that only they
 // referred to are removed by the next gc. An empty trash is no error.
-func emptyTrash(ctx context.Context, a *cli.App, o *cli.Store, yes bool) error {
-	list, err := o.Trashed(ctx)
-	if err != nil {
-		return err
-	}
-	// Emptying an empty trash requires no confirmation.
-	if len(list) > 0 {
-		err := a.Confirm(yes, "Remove "+page.Plural(len(list), "session")+" permanently?",
-			func(p *page.Page) { showTrash(a, list, p) })
-		if err != nil {
-			return err
+func emptyTrash(a *cli.App, cmd *cobra.Command, yes bool) error {
+	return cli.Show(a, cmd, "trash_emptied", func(ctx context.Context, o *cli.Store) (done upkeep.DeletedSessions,
+		err error) {
+		list, err := o.Trashed(ctx)
+		// Emptying an empty trash requires no confirmation.
+		if err == nil && len(list) > 0 {
+			err = a.Confirm(yes, "Remove "+page.Plural(len(list), "session")+" permanently?",
+				func(p *page.Page) { showTrash(a, list, p) })
 		}
-	}
-	done, err := o.EmptyTrash(ctx, a.Caller())
-	if err != nil {
-		return err
-	}
-	return a.Answer("trash_emptied", done, func(p *page.Page) {
+		if err != nil {
+			return done, err
+		}
+		return o.EmptyTrash(ctx, a.Caller())
+	}, func(p *page.Page, done upkeep.DeletedSessions) {
 		if len(done.Sessions) == 0 {
 			p.Line("The trash is empty already.")
 			return

@@ -20,7 +20,7 @@ age. --off removes the protection. Who changed it, when and why is recorded.`
 // nothing and is no error.
 func newSessionsKeep(a *cli.App) *cobra.Command {
 	var req upkeep.KeepRequest
-	cmd := &cobra.Command{
+	return cli.WithOptions(&cobra.Command{
 		Use:   "keep SESSION|RUN",
 		Short: "Protect a session from gc and deletion",
 		Long:  sessionsKeepLong,
@@ -45,9 +45,7 @@ func newSessionsKeep(a *cli.App) *cobra.Command {
 					p.Line("%s Session %s %s.", p.Good("✓"), k.SessionID, state)
 				})
 		},
-	}
-	f := cmd.Flags()
-	f.BoolVar(&req.Off, "off", false, "remove the protection")
-	f.StringVar(&req.Reason, "reason", "", "record `TEXT` as the reason")
-	return cmd
+	},
+		cli.Opt(&req.Off, "off", "remove the protection"),
+		cli.Opt(&req.Reason, "reason", "record `TEXT` as the reason"))
 }

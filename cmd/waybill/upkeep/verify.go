@@ -15,6 +15,8 @@
 package upkeep
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
@@ -30,7 +32,7 @@ import (
 // found, and 0 for warnings alone.
 func NewVerify(a *cli.App) *cobra.Command {
 	var f verifyFlags
-	cmd := &cobra.Command{
+	return cli.WithOptions(&cobra.Command{
 		Use:     "verify [SESSION|RUN]",
 		GroupID: cli.GroupInspect,
 		Short:   "Verify the integrity of the store or a session",
@@ -51,12 +53,11 @@ remains of an interrupted write, do not change the exit status.`,
 			"  waybill verify --json | jq .data.ok",
 		Args: cli.AtMost("SESSION or RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runVerify(a, cmd, args, f) },
-	}
-	cmd.Flags().BoolVar(&f.digests, "digests", false, "hash every file, decode nothing")
-	cmd.Flags().BoolVar(&f.watch, "watch-progress", false, "show a progress bar if standard error is a terminal")
-	cmd.Flags().BoolVar(&f.heads, "head", false, "show the head of every session")
-	cmd.Flags().StringVar(&f.expect, "expect-head", "", "fail unless the log of SESSION contains the head `DIGEST`")
-	return cmd
+	},
+		cli.Opt(&f.digests, "digests", "hash every file, decode nothing"),
+		cli.Opt(&f.watch, "watch-progress", "show a progress bar if standard error is a terminal"),
+		cli.Opt(&f.heads, "head", "show the head of every session"),
+		cli.Opt(&f.expect, "expect-head", "fail unless the log of SESSION contains the head `DIGEST`"))
 }
 
 // verifyFlags has the values of the flags of verify. expect is the head that the
@@ -90,11 +91,8 @@ func runVerify(a *cli.App, cmd *cobra.Command, args []string, f verifyFlags) err
 		}
 	}
 	defer cli.LimitMemory()()
-	store, err := a.Open(cmd.Context())
-	if fault.Is(err, fault.StoreCorrupt) {
-		return fault.Of(err).Suggest(
-			"Restore that file from a backup; without it the rest of the store cannot be checked.")
-	}
+	store, err := openOrAdvise(cmd.Context(), a,
+		"Restore that file from a backup; without it the rest of the store cannot be checked.")
 	if err != nil {
 		return err
 	}
@@ -118,16 +116,21 @@ func runVerify(a *cli.App, cmd *cobra.Command, args []string, f verifyFlags) err
 	}
 	// The head of a single session is always printed, for --expect-head later.
 	heads := f.heads || len(args) > 0
-	err = a.Answer("verification", v, func(p *page.Page) {
+	return a.AnswerVerdict("verification", v, func(p *page.Page) {
 		render.Verification(p, v)
 		if heads {
 			showHeads(p, v)
 		}
-	})
-	if err != nil || v.OK {
-		return err
+	}, cli.IntegrityStatus(v.OK))
+}
+
+// openOrAdvise opens the store. advice is the suggestion for one with a damaged store.json.
+func openOrAdvise(ctx context.Context, a *cli.App, advice string) (*cli.Store, error) {
+	o, err := a.Open(ctx)
+	if fault.Is(err, fault.StoreCorrupt) {
+		err = fault.Of(err).Suggest("%s", advice)
 	}
-	return cli.ExitWith(fault.ExitIntegrity)
+	return o, err
 }
 
 // headMismatch returns HEAD_MISMATCH for a valid log that does not contain the

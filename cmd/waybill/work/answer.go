@@ -43,7 +43,7 @@ func currentStep(ctx context.Context, o *cli.Store, run string) (engine.Position
 func nothingPending(answer engine.Answer) error {
 	return fault.New(fault.ValidationError, "run %s is %s: no step is pending, so nothing can be submitted",
 		answer.Session.RunID, render.Status(answer.Status)).
-		Suggest("Show the run with 'waybill runs show %s'.", page.ShortRun(answer.Session.RunID))
+		Suggest("Show the run with %s.", fault.Command{"runs", "show", page.ShortRun(answer.Session.RunID)})
 }
 
 // showStep shows the answer of a call that started or continued a run.
@@ -56,9 +56,7 @@ func showStep(ctx context.Context, a *cli.App, o *cli.Store, answer engine.Answe
 // still pending.
 func printAnswer(a *cli.App, answer engine.Answer, people func(*page.Page)) error {
 	// The next command must use the same store when it is copied.
-	if answer.Next != nil {
-		answer.Next.Command = a.WithStoreFlags(answer.Next.Command)
-	}
+	a.SelectStore(answer.Next)
 	err := a.Answer(answer.Kind(), answer, people)
 	if err == nil && len(answer.Blockers) > 0 {
 		return cli.ExitWith(fault.ExitWaiting)

@@ -77,7 +77,7 @@ func runApprove(ctx context.Context, a *cli.App, ref, comment string) error {
 	if !view.Present() {
 		return fault.New(fault.RunWaiting, "step %q needs the approval of a person at a terminal",
 			shown.Step.Title).
-			Suggest("Ask a person to run 'waybill approve %s' at a terminal.", page.ShortRun(at.Run)).
+			Suggest("Ask a person to run %s at a terminal.", fault.Command{"approve", page.ShortRun(at.Run)}).
 			With("runId", at.Run.String()).With("stepId", shown.Step.StepID)
 	}
 	if err := askApproval(ctx, view, shown); err != nil {

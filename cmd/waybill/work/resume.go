@@ -52,7 +52,8 @@ func NewResume(a *cli.App) *cobra.Command {
 			return cli.Show(a, cmd, "candidates",
 				func(ctx context.Context, o *cli.Store) (engine.ResumeList, error) {
 					return a.Candidates(ctx, o, q,
-						"List all runs with 'waybill runs list', or the best matches with 'waybill resume'.")
+						fault.Suggest("List all runs with %s, or the best matches with %s.",
+							fault.Command{"runs", "list"}, fault.Command{"resume"}))
 				},
 				func(p *page.Page, list engine.ResumeList) { showCandidates(a, list, p) })
 		},

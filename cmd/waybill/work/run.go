@@ -194,8 +194,8 @@ func suggestTrust(a *cli.App, ref string, err error) error {
 	if !fault.Is(err, fault.WorkflowUntrusted) || ref == "" {
 		return err
 	}
-	return fault.Of(err).Suggest("'%s' shows its commands and asks for trust; --trust allows them in one call.",
-		a.Command("trust", ref))
+	return fault.Of(err).Suggest("%s shows its commands and asks for trust; --trust allows them in one call.",
+		a.StoreCommand("trust", ref))
 }
 
 // perform performs the run and prints its result: a summary for people, the document "run" with
@@ -231,11 +231,11 @@ func notStarted(ctx context.Context, err error) error {
 }
 
 // submitLine returns the command line that submits output for a run from another terminal.
-func submitLine(a *cli.App, run id.Run, more ...string) string {
-	return a.Command(append([]string{"continue", "--run", page.ShortRun(run)}, more...)...)
+func submitLine(a *cli.App, run id.Run, more ...string) fault.Command {
+	return a.StoreCommand(append([]string{"continue", "--run", page.ShortRun(run)}, more...)...)
 }
 
 // continueLine returns the command line that continues a run.
-func continueLine(a *cli.App, run id.Run, more ...string) string {
-	return a.Command(append([]string{"run", "--run", page.ShortRun(run)}, more...)...)
+func continueLine(a *cli.App, run id.Run, more ...string) fault.Command {
+	return a.StoreCommand(append([]string{"run", "--run", page.ShortRun(run)}, more...)...)
 }

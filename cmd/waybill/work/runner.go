@@ -8,6 +8,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/work/runview"
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/perform"
 	"github.com/waybill/waybill/durable/run/advance"
@@ -59,9 +60,9 @@ func newRunner(a *cli.App, o *cli.Store, in *runInput, args []string) *runner {
 			return err
 		},
 		Actor: a.Actor(), NowMs: a.NowMs, Pause: pause,
-		ContinueLine: func(run id.Run, more ...string) string { return continueLine(a, run, more...) },
-		SubmitLine:   func(run id.Run, more ...string) string { return submitLine(a, run, more...) },
-		ApproveLine:  func(run id.Run) string { return a.Command("approve", page.ShortRun(run)) },
+		ContinueLine: func(run id.Run, more ...string) fault.Command { return continueLine(a, run, more...) },
+		SubmitLine:   func(run id.Run, more ...string) fault.Command { return submitLine(a, run, more...) },
+		ApproveLine:  func(run id.Run) fault.Command { return a.StoreCommand("approve", page.ShortRun(run)) },
 	}
 	return s
 }

@@ -97,7 +97,7 @@ func writeWorkflow(ctx context.Context, a *cli.App, id, from, out string) error 
 		}
 		if data, err = source.Copy(e.Data, id); err != nil {
 			return fault.Wrap(err, fault.WorkflowInvalid, "%s cannot be copied: %s", from, err).
-				Suggest("Correct it first: 'waybill workflows validate %s'.", from)
+				Suggest("Correct it first: %s.", fault.Command{"workflows", "validate", from})
 		}
 		extension = extensionOf(e)
 	}

@@ -110,7 +110,8 @@ var errRetracted = errors.New("the annotation was retracted")
 // annotationNotFound is ANNOTATION_NOT_FOUND.
 func annotationNotFound(at engine.Position, name id.Annotation) error {
 	return fault.New(fault.AnnotationNotFound, "run %s has no annotation %s", at.Run, name).
-		Suggest("See 'waybill annotations list %s --history'.", at.Run).With("annotationId", name.String())
+		Suggest("See %s.", fault.Command{"annotations", "list", at.Run.String(), "--history"}).
+		With("annotationId", name.String())
 }
 
 // annotationWriter appends one record to a session's annotations.

@@ -192,5 +192,6 @@ func auditFault(err error) error {
 	f := fault.Wrap(err, fault.SessionUnhealthy, "the audit log cannot be written, so nothing was done: %s",
 		fault.Of(err).Message)
 	f.Details = fault.Of(err).Details
-	return f.Suggest("See what is wrong with 'waybill audit verify', and repair it with 'waybill repair'.")
+	return f.Suggest("See what is wrong with %s, and repair it with %s.",
+		fault.Command{"audit", "verify"}, fault.Command{"repair"})
 }

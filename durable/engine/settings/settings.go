@@ -60,7 +60,7 @@ func (s Settings) Provided(ctx context.Context, family config.Key, on func(confi
 	}
 	if !on(c) {
 		err = fault.New(fault.CapabilityNotProvided, "this store does not provide %s", family).
-			Suggest("'waybill config set %s on' turns it on.", family).With("capability", string(family))
+			Suggest("%s turns it on.", fault.Command{"config", "set", string(family), "on"}).With("capability", string(family))
 	}
 	return c, err
 }

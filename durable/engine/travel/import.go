@@ -192,8 +192,8 @@ func (m *importer) importSession(ctx context.Context, asNew bool) (Import, error
 			if err == nil && relation == diverged {
 				err = fault.New(fault.BundleCollision,
 					"this import would create session %s, which exists with another history", m.out.SessionID).
-					Suggest("Inspect it with 'waybill runs list', and delete it with 'waybill sessions delete %s' if "+
-						"it is not needed.", m.out.SessionID)
+					Suggest("Inspect it with %s, and delete it with %s if it is not needed.",
+						fault.Command{"runs", "list"}, fault.Command{"sessions", "delete", m.out.SessionID.String()})
 			}
 			if err == nil {
 				err = m.recomputeRenaming(ctx, store)

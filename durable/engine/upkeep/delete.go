@@ -166,7 +166,7 @@ func (u *Upkeep) findInTrash(ctx context.Context, ref string) (TrashedSession, e
 	switch len(found) {
 	case 0:
 		return TrashedSession{}, fault.New(fault.SessionNotFound, "nothing in the trash is called %q", ref).
-			Suggest("See 'waybill sessions list --trash'.")
+			Suggest("See %s.", fault.Command{"sessions", "list", "--trash"})
 	case 1:
 		return found[0], nil
 	}

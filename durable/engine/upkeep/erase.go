@@ -96,7 +96,7 @@ func (u *Upkeep) Erasable(ctx context.Context, ref canon.Digest) error {
 		return nil
 	case fault.Is(err, fault.StoreCorrupt) && fault.Of(err).Details["missing"] == true:
 		return fault.New(fault.ArtifactNotFound, "the store holds no artifact %s", ref).
-			Suggest("'waybill runs events RUN' names the artifacts of a run.")
+			Suggest("%s names the artifacts of a run.", fault.Command{"runs", "events", "RUN"})
 	case fault.Is(err, fault.StoreCorrupt):
 		return nil
 	}

@@ -148,7 +148,7 @@ func (u *Upkeep) checkNotKept(ctx context.Context, s id.Session) error {
 		return nil
 	}
 	f := fault.New(fault.SessionKept, "session %s is kept", s).With("sessionId", s.String()).
-		Suggest("Remove the mark with 'waybill sessions keep --off %s' if it may be deleted.", s)
+		Suggest("Remove the mark with %s if it may be deleted.", fault.Command{"sessions", "keep", "--off", s.String()})
 	if n != nil && n.Reason != "" {
 		f.Message += ": " + n.Reason
 	}

@@ -158,5 +158,5 @@ func (o *Views) locateStep(ctx context.Context, r *runs.Run, here engine.Positio
 	}
 	return here, fault.New(fault.TokenUnknownNode,
 		"run %s has no node that begins with %q, and no step of that name on its path", r.ID, ref).
-		Suggest("See its nodes with 'waybill runs graph %s'.", r.ID)
+		Suggest("See its nodes with %s.", fault.Command{"runs", "graph", r.ID.String()})
 }

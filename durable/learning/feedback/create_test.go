@@ -166,7 +166,7 @@ func TestRefusalsAreRedactedAndBounded(t *testing.T) {
 		} {
 			_, err := feedback.ParseCreate([]byte(in))
 			f := fault.Of(err)
-			shown := fmt.Sprint(err, f.Message, f.Suggestion, f.Details)
+			shown := fmt.Sprint(err, f.Message, f.Suggestion.String(), f.Details)
 			if !fault.Is(err, fault.ValidationError) || strings.Contains(shown, "canary") || len(shown) > 2000 {
 				t.Errorf("%.80s: %.2000s", in, shown)
 			}

@@ -202,5 +202,5 @@ func (d Draft) CheckKind(want Kind) error {
 		return nil
 	}
 	return refuse(fieldKind, string(want)+", as in the first revision", string(d.Kind)).
-		Suggest("Create a new proposal with 'waybill proposals create FILE'.")
+		Suggest("Create a new proposal with %s.", fault.Command{"proposals", "create", "FILE"})
 }

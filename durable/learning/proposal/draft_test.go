@@ -102,8 +102,8 @@ func TestParseFileRefusesByField(t *testing.T) {
 			strings.Contains(f.Message, "canary") {
 			t.Errorf("%.80s: %v, %v", tt.file, err, f)
 		}
-		if tt.field == "titel" && f.Suggestion != `Write "title".` {
-			t.Errorf("no name is suggested: %s", f.Suggestion)
+		if tt.field == "titel" && f.Suggestion.String() != `Write "title".` {
+			t.Errorf("no name is suggested: %s", f.Suggestion.String())
 		}
 	}
 }

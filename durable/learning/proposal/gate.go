@@ -86,8 +86,8 @@ func (g Gate) Err(p id.Proposal) error {
 			"."))
 	}
 	return f.Suggest(
-		"A person with the role %q can approve it with 'waybill proposals approve %s' at a terminal.", g.Role,
-		p).
+		"A person with the role %q can approve it with %s at a terminal.", g.Role,
+		fault.Command{"proposals", "approve", p.String()}).
 		With("proposalId", p.String()).
 		With("have", g.Have).
 		With("want", g.Want).

@@ -83,15 +83,15 @@ func CheckApprove(s State) error {
 // those that it permits.
 func outOfState(from State, done string) *fault.Fault {
 	f := fault.New(fault.ProposalState, "the proposal is %s and cannot be %s from that state", from, done)
-	possible, commands := []string{}, []string{}
+	possible, commands := []string{}, []any{}
 	for _, t := range Transitions {
 		if t.From == from {
 			possible = append(possible, string(t.Move))
-			commands = append(commands, "'waybill proposals "+moveWords[t.Move].usage+"'")
+			commands = append(commands, append(fault.Command{"proposals"}, strings.Fields(moveWords[t.Move].usage)...))
 		}
 	}
 	if len(commands) > 0 {
-		f.Suggest("From this state use %s.", strings.Join(commands, " or "))
+		f.Suggest("From this state use %s"+strings.Repeat(" or %s", len(commands)-1)+".", commands...)
 	}
 	return f.With("state", string(from)).With("possible", possible)
 }

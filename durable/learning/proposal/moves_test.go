@@ -41,7 +41,7 @@ func TestEveryMoveFromEveryState(t *testing.T) {
 			}
 			for other, leads := range want[from] {
 				possible := slices.Contains(f.Details["possible"].([]string), string(other))
-				named := strings.Contains(f.Suggestion, "'waybill proposals "+string(other)+" ID")
+				named := strings.Contains(f.Suggestion.String(), "'waybill proposals "+string(other)+" ID")
 				if possible != (leads != no) || named != possible {
 					t.Errorf("%s from %s: possible %v, and %q", move, from, f.Details["possible"], f.Suggestion)
 				}
@@ -63,10 +63,10 @@ func TestCheckApprove(t *testing.T) {
 	}
 	if f := fault.Of(proposal.CheckApprove(proposal.StateRejected)); !strings.Contains(f.Message,
 		"cannot be approved from that state") ||
-		!strings.Contains(f.Suggestion, "revise ID FILE' or 'waybill proposals archive ID'") {
-		t.Error(f.Message, f.Suggestion)
+		!strings.Contains(f.Suggestion.String(), "revise ID FILE' or 'waybill proposals archive ID'") {
+		t.Error(f.Message, f.Suggestion.String())
 	}
-	if f := fault.Of(proposal.CheckApprove("lost")); f.Suggestion == "" {
+	if f := fault.Of(proposal.CheckApprove("lost")); f.Suggestion.String() == "" {
 		t.Error("nothing is suggested for an unknown state")
 	}
 }

@@ -143,7 +143,8 @@ func (p Policy) lacking(who Principal, kind, word string, roles []string) *fault
 				"them to run the command there.",
 		)
 	case len(holders) == 0:
-		f.Suggest("No principal has it. Assign it with 'waybill config set principals' and 'waybill config set roles'.")
+		f.Suggest("No principal has it. Assign it with %s and %s.",
+			fault.Command{"config", "set", "principals"}, fault.Command{"config", "set", "roles"})
 	case who.Ref == "":
 		f.Suggest("Identify yourself with --as, as %s.", strings.Join(first(holders), " or "))
 	default:

@@ -95,7 +95,7 @@ func TestRefusalsNameRoleAndHolders(t *testing.T) {
 			map[string]any{"scope": "proposals:override", "principal": "bob"}, ""},
 	} {
 		f := fault.Of(tt.err)
-		if f == nil || f.Code != fault.ProposalForbidden || !strings.Contains(f.Suggestion, tt.suggest) {
+		if f == nil || f.Code != fault.ProposalForbidden || !strings.Contains(f.Suggestion.String(), tt.suggest) {
 			t.Errorf("%s: %v, %v", tt.name, tt.err, f)
 			continue
 		}
@@ -182,7 +182,7 @@ func TestGateErrListsMissingApprovals(t *testing.T) {
 	if !fault.Is(err, fault.ProposalPending) || f.Details["have"] != int64(0) || f.Details["want"] != int64(2) ||
 		f.Details["role"] != "reviewer" ||
 		len(f.Details["void"].([]proposal.Approval)) != 1 ||
-		!strings.Contains(f.Suggestion, "waybill proposals approve "+about.String()) {
+		!strings.Contains(f.Suggestion.String(), "waybill proposals approve "+about.String()) {
 		t.Errorf("%v, %+v", err, f)
 	}
 	if _, err := canon.Marshal(f.Details); err != nil {

@@ -53,7 +53,7 @@ func Approve(w compile.Compiled, f Facts, a Approval) (manifest.Plan, error) {
 				"the outputs submitted for step %q have changed since they were shown; nothing was approved",
 				step.StepID,
 			).
-				Suggest("Review them with 'waybill approve %s'.", f.Run)
+				Suggest("Review them with %s.", fault.Command{"approve", f.Run.String()})
 	}
 	key := f.State.PendingStep().Key()
 	waiting := waitingForApproval(f.OpenGaps, step.StepID)
@@ -101,7 +101,7 @@ func approvable(w compile.Compiled, f Facts, a Approval) (step compile.Step, err
 	if a.Actor.Kind != event.Human {
 		return step, fault.New(fault.RunWaiting, "only a person can approve a step; the caller is of kind %q",
 			a.Actor.Kind).
-			Suggest("Ask a person to run 'waybill approve %s' at a terminal.", f.Run)
+			Suggest("Ask a person to run %s at a terminal.", fault.Command{"approve", f.Run.String()})
 	}
 	if len(a.Comment) > limits.NotesBytesMax {
 		return step, tooLarge("the comment", len(a.Comment), limits.NotesBytesMax)
@@ -113,7 +113,7 @@ func approvable(w compile.Compiled, f Facts, a Approval) (step compile.Step, err
 	if pending == nil {
 		return step, fault.New(fault.ValidationError, "no step is pending at node %s",
 			f.Node).
-			Suggest("See 'waybill runs show %s'.", f.Run)
+			Suggest("See %s.", fault.Command{"runs", "show", f.Run.String()})
 	}
 	step, ok := w.Step(pending.StepID)
 	if !ok {
@@ -124,7 +124,7 @@ func approvable(w compile.Compiled, f Facts, a Approval) (step compile.Step, err
 	if !interpreter.NeedsApproval(w, f.State, f.Context) && !f.gated(step.StepID) {
 		return step, fault.New(fault.ValidationError, "step %q (%s) is pending, and it needs no approval", step.StepID,
 			step.Title).
-			Suggest("Continue with 'waybill continue --run %s'.", f.Run)
+			Suggest("Continue with %s.", fault.Command{"continue", "--run", f.Run.String()})
 	}
 	return step, nil
 }

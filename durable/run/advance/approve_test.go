@@ -232,7 +232,8 @@ func TestApprovalsThatAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := approve(t, tc.facts, advance.Approval{Actor: tc.by})
-			if !fault.Is(err, tc.code) || !strings.Contains(err.Error(), tc.want) || fault.Of(err).Suggestion == "" {
+			if !fault.Is(err, tc.code) || !strings.Contains(err.Error(), tc.want) ||
+				fault.Of(err).Suggestion.String() == "" {
 				t.Fatal(err)
 			}
 		})

@@ -47,7 +47,8 @@ func Cancel(f EndFacts, c Cancellation) (manifest.Plan, error) {
 	if have, ended := f.outcome(); ended && have != c.Outcome {
 		return manifest.Plan{}, fault.New(fault.RunClosed, "run %s is ended as %s already; it cannot end as %s too",
 			f.Run, have, c.Outcome).
-			Suggest("See 'waybill runs show %s'.", f.Run).With("runId", f.Run.String()).With("outcome", string(have))
+			Suggest("See %s.", fault.Command{"runs", "show", f.Run.String()}).
+			With("runId", f.Run.String()).With("outcome", string(have))
 	}
 	seg := newSegment(f.Session, f.Next, c.AtMs, c.Actor)
 	requested := f.Requested

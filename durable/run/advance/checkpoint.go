@@ -25,7 +25,8 @@ func Checkpoint(w compile.Compiled, f Facts, a Attempt) (manifest.Plan, error) {
 		return manifest.Plan{},
 			fault.New(fault.ValidationError,
 				"the run is complete at node %s; a checkpoint requires a pending step", f.Node).
-				Suggest("See 'waybill runs show %s' for what was done; start a new run for new work.", f.Run)
+				Suggest("See %s for what was done; start a new run for new work.",
+					fault.Command{"runs", "show", f.Run.String()})
 	}
 	// The new node's id depends on the attempt, so that a repeated attempt finds it again.
 	point := id.ChildNode(f.Node, a.ID, id.OpCheckpoint)

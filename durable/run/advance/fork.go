@@ -51,7 +51,7 @@ func Branch(w compile.Compiled, from Source, f Fork) (plan manifest.Plan, droppe
 	if pending == nil {
 		return plan, 0, fault.New(fault.ValidationError,
 			"run %s is complete at node %s: a fork would have no step to perform", from.From.RunID, from.From.NodeID).
-			Suggest("Fork at an earlier node; 'waybill runs show %s' lists them.", from.From.RunID)
+			Suggest("Fork at an earlier node; %s lists them.", fault.Command{"runs", "show", from.From.RunID.String()})
 	}
 	// The caller passes the workflow pinned by the source; another one is a bug.
 	if _, ok := w.Step(pending.StepID); !ok {

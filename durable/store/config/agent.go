@@ -19,7 +19,7 @@ func (c Config) CheckAgentAutonomy(wanted event.Autonomy) error {
 	}
 	return fault.New(fault.ValidationError, "autonomy %s is more than an agent may set in this store: the most is %s",
 		wanted, most).
-		Suggest("Use %s or less. Only the user may allow more, with 'waybill config set %s %s'.", most,
-			AgentMaxAutonomy, wanted).
+		Suggest("Use %s or less. Only the user may allow more, with %s.", most,
+			fault.Command{"config", "set", string(AgentMaxAutonomy), string(wanted)}).
 		With("wanted", string(wanted)).With("agentMaxAutonomy", string(most))
 }

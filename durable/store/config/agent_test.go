@@ -39,8 +39,8 @@ func TestAgentMayRefusesAutonomyAboveMaximum(t *testing.T) {
 		}
 		if tt.refused && (!fault.Is(err, fault.ValidationError) ||
 			!strings.Contains(err.Error(), string(c.AgentMaxAutonomy())) ||
-			!strings.Contains(fault.Of(err).Suggestion, "the user")) {
-			t.Errorf("most %q, wanted %q: %v; %s", tt.most, tt.wanted, err, fault.Of(err).Suggestion)
+			!strings.Contains(fault.Of(err).Suggestion.String(), "the user")) {
+			t.Errorf("most %q, wanted %q: %v; %s", tt.most, tt.wanted, err, fault.Of(err).Suggestion.String())
 		}
 	}
 }

@@ -8,6 +8,7 @@ package config
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
@@ -128,22 +129,7 @@ func lookup(key string) (Row, error) {
 			return row, nil
 		}
 	}
+	keys, last := Keys(), len(Table)-1
 	return Row{}, fault.New(fault.ConfigInvalid, "unknown configuration key %q", key).
-		Suggest("The keys are %s.", list(Keys())).With("keys", Keys())
-}
-
-// list joins words with commas and "and".
-func list(words []string) string {
-	out := ""
-	for i, w := range words {
-		switch {
-		case i == 0:
-		case i == len(words)-1:
-			out += " and "
-		default:
-			out += ", "
-		}
-		out += w
-	}
-	return out
+		Suggest("The keys are %s and %s.", strings.Join(keys[:last], ", "), keys[last]).With("keys", keys)
 }

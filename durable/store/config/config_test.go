@@ -54,10 +54,10 @@ func TestWithRefusesInvalidValues(t *testing.T) {
 			continue
 		}
 		if bad[0] == "nothing" &&
-			!strings.Contains(f.Suggestion,
+			!strings.Contains(f.Suggestion.String(),
 				"agentMaxAutonomy, feedback, lockWaitMs, principals, proposals, proposalsActivation, "+
 					"proposalsApproverRole, proposalsQuorum, retentionDays, roles and trashDays") {
-			t.Errorf("the suggestion for an unknown key does not list the keys: %s", f.Suggestion)
+			t.Errorf("the suggestion for an unknown key does not list the keys: %s", f.Suggestion.String())
 		}
 	}
 }

@@ -99,7 +99,8 @@ func TestLearningKeyChecks(t *testing.T) {
 		if (err == nil) != tt.ok {
 			t.Errorf("%s = %.60s: %v", tt.key, tt.text, err)
 		}
-		if err != nil && (!fault.Is(err, fault.ConfigInvalid) || !strings.Contains(fault.Of(err).Suggestion, "Give ")) {
+		if err != nil && (!fault.Is(err, fault.ConfigInvalid) ||
+			!strings.Contains(fault.Of(err).Suggestion.String(), "Give ")) {
 			t.Errorf("%s = %.60s: %v", tt.key, tt.text, err)
 		}
 	}

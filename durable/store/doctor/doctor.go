@@ -1,6 +1,9 @@
 package doctor
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Status is the closed set of results of a check.
 type Status string
@@ -57,42 +60,70 @@ type Report struct {
 // Damaged reports whether a failed check found damaged data, for which the command exits with
 // fault.ExitIntegrity.
 func (r Report) Damaged() bool {
-	for _, c := range r.Checks {
-		if c.damaged && c.Status == Fail {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Checks, func(c Check) bool { return c.damaged })
+}
+
+// checks lists the checks in the order of a report. Each concludes from the facts; a result
+// without a status means that there are no facts for it.
+var checks = []struct {
+	name Name
+	run  func(Facts) Check
+}{
+	{CheckBinary, binary}, {CheckStore, store}, {CheckOwner, owner}, {CheckWrite, write}, {CheckLocks, locks},
+	{CheckRename, rename}, {CheckSync, syncs}, {CheckFilesystem, filesystem}, {CheckSpace, space},
+	{CheckPrivacy, privacy}, {CheckClock, clock}, {CheckKeyring, keyring}, {CheckSettings, settings},
+	{CheckVerify, verified}, {CheckLeftovers, leftovers}, {CheckWorkflows, workflows}, {CheckGit, git},
+	{CheckTerminal, terminal},
 }
 
 // Judge returns the report about the facts. A check without facts is left out.
 func Judge(f Facts) Report {
 	r := Report{OK: true, Checks: []Check{}}
-	for _, check := range []func(Facts) (Check, bool){
-		binary, store, owner, write, locks, rename, syncs, filesystem, space, privacy,
-		clock, keyring, settings, verified, leftovers, workflows, git, terminal,
-	} {
-		c, known := check(f)
-		if !known {
-			continue
+	for _, check := range checks {
+		if c := check.run(f); c.Status != "" {
+			c.Name = check.name
+			r.OK = r.OK && c.Status != Fail
+			r.Checks = append(r.Checks, c)
 		}
-		r.OK = r.OK && c.Status != Fail
-		r.Checks = append(r.Checks, c)
 	}
 	return r
 }
 
-// ok, warn and fail return a check with that status and a formatted message.
-func ok(n Name, format string, args ...any) Check {
-	return Check{Name: n, Status: OK, Message: fmt.Sprintf(format, args...)}
+// rule is one possible result of a check. It holds where the facts are such.
+type rule struct {
+	holds  bool
+	result Check
 }
 
-func warn(n Name, fix, format string, args ...any) Check {
-	return Check{Name: n, Status: Warn, Message: fmt.Sprintf(format, args...), Fix: fix}
+// unknown is the result of a check without facts.
+var unknown = Check{}
+
+// first returns the result of the first rule that holds, and unknown without any.
+func first(rules []rule) Check {
+	for _, r := range rules {
+		if r.holds {
+			return r.result
+		}
+	}
+	return unknown
 }
 
-func fail(n Name, fix, format string, args ...any) Check {
-	return Check{Name: n, Status: Fail, Message: fmt.Sprintf(format, args...), Fix: fix}
+// ok, warn, fail and damage return a result with a formatted message; damage is a failure for which
+// stored data is damaged.
+func ok(format string, args ...any) Check {
+	return Check{Status: OK, Message: fmt.Sprintf(format, args...)}
+}
+
+func warn(fix, format string, args ...any) Check {
+	return Check{Status: Warn, Message: fmt.Sprintf(format, args...), Fix: fix}
+}
+
+func fail(fix, format string, args ...any) Check {
+	return Check{Status: Fail, Message: fmt.Sprintf(format, args...), Fix: fix}
+}
+
+func damage(fix, format string, args ...any) Check {
+	return Check{Status: Fail, Message: fmt.Sprintf(format, args...), Fix: fix, damaged: true}
 }
 
 // plural returns n and a noun whose plural ends in s.

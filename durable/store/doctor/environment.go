@@ -16,21 +16,17 @@ const (
 
 // clock judges the system clock against the newest event and against a monotonic clock. Nothing is
 // ordered by time, so a wrong clock is a warning only.
-func clock(f Facts) (Check, bool) {
-	c := f.Clock
+func clock(f Facts) Check {
+	c, drift := f.Clock, max(f.Probes.WallDriftMs, -f.Probes.WallDriftMs)
 	const fix = "Set the clock. Times in the log are informational; nothing is ordered by them."
-	switch {
-	case c.NowMs == 0:
-		return Check{}, false
-	case c.NowMs < clockStartMs:
-		return warn(CheckClock, fix, "the clock shows a time before 2025"), true
-	case c.NewestMs > c.NowMs+clockSlackMs:
-		return warn(CheckClock, fix, "the newest event is %s ahead of the clock", span(c.NewestMs-c.NowMs)), true
-	case f.Probes.WallDriftMs > clockDriftMs || f.Probes.WallDriftMs < -clockDriftMs:
-		return warn(CheckClock, fix, "the clock jumped by %s during the check",
-			span(max(f.Probes.WallDriftMs, -f.Probes.WallDriftMs))), true
-	}
-	return ok(CheckClock, "it is later than all recorded events"), true
+	return first([]rule{
+		{c.NowMs == 0, unknown},
+		{c.NowMs < clockStartMs, warn(fix, "the clock shows a time before 2025")},
+		{c.NewestMs > c.NowMs+clockSlackMs,
+			warn(fix, "the newest event is %s ahead of the clock", span(c.NewestMs-c.NowMs))},
+		{drift > clockDriftMs, warn(fix, "the clock jumped by %s during the check", span(drift))},
+		{true, ok("it is later than all recorded events")},
+	})
 }
 
 // span formats a duration with one unit.
@@ -51,14 +47,8 @@ func span(ms int64) string {
 const brokenShown = 3
 
 // workflows reports where workflows are searched, and judges whether all files found are valid.
-func workflows(f Facts) (Check, bool) {
+func workflows(f Facts) Check {
 	w := f.Workflows
-	if w.Why != "" {
-		return warn(CheckWorkflows, "See 'waybill workflows list'.", "workflows cannot be listed: %s", w.Why), true
-	}
-	if len(w.Sources) == 0 {
-		return Check{}, false
-	}
 	// Each source with its count, also the empty ones: they show where a file may be put.
 	var parts []string
 	for _, p := range w.Sources {
@@ -69,23 +59,23 @@ func workflows(f Facts) (Check, bool) {
 		parts = append(parts, text)
 	}
 	text := plural(w.Total, "workflow") + ": " + strings.Join(parts, ", ")
-	if n := len(w.Broken); n > 0 {
-		named := strings.Join(w.Broken[:min(n, brokenShown)], ", ")
-		if n > brokenShown {
-			named += fmt.Sprintf(" and %d more", n-brokenShown)
-		}
-		return warn(CheckWorkflows, "See what is wrong with 'waybill workflows validate FILE'.",
-			"%s; %s cannot be used: %s", text, plural(n, "file"), named), true
+	n := len(w.Broken)
+	named := strings.Join(w.Broken[:min(n, brokenShown)], ", ")
+	if n > brokenShown {
+		named += fmt.Sprintf(" and %d more", n-brokenShown)
 	}
-	return ok(CheckWorkflows, "%s", text), true
+	return first([]rule{
+		{w.Why != "", warn("See 'waybill workflows list'.", "workflows cannot be listed: %s", w.Why)},
+		{len(w.Sources) == 0, unknown},
+		{n > 0, warn("See what is wrong with 'waybill workflows validate FILE'.",
+			"%s; %s cannot be used: %s", text, plural(n, "file"), named)},
+		{true, ok("%s", text)},
+	})
 }
 
 // git reports whether runs can record a branch. It never fails: the program git is not needed.
-func git(f Facts) (Check, bool) {
+func git(f Facts) Check {
 	g := f.Git
-	if !g.Checked {
-		return Check{}, false
-	}
 	text := "not inside a repository: runs record no branch"
 	if g.Repository {
 		text = "inside a repository: runs record its branch and commit"
@@ -93,19 +83,12 @@ func git(f Facts) (Check, bool) {
 	if !g.Program {
 		text += "; the program git is not installed, and not needed"
 	}
-	return ok(CheckGit, "%s", text), true
+	return first([]rule{{g.Checked, ok("%s", text)}})
 }
 
 // terminal reports whether commands can ask the user. It never fails.
-func terminal(f Facts) (Check, bool) {
+func terminal(f Facts) Check {
 	t := f.Terminal
-	switch {
-	case !t.Checked:
-		return Check{}, false
-	case !t.In:
-		return ok(CheckTerminal,
-			"not connected to a terminal: commands ask nothing, and actions are recorded as an agent's"), true
-	}
 	text := "connected to a terminal"
 	if t.Out && t.Width > 0 {
 		text += fmt.Sprintf(" of %d columns", t.Width)
@@ -113,5 +96,9 @@ func terminal(f Facts) (Check, bool) {
 	if t.Out && !t.Colors {
 		text += ", without colors"
 	}
-	return ok(CheckTerminal, "%s", text), true
+	return first([]rule{
+		{!t.Checked, unknown},
+		{!t.In, ok("not connected to a terminal: commands ask nothing, and actions are recorded as an agent's")},
+		{true, ok("%s", text)},
+	})
 }

@@ -79,7 +79,7 @@ func (l List) With(e Entry) (List, error) {
 	if len(l.Entries) >= entriesMax {
 		return l, fault.New(fault.StoreLimit,
 			"%d workflow versions are trusted, which is the maximum for a store", entriesMax).
-			Suggest("Revoke those that are not used any more with 'waybill trust --revoke HASH'.")
+			Suggest("Revoke those that are not used any more with %s.", fault.Command{"trust", "--revoke", "HASH"})
 	}
 	return List{append(slices.Clone(l.Entries), e)}, nil
 }

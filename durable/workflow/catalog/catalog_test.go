@@ -105,8 +105,8 @@ func TestFindSuggestsSimilarID(t *testing.T) {
 		f := fault.Of(err)
 		if f == nil || f.Code != fault.WorkflowNotFound {
 			t.Errorf("%s: %v", typed, err)
-		} else if meant != "" && !strings.Contains(f.Suggestion, meant) {
-			t.Errorf("%s: suggestion %q", typed, f.Suggestion)
+		} else if meant != "" && !strings.Contains(f.Suggestion.String(), meant) {
+			t.Errorf("%s: suggestion %q", typed, f.Suggestion.String())
 		}
 	}
 }

@@ -55,7 +55,7 @@ func (e Entry) Usable() error {
 	if errs[0].Fix != "" && len(errs) == 1 {
 		f.Suggest("%s", errs[0].Fix)
 	} else {
-		f.Suggest("'waybill workflows validate %s' shows all problems and what to write instead.", e.Ref)
+		f.Suggest("%s shows all problems and what to write instead.", fault.Command{"workflows", "validate", e.Ref})
 	}
 	// Details are plain data, because package fault does not depend on package problem.
 	list := make([]any, 0, len(errs))
@@ -79,11 +79,11 @@ func (c Catalog) notFound(id string) error {
 		}
 		ids = append(ids, e.ID)
 		if _, name, _ := strings.Cut(e.ID, "."); name == id {
-			return f.Suggest("Did you mean %s? 'waybill workflows list' shows all.", e.ID)
+			return f.Suggest("Did you mean %s? %s shows all.", e.ID, fault.Command{"workflows", "list"})
 		}
 	}
 	if near := nearest.Of(id, ids); near != "" {
-		f.Suggest("Did you mean %s? 'waybill workflows list' shows all.", near)
+		f.Suggest("Did you mean %s? %s shows all.", near, fault.Command{"workflows", "list"})
 	}
 	return f
 }

@@ -11,6 +11,15 @@ import (
 // unique among a million runs; for an ambiguous one, commands require a longer prefix.
 const ShortRunLen = 8
 
+// Name returns how a row of a table names a thing: on a terminal by the short form of its id, which
+// commands accept, elsewhere by the complete one, since programs need one that stays unique.
+func (p *Page) Name(short, complete string) string {
+	if p.Width > 0 {
+		return short
+	}
+	return complete
+}
+
 // ShortRun returns the first characters of a run id after its prefix "run_". All commands that
 // take a run accept it.
 func ShortRun(r id.Run) string { return ShortID(r) }

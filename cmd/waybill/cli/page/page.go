@@ -151,7 +151,7 @@ func (p *Page) Facts(parts ...string) {
 // below.
 func (p *Page) Fault(f *fault.Fault) {
 	p.Text(p.Bad("error: "), f.Message+" "+"["+string(f.Code)+"]")
-	if f.Suggestion != "" {
-		p.Text("  ", f.Suggestion)
+	if s := f.Suggestion.String(); s != "" {
+		p.Text("  ", s)
 	}
 }

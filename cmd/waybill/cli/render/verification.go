@@ -2,7 +2,6 @@ package render
 
 import (
 	"cmp"
-	"strings"
 
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/engine/verify"
@@ -16,17 +15,8 @@ func Verification(p *page.Page, v verify.Verification) {
 	var events int64
 	errs, warns := 0, 0
 	writeFindings := func(findings []manifest.Finding) {
-		for _, f := range findings {
-			word := p.Warn("warning")
-			if f.Severity == manifest.SeverityError {
-				word = p.Bad("error")
-				errs++
-			} else {
-				warns++
-			}
-			p.Line("  %s  %s  %s", word, f.Code, page.Clean(f.Path))
-			p.Text("      ", strings.TrimPrefix(f.Message, f.Path+": "))
-		}
+		e, w := Findings(p, findings)
+		errs, warns = errs+e, warns+w
 	}
 	// Healthy sessions without findings contribute to the totals only.
 	for _, s := range v.Sessions {

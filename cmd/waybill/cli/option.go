@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/durable/fault"
+)
+
+// Option adds one flag of a command to a set of its flags; see Opt and OneOf.
+type Option func(*cobra.Command, *pflag.FlagSet)
+
+// WithOptions adds flags to a command and returns it.
+func WithOptions(cmd *cobra.Command, options ...Option) *cobra.Command {
+	addOptions(cmd, cmd.Flags(), options)
+	return cmd
+}
+
+// addOptions adds flags to a set of a command's flags.
+func addOptions(cmd *cobra.Command, f *pflag.FlagSet, options []Option) {
+	for _, add := range options {
+		add(cmd, f)
+	}
+}
+
+// Opt is a flag that sets a variable, whose present value is the default. name is the long name,
+// optionally with a comma and the short one. A list may be given several times. The word in
+// backquotes in usage names the value in the help.
+func Opt[T string | bool | int | int64 | float64 | time.Duration | []string](value *T, name, usage string) Option {
+	name, short, _ := strings.Cut(name, ",")
+	return func(_ *cobra.Command, f *pflag.FlagSet) {
+		switch v := any(value).(type) {
+		case *string:
+			f.StringVarP(v, name, short, *v, usage)
+		case *bool:
+			f.BoolVarP(v, name, short, *v, usage)
+		case *int:
+			f.IntVarP(v, name, short, *v, usage)
+		case *int64:
+			f.Int64VarP(v, name, short, *v, usage)
+		case *float64:
+			f.Float64VarP(v, name, short, *v, usage)
+		case *time.Duration:
+			f.DurationVarP(v, name, short, *v, usage)
+		case *[]string:
+			f.StringArrayVarP(v, name, short, *v, usage)
+		}
+	}
+}
+
+// OneOf is a flag whose value is a member of a closed set, or empty. It is completed from the
+// set, and any other value is a USAGE_ERROR. Dashes are accepted for
+// underscores, since the values of other flags have dashes.
+func OneOf[T ~string](value *T, name string, all []T, usage string) Option {
+	return choice[T]{name, append(slices.Clone(all), ""), func(v T) { *value = v }}.option(usage)
+}
+
+// ManyOf is OneOf for a flag that may be given several times. An empty value is refused.
+func ManyOf[T ~string](values *[]T, name string, all []T, usage string) Option {
+	return choice[T]{name, all, func(v T) { *values = append(*values, v) }}.option(usage)
+}
+
+// choice is the pflag.Value of a member of a closed set.
+type choice[T ~string] struct {
+	name string
+	all  []T
+	set  func(T)
+}
+
+// option returns the flag with its completion.
+func (c choice[T]) option(usage string) Option {
+	return func(cmd *cobra.Command, f *pflag.FlagSet) {
+		f.Var(c, c.name, usage)
+		_ = cmd.RegisterFlagCompletionFunc(c.name,
+			cobra.FixedCompletions(strings.Split(c.words(), ", "), cobra.ShellCompDirectiveNoFileComp))
+	}
+}
+
+// words lists the set.
+func (c choice[T]) words() string { return strings.TrimSuffix(page.JoinWords(c.all), ", ") }
+
+// Set implements pflag.Value. The fault reaches the caller as the cause of a pflag error.
+func (c choice[T]) Set(word string) error {
+	for _, v := range c.all {
+		if string(v) == word || string(v) == strings.ReplaceAll(word, "-", "_") {
+			c.set(v)
+			return nil
+		}
+	}
+	return fault.New(fault.UsageError, "unknown %s %q", c.name, word).Suggest("Use %s.", c.words())
+}
+
+// String implements pflag.Value. No default is shown in the help.
+func (c choice[T]) String() string { return "" }
+
+// Type implements pflag.Value.
+func (c choice[T]) Type() string { return "string" }
