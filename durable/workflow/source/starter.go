@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	_ "embed" // for starter
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,55 +14,20 @@ import (
 	"github.com/waybill/waybill/durable/workflow/yaml"
 )
 
-// starter is the template of a new workflow file. It demonstrates checked notes, an input,
-// a step with a condition and a confirmation. JSON has no comments, so the prompts explain
-// each part.
-const starter = `{
-  "id": %s,
-  "name": %s,
-  "description": "Three steps that show notes, a condition and a confirmation. Replace them with your own.",
-  "version": "0.1.0",
-  "steps": [
-    {
-      "id": "look",
-      "title": "Look at what is there",
-      "prompt": "Describe what you find, and list what has to be done as lines that start with 'Task:'.\n\nSay whether the tasks need a plan: the next step is passed over if they do not.",
-      "inputs": [
-        {
-          "contextKey": "needsPlan",
-          "reason": "needs_user_choice",
-          "choiceKind": "scope_boundary",
-          "choices": ["yes", "no"],
-          "description": "Do the tasks need a plan?"
-        }
-      ],
-      "notesRequired": true,
-      "validationCriteria": [
-        { "type": "regex", "pattern": "(?m)^Task: \\S", "message": "List at least one task" },
-        { "type": "length", "min": 80, "message": "Describe what you found" }
-      ]
-    },
-    {
-      "id": "plan",
-      "title": "Plan",
-      "prompt": "Put the tasks into an order, and say why.",
-      "runCondition": { "var": "needsPlan", "equals": "yes" }
-    },
-    {
-      "id": "finish",
-      "title": "Do it",
-      "prompt": "Do the tasks, and note what was done and what was left.",
-      "requireConfirmation": true,
-      "notesRequired": true
-    }
-  ]
-}
-`
+// starter is the template of a new workflow file, itself a workflow. It demonstrates checked
+// notes, an input, a step with a condition and a confirmation. JSON has no comments, so the
+// prompts explain each part.
+//
+//go:embed starter.json
+var starter string
+
 
 // Starter returns a new workflow file with this id and name, as JSON. It validates without
 // problems if the id is namespaced and the name has 1 to 128 characters.
 func Starter(id, name string) []byte {
-	return fmt.Appendf(nil, starter, canon.AppendString(nil, id), canon.AppendString(nil, name))
+	own := strings.NewReplacer(`"project.starter"`, string(canon.AppendString(nil, id)),
+		`"Starter"`, string(canon.AppendString(nil, name)))
+	return []byte(own.Replace(starter))
 }
 
 // NewIDProblem returns why a new workflow file cannot have this id, or "" if it can.
