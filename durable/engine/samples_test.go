@@ -114,7 +114,7 @@ func rounds(t *testing.T, w *fixture, a engine.Answer, loopID string) int {
 
 func compileSample(t *testing.T, name string, data []byte) compile.Compiled {
 	t.Helper()
-	_, c, problems := compile.FileWith(name, source.SourceBundled, data, compile.Options{Routine: discovery.Routine})
+	_, c, problems := compile.FileWith(name, source.SourceBundled, data, discovery.Bundled())
 	if source.HasErrors(problems) {
 		t.Fatal(problems)
 	}

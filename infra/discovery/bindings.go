@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/workflow/catalog"
+	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
@@ -44,14 +45,14 @@ func (f *Finder) Bindings(context.Context) (catalog.Bindings, error) {
 			}
 			ref := relative(f.base(), at)
 			if err != nil {
-				return catalog.Bindings{}, unreadable(ref, err)
+				return nil, unreadable(ref, err)
 			}
 			data, err := readAll(file)
 			_ = file.Close()
 			if err != nil {
-				return catalog.Bindings{}, unreadable(ref, err)
+				return nil, unreadable(ref, err)
 			}
-			b, err := catalog.ReadBindings(ref, data)
+			b, err := catalog.ReadBindings(data)
 			if err != nil {
 				return b, fault.Wrap(err, fault.WorkflowInvalid, "%s cannot be used: %s", ref, err).
 					Suggest(`Write {"workflow.id": {"slot": "routine-id"}}, or remove the file.`)
@@ -59,10 +60,8 @@ func (f *Finder) Bindings(context.Context) (catalog.Bindings, error) {
 			return b, nil
 		}
 	}
-	return catalog.Bindings{}, nil
+	return nil, nil
 }
 
-// Routine returns the bundled routine with an id, and false without one.
-func Routine(id string) (source.Source, bool) {
-	return catalog.NewLibrary(bundled(), catalog.Bindings{}).Options("").Routine(id)
-}
+// Bundled returns the library of the bundled workflows alone.
+func Bundled() compile.Library { return catalog.NewLibrary(bundled(), nil, nil) }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/workflow/catalog"
+	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/nearest"
 )
 
@@ -91,44 +92,47 @@ func (a *App) Catalog(ctx context.Context) (catalog.Catalog, error) {
 
 // CatalogWith is Catalog with the given installed workflows.
 func (a *App) CatalogWith(ctx context.Context, in Installations) (catalog.Catalog, error) {
-	files, library, err := a.sources(ctx, in, "")
+	src, err := a.sources(ctx, in, "")
 	if err != nil {
 		return catalog.Catalog{}, err
 	}
-	return catalog.Of(files, library), nil
+	return catalog.Of(src.files, src.bindings, in.Prompts()), nil
 }
 
 // Library returns what the workflow file at path may refer to: the workflows of all sources,
 // installed prompts, bindings, and the workflow files in the same directory.
-func (a *App) Library(ctx context.Context, path string) (*catalog.Library, error) {
-	_, library, err := a.sources(ctx, a.Installed(ctx), path)
-	return library, err
+func (a *App) Library(ctx context.Context, path string) (compile.Library, error) {
+	in := a.Installed(ctx)
+	src, err := a.sources(ctx, in, path)
+	return catalog.NewLibrary(src.files, src.bindings, in.Prompts()), err
 }
 
-// sources returns the workflows of all sources, and the library of them with the installed
-// prompts and the bindings. The workflow files beside a path are included unless it is "".
-func (a *App) sources(ctx context.Context, in Installations, beside string) ([]catalog.File, *catalog.Library,
-	error) {
+// sources has the files of workflows and the project's bindings.
+type sources struct {
+	files    []catalog.File
+	bindings catalog.Bindings
+}
+
+// sources returns the workflows of all sources and the bindings. The workflow files beside a path
+// are included unless it is "".
+func (a *App) sources(ctx context.Context, in Installations, beside string) (out sources, err error) {
 	finder, err := a.Finder()
 	if err != nil {
-		return nil, nil, err
+		return out, err
 	}
 	files, err := finder.Workflows(ctx)
 	if err != nil {
-		return nil, nil, err
+		return out, err
 	}
 	var siblings []catalog.File
 	if beside != "" {
 		if siblings, err = finder.SiblingFiles(ctx, beside); err != nil {
-			return nil, nil, err
+			return out, err
 		}
 	}
-	bindings, err := finder.Bindings(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	files = slices.Concat(files, in.Workflows(), siblings)
-	return files, catalog.NewLibrary(files, bindings).WithPrompts(in.Prompts()), nil
+	out.bindings, err = finder.Bindings(ctx)
+	out.files = slices.Concat(files, in.Workflows(), siblings)
+	return out, err
 }
 
 // IsFile reports whether ref names a file and not an id: it ends in .json, .yaml or .yml, or

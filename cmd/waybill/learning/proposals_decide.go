@@ -16,6 +16,7 @@ import (
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/workflow/catalog"
+	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/infra/cron"
 	"github.com/waybill/waybill/projections/proposals"
 )
@@ -190,7 +191,7 @@ func suggestFix(err error) error {
 func checkInstallable(ctx context.Context, a *cli.App) func(proposal.Kind, canon.Value,
 	[]learning.InstalledArtifact) []problem.Problem {
 	return func(kind proposal.Kind, artifact canon.Value, present []learning.InstalledArtifact) []problem.Problem {
-		library := &catalog.Library{}
+		var library compile.Library
 		// Without a working directory no workflow can be found.
 		if finder, err := a.Finder(); err == nil {
 			files, _ := finder.Workflows(ctx)
@@ -199,10 +200,10 @@ func checkInstallable(ctx context.Context, a *cli.App) func(proposal.Kind, canon
 			own := cli.Installations{{Installation: proposals.Installation{Slot: proposal.Slot{Kind: kind}},
 				Value: artifact}}
 			files = append(append(files, cli.Installations(present).Workflows()...), own.Workflows()...)
-			library = catalog.NewLibrary(files, bindings).WithPrompts(cli.Installations(present).Prompts())
+			library = catalog.NewLibrary(files, bindings, cli.Installations(present).Prompts())
 		}
 		return installable.Check(installable.Kind(kind), artifact,
-			installable.Options{Library: library.Options, Schedule: cron.Schedules{}.Check})
+			installable.Options{Library: library, Schedule: cron.Schedules{}.Check})
 	}
 }
 

@@ -32,9 +32,8 @@ const (
 // Options are the inputs of a check besides the artifact. The zero value checks without a
 // library and accepts every schedule.
 type Options struct {
-	// Library returns the options for compiling the workflow with an id, such as those of
-	// catalog.Library; nil: compile without a library.
-	Library func(workflowID string) compile.Options
+	// Library is what workflows may use besides their own sources.
+	Library compile.Library
 	// Schedule judges a cron expression in a time zone, "" for the default one; nil accepts
 	// all.
 	Schedule func(cron, timezone string) error

@@ -181,13 +181,8 @@ func TestWorkflows(t *testing.T) {
 	}
 	looped := `{"id": "l", "type": "loop", "title": "L", "loop": {"type": "for", "count": 2, "maxIterations": 3}, "body": "in"}, {"id": "in", "title": "In", "prompt": "p"}`
 	asked := `{"id": "a", "title": "A", "promptRef": "prompt:review"}`
-	with := Options{Library: func(workflowID string) compile.Options {
-		if workflowID != "team.asks" {
-			return compile.Options{}
-		}
-		return compile.Options{Prompts: promptref.NewLibrary([]promptref.Template{{ID: "review", Version: "1.0.0",
-			Kind: promptref.User, Text: "x"}})}
-	}}
+	with := Options{Library: compile.Library{Prompts: promptref.NewLibrary([]promptref.Template{{ID: "review",
+		Version: "1.0.0", Kind: promptref.User, Text: "x"}})}}
 	checkRows(t, KindWorkflowChainPack, with, []row{
 		{workflowText("team.one", look), nil},
 		{workflowText("team.asks", asked), nil},
@@ -200,21 +195,24 @@ func TestWorkflows(t *testing.T) {
 		{workflowText("team.one",
 			`{"id": "a", "title": "A", "templateCall": {"templateId": "wr.templates.routine.none"}}`),
 			[]string{`error /steps/0/templateCall/templateId: routine "none" does not exist | Known are`}},
-		{workflowText("team.one", asked),
-			[]string{`error /steps/0/promptRef: prompt template "review" does not exist | Install it first`}},
 		{pack("", workflowText("team.one", look)+","+workflowText("team.one", look)),
 			[]string{"error /workflows/1: item 2 repeats item 1 | rename"}},
 		{pack("", workflowText("team.one", look)+",7,"+
 			workflowText("team.two", `{"id": "Look", "title": "Look", "prompt": "p"}, `+asked)),
 			[]string{"error /workflows/1: an object, got number | Write",
 				`error /workflows/2/steps/0/id: lowercase | Write "look".`}},
-		{pack("", workflowText("team.one", asked)),
-			[]string{`error /workflows/0/steps/0/promptRef: prompt template "review" does not exist | Install`}},
 		{pack(`, "kind": "workflow-chain"`, workflowText("team.one", look)),
 			[]string{`error /kind: a workflow pack has no key "kind" | Remove`}},
 		{pack("", ""), []string{"error /workflows: at least 1 | Add"}},
 		{strings.Replace(workflowText("team.one", look), `"description": "d"`, `"description": "d", "about": "`+
 			strings.Repeat("x", limits.SourceBytesMax)+`"`, 1), []string{"error : at most 4194304 bytes | Split"}},
+	})
+	// Without a library no template exists.
+	checkRows(t, KindWorkflowChainPack, Options{}, []row{
+		{workflowText("team.one", asked),
+			[]string{`error /steps/0/promptRef: prompt template "review" does not exist | Install it first`}},
+		{pack("", workflowText("team.one", asked)),
+			[]string{`error /workflows/0/steps/0/promptRef: prompt template "review" does not exist | Install`}},
 	})
 	one, many := Workflows(value(t, workflowText("team.one", look))),
 		Workflows(value(t, pack("", workflowText("team.one", look)+","+workflowText("team.two", look))))

@@ -64,11 +64,7 @@ func checkWorkflow(at problem.SourceValue, o Options, report problem.Report) {
 	src, found := source.Of(source.SourceInstalled, at)
 	// Compilation of an invalid source would report consequences of problems already found.
 	if src.Valid {
-		var with compile.Options
-		if o.Library != nil {
-			with = o.Library(src.ID)
-		}
-		_, more := compile.Compile(src, with)
+		_, more := compile.Compile(src, o.Library)
 		found = append(found, more...)
 	}
 	for _, p := range found {

@@ -27,7 +27,7 @@ func TestGoldenConstructs(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, c, found := compile.FileWith(filepath.Base(name), source.SourceProject, data,
-			compile.Options{Routine: routine(t, dir)})
+			routines(t, dir))
 		if source.HasErrors(found) {
 			t.Fatalf("%s: %v", name, found)
 		}
@@ -63,20 +63,23 @@ func show(t *testing.T, out *strings.Builder, c compile.Compiled, loopID, contex
 	}
 }
 
-// routine finds the routines next to the constructs.
-func routine(t *testing.T, dir string) func(string) (source.Source, bool) {
-	return func(id string) (source.Source, bool) {
-		name := strings.TrimPrefix(id, "wr.") + ".yaml"
-		data, err := os.ReadFile(filepath.Join(dir, "routines", name))
+// routines returns a library of the routines next to the constructs.
+func routines(t *testing.T, dir string) compile.Library {
+	t.Helper()
+	names, _ := filepath.Glob(filepath.Join(dir, "routines", "*.yaml"))
+	out := compile.Library{Routines: map[string]source.Source{}}
+	for _, name := range names {
+		data, err := os.ReadFile(name)
 		if err != nil {
-			return source.Source{}, false
+			t.Fatal(err)
 		}
 		src, found := source.Parse(name, source.SourceBundled, data)
 		if source.HasErrors(found) {
 			t.Fatal(found)
 		}
-		return src, src.ID == id
+		out.Routines[src.ID] = src
 	}
+	return out
 }
 
 // TestFragmentConditions: applicable fragments follow the prompt in the author's order, with

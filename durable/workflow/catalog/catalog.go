@@ -1,7 +1,7 @@
 // Package catalog builds the list of available workflows from files that the caller has
 // read: the id and name of each, its problems, and other files with the same id
 // (docs/design.md#workflow-ids). It also resolves what compilation needs besides the file
-// itself: routines, extension-point bindings and prompt templates (Library).
+// itself: routines, extension-point bindings and prompt templates (NewLibrary).
 //
 // The package does not search directories or read files, and it does not decide whether a
 // workflow's commands are trusted. Start reading at Of and Catalog.Find.
@@ -14,6 +14,7 @@ import (
 
 	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/promptref"
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
@@ -45,25 +46,42 @@ type Entry struct {
 // share does not make an entry invalid; Catalog.Find reports it.
 func (e Entry) Valid() bool { return !source.HasErrors(e.Problems) }
 
-// Read parses and compiles one file with the given library, which may be nil. Errors of
-// reading, parsing and compiling become Problems of the entry. It does not compare the file
-// with others; see Of.
-func Read(f File, with *Library) Entry {
-	e := Entry{Kind: f.Kind, Ref: f.Ref, Data: f.Data}
-	if f.Err != nil {
-		e.Problems = []source.Problem{{Severity: problem.Error, Message: f.Err.Error(),
-			Fix: "Make the file readable, or remove it."}}
-		return e
+// parsed is a file with its source.
+type parsed struct {
+	File
+	src      source.Source // the zero Source if the file could not be read
+	problems []source.Problem
+}
+
+// parse parses files, each once. The reason why a file could not be read is its only problem.
+func parse(files []File) []parsed {
+	out := make([]parsed, len(files))
+	for i, f := range files {
+		out[i].File = f
+		if f.Err != nil {
+			out[i].problems = []source.Problem{{Severity: problem.Error, Message: f.Err.Error(),
+				Fix: "Make the file readable, or remove it."}}
+			continue
+		}
+		out[i].src, out[i].problems = source.Parse(f.Ref, f.Kind, f.Data)
 	}
-	src, problems := source.Parse(f.Ref, f.Kind, f.Data)
+	return out
+}
+
+// Read parses and compiles one file with the given library. Errors of reading, parsing and
+// compiling become Problems of the entry. It does not compare the file with others; see Of.
+func Read(f File, with compile.Library) Entry { return parse([]File{f})[0].compile(with) }
+
+// compile returns the entry of a file.
+func (f parsed) compile(with compile.Library) Entry {
+	src := f.src
+	e := Entry{Data: f.Data, ID: src.ID, Name: src.Name, Description: src.Description,
+		Version: src.Root.Member("version").Value.Text(), Kind: f.Kind, Ref: f.Ref, Problems: f.problems}
 	if src.Valid {
-		compiled, more := compile.Compile(src, with.Options(src.ID))
-		e.Compiled, problems = compiled, append(problems, more...)
-		problem.Sort(problems)
+		compiled, more := compile.Compile(src, with)
+		e.Compiled, e.Problems = compiled, append(e.Problems, more...)
+		problem.Sort(e.Problems)
 	}
-	e.Problems = problems
-	e.ID, e.Name, e.Description = src.ID, src.Name, src.Description
-	e.Version = src.Root.Member("version").Value.Text()
 	if e.IDStatus = source.IDStatus(e.ID); e.IDStatus == "legacy" {
 		e.SuggestedID = source.SuggestID(f.Kind, e.ID)
 	}
@@ -76,11 +94,14 @@ type Catalog struct {
 }
 
 // Of builds the catalog of files: one Entry per file, with duplicate ids marked and
-// suggested ids made unique.
-func Of(files []File, with *Library) Catalog {
-	c := Catalog{Entries: make([]Entry, len(files))}
-	for i, f := range files {
-		c.Entries[i] = Read(f, with)
+// suggested ids made unique. Each workflow is compiled with the library of all files; see
+// NewLibrary.
+func Of(files []File, bindings Bindings, prompts []promptref.Template) Catalog {
+	all := parse(files)
+	with := library(all, bindings, prompts)
+	c := Catalog{Entries: make([]Entry, len(all))}
+	for i, f := range all {
+		c.Entries[i] = f.compile(with)
 	}
 	slices.SortStableFunc(c.Entries, func(a, b Entry) int {
 		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Ref, b.Ref))

@@ -19,7 +19,7 @@ func file(kind source.SourceKind, ref, id string) File {
 func TestFindReportsDuplicateIDs(t *testing.T) {
 	c := Of([]File{file(source.SourceProject, "b.json", "team.release"),
 		file(source.SourceUser, "a.json", "team.release"),
-		file(source.SourceProject, "c.json", "team.other")}, nil)
+		file(source.SourceProject, "c.json", "team.other")}, nil, nil)
 
 	_, err := c.Find("team.release")
 	if !fault.Is(err, fault.WorkflowAmbiguous) {
@@ -46,7 +46,7 @@ func TestInvalidFilesAreListedWithProblems(t *testing.T) {
 		{Kind: source.SourceProject, Ref: "half.json", Data: []byte(`{"id":"team.half"`)},
 		file(source.SourceProject, "taken.json", "wr.mine"),
 		file(source.SourceBundled, "wr.ours", "wr.ours"),
-	}, nil)
+	}, nil, nil)
 
 	if len(c.Entries) != 4 {
 		t.Fatalf("%d entries", len(c.Entries))
@@ -65,7 +65,7 @@ func TestInvalidFilesAreListedWithProblems(t *testing.T) {
 
 func TestSuggestedIDsAreUnique(t *testing.T) {
 	c := Of([]File{file(source.SourceUser, "a.json", "bug-triage"), file(source.SourceProject, "b.json", "Release Now"),
-		file(source.SourceProject, "c.json", "deploy"), file(source.SourceProject, "d.json", "project.deploy")}, nil)
+		file(source.SourceProject, "c.json", "deploy"), file(source.SourceProject, "d.json", "project.deploy")}, nil, nil)
 
 	got := map[string]Entry{}
 	for _, e := range c.Entries {
@@ -83,7 +83,7 @@ func TestSuggestedIDsAreUnique(t *testing.T) {
 	}
 	long := strings.Repeat("x", 60)
 	for _, e := range Of([]File{file(source.SourceProject, "e.json", long),
-		file(source.SourceProject, "f.json", long+"y")}, nil).Entries {
+		file(source.SourceProject, "f.json", long+"y")}, nil, nil).Entries {
 		if len(e.SuggestedID) != 64 || source.IDStatus(e.SuggestedID) != "namespaced" ||
 			!strings.Contains(e.SuggestedID, "x_") {
 			t.Errorf("%s: the suggestion %s is not a valid id", e.Ref, e.SuggestedID)
@@ -91,14 +91,14 @@ func TestSuggestedIDsAreUnique(t *testing.T) {
 	}
 	if again := Of([]File{file(source.SourceProject, "c.json", "deploy"),
 		file(source.SourceProject, "d.json", "project.deploy")},
-		nil); again.Entries[0].SuggestedID != got["c.json"].SuggestedID {
+		nil, nil); again.Entries[0].SuggestedID != got["c.json"].SuggestedID {
 		t.Error("the suggestion depends on more than the source")
 	}
 }
 
 func TestFindSuggestsSimilarID(t *testing.T) {
 	c := Of([]File{file(source.SourceBundled, "wr.demo", "wr.demo"),
-		file(source.SourceProject, "r.json", "team.release")}, nil)
+		file(source.SourceProject, "r.json", "team.release")}, nil, nil)
 	for typed, meant := range map[string]string{"demo": "wr.demo", "wr.dmeo": "wr.demo", "team.relase": "team.release",
 		"xyzzy": ""} {
 		_, err := c.Find(typed)

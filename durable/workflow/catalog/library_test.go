@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/promptref"
 	"github.com/waybill/waybill/durable/workflow/source"
 )
@@ -31,7 +32,7 @@ func TestLibraryRoutinePrecedence(t *testing.T) {
 		{"legacy", []File{legacy}, "A"},
 		{"none", nil, ""},
 	} {
-		e := Read(calling("team.caller", "wr.templates.routine.look"), NewLibrary(c.files, Bindings{}))
+		e := Read(calling("team.caller", "wr.templates.routine.look"), NewLibrary(c.files, nil, nil))
 		got := ""
 		if e.Valid() {
 			got = e.Compiled.Steps[0].Title
@@ -43,8 +44,7 @@ func TestLibraryRoutinePrecedence(t *testing.T) {
 }
 
 func TestReadBindingsByWorkflow(t *testing.T) {
-	b, err := ReadBindings(".waybill/bindings.json",
-		[]byte(`{"team.flow":{"review":"routine-strict"},"team.other":{}}`))
+	b, err := ReadBindings([]byte(`{"team.flow":{"review":"routine-strict"},"team.other":{}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,9 +53,9 @@ func TestReadBindingsByWorkflow(t *testing.T) {
 		"extensionPoints":[{"slotId":"review","purpose":"p","default":"routine-kind"}],
 		"steps":[{"id":"a","title":"A","prompt":"Follow {{wr.bindings.review}}."}]}`)}
 	for _, c := range []struct {
-		with *Library
+		with compile.Library
 		want string
-	}{{nil, "Follow routine-kind."}, {NewLibrary(nil, b), "Follow routine-strict."}} {
+	}{{compile.Library{}, "Follow routine-kind."}, {NewLibrary(nil, b, nil), "Follow routine-strict."}} {
 		e := Read(f, c.with)
 		if !e.Valid() || e.Compiled.Steps[0].Prompt != c.want {
 			t.Errorf("got %+v, want %q", e.Problems, c.want)
@@ -63,29 +63,28 @@ func TestReadBindingsByWorkflow(t *testing.T) {
 	}
 	for _, bad := range []string{`[]`, `{"team.flow":["review"]}`, `{"team.flow":{"review":1}}`, `{"a":{},"a":{}}`,
 		``} {
-		if _, err := ReadBindings("b.json", []byte(bad)); err == nil {
+		if _, err := ReadBindings([]byte(bad)); err == nil {
 			t.Errorf("%s is accepted", bad)
 		}
 	}
 }
 
-// TestWithPromptsCopiesLibrary: templates are available only in the library that WithPrompts
-// returns, and replace those of earlier calls.
-func TestWithPromptsCopiesLibrary(t *testing.T) {
+// TestPromptsOfLibrary: of several templates with one id and version the first is used, and
+// none is available in a library without templates.
+func TestPromptsOfLibrary(t *testing.T) {
 	f := File{Kind: source.SourceProject, Ref: "flow.json",
 		Data: []byte(`{"id":"team.flow","name":"N","description":"d","version":"1.0.0",
 		"steps":[{"id":"a","title":"A","promptRef":"prompt:look"}]}`)}
-	bare := NewLibrary(nil, Bindings{})
 	first := []promptref.Template{{ID: "look", Version: "1.0.0", Kind: promptref.User, Text: "Look."},
 		{ID: "look", Version: "1.0.0", Kind: promptref.User, Text: "Farther."}}
-	for _, with := range []*Library{bare.WithPrompts(first), (*Library)(nil).WithPrompts(first)} {
-		if e := Read(f, with); !e.Valid() || e.Compiled.Steps[0].Prompt != "Look." {
+	for _, e := range []Entry{Read(f, NewLibrary(nil, nil, first)), Of([]File{f}, nil, first).Entries[0]} {
+		if !e.Valid() || e.Compiled.Steps[0].Prompt != "Look." {
 			t.Errorf("with a template: %v", e.Problems)
 		}
 	}
-	for _, without := range []*Library{nil, bare, NewLibrary(nil, Bindings{}).WithPrompts(first).WithPrompts(nil)} {
-		if e := Read(f, without); e.Valid() ||
-			!strings.Contains(e.Problems[0].Message, `prompt template "look" does not exist`) {
+	for _, e := range []Entry{Read(f, compile.Library{}), Read(f, NewLibrary(nil, nil, nil)),
+		Of([]File{f}, nil, nil).Entries[0]} {
+		if e.Valid() || !strings.Contains(e.Problems[0].Message, `prompt template "look" does not exist`) {
 			t.Errorf("without one: %v", e.Problems)
 		}
 	}

@@ -15,10 +15,11 @@ const (
 // bindings resolves the extension points of u: the project's binding, else the default.
 // Slots are shared by all units of a compilation, so that one id must have one binding.
 func (u *unit) bindings() {
+	project := u.b.library.Bindings[u.chain[0]] // of the workflow that is compiled
 	for _, at := range u.src.Root.Member("extensionPoints").Items() {
 		slot := at.Member("slotId").Value.Text()
 		bound := Binding{slot, at.Member("default").Value.Text(), fromDefault}
-		if id, ok := u.b.options.Bindings[slot]; ok && id != "" {
+		if id := project[slot]; id != "" {
 			bound = Binding{slot, id, fromProject}
 		}
 		if other, twice := u.b.bindings[slot]; twice && other != bound {

@@ -17,7 +17,7 @@ import (
 // document sorts once at the end, so that the result does not depend on the order of the
 // source.
 type builder struct {
-	options  Options
+	library  Library
 	report   problem.Report
 	found    []source.Problem // the problems reported so far
 	warnings []Warning        // the compiledWarnings of the document
@@ -45,9 +45,9 @@ type builder struct {
 }
 
 // newBuilder returns a builder with empty sets.
-func newBuilder(o Options) *builder {
+func newBuilder(with Library) *builder {
 	b := &builder{
-		options: o, ids: map[string]string{}, conditions: map[string]NamedCondition{},
+		library: with, ids: map[string]string{}, conditions: map[string]NamedCondition{},
 		contracts:   map[string]contract.Pack{},
 		assessments: map[string]contract.Assessment{}, bindings: map[string]Binding{},
 		features: map[string]builtin.FeatureDef{},

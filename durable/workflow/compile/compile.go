@@ -7,33 +7,33 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// Options holds the inputs of a compilation besides the source. The zero Options has no
-// routines, bindings or templates.
-type Options struct {
-	// Routine returns a routine by its workflow id; nil if there are none. It also returns
-	// routines that are not valid, so that Compile can report that at the call.
-	Routine func(id string) (source.Source, bool)
-	// RoutineIDs are the ids that Routine accepts, in any order, for suggestions only.
-	RoutineIDs []string
-	// Bindings are the project's bindings of extension points: slot id → routine id.
-	Bindings map[string]string
+// Library holds what a workflow may use besides its own file. It is read-only, and the zero
+// Library is empty.
+type Library struct {
+	// Routines are the workflows that steps may call, by their ids. It also contains those
+	// that are not valid, so that Compile can report that at the call.
+	Routines map[string]source.Source
+	// Bindings are the project's bindings of extension points: workflow id → slot id →
+	// routine id.
+	Bindings map[string]map[string]string
 	// Prompts holds the templates to which steps may refer.
 	Prompts promptref.Library
 }
 
-// File is FileWith with zero Options.
+// File is FileWith with an empty Library.
 func File(name string, kind source.SourceKind, data []byte) (source.Source, Compiled, []source.Problem) {
-	return FileWith(name, kind, data, Options{})
+	return FileWith(name, kind, data, Library{})
 }
 
 // FileWith parses and compiles a workflow file and returns the problems of both, in file
 // order. Compiled is the zero value if one of them is an error.
-func FileWith(name string, kind source.SourceKind, data []byte, o Options) (source.Source, Compiled, []source.Problem) {
+func FileWith(name string, kind source.SourceKind, data []byte, with Library) (source.Source, Compiled,
+	[]source.Problem) {
 	src, found := source.Parse(name, kind, data)
 	if !src.Valid {
 		return src, Compiled{}, found
 	}
-	c, more := Compile(src, o)
+	c, more := Compile(src, with)
 	found = append(found, more...)
 	problem.Sort(found)
 	return src, c, found
@@ -43,8 +43,8 @@ func FileWith(name string, kind source.SourceKind, data []byte, o Options) (sour
 // problems that package source cannot find: names that do not resolve, and deviations from
 // the source. Compiled is usable only if no problem is an error; a source that is not valid
 // is an error.
-func Compile(src source.Source, o Options) (Compiled, []source.Problem) {
-	b := newBuilder(o)
+func Compile(src source.Source, with Library) (Compiled, []source.Problem) {
+	b := newBuilder(with)
 	if !src.Valid {
 		b.report.Error(src.Root, "Correct the problems of the file first.", "the workflow does not validate")
 		return Compiled{}, b.found

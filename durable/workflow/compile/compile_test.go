@@ -256,7 +256,7 @@ func TestArgumentsResemblingReferences(t *testing.T) {
 
 func TestCompileRejectsInvalidSource(t *testing.T) {
 	src, _ := source.Parse("x.json", source.SourceProject, []byte(`{}`))
-	if c, found := Compile(src, Options{}); !source.HasErrors(found) || c.Steps != nil {
+	if c, found := Compile(src, Library{}); !source.HasErrors(found) || c.Steps != nil {
 		t.Errorf("got %v", found)
 	}
 }

@@ -3,7 +3,7 @@
 // its JCS bytes (docs/design.md#compilation). It also decodes such documents, with a check of
 // everything on which running them relies, and provides lookups in them.
 //
-// The package does not read files, look up anything beyond its Options, or decide which step
+// The package does not read files, look up anything beyond its Library, or decide which step
 // of a run comes next. A construct that it cannot compile is an error and is never dropped
 // silently. Equal sources have equal documents: texts that it adds are part of workflow
 // hashes and must not change. Start reading at Compile, Document and Decode.

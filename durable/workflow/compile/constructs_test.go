@@ -18,7 +18,7 @@ import (
 const constructs = examples + "/constructs"
 
 // withRoutines returns options with the files of a directory as routines.
-func withRoutines(t testing.TB, dir string) Options {
+func withRoutines(t testing.TB, dir string) Library {
 	t.Helper()
 	known := map[string]source.Source{}
 	for _, name := range sources(t, dir) {
@@ -31,12 +31,8 @@ func withRoutines(t testing.TB, dir string) Options {
 	return optionsOf(known)
 }
 
-func optionsOf(known map[string]source.Source) Options {
-	o := Options{Routine: func(id string) (source.Source, bool) { src, ok := known[id]; return src, ok }}
-	for id := range known {
-		o.RoutineIDs = append(o.RoutineIDs, id)
-	}
-	return o
+func optionsOf(known map[string]source.Source) Library {
+	return Library{Routines: known}
 }
 
 func compileConstruct(t testing.TB, name string) (Compiled, []source.Problem) {
@@ -191,7 +187,7 @@ func jcs(t testing.TB, x any) string {
 }
 
 // wantProblem compiles a file and requires one error that contains all of the words.
-func wantProblem(t *testing.T, o Options, more, steps string, words ...string) {
+func wantProblem(t *testing.T, o Library, more, steps string, words ...string) {
 	t.Helper()
 	_, c, found := FileWith("x.json", source.SourceProject, sourceText(more, steps), o)
 	if c.Steps != nil || !c.Hash().IsZero() || !source.HasErrors(found) {

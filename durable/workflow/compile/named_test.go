@@ -124,7 +124,7 @@ func TestInjectedLimit(t *testing.T) {
 	if c := compiled(t, "", blocks(most)); len(c.Steps[0].Injected) != most {
 		t.Errorf("%d references are injected", len(c.Steps[0].Injected))
 	}
-	wantProblem(t, Options{}, "", blocks(most+1), "/steps/0", "at most 16384 are allowed")
+	wantProblem(t, Library{}, "", blocks(most+1), "/steps/0", "at most 16384 are allowed")
 }
 
 func TestFeatures(t *testing.T) {
@@ -189,9 +189,9 @@ func TestBindings(t *testing.T) {
 		"ideas=my.own":     "Run my.own, then routine-design-review. [project default]",
 		"unknown=anything": "Run routine-ideation, then routine-design-review. [default default]",
 	} {
-		o := Options{Bindings: map[string]string{}}
+		o := Library{Bindings: map[string]map[string]string{"constructs.bindings": {}}}
 		if slot, id, ok := strings.Cut(project, "="); ok {
-			o.Bindings[slot] = id
+			o.Bindings["constructs.bindings"][slot] = id
 		}
 		_, c, _ := FileWith("bindings.yaml", source.SourceProject, readFile(t, name), o)
 		if got := c.Steps[0].Prompt + " [" + c.Bindings[0].Source + " " + c.Bindings[1].Source + "]"; got != want {
@@ -225,7 +225,7 @@ func TestProbes(t *testing.T) {
 	if got := jcs(t, c.Capabilities); got != `{"disabled":[],"preferred":["web_browsing"],"required":["delegation"]}` {
 		t.Errorf("got %s", got)
 	}
-	wantProblem(t, Options{}, `, "capabilities": {"required": ["delegation"]}`, step("wr_probe_delegation", ""),
+	wantProblem(t, Library{}, `, "capabilities": {"required": ["delegation"]}`, step("wr_probe_delegation", ""),
 		"/capabilities/required", "is already used by the workflow")
 }
 

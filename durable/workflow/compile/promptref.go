@@ -20,7 +20,7 @@ func (u *unit) fromTemplate(out *Step, at problem.SourceValue) {
 		u.report.Error(at, "Report this as a bug of Waybill.", "the reference cannot be decoded: %s", err)
 		return
 	}
-	t, refused := u.b.options.Prompts.Find(ref)
+	t, refused := u.b.library.Prompts.Find(ref)
 	if refused != nil {
 		u.report.Error(at, refused.Fix, "%s", refused.Message)
 		return

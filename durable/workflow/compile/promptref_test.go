@@ -15,7 +15,7 @@ import (
 )
 
 // withPrompts returns options with templates, each given as JSON.
-func withPrompts(t testing.TB, templates ...string) Options {
+func withPrompts(t testing.TB, templates ...string) Library {
 	t.Helper()
 	var all []promptref.Template
 	for _, text := range templates {
@@ -25,7 +25,7 @@ func withPrompts(t testing.TB, templates ...string) Options {
 		}
 		all = append(all, one)
 	}
-	return Options{Prompts: promptref.NewLibrary(all)}
+	return Library{Prompts: promptref.NewLibrary(all)}
 }
 
 // prompt returns a template with this text and these variables.
@@ -163,7 +163,7 @@ func TestPromptRefProblems(t *testing.T) {
 		t.Errorf("a value without a variable: %v", problems(found))
 	}
 	// Without templates every reference is an error.
-	wantProblem(t, Options{}, "", ref(`"prompt:well"`), "no prompt template is installed here")
+	wantProblem(t, Library{}, "", ref(`"prompt:well"`), "no prompt template is installed here")
 }
 
 // TestPromptRefIsBounded: a text that uses one value very often is rejected before memory is
@@ -187,13 +187,13 @@ func TestPromptRefIsBounded(t *testing.T) {
 func TestPromptRefEqualsText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`([a-z {}<>#\n]|\{\{[ab]\}\}){1,40}`).Draw(t, "text")
-		o := Options{Prompts: promptref.NewLibrary([]promptref.Template{{ID: "x", Version: "1.0.0",
+		o := Library{Prompts: promptref.NewLibrary([]promptref.Template{{ID: "x", Version: "1.0.0",
 			Kind: promptref.User, Text: text}})}
 		_, named, found := FileWith("x.json", source.SourceProject,
 			sourceText("", `{"id": "a", "title": "T", "promptRef": "prompt:x"}`), o)
 		quoted := string(canon.OfString(text).JCS())
 		_, written, also := FileWith("x.json", source.SourceProject,
-			sourceText("", `{"id": "a", "title": "T", "prompt": `+quoted+`}`), Options{})
+			sourceText("", `{"id": "a", "title": "T", "prompt": `+quoted+`}`), Library{})
 		if len(found) > 0 || len(also) > 0 {
 			t.Fatalf("%v, %v", found, also)
 		}

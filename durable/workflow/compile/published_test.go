@@ -91,7 +91,7 @@ func onlyErrors(found []source.Problem) []source.Problem {
 }
 
 // publishedOptions returns options with the routine that drawn documents call.
-func publishedOptions(t *testing.T) Options {
+func publishedOptions(t *testing.T) Library {
 	return routines(t, `wr.routine-look |  | {"id": "look", "title": "L", "prompt": "Look at {what}."}, {"id": "tell", "title": "T", "promptBlocks": {"goal": "Tell {{whom}} of {what}."}}`)
 }
 

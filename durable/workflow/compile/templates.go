@@ -72,7 +72,7 @@ func (u *unit) call(s source.PlacedStep) []Step {
 // templates returns the known template ids, sorted, for suggestions.
 func (u *unit) templates() []string {
 	out := []string{builtin.ProbeTemplate}
-	for _, id := range u.b.options.RoutineIDs {
+	for id := range u.b.library.Routines {
 		for _, prefix := range routinePrefixes {
 			if name, ok := strings.CutPrefix(id, prefix); ok {
 				out = append(out, routineTemplate+name)
@@ -117,11 +117,8 @@ func (u *unit) routine(stepID, name string, call problem.SourceValue) []Step {
 
 // findRoutine returns the routine with a name, Waybill's own before others.
 func (u *unit) findRoutine(name string) (source.Source, bool) {
-	if u.b.options.Routine == nil {
-		return source.Source{}, false
-	}
 	for _, prefix := range routinePrefixes {
-		if src, ok := u.b.options.Routine(prefix + name); ok {
+		if src, ok := u.b.library.Routines[prefix+name]; ok {
 			return src, true
 		}
 	}

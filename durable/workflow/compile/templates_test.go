@@ -10,7 +10,7 @@ import (
 )
 
 // routines returns options with routines in a short form: "id | more keys | steps".
-func routines(t *testing.T, short ...string) Options {
+func routines(t *testing.T, short ...string) Library {
 	t.Helper()
 	known := map[string]source.Source{}
 	for _, s := range short {
@@ -86,7 +86,7 @@ func TestRoutineInRoutine(t *testing.T) {
 // TestRoutinePrecedence: Waybill's own routines take precedence over others of the name.
 func TestRoutinePrecedence(t *testing.T) {
 	own, other := "wr.routine-r |  | "+step("own", ""), "routine-r |  | "+step("other", "")
-	for want, o := range map[string]Options{"c_own": routines(t, own, other), "c_other": routines(t, other)} {
+	for want, o := range map[string]Library{"c_own": routines(t, own, other), "c_other": routines(t, other)} {
 		_, c, found := FileWith("x.json", source.SourceProject, sourceText("", call("c", "r", "")), o)
 		if len(c.Steps) != 1 || c.Steps[0].StepID != want {
 			t.Errorf("want %s, got %v %v", want, c.Steps, found)
@@ -139,7 +139,7 @@ func TestInvalidRoutineCalls(t *testing.T) {
 
 // TestRoutineDepth: eight nested calls are allowed, nine are not.
 func TestRoutineDepth(t *testing.T) {
-	chain := func(n int) Options {
+	chain := func(n int) Library {
 		var all []string
 		for i := 1; i < n; i++ {
 			all = append(all, fmt.Sprintf("routine-r%d |  | %s", i, call("c", fmt.Sprint("r", i+1), "")))
@@ -180,7 +180,7 @@ func TestExpansionIsBounded(t *testing.T) {
 	for i := range 100 {
 		named = append(named, step(fmt.Sprint("s", i), `, "functionReferences": ["f()"]`))
 	}
-	wantProblem(t, Options{}, heavy, strings.Join(named, ","),
+	wantProblem(t, Library{}, heavy, strings.Join(named, ","),
 		fmt.Sprintf("more than %d bytes", limits.CompiledBytesMax))
 }
 

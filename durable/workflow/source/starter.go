@@ -21,7 +21,6 @@ import (
 //go:embed starter.json
 var starter string
 
-
 // Starter returns a new workflow file with this id and name, as JSON. It validates without
 // problems if the id is namespaced and the name has 1 to 128 characters.
 func Starter(id, name string) []byte {
