@@ -14,7 +14,7 @@ import (
 func (u *unit) loop(s source.PlacedStep, fns functionScopes) Step {
 	marker := u.head(s)
 	marker.Type = LoopStep
-	read, _ := u.src.LoopAt(s.At)
+	read := s.Loop
 	u.b.loops = append(u.b.loops, Loop{
 		LoopID:        marker.StepID,
 		Title:         marker.Title,
@@ -26,7 +26,7 @@ func (u *unit) loop(s source.PlacedStep, fns functionScopes) Step {
 		IterationVar:  read.IterationVar,
 		ItemVar:       read.ItemVar,
 		IndexVar:      read.IndexVar,
-		Body:          u.sequence(u.src.Body(s), fns.inside(s.FunctionDefinitions)),
+		Body:          u.sequence(s.Body, fns.inside(s.FunctionDefinitions)),
 	})
 	return u.chargeSize(marker)
 }

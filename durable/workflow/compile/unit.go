@@ -52,7 +52,7 @@ func (u *unit) open(outer []builtin.FeatureDef) {
 
 // main compiles the main sequence of u.
 func (u *unit) main() []Step {
-	return u.sequence(u.src.Main(), functionScopes{workflow: u.src.FunctionDefinitions})
+	return u.sequence(u.src.Steps, functionScopes{workflow: u.src.FunctionDefinitions})
 }
 
 // sequence compiles a list of steps. fns holds the functions defined around them.

@@ -1,6 +1,8 @@
 package source
 
 import (
+	"slices"
+
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/workflow/nearest"
@@ -13,6 +15,8 @@ import (
 type namedBodies struct {
 	// loopOf maps the JSON pointer of a named step to the loop that names it.
 	loopOf map[string]problem.SourceValue
+	// stepOf maps the JSON pointer of a loop to the step that it names.
+	stepOf map[string]problem.SourceValue
 	// invalid holds the references that cannot be resolved, in file order.
 	invalid []invalidBody
 }
@@ -28,13 +32,13 @@ type invalidBody struct {
 // loops name the same step, the first gets it; in a cycle, the last loop is reported.
 func resolveNamedBodies(root problem.SourceValue) namedBodies {
 	steps := root.Member("steps")
-	named := namedBodies{loopOf: map[string]problem.SourceValue{}}
+	named := namedBodies{loopOf: map[string]problem.SourceValue{}, stepOf: map[string]problem.SourceValue{}}
 	// Of several steps with one id only the first can be named; checkStepID reports the others.
-	top, known := map[string]problem.SourceValue{}, map[string]bool{}
+	top := map[string]problem.SourceValue{}
 	for _, at := range steps.Items() {
 		id := at.Member("id").Value.Text()
 		if _, twice := top[id]; !twice && id != "" {
-			top[id], known[id] = at, true
+			top[id] = at
 		}
 	}
 	inner := map[string]bool{} // ids of the steps inside loops
@@ -60,11 +64,8 @@ func resolveNamedBodies(root problem.SourceValue) namedBodies {
 			refuse("is inside a loop; a body can only name a step of the main sequence",
 				"Write the body out as a list, or move the step to the main sequence.")
 		case !ok:
-			fix := "Name a step of the main sequence, or write the body out as a list."
-			if near := nearest.Of(name, shape.Names(known)); near != "" {
-				fix = `Did you mean "` + near + `"?`
-			}
-			refuse("does not exist", fix)
+			refuse("does not exist", nearest.Suggest(name, shape.Names(top), `Did you mean "%s"?`,
+				"Name a step of the main sequence, or write the body out as a list."))
 		case target.Pointer == loop.Pointer:
 			refuse("is the loop itself", "Name another step, or write the body out as a list.")
 		case twice:
@@ -73,11 +74,28 @@ func resolveNamedBodies(root problem.SourceValue) namedBodies {
 		case encloses(within, around.Pointer, target.Pointer):
 			refuse("contains this loop, which makes a cycle", "Name another step, or write the body out as a list.")
 		default:
-			named.loopOf[target.Pointer] = loop
+			named.loopOf[target.Pointer], named.stepOf[loop.Pointer] = loop, target
 			within[target.Pointer] = around.Pointer
 		}
 	})
 	return named
+}
+
+// main returns the steps of the file without those that a loop names as its body.
+func (n namedBodies) main(root problem.SourceValue) []problem.SourceValue {
+	return slices.DeleteFunc(root.Member("steps").Items(), func(at problem.SourceValue) bool {
+		_, inLoop := n.loopOf[at.Pointer]
+		return inLoop
+	})
+}
+
+// bodyOf returns the steps of a loop's body: its list, or the step that it names; nil for
+// a name that does not resolve.
+func (n namedBodies) bodyOf(loop problem.SourceValue) []problem.SourceValue {
+	if step, ok := n.stepOf[loop.Pointer]; ok {
+		return []problem.SourceValue{step}
+	}
+	return loop.Member("body").Items()
 }
 
 // encloses reports whether target is around, or contains it through steps that were

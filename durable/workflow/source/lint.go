@@ -2,6 +2,8 @@ package source
 
 import (
 	"fmt"
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -15,32 +17,27 @@ import (
 // condition is false in every context. It considers each condition alone, not what earlier
 // steps may set, so it has no false positives.
 func (r *stepRules) checkReachability(step problem.SourceValue) {
+	// Absent and malformed conditions do not parse, so that nothing is reported for them.
 	never := func(at problem.SourceValue, fix, format string, args ...any) {
 		if c, ok := parseSilently(at); ok && !c.IsZero() && c.Never() {
 			r.report.Warn(at, fix, format, args...)
 		}
 	}
-	if at := step.Member("runCondition"); step.Has("runCondition") {
-		never(at, "Correct the condition, or remove the step.",
-			"the condition contradicts itself, so that step %q is never run", step.Member("id").Value.Text())
-	}
+	never(step.Member("runCondition"), "Correct the condition, or remove the step.",
+		"the condition contradicts itself, so that step %q is never run", step.Member("id").Value.Text())
 	for _, fragment := range step.Member("promptFragments").Items() {
-		if fragment.Has("when") {
-			never(fragment.Member("when"), "Correct the condition, or remove the fragment.",
-				"the condition contradicts itself, so that the fragment is never shown")
-		}
+		never(fragment.Member("when"), "Correct the condition, or remove the fragment.",
+			"the condition contradicts itself, so that the fragment is never shown")
 	}
-	if at := step.Member("requireConfirmation"); at.Value.Kind() == canon.Object {
-		if at.Has("kind") {
-			at = at.Member("condition")
-		}
-		never(at, "Correct the condition.", "the condition contradicts itself, so that no confirmation is requested")
+	confirmation := step.Member("requireConfirmation")
+	if confirmation.Has("kind") {
+		confirmation = confirmation.Member("condition")
 	}
+	never(confirmation, "Correct the condition.",
+		"the condition contradicts itself, so that no confirmation is requested")
 	for _, delegation := range step.Member("parallelDelegations").Items() {
-		if delegation.Has("runCondition") {
-			never(delegation.Member("runCondition"), "Correct the condition, or remove the delegation.",
-				"the condition contradicts itself, so that the delegation is never made")
-		}
+		never(delegation.Member("runCondition"), "Correct the condition, or remove the delegation.",
+			"the condition contradicts itself, so that the delegation is never made")
 	}
 }
 
@@ -61,7 +58,7 @@ func (r *stepRules) checkExit(loop problem.SourceValue) {
 		where = loop.Member("loop").Member("condition")
 	}
 	body := bodyTexts{}
-	for _, step := range r.bodyOf(loop) {
+	for _, step := range r.named.bodyOf(loop) {
 		r.collectTexts(step, &body, limits.LoopDepthMax)
 	}
 	if l.Control.Kind == ByArtifact {
@@ -152,7 +149,7 @@ func (r *stepRules) collectTexts(step problem.SourceValue, out *bodyTexts, depth
 		}
 	}
 	if step.Member("type").Value.Text() == "loop" && depth > 0 {
-		for _, inner := range r.bodyOf(step) {
+		for _, inner := range r.named.bodyOf(step) {
 			r.collectTexts(inner, out, depth-1)
 		}
 	}
@@ -181,33 +178,18 @@ var absolutePath = pattern.New(`^(?:[/\\~]|[A-Za-z]:[/\\]|(?i:file:))`)
 func checkReferences(list problem.SourceValue, report problem.Report) {
 	for _, at := range list.Items() {
 		source := at.Member("source")
-		path := strings.ReplaceAll(source.Value.Text(), `\`, "/")
+		location := strings.ReplaceAll(source.Value.Text(), `\`, "/")
 		switch {
 		case absolutePath.MatchString(source.Value.Text()):
 			report.Warn(source, "Write the path from the root of the workspace, or of the package with resolveFrom.",
 				"a reference must be valid on every machine, got the absolute path %s", shape.Got(source))
-		case strings.Contains(path, "://"): // an address
-		default:
-			// depth is the level below the root; up records that ".." was used.
-			depth, up := 0, false
-			for name := range strings.SplitSeq(path, "/") {
-				switch name {
-				case "", ".":
-				case "..":
-					depth, up = depth-1, true
-				default:
-					depth++
-				}
-				if depth < 0 {
-					report.Warn(source, "Write a path that stays below the root of the workspace or package.",
-						"the reference leads out of its root, got %s", shape.Got(source))
-					break
-				}
-			}
-			if up && depth >= 0 {
-				report.Warn(source, "Write the path without it.",
-					"the reference goes up with .. and down again, got %s", shape.Got(source))
-			}
+		case strings.Contains(location, "://"): // an address
+		case strings.HasPrefix(path.Clean(location)+"/", "../"):
+			report.Warn(source, "Write a path that stays below the root of the workspace or package.",
+				"the reference leads out of its root, got %s", shape.Got(source))
+		case slices.Contains(strings.Split(location, "/"), ".."):
+			report.Warn(source, "Write the path without it.",
+				"the reference goes up with .. and down again, got %s", shape.Got(source))
 		}
 	}
 }

@@ -114,19 +114,13 @@ func (s Source) LoopAt(step problem.SourceValue) (Loop, bool) {
 // gave the same name to another variable. The explicit name takes precedence, so no name
 // has two meanings in the body.
 func (l *Loop) dropShadowedDefaults(config problem.SourceValue) {
-	variables := l.variables()
-	for _, v := range variables {
-		taken := func(other loopVariable) bool { return other.key != v.key && other.name == v.name }
-		if config.Member(v.key).Value.Text() != "" || !slices.ContainsFunc(variables, taken) {
-			continue
-		}
-		switch v.key {
-		case "iterationVar":
-			l.IterationVar = ""
-		case "indexVar":
-			l.IndexVar = ""
-		case "itemVar":
-			l.ItemVar = ""
+	for _, own := range []struct {
+		key  string
+		name *string
+	}{{"iterationVar", &l.IterationVar}, {"indexVar", &l.IndexVar}, {"itemVar", &l.ItemVar}} {
+		taken := func(other loopVariable) bool { return other.key != own.key && other.name == *own.name }
+		if config.Member(own.key).Value.Text() == "" && slices.ContainsFunc(l.variables(), taken) {
+			*own.name = ""
 		}
 	}
 }
@@ -179,40 +173,9 @@ func conditionName(at problem.SourceValue) problem.SourceValue {
 // PlacedStep is a step together with its place in the file.
 type PlacedStep struct {
 	Step
-	At problem.SourceValue
-}
-
-// Main returns the main sequence in running order: the steps of the file without those
-// that a loop names as its body (docs/design.md#loops). The source must be valid.
-func (s Source) Main() []PlacedStep {
-	named := resolveNamedBodies(s.Root).loopOf
-	var out []PlacedStep
-	for i, at := range s.Root.Member("steps").Items() {
-		if _, ok := named[at.Pointer]; !ok {
-			out = append(out, PlacedStep{s.Steps[i], at})
-		}
-	}
-	return out
-}
-
-// Body returns the steps that a loop repeats, in running order, whether the body is a list
-// or the id of a step; nil for a step that is not a loop. The source must be valid.
-func (s Source) Body(loop PlacedStep) []PlacedStep {
-	at := loop.At.Member("body")
-	// A body by name is a step of the top level of the file.
-	if at.Value.Kind() == canon.String {
-		for i, step := range s.Root.Member("steps").Items() {
-			if step.Member("id").Value.Text() == at.Value.Text() {
-				return []PlacedStep{{s.Steps[i], step}}
-			}
-		}
-	}
-	var out []PlacedStep
-	for _, item := range at.Items() {
-		var step Step
-		if canon.Decode(item.Value, &step) == nil { // a valid source always decodes: see decodeSource
-			out = append(out, PlacedStep{step, item})
-		}
-	}
-	return out
+	At   problem.SourceValue
+	Loop *Loop // how a step of type loop repeats; nil for other steps
+	// Body is what a loop repeats, in running order, whether the file has a list there or
+	// the id of a step.
+	Body []PlacedStep
 }

@@ -37,21 +37,21 @@ func placedIDs(steps []PlacedStep) (out []string) {
 // TestSequences: a step that a loop names as its body is in that body only.
 func TestSequences(t *testing.T) {
 	src := everything(t)
-	main := src.Main()
+	main := src.Steps
 	if got := placedIDs(main); !slices.Equal(got, []string{"look", "rounds", "retries", "counted", "refine", "routine",
 		"judge", "build"}) {
 		t.Errorf("the main sequence is %q", got)
 	}
-	rounds := src.Body(main[1])
+	rounds := main[1].Body
 	if got := placedIDs(rounds); !slices.Equal(got, []string{"work", "files", "decide"}) {
 		t.Errorf("the body is %q", got)
 	}
-	taken := src.Body(rounds[1])
+	taken := rounds[1].Body
 	if got := placedIDs(taken); !slices.Equal(got, []string{"one-file"}) || taken[0].At.Pointer != "/steps/2" ||
 		taken[0].FunctionReferences[0] != "ask()" {
 		t.Errorf("the named body is %q", got)
 	}
-	if src.Body(main[0]) != nil {
+	if len(main[0].Body) > 0 || main[0].Loop != nil {
 		t.Error("a plain step has a body")
 	}
 }
@@ -88,7 +88,7 @@ func TestLoopAt(t *testing.T) {
 	if len(loops) != 5 {
 		t.Errorf("%d loops", len(loops))
 	}
-	if _, ok := src.LoopAt(src.Main()[0].At); ok {
+	if _, ok := src.LoopAt(src.Steps[0].At); ok {
 		t.Error("a plain step has a loop")
 	}
 	for config, want := range map[string]string{

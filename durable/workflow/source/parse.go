@@ -43,9 +43,10 @@ func Of(kind SourceKind, root problem.SourceValue) (Source, []Problem) {
 	report := problem.Report(found.add)
 	src := Source{Kind: kind, Root: root}
 	workflowShape.Check(src.Root, report)
-	checkRules(src, report)
+	named := resolveNamedBodies(root)
+	checkRules(src, named, report)
 	if !found.errors {
-		if err := decodeSource(root.Value, &src); err != nil {
+		if err := src.decode(named); err != nil {
 			// The shapes accepted a value that the structs cannot hold. That is a bug in
 			// this package; the file must not become a workflow with members missing.
 			report.Error(src.Root, "Report this as a bug of Waybill.", "the file cannot be decoded: %s", err)
@@ -59,22 +60,35 @@ func Of(kind SourceKind, root problem.SourceValue) (Source, []Problem) {
 	return src, found.list()
 }
 
-// decodeSource fills the fields of src. The bodies of loops remain canon values; they are
-// decoded here once to check that Body can decode them later.
-func decodeSource(root canon.Value, src *Source) error {
-	if err := canon.Decode(root, src); err != nil {
-		return err
+// decode fills the fields of s from its root, which has no errors.
+func (s *Source) decode(named namedBodies) (err error) {
+	if err = canon.Decode(s.Root.Value.Without("steps"), s); err == nil {
+		s.Steps, err = s.place(named.main(s.Root), named)
 	}
-	var failed error
-	eachLoop(src.Root.Member("steps"), problem.SourceValue{}, func(loop, _ problem.SourceValue) {
-		for _, item := range loop.Member("body").Items() {
-			var step Step
-			if err := canon.Decode(item.Value, &step); err != nil && failed == nil {
-				failed = err
-			}
+	return err
+}
+
+// place decodes a list of steps, and the steps that the loops among them repeat.
+func (s *Source) place(list []problem.SourceValue, named namedBodies) ([]PlacedStep, error) {
+	out := make([]PlacedStep, len(list))
+	for i, at := range list {
+		step := &out[i]
+		step.At = at
+		if err := canon.Decode(at.Value, &step.Step); err != nil {
+			return nil, err
 		}
-	})
-	return failed
+		loop, ok := s.LoopAt(at)
+		if !ok {
+			continue
+		}
+		step.Loop = &loop
+		body, err := s.place(named.bodyOf(at), named)
+		if err != nil {
+			return nil, err
+		}
+		step.Body = body
+	}
+	return out, nil
 }
 
 // problemsMax bounds the list for one file: a person fixes the first hundred, and a

@@ -14,13 +14,13 @@ import (
 // checkRules checks the rules that involve several places of the file: members that
 // contradict each other and names that do not resolve. It reads raw values, so that it
 // also works on files whose shape is wrong elsewhere.
-func checkRules(src Source, report problem.Report) {
+func checkRules(src Source, named namedBodies, report problem.Report) {
 	checkID(src.Root, src.Kind, report)
 	checkInputs(src.Root.Member("inputs"), report)
 	checkCapabilities(src.Root.Member("capabilities"), report)
 	checkReferences(src.Root.Member("references"), report)
 	steps := src.Root.Member("steps")
-	r := stepRules{src: src, report: report, ids: map[string]problem.SourceValue{}, named: resolveNamedBodies(src.Root),
+	r := stepRules{src: src, report: report, ids: map[string]problem.SourceValue{}, named: named,
 		assess: newAssessmentRules(src.Root)}
 	r.collect(steps)
 	// Files that exceed a limit get no further checks, which bounds the cost of a hostile file.
@@ -35,12 +35,10 @@ func checkRules(src Source, report problem.Report) {
 		return
 	}
 	scope := scopes{functions(src.Root, "workflow", report)}
-	for _, at := range steps.Items() {
-		if _, inLoop := r.named.loopOf[at.Pointer]; !inLoop {
-			r.checkStep(at, scope)
-		}
+	for _, at := range named.main(src.Root) {
+		r.checkStep(at, scope)
 	}
-	for _, body := range r.named.invalid {
+	for _, body := range named.invalid {
 		report.Error(body.at, body.fix, "the body %q %s", body.name, body.why)
 	}
 	r.assess.warnUnused(report)
@@ -99,24 +97,11 @@ func (r *stepRules) checkStep(at problem.SourceValue, scope scopes) {
 			return
 		}
 		r.outer = append(r.outer, at)
-		for _, step := range r.bodyOf(at) {
+		for _, step := range r.named.bodyOf(at) {
 			r.checkStep(step, inner)
 		}
 		r.outer = r.outer[:len(r.outer)-1]
 	}
-}
-
-// bodyOf returns the steps of a loop's body: its list, or the step that it names; nil for
-// a name that does not resolve.
-func (r *stepRules) bodyOf(loop problem.SourceValue) []problem.SourceValue {
-	body := loop.Member("body")
-	if body.Value.Kind() != canon.String {
-		return body.Items()
-	}
-	if target, ok := r.ids[body.Value.Text()]; ok && r.named.loopOf[target.Pointer].Pointer == loop.Pointer {
-		return []problem.SourceValue{target}
-	}
-	return nil
 }
 
 // checkStepID checks the alphabet and uniqueness of a step id. Ids become parts of keys in

@@ -23,13 +23,16 @@ type Source struct {
 	// Valid reports that the file had no errors and all fields below are set.
 	Valid bool `json:"-"`
 
-	// The members of the file, required ones first, then in alphabetical order. Values that
+	// Steps is the main sequence in running order: the steps of the file without those that
+	// a loop names as its body (docs/design.md#loops).
+	Steps []PlacedStep `json:"-"`
+
+	// The other members of the file, required ones first, then in alphabetical order. Values that
 	// another package parses, or that only other programs read, are kept as canon values.
 	ID                          string           `json:"id"`
 	Name                        string           `json:"name"`
 	Description                 string           `json:"description"`
 	Version                     string           `json:"version"`
-	Steps                       []Step           `json:"steps"`
 	About                       string           `json:"about,omitzero"`
 	AgentRole                   string           `json:"agentRole,omitzero"`
 	Assessments                 canon.Value      `json:"assessments,omitzero"`

@@ -21,7 +21,7 @@ type Step struct {
 	AssessmentConsequences canon.Value    `json:"assessmentConsequences,omitzero"`
 	AssessmentRefs         []string       `json:"assessmentRefs,omitzero"`
 	Audit                  canon.Value    `json:"audit,omitzero"`
-	Body                   canon.Value    `json:"body,omitzero"`
+	RawBody                canon.Value    `json:"body,omitzero"` // see PlacedStep.Body
 	FunctionCalls          []FunctionCall `json:"functionCalls,omitzero"`
 	FunctionDefinitions    []Function     `json:"functionDefinitions,omitzero"`
 	// FunctionReferences are written "name()".
@@ -29,8 +29,8 @@ type Step struct {
 	Guidance           []string    `json:"guidance,omitzero"`
 	HasValidation      bool        `json:"hasValidation,omitzero"`
 	Inputs             []Input     `json:"inputs,omitzero"`
-	Loop               canon.Value `json:"loop,omitzero"`
-	// LoopID, MaxIterations and While are the short form of a loop; Source.LoopAt reads
+	RawLoop            canon.Value `json:"loop,omitzero"` // see PlacedStep.Loop
+	// LoopID, MaxIterations and While are the short form of a loop; PlacedStep.Loop has
 	// both forms.
 	LoopID              string      `json:"loopId,omitzero"`
 	MaxIterations       int64       `json:"maxIterations,omitzero"`
