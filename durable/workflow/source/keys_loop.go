@@ -1,6 +1,8 @@
 package source
 
 import (
+	"slices"
+
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/pattern"
@@ -147,26 +149,25 @@ var loopReads = map[string][]string{
 	"forEach": {"items", "iterationVar", "itemVar", "indexVar"},
 }
 
+// loopNeeds lists the members of which each type of loop requires at least one.
+var loopNeeds = []struct {
+	kind  string
+	oneOf []string
+}{
+	{"while", []string{"condition", "conditionSource"}},
+	{"until", []string{"condition", "conditionSource"}},
+	{"for", []string{"count"}},
+	{"forEach", []string{"items"}},
+}
+
 // Check checks the members, then the requirements of the loop's type, which JSON Schema
 // expresses with if and then.
 func (loopConfig) Check(at problem.SourceValue, report problem.Report) {
 	loopConfigShape.Check(at, report)
 	kind := at.Member("type").Value.Text()
-	lacks := func(key string) {
-		report.Error(at, `Add "`+key+`".`, "a %s loop lacks %q", kind, key)
-	}
-	switch kind {
-	case "while", "until":
-		if !at.Has("condition") && !at.Has("conditionSource") {
-			lacks("condition")
-		}
-	case "for":
-		if !at.Has("count") {
-			lacks("count")
-		}
-	case "forEach":
-		if !at.Has("items") {
-			lacks("items")
+	for _, needs := range loopNeeds {
+		if needs.kind == kind && !slices.ContainsFunc(needs.oneOf, at.Has) {
+			report.Error(at, `Add "`+needs.oneOf[0]+`".`, "a %s loop lacks %q", kind, needs.oneOf[0])
 		}
 	}
 }

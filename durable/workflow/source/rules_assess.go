@@ -1,7 +1,6 @@
 package source
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -27,15 +26,14 @@ func newAssessmentRules(root problem.SourceValue) assessmentRules {
 			continue
 		}
 		a.declared = append(a.declared, at)
-		var levels []string
+		a.levels[id] = nil
 		for _, dimension := range at.Member("dimensions").Items() {
 			for _, level := range dimension.Member("levels").Items() {
-				if !slices.Contains(levels, level.Value.Text()) {
-					levels = append(levels, level.Value.Text())
+				if !slices.Contains(a.levels[id], level.Value.Text()) {
+					a.levels[id] = append(a.levels[id], level.Value.Text())
 				}
 			}
 		}
-		a.levels[id] = levels
 	}
 	return a
 }
@@ -47,11 +45,8 @@ func (a assessmentRules) check(step problem.SourceValue, report problem.Report) 
 	for _, at := range step.Member("assessmentRefs").Items() {
 		id := at.Value.Text()
 		if _, ok := a.levels[id]; !ok && id != "" {
-			fix := "Declare it under assessments, or remove it."
-			if near := nearest.Of(id, shape.Names(a.levels)); near != "" {
-				fix = fmt.Sprintf("Did you mean %q?", near)
-			}
-			report.Error(at, fix, "no assessment %q is declared", id)
+			report.Error(at, nearest.Suggest(id, shape.Names(a.levels), "Did you mean %q?",
+				"Declare it under assessments, or remove it."), "no assessment %q is declared", id)
 		}
 		a.used[id] = true
 		refs = append(refs, id)
@@ -74,11 +69,9 @@ func (a assessmentRules) checkTrigger(when problem.SourceValue, refs []string, r
 	// With forAssessment only that assessment counts, else all that the step refers to.
 	if id := only.Value.Text(); id != "" {
 		if !slices.Contains(refs, id) {
-			fix := "Add it to assessmentRefs, or name one that is listed there."
-			if near := nearest.Of(id, refs); near != "" {
-				fix = fmt.Sprintf("Did you mean %q?", near)
-			}
-			report.Error(only, fix, "forAssessment %q is not in the step's assessmentRefs", id)
+			report.Error(only, nearest.Suggest(id, refs, "Did you mean %q?",
+				"Add it to assessmentRefs, or name one that is listed there."),
+				"forAssessment %q is not in the step's assessmentRefs", id)
 			return
 		}
 		refs = []string{id}
@@ -94,10 +87,7 @@ func (a assessmentRules) checkTrigger(when problem.SourceValue, refs []string, r
 	if level.Value.Text() == "" || slices.Contains(known, level.Value.Text()) {
 		return
 	}
-	fix := "Write one of " + strings.Join(known, ", ") + "."
-	if near := nearest.Of(level.Value.Text(), known); near != "" {
-		fix = fmt.Sprintf("Did you mean %q?", near)
-	}
+	fix := nearest.Suggest(level.Value.Text(), known, "Did you mean %q?", "Write one of "+strings.Join(known, ", ")+".")
 	report.Error(level, fix, "no dimension of %s has a level %q, so that this would never occur",
 		strings.Join(refs, ", "), level.Value.Text())
 }

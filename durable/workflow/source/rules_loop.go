@@ -86,8 +86,8 @@ func isLoopKey(key string) bool {
 
 // conditionRefs returns the places of the condition ids that a loop refers to.
 func conditionRefs(loop problem.SourceValue) []problem.SourceValue {
-	var out []problem.SourceValue
 	config := loop.Member("loop")
+	var out []problem.SourceValue
 	for _, at := range []problem.SourceValue{loop.Member("while"), config.Member("condition"),
 		config.Member("conditionSource")} {
 		if at.Member("kind").Value.Text() == "condition_ref" {
@@ -107,10 +107,7 @@ func (r *stepRules) checkRef(ref problem.SourceValue) {
 	if id == "" || known[id] {
 		return
 	}
-	fix := "List it under the workflow's conditions."
-	if near := nearest.Of(id, shape.Names(known)); near != "" {
-		fix = fmt.Sprintf("Did you mean %q?", near)
-	}
+	fix := nearest.Suggest(id, shape.Names(known), "Did you mean %q?", "List it under the workflow's conditions.")
 	r.report.Error(ref, fix, "no condition %q is listed under conditions", id)
 }
 

@@ -1,6 +1,8 @@
 package source
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/problem"
@@ -83,49 +85,29 @@ func functions(at problem.SourceValue, where string, report problem.Report) map[
 // warning: existing files name functions that only their prompts explain, and the compiler
 // then expands nothing.
 func (s scopes) resolve(at problem.SourceValue, report problem.Report) {
-	var refs, calls []problem.SourceValue
 	for _, ref := range at.Member("functionReferences").Items() {
-		if strings.HasSuffix(ref.Value.Text(), "()") { // the shape check reports others
-			refs = append(refs, ref)
+		if name, ok := strings.CutSuffix(ref.Value.Text(), "()"); ok { // the shape check reports others
+			s.require(ref, name, report.Warn)
 		}
 	}
 	for _, call := range at.Member("functionCalls").Items() {
-		calls = append(calls, call.Member("name"))
+		name := call.Member("name")
+		s.require(name, strings.TrimSuffix(name.Value.Text(), "()"), report.Error)
 	}
-	s.reportUndefined(refs, report.Warn)
-	s.reportUndefined(calls, report.Error)
 }
 
-// reportUndefined calls report for each name that is not visible, with a similar visible
-// name as the suggestion.
-func (s scopes) reportUndefined(names []problem.SourceValue, report func(at problem.SourceValue, fix, format string,
+// require calls report if no scope defines the name, with a similar visible name as the
+// suggestion. The compiler selects the definition that applies.
+func (s scopes) require(at problem.SourceValue, name string, report func(at problem.SourceValue, fix, format string,
 	args ...any)) {
-	for _, ref := range names {
-		name := strings.TrimSuffix(ref.Value.Text(), "()")
-		if name == "" || s.has(name) {
-			continue
-		}
-		fix := "Define it under functionDefinitions, or remove it."
-		known := map[string]bool{}
-		for _, scope := range s {
-			for n := range scope {
-				known[n] = true
-			}
-		}
-		if near := nearest.Of(name, shape.Names(known)); near != "" {
-			fix = "Did you mean " + near + "?"
-		}
-		report(ref, fix, "function %q is not defined for this step", name)
+	defines := func(scope map[string]bool) bool { return scope[name] }
+	if name == "" || slices.ContainsFunc(s, defines) {
+		return
 	}
-}
-
-// has reports whether any scope defines the name. The compiler selects the definition that
-// applies.
-func (s scopes) has(name string) bool {
+	known := map[string]bool{}
 	for _, scope := range s {
-		if scope[name] {
-			return true
-		}
+		maps.Copy(known, scope)
 	}
-	return false
+	report(at, nearest.Suggest(name, shape.Names(known), "Did you mean %s?",
+		"Define it under functionDefinitions, or remove it."), "function %q is not defined for this step", name)
 }

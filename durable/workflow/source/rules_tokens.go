@@ -145,10 +145,8 @@ func (r tokenRules) token(at problem.SourceValue, token string, use tokenUse) {
 			"%s is replaced in a step's %s and in the args of a templateCall only, not here", token,
 			strings.Join(bindingKeys, ", "))
 	case !known:
-		fix := "Declare it under extensionPoints, or remove the token."
-		if near := nearest.Of(slot, shape.Names(r.slots)); near != "" {
-			fix = "Did you mean {{wr.bindings." + near + "}}?"
-		}
+		fix := nearest.Suggest(slot, shape.Names(r.slots), "Did you mean {{wr.bindings.%s}}?",
+			"Declare it under extensionPoints, or remove the token.")
 		r.report.Error(at, fix, "%s names no extension point of this workflow", token)
 	default:
 		r.slots[slot] = true

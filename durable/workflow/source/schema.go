@@ -57,23 +57,17 @@ func (loopCondition) Schema(describe shape.Describe) canon.Value {
 
 // Schema adds the members that each type of loop requires, as if and then.
 func (loopConfig) Schema(describe shape.Describe) canon.Value {
-	out := loopConfigShape.Schema(describe)
 	var rules []canon.Value
-	// when adds a rule: if type is kind, at least one of needs is required.
-	when := func(kind string, needs ...string) {
+	for _, needs := range loopNeeds {
 		var alternatives []canon.Value
-		for _, key := range needs {
+		for _, key := range needs.oneOf {
 			alternatives = append(alternatives,
 				canon.OfMembers(canon.Member{Name: "required", Value: canon.OfList(canon.OfString(key))}))
 		}
-		is := canon.OfMembers(canon.Member{Name: "type", Value: shape.JSONOf("const", kind)})
+		is := canon.OfMembers(canon.Member{Name: "type", Value: shape.JSONOf("const", needs.kind)})
 		rules = append(rules, canon.OfMembers(
 			canon.Member{Name: "if", Value: canon.OfMembers(canon.Member{Name: "properties", Value: is})},
 			canon.Member{Name: "then", Value: shape.AnyOf(alternatives...)}))
 	}
-	when("while", "condition", "conditionSource")
-	when("until", "condition", "conditionSource")
-	when("for", "count")
-	when("forEach", "items")
-	return out.With("allOf", canon.OfList(rules...))
+	return loopConfigShape.Schema(describe).With("allOf", canon.OfList(rules...))
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -78,53 +79,28 @@ func Copy(source []byte, newID string) ([]byte, error) {
 	return append(out.Bytes(), '\n'), nil
 }
 
-// replaceIDJSON replaces the value of the root's id in a text that is known to be JSON. It
-// finds the value by counting brackets; the second result is false if it does not.
-func replaceIDJSON(source []byte, _ canon.Value, newID string) ([]byte, bool) {
-	// depth counts open brackets; name is the last member name read at depth 1.
-	depth, name := 0, ""
-	for i := 0; i < len(source); {
-		switch source[i] {
-		case '{', '[':
-			depth++
-		case '}', ']':
-			depth--
-		case ',':
-			name = ""
-		case '"':
-			end := stringEnd(source, i)
-			text, err := canon.Parse(source[i:end])
-			if err != nil {
-				return nil, false
-			}
-			if depth == 1 && name == "id" {
-				return splice(source, i, end, canon.AppendString(nil, newID)), true
-			}
-			if depth == 1 && name == "" {
-				name = text.Text()
-			}
-			i = end
-			continue
-		}
-		i++
+// replaceIDJSON replaces the value of the root's id in a text that is known to be a JSON
+// object; the second result is false if the id is not a string.
+func replaceIDJSON(source []byte, root canon.Value, newID string) ([]byte, bool) {
+	if id, _ := root.Get("id"); id.Kind() != canon.String {
+		return nil, false
 	}
-	return nil, false
-}
-
-// stringEnd returns the index after the quote that closes the string starting at i.
-func stringEnd(source []byte, i int) int {
-	for i++; i < len(source) && source[i] != '"'; i++ {
-		if source[i] == '\\' {
-			i++
+	members := json.NewDecoder(bytes.NewReader(source))
+	_, _ = members.Token() // the opening brace
+	for {
+		name, err := members.Token()
+		var value json.RawMessage
+		if err == nil {
+			err = members.Decode(&value)
+		}
+		if err != nil {
+			return nil, false
+		}
+		if name == "id" {
+			end := int(members.InputOffset())
+			return slices.Replace(slices.Clone(source), end-len(value), end, canon.AppendString(nil, newID)...), true
 		}
 	}
-	return min(i+1, len(source))
-}
-
-// splice returns a copy of source in which with replaces source[from:to].
-func splice(source []byte, from, to int, with []byte) []byte {
-	out := append([]byte(nil), source[:from]...)
-	return append(append(out, with...), source[to:]...)
 }
 
 // idLine matches a line that contains only the member id: the text before the value, and
