@@ -3,9 +3,9 @@ package compile
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/problem"
 )
 
@@ -35,67 +35,27 @@ func (u *unit) fillArgs(s string) string {
 		if ok {
 			u.used[name] = true
 		}
-		if !ok || !u.b.spend(len(value)) {
-			return "", false
-		}
-		return value, true
+		return value, ok && u.b.spend(len(value))
 	})
 }
+
+// braced matches a {name}, and a {{path}} as a whole, so that its inside is not a match.
+var braced = pattern.New(`\{\{[^{}]*\}\}|\{([A-Za-z_][A-Za-z0-9_.-]*)\}`)
 
 // substitute replaces each {name} by value(name), or leaves it if that returns false.
 // {{path}} is not changed: it is filled during the run. Placeholders in values are not
 // replaced.
 func substitute(s string, value func(name string) (string, bool)) string {
-	var b strings.Builder
-	for {
-		open := strings.IndexByte(s, '{')
-		if open < 0 {
-			b.WriteString(s)
-			return b.String()
+	return braced.ReplaceAllStringFunc(s, func(token string) string {
+		name := braced.FindStringSubmatch(token)[1]
+		if name == "" {
+			return token // {{path}}
 		}
-		b.WriteString(s[:open])
-		s = s[open:]
-		if n := doubleBraced(s); n > 0 {
-			b.WriteString(s[:n])
-			s = s[n:]
-			continue
+		if text, ok := value(name); ok {
+			return text
 		}
-		name := identifier(s[1:])
-		if rest := s[1+len(name):]; name != "" && strings.HasPrefix(rest, "}") {
-			if text, ok := value(name); ok {
-				b.WriteString(text)
-				s = rest[1:]
-				continue
-			}
-		}
-		b.WriteByte('{')
-		s = s[1:]
-	}
-}
-
-// doubleBraced returns the length of the {{…}} at the start of s, 0 if s has none.
-func doubleBraced(s string) int {
-	if !strings.HasPrefix(s, "{{") {
-		return 0
-	}
-	n := strings.IndexAny(s[2:], "{}")
-	if n < 0 || !strings.HasPrefix(s[2+n:], "}}") {
-		return 0
-	}
-	return 2 + n + 2
-}
-
-// identifier returns the longest prefix of s that is a name, "" if none is.
-func identifier(s string) string {
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '_':
-		case i > 0 && (c >= '0' && c <= '9' || c == '-' || c == '.'):
-		default:
-			return s[:i]
-		}
-	}
-	return s
+		return token
+	})
 }
 
 // unusedArgs warns of arguments that no text of the routine uses; most are misspelled. at is

@@ -38,15 +38,8 @@ func (u *unit) fillBindings(s string) string {
 	if !strings.Contains(s, "wr.") {
 		return s
 	}
-	return source.ReplaceBindings(s, func(slot string) string {
+	return source.ReplaceBindings(s, func(slot string) (string, bool) {
 		bound, ok := u.b.bindings[slot]
-		if !ok {
-			return "{{wr.bindings." + slot + "}}"
-		}
-		id := bound.RoutineID
-		if !u.b.spend(len(id)) {
-			return ""
-		}
-		return id
+		return bound.RoutineID, ok && u.b.spend(len(bound.RoutineID))
 	})
 }

@@ -35,7 +35,7 @@ type builder struct {
 	// The sets of capabilities.
 	required  map[string]bool
 	preferred map[string]bool
-	disabled  map[string]bool
+	disabled  []string // of the workflow, sorted
 
 	// steps, calls and size (in bytes) are compared with limits before each expansion.
 	steps, calls, size int
@@ -52,7 +52,6 @@ func newBuilder(with Library) *builder {
 		assessments: map[string]contract.Assessment{}, bindings: map[string]Binding{},
 		features: map[string]builtin.FeatureDef{},
 		preamble: map[string]bool{}, required: map[string]bool{}, preferred: map[string]bool{},
-		disabled: map[string]bool{},
 	}
 	b.report = func(p source.Problem) { b.found = append(b.found, p) }
 	return b
@@ -62,6 +61,7 @@ func newBuilder(with Library) *builder {
 // a meaning keep that of the author, and sets are sorted (docs/design.md#compilation). The
 // result must not be used if an error was reported.
 func (b *builder) document(src source.Source) Document {
+	b.disabled = sorted(src.Capabilities.Disabled)
 	u := b.author(src)
 	steps := u.main()
 	for name := range b.required {
@@ -76,7 +76,7 @@ func (b *builder) document(src source.Source) Document {
 		Version:       src.Version,
 		AgentRole:     u.text(src.AgentRole),
 		Capabilities: Capabilities{slices.Sorted(maps.Keys(b.required)),
-			slices.Sorted(maps.Keys(b.preferred)), sorted(src.Capabilities.Disabled)},
+			slices.Sorted(maps.Keys(b.preferred)), b.disabled},
 		Features:               b.featureList(),
 		Contracts:              byKey(b.contracts),
 		Conditions:             byKey(b.conditions),

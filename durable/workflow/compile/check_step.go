@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/workflow/builtin"
 	"github.com/waybill/waybill/durable/workflow/condition"
 	"github.com/waybill/waybill/durable/workflow/criteria"
@@ -13,10 +14,8 @@ import (
 // prepare parses the step's conditions and criteria and checks that what it refers to is in
 // the document. Documents from Decode were not checked by package source.
 func (s *Step) prepare(c *Compiled) (err error) {
-	if !s.RunCondition.IsZero() {
-		if s.runs, err = condition.Of(s.RunCondition); err != nil {
-			return err
-		}
+	if s.runs, err = conditionOf(s.RunCondition); err != nil {
+		return err
 	}
 	if !s.ValidationCriteria.IsZero() {
 		if s.checks, err = criteria.Of(s.ValidationCriteria); err != nil {
@@ -25,10 +24,7 @@ func (s *Step) prepare(c *Compiled) (err error) {
 	}
 	for i := range s.PromptFragments {
 		f := &s.PromptFragments[i]
-		if f.When.IsZero() {
-			continue
-		}
-		if f.holds, err = condition.Of(f.When); err != nil {
+		if f.holds, err = conditionOf(f.When); err != nil {
 			return fmt.Errorf("fragment %q: %w", f.ID, err)
 		}
 	}
@@ -36,6 +32,14 @@ func (s *Step) prepare(c *Compiled) (err error) {
 		return errors.New("the action is not a command")
 	}
 	return errors.Join(s.checkProvenance(), s.checkType(), s.checkOutputs(c), s.prepareConfirmation())
+}
+
+// conditionOf parses an optional condition; the zero Condition for null.
+func conditionOf(v canon.Value) (condition.Condition, error) {
+	if v.IsZero() {
+		return condition.Condition{}, nil
+	}
+	return condition.Of(v)
 }
 
 // checkProvenance checks that exactly the steps that are not authored have an origin.
@@ -101,11 +105,11 @@ func (s *Step) prepareConfirmation() (err error) {
 			return fmt.Errorf("confirmation %q with a condition", gate.Kind)
 		}
 		return nil
-	case ConfirmIf, ConfirmApproval:
-		if gate.Condition.IsZero() && gate.Kind == ConfirmApproval {
-			return nil
-		}
+	case ConfirmIf:
 		s.confirms, err = condition.Of(gate.Condition)
+		return err
+	case ConfirmApproval:
+		s.confirms, err = conditionOf(gate.Condition)
 		return err
 	}
 	return fmt.Errorf("unknown confirmation %q", gate.Kind)

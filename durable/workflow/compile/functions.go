@@ -10,13 +10,13 @@ import (
 // functionScopes holds the function definitions around a step, besides its own.
 type functionScopes struct {
 	workflow []source.Function
-	loops    [][]source.Function // outermost first
+	loops    []source.Function // innermost first
 }
 
 // inside returns f with the definitions of one more loop. It does not modify f, which sibling
 // steps share.
 func (f functionScopes) inside(defined []source.Function) functionScopes {
-	f.loops = append(f.loops[:len(f.loops):len(f.loops)], defined)
+	f.loops = slices.Concat(defined, f.loops)
 	return f
 }
 
@@ -33,13 +33,17 @@ func (u *unit) functions(s source.Step, around functionScopes) []Function {
 		named[call.Name] = true
 	}
 	var out []Function
-	take := func(defined []source.Function, scope Scope) {
-		for _, f := range defined {
+	for _, scope := range []struct {
+		of      Scope
+		defined []source.Function
+	}{{ScopeStep, s.FunctionDefinitions}, {ScopeLoop, around.loops}, {ScopeWorkflow, around.workflow}} {
+		first := len(out)
+		for _, f := range scope.defined {
 			if !named[f.Name] {
 				continue
 			}
 			delete(named, f.Name) // hides definitions in outer scopes
-			fn := Function{Name: f.Name, Definition: u.text(f.Definition), Scope: scope, Parameters: f.Parameters}
+			fn := Function{Name: f.Name, Definition: u.text(f.Definition), Scope: scope.of, Parameters: f.Parameters}
 			for _, call := range s.FunctionCalls {
 				if call.Name == f.Name {
 					fn.Calls = append(fn.Calls, call.Args)
@@ -47,21 +51,7 @@ func (u *unit) functions(s source.Step, around functionScopes) []Function {
 			}
 			out = append(out, fn)
 		}
+		slices.SortFunc(out[first:], func(a, b Function) int { return strings.Compare(a.Name, b.Name) })
 	}
-	// From the nearest scope to the farthest: take ignores names that are already resolved.
-	take(s.FunctionDefinitions, ScopeStep)
-	for i := len(around.loops) - 1; i >= 0; i-- {
-		take(around.loops[i], ScopeLoop)
-	}
-	take(around.workflow, ScopeWorkflow)
-	slices.SortStableFunc(out, func(a, b Function) int {
-		if a.Scope != b.Scope {
-			return slices.Index(scopes, a.Scope) - slices.Index(scopes, b.Scope)
-		}
-		return strings.Compare(a.Name, b.Name)
-	})
 	return out
 }
-
-// scopes lists the scopes, nearest first.
-var scopes = []Scope{ScopeStep, ScopeLoop, ScopeWorkflow}

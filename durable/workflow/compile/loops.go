@@ -21,7 +21,7 @@ func (u *unit) loop(s source.PlacedStep, fns functionScopes) Step {
 		Kind:          LoopKind(read.Kind),
 		MaxIterations: read.MaxIterations,
 		Control:       u.control(marker.StepID, read.Control, s.At),
-		Count:         count(read.Count),
+		Count:         read.Count.AtLine(0),
 		Items:         read.Items,
 		IterationVar:  read.IterationVar,
 		ItemVar:       read.ItemVar,
@@ -29,17 +29,6 @@ func (u *unit) loop(s source.PlacedStep, fns functionScopes) Step {
 		Body:          u.sequence(s.Body, fns.inside(s.FunctionDefinitions)),
 	})
 	return u.chargeSize(marker)
-}
-
-// count returns the value of count without its line number.
-func count(v canon.Value) canon.Value {
-	switch v.Kind() {
-	case canon.Number:
-		return canon.OfInt(int64(v.Float()))
-	case canon.String:
-		return canon.OfString(v.Text())
-	}
-	return canon.Value{}
 }
 
 // control compiles the control of a while or until loop and embeds the contract of the

@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"slices"
+
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/workflow/condition"
@@ -68,16 +70,18 @@ func (u *unit) ownGuidance(own []string) []string {
 // withInputs returns the step's inputs and those that the routine requires of all its steps.
 // For a key that both declare, the step's declaration applies.
 func (u *unit) withInputs(own []source.Input) []source.Input {
-	out, declared := own, map[string]bool{}
-	for _, in := range own {
-		declared[in.ContextKey] = true
-	}
 	for _, in := range u.inputs {
-		if !declared[in.ContextKey] {
-			out = append(out[:len(out):len(out)], in)
-		}
+		own = withInput(own, in)
 	}
-	return out
+	return own
+}
+
+// withInput adds an input to declared ones, unless one has its key, which is more specific.
+func withInput(declared []source.Input, in source.Input) []source.Input {
+	if slices.ContainsFunc(declared, func(d source.Input) bool { return d.ContextKey == in.ContextKey }) {
+		return declared
+	}
+	return append(declared[:len(declared):len(declared)], in)
 }
 
 // condition returns the condition at a key of at in normal form, null if it is absent.

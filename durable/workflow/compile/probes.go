@@ -11,21 +11,16 @@ import (
 // capabilities adds the capabilities of u to those of the workflow. The disabled list of a
 // routine is ignored: it must not affect the steps around the call.
 func (u *unit) capabilities() {
-	if u.prefix == "" {
-		for _, name := range u.src.Capabilities.Disabled {
-			u.b.disabled[name] = true
-		}
-	}
 	for _, at := range u.src.Root.Member("capabilities").Member("required").Items() {
 		name := at.Value.Text()
 		u.b.required[name] = true
-		if u.b.disabled[name] {
+		if slices.Contains(u.b.disabled, name) {
 			u.report.Error(at, "Remove it from the workflow's disabled capabilities, or do not call the routine.",
 				"capability %q is required here, but the workflow disables it", name)
 		}
 	}
 	for _, name := range u.src.Capabilities.Preferred {
-		if !u.b.disabled[name] {
+		if !slices.Contains(u.b.disabled, name) {
 			u.b.preferred[name] = true
 		}
 	}

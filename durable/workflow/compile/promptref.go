@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -83,24 +84,10 @@ func (u *unit) variable(out *Step, v promptref.Variable, values map[string]strin
 			values[v.Name] = promptref.ValueText(v.Default)
 		}
 	default:
-		out.Inputs = withVariable(out.Inputs, v, t)
+		// NeedsArtifact is the only reason that applies to values of all kinds
+		// (docs/design.md#requirements-on-the-caller). The words are part of the workflow hash.
+		description := cmp.Or(v.Description, fmt.Sprintf("The value of %s in %s", v.Name, t))
+		out.Inputs = withInput(out.Inputs,
+			source.Input{ContextKey: v.Name, Reason: reason.NeedsArtifact.Detail, Description: description})
 	}
-}
-
-// withVariable adds a variable to the inputs of a step, unless an input with its name is
-// declared, whose description is more specific. The reason is NeedsArtifact, the only one of
-// the closed set that applies to values of all kinds
-// (docs/design.md#requirements-on-the-caller). The description is part of the workflow hash.
-func withVariable(declared []source.Input, v promptref.Variable, t promptref.Ref) []source.Input {
-	for _, in := range declared {
-		if in.ContextKey == v.Name {
-			return declared
-		}
-	}
-	description := v.Description
-	if description == "" {
-		description = fmt.Sprintf("The value of %s in %s", v.Name, t)
-	}
-	return append(declared[:len(declared):len(declared)],
-		source.Input{ContextKey: v.Name, Reason: reason.NeedsArtifact.Detail, Description: description})
 }

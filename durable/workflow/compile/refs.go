@@ -51,11 +51,9 @@ func (u *unit) checkInjected(list []Injection, at problem.SourceValue) {
 // known ones.
 func suggest(word string, known []string) string {
 	known = sorted(known)
-	if near := nearest.Of(word, known); near != "" {
-		return "Did you mean " + near + "?"
-	}
+	otherwise := "Known are " + strings.Join(known, ", ") + "."
 	if len(known) == 0 {
-		return "None is known here."
+		otherwise = "None is known here."
 	}
-	return "Known are " + strings.Join(known, ", ") + "."
+	return nearest.Suggest(word, known, "Did you mean %s?", otherwise)
 }

@@ -1,10 +1,12 @@
 package compile
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/problem"
 )
 
 // View is a read-only summary of a pinned workflow: its name and its steps. It is made from a
@@ -75,28 +77,26 @@ func DecodeForeign(data []byte) (View, error) {
 	if err != nil {
 		return View{}, fault.Wrap(err, fault.StoreCorrupt, "a pinned workflow is not JSON: %s", err)
 	}
-	if !slices.Contains(sourceKinds, textIn(doc, "sourceKind")) {
+	root := problem.SourceValue{Value: doc}
+	if !slices.Contains(sourceKinds, textIn(root, "sourceKind")) {
 		return View{}, fault.New(fault.StoreForeign,
 			"the workflow was pinned by another program, in a form that Waybill does not know")
 	}
-	definition, _ := doc.Get("definition")
-	steps, _ := definition.Get("steps")
+	definition := root.Member("definition")
 	f := foreignSteps{titles: map[string]string{}}
-	main := f.sequence(steps)
-	if preview, ok := doc.Get("preview"); ok {
+	main := f.sequence(definition.Member("steps"))
+	if root.Has("preview") {
+		preview := root.Member("preview")
 		f.titles[textIn(preview, "stepId")] = textIn(preview, "title")
 	}
 	// A step that a loop names as its body is not part of the main sequence
 	// (docs/design.md#loops).
 	main = slices.DeleteFunc(main, func(s StepView) bool { return slices.Contains(f.bodies, s.StepID) })
-	v := View{name: textIn(doc, "name"), steps: main, loops: f.loops, titles: func(stepID string) (string, bool) {
-		title, ok := f.titles[stepID]
-		return title, ok && title != ""
-	}}
-	if v.name == "" {
-		v.name = textIn(definition, "name")
-	}
-	return v, nil
+	return View{name: cmp.Or(textIn(root, "name"), textIn(definition, "name")), steps: main, loops: f.loops,
+		titles: func(stepID string) (string, bool) {
+			title, ok := f.titles[stepID]
+			return title, ok && title != ""
+		}}, nil
 }
 
 // foreignSteps collects the steps of a WorkRail workflow.
@@ -108,33 +108,27 @@ type foreignSteps struct {
 
 // sequence reads a list of steps and the bodies in it. canon.Parse bounds the depth of
 // nesting, and so the recursion.
-func (f *foreignSteps) sequence(list canon.Value) (out []StepView) {
-	for i := 0; list.Kind() == canon.Array && i < list.Len(); i++ {
-		step := list.Item(i)
-		s := StepView{textIn(step, "id"), textIn(step, "title")}
-		if s.StepID == "" {
+func (f *foreignSteps) sequence(list problem.SourceValue) (out []StepView) {
+	for _, step := range list.Items() {
+		id := textIn(step, "id")
+		if id == "" {
 			continue
 		}
-		if s.Title == "" {
-			s.Title = s.StepID
-		}
-		f.titles[s.StepID] = s.Title
+		s := StepView{id, cmp.Or(textIn(step, "title"), id)}
+		f.titles[id] = s.Title
 		out = append(out, s)
-		body, ok := step.Get("body")
-		if !ok && textIn(step, "type") != LoopStep {
+		if !step.Has("body") && textIn(step, "type") != LoopStep {
 			continue
 		}
 		f.loops = true
+		body := step.Member("body")
 		f.sequence(body)
-		if body.Text() != "" {
-			f.bodies = append(f.bodies, body.Text())
+		if name := body.Value.Text(); name != "" {
+			f.bodies = append(f.bodies, name)
 		}
 	}
 	return out
 }
 
 // textIn returns the text of a member, "" if it is absent or not a string.
-func textIn(v canon.Value, name string) string {
-	m, _ := v.Get(name)
-	return m.Text()
-}
+func textIn(at problem.SourceValue, name string) string { return at.Member(name).Value.Text() }

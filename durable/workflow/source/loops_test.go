@@ -129,10 +129,11 @@ func TestLoopAt(t *testing.T) {
 }
 
 func TestBindingTokens(t *testing.T) {
-	fill := func(slot string) string { return "<" + slot + ">" }
+	fill := func(slot string) (string, bool) { return "<" + slot + ">", slot != "unknown" }
 	for in, want := range map[string]string{
 		"a {{wr.bindings.x_1}} b {{wr.bindings.y}}": "a <x_1> b <y>",
 		"{{x}} {{ wr.bindings.x }}":                 "{{x}} {{ wr.bindings.x }}", "{{wr.bindings.x": "{{wr.bindings.x",
+		"{{wr.bindings.unknown}} {{wr.bindings.y}}": "{{wr.bindings.unknown}} <y>",
 	} {
 		if got := ReplaceBindings(in, fill); got != want {
 			t.Errorf("%q: got %q", in, got)

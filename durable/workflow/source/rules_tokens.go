@@ -36,13 +36,15 @@ func BindingSlot(token string) string {
 // variable overrides only: the text of a prompt template has no extension points.
 var bindingKeys = []string{"prompt", "promptBlocks", "promptRef", "guidance", "parallelDelegations", "synthesis"}
 
-// ReplaceBindings replaces each binding token in text by fill(slot); other tokens remain.
+// ReplaceBindings replaces each binding token in text by fill(slot), or leaves it if that
+// returns false; other tokens remain.
 // Parse accepts tokens in a step's prompt, promptBlocks, promptRef, guidance, delegations
 // and synthesis and in the args of a templateCall only.
-func ReplaceBindings(text string, fill func(slot string) string) string {
+func ReplaceBindings(text string, fill func(slot string) (string, bool)) string {
 	return tokens.ReplaceAllStringFunc(text, func(token string) string {
-		if slot := BindingSlot(token); slot != "" {
-			return fill(slot)
+		slot := BindingSlot(token)
+		if value, ok := fill(slot); ok && slot != "" {
+			return value
 		}
 		return token
 	})
