@@ -1,6 +1,7 @@
 package advance
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -30,31 +31,27 @@ const probeTemplate = "wr.templates.capability_probe"
 // sideArtifacts checks the artifacts of these kinds that the attempt sent. An invalid one blocks,
 // since it would be recorded as a fact and no later attempt could withdraw it. Artifacts that
 // the step's own contract covers are checked there.
-func (q requirements) sideArtifacts() []reason.Unmet {
-	var out []reason.Unmet
+func (q *requirements) sideArtifacts() {
+	const fix = "Correct the artifact, or leave it out."
 	// All invalid artifacts are reported, so that one further attempt can correct them.
-	refuse := func(ref, format string, args ...any) {
-		out = append(out, reason.Unmet{Code: reason.InvalidOutput, Pointer: reason.OutputContract(ref),
-			Message: fmt.Sprintf(format, args...),
-			Fix:     "Correct the artifact, or leave it out."})
-	}
 	for _, a := range q.fromAttempt(DivergenceKind) {
 		if _, err := divergence(a, id.Divergence{}); err != nil {
-			refuse(DivergenceKind, "The %s is not one: %v; it wants reason, summary and perhaps relatedStepId.",
+			q.lacks(reason.InvalidOutput, reason.OutputContract(DivergenceKind), fix,
+				"The %s is not one: %v; it wants reason, summary and perhaps relatedStepId.",
 				DivergenceKind, err)
 		}
 	}
 	// The step's contract reports invalid observations itself.
 	if c := q.step.OutputContract; c != nil && c.ContractRef == capabilityRef {
-		return out
+		return
 	}
 	pack := capabilityPack(q.workflow)
 	for _, a := range q.fromAttempt(CapabilityKind) {
 		if wrong := pack.Check(a); len(wrong) > 0 {
-			refuse(capabilityRef, "The %s is not one: %s.", CapabilityKind, contract.JoinMismatches(wrong))
+			q.lacks(reason.InvalidOutput, reason.OutputContract(capabilityRef), fix, "The %s is not one: %s.",
+				CapabilityKind, contract.JoinMismatches(wrong))
 		}
 	}
-	return out
 }
 
 // capabilityPack returns the contract pack for observations: the pinned one, or the built-in
@@ -70,9 +67,9 @@ func capabilityPack(w compile.Compiled) contract.Pack {
 // divergence decodes a wr.divergence artifact (docs/design.md#capabilities). Its error
 // becomes part of a blocker, which is stored.
 func divergence(a canon.Value, of id.Divergence) (event.DivergenceRecorded, error) {
-	text := func(name string) string { v, _ := a.Get(name); return v.Text() }
-	d := event.DivergenceRecorded{DivergenceID: of, Reason: event.DivergenceReason(text("reason")),
-		RelatedStepID: text("relatedStepId"), Summary: reason.Truncate(text("summary"), limits.SummaryBytesMax)}
+	d := event.DivergenceRecorded{DivergenceID: of, Reason: event.DivergenceReason(textOf(a, "reason")),
+		RelatedStepID: textOf(a, "relatedStepId"),
+		Summary:       reason.Truncate(textOf(a, "summary"), limits.SummaryBytesMax)}
 	if len(d.RelatedStepID) > nameMax {
 		return d, fmt.Errorf("relatedStepId has %d bytes; at most %d are allowed", len(d.RelatedStepID), nameMax)
 	}
@@ -83,45 +80,43 @@ func divergence(a canon.Value, of id.Divergence) (event.DivergenceRecorded, erro
 // result at the capability's probe step is a probe, at another step an attempted use; a claim
 // remains a claim (docs/design.md#capabilities).
 func observation(step compile.Step, a canon.Value, of id.CapObs) event.CapabilityObserved {
-	text := func(name string) string { v, _ := a.Get(name); return v.Text() }
-	o := event.CapabilityObserved{CapObsID: of, Capability: text("capability"), Status: "available"}
-	result := text("result")
+	o := event.CapabilityObserved{CapObsID: of, Capability: textOf(a, "capability"), Status: "available"}
+	result := textOf(a, "result")
+	failed := result == "failure"
+	if failed {
+		o.Status = "unavailable"
+	}
 	switch {
 	// No result: the agent only states what it believes.
 	case result == "":
-		o.Status = text("claim")
-		by := text("claimedBy")
-		if by == "" {
-			by = "agent"
-		}
+		o.Status = textOf(a, "claim")
 		o.Provenance = event.Provenance{Kind: "manual_claim", EnforcementGrade: "weak",
-			Detail: event.ProvenanceDetail{ClaimedBy: by, Claim: o.Status}}
-		return o
+			Detail: event.ProvenanceDetail{ClaimedBy: cmp.Or(textOf(a, "claimedBy"), "agent"), Claim: o.Status}}
 	// The workflow's own probe, performed as the template describes.
 	case step.Probe != "" && step.Probe == o.Capability:
 		o.Provenance = event.Provenance{Kind: "probe_step", EnforcementGrade: "strong",
 			Detail: event.ProvenanceDetail{ProbeTemplateID: probeTemplate, ProbeStepID: step.StepID, Result: result}}
 	default:
 		d := event.ProvenanceDetail{AttemptContext: "workflow_step", Result: result}
-		if result == "failure" {
-			if d.FailureCode = text("failureCode"); d.FailureCode == "" {
-				d.FailureCode = "unknown"
-			}
+		if failed {
+			d.FailureCode = cmp.Or(textOf(a, "failureCode"), "unknown")
 		}
 		o.Provenance = event.Provenance{Kind: "attempted_use", EnforcementGrade: "strong", Detail: d}
 	}
-	if result == "failure" {
-		o.Status = "unavailable"
-	}
 	return o
+}
+
+// textOf returns the text of a member, "" if it is absent or not a string.
+func textOf(a canon.Value, name string) string {
+	v, _ := a.Get(name)
+	return v.Text()
 }
 
 // required checks the workflow's required capabilities against the known observations. A
 // probe step requires its own capability; every later step requires all capabilities probed
 // so far, since one can be lost during a run. Claims never satisfy a requirement
 // (docs/design.md#capabilities).
-func (q requirements) required() []reason.Unmet {
-	var out []reason.Unmet
+func (q *requirements) required() {
 	for _, capability := range q.workflow.Capabilities.Required {
 		// || A probe step is not blocked by other capabilities: their probes may still
 		// follow.
@@ -133,29 +128,27 @@ func (q requirements) required() []reason.Unmet {
 		// A successful strong observation satisfies the requirement.
 		case "available":
 		case "unavailable":
-			out = append(out, reason.Unmet{Code: reason.CapabilityAbsent, Pointer: at,
-				Message: fmt.Sprintf("The workflow requires %s, and trying it failed.", capability),
-				Fix:     "Make it available, try it again, and send the result as " + CapabilityKind + "."})
+			q.lacks(reason.CapabilityAbsent, at,
+				"Make it available, try it again, and send the result as "+CapabilityKind+".",
+				"The workflow requires %s, and trying it failed.", capability)
 		default:
 			if q.step.Probe == capability && !q.claimed[capability] && !q.observesAnother(capability) {
 				continue // reported by the contract
 			}
-			message := fmt.Sprintf("The workflow requires %s, and whether it is there was never tried.", capability)
+			message := "The workflow requires %s, and whether it is there was never tried."
 			if q.claimed[capability] {
-				message = fmt.Sprintf("The workflow requires %s; a claim is not enough, it has to be tried.",
-					capability)
+				message = "The workflow requires %s; a claim is not enough, it has to be tried."
 			}
-			out = append(out, reason.Unmet{Code: reason.CapabilityUnknown, Pointer: at, Message: message,
-				Fix: fmt.Sprintf(`Try it and send {"kind":"%s","capability":"%s","result":"success"} or "failure".`,
-					CapabilityKind, capability)})
+			q.lacks(reason.CapabilityUnknown, at,
+				fmt.Sprintf(`Try it and send {"kind":"%s","capability":"%s","result":"success"} or "failure".`,
+					CapabilityKind, capability), message, capability)
 		}
 	}
-	return out
 }
 
 // observesAnother reports a valid observation of another capability: it satisfies the
 // contract but not the probe.
-func (q requirements) observesAnother(capability string) bool {
+func (q *requirements) observesAnother(capability string) bool {
 	pack := capabilityPack(q.workflow)
 	return slices.ContainsFunc(q.artifacts(CapabilityKind), func(a canon.Value) bool {
 		of, _ := a.Get("capability")
@@ -165,7 +158,7 @@ func (q requirements) observesAnother(capability string) bool {
 
 // probed reports whether the capability's probe step is completed or its result is known. The
 // keys of steps in an ended loop are dropped, hence the second condition.
-func (q requirements) probed(capability string) bool {
+func (q *requirements) probed(capability string) bool {
 	if q.capabilities[capability] != "" {
 		return true
 	}

@@ -1,6 +1,7 @@
 package advance
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -49,9 +50,10 @@ func Decide(w compile.Compiled, f Facts, a Attempt) (Decided, error) {
 	}
 	d.seg = newSegment(f.Session, f.Next, a.AtMs, a.Actor)
 	q := d.requirements()
+	q.approval()
 	// NeverStop bypasses every requirement but this one, so it is checked before the walk.
-	if unmet := q.approval(); len(unmet) > 0 && d.neverStops() {
-		d.block(unmet) // approval blocks in every mode (docs/design.md#requirements-on-the-caller)
+	if len(q.found) > 0 && d.neverStops() {
+		d.block(q.found) // approval blocks in every mode (docs/design.md#requirements-on-the-caller)
 		return Decided{d.seg.plan, d.next}, nil
 	}
 	walked, err := interpreter.Next(w, f.State, interpreter.Input{Vars: d.vars, Artifacts: q.artifacts(""),
@@ -60,7 +62,7 @@ func Decide(w compile.Compiled, f Facts, a Attempt) (Decided, error) {
 		return Decided{}, fault.Wrap(err, fault.Invariant, "the node's state does not fit its workflow: %s", err)
 	}
 	// Everything missing is collected, of the step and of the walk, for one report.
-	unmet := join(append(q.unmet(), q.approval()...), walked.Unmet)
+	unmet := join(q.unmet(), walked.Unmet)
 	if len(unmet) > 0 && !d.neverStops() {
 		d.block(unmet)
 	} else if err := d.advance(walked, unmet); err != nil {
@@ -144,12 +146,10 @@ func (d *decision) needsApproval() bool {
 }
 
 // requirements collects everything that the step's requirements are checked against.
-func (d *decision) requirements() requirements {
-	q := requirements{workflow: d.w, step: d.step, state: d.f.State, snapshotRef: d.f.SnapshotRef, outputs: d.effective,
+func (d *decision) requirements() *requirements {
+	q := &requirements{workflow: d.w, step: d.step, state: d.f.State, snapshotRef: d.f.SnapshotRef, outputs: d.effective,
 		vars: interpreter.Variables(d.w, d.f.State, d.vars), capabilities: map[string]string{},
-		claimed: map[string]bool{}}
-	q.approves = d.needsApproval()
-	q.notes = d.a.Request.Notes
+		claimed: map[string]bool{}, approves: d.needsApproval(), notes: d.a.Request.Notes}
 	for _, o := range d.f.Outputs {
 		// Notes of an earlier refused attempt or checkpoint at the node satisfy the
 		// requirement.
@@ -158,9 +158,7 @@ func (d *decision) requirements() requirements {
 		}
 	}
 	// Strong observations of this attempt replace earlier ones; claims are kept apart.
-	for name, status := range d.f.Capabilities {
-		q.capabilities[name] = status
-	}
+	maps.Copy(q.capabilities, d.f.Capabilities)
 	for _, o := range d.observed() {
 		if o.Provenance.EnforcementGrade == "strong" {
 			q.capabilities[o.Capability] = o.Status

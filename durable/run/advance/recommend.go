@@ -1,6 +1,8 @@
 package advance
 
 import (
+	"slices"
+
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/workflow/compile"
@@ -25,28 +27,21 @@ func Exceeds(w compile.Compiled, p event.Preferences) []Exceeded {
 		return nil
 	}
 	var out []Exceeded
-	autonomy := []string{string(event.Guided), string(event.FullAutoStopOnUserDeps), string(event.FullAutoNeverStop)}
-	if beyond(autonomy, string(p.Autonomy), r.Autonomy) {
-		out = append(out, Exceeded{"autonomy", string(p.Autonomy), r.Autonomy})
-	}
-	if beyond([]string{"conservative", "balanced", "aggressive"}, string(p.RiskPolicy), r.RiskPolicy) {
-		out = append(out, Exceeded{"riskPolicy", string(p.RiskPolicy), r.RiskPolicy})
+	for _, pref := range []struct {
+		Exceeded
+		order []string
+	}{
+		{Exceeded{"autonomy", string(p.Autonomy), r.Autonomy}, []string{string(event.Guided),
+			string(event.FullAutoStopOnUserDeps), string(event.FullAutoNeverStop)}},
+		{Exceeded{"riskPolicy", string(p.RiskPolicy), r.RiskPolicy}, []string{"conservative", "balanced", "aggressive"}},
+	} {
+		// Unknown values have index -1: an unknown recommendation is never exceeded.
+		most := slices.Index(pref.order, pref.Recommended)
+		if most >= 0 && slices.Index(pref.order, pref.Effective) > most {
+			out = append(out, pref.Exceeded)
+		}
 	}
 	return out
-}
-
-// beyond reports whether a is after b in order; false if b is not in it.
-func beyond(order []string, a, b string) bool {
-	at := func(s string) int {
-		for i, have := range order {
-			if have == s {
-				return i
-			}
-		}
-		return -1
-	}
-	// Unknown values have index -1: an unknown recommendation is never exceeded.
-	return at(b) >= 0 && at(a) > at(b)
 }
 
 // exceeds returns the artifact for the result of Exceeds; false if that is empty.

@@ -25,24 +25,31 @@ type requirements struct {
 	outputs      []Output          // after the attempt, oldest first
 	capabilities map[string]string // status of strong observations, including this attempt's
 	claimed      map[string]bool   // capabilities for which this attempt contains a claim
+
+	found []reason.Unmet // by the checks so far
 }
 
 // unmet returns everything missing or wrong, so that one further attempt can satisfy all of
-// it. Approval is checked separately.
-func (q requirements) unmet() []reason.Unmet {
-	var out []reason.Unmet
-	out = append(out, q.inputs()...)
-	out = append(out, q.notesRule()...)
-	out = append(out, q.contract()...)
-	out = append(out, q.criteria()...)
-	out = append(out, q.assessments()...)
-	out = append(out, q.sideArtifacts()...)
-	out = append(out, q.required()...)
-	return append(out, q.action()...)
+// it. Approval is checked separately, before.
+func (q *requirements) unmet() []reason.Unmet {
+	q.inputs()
+	q.notesRule()
+	q.contract()
+	q.criteria()
+	q.assessments()
+	q.sideArtifacts()
+	q.required()
+	q.action()
+	return q.found
+}
+
+// lacks records one unmet requirement.
+func (q *requirements) lacks(code reason.Code, at reason.Pointer, fix, format string, args ...any) {
+	q.found = append(q.found, reason.Unmet{Code: code, Pointer: at, Message: fmt.Sprintf(format, args...), Fix: fix})
 }
 
 // artifacts returns the JSON artifacts of a kind, oldest first; "" means all kinds.
-func (q requirements) artifacts(kind string) []canon.Value {
+func (q *requirements) artifacts(kind string) []canon.Value {
 	var out []canon.Value
 	for _, o := range q.outputs {
 		have, _ := o.JSON.Get("kind")
@@ -54,49 +61,42 @@ func (q requirements) artifacts(kind string) []canon.Value {
 }
 
 // fromAttempt returns the artifacts of a kind that this attempt sent. Their ids are zero.
-func (q requirements) fromAttempt(kind string) []canon.Value {
-	q.outputs = slices.DeleteFunc(slices.Clone(q.outputs), func(o Output) bool { return !o.ID.IsZero() })
-	return q.artifacts(kind)
+func (q *requirements) fromAttempt(kind string) []canon.Value {
+	sent := *q
+	sent.outputs = slices.DeleteFunc(slices.Clone(q.outputs), func(o Output) bool { return !o.ID.IsZero() })
+	return sent.artifacts(kind)
 }
 
-// inputs returns one unmet condition for each required context key that is not set.
-func (q requirements) inputs() []reason.Unmet {
-	var out []reason.Unmet
+// inputs requires each context key of the workflow and the step.
+func (q *requirements) inputs() {
 	for _, in := range q.workflow.MissingInputs(q.step, q.vars) {
-		message := fmt.Sprintf("The input %q is not set: %s", in.ContextKey, in.Description)
 		fix := fmt.Sprintf("Ask the person, then send it as context: {%q: VALUE}, or --set %s=VALUE.", in.ContextKey,
 			in.ContextKey)
 		// Choices are listed in the fix; values are not checked against them.
 		if len(in.Choices) > 0 {
 			fix += " One of: " + strings.Join(in.Choices, ", ") + "."
 		}
-		out = append(out, reason.Unmet{Code: in.Code(), Pointer: reason.ContextKey(in.ContextKey), Message: message,
-			Fix: fix})
+		q.lacks(in.Code(), reason.ContextKey(in.ContextKey), fix, "The input %q is not set: %s", in.ContextKey,
+			in.Description)
 	}
-	return out
 }
 
 // notesRule requires notes, of this attempt or of an earlier one at the node.
-func (q requirements) notesRule() []reason.Unmet {
-	if !q.step.NotesRequired || strings.TrimSpace(q.notes) != "" {
-		return nil
+func (q *requirements) notesRule() {
+	if q.step.NotesRequired && strings.TrimSpace(q.notes) == "" {
+		q.lacks(reason.MissingOutput, reason.OutputContract(reason.NotesRef),
+			"Say in notes what was done, decided and found (notesMarkdown, or --notes TEXT).",
+			"Step %q requires notes and none were given.", q.step.StepID)
 	}
-	return []reason.Unmet{{Code: reason.MissingOutput, Pointer: reason.OutputContract(reason.NotesRef),
-		Message: fmt.Sprintf("Step %q requires notes and none were given.", q.step.StepID),
-		Fix:     "Say in notes what was done, decided and found (notesMarkdown, or --notes TEXT)."}}
 }
 
 // criteria checks the notes against the step's criteria, unless the step has a contract, even
 // an optional one: the prompt announces the contract only, and nothing is checked that was
 // not announced (docs/design.md#output-requirements).
-func (q requirements) criteria() []reason.Unmet {
-	checks := q.step.Criteria()
-	if checks.IsZero() || q.step.OutputContract != nil {
-		return nil
-	}
-	failures := checks.Check(q.notes, q.vars)
-	if len(failures) == 0 {
-		return nil
+func (q *requirements) criteria() {
+	failures := q.step.Criteria().Check(q.notes, q.vars)
+	if len(failures) == 0 || q.step.OutputContract != nil {
+		return
 	}
 	// Missing notes and unsuitable notes have different codes.
 	code := reason.InvalidOutput
@@ -107,49 +107,44 @@ func (q requirements) criteria() []reason.Unmet {
 	for _, f := range failures {
 		messages = append(messages, f.Message)
 	}
-	return []reason.Unmet{{Code: code, Pointer: reason.OutputContract(reason.CriteriaRef),
-		Message: "The notes do not meet the step's criteria: " + strings.Join(messages, "; "),
-		Fix:     "Write notes that meet each of them and send them with a new attempt."}}
+	q.lacks(code, reason.OutputContract(reason.CriteriaRef),
+		"Write notes that meet each of them and send them with a new attempt.",
+		"The notes do not meet the step's criteria: %s", strings.Join(messages, "; "))
 }
 
 // action requires the result of a command step: of the same argv, and successful.
-func (q requirements) action() []reason.Unmet {
+func (q *requirements) action() {
 	if q.step.Action == nil {
-		return nil
+		return
 	}
 	at := reason.WorkflowStep(q.step.StepID)
-	wrong := func(code reason.Code, format string, args ...any) []reason.Unmet {
-		return []reason.Unmet{{Code: code, Pointer: at, Message: fmt.Sprintf(format, args...),
-			Fix: "Mend the cause and let 'waybill run --run ID' perform the step again."}}
-	}
 	results := q.artifacts(command.Kind)
 	if len(results) == 0 {
-		return []reason.Unmet{{Code: reason.MissingOutput, Pointer: at,
-			Message: fmt.Sprintf("Step %q is a command and has no result.", q.step.StepID),
-			Fix:     "Let 'waybill run --run ID' perform it."}}
+		q.lacks(reason.MissingOutput, at, "Let 'waybill run --run ID' perform it.",
+			"Step %q is a command and has no result.", q.step.StepID)
+		return
 	}
+	const again = "Mend the cause and let 'waybill run --run ID' perform the step again."
 	// The latest result counts; a retry replaces the earlier one.
 	r, err := command.Decode(results[len(results)-1])
 	switch {
 	case err != nil:
-		return wrong(reason.InvalidOutput, "The %s of step %q is not one: %v", command.Kind, q.step.StepID, err)
+		q.lacks(reason.InvalidOutput, at, again, "The %s of step %q is not one: %v", command.Kind, q.step.StepID, err)
 	// A result of another workflow version, or of another step.
 	case r.ArgvDigest != command.ArgvDigest(*q.step.Action):
-		return wrong(reason.InvalidOutput, "The %s of step %q is of another command.", command.Kind, q.step.StepID)
+		q.lacks(reason.InvalidOutput, at, again, "The %s of step %q is of another command.", command.Kind,
+			q.step.StepID)
 	case !r.OK():
-		return wrong(reason.InvalidOutput, "The command of step %q %s.", q.step.StepID, r.Outcome())
+		q.lacks(reason.InvalidOutput, at, again, "The command of step %q %s.", q.step.StepID, r.Outcome())
 	}
-	return nil
 }
 
 // approval requires a person's recorded approval of exactly these outputs. No attempt can
 // satisfy a human_approval step without it (docs/design.md#requirements-on-the-caller).
-func (q requirements) approval() []reason.Unmet {
-	if !q.approves || IsApproved(q.state.PendingStep().Key(), q.snapshotRef, q.outputs) {
-		return nil
+func (q *requirements) approval() {
+	if q.approves && !IsApproved(q.state.PendingStep().Key(), q.snapshotRef, q.outputs) {
+		q.lacks(reason.NeedsApproval, reason.WorkflowStep(q.step.StepID),
+			"A person approves it at a terminal with 'waybill approve RUN'; then send the next attempt without "+
+				"new outputs.", "Step %q needs a person's approval of what was handed in.", q.step.StepID)
 	}
-	return []reason.Unmet{{Code: reason.NeedsApproval, Pointer: reason.WorkflowStep(q.step.StepID),
-		Message: fmt.Sprintf("Step %q needs a person's approval of what was handed in.", q.step.StepID),
-		Fix: "A person approves it at a terminal with 'waybill approve RUN'; then send the next attempt without " +
-			"new outputs."}}
 }

@@ -2,6 +2,7 @@ package advance
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -15,35 +16,26 @@ const assessmentRef = "wr.contracts.assessment"
 
 // contract checks the step's artifacts against its contract pack. Every artifact of the kind
 // must satisfy it, since it is not determined which one a reader uses.
-func (q requirements) contract() []reason.Unmet {
+func (q *requirements) contract() {
 	c := q.step.OutputContract
 	if c == nil {
-		return nil
+		return
 	}
-	pack, ok := q.workflow.Contract(c.ContractRef)
-	if !ok {
-		return nil // cannot happen: a compiled workflow embeds every contract that it names
-	}
+	pack, _ := q.workflow.Contract(c.ContractRef) // a compiled workflow embeds every contract that it names
 	sent := q.artifacts(pack.ArtifactKind)
 	at := reason.OutputContract(c.ContractRef)
-	if len(sent) == 0 {
-		if !c.Required {
-			return nil
-		}
-		return []reason.Unmet{{Code: reason.MissingOutput, Pointer: at,
-			Message: fmt.Sprintf("Step %q needs an artifact of kind %s (%s), and none was sent.", q.step.StepID,
-				pack.ArtifactKind, c.ContractRef),
-			Fix: showExample(pack.Example)}}
+	if len(sent) == 0 && c.Required {
+		q.lacks(reason.MissingOutput, at, showExample(pack.Example),
+			"Step %q needs an artifact of kind %s (%s), and none was sent.", q.step.StepID, pack.ArtifactKind,
+			c.ContractRef)
 	}
 	for _, a := range sent {
 		if wrong := pack.Check(a); len(wrong) > 0 {
-			return []reason.Unmet{{Code: reason.InvalidOutput, Pointer: at,
-				Message: fmt.Sprintf("The %s does not satisfy %s: %s.", pack.ArtifactKind, c.ContractRef,
-					contract.JoinMismatches(wrong)),
-				Fix: showExample(pack.Example)}}
+			q.lacks(reason.InvalidOutput, at, showExample(pack.Example), "The %s does not satisfy %s: %s.",
+				pack.ArtifactKind, c.ContractRef, contract.JoinMismatches(wrong))
+			return
 		}
 	}
-	return nil
 }
 
 // showExample returns a fix with a complete example; a shortened example would be invalid.
@@ -57,66 +49,60 @@ func showExample(example canon.Value) string {
 
 // assessments requires one wr.assessment for each assessment of the step, and evaluates the
 // consequences of its levels.
-func (q requirements) assessments() []reason.Unmet {
+func (q *requirements) assessments() {
 	var missing, wrong, stay []string
 	var example canon.Value
 	for _, ref := range q.step.AssessmentRefs {
-		a, ok := q.workflow.Assessment(ref)
-		if !ok {
-			continue
-		}
+		a, _ := q.workflow.Assessment(ref) // a compiled workflow embeds every assessment that it names
 		sent, found := q.assessed(a)
-		if !found {
-			missing = append(missing, ref)
-			example = a.Example()
-			continue
-		}
 		levels, mismatches := a.Check(sent)
-		if len(mismatches) > 0 {
+		switch {
+		case !found:
+			missing, example = append(missing, ref), a.Example()
+		case len(mismatches) > 0:
 			wrong = append(wrong, fmt.Sprintf("assessment %q: %s", ref, contract.JoinMismatches(mismatches)))
 			example = a.Example()
-			continue
+		default:
+			stay = append(stay, q.consequences(a, levels)...)
 		}
-		stay = append(stay, q.consequences(a, levels)...)
 	}
-	var out []reason.Unmet
-	add := func(code reason.Code, message, fix string) {
-		out = append(out, reason.Unmet{Code: code, Pointer: reason.OutputContract(assessmentRef), Message: message,
-			Fix: fix})
-	}
+	at := reason.OutputContract(assessmentRef)
 	if len(missing) > 0 {
-		add(reason.MissingOutput, fmt.Sprintf("Step %q needs an artifact of kind %s for %s, and none was sent.",
-			q.step.StepID, contract.AssessmentKind, strings.Join(missing, ", ")), showExample(example))
+		q.lacks(reason.MissingOutput, at, showExample(example),
+			"Step %q needs an artifact of kind %s for %s, and none was sent.", q.step.StepID,
+			contract.AssessmentKind, strings.Join(missing, ", "))
 	}
 	switch {
 	// Consequences are reported only for valid assessments.
 	case len(wrong) > 0:
-		add(reason.InvalidOutput, strings.Join(wrong, "; "), showExample(example))
+		q.lacks(reason.InvalidOutput, at, showExample(example), "%s", strings.Join(wrong, "; "))
 	case len(stay) > 0:
-		add(reason.InvalidOutput, strings.Join(stay, "; "),
-			"Do what the message asks for, then send the assessment again with the new levels.")
+		q.lacks(reason.InvalidOutput, at,
+			"Do what the message asks for, then send the assessment again with the new levels.", "%s",
+			strings.Join(stay, "; "))
 	}
-	return out
 }
 
 // assessed returns the latest artifact for an assessment: by its assessmentId, or without one
 // if the step has a single assessment.
-func (q requirements) assessed(a contract.Assessment) (canon.Value, bool) {
+func (q *requirements) assessed(a contract.Assessment) (canon.Value, bool) {
 	sent := q.artifacts(contract.AssessmentKind)
-	for i := len(sent) - 1; i >= 0; i-- {
-		named, ok := sent[i].Get("assessmentId")
-		if ok && named.Text() == a.ID || !ok && len(q.step.AssessmentRefs) == 1 {
-			return sent[i], true
+	slices.Reverse(sent)
+	single := len(q.step.AssessmentRefs) == 1
+	for _, latest := range sent {
+		named, ok := latest.Get("assessmentId")
+		if ok && named.Text() == a.ID || !ok && single {
+			return latest, true
 		}
 	}
-	if len(q.step.AssessmentRefs) == 1 && len(sent) > 0 {
-		return sent[len(sent)-1], true // reported as a mismatch of the id
+	if single && len(sent) > 0 {
+		return sent[0], true // reported as a mismatch of the id
 	}
 	return canon.Value{}, false
 }
 
 // consequences returns a message for each dimension with a level that keeps the step pending.
-func (q requirements) consequences(a contract.Assessment, levels map[string]string) []string {
+func (q *requirements) consequences(a contract.Assessment, levels map[string]string) []string {
 	var out []string
 	// A consequence without forAssessment applies to every assessment of the step.
 	for _, c := range q.step.Consequences {
