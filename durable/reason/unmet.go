@@ -21,6 +21,15 @@ func (u Unmet) Blocker() Blocker {
 	}
 }
 
+// ReportOf returns the report of requirements that are not satisfied; see NewReport.
+func ReportOf(all []Unmet) Report {
+	blockers := make([]Blocker, len(all))
+	for i, u := range all {
+		blockers[i] = u.Blocker()
+	}
+	return NewReport(blockers)
+}
+
 // Same reports whether u and other have the same reason and pointer. Such requirements are recorded
 // as one gap.
 func (u Unmet) Same(other Unmet) bool { return u.Code == other.Code && u.Pointer == other.Pointer }

@@ -3,7 +3,6 @@ package advance
 import (
 	"cmp"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
@@ -103,11 +102,8 @@ func approvable(w compile.Compiled, f Facts, a Approval) (step compile.Step, err
 			a.Actor.Kind).
 			Suggest("Ask a person to run %s at a terminal.", fault.Command{"approve", f.Run.String()})
 	}
-	if len(a.Comment) > limits.NotesBytesMax {
-		return step, tooLarge("the comment", len(a.Comment), limits.NotesBytesMax)
-	}
-	if !utf8.ValidString(a.Comment) {
-		return step, fault.New(fault.ValidationError, "the comment is not valid UTF-8")
+	if err := checkText("the comment", a.Comment, limits.NotesBytesMax); err != nil {
+		return step, err
 	}
 	pending := f.State.PendingStep()
 	if pending == nil {

@@ -1,6 +1,7 @@
 package advance
 
 import (
+	"cmp"
 	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -33,15 +34,8 @@ type Start struct {
 // VALIDATION_ERROR and record nothing. Observations over their budget are dropped rather than
 // refused (docs/design.md#observations); dropped counts them.
 func Begin(w compile.Compiled, s Start) (plan manifest.Plan, dropped int, err error) {
-	if err := CheckContext(s.Context); err != nil {
+	if err := cmp.Or(CheckContext(s.Context), contextFilledIn(s.Context), checkTitle(s.Title)); err != nil {
 		return plan, 0, err
-	}
-	if err := contextFilledIn(s.Context); err != nil {
-		return plan, 0, err
-	}
-	if len(s.Title) > limits.TitleBytesMax || !utf8.ValidString(s.Title) {
-		return plan, 0, fault.New(fault.ValidationError,
-			"the title has %d bytes; at most %d of valid UTF-8 are allowed", len(s.Title), limits.TitleBytesMax)
 	}
 	prefs, err := applyPreferences(event.DefaultPreferences(), s.Preferences)
 	if err != nil {
@@ -59,25 +53,11 @@ func Begin(w compile.Compiled, s Start) (plan manifest.Plan, dropped int, err er
 	if err != nil {
 		return plan, 0, fault.Wrap(err, fault.Invariant, "the first state is impossible")
 	}
-	root := id.RootNode(s.Run)
-	origin := id.FromStart(root)
-	run, node := event.Scope{RunID: s.Run}, event.Scope{RunID: s.Run, NodeID: root}
 	seg := newSegment(s.Session, 0, s.AtMs, s.Actor)
-	// Objects precede the events that refer to them.
-	seg.object(manifest.Workflow, w.Bytes())
-	ref := seg.object(manifest.Snapshot, bytes).Ref()
-
-	// The order of these events is fixed: re-execution compares bytes
-	// (docs/design.md#event-order).
-	seg.caller(event.Scope{}, event.SessionCreated{})
-	seg.caller(run, event.RunStarted{WorkflowID: w.WorkflowID, WorkflowHash: w.Hash(),
+	node, origin := seg.open(w, s.Run, bytes, event.RunStarted{WorkflowID: w.WorkflowID, WorkflowHash: w.Hash(),
 		WorkflowSourceKind: s.SourceKind, WorkflowSourceRef: s.SourceRef, Title: s.Title})
-	seg.engine(node, event.NodeCreated{NodeKind: event.StepNode, SnapshotRef: ref, WorkflowHash: w.Hash()})
 	seg.startPreferences(node, origin, prefs, len(s.Preferences) > 0)
-	if s.Context.Len() > 0 {
-		seg.caller(run, event.ContextSet{Context: s.Context, ContextID: origin.Context(0), NodeID: &root,
-			Source: event.ContextInitial})
-	}
+	seg.startContext(node, origin, s.Context, s.Actor)
 	seg.traces(node, origin, walked.Trace)
 	for i, u := range walked.Unmet {
 		seg.gap(node, origin.Gap(i), event.Critical, u, nil)
@@ -95,28 +75,54 @@ func Begin(w compile.Compiled, s Start) (plan manifest.Plan, dropped int, err er
 // cannotBegin is the fault for a run that cannot reach its first step. It is returned before
 // anything is written (docs/design.md#engine).
 func cannotBegin(unmet []reason.Unmet) error {
-	var blockers []reason.Blocker
-	for _, u := range unmet {
-		blockers = append(blockers, u.Blocker())
-	}
-	// The report sorts and bounds the blockers, as in a recorded attempt.
-	report := reason.NewReport(blockers)
+	report := reason.ReportOf(unmet) // sorted and bounded, as in a recorded attempt
 	return fault.New(fault.ValidationError, "the run cannot begin: %s", report.Blockers[0].Message).
 		Suggest("%s", report.Blockers[0].SuggestedFix).With("blockers", report.Blockers)
+}
+
+// checkTitle refuses a title that is too long or not UTF-8.
+func checkTitle(title string) error {
+	if len(title) > limits.TitleBytesMax || !utf8.ValidString(title) {
+		return fault.New(fault.ValidationError, "the title has %d bytes; at most %d of valid UTF-8 are allowed",
+			len(title), limits.TitleBytesMax)
+	}
+	return nil
+}
+
+// open begins the first segment of a session, that of a new run or of a fork: the workflow,
+// the run, and its root node, whose scope and origin it returns. The order of these events is
+// fixed: re-execution compares bytes (docs/design.md#event-order).
+func (s *segment) open(w compile.Compiled, run id.Run, state []byte, started event.RunStarted) (event.Scope,
+	id.Origin) {
+	root := id.RootNode(run)
+	node := event.Scope{RunID: run, NodeID: root}
+	// Objects precede the events that refer to them.
+	s.object(manifest.Workflow, w.Bytes())
+	ref := s.object(manifest.Snapshot, state).Ref()
+	s.caller(event.Scope{}, event.SessionCreated{})
+	s.caller(event.Scope{RunID: run}, started)
+	s.engine(node, event.NodeCreated{NodeKind: event.StepNode, SnapshotRef: ref, WorkflowHash: w.Hash()})
+	return node, id.FromStart(root)
+}
+
+// startContext records the context at the root node, unless it is empty.
+func (s *segment) startContext(at event.Scope, o id.Origin, vars canon.Value, by event.Actor) {
+	if vars.Len() > 0 {
+		s.add(event.Scope{RunID: at.RunID}, by, event.ContextSet{Context: vars, ContextID: o.Context(0),
+			NodeID: &at.NodeID, Source: event.ContextInitial})
+	}
 }
 
 // startPreferences records all effective preferences, so that later changes of defaults do
 // not affect existing runs. The caller is the actor if it sent any.
 func (s *segment) startPreferences(at event.Scope, o id.Origin, p event.Preferences, fromUser bool) {
-	change := event.PreferencesChanged{ChangeID: o.Change(0), Effective: p, Source: event.FromSystem,
-		Delta: []event.PreferenceChange{{Key: "autonomy", Value: string(p.Autonomy)},
-			{Key: "riskPolicy", Value: string(p.RiskPolicy)}}}
+	by, source := engine, event.FromSystem
 	if fromUser {
-		change.Source = event.FromUser
-		s.caller(at, change)
-		return
+		by, source = s.actor, event.FromUser
 	}
-	s.engine(at, change)
+	s.add(at, by, event.PreferencesChanged{ChangeID: o.Change(0), Effective: p, Source: source,
+		Delta: []event.PreferenceChange{{Key: "autonomy", Value: string(p.Autonomy)},
+			{Key: "riskPolicy", Value: string(p.RiskPolicy)}}})
 }
 
 // observe appends the observations that pass their checks. Repeated ones are dropped too,

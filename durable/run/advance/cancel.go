@@ -40,7 +40,7 @@ const NoReason = "No reason was given."
 // already. Errors: RUN_CLOSED if the run has ended or will end with another outcome,
 // VALIDATION_ERROR if the reason cannot be recorded.
 func Cancel(f EndFacts, c Cancellation) (manifest.Plan, error) {
-	if err := checkReason(c.Reason); err != nil {
+	if err := checkText("the reason", c.Reason, limits.SummaryBytesMax); err != nil {
 		return manifest.Plan{}, err
 	}
 	// The first request decides the outcome; repeating it is harmless.
@@ -70,7 +70,7 @@ func Cancel(f EndFacts, c Cancellation) (manifest.Plan, error) {
 // stopped. A plan without events means that the run is closed already. INVARIANT_VIOLATION:
 // no cancellation was requested.
 func Close(f EndFacts, atMs int64) (manifest.Plan, error) {
-	seg := newSegment(f.Session, f.Next, atMs, event.Actor{Kind: event.Engine})
+	seg := newSegment(f.Session, f.Next, atMs, engine)
 	// Two performers may close the same run: the second one records nothing.
 	if f.Closed != nil {
 		return seg.plan, nil
@@ -98,13 +98,13 @@ func (f EndFacts) outcome() (event.RunOutcome, bool) {
 	return "", false
 }
 
-// checkReason refuses a reason that is too long or not UTF-8.
-func checkReason(reason string) error {
-	if len(reason) > limits.SummaryBytesMax {
-		return tooLarge("the reason", len(reason), limits.SummaryBytesMax)
+// checkText refuses a text that is too long or not UTF-8. what names it in the message.
+func checkText(what, text string, most int) error {
+	if len(text) > most {
+		return tooLarge(what, len(text), most)
 	}
-	if !utf8.ValidString(reason) {
-		return fault.New(fault.ValidationError, "the reason is not valid UTF-8")
+	if !utf8.ValidString(text) {
+		return fault.New(fault.ValidationError, "%s is not valid UTF-8", what)
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package advance
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -73,13 +72,12 @@ func CheckCheckpoint(r Request) error {
 // (docs/design.md#event-order).
 func (r Request) Payloads() []event.OutputPayload {
 	var out []event.OutputPayload
-	for _, a := range r.Artifacts {
-		out = append(out, a.payload())
-	}
-	out = inOrder(out)
+	// The recap always precedes the artifacts.
 	if r.Notes != "" {
-		// The recap always precedes the artifacts.
-		out = slices.Insert(out, 0, notesPayload(r.Notes))
+		out = append(out, notesPayload(r.Notes))
+	}
+	for _, a := range r.inOrder() {
+		out = append(out, a.payload())
 	}
 	return out
 }

@@ -172,11 +172,7 @@ func (d *decision) requirements() *requirements {
 // block records a refused attempt: no node, but everything that was sent, and a gap for each
 // blocker that is not open at the node already (docs/design.md#blocked-attempts).
 func (d *decision) block(unmet []reason.Unmet) {
-	var blockers []reason.Blocker
-	for _, u := range unmet {
-		blockers = append(blockers, u.Blocker())
-	}
-	report := reason.NewReport(blockers)
+	report := reason.ReportOf(unmet)
 	d.record(event.BlockedBy(report))
 	d.context(d.f.Node)
 	d.facts()

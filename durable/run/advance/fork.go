@@ -3,12 +3,10 @@ package advance
 import (
 	"cmp"
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/snapshot"
@@ -43,9 +41,8 @@ type Fork struct {
 // in the source session. dropped counts observations over their budget. VALIDATION_ERROR: the
 // node has no pending step, or the title is invalid.
 func Branch(w compile.Compiled, from Source, f Fork) (plan manifest.Plan, dropped int, err error) {
-	if len(f.Title) > limits.TitleBytesMax || !utf8.ValidString(f.Title) {
-		return plan, 0, fault.New(fault.ValidationError,
-			"the title has %d bytes; at most %d of valid UTF-8 are allowed", len(f.Title), limits.TitleBytesMax)
+	if err := checkTitle(f.Title); err != nil {
+		return plan, 0, err
 	}
 	pending := from.State.PendingStep()
 	if pending == nil {
@@ -62,25 +59,14 @@ func Branch(w compile.Compiled, from Source, f Fork) (plan manifest.Plan, droppe
 	if err != nil {
 		return plan, 0, fault.Wrap(err, fault.Invariant, "the node's state is impossible")
 	}
-	root := id.RootNode(f.Run)
-	origin := id.FromStart(root)
-	run, node := event.Scope{RunID: f.Run}, event.Scope{RunID: f.Run, NodeID: root}
 	seg := newSegment(f.Session, 0, f.AtMs, f.Actor)
-	seg.object(manifest.Workflow, w.Bytes())
-	ref := seg.object(manifest.Snapshot, bytes).Ref()
-
 	started := from.Started
 	started.ForkedFrom, started.Title = &from.From, cmp.Or(f.Title, started.Title)
 	started.Parent = nil // the parent started the source run, not the fork
-	seg.caller(event.Scope{}, event.SessionCreated{})
-	seg.caller(run, started)
-	seg.engine(node, event.NodeCreated{NodeKind: event.StepNode, SnapshotRef: ref, WorkflowHash: w.Hash()})
+	node, origin := seg.open(w, f.Run, bytes, started)
 	// The effective preferences are copied whole: they do not depend on today's defaults.
 	seg.startPreferences(node, origin, from.Preferences, false)
-	if from.Context.Len() > 0 {
-		seg.engine(run, event.ContextSet{Context: from.Context, ContextID: origin.Context(0), NodeID: &root,
-			Source: event.ContextInitial})
-	}
+	seg.startContext(node, origin, from.Context, engine)
 	for i, c := range from.Capabilities {
 		// Provenance is copied, so that a strong observation stays strong.
 		c.CapObsID = origin.CapObs(i)

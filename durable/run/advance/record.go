@@ -170,24 +170,25 @@ func notesPayload(notes string) event.OutputPayload {
 // supersedes.
 func (d *decision) outputs() {
 	n := 0
-	add := func(ch event.OutputChannel, p event.OutputPayload, add func(event.Scope, event.Payload) event.Event) {
-		add(d.at, event.NodeOutputAppended{OutputChannel: ch, OutputID: d.origin.Output(n), Payload: p,
+	add := func(ch event.OutputChannel, p event.OutputPayload, by event.Actor) {
+		d.seg.add(d.at, by, event.NodeOutputAppended{OutputChannel: ch, OutputID: d.origin.Output(n), Payload: p,
 			SupersedesOutputID: d.supersede(p)})
 		n++
 	}
 	if notes := d.a.Request.Notes; notes != "" {
-		add(event.Recap, notesPayload(notes), d.seg.caller)
+		add(event.Recap, notesPayload(notes), d.seg.actor)
 	}
 	sent := d.seg.artifacts(d.a.Request.Artifacts)
-	var warnings []event.OutputPayload
+	all := slices.Clone(sent)
 	if w, ok := exceeds(d.w, d.prefs); ok && len(d.a.Request.Preferences) > 0 {
-		warnings = d.seg.artifacts([]Artifact{w})
+		all = append(all, d.seg.artifacts([]Artifact{w})...)
 	}
-	for _, p := range inOrder(append(slices.Clone(sent), warnings...)) {
-		by := d.seg.caller
+	slices.SortFunc(all, stored)
+	for _, p := range slices.Compact(all) {
+		by := d.seg.actor
 		// The engine is the actor only of its own warning.
 		if !slices.Contains(sent, p) {
-			by = d.seg.engine
+			by = engine
 		}
 		add(event.Artifact, p, by)
 	}
@@ -205,13 +206,10 @@ func (s *segment) artifacts(all []Artifact) []event.OutputPayload {
 	return out
 }
 
-// inOrder sorts the outputs of one operation as they are stored, and removes repeated ones
-// (docs/design.md#event-order).
-func inOrder(all []event.OutputPayload) []event.OutputPayload {
-	slices.SortFunc(all, func(a, b event.OutputPayload) int {
-		return cmp.Or(cmp.Compare(a.SHA256.String(), b.SHA256.String()), cmp.Compare(a.ContentType, b.ContentType))
-	})
-	return slices.Compact(all)
+// stored is the order of outputs of one operation (docs/design.md#event-order). It is 0 for
+// equal outputs.
+func stored(a, b event.OutputPayload) int {
+	return cmp.Or(cmp.Compare(a.SHA256.String(), b.SHA256.String()), cmp.Compare(a.ContentType, b.ContentType))
 }
 
 // supersede returns the earlier output of the same sort, and removes it so that each is

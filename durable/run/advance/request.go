@@ -1,7 +1,6 @@
 package advance
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -126,14 +125,9 @@ func contextFilledIn(v canon.Value) error {
 // inOrder returns the artifacts in stored order, by (sha256, contentType), each once
 // (docs/design.md#event-order).
 func (r Request) inOrder() []Artifact {
-	type key struct{ sha256, contentType string }
-	of := func(a Artifact) key { return key{canon.Sum(a.Bytes).String(), a.ContentType} }
 	out := slices.Clone(r.Artifacts)
-	slices.SortStableFunc(out, func(a, b Artifact) int {
-		ka, kb := of(a), of(b)
-		return cmp.Or(cmp.Compare(ka.sha256, kb.sha256), cmp.Compare(ka.contentType, kb.contentType))
-	})
-	return slices.CompactFunc(out, func(a, b Artifact) bool { return of(a) == of(b) })
+	slices.SortStableFunc(out, func(a, b Artifact) int { return stored(a.payload(), b.payload()) })
+	return slices.CompactFunc(out, func(a, b Artifact) bool { return stored(a.payload(), b.payload()) == 0 })
 }
 
 // Check refuses a request that cannot be recorded: VALIDATION_ERROR, with measuredBytes and

@@ -17,6 +17,9 @@ type segment struct {
 	actor event.Actor // actor of the caller's events
 }
 
+// engine is the actor of events that follow from the caller's.
+var engine = event.Actor{Kind: event.Engine}
+
 // newSegment begins a plan for a session's log; next is the index of its first event.
 func newSegment(s id.Session, next, atMs int64, actor event.Actor) *segment {
 	log := manifest.SessionEvents(s)
@@ -30,7 +33,7 @@ func (s *segment) caller(sc event.Scope, p event.Payload) event.Event {
 
 // engine appends an event that follows from the caller's.
 func (s *segment) engine(sc event.Scope, p event.Payload) event.Event {
-	return s.add(sc, event.Actor{Kind: event.Engine}, p)
+	return s.add(sc, engine, p)
 }
 
 // add builds the event; its id and dedupeKey are derived from the payload.
