@@ -11,26 +11,25 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// functions renders the definitions of the functions that a step names; an agent in a new
-// conversation has no other source for them. They are in order of scope, nearest first. Over
-// limits.FunctionsBytesMax the text is truncated, and a note counts the definitions that are
-// incomplete or missing.
-func functions(list []compile.Function, f *filler) string {
+// functions renders the definitions of functions below a heading, in their order; an agent in
+// a new conversation has no other source for them. Over most bytes the text is truncated, and a
+// note counts the definitions that are incomplete or missing.
+func functions(heading string, list []compile.Function, f *filler, most int) string {
 	if len(list) == 0 {
 		return ""
 	}
-	text := "## Functions\n"
+	text := "## " + heading + "\n"
 	var ends []int // end of each definition in text
 	for _, fn := range list {
 		text += "\n" + strings.Join(function(fn, f), "\n")
 		ends = append(ends, len(text))
 	}
-	if len(text) <= limits.FunctionsBytesMax {
+	if len(text) <= most {
 		return text
 	}
 	const omission = "\n\nOmitted %d function definitions."
 	// The digits leave space for the largest possible count.
-	budget := limits.FunctionsBytesMax - len(omission) - len("9999")
+	budget := most - len(omission) - len("9999")
 	omitted := 0
 	for _, end := range ends {
 		// A definition is complete if it ends before the marker.

@@ -60,19 +60,20 @@ func Recap(r Recovery) string {
 	open := openSection(r.Open)
 	here := excerptSection("Kept at this step so far", "Nothing of this has moved the run on.", r.Here, hereShare)
 	branches := branchSection(r.Branches)
-	named := functionSection(r)
+	// Those of the pending step are already in its prompt.
+	named := functions("Functions named in the branches", r.unexplained(), &filler{vars: r.Vars}, functionShare)
+	parts := []string{open, here, branches, named}
 	left := limits.RecapBytesMax
 	// The length of the other parts is subtracted first, with their separators.
-	for _, s := range []string{open, here, branches, named} {
+	for _, s := range parts {
 		left -= len(s) + len("\n\n")
 	}
 	var p page
 	intro := fmt.Sprintf("Steps done so far: %d. The notes of the latest follow, the latest last.", r.StepsDone)
 	p.add(excerptSection("Done before this step", intro, r.Done, left))
-	p.add(open)
-	p.add(here)
-	p.add(branches)
-	p.add(named)
+	for _, s := range parts {
+		p.add(s)
+	}
 	return p.text()
 }
 
@@ -105,50 +106,50 @@ func excerptSection(heading, intro string, list []Excerpt, budget int) string {
 	}
 	head := "## " + heading + "\n\n" + intro
 	const omission = "\n\nTexts left out for their length: %d, the oldest."
-	budget -= len(head) + len(omission)
-	var parts []string
 	// Collected from the newest; reversed below into the order of events.
-	for i := len(list) - 1; i >= 0; i-- {
-		block := "\n\n### " + list[i].Heading + "\n\n" + strings.TrimSpace(list[i].Text)
-		if len(block) > budget && budget < truncatedMin {
-			break
-		}
-		block = reason.Truncate(block, budget)
-		parts = append(parts, block)
-		budget -= len(block)
+	var blocks []string
+	for _, e := range slices.Backward(list) {
+		blocks = append(blocks, "\n\n### "+e.Heading+"\n\n"+strings.TrimSpace(e.Text))
 	}
-	if more := len(list) - len(parts); more > 0 {
+	shown := fitting(blocks, budget-len(head)-len(omission))
+	if more := len(list) - len(shown); more > 0 {
 		head += fmt.Sprintf(omission, more)
 	}
-	slices.Reverse(parts)
-	return head + strings.Join(parts, "")
+	slices.Reverse(shown)
+	return head + strings.Join(shown, "")
+}
+
+// fitting returns the first blocks that fit into a budget. The last of them may be truncated,
+// but is left out if less than truncatedMin bytes remain for it.
+func fitting(blocks []string, budget int) []string {
+	for i, block := range blocks {
+		if len(block) > budget && budget < truncatedMin {
+			return blocks[:i]
+		}
+		blocks[i] = reason.Truncate(block, budget)
+		budget -= len(blocks[i])
+	}
+	return blocks
 }
 
 // branchSection renders at most limits.RecapBranchesMax branches within branchesShare, and
-// counts the rest.
+// counts the rest. The preferred branch comes first, so that it is the last to be omitted.
 func branchSection(list []Branch) string {
 	if len(list) == 0 {
 		return ""
 	}
-	head := "## This step was left before\n\nA new attempt opens another branch; these are there already."
+	text := "## This step was left before\n\nA new attempt opens another branch; these are there already."
 	const omission = "\n\nFurther branches: %d."
-	budget, shown := branchesShare-len(head)-len(omission), 0
-	var text strings.Builder
-	// The preferred branch comes first, so that it is the last to be omitted.
+	var blocks []string
 	for _, b := range list[:min(len(list), limits.RecapBranchesMax)] {
-		block := "\n\n### " + b.describe()
-		if len(block) > budget && budget < truncatedMin {
-			break
-		}
-		block = reason.Truncate(block, budget)
-		text.WriteString(block)
-		budget -= len(block)
-		shown++
+		blocks = append(blocks, "\n\n### "+b.describe())
 	}
-	if more := len(list) - shown; more > 0 {
-		text.WriteString(fmt.Sprintf(omission, more))
+	shown := fitting(blocks, branchesShare-len(text)-len(omission))
+	text += strings.Join(shown, "")
+	if more := len(list) - len(shown); more > 0 {
+		text += fmt.Sprintf(omission, more)
 	}
-	return head + text.String()
+	return text
 }
 
 // describe renders one branch: its tip, status, pending step and latest notes.
@@ -165,32 +166,6 @@ func (b Branch) describe() string {
 			branchNotes)
 	}
 	return s
-}
-
-// functionSection renders the functions that the steps of branches name. Those of the pending
-// step are already in its prompt.
-func functionSection(r Recovery) string {
-	text := "## Functions named in the branches\n"
-	var ends []int // where each definition ends in text
-	for _, fn := range r.unexplained() {
-		text += "\n" + strings.Join(function(fn, &filler{vars: r.Vars}), "\n")
-		ends = append(ends, len(text))
-	}
-	if len(ends) == 0 {
-		return ""
-	}
-	if len(text) <= functionShare {
-		return text
-	}
-	const omission = "\n\nOmitted %d function definitions."
-	budget := functionShare - len(omission) - len("9999")
-	omitted := 0
-	for _, end := range ends {
-		if end > budget-len(limits.TruncationMarker) {
-			omitted++
-		}
-	}
-	return reason.Truncate(text, budget) + fmt.Sprintf(omission, omitted)
 }
 
 // unexplained returns the functions that shown branches name and the prompt does not contain:

@@ -9,10 +9,12 @@
 package prompt
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/source"
 )
@@ -26,10 +28,8 @@ func Render(c compile.Compiled, step compile.Step, vars canon.Value) (text strin
 	f := filler{vars: vars}
 	var p page
 	// The step's role replaces the workflow's.
-	if role := step.AgentRole; role != "" {
+	if role := cmp.Or(step.AgentRole, c.AgentRole); role != "" {
 		p.add("Role: " + f.fill(role))
-	} else if c.AgentRole != "" {
-		p.add("Role: " + f.fill(c.AgentRole))
 	}
 	p.add(f.fill(step.Prompt))
 	for _, fragment := range step.PromptFragments {
@@ -39,7 +39,7 @@ func Render(c compile.Compiled, step compile.Step, vars canon.Value) (text strin
 		}
 	}
 	p.section("Guidance", bullets(f.fillAll(step.Guidance)))
-	p.add(functions(step.Functions, &f))
+	p.add(functions("Functions", step.Functions, &f, limits.FunctionsBytesMax))
 	if step.AskForFiles {
 		p.section("Files", []string{"Ask for the files that this step needs before you begin."})
 	}
