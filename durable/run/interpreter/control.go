@@ -17,7 +17,6 @@ const (
 )
 
 // The values of an artifact's member "decision".
-
 const (
 	decisionContinue = "continue"
 	decisionStop     = "stop"
@@ -49,11 +48,11 @@ func (k *walker) applyDecisions() {
 	}
 }
 
+// contradiction is the unmet condition for contradictory decisions about one loop.
 func contradiction(loop compile.Loop) reason.Unmet {
 	return reason.Unmet{Code: reason.InvalidOutput, Pointer: reason.OutputContract(LoopControlRef),
 		Message: fmt.Sprintf("The artifacts decide loop %q both ways: continue and stop.", loop.LoopID),
-		// contradiction is the unmet condition for contradictory decisions about one loop.
-		Fix: "Send one decision: " + loopExample(loop) + `, or "continue".`}
+		Fix:     "Send one decision: " + loopExample(loop) + `, or "continue".`}
 }
 
 // decisionOf reads a loop control artifact; ok is false for other artifacts and for those
@@ -108,8 +107,9 @@ func (k *walker) decisionMissing(loop compile.Loop) reason.Unmet {
 		// An artifact was sent: report what is wrong with it rather than that it is missing.
 		u.Code = reason.InvalidOutput
 		l, _ := a.Get("loopId")
+		pack, _ := k.w.Contract(LoopControlRef)
 		u.Message = fmt.Sprintf("The %s that was sent does not decide loop %q: %s.", LoopControlKind, loop.LoopID,
-			k.mismatchWords(a))
+			contract.JoinMismatches(pack.Check(a)))
 		if _, _, ok := k.decisionOf(a); ok {
 			u.Message = fmt.Sprintf("The %s that was sent is for loop %q; this is the end of an iteration of loop %q.",
 				LoopControlKind, l.Text(), loop.LoopID)
@@ -118,15 +118,9 @@ func (k *walker) decisionMissing(loop compile.Loop) reason.Unmet {
 	return u
 }
 
-func (k *walker) mismatchWords(a canon.Value) string {
-	pack, _ := k.w.Contract(LoopControlRef)
-	// mismatchWords describes how an artifact violates the contract.
-	return contract.JoinMismatches(pack.Check(a))
-}
-
+// loopExample returns a valid loop control artifact as JSON, for a suggested fix.
 func loopExample(loop compile.Loop) string {
 	v := canon.OfMembers(
-		// loopExample returns a valid loop control artifact as JSON, for a suggested fix.
 		canon.Member{Name: "kind", Value: canon.OfString(LoopControlKind)},
 		canon.Member{Name: "decision", Value: canon.OfString(decisionStop)})
 	if loop.Control.LoopID != "" {

@@ -11,6 +11,7 @@ package interpreter
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/log/event"
@@ -195,10 +196,8 @@ func (k *walker) finish() {
 
 // addUnmet records an unmet condition, each once. Without NeverStop it stops the walk.
 func (k *walker) addUnmet(u reason.Unmet) {
-	for _, have := range k.unmet {
-		if have.Same(u) {
-			return
-		}
+	if slices.ContainsFunc(k.unmet, u.Same) {
+		return
 	}
 	k.unmet = append(k.unmet, u)
 	k.stopped = !k.in.NeverStop

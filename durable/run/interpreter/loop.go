@@ -59,13 +59,17 @@ func (k *walker) starts(loop compile.Loop) bool {
 	if loop.Control.Kind == compile.ByArtifact {
 		return true
 	}
-	c := loop.Control.ParsedCondition()
-	vars := k.vars()
-	held := c.Eval(vars)
+	return k.follows(loop, 0, loop.Control.ParsedCondition().Eval(k.vars()))
+}
+
+// follows reports whether an iteration of a while or until loop follows, and traces it. held
+// is the value of the loop's condition.
+func (k *walker) follows(loop compile.Loop, iteration int64, held bool) bool {
 	// while repeats as long as the condition is true, until as long as it is false.
 	again := held == (loop.Kind == compile.While)
-	k.addTrace(event.EvaluatedCondition, conditionSummary(loop, held, again, 0, c.Missing(vars)),
-		controlRefs(loop, 0)...)
+	k.addTrace(event.EvaluatedCondition,
+		conditionSummary(loop, held, again, iteration, loop.Control.ParsedCondition().Missing(k.vars())),
+		controlRefs(loop, iteration)...)
 	return again
 }
 
@@ -80,10 +84,7 @@ func (k *walker) endIteration() int {
 	} else {
 		again = k.repeats(loop, top)
 	}
-	if k.stopped {
-		return len(loop.Body)
-	}
-	if next := top.Iteration + 1; again && next >= loop.MaxIterations {
+	if next := top.Iteration + 1; !k.stopped && again && next >= loop.MaxIterations {
 		// With NeverStop the loop ends at its bound.
 		k.addUnmet(tooMany(loop, next))
 		again = false
@@ -119,8 +120,8 @@ func (k *walker) repeats(loop compile.Loop, top *snapshot.Frame) bool {
 	c := loop.Control.ParsedCondition()
 	vars := k.vars()
 	held, decided := c.Decide(vars)
-	missing := c.Missing(vars)
 	if !decided {
+		missing := c.Missing(vars)
 		// A variable that is absent now is an error, unlike on entry: see variableMissing.
 		k.addUnmet(variableMissing(loop, missing))
 		if !k.stopped {
@@ -131,10 +132,7 @@ func (k *walker) repeats(loop compile.Loop, top *snapshot.Frame) bool {
 		}
 		return false
 	}
-	again := held == (loop.Kind == compile.While)
-	k.addTrace(event.EvaluatedCondition, conditionSummary(loop, held, again, top.Iteration, missing),
-		controlRefs(loop, top.Iteration)...)
-	return again
+	return k.follows(loop, top.Iteration, held)
 }
 
 // followDecision applies the decision of the current iteration. Without one, NeverStop repeats the
@@ -150,19 +148,14 @@ func (k *walker) followDecision(loop compile.Loop, top *snapshot.Frame) bool {
 		}
 		return true
 	}
-	again := top.Decision == decisionContinue
-	word := "stop"
-	if again {
-		word = "continue"
-	}
 	k.addTrace(event.EvaluatedCondition, fmt.Sprintf("Loop %q: the decision after iteration %d is %s.", loop.LoopID,
-		top.Iteration, word), refs...)
-	return again
+		top.Iteration, top.Decision), refs...)
+	return top.Decision == decisionContinue
 }
 
 // complete adds a loop's own key to the completed steps.
 func (k *walker) complete(loopID string) {
-	key := snapshot.PendingStep{LoopPath: path(k.frames), StepID: loopID}.Key()
+	key := snapshot.PendingStep{LoopPath: snapshot.PathOf(k.frames), StepID: loopID}.Key()
 	at, found := slices.BinarySearch(k.completed, key)
 	if !found {
 		k.completed = slices.Insert(slices.Clone(k.completed), at, key)
@@ -177,17 +170,8 @@ func (k *walker) dropIterationKeys() {
 // within reports whether a key belongs to the innermost iteration of frames, or to a loop
 // inside it.
 func within(key string, frames []snapshot.Frame) bool {
-	here := strings.TrimSuffix(snapshot.InstanceKey(path(frames), "x"), "::x")
+	here := strings.TrimSuffix(snapshot.InstanceKey(snapshot.PathOf(frames), "x"), "::x")
 	return strings.HasPrefix(key, here+"::") || strings.HasPrefix(key, here+"/")
-}
-
-// path returns the loop path of a stack of frames.
-func path(frames []snapshot.Frame) []snapshot.PathElement {
-	out := make([]snapshot.PathElement, len(frames))
-	for i, f := range frames {
-		out[i] = snapshot.PathElement{Iteration: f.Iteration, LoopID: f.LoopID}
-	}
-	return out
 }
 
 // tooManySkipped is the unmet condition for a walk through more than limits.LoopIterationsPerAdvanceMax iterations

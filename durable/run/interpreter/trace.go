@@ -48,26 +48,17 @@ func controlRefs(loop compile.Loop, iteration int64) []event.TraceRef {
 // stepSummary names absent variables: without their names, a step skipped by a typing error
 // in a context key would look like any other.
 func stepSummary(step *compile.Step, held bool, missing []string) string {
-	verdict := "does not hold, so the step is passed over"
-	if held {
-		verdict = "holds"
-	}
-	return fmt.Sprintf("Step %q: its condition %s%s: %s", step.StepID, verdict, absent(missing),
+	verdict := map[bool]string{true: "holds", false: "does not hold, so the step is passed over"}
+	return fmt.Sprintf("Step %q: its condition %s%s: %s", step.StepID, verdict[held], absent(missing),
 		step.RunCondition.JCS())
 }
 
 // conditionSummary describes the evaluation of a while or until condition.
 func conditionSummary(loop compile.Loop, held, again bool, iteration int64, missing []string) string {
-	verdict, what := "does not hold", "it is left"
-	if held {
-		verdict = "holds"
-	}
-	if again {
-		what = "it goes on"
-	}
+	verdict := map[bool]string{true: "holds", false: "does not hold"}
+	follows := map[bool]string{true: "it goes on", false: "it is left"}
 	return fmt.Sprintf("Loop %q (%s), iteration %d: its condition %s%s, so %s: %s", loop.LoopID, loop.Kind, iteration,
-		verdict,
-		absent(missing), what, loop.Control.ParsedCondition())
+		verdict[held], absent(missing), follows[again], loop.Control.ParsedCondition())
 }
 
 // absent lists absent variables, for a summary.

@@ -13,11 +13,11 @@ import (
 // inner ones over outer ones (docs/design.md#loops). They are not stored, since state and
 // context determine them.
 func Variables(w compile.Compiled, s snapshot.State, vars canon.Value) canon.Value {
-	return VariablesAt(w, path(Frames(s)), vars)
+	return VariablesAt(w, snapshot.PathOf(Frames(s)), vars)
 }
 
 // vars returns the variables at the walk's current position.
-func (k *walker) vars() canon.Value { return VariablesAt(k.w, path(k.frames), k.in.Vars) }
+func (k *walker) vars() canon.Value { return VariablesAt(k.w, snapshot.PathOf(k.frames), k.in.Vars) }
 
 // VariablesAt is Variables for a loop path, such as that of a step instance key.
 func VariablesAt(w compile.Compiled, loops []snapshot.PathElement, vars canon.Value) canon.Value {

@@ -7,6 +7,8 @@
 package resume
 
 import (
+	"iter"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
@@ -15,17 +17,11 @@ import (
 // Normalize splits text into the tokens that are compared (docs/design.md#resume-ranking):
 // NFKC, lower case independent of locale, then [a-z0-9_-]+ in order of occurrence. All other
 // characters separate tokens, so that text in other scripts has none.
-func Normalize(text string) []string {
-	var out []string
-	for token := range tokens(text) {
-		out = append(out, token)
-	}
-	return out
-}
+func Normalize(text string) []string { return slices.Collect(tokens(text)) }
 
 // tokens yields the tokens of a text one by one: most texts are scanned for only a few words,
 // and a store can hold thousands of texts.
-func tokens(text string) func(yield func(string) bool) {
+func tokens(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		s := strings.ToLower(norm.NFKC.String(text))
 		start := -1

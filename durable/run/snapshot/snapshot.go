@@ -100,10 +100,6 @@ func Done() State { return State{Kind: Complete} }
 // completed is sorted if necessary and becomes part of the state: the caller must not change
 // it afterwards.
 func At(stepID string, frames []Frame, completed []string) State {
-	path := make([]PathElement, len(frames))
-	for i, f := range frames {
-		path[i] = PathElement{Iteration: f.Iteration, LoopID: f.LoopID}
-	}
 	keys := completed
 	if keys == nil {
 		keys = []string{} // an empty set is written, not omitted
@@ -114,8 +110,17 @@ func At(stepID string, frames []Frame, completed []string) State {
 	stack := append([]Frame{}, frames...)
 	return State{
 		Kind: Running, LoopStack: &stack, Completed: &Completed{"set", keys},
-		Pending: &Pending{"some", &PendingStep{LoopPath: path, StepID: stepID}},
+		Pending: &Pending{"some", &PendingStep{LoopPath: PathOf(frames), StepID: stepID}},
 	}
+}
+
+// PathOf returns the loop path of a stack of frames.
+func PathOf(frames []Frame) []PathElement {
+	path := make([]PathElement, len(frames))
+	for i, f := range frames {
+		path[i] = PathElement{Iteration: f.Iteration, LoopID: f.LoopID}
+	}
+	return path
 }
 
 // ascending reports whether keys are sorted and distinct, as they are except in the first
@@ -264,14 +269,8 @@ func (s State) checkPending() error {
 	if p.Kind != "some" || p.Step == nil {
 		return fmt.Errorf("pending is %q with the wrong members", p.Kind)
 	}
-	frames := *s.LoopStack
-	if len(p.Step.LoopPath) != len(frames) {
+	if !slices.Equal(p.Step.LoopPath, PathOf(*s.LoopStack)) {
 		return errors.New("the pending step's path is not the loop stack")
-	}
-	for i, e := range p.Step.LoopPath {
-		if e.LoopID != frames[i].LoopID || e.Iteration != frames[i].Iteration {
-			return errors.New("the pending step's path is not the loop stack")
-		}
 	}
 	if !reason.ValidStepID(p.Step.StepID) {
 		return fmt.Errorf("step id %q: want only a-z 0-9 _ -", p.Step.StepID)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/problem"
 )
 
 // View is the read-only form of a snapshot, for display: of a State, or of a snapshot by
@@ -61,36 +62,33 @@ func DecodeForeign(data []byte) (View, error) {
 	if err != nil {
 		return View{}, fmt.Errorf("%w: %w", ErrUnknownShape, err)
 	}
-	payload := member(file, "enginePayload")
-	state := member(payload, "engineState")
-	v := View{kind: member(state, "kind").Text()}
-	if member(file, "kind").Text() != fileKind || member(file, "v").Float() != 1 || member(payload, "v").Float() != 1 ||
-		v.kind == "" {
+	root := problem.SourceValue{Value: file}
+	payload := root.Member("enginePayload")
+	state := payload.Member("engineState")
+	v := View{kind: textIn(state, "kind")}
+	if textIn(root, "kind") != fileKind || root.Member("v").Value.Float() != 1 ||
+		payload.Member("v").Value.Float() != 1 || v.kind == "" {
 		return View{}, fmt.Errorf("%w: no engine state of version 1", ErrUnknownShape)
 	}
-	if step := member(member(state, "pending"), "step"); step.Kind() == canon.Object {
-		v.pending = foreignStep(step)
-	}
-	for _, key := range items(member(member(state, "completed"), "values")) {
-		if key.Text() != "" {
-			v.completed = append(v.completed, key.Text())
+	v.pending = foreignStep(state.Member("pending").Member("step"))
+	for _, key := range state.Member("completed").Member("values").Items() {
+		if key.Value.Text() != "" {
+			v.completed = append(v.completed, key.Value.Text())
 		}
 	}
-	for _, b := range items(member(member(member(state, "blocked"), "blockers"), "blockers")) {
-		if message := member(b, "message").Text(); message != "" {
-			v.blockers = append(v.blockers, ForeignBlocker{member(b, "code").Text(), message, member(b, "suggestedFix").
-				Text()})
+	for _, b := range state.Member("blocked").Member("blockers").Member("blockers").Items() {
+		if message := textIn(b, "message"); message != "" {
+			v.blockers = append(v.blockers, ForeignBlocker{textIn(b, "code"), message, textIn(b, "suggestedFix")})
 		}
 	}
 	return v, nil
 }
 
 // foreignStep reads a pending step; nil if it has no step id.
-func foreignStep(step canon.Value) *PendingStep {
-	p := &PendingStep{LoopPath: []PathElement{}, StepID: member(step, "stepId").Text()}
-	for _, at := range items(member(step, "loopPath")) {
-		p.LoopPath = append(p.LoopPath, PathElement{int64(member(at, "iteration").Float()), member(at, "loopId").
-			Text()})
+func foreignStep(step problem.SourceValue) *PendingStep {
+	p := &PendingStep{LoopPath: []PathElement{}, StepID: textIn(step, "stepId")}
+	for _, at := range step.Member("loopPath").Items() {
+		p.LoopPath = append(p.LoopPath, PathElement{int64(at.Member("iteration").Value.Float()), textIn(at, "loopId")})
 	}
 	if p.StepID == "" {
 		return nil
@@ -98,20 +96,5 @@ func foreignStep(step canon.Value) *PendingStep {
 	return p
 }
 
-// member returns a member of an object, null if it is absent.
-func member(v canon.Value, name string) canon.Value {
-	m, _ := v.Get(name)
-	return m
-}
-
-// items returns the elements of an array, none for other values.
-func items(v canon.Value) []canon.Value {
-	if v.Kind() != canon.Array {
-		return nil
-	}
-	out := make([]canon.Value, v.Len())
-	for i := range out {
-		out[i] = v.Item(i)
-	}
-	return out
-}
+// textIn returns the text of a member, "" if it is absent or not a string.
+func textIn(at problem.SourceValue, name string) string { return at.Member(name).Value.Text() }
