@@ -89,34 +89,21 @@ func ValidStepID(s string) bool {
 // Check returns an error for an unknown kind, and for members that are invalid or do not belong to
 // the kind.
 func (p Pointer) Check() error {
-	var want Pointer // p with the members of its kind only
-	switch p.Kind {
-	case AtContextKey:
-		want = ContextKey(p.Key)
-		if !ValidContextKey(p.Key) {
-			return fmt.Errorf("context key %q: want %s", p.Key, contextKey)
-		}
-	case AtOutputContract:
-		want = OutputContract(p.ContractRef)
-		if p.ContractRef == "" {
-			return errors.New("output_contract without contractRef")
-		}
-	case AtWorkflowStep:
-		want = WorkflowStep(p.StepID)
-		if !ValidStepID(p.StepID) {
-			return fmt.Errorf("step id %q: want only a-z 0-9 _ -", p.StepID)
-		}
-	case AtCapability:
-		want = Pointer{Kind: AtCapability, Capability: p.Capability}
-		if p.Capability != "delegation" && p.Capability != "web_browsing" {
-			return fmt.Errorf("unknown capability %q", p.Capability)
-		}
-	case AtContextBudget:
-		want = Pointer{Kind: AtContextBudget}
-	default:
+	members := map[PointerKind]string{AtContextKey: p.Key, AtOutputContract: p.ContractRef, AtWorkflowStep: p.StepID,
+		AtCapability: p.Capability, AtContextBudget: ""}
+	own, known := members[p.Kind]
+	switch {
+	case !known:
 		return fmt.Errorf("unknown pointer kind %q", p.Kind)
-	}
-	if p != want {
+	case p.Kind == AtContextKey && !ValidContextKey(own):
+		return fmt.Errorf("context key %q: want %s", own, contextKey)
+	case p.Kind == AtOutputContract && own == "":
+		return errors.New("output_contract without contractRef")
+	case p.Kind == AtWorkflowStep && !ValidStepID(own):
+		return fmt.Errorf("step id %q: want only a-z 0-9 _ -", own)
+	case p.Kind == AtCapability && own != "delegation" && own != "web_browsing":
+		return fmt.Errorf("unknown capability %q", own)
+	case p.text() != own:
 		return fmt.Errorf("pointer of kind %s with members of another kind", p.Kind)
 	}
 	return nil

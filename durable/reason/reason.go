@@ -6,10 +6,7 @@
 // autonomy of the run. Start reading at Code and Table.
 package reason
 
-import (
-	"fmt"
-	"strings"
-)
+import "slices"
 
 // Category is the first half of a reason code and the category of a gap.
 type Category string
@@ -68,41 +65,22 @@ var Table = []Row{
 }
 
 // Known reports whether c is in Table.
-func (c Code) Known() bool {
-	_, ok := c.row()
-	return ok
-}
-
-// row returns the row of c in Table.
-func (c Code) row() (Row, bool) {
-	for _, row := range Table {
-		if row.Code == c {
-			return row, true
-		}
-	}
-	return Row{}, false
-}
+func (c Code) Known() bool { return c.Blocker() != "" }
 
 // Blocker returns the blocker code of c, "" for an unknown reason.
 func (c Code) Blocker() BlockerCode {
-	row, _ := c.row()
-	return row.Blocker
+	i := slices.IndexFunc(Table, func(row Row) bool { return row.Code == c })
+	if i < 0 {
+		return ""
+	}
+	return Table[i].Blocker
 }
 
 // String returns "category:detail".
 func (c Code) String() string { return string(c.Category) + ":" + c.Detail }
 
-// ParseUserOnly returns the user_only_dependency reason with this detail, by which a workflow
-// declares an input that only the user can provide. The error lists the valid details.
-func ParseUserOnly(detail string) (Code, error) {
-	c := Code{UserOnlyDependency, detail}
-	if !c.Known() {
-		return Code{}, fmt.Errorf("want one of %s", strings.Join(UserOnlyDetails(), ", "))
-	}
-	return c, nil
-}
-
-// UserOnlyDetails lists the details of user_only_dependency, in the order of Table.
+// UserOnlyDetails lists the details of user_only_dependency, in the order of Table. By them a
+// workflow declares an input that only the user can provide.
 func UserOnlyDetails() []string {
 	var out []string
 	for _, row := range Table {

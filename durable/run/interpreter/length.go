@@ -1,57 +1,60 @@
 package interpreter
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/condition"
 )
 
-// length evaluates the number of iterations of a for or forEach loop. It is evaluated on
-// entry and stored in the frame: changes to the list during the loop do not affect it
-// (docs/design.md#loops).
-func (k *walker) length(loop compile.Loop) (int64, *reason.Unmet) {
-	if loop.Kind == compile.ForEach {
-		v, _ := condition.Lookup(k.vars(), loop.Items)
-		if v.Kind() != canon.Array {
-			return 0, badLength(loop, loop.Items, v, "a list")
-		}
-		return int64(v.Len()), nil
+// length evaluates the number of iterations of a for or forEach loop, and traces it. It is
+// evaluated on entry and stored in the frame: changes to the list during the loop do not affect
+// it (docs/design.md#loops). A list or count that is absent or of another type blocks: a typing
+// error must not skip the loop. With NeverStop an unknown number counts as none.
+func (k *walker) length(loop compile.Loop) (n int64) {
+	path, v := loop.Items, loop.Count
+	if loop.Kind == compile.For {
+		path = loop.Count.Text() // "" for a number
 	}
-	if loop.Count.Kind() == canon.Number {
-		return int64(loop.Count.Float()), nil
+	if path != "" {
+		v, _ = condition.Lookup(k.vars(), path)
 	}
-	v, _ := condition.Lookup(k.vars(), loop.Count.Text())
-	n := v.Float()
-	if v.Kind() != canon.Number || n < 0 || n != math.Trunc(n) || n > math.MaxInt32 {
-		return 0, badLength(loop, loop.Count.Text(), v, "a whole number of 0 or more")
+	var summary string
+	switch f := v.Float(); {
+	case loop.Kind == compile.ForEach && v.Kind() == canon.Array:
+		n = int64(v.Len())
+	case loop.Kind == compile.For && v.Kind() == canon.Number && f >= 0 && f == math.Trunc(f) && f <= math.MaxInt32:
+		n = int64(f)
+	default:
+		u := badLength(loop, path, v)
+		k.addUnmet(u)
+		summary = fmt.Sprintf("Loop %q: how often it runs cannot be told, so it does not run: %s", loop.LoopID, u.Message)
 	}
-	return int64(n), nil
+	k.addTrace(event.EvaluatedCondition,
+		cmp.Or(summary, fmt.Sprintf("Loop %q runs for %s.", loop.LoopID, iterations(n))),
+		event.LoopRef(loop.LoopID), event.IterationRef(0))
+	return n
 }
 
-// badLength is the unmet condition for a list or count that is absent or of another type. It
-// blocks: a typing error must not skip the loop.
-func badLength(loop compile.Loop, path string, v canon.Value, want string) *reason.Unmet {
+// badLength is the unmet condition for a list or count that is absent or of another type.
+func badLength(loop compile.Loop, path string, v canon.Value) reason.Unmet {
+	want, example := "a whole number of 0 or more", "3"
+	if loop.Kind == compile.ForEach {
+		want, example = "a list", `["first","second"]`
+	}
 	u := reason.Unmet{Code: reason.MissingOutput, Pointer: contextPointer(path, loop.LoopID),
 		Message: fmt.Sprintf("Loop %q needs %s under context key %q, which is not set.", loop.LoopID, want, path),
-		Fix: fmt.Sprintf("Send it as context: {%q: %s}, or --set '%s=%s'.", path, exampleOf(want), path,
-			exampleOf(want))}
+		Fix:     fmt.Sprintf("Send it as context: {%q: %s}, or --set '%s=%s'.", path, example, path, example)}
 	if !v.IsNull() {
 		u.Code = reason.InvalidOutput
 		u.Message = fmt.Sprintf("Loop %q needs %s under context key %q, got %s.", loop.LoopID, want, path, excerpt(v))
 	}
-	return &u
-}
-
-// exampleOf returns an example value for a suggested fix.
-func exampleOf(want string) string {
-	if want == "a list" {
-		return `["first","second"]`
-	}
-	return "3"
+	return u
 }
 
 // excerpt returns at most 60 bytes of a value, for a message.

@@ -21,19 +21,10 @@ func (k *walker) enterLoop(loopID string, index int) int {
 		event.IterationRef(0))
 	frame := snapshot.Frame{LoopID: loopID}
 	var starts bool
-	switch loop.Kind {
-	case compile.For, compile.ForEach:
-		n, unmet := k.length(loop)
-		if unmet != nil {
-			k.addUnmet(*unmet)
-			// With NeverStop an unknown number of iterations counts as none.
-			n = 0
-		}
-		frame.Count = &n
-		starts = n > 0
-		k.addTrace(event.EvaluatedCondition, lengthSummary(loop, n, unmet), event.LoopRef(loopID),
-			event.IterationRef(0))
-	default:
+	if loop.Control == nil {
+		n := k.length(loop)
+		frame.Count, starts = &n, n > 0
+	} else {
 		starts = k.starts(loop)
 	}
 	if k.stopped {

@@ -69,15 +69,6 @@ func absent(missing []string) string {
 	return " (not in the context: " + strings.Join(missing, ", ") + ")"
 }
 
-// lengthSummary describes the number of iterations found on entry.
-func lengthSummary(loop compile.Loop, n int64, unmet *reason.Unmet) string {
-	if unmet != nil {
-		return fmt.Sprintf("Loop %q: how often it runs cannot be told, so it does not run: %s", loop.LoopID,
-			unmet.Message)
-	}
-	return fmt.Sprintf("Loop %q runs for %s.", loop.LoopID, iterations(n))
-}
-
 // countSummary describes the position in a for or forEach loop after an iteration.
 func countSummary(loop compile.Loop, top *snapshot.Frame, again bool) string {
 	n := top.Iteration + 1

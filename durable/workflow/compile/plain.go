@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -16,10 +17,7 @@ import (
 func (u *unit) plain(s source.PlacedStep, fns functionScopes) Step {
 	out := u.head(s)
 	out.Action = s.Action
-	out.AgentRole = u.text(s.AgentRole)
-	if out.AgentRole == "" {
-		out.AgentRole = u.role
-	}
+	out.AgentRole = cmp.Or(u.text(s.AgentRole), u.role)
 	out.AskForFiles = s.AskForFiles
 	out.Functions = u.functions(s.Step, fns)
 	out.Guidance = u.ownGuidance(s.Guidance)

@@ -19,11 +19,6 @@ func (u *unit) ref(at problem.SourceValue, refs *[]Injection) string {
 		u.report.Error(at, suggest(id, builtin.Refs()), "reference %q does not exist", id)
 		return ""
 	}
-	if len(text) > limits.RefBytesMax {
-		u.report.Error(at, "Use a shorter reference.", "reference %q has %d bytes, at most %d are allowed in a prompt",
-			id, len(text), limits.RefBytesMax)
-		return ""
-	}
 	*refs = append(*refs, injection(id, text))
 	return text
 }

@@ -99,10 +99,8 @@ func (l Library) candidates(ref Ref) ([]Template, *Refusal) {
 
 // unknown returns the refusal for an unknown template id, with a similar id if there is one.
 func (l Library) unknown(id string) *Refusal {
-	fix := "Installed are " + listed(l.ids) + "."
-	if near := nearest.Of(id, l.ids); near != "" {
-		fix = fmt.Sprintf("Did you mean %q?", near)
-	} else if len(l.ids) == 0 {
+	fix := nearest.Suggest(id, l.ids, "Did you mean %q?", "Installed are "+listed(l.ids)+".")
+	if len(l.ids) == 0 {
 		fix = "Install it first: no prompt template is installed here."
 	}
 	return refuse(fix, "prompt template %q does not exist", id)

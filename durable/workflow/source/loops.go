@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -66,12 +67,7 @@ type NamedCondition struct {
 }
 
 // Name returns the id, from whichever of the two members has it.
-func (c NamedCondition) Name() string {
-	if c.ID != "" {
-		return c.ID
-	}
-	return c.ConditionID
-}
+func (c NamedCondition) Name() string { return cmp.Or(c.ID, c.ConditionID) }
 
 // LoopAt reads the loop that a step of type loop describes; false for other steps. The
 // source should be valid. In an invalid one the members that cannot be read are left
@@ -90,13 +86,8 @@ func (s Source) LoopAt(step problem.SourceValue) (Loop, bool) {
 	}
 	l := Loop{Kind: config.Member("type").Value.Text(),
 		MaxIterations: int64(config.Member("maxIterations").Value.Float())}
-	nameOr := func(key, fallback string) string {
-		if name := config.Member(key).Value.Text(); name != "" {
-			return name
-		}
-		return fallback
-	}
-	l.IterationVar = nameOr("iterationVar", IterationVarDefault)
+	name := func(key string) string { return config.Member(key).Value.Text() }
+	l.IterationVar = cmp.Or(name("iterationVar"), IterationVarDefault)
 	switch l.Kind {
 	case "while", "until":
 		l.Control = s.control(config)
@@ -104,7 +95,8 @@ func (s Source) LoopAt(step problem.SourceValue) (Loop, bool) {
 		l.Count = config.Member("count").Value
 	case "forEach":
 		l.Items = config.Member("items").Value.Text()
-		l.ItemVar, l.IndexVar = nameOr("itemVar", ItemVarDefault), nameOr("indexVar", IndexVarDefault)
+		l.ItemVar = cmp.Or(name("itemVar"), ItemVarDefault)
+		l.IndexVar = cmp.Or(name("indexVar"), IndexVarDefault)
 		l.dropShadowedDefaults(config)
 	}
 	return l, true

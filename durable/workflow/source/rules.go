@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -130,11 +131,7 @@ var notInSlug = pattern.New(`[^a-z0-9_-]+`)
 
 // slug returns a valid step id that resembles s; "step" if no character of s is usable.
 func slug(s string) string {
-	s = strings.Trim(notInSlug.ReplaceAllString(strings.ToLower(s), "-"), "-")
-	if s == "" {
-		return "step"
-	}
-	return s
+	return cmp.Or(strings.Trim(notInSlug.ReplaceAllString(strings.ToLower(s), "-"), "-"), "step")
 }
 
 // unusedID returns id, or id with the lowest number from 2 that makes it unused, such as
