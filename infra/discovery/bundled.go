@@ -2,6 +2,8 @@ package discovery
 
 import (
 	"embed"
+	"io/fs"
+	"path"
 	"strings"
 
 	"github.com/waybill/waybill/durable/workflow/catalog"
@@ -16,15 +18,12 @@ var bundledFiles embed.FS
 
 // bundled returns the workflow files in the binary. Each is named after its id.
 func bundled() []catalog.File {
-	entries, err := bundledFiles.ReadDir("bundled")
-	if err != nil {
-		panic("discovery: the bundled workflows are not in the binary: " + err.Error())
-	}
-	var out []catalog.File
-	for _, e := range entries {
-		data, err := bundledFiles.ReadFile("bundled/" + e.Name())
-		out = append(out, catalog.File{Kind: source.SourceBundled, Ref: strings.TrimSuffix(e.Name(), ".yaml"),
-			Data: data, Err: err})
+	names, _ := fs.Glob(bundledFiles, "bundled/*.yaml") // fails for an invalid pattern only
+	out := make([]catalog.File, len(names))
+	for i, name := range names {
+		data, err := bundledFiles.ReadFile(name)
+		out[i] = catalog.File{Kind: source.SourceBundled, Ref: strings.TrimSuffix(path.Base(name), ".yaml"),
+			Data: data, Err: err}
 	}
 	return out
 }

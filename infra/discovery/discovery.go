@@ -66,10 +66,7 @@ func (f *Finder) base() string {
 // ancestors lists the directories from the working directory up to the root.
 func (f *Finder) ancestors() []string {
 	out := []string{f.at.From}
-	if f.at.Root == "" {
-		return out
-	}
-	for dir := f.at.From; dir != f.at.Root; {
+	for dir := f.at.From; f.at.Root != "" && dir != f.at.Root; {
 		parent := filepath.Dir(dir)
 		if parent == dir {
 			return []string{f.at.From} // the root is not an ancestor

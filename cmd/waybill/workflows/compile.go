@@ -31,12 +31,7 @@ workflow hash. An existing file is overwritten.`,
 			"  waybill workflows compile ./release.yaml -o release.compiled.json && sha256sum release.compiled.json",
 		Args: cli.Exactly("FILE or ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			// The source kind determines which ids and features are allowed.
-			as, ok := sourceKind(kind)
-			if !ok {
-				return noSuchSourceKind(cmd, kind)
-			}
-			e, err := checkSource(cmd.Context(), a, args[0], as)
+			e, err := checkAs(cmd, a, args[0], kind)
 			// An invalid workflow has no compiled form.
 			if err == nil {
 				err = e.Usable()

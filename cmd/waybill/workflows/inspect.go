@@ -119,6 +119,13 @@ func showInputs(p *page.Page, indent string, inputs []source.Input) {
 	}
 }
 
+// gates describes the confirmations and approvals that need a person while the workflow runs.
+var gates = map[compile.ConfirmationKind]string{
+	compile.ConfirmAlways:   "waits for a person",
+	compile.ConfirmIf:       "may wait for a person",
+	compile.ConfirmApproval: "needs an approval",
+}
+
 // showStep prints one step after lead: its title, the requirements for its performer, its
 // command and its inputs. Requirements that do not fit on the line are printed below the
 // title.
@@ -130,14 +137,8 @@ func showStep(p *page.Page, lead string, s compile.Step) {
 	if !s.RunCondition.IsZero() {
 		notes = append(notes, "only under a condition")
 	}
-	// Confirmations and approvals need a person while the workflow runs.
-	switch s.RequireConfirmation.Kind {
-	case compile.ConfirmAlways:
-		notes = append(notes, "waits for a person")
-	case compile.ConfirmIf:
-		notes = append(notes, "may wait for a person")
-	case compile.ConfirmApproval:
-		notes = append(notes, "needs an approval")
+	if words, gated := gates[s.RequireConfirmation.Kind]; gated {
+		notes = append(notes, words)
 	}
 	if s.OutputContract != nil && s.OutputContract.Required {
 		notes = append(notes, "submits "+s.OutputContract.ContractRef)

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -8,7 +9,6 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/document"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
-	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/workflow/catalog"
 )
 
@@ -64,11 +64,7 @@ func showWorkflows(p *page.Page, entries []catalog.Entry) {
 	p.Line("")
 	p.Line("%s", p.Warn("Not usable:"))
 	for _, e := range unusable {
-		// A file that does not parse may have no id.
-		id := e.ID
-		if id == "" {
-			id = "no id"
-		}
+		id := cmp.Or(e.ID, "no id") // of a file that does not parse
 		p.Line("  %s", page.Clean(e.Ref)+p.Dim(" ("+string(e.Kind)+", "+page.Clean(id)+")"))
 		p.Text("    ", whyUnusable(e))
 	}
@@ -81,12 +77,7 @@ func whyUnusable(e catalog.Entry) string {
 		return "Its id is also used by " + strings.Join(e.Duplicates, ", ") +
 			": use the file name instead, or change one of the ids."
 	}
-	var errs []problem.Problem
-	for _, f := range e.Problems {
-		if f.Severity == problem.Error {
-			errs = append(errs, f)
-		}
-	}
+	errs := e.Errors()
 	text := errs[0].Message
 	// Only the first error is printed; the others are counted.
 	if more := len(errs) - 1; more > 0 {

@@ -47,18 +47,16 @@ func newNew(a *cli.App) *cobra.Command {
 					Suggest("Omit --json, or give a file with -o.")
 			}
 			// Only a copy has a default id.
-			if len(args) == 0 {
-				if from == "" {
-					return cli.UsageFault(cmd, "'%s' needs ID", cmd.CommandPath()).
-						Suggest("Give an ID, or copy a workflow with --from FILE|ID.")
-				}
-				return writeWorkflow(cmd.Context(), a, "", from, out)
+			if len(args) == 0 && from == "" {
+				return cli.UsageFault(cmd, "'%s' needs ID", cmd.CommandPath()).
+					Suggest("Give an ID, or copy a workflow with --from FILE|ID.")
 			}
-			if problem := source.NewIDProblem(source.SourceProject, args[0]); problem != "" {
+			id := strings.Join(args, "") // at most one
+			if problem := source.NewIDProblem(source.SourceProject, id); problem != "" && len(args) > 0 {
 				return fault.New(fault.ValidationError, "%s", problem).
-					Suggest("Write an id such as %s.", source.SuggestID(source.SourceProject, lastPart(args[0])))
+					Suggest("Write an id such as %s.", source.SuggestID(source.SourceProject, lastPart(id)))
 			}
-			return writeWorkflow(cmd.Context(), a, args[0], from, out)
+			return writeWorkflow(cmd.Context(), a, id, from, out)
 		},
 	}
 	f := cmd.Flags()

@@ -16,18 +16,20 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// sourceKind parses a value of --source-kind. "" is the kind that follows from the location of
-// the file. ok is false for an unknown kind.
-func sourceKind(word string) (source.SourceKind, bool) {
-	kinds := []source.SourceKind{"", source.SourceBundled, source.SourceInstalled, source.SourceUser,
-		source.SourceProject, source.SourceRemote, source.SourcePlugin}
-	return source.SourceKind(word), slices.Contains(kinds, source.SourceKind(word))
-}
+// sourceKinds are the values of --source-kind. "" is the kind that follows from the location of
+// the file.
+var sourceKinds = []source.SourceKind{"", source.SourceBundled, source.SourceInstalled, source.SourceUser,
+	source.SourceProject, source.SourceRemote, source.SourcePlugin}
 
-// noSuchSourceKind returns the USAGE_ERROR for an unknown value of --source-kind.
-func noSuchSourceKind(cmd *cobra.Command, kind string) error {
-	return cli.UsageFault(cmd, "unknown source kind %q", kind).
-		Suggest("Use bundled, installed, user, project, remote or plugin.")
+// checkAs is checkSource for a value of --source-kind. An unknown one is a USAGE_ERROR.
+func checkAs(cmd *cobra.Command, a *cli.App, ref, kind string) (catalog.Entry, error) {
+	// The source kind determines which ids and features are allowed.
+	as := source.SourceKind(kind)
+	if !slices.Contains(sourceKinds, as) {
+		return catalog.Entry{}, cli.UsageFault(cmd, "unknown source kind %q", kind).
+			Suggest("Use bundled, installed, user, project, remote or plugin.")
+	}
+	return checkSource(cmd.Context(), a, ref, as)
 }
 
 // newValidate returns "workflows validate". The answer lists all problems. Errors end with exit
@@ -45,12 +47,7 @@ status. Nothing is written.`,
 			"  waybill workflows validate ./release.yaml --json | jq .data.problems",
 		Args: cli.Exactly("FILE or ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			// The source kind determines which ids and features are allowed.
-			as, ok := sourceKind(kind)
-			if !ok {
-				return noSuchSourceKind(cmd, kind)
-			}
-			e, err := checkSource(cmd.Context(), a, args[0], as)
+			e, err := checkAs(cmd, a, args[0], kind)
 			if err != nil {
 				return err
 			}
@@ -88,14 +85,12 @@ func checkSource(ctx context.Context, a *cli.App, ref string, as source.SourceKi
 // correction, and a last line with the totals. name is the argument as typed.
 func showValidation(p *page.Page, name string, e catalog.Entry) {
 	// Errors and warnings are printed in the same form and counted separately.
-	errs, warns := 0, 0
+	counts := map[problem.Severity]int{}
 	for _, f := range e.Problems {
+		counts[f.Severity]++
 		word := p.Warn("warning")
 		if f.Severity == problem.Error {
 			word = p.Bad("error")
-			errs++
-		} else {
-			warns++
 		}
 		// A problem without a pointer is about the file as a whole.
 		where := cmp.Or(f.Pointer, "the file")
@@ -111,7 +106,7 @@ func showValidation(p *page.Page, name string, e catalog.Entry) {
 	if len(e.Problems) > 0 {
 		p.Line("")
 	}
-	switch {
+	switch errs, warns := counts[problem.Error], counts[problem.Warning]; {
 	case errs > 0:
 		p.Line("%s %s: %s.", p.Bad("✗"), page.Clean(name), page.ErrorCount(errs, warns))
 	case warns > 0:

@@ -1,6 +1,7 @@
 package advance
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -117,7 +118,7 @@ func contextFilledIn(v canon.Value) error {
 		return fault.New(fault.ValidationError, "context key %q is %q, the placeholder of a prepared call", key,
 			Placeholder).
 			Suggest("Replace it with the value of %s.", key).
-			With("pointer", "/context/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(key))
+			With("pointer", "/context/"+canon.EscapePointer(key))
 	}
 	return nil
 }
@@ -151,12 +152,9 @@ func (r Request) Check() error {
 			return err
 		}
 	}
-	if err := CheckContext(r.Context); err != nil {
-		return err
-	}
 	// The effective preferences do not matter for validity.
 	_, err := applyPreferences(event.DefaultPreferences(), r.Preferences)
-	return err
+	return cmp.Or(CheckContext(r.Context), err)
 }
 
 // check refuses empty and oversized artifacts, invalid content types, and the reserved kind.

@@ -146,11 +146,7 @@ func (k *walker) followDecision(loop compile.Loop, top *snapshot.Frame) bool {
 
 // complete adds a loop's own key to the completed steps.
 func (k *walker) complete(loopID string) {
-	key := snapshot.PendingStep{LoopPath: snapshot.PathOf(k.frames), StepID: loopID}.Key()
-	at, found := slices.BinarySearch(k.completed, key)
-	if !found {
-		k.completed = slices.Insert(slices.Clone(k.completed), at, key)
-	}
+	k.completed = snapshot.WithKey(k.completed, snapshot.InstanceKey(snapshot.PathOf(k.frames), loopID))
 }
 
 // dropIterationKeys removes the keys of the innermost iteration and of the loops inside it.

@@ -157,12 +157,16 @@ func (s State) CompletedKeys() []string {
 // WithCompleted returns the sorted keys of the completed steps with one added, in a new
 // slice.
 func (s State) WithCompleted(key string) []string {
-	have := s.CompletedKeys()
-	at, found := slices.BinarySearch(have, key)
+	return WithKey(s.CompletedKeys(), key)
+}
+
+// WithKey returns sorted keys with one added, in a new slice.
+func WithKey(keys []string, key string) []string {
+	at, found := slices.BinarySearch(keys, key)
 	if found {
-		return slices.Clone(have)
+		return slices.Clone(keys)
 	}
-	return append(append(append(make([]string, 0, len(have)+1), have[:at]...), key), have[at:]...)
+	return slices.Concat(keys[:at], []string{key}, keys[at:])
 }
 
 // Encode returns the bytes of the snapshot file: canonical JSON without a newline

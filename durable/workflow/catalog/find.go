@@ -36,14 +36,19 @@ func (c Catalog) Find(id string) (Entry, error) {
 		With("sources", places)
 }
 
+// Errors returns the problems for which the entry is not valid, in their order.
+func (e Entry) Errors() []source.Problem {
+	return slices.DeleteFunc(slices.Clone(e.Problems),
+		func(p source.Problem) bool { return p.Severity != problem.Error })
+}
+
 // Usable returns nil for a valid entry, else WORKFLOW_INVALID. The message has the first
 // error; the detail "problems" lists the errors with pointer, line, message and fix.
 func (e Entry) Usable() error {
 	if e.Valid() {
 		return nil
 	}
-	errs := slices.DeleteFunc(slices.Clone(e.Problems),
-		func(p source.Problem) bool { return p.Severity != problem.Error })
+	errs := e.Errors()
 	first := errs[0].Message
 	if at := errs[0]; at.Pointer != "" && at.Line > 0 {
 		first = fmt.Sprintf("%s, line %d: %s", at.Pointer, at.Line, at.Message)

@@ -14,13 +14,17 @@ import (
 func (u *unit) arguments(at problem.SourceValue) map[string]string {
 	out := map[string]string{}
 	for _, name := range at.Names() {
-		if v := at.Member(name).Value; v.Kind() == canon.String {
-			out[name] = u.text(v.Text())
-		} else {
-			out[name] = string(v.JCS())
-		}
+		out[name] = u.value(at.Member(name).Value)
 	}
 	return out
+}
+
+// value returns an authored value as text: a string as other authored text, others as JCS.
+func (u *unit) value(v canon.Value) string {
+	if v.Kind() == canon.String {
+		return u.text(v.Text())
+	}
+	return string(v.JCS())
 }
 
 // fillArgs replaces {name} in a text of the routine by the call's argument. A name that is

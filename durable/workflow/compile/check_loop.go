@@ -25,19 +25,20 @@ func (c *Compiled) prepareLoop(l *Loop) error {
 		return fmt.Errorf("maxIterations %d", l.MaxIterations)
 	}
 	decided := l.Kind == While || l.Kind == Until
-	switch {
-	case !decided && l.Kind != For && l.Kind != ForEach:
-		return fmt.Errorf("unknown kind %q", l.Kind)
-	case decided != (l.Control != nil):
-		return errors.New("only while and until have a control, and need one")
-	case (l.Kind == For) != !l.Count.IsZero():
-		return errors.New("only for has a count, and needs one")
-	case (l.Kind == ForEach) != (l.Items != ""):
-		return errors.New("only forEach has items, and needs them")
-	case l.Kind == For && !validCount(l.Count):
-		return errors.New("count is neither a whole number nor a path")
-	case l.Kind != ForEach && l.ItemVar+l.IndexVar != "":
-		return errors.New("only forEach has an item and an index")
+	for _, rule := range []struct {
+		broken bool
+		why    string
+	}{
+		{!decided && l.Kind != For && l.Kind != ForEach, fmt.Sprintf("unknown kind %q", l.Kind)},
+		{decided != (l.Control != nil), "only while and until have a control, and need one"},
+		{(l.Kind == For) != !l.Count.IsZero(), "only for has a count, and needs one"},
+		{(l.Kind == ForEach) != (l.Items != ""), "only forEach has items, and needs them"},
+		{l.Kind == For && !validCount(l.Count), "count is neither a whole number nor a path"},
+		{l.Kind != ForEach && l.ItemVar+l.IndexVar != "", "only forEach has an item and an index"},
+	} {
+		if rule.broken {
+			return errors.New(rule.why)
+		}
 	}
 	if l.Control == nil {
 		return nil

@@ -33,10 +33,8 @@ func (u *unit) confirmation(stepID string, at problem.SourceValue) Confirmation 
 	return gate
 }
 
-// both returns the conjunction of two conditions; null is a condition that is always true.
-func both(a, b canon.Value) canon.Value { return join("and", a, b) }
-
-// join combines two conditions with and or or. If one is null, it returns the other.
+// join combines two conditions with and or or. If one is null, which is always true, it returns
+// the other.
 func join(word string, a, b canon.Value) canon.Value {
 	switch {
 	case a.IsNull():

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/workflow/promptref"
@@ -61,9 +60,7 @@ func (u *unit) overrides(t promptref.Template, at problem.SourceValue) map[strin
 				"variable %q of %s is of type %s, got %s", name, t.Ref(), v.Type, value.Value.Kind())
 			continue
 		}
-		if out[name] = promptref.ValueText(value.Value); value.Value.Kind() == canon.String {
-			out[name] = u.text(out[name])
-		}
+		out[name] = u.value(value.Value)
 	}
 	return out
 }

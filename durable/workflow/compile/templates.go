@@ -63,7 +63,7 @@ func (u *unit) call(s source.PlacedStep) []Step {
 		u.report.Error(template, suggest(id, u.templates()), "template %q does not exist", id)
 	}
 	for i := range out {
-		out[i].RunCondition = both(condition, out[i].RunCondition)
+		out[i].RunCondition = join("and", condition, out[i].RunCondition)
 		out[i].RequireConfirmation = stricter(gate, out[i].RequireConfirmation)
 	}
 	return out

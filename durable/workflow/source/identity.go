@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -24,18 +25,10 @@ const (
 	SourceInstalled SourceKind = "installed"
 )
 
-// namespace returns the namespace that SuggestID proposes for workflows of this kind.
-func (k SourceKind) namespace() string {
-	switch k {
-	case SourceBundled:
-		return "wr"
-	case SourceUser:
-		return "user"
-	case SourceRemote, SourcePlugin:
-		return "repo"
-	}
-	return "project"
-}
+// namespaces are the namespaces that SuggestID proposes for workflows of a kind; "project" for
+// the others.
+var namespaces = map[SourceKind]string{SourceBundled: "wr", SourceUser: "user", SourceRemote: "repo",
+	SourcePlugin: "repo"}
 
 // idLengthMax bounds a workflow id, in bytes; ids are ASCII.
 const idLengthMax = 64
@@ -74,7 +67,7 @@ func SuggestID(kind SourceKind, id string) string {
 	if name == "" || name[0] < 'a' || name[0] > 'z' {
 		name = "w_" + name
 	}
-	suggested := kind.namespace() + "." + name
+	suggested := cmp.Or(namespaces[kind], "project") + "." + name
 	return strings.TrimRight(suggested[:min(len(suggested), idLengthMax)], "_")
 }
 
