@@ -36,7 +36,9 @@ func (u *unit) applyFeatures(p *PromptBlocks) []Injection {
 		p.Constraints = append(p.Constraints, f.Constraints...)
 		p.Procedure = append(p.Procedure, f.Procedure...)
 		p.Verify = append(p.Verify, f.Verify...)
-		out = append(out, injection(f.ID, featureText(f)))
+		if text := featureText(f); text != "" {
+			out = append(out, injection(f.ID, text))
+		}
 	}
 	return out
 }
