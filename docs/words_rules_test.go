@@ -112,7 +112,7 @@ var plainExceptions = struct {
 		"let the run go o¦n past it":                     "a suggested fix, stored in events",
 		"how often it runs cannot be to¦ld":              "a trace summary, stored in events",
 		"is done; it goes o¦n.":                          "a trace summary, stored in events",
-		"what = \"it goes o¦n\"":                         "a trace summary, stored in events",
+		"true: \"it goes o¦n\"":                          "a trace summary, stored in events",
 		"and whether it is th¦ere was never tried":       "a blocker, stored in events",
 		"Me¦nd the cause and let 'waybill run":           "a suggested fix, stored in events",
 		"Look at what is th¦ere":                         "the workflow to start from, in golden stores",
