@@ -60,14 +60,12 @@ func (c *Compiled) prepareControl(control *Control) (err error) {
 	if control.parsed, err = c.checkControl(*control); err != nil || control.ConditionID == "" {
 		return err
 	}
-	for _, n := range c.Conditions {
-		if n.ConditionID == control.ConditionID {
-			if !same(n, NamedCondition{n.ConditionID, control.Kind, control.ContractRef, control.LoopID,
-				control.Condition}) {
-				return fmt.Errorf("condition %q has another definition", n.ConditionID)
-			}
-			return nil
-		}
+	n, ok := find(c.Conditions, func(n NamedCondition) bool { return n.ConditionID == control.ConditionID })
+	switch {
+	case !ok:
+		return fmt.Errorf("condition %q does not exist", control.ConditionID)
+	case !same(n, NamedCondition{n.ConditionID, control.Kind, control.ContractRef, control.LoopID, control.Condition}):
+		return fmt.Errorf("condition %q has another definition", n.ConditionID)
 	}
-	return fmt.Errorf("condition %q does not exist", control.ConditionID)
+	return nil
 }

@@ -145,20 +145,20 @@ func (c Compiled) Loop(loopID string) (Loop, bool) {
 
 // Contract returns an embedded contract pack by its ref; false if it is not embedded.
 func (c Compiled) Contract(ref string) (contract.Pack, bool) {
-	i := slices.IndexFunc(c.Contracts, func(p contract.Pack) bool { return p.ContractRef == ref })
-	if i < 0 {
-		return contract.Pack{}, false
-	}
-	return c.Contracts[i], true
+	return find(c.Contracts, func(p contract.Pack) bool { return p.ContractRef == ref })
 }
 
 // Assessment returns an embedded assessment by its id; false if it is not embedded.
 func (c Compiled) Assessment(id string) (contract.Assessment, bool) {
-	i := slices.IndexFunc(c.Assessments, func(a contract.Assessment) bool { return a.ID == id })
-	if i < 0 {
-		return contract.Assessment{}, false
+	return find(c.Assessments, func(a contract.Assessment) bool { return a.ID == id })
+}
+
+// find returns the first item that is the wanted one; false if none is.
+func find[T any](list []T, wanted func(T) bool) (item T, ok bool) {
+	if i := slices.IndexFunc(list, wanted); i >= 0 {
+		return list[i], true
 	}
-	return c.Assessments[i], true
+	return item, false
 }
 
 // Position returns the index of a step in the main sequence, from 0, and the length of the

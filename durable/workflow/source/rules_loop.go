@@ -99,11 +99,10 @@ func conditionRefs(loop problem.SourceValue) []problem.SourceValue {
 
 // checkRef reports a reference to a condition that the workflow does not list.
 func (r *stepRules) checkRef(ref problem.SourceValue) {
-	known := map[string]bool{}
+	id, known := ref.Value.Text(), map[string]bool{}
 	for _, at := range r.src.Root.Member("conditions").Items() {
 		known[conditionName(at).Value.Text()] = true
 	}
-	id := ref.Value.Text()
 	if id == "" || known[id] {
 		return
 	}
