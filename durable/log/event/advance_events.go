@@ -1,6 +1,7 @@
 package event
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -54,23 +55,17 @@ func (a AdvanceRecorded) DedupeKey(owner string, s Scope) string {
 
 // Check returns an error for an outcome whose members do not belong to its kind.
 func (a AdvanceRecorded) Check(Scope) error {
-	if a.Intent != IntentAckPending {
-		return fmt.Errorf("unknown intent %q", a.Intent)
+	o := a.Outcome
+	err := cmp.Or(oneOf("intent", a.Intent, IntentAckPending), oneOf("outcome", o.Kind, Advanced, Blocked))
+	switch {
+	case err != nil:
+		return err
+	case o.Kind == Advanced:
+		return errorIf(o.ToNodeID == nil || o.Blockers != nil, "an advanced outcome wants toNodeId alone")
+	case o.Blockers == nil || o.ToNodeID != nil:
+		return errors.New("a blocked outcome wants blockers alone")
 	}
-	switch a.Outcome.Kind {
-	case Advanced:
-		if a.Outcome.ToNodeID == nil || a.Outcome.Blockers != nil {
-			return errors.New("an advanced outcome wants toNodeId alone")
-		}
-	case Blocked:
-		if a.Outcome.Blockers == nil || a.Outcome.ToNodeID != nil {
-			return errors.New("a blocked outcome wants blockers alone")
-		}
-		return a.Outcome.Blockers.Check()
-	default:
-		return fmt.Errorf("unknown outcome %q", a.Outcome.Kind)
-	}
-	return nil
+	return o.Blockers.Check()
 }
 
 // ContextSource is the closed set of origins of context (docs/design.md#context).
@@ -103,10 +98,7 @@ func (c ContextSet) DedupeKey(owner string, _ Scope) string {
 
 // Check returns an error for an unknown source and for invalid context.
 func (c ContextSet) Check(Scope) error {
-	if c.Source != ContextInitial && c.Source != ContextAgentDelta && c.Source != ContextMerge {
-		return fmt.Errorf("unknown source %q", c.Source)
-	}
-	return CheckContext(c.Context)
+	return cmp.Or(oneOf("source", c.Source, ContextInitial, ContextAgentDelta, ContextMerge), CheckContext(c.Context))
 }
 
 // PreferencesChanged attaches changed preferences to a node (docs/design.md#preferences). Effective
@@ -139,11 +131,9 @@ func (p PreferencesChanged) DedupeKey(owner string, _ Scope) string {
 // Check returns an error for an empty delta, a repeated key, and effective preferences that do not
 // include the delta.
 func (p PreferencesChanged) Check(Scope) error {
-	if p.Source != FromUser && p.Source != FromRecommendation && p.Source != FromSystem {
-		return fmt.Errorf("unknown source %q", p.Source)
-	}
-	if len(p.Delta) == 0 {
-		return errors.New("delta is empty")
+	if err := cmp.Or(oneOf("source", p.Source, FromUser, FromRecommendation, FromSystem),
+		errorIf(len(p.Delta) == 0, "delta is empty")); err != nil {
+		return err
 	}
 	seen := map[string]bool{}
 	for _, c := range p.Delta {

@@ -10,6 +10,7 @@
 package event
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/waybill/waybill/durable/id"
@@ -56,13 +57,8 @@ type Actor struct {
 
 // Check returns an error for unknown kinds and refs that are too long.
 func (a Actor) Check() error {
-	if a.Kind != Human && a.Kind != Agent && a.Kind != Engine {
-		return fmt.Errorf("unknown actor kind %q", a.Kind)
-	}
-	if len(a.Ref) > limits.ActorRefMax {
-		return fmt.Errorf("actor ref of %d bytes: want at most %d", len(a.Ref), limits.ActorRefMax)
-	}
-	return nil
+	return cmp.Or(oneOf("actor kind", a.Kind, Human, Agent, Engine),
+		within("actor ref of %d bytes", len(a.Ref), 0, limits.ActorRefMax))
 }
 
 // Event is one record of a log. An event that was decoded and is Foreign is encoded as it was read.
@@ -112,16 +108,8 @@ func (e Event) Check(t *Table) error {
 	if !ok {
 		return fmt.Errorf("event %d: kind %q is not of this log", e.Index, e.Data.Kind())
 	}
-	if err := spec.scope.check(e.Scope); err != nil {
-		return fmt.Errorf("event %d (%s): %w", e.Index, e.Data.Kind(), err)
-	}
-	if err := e.Data.Check(e.Scope); err != nil {
-		return fmt.Errorf("event %d (%s): %w", e.Index, e.Data.Kind(), err)
-	}
-	if err := e.Actor.Check(); err != nil {
-		return fmt.Errorf("event %d (%s): %w", e.Index, e.Data.Kind(), err)
-	}
-	if err := checkDedupeKey(e.DedupeKey()); err != nil {
+	if err := cmp.Or(spec.scope.check(e.Scope), e.Data.Check(e.Scope), e.Actor.Check(),
+		checkDedupeKey(e.DedupeKey())); err != nil {
 		return fmt.Errorf("event %d (%s): %w", e.Index, e.Data.Kind(), err)
 	}
 	return nil

@@ -1,6 +1,8 @@
 package event
 
 import (
+	"strings"
+
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
 )
@@ -84,17 +86,12 @@ const kindMember = `,"kind":"`
 // follows the data, and is needed to decode the data. The result is a guess that readEnvelope
 // verifies.
 func kindAtEnd(text string) string {
-	for i := len(text) - len(kindMember); i >= 0; i-- {
-		if text[i+2] != 'k' || text[i] != ',' || text[i:i+len(kindMember)] != kindMember {
-			continue
+	for {
+		_, after, found := strings.Cut(text, kindMember)
+		if !found {
+			kind, _, _ := strings.Cut(text, `"`)
+			return kind
 		}
-		from := i + len(kindMember)
-		for end := from; end < len(text); end++ {
-			if text[end] == '"' {
-				return text[from:end]
-			}
-		}
-		return ""
+		text = after
 	}
-	return ""
 }

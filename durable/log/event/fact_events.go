@@ -1,11 +1,11 @@
 package event
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/reason"
 )
 
@@ -68,34 +68,36 @@ func (g GapRecorded) Check(Scope) error {
 	if !g.Reason.Known() {
 		return fmt.Errorf("unknown reason %s", g.Reason)
 	}
-	if !slices.Contains([]Severity{Info, Warning, Critical}, g.Severity) {
-		return fmt.Errorf("unknown severity %q", g.Severity)
+	err := oneOf("severity", g.Severity, Info, Warning, Critical)
+	if err == nil && g.Pointer != nil {
+		err = g.Pointer.Check()
 	}
-	if g.Pointer != nil {
-		if err := g.Pointer.Check(); err != nil {
-			return err
-		}
-	}
-	switch g.Resolution.Kind {
-	case Unresolved:
-		if g.Resolution.ResolvesGapID != nil {
-			return errors.New("an unresolved gap names a gap it resolves")
-		}
-	case Resolves:
-		if g.Resolution.ResolvesGapID == nil || *g.Resolution.ResolvesGapID == g.GapID {
-			return errors.New("a resolving record wants the id of another gap")
-		}
-	default:
-		return fmt.Errorf("unknown resolution %q", g.Resolution.Kind)
-	}
+	err = cmp.Or(err, g.Resolution.check(g.GapID))
 	for _, ref := range g.EvidenceRefs {
-		event := ref.Kind == "event" && ref.EventID != nil && ref.OutputID == nil
-		output := ref.Kind == "output" && ref.OutputID != nil && ref.EventID == nil
-		if !event && !output {
-			return fmt.Errorf("evidence of kind %q wants the id of that kind alone", ref.Kind)
-		}
+		err = cmp.Or(err, ref.check())
 	}
-	return checkSummary("summary", g.Summary)
+	return cmp.Or(err, within("summary of %d bytes", len(g.Summary), 1, limits.SummaryBytesMax))
+}
+
+// check returns an error unless exactly a resolving record has the id of another gap than own.
+func (r Resolution) check(own id.Gap) error {
+	switch r.Kind {
+	case Unresolved:
+		return errorIf(r.ResolvesGapID != nil, "an unresolved gap names a gap it resolves")
+	case Resolves:
+		return errorIf(r.ResolvesGapID == nil || *r.ResolvesGapID == own, "a resolving record wants the id of another gap")
+	}
+	return fmt.Errorf("unknown resolution %q", r.Kind)
+}
+
+// check returns an error unless exactly the id of the kind is set.
+func (r EvidenceRef) check() error {
+	event := r.Kind == "event" && r.EventID != nil && r.OutputID == nil
+	output := r.Kind == "output" && r.OutputID != nil && r.EventID == nil
+	if !event && !output {
+		return fmt.Errorf("evidence of kind %q wants the id of that kind alone", r.Kind)
+	}
+	return nil
 }
 
 // DivergenceRecorded records that an agent intentionally deviated from the workflow.
@@ -126,11 +128,9 @@ func (d DivergenceRecorded) DedupeKey(owner string, _ Scope) string {
 // Check returns an error for unknown reasons, invalid step ids and a summary that is empty or too
 // long.
 func (d DivergenceRecorded) Check(Scope) error {
-	if !slices.Contains(DivergenceReasons(), d.Reason) {
-		return fmt.Errorf("unknown reason %q", d.Reason)
+	err := oneOf("reason", d.Reason, DivergenceReasons()...)
+	if err == nil && d.RelatedStepID != "" && !reason.ValidStepID(d.RelatedStepID) {
+		err = fmt.Errorf("relatedStepId %q: want only a-z 0-9 _ -", d.RelatedStepID)
 	}
-	if d.RelatedStepID != "" && !reason.ValidStepID(d.RelatedStepID) {
-		return fmt.Errorf("relatedStepId %q: want only a-z 0-9 _ -", d.RelatedStepID)
-	}
-	return checkSummary("summary", d.Summary)
+	return cmp.Or(err, within("summary of %d bytes", len(d.Summary), 1, limits.SummaryBytesMax))
 }

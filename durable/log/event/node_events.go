@@ -1,6 +1,7 @@
 package event
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -42,13 +43,8 @@ func (n NodeCreated) Pin() canon.Digest { return n.SnapshotRef }
 
 // Check returns an error for unknown kinds and a node that is its own parent.
 func (n NodeCreated) Check(s Scope) error {
-	if !slices.Contains([]NodeKind{StepNode, CheckpointNode, BlockedAttemptNode}, n.NodeKind) {
-		return fmt.Errorf("unknown nodeKind %q", n.NodeKind)
-	}
-	if n.ParentNodeID != nil && *n.ParentNodeID == s.NodeID {
-		return errors.New("a node is its own parent")
-	}
-	return nil
+	return cmp.Or(oneOf("nodeKind", n.NodeKind, StepNode, CheckpointNode, BlockedAttemptNode),
+		errorIf(n.ParentNodeID != nil && *n.ParentNodeID == s.NodeID, "a node is its own parent"))
 }
 
 // EdgeKind is the closed set of relations between nodes (docs/design.md#edges-and-tips).
@@ -70,6 +66,15 @@ const (
 	NonTipAdvance     CauseKind = "non_tip_advance"  // an advance from a node that has an acked child
 	CheckpointCreated CauseKind = "checkpoint_created"
 )
+
+// edgeCauses lists the causes of each kind of edge, with the kind's name in an error.
+var edgeCauses = map[EdgeKind]struct {
+	edge   string
+	causes []CauseKind
+}{
+	AckedStepEdge:  {"an acked_step", []CauseKind{IdempotentReplay, IntentionalFork, NonTipAdvance}},
+	CheckpointEdge: {"a checkpoint", []CauseKind{CheckpointCreated}},
+}
 
 // Cause refers to the event that was recorded together with an edge.
 type Cause struct {
@@ -97,20 +102,14 @@ func (e EdgeCreated) DedupeKey(owner string, s Scope) string {
 // Check returns an error for an edge from a node to itself, and a cause that does not belong to the
 // edge's kind.
 func (e EdgeCreated) Check(Scope) error {
-	if e.FromNodeID == e.ToNodeID {
+	allowed, known := edgeCauses[e.EdgeKind]
+	switch {
+	case e.FromNodeID == e.ToNodeID:
 		return errors.New("an edge from a node to itself")
-	}
-	switch e.EdgeKind {
-	case AckedStepEdge:
-		if !slices.Contains([]CauseKind{IdempotentReplay, IntentionalFork, NonTipAdvance}, e.Cause.Kind) {
-			return fmt.Errorf("cause %q on an acked_step edge", e.Cause.Kind)
-		}
-	case CheckpointEdge:
-		if e.Cause.Kind != CheckpointCreated {
-			return fmt.Errorf("cause %q on a checkpoint edge", e.Cause.Kind)
-		}
-	default:
+	case !known:
 		return fmt.Errorf("unknown edgeKind %q", e.EdgeKind)
+	case !slices.Contains(allowed.causes, e.Cause.Kind):
+		return fmt.Errorf("cause %q on %s edge", e.Cause.Kind, allowed.edge)
 	}
 	return nil
 }

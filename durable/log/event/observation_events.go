@@ -1,7 +1,7 @@
 package event
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -39,33 +39,24 @@ var gitSHA1 = pattern.New(`^[0-9a-f]{40}$`)
 // Check returns an error for unknown keys, confidences and types, and for values that do not have
 // the form or length of their type.
 func (o ObservationRecorded) Check(Scope) error {
-	if !slices.Contains([]string{"git_branch", "git_head_sha", "repo_root_hash", "repo_root"}, o.Key) {
-		return fmt.Errorf("unknown observation key %q", o.Key)
-	}
-	if !slices.Contains([]string{"low", "med", "high"}, o.Confidence) {
-		return fmt.Errorf("unknown confidence %q", o.Confidence)
-	}
-	v := o.Value.Value
-	switch o.Value.Type {
+	return cmp.Or(oneOf("observation key", o.Key, "git_branch", "git_head_sha", "repo_root_hash", "repo_root"),
+		oneOf("confidence", o.Confidence, "low", "med", "high"), o.Value.check())
+}
+
+// check returns an error for a value that does not have the form or length of its type.
+func (v ObservationValue) check() error {
+	switch v.Type {
 	case "short_string":
-		if v == "" || len(v) > limits.ShortStringMax {
-			return fmt.Errorf("short_string of %d bytes: want 1 to %d", len(v), limits.ShortStringMax)
-		}
+		return within("short_string of %d bytes", len(v.Value), 1, limits.ShortStringMax)
 	case "git_sha1":
-		if !gitSHA1.MatchString(v) {
-			return errors.New("git_sha1: want 40 hexadecimal digits")
-		}
+		return errorIf(!gitSHA1.MatchString(v.Value), "git_sha1: want 40 hexadecimal digits")
 	case "sha256":
-		_, err := canon.ParseDigest(v)
+		_, err := canon.ParseDigest(v.Value)
 		return err
 	case "path":
-		if v == "" || len(v) > limits.PathMax {
-			return fmt.Errorf("path of %d bytes: want 1 to %d", len(v), limits.PathMax)
-		}
-	default:
-		return fmt.Errorf("unknown value type %q", o.Value.Type)
+		return within("path of %d bytes", len(v.Value), 1, limits.PathMax)
 	}
-	return nil
+	return fmt.Errorf("unknown value type %q", v.Type)
 }
 
 // Provenance states how the status of a capability was determined; the members of detail depend
@@ -107,13 +98,8 @@ func (c CapabilityObserved) DedupeKey(owner string, _ Scope) string {
 // Check returns an error for members outside of the closed sets, and for a grade that does not
 // follow from the kind of provenance.
 func (c CapabilityObserved) Check(Scope) error {
-	if !slices.Contains([]string{"delegation", "web_browsing"}, c.Capability) {
-		return fmt.Errorf("unknown capability %q", c.Capability)
-	}
-	if !slices.Contains([]string{"unknown", "available", "unavailable"}, c.Status) {
-		return fmt.Errorf("unknown status %q", c.Status)
-	}
-	return c.Provenance.check()
+	return cmp.Or(oneOf("capability", c.Capability, "delegation", "web_browsing"),
+		oneOf("status", c.Status, "unknown", "available", "unavailable"), c.Provenance.check())
 }
 
 // check compares the detail with a copy that has only the members of the kind: any other member
@@ -122,36 +108,36 @@ func (p Provenance) check() error {
 	d, grade := p.Detail, "strong"
 	result := slices.Contains([]string{"success", "failure"}, d.Result)
 	var own ProvenanceDetail
+	var err error
 	switch p.Kind {
 	case "probe_step":
 		own = ProvenanceDetail{ProbeTemplateID: d.ProbeTemplateID, ProbeStepID: d.ProbeStepID, Result: d.Result}
-		if !result || d.ProbeTemplateID == "" || d.ProbeStepID == "" {
-			return errors.New("probe_step wants probeTemplateId, probeStepId and result")
-		}
+		err = errorIf(!result || d.ProbeTemplateID == "" || d.ProbeStepID == "",
+			"probe_step wants probeTemplateId, probeStepId and result")
 	case "attempted_use":
 		own = ProvenanceDetail{AttemptContext: d.AttemptContext, Result: d.Result, FailureCode: d.FailureCode}
-		if !result || !slices.Contains([]string{"workflow_step", "system_probe"}, d.AttemptContext) {
-			return errors.New("attempted_use wants attemptContext and result")
+		codes := []string{""}
+		if d.Result == "failure" {
+			codes = []string{"tool_missing", "tool_error", "policy_blocked", "unknown"}
 		}
-		codes := []string{"tool_missing", "tool_error", "policy_blocked", "unknown"}
-		if failed := d.Result == "failure"; failed != slices.Contains(codes, d.FailureCode) ||
-			failed == (d.FailureCode == "") {
-			return errors.New("attempted_use wants failureCode exactly with result=failure")
-		}
+		err = cmp.Or(
+			errorIf(!result || !slices.Contains([]string{"workflow_step", "system_probe"}, d.AttemptContext),
+				"attempted_use wants attemptContext and result"),
+			errorIf(!slices.Contains(codes, d.FailureCode), "attempted_use wants failureCode exactly with result=failure"))
 	case "manual_claim":
 		grade = "weak"
 		own = ProvenanceDetail{ClaimedBy: d.ClaimedBy, Claim: d.Claim}
-		if !slices.Contains([]string{"agent", "user"}, d.ClaimedBy) ||
-			!slices.Contains([]string{"available", "unavailable"}, d.Claim) {
-			return errors.New("manual_claim wants claimedBy and claim")
-		}
+		err = errorIf(!slices.Contains([]string{"agent", "user"}, d.ClaimedBy) ||
+			!slices.Contains([]string{"available", "unavailable"}, d.Claim), "manual_claim wants claimedBy and claim")
 	default:
 		return fmt.Errorf("unknown provenance %q", p.Kind)
 	}
-	if d != own {
+	switch {
+	case err != nil:
+		return err
+	case d != own:
 		return fmt.Errorf("provenance %s with members of another kind", p.Kind)
-	}
-	if p.EnforcementGrade != grade {
+	case p.EnforcementGrade != grade:
 		return fmt.Errorf("provenance %s is %s, not %q", p.Kind, grade, p.EnforcementGrade)
 	}
 	return nil

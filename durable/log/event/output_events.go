@@ -1,7 +1,7 @@
 package event
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -60,28 +60,21 @@ func (o NodeOutputAppended) DedupeKey(owner string, _ Scope) string {
 // exceed limits.NotesBytesMax: the caller truncates them before.
 func (o NodeOutputAppended) Check(Scope) error {
 	p := o.Payload
+	var err error
 	switch {
 	case o.OutputChannel == Recap && p.PayloadKind == Notes:
-		if p.NotesMarkdown == "" || len(p.NotesMarkdown) > limits.NotesBytesMax {
-			return fmt.Errorf("notes of %d bytes: want 1 to %d", len(p.NotesMarkdown), limits.NotesBytesMax)
-		}
-		if p != (OutputPayload{PayloadKind: Notes, NotesMarkdown: p.NotesMarkdown}) {
-			return errors.New("notes with members of an artifact")
-		}
+		err = cmp.Or(within("notes of %d bytes", len(p.NotesMarkdown), 1, limits.NotesBytesMax),
+			errorIf(p != OutputPayload{PayloadKind: Notes, NotesMarkdown: p.NotesMarkdown},
+				"notes with members of an artifact"))
 	case o.OutputChannel == Artifact && p.PayloadKind == ArtifactRef:
-		if p.SHA256.IsZero() || p.ContentType == "" || p.NotesMarkdown != "" {
-			return errors.New("an artifact_ref wants sha256 and contentType, and no notes")
-		}
-		if p.ByteLength < 1 || p.ByteLength > limits.ArtifactBytesMax {
-			return fmt.Errorf("artifact of %d bytes: want 1 to %d", p.ByteLength, limits.ArtifactBytesMax)
-		}
+		err = cmp.Or(errorIf(p.SHA256.IsZero() || p.ContentType == "" || p.NotesMarkdown != "",
+			"an artifact_ref wants sha256 and contentType, and no notes"),
+			within("artifact of %d bytes", p.ByteLength, 1, limits.ArtifactBytesMax))
 	default:
-		return fmt.Errorf("payload %q on channel %q", p.PayloadKind, o.OutputChannel)
+		err = fmt.Errorf("payload %q on channel %q", p.PayloadKind, o.OutputChannel)
 	}
-	if o.SupersedesOutputID != nil && *o.SupersedesOutputID == o.OutputID {
-		return errors.New("an output supersedes itself")
-	}
-	return nil
+	return cmp.Or(err, errorIf(o.SupersedesOutputID != nil && *o.SupersedesOutputID == o.OutputID,
+		"an output supersedes itself"))
 }
 
 // Replaces reports whether p replaces an earlier output of the node: notes replace notes, an

@@ -1,8 +1,8 @@
 package event
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
 )
 
 // Autonomy is how far a run continues without a person (docs/design.md#preferences).
@@ -50,13 +50,8 @@ func Preset(a Autonomy) (Preferences, bool) {
 
 // Check returns an error for values outside of the closed sets.
 func (p Preferences) Check() error {
-	if !slices.Contains([]Autonomy{Guided, FullAutoStopOnUserDeps, FullAutoNeverStop}, p.Autonomy) {
-		return fmt.Errorf("unknown autonomy %q", p.Autonomy)
-	}
-	if !slices.Contains([]RiskPolicy{Conservative, Balanced, Aggressive}, p.RiskPolicy) {
-		return fmt.Errorf("unknown riskPolicy %q", p.RiskPolicy)
-	}
-	return nil
+	return cmp.Or(oneOf("autonomy", p.Autonomy, Guided, FullAutoStopOnUserDeps, FullAutoNeverStop),
+		oneOf("riskPolicy", p.RiskPolicy, Conservative, Balanced, Aggressive))
 }
 
 // PreferenceChange is one changed key of a delta.

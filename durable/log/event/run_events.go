@@ -2,9 +2,7 @@ package event
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/id"
@@ -77,25 +75,17 @@ func (RunStarted) DedupeKey(owner string, s Scope) string {
 // Check returns an error for an empty workflow id, unknown source kinds and texts that exceed their
 // limits.
 func (r RunStarted) Check(Scope) error {
-	kinds := []SourceKind{SourceBundled, SourceUser, SourceProject, SourceRemote, SourcePlugin}
-	switch {
-	case r.WorkflowID == "":
-		return errors.New("workflowId is empty")
-	case !slices.Contains(kinds, r.WorkflowSourceKind):
-		return fmt.Errorf("unknown workflowSourceKind %q", r.WorkflowSourceKind)
-	case len(r.WorkflowSourceRef) > limits.PathMax:
-		return fmt.Errorf("workflowSourceRef of %d bytes: want at most %d", len(r.WorkflowSourceRef), limits.PathMax)
-	case len(r.Title) > limits.TitleBytesMax:
-		return fmt.Errorf("title of %d bytes: want at most %d", len(r.Title), limits.TitleBytesMax)
-	case len(r.Tags) > limits.TagsMax:
-		return fmt.Errorf("%d tags: want at most %d", len(r.Tags), limits.TagsMax)
-	}
+	err := cmp.Or(
+		errorIf(r.WorkflowID == "", "workflowId is empty"),
+		oneOf("workflowSourceKind", r.WorkflowSourceKind, SourceBundled, SourceUser, SourceProject, SourceRemote,
+			SourcePlugin),
+		within("workflowSourceRef of %d bytes", len(r.WorkflowSourceRef), 0, limits.PathMax),
+		within("title of %d bytes", len(r.Title), 0, limits.TitleBytesMax),
+		within("%d tags", len(r.Tags), 0, limits.TagsMax))
 	for _, tag := range r.Tags {
-		if tag == "" || len(tag) > limits.TagBytesMax {
-			return fmt.Errorf("tag of %d bytes: want 1 to %d", len(tag), limits.TagBytesMax)
-		}
+		err = cmp.Or(err, within("tag of %d bytes", len(tag), 1, limits.TagBytesMax))
 	}
-	return nil
+	return err
 }
 
 // RunCancelRequested requests that the performer of the run stops and closes it
@@ -122,7 +112,7 @@ func (r RunCancelRequested) Check(Scope) error {
 	if r.Outcome != "" && r.Outcome != OutcomeFailed {
 		return fmt.Errorf("outcome %q: want %q or none", r.Outcome, OutcomeFailed)
 	}
-	return checkSummary("reason", r.Reason)
+	return within("reason of %d bytes", len(r.Reason), 1, limits.SummaryBytesMax)
 }
 
 // RunOutcome is the closed set of ends other than completion (docs/design.md#ends-and-branches).
@@ -150,17 +140,6 @@ func (RunClosed) DedupeKey(owner string, s Scope) string {
 
 // Check returns an error for unknown outcomes and a reason that is empty or too long.
 func (r RunClosed) Check(Scope) error {
-	if r.Outcome != OutcomeCancelled && r.Outcome != OutcomeFailed {
-		return fmt.Errorf("unknown outcome %q", r.Outcome)
-	}
-	return checkSummary("reason", r.Reason)
-}
-
-// checkSummary returns an error for an explanation that is empty or exceeds
-// limits.SummaryBytesMax. name is the member's name.
-func checkSummary(name, s string) error {
-	if s == "" || len(s) > limits.SummaryBytesMax {
-		return fmt.Errorf("%s of %d bytes: want 1 to %d", name, len(s), limits.SummaryBytesMax)
-	}
-	return nil
+	return cmp.Or(oneOf("outcome", r.Outcome, OutcomeCancelled, OutcomeFailed),
+		within("reason of %d bytes", len(r.Reason), 1, limits.SummaryBytesMax))
 }

@@ -1,8 +1,8 @@
 package event
 
 import (
-	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -23,21 +23,9 @@ const (
 // check returns an error for a scope that does not satisfy n.
 func (n ScopeNeed) check(s Scope) error {
 	hasRun, hasNode := !s.RunID.IsZero(), !s.NodeID.IsZero()
-	ok := true
-	switch n {
-	case NoScope:
-		ok = !hasRun && !hasNode
-	case RunScope:
-		ok = hasRun && !hasNode
-	case NodeScope:
-		ok = hasRun && hasNode
-	case AnyScope:
-		ok = hasRun == hasNode
-	}
-	if !ok {
-		return errors.New("scope does not fit the kind")
-	}
-	return nil
+	fits := [...]bool{NoScope: !hasRun && !hasNode, RunScope: hasRun && !hasNode, NodeScope: hasRun && hasNode,
+		AnyScope: hasRun == hasNode, OwnerScope: true}
+	return errorIf(!fits[n], "scope does not fit the kind")
 }
 
 // Spec is one row of a table: how data of a kind is decoded, and which scope it needs.
@@ -67,16 +55,17 @@ func Row[P Payload](need ScopeNeed) Spec {
 			ok := x.Into(&p, dataDepth)
 			return p, ok
 		},
-		decode: func(v canon.Value) (Payload, error) {
-			var p P
-			err := canon.Decode(v, &p)
-			return p, err
-		},
-		known: func(v canon.Value) (Payload, error) {
-			var p P
-			err := canon.DecodeKnown(v, &p)
-			return p, err
-		}}
+		decode: decodeWith[P](canon.Decode),
+		known:  decodeWith[P](canon.DecodeKnown)}
+}
+
+// decodeWith returns the function that decodes payload type P with one of canon's decoders.
+func decodeWith[P Payload](decode func(canon.Value, any) error) func(canon.Value) (Payload, error) {
+	return func(v canon.Value) (Payload, error) {
+		var p P
+		err := decode(v, &p)
+		return p, err
+	}
 }
 
 // Table is the closed union of the events of one kind of log. Tables are immutable after NewTable.
@@ -106,12 +95,7 @@ func Opaque(name, ownerField string) *Table { return NewTable(name, ownerField) 
 
 // Kinds returns the kinds of the table, sorted.
 func (t *Table) Kinds() []string {
-	var out []string
-	for k := range t.specs {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
+	return slices.Sorted(maps.Keys(t.specs))
 }
 
 // Payloads returns a zero value of each payload type, in the order of Kinds, for generated

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -84,33 +85,27 @@ func (d DecisionTraceAppended) DedupeKey(owner string, _ Scope) string {
 
 // Check returns an error for a trace that exceeds the budgets, which NewTrace never returns.
 func (d DecisionTraceAppended) Check(Scope) error {
-	if len(d.Entries) == 0 || len(d.Entries) > limits.TraceEntriesMax {
-		return fmt.Errorf("%d trace entries: want 1 to %d", len(d.Entries), limits.TraceEntriesMax)
-	}
+	err := within("%d trace entries", len(d.Entries), 1, limits.TraceEntriesMax)
 	total := 0
-	kinds := []TraceKind{SelectedNextStep, EvaluatedCondition, EnteredLoop, ExitedLoop, DetectedNonTipAdvance}
 	for i, e := range d.Entries {
-		if !slices.Contains(kinds, e.Kind) {
-			return fmt.Errorf("entry %d: unknown kind %q", i, e.Kind)
-		}
-		if len(e.Summary) > limits.TraceSummaryBytesMax {
-			return fmt.Errorf("entry %d: summary of %d bytes: want at most %d", i, len(e.Summary),
-				limits.TraceSummaryBytesMax)
-		}
-		if len(e.Refs) > limits.TraceRefsMax {
-			return fmt.Errorf("entry %d: %d refs: want at most %d", i, len(e.Refs), limits.TraceRefsMax)
-		}
-		for _, r := range e.Refs {
-			if err := r.check(); err != nil {
-				return fmt.Errorf("entry %d: %w", i, err)
-			}
+		if wrong := e.check(); wrong != nil {
+			err = cmp.Or(err, fmt.Errorf("entry %d: %w", i, wrong))
 		}
 		total += len(e.Summary)
 	}
-	if total > limits.TraceBytesMax {
-		return fmt.Errorf("trace summaries of %d bytes: want at most %d", total, limits.TraceBytesMax)
+	return cmp.Or(err, within("trace summaries of %d bytes", total, 0, limits.TraceBytesMax))
+}
+
+// check returns an error for an entry that exceeds its budgets or has an invalid reference.
+func (e TraceEntry) check() error {
+	err := cmp.Or(
+		oneOf("kind", e.Kind, SelectedNextStep, EvaluatedCondition, EnteredLoop, ExitedLoop, DetectedNonTipAdvance),
+		within("summary of %d bytes", len(e.Summary), 0, limits.TraceSummaryBytesMax),
+		within("%d refs", len(e.Refs), 0, limits.TraceRefsMax))
+	for _, r := range e.Refs {
+		err = cmp.Or(err, r.check())
 	}
-	return nil
+	return err
 }
 
 // NewTrace returns a trace of entries, in order, within the budgets (docs/design.md#limits).
