@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bytes"
+	"strconv"
 
 	"github.com/waybill/waybill/durable/canon"
 )
@@ -21,173 +22,90 @@ func Digests(in Input, visit func(pins []canon.Digest, head Head) error) (Verdic
 	r, done := newReader(in)
 	defer done()
 	r.digests = true
-	decoded := func(seg Segment, head Head) error {
-		var pins []canon.Digest
-		for _, p := range seg.pins() {
-			pins = append(pins, p.ref)
+	visitPins := func(pins []pin, head Head) error {
+		var refs []canon.Digest
+		for _, p := range pins {
+			refs = append(refs, p.ref)
 		}
-		return visit(pins, head)
+		return visit(refs, head)
 	}
 	return r.readAll(func() (bool, error) {
-		if ok, err := r.attested(visit); ok || err != nil {
+		if ok, err := r.attested(visitPins); ok || err != nil {
 			return false, err
 		}
-		return r.group(decoded)
+		return r.group(func(seg Segment, head Head) error { return visitPins(seg.pins(), head) })
 	})
 }
 
 // attested commits the next group if Waybill wrote it and its segment has the stated digest. On
 // false nothing was consumed, and the group has to be read by its events.
-func (r *reader) attested(visit func([]canon.Digest, Head) error) (bool, error) {
-	line, err := r.peekLine()
-	if err != nil {
+func (r *reader) attested(visit func([]pin, Head) error) (bool, error) {
+	stated, pins, err := r.statedGroup()
+	if err != nil || stated.first != r.v.Head.Next || stated.last < stated.first || r.in.Hash == nil {
 		return false, err
 	}
-	c, ok := r.parseClosed(line)
-	// A segment has at most one pin per event; a larger number must not size a buffer.
-	if !ok || c.pins > c.last-c.first+1 {
-		return false, nil
-	}
-	pins, size, err := r.parsePins(c, len(line))
-	if err != nil || int64(len(pins)) != c.pins {
-		return false, err
-	}
+	group := appendGroup(r.encoded[:0], r.in.Log, r.v.Head, stated, pins, true)
+	r.encoded = group
 	// The next group attests the pins, since it contains the digest of this one. The last group
 	// has no next one: it is compared with its events.
-	have, err := r.peek(size + len(groupPrefix))
-	if err != nil || string(have[min(size, len(have)):]) != groupPrefix {
+	have, err := r.peek(len(group) + len(closedPrefix))
+	if rest, ok := bytes.CutPrefix(have, group); !ok || string(rest) != closedPrefix {
 		return false, err
 	}
-	got := r.prefetch.take(c.span)
+	got := r.prefetch.take(stated.span)
 	if got == nil { // not prefetched
-		got = &segmentLoad{span: c.span}
-		got.load(r.in, c.name(), 1)
+		got = &segmentLoad{attestation: attestation{span: stated.span}}
+		got.load(r.in, 1)
 	}
-	if got.err != nil || !got.exists || got.sum != c.sum || got.bytes != c.bytes {
+	if got.err != nil || !got.exists || got.attestation != stated {
 		return false, got.err
 	}
-	group, err := r.peek(size)
-	if err != nil {
-		return false, err
-	}
-	head := Head{Digest: canon.Sum(group), GroupAt: r.v.Head.Bytes, Bytes: r.v.Head.Bytes + int64(size), Next: c.last +
-		1, NextRecord: r.v.Head.NextRecord + 1 + c.pins}
-	if _, err := r.manifest.Discard(size); err != nil {
-		return false, err
-	}
-	r.v.Head = head
-	r.read += got.bytes
-	if r.in.From.IsZero() {
-		r.committed = append(r.committed, c.first)
-	}
-	return true, visit(pins, head)
+	return true, r.commit(group, stated, func(head Head) error { return visit(pins, head) })
 }
 
-// groupPrefix is the beginning of the first line of every group that Waybill writes.
-const groupPrefix = `{"bytes":`
+// The beginnings of the lines of every group that Waybill writes.
+const (
+	closedPrefix = `{"bytes":`
+	pinnedPrefix = `{"createdByEventId":`
+)
 
-// closed is a decoded segment_closed record.
-type closed struct {
-	span
-	bytes, pins int64
-	sum         canon.Digest
-}
-
-// parseClosed decodes a segment_closed line that follows the head in the spelling of Group. ok is
-// false for any other line.
-func (r *reader) parseClosed(line []byte) (c closed, ok bool) {
-	text, whole := bytes.CutSuffix(line, []byte{'\n'})
-	x := canon.ExactText(string(text))
-	if !whole {
-		return c, false
-	}
-	number := func(name string, n *int64) bool {
-		if !x.Literal(name) {
-			return false
+// statedGroup returns what the next group states, without a check of its spelling: the caller
+// compares the lines with their encoding. The pins end at the first line that cannot be a pin of the
+// segment.
+func (r *reader) statedGroup() (stated attestation, pins []pin, err error) {
+	line, err := r.peekLine(0)
+	stated = attestation{span{statedInt(line, "firstEventIndex"), statedInt(line, "lastEventIndex")},
+		statedInt(line, "bytes"), statedDigest(line, "sha256")}
+	// Pins are in the order of their events, one per event.
+	for next, end := stated.first, len(line); err == nil; end += len(line) {
+		line, err = r.peekLine(end)
+		if !bytes.HasPrefix(line, []byte(pinnedPrefix)) {
+			break
 		}
-		*n, ok = x.Integer()
-		return ok
-	}
-	var index int64
-	if !number(`{"bytes":`, &c.bytes) || !number(`,"firstEventIndex":`, &c.first) ||
-		!number(`,"kind":"`+KindSegmentClosed+`","lastEventIndex":`, &c.last) ||
-		!number(`,"manifestIndex":`, &index) || !number(`,"pins":`, &c.pins) {
-		return c, false
-	}
-	// The line must follow the head: in events, in records and, below, in the chain.
-	if c.first != r.v.Head.Next || c.last < c.first || index != r.v.Head.NextRecord || c.pins < 0 {
-		return c, false
-	}
-	if prev := r.v.Head.Digest; !prev.IsZero() && !x.Literal(`,"prev":"`+prev.String()+`"`) {
-		return c, false
-	}
-	if !x.Literal(`,"segmentRelPath":"` + SegmentDir + "/" + c.name() + `"`) {
-		return c, false
-	}
-	c.sum, ok = r.parseRecordEnd(x, `"sha256":`)
-	return c, ok
-}
-
-// parseRecordEnd reads the end of a record as appendRecordEnd writes it, and returns its digest.
-func (r *reader) parseRecordEnd(x *canon.Exact, name string) (d canon.Digest, ok bool) {
-	owner := string(appendOwner(nil, r.in.Log))
-	first := ownerFirst(r.in.Log, name)
-	if first && !x.Literal(","+owner) || !x.Literal(","+name) {
-		return d, false
-	}
-	text, ok := x.Plain()
-	if !ok || d.UnmarshalString(text) != nil || !first && !x.Literal(","+owner) {
-		return d, false
-	}
-	return d, x.Literal(`,"v":1}`) && x.Done()
-}
-
-// parsePins reads the pin lines of a group, whose first line has first bytes. It stops at a line
-// that Group would not have written; the caller compares the number of pins. size is the number
-// of bytes of the first line and the pin lines.
-func (r *reader) parsePins(c closed, first int) (pins []canon.Digest, size int, err error) {
-	size = first
-	last := c.first - 1
-	have, err := r.peek(min(first+int(c.pins)*384, windowMax))
-	if err != nil {
-		return nil, 0, err
-	}
-	for range c.pins {
-		end := bytes.IndexByte(have[size:], '\n')
-		if end < 0 {
-			if have, err = r.peek(len(have) + windowMax/4); err != nil {
-				return nil, 0, err
-			}
-			if end = bytes.IndexByte(have[size:], '\n'); end < 0 {
-				return pins, size, nil
-			}
+		eventID := string(statedText(line, "createdByEventId"))
+		p := pin{statedInt(line, "eventIndex"), eventID, statedDigest(line, "snapshotRef")}
+		if p.index < next || p.index > stated.last || p.ref.IsZero() {
+			break
 		}
-		// Pins are in the order of their events, one per event.
-		at, ref, ok := r.parsePin(string(have[size:size+end]), int64(len(pins)))
-		if !ok || at <= last || at > c.last {
-			return pins, size, nil
-		}
-		last = at
-		pins, size = append(pins, ref), size+end+1
+		pins, next = append(pins, p), p.index+1
 	}
-	return pins, size, nil
+	return stated, pins, err
 }
 
-// parsePin decodes the n-th snapshot_pinned line of the group behind the head.
-func (r *reader) parsePin(line string, n int64) (at int64, ref canon.Digest, ok bool) {
-	x := canon.ExactText(line)
-	if !x.Literal(`{"createdByEventId":`) {
-		return 0, ref, false
-	}
-	if _, ok = x.Text(); !ok || !x.Literal(`,"eventIndex":`) {
-		return 0, ref, false
-	}
-	if at, ok = x.Integer(); !ok || !x.Literal(`,"kind":"`+KindSnapshotPinned+`","manifestIndex":`) {
-		return 0, ref, false
-	}
-	if index, ok := x.Integer(); !ok || index != r.v.Head.NextRecord+1+n {
-		return 0, ref, false
-	}
-	ref, ok = r.parseRecordEnd(x, `"snapshotRef":`)
-	return at, ref, ok
+// statedText returns the value of a member as appendGroup writes it, without quotes. For a line of
+// another spelling it returns any text.
+func statedText(line []byte, member string) []byte {
+	_, after, _ := bytes.Cut(line, []byte(`"`+member+`":`))
+	value, _, _ := bytes.Cut(after, []byte{','})
+	return bytes.Trim(value, `"`)
+}
+
+func statedInt(line []byte, member string) int64 {
+	n, _ := strconv.ParseInt(string(statedText(line, member)), 10, 64)
+	return n
+}
+
+func statedDigest(line []byte, member string) canon.Digest {
+	d, _ := canon.ParseDigest(string(statedText(line, member)))
+	return d
 }

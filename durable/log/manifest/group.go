@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -49,18 +50,30 @@ type SnapshotPinned struct {
 // computes the group of a segment again and compares it with the manifest, also with a torn tail
 // (docs/design.md#log-tail). So its bytes must not change.
 func Group(log Log, head Head, seg Segment) []byte {
-	return appendGroup(log, head, seg, canon.Sum(seg.Bytes), seg.pins(), true)
+	return appendGroup(nil, log, head, attest(seg), seg.pins(), true)
 }
 
-// appendGroup encodes a group; one that is not chained has no members pins and prev
+// attestation is what a group states of its segment.
+type attestation struct {
+	span
+	bytes int64
+	sum   canon.Digest
+}
+
+// attest returns the attestation of seg.
+func attest(seg Segment) attestation {
+	return attestation{span{seg.First, seg.Last}, int64(len(seg.Bytes)), canon.Sum(seg.Bytes)}
+}
+
+// appendGroup appends the encoding of a group to out; one that is not chained has no members pins and prev
 // (docs/decisions/0006-unknown-manifest-members-are-damage.md). The members are written by
 // hand, in JCS order: a reader of a long log encodes every line of its manifest again.
-func appendGroup(log Log, head Head, seg Segment, sum canon.Digest, pins []pin, chained bool) []byte {
+func appendGroup(out []byte, log Log, head Head, of attestation, pins []pin, chained bool) []byte {
 	owner := appendOwner(nil, log)
-	out := make([]byte, 0, 512+len(pins)*384)
-	out = appendInt(append(out, '{'), `"bytes":`, int64(len(seg.Bytes)))
-	out = appendInt(out, `,"firstEventIndex":`, seg.First)
-	out = appendInt(out, `,"kind":"`+KindSegmentClosed+`","lastEventIndex":`, seg.Last)
+	out = slices.Grow(out, 512+len(pins)*384)
+	out = appendInt(append(out, '{'), `"bytes":`, of.bytes)
+	out = appendInt(out, `,"firstEventIndex":`, of.first)
+	out = appendInt(out, `,"kind":"`+KindSegmentClosed+`","lastEventIndex":`, of.last)
 	out = appendInt(out, `,"manifestIndex":`, head.NextRecord)
 	if chained {
 		out = appendInt(out, `,"pins":`, int64(len(pins)))
@@ -68,8 +81,8 @@ func appendGroup(log Log, head Head, seg Segment, sum canon.Digest, pins []pin, 
 			out = append(append(append(out, `,"prev":"`...), head.Digest.String()...), '"')
 		}
 	}
-	out = append(append(append(out, `,"segmentRelPath":"`+SegmentDir+`/`...), seg.Name()...), '"')
-	out = appendRecordEnd(out, owner, log, `"sha256":"`, sum)
+	out = append(append(append(out, `,"segmentRelPath":"`+SegmentDir+`/`...), of.name()...), '"')
+	out = appendRecordEnd(out, owner, log, `"sha256":"`, of.sum)
 	for i, p := range pins {
 		out = canon.AppendString(append(out, `{"createdByEventId":`...), p.event)
 		out = appendInt(out, `,"eventIndex":`, p.index)
@@ -109,9 +122,12 @@ func appendRecordEnd(dst, owner []byte, log Log, name string, d canon.Digest) []
 func ownerFirst(log Log, name string) bool { return log.Table.OwnerField+`"` < name[1:] }
 
 // After returns the head after group, which commits seg, was appended to h.
-func (h Head) After(group []byte, seg Segment) Head {
+func (h Head) After(group []byte, seg Segment) Head { return h.after(group, seg.Last) }
+
+// after returns the head after group, which commits the events up to last.
+func (h Head) after(group []byte, last int64) Head {
 	return Head{
 		Digest: canon.Sum(group), GroupAt: h.Bytes, Bytes: h.Bytes + int64(len(group)),
-		Next: seg.Last + 1, NextRecord: h.NextRecord + int64(bytes.Count(group, []byte{'\n'})),
+		Next: last + 1, NextRecord: h.NextRecord + int64(bytes.Count(group, []byte{'\n'})),
 	}
 }

@@ -11,6 +11,7 @@ package manifest
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -80,14 +81,8 @@ func parseIndex(digits string) (n int64, ok bool) {
 	if len(digits) < indexDigits || len(digits) > indexDigitsMax || len(digits) > indexDigits && digits[0] == '0' {
 		return 0, false
 	}
-	for i := range len(digits) {
-		c := digits[i]
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		n = 10*n + int64(c-'0')
-	}
-	return n, true
+	u, err := strconv.ParseUint(digits, 10, 63)
+	return int64(u), err == nil
 }
 
 // The least and the largest number of digits of an index in a segment name.

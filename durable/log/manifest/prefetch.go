@@ -2,13 +2,10 @@ package manifest
 
 import (
 	"bytes"
-	"math"
 	"runtime"
 	"slices"
 	"strconv"
 	"sync"
-
-	"github.com/waybill/waybill/durable/canon"
 )
 
 // Prefetching. While the caller visits one segment, the next ones are read and decoded on other
@@ -33,36 +30,25 @@ const (
 
 // segmentLoad is a segment file that was read, or is being read until done is closed.
 type segmentLoad struct {
-	span
-	size      int64 // as stated by the manifest, unverified
-	exists    bool  // the file exists
-	err       error // of reading the file; ends the whole reading
-	seg       Segment
-	decodeErr error // why the bytes are not a segment
-	sum       canon.Digest
-	bytes     int64 // how many bytes sum covers; with Input.Hash only
-	done      chan struct{}
+	attestation       // of the bytes in the file
+	size        int64 // as stated by the manifest, unverified
+	exists      bool  // the file exists
+	err         error // of reading the file; ends the whole reading
+	seg         Segment
+	decodeErr   error // why the bytes are not a segment
+	done        chan struct{}
 
 	oversized bool // longer than size: not decoded, and read again when its turn comes
 }
 
-// load reads and decodes a segment now, with up to parts goroutines.
-func load(in Input, name string, first, last int64, parts int) *segmentLoad {
-	in.Hash = nil
-	l := &segmentLoad{span: span{first, last}}
-	l.size = math.MaxInt64
-	l.load(in, name, parts)
-	return l
-}
-
 // load hashes the segment where in.Hash is set, else it reads and decodes it.
-func (l *segmentLoad) load(in Input, name string, parts int) {
+func (l *segmentLoad) load(in Input, parts int) {
 	if in.Hash != nil {
-		l.sum, l.bytes, l.exists, l.err = in.Hash(name)
+		l.sum, l.bytes, l.exists, l.err = in.Hash(l.name())
 		return
 	}
 	var data []byte
-	if data, l.exists, l.err = in.Open(name); l.err != nil || !l.exists {
+	if data, l.exists, l.err = in.Open(l.name()); l.err != nil || !l.exists {
 		return
 	}
 	// The queue is bounded by the stated sizes: a file that is longer must not be kept in it.
@@ -70,7 +56,7 @@ func (l *segmentLoad) load(in Input, name string, parts int) {
 		return
 	}
 	if l.seg, l.decodeErr = decodeParts(in.Log, l.first, l.last, data, parts); l.decodeErr == nil {
-		l.sum = canon.Sum(data)
+		l.attestation = attest(l.seg)
 	}
 }
 
@@ -170,30 +156,24 @@ var relPath = []byte(`"segmentRelPath":"` + SegmentDir + `/`)
 // scan queues the segments that are named in lines, which is the manifest from a.scanned on. It
 // does not parse the lines: a name that is not the next segment is ignored.
 func (a *prefetcher) scan(lines []byte) {
-	for at := 0; ; {
-		i := bytes.Index(lines[at:], relPath)
-		if i < 0 {
+	for {
+		before, after, named := bytes.Cut(lines, relPath)
+		name, _, closed := bytes.Cut(after, []byte{'"'})
+		if !named || !closed {
 			return // a name at the edge of the window is found by the next scan
 		}
-		i += at
-		rest := lines[i+len(relPath):]
-		end := bytes.IndexByte(rest, '"')
-		if end < 0 {
-			return
-		}
-		first, last, ok := ParseSegmentName(string(rest[:min(end, 64)]))
-		size := statedSize(lines[bytes.LastIndexByte(lines[:i], '\n')+1 : i])
+		first, last, ok := ParseSegmentName(string(name[:min(len(name), 64)]))
 		if ok && first == a.next {
+			size := statedSize(before[bytes.LastIndexByte(before, '\n')+1:])
 			if !a.hasCapacity(size) {
 				return
 			}
-			l := &segmentLoad{span: span{first, last}, size: size, done: make(chan struct{})}
+			l := &segmentLoad{attestation: attestation{span: span{first, last}}, size: size, done: make(chan struct{})}
 			a.queue, a.bytes, a.next = append(a.queue, l), a.bytes+size, last+1
 			a.jobs <- l
 		}
-		at = i + len(relPath)
-		a.scanned += int64(at)
-		lines, at = lines[at:], 0
+		a.scanned += int64(len(lines) - len(after))
+		lines = after
 	}
 }
 
@@ -212,7 +192,7 @@ func statedSize(line []byte) int64 {
 // work loads segments until jobs is closed.
 func (a *prefetcher) work() {
 	for l := range a.jobs {
-		l.load(a.in, l.name(), runtime.GOMAXPROCS(0))
+		l.load(a.in, runtime.GOMAXPROCS(0))
 		close(l.done)
 	}
 }

@@ -3,9 +3,11 @@ package manifest
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"io"
+	"math"
 	"path"
 	"sync"
 
@@ -65,7 +67,8 @@ func newReader(in Input) (r *reader, done func()) {
 		b.Reset(nil)
 		buffers.Put(b)
 	}
-	return &reader{in: in, manifest: b, v: Verdict{Head: in.From, Health: Healthy}}, done
+	return &reader{in: in, manifest: b, v: Verdict{Head: in.From, Health: Healthy},
+		pinned: map[canon.Digest]bool{}}, done
 }
 
 // readAll calls group until it reports the end of the committed prefix, then looks for orphans.
@@ -96,6 +99,7 @@ type reader struct {
 	v        Verdict
 	pinned   map[canon.Digest]bool // snapshots that earlier plain groups pinned
 	digests  bool                  // segments are hashed, and decoded only where that fails
+	encoded  []byte                // of the last group in a reading of digests, for its memory
 	prefetch *prefetcher           // nil: segments are not prefetched
 
 	read      int64   // bytes of the committed segments
@@ -122,19 +126,21 @@ func (r *reader) skipKnown() error {
 
 // candidate is a segment that begins at the next index, and the group that would commit it.
 type candidate struct {
+	attestation
 	seg   Segment
+	pins  []pin
 	group []byte
 }
 
 // group reads one group and visits its segment. done reports that nothing committed follows.
 func (r *reader) group(visit func(Segment, Head) error) (done bool, err error) {
-	line, err := r.peekLine()
+	line, err := r.peekLine(0)
 	if err != nil || len(line) == 0 {
 		return true, err
 	}
 	// Nearly always the line commits the segment that it names. The directory is listed for other
 	// candidates only where it does not.
-	named, why, err := r.open(namedSegment(line))
+	named, why, err := r.open(recordOf(line).segment())
 	if err != nil {
 		return true, err
 	}
@@ -149,10 +155,7 @@ func (r *reader) group(visit func(Segment, Head) error) (done bool, err error) {
 	if ok, err := r.commitOne(others, visit); ok || err != nil {
 		return false, err
 	}
-	if why == nil {
-		why = whyOthers
-	}
-	return true, r.tail(others, why)
+	return true, r.tail(others, cmp.Or(why, whyOthers))
 }
 
 // commitOne commits the candidate whose group is next in the manifest, and reports whether one was.
@@ -163,29 +166,45 @@ func (r *reader) commitOne(candidates []candidate, visit func(Segment, Head) err
 			return false, err
 		}
 		if bytes.Equal(have, c.group) {
-			return true, r.commit(c, visit)
+			return true, r.commitSegment(c, visit)
 		}
 	}
-	c, ok, err := r.matchPlain(candidates)
-	if err != nil || !ok {
-		return false, err
+	for _, c := range candidates {
+		group, ok, err := r.matchPlain(c)
+		if err != nil {
+			return false, err
+		}
+		if ok {
+			c.group = group
+			return true, r.commitSegment(c, visit)
+		}
 	}
-	return true, r.commit(c, visit)
+	if !r.in.From.IsZero() && r.attestsPlain(candidates) {
+		return false, ErrNotOnChain
+	}
+	return false, nil
 }
 
-// commit consumes the group of c, advances the head and calls visit.
-func (r *reader) commit(c candidate, visit func(Segment, Head) error) error {
-	if _, err := r.manifest.Discard(len(c.group)); err != nil {
+// commitSegment commits the group of c, and visits its segment.
+func (r *reader) commitSegment(c candidate, visit func(Segment, Head) error) error {
+	return r.commit(c.group, c.attestation, func(head Head) error {
+		r.v.noteForeign(r.in.Log, c.seg.Events)
+		c.seg.Group = c.group
+		return visit(c.seg, head)
+	})
+}
+
+// commit consumes a group, advances the head behind its segment and calls visit.
+func (r *reader) commit(group []byte, of attestation, visit func(Head) error) error {
+	if _, err := r.manifest.Discard(len(group)); err != nil {
 		return err
 	}
-	r.v.Head = r.v.Head.After(c.group, c.seg)
+	r.v.Head = r.v.Head.after(group, of.last)
 	if r.in.From.IsZero() {
-		r.committed = append(r.committed, c.seg.First)
+		r.committed = append(r.committed, of.first)
 	}
-	r.read += int64(len(c.seg.Bytes))
-	r.v.noteForeign(r.in.Log, c.seg.Events)
-	c.seg.Group = c.group
-	return visit(c.seg, r.v.Head)
+	r.read += of.bytes
+	return visit(r.v.Head)
 }
 
 // open reads the named segment if it begins at the next index. why is the finding where it is
@@ -198,7 +217,10 @@ func (r *reader) open(name string) (out []candidate, why *Finding, err error) {
 	where := path.Join(r.in.Log.Root, SegmentDir, name)
 	got := r.prefetch.take(span{first, last})
 	if got == nil || r.digests {
-		got = load(r.in, name, first, last, 1)
+		got = &segmentLoad{attestation: attestation{span: span{first, last}}, size: math.MaxInt64}
+		in := r.in
+		in.Hash = nil
+		got.load(in, 1)
 	}
 	if got.err != nil {
 		return nil, nil, got.err
@@ -211,7 +233,9 @@ func (r *reader) open(name string) (out []candidate, why *Finding, err error) {
 		f := NewFinding(SegmentDamaged, where, "the file is no segment: %v", got.decodeErr)
 		return nil, &f, nil
 	}
-	return []candidate{{got.seg, appendGroup(r.in.Log, r.v.Head, got.seg, got.sum, got.seg.pins(), true)}}, nil, nil
+	pins := got.seg.pins()
+	group := appendGroup(nil, r.in.Log, r.v.Head, got.attestation, pins, true)
+	return []candidate{{got.attestation, got.seg, pins, group}}, nil, nil
 }
 
 // candidates reads all segments of the directory that begin at the next index. why is the finding
@@ -226,41 +250,25 @@ func (r *reader) candidates() (out []candidate, why *Finding, err error) {
 			return nil, nil, err
 		}
 		out = append(out, more...)
-		if whyThis != nil {
-			why = whyThis
-		}
+		why = cmp.Or(whyThis, why)
 	}
 	return out, why, nil
 }
 
-// namedSegment returns the segment that is named in a line that looks like a segment_closed record,
-// "" for any other line.
-func namedSegment(line []byte) string {
-	v, err := canon.Parse(line)
-	if err != nil {
-		return ""
-	}
-	rel, _ := v.Get("segmentRelPath")
-	dir, name := path.Split(rel.Text())
-	if dir != SegmentDir+"/" {
-		return ""
-	}
-	return name
-}
-
-// peekLine returns the next line with its newline without consuming it; at the end, or for a line
-// longer than limits.LineBytesMax, the part that was read.
-func (r *reader) peekLine() ([]byte, error) {
+// peekLine returns the line that is from bytes ahead, with its newline, without consuming it; at
+// the end, or for a line longer than limits.LineBytesMax, the part that was read.
+func (r *reader) peekLine(from int) ([]byte, error) {
 	for n := 1024; ; n *= 2 {
-		have, err := r.peek(n)
+		have, err := r.peek(from + n)
 		if err != nil {
 			return nil, err
 		}
-		if i := bytes.IndexByte(have, '\n'); i >= 0 {
-			return have[:i+1], nil
+		ahead := have[min(from, len(have)):]
+		if i := bytes.IndexByte(ahead, '\n'); i >= 0 {
+			return ahead[:i+1], nil
 		}
-		if len(have) < n || n > limits.LineBytesMax {
-			return have, nil
+		if len(ahead) < n || n > limits.LineBytesMax {
+			return ahead, nil
 		}
 	}
 }

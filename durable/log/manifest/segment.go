@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"sync"
@@ -82,20 +83,18 @@ func decodeParts(log Log, first, last int64, data []byte, parts int) (Segment, e
 	if last-first >= int64(len(data)) {
 		return Segment{}, fmt.Errorf("%d bytes cannot hold events %d to %d", len(data), first, last)
 	}
-	if parts > 1 && len(data) >= partBytes && int64(bytes.Count(data, []byte{'\n'})) == last-first+1 {
-		var err error
-		s.Events, err = decodeParallel(log, first, data, parts)
-		if err != nil {
-			return Segment{}, err
-		}
-		return s, nil
-	}
+	n := last - first + 1
 	var err error
-	if s.Events, err = decodeLines(log, make([]event.Event, 0, last-first+1), first, data); err != nil {
-		return Segment{}, err
+	if parts > 1 && len(data) >= partBytes && int64(bytes.Count(data, []byte{'\n'})) == n {
+		s.Events, err = decodeParallel(log, first, data, parts)
+	} else {
+		s.Events, err = decodeLines(log, make([]event.Event, 0, n), first, data)
 	}
-	if got := int64(len(s.Events)); got != last-first+1 {
-		return Segment{}, fmt.Errorf("%d events where the name says %d", got, last-first+1)
+	if got := int64(len(s.Events)); err == nil && got != n {
+		err = fmt.Errorf("%d events where the name says %d", got, n)
+	}
+	if err != nil {
+		return Segment{}, err
 	}
 	return s, nil
 }
@@ -139,10 +138,5 @@ func decodeParallel(log Log, first int64, data []byte, parts int) ([]event.Event
 		done.Go(func() { _, errs[i] = decodeLines(log, out, from, part) })
 	}
 	done.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return events, nil
+	return events, cmp.Or(errs...)
 }

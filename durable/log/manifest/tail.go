@@ -44,31 +44,21 @@ func (r *reader) diagnose(candidates []candidate, why *Finding) (Finding, error)
 	}
 	f := NewFinding(ManifestDamaged, path.Join(r.in.Log.Root, FileName), "the bytes from %d on commit no segment",
 		r.v.Head.Bytes)
-	line, err := r.peekLine()
+	line, err := r.peekLine(0)
 	if err != nil {
 		return f, err
 	}
+	rec := recordOf(line)
+	attested, err := canon.ParseDigest(rec.text("sha256"))
 	for _, c := range candidates {
-		name := c.seg.Name()
+		name := c.name()
 		f.Message = fmt.Sprintf("the bytes from %d on do not attest %s as it is", r.v.Head.Bytes, name)
-		if attested := attestedDigest(line); namedSegment(line) == name && !attested.IsZero() &&
-			attested != canon.Sum(c.seg.Bytes) {
+		if rec.segment() == name && err == nil && attested != c.sum {
 			return NewFinding(SegmentDamaged, path.Join(r.in.Log.Root, SegmentDir, name),
 				"the segment does not have the digest that the manifest attests: one of the two was changed"), nil
 		}
 	}
 	return f, nil
-}
-
-// attestedDigest returns the segment's digest from a line that looks like a segment_closed record.
-func attestedDigest(line []byte) canon.Digest {
-	v, err := canon.Parse(line)
-	if err != nil {
-		return canon.Digest{}
-	}
-	text, _ := v.Get("sha256")
-	d, _ := canon.ParseDigest(text.Text())
-	return d
 }
 
 // SectorBytes is the unit that disks write completely or not at all.
