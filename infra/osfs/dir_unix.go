@@ -55,6 +55,15 @@ func (d *Dir) root() (int, error) {
 	return d.fd, nil
 }
 
+// open opens name below the root.
+func (d *Dir) open(name string, flags int) (int, error) {
+	root, err := d.root()
+	if err != nil {
+		return -1, err
+	}
+	return openBeneath(root, name, flags, privateFile)
+}
+
 // dirEntry is a name in an open directory, as the *at system calls expect it.
 type dirEntry struct {
 	dir  int
@@ -172,17 +181,14 @@ func (d *Dir) Mkdir(name string) error {
 		return fail("mkdir", name, err)
 	}
 	defer a.close()
-	if err := unix.Mkdirat(a.dir, a.base, privateDir); err != nil {
-		return fail("mkdir", name, err)
-	}
 	var st unix.Stat_t
-	if err := unix.Fstatat(a.dir, a.base, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
-		return fail("mkdir", name, err)
+	if err = unix.Mkdirat(a.dir, a.base, privateDir); err == nil {
+		err = unix.Fstatat(a.dir, a.base, &st, unix.AT_SYMLINK_NOFOLLOW)
 	}
-	if st.Mode&0o777 != privateDir { // the umask removed bits that the owner needs
-		return fail("mkdir", name, unix.Fchmodat(a.dir, a.base, privateDir, 0))
+	if err == nil && st.Mode&0o777 != privateDir { // the umask removed bits that the owner needs
+		err = unix.Fchmodat(a.dir, a.base, privateDir, 0)
 	}
-	return nil
+	return fail("mkdir", name, err)
 }
 
 // mkroot creates the root and its parents and syncs the entry of each: a durable commit requires a
@@ -202,45 +208,27 @@ func (d *Dir) mkroot(dir string) error {
 	if err := os.Chmod(dir, privateDir); err != nil {
 		return err
 	}
-	parent, err := os.Open(filepath.Dir(dir))
-	if err != nil {
-		return err
-	}
+	parent := NewDir(filepath.Dir(dir))
 	defer parent.Close()
-	return syncFD(int(parent.Fd()), Durable)
+	return parent.SyncDir(".", Durable)
 }
 
 // List implements FS.
 func (d *Dir) List(name string) ([]Entry, error) {
-	root, err := d.root()
-	if err != nil {
-		return nil, fail("list", name, err)
-	}
-	fd, err := openBeneath(root, name, unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	fd, err := d.open(name, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
 		return nil, fail("list", name, err)
 	}
 	// The full path lets package os stat entries whose type the filesystem does not return.
 	f := os.NewFile(uintptr(fd), filepath.Join(d.path, filepath.FromSlash(name)))
 	defer f.Close()
-	listed, err := f.ReadDir(-1)
-	if err != nil {
-		return nil, fail("list", name, err)
-	}
-	entries := make([]Entry, len(listed))
-	for i, e := range listed {
-		entries[i] = Entry{Name: e.Name(), Kind: kindOf(e.Type())}
-	}
-	return entries, nil
+	entries, err := entriesOf(f)
+	return entries, fail("list", name, err)
 }
 
 // SyncDir implements FS.
 func (d *Dir) SyncDir(name string, kind Sync) error {
-	root, err := d.root()
-	if err != nil {
-		return fail("sync", name, err)
-	}
-	fd, err := openBeneath(root, name, unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	fd, err := d.open(name, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
 		return fail("sync", name, err)
 	}
@@ -258,9 +246,6 @@ func (d *Dir) Volume() (Volume, error) {
 		}
 	}
 }
-
-// SyncAll implements FS.
-func (d *Dir) SyncAll(syncs ...func() error) error { return runParallel(syncs) }
 
 // retry repeats a call that a signal interrupted before it had an effect.
 func retry(call func() error) error {

@@ -147,15 +147,8 @@ func (d *Dir) List(name string) ([]Entry, error) {
 		return nil, fail("list", name, err)
 	}
 	defer f.Close()
-	listed, err := f.ReadDir(-1)
-	if err != nil {
-		return nil, fail("list", name, err)
-	}
-	entries := make([]Entry, len(listed))
-	for i, e := range listed {
-		entries[i] = Entry{Name: e.Name(), Kind: kindOf(e.Type())}
-	}
-	return entries, nil
+	entries, err := entriesOf(f)
+	return entries, fail("list", name, err)
 }
 
 // SyncDir has no effect: Windows cannot flush a directory, and NTFS keeps the order of its entries
@@ -164,9 +157,6 @@ func (d *Dir) SyncDir(name string, _ Sync) error {
 	_, err := d.root(path.Join(name, "x"))
 	return fail("sync", name, err)
 }
-
-// SyncAll implements FS.
-func (d *Dir) SyncAll(syncs ...func() error) error { return runParallel(syncs) }
 
 // Stat implements FS.
 func (d *Dir) Stat(name string) (Info, error) {

@@ -26,11 +26,7 @@ var modeFlags = [...]int{
 
 // Open implements FS. O_NONBLOCK refuses a pipe or device without waiting for its other end.
 func (d *Dir) Open(name string, mode Mode) (File, error) {
-	root, err := d.root()
-	if err != nil {
-		return nil, fail("open", name, err)
-	}
-	fd, err := openBeneath(root, name, modeFlags[mode]|unix.O_NONBLOCK, privateFile)
+	fd, err := d.open(name, modeFlags[mode]|unix.O_NONBLOCK)
 	if err != nil {
 		return nil, fail("open", name, err)
 	}

@@ -14,6 +14,8 @@ package osfs
 import (
 	"errors"
 	"io/fs"
+	"os"
+	"sync"
 )
 
 // FS is one directory tree. Names are relative to its root, with slashes; "." is the root. A name
@@ -155,20 +157,29 @@ func fail(op, name string, err error) error {
 	return &fs.PathError{Op: op, Path: name, Err: err}
 }
 
-// runParallel runs all but one call on goroutines of their own. It returns after all of them, also
-// when some fail: a sync that is still running when its file is closed could apply to another file.
-func runParallel(calls []func() error) error {
-	if len(calls) == 0 {
-		return nil
+// SyncAll implements FS: it runs all but one sync on goroutines of their own. It returns after all of
+// them, also when some fail: a sync that is still running when its file is closed could apply to
+// another file.
+func (d *Dir) SyncAll(syncs ...func() error) error {
+	errs := make([]error, len(syncs))
+	var running sync.WaitGroup
+	for i, call := range syncs {
+		if i == len(syncs)-1 {
+			errs[i] = call()
+			break
+		}
+		running.Go(func() { errs[i] = call() })
 	}
-	last := len(calls) - 1
-	results := make(chan error, last)
-	for _, call := range calls[:last] {
-		go func() { results <- call() }()
+	running.Wait()
+	return errors.Join(errs...)
+}
+
+// entriesOf reads the entries of an open directory.
+func entriesOf(dir *os.File) ([]Entry, error) {
+	listed, err := dir.ReadDir(-1)
+	entries := make([]Entry, len(listed))
+	for i, e := range listed {
+		entries[i] = Entry{Name: e.Name(), Kind: kindOf(e.Type())}
 	}
-	err := calls[last]()
-	for range last {
-		err = errors.Join(err, <-results)
-	}
-	return err
+	return entries, err
 }

@@ -16,18 +16,14 @@ type identity struct{ dev, ino uint64 }
 
 // Stat implements FS.
 func (d *Dir) Stat(name string) (Info, error) {
-	if name == "." {
-		root, err := d.root()
-		if err != nil {
-			return Info{}, fail("stat", name, err)
-		}
-		var st unix.Stat_t
-		err = unix.Fstat(root, &st)
-		return infoOf(&st), fail("stat", name, err)
-	}
 	root, err := d.root()
 	if err != nil {
 		return Info{}, fail("stat", name, err)
+	}
+	if name == "." {
+		var st unix.Stat_t
+		err = unix.Fstat(root, &st)
+		return infoOf(&st), fail("stat", name, err)
 	}
 	info, err := statBeneath(root, name)
 	return info, fail("stat", name, err)

@@ -4,37 +4,20 @@ package osfs
 
 import (
 	"errors"
-	"io/fs"
-	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
 // walkBeneath opens name one component at a time without following links. It is the only
-// implementation on darwin, and the fallback on Linux without openat2.
+// implementation on darwin, and the fallback on Linux without openat2. os.Root walks in the same way
+// but follows links that stay inside the root.
 func walkBeneath(root int, name string, flags int, perm uint32) (int, error) {
-	if !fs.ValidPath(name) {
-		return -1, fs.ErrInvalid
+	at, err := parentOf(root, name)
+	if err != nil {
+		return -1, err
 	}
-	dir := root
-	for {
-		first, rest, more := strings.Cut(name, "/")
-		if !more {
-			fd, err := openStep(dir, first, flags, perm)
-			if dir != root {
-				_ = unix.Close(dir)
-			}
-			return fd, err
-		}
-		next, err := openStep(dir, first, unix.O_RDONLY|unix.O_DIRECTORY, 0)
-		if dir != root {
-			_ = unix.Close(dir)
-		}
-		if err != nil {
-			return -1, err
-		}
-		dir, name = next, rest
-	}
+	defer at.close()
+	return openStep(at.dir, at.base, flags, perm)
 }
 
 // openStep opens one component in the directory dir.
