@@ -27,28 +27,11 @@ func newCapture(tee io.Writer) *capture {
 	return &capture{sum: sha256.New(), tail: ring{max: command.OutputTailBytesMax}, tee: tee}
 }
 
-// readBufferBytes is the default size of a Linux pipe: one read empties it.
-const readBufferBytes = 64 << 10
-
-// copyFrom reads until all writers have closed the pipe, or the reading is ended by a deadline.
-func (c *capture) copyFrom(from io.Reader) {
-	buf := make([]byte, readBufferBytes)
-	for {
-		n, err := from.Read(buf)
-		c.add(buf[:n])
-		if err != nil {
-			return
-		}
-	}
-}
-
-// add records one part of the output.
+// Write records one part of the output. It never fails, so that io.Copy reads until all writers have
+// closed the pipe, or the reading is ended by a deadline.
 //
 // Digest and length include every byte; head and tail have the first and last ones.
-func (c *capture) add(p []byte) {
-	if len(p) == 0 {
-		return
-	}
+func (c *capture) Write(p []byte) (int, error) {
 	c.sum.Write(p)
 	c.bytes += int64(len(p))
 	if c.tee != nil {
@@ -59,6 +42,7 @@ func (c *capture) add(p []byte) {
 	space := min(command.OutputHeadBytesMax-len(c.head), len(p))
 	c.head = append(c.head, p[:space]...)
 	c.tail.add(p[space:])
+	return len(p), nil
 }
 
 // outcome returns the captured output. Head and tail are valid UTF-8 and contain no part of a

@@ -30,7 +30,7 @@ func TestCaptureKeepsHeadAndTail(t *testing.T) {
 			c := newCapture(nil)
 			for rest := all; rest != ""; {
 				k := min(chunk, len(rest))
-				c.add([]byte(rest[:k]))
+				c.Write([]byte(rest[:k]))
 				rest = rest[k:]
 			}
 			out := c.outcome()
@@ -53,7 +53,7 @@ func TestCaptureSplitsNoCharacter(t *testing.T) {
 		for _, n := range []int{keptBytes/4 + 2, keptBytes/2 + 3, keptBytes} {
 			all := strings.Repeat("x", shift) + strings.Repeat("😀", n)
 			c := newCapture(nil)
-			c.add([]byte(all))
+			c.Write([]byte(all))
 			out := c.outcome()
 			if strings.ContainsRune(out.OutputHead+out.OutputTail, utf8.RuneError) {
 				t.Errorf("shift %d, %d characters: a character was cut in two", shift, n)
@@ -75,7 +75,7 @@ func TestCaptureOfBinaryOutputIsTextForJSON(t *testing.T) {
 	for name, b := range map[string][]byte{"noise": noise, "continuations": bytes.Repeat([]byte{0x80}, 3*keptBytes),
 		"zeros": make([]byte, 3*keptBytes)} {
 		c := newCapture(nil)
-		c.add(b)
+		c.Write(b)
 		out := c.outcome()
 		v, err := canon.ValueOf(command.Result{ArgvDigest: canon.Sum(nil), Kind: command.Kind,
 			OutputDigest: out.OutputDigest,
@@ -100,8 +100,8 @@ func (w *failingWriter) Write([]byte) (int, error) { w.calls++; return 0, errors
 func TestCaptureContinuesAfterTeeFails(t *testing.T) {
 	w := &failingWriter{}
 	c := newCapture(w)
-	c.add([]byte("one"))
-	c.add([]byte("two"))
+	c.Write([]byte("one"))
+	c.Write([]byte("two"))
 	if out := c.outcome(); out.OutputHead != "onetwo" || w.calls != 1 {
 		t.Errorf("kept %q after %d writes", out.OutputHead, w.calls)
 	}

@@ -5,6 +5,7 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -78,12 +79,8 @@ func (r *Runner) Try(ctx context.Context, c ports.Command) (ports.CommandOutcome
 	}
 	r.guard.watch(cmd.Process.Pid)
 	defer r.guard.watch(0)
-	e := execution{cmd: cmd, output: output, captured: newCapture(r.Output), grace: r.Grace,
-		exited:  make(chan struct{}),
-		drained: make(chan struct{})}
-	if e.grace == 0 {
-		e.grace = graceDefault
-	}
+	e := execution{cmd: cmd, output: output, captured: newCapture(r.Output), grace: cmp.Or(r.Grace, graceDefault),
+		exited: make(chan struct{}), drained: make(chan struct{})}
 	why, err := e.wait(ctx, time.Duration(c.TimeoutMs)*time.Millisecond)
 	if err != nil {
 		return ports.CommandOutcome{}, err
@@ -105,93 +102,91 @@ type execution struct {
 
 // wait waits for the end of the command, or stops it after timeout (0: never) or when ctx ends. why
 // is the failure text for a timeout; err is ctx's error.
-func (t *execution) wait(ctx context.Context, timeout time.Duration) (why string, err error) {
+func (e *execution) wait(ctx context.Context, timeout time.Duration) (why string, err error) {
 	go func() {
-		_ = t.cmd.Wait() // the status is in ProcessState
-		close(t.exited)
+		_ = e.cmd.Wait() // the status is in ProcessState
+		close(e.exited)
 	}()
 	go func() {
-		t.captured.copyFrom(t.output)
-		close(t.drained)
+		_, _ = io.Copy(e.captured, e.output)
+		close(e.drained)
 	}()
-	var late <-chan time.Time
+	limited := ctx
 	if timeout > 0 {
-		timer := time.NewTimer(timeout)
-		defer timer.Stop()
-		late = timer.C
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
 	}
-	select {
-	case <-t.exited:
-	case <-late:
-		why = fmt.Sprintf("it ran longer than %s and was stopped", timeout)
-		t.stop()
-	case <-ctx.Done():
-		select {
-		case <-t.exited: // it exited first: its outcome is known
-		default:
-			err = ctx.Err()
-			t.stop()
+	if !closedBefore(e.exited, limited.Done()) {
+		if err = ctx.Err(); err == nil {
+			why = fmt.Sprintf("it ran longer than %s and was stopped", timeout)
 		}
+		e.stop()
 	}
-	t.finish(err)
+	e.finish(err)
 	return why, err
 }
 
 // stop sends SIGTERM to the group, and SIGKILL after the grace period.
-func (t *execution) stop() {
-	terminate(t.cmd.Process)
-	if !waitAtMost(t.exited, t.grace) {
-		kill(t.cmd.Process)
-		<-t.exited
+func (e *execution) stop() {
+	terminate(e.cmd.Process)
+	if !waitAtMost(e.exited, e.grace) {
+		kill(e.cmd.Process)
+		<-e.exited
 	}
 }
 
 // finish stops what the command left in its group and ends the reading of its output. When all
 // writers and the group have ended already, as is usual, it does not wait.
-func (t *execution) finish(interrupted error) {
-	waitAtMost(t.drained, drainMax)
-	if groupExists(t.cmd.Process) {
-		terminate(t.cmd.Process)
-		for deadline := time.Now().Add(t.grace); groupExists(t.cmd.Process) && time.Now().Before(deadline); {
+func (e *execution) finish(interrupted error) {
+	waitAtMost(e.drained, drainMax)
+	if groupExists(e.cmd.Process) {
+		terminate(e.cmd.Process)
+		for deadline := time.Now().Add(e.grace); groupExists(e.cmd.Process) && time.Now().Before(deadline); {
 			time.Sleep(pollInterval)
 		}
-		kill(t.cmd.Process)
+		kill(e.cmd.Process)
 	}
 	// A process outside the group may keep the pipe open without limit.
-	if !waitAtMost(t.drained, drainMax) {
-		_ = t.output.SetReadDeadline(time.Now())
+	if !waitAtMost(e.drained, drainMax) {
+		_ = e.output.SetReadDeadline(time.Now())
 	}
 	if interrupted != nil {
 		// The output is not used any more; a terminal that accepts no more of it must not block
 		// here.
-		waitAtMost(t.drained, drainMax)
+		waitAtMost(e.drained, drainMax)
 		return
 	}
-	<-t.drained
-	_ = t.output.Close()
+	<-e.drained
+	_ = e.output.Close()
 }
 
 // waitAtMost waits for done, at most for d, and reports whether it was closed.
 func waitAtMost(done <-chan struct{}, d time.Duration) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	defer cancel()
+	return closedBefore(done, ctx.Done())
+}
+
+// closedBefore waits for done, at most until end, and reports whether it was closed: it was where
+// both are.
+func closedBefore(done, end <-chan struct{}) bool {
 	select {
 	case <-done:
-		return true
-	default:
+	case <-end:
+		select {
+		case <-done:
+		default:
+			return false
+		}
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-done:
-		return true
-	case <-timer.C:
-		return false
-	}
+	return true
 }
 
 // outcome returns the result after the output has been read. why overrides the exit status.
-func (t *execution) outcome(why string) ports.CommandOutcome {
-	out := t.captured.outcome()
-	out.ExitStatus, out.Failure = exitOf(t.cmd.ProcessState)
+func (e *execution) outcome(why string) ports.CommandOutcome {
+	out := e.captured.outcome()
+	out.ExitStatus, out.Failure = exitOf(e.cmd.ProcessState)
 	if why != "" {
 		out.ExitStatus, out.Failure = -1, why
 	}
