@@ -19,15 +19,13 @@ func (p *Performer) Allow(ctx context.Context, w compile.Compiled, o Options) er
 		return nil
 	}
 	trusted, err := p.Trusted(ctx, w.Hash())
-	if err != nil {
+	if err == nil && !trusted {
+		trusted, err = p.askTrust(ctx, w)
+	}
+	switch {
+	case err != nil:
 		return err
-	}
-	if !trusted {
-		if trusted, err = p.askTrust(ctx, w); err != nil {
-			return err
-		}
-	}
-	if !trusted {
+	case !trusted:
 		return fault.New(fault.WorkflowUntrusted,
 			"the workflow %q has steps that run commands, and this version of it is not trusted", w.WorkflowID).
 			Suggest("See its commands with %s. Then allow this version with %s, or this one call with --trust.",
@@ -45,17 +43,11 @@ func (p *Performer) askTrust(ctx context.Context, w compile.Compiled) (bool, err
 		return false, nil
 	}
 	answer, err := p.Person.Trust(ctx, ports.TrustQuestion{Workflow: w})
-	if errors.Is(err, ports.ErrPersonStopped) {
+	switch {
+	case errors.Is(err, ports.ErrPersonStopped):
 		return false, nil
+	case err == nil && answer == ports.TrustAlways:
+		err = p.Remember(ctx, w)
 	}
-	if err != nil {
-		return false, err
-	}
-	switch answer {
-	case ports.TrustOnce:
-		return true, nil
-	case ports.TrustAlways:
-		return true, p.Remember(ctx, w)
-	}
-	return false, nil
+	return answer == ports.TrustOnce || answer == ports.TrustAlways, err
 }

@@ -2,6 +2,7 @@ package perform
 
 import (
 	"context"
+	"slices"
 
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/reason"
@@ -16,12 +17,9 @@ func (t *stepRun) outputsSubmitted() bool { return t.answer.OutputsSubmitted() }
 // onlyApproval reports that an attempt was refused for a missing approval
 // alone.
 func onlyApproval(blockers []reason.Blocker, stepID string) bool {
-	for _, b := range blockers {
-		if b.Code != reason.BlockerUserOnly || b.Pointer != reason.WorkflowStep(stepID) {
-			return false
-		}
-	}
-	return len(blockers) > 0
+	return len(blockers) > 0 && !slices.ContainsFunc(blockers, func(b reason.Blocker) bool {
+		return b.Code != reason.BlockerUserOnly || b.Pointer != reason.WorkflowStep(stepID)
+	})
 }
 
 // obtainApproval asks the person at the terminal to approve the submitted

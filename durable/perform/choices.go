@@ -1,6 +1,7 @@
 package perform
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -48,20 +49,17 @@ func (t *stepRun) askChoices(ctx context.Context, w requirements, req *advance.R
 	if !t.Person.Present() {
 		return nil
 	}
+	var err error
 	if w.probe != "" {
-		if err := t.askProbe(ctx, w.probe, req); err != nil {
-			return err
-		}
+		err = t.askProbe(ctx, w.probe, req)
 	}
-	for _, a := range w.assessments {
-		if err := t.askAssessment(ctx, a, req); err != nil {
-			return err
-		}
+	for i := 0; err == nil && i < len(w.assessments); i++ {
+		err = t.askAssessment(ctx, w.assessments[i], req)
 	}
-	if w.decides {
-		return t.askDecision(ctx, w.loop, req)
+	if err == nil && w.decides {
+		err = t.askDecision(ctx, w.loop, req)
 	}
-	return nil
+	return err
 }
 
 // askProbe asks whether a capability works, and adds the capability artifact.
@@ -81,11 +79,7 @@ func (t *stepRun) askProbe(ctx context.Context, capability string, req *advance.
 func (t *stepRun) askAssessment(ctx context.Context, a contract.Assessment, req *advance.Request) error {
 	levels := canon.OfMembers()
 	for _, d := range a.Dimensions {
-		text := d.Purpose
-		if text == "" {
-			text = d.ID
-		}
-		level, err := t.Person.Ask(ctx, ports.Question{Text: text, Key: d.ID, Choices: d.Levels, Inline: true,
+		level, err := t.Person.Ask(ctx, ports.Question{Text: cmp.Or(d.Purpose, d.ID), Key: d.ID, Choices: d.Levels, Inline: true,
 			Optional: !d.Required || t.neverStops()})
 		if err != nil {
 			return err

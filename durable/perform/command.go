@@ -56,13 +56,10 @@ func (t *stepRun) runCommand(ctx context.Context) error {
 // The attempt id is the same after a crash, so a command that must not repeat
 // its work can recognize a repetition.
 func (t *stepRun) environment(a source.Action) map[string]string {
-	env := maps.Clone(a.Env)
-	if env == nil {
-		env = map[string]string{}
-	}
-	env["WAYBILL_SESSION_ID"] = t.report.Session.String()
-	env["WAYBILL_RUN_ID"] = t.report.Run.String()
-	env["WAYBILL_STEP_ID"] = t.step.StepID
-	env["WAYBILL_ATTEMPT_ID"] = t.answer.AttemptID.String()
+	env := map[string]string{}
+	maps.Copy(env, a.Env)
+	maps.Copy(env, map[string]string{"WAYBILL_SESSION_ID": t.report.Session.String(),
+		"WAYBILL_RUN_ID": t.report.Run.String(), "WAYBILL_STEP_ID": t.step.StepID,
+		"WAYBILL_ATTEMPT_ID": t.answer.AttemptID.String()})
 	return env
 }

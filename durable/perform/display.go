@@ -1,6 +1,7 @@
 package perform
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -97,11 +98,7 @@ func roundsOf(w compile.Compiled, key string) []Round {
 	var out []Round
 	for _, l := range loops {
 		loop, _ := w.Loop(l.LoopID)
-		title := loop.Title
-		if title == "" {
-			title = l.LoopID
-		}
-		out = append(out, Round{title, int(l.Iteration) + 1})
+		out = append(out, Round{cmp.Or(loop.Title, l.LoopID), int(l.Iteration) + 1})
 	}
 	return out
 }

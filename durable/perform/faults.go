@@ -1,6 +1,7 @@
 package perform
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -159,10 +160,7 @@ func (t *stepRun) commandFailed(blockers []reason.Blocker) error {
 	if t.fix.Format != "" {
 		suggestion = fault.Suggest("%s Then continue with %s.", t.fix, t.continueLine())
 	}
-	output := r.OutputTail
-	if output == "" {
-		output = r.OutputHead
-	}
+	output := cmp.Or(r.OutputTail, r.OutputHead)
 	f := fault.New(fault.StepFailed, "%s: its command %s", t.stepPhrase(), r.Outcome())
 	f.Suggestion = suggestion
 	return t.withIDs(f).With("exitStatus", r.ExitStatus).With("tries", r.Tries).With("failure", r.Failure).

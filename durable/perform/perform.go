@@ -11,6 +11,7 @@
 package perform
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -181,13 +182,11 @@ func (w *execution) performSteps(ctx context.Context) error {
 	defer stop()
 	w.Display.RunOpened(w.runView())
 	for !w.answer.IsComplete {
-		if err := ctx.Err(); err != nil {
-			return err
+		err := cmp.Or(ctx.Err(), w.checkOpen())
+		if err == nil {
+			err = w.step(ctx)
 		}
-		if err := w.checkOpen(); err != nil {
-			return err
-		}
-		if err := w.step(ctx); err != nil {
+		if err != nil {
 			return err
 		}
 		w.report.Performed++

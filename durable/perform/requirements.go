@@ -80,15 +80,7 @@ func (t *stepRun) requirements() requirements {
 // lacks reports that the node has no artifact of the kind, or that the last
 // attempt was refused at one of the pointers.
 func (t *stepRun) lacks(kind string, at ...reason.Pointer) bool {
-	if !t.known.kinds[kind] {
-		return true
-	}
-	for _, p := range at {
-		if t.known.refusedAt(p) {
-			return true
-		}
-	}
-	return false
+	return !t.known.kinds[kind] || slices.ContainsFunc(at, t.known.refusedAt)
 }
 
 // loop returns the loop around the step if an artifact decides about its

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -139,13 +140,12 @@ func (s Source) Root() string {
 // check returns an error unless s identifies an event: proposals belong to the store, the other
 // two logs to a session.
 func (s Source) check() error {
-	named := s.Log == Proposals
-	if !named {
-		named = (s.Log == "" || s.Log == Annotations) && !s.SessionID.IsZero()
-	} else if !s.SessionID.IsZero() {
+	ofStore, ofSession := s.Log == Proposals, s.Log == "" || s.Log == Annotations
+	switch {
+	case ofStore && !s.SessionID.IsZero():
 		return errors.New("source names a session beside a log of the store")
-	}
-	if !named || s.EventID.IsZero() || s.EventIndex < 0 || s.EventIndex > limits.EventIndexMax {
+	case !ofStore && (!ofSession || s.SessionID.IsZero()), s.EventID.IsZero(), s.EventIndex < 0,
+		s.EventIndex > limits.EventIndexMax:
 		return errors.New("source names no event of a log")
 	}
 	return nil
@@ -163,10 +163,7 @@ func (r Recorded) DedupeKey(string, event.Scope) string {
 
 // Check returns an error for an invalid source, action, target, reason or details.
 func (r Recorded) Check(event.Scope) error {
-	if err := r.Source.check(); err != nil {
-		return err
-	}
-	return checkAct(r.Action, r.Target, r.Reason, r.Details)
+	return cmp.Or(r.Source.check(), checkAct(r.Action, r.Target, r.Reason, r.Details))
 }
 
 // checkAct checks the parts that Intended and Recorded have in common.
@@ -174,13 +171,15 @@ func checkAct(a Action, t Target, reason string, details map[string]string) erro
 	if !slices.Contains(Actions(), a) {
 		return fmt.Errorf("unknown action %q", a)
 	}
-	if err := t.Check(); err != nil {
-		return err
+	return cmp.Or(t.Check(), checkText("reason", reason), checkDetails(details))
+}
+
+// checkText returns an error for a text that is too long or not UTF-8.
+func checkText(what, s string) error {
+	if len(s) > limits.AuditTextBytesMax || !utf8.ValidString(s) {
+		return fmt.Errorf("%s of %d bytes: want at most %d of UTF-8", what, len(s), limits.AuditTextBytesMax)
 	}
-	if len(reason) > limits.AuditTextBytesMax || !utf8.ValidString(reason) {
-		return fmt.Errorf("reason of %d bytes: want at most %d of UTF-8", len(reason), limits.AuditTextBytesMax)
-	}
-	return checkDetails(details)
+	return nil
 }
 
 // detailName is the form of the names of details.
@@ -196,8 +195,8 @@ func checkDetails(details map[string]string) error {
 		if !detailName.MatchString(name) {
 			return fmt.Errorf("%q is no name of a detail", name)
 		}
-		if v := details[name]; len(v) > limits.AuditTextBytesMax || !utf8.ValidString(v) {
-			return fmt.Errorf("detail %s of %d bytes: want at most %d of UTF-8", name, len(v), limits.AuditTextBytesMax)
+		if err := checkText("detail "+name, details[name]); err != nil {
+			return err
 		}
 	}
 	return nil
