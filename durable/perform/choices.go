@@ -15,7 +15,8 @@ import (
 
 // askFile asks for an artifact that only a file can supply. It is the first
 // question, so that a person without the file has not typed notes in vain.
-func (t *stepRun) askFile(ctx context.Context, w requirements, req *advance.Request) error {
+func (t *stepRun) askFile(ctx context.Context, req *advance.Request) error {
+	w := t.requirements()
 	if w.pack == nil || !t.Person.Present() || w.optional && t.retried {
 		return nil
 	}
@@ -45,10 +46,11 @@ func (t *stepRun) askFile(ctx context.Context, w requirements, req *advance.Requ
 
 // askChoices asks the questions that a person answers by choosing, and builds
 // the artifacts from the answers.
-func (t *stepRun) askChoices(ctx context.Context, w requirements, req *advance.Request) error {
-	if !t.Person.Present() {
+func (t *stepRun) askChoices(ctx context.Context, req *advance.Request) error {
+	if !t.Person.Present() || t.result != nil && !t.result.OK() { // a failed command is not assessed
 		return nil
 	}
+	w := t.requirements()
 	var err error
 	if w.probe != "" {
 		err = t.askProbe(ctx, w.probe, req)

@@ -4,15 +4,19 @@ import (
 	"context"
 	"maps"
 
+	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/ports"
 )
 
-// runCommand performs the step's action. All tries together are one attempt,
+// runCommand performs the step's action, unless its result is known. All tries together are one attempt,
 // whose result is that of the last try; only an error of the port, such as an
 // interruption, leaves no result.
-func (t *stepRun) runCommand(ctx context.Context) error {
+func (t *stepRun) runCommand(ctx context.Context, _ *advance.Request) error {
+	if t.step.Action == nil || t.result != nil {
+		return nil
+	}
 	action := *t.step.Action
 	c := ports.Command{Argv: action.Argv, Cwd: action.Cwd, Env: t.environment(action),
 		TimeoutMs: int64(action.TimeoutSeconds) * 1000}

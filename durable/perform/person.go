@@ -94,7 +94,7 @@ func (t *stepRun) mustConfirm() bool { return t.awaitsConfirmation() && !t.opts.
 
 // confirm asks the person for a confirmation. It is not recorded: the attempt
 // that follows is the confirmation (docs/design.md#requirements-on-the-caller).
-func (t *stepRun) confirm(ctx context.Context) error {
+func (t *stepRun) confirm(ctx context.Context, _ *advance.Request) error {
 	if !t.mustConfirm() {
 		return nil
 	}

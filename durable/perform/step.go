@@ -121,40 +121,27 @@ func (t *stepRun) concernsPerson() bool {
 // did; judgements come last.
 func (t *stepRun) makeAttempt(ctx context.Context) ([]reason.Blocker, error) {
 	req := advance.Request{Context: t.opts.Context, Preferences: t.opts.Preferences}
-	if err := t.askInputs(ctx, &req); err != nil {
-		return nil, err
-	}
-	wanted := t.requirements()
-	if err := t.askFile(ctx, wanted, &req); err != nil {
-		return nil, err
-	}
-	if err := t.confirm(ctx); err != nil {
-		return nil, err
-	}
-	if t.step.Action != nil && t.result == nil {
-		if err := t.runCommand(ctx); err != nil {
-			return nil, err
-		}
-	}
-	if t.result != nil && !t.recorded {
-		// The result is sent once: the engine keeps the outputs of a refused
-		// attempt and counts them for the next.
-		artifact, err := canon.ValueOf(*t.result)
-		if err != nil {
-			return nil, fault.Wrap(err, fault.Internal, "the result of step %q cannot be written as JSON",
-				t.step.StepID)
-		}
-		req.Artifacts = append(req.Artifacts, advance.JSONArtifact(artifact))
-	}
-	if err := t.askNotes(ctx, &req); err != nil {
-		return nil, err
-	}
-	if t.result == nil || t.result.OK() { // a failed command is not assessed
-		if err := t.askChoices(ctx, wanted, &req); err != nil {
+	for _, part := range []func(context.Context, *advance.Request) error{t.askInputs, t.askFile, t.confirm,
+		t.runCommand, t.addResult, t.askNotes, t.askChoices} {
+		if err := part(ctx, &req); err != nil {
 			return nil, err
 		}
 	}
 	return t.submit(ctx, req)
+}
+
+// addResult adds the result of the command. It is sent once: the engine keeps
+// the outputs of a refused attempt and counts them for the next.
+func (t *stepRun) addResult(_ context.Context, req *advance.Request) error {
+	if t.result == nil || t.recorded {
+		return nil
+	}
+	artifact, err := canon.ValueOf(*t.result)
+	if err != nil {
+		return fault.Wrap(err, fault.Internal, "the result of step %q cannot be written as JSON", t.step.StepID)
+	}
+	req.Artifacts = append(req.Artifacts, advance.JSONArtifact(artifact))
+	return nil
 }
 
 // submit sends a request and updates the state of the step with the answer.

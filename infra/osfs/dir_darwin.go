@@ -61,8 +61,8 @@ var networkTypes = []string{"nfs", "smbfs", "afpfs", "webdav", "ftp", "macfuse",
 
 // volumeOf describes the filesystem of an existing directory.
 func (d *Dir) volumeOf(dir string) (Volume, error) {
-	var st unix.Statfs_t
-	if err := retry(func() error { return unix.Statfs(dir, &st) }); err != nil {
+	st, err := statfs(dir)
+	if err != nil {
 		return Volume{}, err
 	}
 	name := unix.ByteSliceToString(st.Fstypename[:])

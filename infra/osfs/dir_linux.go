@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -85,8 +86,8 @@ const fuseType = 0x65735546
 
 // volumeOf describes the filesystem of an existing directory.
 func (d *Dir) volumeOf(dir string) (Volume, error) {
-	var st unix.Statfs_t
-	if err := retry(func() error { return unix.Statfs(dir, &st) }); err != nil {
+	st, err := statfs(dir)
+	if err != nil {
 		return Volume{}, err
 	}
 	magic := int64(st.Type) & 0xffffffff
@@ -118,12 +119,8 @@ func fuseVolume(dir string) Volume {
 			continue
 		}
 		kind, _, _ := strings.Cut(after, " ")
-		for _, remote := range remoteFuse {
-			if strings.Contains(kind, remote) {
-				return Volume{Type: kind, Network: true}
-			}
-		}
-		return Volume{Type: kind}
+		isPartOfKind := func(program string) bool { return strings.Contains(kind, program) }
+		return Volume{Type: kind, Network: slices.ContainsFunc(remoteFuse, isPartOfKind)}
 	}
 	return Volume{Type: "fuse"}
 }
