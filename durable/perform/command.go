@@ -26,14 +26,11 @@ func (t *stepRun) runCommand(ctx context.Context, _ *advance.Request) error {
 	if action.Retry != nil {
 		tries, pauseMs = max(1, action.Retry.MaxAttempts), int64(action.Retry.BackoffSeconds)*1000
 	}
-	var out ports.CommandOutcome
 	var durationMs int64
-	made := 0
-	for made < tries {
-		made++
+	for made := 1; ; made++ {
 		t.Display.TryBegan(TryView{Argv: action.Argv, Cwd: action.Cwd, Try: made, Of: tries})
-		var err error
-		if out, err = t.Commands.Try(ctx, c); err != nil {
+		out, err := t.Commands.Try(ctx, c)
+		if err != nil {
 			return err
 		}
 		durationMs += out.DurationMs
@@ -43,17 +40,17 @@ func (t *stepRun) runCommand(ctx context.Context, _ *advance.Request) error {
 		}
 		t.Display.TryEnded(end)
 		if end.Last {
-			break
+			t.fix = out.Fix
+			t.result = &command.Result{Kind: command.Kind, ArgvDigest: command.ArgvDigest(action),
+				ExitStatus: out.ExitStatus, Failure: out.Failure, DurationMs: durationMs, Tries: int64(made),
+				OutputBytes: out.OutputBytes, OutputDigest: out.OutputDigest, OutputHead: out.OutputHead,
+				OutputTail: out.OutputTail}
+			return nil
 		}
 		if err := t.Pause(ctx, pauseMs); err != nil {
 			return err
 		}
 	}
-	t.fix = out.Fix
-	t.result = &command.Result{Kind: command.Kind, ArgvDigest: command.ArgvDigest(action), ExitStatus: out.ExitStatus,
-		Failure: out.Failure, DurationMs: durationMs, Tries: int64(made), OutputBytes: out.OutputBytes,
-		OutputDigest: out.OutputDigest, OutputHead: out.OutputHead, OutputTail: out.OutputTail}
-	return nil
 }
 
 // environment is the action's environment with the ids of the attempt added.

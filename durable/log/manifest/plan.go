@@ -30,18 +30,11 @@ type Object struct {
 // Ref returns the object's digest, which also is its file name.
 func (o Object) Ref() canon.Digest { return canon.Sum(o.Bytes) }
 
+var objectDirs = map[ObjectKind]string{Snapshot: "snapshots", Workflow: "workflows/pinned", Artifact: "artifacts",
+	Installed: "installed"}
+
 // ObjectDir returns the directory of the objects of a kind, relative to the store.
-func ObjectDir(kind ObjectKind) string {
-	switch kind {
-	case Snapshot:
-		return "snapshots"
-	case Workflow:
-		return "workflows/pinned"
-	case Installed:
-		return "installed"
-	}
-	return "artifacts"
-}
+func ObjectDir(kind ObjectKind) string { return objectDirs[kind] }
 
 // ObjectName returns the file name of an object (docs/design.md#lines-and-files). Artifacts have no
 // suffix, since their content type is in the event that refers to them.
