@@ -12,7 +12,7 @@ import (
 // outputsSubmitted reports that the outputs to be approved are recorded, so
 // that the next attempt must carry none
 // (docs/design.md#requirements-on-the-caller).
-func (t *stepRun) outputsSubmitted() bool { return t.answer.OutputsSubmitted() }
+func (s *stepRun) outputsSubmitted() bool { return s.answer.OutputsSubmitted() }
 
 // onlyApproval reports that an attempt was refused for a missing approval
 // alone.
@@ -25,28 +25,28 @@ func onlyApproval(blockers []reason.Blocker, stepID string) bool {
 // obtainApproval asks the person at the terminal to approve the submitted
 // outputs, after showing them. Without a person the run waits with RUN_WAITING.
 // Neither --yes nor --notes replaces an approval, in any mode.
-func (t *stepRun) obtainApproval(ctx context.Context) error {
-	by := engine.Caller{Actor: t.Actor, AtMs: t.NowMs()}
-	shown, err := t.Engine.Approvable(ctx, by, t.answer.Position())
+func (s *stepRun) obtainApproval(ctx context.Context) error {
+	by := engine.Caller{Actor: s.Actor, AtMs: s.NowMs()}
+	shown, err := s.Engine.Approvable(ctx, by, s.answer.Position())
 	if err != nil || shown.Approved {
 		return err
 	}
-	if !t.Person.Present() {
-		return t.waitingFault("needs a person's approval of the submitted outputs",
+	if !s.Person.Present() {
+		return s.waitingFault("needs a person's approval of the submitted outputs",
 			"Approve it at a terminal with %s.",
-			t.ApproveLine(t.report.Run))
+			s.ApproveLine(s.report.Run))
 	}
-	yes, err := t.Person.Approve(ctx, ports.ApproveQuestion{Notes: shown.Notes, Results: shown.Artifacts})
+	yes, err := s.Person.Approve(ctx, ports.ApproveQuestion{Notes: shown.Notes, Results: shown.Artifacts})
 	if err != nil {
 		return err
 	}
 	if !yes {
-		return t.waitingFault("is not approved", "Approve it later with %s, or submit other outputs with %s.",
-			t.ApproveLine(t.report.Run), t.SubmitLine(t.report.Run, "--notes", "TEXT"))
+		return s.waitingFault("is not approved", "Approve it later with %s, or submit other outputs with %s.",
+			s.ApproveLine(s.report.Run), s.SubmitLine(s.report.Run, "--notes", "TEXT"))
 	}
-	a, err := t.Engine.ApproveShown(context.WithoutCancel(ctx), by, shown, "")
+	a, err := s.Engine.ApproveShown(context.WithoutCancel(ctx), by, shown, "")
 	if err == nil {
-		t.answer = a
+		s.answer = a
 	}
 	return err
 }

@@ -71,17 +71,17 @@ func (w *logWatch) ending() bool { return w.requested != nil || w.closed != nil 
 // watchForEnd returns a context that is cancelled when the run's end is
 // requested. stop ends the polling and waits for it. Errors of polling are
 // ignored: the performer meets them itself where they matter.
-func (w *execution) watchForEnd(ctx context.Context) (within context.Context, stop func()) {
-	wait := w.Watch
+func (e *execution) watchForEnd(ctx context.Context) (within context.Context, stop func()) {
+	wait := e.Watch
 	if wait == nil {
-		wait = w.Pause
+		wait = e.Pause
 	}
 	within, cancel := context.WithCancelCause(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		for wait(within, watchMs) == nil {
-			if w.watch.poll(within, w.Logs) == nil && w.watch.ending() {
+			if e.watch.poll(within, e.Logs) == nil && e.watch.ending() {
 				cancel(errCancelled)
 				return
 			}
@@ -98,24 +98,24 @@ func (w *execution) watchForEnd(ctx context.Context) (within context.Context, st
 // finds the lock free and closes the run itself, and the request of an earlier
 // one is found here. err is the result of the work and is returned if no end
 // was requested.
-func (w *execution) finish(ctx context.Context, err error) error {
-	if err == nil && w.answer.IsComplete {
+func (e *execution) finish(ctx context.Context, err error) error {
+	if err == nil && e.answer.IsComplete {
 		return nil // after a request the engine refuses the last step, so there was none
 	}
 	ctx = context.WithoutCancel(ctx)
 	// If the log cannot be read now, the next performer or canceller closes the
 	// run.
-	_ = w.watch.poll(ctx, w.Logs)
-	if w.watch.closed == nil && w.watch.requested == nil {
+	_ = e.watch.poll(ctx, e.Logs)
+	if e.watch.closed == nil && e.watch.requested == nil {
 		return err
 	}
-	end, closeErr := w.Engine.Close(ctx, engine.Caller{Actor: w.Actor, AtMs: w.NowMs()}, w.view.at)
+	end, closeErr := e.Engine.Close(ctx, engine.Caller{Actor: e.Actor, AtMs: e.NowMs()}, e.view.at)
 	if closeErr != nil {
 		return fmt.Errorf("closing the run: %w", closeErr)
 	}
-	w.answer.Status = end.Status
-	return w.withIDs(fault.New(fault.RunClosed, "run %s was %s at %s: %s", w.report.Run, statusPhrase(end.Status),
-		w.stepPhrase(),
+	e.answer.Status = end.Status
+	return e.withIDs(fault.New(fault.RunClosed, "run %s was %s at %s: %s", e.report.Run, statusPhrase(end.Status),
+		e.stepPhrase(),
 		end.Reason)).
 		With("status", string(end.Status)).With("reason", end.Reason)
 }

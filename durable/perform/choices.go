@@ -15,19 +15,19 @@ import (
 
 // askFile asks for an artifact that only a file can supply. It is the first
 // question, so that a person without the file has not typed notes in vain.
-func (t *stepRun) askFile(ctx context.Context, req *advance.Request) error {
-	w := t.requirements()
-	if w.pack == nil || !t.Person.Present() || w.optional && t.retried {
+func (s *stepRun) askFile(ctx context.Context, req *advance.Request) error {
+	w := s.requirements()
+	if w.pack == nil || !s.Person.Present() || w.optional && s.retried {
 		return nil
 	}
 	q := ports.FileQuestion{Text: fmt.Sprintf("This step requires a result of kind %s, as a JSON file.",
 		w.pack.ArtifactKind), Example: w.pack.Example,
-		Command: t.SubmitLine(t.report.Run, "--artifact", "FILE").Line(), Optional: w.optional || t.neverStops()}
+		Command: s.SubmitLine(s.report.Run, "--artifact", "FILE").Line(), Optional: w.optional || s.neverStops()}
 	if w.optional {
 		q.Text = fmt.Sprintf("This step accepts a result of kind %s, as a JSON file.", w.pack.ArtifactKind)
 	}
 	for {
-		artifact, err := t.Person.File(ctx, q)
+		artifact, err := s.Person.File(ctx, q)
 		if err != nil || len(artifact.Bytes) == 0 {
 			return err
 		}
@@ -46,28 +46,28 @@ func (t *stepRun) askFile(ctx context.Context, req *advance.Request) error {
 
 // askChoices asks the questions that a person answers by choosing, and builds
 // the artifacts from the answers.
-func (t *stepRun) askChoices(ctx context.Context, req *advance.Request) error {
-	if !t.Person.Present() || t.result != nil && !t.result.OK() { // a failed command is not assessed
+func (s *stepRun) askChoices(ctx context.Context, req *advance.Request) error {
+	if !s.Person.Present() || s.result != nil && !s.result.OK() { // a failed command is not assessed
 		return nil
 	}
-	w := t.requirements()
+	w := s.requirements()
 	var err error
 	if w.probe != "" {
-		err = t.askProbe(ctx, w.probe, req)
+		err = s.askProbe(ctx, w.probe, req)
 	}
 	for i := 0; err == nil && i < len(w.assessments); i++ {
-		err = t.askAssessment(ctx, w.assessments[i], req)
+		err = s.askAssessment(ctx, w.assessments[i], req)
 	}
 	if err == nil && w.decides {
-		err = t.askDecision(ctx, w.loop, req)
+		err = s.askDecision(ctx, w.loop, req)
 	}
 	return err
 }
 
 // askProbe asks whether a capability works, and adds the capability artifact.
-func (t *stepRun) askProbe(ctx context.Context, capability string, req *advance.Request) error {
-	answer, err := t.Person.Ask(ctx, ports.Question{Text: "You tried it. Did it work?",
-		Choices: []string{"success", "failure"}, Inline: true, Optional: t.neverStops()})
+func (s *stepRun) askProbe(ctx context.Context, capability string, req *advance.Request) error {
+	answer, err := s.Person.Ask(ctx, ports.Question{Text: "You tried it. Did it work?",
+		Choices: []string{"success", "failure"}, Inline: true, Optional: s.neverStops()})
 	if err != nil || answer == "" {
 		return err
 	}
@@ -78,11 +78,11 @@ func (t *stepRun) askProbe(ctx context.Context, capability string, req *advance.
 
 // askAssessment asks for the level of each dimension, and adds the assessment
 // artifact.
-func (t *stepRun) askAssessment(ctx context.Context, a contract.Assessment, req *advance.Request) error {
+func (s *stepRun) askAssessment(ctx context.Context, a contract.Assessment, req *advance.Request) error {
 	levels := canon.OfMembers()
 	for _, d := range a.Dimensions {
-		level, err := t.Person.Ask(ctx, ports.Question{Text: cmp.Or(d.Purpose, d.ID), Key: d.ID, Choices: d.Levels, Inline: true,
-			Optional: !d.Required || t.neverStops()})
+		level, err := s.Person.Ask(ctx, ports.Question{Text: cmp.Or(d.Purpose, d.ID), Key: d.ID, Choices: d.Levels, Inline: true,
+			Optional: !d.Required || s.neverStops()})
 		if err != nil {
 			return err
 		}
@@ -90,7 +90,7 @@ func (t *stepRun) askAssessment(ctx context.Context, a contract.Assessment, req 
 			levels = levels.With(d.ID, canon.OfString(level))
 		}
 	}
-	if levels.Len() == 0 && t.neverStops() {
+	if levels.Len() == 0 && s.neverStops() {
 		return nil // the engine records a gap for what is missing
 	}
 	v := artifactOf(contract.AssessmentKind, "assessmentId", a.ID).JSON.With("dimensions", levels)
@@ -102,18 +102,18 @@ func (t *stepRun) askAssessment(ctx context.Context, a contract.Assessment, req 
 const reasonCharsMax = 1024
 
 // askDecision asks whether the loop continues, and adds the decision artifact.
-func (t *stepRun) askDecision(ctx context.Context, loop *compile.Loop, req *advance.Request) error {
+func (s *stepRun) askDecision(ctx context.Context, loop *compile.Loop, req *advance.Request) error {
 	text := "Repeat the loop, or stop?"
-	if rounds := roundsOf(t.flow, t.answer.Pending.StepInstanceKey); len(rounds) > 0 {
+	if rounds := roundsOf(s.flow, s.answer.Pending.StepInstanceKey); len(rounds) > 0 {
 		last := rounds[len(rounds)-1]
 		text = fmt.Sprintf("Round %d of %q is done. Repeat the loop, or stop?", last.N, last.Loop)
 	}
-	decision, err := t.Person.Ask(ctx, ports.Question{Text: text, Choices: []string{"continue", "stop"}, Inline: true,
-		Optional: t.neverStops()})
+	decision, err := s.Person.Ask(ctx, ports.Question{Text: text, Choices: []string{"continue", "stop"}, Inline: true,
+		Optional: s.neverStops()})
 	if err != nil || decision == "" {
 		return err
 	}
-	why, err := t.Person.Ask(ctx, ports.Question{Text: "Why? Enter for no reason", Optional: true})
+	why, err := s.Person.Ask(ctx, ports.Question{Text: "Why? Enter for no reason", Optional: true})
 	if err != nil {
 		return err
 	}

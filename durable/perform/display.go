@@ -63,9 +63,9 @@ type TryEnd struct {
 type StepEnd struct{ ElapsedMs int64 }
 
 // runView collects the run's title and progress from the fold.
-func (w *execution) runView() RunView {
-	v := RunView{Run: w.report.Run, Workflow: w.report.Workflow, Steps: len(w.flow.Steps)}
-	if run := w.view.run(); run != nil {
+func (e *execution) runView() RunView {
+	v := RunView{Run: e.report.Run, Workflow: e.report.Workflow, Steps: len(e.flow.Steps)}
+	if run := e.view.run(); run != nil {
 		v.Title = run.Started.Title
 		if tip := run.Node(run.Tip); tip != nil {
 			v.Done = int(tip.Depth)

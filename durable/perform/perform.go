@@ -140,76 +140,76 @@ type execution struct {
 // perform locates the tip, takes the performer's lock and performs the steps.
 // After the lock is released, finish closes a run whose end was requested
 // meanwhile.
-func (w *execution) perform(ctx context.Context) error {
+func (e *execution) perform(ctx context.Context) error {
 	// A complete or closed run needs no lock, so nothing is written for it.
-	if err := w.locateTip(ctx); err != nil {
+	if err := e.locateTip(ctx); err != nil {
 		return err
 	}
-	if w.answer.IsComplete {
-		w.report.Already = true
+	if e.answer.IsComplete {
+		e.report.Already = true
 		return nil
 	}
 	// A run whose end is only requested needs a performer to close it.
-	if err := w.checkOpen(); err != nil && w.answer.Status != runs.Cancelling {
+	if err := e.checkOpen(); err != nil && e.answer.Status != runs.Cancelling {
 		return err
 	}
-	release, err := w.Performers.Hold(ctx, w.report.Session)
+	release, err := e.Performers.Hold(ctx, e.report.Session)
 	if err != nil {
 		return err
 	}
-	err = w.performSteps(ctx)
+	err = e.performSteps(ctx)
 	// The end of the process releases the lock in any case.
 	_ = release()
-	return w.finish(ctx, err)
+	return e.finish(ctx, err)
 }
 
 // performSteps performs step after step while this process holds the
 // performer's lock.
-func (w *execution) performSteps(ctx context.Context) error {
+func (e *execution) performSteps(ctx context.Context) error {
 	// Another performer may have advanced the run before the lock was taken.
-	if moved, err := w.view.refresh(ctx, w.Logs); err != nil {
+	if moved, err := e.view.refresh(ctx, e.Logs); err != nil {
 		return err
 	} else if moved {
-		if err := w.locateTip(ctx); err != nil {
+		if err := e.locateTip(ctx); err != nil {
 			return err
 		}
 	}
-	w.watch.head, w.watch.requested = w.view.fold.Head, w.view.run().CancelRequested
-	if err := w.checkOpen(); err != nil {
+	e.watch.head, e.watch.requested = e.view.fold.Head, e.view.run().CancelRequested
+	if err := e.checkOpen(); err != nil {
 		return err
 	}
-	ctx, stop := w.watchForEnd(ctx)
+	ctx, stop := e.watchForEnd(ctx)
 	defer stop()
-	w.Display.RunOpened(w.runView())
-	for !w.answer.IsComplete {
-		err := cmp.Or(ctx.Err(), w.checkOpen())
+	e.Display.RunOpened(e.runView())
+	for !e.answer.IsComplete {
+		err := cmp.Or(ctx.Err(), e.checkOpen())
 		if err == nil {
-			err = w.step(ctx)
+			err = e.step(ctx)
 		}
 		if err != nil {
 			return err
 		}
-		w.report.Performed++
+		e.report.Performed++
 	}
 	return nil
 }
 
 // locateTip sets answer and workflow to those of the run's preferred tip.
-func (w *execution) locateTip(ctx context.Context) error {
-	if _, err := w.view.refresh(ctx, w.Logs); err != nil {
+func (e *execution) locateTip(ctx context.Context) error {
+	if _, err := e.view.refresh(ctx, e.Logs); err != nil {
 		return err
 	}
-	tip, err := w.view.tip()
+	tip, err := e.view.tip()
 	if err != nil {
 		return err
 	}
-	if w.answer, err = w.Engine.Rehydrate(ctx, tip); err != nil {
+	if e.answer, err = e.Engine.Rehydrate(ctx, tip); err != nil {
 		return err
 	}
-	w.report.Workflow = w.answer.Workflow.Name
-	if w.flow.Hash() == w.answer.Workflow.WorkflowHash {
+	e.report.Workflow = e.answer.Workflow.Name
+	if e.flow.Hash() == e.answer.Workflow.WorkflowHash {
 		return nil
 	}
-	w.flow, err = w.Engine.Workflow(ctx, w.answer.Workflow.WorkflowHash)
+	e.flow, err = e.Engine.Workflow(ctx, e.answer.Workflow.WorkflowHash)
 	return err
 }

@@ -21,9 +21,9 @@ const neverStop = event.FullAutoNeverStop
 
 // autonomy is the mode in force for the next attempt, including preferences
 // that will be sent with it (docs/design.md#blocked-attempts).
-func (w *execution) autonomy() event.Autonomy {
-	mode := w.answer.Preferences.Autonomy
-	for _, c := range w.opts.Preferences {
+func (e *execution) autonomy() event.Autonomy {
+	mode := e.answer.Preferences.Autonomy
+	for _, c := range e.opts.Preferences {
 		if c.Key == "autonomy" {
 			mode = event.Autonomy(c.Value)
 		}
@@ -32,7 +32,7 @@ func (w *execution) autonomy() event.Autonomy {
 }
 
 // neverStops reports that the run does not wait for a person.
-func (w *execution) neverStops() bool { return w.autonomy() == neverStop }
+func (e *execution) neverStops() bool { return e.autonomy() == neverStop }
 
 // checkBegin checks what is required before any work starts: a confirmation,
 // permission to run commands, and a person where the step needs one. On failure
@@ -40,74 +40,74 @@ func (w *execution) neverStops() bool { return w.autonomy() == neverStop }
 // refused attempts at a step that merely waits. It also prevents a command from
 // running whose attempt would be refused. A run in the mode neverStop
 // continues, and gaps are recorded.
-func (t *stepRun) checkBegin(ctx context.Context) error {
-	if w := t.requirements(); !w.none() && !t.Person.Present() && !t.neverStops() {
-		return t.waitingForResult(w)
+func (s *stepRun) checkBegin(ctx context.Context) error {
+	if w := s.requirements(); !w.none() && !s.Person.Present() && !s.neverStops() {
+		return s.waitingForResult(w)
 	}
-	if t.missingPerson() {
+	if s.missingPerson() {
 		answer := []string{"--notes", "TEXT"}
-		if t.awaitsConfirmation() && !t.needsNotes() {
+		if s.awaitsConfirmation() && !s.needsNotes() {
 			answer = []string{"--yes"}
 		}
-		return t.waitingFault("waits for a person",
+		return s.waitingFault("waits for a person",
 			"Continue at a terminal with %s, or answer it from here with %s.",
-			t.continueLine(), t.continueLine(answer...))
+			s.continueLine(), s.continueLine(answer...))
 	}
-	if missing := t.missingInputs(t.opts.Context); len(missing) > 0 && !t.Person.Present() && !t.neverStops() {
-		return t.waitingForInputs(missing)
+	if missing := s.missingInputs(s.opts.Context); len(missing) > 0 && !s.Person.Present() && !s.neverStops() {
+		return s.waitingForInputs(missing)
 	}
-	if t.mustConfirm() && !t.Person.Present() {
-		return t.waitingFault("waits for a confirmation", "Confirm it at a terminal with %s, or from here with %s.",
-			t.continueLine(), t.continueLine("--yes"))
+	if s.mustConfirm() && !s.Person.Present() {
+		return s.waitingFault("waits for a confirmation", "Confirm it at a terminal with %s, or from here with %s.",
+			s.continueLine(), s.continueLine("--yes"))
 	}
-	if t.step.Action == nil {
+	if s.step.Action == nil {
 		return nil
 	}
-	return t.Allow(ctx, t.flow, t.opts)
+	return s.Allow(ctx, s.flow, s.opts)
 }
 
 // missingPerson reports that the step requires a person, and neither a person
 // is present nor the answer was given beforehand: notes if the step requires
 // them, else the confirmation.
-func (t *stepRun) missingPerson() bool {
+func (s *stepRun) missingPerson() bool {
 	switch {
-	case t.Person.Present() || t.opts.Notes != nil:
+	case s.Person.Present() || s.opts.Notes != nil:
 		return false
-	case t.needsNotes():
+	case s.needsNotes():
 		return true
 	}
-	return t.step.Action == nil && !t.preconfirmed()
+	return s.step.Action == nil && !s.preconfirmed()
 }
 
 // awaitsConfirmation reports that the step waits for a confirmation. Only
 // guided mode does.
-func (t *stepRun) awaitsConfirmation() bool {
-	return t.answer.NextIntent == engine.AwaitConfirmation && t.autonomy() == event.Guided
+func (s *stepRun) awaitsConfirmation() bool {
+	return s.answer.NextIntent == engine.AwaitConfirmation && s.autonomy() == event.Guided
 }
 
 // preconfirmed reports that --yes was given and the step waits for nothing
 // else.
-func (t *stepRun) preconfirmed() bool { return t.awaitsConfirmation() && t.opts.Yes }
+func (s *stepRun) preconfirmed() bool { return s.awaitsConfirmation() && s.opts.Yes }
 
 // mustConfirm reports that the confirmation is still to be asked.
-func (t *stepRun) mustConfirm() bool { return t.awaitsConfirmation() && !t.opts.Yes && !t.confirmed }
+func (s *stepRun) mustConfirm() bool { return s.awaitsConfirmation() && !s.opts.Yes && !s.confirmed }
 
 // confirm asks the person for a confirmation. It is not recorded: the attempt
 // that follows is the confirmation (docs/design.md#requirements-on-the-caller).
-func (t *stepRun) confirm(ctx context.Context, _ *advance.Request) error {
-	if !t.mustConfirm() {
+func (s *stepRun) confirm(ctx context.Context, _ *advance.Request) error {
+	if !s.mustConfirm() {
 		return nil
 	}
 	question := "Continue with this step?"
-	if t.step.Action != nil {
+	if s.step.Action != nil {
 		question = "Run this command?"
 	}
 	var err error
-	if t.confirmed, err = t.Person.Confirm(ctx, question); err != nil {
+	if s.confirmed, err = s.Person.Confirm(ctx, question); err != nil {
 		return err
 	}
-	if !t.confirmed {
-		return t.waitingFault("was not confirmed", "Continue when it may be done, with %s.", t.continueLine())
+	if !s.confirmed {
+		return s.waitingFault("was not confirmed", "Continue when it may be done, with %s.", s.continueLine())
 	}
 	return nil
 }
@@ -115,25 +115,25 @@ func (t *stepRun) confirm(ctx context.Context, _ *advance.Request) error {
 // missingInputs returns the declared inputs without a value. It uses the
 // workflow's own method, as the engine does: with different results the engine
 // could refuse an attempt after its command has run.
-func (t *stepRun) missingInputs(given canon.Value) []source.Input {
-	return t.flow.MissingInputs(t.step, event.MergeContext(t.vars(), given))
+func (s *stepRun) missingInputs(given canon.Value) []source.Input {
+	return s.flow.MissingInputs(s.step, event.MergeContext(s.vars(), given))
 }
 
 // askInputs asks for missing inputs and adds them to the request. It precedes
 // the confirmation, which should cover the complete input. Variables that the
 // last attempt was refused for, such as a loop condition, are asked for as
 // well.
-func (t *stepRun) askInputs(ctx context.Context, req *advance.Request) error {
-	missing := t.missingInputs(req.Context)
-	if !t.Person.Present() {
-		if len(missing) > 0 && !t.neverStops() {
-			return t.waitingForInputs(missing)
+func (s *stepRun) askInputs(ctx context.Context, req *advance.Request) error {
+	missing := s.missingInputs(req.Context)
+	if !s.Person.Present() {
+		if len(missing) > 0 && !s.neverStops() {
+			return s.waitingForInputs(missing)
 		}
 		return nil
 	}
-	for _, in := range append(missing, t.refusedKeys(missing, req.Context)...) {
-		text, err := t.Person.Ask(ctx, ports.Question{Text: in.Description, Key: in.ContextKey, Choices: in.Choices,
-			Secret: in.Reason == "needs_user_secret_or_token", Optional: t.neverStops()})
+	for _, in := range append(missing, s.refusedKeys(missing, req.Context)...) {
+		text, err := s.Person.Ask(ctx, ports.Question{Text: in.Description, Key: in.ContextKey, Choices: in.Choices,
+			Secret: in.Reason == "needs_user_secret_or_token", Optional: s.neverStops()})
 		if err != nil {
 			return err
 		}
@@ -146,9 +146,9 @@ func (t *stepRun) askInputs(ctx context.Context, req *advance.Request) error {
 
 // refusedKeys returns the context keys that the last attempt lacked besides
 // declared inputs. A path into a value is no key; --set can set it.
-func (t *stepRun) refusedKeys(declared []source.Input, given canon.Value) []source.Input {
+func (s *stepRun) refusedKeys(declared []source.Input, given canon.Value) []source.Input {
 	var out []source.Input
-	for _, b := range t.known.refused {
+	for _, b := range s.known.refused {
 		p := b.Pointer
 		if p.Kind != reason.AtContextKey || strings.Contains(p.Key, ".") {
 			continue
@@ -176,16 +176,16 @@ func inputValue(in source.Input, text string) canon.Value {
 // askNotes asks for the notes of the attempt. Notes given beforehand are used
 // for the first attempt at a step only: the same refused notes are not sent
 // twice.
-func (t *stepRun) askNotes(ctx context.Context, req *advance.Request) error {
-	if !t.needsNotes() && (t.step.Action != nil || !t.Person.Present() && t.opts.Notes == nil) {
+func (s *stepRun) askNotes(ctx context.Context, req *advance.Request) error {
+	if !s.needsNotes() && (s.step.Action != nil || !s.Person.Present() && s.opts.Notes == nil) {
 		return nil
 	}
-	if t.opts.Notes != nil && !t.retried {
-		req.Notes = *t.opts.Notes
+	if s.opts.Notes != nil && !s.retried {
+		req.Notes = *s.opts.Notes
 		return nil
 	}
 	var err error
-	req.Notes, err = t.Person.Notes(ctx,
-		ports.NotesQuestion{Required: t.needsNotes(), Draft: cmp.Or(t.draft, t.known.draft)})
+	req.Notes, err = s.Person.Notes(ctx,
+		ports.NotesQuestion{Required: s.needsNotes(), Draft: cmp.Or(s.draft, s.known.draft)})
 	return err
 }

@@ -27,50 +27,50 @@ type requirements struct {
 }
 
 // none reports that nothing is required.
-func (w requirements) none() bool {
-	return w.probe == "" && !w.decides && len(w.assessments) == 0 && (w.pack == nil || w.optional)
+func (r requirements) none() bool {
+	return r.probe == "" && !r.decides && len(r.assessments) == 0 && (r.pack == nil || r.optional)
 }
 
 // describe lists the requirements as a part of a sentence.
-func (w requirements) describe() string {
+func (r requirements) describe() string {
 	var out []string
-	if w.probe != "" {
-		out = append(out, fmt.Sprintf("to know whether %s works (%s)", w.probe, contract.CapabilityKind))
+	if r.probe != "" {
+		out = append(out, fmt.Sprintf("to know whether %s works (%s)", r.probe, contract.CapabilityKind))
 	}
-	if w.decides {
+	if r.decides {
 		out = append(out, fmt.Sprintf("the decision whether to repeat the loop (%s)", contract.LoopControlKind))
 	}
-	for _, a := range w.assessments {
+	for _, a := range r.assessments {
 		out = append(out, fmt.Sprintf("the assessment %q (%s)", a.ID, contract.AssessmentKind))
 	}
-	if w.pack != nil && !w.optional {
-		out = append(out, fmt.Sprintf("a result of kind %s", w.pack.ArtifactKind))
+	if r.pack != nil && !r.optional {
+		out = append(out, fmt.Sprintf("a result of kind %s", r.pack.ArtifactKind))
 	}
 	return strings.Join(out, " and ")
 }
 
 // requirements compares what the step requires with what is recorded at the
 // node. Outputs that were refused do not count.
-func (t *stepRun) requirements() requirements {
+func (s *stepRun) requirements() requirements {
 	var w requirements
-	if len(t.step.AssessmentRefs) > 0 && t.lacks(contract.AssessmentKind, reason.OutputContract(assessmentRef)) {
-		for _, ref := range t.step.AssessmentRefs {
-			if a, ok := t.flow.Assessment(ref); ok {
+	if len(s.step.AssessmentRefs) > 0 && s.lacks(contract.AssessmentKind, reason.OutputContract(assessmentRef)) {
+		for _, ref := range s.step.AssessmentRefs {
+			if a, ok := s.flow.Assessment(ref); ok {
 				w.assessments = append(w.assessments, a)
 			}
 		}
 	}
-	w.decides, w.loop = t.needsDecision()
-	c := t.step.OutputContract
+	w.decides, w.loop = s.needsDecision()
+	c := s.step.OutputContract
 	if c == nil || c.ContractRef == contract.LoopControlRef || c.ContractRef == assessmentRef &&
-		len(t.step.AssessmentRefs) > 0 {
+		len(s.step.AssessmentRefs) > 0 {
 		return w
 	}
-	pack, _ := t.flow.Contract(c.ContractRef)
+	pack, _ := s.flow.Contract(c.ContractRef)
 	switch {
-	case !t.lacks(pack.ArtifactKind, reason.OutputContract(c.ContractRef), reason.OfCapability(t.step.Probe)):
-	case t.step.Probe != "" && c.ContractRef == contract.CapabilityRef:
-		w.probe = t.step.Probe
+	case !s.lacks(pack.ArtifactKind, reason.OutputContract(c.ContractRef), reason.OfCapability(s.step.Probe)):
+	case s.step.Probe != "" && c.ContractRef == contract.CapabilityRef:
+		w.probe = s.step.Probe
 	default:
 		w.pack, w.optional = &pack, !c.Required
 	}
@@ -79,15 +79,15 @@ func (t *stepRun) requirements() requirements {
 
 // lacks reports that the node has no artifact of the kind, or that the last
 // attempt was refused at one of the pointers.
-func (t *stepRun) lacks(kind string, at ...reason.Pointer) bool {
-	return !t.known.kinds[kind] || slices.ContainsFunc(at, t.known.refusedAt)
+func (s *stepRun) lacks(kind string, at ...reason.Pointer) bool {
+	return !s.known.kinds[kind] || slices.ContainsFunc(at, s.known.refusedAt)
 }
 
 // loop returns the loop around the step if an artifact decides about its
 // continuation, else nil.
-func (t *stepRun) loop() *compile.Loop {
-	place, _ := t.flow.StepPlace(t.step.StepID)
-	if l, ok := t.flow.Loop(place.LoopID); ok && l.Control != nil && l.Control.Kind == compile.ByArtifact {
+func (s *stepRun) loop() *compile.Loop {
+	place, _ := s.flow.StepPlace(s.step.StepID)
+	if l, ok := s.flow.Loop(place.LoopID); ok && l.Control != nil && l.Control.Kind == compile.ByArtifact {
 		return &l
 	}
 	return nil
@@ -102,33 +102,33 @@ func asksDecision(s compile.Step) bool {
 // endsRound reports that the step is the last one of a loop body in which no
 // step requires the decision. The engine requires it at this step then
 // (docs/design.md#loops).
-func (t *stepRun) endsRound() bool {
-	l := t.loop()
-	return l != nil && l.Body[len(l.Body)-1].StepID == t.step.StepID && !slices.ContainsFunc(l.Body, asksDecision)
+func (s *stepRun) endsRound() bool {
+	l := s.loop()
+	return l != nil && l.Body[len(l.Body)-1].StepID == s.step.StepID && !slices.ContainsFunc(l.Body, asksDecision)
 }
 
 // needsDecision reports whether a loop decision is required now. One that was
 // refused, as in the last permitted iteration, is required again.
-func (t *stepRun) needsDecision() (bool, *compile.Loop) {
-	l := t.loop()
-	if l != nil && t.known.refusedAt(reason.WorkflowStep(l.LoopID)) ||
-		t.known.refusedAt(reason.OutputContract(contract.LoopControlRef)) {
+func (s *stepRun) needsDecision() (bool, *compile.Loop) {
+	l := s.loop()
+	if l != nil && s.known.refusedAt(reason.WorkflowStep(l.LoopID)) ||
+		s.known.refusedAt(reason.OutputContract(contract.LoopControlRef)) {
 		return true, l
 	}
-	return (asksDecision(t.step) || t.endsRound()) && !t.known.kinds[contract.LoopControlKind], l
+	return (asksDecision(s.step) || s.endsRound()) && !s.known.kinds[contract.LoopControlKind], l
 }
 
 // waitingForResult is RUN_WAITING for outputs that only a person can supply
 // when none is present. Nothing is recorded.
-func (t *stepRun) waitingForResult(w requirements) error {
+func (s *stepRun) waitingForResult(w requirements) error {
 	flags := []string{"--artifact", "FILE"}
-	if t.needsNotes() {
+	if s.needsNotes() {
 		flags = append([]string{"--notes", "TEXT"}, flags...)
 	}
-	f := t.waitingFault("requires "+w.describe(),
+	f := s.waitingFault("requires "+w.describe(),
 		"Continue at a terminal with %s, or submit it with %s; without flags, that command shows the expected "+
 			"form.",
-		t.continueLine(), t.SubmitLine(t.report.Run, flags...))
+		s.continueLine(), s.SubmitLine(s.report.Run, flags...))
 	if w.pack != nil {
 		return fault.Of(f).With("contractRef", w.pack.ContractRef).With("artifactKind", w.pack.ArtifactKind)
 	}

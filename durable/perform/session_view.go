@@ -61,8 +61,8 @@ type nodeRecord struct {
 }
 
 // refusedAt reports that the last attempt was refused at a pointer.
-func (k nodeRecord) refusedAt(p reason.Pointer) bool {
-	return slices.ContainsFunc(k.refused, func(b reason.Blocker) bool { return b.Pointer == p })
+func (n nodeRecord) refusedAt(p reason.Pointer) bool {
+	return slices.ContainsFunc(n.refused, func(b reason.Blocker) bool { return b.Pointer == p })
 }
 
 // node collects what is recorded at a node, the zero value for an unknown one.

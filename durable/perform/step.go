@@ -35,26 +35,26 @@ type stepRun struct {
 }
 
 // step performs the pending step until it is accepted or the run has to stop.
-func (w *execution) step(ctx context.Context) error {
-	pending := w.answer.Pending
-	step, ok := w.flow.Step(pending.StepID)
+func (e *execution) step(ctx context.Context) error {
+	pending := e.answer.Pending
+	step, ok := e.flow.Step(pending.StepID)
 	if !ok {
 		return fault.New(fault.Invariant, "the pinned workflow has no step %q, which the engine names", pending.StepID)
 	}
-	t := &stepRun{execution: w, step: step, began: w.NowMs()}
+	t := &stepRun{execution: e, step: step, began: e.NowMs()}
 	if t.needsLog() {
 		if err := t.refreshKnown(ctx); err != nil {
 			return err
 		}
 	}
-	w.Display.StepBegan(t.stepView())
+	e.Display.StepBegan(t.stepView())
 	for {
 		blockers, err := t.attemptOnce(ctx)
 		if err != nil {
 			return err
 		}
 		if len(blockers) == 0 {
-			w.Display.StepEnded(StepEnd{w.NowMs() - t.began})
+			e.Display.StepEnded(StepEnd{e.NowMs() - t.began})
 			return t.catchUp(ctx)
 		}
 		if err := t.refreshKnown(ctx); err != nil {
@@ -66,7 +66,7 @@ func (w *execution) step(ctx context.Context) error {
 		if t.outputsSubmitted() && onlyApproval(blockers, step.StepID) {
 			continue // the outputs are accepted; a person approves them next
 		}
-		w.Display.Blocked(blockers)
+		e.Display.Blocked(blockers)
 		if err := t.handleBlockers(blockers); err != nil {
 			return err
 		}
@@ -76,42 +76,42 @@ func (w *execution) step(ctx context.Context) error {
 // attemptOnce makes one attempt, preceded by its preconditions. Outputs that
 // wait for an approval, or have one, are left unchanged: new outputs would void
 // the approval.
-func (t *stepRun) attemptOnce(ctx context.Context) ([]reason.Blocker, error) {
-	if !t.outputsSubmitted() {
-		if err := t.checkBegin(ctx); err != nil {
+func (s *stepRun) attemptOnce(ctx context.Context) ([]reason.Blocker, error) {
+	if !s.outputsSubmitted() {
+		if err := s.checkBegin(ctx); err != nil {
 			return nil, err
 		}
-		return t.makeAttempt(ctx)
+		return s.makeAttempt(ctx)
 	}
-	if err := t.obtainApproval(ctx); err != nil {
+	if err := s.obtainApproval(ctx); err != nil {
 		return nil, err
 	}
-	return t.submit(ctx, advance.Request{Context: t.opts.Context, Preferences: t.opts.Preferences})
+	return s.submit(ctx, advance.Request{Context: s.opts.Context, Preferences: s.opts.Preferences})
 }
 
 // refreshKnown reads what is recorded at the node after a refused attempt. Its
 // outputs are not asked for again.
-func (t *stepRun) refreshKnown(ctx context.Context) error {
-	if _, err := t.view.refresh(ctx, t.Logs); err != nil {
+func (s *stepRun) refreshKnown(ctx context.Context) error {
+	if _, err := s.view.refresh(ctx, s.Logs); err != nil {
 		return err
 	}
-	t.known = t.view.node(t.answer.NodeID)
+	s.known = s.view.node(s.answer.NodeID)
 	return nil
 }
 
 // needsLog reports that the step cannot be performed without reading the log.
 // For most steps the engine's answer suffices; it contains neither the context
 // nor the outputs of the node.
-func (t *stepRun) needsLog() bool {
-	return len(t.flow.Inputs)+len(t.step.Inputs) > 0 || t.step.OutputContract != nil ||
-		len(t.step.AssessmentRefs) > 0 || t.endsRound() ||
-		t.answer.Status == runs.Blocked || t.step.Action != nil && t.concernsPerson()
+func (s *stepRun) needsLog() bool {
+	return len(s.flow.Inputs)+len(s.step.Inputs) > 0 || s.step.OutputContract != nil ||
+		len(s.step.AssessmentRefs) > 0 || s.endsRound() ||
+		s.answer.Status == runs.Blocked || s.step.Action != nil && s.concernsPerson()
 }
 
 // concernsPerson reports that a person performs the step, or has a part in its
 // command.
-func (t *stepRun) concernsPerson() bool {
-	return t.step.Action == nil || t.needsNotes() || t.answer.NextIntent == engine.AwaitConfirmation
+func (s *stepRun) concernsPerson() bool {
+	return s.step.Action == nil || s.needsNotes() || s.answer.NextIntent == engine.AwaitConfirmation
 }
 
 // makeAttempt collects what the step requires, sends it, and returns the
@@ -119,45 +119,45 @@ func (t *stepRun) concernsPerson() bool {
 // questions that may stop the step come before the command, which is slow and
 // may have effects; notes follow the command, because they describe what it
 // did; judgements come last.
-func (t *stepRun) makeAttempt(ctx context.Context) ([]reason.Blocker, error) {
-	req := advance.Request{Context: t.opts.Context, Preferences: t.opts.Preferences}
-	for _, part := range []func(context.Context, *advance.Request) error{t.askInputs, t.askFile, t.confirm,
-		t.runCommand, t.addResult, t.askNotes, t.askChoices} {
+func (s *stepRun) makeAttempt(ctx context.Context) ([]reason.Blocker, error) {
+	req := advance.Request{Context: s.opts.Context, Preferences: s.opts.Preferences}
+	for _, part := range []func(context.Context, *advance.Request) error{s.askInputs, s.askFile, s.confirm,
+		s.runCommand, s.addResult, s.askNotes, s.askChoices} {
 		if err := part(ctx, &req); err != nil {
 			return nil, err
 		}
 	}
-	return t.submit(ctx, req)
+	return s.submit(ctx, req)
 }
 
 // addResult adds the result of the command. It is sent once: the engine keeps
 // the outputs of a refused attempt and counts them for the next.
-func (t *stepRun) addResult(_ context.Context, req *advance.Request) error {
-	if t.result == nil || t.recorded {
+func (s *stepRun) addResult(_ context.Context, req *advance.Request) error {
+	if s.result == nil || s.recorded {
 		return nil
 	}
-	artifact, err := canon.ValueOf(*t.result)
+	artifact, err := canon.ValueOf(*s.result)
 	if err != nil {
-		return fault.Wrap(err, fault.Internal, "the result of step %q cannot be written as JSON", t.step.StepID)
+		return fault.Wrap(err, fault.Internal, "the result of step %q cannot be written as JSON", s.step.StepID)
 	}
 	req.Artifacts = append(req.Artifacts, advance.JSONArtifact(artifact))
 	return nil
 }
 
 // submit sends a request and updates the state of the step with the answer.
-func (t *stepRun) submit(ctx context.Context, req advance.Request) ([]reason.Blocker, error) {
-	a, err := t.send(ctx, req)
+func (s *stepRun) submit(ctx context.Context, req advance.Request) ([]reason.Blocker, error) {
+	a, err := s.send(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	t.answer = a
+	s.answer = a
 	if req.Notes != "" {
-		t.draft = req.Notes
+		s.draft = req.Notes
 	}
-	t.overtaken = slices.ContainsFunc(a.Warnings, isReplayDiffers)
-	if !t.overtaken {
-		t.recorded = t.result != nil
-		t.opts.Context, t.opts.Preferences = canon.Value{}, nil // recorded with this attempt, accepted or not
+	s.overtaken = slices.ContainsFunc(a.Warnings, isReplayDiffers)
+	if !s.overtaken {
+		s.recorded = s.result != nil
+		s.opts.Context, s.opts.Preferences = canon.Value{}, nil // recorded with this attempt, accepted or not
 	}
 	return a.Blockers, nil
 }
@@ -168,14 +168,14 @@ func isReplayDiffers(w engine.Warning) bool { return w.Code == engine.ReplayDiff
 // catchUp locates the tip again after another caller recorded the attempt
 // first. That caller may have advanced further; those steps must not be
 // performed again.
-func (t *stepRun) catchUp(ctx context.Context) error {
-	if !t.overtaken {
+func (s *stepRun) catchUp(ctx context.Context) error {
+	if !s.overtaken {
 		return nil
 	}
-	kept := slices.DeleteFunc(slices.Clone(t.answer.Warnings),
+	kept := slices.DeleteFunc(slices.Clone(s.answer.Warnings),
 		func(w engine.Warning) bool { return !isReplayDiffers(w) })
-	err := t.locateTip(ctx)
-	t.answer.Warnings = append(kept, t.answer.Warnings...)
+	err := s.locateTip(ctx)
+	s.answer.Warnings = append(kept, s.answer.Warnings...)
 	return err
 }
 
@@ -189,14 +189,14 @@ const (
 
 // send records an attempt. The work is done, so it is recorded even if the
 // context has ended, and sent again under the same id if the answer was lost.
-func (w *execution) send(ctx context.Context, req advance.Request) (engine.Answer, error) {
+func (e *execution) send(ctx context.Context, req advance.Request) (engine.Answer, error) {
 	ctx = context.WithoutCancel(ctx)
 	for try := 1; ; try++ {
-		a, err := w.Engine.Advance(ctx, engine.Caller{Actor: w.Actor, AtMs: w.NowMs()}, w.answer.Position(),
-			w.answer.AttemptID, req)
+		a, err := e.Engine.Advance(ctx, engine.Caller{Actor: e.Actor, AtMs: e.NowMs()}, e.answer.Position(),
+			e.answer.AttemptID, req)
 		switch fault.CodeOf(err) {
 		case fault.SessionLocked, fault.StoreConflict, fault.StoreOutcomeUnknown:
-			if try < sendTries && w.Pause(ctx, sendPauseMs) == nil {
+			if try < sendTries && e.Pause(ctx, sendPauseMs) == nil {
 				continue
 			}
 		}
@@ -205,21 +205,21 @@ func (w *execution) send(ctx context.Context, req advance.Request) (engine.Answe
 }
 
 // stepView describes the step for the display.
-func (t *stepRun) stepView() StepView {
-	at, of, _ := t.flow.Position(t.step.StepID)
-	v := StepView{At: at + 1, Of: of, Title: t.step.Title, Rounds: roundsOf(t.flow, t.answer.Pending.StepInstanceKey)}
-	if t.answer.Status == runs.Blocked && !t.outputsSubmitted() {
-		for _, b := range t.known.refused {
+func (s *stepRun) stepView() StepView {
+	at, of, _ := s.flow.Position(s.step.StepID)
+	v := StepView{At: at + 1, Of: of, Title: s.step.Title, Rounds: roundsOf(s.flow, s.answer.Pending.StepInstanceKey)}
+	if s.answer.Status == runs.Blocked && !s.outputsSubmitted() {
+		for _, b := range s.known.refused {
 			v.Refused = append(v.Refused, b.Message)
 		}
 	}
-	if t.concernsPerson() {
-		v.Prompt = t.prompt()
+	if s.concernsPerson() {
+		v.Prompt = s.prompt()
 	}
-	if a := t.step.Action; a != nil {
+	if a := s.step.Action; a != nil {
 		v.Argv, v.Cwd = a.Argv, a.Cwd
 	}
-	for _, warning := range t.answer.Warnings {
+	for _, warning := range s.answer.Warnings {
 		v.Warnings = append(v.Warnings, warning.Message)
 	}
 	return v
@@ -228,21 +228,21 @@ func (t *stepRun) stepView() StepView {
 // prompt is the text of the pending step for a person. It leaves out what the
 // performer handles itself: the command, and questions for inputs and choices.
 // The engine's answer contains these for callers that only read it.
-func (t *stepRun) prompt() string {
-	whole := t.answer.Pending.Prompt
-	asks := t.asksChoices()
-	if t.step.Action == nil && len(t.flow.Inputs)+len(t.step.Inputs) == 0 && !asks {
+func (s *stepRun) prompt() string {
+	whole := s.answer.Pending.Prompt
+	asks := s.asksChoices()
+	if s.step.Action == nil && len(s.flow.Inputs)+len(s.step.Inputs) == 0 && !asks {
 		return whole
 	}
-	flow, step := t.flow, t.step
+	flow, step := s.flow, s.step
 	flow.Inputs, step.Inputs, step.Action = nil, nil, nil
 	if asks {
 		step.AssessmentRefs, step.StepID = nil, "" // without an id no loop requirements are rendered
-		if w := t.requirements(); w.pack == nil {
+		if w := s.requirements(); w.pack == nil {
 			step.OutputContract = nil
 		}
 	}
-	text, _ := prompt.Render(flow, step, t.vars())
+	text, _ := prompt.Render(flow, step, s.vars())
 	text = strings.TrimSpace(text) // requirements without a prompt begin with blank lines
 	if preamble := prompt.Preamble(flow); preamble != "" && strings.HasPrefix(whole, preamble) {
 		text = preamble + "\n\n" + text
@@ -252,20 +252,20 @@ func (t *stepRun) prompt() string {
 
 // asksChoices reports that a person present is asked to choose, and does not
 // need to read the JSON form of the answer.
-func (t *stepRun) asksChoices() bool {
-	w := t.requirements()
-	return t.Person.Present() && (w.probe != "" || w.decides || len(w.assessments) > 0)
+func (s *stepRun) asksChoices() bool {
+	w := s.requirements()
+	return s.Person.Present() && (w.probe != "" || w.decides || len(w.assessments) > 0)
 }
 
 // vars are the variables of the pending step: the context, and those of the
 // loops around it.
-func (t *stepRun) vars() canon.Value {
-	loops, _, err := snapshot.ParseKey(t.answer.Pending.StepInstanceKey)
+func (s *stepRun) vars() canon.Value {
+	loops, _, err := snapshot.ParseKey(s.answer.Pending.StepInstanceKey)
 	if err != nil {
-		return t.known.vars
+		return s.known.vars
 	}
-	return interpreter.VariablesAt(t.flow, loops, t.known.vars)
+	return interpreter.VariablesAt(s.flow, loops, s.known.vars)
 }
 
 // needsNotes reports that no attempt at the step is accepted without notes.
-func (t *stepRun) needsNotes() bool { return t.step.NotesRequired || !t.step.Criteria().IsZero() }
+func (s *stepRun) needsNotes() bool { return s.step.NotesRequired || !s.step.Criteria().IsZero() }

@@ -72,9 +72,9 @@ type dirEntry struct {
 }
 
 // close closes the directory unless it is the root.
-func (a dirEntry) close() {
-	if a.own {
-		_ = unix.Close(a.dir)
+func (e dirEntry) close() {
+	if e.own {
+		_ = unix.Close(e.dir)
 	}
 }
 

@@ -23,8 +23,8 @@ type startFailure struct {
 }
 
 // outcome is a failed outcome without output.
-func (n *startFailure) outcome() ports.CommandOutcome {
-	return ports.CommandOutcome{ExitStatus: -1, Failure: n.clause, Fix: n.fix, OutputDigest: canon.Sum(nil)}
+func (f *startFailure) outcome() ports.CommandOutcome {
+	return ports.CommandOutcome{ExitStatus: -1, Failure: f.clause, Fix: f.fix, OutputDigest: canon.Sum(nil)}
 }
 
 // prepare resolves the program and the directory. Standard input is the null device: no user

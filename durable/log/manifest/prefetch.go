@@ -78,16 +78,16 @@ type prefetcher struct {
 // take waits for the segment s and removes it from the queue. It returns nil where s was not
 // prefetched or is longer than stated. Segments before s in the queue were not requested, and are
 // dropped. A nil prefetcher has no segments.
-func (a *prefetcher) take(s span) *segmentLoad {
-	if a == nil || len(a.queue) == 0 || a.queue[0].span != s &&
-		!slices.ContainsFunc(a.queue, func(l *segmentLoad) bool { return l.span == s }) {
+func (p *prefetcher) take(s span) *segmentLoad {
+	if p == nil || len(p.queue) == 0 || p.queue[0].span != s &&
+		!slices.ContainsFunc(p.queue, func(l *segmentLoad) bool { return l.span == s }) {
 		return nil
 	}
 	for {
-		l := a.queue[0]
-		a.queue[0] = nil
-		a.queue = a.queue[1:]
-		a.bytes -= l.size
+		l := p.queue[0]
+		p.queue[0] = nil
+		p.queue = p.queue[1:]
+		p.bytes -= l.size
 		<-l.done
 		if l.span == s {
 			if l.oversized {
@@ -99,10 +99,10 @@ func (a *prefetcher) take(s span) *segmentLoad {
 }
 
 // stop ends the workers and waits for them: no file is opened after Read has returned.
-func (a *prefetcher) stop() {
-	if a != nil {
-		close(a.jobs)
-		a.workers.Wait()
+func (p *prefetcher) stop() {
+	if p != nil {
+		close(p.jobs)
+		p.workers.Wait()
 	}
 }
 
@@ -147,15 +147,15 @@ func (r *reader) refillPrefetch() error {
 }
 
 // hasCapacity reports whether a segment of size bytes may be queued. One segment always may.
-func (a *prefetcher) hasCapacity(size int64) bool {
-	return len(a.queue) == 0 || len(a.queue) < prefetchSegmentsMax && a.bytes+size <= a.in.PrefetchBytes
+func (p *prefetcher) hasCapacity(size int64) bool {
+	return len(p.queue) == 0 || len(p.queue) < prefetchSegmentsMax && p.bytes+size <= p.in.PrefetchBytes
 }
 
 var relPath = []byte(`"segmentRelPath":"` + SegmentDir + `/`)
 
 // scan queues the segments that are named in lines, which is the manifest from a.scanned on. It
 // does not parse the lines: a name that is not the next segment is ignored.
-func (a *prefetcher) scan(lines []byte) {
+func (p *prefetcher) scan(lines []byte) {
 	for {
 		before, after, named := bytes.Cut(lines, relPath)
 		name, _, closed := bytes.Cut(after, []byte{'"'})
@@ -163,16 +163,16 @@ func (a *prefetcher) scan(lines []byte) {
 			return // a name at the edge of the window is found by the next scan
 		}
 		first, last, ok := ParseSegmentName(string(name[:min(len(name), 64)]))
-		if ok && first == a.next {
+		if ok && first == p.next {
 			size := statedSize(before[bytes.LastIndexByte(before, '\n')+1:])
-			if !a.hasCapacity(size) {
+			if !p.hasCapacity(size) {
 				return
 			}
 			l := &segmentLoad{attestation: attestation{span: span{first, last}}, size: size, done: make(chan struct{})}
-			a.queue, a.bytes, a.next = append(a.queue, l), a.bytes+size, last+1
-			a.jobs <- l
+			p.queue, p.bytes, p.next = append(p.queue, l), p.bytes+size, last+1
+			p.jobs <- l
 		}
-		a.scanned += int64(len(lines) - len(after))
+		p.scanned += int64(len(lines) - len(after))
 		lines = after
 	}
 }
@@ -190,9 +190,9 @@ func statedSize(line []byte) int64 {
 }
 
 // work loads segments until jobs is closed.
-func (a *prefetcher) work() {
-	for l := range a.jobs {
-		l.load(a.in, runtime.GOMAXPROCS(0))
+func (p *prefetcher) work() {
+	for l := range p.jobs {
+		l.load(p.in, runtime.GOMAXPROCS(0))
 		close(l.done)
 	}
 }
