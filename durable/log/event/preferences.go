@@ -36,16 +36,14 @@ type Preferences struct {
 // requested.
 func DefaultPreferences() Preferences { return Preferences{Guided, Conservative} }
 
+var presets = map[Autonomy]Preferences{Guided: {Guided, Conservative},
+	FullAutoStopOnUserDeps: {FullAutoStopOnUserDeps, Balanced}, FullAutoNeverStop: {FullAutoNeverStop, Conservative}}
+
 // Preset returns the preferences that belong to a level of autonomy (docs/design.md#preferences);
 // ok is false for an unknown level. More autonomy does not imply a more aggressive risk policy.
 func Preset(a Autonomy) (Preferences, bool) {
-	switch a {
-	case Guided, FullAutoNeverStop:
-		return Preferences{a, Conservative}, true
-	case FullAutoStopOnUserDeps:
-		return Preferences{a, Balanced}, true
-	}
-	return Preferences{}, false
+	p, ok := presets[a]
+	return p, ok
 }
 
 // Check returns an error for values outside of the closed sets.
