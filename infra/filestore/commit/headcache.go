@@ -1,0 +1,55 @@
+package commit
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/infra/filestore/disk"
+	"github.com/waybill/waybill/infra/filestore/layout"
+)
+
+// StoreHead implements ports.HeadCache.
+func (c *Committer) StoreHead(ctx context.Context, log manifest.Log, format int, data []byte) error {
+	return c.writeCache(ctx, layout.HeadPath(log, format), data)
+}
+
+// writeCache replaces a cache file. Nothing is synced: readers verify the bytes, and a cache that a
+// power cut removes is computed again (docs/design.md#head-cache).
+//
+// A store that does not exist is not created, and a store that must not be written returns its
+// refusal.
+func (c *Committer) writeCache(ctx context.Context, name string, data []byte) error {
+	if err := ctx.Err(); err != nil {
+		return disk.WriteFault(err)
+	}
+	st, err := c.d.State()
+	switch {
+	case err != nil:
+		return err
+	case !st.Exists:
+		return nil // a cache does not create a store
+	case st.Refusal != nil:
+		return st.Refusal
+	}
+	temp, err := c.d.TempName(path.Dir(name))
+	if err != nil {
+		return err
+	}
+	err = c.d.WriteUnsynced(temp, data)
+	if errors.Is(err, fs.ErrNotExist) {
+		// Only the cache directory is created: the session's own must exist already.
+		if err = c.d.Mkdir(path.Dir(name)); err == nil || errors.Is(err, fs.ErrExist) {
+			err = c.d.WriteUnsynced(temp, data)
+		}
+	}
+	if err == nil {
+		err = c.d.Replace(temp, name)
+	}
+	if err != nil {
+		_ = c.d.Remove(temp)
+	}
+	return disk.WriteFault(err)
+}

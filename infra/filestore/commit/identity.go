@@ -1,0 +1,24 @@
+package commit
+
+import (
+	"context"
+
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/infra/filestore/disk"
+	"github.com/waybill/waybill/ports"
+)
+
+// StoreID implements ports.Identity. With ports.ReadOnly a missing store and a foreign one have the
+// zero id; otherwise the store is created, or the refusal of toWrite is returned.
+func (c *Committer) StoreID(ctx context.Context, create ports.Create) (id.Store, error) {
+	if err := ctx.Err(); err != nil {
+		return id.Store{}, disk.ReadFault(err)
+	}
+	if create == ports.ReadOnly {
+		// A foreign store and a missing one have no store id: the zero id.
+		st, err := c.d.State()
+		return st.ID, err
+	}
+	st, err := c.d.ToWrite()
+	return st.ID, err
+}

@@ -1,0 +1,273 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/infra/filestore/disk"
+	"github.com/waybill/waybill/infra/filestore/layout"
+	"github.com/waybill/waybill/infra/osfs"
+	"github.com/waybill/waybill/ports"
+)
+
+// LogRoots implements ports.Retention. The order is: sessions, sessions in the trash, their side
+// logs, side logs of the store. Directories that are moved during the call are omitted.
+func (n *Inspector) LogRoots(ctx context.Context) ([]ports.LogRoot, error) {
+	st, err := n.d.State()
+	if err != nil || !st.Exists {
+		return nil, err
+	}
+	sessions, err := n.read.Sessions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	trashed, err := n.read.TrashEntries(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []ports.LogRoot
+	for _, session := range sessions {
+		out = append(out, ports.LogRoot{Root: layout.SessionDir(session), Owner: session.String(), Session: session})
+	}
+	for _, t := range trashed {
+		out = append(out, ports.LogRoot{Root: t.Root, Owner: t.Session.String(), Session: t.Session, TrashName: t.Name})
+	}
+	for _, own := range slices.Clone(out) {
+		names, err := n.sideLogs(ctx, own.Root)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // moved in between
+		}
+		if err != nil {
+			return nil, disk.ReadFault(err)
+		}
+		for _, name := range names {
+			side := own
+			side.Root, side.Name = path.Join(own.Root, name), name
+			out = append(out, side)
+		}
+	}
+	names, err := n.sideLogs(ctx, ".")
+	for _, name := range names {
+		out = append(out, ports.LogRoot{Root: name, Owner: st.ID.String(), Name: name})
+	}
+	return out, disk.ReadFault(err)
+}
+
+// sideLogs lists the directories in dir that contain a log, sorted. Unlike SideLogs it reports a
+// directory that cannot be read as an error, since a cleanup must know every reference.
+func (n *Inspector) sideLogs(ctx context.Context, dir string) (out []string, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	entries, err := n.d.List(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		// Every session has these two directories, so they are skipped without reading them.
+		if e.Kind != osfs.Directory || e.Name == manifest.SegmentDir || e.Name == "cache" ||
+			strings.HasPrefix(e.Name, layout.TempPrefix) {
+			continue
+		}
+		exists, err := n.read.ContainsLog(path.Join(dir, e.Name))
+		if err != nil {
+			return nil, err
+		}
+		if exists {
+			out = append(out, e.Name)
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// ReadOtherFiles implements ports.Retention. It passes every other file to visit: files that a newer
+// version stored in the directory, and copies that a user made beside the sessions under another
+// name. Both may refer to objects. A file above segmentBytesMax is STORE_LIMIT.
+//
+// A store without its directory sessions is STORE_CORRUPT: see checkSessionsDir.
+func (n *Inspector) ReadOtherFiles(ctx context.Context, visit func([]byte)) error {
+	visitFile := func(name string) error {
+		b, err := n.d.ReadFile(name, layout.SegmentBytesMax)
+		if err == nil && len(b) > layout.SegmentBytesMax {
+			err = fault.New(fault.StoreLimit, "%s is too large to be searched for references to objects", name)
+		}
+		if err == nil {
+			visit(b)
+		}
+		return err
+	}
+	for _, in := range []struct {
+		dir   string
+		known func(name string) bool
+	}{
+		{".", func(name string) bool { return slices.Contains(layout.PartsWithoutMentions, name) }},
+		{"sessions", func(name string) bool { _, err := id.ParseSession(name); return err == nil }},
+		{layout.TrashDir, func(name string) bool { _, _, ok := layout.ParseTrashName(name); return ok }},
+	} {
+		entries, err := n.d.List(in.dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			if in.dir == "sessions" {
+				if err := n.checkSessionsDir(); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		for _, e := range entries {
+			name := path.Join(in.dir, e.Name)
+			// A log of the store is listed by LogRoots and read there.
+			_, isLog, statErr := n.d.Lookup(path.Join(name, manifest.FileName))
+			if err == nil && !in.known(e.Name) && !(in.dir == "." && isLog && statErr == nil) &&
+				!strings.HasPrefix(e.Name, layout.TempPrefix) {
+				err = n.eachFile(ctx, name, e.Kind, visitFile)
+			}
+		}
+		if err != nil {
+			return disk.ReadFault(err)
+		}
+	}
+	return nil
+}
+
+// eachFile calls fn for every regular file at or below a name.
+func (n *Inspector) eachFile(ctx context.Context, name string, kind osfs.Kind, fn func(string) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if kind == osfs.Regular {
+		return fn(name)
+	}
+	if kind != osfs.Directory {
+		return nil // the target of a link is not part of the store
+	}
+	entries, err := n.d.List(name)
+	for _, e := range entries {
+		if err == nil {
+			err = n.eachFile(ctx, path.Join(name, e.Name), e.Kind, fn)
+		}
+	}
+	return err
+}
+
+// Sizes implements ports.Retention. The result is sorted by digest; files with other names are
+// omitted.
+func (n *Inspector) Sizes(ctx context.Context, kind manifest.ObjectKind) ([]ports.SizedObject, error) {
+	entries, err := n.d.List(manifest.ObjectDir(kind))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	erased, erasedErr := n.read.Tombstones(kind)
+	if erasedErr != nil {
+		return nil, disk.ReadFault(erasedErr)
+	}
+	var out []ports.SizedObject
+	for _, e := range entries {
+		if err := ctx.Err(); err != nil {
+			return nil, disk.ReadFault(err)
+		}
+		ref, parseErr := canon.ParseFileName(strings.TrimSuffix(e.Name, ".json"))
+		if parseErr != nil || manifest.ObjectName(kind, ref) != e.Name || e.Kind != osfs.Regular {
+			continue
+		}
+		info, exists, err := n.d.Lookup(path.Join(manifest.ObjectDir(kind), e.Name))
+		if err != nil {
+			return nil, disk.ReadFault(err)
+		}
+		if exists {
+			out = append(out, ports.SizedObject{Ref: ref, Bytes: info.Size, Erased: erased[ref]})
+		}
+	}
+	slices.SortFunc(out, func(a, b ports.SizedObject) int { return strings.Compare(a.Ref.String(), b.Ref.String()) })
+	return out, disk.ReadFault(err)
+}
+
+// Survey implements ports.Retention. Leftovers are sorted by path.
+//
+// Temporary files are leftovers and count in no directory. A store that does not exist is empty.
+func (n *Inspector) Survey(ctx context.Context) (out ports.Survey, err error) {
+	err = n.survey(ctx, ".", &out)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil // no store
+	}
+	slices.SortFunc(out.Leftovers, func(a, b ports.Leftover) int { return strings.Compare(a.Path, b.Path) })
+	return out, disk.ReadFault(err)
+}
+
+// survey adds the directory dir and everything below it to out.
+func (n *Inspector) survey(ctx context.Context, dir string, out *ports.Survey) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	entries, err := n.d.List(dir)
+	if err != nil {
+		return err
+	}
+	here := ports.DirectoryUsage{Path: dir}
+	for _, e := range entries {
+		name := path.Join(dir, e.Name)
+		if strings.HasPrefix(e.Name, layout.TempPrefix) {
+			bytes, err := n.sizeOf(ctx, name, e.Kind)
+			if err != nil {
+				return err
+			}
+			out.Leftovers = append(out.Leftovers, ports.Leftover{Path: name, Bytes: bytes})
+			continue
+		}
+		switch e.Kind {
+		case osfs.Directory:
+			err = n.survey(ctx, name, out)
+			if errors.Is(err, fs.ErrNotExist) {
+				err = nil // removed in between
+			}
+		case osfs.Regular:
+			var info osfs.Info
+			var exists bool
+			if info, exists, err = n.d.Lookup(name); exists {
+				here.Files, here.Bytes = here.Files+1, here.Bytes+info.Size
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	out.Directories = append(out.Directories, here)
+	return nil
+}
+
+// sizeOf returns the bytes of a file, or of all files below a directory.
+func (n *Inspector) sizeOf(ctx context.Context, name string, kind osfs.Kind) (bytes int64, err error) {
+	err = n.eachFile(ctx, name, kind, func(file string) error {
+		info, _, err := n.d.Lookup(file)
+		bytes += info.Size
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil // it was placed or removed in between
+	}
+	return bytes, err
+}
+
+// checkSessionsDir returns STORE_CORRUPT for a store without the directory sessions, with which
+// every store is created: it was moved away, or its disk is not mounted. Without the logs every
+// other file would look unreferenced, and a cleanup would remove it.
+func (n *Inspector) checkSessionsDir() error {
+	st, err := n.d.State()
+	if err != nil || !st.Exists || st.Foreign {
+		return err
+	}
+	// Checked again: the store may have been created after the listing failed.
+	if _, exists, err := n.d.Lookup("sessions"); err != nil || exists {
+		return err
+	}
+	return fault.New(fault.StoreCorrupt, "the directory sessions is missing, although the store was created with it").
+		Suggest("Restore it, or create an empty one if none of its sessions are needed.")
+}

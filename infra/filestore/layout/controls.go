@@ -1,0 +1,61 @@
+package layout
+
+import (
+	"path"
+	"slices"
+
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/pattern"
+	"github.com/waybill/waybill/ports"
+)
+
+// ControlName matches the names that callers may pass: files of the store's own directory.
+var ControlName = pattern.New(`^[a-z]{1,32}\.json$`)
+
+// A tombstone is a control file beside the artifact's name, with the suffix erasedSuffix.
+const (
+	ErasedSuffix  = ".erased"
+	ErasedKind    = "erased"
+	ErasedVersion = 1
+)
+
+// This file checks control files of sessions, tombstones, side logs and the trash.
+
+// SideControlVersion is the format of control files outside the store's top directory.
+const SideControlVersion = 1
+
+// The keyring file, its kind and format, and the only algorithm of this version.
+const (
+	KeyringFile      = "keys/keyring.json"
+	KeyringKind      = "keyring"
+	KeyringVersion   = 1
+	KeyringAlgorithm = "HMAC-SHA256"
+)
+
+// RepairFile records, in a quarantine entry, why its files were moved. It is durable before any
+// original is removed, so that no crash leaves quarantined files without it.
+const (
+	RepairFile    = "repair.json"
+	RepairKind    = "repair"
+	RepairVersion = 1
+)
+
+// SessionControls lists the control files that a session's directory may contain. Names are joined
+// to the session's path, so only these are accepted.
+var SessionControls = []ports.ControlFile{ports.ImportedFile, ports.KeepFile}
+
+// SessionControlName is the path of a control file of a session. An unknown name or kind is
+// INTERNAL.
+func SessionControlName(session id.Session, f ports.ControlFile) (string, error) {
+	if !slices.Contains(SessionControls, f) {
+		return "", fault.New(fault.Internal, "%q of kind %q is not a control file of a session", f.Name, f.Kind)
+	}
+	return path.Join(SessionDir(session), f.Name), nil
+}
+
+// The directory of deleted sessions and the format of its control files.
+const (
+	TrashDir     = "trash"
+	TrashVersion = 1
+)

@@ -1,0 +1,43 @@
+package layout
+
+import (
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/ports"
+)
+
+// StoreNames lists the names at the top of a store, those included whose content is checked
+// elsewhere or not at all.
+var StoreNames = []string{StoreFile, "config.json", "trust.json", UseLock, "keys", "sessions", "snapshots", "artifacts",
+	"workflows", "proposals", "audit", "installed", QuarantineDir, "trash", "cache"}
+
+// SessionNames lists the names in a session's directory.
+var SessionNames = []string{manifest.FileName, manifest.SegmentDir, "annotations", ".lock", PerformerLock, SuspectFile,
+	ports.KeepFile.Name, ports.ImportedFile.Name, "cache"}
+
+// SideLogNames lists the names in a side log's directory.
+var SideLogNames = []string{manifest.FileName, manifest.SegmentDir, ".lock", SuspectFile, "cache"}
+
+// PartsWithoutMentions lists the parts of a store that ReadOtherFiles omits: logs, objects, locks and
+// control files, whose references are found in other ways or which have none.
+var PartsWithoutMentions = []string{
+	StoreFile,
+	"config.json",
+	"trust.json",
+	UseLock,
+	"keys",
+	"sessions",
+	"snapshots",
+	"artifacts",
+	"workflows",
+	TrashDir,
+	"cache",
+}
+
+// RemovableUnborn lists the names in the directory of a session without commits that removeUnborn
+// may remove. Any other file keeps the directory.
+var RemovableUnborn = []string{manifest.FileName, manifest.SegmentDir, ".lock", PerformerLock, SuspectFile, "cache"}
+
+// NotSideLogs are the directories of a store and of a session that are never side logs, independent
+// of their content.
+var NotSideLogs = []string{"sessions", "snapshots", "artifacts", "workflows", "keys", QuarantineDir, "trash", "cache",
+	"installed", manifest.SegmentDir}

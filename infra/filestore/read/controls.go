@@ -1,0 +1,71 @@
+package read
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/infra/filestore/disk"
+	"github.com/waybill/waybill/infra/filestore/layout"
+	"github.com/waybill/waybill/infra/osfs"
+	"github.com/waybill/waybill/ports"
+)
+
+// Control implements ports.Controls. A name that does not match layout.ControlName is INTERNAL.
+func (r *Reader) Control(ctx context.Context, f ports.ControlFile) (ports.Control, error) {
+	// Names are constants of the program; any other name could leave the store's directory and is a
+	// bug.
+	if !layout.ControlName.MatchString(f.Name) {
+		return ports.Control{}, fault.New(fault.Internal, "%q is not a control file", f.Name)
+	}
+	if err := ctx.Err(); err != nil {
+		return ports.Control{}, disk.ReadFault(err)
+	}
+	doc, _, err := r.d.ReadControl(f.Name, f.Kind)
+	return ports.Control{V: doc.V, Data: doc.Data}, err
+}
+
+// SessionControl implements ports.SessionControls. A missing file is the zero Control.
+func (r *Reader) SessionControl(ctx context.Context, session id.Session, f ports.ControlFile) (ports.Control, error) {
+	name, err := layout.SessionControlName(session, f)
+	if err == nil {
+		err = disk.ReadFault(ctx.Err())
+	}
+	if err != nil {
+		return ports.Control{}, err
+	}
+	doc, _, err := r.d.ReadControl(name, f.Kind)
+	return ports.Control{V: doc.V, Data: doc.Data}, err
+}
+
+// TrashEntries implements ports.Trash. The result is sorted by name.
+func (r *Reader) TrashEntries(ctx context.Context) ([]ports.TrashEntry, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, disk.ReadFault(err)
+	}
+	entries, err := r.d.List(layout.TrashDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var out []ports.TrashEntry
+	for _, e := range entries {
+		session, atMs, ok := layout.ParseTrashName(e.Name)
+		if !ok || e.Kind != osfs.Directory {
+			continue
+		}
+		t := ports.TrashEntry{Name: e.Name, Root: path.Join(layout.TrashDir, e.Name), Session: session, AtMs: atMs}
+		// The record of who deleted the session is optional: the session is complete without it.
+		if doc, ok, err := r.d.ReadControl(path.Join(t.Root, ports.TrashFile.Name), ports.TrashFile.Kind); err == nil &&
+			ok {
+			t.Control = ports.Control{V: doc.V, Data: doc.Data}
+		}
+		out = append(out, t)
+	}
+	slices.SortFunc(out, func(a, b ports.TrashEntry) int { return strings.Compare(a.Name, b.Name) })
+	return out, disk.ReadFault(err)
+}

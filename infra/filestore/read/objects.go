@@ -1,0 +1,74 @@
+package read
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/infra/filestore/disk"
+	"github.com/waybill/waybill/infra/filestore/layout"
+	"github.com/waybill/waybill/infra/osfs"
+)
+
+// Object implements ports.Objects. The digest is recomputed on every read, since the name of a file
+// does not prove its content. Errors: ARTIFACT_ERASED where a tombstone exists, STORE_CORRUPT for
+// missing bytes (with the detail "missing") and for a wrong digest, STORE_IO.
+func (r *Reader) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, disk.ReadFault(err)
+	}
+	if erasable(kind) {
+		// Before the bytes are read: bytes beside a tombstone are left by a crash or were stored
+		// again.
+		if err := r.ErasedFault(ref); err != nil {
+			return nil, err
+		}
+	}
+	name := path.Join(manifest.ObjectDir(kind), manifest.ObjectName(kind, ref))
+	b, err := r.d.ReadFile(name, int64(layout.ObjectBytesMax(kind)))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, disk.Corrupt(name, "the %s is referred to and not there", kind).With("missing", true)
+	case err != nil:
+		return nil, disk.ReadFault(err)
+	case canon.Sum(b) != ref:
+		return nil, disk.Corrupt(name, "the %s does not have the digest that its name says", kind)
+	}
+	return b, nil
+}
+
+// Sessions implements ports.Sessions. A symbolic link is not listed: its target is not in this
+// store.
+//
+// The result is sorted by id. Directories with other names are omitted; Inspect reports them.
+func (r *Reader) Sessions(ctx context.Context) ([]id.Session, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, disk.ReadFault(err)
+	}
+	if _, err := r.d.State(); err != nil {
+		return nil, err
+	}
+	entries, err := r.d.List("sessions")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, disk.ReadFault(err)
+	}
+	// The listing includes the kinds of entries: one stat for each of ten thousand sessions would
+	// cost more than the rest of a list command.
+	sessions := make([]id.Session, 0, len(entries))
+	for _, e := range entries {
+		if parsed, err := id.ParseSession(e.Name); err == nil && e.Kind == osfs.Directory {
+			sessions = append(sessions, parsed)
+		}
+	}
+	slices.SortFunc(sessions, func(a, b id.Session) int { return strings.Compare(a.String(), b.String()) })
+	return sessions, nil
+}

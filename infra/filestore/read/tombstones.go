@@ -1,0 +1,123 @@
+package read
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/infra/filestore/disk"
+	"github.com/waybill/waybill/infra/filestore/layout"
+)
+
+// erasable reports the kinds that the tombstone of an artifact covers: erasing bytes applies to
+// every copy of them.
+func erasable(kind manifest.ObjectKind) bool {
+	return kind == manifest.Artifact || kind == manifest.Installed
+}
+
+// ErasableSize returns the size of the bytes at the first of the two names that exists.
+func (r *Reader) ErasableSize(ref canon.Digest) (bytes int64, exists bool, err error) {
+	for _, name := range []string{layout.ArtifactPath(ref), layout.InstalledPath(ref)} {
+		info, ok, err := r.d.Lookup(name)
+		if err != nil {
+			return 0, false, err
+		}
+		if ok && !exists {
+			bytes, exists = info.Size, true
+		}
+	}
+	return bytes, exists, nil
+}
+
+// Tombstone implements ports.Tombstones. It returns the data of the tombstone, and false without
+// one; a damaged one is STORE_CORRUPT.
+func (r *Reader) Tombstone(ctx context.Context, ref canon.Digest) (canon.Value, bool, error) {
+	if err := ctx.Err(); err != nil {
+		return canon.Value{}, false, disk.ReadFault(err)
+	}
+	doc, ok, err := r.d.ReadControl(layout.ArtifactPath(ref)+layout.ErasedSuffix, layout.ErasedKind)
+	return doc.Data, ok, err
+}
+
+// IsImported reports a tombstone that came with a bundle: the bytes were erased in another store,
+// not by a decision of a user of this one.
+func IsImported(data canon.Value) bool {
+	imported, _ := data.Get("imported")
+	return imported.True()
+}
+
+// isSuperseded reports an imported tombstone whose bytes are stored here nevertheless: it no longer
+// applies. Otherwise a bundle could make bytes unreadable that a later run stores.
+func (r *Reader) isSuperseded(ref canon.Digest, data canon.Value) bool {
+	if !IsImported(data) {
+		return false
+	}
+	_, exists, err := r.ErasableSize(ref)
+	return err == nil && exists
+}
+
+// ErasedFault returns ARTIFACT_ERASED for an artifact with a valid tombstone, and nil otherwise.
+// The data of the tombstone is in the detail "erased". A damaged tombstone also counts as erased:
+// its bytes are not reported as missing.
+//
+// The message names the user who erased the artifact and the reason, where the tombstone has them.
+func (r *Reader) ErasedFault(ref canon.Digest) error {
+	name := layout.ArtifactPath(ref)
+	if _, exists, err := r.d.Lookup(name + layout.ErasedSuffix); err != nil || !exists {
+		return disk.ReadFault(err)
+	}
+	f := fault.New(fault.ArtifactErased, "artifact %s was erased", ref).With("sha256", ref.String())
+	doc, _, err := r.d.ReadControl(name+layout.ErasedSuffix, layout.ErasedKind)
+	if err != nil {
+		f.Message += "; its tombstone, which records who erased it and why, cannot be read"
+		return f
+	}
+	if r.isSuperseded(ref, doc.Data) {
+		return nil
+	}
+	f = f.With("erased", doc.Data)
+	if actor, ok := doc.Data.Get("actor"); ok {
+		kind, _ := actor.Get("kind")
+		who := kind.Text()
+		if ref, ok := actor.Get("ref"); ok {
+			who = ref.Text() + " (" + who + ")"
+		}
+		f.Message += " by " + who
+	}
+	if reason, ok := doc.Data.Get("reason"); ok {
+		f.Message += ": " + reason.Text()
+	}
+	return f
+}
+
+// Tombstones returns the artifacts that have a tombstone; the value is false for an imported one.
+// Bytes of the true ones are not needed at either name.
+func (r *Reader) Tombstones(kind manifest.ObjectKind) (map[canon.Digest]bool, error) {
+	if !erasable(kind) {
+		return nil, nil
+	}
+	dir := manifest.ObjectDir(manifest.Artifact)
+	entries, err := r.d.List(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	out := map[canon.Digest]bool{}
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name, layout.ErasedSuffix)
+		if !ok {
+			continue
+		}
+		ref, parseErr := canon.ParseFileName(name)
+		if parseErr != nil || ref.FileName() != name {
+			continue
+		}
+		doc, _, err := r.d.ReadControl(path.Join(dir, e.Name), layout.ErasedKind)
+		out[ref] = err != nil || !IsImported(doc.Data)
+	}
+	return out, err
+}
