@@ -43,13 +43,13 @@ type Retention interface {
 // exist is no error.
 type Sweeper interface {
 	// RemoveObject removes the file of an object.
-	RemoveObject(kind manifest.ObjectKind, ref canon.Digest) error
+	RemoveObject(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) error
 	// RemoveLeftover removes a file or directory that Survey listed; gone is false if a process uses its
 	// directory.
-	RemoveLeftover(path string) (gone bool, err error)
+	RemoveLeftover(ctx context.Context, path string) (gone bool, err error)
 	// RemoveUnborn removes the directory of a session without commits; gone is false if a writer holds
 	// the session, or if the directory contains other files.
-	RemoveUnborn(s id.Session) (gone bool, err error)
+	RemoveUnborn(ctx context.Context, s id.Session) (gone bool, err error)
 }
 
 // LogRoot names a log of a store.

@@ -181,25 +181,25 @@ func TestSweeperRequiresExclusiveLock(t *testing.T) {
 		if _, err := suite.Gate(other, suite.NewSessionFixture(2).Start()); !fault.Is(err, fault.StoreLocked) {
 			t.Errorf("a commit: %v", err)
 		}
-		if _, err := b.RemoveLeftover("sessions"); err == nil {
+		if _, err := b.RemoveLeftover(ctx, "sessions"); err == nil {
 			t.Error("a directory that is no leftover was removed")
 		}
-		if _, err := b.RemoveLeftover("../.tmp-x"); err == nil {
+		if _, err := b.RemoveLeftover(ctx, "../.tmp-x"); err == nil {
 			t.Error("a path outside the store was accepted")
 		}
-		if gone, err := b.RemoveUnborn(fixture.Session); gone || err != nil {
+		if gone, err := b.RemoveUnborn(ctx, fixture.Session); gone || err != nil {
 			t.Errorf("a session with events was removed as unborn: %v, %v", gone, err)
 		}
 		return nil
 	}))
 	ref := canon.Sum([]byte("x"))
-	if err := kept.RemoveObject(manifest.Snapshot, ref); !fault.Is(err, fault.Internal) {
+	if err := kept.RemoveObject(ctx, manifest.Snapshot, ref); !fault.Is(err, fault.Internal) {
 		t.Errorf("removing an object after the end: %v; want INTERNAL", err)
 	}
-	if _, err := kept.RemoveLeftover(".tmp-x"); !fault.Is(err, fault.Internal) {
+	if _, err := kept.RemoveLeftover(ctx, ".tmp-x"); !fault.Is(err, fault.Internal) {
 		t.Errorf("removing a leftover after the end: %v; want INTERNAL", err)
 	}
-	if _, err := kept.RemoveUnborn(id.NewSession(id.Seed{9})); !fault.Is(err, fault.Internal) {
+	if _, err := kept.RemoveUnborn(ctx, id.NewSession(id.Seed{9})); !fault.Is(err, fault.Internal) {
 		t.Errorf("removing a session after the end: %v; want INTERNAL", err)
 	}
 }
@@ -214,7 +214,7 @@ func TestLeftoverOfLockedLogIsKept(t *testing.T) {
 	unlock, err := other.Lock(ctx, fixture.Log)
 	fatal(t, err)
 	sweep := func() (gone bool) {
-		fatal(t, s.Exclusive(ctx, func(b ports.Sweeper) (err error) { gone, err = b.RemoveLeftover(name); return err }))
+		fatal(t, s.Exclusive(ctx, func(b ports.Sweeper) (err error) { gone, err = b.RemoveLeftover(ctx, name); return err }))
 		return gone
 	}
 	if sweep() {

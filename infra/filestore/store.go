@@ -92,9 +92,7 @@ func Open(tree osfs.FS, o Options) (*Store, error) {
 		return nil, err
 	}
 	r := read.New(d)
-	c := commit.New(d, r)
-	p := repair.New(d, r, c)
-	return &Store{r, inspect.New(d, r), c, arrive.New(d, r, c), p, upkeep.New(d, r, c, p),
+	return &Store{r, inspect.New(d, r), commit.New(d, r), arrive.New(d, r), repair.New(d, r), upkeep.New(d, r),
 		func() error { return nil }}, nil
 }
 

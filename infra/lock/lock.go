@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -83,23 +84,19 @@ func (l *Locks) Acquire(ctx context.Context, name string, how Mode, wait time.Du
 	// be a process that is stopped.
 	deadline := time.Now().Add(wait)
 	for pause := pauseMin; ; pause = min(2*pause, pauseMax) {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
 		held, ok, err := l.try(ctx, name, how)
 		if ok || err != nil {
 			return held, err
 		}
 		left := time.Until(deadline)
 		if left <= 0 {
-			return nil, &Busy{PID: l.holder(name)}
+			pid, _ := l.record(name)
+			return nil, &Busy{PID: pid}
 		}
-		timer := time.NewTimer(min(pause, left))
 		select {
 		case <-ctx.Done():
-			timer.Stop()
 			return nil, ctx.Err()
-		case <-timer.C:
+		case <-time.After(min(pause, left)):
 		}
 	}
 }
@@ -187,12 +184,6 @@ func (l *Locks) make(name string) error {
 	return f.Close()
 }
 
-// holder is the pid in the file, 0 where none can be read.
-func (l *Locks) holder(name string) int {
-	pid, _ := l.record(name)
-	return pid
-}
-
 // record reads the record of a lock file; zero values for a missing or damaged one.
 func (l *Locks) record(name string) (pid int, note string) {
 	f, err := l.fs.Open(name, osfs.Read)
@@ -238,6 +229,25 @@ func (h *Held) Unlock() error {
 	return err
 }
 
+// Set is a set of held locks that are released together.
+type Set []*Held
+
+// Add adds the lock that an acquisition returned, and returns its error.
+func (s *Set) Add(h *Held, err error) error {
+	if err == nil {
+		*s = append(*s, h)
+	}
+	return err
+}
+
+// Unlock releases the locks, the last one first, and empties the set.
+func (s *Set) Unlock() {
+	for _, h := range slices.Backward(*s) {
+		_ = h.Unlock()
+	}
+	*s = nil
+}
+
 // The record is one line of fixed length inside one sector, so it is never torn: the pid, a space,
 // the note, padding. It starts at the second byte: Windows denies access to the first while it is
 // locked.
@@ -268,15 +278,9 @@ func readRecord(f osfs.File) (pid int, note string) {
 	if err != nil && !errors.Is(err, io.EOF) || n < recordBytes {
 		return 0, ""
 	}
-	fields := strings.Fields(string(record))
-	if len(fields) == 0 {
+	first, note, _ := strings.Cut(strings.TrimSpace(string(record)), " ")
+	if pid, err = strconv.Atoi(first); err != nil || pid < 0 {
 		return 0, ""
-	}
-	if pid, err = strconv.Atoi(fields[0]); err != nil || pid < 0 {
-		return 0, ""
-	}
-	if len(fields) > 1 {
-		note = fields[1]
 	}
 	return pid, note
 }

@@ -59,10 +59,6 @@ func (g memoryLock) fileInfo() (osfs.Info, error) { return g.info, nil }
 func (g memoryLock) release() error {
 	g.m.mu.Lock()
 	defer g.m.mu.Unlock()
-	if g.m.users[g.info.ID] > 0 {
-		g.m.users[g.info.ID]--
-	} else {
-		g.m.users[g.info.ID] = 0
-	}
+	g.m.users[g.info.ID] = max(g.m.users[g.info.ID]-1, 0) // 0 after an exclusive holder
 	return nil
 }

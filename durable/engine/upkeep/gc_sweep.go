@@ -51,7 +51,7 @@ func (c *cleanup) sweep(ctx context.Context) error {
 	for first, more := true, true; more; first = false {
 		err := c.u.store.Exclusive(ctx, func(b ports.Sweeper) (err error) {
 			if first {
-				err = c.removeLeftovers(plan, b)
+				err = c.removeLeftovers(ctx, plan, b)
 			}
 			if err == nil {
 				more, err = c.removeObjects(ctx, b)
@@ -109,9 +109,9 @@ func (c *cleanup) skip(what string, err error) bool {
 
 // removeLeftovers removes temporary files and sessions without events. Entries
 // that an active process may own are skipped.
-func (c *cleanup) removeLeftovers(plan GCReport, b ports.Sweeper) error {
+func (c *cleanup) removeLeftovers(ctx context.Context, plan GCReport, b ports.Sweeper) error {
 	for _, l := range plan.Leftover {
-		gone, err := b.RemoveLeftover(l.Path)
+		gone, err := b.RemoveLeftover(ctx, l.Path)
 		if err != nil {
 			return err
 		}
@@ -125,7 +125,7 @@ func (c *cleanup) removeLeftovers(plan GCReport, b ports.Sweeper) error {
 		if s.Reason != retention.Unborn {
 			continue
 		}
-		gone, err := b.RemoveUnborn(s.SessionID)
+		gone, err := b.RemoveUnborn(ctx, s.SessionID)
 		if err != nil {
 			return err
 		}
@@ -153,7 +153,7 @@ func (c *cleanup) removeObjects(ctx context.Context, b ports.Sweeper) (more bool
 	}
 	now := c.scan.sieve.TakeUnreferenced(sweepMax)
 	for _, o := range now {
-		if err := b.RemoveObject(o.Kind, o.Ref); err != nil {
+		if err := b.RemoveObject(ctx, o.Kind, o.Ref); err != nil {
 			return false, err
 		}
 		c.countRemoved(o)

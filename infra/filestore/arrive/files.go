@@ -22,47 +22,34 @@ const (
 	// arrivalBatchMax is how many files of an import are synced in parallel: each is open, and
 	// larger batches save little.
 	arrivalBatchMax = 64
-	// reliedMax is how many objects are placed before their directories are synced. It bounds the
+	// reliedMax is how many names a commit may rely on before their directories are synced. It bounds the
 	// names that are remembered for a failed sync, independent of the size of the import.
 	reliedMax = 1024
 )
 
-// staged is a written file that waits for its sync. A file of the staged directory has its final
-// name already; an object is placed after the sync.
-type staged struct {
-	file    osfs.File
-	temp    string               // "" for a file of the staged directory
-	name    string               // final name of an object
-	replace bool                 // the stored bytes are wrong
-	same    func() (bool, error) // compares the object that another process placed
-}
-
 // write creates a file of the staged directory. A name that exists was passed twice: INTERNAL.
-func (a *arrival) write(name string, b []byte) error {
-	f, err := a.s.d.Open(name, osfs.New)
+func (a *arrival) write(name string, content disk.Content) error {
+	f, err := a.d.Open(name, osfs.New)
 	if errors.Is(err, fs.ErrExist) {
 		return fault.Wrap(err, fault.Internal, "%s was passed twice", path.Base(name))
 	}
 	if err != nil {
 		return err
 	}
-	a.unflushed = append(a.unflushed, &staged{file: f})
-	if _, err := f.Write(b); err != nil {
+	a.unflushed = append(a.unflushed, &disk.Staged{File: f})
+	if err := content(f); err != nil {
 		return err
 	}
 	return a.flushFull()
 }
 
 // stage creates the temporary file of an object.
-func (a *arrival) stage(name string) (*staged, error) {
-	temp, f, made, err := a.s.d.OpenTemp(path.Dir(name))
-	if err != nil {
-		return nil, err
+func (a *arrival) stage(f *disk.Staged) error {
+	if err := f.Create(a.d, &a.relied); err != nil {
+		return err
 	}
-	a.relied.Add(made...)
-	st := &staged{file: f, temp: temp, name: name}
-	a.unflushed = append(a.unflushed, st)
-	return st, nil
+	a.unflushed = append(a.unflushed, f)
+	return nil
 }
 
 // flushFull flushes once the batch is full.
@@ -78,31 +65,23 @@ func (a *arrival) flushFull() error {
 //
 // After an error the files are closed, and End removes the temporary ones that were not placed.
 func (a *arrival) flush() error {
-	var syncs []func() error
-	for _, st := range a.unflushed {
-		syncs = append(syncs, func() error { return st.file.Sync(osfs.Order) })
-	}
-	err := a.s.d.SyncAll(syncs...)
-	for _, st := range a.unflushed {
-		err = errors.Join(err, st.file.Close())
-		st.file = nil
+	err := disk.SyncFiles(a.d, a.unflushed)
+	for _, f := range a.unflushed {
+		err = errors.Join(err, f.Close())
+		f.File = nil
 	}
 	if err != nil {
 		return err
 	}
-	for _, st := range a.unflushed {
-		if st.temp == "" {
+	for _, f := range a.unflushed {
+		if f.Name == "" {
 			continue
 		}
-		placed, err := a.s.commit.PlaceObject(st.temp, st.name, st.replace, st.same)
-		if err != nil {
+		if err := f.Place(a.d); err != nil {
 			return err
 		}
-		if !placed {
-			_ = a.s.d.Remove(st.temp)
-		}
-		st.temp = ""
-		if err := a.addRelied(st.name); err != nil {
+		f.Drop(a.d)
+		if err := a.addRelied(f.Name); err != nil {
 			return err
 		}
 	}
@@ -117,7 +96,7 @@ func (a *arrival) addRelied(name string) error {
 		a.objectDirs = append(a.objectDirs, dir)
 	}
 	a.relied.Add(name)
-	if a.reliedCount++; a.reliedCount < reliedMax {
+	if len(a.relied) < reliedMax {
 		return nil
 	}
 	return a.syncRelied(nil)
@@ -125,60 +104,51 @@ func (a *arrival) addRelied(name string) error {
 
 // syncRelied syncs the directories of the relied objects and runs the syncs in more.
 func (a *arrival) syncRelied(more []func() error) error {
-	err := a.s.d.SyncAll(append(a.s.d.SyncsFor(&a.relied), more...)...)
+	err := a.d.SyncAll(append(a.d.SyncsFor(a.relied), more...)...)
 	if err != nil {
 		a.markUnsynced()
 	}
-	a.relied, a.reliedCount = disk.Entries{}, 0
+	a.relied = nil
 	return err
 }
 
 // markUnsynced rewrites the objects that a failed sync may have lost, since other logs may rely on
 // them. When that fails the staged directory is kept, and the next import rewrites them.
 func (a *arrival) markUnsynced() {
-	for _, dir := range a.objectDirs {
-		for _, name := range a.relied.Names[dir] {
-			if a.s.d.RewriteFromDisk(name) {
-				a.s.d.SetSyncFailed([]string{name}, false)
-			} else {
-				a.keepStaged = true
-			}
+	for _, name := range a.relied {
+		if slices.Contains(a.objectDirs, path.Dir(name)) && !a.d.RewriteFromDisk(name) {
+			a.keepStaged = true
 		}
 	}
 }
-
-// sourceError marks an error of the reader that the caller passed, so that do returns it unchanged.
-type sourceError struct{ error }
 
 // Object implements ports.SessionImport. ref is the digest of the bytes of r; other bytes are
 // STORE_CORRUPT, more than the bound of the kind STORE_LIMIT.
 func (a *arrival) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest, r io.Reader) error {
 	return a.do(ctx, func() error {
-		name := path.Join(manifest.ObjectDir(kind), manifest.ObjectName(kind, ref))
+		name := layout.ObjectPath(kind, ref)
 		if kind == manifest.Artifact {
 			// An import must not restore bytes that were erased here by a decision of the user.
-			data, erased, err := a.s.read.Tombstone(ctx, ref)
+			data, erased, err := a.read.Tombstone(ctx, ref)
 			if err != nil && !fault.Is(err, fault.StoreCorrupt) {
 				return err
 			}
 			if err != nil || erased && !read.IsImported(data) {
-				return a.skip(ctx, kind, ref, r, name+layout.ErasedSuffix)
+				return a.skip(ctx, kind, ref, r, layout.TombstonePath(ref))
 			}
 		}
-		whole, wrong, err := a.checkExisting(name, kind, ref)
+		f := &disk.Staged{Name: name, Same: func() (bool, error) { return a.fileMatches(name, kind, ref) }}
+		stored, err := f.Stored(a.d, a.unsynced)
 		if err != nil {
 			return err
 		}
-		if whole {
+		if stored {
 			return a.skip(ctx, kind, ref, r, name)
 		}
-		st, err := a.stage(name)
-		if err != nil {
+		if err := a.stage(f); err != nil {
 			return err
 		}
-		st.replace = wrong
-		st.same = func() (bool, error) { return a.fileMatches(name, kind, ref) }
-		if err := a.receive(ctx, st.file, kind, ref, r); err != nil {
+		if err := a.receive(ctx, f, kind, ref, r); err != nil {
 			return err
 		}
 		return a.flushFull()
@@ -188,7 +158,7 @@ func (a *arrival) Object(ctx context.Context, kind manifest.ObjectKind, ref cano
 // skip reads and checks the bytes of an object that is not stored, since name exists and is kept.
 func (a *arrival) skip(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest, r io.Reader,
 	name string) error {
-	if err := a.receive(ctx, nil, kind, ref, r); err != nil {
+	if err := a.receive(ctx, io.Discard, kind, ref, r); err != nil {
 		return err
 	}
 	return a.relyOnExisting(name)
@@ -196,78 +166,57 @@ func (a *arrival) skip(ctx context.Context, kind manifest.ObjectKind, ref canon.
 
 // relyOnExisting relies on a stored file; one that may exist in memory only is rewritten first.
 func (a *arrival) relyOnExisting(name string) error {
-	if a.unsynced || a.s.d.MayBeUnsynced(name) {
-		if !a.s.d.RewriteFromDisk(name) {
-			return fault.New(fault.StoreIO, "%s may be lost by a power cut, and could not be written again", name).
-				With("path", name)
-		}
-		a.s.d.SetSyncFailed([]string{name}, false)
+	if (a.unsynced || a.d.MayBeUnsynced(name)) && !a.d.RewriteFromDisk(name) {
+		return fault.New(fault.StoreIO, "%s may be lost by a power cut, and could not be written again", name).
+			With("path", name)
 	}
 	return a.addRelied(name)
 }
 
-// checkExisting is compareObject for bytes that are not in memory: whole is a stored object that is
-// kept, wrong one that is replaced.
-//
-// A stored object that may be unsynced counts as wrong, so that it is rewritten.
-func (a *arrival) checkExisting(
-	name string,
-	kind manifest.ObjectKind,
-	ref canon.Digest,
-) (whole, wrong bool, err error) {
-	same, err := a.fileMatches(name, kind, ref)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, false, nil
-	}
-	whole = same && !a.unsynced && !a.s.d.MayBeUnsynced(name)
-	return whole, !whole, err
-}
-
 // fileMatches hashes the file at a name and compares the digest: its size and times prove nothing.
 func (a *arrival) fileMatches(name string, kind manifest.ObjectKind, ref canon.Digest) (bool, error) {
-	f, err := a.s.d.Open(name, osfs.Read)
+	f, err := a.d.Open(name, osfs.Read)
 	if err != nil {
 		return false, err
 	}
 	defer f.Close()
-	sum := sha256.New()
-	// One byte more than the bound: a longer file is not an object.
-	n, err := io.CopyBuffer(onlyWriter{sum}, io.NewSectionReader(f, 0, int64(layout.ObjectBytesMax(kind))+1), a.buf)
-	return err == nil && n <= int64(layout.ObjectBytesMax(kind)) && canon.DigestOf([sha256.Size]byte(sum.Sum(nil))) == ref, err
+	most := int64(layout.ObjectBytesMax(kind))
+	sum, n, err := disk.Hash(f, most+1) // one byte more than the bound: a longer file is not an object
+	return err == nil && n <= most && sum == ref.Raw(), err
 }
 
-// onlyWriter hides other methods of a writer, so that io.CopyBuffer uses the buffer it is given.
-type onlyWriter struct{ io.Writer }
+// source reads the bytes that the caller passed. Errors of the reader are returned unchanged.
+type source struct {
+	io.Reader
+	canceled func() error // the error of the caller's context
+}
 
-// receive reads r to its end and checks bound and digest, also when the bytes are not needed (to is
-// nil): wrong bytes are an error in every case.
-func (a *arrival) receive(ctx context.Context, to osfs.File, kind manifest.ObjectKind, ref canon.Digest,
+// Read implements io.Reader.
+func (s source) Read(p []byte) (int, error) {
+	if err := s.canceled(); err != nil {
+		return 0, err
+	}
+	n, err := s.Reader.Read(p)
+	if errors.Is(err, io.EOF) {
+		return n, io.EOF
+	}
+	return n, disk.Unchanged(err)
+}
+
+// receive reads r to its end and checks bound and digest, also when the bytes are not needed and
+// discarded: wrong bytes are an error in every case.
+func (a *arrival) receive(ctx context.Context, to io.Writer, kind manifest.ObjectKind, ref canon.Digest,
 	r io.Reader) error {
 	sum := sha256.New()
 	most := int64(layout.ObjectBytesMax(kind))
-	for n := int64(0); ; {
-		m, err := r.Read(a.buf)
-		if n += int64(m); n > most {
-			return fault.New(fault.StoreLimit, "%s %s has more than %d bytes, the most that a store accepts", kind,
-				ref, most)
-		}
-		sum.Write(a.buf[:m])
-		if to != nil && m > 0 {
-			if _, err := to.Write(a.buf[:m]); err != nil {
-				return err
-			}
-		}
-		switch {
-		case errors.Is(err, io.EOF):
-			if canon.DigestOf([sha256.Size]byte(sum.Sum(nil))) != ref {
-				return fault.New(fault.StoreCorrupt, "the bytes of %s %s do not have that digest", kind, ref)
-			}
-			return nil
-		case err != nil:
-			return sourceError{err}
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+	n, err := disk.Copy(io.MultiWriter(sum, to), io.LimitReader(source{r, ctx.Err}, most+1))
+	switch {
+	case err != nil:
+		return err
+	case n > most:
+		return fault.New(fault.StoreLimit, "%s %s has more than %d bytes, the most that a store accepts", kind, ref, most)
+	case [sha256.Size]byte(sum.Sum(nil)) != ref.Raw():
+		return fault.New(fault.StoreCorrupt, "the bytes of %s %s do not have that digest", kind, ref)
 	}
+	return nil
 }

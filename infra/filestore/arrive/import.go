@@ -3,11 +3,8 @@ package arrive
 import (
 	"bufio"
 	"context"
-	"errors"
-	"io/fs"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
@@ -17,6 +14,7 @@ import (
 	"github.com/waybill/waybill/infra/controlfile"
 	"github.com/waybill/waybill/infra/filestore/disk"
 	"github.com/waybill/waybill/infra/filestore/layout"
+	"github.com/waybill/waybill/infra/filestore/read"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports"
@@ -30,21 +28,20 @@ import (
 // gc removes; after it the session with its arrival marks, which the next writer or reader that
 // acknowledges something resolves with finishArrival.
 type arrival struct {
-	s       *Importer
+	d       *disk.Disk
+	read    *read.Reader
 	session id.Session
 	use     *lock.Held // shared, which keeps cleanups away from the objects
 	dir     string     // the staged directory; "" once End must not remove it
 	logs    []string   // directories of its logs, relative to dir; "" is the session's own
-	buf     []byte     // for objects that are copied or hashed
 
 	manifest osfs.File // of the log that received the last segment; one is open at a time
 	groups   *bufio.Writer
 	openLog  string // name of the log whose manifest is open
 
-	unflushed   []*staged    // written and not yet synced
-	relied      disk.Entries // objects that must be durable before the commit
-	reliedCount int          // how many were added since the last sync
-	objectDirs  []string     // directories of the objects that the commit relies on
+	unflushed  []*disk.Staged // written and not yet synced
+	relied     disk.Relied    // objects that must be durable before the commit
+	objectDirs []string       // directories of the objects that the commit relies on
 
 	// unsynced: an earlier import did not finish, and it is unknown whether a sync of the objects
 	// that it stored failed (docs/design.md#failed-sync). Objects that exist already are rewritten.
@@ -60,14 +57,11 @@ var errArrivalEnded = fault.New(fault.Internal, "the import has ended")
 // BeginImport implements ports.SessionImporter. It creates a missing store. A cleanup in progress is
 // STORE_LOCKED.
 func (m *Importer) BeginImport(ctx context.Context, session id.Session) (ports.SessionImport, error) {
-	if _, err := m.d.ToWrite(); err != nil {
+	use, err := m.d.LockToWrite(ctx, lock.Shared)
+	if err != nil {
 		return nil, err
 	}
-	use, err := m.d.Locks.Acquire(ctx, layout.UseLock, lock.Shared, m.d.LockWait)
-	if err != nil {
-		return nil, disk.BusyFault(err, fault.StoreLocked, "the store")
-	}
-	a := &arrival{s: m, session: session, use: use, buf: make([]byte, disk.CopyBytes)}
+	a := &arrival{d: m.d, read: m.read, session: session, use: use}
 	if a.unsynced, err = m.unfinished(); err == nil {
 		a.dir, err = m.d.TempName("sessions")
 	}
@@ -83,12 +77,9 @@ func (m *Importer) BeginImport(ctx context.Context, session id.Session) (ports.S
 
 // unfinished reports an import that is in progress, or whose process stopped before its end.
 func (m *Importer) unfinished() (bool, error) {
-	entries, err := m.d.List("sessions")
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
+	entries, err := m.d.Entries("sessions")
 	return slices.ContainsFunc(entries, func(e osfs.Entry) bool {
-		return e.Kind == osfs.Directory && strings.HasPrefix(e.Name, layout.TempPrefix)
+		return e.Kind == osfs.Directory && layout.IsTemp(e.Name)
 	}), err
 }
 
@@ -96,8 +87,7 @@ func (m *Importer) unfinished() (bool, error) {
 // (docs/design.md#failed-sync), and a session with a missing part would be another session: the
 // first error is returned by every later call.
 //
-// Errors of the disk are mapped by writeFault; an error of the caller's reader is returned
-// unchanged.
+// Errors are mapped by disk.WriteFault; an error of the caller's reader is returned unchanged.
 func (a *arrival) do(ctx context.Context, call func() error) error {
 	switch {
 	case a.failed != nil:
@@ -109,14 +99,8 @@ func (a *arrival) do(ctx context.Context, call func() error) error {
 	if err == nil {
 		err = call()
 	}
-	var source sourceError
-	if errors.As(err, &source) {
-		err = source.error
-	} else {
-		err = disk.WriteFault(err)
-	}
-	a.failed = err
-	return err
+	a.failed = disk.WriteFault(err)
+	return a.failed
 }
 
 // Segment implements ports.SessionImport. A segment above segmentBytesMax is STORE_LIMIT.
@@ -139,7 +123,7 @@ func (a *arrival) Segment(ctx context.Context, log string, seg manifest.Segment)
 		if _, err := a.groups.Write(seg.Group); err != nil {
 			return err
 		}
-		return a.write(path.Join(a.dir, log, manifest.SegmentDir, seg.Name()), seg.Bytes)
+		return a.write(path.Join(a.dir, log, manifest.SegmentDir, seg.Name()), disk.Bytes(seg.Bytes))
 	})
 }
 
@@ -158,12 +142,12 @@ func (a *arrival) open(log string) (err error) {
 	mode := osfs.Append
 	if !slices.Contains(a.logs, log) {
 		mode = osfs.New
-		if _, err := a.s.d.Mkdirs(path.Join(a.dir, log, manifest.SegmentDir)); err != nil {
+		if _, err := a.d.Mkdirs(path.Join(a.dir, log, manifest.SegmentDir)); err != nil {
 			return err
 		}
 		a.logs = append(a.logs, log)
 	}
-	if a.manifest, err = a.s.d.Open(path.Join(a.dir, log, manifest.FileName), mode); err != nil {
+	if a.manifest, err = a.d.Open(path.Join(a.dir, log, manifest.FileName), mode); err != nil {
 		return err
 	}
 	a.openLog, a.groups = log, bufio.NewWriterSize(a.manifest, groupsBuffer)
@@ -176,7 +160,7 @@ func (a *arrival) closeManifest() error {
 		return nil
 	}
 	err := a.groups.Flush()
-	a.unflushed = append(a.unflushed, &staged{file: a.manifest})
+	a.unflushed = append(a.unflushed, &disk.Staged{File: a.manifest})
 	a.manifest, a.groups = nil, nil
 	return err
 }
@@ -187,35 +171,29 @@ func (a *arrival) Control(ctx context.Context, f ports.ControlFile, c ports.Cont
 		if _, err := layout.SessionControlName(a.session, f); err != nil {
 			return err
 		}
-		b, err := controlfile.Encode(controlfile.Document{Kind: f.Kind, V: c.V, Data: c.Data})
-		if err != nil {
-			return err
-		}
-		return a.write(path.Join(a.dir, f.Name), b)
+		doc := controlfile.Document{Kind: f.Kind, V: c.V, Data: c.Data}
+		return a.write(path.Join(a.dir, f.Name), disk.Document(doc))
 	})
 }
 
 // Tombstone implements ports.SessionImport. An existing artifact or tombstone is kept.
 func (a *arrival) Tombstone(ctx context.Context, ref canon.Digest, data canon.Value) error {
 	return a.do(ctx, func() error {
-		name := layout.ArtifactPath(ref)
-		for _, is := range []string{name + layout.ErasedSuffix, name} {
-			if _, exists, err := a.s.d.Lookup(is); err != nil {
+		name := layout.TombstonePath(ref)
+		for _, is := range []string{name, layout.ArtifactPath(ref)} {
+			if _, exists, err := a.d.Lookup(is); err != nil {
 				return err
 			} else if exists {
 				return a.relyOnExisting(is)
 			}
 		}
-		b, err := controlfile.Encode(controlfile.Document{Kind: layout.ErasedKind, V: layout.ErasedVersion, Data: data})
-		if err != nil {
+		// A tombstone that another process placed is kept.
+		f := &disk.Staged{Name: name, Same: func() (bool, error) { return true, nil }}
+		if err := a.stage(f); err != nil {
 			return err
 		}
-		st, err := a.stage(name + layout.ErasedSuffix)
-		if err != nil {
-			return err
-		}
-		st.same = func() (bool, error) { return true, nil } // a tombstone that another process placed is kept
-		if _, err = st.file.Write(b); err != nil {
+		doc := controlfile.Document{Kind: layout.ErasedKind, V: layout.ErasedVersion, Data: data}
+		if err := disk.Document(doc)(f); err != nil {
 			return err
 		}
 		return a.flushFull()
@@ -233,16 +211,11 @@ func (a *arrival) End() error {
 		_ = a.manifest.Close()
 		a.manifest = nil
 	}
-	for _, st := range a.unflushed {
-		if st.file != nil {
-			_ = st.file.Close()
-		}
-		if st.temp != "" {
-			_ = a.s.d.Remove(st.temp)
-		}
+	for _, f := range a.unflushed {
+		f.Drop(a.d)
 	}
 	if a.dir != "" && !a.keepStaged {
-		_ = a.s.d.RemoveAll(a.dir)
+		_ = a.d.RemoveAll(a.dir)
 	}
 	err := a.use.Unlock()
 	a.unflushed, a.dir, a.use = nil, "", nil

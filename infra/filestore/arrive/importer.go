@@ -5,17 +5,15 @@
 package arrive
 
 import (
-	"github.com/waybill/waybill/infra/filestore/commit"
 	"github.com/waybill/waybill/infra/filestore/disk"
 	"github.com/waybill/waybill/infra/filestore/read"
 )
 
 // Importer imports sessions into a store. It is safe for concurrent use.
 type Importer struct {
-	d      *disk.Disk
-	read   *read.Reader
-	commit *commit.Committer
+	d    *disk.Disk
+	read *read.Reader
 }
 
 // New returns an importer into the store on d.
-func New(d *disk.Disk, r *read.Reader, c *commit.Committer) *Importer { return &Importer{d, r, c} }
+func New(d *disk.Disk, r *read.Reader) *Importer { return &Importer{d, r} }

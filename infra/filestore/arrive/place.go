@@ -8,7 +8,7 @@ import (
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/manifest"
-	"github.com/waybill/waybill/infra/filestore/commit"
+	"github.com/waybill/waybill/infra/filestore/disk"
 	"github.com/waybill/waybill/infra/filestore/layout"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"
@@ -24,19 +24,12 @@ func (a *arrival) Commit(ctx context.Context) (placed bool, err error) {
 		if len(a.logs) == 0 || a.logs[0] != "" {
 			return fault.New(fault.Internal, "session %s is imported without events", a.session)
 		}
-		err := a.closeManifest()
-		if err == nil {
-			err = a.flush()
+		for _, step := range []func() error{a.closeManifest, a.flush, a.syncAll, a.writeMarks} {
+			if err := step(); err != nil {
+				return err
+			}
 		}
-		if err == nil {
-			err = a.syncAll()
-		}
-		if err == nil {
-			err = a.writeMarks()
-		}
-		if err == nil {
-			placed, err = a.place(ctx)
-		}
+		placed, err = a.place(ctx)
 		return err
 	})
 	a.ended = a.ended || err == nil
@@ -46,7 +39,7 @@ func (a *arrival) Commit(ctx context.Context) (placed bool, err error) {
 // SyncAll syncs every directory that the session relies on: its own, those of objects that no
 // earlier batch synced, and the path from the store to all of them.
 func (a *arrival) syncAll() error {
-	names, err := a.s.d.PathEntries(nil, append([]string{"sessions"}, a.objectDirs...))
+	names, err := a.d.PathEntries(nil, append([]string{"sessions"}, a.objectDirs...))
 	if err != nil {
 		return err
 	}
@@ -59,18 +52,14 @@ func (a *arrival) syncAll() error {
 		}
 		dirs = append(dirs, path.Join(root, manifest.SegmentDir))
 	}
-	var own []func() error
-	for _, dir := range dirs {
-		own = append(own, func() error { return a.s.d.SyncDir(dir, osfs.Order) })
-	}
-	return a.syncRelied(own)
+	return a.syncRelied(a.d.DirSyncs(osfs.Order, dirs))
 }
 
 // writeMarks writes the mark into every log of the session before the rename. It is not synced:
 // after a power cut it is not needed.
 func (a *arrival) writeMarks() error {
 	for _, log := range a.logs {
-		if err := a.s.d.WriteUnsynced(path.Join(a.dir, log, layout.SuspectFile), []byte(a.s.d.ArrivalMark())); err != nil {
+		if err := a.d.WriteUnsynced(path.Join(a.dir, log, layout.SuspectFile), []byte(a.d.ArrivalMark())); err != nil {
 			return err
 		}
 	}
@@ -87,9 +76,9 @@ const placeTriesMax = 16
 func (a *arrival) place(ctx context.Context) (bool, error) {
 	target := layout.SessionDir(a.session)
 	for range placeTriesMax {
-		err := a.s.d.Place(a.dir, target)
+		err := a.d.Place(a.dir, target)
 		if err == nil {
-			if err = a.s.d.SyncDir("sessions", osfs.Durable); err == nil {
+			if err = a.d.SyncDir("sessions", osfs.Durable); err == nil {
 				a.confirmPlaced(target)
 				return true, nil
 			}
@@ -99,7 +88,7 @@ func (a *arrival) place(ctx context.Context) (bool, error) {
 				return false, err
 			}
 			continue
-		} else if _, still, statErr := a.s.d.Lookup(a.dir); statErr == nil && still {
+		} else if _, still, statErr := a.d.Lookup(a.dir); statErr == nil && still {
 			return false, err // nothing moved
 		}
 		return false, a.rollBack(target, err)
@@ -110,9 +99,9 @@ func (a *arrival) place(ctx context.Context) (bool, error) {
 // confirmPlaced removes the marks of a session whose rename is durable. A mark that cannot be
 // removed costs the next writer a copy of the manifest, nothing else.
 func (a *arrival) confirmPlaced(target string) {
-	a.s.d.SetSyncFailed([]string{target}, false)
+	a.d.SetSyncFailed([]string{target}, false)
 	for _, log := range a.logs {
-		_ = a.s.d.Remove(path.Join(target, log, layout.SuspectFile))
+		_ = a.d.Remove(path.Join(target, log, layout.SuspectFile))
 	}
 	a.dir = ""
 }
@@ -124,29 +113,28 @@ func (a *arrival) confirmPlaced(target string) {
 // The name stays recorded as unsynced in this process until the removal is durable, so that no
 // later operation relies on it.
 func (a *arrival) rollBack(target string, cause error) error {
-	s := a.s
-	s.d.SetSyncFailed([]string{target}, true)
+	a.d.SetSyncFailed([]string{target}, true)
 	back := a.dir
 	a.dir = "" // not to be removed: a power cut may restore its name
 	var err error
-	for range commit.RollBackTries {
-		if err = s.d.Place(target, back); err == nil {
+	for range disk.RollBackTries {
+		if err = a.d.Place(target, back); err == nil {
 			break
 		}
-		if _, moved, statErr := s.d.Lookup(back); statErr == nil && moved {
+		if _, moved, statErr := a.d.Lookup(back); statErr == nil && moved {
 			err = nil
 			break
 		}
 	}
 	if err == nil {
-		if err = s.d.SyncDir("sessions", osfs.Durable); err == nil {
-			s.d.SetSyncFailed([]string{target}, false)
+		if err = a.d.SyncDir("sessions", osfs.Durable); err == nil {
+			a.d.SetSyncFailed([]string{target}, false)
 			a.dir = back
 			return cause
 		}
 		// The quarantine is not emptied by a cleanup.
-		if to, nameErr := s.d.QuarantineName(a.session.String(), s.d.Now().UnixMilli()); nameErr == nil {
-			_ = s.d.Place(back, to)
+		if to, nameErr := a.d.QuarantineName(a.session.String(), a.d.Now().UnixMilli()); nameErr == nil {
+			_ = a.d.Place(back, to)
 		}
 	}
 	return fault.Wrap(errors.Join(cause, err), fault.StoreOutcomeUnknown,
@@ -160,7 +148,7 @@ var errCommitted = errors.New("the session was committed to")
 
 // isCommitted reports a session that is not replaced: it has a commit, or is damaged.
 func (a *arrival) isCommitted(ctx context.Context, locked bool) (bool, error) {
-	verdict, err := a.s.read.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(a.session), Locked: locked},
+	verdict, err := a.read.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(a.session), Locked: locked},
 		ports.Each(func(manifest.Segment, manifest.Head) error { return errCommitted }))
 	if errors.Is(err, errCommitted) {
 		return true, nil
@@ -177,33 +165,30 @@ func (a *arrival) clearTarget(ctx context.Context) (exists bool, err error) {
 		return exists, err
 	}
 	log := manifest.SessionEvents(a.session)
-	held, err := a.s.d.Locks.Acquire(ctx, layout.LockName(log), lock.Exclusive, a.s.d.LockWait)
+	held, err := a.d.LockLog(ctx, log, lock.Exclusive)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil // removed in between
 	}
 	if err != nil {
-		return false, a.s.d.BusyLogFault(err, log)
+		return false, err
 	}
 	defer held.Unlock()
 	if exists, err := a.isCommitted(ctx, true); exists || err != nil {
 		return exists, err
 	}
-	to, err := a.s.d.QuarantineName(a.session.String(), a.s.d.Now().UnixMilli())
+	to, err := a.d.QuarantineName(a.session.String(), a.d.Now().UnixMilli())
 	if err != nil {
 		return false, err
 	}
-	if _, err := a.s.d.Mkdirs(layout.QuarantineDir); err != nil {
+	if _, err := a.d.Mkdirs(layout.QuarantineDir); err != nil {
 		return false, err
 	}
 	if layout.MoveNeedsClosedFiles {
 		_ = held.Unlock()
 	}
-	if err := a.s.d.Place(log.Root, to); err != nil {
+	if err := a.d.Place(log.Root, to); err != nil {
 		return false, err
 	}
 	// Both directories are synced, so that the files are durable at their new name.
-	return false, a.s.d.SyncAll(
-		func() error { return a.s.d.SyncDir(layout.QuarantineDir, osfs.Order) },
-		func() error { return a.s.d.SyncDir(".", osfs.Order) },
-	)
+	return false, a.d.SyncDirs(osfs.Order, layout.QuarantineDir, ".")
 }

@@ -34,7 +34,8 @@ import (
 //   - before the third: the same, and possibly a partial or complete group behind the head. A
 //     partial one is a tail that readers ignore; a complete one is committed, although its writer
 //     returned no answer.
-func (c *Committer) Append(ctx context.Context, w ports.Witness, at manifest.Head, p manifest.Plan) (manifest.Head, error) {
+func (c *Committer) Append(ctx context.Context, w ports.Witness, at manifest.Head,
+	p manifest.Plan) (manifest.Head, error) {
 	leave, err := w.Enter(p.Log)
 	if err != nil {
 		return at, err
@@ -68,7 +69,7 @@ func (c *Committer) Append(ctx context.Context, w ports.Witness, at manifest.Hea
 		}
 	}
 	// The commit is durable: from here on no error may be returned.
-	_ = held.SetNote(c.cleanNote(a.next.Digest))
+	_ = held.SetNote(cleanNote(c.d, a.next.Digest))
 	return a.next, nil
 }
 
@@ -80,7 +81,7 @@ func always(step func() error) func(context.Context) error {
 // appendOp is one append in progress. It lives for one call: nothing about a log is cached between
 // two calls, since another process may have written in between.
 type appendOp struct {
-	s    *Committer
+	d    *disk.Disk
 	log  manifest.Log
 	held *lock.Held
 
@@ -93,7 +94,7 @@ type appendOp struct {
 	foundNote string // the note that the last writer left
 	unsynced  bool   // the manifest may contain bytes that exist in memory only
 	useHeld   *lock.Held
-	relied    disk.Entries // names that must be durable before the commit
+	relied    disk.Relied // names that must be durable before the commit
 }
 
 // newAppendOp encodes the segment and the group before any file is touched, so that a plan that no
@@ -113,20 +114,15 @@ func (c *Committer) newAppendOp(at manifest.Head, p manifest.Plan, held *lock.He
 			layout.SegmentBytesMax)
 	}
 	group := manifest.Group(p.Log, at, seg)
-	a := &appendOp{s: c, log: p.Log, held: held, at: at, next: at.After(group, seg), group: group}
-	if a.incoming, err = pendingObjects(p.Objects); err != nil {
+	a := &appendOp{d: c.d, log: p.Log, held: held, at: at, next: at.After(group, seg), group: group}
+	if err := a.addObjects(p.Objects); err != nil {
 		return nil, err
 	}
 	// The segment comes last: when its name appears, the objects that its events refer to exist.
-	a.incoming = append(a.incoming, &pendingFile{dir: a.events(), name: seg.Name(), bytes: seg.Bytes, segment: true})
+	a.incoming = append(a.incoming, &pendingFile{
+		Staged: disk.Staged{Name: path.Join(layout.SegmentsDir(a.log), seg.Name())}, bytes: seg.Bytes, segment: true})
 	return a, nil
 }
-
-// events is the segment directory of the log.
-func (a *appendOp) events() string { return path.Join(a.log.Root, manifest.SegmentDir) }
-
-// file is the path of the log's manifest.
-func (a *appendOp) file() string { return path.Join(a.log.Root, manifest.FileName) }
 
 // end closes the manifest and releases the use lock. The log's lock belongs to the caller.
 func (a *appendOp) end() {
@@ -141,21 +137,21 @@ func (a *appendOp) end() {
 // open opens the manifest for reading and appending. The manifest of a new log is created now, so
 // that its directory entry is durable before the commit.
 func (a *appendOp) open() (err error) {
-	a.manifest, err = a.s.d.Open(a.file(), osfs.Append)
+	a.manifest, err = a.d.Open(layout.ManifestPath(a.log), osfs.Append)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if !a.at.IsZero() {
 		return a.conflict() // a missing manifest must not be started again at event 12
 	}
-	f, err := a.s.d.Open(a.file(), osfs.New)
+	f, err := a.d.Open(layout.ManifestPath(a.log), osfs.New)
 	if err != nil {
 		return err
 	}
 	if err := f.Close(); err != nil {
 		return err
 	}
-	a.manifest, err = a.s.d.Open(a.file(), osfs.Append)
+	a.manifest, err = a.d.Open(layout.ManifestPath(a.log), osfs.Append)
 	return err
 }
 
@@ -173,10 +169,9 @@ func (a *appendOp) conflict() error {
 //
 // The reading starts at the group of at, so its cost does not grow with the history of the log.
 func (a *appendOp) compare(ctx context.Context) error {
-	verdict, err := manifest.Read(manifest.Input{
-		Log: a.log, From: a.at, Manifest: read.ReaderFrom(a.manifest, a.at.GroupAt),
-		Names: a.s.read.SegmentNames(a.log), Open: a.s.read.OpenSegment(ctx, a.log),
-	}, func(manifest.Segment, manifest.Head) error { return errHeadMoved })
+	in := read.Input(ctx, a.d, a.log)
+	in.From, in.Manifest = a.at, disk.ReaderFrom(a.manifest, a.at.GroupAt)
+	verdict, err := manifest.Read(in, func(manifest.Segment, manifest.Head) error { return errHeadMoved })
 	switch {
 	case errors.Is(err, errHeadMoved), errors.Is(err, manifest.ErrNotOnChain):
 		return a.conflict()
@@ -196,7 +191,7 @@ func (a *appendOp) compare(ctx context.Context) error {
 // Where the boot id is unknown the note is empty, and nothing is written.
 func (a *appendOp) announce() error {
 	a.foundNote = a.held.Note()
-	note := a.s.OpenNote()
+	note := OpenNote(a.d)
 	if note == a.foundNote {
 		// The note of the last writer is still set: that writer did not complete.
 		a.unsynced = note != ""
@@ -216,10 +211,7 @@ func (a *appendOp) withdrawNote() {
 // lockUse takes the use lock shared, which keeps cleanups away from the objects until they are
 // committed. A busy lock is STORE_LOCKED.
 func (a *appendOp) lockUse(ctx context.Context) error {
-	held, err := a.s.d.Locks.Acquire(ctx, layout.UseLock, lock.Shared, a.s.d.LockWait)
-	if err != nil {
-		return disk.BusyFault(err, fault.StoreLocked, "the store")
-	}
-	a.useHeld = held
-	return nil
+	var err error
+	a.useHeld, err = a.d.LockUse(ctx, lock.Shared)
+	return err
 }

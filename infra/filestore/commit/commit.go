@@ -3,11 +3,10 @@ package commit
 import (
 	"bytes"
 	"errors"
-	"io/fs"
-	"path"
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/infra/filestore/disk"
 	"github.com/waybill/waybill/infra/filestore/layout"
 	"github.com/waybill/waybill/infra/osfs"
 )
@@ -30,9 +29,9 @@ func (a *appendOp) commit() error {
 		return a.rollBack(err, true)
 	}
 	same := true
-	if a.s.d.AllowNetworkFS {
+	if a.d.AllowNetworkFS {
 		// A writer that the lock did not stop may also have replaced the file.
-		now, err := a.s.d.Stat(a.file())
+		now, err := a.d.Stat(layout.ManifestPath(a.log))
 		same = err == nil && osfs.SameFile(info, now)
 	}
 	if info.Size != a.next.Bytes || !same {
@@ -63,13 +62,13 @@ func (a *appendOp) rollBack(cause error, whole bool) error {
 	// Two records of the failed sync, since either write may fail on a failing disk: the writer
 	// note that remains in the lock file, and the mark beside the manifest.
 	a.unsynced = true
-	a.s.MarkSuspect(a.log)
+	MarkSuspect(a.d, a.log)
 	if !whole {
 		return cause
 	}
 	return fault.Wrap(errors.Join(cause, err), fault.StoreOutcomeUnknown,
-		"writing %s failed, and so did undoing it: read it again to learn whether it was recorded", a.file()).
-		With("path", a.file())
+		"writing %s failed, and so did undoing it: read it again to learn whether it was recorded", layout.ManifestPath(a.log)).
+		With("path", layout.ManifestPath(a.log))
 }
 
 // resolveCollision handles a manifest that another process changed despite the lock. The group of
@@ -89,11 +88,11 @@ func (a *appendOp) resolveCollision(size int64) error {
 }
 
 // MarkSuspect creates the mark. It ignores errors: it is called when the disk already fails.
-func (c *Committer) MarkSuspect(log manifest.Log) {
-	f, err := c.d.Open(path.Join(log.Root, layout.SuspectFile), osfs.New)
+func MarkSuspect(d *disk.Disk, log manifest.Log) {
+	f, err := d.Open(layout.SuspectPath(log), osfs.New)
 	if err == nil {
 		_ = f.Close()
-		_ = c.d.SyncDir(log.Root, osfs.Durable)
+		_ = d.SyncDir(log.Root, osfs.Durable)
 	}
 }
 
@@ -104,12 +103,12 @@ func (c *Committer) MarkSuspect(log manifest.Log) {
 //
 // The order is: write and sync the copy, replace the manifest, sync the directory, remove the mark.
 // A crash in between leaves either the old manifest with its mark or the copy.
-func (c *Committer) CopyManifest(log manifest.Log, valid int64) error {
-	if err := c.finishArrival(log.Root); err != nil {
+func CopyManifest(d *disk.Disk, log manifest.Log, valid int64) error {
+	if err := finishArrival(d, log.Root); err != nil {
 		return err
 	}
-	name := path.Join(log.Root, manifest.FileName)
-	old, err := c.d.Open(name, osfs.Read)
+	name := layout.ManifestPath(log)
+	old, err := d.Open(name, osfs.Read)
 	if err != nil {
 		return err
 	}
@@ -122,23 +121,12 @@ func (c *Committer) CopyManifest(log manifest.Log, valid int64) error {
 	if n < len(prefix) {
 		return err
 	}
-	temp, err := c.d.TempName(log.Root)
-	if err != nil {
+	if err := d.WriteFile(name, disk.Bytes(prefix), d.Replace); err != nil {
 		return err
 	}
-	if err = c.d.WriteTemp(temp, prefix); err == nil {
-		err = c.d.Replace(temp, name)
-	}
-	if err != nil {
-		_ = c.d.Remove(temp)
-		return err
-	}
-	if err := c.d.SyncDir(log.Root, osfs.Durable); err != nil {
+	if err := d.SyncDir(log.Root, osfs.Durable); err != nil {
 		return err
 	}
 	// Not synced: a mark that reappears costs one more copy, nothing else.
-	if err := c.d.Remove(path.Join(log.Root, layout.SuspectFile)); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return disk.UnlessMissing(d.Remove(layout.SuspectPath(log)))
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/waybill/waybill/infra/filestore/disk"
 	"github.com/waybill/waybill/infra/filestore/read"
-	"github.com/waybill/waybill/infra/lock"
 )
 
 // Committer commits to the logs of a store. It is safe for concurrent use.
@@ -18,11 +17,8 @@ type Committer struct {
 	d    *disk.Disk
 	read *read.Reader
 
-	mu   sync.Mutex
-	held map[string]*lock.Held // exclusive log locks that this Committer took, by log root
+	held sync.Map // the exclusive log locks that this Committer took, *lock.Held by log root
 }
 
 // New returns a committer to the store on d.
-func New(d *disk.Disk, r *read.Reader) *Committer {
-	return &Committer{d: d, read: r, held: map[string]*lock.Held{}}
-}
+func New(d *disk.Disk, r *read.Reader) *Committer { return &Committer{d: d, read: r} }

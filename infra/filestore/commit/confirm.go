@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"path"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -26,17 +25,15 @@ func (c *Committer) Confirm(ctx context.Context, log manifest.Log, head manifest
 	if head.IsZero() {
 		return nil // nothing was read, so nothing can be lost
 	}
-	held, err := c.d.Locks.Acquire(ctx, layout.LockName(log), lock.SharedIfExists, c.d.LockWait)
+	held, err := c.d.LockLog(ctx, log, lock.SharedIfExists)
 	if err != nil {
-		return c.d.BusyLogFault(err, log)
+		return err
 	}
-	suspect, err := c.isSuspect(log, c.d.Locks.Note(layout.LockName(log)))
+	suspect, err := isSuspect(c.d, log, c.d.Locks.Note(layout.LockName(log)))
 	if err == nil && !suspect {
 		err = c.syncUpTo(log, head)
 	}
-	if unlockErr := held.Unlock(); err == nil && unlockErr != nil {
-		err = unlockErr
-	}
+	err = errors.Join(err, held.Unlock())
 	// The shared lock is released first: copying the manifest requires the exclusive one, and two
 	// processes that both kept theirs would wait for each other.
 	if err != nil || !suspect {
@@ -47,7 +44,7 @@ func (c *Committer) Confirm(ctx context.Context, log manifest.Log, head manifest
 
 // syncUpTo syncs the manifest after checking that head is on its chain. The shared lock is held.
 func (c *Committer) syncUpTo(log manifest.Log, head manifest.Head) error {
-	f, err := c.d.Open(path.Join(log.Root, manifest.FileName), osfs.Read)
+	f, err := c.d.Open(layout.ManifestPath(log), osfs.Read)
 	if errors.Is(err, fs.ErrNotExist) {
 		return manifest.ErrNotOnChain
 	}
@@ -60,7 +57,7 @@ func (c *Committer) syncUpTo(log manifest.Log, head manifest.Head) error {
 	}
 	if err := f.Sync(osfs.Durable); err != nil {
 		// A later sync would not report what this one lost (docs/design.md#failed-sync).
-		c.MarkSuspect(log)
+		MarkSuspect(c.d, log)
 		return err
 	}
 	return nil
@@ -102,7 +99,7 @@ func (c *Committer) confirmSuspect(ctx context.Context, log manifest.Log, head m
 		// A copy would discard bytes that the user may want to inspect.
 		return ports.Unhealthy(log, verdict)
 	}
-	if err := c.CopyManifest(log, verdict.Head.Bytes); err != nil {
+	if err := CopyManifest(c.d, log, verdict.Head.Bytes); err != nil {
 		return disk.WriteFault(err)
 	}
 	_ = held.SetNote("") // optional: it spares the next writer another copy

@@ -11,29 +11,20 @@ import (
 	"github.com/waybill/waybill/infra/filestore/layout"
 )
 
-// StoreHead implements ports.HeadCache.
-func (c *Committer) StoreHead(ctx context.Context, log manifest.Log, format int, data []byte) error {
-	return c.writeCache(ctx, layout.HeadPath(log, format), data)
-}
-
-// writeCache replaces a cache file. Nothing is synced: readers verify the bytes, and a cache that a
+// StoreHead implements ports.HeadCache. Nothing is synced: readers verify the bytes, and a cache that a
 // power cut removes is computed again (docs/design.md#head-cache).
 //
 // A store that does not exist is not created, and a store that must not be written returns its
 // refusal.
-func (c *Committer) writeCache(ctx context.Context, name string, data []byte) error {
+func (c *Committer) StoreHead(ctx context.Context, log manifest.Log, format int, data []byte) error {
 	if err := ctx.Err(); err != nil {
 		return disk.WriteFault(err)
 	}
-	st, err := c.d.State()
-	switch {
-	case err != nil:
-		return err
-	case !st.Exists:
-		return nil // a cache does not create a store
-	case st.Refusal != nil:
-		return st.Refusal
+	st, err := c.d.StateToWrite()
+	if err != nil || !st.Exists {
+		return err // a cache does not create a store
 	}
+	name := layout.HeadPath(log, format)
 	temp, err := c.d.TempName(path.Dir(name))
 	if err != nil {
 		return err

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/filestore/layout"
+	"github.com/waybill/waybill/infra/filestore/read"
 	"github.com/waybill/waybill/infra/osfs"
 )
 
@@ -23,11 +25,11 @@ import (
 func (a *appendOp) removeLeftovers() error {
 	if dir := path.Dir(a.log.Root); a.at.IsZero() && strings.HasPrefix(dir, "sessions/") {
 		// A side log without commits has no arrival mark of its own: the session's applies.
-		if err := a.s.finishArrival(dir); err != nil {
+		if err := finishArrival(a.d, dir); err != nil {
 			return err
 		}
 	}
-	suspect, err := a.s.isSuspect(a.log, a.foundNote)
+	suspect, err := isSuspect(a.d, a.log, a.foundNote)
 	switch {
 	case err != nil:
 		return err
@@ -38,7 +40,7 @@ func (a *appendOp) removeLeftovers() error {
 	case a.tail > 0:
 		err = a.cut()
 	}
-	if err != nil || a.foundNote != "" && a.foundNote == a.s.cleanNote(a.at.Digest) {
+	if err != nil || a.foundNote != "" && a.foundNote == cleanNote(a.d, a.at.Digest) {
 		return err
 	}
 	return a.quarantineOrphans()
@@ -52,7 +54,7 @@ func (a *appendOp) cut() error {
 	}
 	if err := a.manifest.Sync(osfs.Order); err != nil {
 		a.unsynced = true
-		a.s.MarkSuspect(a.log)
+		MarkSuspect(a.d, a.log)
 		return err
 	}
 	return nil
@@ -61,7 +63,7 @@ func (a *appendOp) cut() error {
 // CopyManifest replaces the manifest by a synced copy and opens the copy.
 func (a *appendOp) copyManifest() error {
 	a.unsynced = true
-	if err := a.s.CopyManifest(a.log, a.at.Bytes); err != nil {
+	if err := CopyManifest(a.d, a.log, a.at.Bytes); err != nil {
 		return err
 	}
 	return a.reopen()
@@ -78,14 +80,14 @@ func (a *appendOp) reopen() error {
 // files of the segment directory: only the holder of this log's lock writes there. A segment beyond
 // the head is SESSION_UNHEALTHY.
 func (a *appendOp) quarantineOrphans() error {
-	names, err := a.s.read.SegmentNames(a.log)()
+	names, err := read.SegmentNames(a.d, a.log)
 	if err != nil {
 		return err
 	}
 	var orphans []string
 	for _, name := range names {
-		if strings.HasPrefix(name, layout.TempPrefix) && !a.isStaged(name) {
-			_ = a.s.d.Remove(path.Join(a.events(), name))
+		if layout.IsTemp(name) && !a.isStaged(name) {
+			_ = a.d.Remove(path.Join(layout.SegmentsDir(a.log), name))
 		}
 		first, _, ok := manifest.ParseSegmentName(name)
 		switch {
@@ -104,12 +106,7 @@ func (a *appendOp) quarantineOrphans() error {
 // isStaged reports a temporary file of this append: quarantineOrphans may also run between staging
 // and placing.
 func (a *appendOp) isStaged(name string) bool {
-	for _, in := range a.incoming {
-		if in.temp != "" && path.Base(in.temp) == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.incoming, func(f *pendingFile) bool { return f.IsAt(path.Join(layout.SegmentsDir(a.log), name)) })
 }
 
 // quarantine moves orphaned segments of this log to the quarantine.
@@ -117,7 +114,7 @@ func (a *appendOp) quarantine(orphans []string) error {
 	if len(orphans) == 0 {
 		return nil
 	}
-	if _, err := a.s.d.Mkdirs(layout.QuarantineDir); err != nil {
+	if _, err := a.d.Mkdirs(layout.QuarantineDir); err != nil {
 		return err
 	}
 	// Moved, not removed: an orphan may be all that is left of work that the user wants back, and
@@ -128,10 +125,7 @@ func (a *appendOp) quarantine(orphans []string) error {
 		}
 	}
 	// Both directories are synced, so that moved files are durable at their new names.
-	return a.s.d.SyncAll(
-		func() error { return a.s.d.SyncDir(layout.QuarantineDir, osfs.Order) },
-		func() error { return a.s.d.SyncDir(a.events(), osfs.Order) },
-	)
+	return a.d.SyncDirs(osfs.Order, layout.QuarantineDir, layout.SegmentsDir(a.log))
 }
 
 // quarantineSegment moves one segment to a free name: a log may leave several orphans of one range.
@@ -145,7 +139,7 @@ func (a *appendOp) quarantineSegment(name string) (err error) {
 		if n > 0 {
 			to = fmt.Sprintf("%s.%d", to, n)
 		}
-		if err = a.s.d.Place(path.Join(a.events(), name), to); !errors.Is(err, fs.ErrExist) {
+		if err = a.d.Place(path.Join(layout.SegmentsDir(a.log), name), to); !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 	}

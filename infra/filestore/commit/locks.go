@@ -8,7 +8,6 @@ import (
 
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/filestore/disk"
-	"github.com/waybill/waybill/infra/filestore/layout"
 	"github.com/waybill/waybill/infra/lock"
 )
 
@@ -36,18 +35,16 @@ func (c *Committer) Lock(ctx context.Context, log manifest.Log) (func() error, e
 	if err == nil && c.removeUncommitted(log, held) {
 		_ = held.Unlock()
 		if held, err = c.acquire(ctx, log); err == nil {
-			_ = held.SetNote(c.OpenNote()) // the objects of that commit are as unreliable as its log was
+			_ = held.SetNote(OpenNote(c.d)) // the objects of that commit are as unreliable as its log was
 		}
 	}
 	if err != nil {
-		return nil, c.d.BusyLogFault(err, log)
+		return nil, err
 	}
-	c.mu.Lock()
-	c.held[log.Root] = held
-	c.mu.Unlock()
+	c.held.Store(log.Root, held)
 	// Once: a second call would release a lock that another goroutine acquired in between.
 	return sync.OnceValue(func() error {
-		c.forgetLock(log)
+		c.held.Delete(log.Root)
 		return disk.WriteFault(held.Unlock())
 	}), nil
 }
@@ -59,36 +56,25 @@ const mkdirTriesMax = 100
 
 // acquire takes the exclusive lock of a log and creates the directory of the log where it is
 // missing.
-//
-// A lock that is busy for longer than LockWait is a *lock.Busy error, which the caller maps to a
-// code.
 func (c *Committer) acquire(ctx context.Context, log manifest.Log) (held *lock.Held, err error) {
 	for range mkdirTriesMax {
-		held, err = c.d.Locks.Acquire(ctx, layout.LockName(log), lock.Exclusive, c.d.LockWait)
+		held, err = c.d.LockLog(ctx, log, lock.Exclusive)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return held, err
 		}
 		// A cleanup may remove the directory before the lock is in it, but never removes its
 		// parent.
-		if _, err := c.d.Mkdirs(log.Root); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
+		if _, err := c.d.Mkdirs(log.Root); disk.UnlessMissing(err) != nil {
+			return nil, disk.WriteFault(err)
 		}
 	}
 	return held, err
 }
 
-// forgetLock removes the log from the locks that this store holds.
-func (c *Committer) forgetLock(log manifest.Log) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.held, log.Root)
-}
-
 // heldLock returns the lock of a log if this store took it. A ports.Witness is bound to a log's
 // root only; this check binds it to this store as well.
 func (c *Committer) heldLock(log manifest.Log) (*lock.Held, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	held, ok := c.held[log.Root]
+	value, _ := c.held.Load(log.Root)
+	held, ok := value.(*lock.Held)
 	return held, ok
 }

@@ -4,50 +4,41 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"path"
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/infra/filestore/disk"
 	"github.com/waybill/waybill/infra/filestore/layout"
-	"github.com/waybill/waybill/infra/osfs"
+	"github.com/waybill/waybill/infra/filestore/read"
 )
 
-// pendingFile is an object or segment that an append writes: first to a temporary file, then placed
-// at its final name.
-//
-// The states are: not written (file nil, temp ""), written (file open, temp set), and placed or
-// dropped (temp "").
+// pendingFile is an object or segment that an append writes.
 type pendingFile struct {
-	dir, name string
+	disk.Staged
 	bytes     []byte
 	segment   bool
 	installed bool // its bytes may be erased before the commit
-
-	present bool // the right bytes are stored at the name already
-	damaged bool // wrong or unsynced bytes are: they are replaced
-	temp    string
-	file    osfs.File
+	present   bool // the right bytes are stored at the name already
 }
 
-// path is the final name, relative to the store.
-func (in *pendingFile) path() string { return path.Join(in.dir, in.name) }
-
-// pendingObjects converts the objects of a plan. One above its bound is STORE_LIMIT.
-func pendingObjects(objects []manifest.Object) (out []*pendingFile, err error) {
+// addObjects adds the objects of a plan. One above its bound is STORE_LIMIT.
+func (a *appendOp) addObjects(objects []manifest.Object) error {
 	for _, o := range objects {
 		if n, most := len(o.Bytes), layout.ObjectBytesMax(o.Kind); n > most {
-			return nil, fault.New(fault.StoreLimit, "%s of %d bytes: a store accepts at most %d", o.Kind, n, most)
+			return fault.New(fault.StoreLimit, "%s of %d bytes: a store accepts at most %d", o.Kind, n, most)
 		}
-		in := &pendingFile{dir: manifest.ObjectDir(o.Kind), name: manifest.ObjectName(o.Kind, o.Ref()), bytes: o.Bytes,
-			installed: o.Kind == manifest.Installed}
+		name := layout.ObjectPath(o.Kind, o.Ref())
 		// Two events may refer to one object; its file is written once.
-		if !slices.ContainsFunc(out, func(other *pendingFile) bool { return other.path() == in.path() }) {
-			out = append(out, in)
+		if slices.ContainsFunc(a.incoming, func(other *pendingFile) bool { return other.Name == name }) {
+			continue
 		}
+		same := func() (bool, error) { return a.d.FileEquals(name, o.Bytes) }
+		a.incoming = append(a.incoming, &pendingFile{Staged: disk.Staged{Name: name, Same: same}, bytes: o.Bytes,
+			installed: o.Kind == manifest.Installed})
 	}
-	return out, nil
+	return nil
 }
 
 // stage writes the files that are missing to temporary names, syncs them and places them: the first
@@ -57,108 +48,54 @@ func pendingObjects(objects []manifest.Object) (out []*pendingFile, err error) {
 // the names that the second barrier syncs.
 func (a *appendOp) stage() error {
 	defer a.dropTemps()
+	var files []*pendingFile
 	for _, in := range a.incoming {
-		if !in.segment {
-			if err := a.compareObject(in); err != nil {
-				return err
-			}
+		if err := a.write(in); err != nil {
+			return err
 		}
 		if !in.present {
-			if err := a.writeTemp(in); err != nil {
-				return err
-			}
+			files = append(files, in)
 		}
-		a.relied.Add(in.path())
+		a.relied.Add(in.Name)
 	}
-	// All files are written before any is synced: the disk accepts them together, and as many
-	// flushes as there are files cost little more than one.
-	var syncs []func() error
-	for _, in := range a.incoming {
-		if in.file != nil {
-			syncs = append(syncs, func() error { return in.file.Sync(osfs.Order) })
-		}
-	}
-	if err := a.s.d.SyncAll(syncs...); err != nil {
+	// All files are written before any is synced.
+	if err := disk.SyncFiles(a.d, files); err != nil {
 		return err
 	}
-	for _, in := range a.incoming {
-		if !in.present {
-			if err := a.place(in); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// compareObject compares a stored object with the bytes of the plan and sets present or damaged. An
-// object whose directory may have failed to sync is replaced: its entry may exist in memory only,
-// and another sync of the same directory would not report that (docs/design.md#failed-sync).
-func (a *appendOp) compareObject(in *pendingFile) error {
-	if in.installed {
-		// The bytes were read before the use lock was taken: they may have been erased since.
-		if err := a.s.read.ErasedFault(canon.Sum(in.bytes)); err != nil {
+	for _, in := range files {
+		if err := a.place(in); err != nil {
 			return err
 		}
 	}
-	same, err := a.s.d.FileEquals(in.path(), in.bytes)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	in.present = same && !a.unsynced && !a.s.d.MayBeUnsynced(in.path())
-	in.damaged = !in.present // or unsynced: it is replaced in both cases
 	return nil
 }
 
-// WriteTemp writes the bytes of one file to a temporary name, which stays open for stage to sync.
-func (a *appendOp) writeTemp(in *pendingFile) (err error) {
-	var made []string
-	in.temp, in.file, made, err = a.s.d.OpenTemp(in.dir)
-	a.relied.Add(made...)
-	if err == nil {
-		_, err = in.file.Write(in.bytes)
+// write writes the bytes of one file to a temporary name, which stays open for stage to sync. An object that is stored
+// with the same bytes is present, and not written.
+func (a *appendOp) write(in *pendingFile) (err error) {
+	if in.installed {
+		// The bytes were read before the use lock was taken: they may have been erased since.
+		err = read.ErasedFault(a.d, canon.Sum(in.bytes))
+	}
+	if err == nil && !in.segment {
+		in.present, err = in.Stored(a.d, a.unsynced)
+	}
+	if err != nil || in.present {
+		return err
+	}
+	if err = in.Create(a.d, &a.relied); err == nil {
+		_, err = in.Write(in.bytes)
 	}
 	return err
 }
 
 // place gives a synced file its final name.
-func (a *appendOp) place(in *pendingFile) (err error) {
-	placed := true
-	if in.segment {
-		err = a.s.d.Place(in.temp, in.path())
-		if errors.Is(err, fs.ErrExist) {
-			err = a.placeOverOrphan(in)
-		}
-	} else {
-		placed, err = a.s.PlaceObject(in.temp, in.path(), in.damaged,
-			func() (bool, error) { return a.s.d.FileEquals(in.path(), in.bytes) })
-	}
-	if err == nil && placed {
-		in.temp = ""
+func (a *appendOp) place(in *pendingFile) error {
+	err := in.Place(a.d)
+	if in.segment && errors.Is(err, fs.ErrExist) {
+		err = a.placeOverOrphan(in)
 	}
 	return err
-}
-
-// PlaceObject gives a synced object its final name. With replace the stored bytes are known to be
-// wrong. Otherwise another writer may have stored the same object in between: same compares it, and
-// placed is false when the temporary file is not needed.
-//
-// The caller removes temp when placed is false or err is not nil.
-func (c *Committer) PlaceObject(temp, name string, replace bool, same func() (bool, error)) (placed bool, err error) {
-	if replace {
-		return true, c.d.Replace(temp, name)
-	}
-	err = c.d.Place(temp, name)
-	if !errors.Is(err, fs.ErrExist) {
-		return true, err
-	}
-	if kept, err := same(); kept || err != nil {
-		return false, err
-	}
-	return true, c.d.Replace(temp, name)
 }
 
 // placeOverOrphan places a segment whose name is taken. Either an orphan has the name, and the
@@ -175,20 +112,12 @@ func (a *appendOp) placeOverOrphan(in *pendingFile) error {
 	if err := a.quarantineOrphans(); err != nil {
 		return err
 	}
-	return a.s.d.Place(in.temp, in.path())
+	return in.Place(a.d)
 }
 
-// dropTemps closes the temporary files and removes those that were not placed. Files that cannot be
-// removed are left to gc: readers ignore such names.
+// dropTemps removes the temporary files that were not placed.
 func (a *appendOp) dropTemps() {
 	for _, in := range a.incoming {
-		if in.file != nil {
-			_ = in.file.Close()
-			in.file = nil
-		}
-		if in.temp != "" {
-			_ = a.s.d.Remove(in.temp)
-			in.temp = ""
-		}
+		in.Drop(a.d)
 	}
 }

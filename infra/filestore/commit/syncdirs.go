@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/infra/filestore/disk"
 	"github.com/waybill/waybill/infra/filestore/layout"
+	"github.com/waybill/waybill/infra/filestore/read"
 	"github.com/waybill/waybill/infra/lock"
 )
 
@@ -19,7 +21,7 @@ func (a *appendOp) syncDirs() error {
 	}
 	// Only directories whose entries this commit relies on: a sync of any other would wait for the
 	// writes of other processes.
-	err := a.s.d.SyncAll(a.s.d.SyncsFor(&a.relied)...)
+	err := a.d.SyncAll(a.d.SyncsFor(a.relied)...)
 	if err != nil {
 		a.markUnsynced()
 	}
@@ -31,9 +33,9 @@ func (a *appendOp) syncDirs() error {
 func (a *appendOp) relyOnPath() error {
 	ends := []string{a.log.Root}
 	for _, in := range a.incoming {
-		ends = append(ends, in.dir)
+		ends = append(ends, path.Dir(in.Name))
 	}
-	names, err := a.s.d.PathEntries([]string{a.file(), a.events()}, ends)
+	names, err := a.d.PathEntries([]string{layout.ManifestPath(a.log), layout.SegmentsDir(a.log)}, ends)
 	a.relied.Add(names...)
 	return err
 }
@@ -47,8 +49,8 @@ func (a *appendOp) relyOnPath() error {
 func (a *appendOp) markUnsynced() {
 	a.unsynced = true
 	for _, in := range a.incoming {
-		if !in.segment && a.s.d.RewriteBytes(in.path(), in.bytes) {
-			a.s.d.SetSyncFailed([]string{in.path()}, false)
+		if !in.segment {
+			a.d.Rewrite(in.Name, disk.Bytes(in.bytes))
 		}
 	}
 }
@@ -63,15 +65,15 @@ func (a *appendOp) markUnsynced() {
 //   - the manifest has bytes: something was committed;
 //   - the directory has other files, or segments beyond the first event.
 func (c *Committer) removeUncommitted(log manifest.Log, held *lock.Held) (removed bool) {
-	if held.Note() == "" || held.Note() != c.OpenNote() {
+	if held.Note() == "" || held.Note() != OpenNote(c.d) {
 		return false
 	}
-	file := path.Join(log.Root, manifest.FileName)
+	file := layout.ManifestPath(log)
 	if info, ok, err := c.d.Lookup(file); err != nil || ok && info.Size > 0 {
 		return false
 	}
-	events := path.Join(log.Root, manifest.SegmentDir)
-	own := []string{events, file, path.Join(log.Root, layout.SuspectFile), layout.LockName(log), log.Root}
+	events := layout.SegmentsDir(log)
+	own := []string{events, file, layout.SuspectPath(log), layout.LockName(log), log.Root}
 	inside, err := c.d.List(log.Root)
 	if err != nil {
 		return false
@@ -81,7 +83,7 @@ func (c *Committer) removeUncommitted(log manifest.Log, held *lock.Held) (remove
 			return false
 		}
 	}
-	names, err := c.read.SegmentNames(log)()
+	names, err := read.SegmentNames(c.d, log)
 	if err != nil {
 		return false
 	}
@@ -89,8 +91,7 @@ func (c *Committer) removeUncommitted(log manifest.Log, held *lock.Held) (remove
 	// may want to recover them.
 	if slices.ContainsFunc(names, func(name string) bool {
 		first, _, ok := manifest.ParseSegmentName(name)
-		return ok &&
-			first > 0
+		return ok && first > 0
 	}) {
 		return false
 	}

@@ -1,10 +1,9 @@
 package commit
 
 import (
-	"path"
-
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/infra/filestore/disk"
 	"github.com/waybill/waybill/infra/filestore/layout"
 )
 
@@ -20,11 +19,11 @@ import (
 //
 // Its form is the boot id, a slash and the file name of the head's digest. The zero head has no
 // note, since an empty log has no group that a digest could name.
-func (c *Committer) cleanNote(head canon.Digest) string {
-	if c.d.Boot == "" || head.IsZero() {
+func cleanNote(d *disk.Disk, head canon.Digest) string {
+	if d.Boot == "" || head.IsZero() {
 		return ""
 	}
-	return c.d.Boot + "/" + head.FileName()
+	return d.Boot + "/" + head.FileName()
 }
 
 // OpenNote is set while a writer is active. A process that finds it knows that the writer did not
@@ -33,21 +32,21 @@ func (c *Committer) cleanNote(head canon.Digest) string {
 //
 // Its form is the boot id followed by "/open". It equals the note of every other writer of the same
 // boot: which process stopped does not matter.
-func (c *Committer) OpenNote() string {
-	if c.d.Boot == "" {
+func OpenNote(d *disk.Disk) string {
+	if d.Boot == "" {
 		return ""
 	}
-	return c.d.Boot + "/open"
+	return d.Boot + "/open"
 }
 
 // isSuspect reports that syncs of a log's manifest prove nothing: a writer stopped before it
 // completed, as its note shows, or a sync failed and left its mark.
 //
 // note is the note that was found before this writer set its own.
-func (c *Committer) isSuspect(log manifest.Log, note string) (bool, error) {
-	if note != "" && note == c.OpenNote() {
+func isSuspect(d *disk.Disk, log manifest.Log, note string) (bool, error) {
+	if note != "" && note == OpenNote(d) {
 		return true, nil
 	}
-	_, ok, err := c.d.Lookup(path.Join(log.Root, layout.SuspectFile))
+	_, ok, err := d.Lookup(layout.SuspectPath(log))
 	return ok, err
 }

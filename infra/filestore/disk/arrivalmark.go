@@ -1,8 +1,6 @@
 package disk
 
 import (
-	"errors"
-	"io/fs"
 	"path"
 	"strings"
 
@@ -20,11 +18,11 @@ func (d *Disk) ArrivalMark() string { return ArrivalMark + " " + d.Boot + "\n" }
 // HasArrivalMark reports a log with an arrival mark.
 func (d *Disk) HasArrivalMark(root string) (bool, error) {
 	b, err := d.ReadFile(path.Join(root, layout.SuspectFile), ArrivalMarkBytesMax)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return strings.HasPrefix(string(b), ArrivalMark), err
+	return strings.HasPrefix(string(b), ArrivalMark), UnlessMissing(err)
 }
+
+// RollBackTries is how often a session is moved back after a failed sync.
+const RollBackTries = 3
 
 // ArrivalMarkBytesMax is more than a mark needs: a boot id has 36 bytes.
 const ArrivalMarkBytesMax = 1 << 10

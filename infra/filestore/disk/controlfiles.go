@@ -3,7 +3,6 @@ package disk
 import (
 	"errors"
 	"io/fs"
-	"path"
 
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/infra/controlfile"
@@ -26,33 +25,25 @@ func (d *Disk) ReadControl(name, kind string) (doc controlfile.Document, ok bool
 	return doc, true, nil
 }
 
-// PutControl writes a document to a temporary file, syncs it, moves it to name and syncs the
-// directory: readers see the old document or the new one. move is Place, which fails with
-// fs.ErrExist for a taken name, or Replace.
+// PutControl is WriteFile for a document, followed by the sync of the directory.
 //
 // After an error of writing or moving the old document is unchanged. After a failed sync of the
 // directory either document may be durable, so the new one is written again: a later sync of the
 // directory then makes it durable.
 func (d *Disk) PutControl(name string, doc controlfile.Document, move func(from, to string) error) error {
-	b, err := controlfile.Encode(doc)
-	if err != nil {
+	if err := d.WriteFile(name, Document(doc), move); err != nil {
 		return err
 	}
-	temp, err := d.TempName(path.Dir(name))
-	if err != nil {
+	return d.SyncOrRewrite(name, Document(doc))
+}
+
+// Document is the content of a control file.
+func Document(doc controlfile.Document) Content {
+	return func(f osfs.File) error {
+		b, err := controlfile.Encode(doc)
+		if err == nil {
+			_, err = f.Write(b)
+		}
 		return err
 	}
-	if err := d.WriteTemp(temp, b); err != nil {
-		_ = d.Remove(temp)
-		return err
-	}
-	if err := move(temp, name); err != nil {
-		_ = d.Remove(temp)
-		return err
-	}
-	err = d.SyncDir(path.Dir(name), osfs.Durable)
-	if err != nil {
-		d.RewriteBytes(name, b) // see markUnsynced
-	}
-	return err
 }

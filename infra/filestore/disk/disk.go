@@ -6,6 +6,7 @@
 package disk
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -86,10 +87,7 @@ func Open(tree osfs.FS, o Options) (*Disk, error) {
 // Lookup is Stat for a file that may be missing: ok is false then, and err nil.
 func (d *Disk) Lookup(name string) (info osfs.Info, ok bool, err error) {
 	info, err = d.Stat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return info, false, nil
-	}
-	return info, err == nil, err
+	return info, err == nil, UnlessMissing(err)
 }
 
 // QuarantineName is the first unused name of an entry at or after the time atMs.
@@ -139,6 +137,29 @@ func (d *Disk) Mkdirs(dir string) (made []string, err error) {
 	return append(made, dir), nil
 }
 
+// Entries is List for a directory that may be missing: it has no entries then.
+func (d *Disk) Entries(dir string) ([]osfs.Entry, error) {
+	entries, err := d.List(dir)
+	return entries, UnlessMissing(err)
+}
+
+// EntriesFor is Entries for a caller that may give up. Errors are those of ReadFault.
+func (d *Disk) EntriesFor(ctx context.Context, dir string) ([]osfs.Entry, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, ReadFault(err)
+	}
+	entries, err := d.Entries(dir)
+	return entries, ReadFault(err)
+}
+
+// UnlessMissing returns err, and nil for fs.ErrNotExist.
+func UnlessMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
 // RemoveAll removes a file, or a directory with its content. A file that is already gone is not an
 // error: another process may be cleaning up as well.
 func (d *Disk) RemoveAll(name string) error {
@@ -157,8 +178,5 @@ func (d *Disk) RemoveAll(name string) error {
 			}
 		}
 	}
-	if err := d.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return UnlessMissing(d.Remove(name))
 }

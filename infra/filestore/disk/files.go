@@ -2,62 +2,20 @@ package disk
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"io"
-	"io/fs"
+	"math"
 	"path"
+	"sync"
 
 	"github.com/waybill/waybill/infra/osfs"
 )
 
-// RewriteFromDisk is rewriteBytes for a file whose bytes are not in memory. It copies the current
-// content.
-func (d *Disk) RewriteFromDisk(name string) bool {
-	old, err := d.Open(name, osfs.Read)
-	if err != nil {
-		return false
-	}
-	defer old.Close()
-	return d.rewriteFile(name, func(f osfs.File) error {
-		b := make([]byte, CopyBytes)
-		for at := int64(0); ; {
-			n, err := old.ReadAt(b, at)
-			at += int64(n)
-			if _, err := f.Write(b[:n]); err != nil {
-				return err
-			}
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-		}
-	})
-}
-
-// WriteTemp creates the file temp with the bytes b and syncs it.
-func (d *Disk) WriteTemp(temp string, b []byte) error {
-	return d.fillTemp(temp, func(f osfs.File) error { _, err := f.Write(b); return err })
-}
-
-// fillTemp is writeTemp for content that fill writes.
-func (d *Disk) fillTemp(temp string, fill func(osfs.File) error) error {
-	f, err := d.Open(temp, osfs.New)
-	if err != nil {
-		return err
-	}
-	// Synced before the file gets its name, so that a name never refers to part of a file.
-	if err = fill(f); err == nil {
-		err = f.Sync(osfs.Order)
-	}
-	return errors.Join(err, f.Close())
-}
-
 // ReadFile reads a file of at most limit bytes; of a longer one it returns limit and one bytes,
 // which match no recorded digest.
 //
-// A symbolic link or special file is osfs.ErrSymlink or osfs.ErrNotRegular, which readFault maps to
+// A symbolic link or special file is osfs.ErrSymlink or osfs.ErrNotRegular, which ReadFault maps to
 // STORE_CORRUPT.
 func (d *Disk) ReadFile(name string, limit int64) ([]byte, error) {
 	f, err := d.Open(name, osfs.Read)
@@ -65,11 +23,6 @@ func (d *Disk) ReadFile(name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return ReadAll(f, limit)
-}
-
-// ReadAll reads the open file f as readFile does.
-func ReadAll(f osfs.File, limit int64) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
@@ -82,16 +35,6 @@ func ReadAll(f osfs.File, limit int64) ([]byte, error) {
 	return b[:n], nil
 }
 
-// WriteUnsynced is writeTemp without the sync, for bytes that may be lost.
-func (d *Disk) WriteUnsynced(temp string, b []byte) error {
-	f, err := d.Open(temp, osfs.New)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	return errors.Join(err, f.Close())
-}
-
 // FileEquals compares the bytes of a file: its size and times prove nothing. A missing file is
 // fs.ErrNotExist.
 func (d *Disk) FileEquals(name string, want []byte) (bool, error) {
@@ -99,43 +42,96 @@ func (d *Disk) FileEquals(name string, want []byte) (bool, error) {
 	return bytes.Equal(have, want), err
 }
 
-// OpenTemp creates a temporary file in dir. A directory of the skeleton may be missing, since tools
-// that copy stores omit empty directories. It is created again, and made returns the entries that
-// become part of the commit.
-func (d *Disk) OpenTemp(dir string) (temp string, f osfs.File, made []string, err error) {
+// ReaderFrom reads a file from the offset at to its end at the time of reading.
+func ReaderFrom(f osfs.File, at int64) io.Reader { return io.NewSectionReader(f, at, math.MaxInt64-at) }
+
+// copyBytes is how much of a file is held in memory at a time.
+const copyBytes = 128 << 10
+
+// copyBuffers are reused between files: no file is held in memory as a whole.
+var copyBuffers = sync.Pool{New: func() any { return new([copyBytes]byte) }}
+
+// Copy copies r to w with one of copyBuffers, and returns the number of bytes.
+func Copy(w io.Writer, r io.Reader) (int64, error) {
+	buffer := copyBuffers.Get().(*[copyBytes]byte)
+	defer copyBuffers.Put(buffer)
+	// The struct hides other methods of w, so that io.CopyBuffer uses the buffer.
+	return io.CopyBuffer(struct{ io.Writer }{w}, r, buffer[:])
+}
+
+// Hash returns the SHA-256 of the first most bytes of a file, and how many it has of them.
+func Hash(f osfs.File, most int64) (sum [sha256.Size]byte, n int64, err error) {
+	h := sha256.New()
+	n, err = Copy(h, io.NewSectionReader(f, 0, most))
+	return [sha256.Size]byte(h.Sum(nil)), n, err
+}
+
+// A Content writes the content of a new file.
+type Content func(osfs.File) error
+
+// Bytes is the content b.
+func Bytes(b []byte) Content {
+	return func(f osfs.File) error { _, err := f.Write(b); return err }
+}
+
+// WriteUnsynced creates the file name with the bytes b, which may be lost.
+func (d *Disk) WriteUnsynced(name string, b []byte) error {
+	f, err := d.Open(name, osfs.New)
+	if err != nil {
+		return err
+	}
+	return errors.Join(Bytes(b)(f), f.Close())
+}
+
+// WriteTemp creates a temporary file in dir with a content and syncs it. After an error there is none.
+func (d *Disk) WriteTemp(dir string, content Content) (temp string, err error) {
 	if temp, err = d.TempName(dir); err != nil {
-		return "", nil, nil, err
+		return "", err
 	}
-	f, err = d.Open(temp, osfs.New)
-	if errors.Is(err, fs.ErrNotExist) {
-		if made, err = d.Mkdirs(dir); err != nil {
-			return temp, nil, nil, err
+	f, err := d.Open(temp, osfs.New)
+	if err == nil {
+		// Synced before the file gets its name, so that a name never refers to part of a file.
+		if err = content(f); err == nil {
+			err = f.Sync(osfs.Order)
 		}
-		f, err = d.Open(temp, osfs.New)
-	}
-	return temp, f, made, err
-}
-
-// CopyBytes is how much of a file is held in memory at a time.
-const CopyBytes = 256 << 10
-
-// RewriteBytes replaces the file at name by a new file with the bytes b, and reports success. The
-// old file is not removed first: another session may be committing a reference to it.
-func (d *Disk) RewriteBytes(name string, b []byte) bool {
-	return d.rewriteFile(name, func(f osfs.File) error { _, err := f.Write(b); return err })
-}
-
-// rewriteFile is rewriteBytes for content that fill writes.
-func (d *Disk) rewriteFile(name string, fill func(osfs.File) error) bool {
-	temp, err := d.TempName(path.Dir(name))
-	if err == nil {
-		err = d.fillTemp(temp, fill)
-	}
-	if err == nil {
-		err = d.Replace(temp, name)
+		err = errors.Join(err, f.Close())
 	}
 	if err != nil {
 		_ = d.Remove(temp)
 	}
-	return err == nil
+	return temp, err
+}
+
+// WriteFile writes a content to a temporary file, syncs it, and moves it to name: readers see the old file or the new
+// one. move is Place, which fails with fs.ErrExist for a taken name, or Replace.
+func (d *Disk) WriteFile(name string, content Content, move func(from, to string) error) error {
+	temp, err := d.WriteTemp(path.Dir(name), content)
+	if err != nil {
+		return err
+	}
+	if err = move(temp, name); err != nil {
+		_ = d.Remove(temp)
+	}
+	return err
+}
+
+// Rewrite replaces the file at name by a new one with its content, and reports success: the entry is new, so that the
+// next sync of the directory applies to it. The old file is not removed first: another session may be committing a
+// reference to it.
+func (d *Disk) Rewrite(name string, content Content) bool {
+	if d.WriteFile(name, content, d.Replace) != nil {
+		return false
+	}
+	d.SetSyncFailed([]string{name}, false)
+	return true
+}
+
+// RewriteFromDisk is Rewrite for a file whose bytes are not in memory.
+func (d *Disk) RewriteFromDisk(name string) bool {
+	old, err := d.Open(name, osfs.Read)
+	if err != nil {
+		return false
+	}
+	defer old.Close()
+	return d.Rewrite(name, func(f osfs.File) error { _, err := Copy(f, ReaderFrom(old, 0)); return err })
 }

@@ -63,11 +63,9 @@ func (d *Disk) State() (State, error) {
 	if d.known.Exists {
 		return d.known, nil
 	}
-	now, err := d.readState()
-	if err == nil {
-		d.known = now
-	}
-	return now, err
+	var err error
+	d.known, err = d.readState()
+	return d.known, err
 }
 
 // readState reads store.json, or classifies the directory without one. Errors: STORE_INVALID for a
@@ -82,11 +80,8 @@ func (d *Disk) readState() (State, error) {
 	case ok:
 		return stateFromDocument(doc)
 	}
-	entries, err := d.List(".")
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return State{}, nil
-	case err != nil:
+	entries, err := d.Entries(".")
+	if err != nil {
 		return State{}, ReadFault(err)
 	}
 	// Leftovers of an interrupted creation count as no store: otherwise one crash at the wrong
@@ -118,7 +113,6 @@ func (d *Disk) readState() (State, error) {
 // The checks run in this order, and the first that fails decides: format, id, features.
 func stateFromDocument(doc controlfile.Document) (State, error) {
 	if doc.V < layout.StoreVersion { // no digest covers the format number, so it may be damaged
-		// no digest covers the format
 		return State{}, Corrupt(layout.StoreFile, "it is of format %d, which never existed", doc.V)
 	}
 	if doc.V != layout.StoreVersion {
@@ -170,18 +164,24 @@ func (d *Disk) onlySkeleton(entries []osfs.Entry) (bool, error) {
 		if e.Kind != osfs.Directory || !slices.Contains(layout.Skeleton, e.Name) {
 			return false, nil
 		}
-		inside, err := d.List(e.Name)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return false, ReadFault(err)
-		}
+		inside, err := d.Entries(e.Name)
 		if e.Name == "workflows" && len(inside) == 1 && inside[0].Name == "pinned" {
-			inside, err = d.List("workflows/pinned")
+			inside, err = d.Entries("workflows/pinned")
 		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) || len(inside) > 0 {
+		if err != nil || len(inside) > 0 {
 			return false, ReadFault(err)
 		}
 	}
 	return true, nil
+}
+
+// StateToWrite is State for a change that creates no store: it is refused with STORE_FOREIGN or STORE_READ_ONLY.
+func (d *Disk) StateToWrite() (State, error) {
+	st, err := d.State()
+	if err == nil && st.Refusal != nil {
+		err = st.Refusal
+	}
+	return st, err
 }
 
 // ToWrite is called before every change. It creates a missing store and refuses one that must not
@@ -189,14 +189,9 @@ func (d *Disk) onlySkeleton(entries []osfs.Entry) (bool, error) {
 //
 // It is called before locks are taken, since creating the store takes the use lock.
 func (d *Disk) ToWrite() (State, error) {
-	st, err := d.State()
-	switch {
-	case err != nil:
+	st, err := d.StateToWrite()
+	if err != nil || st.Exists {
 		return st, err
-	case st.Refusal != nil:
-		return st, st.Refusal
-	case st.Exists:
-		return st, nil
 	}
 	if err := d.make(); err != nil {
 		return st, WriteFault(err)
@@ -214,9 +209,9 @@ func (d *Disk) make() error {
 		return err
 	}
 	// One process at a time: of two, the slower would remove directories that the faster relies on.
-	held, err := d.Locks.Acquire(context.Background(), layout.UseLock, lock.Exclusive, d.LockWait)
+	held, err := d.LockUse(context.Background(), lock.Exclusive)
 	if err != nil {
-		return BusyFault(err, fault.StoreLocked, "the store")
+		return err
 	}
 	defer held.Unlock()
 	if _, made, err := d.Lookup(layout.StoreFile); err != nil || made {

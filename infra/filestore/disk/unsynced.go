@@ -8,23 +8,36 @@ import (
 	"github.com/waybill/waybill/infra/osfs"
 )
 
-// Entries are the names that a commit relies on, grouped by the directory whose sync makes them
-// durable.
-type Entries struct {
-	dirs  []string
-	Names map[string][]string
+// Relied are the names that a commit relies on. The sync of the directory of each makes it durable.
+type Relied []string
+
+// Add adds names.
+func (r *Relied) Add(names ...string) { *r = append(*r, names...) }
+
+// Dirs returns the directories of names, in the order of the first name of each.
+func Dirs(names []string) (dirs []string) {
+	for _, name := range names {
+		if dir := path.Dir(name); !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
 }
 
-// SyncsFor returns one sync function per directory of e. Each records for its names whether the
+// SyncsFor returns one sync function per directory of names. Each records for its names whether the
 // sync failed.
 //
 // The functions may run in parallel.
-func (d *Disk) SyncsFor(e *Entries) []func() error {
+func (d *Disk) SyncsFor(names Relied) []func() error {
+	in := map[string][]string{}
+	for _, name := range names {
+		in[path.Dir(name)] = append(in[path.Dir(name)], name)
+	}
 	var syncs []func() error
-	for _, dir := range e.dirs {
+	for _, dir := range Dirs(names) {
 		syncs = append(syncs, func() error {
 			err := d.SyncDir(dir, osfs.Order)
-			d.SetSyncFailed(e.Names[dir], err != nil)
+			d.SetSyncFailed(in[dir], err != nil)
 			return err
 		})
 	}
@@ -50,6 +63,30 @@ func (d *Disk) PathEntries(names, ends []string) ([]string, error) {
 	return names, nil
 }
 
+// SyncDirs syncs directories in parallel.
+func (d *Disk) SyncDirs(kind osfs.Sync, dirs ...string) error {
+	return d.SyncAll(d.DirSyncs(kind, dirs)...)
+}
+
+// DirSyncs returns one sync function per directory.
+func (d *Disk) DirSyncs(kind osfs.Sync, dirs []string) []func() error {
+	var syncs []func() error
+	for _, dir := range dirs {
+		syncs = append(syncs, func() error { return d.SyncDir(dir, kind) })
+	}
+	return syncs
+}
+
+// SyncOrRewrite makes a changed entry durable. When the sync fails, either state of the directory may be durable: the
+// file at name is written again with its content, so that a later sync applies to it (docs/design.md#failed-sync).
+func (d *Disk) SyncOrRewrite(name string, content Content) error {
+	err := d.SyncDir(path.Dir(name), osfs.Durable)
+	if err != nil {
+		d.Rewrite(name, content)
+	}
+	return err
+}
+
 // MayBeUnsynced reports a name whose directory failed to sync in this process.
 func (d *Disk) MayBeUnsynced(name string) bool {
 	d.mu.Lock()
@@ -69,19 +106,5 @@ func (d *Disk) SetSyncFailed(names []string, failed bool) {
 		} else {
 			delete(d.syncFailed, name) // it was rewritten, or no sync failed
 		}
-	}
-}
-
-// Add records names under their directories, in the order of the first name of each.
-func (e *Entries) Add(names ...string) {
-	for _, name := range names {
-		dir := path.Dir(name)
-		if !slices.Contains(e.dirs, dir) {
-			e.dirs = append(e.dirs, dir)
-		}
-		if e.Names == nil {
-			e.Names = map[string][]string{}
-		}
-		e.Names[dir] = append(e.Names[dir], name)
 	}
 }

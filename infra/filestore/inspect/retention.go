@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/filestore/disk"
 	"github.com/waybill/waybill/infra/filestore/layout"
+	"github.com/waybill/waybill/infra/filestore/read"
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports"
 )
@@ -42,10 +42,7 @@ func (n *Inspector) LogRoots(ctx context.Context) ([]ports.LogRoot, error) {
 	}
 	for _, own := range slices.Clone(out) {
 		names, err := n.sideLogs(ctx, own.Root)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // moved in between
-		}
-		if err != nil {
+		if err := disk.UnlessMissing(err); err != nil { // missing: it was moved in between
 			return nil, disk.ReadFault(err)
 		}
 		for _, name := range names {
@@ -74,10 +71,10 @@ func (n *Inspector) sideLogs(ctx context.Context, dir string) (out []string, err
 	for _, e := range entries {
 		// Every session has these two directories, so they are skipped without reading them.
 		if e.Kind != osfs.Directory || e.Name == manifest.SegmentDir || e.Name == "cache" ||
-			strings.HasPrefix(e.Name, layout.TempPrefix) {
+			layout.IsTemp(e.Name) {
 			continue
 		}
-		exists, err := n.read.ContainsLog(path.Join(dir, e.Name))
+		exists, err := read.ContainsLog(n.d, path.Join(dir, e.Name))
 		if err != nil {
 			return nil, err
 		}
@@ -114,20 +111,16 @@ func (n *Inspector) ReadOtherFiles(ctx context.Context, visit func([]byte)) erro
 		{layout.TrashDir, func(name string) bool { _, _, ok := layout.ParseTrashName(name); return ok }},
 	} {
 		entries, err := n.d.List(in.dir)
-		if errors.Is(err, fs.ErrNotExist) {
-			if in.dir == "sessions" {
-				if err := n.checkSessionsDir(); err != nil {
-					return err
-				}
-			}
-			continue
+		if in.dir == "sessions" && errors.Is(err, fs.ErrNotExist) {
+			err = n.checkSessionsDir()
 		}
+		err = disk.UnlessMissing(err)
 		for _, e := range entries {
 			name := path.Join(in.dir, e.Name)
 			// A log of the store is listed by LogRoots and read there.
 			_, isLog, statErr := n.d.Lookup(path.Join(name, manifest.FileName))
 			if err == nil && !in.known(e.Name) && !(in.dir == "." && isLog && statErr == nil) &&
-				!strings.HasPrefix(e.Name, layout.TempPrefix) {
+				!layout.IsTemp(e.Name) {
 				err = n.eachFile(ctx, name, e.Kind, visitFile)
 			}
 		}
@@ -161,24 +154,21 @@ func (n *Inspector) eachFile(ctx context.Context, name string, kind osfs.Kind, f
 // Sizes implements ports.Retention. The result is sorted by digest; files with other names are
 // omitted.
 func (n *Inspector) Sizes(ctx context.Context, kind manifest.ObjectKind) ([]ports.SizedObject, error) {
-	entries, err := n.d.List(manifest.ObjectDir(kind))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+	entries, err := n.d.EntriesFor(ctx, manifest.ObjectDir(kind))
+	if err != nil {
+		return nil, err
 	}
-	erased, erasedErr := n.read.Tombstones(kind)
-	if erasedErr != nil {
-		return nil, disk.ReadFault(erasedErr)
-	}
+	erased, err := read.Tombstones(n.d, kind)
 	var out []ports.SizedObject
 	for _, e := range entries {
 		if err := ctx.Err(); err != nil {
 			return nil, disk.ReadFault(err)
 		}
-		ref, parseErr := canon.ParseFileName(strings.TrimSuffix(e.Name, ".json"))
-		if parseErr != nil || manifest.ObjectName(kind, ref) != e.Name || e.Kind != osfs.Regular {
+		ref, ok := layout.ParseObjectName(kind, e.Name)
+		if !ok || e.Kind != osfs.Regular {
 			continue
 		}
-		info, exists, err := n.d.Lookup(path.Join(manifest.ObjectDir(kind), e.Name))
+		info, exists, err := n.d.Lookup(layout.ObjectPath(kind, ref))
 		if err != nil {
 			return nil, disk.ReadFault(err)
 		}
@@ -194,10 +184,7 @@ func (n *Inspector) Sizes(ctx context.Context, kind manifest.ObjectKind) ([]port
 //
 // Temporary files are leftovers and count in no directory. A store that does not exist is empty.
 func (n *Inspector) Survey(ctx context.Context) (out ports.Survey, err error) {
-	err = n.survey(ctx, ".", &out)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil // no store
-	}
+	err = disk.UnlessMissing(n.survey(ctx, ".", &out)) // missing: there is no store
 	slices.SortFunc(out.Leftovers, func(a, b ports.Leftover) int { return strings.Compare(a.Path, b.Path) })
 	return out, disk.ReadFault(err)
 }
@@ -214,7 +201,7 @@ func (n *Inspector) survey(ctx context.Context, dir string, out *ports.Survey) e
 	here := ports.DirectoryUsage{Path: dir}
 	for _, e := range entries {
 		name := path.Join(dir, e.Name)
-		if strings.HasPrefix(e.Name, layout.TempPrefix) {
+		if layout.IsTemp(e.Name) {
 			bytes, err := n.sizeOf(ctx, name, e.Kind)
 			if err != nil {
 				return err
@@ -224,10 +211,7 @@ func (n *Inspector) survey(ctx context.Context, dir string, out *ports.Survey) e
 		}
 		switch e.Kind {
 		case osfs.Directory:
-			err = n.survey(ctx, name, out)
-			if errors.Is(err, fs.ErrNotExist) {
-				err = nil // removed in between
-			}
+			err = disk.UnlessMissing(n.survey(ctx, name, out)) // missing: it was removed in between
 		case osfs.Regular:
 			var info osfs.Info
 			var exists bool
@@ -250,10 +234,7 @@ func (n *Inspector) sizeOf(ctx context.Context, name string, kind osfs.Kind) (by
 		bytes += info.Size
 		return err
 	})
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil // it was placed or removed in between
-	}
-	return bytes, err
+	return bytes, disk.UnlessMissing(err) // missing: it was placed or removed in between
 }
 
 // checkSessionsDir returns STORE_CORRUPT for a store without the directory sessions, with which

@@ -13,14 +13,16 @@ import (
 // ControlName matches the names that callers may pass: files of the store's own directory.
 var ControlName = pattern.New(`^[a-z]{1,32}\.json$`)
 
+// IsChangeable reports the name of a control file of the store's own directory other than StoreFile, which is written
+// once.
+func IsChangeable(name string) bool { return ControlName.MatchString(name) && name != StoreFile }
+
 // A tombstone is a control file beside the artifact's name, with the suffix erasedSuffix.
 const (
-	ErasedSuffix  = ".erased"
+	erasedSuffix  = ".erased"
 	ErasedKind    = "erased"
 	ErasedVersion = 1
 )
-
-// This file checks control files of sessions, tombstones, side logs and the trash.
 
 // SideControlVersion is the format of control files outside the store's top directory.
 const SideControlVersion = 1

@@ -4,6 +4,7 @@ package layout
 
 import (
 	"runtime"
+	"strings"
 
 	"github.com/waybill/waybill/durable/log/manifest"
 )
@@ -24,8 +25,8 @@ const UseLock = ".use.lock"
 // LockName is the path of a log's single-writer lock, relative to the store.
 func LockName(log manifest.Log) string { return log.Root + "/.lock" }
 
-// IsLockName reports a lock file by its name.
-func IsLockName(name string) bool { return name == ".lock" || name == ".performer.lock" }
+// LockNames are the names of the lock files in the directory of a log.
+var LockNames = []string{".lock", PerformerLock}
 
 // PerformerLock is held by the process that performs a run of a session
 // (docs/design.md#ends-and-branches).
@@ -34,6 +35,9 @@ const PerformerLock = ".performer.lock"
 // TempPrefix marks files that have not been placed at their final name. Readers ignore them, and gc
 // removes those that a crash left.
 const TempPrefix = ".tmp-"
+
+// IsTemp reports a name of such a file.
+func IsTemp(name string) bool { return strings.HasPrefix(name, TempPrefix) }
 
 // The file that makes a directory a store, its kind and its only format so far.
 const (

@@ -2,8 +2,6 @@ package read
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -45,13 +43,7 @@ func (r *Reader) SessionControl(ctx context.Context, session id.Session, f ports
 
 // TrashEntries implements ports.Trash. The result is sorted by name.
 func (r *Reader) TrashEntries(ctx context.Context) ([]ports.TrashEntry, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, disk.ReadFault(err)
-	}
-	entries, err := r.d.List(layout.TrashDir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	entries, err := r.d.EntriesFor(ctx, layout.TrashDir)
 	var out []ports.TrashEntry
 	for _, e := range entries {
 		session, atMs, ok := layout.ParseTrashName(e.Name)
@@ -60,12 +52,10 @@ func (r *Reader) TrashEntries(ctx context.Context) ([]ports.TrashEntry, error) {
 		}
 		t := ports.TrashEntry{Name: e.Name, Root: path.Join(layout.TrashDir, e.Name), Session: session, AtMs: atMs}
 		// The record of who deleted the session is optional: the session is complete without it.
-		if doc, ok, err := r.d.ReadControl(path.Join(t.Root, ports.TrashFile.Name), ports.TrashFile.Kind); err == nil &&
-			ok {
-			t.Control = ports.Control{V: doc.V, Data: doc.Data}
-		}
+		doc, _, _ := r.d.ReadControl(path.Join(t.Root, ports.TrashFile.Name), ports.TrashFile.Kind)
+		t.Control = ports.Control{V: doc.V, Data: doc.Data}
 		out = append(out, t)
 	}
 	slices.SortFunc(out, func(a, b ports.TrashEntry) int { return strings.Compare(a.Name, b.Name) })
-	return out, disk.ReadFault(err)
+	return out, err
 }

@@ -7,13 +7,11 @@ import (
 	"sync"
 
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/infra/osfs"
 )
 
-// Group and other permissions, and the format of the finding about them.
-const (
-	OthersMask      = 0o077
-	LooseModeFormat = "other users can open it (mode %#o)"
-)
+// othersMask are the permissions of group and others.
+const othersMask = 0o077
 
 // FindingList collects findings about the entries of one directory from several goroutines.
 type FindingList struct {
@@ -33,6 +31,13 @@ func (o *FindingList) Find(pass int, name string, code manifest.FindingCode, at,
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.all = append(o.all, orderedFinding{pass, name, manifest.NewFinding(code, at, format, args...)})
+}
+
+// CheckMode adds a finding about an entry that other users can open.
+func (o *FindingList) CheckMode(name, at string, info osfs.Info) {
+	if info.Perm&othersMask != 0 {
+		o.Find(0, name, manifest.LooseMode, at, "other users can open it (mode %#o)", info.Perm)
+	}
 }
 
 // InOrder returns the findings sorted by pass and name, independent of the goroutines that found

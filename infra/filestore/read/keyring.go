@@ -23,7 +23,11 @@ type KeyringData struct {
 	Previous  KeyText `json:"previous,omitzero"`
 }
 
-type KeyText string // 32 bytes in base64
+// KeyText is a key of 32 bytes in base64.
+type KeyText string
+
+// KeyTextOf encodes a key.
+func KeyTextOf(key []byte) KeyText { return KeyText(base64.StdEncoding.EncodeToString(key)) }
 
 // key decodes the text. Other base64 spellings and lengths are errors.
 func (k KeyText) key() (out token.Key, err error) {
@@ -41,17 +45,17 @@ func (k KeyText) key() (out token.Key, err error) {
 //
 // Permissions are checked before the content is read. On systems without such permissions Perm has
 // no bits for other users.
-func (r *Reader) ReadKeyring() (keys token.Keys, ok bool, err error) {
-	info, ok, err := r.d.Lookup(layout.KeyringFile)
+func ReadKeyring(d *disk.Disk) (keys token.Keys, ok bool, err error) {
+	info, ok, err := d.Lookup(layout.KeyringFile)
 	if err != nil || !ok {
 		return keys, false, disk.ReadFault(err)
 	}
-	if info.Perm&0o077 != 0 {
+	if info.Perm&othersMask != 0 {
 		return keys, false, fault.New(fault.KeyringInvalid, "%s can be read by others (mode %#o)", layout.KeyringFile,
 			info.Perm).
 			Suggest("Make it private with 'chmod 600', or replace the keys if another user may have read them.")
 	}
-	doc, ok, err := r.d.ReadControl(layout.KeyringFile, layout.KeyringKind)
+	doc, ok, err := d.ReadControl(layout.KeyringFile, layout.KeyringKind)
 	if err != nil || !ok {
 		return keys, ok, keyringFault(err)
 	}

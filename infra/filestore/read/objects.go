@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 
@@ -26,11 +25,11 @@ func (r *Reader) Object(ctx context.Context, kind manifest.ObjectKind, ref canon
 	if erasable(kind) {
 		// Before the bytes are read: bytes beside a tombstone are left by a crash or were stored
 		// again.
-		if err := r.ErasedFault(ref); err != nil {
+		if err := ErasedFault(r.d, ref); err != nil {
 			return nil, err
 		}
 	}
-	name := path.Join(manifest.ObjectDir(kind), manifest.ObjectName(kind, ref))
+	name := layout.ObjectPath(kind, ref)
 	b, err := r.d.ReadFile(name, int64(layout.ObjectBytesMax(kind)))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -48,19 +47,10 @@ func (r *Reader) Object(ctx context.Context, kind manifest.ObjectKind, ref canon
 //
 // The result is sorted by id. Directories with other names are omitted; Inspect reports them.
 func (r *Reader) Sessions(ctx context.Context) ([]id.Session, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, disk.ReadFault(err)
-	}
 	if _, err := r.d.State(); err != nil {
 		return nil, err
 	}
-	entries, err := r.d.List("sessions")
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, disk.ReadFault(err)
-	}
+	entries, err := r.d.EntriesFor(ctx, "sessions")
 	// The listing includes the kinds of entries: one stat for each of ten thousand sessions would
 	// cost more than the rest of a list command.
 	sessions := make([]id.Session, 0, len(entries))
@@ -70,5 +60,5 @@ func (r *Reader) Sessions(ctx context.Context) ([]id.Session, error) {
 		}
 	}
 	slices.SortFunc(sessions, func(a, b id.Session) int { return strings.Compare(a.String(), b.String()) })
-	return sessions, nil
+	return sessions, err
 }

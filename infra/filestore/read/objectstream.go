@@ -1,13 +1,13 @@
 package read
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"hash"
 	"io"
 	"io/fs"
-	"path"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -21,41 +21,42 @@ import (
 // io.EOF when they do not match ref. Errors are those of Object otherwise.
 //
 // The caller closes the reader. Bytes that were read before an error must not be used.
-func (s *Reader) ObjectStream(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) (io.ReadCloser, int64,
+func (r *Reader) ObjectStream(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) (io.ReadCloser, int64,
 	error) {
 	if kind == manifest.Artifact {
-		if err := s.ErasedFault(ref); err != nil { // same order as in Object
+		if err := ErasedFault(r.d, ref); err != nil { // same order as in Object
 			return nil, 0, err
 		}
 	}
-	name := path.Join(manifest.ObjectDir(kind), manifest.ObjectName(kind, ref))
-	f, err := s.d.Open(name, osfs.Read)
+	name := layout.ObjectPath(kind, ref)
+	f, err := r.d.Open(name, osfs.Read)
 	if errors.Is(err, fs.ErrNotExist) {
 		// Object reports whether the bytes are missing or were erased.
-		if _, err := s.Object(ctx, kind, ref); err != nil {
+		b, err := r.Object(ctx, kind, ref)
+		if err != nil {
 			return nil, 0, err
 		}
-		f, err = s.d.Open(name, osfs.Read) // another process wrote it in between
+		return io.NopCloser(bytes.NewReader(b)), int64(len(b)), nil // another process wrote it in between
 	}
 	if err != nil {
 		return nil, 0, disk.ReadFault(err)
 	}
 	info, err := f.Stat()
+	if err == nil && info.Size > int64(layout.ObjectBytesMax(kind)) {
+		err = disk.Corrupt(name, "the %s is larger than a store accepts", kind)
+	}
 	if err != nil {
 		_ = f.Close()
 		return nil, 0, disk.ReadFault(err)
 	}
-	if info.Size > int64(layout.ObjectBytesMax(kind)) {
-		_ = f.Close()
-		return nil, 0, disk.Corrupt(name, "the %s is larger than a store accepts", kind)
-	}
-	return &stream{ctx: ctx, f: f, r: io.NewSectionReader(f, 0, info.Size), sum: sha256.New(), kind: kind, ref: ref,
+	return &stream{canceled: ctx.Err, f: f, r: io.NewSectionReader(f, 0, info.Size), sum: sha256.New(), kind: kind, ref: ref,
 		name: name}, info.Size, nil
 }
 
 // stream is a reader that hashes the bytes that pass through it and compares the digest at the end.
 type stream struct {
-	ctx  context.Context
+	canceled func() error // the error of the caller's context
+
 	f    osfs.File
 	r    io.Reader
 	sum  hash.Hash
@@ -66,7 +67,7 @@ type stream struct {
 
 // Read implements io.Reader. A canceled context ends it with INTERRUPTED.
 func (s *stream) Read(p []byte) (int, error) {
-	if err := s.ctx.Err(); err != nil {
+	if err := s.canceled(); err != nil {
 		return 0, disk.ReadFault(err)
 	}
 	n, err := s.r.Read(p)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"math"
 	"path"
 
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -26,35 +25,49 @@ const readAheadBytes = 6 << 20
 // still there (docs/design.md#reading). Errors are STORE_IO, INTERRUPTED, a busy lock during the
 // second reading, or the visitor's own error; what is wrong with the bytes is in the verdict.
 //
-// A log that does not exist is empty and healthy. When r.From is not on the log's chain the error
+// A log that does not exist is empty and healthy. When req.From is not on the log's chain the error
 // is manifest.ErrNotOnChain, and the caller reads from the zero head.
-func (s *Reader) Read(ctx context.Context, r ports.ReadRequest, visit ports.NewVisitor) (manifest.Verdict, error) {
-	st, err := s.d.State()
+func (r *Reader) Read(ctx context.Context, req ports.ReadRequest, visit ports.NewVisitor) (manifest.Verdict, error) {
+	return r.verify(ctx, req, func(in manifest.Input) (manifest.Verdict, error) {
+		if in.From.IsZero() {
+			in.PrefetchBytes = readAheadBytes
+		}
+		v := visit(in.From)
+		return manifest.Read(in, func(seg manifest.Segment, head manifest.Head) error {
+			return disk.Unchanged(v.Visit(seg, head))
+		})
+	})
+}
+
+// verify runs a verification of the bytes of a log, and from the beginning once more when it finds damage.
+func (r *Reader) verify(ctx context.Context, req ports.ReadRequest,
+	run func(manifest.Input) (manifest.Verdict, error)) (manifest.Verdict, error) {
+	st, err := r.d.State()
 	if err != nil {
 		return manifest.Verdict{}, err
 	}
-	verdict, err := s.readOnce(ctx, r, visit(r.From), st.Foreign)
-	if err != nil || !verdict.Damaged() || r.Locked {
+	verdict, err := r.verifyOnce(ctx, req, st.Foreign, run)
+	if err != nil || !verdict.Damaged() || req.Locked {
 		return verdict, disk.ReadFault(err)
 	}
-	held, err := s.d.Locks.Acquire(ctx, layout.LockName(r.Log), lock.SharedIfExists, s.d.LockWait)
+	held, err := r.d.LockLog(ctx, req.Log, lock.SharedIfExists)
 	if err != nil {
-		return verdict, s.d.BusyLogFault(err, r.Log)
+		return verdict, err
 	}
 	// No writer is active now. Everything is read again, not only the damaged part: a tail that was
 	// cut and overwritten may have changed where groups begin.
 	defer held.Unlock()
-	r.From = manifest.Head{}
-	verdict, err = s.readOnce(ctx, r, visit(r.From), st.Foreign)
+	req.From = manifest.Head{}
+	verdict, err = r.verifyOnce(ctx, req, st.Foreign, run)
 	return verdict, disk.ReadFault(err)
 }
 
-// readOnce verifies a log once, without a lock.
-func (s *Reader) readOnce(ctx context.Context, r ports.ReadRequest, v ports.Visitor, foreign bool) (manifest.Verdict,
-	error) {
-	in := manifest.Input{Log: r.Log, From: r.From, Foreign: foreign, Names: s.SegmentNames(r.Log),
-		Open: s.OpenSegment(ctx, r.Log)}
-	f, err := s.d.Open(path.Join(r.Log.Root, manifest.FileName), osfs.Read)
+// verifyOnce opens the manifest of a log and verifies it, without a lock.
+func (r *Reader) verifyOnce(ctx context.Context, req ports.ReadRequest, foreign bool,
+	run func(manifest.Input) (manifest.Verdict, error)) (manifest.Verdict, error) {
+	in := Input(ctx, r.d, req.Log)
+	in.From, in.Foreign = req.From, foreign
+	f, err := r.d.Open(layout.ManifestPath(req.Log), osfs.Read)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		// An empty log, or one that lost its manifest: the segments decide which.
@@ -63,47 +76,35 @@ func (s *Reader) readOnce(ctx context.Context, r ports.ReadRequest, v ports.Visi
 		return manifest.Verdict{}, err
 	default:
 		defer f.Close()
-		in.Manifest = ReaderFrom(f, r.From.GroupAt)
+		in.Manifest = disk.ReaderFrom(f, req.From.GroupAt)
 	}
-	if r.From.IsZero() {
-		in.PrefetchBytes = readAheadBytes
-	}
-	verdict, err := manifest.Read(in, func(seg manifest.Segment, head manifest.Head) error {
-		return disk.Unchanged(v.Visit(seg, head))
-	})
-	return verdict, err
+	return run(in)
 }
 
-// ReaderFrom reads a file from the offset at to its end at the time of reading.
-func ReaderFrom(f osfs.File, at int64) io.Reader { return io.NewSectionReader(f, at, math.MaxInt64-at) }
+// Input is what a verification reads of a log beside its manifest. A segment is read as a whole: its digest covers all
+// of it, and none of it may be used before the digest was checked.
+func Input(ctx context.Context, d *disk.Disk, log manifest.Log) manifest.Input {
+	dir := layout.SegmentsDir(log)
+	return manifest.Input{
+		Log:   log,
+		Names: func() ([]string, error) { return SegmentNames(d, log) },
+		Open: func(name string) ([]byte, bool, error) {
+			if err := ctx.Err(); err != nil {
+				return nil, false, err
+			}
+			b, err := d.ReadFile(path.Join(dir, name), layout.SegmentBytesMax)
+			return b, err == nil, disk.UnlessMissing(err)
+		},
+	}
+}
 
 // SegmentNames lists the segment directory of a log. A missing directory is empty: the first append
 // creates it.
-func (r *Reader) SegmentNames(log manifest.Log) func() ([]string, error) {
-	return func() ([]string, error) {
-		entries, err := r.d.List(path.Join(log.Root, manifest.SegmentDir))
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil
-		}
-		names := make([]string, len(entries))
-		for i, e := range entries {
-			names[i] = e.Name
-		}
-		return names, err
+func SegmentNames(d *disk.Disk, log manifest.Log) ([]string, error) {
+	entries, err := d.Entries(layout.SegmentsDir(log))
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name
 	}
-}
-
-// OpenSegment reads a whole segment: its digest covers all of it, and none of it may be used before
-// the digest was checked. It returns false for a segment that does not exist.
-func (r *Reader) OpenSegment(ctx context.Context, log manifest.Log) func(string) ([]byte, bool, error) {
-	return func(name string) ([]byte, bool, error) {
-		if err := ctx.Err(); err != nil {
-			return nil, false, err
-		}
-		b, err := r.d.ReadFile(path.Join(log.Root, manifest.SegmentDir, name), layout.SegmentBytesMax)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, false, nil
-		}
-		return b, err == nil, err
-	}
+	return names, err
 }

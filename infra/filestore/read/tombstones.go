@@ -2,10 +2,6 @@ package read
 
 import (
 	"context"
-	"errors"
-	"io/fs"
-	"path"
-	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
@@ -21,9 +17,9 @@ func erasable(kind manifest.ObjectKind) bool {
 }
 
 // ErasableSize returns the size of the bytes at the first of the two names that exists.
-func (r *Reader) ErasableSize(ref canon.Digest) (bytes int64, exists bool, err error) {
+func ErasableSize(d *disk.Disk, ref canon.Digest) (bytes int64, exists bool, err error) {
 	for _, name := range []string{layout.ArtifactPath(ref), layout.InstalledPath(ref)} {
-		info, ok, err := r.d.Lookup(name)
+		info, ok, err := d.Lookup(name)
 		if err != nil {
 			return 0, false, err
 		}
@@ -40,7 +36,7 @@ func (r *Reader) Tombstone(ctx context.Context, ref canon.Digest) (canon.Value, 
 	if err := ctx.Err(); err != nil {
 		return canon.Value{}, false, disk.ReadFault(err)
 	}
-	doc, ok, err := r.d.ReadControl(layout.ArtifactPath(ref)+layout.ErasedSuffix, layout.ErasedKind)
+	doc, ok, err := r.d.ReadControl(layout.TombstonePath(ref), layout.ErasedKind)
 	return doc.Data, ok, err
 }
 
@@ -53,11 +49,11 @@ func IsImported(data canon.Value) bool {
 
 // isSuperseded reports an imported tombstone whose bytes are stored here nevertheless: it no longer
 // applies. Otherwise a bundle could make bytes unreadable that a later run stores.
-func (r *Reader) isSuperseded(ref canon.Digest, data canon.Value) bool {
+func isSuperseded(d *disk.Disk, ref canon.Digest, data canon.Value) bool {
 	if !IsImported(data) {
 		return false
 	}
-	_, exists, err := r.ErasableSize(ref)
+	_, exists, err := ErasableSize(d, ref)
 	return err == nil && exists
 }
 
@@ -66,18 +62,18 @@ func (r *Reader) isSuperseded(ref canon.Digest, data canon.Value) bool {
 // its bytes are not reported as missing.
 //
 // The message names the user who erased the artifact and the reason, where the tombstone has them.
-func (r *Reader) ErasedFault(ref canon.Digest) error {
-	name := layout.ArtifactPath(ref)
-	if _, exists, err := r.d.Lookup(name + layout.ErasedSuffix); err != nil || !exists {
+func ErasedFault(d *disk.Disk, ref canon.Digest) error {
+	name := layout.TombstonePath(ref)
+	if _, exists, err := d.Lookup(name); err != nil || !exists {
 		return disk.ReadFault(err)
 	}
 	f := fault.New(fault.ArtifactErased, "artifact %s was erased", ref).With("sha256", ref.String())
-	doc, _, err := r.d.ReadControl(name+layout.ErasedSuffix, layout.ErasedKind)
+	doc, _, err := d.ReadControl(name, layout.ErasedKind)
 	if err != nil {
 		f.Message += "; its tombstone, which records who erased it and why, cannot be read"
 		return f
 	}
-	if r.isSuperseded(ref, doc.Data) {
+	if isSuperseded(d, ref, doc.Data) {
 		return nil
 	}
 	f = f.With("erased", doc.Data)
@@ -97,27 +93,17 @@ func (r *Reader) ErasedFault(ref canon.Digest) error {
 
 // Tombstones returns the artifacts that have a tombstone; the value is false for an imported one.
 // Bytes of the true ones are not needed at either name.
-func (r *Reader) Tombstones(kind manifest.ObjectKind) (map[canon.Digest]bool, error) {
+func Tombstones(d *disk.Disk, kind manifest.ObjectKind) (map[canon.Digest]bool, error) {
 	if !erasable(kind) {
 		return nil, nil
 	}
-	dir := manifest.ObjectDir(manifest.Artifact)
-	entries, err := r.d.List(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	entries, err := d.Entries(manifest.ObjectDir(manifest.Artifact))
 	out := map[canon.Digest]bool{}
 	for _, e := range entries {
-		name, ok := strings.CutSuffix(e.Name, layout.ErasedSuffix)
-		if !ok {
-			continue
+		if ref, ok := layout.ParseTombstoneName(e.Name); ok {
+			doc, _, err := d.ReadControl(layout.TombstonePath(ref), layout.ErasedKind)
+			out[ref] = err != nil || !IsImported(doc.Data)
 		}
-		ref, parseErr := canon.ParseFileName(name)
-		if parseErr != nil || ref.FileName() != name {
-			continue
-		}
-		doc, _, err := r.d.ReadControl(path.Join(dir, e.Name), layout.ErasedKind)
-		out[ref] = err != nil || !IsImported(doc.Data)
 	}
 	return out, err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"path"
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/limits"
@@ -22,42 +21,42 @@ import (
 // and unknown names are INTERNAL.
 //
 // The file is copied to the quarantine with a record before it is removed.
-func (s *Repairer) RepairControl(ctx context.Context, r ports.ControlRepair,
+func (r *Repairer) RepairControl(ctx context.Context, req ports.ControlRepair,
 	check func(ports.Control) error) (out ports.RepairResult, err error) {
-	if !layout.ControlName.MatchString(r.File.Name) || r.File.Name == layout.StoreFile {
-		return out, fault.New(fault.Internal, "%q is not a control file that can be repaired", r.File.Name)
+	if !layout.IsChangeable(req.File.Name) {
+		return out, fault.New(fault.Internal, "%q is not a control file that can be repaired", req.File.Name)
 	}
-	st, err := s.d.State()
-	if err == nil && st.Refusal != nil {
-		err = st.Refusal
-	}
+	st, err := r.d.StateToWrite()
 	if err != nil || !st.Exists {
 		return out, err
 	}
-	if !r.DryRun {
-		held, err := s.d.Locks.Acquire(ctx, layout.UseLock, lock.Exclusive, s.d.LockWait)
+	if !req.DryRun {
+		held, err := r.d.LockUse(ctx, lock.Exclusive)
 		if err != nil {
-			return out, disk.BusyFault(err, fault.StoreLocked, "the store")
+			return out, err
 		}
 		defer held.Unlock()
 	}
-	why, size, err := s.unusableReason(r.File, check)
+	why, size, err := r.unusableReason(req.File, check)
 	if err != nil || why == "" {
 		return out, disk.ReadFault(err)
 	}
-	f := manifest.NewFinding(manifest.ControlDamaged, r.File.Name, "%s", why)
+	f := manifest.NewFinding(manifest.ControlDamaged, req.File.Name, "%s", why)
 	out.Verdict.Findings = []manifest.Finding{f}
-	if out.QuarantineDir, err = s.d.QuarantineName(st.ID.String(), r.AtMs); err != nil {
+	if out.QuarantineDir, err = r.d.QuarantineName(st.ID.String(), req.AtMs); err != nil {
 		return out, disk.ReadFault(err)
 	}
-	out.Steps = []ports.RepairStep{{What: ports.MoveToQuarantine, From: r.File.Name,
-		To:    path.Join(out.QuarantineDir, r.File.Name),
-		Bytes: size}}
-	if r.DryRun {
+	out.Steps = []ports.RepairStep{{What: ports.MoveToQuarantine, From: req.File.Name, Bytes: size}}
+	setTargets(out.Steps, ".", out.QuarantineDir)
+	if req.DryRun {
 		return out, nil
 	}
-	return out, disk.WriteFault(s.quarantineFiles(st.ID.String(),
-		Record{Actor: r.By, AtMs: r.AtMs, Root: ".", Owner: st.ID.String()}, out))
+	_, err = Quarantine(r.d, ".", Record{Actor: req.By, AtMs: req.AtMs, Findings: out.Verdict.Findings, Root: ".",
+		Owner: st.ID.String(), Steps: out.Steps})
+	if err == nil {
+		err = removeFiles(r.d, []string{req.File.Name})
+	}
+	return out, disk.WriteFault(err)
 }
 
 // unusableReason returns why a control file cannot be used, "" for a usable or missing one, and its

@@ -1,14 +1,14 @@
 package repair
 
 import (
-	"errors"
-	"io/fs"
 	"path"
 	"slices"
 
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/controlfile"
+	"github.com/waybill/waybill/infra/filestore/commit"
+	"github.com/waybill/waybill/infra/filestore/disk"
 	"github.com/waybill/waybill/infra/filestore/layout"
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports"
@@ -31,8 +31,8 @@ type Record struct {
 // themselves are in the entry.
 const repairStepsMax = 1000
 
-// WriteRecord writes repairFile, durably.
-func (a *Entry) WriteRecord(n Record) error {
+// writeRecord writes the record, durably.
+func (e *entry) writeRecord(n Record) error {
 	if n.Findings == nil {
 		n.Findings = []manifest.Finding{}
 	}
@@ -43,11 +43,11 @@ func (a *Entry) WriteRecord(n Record) error {
 	if err != nil {
 		return err
 	}
-	name := path.Join(a.Dir, layout.RepairFile)
-	if err := a.s.d.PutControl(name, doc, a.s.d.Place); err != nil {
+	name := path.Join(e.dir, layout.RepairFile)
+	if err := e.d.PutControl(name, doc, e.d.Place); err != nil {
 		return err
 	}
-	a.made = append(a.made, name)
+	e.made = append(e.made, name)
 	return nil
 }
 
@@ -59,36 +59,25 @@ func (a *Entry) WriteRecord(n Record) error {
 // everything that was removed is in the quarantine, and a log with a usable prefix is marked as
 // suspect.
 func (j *repairOp) execute(out ports.RepairResult) error {
-	s, log := j.s, j.r.Log
-	a, err := s.NewEntry(log.Owner, j.base(), j.r.AtMs)
-	if err != nil {
+	log := j.r.Log
+	if _, err := Quarantine(j.d, j.base(), Record{Actor: j.r.By, AtMs: j.r.AtMs, Findings: j.v.Findings,
+		Health: j.v.Health, Kept: j.v.Head, Owner: log.Owner, Root: log.Root, Steps: out.Steps}); err != nil {
 		return err
 	}
-	err = a.WriteRecord(Record{Actor: j.r.By, AtMs: j.r.AtMs, Findings: j.v.Findings, Health: j.v.Health,
-		Kept: j.v.Head, Owner: log.Owner, Root: log.Root, Steps: out.Steps})
-	if err == nil {
-		err = a.CopyFiles(j.files)
-	}
-	if err == nil {
-		err = a.SyncAll()
-	}
-	if err != nil {
-		a.Undo()
-		return err
-	}
+	files := moved(j.steps)
 	if j.noPrefix {
-		return j.removeLog()
+		return j.removeLog(files)
 	}
 	// From here to the end the log is suspect: a process that finds the open note copies the
 	// manifest once more (docs/design.md#failed-sync).
 	own := j.held[0]
-	_ = own.SetNote(s.commit.OpenNote())
-	last := len(j.files) - 1 // the manifest: it is replaced, not removed
-	if err = s.removeFiles(j.files[:last]); err == nil {
-		err = s.commit.CopyManifest(log, j.v.Head.Bytes)
+	_ = own.SetNote(commit.OpenNote(j.d))
+	err := removeFiles(j.d, files[:len(files)-1]) // the last is the manifest: it is replaced, not removed
+	if err == nil {
+		err = commit.CopyManifest(j.d, log, j.v.Head.Bytes)
 	}
 	if err != nil {
-		s.commit.MarkSuspect(log)
+		commit.MarkSuspect(j.d, log)
 		return err
 	}
 	_ = own.SetNote("") // the note of the last writer described the old manifest
@@ -98,66 +87,32 @@ func (j *repairOp) execute(out ports.RepairResult) error {
 // removeLog removes a directory whose files were copied to the quarantine. The manifest is removed
 // after everything else is durably gone: events without a manifest, or a manifest without events,
 // are as damaged as the log was.
-func (j *repairOp) removeLog() error {
-	own := path.Join(j.r.Log.Root, manifest.FileName)
-	rest := slices.DeleteFunc(slices.Clone(j.files), func(name string) bool { return name == own })
-	if err := j.s.removeFiles(rest); err != nil {
-		return err
+func (j *repairOp) removeLog(files []string) error {
+	rest := len(files) // or one less: the manifest, if there is one, is the last
+	if slices.Contains(files, layout.ManifestPath(j.r.Log)) {
+		rest--
 	}
-	if len(rest) < len(j.files) {
-		if err := j.s.removeFiles([]string{own}); err != nil {
+	for _, part := range [][]string{files[:rest], files[rest:]} {
+		if err := removeFiles(j.d, part); err != nil {
 			return err
 		}
 	}
 	// An empty directory with a lock in it is no session; a cleanup removes what fails here.
 	for _, dir := range slices.Backward(append([]string{j.r.Log.Root}, j.dirs...)) {
-		for _, name := range []string{".lock", ".performer.lock"} {
-			_ = j.s.d.Remove(path.Join(dir, name))
+		for _, name := range layout.LockNames {
+			_ = j.d.Remove(path.Join(dir, name))
 		}
-		_ = j.s.d.Remove(dir)
+		_ = j.d.Remove(dir)
 	}
-	return j.s.d.SyncDir(path.Dir(j.r.Log.Root), osfs.Durable)
+	return j.d.SyncDir(path.Dir(j.r.Log.Root), osfs.Durable)
 }
 
 // removeFiles removes files that exist elsewhere as well, and syncs their directories.
-func (r *Repairer) removeFiles(names []string) error {
-	var dirs []string
+func removeFiles(d *disk.Disk, names []string) error {
 	for _, name := range names {
-		if err := r.d.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := d.Remove(name); disk.UnlessMissing(err) != nil {
 			return err
 		}
-		if dir := path.Dir(name); !slices.Contains(dirs, dir) {
-			dirs = append(dirs, dir)
-		}
 	}
-	var syncs []func() error
-	for _, dir := range dirs {
-		syncs = append(syncs, func() error { return r.d.SyncDir(dir, osfs.Durable) })
-	}
-	return r.d.SyncAll(syncs...)
-}
-
-// quarantineFiles moves the files of out.Steps, which belong to the store itself, to the
-// quarantine. owner is the store id.
-func (r *Repairer) quarantineFiles(owner string, n Record, out ports.RepairResult) error {
-	a, err := r.NewEntry(owner, ".", n.AtMs)
-	if err != nil {
-		return err
-	}
-	var names []string
-	for _, step := range out.Steps {
-		names = append(names, step.From)
-	}
-	n.Findings, n.Steps = out.Verdict.Findings, out.Steps
-	if err = a.WriteRecord(n); err == nil {
-		err = a.CopyFiles(names)
-	}
-	if err == nil {
-		err = a.SyncAll()
-	}
-	if err != nil {
-		a.Undo()
-		return err
-	}
-	return r.removeFiles(names)
+	return d.SyncDirs(osfs.Durable, disk.Dirs(names)...)
 }

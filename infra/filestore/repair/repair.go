@@ -2,8 +2,6 @@ package repair
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -12,6 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/filestore/disk"
 	"github.com/waybill/waybill/infra/filestore/layout"
+	"github.com/waybill/waybill/infra/filestore/read"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports"
@@ -19,15 +18,15 @@ import (
 
 // repairOp is one repair of a log in progress.
 type repairOp struct {
-	s    *Repairer
+	d    *disk.Disk
+	read *read.Reader
 	r    ports.LogRepair
 	v    manifest.Verdict
-	held []*lock.Held // the log's own lock first
+	held lock.Set // the log's own lock first
 
-	noPrefix bool             // no usable prefix: the whole directory of the log is quarantined
-	files    []string         // files to quarantine, the manifest last
-	sizes    map[string]int64 // by file, for the steps
-	dirs     []string         // directories to remove with them, parents first
+	noPrefix bool               // no usable prefix: the whole directory of the log is quarantined
+	steps    []ports.RepairStep // in order; the manifest is quarantined last
+	dirs     []string           // directories to remove with the files, parents first
 }
 
 // RepairLog implements ports.Repairs. A healthy log and a store that does not exist are left
@@ -37,17 +36,14 @@ type repairOp struct {
 // With a usable prefix the manifest is replaced by the prefix, and these are quarantined: the old
 // manifest, the segments behind the prefix and the caches of the log. Without one (health
 // corrupt_head) the whole directory of the log is quarantined, side logs included.
-func (s *Repairer) RepairLog(ctx context.Context, r ports.LogRepair) (out ports.RepairResult, err error) {
-	st, err := s.d.State()
+func (r *Repairer) RepairLog(ctx context.Context, req ports.LogRepair) (out ports.RepairResult, err error) {
+	st, err := r.d.StateToWrite()
 	if err != nil || !st.Exists {
 		return out, err
 	}
-	if st.Refusal != nil {
-		return out, st.Refusal
-	}
-	j := &repairOp{s: s, r: r, sizes: map[string]int64{}}
-	defer j.unlock()
-	if !r.DryRun {
+	j := &repairOp{d: r.d, read: r.read, r: req}
+	defer j.held.Unlock()
+	if !req.DryRun {
 		if err := j.lock(ctx); err != nil {
 			return out, err
 		}
@@ -55,14 +51,17 @@ func (s *Repairer) RepairLog(ctx context.Context, r ports.LogRepair) (out ports.
 	if out.Verdict, err = j.diagnose(ctx); err != nil || !j.v.Damaged() {
 		return out, disk.ReadFault(err)
 	}
-	if out.QuarantineDir, err = s.d.QuarantineName(r.Log.Owner, r.AtMs); err != nil {
+	if out.QuarantineDir, err = r.d.QuarantineName(req.Log.Owner, req.AtMs); err != nil {
 		return out, disk.ReadFault(err)
 	}
-	if err := j.reportContents(); err != nil {
-		return out, disk.ReadFault(err)
+	j.reportContents()
+	setTargets(j.steps, j.base(), out.QuarantineDir)
+	out.Steps = j.steps
+	if !j.noPrefix {
+		name := layout.ManifestPath(req.Log)
+		out.Steps = append(out.Steps, ports.RepairStep{What: ports.KeepPrefix, From: name, To: name, Bytes: j.v.Head.Bytes})
 	}
-	out.Steps = j.steps(out.QuarantineDir)
-	if r.DryRun {
+	if req.DryRun {
 		return out, nil
 	}
 	return out, disk.WriteFault(j.execute(out))
@@ -73,50 +72,33 @@ func (s *Repairer) RepairLog(ctx context.Context, r ports.LogRepair) (out ports.
 //
 // A busy log is SESSION_LOCKED, a cleanup or commit in progress STORE_LOCKED.
 func (j *repairOp) lock(ctx context.Context) error {
-	held, err := j.s.d.Locks.Acquire(ctx, layout.LockName(j.r.Log), lock.Exclusive, j.s.d.LockWait)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // no directory, so nothing to repair
-	}
+	err := j.held.Add(j.d.LockLog(ctx, j.r.Log, lock.Exclusive))
 	if err != nil {
-		return j.s.d.BusyLogFault(err, j.r.Log)
+		return disk.UnlessMissing(err) // missing: there is no directory, so nothing to repair
 	}
-	j.held = append(j.held, held)
 	// Side logs are quarantined with the directory of the log: without their locks, their writers
 	// would commit to files that were moved.
-	entries, err := j.s.d.List(j.r.Log.Root)
+	entries, err := j.d.List(j.r.Log.Root)
 	if err != nil {
 		return disk.ReadFault(err)
 	}
 	for _, e := range entries {
 		dir := path.Join(j.r.Log.Root, e.Name)
-		if _, isLog, err := j.s.d.Lookup(path.Join(dir, manifest.FileName)); e.Kind != osfs.Directory || err != nil ||
+		if _, isLog, err := j.d.Lookup(path.Join(dir, manifest.FileName)); e.Kind != osfs.Directory || err != nil ||
 			!isLog {
 			continue
 		}
-		held, err := j.s.d.Locks.Acquire(ctx, dir+"/.lock", lock.Exclusive, j.s.d.LockWait)
-		if err != nil {
-			return j.s.d.BusyLogFault(err, j.r.Log)
+		if err := j.held.Add(j.d.Locks.Acquire(ctx, dir+"/.lock", lock.Exclusive, j.d.LockWait)); err != nil {
+			return disk.BusyLogFault(err, j.r.Log)
 		}
-		j.held = append(j.held, held)
 	}
-	if held, err = j.s.d.Locks.Acquire(ctx, layout.UseLock, lock.Exclusive, j.s.d.LockWait); err != nil {
-		return disk.BusyFault(err, fault.StoreLocked, "the store")
-	}
-	j.held = append(j.held, held)
-	return nil
-}
-
-// unlock releases the locks in reverse order.
-func (j *repairOp) unlock() {
-	for _, held := range slices.Backward(j.held) {
-		_ = held.Unlock()
-	}
+	return j.held.Add(j.d.LockUse(ctx, lock.Exclusive))
 }
 
 // diagnose reads the log and collects the files that its repair would quarantine. Events of an
 // unknown version are SESSION_UNHEALTHY.
 func (j *repairOp) diagnose(ctx context.Context) (manifest.Verdict, error) {
-	v, err := j.s.read.Read(ctx, ports.ReadRequest{Log: j.r.Log, Locked: !j.r.DryRun}, ports.Skip)
+	v, err := j.read.Read(ctx, ports.ReadRequest{Log: j.r.Log, Locked: !j.r.DryRun}, ports.Skip)
 	if err != nil {
 		return v, err
 	}
@@ -147,8 +129,8 @@ func (j *repairOp) diagnose(ctx context.Context) (manifest.Verdict, error) {
 // collectTail collects what follows the usable prefix. Caches of every format are included: a later
 // head in one of them would report the loss that the repair has resolved.
 func (j *repairOp) collectTail() error {
-	events := path.Join(j.r.Log.Root, manifest.SegmentDir)
-	names, err := j.s.read.SegmentNames(j.r.Log)()
+	events := layout.SegmentsDir(j.r.Log)
+	names, err := read.SegmentNames(j.d, j.r.Log)
 	if err != nil {
 		return err
 	}
@@ -158,23 +140,23 @@ func (j *repairOp) collectTail() error {
 			j.add(path.Join(events, name))
 		}
 	}
-	caches, err := j.s.d.List(path.Join(j.r.Log.Root, "cache"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	caches, err := j.d.Entries(path.Join(j.r.Log.Root, "cache"))
+	if err != nil {
 		return err
 	}
 	for _, e := range caches {
-		if e.Kind == osfs.Regular && !strings.HasPrefix(e.Name, layout.TempPrefix) {
+		if e.Kind == osfs.Regular && !layout.IsTemp(e.Name) {
 			j.add(path.Join(j.r.Log.Root, "cache", e.Name))
 		}
 	}
-	j.add(path.Join(j.r.Log.Root, manifest.FileName))
+	j.add(layout.ManifestPath(j.r.Log))
 	return nil
 }
 
 // collectDirectory collects every file below dir except locks, which contain only their holder. The
 // manifest of the log comes last.
 func (j *repairOp) collectDirectory(dir string) error {
-	entries, err := j.s.d.List(dir)
+	entries, err := j.d.List(dir)
 	if err != nil {
 		return err
 	}
@@ -188,8 +170,8 @@ func (j *repairOp) collectDirectory(dir string) error {
 			if err := j.collectDirectory(at); err != nil {
 				return err
 			}
-		case layout.IsLockName(e.Name):
-		case at == path.Join(j.r.Log.Root, manifest.FileName):
+		case slices.Contains(layout.LockNames, e.Name):
+		case at == layout.ManifestPath(j.r.Log):
 			own = true
 		default:
 			j.add(at)
@@ -201,12 +183,13 @@ func (j *repairOp) collectDirectory(dir string) error {
 	return nil
 }
 
-// Add collects one file and its size.
+// add collects one file and its size.
 func (j *repairOp) add(name string) {
-	j.files = append(j.files, name)
-	if info, err := j.s.d.Stat(name); err == nil {
-		j.sizes[name] = info.Size
+	step := ports.RepairStep{What: ports.MoveToQuarantine, From: name}
+	if info, err := j.d.Stat(name); err == nil {
+		step.Bytes = info.Size
 	}
+	j.steps = append(j.steps, step)
 }
 
 // base is the directory of the log's owner: paths in the quarantine are relative to it.
@@ -219,37 +202,21 @@ func (j *repairOp) base() string {
 
 // reportContents passes the events that would be quarantined to r.Quarantine, which describes what is
 // lost. Files that cannot be read are omitted.
-func (j *repairOp) reportContents() error {
+func (j *repairOp) reportContents() {
 	if j.r.Quarantine == nil {
-		return nil
+		return
 	}
-	own := path.Join(j.r.Log.Root, manifest.SegmentDir)
-	for _, name := range j.files {
-		switch {
-		case path.Dir(name) == own:
-			if b, err := j.s.d.ReadFile(name, layout.SegmentBytesMax); err == nil {
-				j.r.Quarantine(path.Base(name), b)
-			}
-		case name == path.Join(j.r.Log.Root, manifest.FileName):
-			if b, err := j.s.d.ReadFile(name, layout.SegmentBytesMax); err == nil {
-				j.r.Quarantine(manifest.FileName, b[min(j.v.Head.Bytes, int64(len(b))):])
-			}
+	own, log := layout.SegmentsDir(j.r.Log), layout.ManifestPath(j.r.Log)
+	for _, name := range moved(j.steps) {
+		if path.Dir(name) != own && name != log {
+			continue
+		}
+		b, err := j.d.ReadFile(name, layout.SegmentBytesMax)
+		if err == nil && name == log {
+			b = b[min(j.v.Head.Bytes, int64(len(b))):]
+		}
+		if err == nil {
+			j.r.Quarantine(path.Base(name), b)
 		}
 	}
-	return nil
-}
-
-// steps lists what execute does, in order.
-func (j *repairOp) steps(dir string) []ports.RepairStep {
-	a := &Entry{base: j.base(), Dir: dir}
-	var out []ports.RepairStep
-	for _, name := range j.files {
-		out = append(out, ports.RepairStep{What: ports.MoveToQuarantine, From: name, To: a.Target(name),
-			Bytes: j.sizes[name]})
-	}
-	if !j.noPrefix {
-		name := path.Join(j.r.Log.Root, manifest.FileName)
-		out = append(out, ports.RepairStep{What: ports.KeepPrefix, From: name, To: name, Bytes: j.v.Head.Bytes})
-	}
-	return out
 }

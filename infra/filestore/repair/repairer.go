@@ -5,17 +5,15 @@
 package repair
 
 import (
-	"github.com/waybill/waybill/infra/filestore/commit"
 	"github.com/waybill/waybill/infra/filestore/disk"
 	"github.com/waybill/waybill/infra/filestore/read"
 )
 
 // Repairer repairs the files of a store. It is safe for concurrent use.
 type Repairer struct {
-	d      *disk.Disk
-	read   *read.Reader
-	commit *commit.Committer
+	d    *disk.Disk
+	read *read.Reader
 }
 
 // New returns a repairer of the store on d.
-func New(d *disk.Disk, r *read.Reader, c *commit.Committer) *Repairer { return &Repairer{d, r, c} }
+func New(d *disk.Disk, r *read.Reader) *Repairer { return &Repairer{d, r} }

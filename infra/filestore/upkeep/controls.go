@@ -14,27 +14,28 @@ import (
 // UpdateControl implements ports.Controls. The error of change is returned as it is.
 func (k *Keeper) UpdateControl(ctx context.Context, f ports.ControlFile,
 	change func(ports.Control) (ports.Control, error)) error {
-	if !layout.ControlName.MatchString(f.Name) || f.Name == layout.StoreFile {
+	if !layout.IsChangeable(f.Name) {
 		return fault.New(fault.Internal, "%q is not a control file that can be changed", f.Name)
 	}
-	if _, err := k.d.ToWrite(); err != nil {
+	// The lock of cleanups also serves updates: both are rare and short.
+	held, err := k.d.LockToWrite(ctx, lock.Exclusive)
+	if err != nil {
 		return err
 	}
-	// The lock of cleanups also serves updates: both are rare and short.
-	held, err := k.d.Locks.Acquire(ctx, layout.UseLock, lock.Exclusive, k.d.LockWait)
-	if err != nil {
-		return disk.BusyFault(err, fault.StoreLocked, "the store")
-	}
 	defer held.Unlock()
-	// Read under the lock: change sees exactly the document that it replaces.
-	old, _, err := k.d.ReadControl(f.Name, f.Kind)
+	return disk.WriteFault(k.update(f.Name, f.Kind, change))
+}
+
+// update replaces a control file by what change returns. The file is read under the lock: change sees exactly the
+// document that it replaces. The error of change is returned unchanged, and then nothing was written.
+func (k *Keeper) update(name, kind string, change func(ports.Control) (ports.Control, error)) error {
+	old, _, err := k.d.ReadControl(name, kind)
 	if err != nil {
 		return err
 	}
 	next, err := change(ports.Control{V: old.V, Data: old.Data})
 	if err != nil {
-		return err
+		return disk.Unchanged(err)
 	}
-	doc := controlfile.Document{Kind: f.Kind, V: next.V, Data: next.Data}
-	return disk.WriteFault(k.d.PutControl(f.Name, doc, k.d.Replace))
+	return k.d.PutControl(name, controlfile.Document{Kind: kind, V: next.V, Data: next.Data}, k.d.Replace)
 }

@@ -2,10 +2,7 @@ package upkeep
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"path"
-	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
@@ -13,6 +10,7 @@ import (
 	"github.com/waybill/waybill/infra/filestore/disk"
 	"github.com/waybill/waybill/infra/filestore/layout"
 	"github.com/waybill/waybill/infra/filestore/read"
+	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports"
 )
@@ -30,16 +28,12 @@ import (
 // A crash leaves either the bytes or the tombstone, never none of the two.
 func (k *Keeper) Erase(ctx context.Context, ref canon.Digest, data func(int64) canon.Value) (out ports.ErasureResult,
 	err error) {
-	if _, err := k.d.ToWrite(); err != nil {
-		return out, err
-	}
-	held, err := k.d.LockUse(ctx)
+	held, err := k.d.LockToWrite(ctx, lock.Exclusive)
 	if err != nil {
 		return out, err
 	}
 	defer held.Unlock()
-	name := layout.ArtifactPath(ref)
-	size, exists, err := k.read.ErasableSize(ref)
+	size, exists, err := read.ErasableSize(k.d, ref)
 	if err != nil {
 		return out, disk.ReadFault(err)
 	}
@@ -47,44 +41,32 @@ func (k *Keeper) Erase(ctx context.Context, ref canon.Digest, data func(int64) c
 	if out.Data, out.Already, err = k.read.Tombstone(ctx, ref); err != nil {
 		return out, err
 	}
-	if exists && out.Already && read.IsImported(out.Data) {
-		out.Already = false // the imported tombstone recorded an erasure elsewhere; this one is local
-		out.Data = data(size)
-		if err := k.putTombstone(name, out.Data, k.d.Replace); err != nil {
-			return out, disk.WriteFault(err)
-		}
-		return out, disk.WriteFault(k.removeBytes(ref))
-	}
+	move := k.d.Replace
 	switch {
 	case !exists && !out.Already:
 		return out, fault.New(fault.ArtifactNotFound, "the store holds no artifact %s", ref)
-	case out.Already:
-		// A crash may have come between the sync of the tombstone and the removal of the bytes, or
-		// a failed sync may have left it in memory only: it is written again, so that the sync
-		// applies to it (docs/design.md#failed-sync).
-		err = k.putTombstone(name, out.Data, k.d.Replace)
-	default:
+	case !out.Already:
+		out.Data, move = data(size), k.d.Place
+	case exists && read.IsImported(out.Data):
+		out.Already = false // the imported tombstone recorded an erasure elsewhere; this one is local
 		out.Data = data(size)
-		err = k.putTombstone(name, out.Data, k.d.Place)
 	}
-	if err != nil {
-		return out, disk.WriteFault(err)
+	// An existing tombstone is written again: a crash may have come between its sync and the removal of
+	// the bytes, or a failed sync may have left it in memory only, so that the sync applies to it
+	// (docs/design.md#failed-sync). It is durable before any byte is removed: missing bytes without a
+	// tombstone are damage.
+	doc := controlfile.Document{Kind: layout.ErasedKind, V: layout.ErasedVersion, Data: out.Data}
+	if err = k.d.PutControl(layout.TombstonePath(ref), doc, move); err == nil {
+		err = k.removeBytes(ref)
 	}
-	return out, disk.WriteFault(k.removeBytes(ref))
-}
-
-// putTombstone writes the tombstone durably before any byte is removed: missing bytes without a
-// tombstone are damage.
-func (k *Keeper) putTombstone(name string, data canon.Value, move func(from, to string) error) error {
-	return k.d.PutControl(name+layout.ErasedSuffix, controlfile.Document{Kind: layout.ErasedKind, V: layout.ErasedVersion, Data: data}, move)
+	return out, disk.WriteFault(err)
 }
 
 // removeBytes removes the artifact, its installed copy, and temporary files of their directories.
 // No process writes temporary objects while the use lock is held exclusively.
 func (k *Keeper) removeBytes(ref canon.Digest) error {
 	for _, name := range []string{layout.InstalledPath(ref), layout.ArtifactPath(ref)} {
-		err := k.d.Remove(name)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := k.d.Remove(name); disk.UnlessMissing(err) != nil {
 			return err
 		}
 		if err := k.removeTemps(path.Dir(name)); err != nil {
@@ -98,14 +80,11 @@ func (k *Keeper) removeBytes(ref canon.Digest) error {
 // durable as well. A missing directory is not an error.
 func (k *Keeper) removeTemps(dir string) error {
 	entries, err := k.d.List(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
 	if err != nil {
-		return err
+		return disk.UnlessMissing(err)
 	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name, layout.TempPrefix) {
+		if layout.IsTemp(e.Name) {
 			if err := k.d.RemoveAll(path.Join(dir, e.Name)); err != nil {
 				return err
 			}

@@ -5,21 +5,15 @@
 package upkeep
 
 import (
-	"github.com/waybill/waybill/infra/filestore/commit"
 	"github.com/waybill/waybill/infra/filestore/disk"
 	"github.com/waybill/waybill/infra/filestore/read"
-	"github.com/waybill/waybill/infra/filestore/repair"
 )
 
 // Keeper keeps the store of a Disk in order. It is safe for concurrent use.
 type Keeper struct {
-	d      *disk.Disk
-	read   *read.Reader
-	commit *commit.Committer
-	repair *repair.Repairer
+	d    *disk.Disk
+	read *read.Reader
 }
 
 // New returns a keeper of the store on d.
-func New(d *disk.Disk, r *read.Reader, c *commit.Committer, p *repair.Repairer) *Keeper {
-	return &Keeper{d, r, c, p}
-}
+func New(d *disk.Disk, r *read.Reader) *Keeper { return &Keeper{d, r} }

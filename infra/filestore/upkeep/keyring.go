@@ -2,7 +2,6 @@ package upkeep
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"io/fs"
 	"path"
@@ -24,7 +23,7 @@ func (k *Keeper) Keys(ctx context.Context, create ports.Create) (token.Keys, err
 	if err := ctx.Err(); err != nil {
 		return token.Keys{}, disk.ReadFault(err)
 	}
-	keys, ok, err := k.read.ReadKeyring()
+	keys, ok, err := read.ReadKeyring(k.d)
 	if ok || err != nil {
 		return keys, err
 	}
@@ -34,33 +33,37 @@ func (k *Keeper) Keys(ctx context.Context, create ports.Create) (token.Keys, err
 	if _, err := k.d.ToWrite(); err != nil {
 		return keys, err
 	}
-	raw, err := k.d.Entropy(len(token.Key{}))
+	data, err := k.newKeyring()
 	if err != nil {
 		return keys, err
-	}
-	doc, err := controlfile.New(layout.KeyringKind, layout.KeyringVersion, read.KeyringData{
-		Algorithm: layout.KeyringAlgorithm, Current: read.KeyText(base64.StdEncoding.EncodeToString(raw)),
-	})
-	if err != nil {
-		return keys, err
-	}
-	if err := k.makeKeysDir(); err != nil {
-		return keys, disk.WriteFault(err)
 	}
 	// Placed, never replaced: a second keyring would invalidate every token that the first signed.
-	if err := k.d.PutControl(layout.KeyringFile, doc, k.d.Place); err != nil && !errors.Is(err, fs.ErrExist) {
-		return keys, disk.WriteFault(err)
-	}
-	keys, _, err = k.read.ReadKeyring()
-	return keys, err
+	return k.putKeyring(data, k.d.Place)
 }
 
-// makeKeysDir creates the directory of the keyring where it is missing. Its entry is durable before
-// the first key is used.
-func (k *Keeper) makeKeysDir() error {
-	dir := path.Dir(layout.KeyringFile)
-	if _, err := k.d.Mkdirs(dir); err != nil {
-		return err
+// newKeyring returns a keyring with a single new key.
+func (k *Keeper) newKeyring() (read.KeyringData, error) {
+	raw, err := k.d.Entropy(len(token.Key{}))
+	return read.KeyringData{Algorithm: layout.KeyringAlgorithm, Current: read.KeyTextOf(raw)}, err
+}
+
+// putKeyring stores a keyring durably, and returns the keys that are stored then: another process may have placed its
+// keyring first. The directory is created where it is missing, and its entry is durable before the first key is used.
+func (k *Keeper) putKeyring(data read.KeyringData, move func(from, to string) error) (keys token.Keys, err error) {
+	doc, err := controlfile.New(layout.KeyringKind, layout.KeyringVersion, data)
+	if err != nil {
+		return keys, err
 	}
-	return k.d.SyncDir(path.Dir(dir), osfs.Order)
+	dir := path.Dir(layout.KeyringFile)
+	if _, err = k.d.Mkdirs(dir); err == nil {
+		err = k.d.SyncDir(path.Dir(dir), osfs.Order)
+	}
+	if err == nil {
+		err = k.d.PutControl(layout.KeyringFile, doc, move)
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return keys, disk.WriteFault(err)
+	}
+	keys, _, err = read.ReadKeyring(k.d)
+	return keys, err
 }

@@ -2,13 +2,10 @@ package upkeep
 
 import (
 	"context"
-	"encoding/base64"
 	"path"
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/manifest"
-	"github.com/waybill/waybill/durable/run/token"
-	"github.com/waybill/waybill/infra/controlfile"
 	"github.com/waybill/waybill/infra/filestore/disk"
 	"github.com/waybill/waybill/infra/filestore/layout"
 	"github.com/waybill/waybill/infra/filestore/read"
@@ -25,22 +22,20 @@ import (
 // The result has the keys after the rotation and, where the old file was copied, its directory in
 // the quarantine. A store that does not exist is TARGET_NOT_FOUND.
 func (k *Keeper) Rotate(ctx context.Context, r ports.Rotation) (out ports.RotationResult, err error) {
-	st, err := k.d.State()
-	switch {
-	case err != nil:
+	st, err := k.d.StateToWrite()
+	if err != nil {
 		return out, err
-	case st.Refusal != nil:
-		return out, st.Refusal
-	case !st.Exists:
+	}
+	if !st.Exists {
 		return out, fault.New(fault.TargetNotFound, "no store exists here, and therefore no key to replace").
 			Suggest("Check --store and --tenant; the first run creates a store and its keys.")
 	}
-	held, err := k.d.Locks.Acquire(ctx, layout.UseLock, lock.Exclusive, k.d.LockWait)
+	held, err := k.d.LockUse(ctx, lock.Exclusive)
 	if err != nil {
-		return out, disk.BusyFault(err, fault.StoreLocked, "the store")
+		return out, err
 	}
 	defer held.Unlock()
-	have, ok, err := k.read.ReadKeyring()
+	have, ok, err := read.ReadKeyring(k.d)
 	if err != nil && !fault.Is(err, fault.KeyringInvalid) {
 		return out, err // a newer format or a disk error: a new key would not fix it
 	}
@@ -49,33 +44,17 @@ func (k *Keeper) Rotate(ctx context.Context, r ports.Rotation) (out ports.Rotati
 			Suggest("Inspect them with %s before you replace them again: every remaining token "+
 				"would become invalid.", fault.Command{"keys", "list"})
 	}
-	raw, err := k.d.Entropy(len(token.Key{}))
+	data, err := k.newKeyring()
 	if err != nil {
 		return out, err
 	}
-	data := read.KeyringData{Algorithm: layout.KeyringAlgorithm, Current: keyTextOf(token.Key(raw))}
 	if ok {
-		data.Previous = keyTextOf(have.Current)
+		data.Previous = read.KeyTextOf(have.Current[:])
 	} else if out.QuarantineDir, err = k.quarantineKeyring(st, r); err != nil {
 		return out, disk.WriteFault(err)
 	}
-	doc, err := controlfile.New(layout.KeyringKind, layout.KeyringVersion, data)
-	if err != nil {
-		return out, err
-	}
-	if err := k.makeKeysDir(); err != nil {
-		return out, disk.WriteFault(err)
-	}
-	if err := k.d.PutControl(layout.KeyringFile, doc, k.d.Replace); err != nil {
-		return out, disk.WriteFault(err)
-	}
-	out.Keys, _, err = k.read.ReadKeyring()
+	out.Keys, err = k.putKeyring(data, k.d.Replace)
 	return out, err
-}
-
-// keyTextOf encodes a key for the file.
-func keyTextOf(k token.Key) read.KeyText {
-	return read.KeyText(base64.StdEncoding.EncodeToString(k[:]))
 }
 
 // quarantineKeyring copies a keyring that cannot be used to the quarantine, with the permissions of
@@ -87,25 +66,9 @@ func (k *Keeper) quarantineKeyring(st disk.State, r ports.Rotation) (dir string,
 	if err != nil || !exists {
 		return "", err
 	}
-	a, err := k.repair.NewEntry(st.ID.String(), ".", r.AtMs)
-	if err != nil {
-		return "", err
-	}
-	why := manifest.NewFinding(manifest.ControlDamaged, layout.KeyringFile, "the keyring could not be used, and was replaced")
-	step := ports.RepairStep{What: ports.MoveToQuarantine, From: layout.KeyringFile, To: a.Target(layout.KeyringFile),
-		Bytes: info.Size}
-	err = a.WriteRecord(
-		repair.Record{Actor: r.By, AtMs: r.AtMs, Findings: []manifest.Finding{why}, Owner: st.ID.String(),
-			Root: path.Dir(layout.KeyringFile), Steps: []ports.RepairStep{step}},
-	)
-	if err == nil {
-		err = a.CopyFiles([]string{layout.KeyringFile})
-	}
-	if err == nil {
-		err = a.SyncAll()
-	}
-	if err != nil {
-		a.Undo()
-	}
-	return a.Dir, err
+	why := manifest.NewFinding(manifest.ControlDamaged, layout.KeyringFile,
+		"the keyring could not be used, and was replaced")
+	step := ports.RepairStep{What: ports.MoveToQuarantine, From: layout.KeyringFile, Bytes: info.Size}
+	return repair.Quarantine(k.d, ".", repair.Record{Actor: r.By, AtMs: r.AtMs, Findings: []manifest.Finding{why},
+		Owner: st.ID.String(), Root: path.Dir(layout.KeyringFile), Steps: []ports.RepairStep{step}})
 }

@@ -4,14 +4,14 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"path"
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
-	"github.com/waybill/waybill/infra/controlfile"
+	"github.com/waybill/waybill/infra/filestore/commit"
 	"github.com/waybill/waybill/infra/filestore/disk"
 	"github.com/waybill/waybill/infra/filestore/layout"
+	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports"
 )
@@ -20,32 +20,22 @@ import (
 // and then nothing was written. A missing session is SESSION_NOT_FOUND.
 func (k *Keeper) UpdateSessionControl(ctx context.Context, session id.Session, f ports.ControlFile,
 	change func(ports.Control) (ports.Control, error)) error {
-	var refusal error // the error of change, which writeFault must not map
-	err := k.changeSessionControl(ctx, session, f, func(name string) error {
-		if _, exists, err := k.d.Lookup(layout.SessionDir(session)); err != nil || !exists {
+	return k.changeSessionControl(ctx, session, f, func(name string) error {
+		_, exists, err := k.d.Lookup(layout.SessionDir(session))
+		if err == nil && !exists {
+			err = fault.New(fault.SessionNotFound, "the store has no session %s", session)
+		}
+		if err != nil {
+			return err
+		}
+		return k.update(name, f.Kind, func(old ports.Control) (ports.Control, error) {
+			next, err := change(old)
 			if err == nil {
-				err = fault.New(fault.SessionNotFound, "the store has no session %s", session)
+				err = disk.WriteFault(commit.FinishArrivalLocked(k.d, layout.SessionDir(session)))
 			}
-			return err
-		}
-		old, _, err := k.d.ReadControl(name, f.Kind)
-		if err != nil {
-			return err
-		}
-		next, err := change(ports.Control{V: old.V, Data: old.Data})
-		if err != nil {
-			refusal = err
-			return nil
-		}
-		if err := k.commit.FinishArrivalLocked(layout.SessionDir(session)); err != nil {
-			return err
-		}
-		return k.d.PutControl(name, controlfile.Document{Kind: f.Kind, V: next.V, Data: next.Data}, k.d.Replace)
+			return next, err
+		})
 	})
-	if refusal != nil {
-		return refusal
-	}
-	return err
 }
 
 // DropSessionControl implements ports.SessionControls. A missing file is not an error.
@@ -66,10 +56,7 @@ func (k *Keeper) DropSessionControl(ctx context.Context, session id.Session, f p
 		if err != nil {
 			return err
 		}
-		if err = k.d.SyncDir(path.Dir(name), osfs.Durable); err != nil {
-			k.d.RewriteBytes(name, b) // the caller gets the error, and the file still exists
-		}
-		return err
+		return k.d.SyncOrRewrite(name, disk.Bytes(b)) // after an error the file still exists
 	})
 }
 
@@ -81,10 +68,7 @@ func (k *Keeper) changeSessionControl(ctx context.Context, session id.Session, f
 	if err != nil {
 		return err
 	}
-	if _, err := k.d.ToWrite(); err != nil {
-		return err
-	}
-	held, err := k.d.LockUse(ctx)
+	held, err := k.d.LockToWrite(ctx, lock.Exclusive)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"path"
-	"slices"
 	"time"
 
 	"github.com/waybill/waybill/durable/fault"
@@ -20,24 +19,14 @@ import (
 // sessionLocks are all locks of a session and the use lock: while they are held, no process writes
 // to the session or is about to.
 type sessionLocks struct {
-	logs []*lock.Held
-	use  *lock.Held
-}
-
-// unlockLogs releases the locks inside the session's directory and keeps the use lock.
-func (l *sessionLocks) unlockLogs() {
-	for _, h := range slices.Backward(l.logs) {
-		_ = h.Unlock()
-	}
-	l.logs = nil
+	logs lock.Set // inside the session's directory
+	use  lock.Set // the use lock
 }
 
 // unlock releases every lock, the use lock last.
 func (l *sessionLocks) unlock() {
-	l.unlockLogs()
-	if l.use != nil {
-		_ = l.use.Unlock()
-	}
+	l.logs.Unlock()
+	l.use.Unlock()
 }
 
 // lockSession takes all locks of a session in the order of writers, the log's before the use lock;
@@ -50,54 +39,41 @@ func (k *Keeper) lockSession(ctx context.Context, session id.Session) (*sessionL
 		return locks, nil
 	}
 	locks.unlock()
-	var known *fault.Fault
-	switch {
-	case errors.As(err, &known):
-		return nil, err
-	case errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fault.New(fault.SessionNotFound, "the store holds no session %s", session)
 	}
-	return nil, k.d.BusyLogFault(err, manifest.SessionEvents(session))
+	return nil, disk.WriteFault(err)
 }
 
 // acquireSessionLocks does the work of lockSession. It adds each lock to locks as it is taken, so
 // that the caller can release them after an error.
 //
 // A session without a directory is fs.ErrNotExist, which lockSession maps.
-func (k *Keeper) acquireSessionLocks(ctx context.Context, session id.Session, locks *sessionLocks) (err error) {
-	dir := layout.SessionDir(session)
-	own, err := k.d.Locks.Acquire(ctx, layout.LockName(manifest.SessionEvents(session)), lock.Exclusive, k.d.LockWait)
-	if err != nil {
+func (k *Keeper) acquireSessionLocks(ctx context.Context, session id.Session, locks *sessionLocks) error {
+	if err := locks.logs.Add(k.d.LockLog(ctx, manifest.SessionEvents(session), lock.Exclusive)); err != nil {
 		return err
 	}
-	locks.logs = append(locks.logs, own)
 	// Without waiting: a performed command may run for hours.
-	performer, err := k.d.Locks.Acquire(ctx, path.Join(dir, layout.PerformerLock), lock.Exclusive, 0)
+	err := locks.logs.Add(k.d.Locks.Acquire(ctx, layout.PerformerPath(session), lock.Exclusive, 0))
 	if err != nil {
 		return disk.BusyFault(err, fault.RunBusy, "a run of session "+session.String())
 	}
-	locks.logs = append(locks.logs, performer)
 	locked := map[string]bool{}
-	if err := k.lockSideLogs(ctx, dir, locks, locked, k.d.LockWait); err != nil {
+	if err := k.lockSideLogs(ctx, session, locks, locked, k.d.LockWait); err != nil {
 		return err
 	}
-	if locks.use, err = k.d.LockUse(ctx); err != nil {
+	if err := locks.use.Add(k.d.LockUse(ctx, lock.Exclusive)); err != nil {
 		return err
 	}
 	// Side logs that were created in between: their writers would continue with a file that was
 	// moved. Under the use lock no lock may be waited for.
-	return k.lockSideLogs(ctx, dir, locks, locked, 0)
+	return k.lockSideLogs(ctx, session, locks, locked, 0)
 }
 
-// lockSideLogs locks the side logs of the session directory dir that are not in locked, and adds
-// them to it.
-func (k *Keeper) lockSideLogs(
-	ctx context.Context,
-	dir string,
-	locks *sessionLocks,
-	locked map[string]bool,
-	wait time.Duration,
-) error {
+// lockSideLogs locks the side logs of a session that are not in locked, and adds them to it.
+func (k *Keeper) lockSideLogs(ctx context.Context, session id.Session, locks *sessionLocks, locked map[string]bool,
+	wait time.Duration) error {
+	dir := layout.SessionDir(session)
 	entries, err := k.d.List(dir)
 	if err != nil {
 		return err
@@ -107,18 +83,17 @@ func (k *Keeper) lockSideLogs(
 		if e.Kind != osfs.Directory || locked[name] {
 			continue
 		}
-		if _, exists, err := k.d.Lookup(name); err != nil || !exists {
-			if err != nil {
-				return err
-			}
-			continue // a directory without a lock file has no writer
-		}
-		held, err := k.d.Locks.Acquire(ctx, name, lock.Exclusive, wait)
+		_, exists, err := k.d.Lookup(name)
 		if err != nil {
 			return err
 		}
+		if !exists {
+			continue // a directory without a lock file has no writer
+		}
+		if err := locks.logs.Add(k.d.Locks.Acquire(ctx, name, lock.Exclusive, wait)); err != nil {
+			return disk.BusyLogFault(err, manifest.SessionEvents(session))
+		}
 		locked[name] = true
-		locks.logs = append(locks.logs, held)
 	}
 	return nil
 }

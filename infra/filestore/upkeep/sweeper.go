@@ -13,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/filestore/disk"
 	"github.com/waybill/waybill/infra/filestore/layout"
+	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports"
 )
@@ -23,19 +24,16 @@ import (
 // Removals are synced once at the end, per directory. STORE_LOCKED is returned when a commit was in
 // progress for as long as LockWait.
 func (k *Keeper) Exclusive(ctx context.Context, do func(ports.Sweeper) error) error {
-	if _, err := k.d.ToWrite(); err != nil {
-		return err
-	}
-	held, err := k.d.LockUse(ctx)
+	held, err := k.d.LockToWrite(ctx, lock.Exclusive)
 	if err != nil {
 		return err
 	}
 	defer held.Unlock()
-	b := &sweeper{s: k, ctx: ctx, open: true, touched: map[string]bool{}}
-	defer func() { b.open = false }()
-	err = do(b)
+	w := &sweeper{k: k, open: true, touched: map[string]bool{}}
+	defer func() { w.open = false }()
+	err = do(w)
 	// Best effort: a removal that a power cut undoes is found by the next cleanup.
-	for dir := range b.touched {
+	for dir := range w.touched {
 		_ = k.d.SyncDir(dir, osfs.Order)
 	}
 	return err
@@ -43,39 +41,35 @@ func (k *Keeper) Exclusive(ctx context.Context, do func(ports.Sweeper) error) er
 
 // sweeper removes files while the use lock is held. It is used by one goroutine.
 type sweeper struct {
-	s       *Keeper
-	ctx     context.Context
+	k       *Keeper
 	open    bool            // the use lock is held
 	touched map[string]bool // directories to sync at the end
 }
 
 // ready refuses a sweeper that is used after its lock was released, since it would race writers:
 // INTERNAL. A canceled context is INTERRUPTED.
-func (b *sweeper) ready() error {
-	if !b.open {
+func (w *sweeper) ready(ctx context.Context) error {
+	if !w.open {
 		return fault.New(fault.Internal, "a removal was requested without the store's lock")
 	}
-	return disk.ReadFault(b.ctx.Err())
+	return disk.ReadFault(ctx.Err())
 }
 
 // RemoveObject removes the file of an object. A missing one is not an error.
-func (b *sweeper) RemoveObject(kind manifest.ObjectKind, ref canon.Digest) error {
-	err := b.ready()
+func (w *sweeper) RemoveObject(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) error {
+	err := w.ready(ctx)
 	if err == nil {
 		dir := manifest.ObjectDir(kind)
-		b.touched[dir] = true
-		err = b.s.d.Remove(path.Join(dir, manifest.ObjectName(kind, ref)))
+		w.touched[dir] = true
+		err = w.k.d.Remove(layout.ObjectPath(kind, ref))
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return disk.WriteFault(err)
+	return disk.WriteFault(disk.UnlessMissing(err))
 }
 
 // RemoveLeftover removes a temporary file or directory that Survey listed. gone is false where a process
 // may still use it. Any other name is INTERNAL.
-func (b *sweeper) RemoveLeftover(name string) (gone bool, err error) {
-	if err := b.ready(); err != nil {
+func (w *sweeper) RemoveLeftover(ctx context.Context, name string) (gone bool, err error) {
+	if err := w.ready(ctx); err != nil {
 		return false, err
 	}
 	dir := path.Dir(name)
@@ -86,10 +80,10 @@ func (b *sweeper) RemoveLeftover(name string) (gone bool, err error) {
 		return false, nil // Keys creates the keyring without the use lock
 	}
 	// A copy of a manifest is written under its log's lock only.
-	if _, exists, err := b.s.d.Lookup(path.Join(dir, ".lock")); err != nil {
+	if _, exists, err := w.k.d.Lookup(path.Join(dir, ".lock")); err != nil {
 		return false, disk.ReadFault(err)
 	} else if exists {
-		held, busy, err := b.s.tryLock(b.ctx, path.Join(dir, ".lock"))
+		held, busy, err := w.k.tryLock(ctx, path.Join(dir, ".lock"))
 		if errors.Is(err, fs.ErrNotExist) {
 			return true, nil // its directory was removed
 		}
@@ -98,15 +92,15 @@ func (b *sweeper) RemoveLeftover(name string) (gone bool, err error) {
 		}
 		defer held.Unlock()
 	}
-	b.touched[dir] = true
-	return true, disk.WriteFault(b.s.d.RemoveAll(name))
+	w.touched[dir] = true
+	return true, disk.WriteFault(w.k.d.RemoveAll(name))
 }
 
 // RemoveUnborn removes the directory of a session without commits; see removeUnborn.
-func (b *sweeper) RemoveUnborn(session id.Session) (gone bool, err error) {
-	if err := b.ready(); err != nil {
+func (w *sweeper) RemoveUnborn(ctx context.Context, session id.Session) (gone bool, err error) {
+	if err := w.ready(ctx); err != nil {
 		return false, err
 	}
-	gone, err = b.s.removeUnborn(b.ctx, session)
+	gone, err = w.k.removeUnborn(ctx, session)
 	return gone, disk.WriteFault(err)
 }

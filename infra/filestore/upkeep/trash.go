@@ -2,8 +2,6 @@ package upkeep
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"path"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -12,6 +10,7 @@ import (
 	"github.com/waybill/waybill/infra/controlfile"
 	"github.com/waybill/waybill/infra/filestore/disk"
 	"github.com/waybill/waybill/infra/filestore/layout"
+	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports"
 )
@@ -54,13 +53,13 @@ func (k *Keeper) discard(session id.Session, to ports.TrashEntry, locks *session
 		}
 	}
 	// Everything that can fail for lack of space is done before the move.
-	note, err := k.stageControl(layout.TrashDir, controlfile.Document{Kind: ports.TrashFile.Kind, V: to.Control.V,
-		Data: to.Control.Data})
+	doc := controlfile.Document{Kind: ports.TrashFile.Kind, V: to.Control.V, Data: to.Control.Data}
+	note, err := k.d.WriteTemp(layout.TrashDir, disk.Document(doc))
 	if err != nil {
 		return err
 	}
 	if layout.MoveNeedsClosedFiles {
-		locks.unlockLogs()
+		locks.logs.Unlock()
 	}
 	err = k.d.Place(layout.SessionDir(session), to.Root)
 	if err != nil && k.exists(layout.SessionDir(session)) {
@@ -102,21 +101,6 @@ func moveOutcomeUnknown(cause error, session id.Session) error {
 			"the disk.").With("sessionId", session.String())
 }
 
-// stageControl writes a control file to a temporary name in dir, and syncs it.
-func (k *Keeper) stageControl(dir string, doc controlfile.Document) (temp string, err error) {
-	b, err := controlfile.Encode(doc)
-	if err != nil {
-		return "", err
-	}
-	if temp, err = k.d.TempName(dir); err != nil {
-		return "", err
-	}
-	if err = k.d.WriteTemp(temp, b); err != nil {
-		_ = k.d.Remove(temp)
-	}
-	return temp, err
-}
-
 // Restore implements ports.Trash. Errors: SESSION_NOT_FOUND for a name that is not in the trash,
 // VALIDATION_ERROR when the store has another session of the same id, STORE_OUTCOME_UNKNOWN.
 func (k *Keeper) Restore(ctx context.Context, name string) (id.Session, error) {
@@ -124,35 +108,30 @@ func (k *Keeper) Restore(ctx context.Context, name string) (id.Session, error) {
 	if !ok {
 		return session, fault.New(fault.SessionNotFound, "the trash has no session %q", name)
 	}
-	if _, err := k.d.ToWrite(); err != nil {
-		return session, err
-	}
-	held, err := k.d.LockUse(ctx)
+	held, err := k.d.LockToWrite(ctx, lock.Exclusive)
 	if err != nil {
 		return session, err
 	}
 	defer held.Unlock()
 	root, dir := path.Join(layout.TrashDir, name), layout.SessionDir(session)
-	if _, exists, err := k.d.Lookup(root); err != nil || !exists {
-		if err == nil {
-			err = fault.New(fault.SessionNotFound, "the trash has no session %q", name)
-		}
+	_, exists, err := k.d.Lookup(root)
+	if err == nil && !exists {
+		err = fault.New(fault.SessionNotFound, "the trash has no session %q", name)
+	}
+	if err != nil {
 		return session, disk.ReadFault(err)
 	}
-	if _, exists, err := k.d.Lookup(dir); err != nil || exists {
-		gone := false
-		if err == nil {
-			gone, err = k.removeUnborn(ctx, session)
-		}
-		if err == nil && !gone {
+	if _, exists, err = k.d.Lookup(dir); err == nil && exists {
+		var gone bool
+		if gone, err = k.removeUnborn(ctx, session); err == nil && !gone {
 			err = fault.New(fault.ValidationError, "the store holds another session under the id %s", session).
 				Suggest("Delete that session first, or leave this one in the trash.")
 		}
-		if err != nil {
-			return session, disk.WriteFault(err)
-		}
 	}
-	return session, disk.WriteFault(k.restore(session, root, dir))
+	if err == nil {
+		err = k.restore(session, root, dir)
+	}
+	return session, disk.WriteFault(err)
 }
 
 // restore removes the trash record first, so that readers of sessions need not know it, and then
@@ -162,7 +141,7 @@ func (k *Keeper) Restore(ctx context.Context, name string) (id.Session, error) {
 // restored again.
 func (k *Keeper) restore(session id.Session, root, dir string) error {
 	note := path.Join(root, ports.TrashFile.Name)
-	if err := k.d.Remove(note); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := k.d.Remove(note); disk.UnlessMissing(err) != nil {
 		return err
 	}
 	if err := k.d.SyncDir(root, osfs.Order); err != nil {
@@ -187,10 +166,7 @@ func (k *Keeper) Empty(ctx context.Context, name string) error {
 	if _, _, ok := layout.ParseTrashName(name); !ok {
 		return nil
 	}
-	if _, err := k.d.ToWrite(); err != nil {
-		return err
-	}
-	held, err := k.d.LockUse(ctx)
+	held, err := k.d.LockToWrite(ctx, lock.Exclusive)
 	if err != nil {
 		return err
 	}

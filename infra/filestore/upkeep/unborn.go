@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"path"
 	"slices"
-	"strings"
 
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -35,7 +33,7 @@ func (k *Keeper) removeUnborn(ctx context.Context, session id.Session) (gone boo
 		return false, err
 	}
 	for _, e := range entries {
-		if !slices.Contains(layout.RemovableUnborn, e.Name) && !strings.HasPrefix(e.Name, layout.TempPrefix) {
+		if !slices.Contains(layout.RemovableUnborn, e.Name) && !layout.IsTemp(e.Name) {
 			return false, nil
 		}
 	}
@@ -43,7 +41,7 @@ func (k *Keeper) removeUnborn(ctx context.Context, session id.Session) (gone boo
 	if err != nil || !verdict.Unborn() {
 		return false, err
 	}
-	if performer, busy, err := k.tryLock(ctx, path.Join(log.Root, layout.PerformerLock)); busy || err != nil {
+	if performer, busy, err := k.tryLock(ctx, layout.PerformerPath(session)); busy || err != nil {
 		return false, err
 	} else {
 		_ = performer.Unlock()
