@@ -3,18 +3,15 @@ package filestore_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/infra/filestore"
-	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
 	"github.com/waybill/waybill/ports/porttest/sample"
@@ -25,14 +22,6 @@ import (
 // run on the same boot, so that they accept notes that a power cut restored, which is the worst
 // case. The seed determines temporary names, which differ between processes.
 func process(f *crashfs.FS, seed byte) (*filestore.Store, error) { return onBoot(f, "boot", seed) }
-
-func onBoot(f *crashfs.FS, boot string, seed byte) (*filestore.Store, error) {
-	return filestore.Open(f, filestore.Options{
-		AllowNetworkFS: f.Vol.Network,
-		Locks:          lock.NewMemory().On(f), Boot: boot,
-		Random: rand.NewChaCha8([32]byte{seed}), Now: func() time.Time { return time.UnixMilli(1_760_000_000_000) },
-	})
-}
 
 // scenario is one append to explore: the disk before it, the plan, and the heads before and after
 // it.
@@ -150,13 +139,6 @@ func newScenario(name string, base *crashfs.FS, fixture *suite.SessionFixture, p
 	return scenario{name, base, plan, before, after, further, len(base.Files()) == 0, "boot", crashLimit}
 }
 
-func fatal(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func commitTo(t *testing.T, f *crashfs.FS, p manifest.Plan) manifest.Head {
 	t.Helper()
 	s, err := process(f, 3)
@@ -246,12 +228,6 @@ func (sc scenario) continues(f *crashfs.FS) error {
 // unexpected excludes orphan segments: one remains where a power cut restored a writer's note that
 // none exists, on the same boot, which only a disk that loses power by itself can do.
 func unexpected(f manifest.Finding) bool { return f.Code != manifest.OrphanSegment }
-
-func read(s *filestore.Store, log manifest.Log) (*suite.Seen, manifest.Verdict, error) {
-	seen := &suite.Seen{}
-	v, err := s.Read(context.Background(), ports.ReadRequest{Log: log}, ports.Into(&seen, suite.NewSeen))
-	return seen, v, err
-}
 
 // TestAppendCrashesLeaveBeforeOrAfter: every state that a power cut can leave of an append is a
 // healthy log as before or as after it, as after it once Append has returned nil, and accepts a

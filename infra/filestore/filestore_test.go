@@ -1,16 +1,14 @@
 package filestore_test
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 	"testing"
 	"time"
 
-	"github.com/waybill/waybill/durable/log/manifest"
-	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest/storetest"
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
@@ -27,25 +25,14 @@ func absentDirStore(t *testing.T) func(time.Duration) suite.Store {
 	return func(wait time.Duration) suite.Store { return openDir(t, dir, wait) }
 }
 
-func openDir(t testing.TB, dir string, wait time.Duration) *filestore.Store {
-	t.Helper()
-	s, err := filestore.OpenDir(dir, filestore.Options{LockWait: wait})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	return s
-}
-
 func TestPorts(t *testing.T) { suite.Run(t, absentDirStore) }
 
-// appendPlan appends as the engine does: it reads from a known head on.
-func appendPlan(s *filestore.Store, at manifest.Head, p manifest.Plan) (head manifest.Head, err error) {
-	ctx := context.Background()
-	err = ports.WithHealthySession(ctx, s, s, p.Log, at, ports.Skip,
-		func(w ports.Witness, v manifest.Verdict) error {
-			head, err = s.Append(ctx, w, v.Head, p)
-			return err
-		})
-	return head, err
-}
+// What the tests of this package share with those of its parts.
+var (
+	fatal      = storetest.Fatal
+	openDir    = storetest.OpenDir
+	holdLock   = storetest.HoldLock
+	onBoot     = storetest.Process
+	read       = storetest.Read
+	appendPlan = storetest.Append
+)

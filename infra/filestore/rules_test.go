@@ -15,6 +15,7 @@ import (
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/storetest"
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
@@ -117,7 +118,7 @@ func checkWritable(t *testing.T, s *filestore.Store, want fault.Code) {
 	_, keysErr := s.Keys(ctx, ports.MayCreate)
 	for what, err := range map[string]error{
 		"an append": gateErr, "the identity": idErr, "the keys": keysErr,
-		"the config": replace(s, "config.json", ports.Control{V: 1, Data: canon.OfMembers()}),
+		"the config": storetest.ReplaceConfig(s, "config.json", ports.Control{V: 1, Data: canon.OfMembers()}),
 	} {
 		if fault.CodeOf(err) != want {
 			t.Errorf("writing %s: %v; want %q", what, err, want)

@@ -1,6 +1,6 @@
 //go:build unix
 
-package filestore_test
+package commit_test
 
 import (
 	"os"
@@ -13,6 +13,7 @@ import (
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"
+	"github.com/waybill/waybill/ports/porttest/storetest"
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
@@ -70,10 +71,10 @@ func TestAppendFlushCount(t *testing.T) {
 	dir := osfs.NewDir(filepath.Join(t.TempDir(), "store"))
 	c := &counting{Dir: dir}
 	s, err := filestore.Open(c, filestore.Options{Locks: lock.Files(dir), Boot: "boot"})
-	fatal(t, err)
+	storetest.Fatal(t, err)
 	fixture := suite.NewSessionFixture(1)
 	head, err := suite.Gate(s, fixture.Start())
-	fatal(t, err)
+	storetest.Fatal(t, err)
 	for _, want := range []struct {
 		name                     string
 		snapshot                 bool
@@ -89,8 +90,8 @@ func TestAppendFlushCount(t *testing.T) {
 		c.flushes.Store(0)
 		c.barriers.Store(0)
 		c.lists.Store(0)
-		head, err = appendPlan(s, head, plan)
-		fatal(t, err)
+		head, err = storetest.Append(s, head, plan)
+		storetest.Fatal(t, err)
 		if c.flushes.Load() != want.flushes || c.barriers.Load() != want.barriers || c.lists.Load() != want.lists {
 			t.Errorf("%s: %d flushes, %d barriers, %d listings; want %d, %d, %d", want.name,
 				c.flushes.Load(), c.barriers.Load(), c.lists.Load(), want.flushes, want.barriers, want.lists)
@@ -107,16 +108,16 @@ func BenchmarkAppend(b *testing.B) {
 		root = ""
 	}
 	dir, err := os.MkdirTemp(root, "waybill")
-	fatal(b, err)
+	storetest.Fatal(b, err)
 	defer os.RemoveAll(dir)
-	s := openDir(b, filepath.Join(dir, "store"), time.Second)
+	s := storetest.OpenDir(b, filepath.Join(dir, "store"), time.Second)
 	fixture := suite.NewSessionFixture(1)
 	head, err := suite.Gate(s, fixture.Start())
-	fatal(b, err)
+	storetest.Fatal(b, err)
 	before := cpuTime()
 	b.ReportAllocs()
 	for b.Loop() {
-		if head, err = appendPlan(s, head, fixture.Advance(head.Next)); err != nil {
+		if head, err = storetest.Append(s, head, fixture.Advance(head.Next)); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-package filestore_test
+package upkeep_test
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest/storetest"
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
@@ -24,11 +25,11 @@ func noCondition() error { return nil }
 // storeWithSession returns a store with one session of two appends.
 func storeWithSession(t *testing.T) (dir string, s *filestore.Store, fixture *suite.SessionFixture) {
 	dir = filepath.Join(t.TempDir(), "store")
-	s, fixture = openDir(t, dir, 0), suite.NewSessionFixture(1)
+	s, fixture = storetest.OpenDir(t, dir, 0), suite.NewSessionFixture(1)
 	head, err := suite.Gate(s, fixture.Start())
-	fatal(t, err)
+	storetest.Fatal(t, err)
 	_, err = suite.Gate(s, fixture.Advance(head.Next))
-	fatal(t, err)
+	storetest.Fatal(t, err)
 	return dir, s, fixture
 }
 
@@ -36,8 +37,8 @@ func TestDiscardAndRestoreMoveWholeSession(t *testing.T) {
 	t.Parallel()
 	dir, s, fixture := storeWithSession(t)
 	ctx := context.Background()
-	before, v, err := read(s, fixture.Log)
-	fatal(t, err)
+	before, v, err := storetest.Read(s, fixture.Log)
+	storetest.Fatal(t, err)
 	data := canon.OfMembers(canon.Member{Name: "reason", Value: canon.OfString("r")})
 	out, err := s.Discard(ctx, fixture.Session, 77, data, noCondition)
 	if err != nil || out.Name != fixture.Session.String()+".77" {
@@ -62,12 +63,12 @@ func TestDiscardAndRestoreMoveWholeSession(t *testing.T) {
 	}
 	// A directory without a commit, left by a lock, is replaced.
 	unlock, err := s.Lock(ctx, fixture.Log)
-	fatal(t, err)
-	fatal(t, unlock())
+	storetest.Fatal(t, err)
+	storetest.Fatal(t, unlock())
 	if got, err := s.Restore(ctx, out.Name); err != nil || got != fixture.Session {
 		t.Fatal(got, err)
 	}
-	if _, now, err := read(s, fixture.Log); err != nil || now.Head != v.Head {
+	if _, now, err := storetest.Read(s, fixture.Log); err != nil || now.Head != v.Head {
 		t.Errorf("restored: %+v, %v", now, err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "sessions", fixture.Session.String(), "trash.json")); !os.IsNotExist(err) {
@@ -75,14 +76,14 @@ func TestDiscardAndRestoreMoveWholeSession(t *testing.T) {
 	}
 	// Discarded and started again: the old session must not replace the new one.
 	_, err = s.Discard(ctx, fixture.Session, 79, data, noCondition)
-	fatal(t, err)
+	storetest.Fatal(t, err)
 	_, err = suite.Gate(s, suite.NewSessionFixture(1).Start())
-	fatal(t, err)
+	storetest.Fatal(t, err)
 	if _, err := s.Restore(ctx, fixture.Session.String()+".79"); !fault.Is(err, fault.ValidationError) {
 		t.Errorf("restoring over another session: %v; want VALIDATION_ERROR", err)
 	}
-	fatal(t, s.Empty(ctx, fixture.Session.String()+".79"))
-	fatal(t, s.Empty(ctx, fixture.Session.String()+".79"))
+	storetest.Fatal(t, s.Empty(ctx, fixture.Session.String()+".79"))
+	storetest.Fatal(t, s.Empty(ctx, fixture.Session.String()+".79"))
 	if trash, err := s.TrashEntries(ctx); err != nil || len(trash) != 0 {
 		t.Errorf("%+v, %v", trash, err)
 	}
@@ -97,31 +98,31 @@ func TestDiscardAndRestoreMoveWholeSession(t *testing.T) {
 func TestDiscardWaitsForHolders(t *testing.T) {
 	t.Parallel()
 	dir, s, fixture := storeWithSession(t)
-	ctx, other := context.Background(), openDir(t, dir, 0)
+	ctx, other := context.Background(), storetest.OpenDir(t, dir, 0)
 	discard := func() error {
 		_, err := s.Discard(ctx, fixture.Session, 5, canon.OfMembers(), noCondition)
 		return err
 	}
 	unlock, err := other.Lock(ctx, fixture.Log)
-	fatal(t, err)
+	storetest.Fatal(t, err)
 	if err := discard(); !fault.Is(err, fault.SessionLocked) {
 		t.Errorf("with a writer: %v; want SESSION_LOCKED", err)
 	}
-	fatal(t, unlock())
+	storetest.Fatal(t, unlock())
 	held, err := lock.Files(osfs.NewDir(dir)).
 		Acquire(ctx, "sessions/"+fixture.Session.String()+"/.performer.lock", lock.Exclusive, 0)
-	fatal(t, err)
+	storetest.Fatal(t, err)
 	if err := discard(); !fault.Is(err, fault.RunBusy) {
 		t.Errorf("with a performer: %v; want RUN_BUSY", err)
 	}
-	fatal(t, held.Unlock())
+	storetest.Fatal(t, held.Unlock())
 	notes := suite.SessionNotes(fixture.Session)
 	unlock, err = other.Lock(ctx, notes)
-	fatal(t, err)
+	storetest.Fatal(t, err)
 	if err := discard(); !fault.Is(err, fault.SessionLocked) {
 		t.Errorf("with a locked side log: %v; want SESSION_LOCKED", err)
 	}
-	fatal(t, unlock())
+	storetest.Fatal(t, unlock())
 	rejected := errors.New("rejected")
 	if _, err := s.Discard(ctx, fixture.Session, 5, canon.OfMembers(),
 		func() error { return rejected }); !errors.Is(err,
@@ -138,7 +139,7 @@ func TestDiscardWaitsForHolders(t *testing.T) {
 		}
 		return nil
 	})
-	fatal(t, err)
+	storetest.Fatal(t, err)
 }
 
 // A writer that waits for the lock of a session that is discarded meanwhile fails, and writes
@@ -146,7 +147,7 @@ func TestDiscardWaitsForHolders(t *testing.T) {
 func TestWaitingWriterFindsDiscardedSessionAbsent(t *testing.T) {
 	t.Parallel()
 	dir, s, fixture := storeWithSession(t)
-	ctx, waiting := context.Background(), openDir(t, dir, time.Minute)
+	ctx, waiting := context.Background(), storetest.OpenDir(t, dir, time.Minute)
 	waited := make(chan error)
 	_, err := s.Discard(ctx, fixture.Session, 5, canon.OfMembers(), func() error {
 		go func() {
@@ -156,12 +157,12 @@ func TestWaitingWriterFindsDiscardedSessionAbsent(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 		return nil
 	})
-	fatal(t, err)
+	storetest.Fatal(t, err)
 	if err := <-waited; err == nil {
 		t.Error("the waiting append returned nil")
 	}
 	trash, err := s.TrashEntries(ctx)
-	fatal(t, err)
+	storetest.Fatal(t, err)
 	inTrash := suite.NewSeen()
 	v, err := s.Read(ctx, ports.ReadRequest{Log: manifest.Log{Root: trash[0].Root, Owner: fixture.Log.Owner,
 		Table: fixture.Log.Table}}, ports.Into(&inTrash, suite.NewSeen))
@@ -173,9 +174,9 @@ func TestWaitingWriterFindsDiscardedSessionAbsent(t *testing.T) {
 func TestSweeperRequiresExclusiveLock(t *testing.T) {
 	t.Parallel()
 	dir, s, fixture := storeWithSession(t)
-	ctx, other := context.Background(), openDir(t, dir, 0)
+	ctx, other := context.Background(), storetest.OpenDir(t, dir, 0)
 	var kept ports.Sweeper
-	fatal(t, s.Exclusive(ctx, func(b ports.Sweeper) error {
+	storetest.Fatal(t, s.Exclusive(ctx, func(b ports.Sweeper) error {
 		kept = b
 		// Commits are excluded.
 		if _, err := suite.Gate(other, suite.NewSessionFixture(2).Start()); !fault.Is(err, fault.StoreLocked) {
@@ -208,19 +209,19 @@ func TestSweeperRequiresExclusiveLock(t *testing.T) {
 func TestLeftoverOfLockedLogIsKept(t *testing.T) {
 	t.Parallel()
 	dir, s, fixture := storeWithSession(t)
-	ctx, other := context.Background(), openDir(t, dir, 0)
+	ctx, other := context.Background(), storetest.OpenDir(t, dir, 0)
 	name := fixture.Log.Root + "/.tmp-copy"
-	fatal(t, os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), []byte("x"), 0o600))
+	storetest.Fatal(t, os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), []byte("x"), 0o600))
 	unlock, err := other.Lock(ctx, fixture.Log)
-	fatal(t, err)
+	storetest.Fatal(t, err)
 	sweep := func() (gone bool) {
-		fatal(t, s.Exclusive(ctx, func(b ports.Sweeper) (err error) { gone, err = b.RemoveLeftover(ctx, name); return err }))
+		storetest.Fatal(t, s.Exclusive(ctx, func(b ports.Sweeper) (err error) { gone, err = b.RemoveLeftover(ctx, name); return err }))
 		return gone
 	}
 	if sweep() {
 		t.Error("the leftover was removed while the log was locked")
 	}
-	fatal(t, unlock())
+	storetest.Fatal(t, unlock())
 	if !sweep() {
 		t.Error("the leftover was not removed after the unlock")
 	}
@@ -231,17 +232,17 @@ func TestLogRootsListsEveryLog(t *testing.T) {
 	_, s, fixture := storeWithSession(t)
 	ctx := context.Background()
 	_, err := suite.Gate(s, suite.NewSessionFixture(2).Start())
-	fatal(t, err)
+	storetest.Fatal(t, err)
 	store, err := s.StoreID(ctx, ports.ReadOnly)
-	fatal(t, err)
+	storetest.Fatal(t, err)
 	for _, log := range []manifest.Log{suite.SessionNotes(fixture.Session), suite.StoreNotes(store)} {
 		_, err := suite.Gate(s, suite.Notes(log, 0, "one"))
-		fatal(t, err)
+		storetest.Fatal(t, err)
 	}
 	_, err = s.Discard(ctx, fixture.Session, 5, canon.OfMembers(), noCondition)
-	fatal(t, err)
+	storetest.Fatal(t, err)
 	roots, err := s.LogRoots(ctx)
-	fatal(t, err)
+	storetest.Fatal(t, err)
 	own, side, trashed := 0, 0, 0
 	for _, r := range roots {
 		if r.Name == "" {

@@ -1,4 +1,4 @@
-package filestore_test
+package disk_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package filestore_test
+package read_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest/storetest"
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
@@ -17,9 +18,9 @@ import (
 // space, and reading it must not allocate its size.
 func TestHugeSegmentIsNotReadIntoMemory(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
-	s := openDir(t, dir, time.Second)
+	s := storetest.OpenDir(t, dir, time.Second)
 	plan := suite.NewSessionFixture(1).Start()
-	if _, err := appendPlan(s, manifest.Head{}, plan); err != nil {
+	if _, err := storetest.Append(s, manifest.Head{}, plan); err != nil {
 		t.Fatal(err)
 	}
 	all, err := filepath.Glob(filepath.Join(dir, plan.Log.Root, manifest.SegmentDir, "*"))

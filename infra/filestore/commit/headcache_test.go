@@ -1,4 +1,4 @@
-package filestore_test
+package commit_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
+	"github.com/waybill/waybill/ports/porttest/storetest"
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
@@ -20,17 +21,17 @@ import (
 func TestHeadCacheIsNotSynced(t *testing.T) {
 	t.Parallel()
 	disk := crashfs.New()
-	s, err := process(disk, 1)
-	fatal(t, err)
+	s, err := storetest.Process(disk, "boot", 1)
+	storetest.Fatal(t, err)
 	fixture := suite.NewSessionFixture(1)
 	_, err = suite.Gate(s, fixture.Start())
-	fatal(t, err)
+	storetest.Fatal(t, err)
 	_, err = s.Keys(context.Background(), ports.MayCreate)
-	fatal(t, err)
+	storetest.Fatal(t, err)
 	var done []string
 	disk.Before = func(op crashfs.Op) { done = append(done, op.Action) }
 	for range 2 {
-		fatal(t, s.StoreHead(context.Background(), fixture.Log, 1, []byte("x")))
+		storetest.Fatal(t, s.StoreHead(context.Background(), fixture.Log, 1, []byte("x")))
 	}
 	for _, do := range done {
 		if strings.HasPrefix(do, "sync") {
@@ -50,12 +51,12 @@ func TestHeadCacheRejectsLink(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "store")
 	dir := osfs.NewDir(root)
 	s, err := filestore.Open(dir, filestore.Options{Locks: lock.Files(dir)})
-	fatal(t, err)
+	storetest.Fatal(t, err)
 	fixture := suite.NewSessionFixture(1)
 	_, err = suite.Gate(s, fixture.Start())
-	fatal(t, err)
-	fatal(t, s.StoreHead(context.Background(), fixture.Log, 1, []byte("x")))
-	fatal(t, os.Symlink(filepath.Join(root, "store.json"), filepath.Join(root, "sessions", fixture.Session.String(),
+	storetest.Fatal(t, err)
+	storetest.Fatal(t, s.StoreHead(context.Background(), fixture.Log, 1, []byte("x")))
+	storetest.Fatal(t, os.Symlink(filepath.Join(root, "store.json"), filepath.Join(root, "sessions", fixture.Session.String(),
 		"cache", "head-2")))
 	if b, err := s.CachedHead(context.Background(), fixture.Log, 2, 100); err == nil || len(b) > 0 {
 		t.Errorf("a link was followed: %q, %v", b, err)

@@ -1,4 +1,4 @@
-package filestore_test
+package inspect_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package filestore_test
+package read_test
 
 import (
 	"bytes"
@@ -13,10 +13,10 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/manifest"
-	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest/storetest"
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
@@ -34,16 +34,16 @@ func TestDamagedObjectIsReportedAndRewritten(t *testing.T) {
 		"empty":    {},
 	} {
 		dir := filepath.Join(t.TempDir(), "store")
-		s := openDir(t, dir, 0)
+		s := storetest.OpenDir(t, dir, 0)
 		file := filepath.Join(dir, "snapshots", snapshot.Ref().FileName()+".json")
 		_, err := s.StoreID(ctx, true)
-		fatal(t, err)
-		fatal(t, os.WriteFile(file, damage, 0o600))
+		storetest.Fatal(t, err)
+		storetest.Fatal(t, os.WriteFile(file, damage, 0o600))
 		if _, err := s.Object(ctx, manifest.Snapshot, snapshot.Ref()); !fault.Is(err, fault.StoreCorrupt) {
 			t.Errorf("%s: reading returned %v; want STORE_CORRUPT", name, err)
 		}
 		_, err = suite.Gate(s, suite.NewSessionFixture(1).Start())
-		fatal(t, err)
+		storetest.Fatal(t, err)
 		if b, err := s.Object(ctx, manifest.Snapshot, snapshot.Ref()); err != nil || !bytes.Equal(b, snapshot.Bytes) {
 			t.Errorf("%s: after a commit it reads %q, %v", name, b, err)
 		}
@@ -52,7 +52,7 @@ func TestDamagedObjectIsReportedAndRewritten(t *testing.T) {
 
 func TestTooLargeObjectIsRejected(t *testing.T) {
 	t.Parallel()
-	s := openDir(t, filepath.Join(t.TempDir(), "store"), 0)
+	s := storetest.OpenDir(t, filepath.Join(t.TempDir(), "store"), 0)
 	plan := suite.NewSessionFixture(1).Start()
 	plan.Objects = append(plan.Objects,
 		manifest.Object{Kind: manifest.Snapshot, Bytes: make([]byte, limits.SnapshotBytesMax+1)})
@@ -64,17 +64,17 @@ func TestTooLargeObjectIsRejected(t *testing.T) {
 // TestCleanupBlocksCommits: a commit must not rely on an object that a cleanup is removing.
 func TestCleanupBlocksCommits(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
-	s := openDir(t, dir, 0)
+	s := storetest.OpenDir(t, dir, 0)
 	fixture := suite.NewSessionFixture(1)
 	head, err := suite.Gate(s, fixture.Start())
-	fatal(t, err)
+	storetest.Fatal(t, err)
 	cleanup, err := lock.Files(osfs.NewDir(dir)).Acquire(context.Background(), ".use.lock", lock.Exclusive, 0)
-	fatal(t, err)
+	storetest.Fatal(t, err)
 	again := *fixture
 	if _, err := suite.Gate(s, fixture.Advance(head.Next)); !fault.Is(err, fault.StoreLocked) {
 		t.Errorf("during a cleanup: %v", err)
 	}
-	fatal(t, cleanup.Unlock())
+	storetest.Fatal(t, cleanup.Unlock())
 	if _, err := suite.Gate(s, again.Advance(head.Next)); err != nil {
 		t.Errorf("after the cleanup: %v", err)
 	}
@@ -82,12 +82,6 @@ func TestCleanupBlocksCommits(t *testing.T) {
 
 // config is a control file of the store.
 var config = ports.ControlFile{Name: "config.json", Kind: "config"}
-
-// replace writes a control file without regard to its content.
-func replace(s *filestore.Store, name string, c ports.Control) error {
-	return s.UpdateControl(context.Background(), ports.ControlFile{Name: name, Kind: "config"},
-		func(ports.Control) (ports.Control, error) { return c, nil })
-}
 
 type counter struct {
 	N int64 `json:"n"`
@@ -100,7 +94,7 @@ func TestConcurrentControlUpdatesLoseNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	var wg sync.WaitGroup
 	for range 4 {
-		s := openDir(t, dir, 10*time.Second)
+		s := storetest.OpenDir(t, dir, 10*time.Second)
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
@@ -123,7 +117,7 @@ func TestConcurrentControlUpdatesLoseNothing(t *testing.T) {
 		}()
 	}
 	wg.Wait()
-	s := openDir(t, dir, 0)
+	s := storetest.OpenDir(t, dir, 0)
 	doc, err := s.Control(ctx, config)
 	var c counter
 	if err == nil {
@@ -133,7 +127,7 @@ func TestConcurrentControlUpdatesLoseNothing(t *testing.T) {
 		t.Errorf("after 20 updates: %+v, %v", c, err)
 	}
 	for _, name := range []string{"../store.json", "store.json", "keys/keyring.json", ""} {
-		if err := replace(s, name, doc); err == nil {
+		if err := storetest.ReplaceConfig(s, name, doc); err == nil {
 			t.Errorf("%q was written", name)
 		}
 	}
