@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/storetest"
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
