@@ -1,16 +1,16 @@
 package filestore_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
-	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/manifest"
-	mark "github.com/waybill/waybill/durable/store/imported"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports"
@@ -25,8 +25,6 @@ type importCase struct {
 	base *crashfs.FS
 	tr   *suite.ImportFixture
 }
-
-var imported = ports.Control{V: 1, Data: mark.Mark{BundleID: "b", Events: 6, Head: canon.Sum(nil)}.Value()}
 
 // The states of the store before an import.
 const (
@@ -282,4 +280,29 @@ func (j importCase) checkOutcome(f *crashfs.FS, result error, limit int, states 
 		return err == nil
 	})
 	return err
+}
+
+// TestImportQuarantinesUnbornSession: files of a torn first commit are moved to the quarantine.
+func TestImportQuarantinesUnbornSession(t *testing.T) {
+	t.Parallel()
+	j := importCases(t)[3]
+	var orphan []byte
+	for name, b := range j.base.Files() {
+		if strings.HasPrefix(name, j.tr.Log.Root+"/events/") {
+			orphan = b
+		}
+	}
+	run := j.base.Reopen()
+	fatal(t, j.act(run))
+	kept := false
+	for name, b := range run.Files() {
+		kept = kept || strings.HasPrefix(name, "quarantine/"+j.tr.Session.String()+".") && bytes.Equal(b, orphan)
+		if strings.Contains(name, ".tmp-") || strings.HasPrefix(name, "sessions/") &&
+			strings.HasSuffix(name, "/suspect") {
+			t.Errorf("%s was not removed", name)
+		}
+	}
+	if orphan == nil || !kept {
+		t.Error("the orphan segment is not in the quarantine")
+	}
 }

@@ -34,4 +34,5 @@ var (
 	onBoot     = storetest.Process
 	read       = storetest.Read
 	appendPlan = storetest.Append
+	imported   = storetest.Imported
 )

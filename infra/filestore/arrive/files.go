@@ -214,7 +214,8 @@ func (a *arrival) receive(ctx context.Context, to io.Writer, kind manifest.Objec
 	case err != nil:
 		return err
 	case n > most:
-		return fault.New(fault.StoreLimit, "%s %s has more than %d bytes, the most that a store accepts", kind, ref, most)
+		return fault.New(fault.StoreLimit, "%s %s has more than %d bytes, the most that a store accepts", kind, ref,
+			most)
 	case [sha256.Size]byte(sum.Sum(nil)) != ref.Raw():
 		return fault.New(fault.StoreCorrupt, "the bytes of %s %s do not have that digest", kind, ref)
 	}

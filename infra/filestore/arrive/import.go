@@ -103,7 +103,7 @@ func (a *arrival) do(ctx context.Context, call func() error) error {
 	return a.failed
 }
 
-// Segment implements ports.SessionImport. A segment above segmentBytesMax is STORE_LIMIT.
+// Segment implements ports.SessionImport. A segment above layout.SegmentBytesMax is STORE_LIMIT.
 //
 // log is "" for the session's own log, else the name of a side log. Segments of one log must be
 // passed in order, since their groups are appended to its manifest as they come.

@@ -35,7 +35,7 @@ func finishArrival(d *disk.Disk, root string) error {
 //
 // By the content of the suspect file of root:
 //   - no file: the import finished, or another process moved the session back;
-//   - another content than a mark: a failed sync, which copyManifest handles;
+//   - another content than a mark: a failed sync, which CopyManifest handles;
 //   - a mark of an earlier boot: the rename survived the restart; sessions/ is synced again;
 //   - a mark of this boot: the entry is renewed, then sessions/ is synced.
 func FinishArrivalLocked(d *disk.Disk, root string) error {

@@ -67,7 +67,8 @@ func (a *appendOp) rollBack(cause error, whole bool) error {
 		return cause
 	}
 	return fault.Wrap(errors.Join(cause, err), fault.StoreOutcomeUnknown,
-		"writing %s failed, and so did undoing it: read it again to learn whether it was recorded", layout.ManifestPath(a.log)).
+		"writing %s failed, and so did undoing it: read it again to learn whether it was recorded",
+		layout.ManifestPath(a.log)).
 		With("path", layout.ManifestPath(a.log))
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // StoreID implements ports.Identity. With ports.ReadOnly a missing store and a foreign one have the
-// zero id; otherwise the store is created, or the refusal of toWrite is returned.
+// zero id; otherwise the store is created, or the refusal of ToWrite is returned.
 func (c *Committer) StoreID(ctx context.Context, create ports.Create) (id.Store, error) {
 	if err := ctx.Err(); err != nil {
 		return id.Store{}, disk.ReadFault(err)

@@ -60,7 +60,7 @@ func (a *appendOp) cut() error {
 	return nil
 }
 
-// CopyManifest replaces the manifest by a synced copy and opens the copy.
+// copyManifest replaces the manifest by a synced copy and opens the copy.
 func (a *appendOp) copyManifest() error {
 	a.unsynced = true
 	if err := CopyManifest(a.d, a.log, a.at.Bytes); err != nil {
@@ -106,7 +106,8 @@ func (a *appendOp) quarantineOrphans() error {
 // isStaged reports a temporary file of this append: quarantineOrphans may also run between staging
 // and placing.
 func (a *appendOp) isStaged(name string) bool {
-	return slices.ContainsFunc(a.incoming, func(f *pendingFile) bool { return f.IsAt(path.Join(layout.SegmentsDir(a.log), name)) })
+	at := path.Join(layout.SegmentsDir(a.log), name)
+	return slices.ContainsFunc(a.incoming, func(f *pendingFile) bool { return f.IsAt(at) })
 }
 
 // quarantine moves orphaned segments of this log to the quarantine.

@@ -17,7 +17,7 @@ import (
 // visitor errors and the sentinel errors of the ports are returned unchanged.
 func ReadFault(err error) error { return ioFault(err, "reading", fault.StoreIO) }
 
-// WriteFault is readFault for writing: a filesystem that refuses writes is STORE_READ_ONLY.
+// WriteFault is ReadFault for writing: a filesystem that refuses writes is STORE_READ_ONLY.
 func WriteFault(err error) error { return ioFault(err, "writing", fault.StoreReadOnly) }
 
 // ioFault maps err; doing is the verb of the message, refused the code for a permission error.
@@ -76,7 +76,7 @@ func Corrupt(name, format string, args ...any) *fault.Fault {
 
 // BusyFault maps a busy lock to code; what names the locked thing. The holder's process id is in
 // the message and in the detail "holderPid" where it is known. Other errors are mapped by
-// writeFault.
+// WriteFault.
 func BusyFault(err error, code fault.Code, what string) error {
 	var busy *lock.Busy
 	if !errors.As(err, &busy) {

@@ -88,7 +88,7 @@ func (n *Inspector) sideLogs(ctx context.Context, dir string) (out []string, err
 
 // ReadOtherFiles implements ports.Retention. It passes every other file to visit: files that a newer
 // version stored in the directory, and copies that a user made beside the sessions under another
-// name. Both may refer to objects. A file above segmentBytesMax is STORE_LIMIT.
+// name. Both may refer to objects. A file above layout.SegmentBytesMax is STORE_LIMIT.
 //
 // A store without its directory sessions is STORE_CORRUPT: see checkSessionsDir.
 func (n *Inspector) ReadOtherFiles(ctx context.Context, visit func([]byte)) error {

@@ -10,7 +10,7 @@ import (
 )
 
 // SuspectFile marks a log whose manifest failed to sync; its syncs prove nothing until the manifest
-// is copied. It also contains the arrival mark of an imported session (arrival_commit.go).
+// is copied. It also contains the arrival mark of an imported session (package arrive).
 const SuspectFile = "suspect"
 
 // QuarantineDir holds files that were moved out of use: orphaned segments, what a repair removed,
@@ -50,7 +50,7 @@ const (
 // so that no commit has to sync the path to them.
 var Skeleton = []string{"sessions", "snapshots", "artifacts", "workflows", "workflows/pinned", "keys", "quarantine"}
 
-// moveNeedsClosedFiles: Windows refuses to move a directory with open files in it. There the locks
+// MoveNeedsClosedFiles: Windows refuses to move a directory with open files in it. There the locks
 // inside a directory are released before the move; a file that another process opens in between
 // makes the move fail.
 const MoveNeedsClosedFiles = runtime.GOOS == "windows"

@@ -33,7 +33,7 @@ var PartsWithoutMentions = []string{
 	"cache",
 }
 
-// RemovableUnborn lists the names in the directory of a session without commits that removeUnborn
+// RemovableUnborn lists the names in the directory of a session without commits that upkeep
 // may remove. Any other file keeps the directory.
 var RemovableUnborn = []string{manifest.FileName, manifest.SegmentDir, ".lock", PerformerLock, SuspectFile, "cache"}
 

@@ -67,7 +67,7 @@ func PerformerPath(session id.Session) string { return path.Join(SessionDir(sess
 // deleted, restored and deleted again.
 func TrashName(s id.Session, atMs int64) string { return fmt.Sprintf("%s.%d", s, atMs) }
 
-// ParseTrashName is the inverse of trashName; other spellings are not names of the trash.
+// ParseTrashName is the inverse of TrashName; other spellings are not names of the trash.
 func ParseTrashName(name string) (s id.Session, atMs int64, ok bool) {
 	session, ms, _ := strings.Cut(name, ".")
 	s, err := id.ParseSession(session)

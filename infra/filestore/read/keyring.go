@@ -60,8 +60,8 @@ func ReadKeyring(d *disk.Disk) (keys token.Keys, ok bool, err error) {
 		return keys, ok, keyringFault(err)
 	}
 	if doc.V != layout.KeyringVersion {
-		return keys, false, fault.New(fault.StoreNewer, "%s is of format %d; this binary knows format %d", layout.KeyringFile,
-			doc.V, layout.KeyringVersion)
+		return keys, false, fault.New(fault.StoreNewer, "%s is of format %d; this binary knows format %d",
+			layout.KeyringFile, doc.V, layout.KeyringVersion)
 	}
 	var data KeyringData
 	if err := canon.Decode(doc.Data, &data); err != nil {

@@ -49,7 +49,8 @@ func (r *Reader) ObjectStream(ctx context.Context, kind manifest.ObjectKind, ref
 		_ = f.Close()
 		return nil, 0, disk.ReadFault(err)
 	}
-	return &stream{canceled: ctx.Err, f: f, r: io.NewSectionReader(f, 0, info.Size), sum: sha256.New(), kind: kind, ref: ref,
+	return &stream{canceled: ctx.Err, f: f, r: io.NewSectionReader(f, 0, info.Size), sum: sha256.New(), kind: kind,
+		ref:  ref,
 		name: name}, info.Size, nil
 }
 

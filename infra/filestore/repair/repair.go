@@ -59,7 +59,8 @@ func (r *Repairer) RepairLog(ctx context.Context, req ports.LogRepair) (out port
 	out.Steps = j.steps
 	if !j.noPrefix {
 		name := layout.ManifestPath(req.Log)
-		out.Steps = append(out.Steps, ports.RepairStep{What: ports.KeepPrefix, From: name, To: name, Bytes: j.v.Head.Bytes})
+		out.Steps = append(out.Steps, ports.RepairStep{What: ports.KeepPrefix, From: name, To: name,
+			Bytes: j.v.Head.Bytes})
 	}
 	if req.DryRun {
 		return out, nil
@@ -67,7 +68,7 @@ func (r *Repairer) RepairLog(ctx context.Context, req ports.LogRepair) (out port
 	return out, disk.WriteFault(j.execute(out))
 }
 
-// lock excludes writers and cleanups. It does not use Store.Lock, which may remove an uncommitted
+// lock excludes writers and cleanups. It does not use Committer.Lock, which may remove an uncommitted
 // log for the next writer: nothing may change before it is copied.
 //
 // A busy log is SESSION_LOCKED, a cleanup or commit in progress STORE_LOCKED.

@@ -1,5 +1,5 @@
-// Package upkeep changes what is not a log: the trash, tombstones, control files and the keyring. It also removes what a
-// cleanup no longer needs. What to remove is decided by the caller.
+// Package upkeep changes what is not a log: the trash, tombstones, control files and the keyring. It also removes what
+// a cleanup no longer needs. What to remove is decided by the caller.
 //
 // Start with Keeper, then sweeper.go and trash.go.
 package upkeep

@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/log/manifest"
+	mark "github.com/waybill/waybill/durable/store/imported"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"
@@ -16,6 +18,9 @@ import (
 	"github.com/waybill/waybill/ports/porttest/crashfs"
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
+
+// Imported is the control file of an imported session.
+var Imported = ports.Control{V: 1, Data: mark.Mark{BundleID: "b", Events: 6, Head: canon.Sum(nil)}.Value()}
 
 // Fatal ends the test on an error.
 func Fatal(t testing.TB, err error) {

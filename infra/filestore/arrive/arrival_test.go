@@ -1,7 +1,6 @@
-package filestore_test
+package arrive_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -23,6 +22,7 @@ import (
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest/storetest"
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 
@@ -74,34 +74,34 @@ func openHooked(t testing.TB, dir string) (*hooked, *filestore.Store) {
 	h := &hooked{Dir: osfs.NewDir(dir)}
 	t.Cleanup(func() { _ = h.Close() })
 	s, err := filestore.Open(h, filestore.Options{Locks: lock.Files(h.Dir), Boot: "boot"})
-	fatal(t, err)
+	storetest.Fatal(t, err)
 	return h, s
 }
 
 func TestImportsAndCleanupsExcludeEachOther(t *testing.T) {
 	t.Parallel()
 	ctx, dir, tr := context.Background(), filepath.Join(t.TempDir(), "store"), suite.NewImportFixture(t, 1, 0)
-	s, other := openDir(t, dir, 0), openDir(t, dir, 0)
+	s, other := storetest.OpenDir(t, dir, 0), storetest.OpenDir(t, dir, 0)
 	a, err := s.BeginImport(ctx, tr.Session)
-	fatal(t, err)
+	storetest.Fatal(t, err)
 	clean := func() error { return other.Exclusive(ctx, func(ports.Sweeper) error { return nil }) }
 	if err := clean(); !fault.Is(err, fault.StoreLocked) {
 		t.Errorf("a cleanup during an import: %v; want STORE_LOCKED", err)
 	}
-	fatal(t, tr.PassTo(ctx, a, imported))
+	storetest.Fatal(t, tr.PassTo(ctx, a, storetest.Imported))
 	_, err = a.Commit(ctx)
-	fatal(t, err)
+	storetest.Fatal(t, err)
 	if err := clean(); !fault.Is(err, fault.StoreLocked) {
 		t.Errorf("a cleanup before the end of the import: %v; want STORE_LOCKED", err)
 	}
-	fatal(t, a.End())
-	fatal(t, other.Exclusive(ctx, func(ports.Sweeper) error {
+	storetest.Fatal(t, a.End())
+	storetest.Fatal(t, other.Exclusive(ctx, func(ports.Sweeper) error {
 		if _, err := s.BeginImport(ctx, tr.Session); !fault.Is(err, fault.StoreLocked) {
 			t.Errorf("an import during a cleanup: %v; want STORE_LOCKED", err)
 		}
 		return nil
 	}))
-	fatal(t, clean())
+	storetest.Fatal(t, clean())
 }
 
 // TestNothingIsAcknowledgedBeforeImportIsDurable: between the rename and its sync the session
@@ -111,8 +111,8 @@ func TestNothingIsAcknowledgedBeforeImportIsDurable(t *testing.T) {
 	for name, failure := range map[string]error{"the sync succeeds": nil, "the sync fails": syscall.EIO} {
 		t.Run(name, func(t *testing.T) {
 			ctx, dir, tr := context.Background(), filepath.Join(t.TempDir(), "store"), suite.NewImportFixture(t, 1, 1)
-			_, err := openDir(t, dir, 0).StoreID(ctx, ports.MayCreate)
-			fatal(t, err)
+			_, err := storetest.OpenDir(t, dir, 0).StoreID(ctx, ports.MayCreate)
+			storetest.Fatal(t, err)
 			h, s := openHooked(t, dir)
 			reached := false
 			h.syncDir = func(name string) error {
@@ -121,7 +121,7 @@ func TestNothingIsAcknowledgedBeforeImportIsDurable(t *testing.T) {
 				}
 				reached = true
 				_, other := openHooked(t, dir)
-				if _, v, err := read(other, tr.Log); err != nil || v.Head != tr.Head() {
+				if _, v, err := storetest.Read(other, tr.Log); err != nil || v.Head != tr.Head() {
 					t.Errorf("reading the session: %+v, %v", v, err)
 				}
 				if err := other.Confirm(ctx, tr.Log, tr.Head()); !fault.Is(err, fault.StoreLocked) {
@@ -140,55 +140,30 @@ func TestNothingIsAcknowledgedBeforeImportIsDurable(t *testing.T) {
 					t.Errorf("appending to a new side log: %v; want STORE_LOCKED", err)
 				}
 				if err := other.UpdateSessionControl(ctx, tr.Session, ports.KeepFile,
-					func(ports.Control) (ports.Control, error) { return imported, nil }); !fault.Is(err,
+					func(ports.Control) (ports.Control, error) { return storetest.Imported, nil }); !fault.Is(err,
 					fault.StoreLocked) {
 					t.Errorf("writing a keep file: %v; want STORE_LOCKED", err)
 				}
 				return failure
 			}
-			placed, err := tr.Import(s, imported)
+			placed, err := tr.Import(s, storetest.Imported)
 			if !reached || placed != (failure == nil) || !errors.Is(err, failure) {
 				t.Fatalf("placed %v, %v", placed, err)
 			}
-			after := openDir(t, dir, 0)
-			_, v, err := read(after, tr.Log)
-			fatal(t, err)
+			after := storetest.OpenDir(t, dir, 0)
+			_, v, err := storetest.Read(after, tr.Log)
+			storetest.Fatal(t, err)
 			if v.Unborn() == placed {
 				t.Fatalf("placed %v, and the session is %+v", placed, v)
 			}
 			if placed {
-				fatal(t, after.Confirm(ctx, tr.Log, tr.Head()))
+				storetest.Fatal(t, after.Confirm(ctx, tr.Log, tr.Head()))
 				return
 			}
-			if placed, err := tr.Import(s, imported); err != nil || !placed {
+			if placed, err := tr.Import(s, storetest.Imported); err != nil || !placed {
 				t.Errorf("importing it again: %v, %v", placed, err)
 			}
 		})
-	}
-}
-
-// TestImportQuarantinesUnbornSession: files of a torn first commit are moved to the quarantine.
-func TestImportQuarantinesUnbornSession(t *testing.T) {
-	t.Parallel()
-	j := importCases(t)[3]
-	var orphan []byte
-	for name, b := range j.base.Files() {
-		if strings.HasPrefix(name, j.tr.Log.Root+"/events/") {
-			orphan = b
-		}
-	}
-	run := j.base.Reopen()
-	fatal(t, j.act(run))
-	kept := false
-	for name, b := range run.Files() {
-		kept = kept || strings.HasPrefix(name, "quarantine/"+j.tr.Session.String()+".") && bytes.Equal(b, orphan)
-		if strings.Contains(name, ".tmp-") || strings.HasPrefix(name, "sessions/") &&
-			strings.HasSuffix(name, "/suspect") {
-			t.Errorf("%s was not removed", name)
-		}
-	}
-	if orphan == nil || !kept {
-		t.Error("the orphan segment is not in the quarantine")
 	}
 }
 
@@ -197,10 +172,10 @@ func TestImportQuarantinesUnbornSession(t *testing.T) {
 func TestImportKeepsSessionCommittedMeanwhile(t *testing.T) {
 	t.Parallel()
 	dir, own, tr := filepath.Join(t.TempDir(), "store"), suite.NewSessionFixture(1), suite.NewImportFixture(t, 1, 2)
-	_, err := openDir(t, dir, 0).StoreID(context.Background(), ports.MayCreate)
-	fatal(t, err)
+	_, err := storetest.OpenDir(t, dir, 0).StoreID(context.Background(), ports.MayCreate)
+	storetest.Fatal(t, err)
 	h, s := openHooked(t, dir)
-	fatal(t, h.Mkdir(tr.Log.Root))
+	storetest.Fatal(t, h.Mkdir(tr.Log.Root))
 	var head manifest.Head
 	h.list = func(name string) {
 		if name != tr.Log.Root+"/events" || !head.IsZero() { // the manifest was read by then
@@ -208,12 +183,12 @@ func TestImportKeepsSessionCommittedMeanwhile(t *testing.T) {
 		}
 		_, other := openHooked(t, dir)
 		head, err = suite.Gate(other, own.Start())
-		fatal(t, err)
+		storetest.Fatal(t, err)
 	}
-	if placed, err := tr.Import(s, imported); placed || err != nil || head.IsZero() {
+	if placed, err := tr.Import(s, storetest.Imported); placed || err != nil || head.IsZero() {
 		t.Errorf("placed %v, %v, over %+v", placed, err, head)
 	}
-	if _, v, err := read(openDir(t, dir, 0), tr.Log); err != nil || v.Head != head {
+	if _, v, err := storetest.Read(storetest.OpenDir(t, dir, 0), tr.Log); err != nil || v.Head != head {
 		t.Errorf("the session is %+v, %v", v, err)
 	}
 }
@@ -228,7 +203,7 @@ func TestImportBoundsOpenFilesAndMemory(t *testing.T) {
 	ctx, dir, tr := context.Background(), filepath.Join(t.TempDir(), "store"), suite.NewImportFixture(t, 1, n)
 	h, s := openHooked(t, dir)
 	start := time.Now()
-	placed, err := tr.Import(s, imported)
+	placed, err := tr.Import(s, storetest.Imported)
 	if err != nil || !placed {
 		t.Fatal(placed, err)
 	}
@@ -245,17 +220,17 @@ func TestImportBoundsOpenFilesAndMemory(t *testing.T) {
 	ref := zerosRef(limits.ArtifactBytesMax)
 	for range 2 {
 		a, err := s.BeginImport(ctx, tr.Session)
-		fatal(t, err)
+		storetest.Fatal(t, err)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		fatal(t, a.Object(ctx, manifest.Artifact, ref, io.LimitReader(zeros{}, limits.ArtifactBytesMax)))
+		storetest.Fatal(t, a.Object(ctx, manifest.Artifact, ref, io.LimitReader(zeros{}, limits.ArtifactBytesMax)))
 		runtime.ReadMemStats(&after)
 		if grown := after.TotalAlloc - before.TotalAlloc; grown > 4<<20 {
 			t.Errorf("an artifact of %d bytes took %d of memory", limits.ArtifactBytesMax, grown)
 		}
-		fatal(t, a.Segment(ctx, "", tr.Segments[0]))
+		storetest.Fatal(t, a.Segment(ctx, "", tr.Segments[0]))
 		_, err = a.Commit(ctx)
-		fatal(t, errors.Join(err, a.End()))
+		storetest.Fatal(t, errors.Join(err, a.End()))
 	}
 }
 
@@ -273,18 +248,18 @@ func zerosRef(n int64) canon.Digest {
 func TestImportDoesNotRestoreErasedArtifact(t *testing.T) {
 	t.Parallel()
 	ctx, dir, tr := context.Background(), filepath.Join(t.TempDir(), "store"), suite.NewImportFixture(t, 1, 0)
-	s, artifact := openDir(t, dir, 0), tr.Objects[len(tr.Objects)-1]
+	s, artifact := storetest.OpenDir(t, dir, 0), tr.Objects[len(tr.Objects)-1]
 	other := suite.NewSessionFixture(2).Start()
 	other.Objects = append(other.Objects, artifact)
 	_, err := suite.Gate(s, other)
-	fatal(t, err)
+	storetest.Fatal(t, err)
 	_, err = s.Keys(ctx, ports.MayCreate)
-	fatal(t, err)
+	storetest.Fatal(t, err)
 	_, err = s.Erase(ctx, artifact.Ref(), func(int64) canon.Value {
 		return canon.OfMembers(canon.Member{Name: "sha256", Value: canon.OfString(artifact.Ref().String())})
 	})
-	fatal(t, err)
-	if placed, err := tr.Import(s, imported); err != nil || !placed {
+	storetest.Fatal(t, err)
+	if placed, err := tr.Import(s, storetest.Imported); err != nil || !placed {
 		t.Fatal(placed, err)
 	}
 	files, err := os.ReadDir(filepath.Join(dir, "artifacts"))
