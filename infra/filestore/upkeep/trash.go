@@ -97,8 +97,8 @@ func (k *Keeper) exists(name string) bool {
 func moveOutcomeUnknown(cause error, session id.Session) error {
 	return fault.Wrap(cause, fault.StoreOutcomeUnknown, "moving session %s failed half-way: %v", session,
 		disk.ReadFault(cause)).
-		Suggest("Find it with 'waybill sessions list --trash' and 'waybill sessions list', and check "+
-			"the disk.").With("sessionId", session.String())
+		Suggest("Find it with %s and %s, and check the disk.",
+			fault.Command{"sessions", "list", "--trash"}, fault.Command{"sessions", "list"}).With("sessionId", session.String())
 }
 
 // Restore implements ports.Trash. Errors: SESSION_NOT_FOUND for a name that is not in the trash,
