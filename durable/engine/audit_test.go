@@ -359,11 +359,6 @@ func TestImportedFactsAreNoActs(t *testing.T) {
 	w.want("gc cancel", "")
 }
 
-type ignored struct{}
-
-func (ignored) Reset()                                      {}
-func (ignored) Visit(manifest.Segment, manifest.Head) error { return nil }
-
 func TestQueries(t *testing.T) {
 	t.Parallel()
 	w := auditWorld(t)

@@ -81,7 +81,8 @@ func (s *stepRun) askProbe(ctx context.Context, capability string, req *advance.
 func (s *stepRun) askAssessment(ctx context.Context, a contract.Assessment, req *advance.Request) error {
 	levels := canon.OfMembers()
 	for _, d := range a.Dimensions {
-		level, err := s.Person.Ask(ctx, ports.Question{Text: cmp.Or(d.Purpose, d.ID), Key: d.ID, Choices: d.Levels, Inline: true,
+		level, err := s.Person.Ask(ctx, ports.Question{Text: cmp.Or(d.Purpose, d.ID), Key: d.ID, Choices: d.Levels,
+			Inline:   true,
 			Optional: !d.Required || s.neverStops()})
 		if err != nil {
 			return err

@@ -71,7 +71,8 @@ type Retracted struct {
 // only with the history (docs/design.md#annotations). A repeated call changes
 // nothing. Errors: ANNOTATION_NOT_FOUND, VALIDATION_ERROR if the annotation was
 // superseded, CAPABILITY_NOT_PROVIDED.
-func (l *Learning) Retract(ctx context.Context, by engine.Caller, at engine.Position, req RetractRequest) (Retracted, error) {
+func (l *Learning) Retract(ctx context.Context, by engine.Caller, at engine.Position, req RetractRequest) (Retracted,
+	error) {
 	defer l.ledger.WritePending(ctx)
 	if _, err := l.settings.Provided(ctx, config.Feedback, config.Config.Feedback); err != nil {
 		return Retracted{}, err
@@ -127,7 +128,8 @@ type annotationWriter struct {
 // newAnnotationWriter resolves the target of an annotation and makes it
 // durable: an annotation must not survive a power cut that its target does not
 // survive. t with neither node nor event names the run at its preferred tip.
-func (l *Learning) newAnnotationWriter(ctx context.Context, at engine.Position, t feedback.Target) (*annotationWriter, error) {
+func (l *Learning) newAnnotationWriter(ctx context.Context, at engine.Position, t feedback.Target) (*annotationWriter,
+	error) {
 	n := &annotationWriter{l: l, at: at, log: feedback.LogOf(at.Session)}
 	h := l.e.TakeHistory(at.Session)
 	p, err := h.OpenRun(ctx, at)

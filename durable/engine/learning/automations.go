@@ -50,7 +50,8 @@ type AutomationRow struct {
 
 // Automations evaluates the installed automations at a time. The engine has no
 // timer: the caller starts what is due.
-func (l *Learning) Automations(ctx context.Context, times ports.Schedules, workspace string, atMs int64) (AutomationList,
+func (l *Learning) Automations(ctx context.Context, times ports.Schedules, workspace string,
+	atMs int64) (AutomationList,
 	error) {
 	out := AutomationList{Automations: []AutomationRow{}, AtMs: atMs}
 	if _, err := l.settings.Provided(ctx, config.Proposals, config.Config.Proposals); err != nil {

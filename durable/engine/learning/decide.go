@@ -35,7 +35,8 @@ func (r DecideRequest) principal(by engine.Caller) proposal.Principal {
 // shown to them. A repeated approval changes nothing. Errors: PROPOSAL_CHANGED
 // if the proposal was revised since, PROPOSAL_FORBIDDEN without the approver's
 // role or a terminal.
-func (l *Learning) ApproveProposal(ctx context.Context, by engine.Caller, req DecideRequest, shown canon.Digest) (Proposed,
+func (l *Learning) ApproveProposal(ctx context.Context, by engine.Caller, req DecideRequest,
+	shown canon.Digest) (Proposed,
 	error) {
 	return l.decideProposal(ctx, by, req, func(d decision) (proposal.Record, []manifest.Object, error) {
 		if err := proposal.CheckApprove(d.one.State); err != nil {

@@ -67,7 +67,8 @@ func (l *Learning) Propose(ctx context.Context, by engine.Caller, seed id.Seed, 
 
 // ReviseProposal records a further revision of a proposal. Approvals of earlier
 // revisions do not count for it.
-func (l *Learning) ReviseProposal(ctx context.Context, by engine.Caller, ref string, req ProposeRequest) (Proposed, error) {
+func (l *Learning) ReviseProposal(ctx context.Context, by engine.Caller, ref string, req ProposeRequest) (Proposed,
+	error) {
 	defer l.ledger.WritePending(ctx)
 	if err := l.checkPropose(ctx, &req); err != nil {
 		return Proposed{}, err

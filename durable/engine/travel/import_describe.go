@@ -45,7 +45,8 @@ func (c *Exchange) withToken(ctx context.Context, row views.RunSummary, fold *ru
 	if err != nil {
 		return run
 	}
-	p, err := engine.Resolve(fold, engine.Position{Session: row.SessionID, Run: row.RunID, Node: fold.Runs[row.RunID].Tip})
+	p, err := engine.Resolve(fold, engine.Position{Session: row.SessionID, Run: row.RunID,
+		Node: fold.Runs[row.RunID].Tip})
 	if err != nil {
 		return run
 	}
@@ -54,7 +55,8 @@ func (c *Exchange) withToken(ctx context.Context, row views.RunSummary, fold *ru
 		return run
 	}
 	run.StateToken = a.StateToken
-	run.Next = &engine.Next{Command: []string{"waybill", "continue", "--run", row.RunID.String()}, Tool: "continue_workflow",
+	run.Next = &engine.Next{Command: []string{"waybill", "continue", "--run", row.RunID.String()},
+		Tool:   "continue_workflow",
 		Params: map[string]any{"stateToken": a.StateToken}}
 	return run
 }

@@ -122,7 +122,8 @@ func (m *importer) writeLog(ctx context.Context, arrival ports.SessionImport, na
 			return arrival.Segment(ctx, name, next)
 		}
 	}
-	v, err := m.src.Read(ctx, ports.ReadRequest{Log: log}, ports.Each(func(seg manifest.Segment, _ manifest.Head) error { return put(seg) }))
+	v, err := m.src.Read(ctx, ports.ReadRequest{Log: log},
+		ports.Each(func(seg manifest.Segment, _ manifest.Head) error { return put(seg) }))
 	if err == nil && (v.Damaged() || name == "" && v.Head != m.head) {
 		err = fault.New(fault.BundleIntegrityFailed, "the bundle changed while it was imported")
 	}

@@ -165,7 +165,9 @@ func (a *replay) importedApprovals(ctx context.Context, seg manifest.Segment) (e
 	if err != nil || p.Node == nil || p.Node.Approvals == 0 {
 		return nil
 	}
-	if foreign, err := a.e.Ledger().ImportedEvents(ctx, manifest.SessionEvents(a.session), a.e.Ledger().NewImports()); err != nil || seg.First >= foreign {
+	ledger := a.e.Ledger()
+	foreign, err := ledger.ImportedEvents(ctx, manifest.SessionEvents(a.session), ledger.NewImports())
+	if err != nil || seg.First >= foreign {
 		return nil
 	}
 	for _, o := range p.Node.Outputs {

@@ -144,7 +144,8 @@ func (o *Views) LocateNode(ctx context.Context, runRef, nodeRef string) (engine.
 
 // locateStep searches the path from the tip to the root for a node at which the
 // step is pending.
-func (o *Views) locateStep(ctx context.Context, r *runs.Run, here engine.Position, ref string) (engine.Position, error) {
+func (o *Views) locateStep(ctx context.Context, r *runs.Run, here engine.Position, ref string) (engine.Position,
+	error) {
 	path := r.Path(r.Tip)
 	for i := len(path) - 1; i >= 0; i-- {
 		state, err := o.r.State(ctx, r.Node(path[i]))
