@@ -26,7 +26,8 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Enviro
 // Clock and entropy are passed to the App and read only there: the packages durable and
 // projections must not read them (docs/design.md#layers).
 func run(args []string, in io.Reader, out, errOut io.Writer, env []string) int {
-	a := &cli.App{In: in, Out: out, Err: errOut, Env: env, Args: args, Version: version, Clock: time.Now,
-		Entropy: rand.Reader}
+	a := &cli.App{Process: cli.Process{In: in, Out: out, Err: errOut, Env: env, Args: args, Version: version,
+		Clock:   time.Now,
+		Entropy: rand.Reader}}
 	return a.Execute(newRoot(a))
 }

@@ -25,8 +25,8 @@ func TestWriteErrorOfAnswer(t *testing.T) {
 
 func TestPanicIsReportedAsError(t *testing.T) {
 	var out, errOut bytes.Buffer
-	a := &cli.App{In: strings.NewReader(""), Out: &out, Err: &errOut,
-		Args: []string{"start", "wr.demo", "--json", "--store", t.TempDir() + "/s"}, Entropy: strings.NewReader("")}
+	a := &cli.App{Process: cli.Process{In: strings.NewReader(""), Out: &out, Err: &errOut,
+		Args: []string{"start", "wr.demo", "--json", "--store", t.TempDir() + "/s"}, Entropy: strings.NewReader("")}}
 	// The clock is nil, so the command panics; first the entropy is missing.
 	if status := a.Execute(newRoot(a)); status != fault.ExitFailed ||
 		!strings.Contains(out.String(), `"code":"INTERNAL_ERROR"`) || strings.Count(out.String(), "\n") != 1 {

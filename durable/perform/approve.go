@@ -9,11 +9,6 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// outputsSubmitted reports that the outputs to be approved are recorded, so
-// that the next attempt must carry none
-// (docs/design.md#requirements-on-the-caller).
-func (s *stepRun) outputsSubmitted() bool { return s.answer.OutputsSubmitted() }
-
 // onlyApproval reports that an attempt was refused for a missing approval
 // alone.
 func onlyApproval(blockers []reason.Blocker, stepID string) bool {

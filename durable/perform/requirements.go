@@ -53,7 +53,7 @@ func (r requirements) describe() string {
 // node. Outputs that were refused do not count.
 func (s *stepRun) requirements() requirements {
 	var w requirements
-	if len(s.step.AssessmentRefs) > 0 && s.lacks(contract.AssessmentKind, reason.OutputContract(assessmentRef)) {
+	if len(s.step.AssessmentRefs) > 0 && s.known.lacks(contract.AssessmentKind, reason.OutputContract(assessmentRef)) {
 		for _, ref := range s.step.AssessmentRefs {
 			if a, ok := s.flow.Assessment(ref); ok {
 				w.assessments = append(w.assessments, a)
@@ -68,19 +68,13 @@ func (s *stepRun) requirements() requirements {
 	}
 	pack, _ := s.flow.Contract(c.ContractRef)
 	switch {
-	case !s.lacks(pack.ArtifactKind, reason.OutputContract(c.ContractRef), reason.OfCapability(s.step.Probe)):
+	case !s.known.lacks(pack.ArtifactKind, reason.OutputContract(c.ContractRef), reason.OfCapability(s.step.Probe)):
 	case s.step.Probe != "" && c.ContractRef == contract.CapabilityRef:
 		w.probe = s.step.Probe
 	default:
 		w.pack, w.optional = &pack, !c.Required
 	}
 	return w
-}
-
-// lacks reports that the node has no artifact of the kind, or that the last
-// attempt was refused at one of the pointers.
-func (s *stepRun) lacks(kind string, at ...reason.Pointer) bool {
-	return !s.known.kinds[kind] || slices.ContainsFunc(at, s.known.refusedAt)
 }
 
 // loop returns the loop around the step if an artifact decides about its

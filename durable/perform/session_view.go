@@ -65,6 +65,12 @@ func (n nodeRecord) refusedAt(p reason.Pointer) bool {
 	return slices.ContainsFunc(n.refused, func(b reason.Blocker) bool { return b.Pointer == p })
 }
 
+// lacks reports that the node has no artifact of the kind, or that the last
+// attempt was refused at one of the pointers.
+func (n nodeRecord) lacks(kind string, at ...reason.Pointer) bool {
+	return !n.kinds[kind] || slices.ContainsFunc(at, n.refusedAt)
+}
+
 // node collects what is recorded at a node, the zero value for an unknown one.
 func (v *sessionView) node(n id.Node) nodeRecord {
 	run := v.run()

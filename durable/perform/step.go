@@ -63,7 +63,7 @@ func (e *execution) step(ctx context.Context) error {
 		if t.overtaken && (t.result != nil || !t.Person.Present()) {
 			continue // another caller's attempt was refused; this one is next
 		}
-		if t.outputsSubmitted() && onlyApproval(blockers, step.StepID) {
+		if t.answer.OutputsSubmitted() && onlyApproval(blockers, step.StepID) {
 			continue // the outputs are accepted; a person approves them next
 		}
 		e.Display.Blocked(blockers)
@@ -77,7 +77,7 @@ func (e *execution) step(ctx context.Context) error {
 // wait for an approval, or have one, are left unchanged: new outputs would void
 // the approval.
 func (s *stepRun) attemptOnce(ctx context.Context) ([]reason.Blocker, error) {
-	if !s.outputsSubmitted() {
+	if !s.answer.OutputsSubmitted() {
 		if err := s.checkBegin(ctx); err != nil {
 			return nil, err
 		}
@@ -208,7 +208,7 @@ func (e *execution) send(ctx context.Context, req advance.Request) (engine.Answe
 func (s *stepRun) stepView() StepView {
 	at, of, _ := s.flow.Position(s.step.StepID)
 	v := StepView{At: at + 1, Of: of, Title: s.step.Title, Rounds: roundsOf(s.flow, s.answer.Pending.StepInstanceKey)}
-	if s.answer.Status == runs.Blocked && !s.outputsSubmitted() {
+	if s.answer.Status == runs.Blocked && !s.answer.OutputsSubmitted() {
 		for _, b := range s.known.refused {
 			v.Refused = append(v.Refused, b.Message)
 		}

@@ -10,61 +10,17 @@
 package cli
 
 import (
-	"io"
-	"strings"
-	"time"
-
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// App is one call of the program: its arguments, its streams and the flags common to all
-// commands. main sets the exported fields from the process; tests set their own. Clock and
-// Entropy are read by App and not by the packages below, so that the result of a use case
-// depends only on its arguments.
+// App is one call of the program: its process and the flags common to all commands.
 type App struct {
-	In   io.Reader
-	Out  io.Writer
-	Err  io.Writer
-	Env  []string // in the form of os.Environ
-	Args []string // without the program name
+	Process
+	Flags
 
-	Version string // of this binary
-
-	Clock   func() time.Time
-	Entropy io.Reader
-
-	Flags      Flags
-	given      func(flag string) bool // whether a common flag was set on the command line
-	stdinTaken string                 // the flag that reads stdin, "" for none
-	running    bool                   // the command line was parsed and a command has started
-}
-
-// Getenv returns the value of an environment variable, "" if it is not set. If Env has
-// several entries of a name, the last one counts, as in os/exec.
-func (a *App) Getenv(name string) string {
-	for i := len(a.Env) - 1; i >= 0; i-- {
-		if value, ok := strings.CutPrefix(a.Env[i], name+"="); ok {
-			return value
-		}
-	}
-	return ""
-}
-
-// NowMs returns the time of Clock in milliseconds since 1970 UTC. Use cases take the time as
-// an argument.
-func (a *App) NowMs() int64 { return a.Clock().UnixMilli() }
-
-// Seed reads one seed from Entropy. A use case derives all its new ids and keys from it. The
-// error is INTERNAL, if the operating system returns no random bytes.
-func (a *App) Seed() (id.Seed, error) {
-	var s id.Seed
-	if _, err := io.ReadFull(a.Entropy, s[:]); err != nil {
-		return s, fault.Wrap(err, fault.Internal, "cannot read random bytes from the operating system")
-	}
-	return s, nil
+	given   func(flag string) bool // whether a common flag was set on the command line
+	running bool                   // the command line was parsed and a command has started
 }
 
 // Actor returns the actor that records name: a person if stdin is a terminal, an agent

@@ -19,7 +19,7 @@ func TestWordQuotesForShell(t *testing.T) {
 
 func TestAgo(t *testing.T) {
 	now := time.UnixMilli(10_000_000_000)
-	a := &App{Clock: func() time.Time { return now }}
+	a := &App{Process: Process{Clock: func() time.Time { return now }}}
 	for d, want := range map[time.Duration]string{0: "now", -time.Hour: "now", 59 * time.Second: "now",
 		time.Minute: "1 min", 59*time.Minute + 59*time.Second: "59 min",
 		time.Hour: "1 h", 47 * time.Hour: "47 h", 48 * time.Hour: "2 days", 1000 * time.Hour: "41 days"} {

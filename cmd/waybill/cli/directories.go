@@ -36,15 +36,15 @@ func (a *App) StoreDir() (string, error) {
 // BaseDir returns one of the XDG base directories: the value of the variable, or inHome in the
 // home directory. As the specification requires, a relative value is ignored. The error is
 // USAGE_ERROR, if the home directory is not set either.
-func (a *App) BaseDir(variable, inHome string) (string, error) {
-	if dir := a.Getenv(variable); filepath.IsAbs(dir) {
+func (p *Process) BaseDir(variable, inHome string) (string, error) {
+	if dir := p.Getenv(variable); filepath.IsAbs(dir) {
 		return dir, nil
 	}
 	name := "HOME"
 	if runtime.GOOS == "windows" {
 		name = "USERPROFILE"
 	}
-	home := a.Getenv(name)
+	home := p.Getenv(name)
 	if !filepath.IsAbs(home) {
 		return "", fault.New(fault.UsageError, "cannot find the default store: $%s is not set", name).
 			Suggest("Give a store with --store DIR, or set $WAYBILL_HOME to a directory for all stores.")
@@ -54,7 +54,7 @@ func (a *App) BaseDir(variable, inHome string) (string, error) {
 
 // absolute returns an absolute path, so that messages and suggested commands are valid in any
 // directory.
-func (a *App) absolute(path string) (string, error) {
+func (p *Process) absolute(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return "", fault.Wrap(err, fault.StoreIO, "cannot determine the working directory: %v", err)

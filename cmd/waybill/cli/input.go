@@ -12,14 +12,14 @@ import (
 // ReadInput reads the file that a flag names, or stdin for "-", up to limit bytes. Stdin can
 // be read once: a second flag with "-" is a USAGE_ERROR. A file that cannot be read or is
 // longer than limit is a VALIDATION_ERROR.
-func (a *App) ReadInput(flag, name string, limit int) ([]byte, error) {
-	from := a.In
+func (p *Process) ReadInput(flag, name string, limit int) ([]byte, error) {
+	from := p.In
 	if name == "-" {
-		if a.stdinTaken != "" {
-			return nil, fault.New(fault.UsageError, "%s and %s cannot both read stdin", a.stdinTaken, flag).
+		if p.stdinTaken != "" {
+			return nil, fault.New(fault.UsageError, "%s and %s cannot both read stdin", p.stdinTaken, flag).
 				Suggest("Put one of the two into a file.")
 		}
-		a.stdinTaken = flag
+		p.stdinTaken = flag
 	} else {
 		file, err := os.Open(name)
 		if err != nil {

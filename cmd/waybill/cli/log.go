@@ -31,4 +31,4 @@ func (a *App) LogHandler() slog.Handler { return zerolog.NewSlogHandler(a.Log())
 
 // SyncStderr makes stderr safe for concurrent use: each later record is written in one piece.
 // Loggers that were created before are not affected.
-func (a *App) SyncStderr() { a.Err = zerolog.SyncWriter(a.Err) }
+func (p *Process) SyncStderr() { p.Err = zerolog.SyncWriter(p.Err) }

@@ -38,8 +38,8 @@ func (a *App) Document(kind string, data []byte) error {
 
 // Write writes b to stdout. The error is OUTPUT_FAILED: the command may have changed the store,
 // and only its answer is lost.
-func (a *App) Write(b []byte) error {
-	if _, err := a.Out.Write(b); err != nil {
+func (p *Process) Write(b []byte) error {
+	if _, err := p.Out.Write(b); err != nil {
 		return fault.Wrap(err, fault.OutputFailed, "the answer could not be written to stdout: %v", err)
 	}
 	return nil

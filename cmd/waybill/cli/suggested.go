@@ -11,32 +11,31 @@ import (
 
 // WithStoreFlags returns argv with the flags that select this store inserted before its first
 // flag, so that a copied command uses the same store. argv is not modified.
-func (a *App) WithStoreFlags(argv []string) []string {
+func (f *Flags) WithStoreFlags(argv []string) []string {
 	at := slices.IndexFunc(argv, func(s string) bool { return strings.HasPrefix(s, "-") })
 	if at < 0 {
 		at = len(argv)
 	}
-	return slices.Insert(slices.Clone(argv), at, a.storeFlags()...)
+	return slices.Insert(slices.Clone(argv), at, f.storeFlags()...)
 }
 
 // SelectStore adds the flags that select this store to the next command of an answer, if it has
 // one.
-func (a *App) SelectStore(next *engine.Next) {
+func (f *Flags) SelectStore(next *engine.Next) {
 	if next != nil {
-		next.Command = a.WithStoreFlags(next.Command)
+		next.Command = f.WithStoreFlags(next.Command)
 	}
 }
 
 // storeFlags returns the flags of this call that select its store and workspace, each once.
-func (a *App) storeFlags() []string {
+func (f *Flags) storeFlags() []string {
 	var flags []string
-	for _, f := range [][2]string{{"--store", a.Flags.Store}, {"--tenant", a.Flags.Tenant},
-		{"--workspace", a.Flags.Workspace}} {
-		if f[1] != "" {
-			flags = append(flags, f[:]...)
+	for _, pair := range [][2]string{{"--store", f.Store}, {"--tenant", f.Tenant}, {"--workspace", f.Workspace}} {
+		if pair[1] != "" {
+			flags = append(flags, pair[:]...)
 		}
 	}
-	if a.Flags.AllowNetworkFS {
+	if f.AllowNetworkFS {
 		flags = append(flags, "--allow-network-fs")
 	}
 	return flags
@@ -44,8 +43,8 @@ func (a *App) storeFlags() []string {
 
 // StoreCommand returns a waybill command, with the flags that select this store, for a
 // suggestion.
-func (a *App) StoreCommand(words ...string) fault.Command {
-	return shellWords(a.WithStoreFlags(words))
+func (f *Flags) StoreCommand(words ...string) fault.Command {
+	return shellWords(f.WithStoreFlags(words))
 }
 
 // shellWords quotes the words that a shell would split or expand.
@@ -58,16 +57,16 @@ func shellWords(argv []string) fault.Command {
 }
 
 // Command returns the line of StoreCommand, for copying.
-func (a *App) Command(words ...string) string { return a.StoreCommand(words...).Line() }
+func (f *Flags) Command(words ...string) string { return f.StoreCommand(words...).Line() }
 
-// SuggestForStore returns f with the commands of its suggestion adapted to this call: they get
+// SuggestForStore returns a fault with the commands of its suggestion adapted to this call: they get
 // the flags that select the store, unless they have them, and the session of the details in place
-// of fault.SessionWord. f itself is not modified.
-func (a *App) SuggestForStore(f *fault.Fault) *fault.Fault {
-	flags := shellWords(a.storeFlags())
-	session, hasSession := f.Details["sessionId"].(string)
-	out := *f
-	out.Suggestion = f.Suggestion.Map(func(arg any) any {
+// of fault.SessionWord. The fault itself is not modified.
+func (f *Flags) SuggestForStore(of *fault.Fault) *fault.Fault {
+	flags := shellWords(f.storeFlags())
+	session, hasSession := of.Details["sessionId"].(string)
+	out := *of
+	out.Suggestion = of.Suggestion.Map(func(arg any) any {
 		c, ok := arg.(fault.Command)
 		if !ok {
 			return arg

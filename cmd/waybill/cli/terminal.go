@@ -10,14 +10,14 @@ import (
 )
 
 // IsTerminal reports whether a stream of this call is a terminal.
-func (a *App) IsTerminal(stream any) bool {
+func (p *Process) IsTerminal(stream any) bool {
 	f, _ := stream.(*os.File)
 	return terminal.IsTerminal(f)
 }
 
 // WidthOf returns the width of a terminal in columns, and 0 for any other stream: text in a
 // file or pipe is neither wrapped nor cut.
-func (a *App) WidthOf(stream any) int {
+func (p *Process) WidthOf(stream any) int {
 	f, _ := stream.(*os.File)
 	return terminal.Width(f)
 }
@@ -34,8 +34,8 @@ func (a *App) NewPage(to any) *page.Page { return page.New(a.Colors(to), a.Width
 
 // Ago returns the age of a stored time (milliseconds since 1970): "now", "5 min", "3 h",
 // "12 days"; "" for 0, an unknown time. A time in the future is "now".
-func (a *App) Ago(ms int64) string {
-	d := time.Duration(a.NowMs()-ms) * time.Millisecond
+func (p *Process) Ago(ms int64) string {
+	d := time.Duration(p.NowMs()-ms) * time.Millisecond
 	switch {
 	case ms == 0:
 		return ""

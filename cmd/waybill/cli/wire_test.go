@@ -18,7 +18,7 @@ import (
 // read because the context of the call was cancelled.
 func TestConfiguredWaitCancelledContext(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
-	a := &App{Err: io.Discard, Clock: time.Now, Entropy: rand.Reader}
+	a := &App{Process: Process{Err: io.Discard, Clock: time.Now, Entropy: rand.Reader}}
 	a.Flags.Store = dir
 	o, err := a.Open(context.Background())
 	if err != nil {
@@ -38,7 +38,7 @@ func TestConfiguredWaitCancelledContext(t *testing.T) {
 		warns bool
 	}{"cancelled": {cancelled, false}, "active": {context.Background(), true}} {
 		var errOut bytes.Buffer
-		a := &App{Err: &errOut}
+		a := &App{Process: Process{Err: &errOut}}
 		a.Flags.logLevel = "warn"
 		store, err := filestore.OpenDir(dir, filestore.Options{})
 		if err != nil {

@@ -22,7 +22,8 @@ import (
 func TestInterruptedExportRemovesItsFile(t *testing.T) {
 	store, dir := filepath.Join(t.TempDir(), "s"), t.TempDir()
 	var out bytes.Buffer
-	a := &cli.App{In: strings.NewReader(""), Out: &out, Err: &out, Clock: time.Now, Entropy: rand.Reader}
+	a := &cli.App{Process: cli.Process{In: strings.NewReader(""), Out: &out, Err: &out, Clock: time.Now,
+		Entropy: rand.Reader}}
 	a.Flags.Store = store
 	w, err := a.Workflow(context.Background(), "wr.demo")
 	if err != nil {

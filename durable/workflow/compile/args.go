@@ -20,9 +20,9 @@ func (u *unit) arguments(at problem.SourceValue) map[string]string {
 }
 
 // value returns an authored value as text: a string as other authored text, others as JCS.
-func (u *unit) value(v canon.Value) string {
+func (p *placeholders) value(v canon.Value) string {
 	if v.Kind() == canon.String {
-		return u.text(v.Text())
+		return p.text(v.Text())
 	}
 	return string(v.JCS())
 }
@@ -30,16 +30,16 @@ func (u *unit) value(v canon.Value) string {
 // fillArgs replaces {name} in a text of the routine by the call's argument. A name that is
 // not an argument remains, since prompts often contain braces. It records used arguments
 // for unusedArgs.
-func (u *unit) fillArgs(s string) string {
-	if len(u.args) == 0 {
+func (p *placeholders) fillArgs(s string) string {
+	if len(p.args) == 0 {
 		return s
 	}
 	return substitute(s, func(name string) (string, bool) {
-		value, ok := u.args[name]
+		value, ok := p.args[name]
 		if ok {
-			u.used[name] = true
+			p.used[name] = true
 		}
-		return value, ok && u.b.spend(len(value))
+		return value, ok && p.b.spend(len(value))
 	})
 }
 

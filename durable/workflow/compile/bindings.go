@@ -34,12 +34,12 @@ func (u *unit) bindings() {
 
 // fillBindings replaces the binding tokens of a text by routine ids. A token of an unknown
 // slot remains: package source accepts it only in texts that describe tokens.
-func (u *unit) fillBindings(s string) string {
+func (p *placeholders) fillBindings(s string) string {
 	if !strings.Contains(s, "wr.") {
 		return s
 	}
 	return source.ReplaceBindings(s, func(slot string) (string, bool) {
-		bound, ok := u.b.bindings[slot]
-		return bound.RoutineID, ok && u.b.spend(len(bound.RoutineID))
+		bound, ok := p.b.bindings[slot]
+		return bound.RoutineID, ok && p.b.spend(len(bound.RoutineID))
 	})
 }

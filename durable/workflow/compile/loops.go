@@ -28,7 +28,7 @@ func (u *unit) loop(s source.PlacedStep, fns functionScopes) Step {
 		IndexVar:      read.IndexVar,
 		Body:          u.sequence(s.Body, fns.inside(s.FunctionDefinitions)),
 	})
-	return u.chargeSize(marker)
+	return u.b.chargeSize(marker)
 }
 
 // control compiles the control of a while or until loop and embeds the contract of the

@@ -38,7 +38,7 @@ func (u *unit) parallel(s source.PlacedStep) Step {
 	out.Prompt = u.delegations(s.At)
 	out.OutputContract = u.outputContract(s.At.Member("synthesis").Member("outputContract"))
 	u.featuresInPreamble()
-	return u.chargeSize(out)
+	return u.b.chargeSize(out)
 }
 
 // delegations renders the prompt: the instruction, the tasks, and the synthesis.

@@ -31,7 +31,7 @@ func (u *unit) plain(s source.PlacedStep, fns functionScopes) Step {
 		c, _ := criteria.Parse(rules, func(problem.Problem) {}) // package source reports the problems
 		out.ValidationCriteria = c.Value()
 	}
-	return u.chargeSize(out)
+	return u.b.chargeSize(out)
 }
 
 // prompt sets the prompt of a step from promptRef, promptBlocks or prompt, and applies the
@@ -50,7 +50,7 @@ func (u *unit) prompt(out *Step, s source.PlacedStep) {
 	}
 	out.PromptBlocks, out.Injected = u.blocks(*s.PromptBlocks, s.At.Member("promptBlocks"))
 	out.Injected = append(out.Injected, u.applyFeatures(out.PromptBlocks)...)
-	u.checkInjected(out.Injected, s.At)
+	checkInjected(u.report, out.Injected, s.At)
 	out.Prompt = out.PromptBlocks.text()
 }
 

@@ -72,7 +72,7 @@ func (u *unit) probeCall(stepID string, call problem.SourceValue) []Step {
 func (u *unit) probe(id, capability string, def builtin.ProbeDef, at problem.SourceValue) Step {
 	u.b.claim(id, "the probe of "+capability, at, u.report)
 	u.embed(capabilityContract, at)
-	return u.chargeSize(Step{
+	return u.b.chargeSize(Step{
 		StepID:              id,
 		Title:               def.Title,
 		Prompt:              def.Prompt,

@@ -30,13 +30,13 @@ func injection(originID, text string) Injection {
 
 // checkInjected reports a step whose inserted texts exceed the limit. Texts are never cut: a
 // truncated rule would be a different rule.
-func (u *unit) checkInjected(list []Injection, at problem.SourceValue) {
+func checkInjected(report problem.Report, list []Injection, at problem.SourceValue) {
 	total := 0
 	for _, i := range list {
 		total += i.Bytes
 	}
 	if total > limits.InjectedBytesPerStepMax {
-		u.report.Error(at, "Use fewer references, or spread them over several steps.",
+		report.Error(at, "Use fewer references, or spread them over several steps.",
 			"references and features add %d bytes to one step, at most %d are allowed", total,
 			limits.InjectedBytesPerStepMax)
 	}

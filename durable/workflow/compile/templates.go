@@ -60,7 +60,7 @@ func (u *unit) call(s source.PlacedStep) []Step {
 	case strings.HasPrefix(id, routineTemplate):
 		out = u.routine(u.prefix+s.ID, strings.TrimPrefix(id, routineTemplate), call)
 	default:
-		u.report.Error(template, suggest(id, u.templates()), "template %q does not exist", id)
+		u.report.Error(template, suggest(id, u.b.templates()), "template %q does not exist", id)
 	}
 	for i := range out {
 		out[i].RunCondition = join("and", condition, out[i].RunCondition)
@@ -70,9 +70,9 @@ func (u *unit) call(s source.PlacedStep) []Step {
 }
 
 // templates returns the known template ids, sorted, for suggestions.
-func (u *unit) templates() []string {
+func (b *builder) templates() []string {
 	out := []string{builtin.ProbeTemplate}
-	for id := range u.b.library.Routines {
+	for id := range b.library.Routines {
 		for _, prefix := range routinePrefixes {
 			if name, ok := strings.CutPrefix(id, prefix); ok {
 				out = append(out, routineTemplate+name)
@@ -92,10 +92,10 @@ var routinePrefixes = []string{"wr.routine-", "routine-"}
 func (u *unit) routine(stepID, name string, call problem.SourceValue) []Step {
 	template := call.Member("templateId")
 	// The routine must exist, be valid, and not call itself, directly or through others.
-	src, ok := u.findRoutine(name)
+	src, ok := u.b.findRoutine(name)
 	switch {
 	case !ok:
-		u.report.Error(template, suggest(template.Value.Text(), u.templates()), "routine %q does not exist", name)
+		u.report.Error(template, suggest(template.Value.Text(), u.b.templates()), "routine %q does not exist", name)
 		return nil
 	case !src.Valid:
 		u.report.Error(template, "Fix the file of the routine first.", "the routine %q does not validate", src.ID)
@@ -116,9 +116,9 @@ func (u *unit) routine(stepID, name string, call problem.SourceValue) []Step {
 }
 
 // findRoutine returns the routine with a name, Waybill's own before others.
-func (u *unit) findRoutine(name string) (source.Source, bool) {
+func (b *builder) findRoutine(name string) (source.Source, bool) {
 	for _, prefix := range routinePrefixes {
-		if src, ok := u.b.library.Routines[prefix+name]; ok {
+		if src, ok := b.library.Routines[prefix+name]; ok {
 			return src, true
 		}
 	}
@@ -131,13 +131,11 @@ func (u *unit) findRoutine(name string) (source.Source, bool) {
 // workflow has its own.
 func (u *unit) enter(src source.Source, stepID string, call problem.SourceValue) *unit {
 	r := &unit{
-		b: u.b, src: src,
+		placeholders: placeholders{u.b, u.arguments(call.Member("args")), map[string]bool{}}, src: src,
 		where:      "routine " + src.ID,
 		provenance: Provenance{TemplateInjected, call.Member("templateId").Value.Text()},
 		prefix:     stepID + "_",
 		chain:      append(u.chain[:len(u.chain):len(u.chain)], src.ID),
-		args:       u.arguments(call.Member("args")),
-		used:       map[string]bool{},
 		inputs:     src.Inputs,
 	}
 	// Places in the routine are not in the author's file, so its problems are reported at the

@@ -11,7 +11,7 @@ import (
 // unit is one source that is being compiled: the workflow itself, or a routine for one call.
 // Functions, conditions, assessments and slots are resolved in the unit that refers to them.
 type unit struct {
-	b   *builder
+	placeholders
 	src source.Source
 	// report reports a problem; for a routine, at the call in the author's file.
 	report problem.Report
@@ -25,17 +25,22 @@ type unit struct {
 	chain []string
 
 	// The following fields are set for a routine only.
-	prefix   string            // of its step ids
-	args     map[string]string // the arguments of the call, as texts
-	used     map[string]bool   // the arguments that a text used
-	role     string            // for steps without one
-	guidance []string          // prepended to the guidance of every step
-	inputs   []source.Input    // added to every step
+	prefix   string         // of its step ids
+	role     string         // for steps without one
+	guidance []string       // prepended to the guidance of every step
+	inputs   []source.Input // added to every step
+}
+
+// placeholders fills in what the texts of a source leave open.
+type placeholders struct {
+	b    *builder
+	args map[string]string // the arguments of the call of a routine, as texts
+	used map[string]bool   // the arguments that a text used
 }
 
 // author returns the unit of the file that is compiled.
 func (b *builder) author(src source.Source) *unit {
-	u := &unit{b: b, src: src, report: b.report, where: "the workflow", provenance: Provenance{Source: Authored},
+	u := &unit{placeholders: placeholders{b: b}, src: src, report: b.report, where: "the workflow", provenance: Provenance{Source: Authored},
 		chain: []string{src.ID}}
 	u.open(nil)
 	return u
@@ -96,7 +101,7 @@ func (u *unit) head(s source.PlacedStep) Step {
 }
 
 // chargeSize counts the size of a finished step and returns it unchanged.
-func (u *unit) chargeSize(s Step) Step {
+func (b *builder) chargeSize(s Step) Step {
 	n := len(s.Title) + len(s.Prompt)*2 // the prompt may be in promptBlocks as well
 	for _, g := range s.Guidance {
 		n += len(g)
@@ -107,15 +112,15 @@ func (u *unit) chargeSize(s Step) Step {
 	for _, f := range s.PromptFragments {
 		n += len(f.Text)
 	}
-	u.b.spend(n)
+	b.spend(n)
 	return s
 }
 
 // texts applies text to a copy of a list.
-func (u *unit) texts(list []string) []string {
+func (p *placeholders) texts(list []string) []string {
 	out := slices.Clone(list)
 	for i, s := range out {
-		out[i] = u.text(s)
+		out[i] = p.text(s)
 	}
 	return out
 }
@@ -123,4 +128,4 @@ func (u *unit) texts(list []string) []string {
 // text returns authored text with bindings and, in a routine, the arguments of the call filled
 // in. Each kind of placeholder is replaced in one pass: bindings first, then arguments.
 // {{path}} remains for the run.
-func (u *unit) text(s string) string { return u.fillArgs(u.fillBindings(s)) }
+func (p *placeholders) text(s string) string { return p.fillArgs(p.fillBindings(s)) }

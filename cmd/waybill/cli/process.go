@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"io"
+	"strings"
+	"time"
+
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+)
+
+// Process is what a call gets from its process: arguments, streams, environment, clock and
+// entropy. main sets the exported fields; tests set their own. Clock and Entropy are read here
+// and not by the packages below, so that the result of a use case depends only on its arguments.
+type Process struct {
+	In   io.Reader
+	Out  io.Writer
+	Err  io.Writer
+	Env  []string // in the form of os.Environ
+	Args []string // without the program name
+
+	Version string // of this binary
+
+	Clock   func() time.Time
+	Entropy io.Reader
+
+	stdinTaken string // the flag that reads stdin, "" for none
+}
+
+// Getenv returns the value of an environment variable, "" if it is not set. If Env has
+// several entries of a name, the last one counts, as in os/exec.
+func (p *Process) Getenv(name string) string {
+	for i := len(p.Env) - 1; i >= 0; i-- {
+		if value, ok := strings.CutPrefix(p.Env[i], name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// NowMs returns the time of Clock in milliseconds since 1970 UTC. Use cases take the time as
+// an argument.
+func (p *Process) NowMs() int64 { return p.Clock().UnixMilli() }
+
+// Seed reads one seed from Entropy. A use case derives all its new ids and keys from it. The
+// error is INTERNAL, if the operating system returns no random bytes.
+func (p *Process) Seed() (id.Seed, error) {
+	var s id.Seed
+	if _, err := io.ReadFull(p.Entropy, s[:]); err != nil {
+		return s, fault.Wrap(err, fault.Internal, "cannot read random bytes from the operating system")
+	}
+	return s, nil
+}
