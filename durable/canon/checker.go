@@ -62,11 +62,14 @@ func (w *Watch) find(name string) *Watch {
 func (c *Checker) Value(text []byte, depth int, w *Watch) (n int, o Outcome) {
 	c.text, c.spans = text, [slotsMax]span{}
 	p := &c.p
-	// The names on the stack of p refer to text, which the caller changes after the call only.
+	// p refers to text during the call only, and the caller does not change it meanwhile.
 	*p = parser{text: unsafe.String(unsafe.SliceData(text), len(text)), path: p.path[:0], names: p.names[:0],
 		exact: true, checker: c, watch: w, anyOrder: c.AnyOrder}
 	p.value(limits.JSONDepthMax - depth)
+	// Nothing refers to the caller's text after the call.
 	clear(p.names[:cap(p.names)])
+	clear(p.path[:cap(p.path)])
+	p.text = ""
 	switch {
 	case p.err == nil:
 		return p.pos, Canonical

@@ -321,7 +321,13 @@ func (p *parser) key() string {
 	p.skipSpace()
 	name := ""
 	if p.pos < len(p.text) && p.text[p.pos] == '"' {
+		start := p.pos
 		name = p.string()
+		// A checker leaves the escapes of strings; those of names decide their order.
+		if p.checker != nil && strings.IndexByte(name, '\\') >= 0 {
+			p.pos = start
+			name = p.escaped()
+		}
 	} else {
 		p.fail("unexpected %s: want a key in double quotes", p.currentChar())
 	}

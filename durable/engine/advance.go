@@ -94,7 +94,8 @@ func (e *Engine) Advance(ctx context.Context, by Caller, at Position, attempt id
 // when this call appended.
 func (e *Engine) attempt(ctx context.Context, at Position, h *History, a advance.Attempt) (done *runs.Attempt,
 	err error) {
-	_, err = e.commit(ctx, h, func(manifest.Verdict) (manifest.Plan, error) {
+	var decided advance.Decided
+	appended, err := e.commit(ctx, h, func(manifest.Verdict) (manifest.Plan, error) {
 		p, err := Resolve(h.Fold, at)
 		if err != nil {
 			return manifest.Plan{}, err
@@ -112,12 +113,12 @@ func (e *Engine) attempt(ctx context.Context, at Position, h *History, a advance
 		if err != nil {
 			return manifest.Plan{}, err
 		}
-		decided, err := advance.Decide(workflow, facts, a)
-		if err == nil {
-			e.cacheNextState(decided)
-		}
+		decided, err = advance.Decide(workflow, facts, a)
 		return decided.Plan, err
 	})
+	if appended && err == nil {
+		e.cacheNextState(decided)
+	}
 	return done, err
 }
 

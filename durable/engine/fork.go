@@ -43,7 +43,9 @@ func (e *Engine) Fork(ctx context.Context, by Caller, seed id.Seed, req ForkRequ
 		return Answer{}, err
 	}
 	run := id.NewRun(seed)
-	return e.begin(ctx, Position{id.NewSession(seed), run, id.RootNode(run)}, plan, "", dropped)
+	a, err := e.begin(ctx, Position{id.NewSession(seed), run, id.RootNode(run)}, plan, "")
+	a.warnDropped(dropped)
+	return a, err
 }
 
 // forkSource collects the recorded inputs of a fork from the source session and

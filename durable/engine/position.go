@@ -40,7 +40,7 @@ func (p Resolved) at(n *runs.Node) Resolved {
 // It wraps manifest.ErrNotOnChain: the log is read from its beginning, as for a head of another history.
 var errFoldIncomplete = fmt.Errorf("the fold left out what is asked about: %w", manifest.ErrNotOnChain)
 
-// resolvePosition looks a position up in a fold. An unknown node is
+// Resolve looks a position up in a fold. An unknown node is
 // TOKEN_UNKNOWN_NODE: the caller's token was made from a longer log
 // (docs/design.md#log-tail). A fold that skipped events cannot prove that, and
 // returns errFoldIncomplete.

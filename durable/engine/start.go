@@ -75,13 +75,15 @@ func (e *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 		return Answer{}, err
 	}
 	e.cacheWorkflow(s.Workflow)
-	return e.begin(ctx, Position{begin.Session, begin.Run, id.RootNode(begin.Run)}, plan, s.Key, dropped)
+	a, err := e.begin(ctx, Position{begin.Session, begin.Run, id.RootNode(begin.Run)}, plan, s.Key)
+	a.warnDropped(dropped)
+	return a, err
 }
 
 // begin commits the first segment of a session and returns the answer for its
 // first step, or answers from a log that an earlier call with the same key or
 // seed wrote.
-func (e *Engine) begin(ctx context.Context, at Position, plan manifest.Plan, key string, dropped int) (Answer, error) {
+func (e *Engine) begin(ctx context.Context, at Position, plan manifest.Plan, key string) (Answer, error) {
 	keys, err := e.store.Keys(ctx, ports.MayCreate)
 	if err != nil {
 		return Answer{}, err
@@ -98,15 +100,12 @@ func (e *Engine) begin(ctx context.Context, at Position, plan manifest.Plan, key
 	}
 	e.cacheStates(plan)
 	if !appended {
-		a, err := e.replayStart(ctx, keys, at, plan)
-		a.warnDropped(dropped)
-		return a, err
+		return e.replayStart(ctx, keys, at, plan)
 	}
 	a, err := e.answerCommitted(ctx, keys, at, h)
 	if err != nil {
 		return Answer{}, adviseOnRestart(err, key)
 	}
-	a.warnDropped(dropped)
 	return a, nil
 }
 

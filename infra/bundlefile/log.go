@@ -20,6 +20,7 @@ import (
 // store. A log that the bundle does not have is healthy and empty; a head other than the zero head
 // is manifest.ErrNotOnChain.
 func (f *File) Read(ctx context.Context, r ports.ReadRequest, visit ports.NewVisitor) (manifest.Verdict, error) {
+	visitor := visit(r.From)
 	name, ok := f.nameOf(r.Log)
 	if !ok {
 		return manifest.Verdict{Health: manifest.Healthy}, nil
@@ -32,7 +33,7 @@ func (f *File) Read(ctx context.Context, r ports.ReadRequest, visit ports.NewVis
 		Log: r.Log, Manifest: &recordReader{lines: f.Records(name)},
 		Names: func() ([]string, error) { return nil, nil }, // a bundle has only the segments that its records name
 		Open:  reader.get,
-	}, visit(r.From).Visit)
+	}, visitor.Visit)
 }
 
 // nameOf is the name of a log in the bundle: "" for the session's own, else that of the side log.

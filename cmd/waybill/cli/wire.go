@@ -4,10 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/waybill/waybill/durable/engine/settings"
-
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/engine/travel"
 	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/engine/verify"

@@ -154,8 +154,7 @@ func (l *Ledger) Logs(ctx context.Context, store id.Store) (out []manifest.Log, 
 	return append(out, proposal.LogOf(store)), err
 }
 
-// WritePending writes the lines that notePendingAudit remembered. Use
-// cases defer it, so that it runs after their locks are released. It is best
+// WritePending writes the lines that Note remembered. Use cases defer it, so that it runs after their locks are released. It is best
 // effort: the facts are committed, the call has succeeded, and the next writer
 // of the audit log adds lines that are missing.
 func (l *Ledger) WritePending(ctx context.Context) {

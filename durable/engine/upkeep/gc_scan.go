@@ -109,7 +109,8 @@ func (sc *logScan) read(ctx context.Context, r ports.LogRoot, exclusive bool) er
 	own := r.Name == "" && r.TrashName == ""
 	var claimed manifest.Head
 	if own {
-		b, _ := sc.u.e.Brief(ctx, r.Session, sc.u.e.HeadKey(ctx)) // before the log; see verifyInto
+		// Before the log: a head that is saved meanwhile is no loss.
+		b, _ := sc.u.e.Brief(ctx, r.Session, sc.u.e.HeadKey(ctx))
 		claimed = b.Head
 	}
 	visitor := &mentionVisitor{sieve: sc.sieve}

@@ -5,9 +5,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/waybill/waybill/durable/engine/settings"
-
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"

@@ -36,7 +36,7 @@ func (a *arrival) Commit(ctx context.Context) (placed bool, err error) {
 	return placed, err
 }
 
-// SyncAll syncs every directory that the session relies on: its own, those of objects that no
+// syncAll syncs every directory that the session relies on: its own, those of objects that no
 // earlier batch synced, and the path from the store to all of them.
 func (a *arrival) syncAll() error {
 	names, err := a.d.PathEntries(nil, append([]string{"sessions"}, a.objectDirs...))

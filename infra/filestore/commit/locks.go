@@ -16,7 +16,7 @@ import (
 // or STORE_LOCKED for a log of the store. The returned function releases the lock; calling it again
 // does nothing.
 //
-// Lock order, which every operation of this package keeps:
+// Lock order, which every operation of a store keeps:
 //   - the lock of a log first;
 //   - then the performer lock of the session, which is taken without waiting;
 //   - then the locks of the side logs of the session;

@@ -1,6 +1,6 @@
 // Package disk is the directory of a store as every part of a store uses it: whether it is a store and may be written,
 // its files and locks, the names whose sync failed in this process, and the faults that errors of the disk become. It
-// knows no log, and decides nothing about what is stored.
+// reads no log, and decides nothing about what is stored.
 //
 // Start with Disk, then state.go and files.go.
 package disk
@@ -37,7 +37,7 @@ type Options struct {
 	Locks *lock.Locks
 	// Boot identifies the current boot of the machine; "" when it is unknown. It must not contain
 	// white space. OpenDir sets it. Writer notes are trusted only within one boot: see
-	// writernotes.go.
+	// package commit.
 	Boot string
 	// Random supplies keys, ids and temporary names; nil selects crypto/rand. Reads are serialized.
 	Random io.Reader

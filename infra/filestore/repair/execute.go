@@ -14,7 +14,7 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Record is the data of repairFile.
+// Record is the data of layout.RepairFile.
 type Record struct {
 	Actor    event.Actor        `json:"actor"`
 	AtMs     int64              `json:"atMs"`
