@@ -56,7 +56,9 @@ func (l *segmentLoad) load(in Input, parts int) {
 		return
 	}
 	if l.seg, l.decodeErr = decodeParts(in.Log, l.first, l.last, data, parts); l.decodeErr == nil {
-		l.attestation = attest(l.seg)
+		// The span stays: the reader compares it while workers load.
+		is := attest(l.seg)
+		l.sum, l.bytes = is.sum, is.bytes
 	}
 }
 
