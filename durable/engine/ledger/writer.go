@@ -63,16 +63,15 @@ func (l *Ledger) newWriter(ctx context.Context, store id.Store) (*writer, error)
 	// the lock.
 	r := &ledgerReader{Ledger: c.ledger, until: c.savedHead}
 	reading := ports.ReadRequest{Log: c.log, From: c.savedHead}
-	first := ledgerReader{Ledger: auditview.NewLedger(), until: c.savedHead}
+	var seen map[string]manifest.Head // of the saved ledger, for the first reading from the beginning
 	if c.savedHead.NextRecord <= shortLog {
-		// A short log is read in full, which also detects damage. The saved
-		// heads are kept until their head is met.
-		reading.From, first.seen = manifest.Head{}, c.ledger.Seen
+		// A short log is read in full, which also detects damage.
+		reading.From, seen = manifest.Head{}, c.ledger.Seen
 	}
 	v, err := ports.Continue(ctx, l.store, reading, ports.Into(&r, func() *ledgerReader {
-		next := first
-		first = ledgerReader{Ledger: auditview.NewLedger(), until: c.savedHead}
-		return &next
+		fresh := &ledgerReader{Ledger: auditview.NewLedger(), until: c.savedHead, seen: seen}
+		seen = nil
+		return fresh
 	}))
 	if err == nil && v.Health != manifest.Healthy {
 		err = auditFault(ports.Unhealthy(c.log, v))
