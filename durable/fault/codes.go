@@ -27,6 +27,7 @@ const (
 	RunBusy          Code = "RUN_BUSY"
 	RunClosed        Code = "RUN_CLOSED"
 	RunWaiting       Code = "RUN_WAITING"
+	StartKeyTaken    Code = "START_KEY_TAKEN"
 	RunBlocked       Code = "RUN_BLOCKED"
 	StepFailed       Code = "STEP_FAILED"
 )
@@ -88,6 +89,7 @@ const (
 	ProposalForbidden     Code = "PROPOSAL_FORBIDDEN"
 	ProposalInvalid       Code = "PROPOSAL_INVALID"
 	ProposalChanged       Code = "PROPOSAL_CHANGED"
+	PolicyUnconfirmed     Code = "POLICY_UNCONFIRMED"
 )
 
 // Faults of the caller's input, of the process and of Waybill itself. INVARIANT_VIOLATION and
@@ -167,6 +169,9 @@ var Table = []Row{
 	{RunBusy, ExitBusy, soon, "Another 'waybill run' executes this run.", Suggest("Wait for it, or stop it first.")},
 	{RunClosed, ExitFailed, never, "The run was cancelled or closed as failed; it takes no further steps.",
 		Suggest("Start a new run.")},
+	{StartKeyTaken, ExitUsage, never,
+		"The start key names a session that was imported, or a run of another workflow; nothing was started.",
+		Suggest("Start with another --key.")},
 	{RunWaiting, ExitWaiting, never, "The run waits for a person: a step, a confirmation or an approval.",
 		Suggest("Continue with the command shown.")},
 	{RunBlocked, ExitWaiting, never, "The step was not accepted: something required is missing or wrong.",
@@ -271,6 +276,9 @@ var Table = []Row{
 		Suggest("Fix the problems with %s.", Command{"proposals", "revise", "ID", "FILE"})},
 	{ProposalChanged, ExitFailed, never, "The proposal was revised in the meantime; nothing was recorded.",
 		Suggest("Read the new revision with %s, and decide again.", Command{"proposals", "get", "ID"})},
+	{PolicyUnconfirmed, ExitIntegrity, never,
+		"The settings that decide who may do what are not the ones that a person confirmed; nothing was changed.",
+		Suggest("A person reads and confirms them with %s at a terminal.", Command{"config", "confirm"})},
 
 	// Input, the process and Waybill itself. OUTPUT_FAILED is not retryable: the call has taken
 	// effect, and repeating it could start a second run.

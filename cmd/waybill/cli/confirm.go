@@ -9,16 +9,21 @@ import (
 )
 
 // AskYes prints the text of show and a question on stderr, and reports whether the next line
-// of stdin is "y" or "yes". The end of the input is a no. The caller must check first that
-// stdin is a terminal.
-func (a *App) AskYes(show func(*page.Page), question string) bool {
+// of stdin is "y" or "yes". The end of the input is a no. Without a person at a terminal,
+// nothing is asked and the error is RUN_WAITING; see AtTerminal.
+func (a *App) AskYes(show func(*page.Page), question string) (bool, error) {
+	if !a.AtTerminal() {
+		return false, fault.New(fault.RunWaiting,
+			"a person has to answer at a terminal, and stdin, stdout or stderr is none: %s", question).
+			Suggest("Run the command at a terminal, without a pipe or a redirection.")
+	}
 	a.Note(func(p *page.Page) {
 		show(p)
 		p.WriteString(question)
 	})
 	line, err := bufio.NewReader(a.In).ReadString('\n')
 	answer := strings.ToLower(strings.TrimSpace(line))
-	return err == nil && (answer == "y" || answer == "yes")
+	return err == nil && (answer == "y" || answer == "yes"), nil
 }
 
 // Confirm asks the user before an operation that cannot be undone. show prints the details
@@ -34,10 +39,16 @@ func (a *App) Confirm(yes bool, question string, show func(*page.Page)) error {
 		return fault.New(fault.UsageError, "confirmation required, and stdin is not a terminal: %s", question).
 			Suggest("Add --yes to confirm, or run the command at a terminal without --json.")
 	}
-	if !a.AskYes(show, question+" [y/N] ") {
-		return NotConfirmed()
+	return a.Asked(show, question)
+}
+
+// Asked asks a question with AskYes. nil is a yes; a no is RUN_WAITING, see NotConfirmed.
+func (a *App) Asked(show func(*page.Page), question string) error {
+	answer, err := a.AskYes(show, question+" [y/N] ")
+	if err == nil && !answer {
+		err = NotConfirmed()
 	}
-	return nil
+	return err
 }
 
 // NotConfirmed returns the RUN_WAITING error after a no or no answer. The caller must not

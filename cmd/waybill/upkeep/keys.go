@@ -107,9 +107,9 @@ func rotateKeys(ctx context.Context, a *cli.App, o *cli.Store, ifCurrent string,
 			return have, fault.New(fault.ValidationError, "%s; this requires confirmation", rotationEffect(have)).
 				Suggest("Confirm with %s.", fault.Command{"keys", "rotate", "--yes"})
 		}
-		if !a.AskYes(func(p *page.Page) { showKeys(p, have); p.Text("", rotationEffect(have)+".") },
-			"Replace it? [y/N] ") {
-			return have, cli.NotConfirmed()
+		show := func(p *page.Page) { showKeys(p, have); p.Text("", rotationEffect(have)+".") }
+		if err := a.Asked(show, "Replace it?"); err != nil {
+			return have, err
 		}
 	}
 	return o.RotateKeys(ctx, a.Caller(), have)

@@ -84,8 +84,10 @@ func runRepair(ctx context.Context, a *cli.App, o *cli.Store, call upkeep.Repair
 		case len(plan.Steps) == 0: // nothing to confirm
 		case !a.IsTerminal(a.In) || a.Flags.JSON:
 			return answerRepair(a, plan)
-		case !a.AskYes(func(p *page.Page) { showRepair(p, plan) }, "Apply this plan? [y/N] "):
-			return cli.NotConfirmed()
+		default:
+			if err := a.Asked(func(p *page.Page) { showRepair(p, plan) }, "Apply this plan?"); err != nil {
+				return err
+			}
 		}
 	}
 	r, err := o.Repair(ctx, a.Caller(), call)

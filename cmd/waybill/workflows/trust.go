@@ -158,7 +158,9 @@ func askTrust(a *cli.App, w compile.Compiled, commands []catalog.Command) error 
 		}
 		return untrusted.Suggest("Read the commands, then run this at a terminal, or add --yes.")
 	}
-	if !a.AskYes(show, "Trust them? [y/N] ") {
+	if yes, err := a.AskYes(show, "Trust them? [y/N] "); err != nil {
+		return err
+	} else if !yes {
 		return untrusted.Suggest("Nothing was recorded.")
 	}
 	return nil

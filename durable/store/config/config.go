@@ -49,6 +49,8 @@ type Row struct {
 	Default canon.Value
 	Meaning string // one or two sentences for help and documentation
 	Want    string // the valid values, as a noun phrase for messages
+	// Policy marks the settings that decide who may do what (docs/design.md#settings).
+	Policy bool
 	// Words are the valid texts. Without Words and check, a whole number from Least to Most is
 	// valid.
 	Words       []string
@@ -59,37 +61,37 @@ type Row struct {
 
 // Table lists every key once. It determines get, set, the documentation and the tests.
 var Table = []Row{
-	{Key: AgentMaxAutonomy, Default: canon.OfString(string(event.FullAutoStopOnUserDeps)),
+	{Key: AgentMaxAutonomy, Policy: true, Default: canon.OfString(string(event.FullAutoStopOnUserDeps)),
 		Meaning: "The most autonomy that an agent may set on a run through MCP.",
 		Want:    "guided, full_auto_stop_on_user_deps or full_auto_never_stop", Words: autonomies},
-	{Key: Feedback, Default: canon.OfString(on),
+	{Key: Feedback, Policy: true, Default: canon.OfString(on),
 		Meaning: "Whether runs accept annotations; off disables all commands about them.",
 		Want:    "on or off", Words: switches},
 	{Key: LockWaitMs, Default: canon.OfInt(2000),
 		Meaning: "How many milliseconds a command waits for another writer, unless --lock-wait is given.",
 		Want:    "a whole number from 0 to 600000", Most: lockWaitMsMax},
-	{Key: Principals, Default: canon.OfMembers(),
+	{Key: Principals, Policy: true, Default: canon.OfMembers(),
 		Meaning: "The roles of each principal, by the name in --as. While it is empty, the user at a " +
 			"terminal has every role and scope; otherwise a principal that is not listed has none.",
 		Want: `an object of names and their roles, such as {"ada":["reviewer"]}`, check: listsOfWords(isRef)},
-	{Key: Proposals, Default: canon.OfString(on),
+	{Key: Proposals, Policy: true, Default: canon.OfString(on),
 		Meaning: "Whether the store accepts proposals; off disables all commands about them.",
 		Want:    "on or off", Words: switches},
-	{Key: ProposalsActivation, Default: canon.OfString(ViaApprovalGate),
+	{Key: ProposalsActivation, Policy: true, Default: canon.OfString(ViaApprovalGate),
 		Meaning: "What applying a proposal requires: with approval-gate the approval of people, with direct-rbac " +
 			"the scope proposals:apply.",
 		Want: "approval-gate or direct-rbac", Words: activations},
-	{Key: ProposalsApproverRole, Default: canon.OfString("reviewer"),
+	{Key: ProposalsApproverRole, Policy: true, Default: canon.OfString("reviewer"),
 		Meaning: "The role that is required to approve proposals.",
 		Want:    "the name of a role, such as reviewer", check: isWord},
-	{Key: ProposalsQuorum, Default: canon.OfInt(1),
+	{Key: ProposalsQuorum, Policy: true, Default: canon.OfInt(1),
 		Meaning: "How many different people have to approve a proposal before it can be applied.",
 		Want:    "a whole number from 1 to 100", Least: 1, Most: limits.QuorumMax},
-	{Key: RetentionDays, Default: canon.OfInt(90),
+	{Key: RetentionDays, Policy: true, Default: canon.OfInt(90),
 		Meaning: "After how many days without new events 'waybill gc --apply' moves a session to the trash; 0 is " +
 			"never.",
 		Want: "a whole number from 0 to 36500", Most: daysMax},
-	{Key: Roles, Default: canon.OfMembers(),
+	{Key: Roles, Policy: true, Default: canon.OfMembers(),
 		Meaning: "The scopes of each role. The scope proposals:apply permits to apply proposals with direct-rbac, " +
 			"proposals:override to apply them without the approvals of approval-gate.",
 		Want:  `an object of roles and their scopes, such as {"lead":["proposals:override"]}`,

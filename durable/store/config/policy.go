@@ -1,0 +1,19 @@
+package config
+
+import "github.com/waybill/waybill/durable/canon"
+
+// Policy returns the settings that decide who may do what, without those that have their default
+// value: an object by key. A store without a configuration has the empty object.
+func (c Config) Policy() canon.Value {
+	var set []canon.Member
+	for _, row := range Table {
+		if v := c.value(row.Key); row.Policy && !v.Equal(row.Default) {
+			set = append(set, canon.Member{Name: string(row.Key), Value: v})
+		}
+	}
+	return canon.OfMembers(set...)
+}
+
+// PolicyDigest is the digest of the canonical bytes of Policy. It identifies the policy that a
+// person confirmed (docs/design.md#settings).
+func (c Config) PolicyDigest() canon.Digest { return canon.Sum(c.Policy().JCS()) }
