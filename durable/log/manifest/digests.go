@@ -3,6 +3,7 @@ package manifest
 import (
 	"bytes"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/canon"
 )
@@ -84,7 +85,7 @@ func (r *reader) statedGroup() (stated attestation, pins []pin, err error) {
 		}
 		eventID := string(statedText(line, "createdByEventId"))
 		p := pin{statedInt(line, "eventIndex"), eventID, statedDigest(line, "snapshotRef")}
-		if p.index < next || p.index > stated.last || p.ref.IsZero() {
+		if p.index < next || p.index > stated.last || p.ref.IsZero() || !utf8.ValidString(eventID) {
 			break
 		}
 		pins, next = append(pins, p), p.index+1
@@ -100,8 +101,13 @@ func statedText(line []byte, member string) []byte {
 	return bytes.Trim(value, `"`)
 }
 
+// statedInt returns a whole number that a double holds exactly, -1 for any other value: the sum of
+// two of them does not overflow.
 func statedInt(line []byte, member string) int64 {
-	n, _ := strconv.ParseInt(string(statedText(line, member)), 10, 64)
+	n, err := strconv.ParseInt(string(statedText(line, member)), 10, 64)
+	if err != nil || n < 0 || n > 1<<53 {
+		return -1
+	}
 	return n
 }
 
