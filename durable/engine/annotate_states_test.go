@@ -237,8 +237,7 @@ func TestDisabledAnnotations(t *testing.T) {
 	a := n.start(twoSteps)
 	made := n.note(a, remark(feedback.Flag()))
 	turn := func(to string) {
-		_, err := n.g.Settings.SetConfig(context.Background(), "feedback", to)
-		must(t, err)
+		must(t, n.g.Set(context.Background(), "feedback", to))
 	}
 	turn("off")
 	before := snapshotOf(t, n.dir)

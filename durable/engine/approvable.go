@@ -30,6 +30,10 @@ type Approvable struct {
 // to. It appends nothing and refuses what Approve would refuse; ARTIFACT_ERASED
 // if an output cannot be shown any more.
 func (e *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approvable, error) {
+	// Refused before the question, not after the answer.
+	if _, err := e.settings.Confirmed(ctx); err != nil {
+		return Approvable{}, err
+	}
 	h := e.TakeHistory(at.Session)
 	p, err := h.OpenStep(ctx, at)
 	if err != nil {

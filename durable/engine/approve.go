@@ -25,7 +25,8 @@ import (
 //
 // Errors: RUN_WAITING if the actor is not a person or the outputs do not
 // satisfy the step yet, VALIDATION_ERROR if the pending step needs no approval,
-// RUN_CLOSED.
+// RUN_CLOSED, POLICY_UNCONFIRMED if a person has to confirm the settings of the
+// store first (docs/design.md#settings).
 func (e *Engine) Approve(ctx context.Context, by Caller, at Position, comment string) (Answer, error) {
 	return e.approve(ctx, by, at, comment, canon.Digest{})
 }
@@ -41,6 +42,9 @@ func (e *Engine) ApproveShown(ctx context.Context, by Caller, shown Approvable, 
 func (e *Engine) approve(ctx context.Context, by Caller, at Position, comment string, shown canon.Digest) (Answer,
 	error) {
 	defer e.ledger.WritePending(ctx)
+	if _, err := e.settings.Confirmed(ctx); err != nil {
+		return Answer{}, err
+	}
 	h := e.TakeHistory(at.Session)
 	p, err := h.OpenStep(ctx, at)
 	if err != nil {

@@ -29,26 +29,73 @@ func onAudited(f *crashfs.FS, seed byte) (*enginetest.Engine, error) {
 	return audited(s), nil
 }
 
-// trustAct is an act to explore: it creates a store where none exists, and its effect shows on the
-// disk.
-func trustAct(t *testing.T) func(*crashfs.FS, byte) error {
-	cmd := newFixture(t).compiled(withCommands)
-	return func(f *crashfs.FS, seed byte) error {
-		g, err := onAudited(f, seed)
-		if err == nil {
-			_, err = g.Settings.Trust(context.Background(), caller(9), cmd)
-		}
-		return err
+// explored is an act to explore: it creates a store where none exists, its effect shows on the disk,
+// and it counts only with its outcome in the audit log. do repeats the act as a person does who is
+// shown what is there; effect reports what the next process finds.
+type explored struct {
+	action audit.Action
+	do     func(*enginetest.Engine) error
+	effect func(*enginetest.Engine) (written, counts bool, err error)
+}
+
+// run performs the act on a disk.
+func (x explored) run(f *crashfs.FS, seed byte) error {
+	g, err := onAudited(f, seed)
+	if err == nil {
+		err = x.do(g)
+	}
+	return err
+}
+
+// exploredActs are trust in a workflow and a setting that decides who may do what.
+func exploredActs(t *testing.T) map[string]explored {
+	w := newFixture(t)
+	cmd, ada, ctx := w.compiled(withCommands), w.person("ada"), context.Background()
+	return map[string]explored{
+		"trust": {audit.Trust, func(g *enginetest.Engine) error {
+			shown, err := g.Trusted(ctx)
+			if err == nil {
+				_, err = g.Trust(ctx, ada, cmd, "/repo", &shown)
+			}
+			return err
+		}, func(g *enginetest.Engine) (bool, bool, error) {
+			list, err := g.Trusted(ctx)
+			_, written := list.Of(cmd.Hash(), "/repo")
+			confirmed, unconfirmed := g.ConfirmedTrust(ctx)
+			_, counts := confirmed.Of(cmd.Hash(), "/repo")
+			return written, counts && unconfirmed == nil, err
+		}},
+		"configure": {audit.Configure, func(g *enginetest.Engine) error {
+			return g.Set(ctx, "proposalsQuorum", "3")
+		}, func(g *enginetest.Engine) (bool, bool, error) {
+			c, err := g.Config(ctx)
+			confirmed, unconfirmed := g.Confirmed(ctx)
+			return c.ProposalsQuorum() == 3, unconfirmed == nil && confirmed.ProposalsQuorum() == 3, err
+		}},
 	}
 }
 
 // auditState is what the next process finds on a disk.
 type auditState struct {
-	trusted bool
-	trust   []audit.Outcome // of the acts of trusting
-	cancels int
-	codes   string // of the errors that a check finds
-	lines   int64
+	written, counts bool            // the effect of an explored act
+	outcomes        []audit.Outcome // of these acts
+	cancels         int
+	codes           string // of the errors that a check finds
+	lines           int64
+}
+
+// of is auditOf with the effect of an explored act.
+func (x explored) of(t *testing.T, f *crashfs.FS) auditState {
+	t.Helper()
+	out := auditOf(t, f)
+	g, err := onAudited(f.Reopen(), 3)
+	if err == nil {
+		out.written, out.counts, err = x.effect(g)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	return out
 }
 
 func auditOf(t *testing.T, f *crashfs.FS) (out auditState) {
@@ -58,19 +105,14 @@ func auditOf(t *testing.T, f *crashfs.FS) (out auditState) {
 		t.Errorf("the store does not open: %v", err)
 		return out
 	}
-	list, err := g.Settings.Trusted(context.Background())
-	if err != nil {
-		t.Error(err)
-	}
-	out.trusted = len(list.Entries) > 0
 	auditLines, err := g.AuditList(context.Background(), verify.AuditQuery{})
 	if err != nil || !auditLines.Complete {
 		t.Errorf("the audit log cannot be read: %v, %+v", err, auditLines)
 	}
 	for _, e := range auditLines.Entries {
 		switch e.Action {
-		case audit.Trust:
-			out.trust = append(out.trust, e.Outcome)
+		case audit.Trust, audit.Configure:
+			out.outcomes = append(out.outcomes, e.Outcome)
 		case audit.Cancel:
 			out.cancels++
 		}
@@ -113,64 +155,69 @@ func auditBases(t *testing.T) map[string]*crashfs.FS {
 }
 
 // TestExploreCrashesOfActs: in every state that a power cut leaves of the disk, the intention of an
-// act that was carried out is on record, and so is the outcome of one that was answered. The audit
-// log is healthy, and accepts the next act.
+// act that was carried out is on record, and so is the outcome of one that was answered. The act
+// counts if and only if its outcome is recorded. The audit log is healthy, and accepts the next act,
+// with which a person continues.
 func TestExploreCrashesOfActs(t *testing.T) {
 	t.Parallel()
-	act := trustAct(t)
-	for name, base := range auditBases(t) {
-		t.Run(name, func(t *testing.T) {
-			facts := auditOf(t, base).cancels
-			look := crashfs.ExploreOptions{Limit: sideLimit, Cases: sample.OneIn(t, 40)}
-			count := crashfs.Explore(base, look, func(f *crashfs.FS) {
-				must(t, act(f, 2))
-			}, func(s crashfs.State, done bool) bool {
-				at := auditOf(t, s.FS)
-				ok := at.codes == "" && at.cancels == facts && len(at.trust) <= 1
-				// nothing is done without a recorded intention
-				ok = ok && (!at.trusted || len(at.trust) == 1)
-				// nothing is recorded as done that was not done
-				ok = ok && (len(at.trust) == 0 || at.trust[0] == audit.Open || at.trusted)
-				ok = ok && (!done || at.trusted && at.trust[0] == audit.Succeeded) // an answered act is recorded
-				next := s.FS.Reopen()
-				ok = ok && act(next, 4) == nil
-				after := auditOf(t, next)
-				if ok = ok && after.trusted && after.codes == "" && after.cancels == facts; !ok {
-					t.Errorf("in the state %s: %+v, and after the next act %+v", s.Name, at, after)
-				}
-				return ok
+	for actName, act := range exploredActs(t) {
+		for name, base := range auditBases(t) {
+			t.Run(actName+" "+name, func(t *testing.T) {
+				facts := auditOf(t, base).cancels
+				look := crashfs.ExploreOptions{Limit: sideLimit, Cases: sample.OneIn(t, 60)}
+				count := crashfs.Explore(base, look, func(f *crashfs.FS) {
+					must(t, act.run(f, 2))
+				}, func(s crashfs.State, done bool) bool {
+					at := act.of(t, s.FS)
+					ok := at.codes == "" && at.cancels == facts && len(at.outcomes) <= 1
+					// nothing is done without a recorded intention
+					ok = ok && (!at.written || len(at.outcomes) == 1)
+					// nothing is recorded as done that was not done
+					recorded := len(at.outcomes) == 1 && at.outcomes[0] == audit.Succeeded
+					ok = ok && (!recorded || at.written) && at.counts == recorded
+					ok = ok && (!done || at.counts) // an answered act is recorded
+					next := s.FS.Reopen()
+					err := act.run(next, 4)
+					after := act.of(t, next)
+					if ok = ok && err == nil && after.counts && after.codes == "" && after.cancels == facts; !ok {
+						t.Errorf("in the state %s: %+v, and after the next act (%v) %+v", s.Name, at, err, after)
+					}
+					return ok
+				})
+				t.Logf("%d operations, %d crash states", count.Ops, count.States)
 			})
-			t.Logf("%d operations, %d crash states", count.Ops, count.States)
-		})
+		}
 	}
 }
 
 // TestFaultsOfActs: one operation at a time fails, tears or is the last one. Nothing is done
-// without its intention, an act that is answered is done, and one that could not begin returns an
-// error.
+// without its intention, an act that is answered is done and counts, and one that could not begin,
+// or whose outcome could not be recorded, returns an error.
 func TestFaultsOfActs(t *testing.T) {
 	t.Parallel()
-	act := trustAct(t)
-	for name, base := range auditBases(t) {
-		t.Run(name, func(t *testing.T) {
-			count := crashfs.InjectFaults(base, sample.OneIn(t, 20), func(f *crashfs.FS) error { return act(f, 2) },
-				func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
-					at := auditOf(t, left)
-					ok := at.codes == "" && (!at.trusted || len(at.trust) > 0)
-					killed := flaw.Err == nil
-					ok = ok && (err != nil || killed || at.trusted)
-					ok = ok && (err == nil || killed || !at.trusted || fault.Is(err, fault.StoreOutcomeUnknown) ||
-						at.trust[0] == audit.Failed || at.trust[0] == audit.Open)
-					next := left.Reopen()
-					again := act(next, 4)
-					after := auditOf(t, next)
-					if ok = ok && again == nil && after.trusted && after.codes == ""; !ok {
-						t.Errorf("%s %s: %v: %+v, and after the next act (%v) %+v", op, flaw, err, at, again, after)
-					}
-					return ok
-				})
-			t.Logf("%d operations, %d faults", count.Ops, count.Faults)
-		})
+	for actName, act := range exploredActs(t) {
+		for name, base := range auditBases(t) {
+			t.Run(actName+" "+name, func(t *testing.T) {
+				count := crashfs.InjectFaults(base, sample.OneIn(t, 30),
+					func(f *crashfs.FS) error { return act.run(f, 2) },
+					func(flaw crashfs.Fault, op crashfs.Op, err error, left *crashfs.FS) bool {
+						at := act.of(t, left)
+						ok := at.codes == "" && (!at.written || len(at.outcomes) > 0)
+						killed := flaw.Err == nil
+						ok = ok && (err != nil || killed || at.counts)
+						ok = ok && (err == nil || killed || !at.counts || fault.Is(err, fault.StoreOutcomeUnknown) ||
+							fault.Is(err, fault.PolicyUnconfirmed))
+						next := left.Reopen()
+						again := act.run(next, 4)
+						after := act.of(t, next)
+						if ok = ok && again == nil && after.counts && after.codes == ""; !ok {
+							t.Errorf("%s %s: %v: %+v, and after the next act (%v) %+v", op, flaw, err, at, again, after)
+						}
+						return ok
+					})
+				t.Logf("%d operations, %d faults", count.Ops, count.Faults)
+			})
+		}
 	}
 }
 

@@ -255,10 +255,10 @@ func TestRecordingCreatesNoStore(t *testing.T) {
 		t.Error("revoking nothing created a store")
 	}
 	cmd := w.compiled(withCommands)
-	if _, err := s.Trust(ctx, w.person("ada"), cmd); err != nil {
+	if _, err := s.Trust(ctx, w.person("ada"), cmd, "/repo", nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Trust(ctx, w.person("bob"), cmd); err != nil { // changes nothing
+	if _, err := s.Trust(ctx, w.person("bob"), cmd, "/repo", nil); err != nil { // changes nothing
 		t.Fatal(err)
 	}
 	if _, err := s.Revoke(ctx, w.by(), cmd.Hash()); err != nil {

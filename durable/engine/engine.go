@@ -19,6 +19,7 @@ import (
 	"errors"
 
 	"github.com/waybill/waybill/durable/engine/ledger"
+	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
 )
@@ -34,12 +35,14 @@ type Store interface {
 // use.
 type Engine struct {
 	*Answers
-	store Store
+	store    Store
+	settings settings.Settings
 }
 
 // New returns the engine of a store.
 func New(s Store) *Engine {
-	return &Engine{&Answers{NewReader(s), ledger.New(s)}, s}
+	l := ledger.New(s)
+	return &Engine{&Answers{NewReader(s), l}, s, settings.New(s, l)}
 }
 
 // Ledger returns the audit log of the store.

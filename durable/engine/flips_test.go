@@ -95,10 +95,9 @@ func newSampleStore(t *testing.T) *sampleStore {
 	must(err)
 	_, err = g.EraseArtifact(ctx, human, canon.Sum(secret.Bytes), "a secret")
 	must(err)
-	settings := g.Settings
-	_, err = settings.SetConfig(ctx, "lockWaitMs", "100")
-	must(err)
-	_, err = settings.Trust(ctx, human, w.compiled(twoSteps))
+	must(g.Set(ctx, "lockWaitMs", "100"))
+	must(g.Set(ctx, "retentionDays", "7"))
+	_, err = g.Trust(ctx, human, w.compiled(twoSteps), "/repo", nil)
 	must(err)
 	must(g.Store.UpdateSessionControl(ctx, second.Session.SessionID, ports.ImportedFile,
 		func(ports.Control) (ports.Control, error) {

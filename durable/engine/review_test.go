@@ -47,8 +47,7 @@ func (r *review) another() *enginetest.Engine {
 func (r *review) configure(pairs ...string) {
 	r.Helper()
 	for i := 0; i < len(pairs); i += 2 {
-		if _, err := r.g.Settings.
-			SetConfig(context.Background(), pairs[i], pairs[i+1]); err != nil {
+		if err := r.g.Set(context.Background(), pairs[i], pairs[i+1]); err != nil {
 			r.Fatal(err)
 		}
 	}

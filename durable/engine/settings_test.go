@@ -13,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/memstore"
 )
@@ -47,23 +48,37 @@ func TestConfigIsCheckedBeforeItIsWritten(t *testing.T) {
 	s, c := newSettings()
 	ctx := context.Background()
 	for _, bad := range [][2]string{{"nothing", "1"}, {"lockWaitMs", "soon"}} {
-		if _, err := s.SetConfig(ctx, bad[0], bad[1]); !fault.Is(err, fault.ConfigInvalid) {
+		if _, err := s.PlanSet(ctx, bad[0], bad[1]); !fault.Is(err, fault.ConfigInvalid) {
 			t.Errorf("%v: %v", bad, err)
 		}
 	}
 	if c.writes != 0 {
 		t.Error("a refused change was written")
 	}
-	if got, err := s.SetConfig(ctx, "lockWaitMs", "7"); err != nil || !got.Set || got.Value.Float() != 7 {
+	set := func(by engine.Caller, plan func() (settings.Change, error)) (config.Setting, error) {
+		change, err := plan()
+		if err != nil {
+			return config.Setting{}, err
+		}
+		return s.ChangeConfig(ctx, by, change)
+	}
+	agent, ada := caller(1), newFixture(t).person("ada")
+	wait := func() (settings.Change, error) { return s.PlanSet(ctx, "lockWaitMs", "7") }
+	if got, err := set(agent, wait); err != nil || !got.Set || got.Value.Float() != 7 {
 		t.Errorf("set: %+v, %v", got, err)
 	}
-	if _, err := s.SetConfig(ctx, "agentMaxAutonomy", "guided"); err != nil {
+	guided := func() (settings.Change, error) { return s.PlanSet(ctx, "agentMaxAutonomy", "guided") }
+	if _, err := set(agent, guided); !fault.Is(err, fault.RunWaiting) || c.writes != 1 {
+		t.Errorf("an agent changed a setting that decides what it may do: %v, %d writes", err, c.writes)
+	}
+	if _, err := set(ada, guided); err != nil {
 		t.Error(err)
 	}
 	if conf, err := s.Config(ctx); err != nil || conf.LockWaitMs() != 7 || conf.AgentMaxAutonomy() != event.Guided {
 		t.Errorf("one key lost the other: %v, %v", conf.Data().Len(), err)
 	}
-	if got, err := s.ResetConfig(ctx, "lockWaitMs"); err != nil || got.Set || got.Value.Float() != 2000 {
+	reset := func() (settings.Change, error) { return s.PlanReset(ctx, "lockWaitMs") }
+	if got, err := set(agent, reset); err != nil || got.Set || got.Value.Float() != 2000 {
 		t.Errorf("reset: %+v, %v", got, err)
 	}
 	if c.files["config.json"].V != 1 {
@@ -75,14 +90,14 @@ func TestControlFilesOfANewerVersionAreNotWritten(t *testing.T) {
 	t.Parallel()
 	s, c := newSettings()
 	ctx := context.Background()
-	newer := ports.Control{V: 2, Data: canon.OfMembers()}
+	newer := ports.Control{V: 3, Data: canon.OfMembers()}
 	c.files["config.json"], c.files["trust.json"] = newer, newer
 	w := newFixture(t)
 	calls := map[string]func() error{
 		"config":  func() error { _, err := s.Config(ctx); return err },
-		"set":     func() error { _, err := s.SetConfig(ctx, "lockWaitMs", "1"); return err },
+		"set":     func() error { _, err := s.PlanSet(ctx, "lockWaitMs", "1"); return err },
 		"trusted": func() error { _, err := s.Trusted(ctx); return err },
-		"trust":   func() error { _, err := s.Trust(ctx, w.by(), w.compiled(twoSteps)); return err },
+		"trust":   func() error { _, err := s.Trust(ctx, w.person("ada"), w.compiled(twoSteps), "/repo", nil); return err },
 		"revoke":  func() error { _, err := s.Revoke(ctx, w.by(), canon.Sum(nil)); return err },
 	}
 	for name, call := range calls {
@@ -104,11 +119,11 @@ func TestTrustAppliesToOneVersion(t *testing.T) {
 	ctx := context.Background()
 	w := newFixture(t)
 	cmd := w.compiled(withCommands)
-	first, err := s.Trust(ctx, engine.Caller{Actor: event.Actor{Kind: event.Human, Ref: "Ada"}, AtMs: 1}, cmd)
+	first, err := s.Trust(ctx, engine.Caller{Actor: event.Actor{Kind: event.Human, Ref: "Ada"}, AtMs: 1}, cmd, "/repo", nil)
 	if err != nil || first.Commands != 1 || first.WorkflowID != "test.cmd" {
 		t.Fatalf("%+v, %v", first, err)
 	}
-	again, err := s.Trust(ctx, w.by(), cmd)
+	again, err := s.Trust(ctx, w.person("bob"), cmd, "/repo", nil)
 	if err != nil || again != first {
 		t.Errorf("the second agreement replaced the first: %+v, %v", again, err)
 	}
@@ -116,8 +131,14 @@ func TestTrustAppliesToOneVersion(t *testing.T) {
 	if err != nil || len(list.Entries) != 1 {
 		t.Fatal(list, err)
 	}
-	if _, ok := list.Of(w.compiled(twoSteps).Hash()); ok {
+	if _, ok := list.Of(w.compiled(twoSteps).Hash(), "/repo"); ok {
 		t.Error("another workflow is trusted too")
+	}
+	if _, ok := list.Of(cmd.Hash(), "/other"); ok {
+		t.Error("the workflow is trusted in another repository too")
+	}
+	if _, err := s.Trust(ctx, w.by(), cmd, "/other", nil); !fault.Is(err, fault.RunWaiting) {
+		t.Errorf("an agent trusted a workflow: %v", err)
 	}
 	writes := c.writes
 	if was, err := s.Revoke(ctx, w.by(), canon.Sum([]byte("other"))); was || err != nil || c.writes != writes {

@@ -146,7 +146,7 @@ func storeEnums() []enum {
 			manifest.SuspectMarker, manifest.ControlDamaged,
 			manifest.ArtifactErased, manifest.AuditIncomplete, manifest.AuditUnfounded, manifest.AuditSessionMissing,
 			manifest.ControlMissing,
-			manifest.SourceRunMissing),
+			manifest.SourceRunMissing, manifest.PolicyUnconfirmed, manifest.PolicyUnrecorded),
 		enumOf(manifest.ObjectKinds()...),
 		// Snapshots, the audit log and repairs.
 		enumOf(snapshot.Running, snapshot.Complete),

@@ -34,6 +34,8 @@ type History struct {
 	Entries  []Entry // in the order of the log
 	Findings []manifest.Finding
 	Head     manifest.Head
+	// Confirmed is what a person confirmed in the log.
+	Confirmed Confirmed
 
 	log        manifest.Log
 	entryIndex map[id.Event]int   // indices into Entries, by event id of the line
@@ -58,6 +60,7 @@ func (t *History) Visit(seg manifest.Segment, head manifest.Head) error {
 	t.Head = head
 	for _, e := range seg.Events {
 		t.checkKey(e)
+		t.Confirmed.visit(e)
 		switch p := e.Data.(type) {
 		case audit.Intended:
 			if p.Ordinal != e.Index {

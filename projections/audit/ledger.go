@@ -13,8 +13,8 @@ import (
 
 // Ledger is the state that a writer of the audit log saves between two writes, so that neither
 // the audit log nor the logs with the facts are read from their beginnings. It is a fold of the
-// audit log and records how far each of the other logs was searched for facts. It is derived state:
-// listing and verification never read it.
+// audit log and records how far each of the other logs was searched for facts, and what a person
+// confirmed last. It is derived state: listing and verification never read it.
 type Ledger struct {
 	// Head is the prefix of the audit log that Lines is the fold of.
 	Head manifest.Head
@@ -27,11 +27,13 @@ type Ledger struct {
 	// Partial reports that Prune removed lines: if a log turns out to have another history than
 	// Seen, the audit log has to be folded from its beginning.
 	Partial bool
+	// Confirmed is what a person confirmed in this prefix.
+	Confirmed Confirmed
 }
 
 // LedgerFormat is the number of the form that Save writes. A changed form gets a new number
 // and with it another cache file (docs/design.md#head-cache).
-const LedgerFormat = 2
+const LedgerFormat = 3
 
 // NewLedger returns the ledger of an empty audit log.
 func NewLedger() *Ledger {
@@ -42,6 +44,7 @@ func NewLedger() *Ledger {
 func (l *Ledger) Visit(seg manifest.Segment, head manifest.Head) error {
 	l.Head = head
 	for _, e := range seg.Events {
+		l.Confirmed.visit(e)
 		if r, ok := e.Data.(audit.Recorded); ok {
 			l.add(r.Source.Root(), r.Source.EventID, r.Source.EventIndex)
 		}
@@ -102,15 +105,16 @@ type ledgerLine struct {
 
 // savedLedger is the document that Save writes; its member names are part of the form.
 type savedLedger struct {
-	Head    manifest.Head `json:"head"`
-	Logs    []ledgerRow   `json:"logs"`
-	Partial bool          `json:"partial,omitzero"`
+	Confirmed Confirmed     `json:"confirmed,omitzero"`
+	Head      manifest.Head `json:"head"`
+	Logs      []ledgerRow   `json:"logs"`
+	Partial   bool          `json:"partial,omitzero"`
 }
 
 // Save returns the ledger as canonical JSON, with logs and lines sorted: equal ledgers have equal
 // bytes.
 func (l *Ledger) Save() ([]byte, error) {
-	doc := savedLedger{Head: l.Head, Logs: []ledgerRow{}, Partial: l.Partial}
+	doc := savedLedger{Confirmed: l.Confirmed, Head: l.Head, Logs: []ledgerRow{}, Partial: l.Partial}
 	roots := slices.AppendSeq(slices.Collect(maps.Keys(l.Seen)), maps.Keys(l.Lines))
 	slices.Sort(roots)
 	for _, root := range slices.Compact(roots) {
@@ -134,7 +138,7 @@ func LoadLedger(data []byte) (*Ledger, error) {
 		return nil, err
 	}
 	l := NewLedger()
-	l.Head, l.Partial = doc.Head, doc.Partial
+	l.Head, l.Partial, l.Confirmed = doc.Head, doc.Partial, doc.Confirmed
 	for _, r := range doc.Logs {
 		if !r.Seen.IsZero() {
 			l.Seen[r.Root] = r.Seen

@@ -72,6 +72,21 @@ func (a *App) Workspace() (dir, root string, err error) {
 	return dir, gitobserver.Root(dir), nil
 }
 
+// TrustRoot returns the place in which trust counts: the root of the repository that contains the
+// working directory, else the working directory, with all links resolved. Links are resolved before
+// the root is searched, so that a link into a repository is that repository
+// (docs/design.md#commands-and-trust). The error is STORE_IO.
+func (a *App) TrustRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return "", fault.Wrap(err, fault.StoreIO, "cannot determine the working directory: %v", err)
+	}
+	return cmp.Or(gitobserver.Root(dir), dir), nil
+}
+
 // Finder returns the finder of workflow files: from the working directory up to the root of
 // the repository, and in the user's configuration directory if that is known.
 func (a *App) Finder() (*discovery.Finder, error) {

@@ -25,7 +25,11 @@ func TestConfiguredWaitCancelledContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer o.Close()
-	if _, err := o.SetConfig(context.Background(), "lockWaitMs", "10"); err != nil {
+	change, err := o.PlanSet(context.Background(), "lockWaitMs", "10")
+	if err == nil {
+		_, err = o.ChangeConfig(context.Background(), a.Caller(), change)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte("no configuration"), 0o600); err != nil {

@@ -85,11 +85,7 @@ func (c agentCalls) StartWorkflow(ctx context.Context, by event.Actor, in mcpser
 	}
 	return c.answer(ctx, func(o *cli.Store) (engine.Answer, error) {
 		// The limit is read for each start, since a person may have changed it.
-		config, err := o.Config(ctx)
-		if err == nil {
-			err = config.CheckAgentAutonomy(in.Preferences.Autonomy)
-		}
-		if err != nil {
+		if err := o.CheckAutonomy(ctx, in.Preferences.Autonomy); err != nil {
 			return engine.Answer{}, err
 		}
 		return o.Start(ctx, c.caller(by), seed,

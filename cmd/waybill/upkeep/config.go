@@ -9,7 +9,9 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/document"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/store/config"
 )
 
@@ -33,7 +35,7 @@ func NewConfig(a *cli.App) *cobra.Command {
 		}
 	}
 	return cli.NewGroup("config", cli.GroupSetup, "Show or change the configuration of a store", long, newConfigGet(a),
-		newConfigSet(a))
+		newConfigSet(a), newConfigConfirm(a))
 }
 
 // newConfigGet returns "config get". With a key the text output is the bare value,
@@ -69,7 +71,8 @@ func newConfigGet(a *cli.App) *cobra.Command {
 
 // newConfigSet returns "config set". The value is validated by the table of keys
 // before it is written. --reset removes the key, so that it follows the defaults
-// of later versions.
+// of later versions. A key of the policy is changed only after a person has
+// confirmed the change (docs/design.md#settings).
 //
 // The store is created if it does not exist, so that it can be configured before
 // the first run.
@@ -79,7 +82,10 @@ func newConfigSet(a *cli.App) *cobra.Command {
 		Use:   "set KEY VALUE",
 		Short: "Change one key of the configuration",
 		Long: `Set a key to a value. The value is validated first. With --reset instead of VALUE the
-key is reset to its default. 'waybill config --help' lists the keys.`,
+key is reset to its default. 'waybill config --help' lists the keys.
+
+All keys but ` + otherKeys() + ` decide who may do what. Such a key is changed at a
+terminal only: the change is shown, and you are asked.`,
 		Example: "  waybill config set lockWaitMs 10000\n  waybill config set agentMaxAutonomy guided\n" +
 			"  waybill config set lockWaitMs --reset",
 		Args: cli.AtMost("KEY", "VALUE"),
@@ -89,12 +95,16 @@ key is reset to its default. 'waybill config --help' lists the keys.`,
 			}
 			return cli.Show(a, cmd, "config",
 				func(ctx context.Context, o *cli.Store) (doc document.Settings, err error) {
-					var s config.Setting
+					var change settings.Change
 					if reset {
-						s, err = o.ResetConfig(ctx, args[0])
+						change, err = o.PlanReset(ctx, args[0])
 					} else {
-						s, err = o.SetConfig(ctx, args[0], args[1])
+						change, err = o.PlanSet(ctx, args[0], args[1])
 					}
+					if err != nil {
+						return doc, err
+					}
+					s, err := changeConfig(ctx, a, o, change)
 					return document.Settings{Settings: []config.Setting{s}}, err
 				},
 				func(p *page.Page, doc document.Settings) {
@@ -103,6 +113,110 @@ key is reset to its default. 'waybill config --help' lists the keys.`,
 		},
 	},
 		cli.Opt(&reset, "reset", "reset KEY to its default"))
+}
+
+// otherKeys names the keys that are no policy.
+func otherKeys() string {
+	var names []string
+	for _, row := range config.Table {
+		if !row.Policy {
+			names = append(names, string(row.Key))
+		}
+	}
+	return strings.Join(names, " and ")
+}
+
+// changeConfig makes a change. A change of the policy is shown first and has to be confirmed at
+// a terminal; elsewhere the error is RUN_WAITING and nothing is written.
+func changeConfig(ctx context.Context, a *cli.App, o *cli.Store, change settings.Change) (config.Setting, error) {
+	if change.Policy {
+		show := func(p *page.Page) {
+			p.Line("This setting decides who may do what in the store %s:", page.Clean(o.Dir))
+			showDifferences(p, change.Differences[:1])
+			if more := change.Differences[1:]; len(more) > 0 {
+				p.Line("These settings are not as they were confirmed, and are confirmed with it:")
+				showDifferences(p, more)
+			}
+		}
+		if err := a.Asked(show, "Change it?"); err != nil {
+			return change.Setting, err
+		}
+	}
+	return o.ChangeConfig(ctx, a.Caller(), change)
+}
+
+// newConfigConfirm returns "config confirm". Settings that decide who may do what count only as a
+// person confirmed them; the command shows what is in the files now, and records that a person
+// confirmed it (docs/design.md#settings).
+func newConfigConfirm(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "confirm",
+		Short: "Confirm settings changed outside 'waybill config'",
+		Long: `Show the settings that decide who may do what, and the trusted workflows, where they
+are not the ones that a person confirmed last: after config.json or trust.json was
+edited, restored or deleted, and once for a store of an earlier version. You are asked
+at a terminal, and the answer is recorded in the audit log.
+
+No setting is changed. Until the confirmation, approvals, proposals, cleanups and
+recorded trust are refused.`,
+		Example: "  waybill config confirm\n  waybill config get proposalsQuorum",
+		Args:    cli.None(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return cli.Show(a, cmd, "config",
+				func(ctx context.Context, o *cli.Store) (doc document.Settings, err error) {
+					c, err := o.PlanConfirmation(ctx)
+					if err == nil && !c.IsEmpty() {
+						err = a.Asked(func(p *page.Page) { showConfirmation(p, o.Dir, c) }, "Confirm all of this?")
+						if err == nil {
+							err = o.Confirm(ctx, a.Caller(), c)
+						}
+					}
+					return document.Settings{Settings: append([]config.Setting{}, c.InForce...)}, err
+				},
+				func(p *page.Page, doc document.Settings) {
+					p.Line("%s The settings and the trusted workflows are confirmed.", p.Good("✓"))
+				})
+		},
+	}
+}
+
+// showConfirmation prints what a person is asked to confirm: what changed since the last
+// confirmation, all settings in force that are not the default, and the trusted workflows.
+func showConfirmation(p *page.Page, store string, c settings.Confirmation) {
+	p.Line("The store %s is not as a person confirmed it last.", page.Clean(store))
+	if len(c.Differences) > 0 {
+		p.Line("These settings decide who may do what, and changed:")
+		showDifferences(p, c.Differences)
+		p.Line("Of the settings that decide who may do what, these are not the default:")
+		for _, s := range c.InForce {
+			p.Text("  ", string(s.Key)+": "+page.Clean(plainValue(s.Value)))
+		}
+		if len(c.InForce) == 0 {
+			p.Line("  none")
+		}
+	}
+	if c.Trusted == nil {
+		return
+	}
+	p.Line("The list of trusted workflows changed. The commands of these may run:")
+	if len(c.Trusted.Entries) == 0 {
+		p.Line("  none")
+		return
+	}
+	render.TrustList(p, *c.Trusted)
+}
+
+// showDifferences prints settings with the value that was confirmed last, the value now, and what
+// the setting means.
+func showDifferences(p *page.Page, all []settings.Difference) {
+	for _, d := range all {
+		old := page.Clean(plainValue(d.Old))
+		if !d.Known {
+			old = "(not recorded)"
+		}
+		p.Text("  ", string(d.Key)+": "+old+" -> "+page.Clean(plainValue(d.New)))
+		p.Text("      ", d.Meaning)
+	}
 }
 
 // plainValue returns a value as a user types it: a string without quotes, other

@@ -50,13 +50,12 @@ func newRunner(a *cli.App, o *cli.Store, in *runInput, args []string) *runner {
 	s.performer = &perform.Performer{
 		Engine: o.Engine, Logs: o.Logs(), Commands: s.commands, Person: s.view, Display: s.view,
 		Performers: o.Performers(),
-		Trusted: func(ctx context.Context, hash canon.Digest) (bool, error) {
-			list, err := o.Trusted(ctx)
-			_, ok := list.Of(hash)
-			return ok, err
-		},
+		Trusted:    s.trusted,
 		Remember: func(ctx context.Context, w compile.Compiled) error {
-			_, err := o.Trust(ctx, a.Caller(), w)
+			root, err := a.TrustRoot()
+			if err == nil {
+				_, err = o.Trust(ctx, a.Caller(), w, root, nil)
+			}
 			return err
 		},
 		Actor: a.Actor(), NowMs: a.NowMs, Pause: pause,
@@ -65,6 +64,22 @@ func newRunner(a *cli.App, o *cli.Store, in *runInput, args []string) *runner {
 		ApproveLine:  func(run id.Run) fault.Command { return a.StoreCommand("approve", page.ShortRun(run)) },
 	}
 	return s
+}
+
+// trusted reports whether a person trusted a workflow version in the repository or folder of this
+// call. If the list of trusted workflows is not the one that a person confirmed, that is an error,
+// unless a person is there who can be asked about this version.
+func (s *runner) trusted(ctx context.Context, hash canon.Digest) (bool, error) {
+	root, err := s.app.TrustRoot()
+	if err != nil {
+		return false, err
+	}
+	list, err := s.store.ConfirmedTrust(ctx)
+	if fault.Is(err, fault.PolicyUnconfirmed) && s.view.Present() {
+		return false, nil
+	}
+	_, ok := list.Of(hash, root)
+	return ok && err == nil, err
 }
 
 // pause waits for ms milliseconds. If ctx is cancelled first, it returns the error of ctx.

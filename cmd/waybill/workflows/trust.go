@@ -10,9 +10,11 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/document"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/durable/store/trust"
 	"github.com/waybill/waybill/durable/workflow/catalog"
 	"github.com/waybill/waybill/durable/workflow/compile"
 )
@@ -106,20 +108,23 @@ func trustable(ctx context.Context, a *cli.App, o *cli.Store, ref string) (compi
 // agent, which 'trust --list' shows.
 func giveTrust(ctx context.Context, a *cli.App, o *cli.Store, w compile.Compiled, yes bool) error {
 	doc := document.Trust{WorkflowID: w.WorkflowID, WorkflowHash: w.Hash(), Commands: catalog.Commands(w)}
-	// A version that is already trusted needs no question.
-	list, err := o.Trusted(ctx)
+	root, err := a.TrustRoot()
 	if err != nil {
 		return err
 	}
-	_, already := list.Of(w.Hash())
+	// A version that is already trusted here needs no question.
+	already, shown, err := trustState(ctx, o, w.Hash(), root)
+	if err != nil {
+		return err
+	}
 	if !already && !yes && len(doc.Commands) > 0 {
-		if err := askTrust(a, w, doc.Commands); err != nil {
+		if err := askTrust(a, w, doc.Commands, root, shown); err != nil {
 			return err
 		}
 	}
 	// Recording trust again keeps the existing entry.
 	if len(doc.Commands) > 0 {
-		entry, err := o.Trust(ctx, a.Caller(), w)
+		entry, err := o.Trust(ctx, a.Caller(), w, root, shown)
 		if err != nil {
 			return err
 		}
@@ -140,15 +145,48 @@ func giveTrust(ctx context.Context, a *cli.App, o *cli.Store, w compile.Compiled
 	})
 }
 
+// trustState reports whether a version is trusted in a place already. If the list of trusted
+// workflows is not the one that a person confirmed, nothing of it counts, and it is returned as
+// shown: the question has to show it, because the answer confirms it.
+func trustState(ctx context.Context, o *cli.Store, hash canon.Digest, root string) (already bool, shown *trust.List,
+	err error) {
+	list, err := o.ConfirmedTrust(ctx)
+	if fault.Is(err, fault.PolicyUnconfirmed) {
+		if list, err = o.Trusted(ctx); err == nil {
+			return false, &list, nil
+		}
+	}
+	_, already = list.Of(hash, root)
+	return already && err == nil, nil, err
+}
+
+// showPlace prints where the trust will count, and the list of trusted workflows if the answer
+// confirms it.
+func showPlace(p *page.Page, root string, unconfirmed *trust.List) {
+	p.Line("Trust counts in this repository or folder only: %s", page.Clean(root))
+	if unconfirmed == nil {
+		return
+	}
+	p.Line("The list of trusted workflows is not as a person confirmed it last. It is confirmed with the answer:")
+	if len(unconfirmed.Entries) == 0 {
+		p.Line("  (empty)")
+		return
+	}
+	render.TrustList(p, *unconfirmed)
+}
+
 // askTrust shows the commands on stderr and asks. nil means that the person agreed; every other
 // answer is WORKFLOW_UNTRUSTED. Without a terminal, or with --json, nothing is asked and the
 // error is the same. With --json the commands are not printed; they are in the document of
 // 'workflows inspect'.
-func askTrust(a *cli.App, w compile.Compiled, commands []catalog.Command) error {
+func askTrust(a *cli.App, w compile.Compiled, commands []catalog.Command, root string, unconfirmed *trust.List) error {
 	// The code is the same for a refusal and without a person.
 	untrusted := fault.New(fault.WorkflowUntrusted, "the commands of %s are not trusted", w.WorkflowID).
 		With("workflowHash", w.Hash().String())
-	show := func(p *page.Page) { showCommands(p, w, commands) }
+	show := func(p *page.Page) {
+		showCommands(p, w, commands)
+		showPlace(p, root, unconfirmed)
+	}
 	// With --json a program parses the answer, even if stdin is a terminal.
 	if !a.IsTerminal(a.In) || a.Flags.JSON {
 		if !a.Flags.JSON {

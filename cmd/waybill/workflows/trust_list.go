@@ -5,11 +5,12 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/canon"
 )
 
 // listTrust prints the document "trusted": each trusted version of a workflow, the number of
-// its commands, who trusted it and when. It only reads.
+// its commands, who trusted it and when, and in which repository or folder. It only reads.
 func listTrust(ctx context.Context, a *cli.App, o *cli.Store) error {
 	list, err := o.Trusted(ctx)
 	if err != nil {
@@ -20,19 +21,7 @@ func listTrust(ctx context.Context, a *cli.App, o *cli.Store) error {
 			p.Line("Nothing is trusted in this store.")
 			return
 		}
-		var rows [][]page.Cell
-		for _, e := range list.Entries {
-			// The kind is shown with the name, since callers choose their names.
-			by := string(e.Actor.Kind)
-			if e.Actor.Ref != "" {
-				by = e.Actor.Ref + " (" + by + ")"
-			}
-			rows = append(rows, []page.Cell{{Text: e.WorkflowID}, {Text: page.ShortDigest(e.WorkflowHash)},
-				{Text: page.Plural(int(e.Commands), "command")},
-				{Text: by}, {Text: page.ClockTime(e.AtMs, "2006-01-02 15:04")}})
-		}
-		p.Table([]page.Column{{Title: "WORKFLOW", Flex: true}, {Title: "HASH"}, {Title: "ALLOWS"}, {Title: "BY"},
-			{Title: "SINCE"}}, rows)
+		render.TrustList(p, list)
 	})
 }
 
@@ -59,7 +48,8 @@ func revokeTrust(ctx context.Context, a *cli.App, o *cli.Store, ref string) erro
 	// An id selects all of its versions.
 	removed := 0
 	for _, e := range list.Entries {
-		if e.WorkflowHash != hash && e.WorkflowID != ref {
+		// A version may be trusted in several places; all are removed at once.
+		if e.WorkflowHash != hash && e.WorkflowID != ref || !list.Has(e.WorkflowHash) {
 			continue
 		}
 		if _, err := o.Revoke(ctx, a.Caller(), e.WorkflowHash); err != nil {

@@ -71,26 +71,53 @@ func New(s Store) *Ledger { return &Ledger{store: s, pending: map[string]manifes
 // behind. Neither the lock of a log nor that of the store may be held.
 func (l *Ledger) Act(ctx context.Context, by Caller, what audit.Act,
 	do func() (details map[string]string, err error)) error {
+	_, err := l.ActOnRecord(ctx, by, what, do)
+	return err
+}
+
+// ActOnRecord is Act for an operation that counts only with its outcome in the audit log.
+// unrecorded is the reason why the outcome could not be recorded, nil if it was, or if err is
+// returned.
+func (l *Ledger) ActOnRecord(ctx context.Context, by Caller, what audit.Act,
+	do func() (details map[string]string, err error)) (unrecorded, err error) {
 	if err := what.Check(); err != nil {
-		return err
+		return nil, err
 	}
 	// Recording must not create a store that the act itself would not create.
 	store, err := l.store.StoreID(ctx, ports.Create(what.Action.CreatesStore()))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if store.IsZero() {
 		_, err := do()
-		return err
+		return nil, err
 	}
 	intended, err := l.intend(ctx, store, by, what)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	details, failure := do()
 	// The outcome is recorded even if the context has ended: the act was begun.
-	_ = l.conclude(context.WithoutCancel(ctx), store, by, intended, details, failure)
-	return failure
+	unrecorded = l.conclude(context.WithoutCancel(ctx), store, by, intended, details, failure)
+	if failure != nil {
+		return nil, failure
+	}
+	return unrecorded, nil
+}
+
+// Confirmed returns what a person confirmed last of the settings that decide who may do what, and
+// of the list of trusted workflow versions. It reads the audit log from the saved ledger on and
+// takes no lock. SESSION_UNHEALTHY if the audit log is damaged.
+func (l *Ledger) Confirmed(ctx context.Context) (auditview.Confirmed, error) {
+	store, err := l.store.StoreID(ctx, ports.ReadOnly)
+	if err != nil || store.IsZero() {
+		return auditview.Confirmed{}, err
+	}
+	c, err := l.newWriter(ctx, store)
+	if err != nil {
+		return auditview.Confirmed{}, err
+	}
+	return c.ledger.Confirmed, nil
 }
 
 // intend commits the intention. The lines of all facts that have none are

@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/durable/store/retention"
 	"github.com/waybill/waybill/ports"
 )
@@ -99,12 +100,13 @@ type cleanup struct {
 //
 // If any log cannot be read or understood, it may refer to anything, so the
 // report is in safe mode and nothing is removed. STORE_FOREIGN if the store
-// belongs to another program.
+// belongs to another program; POLICY_UNCONFIRMED if the retention was not
+// confirmed and req.Apply is set.
 func (u *Upkeep) GC(ctx context.Context, by engine.Caller, req GCRequest) (GCReport, error) {
 	c := &cleanup{u: u, by: by, report: GCReport{Unclear: []Unclear{}, Sessions: []GCSession{}, Trash: []GCTrash{},
 		Objects:  []GCObjects{},
 		Leftover: []GCLeftover{}, Skipped: []GCSkipped{}}}
-	conf, err := u.settings.Config(ctx)
+	conf, err := u.retention(ctx, req.Apply)
 	if err != nil {
 		return c.report, err
 	}
@@ -124,6 +126,15 @@ func (u *Upkeep) GC(ctx context.Context, by engine.Caller, req GCRequest) (GCRep
 	})
 	c.report.Applied = err == nil && !c.report.SafeMode
 	return c.report, err
+}
+
+// retention returns the configuration that decides what is not needed any more. What is removed
+// depends on the retention that a person confirmed; a report does not.
+func (u *Upkeep) retention(ctx context.Context, apply bool) (config.Config, error) {
+	if apply {
+		return u.settings.Confirmed(ctx)
+	}
+	return u.settings.Config(ctx)
 }
 
 // refuseForeign returns STORE_FOREIGN for a store of another program. Its logs

@@ -98,6 +98,8 @@ func outlook(f manifest.Finding) (Outlook, string) {
 		return Elsewhere, "Inspect it, and move it elsewhere if it is not needed here."
 	case manifest.LooseMode:
 		return Elsewhere, "Make it private: 'chmod go-rwx'."
+	case manifest.PolicyUnconfirmed, manifest.PolicyUnrecorded:
+		return Elsewhere, "A person reads and confirms it with 'waybill config confirm'."
 	case manifest.AuditUnfounded, manifest.AuditSessionMissing:
 		return Elsewhere, "See 'waybill audit verify'."
 	case manifest.ControlDamaged:

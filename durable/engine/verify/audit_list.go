@@ -16,6 +16,7 @@ type AuditStore interface {
 	ports.Logs
 	ports.Identity
 	ports.Trash
+	ports.Controls
 }
 
 // Auditor lists and verifies the audit log of a store.

@@ -24,17 +24,23 @@ type AuditVerification struct {
 // has the fact it names, and that every fact has a line. A store without an
 // audit log is valid. Errors are those of reading; damage is a finding.
 func (a *Auditor) AuditVerify(ctx context.Context) (AuditVerification, error) {
+	out, _, err := a.verify(ctx)
+	return out, err
+}
+
+// verify is AuditVerify, and returns what it has read; nil without a store.
+func (a *Auditor) verify(ctx context.Context) (AuditVerification, *auditContents, error) {
 	out := AuditVerification{OK: true, Health: manifest.Healthy, Findings: []manifest.Finding{}}
 	read, err := a.readAudit(ctx)
 	if err != nil || read == nil {
-		return out, err
+		return out, nil, err
 	}
 	out.Health, out.Head, out.Events = read.verdict.Health, read.verdict.Head, read.verdict.Head.Next
 	out.Findings = append(out.Findings, a.auditFindings(ctx, read)...)
 	for _, f := range out.Findings {
 		out.OK = out.OK && f.Severity != manifest.SeverityError
 	}
-	return out, nil
+	return out, read, nil
 }
 
 // auditFindings compares lines and facts in both directions. A missing line is

@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
+	auditview "github.com/waybill/waybill/projections/audit"
 )
 
 // logCheck verifies one log by its content. ok is false if only its chain and
@@ -29,19 +30,26 @@ func (w *storeCheck) sideLogs(ctx context.Context, s id.Session) ([]manifest.Fin
 		}})
 }
 
-// storeLogs verifies the logs of the store itself: audit log and proposals.
+// storeLogs verifies the logs of the store itself, audit log and proposals, and whether the audit
+// log has the confirmation of the settings.
 func (x *Verifier) storeLogs(ctx context.Context, w *storeCheck) (out []manifest.Finding, err error) {
 	store, err := w.store.StoreID(ctx, ports.ReadOnly)
 	if err != nil || store.IsZero() {
 		return nil, err
 	}
-	return w.side(ctx, store.String(),
+	acts := auditview.NewHistory(audit.LogOf(store)) // of a store without an audit log
+	out, err = w.side(ctx, store.String(),
 		func(name string) manifest.Log { return manifest.StoreLog(store, event.Opaque(name, "storeId")) },
 		map[string]logCheck{
 			audit.Table.Name: func(ctx context.Context) ([]manifest.Finding, bool, error) {
-				v, err := x.audit.AuditVerify(ctx)
-				if ctx.Err() != nil {
+				v, read, err := x.audit.verify(ctx)
+				switch {
+				case ctx.Err() != nil:
 					return nil, false, ctx.Err()
+				case err != nil || v.Health != manifest.Healthy:
+					acts = nil // what was confirmed is not known
+				case read != nil:
+					acts = read.history
 				}
 				return v.Findings, err == nil, nil
 			},
@@ -50,6 +58,12 @@ func (x *Verifier) storeLogs(ctx context.Context, w *storeCheck) (out []manifest
 				return found, true, err
 			},
 		})
+	if err == nil && acts != nil && !w.o.Digests {
+		var found []manifest.Finding
+		found, err = x.audit.policyFindings(ctx, acts)
+		out = append(out, found...)
+	}
+	return out, err
 }
 
 // side verifies the side logs of an owner, a session or the store. Logs of

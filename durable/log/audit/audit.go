@@ -41,18 +41,30 @@ const (
 	Reject     Action = "reject"
 	Archive    Action = "archive"
 	RollBack   Action = "roll_back"
+	Configure  Action = "configure"
 )
 
 // Actions returns the closed set, in the order of docs/format.md.
 func Actions() []Action {
 	return []Action{Approve, Override, Repair, Keep, Delete, Restore, EmptyTrash, GC, Erase, Import, Rotate, Trust,
 		Untrust, Cancel,
-		Annotate, Retract, Propose, Revise, Apply, Reject, Archive, RollBack}
+		Annotate, Retract, Propose, Revise, Apply, Reject, Archive, RollBack, Configure}
 }
 
 // CreatesStore reports whether the action may create a store. Recording any other action in a
 // directory without a store must fail instead of creating one.
-func (a Action) CreatesStore() bool { return a == Import || a == Trust }
+func (a Action) CreatesStore() bool { return a == Import || a == Trust || a == Configure }
+
+// Details of the outcomes of Configure, Trust and Untrust. They state what a person confirmed
+// (docs/design.md#settings).
+const (
+	// DetailPolicy is the digest of the settings that decide who may do what, after the action.
+	DetailPolicy = "policy"
+	// DetailSettings is the canonical text of these settings, where it is short enough.
+	DetailSettings = "settings"
+	// DetailTrusted is the digest of the list of trusted workflow versions, after the action.
+	DetailTrusted = "trusted"
+)
 
 // TargetKind is the closed set of kinds of targets.
 type TargetKind string

@@ -63,6 +63,13 @@ const (
 	AuditUnfounded  FindingCode = "audit_unfounded"  // an audit record whose event its session does not have
 	// AuditSessionMissing: audit records about a session that does not exist and was not deleted.
 	AuditSessionMissing FindingCode = "audit_session_missing"
+
+	// PolicyUnconfirmed: settings that decide who may do what, or trusted workflows, are not the ones
+	// that a person confirmed (docs/design.md#settings).
+	PolicyUnconfirmed FindingCode = "policy_unconfirmed"
+	// PolicyUnrecorded: no confirmation is recorded, of settings of an earlier version or of a change
+	// that was interrupted.
+	PolicyUnrecorded FindingCode = "policy_unrecorded"
 )
 
 // Finding is one result of verification. Findings about a damaged log are written into salvage
@@ -82,7 +89,7 @@ func SeverityOf(code FindingCode) Severity {
 	switch code {
 	case UncommittedTail, OrphanSegment, UnknownEvents, LooseMode, UnknownFile, OrphanObject, SuspectMarker,
 		ArtifactErased, AuditIncomplete, AuditSessionMissing, ControlMissing,
-		SourceRunMissing:
+		SourceRunMissing, PolicyUnrecorded:
 		return SeverityWarn
 	}
 	return SeverityError

@@ -1,6 +1,15 @@
 package config
 
-import "github.com/waybill/waybill/durable/canon"
+import (
+	"slices"
+
+	"github.com/waybill/waybill/durable/canon"
+)
+
+// IsPolicy reports a key that decides who may do what.
+func IsPolicy(key Key) bool {
+	return slices.ContainsFunc(Table, func(row Row) bool { return row.Key == key && row.Policy })
+}
 
 // Policy returns the settings that decide who may do what, without those that have their default
 // value: an object by key. A store without a configuration has the empty object.

@@ -1,6 +1,7 @@
-// Package trust defines the list of workflow versions whose command steps may be executed
-// (docs/design.md#commands-and-trust). A version is identified by its hash: another version of
-// the same file is not trusted.
+// Package trust defines the list of workflow versions whose command steps may be executed, and
+// where (docs/design.md#commands-and-trust). A version is identified by its hash: another version of
+// the same file is not trusted. The place is the root of a repository, or a folder outside of one:
+// a command depends on the files around it.
 //
 // It executes nothing, asks no questions and reads no files; it records which actor trusted which
 // version.
@@ -8,26 +9,36 @@ package trust
 
 import (
 	"slices"
+	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// Kind and Version are those of the control file trust.json that this package writes.
+// Kind and Version are those of the control file trust.json that this package writes. Version 1 had
+// no roots; Read accepts it.
 const (
 	Kind    = "trust"
-	Version = 1
+	Version = 2
 )
 
-// entriesMax keeps the file within limits.ControlFileBytesMax (1 MiB), also with the longest names.
-const entriesMax = 2000
+// entriesMax bounds the entries of the file; bytesMax keeps it within limits.ControlFileBytesMax,
+// also with long roots.
+const (
+	entriesMax = 2000
+	bytesMax   = limits.ControlFileBytesMax - 1024 // for the envelope
+)
 
-// Entry records that an actor trusted the commands of one workflow version.
+// Entry records that an actor trusted the commands of one workflow version in one place.
 type Entry struct {
-	Actor        event.Actor  `json:"actor"`
-	AtMs         int64        `json:"atMs"`
-	Commands     int64        `json:"commands"` // the number of its command steps
+	Actor    event.Actor `json:"actor"`
+	AtMs     int64       `json:"atMs"`
+	Commands int64       `json:"commands"` // the number of its command steps
+	// Root is the absolute path of the place on this machine, links resolved. "" is an entry of
+	// version 1: it is shown and does not count.
+	Root         string       `json:"root,omitzero"`
 	WorkflowHash canon.Digest `json:"workflowHash"`
 	WorkflowID   string       `json:"workflowId"`
 }
@@ -38,17 +49,21 @@ type List struct {
 	Entries []Entry `json:"trusted"`
 }
 
-// Read returns the list of stored data; null, of a store where nothing was ever trusted, is the
-// empty list. Data with any other form, unknown members included, is STORE_CORRUPT: no command
-// may be executed on a guess.
-func Read(data canon.Value) (List, error) {
+// Read returns the list of stored data of a version of the file; null, of a store where nothing was
+// ever trusted, is the empty list. Data with any other form, unknown members included, is
+// STORE_CORRUPT: no command may be executed on a guess.
+func Read(v int64, data canon.Value) (List, error) {
 	var l List
 	if data.IsNull() {
 		return l, nil
 	}
 	if err := canon.Decode(data, &l); err != nil {
-		return List{}, fault.Wrap(err, fault.StoreCorrupt, "trust.json does not have the form of version %d: %v",
-			Version, err)
+		return List{}, fault.Wrap(err, fault.StoreCorrupt, "trust.json does not have the form of version %d: %v", v, err)
+	}
+	// No digest covers the version of the file, so it may be damaged.
+	if v < Version && slices.ContainsFunc(l.Entries, func(e Entry) bool { return e.Root != "" }) {
+		return List{}, fault.New(fault.StoreCorrupt, "trust.json does not have the form of version %d: an entry has a root",
+			v)
 	}
 	return l, nil
 }
@@ -61,30 +76,59 @@ func (l List) Data() (canon.Value, error) {
 	return canon.ValueOf(l)
 }
 
-// Of returns the entry of a workflow version; ok is false where it is not trusted.
-func (l List) Of(hash canon.Digest) (Entry, bool) {
-	i := slices.IndexFunc(l.Entries, func(e Entry) bool { return e.WorkflowHash == hash })
+// Digest is the digest of the canonical data of the entries that count. It identifies the list that
+// a person confirmed (docs/design.md#settings); the digest of the empty list is that of a store
+// without the file.
+func (l List) Digest() (canon.Digest, error) {
+	counting := slices.DeleteFunc(slices.Clone(l.Entries), func(e Entry) bool { return e.Root == "" })
+	data, err := List{counting}.Data()
+	return canon.Sum(data.JCS()), err
+}
+
+// Of returns the entry of a workflow version in a place; ok is false where it is not trusted.
+func (l List) Of(hash canon.Digest, root string) (Entry, bool) {
+	i := slices.IndexFunc(l.Entries, func(e Entry) bool {
+		return root != "" && e.WorkflowHash == hash && e.Root == root
+	})
 	if i < 0 {
 		return Entry{}, false
 	}
 	return l.Entries[i], true
 }
 
-// With returns l with one more entry. For a version that is trusted already it returns l
-// unchanged, so that the first actor stays recorded. A full list is STORE_LIMIT.
-func (l List) With(e Entry) (List, error) {
-	if _, ok := l.Of(e.WorkflowHash); ok {
-		return l, nil
-	}
-	if len(l.Entries) >= entriesMax {
-		return l, fault.New(fault.StoreLimit,
-			"%d workflow versions are trusted, which is the maximum for a store", entriesMax).
-			Suggest("Revoke those that are not used any more with %s.", fault.Command{"trust", "--revoke", "HASH"})
-	}
-	return List{append(slices.Clone(l.Entries), e)}, nil
+// Has reports whether any entry, of any place, is about a workflow version.
+func (l List) Has(hash canon.Digest) bool {
+	return slices.ContainsFunc(l.Entries, func(e Entry) bool { return e.WorkflowHash == hash })
 }
 
-// Without returns l without a workflow version.
+// With returns l with one more entry, which replaces one of version 1 of the same hash. For a
+// version that is trusted in that place already it returns l unchanged, so that the first actor
+// stays recorded. A full list is STORE_LIMIT, a root that cannot be stored VALIDATION_ERROR.
+func (l List) With(e Entry) (List, error) {
+	if _, ok := l.Of(e.WorkflowHash, e.Root); ok {
+		return l, nil
+	}
+	if e.Root == "" || !utf8.ValidString(e.Root) {
+		return l, fault.New(fault.ValidationError, "the path of this folder is not UTF-8, so trust cannot be recorded for it").
+			Suggest("Rename the folder, or allow one call with %s.", fault.Command{"run", "--trust"})
+	}
+	next := List{slices.DeleteFunc(slices.Clone(l.Entries), func(old Entry) bool {
+		return old.WorkflowHash == e.WorkflowHash && old.Root == ""
+	})}
+	next.Entries = append(next.Entries, e)
+	data, err := next.Data()
+	if err != nil {
+		return l, err
+	}
+	if len(next.Entries) > entriesMax || len(data.JCS()) > bytesMax {
+		return l, fault.New(fault.StoreLimit,
+			"%d workflow versions are trusted, which is the maximum for a store", len(l.Entries)).
+			Suggest("Revoke those that are not used any more with %s.", fault.Command{"trust", "--revoke", "HASH"})
+	}
+	return next, nil
+}
+
+// Without returns l without a workflow version, in all places.
 func (l List) Without(hash canon.Digest) List {
 	return List{slices.DeleteFunc(slices.Clone(l.Entries), func(e Entry) bool { return e.WorkflowHash == hash })}
 }

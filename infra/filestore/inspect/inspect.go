@@ -79,18 +79,19 @@ func (w *walk) storeControls() {
 	for _, c := range []struct {
 		name, kind string
 		v          int64
-		read       func(canon.Value) error
+		read       func(int64, canon.Value) error
 	}{
 		{"config.json", config.Kind, config.Version,
-			func(v canon.Value) error { _, err := config.Read(v); return err }},
-		{"trust.json", trust.Kind, trust.Version, func(v canon.Value) error { _, err := trust.Read(v); return err }},
+			func(_ int64, data canon.Value) error { _, err := config.Read(data); return err }},
+		{"trust.json", trust.Kind, trust.Version,
+			func(v int64, data canon.Value) error { _, err := trust.Read(v, data); return err }},
 	} {
 		doc, ok, err := w.d.ReadControl(c.name, c.kind)
 		if err == nil && ok {
-			err = c.read(doc.Data)
+			err = c.read(doc.V, doc.Data)
 		}
 		// No digest covers the format number, so it is checked separately.
-		if err == nil && ok && doc.V != c.v {
+		if err == nil && ok && (doc.V < 1 || doc.V > c.v) {
 			err = disk.Corrupt(c.name, "it is of format %d; this binary knows format %d", doc.V, c.v)
 		}
 		w.checkControl(c.name, err)

@@ -7,14 +7,15 @@ package enginetest
 import (
 	"context"
 
-	"github.com/waybill/waybill/durable/engine/settings"
-
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/engine/ledger"
+	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/engine/travel"
 	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/engine/views"
+	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/memstore"
@@ -59,6 +60,15 @@ func Over(s Store) *Engine {
 	return &Engine{Engine: e, Views: v, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, s),
 		Exchange: travel.New(e, s, v), Upkeep: upkeep.New(e, s, verifier), Learning: learning.New(e, s),
 		Settings: settings.New(s, e.Ledger()), Store: s}
+}
+
+// Set sets a key of the configuration as a person does who was shown the change.
+func (e *Engine) Set(ctx context.Context, key, text string) error {
+	change, err := e.PlanSet(ctx, key, text)
+	if err == nil {
+		_, err = e.ChangeConfig(ctx, ledger.Caller{Actor: event.Actor{Kind: event.Human, Ref: "ada"}, AtMs: 1}, change)
+	}
+	return err
 }
 
 // InMemory returns the parts of the engine over a store in memory. What that store

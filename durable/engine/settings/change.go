@@ -1,0 +1,204 @@
+package settings
+
+import (
+	"context"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine/ledger"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/log/audit"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/store/config"
+	"github.com/waybill/waybill/ports"
+	auditview "github.com/waybill/waybill/projections/audit"
+)
+
+// Change is a change of one key of the configuration that was planned and not made. If Policy is
+// set, it is shown to a person first, who confirms it (docs/design.md#settings).
+type Change struct {
+	// Setting is the key with its value after the change.
+	Setting config.Setting
+	// Policy reports that the key decides who may do what.
+	Policy bool
+	// Differences are the settings of the policy that the change puts in force and that were not
+	// confirmed before: the key itself first, then those that were changed without a confirmation.
+	Differences []Difference
+
+	apply  func(config.Config) (config.Config, error)
+	before config.Config // what the plan was made from
+}
+
+// Difference is a setting of the policy whose value is not the one that a person confirmed last.
+type Difference struct {
+	Key config.Key
+	// Old is the value that was confirmed last. Known is false where the audit log does not have it.
+	Old     canon.Value
+	Known   bool
+	New     canon.Value
+	Meaning string
+}
+
+// PlanSet plans to set a key to the text that a user typed. A refused key or value
+// (CONFIG_INVALID) is an error; nothing is written.
+func (s Settings) PlanSet(ctx context.Context, key, text string) (Change, error) {
+	return s.plan(ctx, key, func(c config.Config) (config.Config, error) { return c.With(key, text) })
+}
+
+// PlanReset plans to set a key back to its default.
+func (s Settings) PlanReset(ctx context.Context, key string) (Change, error) {
+	return s.plan(ctx, key, func(c config.Config) (config.Config, error) { return c.Without(key) })
+}
+
+// plan tries a change on an empty configuration first, so that an invalid one is CONFIG_INVALID
+// also where the present one cannot be read.
+func (s Settings) plan(ctx context.Context, key string, apply func(config.Config) (config.Config, error)) (Change,
+	error) {
+	out := Change{apply: apply}
+	if _, err := apply(config.Config{}); err != nil {
+		return out, err
+	}
+	var err error
+	if out.before, err = s.Config(ctx); err != nil {
+		return out, err
+	}
+	after, err := apply(out.before)
+	if err != nil {
+		return out, err
+	}
+	if out.Setting, err = after.Get(key); err != nil {
+		return out, err
+	}
+	if out.Policy = config.IsPolicy(out.Setting.Key); !out.Policy {
+		return out, nil
+	}
+	last, err := s.ledger.Confirmed(ctx)
+	if err != nil {
+		return out, err
+	}
+	own, _ := out.before.Get(key) // known: the change was applied
+	out.Differences = []Difference{{Key: own.Key, Old: own.Value, Known: true, New: out.Setting.Value,
+		Meaning: own.Meaning}}
+	for _, d := range differences(last, after) {
+		if d.Key != own.Key {
+			out.Differences = append(out.Differences, d)
+		}
+	}
+	return out, nil
+}
+
+// differences returns the settings of the policy that a person has not confirmed, in the order of
+// the table. If the log does not have what was confirmed, these are all that are not the default.
+func differences(last auditview.Confirmed, now config.Config) (out []Difference) {
+	if now.PolicyDigest() == PolicyOf(last) {
+		return nil
+	}
+	then, known := confirmedConfig(last)
+	for _, row := range config.Table {
+		if !row.Policy {
+			continue
+		}
+		is, _ := now.Get(string(row.Key)) // the table's own keys are known
+		was, _ := then.Get(string(row.Key))
+		if !is.Value.Equal(was.Value) {
+			out = append(out, Difference{Key: row.Key, Old: was.Value, Known: known, New: is.Value, Meaning: row.Meaning})
+		}
+	}
+	return out
+}
+
+// confirmedConfig returns the settings that a person confirmed last. Where the log does not have
+// them, known is false and they are the defaults.
+func confirmedConfig(last auditview.Confirmed) (c config.Config, known bool) {
+	if last.Policy.IsZero() {
+		return c, true
+	}
+	v, err := canon.Parse([]byte(last.Settings))
+	if err == nil {
+		c, err = config.Read(v)
+	}
+	if err != nil {
+		return config.Config{}, false
+	}
+	return c, true
+}
+
+// ChangeConfig makes a planned change and returns the setting. A change of the policy requires a
+// person, to whom its Differences were shown, and gets a line in the audit log.
+//
+// Errors: RUN_WAITING if the actor is no person, STORE_CONFLICT if the configuration was changed
+// since the plan, POLICY_UNCONFIRMED if the change was written and its line could not be: the
+// settings count when a person has confirmed them.
+func (s Settings) ChangeConfig(ctx context.Context, by ledger.Caller, c Change) (config.Setting, error) {
+	if !c.Policy {
+		return c.Setting, s.writeConfig(ctx, func(now config.Config) (config.Config, error) { return c.apply(now) })
+	}
+	if err := checkPerson(by, "changes"); err != nil {
+		return c.Setting, err
+	}
+	what := audit.Act{Action: audit.Configure, Target: audit.Target{Kind: audit.OfStore},
+		Details: map[string]string{"key": string(c.Setting.Key)}}
+	return c.Setting, s.act(ctx, by, what, func() (map[string]string, error) {
+		var after config.Config
+		err := s.writeConfig(ctx, func(now config.Config) (_ config.Config, err error) {
+			if !now.Data().Equal(c.before.Data()) {
+				return now, changedMeanwhile()
+			}
+			after, err = c.apply(now)
+			return after, err
+		})
+		return policyDetails(after), err
+	})
+}
+
+// writeConfig replaces the configuration under the lock of its file.
+func (s Settings) writeConfig(ctx context.Context, change func(config.Config) (config.Config, error)) error {
+	return s.controls.UpdateControl(ctx, ConfigFile, func(old ports.Control) (ports.Control, error) {
+		c, err := ConfigOf(old)
+		if err != nil {
+			return old, err
+		}
+		if c, err = change(c); err != nil {
+			return old, err
+		}
+		return ports.Control{V: config.Version, Data: c.Data()}, nil
+	})
+}
+
+// policyDetails are the details of an outcome that state the policy after it. A policy that is too
+// long for a detail is stated by its digest alone.
+func policyDetails(c config.Config) map[string]string {
+	out := map[string]string{audit.DetailPolicy: c.PolicyDigest().String()}
+	if text := c.Policy().JCS(); len(text) <= limits.AuditTextBytesMax {
+		out[audit.DetailSettings] = string(text)
+	}
+	return out
+}
+
+// act performs an act that counts only with its outcome in the audit log.
+func (s Settings) act(ctx context.Context, by ledger.Caller, what audit.Act,
+	do func() (map[string]string, error)) error {
+	unrecorded, err := s.ledger.ActOnRecord(ctx, by, what, do)
+	if err != nil || unrecorded == nil {
+		return err
+	}
+	return fault.Wrap(unrecorded, fault.PolicyUnconfirmed,
+		"the change was written, but the audit log could not record that it was confirmed: %s",
+		fault.Of(unrecorded).Message).
+		Suggest("It counts when a person has confirmed it with %s at a terminal.", fault.Command{"config", "confirm"})
+}
+
+// checkPerson returns RUN_WAITING unless the caller is a person.
+func checkPerson(by ledger.Caller, does string) error {
+	if by.Actor.Kind == event.Human {
+		return nil
+	}
+	return fault.New(fault.RunWaiting, "only a person at a terminal %s the settings that decide who may do what", does).
+		Suggest("Ask a person to run this at a terminal.")
+}
+
+// changedMeanwhile is STORE_CONFLICT for content that is not what a person was shown.
+func changedMeanwhile() error {
+	return fault.New(fault.StoreConflict, "the settings were changed while the question was open; nothing was changed").
+		Suggest("Run the command again, and read what it shows.")
+}

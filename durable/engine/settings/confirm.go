@@ -1,0 +1,85 @@
+package settings
+
+import (
+	"context"
+	"maps"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine/ledger"
+	"github.com/waybill/waybill/durable/log/audit"
+	"github.com/waybill/waybill/durable/store/config"
+	"github.com/waybill/waybill/durable/store/trust"
+)
+
+// Confirmation is what a person is asked to confirm: the settings that decide who may do what, and
+// the list of trusted workflow versions, where they are not the ones that were confirmed last.
+type Confirmation struct {
+	// Differences are the settings that were changed since the last confirmation; none: they are
+	// confirmed.
+	Differences []Difference
+	// InForce are all settings of the policy that are not the default.
+	InForce []config.Setting
+	// Trusted is the list, if it is not the confirmed one; nil: it is confirmed.
+	Trusted *trust.List
+
+	policy  config.Config
+	trusted canon.Digest
+}
+
+// IsEmpty reports that everything is confirmed.
+func (c Confirmation) IsEmpty() bool { return len(c.Differences) == 0 && c.Trusted == nil }
+
+// PlanConfirmation returns what is not confirmed. It writes nothing. A file that cannot be read is
+// an error, since a person could not see what it contains.
+func (s Settings) PlanConfirmation(ctx context.Context) (out Confirmation, err error) {
+	last, err := s.ledger.Confirmed(ctx)
+	if err != nil {
+		return out, err
+	}
+	c, err := s.Config(ctx)
+	if err != nil {
+		return out, err
+	}
+	out.policy, out.Differences = c, differences(last, c)
+	for _, row := range config.Table {
+		is, _ := c.Get(string(row.Key)) // the table's own keys are known
+		if row.Policy && !is.Value.Equal(row.Default) {
+			out.InForce = append(out.InForce, is)
+		}
+	}
+	list, err := s.Trusted(ctx)
+	if err != nil {
+		return out, err
+	}
+	if out.trusted, err = list.Digest(); err == nil && out.trusted != TrustedOf(last) {
+		out.Trusted = &list
+	}
+	return out, err
+}
+
+// Confirm records that a person confirmed what c shows. Errors: RUN_WAITING if the actor is no
+// person, STORE_CONFLICT if the settings are not those of c any more, POLICY_UNCONFIRMED if the
+// confirmation could not be recorded.
+func (s Settings) Confirm(ctx context.Context, by ledger.Caller, c Confirmation) error {
+	if err := checkPerson(by, "confirms"); err != nil {
+		return err
+	}
+	what := audit.Act{Action: audit.Configure, Target: audit.Target{Kind: audit.OfStore}}
+	return s.act(ctx, by, what, func() (map[string]string, error) {
+		now, err := s.PlanConfirmation(ctx)
+		if err == nil && (now.policy.PolicyDigest() != c.policy.PolicyDigest() || now.trusted != c.trusted) {
+			err = changedMeanwhile()
+		}
+		if err != nil {
+			return nil, err
+		}
+		details := map[string]string{}
+		if len(c.Differences) > 0 {
+			maps.Copy(details, policyDetails(c.policy))
+		}
+		if c.Trusted != nil {
+			details[audit.DetailTrusted] = c.trusted.String()
+		}
+		return details, nil
+	})
+}
