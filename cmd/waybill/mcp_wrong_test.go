@@ -76,9 +76,7 @@ func TestAgentMaxAutonomy(t *testing.T) {
 	if _, err := os.Stat(p.store); err == nil {
 		t.Error("a rejected start created a store")
 	}
-	if out, err := p.command("config", "set", "agentMaxAutonomy", "full_auto_never_stop").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	configure(t, p.dir, "agentMaxAutonomy", "full_auto_never_stop", "--store", p.store)
 	if r = start(); r.Kind != "step" || !strings.Contains(r.raw, `"autonomy":"full_auto_never_stop"`) {
 		t.Errorf("got %s", r.raw)
 	}

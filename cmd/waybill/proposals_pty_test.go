@@ -190,8 +190,8 @@ func TestApprovalRequiresTerminal(t *testing.T) {
 // the role, and that an approval is void once its principal has lost the role.
 func TestQuorumCountsDifferentPeople(t *testing.T) {
 	dir, name, p := storeWithProposal(t)
-	p.runPiped(0, "config", "set", "proposalsQuorum", "2")
-	p.runPiped(0, "config", "set", "principals", `{"ada":["reviewer"],"bob":["reviewer"],"eve":["guest"]}`)
+	configure(t, dir, "proposalsQuorum", "2")
+	configure(t, dir, "principals", `{"ada":["reviewer"],"bob":["reviewer"],"eve":["guest"]}`)
 	s := startAtTerminal(t, dir, 80, "proposals", "approve", name)
 	s.expect("Identify yourself with --as, as ada or bob.")
 	s.expectExit(1)
@@ -215,12 +215,12 @@ func TestQuorumCountsDifferentPeople(t *testing.T) {
 	s.expect("Next: waybill proposals apply")
 	s.expectExit(0)
 	// The approval of a principal who lost the role does not count.
-	p.runPiped(0, "config", "set", "principals", `{"ada":["reviewer"],"bob":["guest"]}`)
+	configure(t, dir, "principals", `{"ada":["reviewer"],"bob":["guest"]}`)
 	if text := p.runPiped(3, "proposals", "apply", name); !strings.Contains(text,
 		`bob does not hold the role "reviewer" now`) {
 		t.Errorf("%s", text)
 	}
-	p.runPiped(0, "config", "set", "principals", `{"ada":["reviewer"],"bob":["reviewer"]}`)
+	configure(t, dir, "principals", `{"ada":["reviewer"],"bob":["reviewer"]}`)
 	p.runPiped(0, "proposals", "apply", name)
 }
 
@@ -232,8 +232,8 @@ func TestOverrideRequiresPersonScopeAndReason(t *testing.T) {
 	s.expect("reason")
 	s.expect("Give one with --reason.")
 	s.expectExit(2)
-	p.runPiped(0, "config", "set", "roles", `{"lead":["proposals:override"]}`)
-	p.runPiped(0, "config", "set", "principals", `{"ada":["lead"],"bob":["reviewer"]}`)
+	configure(t, dir, "roles", `{"lead":["proposals:override"]}`)
+	configure(t, dir, "principals", `{"ada":["lead"],"bob":["reviewer"]}`)
 	s = startAtTerminal(t, dir, 80, "proposals", "apply", name, "--override", "--reason", "It cannot wait", "--as",
 		"bob")
 	s.expect(`bob does not have the scope "proposals:override"`)

@@ -27,9 +27,9 @@ func newCalls(t *testing.T) calls {
 	t.Helper()
 	c := calls{t, t.TempDir()}
 	t.Chdir(c.dir)
-	c.ok("config", "set", "proposalsActivation", "direct-rbac")
-	c.ok("config", "set", "roles", `{"lead":["proposals:apply"]}`)
-	c.ok("config", "set", "principals", `{"ada":["lead"]}`)
+	configure(t, c.dir, "proposalsActivation", "direct-rbac")
+	configure(t, c.dir, "roles", `{"lead":["proposals:apply"]}`)
+	configure(t, c.dir, "principals", `{"ada":["lead"]}`)
 	return c
 }
 
@@ -213,7 +213,7 @@ func TestCapabilitiesMatchPublishedSchema(t *testing.T) {
 	c := newCalls(t)
 	for _, set := range []string{"proposals on", "proposalsActivation approval-gate", "feedback off", "proposals off",
 		"feedback on"} {
-		c.ok(append([]string{"config", "set"}, strings.Fields(set)...)...)
+		configure(t, c.dir, strings.Fields(set)...)
 		var v any
 		data := c.ok("capabilities")
 		if err := json.Unmarshal(data, &v); err != nil {

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/waybill/waybill/durable/store/config"
 )
 
 // remake replaces the store of this version. It is only for an unreleased format: the store of
@@ -44,7 +46,7 @@ var goldenSources = map[string]string{
 	"nightly.json": `{"kind":"automation","artifact":{"automationId":"nightly","schedule":{"cron":"0 3 * * *","timezone":"Europe/Berlin"},"workflowId":"team.learned"}}`,
 }
 
-// goldenCalls create one of each kind of record. "approve" answers at a terminal, "tear" damages
+// goldenCalls create one of each kind of record. "approve", "trust" and settings of the policy answer at a terminal, "tear" damages
 // the disk; "!" marks a call that ends with status 3; words in braces are replaced by values
 // of earlier calls.
 var goldenCalls = []string{
@@ -59,7 +61,7 @@ var goldenCalls = []string{
 	"start checklist.json --title Branches --set ticket=T3", "checkpoint --run @last --notes kept",
 	"continue --run @last --notes one", "fork @last",
 	"runs cancel @last --reason over",
-	"trust command.json --yes", "run command.json",
+	"trust command.json", "run command.json",
 	"start ship.json --title Approved", "! continue --run @last --notes plan", "approve", "continue --run @last --done",
 	"continue --run @last --notes n",
 	"--store other start ship.json --title Travelled", "! --store other continue --run @last --notes plan",
@@ -146,7 +148,8 @@ func makeStore(t *testing.T, name string, calls []string) {
 			g.data(&list, "annotations", "list", args[1])
 			g.waybill(0, "annotations", "retract", args[1], list.Annotations[1].AnnotationID, "--reason", "wrong",
 				"--as", "sam")
-		case args[len(args)-1] == "approve", args[0] == "proposals" && args[1] == "approve":
+		case args[len(args)-1] == "approve", args[0] == "proposals" && args[1] == "approve",
+			args[0] == "config" && config.IsPolicy(config.Key(args[2])), args[0] == "trust":
 			s := startAtTerminal(t, dir, 80, append(args, "--as", "sam")...)
 			s.expect("[y/N]")
 			s.typeText("y\n")

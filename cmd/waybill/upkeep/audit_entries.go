@@ -85,6 +85,7 @@ var auditVerbs = map[audit.Action][2]string{
 	audit.Reject:     {"rejected", "reject"},
 	audit.Archive:    {"archived", "archive"},
 	audit.RollBack:   {"rolled back", "roll back"},
+	audit.Configure:  {"confirmed the settings of", "confirm the settings of"},
 }
 
 // proposalVerbs has the phrases of actions that differ for proposals: approving a step and

@@ -85,13 +85,13 @@ func (s Settings) Trust(ctx context.Context, by ledger.Caller, w compile.Compile
 			entry.Commands++
 		}
 	}
-	if err := checkPerson(by, "changes"); err != nil {
-		return entry, err
-	}
 	list, err := s.ConfirmedTrust(ctx)
 	// Trusted already: no act is recorded.
 	if have, ok := list.Of(w.Hash(), root); err == nil && ok {
 		return have, nil
+	}
+	if err := checkPerson(by, "changes"); err != nil {
+		return entry, err
 	}
 	if shown != nil && fault.Is(err, fault.PolicyUnconfirmed) {
 		list, err = s.Trusted(ctx)
