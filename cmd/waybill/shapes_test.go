@@ -54,7 +54,7 @@ func TestDocumentShapes(t *testing.T) {
 		"workflows list: workflows", "workflows inspect old.json: workflow", "workflows inspect loop.json: workflow",
 		"workflows validate old.json: validation",
 		"workflows validate broken.json: validation", "workflows compile old.json: compiled",
-		"trust old.json: trust", "trust --list: trusted", "config get: config", "version: version",
+		"person trust old.json: -", "trust old.json: trust", "trust --list: trusted", "config get: config", "version: version",
 		"completion bash: completion",
 		"runs show nothing: error", "start broken.json: error", "start wr.change_checklist --set x=1 --key k: step",
 		"start wr.change_checklist --set x=2 --key k: step",
@@ -75,8 +75,8 @@ func TestDocumentShapes(t *testing.T) {
 		"proposals reject {proposal} --reason r: proposal", "proposals archive {proposal}: proposal",
 		"proposals revise {proposal} look.json: proposal", "proposals approve {proposal}: error",
 		"config set lockWaitMs 3000: config", "config confirm: config",
-		"configure proposalsActivation direct-rbac: -", `configure roles {"lead":["proposals:apply"]}: -`,
-		`configure principals {"ada":["lead"]}: -`,
+		"person config set proposalsActivation direct-rbac: -", `person config set roles {"lead":["proposals:apply"]}: -`,
+		`person config set principals {"ada":["lead"]}: -`,
 		"proposals apply {proposal} --as ada: proposal", "proposals get {proposal}: proposal",
 		"proposals get {proposal} --history: proposal_history", "proposals create look.json --workspace w: proposal",
 		"proposals installed: installed", "proposals events: proposal_events",
@@ -102,7 +102,7 @@ func TestDocumentShapes(t *testing.T) {
 		"sessions restore {artifact run}: restored",
 		"sessions delete {artifact run} --yes: deleted", "stored: stored", "du: du", "gc --empty-trash: gc",
 		"sessions delete --empty-trash --yes: trash_emptied",
-		"configure retentionDays 1: -", "gc: gc", "gc --apply: gc", "audit list: audit",
+		"person config set retentionDays 1: -", "gc: gc", "gc --apply: gc", "audit list: audit",
 		"repair: repair", "tear: tear", "verify: verification", "doctor: doctor", "sessions list: sessions", "du: du",
 		"gc --apply: gc", "repair: repair",
 		"export {torn} --salvage -o s.json: export", "bundle show s.json: bundle",
@@ -117,8 +117,8 @@ func TestDocumentShapes(t *testing.T) {
 			validStore(t, filepath.Join(dir, "home/local"))
 			continue
 		}
-		if words := strings.Fields(call); words[0] == "configure" {
-			configure(t, dir, words[1:]...)
+		if words := strings.Fields(call); words[0] == "person" {
+			atTerminal(t, dir, words[1:]...)
 			continue
 		}
 		if want == "tear" {
