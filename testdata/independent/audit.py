@@ -4,7 +4,7 @@ from refs import APPROVAL
 from shapes import COUNT, EVT, FULL, RUN, SESS
 
 ACTION = one_of("approve", "override", "repair", "keep", "delete", "restore", "empty_trash", "gc", "erase", "import", "rotate",
-                "trust", "untrust", "cancel")
+                "trust", "untrust", "cancel", "configure")
 TARGET = variant("kind", dict(dict.fromkeys(("session", "run", "artifact", "workflow"), ({"id": FULL},)), store=({},), keyring=({},)))
 
 

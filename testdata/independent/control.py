@@ -24,8 +24,8 @@ def key_bytes(value):
 
 KEYRING = record({"algorithm": one_of("HMAC-SHA256"), "current": key_bytes}, {"previous": key_bytes})
 WHO = record({"kind": text()}, {"ref": text()})
-TRUST = record({"trusted": many(record({"actor": WHO, "atMs": integer(), "commands": integer(), "workflowHash": SHA,
-                                        "workflowId": text()}))})
+ENTRY = {"actor": WHO, "atMs": integer(), "commands": integer(), "workflowHash": SHA, "workflowId": text()}
+TRUST = record({"trusted": many(record(ENTRY, {"root": text(1)}))})
 CONFIG = {"agentMaxAutonomy": AUTONOMY, "lockWaitMs": integer(0, 600000)}
 
 
@@ -67,6 +67,8 @@ def load_control(path, kind):
     if (kind == "keyring" or kind in MARKS) and doc["v"] != 1:
         raise Shape("it is of another version")
     CHECKS[kind](doc["data"])
+    if kind == "trust" and doc["v"] < 2 and any("root" in e for e in doc["data"]["trusted"]):
+        raise Shape("it is of version 1 and has a root")
     return doc["v"], doc["data"]
 
 

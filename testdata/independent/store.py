@@ -10,6 +10,7 @@ from control import FILES, check_store, key_bytes, load_control
 from files import is_file, is_folder, list_folder, mode_of
 from log import SEGMENT_NAME, Log, segment_bounds
 from objects import FOLDERS, Objects
+from policy import confirmed
 from refs import References
 from runs import Runs, forks
 from shapes import SESS
@@ -17,7 +18,7 @@ from sides import side_log, side_names
 
 SEVERITY = dict.fromkeys(("manifest_damaged", "segment_missing", "segment_damaged", "lost_tail", "object_missing",
                           "object_damaged", "duplicate_dedupe_key", "broken_reference", "control_damaged",
-                          "event_id", "audit_unfounded"),
+                          "event_id", "audit_unfounded", "policy_unconfirmed"),
                          "error")  # every other code is a warning
 NAMES = {  # what has its name in a folder, by section 2
     "": r"(store|config|trust)\.json|keys|\.use\.lock|sessions|snapshots|artifacts|workflows|proposals|audit|"
@@ -39,6 +40,7 @@ class Store:
     def __init__(self, root):
         self.root, self.findings, self.units, self.logs = root, [], set(), []
         self.key = None  # the current one of a keyring that holds
+        self.controls = {"config": {}, "trust": {}}  # their data, None where it is damaged
         self.imported = {}  # how many events of a session came with it
         self.sides = []  # side logs, of sessions and of the store
         self.derived, self.walked, self.requests = 0, 0, [0, 0]  # requestDigests that were made again, and all
@@ -60,6 +62,9 @@ class Store:
             self._side(name, "storeId", self.store_id, self)
             if name == "audit" and self.sides[-1].events:
                 audited(self.sides[-1], self.logs, self.imported, set(list_folder(os.path.join(root, "sessions"))), self.find)
+        if self.own:
+            audit = [log for log in self.sides if log.rel == "audit"]
+            confirmed(self.controls["config"], self.controls["trust"], audit[0] if audit else None, self.find)
         forks(self.logs, self.find)
         damaged = any(log.health.startswith("corrupt") for log in self.logs)
         for rel in [] if damaged else self.objects.orphans():
@@ -134,7 +139,8 @@ class Store:
             try:
                 if not straight:
                     raise ValueError("its folder is none")
-                data = load_control(path, kind)[1]
+                self.controls[kind] = None
+                self.controls[kind] = data = load_control(path, kind)[1]
                 if kind == "keyring" and os.name == "posix" and mode_of(path) & 0o077:
                     raise ValueError("others can open it")
                 if kind == "keyring":

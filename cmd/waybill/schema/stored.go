@@ -49,7 +49,7 @@ func storedSchemas() []entry {
 		controlEntry("store", "The control file store.json",
 			func() *schema.Schema { return schema.OpenObjects(recordSchema(shapes["store"])) }),
 		controlEntry("trash", "The control file trash.json of a deleted session", recordOf(upkeep.Note{})),
-		controlEntry("trust", "The control file trust.json", recordOf(trust.List{})),
+		controlEntry("trust", "The control file trust.json", recordOf(trust.List{}), trust.Version),
 	}
 }
 
@@ -166,10 +166,14 @@ func compiledSchema() *schema.Schema {
 }
 
 // controlEntry returns the entry of a control file, whose kind is the name of the schema: the
-// envelope of all control files around its data.
-func controlEntry(kind, title string, data func() *schema.Schema) entry {
+// envelope of all control files around its data. later are the format numbers besides 1.
+func controlEntry(kind, title string, data func() *schema.Schema, later ...any) entry {
 	return entryOf(kind, title, func() *schema.Schema {
-		return schema.Object(map[string]*schema.Schema{"kind": schema.Const(kind), "v": schema.Const(1), "data": data(),
+		v := schema.Const(1)
+		if len(later) > 0 {
+			v = &schema.Schema{Enum: append([]any{1}, later...)}
+		}
+		return schema.Object(map[string]*schema.Schema{"kind": schema.Const(kind), "v": v, "data": data(),
 			"sha256": {Type: "string", Pattern: schema.DigestForm}}, "kind", "v", "data", "sha256")
 	})
 }

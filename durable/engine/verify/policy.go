@@ -7,6 +7,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/ports"
 	auditview "github.com/waybill/waybill/projections/audit"
 )
 
@@ -19,13 +20,9 @@ import (
 func (a *Auditor) policyFindings(ctx context.Context, acts *auditview.History) (out []manifest.Finding, err error) {
 	last := acts.Confirmed
 	if c, err := settings.Read(ctx, a.store); err == nil {
-		code := manifest.PolicyUnconfirmed
-		if last.Policy.IsZero() || interrupted(acts, audit.DetailPolicy, audit.Configure) {
-			code = manifest.PolicyUnrecorded
-		}
+		unrecorded := last.Policy.IsZero() || interrupted(acts, audit.DetailPolicy, audit.Configure)
 		if c.PolicyDigest() != settings.PolicyOf(last) {
-			out = append(out, manifest.NewFinding(code, settings.ConfigFile.Name,
-				"the settings that decide who may do what are not the ones that a person confirmed"))
+			out = append(out, policyFinding(settings.ConfigFile, "the settings that decide who may do what", unrecorded))
 		}
 	}
 	if err := ctx.Err(); err != nil {
@@ -37,14 +34,18 @@ func (a *Auditor) policyFindings(ctx context.Context, acts *auditview.History) (
 	}
 	digest, err := list.Digest()
 	if err == nil && digest != settings.TrustedOf(last) {
-		code := manifest.PolicyUnconfirmed
-		if interrupted(acts, audit.DetailTrusted, audit.Trust, audit.Untrust) {
-			code = manifest.PolicyUnrecorded
-		}
-		out = append(out, manifest.NewFinding(code, settings.TrustFile.Name,
-			"the trusted workflows are not the ones that a person confirmed"))
+		unrecorded := interrupted(acts, audit.DetailTrusted, audit.Trust, audit.Untrust)
+		out = append(out, policyFinding(settings.TrustFile, "the trusted workflows", unrecorded))
 	}
 	return out, err
+}
+
+// policyFinding is the finding about a control file; what names its content.
+func policyFinding(f ports.ControlFile, what string, unrecorded bool) manifest.Finding {
+	if unrecorded {
+		return manifest.NewFinding(manifest.PolicyUnrecorded, f.Name, "no person has confirmed %s", what)
+	}
+	return manifest.NewFinding(manifest.PolicyUnconfirmed, f.Name, "%s are not the ones that a person confirmed", what)
 }
 
 // interrupted reports that one of the actions was begun after the last confirmation that has the
