@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,7 +50,7 @@ func TestAForgedCacheHidesNothing(t *testing.T) {
 			w.headOf(a.Session.SessionID)
 		doc, err := forged.Save()
 		must(t, err)
-		must(t, os.WriteFile(filepath.Join(w.dir, "cache/audit-2"),
+		must(t, os.WriteFile(filepath.Join(w.dir, "cache", fmt.Sprintf("audit-%d", auditview.LedgerFormat)),
 			[]byte(strings.Repeat("0", 64)+" "+string(doc)+"\n"), 0o600))
 		if got := w.verified(); got != "audit_incomplete" {
 			t.Error(got)
