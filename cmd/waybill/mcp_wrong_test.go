@@ -10,6 +10,9 @@ import (
 	"testing"
 
 	"github.com/gofrs/flock"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/infra/controlfile"
 )
 
 // TestBusySession: the error states when to try again, and the server holds no lock between
@@ -83,6 +86,44 @@ func TestAgentMaxAutonomy(t *testing.T) {
 	if r = c.tool("start_workflow",
 		`{"workflowId":"test.talk","preferences":{"autonomy":"reckless"}}`); r.Error.Code != "VALIDATION_ERROR" {
 		t.Errorf("got %s", r.raw)
+	}
+	c.ends()
+}
+
+// TestUnconfirmedAutonomy: a limit that no person confirmed permits an agent no more than guided,
+// whether the file was edited with a digest that fits, or deleted after a person had lowered it.
+func TestUnconfirmedAutonomy(t *testing.T) {
+	p := programWithWorkflows(t, "test.talk")
+	configure(t, p.dir, "agentMaxAutonomy", "guided", "--store", p.store)
+	at := filepath.Join(p.store, "config.json")
+	c := p.agent()
+	start := func(autonomy string) string {
+		return c.tool("start_workflow", `{"workflowId":"test.talk","preferences":{"autonomy":"`+autonomy+`"}}`).Error.Code
+	}
+	if code := start("full_auto_stop_on_user_deps"); code != "VALIDATION_ERROR" {
+		t.Errorf("more than the limit: %q", code)
+	}
+	data, err := canon.Parse([]byte(`{"agentMaxAutonomy":"full_auto_never_stop"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited, err := controlfile.Encode(controlfile.Document{Kind: "config", V: 1, Data: data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, exchange := range []func() error{func() error { return os.WriteFile(at, edited, 0o600) },
+		func() error { return os.Remove(at) }} {
+		if err := exchange(); err != nil {
+			t.Fatal(err)
+		}
+		for _, autonomy := range []string{"full_auto_stop_on_user_deps", "full_auto_never_stop"} {
+			if code := start(autonomy); code != "POLICY_UNCONFIRMED" {
+				t.Errorf("%s: %q", autonomy, code)
+			}
+		}
+		if code := start("guided"); code != "" {
+			t.Errorf("guided: %q", code)
+		}
 	}
 	c.ends()
 }
