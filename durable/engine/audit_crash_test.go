@@ -31,7 +31,7 @@ func onAudited(f *crashfs.FS, seed byte) (*enginetest.Engine, error) {
 
 // explored is an act to explore: it creates a store where none exists, its effect shows on the disk,
 // and it counts only with its outcome in the audit log. do repeats the act as a person does who is
-// shown what is there; effect reports what the next process finds.
+// shown what the store contains; effect reports what the next process finds.
 type explored struct {
 	action audit.Action
 	do     func(*enginetest.Engine) error

@@ -104,9 +104,9 @@ func TestUnconfirmedSettingsCountForNothing(t *testing.T) {
 	}
 }
 
-// TestConfirmationOfWhatIsThere: a person confirms the settings in the file as shown, unless they are
+// TestConfirmationOfShownSettings: a person confirms the settings in the file as shown, unless they are
 // others by then; an agent cannot.
-func TestConfirmationOfWhatIsThere(t *testing.T) {
+func TestConfirmationOfShownSettings(t *testing.T) {
 	t.Parallel()
 	w := auditWorld(t)
 	ctx, ada := context.Background(), w.person("ada")

@@ -40,7 +40,7 @@ func (c *Confirmed) visit(e event.Event) {
 	}
 }
 
-// close removes an intention from Open and reports whether it was there.
+// close removes an intention from Open and reports whether Open contained it.
 func (c *Confirmed) close(intended id.Event) bool {
 	for i, open := range c.Open {
 		if open == intended {

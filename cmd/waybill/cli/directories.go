@@ -76,7 +76,7 @@ func (a *App) Workspace() (dir, root string, err error) {
 // working directory, else the working directory, with all links resolved. Links are resolved before
 // the root is searched, so that a link into a repository is that repository
 // (docs/design.md#commands-and-trust). The error is STORE_IO.
-func (a *App) TrustRoot() (string, error) {
+func (p *Process) TrustRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir)

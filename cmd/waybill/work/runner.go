@@ -68,7 +68,7 @@ func newRunner(a *cli.App, o *cli.Store, in *runInput, args []string) *runner {
 
 // trusted reports whether a person trusted a workflow version in the repository or folder of this
 // call. If the list of trusted workflows is not the one that a person confirmed, that is an error,
-// unless a person is there who can be asked about this version.
+// unless a person is present who can be asked about this version.
 func (s *runner) trusted(ctx context.Context, hash canon.Digest) (bool, error) {
 	root, err := s.app.TrustRoot()
 	if err != nil {

@@ -101,7 +101,8 @@ func differences(last auditview.Confirmed, now config.Config) (out []Difference)
 		is, _ := now.Get(string(row.Key)) // the table's own keys are known
 		was, _ := then.Get(string(row.Key))
 		if !is.Value.Equal(was.Value) {
-			out = append(out, Difference{Key: row.Key, Old: was.Value, Known: known, New: is.Value, Meaning: row.Meaning})
+			out = append(out, Difference{Key: row.Key, Old: was.Value, Known: known, New: is.Value,
+				Meaning: row.Meaning})
 		}
 	}
 	return out

@@ -90,17 +90,17 @@ func unconfirmed(f ports.ControlFile, what string) error {
 		With("file", f.Name)
 }
 
-// unreadable turns the error of a control file with content that nobody confirmed into
+// unreadable turns the error of a control file with content that no person confirmed into
 // POLICY_UNCONFIRMED: a damaged file, a link in its place, a value that is not valid, or a file that
 // must not be read. A failure that may pass and a file of a newer version remain as they are.
 func unreadable(f ports.ControlFile, err error) error {
 	if !fault.Is(err, fault.StoreCorrupt) && !fault.Is(err, fault.ConfigInvalid) && !errors.Is(err, fs.ErrPermission) {
 		return err
 	}
-	return fault.Wrap(err, fault.PolicyUnconfirmed, "%s cannot be used, so it is not what a person confirmed: %s", f.Name,
-		fault.Of(err).Message).
-		Suggest("Move it away with %s, set what is needed again, and confirm it with %s.", fault.Command{"repair", "--apply"},
-			fault.Command{"config", "confirm"}).
+	return fault.Wrap(err, fault.PolicyUnconfirmed, "%s cannot be used, so it is not what a person confirmed: %s",
+		f.Name, fault.Of(err).Message).
+		Suggest("Move it away with %s, set what is needed again, and confirm it with %s.",
+			fault.Command{"repair", "--apply"}, fault.Command{"config", "confirm"}).
 		With("file", f.Name)
 }
 

@@ -17,7 +17,8 @@ import (
 //
 // It is a warning where nothing shows that the content was exchanged: no confirmation was ever
 // recorded, as in a store of an earlier version, or the newest change has no outcome.
-func (a *Auditor) policyFindings(ctx context.Context, acts *auditview.History) (out []manifest.Finding, err error) {
+func (a *Auditor) policyFindings(ctx context.Context, acts *auditview.History) (out []manifest.Finding,
+	err error) {
 	last := acts.Confirmed
 	if c, err := settings.Read(ctx, a.store); err == nil {
 		unrecorded := last.Policy.IsZero() || interrupted(acts, audit.DetailPolicy, audit.Configure)

@@ -58,12 +58,13 @@ func Read(v int64, data canon.Value) (List, error) {
 		return l, nil
 	}
 	if err := canon.Decode(data, &l); err != nil {
-		return List{}, fault.Wrap(err, fault.StoreCorrupt, "trust.json does not have the form of version %d: %v", v, err)
+		return List{}, fault.Wrap(err, fault.StoreCorrupt, "trust.json does not have the form of version %d: %v", v,
+			err)
 	}
 	// No digest covers the version of the file, so it may be damaged.
 	if v < Version && slices.ContainsFunc(l.Entries, func(e Entry) bool { return e.Root != "" }) {
-		return List{}, fault.New(fault.StoreCorrupt, "trust.json does not have the form of version %d: an entry has a root",
-			v)
+		return List{}, fault.New(fault.StoreCorrupt,
+			"trust.json does not have the form of version %d: an entry has a root", v)
 	}
 	return l, nil
 }
@@ -109,7 +110,8 @@ func (l List) With(e Entry) (List, error) {
 		return l, nil
 	}
 	if e.Root == "" || !utf8.ValidString(e.Root) {
-		return l, fault.New(fault.ValidationError, "the path of this folder is not UTF-8, so trust cannot be recorded for it").
+		return l, fault.New(fault.ValidationError,
+			"the path of this folder is not UTF-8, so trust cannot be recorded for it").
 			Suggest("Rename the folder, or allow one call with %s.", fault.Command{"run", "--trust"})
 	}
 	next := List{slices.DeleteFunc(slices.Clone(l.Entries), func(old Entry) bool {
