@@ -15,6 +15,11 @@ type Retention interface {
 	// and side logs of both and of the store, including side logs with unknown names.
 	LogRoots(ctx context.Context) ([]LogRoot, error)
 
+	// UnreadEntries lists the entries of a store that are not read and may refer to objects:
+	// symbolic links, special files, and files in place of the directories of sessions and logs.
+	// Nothing may be removed while there is one.
+	UnreadEntries(ctx context.Context) ([]UnreadEntry, error)
+
 	// ReadOtherFiles calls visit with the content of every file that is not a log, an object or a control
 	// file, such as quarantined ones: they may contain digests of objects.
 	ReadOtherFiles(ctx context.Context, visit func(content []byte)) error
@@ -59,6 +64,12 @@ type LogRoot struct {
 	Session   id.Session
 	Name      string // of a side log; "" for a session's own log
 	TrashName string // name of the session in the trash, "" if it is not in the trash
+}
+
+// UnreadEntry is an entry that Retention.UnreadEntries lists. Message says what it is and what to do.
+type UnreadEntry struct {
+	Path    string // relative to the store
+	Message string
 }
 
 // SizedObject is an object with the size of its file in bytes. Erased reports that a tombstone exists

@@ -98,10 +98,10 @@ type cleanup struct {
 // removes them, sessions before objects: in the other order a crash could leave
 // a session whose objects are gone.
 //
-// If any log cannot be read or understood, it may refer to anything, so the
-// report is in safe mode and nothing is removed. STORE_FOREIGN if the store
-// belongs to another program; POLICY_UNCONFIRMED if the retention was not
-// confirmed and req.Apply is set.
+// If any log cannot be read or understood, or a link or file is in place of a
+// directory of logs, it may refer to anything, so the report is in safe mode and
+// nothing is removed. STORE_FOREIGN if the store belongs to another program;
+// POLICY_UNCONFIRMED if the retention was not confirmed and req.Apply is set.
 func (u *Upkeep) GC(ctx context.Context, by engine.Caller, req GCRequest) (GCReport, error) {
 	c := &cleanup{u: u, by: by, report: GCReport{Unclear: []Unclear{}, Sessions: []GCSession{}, Trash: []GCTrash{},
 		Objects:  []GCObjects{},
@@ -150,6 +150,15 @@ func (c *cleanup) refuseForeign(ctx context.Context) error {
 
 // plan fills in the report. It changes nothing and takes no lock.
 func (c *cleanup) plan(ctx context.Context, policy retention.Policy) error {
+	// Before anything else is read: a directory in place of which there is a link cannot be.
+	c.scan = &logScan{u: c.u}
+	if err := c.scan.findUnread(ctx); err != nil {
+		return err
+	}
+	if len(c.scan.unclear) > 0 {
+		c.enterSafeMode()
+		return nil
+	}
 	survey, err := c.u.store.Survey(ctx)
 	if err != nil {
 		return err

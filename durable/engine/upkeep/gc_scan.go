@@ -70,6 +70,9 @@ func (u *Upkeep) newScan(ctx context.Context, pass func(ports.LogRoot) bool) (*l
 // no lock may be taken.
 func (sc *logScan) run(ctx context.Context, exclusive bool) error {
 	sc.unclear = nil
+	if err := sc.findUnread(ctx); err != nil || len(sc.unclear) > 0 {
+		return err
+	}
 	roots, err := sc.u.store.LogRoots(ctx)
 	if err != nil {
 		return err
@@ -92,6 +95,15 @@ func (sc *logScan) run(ctx context.Context, exclusive bool) error {
 		sc.addUnclear(".", fault.Of(err).Message)
 	}
 	return nil
+}
+
+// findUnread records the entries that are not read and may refer to anything.
+func (sc *logScan) findUnread(ctx context.Context) error {
+	all, err := sc.u.store.UnreadEntries(ctx)
+	for _, e := range all {
+		sc.addUnclear(e.Path, e.Message)
+	}
+	return err
 }
 
 // addUnclear records a log that may refer to anything.

@@ -87,8 +87,9 @@ func (n *Inspector) sideLogs(ctx context.Context, dir string) (out []string, err
 }
 
 // ReadOtherFiles implements ports.Retention. It passes every other file to visit: files that a newer
-// version stored in the directory, and copies that a user made beside the sessions under another
-// name. Both may refer to objects. A file above layout.SegmentBytesMax is STORE_LIMIT.
+// version stored in the directory or in that of a session, and copies that a user made beside the sessions under another
+// name. Both may refer to objects. A file above layout.SegmentBytesMax is STORE_LIMIT. Links and special files are
+// omitted: UnreadEntries lists them.
 //
 // A store without its directory sessions is STORE_CORRUPT: see checkSessionsDir.
 func (n *Inspector) ReadOtherFiles(ctx context.Context, visit func([]byte)) error {
@@ -117,10 +118,11 @@ func (n *Inspector) ReadOtherFiles(ctx context.Context, visit func([]byte)) erro
 		err = disk.UnlessMissing(err)
 		for _, e := range entries {
 			name := path.Join(in.dir, e.Name)
-			// A log of the store is listed by LogRoots and read there.
-			_, isLog, statErr := n.d.Lookup(path.Join(name, manifest.FileName))
-			if err == nil && !in.known(e.Name) && !(in.dir == "." && isLog && statErr == nil) &&
-				!layout.IsTemp(e.Name) {
+			switch known := in.known(e.Name); {
+			case err != nil || layout.IsTemp(e.Name):
+			case known && in.dir != "." && e.Kind == osfs.Directory:
+				err = n.otherFilesOfSession(ctx, name, visitFile)
+			case !known && !(in.dir == "." && n.isLog(name)):
 				err = n.eachFile(ctx, name, e.Kind, visitFile)
 			}
 		}
@@ -129,6 +131,25 @@ func (n *Inspector) ReadOtherFiles(ctx context.Context, visit func([]byte)) erro
 		}
 	}
 	return nil
+}
+
+// otherFilesOfSession calls fn for every file in the directory of a session whose name this version does not know.
+func (n *Inspector) otherFilesOfSession(ctx context.Context, dir string, fn func(string) error) error {
+	entries, err := n.d.Entries(dir) // missing: it was moved in between, and LogRoots reads it at one of its places
+	for _, e := range entries {
+		at := path.Join(dir, e.Name)
+		if err == nil && !slices.Contains(layout.SessionNames, e.Name) && e.Name != ports.TrashFile.Name &&
+			!layout.IsTemp(e.Name) && !(e.Kind == osfs.Directory && n.isLog(at)) {
+			err = disk.UnlessMissing(n.eachFile(ctx, at, e.Kind, fn))
+		}
+	}
+	return err
+}
+
+// isLog reports a directory with a manifest: LogRoots lists it, and its log is read as one.
+func (n *Inspector) isLog(dir string) bool {
+	_, exists, err := n.d.Lookup(path.Join(dir, manifest.FileName))
+	return exists && err == nil
 }
 
 // eachFile calls fn for every regular file at or below a name.

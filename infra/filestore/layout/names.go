@@ -10,6 +10,16 @@ import (
 var StoreNames = []string{StoreFile, "config.json", "trust.json", UseLock, "keys", "sessions", "snapshots", "artifacts",
 	"workflows", "proposals", "audit", "installed", QuarantineDir, "trash", "cache"}
 
+// StoreDirs lists the names at the top of a store that are directories, those of logs included.
+var StoreDirs = []string{"keys", "sessions", "snapshots", "artifacts", "workflows", "proposals", "audit", "installed",
+	QuarantineDir, TrashDir, "cache"}
+
+// DirsWithoutMentions lists those of StoreDirs in which no file refers to an object: objects, keys and caches.
+var DirsWithoutMentions = []string{"keys", "snapshots", "artifacts", "installed", "cache"}
+
+// SessionDirs lists the names in a session's directory that are directories.
+var SessionDirs = []string{manifest.SegmentDir, "annotations", "cache"}
+
 // SessionNames lists the names in a session's directory.
 var SessionNames = []string{manifest.FileName, manifest.SegmentDir, "annotations", ".lock", PerformerLock, SuspectFile,
 	ports.KeepFile.Name, ports.ImportedFile.Name, "cache"}
