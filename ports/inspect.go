@@ -16,4 +16,9 @@ type Inspector interface {
 
 	// InspectSession is Inspect for what belongs to one session.
 	InspectSession(ctx context.Context, s id.Session) ([]manifest.Finding, error)
+
+	// WithoutChanges calls do while no process writes to a log, moves it, or moves a log to its place:
+	// what looked damaged is read again in do (docs/design.md#reading). Errors are those of do and of
+	// a busy lock.
+	WithoutChanges(ctx context.Context, log manifest.Log, do func() error) error
 }

@@ -54,6 +54,9 @@ func (f *File) InspectSession(context.Context, id.Session) ([]manifest.Finding, 
 	return nil, nil
 }
 
+// WithoutChanges implements ports.Inspector: an open bundle does not change.
+func (f *File) WithoutChanges(_ context.Context, _ manifest.Log, do func() error) error { return do() }
+
 // Object implements ports.Objects. Errors are those of ObjectStream, and STORE_CORRUPT for a file
 // that changed after opening.
 func (f *File) Object(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) ([]byte, error) {

@@ -204,6 +204,9 @@ func (l *Locks) Note(name string) string {
 // Note is the note that the last exclusive holder left, or the one set since.
 func (h *Held) Note() string { return h.note }
 
+// IsLocked reports a lock that excludes others; false for SharedIfExists without a lock file.
+func (h *Held) IsLocked() bool { return h.locked != nil }
+
 // SetNote records a note for the next holder: one word of less than 256 bytes with the pid, else
 // fs.ErrInvalid. It is written but not synced: a power cut may lose it or restore an older one,
 // which its meaning must tolerate. A shared lock has no note: fs.ErrClosed.

@@ -28,7 +28,7 @@ func (w *storeCheck) annotations(ctx context.Context, s id.Session) ([]manifest.
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return unreadableLog(log, err), nil
+		return unreadableLog(log, err)
 	}
 	if len(c.lines) > 0 {
 		own, err := w.store.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(s)},

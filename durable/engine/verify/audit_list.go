@@ -105,9 +105,7 @@ func (a *Auditor) readAudit(ctx context.Context) (*auditContents, error) {
 		return nil, err
 	}
 	out := &auditContents{log: audit.LogOf(store)}
-	out.verdict, err = a.store.Read(ctx, ports.ReadRequest{Log: out.log},
-		ports.Into(&out.history, func() *auditview.History { return auditview.NewHistory(out.log) }))
-	if err != nil {
+	if out.history, out.verdict, err = a.history(ctx, out.log); err != nil {
 		return nil, err
 	}
 	all, err := a.ledger.Logs(ctx, store)
@@ -123,6 +121,13 @@ func (a *Auditor) readAudit(ctx context.Context) (*auditContents, error) {
 		out.logs = append(out.logs, row)
 	}
 	return out, nil
+}
+
+// history reads the audit log.
+func (a *Auditor) history(ctx context.Context, log manifest.Log) (h *auditview.History, v manifest.Verdict, err error) {
+	v, err = a.store.Read(ctx, ports.ReadRequest{Log: log},
+		ports.Into(&h, func() *auditview.History { return auditview.NewHistory(log) }))
+	return h, v, err
 }
 
 // auditedLog reads one log from its beginning. A log that cannot be read is a

@@ -36,7 +36,17 @@ func (a *Auditor) verify(ctx context.Context) (AuditVerification, *auditContents
 		return out, nil, err
 	}
 	out.Health, out.Head, out.Events = read.verdict.Health, read.verdict.Head, read.verdict.Head.Next
-	out.Findings = append(out.Findings, a.auditFindings(ctx, read)...)
+	found := a.auditFindings(ctx, read, read.history)
+	if len(found) > len(read.verdict.Findings)+len(read.history.Findings) {
+		// Sessions may have been moved, and decisions made, while the logs were read. Every act is
+		// recorded before it is carried out, so acts that were recorded by now explain what changed.
+		later, _, err := a.history(ctx, read.log)
+		if err != nil {
+			return out, err
+		}
+		found = a.auditFindings(ctx, read, later)
+	}
+	out.Findings = append(out.Findings, found...)
 	for _, f := range out.Findings {
 		out.OK = out.OK && f.Severity != manifest.SeverityError
 	}
@@ -45,8 +55,8 @@ func (a *Auditor) verify(ctx context.Context) (AuditVerification, *auditContents
 
 // auditFindings compares lines and facts in both directions. A missing line is
 // a warning, because the next writer adds it; a line without a fact is an error
-// unless a recorded act explains the loss.
-func (a *Auditor) auditFindings(ctx context.Context, read *auditContents) []manifest.Finding {
+// unless a recorded act explains the loss. later is the audit log as it was read last.
+func (a *Auditor) auditFindings(ctx context.Context, read *auditContents, later *auditview.History) []manifest.Finding {
 	out := slices.Concat(read.verdict.Findings, read.history.Findings)
 	rows := map[string]auditedLog{}
 	facts := map[id.Event][]auditview.Fact{}
@@ -57,7 +67,7 @@ func (a *Auditor) auditFindings(ctx context.Context, read *auditContents) []mani
 			facts[f.Source.EventID] = append(facts[f.Source.EventID], f)
 		}
 		for _, f := range s.facts {
-			if !read.history.Has(f) {
+			if !later.Has(f) {
 				missing++
 			}
 		}
@@ -70,7 +80,7 @@ func (a *Auditor) auditFindings(ctx context.Context, read *auditContents) []mani
 			out = append(out, *s.finding)
 		}
 	}
-	explained := a.lossExplainer(ctx, read)
+	explained := a.lossExplainer(ctx, later)
 	for _, e := range read.history.Entries {
 		// Acts have no source; a line must match its fact in all members.
 		if e.Source == nil || slices.ContainsFunc(facts[e.Source.EventID], func(f auditview.Fact) bool {
@@ -97,9 +107,9 @@ func (a *Auditor) auditFindings(ctx context.Context, read *auditContents) []mani
 // trash; a cleanup and the emptying of the trash are recorded without session
 // ids and explain any. An existing session may have lost its end to a repair,
 // or be an older copy that was restored.
-func (a *Auditor) lossExplainer(ctx context.Context, read *auditContents) func(from audit.Source, exists bool) bool {
+func (a *Auditor) lossExplainer(ctx context.Context, h *auditview.History) func(from audit.Source, exists bool) bool {
 	acted := map[audit.Action]map[string]bool{}
-	for _, e := range read.history.Entries {
+	for _, e := range h.Entries {
 		if acted[e.Action] == nil {
 			acted[e.Action] = map[string]bool{}
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/workflow/compile"
@@ -23,6 +24,7 @@ type objectCache struct {
 	mu         sync.Mutex
 	seen       runs.Fingerprints
 	bad        map[uint64]manifest.Finding
+	again      map[uint64]bool // in seen, and to be examined again
 	facts      map[uint64]artifactFacts
 	kinds      map[string]string // each kind once
 	inProgress map[uint64]chan struct{}
@@ -45,7 +47,7 @@ type objectVerdict struct {
 
 // newObjectCache returns an empty cache.
 func newObjectCache() *objectCache {
-	return &objectCache{bad: map[uint64]manifest.Finding{}, facts: map[uint64]artifactFacts{},
+	return &objectCache{bad: map[uint64]manifest.Finding{}, again: map[uint64]bool{}, facts: map[uint64]artifactFacts{},
 		kinds: map[string]string{}, inProgress: map[uint64]chan struct{}{}}
 }
 
@@ -54,7 +56,7 @@ func newObjectCache() *objectCache {
 func (b *objectCache) verdict(ref runs.ObjectRef, examine func() objectVerdict) objectVerdict {
 	key := ref.Fingerprint()
 	b.mu.Lock()
-	for !b.seen.Has(key) {
+	for !b.seen.Has(key) || b.again[key] {
 		running, ok := b.inProgress[key]
 		if !ok {
 			// Examining reads a file, so it happens outside the mutex. Closing
@@ -80,6 +82,18 @@ func (b *objectCache) verdict(ref runs.ObjectRef, examine func() objectVerdict) 
 	return out
 }
 
+// forgetBad removes the verdict over an object that is not valid, so that it is examined again: it may have been removed
+// with a session, or erased, while the log that refers to it was read.
+func (b *objectCache) forgetBad(ref runs.ObjectRef) {
+	key := ref.Fingerprint()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if _, bad := b.bad[key]; bad {
+		delete(b.bad, key)
+		b.again[key] = true
+	}
+}
+
 // addReferenced records that an object is referred to, without examining it.
 func (b *objectCache) addReferenced(ref runs.ObjectRef) {
 	b.mu.Lock()
@@ -90,6 +104,7 @@ func (b *objectCache) addReferenced(ref runs.ObjectRef) {
 // store keeps a verdict. The caller holds the mutex.
 func (b *objectCache) store(key uint64, kind manifest.ObjectKind, v objectVerdict) {
 	b.seen.Add(key)
+	delete(b.again, key)
 	if v.finding != nil {
 		b.bad[key] = *v.finding
 		return
@@ -197,25 +212,58 @@ func checkClaim(log manifest.Log, use runs.ObjectUse, is objectVerdict) (f manif
 
 // orphans returns a finding for each stored object that no session and no
 // proposal refers to. A crash during a start leaves such objects, and a cleanup
-// removes them.
-func (w *storeCheck) orphans(ctx context.Context) (out []manifest.Finding, err error) {
+// removes them. checked are the sessions that were verified.
+func (w *storeCheck) orphans(ctx context.Context, checked []id.Session) (out []manifest.Finding, err error) {
+	found, err := w.unreferenced(ctx)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	// A session that was started, imported or restored in between refers to its objects.
+	if err := w.readNewSessions(ctx, checked); err != nil {
+		return nil, err
+	}
+	found, err = w.unreferenced(ctx)
+	for _, ref := range found {
+		out = append(out, manifest.NewFinding(manifest.OrphanObject, objectPath(ref), "nothing refers to the %s", ref.Kind))
+	}
+	return out, err
+}
+
+// unreferenced lists the stored objects that no log that was read refers to, by kind and path.
+func (w *storeCheck) unreferenced(ctx context.Context) (out []runs.ObjectRef, err error) {
 	for _, kind := range manifest.ObjectKinds() {
-		var found []manifest.Finding
+		var found []runs.ObjectRef
 		err := w.store.EachStored(ctx, kind, func(digest canon.Digest) {
 			ref := runs.ObjectRef{Kind: kind, Ref: digest}
 			if key := ref.Fingerprint(); !w.objects.seen.Has(key) && !w.objects.referenced.Has(key) {
-				found = append(found, manifest.NewFinding(manifest.OrphanObject, objectPath(ref),
-					"nothing refers to the %s", kind))
+				found = append(found, ref)
 			}
 		})
 		if ctx.Err() != nil {
-			return out, err
+			return out, ctx.Err()
 		}
 		if err != nil {
 			continue // the inspection reports the directory
 		}
-		slices.SortFunc(found, func(a, b manifest.Finding) int { return strings.Compare(a.Path, b.Path) })
+		slices.SortFunc(found, func(a, b runs.ObjectRef) int { return strings.Compare(objectPath(a), objectPath(b)) })
 		out = append(out, found...)
 	}
 	return out, nil
+}
+
+// readNewSessions records what sessions refer to that are not among checked.
+func (w *storeCheck) readNewSessions(ctx context.Context, checked []id.Session) error {
+	all, err := w.store.Sessions(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		if slices.Contains(checked, s) {
+			continue
+		}
+		if _, _, err := w.read(ctx, manifest.SessionEvents(s), firstPass); err != nil && ctx.Err() != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -3,6 +3,7 @@ package verify
 import (
 	"context"
 	"crypto/sha256"
+	"slices"
 	"sync"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -52,21 +53,25 @@ func (w *storeCheck) startInspection(ctx context.Context) func() ([]manifest.Fin
 	return func() ([]manifest.Finding, error) { <-done; return found, err }
 }
 
-// unseenPins examines the snapshots that a session pins and the inspection did
-// not find valid. Some may have been stored while the inspection ran; for the
-// others it returns findings.
-func (w *storeCheck) unseenPins(ctx context.Context, s id.Session) (out []manifest.Finding) {
+// confirmPins verifies again the sessions that pin snapshots which the inspection did not find valid. Some may have been
+// stored while the inspection ran, or removed with the session.
+func (w *storeCheck) confirmPins(ctx context.Context, all []id.Session, rows []*SessionVerdict, errs []error) error {
 	if w.pins == nil {
 		return nil
 	}
-	for _, raw := range w.pins.pins[s] {
-		ref := runs.ObjectRef{Kind: manifest.Snapshot, Ref: canon.DigestOf(raw)}
-		if w.pins.seen.Has(ref.Fingerprint()) {
+	for i, s := range all {
+		if rows[i] == nil || errs[i] != nil || !slices.ContainsFunc(w.pins.pins[s], w.isUnseen) {
 			continue
 		}
-		if v := w.objects.verdict(ref, func() objectVerdict { return w.checkDigest(ctx, ref) }); v.finding != nil {
-			out = append(out, *v.finding)
+		if rows[i], errs[i] = w.confirmed(ctx, s); ctx.Err() != nil {
+			return ctx.Err()
 		}
 	}
-	return out
+	return nil
+}
+
+// isUnseen reports a snapshot that the inspection did not find valid.
+func (w *storeCheck) isUnseen(pin [sha256.Size]byte) bool {
+	ref := runs.ObjectRef{Kind: manifest.Snapshot, Ref: canon.DigestOf(pin)}
+	return !w.pins.seen.Has(ref.Fingerprint())
 }

@@ -27,7 +27,7 @@ func (w *storeCheck) proposals(ctx context.Context, store id.Store) ([]manifest.
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return unreadableLog(c.log, err), nil
+		return unreadableLog(c.log, err)
 	}
 	var out []manifest.Finding
 	for _, f := range v.Findings {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -83,13 +84,65 @@ func (w *storeCheck) addProgress(events, bytes int64) {
 	w.o.Progress(w.done)
 }
 
-// session verifies one session; nil if nothing was ever committed to it.
+// pass is the reading of a session that a check is part of.
+type pass int
+
+const (
+	firstPass pass = iota
+	// confirmation repeats a check while the session cannot change. Objects that were not valid are
+	// examined again, and nothing counts as progress.
+	confirmation
+)
+
+// session verifies one session; nil if nothing was ever committed to it. What it
+// finds was found again while no process could write to the session or move it
+// (docs/design.md#reading): a session that goes to the trash, or an artifact
+// that is erased, must not look like a loss.
 func (w *storeCheck) session(ctx context.Context, s id.Session) (*SessionVerdict, error) {
+	row, err := w.sessionOnce(ctx, s, firstPass)
+	if ctx.Err() != nil || !isDoubtful(row, err) {
+		return row, err
+	}
+	return w.confirmed(ctx, s)
+}
+
+// confirmed verifies a session while it cannot change.
+func (w *storeCheck) confirmed(ctx context.Context, s id.Session) (row *SessionVerdict, err error) {
+	err = w.store.WithoutChanges(ctx, manifest.SessionEvents(s), func() (err error) {
+		row, err = w.sessionOnce(ctx, s, confirmation)
+		return err
+	})
+	return row, err
+}
+
+// isDoubtful reports a result that a process may have caused that wrote to the session, moved it or erased one of its
+// objects.
+func isDoubtful(row *SessionVerdict, err error) bool {
+	if err != nil {
+		return !isBusy(err)
+	}
+	return row != nil && slices.ContainsFunc(row.Findings, isTransient)
+}
+
+// isTransient reports a finding that an operation in progress may have caused: an append, a move, an import or an
+// erasure.
+func isTransient(f manifest.Finding) bool {
+	return f.Severity == manifest.SeverityError || f.Code == manifest.UncommittedTail ||
+		f.Code == manifest.OrphanSegment || f.Code == manifest.ControlMissing
+}
+
+// isBusy reports that a lock was not released in time: nothing is known about what it guards.
+func isBusy(err error) bool {
+	return fault.Is(err, fault.SessionLocked) || fault.Is(err, fault.StoreLocked)
+}
+
+// sessionOnce is session for one pass.
+func (w *storeCheck) sessionOnce(ctx context.Context, s id.Session, of pass) (*SessionVerdict, error) {
 	log := manifest.SessionEvents(s)
 	// Read before the log: a head that is saved while the log is read must not
 	// look like a loss.
 	claimed, _ := w.r.Brief(ctx, s, w.r.HeadKey(ctx))
-	c, v, err := w.read(ctx, log)
+	c, v, err := w.read(ctx, log, of)
 	v = engine.LostTail(log, v, claimed.Head)
 	if err == nil && v.Unborn() {
 		return w.missingSessionLog(ctx, s)
@@ -120,6 +173,7 @@ func (w *storeCheck) session(ctx context.Context, s id.Session) (*SessionVerdict
 // examined by other goroutines, whose results mu guards.
 type sessionCheck struct {
 	w    *storeCheck
+	of   pass
 	log  manifest.Log
 	refs *runs.References
 	at   manifest.Head
@@ -147,8 +201,8 @@ type objectFinding struct {
 }
 
 // newSessionCheck returns the check of one reading of a log.
-func (w *storeCheck) newSessionCheck(ctx context.Context, log manifest.Log) *sessionCheck {
-	c := &sessionCheck{w: w, log: log, refs: runs.NewReferences(log)}
+func (w *storeCheck) newSessionCheck(ctx context.Context, log manifest.Log, of pass) *sessionCheck {
+	c := &sessionCheck{w: w, of: of, log: log, refs: runs.NewReferences(log)}
 	c.work.SetLimit(runtime.GOMAXPROCS(0))
 	c.refer = func(use runs.ObjectUse) {
 		if c.requested++; c.requested <= inlineObjectsMax {
@@ -164,13 +218,14 @@ func (w *storeCheck) newSessionCheck(ctx context.Context, log manifest.Log) *ses
 // read reads a log: by digests alone if requested, else decoded, with a second
 // reading for references that point forward. It returns after all objects were
 // examined.
-func (w *storeCheck) read(ctx context.Context, log manifest.Log) (c *sessionCheck, v manifest.Verdict, err error) {
-	c = w.newSessionCheck(ctx, log)
+func (w *storeCheck) read(ctx context.Context, log manifest.Log, of pass) (c *sessionCheck, v manifest.Verdict,
+	err error) {
+	c = w.newSessionCheck(ctx, log, of)
 	fresh := func() *sessionCheck {
 		if !c.at.IsZero() { // the reading starts over
 			_ = c.work.Wait()
-			w.addProgress(-c.at.Next, -c.at.Bytes)
-			c = w.newSessionCheck(ctx, log)
+			c.addProgress(manifest.Head{})
+			c = w.newSessionCheck(ctx, log, of)
 		}
 		return c
 	}
@@ -208,7 +263,7 @@ func (c *sessionCheck) Group(pins []canon.Digest, head manifest.Head) error {
 	for _, ref := range pins {
 		use := runs.ObjectUse{ObjectRef: runs.ObjectRef{Kind: manifest.Snapshot, Ref: ref}, Event: -1,
 			First: true}
-		if c.w.pins == nil {
+		if c.w.pins == nil || c.of == confirmation {
 			c.refer(use)
 		} else if c.pinned.Add(use.Fingerprint()) {
 			c.pins = append(c.pins, ref.Raw())
@@ -219,9 +274,16 @@ func (c *sessionCheck) Group(pins []canon.Digest, head manifest.Head) error {
 
 // advanceTo records the head that was reached.
 func (c *sessionCheck) advanceTo(head manifest.Head) {
-	c.w.addProgress(head.Next-c.at.Next, head.Bytes-c.at.Bytes)
+	c.addProgress(head)
 	c.at = head
 	c.headMet = c.headMet || head.Digest == c.w.o.ExpectHead
+}
+
+// addProgress reports the progress to a head; a reading that starts over goes back to the zero Head.
+func (c *sessionCheck) addProgress(to manifest.Head) {
+	if c.of == firstPass {
+		c.w.addProgress(to.Next-c.at.Next, to.Bytes-c.at.Bytes)
+	}
 }
 
 // since relates the final head to ExpectHead.
@@ -238,6 +300,9 @@ func (c *sessionCheck) since(now manifest.Head) HeadRelation {
 // examineObject examines one object and keeps the findings. It may run in
 // several goroutines.
 func (c *sessionCheck) examineObject(ctx context.Context, use runs.ObjectUse) {
+	if c.of == confirmation {
+		c.w.objects.forgetBad(use.ObjectRef)
+	}
 	verdict := c.w.objects.verdict(use.ObjectRef, func() objectVerdict {
 		if c.w.o.Digests {
 			return c.w.checkDigest(ctx, use.ObjectRef)

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"slices"
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
@@ -78,24 +79,34 @@ func (w *storeCheck) side(ctx context.Context, owner string, logOf func(name str
 		return nil, nil // the inspection reports the directory
 	}
 	for _, name := range names {
-		done := false
-		if check, known := checks[name]; known && !w.o.Digests {
-			var found []manifest.Finding
-			if found, done, err = check(ctx); err != nil {
-				return out, err
-			}
-			out = append(out, found...)
-		}
-		if done {
-			continue
-		}
-		found, err := w.sideLog(ctx, logOf(name))
+		found, err := w.confirmedSideLog(ctx, logOf(name), checks[name])
 		if err != nil {
 			return out, err
 		}
 		out = append(out, found...)
 	}
 	return out, nil
+}
+
+// confirmedSideLog verifies a side log. What looks damaged is verified again
+// while no process writes to the log (docs/design.md#reading).
+func (w *storeCheck) confirmedSideLog(ctx context.Context, log manifest.Log, check logCheck) (out []manifest.Finding,
+	err error) {
+	once := func() error {
+		done := false
+		if check != nil && !w.o.Digests {
+			if out, done, err = check(ctx); err != nil || done {
+				return err
+			}
+		}
+		out, err = w.sideLog(ctx, log)
+		return err
+	}
+	if err := once(); err != nil || !slices.ContainsFunc(out, isTransient) {
+		return out, err
+	}
+	err = w.store.WithoutChanges(ctx, log, once)
+	return out, err
 }
 
 // sideLog verifies the chain and digests of one log with events of any kind.
@@ -105,7 +116,7 @@ func (w *storeCheck) sideLog(ctx context.Context, log manifest.Log) (out []manif
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return unreadableLog(log, err), nil
+		return unreadableLog(log, err)
 	}
 	for _, f := range v.Findings {
 		if f.Code != manifest.UnknownEvents { // the events are not decoded
@@ -115,8 +126,12 @@ func (w *storeCheck) sideLog(ctx context.Context, log manifest.Log) (out []manif
 	return out, nil
 }
 
-// unreadableLog is the finding about a log that the store refused to read.
-func unreadableLog(log manifest.Log, cause error) []manifest.Finding {
+// unreadableLog is the finding about a log that the store refused to read. A busy
+// lock is an error: nothing is known about the log.
+func unreadableLog(log manifest.Log, cause error) ([]manifest.Finding, error) {
+	if isBusy(cause) {
+		return nil, cause
+	}
 	return []manifest.Finding{manifest.NewFinding(manifest.ManifestDamaged, log.Root, "the log cannot be read: %s",
-		fault.Of(cause).Message)}
+		fault.Of(cause).Message)}, nil
 }

@@ -134,14 +134,18 @@ func (x reading) verify(ctx context.Context, o VerifyOptions,
 	rows, errs := make([]*SessionVerdict, len(all)), make([]error, len(all))
 	forEach(len(all), func(i int) { rows[i], errs[i] = w.session(ctx, all[i]) })
 	found, err := inspect()
+	if err == nil {
+		err = w.confirmPins(ctx, all, rows, errs)
+	}
 	for i, row := range rows {
 		switch {
 		case ctx.Err() != nil:
 			return out, ctx.Err()
+		case errs[i] != nil && isBusy(errs[i]):
+			return out, errs[i]
 		case errs[i] != nil:
 			out.addUnreadable(all[i], errs[i]) // an unreadable session must not hide the others
 		case row != nil:
-			row.Findings = append(row.Findings, w.unseenPins(ctx, row.SessionID)...)
 			out.Sessions = append(out.Sessions, *row)
 			out.updateOK(row.Findings)
 		}
@@ -154,7 +158,7 @@ func (x reading) verify(ctx context.Context, o VerifyOptions,
 		// A log that could not be read may refer to any object, so orphans are
 		// reported only if all were read.
 		var orphans []manifest.Finding
-		orphans, err = w.orphans(ctx)
+		orphans, err = w.orphans(ctx, out.checked())
 		found = append(found, orphans...)
 	}
 	found = append(found, side...)
@@ -196,6 +200,14 @@ func (x *Verifier) VerifySessionWith(ctx context.Context, ref string, o VerifyOp
 // hasUnclear reports that a session was not read to its end, or not understood.
 func (v *Verification) hasUnclear() bool {
 	return slices.ContainsFunc(v.Sessions, func(s SessionVerdict) bool { return s.Health != manifest.Healthy })
+}
+
+// checked returns the sessions that have a verdict.
+func (v *Verification) checked() (out []id.Session) {
+	for _, s := range v.Sessions {
+		out = append(out, s.SessionID)
+	}
+	return out
 }
 
 // addUnreadable adds the verdict over a session that the store refused to read.

@@ -13,8 +13,9 @@ import (
 )
 
 // ReadFault maps an error of reading to a fault: STORE_IO, STORE_CORRUPT for a link or special file
-// in place of a file, STORE_FULL, or INTERRUPTED. File names are relative to the store. Faults,
-// visitor errors and the sentinel errors of the ports are returned unchanged.
+// in place of a file or a file in place of a directory, STORE_FULL, or INTERRUPTED. File names are
+// relative to the store. Faults, visitor errors and the sentinel errors of the ports are returned
+// unchanged.
 func ReadFault(err error) error { return ioFault(err, "reading", fault.StoreIO) }
 
 // WriteFault is ReadFault for writing: a filesystem that refuses writes is STORE_READ_ONLY.
@@ -26,7 +27,8 @@ func WriteFault(err error) error { return ioFault(err, "writing", fault.StoreRea
 //   - a visitor's error, a fault, ports.ErrWitness and manifest.ErrNotOnChain are returned as they
 //     are;
 //   - a canceled or expired context is INTERRUPTED;
-//   - a symbolic link or special file in place of a file is STORE_CORRUPT;
+//   - a symbolic link or special file in place of a file, or a file in place of a directory, is
+//     STORE_CORRUPT;
 //   - no space left is STORE_FULL;
 //   - a read-only filesystem or missing permission is the code refused;
 //   - everything else is STORE_IO.
@@ -55,7 +57,7 @@ func ioFault(err error, doing string, refused fault.Code) error {
 	}
 	code := fault.StoreIO
 	switch {
-	case errors.Is(err, osfs.ErrSymlink), errors.Is(err, osfs.ErrNotRegular):
+	case errors.Is(err, osfs.ErrSymlink), errors.Is(err, osfs.ErrNotRegular), osfs.IsNotDirectory(err):
 		code = fault.StoreCorrupt
 	case osfs.IsFull(err):
 		code = fault.StoreFull

@@ -72,8 +72,8 @@ func (n *Inspector) InspectSession(ctx context.Context, session id.Session) ([]m
 	if err != nil || !st.Exists {
 		return nil, err
 	}
-	w := &walk{d: n.d, foreign: st.Foreign}
-	err = w.session(ctx, layout.SessionDir(session))
+	w := &walk{d: n.d, read: n.read, foreign: st.Foreign}
+	err = w.confirmedSession(ctx, session)
 	return w.found, disk.ReadFault(err)
 }
 
@@ -120,8 +120,8 @@ func (w *walk) sideLog(ctx context.Context, dir string) error {
 		return nil // verification reports a manifest that cannot be read
 	}
 	inside, err := w.list(ctx, dir, layout.SideLogNames)
-	if err != nil {
-		return w.reportUnreadable(ctx, manifest.ManifestDamaged, dir, err)
+	if err != nil { // missing: a repair moved it
+		return w.reportUnreadable(ctx, manifest.ManifestDamaged, dir, disk.UnlessMissing(err))
 	}
 	w.suspect(dir, inside)
 	return w.segments(ctx, path.Join(dir, manifest.SegmentDir))

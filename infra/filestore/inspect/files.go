@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/filestore/disk"
 	"github.com/waybill/waybill/infra/filestore/layout"
@@ -52,6 +53,10 @@ func (w *walk) entries(ctx context.Context, dir string, known []string) (out []o
 		switch at := layout.Within(dir, e.Name); {
 		case layout.IsTemp(e.Name):
 		case e.Kind == osfs.Symlink || e.Kind == osfs.Other:
+			if _, err := id.ParseSession(e.Name); err == nil && dir == "sessions" {
+				odd.Find(0, e.Name, manifest.ManifestDamaged, at,
+					"it is a link or special file in place of a session: it is not followed, and the session is not read")
+			}
 			odd.Find(0, e.Name, manifest.UnknownFile, at, "a store contains regular files and directories only")
 		case known != nil && !slices.Contains(known, e.Name) && !w.isLog(at, e):
 			odd.Find(0, e.Name, manifest.UnknownFile, at, "no file of that name is part of a store")
@@ -140,6 +145,9 @@ func (w *walk) object(ctx context.Context, kind manifest.ObjectKind, dir string,
 	if err != nil {
 		if ctx.Err() != nil {
 			return err
+		}
+		if disk.UnlessMissing(err) == nil {
+			return nil // removed since it was listed: a reference to it is reported as missing
 		}
 		odd.Find(1, e.Name, manifest.ObjectDamaged, at, "%s", fault.Of(disk.ReadFault(err)).Message)
 		return nil

@@ -19,6 +19,7 @@ import (
 // walk is one walk over a store. It collects findings.
 type walk struct {
 	d               *disk.Disk
+	read            *read.Reader
 	foreign         bool                                    // another program's store: its modes are its own choice
 	sessionsWithLog int                                     // sessions that have a manifest
 	waybillOnly     bool                                    // a file exists that only Waybill writes
@@ -49,7 +50,7 @@ func (n *Inspector) InspectWithObjects(ctx context.Context,
 	if err != nil || !st.Exists {
 		return nil, err
 	}
-	w := &walk{d: n.d, foreign: st.Foreign, intact: seen}
+	w := &walk{d: n.d, read: n.read, foreign: st.Foreign, intact: seen}
 	if !st.Foreign {
 		w.storeControls()
 	}
@@ -141,16 +142,34 @@ func (w *walk) sessions(ctx context.Context) error {
 		return err
 	}
 	for _, e := range entries {
-		dir := path.Join("sessions", e.Name)
-		if _, err := id.ParseSession(e.Name); err != nil || e.Kind != osfs.Directory {
-			w.find(manifest.UnknownFile, dir, "this is not the name of a session")
-			continue
-		}
-		if err := w.reportUnreadable(ctx, manifest.ManifestDamaged, dir, w.session(ctx, dir)); err != nil {
-			return err
+		session, err := id.ParseSession(e.Name)
+		switch {
+		case err != nil:
+			w.find(manifest.UnknownFile, path.Join("sessions", e.Name), "this is not the name of a session")
+		case e.Kind != osfs.Directory:
+			w.find(manifest.ManifestDamaged, path.Join("sessions", e.Name), "it is a file in place of a session")
+		default:
+			if err := w.confirmedSession(ctx, session); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// confirmedSession checks the directory of a session. What it finds is reported if it is found again while no process
+// changes the session: it may have been moved, or an import of it may have been finished.
+func (w *walk) confirmedSession(ctx context.Context, session id.Session) error {
+	before, count := len(w.found), w.sessionsWithLog
+	check := func() error {
+		w.found, w.sessionsWithLog = w.found[:before], count
+		dir := layout.SessionDir(session)
+		return w.reportUnreadable(ctx, manifest.ManifestDamaged, dir, disk.UnlessMissing(w.session(ctx, dir)))
+	}
+	if err := check(); err != nil || len(w.found) == before {
+		return err
+	}
+	return w.read.WithoutChanges(ctx, manifest.SessionEvents(session), check)
 }
 
 // session checks the directory of a session.

@@ -24,6 +24,9 @@ var SessionDirs = []string{manifest.SegmentDir, "annotations", "cache"}
 var SessionNames = []string{manifest.FileName, manifest.SegmentDir, "annotations", ".lock", PerformerLock, SuspectFile,
 	ports.KeepFile.Name, ports.ImportedFile.Name, "cache"}
 
+// KnownSideLogs lists the names of the side logs of this version, those of a session first.
+var KnownSideLogs = []string{"annotations", "proposals", "audit"}
+
 // SideLogNames lists the names in a side log's directory.
 var SideLogNames = []string{manifest.FileName, manifest.SegmentDir, ".lock", SuspectFile, "cache"}
 

@@ -33,6 +33,11 @@ func (r *Reader) Object(ctx context.Context, kind manifest.ObjectKind, ref canon
 	b, err := r.d.ReadFile(name, int64(layout.ObjectBytesMax(kind)))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		if erasable(kind) { // erased since
+			if err := ErasedFault(r.d, ref); err != nil {
+				return nil, err
+			}
+		}
 		return nil, disk.Corrupt(name, "the %s is referred to and not there", kind).With("missing", true)
 	case err != nil:
 		return nil, disk.ReadFault(err)

@@ -10,7 +10,6 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/filestore/disk"
 	"github.com/waybill/waybill/infra/filestore/layout"
-	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports"
 )
@@ -50,15 +49,13 @@ func (r *Reader) verify(ctx context.Context, req ports.ReadRequest,
 	if err != nil || !verdict.Damaged() || req.Locked {
 		return verdict, disk.ReadFault(err)
 	}
-	held, err := r.d.LockLog(ctx, req.Log, lock.SharedIfExists)
-	if err != nil {
-		return verdict, err
-	}
-	// No writer is active now. Everything is read again, not only the damaged part: a tail that was
-	// cut and overwritten may have changed where groups begin.
-	defer held.Unlock()
+	// Everything is read again, not only the damaged part: a tail that was cut and overwritten may
+	// have changed where groups begin.
 	req.From = manifest.Head{}
-	verdict, err = r.verifyOnce(ctx, req, st.Foreign, run)
+	err = r.WithoutChanges(ctx, req.Log, func() (err error) {
+		verdict, err = r.verifyOnce(ctx, req, st.Foreign, run)
+		return err
+	})
 	return verdict, disk.ReadFault(err)
 }
 
@@ -72,6 +69,15 @@ func (r *Reader) verifyOnce(ctx context.Context, req ports.ReadRequest, foreign 
 	case errors.Is(err, fs.ErrNotExist):
 		// An empty log, or one that lost its manifest: the segments decide which.
 		in.Manifest = io.MultiReader()
+		names := in.Names
+		in.Names = func() ([]string, error) {
+			all, err := names()
+			if _, exists, lookupErr := r.d.Lookup(layout.ManifestPath(req.Log)); err == nil && exists {
+				// The whole log was moved in since: its segments are not those of a log without manifest.
+				return nil, lookupErr
+			}
+			return all, err
+		}
 	case err != nil:
 		return manifest.Verdict{}, err
 	default:

@@ -13,7 +13,8 @@ import (
 )
 
 // SideLogs implements ports.SideLogs. owner is a session or store id. Side logs of unknown names
-// are included (docs/design.md#side-logs).
+// are included (docs/design.md#side-logs), and so is a link or file in place of a known one: reading
+// it fails, and a log that cannot be read must not look like one that never existed.
 //
 // A missing owner has no side logs. An owner that is not a session id names the store.
 func (r *Reader) SideLogs(ctx context.Context, owner string) ([]string, error) {
@@ -24,6 +25,9 @@ func (r *Reader) SideLogs(ctx context.Context, owner string) ([]string, error) {
 	entries, err := r.d.EntriesFor(ctx, dir)
 	var names []string
 	for _, e := range entries {
+		if e.Kind != osfs.Directory && slices.Contains(layout.KnownSideLogs, e.Name) {
+			names = append(names, e.Name)
+		}
 		if e.Kind != osfs.Directory || layout.IsTemp(e.Name) || slices.Contains(layout.NotSideLogs, e.Name) {
 			continue
 		}
