@@ -24,7 +24,7 @@ type layer struct {
 
 // layers is the direction of imports as data, bottom up. The longest prefix decides.
 var layers = []layer{
-	{"ground", []string{"durable/limits", "durable/derive", "durable/pattern", "durable/fault"}},
+	{"ground", []string{"durable/limits", "durable/derive", "durable/pattern", "durable/fault", "durable/invisible"}},
 	{"ground", []string{"durable/canon", "durable/id", "durable/reason"}},
 	{"ground", []string{"durable/problem", "durable/redact"}},
 	{"log", []string{"durable/log/event"}},

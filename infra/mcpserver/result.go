@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/invisible"
 )
 
 // errorBody is the form of a fault in a tool's result (docs/design.md#errors).
@@ -50,8 +51,10 @@ func errorResult(f *fault.Fault) *mcp.CallToolResult {
 	return r
 }
 
-// newResult wraps a JSON document.
+// newResult wraps a JSON document. Characters that a terminal executes or hides are escaped here for
+// the text, which clients show as it is, and in every line that is written (docs/design.md#printed-bytes).
 func newResult(doc string) *mcp.CallToolResult {
+	doc = string(invisible.EscapeJSON([]byte(doc)))
 	return &mcp.CallToolResult{StructuredContent: json.RawMessage(doc),
 		Content: []mcp.Content{&mcp.TextContent{Text: doc}}}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/waybill/waybill/durable/invisible"
 	"github.com/waybill/waybill/durable/limits"
 )
 
@@ -235,11 +236,11 @@ func withCode(err error) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: err.Error()}
 }
 
-// write writes one line. After an error the connection is closed: the client reads no more answers.
+// write writes one line, as all JSON documents are written (docs/design.md#printed-bytes). After an error the connection is closed: the client reads no more answers.
 func (l *transport) write(line []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_, err := l.out.Write(append(line, '\n'))
+	_, err := l.out.Write(append(invisible.EscapeJSON(line), '\n'))
 	if err != nil {
 		_ = l.Close()
 	}

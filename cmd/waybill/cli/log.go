@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"io"
 	"log/slog"
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"github.com/waybill/waybill/durable/invisible"
 )
 
 // logLevels are the values of --log-level.
@@ -20,7 +23,7 @@ func (a *App) Log() zerolog.Logger {
 		level = zerolog.WarnLevel
 	}
 	if a.Flags.logFormat == "json" {
-		return zerolog.New(a.Err).Level(level).With().Timestamp().Logger()
+		return zerolog.New(escapedLines{a.Err}).Level(level).With().Timestamp().Logger()
 	}
 	out := zerolog.ConsoleWriter{Out: a.Err, NoColor: !a.Colors(a.Err), TimeFormat: time.TimeOnly}
 	return zerolog.New(out).Level(level).With().Timestamp().Logger()
@@ -32,3 +35,14 @@ func (a *App) LogHandler() slog.Handler { return zerolog.NewSlogHandler(a.Log())
 // SyncStderr makes stderr safe for concurrent use: each later record is written in one piece.
 // Loggers that were created before are not affected.
 func (p *Process) SyncStderr() { p.Err = zerolog.SyncWriter(p.Err) }
+
+// escapedLines writes diagnostics in JSON as all JSON documents are written: see WriteJSON. zerolog writes whole lines.
+type escapedLines struct{ to io.Writer }
+
+// Write implements io.Writer.
+func (e escapedLines) Write(line []byte) (int, error) {
+	if _, err := e.to.Write(invisible.EscapeJSON(line)); err != nil {
+		return 0, err
+	}
+	return len(line), nil
+}

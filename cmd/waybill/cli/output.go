@@ -2,11 +2,13 @@ package cli
 
 import (
 	"bytes"
+	"io"
 
 	"github.com/waybill/waybill/cmd/waybill/cli/document"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/invisible"
 )
 
 // Answer prints the result of a command: with --json, data as the one document of the kind,
@@ -26,14 +28,40 @@ func (a *App) Answer(kind string, data any, people func(*page.Page)) error {
 	return a.Write(p.Bytes())
 }
 
-// Document prints {"v":1,"kind":kind,"data":data} and a newline. data is JSON and is copied
-// byte for byte; callers rely on that for stored events.
+// Document prints {"v":1,"kind":kind,"data":data} and a newline. data is JSON, and is printed as
+// WriteJSON prints it.
 func (a *App) Document(kind string, data []byte) error {
 	var b bytes.Buffer
 	b.WriteString(`{"v":1,"kind":"` + kind + `","data":`)
 	b.Write(data)
 	b.WriteString("}\n")
-	return a.Write(b.Bytes())
+	return a.WriteJSON(b.Bytes())
+}
+
+// WriteJSON writes a JSON document to stdout, to a terminal or not. Characters that a terminal
+// executes or hides are escaped, which does not change the value
+// (docs/design.md#printed-bytes). Every JSON document of a command is written here.
+func (p *Process) WriteJSON(b []byte) error { return p.Write(invisible.EscapeJSON(b)) }
+
+// WriteStored writes stored bytes to stdout: exactly to a pipe or file, whose reader may compare
+// digests, and escaped to a terminal.
+func (p *Process) WriteStored(b []byte) error {
+	if p.IsTerminal(p.Out) {
+		b = invisible.EscapeJSON(b)
+	}
+	return p.Write(b)
+}
+
+// StoredStream calls write with a stream that does what WriteStored does.
+func (p *Process) StoredStream(write func(io.Writer) error) error {
+	if !p.IsTerminal(p.Out) {
+		return write(p.Out)
+	}
+	w := invisible.NewWriter(p.Out)
+	if err := write(w); err != nil {
+		return err
+	}
+	return w.Flush()
 }
 
 // Write writes b to stdout. The error is OUTPUT_FAILED: the command may have changed the store,
@@ -75,7 +103,7 @@ func (a *App) fail(err error) int {
 			shown.Details = nil
 			raw, _ = canon.Marshal(shown)
 		}
-		written = a.Write([]byte(`{"v":1,"kind":"error","error":`+string(raw)+"}\n")) == nil
+		written = a.WriteJSON([]byte(`{"v":1,"kind":"error","error":`+string(raw)+"}\n")) == nil
 	}
 	if !written {
 		a.Note(func(p *page.Page) { p.Fault(f) })

@@ -15,15 +15,18 @@ import (
 )
 
 // newEvents returns "runs events". Without --json it prints the stored lines unchanged on
-// stdout, and a warning about a damaged log on stderr. With --json the same bytes are members
-// of one document.
+// stdout, and a warning about a damaged log on stderr. At a terminal, and with --json, where they
+// are members of one document, characters that a terminal executes or hides are escaped.
 func newEvents(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "events [RUN]",
 		Short: "Print the events of a run exactly as they are stored",
 		Long: `Print the events of a run, and the events of its session that belong to no run, exactly
 as they are stored: one JSON object per line, in log order. Without RUN, print those of
-the latest run. Of a damaged log the valid prefix is printed.`,
+the latest run. Of a damaged log the valid prefix is printed.
+
+At a terminal, and in the document of --json, control and invisible characters are
+written as \u escapes. The values are the same; digests are of the bytes in a pipe.`,
 		Example: "  waybill runs events @last\n  waybill runs events k3j2a7 | jq -c '[.eventIndex, .kind]'",
 		Args:    cli.AtMost("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -46,10 +49,9 @@ the latest run. Of a damaged log the valid prefix is printed.`,
 								": later events are not shown.")
 						})
 					}
-					return a.Write(lines)
+					return a.WriteStored(lines)
 				}
-				// The bytes are copied: decoding and encoding again would not show what is
-				// stored. A line contains no raw line end, so line ends can become commas.
+				// Not decoded and encoded again, which could hide what is stored. A line contains no raw line end, so line ends can become commas.
 				list := bytes.ReplaceAll(bytes.TrimSuffix(lines, []byte("\n")), []byte("\n"), []byte(","))
 				return a.Document("events", []byte(`{"events":[`+string(list)+`],"health":"`+string(v.Health)+`"}`))
 			})

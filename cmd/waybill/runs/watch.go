@@ -126,14 +126,14 @@ type eventPrinter struct {
 	annotationsLost bool   // the annotations cannot be read; this was logged
 }
 
-// printFacts prints events: as stored with --json, else as lines of a timeline.
+// printFacts prints events: as stored lines with --json, else as lines of a timeline.
 func (t *eventPrinter) printFacts(facts []views.Fact) error {
 	for _, f := range facts {
-		// The stored bytes, as 'runs events' prints them.
+		// The stored bytes, as 'runs events --json' prints them.
 		if t.app.Flags.JSON {
 			line, err := storedLines([]event.Event{f.Event})
 			if err == nil {
-				err = t.app.Write(line)
+				err = t.app.WriteJSON(line)
 			}
 			if err != nil {
 				return err

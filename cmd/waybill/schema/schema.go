@@ -136,7 +136,7 @@ func New(a *cli.App) *cobra.Command {
 				}
 				return f
 			}
-			return a.Write(schemaText(raw))
+			return a.WriteJSON(schemaText(raw))
 		},
 	}
 	cmd.Flags().BoolVar(&list, "list", false, "list the names")

@@ -99,12 +99,16 @@ func runExport(ctx context.Context, a *cli.App, o *cli.Store, ref string, in exp
 		AppVersion: a.Version,
 		Salvage:    in.salvage, Redact: in.redact}
 	if in.file == "-" {
-		// The engine makes many small writes; the buffer combines them.
-		out := bufio.NewWriterSize(a.Out, 256<<10)
-		doc, err := o.Export(ctx, seed, req, out)
-		if err == nil {
-			err = out.Flush()
-		}
+		var doc travel.Export
+		err := a.StoredStream(func(w io.Writer) error {
+			// The engine makes many small writes; the buffer combines them.
+			out := bufio.NewWriterSize(w, 256<<10)
+			var err error
+			if doc, err = o.Export(ctx, seed, req, out); err != nil {
+				return err
+			}
+			return out.Flush()
+		})
 		if err != nil {
 			return outputFault(err)
 		}

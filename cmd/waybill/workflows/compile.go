@@ -47,17 +47,15 @@ workflow hash. An existing file is overwritten.`,
 						Suggest("Give the path of a writable file.")
 				}
 			}
+			if out == "" && !a.Flags.JSON {
+				// Indented for reading; the hash is that of the compact bytes.
+				var b bytes.Buffer
+				_ = json.Indent(&b, w.Bytes(), "", "  ") // compiled bytes are always JSON
+				b.WriteByte('\n')
+				return a.WriteStored(b.Bytes())
+			}
 			return a.Answer("compiled", document.Compiled{WorkflowHash: w.Hash(), Workflow: w.Document},
-				func(p *page.Page) {
-					if out != "" {
-						p.Line("%s %s", w.Hash(), page.Clean(out))
-						return
-					}
-					// Indented for reading; the hash is that of the compact bytes.
-					var b bytes.Buffer
-					_ = json.Indent(&b, w.Bytes(), "", "  ") // compiled bytes are always JSON
-					p.Line("%s", b.Bytes())
-				})
+				func(p *page.Page) { p.Line("%s %s", w.Hash(), page.Clean(out)) })
 		},
 	}
 	cmd.Flags().StringVar(&kind, "source-kind", "",

@@ -105,7 +105,7 @@ func writeWorkflow(ctx context.Context, a *cli.App, id, from, out string) error 
 		return err
 	}
 	if out == "-" {
-		return a.Write(data)
+		return a.WriteStored(data)
 	}
 	// The argument of 'run' for the new workflow.
 	runnable := out
