@@ -27,12 +27,33 @@ func (d *Disk) ReadFile(name string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := make([]byte, min(info.Size, limit+1))
-	n, err := f.ReadAt(b, 0)
-	if n < len(b) && err != nil && !errors.Is(err, io.EOF) {
+	return readUpTo(f, min(info.Size, limit+1))
+}
+
+// ReadWithin is ReadFile for a large limit: a longer file is not read, and within is false. The length of a file costs
+// whoever makes it nothing, and must not cost memory here.
+func (d *Disk) ReadWithin(name string, limit int64) (b []byte, within bool, err error) {
+	f, err := d.Open(name, osfs.Read)
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || info.Size > limit {
+		return nil, false, err
+	}
+	b, err = readUpTo(f, info.Size)
+	return b, err == nil, err
+}
+
+// readUpTo reads the first n bytes of a file, or as many as it has.
+func readUpTo(f osfs.File, n int64) ([]byte, error) {
+	b := make([]byte, n)
+	have, err := f.ReadAt(b, 0)
+	if have < len(b) && err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	return b[:n], nil
+	return b[:have], nil
 }
 
 // FileEquals compares the bytes of a file: its size and times prove nothing. A missing file is

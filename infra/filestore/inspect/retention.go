@@ -88,13 +88,13 @@ func (n *Inspector) sideLogs(ctx context.Context, dir string) (out []string, err
 
 // ReadOtherFiles implements ports.Retention. It passes every other file to visit: files that a newer
 // version stored in the directory or in that of a session, and copies that a user made beside the sessions under another
-// name. Both may refer to objects. A file above layout.SegmentBytesMax is STORE_LIMIT. Links and special files are
+// name. Both may refer to objects. A file with more data than layout.SegmentBytesMax is STORE_LIMIT. Links and special files are
 // omitted: UnreadEntries lists them.
 //
 // A store without its directory sessions is STORE_CORRUPT: see checkSessionsDir.
 func (n *Inspector) ReadOtherFiles(ctx context.Context, visit func([]byte)) error {
 	visitFile := func(name string) error {
-		b, err := n.d.ReadFile(name, layout.SegmentBytesMax)
+		b, err := n.d.ReadData(name, 0, layout.SegmentBytesMax)
 		if err == nil && len(b) > layout.SegmentBytesMax {
 			err = fault.New(fault.StoreLimit, "%s is too large to be searched for references to objects", name)
 		}

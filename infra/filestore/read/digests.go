@@ -53,8 +53,9 @@ func (r *Reader) LogBytes(_ context.Context, log manifest.Log) (int64, error) {
 	return info.Size, disk.ReadFault(err)
 }
 
-// HashFile hashes a file up to its length at the time of opening, at most limit and one bytes. It
-// returns the digest, the number of bytes hashed and the metadata of the opened file.
+// HashFile hashes a file up to its length at the time of opening. It returns the digest, the number
+// of bytes hashed and the metadata of the opened file. A file longer than limit is not read, and has
+// the zero digest, which no file has that is recorded.
 //
 // A file that grows while it is read is hashed up to its old length, as a reader of an append-only
 // file requires.
@@ -64,8 +65,8 @@ func HashFile(d *disk.Disk, name string, limit int64) (sum [sha256.Size]byte, n 
 		return sum, 0, info, err
 	}
 	defer f.Close()
-	if info, err = osfs.InfoAtOpen(f); err == nil {
-		sum, n, err = disk.Hash(f, min(info.Size, limit+1))
+	if info, err = osfs.InfoAtOpen(f); err == nil && info.Size <= limit {
+		sum, n, err = disk.Hash(f, info.Size)
 	}
 	return sum, n, info, err
 }

@@ -30,7 +30,7 @@ func (r *Reader) Object(ctx context.Context, kind manifest.ObjectKind, ref canon
 		}
 	}
 	name := layout.ObjectPath(kind, ref)
-	b, err := r.d.ReadFile(name, int64(layout.ObjectBytesMax(kind)))
+	b, within, err := r.d.ReadWithin(name, int64(layout.ObjectBytesMax(kind)))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if erasable(kind) { // erased since
@@ -41,6 +41,8 @@ func (r *Reader) Object(ctx context.Context, kind manifest.ObjectKind, ref canon
 		return nil, disk.Corrupt(name, "the %s is referred to and not there", kind).With("missing", true)
 	case err != nil:
 		return nil, disk.ReadFault(err)
+	case !within:
+		return nil, disk.Corrupt(name, "the %s is larger than a store accepts", kind)
 	case canon.Sum(b) != ref:
 		return nil, disk.Corrupt(name, "the %s does not have the digest that its name says", kind)
 	}

@@ -98,7 +98,8 @@ func Input(ctx context.Context, d *disk.Disk, log manifest.Log) manifest.Input {
 			if err := ctx.Err(); err != nil {
 				return nil, false, err
 			}
-			b, err := d.ReadFile(path.Join(dir, name), layout.SegmentBytesMax)
+			// One that is too long is not read: no bytes, which are no segment.
+			b, _, err := d.ReadWithin(path.Join(dir, name), layout.SegmentBytesMax)
 			return b, err == nil, disk.UnlessMissing(err)
 		},
 	}

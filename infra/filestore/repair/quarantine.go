@@ -156,7 +156,7 @@ func (e *entry) copy(name string) (osfs.File, error) {
 		return nil, err
 	}
 	e.made = append(e.made, to)
-	_, err = disk.Copy(f, disk.ReaderFrom(from, 0))
+	_, err = disk.CopySparse(f, from)
 	return f, err
 }
 

@@ -212,11 +212,11 @@ func (j *repairOp) reportContents() {
 		if path.Dir(name) != own && name != log {
 			continue
 		}
-		b, err := j.d.ReadFile(name, layout.SegmentBytesMax)
-		if err == nil && name == log {
-			b = b[min(j.v.Head.Bytes, int64(len(b))):]
+		from := int64(0)
+		if name == log {
+			from = j.v.Head.Bytes
 		}
-		if err == nil {
+		if b, err := j.d.ReadData(name, from, layout.SegmentBytesMax); err == nil {
 			j.r.Quarantine(path.Base(name), b)
 		}
 	}
