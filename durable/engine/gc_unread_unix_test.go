@@ -13,20 +13,20 @@ import (
 	"github.com/waybill/waybill/durable/engine/upkeep"
 )
 
-// moveAside moves name of a store to a directory beside the store and returns its new place.
-func moveAside(w *fixture, name string) string {
+// moveOut moves name of a store to a directory beside the store and returns its new place.
+func moveOut(w *fixture, name string) string {
 	w.Helper()
-	to := filepath.Join(w.TempDir(), "aside")
+	to := filepath.Join(w.TempDir(), "moved")
 	if err := os.Rename(filepath.Join(w.dir, name), to); err != nil {
 		w.Fatal(err)
 	}
 	return to
 }
 
-// linkAside replaces name of a store with a link to where it was moved.
-func linkAside(w *fixture, name string) {
+// linkOut replaces name of a store with a link to where it was moved.
+func linkOut(w *fixture, name string) {
 	w.Helper()
-	if err := os.Symlink(moveAside(w, name), filepath.Join(w.dir, name)); err != nil {
+	if err := os.Symlink(moveOut(w, name), filepath.Join(w.dir, name)); err != nil {
 		w.Fatal(err)
 	}
 }
@@ -36,7 +36,7 @@ func place(w *fixture, name string, make func(at string) error) {
 	w.Helper()
 	at := filepath.Join(w.dir, name)
 	if _, err := os.Lstat(at); err == nil {
-		moveAside(w, name)
+		moveOut(w, name)
 	}
 	if err := make(at); err != nil {
 		w.Fatal(err)
@@ -69,12 +69,12 @@ func TestGCRemovesNothingWithUnreadEntries(t *testing.T) {
 		return func(w *fixture, session string) string { place(w, session, make); return session }
 	}
 	inStore := func(name string) func(*fixture, string) string {
-		return func(w *fixture, _ string) string { linkAside(w, name); return name }
+		return func(w *fixture, _ string) string { linkOut(w, name); return name }
 	}
 	inSession := func(name string) func(*fixture, string) string {
 		return func(w *fixture, session string) string {
 			annotationsOf(w, session)
-			linkAside(w, session+"/"+name)
+			linkOut(w, session+"/"+name)
 			return session + "/" + name
 		}
 	}
@@ -87,14 +87,14 @@ func TestGCRemovesNothingWithUnreadEntries(t *testing.T) {
 		}
 	}
 	for name, change := range map[string]func(w *fixture, session string) (path string){
-		"a session that was linked back": func(w *fixture, session string) string { linkAside(w, session); return session },
+		"a session that was linked back": func(w *fixture, session string) string { linkOut(w, session); return session },
 		"a dead link":                    onSession(deadLink),
 		"a pipe":                         onSession(fifo),
 		"a file":                         onSession(plainFile),
-		"a session in the trash":         inTrash(linkAside),
+		"a session in the trash":         inTrash(linkOut),
 		"a file in the trash":            inTrash(func(w *fixture, name string) { place(w, name, plainFile) }),
 		"another name in sessions": func(w *fixture, session string) string {
-			if err := os.Symlink(moveAside(w, session), filepath.Join(w.dir, "sessions/old")); err != nil {
+			if err := os.Symlink(moveOut(w, session), filepath.Join(w.dir, "sessions/old")); err != nil {
 				w.Fatal(err)
 			}
 			return "sessions/old"
@@ -103,7 +103,7 @@ func TestGCRemovesNothingWithUnreadEntries(t *testing.T) {
 			if err := os.MkdirAll(filepath.Join(w.dir, "sessions/old"), 0o700); err != nil {
 				w.Fatal(err)
 			}
-			if err := os.Symlink(moveAside(w, session), filepath.Join(w.dir, "sessions/old/copy")); err != nil {
+			if err := os.Symlink(moveOut(w, session), filepath.Join(w.dir, "sessions/old/copy")); err != nil {
 				w.Fatal(err)
 			}
 			return "sessions/old/copy"
@@ -114,7 +114,7 @@ func TestGCRemovesNothingWithUnreadEntries(t *testing.T) {
 		"pinned workflows":     inStore("workflows/pinned"),
 		"workflows":            inStore("workflows"),
 		"quarantine":           inStore("quarantine"),
-		"the trash":            func(w *fixture, s string) string { inTrash(linkAside)(w, s); return relinkTrash(w) },
+		"the trash":            func(w *fixture, s string) string { inTrash(linkOut)(w, s); return relinkTrash(w) },
 		"the audit log":        inStore("audit"),
 		"the manifest":         inSession("manifest.jsonl"),
 		"annotations":          inSession("annotations"),
@@ -163,7 +163,7 @@ func TestGCRemovesNothingWithUnreadEntries(t *testing.T) {
 }
 
 // relinkTrash replaces the whole trash by a link.
-func relinkTrash(w *fixture) string { linkAside(w, "trash"); return "trash" }
+func relinkTrash(w *fixture) string { linkOut(w, "trash"); return "trash" }
 
 // allFiles lists everything in the store and beside it.
 func allFiles(w *fixture) (names []string) {

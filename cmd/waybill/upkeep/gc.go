@@ -18,8 +18,9 @@ that have been in the trash for trashDays, objects (snapshots, workflows, artifa
 that no log refers to, and files of interrupted writes. Both periods are keys of the
 configuration.
 
-If a part of the store is damaged or has an unknown version, its references are unknown:
-nothing is removed, and --apply ends with exit status 5.`
+If a part of the store is damaged, has an unknown version, or is a link, a pipe or a file
+in place of a directory, its references are unknown: nothing is removed, and --apply ends
+with exit status 5. Links are never followed: move back what they lead to.`
 
 // NewGC returns the command "gc". Without --apply it shows what would be removed;
 // the engine computes the same plan for both. In a damaged store nothing is

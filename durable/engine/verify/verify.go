@@ -8,6 +8,7 @@ package verify
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
@@ -154,7 +155,7 @@ func (x reading) verify(ctx context.Context, o VerifyOptions,
 	if err == nil {
 		side, err = storeLogs(ctx, w) // before orphans, because it records references too
 	}
-	if err == nil && !o.Digests && !out.hasUnclear() && !w.unclear {
+	if err == nil && !o.Digests && !out.hasUnclear() && !w.unclear && !slices.ContainsFunc(found, isUnreadSession) {
 		// A log that could not be read may refer to any object, so orphans are
 		// reported only if all were read.
 		var orphans []manifest.Finding
@@ -195,6 +196,14 @@ func (x *Verifier) VerifySessionWith(ctx context.Context, ref string, o VerifyOp
 	out.Sessions = append(out.Sessions, *row)
 	out.updateOK(row.Findings)
 	return out, nil
+}
+
+// isUnreadSession reports a finding about an entry under a session's name that
+// is no session, such as a link: what it leads to may refer to any object.
+func isUnreadSession(f manifest.Finding) bool {
+	name, inSessions := strings.CutPrefix(f.Path, "sessions/")
+	_, err := id.ParseSession(name)
+	return inSessions && err == nil && (f.Code == manifest.UnknownFile || f.Code == manifest.ManifestDamaged)
 }
 
 // hasUnclear reports that a session was not read to its end, or not understood.

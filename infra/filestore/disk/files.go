@@ -30,8 +30,8 @@ func (d *Disk) ReadFile(name string, limit int64) ([]byte, error) {
 	return readUpTo(f, min(info.Size, limit+1))
 }
 
-// ReadWithin is ReadFile for a large limit: a longer file is not read, and within is false. The length of a file costs
-// whoever makes it nothing, and must not cost memory here.
+// ReadWithin is ReadFile for a large limit: a longer file is not read, and within is false. A sparse file of any length
+// can be made at no cost, and must not cost memory here.
 func (d *Disk) ReadWithin(name string, limit int64) (b []byte, within bool, err error) {
 	f, err := d.Open(name, osfs.Read)
 	if err != nil {

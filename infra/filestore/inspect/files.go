@@ -53,11 +53,11 @@ func (w *walk) entries(ctx context.Context, dir string, known []string) (out []o
 		switch at := layout.Within(dir, e.Name); {
 		case layout.IsTemp(e.Name):
 		case e.Kind == osfs.Symlink || e.Kind == osfs.Other:
+			what := "a store contains regular files and directories only"
 			if _, err := id.ParseSession(e.Name); err == nil && dir == "sessions" {
-				odd.Find(0, e.Name, manifest.ManifestDamaged, at,
-					"it is a link or special file in place of a session: it is not followed, and the session is not read")
+				what = "a link or special file in place of a session, which is not read: links are not followed"
 			}
-			odd.Find(0, e.Name, manifest.UnknownFile, at, "a store contains regular files and directories only")
+			odd.Find(0, e.Name, manifest.UnknownFile, at, "%s", what)
 		case known != nil && !slices.Contains(known, e.Name) && !w.isLog(at, e):
 			odd.Find(0, e.Name, manifest.UnknownFile, at, "no file of that name is part of a store")
 		default:

@@ -147,7 +147,7 @@ func (w *walk) sessions(ctx context.Context) error {
 		case err != nil:
 			w.find(manifest.UnknownFile, path.Join("sessions", e.Name), "this is not the name of a session")
 		case e.Kind != osfs.Directory:
-			w.find(manifest.ManifestDamaged, path.Join("sessions", e.Name), "it is a file in place of a session")
+			w.find(manifest.UnknownFile, path.Join("sessions", e.Name), "a file in place of a session")
 		default:
 			if err := w.confirmedSession(ctx, session); err != nil {
 				return err

@@ -15,7 +15,7 @@ import (
 // another process that moves the log.
 const lockTriesMax = 100
 
-// WithoutChanges implements ports.Inspector. The lock of the log, shared, excludes its writers and whoever moves it. A
+// WithoutChanges implements ports.Inspector. The lock of the log, shared, excludes writers of the log and processes that move it. A
 // log without a lock file may not exist: then the use lock, shared, keeps a log from being moved to its place. No lock
 // file is created, and a store without any is read as it is.
 func (r *Reader) WithoutChanges(ctx context.Context, log manifest.Log, do func() error) error {
