@@ -3,6 +3,7 @@
 package engine_test
 
 import (
+	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/engine/upkeep"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/ports/porttest/enginetest"
 )
 
 // moveOut moves name of a store to a directory beside the store and returns its new place.
@@ -201,5 +204,36 @@ func TestGCSearchesUnknownFilesOfSessions(t *testing.T) {
 	}
 	if r := w.gc(0, upkeep.GCRequest{Apply: true}); objectCount(r) != 0 || would == 0 {
 		t.Errorf("%d would have been removed; removed: %+v", would, r)
+	}
+}
+
+// exclusively calls before ahead of the part of a cleanup that removes objects.
+type exclusively struct {
+	enginetest.Store
+	before func()
+}
+
+func (e exclusively) Exclusive(ctx context.Context, do func(ports.Sweeper) error) error {
+	e.before()
+	return e.Store.Exclusive(ctx, do)
+}
+
+// TestGCSeesLinksThatAppearAfterThePlan: a link that is made after the plan, and before objects are removed, stops the
+// cleanup as well.
+func TestGCSeesLinksThatAppearAfterThePlan(t *testing.T) {
+	t.Parallel()
+	w := newCleanupFixture(t)
+	orphaned := w.must(w.start(longOne), note("n"))
+	w.must(w.start(twoSteps), note("done"))
+	w.delete(orphaned.Session.RunID.String())
+	if _, err := w.g.EmptyTrash(t.Context(), w.by()); err != nil {
+		t.Fatal(err)
+	}
+	before := w.files("snapshots")
+	appears := func() { place(w, "sessions/"+orphaned.Session.SessionID.String(), deadLink) }
+	w.g = enginetest.Over(exclusively{w.g.Store, appears})
+	r := w.gc(0, upkeep.GCRequest{Apply: true})
+	if !r.SafeMode || len(r.Unclear) != 1 || objectCount(r) != 0 || len(w.files("snapshots")) != len(before) {
+		t.Errorf("%+v", r)
 	}
 }

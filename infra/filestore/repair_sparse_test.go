@@ -223,3 +223,26 @@ func sameSparse(t *testing.T, name string, step ports.RepairStep) {
 		t.Errorf("%s ends with %q, %v", step.To, end, err)
 	}
 }
+
+// TestRepairWritesNoPagesOfZeros: where the filesystem reports no holes, pages of zeros are read and not written.
+func TestRepairWritesNoPagesOfZeros(t *testing.T) {
+	t.Parallel()
+	ex, log := storeWithHole(t), suite.NewSessionFixture(1).Log
+	name := layout.ManifestPath(log)
+	ex.files[name] = append(ex.files[name], make([]byte, 4<<20)...)
+	f := diskWith(t, ex.files)
+	written := 0
+	f.Before = func(op crashfs.Op) {
+		if op.Action == "write" {
+			written++
+		}
+	}
+	s, err := process(f, 1)
+	fatal(t, err)
+	_, err = s.RepairLog(context.Background(), repairOf(log))
+	fatal(t, err)
+	fatal(t, checkNothingLost(ex.files, f.Files()))
+	if written > 12 {
+		t.Errorf("%d writes", written)
+	}
+}
