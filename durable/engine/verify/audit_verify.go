@@ -42,7 +42,7 @@ func (a *Auditor) verify(ctx context.Context) (AuditVerification, *auditContents
 		// recorded before it is carried out, so acts that were recorded by now explain what changed.
 		later, _, err := a.history(ctx, read.log)
 		if err != nil {
-			return out, err
+			return out, nil, err
 		}
 		found = a.auditFindings(ctx, read, later)
 	}
