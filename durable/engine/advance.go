@@ -50,11 +50,18 @@ func (e *Engine) Rehydrate(ctx context.Context, at Position) (Answer, error) {
 //
 // The first reading takes no lock, so a repeated call never waits for a writer.
 // Errors: RUN_CLOSED, VALIDATION_ERROR for a request that can never be
-// accepted, SESSION_LOCKED, SESSION_UNHEALTHY, TOKEN_UNKNOWN_NODE;
-// STORE_ANSWER_UNREAD if the attempt is recorded but its answer cannot be read.
+// accepted, the result of a command among them (use Perform), SESSION_LOCKED,
+// SESSION_UNHEALTHY, TOKEN_UNKNOWN_NODE; STORE_ANSWER_UNREAD if the attempt is
+// recorded but its answer cannot be read.
 func (e *Engine) Advance(ctx context.Context, by Caller, at Position, attempt id.Attempt, req advance.Request) (Answer,
 	error) {
+	return e.advance(ctx, at, advance.Attempt{ID: attempt, Request: req, Actor: by.Actor, AtMs: by.AtMs})
+}
+
+// advance is Advance or, for an attempt that is Performed, Perform.
+func (e *Engine) advance(ctx context.Context, at Position, attempt advance.Attempt) (Answer, error) {
 	defer e.ledger.WritePending(ctx)
+	req := attempt.Request
 	h := e.TakeHistory(at.Session)
 	p, err := h.Open(ctx, at)
 	if err != nil {
@@ -65,10 +72,15 @@ func (e *Engine) Advance(ctx context.Context, by Caller, at Position, attempt id
 		return Answer{}, err
 	}
 	// The attempt is recorded: answer it without a lock.
-	if done, ok := p.Node.Attempt(attempt); ok {
+	if done, ok := p.Node.Attempt(attempt.ID); ok {
 		return e.replayAttempt(ctx, keys, at, h, done, req)
 	}
-	done, err := e.attempt(ctx, at, h, advance.Attempt{ID: attempt, Request: req, Actor: by.Actor, AtMs: by.AtMs})
+	if !attempt.Performed {
+		if err := refuseResults(at.Run, req); err != nil {
+			return Answer{}, err
+		}
+	}
+	done, err := e.attempt(ctx, at, h, attempt)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -80,7 +92,7 @@ func (e *Engine) Advance(ctx context.Context, by Caller, at Position, attempt id
 	}
 	// The outcome is read back from the fold, so that the first answer and a
 	// repeated one are rendered by the same code.
-	recorded, _ := p.Node.Attempt(attempt)
+	recorded, _ := p.Node.Attempt(attempt.ID)
 	a, err := e.answerOutcome(ctx, keys, p, recorded.Outcome)
 	if err != nil {
 		return Answer{}, answerUnread(err)

@@ -51,8 +51,9 @@ func (e *Engine) Checkpoint(ctx context.Context, by Caller, c CheckpointCall) (A
 // CheckpointAt records a checkpoint at a position, for callers that need no
 // token. attempt is the CheckpointID of an answer. A repeated call with the
 // same one is answered from the log prefix that ends with the checkpoint
-// (docs/design.md#answers). Errors: RUN_CLOSED, VALIDATION_ERROR, and INVARIANT
-// for a checkpoint id that is not the next one.
+// (docs/design.md#answers). Errors: RUN_CLOSED, VALIDATION_ERROR, also for the
+// result of a command, and INVARIANT for a checkpoint id that is not the next
+// one.
 func (e *Engine) CheckpointAt(ctx context.Context, by Caller, at Position, attempt id.Attempt,
 	req advance.Request) (Answer, error) {
 	h := e.TakeHistory(at.Session)
@@ -69,6 +70,9 @@ func (e *Engine) CheckpointAt(ctx context.Context, by Caller, at Position, attem
 	if p.hasCheckpoint(point) {
 		h.Keep()
 		return e.replayCheckpoint(ctx, keys, at, point, req)
+	}
+	if err := refuseResults(at.Run, req); err != nil {
+		return Answer{}, err
 	}
 	appended, err := e.commitAt(ctx, h, at, func(p Resolved) (manifest.Plan, error) {
 		if p.hasCheckpoint(point) {

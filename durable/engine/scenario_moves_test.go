@@ -41,6 +41,27 @@ func manyTimes(text string) (n int, rest string) {
 }
 
 func (p *player) moveAck(s statement) error {
+	return p.attempts(s, func(g *enginetest.Engine, by engine.Caller, at engine.Answer,
+		req advance.Request) (engine.Answer, error) {
+		return g.Continue(p.ctx, by, engine.Continue{StateToken: at.StateToken, AckToken: at.AckToken, Request: req})
+	})
+}
+
+// movePerform is moveAck by the performer of the session.
+func (p *player) movePerform(s statement) error {
+	return p.attempts(s, func(g *enginetest.Engine, by engine.Caller, at engine.Answer,
+		req advance.Request) (a engine.Answer, err error) {
+		err = ports.WithHold(p.ctx, performers{}, at.Session.SessionID, func(h ports.Hold) error {
+			a, err = g.Perform(p.ctx, h, by, at.Position(), at.AttemptID, req)
+			return err
+		})
+		return a, err
+	})
+}
+
+// attempts makes attempts at the pending step, with the answer before.
+func (p *player) attempts(s statement, attempt func(*enginetest.Engine, engine.Caller, engine.Answer,
+	advance.Request) (engine.Answer, error)) error {
 	n, rest := manyTimes(s.text)
 	s.text = rest
 	for i := range n {
@@ -54,8 +75,7 @@ func (p *player) moveAck(s statement) error {
 		}
 		by := p.by(event.Agent)
 		ack := func(g *enginetest.Engine, req advance.Request) (engine.Answer, error) {
-			return g.Continue(p.ctx, by, engine.Continue{StateToken: at.StateToken, AckToken: at.AckToken,
-				Request: req})
+			return attempt(g, by, at, req)
 		}
 		if i < n-1 {
 			p.do(req, ack)

@@ -153,7 +153,7 @@ func (p *player) given(s statement) (err error) {
 var moves = map[string]func(p *player, s statement) error{
 	"start": (*player).moveStart, "ack": (*player).moveAck, "again": (*player).moveAgain, "look": (*player).moveLook,
 	"checkpoint": (*player).moveCheckpoint, "approve": (*player).moveApprove, "cancel": (*player).moveCancel,
-	"fork": (*player).moveFork, "damage": (*player).moveDamage,
+	"fork": (*player).moveFork, "damage": (*player).moveDamage, "perform": (*player).movePerform,
 }
 
 func (p *player) when(s statement) error {

@@ -166,7 +166,7 @@ func (s sender) ApproveShown(ctx context.Context, by engine.Caller, shown engine
 	return s.w.g.ApproveShown(ctx, by, shown, comment)
 }
 
-func (s sender) Advance(ctx context.Context, by engine.Caller, at engine.Position, a id.Attempt,
+func (s sender) Perform(ctx context.Context, h ports.Hold, by engine.Caller, at engine.Position, a id.Attempt,
 	r advance.Request) (engine.Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return engine.Answer{}, err
@@ -178,7 +178,7 @@ func (s sender) Advance(ctx context.Context, by engine.Caller, at engine.Positio
 			return engine.Answer{}, err
 		}
 	}
-	return s.w.g.Advance(ctx, by, at, a, r)
+	return s.w.g.Perform(ctx, h, by, at, a, r)
 }
 
 func (w *fixture) Hold(context.Context, id.Session) (func() error, error) {

@@ -32,9 +32,9 @@ type Engine interface {
 	Rehydrate(ctx context.Context, at engine.Position) (engine.Answer, error)
 	// Workflow returns the workflow with a hash that a run is pinned to.
 	Workflow(ctx context.Context, hash canon.Digest) (compile.Compiled, error)
-	// Advance makes an attempt; a repeated call with the same attempt id is
-	// answered from the log.
-	Advance(ctx context.Context, by engine.Caller, at engine.Position, attempt id.Attempt,
+	// Perform makes an attempt under a live hold of the session; a repeated
+	// call with the same attempt id is answered from the log.
+	Perform(ctx context.Context, hold ports.Hold, by engine.Caller, at engine.Position, attempt id.Attempt,
 		req advance.Request) (engine.Answer, error)
 	// Approvable returns the outputs that an approval at a position would be
 	// bound to.
@@ -130,6 +130,7 @@ type execution struct {
 	*Performer
 	opts   Options
 	view   *sessionView
+	hold   ports.Hold // while the steps are performed
 	watch  logWatch
 	flow   compile.Compiled
 	answer engine.Answer // of the last call to the engine
@@ -153,13 +154,14 @@ func (e *execution) perform(ctx context.Context) error {
 	if err := e.checkOpen(); err != nil && e.answer.Status != runs.Cancelling {
 		return err
 	}
-	release, err := e.Performers.Hold(ctx, e.report.Session)
-	if err != nil {
+	held := false
+	err := ports.WithHold(ctx, e.Performers, e.report.Session, func(h ports.Hold) error {
+		held, e.hold = true, h
+		return e.performSteps(ctx)
+	})
+	if !held {
 		return err
 	}
-	err = e.performSteps(ctx)
-	// The end of the process releases the lock in any case.
-	_ = release()
 	return e.finish(ctx, err)
 }
 

@@ -295,9 +295,12 @@ func TestRunAdvancedBeforeLockIsReadAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.g.Advance(context.Background(), engine.Caller{Actor: event.Actor{Kind: event.Agent}, AtMs: 5},
-			w.at, a.AttemptID,
-			advance.Request{Artifacts: []advance.Artifact{advance.JSONArtifact(r)}}); err != nil {
+		if err := ports.WithHold(context.Background(), w, w.at.Session, func(h ports.Hold) error {
+			_, err := w.g.Perform(context.Background(), h,
+				engine.Caller{Actor: event.Actor{Kind: event.Agent}, AtMs: 5}, w.at, a.AttemptID,
+				advance.Request{Artifacts: []advance.Artifact{advance.JSONArtifact(r)}})
+			return err
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/run/command"
 )
 
 // ApprovalKind is the artifact kind of a person's approval
@@ -19,8 +20,14 @@ type Output struct {
 	Channel event.OutputChannel `json:"channel"`
 	Payload event.OutputPayload `json:"payload"`
 
-	foreign string // the id as stored by another program; not saved, as folds of such logs never are
+	foreign  string // the id as stored by another program; not saved, as folds of such logs never are
+	handedIn bool   // not saved: only views use it, which read whole logs
 }
+
+// HandedIn reports that the output is the result of a command and that no performer recorded it as
+// its observation: a caller handed it in, or an older version recorded it, which did not make the
+// difference (docs/design.md#commands-and-trust).
+func (o Output) HandedIn() bool { return o.handedIn }
 
 // addOutput adds an output to the current ones. It replaces the output that it names; a recap
 // replaces the node's recap; an artifact replaces those of its kind (without a kind: of its content
@@ -34,7 +41,8 @@ func (r *Run) addOutput(n *Node, e event.Event, p event.NodeOutputAppended, g ev
 		n.Approvals++
 	}
 	_, hadRecap := n.Recap()
-	o := Output{p.OutputID, e.Index, int64(len(n.Attempts)), p.OutputChannel, p.Payload, g.ID}
+	o := Output{p.OutputID, e.Index, int64(len(n.Attempts)), p.OutputChannel, p.Payload, g.ID,
+		handedIn(e, p)}
 	n.Outputs = slices.DeleteFunc(n.Outputs, func(old Output) bool {
 		if p.SupersedesOutputID != nil && old.ID == *p.SupersedesOutputID || g.Refers != "" && old.hasID(g.Refers) {
 			return true
@@ -45,6 +53,11 @@ func (r *Run) addOutput(n *Node, e event.Event, p event.NodeOutputAppended, g ev
 	if _, has := n.Recap(); hadRecap && !has {
 		r.missed = r.missed || r.Evicted // a recap of an ancestor may have been left out
 	}
+}
+
+// handedIn reports whether an event records the result of a command and no performer wrote it.
+func handedIn(e event.Event, p event.NodeOutputAppended) bool {
+	return p.Payload.ArtifactKind == command.Kind && e.Actor.Kind != event.Engine
 }
 
 // hasID reports whether the output has an id, in the spelling of any program.

@@ -102,7 +102,7 @@ func (t describer) describe(e event.Event) (text string, working bool) {
 	case event.PreferencesChanged:
 		return describePreferences(p), p.Source == event.FromSystem
 	case event.NodeOutputAppended:
-		return describeOutput(p, step(at)), false
+		return describeOutput(e, p, step(at)), false
 	case event.GapRecorded:
 		return describeGap(p), false
 	case event.DecisionTraceAppended:

@@ -119,12 +119,16 @@ func describePreferences(p event.PreferencesChanged) string {
 }
 
 // describeOutput describes notes by their first line, artifacts by kind and size.
-func describeOutput(p event.NodeOutputAppended, step string) string {
+func describeOutput(e event.Event, p event.NodeOutputAppended, step string) string {
 	if p.OutputChannel == event.Recap {
 		return fmt.Sprintf("Notes on %s: %s", step, oneLine(p.Payload.NotesMarkdown))
 	}
 	what := cmp.Or(p.Payload.ArtifactKind, p.Payload.ContentType)
-	return fmt.Sprintf("Artifact for %s: %s, %d bytes", step, oneLine(what), p.Payload.ByteLength)
+	text := fmt.Sprintf("Artifact for %s: %s, %d bytes", step, oneLine(what), p.Payload.ByteLength)
+	if handedIn(e, p) {
+		text += " (result handed in, or recorded by an older version)"
+	}
+	return text
 }
 
 // describeGap describes a gap that was opened or resolved.

@@ -67,6 +67,10 @@ type StepRow struct {
 	Attempts int      `json:"attempts"`
 	Notes    string   `json:"notes,omitzero"`
 	DoneAtMs int64    `json:"doneAtMs,omitzero"`
+	// ResultHandedIn reports that the step was done with the result of a
+	// command which no performer recorded: it was handed in, or an older
+	// version recorded it.
+	ResultHandedIn bool `json:"resultHandedIn,omitzero"`
 }
 
 // StepState is the closed set of states of a step in a run.

@@ -66,4 +66,8 @@ type Attempt struct {
 	Digest canon.Digest
 	Actor  event.Actor
 	AtMs   int64 // clock reading in milliseconds since 1970
+	// Performed reports that the performer of the session makes the attempt. The result of a
+	// command is its observation, not a statement of the caller, and the engine is the actor of
+	// that output (docs/design.md#commands-and-trust).
+	Performed bool
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
@@ -186,8 +187,8 @@ func (d *decision) outputs() {
 	slices.SortFunc(all, stored)
 	for _, p := range slices.Compact(all) {
 		by := d.seg.actor
-		// The engine is the actor only of its own warning.
-		if !slices.Contains(sent, p) {
+		// The engine is the actor of its own warning, and of what a performer observed.
+		if !slices.Contains(sent, p) || d.a.Performed && p.ArtifactKind == command.Kind {
 			by = engine
 		}
 		add(event.Artifact, p, by)

@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/run/command"
 )
 
 // Artifacts returns the stored bytes of an artifact; its errors are returned unchanged.
@@ -76,7 +77,7 @@ func observations(events []event.Event) []event.ObservationRecorded {
 }
 
 // AttemptOf returns a recorded attempt as it was sent. Events by the engine are results, not
-// inputs, and are skipped. cut reports notes that were truncated when they were stored:
+// inputs, and are skipped; the result of a command that a performer observed is an input. cut reports notes that were truncated when they were stored:
 // checks of the full notes cannot be repeated.
 func AttemptOf(events []event.Event, stored Artifacts) (a advance.Attempt, cut bool, err error) {
 	a.Actor, a.AtMs = events[0].Actor, events[0].TimestampMs
@@ -86,7 +87,10 @@ func AttemptOf(events []event.Event, stored Artifacts) (a advance.Attempt, cut b
 	}
 	for _, e := range events {
 		if e.Actor.Kind == event.Engine {
-			continue
+			if !performed(e) {
+				continue
+			}
+			a.Performed = true
 		}
 		switch p := e.Data.(type) {
 		case event.ContextSet:
@@ -108,6 +112,12 @@ func AttemptOf(events []event.Event, stored Artifacts) (a advance.Attempt, cut b
 		}
 	}
 	return a, cut, nil
+}
+
+// performed reports whether an event of the engine records what a performer observed.
+func performed(e event.Event) bool {
+	p, ok := e.Data.(event.NodeOutputAppended)
+	return ok && p.Payload.ArtifactKind == command.Kind
 }
 
 // CheckpointOf returns a recorded checkpoint as it was sent, except for its attempt id. That

@@ -1,0 +1,43 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/ports"
+)
+
+// Perform is Advance for the performer of the session. It alone records the
+// result of a command: any other caller could write that a command succeeded
+// which never ran (docs/design.md#commands-and-trust). Errors: ports.ErrHold
+// without a live hold of the session, and those of Advance.
+func (e *Engine) Perform(ctx context.Context, hold ports.Hold, by Caller, at Position, attempt id.Attempt,
+	req advance.Request) (Answer, error) {
+	leave, err := hold.Enter(at.Session)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer leave()
+	return e.advance(ctx, at,
+		advance.Attempt{ID: attempt, Request: req, Actor: by.Actor, AtMs: by.AtMs, Performed: true})
+}
+
+// refuseResults refuses with VALIDATION_ERROR a request that contains the
+// result of a command, and names the command line that performs the step. It
+// is called where requests come in, and not by the decision: a decision that is
+// made again takes results as they are recorded.
+func refuseResults(run id.Run, req advance.Request) error {
+	for i, a := range req.Artifacts {
+		if a.Kind() == command.Kind {
+			return fault.New(fault.ValidationError,
+				"artifact %d is of kind %s, which counts only if 'waybill run' performed the command", i, command.Kind).
+				Suggest("Leave it out; a step that is a command is performed by %s.",
+					fault.Command{"run", "--run", run.String()}).
+				With("artifactKind", command.Kind).With("runId", run.String())
+		}
+	}
+	return nil
+}
