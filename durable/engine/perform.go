@@ -34,7 +34,7 @@ func refuseResults(run id.Run, req advance.Request) error {
 		if a.Kind() == command.Kind {
 			return fault.New(fault.ValidationError,
 				"artifact %d is of kind %s, which counts only if 'waybill run' performed the command", i, command.Kind).
-				Suggest("Leave it out; a step that is a command is performed by %s.",
+				Suggest("%s performs a step that is a command; send other results without this one.",
 					fault.Command{"run", "--run", run.String()}).
 				With("artifactKind", command.Kind).With("runId", run.String())
 		}

@@ -44,7 +44,8 @@ func (t tool) forAgent(f *fault.Fault) *fault.Fault {
 	return &out
 }
 
-// toolCall returns the tool that corresponds to a command, "" if there is none. resume_session
+// toolCall returns the tool that corresponds to a command, "" if there is none, as for "run", which
+// performs commands of the workflow. resume_session
 // shows its arguments: the run where the command names it, and none for the list of all runs.
 func toolCall(c fault.Command) string {
 	flag := slices.Index(c, "--run")
@@ -55,7 +56,7 @@ func toolCall(c fault.Command) string {
 		return "inspect_workflow"
 	case begins(c, "runs", "list"):
 		return "resume_session {}"
-	case begins(c, "continue"), begins(c, "run") && flag >= 0:
+	case begins(c, "continue"):
 		if flag >= 0 && flag+1 < len(c) && strings.HasPrefix(c[flag+1], "run_") {
 			return fmt.Sprintf(`resume_session {"runId":%q}`, c[flag+1])
 		}
