@@ -43,7 +43,7 @@ func (e *Engine) Fork(ctx context.Context, by Caller, seed id.Seed, req ForkRequ
 		return Answer{}, err
 	}
 	run := id.NewRun(seed)
-	a, err := e.begin(ctx, Position{id.NewSession(seed), run, id.RootNode(run)}, plan, "")
+	a, err := e.begin(ctx, Position{id.NewSession(seed), run, id.RootNode(run)}, plan, "", "")
 	a.warnDropped(dropped)
 	return a, err
 }

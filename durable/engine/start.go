@@ -39,10 +39,11 @@ const startKeyMax = 256
 
 // Start creates a session with one run and returns the answer for its first
 // step. With a key that is recorded already it returns the recorded answer, and
-// warns if workflow, title, context or preferences differ.
+// warns if the version of the workflow, title, context or preferences differ.
 //
 // Errors: VALIDATION_ERROR for a request that does not fit the workflow; no
-// store is created for it. STORE_OUTCOME_UNKNOWN and STORE_ANSWER_UNREAD mean
+// store is created for it. START_KEY_TAKEN as FindStart; nothing is written.
+// STORE_OUTCOME_UNKNOWN and STORE_ANSWER_UNREAD mean
 // that the run may exist; their suggestion depends on whether a key was given.
 func (e *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (Answer, error) {
 	defer e.ledger.WritePending(ctx)
@@ -68,6 +69,11 @@ func (e *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 	if s.Key != "" {
 		// The same key in the same store results in the same ids.
 		begin.Session, begin.Run = id.KeyedSession(store, s.Key), id.KeyedRun(store, s.Key)
+		// Before the lock: an imported session may be one that nothing can be
+		// written to.
+		if _, _, err := e.FindStart(ctx, s.Key, s.Workflow.WorkflowID); err != nil {
+			return Answer{}, err
+		}
 	}
 	// Planned again: the ids may have changed since the validation.
 	plan, dropped, err := advance.Begin(s.Workflow, begin)
@@ -75,7 +81,8 @@ func (e *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 		return Answer{}, err
 	}
 	e.cacheWorkflow(s.Workflow)
-	a, err := e.begin(ctx, Position{begin.Session, begin.Run, id.RootNode(begin.Run)}, plan, s.Key)
+	a, err := e.begin(ctx, Position{begin.Session, begin.Run, id.RootNode(begin.Run)}, plan, s.Key,
+		s.Workflow.WorkflowID)
 	a.warnDropped(dropped)
 	return a, err
 }
@@ -83,7 +90,7 @@ func (e *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 // begin commits the first segment of a session and returns the answer for its
 // first step, or answers from a log that an earlier call with the same key or
 // seed wrote.
-func (e *Engine) begin(ctx context.Context, at Position, plan manifest.Plan, key string) (Answer, error) {
+func (e *Engine) begin(ctx context.Context, at Position, plan manifest.Plan, key, workflowID string) (Answer, error) {
 	keys, err := e.store.Keys(ctx, ports.MayCreate)
 	if err != nil {
 		return Answer{}, err
@@ -100,7 +107,7 @@ func (e *Engine) begin(ctx context.Context, at Position, plan manifest.Plan, key
 	}
 	e.cacheStates(plan)
 	if !appended {
-		return e.replayStart(ctx, keys, at, plan)
+		return e.replayStart(ctx, keys, at, plan, key, workflowID)
 	}
 	a, err := e.answerCommitted(ctx, keys, at, h)
 	if err != nil {
@@ -152,10 +159,17 @@ func (a *Answer) warnDropped(n int) {
 // replayStart answers a keyed start that is recorded. The answer is rendered
 // over the first segment, however many steps the run has taken since
 // (docs/design.md#answers).
-func (e *Engine) replayStart(ctx context.Context, keys token.Keys, at Position, sent manifest.Plan) (Answer, error) {
+func (e *Engine) replayStart(ctx context.Context, keys token.Keys, at Position, sent manifest.Plan,
+	key, workflowID string) (Answer, error) {
 	prefix, err := e.NewHistory(at.Session).prefix(ctx, func(seg manifest.Segment) bool { return seg.First == 0 })
 	if err != nil {
 		return Answer{}, err
+	}
+	// Asked again: another process may have recorded the session meanwhile.
+	if key != "" {
+		if err := e.checkKey(ctx, at.Session, prefix.Fold.Runs[at.Run], key, workflowID); err != nil {
+			return Answer{}, err
+		}
 	}
 	p, err := Resolve(prefix.Fold, at)
 	if err != nil {
