@@ -10,12 +10,12 @@ import (
 )
 
 // Allow decides whether the commands of a workflow may run
-// (docs/design.md#commands-and-trust): by the option, by recorded trust, or by
+// (docs/design.md#commands-and-trust): by the option for this version, by recorded trust, or by
 // asking the person. nil permits them, also in later calls for the same
 // version. WORKFLOW_UNTRUSTED otherwise. Callers use it before they start a
 // run, so that a refusal leaves nothing behind.
 func (p *Performer) Allow(ctx context.Context, w compile.Compiled, o Options) error {
-	if o.Trust || !w.HasActions() || p.allowed == w.Hash() {
+	if !w.HasActions() || o.Trust == w.Hash() || p.allowed == w.Hash() {
 		return nil
 	}
 	trusted, err := p.Trusted(ctx, w.Hash())

@@ -324,3 +324,12 @@ func codeOf(err error) fault.Code {
 	}
 	return fault.CodeOf(err)
 }
+
+// hashOf is the hash of a workflow.
+func hashOf(workflowText string) canon.Digest {
+	_, c, problems := compile.File("test.yaml", source.SourceProject, []byte(workflowText))
+	if source.HasErrors(problems) {
+		panic(problems)
+	}
+	return c.Hash()
+}

@@ -85,7 +85,9 @@ type Performer struct {
 
 // Options are answers given before the run starts, usually as flags.
 type Options struct {
-	Trust   bool        // commands may run in this call
+	// Trust is the version of a workflow whose commands may run in this call,
+	// zero for none. A run that is pinned to another version gains nothing.
+	Trust   canon.Digest
 	Yes     bool        // confirms every step that waits for a confirmation
 	Notes   *string     // notes for every person step; nil: none
 	Context canon.Value // sent with the first attempt of this call

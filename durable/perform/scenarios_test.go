@@ -107,7 +107,8 @@ var scenarios = []scenario{
 			run Release, 0 of 1 done
 			[1/1] Build: ""
 			release`},
-	{name: "trust for this call", source: steps(buildStep), distrust: true, opts: perform.Options{Trust: true},
+	{name: "trust for this call", source: steps(buildStep), distrust: true,
+		opts: perform.Options{Trust: hashOf(steps(buildStep))},
 		attempts: "advanced",
 		script: `hold
 			run Release, 0 of 1 done
@@ -115,6 +116,12 @@ var scenarios = []scenario{
 			$ make all (1 of 1)
 			status 0, last true, again in 0 ms
 			ok
+			release`},
+	{name: "trust of another version for this call", source: steps(buildStep), distrust: true,
+		opts: perform.Options{Trust: hashOf(steps(lookStep))}, code: fault.WorkflowUntrusted,
+		script: `hold
+			run Release, 0 of 1 done
+			[1/1] Build: ""
 			release`},
 	{name: "trust given at the terminal, asked once",
 		source: steps(buildStep + strings.ReplaceAll(buildStep, "build", "again")), distrust: true,

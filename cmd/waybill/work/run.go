@@ -25,6 +25,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/perform"
+	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
 // runLong is what 'waybill run --help' prints above the usage.
@@ -103,8 +104,12 @@ func (in *runInput) check(cmd *cobra.Command, args []string) error {
 	switch {
 	case in.ref == "" && len(args) == 0:
 		return cli.UsageFault(cmd, "'%s' needs FILE or ID, or --run with a run to continue", cmd.CommandPath())
-	case in.ref != "" && len(args) > 0:
+	case in.ref != "" && len(args) > 0 && !in.trust:
 		return cli.UsageFault(cmd, "--run continues a run and cannot be combined with the workflow %q", args[0])
+	case in.ref != "" && len(args) == 0 && in.trust:
+		return cli.UsageFault(cmd, "--trust allows the commands of FILE or ID, and --run alone names neither").
+			Suggest("Give the FILE or ID that the run was started from too, or record trust with %s at a terminal.",
+				fault.Command{"trust"})
 	case in.ref != "" && (in.start.title != "" || in.start.key != ""):
 		return cli.UsageFault(cmd, "--title and --key are for a new run and cannot be combined with --run")
 	}
@@ -114,7 +119,7 @@ func (in *runInput) check(cmd *cobra.Command, args []string) error {
 // options returns the answers that the flags give in advance. With --run they include context
 // and preferences for the first attempt; for a new run those are part of the start.
 func (in *runInput) options(a *cli.App) (perform.Options, error) {
-	o := perform.Options{Trust: in.trust, Yes: in.yes}
+	o := perform.Options{Yes: in.yes}
 	if in.notesGiven {
 		o.Notes = &in.notes
 	}
@@ -140,19 +145,35 @@ func runRun(ctx context.Context, a *cli.App, in *runInput, args []string) error 
 	if err != nil {
 		return err
 	}
-	// A new run needs its workflow; with --run the pinned one is used.
+	// A new run needs its workflow; with --run the pinned one is used, and a workflow only names
+	// what --trust is for.
 	var begin engine.Start
 	if in.ref == "" {
-		if begin, err = in.start.request(ctx, a, args[0]); err != nil {
-			return err
-		}
+		begin, err = in.start.request(ctx, a, args[0])
+	} else if in.trust {
+		begin.Workflow, err = named(ctx, a, args[0])
+	}
+	if err != nil {
+		return err
+	}
+	if in.trust {
+		opts.Trust = begin.Workflow.Hash()
 	}
 	o, err := a.Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer o.Close()
-	s := newRunner(a, o, in, args)
+	// What a key names is decided first: before trust is asked for, and before anything runs.
+	recorded, flow, err := findRecorded(ctx, o, begin)
+	if err != nil {
+		return err
+	}
+	ref := ""
+	if in.ref == "" && flow.Hash() == begin.Workflow.Hash() {
+		ref = args[0]
+	}
+	s := newRunner(a, o, in, ref)
 	defer s.commands.Close()
 	ctx, stop := interruptible(ctx, s.view)
 	defer stop()
@@ -161,7 +182,7 @@ func runRun(ctx context.Context, a *cli.App, in *runInput, args []string) error 
 	if in.ref != "" {
 		at, err = o.Locate(ctx, in.ref)
 	} else {
-		at, err = s.begin(ctx, args[0], begin, opts)
+		at, err = s.begin(ctx, begin, flow, recorded, opts)
 	}
 	if err != nil {
 		s.view.Stopped()
@@ -170,32 +191,74 @@ func runRun(ctx context.Context, a *cli.App, in *runInput, args []string) error 
 	return s.perform(ctx, at, opts)
 }
 
-// begin starts the run after its commands were found to be trusted, so that a refusal records
-// nothing. If a person is present, the performer requests trust here. Without trust the error
-// is WORKFLOW_UNTRUSTED.
-func (s *runner) begin(ctx context.Context, ref string, req engine.Start, opts perform.Options) (engine.Position,
-	error) {
+// named returns the workflow that FILE or ID names.
+func named(ctx context.Context, a *cli.App, ref string) (compile.Compiled, error) {
+	w, err := a.Workflow(ctx, ref)
+	return w.Compiled, err
+}
+
+// findRecorded returns the run that the key of a start names, and the workflow that would be
+// performed: the version that the recorded run is pinned to, else that of the start. Without a key
+// there is no such run. Errors: START_KEY_TAKEN if the key names something else.
+func findRecorded(ctx context.Context, o *cli.Store, req engine.Start) (ref string, w compile.Compiled, err error) {
+	w = req.Workflow
+	found, ok, err := o.FindStart(ctx, req.Key, w.WorkflowID)
+	if err != nil || !ok {
+		return "", w, err
+	}
+	if found.WorkflowHash != w.Hash() {
+		w, err = o.Workflow(ctx, found.WorkflowHash)
+	}
+	return found.Run.String(), w, err
+}
+
+// begin starts the run after the commands of flow, the workflow that will be performed, were found
+// to be trusted, so that a refusal records nothing. If a person is present, the performer requests
+// trust here. Without trust the error is WORKFLOW_UNTRUSTED. recorded is the run that the start
+// answers with, "" for a new one.
+func (s *runner) begin(ctx context.Context, req engine.Start, flow compile.Compiled, recorded string,
+	opts perform.Options) (engine.Position, error) {
 	var none engine.Position
+	if recorded != "" {
+		// A run that is complete performs nothing, so it needs no trust.
+		_, answer, err := currentStep(ctx, s.store, recorded)
+		if err != nil {
+			return none, err
+		}
+		if answer.IsComplete {
+			flow = compile.Compiled{}
+		}
+	}
 	// Trust is checked before the start: a run that could not continue is not started.
-	if err := s.performer.Allow(ctx, req.Workflow, opts); err != nil {
-		return none, suggestTrust(s.app, ref, err)
+	if err := s.performer.Allow(ctx, flow, opts); err != nil {
+		return none, s.suggestTrust(flow.Hash().String(), err)
 	}
 	seed, err := s.app.Seed()
 	if err != nil {
 		return none, err
 	}
 	answer, err := s.store.Start(ctx, s.app.Caller(), seed, req)
+	log := s.app.Log()
+	for _, w := range answer.Warnings {
+		log.Warn().Msg(w.Message)
+	}
 	return answer.Position(), err
 }
 
-// suggestTrust adds to WORKFLOW_UNTRUSTED the suggestion of 'waybill trust' with ref, a file,
-// id or hash. Other errors are returned unchanged.
-func suggestTrust(a *cli.App, ref string, err error) error {
-	if !fault.Is(err, fault.WorkflowUntrusted) || ref == "" {
+// suggestTrust adds to WORKFLOW_UNTRUSTED the suggestion of 'waybill trust': with the file or id of
+// the command line if that is the version to perform, else with its hash. --trust is suggested only
+// in the first case, since it is for what the command line names. Other errors are returned
+// unchanged.
+func (s *runner) suggestTrust(hash string, err error) error {
+	switch {
+	case !fault.Is(err, fault.WorkflowUntrusted) || hash == "":
 		return err
+	case s.ref != "":
+		return fault.Of(err).Suggest("%s shows its commands and asks for trust; --trust allows them in one call.",
+			s.app.StoreCommand("trust", s.ref))
 	}
-	return fault.Of(err).Suggest("%s shows its commands and asks for trust; --trust allows them in one call.",
-		a.StoreCommand("trust", ref))
+	return fault.Of(err).Suggest("%s shows its commands and asks for trust. --trust allows them in one call if the "+
+		"command line names a file or id of this version.", s.app.StoreCommand("trust", hash))
 }
 
 // perform performs the run and prints its result: a summary for people, the document "run" with
@@ -206,7 +269,7 @@ func (s *runner) perform(ctx context.Context, at engine.Position, opts perform.O
 	if err != nil {
 		s.view.Stopped()
 		hash, _ := fault.Of(err).Details["workflowHash"].(string)
-		return suggestTrust(s.app, hash, err)
+		return s.suggestTrust(hash, err)
 	}
 	// People have seen the steps; a program gets the state of the run as a document.
 	if !s.app.Flags.JSON {

@@ -19,8 +19,10 @@ import (
 // runner holds the parts of one call of 'waybill run': the store, the performer, and the
 // adapters that the performer uses.
 type runner struct {
-	app       *cli.App
-	store     *cli.Store
+	app   *cli.App
+	store *cli.Store
+	// ref is the file or id on the command line, "" unless it is the version to be performed.
+	ref       string
 	view      *runview.View
 	commands  *process.Runner
 	performer *perform.Performer
@@ -32,16 +34,16 @@ type runner struct {
 // Trust is read from the store for each check, because another process may change it. The
 // performer lock of the store excludes a second 'run' of the same session. The caller must
 // close commands, even if the run cannot be started: that stops processes that they have left running.
-func newRunner(a *cli.App, o *cli.Store, in *runInput, args []string) *runner {
-	s := &runner{app: a, store: o}
+func newRunner(a *cli.App, o *cli.Store, in *runInput, ref string) *runner {
+	s := &runner{app: a, store: o, ref: ref}
 	shown := a.Out
 	if a.Flags.JSON {
 		shown = a.Err
 	}
 	// The question for trust shows the command line that lists all commands of the workflow.
 	inspect := a.Command("workflows", "inspect", "FILE|ID")
-	if len(args) > 0 {
-		inspect = a.Command("workflows", "inspect", args[0])
+	if ref != "" {
+		inspect = a.Command("workflows", "inspect", ref)
 	}
 	s.view = runview.New(runview.Options{In: a.In, Out: shown, Getenv: a.Getenv, NoColor: a.Flags.NoColor,
 		Quiet: in.quiet, Commands: inspect, Short: page.ShortRun,
