@@ -33,9 +33,9 @@ type Start struct {
 	Observations []event.ObservationRecorded
 }
 
-// startKeyMax bounds a start key, in bytes. The key is hashed, but messages
+// StartKeyBytesMax bounds a start key, in bytes. The key is hashed, but messages
 // show it in full.
-const startKeyMax = 256
+const StartKeyBytesMax = 256
 
 // Start creates a session with one run and returns the answer for its first
 // step. With a key that is recorded already it returns the recorded answer, and
@@ -47,9 +47,9 @@ const startKeyMax = 256
 // that the run may exist; their suggestion depends on whether a key was given.
 func (e *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (Answer, error) {
 	defer e.ledger.WritePending(ctx)
-	if len(s.Key) > startKeyMax {
+	if len(s.Key) > StartKeyBytesMax {
 		return Answer{}, fault.New(fault.ValidationError, "the start key has %d bytes; at most %d are allowed",
-			len(s.Key), startKeyMax)
+			len(s.Key), StartKeyBytesMax)
 	}
 	// Ids from the seed: used as they are without a key.
 	begin := advance.Start{Session: id.NewSession(seed), Run: id.NewRun(seed), SourceKind: s.SourceKind,

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/installable"
@@ -35,8 +36,8 @@ type AutomationRow struct {
 	Context      canon.Value          `json:"context,omitzero"`
 	Enabled      bool                 `json:"enabled"`
 	// Due reports that the schedule fired since the installation, and that no
-	// session was started for its latest time. Several missed times are due as
-	// one.
+	// run of its workflow was started for its latest time. Several missed times
+	// are due as one.
 	Due           bool  `json:"due"`
 	ScheduledAtMs int64 `json:"scheduledAtMs,omitzero"` // latest time in the past
 	NextAtMs      int64 `json:"nextAtMs,omitzero"`      // next time, if enabled
@@ -44,7 +45,7 @@ type AutomationRow struct {
 	// however often it is used, one session is started.
 	StartKey  string     `json:"startKey,omitzero"`
 	SessionID id.Session `json:"sessionId,omitzero"` // started for that time
-	// Problem is the reason why it cannot be evaluated.
+	// Problem is the reason why it cannot be evaluated, or cannot be started.
 	Problem string `json:"problem,omitzero"`
 }
 
@@ -66,39 +67,53 @@ func (l *Learning) Automations(ctx context.Context, times ports.Schedules, works
 		return out, err
 	}
 	out.Health = list.Health
-	started, err := l.startedSessions(ctx)
-	if err != nil {
+	started := starts{l: l, store: store}
+	if started.trash, err = l.store.TrashEntries(ctx); err != nil {
 		return out, err
 	}
 	for _, i := range list.Installed {
 		if i.Slot.Kind == proposal.Automation {
-			out.Automations = append(out.Automations, evaluateAutomation(times, store, i, started, atMs))
+			out.Automations = append(out.Automations, evaluateAutomation(ctx, times, started, i, atMs))
 		}
 	}
 	return out, nil
 }
 
-// startedSessions returns the sessions of the store and of the trash: a deleted
-// session was started nevertheless.
-func (l *Learning) startedSessions(ctx context.Context) (map[id.Session]bool, error) {
-	out := map[id.Session]bool{}
-	all, err := l.store.Sessions(ctx)
-	if err != nil {
-		return nil, err
+// starts finds what was started under keys.
+type starts struct {
+	l     *Learning
+	store id.Store
+	trash []ports.TrashEntry
+}
+
+// find returns the session of a workflow that was started under a key, zero if
+// there is none. One in the trash was started nevertheless. A session that
+// cannot be read counts, so that nothing is started twice; err says that it
+// could not. START_KEY_TAKEN: the key names something else.
+func (s starts) find(ctx context.Context, key, workflowID string) (id.Session, error) {
+	session := id.KeyedSession(s.store, key)
+	_, ok, err := s.l.e.FindStart(ctx, key, workflowID)
+	switch {
+	case fault.Is(err, fault.StartKeyTaken):
+		return id.Session{}, err
+	case ok || err != nil:
+		return session, err
 	}
-	for _, s := range all {
-		out[s] = true
+	for _, t := range s.trash {
+		if t.Session != session {
+			continue
+		}
+		ok, err := s.l.e.FindDeletedStart(ctx, t, key, workflowID)
+		if ok || err != nil && !fault.Is(err, fault.StartKeyTaken) {
+			return session, err
+		}
 	}
-	trashed, err := l.store.TrashEntries(ctx)
-	for _, t := range trashed {
-		out[t.Session] = true
-	}
-	return out, err
+	return id.Session{}, nil
 }
 
 // evaluateAutomation evaluates one automation. A malformed artifact or schedule
 // is reported in the row, so that it does not hide the others.
-func evaluateAutomation(times ports.Schedules, store id.Store, i InstalledArtifact, started map[id.Session]bool,
+func evaluateAutomation(ctx context.Context, times ports.Schedules, started starts, i InstalledArtifact,
 	atMs int64) AutomationRow {
 	row := AutomationRow{AutomationID: i.Slot.ID, Ref: i.Ref, ProposalID: i.ProposalID}
 	auto, err := installable.AutomationOf(i.Value)
@@ -123,21 +138,39 @@ func evaluateAutomation(times ports.Schedules, store id.Store, i InstalledArtifa
 	}
 	// The session id follows from the key, so a start can be found without a
 	// record of it.
-	row.ScheduledAtMs, row.StartKey = last, automationKey(i, last)
-	if session := id.KeyedSession(store, row.StartKey); started[session] {
-		row.SessionID = session
+	row.ScheduledAtMs, row.StartKey = last, automationKey(i, last, auto.WorkflowID)
+	row.SessionID, err = started.find(ctx, row.StartKey, auto.WorkflowID)
+	if err != nil {
+		row.Problem = fault.Of(err).Message
+	}
+	if row.SessionID.IsZero() {
+		// What an older version started. A key of that form is not used again,
+		// so it does not matter if something else took it.
+		if row.SessionID, err = started.find(ctx, automationKey(i, last, ""), auto.WorkflowID); err != nil &&
+			!fault.Is(err, fault.StartKeyTaken) {
+			row.Problem = fault.Of(err).Message
+		}
 	}
 	row.Due = auto.Enabled && row.SessionID.IsZero()
 	return row
 }
 
 // automationKey is the start key for what an automation starts at one time. The
-// workspace is a part of it, because two workspaces may install automations of
-// the same id.
-func automationKey(i InstalledArtifact, firedMs int64) string {
+// workflow is a part of it, because a revision of the automation may name
+// another one; the workspace, because two workspaces may install automations of
+// the same id. Without a workflow it is the key of versions that left it out; no
+// name of a workspace contains the colon.
+func automationKey(i InstalledArtifact, firedMs int64, workflowID string) string {
 	words := []string{"automation", i.Slot.ID, event.TimeText(firedMs)}
+	if workflowID != "" {
+		words = append(words, "workflow:"+workflowID)
+	}
 	if i.Workspace != "" {
 		words = append(words, i.Workspace)
 	}
-	return strings.Join(words, "/")
+	key := strings.Join(words, "/")
+	if len(key) > engine.StartKeyBytesMax {
+		return "automation/" + canon.Sum([]byte(key)).String()
+	}
+	return key
 }
