@@ -61,7 +61,7 @@ cat "$temp/first"
 printf 'Killed\n'
 
 say "It continues in the third step; the first two are not repeated"
-try run --run @last --trust
+try run ship.yaml --run @last --trust
 
 say "Every step and its result is on record"
 try runs show @last

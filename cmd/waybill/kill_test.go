@@ -86,7 +86,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	for range kills {
 		args := []string{"run", "kill.json", "--trust", "--quiet"}
 		if runID != "" {
-			args = []string{"run", "--run", runID, "--trust", "--quiet"}
+			args = []string{"run", "kill.json", "--run", runID, "--trust", "--quiet"}
 		}
 		cmd := p.command(args...)
 		if err := cmd.Start(); err != nil {
@@ -108,7 +108,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	}
 	args := []string{"run", "kill.json", "--trust", "--quiet"}
 	if runID != "" {
-		args = []string{"run", "--run", runID, "--trust", "--quiet"}
+		args = []string{"run", "kill.json", "--run", runID, "--trust", "--quiet"}
 	}
 	if out, err := p.command(args...).CombinedOutput(); err != nil {
 		t.Fatalf("continuing after the kills: %v\n%s", err, out)

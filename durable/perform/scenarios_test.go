@@ -108,7 +108,7 @@ var scenarios = []scenario{
 			[1/1] Build: ""
 			release`},
 	{name: "trust for this call", source: steps(buildStep), distrust: true,
-		opts: perform.Options{Trust: hashOf(steps(buildStep))},
+		opts:     perform.Options{Trust: hashOf(steps(buildStep))},
 		attempts: "advanced",
 		script: `hold
 			run Release, 0 of 1 done

@@ -37,8 +37,13 @@ A run can be stopped at any time, by Ctrl-C, a crash or a power cut, and continu
 the same WAYBILL_ATTEMPT_ID in its environment.
 
 Commands run only if this version of the workflow is trusted: by your answer at the
-prompt, by 'waybill trust', or for one call by --trust. They run in the current
-directory, without a shell and without a terminal.
+prompt, by 'waybill trust', or for one call by --trust, which is for the version of FILE
+or ID and for no other. To continue a run without a terminal, give FILE or ID as well:
+--trust allows its commands if the run is pinned to that version. Commands run in the
+current directory, without a shell and without a terminal.
+
+With --key the same KEY performs the run that it started before. A key of an imported
+session, or of a run of another workflow, is refused with exit status 2.
 
 If stdin or stdout is not a terminal, a step that needs a person ends the command with
 exit status 3 and a message that shows how to continue. --notes answers every such step
@@ -58,6 +63,7 @@ func NewRun(a *cli.App) *cobra.Command {
 		Example: `  waybill run ./release.yaml
   waybill run ./release.yaml --set version=2.4 --title "Release 2.4"
   waybill run --run @last
+  waybill run ./release.yaml --run @last --trust
   waybill run ./nightly.yaml --trust --yes --notes "unattended" --json`,
 		Args: cli.AtMost("FILE or ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -74,11 +80,11 @@ func NewRun(a *cli.App) *cobra.Command {
 
 // runInput holds the flags of run.
 type runInput struct {
-	// ref is the run to continue, "" to start one.
+	// ref is the run to continue, "" to start one. With trust, FILE or ID names what is trusted.
 	ref string
 	// start holds context and preferences, and for a new run title and key.
 	start startInput
-	trust bool // allow the commands in this call, without recording trust
+	trust bool // allow the commands of FILE or ID in this call, without recording trust
 	yes   bool // answer confirmations with yes; does not approve
 	quiet bool
 	// notes answer each step that needs only notes.
@@ -91,7 +97,7 @@ type runInput struct {
 func (in *runInput) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&in.ref, "run", "", "continue the run `ID`: an id, a prefix of an id, or @last")
-	f.BoolVar(&in.trust, "trust", false, "allow the workflow's commands in this call")
+	f.BoolVar(&in.trust, "trust", false, "allow the commands of FILE or ID in this call")
 	f.BoolVar(&in.yes, "yes", false, "answer every confirmation with yes")
 	f.StringVar(&in.notes, "notes", "", "use `TEXT` as the notes of every step that needs a person")
 	f.BoolVar(&in.quiet, "quiet", false, "print only questions and errors")

@@ -18,7 +18,8 @@ The run is pinned to the present version of the workflow: later changes of the f
 not affect it.
 
 With --key the call is idempotent: repeating it returns the recorded answer and starts
-no second run.`
+no second run. A key of an imported session, or of a run of another workflow, is refused
+with exit status 2.`
 
 // NewStart returns the command "start". It starts a run and prints its first step, and performs
 // nothing. With --key, repeating the same start returns the run that was started.
