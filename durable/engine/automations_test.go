@@ -87,7 +87,7 @@ func TestAutomationsWhoseKeyIsTaken(t *testing.T) {
 			}
 		},
 		"by import": func(w scheduled) {
-			attacker := w.twin()
+			attacker := w.counterpart()
 			a, err := attacker.keyed(longOne, w.key)
 			if err != nil {
 				t.Fatal(err)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/waybill/waybill/durable/engine/ledger"
 	"github.com/waybill/waybill/durable/engine/settings"
+	"github.com/waybill/waybill/durable/engine/startkey"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
 )
@@ -37,16 +38,20 @@ type Engine struct {
 	*Answers
 	store    Store
 	settings settings.Settings
+	starts   startkey.Starts
 }
 
 // New returns the engine of a store.
 func New(s Store) *Engine {
 	l := ledger.New(s)
-	return &Engine{&Answers{NewReader(s), l}, s, settings.New(s, l)}
+	return &Engine{&Answers{NewReader(s), l}, s, settings.New(s, l), startkey.New(s, l)}
 }
 
 // Ledger returns the audit log of the store.
 func (e *Engine) Ledger() *ledger.Ledger { return e.ledger }
+
+// Starts returns the starts of the store, by their keys.
+func (e *Engine) Starts() startkey.Starts { return e.starts }
 
 // Caller identifies who makes a call, and when.
 type Caller = ledger.Caller

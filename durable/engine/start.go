@@ -42,7 +42,7 @@ const StartKeyBytesMax = 256
 // warns if the version of the workflow, title, context or preferences differ.
 //
 // Errors: VALIDATION_ERROR for a request that does not fit the workflow; no
-// store is created for it. START_KEY_TAKEN as FindStart; nothing is written.
+// store is created for it. START_KEY_TAKEN as startkey.Starts.Find; nothing is written.
 // STORE_OUTCOME_UNKNOWN and STORE_ANSWER_UNREAD mean
 // that the run may exist; their suggestion depends on whether a key was given.
 func (e *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (Answer, error) {
@@ -71,7 +71,7 @@ func (e *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 		begin.Session, begin.Run = id.KeyedSession(store, s.Key), id.KeyedRun(store, s.Key)
 		// Before the lock: an imported session may be one that nothing can be
 		// written to.
-		if _, _, err := e.FindStart(ctx, s.Key, s.Workflow.WorkflowID); err != nil {
+		if _, _, err := e.starts.Find(ctx, s.Key, s.Workflow.WorkflowID); err != nil {
 			return Answer{}, err
 		}
 	}
@@ -167,7 +167,7 @@ func (e *Engine) replayStart(ctx context.Context, keys token.Keys, at Position, 
 	}
 	// Asked again: another process may have recorded the session meanwhile.
 	if key != "" {
-		if err := e.checkKey(ctx, at.Session, prefix.Fold.Runs[at.Run], key, workflowID); err != nil {
+		if err := e.starts.Check(ctx, at.Session, prefix.Fold.Runs[at.Run], key, workflowID); err != nil {
 			return Answer{}, err
 		}
 	}

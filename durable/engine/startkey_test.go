@@ -21,9 +21,9 @@ func (w *fixture) keyed(workflowText, key string) (engine.Answer, error) {
 		Workflow: w.compiled(workflowText), SourceKind: event.SourceProject, SourceRef: "w.json", Key: key})
 }
 
-// twin returns a fixture whose store has the id of w's store, as one that another program makes of
+// counterpart returns a fixture whose store has the id of w's store, as one that another program makes of
 // any bundle that names it.
-func (w *fixture) twin() *fixture {
+func (w *fixture) counterpart() *fixture {
 	w.Helper()
 	other := newFixture(w.T)
 	if err := os.CopyFS(other.dir, os.DirFS(w.dir)); err != nil {
@@ -57,7 +57,7 @@ func TestAKeyOfAnotherWorkflowIsTaken(t *testing.T) {
 		!strings.Contains(fault.Of(err).Suggestion.String(), a.Session.RunID.String()) {
 		t.Fatal(err)
 	}
-	if _, _, err := w.g.FindStart(context.Background(), "nightly", "test.two"); !fault.Is(err, fault.StartKeyTaken) {
+	if _, _, err := w.g.Starts().Find(context.Background(), "nightly", "test.two"); !fault.Is(err, fault.StartKeyTaken) {
 		t.Error(err)
 	}
 	if n := w.events(a); n != before || w.sessions() != 1 {
@@ -68,23 +68,23 @@ func TestAKeyOfAnotherWorkflowIsTaken(t *testing.T) {
 	if err != nil || b.Session != a.Session || len(b.Warnings) != 1 || b.Warnings[0].Code != engine.ReplayDiffers {
 		t.Errorf("%+v, %v", b, err)
 	}
-	found, ok, err := w.g.FindStart(context.Background(), "nightly", "test.long")
+	found, ok, err := w.g.Starts().Find(context.Background(), "nightly", "test.long")
 	if err != nil || !ok || found.Run != a.Session.RunID || found.WorkflowHash != w.compiled(longOne).Hash() {
 		t.Errorf("%+v, %v, %v", found, ok, err)
 	}
-	if _, ok, err := w.g.FindStart(context.Background(), "weekly", "test.long"); ok || err != nil {
+	if _, ok, err := w.g.Starts().Find(context.Background(), "weekly", "test.long"); ok || err != nil {
 		t.Error(ok, err)
 	}
 }
 
 // A bundle can name the session that a key results in: what was imported never answers a start,
-// whatever its workflow, and whether or not its import mark is left.
+// also with the workflow that is asked for, and also without its import mark.
 func TestAKeyOfAnImportedSessionIsTaken(t *testing.T) {
 	t.Parallel()
 	for _, marked := range []bool{true, false} {
 		w := newFixture(t)
 		w.start(twoSteps) // the store has an id
-		attacker := w.twin()
+		attacker := w.counterpart()
 		a, err := attacker.keyed(longOne, "nightly")
 		if err != nil {
 			t.Fatal(err)

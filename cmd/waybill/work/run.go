@@ -208,7 +208,7 @@ func named(ctx context.Context, a *cli.App, ref string) (compile.Compiled, error
 // there is no such run. Errors: START_KEY_TAKEN if the key names something else.
 func findRecorded(ctx context.Context, o *cli.Store, req engine.Start) (ref string, w compile.Compiled, err error) {
 	w = req.Workflow
-	found, ok, err := o.FindStart(ctx, req.Key, w.WorkflowID)
+	found, ok, err := o.Starts().Find(ctx, req.Key, w.WorkflowID)
 	if err != nil || !ok {
 		return "", w, err
 	}

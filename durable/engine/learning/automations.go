@@ -92,7 +92,7 @@ type starts struct {
 // could not. START_KEY_TAKEN: the key names something else.
 func (s starts) find(ctx context.Context, key, workflowID string) (id.Session, error) {
 	session := id.KeyedSession(s.store, key)
-	_, ok, err := s.l.e.FindStart(ctx, key, workflowID)
+	_, ok, err := s.l.e.Starts().Find(ctx, key, workflowID)
 	switch {
 	case fault.Is(err, fault.StartKeyTaken):
 		return id.Session{}, err
@@ -103,7 +103,7 @@ func (s starts) find(ctx context.Context, key, workflowID string) (id.Session, e
 		if t.Session != session {
 			continue
 		}
-		ok, err := s.l.e.FindDeletedStart(ctx, t, key, workflowID)
+		ok, err := s.l.e.Starts().FindDeleted(ctx, t, key, workflowID)
 		if ok || err != nil && !fault.Is(err, fault.StartKeyTaken) {
 			return session, err
 		}
