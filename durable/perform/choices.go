@@ -8,7 +8,6 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/advance"
-	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/contract"
 	"github.com/waybill/waybill/ports"
@@ -35,9 +34,6 @@ func (s *stepRun) askFile(ctx context.Context, req *advance.Request) error {
 		// An invalid file is reported here and not sent: a refused attempt
 		// would be recorded.
 		q.Wrong = nil
-		if artifact.Kind() == command.Kind {
-			q.Wrong = append(q.Wrong, "kind: "+command.Kind+" is only for what a command did")
-		}
 		for _, m := range w.pack.Check(artifact.JSON) {
 			q.Wrong = append(q.Wrong, m.String())
 		}
