@@ -197,7 +197,7 @@ func TestMadeUpCommandResults(t *testing.T) {
 	}
 	p.runPiped(0, "run", "mine.json", "--run", runID, "--trust", "--notes", "n")
 	p.json(&performed, "runs", "show", runID)
-	if _, is := performed.Steps[0]["resultHandedIn"]; is || performed.Steps[0]["state"] != "done" || p.ran() != "mine" {
+	if _, is := performed.Steps[0]["resultNote"]; is || performed.Steps[0]["state"] != "done" || p.ran() != "mine" {
 		t.Errorf("%+v, ran %q", performed.Steps, p.ran())
 	}
 }

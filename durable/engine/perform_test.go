@@ -93,7 +93,7 @@ func TestResultsAreOnlyTakenFromThePerformer(t *testing.T) {
 		t.Errorf("%+v, %v", again, err)
 	}
 	run, err := w.process().Run(ctx, a.Session.RunID.String())
-	if err != nil || run.Steps[0].ResultHandedIn {
+	if err != nil || run.Steps[0].ResultNote != "" {
 		t.Errorf("%+v, %v", run.Steps, err)
 	}
 	if report, err := w.process().Replay(ctx, a.Position()); err != nil || !report.OK || report.Segments != 2 {
@@ -109,7 +109,8 @@ func TestResultsOfOlderLogs(t *testing.T) {
 	a := w.start(commandFlow)
 	w.handIn(a, madeUp(t))
 	run, err := w.process().Run(ctx, a.Session.RunID.String())
-	if err != nil || run.Steps[0].State != "done" || !run.Steps[0].ResultHandedIn || run.Steps[1].ResultHandedIn {
+	if err != nil || run.Steps[0].State != "done" || !strings.HasPrefix(run.Steps[0].ResultNote, "result handed in") ||
+		run.Steps[1].ResultNote != "" {
 		t.Fatalf("%+v, %v", run.Steps, err)
 	}
 	history, err := w.process().Timeline(ctx, a.Session.RunID.String())

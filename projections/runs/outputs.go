@@ -29,6 +29,9 @@ type Output struct {
 // difference (docs/design.md#commands-and-trust).
 func (o Output) HandedIn() bool { return o.handedIn }
 
+// HandedInNote is shown with an output that HandedIn reports.
+const HandedInNote = "result handed in, or recorded by an older version"
+
 // addOutput adds an output to the current ones. It replaces the output that it names; a recap
 // replaces the node's recap; an artifact replaces those of its kind (without a kind: of its content
 // type) from earlier attempts (docs/design.md#run-status,

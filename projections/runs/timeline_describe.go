@@ -126,7 +126,7 @@ func describeOutput(e event.Event, p event.NodeOutputAppended, step string) stri
 	what := cmp.Or(p.Payload.ArtifactKind, p.Payload.ContentType)
 	text := fmt.Sprintf("Artifact for %s: %s, %d bytes", step, oneLine(what), p.Payload.ByteLength)
 	if handedIn(e, p) {
-		text += " (result handed in, or recorded by an older version)"
+		text += " (" + HandedInNote + ")"
 	}
 	return text
 }

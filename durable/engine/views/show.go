@@ -67,10 +67,8 @@ type StepRow struct {
 	Attempts int      `json:"attempts"`
 	Notes    string   `json:"notes,omitzero"`
 	DoneAtMs int64    `json:"doneAtMs,omitzero"`
-	// ResultHandedIn reports that the step was done with the result of a
-	// command which no performer recorded: it was handed in, or an older
-	// version recorded it.
-	ResultHandedIn bool `json:"resultHandedIn,omitzero"`
+	// ResultNote is runs.HandedInNote if the step was done with such a result.
+	ResultNote string `json:"resultNote,omitzero"`
 }
 
 // StepState is the closed set of states of a step in a run.

@@ -129,7 +129,9 @@ func stepRow(w compile.View, v pathStep) StepRow {
 		NodeID: &v.node.ID, Attempts: v.attempts, Notes: v.notes}
 	if v.done != nil {
 		row.State, row.DoneAtMs = StepDone, v.done.CreatedAtMs
-		row.ResultHandedIn = slices.ContainsFunc(v.node.Outputs, runs.Output.HandedIn)
+		if slices.ContainsFunc(v.node.Outputs, runs.Output.HandedIn) {
+			row.ResultNote = runs.HandedInNote
+		}
 	}
 	return row
 }

@@ -41,8 +41,8 @@ func StepRow(p *page.Page, n int, s views.StepRow, closed bool) {
 		title += "  " + page.ClockTime(s.DoneAtMs, "15:04")
 	}
 	p.StyledText(mark+" "+page.Pad(page.Itoa(n), 2)+"  ", title, paint)
-	if s.ResultHandedIn {
-		p.StyledText("       ", "result handed in, or recorded by an older version", p.Warn)
+	if s.ResultNote != "" {
+		p.StyledText("       ", s.ResultNote, p.Warn)
 	}
 	if s.Notes != "" {
 		p.Text("       ", s.Notes)
