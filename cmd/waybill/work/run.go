@@ -114,8 +114,8 @@ func (in *runInput) check(cmd *cobra.Command, args []string) error {
 		return cli.UsageFault(cmd, "--run continues a run and cannot be combined with the workflow %q", args[0])
 	case in.ref != "" && len(args) == 0 && in.trust:
 		return cli.UsageFault(cmd, "--trust allows the commands of FILE or ID, and --run alone names neither").
-			Suggest("Give the FILE or ID that the run was started from too, or record trust with %s at a terminal.",
-				fault.Command{"trust"})
+			Suggest("Name what the run was started from, as in %s, or record trust with %s at a terminal.",
+				fault.Command{"run", "FILE", "--run", in.ref, "--trust"}, fault.Command{"trust", "FILE"})
 	case in.ref != "" && (in.start.title != "" || in.start.key != ""):
 		return cli.UsageFault(cmd, "--title and --key are for a new run and cannot be combined with --run")
 	}
