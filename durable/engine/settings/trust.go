@@ -104,7 +104,8 @@ func (s Settings) Trust(ctx context.Context, by ledger.Caller, w compile.Compile
 		return entry, err
 	}
 	what := audit.Act{Action: audit.Trust, Target: audit.Target{Kind: audit.OfWorkflow, ID: w.Hash().String()},
-		Details: map[string]string{"workflowId": w.WorkflowID, "commands": strconv.FormatInt(entry.Commands, 10)}}
+		Details: map[string]string{"workflowId": w.WorkflowID, "commands": strconv.FormatInt(entry.Commands, 10),
+			"root": root}}
 	err = s.changeTrust(ctx, by, what, shown, func(l trust.List) (trust.List, error) {
 		list, err = l.With(entry)
 		return list, err
