@@ -39,8 +39,9 @@ func TestHold(t *testing.T) {
 		} else {
 			leave()
 		}
-		if _, err := h.Enter(theirs); !errors.Is(err, ports.ErrHold) {
+		if leave, err := h.Enter(theirs); !errors.Is(err, ports.ErrHold) {
 			t.Errorf("of another session: %v", err)
+			leave()
 		}
 		return wrong
 	})
