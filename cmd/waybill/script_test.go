@@ -40,6 +40,7 @@ func TestScript(t *testing.T) {
 			env.Setenv("WAYBILL_HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
 			env.Setenv("TZ", "UTC")
+			env.Setenv("UID", strconv.Itoa(os.Getuid()))
 			foreign, err := filepath.Abs("../../testdata/foreign/store")
 			if err != nil {
 				return err
