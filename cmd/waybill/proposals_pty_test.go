@@ -3,9 +3,13 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -48,6 +52,43 @@ func (p program) runPiped(want int, args ...string) string {
 		p.t.Fatalf("%v: exit status %d, want %d:\n%s", args, got, want, out)
 	}
 	return string(out)
+}
+
+// configure sets keys of the configuration at a terminal, and answers yes to what is asked.
+func (p program) configure(pairs ...string) {
+	p.t.Helper()
+	for i := 0; i < len(pairs); i += 2 {
+		p.atTerminal(0, "y", "config", "set", pairs[i], pairs[i+1])
+	}
+}
+
+// atTerminal runs the program at a terminal, answers each question, and returns what the terminal
+// showed. The exit status must be want.
+func (p program) atTerminal(want int, answer string, args ...string) string {
+	p.t.Helper()
+	cmd := exec.Command("person", append([]string{answer, "waybill"}, append(args, "--store", p.store)...)...)
+	cmd.Dir = p.dir
+	out, _ := cmd.CombinedOutput()
+	if got := cmd.ProcessState.ExitCode(); got != want {
+		p.t.Fatalf("%v: exit status %d, want %d:\n%s", args, got, want, out)
+	}
+	return string(out)
+}
+
+// principals is a value of the key of that name: each principal has a role. The one named me is bound
+// to the account of the test, the others to accounts that no process has.
+func principals(roles map[string]string, me string) string {
+	all := map[string]any{}
+	uid := 4294967000
+	for name, role := range roles {
+		uid++
+		all[name] = map[string]any{"roles": []string{role}, "uid": uid}
+		if name == me {
+			all[name] = map[string]any{"roles": []string{role}, "uid": os.Getuid()}
+		}
+	}
+	text, _ := json.Marshal(all)
+	return string(text)
 }
 
 // proposalState returns the current state of a proposal.
@@ -127,22 +168,24 @@ func TestApproveProposalAtTerminal(t *testing.T) {
 func TestRevisionVoidsApproval(t *testing.T) {
 	dir, name, p := storeWithProposal(t)
 	p.writeFile("other.json", strings.Replace(checkProposal, "Look at", "Stare at", 1))
-	s := startAtTerminal(t, dir, 80, "proposals", "approve", name)
-	s.expect("[y/N]")
-	p.runPiped(0, "proposals", "revise", name, "other.json")
-	s.typeText("y\n")
-	s.expect("was revised after it was shown")
-	s.expect("[PROPOSAL_CHANGED]")
-	s.expectExit(1)
-	p.runPiped(3, "proposals", "apply", name)
+	for _, args := range [][]string{{"approve", name}, {"apply", name, "--override", "--reason", "It cannot wait"}} {
+		s := startAtTerminal(t, dir, 80, append([]string{"proposals"}, args...)...)
+		s.expect("[y/N]")
+		p.runPiped(0, "proposals", "revise", name, "other.json")
+		s.typeText("y\n")
+		s.expect("was revised after it was shown")
+		s.expect("[PROPOSAL_CHANGED]")
+		s.expectExit(1)
+		p.runPiped(3, "proposals", "apply", name)
+	}
 
 	approveAtTerminal(t, dir, name).expectExit(0)
-	p.runPiped(0, "proposals", "revise", name, "check.json", "--reason", "Back to the first")
-	if text := p.runPiped(3, "proposals", "apply", name); !strings.Contains(text, "It was given before revision 3") {
+	p.atTerminal(0, "", "proposals", "revise", name, "check.json", "--reason", "Back to the first")
+	if text := p.runPiped(3, "proposals", "apply", name); !strings.Contains(text, "It was given before revision 4") {
 		t.Errorf("%s", text)
 	}
-	s = startAtTerminal(t, dir, 80, "proposals", "get", name)
-	s.expect("revision 3")
+	s := startAtTerminal(t, dir, 80, "proposals", "get", name)
+	s.expect("revision 4")
 	s.expect("! The approval of human does not count. It was given before")
 	s.expectExit(0)
 	if got := p.proposalState(name); got != "revised" {
@@ -150,8 +193,8 @@ func TestRevisionVoidsApproval(t *testing.T) {
 	}
 }
 
-// TestApprovalRequiresTerminal redirects stdin, stderr or stdout of 'proposals approve'.
-// The question is asked only if stdin and stderr are terminals; stdout does not matter.
+// TestApprovalRequiresTerminal redirects stdin, stderr or stdout of 'proposals approve' and of an
+// override. The question is asked only if all three are terminals.
 func TestApprovalRequiresTerminal(t *testing.T) {
 	dir, name, p := storeWithProposal(t)
 	for _, c := range []struct{ call, want string }{
@@ -160,6 +203,8 @@ func TestApprovalRequiresTerminal(t *testing.T) {
 			"requires approval by a person"},
 		{"waybill proposals approve " + name + " </dev/null", "requires approval by a person"},
 		{"waybill proposals approve " + name + " --as ada </dev/null", "requires approval by a person"},
+		{"waybill proposals approve " + name + " >out; status=$?; cat out; exit $status",
+			"requires approval by a person"},
 	} {
 		s := startProgramAtTerminal(t, dir, 80, "sh", "-c", c.call)
 		s.expect(c.want)
@@ -174,86 +219,246 @@ func TestApprovalRequiresTerminal(t *testing.T) {
 	s.expectExit(2)
 	p.runPiped(3, "proposals", "apply", name)
 
-	s = startProgramAtTerminal(t, dir, 80, "sh", "-c", "waybill proposals approve "+name+" --json | cat >out.json")
-	s.expect("Two runs forgot it.")
-	s.expect("[y/N]")
-	s.typeText("y\n")
-	s.expectExit(0)
-	if out, err := os.ReadFile(filepath.Join(dir, "out.json")); err != nil ||
-		!strings.HasPrefix(string(out), `{"v":1,"kind":"proposal"`) {
-		t.Errorf("%v: %s", err, out)
+	override := "waybill proposals apply " + name + " --override --reason r "
+	for _, call := range []string{"yes | " + override, override + "</dev/null", override + ">out; exit $?",
+		override + "2>err; status=$?; cat err; exit $status"} {
+		s := startProgramAtTerminal(t, dir, 80, "sh", "-c", call)
+		s.expectExit(1)
+		if text := s.text(); strings.Contains(text, "[y/N]") || !strings.Contains(text, "[PROPOSAL_FORBIDDEN]") {
+			t.Errorf("%s: the question was asked:\n%s", call, text)
+		}
 	}
-	p.runPiped(0, "proposals", "apply", name)
+	s = startAtTerminal(t, dir, 80, "proposals", "apply", name, "--override", "--reason", "r", "--yes")
+	s.expect("no flag --yes")
+	s.expectExit(2)
+	p.runPiped(3, "proposals", "apply", name)
 }
 
-// TestQuorumCountsDifferentPeople checks that a quorum of two requires two principals with
-// the role, and that an approval is void once its principal has lost the role.
-func TestQuorumCountsDifferentPeople(t *testing.T) {
+// TestTwoNamesAreOnePerson: a quorum counts accounts. One person who gives several names is one, and a
+// quorum above one is refused while names are all there is.
+func TestTwoNamesAreOnePerson(t *testing.T) {
 	dir, name, p := storeWithProposal(t)
-	configure(t, dir, "proposalsQuorum", "2")
-	configure(t, dir, "principals", `{"ada":["reviewer"],"bob":["reviewer"],"eve":["guest"]}`)
-	s := startAtTerminal(t, dir, 80, "proposals", "approve", name)
-	s.expect("Identify yourself with --as, as ada or bob.")
-	s.expectExit(1)
-	s = startAtTerminal(t, dir, 80, "proposals", "approve", name, "--as", "eve")
-	s.expect(`eve does not have the role "reviewer" [PROPOSAL_FORBIDDEN]`)
-	s.expectExit(1)
-	s = approveAtTerminal(t, dir, name, "--as", "ada")
+	s := startAtTerminal(t, dir, 80, "config", "set", "proposalsQuorum", "2")
+	s.expect("[PRINCIPALS_UNBOUND]")
+	s.expect("First give each principal its account")
+	s.expectExit(3)
+	p.configure("principals", `{"ada":["reviewer"],"bob":["reviewer"]}`)
+	p.atTerminal(3, "y", "config", "set", "proposalsQuorum", "2")
+	p.configure("principals", principals(map[string]string{"ada": "reviewer", "bob": "reviewer"}, "ada"),
+		"proposalsQuorum", "2")
+	p.atTerminal(3, "y", "config", "set", "principals", `{"ada":["reviewer"],"bob":["reviewer"]}`)
+	p.atTerminal(3, "y", "config", "set", "principals", "--reset")
+	for _, as := range []string{"ada", "bob", "carol"} {
+		if text := p.atTerminal(0, "y", "proposals", "approve", name, "--as", as); !strings.Contains(text,
+			"1 of 2 approvals.") {
+			t.Errorf("as %s: %s", as, text)
+		}
+	}
+	for _, as := range []string{"ada", "bob"} {
+		if text := p.runPiped(3, "proposals", "apply", name, "--as", as); !strings.Contains(text,
+			"has 1 of the 2 approvals") {
+			t.Errorf("as %s: %s", as, text)
+		}
+	}
+	var history struct {
+		Approvals []struct {
+			Principal, Account, PolicyDigest string
+			Quorum                           int
+			Actor                            struct{ Ref string }
+		}
+	}
+	p.json(&history, "proposals", "get", name, "--history")
+	if a := history.Approvals; len(a) != 1 || a[0].Principal != "ada" || a[0].Quorum != 2 || a[0].Actor.Ref != "ada" ||
+		a[0].Account != fmt.Sprintf("uid:%d", os.Getuid()) || !strings.HasPrefix(a[0].PolicyDigest, "sha256:") {
+		t.Errorf("%+v", a)
+	}
+}
+
+// TestNamesGiveNoAuthority: --as is a label. Neither in a pipe nor at a terminal does it give a role or
+// a scope, and a refusal names no principal.
+func TestNamesGiveNoAuthority(t *testing.T) {
+	_, name, p := storeWithProposal(t)
+	p.configure("roles", `{"lead":["proposals:apply","proposals:override"]}`, "principals",
+		principals(map[string]string{"ada": "lead", "bob": "reviewer", "eve": "guest"}, "eve"))
+	refused := func(text string) {
+		t.Helper()
+		if !strings.Contains(text, "[PROPOSAL_FORBIDDEN]") || strings.Contains(text, "[y/N]") ||
+			strings.Contains(text, "ada") || strings.Contains(text, "bob") || strings.Contains(text, "Ask ") ||
+			strings.Contains(text, "Identify") || strings.Contains(text, "lead") {
+			t.Errorf("%s", text)
+		}
+	}
+	why := []string{"--override", "--reason", "It cannot wait"}
+	refused(p.atTerminal(1, "y", "proposals", "approve", name, "--as", "bob"))
+	refused(p.atTerminal(1, "y", append([]string{"proposals", "apply", name, "--as", "ada"}, why...)...))
+	refused(p.runPiped(1, append([]string{"proposals", "apply", name, "--as", "ada"}, why...)...))
+	p.configure("proposalsActivation", "direct-rbac")
+	refused(p.atTerminal(1, "y", "proposals", "apply", name, "--as", "ada"))
+	refused(p.runPiped(1, "proposals", "apply", name, "--as", "ada"))
+	if text := p.runPiped(1, "proposals", "apply", name, "--as", "ada", "--json"); strings.Contains(text, "ada") ||
+		strings.Contains(text, "holders") || strings.Contains(text, "lead") {
+		t.Errorf("%s", text)
+	}
+	if got := p.proposalState(name); got != "draft" {
+		t.Errorf("state %s, want draft", got)
+	}
+	// The account gives the scope under any name.
+	p.configure("principals", principals(map[string]string{"ada": "lead", "bob": "reviewer"}, "ada"))
+	p.runPiped(0, "proposals", "apply", name, "--as", "bob")
+	if text := p.runPiped(0, "proposals", "get", name, "--history"); !strings.Contains(text,
+		"apply by ada (agent), as bob") {
+		t.Errorf("%s", text)
+	}
+}
+
+// TestQuorumCountsAccounts checks that a quorum of two is reached by two accounts with the role, and
+// that an approval is void once its principal has lost the role. It requires an account that may act
+// as another one.
+func TestQuorumCountsAccounts(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("requires root")
+	}
+	const other = 4711
+	dir, name, p := storeWithProposal(t)
+	bind := func(ada, bob string) {
+		p.configure("principals", fmt.Sprintf(`{"ada":{"roles":[%q],"uid":0},"bob":{"roles":[%q],"uid":%d}}`, ada, bob,
+			other))
+	}
+	bind("reviewer", "reviewer")
+	p.configure("proposalsQuorum", "2")
+	// The other account may read and write the store.
+	program, err := exec.LookPath("waybill")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []string{filepath.Dir(dir), dir, filepath.Dir(program), filepath.Dir(filepath.Dir(program))} {
+		if err := os.Chmod(at, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Chown(path, other, other)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	s := terminalOf(t, dir, "waybill", "proposals", "approve", name, "--as", "ada")
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: other, Gid: other}}
+	s.start(80)
+	s.expect("[y/N]")
+	s.typeText("y\n")
 	s.expect("1 of 2 approvals.")
 	s.expectExit(0)
 	if text := p.runPiped(3, "proposals", "apply", name); !strings.Contains(text, "has 1 of the 2 approvals") {
 		t.Errorf("%s", text)
 	}
-	s = startAtTerminal(t, dir, 80, "proposals", "approve", name, "--as", "ada")
-	s.expect("✓ Approved already")
-	s.expect("1 of 2 approvals.")
-	s.expectExit(0)
 	if text := p.runPiped(0, "proposals", "list"); !strings.Contains(text, " 1/2") {
 		t.Errorf("%s", text)
 	}
-	s = approveAtTerminal(t, dir, name, "--as", "bob")
+	s = approveAtTerminal(t, dir, name)
 	s.expect("Next: waybill proposals apply")
 	s.expectExit(0)
 	// The approval of a principal who lost the role does not count.
-	configure(t, dir, "principals", `{"ada":["reviewer"],"bob":["guest"]}`)
+	bind("reviewer", "guest")
 	if text := p.runPiped(3, "proposals", "apply", name); !strings.Contains(text,
-		`bob does not hold the role "reviewer" now`) {
+		`Its principal does not hold the role "reviewer" now`) || strings.Contains(text, "bob") {
 		t.Errorf("%s", text)
 	}
-	configure(t, dir, "principals", `{"ada":["reviewer"],"bob":["reviewer"]}`)
+	bind("reviewer", "reviewer")
 	p.runPiped(0, "proposals", "apply", name)
 }
 
-// TestOverrideRequiresPersonScopeAndReason checks that --override of the approval gate
-// requires a terminal, a scope and a reason, and that history and audit log record it.
-func TestOverrideRequiresPersonScopeAndReason(t *testing.T) {
+// TestOverrideShowsAndAsks checks that --override of the approval gate requires a terminal, a scope and
+// a reason, shows all of the proposal and what it would replace, asks, and that history and audit log
+// record it.
+func TestOverrideShowsAndAsks(t *testing.T) {
 	dir, name, p := storeWithProposal(t)
 	s := startAtTerminal(t, dir, 80, "proposals", "apply", name, "--override")
 	s.expect("reason")
 	s.expect("Give one with --reason.")
 	s.expectExit(2)
-	configure(t, dir, "roles", `{"lead":["proposals:override"]}`)
-	configure(t, dir, "principals", `{"ada":["lead"],"bob":["reviewer"]}`)
-	s = startAtTerminal(t, dir, 80, "proposals", "apply", name, "--override", "--reason", "It cannot wait", "--as",
-		"bob")
-	s.expect(`bob does not have the scope "proposals:override"`)
-	s.expectExit(1)
-	p.runPiped(1, "proposals", "apply", name, "--override", "--reason", "It cannot wait", "--as", "ada")
-	if got := p.proposalState(name); got != "draft" {
-		t.Errorf("state %s, want draft", got)
+	p.writeFile("before.json", strings.Replace(checkProposal, "Look at", "Stare at", 1))
+	before := p.createProposal("before.json")
+	approveAtTerminal(t, dir, before).expectExit(0)
+	p.runPiped(0, "proposals", "apply", before)
+	override := []string{"proposals", "apply", name, "--override", "--reason", "It cannot wait", "--as", "ada"}
+	for _, answer := range []string{"\n", "n\n", "\x04"} {
+		s := startAtTerminal(t, dir, 80, override...)
+		s.expect("Check before release")
+		s.expect("Two runs forgot it.")
+		s.expect("Approvals     0 of 1")
+		s.expect("Installed now, would be replaced:")
+		s.expect("Stare at")
+		s.expect("Proposed:")
+		s.expect(`Look at \u001b[2Jit.`)
+		s.expect("Install it without the approvals? [y/N]")
+		s.typeText(answer)
+		s.expect("not confirmed [RUN_WAITING]")
+		s.expectExit(3)
+		if got := p.proposalState(name); got != "draft" {
+			t.Fatalf("state %s after %q, want draft", got, answer)
+		}
 	}
-	s = startAtTerminal(t, dir, 80, "proposals", "apply", name, "--override", "--reason", "It cannot wait", "--as",
-		"ada")
+	p.runPiped(1, override...)
+	s = startAtTerminal(t, dir, 80, override...)
+	s.expect("[y/N]")
+	s.typeText("y\n")
 	s.expect("✓ Installed: Check before release.")
 	s.expectExit(0)
 	if text := p.runPiped(0, "proposals", "get", name, "--history"); !strings.Contains(text,
-		"apply (gate overridden) by ada: It cannot wait") {
+		"apply (gate overridden) by human, as ada: It cannot wait") {
 		t.Errorf("%s", text)
 	}
 	if text := p.runPiped(0, "audit", "list", "--action", "override"); !strings.Contains(text,
 		"installed without the approval gate proposal "+name[5:13]+": It cannot wait") {
 		t.Errorf("%s", text)
 	}
+}
+
+// TestRemovingApprovalsRequiresTheRole: a program, or a person without the role, cannot revise, reject
+// or archive what a person approved.
+func TestRemovingApprovalsRequiresTheRole(t *testing.T) {
+	dir, name, p := storeWithProposal(t)
+	calls := [][]string{{"revise", name, "check.json"}, {"reject", name}, {"archive", name}}
+	approveAtTerminal(t, dir, name).expectExit(0)
+	for _, args := range calls {
+		if text := p.runPiped(1, append([]string{"proposals"}, args...)...); !strings.Contains(text,
+			`requires the role "reviewer", which agent does not have [PROPOSAL_FORBIDDEN]`) {
+			t.Errorf("%s", text)
+		}
+	}
+	// While principals are bound, a program of an account with the role may.
+	p.configure("principals", principals(map[string]string{"ada": "reviewer", "eve": "guest"}, "ada"))
+	p.atTerminal(0, "y", "proposals", "approve", name)
+	p.runPiped(0, "proposals", "reject", name, "--reason", "The role permits it")
+	if got := p.proposalState(name); got != "rejected" {
+		t.Errorf("state %s, want rejected", got)
+	}
+}
+
+// TestPolicyOfThenAndNow: the quorum is the larger one of when the approval was given and of now.
+func TestPolicyOfThenAndNow(t *testing.T) {
+	_, name, p := storeWithProposal(t)
+	p.configure("principals", principals(map[string]string{"ada": "reviewer", "bob": "reviewer"}, "ada"),
+		"proposalsQuorum", "2")
+	p.atTerminal(0, "y", "proposals", "approve", name)
+	p.configure("proposalsQuorum", "1")
+	if text := p.runPiped(3, "proposals", "apply", name); !strings.Contains(text, "has 1 of the 2 approvals") {
+		t.Errorf("loosened: %s", text)
+	}
+	p.writeFile("other.json", strings.Replace(checkProposal, "team.check", "team.other", 1))
+	other := p.createProposal("other.json")
+	p.atTerminal(0, "y", "proposals", "approve", other)
+	p.configure("proposalsQuorum", "2")
+	if text := p.runPiped(3, "proposals", "apply", other); !strings.Contains(text, "has 1 of the 2 approvals") {
+		t.Errorf("tightened: %s", text)
+	}
+	p.configure("proposalsQuorum", "1")
+	p.runPiped(0, "proposals", "apply", other)
+	p.atTerminal(0, "y", "proposals", "approve", name) // again, under the policy in force
+	p.runPiped(0, "proposals", "apply", name)
 }
 
 // TestLargeArtifactIsCutOnlyInGet checks that 'proposals get' cuts a long artifact at a

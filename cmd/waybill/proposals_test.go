@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
@@ -18,7 +19,7 @@ import (
 )
 
 // calls runs the program in a directory with a store of its own, without a terminal and with
-// --json. In that store the principal ada may apply proposals.
+// --json. In that store the account of the test may apply proposals, as the principal ada.
 type calls struct {
 	*testing.T
 	dir string
@@ -30,8 +31,13 @@ func newCalls(t *testing.T) calls {
 	t.Chdir(c.dir)
 	configure(t, c.dir, "proposalsActivation", "direct-rbac")
 	configure(t, c.dir, "roles", `{"lead":["proposals:apply"]}`)
-	configure(t, c.dir, "principals", `{"ada":["lead"]}`)
+	configure(t, c.dir, "principals", fmt.Sprintf(`{"ada":{"roles":["lead"],"uid":%d}}`, os.Getuid()))
 	return c
+}
+
+// env is the environment of the calls.
+func (c calls) env() []string {
+	return []string{"HOME=" + c.dir, "USERPROFILE=" + c.dir, "WAYBILL_HOME=" + filepath.Join(c.dir, "home")}
 }
 
 // ok makes a call that must succeed, and returns the member data of its document.
@@ -44,8 +50,7 @@ func (c calls) ok(args ...string) []byte {
 func (c calls) with(stdin string, args ...string) []byte {
 	c.Helper()
 	var out, errOut bytes.Buffer
-	env := []string{"HOME=" + c.dir, "USERPROFILE=" + c.dir, "WAYBILL_HOME=" + filepath.Join(c.dir, "home")}
-	if status := run(append(args, "--json"), strings.NewReader(stdin), &out, &errOut, env); status != 0 ||
+	if status := run(append(args, "--json"), strings.NewReader(stdin), &out, &errOut, c.env()); status != 0 ||
 		errOut.Len() > 0 {
 		c.Fatalf("%v: exit status %d\n%s%s", args, status, out.String(), errOut.String())
 	}

@@ -47,13 +47,27 @@ func startAtTerminal(t *testing.T, dir string, columns uint16, args ...string) *
 // startProgramAtTerminal is startAtTerminal with another program.
 func startProgramAtTerminal(t *testing.T, dir string, columns uint16, name string, args ...string) *terminalSession {
 	t.Helper()
+	s := terminalOf(t, dir, name, args...)
+	s.start(columns)
+	return s
+}
+
+// terminalOf is a terminal at which a program can be started.
+func terminalOf(t *testing.T, dir, name string, args ...string) *terminalSession {
+	t.Helper()
 	s := &terminalSession{T: t, cmd: exec.Command(name, args...), done: make(chan struct{})}
 	s.cmd.Dir = dir
 	s.cmd.Env = append(os.Environ(), "HOME="+dir, "WAYBILL_HOME="+dir+"/home", "XDG_CONFIG_HOME="+dir, "TERM=xterm",
 		"NO_COLOR=", "VISUAL=", "EDITOR="+dir+"/editor")
+	return s
+}
+
+// start starts the program.
+func (s *terminalSession) start(columns uint16) {
+	s.Helper()
 	var err error
 	if s.tty, err = pty.StartWithSize(s.cmd, &pty.Winsize{Rows: 40, Cols: columns}); err != nil {
-		t.Fatal(err)
+		s.Fatal(err)
 	}
 	go func() {
 		defer close(s.done)
@@ -68,8 +82,7 @@ func startProgramAtTerminal(t *testing.T, dir string, columns uint16, name strin
 			}
 		}
 	}()
-	t.Cleanup(func() { _ = s.cmd.Process.Kill(); _ = s.tty.Close() })
-	return s
+	s.Cleanup(func() { _ = s.cmd.Process.Kill(); _ = s.tty.Close() })
 }
 
 var (

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -76,7 +77,7 @@ func TestDocumentShapes(t *testing.T) {
 		"proposals revise {proposal} look.json: proposal", "proposals approve {proposal}: error",
 		"config set lockWaitMs 3000: config", "config confirm: config",
 		"person config set proposalsActivation direct-rbac: -", `person config set roles {"lead":["proposals:apply"]}: -`,
-		`person config set principals {"ada":["lead"]}: -`,
+		`person config set principals {"ada":{"roles":["lead"],"uid":{uid}}}: -`,
 		"proposals apply {proposal} --as ada: proposal", "proposals get {proposal}: proposal",
 		"proposals get {proposal} --history: proposal_history", "proposals create look.json --workspace w: proposal",
 		"proposals installed: installed", "proposals events: proposal_events",
@@ -109,7 +110,7 @@ func TestDocumentShapes(t *testing.T) {
 		"import s.json --store other: import", "repair --apply --yes: repair", "audit list: audit",
 		"verify: verification", "doctor: doctor", "stored: stored",
 	}
-	names := map[string]string{"{artifact}": artifactOf(t, "out.json")}
+	names := map[string]string{"{artifact}": artifactOf(t, "out.json"), "{uid}": strconv.Itoa(os.Getuid())}
 	shapes := map[string]map[string]bool{}
 	for _, row := range calls {
 		call, want, _ := strings.Cut(row, ": ")
@@ -118,6 +119,7 @@ func TestDocumentShapes(t *testing.T) {
 			continue
 		}
 		if words := strings.Fields(call); words[0] == "person" {
+			words = strings.Fields(strings.ReplaceAll(call, "{uid}", names["{uid}"]))
 			atTerminal(t, dir, words[1:]...)
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -80,7 +81,7 @@ var learningCalls = []string{
 	"annotate {Complete} --rating 4 --note good", "annotate {Complete} --label slow",
 	"annotate {Complete} --correction other", "annotate {Complete} --flag --confidence 0.5",
 	"retract {Complete}",
-	"config set principals {\"sam\":[\"reviewer\",\"lead\"]}",
+	"config set principals {\"sam\":{\"roles\":[\"reviewer\",\"lead\"],\"uid\":{uid}}}",
 	"config set roles {\"lead\":[\"proposals:apply\",\"proposals:override\"]}",
 	"propose pack.json --from-run {Complete} --reason learned",
 	"proposals revise {proposal} pack2.json --reason better",
@@ -126,7 +127,7 @@ func makeStore(t *testing.T, name string, calls []string) {
 			t.Fatal(err)
 		}
 	}
-	names := map[string]string{"{private.json}": artifactOf(t, "private.json")}
+	names := map[string]string{"{private.json}": artifactOf(t, "private.json"), "{uid}": strconv.Itoa(os.Getuid())}
 	for _, call := range calls {
 		for name, is := range names {
 			call = strings.ReplaceAll(call, name, is)

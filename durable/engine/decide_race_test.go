@@ -6,10 +6,12 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/learning/proposal"
+	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/ports/porttest/enginetest"
 )
 
@@ -17,6 +19,18 @@ import (
 func TestRacesAboutAProposal(t *testing.T) {
 	t.Parallel()
 	r, ctx := newReview(t), context.Background()
+	principals := map[string]any{}
+	for i := range 20 {
+		principals[fmt.Sprintf("p%d", i)] = map[string]any{"roles": []string{"reviewer"}, "uid": 100 + i}
+	}
+	text, err := canon.Marshal(principals)
+	must(t, err)
+	r.configure("principals", string(text))
+	about := func(i int, p learning.Proposed) learning.DecideRequest {
+		req := aboutProposal(p, "", "r")
+		req.Account = config.AccountOf(100 + i)
+		return req
+	}
 	engines := []*enginetest.Engine{r.another(), r.another()}
 	var callers []engine.Caller
 	for i := range 20 {
@@ -31,13 +45,15 @@ func TestRacesAboutAProposal(t *testing.T) {
 	}
 	p := r.propose(asWorkflow(t, "test.flow", "one"))
 	// Half of them revise, half approve the revision that they were shown.
-	shown := p.About.ArtifactSHA256
+	shown := onScreen(r.g, about(0, p))
 	all(func(i int, g *enginetest.Engine, by engine.Caller) {
 		var err error
 		if i%4 < 2 {
-			_, err = g.ApproveProposal(ctx, by, aboutProposal(p, "r"), shown)
+			_, err = g.ApproveProposal(ctx, by, about(i, p), shown)
 		} else {
-			_, err = g.ReviseProposal(ctx, by, p.Proposal.ID.String(), asWorkflow(t, "test.flow", by.Actor.Ref))
+			req := asWorkflow(t, "test.flow", by.Actor.Ref)
+			req.Presence = about(i, p).Presence
+			_, err = g.ReviseProposal(ctx, by, p.Proposal.ID.String(), req)
 		}
 		if err != nil && !fault.Is(err, fault.ProposalChanged) {
 			t.Error(err)
@@ -48,14 +64,14 @@ func TestRacesAboutAProposal(t *testing.T) {
 		t.Errorf("%d revisions, %+v", len(d.Revisions), d.Gate)
 	}
 	for _, a := range d.Approvals {
-		if a.ArtifactSHA256 != shown || a.Void == "" {
+		if a.ArtifactSHA256 != shown.Artifact || a.Void == "" {
 			t.Errorf("%+v", a)
 		}
 	}
 	// All approve it, and then all apply it: each approval counts, and one call applies.
-	now := d.About.ArtifactSHA256
+	now := d.Shown()
 	all(func(i int, g *enginetest.Engine, by engine.Caller) {
-		if _, err := g.ApproveProposal(ctx, by, aboutProposal(p, "r"), now); err != nil {
+		if _, err := g.ApproveProposal(ctx, by, about(i, p), now); err != nil {
 			t.Error(err)
 		}
 	})
@@ -65,7 +81,7 @@ func TestRacesAboutAProposal(t *testing.T) {
 	var mu sync.Mutex
 	applied := 0
 	all(func(i int, g *enginetest.Engine, by engine.Caller) {
-		_, err := g.ApplyProposal(ctx, by, learning.ApplyRequest{DecideRequest: aboutProposal(p, "r")})
+		_, err := g.ApplyProposal(ctx, by, learning.ApplyRequest{DecideRequest: about(i, p)})
 		mu.Lock()
 		defer mu.Unlock()
 		if err == nil {

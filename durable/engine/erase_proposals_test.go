@@ -132,7 +132,7 @@ func TestErasedWhileItIsApplied(t *testing.T) {
 		}
 	}})
 	_, err = g.ApplyProposal(context.Background(), r.person("ada"),
-		learning.ApplyRequest{DecideRequest: aboutProposal(p, "r")})
+		learning.ApplyRequest{DecideRequest: aboutProposal(p, "ada", "r")})
 	if !fault.Is(err, fault.ArtifactErased) || len(r.files("installed")) > 0 ||
 		r.details(p).State != proposal.StateDraft {
 		t.Errorf("%v, %q, %s", err, r.files("installed"), r.details(p).State)

@@ -36,11 +36,11 @@ func TestNoChangedByteChangesTheInstallation(t *testing.T) {
 		return p.Proposal.ID.String()
 	}
 	req := func(ref string) learning.DecideRequest {
-		return learning.DecideRequest{Ref: ref, Reason: "r", AtTerminal: true}
+		return learning.DecideRequest{Ref: ref, Reason: "r", Presence: here("ada")}
 	}
 	a, b := propose(1, flow), propose(2, `{"id":"t","steps":[1]}`)
 	for _, ref := range []string{a, b} {
-		_, err := g.ApplyProposal(ctx, atTerminal("ada"), learning.ApplyRequest{DecideRequest: req(ref), Override: true})
+		_, err := g.ApplyProposal(ctx, atTerminal("ada"), overrides(g, req(ref)))
 		must(t, err)
 	}
 	_, err = g.RollBackProposal(ctx, atTerminal("ada"), req(b)) // what is in use is the former one again
@@ -96,8 +96,7 @@ func installsOne(t *testing.T, g *enginetest.Engine, by engine.Caller, from id.R
 	d := drafted(t, proposal.WorkflowChainPack, `{"id":"t","steps":[]}`, fmt.Sprintf(`,"sourceRunIds":[%q]`, from))
 	p, err := g.Propose(context.Background(), by, id.Seed{4}, learning.ProposeRequest{Draft: d, Tenant: "local"})
 	if err == nil {
-		_, err = g.ApplyProposal(context.Background(), by, learning.ApplyRequest{DecideRequest: aboutProposal(p, "r"),
-			Override: true})
+		_, err = g.ApplyProposal(context.Background(), by, overrides(g, aboutProposal(p, "ada", "r")))
 	}
 	return err
 }

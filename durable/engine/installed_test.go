@@ -52,7 +52,7 @@ func TestRollbacks(t *testing.T) {
 	want("a once more", slot(a))
 	r.configure("principals", twoReviewers)
 	r.refusedWith(fault.ProposalForbidden, 1, "rolled back without the role", func() (learning.Proposed, error) {
-		return r.another().RollBackProposal(context.Background(), r.person("cyd"), aboutProposal(a, "r"))
+		return r.another().RollBackProposal(context.Background(), r.person("cyd"), aboutProposal(a, "cyd", "r"))
 	})
 	if v, err := r.g.Verify(context.Background()); err != nil || !v.OK || len(v.Findings) > 0 {
 		t.Errorf("%+v, %v", v, err)
@@ -120,10 +120,10 @@ func TestNothingIsInUseBeforeItIsApplied(t *testing.T) {
 	_, err := r.approve(p, "ada")
 	must(t, err)
 	nothing("approved")
-	_, err = r.g.RejectProposal(ctx, r.person("ada"), aboutProposal(p, "no"))
+	_, err = r.g.RejectProposal(ctx, r.person("ada"), aboutProposal(p, "ada", "no"))
 	must(t, err)
 	nothing("rejected")
-	_, err = r.g.ArchiveProposal(ctx, r.person("ada"), aboutProposal(p, "no"))
+	_, err = r.g.ArchiveProposal(ctx, r.person("ada"), aboutProposal(p, "ada", "no"))
 	must(t, err)
 	nothing("archived")
 	p = r.installs(r.revise(p, asWorkflow(t, "test.flow", "three")))

@@ -68,7 +68,7 @@ func TestUnconfirmedSettingsCountForNothing(t *testing.T) {
 		"edited": func(w *fixture) {
 			w.writeControl("config.json", "config", 1, `{"agentMaxAutonomy":"full_auto_never_stop"}`)
 		},
-		"weakened": func(w *fixture) { w.writeControl("config.json", "config", 1, `{"proposalsQuorum":1}`) },
+		"weakened": func(w *fixture) { w.writeControl("config.json", "config", 1, `{"retentionDays":90}`) },
 		"deleted":  func(w *fixture) { must(w.T, os.Remove(filepath.Join(w.dir, "config.json"))) },
 		"damaged":  func(w *fixture) { must(w.T, os.WriteFile(filepath.Join(w.dir, "config.json"), []byte("{"), 0o600)) },
 		"invalid":  func(w *fixture) { w.writeControl("config.json", "config", 1, `{"proposalsQuorum":0}`) },
@@ -85,7 +85,7 @@ func TestUnconfirmedSettingsCountForNothing(t *testing.T) {
 		w := auditWorld(t)
 		ctx := context.Background()
 		waits := w.must(w.start(approving), note("the plan"))
-		must(t, w.g.Set(ctx, "proposalsQuorum", "2"))
+		must(t, w.g.Set(ctx, "retentionDays", "2"))
 		exchange(w)
 		for call, err := range unconfirmedCalls(w, waits) {
 			if !fault.Is(err, fault.PolicyUnconfirmed) || fault.ExitOf(err) != fault.ExitIntegrity {
@@ -110,16 +110,15 @@ func TestConfirmationOfShownSettings(t *testing.T) {
 	t.Parallel()
 	w := auditWorld(t)
 	ctx, ada := context.Background(), w.person("ada")
-	must(t, w.g.Set(ctx, "proposalsQuorum", "2"))
+	must(t, w.g.Set(ctx, "agentMaxAutonomy", "guided"))
 	w.writeControl("config.json", "config", 1, `{"retentionDays":5}`)
 	if got := w.policyCodes(); got != "policy_unconfirmed config.json" {
 		t.Error(got)
 	}
 	c, err := w.g.PlanConfirmation(ctx)
 	must(t, err)
-	if got := fmt.Sprint(c.Differences[0].Key, c.Differences[0].Old.Float(), c.Differences[1].Key, len(c.InForce),
-		c.Trusted == nil, c.Differences[0].Known); got != "proposalsQuorum2retentionDays1 true true" &&
-		got != "proposalsQuorum 2 retentionDays 1 true true" {
+	if got := fmt.Sprint(c.Differences[0].Key, c.Differences[0].Old.Text(), c.Differences[1].Key, len(c.InForce),
+		c.Trusted == nil, c.Differences[0].Known); got != "agentMaxAutonomyguidedretentionDays1 true true" {
 		t.Error(got)
 	}
 	if err := w.g.Confirm(ctx, w.by(), c); !fault.Is(err, fault.RunWaiting) {
@@ -313,7 +312,7 @@ func TestConfirmedReadsTheEndOfTheLog(t *testing.T) {
 	w := auditWorld(t)
 	ctx := context.Background()
 	w.start(twoSteps) // makes the keys of the seal
-	must(t, w.g.Set(ctx, "proposalsQuorum", "2"))
+	must(t, w.g.Set(ctx, "retentionDays", "2"))
 	for range 40 {
 		must(t, w.g.Ledger().Act(ctx, w.by(), ofStore(audit.GC), nothing))
 	}
@@ -323,7 +322,7 @@ func TestConfirmedReadsTheEndOfTheLog(t *testing.T) {
 		defer s.Close()
 		g := enginetest.Over(countedAudit{enginetest.Over(s).Store, &events})
 		c, err := g.Settings.Confirmed(ctx)
-		if err == nil && c.ProposalsQuorum() != 2 {
+		if err == nil && c.RetentionDays() != 2 {
 			t.Error("other settings were read")
 		}
 		return events, err

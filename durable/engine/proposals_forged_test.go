@@ -56,7 +56,7 @@ func forgedAt(p learning.Proposed, next int64) proposal.At {
 }
 
 func actOf(p learning.Proposed, by engine.Caller) proposal.Activation {
-	return proposal.Activation{Mode: proposal.ApprovalGate, By: by.Actor, SHA256: p.About.ArtifactSHA256,
+	return proposal.Activation{Mode: proposal.ApprovalGate, Principal: by.Actor.Ref, SHA256: p.About.ArtifactSHA256,
 		Slot: p.About.Slot, Version: p.About.Version}
 }
 
@@ -79,7 +79,8 @@ var forgers = map[string]forger{
 	"an approval of other bytes": func(r *review, p learning.Proposed, ada engine.Caller) []func(int64) event.Payload {
 		var given id.Event
 		return []func(int64) event.Payload{func(next int64) event.Payload {
-			a := proposal.Approve(storeOf(r), forgedAt(p, next), ada.Actor, canon.Sum([]byte("{}")), "reviewer")
+			a := proposal.Approve(storeOf(r), forgedAt(p, next),
+				proposal.Consent{Seen: canon.Sum([]byte("{}")), Principal: ada.Actor.Ref, Role: "reviewer"})
 			given = a.ApprovalID
 			return a
 		}, func(next int64) event.Payload {

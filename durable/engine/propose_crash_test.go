@@ -134,12 +134,12 @@ func proposes(t testing.TB, seed byte, name, says string) func(*enginetest.Engin
 // and rolled back replaces another one, so that the rollback restores something.
 func proposalCases(t testing.TB) (out []proposalCase) {
 	ctx, name := context.Background(), id.NewProposal(id.Seed{2}).String()
-	about := learning.DecideRequest{Ref: name, Reason: "r", AtTerminal: true}
+	about := learning.DecideRequest{Ref: name, Reason: "r", Presence: here("ada")}
 	approve := func(who string) func(*enginetest.Engine) error {
 		return func(g *enginetest.Engine) error {
 			_, d, err := g.Proposal(ctx, "", name)
 			if err == nil {
-				_, err = g.ApproveProposal(ctx, atTerminal(who), about, d.About.ArtifactSHA256)
+				_, err = g.ApproveProposal(ctx, atTerminal(who), about, d.Shown())
 			}
 			return err
 		}
@@ -148,7 +148,7 @@ func proposalCases(t testing.TB) (out []proposalCase) {
 		return func(g *enginetest.Engine) error {
 			a := about
 			a.Ref = ref
-			_, err := g.ApplyProposal(ctx, atTerminal("ada"), learning.ApplyRequest{DecideRequest: a, Override: true})
+			_, err := g.ApplyProposal(ctx, atTerminal("ada"), overrides(g, a))
 			return err
 		}
 	}
@@ -176,7 +176,9 @@ func proposalCases(t testing.TB) (out []proposalCase) {
 		{"propose in a store that does not exist", crashfs.New(), propose},
 		{"propose", disk(proposes(t, 1, "test.flow", "zero")), propose},
 		{"revise", disk(propose, approve("ben")), func(g *enginetest.Engine) error {
-			_, err := g.ReviseProposal(ctx, caller(5), name, revised)
+			req := revised
+			req.Presence = here("ada")
+			_, err := g.ReviseProposal(ctx, atTerminal("ada"), name, req)
 			return err
 		}},
 		{"approve", disk(propose), approve("ada")},

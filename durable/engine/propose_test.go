@@ -132,7 +132,8 @@ func TestProposalsOfAWorkspace(t *testing.T) {
 			t.Errorf("in %q: %v; %v", workspace, err, absent)
 		}
 		before := r.onDisk()
-		req := learning.DecideRequest{Ref: open.Proposal.ID.String(), Workspace: workspace, Reason: "r", AtTerminal: true}
+		req := learning.DecideRequest{Ref: open.Proposal.ID.String(), Workspace: workspace, Reason: "r",
+			Presence: here("ada")}
 		inOther := blue
 		inOther.Workspace = workspace
 		for name, call := range map[string]func() (learning.Proposed, error){
@@ -140,10 +141,10 @@ func TestProposalsOfAWorkspace(t *testing.T) {
 				return r.g.ReviseProposal(ctx, r.person("ada"), req.Ref, inOther)
 			},
 			"approve": func() (learning.Proposed, error) {
-				return r.g.ApproveProposal(ctx, r.person("ada"), req, open.About.ArtifactSHA256)
+				return r.g.ApproveProposal(ctx, r.person("ada"), req, onScreen(r.g, aboutProposal(open, "ada", "r")))
 			},
 			"apply": func() (learning.Proposed, error) {
-				return r.g.ApplyProposal(ctx, r.person("ada"), learning.ApplyRequest{DecideRequest: req, Override: true})
+				return r.g.ApplyProposal(ctx, r.person("ada"), overrides(r.g, req))
 			},
 			"reject":   func() (learning.Proposed, error) { return r.g.RejectProposal(ctx, r.person("ada"), req) },
 			"archive":  func() (learning.Proposed, error) { return r.g.ArchiveProposal(ctx, r.person("ada"), req) },
@@ -252,7 +253,7 @@ func TestSimilarProposals(t *testing.T) {
 		}
 	}
 	// A proposal that can no longer be applied is not listed.
-	_, err = r.g.RejectProposal(context.Background(), r.person("ada"), aboutProposal(first, "r"))
+	_, err = r.g.RejectProposal(context.Background(), r.person("ada"), aboutProposal(first, "ada", "r"))
 	must(t, err)
 	other := learning.ProposeRequest{Draft: drafted(t, proposal.Automation, workflowNamed("test.flow", says), ""),
 		Tenant: "local"}
@@ -289,18 +290,18 @@ func TestNoSecretOfAProposalIsStored(t *testing.T) {
 	}
 	p, err = r.g.ReviseProposal(ctx, r.by(), p.Proposal.ID.String(), draft())
 	must(t, err)
-	_, err = r.g.ApproveProposal(ctx, r.person("ada"), aboutProposal(p, secret()), p.About.ArtifactSHA256)
+	_, err = r.g.ApproveProposal(ctx, r.person("ada"), aboutProposal(p, "ada", secret()),
+		onScreen(r.g, aboutProposal(p, "ada", "")))
 	must(t, err)
-	_, err = r.g.ApplyProposal(ctx, r.person("ada"),
-		learning.ApplyRequest{DecideRequest: aboutProposal(p, "as "+secret()), Override: true})
+	_, err = r.g.ApplyProposal(ctx, r.person("ada"), overrides(r.g, aboutProposal(p, "ada", "as "+secret())))
 	must(t, err)
-	_, err = r.g.RollBackProposal(ctx, r.person("ada"), aboutProposal(p, secret()))
+	_, err = r.g.RollBackProposal(ctx, r.person("ada"), aboutProposal(p, "ada", secret()))
 	must(t, err)
 	_, err = r.g.ReviseProposal(ctx, r.by(), p.Proposal.ID.String(), draft())
 	must(t, err)
-	_, err = r.g.RejectProposal(ctx, r.person("ada"), aboutProposal(p, secret()))
+	_, err = r.g.RejectProposal(ctx, r.person("ada"), aboutProposal(p, "ada", secret()))
 	must(t, err)
-	_, err = r.g.ArchiveProposal(ctx, r.person("ada"), aboutProposal(p, secret()))
+	_, err = r.g.ArchiveProposal(ctx, r.person("ada"), aboutProposal(p, "ada", secret()))
 	must(t, err)
 	files := r.onDisk()
 	for name, text := range files {

@@ -17,6 +17,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/audit"
+	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/ports/porttest/enginetest"
 )
@@ -90,32 +91,58 @@ func (r *review) propose(req learning.ProposeRequest) learning.Proposed {
 
 func (r *review) revise(p learning.Proposed, req learning.ProposeRequest) learning.Proposed {
 	r.Helper()
-	out, err := r.another().ReviseProposal(context.Background(), r.by(), p.Proposal.ID.String(), req)
+	req.Presence = here("ada")
+	out, err := r.another().ReviseProposal(context.Background(), r.person("ada"), p.Proposal.ID.String(), req)
 	if err != nil {
 		r.Fatal(err)
 	}
 	return out
 }
 
-// about is a decision of a person at a terminal.
-func aboutProposal(p learning.Proposed, reason string) learning.DecideRequest {
-	return learning.DecideRequest{Ref: p.Proposal.ID.String(), Workspace: p.Proposal.Owner.Workspace, Reason: reason,
-		AtTerminal: true}
+// accounts are the numeric ids of the accounts of people in tests.
+var accounts = map[string]int{"ada": 1, "ben": 2, "cyd": 3, "dan": 4}
+
+// here is a person at a terminal, whose process runs as the account of a name. A name that has none
+// runs as an account that no principal is bound to.
+func here(who string) learning.Presence {
+	uid, ok := accounts[who]
+	if !ok {
+		uid = 99
+	}
+	return learning.Presence{AtTerminal: true, Account: config.AccountOf(uid)}
+}
+
+// aboutProposal is a decision of a person at a terminal.
+func aboutProposal(p learning.Proposed, who, reason string) learning.DecideRequest {
+	return learning.DecideRequest{Presence: here(who), Ref: p.Proposal.ID.String(),
+		Workspace: p.Proposal.Owner.Workspace, Reason: reason}
+}
+
+// onScreen is what a person sees of a proposal now; nothing of an unknown one.
+func onScreen(g *enginetest.Engine, req learning.DecideRequest) learning.Shown {
+	_, d, err := g.Proposal(context.Background(), req.Workspace, req.Ref)
+	if err != nil {
+		return learning.Shown{}
+	}
+	return d.Shown()
+}
+
+// overrides is the request of a person who saw the proposal and confirmed that it is applied without
+// approvals.
+func overrides(g *enginetest.Engine, req learning.DecideRequest) learning.ApplyRequest {
+	return learning.ApplyRequest{DecideRequest: req, Override: true, Shown: onScreen(g, req)}
 }
 
 func (r *review) approve(p learning.Proposed, who string) (learning.Proposed, error) {
 	r.Helper()
-	_, d, err := r.g.Proposal(context.Background(), p.Proposal.Owner.Workspace, p.Proposal.ID.String())
-	if err != nil {
-		r.Fatal(err)
-	}
-	return r.another().ApproveProposal(context.Background(), r.person(who), aboutProposal(p, "it is sound"),
-		d.About.ArtifactSHA256)
+	req := aboutProposal(p, who, "it is sound")
+	return r.another().ApproveProposal(context.Background(), r.person(who), req, onScreen(r.g, req))
 }
 
 func (r *review) apply(p learning.Proposed, who string) (learning.Proposed, error) {
+	req := aboutProposal(p, who, "we need it")
 	return r.another().ApplyProposal(context.Background(), r.person(who),
-		learning.ApplyRequest{DecideRequest: aboutProposal(p, "we need it")})
+		learning.ApplyRequest{DecideRequest: req, Shown: onScreen(r.g, req)})
 }
 
 // installs approves and applies.
@@ -132,7 +159,7 @@ func (r *review) installs(p learning.Proposed) learning.Proposed {
 }
 
 func (r *review) rollBack(p learning.Proposed) (learning.Proposed, error) {
-	return r.another().RollBackProposal(context.Background(), r.person("ada"), aboutProposal(p, "it was no good"))
+	return r.another().RollBackProposal(context.Background(), r.person("ada"), aboutProposal(p, "ada", "it was no good"))
 }
 
 func (r *review) details(p learning.Proposed) learning.ProposalDetails {
@@ -212,24 +239,24 @@ func (r *review) moves() map[string]func(learning.Proposed) (learning.Proposed, 
 	return map[string]func(learning.Proposed) (learning.Proposed, error){
 		"revise": func(p learning.Proposed) (learning.Proposed, error) {
 			req := asWorkflow(r, "test.flow", "another text")
-			req.Reason = "because"
+			req.Reason, req.Presence = "because", here("sam")
 			return r.another().ReviseProposal(ctx, sam, p.Proposal.ID.String(), req)
 		},
 		"approve": func(p learning.Proposed) (learning.Proposed, error) {
-			return r.another().ApproveProposal(ctx, sam, aboutProposal(p, "because"), p.About.ArtifactSHA256)
+			return r.another().ApproveProposal(ctx, sam, aboutProposal(p, "sam", "because"),
+				onScreen(r.g, aboutProposal(p, "sam", "because")))
 		},
 		"apply": func(p learning.Proposed) (learning.Proposed, error) {
-			return r.another().
-				ApplyProposal(ctx, sam, learning.ApplyRequest{DecideRequest: aboutProposal(p, "because"), Override: true})
+			return r.another().ApplyProposal(ctx, sam, overrides(r.g, aboutProposal(p, "sam", "because")))
 		},
 		"reject": func(p learning.Proposed) (learning.Proposed, error) {
-			return r.another().RejectProposal(ctx, sam, aboutProposal(p, "because"))
+			return r.another().RejectProposal(ctx, sam, aboutProposal(p, "sam", "because"))
 		},
 		"archive": func(p learning.Proposed) (learning.Proposed, error) {
-			return r.another().ArchiveProposal(ctx, sam, aboutProposal(p, "because"))
+			return r.another().ArchiveProposal(ctx, sam, aboutProposal(p, "sam", "because"))
 		},
 		"rollback": func(p learning.Proposed) (learning.Proposed, error) {
-			return r.another().RollBackProposal(ctx, sam, aboutProposal(p, "because"))
+			return r.another().RollBackProposal(ctx, sam, aboutProposal(p, "sam", "because"))
 		},
 	}
 }

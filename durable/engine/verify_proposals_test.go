@@ -136,8 +136,9 @@ func TestUnreferencedCopiesOfProposals(t *testing.T) {
 	r, _, _, first := everyKindOfProposal(t)
 	must(t, os.WriteFile(filepath.Join(r.dir, installedFile(first)), first.Proposal.Artifact.JCS(), 0o600))
 	r.finds("a copy of what is proposed", true)
-	stray := "installed/" + canon.Sum([]byte("{}")).FileName() + ".json"
-	must(t, os.WriteFile(filepath.Join(r.dir, stray), []byte("{}"), 0o600))
+	// Records name the digest of {}: that of a policy without settings.
+	stray := "installed/" + canon.Sum([]byte("[]")).FileName() + ".json"
+	must(t, os.WriteFile(filepath.Join(r.dir, stray), []byte("[]"), 0o600))
 	r.finds("a stray", true, "orphan_object "+stray)
 	u, err := r.another().DU(context.Background())
 	must(t, err)

@@ -90,6 +90,7 @@ const (
 	ProposalInvalid       Code = "PROPOSAL_INVALID"
 	ProposalChanged       Code = "PROPOSAL_CHANGED"
 	PolicyUnconfirmed     Code = "POLICY_UNCONFIRMED"
+	PrincipalsUnbound     Code = "PRINCIPALS_UNBOUND"
 )
 
 // Faults of the caller's input, of the process and of Waybill itself. INVARIANT_VIOLATION and
@@ -279,6 +280,11 @@ var Table = []Row{
 	{PolicyUnconfirmed, ExitIntegrity, never,
 		"The settings that decide who may do what are not the ones that a person confirmed; nothing was changed.",
 		Suggest("A person reads and confirms them with %s at a terminal.", Command{"config", "confirm"})},
+	{PrincipalsUnbound, ExitWaiting, never,
+		"More than one approval is required, and no principal is bound to an account; nothing was changed.",
+		Suggest(`First give each principal its account, such as {"ada":{"roles":["reviewer"],"uid":1000}}, with %s, `+
+			"or require one approval with %s.",
+			Command{"config", "set", "principals"}, Command{"config", "set", "proposalsQuorum", "1"})},
 
 	// Input, the process and Waybill itself. OUTPUT_FAILED is not retryable: the call has taken
 	// effect, and repeating it could start a second run.

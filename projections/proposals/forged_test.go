@@ -10,6 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/store/config"
 )
 
 var agentNamedAda = event.Actor{Kind: event.Agent, Ref: "ada"} // it calls itself like the person
@@ -59,12 +60,12 @@ func TestForgedRecordsInstallNothing(t *testing.T) {
 		},
 		"past the gate by an agent": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor,
 			event.Payload) {
-			a.Override, a.By = true, agentNamedAda
+			a.Override = true
 			return agentNamedAda, proposal.Apply(l.at(p), a)
 		},
 		"in the name of another person": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor,
 			event.Payload) {
-			a.By.Ref = "bob"
+			a.Principal = "bob"
 			return person, proposal.Apply(l.at(p), a)
 		},
 		"at another place of the log": func(l *learning, p id.Proposal, a proposal.Activation) (event.Actor,
@@ -112,7 +113,7 @@ func TestForgedApprovalsDoNotCount(t *testing.T) {
 	} {
 		l := newLearning(t)
 		p := l.create(1, "", draftOf("test.flow", "one"))
-		a := proposal.Approve(proposalStore, l.at(p), person, l.get("", p).Last().Artifact.SHA256, "reviewer")
+		a := proposal.Approve(proposalStore, l.at(p), consentOf(person, l.get("", p).Last().Artifact.SHA256))
 		by := change(&a)
 		if l.add(by, a) || len(l.get("", p).Approvals) != 0 {
 			t.Errorf("an approval %s counts", name)
@@ -182,6 +183,51 @@ func TestNothingIsInstalledFromAnUnreadableLog(t *testing.T) {
 		}
 		if f := l.fold.Findings[len(l.fold.Findings)-1]; f.Code != manifest.UnknownEvents {
 			t.Errorf("%s: %+v", tt.name, f)
+		}
+	}
+}
+
+// TestApprovalsOfPolicies: a record that states the policy names the principal of an account
+// under any name of the actor; and an activation does not name fewer approvals than each of them
+// states to be required, or two of one account.
+func TestApprovalsOfPolicies(t *testing.T) {
+	policy := canon.Sum([]byte("policy"))
+	terms := func(account config.Account) proposal.Terms {
+		return proposal.Terms{Account: account, PolicyDigest: policy, Quorum: 2}
+	}
+	for name, tt := range map[string]struct {
+		terms   []proposal.Terms // of the approvals that are named
+		applies bool
+	}{
+		"one of one":           {[]proposal.Terms{{PolicyDigest: policy, Quorum: 1}}, true},
+		"two accounts":         {[]proposal.Terms{terms("uid:1"), terms("uid:2")}, true},
+		"one of two":           {[]proposal.Terms{terms("uid:1")}, false},
+		"one account twice":    {[]proposal.Terms{terms("uid:1"), terms("uid:1")}, false},
+		"no account twice":     {[]proposal.Terms{terms(""), terms("")}, false},
+		"one without a policy": {[]proposal.Terms{terms("uid:1"), {}}, false},
+	} {
+		l := newLearning(t)
+		p := l.create(1, "", draftOf("test.flow", "one"))
+		var given []id.Event
+		for i, on := range tt.terms {
+			c := consentOf(person, l.get("", p).Last().Artifact.SHA256)
+			c.Terms = on
+			if !on.PolicyDigest.IsZero() {
+				c.Principal = []string{"bob", "eve"}[i]
+			}
+			a := proposal.Approve(proposalStore, l.at(p), c)
+			if !l.add(person, a) {
+				t.Fatal(l.fold.Findings)
+			}
+			given = append(given, a.ApprovalID)
+		}
+		if all := l.get("", p).PolicyApprovals(); all[0].Terms != tt.terms[0] || all[0].Principal != "bob" {
+			t.Errorf("%s: %+v", name, all)
+		}
+		a := l.activation(l.get("", p), given...)
+		a.PolicyDigest, a.Principal = policy, "carol"
+		if l.add(agentNamedAda, proposal.Apply(l.at(p), a)) != tt.applies {
+			t.Errorf("%s: applied %v, %v", name, !tt.applies, l.fold.Findings)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/event"
@@ -91,9 +92,14 @@ func (l *learning) get(workspace string, p id.Proposal) *proposals.Proposal {
 	return one
 }
 
+// consentOf returns the consent of a reviewer, as versions without the policy recorded it.
+func consentOf(by event.Actor, seen canon.Digest) proposal.Consent {
+	return proposal.Consent{Seen: seen, Principal: proposal.NameOf(by), Role: "reviewer"}
+}
+
 func (l *learning) approve(workspace string, p id.Proposal, by event.Actor) proposal.Approved {
 	l.t.Helper()
-	a := proposal.Approve(proposalStore, l.at(p), by, l.get(workspace, p).Last().Artifact.SHA256, "reviewer")
+	a := proposal.Approve(proposalStore, l.at(p), consentOf(by, l.get(workspace, p).Last().Artifact.SHA256))
 	if !l.add(by, a) {
 		l.t.Fatal(l.fold.Findings)
 	}
@@ -103,7 +109,7 @@ func (l *learning) approve(workspace string, p id.Proposal, by event.Actor) prop
 // activation returns the activation of the last revision with these approvals.
 func (l *learning) activation(one *proposals.Proposal, approvals ...id.Event) proposal.Activation {
 	last := one.Last()
-	return proposal.Activation{Mode: proposal.ApprovalGate, Approvals: approvals, By: person,
+	return proposal.Activation{Mode: proposal.ApprovalGate, Approvals: approvals, Principal: person.Ref,
 		SHA256: last.Artifact.SHA256, Slot: last.Slot, Version: last.Version}
 }
 

@@ -110,7 +110,7 @@ func (m *learningModel) revise(s *modelProposal) {
 func (m *learningModel) approveSome(s *modelProposal) {
 	seen := rapid.SampledFrom(s.drafts).Draw(m.r, "seen").Artifact.SHA256
 	by := rapid.SampledFrom([]event.Actor{person, {Kind: event.Human}, agentNamedAda}).Draw(m.r, "by")
-	a := proposal.Approve(proposalStore, m.at(s.id), by, seen, "reviewer")
+	a := proposal.Approve(proposalStore, m.at(s.id), consentOf(by, seen))
 	legal := by.Kind == event.Human && seen == s.last().Artifact.SHA256 &&
 		(s.state == proposal.StateDraft || s.state == proposal.StateRevised)
 	m.write(by, a, legal)
@@ -120,8 +120,8 @@ func (m *learningModel) approveSome(s *modelProposal) {
 }
 
 func (m *learningModel) applySome(s *modelProposal) {
-	d := rapid.SampledFrom(s.drafts).Draw(m.r, "draft")
-	a := proposal.Activation{Mode: proposal.ApprovalGate, By: person, SHA256: d.Artifact.SHA256, Slot: d.Slot,
+	d, by := rapid.SampledFrom(s.drafts).Draw(m.r, "draft"), person
+	a := proposal.Activation{Mode: proposal.ApprovalGate, Principal: person.Ref, SHA256: d.Artifact.SHA256, Slot: d.Slot,
 		Version: d.Version, Approvals: s.live}
 	legal := d.Artifact == s.last().Artifact && (s.state == proposal.StateDraft || s.state == proposal.StateRevised)
 	switch known := slices.Concat(s.live, s.void); {
@@ -130,14 +130,14 @@ func (m *learningModel) applySome(s *modelProposal) {
 	case m.coin("override") || len(known) == 0:
 		a.Override = true
 		if m.coin("by an agent") {
-			a.By, legal = agentNamedAda, false
+			by, legal = agentNamedAda, false
 		}
 	default:
 		a.Approvals = known[:rapid.IntRange(1, len(known)).Draw(m.r, "approvals")]
 		legal = legal && len(a.Approvals) <= len(s.live)
 	}
 	before := m.fold.Installed("shop")
-	m.write(a.By, proposal.Apply(m.at(s.id), a), legal)
+	m.write(by, proposal.Apply(m.at(s.id), a), legal)
 	if !legal {
 		return
 	}

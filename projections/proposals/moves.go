@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/store/config"
 )
 
 // applyRecord folds a record about an existing proposal. problem is "" if the record is accepted;
@@ -68,13 +69,13 @@ func (p *Proposal) revise(e event.Event, r proposal.Revised) (problem string) {
 	return ""
 }
 
-// approve adds a person's approval of the last revision. The principal has to be the human actor of
-// the record, and the artifact that of the last revision.
+// approve adds a person's approval of the last revision. The actor has to be human, and the artifact
+// that of the last revision. In records without a policy the principal is the name of the actor.
 func (p *Proposal) approve(e event.Event, r proposal.Approved) (problem string) {
 	switch {
 	case !p.State.Open():
 		return fault.Of(proposal.CheckApprove(p.State)).Message
-	case e.Actor.Kind != event.Human || r.Principal != proposal.NameOf(e.Actor):
+	case e.Actor.Kind != event.Human || r.PolicyDigest.IsZero() && r.Principal != proposal.NameOf(e.Actor):
 		return "its actor is not the person that it names"
 	case r.ApprovalID != e.ID:
 		return "its approvalId is not the id of its event"
@@ -83,7 +84,7 @@ func (p *Proposal) approve(e event.Event, r proposal.Approved) (problem string) 
 	}
 	p.Approvals = append(p.Approvals, Approval{ApprovalID: r.ApprovalID, ArtifactSHA256: r.ArtifactSHA256,
 		Principal: r.Principal,
-		Role:      r.Role, Actor: e.Actor, AtMs: e.TimestampMs, Reason: r.Reason})
+		Role:      r.Role, Terms: r.Terms, Actor: e.Actor, AtMs: e.TimestampMs, Reason: r.Reason})
 	return ""
 }
 
@@ -99,7 +100,7 @@ func (p *Proposal) apply(e event.Event, r proposal.Applied) (problem string) {
 	case last.Slot.ID == "" || r.Slot != last.Slot ||
 		r.InstalledRef != proposal.InstalledRef(last.Slot, last.Version, last.Artifact.SHA256):
 		return "its slot or reference is not that of the last revision"
-	case r.Principal != proposal.NameOf(e.Actor):
+	case r.PolicyDigest.IsZero() && r.Principal != proposal.NameOf(e.Actor):
 		return "its actor is not the principal that it names"
 	case r.Override && e.Actor.Kind != event.Human:
 		return "only a person may override the gate"
@@ -107,11 +108,14 @@ func (p *Proposal) apply(e event.Event, r proposal.Applied) (problem string) {
 		return "it passed the gate without an approval"
 	case slices.ContainsFunc(r.ApprovalIDs, func(a id.Event) bool { return !p.approvedBy(a) }):
 		return "it names an approval that is void or unknown"
+	case !r.PolicyDigest.IsZero() && !p.metBy(r.ApprovalIDs):
+		return "the approvals that it names do not meet the policies in force when they were given"
 	}
 	if problem = p.transition(e, proposal.MoveApply, r); problem != "" {
 		return problem
 	}
-	p.History[len(p.History)-1].Override = r.Override
+	move := &p.History[len(p.History)-1]
+	move.Override, move.Principal = r.Override, r.Principal
 	p.applied, p.appliedAt = r, e.Index
 	return ""
 }
@@ -122,6 +126,22 @@ func (p *Proposal) approvedBy(a id.Event) bool {
 		return given.ApprovalID == a &&
 			given.Void == ""
 	})
+}
+
+// metBy reports whether approvals meet the policies under which they were given: each states its
+// policy, no more approvals were required than are named, and no two are from one account.
+func (p *Proposal) metBy(ids []id.Event) bool {
+	accounts := map[config.Account]bool{}
+	for _, a := range p.Approvals {
+		if !slices.Contains(ids, a.ApprovalID) {
+			continue
+		}
+		if a.PolicyDigest.IsZero() || a.Quorum > int64(len(ids)) || accounts[a.Account] {
+			return false
+		}
+		accounts[a.Account] = true
+	}
+	return true
 }
 
 // rollBack removes an installation. A record with a wrong RestoredSHA256 is reported and accepted

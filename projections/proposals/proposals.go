@@ -53,6 +53,7 @@ type Approval struct {
 	ArtifactSHA256 canon.Digest `json:"artifactSha256"`
 	Principal      string       `json:"principal"`
 	Role           string       `json:"role"`
+	proposal.Terms
 	// Void is why the approval no longer counts, "" if it counts while its principal has the role.
 	Void   string      `json:"void,omitzero"`
 	Actor  event.Actor `json:"actor"`
@@ -66,6 +67,7 @@ type Move struct {
 	From       proposal.State `json:"from,omitzero"`
 	To         proposal.State `json:"to"`
 	Actor      event.Actor    `json:"actor"`
+	Principal  string         `json:"principal,omitzero"` // that applied it
 	AtMs       int64          `json:"atMs"`
 	Reason     string         `json:"reason"`
 	EventIndex int64          `json:"eventIndex"`
@@ -85,7 +87,7 @@ func (p *Proposal) PolicyApprovals() []proposal.Approval {
 	out := make([]proposal.Approval, len(p.Approvals))
 	for i, a := range p.Approvals {
 		out[i] = proposal.Approval{ID: a.ApprovalID, ArtifactSHA256: a.ArtifactSHA256, Principal: a.Principal,
-			Role: a.Role, Void: a.Void}
+			Role: a.Role, Void: a.Void, Terms: a.Terms}
 	}
 	return out
 }

@@ -7,11 +7,13 @@ import (
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/store/config"
 )
 
-// Process is what a call gets from its process: arguments, streams, environment, clock and
-// entropy. main sets the exported fields; tests set their own. Clock and Entropy are read here
-// and not by the packages below, so that the result of a use case depends only on its arguments.
+// Process is what a call gets from its process: arguments, streams, environment, account, clock
+// and entropy. main sets the exported fields; tests set their own. Clock and Entropy are read
+// here and not by the packages below, so that the result of a use case depends only on its
+// arguments.
 type Process struct {
 	In   io.Reader
 	Out  io.Writer
@@ -20,6 +22,9 @@ type Process struct {
 	Args []string // without the program name
 
 	Version string // of this binary
+
+	// Account is the account that the process runs as; the zero Account is none.
+	Account config.Account
 
 	Clock   func() time.Time
 	Entropy io.Reader

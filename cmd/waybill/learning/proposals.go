@@ -35,11 +35,10 @@ func NewProposals(a *cli.App) *cobra.Command {
 		newProposalsRollback(a), newProposalsInstalled(a), newProposalsEvents(a))
 }
 
-// atTerminal reports whether a person is at a terminal: stdin is one, which makes
-// the actor human, and so is stderr, where questions are shown. It is observed
-// and not claimed: no flag can set it, since a script could pass that flag.
-func atTerminal(a *cli.App) bool {
-	return a.Actor().Kind == event.Human && a.IsTerminal(a.Err)
+// presenceOf returns what the program observes of the caller. It is observed and not claimed: no flag
+// can set it, since a script could pass that flag.
+func presenceOf(a *cli.App) learning.Presence {
+	return learning.Presence{AtTerminal: a.AtTerminal(), Account: a.Account}
 }
 
 // similarityCandidates returns the workflows of the catalog, to compare a

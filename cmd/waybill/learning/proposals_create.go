@@ -72,7 +72,8 @@ func newProposalsCreate(a *cli.App) *cobra.Command {
 // the usage.
 const proposalsReviseLong = `Record a new revision of a proposal from FILE, or from stdin for -. All revisions stay
 readable; the last one is approved and applied. Approvals of earlier revisions become
-void. A rejected or archived proposal is open again afterwards.`
+void; revising a proposal that has approvals requires the role of an approver. A rejected
+or archived proposal is open again afterwards.`
 
 // newProposalsRevise returns "proposals revise". It records a new revision. An
 // approval is valid only for the bytes that were approved, so a revision voids
@@ -113,7 +114,7 @@ func readDraft(a *cli.App, cmd *cobra.Command, name string, req *learning.Propos
 	if req.Draft, err = proposal.ParseFile(data); err != nil {
 		return err
 	}
-	req.Tenant, req.Workspace = a.Tenant(), a.Flags.Workspace
+	req.Presence, req.Tenant, req.Workspace = presenceOf(a), a.Tenant(), a.Flags.Workspace
 	// The engine compares; the catalog of candidates is known only here.
 	req.OtherWorkflows = similarityCandidates(a, cmd, req.Draft.Kind)
 	return nil

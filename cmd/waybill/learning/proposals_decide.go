@@ -29,7 +29,8 @@ is installed.
 
 Approvals cannot be automated: approving requires a terminal and the role that the
 configuration names (proposalsApproverRole); no flag confirms it, and agents are
-refused. With a quorum above one, that many different people must approve.`
+refused. Who approves is decided by the account of the process; a name in --as is only
+recorded. With a quorum above one, people of that many accounts must approve.`
 
 // newProposalsApprove returns "proposals approve". It requires a person at a
 // terminal who has the role that the configuration names. No flag confirms the
@@ -41,7 +42,7 @@ func newProposalsApprove(a *cli.App) *cobra.Command {
 		Short: "Approve a proposal, interactively",
 		Long:  proposalsApproveLong,
 		Example: "  waybill proposals approve q4yplb\n" +
-			"  waybill proposals approve q4yplb --as ada --reason \"Tried it twice\"",
+			"  waybill proposals approve q4yplb --reason \"Tried it twice\"",
 		Args: cli.Exactly("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			setDecision(a, &req, args[0])
@@ -54,44 +55,33 @@ func newProposalsApprove(a *cli.App) *cobra.Command {
 }
 
 // setDecision fills in the request of a decision: the proposal, the workspace,
-// and whether a person is at a terminal.
+// and who is present.
 func setDecision(a *cli.App, req *learning.DecideRequest, ref string) {
-	req.Ref, req.Workspace, req.AtTerminal = ref, a.Flags.Workspace, atTerminal(a)
+	req.Presence, req.Ref, req.Workspace = presenceOf(a), ref, a.Flags.Workspace
 }
 
-// approveProposal shows all of a proposal, asks, and records the approval.
-// Conditions are checked before the question: the state of the proposal, the
-// terminal (PROPOSAL_PENDING without one) and the role of the person.
+// approveProposal shows all of a proposal, asks, and records the approval. What
+// the approval requires is checked before the question, and again with it.
 //
-// The approval is bound to the digest that was shown: if the proposal is revised
-// before the person confirms, the engine rejects it. A second approval by the
-// same person changes nothing and is no error. The answer no is
-// PROPOSAL_PENDING, exit status 3, and records nothing.
+// The approval is bound to what was shown: if the proposal is revised before the
+// person confirms, the engine rejects it. A second approval by the same person
+// changes nothing and is no error. The answer no is PROPOSAL_PENDING, exit status
+// 3, and records nothing.
 func approveProposal(ctx context.Context, a *cli.App, o *cli.Store, req learning.DecideRequest) error {
 	wire, d, err := o.Proposal(ctx, req.Workspace, req.Ref)
 	if err != nil {
 		return err
 	}
-	// The person is asked only if the state admits an approval.
-	if err := proposal.CheckApprove(wire.State); err != nil {
+	given, err := o.MayApprove(ctx, a.Caller(), req)
+	if fault.Is(err, fault.ProposalPending) {
+		fault.Of(err).Suggest("A person runs %s at a terminal.",
+			fault.Command{"proposals", "approve", page.ShortProposal(wire.ID)})
+	}
+	if err != nil {
 		return err
 	}
-	// A person who approved this revision before is not asked again.
-	me := proposal.PrincipalOf(a.Actor(), req.AtTerminal)
-	if req.AtTerminal && slices.ContainsFunc(d.Approvals,
-		func(ap proposals.Approval) bool { return ap.Void == "" && ap.Principal == me.Name() }) {
+	if given {
 		return a.Answer("proposal", wire, func(p *page.Page) { showApproval(a, "Approved already", wire, d.About, p) })
-	}
-	// The code PROPOSAL_PENDING reports to a program that a person is required.
-	if !req.AtTerminal {
-		return fault.New(fault.ProposalPending, "%s requires approval by a person, and this call has no terminal",
-			wire.ID).
-			Suggest("A person runs %s at a terminal.",
-				fault.Command{"proposals", "approve", page.ShortProposal(wire.ID)}).
-			With("proposalId", wire.ID.String())
-	}
-	if err := o.MayApprove(ctx, a.Caller(), req); err != nil {
-		return err
 	}
 	yes, err := a.AskYes(func(p *page.Page) { showProposal(a, wire, d, proposalFull, p) }, "Approve it? [y/N] ")
 	if err != nil {
@@ -100,8 +90,7 @@ func approveProposal(ctx context.Context, a *cli.App, o *cli.Store, req learning
 	if !yes {
 		return fault.New(fault.ProposalPending, "%s is not approved", wire.ID).Suggest("Nothing was recorded.")
 	}
-	// The engine compares this digest with that of the current revision.
-	done, err := o.ApproveProposal(ctx, a.Caller(), req, d.About.ArtifactSHA256)
+	done, err := o.ApproveProposal(ctx, a.Caller(), req, d.Shown())
 	if err != nil {
 		return err
 	}
@@ -123,10 +112,13 @@ func showApproval(a *cli.App, verb string, w proposal.Proposal, about learning.P
 // usage.
 const proposalsApplyLong = `Install the artifact of a proposal, byte for byte as its last revision recorded it. The
 configuration of the store sets the condition (proposalsActivation): approval-gate
-requires approvals by people with a role, direct-rbac a scope of the caller.
+requires approvals by people with a role, direct-rbac a scope of the caller. With
+direct-rbac the command shows the proposal and what it would replace at a terminal, then
+asks for confirmation.
 
 --override skips the approval gate. It requires a person at a terminal, the scope
-proposals:override and a reason; all of it is recorded.
+proposals:override and a reason; all of it is recorded. It shows and asks the same; no
+flag confirms it.
 
 Exit status: 0 when it is applied, 3 while approvals are missing, 1 when it is refused.
 Unless the status is 0, nothing is installed.`
@@ -151,11 +143,11 @@ func newProposalsApply(a *cli.App) *cobra.Command {
 			setDecision(a, &req.DecideRequest, args[0])
 			req.Check = checkInstallable(cmd.Context(), a)
 			return changeProposal(a, cmd, func(ctx context.Context, o *cli.Store) (learning.Proposed, error) {
-				done, err := o.ApplyProposal(ctx, a.Caller(), req)
-				if err != nil {
-					return done, suggestFix(err)
+				if err := confirmApply(ctx, a, o, &req); err != nil {
+					return learning.Proposed{}, err
 				}
-				return done, nil
+				done, err := o.ApplyProposal(ctx, a.Caller(), req)
+				return done, suggestFix(err)
 			}, func(p *page.Page, done learning.Proposed) {
 				p.Text(p.Good("✓ "), "Installed: "+render.ProposalTitle(done.Proposal)+".")
 				p.Line("%s", p.Dim("Undo it: "+
@@ -167,10 +159,36 @@ func newProposalsApply(a *cli.App) *cobra.Command {
 		cli.Opt(&req.Reason, "reason", "record `TEXT` as the reason"))
 }
 
+// confirmApply shows all of a proposal and asks whether to install it, where no approval of it is
+// required. The confirmation is bound to what was shown. An approval has been asked for, so that
+// applying an approved proposal asks nothing.
+func confirmApply(ctx context.Context, a *cli.App, o *cli.Store, req *learning.ApplyRequest) error {
+	if !req.AtTerminal {
+		return nil // nothing can be asked; the engine decides what is permitted without
+	}
+	wire, d, err := o.Proposal(ctx, req.Workspace, req.Ref)
+	if err != nil {
+		return err
+	}
+	ask, err := o.MayApply(ctx, a.Caller(), *req)
+	if err != nil || !ask {
+		return err
+	}
+	question := "Install it?"
+	if req.Override {
+		question = "Install it without the approvals?"
+	}
+	req.Shown = d.Shown()
+	return a.Asked(func(p *page.Page) { showProposal(a, wire, d, proposalFull, p) }, question)
+}
+
 // suggestFix adds a suggestion to PROPOSAL_INVALID, the error for an artifact that
 // cannot be installed: the fix of a single problem, else the number of problems
 // and the flag that lists them. Other errors are returned unchanged.
 func suggestFix(err error) error {
+	if err == nil {
+		return nil
+	}
 	f := fault.Of(err)
 	all, _ := f.Details["problems"].([]problem.Problem)
 	if f.Code != fault.ProposalInvalid || len(all) == 0 {
@@ -236,7 +254,8 @@ func newProposalsReject(a *cli.App) *cobra.Command {
 		Use:   "reject ID",
 		Short: "Reject a proposal",
 		Long: `Reject a proposal, so that it cannot be approved or applied. Nothing is removed. It can
-be revised, which opens it again, or archived.`,
+be revised, which opens it again, or archived. Rejecting a proposal that has approvals
+requires the role of an approver.`,
 		Example: "  waybill proposals reject q4yplb\n" +
 			"  waybill proposals reject q4yplb --reason \"Duplicate of team.release\"",
 	}, "Rejected", func(ctx context.Context, o *cli.Store, req learning.DecideRequest) (learning.Proposed, error) {
@@ -251,7 +270,8 @@ func newProposalsArchive(a *cli.App) *cobra.Command {
 		Use:   "archive ID",
 		Short: "Archive a proposal that will not be applied",
 		Long: `Archive a proposal that will not be applied. Nothing is removed: its revisions and
-approvals stay on record. A revision opens it again.`,
+approvals stay on record. A revision opens it again. Archiving a proposal that has
+approvals requires the role of an approver.`,
 		Example: "  waybill proposals archive q4yplb\n" +
 			"  waybill proposals archive q4yplb --reason \"Not needed any more\"",
 	}, "Archived", func(ctx context.Context, o *cli.Store, req learning.DecideRequest) (learning.Proposed, error) {

@@ -140,7 +140,7 @@ func showProposal(a *cli.App, w proposal.Proposal, d learning.ProposalDetails, v
 	// Void approvals are listed with the reason.
 	for _, ap := range d.Approvals {
 		if ap.Void != "" {
-			p.Text(p.Warn("! "), fmt.Sprintf("The approval of %s does not count. %s", ap.Principal, ap.Void))
+			p.Text(p.Warn("! "), fmt.Sprintf("The approval of %s does not count. %s", render.Principal(ap.Principal, ap.Actor), ap.Void))
 		}
 	}
 	if d.About.Unreadable != "" {
@@ -182,11 +182,11 @@ func showProposalHistory(p *page.Page, d learning.ProposalDetails) {
 		if m.Override {
 			what += " (gate overridden)"
 		}
-		rows = append(rows, row{m.AtMs, what, render.ActorAndKind(m.Actor), m.Reason})
+		rows = append(rows, row{m.AtMs, what, render.Principal(m.Principal, m.Actor), m.Reason})
 	}
 	// Within one millisecond an approval precedes the change that it permitted.
 	for _, ap := range slices.Backward(d.Approvals) {
-		approval := row{ap.AtMs, "approve", render.ActorAndKind(ap.Actor), ap.Reason}
+		approval := row{ap.AtMs, "approve", render.Principal(ap.Principal, ap.Actor), ap.Reason}
 		at := slices.IndexFunc(rows[1:], func(r row) bool { return r.atMs >= approval.atMs }) + 1
 		if at == 0 {
 			at = len(rows)

@@ -204,12 +204,28 @@ func configSchema() *schema.Schema {
 			least, most := float64(row.Least), float64(row.Most)
 			one = &schema.Schema{Type: "integer", Minimum: &least, Maximum: &most}
 		case canon.Object: // lists of strings by name
-			one = &schema.Schema{Type: "object", AdditionalProperties: &schema.Schema{Type: "array",
-				Items: &schema.Schema{Type: "string"}}}
+			one = &schema.Schema{Type: "object", AdditionalProperties: stringList()}
+			if row.Key == config.Principals {
+				one.AdditionalProperties = &schema.Schema{OneOf: []*schema.Schema{stringList(), principalSchema()}}
+			}
 		}
 		s.Properties[string(row.Key)] = one
 	}
 	return s
+}
+
+// stringList returns the schema of a list of strings.
+func stringList() *schema.Schema {
+	return &schema.Schema{Type: "array", Items: &schema.Schema{Type: "string"}}
+}
+
+// principalSchema returns the schema of a principal that can be bound to an account and to keys.
+func principalSchema() *schema.Schema {
+	least, most := 0.0, float64(config.UIDMax)
+	keys := stringList()
+	keys.Items.Pattern = "^SHA256:[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]$" // 32 bytes
+	return schema.Object(map[string]*schema.Schema{"roles": stringList(), "keys": keys,
+		"uid": {Type: "integer", Minimum: &least, Maximum: &most}})
 }
 
 // bundleSchema returns the schema of bundles of any program (docs/design.md#bundles). Events

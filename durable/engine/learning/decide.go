@@ -1,6 +1,7 @@
 package learning
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -10,56 +11,121 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/proposal"
+	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/projections/proposals"
 )
 
-// DecideRequest requests a decision about a proposal.
-type DecideRequest struct {
-	Ref       string
-	Workspace string
-	Reason    string
+// Presence is what the program observes of its caller, beside the actor. No argument of a call sets
+// it.
+type Presence struct {
 	// AtTerminal reports that a person types at a terminal and the answer does
 	// not come from a pipe or a program. Only the caller knows.
 	AtTerminal bool
+	// Account is the account that the process runs as.
+	Account config.Account
 }
 
-// principal is the decider as the policy sees it.
-func (r DecideRequest) principal(by engine.Caller) proposal.Principal {
-	return proposal.PrincipalOf(by.Actor, r.AtTerminal)
+// caller is the caller as the policy sees it.
+func (p Presence) caller(by engine.Caller) proposal.Caller {
+	return proposal.Caller{Human: by.Actor.Kind == event.Human, AtTerminal: p.AtTerminal, Account: p.Account}
 }
 
-// ApproveProposal records a person's approval of exactly the artifact that was
-// shown to them. A repeated approval changes nothing. Errors: PROPOSAL_CHANGED
-// if the proposal was revised since, PROPOSAL_FORBIDDEN without the approver's
-// role or a terminal.
-func (l *Learning) ApproveProposal(ctx context.Context, by engine.Caller, req DecideRequest,
-	shown canon.Digest) (Proposed,
+// DecideRequest requests a decision about a proposal.
+type DecideRequest struct {
+	Presence
+	Ref       string
+	Workspace string
+	Reason    string
+}
+
+// Shown identifies what a person saw of a proposal before they answered. The zero Shown is nothing.
+type Shown struct {
+	Revision int64
+	Artifact canon.Digest
+	// Replaced is the artifact that is in use in its slot, zero if none is.
+	Replaced canon.Digest
+}
+
+// MayApprove refuses callers who may not approve, before anything is shown to them. given reports
+// that the caller's approval counts already and was given under the policy in force. Errors:
+// PROPOSAL_PENDING without a terminal, PROPOSAL_FORBIDDEN, PRINCIPALS_UNBOUND, PROPOSAL_STATE,
+// POLICY_UNCONFIRMED, CAPABILITY_NOT_PROVIDED.
+func (l *Learning) MayApprove(ctx context.Context, by engine.Caller, req DecideRequest) (given bool, err error) {
+	d, err := l.consider(ctx, by, req)
+	if err != nil {
+		return false, err
+	}
+	// The code PROPOSAL_PENDING reports to a program that a person is required.
+	err = d.checkApprove()
+	if fault.Is(err, fault.ProposalForbidden) && !req.AtTerminal {
+		err = fault.New(fault.ProposalPending,
+			"%s requires approval by a person, and this call has no terminal", d.one.ID).With("proposalId", d.one.ID.String())
+	}
+	return err == nil && d.approved(), err
+}
+
+// checkApprove checks the state of the proposal, and whether the caller may approve it.
+func (d decision) checkApprove() error {
+	if err := proposal.CheckApprove(d.one.State); err != nil {
+		return err
+	}
+	return cmp.Or(d.unconfirmed, d.policy.CheckApprove(d.caller))
+}
+
+// approved reports whether an approval of the caller counts that was given under the policy in force.
+// One of another policy does not make a new one redundant: the stricter policy counts for it.
+func (d decision) approved() bool {
+	now := d.policy.Consent(d.caller, d.one.Last().Artifact.SHA256)
+	return slices.ContainsFunc(d.one.Approvals, func(a proposals.Approval) bool {
+		return a.Principal == now.Principal && a.Terms == now.Terms &&
+			slices.Contains(d.gate().Approvals, a.ApprovalID)
+	})
+}
+
+// ApproveProposal records a person's approval of exactly what was shown to them. A repeated approval
+// changes nothing. Errors: PROPOSAL_CHANGED if the proposal was revised since, PROPOSAL_FORBIDDEN
+// without the approver's role or a terminal, and those of MayApprove.
+func (l *Learning) ApproveProposal(ctx context.Context, by engine.Caller, req DecideRequest, shown Shown) (Proposed,
 	error) {
 	return l.decideProposal(ctx, by, req, func(d decision) (proposal.Record, []manifest.Object, error) {
-		if err := proposal.CheckApprove(d.one.State); err != nil {
+		if err := cmp.Or(d.checkApprove(), d.checkShown(shown)); err != nil {
 			return nil, nil, err
 		}
-		if err := d.policy.CheckApprove(d.principal); err != nil {
-			return nil, nil, err
+		if d.approved() {
+			return nil, nil, nil
 		}
-		if now := d.one.Last().Artifact.SHA256; now != shown {
-			return nil, nil, fault.New(fault.ProposalChanged,
-				"%s was revised after it was shown: the approval is for %s, and the artifact is %s now", d.one.ID,
-				shown, now).
-				With("proposalId", d.one.ID.String()).With("shown", shown.String()).With("now", now.String())
-		}
-		// Void approvals do not make a new one redundant.
-		gate := d.policy.Gate(shown, d.one.PolicyApprovals())
-		for _, a := range d.one.Approvals {
-			if a.Principal == d.principal.Name() && slices.Contains(gate.Approvals, a.ApprovalID) {
-				return nil, nil, nil // approved by the same principal already
-			}
-		}
-		return proposal.Approve(d.store, d.at, by.Actor, shown, d.policy.ApproverRole), nil, nil
+		return proposal.Approve(d.store, d.at, d.policy.Consent(d.caller, shown.Artifact)), nil, nil
 	})
+}
+
+// checkShown refuses, with PROPOSAL_CHANGED, a decision about anything else than what was shown: the
+// proposal was revised, or something else is in its slot now.
+func (d decision) checkShown(shown Shown) error {
+	now := shownOf(d.all, d.one)
+	what := fmt.Sprintf("%s was revised after it was shown: the answer is for %s in revision %d, and the artifact "+
+		"is %s in revision %d now", d.one.ID, shown.Artifact, shown.Revision, now.Artifact, now.Revision)
+	switch {
+	case now == shown:
+		return nil
+	case shown == Shown{}:
+		what = fmt.Sprintf("%s is decided about only after it was shown", d.one.ID)
+	case now.Artifact == shown.Artifact && now.Revision == shown.Revision:
+		what = fmt.Sprintf("what %s would replace changed after it was shown", d.one.ID)
+	}
+	return fault.New(fault.ProposalChanged, "%s", what).
+		With("proposalId", d.one.ID.String()).With("shown", shown.Artifact.String()).With("now", now.Artifact.String())
+}
+
+// shownOf returns what a view of the last revision of a proposal shows now.
+func shownOf(all *proposals.Log, one *proposals.Proposal) Shown {
+	s := Shown{Revision: one.Last().Revision, Artifact: one.Last().Artifact.SHA256}
+	if i := all.InstalledInSlot(one); i != nil {
+		s.Replaced = i.Artifact.SHA256
+	}
+	return s
 }
 
 // ApplyRequest requests to activate a proposal.
@@ -67,26 +133,51 @@ type ApplyRequest struct {
 	DecideRequest
 	// Override bypasses the approval gate; it requires a person and a reason.
 	Override bool
+	// Shown is what a person confirmed, where MayApply asks for it.
+	Shown Shown
 	// Check returns the problems of an artifact in combination with the
 	// installed ones; nil: not checked.
 	Check func(kind proposal.Kind, artifact canon.Value, installed []InstalledArtifact) []problem.Problem
 }
 
+// MayApply refuses callers who may not apply a proposal, before anything is shown to them. ask reports
+// that a person has to see the proposal and confirm it first: no approval of it is required, and the
+// caller is at a terminal. Errors: those of ApplyProposal, but for PROPOSAL_INVALID.
+func (l *Learning) MayApply(ctx context.Context, by engine.Caller, req ApplyRequest) (ask bool, err error) {
+	d, err := l.consider(ctx, by, req.DecideRequest)
+	if err != nil {
+		return false, err
+	}
+	if _, err := proposal.Next(d.one.State, proposal.MoveApply); err != nil {
+		return false, err
+	}
+	_, err = d.authorizeApply(req)
+	return d.asks(req), err
+}
+
+// asks reports whether a person has to confirm an activation.
+func (d decision) asks(req ApplyRequest) bool {
+	return req.Override || d.policy.Mode == proposal.DirectRBAC && req.AtTerminal
+}
+
 // ApplyProposal installs the last revision, byte for byte. The record and the
 // installed object are one commit. Errors: PROPOSAL_PENDING if approvals are
 // missing, PROPOSAL_FORBIDDEN without the required scope, PROPOSAL_INVALID if
-// the artifact is not valid for its kind; nothing changes then.
+// the artifact is not valid for its kind, PROPOSAL_CHANGED if it is not what a person
+// confirmed where MayApply asks; nothing changes then.
 func (l *Learning) ApplyProposal(ctx context.Context, by engine.Caller, req ApplyRequest) (Proposed, error) {
 	return l.decideProposal(ctx, by, req.DecideRequest, func(d decision) (proposal.Record, []manifest.Object, error) {
 		if _, err := proposal.Next(d.one.State, proposal.MoveApply); err != nil {
 			return nil, nil, err
 		}
-		last := d.one.Last()
-		a := proposal.Activation{Mode: d.policy.Mode, By: by.Actor, SHA256: last.Artifact.SHA256, Slot: last.Slot,
-			Version: last.Version}
-		if err := d.authorizeApply(req, &a); err != nil {
+		approvals, err := d.authorizeApply(req)
+		if err == nil && d.asks(req) {
+			err = d.checkShown(req.Shown)
+		}
+		if err != nil {
 			return nil, nil, err
 		}
+		last := d.one.Last()
 		data, err := l.store.Object(ctx, manifest.Artifact, last.Artifact.SHA256)
 		if err != nil {
 			return nil, nil, err
@@ -94,27 +185,28 @@ func (l *Learning) ApplyProposal(ctx context.Context, by engine.Caller, req Appl
 		if err := l.checkArtifact(ctx, d, req, data); err != nil {
 			return nil, nil, err
 		}
-		return proposal.Apply(d.at, a), []manifest.Object{{Kind: manifest.Installed, Bytes: data}}, nil
+		return proposal.Apply(d.at, proposal.Activation{Mode: d.policy.Mode, Approvals: approvals,
+			Override: req.Override, PolicyDigest: d.policy.Digest, Principal: d.policy.Principal(d.caller),
+			SHA256: last.Artifact.SHA256, Slot: last.Slot, Version: last.Version}), []manifest.Object{{Kind: manifest.Installed, Bytes: data}}, nil
 	})
 }
 
-// authorizeApply checks what the store's mode requires to activate a proposal,
-// and records in a by which approvals it is activated.
-func (d decision) authorizeApply(req ApplyRequest, a *proposal.Activation) error {
-	if d.policy.Mode == proposal.DirectRBAC {
-		if req.Override {
-			return fault.New(fault.ValidationError, "this store has no approval gate to override: it activates by %s",
-				d.policy.Mode).Suggest("Remove --override.")
-		}
-		return d.policy.CheckScope(d.principal, config.ScopeApply)
+// authorizeApply checks what the store's mode requires to activate a proposal, and returns the
+// approvals by which it is activated.
+func (d decision) authorizeApply(req ApplyRequest) (approvals []id.Event, err error) {
+	switch {
+	case d.unconfirmed != nil:
+		return nil, d.unconfirmed
+	case d.policy.Mode == proposal.DirectRBAC && req.Override:
+		return nil, fault.New(fault.ValidationError, "this store has no approval gate to override: it activates by %s",
+			d.policy.Mode).Suggest("Remove --override.")
+	case d.policy.Mode == proposal.DirectRBAC:
+		return nil, d.policy.CheckScope(d.caller, config.ScopeApply)
+	case req.Override:
+		return nil, d.policy.CheckOverride(d.caller, req.Reason)
 	}
-	if req.Override {
-		a.Override = true
-		return d.policy.CheckOverride(d.principal, req.Reason)
-	}
-	gate := d.policy.Gate(d.one.Last().Artifact.SHA256, d.one.PolicyApprovals())
-	a.Approvals = gate.Approvals
-	return gate.Err(d.one.ID)
+	gate := d.gate()
+	return gate.Approvals, gate.Err(d.one.ID)
 }
 
 // checkArtifact refuses with PROPOSAL_INVALID an artifact that is not valid for
@@ -152,20 +244,32 @@ func (l *Learning) checkArtifact(ctx context.Context, d decision, req ApplyReque
 	return f.With("proposalId", d.one.ID.String()).With("problems", found)
 }
 
-// RejectProposal rejects a proposal. It can be revised or archived afterwards.
+// RejectProposal rejects a proposal. It can be revised or archived afterwards. Of a proposal with
+// approvals it requires the approver's role.
 func (l *Learning) RejectProposal(ctx context.Context, by engine.Caller, req DecideRequest) (Proposed, error) {
 	return l.decideProposal(ctx, by, req, func(d decision) (proposal.Record, []manifest.Object, error) {
 		_, err := proposal.Next(d.one.State, proposal.MoveReject)
-		return proposal.Reject(d.at), nil, err
+		return proposal.Reject(d.at), nil, cmp.Or(err, d.checkDiscard())
 	})
 }
 
-// ArchiveProposal archives a proposal. It can be revised afterwards.
+// ArchiveProposal archives a proposal. It can be revised afterwards. Of a proposal with approvals it
+// requires the approver's role.
 func (l *Learning) ArchiveProposal(ctx context.Context, by engine.Caller, req DecideRequest) (Proposed, error) {
 	return l.decideProposal(ctx, by, req, func(d decision) (proposal.Record, []manifest.Object, error) {
 		_, err := proposal.Next(d.one.State, proposal.MoveArchive)
-		return proposal.Archive(d.at), nil, err
+		return proposal.Archive(d.at), nil, cmp.Or(err, d.checkDiscard())
 	})
+}
+
+// checkDiscard checks whether the caller may make the approvals of the proposal ineffective.
+func (d decision) checkDiscard() error {
+	// In other states no approval has an effect, and a revision voids all of them.
+	if !d.one.State.Open() ||
+		!slices.ContainsFunc(d.one.Approvals, func(a proposals.Approval) bool { return a.Void == "" }) {
+		return nil // under any policy
+	}
+	return cmp.Or(d.unconfirmed, d.policy.CheckDiscard(d.caller, d.one.ID, d.gate()))
 }
 
 // RollBackProposal takes an applied proposal out of use; the previous content
@@ -187,61 +291,11 @@ func (l *Learning) RollBackProposal(ctx context.Context, by engine.Caller, req D
 // authorizeRollBack checks what activation requires, except for the terminal:
 // removing a change is less critical than making it.
 func (d decision) authorizeRollBack() error {
+	if d.unconfirmed != nil {
+		return d.unconfirmed
+	}
 	if d.policy.Mode == proposal.DirectRBAC {
-		return d.policy.CheckScope(d.principal, config.ScopeApply)
+		return d.policy.CheckScope(d.caller, config.ScopeApply)
 	}
-	return d.policy.CheckRole(d.principal)
-}
-
-// decision is the state under the lock that a decision is made about.
-type decision struct {
-	store     id.Store
-	policy    proposal.Policy
-	all       *proposals.Log
-	one       *proposals.Proposal
-	at        proposal.At
-	principal proposal.Principal
-}
-
-// decideProposal records one decision and returns the proposal afterwards. plan
-// returns a nil record if the decision is recorded already.
-func (l *Learning) decideProposal(ctx context.Context, by engine.Caller, req DecideRequest,
-	plan func(decision) (proposal.Record, []manifest.Object, error)) (Proposed, error) {
-	defer l.ledger.WritePending(ctx)
-	conf, err := l.settings.Provided(ctx, config.Proposals, config.Config.Proposals)
-	if err != nil {
-		return Proposed{}, err
-	}
-	if err := proposal.CheckReason(req.Reason); err != nil {
-		return Proposed{}, err
-	}
-	d := decision{policy: proposal.PolicyOf(conf), principal: req.principal(by)}
-	name, written := "", false
-	err = l.changeProposal(ctx, by, req.Workspace, req.Ref, func(c proposalChange) (proposal.Record, []manifest.Object,
-		error) {
-		name, c.at.Reason = c.one.ID.String(), req.Reason
-		d.store, d.all, d.one, d.at = c.store, c.all, c.one, c.at
-		record, objects, err := plan(d)
-		written = record != nil
-		return record, objects, err
-	})
-	if err == nil && !written {
-		// The decision was written by another process, which may have ended
-		// before the bytes were synced.
-		err = l.store.Confirm(ctx, proposal.LogOf(d.store), d.all.Head)
-	}
-	if err != nil {
-		return Proposed{}, err
-	}
-	return l.readProposed(ctx, req.Workspace, name, nil)
-}
-
-// MayApprove refuses callers who may not approve, before anything is shown to
-// them. Errors: PROPOSAL_FORBIDDEN, CAPABILITY_NOT_PROVIDED.
-func (l *Learning) MayApprove(ctx context.Context, by engine.Caller, req DecideRequest) error {
-	conf, err := l.settings.Provided(ctx, config.Proposals, config.Config.Proposals)
-	if err != nil {
-		return err
-	}
-	return proposal.PolicyOf(conf).CheckApprove(req.principal(by))
+	return d.policy.CheckRole(d.caller)
 }

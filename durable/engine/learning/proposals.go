@@ -78,7 +78,12 @@ type ProposalDetails struct {
 	// Content of its slot, where that differs from the proposal.
 	SlotContent canon.Value     `json:"installed,omitzero"`
 	Health      manifest.Health `json:"health"`
+
+	shown Shown
 }
+
+// Shown identifies what a view of d shows, for the decision of a person who saw it.
+func (d ProposalDetails) Shown() Shown { return d.shown }
 
 // ProposalGate is the state of a proposal's approvals.
 type ProposalGate struct {
@@ -102,8 +107,9 @@ func (l *Learning) Proposal(ctx context.Context, workspace, ref string) (proposa
 		return proposal.Proposal{}, ProposalDetails{}, err
 	}
 	wire, about := l.proposalView(ctx, read.policy, one)
-	d := ProposalDetails{Proposal: one, About: about, LastArtifact: wire.Artifact, Health: read.verdict.Health}
-	gate := read.policy.Gate(about.ArtifactSHA256, one.PolicyApprovals())
+	d := ProposalDetails{Proposal: one, About: about, LastArtifact: wire.Artifact, Health: read.verdict.Health,
+		shown: shownOf(read.fold, one)}
+	gate := gateOf(read.policy, one)
 	d.Gate = ProposalGate{read.policy.Mode, gate.Role, gate.Have, gate.Want, gate.Granted()}
 	d.Approvals = markVoid(one.Approvals, gate)
 	if i := read.fold.InstalledInSlot(one); i != nil && i.Artifact.SHA256 != about.ArtifactSHA256 {
@@ -131,7 +137,7 @@ func markVoid(all []proposals.Approval, gate proposal.Gate) []proposals.Approval
 func (l *Learning) proposalView(ctx context.Context, policy proposal.Policy,
 	one *proposals.Proposal) (proposal.Proposal, ProposalAbout) {
 	last := one.Last()
-	gate := policy.Gate(last.Artifact.SHA256, one.PolicyApprovals())
+	gate := gateOf(policy, one)
 	about := ProposalAbout{Revision: last.Revision, Slot: last.Slot, Version: last.Version,
 		ArtifactSHA256: last.Artifact.SHA256,
 		Duplicates:     last.Duplicates, Approvals: gate.Have}

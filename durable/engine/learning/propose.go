@@ -20,7 +20,8 @@ import (
 
 // ProposeRequest requests to record a new proposal, or a revision of one.
 type ProposeRequest struct {
-	Draft proposal.Draft
+	Presence // of a revision
+	Draft    proposal.Draft
 	// FromRuns are ids, prefixes or @last, in addition to the runs in the
 	// draft.
 	FromRuns  []string
@@ -66,21 +67,29 @@ func (l *Learning) Propose(ctx context.Context, by engine.Caller, seed id.Seed, 
 }
 
 // ReviseProposal records a further revision of a proposal. Approvals of earlier
-// revisions do not count for it.
+// revisions do not count for it, so a proposal with approvals is revised by callers with the
+// approver's role: PROPOSAL_FORBIDDEN.
 func (l *Learning) ReviseProposal(ctx context.Context, by engine.Caller, ref string, req ProposeRequest) (Proposed,
 	error) {
 	defer l.ledger.WritePending(ctx)
 	if err := l.checkPropose(ctx, &req); err != nil {
 		return Proposed{}, err
 	}
+	authority, err := l.authorityOf(ctx, req.caller(by))
+	if err != nil {
+		return Proposed{}, err
+	}
 	name := ""
-	err := l.changeProposal(ctx, by, req.Workspace, ref, func(c proposalChange) (proposal.Record, []manifest.Object,
+	err = l.changeProposal(ctx, by, req.Workspace, ref, func(c proposalChange) (proposal.Record, []manifest.Object,
 		error) {
 		name = c.one.ID.String()
 		if _, err := proposal.Next(c.one.State, proposal.MoveRevise); err != nil {
 			return nil, nil, err
 		}
 		if err := req.Draft.CheckKind(c.one.Kind); err != nil {
+			return nil, nil, err
+		}
+		if err := (decision{authority: authority, one: c.one}).checkDiscard(); err != nil {
 			return nil, nil, err
 		}
 		c.at.Reason = req.Reason

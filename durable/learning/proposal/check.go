@@ -37,7 +37,20 @@ func (r Approved) Check(event.Scope) error {
 	case !config.ValidName(r.Role):
 		return fmt.Errorf("invalid role name %q", r.Role)
 	}
-	return cmp.Or(checkPrincipal(r.Principal), r.Subject.check())
+	return cmp.Or(checkPrincipal(r.Principal), r.Terms.check(), r.Subject.check())
+}
+
+// check refuses terms that are not complete: either none are stored, or the policy with its quorum.
+func (t Terms) check() error {
+	switch {
+	case t == Terms{}:
+		return nil
+	case t.PolicyDigest.IsZero() || t.Quorum < 1 || t.Quorum > limits.QuorumMax:
+		return fmt.Errorf("a policy requires its digest and a quorum of 1 to %d, not %d", limits.QuorumMax, t.Quorum)
+	case t.Account != "" && !t.Account.Valid():
+		return fmt.Errorf("invalid account %q", t.Account)
+	}
+	return nil
 }
 
 // Check refuses an activation that the mode does not permit: approval-gate without an

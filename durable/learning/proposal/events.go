@@ -60,13 +60,15 @@ type Revised struct {
 }
 
 // Approved records one person's consent to exactly the bytes of one revision. ApprovalID is
-// the id of the event itself.
+// the id of the event itself. Principal is the one that the caller's account is bound to, or "human"
+// while none is bound; the name that the caller gave is the actor's of the event.
 type Approved struct {
 	Subject
 	ApprovalID     id.Event     `json:"approvalId"`
 	ArtifactSHA256 canon.Digest `json:"artifactSha256"`
 	Principal      string       `json:"principal"`
 	Role           string       `json:"role"` // the role that was required and held
+	Terms                       // additive
 }
 
 // Applied records an activation: the artifact is installed from here on.
@@ -76,7 +78,8 @@ type Applied struct {
 	ArtifactSHA256 canon.Digest `json:"artifactSha256"`
 	InstalledRef   string       `json:"installedRef"`
 	Mode           Mode         `json:"mode"`
-	Override       bool         `json:"override"` // the approval gate was bypassed
+	Override       bool         `json:"override"`              // the approval gate was bypassed
+	PolicyDigest   canon.Digest `json:"policyDigest,omitzero"` // additive: of the policy in force
 	Principal      string       `json:"principal"`
 	Slot           Slot         `json:"slot"`
 }

@@ -29,13 +29,14 @@ var (
 		SourceRunIDs:     []id.Run{run},
 		SynthesizerModel: "m1", Artifact: proposal.Artifact{ByteLength: 2, SHA256: digest}, Slot: slot,
 		Version: "1.0.0"}
+	consent  = proposal.Consent{Seen: digest, Principal: "ada", Role: "reviewer"}
 	likeness = proposal.Duplicate{Percent: 80, Ref: "workflow-chain-pack:test.other"}
 )
 
 func at(ordinal int64) proposal.At { return proposal.At{Proposal: about, Ordinal: ordinal} }
 
 func activation(change func(*proposal.Activation)) proposal.Activation {
-	a := proposal.Activation{Mode: proposal.ApprovalGate, Approvals: []id.Event{id.EventOf("a", "b")}, By: ada,
+	a := proposal.Activation{Mode: proposal.ApprovalGate, Approvals: []id.Event{id.EventOf("a", "b")}, Principal: "ada",
 		SHA256: digest, Slot: slot, Version: "1.0.0"}
 	if change != nil {
 		change(&a)
@@ -53,12 +54,15 @@ func samples() []event.Payload {
 		proposal.Create(why, bare, proposal.Owner{Tenant: "t"}, nil),
 		proposal.Revise(at(1), 2, draft, nil),
 		proposal.Revise(why, 3, bare, []proposal.Duplicate{likeness}),
-		proposal.Approve(store, at(2), ada, digest, "reviewer"),
+		proposal.Approve(store, at(2), consent),
+		proposal.Approve(store, at(2), with(consent, func(c *proposal.Consent) {
+			c.Terms = proposal.Terms{Account: "uid:0", PolicyDigest: digest, Quorum: 2}
+		})),
 		proposal.Apply(at(3), activation(nil)),
 		proposal.Apply(why, activation(func(a *proposal.Activation) { a.Override, a.Approvals = true, nil })),
 		proposal.Apply(at(3), activation(func(a *proposal.Activation) {
 			a.Mode, a.Approvals,
-				a.Version = proposal.DirectRBAC, nil, ""
+				a.Version, a.PolicyDigest = proposal.DirectRBAC, nil, "", digest
 		})),
 		proposal.Reject(why),
 		proposal.Archive(at(5)),
@@ -102,7 +106,7 @@ func with[P any](p P, change func(*P)) P {
 
 func TestInvalidRecordsAreRefused(t *testing.T) {
 	created, revised := proposal.Create(at(0), draft, owner, nil), proposal.Revise(at(1), 2, draft, nil)
-	approved, applied := proposal.Approve(store, at(2), ada, digest, "reviewer"), proposal.Apply(at(3), activation(nil))
+	approved, applied := proposal.Approve(store, at(2), consent), proposal.Apply(at(3), activation(nil))
 	likenesses := func(of ...int64) (out []proposal.Duplicate) {
 		for _, percent := range of {
 			out = append(out, proposal.Duplicate{Percent: percent, Ref: "r"})
@@ -152,8 +156,16 @@ func TestInvalidRecordsAreRefused(t *testing.T) {
 		"approval of nothing":        with(approved, func(a *proposal.Approved) { a.ArtifactSHA256 = canon.Digest{} }),
 		"approval without principal": with(approved, func(a *proposal.Approved) { a.Principal = "" }),
 		"approval under no role":     with(approved, func(a *proposal.Approved) { a.Role = "" }),
-		"unknown mode":               with(applied, func(a *proposal.Applied) { a.Mode = "yes" }),
-		"gate without approval":      with(applied, func(a *proposal.Applied) { a.ApprovalIDs = nil }),
+		"approval without quorum":    with(approved, func(a *proposal.Approved) { a.PolicyDigest = digest }),
+		"approval without policy":    with(approved, func(a *proposal.Approved) { a.Quorum = 1 }),
+		"approval of no account": with(approved, func(a *proposal.Approved) {
+			a.Account, a.PolicyDigest, a.Quorum = "root", digest, 1
+		}),
+		"approval of a large quorum": with(approved, func(a *proposal.Approved) {
+			a.PolicyDigest, a.Quorum = digest, limits.QuorumMax+1
+		}),
+		"unknown mode":          with(applied, func(a *proposal.Applied) { a.Mode = "yes" }),
+		"gate without approval": with(applied, func(a *proposal.Applied) { a.ApprovalIDs = nil }),
 		"an approval twice": with(applied,
 			func(a *proposal.Applied) { a.ApprovalIDs = slices.Repeat(a.ApprovalIDs, 2) }),
 		"override for no reason": with(applied, func(a *proposal.Applied) { a.Override = true }),
@@ -190,7 +202,7 @@ func TestRecordsContainNoSecrets(t *testing.T) {
 		d.Title, d.Rationale, d.SynthesizerModel = text, text, text
 		like := []proposal.Duplicate{{Percent: 60, Ref: text}}
 		for _, p := range []event.Payload{proposal.Create(why, d, owner, like), proposal.Revise(why, 2, d, like),
-			proposal.Approve(store, why, ada, digest, "reviewer"),
+			proposal.Approve(store, why, consent),
 			proposal.Apply(why, activation(nil)), proposal.Reject(why), proposal.Archive(why),
 			proposal.RollBack(why, slot, digest)} {
 			line, err := proposal.Table.AppendLine(nil, event.New(store.String(), 0, event.Scope{}, ada, 1, p))
@@ -237,12 +249,11 @@ func TestDuplicatesAreRankedAndBounded(t *testing.T) {
 }
 
 func TestApprovalIDIsItsEventID(t *testing.T) {
-	a := proposal.Approve(store, at(2), ada, digest, "reviewer")
+	a := proposal.Approve(store, at(2), consent)
 	if e := event.New(store.String(), 2, event.Scope{}, ada, 1, a); e.ID != a.ApprovalID {
 		t.Errorf("approval %s in event %s", a.ApprovalID, e.ID)
 	}
-	if a.Principal != "ada" ||
-		proposal.Approve(store, at(2), event.Actor{Kind: event.Human}, digest, "r").Principal != "human" {
+	if a.Principal != "ada" {
 		t.Error("an approval lacks its principal")
 	}
 }

@@ -2,115 +2,147 @@ package proposal
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/store/config"
 )
 
-// Principal is the caller of an operation on proposals.
-type Principal struct {
-	Ref        string // its own name; "" if it gave none
+// Caller is the caller of an operation on proposals, as far as the program observes it. The name
+// that a caller gives itself is not part of it: every caller can give every name.
+type Caller struct {
 	Human      bool
-	AtTerminal bool // interactive: stdin is a terminal and not a pipe or program
+	AtTerminal bool           // a person sees what is asked, and answers
+	Account    config.Account // that the process runs as
 }
 
-// PrincipalOf returns an actor as a principal.
-func PrincipalOf(a event.Actor, atTerminal bool) Principal {
-	return Principal{Ref: a.Ref, Human: a.Kind == event.Human, AtTerminal: atTerminal}
-}
-
-// Name returns the principal's name in records and in the configuration: its ref, or else its
-// kind.
-func (p Principal) Name() string {
-	switch {
-	case p.Ref != "":
-		return p.Ref
-	case p.Human:
+// Name returns the name of a caller that no principal is bound to: its kind.
+func (c Caller) Name() string {
+	if c.Human {
 		return string(event.Human)
 	}
 	return string(event.Agent)
 }
 
 // person reports a human at a terminal, who alone can approve.
-func (p Principal) person() bool { return p.Human && p.AtTerminal }
+func (c Caller) person() bool { return c.Human && c.AtTerminal }
 
-// Policy decides which principal may do what with proposals, from the store's configuration.
+// Policy decides which caller may do what with proposals, from the store's configuration.
 type Policy struct {
 	Mode         Mode
 	ApproverRole string
 	Quorum       int64
+	// Digest identifies the settings that decide who may do what.
+	Digest canon.Digest
 
-	principals, roles map[string][]string
+	unbound    error // why no quorum above one can be reached, nil if one can
+	bound      bool  // a principal is bound to an account or a key
+	principals map[string]config.Principal
+	accounts   map[config.Account]string // the principal of each account
+	roles      map[string][]string       // the scopes of each role
 }
 
 // PolicyOf reads the policy from a store's configuration.
 func PolicyOf(c config.Config) Policy {
-	return Policy{Mode: Mode(c.ProposalsActivation()), ApproverRole: c.ProposalsApproverRole(),
-		Quorum:     c.ProposalsQuorum(),
-		principals: c.Principals(), roles: c.Roles()}
+	p := Policy{Mode: Mode(c.ProposalsActivation()), ApproverRole: c.ProposalsApproverRole(),
+		Quorum: c.ProposalsQuorum(), Digest: c.PolicyDigest(), unbound: c.CheckQuorum(), bound: c.Bound(),
+		principals: c.Principals(), accounts: map[config.Account]string{}, roles: c.Roles()}
+	for name, principal := range p.principals {
+		if principal.Account != "" {
+			p.accounts[principal.Account] = name
+		}
+	}
+	return p
 }
 
-// Holds reports whether a principal has a role. While the configuration names no principals,
-// a person at a terminal has every role and all other callers have none.
-func (p Policy) Holds(who Principal, role string) bool {
+// Principal returns the name of a caller in records: that of the principal which is bound to its
+// account, otherwise its kind.
+func (p Policy) Principal(who Caller) string {
+	if name, ok := p.accounts[who.Account]; ok {
+		return name
+	}
+	return who.Name()
+}
+
+// Holds reports whether a caller has a role. While no principal is bound to an account or a key, a
+// person at a terminal has every role and all other callers have none. From then on a caller has
+// the roles of the principal of its account.
+func (p Policy) Holds(who Caller, role string) bool {
 	return p.holdsOneOf(who, []string{role})
 }
 
-// holdsOneOf reports whether a principal has one of some roles.
-func (p Policy) holdsOneOf(who Principal, roles []string) bool {
-	if len(p.principals) == 0 {
+// holdsOneOf reports whether a caller has one of some roles.
+func (p Policy) holdsOneOf(who Caller, roles []string) bool {
+	if !p.bound {
 		return who.person()
 	}
-	return slices.ContainsFunc(p.principals[who.Name()],
+	name, ok := p.accounts[who.Account]
+	return ok && slices.ContainsFunc(p.principals[name].Roles,
 		func(role string) bool { return slices.Contains(roles, role) })
 }
 
-// May reports whether one of a principal's roles has a scope.
-func (p Policy) May(who Principal, scope string) bool {
+// May reports whether one of a caller's roles has a scope.
+func (p Policy) May(who Caller, scope string) bool {
 	return p.holdsOneOf(who, p.rolesWith(scope))
 }
 
 // CheckApprove refuses, with PROPOSAL_FORBIDDEN, every caller but a person at a terminal who
-// holds the approver's role.
-func (p Policy) CheckApprove(who Principal) error {
-	if who.person() {
-		return p.CheckRole(who)
+// holds the approver's role; and, with PRINCIPALS_UNBOUND, an approval where the quorum cannot be
+// reached.
+func (p Policy) CheckApprove(who Caller) error {
+	if !who.person() {
+		f := p.lacking(who, "role", p.ApproverRole)
+		f.Message = fmt.Sprintf("a proposal is approved by a person at a terminal who holds the role %q, and %s is not one",
+			p.ApproverRole, p.Principal(who))
+		return f
 	}
-	f := p.lacking(who, "role", p.ApproverRole, []string{p.ApproverRole})
-	f.Message = fmt.Sprintf("a proposal is approved by a person at a terminal who holds the role %q, and %s is not one",
-		p.ApproverRole, who.Name())
-	return f
+	if err := p.CheckRole(who); err != nil {
+		return err
+	}
+	return p.unbound
 }
 
 // CheckRole refuses, with PROPOSAL_FORBIDDEN, a caller without the approver's role. Unlike
 // CheckApprove it does not require a terminal.
-func (p Policy) CheckRole(who Principal) error {
+func (p Policy) CheckRole(who Caller) error {
 	if p.Holds(who, p.ApproverRole) {
 		return nil
 	}
-	return p.lacking(who, "role", p.ApproverRole, []string{p.ApproverRole})
+	return p.lacking(who, "role", p.ApproverRole)
+}
+
+// CheckDiscard refuses, with PROPOSAL_FORBIDDEN, to make the counting approvals of a proposal
+// ineffective by revising, rejecting or archiving it, unless the caller has the approver's role.
+func (p Policy) CheckDiscard(who Caller, of id.Proposal, g Gate) error {
+	if g.Have == 0 || p.Holds(who, p.ApproverRole) {
+		return nil
+	}
+	f := p.lacking(who, "role", p.ApproverRole)
+	f.Message = fmt.Sprintf("%s has approvals, so revising, rejecting or archiving it requires the role %q, "+
+		"which %s does not have", of, p.ApproverRole, p.Principal(who))
+	return f.With("proposalId", of.String())
 }
 
 // CheckScope refuses, with PROPOSAL_FORBIDDEN, a caller without a scope.
-func (p Policy) CheckScope(who Principal, scope string) error {
+func (p Policy) CheckScope(who Caller, scope string) error {
 	if p.May(who, scope) {
 		return nil
 	}
-	return p.lacking(who, "scope", scope, p.rolesWith(scope))
+	return p.lacking(who, "scope", scope)
 }
 
 // CheckOverride decides whether a caller may bypass the approval gate: PROPOSAL_FORBIDDEN
 // unless it is a person at a terminal with the scope, VALIDATION_ERROR without a reason.
-func (p Policy) CheckOverride(who Principal, reason string) error {
+func (p Policy) CheckOverride(who Caller, reason string) error {
 	if !who.person() {
-		f := p.lacking(who, "scope", config.ScopeOverride, p.rolesWith(config.ScopeOverride))
+		f := p.lacking(who, "scope", config.ScopeOverride)
 		f.Message = fmt.Sprintf(
 			"only a person at a terminal with the scope %q may bypass the approval gate, and %s is not one",
-			config.ScopeOverride, who.Name())
+			config.ScopeOverride, p.Principal(who))
 		return f
 	}
 	if err := p.CheckScope(who, config.ScopeOverride); err != nil {
@@ -123,44 +155,27 @@ func (p Policy) CheckOverride(who Principal, reason string) error {
 	return CheckReason(reason)
 }
 
-// namedMax bounds the names in a refusal; the configuration holds all of them.
+// namedMax bounds the items of a list in a refusal.
 const namedMax = 10
 
-// lacking is the fault for a missing role or scope: what is missing, the caller, and the
-// principals that have it. kind is "role" or "scope"; roles are those that grant it.
-func (p Policy) lacking(who Principal, kind, word string, roles []string) *fault.Fault {
-	holders := []string{}
-	for _, ref := range slices.Sorted(maps.Keys(p.principals)) {
-		if slices.ContainsFunc(roles, func(role string) bool { return slices.Contains(p.principals[ref], role) }) {
-			holders = append(holders, ref)
-		}
+// lacking is the fault for a missing role or scope: what is missing, and the caller. It names no
+// principal that has it: a refusal does not say which name to take. kind is "role" or "scope".
+func (p Policy) lacking(who Caller, kind, word string) *fault.Fault {
+	f := fault.New(fault.ProposalForbidden, "%s does not have the %s %q", p.Principal(who), kind, word)
+	if p.bound {
+		f.Suggest("Roles belong to accounts of the operating system; a name in --as gives none. A person assigns them "+
+			"with %s at a terminal.", fault.Command{"config", "set", "principals"})
+	} else {
+		f.Suggest("While no principal is bound to an account, the person at the terminal has every role and scope: ask " +
+			"them to run the command there.")
 	}
-	f := fault.New(fault.ProposalForbidden, "%s does not have the %s %q", who.Name(), kind, word)
-	switch {
-	case len(p.principals) == 0:
-		f.Suggest(
-			"While the configuration names no principals, the person at the terminal has every role and scope: ask " +
-				"them to run the command there.",
-		)
-	case len(holders) == 0:
-		f.Suggest("No principal has it. Assign it with %s and %s.",
-			fault.Command{"config", "set", "principals"}, fault.Command{"config", "set", "roles"})
-	case who.Ref == "":
-		f.Suggest("Identify yourself with --as, as %s.", strings.Join(first(holders), " or "))
-	default:
-		f.Suggest("Ask %s.", strings.Join(first(holders), " or "))
-	}
-	return f.With(kind, word).With("principal", who.Name()).With("holders", first(holders)).With("roles", first(roles))
+	return f.With(kind, word).With("principal", p.Principal(who))
 }
 
-// first returns at most namedMax names.
-func first(names []string) []string { return names[:min(len(names), namedMax)] }
-
 // rolesWith lists the roles that have a scope.
-func (p Policy) rolesWith(scope string) []string {
-	out := []string{}
-	for _, role := range slices.Sorted(maps.Keys(p.roles)) {
-		if slices.Contains(p.roles[role], scope) {
+func (p Policy) rolesWith(scope string) (out []string) {
+	for role, scopes := range p.roles {
+		if slices.Contains(scopes, scope) {
 			out = append(out, role)
 		}
 	}

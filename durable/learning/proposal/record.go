@@ -64,20 +64,39 @@ func Revise(at At, number int64, d Draft, duplicates []Duplicate) Revised {
 	return Revised{at.subject(), content(d, duplicates), number}
 }
 
-// Approve returns the record of a person's consent to the artifact with the digest seen.
-// store owns the log; the approval's id is derived from it like that of the event.
-func Approve(store id.Store, at At, by event.Actor, seen canon.Digest, role string) Approved {
-	r := Approved{Subject: at.subject(), ArtifactSHA256: seen, Principal: NameOf(by), Role: role}
+// Consent is the input of Approve: who approved which artifact, and on which terms.
+type Consent struct {
+	Seen      canon.Digest
+	Principal string
+	Role      string
+	Terms     Terms
+}
+
+// Consent returns the consent of a caller, whom CheckApprove accepts, to the artifact with the digest
+// seen under this policy.
+func (p Policy) Consent(who Caller, seen canon.Digest) Consent {
+	c := Consent{seen, p.Principal(who), p.ApproverRole, Terms{PolicyDigest: p.Digest, Quorum: p.Quorum}}
+	if p.bound {
+		c.Terms.Account = who.Account
+	}
+	return c
+}
+
+// Approve returns the record of a person's consent. store owns the log; the approval's id is derived
+// from it like that of the event.
+func Approve(store id.Store, at At, c Consent) Approved {
+	r := Approved{Subject: at.subject(), ArtifactSHA256: c.Seen, Principal: c.Principal, Role: c.Role, Terms: c.Terms}
 	r.ApprovalID = id.EventOf(store.String(), r.DedupeKey(store.String(), event.Scope{}))
 	return r
 }
 
 // Activation is the input of Apply: how an artifact was activated, and which.
 type Activation struct {
-	Mode      Mode
-	Approvals []id.Event // the ones that counted; none in direct-rbac
-	Override  bool
-	By        event.Actor
+	Mode         Mode
+	Approvals    []id.Event // the ones that counted; none in direct-rbac
+	Override     bool
+	PolicyDigest canon.Digest
+	Principal    string
 	// The artifact of the last revision.
 	SHA256  canon.Digest
 	Slot    Slot
@@ -88,7 +107,7 @@ type Activation struct {
 func Apply(at At, a Activation) Applied {
 	return Applied{Subject: at.subject(), ApprovalIDs: append([]id.Event{}, a.Approvals...), ArtifactSHA256: a.SHA256,
 		InstalledRef: InstalledRef(a.Slot, a.Version, a.SHA256), Mode: a.Mode, Override: a.Override,
-		Principal: NameOf(a.By), Slot: a.Slot}
+		PolicyDigest: a.PolicyDigest, Principal: a.Principal, Slot: a.Slot}
 }
 
 // Reject returns the record of a refusal.

@@ -7,7 +7,6 @@
 package config
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -51,12 +50,12 @@ type Row struct {
 	Want    string // the valid values, as a noun phrase for messages
 	// Policy marks the settings that decide who may do what (docs/design.md#settings).
 	Policy bool
-	// Words are the valid texts. Without Words and check, a whole number from Least to Most is
+	// Words are the valid texts. Without Words and form, a whole number from Least to Most is
 	// valid.
 	Words       []string
 	Least, Most int64
-	// check reports valid values of other keys, whose type is that of Default.
-	check func(canon.Value) bool
+	// form checks the values of other keys.
+	form func(canon.Value) *mismatch
 }
 
 // Table lists every key once. It determines get, set, the documentation and the tests.
@@ -71,9 +70,11 @@ var Table = []Row{
 		Meaning: "How many milliseconds a command waits for another writer, unless --lock-wait is given.",
 		Want:    "a whole number from 0 to 600000", Most: lockWaitMsMax},
 	{Key: Principals, Policy: true, Default: canon.OfMembers(),
-		Meaning: "The roles of each principal, by the name in --as. While it is empty, the user at a " +
-			"terminal has every role and scope; otherwise a principal that is not listed has none.",
-		Want: `an object of names and their roles, such as {"ada":["reviewer"]}`, check: listsOfWords(isRef)},
+		Meaning: "The roles of each principal, and the account (its numeric id, as id -u prints it) and the SSH " +
+			"keys that it is bound to. While none is bound, the person at a terminal has every role and scope; from " +
+			"then on a caller has the roles of its account, and all others have none. The name in --as gives no role. " +
+			"A list of roles alone binds to nothing.",
+		Want: `an object of names, such as {"ada":{"roles":["reviewer"],"uid":1000}}`, form: checkPrincipals},
 	{Key: Proposals, Policy: true, Default: canon.OfString(on),
 		Meaning: "Whether the store accepts proposals; off disables all commands about them.",
 		Want:    "on or off", Words: switches},
@@ -83,10 +84,11 @@ var Table = []Row{
 		Want: "approval-gate or direct-rbac", Words: activations},
 	{Key: ProposalsApproverRole, Policy: true, Default: canon.OfString("reviewer"),
 		Meaning: "The role that is required to approve proposals.",
-		Want:    "the name of a role, such as reviewer", check: isWord},
+		Want:    "the name of a role, such as reviewer", form: checkWord},
 	{Key: ProposalsQuorum, Policy: true, Default: canon.OfInt(1),
-		Meaning: "How many different people have to approve a proposal before it can be applied.",
-		Want:    "a whole number from 1 to 100", Least: 1, Most: limits.QuorumMax},
+		Meaning: "How many different people have to approve a proposal before it can be applied. More than 1 " +
+			"requires principals that are bound.",
+		Want: "a whole number from 1 to 100", Least: 1, Most: limits.QuorumMax},
 	{Key: RetentionDays, Policy: true, Default: canon.OfInt(90),
 		Meaning: "After how many days without new events 'waybill gc --apply' moves a session to the trash; 0 is " +
 			"never.",
@@ -94,26 +96,14 @@ var Table = []Row{
 	{Key: Roles, Policy: true, Default: canon.OfMembers(),
 		Meaning: "The scopes of each role. The scope proposals:apply permits to apply proposals with direct-rbac, " +
 			"proposals:override to apply them without the approvals of approval-gate.",
-		Want:  `an object of roles and their scopes, such as {"lead":["proposals:override"]}`,
-		check: listsOfWords(ValidName)},
+		Want: `an object of roles and their scopes, such as {"lead":["proposals:override"]}`,
+		form: checkRoles},
 	{Key: TrashDays, Default: canon.OfInt(30),
 		Meaning: "After how many days in the trash 'waybill gc --apply' removes a session for good; 0 is never.",
 		Want:    "a whole number from 0 to 36500", Most: daysMax},
 }
 
 var autonomies = []string{string(event.Guided), string(event.FullAutoStopOnUserDeps), string(event.FullAutoNeverStop)}
-
-// fits reports whether v is a valid value of the key.
-func (row Row) fits(v canon.Value) bool {
-	switch {
-	case row.check != nil:
-		return row.check(v)
-	case row.Words != nil:
-		return v.Kind() == canon.String && slices.Contains(row.Words, v.Text())
-	}
-	n := v.Float()
-	return v.Kind() == canon.Number && n == float64(int64(n)) && n >= float64(row.Least) && n <= float64(row.Most)
-}
 
 // Keys returns the names of all keys, in the order of the table.
 func Keys() []string {

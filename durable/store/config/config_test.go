@@ -11,7 +11,7 @@ import (
 
 func TestDefaultsAreValid(t *testing.T) {
 	for _, row := range Table {
-		if !row.fits(row.Default) || row.Meaning == "" || row.Want == "" {
+		if row.check(row.Default) != nil || row.Meaning == "" || row.Want == "" {
 			t.Errorf("%s: the default is not valid, or meaning or want is missing", row.Key)
 		}
 	}

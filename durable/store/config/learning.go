@@ -1,10 +1,7 @@
 package config
 
 import (
-	"unicode/utf8"
-
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/pattern"
 )
 
@@ -35,42 +32,6 @@ var (
 // ValidName reports whether s may be the name of a role or a scope.
 func ValidName(s string) bool { return words.MatchString(s) }
 
-func isWord(v canon.Value) bool { return v.Kind() == canon.String && ValidName(v.Text()) }
-
-// isRef reports whether s may be the name of an actor.
-func isRef(s string) bool { return s != "" && len(s) <= limits.ActorRefMax && utf8.ValidString(s) }
-
-// listsOfWords returns a check for an object whose members are lists of distinct words; name
-// checks the names of the members.
-func listsOfWords(name func(string) bool) func(canon.Value) bool {
-	return func(v canon.Value) bool {
-		if v.Kind() != canon.Object || v.Len() > limits.PrincipalsMax {
-			return false
-		}
-		for i := range v.Len() {
-			if !name(v.Key(i)) || !distinctWords(v.Item(i)) {
-				return false
-			}
-		}
-		return true
-	}
-}
-
-// distinctWords reports whether list is an array of distinct words.
-func distinctWords(list canon.Value) bool {
-	if list.Kind() != canon.Array || list.Len() > limits.PrincipalsMax {
-		return false
-	}
-	seen := map[string]bool{}
-	for i := range list.Len() {
-		if w := list.Item(i); !isWord(w) || seen[w.Text()] {
-			return false
-		}
-		seen[list.Item(i).Text()] = true
-	}
-	return true
-}
-
 // Feedback reports whether runs accept annotations (docs/design.md#annotations).
 func (c Config) Feedback() bool { return c.value(Feedback).Text() == on }
 
@@ -86,22 +47,23 @@ func (c Config) ProposalsApproverRole() string { return c.value(ProposalsApprove
 // ProposalsQuorum returns how many different people have to approve a proposal.
 func (c Config) ProposalsQuorum() int64 { return int64(c.value(ProposalsQuorum).Float()) }
 
-// Principals returns the roles of each principal. While it is empty, the user at a terminal has
-// every role.
-func (c Config) Principals() map[string][]string { return listsOf(c.value(Principals)) }
-
 // Roles returns the scopes of each role.
 func (c Config) Roles() map[string][]string { return listsOf(c.value(Roles)) }
 
+// listsOf returns the members of an object of lists.
 func listsOf(v canon.Value) map[string][]string {
 	out := make(map[string][]string, v.Len())
 	for i := range v.Len() {
-		list := v.Item(i)
-		texts := make([]string, list.Len())
-		for j := range texts {
-			texts[j] = list.Item(j).Text()
-		}
-		out[v.Key(i)] = texts
+		out[v.Key(i)] = textsOf(v.Item(i))
 	}
 	return out
+}
+
+// textsOf returns the strings of a list.
+func textsOf(list canon.Value) []string {
+	texts := make([]string, list.Len())
+	for i := range texts {
+		texts[i] = list.Item(i).Text()
+	}
+	return texts
 }

@@ -28,16 +28,24 @@ func Read(data canon.Value) (Config, error) {
 		return Config{}, fault.New(fault.ConfigInvalid, "the configuration is of type %s, want an object", data.Kind())
 	}
 	for _, row := range Table {
-		if v, ok := data.Get(string(row.Key)); ok && !row.fits(v) {
-			return Config{}, row.refuse(string(v.JCS()))
+		if v, ok := data.Get(string(row.Key)); ok {
+			if m := row.check(v); m != nil {
+				return Config{}, row.refuse(m)
+			}
 		}
 	}
 	return Config{set: data}, nil
 }
 
-// refuse returns CONFIG_INVALID for a value that is not valid for the key.
-func (row Row) refuse(got string) error {
-	return fault.New(fault.ConfigInvalid, "%s cannot be %s", row.Key, got).Suggest("Give %s.", row.Want)
+// refuse returns CONFIG_INVALID for a value that is not valid for the key: where, what is expected
+// and what came.
+func (row Row) refuse(m *mismatch) error {
+	at := string(row.Key)
+	if m.at != "" {
+		at += "/" + m.at
+	}
+	return fault.New(fault.ConfigInvalid, "%s: expected %s, got %s", at, m.want, m.got).Suggest("Give %s.", row.Want).
+		With("field", at).With("expected", m.want).With("got", m.got)
 }
 
 // Data returns the data of the control file for c.
@@ -81,8 +89,8 @@ func (c Config) With(key, text string) (Config, error) {
 	if err != nil {
 		v = canon.OfString(text)
 	}
-	if !row.fits(v) {
-		return c, row.refuse(text)
+	if m := row.check(v); m != nil {
+		return c, row.refuse(m)
 	}
 	return Config{set: c.Data().With(key, v)}, nil
 }
