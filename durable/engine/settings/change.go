@@ -66,6 +66,9 @@ func (s Settings) plan(ctx context.Context, key string, apply func(config.Config
 	if err != nil {
 		return out, err
 	}
+	if err := after.CheckChange(config.Key(key)); err != nil {
+		return out, err
+	}
 	if out.Setting, err = after.Get(key); err != nil {
 		return out, err
 	}
