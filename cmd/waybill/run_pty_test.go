@@ -100,6 +100,22 @@ func (s *terminalSession) expect(what string) {
 	}
 }
 
+// turnPages answers yes to the question after each page and returns when another question is shown.
+func (s *terminalSession) turnPages() {
+	s.Helper()
+	for {
+		s.expect("[y/N]")
+		text := s.text()[:s.from]
+		if !pageQuestion.MatchString(text[strings.LastIndex(text, "\n")+1:]) {
+			return
+		}
+		s.typeText("y\n")
+	}
+}
+
+// pageQuestion matches the question after a page that is not the last one.
+var pageQuestion = regexp.MustCompile(`^Page [0-9]+ of [0-9]+: show the next page\? \[y/N\]$`)
+
 func (s *terminalSession) typeText(text string) {
 	s.Helper()
 	time.Sleep(30 * time.Millisecond) // a person is slower than the question

@@ -23,6 +23,7 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"waybill": func() { os.Exit(runValid(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ())) },
+		"person":  person,
 	})
 }
 

@@ -54,7 +54,7 @@ func TestDocumentShapes(t *testing.T) {
 		"workflows list: workflows", "workflows inspect old.json: workflow", "workflows inspect loop.json: workflow",
 		"workflows validate old.json: validation",
 		"workflows validate broken.json: validation", "workflows compile old.json: compiled",
-		"trust old.json --yes: trust", "trust --list: trusted", "config get: config", "version: version",
+		"trust old.json: trust", "trust --list: trusted", "config get: config", "version: version",
 		"completion bash: completion",
 		"runs show nothing: error", "start broken.json: error", "start wr.change_checklist --set x=1 --key k: step",
 		"start wr.change_checklist --set x=2 --key k: step",
@@ -124,7 +124,11 @@ func TestDocumentShapes(t *testing.T) {
 			call = strings.ReplaceAll(call, name, is)
 		}
 		var out, errOut bytes.Buffer
-		run(append(strings.Fields(call), "--json"), strings.NewReader(""), &out, &errOut, env)
+		if want == "trust" {
+			out.WriteString(runWithYes(t, append(strings.Fields(call), "--json"), env))
+		} else {
+			run(append(strings.Fields(call), "--json"), strings.NewReader(""), &out, &errOut, env)
+		}
 		var doc map[string]any
 		if err := json.Unmarshal(out.Bytes(), &doc); err != nil || errOut.Len() > 0 {
 			t.Fatalf("%s: %v\n%s%s", call, err, out.String(), errOut.String())

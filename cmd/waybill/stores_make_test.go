@@ -59,7 +59,7 @@ var goldenCalls = []string{
 	"start checklist.json --title Branches --set ticket=T3", "checkpoint --run @last --notes kept",
 	"continue --run @last --notes one", "fork @last",
 	"runs cancel @last --reason over",
-	"trust command.json --yes", "run command.json",
+	"trust command.json", "run command.json",
 	"start ship.json --title Approved", "! continue --run @last --notes plan", "approve", "continue --run @last --done",
 	"continue --run @last --notes n",
 	"--store other start ship.json --title Travelled", "! --store other continue --run @last --notes plan",
@@ -146,7 +146,7 @@ func makeStore(t *testing.T, name string, calls []string) {
 			g.data(&list, "annotations", "list", args[1])
 			g.waybill(0, "annotations", "retract", args[1], list.Annotations[1].AnnotationID, "--reason", "wrong",
 				"--as", "sam")
-		case args[len(args)-1] == "approve", args[0] == "proposals" && args[1] == "approve":
+		case args[0] == "trust", args[len(args)-1] == "approve", args[0] == "proposals" && args[1] == "approve":
 			s := startAtTerminal(t, dir, 80, append(args, "--as", "sam")...)
 			s.expect("[y/N]")
 			s.typeText("y\n")

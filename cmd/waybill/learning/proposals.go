@@ -35,12 +35,10 @@ func NewProposals(a *cli.App) *cobra.Command {
 		newProposalsRollback(a), newProposalsInstalled(a), newProposalsEvents(a))
 }
 
-// atTerminal reports whether a person is at a terminal: stdin is one, which makes
-// the actor human, and so is stderr, where questions are shown. It is observed
-// and not claimed: no flag can set it, since a script could pass that flag.
-func atTerminal(a *cli.App) bool {
-	return a.Actor().Kind == event.Human && a.IsTerminal(a.Err)
-}
+// atTerminal reports whether a person is at a terminal, who sees questions and
+// what they cover. It is observed and not claimed: no flag can set it, since a
+// script could pass that flag.
+func atTerminal(a *cli.App) bool { return a.Actor().Kind == event.Human && a.AtTerminal() }
 
 // similarityCandidates returns the workflows of the catalog, to compare a
 // proposed workflow with. Their signatures are computed from the structure of

@@ -93,7 +93,7 @@ func approveProposal(ctx context.Context, a *cli.App, o *cli.Store, req learning
 	if err := o.MayApprove(ctx, a.Caller(), req); err != nil {
 		return err
 	}
-	yes, err := a.AskYes(func(p *page.Page) { showProposal(a, wire, d, proposalFull, p) }, "Approve it? [y/N] ")
+	yes, err := a.AskYes(func(p *page.Page) { showProposal(a, wire, d, proposalFull, p) }, "Approve it? [y/N]")
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ type Page struct {
 	Styles
 	Width  int    // in columns; 0: unlimited, for a pipe or a file
 	screen Screen // of a live page; nil: lines are collected
+	exact  bool   // no line is wider than Width; see NewExact
 	blank  bool   // the last line is empty, or there is none
 }
 
@@ -51,6 +52,9 @@ func (p *Page) Line(format string, args ...any) {
 
 // Print writes text as it is: a line with its line end, or a prompt without one.
 func (p *Page) Print(text string) {
+	if p.exact {
+		text = p.foldLines(text)
+	}
 	p.WriteString(text)
 	p.blank = text == "\n"
 	if p.screen != nil {
@@ -103,12 +107,20 @@ func (p *Page) Wrap(text string, used int) string {
 // Block writes wrapped text that is safe to print: first before its first line, rest before the
 // others, and paint applied to each.
 func (p *Page) Block(first, rest, text string, paint func(string) string) {
-	for line := range strings.SplitSeq(p.Wrap(text, TextWidth(first)), "\n") {
-		if line == "" {
-			first = strings.TrimRight(first, " ")
+	p.lines(first, rest, p.Wrap(text, TextWidth(first)), paint)
+}
+
+// lines writes text that is wrapped and safe to print: first before its first line, rest before the
+// others. On an exact page a line that is still too wide is folded, with rest before each part.
+func (p *Page) lines(first, rest, text string, paint func(string) string) {
+	for line := range strings.SplitSeq(text, "\n") {
+		for _, part := range p.fold(line, TextWidth(first), TextWidth(rest)) {
+			if part == "" {
+				first = strings.TrimRight(first, " ")
+			}
+			p.Print(first + paint(part) + "\n")
+			first = rest
 		}
-		p.Print(first + paint(line) + "\n")
-		first = rest
 	}
 }
 
@@ -121,8 +133,16 @@ func Plain(line string) string { return line }
 
 // StyledText is Text that applies paint, such as p.Bold or Plain, to each line.
 func (p *Page) StyledText(lead, s string, paint func(string) string) {
-	s = trailingSpaces.ReplaceAllString(strings.TrimRight(Clean(s), "\n"), "")
-	p.Block(lead, strings.Repeat(" ", TextWidth(lead)), s, paint)
+	rest := strings.Repeat(" ", TextWidth(lead))
+	if p.exact {
+		rest += hang
+	}
+	p.Block(lead, rest, trimmed(s), paint)
+}
+
+// trimmed cleans text and removes the spaces at the end of its lines and the line ends at its end.
+func trimmed(s string) string {
+	return trailingSpaces.ReplaceAllString(strings.TrimRight(Clean(s), "\n"), "")
 }
 
 // trailingSpaces matches the spaces at the end of each line.
@@ -148,10 +168,10 @@ func (p *Page) Facts(parts ...string) {
 }
 
 // Fault writes an error for people: the message with its code, and the suggestion on the lines
-// below.
+// below. A message may quote text of any source, so its line breaks become spaces.
 func (p *Page) Fault(f *fault.Fault) {
-	p.Text(p.Bad("error: "), f.Message+" "+"["+string(f.Code)+"]")
+	p.Text(p.Bad("error: "), OneLine(f.Message)+" "+"["+string(f.Code)+"]")
 	if s := f.Suggestion.String(); s != "" {
-		p.Text("  ", s)
+		p.Text("  ", OneLine(s))
 	}
 }
