@@ -40,7 +40,8 @@ prompt, by 'waybill trust', or for one call by --trust. They run in the current
 directory, without a shell and without a terminal.
 
 If stdin or stdout is not a terminal, a step that needs a person ends the command with
-exit status 3 and a message that shows how to continue. --notes answers every such step
+exit status 3 and a message that shows how to continue. Trust, confirmations and approvals
+are asked for only if stdin, stdout and stderr are the terminal. --notes answers every such step
 that needs only notes, --yes every confirmation. Approvals cannot be automated: they
 need a person at a terminal, here or with 'waybill approve'.`
 
@@ -152,7 +153,7 @@ func runRun(ctx context.Context, a *cli.App, in *runInput, args []string) error 
 		return err
 	}
 	defer o.Close()
-	s := newRunner(a, o, in, args)
+	s := newRunner(a, o, in)
 	defer s.commands.Close()
 	ctx, stop := interruptible(ctx, s.view)
 	defer stop()

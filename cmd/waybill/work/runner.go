@@ -32,19 +32,15 @@ type runner struct {
 // Trust is read from the store for each check, because another process may change it. The
 // performer lock of the store excludes a second 'run' of the same session. The caller must
 // close commands, even if the run cannot be started: that stops processes that they have left running.
-func newRunner(a *cli.App, o *cli.Store, in *runInput, args []string) *runner {
+func newRunner(a *cli.App, o *cli.Store, in *runInput) *runner {
 	s := &runner{app: a, store: o}
 	shown := a.Out
 	if a.Flags.JSON {
 		shown = a.Err
 	}
-	// The question for trust shows the command line that lists all commands of the workflow.
-	inspect := a.Command("workflows", "inspect", "FILE|ID")
-	if len(args) > 0 {
-		inspect = a.Command("workflows", "inspect", args[0])
-	}
+	store, _ := a.StoreDir() // it was opened
 	s.view = runview.New(runview.Options{In: a.In, Out: shown, Getenv: a.Getenv, NoColor: a.Flags.NoColor,
-		Quiet: in.quiet, Commands: inspect, Short: page.ShortRun,
+		Consent: a.Consent(a.Colors(a.Err)), Store: store, Quiet: in.quiet, Short: page.ShortRun,
 		Read: func(name string) (advance.Artifact, error) { return typedFile(a, name) }})
 	s.commands = &process.Runner{Env: a.Env, Output: s.view.Output()}
 	s.performer = &perform.Performer{

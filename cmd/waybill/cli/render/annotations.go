@@ -21,7 +21,8 @@ func untrusted(s string) string {
 
 // markLike matches text that a reader could mistake for one of the marks: in upper or lower
 // case, with spaces, punctuation or invisible characters in it.
-var markLike = pattern.New(`(?i)<([^\p{L}\p{N}<>]*` + strings.Join(strings.Split("UNTRUSTED", ""), `\p{Cf}*`) + `)`)
+var markLike = pattern.New(`(?i)<([^\p{L}\p{N}<>]*` +
+	strings.Join(strings.Split("UNTRUSTED", ""), `[^\p{L}\p{N}<>]*`) + `)`)
 
 // Quoted returns text of an annotation for this page: cleaned for a terminal, in <UNTRUSTED>
 // marks otherwise.

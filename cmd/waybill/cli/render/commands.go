@@ -12,7 +12,8 @@ import (
 // arguments, directory and environment, which can change the effect of a harmless program. Words
 // are quoted as for a shell, although commands run without one.
 func Commands(p *page.Page, name, id string, commands []catalog.Command) {
-	p.Text("", page.Name(name)+" ("+page.Argument(id)+") runs "+page.Plural(len(commands), "command")+":")
+	p.Text("", page.Name(name)+" ("+page.Argument(id)+") runs "+page.Plural(len(commands), "command")+
+		page.Choose(len(commands), " that is", " that are")+" not trusted yet:")
 	for _, c := range commands {
 		p.Blank()
 		p.Text("  ", page.Name(c.Title))

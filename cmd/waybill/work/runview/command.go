@@ -56,7 +56,7 @@ func (v *View) commandLine(argv []string, cwd string) {
 		line += " (in " + command.Word(cwd) + ")"
 	}
 	// The columns for indentation, sign and ellipsis are reserved.
-	lines := strings.Split(v.page.Wrap(oneLine(line), 6), "\n")
+	lines := strings.Split(v.page.Wrap(page.OneLine(line), 6), "\n")
 	if len(lines) > commandLinesMax {
 		lines = append(lines[:commandLinesMax-1], lines[commandLinesMax-1]+" …")
 	}

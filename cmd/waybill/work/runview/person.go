@@ -93,7 +93,7 @@ func (v *View) echo(text string) {
 func (v *View) Ask(ctx context.Context, q ports.Question) (string, error) {
 	v.heading()
 	p, brief := v.page, q.Inline && len(q.Choices) > 0
-	text := oneLine(q.Text)
+	text := page.OneLine(q.Text)
 	if q.Optional && len(q.Choices) > 0 {
 		text += ", or Enter for none"
 	}
@@ -160,28 +160,4 @@ func chosen(q ports.Question, text string) (string, bool) {
 		return "", false
 	}
 	return matches[0], true
-}
-
-// Confirm shows the step and its command, if any, and asks. Only "y" and "yes" confirm.
-func (v *View) Confirm(ctx context.Context, question string) (bool, error) {
-	v.heading()
-	// The person must see the command that the confirmation starts.
-	if len(v.step.Argv) > 0 {
-		v.commandLine(v.step.Argv, v.step.Cwd)
-	}
-	return v.yes(ctx, question)
-}
-
-// yes asks a question and reports whether the answer is "y" or "yes", in any case.
-func (v *View) yes(ctx context.Context, question string) (bool, error) {
-	answer, err := v.word(ctx, question, "[y/N]")
-	return answer == "y" || answer == "yes", err
-}
-
-// word asks a question that one of some words answers, and returns the answer in lower case. Input
-// that was typed before the question is discarded, so that it cannot answer it.
-func (v *View) word(ctx context.Context, question, answers string) (string, error) {
-	v.lines.Discard()
-	text, err := v.read(ctx, v.page.Accent("?")+" "+v.page.Bold(question)+" "+answers, v.lines.Read)
-	return strings.ToLower(strings.TrimSpace(text)), err
 }
