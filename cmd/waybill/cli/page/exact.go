@@ -28,16 +28,24 @@ func (p *Page) Rows() []string {
 // bar is the sign before each line of quoted text. Text in one line cannot contain it; see Name.
 const bar = "│ "
 
+// barOf is the bar after lead; a pipe or file gets none, so that programs read the text as it is.
+func (p *Page) barOf(lead string) string {
+	if p.Width == 0 {
+		return lead
+	}
+	return lead + p.Dim(bar)
+}
+
 // Quote writes text of several lines from an untrusted source: cleaned and wrapped, with lead and a
 // bar before each line. Each line of the text is behind the bar, also those that are wrapped.
 func (p *Page) Quote(lead, text string, paint func(string) string) {
-	lead += p.Dim(bar)
+	lead = p.barOf(lead)
 	p.Block(lead, lead, trimmed(text), paint)
 }
 
 // QuoteExactly is Quote for text whose spaces matter, such as JSON: it is folded and not wrapped.
 func (p *Page) QuoteExactly(lead, text string, paint func(string) string) {
-	lead += p.Dim(bar)
+	lead = p.barOf(lead)
 	p.lines(lead, lead, strings.TrimRight(Clean(text), "\n"), paint)
 }
 
