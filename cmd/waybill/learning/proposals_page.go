@@ -256,7 +256,7 @@ func showInstalled(a *cli.App, list learning.InstalledList, p *page.Page) {
 	for _, i := range list.Installed {
 		if parts := namedParts(i); len(parts) > 0 {
 			p.Line("")
-			p.Line("%s", p.Bold("In "+page.Clean(i.Slot.ID)))
+			p.Line("%s", p.Bold("In "+page.OneLine(i.Slot.ID)))
 			for _, line := range parts {
 				p.Text("  ", line)
 			}

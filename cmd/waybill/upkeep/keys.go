@@ -121,7 +121,7 @@ func showRotated(a *cli.App, k upkeep.KeyList, p *page.Page) {
 	showKeys(p, k)
 	// A keyring that could not be used is not deleted, so that it can be examined.
 	if k.Quarantine != "" {
-		p.Line("The old keyring is in %s.", page.Clean(k.Quarantine))
+		p.Line("The old keyring is in %s.", page.OneLine(k.Quarantine))
 	}
 	if k.Previous == "" {
 		p.Text("", "All earlier tokens are invalid. No run is lost; continue one with: "+

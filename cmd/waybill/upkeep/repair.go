@@ -131,7 +131,7 @@ func showRepair(p *page.Page, r upkeep.RepairReport) {
 			}
 			files, bytes = files+1, bytes+r.Steps[i].Bytes
 		}
-		p.Line("%s %s", p.Warn("!"), p.Bold(page.Clean(first.Log)))
+		p.Line("%s %s", p.Warn("!"), p.Bold(page.OneLine(first.Log)))
 		verb := "would move"
 		if r.Applied {
 			verb = "moved"

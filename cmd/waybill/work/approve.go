@@ -98,7 +98,7 @@ func runApprove(ctx context.Context, a *cli.App, ref, comment string) error {
 // showApproval prints what is approved and the command that continues the run.
 func showApproval(a *cli.App, answer engine.Answer, what string, shown engine.Approvable) error {
 	return a.Answer(answer.Kind(), answer, func(p *page.Page) {
-		p.Line("%s %s: %s.", p.Good("✓"), what, page.Clean(shown.Step.Title))
+		p.Line("%s %s: %s.", p.Good("✓"), what, page.OneLine(shown.Step.Title))
 		p.Line("Next: %s", a.Command("run", "--run", page.ShortRun(shown.Position.Run)))
 	})
 }

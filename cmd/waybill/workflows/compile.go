@@ -50,7 +50,7 @@ workflow hash. An existing file is overwritten.`,
 			return a.Answer("compiled", document.Compiled{WorkflowHash: w.Hash(), Workflow: w.Document},
 				func(p *page.Page) {
 					if out != "" {
-						p.Line("%s %s", w.Hash(), page.Clean(out))
+						p.Line("%s %s", w.Hash(), page.OneLine(out))
 						return
 					}
 					// Indented for reading; the hash is that of the compact bytes.

@@ -129,12 +129,12 @@ func giveTrust(ctx context.Context, a *cli.App, o *cli.Store, w compile.Compiled
 	return a.Answer("trust", doc, func(p *page.Page) {
 		switch {
 		case len(doc.Commands) == 0:
-			p.Line("%s has no commands: nothing needs to be trusted.", page.Clean(w.WorkflowID))
+			p.Line("%s has no commands: nothing needs to be trusted.", page.OneLine(w.WorkflowID))
 		case already:
-			p.Line("%s is already trusted, since %s.", page.Clean(w.WorkflowID),
+			p.Line("%s is already trusted, since %s.", page.OneLine(w.WorkflowID),
 				page.ClockTime(doc.Entry.AtMs, "2 Jan 2006 15:04"))
 		default:
-			p.Line("%s %s is trusted: %s may run.", p.Good("✓"), page.Clean(w.WorkflowID),
+			p.Line("%s %s is trusted: %s may run.", p.Good("✓"), page.OneLine(w.WorkflowID),
 				page.Plural(len(doc.Commands), "command"))
 		}
 	})

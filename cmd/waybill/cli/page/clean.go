@@ -22,6 +22,29 @@ func Clean(text string) string {
 // become single spaces, so that the text cannot move what follows it off the screen.
 func OneLine(text string) string { return Clean(strings.Join(strings.Fields(text), " ")) }
 
+// Scrub is Clean for text that Waybill has styled: colors remain.
+func Scrub(text string) string {
+	if isPlain(text) {
+		return text
+	}
+	var b strings.Builder
+	for text != "" {
+		at := strings.IndexByte(text, esc)
+		if at < 0 {
+			at = len(text)
+		}
+		b.WriteString(Clean(text[:at]))
+		text = text[at:]
+		style := styleSequence.FindString(text)
+		b.WriteString(style)
+		if text = text[len(style):]; style == "" && text != "" {
+			b.WriteRune(visible(esc))
+			text = text[1:]
+		}
+	}
+	return b.String()
+}
+
 // isPlain reports text of printable ASCII characters and line feeds.
 func isPlain(text string) bool {
 	for i := range len(text) {

@@ -44,14 +44,18 @@ func NewLive(colors bool, screen Screen) *Page {
 	return p
 }
 
-// Line writes one line and removes trailing spaces. Arguments from untrusted sources must be
-// passed through Clean first; Text and Table call it themselves.
+// Line writes one line and removes trailing spaces; line breaks in its arguments become spaces.
+// Arguments from untrusted sources must be passed through OneLine first, which removes styles in
+// them; Text and Table call it themselves.
 func (p *Page) Line(format string, args ...any) {
-	p.Print(strings.TrimRight(fmt.Sprintf(format, args...), " ") + "\n")
+	line := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", " ")
+	p.Print(strings.TrimRight(line, " ") + "\n")
 }
 
-// Print writes text as it is: a line with its line end, or a prompt without one.
+// Print writes text: a line with its line end, or a prompt without one. Of the characters that are
+// not printed, only line feeds and styles remain.
 func (p *Page) Print(text string) {
+	text = Scrub(text)
 	if p.exact {
 		text = p.foldLines(text)
 	}
@@ -124,8 +128,9 @@ func (p *Page) lines(first, rest, text string, paint func(string) string) {
 	}
 }
 
-// Text writes text from an untrusted source: cleaned and wrapped, the first line after lead
-// and the others indented by the width of lead.
+// Text writes a sentence or title from an untrusted source: cleaned and wrapped, the first line
+// after lead and the others indented by the width of lead. Line breaks in it become spaces; see Prose
+// for text of several lines.
 func (p *Page) Text(lead, s string) { p.StyledText(lead, s, Plain) }
 
 // Plain is the style that returns text unchanged, for StyledText.
@@ -137,8 +142,16 @@ func (p *Page) StyledText(lead, s string, paint func(string) string) {
 	if p.exact {
 		rest += hang
 	}
-	p.Block(lead, rest, trimmed(s), paint)
+	p.Block(lead, rest, trimmed(lineBreaks.ReplaceAllString(strings.TrimSpace(s), " ")), paint)
 }
+
+// Prose is StyledText for text of several lines, which are kept. On a page for a consent use Quote.
+func (p *Page) Prose(lead, s string, paint func(string) string) {
+	p.Block(lead, strings.Repeat(" ", TextWidth(lead)), trimmed(s), paint)
+}
+
+// lineBreaks matches the line breaks of all systems and scripts, with the spaces around them.
+var lineBreaks = pattern.New(`\s*[\n\v\f\r\x{85}\x{2028}\x{2029}][\s\x{85}\x{2028}\x{2029}]*`)
 
 // trimmed cleans text and removes the spaces at the end of its lines and the line ends at its end.
 func trimmed(s string) string {

@@ -42,6 +42,6 @@ func StepRow(p *page.Page, n int, s views.StepRow, closed bool) {
 	}
 	p.StyledText(mark+" "+page.Pad(page.Itoa(n), 2)+"  ", title, paint)
 	if s.Notes != "" {
-		p.Text("       ", s.Notes)
+		p.Prose("       ", s.Notes, page.Plain)
 	}
 }

@@ -76,7 +76,7 @@ func (v *View) edit(ctx context.Context, draft string) (string, error) {
 	s := v.step
 	return v.editor.Edit(ctx, draft,
 		fmt.Sprintf("The text above this line becomes the notes of step %d of %d, %s\n\n%s",
-			s.At, s.Of, page.Clean(s.Title), page.Clean(s.Prompt)))
+			s.At, s.Of, page.OneLine(s.Title), page.Clean(s.Prompt)))
 }
 
 // echoLines bounds the lines of an edited text that are printed again.
@@ -98,7 +98,7 @@ func (v *View) Ask(ctx context.Context, q ports.Question) (string, error) {
 		text += ", or Enter for none"
 	}
 	if q.Key != "" {
-		text += " " + p.Dim("("+page.Clean(q.Key)+")")
+		text += " " + p.Dim("("+page.OneLine(q.Key)+")")
 	}
 	p.Block("  "+p.Accent("?")+" ", "    ", text, page.Plain)
 	// Answers become part of the context, which is stored unencrypted.
@@ -110,12 +110,12 @@ func (v *View) Ask(ctx context.Context, q ports.Question) (string, error) {
 	sign, wrong := p.Accent("›"), "An answer is required. Ctrl-C stops here."
 	switch {
 	case brief:
-		sign = p.Accent("["+page.Clean(strings.Join(q.Choices, "/"))+"]") + " " + sign
+		sign = p.Accent("["+page.OneLine(strings.Join(q.Choices, "/"))+"]") + " " + sign
 		wrong = "Type " + page.List(q.Choices, "or") + "."
 	case len(q.Choices) > 0:
 		wrong = fmt.Sprintf("Type a number from 1 to %d.", len(q.Choices))
 		for i, choice := range q.Choices {
-			p.Line("    %s %s", p.Accent(page.Itoa(i+1)), page.Clean(choice))
+			p.Line("    %s %s", p.Accent(page.Itoa(i+1)), page.OneLine(choice))
 		}
 	}
 	for {
