@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 	"strconv"
-	"strings"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
