@@ -2,8 +2,8 @@ package work
 
 import (
 	"context"
-	"strings"
 	"strconv"
+	"strings"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"

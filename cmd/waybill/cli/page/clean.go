@@ -101,7 +101,7 @@ func OutputLine(line string, keepColor bool) string {
 		case r == esc:
 			sequence := escapeSequence.FindString(line)
 			n = len(sequence)
-			if keepColor && selectsColors.MatchString(sequence) {
+			if keepColor && selectsColors.MatchString(sequence) && !conceals.MatchString(sequence) {
 				b.WriteString(sequence)
 				colored = true
 			}
@@ -132,3 +132,6 @@ var escapeSequence = pattern.New(`(?s)^\x1b(?:\[[^@-~]*[@-~]?|[]P^_X].*?(?:\x07|
 
 // selectsColors matches a control sequence that changes colors only.
 var selectsColors = pattern.New(`^\x1b\[[0-9;:]*m$`)
+
+// conceals matches a control sequence that hides text (SGR 8).
+var conceals = pattern.New(`[\[;:]0*8[;:m]`)
