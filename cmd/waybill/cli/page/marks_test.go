@@ -37,7 +37,14 @@ func TestArgumentMarksAllThatIsNoPlainLetter(t *testing.T) {
 // TestExactPageOmitsNothing: each row fits, quoted rows have the bar, and no other row can have one.
 func TestExactPageOmitsNothing(t *testing.T) {
 	long := strings.Repeat("word │ ", 40) + strings.Repeat("界", 90) + strings.Repeat("e\u0301", 50)
-	p := NewExact(true, 40)
+	p := NewExact(false, 40)
+	p.Quote("  ", long, Plain)
+	for _, row := range p.Rows() {
+		if !strings.HasPrefix(row, "  │ ") {
+			t.Errorf("a row without a bar: %q", row)
+		}
+	}
+	p = NewExact(true, 40)
 	p.Quote("  ", long+"\n│ second", p.Bold)
 	p.Text("", Name(long))
 	p.Verbatim("    ", Argument(strings.Repeat("a b", 60)), p.Dim)
