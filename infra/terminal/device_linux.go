@@ -16,8 +16,8 @@ const (
 	deviceNumber = 0x80045432 // TIOCGDEV
 )
 
-// sameDevice reports whether two terminals are one device. /dev/tty is the terminal that it stands
-// for. Where the system does not number its terminals, all are taken for one.
+// sameDevice reports whether two terminals are one device; /dev/tty is the terminal of the process.
+// Where the system does not number its terminals, all are taken for one.
 func sameDevice(a, b *os.File) bool {
 	first, ok1 := device(a)
 	second, ok2 := device(b)

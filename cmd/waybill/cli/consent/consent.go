@@ -87,7 +87,7 @@ func (a *Asker) Ask(ctx context.Context, show func(*page.Page), question string)
 }
 
 // askPages shows pages that were laid out for a size, and asks after each. done is false if the size
-// of the window has changed, so that the pages are laid out anew.
+// of the window has changed, so that the pages are laid out again.
 func (a *Asker) askPages(ctx context.Context, pages []string, question string, columns, rows int) (answer string,
 	done bool, err error) {
 	for i, text := range pages {

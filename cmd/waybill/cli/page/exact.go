@@ -55,7 +55,7 @@ func (p *Page) Verbatim(lead, text string, paint func(string) string) {
 	p.lines(lead, strings.Repeat(" ", TextWidth(lead))+hang, text, paint)
 }
 
-// hang precedes the further rows of a line that is folded: they never start where a bar stands.
+// hang precedes the further rows of a line that is folded: they never start where a bar is.
 const hang = "    "
 
 // fold breaks a line to rows that fit an exact page behind first and rest columns, at a space where

@@ -7,7 +7,7 @@ import (
 )
 
 // EscapeJSON replaces the characters of a JSON text that are not printed by escapes, except line
-// feeds, which can only stand between its values. The value of the text stays the same.
+// feeds, which are only between its values. The value of the text stays the same.
 func EscapeJSON(text string) string {
 	if isPlain(text) {
 		return text
