@@ -16,6 +16,10 @@ type Person interface {
 	// Present reports whether a person can be asked. If it is false the caller asks no questions:
 	// no call may wait for input that cannot come.
 	Present() bool
+	// CanConsent reports whether the person can be asked to confirm, approve or trust: all streams of
+	// the process are the terminal (docs/design.md#consent). If it is false the caller asks none of
+	// these three.
+	CanConsent() bool
 	// Notes asks for the notes on the step that was just shown, in Markdown. "" means no notes.
 	Notes(ctx context.Context, q NotesQuestion) (string, error)
 	// Ask asks for one line, or for one of several choices. The answer is one of q.Choices if there
@@ -70,9 +74,18 @@ type ApproveQuestion struct {
 
 // Result is an artifact in the form shown to a person.
 type Result struct {
-	Name string // artifact kind, or content type if it has none
-	Text string // the content, or its size if it is not JSON
+	Name        string // artifact kind, or content type if it has none
+	ContentType string
+	Bytes       int64
+	Digest      canon.Digest
+	JSON        canon.Value // the content; null if it is not JSON
+	Text        string      // the content if it is other text
+	Path        string      // file of the content, relative to the store
 }
+
+// IsText reports whether the content is in the result: what is neither JSON nor other text can only be
+// named.
+func (r Result) IsText() bool { return !r.JSON.IsNull() || r.Text != "" || r.Bytes == 0 }
 
 // TrustQuestion is a request to run the commands of a workflow.
 type TrustQuestion struct {

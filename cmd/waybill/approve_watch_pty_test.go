@@ -153,21 +153,6 @@ func TestApproveRejectsChangedOutput(t *testing.T) {
 	}
 }
 
-// TestApproveWithStdoutPipe: a person is asked if stdin and stderr are terminals.
-func TestApproveWithStdoutPipe(t *testing.T) {
-	dir := newDir(t, shipFlow)
-	p := program{t, dir, filepath.Join(dir, "home", "local")}
-	_ = p.command("run", "w.yaml", "--notes", "the plan").Run()
-	s := startProgramAtTerminal(t, dir, 80, "sh", "-c", "waybill approve --json | cat >out.json")
-	s.expect("[y/N]")
-	s.typeText("y\n")
-	s.expectExit(0)
-	if out, err := os.ReadFile(filepath.Join(dir, "out.json")); err != nil ||
-		!strings.HasPrefix(string(out), `{"v":1,"kind":"step"`) {
-		t.Errorf("%v: %s", err, out)
-	}
-}
-
 const handFlow = `
 id: test.hand
 name: Hand over

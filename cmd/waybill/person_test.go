@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"strings"
+	"testing"
 
 	"github.com/creack/pty"
 )
@@ -42,4 +44,35 @@ func person() {
 		os.Exit(99)
 	}
 	os.Exit(cmd.ProcessState.ExitCode())
+}
+
+// runWithYes runs the program in this process at a terminal, answers each question with y, and
+// returns the document that it prints.
+func runWithYes(t *testing.T, args, env []string) string {
+	t.Helper()
+	user, tty, err := pty.Open()
+	if err != nil {
+		t.Skip(err) // no terminals on this system
+	}
+	done := make(chan string)
+	go func() {
+		var screen []byte
+		buf := make([]byte, 4096)
+		for {
+			n, err := user.Read(buf)
+			screen = append(screen, buf[:n]...)
+			if err != nil {
+				done <- string(screen)
+				return
+			}
+			if question.Match(screen) {
+				_, _ = user.WriteString("y\n")
+			}
+		}
+	}()
+	run(args, tty, tty, tty, env)
+	_ = tty.Close()
+	screen := <-done
+	_ = user.Close()
+	return strings.TrimSpace(screen[max(strings.LastIndex(screen, `{"v":1,`), 0):]) + "\n"
 }

@@ -113,6 +113,26 @@ func (s *terminalSession) expect(what string) {
 	}
 }
 
+// turnPages answers yes to the question after each page and returns when another question is asked.
+func (s *terminalSession) turnPages() {
+	s.Helper()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		text := s.text()
+		if len(text) <= s.from || !strings.HasSuffix(text, "/N] ") {
+			continue
+		}
+		s.from = len(text)
+		if !pageQuestion.MatchString(text[strings.LastIndex(text, "\n")+1:]) {
+			return
+		}
+		s.typeText("y\n")
+	}
+	s.Fatalf("no question on the screen:\n%s", s.text())
+}
+
+// pageQuestion matches the question after a page that is not the last one.
+var pageQuestion = regexp.MustCompile(`^Page [0-9]+ of [0-9]+: show the next page\? \[y/N\] $`)
+
 func (s *terminalSession) typeText(text string) {
 	s.Helper()
 	time.Sleep(30 * time.Millisecond) // a person is slower than the question

@@ -13,6 +13,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/waybill/waybill/cmd/waybill/schema"
+	"github.com/waybill/waybill/infra/terminal"
 )
 
 var resolved sync.Map // name of a schema → *jsonschema.Resolved
@@ -72,7 +73,7 @@ const invalidStatus = 97
 // runValid is run with validation of the document that --json prints, so that every script
 // checks the schemas.
 func runValid(args []string, in io.Reader, out *os.File, errOut io.Writer, env []string) int {
-	if !slices.Contains(args, "--json") {
+	if !slices.Contains(args, "--json") || terminal.IsTerminal(out) { // at a terminal, out stays one
 		return run(args, in, out, errOut, env)
 	}
 	var printed bytes.Buffer

@@ -131,7 +131,11 @@ func TestDocumentShapes(t *testing.T) {
 			call = strings.ReplaceAll(call, name, is)
 		}
 		var out, errOut bytes.Buffer
-		run(append(strings.Fields(call), "--json"), strings.NewReader(""), &out, &errOut, env)
+		if want == "trust" {
+			out.WriteString(runWithYes(t, append(strings.Fields(call), "--json"), env))
+		} else {
+			run(append(strings.Fields(call), "--json"), strings.NewReader(""), &out, &errOut, env)
+		}
 		var doc map[string]any
 		if err := json.Unmarshal(out.Bytes(), &doc); err != nil || errOut.Len() > 0 {
 			t.Fatalf("%s: %v\n%s%s", call, err, out.String(), errOut.String())

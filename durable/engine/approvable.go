@@ -1,12 +1,16 @@
 package engine
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"fmt"
+	"path"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/ports"
 )
@@ -68,14 +72,37 @@ func (e *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approv
 			out.Notes = o.Payload.NotesMarkdown
 		case o.Payload.ArtifactKind == advance.ApprovalKind:
 		default:
-			text := string(o.JSON.JCS())
-			if o.JSON.IsNull() {
-				text = fmt.Sprintf("%d bytes, %s", o.Payload.ByteLength, o.Payload.SHA256)
+			r, err := e.shownArtifact(ctx, o)
+			if err != nil {
+				return Approvable{}, err
 			}
-			out.Artifacts = append(out.Artifacts,
-				ports.Result{Name: cmp.Or(o.Payload.ArtifactKind, o.Payload.ContentType), Text: text})
+			out.Artifacts = append(out.Artifacts, r)
 		}
 	}
 	h.Keep()
 	return out, nil
+}
+
+// shownArtifact returns an artifact as a person sees it before an approval. Its bytes are read also if
+// no requirement is about them.
+func (e *Engine) shownArtifact(ctx context.Context, o advance.Output) (ports.Result, error) {
+	is := o.Payload
+	r := ports.Result{Name: cmp.Or(is.ArtifactKind, is.ContentType), ContentType: is.ContentType, Bytes: is.ByteLength,
+		Digest: is.SHA256, JSON: o.JSON,
+		Path: path.Join(manifest.ObjectDir(manifest.Artifact), manifest.ObjectName(manifest.Artifact, is.SHA256))}
+	if !o.JSON.IsNull() {
+		return r, nil
+	}
+	data, err := e.Object(ctx, manifest.Artifact, is.SHA256)
+	if err == nil && isText(data) {
+		r.Text = string(data)
+	}
+	return r, err
+}
+
+// isText reports UTF-8 without control characters other than tabs and line ends.
+func isText(data []byte) bool {
+	return utf8.Valid(data) && !bytes.ContainsFunc(data, func(r rune) bool {
+		return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t'
+	})
 }

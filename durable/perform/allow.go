@@ -39,7 +39,7 @@ func (p *Performer) Allow(ctx context.Context, w compile.Compiled, o Options) er
 // askTrust asks a person at a terminal. Leaving the question is a refusal: the
 // answer that takes no effort must be the safe one.
 func (p *Performer) askTrust(ctx context.Context, w compile.Compiled) (bool, error) {
-	if !p.Person.Present() {
+	if !p.Person.CanConsent() {
 		return false, nil
 	}
 	answer, err := p.Person.Trust(ctx, ports.TrustQuestion{Workflow: w})

@@ -26,7 +26,7 @@ func (s *stepRun) obtainApproval(ctx context.Context) error {
 	if err != nil || shown.Approved {
 		return err
 	}
-	if !s.Person.Present() {
+	if !s.Person.CanConsent() {
 		return s.waitingFault("needs a person's approval of the submitted outputs",
 			"Approve it at a terminal with %s.",
 			s.ApproveLine(s.report.Run))

@@ -41,6 +41,8 @@ type StepView struct {
 	Prompt   string   // text for the person; "" for a step without one
 	Argv     []string // command of the step, if it has one
 	Cwd      string
+	Env      map[string]string
+	Confirm  bool     // the person has to confirm the step before anything else happens
 	Warnings []string // of the answer that shows the step
 	Refused  []string // messages of the last refused attempt
 }

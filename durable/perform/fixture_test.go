@@ -219,6 +219,8 @@ func (w *fixture) Try(ctx context.Context, c ports.Command) (ports.CommandOutcom
 
 func (w *fixture) Present() bool { return w.answers != nil }
 
+func (w *fixture) CanConsent() bool { return w.Present() }
+
 func (w *fixture) answer(question string) (string, error) {
 	if !w.Present() {
 		w.Fatalf("asked %q without a person", question)

@@ -56,7 +56,7 @@ func (s *stepRun) checkBegin(ctx context.Context) error {
 	if missing := s.missingInputs(s.opts.Context); len(missing) > 0 && !s.Person.Present() && !s.neverStops() {
 		return s.waitingForInputs(missing)
 	}
-	if s.mustConfirm() && !s.Person.Present() {
+	if s.mustConfirm() && !s.Person.CanConsent() {
 		return s.waitingFault("waits for a confirmation", "Confirm it at a terminal with %s, or from here with %s.",
 			s.continueLine(), s.continueLine("--yes"))
 	}

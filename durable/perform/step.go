@@ -213,11 +213,12 @@ func (s *stepRun) stepView() StepView {
 			v.Refused = append(v.Refused, b.Message)
 		}
 	}
+	v.Confirm = s.mustConfirm() && s.Person.CanConsent()
 	if s.concernsPerson() {
 		v.Prompt = s.prompt()
 	}
 	if a := s.step.Action; a != nil {
-		v.Argv, v.Cwd = a.Argv, a.Cwd
+		v.Argv, v.Cwd, v.Env = a.Argv, a.Cwd, a.Env
 	}
 	for _, warning := range s.answer.Warnings {
 		v.Warnings = append(v.Warnings, warning.Message)

@@ -78,9 +78,13 @@ func (l *Lines) ReadPaste(ctx context.Context) (string, error) {
 	return text, err
 }
 
-// Discard drops the input that was typed before the question was shown.
+// Discard drops the input that was typed before the question was shown, and the line that an
+// unfinished read has received meanwhile.
 func (l *Lines) Discard() {
-	if l.pending == nil {
-		discardInput(l.in)
+	select {
+	case <-l.pending: // blocks for ever if there is no read, so that default is taken
+		l.pending = nil
+	default:
 	}
+	discardInput(l.in)
 }

@@ -14,11 +14,29 @@ func IsTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
 // Width is the number of columns of the terminal, 0 when it is unknown or f is not a terminal.
 func Width(f *os.File) int {
-	width, _, err := term.GetSize(int(f.Fd()))
+	columns, _ := Size(f)
+	return columns
+}
+
+// Size returns the columns and rows of the terminal, 0 and 0 when they are unknown or f is not a
+// terminal.
+func Size(f *os.File) (columns, rows int) {
+	columns, rows, err := term.GetSize(int(f.Fd()))
 	if err != nil {
-		return 0
+		return 0, 0
 	}
-	return width
+	return columns, rows
+}
+
+// Same reports whether all files are one and the same terminal: what is written to one of them is
+// seen by the person who types into another.
+func Same(files ...*os.File) bool {
+	for _, f := range files {
+		if !IsTerminal(f) || !sameDevice(files[0], f) {
+			return false
+		}
+	}
+	return len(files) > 0
 }
 
 // Color reports whether output to f should have colors: f is a terminal that supports them, and

@@ -89,7 +89,7 @@ tokens again.json
 drive 0 fork.json continue --json --state "$state" --ack "$ack" --notes 'Decision: another way'
 drive 0 run.txt run workflow.json --trust --yes --notes 'Decision: 𝒳' --set ticket=T-8 --set severity=0.75
 drive 0 unfinished.json start workflow.json --json --key nightly --set severity=1
-drive 0 trust.txt trust workflow.json --yes
+python "$here/person.py" "$waybill" trust workflow.json --store store >trust.txt; check "a person trusts it" 0 $?
 drive 0 config.txt config set lockWaitMs 5000
 rm -rf before
 

@@ -32,7 +32,7 @@ func (a *App) CompleteWorkflows(cmd *cobra.Command, args []string, _ string) ([]
 	var out []cobra.Completion
 	for _, e := range c.Entries {
 		if e.Valid() && len(e.Duplicates) == 0 {
-			out = append(out, cobra.CompletionWithDesc(e.ID, page.Clean(e.Name)))
+			out = append(out, cobra.CompletionWithDesc(e.ID, page.OneLine(e.Name)))
 		}
 	}
 	return out, cobra.ShellCompDirectiveDefault
@@ -54,7 +54,7 @@ func (a *App) completeRuns(cmd *cobra.Command) ([]cobra.Completion, cobra.ShellC
 	list, _ := Ask(cmd.Context(), a, func(ctx context.Context, o *Store) (views.RunList, error) { return o.Runs(ctx) })
 	for _, r := range list.Runs[:min(len(list.Runs), completionsMax)] {
 		out = append(out, cobra.CompletionWithDesc(page.ShortRun(r.RunID), render.Status(r.Status)+": "+
-			page.Clean(r.Title)))
+			page.OneLine(r.Title)))
 	}
 	return out, cobra.ShellCompDirectiveNoFileComp
 }
@@ -77,7 +77,7 @@ func (a *App) CompleteProposals(cmd *cobra.Command, args []string, _ string) ([]
 	var out []cobra.Completion
 	for _, w := range list.Proposals[:min(len(list.Proposals), completionsMax)] {
 		out = append(out, cobra.CompletionWithDesc(page.ShortProposal(w.ID), string(w.State)+": "+
-			page.Clean(render.ProposalTitle(w))))
+			page.OneLine(render.ProposalTitle(w))))
 	}
 	return out, cobra.ShellCompDirectiveNoFileComp
 }

@@ -1,50 +1,62 @@
 package cli
 
 import (
-	"bufio"
-	"strings"
+	"context"
+	"errors"
+	"io"
 
+	"github.com/waybill/waybill/cmd/waybill/cli/consent"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/fault"
 )
 
-// AskYes prints the text of show and a question on stderr, and reports whether the next line
-// of stdin is "y" or "yes". The end of the input is a no. Without a person at a terminal,
-// nothing is asked and the error is RUN_WAITING; see AtTerminal.
+// Consent returns what asks the person at the terminal of this call.
+func (p *Process) Consent(colors bool) *consent.Asker { return consent.New(p.In, p.Out, p.Err, colors) }
+
+// AtTerminal reports whether stdin, stdout and stderr are one terminal: only then does a person
+// see all that a question covers and answer it (docs/design.md#consent).
+func (p *Process) AtTerminal() bool { return p.Consent(false).Able() }
+
+// AskYes shows the text of show, which is everything that the question covers, page by page, and
+// reports whether the answer is "y" or "yes"; see consent.Asker. question ends in "[y/N]". The end of
+// the input is a no. Without a person at a terminal nothing is asked and the error is RUN_WAITING;
+// callers whose area has a code of its own for that check AtTerminal first.
+//
+// --json changes nothing: the question is on stderr, and the document on stdout.
 func (a *App) AskYes(show func(*page.Page), question string) (bool, error) {
-	if !a.AtTerminal() {
+	asker := a.Consent(a.Colors(a.Err))
+	if !asker.Able() {
 		return false, fault.New(fault.RunWaiting,
-			"a person has to answer at a terminal, and stdin, stdout or stderr is none: %s", question).
+			"a person has to answer at a terminal, and stdin, stdout or stderr is not that terminal: %s", question).
 			Suggest("Run the command at a terminal, without a pipe or a redirection.")
 	}
-	a.Note(func(p *page.Page) {
-		show(p)
-		p.WriteString(question)
-	})
-	line, err := bufio.NewReader(a.In).ReadString('\n')
-	answer := strings.ToLower(strings.TrimSpace(line))
-	return err == nil && (answer == "y" || answer == "yes"), nil
+	answer, err := asker.Ask(context.Background(), show, question)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = fault.Wrap(err, fault.RunWaiting, "the answer could not be read: %v", err).Suggest("Nothing was changed.")
+		return false, err
+	}
+	return consent.Yes(answer) && err == nil, nil
 }
 
-// Confirm asks the user before an operation that cannot be undone. show prints the details
-// above the question. nil means that the operation may proceed. Without a terminal, or with
-// --json, Confirm asks nothing and returns USAGE_ERROR unless yes is set: it never waits for
-// input that cannot arrive. A no is RUN_WAITING; see NotConfirmed.
+// Confirm asks the user before an operation that cannot be undone, unless yes, the value of --yes,
+// is set. show prints everything that the operation changes. nil means that it may proceed. Without
+// a terminal, and for a no, the error is RUN_WAITING: nothing waits for input that cannot arrive.
 func (a *App) Confirm(yes bool, question string, show func(*page.Page)) error {
 	if yes {
 		return nil
 	}
-	// With --json a program parses the answer, even if stdin is a terminal.
-	if !a.IsTerminal(a.In) || a.Flags.JSON {
-		return fault.New(fault.UsageError, "confirmation required, and stdin is not a terminal: %s", question).
-			Suggest("Add --yes to confirm, or run the command at a terminal without --json.")
+	if !a.AtTerminal() {
+		return fault.New(fault.RunWaiting, "confirmation required, and stdin, stdout or stderr is not a terminal: %s",
+			question).
+			Suggest("Add --yes to confirm, or run the command at a terminal, without a pipe or a redirection.")
 	}
 	return a.Asked(show, question)
 }
 
-// Asked asks a question with AskYes. nil is a yes; a no is RUN_WAITING, see NotConfirmed.
+// Asked asks a question, to which it appends "[y/N]", with AskYes. nil is a yes; a no is
+// RUN_WAITING, see NotConfirmed.
 func (a *App) Asked(show func(*page.Page), question string) error {
-	answer, err := a.AskYes(show, question+" [y/N] ")
+	answer, err := a.AskYes(show, question+" [y/N]")
 	if err == nil && !answer {
 		err = NotConfirmed()
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/invisible"
 )
 
@@ -25,8 +26,19 @@ func (a *App) Log() zerolog.Logger {
 	if a.Flags.logFormat == "json" {
 		return zerolog.New(escapedLines{a.Err}).Level(level).With().Timestamp().Logger()
 	}
-	out := zerolog.ConsoleWriter{Out: a.Err, NoColor: !a.Colors(a.Err), TimeFormat: time.TimeOnly}
+	out := zerolog.ConsoleWriter{Out: scrubbed{a.Err}, NoColor: !a.Colors(a.Err), TimeFormat: time.TimeOnly}
 	return zerolog.New(out).Level(level).With().Timestamp().Logger()
+}
+
+// scrubbed writes log records without the characters that are not printed.
+type scrubbed struct{ io.Writer }
+
+// Write never reports a part of a record as written.
+func (s scrubbed) Write(record []byte) (int, error) {
+	if _, err := io.WriteString(s.Writer, page.Scrub(string(record))); err != nil {
+		return 0, err
+	}
+	return len(record), nil
 }
 
 // LogHandler returns the logger of Log for packages that use log/slog.

@@ -15,12 +15,6 @@ func (p *Process) IsTerminal(stream any) bool {
 	return terminal.IsTerminal(f)
 }
 
-// AtTerminal reports whether stdin, stdout and stderr are terminals: only then does a person
-// see a question whole and answer it.
-func (p *Process) AtTerminal() bool {
-	return p.IsTerminal(p.In) && p.IsTerminal(p.Out) && p.IsTerminal(p.Err)
-}
-
 // WidthOf returns the width of a terminal in columns, and 0 for any other stream: text in a
 // file or pipe is neither wrapped nor cut.
 func (p *Process) WidthOf(stream any) int {

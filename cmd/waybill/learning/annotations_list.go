@@ -81,7 +81,7 @@ func showAnnotations(ctx context.Context, a *cli.App, o *cli.Store, ref string, 
 	l := annotationLines{Page: p, titles: titles}
 	for _, annotation := range list.Annotations {
 		l.authorWidth = max(l.authorWidth,
-			min(page.TextWidth(page.Clean(annotation.Actor.PrincipalRef)), render.ActorWidthMax))
+			min(page.TextWidth(page.OneLine(annotation.Actor.PrincipalRef)), render.ActorWidthMax))
 	}
 	for _, annotation := range list.Annotations {
 		l.show(annotation, list.About[annotation.AnnotationID.String()])
@@ -140,7 +140,7 @@ func (l *annotationLines) show(annotation feedback.Annotation, about feedback.De
 		namePaint, paint, signalPaint = p.Dim, p.Dim, p.Dim
 	}
 	// Names are padded to one column, up to a maximum.
-	by := page.Clean(annotation.Actor.PrincipalRef)
+	by := page.OneLine(annotation.Actor.PrincipalRef)
 	by += strings.Repeat(" ", max(l.authorWidth-page.TextWidth(by), 0))
 	step := about.StepID
 	if title, ok := l.titles[step]; ok {

@@ -94,7 +94,7 @@ func showSummary(a *cli.App, sum learning.FeedbackSummary, p *page.Page) {
 // summaryHeading prints a title and a remark on one line if both fit the
 // terminal, else on two lines. In a pipe they are always on one line.
 func summaryHeading(p *page.Page, title, more string) {
-	title, more = page.Clean(title), page.Clean(more)
+	title, more = page.OneLine(title), page.OneLine(more)
 	space := min(p.Width, page.TextWidthMax) - page.TextWidth(title) - page.TextWidth(more)
 	if p.Width > 0 && space < len(page.Gap) {
 		p.Line("%s", p.Bold(page.Cut(title, p.Width)))

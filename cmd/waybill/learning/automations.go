@@ -179,10 +179,10 @@ func showAutomations(a *cli.App, doc document.Automations, all bool, p *page.Pag
 		{Title: "SCHEDULE", Spare: true}, {Title: "TIME"}}, rows)
 	for _, s := range doc.Started {
 		if s.Error != nil {
-			p.Text(p.Bad("✗")+" ", page.Clean(s.AutomationID)+": "+page.Clean(s.Error.Message))
+			p.Text(p.Bad("✗")+" ", page.OneLine(s.AutomationID)+": "+page.OneLine(s.Error.Message))
 			continue
 		}
-		p.Line("%s %s: run %s", p.Good("✓"), page.Clean(s.AutomationID), page.ShortRun(s.RunID))
+		p.Line("%s %s: run %s", p.Good("✓"), page.OneLine(s.AutomationID), page.ShortRun(s.RunID))
 	}
 }
 

@@ -83,7 +83,7 @@ func approveProposal(ctx context.Context, a *cli.App, o *cli.Store, req learning
 	if given {
 		return a.Answer("proposal", wire, func(p *page.Page) { showApproval(a, "Approved already", wire, d.About, p) })
 	}
-	yes, err := a.AskYes(func(p *page.Page) { showProposal(a, wire, d, proposalFull, p) }, "Approve it? [y/N] ")
+	yes, err := a.AskYes(func(p *page.Page) { showProposal(a, wire, d, proposalFull, p) }, "Approve it? [y/N]")
 	if err != nil {
 		return err
 	}

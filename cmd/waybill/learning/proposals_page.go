@@ -114,7 +114,7 @@ const (
 // view selects how much is printed. If the artifact cannot be read from the
 // store, the reason is printed instead of it.
 func showProposal(a *cli.App, w proposal.Proposal, d learning.ProposalDetails, view proposalView, p *page.Page) {
-	p.Text("", p.Bold(page.Clean(render.ProposalTitle(w))))
+	p.StyledText("", page.Name(render.ProposalTitle(w)), p.Bold)
 	// The id is complete here, so that it can be copied.
 	about := []string{w.ID.String(), string(w.Kind), string(w.State)}
 	if d.About.Revision > 1 {
@@ -122,7 +122,7 @@ func showProposal(a *cli.App, w proposal.Proposal, d learning.ProposalDetails, v
 	}
 	p.Facts(about...)
 	if w.Rationale != "" {
-		p.Text("", w.Rationale)
+		p.Quote("", w.Rationale, page.Plain)
 	}
 	if len(w.Provenance.SourceRunIDs) > 0 {
 		var runs []string
@@ -211,15 +211,15 @@ func showArtifact(a *cli.App, v canon.Value, of id.Proposal, linesMax int, p *pa
 	if json.Indent(&b, v.JCS(), "", "  ") != nil {
 		return
 	}
-	// Cleaning the whole text would escape its line feeds.
-	lines := strings.Split(b.String(), "\n")
-	for i, line := range lines {
-		if linesMax > 0 && i == linesMax {
-			p.Line("%s", p.Dim("… "+page.Plural(len(lines)-i, "more line")))
-			p.Line("Show all: %s", a.Command("proposals", "get", page.ShortProposal(of))+" | less")
-			return
-		}
-		p.Line("%s", page.Clean(line))
+	lines := strings.Split(page.EscapeJSON(b.String()), "\n")
+	omitted := 0
+	if linesMax > 0 && len(lines) > linesMax {
+		omitted, lines = len(lines)-linesMax, lines[:linesMax]
+	}
+	p.QuoteExactly("", strings.Join(lines, "\n"), page.Plain)
+	if omitted > 0 {
+		p.Line("%s", p.Dim("… "+page.Plural(omitted, "more line")))
+		p.Line("Show all: %s", a.Command("proposals", "get", page.ShortProposal(of))+" | less")
 	}
 }
 
@@ -256,7 +256,7 @@ func showInstalled(a *cli.App, list learning.InstalledList, p *page.Page) {
 	for _, i := range list.Installed {
 		if parts := namedParts(i); len(parts) > 0 {
 			p.Line("")
-			p.Line("%s", p.Bold("In "+page.Clean(i.Slot.ID)))
+			p.Line("%s", p.Bold("In "+page.OneLine(i.Slot.ID)))
 			for _, line := range parts {
 				p.Text("  ", line)
 			}

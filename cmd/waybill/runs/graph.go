@@ -35,7 +35,7 @@ latest run. --mermaid prints a Mermaid diagram, which many Markdown viewers disp
 				func(p *page.Page, g views.Graph) {
 					// The diagram replaces the drawing; the document is the same.
 					if mermaid {
-						p.WriteString(mermaidOf(g))
+						p.Print(page.Clean(mermaidOf(g)))
 						return
 					}
 					showGraph(p, g)
@@ -145,7 +145,7 @@ func (d drawing) node(n views.GraphNode, lead string) {
 		text  string
 	}{
 		{n.NodeKind != event.CheckpointNode && n.NodeKind != event.StepNode,
-			strings.ReplaceAll(page.Clean(string(n.NodeKind)), "_", " ")},
+			strings.ReplaceAll(page.OneLine(string(n.NodeKind)), "_", " ")},
 		// The key of a step in a loop contains the iterations.
 		{strings.Contains(n.StepInstanceKey, "::"), n.StepInstanceKey},
 		{n.Attempts > 1, page.Plural(n.Attempts, "attempt")},
@@ -162,9 +162,9 @@ func (d drawing) node(n views.GraphNode, lead string) {
 	// terminal must not wrap the lines of the drawing.
 	used, about := page.TextWidth(lead)+2, strings.Join(facts, ", ")
 	if p.Width > 0 {
-		title = page.Cut(page.Clean(title), max(p.Width-used-2-page.ShortRunLen, page.TextWidthMin/2))
+		title = page.Cut(page.OneLine(title), max(p.Width-used-2-page.ShortRunLen, page.TextWidthMin/2))
 	}
-	line := page.Clean(title) + "  " + p.Dim(page.ShortNode(n.NodeID))
+	line := page.OneLine(title) + "  " + p.Dim(page.ShortNode(n.NodeID))
 	if about != "" && p.Width > 0 && used+page.TextWidth(line+"  "+about) > p.Width {
 		p.Line("%s%s %s", lead, mark, line)
 		// The line of the path continues to the left of the facts.
@@ -227,5 +227,5 @@ func mermaidText(n views.GraphNode) string {
 	if strings.Contains(n.StepInstanceKey, "::") {
 		text += " (" + n.StepInstanceKey + ")"
 	}
-	return strings.NewReplacer(`"`, "#quot;", "\n", " ", "\\", "/", "`", "'").Replace(page.Clean(text))
+	return strings.NewReplacer(`"`, "#quot;", "\n", " ", "\\", "/", "`", "'").Replace(page.OneLine(text))
 }

@@ -138,10 +138,10 @@ func diffBundle(ctx context.Context, a *cli.App, b *bundlefile.File, other strin
 // showBundle prints the facts about a bundle, warnings about salvage and
 // redaction, and then each of its runs.
 func showBundle(a *cli.App, doc travel.BundleInfo, p *page.Page) {
-	p.Line("%s", p.Bold("Bundle "+page.Clean(doc.BundleID)))
-	p.Facts(doc.SessionID.String(), page.Plural(int(doc.Events), "event"), "exported "+page.Clean(doc.ExportedAt),
+	p.Line("%s", p.Bold("Bundle "+page.OneLine(doc.BundleID)))
+	p.Facts(doc.SessionID.String(), page.Plural(int(doc.Events), "event"), "exported "+page.OneLine(doc.ExportedAt),
 		"by version "+
-			page.Clean(doc.AppVersion))
+			page.OneLine(doc.AppVersion))
 	p.Line("%s", p.Dim("head "+doc.Head.String()))
 	if doc.Salvage != nil {
 		// A healthy log is salvaged if a file that it refers to is missing.
@@ -164,7 +164,7 @@ func showBundle(a *cli.App, doc travel.BundleInfo, p *page.Page) {
 // commands, since those require the run to be in a store.
 func showBundledRun(a *cli.App, r views.RunDetails, p *page.Page) {
 	p.StyledText(render.Mark(p, r.Status)+" ", r.Title+"  "+render.Status(r.Status), p.Bold)
-	p.Facts(page.Clean(r.Workflow.WorkflowID), r.RunID.String(),
+	p.Facts(page.OneLine(r.Workflow.WorkflowID), r.RunID.String(),
 		page.CountOf(int(r.Progress.Completed), int(r.Progress.Total))+
 			" done", "started "+page.ClockTime(r.StartedAtMs, "2 Jan 2006 15:04"))
 	render.FeedbackFacts(p, r.RunSummary)
@@ -179,7 +179,7 @@ func showBundledRun(a *cli.App, r views.RunDetails, p *page.Page) {
 func showDiff(doc travel.BundleDiff, one, other string, p *page.Page) {
 	// A file name can contain control characters: the user may have completed it
 	// from a directory that others write to.
-	one, other = page.Clean(one), page.Clean(other)
+	one, other = page.OneLine(one), page.OneLine(other)
 	switch doc.Relation {
 	case travel.Same:
 		p.Line("The same: %s.", page.Plural(int(doc.Events[0]), "event"))

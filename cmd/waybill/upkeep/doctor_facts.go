@@ -224,7 +224,7 @@ func (d *diagnosis) workflows(ctx context.Context) {
 	counts := map[source.SourceKind]int{}
 	for _, e := range all.Entries {
 		if !e.Valid() {
-			w.Broken = append(w.Broken, page.Clean(e.Ref))
+			w.Broken = append(w.Broken, page.OneLine(e.Ref))
 			continue
 		}
 		counts[e.Kind]++

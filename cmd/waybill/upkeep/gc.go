@@ -56,7 +56,7 @@ func showGC(a *cli.App, r upkeep.GCReport, req upkeep.GCRequest, p *page.Page) {
 	if r.SafeMode {
 		p.Text(p.Warn("! "), "Nothing is removed: references of damaged or unknown data cannot be determined.")
 		for _, u := range r.Unclear[:min(len(r.Unclear), gcRowsMax)] {
-			p.Line("  %s", page.Clean(u.Path))
+			p.Line("  %s", page.OneLine(u.Path))
 			p.Text("      ", u.Message)
 		}
 		showMore(p, len(r.Unclear))

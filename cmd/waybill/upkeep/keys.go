@@ -101,14 +101,14 @@ func rotateKeys(ctx context.Context, a *cli.App, o *cli.Store, ifCurrent string,
 			Suggest("Show the current key with %s.", fault.Command{"keys", "list"}).With("current", have.Current)
 	}
 	store, err := o.StoreID(ctx)
-	if err == nil && !store.IsZero() && !yes {
-		// Without a terminal, and with --json, no person can answer.
-		if !a.IsTerminal(a.In) || a.Flags.JSON {
-			return have, fault.New(fault.ValidationError, "%s; this requires confirmation", rotationEffect(have)).
-				Suggest("Confirm with %s.", fault.Command{"keys", "rotate", "--yes"})
-		}
+	if err == nil && !store.IsZero() {
 		show := func(p *page.Page) { showKeys(p, have); p.Text("", rotationEffect(have)+".") }
-		if err := a.Asked(show, "Replace it?"); err != nil {
+		if !yes && !a.AtTerminal() {
+			return have, fault.New(fault.RunWaiting, "confirmation required: %s", rotationEffect(have)).
+				Suggest("Confirm with %s, or run this at a terminal, without a pipe or a redirection.",
+					fault.Command{"keys", "rotate", "--yes"})
+		}
+		if err := a.Confirm(yes, "Replace it?", show); err != nil {
 			return have, err
 		}
 	}
@@ -121,7 +121,7 @@ func showRotated(a *cli.App, k upkeep.KeyList, p *page.Page) {
 	showKeys(p, k)
 	// A keyring that could not be used is not deleted, so that it can be examined.
 	if k.Quarantine != "" {
-		p.Line("The old keyring is in %s.", page.Clean(k.Quarantine))
+		p.Line("The old keyring is in %s.", page.OneLine(k.Quarantine))
 	}
 	if k.Previous == "" {
 		p.Text("", "All earlier tokens are invalid. No run is lost; continue one with: "+

@@ -67,9 +67,9 @@ func NewRepair(a *cli.App) *cobra.Command {
 		cli.Opt(&yes, "yes", "confirm --apply without being asked"))
 }
 
-// runRepair shows the plan and asks before it is applied. Without --yes, and
-// without a terminal or with --json, the plan is the answer and nothing is
-// changed: a program can inspect it before it passes --yes.
+// runRepair shows the plan and asks before it is applied. Without --yes and
+// without a terminal, the plan is the answer and nothing is changed: a program
+// can inspect it before it passes --yes.
 //
 // The engine computes the plan again when it applies it, since the damage may
 // have changed in between. A plan without steps requires no confirmation.
@@ -82,7 +82,7 @@ func runRepair(ctx context.Context, a *cli.App, o *cli.Store, call upkeep.Repair
 		}
 		switch {
 		case len(plan.Steps) == 0: // nothing to confirm
-		case !a.IsTerminal(a.In) || a.Flags.JSON:
+		case !a.AtTerminal():
 			return answerRepair(a, plan)
 		default:
 			if err := a.Asked(func(p *page.Page) { showRepair(p, plan) }, "Apply this plan?"); err != nil {
@@ -131,7 +131,7 @@ func showRepair(p *page.Page, r upkeep.RepairReport) {
 			}
 			files, bytes = files+1, bytes+r.Steps[i].Bytes
 		}
-		p.Line("%s %s", p.Warn("!"), p.Bold(page.Clean(first.Log)))
+		p.Line("%s %s", p.Warn("!"), p.Bold(page.OneLine(first.Log)))
 		verb := "would move"
 		if r.Applied {
 			verb = "moved"

@@ -73,7 +73,7 @@ func deleteSessions(a *cli.App, cmd *cobra.Command, req upkeep.DeleteRequest, ye
 		return o.DeleteSessions(ctx, a.Caller(), req)
 	}, func(p *page.Page, done upkeep.DeletedSessions) {
 		for _, s := range done.Sessions {
-			p.Line("%s %s is in the trash.", p.Good("✓"), page.Clean(titleOfRuns(s.Runs)))
+			p.Line("%s %s is in the trash.", p.Good("✓"), page.OneLine(titleOfRuns(s.Runs)))
 		}
 		if len(done.Sessions) > 0 {
 			p.Line("%s", p.Dim("Restore it: "+a.Command("sessions", "restore", done.Sessions[0].SessionID.String())))

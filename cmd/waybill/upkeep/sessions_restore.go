@@ -28,7 +28,7 @@ have the same id, the one that was deleted last is restored.`,
 					return o.RestoreSession(ctx, a.Caller(), args[0])
 				},
 				func(p *page.Page, t upkeep.TrashedSession) {
-					p.Line("%s %s is restored.", p.Good("✓"), page.Clean(titleOfRuns(t.Runs)))
+					p.Line("%s %s is restored.", p.Good("✓"), page.OneLine(titleOfRuns(t.Runs)))
 					// The next gc would expire an old session again.
 					p.Line("%s",
 						p.Dim("Protect it from gc: "+a.Command("sessions", "keep", t.SessionID.String())))

@@ -3,6 +3,7 @@ package work
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
@@ -72,10 +73,10 @@ func printAnswer(a *cli.App, answer engine.Answer, people func(*page.Page)) erro
 // submission creates a branch.
 func showPending(ctx context.Context, a *cli.App, o *cli.Store, answer engine.Answer, behind bool, p *page.Page) {
 	run := page.ShortRun(answer.Session.RunID)
-	name := page.Clean(answer.Workflow.Name)
+	name := page.OneLine(answer.Workflow.Name)
 	// Blockers come first: they are why the step is still pending.
 	for _, b := range answer.Blockers {
-		p.Line("%s %s", p.Bad("✗"), page.Clean(b.Message))
+		p.Line("%s %s", p.Bad("✗"), page.OneLine(b.Message))
 		if b.SuggestedFix != "" {
 			p.Text("  ", b.SuggestedFix)
 		}
@@ -105,13 +106,13 @@ func showPending(ctx context.Context, a *cli.App, o *cli.Store, answer engine.An
 	}
 	// Workflow and run, then the step: title and prompt are indented below.
 	p.Facts(append([]string{name, run}, position...)...)
-	p.Line("%s", p.Bold(page.Clean(answer.Pending.Title)))
+	p.Line("%s", p.Bold(page.OneLine(answer.Pending.Title)))
 	p.Line("")
-	p.Text("  ", answer.Pending.Prompt)
+	p.Prose("  ", answer.Pending.Prompt, page.Plain)
 	p.Line("")
 	// The recap of earlier steps has a bar at its left.
 	if answer.Recap != "" {
-		p.StyledText(p.Dim("│ "), answer.Recap, p.Dim)
+		p.Block(p.Dim("│ "), p.Dim("│ "), strings.TrimRight(page.Clean(answer.Recap), "\n"), p.Dim)
 		p.Line("")
 	}
 	if answer.Pending.RequireConfirmation {
@@ -163,7 +164,7 @@ func roundsOf(w compile.Compiled, key string) []string {
 	}
 	var out []string
 	for _, l := range loops {
-		out = append(out, "round "+page.Itoa(int(l.Iteration)+1)+" of "+page.Clean(titleOfLoop(w, l.LoopID)))
+		out = append(out, "round "+page.Itoa(int(l.Iteration)+1)+" of "+page.OneLine(titleOfLoop(w, l.LoopID)))
 	}
 	return out
 }
@@ -180,6 +181,6 @@ func titleOfLoop(w compile.Compiled, loopID string) string {
 // showWarnings prints the warnings of an answer.
 func showWarnings(answer engine.Answer, p *page.Page) {
 	for _, w := range answer.Warnings {
-		p.Line("%s %s", p.Warn("!"), page.Clean(w.Message))
+		p.Line("%s %s", p.Warn("!"), page.OneLine(w.Message))
 	}
 }

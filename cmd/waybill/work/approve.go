@@ -71,13 +71,17 @@ func runApprove(ctx context.Context, a *cli.App, ref, comment string) error {
 		return showApproval(a, answer, "Already approved", shown)
 	}
 	// The question looks the same as in 'waybill run'.
-	view := runview.New(runview.Options{In: a.In, Out: a.Err, Getenv: a.Getenv, NoColor: a.Flags.NoColor,
-		Short: page.ShortRun})
+	store, err := a.StoreDir()
+	if err != nil {
+		return err
+	}
+	view := runview.New(runview.Options{In: a.In, Out: a.Err, Getenv: a.Getenv, NoColor: a.Flags.NoColor, Quiet: true,
+		Consent: a.Consent(a.Colors(a.Err)), Store: store, Short: page.ShortRun})
 	// The code tells an agent that a person is needed.
-	if !view.Present() {
+	if !view.CanConsent() {
 		return fault.New(fault.RunWaiting, "step %q needs the approval of a person at a terminal",
 			shown.Step.Title).
-			Suggest("Ask a person to run %s at a terminal.", fault.Command{"approve", page.ShortRun(at.Run)}).
+			Suggest("Ask a person to run %s at a terminal, without a pipe or a redirection.", fault.Command{"approve", page.ShortRun(at.Run)}).
 			With("runId", at.Run.String()).With("stepId", shown.Step.StepID)
 	}
 	if err := askApproval(ctx, view, shown); err != nil {
@@ -94,7 +98,7 @@ func runApprove(ctx context.Context, a *cli.App, ref, comment string) error {
 // showApproval prints what is approved and the command that continues the run.
 func showApproval(a *cli.App, answer engine.Answer, what string, shown engine.Approvable) error {
 	return a.Answer(answer.Kind(), answer, func(p *page.Page) {
-		p.Line("%s %s: %s.", p.Good("✓"), what, page.Clean(shown.Step.Title))
+		p.Line("%s %s: %s.", p.Good("✓"), what, page.OneLine(shown.Step.Title))
 		p.Line("Next: %s", a.Command("run", "--run", page.ShortRun(shown.Position.Run)))
 	})
 }

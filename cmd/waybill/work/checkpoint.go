@@ -96,7 +96,7 @@ func (in *checkpointInput) record(ctx context.Context, a *cli.App) error {
 // With --json it prints the whole step, because its tokens have changed.
 func showCheckpoint(_ context.Context, a *cli.App, _ *cli.Store, answer engine.Answer) error {
 	return printAnswer(a, answer, func(p *page.Page) {
-		p.Line("%s Recorded with step %s.", p.Good("✓"), p.Bold(page.Clean(answer.Pending.Title)))
+		p.Line("%s Recorded with step %s.", p.Good("✓"), p.Bold(page.OneLine(answer.Pending.Title)))
 		showWarnings(answer, p)
 		p.Line("Next: %s", a.Command("continue", "--run", page.ShortRun(answer.Session.RunID)))
 	})

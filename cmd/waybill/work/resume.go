@@ -103,12 +103,12 @@ func showCandidates(a *cli.App, list engine.ResumeList, p *page.Page) {
 		for _, w := range c.WhyMatched {
 			why = append(why, cmp.Or(reasonWords[w], "one of the latest"))
 		}
-		p.Facts(page.Clean(c.WorkflowID), page.ShortRun(c.RunID), a.Ago(c.LastAtMs), strings.Join(why, ", "))
+		p.Facts(page.OneLine(c.WorkflowID), page.ShortRun(c.RunID), a.Ago(c.LastAtMs), strings.Join(why, ", "))
 		if c.StepTitle != "" {
 			p.Text("  at ", c.StepTitle)
 		}
 		if c.Snippet != "" {
-			p.Text("  ", firstLines(c.Snippet, 3))
+			p.Prose("  ", firstLines(c.Snippet, 3), page.Plain)
 		}
 		// A run that has ended can only be shown.
 		if c.StepID == "" || c.Status == runs.Cancelled || c.Status == runs.Failed {

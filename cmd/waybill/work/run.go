@@ -46,7 +46,8 @@ With --key the same KEY performs the run that it started before. A key of an imp
 session, or of a run of another workflow, is refused with exit status 2.
 
 If stdin or stdout is not a terminal, a step that needs a person ends the command with
-exit status 3 and a message that shows how to continue. --notes answers every such step
+exit status 3 and a message that shows how to continue. Trust, confirmations and approvals
+are asked for only if stdin, stdout and stderr are the terminal. --notes answers every such step
 that needs only notes, --yes every confirmation. Approvals cannot be automated: they
 need a person at a terminal, here or with 'waybill approve'.`
 

@@ -40,13 +40,9 @@ func newRunner(a *cli.App, o *cli.Store, in *runInput, ref string) *runner {
 	if a.Flags.JSON {
 		shown = a.Err
 	}
-	// The question for trust shows the command line that lists all commands of the workflow.
-	inspect := a.Command("workflows", "inspect", "FILE|ID")
-	if ref != "" {
-		inspect = a.Command("workflows", "inspect", ref)
-	}
+	store, _ := a.StoreDir() // it was opened
 	s.view = runview.New(runview.Options{In: a.In, Out: shown, Getenv: a.Getenv, NoColor: a.Flags.NoColor,
-		Quiet: in.quiet, Commands: inspect, Short: page.ShortRun,
+		Consent: a.Consent(a.Colors(a.Err)), Store: store, Quiet: in.quiet, Short: page.ShortRun,
 		Read: func(name string) (advance.Artifact, error) { return typedFile(a, name) }})
 	s.commands = &process.Runner{Env: a.Env, Output: s.view.Output()}
 	s.performer = &perform.Performer{

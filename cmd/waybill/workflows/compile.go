@@ -55,7 +55,7 @@ workflow hash. An existing file is overwritten.`,
 				return a.WriteStored(b.Bytes())
 			}
 			return a.Answer("compiled", document.Compiled{WorkflowHash: w.Hash(), Workflow: w.Document},
-				func(p *page.Page) { p.Line("%s %s", w.Hash(), page.Clean(out)) })
+				func(p *page.Page) { p.Line("%s %s", w.Hash(), page.OneLine(out)) })
 		},
 	}
 	cmd.Flags().StringVar(&kind, "source-kind", "",

@@ -9,7 +9,6 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/document"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/workflow/catalog"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/source"
@@ -43,10 +42,10 @@ the commands that it would run. Nothing is executed or written.`,
 // prints them.
 func showInspection(p *page.Page, e catalog.Entry) {
 	w := e.Compiled
-	p.Line("%s %s", p.Bold(page.Clean(w.Name)), p.Dim(page.Clean(w.Version)))
-	p.Facts(page.Clean(w.WorkflowID), string(e.Kind), page.Clean(e.Ref), page.ShortDigest(w.Hash()))
+	p.Line("%s %s", p.Bold(page.OneLine(w.Name)), p.Dim(page.OneLine(w.Version)))
+	p.Facts(page.OneLine(w.WorkflowID), string(e.Kind), page.OneLine(e.Ref), page.ShortDigest(w.Hash()))
 	p.Line("")
-	p.Text("", w.Description)
+	p.Prose("", w.Description, page.Plain)
 	showSection(p, "Before you start", w.Preconditions)
 	// Inputs of the start only; inputs of steps are shown with the steps.
 	if len(w.Inputs) > 0 {
@@ -87,9 +86,9 @@ func loopWords(l compile.Loop) string {
 	case l.Kind == compile.For && l.Count.Kind() == canon.Number:
 		return page.Plural(int(l.Count.Float()), "round")
 	case l.Kind == compile.For:
-		return at + ", as set by " + page.Clean(l.Count.Text())
+		return at + ", as set by " + page.OneLine(l.Count.Text())
 	case l.Kind == compile.ForEach:
-		return at + ", one for each of " + page.Clean(l.Items)
+		return at + ", one for each of " + page.OneLine(l.Items)
 	case l.Control != nil && l.Control.Kind == compile.ByArtifact:
 		return at + ", decided after each"
 	}
@@ -104,7 +103,7 @@ func showSection(p *page.Page, title string, lines []string) {
 	p.Line("")
 	p.Line("%s", p.Bold(title))
 	for _, l := range lines {
-		p.Text("  ", "- "+l)
+		p.Prose("  ", "- "+l, page.Plain)
 	}
 }
 
@@ -155,7 +154,7 @@ func showStep(p *page.Page, lead string, s compile.Step) {
 		}
 	}
 	// Title and requirements on one line, if that fits.
-	line, about := lead+"  "+page.Clean(s.Title), strings.Join(notes, ", ")
+	line, about := lead+"  "+page.OneLine(s.Title), strings.Join(notes, ", ")
 	switch {
 	case about == "":
 		p.Text(lead+"  ", s.Title)
@@ -167,7 +166,7 @@ func showStep(p *page.Page, lead string, s compile.Step) {
 	}
 	// The command is printed as a shell would need it, although none is used.
 	if s.Action != nil {
-		p.Line("%s  %s", strings.Repeat(" ", len(lead)), p.Dim("$ "+command.Line(s.Action.Argv)))
+		p.Line("%s  %s", strings.Repeat(" ", len(lead)), p.Dim("$ "+page.Arguments(s.Action.Argv)))
 	}
 	showInputs(p, strings.Repeat(" ", len(lead))+"  needs ", s.Inputs)
 }

@@ -65,7 +65,7 @@ func showWorkflows(p *page.Page, entries []catalog.Entry) {
 	p.Line("%s", p.Warn("Not usable:"))
 	for _, e := range unusable {
 		id := cmp.Or(e.ID, "no id") // of a file that does not parse
-		p.Line("  %s", page.Clean(e.Ref)+p.Dim(" ("+string(e.Kind)+", "+page.Clean(id)+")"))
+		p.Line("  %s", page.OneLine(e.Ref)+p.Dim(" ("+string(e.Kind)+", "+page.OneLine(id)+")"))
 		p.Text("    ", whyUnusable(e))
 	}
 }

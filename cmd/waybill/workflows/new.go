@@ -118,7 +118,7 @@ func writeWorkflow(ctx context.Context, a *cli.App, id, from, out string) error 
 	}
 	return a.Answer("workflow_file", document.WorkflowFile{WorkflowID: id, File: filepath.ToSlash(out)},
 		func(p *page.Page) {
-			p.Line("%s %s", p.Good("✓"), page.Clean(out))
+			p.Line("%s %s", p.Good("✓"), page.OneLine(out))
 			p.Line("Edit it, and validate it with: %s", a.Command("workflows", "validate", out))
 			p.Line("Run it with: %s", a.Command("run", runnable))
 		})

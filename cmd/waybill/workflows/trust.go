@@ -2,8 +2,6 @@ package workflows
 
 import (
 	"context"
-	"maps"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -13,7 +11,6 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/store/trust"
 	"github.com/waybill/waybill/durable/workflow/catalog"
 	"github.com/waybill/waybill/durable/workflow/compile"
@@ -23,9 +20,10 @@ import (
 const trustLong = `Allow 'waybill run' to run the commands of the present version of a workflow. All
 commands are shown first. A changed file is a new version and must be trusted again.
 
-At a terminal you are asked. Without a terminal --yes is required, and the record then
-names an agent instead of a person. Trust is stored per store and workflow hash. No
-command is run. --list lists what is trusted, --revoke removes trust.`
+Only a person at a terminal can trust a workflow: no flag answers the question. 'waybill
+run --trust' allows the commands in one call and records nothing. Trust is stored per
+store and workflow hash. No command is run. --list lists what is trusted, --revoke
+removes trust and does not ask.`
 
 // trustInput holds the flags of trust. list cannot be combined with an argument or another
 // flag, and revoke not with yes.
@@ -33,8 +31,8 @@ type trustInput struct{ yes, revoke, list bool }
 
 // NewTrust returns the command "trust". It records in a store that the commands of one version
 // of a workflow may run; any change of the file is another version
-// (docs/design.md#commands-and-trust). Without a terminal --yes is required, and the record
-// names an agent. --list and --revoke show and remove such records.
+// (docs/design.md#commands-and-trust). Only a person at a terminal gives trust: --yes is refused
+// and hidden. --list and --revoke show and remove such records.
 func NewTrust(a *cli.App) *cobra.Command {
 	var in trustInput
 	cmd := &cobra.Command{
@@ -43,14 +41,14 @@ func NewTrust(a *cli.App) *cobra.Command {
 		Short:   "Allow the commands of a workflow to run",
 		Long:    trustLong,
 		Example: `  waybill trust ./nightly.yaml
-  waybill trust wr.demo --yes
+  waybill trust wr.demo
   waybill trust --list
   waybill trust --revoke wr.demo`,
 		Args: cli.AtMost("FILE, ID or HASH"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			// Exactly one of list, revoke and trust.
 			if (len(args) == 0) != in.list || in.list && (in.yes || in.revoke) || in.revoke && in.yes {
-				return cli.UsageFault(cmd, "'%s' needs one workflow, with --yes or --revoke, or --list alone",
+				return cli.UsageFault(cmd, "'%s' needs one workflow, or --revoke with one, or --list alone",
 					cmd.CommandPath())
 			}
 			o, err := a.Open(cmd.Context())
@@ -74,7 +72,8 @@ func NewTrust(a *cli.App) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&in.yes, "yes", false, "trust the commands without asking")
+	f.BoolVar(&in.yes, "yes", false, "")
+	_ = f.MarkHidden("yes") // refused with an explanation
 	f.BoolVar(&in.revoke, "revoke", false,
 		"remove trust: of the present version of a FILE, of all versions of an ID, or of a HASH")
 	f.BoolVar(&in.list, "list", false, "list the trusted workflows and who trusted them")
@@ -103,9 +102,6 @@ func trustable(ctx context.Context, a *cli.App, o *cli.Store, ref string) (compi
 // giveTrust shows the commands, asks, and records trust. For a version that is already trusted
 // it asks nothing and keeps the existing record; for a workflow without commands it records
 // nothing.
-//
-// The actor of the record is that of the call: with --yes and without a terminal it is an
-// agent, which 'trust --list' shows.
 func giveTrust(ctx context.Context, a *cli.App, o *cli.Store, w compile.Compiled, yes bool) error {
 	doc := document.Trust{WorkflowID: w.WorkflowID, WorkflowHash: w.Hash(), Commands: catalog.Commands(w)}
 	root, err := a.TrustRoot()
@@ -117,7 +113,10 @@ func giveTrust(ctx context.Context, a *cli.App, o *cli.Store, w compile.Compiled
 	if err != nil {
 		return err
 	}
-	if !already && !yes && len(doc.Commands) > 0 {
+	if !already && len(doc.Commands) > 0 {
+		if yes {
+			return notByFlag(w)
+		}
 		if err := askTrust(a, w, doc.Commands, root, shown); err != nil {
 			return err
 		}
@@ -134,12 +133,12 @@ func giveTrust(ctx context.Context, a *cli.App, o *cli.Store, w compile.Compiled
 	return a.Answer("trust", doc, func(p *page.Page) {
 		switch {
 		case len(doc.Commands) == 0:
-			p.Line("%s has no commands: nothing needs to be trusted.", page.Clean(w.WorkflowID))
+			p.Line("%s has no commands: nothing needs to be trusted.", page.OneLine(w.WorkflowID))
 		case already:
-			p.Line("%s is already trusted, since %s.", page.Clean(w.WorkflowID),
+			p.Line("%s is already trusted, since %s.", page.OneLine(w.WorkflowID),
 				page.ClockTime(doc.Entry.AtMs, "2 Jan 2006 15:04"))
 		default:
-			p.Line("%s %s is trusted: %s may run.", p.Good("✓"), page.Clean(w.WorkflowID),
+			p.Line("%s %s is trusted: %s may run.", p.Good("✓"), page.OneLine(w.WorkflowID),
 				page.Plural(len(doc.Commands), "command"))
 		}
 	})
@@ -163,7 +162,7 @@ func trustState(ctx context.Context, o *cli.Store, hash canon.Digest, root strin
 // showPlace prints where the trust will count, and the list of trusted workflows if the answer
 // confirms it.
 func showPlace(p *page.Page, root string, unconfirmed *trust.List) {
-	p.Line("Trust counts in this repository or folder only: %s", page.Clean(root))
+	p.Line("Trust counts in this repository or folder only: %s", page.OneLine(root))
 	if unconfirmed == nil {
 		return
 	}
@@ -175,51 +174,30 @@ func showPlace(p *page.Page, root string, unconfirmed *trust.List) {
 	render.TrustList(p, *unconfirmed)
 }
 
-// askTrust shows the commands on stderr and asks. nil means that the person agreed; every other
-// answer is WORKFLOW_UNTRUSTED. Without a terminal, or with --json, nothing is asked and the
-// error is the same. With --json the commands are not printed; they are in the document of
-// 'workflows inspect'.
-func askTrust(a *cli.App, w compile.Compiled, commands []catalog.Command, root string, unconfirmed *trust.List) error {
-	// The code is the same for a refusal and without a person.
-	untrusted := fault.New(fault.WorkflowUntrusted, "the commands of %s are not trusted", w.WorkflowID).
+// notByFlag returns the WORKFLOW_UNTRUSTED error for --yes, with which earlier versions recorded trust.
+func notByFlag(w compile.Compiled) error {
+	return fault.New(fault.WorkflowUntrusted, "--yes does not record trust in the commands of %s: "+
+		"only a person at a terminal does", w.WorkflowID).
+		Suggest("Run this at a terminal without --yes. To allow the commands in one call, use 'waybill run --trust'.").
 		With("workflowHash", w.Hash().String())
-	show := func(p *page.Page) {
-		showCommands(p, w, commands)
-		showPlace(p, root, unconfirmed)
-	}
-	// With --json a program parses the answer, even if stdin is a terminal.
-	if !a.IsTerminal(a.In) || a.Flags.JSON {
-		if !a.Flags.JSON {
-			p := a.NewPage(a.Err)
-			show(p)
-			_, _ = a.Err.Write(p.Bytes())
-		}
-		return untrusted.Suggest("Read the commands, then run this at a terminal, or add --yes.")
-	}
-	if yes, err := a.AskYes(show, "Trust them? [y/N] "); err != nil {
-		return err
-	} else if !yes {
-		return untrusted.Suggest("Nothing was recorded.")
-	}
-	return nil
 }
 
-// showCommands prints the commands that trust would allow. Each is printed in full, with
-// directory and environment, which can change the effect of a harmless program. Words are
-// quoted as for a shell, although commands run without one.
-func showCommands(p *page.Page, w compile.Compiled, commands []catalog.Command) {
-	p.Line("%s (%s) would run %s:", p.Bold(page.Clean(w.Name)), page.Clean(w.WorkflowID),
-		page.Plural(len(commands), "command"))
-	p.Line("")
-	for _, c := range commands {
-		p.Line("  %s", p.Dim(page.Clean(c.Title)))
-		p.Line("    %s", command.Line(c.Argv))
-		if c.Cwd != "" {
-			p.Line("      %s %s", p.Dim("in"), page.Clean(c.Cwd))
-		}
-		for _, name := range slices.Sorted(maps.Keys(c.Env)) {
-			p.Line("      %s %s=%s", p.Dim("with"), page.Clean(name), command.Word(page.Clean(c.Env[name])))
-		}
+// askTrust shows the commands and asks. nil means that the person agreed; every other answer, and
+// no person at a terminal, is WORKFLOW_UNTRUSTED. No flag answers: trust is a setting that only a
+// person gives (docs/design.md#consent).
+func askTrust(a *cli.App, w compile.Compiled, commands []catalog.Command, root string, unconfirmed *trust.List) error {
+	untrusted := fault.New(fault.WorkflowUntrusted, "the commands of %s are not trusted", w.WorkflowID).
+		With("workflowHash", w.Hash().String())
+	if !a.AtTerminal() {
+		return untrusted.Suggest("Run this at a terminal, without a pipe or a redirection; it shows the commands. " +
+			"To allow them in one call, use 'waybill run --trust'.")
 	}
-	p.Line("")
+	yes, err := a.AskYes(func(p *page.Page) {
+		render.Commands(p, w.Name, w.WorkflowID, commands)
+		showPlace(p, root, unconfirmed)
+	}, "Trust them? [y/N]")
+	if err == nil && !yes {
+		err = untrusted.Suggest("Nothing was recorded.")
+	}
+	return err
 }

@@ -60,9 +60,9 @@ func revokeTrust(ctx context.Context, a *cli.App, o *cli.Store, ref string) erro
 	}
 	return a.Answer("trusted", list, func(p *page.Page) {
 		if removed == 0 {
-			p.Line("%s was not trusted.", page.Clean(ref))
+			p.Line("%s was not trusted.", page.OneLine(ref))
 		} else {
-			p.Line("%s of %s: no longer trusted.", page.Plural(removed, "version"), page.Clean(ref))
+			p.Line("%s of %s: no longer trusted.", page.Plural(removed, "version"), page.OneLine(ref))
 		}
 	})
 }

@@ -97,7 +97,7 @@ func showValidation(p *page.Page, name string, e catalog.Entry) {
 		if f.Line > 0 {
 			where = "line " + page.Itoa(f.Line) + ", " + where
 		}
-		p.Line("%s at %s", word, page.Clean(where))
+		p.Line("%s at %s", word, page.OneLine(where))
 		p.Text("  ", f.Message)
 		if f.Fix != "" {
 			p.Text("  → ", f.Fix)
@@ -108,10 +108,10 @@ func showValidation(p *page.Page, name string, e catalog.Entry) {
 	}
 	switch errs, warns := counts[problem.Error], counts[problem.Warning]; {
 	case errs > 0:
-		p.Line("%s %s: %s.", p.Bad("✗"), page.Clean(name), page.ErrorCount(errs, warns))
+		p.Line("%s %s: %s.", p.Bad("✗"), page.OneLine(name), page.ErrorCount(errs, warns))
 	case warns > 0:
-		p.Line("%s %s can be run: %s.", p.Good("✓"), page.Clean(name), page.Plural(warns, "warning"))
+		p.Line("%s %s can be run: %s.", p.Good("✓"), page.OneLine(name), page.Plural(warns, "warning"))
 	default:
-		p.Line("%s %s is valid: %s.", p.Good("✓"), page.Clean(name), page.Plural(len(e.Compiled.Steps), "step"))
+		p.Line("%s %s is valid: %s.", p.Good("✓"), page.OneLine(name), page.Plural(len(e.Compiled.Steps), "step"))
 	}
 }

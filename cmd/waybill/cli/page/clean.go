@@ -8,15 +8,57 @@ import (
 	"github.com/waybill/waybill/durable/pattern"
 )
 
-// Clean makes text from other sources safe to print: control characters become visible symbols, so
-// that no file can color, hide or reorder what the user decides on. Line ends are kept, tabs become
-// spaces.
-func Clean(text string) string { return strings.Map(visible, spelledOut.Replace(text)) }
+// Clean makes text from other sources safe to print: characters that a terminal executes or does
+// not show become visible symbols of one column, so that no file can color, hide or reorder what the
+// user decides on. Line ends (LF and CR LF) are kept, tabs become spaces.
+func Clean(text string) string {
+	if isPlain(text) {
+		return text
+	}
+	return strings.Map(visible, spelledOut.Replace(text))
+}
+
+// OneLine is Clean for names, titles and sentences: line breaks of any kind and other white space
+// become single spaces, so that the text cannot move what follows it off the screen.
+func OneLine(text string) string { return Clean(strings.Join(strings.Fields(text), " ")) }
+
+// Scrub is Clean for text that Waybill has styled: colors remain.
+func Scrub(text string) string {
+	if isPlain(text) {
+		return text
+	}
+	var b strings.Builder
+	for text != "" {
+		at := strings.IndexByte(text, esc)
+		if at < 0 {
+			at = len(text)
+		}
+		b.WriteString(Clean(text[:at]))
+		text = text[at:]
+		style := styleSequence.FindString(text)
+		b.WriteString(style)
+		if text = text[len(style):]; style == "" && text != "" {
+			b.WriteRune(visible(esc))
+			text = text[1:]
+		}
+	}
+	return b.String()
+}
+
+// isPlain reports text of printable ASCII characters and line feeds.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c != '\n' && (c < ' ' || c > '~') {
+			return false
+		}
+	}
+	return true
+}
 
 // spelledOut replaces the control characters that a page writes in its own way.
 var spelledOut = strings.NewReplacer("\r\n", "\n", "\t", "    ")
 
-// visible returns the symbol of a control character, and any other character unchanged.
+// visible returns the symbol of a character that is not printed, and any other character unchanged.
 func visible(r rune) rune {
 	switch {
 	case r == '\n' || !isControl(r):
@@ -27,11 +69,17 @@ func visible(r rune) rune {
 	return utf8.RuneError
 }
 
-// isControl reports a character that a terminal executes instead of showing: control characters and
-// bidirectional formatting characters.
-func isControl(r rune) bool {
-	return unicode.IsControl(r) || r == utf8.RuneError || unicode.Is(unicode.Bidi_Control, r)
+// Unprintable reports a character that no text view writes as it is (docs/design.md#printed-text):
+// control and format characters (general categories Cc and Cf), line and paragraph separators (Zl,
+// Zp), and characters that Unicode defines as invisible (Default_Ignorable_Code_Point), such as
+// zero-width letters, variation selectors and tags.
+func Unprintable(r rune) bool {
+	return r < ' ' || r > '~' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp,
+		unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
+
+// isControl is Unprintable with the replacement of bytes that are not UTF-8.
+func isControl(r rune) bool { return r == utf8.RuneError || Unprintable(r) }
 
 // OutputLine makes a line of program output safe to print: of its escape sequences only colors
 // remain, and only with keepColor; of a line that was overwritten (carriage return) the last state
@@ -53,7 +101,7 @@ func OutputLine(line string, keepColor bool) string {
 		case r == esc:
 			sequence := escapeSequence.FindString(line)
 			n = len(sequence)
-			if keepColor && selectsColors.MatchString(sequence) {
+			if keepColor && selectsColors.MatchString(sequence) && !conceals.MatchString(sequence) {
 				b.WriteString(sequence)
 				colored = true
 			}
@@ -84,3 +132,6 @@ var escapeSequence = pattern.New(`(?s)^\x1b(?:\[[^@-~]*[@-~]?|[]P^_X].*?(?:\x07|
 
 // selectsColors matches a control sequence that changes colors only.
 var selectsColors = pattern.New(`^\x1b\[[0-9;:]*m$`)
+
+// conceals matches a control sequence that hides text (SGR 8).
+var conceals = pattern.New(`[\[;:]0*8[;:m]`)

@@ -20,6 +20,7 @@ type Page struct {
 	Styles
 	Width  int    // in columns; 0: unlimited, for a pipe or a file
 	screen Screen // of a live page; nil: lines are collected
+	exact  bool   // no line is wider than Width; see NewExact
 	blank  bool   // the last line is empty, or there is none
 }
 
@@ -43,14 +44,21 @@ func NewLive(colors bool, screen Screen) *Page {
 	return p
 }
 
-// Line writes one line and removes trailing spaces. Arguments from untrusted sources must be
-// passed through Clean first; Text and Table call it themselves.
+// Line writes one line and removes trailing spaces; line breaks in its arguments become spaces.
+// Arguments from untrusted sources must be passed through OneLine first, which removes styles in
+// them; Text and Table call it themselves.
 func (p *Page) Line(format string, args ...any) {
-	p.Print(strings.TrimRight(fmt.Sprintf(format, args...), " ") + "\n")
+	line := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", " ")
+	p.Print(strings.TrimRight(line, " ") + "\n")
 }
 
-// Print writes text as it is: a line with its line end, or a prompt without one.
+// Print writes text: a line with its line end, or a prompt without one. Of the characters that are
+// not printed, only line feeds and styles remain.
 func (p *Page) Print(text string) {
+	text = Scrub(text)
+	if p.exact {
+		text = p.foldLines(text)
+	}
 	p.WriteString(text)
 	p.blank = text == "\n"
 	if p.screen != nil {
@@ -103,17 +111,26 @@ func (p *Page) Wrap(text string, used int) string {
 // Block writes wrapped text that is safe to print: first before its first line, rest before the
 // others, and paint applied to each.
 func (p *Page) Block(first, rest, text string, paint func(string) string) {
-	for line := range strings.SplitSeq(p.Wrap(text, TextWidth(first)), "\n") {
-		if line == "" {
-			first = strings.TrimRight(first, " ")
+	p.lines(first, rest, p.Wrap(text, TextWidth(first)), paint)
+}
+
+// lines writes text that is wrapped and safe to print: first before its first line, rest before the
+// others. On an exact page a line that is still too wide is folded, with rest before each part.
+func (p *Page) lines(first, rest, text string, paint func(string) string) {
+	for line := range strings.SplitSeq(text, "\n") {
+		for _, part := range p.fold(line, TextWidth(first), TextWidth(rest)) {
+			if part == "" {
+				first = strings.TrimRight(first, " ")
+			}
+			p.Print(first + paint(part) + "\n")
+			first = rest
 		}
-		p.Print(first + paint(line) + "\n")
-		first = rest
 	}
 }
 
-// Text writes text from an untrusted source: cleaned and wrapped, the first line after lead
-// and the others indented by the width of lead.
+// Text writes a sentence or title from an untrusted source: cleaned and wrapped, the first line
+// after lead and the others indented by the width of lead. Line breaks in it become spaces; see Prose
+// for text of several lines.
 func (p *Page) Text(lead, s string) { p.StyledText(lead, s, Plain) }
 
 // Plain is the style that returns text unchanged, for StyledText.
@@ -121,8 +138,24 @@ func Plain(line string) string { return line }
 
 // StyledText is Text that applies paint, such as p.Bold or Plain, to each line.
 func (p *Page) StyledText(lead, s string, paint func(string) string) {
-	s = trailingSpaces.ReplaceAllString(strings.TrimRight(Clean(s), "\n"), "")
-	p.Block(lead, strings.Repeat(" ", TextWidth(lead)), s, paint)
+	rest := strings.Repeat(" ", TextWidth(lead))
+	if p.exact {
+		rest += hang
+	}
+	p.Block(lead, rest, trimmed(lineBreaks.ReplaceAllString(strings.TrimSpace(s), " ")), paint)
+}
+
+// Prose is StyledText for text of several lines, which are kept. On a page for a consent use Quote.
+func (p *Page) Prose(lead, s string, paint func(string) string) {
+	p.Block(lead, strings.Repeat(" ", TextWidth(lead)), trimmed(s), paint)
+}
+
+// lineBreaks matches the line breaks of all systems and scripts, with the spaces around them.
+var lineBreaks = pattern.New(`\s*[\n\v\f\r\x{85}\x{2028}\x{2029}][\s\x{85}\x{2028}\x{2029}]*`)
+
+// trimmed cleans text and removes the spaces at the end of its lines and the line ends at its end.
+func trimmed(s string) string {
+	return trailingSpaces.ReplaceAllString(strings.TrimRight(Clean(s), "\n"), "")
 }
 
 // trailingSpaces matches the spaces at the end of each line.
@@ -148,10 +181,10 @@ func (p *Page) Facts(parts ...string) {
 }
 
 // Fault writes an error for people: the message with its code, and the suggestion on the lines
-// below.
+// below. A message may quote text of any source, so its line breaks become spaces.
 func (p *Page) Fault(f *fault.Fault) {
-	p.Text(p.Bad("error: "), f.Message+" "+"["+string(f.Code)+"]")
+	p.Text(p.Bad("error: "), OneLine(f.Message)+" "+"["+string(f.Code)+"]")
 	if s := f.Suggestion.String(); s != "" {
-		p.Text("  ", s)
+		p.Text("  ", OneLine(s))
 	}
 }

@@ -30,7 +30,7 @@ func TestTableFitsWidth(t *testing.T) {
 
 func TestTextIndentsWrappedLines(t *testing.T) {
 	p := plainPage(30)
-	p.Text("→ ", "one two three four five six seven eight\n\nnine")
+	p.Prose("→ ", "one two three four five six seven eight\n\nnine", Plain)
 	want := "→ one two three four five six\n  seven eight\n\n  nine\n"
 	if p.String() != want {
 		t.Errorf("got\n%s", p.String())

@@ -42,8 +42,7 @@ func (p *Page) Table(columns []Column, rows [][]Cell) {
 		head[i] = Cell{c.Title, p.Dim}
 		widths[i] = TextWidth(c.Title)
 		for _, row := range rows {
-			// A cell is one line: line breaks become spaces.
-			row[i].Text = strings.Join(strings.Fields(Clean(row[i].Text)), " ")
+			row[i].Text = OneLine(row[i].Text)
 			widths[i] = max(widths[i], TextWidth(row[i].Text))
 		}
 	}

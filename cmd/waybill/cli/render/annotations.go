@@ -21,7 +21,8 @@ func untrusted(s string) string {
 
 // markLike matches text that a reader could mistake for one of the marks: in upper or lower
 // case, with spaces, punctuation or invisible characters in it.
-var markLike = pattern.New(`(?i)<([^\p{L}\p{N}<>]*` + strings.Join(strings.Split("UNTRUSTED", ""), `\p{Cf}*`) + `)`)
+var markLike = pattern.New(`(?i)<([^\p{L}\p{N}<>]*` +
+	strings.Join(strings.Split("UNTRUSTED", ""), `[^\p{L}\p{N}<>]*`) + `)`)
 
 // Quoted returns text of an annotation for this page: cleaned for a terminal, in <UNTRUSTED>
 // marks otherwise.
@@ -70,7 +71,7 @@ func TargetText(t feedback.RunTarget, step string) string {
 	case t.NodeID.IsZero() && t.EventID.IsZero():
 		return "the run"
 	case step != "":
-		at = "“" + page.Clean(step) + "”"
+		at = "“" + page.OneLine(step) + "”"
 	case t.NodeID.IsZero():
 		return "event " + page.ShortID(t.EventID)
 	}
@@ -112,10 +113,10 @@ func AnnotationTexts(p *page.Page, lead string, signal feedback.Signal, note str
 	if p.Width == 0 {
 		// An agent may read this output, so the texts are marked as untrusted.
 		if signal.Correction != "" {
-			p.Text(lead+"correction: ", untrusted(signal.Correction))
+			p.Prose(lead+"correction: ", untrusted(signal.Correction), page.Plain)
 		}
 		if note != "" {
-			p.Text(lead+"note: ", untrusted(note))
+			p.Prose(lead+"note: ", untrusted(note), page.Plain)
 		}
 		return
 	}
@@ -124,7 +125,7 @@ func AnnotationTexts(p *page.Page, lead string, signal feedback.Signal, note str
 		p.Block(bar, bar, strings.TrimRight(page.Clean(signal.Correction), "\n"), paint)
 	}
 	if note != "" {
-		p.StyledText(lead, note, paint)
+		p.Prose(lead, note, paint)
 	}
 }
 

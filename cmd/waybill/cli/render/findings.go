@@ -16,7 +16,7 @@ func Findings(p *page.Page, findings []manifest.Finding) (errs, warns int) {
 			word = p.Bad("error")
 			errs++
 		}
-		p.Line("  %s  %s  %s", word, f.Code, page.Clean(f.Path))
+		p.Line("  %s  %s  %s", word, f.Code, page.OneLine(f.Path))
 		p.Text("      ", strings.TrimPrefix(f.Message, f.Path+": "))
 	}
 	return errs, len(findings) - errs

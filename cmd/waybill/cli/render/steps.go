@@ -45,6 +45,6 @@ func StepRow(p *page.Page, n int, s views.StepRow, closed bool) {
 		p.StyledText("       ", s.ResultNote, p.Warn)
 	}
 	if s.Notes != "" {
-		p.Text("       ", s.Notes)
+		p.Prose("       ", s.Notes, page.Plain)
 	}
 }

@@ -20,7 +20,7 @@ func ActorAndKind(a event.Actor) string {
 	if a.Ref == "" || a.Kind == event.Human {
 		return strings.TrimRight(Actor(a), " ")
 	}
-	return page.Clean(a.Ref) + " (" + string(a.Kind) + ")"
+	return page.OneLine(a.Ref) + " (" + string(a.Kind) + ")"
 }
 
 // TimelineLine writes one line of a timeline; for day and the result see page.Page.TimeInDay.
@@ -45,6 +45,6 @@ const actorWidthMin = len(event.Engine)
 // Actor returns the name of an actor, or its kind if it has none, padded to a column; "-" if
 // neither is recorded.
 func Actor(a event.Actor) string {
-	name := cmp.Or(page.Clean(a.Ref), string(a.Kind), "-")
+	name := cmp.Or(page.OneLine(a.Ref), string(a.Kind), "-")
 	return name + strings.Repeat(" ", max(actorWidthMin-len(name), 0))
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/creack/pty"
 
+	"github.com/waybill/waybill/cmd/waybill/cli/consent"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/perform"
 	"github.com/waybill/waybill/durable/workflow/compile"
@@ -39,7 +40,7 @@ func sit(t *testing.T, columns uint16) *desk {
 	}
 	d := &desk{T: t, person: person, tty: tty, seen: make(chan string, 1)}
 	d.View = New(Options{In: tty, Out: tty, NoColor: true, Getenv: func(string) string { return "" },
-		Commands: "waybill workflows inspect w.yaml", Short: func(id.Run) string { return "abc" }})
+		Consent: consent.New(tty, tty, tty, false), Store: "/the store", Short: func(id.Run) string { return "abc" }})
 	go func() {
 		all, _ := io.ReadAll(person)
 		d.seen <- strings.ReplaceAll(string(all), "\r\n", "\n")
@@ -84,8 +85,8 @@ func TestTrustShowsArgvCwdAndEnv(t *testing.T) {
 			t.Errorf("%q: %s, %v", typed, got, err)
 		}
 		screen := d.screen()
-		for _, line := range []string{"Deploy runs 2 commands that are not\ntrusted yet:\n",
-			`A="\x1b[8m" B=2 deploy --to 'the`, "(in 'in here')", "  $ true\n"} {
+		for _, line := range []string{"Deploy (test.t) runs 2 commands that\n    are not trusted yet:\n",
+			"$ deploy --to 'the north side'\n", "in 'in here'\n", "with A=\"\\x1b[8m\"\n", "with B=2\n", "  $ true\n"} {
 			if !strings.Contains(screen, line) {
 				t.Errorf("no %q on the screen:\n%s", line, screen)
 			}
@@ -98,7 +99,9 @@ func TestTrustShowsArgvCwdAndEnv(t *testing.T) {
 	}
 }
 
-func TestTrustCountsOmittedCommands(t *testing.T) {
+// TestTrustShowsAllCommands: what does not fit the terminal is shown page by page, and only the
+// question after the last page is answered.
+func TestTrustShowsAllCommands(t *testing.T) {
 	_, w, problems := compile.File("t.json", source.SourceProject,
 		[]byte(`{"id":"test.t","name":"T","description":"d","version":"1.0.0",
 		"steps":[{"id":"s","title":"A","action":{"kind":"command","argv":["true"]}}]}`))
@@ -106,15 +109,21 @@ func TestTrustCountsOmittedCommands(t *testing.T) {
 		t.Fatal(problems)
 	}
 	step := w.Steps[0]
-	for len(w.Steps) < trustLines+5 {
+	for len(w.Steps) < 25 {
 		w.Steps = append(w.Steps, step)
 	}
-	d := sit(t, 80)
-	d.answers("n\n")
-	_, _ = d.Trust(context.Background(), ports.TrustQuestion{Workflow: w})
-	if screen := d.screen(); !strings.Contains(screen,
-		"… and 5 more. Show all of them with: waybill workflows inspect w.yaml") {
-		t.Errorf("shown:\n%s", screen)
+	for typed, want := range map[string]ports.TrustAnswer{"y\n": ports.TrustRefused, "y\ny\ny\n": ports.TrustOnce,
+		"y\ny\na\n": ports.TrustAlways, "a\ny\ny\n": ports.TrustRefused} {
+		d := sit(t, 80)
+		d.answers(append(strings.SplitAfter(typed, "\n"), "\x04")...)
+		got, _ := d.Trust(context.Background(), ports.TrustQuestion{Workflow: w})
+		screen := d.screen()
+		if got != want {
+			t.Errorf("%q: %s, want %s:\n%s", typed, got, want, screen)
+		}
+		if want != ports.TrustRefused && strings.Count(screen, "$ true\n") != 25 {
+			t.Errorf("shown:\n%s", screen)
+		}
 	}
 }
 
@@ -160,7 +169,7 @@ func TestConfirm(t *testing.T) {
 		if got, err := d.Confirm(context.Background(), "Run this command?"); got != want || err != nil {
 			t.Errorf("%q: %v, %v", typed, got, err)
 		}
-		if screen := d.screen(); !strings.Contains(screen, "[1/1] Risky\n  $ rm -r x\n  ? Run this command? [y/N] ") {
+		if screen := d.screen(); !strings.Contains(screen, "[1/1] Risky\n  $ rm -r x\nRun this command? [y/N] ") {
 			t.Errorf("shown:\n%s", screen)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/perform"
-	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/infra/terminal"
 )
 
@@ -21,7 +20,7 @@ func (v *View) TryBegan(t perform.TryView) {
 	// only for display; the performer measures the recorded duration.
 	began, step := time.Now(), ""
 	if v.opts.Quiet {
-		step = fmt.Sprintf(" [%d/%d] %s", v.step.At, v.step.Of, page.Clean(v.step.Title))
+		step = fmt.Sprintf(" [%d/%d] %s", v.step.At, v.step.Of, page.OneLine(v.step.Title))
 	} else {
 		v.commandLine(t.Argv, t.Cwd)
 		if t.Try > 1 {
@@ -51,12 +50,12 @@ func (v *View) commandLine(argv []string, cwd string) {
 		return
 	}
 	v.commandShown = true
-	line := command.Line(argv)
+	line := page.Arguments(argv)
 	if cwd != "" {
-		line += " (in " + command.Word(cwd) + ")"
+		line += " (in " + page.Argument(cwd) + ")"
 	}
 	// The columns for indentation, sign and ellipsis are reserved.
-	lines := strings.Split(v.page.Wrap(oneLine(line), 6), "\n")
+	lines := strings.Split(v.page.Wrap(page.OneLine(line), 6), "\n")
 	if len(lines) > commandLinesMax {
 		lines = append(lines[:commandLinesMax-1], lines[commandLinesMax-1]+" …")
 	}

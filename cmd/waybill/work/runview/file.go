@@ -78,13 +78,8 @@ func (v *View) path(text string) string {
 	return text
 }
 
-const (
-	// exampleLines bounds the lines of an example; no example of a contract is longer.
-	exampleLines = 60
-	// artifactLines bounds the lines of each artifact that are shown for approval. The omitted
-	// lines are counted on the screen, since the approval covers them.
-	artifactLines = 200
-)
+// exampleLines bounds the lines of an example; no example of a contract is longer.
+const exampleLines = 60
 
 // pretty prints indented JSON, or any other text unchanged, up to `most` lines. It prints the
 // number of omitted lines.
@@ -108,26 +103,4 @@ func (v *View) excerpt(sign, text string, most int, count func(string) string) {
 	if omitted > 1 {
 		v.page.Line("%s%s", sign, count("… "+page.Plural(omitted, "line")+" more"))
 	}
-}
-
-// Approve shows all output that the approval is bound to and asks. Only "y" and "yes" approve;
-// at the end of the input the error is ports.ErrPersonStopped.
-func (v *View) Approve(ctx context.Context, q ports.ApproveQuestion) (bool, error) {
-	v.heading()
-	v.page.Blank()
-	// An approval without any output is unusual, hence the warning sign.
-	if q.Notes == "" && len(q.Results) == 0 {
-		v.mark(v.page.Warn("!"), "Nothing was submitted for this step.")
-	} else {
-		v.page.Line("  %s", v.page.Bold("Submitted"))
-	}
-	if q.Notes != "" {
-		v.prompt(q.Notes)
-	}
-	for _, r := range q.Results {
-		v.page.Line("  %s", v.page.Accent(page.Clean(r.Name)))
-		v.pretty(r.Text, artifactLines)
-	}
-	v.page.Blank()
-	return v.yes(ctx, "Approve?")
 }

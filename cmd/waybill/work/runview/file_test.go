@@ -92,22 +92,27 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// TestApproveShowsOutput: notes and artifacts are shown and cleaned of control sequences;
-// omitted lines are counted.
+// TestApproveShowsOutput: notes and artifacts are shown, each line of them behind a bar; content that
+// is not text is named.
 func TestApproveShowsOutput(t *testing.T) {
-	list := `{"items":[` + strings.Repeat(`"x",`, artifactLines+20) + `"end"]}`
+	list, _ := canon.Parse([]byte(`{"items":["\u202e","` + strings.Repeat("x", 70) + `"]}`))
 	for typed, want := range map[string]bool{"y\n": true, "YES\n": true, "\n": false, "n\n": false, "sure\n": false} {
 		d := sit(t, 60)
 		d.StepBegan(perform.StepView{Title: "Ship it"})
 		d.answers(typed)
 		got, err := d.Approve(context.Background(), ports.ApproveQuestion{Notes: "the \x1b[2Jplan",
-			Results: []ports.Result{{Name: "list", Text: list}, {Name: "text/plain", Text: "12 bytes, sha256:ab"}}})
+			Results: []ports.Result{{Name: "list", ContentType: "application/json", JSON: list},
+				{Name: "text/plain", ContentType: "text/plain", Bytes: 9, Text: "one\n│ two"},
+				{Name: "image/png", ContentType: "image/png", Bytes: 12,
+					Digest: canon.Sum(nil), Path: "artifacts/ab"}}})
 		if got != want || err != nil {
 			t.Errorf("%q: %v, %v", typed, got, err)
 		}
 		screen := d.screen()
-		for _, line := range []string{"\nShip it\n", "  Submitted\n", "the ␛[2Jplan", "  list\n", "… 25 lines more",
-			"12 bytes, sha256:ab", "? Approve? [y/N] "} {
+		for _, line := range []string{"\nShip it\n", "  Submitted\n", "  │ the ␛[2Jplan\n", "  list\n",
+			"    type application/json\n", "  │     \"\\u202e\",\n", "  │     \"" + strings.Repeat("x", 50) + "\n  │ xxx",
+			"  │ one\n  │ │ two\n", "    12 bytes,\n        sha256:", "It is not text. Look at it with:\n",
+			"    od -c '/the store/artifacts/ab' | less\n", "\nApprove? [y/N] "} {
 			if !strings.Contains("\n"+screen, line) {
 				t.Errorf("no %q on the screen:\n%s", line, screen)
 			}

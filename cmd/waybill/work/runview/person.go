@@ -76,7 +76,7 @@ func (v *View) edit(ctx context.Context, draft string) (string, error) {
 	s := v.step
 	return v.editor.Edit(ctx, draft,
 		fmt.Sprintf("The text above this line becomes the notes of step %d of %d, %s\n\n%s",
-			s.At, s.Of, page.Clean(s.Title), page.Clean(s.Prompt)))
+			s.At, s.Of, page.OneLine(s.Title), page.Clean(s.Prompt)))
 }
 
 // echoLines bounds the lines of an edited text that are printed again.
@@ -93,12 +93,12 @@ func (v *View) echo(text string) {
 func (v *View) Ask(ctx context.Context, q ports.Question) (string, error) {
 	v.heading()
 	p, brief := v.page, q.Inline && len(q.Choices) > 0
-	text := oneLine(q.Text)
+	text := page.OneLine(q.Text)
 	if q.Optional && len(q.Choices) > 0 {
 		text += ", or Enter for none"
 	}
 	if q.Key != "" {
-		text += " " + p.Dim("("+page.Clean(q.Key)+")")
+		text += " " + p.Dim("("+page.OneLine(q.Key)+")")
 	}
 	p.Block("  "+p.Accent("?")+" ", "    ", text, page.Plain)
 	// Answers become part of the context, which is stored unencrypted.
@@ -110,12 +110,12 @@ func (v *View) Ask(ctx context.Context, q ports.Question) (string, error) {
 	sign, wrong := p.Accent("›"), "An answer is required. Ctrl-C stops here."
 	switch {
 	case brief:
-		sign = p.Accent("["+page.Clean(strings.Join(q.Choices, "/"))+"]") + " " + sign
+		sign = p.Accent("["+page.OneLine(strings.Join(q.Choices, "/"))+"]") + " " + sign
 		wrong = "Type " + page.List(q.Choices, "or") + "."
 	case len(q.Choices) > 0:
 		wrong = fmt.Sprintf("Type a number from 1 to %d.", len(q.Choices))
 		for i, choice := range q.Choices {
-			p.Line("    %s %s", p.Accent(page.Itoa(i+1)), page.Clean(choice))
+			p.Line("    %s %s", p.Accent(page.Itoa(i+1)), page.OneLine(choice))
 		}
 	}
 	for {
@@ -160,28 +160,4 @@ func chosen(q ports.Question, text string) (string, bool) {
 		return "", false
 	}
 	return matches[0], true
-}
-
-// Confirm shows the step and its command, if any, and asks. Only "y" and "yes" confirm.
-func (v *View) Confirm(ctx context.Context, question string) (bool, error) {
-	v.heading()
-	// The person must see the command that the confirmation starts.
-	if len(v.step.Argv) > 0 {
-		v.commandLine(v.step.Argv, v.step.Cwd)
-	}
-	return v.yes(ctx, question)
-}
-
-// yes asks a question and reports whether the answer is "y" or "yes", in any case.
-func (v *View) yes(ctx context.Context, question string) (bool, error) {
-	answer, err := v.word(ctx, question, "[y/N]")
-	return answer == "y" || answer == "yes", err
-}
-
-// word asks a question that one of some words answers, and returns the answer in lower case. Input
-// that was typed before the question is discarded, so that it cannot answer it.
-func (v *View) word(ctx context.Context, question, answers string) (string, error) {
-	v.lines.Discard()
-	text, err := v.read(ctx, v.page.Accent("?")+" "+v.page.Bold(question)+" "+answers, v.lines.Read)
-	return strings.ToLower(strings.TrimSpace(text)), err
 }

@@ -27,7 +27,7 @@ func (v *View) Summary(r perform.Report, showCommand string) {
 	if r.Last.Status == runs.CompleteWithGaps {
 		sign, end = p.Warn("!"), " is complete, with gaps"
 	}
-	p.Block(sign+" ", "  ", oneLine(r.Workflow)+end, p.Bold)
+	p.Block(sign+" ", "  ", page.OneLine(r.Workflow)+end, p.Bold)
 	// Steps and time of this call only, not of earlier calls for the same run.
 	took := Duration(time.Duration(r.ElapsedMs) * time.Millisecond)
 	p.Block("  ", "  ", page.Plural(r.Performed, "step")+" in "+took+" · "+v.opts.Short(r.Run), p.Dim)

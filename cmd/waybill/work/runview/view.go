@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/waybill/waybill/cmd/waybill/cli/consent"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/pattern"
@@ -24,12 +25,14 @@ import (
 
 // Options configure a view: its streams and how much it shows. Short and Getenv are required.
 type Options struct {
-	In       io.Reader // answers of the person; if not a terminal, no person is present
-	Out      io.Writer
-	Getenv   func(string) string
-	NoColor  bool
-	Quiet    bool   // print only questions and errors
-	Commands string // the command line that shows all commands of the workflow
+	In      io.Reader // answers of the person; if not a terminal, no person is present
+	Out     io.Writer
+	Getenv  func(string) string
+	NoColor bool
+	Quiet   bool   // print only questions and errors
+	Store   string // the directory of the store
+	// Consent asks for consents at the terminal of the process.
+	Consent *consent.Asker
 	// Read reads a file that the person names as an artifact.
 	Read func(name string) (advance.Artifact, error)
 	// Short returns the short id of a run.
@@ -47,7 +50,9 @@ type View struct {
 	opts   Options
 	colors bool
 	person bool // a person can be asked
+	asker  *consent.Asker
 
+	run          perform.RunView
 	step         perform.StepView
 	headingShown bool // the heading of the step was printed
 	commandShown bool // the command line of the step was printed
@@ -71,6 +76,9 @@ func New(o Options) *View {
 		editor: terminal.Editor{In: in, Out: out, Err: out, Getenv: o.Getenv}}
 	v.page = page.NewLive(v.colors, v.screen)
 	v.output.view = v
+	if o.Consent != nil {
+		v.asker = o.Consent.Through(v.lines, v.screen.Print)
+	}
 	return v
 }
 
@@ -85,15 +93,11 @@ func (v *View) Stopping() { v.stopping.Store(true) }
 
 // RunOpened shows the workflow and the run, its number of steps and how many were done before.
 func (v *View) RunOpened(r perform.RunView) {
+	v.run = r
 	if v.opts.Quiet {
 		return
 	}
-	// A title of the run is printed before the workflow's name.
-	name := r.Workflow
-	if r.Title != "" && r.Title != r.Workflow {
-		name = r.Title + " · " + name
-	}
-	v.page.Block("", "", oneLine(name), v.page.Bold)
+	v.page.Block("", "", page.OneLine(nameOf(r)), v.page.Bold)
 	// The short id and the progress.
 	facts := []string{v.opts.Short(r.Run)}
 	if r.Steps > 0 {
@@ -105,11 +109,19 @@ func (v *View) RunOpened(r perform.RunView) {
 	v.page.Facts(facts...)
 }
 
+// nameOf returns the title of the run, if it has one, before the workflow's name.
+func nameOf(r perform.RunView) string {
+	if r.Title == "" || r.Title == r.Workflow {
+		return r.Workflow
+	}
+	return r.Title + " · " + r.Workflow
+}
+
 // StepBegan shows the heading and the prompt of a step. A quiet view shows them only with a
-// question or an error.
+// question or an error; a confirmation shows them itself.
 func (v *View) StepBegan(s perform.StepView) {
 	v.step, v.headingShown, v.commandShown, v.output.last = s, false, false, ports.CommandOutcome{}
-	if !v.opts.Quiet {
+	if !v.opts.Quiet && !s.Confirm {
 		v.heading()
 	}
 }
@@ -124,16 +136,12 @@ func (v *View) heading() {
 	v.headingShown = true
 	p, s := v.page, v.step
 	p.Blank()
-	// A step with an unknown position is shown without one.
-	position := ""
-	if s.Of > 0 {
-		position = fmt.Sprintf("[%d/%d] ", s.At, s.Of)
-	}
+	position := positionOf(s)
 	// Rounds and further lines of the title are aligned with the title.
 	below := strings.Repeat(" ", len(position))
-	p.Block(p.Accent(position), below, oneLine(s.Title), p.Bold)
+	p.Block(p.Accent(position), below, page.OneLine(s.Title), p.Bold)
 	if len(s.Rounds) > 0 {
-		p.Block(below, below, oneLine(perform.FormatRounds(s.Rounds)), p.Dim)
+		p.Block(below, below, page.OneLine(perform.FormatRounds(s.Rounds)), p.Dim)
 	}
 	for _, w := range s.Warnings {
 		v.mark(p.Warn("!"), w)
@@ -148,6 +156,14 @@ func (v *View) heading() {
 	for _, r := range s.Refused {
 		v.mark(p.Warn("!"), r)
 	}
+}
+
+// positionOf returns the position of a step in the workflow, "" if it is unknown.
+func positionOf(s perform.StepView) string {
+	if s.Of == 0 {
+		return ""
+	}
+	return fmt.Sprintf("[%d/%d] ", s.At, s.Of)
 }
 
 // prompt shows Markdown text, cleaned and wrapped, with at most one empty line between two others.
@@ -174,11 +190,8 @@ func (v *View) markdown(line string) string {
 
 // mark writes text from any source after a sign, with its further lines aligned below the first.
 func (v *View) mark(sign, text string) {
-	v.page.Block("  "+sign+" ", "    ", oneLine(text), page.Plain)
+	v.page.Block("  "+sign+" ", "    ", page.OneLine(text), page.Plain)
 }
-
-// oneLine cleans text from an untrusted source; line breaks in it become spaces.
-func oneLine(text string) string { return strings.ReplaceAll(page.Clean(text), "\n", " ") }
 
 // Blocked shows the blockers of an attempt, each with its fix. For a failed command it shows
 // nothing, since TryEnded has printed the exit status.

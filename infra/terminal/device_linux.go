@@ -8,12 +8,27 @@ import (
 )
 
 // The ioctl numbers of asm-generic/ioctls.h. They are the same on every processor that Go supports
-// except MIPS and PowerPC, where both calls fail without an effect.
+// except MIPS and PowerPC, where the calls fail without an effect.
 const (
-	flushInput   = 0x540B // TCFLSH
-	inputQueue   = 0      // TCIFLUSH
-	bytesWaiting = 0x541B // FIONREAD
+	flushInput   = 0x540B     // TCFLSH
+	inputQueue   = 0          // TCIFLUSH
+	bytesWaiting = 0x541B     // FIONREAD
+	deviceNumber = 0x80045432 // TIOCGDEV
 )
+
+// sameDevice reports whether two terminals are one device; /dev/tty is the terminal of the process.
+// Where the system does not number its terminals, all are taken for one.
+func sameDevice(a, b *os.File) bool {
+	first, ok1 := device(a)
+	second, ok2 := device(b)
+	return first == second || !ok1 || !ok2
+}
+
+// device returns the number of a terminal.
+func device(f *os.File) (number uint32, ok bool) {
+	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), deviceNumber, uintptr(unsafe.Pointer(&number)))
+	return number, errno == 0
+}
 
 // pasteGap is longer than the time between two lines of a pasted text, and shorter than the time
 // between two typed answers.

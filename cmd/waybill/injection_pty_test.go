@@ -1,0 +1,293 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/creack/pty"
+)
+
+// injections are what text can do to a terminal or to its reader: escape and control sequences in
+// both forms, a title sequence, bidirectional controls, line breaks of all systems, invisible letters,
+// marks and tags, and letters that look like others.
+var injections = []string{"\x1b[31m\x1b[8m", "\x1b[2J", "\u009b2J", "\u009d0;t\u009c", "\x1b]0;t\a", "\u202e", "\u2066\u2069",
+	"\u061c", "\u2060", "\ufeff", "\u200b\u200d", "\u2028", "\u2029", "\u0085", "\r", "\r\n", "\n\n", "\t", "\b\x7f", "\v\f",
+	"\U000E0041", "\ufe0f", "\U000E0100", "\u3164\u115f", "\u034f", "\u00ad", "раypal", "ｆull․⁄"}
+
+// isRaw reports a character that no text view may write.
+func isRaw(r rune) bool {
+	return r != '\n' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp,
+		unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
+// harmless returns a text of the same width: with letters for the characters that are not printed. In
+// a line of its own, line breaks are spaces.
+func harmless(text string, oneLine bool) string {
+	if oneLine {
+		text = strings.Join(strings.Fields(text), " ")
+	}
+	text = strings.NewReplacer("\r\n", "\n", "\t", "    ").Replace(text)
+	return strings.Map(func(r rune) rune {
+		switch {
+		case isRaw(r):
+			return 'x'
+		case unicode.Is(unicode.Cyrillic, r):
+			return 'a'
+		}
+		return r
+	}, text)
+}
+
+// injected is a store with a text in every place that takes one.
+type injected struct {
+	*testing.T
+	dir  string
+	env  []string
+	line func(string) string // a text for a place of one line
+	text func(string) string // a text for a place of several lines
+}
+
+// call runs the program in this process, in a pipe. Places that refuse a text answer with an error.
+func (s *injected) call(args ...string) (string, int) {
+	var out, errOut bytes.Buffer
+	status := run(args, strings.NewReader(""), &out, &errOut, s.env)
+	return out.String() + errOut.String(), status
+}
+
+// atTerminal runs the program in this process at a terminal of 100 columns, answering no question.
+func (s *injected) atTerminal(args ...string) string {
+	s.Helper()
+	user, tty, err := pty.Open()
+	if err != nil {
+		s.Fatal(err)
+	}
+	_ = pty.Setsize(tty, &pty.Winsize{Rows: 200, Cols: 100})
+	done := make(chan string)
+	go func() {
+		var screen []byte
+		buf := make([]byte, 4096)
+		for {
+			n, err := user.Read(buf)
+			screen = append(screen, buf[:n]...)
+			if err != nil {
+				done <- strings.ReplaceAll(string(screen), "\r\n", "\n")
+				return
+			}
+			switch plain := escapes.ReplaceAll(screen, nil); {
+			case bytes.HasSuffix(plain, []byte("/N] ")):
+				_, _ = user.WriteString("n\n")
+			case bytes.HasSuffix(plain, []byte("› ")):
+				_, _ = user.WriteString("\x04")
+			}
+		}
+	}()
+	run(args, tty, tty, tty, s.env)
+	_ = tty.Close()
+	screen := <-done
+	_ = user.Close()
+	return screen
+}
+
+func (s *injected) write(name string, content any) {
+	s.Helper()
+	data, err := json.Marshal(content)
+	if text, ok := content.(string); ok {
+		data = []byte(text)
+	}
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(filepath.Join(s.dir, name)), 0o700)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(s.dir, name), data, 0o600)
+	}
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+type object = map[string]any
+
+// fill puts the text into every place of a store.
+func (s *injected) fill(inject string) {
+	line, text := s.line(inject), s.text(inject)
+	workflow := func(id string, steps ...object) object {
+		return object{"id": id, "name": "N" + line, "description": "D" + text, "version": "1.0.0", "steps": steps}
+	}
+	action := object{"kind": "command", "argv": []string{"sh", "-c", `printf '%s\n' "$V"; exit 0`, line}, "cwd": ".",
+		"env": object{"V": text}}
+	s.write(".waybill/workflows/cmd.json", workflow("test.cmd", object{"id": "a", "title": "T" + line, "action": action}))
+	s.write(".waybill/workflows/ship.json", workflow("test.ship", object{"id": "a", "title": "T" + line, "prompt": "P" + text,
+		"requireConfirmation": object{"kind": "human_approval"}}))
+	s.write(".waybill/workflows/ask.json", workflow("test.ask", object{"id": "a", "title": "T" + line, "prompt": "P" + text,
+		"inputs": []object{{"contextKey": "k", "reason": "needs_user_choice", "choiceKind": "scope_boundary",
+			"choices": []string{"c" + line, "d"}, "description": "I" + line}}}, object{"id": "b", "title": "U" + line, "prompt": "p"}))
+	s.write(".waybill/workflows/b"+strings.ReplaceAll(line, "/", "")+".json", `{"id": 1}`)
+	s.write("result.json", object{"kind": "k" + line, "v": text})
+	s.write("plain.txt", text)
+	s.write("proposal.json", object{"kind": "workflow-chain-pack", "title": "T" + line, "rationale": "R" + text,
+		"artifact": workflow("team.check", object{"id": "a", "title": "T" + line, "prompt": "P" + text})})
+	for _, args := range [][]string{
+		{"run", "test.cmd", "--trust", "--title", "R" + line, "--as", "w" + line},
+		{"start", "test.ship", "--title", "R" + line},
+		{"continue", "--run", "@last", "--notes", "N" + text, "--artifact", "result.json", "--artifact", "plain.txt"},
+		{"start", "test.ask", "--title", "R" + line, "--set", "k=c" + line, "--set", "other=" + text},
+		{"continue", "--run", "@last", "--notes", "N" + text, "--artifact", "result.json", "--as", "w" + line},
+		{"checkpoint", "--run", "@last", "--notes", "N" + text},
+		{"annotate", "@last", "--rating", "2", "--note", "N" + text, "--as", "w" + line},
+		{"annotate", "@last", "--correction", "C" + text}, {"annotate", "@last", "--label", "L" + line},
+		{"fork", "@last"},
+		{"runs", "cancel", "@last", "--reason", "W" + line}, {"sessions", "keep", "@last", "--reason", "W" + line},
+		{"start", "test.ask", "--title", "D" + line, "--set", "k=c" + line}, {"sessions", "delete", "@last", "--yes", "--reason", "W" + line},
+		{"start", "test.ship", "--title", "R" + line}, {"continue", "--run", "@last", "--notes", "N" + text, "--artifact", "plain.txt"},
+		{"proposals", "create", "proposal.json", "--as", "w" + line},
+	} {
+		if out, status := s.call(args...); status != 0 && status != 3 {
+			s.Logf("refused: %.80q: %.200s", args, out)
+		}
+	}
+}
+
+// views are all commands that print text about a store, and calls that fail with a text in them.
+func (s *injected) views(inject string) [][]string {
+	line := s.line(inject)
+	var list struct {
+		Data struct{ Proposals []struct{ ID string } }
+	}
+	out, _ := s.call("proposals", "list", "--json")
+	_ = json.Unmarshal([]byte(out), &list)
+	proposal := "none"
+	if len(list.Data.Proposals) > 0 {
+		proposal = list.Data.Proposals[0].ID
+	}
+	return [][]string{{"runs", "list"}, {"runs", "show"}, {"runs", "timeline"}, {"runs", "graph"},
+		{"runs", "graph", "--mermaid"}, {"resume"}, {"resume", line}, {"replay"},
+		{"continue", "--run", "@last"}, {"approve"}, {"run", "--run", "@last"},
+		{"annotations", "list"}, {"annotations", "list", "--history"}, {"annotations", "summary"},
+		{"proposals", "list"}, {"proposals", "get", proposal}, {"proposals", "get", proposal, "--history"},
+		{"proposals", "approve", proposal}, {"proposals", "installed"}, {"proposals", "events"},
+		{"trust", "test.cmd"}, {"trust", "--list"}, {"run", "test.cmd"}, {"run", "test.ask", "--quiet"},
+		{"workflows", "list"}, {"workflows", "inspect", "test.cmd"}, {"workflows", "inspect", "test.ask"},
+		{"workflows", "validate", ".waybill/workflows/ask.json"}, {"audit", "list"}, {"audit", "verify"},
+		{"sessions", "list"}, {"sessions", "list", "--trash"}, {"verify"}, {"doctor"}, {"gc"}, {"du"}, {"repair"},
+		{"keys", "list"}, {"config", "get"}, {"capabilities"}, {"automations", "due", "--all"},
+		{"runs", "show", line}, {"start", line}, {"workflows", "inspect", line}, {"workflows", "validate", line},
+		{"config", "get", line}, {"trust", line}, {"verify", line}, {"runs", "list", "--status", line}, {line}, {"runs", line},
+		{"run", "test.cmd", "--trust", "--quiet"}, {"run", "test.cmd", "--trust"}, {"start", "test.ask", "--set", line},
+		{"import", line}, {"bundle", "show", line}, {"--as", line, "runs", "list"}, {"--store", line, "runs", "list"},
+		{"runs", "list", "--store", line, "--log-level", "debug"}}
+}
+
+// layoutOf describes the layout of a view: the indentation of each line. Colors are left out, and so
+// are lines that a spinner has drawn over.
+func layoutOf(view string) (out []string) {
+	view = escapes.ReplaceAllString(drawnOver.ReplaceAllString(view, ""), "")
+	for line := range strings.SplitSeq(view, "\n") {
+		out = append(out, fmt.Sprintf("%d", len(line)-len(strings.TrimLeft(line, " "))))
+	}
+	return out
+}
+
+// styles matches the colors of the program.
+var styles = regexp.MustCompile(`\x1b\[([0-2]|3[0-7]|90)?m|\r\x1b\[2K`)
+
+// TestInjectionsInTextViews puts each character that a terminal executes or does not show into every
+// place that takes text. No view at a terminal or in a pipe writes one as it is, and each view has the
+// layout that it has with a harmless text of the same width.
+func TestInjectionsInTextViews(t *testing.T) {
+	mixed := ""
+	for i, text := range injections[:len(injections)/2] {
+		mixed += string(rune('a'+i)) + text
+	}
+	rest := ""
+	for i, text := range injections[len(injections)/2:] {
+		rest += string(rune('a'+i)) + text
+	}
+	for name, inject := range map[string]string{"first half": mixed, "second half": rest,
+		"line breaks": strings.Repeat("\n", 60) + "Approve? [y/N] y" + strings.Repeat("\u2028\r", 10)} {
+		t.Run(name, func(t *testing.T) {
+			keep := func(s string) string { return s }
+			hostile := newInjected(t, keep, keep)
+			harmlessOne := newInjected(t, func(s string) string { return harmless(s, true) },
+				func(s string) string { return harmless(s, false) })
+			compareViews(t, hostile, harmlessOne, inject)
+		})
+	}
+}
+
+// marked reports views that name what they replace, and so are longer than with harmless text: what a
+// person consents to, errors that quote an argument with escapes, similar proposals, and the timeline,
+// which has the first line of a title only.
+func marked(args []string, inject string) bool {
+	switch args[0] + " " + args[min(1, len(args)-1)] {
+	case "approve approve", "proposals get", "proposals approve", "trust test.cmd", "run --run", "run test.cmd",
+		"run test.ask", "runs timeline":
+		return true
+	}
+	return strings.Contains(strings.Join(args, " "), inject)
+}
+
+// newInjected returns an empty store of its own directory.
+func newInjected(t *testing.T, line, text func(string) string) *injected {
+	t.Helper()
+	dir := t.TempDir()
+	return &injected{t, dir, append(os.Environ(), "HOME="+dir, "WAYBILL_HOME="+filepath.Join(dir, "home"),
+		"XDG_CONFIG_HOME="+dir, "TERM=xterm", "NO_COLOR="), line, text}
+}
+
+// compareViews compares each view of a store with hostile text with that of one with harmless text.
+func compareViews(t *testing.T, hostile, other *injected, inject string) {
+	t.Helper()
+	t.Chdir(hostile.dir)
+	hostile.fill(inject)
+	shown := map[string]string{}
+	views := hostile.views(inject)
+	for i, args := range views {
+		for _, at := range []string{"terminal", "pipe"} {
+			view := hostile.atTerminal
+			if at == "pipe" {
+				view = func(args ...string) string { out, _ := hostile.call(args...); return out }
+			}
+			text := view(args...)
+			shown[fmt.Sprint(i, at)] = text
+			plain := text
+			if at == "terminal" {
+				plain = styles.ReplaceAllString(text, "")
+			}
+			for j, r := range plain {
+				if isRaw(r) {
+					t.Errorf("%s: %.60q writes %U as it is: %q", at, args, r, plain[max(j-60, 0):min(j+20, len(plain))])
+					break
+				}
+			}
+		}
+	}
+	t.Chdir(other.dir)
+	other.fill(inject)
+	for i, args := range other.views(inject) {
+		for _, at := range []string{"terminal", "pipe"} {
+			var text string
+			if at == "terminal" {
+				text = other.atTerminal(args...)
+			} else {
+				text, _ = other.call(args...)
+			}
+			was := shown[fmt.Sprint(i, at)]
+			got, want := fmt.Sprint(layoutOf(was)), fmt.Sprint(layoutOf(text))
+			if args[0] == "du" || args[0] == "sessions" { // sizes differ, and are aligned at their ends
+				got, want = fmt.Sprint(len(layoutOf(was))), fmt.Sprint(len(layoutOf(text)))
+			}
+			if got != want && !marked(views[i], inject) {
+				t.Errorf("%s: %.60q has another layout:\n%s\nthan with harmless text:\n%s", at, views[i], was, text)
+			}
+		}
+	}
+}

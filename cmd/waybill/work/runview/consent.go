@@ -1,0 +1,145 @@
+package runview
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"path/filepath"
+
+	"github.com/waybill/waybill/cmd/waybill/cli/consent"
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/render"
+	"github.com/waybill/waybill/durable/perform"
+	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/durable/workflow/catalog"
+	"github.com/waybill/waybill/ports"
+)
+
+// CanConsent reports whether the person can be asked to confirm, approve or trust: stdin, stdout and
+// stderr are the terminal. Other questions need only what Present reports.
+func (v *View) CanConsent() bool { return v.asker != nil && v.asker.Able() }
+
+// consent asks a question whose answer covers the text of show. The end of the input is
+// ports.ErrPersonStopped.
+func (v *View) consent(ctx context.Context, show func(*page.Page), question string) (string, error) {
+	v.page.Blank()
+	answer, err := v.asker.Ask(ctx, show, question)
+	if errors.Is(err, io.EOF) {
+		err = ports.ErrPersonStopped
+	}
+	return answer, err
+}
+
+// Confirm shows the step and its command, if any, and asks. Only "y" and "yes" confirm.
+func (v *View) Confirm(ctx context.Context, question string) (bool, error) {
+	s := v.step
+	answer, err := v.consent(ctx, func(p *page.Page) {
+		v.describe(p)
+		if len(s.Argv) > 0 {
+			render.Command(p, "  ", s.Argv, s.Cwd, s.Env)
+		}
+	}, question+" [y/N]")
+	v.headingShown, v.commandShown = true, len(s.Argv) > 0
+	return consent.Yes(answer), err
+}
+
+// Approve shows the step and all output that the approval is bound to, and asks. Only "y" and "yes"
+// approve; at the end of the input the error is ports.ErrPersonStopped.
+func (v *View) Approve(ctx context.Context, q ports.ApproveQuestion) (bool, error) {
+	answer, err := v.consent(ctx, func(p *page.Page) {
+		v.describe(p)
+		p.Blank()
+		// An approval without any output is unusual, hence the warning sign.
+		if q.Notes == "" && len(q.Results) == 0 {
+			p.Text("  "+p.Warn("!")+" ", "Nothing was submitted for this step.")
+		} else {
+			p.Line("  %s", p.Bold("Submitted"))
+		}
+		if q.Notes != "" {
+			p.Quote("  ", q.Notes, page.Plain)
+		}
+		for _, r := range q.Results {
+			v.result(p, r)
+		}
+		p.Blank()
+	}, "Approve? [y/N]")
+	v.headingShown = true
+	return consent.Yes(answer), err
+}
+
+// describe writes what the person has to know about the step: the run, the position and title of the
+// step, its prompt, warnings, and why an earlier attempt was not accepted.
+func (v *View) describe(p *page.Page) {
+	s := v.step
+	if name := nameOf(v.run); name != "" {
+		p.Text("", page.Name(name))
+	}
+	p.StyledText(p.Accent(positionOf(s)), page.Name(s.Title), p.Bold)
+	if len(s.Rounds) > 0 {
+		p.Text("  ", page.Name(perform.FormatRounds(s.Rounds)))
+	}
+	for _, w := range s.Warnings {
+		p.Text("  "+p.Warn("!")+" ", page.OneLine(w))
+	}
+	if s.Prompt != "" {
+		p.Quote("  ", s.Prompt, v.markdown)
+	}
+	if len(s.Refused) > 0 {
+		p.Line("  %s", p.Warn("Not accepted before, because:"))
+	}
+	for _, r := range s.Refused {
+		p.Text("  "+p.Warn("!")+" ", page.OneLine(r))
+	}
+}
+
+// result writes an artifact: its name and content, or where to look at content that is not text. Of
+// what is shown the person also sees type, size and digest.
+func (v *View) result(p *page.Page, r ports.Result) {
+	p.Text("  ", page.Name(r.Name))
+	if r.ContentType != r.Name {
+		p.Text("    ", "type "+page.Name(r.ContentType))
+	}
+	p.Text("    ", page.Plural(int(r.Bytes), "byte")+", "+r.Digest.String())
+	switch {
+	case !r.JSON.IsNull():
+		p.QuoteExactly("  ", indented(r.JSON.JCS()), page.Plain)
+	case r.IsText():
+		p.QuoteExactly("  ", r.Text, page.Plain)
+	default:
+		p.Text("    ", "It is not text. Look at it with:")
+		p.Verbatim("    ", "od -c "+command.Word(filepath.Join(v.opts.Store, filepath.FromSlash(r.Path)))+" | less", page.Plain)
+	}
+}
+
+// indented returns JSON for a person: on lines of their own, and with escapes for characters that are
+// not printed, so that they are seen as what they are.
+func indented(text []byte) string {
+	var b bytes.Buffer
+	if json.Indent(&b, text, "", "  ") != nil {
+		return string(text)
+	}
+	return page.EscapeJSON(b.String())
+}
+
+// Trust shows all commands of a workflow and asks whether they may run: not at all, once, or always
+// for this version. Every other answer and an empty line are a no; at the end of the input the error
+// is ports.ErrPersonStopped.
+func (v *View) Trust(ctx context.Context, q ports.TrustQuestion) (ports.TrustAnswer, error) {
+	actions := catalog.Commands(q.Workflow)
+	answer, err := v.consent(ctx, func(p *page.Page) {
+		render.Commands(p, q.Workflow.Name, q.Workflow.WorkflowID, actions)
+		// The three answers and their effects; "always" is recorded in the store.
+		p.Text("  "+p.Accent("y")+" ", "run "+page.Choose(len(actions), "it", "them")+" once")
+		p.Text("  "+p.Accent("a")+" ", "always allow this version of the workflow")
+		p.Text("  "+p.Accent("n")+" ", "run nothing")
+	}, "Allow it? [y/a/N]")
+	v.page.Blank()
+	return cmp.Or(trustAnswers[answer], ports.TrustRefused), err
+}
+
+// trustAnswers are the answers that allow the commands; any other one refuses them.
+var trustAnswers = map[string]ports.TrustAnswer{
+	"y": ports.TrustOnce, "yes": ports.TrustOnce, "a": ports.TrustAlways, "always": ports.TrustAlways}
