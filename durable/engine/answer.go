@@ -158,6 +158,8 @@ const (
 	NotesTruncated WarningCode = "NOTES_TRUNCATED"
 	// VariableAbsent: the prompt refers to a variable without a value.
 	VariableAbsent WarningCode = "VARIABLE_ABSENT"
+	// TextTruncated: the prompt is longer than its limit and was cut.
+	TextTruncated WarningCode = "TEXT_TRUNCATED"
 	// CompiledWarning: the compiler warned about the workflow.
 	CompiledWarning WarningCode = "COMPILED_WARNING"
 	// ObservationsDropped: an observation exceeded its limits.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/ledger"
@@ -91,20 +93,21 @@ func (a *Answer) setPending(w compile.Compiled, p Resolved, s snapshot.State) er
 			pending.StepID)
 	}
 	vars := interpreter.Variables(w, s, p.Node.Context)
-	// Absent variables are rendered visibly; the warning names them.
-	text, absent := prompt.Render(w, step, vars)
 	// The preamble is shown once, with the first step of the run.
-	if p.Node.Parent == nil {
-		if preamble := prompt.Preamble(w); preamble != "" {
-			text = preamble + "\n\n" + text
-		}
-	}
-	for _, missing := range absent {
+	text := prompt.Render(w, step, vars, p.Node.Parent == nil)
+	// Absent variables are rendered visibly; the warning names them.
+	for _, missing := range text.Warnings {
 		a.Warnings = append(a.Warnings, Warning{VariableAbsent, missing})
 	}
 	confirm := needsConfirmation(w, s, p.Node)
-	a.Pending = &Pending{StepID: step.StepID, StepInstanceKey: pending.Key(), Title: step.Title, Prompt: text,
+	a.Pending = &Pending{StepID: step.StepID, StepInstanceKey: pending.Key(),
+		Title: reason.Truncate(step.Title, limits.StepTitleBytesMax), Prompt: text.Prompt,
 		RequireConfirmation: confirm}
+	if a.fitPrompt() || text.Truncated {
+		a.Warnings = append(a.Warnings, Warning{TextTruncated, fmt.Sprintf(
+			"The prompt is longer than %d bytes with its values; the longest values are cut. Read them with the "+
+				"commands of the run.", limits.PromptBytesMax)})
+	}
 	// A closed run takes no attempts, even for a step that needs confirmation.
 	switch {
 	case checkTakesFacts(p) != nil:
@@ -129,6 +132,32 @@ func (a *Answer) setPending(w compile.Compiled, p Resolved, s snapshot.State) er
 	return nil
 }
 
+// promptShare is what a prompt may take of limits.AnswerBytesMax: the rest is for blockers, the
+// recovery text, warnings and tokens, each of which has a bound of its own.
+const promptShare = limits.AnswerBytesMax * 3 / 4
+
+// fitPrompt shortens a prompt whose JSON string is longer than promptShare, as one of control
+// characters is. It reports whether it did.
+func (a *Answer) fitPrompt() bool {
+	size := 0
+	for i, r := range a.Pending.Prompt {
+		// The longest escape of a character has six bytes in each UTF-16 unit.
+		switch {
+		case r == '"' || r == '\\' || r == '\n' || r == '\t' || r == '\r':
+			size += 2
+		case r < ' ' || r >= utf8.RuneSelf:
+			size += 6 * utf16.RuneLen(r)
+		default:
+			size++
+		}
+		if size > promptShare {
+			a.Pending.Prompt = reason.Truncate(a.Pending.Prompt, i)
+			return true
+		}
+	}
+	return false
+}
+
 // contractOf describes a step's output contract, nil where it has none.
 func contractOf(w compile.Compiled, step compile.Step) *OutputContract {
 	c := step.OutputContract
@@ -144,12 +173,12 @@ func contractOf(w compile.Compiled, step compile.Step) *OutputContract {
 // declared inputs, and keys that a refused attempt lacked, such as the list
 // that the next loop iterates over.
 func (a *Answer) collectInputs(missing []source.Input, n *runs.Node, vars canon.Value) {
-	for _, in := range missing {
+	for _, in := range missing[:min(len(missing), limits.InputsShownMax)] {
 		a.missingInputs = append(a.missingInputs, in.ContextKey)
 	}
 	for _, gap := range n.OpenGaps {
 		if gap.Pointer == nil || gap.Pointer.Kind != reason.AtContextKey ||
-			slices.Contains(a.missingInputs, gap.Pointer.Key) {
+			len(a.missingInputs) >= limits.InputsShownMax || slices.Contains(a.missingInputs, gap.Pointer.Key) {
 			continue
 		}
 		// A key that has a value by now is not requested again.

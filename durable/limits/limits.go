@@ -55,6 +55,19 @@ const (
 	// in TruncationMarker (docs/design.md#compilation). It equals the notes of four steps: with
 	// more, a reader would see the definitions and miss the step.
 	FunctionsBytesMax = 16384
+	// PromptBytesMax bounds a prompt with its values (docs/design.md#rendered-text): a model reads
+	// about a quarter of it in one piece, and a value that is larger belongs into a file.
+	PromptBytesMax = 256 << 10
+	// StepTitleBytesMax bounds a title with its values, which is shown in one line: the 128
+	// characters of an authored title have at most that many bytes.
+	StepTitleBytesMax = 512
+	// AnswerBytesMax bounds an answer as a JSON document: step, blocked, candidates
+	// (docs/design.md#rendered-text). Four prompts, since escapes lengthen a text.
+	AnswerBytesMax = 1 << 20
+	// AbsentShownMax is the number of absent values that an answer names, each in a warning.
+	AbsentShownMax = 20
+	// InputsShownMax is the number of missing context keys in the call that an answer suggests.
+	InputsShownMax = 100
 	// ResumeCandidatesMax is the number of runs in a resume answer (docs/design.md#resume-ranking).
 	ResumeCandidatesMax = 5
 	// ResumeQueryBytesMax bounds a resume query: the words that a user remembers.

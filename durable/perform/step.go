@@ -243,12 +243,9 @@ func (s *stepRun) prompt() string {
 			step.OutputContract = nil
 		}
 	}
-	text, _ := prompt.Render(flow, step, s.vars())
-	text = strings.TrimSpace(text) // requirements without a prompt begin with blank lines
-	if preamble := prompt.Preamble(flow); preamble != "" && strings.HasPrefix(whole, preamble) {
-		text = preamble + "\n\n" + text
-	}
-	return text
+	first := strings.HasPrefix(whole, prompt.Preamble(flow))
+	// Requirements without a prompt begin with blank lines.
+	return strings.TrimSpace(prompt.Render(flow, step, s.vars(), first).Prompt)
 }
 
 // asksChoices reports that a person present is asked to choose, and does not

@@ -174,7 +174,8 @@ func engineEnums() []enum {
 		// Status of runs, nextIntent, warnings and the state of the keyring.
 		enumOf(views.Statuses()...),
 		enumOf(engine.PerformThenContinue, engine.AwaitConfirmation, engine.RehydrateOnly, engine.CompleteIntent),
-		enumOf(engine.ReplayDiffers, engine.NotesTruncated, engine.VariableAbsent, engine.CompiledWarning,
+		enumOf(engine.ReplayDiffers, engine.NotesTruncated, engine.VariableAbsent, engine.TextTruncated,
+			engine.CompiledWarning,
 			engine.ObservationsDropped,
 			engine.RecommendationExceeded),
 		enumOf(upkeep.KeysReady, upkeep.KeysMissing, upkeep.KeysUnusable),

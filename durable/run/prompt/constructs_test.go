@@ -55,7 +55,7 @@ func show(t *testing.T, out *strings.Builder, c compile.Compiled, loopID, contex
 			show(t, out, c, s.StepID, context)
 			continue
 		}
-		text, warnings := Render(c, s, value(t, context))
+		text, warnings := rendered(c, s, value(t, context))
 		fmt.Fprintf(out, "===== %s\n%s\n", s.StepID, text)
 		for _, w := range warnings {
 			fmt.Fprintf(out, "!!!!! %s\n", w)
@@ -185,7 +185,7 @@ func TestLoopVariablesInPrompts(t *testing.T) {
 		[]byte(`{"id": "test.one", "name": "One", "description": "A test", "version": "1.0.0", "steps": [
 		{"id": "l", "type": "loop", "title": "L", "loop": {"type": "forEach", "items": "list", "maxIterations": 2}, "body": [{"id": "b", "title": "B", "prompt": "{{currentIteration}}/{{currentIndex}}: {{currentItem.name}}"}]}]}`))
 	s, _ := c.Step("b")
-	if got, _ := Render(c, s, value(t,
+	if got, _ := rendered(c, s, value(t,
 		`{"currentIteration": 2, "currentIndex": 1, "currentItem": {"name": "x"}}`)); got != "2/1: x" {
 		t.Errorf("got %q", got)
 	}
@@ -217,7 +217,7 @@ func TestLoopDecisionsAreAnnounced(t *testing.T) {
 		c := compiled(t, "x.json", []byte(row.source))
 		for id, want := range map[string]string{"a": "", "b": row.want} {
 			s, _ := c.Step(id)
-			text, _ := Render(c, s, value(t, `{}`))
+			text, _ := rendered(c, s, value(t, `{}`))
 			if !strings.Contains(text, want) || want != decides && !strings.HasPrefix(want, decides) &&
 				strings.Contains(text, decides) || !strings.HasPrefix(want, named) && strings.Contains(text, named) {
 				t.Errorf("%s: %q, got\n%s", id, want, text)

@@ -29,10 +29,10 @@ steps:
 	vars := canon.OfMembers(
 		canon.Member{Name: "tea", Value: canon.OfMembers(canon.Member{Name: "kind", Value: canon.OfString("Assam")})},
 		canon.Member{Name: "guests", Value: canon.OfList(canon.OfString("Ann"), canon.OfString("Bob"))})
-	text, warnings := prompt.Render(c, c.Steps[0], vars)
-	fmt.Println(text)
+	text := prompt.Render(c, c.Steps[0], vars, false)
+	fmt.Println(text.Prompt)
 	fmt.Println("====")
-	fmt.Println(warnings[0])
+	fmt.Println(text.Warnings[0])
 	// Output:
 	// Pour Assam for ["Ann","Bob"] and {{host}}.
 	//

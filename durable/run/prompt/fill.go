@@ -6,40 +6,104 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/pattern"
+	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/workflow/condition"
 )
 
 // placeholder is a dotted path in double braces. All other text in braces is literal:
 // templates have no expressions.
-var placeholder = pattern.New(`\{\{ *([A-Za-z_][A-Za-z0-9_.-]*) *\}\}`)
+var placeholder = pattern.New(`\{\{ *[A-Za-z_][A-Za-z0-9_.-]* *\}\}`)
 
 // filler replaces placeholders in authored text with values of the context
 // (docs/design.md#prompt-templates). It scans each text once, left to right, so that a value
-// from the context is never expanded again.
+// from the context is never expanded again. The values that it inserts have a budget: beyond
+// it they are counted and left out (docs/design.md#rendered-text).
 type filler struct {
-	vars     canon.Value
-	warnings []string
+	vars canon.Value
+	// left is what remains of the budget of all values, in bytes. most bounds each value;
+	// longer ones end in the marker of limits.TruncationMarker.
+	left, most int
+
+	sizes  []int // of the values that were asked for, in their order
+	over   bool  // a value was left out or truncated
+	absent []string
+	asked  map[string]bool   // paths that the context does not hold
+	texts  map[string]string // canonical JSON of values by their paths
+}
+
+// newFiller returns a filler whose values have budget bytes together.
+func newFiller(vars canon.Value, budget int) *filler {
+	return &filler{vars: vars, left: budget, most: budget, asked: map[string]bool{}, texts: map[string]string{}}
 }
 
 // fill inserts strings unchanged and other values as canonical JSON, which every rendering of
 // the same context reproduces. Unknown paths stay in the text and add a warning.
 func (f *filler) fill(text string) string {
 	return placeholder.ReplaceAllStringFunc(text, func(token string) string {
-		path := placeholder.FindStringSubmatch(token)[1]
+		path := strings.Trim(token, "{} ")
 		if strings.HasPrefix(path, "wr.") {
 			return token // reserved for the compiler; left over only where a text mentions it
 		}
-		v, ok := condition.Lookup(f.vars, path)
-		switch {
-		case !ok:
-			f.warn(path)
+		value, ok := f.value(path)
+		if !ok {
+			f.missing(path)
 			return token
-		case v.Kind() == canon.String:
-			return v.Text()
 		}
-		return string(v.JCS())
+		return f.insert(value)
 	})
+}
+
+// value returns the text of a value. The canonical JSON of a value is made once, however
+// often a text names its path.
+func (f *filler) value(path string) (string, bool) {
+	v, ok := condition.Lookup(f.vars, path)
+	if !ok || v.Kind() == canon.String {
+		return v.Text(), ok
+	}
+	text, known := f.texts[path]
+	if !known {
+		text = string(v.JCS())
+		f.texts[path] = text
+	}
+	return text, true
+}
+
+// insert returns a value as the budget permits it, and counts its size.
+func (f *filler) insert(value string) string {
+	f.sizes = append(f.sizes, len(value))
+	f.over = f.over || len(value) > min(f.most, f.left)
+	if min(len(value), f.most) > f.left {
+		return "" // counted only: nothing is copied
+	}
+	value = truncated(value, f.most)
+	f.left -= len(value)
+	return value
+}
+
+// truncated returns a value of at most most bytes; a longer one ends in the marker, and is ""
+// where the marker does not fit.
+func truncated(value string, most int) string {
+	if len(value) > most && most < len(limits.TruncationMarker) {
+		return ""
+	}
+	return reason.Truncate(value, most)
+}
+
+// share returns the bound of each value with which values of these sizes have budget bytes
+// together: short values stay whole, and the longest are truncated to the same length.
+func share(sizes []int, budget int) int {
+	ordered := slices.Sorted(slices.Values(sizes))
+	left := budget
+	for i, size := range ordered {
+		rest := len(ordered) - i
+		if size > left/rest {
+			return left / rest
+		}
+		left -= size
+	}
+	return budget // all of them fit
 }
 
 // fillAll fills each text of a list.
@@ -51,11 +115,28 @@ func (f *filler) fillAll(texts []string) []string {
 	return out
 }
 
-// warn adds one warning for each unknown path, however often it occurs.
-func (f *filler) warn(path string) {
-	// The path is the caller's key for the missing value, so the warning names it as written.
-	w := fmt.Sprintf("The prompt asks for {{%s}}, which the context does not hold; it is shown as written.", path)
-	if !slices.Contains(f.warnings, w) {
-		f.warnings = append(f.warnings, w)
+// missing adds one warning for each unknown path, however often it occurs, up to
+// limits.AbsentShownMax.
+func (f *filler) missing(path string) {
+	if f.asked[path] {
+		return
 	}
+	f.asked[path] = true
+	if len(f.asked) > limits.AbsentShownMax {
+		return
+	}
+	// The path is the caller's key for the missing value, so the warning names it as written.
+	f.absent = append(f.absent,
+		fmt.Sprintf("The prompt asks for {{%s}}, which the context does not hold; it is shown as written.",
+			reason.Clip(path, limits.ContextKeyMax)))
+}
+
+// warnings returns the warnings about unknown paths; the last one counts those that are not
+// listed.
+func (f *filler) warnings() []string {
+	if more := len(f.asked) - limits.AbsentShownMax; more > 0 {
+		return append(f.absent,
+			fmt.Sprintf("The prompt asks for %d more values, which the context does not hold.", more))
+	}
+	return f.absent
 }

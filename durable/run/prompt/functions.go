@@ -18,12 +18,16 @@ func functions(heading string, list []compile.Function, f *filler, most int) str
 	if len(list) == 0 {
 		return ""
 	}
-	text := "## " + heading + "\n"
-	var ends []int // end of each definition in text
+	var b strings.Builder
+	b.WriteString("## " + heading + "\n")
+	var ends []int // end of each definition in the text
 	for _, fn := range list {
-		text += "\n" + strings.Join(function(fn, f), "\n")
-		ends = append(ends, len(text))
+		if b.Len() <= most {
+			b.WriteString("\n" + strings.Join(function(fn, f), "\n"))
+		}
+		ends = append(ends, b.Len())
 	}
+	text := b.String()
 	if len(text) <= most {
 		return text
 	}

@@ -35,7 +35,7 @@ func TestGoldenPrompts(t *testing.T) {
 		fmt.Fprintf(&out, "===== preamble\n%s\n", Preamble(c))
 		for _, vars := range []string{`{}`, context} {
 			for _, s := range c.Steps {
-				text, warnings := Render(c, s, value(t, vars))
+				text, warnings := rendered(c, s, value(t, vars))
 				fmt.Fprintf(&out, "===== %s over %s\n%s\n", s.StepID, vars, text)
 				for _, w := range warnings {
 					fmt.Fprintf(&out, "!!!!! %s\n", w)

@@ -61,7 +61,7 @@ func Recap(r Recovery) string {
 	here := excerptSection("Kept at this step so far", "Nothing of this has moved the run on.", r.Here, hereShare)
 	branches := branchSection(r.Branches)
 	// Those of the pending step are already in its prompt.
-	named := functions("Functions named in the branches", r.unexplained(), &filler{vars: r.Vars}, functionShare)
+	named := functions("Functions named in the branches", r.unexplained(), newFiller(r.Vars, functionShare), functionShare)
 	parts := []string{open, here, branches, named}
 	left := limits.RecapBytesMax
 	// The length of the other parts is subtracted first, with their separators.

@@ -15,18 +15,56 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// Render returns the text for a pending step and a warning for each {{path}} that the context
-// does not contain. vars is the node's context with the variables of the loops around the
-// step (interpreter.Variables). The parts have a fixed order: role, prompt, applicable
-// fragments, guidance, functions, files, command, missing inputs, output requirements. Parts
-// that the step does not have are omitted.
-func Render(c compile.Compiled, step compile.Step, vars canon.Value) (text string, warnings []string) {
-	f := filler{vars: vars}
+// Text is the rendered text of a pending step.
+type Text struct {
+	Prompt   string   // at most limits.PromptBytesMax bytes
+	Warnings []string // about each {{path}} that the context does not contain
+	// Truncated reports that values were shortened, or that the authored text was too long.
+	Truncated bool
+}
+
+// tailShare is the part of limits.PromptBytesMax that is reserved for what a caller must
+// know to complete the step: its command, missing inputs and output requirements.
+const tailShare = 64 << 10
+
+// valueMin is the number of bytes to which a value is shortened at most.
+const valueMin = 1 << 10
+
+// Render returns the text for a pending step. vars is the node's context with the variables
+// of the loops around the step (interpreter.Variables); first adds the preamble of the
+// workflow. The parts have a fixed order: preamble, role, prompt, applicable fragments,
+// guidance, functions, files, command, missing inputs, output requirements. Parts that the
+// step does not have are omitted.
+//
+// The text is counted before it is built: if its values exceed the budget, they are known by
+// their sizes only, and a second pass inserts them shortened (docs/design.md#rendered-text).
+func Render(c compile.Compiled, step compile.Step, vars canon.Value, first bool) Text {
+	f := newFiller(vars, limits.PromptBytesMax)
+	text, size := assemble(c, step, f, first)
+	if !f.over && size <= limits.PromptBytesMax {
+		return Text{Prompt: text, Warnings: f.warnings()}
+	}
+	// What the text takes without the values that the first pass inserted.
+	authored := size - (limits.PromptBytesMax - f.left)
+	short := newFiller(vars, max(0, limits.PromptBytesMax-authored))
+	// With very many values a few are readable, rather than a few bytes of each.
+	short.most = max(share(f.sizes, short.left), valueMin)
+	text, _ = assemble(c, step, short, first)
+	return Text{Prompt: text, Warnings: short.warnings(), Truncated: true}
+}
+
+// assemble builds the text with the values that f inserts, truncated to
+// limits.PromptBytesMax. size is its length before that.
+func assemble(c compile.Compiled, step compile.Step, f *filler, first bool) (text string, size int) {
 	var p page
+	if first {
+		p.add(Preamble(c))
+	}
 	// The step's role replaces the workflow's.
 	if role := cmp.Or(step.AgentRole, c.AgentRole); role != "" {
 		p.add("Role: " + f.fill(role))
@@ -34,21 +72,31 @@ func Render(c compile.Compiled, step compile.Step, vars canon.Value) (text strin
 	p.add(f.fill(step.Prompt))
 	for _, fragment := range step.PromptFragments {
 		// Conditions of fragments read the same variables as placeholders.
-		if fragment.Holds(vars) {
+		if fragment.Holds(f.vars) {
 			p.add(f.fill(fragment.Text))
 		}
 	}
 	p.section("Guidance", bullets(f.fillAll(step.Guidance)))
-	p.add(functions("Functions", step.Functions, &f, limits.FunctionsBytesMax))
+	p.add(functions("Functions", step.Functions, f, limits.FunctionsBytesMax))
 	if step.AskForFiles {
 		p.section("Files", []string{"Ask for the files that this step needs before you begin."})
 	}
+	var tail page
 	if step.Action != nil {
-		p.section("Command", describe(*step.Action))
+		tail.section("Command", describe(*step.Action))
 	}
 	// Last in the body, next to the requirements: these inputs block the step.
-	p.section("Needed before this step can be left", inputs(c.MissingInputs(step, vars)))
-	return p.text() + requirements(c, step, &f), f.warnings
+	tail.section("Needed before this step can be left", inputs(c.MissingInputs(step, f.vars)))
+	needed := requirements(c, step, f)
+	rest := reason.Truncate(tail.text(), tailShare-min(len(needed), tailShare/2))
+	needed = reason.Truncate(needed, tailShare-len(rest))
+	// The rest has its place also after an authored text that is too long by itself.
+	body := p.text()
+	if body != "" && rest != "" {
+		rest = "\n\n" + rest
+	}
+	size = len(body) + len(rest) + len(needed)
+	return reason.Truncate(body, limits.PromptBytesMax-len(rest)-len(needed)) + rest + needed, size
 }
 
 // page joins parts with one empty line between them.

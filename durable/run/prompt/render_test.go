@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
@@ -18,7 +19,7 @@ func render(t testing.TB, more, step, vars string) (string, []string) {
 	c := compiled(t, "x.json", []byte(`{"id": "test.one", "name": "One", "description": "A test", "version": "1.0.0"`+
 		more+
 		`, "steps": [{"id": "only", "title": "Only"`+step+`}]}`))
-	return Render(c, c.Steps[0], value(t, vars))
+	return rendered(c, c.Steps[0], value(t, vars))
 }
 
 func TestInterpolation(t *testing.T) {
@@ -40,9 +41,9 @@ func TestInterpolation(t *testing.T) {
 		"{{wr.bindings.x}}":        "{{wr.bindings.x}}", // reserved for the compiler
 		"{{\na}} ${a} %{a} $1 \\1": "{{\na}} ${a} %{a} $1 \\1",
 	} {
-		f := filler{vars: value(t, vars)}
-		if got := f.fill(in); got != want || f.warnings != nil {
-			t.Errorf("%q: got %q with %q, want %q", in, got, f.warnings, want)
+		f := newFiller(value(t, vars), 1<<10)
+		if got := f.fill(in); got != want || f.absent != nil {
+			t.Errorf("%q: got %q with %q, want %q", in, got, f.absent, want)
 		}
 	}
 }
@@ -102,7 +103,7 @@ func TestChecksAreAnnounced(t *testing.T) {
 		c := example(t, name)
 		vars := value(t, context)
 		for _, s := range c.Steps {
-			text, _ := Render(c, s, vars)
+			text, _ := rendered(c, s, vars)
 			for _, f := range s.Criteria().Check("", vars) {
 				if !strings.Contains(text, f.Requirement) {
 					t.Errorf("%s, %s: %q is checked and not announced", name, s.StepID, f.Requirement)
@@ -194,11 +195,17 @@ func TestContextIsNotExpanded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		hostile := rapid.OneOf(rapid.SampledFrom([]string{"{{secret}}", "{{x}}", "}}{{secret", "{{", "$1", "\\"}),
 			rapid.String()).Draw(t, "value")
-		f := filler{vars: canon.OfMembers(
+		f := newFiller(canon.OfMembers(
 			canon.Member{Name: "x", Value: canon.OfString(hostile)},
-			canon.Member{Name: "secret", Value: canon.OfString("S3CRET")})}
+			canon.Member{Name: "secret", Value: canon.OfString("S3CRET")}), 64<<10)
 		if got := f.fill("a {{x}} b {{x}} c"); got != "a "+hostile+" b "+hostile+" c" {
 			t.Fatalf("got %q", got)
 		}
 	})
+}
+
+// rendered is Render without the preamble, as text and warnings.
+func rendered(c compile.Compiled, step compile.Step, vars canon.Value) (string, []string) {
+	t := Render(c, step, vars, false)
+	return t.Prompt, t.Warnings
 }
