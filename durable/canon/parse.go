@@ -45,6 +45,46 @@ func Parse(data []byte) (Value, error) {
 	return p.items[0], nil
 }
 
+// ParseMember returns the value of one member of the object that data holds, null where it has
+// none; of an array or object only the kind. The text is parsed as strictly as by Parse, except that keys of other members may be
+// equal; memory is taken for the member alone, whatever the size of data.
+func ParseMember(data []byte, name string) (Value, error) {
+	v, err := parseSome(data, func(depth int, of string) bool { return depth > 0 || of != name })
+	if err != nil {
+		return v, err
+	}
+	m, _ := v.Get(name)
+	return m, nil
+}
+
+// ParseFirst is Parse for a text with too many values: it keeps about the first most of them.
+// Further members of the outermost object are passed to more; all others are checked and
+// dropped. Equal keys are found only among the members that are kept.
+func ParseFirst(data []byte, most int, more func(name string)) (Value, error) {
+	kept := 0
+	return parseSome(data, func(depth int, name string) bool {
+		if kept++; kept <= most {
+			return false
+		}
+		if depth == 0 && name != "" {
+			more(name)
+		}
+		return true
+	})
+}
+
+// parseSome is Parse without the members and items that leave reports.
+func parseSome(data []byte, leave func(depth int, name string) bool) (Value, error) {
+	p := parsers.Get().(*parser)
+	defer p.release()
+	p.text, p.leave = string(data), leave
+	p.document()
+	if p.err != nil {
+		return Value{}, p.err
+	}
+	return p.items[0], nil
+}
+
 // parsers pools parsers for their stacks: a log is parsed line by line, and growing new stacks
 // would cost more than parsing the line.
 var parsers = sync.Pool{New: func() any { return &parser{line: 1} }}
@@ -78,6 +118,10 @@ type parser struct {
 	// closed one gets a list of exactly its size. A value that was read is on top of items.
 	names []string
 	items []Value
+
+	// leave reports a member or an item (name "") that is checked and not kept: in an object of
+	// this depth, or an array. nil keeps all.
+	leave func(depth int, name string) bool
 
 	exact bool // refuse everything that the encoder would write in another way
 	ended bool // an exact parser gave up because the text ended: more of it could be accepted
@@ -273,6 +317,9 @@ func (p *parser) array(depth int, line int32) {
 		p.path = append(p.path, pathStep{item: i})
 		p.value(depth + 1)
 		p.path = p.path[:len(p.path)-1]
+		if p.leave != nil && p.err == nil && p.leave(depth, "") {
+			p.items = p.items[:len(p.items)-1]
+		}
 		i++
 	}
 	list := append([]Value(nil), p.items[from:]...)
@@ -296,6 +343,9 @@ func (p *parser) object(depth int, line int32) {
 		p.path = p.path[:len(p.path)-1]
 		if member != nil {
 			p.checker.spans[member.Slot] = span{start, p.pos}
+		}
+		if p.leave != nil && p.err == nil && p.leave(depth, name) {
+			p.items, p.names = p.items[:len(p.items)-1], p.names[:len(p.names)-1]
 		}
 	}
 	if !sorted && !p.anyOrder {

@@ -34,6 +34,7 @@ type Reader struct {
 	mu sync.Mutex
 	// Pinned workflows, snapshots and folds by what names them.
 	compiled map[canon.Digest]compile.Compiled
+	pinned   int // bytes of compiled
 	states   map[canon.Digest]snapshot.State
 	folds    map[id.Session]*runs.Fold
 	// durable is keyed by the owner of a log.
@@ -83,11 +84,19 @@ func (r *Reader) Workflow(ctx context.Context, hash canon.Digest) (compile.Compi
 	return w, nil
 }
 
-// cacheWorkflow keeps a compiled workflow for later calls. The map is not
-// bounded: a process uses few workflows.
+// pinnedMax bounds the bytes of the workflows that are kept between calls. A
+// process uses few, and a bundle may hold thousands.
+const pinnedMax = 4 << 20
+
+// cacheWorkflow keeps a compiled workflow for later calls. A full cache is
+// emptied.
 func (r *Reader) cacheWorkflow(w compile.Compiled) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.pinned += len(w.Bytes()); r.pinned > pinnedMax {
+		clear(r.compiled)
+		r.pinned = len(w.Bytes())
+	}
 	r.compiled[w.Hash()] = w
 }
 

@@ -112,6 +112,21 @@ const (
 	RecapBranchesMax = 5
 	// WorkflowStepsMax bounds the steps of a compiled workflow; the largest in use has 40.
 	WorkflowStepsMax = 2000
+	// WorkflowValuesMax bounds the values of a workflow, of a file and of its compiled form, before
+	// memory is taken for them: two thousand steps with seventy members each.
+	WorkflowValuesMax = 150_000
+	// WorkflowIDBytesMax bounds a workflow's id.
+	WorkflowIDBytesMax = 64
+	// StepIDBytesMax bounds the id of a compiled step: those of the routine calls that it came
+	// from, at most nine of 64 bytes, precede its own.
+	StepIDBytesMax = 640
+	// CompiledTitleBytesMax bounds a title before it is filled: a routine's arguments may lengthen
+	// it.
+	CompiledTitleBytesMax = 4096
+	// DescriptionBytesMax bounds the description of a workflow and of an input: 512 characters.
+	DescriptionBytesMax = 2048
+	// InputsMax is the number of context keys that a workflow or a step may require.
+	InputsMax = 1000
 	// LoopDepthMax bounds the nesting of loops, inline or by name: a step's key contains the
 	// iteration of each enclosing loop, and workflows in use nest at most three.
 	LoopDepthMax = 8

@@ -44,10 +44,24 @@ type ObjectRef struct {
 // ObjectUse is a reference of an event to an object.
 type ObjectUse struct {
 	ObjectRef
-	Event int64 // event index
-	First bool  // the first reference of this log to the object
+	// Workflow is that of the node which refers to a snapshot, zero for other objects.
+	Workflow canon.Digest
+	Event    int64 // event index
+	First    bool  // the first reference of this log to the object
 	// Output is the payload of the event that refers to an artifact, zero for other objects.
 	Output event.OutputPayload
+}
+
+// CheckFingerprint returns 64 bits of what a check of the object depends on: its name and, for a
+// snapshot, the workflow. It is never 0 and valid within this process.
+func (u ObjectUse) CheckFingerprint() uint64 {
+	if u.Workflow.IsZero() {
+		return u.Fingerprint()
+	}
+	return fingerprint(struct {
+		ObjectRef
+		workflow canon.Digest
+	}{u.ObjectRef, u.Workflow})
 }
 
 // runRecord is what the check needs of a run.
@@ -156,7 +170,10 @@ func (r *References) object(kind manifest.ObjectKind, ref canon.Digest, e *event
 		return
 	}
 	use := ObjectUse{ObjectRef: ObjectRef{kind, ref}, Event: e.Index}
-	use.First = r.objects.Add(fingerprint(use.ObjectRef))
+	if p, ok := e.Data.(event.NodeCreated); ok {
+		use.Workflow = p.WorkflowHash
+	}
+	use.First = r.objects.Add(use.CheckFingerprint())
 	if p, ok := e.Data.(event.NodeOutputAppended); ok {
 		use.Output = p.Payload // every event is reported: payloads may differ
 	} else if !use.First {

@@ -158,6 +158,8 @@ func bundleFault(f manifest.Finding) error {
 		code = fault.BundleMissingSnapshot
 	case f.Code == manifest.ObjectMissing && kind == "workflows":
 		code = fault.BundleMissingPinnedWorkflow
+	case f.Code == manifest.UnknownEvents && kind == "workflows":
+		code = fault.BundleInvalidFormat // beyond the limits of every compiler
 	}
 	out := fault.New(code, "%s: %s", f.Path, f.Message).With("finding", string(f.Code)).With("path", f.Path)
 	if f.Event != nil {

@@ -53,9 +53,12 @@ func newObjectCache() *objectCache {
 
 // verdict returns the verdict over an object. Of several goroutines that
 // request the same object, one examines it and the others wait.
-func (b *objectCache) verdict(ref runs.ObjectRef, examine func() objectVerdict) objectVerdict {
-	key := ref.Fingerprint()
+func (b *objectCache) verdict(use runs.ObjectUse, examine func() objectVerdict) objectVerdict {
+	key, ref := use.CheckFingerprint(), use.ObjectRef
 	b.mu.Lock()
+	if own := ref.Fingerprint(); own != key {
+		b.referenced.Add(own)
+	}
 	for !b.seen.Has(key) || b.again[key] {
 		running, ok := b.inProgress[key]
 		if !ok {
@@ -84,8 +87,8 @@ func (b *objectCache) verdict(ref runs.ObjectRef, examine func() objectVerdict) 
 
 // forgetBad removes the verdict over an object that is not valid, so that it is examined again: it may have been removed
 // with a session, or erased, while the log that refers to it was read.
-func (b *objectCache) forgetBad(ref runs.ObjectRef) {
-	key := ref.Fingerprint()
+func (b *objectCache) forgetBad(use runs.ObjectUse) {
+	key := use.CheckFingerprint()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if _, bad := b.bad[key]; bad {
@@ -123,7 +126,8 @@ func (b *objectCache) store(key uint64, kind manifest.ObjectKind, v objectVerdic
 // examine reads an object, which verifies its digest, and decodes it. A
 // snapshot or workflow in an unknown form is a finding that makes its sessions
 // unknown_version (docs/design.md#foreign-stores).
-func (x reading) examine(ctx context.Context, ref runs.ObjectRef) objectVerdict {
+func (x reading) examine(ctx context.Context, use runs.ObjectUse) objectVerdict {
+	ref := use.ObjectRef
 	at := objectPath(ref)
 	// The port compares the digest; only the form is left to check.
 	data, err := x.store.Object(ctx, ref.Kind, ref.Ref)
@@ -135,22 +139,52 @@ func (x reading) examine(ctx context.Context, ref runs.ObjectRef) objectVerdict 
 	case manifest.Workflow:
 		_, err = compile.Decode(data)
 	case manifest.Snapshot:
-		_, err = snapshot.Decode(data)
+		var s snapshot.State
+		if s, err = snapshot.Decode(data); err == nil {
+			out.finding = x.checkSteps(ctx, use, s)
+		}
 	case manifest.Artifact:
 		// Artifacts may have any content; only JSON has a kind.
-		if v, parseErr := canon.Parse(data); parseErr == nil {
-			kind, _ := v.Get("kind")
-			out.kind = kind.Text()
-		}
+		out.kind = kindOf(data)
 	}
 	if err != nil {
 		f := manifest.NewFinding(manifest.UnknownEvents, at, "%s", describeForm(err, data))
 		if fault.Is(err, fault.StoreCorrupt) {
 			f = manifest.NewFinding(manifest.ObjectDamaged, at, "%v", err)
 		}
+		if x.bundle && errors.Is(err, compile.ErrLimits) {
+			f.Severity = manifest.SeverityError // nothing forces a store to accept it
+		}
 		out.finding = &f
 	}
 	return out
+}
+
+// kindOf returns the member kind of a JSON artifact, "" for any other content.
+func kindOf(data []byte) string {
+	v, err := canon.ParseMember(data, "kind")
+	if err != nil {
+		return ""
+	}
+	return v.Text()
+}
+
+// checkSteps compares a snapshot with the workflow that its node is pinned to:
+// every step and loop that the snapshot names is one of the workflow. Nothing is
+// reported for a workflow that cannot be read; that is a finding of its own.
+func (x reading) checkSteps(ctx context.Context, use runs.ObjectUse, s snapshot.State) *manifest.Finding {
+	w, err := x.r.Workflow(ctx, use.Workflow)
+	if err != nil {
+		return nil
+	}
+	for _, id := range s.StepIDs() {
+		if _, ok := w.Step(id); !ok {
+			f := manifest.NewFinding(manifest.BrokenReference, objectPath(use.ObjectRef),
+				"the snapshot names the step %q, which its workflow %s does not have", id, use.Workflow)
+			return &f
+		}
+	}
+	return nil
 }
 
 // UnreadObject is the finding about an object that a store did not return: erased,

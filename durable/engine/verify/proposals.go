@@ -101,8 +101,8 @@ func (c *proposalCheck) revision(at int64, a proposal.Artifact) {
 func (w *storeCheck) revisionFindings(ctx context.Context, c *proposalCheck) (out []manifest.Finding) {
 	verdicts := make([]objectVerdict, len(c.uses))
 	forEach(len(c.uses), func(i int) {
-		ref := c.uses[i].ObjectRef
-		verdicts[i] = w.objects.verdict(ref, func() objectVerdict { return w.examine(ctx, ref) })
+		use := c.uses[i]
+		verdicts[i] = w.objects.verdict(use, func() objectVerdict { return w.examine(ctx, use) })
 	})
 	reported := map[runs.ObjectRef]bool{}
 	for i, use := range c.uses {

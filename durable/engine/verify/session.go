@@ -301,13 +301,13 @@ func (c *sessionCheck) since(now manifest.Head) HeadRelation {
 // several goroutines.
 func (c *sessionCheck) examineObject(ctx context.Context, use runs.ObjectUse) {
 	if c.of == confirmation {
-		c.w.objects.forgetBad(use.ObjectRef)
+		c.w.objects.forgetBad(use)
 	}
-	verdict := c.w.objects.verdict(use.ObjectRef, func() objectVerdict {
+	verdict := c.w.objects.verdict(use, func() objectVerdict {
 		if c.w.o.Digests {
 			return c.w.checkDigest(ctx, use.ObjectRef)
 		}
-		return c.w.examine(ctx, use.ObjectRef)
+		return c.w.examine(ctx, use)
 	})
 	f, wrong := checkClaim(c.log, use, verdict)
 	if verdict.finding == nil && !wrong {

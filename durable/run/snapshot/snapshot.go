@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
@@ -143,6 +144,28 @@ func (s State) PendingStep() *PendingStep {
 		return nil
 	}
 	return s.Pending.Step
+}
+
+// StepIDs returns the ids of the steps and loops that the state names: pending, entered and
+// completed ones, in this order and with repetitions.
+func (s State) StepIDs() []string {
+	var out []string
+	if p := s.PendingStep(); p != nil {
+		out = append(out, p.StepID)
+	}
+	if s.LoopStack != nil {
+		for _, f := range *s.LoopStack {
+			out = append(out, f.LoopID)
+		}
+	}
+	for _, key := range s.CompletedKeys() {
+		_, step, inside := strings.Cut(key, "::") // Check parsed the key
+		if !inside {
+			step = key
+		}
+		out = append(out, step)
+	}
+	return out
 }
 
 // CompletedKeys returns the sorted keys of the completed steps; callers must not change the

@@ -58,14 +58,23 @@ func Compile(src source.Source, with Library) (Compiled, []source.Problem) {
 	if problem.HasErrors(b.found) {
 		return Compiled{}, b.found
 	}
+	if err := d.checkLimits(); err != nil {
+		b.report.Error(src.Root, "Shorten or split it.", "the compiled workflow cannot be run: %s", err)
+		return Compiled{}, b.found
+	}
 	c, err := prepare(d)
 	if err != nil {
 		b.report.Error(src.Root, "Report this as a bug of Waybill.", "the workflow cannot be compiled: %s", err)
-	} else if _, err := canon.Parse(c.Bytes()); err != nil {
+	} else if err := checkSize(c.Bytes()); err != nil {
+		b.report.Error(src.Root, "Split the workflow, or call fewer routines.", "the compiled workflow cannot be run: %s",
+			err)
+	} else if v, err := canon.Parse(c.Bytes()); err != nil {
 		// The compiled form nests some parts one level deeper than the source and could
 		// exceed the depth limit of the parser: the pinned document must be readable.
 		b.report.Error(src.Root, "Nest conditions and criteria less deeply.",
 			"the compiled workflow cannot be parsed: %s", err)
+	} else if err := checkTexts(v); err != nil {
+		b.report.Error(src.Root, "Shorten it.", "the compiled workflow cannot be run: %s", err)
 	}
 	problem.Sort(b.found)
 	return c, b.found

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -10,9 +11,13 @@ import (
 
 // Decode decodes a pinned workflow. It accepts only the canonical bytes that Bytes returns,
 // so that the hash identifies the document. It fails with STORE_NEWER for a higher
-// schemaVersion, STORE_FOREIGN for a workflow pinned by WorkRail, and STORE_CORRUPT for all
-// other invalid content.
+// schemaVersion, STORE_FOREIGN for a workflow pinned by WorkRail, SESSION_UNHEALTHY and
+// ErrLimits for one beyond the limits of this format, and STORE_CORRUPT for all other invalid
+// content.
 func Decode(data []byte) (Compiled, error) {
+	if err := checkSize(data); err != nil {
+		return Compiled{}, beyondLimits(err)
+	}
 	v, err := canon.Parse(data)
 	if err != nil {
 		return Compiled{}, fault.Wrap(err, fault.StoreCorrupt, "a pinned workflow is not JSON: %s", err)
@@ -28,16 +33,28 @@ func Decode(data []byte) (Compiled, error) {
 			"the workflow was compiled in version %v of the format; this binary reads version %d", version.Float(),
 			SchemaVersion)
 	}
+	if err := errors.Join(checkTexts(v), checkNumbers(v)); err != nil {
+		return Compiled{}, beyondLimits(err)
+	}
 	var d Document
 	if err := canon.UnmarshalExact(data, &d); err != nil {
 		return Compiled{}, fault.Wrap(err, fault.StoreCorrupt,
 			"a pinned workflow does not have the form of version %d: %s", SchemaVersion, err)
+	}
+	if err := d.checkLimits(); err != nil {
+		return Compiled{}, beyondLimits(err)
 	}
 	c, err := prepare(d)
 	if err != nil {
 		return Compiled{}, fault.Wrap(err, fault.StoreCorrupt, "a pinned workflow cannot be run: %s", err)
 	}
 	return c, nil
+}
+
+// beyondLimits is the fault for a document that no compiler wrote.
+func beyondLimits(why error) error {
+	return fault.Wrap(fmt.Errorf("%w: %w", ErrLimits, why), fault.SessionUnhealthy,
+		"the workflow can be read but not continued: %s", why)
 }
 
 // prepare parses the conditions and criteria of a document, computes its bytes and checks

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,7 +39,7 @@ func TestDecodeRejectsForgedDocuments(t *testing.T) {
 	for _, row := range []struct{ old, new, words string }{
 		{`"stepId":"b2"`, `"stepId":"b1"`, "not valid or not unique"},
 		{`"stepId":"b2"`, `"stepId":"judge"`, "not valid or not unique"},
-		{`"stepId":"b2"`, `"stepId":"B2"`, "not valid"},
+		{`"stepId":"b2"`, `"stepId":"B2"`, "not an id"},
 		{`"stepId":"inner"`, `"stepId":"other"`, "does not exist"},
 		{`"stepId":"inner"`, `"stepId":"red"`, "not valid or not unique"},
 		{`"loopId":"times"`, `"loopId":"times2"`, "does not exist"},
@@ -103,7 +104,8 @@ func TestDecodeRejectsForgedDocuments(t *testing.T) {
 			t.Fatalf("%s is not in %s", row.old, good)
 		}
 		_, err := Decode([]byte(bad))
-		if fault.CodeOf(err) != fault.StoreCorrupt || !strings.Contains(err.Error(), row.words) {
+		if fault.CodeOf(err) != fault.StoreCorrupt && !errors.Is(err, ErrLimits) ||
+			!strings.Contains(err.Error(), row.words) {
 			t.Errorf("%s for %s: got %v, want %q", row.new, row.old, err, row.words)
 		}
 	}

@@ -6,7 +6,9 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/reason"
 )
 
 // View is a read-only summary of a pinned workflow: its name and its steps. It is made from a
@@ -31,10 +33,10 @@ func (c Compiled) View() View {
 	v := View{name: c.Name, loops: len(c.Loops) > 0, steps: make([]StepView, len(c.Steps)),
 		titles: func(stepID string) (string, bool) {
 			s, ok := c.Step(stepID)
-			return s.Title, ok
+			return clipped(s.Title), ok
 		}}
 	for i, s := range c.Steps {
-		v.steps[i] = StepView{s.StepID, s.Title}
+		v.steps[i] = StepView{s.StepID, clipped(s.Title)}
 	}
 	return v
 }
@@ -69,15 +71,23 @@ func (v View) Title(stepID string) string {
 // an early version a preview of one step.
 var sourceKinds = []string{"v1_pinned", "v1_preview"}
 
-// DecodeForeign decodes a workflow pinned by WorkRail: its name and the titles of steps,
-// those in loops included. It fails with STORE_FOREIGN for an unknown form and STORE_CORRUPT
-// for text that is not JSON. Members that it does not need are not checked.
+// DecodeForeign decodes a workflow that this version cannot run: one pinned by WorkRail, or one
+// of this format beyond its limits. It reads its name and the titles of steps, those in loops
+// included, each cut to limits.StepTitleBytesMax. It fails with STORE_FOREIGN for an unknown
+// form or size and STORE_CORRUPT for text that is not JSON. Members that it does not need are
+// not checked.
 func DecodeForeign(data []byte) (View, error) {
+	if err := checkSize(data); err != nil {
+		return View{}, fault.Wrap(err, fault.StoreForeign, "the workflow cannot be shown: %s", err)
+	}
 	doc, err := canon.Parse(data)
 	if err != nil {
 		return View{}, fault.Wrap(err, fault.StoreCorrupt, "a pinned workflow is not JSON: %s", err)
 	}
 	root := problem.SourceValue{Value: doc}
+	if version := root.Member("schemaVersion").Value; version.Kind() == canon.Number && !root.Has("sourceKind") {
+		return viewOf(root), nil
+	}
 	if !slices.Contains(sourceKinds, textIn(root, "sourceKind")) {
 		return View{}, fault.New(fault.StoreForeign,
 			"the workflow was pinned by another program, in a form that Waybill does not know")
@@ -87,17 +97,35 @@ func DecodeForeign(data []byte) (View, error) {
 	main := f.sequence(definition.Member("steps"))
 	if root.Has("preview") {
 		preview := root.Member("preview")
-		f.titles[textIn(preview, "stepId")] = textIn(preview, "title")
+		f.titles[textIn(preview, "stepId")] = clipped(textIn(preview, "title"))
 	}
 	// A step that a loop names as its body is not part of the main sequence
 	// (docs/design.md#loops).
 	main = slices.DeleteFunc(main, func(s StepView) bool { return slices.Contains(f.bodies, s.StepID) })
-	return View{name: cmp.Or(textIn(root, "name"), textIn(definition, "name")), steps: main, loops: f.loops,
+	return View{name: clipped(cmp.Or(textIn(root, "name"), textIn(definition, "name"))), steps: main, loops: f.loops,
 		titles: func(stepID string) (string, bool) {
 			title, ok := f.titles[stepID]
 			return title, ok && title != ""
 		}}, nil
 }
+
+// viewOf returns the summary of a document of this format beyond its limits, or of a newer one.
+func viewOf(root problem.SourceValue) View {
+	f := foreignSteps{titles: map[string]string{}}
+	main := f.sequence(root.Member("steps"))
+	loops := root.Member("loops").Items()
+	for _, loop := range loops {
+		f.sequence(loop.Member("body"))
+	}
+	return View{name: clipped(textIn(root, "name")), steps: main, loops: len(loops) > 0,
+		titles: func(stepID string) (string, bool) {
+			title, ok := f.titles[stepID]
+			return title, ok
+		}}
+}
+
+// clipped bounds a name or title that no limit bounds.
+func clipped(text string) string { return reason.Truncate(text, limits.StepTitleBytesMax) }
 
 // foreignSteps collects the steps of a WorkRail workflow.
 type foreignSteps struct {
@@ -110,11 +138,11 @@ type foreignSteps struct {
 // nesting, and so the recursion.
 func (f *foreignSteps) sequence(list problem.SourceValue) (out []StepView) {
 	for _, step := range list.Items() {
-		id := textIn(step, "id")
+		id := cmp.Or(textIn(step, "id"), textIn(step, "stepId"))
 		if id == "" {
 			continue
 		}
-		s := StepView{id, cmp.Or(textIn(step, "title"), id)}
+		s := StepView{clipped(id), clipped(cmp.Or(textIn(step, "title"), id))}
 		f.titles[id] = s.Title
 		out = append(out, s)
 		if !step.Has("body") && textIn(step, "type") != LoopStep {
