@@ -18,13 +18,34 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/infra/controlfile"
+	"github.com/waybill/waybill/testdata/attack"
 )
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"waybill": func() { os.Exit(runValid(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ())) },
 		"person":  person,
+		"forge":   func() { os.Exit(forge(os.Args[1], os.Args[2])) },
 	})
+}
+
+// forge writes the bundle of an attack to a file. It is a process of its own, since the kernel counts
+// the memory of a process for those that it starts.
+func forge(name, file string) int {
+	for _, c := range attack.Cases() {
+		if c.Name != name {
+			continue
+		}
+		out, err := os.Create(file)
+		if err == nil {
+			err = errors.Join(c.Write(out), out.Close())
+		}
+		if err == nil {
+			return 0
+		}
+		fmt.Fprintln(os.Stderr, err)
+	}
+	return 1
 }
 
 // TestScript runs the scripts of testdata/script, one file per behavior. Each has its own home,

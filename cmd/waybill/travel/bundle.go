@@ -13,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/bundlefile"
+	"github.com/waybill/waybill/infra/discovery"
 )
 
 // bundleLong is what 'waybill bundle --help' prints above the usage.
@@ -64,7 +65,7 @@ reference. Exit status 0 means that the bundle can be imported, 5 that it is dam
 		Args:    cli.Exactly("FILE or -"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withBundle(cmd.Context(), a, args[0], func(b *bundlefile.File) error {
-				v, err := verify.Bundle(cmd.Context(), b)
+				v, err := verify.Bundle(cmd.Context(), b, isBundled)
 				if err != nil {
 					return err
 				}
@@ -109,6 +110,12 @@ func withBundle(ctx context.Context, a *cli.App, name string, use func(*bundlefi
 	}
 	defer b.Close()
 	return use(b)
+}
+
+// isBundled reports the id of a workflow that comes with this binary.
+func isBundled(workflowID string) bool {
+	_, ok := discovery.Bundled().Routines[workflowID]
+	return ok
 }
 
 // diffBundle compares the log of a bundle with the log of another bundle, or of a

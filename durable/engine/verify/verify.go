@@ -34,6 +34,9 @@ type reading struct {
 	store Store
 	// bundle: there is no import mark and no audit log.
 	bundle bool
+	// bundled reports the id of a workflow that comes with this binary. nil, as for
+	// a store: ids of the reserved namespace are not checked.
+	bundled func(workflowID string) bool
 }
 
 // Verifier verifies a store. It is safe for concurrent use.
@@ -44,7 +47,7 @@ type Verifier struct {
 
 // New returns the verifier of a store.
 func New(r *engine.Reader, s Store, audit *Auditor) *Verifier {
-	return &Verifier{reading{r, s, false}, audit}
+	return &Verifier{reading{r: r, store: s}, audit}
 }
 
 // VerifyOptions selects what a verification does.
@@ -111,11 +114,13 @@ func (x *Verifier) VerifyWith(ctx context.Context, o VerifyOptions) (Verificatio
 	return x.verify(ctx, o, x.storeLogs)
 }
 
-// Bundle verifies a bundle as Verify does a store.
-func Bundle(ctx context.Context, b ports.Bundle) (Verification, error) {
+// Bundle verifies a bundle as Verify does a store, and more strictly: a workflow
+// beyond the limits of every compiler is an error, and so is an id of the
+// reserved namespace that bundled, if not nil, does not know.
+func Bundle(ctx context.Context, b ports.Bundle, bundled func(workflowID string) bool) (Verification, error) {
 	source := engine.ReadOnly(b)
 	noLogs := func(context.Context, *storeCheck) ([]manifest.Finding, error) { return nil, nil }
-	return reading{engine.NewReader(source), source, true}.verify(ctx, VerifyOptions{}, noLogs)
+	return reading{engine.NewReader(source), source, true, bundled}.verify(ctx, VerifyOptions{}, noLogs)
 }
 
 // verify checks every session and object; storeLogs checks the logs of the store

@@ -79,6 +79,9 @@ func SuggestUniqueID(suggested string, source []byte) string {
 	return suggested[:min(len(suggested), idLengthMax-len(suffix))] + suffix
 }
 
+// Reserved reports an id in the namespace of bundled workflows.
+func Reserved(id string) bool { return strings.HasPrefix(id, "wr.") }
+
 // checkID checks the workflow id against the namespace rules
 // (docs/design.md#workflow-ids). Legacy ids are a warning: existing files use them.
 func checkID(root problem.SourceValue, kind SourceKind, report problem.Report) {
@@ -89,7 +92,7 @@ func checkID(root problem.SourceValue, kind SourceKind, report problem.Report) {
 	}
 	fix := fmt.Sprintf("Write %q.", SuggestID(kind, id))
 	switch {
-	case strings.HasPrefix(id, "wr.") && kind != SourceBundled:
+	case Reserved(id) && kind != SourceBundled:
 		report.Error(at, fix, "workflow ids that start with wr. are reserved for bundled workflows, got %q", id)
 	case IDStatus(id) == "legacy":
 		report.Warn(at, fix, "workflow id %q has no namespace; it works, but other files may use the same id", id)

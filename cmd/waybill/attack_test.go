@@ -1,0 +1,173 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/waybill/waybill/testdata/attack"
+)
+
+// What a call may use over an idle process, whatever a bundle or a file holds.
+const (
+	attackCPU = 2.0      // seconds
+	attackRSS = 64 << 10 // KiB
+)
+
+// cost is what a process used.
+type cost struct {
+	cpu float64 // seconds of user and system time
+	rss int64   // KiB
+}
+
+// costOf returns what a process that ended used. The kernel counts the memory of this process,
+// which started it, as a lower bound.
+func costOf(cmd *exec.Cmd) cost {
+	use := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	seconds := func(t syscall.Timeval) float64 { return float64(t.Sec) + float64(t.Usec)/1e6 }
+	return cost{seconds(use.Utime) + seconds(use.Stime), use.Maxrss}
+}
+
+// within reports a cost over the idle process that is above the bounds.
+func (c cost) within(t *testing.T, what string, idle int64, cpu float64) {
+	t.Helper()
+	if c.cpu > cpu || c.rss > idle+attackRSS {
+		t.Errorf("%s: %.2f s of CPU and %d KiB, the idle process has %d KiB", what, c.cpu, c.rss, idle)
+	}
+}
+
+// idleRSS is the memory of a server that was asked for nothing, in KiB.
+func (p program) idleRSS() int64 {
+	p.t.Helper()
+	c := p.agent()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.cmd.Process.Pid))
+	if err != nil {
+		p.t.Skip(err)
+	}
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	n, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	c.ends()
+	return n
+}
+
+// bundle writes a bundle to a file and returns its name.
+func (p program) bundle(c attack.Case) string {
+	p.t.Helper()
+	name := filepath.Join(p.dir, "attack.bundle.json")
+	if text, err := exec.Command("forge", c.Name, name).CombinedOutput(); err != nil {
+		p.t.Fatalf("%s: %v: %s", c.Name, err, text)
+	}
+	return name
+}
+
+// spend runs a command and returns its answer and what it used.
+func (p program) spend(args ...string) (data []byte, c cost, exit int) {
+	p.t.Helper()
+	cmd := p.command(append(args, "--json")...)
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	err := cmd.Run()
+	var ended *exec.ExitError
+	if err != nil && !errors.As(err, &ended) {
+		p.t.Fatal(err)
+	}
+	return out.Bytes(), costOf(cmd), cmd.ProcessState.ExitCode()
+}
+
+// TestForgedBundles: bundles whose digests are valid and whose content no exporter wrote are
+// refused by import and by bundle verify, within bounds of time and memory.
+func TestForgedBundles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts 160 processes")
+	}
+	p := programWithWorkflows(t)
+	idle := p.idleRSS()
+	n := 0
+	for _, c := range attack.Cases() {
+		if c.Accepted {
+			continue
+		}
+		n++
+		p.store = filepath.Join(t.TempDir(), "store")
+		name := p.bundle(c)
+		data, used, exit := p.spend("import", name)
+		var answer struct {
+			Error struct{ Code string }
+		}
+		if err := json.Unmarshal(data, &answer); err != nil {
+			t.Fatalf("%s: %v: %s", c.Name, err, data)
+		}
+		used.within(t, c.Name+": import", idle, attackCPU)
+		if exit == 0 { // of a foreign form: it can be read, as far as it is known
+			data, used, exit := p.spend("continue", "--run", "@last")
+			if exit != 5 && exit != 6 {
+				t.Errorf("%s: continue exits with %d: %.300s", c.Name, exit, data)
+			}
+			used.within(t, c.Name+": continue", idle, attackCPU)
+			continue
+		}
+		code := answer.Error.Code
+		if exit == 0 || code != "BUNDLE_INVALID_FORMAT" && code != "BUNDLE_INTEGRITY_FAILED" {
+			t.Errorf("%s: import exits with %d: %.300s", c.Name, exit, data)
+		}
+		if strings.HasPrefix(c.Name, "snapshot: a ") && code != "BUNDLE_INTEGRITY_FAILED" {
+			t.Errorf("%s: %s", c.Name, code)
+		}
+		_, used, exit = p.spend("bundle", "verify", name)
+		if exit != 5 && exit != 1 && exit != 2 {
+			t.Errorf("%s: bundle verify exits with %d", c.Name, exit)
+		}
+		used.within(t, c.Name+": bundle verify", idle, attackCPU)
+	}
+	if n < 60 {
+		t.Errorf("only %d bundles", n)
+	}
+}
+
+// TestGigabyteBundle: a bundle of 455 kB whose prompt would have ten gigabytes is imported,
+// resumed, continued and listed within bounds of time and memory.
+func TestGigabyteBundle(t *testing.T) {
+	p := programWithWorkflows(t)
+	idle := p.idleRSS()
+	name := p.bundle(attack.Gigabytes())
+	if info, err := os.Stat(name); err != nil || info.Size() > 470_000 {
+		t.Fatalf("the bundle has %d bytes, %v", info.Size(), err)
+	}
+	data, used, exit := p.spend("import", name)
+	if exit != 0 {
+		t.Fatalf("import exits with %d: %.300s", exit, data)
+	}
+	used.within(t, "import", idle, attackCPU)
+	for _, args := range [][]string{{"resume"}, {"continue", "--run", "@last"}, {"runs", "list"}, {"runs", "show", "@last"},
+		{"bundle", "show", name}, {"runs", "timeline", "@last"}} {
+		data, used, exit := p.spend(args...)
+		if exit != 0 || len(data) > 1<<20 {
+			t.Errorf("%v exits with %d and %d bytes", args, exit, len(data))
+		}
+		used.within(t, strings.Join(args, " "), idle, attackCPU)
+		if args[0] == "continue" && !bytes.Contains(data, []byte("TEXT_TRUNCATED")) {
+			t.Errorf("no warning in %d bytes", len(data))
+		}
+	}
+	c := p.agent()
+	for range 3 {
+		if answer := c.tool("resume_session", map[string]any{}); len(answer.raw) > 1<<20 {
+			t.Errorf("resume_session answers with %d bytes", len(answer.raw))
+		}
+	}
+	c.ends()
+	costOf(c.cmd).within(t, "resume_session", idle, attackCPU)
+}
