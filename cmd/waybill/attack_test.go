@@ -3,7 +3,9 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +16,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/waybill/waybill/testdata/attack"
 )
@@ -170,4 +173,88 @@ func TestGigabyteBundle(t *testing.T) {
 	}
 	c.ends()
 	costOf(c.cmd).within(t, "resume_session", idle, attackCPU)
+}
+
+// TestManyUnknownKeys: a file of 4 MiB validates within bounds, however its parts are wrong, and
+// the list of problems does not grow with it.
+func TestManyUnknownKeys(t *testing.T) {
+	p := programWithWorkflows(t)
+	idle := p.idleRSS()
+	for name, c := range map[string]struct {
+		before, each, after string
+		n                   int
+		want                string
+	}{
+		"flat.yaml":   {"", "k%x: \n", "", 380_000, "379900 more keys"},
+		"values.yaml": {"", "k%x: 1\n", "", 380_000, "379900 more keys"},
+		"flat.json":   {`{"x":0`, `,"%x":0`, "}", 380_000, "379901 more keys"},
+		"nested.yaml": {"steps:\n  - id: a\n", "    k%x: 1\n", "", 280_000, "more keys"},
+		"flow.yaml":   {"{x: 0", ",k%x: 0", "}", 330_000, "values"},
+		"types.yaml":  {"steps:\n", "- %x\n", "", 400_000, "values"},
+		"types.json":  {`{"steps":[0`, `,"%x"`, "]}", 400_000, "values"},
+		"bound.yaml":  {"", "k%x: 1\n", "", 49_000, "48900 more keys"},
+		"bound.json":  {`{"x":0`, `,"%x":0`, "}", 98_000, "97901 more keys"},
+		"same.json":   {`{"x":0`, `,"a":%d`, "}", 300_000, "duplicate key"},
+	} {
+		file := filepath.Join(p.dir, name)
+		writeMany(t, file, c.before, c.each, c.after, c.n)
+		data, used, exit := p.spend("workflows", "validate", file)
+		var answer struct {
+			Data struct{ Problems []struct{ Message string } }
+		}
+		if err := json.Unmarshal(data, &answer); err != nil || exit != 2 {
+			t.Fatalf("%s: exit %d, %v: %.300s", name, exit, err, data)
+		}
+		if n := len(answer.Data.Problems); n > 502 || n == 0 || !bytes.Contains(data, []byte(c.want)) {
+			t.Errorf("%s: %d problems without %q: %.300s", name, n, c.want, data)
+		}
+		used.within(t, name, idle, 0.5)
+		_ = os.Remove(file)
+	}
+}
+
+// writeMany writes a file of repeated lines, without holding it.
+func writeMany(t *testing.T, name, before, each, after string, n int) {
+	t.Helper()
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := bufio.NewWriter(f)
+	_, _ = w.WriteString(before)
+	for i := range n {
+		fmt.Fprintf(w, each, i)
+	}
+	_, _ = w.WriteString(after)
+	if err := errors.Join(w.Flush(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSpecialFiles: a pipe, a device or a directory is refused wherever a path is taken, with its
+// name and kind, and no command waits for it.
+func TestSpecialFiles(t *testing.T) {
+	p := programWithWorkflows(t, "test.talk")
+	pipe := filepath.Join(p.dir, "pipe.json")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skip(err)
+	}
+	for file, kind := range map[string]string{pipe: "a pipe", "/dev/null": "a device", t.TempDir(): "a directory"} {
+		for _, args := range [][]string{
+			{"start", file}, {"workflows", "validate", file}, {"import", file}, {"bundle", "show", file},
+			{"bundle", "verify", file}, {"start", "test.talk", "--context", file}, {"proposals", "create", file},
+		} {
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			cmd := exec.CommandContext(ctx, "waybill", append(args, "--store", p.store, "--json")...)
+			cmd.Dir = p.dir
+			out, err := cmd.Output()
+			if ctx.Err() != nil {
+				t.Errorf("%v blocks", args)
+			}
+			cancel()
+			if err == nil || !bytes.Contains(out, []byte(kind)) || !bytes.Contains(out, []byte(filepath.Base(file))) {
+				t.Errorf("%v: %v: %s", args, err, out)
+			}
+		}
+	}
 }

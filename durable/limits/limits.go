@@ -113,8 +113,8 @@ const (
 	// WorkflowStepsMax bounds the steps of a compiled workflow; the largest in use has 40.
 	WorkflowStepsMax = 2000
 	// WorkflowValuesMax bounds the values of a workflow, of a file and of its compiled form, before
-	// memory is taken for them: two thousand steps with seventy members each.
-	WorkflowValuesMax = 150_000
+	// memory is taken for them: two thousand steps with fifty values each.
+	WorkflowValuesMax = 100_000
 	// WorkflowIDBytesMax bounds a workflow's id.
 	WorkflowIDBytesMax = 64
 	// StepIDBytesMax bounds the id of a compiled step: those of the routine calls that it came

@@ -11,26 +11,18 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/travel/bundle"
+	"github.com/waybill/waybill/infra/osfs"
 )
 
-// Open opens and checks the bundle in a file; pipes and devices are spooled. A file that does not
-// exist or cannot be read is BUNDLE_INVALID_FORMAT; the other codes are those of bundle.Open.
+// Open opens and checks the bundle in a regular file. A file that does not exist or cannot be read
+// is BUNDLE_INVALID_FORMAT, or STORE_IO if no more files can be opened; the other codes are those of
+// bundle.Open.
 func Open(ctx context.Context, name string, o bundle.Options) (*File, error) {
-	f, err := os.Open(name)
+	f, err := osfs.OpenRegular(name)
 	if err != nil {
 		return nil, unreadable(name, err)
 	}
 	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		// A pipe cannot be read twice, and a device may have no end.
-		if info.IsDir() {
-			_ = f.Close()
-			return nil, fault.New(fault.BundleInvalidFormat, "%s is a directory; a bundle is one file", name).
-				Suggest("To read a store, name it with --store.")
-		}
-		defer f.Close()
-		return Spool(ctx, f, o)
-	}
 	if err != nil {
 		_ = f.Close()
 		return nil, unreadable(name, err)
@@ -92,6 +84,9 @@ func unreadable(name string, err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
 		err = path.Err
+	}
+	if osfs.IsTooManyFiles(err) {
+		return fault.Wrap(err, fault.StoreIO, "%s cannot be opened: %v", name, err)
 	}
 	return fault.Wrap(err, fault.BundleInvalidFormat, "%s cannot be read: %v", name, err).
 		Suggest("Name a file that %s made, or - for standard input.", fault.Command{"export"})

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/workflow/catalog"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/source"
+	"github.com/waybill/waybill/infra/osfs"
 )
 
 // SiblingFiles implements ports.Workflows. It reads the file's directory and its subdirectory routines,
@@ -23,10 +23,16 @@ func (f *Finder) SiblingFiles(_ context.Context, path string) ([]catalog.File, e
 		at = filepath.Join(f.at.From, at)
 	}
 	dir := filepath.Dir(at)
-	out := directory{kind: source.SourceProject, dir: dir, prefix: relative(f.base(), dir) + "/", flat: true}.files()
-	routines := filepath.Join(dir, "routines")
-	return append(out, directory{kind: source.SourceProject, dir: routines, prefix: relative(f.base(), routines) + "/",
-		flat: true}.files()...), nil
+	var out []catalog.File
+	for _, dir := range []string{dir, filepath.Join(dir, "routines")} {
+		files, err := directory{kind: source.SourceProject, dir: dir, prefix: relative(f.base(), dir) + "/",
+			flat: true}.files()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, files...)
+	}
+	return out, nil
 }
 
 // bindingsFiles are the files of a project directory that bind routines to extension points; the
@@ -39,7 +45,7 @@ func (f *Finder) Bindings(context.Context) (catalog.Bindings, error) {
 	for _, dir := range f.ancestors() {
 		for _, sub := range bindingsFiles {
 			at := filepath.Join(dir, filepath.FromSlash(sub))
-			file, err := os.Open(at)
+			file, err := osfs.OpenRegular(at)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}

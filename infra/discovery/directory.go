@@ -13,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/workflow/catalog"
 	"github.com/waybill/waybill/durable/workflow/source"
+	"github.com/waybill/waybill/infra/osfs"
 )
 
 // filesMax bounds how many files of one directory are read: a directory of workflows contains
@@ -34,18 +35,24 @@ type directory struct {
 //
 // Subdirectories whose names begin with a dot are skipped. A directory that cannot be read is one
 // unreadable file, and the walk continues after it.
-func (f directory) files() []catalog.File {
+//
+// The error is STORE_IO: no more files can be opened, so that nothing is known about the others.
+func (f directory) files() (out []catalog.File, err error) {
 	root, err := os.OpenRoot(f.dir)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil
+			return nil, nil
 		}
-		return []catalog.File{f.unreadableFile("", err)}
+		if osfs.IsTooManyFiles(err) {
+			return nil, unreadable(f.prefix, err)
+		}
+		return []catalog.File{f.unreadableFile("", err)}, nil
 	}
 	defer root.Close()
-	var out []catalog.File
-	_ = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
+		case osfs.IsTooManyFiles(err):
+			return unreadable(f.prefix+name, err)
 		case err != nil:
 			out = append(out, f.unreadableFile(name, err))
 			return fs.SkipDir
@@ -59,10 +66,14 @@ func (f directory) files() []catalog.File {
 					filesMax)))
 			return fs.SkipAll
 		}
-		out = append(out, f.read(root, name))
+		file := f.read(root, name)
+		if osfs.IsTooManyFiles(file.Err) {
+			return unreadable(file.Ref, file.Err)
+		}
+		out = append(out, file)
 		return nil
 	})
-	return out
+	return out, err
 }
 
 // isWorkflowName reports the extension of a workflow file.
@@ -80,7 +91,8 @@ func (f directory) read(root *os.Root, name string) catalog.File {
 	if err != nil {
 		return f.unreadableFile(name, err)
 	}
-	file, err := root.Open(name)
+	// The kind was read before: the file may be another one by now, and opening must not wait.
+	file, err := root.OpenFile(name, os.O_RDONLY|osfs.NonBlocking, 0)
 	if err != nil {
 		return f.unreadableFile(name, err)
 	}
@@ -98,16 +110,16 @@ func (f directory) unreadableFile(name string, err error) catalog.File {
 	if ref == "" || ref == "." {
 		ref = "workflows"
 	}
-	return catalog.File{Kind: f.kind, Ref: ref, Err: fmt.Errorf("the file cannot be read: %s", cause(err))}
+	return catalog.File{Kind: f.kind, Ref: ref, Err: fmt.Errorf("the file cannot be read: %w", cause(err))}
 }
 
 // cause is the reason without paths of the machine.
-func cause(err error) string {
+func cause(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
-		err = pe.Err
+		return pe.Err
 	}
-	return err.Error()
+	return err
 }
 
 // readAll reads at most the accepted size of a workflow file, independent of the size that the

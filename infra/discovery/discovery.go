@@ -39,7 +39,11 @@ var projectDirs = []string{".waybill/workflows", ".workrail/workflows"}
 func (f *Finder) Workflows(ctx context.Context) ([]catalog.File, error) {
 	out := bundled()
 	if f.at.User != "" {
-		out = append(out, directory{kind: source.SourceUser, dir: f.at.User}.files()...)
+		files, err := directory{kind: source.SourceUser, dir: f.at.User}.files()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, files...)
 	}
 	for _, dir := range f.ancestors() {
 		for _, sub := range projectDirs {
@@ -48,7 +52,11 @@ func (f *Finder) Workflows(ctx context.Context) ([]catalog.File, error) {
 			}
 			at := directory{kind: source.SourceProject, dir: filepath.Join(dir, filepath.FromSlash(sub))}
 			at.prefix = relative(f.base(), at.dir) + "/"
-			out = append(out, at.files()...)
+			files, err := at.files()
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, files...)
 		}
 	}
 	return out, nil

@@ -4,17 +4,18 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/workflow/catalog"
 	"github.com/waybill/waybill/durable/workflow/source"
+	"github.com/waybill/waybill/infra/osfs"
 )
 
-// WorkflowFile implements ports.Workflows. Pipes are read as well, since the user named the file
-// explicitly. Errors: WORKFLOW_NOT_FOUND, WORKFLOW_INVALID for a file that cannot be read.
+// WorkflowFile implements ports.Workflows. Only regular files are read. Errors:
+// WORKFLOW_NOT_FOUND, WORKFLOW_INVALID for a file that cannot be read, STORE_IO if no more files
+// can be opened.
 //
 // path may be relative to the working directory; the message names it as the caller did.
 func (f *Finder) WorkflowFile(_ context.Context, path string) (catalog.File, error) {
@@ -23,7 +24,7 @@ func (f *Finder) WorkflowFile(_ context.Context, path string) (catalog.File, err
 		at = filepath.Join(f.at.From, at)
 	}
 	out := catalog.File{Kind: source.SourceProject, Ref: f.ref(at)}
-	file, err := os.Open(at)
+	file, err := osfs.OpenRegular(at)
 	if errors.Is(err, fs.ErrNotExist) {
 		return out, fault.New(fault.WorkflowNotFound, "the file %s does not exist", path)
 	}
@@ -31,17 +32,18 @@ func (f *Finder) WorkflowFile(_ context.Context, path string) (catalog.File, err
 		return out, unreadable(path, err)
 	}
 	defer file.Close()
-	if info, err := file.Stat(); err == nil && info.IsDir() {
-		return out, unreadable(path, errors.New("it is a directory"))
-	}
 	if out.Data, err = readAll(file); err != nil {
 		return out, unreadable(path, err)
 	}
 	return out, nil
 }
 
-// unreadable is WORKFLOW_INVALID for a file that the caller named.
+// unreadable is WORKFLOW_INVALID for a file that the caller named, or STORE_IO where the system
+// refused to open any file.
 func unreadable(path string, err error) error {
+	if osfs.IsTooManyFiles(err) {
+		return fault.Wrap(err, fault.StoreIO, "%s cannot be opened: %s", path, cause(err))
+	}
 	return fault.Wrap(err, fault.WorkflowInvalid, "%s cannot be read: %s", path, cause(err)).
 		Suggest("Name a workflow file that you can read.")
 }

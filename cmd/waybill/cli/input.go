@@ -4,9 +4,9 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/infra/osfs"
 )
 
 // ReadInput reads the file that a flag names, or stdin for "-", up to limit bytes. Stdin can
@@ -21,7 +21,7 @@ func (p *Process) ReadInput(flag, name string, limit int) ([]byte, error) {
 		}
 		p.stdinTaken = flag
 	} else {
-		file, err := os.Open(name)
+		file, err := osfs.OpenRegular(name)
 		if err != nil {
 			return nil, unreadable(flag, name, err)
 		}
@@ -44,8 +44,11 @@ func (p *Process) ReadInput(flag, name string, limit int) ([]byte, error) {
 
 // unreadable returns the VALIDATION_ERROR for a file that cannot be opened or read.
 func unreadable(flag, name string, err error) error {
+	if osfs.IsTooManyFiles(err) {
+		return fault.Wrap(err, fault.StoreIO, "%s %s cannot be opened: %s", flag, name, PlainCause(err))
+	}
 	return fault.Wrap(err, fault.ValidationError, "%s %s cannot be read: %s", flag, name, PlainCause(err)).
-		Suggest("Give the path of a readable file.")
+		Suggest("Give the path of a readable file, or - for stdin.")
 }
 
 // PlainCause returns the text of a file error without operation and path, for messages that

@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/workflow/nearest"
 )
 
@@ -94,7 +96,16 @@ func (s Object) Want() string { return "an object that describes " + s.What }
 
 // Check reports missing keys and unknown keys. Unknown keys are errors because they would
 // be ignored silently; most are typing errors, so the nearest known key is suggested.
-func (s Object) Check(at problem.SourceValue, report problem.Report) {
+//
+// The first UnknownKeysMax unknown keys of an object are reported, and the rest counted in one
+// problem.
+func (s Object) Check(at problem.SourceValue, report problem.Report) { s.CheckMore(at, 0, report) }
+
+// UnknownKeysMax is the number of unknown keys of an object that are reported one by one.
+const UnknownKeysMax = 100
+
+// CheckMore is Check for an object with more unknown keys, which at does not contain.
+func (s Object) CheckMore(at problem.SourceValue, more int, report problem.Report) {
 	if at.Value.Kind() != canon.Object {
 		mismatch(at, report, s)
 		return
@@ -107,13 +118,21 @@ func (s Object) Check(at problem.SourceValue, report problem.Report) {
 			report.Error(at, fmt.Sprintf("Add %q: %s.", f.Name, f.Shape.Want()), "%s lacks %q", s.What, f.Name)
 		}
 	}
+	listed := 0
 	for _, name := range at.Names() {
 		if inner, ok := known[name]; ok {
 			inner.Check(at.Member(name), report)
+		} else if listed++; listed > UnknownKeysMax {
+			more++
 		} else {
 			report.Error(at.Member(name), nearest.Suggest(name, keys, "Did you mean %q?", "Remove it."),
-				"%s has no key %q", s.What, name)
+				"%s has no key %q", s.What, reason.Clip(name, limits.MessageBytesMax))
 		}
+	}
+	if more > 0 {
+		// At a member, so that it is listed after those that are named.
+		report.Error(at.Member(at.Value.Key(at.Value.Len()-1)), "Remove them.", "%s has %d more keys that are not known",
+			s.What, more)
 	}
 }
 

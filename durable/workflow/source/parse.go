@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/workflow/yaml"
 )
 
@@ -19,7 +20,8 @@ import (
 // means JSON. Source.Valid reports whether the file can be compiled. Problems are in file
 // order, at most problemsMax of them; a file that is not JSON or YAML has exactly one.
 func Parse(name string, kind SourceKind, data []byte) (Source, []Problem) {
-	root, err := read(name, data)
+	rest := excess{}
+	root, err := read(name, data, &rest)
 	if err != nil {
 		var found collector
 		at := problem.SourceValue{}
@@ -30,18 +32,51 @@ func Parse(name string, kind SourceKind, data []byte) (Source, []Problem) {
 			err = errors.New(pe.Reason)
 		}
 		problem.Report(found.add).
-			Error(at, "Correct the text there; the rest of the file was not read.", "the file cannot be read: %s", err)
+			Error(at, "Correct the text there; the rest of the file was not read.", "the file cannot be read: %s",
+				reason.Truncate(err.Error(), limits.MessageBytesMax))
 		return Source{Kind: kind}, found.list()
 	}
-	return Of(kind, problem.SourceValue{Value: root})
+	return of(kind, problem.SourceValue{Value: root}, rest)
+}
+
+// excess is what a file holds beyond the values that are read of it.
+type excess struct {
+	values int // of the whole file, 0 if all are read
+	keys   int // unknown keys of the workflow among them
+}
+
+// more counts a key of the workflow that is not read.
+func (e *excess) more(name string) {
+	if !slices.ContainsFunc(workflowShape.Fields, func(f field) bool { return f.Name == name }) {
+		e.keys++
+	}
 }
 
 // Of validates a workflow that is already parsed and may be part of another document,
 // such as a pack: the pointers of problems start at the root of that document.
 func Of(kind SourceKind, root problem.SourceValue) (Source, []Problem) {
+	return of(kind, root, excess{})
+}
+
+// of is Of for a file of which rest is not read: its workflow is never valid, and what the
+// parts that are read lack may be in the rest.
+func of(kind SourceKind, root problem.SourceValue, rest excess) (Source, []Problem) {
 	var found collector
 	report := problem.Report(found.add)
 	src := Source{Kind: kind, Root: root}
+	if rest.values > 0 {
+		whole := problem.Report(func(p Problem) {
+			if p.Pointer != "" {
+				report(p)
+			}
+		})
+		report.Error(src.Root, "Split the workflow, or remove what it does not need.",
+			"the file has up to %d values, at most %d are accepted; the rest of it was not read", rest.values,
+			limits.WorkflowValuesMax)
+		workflowShape.CheckMore(src.Root, rest.keys, whole)
+		src.ID, src.Name = root.Member("id").Value.Text(), root.Member("name").Value.Text()
+		return src, found.list()
+	}
 	workflowShape.Check(src.Root, report)
 	named := resolveNamedBodies(root)
 	checkRules(src, named, report)
@@ -144,18 +179,30 @@ func superseded(p Problem, all []Problem) bool {
 // with a brace is JSON: YAML would accept most of it too, but less strictly. It fails with
 // a *canon.ParseError for a syntax error, and for more than limits.SourceBytesMax bytes
 // before parsing anything.
-func read(name string, data []byte) (canon.Value, error) {
+//
+// A file of too many values is read in part: memory for all of them is never taken. rest
+// counts the others.
+func read(name string, data []byte, rest *excess) (canon.Value, error) {
 	if len(data) > limits.SourceBytesMax {
 		return canon.Value{}, fmt.Errorf("it has %d bytes, at most %d are accepted", len(data), limits.SourceBytesMax)
 	}
-	switch strings.ToLower(path.Ext(name)) {
-	case ".json":
-		return canon.Parse(data)
-	case ".yaml", ".yml":
-		return yaml.Parse(data)
+	parse, first, n := yaml.Parse, yaml.ParseFirst, yaml.CountValues
+	start := bytes.TrimLeft(data, " \t\r\n")
+	ext := strings.ToLower(path.Ext(name))
+	if ext == ".json" || ext != ".yaml" && ext != ".yml" && len(start) > 0 && start[0] == '{' {
+		parse, first, n = canon.Parse, canon.ParseFirst, canon.CountValues
 	}
-	if start := bytes.TrimLeft(data, " \t\r\n"); len(start) > 0 && start[0] == '{' {
-		return canon.Parse(data)
+	if values := n(data); values > limits.WorkflowValuesMax {
+		rest.values = values
+		root, err := first(data, partMax, rest.more)
+		if err != nil && ext != ".json" {
+			// The cut may be the cause.
+			err = fmt.Errorf("it has up to %d values, at most %d are accepted", values, limits.WorkflowValuesMax)
+		}
+		return root, err
 	}
-	return yaml.Parse(data)
+	return parse(data)
 }
+
+// partMax is the number of values that are read of a file with too many.
+const partMax = 2_000

@@ -10,6 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/workflow/shape"
 )
 
 // file returns a valid workflow with one step. more is appended to its members, steps to its
@@ -164,8 +165,9 @@ func TestHostileFile(t *testing.T) {
 		return b.String()
 	}
 	_, found := parse(text(200_000))
-	if last := found[len(found)-1]; len(found) != problemsMax+1 || last.Severity != problem.Error ||
-		!strings.Contains(last.Message, "more problems") {
+	// The first unknown keys, the number of the others, and the size.
+	if last := found[len(found)-1]; len(found) != shape.UnknownKeysMax+2 || last.Severity != problem.Error ||
+		!strings.Contains(last.Message, "199900 more keys") {
 		t.Errorf("%d problems, the last is %+v", len(found), last)
 	}
 	growsLinearly(t, 5_000, 50_000, text)

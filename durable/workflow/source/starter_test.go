@@ -96,13 +96,13 @@ func FuzzCopy(f *testing.F) {
 		if err != nil {
 			return
 		}
-		before, err := read("", source)
+		before, err := read("", source, &excess{})
 		if err != nil {
-			before, err = read("x.yaml", source)
+			before, err = read("x.yaml", source, &excess{})
 		}
-		after, err2 := read("", out)
+		after, err2 := read("", out, &excess{})
 		if err2 != nil {
-			after, err2 = read("x.yaml", out)
+			after, err2 = read("x.yaml", out, &excess{})
 		}
 		if err != nil || err2 != nil || !after.Equal(before.With("id", canon.OfString(id))) {
 			t.Fatalf("%q becomes %q: %v, %v", source, out, err, err2)

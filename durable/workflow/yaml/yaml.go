@@ -41,6 +41,47 @@ func Parse(data []byte) (canon.Value, error) {
 	return canon.Parse(w.out)
 }
 
+// CountValues returns how many values a YAML text holds, at most, without parsing it: every
+// value but the first follows a line break or one of the indicators of lists and mappings.
+// Punctuation in texts counts as well.
+func CountValues(data []byte) int {
+	n := 1
+	for i, c := range data {
+		switch c {
+		case '\n', '\r', ',', ':', '[', '{', '?':
+			n++
+		case '-':
+			if i+1 < len(data) && (data[i+1] == ' ' || data[i+1] == '\t') {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// ParseFirst is Parse for a text with too many values: it parses the first lines, which hold
+// about most of them. Keys of later lines that are not indented are passed to more. A text that
+// cannot be cut after a line, such as a list in brackets, is an error.
+func ParseFirst(data []byte, most int, more func(name string)) (canon.Value, error) {
+	end, n := 0, 0
+	for end < len(data) && n < most {
+		next := bytes.IndexByte(data[end:], '\n') + 1
+		if next == 0 {
+			next = len(data) - end
+		}
+		if n += CountValues(data[end : end+next]); n <= most {
+			end += next
+		}
+	}
+	for line := range bytes.Lines(data[end:]) {
+		name, _, ok := bytes.Cut(line, []byte{':'})
+		if ok && len(name) > 0 && !bytes.ContainsAny(name[:1], " \t#-") {
+			more(string(bytes.Trim(name, `"' `)))
+		}
+	}
+	return Parse(data[:end])
+}
+
 // refuseBytes rejects text that the YAML library would change silently: it accepts UTF-16
 // as well, and it treats three characters as line breaks that are text in YAML 1.2.
 func refuseBytes(text string) error {
