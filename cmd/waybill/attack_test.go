@@ -21,7 +21,7 @@ import (
 	"github.com/waybill/waybill/testdata/attack"
 )
 
-// What a call may use over an idle process, whatever a bundle or a file holds.
+// What a call may use over an idle process, for any bundle and any file.
 const (
 	attackCPU = 2.0      // seconds
 	attackRSS = 64 << 10 // KiB

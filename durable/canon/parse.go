@@ -47,7 +47,7 @@ func Parse(data []byte) (Value, error) {
 
 // ParseMember returns the value of one member of the object that data holds, null where it has
 // none; of an array or object only the kind. The text is parsed as strictly as by Parse, except that keys of other members may be
-// equal; memory is taken for the member alone, whatever the size of data.
+// equal; memory is taken for the member alone, independent of the size of data.
 func ParseMember(data []byte, name string) (Value, error) {
 	v, err := parseSome(data, func(depth int, of string) bool { return depth > 0 || of != name })
 	if err != nil {

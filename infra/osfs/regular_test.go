@@ -54,6 +54,6 @@ func TestOpenRegular(t *testing.T) {
 	}
 	_ = f.Close()
 	if !IsTooManyFiles(&os.PathError{Op: "open", Path: file, Err: syscall.EMFILE}) || IsTooManyFiles(os.ErrNotExist) {
-		t.Error("EMFILE is not told apart")
+		t.Error("EMFILE is not distinguished")
 	}
 }

@@ -137,7 +137,7 @@ func small() []Case {
 		{Name: `snapshot: a step that is missing`, Changes: []Change{
 			{Snapshot, `"stepId":"first"`, `"stepId":"gone"`},
 		}},
-		{Name: `snapshot: a step that is of a loop that is not there`, Changes: []Change{
+		{Name: `snapshot: a step that is of a missing loop`, Changes: []Change{
 			{Snapshot, `"stepId":"first"`, `"stepId":"repeat2"`},
 		}},
 		{Name: `snapshot: a completed step that is missing`, Changes: []Change{

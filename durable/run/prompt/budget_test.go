@@ -17,7 +17,7 @@ func TestPromptHasBudget(t *testing.T) {
 	big := strings.Repeat("v", 250_000)
 	for name, c := range map[string]struct {
 		step compile.Step
-		want string // is in the prompt, whatever is cut
+		want string // is in the prompt in any case
 	}{
 		"a prompt":  {compile.Step{Prompt: strings.Repeat("{{big}}", 40_000) + " the end"}, " the end"},
 		"an object": {compile.Step{Prompt: strings.Repeat("{{o}}", 40_000) + " the end"}, " the end"},

@@ -31,7 +31,7 @@ func checkSize(data []byte) error {
 	return nil
 }
 
-// checkLimits checks what bounds a compiled workflow, whoever wrote it. It repeats no lints,
+// checkLimits checks what bounds a compiled workflow, independent of its author. It repeats no lints,
 // and none of the rules that prepare checks.
 func (d *Document) checkLimits() error {
 	if source.IDStatus(d.WorkflowID) == "" || len(d.WorkflowID) > limits.WorkflowIDBytesMax {

@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// TestCaseTwinsOfManyKeys: two keys that differ only in case are found among any number of keys,
+// TestCaseCollisionsOfManyKeys: two keys that differ only in case are found among any number of keys,
 // wherever they are, by the parser and by the checker of canonical text.
-func TestCaseTwinsOfManyKeys(t *testing.T) {
+func TestCaseCollisionsOfManyKeys(t *testing.T) {
 	for _, n := range []int{2, 8, 16, 17, 64, 1_000, 20_000} {
-		for _, twins := range [][2]string{{"Twin", "twin"}, {"zZ", "zz"}, {"\u00c9t\u00e9", "\u00e9t\u00e9"}, {"K", "\u212a"}} {
+		for _, pair := range [][2]string{{"Pair", "pair"}, {"zZ", "zz"}, {"\u00c9t\u00e9", "\u00e9t\u00e9"}, {"K", "\u212a"}} {
 			for _, at := range []int{0, n / 2, n - 2} {
 				keys := make([]string, n-2)
 				for i := range keys {
@@ -21,16 +21,16 @@ func TestCaseTwinsOfManyKeys(t *testing.T) {
 				if _, err := Parse([]byte(text)); err != nil {
 					t.Fatalf("%d keys: %v", n, err)
 				}
-				with := slices.Insert(keys, min(at, len(keys)), twins[0])
-				with = append(with, twins[1])
+				with := slices.Insert(keys, min(at, len(keys)), pair[0])
+				with = append(with, pair[1])
 				if _, err := Parse([]byte(object(with))); err == nil || !strings.Contains(err.Error(), "differ only in case") {
-					t.Errorf("%d keys with %q at %d: %v", n, twins, at, err)
+					t.Errorf("%d keys with %q at %d: %v", n, pair, at, err)
 				}
 				slices.SortFunc(with, CompareKeys)
 				canonical := object(with)
 				var c Checker
 				if _, o := c.Value([]byte(canonical), 64, nil); o == Canonical {
-					t.Errorf("%d keys with %q: the checker accepts them", n, twins)
+					t.Errorf("%d keys with %q: the checker accepts them", n, pair)
 				}
 			}
 		}
