@@ -34,7 +34,7 @@ func checkSize(data []byte) error {
 // checkLimits checks what bounds a compiled workflow, independent of its author. It repeats no lints,
 // and none of the rules that prepare checks.
 func (d *Document) checkLimits() error {
-	if source.IDStatus(d.WorkflowID) == "" || len(d.WorkflowID) > limits.WorkflowIDBytesMax {
+	if d.WorkflowID != "" && source.IDStatus(d.WorkflowID) == "" || len(d.WorkflowID) > limits.WorkflowIDBytesMax {
 		return fmt.Errorf("workflowId %q is not an id", reason.Clip(d.WorkflowID, 2*limits.WorkflowIDBytesMax))
 	}
 	steps := len(d.Steps)
@@ -91,8 +91,8 @@ func (l *Loop) checkLimits() error {
 		return fmt.Errorf("loop id %q is not an id", reason.Clip(l.LoopID, limits.StepIDBytesMax))
 	}
 	switch {
-	case l.MaxIterations < 1 || l.MaxIterations > limits.LoopIterationsMax:
-		return fmt.Errorf("loop %q: maxIterations %d, want 1 to %d", l.LoopID, l.MaxIterations, limits.LoopIterationsMax)
+	case l.MaxIterations > limits.LoopIterationsMax:
+		return fmt.Errorf("loop %q: maxIterations %d, want at most %d", l.LoopID, l.MaxIterations, limits.LoopIterationsMax)
 	case l.Count.Float() > limits.LoopIterationsMax:
 		return fmt.Errorf("loop %q: count %v, want at most %d", l.LoopID, l.Count.Float(), limits.LoopIterationsMax)
 	case len(l.Title) > limits.CompiledTitleBytesMax:
