@@ -222,12 +222,20 @@ func TestApprovalRequiresTerminal(t *testing.T) {
 	p.runPiped(3, "proposals", "apply", name)
 
 	override := "waybill proposals apply " + name + " --override --reason r "
-	for _, call := range []string{"yes | " + override, override + "</dev/null", override + ">out; exit $?",
-		override + "2>err; status=$?; cat err; exit $status"} {
-		s := startProgramAtTerminal(t, dir, 80, "sh", "-c", call)
-		s.expectExit(1)
-		if text := s.text(); strings.Contains(text, "[y/N]") || !strings.Contains(text, "[PROPOSAL_FORBIDDEN]") {
-			t.Errorf("%s: the question was asked:\n%s", call, text)
+	for _, call := range []struct {
+		line string
+		exit int
+		code string
+	}{
+		{"yes | " + override, 1, "[PROPOSAL_FORBIDDEN]"},
+		{override + "</dev/null", 1, "[PROPOSAL_FORBIDDEN]"},
+		{override + ">out; exit $?", 3, "[RUN_WAITING]"},
+		{override + "2>err; status=$?; cat err; exit $status", 3, "[RUN_WAITING]"},
+	} {
+		s := startProgramAtTerminal(t, dir, 80, "sh", "-c", call.line)
+		s.expectExit(call.exit)
+		if text := s.text(); strings.Contains(text, "Two runs forgot it.") || !strings.Contains(text, call.code) {
+			t.Errorf("%s: the question was asked:\n%s", call.line, text)
 		}
 	}
 	s = startAtTerminal(t, dir, 80, "proposals", "apply", name, "--override", "--reason", "r", "--yes")

@@ -164,6 +164,10 @@ func newProposalsApply(a *cli.App) *cobra.Command {
 // applying an approved proposal asks nothing.
 func confirmApply(ctx context.Context, a *cli.App, o *cli.Store, req *learning.ApplyRequest) error {
 	if !req.AtTerminal {
+		// A person who redirected the output would not see what they answer.
+		if req.Override && a.IsTerminal(a.In) {
+			return a.Asked(func(*page.Page) {}, "Install it without the approvals?")
+		}
 		return nil // nothing can be asked; the engine decides what is permitted without
 	}
 	wire, d, err := o.Proposal(ctx, req.Workspace, req.Ref)
