@@ -21,7 +21,7 @@ SUMMARY := $(GO) run ./testdata/testsummary
 export CGO_ENABLED = 0
 
 .DEFAULT_GOAL := help
-.PHONY: statements exhaustive help demo test check nightly vuln bench fuzz build binary cross lint race independent clean
+.PHONY: statements mutants exhaustive help demo test check nightly vuln bench fuzz build binary cross lint race independent clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -88,6 +88,9 @@ fuzz: ## every fuzz target for FUZZTIME (20s) each
 	    echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
 	  done; \
 	done
+
+mutants: ## break each promise of SECURITY.md in the code, and print the test that fails
+	@$(GO) run ./testdata/mutants
 
 statements: ## how many statements the code has, without tests and test doubles
 	@$(GO) run ./testdata/statements .
