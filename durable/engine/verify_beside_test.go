@@ -2,9 +2,11 @@ package engine_test
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -28,21 +30,21 @@ import (
 // interrupted is a directory that calls before ahead of every operation that reads.
 type interrupted struct {
 	unsynced
-	before func()
+	before func(name string)
 }
 
 func (i interrupted) Open(name string, mode osfs.Mode) (osfs.File, error) {
-	i.before()
+	i.before(name)
 	return i.unsynced.Open(name, mode)
 }
 
 func (i interrupted) List(name string) ([]osfs.Entry, error) {
-	i.before()
+	i.before(name)
 	return i.unsynced.List(name)
 }
 
 func (i interrupted) Stat(name string) (osfs.Info, error) {
-	i.before()
+	i.before(name)
 	return i.unsynced.Stat(name)
 }
 
@@ -50,10 +52,13 @@ func (i interrupted) Stat(name string) (osfs.Info, error) {
 func verifiedStore(t *testing.T) (w *fixture, goes engine.Answer) {
 	t.Helper()
 	w = newCleanupFixture(t)
-	w.must(w.start(twoSteps), note("stays"))
-	goes = w.must(w.start(longOne),
+	stays := w.must(w.start(twoSteps), note("stays"))
+	goes = w.must(w.start(twoSteps),
 		advance.Request{Notes: "n", Artifacts: []advance.Artifact{advance.JSONArtifact(set("kind", "report"))}})
-	for _, a := range []engine.Answer{w.cancelled("enough"), goes} {
+	if _, err := w.cancel(&performerStub{}, goes.Position(), engine.CancelRequest{Reason: "enough"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range []engine.Answer{stays, goes} {
 		if _, err := w.g.Annotate(t.Context(), w.by(), annotationSeed(int(w.seeds)), a.Position(),
 			remark(feedback.Flag())); err != nil {
 			t.Fatal(err)
@@ -64,7 +69,7 @@ func verifiedStore(t *testing.T) (w *fixture, goes engine.Answer) {
 }
 
 // openInterrupted opens a store whose readings call before.
-func openInterrupted(t testing.TB, dir string, wait time.Duration, before func()) *enginetest.Engine {
+func openInterrupted(t testing.TB, dir string, wait time.Duration, before func(string)) *enginetest.Engine {
 	t.Helper()
 	d := osfs.NewDir(dir)
 	t.Cleanup(func() { _ = d.Close() })
@@ -125,21 +130,36 @@ func TestVerifyBesideMovesAtEachOperation(t *testing.T) {
 	t.Parallel()
 	w, goes := verifiedStore(t)
 	for name, o := range map[string]verify.VerifyOptions{"decoded": {}, "digests": {Digests: true}} {
-		total := 0
-		if _, err := openInterrupted(t, w.dir, 0, func() { total++ }).VerifyWith(t.Context(), o); err != nil {
+		// The first and the last operation on each name: a file that is gone by then was there when it was listed or
+		// referred to.
+		var mu sync.Mutex
+		first, last, total := map[string]int{}, map[string]int{}, 0
+		count := func(name string) {
+			mu.Lock()
+			defer mu.Unlock()
+			if _, again := first[name]; !again {
+				first[name] = total
+			}
+			last[name], total = total, total+1
+		}
+		if _, err := openInterrupted(t, w.dir, 0, count).VerifyWith(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}
+		operations := slices.AppendSeq(slices.Collect(maps.Values(first)), maps.Values(last))
+		slices.Sort(operations)
+		operations = slices.Compact(operations)
 		for _, then := range []struct {
 			name  string
 			apart int
 			purge bool
-		}{{"moved", 0, false}, {"moved and back", 1, false}, {"moved and back later", 7, false}, {"removed", 1, true},
-			{"removed later", 9, true}} {
+			block int // one case in so many is tried by default
+		}{{"moved", 0, false, 8}, {"moved and back", 1, false, 16}, {"moved and back later", 7, false, 16},
+			{"removed", 1, true, 1}, {"removed later", 9, true, 16}} {
 			t.Run(name+" "+then.name, func(t *testing.T) {
 				t.Parallel()
-				cases, moved := sample.OneIn(t, 8), 0
-				for k := range cases.Of(total) {
-					moved += verifyWhileMoving(t, w, o, goes.Session.SessionID.String(), k, then.apart, then.purge)
+				cases, moved := sample.OneIn(t, then.block), 0
+				for k := range cases.Of(len(operations)) {
+					moved += verifyWhileMoving(t, w, o, goes.Session.SessionID.String(), operations[k], then.apart, then.purge)
 				}
 				if moved == 0 {
 					t.Errorf("moved %d times in %d operations", moved, total)
@@ -164,7 +184,7 @@ func verifyWhileMoving(t *testing.T, w *fixture, o verify.VerifyOptions, ref str
 	}
 	m, n := &mover{t: t, g: cleanupEngine(s), ref: ref, purge: purge}, 0
 	var mu sync.Mutex
-	before := func() {
+	before := func(string) {
 		mu.Lock()
 		defer mu.Unlock()
 		if n == k || apart > 0 && n == k+apart {
@@ -216,7 +236,7 @@ func TestVerifyBesideHundredMoves(t *testing.T) {
 			m.move()
 		}
 	})
-	g := openInterrupted(t, w.dir, 30*time.Second, func() {})
+	g := openInterrupted(t, w.dir, 30*time.Second, func(string) {})
 	for n := 0; !done.Load() || n == 0; n++ {
 		v, err := g.VerifyWith(t.Context(), verify.VerifyOptions{Digests: n%2 == 1})
 		if bad := damageIn(v); err != nil || len(bad) > 0 || !v.OK {
@@ -227,4 +247,29 @@ func TestVerifyBesideHundredMoves(t *testing.T) {
 		t.Errorf("moved %d times", m.moves)
 	}
 	w.sound()
+}
+
+// TestVerifyBesideRemovalBeforeAnArtifactIsRead: a session is removed for good with its objects after its log was read,
+// and before an artifact of it is.
+func TestVerifyBesideRemovalBeforeAnArtifactIsRead(t *testing.T) {
+	t.Parallel()
+	w := newCleanupFixture(t)
+	// Its last segment refers to the artifact: nothing of the log is read after it.
+	goes := w.must(w.start(longOne),
+		advance.Request{Notes: "n", Artifacts: []advance.Artifact{advance.JSONArtifact(set("kind", "report"))}})
+	s, err := openUnsynced(t, w.dir, filestore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &mover{t: t, g: cleanupEngine(s), ref: goes.Session.SessionID.String(), purge: true}
+	g := openInterrupted(t, w.dir, 0, func(name string) {
+		if strings.HasPrefix(name, "artifacts/") && m.moves == 0 {
+			m.move()
+			m.move()
+		}
+	})
+	v, err := g.Verify(t.Context())
+	if bad := damageIn(v); err != nil || len(bad) > 0 || m.moves != 2 {
+		t.Errorf("%d moves, %v, %+v", m.moves, err, bad)
+	}
 }
