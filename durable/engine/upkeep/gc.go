@@ -106,6 +106,15 @@ func (u *Upkeep) GC(ctx context.Context, by engine.Caller, req GCRequest) (GCRep
 	c := &cleanup{u: u, by: by, report: GCReport{Unclear: []Unclear{}, Sessions: []GCSession{}, Trash: []GCTrash{},
 		Objects:  []GCObjects{},
 		Leftover: []GCLeftover{}, Skipped: []GCSkipped{}}}
+	// Before anything else is read: a directory in place of which there is a link cannot be.
+	c.scan = &logScan{u: u}
+	if err := c.scan.findUnread(ctx); err != nil {
+		return c.report, err
+	}
+	if len(c.scan.unclear) > 0 {
+		c.enterSafeMode()
+		return c.report, nil
+	}
 	conf, err := u.retention(ctx, req.Apply)
 	if err != nil {
 		return c.report, err
@@ -150,15 +159,6 @@ func (c *cleanup) refuseForeign(ctx context.Context) error {
 
 // plan fills in the report. It changes nothing and takes no lock.
 func (c *cleanup) plan(ctx context.Context, policy retention.Policy) error {
-	// Before anything else is read: a directory in place of which there is a link cannot be.
-	c.scan = &logScan{u: c.u}
-	if err := c.scan.findUnread(ctx); err != nil {
-		return err
-	}
-	if len(c.scan.unclear) > 0 {
-		c.enterSafeMode()
-		return nil
-	}
 	survey, err := c.u.store.Survey(ctx)
 	if err != nil {
 		return err

@@ -94,12 +94,14 @@ func (w *storeCheck) confirmedSideLog(ctx context.Context, log manifest.Log, che
 	err error) {
 	once := func() error {
 		done := false
+		out = nil
 		if check != nil && !w.o.Digests {
 			if out, done, err = check(ctx); err != nil || done {
 				return err
 			}
 		}
-		out, err = w.sideLog(ctx, log)
+		chain, err := w.sideLog(ctx, log)
+		out = append(out, chain...)
 		return err
 	}
 	if err := once(); err != nil || !slices.ContainsFunc(out, isTransient) {
