@@ -66,11 +66,11 @@ func exploredActs(t *testing.T) map[string]explored {
 			return written, counts && unconfirmed == nil, err
 		}},
 		"configure": {audit.Configure, func(g *enginetest.Engine) error {
-			return g.Set(ctx, "proposalsQuorum", "3")
+			return g.Set(ctx, "retentionDays", "3")
 		}, func(g *enginetest.Engine) (bool, bool, error) {
 			c, err := g.Config(ctx)
 			confirmed, unconfirmed := g.Confirmed(ctx)
-			return c.ProposalsQuorum() == 3, unconfirmed == nil && confirmed.ProposalsQuorum() == 3, err
+			return c.RetentionDays() == 3, unconfirmed == nil && confirmed.RetentionDays() == 3, err
 		}},
 	}
 }

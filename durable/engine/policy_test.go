@@ -88,6 +88,14 @@ func TestUnconfirmedSettingsCountForNothing(t *testing.T) {
 		must(t, w.g.Set(ctx, "retentionDays", "2"))
 		exchange(w)
 		for call, err := range unconfirmedCalls(w, waits) {
+			if name == "linked" && call == "gc" {
+				// A link anywhere in a store stops a cleanup before it reads the settings.
+				r, err := w.auditor().GC(ctx, w.by(), upkeep.GCRequest{Apply: true})
+				if err != nil || !r.SafeMode || r.Applied {
+					t.Errorf("%s: gc: %+v, %v", name, r, err)
+				}
+				continue
+			}
 			if !fault.Is(err, fault.PolicyUnconfirmed) || fault.ExitOf(err) != fault.ExitIntegrity {
 				t.Errorf("%s: %s: %v", name, call, err)
 			}
@@ -209,9 +217,9 @@ func TestChangeWithoutItsOutcome(t *testing.T) {
 	for _, repeat := range []bool{true, false} {
 		w := auditWorld(t)
 		ctx, ada := context.Background(), w.person("ada")
-		must(t, w.g.Set(ctx, "proposalsQuorum", "2"))
+		must(t, w.g.Set(ctx, "retentionDays", "2"))
 		failing := enginetest.Over(onlyIntentions{w.g.Store})
-		if err := failing.Set(ctx, "proposalsQuorum", "3"); !fault.Is(err, fault.PolicyUnconfirmed) ||
+		if err := failing.Set(ctx, "retentionDays", "3"); !fault.Is(err, fault.PolicyUnconfirmed) ||
 			!strings.Contains(fault.Of(err).Suggestion.String(), "config confirm") {
 			t.Error(err)
 		}
@@ -230,7 +238,7 @@ func TestChangeWithoutItsOutcome(t *testing.T) {
 			t.Error(err)
 		}
 		if repeat {
-			must(t, g.Set(ctx, "proposalsQuorum", "3"))
+			must(t, g.Set(ctx, "retentionDays", "3"))
 			shown, err := g.Trusted(ctx)
 			must(t, err)
 			_, err = g.Trust(ctx, ada, cmd, "/repo", &shown)
@@ -240,7 +248,7 @@ func TestChangeWithoutItsOutcome(t *testing.T) {
 			must(t, err)
 			must(t, g.Confirm(ctx, ada, c))
 		}
-		if c, err := g.Settings.Confirmed(ctx); err != nil || c.ProposalsQuorum() != 3 {
+		if c, err := g.Settings.Confirmed(ctx); err != nil || c.RetentionDays() != 3 {
 			t.Error(err)
 		}
 		if list, err := g.ConfirmedTrust(ctx); err != nil || len(list.Entries) != 1 || w.policyCodes() != "" {

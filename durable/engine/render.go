@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/ledger"
@@ -103,7 +101,7 @@ func (a *Answer) setPending(w compile.Compiled, p Resolved, s snapshot.State) er
 	a.Pending = &Pending{StepID: step.StepID, StepInstanceKey: pending.Key(),
 		Title: reason.Truncate(step.Title, limits.StepTitleBytesMax), Prompt: text.Prompt,
 		RequireConfirmation: confirm}
-	if a.fitPrompt() || text.Truncated {
+	if text.Truncated {
 		a.Warnings = append(a.Warnings, Warning{TextTruncated, fmt.Sprintf(
 			"The prompt is longer than %d bytes with its values; the longest values are cut. Read them with the "+
 				"commands of the run.", limits.PromptBytesMax)})
@@ -130,32 +128,6 @@ func (a *Answer) setPending(w compile.Compiled, p Resolved, s snapshot.State) er
 	a.warnTruncation(p)
 	a.warnRecommendation(w, p)
 	return nil
-}
-
-// promptShare is what a prompt may take of limits.AnswerBytesMax: the rest is for blockers, the
-// recovery text, warnings and tokens, each of which has a bound of its own.
-const promptShare = limits.AnswerBytesMax * 3 / 4
-
-// fitPrompt shortens a prompt whose JSON string is longer than promptShare, as one of control
-// characters is. It reports whether it did.
-func (a *Answer) fitPrompt() bool {
-	size := 0
-	for i, r := range a.Pending.Prompt {
-		// The longest escape of a character has six bytes in each UTF-16 unit.
-		switch {
-		case r == '"' || r == '\\' || r == '\n' || r == '\t' || r == '\r':
-			size += 2
-		case r < ' ' || r >= utf8.RuneSelf:
-			size += 6 * utf16.RuneLen(r)
-		default:
-			size++
-		}
-		if size > promptShare {
-			a.Pending.Prompt = reason.Truncate(a.Pending.Prompt, i)
-			return true
-		}
-	}
-	return false
 }
 
 // contractOf describes a step's output contract, nil where it has none.

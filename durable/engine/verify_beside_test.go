@@ -130,7 +130,7 @@ func TestVerifyBesideMovesAtEachOperation(t *testing.T) {
 	t.Parallel()
 	w, goes := verifiedStore(t)
 	for name, o := range map[string]verify.VerifyOptions{"decoded": {}, "digests": {Digests: true}} {
-		// The first and the last operation on each name: a file that is gone by then was there when it was listed or
+		// The first and the last operation on each name: a file that is gone by then existed when it was listed or
 		// referred to.
 		var mu sync.Mutex
 		first, last, total := map[string]int{}, map[string]int{}, 0

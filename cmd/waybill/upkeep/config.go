@@ -183,13 +183,13 @@ recorded trust are refused.`,
 // showConfirmation prints what a person is asked to confirm: what changed since the last
 // confirmation, all settings in force that are not the default, and the trusted workflows.
 func showConfirmation(p *page.Page, store string, c settings.Confirmation) {
-	p.Line("The store %s is not as a person confirmed it last.", page.Clean(store))
+	p.Text("", "The store "+page.Argument(store)+" is not as a person confirmed it last.")
 	if len(c.Differences) > 0 {
 		p.Line("These settings decide who may do what, and changed:")
 		showDifferences(p, c.Differences)
 		p.Line("Of the settings that decide who may do what, these are not the default:")
 		for _, s := range c.InForce {
-			p.Text("  ", string(s.Key)+": "+page.Clean(plainValue(s.Value)))
+			p.Text("  ", string(s.Key)+": "+page.Name(plainValue(s.Value)))
 		}
 		if len(c.InForce) == 0 {
 			p.Line("  none")
@@ -199,22 +199,18 @@ func showConfirmation(p *page.Page, store string, c settings.Confirmation) {
 		return
 	}
 	p.Line("The list of trusted workflows changed. The commands of these may run:")
-	if len(c.Trusted.Entries) == 0 {
-		p.Line("  none")
-		return
-	}
-	render.TrustList(p, *c.Trusted)
+	render.TrustEntries(p, *c.Trusted)
 }
 
 // showDifferences prints settings with the value that was confirmed last, the value now, and what
 // the setting means.
 func showDifferences(p *page.Page, all []settings.Difference) {
 	for _, d := range all {
-		old := page.Clean(plainValue(d.Old))
+		old := page.Name(plainValue(d.Old))
 		if !d.Known {
 			old = "(not recorded)"
 		}
-		p.Text("  ", string(d.Key)+": "+old+" -> "+page.Clean(plainValue(d.New)))
+		p.Text("  ", string(d.Key)+": "+old+" -> "+page.Name(plainValue(d.New)))
 		p.Text("      ", d.Meaning)
 	}
 }

@@ -162,16 +162,13 @@ func trustState(ctx context.Context, o *cli.Store, hash canon.Digest, root strin
 // showPlace prints where the trust will count, and the list of trusted workflows if the answer
 // confirms it.
 func showPlace(p *page.Page, root string, unconfirmed *trust.List) {
-	p.Line("Trust counts in this repository or folder only: %s", page.OneLine(root))
+	p.Line("Trust counts in this repository or folder only:")
+	p.Verbatim("  ", page.Argument(root), page.Plain)
 	if unconfirmed == nil {
 		return
 	}
-	p.Line("The list of trusted workflows is not as a person confirmed it last. It is confirmed with the answer:")
-	if len(unconfirmed.Entries) == 0 {
-		p.Line("  (empty)")
-		return
-	}
-	render.TrustList(p, *unconfirmed)
+	p.Text("", "The list of trusted workflows is not as a person confirmed it last. The answer confirms it:")
+	render.TrustEntries(p, *unconfirmed)
 }
 
 // notByFlag returns the WORKFLOW_UNTRUSTED error for --yes, with which earlier versions recorded trust.

@@ -12,6 +12,8 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
@@ -47,7 +49,8 @@ func Render(c compile.Compiled, step compile.Step, vars canon.Value, first bool)
 	f := newFiller(vars, limits.PromptBytesMax)
 	text, size := assemble(c, step, f, first)
 	if !f.over && size <= limits.PromptBytesMax {
-		return Text{Prompt: text, Warnings: f.warnings()}
+		text, cut := fit(text)
+		return Text{Prompt: text, Warnings: f.warnings(), Truncated: cut}
 	}
 	// What the text takes without the values that the first pass inserted.
 	authored := size - (limits.PromptBytesMax - f.left)
@@ -55,7 +58,33 @@ func Render(c compile.Compiled, step compile.Step, vars canon.Value, first bool)
 	// With very many values a few are readable, rather than a few bytes of each.
 	short.most = max(share(f.sizes, short.left), valueMin)
 	text, _ = assemble(c, step, short, first)
+	text, _ = fit(text)
 	return Text{Prompt: text, Warnings: short.warnings(), Truncated: true}
+}
+
+// jsonShare is what a prompt may take of limits.AnswerBytesMax: the rest is for blockers, the
+// recovery text, warnings and tokens, each of which has a bound of its own.
+const jsonShare = limits.AnswerBytesMax * 3 / 4
+
+// fit truncates a text whose JSON string is longer than jsonShare, as one of control characters
+// is. It reports whether it did.
+func fit(text string) (string, bool) {
+	size := 0
+	for i, r := range text {
+		// The longest escape of a character has six bytes in each UTF-16 unit.
+		switch {
+		case r == '"' || r == '\\' || r == '\n' || r == '\t' || r == '\r':
+			size += 2
+		case r < ' ' || r >= utf8.RuneSelf:
+			size += 6 * utf16.RuneLen(r)
+		default:
+			size++
+		}
+		if size > jsonShare {
+			return reason.Truncate(text, i), true
+		}
+	}
+	return text, false
 }
 
 // assemble builds the text with the values that f inserts, truncated to

@@ -49,7 +49,7 @@ func TestWithoutChangesWaitsForALogThatAppears(t *testing.T) {
 	err = s.WithoutChanges(context.Background(), f.Log, func() error {
 		calls++
 		if _, err := os.Stat(root); err != nil {
-			t.Errorf("the log is not there: %v", err)
+			t.Errorf("the log does not exist: %v", err)
 		}
 		if _, err := lock.Files(d).Acquire(context.Background(), layout.LockName(f.Log), lock.Exclusive, 0); err == nil {
 			t.Error("another process can lock the log")
