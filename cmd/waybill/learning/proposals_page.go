@@ -15,6 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/invisible"
 	"github.com/waybill/waybill/durable/learning/installable"
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -211,7 +212,7 @@ func showArtifact(a *cli.App, v canon.Value, of id.Proposal, linesMax int, p *pa
 	if json.Indent(&b, v.JCS(), "", "  ") != nil {
 		return
 	}
-	lines := strings.Split(page.EscapeJSON(b.String()), "\n")
+	lines := strings.Split(string(invisible.EscapeJSON(b.Bytes())), "\n")
 	omitted := 0
 	if linesMax > 0 && len(lines) > linesMax {
 		omitted, lines = len(lines)-linesMax, lines[:linesMax]

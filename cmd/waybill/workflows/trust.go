@@ -144,6 +144,14 @@ func giveTrust(ctx context.Context, a *cli.App, o *cli.Store, w compile.Compiled
 	})
 }
 
+// notByFlag returns the WORKFLOW_UNTRUSTED error for --yes, with which earlier versions recorded trust.
+func notByFlag(w compile.Compiled) error {
+	return fault.New(fault.WorkflowUntrusted, "--yes does not record trust in the commands of %s: "+
+		"only a person at a terminal does", w.WorkflowID).
+		Suggest("Run this at a terminal without --yes. To allow the commands in one call, use 'waybill run --trust'.").
+		With("workflowHash", w.Hash().String())
+}
+
 // trustState reports whether a version is trusted in a place already. If the list of trusted
 // workflows is not the one that a person confirmed, nothing of it counts, and it is returned as
 // shown: the question has to show it, because the answer confirms it.
@@ -169,14 +177,6 @@ func showPlace(p *page.Page, root string, unconfirmed *trust.List) {
 	}
 	p.Text("", "The list of trusted workflows is not as a person confirmed it last. The answer confirms it:")
 	render.TrustEntries(p, *unconfirmed)
-}
-
-// notByFlag returns the WORKFLOW_UNTRUSTED error for --yes, with which earlier versions recorded trust.
-func notByFlag(w compile.Compiled) error {
-	return fault.New(fault.WorkflowUntrusted, "--yes does not record trust in the commands of %s: "+
-		"only a person at a terminal does", w.WorkflowID).
-		Suggest("Run this at a terminal without --yes. To allow the commands in one call, use 'waybill run --trust'.").
-		With("workflowHash", w.Hash().String())
 }
 
 // askTrust shows the commands and asks. nil means that the person agreed; every other answer, and

@@ -2,9 +2,9 @@ package page
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
+	"github.com/waybill/waybill/durable/invisible"
 	"github.com/waybill/waybill/durable/pattern"
 )
 
@@ -74,8 +74,7 @@ func visible(r rune) rune {
 // Zp), and characters that Unicode defines as invisible (Default_Ignorable_Code_Point), such as
 // zero-width letters, variation selectors and tags.
 func Unprintable(r rune) bool {
-	return r < ' ' || r > '~' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp,
-		unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+	return invisible.Is(r)
 }
 
 // isControl is Unprintable with the replacement of bytes that are not UTF-8.

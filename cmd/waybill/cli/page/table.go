@@ -77,7 +77,7 @@ func (c Column) cell(content Cell, width int) string {
 // fit narrows the flexible columns to the width of the page. It returns by how many columns of
 // the terminal the table is still too wide; 0 or less if it fits.
 func (p *Page) fit(columns []Column, widths []int) (over int) {
-	if p.Width == 0 {
+	if p.Width == 0 || p.exact { // an exact page folds the rows of a wide table and cuts no cell
 		return 0
 	}
 	over = -len(Gap) - p.Width

@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/consent"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
+	"github.com/waybill/waybill/durable/invisible"
 	"github.com/waybill/waybill/durable/perform"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/workflow/catalog"
@@ -121,7 +122,7 @@ func indented(text []byte) string {
 	if json.Indent(&b, text, "", "  ") != nil {
 		return string(text)
 	}
-	return page.EscapeJSON(b.String())
+	return string(invisible.EscapeJSON(b.Bytes()))
 }
 
 // Trust shows all commands of a workflow and asks whether they may run: not at all, once, or always
