@@ -109,8 +109,9 @@ class Objects:
             return None
         for e in segment.events:
             data = e.get("data")
-            if e.foreign or e.text("actor", "kind") == "engine":
-                continue  # what the engine concludes was not sent
+            performed = e.get("data", "payload", "artifactKind") == "wr.command_result"
+            if e.foreign or e.text("actor", "kind") == "engine" and not performed:
+                continue  # what the engine concludes was not sent; a performer sends the result of a command
             if e.kind == "context_set":
                 request["context"] = data["context"]
             elif e.kind == "preferences_changed":

@@ -262,8 +262,9 @@ class References:
         names = set()
         for letter, e in zip(letters, events):
             kind = e.text("actor", "kind")
-            own = e.get("data", "payload", "artifactKind") in OWN
-            if kind is not None and (kind not in allowed[letter] or letter == "O" and own != (kind == "engine")):
+            artifact = e.get("data", "payload", "artifactKind")
+            wrong = artifact != "wr.command_result" and (artifact in OWN) != (kind == "engine")
+            if kind is not None and (kind not in allowed[letter] or letter == "O" and wrong):
                 self.find("segment_order", "its actor is %s" % kind, e)
             if form == "checkpoint" and letter == "O" and e.id("scope", "nodeId") != first.id("scope", "nodeId") or (
                     form == "approval" and e.id("scope", "nodeId") != first.id("scope", "nodeId")):

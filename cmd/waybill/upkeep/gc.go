@@ -20,11 +20,13 @@ configuration.
 
 If a part of the store is damaged, has an unknown version, or is a link, a pipe or a file
 in place of a directory, its references are unknown: nothing is removed, and --apply ends
-with exit status 5. Links are never followed: move back what they lead to.`
+with exit status 5; where a link, a pipe or a file is in the place of a directory, the
+list does so as well. Links are never followed: move back what they lead to.`
 
 // NewGC returns the command "gc". Without --apply it shows what would be removed;
 // the engine computes the same plan for both. In a damaged store nothing is
-// removed, and the exit status with --apply is 5.
+// removed, and the exit status with --apply is 5; with entries that are not what
+// their names say it is 5 without it, too.
 //
 // A session is moved to the trash first and removed by a later call.
 // --empty-trash treats all sessions in the trash as expired.
@@ -41,7 +43,7 @@ func NewGC(a *cli.App) *cobra.Command {
 			return cli.ShowVerdict(a, cmd, "gc",
 				func(ctx context.Context, o *cli.Store) (upkeep.GCReport, error) { return o.GC(ctx, a.Caller(), req) },
 				func(p *page.Page, r upkeep.GCReport) { showGC(a, r, req, p) },
-				func(r upkeep.GCReport) int { return cli.IntegrityStatus(!req.Apply || !r.SafeMode) })
+				func(r upkeep.GCReport) int { return cli.IntegrityStatus(!r.Unread && (!req.Apply || !r.SafeMode)) })
 		},
 	},
 		cli.Opt(&req.Apply, "apply", "remove it (default: only show what would be removed)"),

@@ -26,9 +26,12 @@ type GCRequest struct {
 // GCReport is the document "gc": what would be removed and why, or what was
 // removed. In safe mode nothing is removed, and Unclear lists the reasons.
 type GCReport struct {
-	Applied  bool      `json:"applied"`
-	SafeMode bool      `json:"safeMode"`
-	Unclear  []Unclear `json:"unclear"`
+	Applied  bool `json:"applied"`
+	SafeMode bool `json:"safeMode"`
+	// Unread reports that entries of the store could not be read as what their names
+	// say, so that not even a plan was made.
+	Unread  bool      `json:"-"`
+	Unclear []Unclear `json:"unclear"`
 	// Sessions that expired are moved to the trash.
 	Sessions []GCSession  `json:"sessions"`
 	Trash    []GCTrash    `json:"trash"` // removed permanently
@@ -112,6 +115,7 @@ func (u *Upkeep) GC(ctx context.Context, by engine.Caller, req GCRequest) (GCRep
 		return c.report, err
 	}
 	if len(c.scan.unclear) > 0 {
+		c.report.Unread = true
 		c.enterSafeMode()
 		return c.report, nil
 	}

@@ -51,6 +51,19 @@ func TestPromptHasBudget(t *testing.T) {
 	}
 }
 
+// TestPromptOfFortyValuesHasBudget is TestPromptHasBudget with a prompt that a build without a
+// budget completes as well.
+func TestPromptOfFortyValuesHasBudget(t *testing.T) {
+	vars := canon.OfMembers(canon.Member{Name: "big", Value: canon.OfString(strings.Repeat("v", 250_000))})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got := Render(compile.Compiled{}, compile.Step{Prompt: strings.Repeat("{{big}}", 40)}, vars, false)
+	runtime.ReadMemStats(&after)
+	if spent := after.TotalAlloc - before.TotalAlloc; spent > 5<<20 || !got.Truncated {
+		t.Errorf("%d bytes were allocated, truncated %v", spent, got.Truncated)
+	}
+}
+
 // TestPromptTruncatesLongestValues: a short value stays whole beside a long one, and a prompt
 // within its budget is unchanged.
 func TestPromptTruncatesLongestValues(t *testing.T) {
