@@ -32,6 +32,26 @@ func (p program) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
+// writeFile writes a file into the directory that the program runs in.
+func (p program) writeFile(name, text string) {
+	p.t.Helper()
+	if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// runPiped runs the program without a terminal and returns its output. The exit status must
+// be want.
+func (p program) runPiped(want int, args ...string) string {
+	p.t.Helper()
+	cmd := p.command(args...)
+	out, _ := cmd.CombinedOutput()
+	if got := cmd.ProcessState.ExitCode(); got != want {
+		p.t.Fatalf("%v: exit status %d, want %d:\n%s", args, got, want, out)
+	}
+	return string(out)
+}
+
 // json runs a command and reads its document's data into out.
 func (p program) json(out any, args ...string) {
 	p.t.Helper()

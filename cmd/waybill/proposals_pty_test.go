@@ -26,32 +26,12 @@ func storeWithProposal(t *testing.T) (dir, name string, p program) {
 	return dir, p.createProposal("check.json"), p
 }
 
-// writeFile writes a file into the directory that the program runs in.
-func (p program) writeFile(name, text string) {
-	p.t.Helper()
-	if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o600); err != nil {
-		p.t.Fatal(err)
-	}
-}
-
 // createProposal creates a proposal from a file and returns its id.
 func (p program) createProposal(file string) string {
 	p.t.Helper()
 	var created struct{ ID string }
 	p.json(&created, "proposals", "create", file)
 	return created.ID
-}
-
-// runPiped runs the program without a terminal and returns its output. The exit status must
-// be want.
-func (p program) runPiped(want int, args ...string) string {
-	p.t.Helper()
-	cmd := p.command(args...)
-	out, _ := cmd.CombinedOutput()
-	if got := cmd.ProcessState.ExitCode(); got != want {
-		p.t.Fatalf("%v: exit status %d, want %d:\n%s", args, got, want, out)
-	}
-	return string(out)
 }
 
 // configure sets keys of the configuration at a terminal, and answers yes to what is asked.
