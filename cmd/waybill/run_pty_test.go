@@ -144,7 +144,11 @@ func (s *terminalSession) typeText(text string) {
 // expectExit waits for the end and compares the exit status.
 func (s *terminalSession) expectExit(status int) {
 	s.Helper()
-	<-s.done
+	select {
+	case <-s.done:
+	case <-time.After(time.Minute):
+		s.Fatalf("the program waits instead of ending with exit status %d:\n%s", status, s.text())
+	}
 	err := s.cmd.Wait()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
