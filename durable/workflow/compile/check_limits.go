@@ -205,6 +205,10 @@ func checkTexts(v canon.Value) error {
 // wholeNumbers are the members of a document whose Go type cannot hold every number of JSON.
 var wholeNumbers = []string{"timeoutSeconds", "backoffSeconds", "maxAttempts", "maxIterations"}
 
+// numbered are the members of a document that lead to wholeNumbers. Conditions, contracts and
+// metadata contain values of the author, in which the same names have no meaning.
+var numbered = []string{"steps", "loops", "body", "action", "retry"}
+
 // checkNumbers refuses numbers beyond any limit before they are decoded: a decoder would
 // report that the document has another form.
 func checkNumbers(v canon.Value) error {
@@ -213,6 +217,9 @@ func checkNumbers(v canon.Value) error {
 		if v.Kind() == canon.Object && item.Kind() == canon.Number && slices.Contains(wholeNumbers, v.Key(i)) &&
 			(item.Float() < 0 || item.Float() > math.MaxInt32) {
 			return fmt.Errorf("%s %v", v.Key(i), item.Float())
+		}
+		if v.Kind() == canon.Object && !slices.Contains(numbered, v.Key(i)) {
+			continue
 		}
 		if err := checkNumbers(item); err != nil {
 			return err
