@@ -6,17 +6,20 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/infra/controlfile"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/ports"
@@ -362,5 +365,41 @@ func TestConfirmedReadsTheEndOfTheLog(t *testing.T) {
 	must(t, os.RemoveAll(filepath.Join(w.dir, "cache")))
 	if _, err := confirmed(); !fault.Is(err, fault.SessionUnhealthy) {
 		t.Error(err)
+	}
+}
+
+// TestSettingsTooLongForTheLog: where the log has no text of what was confirmed, every setting of the
+// policy is shown, also one that has its default again; where the file is the confirmed one, only
+// what changes is.
+func TestSettingsTooLongForTheLog(t *testing.T) {
+	t.Parallel()
+	w := auditWorld(t)
+	ctx := context.Background()
+	var people []string
+	for i := range 60 {
+		people = append(people, fmt.Sprintf(`"person%03d":{"roles":["reviewer"],"uid":%d}`, i, 5000+i))
+	}
+	must(t, w.g.Set(ctx, "agentMaxAutonomy", "guided"))
+	principals := "{" + strings.Join(people, ",") + "}"
+	must(t, w.g.Set(ctx, "principals", principals))
+	if c, err := w.g.PlanSet(ctx, "feedback", "off"); err != nil || len(c.Differences) != 1 {
+		t.Errorf("%d settings are shown for one change: %v", len(c.Differences), err)
+	}
+	shown := func(all []settings.Difference, err error) {
+		t.Helper()
+		must(t, err)
+		if !slices.ContainsFunc(all, func(d settings.Difference) bool { return d.Key == config.AgentMaxAutonomy }) {
+			t.Error("the autonomy that was raised is not shown")
+		}
+	}
+	for _, edited := range []string{`{"principals":` + principals + `}`, `{}`} {
+		w.writeControl("config.json", "config", 1, edited)
+		c, err := w.g.PlanSet(ctx, "feedback", "off")
+		shown(c.Differences, err)
+		all, err := w.g.PlanConfirmation(ctx)
+		shown(all.Differences, err)
+		if all.IsEmpty() {
+			t.Error("nothing is to be confirmed")
+		}
 	}
 }

@@ -82,7 +82,7 @@ func (s Settings) plan(ctx context.Context, key string, apply func(config.Config
 	own, _ := out.before.Get(key) // known: the change was applied
 	out.Differences = []Difference{{Key: own.Key, Old: own.Value, Known: true, New: out.Setting.Value,
 		Meaning: own.Meaning}}
-	for _, d := range differences(last, after) {
+	for _, d := range differences(last, out.before, after) {
 		if d.Key != own.Key {
 			out.Differences = append(out.Differences, d)
 		}
@@ -90,20 +90,22 @@ func (s Settings) plan(ctx context.Context, key string, apply func(config.Config
 	return out, nil
 }
 
-// differences returns the settings of the policy that a person has not confirmed, in the order of
-// the table. If the log does not have what was confirmed, these are all that are not the default.
-func differences(last auditview.Confirmed, now config.Config) (out []Difference) {
+// differences returns the settings of the policy in `now` that a person has not confirmed, in the
+// order of the table. before is what is stored. If neither the log nor before has the values that
+// were confirmed, these are all settings of the policy, also those with their default: any of them
+// may have been another one.
+func differences(last auditview.Confirmed, before, now config.Config) (out []Difference) {
 	if now.PolicyDigest() == PolicyOf(last) {
 		return nil
 	}
-	then, known := confirmedConfig(last)
+	then, known := confirmedConfig(last, before)
 	for _, row := range config.Table {
 		if !row.Policy {
 			continue
 		}
 		is, _ := now.Get(string(row.Key)) // the table's own keys are known
 		was, _ := then.Get(string(row.Key))
-		if !is.Value.Equal(was.Value) {
+		if !known || !is.Value.Equal(was.Value) {
 			out = append(out, Difference{Key: row.Key, Old: was.Value, Known: known, New: is.Value,
 				Meaning: row.Meaning})
 		}
@@ -111,9 +113,13 @@ func differences(last auditview.Confirmed, now config.Config) (out []Difference)
 	return out
 }
 
-// confirmedConfig returns the settings that a person confirmed last. Where the log does not have
-// them, known is false and they are the defaults.
-func confirmedConfig(last auditview.Confirmed) (c config.Config, known bool) {
+// confirmedConfig returns the settings that a person confirmed last: those of before if it has their
+// digest, else those that the log has. The log does not have a text that was too long or contained
+// what looks like a secret; then known is false and they are the defaults.
+func confirmedConfig(last auditview.Confirmed, before config.Config) (c config.Config, known bool) {
+	if before.PolicyDigest() == PolicyOf(last) {
+		return before, true
+	}
 	if last.Policy.IsZero() {
 		return c, true
 	}
@@ -121,7 +127,7 @@ func confirmedConfig(last auditview.Confirmed) (c config.Config, known bool) {
 	if err == nil {
 		c, err = config.Read(v)
 	}
-	if err != nil {
+	if err != nil || c.PolicyDigest() != PolicyOf(last) {
 		return config.Config{}, false
 	}
 	return c, true

@@ -40,7 +40,7 @@ func (s Settings) PlanConfirmation(ctx context.Context) (out Confirmation, err e
 	if err != nil {
 		return out, err
 	}
-	out.policy, out.Differences = c, differences(last, c)
+	out.policy, out.Differences = c, differences(last, c, c)
 	for _, row := range config.Table {
 		is, _ := c.Get(string(row.Key)) // the table's own keys are known
 		if row.Policy && !is.Value.Equal(row.Default) {
