@@ -28,6 +28,6 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Enviro
 // projections must not read them (docs/design.md#layers).
 func run(args []string, in io.Reader, out, errOut io.Writer, env []string) int {
 	a := &cli.App{Process: cli.Process{In: in, Out: out, Err: errOut, Env: env, Args: args, Version: version,
-		Account: config.AccountOf(os.Getuid()), Clock: time.Now, Entropy: rand.Reader}}
+		Account: config.AccountOf(uid()), Clock: time.Now, Entropy: rand.Reader}}
 	return a.Execute(newRoot(a))
 }

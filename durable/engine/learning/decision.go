@@ -90,19 +90,23 @@ func (l *Learning) consider(ctx context.Context, by engine.Caller, req DecideReq
 func (l *Learning) decideProposal(ctx context.Context, by engine.Caller, req DecideRequest,
 	plan func(decision) (proposal.Record, []manifest.Object, error)) (Proposed, error) {
 	defer l.ledger.WritePending(ctx)
-	authority, err := l.authorityOf(ctx, req.caller(by))
-	if err != nil {
+	if _, err := l.authorityOf(ctx, req.caller(by)); err != nil {
 		return Proposed{}, err
 	}
 	if err := proposal.CheckReason(req.Reason); err != nil {
 		return Proposed{}, err
 	}
-	d := decision{authority: authority}
+	var d decision
 	name, written := "", false
-	err = l.changeProposal(ctx, by, req.Workspace, req.Ref, func(c proposalChange) (proposal.Record, []manifest.Object,
+	err := l.changeProposal(ctx, by, req.Workspace, req.Ref, func(c proposalChange) (proposal.Record, []manifest.Object,
 		error) {
 		name, c.at.Reason = c.one.ID.String(), req.Reason
 		d.store, d.all, d.one, d.at = c.store, c.all, c.one, c.at
+		// The settings may have changed while the lock was awaited.
+		var err error
+		if d.authority, err = l.authorityOf(ctx, req.caller(by)); err != nil {
+			return nil, nil, err
+		}
 		record, objects, err := plan(d)
 		written = record != nil
 		return record, objects, err
