@@ -208,7 +208,8 @@ func TestManyUnknownKeys(t *testing.T) {
 		if n := len(answer.Data.Problems); n > 502 || n == 0 || !bytes.Contains(data, []byte(c.want)) {
 			t.Errorf("%s: %d problems without %q: %.300s", name, n, c.want, data)
 		}
-		used.within(t, name, idle, 0.5)
+		// Measured 0.13 to 0.34 s on an idle machine and twice that on a busy one; 5.9 s before.
+		used.within(t, name, idle, 1.5)
 		_ = os.Remove(file)
 	}
 }

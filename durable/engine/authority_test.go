@@ -77,6 +77,25 @@ func TestQuorumRequiresBoundPrincipals(t *testing.T) {
 	}
 }
 
+// TestRemovingApprovalsThatDoNotCount: an approval whose principal has lost the role may count again,
+// so a caller without the role cannot remove it either.
+func TestRemovingApprovalsThatDoNotCount(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	r := newReview(t)
+	r.configure("principals", twoReviewers, "roles", leads)
+	p := r.propose(asWorkflow(t, "test.flow", "one"))
+	if _, err := r.approve(p, "ada"); err != nil {
+		t.Fatal(err)
+	}
+	r.configure("proposalsApproverRole", "lead")
+	req := learning.DecideRequest{Presence: learning.Presence{Account: config.AccountOf(accounts["dan"])},
+		Ref: p.Proposal.ID.String(), Reason: "r"}
+	r.refusedWith(fault.ProposalForbidden, 1, "reject", func() (learning.Proposed, error) {
+		return r.another().RejectProposal(ctx, r.by(), req)
+	})
+}
+
 // TestRemovingApprovalsRequiresTheRole: what has approvals is revised, rejected and archived by callers
 // with the approver's role; what has none, by all callers.
 func TestRemovingApprovalsRequiresTheRole(t *testing.T) {

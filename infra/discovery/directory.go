@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -125,9 +126,24 @@ func cause(err error) error {
 // readAll reads at most the accepted size of a workflow file, independent of the size that the
 // system reports.
 func readAll(r io.Reader) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, limits.SourceBytesMax+1))
+	// In one buffer of the size of the file: growing ones would be five times as much.
+	data := make([]byte, 0, sizeOf(r))
+	buffer := bytes.NewBuffer(data)
+	_, err := buffer.ReadFrom(io.LimitReader(r, limits.SourceBytesMax+1))
+	data = buffer.Bytes()
 	if err == nil && len(data) > limits.SourceBytesMax {
 		return nil, fmt.Errorf("it has more than the accepted %d bytes", limits.SourceBytesMax)
 	}
 	return data, err
+}
+
+// sizeOf returns how many bytes a reader of a file needs, at most what is read of a workflow file.
+// bytes.Buffer grows when less than bytes.MinRead is free.
+func sizeOf(r io.Reader) int64 {
+	if f, ok := r.(interface{ Stat() (fs.FileInfo, error) }); ok {
+		if info, err := f.Stat(); err == nil {
+			return max(min(info.Size(), limits.SourceBytesMax+1), 0) + bytes.MinRead
+		}
+	}
+	return bytes.MinRead
 }

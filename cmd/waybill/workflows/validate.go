@@ -3,6 +3,7 @@ package workflows
 import (
 	"cmp"
 	"context"
+	"runtime/debug"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -47,6 +48,8 @@ status. Nothing is written.`,
 			"  waybill workflows validate ./release.yaml --json | jq .data.problems",
 		Args: cli.Exactly("FILE or ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			// A large file leaves much garbage; the heap stays small at the cost of some time.
+			defer debug.SetGCPercent(debug.SetGCPercent(validateGCPercent))
 			e, err := checkAs(cmd, a, args[0], kind)
 			if err != nil {
 				return err
@@ -64,6 +67,9 @@ status. Nothing is written.`,
 		"validate by the rules of `KIND`: bundled, installed, user, project, remote or plugin")
 	return cmd
 }
+
+// validateGCPercent is the growth of the heap, in percent, after which it is collected.
+const validateGCPercent = 60
 
 // checkSource returns a workflow, valid or not, validated by the rules of a source kind: some
 // ids and features are reserved for certain kinds. Without a kind, or for the actual kind, it

@@ -264,12 +264,13 @@ func (l *Learning) ArchiveProposal(ctx context.Context, by engine.Caller, req De
 
 // checkDiscard checks whether the caller may make the approvals of the proposal ineffective.
 func (d decision) checkDiscard() error {
-	// In other states no approval has an effect, and a revision voids all of them.
-	if !d.one.State.Open() ||
-		!slices.ContainsFunc(d.one.Approvals, func(a proposals.Approval) bool { return a.Void == "" }) {
+	// In other states no approval has an effect, and a revision voids all of them. An approval that
+	// does not count now may count again, with another policy.
+	if !d.one.State.Open() || !slices.ContainsFunc(d.one.Approvals,
+		func(a proposals.Approval) bool { return a.Void == "" && !a.PolicyDigest.IsZero() }) {
 		return nil // under any policy
 	}
-	return cmp.Or(d.unconfirmed, d.policy.CheckDiscard(d.caller, d.one.ID, d.gate()))
+	return cmp.Or(d.unconfirmed, d.policy.CheckDiscard(d.caller, d.one.ID))
 }
 
 // RollBackProposal takes an applied proposal out of use; the previous content

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -58,6 +59,12 @@ type authority struct {
 // off.
 func (l *Learning) authorityOf(ctx context.Context, who proposal.Caller) (authority, error) {
 	conf, err := l.settings.Provided(ctx, config.Proposals, config.Config.Proposals)
+	if fault.Is(err, fault.StoreCorrupt) {
+		// Linked or damaged settings are not the ones that a person confirmed.
+		if _, unconfirmed := l.settings.Confirmed(ctx); unconfirmed != nil {
+			err = unconfirmed
+		}
+	}
 	if err != nil {
 		return authority{}, err
 	}

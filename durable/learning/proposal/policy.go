@@ -115,10 +115,10 @@ func (p Policy) CheckRole(who Caller) error {
 	return p.lacking(who, "role", p.ApproverRole)
 }
 
-// CheckDiscard refuses, with PROPOSAL_FORBIDDEN, to make the counting approvals of a proposal
-// ineffective by revising, rejecting or archiving it, unless the caller has the approver's role.
-func (p Policy) CheckDiscard(who Caller, of id.Proposal, g Gate) error {
-	if g.Have == 0 || p.Holds(who, p.ApproverRole) {
+// CheckDiscard refuses, with PROPOSAL_FORBIDDEN, to make the approvals of a proposal ineffective
+// by revising, rejecting or archiving it, unless the caller has the approver's role.
+func (p Policy) CheckDiscard(who Caller, of id.Proposal) error {
+	if p.Holds(who, p.ApproverRole) {
 		return nil
 	}
 	f := p.lacking(who, "role", p.ApproverRole)

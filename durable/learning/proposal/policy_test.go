@@ -80,7 +80,6 @@ func TestRolesAndScopes(t *testing.T) {
 func TestRefusalsNameNoPrincipal(t *testing.T) {
 	unbound, some := policy(t), bound(t)
 	elsewhere := proposal.Caller{Human: true, Account: "uid:2"}
-	approved := proposal.Gate{Have: 1}
 	for _, tt := range []struct {
 		name, needs, suggest string
 		err                  error
@@ -95,7 +94,7 @@ func TestRefusalsNameNoPrincipal(t *testing.T) {
 		{"override", `"proposals:override"`, "accounts", some.CheckOverride(person(3), "r")},
 		{"override from elsewhere", `"proposals:override"`, "accounts",
 			some.CheckOverride(proposal.Caller{Account: "uid:9"}, "r")},
-		{"discard", `"reviewer"`, "accounts", some.CheckDiscard(person(3), about, approved)},
+		{"discard", `"reviewer"`, "accounts", some.CheckDiscard(person(3), about)},
 	} {
 		f := fault.Of(tt.err)
 		if f == nil || f.Code != fault.ProposalForbidden || !strings.Contains(f.Message, tt.needs) ||
@@ -115,11 +114,10 @@ func TestRefusalsNameNoPrincipal(t *testing.T) {
 		}
 	}
 	for name, err := range map[string]error{"approve": some.CheckApprove(person(1)),
-		"apply":                 some.CheckScope(person(2), config.ScopeApply),
-		"override":              some.CheckOverride(person(2), "it burns"),
-		"no principal bound":    unbound.CheckOverride(person(1), "it burns"),
-		"discard by the role":   some.CheckDiscard(person(1), about, approved),
-		"discard what has none": some.CheckDiscard(person(3), about, proposal.Gate{}),
+		"apply":               some.CheckScope(person(2), config.ScopeApply),
+		"override":            some.CheckOverride(person(2), "it burns"),
+		"no principal bound":  unbound.CheckOverride(person(1), "it burns"),
+		"discard by the role": some.CheckDiscard(person(1), about),
 	} {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)

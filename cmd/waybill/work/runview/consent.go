@@ -132,6 +132,10 @@ func (v *View) Trust(ctx context.Context, q ports.TrustQuestion) (ports.TrustAns
 	actions := catalog.Commands(q.Workflow)
 	answer, err := v.consent(ctx, func(p *page.Page) {
 		render.Commands(p, q.Workflow.Name, q.Workflow.WorkflowID, actions)
+		if v.opts.TrustRoot != "" {
+			p.Text("  ", "\"Always\" counts in this repository or folder only:")
+			p.Verbatim("    ", page.Argument(v.opts.TrustRoot), page.Plain)
+		}
 		// The three answers and their effects; "always" is recorded in the store.
 		p.Text("  "+p.Accent("y")+" ", "run "+page.Choose(len(actions), "it", "them")+" once")
 		p.Text("  "+p.Accent("a")+" ", "always allow this version of the workflow")

@@ -25,12 +25,13 @@ import (
 
 // Options configure a view: its streams and how much it shows. Short and Getenv are required.
 type Options struct {
-	In      io.Reader // answers of the person; if not a terminal, no person is present
-	Out     io.Writer
-	Getenv  func(string) string
-	NoColor bool
-	Quiet   bool   // print only questions and errors
-	Store   string // the directory of the store
+	In        io.Reader // answers of the person; if not a terminal, no person is present
+	Out       io.Writer
+	Getenv    func(string) string
+	NoColor   bool
+	Quiet     bool   // print only questions and errors
+	Store     string // the directory of the store
+	TrustRoot string // the repository or folder that recorded trust counts in
 	// Consent asks for consents at the terminal of the process.
 	Consent *consent.Asker
 	// Read reads a file that the person names as an artifact.
