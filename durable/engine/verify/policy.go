@@ -41,6 +41,27 @@ func (a *Auditor) policyFindings(ctx context.Context, acts *auditview.History) (
 	return out, err
 }
 
+// policyRereads bounds the readings of the audit log while settings are changed again and again.
+const policyRereads = 5
+
+// currentPolicyFindings is policyFindings for a store that may be changed meanwhile: a person may
+// have changed a setting after acts were read and before its file was. What is found is looked
+// for again in the audit log as it is then.
+func (a *Auditor) currentPolicyFindings(ctx context.Context, acts *auditview.History, log manifest.Log) (
+	out []manifest.Finding, err error) {
+	for range policyRereads {
+		if out, err = a.policyFindings(ctx, acts); err != nil || len(out) == 0 {
+			return out, err
+		}
+		later, v, err := a.history(ctx, log)
+		if err != nil || v.Health != manifest.Healthy || len(later.Entries) == len(acts.Entries) {
+			return out, ctx.Err() // nothing was recorded meanwhile
+		}
+		acts = later
+	}
+	return out, nil
+}
+
 // policyFinding is the finding about a control file; what names its content.
 func policyFinding(f ports.ControlFile, what string, unrecorded bool) manifest.Finding {
 	if unrecorded {

@@ -61,7 +61,7 @@ func (x *Verifier) storeLogs(ctx context.Context, w *storeCheck) (out []manifest
 		})
 	if err == nil && acts != nil && !w.o.Digests {
 		var found []manifest.Finding
-		found, err = x.audit.policyFindings(ctx, acts)
+		found, err = x.audit.currentPolicyFindings(ctx, acts, audit.LogOf(store))
 		out = append(out, found...)
 	}
 	return out, err
