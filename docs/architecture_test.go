@@ -51,7 +51,7 @@ var layers = []layer{
 	{"ports", []string{"ports"}},
 	{"ports", []string{"ports/porttest/suite", "ports/porttest/memstore", "ports/porttest/sample"}},
 	{"engine", []string{"durable/engine/sealed"}},
-	{"engine", []string{"durable/engine/ledger"}},
+	{"engine", []string{"durable/engine/ledger", "durable/engine/session"}},
 	{"engine", []string{"durable/engine/startkey"}},
 	{"engine", []string{"durable/engine", "durable/engine/settings"}},
 	{"engine", []string{"durable/engine/views", "durable/engine/verify", "durable/engine/learning"}},

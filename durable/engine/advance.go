@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -87,7 +88,7 @@ func (e *Engine) advance(ctx context.Context, at Position, attempt advance.Attem
 	if done != nil {
 		return e.replayAttempt(ctx, keys, at, h, *done, req)
 	}
-	if p, err = Resolve(h.Fold, at); err != nil {
+	if p, err = session.Resolve(h.Fold, at); err != nil {
 		return Answer{}, err
 	}
 	// The outcome is read back from the fold, so that the first answer and a
@@ -104,11 +105,11 @@ func (e *Engine) advance(ctx context.Context, at Position, attempt advance.Attem
 // attempt repeats the lookup under the session's lock, decides and appends. It
 // returns the recorded attempt when another caller recorded it first, and nil
 // when this call appended.
-func (e *Engine) attempt(ctx context.Context, at Position, h *History, a advance.Attempt) (done *runs.Attempt,
+func (e *Engine) attempt(ctx context.Context, at Position, h *session.History, a advance.Attempt) (done *runs.Attempt,
 	err error) {
 	var decided advance.Decided
 	appended, err := e.commit(ctx, h, func(manifest.Verdict) (manifest.Plan, error) {
-		p, err := Resolve(h.Fold, at)
+		p, err := session.Resolve(h.Fold, at)
 		if err != nil {
 			return manifest.Plan{}, err
 		}
@@ -136,10 +137,10 @@ func (e *Engine) attempt(ctx context.Context, at Position, h *History, a advance
 
 // cacheNextState keeps the snapshot that a decision created, so that neither
 // the answer nor the next attempt reads it from the disk.
-func (r *Reader) cacheNextState(d advance.Decided) {
+func (n *Answers) cacheNextState(d advance.Decided) {
 	for _, ev := range d.Events {
-		if n, ok := ev.Data.(event.NodeCreated); ok {
-			r.cacheState(n.SnapshotRef, d.State)
+		if node, ok := ev.Data.(event.NodeCreated); ok {
+			n.CacheState(node.SnapshotRef, d.State)
 		}
 	}
 }
@@ -148,7 +149,7 @@ func (r *Reader) cacheNextState(d advance.Decided) {
 // with INVARIANT an attempt id that no answer over this log can have returned:
 // its outcome should be recorded and is not, so the log has lost events or the
 // token belongs to another one (docs/design.md#tokens).
-func CheckAttempt(p Resolved, attempt id.Attempt) error {
+func CheckAttempt(p session.Resolved, attempt id.Attempt) error {
 	if err := checkTakesFacts(p); err != nil {
 		return err
 	}
@@ -163,7 +164,7 @@ func CheckAttempt(p Resolved, attempt id.Attempt) error {
 // inputs collects the inputs of a decision about a node. An erased artifact
 // counts as one without content: a step that requires it must receive it again,
 // other steps continue without it.
-func (n *Answers) inputs(ctx context.Context, p Resolved) (compile.Compiled, advance.Facts, error) {
+func (n *Answers) inputs(ctx context.Context, p session.Resolved) (compile.Compiled, advance.Facts, error) {
 	w, f, err := n.CompleteInputs(ctx, p)
 	if fault.Is(err, fault.ArtifactErased) {
 		err = nil
@@ -175,7 +176,7 @@ func (n *Answers) inputs(ctx context.Context, p Resolved) (compile.Compiled, adv
 // ARTIFACT_ERASED the returned facts are complete except for the erased
 // content; with any other error they are not usable. Only JSON artifacts are
 // read, since requirements exist for those alone.
-func (n *Answers) CompleteInputs(ctx context.Context, p Resolved) (w compile.Compiled, f advance.Facts, err error) {
+func (n *Answers) CompleteInputs(ctx context.Context, p session.Resolved) (w compile.Compiled, f advance.Facts, err error) {
 	w, state, err := n.Load(ctx, p)
 	if err != nil {
 		return w, f, err
@@ -211,8 +212,8 @@ func (n *Answers) CompleteInputs(ctx context.Context, p Resolved) (w compile.Com
 
 // artifact reads an artifact that an event records as JSON. Bytes that do not
 // parse are INVARIANT: the digest matched, so the event is wrong.
-func (r *Reader) artifact(ctx context.Context, ref canon.Digest) (canon.Value, error) {
-	data, err := r.Object(ctx, manifest.Artifact, ref)
+func (n *Answers) artifact(ctx context.Context, ref canon.Digest) (canon.Value, error) {
+	data, err := n.Object(ctx, manifest.Artifact, ref)
 	if err != nil {
 		return canon.Value{}, err
 	}
@@ -226,13 +227,13 @@ func (r *Reader) artifact(ctx context.Context, ref canon.Digest) (canon.Value, e
 // replayAttempt answers a recorded attempt over the log prefix that ends with
 // it, and makes that prefix durable before it returns. Later events of the run
 // must not change the answer (docs/design.md#answers).
-func (e *Engine) replayAttempt(ctx context.Context, keys token.Keys, at Position, h *History,
+func (e *Engine) replayAttempt(ctx context.Context, keys token.Keys, at Position, h *session.History,
 	done runs.Attempt, req advance.Request) (Answer, error) {
-	prefix, err := h.attemptPrefix(ctx, done.Index)
+	prefix, err := h.PrefixOf(ctx, done.Index)
 	if err != nil {
 		return Answer{}, err
 	}
-	p, err := Resolve(prefix.Fold, at)
+	p, err := session.Resolve(prefix.Fold, at)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -252,7 +253,7 @@ func (e *Engine) replayAttempt(ctx context.Context, keys token.Keys, at Position
 // (docs/design.md#requirements-on-the-caller). A decision that was made
 // before the import counted those approvals, so that the fold of a replay ends
 // before it.
-func (n *Answers) countedOutputs(ctx context.Context, p Resolved) ([]runs.Output, error) {
+func (n *Answers) countedOutputs(ctx context.Context, p session.Resolved) ([]runs.Output, error) {
 	if p.Node.Approvals == 0 {
 		return p.Node.Outputs, nil
 	}

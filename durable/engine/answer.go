@@ -76,7 +76,7 @@ func (a Answer) OutputsSubmitted() bool { return a.outputsSubmitted }
 
 // Position is the node that the answer describes.
 func (a Answer) Position() Position {
-	return Position{a.Session.SessionID, a.Session.RunID, a.NodeID}
+	return Position{Session: a.Session.SessionID, Run: a.Session.RunID, Node: a.NodeID}
 }
 
 // SessionRef names a run and the session that contains it.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -56,7 +57,7 @@ func (e *Engine) approve(ctx context.Context, by Caller, at Position, comment st
 		return Answer{}, err
 	}
 	recordedComment := comment // replaced if an earlier approval is recorded
-	appended, err := e.commitAt(ctx, h, at, func(p Resolved) (manifest.Plan, error) {
+	appended, err := e.commitAt(ctx, h, at, func(p session.Resolved) (manifest.Plan, error) {
 		if err := checkTakesFacts(p); err != nil {
 			return manifest.Plan{}, err
 		}
@@ -89,7 +90,7 @@ func (e *Engine) approve(ctx context.Context, by Caller, at Position, comment st
 // refused attempt leaves the node's outputs for a person to approve. After that
 // the next attempt must carry no notes and no artifacts, because new outputs
 // void the approval.
-func (n *Answers) setApproval(ctx context.Context, a *Answer, w compile.Compiled, p Resolved,
+func (n *Answers) setApproval(ctx context.Context, a *Answer, w compile.Compiled, p session.Resolved,
 	s snapshot.State) error {
 	if a.Pending == nil {
 		return nil
@@ -127,7 +128,7 @@ func (n *Answers) setApproval(ctx context.Context, a *Answer, w compile.Compiled
 // isApproved reports whether a recorded approval is valid for the node's
 // current outputs. Only the approval artifact is read; of the others the
 // digests suffice.
-func (n *Answers) isApproved(ctx context.Context, p Resolved, instance string) (bool, error) {
+func (n *Answers) isApproved(ctx context.Context, p session.Resolved, instance string) (bool, error) {
 	current, err := n.countedOutputs(ctx, p)
 	if err != nil {
 		return false, err

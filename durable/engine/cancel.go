@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -98,7 +99,7 @@ func (e *Engine) cancel(ctx context.Context, performers ports.Performers, at Pos
 	case !fault.Is(err, fault.RunBusy):
 		return Cancelled{}, err
 	}
-	return e.appendEnding(ctx, at, func(p Resolved) (manifest.Plan, error) {
+	return e.appendEnding(ctx, at, func(p session.Resolved) (manifest.Plan, error) {
 		if err := e.notComplete(ctx, p); err != nil {
 			return manifest.Plan{}, err
 		}
@@ -111,16 +112,16 @@ func (e *Engine) cancel(ctx context.Context, performers ports.Performers, at Pos
 func (e *Engine) Close(ctx context.Context, by Caller, at Position) (Cancelled, error) {
 	defer e.ledger.WritePending(ctx)
 	return e.appendEnding(ctx, at,
-		func(p Resolved) (manifest.Plan, error) { return advance.Close(EndingOf(p), by.AtMs) })
+		func(p session.Resolved) (manifest.Plan, error) { return advance.Close(EndingOf(p), by.AtMs) })
 }
 
 // appendEnding appends the events that plan returns under the session's lock,
 // and returns the resulting state of the run. An empty plan sets Already.
 func (e *Engine) appendEnding(ctx context.Context, at Position,
-	plan func(Resolved) (manifest.Plan, error)) (out Cancelled, err error) {
+	plan func(session.Resolved) (manifest.Plan, error)) (out Cancelled, err error) {
 	h := e.TakeHistory(at.Session)
 	appended, err := e.commit(ctx, h, func(manifest.Verdict) (manifest.Plan, error) {
-		p, err := FindRun(h.Fold, at)
+		p, err := session.FindRun(h.Fold, at)
 		if err != nil {
 			return manifest.Plan{}, err
 		}
@@ -130,7 +131,7 @@ func (e *Engine) appendEnding(ctx context.Context, at Position,
 	if err != nil {
 		return out, err
 	}
-	p, err := FindRun(h.Fold, at)
+	p, err := session.FindRun(h.Fold, at)
 	if err != nil {
 		return out, err
 	}
@@ -155,7 +156,7 @@ func (e *Engine) appendEnding(ctx context.Context, at Position,
 // notComplete refuses with VALIDATION_ERROR to cancel a run that is complete at
 // its preferred tip. A run that is closed or being cancelled passes:
 // advance.Cancel decides about it.
-func (e *Engine) notComplete(ctx context.Context, p Resolved) error {
+func (e *Engine) notComplete(ctx context.Context, p session.Resolved) error {
 	if p.Run.Closed != nil || p.Run.CancelRequested != nil {
 		return nil
 	}
@@ -173,7 +174,7 @@ func (e *Engine) notComplete(ctx context.Context, p Resolved) error {
 
 // EndingOf collects what advance.Cancel and advance.Close need to know about a
 // run.
-func EndingOf(p Resolved) advance.EndFacts {
+func EndingOf(p session.Resolved) advance.EndFacts {
 	return advance.EndFacts{Session: p.At.Session, Run: p.At.Run, Next: p.Fold.Next, Requested: p.Run.CancelRequested,
 		Closed: p.Run.Closed}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -67,15 +68,15 @@ func (e *Engine) CheckpointAt(ctx context.Context, by Caller, at Position, attem
 		return Answer{}, err
 	}
 	point := id.ChildNode(at.Node, attempt, id.OpCheckpoint)
-	if p.hasCheckpoint(point) {
+	if hasCheckpoint(p, point) {
 		h.Keep()
 		return e.replayCheckpoint(ctx, keys, at, point, req)
 	}
 	if err := refuseResults(at.Run, req); err != nil {
 		return Answer{}, err
 	}
-	appended, err := e.commitAt(ctx, h, at, func(p Resolved) (manifest.Plan, error) {
-		if p.hasCheckpoint(point) {
+	appended, err := e.commitAt(ctx, h, at, func(p session.Resolved) (manifest.Plan, error) {
+		if hasCheckpoint(p, point) {
 			return manifest.Plan{}, nil
 		}
 		return e.PlanCheckpoint(ctx, p, advance.Attempt{ID: attempt, Request: req, Actor: by.Actor, AtMs: by.AtMs})
@@ -91,7 +92,7 @@ func (e *Engine) CheckpointAt(ctx context.Context, by Caller, at Position, attem
 
 // PlanCheckpoint decides a checkpoint over the fold as it is under the lock.
 // Replay uses it with recorded inputs.
-func (e *Engine) PlanCheckpoint(ctx context.Context, p Resolved, a advance.Attempt) (manifest.Plan, error) {
+func (e *Engine) PlanCheckpoint(ctx context.Context, p session.Resolved, a advance.Attempt) (manifest.Plan, error) {
 	if err := checkTakesFacts(p); err != nil {
 		return manifest.Plan{}, err
 	}
@@ -111,7 +112,7 @@ func (e *Engine) PlanCheckpoint(ctx context.Context, p Resolved, a advance.Attem
 }
 
 // hasCheckpoint reports whether the node has the checkpoint with this node id.
-func (p Resolved) hasCheckpoint(point id.Node) bool {
+func hasCheckpoint(p session.Resolved, point id.Node) bool {
 	return slices.Contains(p.Node.Checkpoints, point)
 }
 
@@ -123,7 +124,7 @@ func NextCheckpoint(n *runs.Node) id.Attempt {
 
 // checkTakesFacts refuses with RUN_CLOSED to add events to a run that is closed
 // or whose cancellation was requested (docs/design.md#ends-and-branches).
-func checkTakesFacts(p Resolved) error {
+func checkTakesFacts(p session.Resolved) error {
 	if p.Run.Closed != nil || p.Run.CancelRequested != nil {
 		return fault.New(fault.RunClosed, "run %s is closed: it takes no further steps", p.Run.ID)
 	}
@@ -131,10 +132,10 @@ func checkTakesFacts(p Resolved) error {
 }
 
 // commitAt is commit with the plan for a position, resolved under the lock.
-func (e *Engine) commitAt(ctx context.Context, h *History, at Position,
-	plan func(Resolved) (manifest.Plan, error)) (appended bool, err error) {
+func (e *Engine) commitAt(ctx context.Context, h *session.History, at Position,
+	plan func(session.Resolved) (manifest.Plan, error)) (appended bool, err error) {
 	return e.commit(ctx, h, func(manifest.Verdict) (manifest.Plan, error) {
-		p, err := Resolve(h.Fold, at)
+		p, err := session.Resolve(h.Fold, at)
 		if err != nil {
 			return manifest.Plan{}, err
 		}
@@ -145,8 +146,8 @@ func (e *Engine) commitAt(ctx context.Context, h *History, at Position,
 // answerCommitted renders the answer over a fold that contains the events just
 // appended. Its errors become STORE_ANSWER_UNREAD, because the call itself
 // succeeded.
-func (e *Engine) answerCommitted(ctx context.Context, keys token.Keys, at Position, h *History) (Answer, error) {
-	p, err := Resolve(h.Fold, at)
+func (e *Engine) answerCommitted(ctx context.Context, keys token.Keys, at Position, h *session.History) (Answer, error) {
+	p, err := session.Resolve(h.Fold, at)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -163,7 +164,7 @@ func (e *Engine) answerCommitted(ctx context.Context, keys token.Keys, at Positi
 // recorded ones.
 func (e *Engine) replayCheckpoint(ctx context.Context, keys token.Keys, at Position, point id.Node,
 	req advance.Request) (Answer, error) {
-	prefix, err := e.NewHistory(at.Session).prefix(ctx, func(seg manifest.Segment) bool {
+	prefix, err := e.NewHistory(at.Session).Prefix(ctx, func(seg manifest.Segment) bool {
 		return slices.ContainsFunc(seg.Events, func(e event.Event) bool {
 			_, created := e.Data.(event.NodeCreated)
 			return created && e.Scope.NodeID == point
@@ -172,7 +173,7 @@ func (e *Engine) replayCheckpoint(ctx context.Context, keys token.Keys, at Posit
 	if err != nil {
 		return Answer{}, err
 	}
-	p, err := Resolve(prefix.Fold, at)
+	p, err := session.Resolve(prefix.Fold, at)
 	if err != nil {
 		return Answer{}, err
 	}

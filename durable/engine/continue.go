@@ -39,7 +39,7 @@ func (e *Engine) Continue(ctx context.Context, by Caller, c Continue) (Answer, e
 				"notes, artifacts or context were sent without an ack token").
 				Suggest("Add the ackToken of the same answer, or send only the state token to see what is pending.")
 		}
-		at, err := e.checkWorkflowHash(ctx, Position{state.SessionID, state.RunID, state.NodeID}, state)
+		at, err := e.checkWorkflowHash(ctx, positionOf(state), state)
 		if err != nil {
 			return Answer{}, tokenFault(err)
 		}
@@ -65,7 +65,7 @@ func (e *Engine) resolveTokens(ctx context.Context, state token.State, t token.A
 	if t.SessionID != state.SessionID || t.RunID != state.RunID {
 		return Position{}, e.tokenMismatch(ctx, state, t)
 	}
-	at, err := e.checkWorkflowHash(ctx, Position{state.SessionID, state.RunID, state.NodeID}, state)
+	at, err := e.checkWorkflowHash(ctx, positionOf(state), state)
 	if err == nil && at.Node != t.NodeID {
 		err = e.tokenMismatch(ctx, state, t)
 	}
@@ -137,10 +137,15 @@ func (e *Engine) tokenMismatch(ctx context.Context, st token.State, t token.Atte
 		With(t.TokenKind+"Title", b)
 }
 
+// positionOf is the node that a state token names.
+func positionOf(t token.State) Position {
+	return Position{Session: t.SessionID, Run: t.RunID, Node: t.NodeID}
+}
+
 // runTitle is the title of a run for messages, its workflow id without one, and
 // "unknown" if it cannot be read.
-func (r *Reader) runTitle(ctx context.Context, s id.Session, name id.Run) string {
-	h := r.NewHistory(s)
+func (n *Answers) runTitle(ctx context.Context, s id.Session, name id.Run) string {
+	h := n.NewHistory(s)
 	if _, err := h.ReadSaved(ctx); err != nil || h.Fold.Runs[name] == nil {
 		return "unknown"
 	}

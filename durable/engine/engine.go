@@ -19,6 +19,7 @@ import (
 	"errors"
 
 	"github.com/waybill/waybill/durable/engine/ledger"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/engine/startkey"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -27,7 +28,7 @@ import (
 
 // Store is what the core requires of a store.
 type Store interface {
-	Source
+	session.Source
 	ledger.Store
 	ports.Controls
 }
@@ -44,7 +45,7 @@ type Engine struct {
 // New returns the engine of a store.
 func New(s Store) *Engine {
 	l := ledger.New(s)
-	return &Engine{&Answers{NewReader(s), l}, s, settings.New(s, l), startkey.New(s, l)}
+	return &Engine{&Answers{session.NewReader(s), l}, s, settings.New(s, l), startkey.New(s, l)}
 }
 
 // Ledger returns the audit log of the store.
@@ -53,6 +54,12 @@ func (e *Engine) Ledger() *ledger.Ledger { return e.ledger }
 // Starts returns the starts of the store, by their keys.
 func (e *Engine) Starts() startkey.Starts { return e.starts }
 
+// Position names a node of a run.
+type Position = session.Position
+
+// Last is the reference to the run with the latest activity.
+const Last = session.Last
+
 // Caller identifies who makes a call, and when.
 type Caller = ledger.Caller
 
@@ -60,7 +67,7 @@ type Caller = ledger.Caller
 // plan for it. An empty plan appends nothing and leaves appended false: what was
 // requested is recorded already. A fold of another history, or one that left out
 // what the plan needs, is replaced and the log read from its beginning.
-func (e *Engine) commit(ctx context.Context, h *History,
+func (e *Engine) commit(ctx context.Context, h *session.History,
 	plan func(manifest.Verdict) (manifest.Plan, error)) (appended bool, err error) {
 	inside := func(w ports.Witness, v manifest.Verdict) error {
 		planned, err := plan(v)
@@ -72,9 +79,9 @@ func (e *Engine) commit(ctx context.Context, h *History,
 	}
 	// The gate brings the fold up to the head under the lock before it calls
 	// inside.
-	err = ports.WithHealthySession(ctx, e.store, e.store, h.Log, h.Fold.Head, h.visitor(), inside)
+	err = ports.WithHealthySession(ctx, e.store, e.store, h.Log, h.Fold.Head, h.Visitor(), inside)
 	if errors.Is(err, manifest.ErrNotOnChain) {
-		err = ports.WithHealthySession(ctx, e.store, e.store, h.Log, manifest.Head{}, h.visitor(), inside)
+		err = ports.WithHealthySession(ctx, e.store, e.store, h.Log, manifest.Head{}, h.Visitor(), inside)
 	}
 	return appended, err
 }
@@ -83,12 +90,12 @@ func (e *Engine) commit(ctx context.Context, h *History,
 // so that the fold's head equals the log's. It also notes the new head as
 // durable and the plan's facts as due for the audit log; Ledger.WritePending
 // writes those after the lock is released.
-func (e *Engine) append(ctx context.Context, w ports.Witness, h *History, plan manifest.Plan) error {
+func (e *Engine) append(ctx context.Context, w ports.Witness, h *session.History, plan manifest.Plan) error {
 	head, err := e.store.Append(ctx, w, h.Fold.Head, plan)
 	if err != nil {
 		return err
 	}
-	e.noteDurable(plan.Log, head, true)
+	e.NoteDurable(plan.Log, head, true)
 	e.ledger.Note(plan)
 	return h.Fold.Visit(manifest.Segment{Events: plan.Events}, head)
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -43,7 +44,7 @@ func (e *Engine) Fork(ctx context.Context, by Caller, seed id.Seed, req ForkRequ
 		return Answer{}, err
 	}
 	run := id.NewRun(seed)
-	a, err := e.begin(ctx, Position{id.NewSession(seed), run, id.RootNode(run)}, plan, "", "")
+	a, err := e.begin(ctx, Position{Session: id.NewSession(seed), Run: run, Node: id.RootNode(run)}, plan, "", "")
 	a.warnDropped(dropped)
 	return a, err
 }
@@ -59,14 +60,14 @@ func (e *Engine) forkSource(ctx context.Context, at Position) (w compile.Compile
 		return w, out, err
 	}
 	var source *lineage
-	err = h.healthy(e.store.Read(ctx, ports.ReadRequest{Log: h.Log}, ports.Into(&source, func() *lineage {
+	err = h.Healthy(e.store.Read(ctx, ports.ReadRequest{Log: h.Log}, ports.Into(&source, func() *lineage {
 		return &lineage{Fold: runs.NewFold(), run: at.Run}
 	})))
 	if err != nil {
 		return w, out, err
 	}
 	h.Fold = source.Fold
-	p, err := FindRun(h.Fold, at)
+	p, err := session.FindRun(h.Fold, at)
 	if err != nil {
 		return w, out, err
 	}

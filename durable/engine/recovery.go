@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
@@ -21,7 +22,7 @@ import (
 // and may not know the steps before. Like every answer it is a function of the
 // pinned workflow and the fold (docs/design.md#answers,
 // docs/design.md#recovery).
-func (n *Answers) answerWithRecap(ctx context.Context, keys token.Keys, p Resolved) (Answer, error) {
+func (n *Answers) answerWithRecap(ctx context.Context, keys token.Keys, p session.Resolved) (Answer, error) {
 	a, err := n.AnswerAt(ctx, keys, p)
 	if err != nil {
 		return a, err
@@ -35,8 +36,8 @@ func (n *Answers) answerWithRecap(ctx context.Context, keys token.Keys, p Resolv
 
 // recovery collects the input of the recovery text: the steps before, what is
 // open, what is recorded at the node, and the branches that leave it.
-func (r *Reader) recovery(ctx context.Context, p Resolved) (out prompt.Recovery, err error) {
-	w, s, err := r.Load(ctx, p)
+func (n *Answers) recovery(ctx context.Context, p session.Resolved) (out prompt.Recovery, err error) {
+	w, s, err := n.Load(ctx, p)
 	if err != nil {
 		return out, err
 	}
@@ -45,23 +46,23 @@ func (r *Reader) recovery(ctx context.Context, p Resolved) (out prompt.Recovery,
 	if pending := s.PendingStep(); pending != nil {
 		out.Pending, _ = w.Step(pending.StepID)
 	}
-	if out.Done, err = r.notesBefore(ctx, w, p); err != nil {
+	if out.Done, err = n.notesBefore(ctx, w, p); err != nil {
 		return out, err
 	}
-	out.Branches, err = r.branches(ctx, w, p)
+	out.Branches, err = n.branches(ctx, w, p)
 	return out, err
 }
 
 // notesBefore collects the notes of the last limits.RecapAncestorsMax nodes
 // before a node, the nearest one last.
-func (r *Reader) notesBefore(ctx context.Context, w compile.Compiled, p Resolved) ([]prompt.Excerpt, error) {
+func (n *Answers) notesBefore(ctx context.Context, w compile.Compiled, p session.Resolved) ([]prompt.Excerpt, error) {
 	var out []prompt.Excerpt
 	// Nodes without notes count towards the limit as well.
 	for range limits.RecapAncestorsMax {
 		if p.Node = parentOf(p); p.Node == nil {
 			break
 		}
-		t, _, err := r.notesAt(ctx, w, p.Node)
+		t, _, err := n.notesAt(ctx, w, p.Node)
 		if err != nil {
 			return nil, err
 		}
@@ -75,14 +76,13 @@ func (r *Reader) notesBefore(ctx context.Context, w compile.Compiled, p Resolved
 
 // notesAt returns the notes of a node under the label of the step that was
 // pending there; zero without notes, so that no snapshot is read for nothing.
-func (r *Reader) notesAt(ctx context.Context, w compile.Compiled, n *runs.Node) (t prompt.Excerpt,
-	step compile.Step,
-	err error) {
-	o, ok := n.Recap()
+func (n *Answers) notesAt(ctx context.Context, w compile.Compiled, at *runs.Node) (t prompt.Excerpt,
+	step compile.Step, err error) {
+	o, ok := at.Recap()
 	if !ok {
 		return t, step, nil
 	}
-	s, err := r.State(ctx, n)
+	s, err := n.State(ctx, at)
 	if err != nil {
 		return t, step, err
 	}
@@ -103,7 +103,7 @@ func stepLabel(w compile.Compiled, s snapshot.State) (string, compile.Step) {
 
 // openGapsAt lists open gaps: the critical ones from the root to the node, then
 // the others of the node itself.
-func openGapsAt(p Resolved) []string {
+func openGapsAt(p session.Resolved) []string {
 	var out []string
 	for _, gap := range p.Run.CriticalOnPath(p.Node.ID) {
 		out = append(out, fmt.Sprintf("%s: %s", gap.Severity, gap.Summary))
@@ -118,7 +118,7 @@ func openGapsAt(p Resolved) []string {
 
 // recordedAt lists what is recorded at a node without advancing from it: the
 // outputs of refused attempts, and checkpoints, the latest one last.
-func recordedAt(p Resolved) []prompt.Excerpt {
+func recordedAt(p session.Resolved) []prompt.Excerpt {
 	var out []prompt.Excerpt
 	if text := outputsText(p.Node); text != "" {
 		out = append(out, prompt.Excerpt{Heading: "Sent with an attempt at this step", Text: text})
@@ -159,7 +159,7 @@ func outputsText(n *runs.Node) string {
 // summary for each acknowledged step, the branch of the preferred tip first,
 // then the newest. Beyond limits.RecapBranchesMax the summaries are empty: the
 // text states their number only.
-func (r *Reader) branches(ctx context.Context, w compile.Compiled, p Resolved) ([]prompt.Branch, error) {
+func (n *Answers) branches(ctx context.Context, w compile.Compiled, p session.Resolved) ([]prompt.Branch, error) {
 	if p.Node.AckedChildren == 0 {
 		return nil, nil
 	}
@@ -170,7 +170,7 @@ func (r *Reader) branches(ctx context.Context, w compile.Compiled, p Resolved) (
 			out = append(out, prompt.Branch{}) // counted, not shown
 			continue
 		}
-		b, err := r.branch(ctx, w, p, tip)
+		b, err := n.branch(ctx, w, p, tip)
 		if err != nil {
 			return nil, err
 		}
@@ -181,7 +181,7 @@ func (r *Reader) branches(ctx context.Context, w compile.Compiled, p Resolved) (
 
 // tipsBelow returns one tip for each branch that leaves a node: the preferred
 // tip if it is among them, else the tip that was created last.
-func tipsBelow(p Resolved) []*runs.Node {
+func tipsBelow(p session.Resolved) []*runs.Node {
 	var out []*runs.Node
 	at := map[id.Node]int{} // by the child of the node that the branch begins with
 	for _, tip := range slices.Backward(p.Run.Tips()) {
@@ -210,8 +210,8 @@ func tipsBelow(p Resolved) []*runs.Node {
 
 // childTowards returns the first node after p on the path to a tip below it; ok
 // is false if the tip is not below p.
-func childTowards(p Resolved, tip id.Node) (child id.Node, ok bool) {
-	for n := p.at(p.Run.Node(tip)); n.Node != nil &&
+func childTowards(p session.Resolved, tip id.Node) (child id.Node, ok bool) {
+	for n := p.AtNode(p.Run.Node(tip)); n.Node != nil &&
 		n.Node.CreatedIndex > p.Node.CreatedIndex; n.Node = parentOf(n) {
 		if n.Node.Parent != nil && *n.Node.Parent == p.Node.ID {
 			return n.Node.ID, true
@@ -222,22 +222,22 @@ func childTowards(p Resolved, tip id.Node) (child id.Node, ok bool) {
 
 // branch summarizes one branch: status and pending step at its tip, and the
 // latest notes between the node and the tip.
-func (r *Reader) branch(ctx context.Context, w compile.Compiled, p Resolved,
+func (n *Answers) branch(ctx context.Context, w compile.Compiled, p session.Resolved,
 	tip *runs.Node) (prompt.Branch,
 	error) {
-	s, err := r.State(ctx, tip)
+	s, err := n.State(ctx, tip)
 	if err != nil {
 		return prompt.Branch{}, err
 	}
 	b := prompt.Branch{Tip: tip.ID.String(), Preferred: tip.ID == p.Run.Tip,
-		Status: string(p.Run.StatusAt(tip.ID, TipState(w, tip, s)))}
+		Status: string(p.Run.StatusAt(tip.ID, session.TipState(w, tip, s)))}
 	var pending compile.Step
 	if b.Pending, pending = stepLabel(w, s); b.Pending != "" {
 		b.Steps = append(b.Steps, pending)
 	}
-	for at := p.at(tip); at.Node != nil &&
+	for at := p.AtNode(tip); at.Node != nil &&
 		at.Node.ID != p.Node.ID; at.Node = parentOf(at) {
-		last, step, err := r.notesAt(ctx, w, at.Node)
+		last, step, err := n.notesAt(ctx, w, at.Node)
 		if err != nil {
 			return b, err
 		}

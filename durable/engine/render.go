@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/ledger"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
@@ -28,14 +29,14 @@ import (
 // Answers collects what is recorded at a node: as an answer, and as the inputs of
 // a decision.
 type Answers struct {
-	*Reader
+	*session.Reader
 	ledger *ledger.Ledger
 }
 
 // AnswerAt renders a position: a pure function of the pinned workflow and the
 // fold. The caller has brought the fold to the prefix that the answer describes
 // (docs/design.md#answers).
-func (n *Answers) AnswerAt(ctx context.Context, keys token.Keys, p Resolved) (Answer, error) {
+func (n *Answers) AnswerAt(ctx context.Context, keys token.Keys, p session.Resolved) (Answer, error) {
 	w, s, err := n.Load(ctx, p)
 	if err != nil {
 		return Answer{}, err
@@ -44,12 +45,12 @@ func (n *Answers) AnswerAt(ctx context.Context, keys token.Keys, p Resolved) (An
 	if err != nil {
 		return Answer{}, err
 	}
-	session, err := id.ParseSession(p.Fold.ID)
+	sessionID, err := id.ParseSession(p.Fold.ID)
 	if err != nil {
 		return Answer{}, fault.Wrap(err, fault.Invariant, "the log's owner is no session id")
 	}
 	a := Answer{
-		Session: SessionRef{session, p.Run.ID}, NodeID: p.Node.ID, Status: status, IsComplete: s.IsComplete(),
+		Session: SessionRef{sessionID, p.Run.ID}, NodeID: p.Node.ID, Status: status, IsComplete: s.IsComplete(),
 		Workflow:    WorkflowRef{w.WorkflowID, w.Name, w.Hash()},
 		Preferences: p.Node.Preferences, Warnings: []Warning{},
 	}
@@ -65,21 +66,21 @@ func (n *Answers) AnswerAt(ctx context.Context, keys token.Keys, p Resolved) (An
 
 // status is the status of a run at its preferred tip
 // (docs/design.md#run-status).
-func (r *Reader) status(ctx context.Context, w compile.Compiled, run *runs.Run) (runs.Status, error) {
+func (n *Answers) status(ctx context.Context, w compile.Compiled, run *runs.Run) (runs.Status, error) {
 	tip := run.Node(run.Tip)
 	if tip == nil {
 		return "", fault.New(fault.Invariant, "run %s has no tip", run.ID)
 	}
-	s, err := r.State(ctx, tip)
+	s, err := n.State(ctx, tip)
 	if err != nil {
 		return "", err
 	}
-	return run.StatusAt(tip.ID, TipState(w, tip, s)), nil
+	return run.StatusAt(tip.ID, session.TipState(w, tip, s)), nil
 }
 
 // setPending sets the pending step, its rendered prompt and the next intent.
 // Without a pending step the run is complete.
-func (a *Answer) setPending(w compile.Compiled, p Resolved, s snapshot.State) error {
+func (a *Answer) setPending(w compile.Compiled, p session.Resolved, s snapshot.State) error {
 	pending := s.PendingStep()
 	if pending == nil {
 		a.NextIntent = CompleteIntent
@@ -163,7 +164,7 @@ func (a *Answer) collectInputs(missing []source.Input, n *runs.Node, vars canon.
 // warnRecommendation warns about preferences that exceed what the workflow
 // recommends. They are the user's choice and never refused
 // (docs/design.md#preferences).
-func (a *Answer) warnRecommendation(w compile.Compiled, p Resolved) {
+func (a *Answer) warnRecommendation(w compile.Compiled, p session.Resolved) {
 	for _, e := range advance.Exceeds(w, p.Node.Preferences) {
 		a.Warnings = append(a.Warnings, Warning{RecommendationExceeded,
 			fmt.Sprintf("The run's %s is %s; the workflow recommends %s at most.", e.Key, e.Effective, e.Recommended)})
@@ -173,7 +174,7 @@ func (a *Answer) warnRecommendation(w compile.Compiled, p Resolved) {
 // warnTruncation warns that notes of this node or its parent were cut. The log
 // records it by the marker at the end of the notes, which the engine alone
 // appends.
-func (a *Answer) warnTruncation(p Resolved) {
+func (a *Answer) warnTruncation(p session.Resolved) {
 	for _, n := range []*runs.Node{p.Node, parentOf(p)} {
 		if n == nil {
 			continue
@@ -187,7 +188,7 @@ func (a *Answer) warnTruncation(p Resolved) {
 }
 
 // parentOf is the parent of the node in the same run, nil at the root.
-func parentOf(p Resolved) *runs.Node {
+func parentOf(p session.Resolved) *runs.Node {
 	if p.Node.Parent == nil {
 		return nil
 	}
@@ -264,7 +265,7 @@ func (a *Answer) warnDiffers(message string) {
 
 // answerOutcome renders the answer to a recorded attempt over the fold that
 // ends with it: at the node it led to, or at the same node with the blockers.
-func (n *Answers) answerOutcome(ctx context.Context, keys token.Keys, p Resolved,
+func (n *Answers) answerOutcome(ctx context.Context, keys token.Keys, p session.Resolved,
 	o event.AdvanceOutcome) (Answer, error) {
 	if o.Kind == event.Blocked {
 		a, err := n.AnswerAt(ctx, keys, p)
@@ -276,5 +277,12 @@ func (n *Answers) answerOutcome(ctx context.Context, keys token.Keys, p Resolved
 		return Answer{}, fault.New(fault.Invariant, "attempt recorded as advanced to node %s, which does not exist",
 			o.ToNodeID)
 	}
-	return n.AnswerAt(ctx, keys, p.at(child))
+	return n.AnswerAt(ctx, keys, p.AtNode(child))
+}
+
+// needsConfirmation reports whether the pending step waits for a person's
+// confirmation. Only the guided mode waits; the attempt that follows is the
+// confirmation (docs/design.md#requirements-on-the-caller).
+func needsConfirmation(w compile.Compiled, s snapshot.State, n *runs.Node) bool {
+	return n.Preferences.Autonomy == event.Guided && interpreter.NeedsConfirmation(w, s, n.Context)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
@@ -114,7 +115,7 @@ func (e *Engine) Resume(ctx context.Context, q resume.Query) (ResumeList, error)
 // read, or its session is not healthy any more. Such a run must not hide the
 // others.
 func isUnreadable(err error) bool {
-	return IsForeignForm(err) || fault.Is(err, fault.StoreCorrupt) || fault.Is(err, fault.Invariant) ||
+	return session.IsForeignForm(err) || fault.Is(err, fault.StoreCorrupt) || fault.Is(err, fault.Invariant) ||
 		fault.Is(err, fault.RunNotFound) || fault.Is(err, fault.TokenUnknownNode)
 }
 
@@ -123,12 +124,12 @@ func isUnreadable(err error) bool {
 type workflowNames map[string]*string
 
 // workflowName is the name of a run's workflow, nil if that cannot be read.
-func (r *Reader) workflowName(ctx context.Context, run *runs.Run, known workflowNames) (*string, error) {
+func (n *Answers) workflowName(ctx context.Context, run *runs.Run, known workflowNames) (*string, error) {
 	hash := run.Started.WorkflowHash.String()
 	if name, ok := known[hash]; ok {
 		return name, nil
 	}
-	w, err := r.Workflow(ctx, run.Started.WorkflowHash)
+	w, err := n.Workflow(ctx, run.Started.WorkflowHash)
 	switch {
 	case err == nil:
 		known[hash] = &w.Name
@@ -142,9 +143,9 @@ func (r *Reader) workflowName(ctx context.Context, run *runs.Run, known workflow
 
 // candidates returns the runs of a session. ok is false for a session that
 // cannot be continued. The only error is the end of the context.
-func (r *Reader) candidates(ctx context.Context, s id.Session, names workflowNames) (out []resume.Candidate, ok bool,
+func (n *Answers) candidates(ctx context.Context, s id.Session, names workflowNames) (out []resume.Candidate, ok bool,
 	err error) {
-	h := r.NewHistory(s)
+	h := n.NewHistory(s)
 	v, err := h.ReadSaved(ctx)
 	if ctx.Err() != nil {
 		return nil, false, ctx.Err()
@@ -158,7 +159,7 @@ func (r *Reader) candidates(ctx context.Context, s id.Session, names workflowNam
 		if run.Tip.IsZero() {
 			continue
 		}
-		name, err := r.workflowName(ctx, run, names)
+		name, err := n.workflowName(ctx, run, names)
 		if err != nil {
 			return nil, false, err
 		}
@@ -188,7 +189,7 @@ func (e *Engine) candidate(ctx context.Context, keys token.Keys, r resume.Ranked
 		return c, err
 	}
 	at.Node = p.Run.Tip
-	if p, err = Resolve(h.Fold, at); err != nil {
+	if p, err = session.Resolve(h.Fold, at); err != nil {
 		return c, err
 	}
 	a, err := e.AnswerAt(ctx, keys, p)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -80,8 +81,8 @@ func (e *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 	if err != nil {
 		return Answer{}, err
 	}
-	e.cacheWorkflow(s.Workflow)
-	a, err := e.begin(ctx, Position{begin.Session, begin.Run, id.RootNode(begin.Run)}, plan, s.Key,
+	e.CacheWorkflow(s.Workflow)
+	a, err := e.begin(ctx, Position{Session: begin.Session, Run: begin.Run, Node: id.RootNode(begin.Run)}, plan, s.Key,
 		s.Workflow.WorkflowID)
 	a.warnDropped(dropped)
 	return a, err
@@ -118,10 +119,10 @@ func (e *Engine) begin(ctx context.Context, at Position, plan manifest.Plan, key
 
 // cacheStates keeps the snapshots that a plan contains: an answer about
 // committed events does not need to read them back.
-func (r *Reader) cacheStates(plan manifest.Plan) {
+func (n *Answers) cacheStates(plan manifest.Plan) {
 	for _, o := range plan.Objects {
 		if s, err := snapshot.Decode(o.Bytes); o.Kind == manifest.Snapshot && err == nil {
-			r.cacheState(o.Ref(), s)
+			n.CacheState(o.Ref(), s)
 		}
 	}
 }
@@ -161,7 +162,7 @@ func (a *Answer) warnDropped(n int) {
 // (docs/design.md#answers).
 func (e *Engine) replayStart(ctx context.Context, keys token.Keys, at Position, sent manifest.Plan,
 	key, workflowID string) (Answer, error) {
-	prefix, err := e.NewHistory(at.Session).prefix(ctx, func(seg manifest.Segment) bool { return seg.First == 0 })
+	prefix, err := e.NewHistory(at.Session).Prefix(ctx, func(seg manifest.Segment) bool { return seg.First == 0 })
 	if err != nil {
 		return Answer{}, err
 	}
@@ -171,7 +172,7 @@ func (e *Engine) replayStart(ctx context.Context, keys token.Keys, at Position, 
 			return Answer{}, err
 		}
 	}
-	p, err := Resolve(prefix.Fold, at)
+	p, err := session.Resolve(prefix.Fold, at)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -190,7 +191,7 @@ func (e *Engine) replayStart(ctx context.Context, keys token.Keys, at Position, 
 // sameStart compares what a caller chooses: workflow, title, context and
 // preferences. Observations describe the workspace at the moment of the call
 // and may differ.
-func sameStart(p Resolved, sent manifest.Plan) bool {
+func sameStart(p session.Resolved, sent manifest.Plan) bool {
 	// The plan's events are folded, so that both sides are compared in one
 	// form.
 	other := runs.NewSession()

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/feedback"
@@ -158,7 +159,7 @@ func (l *Learning) newAnnotationWriter(ctx context.Context, at engine.Position, 
 		switch s, err := l.e.State(ctx, p.Node); {
 		case err == nil && s.PendingStep() != nil:
 			n.place.StepID = s.PendingStep().StepID
-		case err != nil && !engine.IsMissing(err) && !fault.Is(err, fault.StoreCorrupt) &&
+		case err != nil && !session.IsMissing(err) && !fault.Is(err, fault.StoreCorrupt) &&
 			!fault.Is(err, fault.SessionUnhealthy):
 			return nil, err // an I/O error
 		}

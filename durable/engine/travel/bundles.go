@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
@@ -33,8 +33,8 @@ type BundleInfo struct {
 // damaged is refused with the code that an import would return
 // (BUNDLE_INTEGRITY_FAILED and others).
 func ShowBundle(ctx context.Context, src ports.Bundle) (BundleInfo, error) {
-	source, e := engine.ReadOnly(src), src.Envelope()
-	r := engine.NewReader(source)
+	source, e := session.ReadOnly(src), src.Envelope()
+	r := session.NewReader(source)
 	show := views.New(r, source)
 	out := BundleInfo{BundleID: e.BundleID, ExportedAt: e.ExportedAt, AppVersion: e.Producer.AppVersion,
 		SessionID: src.Session(), Salvage: e.Salvage,

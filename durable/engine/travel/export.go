@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/feedback"
@@ -135,7 +135,7 @@ func (c *Exchange) surveySession(ctx context.Context, s id.Session, req ExportRe
 		if v, err = c.store.Read(ctx, ports.ReadRequest{Log: own}, ports.Into(&x.refs, newObjectRefs)); err != nil {
 			return nil, err
 		}
-		v = engine.LostTail(own, v, claimed.Head)
+		v = session.LostTail(own, v, claimed.Head)
 	}
 	if v.Unborn() {
 		return nil, fault.New(fault.SessionNotFound, "session %s has no events", s)

@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -52,10 +52,10 @@ func (x *exporter) lostObjects(ctx context.Context) (map[runs.ObjectRef]manifest
 			ref := runs.ObjectRef{Kind: kind, Ref: digest}
 			err := x.readObject(ctx, ref)
 			switch {
-			case err == nil, fault.Is(err, fault.ArtifactErased), engine.IsMissing(err) && kind == manifest.Artifact &&
+			case err == nil, fault.Is(err, fault.ArtifactErased), session.IsMissing(err) && kind == manifest.Artifact &&
 				x.unknown:
 				return nil
-			case engine.IsMissing(err), fault.Is(err, fault.StoreCorrupt):
+			case session.IsMissing(err), fault.Is(err, fault.StoreCorrupt):
 				out[ref] = verify.UnreadObject(ref, err)
 				return nil
 			}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/redact"
@@ -126,7 +126,7 @@ func (u *untilHead) visit(seg manifest.Segment, head manifest.Head) error {
 func (x *exporter) loadForRedaction(ctx context.Context) func(canon.Digest) ([]byte, error) {
 	return func(ref canon.Digest) ([]byte, error) {
 		b, err := x.ex.store.Object(ctx, manifest.Artifact, ref)
-		if engine.IsMissing(err) && x.unknown {
+		if session.IsMissing(err) && x.unknown {
 			return nil, fault.New(fault.ArtifactErased, "artifact %s is kept elsewhere", ref).With("elsewhere", true)
 		}
 		return b, err
@@ -185,7 +185,7 @@ func (x *exporter) writeObject(ctx context.Context, kind manifest.ObjectKind, re
 		x.out.Artifacts++
 		return x.writeTombstone(ctx, ref)
 	}
-	if engine.IsMissing(err) && kind == manifest.Artifact && x.unknown {
+	if session.IsMissing(err) && kind == manifest.Artifact && x.unknown {
 		return nil // the other program may store its bytes elsewhere
 	}
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -45,7 +46,7 @@ func (c *Exchange) withToken(ctx context.Context, row views.RunSummary, fold *ru
 	if err != nil {
 		return run
 	}
-	p, err := engine.Resolve(fold, engine.Position{Session: row.SessionID, Run: row.RunID,
+	p, err := session.Resolve(fold, engine.Position{Session: row.SessionID, Run: row.RunID,
 		Node: fold.Runs[row.RunID].Tip})
 	if err != nil {
 		return run

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/audit"
@@ -156,7 +157,7 @@ func (u *Upkeep) findInTrash(ctx context.Context, ref string) (TrashedSession, e
 		switch {
 		case t.Name == ref || t.SessionID.String() == ref:
 			return t, nil // the latest comes first
-		case slices.ContainsFunc(t.Runs, func(r RunName) bool { return engine.MatchesPrefix(r.RunID, ref) }), ref != "" &&
+		case slices.ContainsFunc(t.Runs, func(r RunName) bool { return session.MatchesPrefix(r.RunID, ref) }), ref != "" &&
 			strings.HasPrefix(t.SessionID.String(), ref):
 			if !slices.ContainsFunc(found, func(f TrashedSession) bool { return f.SessionID == t.SessionID }) {
 				found = append(found, t)

@@ -3,7 +3,7 @@ package upkeep
 import (
 	"context"
 
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -134,7 +134,7 @@ func (sc *logScan) read(ctx context.Context, r ports.LogRoot, exclusive bool) er
 		return err
 	}
 	if own {
-		v = engine.LostTail(log, v, claimed)
+		v = session.LostTail(log, v, claimed)
 	}
 	// A later run continues behind this head.
 	sc.heads[r.Root] = v.Head

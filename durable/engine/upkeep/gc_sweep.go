@@ -5,7 +5,7 @@ import (
 	"errors"
 	"strconv"
 
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -76,7 +76,7 @@ func (c *cleanup) expire(ctx context.Context, s GCSession) error {
 		}
 		v, err := c.u.store.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(s.SessionID), From: was,
 			Locked: true},
-			engine.StopAtFirst)
+			session.StopAtFirst)
 		if err == nil && (v.Head != was || v.Health != manifest.Healthy) {
 			err = errUsed
 		}
@@ -95,7 +95,7 @@ func (c *cleanup) expire(ctx context.Context, s GCSession) error {
 func (c *cleanup) skip(what string, err error) bool {
 	message := ""
 	switch code := fault.CodeOf(err); {
-	case errors.Is(err, errUsed), errors.Is(err, engine.ErrStopReading), errors.Is(err, manifest.ErrNotOnChain):
+	case errors.Is(err, errUsed), errors.Is(err, session.ErrStopReading), errors.Is(err, manifest.ErrNotOnChain):
 		message = errUsed.Error()
 	case code == fault.SessionLocked || code == fault.RunBusy || code == fault.SessionKept ||
 		code == fault.SessionNotFound:

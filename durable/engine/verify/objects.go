@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -202,7 +202,7 @@ func UnreadObject(ref runs.ObjectRef, err error) manifest.Finding {
 	switch {
 	case fault.Is(err, fault.ArtifactErased):
 		code = manifest.ArtifactErased
-	case engine.IsMissing(err):
+	case session.IsMissing(err):
 		code = manifest.ObjectMissing
 	}
 	return manifest.NewFinding(code, objectPath(ref), "%s", fault.Of(err).Message)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -70,7 +71,7 @@ func (x *Replayer) Replay(ctx context.Context, at engine.Position) (ReplayReport
 	case v.Health != manifest.Healthy:
 		return ReplayReport{}, ports.Unhealthy(manifest.SessionEvents(at.Session), v)
 	case r.fold.Runs[at.Run] == nil:
-		_, err := engine.FindRun(r.fold, at)
+		_, err := session.FindRun(r.fold, at)
 		return ReplayReport{}, err
 	}
 	r.report.RunID, r.report.OK = at.Run, r.report.Difference == nil
@@ -199,9 +200,9 @@ func (a *replay) compare(ctx context.Context, plan replayPlan,
 
 // position returns the position of a segment's attempt, without the approvals
 // that ignoreBefore hides.
-func (a *replay) position(s event.Scope) (engine.Resolved, error) {
+func (a *replay) position(s event.Scope) (session.Resolved, error) {
 	at := engine.Position{Session: a.session, Run: s.RunID, Node: s.NodeID}
-	p, err := engine.Resolve(a.fold, at)
+	p, err := session.Resolve(a.fold, at)
 	if err == nil && a.ignoreBefore > 0 {
 		n := *p.Node
 		n.Outputs = slices.DeleteFunc(slices.Clone(n.Outputs), func(o runs.Output) bool {
@@ -319,7 +320,7 @@ func (a *replay) close(ctx context.Context, seg manifest.Segment) (manifest.Plan
 }
 
 // runPosition returns the run of a segment, without a node.
-func (a *replay) runPosition(seg manifest.Segment) (engine.Resolved, error) {
+func (a *replay) runPosition(seg manifest.Segment) (session.Resolved, error) {
 	at := engine.Position{Session: a.session, Run: seg.Events[0].Scope.RunID}
-	return engine.FindRun(a.fold, at)
+	return session.FindRun(a.fold, at)
 }

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -143,7 +143,7 @@ func (w *storeCheck) sessionOnce(ctx context.Context, s id.Session, of pass) (*S
 	// look like a loss.
 	claimed, _ := w.r.Brief(ctx, s, w.r.HeadKey(ctx))
 	c, v, err := w.read(ctx, log, of)
-	v = engine.LostTail(log, v, claimed.Head)
+	v = session.LostTail(log, v, claimed.Head)
 	if err == nil && v.Unborn() {
 		return w.missingSessionLog(ctx, s)
 	}

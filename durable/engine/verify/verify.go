@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -20,7 +20,7 @@ import (
 
 // Store is what a verification requires of a store.
 type Store interface {
-	engine.Source
+	session.Source
 	ports.Identity
 	ports.Inspector
 	ports.Digests
@@ -30,7 +30,7 @@ type Store interface {
 
 // reading is what a verification reads: a store, or a bundle as one.
 type reading struct {
-	r     *engine.Reader
+	r     *session.Reader
 	store Store
 	// bundle: there is no import mark and no audit log.
 	bundle bool
@@ -46,7 +46,7 @@ type Verifier struct {
 }
 
 // New returns the verifier of a store.
-func New(r *engine.Reader, s Store, audit *Auditor) *Verifier {
+func New(r *session.Reader, s Store, audit *Auditor) *Verifier {
 	return &Verifier{reading{r: r, store: s}, audit}
 }
 
@@ -118,9 +118,9 @@ func (x *Verifier) VerifyWith(ctx context.Context, o VerifyOptions) (Verificatio
 // beyond the limits of every compiler is an error, and so is an id of the
 // reserved namespace that bundled, if not nil, does not know.
 func Bundle(ctx context.Context, b ports.Bundle, bundled func(workflowID string) bool) (Verification, error) {
-	source := engine.ReadOnly(b)
+	source := session.ReadOnly(b)
 	noLogs := func(context.Context, *storeCheck) ([]manifest.Finding, error) { return nil, nil }
-	return reading{engine.NewReader(source), source, true, bundled}.verify(ctx, VerifyOptions{}, noLogs)
+	return reading{session.NewReader(source), source, true, bundled}.verify(ctx, VerifyOptions{}, noLogs)
 }
 
 // verify checks every session and object; storeLogs checks the logs of the store

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/workflow/compile"
@@ -38,7 +38,7 @@ func (o *observer) workflow(ctx context.Context, hash canon.Digest) (compile.Vie
 	if err == nil {
 		return w.View(), nil
 	}
-	if !engine.IsForeignForm(err) {
+	if !session.IsForeignForm(err) {
 		return compile.View{}, err
 	}
 	o.foreign = true
@@ -47,7 +47,7 @@ func (o *observer) workflow(ctx context.Context, hash canon.Digest) (compile.Vie
 		return compile.View{}, err
 	}
 	v, err := compile.DecodeForeign(data)
-	if err != nil && !engine.IsForeignForm(err) {
+	if err != nil && !session.IsForeignForm(err) {
 		return v, err
 	}
 	return v, nil
@@ -91,7 +91,7 @@ func (o *observer) tip(ctx context.Context, r *runs.Run, n *runs.Node) (w compil
 			return w, s, t, err
 		}
 		state, err := o.v.r.State(ctx, n)
-		return w, s, engine.TipState(compiled, n, state), err
+		return w, s, session.TipState(compiled, n, state), err
 	}
 	return w, s, runs.TipState{Complete: s.IsComplete(), Blocked: s.IsBlocked()}, nil
 }

@@ -6,21 +6,21 @@
 package views
 
 import (
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/ports"
 )
 
 // Source is what the views require: a store, or a bundle that is read as one.
 type Source interface {
-	engine.Source
+	session.Source
 	ports.UnknownEntries
 }
 
 // Views shows the runs of one store or bundle. It is safe for concurrent use.
 type Views struct {
-	r     *engine.Reader
+	r     *session.Reader
 	store Source
 }
 
 // New returns the views of what r reads, which is s.
-func New(r *engine.Reader, s Source) *Views { return &Views{r, s} }
+func New(r *session.Reader, s Source) *Views { return &Views{r, s} }

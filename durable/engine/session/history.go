@@ -1,4 +1,4 @@
-package engine
+package session
 
 import (
 	"context"
@@ -64,7 +64,7 @@ func (h *History) Keep() {
 // If the log does not contain the fold's head, or the fold skipped an event that
 // it needs, the log is read from the beginning.
 func (h *History) Read(ctx context.Context) (manifest.Verdict, error) {
-	v, err := ports.Continue(ctx, h.r.source, ports.ReadRequest{Log: h.Log, From: h.Fold.Head}, h.visitor())
+	v, err := ports.Continue(ctx, h.r.source, ports.ReadRequest{Log: h.Log, From: h.Fold.Head}, h.Visitor())
 	if err == nil && h.Fold.Missed() {
 		return h.readAll(ctx)
 	}
@@ -73,11 +73,11 @@ func (h *History) Read(ctx context.Context) (manifest.Verdict, error) {
 
 // readAll reads the log from its beginning.
 func (h *History) readAll(ctx context.Context) (manifest.Verdict, error) {
-	return h.r.source.Read(ctx, ports.ReadRequest{Log: h.Log}, h.visitor())
+	return h.r.source.Read(ctx, ports.ReadRequest{Log: h.Log}, h.Visitor())
 }
 
-// visitor continues the fold, or replaces it by an empty one.
-func (h *History) visitor() ports.NewVisitor { return ports.Into(&h.Fold, runs.NewFold) }
+// Visitor continues the fold, or replaces it by an empty one.
+func (h *History) Visitor() ports.NewVisitor { return ports.Into(&h.Fold, runs.NewFold) }
 
 // ReadSaved is Read for callers that continue a run and do not show its
 // history: an empty fold starts from the head cache when that matches the log
@@ -87,7 +87,7 @@ func (h *History) visitor() ports.NewVisitor { return ports.Into(&h.Fold, runs.N
 func (h *History) ReadSaved(ctx context.Context) (manifest.Verdict, error) {
 	var claimed manifest.Head
 	if h.Fold.Head.IsZero() {
-		if saved, ok := h.r.savedFold(ctx, h.Session); ok {
+		if saved, ok := h.r.SavedFold(ctx, h.Session); ok {
 			claimed = saved.Head
 			// The head of a short log is still compared, but its fold is not
 			// used.
@@ -100,9 +100,9 @@ func (h *History) ReadSaved(ctx context.Context) (manifest.Verdict, error) {
 	return LostTail(h.Log, v, claimed), err
 }
 
-// healthy returns SESSION_UNHEALTHY with the findings for any verdict but
+// Healthy returns SESSION_UNHEALTHY with the findings for any verdict but
 // healthy.
-func (h *History) healthy(v manifest.Verdict, err error) error {
+func (h *History) Healthy(v manifest.Verdict, err error) error {
 	if err == nil && v.Health != manifest.Healthy {
 		err = ports.Unhealthy(h.Log, v)
 	}
@@ -113,12 +113,12 @@ func (h *History) healthy(v manifest.Verdict, err error) error {
 // incomplete saved fold is replaced by a full reading. Errors:
 // SESSION_UNHEALTHY, TOKEN_UNKNOWN_NODE.
 func (h *History) Open(ctx context.Context, at Position) (Resolved, error) {
-	if err := h.healthy(h.ReadSaved(ctx)); err != nil {
+	if err := h.Healthy(h.ReadSaved(ctx)); err != nil {
 		return Resolved{}, err
 	}
 	p, err := Resolve(h.Fold, at)
 	if errors.Is(err, errFoldIncomplete) {
-		if err := h.healthy(h.readAll(ctx)); err != nil {
+		if err := h.Healthy(h.readAll(ctx)); err != nil {
 			return Resolved{}, err
 		}
 		p, err = Resolve(h.Fold, at)
@@ -141,7 +141,7 @@ func (h *History) OpenStep(ctx context.Context, at Position) (Resolved, error) {
 // OpenRun is Open for use cases that concern a run as a whole: the result has no
 // node. Errors: SESSION_UNHEALTHY, RUN_NOT_FOUND.
 func (h *History) OpenRun(ctx context.Context, at Position) (Resolved, error) {
-	if err := h.healthy(h.ReadSaved(ctx)); err != nil {
+	if err := h.Healthy(h.ReadSaved(ctx)); err != nil {
 		return Resolved{}, err
 	}
 	return FindRun(h.Fold, at)
@@ -152,7 +152,7 @@ func (h *History) OpenRun(ctx context.Context, at Position) (Resolved, error) {
 func (h *History) Confirm(ctx context.Context) error {
 	err := h.r.source.Confirm(ctx, h.Log, h.Fold.Head)
 	if err == nil {
-		h.r.noteDurable(h.Log, h.Fold.Head, false)
+		h.r.NoteDurable(h.Log, h.Fold.Head, false)
 	}
 	if errors.Is(err, manifest.ErrNotOnChain) {
 		h.r.Drop(h.Session)
@@ -165,12 +165,12 @@ func (h *History) Confirm(ctx context.Context) error {
 // ErrStopReading is the error of a visitor that has what it needs.
 var ErrStopReading = errors.New("enough")
 
-// prefix returns the history up to and including the first segment for which
+// Prefix returns the history up to and including the first segment for which
 // last is true. INVARIANT if there is none: the caller read that segment before.
-func (h *History) prefix(ctx context.Context, last func(manifest.Segment) bool) (*History, error) {
+func (h *History) Prefix(ctx context.Context, last func(manifest.Segment) bool) (*History, error) {
 	out := h.r.NewHistory(h.Session)
 	_, err := h.r.source.Read(ctx, ports.ReadRequest{Log: h.Log}, func(from manifest.Head) ports.Visitor {
-		fold := out.visitor()(from)
+		fold := out.Visitor()(from)
 		return ports.VisitorFunc(func(seg manifest.Segment, head manifest.Head) error {
 			if err := fold.Visit(seg, head); err != nil {
 				return err
@@ -190,13 +190,13 @@ func (h *History) prefix(ctx context.Context, last func(manifest.Segment) bool) 
 	return nil, err
 }
 
-// attemptPrefix returns the history that ends with the segment of an event:
+// PrefixOf returns the history that ends with the segment of an event:
 // itself, when that is the last segment.
-func (h *History) attemptPrefix(ctx context.Context, index int64) (*History, error) {
+func (h *History) PrefixOf(ctx context.Context, index int64) (*History, error) {
 	if index >= h.Fold.Last {
 		return h, nil
 	}
-	return h.prefix(ctx, func(seg manifest.Segment) bool { return seg.Last >= index })
+	return h.Prefix(ctx, func(seg manifest.Segment) bool { return seg.Last >= index })
 }
 
 // ReadWindowed reads a whole session into a fold with at most about

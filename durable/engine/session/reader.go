@@ -1,4 +1,10 @@
-package engine
+// Package session reads the sessions of one store or bundle: a run by its reference, a position in
+// its log, the fold of the log, pinned workflows and snapshots (docs/design.md#reading). It remembers
+// what it read during a process, and saves folds in head caches for the next one.
+//
+// The package does not append, decide or render. Start with Reader (reader.go), which keeps the
+// caches, and History (history.go), the fold of one session during one call.
+package session
 
 import (
 	"context"
@@ -80,7 +86,7 @@ func (r *Reader) Workflow(ctx context.Context, hash canon.Digest) (compile.Compi
 	if w, err = compile.Decode(data); err != nil {
 		return w, err
 	}
-	r.cacheWorkflow(w)
+	r.CacheWorkflow(w)
 	return w, nil
 }
 
@@ -88,9 +94,9 @@ func (r *Reader) Workflow(ctx context.Context, hash canon.Digest) (compile.Compi
 // process uses few, and a bundle may hold thousands.
 const pinnedMax = 4 << 20
 
-// cacheWorkflow keeps a compiled workflow for later calls. A full cache is
+// CacheWorkflow keeps a compiled workflow for later calls. A full cache is
 // emptied.
-func (r *Reader) cacheWorkflow(w compile.Compiled) {
+func (r *Reader) CacheWorkflow(w compile.Compiled) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.pinned += len(w.Bytes()); r.pinned > pinnedMax {
@@ -118,12 +124,12 @@ func (r *Reader) State(ctx context.Context, n *runs.Node) (snapshot.State, error
 		return s, fault.Wrap(err, fault.SessionUnhealthy,
 			"the snapshot of node %s is of a shape that this version does not know", n.ID)
 	}
-	r.cacheState(n.SnapshotRef, s)
+	r.CacheState(n.SnapshotRef, s)
 	return s, nil
 }
 
-// cacheState keeps a decoded snapshot. A full cache is emptied.
-func (r *Reader) cacheState(ref canon.Digest, s snapshot.State) {
+// CacheState keeps a decoded snapshot. A full cache is emptied.
+func (r *Reader) CacheState(ref canon.Digest, s snapshot.State) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.states) >= statesMax {

@@ -1,11 +1,10 @@
-package engine
+package session
 
 import (
 	"fmt"
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/interpreter"
 	"github.com/waybill/waybill/durable/run/snapshot"
@@ -30,8 +29,8 @@ type Resolved struct {
 	Node *runs.Node
 }
 
-// at is the place of another node of the same run.
-func (p Resolved) at(n *runs.Node) Resolved {
+// AtNode is the place of another node of the same run.
+func (p Resolved) AtNode(n *runs.Node) Resolved {
 	p.Node = n
 	return p
 }
@@ -77,11 +76,4 @@ func FindRun(f *runs.Fold, at Position) (Resolved, error) {
 // TipState extracts from a node's snapshot what projections.Run.StatusAt needs.
 func TipState(w compile.Compiled, n *runs.Node, s snapshot.State) runs.TipState {
 	return runs.TipState{Complete: s.IsComplete(), NeedsApproval: interpreter.NeedsApproval(w, s, n.Context)}
-}
-
-// needsConfirmation reports whether the pending step waits for a person's
-// confirmation. Only the guided mode waits; the attempt that follows is the
-// confirmation (docs/design.md#requirements-on-the-caller).
-func needsConfirmation(w compile.Compiled, s snapshot.State, n *runs.Node) bool {
-	return n.Preferences.Autonomy == event.Guided && interpreter.NeedsConfirmation(w, s, n.Context)
 }

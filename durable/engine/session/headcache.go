@@ -1,4 +1,4 @@
-package engine
+package session
 
 import (
 	"bytes"
@@ -50,9 +50,9 @@ type durableHead struct {
 	appended bool
 }
 
-// noteDurable records that a log is durable up to a head. Heads only move
+// NoteDurable records that a log is durable up to a head. Heads only move
 // forward.
-func (r *Reader) noteDurable(log manifest.Log, head manifest.Head, appended bool) {
+func (r *Reader) NoteDurable(log manifest.Log, head manifest.Head, appended bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	have := r.durable[log.Owner]
@@ -132,9 +132,9 @@ func headLines(key *token.Key, b runs.Brief, fold []byte) ([]byte, error) {
 // HeadKey is the key that seals the caches of this store.
 func (r *Reader) HeadKey(ctx context.Context) *token.Key { return sealed.Key(ctx, r.source) }
 
-// savedFold loads a session's saved fold. Whether the session's log still
+// SavedFold loads a session's saved fold. Whether the session's log still
 // contains its head is found out by the reading that continues from it.
-func (r *Reader) savedFold(ctx context.Context, s id.Session) (*runs.Fold, bool) {
+func (r *Reader) SavedFold(ctx context.Context, s id.Session) (*runs.Fold, bool) {
 	key := r.HeadKey(ctx)
 	if key == nil {
 		return nil, false
