@@ -22,6 +22,7 @@ import (
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/enginetest"
+	auditview "github.com/waybill/waybill/projections/audit"
 )
 
 // auditSimulation is a store with random decisions, some of them by processes that die before the line is
@@ -88,7 +89,7 @@ func (p *auditSimulation) act() {
 
 // tamperWithCache changes the cache in a way that may happen to a file without a digest of its own.
 func (p *auditSimulation) tamperWithCache() {
-	name := filepath.Join(p.dir, "cache/audit-2")
+	name := filepath.Join(p.dir, fmt.Sprintf("cache/audit-%d", auditview.LedgerFormat))
 	b, _ := os.ReadFile(name)
 	if b != nil {
 		p.old = append(p.old, b)

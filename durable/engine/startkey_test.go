@@ -7,11 +7,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/ports/porttest/enginetest"
 )
 
 // keyed is a start of a workflow under a key.
@@ -107,6 +111,43 @@ func TestAKeyOfAnImportedSessionIsTaken(t *testing.T) {
 		if n := w.events(a); n != before || w.sessions() != 2 {
 			t.Errorf("%d events after %d, %d sessions", n, before, w.sessions())
 		}
+	}
+}
+
+// TestRepeatedKeyReadsTheEndOfTheAuditLog: a start with a key that is taken reads the audit log from the
+// saved ledger on, also where only the audit log knows that the session of the key was imported.
+func TestRepeatedKeyReadsTheEndOfTheAuditLog(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	w.start(twoSteps) // the store has an id
+	attacker := w.counterpart()
+	taken, err := attacker.keyed(longOne, "imported")
+	must(t, err)
+	take(t, w.g, export(t, attacker.g, taken.Session.SessionID, 1), false)
+	must(t, os.Remove(filepath.Join(w.dir, "sessions", taken.Session.SessionID.String(), "imported.json")))
+	own, err := w.keyed(longOne, "own")
+	must(t, err)
+	for range 40 {
+		must(t, w.g.Ledger().Act(t.Context(), w.by(), ofStore(audit.GC), nothing))
+	}
+	again := func(key string) (a engine.Answer, events int, err error) {
+		s, err := openUnsynced(w, w.dir, filestore.Options{LockWait: 5 * time.Second})
+		must(t, err)
+		defer s.Close()
+		w.seeds++
+		a, err = enginetest.Over(countedAudit{enginetest.Over(s).Store, &events}).Start(t.Context(), w.by(), id.Seed{w.seeds},
+			engine.Start{Workflow: w.compiled(longOne), SourceKind: event.SourceProject, SourceRef: "w.json", Key: key})
+		return a, events, err
+	}
+	for _, caches := range []bool{true, false} {
+		a, n, err := again("own")
+		if err != nil || a.Session != own.Session || caches && n > 4 {
+			t.Errorf("caches %v: %d events were read: %+v, %v", caches, n, a.Session, err)
+		}
+		if _, n, err = again("imported"); !fault.Is(err, fault.StartKeyTaken) || caches && n > 4 || !caches && n < 40 {
+			t.Errorf("caches %v: %d events were read: %v", caches, n, err)
+		}
+		must(t, os.RemoveAll(filepath.Join(w.dir, "cache")))
 	}
 }
 

@@ -1,6 +1,7 @@
 package audit_test
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -98,6 +100,48 @@ func auditFact(s id.Session, n int64) auditview.Fact {
 	return f
 }
 
+// TestImportsOfTheLog: a session counts as imported from the intention on, and its annotations from the outcome on.
+func TestImportsOfTheLog(t *testing.T) {
+	s := id.NewSession(id.Seed{1})
+	l, n := auditview.NewLedger(), int64(0)
+	line := func(p event.Payload) id.Event {
+		e := event.New(auditStore.String(), n, event.Scope{}, person, n, p)
+		n++
+		_ = l.Visit(manifest.Segment{Events: []event.Event{e}}, manifest.Head{Next: n})
+		doc, err := l.Save()
+		if err == nil {
+			l, err = auditview.LoadLedger(doc)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.ID
+	}
+	want := func(events, notes int64) {
+		t.Helper()
+		got := [2]int64{l.Imports.Events(manifest.SessionEvents(s).Root), l.Imports.Events(feedback.LogOf(s).Root)}
+		if got != [2]int64{events, notes} {
+			t.Errorf("%d, want %d and %d", got, events, notes)
+		}
+	}
+	begin := func(action audit.Action, target, events string) id.Event {
+		return line(audit.Intend(audit.Act{Action: action, Target: audit.Target{Kind: audit.OfSession, ID: target},
+			Details: map[string]string{"events": events}}, n))
+	}
+	begin(audit.Delete, s.String(), "7")
+	begin(audit.Import, "another", "7")
+	want(0, 0)
+	first := begin(audit.Import, s.String(), "7")
+	want(7, 0)
+	line(audit.Conclude(first, map[string]string{"annotations": "2"}, nil))
+	want(7, 2)
+	line(audit.Conclude(begin(audit.Import, s.String(), "9"), map[string]string{"annotations": "x"}, nil))
+	want(9, 2)
+	line(audit.Conclude(id.EventOf("x", "y"), map[string]string{"annotations": "5"}, nil))
+	begin(audit.Import, s.String(), "many")
+	want(9, 2)
+}
+
 // A ledger that was saved and continued equals one that was folded at once, and Missing reports
 // exactly the facts without a line.
 func TestReloadedLedgerEqualsFold(t *testing.T) {
@@ -105,6 +149,7 @@ func TestReloadedLedgerEqualsFold(t *testing.T) {
 		whole, saved := auditview.NewLedger(), auditview.NewLedger()
 		var all []auditview.Fact
 		recorded := map[id.Event]bool{}
+		var importing []id.Event
 		for i := range rapid.IntRange(1, 20).Draw(rt, "lines") {
 			s := id.NewSession(id.Seed{byte(rapid.IntRange(0, 2).Draw(rt, "session"))})
 			f := auditFact(s, int64(rapid.IntRange(0, 5).Draw(rt, "fact")))
@@ -112,9 +157,19 @@ func TestReloadedLedgerEqualsFold(t *testing.T) {
 			if rapid.Bool().Draw(rt, "unrecorded") {
 				continue
 			}
-			recorded[f.Source.EventID] = true
-			seg := manifest.Segment{Events: []event.Event{event.New(auditStore.String(), int64(i), event.Scope{},
-				f.Actor, f.AtMs, f.Recorded)}}
+			line := event.New(auditStore.String(), int64(i), event.Scope{}, f.Actor, f.AtMs, f.Recorded)
+			switch kind := rapid.IntRange(0, 3).Draw(rt, "kind"); {
+			case kind == 0:
+				line.Data = audit.Intend(audit.Act{Action: audit.Import, Target: audit.Target{Kind: audit.OfSession, ID: s.String()},
+					Details: map[string]string{"events": fmt.Sprint(rapid.IntRange(-1, 9).Draw(rt, "imported"))}}, int64(i))
+				importing = append(importing, line.ID)
+			case kind == 1 && len(importing) > 0:
+				line.Data = audit.Conclude(rapid.SampledFrom(importing).Draw(rt, "of"),
+					map[string]string{"annotations": fmt.Sprint(i)}, nil)
+			default:
+				recorded[f.Source.EventID] = true
+			}
+			seg := manifest.Segment{Events: []event.Event{line}}
 			head := manifest.Head{Digest: canon.Sum([]byte{byte(i)}), Next: int64(i + 1), Bytes: int64(i),
 				NextRecord: int64(i)}
 			_ = whole.Visit(seg, head)

@@ -13,8 +13,8 @@ import (
 
 // Ledger is the state that a writer of the audit log saves between two writes, so that neither
 // the audit log nor the logs with the facts are read from their beginnings. It is a fold of the
-// audit log and records how far each of the other logs was searched for facts, and what a person
-// confirmed last. It is derived state: listing and verification never read it.
+// audit log and records how far each of the other logs was searched for facts, what a person
+// confirmed last, and what was imported. It is derived state: listing and verification never read it.
 type Ledger struct {
 	// Head is the prefix of the audit log that Lines is the fold of.
 	Head manifest.Head
@@ -29,15 +29,17 @@ type Ledger struct {
 	Partial bool
 	// Confirmed is what a person confirmed in this prefix.
 	Confirmed Confirmed
+	// Imports are the imports that are recorded in this prefix.
+	Imports Imports
 }
 
 // LedgerFormat is the number of the form that Save writes. A changed form gets a new number
 // and with it another cache file (docs/design.md#head-cache).
-const LedgerFormat = 3
+const LedgerFormat = 4
 
 // NewLedger returns the ledger of an empty audit log.
 func NewLedger() *Ledger {
-	return &Ledger{Lines: map[string]map[id.Event]int64{}, Seen: map[string]manifest.Head{}}
+	return &Ledger{Lines: map[string]map[id.Event]int64{}, Seen: map[string]manifest.Head{}, Imports: newImports()}
 }
 
 // Visit implements ports.Visitor. It never returns an error.
@@ -45,6 +47,7 @@ func (l *Ledger) Visit(seg manifest.Segment, head manifest.Head) error {
 	l.Head = head
 	for _, e := range seg.Events {
 		l.Confirmed.visit(e)
+		l.Imports.visit(e)
 		if r, ok := e.Data.(audit.Recorded); ok {
 			l.add(r.Source.Root(), r.Source.EventID, r.Source.EventIndex)
 		}
@@ -95,6 +98,8 @@ type ledgerRow struct {
 	Root  string        `json:"root"`
 	Lines []ledgerLine  `json:"lines,omitzero"` // by event index, then by id
 	Seen  manifest.Head `json:"seen,omitzero"`
+	// Imported is the number of events that came with a bundle.
+	Imported int64 `json:"imported,omitzero"`
 }
 
 // ledgerLine is one fact that has its line.
@@ -107,6 +112,7 @@ type ledgerLine struct {
 type savedLedger struct {
 	Confirmed Confirmed     `json:"confirmed,omitzero"`
 	Head      manifest.Head `json:"head"`
+	Importing []importRow   `json:"importing,omitzero"` // by event id
 	Logs      []ledgerRow   `json:"logs"`
 	Partial   bool          `json:"partial,omitzero"`
 }
@@ -114,11 +120,13 @@ type savedLedger struct {
 // Save returns the ledger as canonical JSON, with logs and lines sorted: equal ledgers have equal
 // bytes.
 func (l *Ledger) Save() ([]byte, error) {
-	doc := savedLedger{Confirmed: l.Confirmed, Head: l.Head, Logs: []ledgerRow{}, Partial: l.Partial}
+	doc := savedLedger{Confirmed: l.Confirmed, Head: l.Head, Importing: l.Imports.rows(), Logs: []ledgerRow{},
+		Partial: l.Partial}
 	roots := slices.AppendSeq(slices.Collect(maps.Keys(l.Seen)), maps.Keys(l.Lines))
+	roots = slices.AppendSeq(roots, maps.Keys(l.Imports.events))
 	slices.Sort(roots)
 	for _, root := range slices.Compact(roots) {
-		r := ledgerRow{Root: root, Seen: l.Seen[root]}
+		r := ledgerRow{Root: root, Seen: l.Seen[root], Imported: l.Imports.Events(root)}
 		for fact, index := range l.Lines[root] {
 			r.Lines = append(r.Lines, ledgerLine{fact, index})
 		}
@@ -139,10 +147,14 @@ func LoadLedger(data []byte) (*Ledger, error) {
 	}
 	l := NewLedger()
 	l.Head, l.Partial, l.Confirmed = doc.Head, doc.Partial, doc.Confirmed
+	for _, r := range doc.Importing {
+		l.Imports.open[r.EventID] = r.SessionID
+	}
 	for _, r := range doc.Logs {
 		if !r.Seen.IsZero() {
 			l.Seen[r.Root] = r.Seen
 		}
+		l.Imports.set(r.Root, r.Imported)
 		for _, line := range r.Lines {
 			l.add(r.Root, line.EventID, line.EventIndex)
 		}

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
@@ -10,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/store/imported"
 	"github.com/waybill/waybill/ports"
+	auditview "github.com/waybill/waybill/projections/audit"
 )
 
 // ImportedEvents returns how many events of a log came with a bundle; these are
@@ -25,22 +25,14 @@ func (l *Ledger) ImportedEvents(ctx context.Context, log manifest.Log, records *
 	if err != nil {
 		return 0, err
 	}
-	own := log.Root == manifest.SessionEvents(s).Root
 	if c.V == 0 {
-		r, err := records.record(ctx, s)
-		switch {
-		case own:
-			return r.events, err
-		case log.Table.Name == audit.Annotations:
-			return r.annotations, err
-		}
-		return 0, err
+		return records.events(ctx, log.Root)
 	}
 	if c.V != imported.Version {
 		return 0, NewerControl(ports.ImportedFile, c.V)
 	}
 	mark, err := imported.Read(c.Data)
-	if own {
+	if log.Root == manifest.SessionEvents(s).Root {
 		return mark.Events, err
 	}
 	return mark.Logs[log.Table.Name], err
@@ -49,80 +41,41 @@ func (l *Ledger) ImportedEvents(ctx context.Context, log manifest.Log, records *
 // Imports has the imports recorded in the audit log. The log is read when it is
 // first needed; callers that ask about many sessions share one Imports.
 type Imports struct {
-	l       *Ledger
-	records map[string]importRecord // by session, nil before the reading
+	l        *Ledger
+	complete bool
+	records  *auditview.Imports // nil before the reading
 }
 
-// NewImports returns an Imports that has read nothing.
+// NewImports returns an Imports that has read nothing. It reads the audit log
+// from the saved ledger on.
 func (l *Ledger) NewImports() *Imports { return &Imports{l: l} }
 
-// importRecord states how many events of a session's logs were imported.
-type importRecord struct {
-	// events is the number in the session's own log.
-	events      int64
-	annotations int64
-}
+// NewVerifiedImports is NewImports for callers that list or verify: it reads the
+// audit log from its beginning, and no saved ledger.
+func (l *Ledger) NewVerifiedImports() *Imports { return &Imports{l: l, complete: true} }
 
-// record returns the record of a session's import, zero without one. A nil
-// index has no records.
-func (b *Imports) record(ctx context.Context, s id.Session) (importRecord, error) {
+// events returns the recorded number of imported events of the log at root. A
+// nil index has no records. Of a damaged audit log the valid part counts.
+func (b *Imports) events(ctx context.Context, root string) (int64, error) {
 	if b == nil {
-		return importRecord{}, nil
+		return 0, nil
 	}
-	if b.records != nil {
-		return b.records[s.String()], nil
-	}
-	store, err := b.l.store.StoreID(ctx, ports.ReadOnly)
-	if err != nil || store.IsZero() {
-		return importRecord{}, err
-	}
-	var found *importVisitor
-	_, err = b.l.store.Read(ctx, ports.ReadRequest{Log: audit.LogOf(store)}, ports.Into(&found, newImportVisitor))
-	if err != nil {
-		return importRecord{}, err
-	}
-	b.records = found.records
-	return b.records[s.String()], nil
-}
-
-// importVisitor collects the imports recorded in the audit log.
-type importVisitor struct {
-	records  map[string]importRecord // by session
-	intended map[id.Event]string
-}
-
-// newImportVisitor returns a visitor that has received nothing.
-func newImportVisitor() *importVisitor {
-	return &importVisitor{map[string]importRecord{}, map[id.Event]string{}}
-}
-
-// Visit implements ports.Visitor.
-func (b *importVisitor) Visit(seg manifest.Segment, _ manifest.Head) error {
-	for _, e := range seg.Events {
-		switch p := e.Data.(type) {
-		case audit.Intended:
-			if p.Action == audit.Import {
-				r := b.records[p.Target.ID]
-				r.events = numberIn(p.Details["events"], r.events)
-				b.records[p.Target.ID], b.intended[e.ID] = r, p.Target.ID
-			}
-		case audit.Done:
-			if s, ok := b.intended[p.IntendedEventID]; ok {
-				r := b.records[s]
-				r.annotations = numberIn(p.Details["annotations"], r.annotations)
-				b.records[s] = r
-			}
+	if b.records == nil {
+		store, err := b.l.store.StoreID(ctx, ports.ReadOnly)
+		if err != nil || store.IsZero() {
+			return 0, err
 		}
+		saved := auditview.NewLedger()
+		if !b.complete {
+			saved = b.l.savedLedger(ctx, audit.LogOf(store))
+		}
+		read, _, err := b.l.read(ctx, audit.LogOf(store), saved)
+		if err != nil {
+			return 0, err
+		}
+		b.records = &read.Imports
 	}
-	return nil
-}
-
-// numberIn parses a number of a record; an invalid one results in known.
-func numberIn(text string, known int64) int64 {
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return n
-	}
-	return known
+	return b.records.Events(root), nil
 }
 
 // NewerControl is STORE_NEWER for a control file of a later version.

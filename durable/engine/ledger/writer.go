@@ -55,29 +55,37 @@ type Found struct {
 // reads the log from the beginning. SESSION_UNHEALTHY if the audit log is
 // damaged.
 func (l *Ledger) newWriter(ctx context.Context, store id.Store) (*writer, error) {
-	c := &writer{l: l, log: audit.LogOf(store), ledger: l.savedLedger(ctx, audit.LogOf(store)),
-		imports: l.NewImports()}
-	c.savedHead = c.ledger.Head
+	log := audit.LogOf(store)
+	saved := l.savedLedger(ctx, log)
+	c := &writer{l: l, log: log, savedHead: saved.Head, imports: l.NewImports()}
 	// This reading takes no lock. It shows which facts already have lines, and
 	// from which heads the other logs have to be read; append verifies it under
 	// the lock.
-	r := &ledgerReader{Ledger: c.ledger, until: c.savedHead}
-	reading := ports.ReadRequest{Log: c.log, From: c.savedHead}
+	read, v, err := l.read(ctx, log, saved)
+	if err == nil && v.Health != manifest.Healthy {
+		err = auditFault(ports.Unhealthy(log, v))
+	}
+	c.ledger = read
+	return c, err
+}
+
+// read reads the audit log from a saved ledger on, an empty one to read all of
+// it. It takes no lock.
+func (l *Ledger) read(ctx context.Context, log manifest.Log, saved *auditview.Ledger) (*auditview.Ledger,
+	manifest.Verdict, error) {
+	r := &ledgerReader{Ledger: saved, until: saved.Head}
+	reading := ports.ReadRequest{Log: log, From: saved.Head}
 	var seen map[string]manifest.Head // of the saved ledger, for the first reading from the beginning
-	if c.savedHead.NextRecord <= shortLog {
+	if saved.Head.NextRecord <= shortLog {
 		// A short log is read in full, which also detects damage.
-		reading.From, seen = manifest.Head{}, c.ledger.Seen
+		reading.From, seen = manifest.Head{}, saved.Seen
 	}
 	v, err := ports.Continue(ctx, l.store, reading, ports.Into(&r, func() *ledgerReader {
-		fresh := &ledgerReader{Ledger: auditview.NewLedger(), until: c.savedHead, seen: seen}
+		fresh := &ledgerReader{Ledger: auditview.NewLedger(), until: saved.Head, seen: seen}
 		seen = nil
 		return fresh
 	}))
-	if err == nil && v.Health != manifest.Healthy {
-		err = auditFault(ports.Unhealthy(c.log, v))
-	}
-	c.ledger = r.Ledger
-	return c, err
+	return r.Ledger, v, err
 }
 
 // ledgerReader folds the audit log from its beginning past the head at which a

@@ -112,7 +112,7 @@ func (a *Auditor) readAudit(ctx context.Context) (*auditContents, error) {
 	if err != nil {
 		return nil, err
 	}
-	imports := a.ledger.NewImports()
+	imports := a.ledger.NewVerifiedImports()
 	for _, log := range all {
 		row, err := a.auditedLog(ctx, log, imports)
 		if err != nil {

@@ -167,7 +167,7 @@ func (a *replay) importedApprovals(ctx context.Context, seg manifest.Segment) (e
 		return nil
 	}
 	ledger := a.e.Ledger()
-	foreign, err := ledger.ImportedEvents(ctx, manifest.SessionEvents(a.session), ledger.NewImports())
+	foreign, err := ledger.ImportedEvents(ctx, manifest.SessionEvents(a.session), ledger.NewVerifiedImports())
 	if err != nil || seg.First >= foreign {
 		return nil
 	}

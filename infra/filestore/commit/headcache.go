@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 
+	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/filestore/disk"
 	"github.com/waybill/waybill/infra/filestore/layout"
@@ -41,6 +42,17 @@ func (c *Committer) StoreHead(ctx context.Context, log manifest.Log, format int,
 	}
 	if err != nil {
 		_ = c.d.Remove(temp)
+	} else if _, ofSession := id.ParseSession(log.Owner); ofSession != nil {
+		c.removeOldHeads(log, format)
 	}
 	return disk.WriteFault(err)
+}
+
+// removeOldHeads removes the head caches of a log of the store that are more than one format older. The one before is
+// left: the version of the program that uses it may be installed too. The caches of sessions are small, and go with
+// their sessions.
+func (c *Committer) removeOldHeads(log manifest.Log, format int) {
+	for old := 1; old < format-1; old++ {
+		_ = c.d.Remove(layout.HeadPath(log, old))
+	}
 }
