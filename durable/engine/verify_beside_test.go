@@ -17,6 +17,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/learning/feedback"
+	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/advance"
@@ -271,5 +272,47 @@ func TestVerifyBesideRemovalBeforeAnArtifactIsRead(t *testing.T) {
 	v, err := g.Verify(t.Context())
 	if bad := damageIn(v); err != nil || len(bad) > 0 || m.moves != 2 {
 		t.Errorf("%d moves, %v, %+v", m.moves, err, bad)
+	}
+}
+
+// TestVerifyBlocksNoWriterWhileSessionsAreRead: lines of the audit log without their facts are looked for again in
+// their sessions, and meanwhile others write to the audit log.
+func TestVerifyBlocksNoWriterWhileSessionsAreRead(t *testing.T) {
+	t.Parallel()
+	w := newCleanupFixture(t)
+	for range 5 {
+		w.start(twoSteps)
+	}
+	back := w.start(twoSteps)
+	dir, copied := filepath.Join(w.dir, "sessions", back.Session.SessionID.String()), filepath.Join(t.TempDir(), "copy")
+	must(t, os.CopyFS(copied, os.DirFS(dir)))
+	if _, err := w.cancel(&performerStub{}, back.Position(), engine.CancelRequest{Reason: "r"}); err != nil {
+		t.Fatal(err)
+	}
+	must(t, os.RemoveAll(dir))
+	must(t, os.CopyFS(dir, os.DirFS(copied)))
+	chmodPrivate(t, dir)
+	s, err := openUnsynced(t, w.dir, filestore.Options{})
+	must(t, err)
+	var mu sync.Mutex
+	writer, audited, written := over(s), false, 0
+	g := openInterrupted(t, w.dir, 0, func(name string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if audited = audited || strings.HasPrefix(name, "audit/"); !audited || !strings.HasPrefix(name, "sessions/") {
+			return
+		}
+		written++
+		if err := writer.Ledger().Act(t.Context(), w.by(), ofStore(audit.Configure), nothing); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	})
+	v, err := g.Verify(t.Context())
+	if err != nil || v.OK || written == 0 {
+		t.Fatalf("%v after %d acts: %+v", err, written, v)
+	}
+	found := slices.DeleteFunc(v.Findings, func(f manifest.Finding) bool { return f.Severity != manifest.SeverityError })
+	if len(found) != 1 || found[0].Code != manifest.AuditUnfounded {
+		t.Errorf("%+v", found)
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/waybill/waybill/durable/engine/ledger"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
@@ -81,6 +82,7 @@ func (a *Auditor) AuditList(ctx context.Context, q AuditQuery) (AuditTrail, erro
 
 // auditContents is the audit log with the facts of all other logs.
 type auditContents struct {
+	store   id.Store
 	log     manifest.Log
 	history *auditview.History
 	verdict manifest.Verdict
@@ -104,7 +106,7 @@ func (a *Auditor) readAudit(ctx context.Context) (*auditContents, error) {
 	if err != nil || store.IsZero() {
 		return nil, err
 	}
-	out := &auditContents{log: audit.LogOf(store)}
+	out := &auditContents{store: store, log: audit.LogOf(store)}
 	if out.history, out.verdict, err = a.history(ctx, out.log); err != nil {
 		return nil, err
 	}

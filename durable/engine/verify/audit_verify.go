@@ -30,27 +30,105 @@ func (a *Auditor) AuditVerify(ctx context.Context) (AuditVerification, error) {
 
 // verify is AuditVerify, and returns what it has read; nil without a store.
 func (a *Auditor) verify(ctx context.Context) (AuditVerification, *auditContents, error) {
-	out := AuditVerification{OK: true, Health: manifest.Healthy, Findings: []manifest.Finding{}}
 	read, err := a.readAudit(ctx)
 	if err != nil || read == nil {
-		return out, nil, err
+		return AuditVerification{OK: true, Health: manifest.Healthy, Findings: []manifest.Finding{}}, nil, err
 	}
-	out.Health, out.Head, out.Events = read.verdict.Health, read.verdict.Head, read.verdict.Head.Next
 	found := a.auditFindings(ctx, read, read.history)
 	if len(found) > len(read.verdict.Findings)+len(read.history.Findings) {
-		// Sessions may have been moved, and decisions made, while the logs were read. Every act is
-		// recorded before it is carried out, so acts that were recorded by now explain what changed.
-		later, _, err := a.history(ctx, read.log)
-		if err != nil {
-			return out, nil, err
+		if found, err = a.explainedFindings(ctx, read); err != nil {
+			return AuditVerification{}, nil, err
 		}
-		found = a.auditFindings(ctx, read, later)
 	}
-	out.Findings = append(out.Findings, found...)
+	return read.verification(found), read, nil
+}
+
+// verifyAgain repeats verify for what may have changed since read was read, and updates read.
+// Only the audit log is read while no process writes to it; the logs of lines without a
+// fact follow after that, so that a long reading blocks no writer.
+func (a *Auditor) verifyAgain(ctx context.Context, read *auditContents,
+	withoutChanges func(context.Context, manifest.Log, func() error) error) (AuditVerification, error) {
+	err := withoutChanges(ctx, read.log, func() (err error) {
+		read.history, read.verdict, err = a.history(ctx, read.log)
+		return err
+	})
+	if err == nil {
+		err = a.readUnfounded(ctx, read)
+	}
+	var found []manifest.Finding
+	if err == nil {
+		found, err = a.explainedFindings(ctx, read)
+	}
+	return read.verification(found), err
+}
+
+// readUnfounded reads the logs again in which facts of lines are missing. A log that does not exist any more is
+// removed from read.
+func (a *Auditor) readUnfounded(ctx context.Context, read *auditContents) error {
+	doubtful := map[string]bool{}
+	for _, e := range read.unfounded() {
+		doubtful[e.Source.Root()] = true
+	}
+	if len(doubtful) == 0 {
+		return nil
+	}
+	all, err := a.ledger.Logs(ctx, read.store)
+	if err != nil {
+		return err
+	}
+	read.logs = slices.DeleteFunc(read.logs, func(row auditedLog) bool { return doubtful[row.root] })
+	imports := a.ledger.NewVerifiedImports()
+	for _, log := range all {
+		if !doubtful[log.Root] {
+			continue
+		}
+		row, err := a.auditedLog(ctx, log, imports)
+		if err != nil {
+			return err
+		}
+		read.logs = append(read.logs, row)
+	}
+	return nil
+}
+
+// explainedFindings is auditFindings with the acts that were recorded by now. Sessions may have been moved, and
+// decisions made, while the logs were read. Every act is recorded before it is carried out, so these acts explain what
+// changed.
+func (a *Auditor) explainedFindings(ctx context.Context, read *auditContents) ([]manifest.Finding, error) {
+	later, _, err := a.history(ctx, read.log)
+	if err != nil {
+		return nil, err
+	}
+	return a.auditFindings(ctx, read, later), nil
+}
+
+// verification returns the document about the findings in what was read.
+func (c *auditContents) verification(found []manifest.Finding) AuditVerification {
+	out := AuditVerification{OK: true, Health: c.verdict.Health, Head: c.verdict.Head, Events: c.verdict.Head.Next,
+		Findings: append([]manifest.Finding{}, found...)}
 	for _, f := range out.Findings {
 		out.OK = out.OK && f.Severity != manifest.SeverityError
 	}
-	return out, read, nil
+	return out
+}
+
+// unfounded returns the entries whose log does not have their fact. Acts have no source; a line must match its fact in
+// all members.
+func (c *auditContents) unfounded() (out []auditview.Entry) {
+	facts := map[id.Event][]auditview.Fact{}
+	for _, s := range c.logs {
+		for _, f := range slices.Concat(s.imported, s.facts) {
+			facts[f.Source.EventID] = append(facts[f.Source.EventID], f)
+		}
+	}
+	for _, e := range c.history.Entries {
+		if e.Source != nil && !slices.ContainsFunc(facts[e.Source.EventID], func(f auditview.Fact) bool {
+			return f.Source == *e.Source && f.Action == e.Action && f.Target == e.Target
+		}) {
+			out = append(out, e)
+		}
+	}
+	return out
 }
 
 // auditFindings compares lines and facts in both directions. A missing line is
@@ -59,13 +137,9 @@ func (a *Auditor) verify(ctx context.Context) (AuditVerification, *auditContents
 func (a *Auditor) auditFindings(ctx context.Context, read *auditContents, later *auditview.History) []manifest.Finding {
 	out := slices.Concat(read.verdict.Findings, read.history.Findings)
 	rows := map[string]auditedLog{}
-	facts := map[id.Event][]auditview.Fact{}
 	for _, s := range read.logs {
 		rows[s.root] = s
 		missing := 0
-		for _, f := range slices.Concat(s.imported, s.facts) {
-			facts[f.Source.EventID] = append(facts[f.Source.EventID], f)
-		}
 		for _, f := range s.facts {
 			if !later.Has(f) {
 				missing++
@@ -81,13 +155,7 @@ func (a *Auditor) auditFindings(ctx context.Context, read *auditContents, later 
 		}
 	}
 	explained := a.lossExplainer(ctx, later)
-	for _, e := range read.history.Entries {
-		// Acts have no source; a line must match its fact in all members.
-		if e.Source == nil || slices.ContainsFunc(facts[e.Source.EventID], func(f auditview.Fact) bool {
-			return f.Source == *e.Source && f.Action == e.Action && f.Target == e.Target
-		}) {
-			continue
-		}
+	for _, e := range read.unfounded() {
 		row, exists := rows[e.Source.Root()]
 		code, problem := manifest.AuditUnfounded, "records a fact that the log does not contain"
 		if !exists {

@@ -17,7 +17,12 @@ import (
 
 // logCheck verifies one log by its content. ok is false if only its chain and
 // digests can be verified.
-type logCheck func(ctx context.Context) (found []manifest.Finding, ok bool, err error)
+type logCheck struct {
+	once func(ctx context.Context) (found []manifest.Finding, ok bool, err error)
+	// again repeats what once found in logs that may have changed meanwhile. nil:
+	// once is repeated while no process writes to the log.
+	again func(ctx context.Context) ([]manifest.Finding, error)
+}
 
 // sideLogs verifies the side logs of a session by their chains and digests, and
 // its annotations by content. Damage in one of them does not affect the health
@@ -25,10 +30,10 @@ type logCheck func(ctx context.Context) (found []manifest.Finding, ok bool, err 
 func (w *storeCheck) sideLogs(ctx context.Context, s id.Session) ([]manifest.Finding, error) {
 	return w.side(ctx, s.String(),
 		func(name string) manifest.Log { return manifest.SessionSide(s, event.Opaque(name, "sessionId")) },
-		map[string]logCheck{feedback.Table.Name: func(ctx context.Context) ([]manifest.Finding, bool, error) {
+		map[string]logCheck{feedback.Table.Name: {once: func(ctx context.Context) ([]manifest.Finding, bool, error) {
 			found, err := w.annotations(ctx, s)
 			return found, true, err
-		}})
+		}}})
 }
 
 // storeLogs verifies the logs of the store itself, audit log and proposals, and whether the audit
@@ -39,25 +44,40 @@ func (x *Verifier) storeLogs(ctx context.Context, w *storeCheck) (out []manifest
 		return nil, err
 	}
 	acts := auditview.NewHistory(audit.LogOf(store)) // of a store without an audit log
+	var read *auditContents
+	known := func(v AuditVerification, err error) ([]manifest.Finding, bool, error) {
+		switch {
+		case ctx.Err() != nil:
+			return nil, false, ctx.Err()
+		case err != nil || v.Health != manifest.Healthy:
+			acts = nil // what was confirmed is not known
+		case read != nil:
+			acts = read.history
+		}
+		return v.Findings, err == nil, nil
+	}
 	out, err = w.side(ctx, store.String(),
 		func(name string) manifest.Log { return manifest.StoreLog(store, event.Opaque(name, "storeId")) },
 		map[string]logCheck{
-			audit.Table.Name: func(ctx context.Context) ([]manifest.Finding, bool, error) {
-				v, read, err := x.audit.verify(ctx)
-				switch {
-				case ctx.Err() != nil:
-					return nil, false, ctx.Err()
-				case err != nil || v.Health != manifest.Healthy:
-					acts = nil // what was confirmed is not known
-				case read != nil:
-					acts = read.history
-				}
-				return v.Findings, err == nil, nil
+			audit.Table.Name: {
+				once: func(ctx context.Context) ([]manifest.Finding, bool, error) {
+					v, contents, err := x.audit.verify(ctx)
+					read = contents
+					return known(v, err)
+				},
+				again: func(ctx context.Context) ([]manifest.Finding, error) {
+					v, err := x.audit.verifyAgain(ctx, read, w.store.WithoutChanges)
+					if err != nil && ctx.Err() == nil {
+						return unreadableLog(read.log, err)
+					}
+					found, _, err := known(v, err)
+					return found, err
+				},
 			},
-			proposal.Table.Name: func(ctx context.Context) ([]manifest.Finding, bool, error) {
+			proposal.Table.Name: {once: func(ctx context.Context) ([]manifest.Finding, bool, error) {
 				found, err := w.proposals(ctx, store)
 				return found, true, err
-			},
+			}},
 		})
 	if err == nil && acts != nil && !w.o.Digests {
 		var found []manifest.Finding
@@ -92,11 +112,11 @@ func (w *storeCheck) side(ctx context.Context, owner string, logOf func(name str
 // while no process writes to the log (docs/design.md#reading).
 func (w *storeCheck) confirmedSideLog(ctx context.Context, log manifest.Log, check logCheck) (out []manifest.Finding,
 	err error) {
+	byContent := false
 	once := func() error {
-		done := false
-		out = nil
-		if check != nil && !w.o.Digests {
-			if out, done, err = check(ctx); err != nil || done {
+		byContent, out = false, nil
+		if check.once != nil && !w.o.Digests {
+			if out, byContent, err = check.once(ctx); err != nil || byContent {
 				return err
 			}
 		}
@@ -106,6 +126,12 @@ func (w *storeCheck) confirmedSideLog(ctx context.Context, log manifest.Log, che
 	}
 	if err := once(); err != nil || !slices.ContainsFunc(out, isTransient) {
 		return out, err
+	}
+	if check.again != nil {
+		if byContent {
+			return check.again(ctx)
+		}
+		check.once = nil // only the chain was verified
 	}
 	err = w.store.WithoutChanges(ctx, log, once)
 	return out, err
