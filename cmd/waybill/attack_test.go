@@ -194,6 +194,8 @@ func TestManyUnknownKeys(t *testing.T) {
 		"types.json":  {`{"steps":[0`, `,"%x"`, "]}", 400_000, "values"},
 		"bound.yaml":  {"", "k%x: 1\n", "", 49_000, "48900 more keys"},
 		"bound.json":  {`{"x":0`, `,"%x":0`, "}", 98_000, "97901 more keys"},
+		"first.json":  {`{"x":[0`, `,%d`, "]}", 500_000, "values"}, // no key is read
+		"long.yaml":   {"", strings.Repeat("k", 100) + "%x: 1\n", "", 37_000, "36900 more keys"},
 		"same.json":   {`{"x":0`, `,"a":%d`, "}", 300_000, "duplicate key"},
 	} {
 		file := filepath.Join(p.dir, name)

@@ -130,9 +130,11 @@ func (s Object) CheckMore(at problem.SourceValue, more int, report problem.Repor
 		}
 	}
 	if more > 0 {
-		// At a member, so that it is listed after those that are named.
-		report.Error(at.Member(at.Value.Key(at.Value.Len()-1)), "Remove them.", "%s has %d more keys that are not known",
-			s.What, more)
+		// At the last member, so that it is listed after those that are named.
+		if n := at.Value.Len(); n > 0 {
+			at = at.Member(at.Value.Key(n - 1))
+		}
+		report.Error(at, "Remove them.", "%s has %d more keys that are not known", s.What, more)
 	}
 }
 

@@ -171,6 +171,11 @@ func TestHostileFile(t *testing.T) {
 		t.Errorf("%d problems, the last is %+v", len(found), last)
 	}
 	growsLinearly(t, 5_000, 50_000, text)
+	// The first member alone has too many values, so that no member is read.
+	_, found = parse(`{"x":[0` + strings.Repeat(",0", 200_000) + "]}")
+	if len(found) != 1 || !strings.Contains(found[0].Message, "the rest of it was not read") {
+		t.Errorf("%+v", found)
+	}
 }
 
 // published returns published WorkRail files, which are not part of the repository.

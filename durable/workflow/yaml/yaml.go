@@ -34,7 +34,8 @@ func Parse(data []byte) (canon.Value, error) {
 	if err != nil {
 		return canon.Value{}, err
 	}
-	w := writer{source: splitLines(text), line: 1}
+	// JSON takes a little more than YAML. A buffer that grows would take several times as much.
+	w := writer{source: splitLines(text), line: 1, out: make([]byte, 0, len(text)+len(text)/8)}
 	if err := w.node(root); err != nil {
 		return canon.Value{}, err
 	}
@@ -111,7 +112,7 @@ func document(text string) (root *yaml.Node, err error) {
 			root, err = nil, &canon.ParseError{Line: 1, Reason: fmt.Sprintf("cannot be parsed as YAML (%v)", p)}
 		}
 	}()
-	in := yaml.NewDecoder(bytes.NewReader([]byte(text)))
+	in := yaml.NewDecoder(strings.NewReader(text))
 	var doc yaml.Node
 	if err := in.Decode(&doc); err == io.EOF || err == nil && len(doc.Content) == 0 {
 		return nil, &canon.ParseError{Line: 1, Reason: "the document is empty"}
