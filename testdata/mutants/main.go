@@ -30,6 +30,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 )
 
 // mutant is one change that a test must detect.
@@ -49,25 +50,53 @@ func main() {
 		fmt.Fprintln(os.Stderr, "run in the root of the repository: no mutants in "+dir)
 		os.Exit(1)
 	}
-	failed, tried := 0, 0
-	for _, file := range files {
-		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
-		if flag.NArg() > 0 && !slices.Contains(flag.Args(), name) {
-			continue
-		}
-		tried++
-		result, err := try(file, name, *check)
-		if err != nil {
+	files = slices.DeleteFunc(files, func(file string) bool {
+		return flag.NArg() > 0 && !slices.Contains(flag.Args(), nameOf(file))
+	})
+	failed, tried := 0, len(files)
+	for i, result := range tryAll(files, *check) {
+		r := <-result
+		if r.err != nil {
 			failed++
-			fmt.Printf("%-36s NOT DETECTED: %v\n", name, err)
-			continue
+			r.text = "NOT DETECTED: " + r.err.Error()
 		}
-		fmt.Printf("%-36s %s\n", name, result)
+		fmt.Printf("%-36s %s\n", nameOf(files[i]), r.text)
 	}
 	fmt.Printf("%d mutants, %d detected\n", tried, tried-failed)
 	if failed > 0 || tried == 0 {
 		os.Exit(1)
 	}
+}
+
+// nameOf returns the name of a mutant's file.
+func nameOf(file string) string { return strings.TrimSuffix(filepath.Base(file), ".txtar") }
+
+// result is what try returns.
+type result struct {
+	text string
+	err  error
+}
+
+// together is the number of mutants that are tried at the same time: much of a trial is one
+// linker, and tests that wait.
+const together = 2
+
+// tryAll tries all mutants in their order, and returns a channel with the result of each.
+func tryAll(files []string, onlyCheck bool) []chan result {
+	out := make([]chan result, len(files))
+	for i := range out {
+		out[i] = make(chan result, 1)
+	}
+	var next atomic.Int64
+	for range together {
+		go func() {
+			for i := next.Add(1) - 1; i < int64(len(files)); i = next.Add(1) - 1 {
+				text, err := try(files[i], nameOf(files[i]), onlyCheck)
+				out[i] <- result{text, err}
+			}
+		}()
+	}
+	return out
 }
 
 // try checks one mutant and, unless onlyCheck is set, runs its test against it. It returns the
@@ -212,7 +241,7 @@ func (m mutant) run(source string) (string, error) {
 	if err := errors.Join(os.WriteFile(mutated, []byte(source), 0o600), os.WriteFile(overlay, doc, 0o600)); err != nil {
 		return "", err
 	}
-	cmd := exec.Command("go", append([]string{"test", "-count=1"}, m.Test...)...)
+	cmd := exec.Command("go", append([]string{"test", "-count=1", "-failfast", "-vet=off"}, m.Test...)...)
 	cmd.Env = append(os.Environ(), "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -overlay="+overlay))
 	out, err := cmd.CombinedOutput()
 	found := failedTest.FindStringSubmatch(string(out))
