@@ -138,8 +138,8 @@ func (w scheduled) discard(ref string) {
 	}
 }
 
-// TestAutomationKeysAreReserved: no caller starts a run under a key of automations, so none is taken
-// in advance; a run that is recorded under one is answered.
+// TestAutomationKeysAreReserved: no caller starts a run under a key of automations before the
+// automation does; a run that is recorded under one is answered.
 func TestAutomationKeysAreReserved(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

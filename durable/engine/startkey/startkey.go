@@ -102,8 +102,8 @@ func (s Starts) find(ctx context.Context, log manifest.Log, at Run, key, workflo
 // AutomationPrefix begins the start keys of automations (docs/design.md#ids).
 const AutomationPrefix = "automation/"
 
-// CheckReserved returns USAGE_ERROR for a key that only automations start runs under. Taken in
-// advance, by a run that a caller chose, it would stand for what the automation did not start.
+// CheckReserved returns USAGE_ERROR for a key that only automations start runs under. A
+// caller's run under it would stand for one that the automation did not start.
 func CheckReserved(key string) error {
 	if !strings.HasPrefix(key, AutomationPrefix) {
 		return nil
