@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -242,10 +243,20 @@ func TestSpecialFiles(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Skip(err)
 	}
-	for file, kind := range map[string]string{pipe: "a pipe", "/dev/null": "a device", t.TempDir(): "a directory"} {
+	socket := filepath.Join(t.TempDir(), "s")
+	if l, err := net.Listen("unix", socket); err != nil {
+		t.Skip(err)
+	} else {
+		defer l.Close()
+	}
+	p.runPiped(0, "start", "test.talk")
+	for file, kind := range map[string]string{pipe: "a pipe", "/dev/null": "a device", t.TempDir(): "a directory",
+		socket: "a socket"} {
 		for _, args := range [][]string{
 			{"start", file}, {"workflows", "validate", file}, {"import", file}, {"bundle", "show", file},
 			{"bundle", "verify", file}, {"start", "test.talk", "--context", file}, {"proposals", "create", file},
+			{"continue", "--run", "@last", "--artifact", file, "--notes", "n"},
+			{"continue", "--run", "@last", "--notes-file", file}, {"export", "@last", "-o", file, "--force"},
 		} {
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			cmd := exec.CommandContext(ctx, "waybill", append(args, "--store", p.store, "--json")...)
@@ -255,6 +266,9 @@ func TestSpecialFiles(t *testing.T) {
 				t.Errorf("%v blocks", args)
 			}
 			cancel()
+			if args[0] == "export" {
+				kind = "not a regular file" // a file to write, not to read
+			}
 			if err == nil || !bytes.Contains(out, []byte(kind)) || !bytes.Contains(out, []byte(filepath.Base(file))) {
 				t.Errorf("%v: %v: %s", args, err, out)
 			}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -18,10 +17,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 )
-
-// callsBinary runs the recorded calls with another build of the program, for example to
-// record the answers of a released version with -update.
-var callsBinary = flag.String("calls-binary", "", "run the recorded calls with this binary instead of the test's own")
 
 const (
 	callsFile   = "testdata/calls/calls.txtar"
@@ -155,24 +150,8 @@ func (r *callRunner) call(line string) string {
 func (r *callRunner) run(args []string) (int, []byte) {
 	r.t.Helper()
 	var stdout bytes.Buffer
-	program := *callsBinary
-	env := r.env
-	if program == "" {
-		var err error
-		if program, err = os.Executable(); err != nil {
-			r.t.Fatal(err)
-		}
-		// testscript.Main runs the command that argv[0] names.
-		link := filepath.Join(r.dir, ".bin", "waybill")
-		if _, err := os.Lstat(link); err != nil {
-			if err := errors.Join(os.MkdirAll(filepath.Dir(link), 0o700), os.Symlink(program, link)); err != nil {
-				r.t.Skipf("links cannot be made here: %v", err)
-			}
-		}
-		program = link
-	}
-	cmd := exec.Command(program, args...)
-	cmd.Dir, cmd.Env, cmd.Stdout = r.dir, env, &stdout
+	cmd := exec.Command("waybill", args...)
+	cmd.Dir, cmd.Env, cmd.Stdout = r.dir, r.env, &stdout
 	var exit *exec.ExitError
 	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
 		r.t.Fatal(err)

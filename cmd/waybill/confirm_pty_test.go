@@ -27,7 +27,7 @@ func TestRefusedConfirmationChangesNothing(t *testing.T) {
 		{"Apply this plan? [y/N]", []string{"repair", "--apply"}},
 		{"to the trash? [y/N]", []string{"sessions", "delete", "@last"}},
 	} {
-		for _, answer := range []string{"n\n", "\n", "\x04"} {
+		for _, answer := range []string{"n\n", "\n", "\x04", "y\x04\x04"} {
 			s := startAtTerminal(t, dir, 80, append(c.args, "--log-level", "off")...)
 			s.expect(c.question)
 			s.typeText(answer)

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -21,8 +22,37 @@ import (
 	"github.com/waybill/waybill/testdata/attack"
 )
 
+// binary is the program under test. A test of an attack can thus be run against a version that did
+// not withstand it yet; -run must choose tests that start the program as a process.
+var binary = flag.String("binary", "", "test this build of the program instead of the one with the tests")
+
+// installed runs the tests after testscript.Main has put the program on the path.
+type installed struct{ *testing.M }
+
+// Run puts the program of -binary in the place of the tests' own.
+func (i installed) Run() int {
+	if flag.Parse(); *binary != "" {
+		own, err := exec.LookPath("waybill")
+		if err == nil {
+			err = os.Remove(own)
+		}
+		var program []byte
+		if err == nil {
+			program, err = os.ReadFile(*binary)
+		}
+		if err == nil {
+			err = os.WriteFile(own, program, 0o700)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "-binary:", err)
+			return 2
+		}
+	}
+	return i.M.Run()
+}
+
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(installed{m}, map[string]func(){
 		"waybill": func() { os.Exit(runValid(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ())) },
 		"person":  person,
 		"forge":   func() { os.Exit(forge(os.Args[1], os.Args[2])) },

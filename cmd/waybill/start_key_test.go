@@ -77,6 +77,19 @@ func TestStartKeyTakenByAnotherWorkflow(t *testing.T) {
 	}
 }
 
+// TestStartKeysOfAutomationsAreReserved: neither start nor run takes a key of automations, and run
+// refuses it before it asks for trust.
+func TestStartKeysOfAutomationsAreReserved(t *testing.T) {
+	p := withTwoFlows(t)
+	const key = "automation/nightly/2026-01-01T03:00:00Z/workflow:team.mine"
+	p.refused(2, "USAGE_ERROR", "start", "mine.json", "--key", key)
+	p.refused(2, "USAGE_ERROR", "run", "mine.json", "--key", key)
+	p.refused(2, "USAGE_ERROR", "run", "mine.json", "--key", key, "--trust", "--notes", "n")
+	if found, _ := filepath.Glob(filepath.Join(p.store, "sessions", "*")); p.ran() != "" || len(found) > 0 {
+		t.Errorf("ran %q, sessions %v", p.ran(), found)
+	}
+}
+
 // TestStartKeyTakenByImport: a bundle whose session has the id of a key does not take its place, even
 // with the workflow that is asked for.
 func TestStartKeyTakenByImport(t *testing.T) {

@@ -72,6 +72,17 @@ func TestQuorumRequiresBoundPrincipals(t *testing.T) {
 		t.Error(err)
 	}
 	r.configure("proposalsQuorum", "1", "principals", `{}`)
+	// Nor is one that was edited into the file confirmed, by itself or with another change.
+	r.writeControl("config.json", "config", 1, `{"proposalsQuorum":2}`)
+	if _, err := r.g.PlanConfirmation(ctx); !fault.Is(err, fault.PrincipalsUnbound) {
+		t.Error(err)
+	}
+	refused("retentionDays", "30")
+	r.configure("principals", twoReviewers)
+	if _, err := r.g.Settings.Confirmed(ctx); err != nil {
+		t.Error(err)
+	}
+	r.configure("proposalsQuorum", "1", "principals", `{}`)
 	if _, err := r.approve(p, "ada"); err != nil {
 		t.Error(err)
 	}

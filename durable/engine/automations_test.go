@@ -3,13 +3,17 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
+	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/proposal"
+	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/infra/cron"
 )
 
@@ -131,5 +135,34 @@ func (w scheduled) discard(ref string) {
 	if _, err := w.process().DeleteSessions(context.Background(), w.by(),
 		upkeep.DeleteRequest{Refs: []string{ref}, Reason: "r"}); err != nil {
 		w.Fatal(err)
+	}
+}
+
+// TestAutomationKeysAreReserved: no caller starts a run under a key of automations before the
+// automation does; a run that is recorded under one is answered.
+func TestAutomationKeysAreReserved(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	start := func(key string) (engine.Answer, error) {
+		w.seeds++
+		return w.process().Start(context.Background(), w.by(), id.Seed{w.seeds}, engine.Start{Key: key,
+			Workflow: w.compiled(longOne), SourceKind: event.SourceProject, SourceRef: "w.json"})
+	}
+	const key = "automation/nightly/2026-01-01T03:00:00Z/workflow:test.long"
+	if _, err := start(key); !fault.Is(err, fault.UsageError) || fault.ExitOf(err) != fault.ExitUsage {
+		t.Errorf("%v", err)
+	}
+	if found, err := os.ReadDir(w.dir); err == nil && len(found) > 0 {
+		t.Errorf("the refused start left %v", found)
+	}
+	a, err := w.keyed(longOne, key) // by the automation, or by an older version
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := start(key); err != nil || b.Session.RunID != a.Session.RunID {
+		t.Errorf("a recorded key: %v", err)
+	}
+	if _, err := start("automations/x"); err != nil {
+		t.Errorf("a key that only looks alike: %v", err)
 	}
 }

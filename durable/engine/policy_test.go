@@ -403,3 +403,76 @@ func TestSettingsTooLongForTheLog(t *testing.T) {
 		}
 	}
 }
+
+// TestInterruptedChangeOfOtherContent: an intention without an outcome explains the content that it
+// leads to, and no other.
+func TestInterruptedChangeOfOtherContent(t *testing.T) {
+	t.Parallel()
+	w := auditWorld(t)
+	ctx, ada := context.Background(), w.person("ada")
+	must(t, w.g.Set(ctx, "retentionDays", "2"))
+	failing := enginetest.Over(onlyIntentions{w.g.Store})
+	if err := failing.Set(ctx, "retentionDays", "3"); !fault.Is(err, fault.PolicyUnconfirmed) {
+		t.Error(err)
+	}
+	if _, err := failing.Trust(ctx, ada, w.compiled(withCommands), "/repo", nil); !fault.Is(err, fault.PolicyUnconfirmed) {
+		t.Error(err)
+	}
+	if got := w.policyCodes(); got != "policy_unrecorded config.json, policy_unrecorded trust.json" {
+		t.Error(got)
+	}
+	w.writeControl("config.json", "config", 1, `{"retentionDays":1}`)
+	w.writeControl("trust.json", "trust", 2, `{"trusted":[{"actor":{"kind":"human"},"atMs":1,"commands":1,"root":"/x",`+
+		`"workflowHash":"`+canon.Sum(nil).String()+`","workflowId":"a.b"}]}`)
+	if got := w.policyCodes(); got != "policy_unconfirmed config.json, policy_unconfirmed trust.json" {
+		t.Error(got)
+	}
+	// An interrupted confirmation of both leads to what was shown.
+	c, err := w.g.PlanConfirmation(ctx)
+	must(t, err)
+	if err := failing.Confirm(ctx, ada, c); !fault.Is(err, fault.PolicyUnconfirmed) {
+		t.Error(err)
+	}
+	if got := w.policyCodes(); got != "policy_unrecorded config.json, policy_unrecorded trust.json" {
+		t.Error(got)
+	}
+	w.writeControl("config.json", "config", 1, `{"retentionDays":4}`)
+	if got := w.policyCodes(); got != "policy_unconfirmed config.json, policy_unrecorded trust.json" {
+		t.Error(got)
+	}
+}
+
+// TestSettingsChangedDuringVerification: a change before any reading of the settings is no finding,
+// also where it follows the reading of the audit log.
+func TestSettingsChangedDuringVerification(t *testing.T) {
+	t.Parallel()
+	for file, change := range map[string]func(*fixture) error{
+		"config.json": func(w *fixture) error { return w.g.Set(context.Background(), "retentionDays", "3") },
+		"trust.json": func(w *fixture) error {
+			_, err := w.g.Trust(context.Background(), w.person("ada"), w.compiled(withCommands), "/repo", nil)
+			return err
+		},
+	} {
+		at := 1
+		for changed := true; changed; at++ {
+			w := auditWorld(t)
+			must(t, w.g.Set(context.Background(), "retentionDays", "2"))
+			w.start(twoSteps)
+			readings := 0
+			changed = false
+			g := openInterrupted(t, w.dir, time.Second, func(name string) {
+				if readings += strings.Count(name, file); readings == at && !changed {
+					changed = true
+					must(t, change(w))
+				}
+			})
+			v, err := g.Verify(context.Background())
+			if err != nil || !v.OK || len(v.Findings) > 0 {
+				t.Errorf("%s, reading %d: %v, %+v", file, at, err, v.Findings)
+			}
+		}
+		if at < 4 {
+			t.Errorf("%s is read %d times", file, at-2)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/session"
+	"github.com/waybill/waybill/durable/engine/startkey"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -28,7 +29,9 @@ type Start struct {
 	Title     string
 	// Key is an idempotency key: a repeated start finds the first
 	// (docs/design.md#ids).
-	Key          string
+	Key string
+	// Automation reports that an automation starts the run, so that Key may be one of its keys.
+	Automation   bool
 	Context      canon.Value
 	Preferences  []event.PreferenceChange
 	Observations []event.ObservationRecorded
@@ -42,8 +45,9 @@ const StartKeyBytesMax = 256
 // step. With a key that is recorded already it returns the recorded answer, and
 // warns if the version of the workflow, title, context or preferences differ.
 //
-// Errors: VALIDATION_ERROR for a request that does not fit the workflow; no
-// store is created for it. START_KEY_TAKEN as startkey.Starts.Find; nothing is written.
+// Errors: VALIDATION_ERROR for a request that does not fit the workflow, and
+// USAGE_ERROR for a new run under a key of automations; no store is created for
+// them. START_KEY_TAKEN as startkey.Starts.Find; nothing is written.
 // STORE_OUTCOME_UNKNOWN and STORE_ANSWER_UNREAD mean
 // that the run may exist; their suggestion depends on whether a key was given.
 func (e *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (Answer, error) {
@@ -51,6 +55,9 @@ func (e *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 	if len(s.Key) > StartKeyBytesMax {
 		return Answer{}, fault.New(fault.ValidationError, "the start key has %d bytes; at most %d are allowed",
 			len(s.Key), StartKeyBytesMax)
+	}
+	if err := e.checkReserved(ctx, s); err != nil {
+		return Answer{}, err
 	}
 	// Ids from the seed: used as they are without a key.
 	begin := advance.Start{Session: id.NewSession(seed), Run: id.NewRun(seed), SourceKind: s.SourceKind,
@@ -86,6 +93,19 @@ func (e *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 		s.Workflow.WorkflowID)
 	a.warnDropped(dropped)
 	return a, err
+}
+
+// checkReserved returns USAGE_ERROR if a caller would start a run under a key of
+// automations. A run that is recorded under such a key is answered.
+func (e *Engine) checkReserved(ctx context.Context, s Start) error {
+	reserved := startkey.CheckReserved(s.Key)
+	if reserved == nil || s.Automation {
+		return nil
+	}
+	if _, ok, err := e.starts.Find(ctx, s.Key, s.Workflow.WorkflowID); ok || err != nil {
+		return err
+	}
+	return reserved
 }
 
 // begin commits the first segment of a session and returns the answer for its

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/startkey"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/audit"
@@ -22,7 +23,8 @@ import (
 func (w *fixture) keyed(workflowText, key string) (engine.Answer, error) {
 	w.seeds++
 	return w.process().Start(context.Background(), w.by(), id.Seed{w.seeds}, engine.Start{
-		Workflow: w.compiled(workflowText), SourceKind: event.SourceProject, SourceRef: "w.json", Key: key})
+		Workflow: w.compiled(workflowText), SourceKind: event.SourceProject, SourceRef: "w.json", Key: key,
+		Automation: strings.HasPrefix(key, startkey.AutomationPrefix)})
 }
 
 // counterpart returns a fixture whose store has the id of w's store, as one that another program makes of

@@ -25,8 +25,18 @@ type typedLine struct {
 func NewLines(in *os.File) *Lines { return &Lines{in: in} }
 
 // Read returns the next line without its line end, or the error of ctx. It reads nothing ahead:
-// what is typed after the line is left for the next reader, such as an editor.
+// what is typed after the line is left for the next reader, such as an editor. A line that the end
+// of the input interrupts was not entered: it is io.EOF, so that it answers no question.
 func (l *Lines) Read(ctx context.Context) (string, error) {
+	line, err := l.read(ctx)
+	if err == io.ErrUnexpectedEOF {
+		return "", io.EOF
+	}
+	return line, err
+}
+
+// read is Read, with io.ErrUnexpectedEOF beside an interrupted line.
+func (l *Lines) read(ctx context.Context) (string, error) {
 	if l.pending == nil {
 		// A read from a terminal cannot be canceled: it continues when ctx ends, and the next call
 		// receives its line.
@@ -49,11 +59,11 @@ func (l *Lines) Read(ctx context.Context) (string, error) {
 // is read beyond a line end.
 func (l *Lines) readLine() (string, error) {
 	line, err := bufio.NewReaderSize(l.in, lineBytesMax).ReadString('\n')
-	if err != nil && (err != io.EOF || line == "") {
-		return "", err
+	if err == io.EOF && line != "" {
+		err = io.ErrUnexpectedEOF
 	}
 	line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
-	return strings.ToValidUTF8(line, "\uFFFD"), nil
+	return strings.ToValidUTF8(line, "\uFFFD"), err
 }
 
 const (
@@ -65,15 +75,18 @@ const (
 
 // ReadPaste is Read with all lines that follow without a pause: a pasted text of several lines is
 // one answer, and not the answers to the next questions as well. At most pasteLinesMax lines are
-// joined.
+// joined. Text that the end of the input interrupts is returned as well: it is no answer of one word.
 func (l *Lines) ReadPaste(ctx context.Context) (string, error) {
-	text, err := l.Read(ctx)
+	text, err := l.read(ctx)
 	for lines := 0; err == nil && lines < pasteLinesMax && lineFollows(l.in); lines++ {
 		var more string
-		if more, err = l.Read(ctx); err == io.EOF {
+		if more, err = l.read(ctx); err == io.EOF {
 			return text, nil
 		}
 		text += "\n" + more
+	}
+	if err == io.ErrUnexpectedEOF {
+		err = nil
 	}
 	return text, err
 }

@@ -89,8 +89,12 @@ func TestLines(t *testing.T) {
 		t.Errorf("Ctrl-D: %v", err)
 	}
 	typeText(t, user, "no end\x04\x04")
-	if got, err := l.Read(ctx); got != "no end" || err != nil {
-		t.Errorf("input without a line end: %q, %v", got, err)
+	if got, err := l.Read(ctx); got != "" || err != io.EOF {
+		t.Errorf("input without a line end is an answer: %q, %v", got, err)
+	}
+	typeText(t, user, "no end\x04\x04")
+	if got, err := l.ReadPaste(ctx); got != "no end" || err != nil {
+		t.Errorf("text without a line end: %q, %v", got, err)
 	}
 }
 

@@ -152,7 +152,7 @@ func startAutomation(ctx context.Context, a *cli.App, o *cli.Store, row learning
 	}
 	return o.Start(ctx, a.Caller(), seed, engine.Start{Workflow: w.Compiled, SourceKind: cli.RecordedSourceKind(w.Kind),
 		SourceRef: w.Ref, Title: row.Title,
-		Key: row.StartKey, Context: row.Context, Observations: gitobserver.Observe(root)})
+		Key: row.StartKey, Automation: true, Context: row.Context, Observations: gitobserver.Observe(root)})
 }
 
 // showAutomations prints a table of the automations, and below it the runs that

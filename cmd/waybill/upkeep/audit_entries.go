@@ -119,6 +119,7 @@ func auditSentence(e auditview.Entry) string {
 	if e.Action == audit.Keep && e.Details["kept"] == "false" {
 		s += " (turned off)"
 	}
+	s += changedSettings(e)
 	// Status with which a canceled run ended.
 	if as := e.Details["endsAs"]; as != "" {
 		s += " as " + as
@@ -127,6 +128,34 @@ func auditSentence(e auditview.Entry) string {
 		s += ": " + strings.Join(strings.Fields(e.Reason), " ")
 	}
 	return s
+}
+
+// settingWidthMax is the longest value of a setting in a sentence; the JSON document has all of it.
+const settingWidthMax = 60
+
+// changedSettings returns the settings that a Configure confirmed, with their values as far as the
+// log has them; "" for other actions. Records of earlier versions name at most the changed one.
+func changedSettings(e auditview.Entry) string {
+	names := strings.Fields(e.Details[audit.DetailKeys])
+	if len(names) == 0 {
+		names = strings.Fields(e.Details["key"])
+	}
+	if e.Action != audit.Configure || len(names) == 0 {
+		return ""
+	}
+	policy, err := canon.Parse([]byte(e.Details[audit.DetailSettings]))
+	for i, name := range names {
+		names[i] = page.Name(name)
+		if err != nil || policy.Kind() != canon.Object {
+			continue
+		}
+		if v, ok := policy.Get(name); ok {
+			names[i] += " = " + page.Cut(page.Name(plainValue(v)), settingWidthMax)
+		} else {
+			names[i] += " = default"
+		}
+	}
+	return " (" + strings.Join(names, ", ") + ")"
 }
 
 // auditTarget returns the name of the target of an action: its kind with the

@@ -85,7 +85,8 @@ func newConfigSet(a *cli.App) *cobra.Command {
 key is reset to its default. 'waybill config --help' lists the keys.
 
 All keys but ` + otherKeys() + ` decide who may do what. Such a key is changed at a
-terminal only: the change is shown, and you are asked.`,
+terminal only: the change is shown, and you are asked. A value that is in force and
+confirmed already is no change.`,
 		Example: "  waybill config set lockWaitMs 10000\n  waybill config set agentMaxAutonomy guided\n" +
 			"  waybill config set lockWaitMs --reset",
 		Args: cli.AtMost("KEY", "VALUE"),
@@ -93,9 +94,9 @@ terminal only: the change is shown, and you are asked.`,
 			if len(args) == 0 || (len(args) == 2) == reset {
 				return cli.UsageFault(cmd, "'%s' requires KEY and VALUE, or KEY and --reset", cmd.CommandPath())
 			}
+			var change settings.Change
 			return cli.Show(a, cmd, "config",
 				func(ctx context.Context, o *cli.Store) (doc document.Settings, err error) {
-					var change settings.Change
 					if reset {
 						change, err = o.PlanReset(ctx, args[0])
 					} else {
@@ -108,7 +109,11 @@ terminal only: the change is shown, and you are asked.`,
 					return document.Settings{Settings: []config.Setting{s}}, err
 				},
 				func(p *page.Page, doc document.Settings) {
-					p.Line("%s is %s", doc.Settings[0].Key, plainValue(doc.Settings[0].Value))
+					already := ""
+					if change.Unchanged {
+						already = " already; nothing was changed"
+					}
+					p.Line("%s is %s%s", doc.Settings[0].Key, plainValue(doc.Settings[0].Value), already)
 				})
 		},
 	},
@@ -129,7 +134,7 @@ func otherKeys() string {
 // changeConfig makes a change. A change of the policy is shown first and has to be confirmed at
 // a terminal; elsewhere the error is RUN_WAITING and nothing is written.
 func changeConfig(ctx context.Context, a *cli.App, o *cli.Store, change settings.Change) (config.Setting, error) {
-	if change.Policy {
+	if change.Policy && !change.Unchanged {
 		show := func(p *page.Page) {
 			p.Line("This setting decides who may do what in the store %s:", page.Clean(o.Dir))
 			showDifferences(p, change.Differences[:1])

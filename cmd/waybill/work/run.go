@@ -22,6 +22,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/startkey"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/perform"
@@ -206,10 +207,14 @@ func named(ctx context.Context, a *cli.App, ref string) (compile.Compiled, error
 
 // findRecorded returns the run that the key of a start names, and the workflow that would be
 // performed: the version that the recorded run is pinned to, else that of the start. Without a key
-// there is no such run. Errors: START_KEY_TAKEN if the key names something else.
+// there is no such run. Errors: START_KEY_TAKEN if the key names something else, USAGE_ERROR if it is
+// reserved and names nothing.
 func findRecorded(ctx context.Context, o *cli.Store, req engine.Start) (ref string, w compile.Compiled, err error) {
 	w = req.Workflow
 	found, ok, err := o.Starts().Find(ctx, req.Key, w.WorkflowID)
+	if err == nil && !ok {
+		err = startkey.CheckReserved(req.Key) // before trust is asked for
+	}
 	if err != nil || !ok {
 		return "", w, err
 	}

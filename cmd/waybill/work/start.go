@@ -19,7 +19,7 @@ not affect it.
 
 With --key the call is idempotent: repeating it returns the recorded answer and starts
 no second run. A key of an imported session, or of a run of another workflow, is refused
-with exit status 2.`
+with exit status 2, and so is a new key that begins with automation/.`
 
 // NewStart returns the command "start". It starts a run and prints its first step, and performs
 // nothing. With --key, repeating the same start returns the run that was started.

@@ -21,9 +21,10 @@ const trustLong = `Allow 'waybill run' to run the commands of the present versio
 commands are shown first. A changed file is a new version and must be trusted again.
 
 Only a person at a terminal can trust a workflow: no flag answers the question. 'waybill
-run --trust' allows the commands in one call and records nothing. Trust is stored per
-store and workflow hash. No command is run. --list lists what is trusted, --revoke
-removes trust and does not ask.`
+run --trust' allows the commands in one call and records nothing. Trust counts for this
+version in one place: the root of the repository of the working directory, or the folder
+if there is none. No command is run. --list lists what is trusted, --revoke removes the
+trust in a version in all places and does not ask.`
 
 // trustInput holds the flags of trust. list cannot be combined with an argument or another
 // flag, and revoke not with yes.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/startkey"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/installable"
@@ -161,16 +162,16 @@ func evaluateAutomation(ctx context.Context, times ports.Schedules, started star
 // the same id. Without a workflow it is the key of versions that left it out; no
 // name of a workspace contains the colon.
 func automationKey(i InstalledArtifact, firedMs int64, workflowID string) string {
-	words := []string{"automation", i.Slot.ID, event.TimeText(firedMs)}
+	words := []string{i.Slot.ID, event.TimeText(firedMs)}
 	if workflowID != "" {
 		words = append(words, "workflow:"+workflowID)
 	}
 	if i.Workspace != "" {
 		words = append(words, i.Workspace)
 	}
-	key := strings.Join(words, "/")
+	key := startkey.AutomationPrefix + strings.Join(words, "/")
 	if len(key) > engine.StartKeyBytesMax {
-		return "automation/" + canon.Sum([]byte(key)).String()
+		return startkey.AutomationPrefix + canon.Sum([]byte(key)).String()
 	}
 	return key
 }

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"context"
+	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/ledger"
@@ -24,6 +25,9 @@ type Change struct {
 	// Differences are the settings of the policy that the change puts in force and that were not
 	// confirmed before: the key itself first, then those that were changed without a confirmation.
 	Differences []Difference
+	// Unchanged reports that the policy has the value already, as it was confirmed: there is nothing
+	// to confirm, and nothing is written.
+	Unchanged bool
 
 	apply  func(config.Config) (config.Config, error)
 	before config.Config // what the plan was made from
@@ -80,6 +84,17 @@ func (s Settings) plan(ctx context.Context, key string, apply func(config.Config
 		return out, err
 	}
 	own, _ := out.before.Get(key) // known: the change was applied
+	confirmed := out.before.PolicyDigest() == PolicyOf(last)
+	if confirmed && own.Value.Equal(out.Setting.Value) {
+		out.Setting, out.Unchanged = own, true
+		return out, nil
+	}
+	if !confirmed {
+		// The change would confirm a quorum that was stored before it.
+		if err := after.CheckQuorum(); err != nil {
+			return out, err
+		}
+	}
 	out.Differences = []Difference{{Key: own.Key, Old: own.Value, Known: true, New: out.Setting.Value,
 		Meaning: own.Meaning}}
 	for _, d := range differences(last, out.before, after) {
@@ -140,14 +155,22 @@ func confirmedConfig(last auditview.Confirmed, before config.Config) (c config.C
 // since the plan, POLICY_UNCONFIRMED if the change was written and its line could not be: the
 // settings count when a person has confirmed them.
 func (s Settings) ChangeConfig(ctx context.Context, by ledger.Caller, c Change) (config.Setting, error) {
+	if c.Unchanged {
+		return c.Setting, nil
+	}
 	if !c.Policy {
 		return c.Setting, s.writeConfig(ctx, func(now config.Config) (config.Config, error) { return c.apply(now) })
 	}
 	if err := checkPerson(by, "changes"); err != nil {
 		return c.Setting, err
 	}
+	planned, err := c.apply(c.before)
+	if err != nil {
+		return c.Setting, err
+	}
 	what := audit.Act{Action: audit.Configure, Target: audit.Target{Kind: audit.OfStore},
-		Details: map[string]string{"key": string(c.Setting.Key)}}
+		Details: map[string]string{"key": string(c.Setting.Key), audit.DetailKeys: keysOf(c.Differences),
+			audit.DetailPolicyAfter: planned.PolicyDigest().String()}}
 	return c.Setting, s.act(ctx, by, what, func() (map[string]string, error) {
 		var after config.Config
 		err := s.writeConfig(ctx, func(now config.Config) (_ config.Config, err error) {
@@ -159,6 +182,15 @@ func (s Settings) ChangeConfig(ctx context.Context, by ledger.Caller, c Change) 
 		})
 		return policyDetails(after), err
 	})
+}
+
+// keysOf returns the detail audit.DetailKeys of what a person confirms.
+func keysOf(all []Difference) string {
+	var names []string
+	for _, d := range all {
+		names = append(names, string(d.Key))
+	}
+	return strings.Join(names, " ")
 }
 
 // writeConfig replaces the configuration under the lock of its file.

@@ -30,7 +30,8 @@ type Confirmation struct {
 func (c Confirmation) IsEmpty() bool { return len(c.Differences) == 0 && c.Trusted == nil }
 
 // PlanConfirmation returns what is not confirmed. It writes nothing. A file that cannot be read is
-// an error, since a person could not see what it contains.
+// an error, since a person could not see what it contains. PRINCIPALS_UNBOUND: a quorum that no
+// change may lead to.
 func (s Settings) PlanConfirmation(ctx context.Context) (out Confirmation, err error) {
 	last, err := s.ledger.Confirmed(ctx)
 	if err != nil {
@@ -41,6 +42,12 @@ func (s Settings) PlanConfirmation(ctx context.Context) (out Confirmation, err e
 		return out, err
 	}
 	out.policy, out.Differences = c, differences(last, c, c)
+	// Nothing is confirmed that a change to it would refuse.
+	if len(out.Differences) > 0 {
+		if err := c.CheckQuorum(); err != nil {
+			return out, err
+		}
+	}
 	for _, row := range config.Table {
 		is, _ := c.Get(string(row.Key)) // the table's own keys are known
 		if row.Policy && !is.Value.Equal(row.Default) {
@@ -64,7 +71,14 @@ func (s Settings) Confirm(ctx context.Context, by ledger.Caller, c Confirmation)
 	if err := checkPerson(by, "confirms"); err != nil {
 		return err
 	}
-	what := audit.Act{Action: audit.Configure, Target: audit.Target{Kind: audit.OfStore}}
+	what := audit.Act{Action: audit.Configure, Target: audit.Target{Kind: audit.OfStore}, Details: map[string]string{}}
+	if len(c.Differences) > 0 {
+		what.Details[audit.DetailKeys] = keysOf(c.Differences)
+		what.Details[audit.DetailPolicyAfter] = c.policy.PolicyDigest().String()
+	}
+	if c.Trusted != nil {
+		what.Details[audit.DetailTrustedAfter] = c.trusted.String()
+	}
 	return s.act(ctx, by, what, func() (map[string]string, error) {
 		now, err := s.PlanConfirmation(ctx)
 		if err == nil && (now.policy.PolicyDigest() != c.policy.PolicyDigest() || now.trusted != c.trusted) {

@@ -146,6 +146,18 @@ func (s Settings) Revoke(ctx context.Context, by ledger.Caller, hash canon.Diges
 // which confirms all of it.
 func (s Settings) changeTrust(ctx context.Context, by ledger.Caller, what audit.Act, shown *trust.List,
 	change func(trust.List) (trust.List, error)) error {
+	planned, err := s.Trusted(ctx)
+	if err == nil {
+		planned, err = change(planned)
+	}
+	if err != nil {
+		return err
+	}
+	expected, err := planned.Digest()
+	if err != nil {
+		return err
+	}
+	what.Details[audit.DetailTrustedAfter] = expected.String()
 	return s.act(ctx, by, what, func() (map[string]string, error) {
 		var after canon.Digest
 		err := s.controls.UpdateControl(ctx, TrustFile, func(old ports.Control) (ports.Control, error) {

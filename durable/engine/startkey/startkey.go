@@ -7,6 +7,7 @@ package startkey
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/ledger"
@@ -96,6 +97,20 @@ func (s Starts) find(ctx context.Context, log manifest.Log, at Run, key, workflo
 	}
 	at.WorkflowHash = run.Started.WorkflowHash
 	return at, true, nil
+}
+
+// AutomationPrefix begins the start keys of automations (docs/design.md#ids).
+const AutomationPrefix = "automation/"
+
+// CheckReserved returns USAGE_ERROR for a key that only automations start runs under. A
+// caller's run under it would stand for one that the automation did not start.
+func CheckReserved(key string) error {
+	if !strings.HasPrefix(key, AutomationPrefix) {
+		return nil
+	}
+	return fault.New(fault.UsageError, "the start key %q begins with %q, which is reserved for automations", key,
+		AutomationPrefix).Suggest("Start with another --key; %s starts what is due.",
+		fault.Command{"automations", "due", "--start"})
 }
 
 // Check returns START_KEY_TAKEN for a session that was imported: any program

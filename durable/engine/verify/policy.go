@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -16,13 +17,14 @@ import (
 // needs a confirmation. A file that cannot be read is a finding of the inspection.
 //
 // It is a warning where nothing shows that the content was exchanged: no confirmation was ever
-// recorded, as in a store of an earlier version, or the newest change has no outcome.
+// recorded, as in a store of an earlier version, or a change to this content has no outcome.
 func (a *Auditor) policyFindings(ctx context.Context, acts *auditview.History) (out []manifest.Finding,
 	err error) {
 	last := acts.Confirmed
 	if c, err := settings.Read(ctx, a.store); err == nil {
-		unrecorded := last.Policy.IsZero() || interrupted(acts, audit.DetailPolicy, audit.Configure)
-		if c.PolicyDigest() != settings.PolicyOf(last) {
+		if is := c.PolicyDigest(); is != settings.PolicyOf(last) {
+			unrecorded := last.Policy.IsZero() ||
+				interrupted(acts, audit.DetailPolicy, audit.DetailPolicyAfter, is, audit.Configure)
 			out = append(out, policyFinding(settings.ConfigFile, "the settings that decide who may do what", unrecorded))
 		}
 	}
@@ -35,7 +37,8 @@ func (a *Auditor) policyFindings(ctx context.Context, acts *auditview.History) (
 	}
 	digest, err := list.Digest()
 	if err == nil && digest != settings.TrustedOf(last) {
-		unrecorded := interrupted(acts, audit.DetailTrusted, audit.Trust, audit.Untrust)
+		unrecorded := interrupted(acts, audit.DetailTrusted, audit.DetailTrustedAfter, digest, audit.Trust,
+			audit.Untrust)
 		out = append(out, policyFinding(settings.TrustFile, "the trusted workflows", unrecorded))
 	}
 	return out, err
@@ -70,15 +73,21 @@ func policyFinding(f ports.ControlFile, what string, unrecorded bool) manifest.F
 	return manifest.NewFinding(manifest.PolicyUnconfirmed, f.Name, "%s are not the ones that a person confirmed", what)
 }
 
-// interrupted reports that one of the actions was begun after the last confirmation that has the
-// detail, and has no outcome.
-func interrupted(acts *auditview.History, detail string, actions ...audit.Action) bool {
+// interrupted reports that an action was begun after the last confirmation that has the detail, has
+// no outcome, and leads to the content with the digest `is`: its detail `after` states it. Versions
+// that stated no digest made such changes by the given actions, which lead to any content.
+func interrupted(acts *auditview.History, detail, after string, is canon.Digest, actions ...audit.Action) bool {
 	for _, e := range slices.Backward(acts.Entries) {
 		switch {
 		case e.Source != nil: // a fact of another log
 		case e.Outcome == audit.Succeeded && e.Details[detail] != "":
 			return false
-		case e.Outcome == audit.Open && slices.Contains(actions, e.Action):
+		case e.Outcome != audit.Open:
+		case e.Details[audit.DetailPolicyAfter] == "" && e.Details[audit.DetailTrustedAfter] == "":
+			if slices.Contains(actions, e.Action) {
+				return true
+			}
+		case e.Details[after] == is.String():
 			return true
 		}
 	}

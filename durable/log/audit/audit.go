@@ -55,8 +55,8 @@ func Actions() []Action {
 // directory without a store must fail instead of creating one.
 func (a Action) CreatesStore() bool { return a == Import || a == Trust || a == Configure }
 
-// Details of the outcomes of Configure, Trust and Untrust. They state what a person confirmed
-// (docs/design.md#settings).
+// Details of Configure, Trust and Untrust. Those of their outcomes state what a person confirmed, those
+// of their intentions what a file will contain (docs/design.md#settings).
 const (
 	// DetailPolicy is the digest of the settings that decide who may do what, after the action.
 	DetailPolicy = "policy"
@@ -64,6 +64,13 @@ const (
 	DetailSettings = "settings"
 	// DetailTrusted is the digest of the list of trusted workflow versions, after the action.
 	DetailTrusted = "trusted"
+	// DetailPolicyAfter is DetailPolicy as the intention expects it.
+	DetailPolicyAfter = "policyAfter"
+	// DetailTrustedAfter is DetailTrusted as the intention expects it. A concurrent change of the list
+	// leads to another one.
+	DetailTrustedAfter = "trustedAfter"
+	// DetailKeys are the names of the settings that are confirmed, each with a space before the next.
+	DetailKeys = "keys"
 )
 
 // TargetKind is the closed set of kinds of targets.
