@@ -42,7 +42,7 @@ func (p *Page) Table(columns []Column, rows [][]Cell) {
 		head[i] = Cell{c.Title, p.Dim}
 		widths[i] = TextWidth(c.Title)
 		for _, row := range rows {
-			row[i].Text = p.inline(row[i].Text)
+			row[i].Text = p.Inline(row[i].Text)
 			widths[i] = max(widths[i], TextWidth(row[i].Text))
 		}
 	}
@@ -62,8 +62,8 @@ func (p *Page) Table(columns []Column, rows [][]Cell) {
 	}
 }
 
-// inline returns a name or title for this page as one line: Name on an exact page, else OneLine.
-func (p *Page) inline(text string) string {
+// Inline returns a name or title for this page as one line: Name on an exact page, else OneLine.
+func (p *Page) Inline(text string) string {
 	if p.exact {
 		return Name(text)
 	}
