@@ -15,7 +15,7 @@ const envelopeBytes = 1024
 // empty page.
 type Size struct{ used int }
 
-// Add counts a row, or what stands beside the rows.
+// Add counts a row, or what is beside the rows.
 func (p *Size) Add(v any) { p.used += bytesOf(v) }
 
 // Fits counts a row and reports whether it fits the page as well.

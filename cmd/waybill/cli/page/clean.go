@@ -45,7 +45,7 @@ func isShaping(r rune) bool {
 	return r == 0xad || r == 0x34f || r == 0x61c || r == 0xfeff
 }
 
-// shapingMax is how many of them may stand in a row: more are no writing, but may be hidden text.
+// shapingMax is how many of them may follow each other: more are no writing, but may be hidden text.
 const shapingMax = 3
 
 // marked is Clean with a symbol for each character that cannot be seen.
