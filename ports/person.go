@@ -90,6 +90,8 @@ func (r Result) IsText() bool { return !r.JSON.IsNull() || r.Text != "" || r.Byt
 // TrustQuestion is a request to run the commands of a workflow.
 type TrustQuestion struct {
 	Workflow compile.Compiled // the workflow whose commands would run
+	// OnlyOnce says why TrustAlways cannot be recorded, and what to do about it; "" where it can.
+	OnlyOnce string
 }
 
 // TrustAnswer is the closed set of answers to a TrustQuestion.

@@ -116,6 +116,23 @@ func consents() []consentCase {
 	}
 }
 
+// TestEraseShowsWhatIsErased: the question covers what the artifact is, who submitted it, and the reason.
+func TestEraseShowsWhatIsErased(t *testing.T) {
+	dir := newDir(t, shipFlow)
+	p := program{t, dir, filepath.Join(dir, "home", "local")}
+	if err := os.WriteFile(filepath.Join(dir, "a.json"), []byte(`{"kind":"list","a":"secret"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	afterCalls(nil, "start w.yaml --title Nightly", "continue --run @last --artifact a.json")(t, p, dir)
+	s := startAtTerminal(t, dir, 80, "artifacts", "erase", artifactOf(t, filepath.Join(dir, "a.json")), "--reason", "A раssword")
+	for _, want := range []string{"list, application/json, 28 bytes", "submitted for step ", "(Nightly)",
+		"Reason: A раssword ⟨U+0440 U+0430⟩", "Erase it permanently? [y/N] "} {
+		s.expect(want)
+	}
+	s.typeText("n\n")
+	s.expectExit(3)
+}
+
 // TestEarlyInputIsNoConsent types y before each question is shown, several times, as a program that
 // waits for a careless person would.
 func TestEarlyInputIsNoConsent(t *testing.T) {

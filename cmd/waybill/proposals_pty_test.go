@@ -150,6 +150,9 @@ func TestRevisionVoidsApproval(t *testing.T) {
 	p.writeFile("other.json", strings.Replace(checkProposal, "Look at", "Stare at", 1))
 	for _, args := range [][]string{{"approve", name}, {"apply", name, "--override", "--reason", "It cannot wait"}} {
 		s := startAtTerminal(t, dir, 80, append([]string{"proposals"}, args...)...)
+		if args[0] == "apply" {
+			s.expect("Reason: It cannot wait")
+		}
 		s.expect("[y/N]")
 		p.runPiped(0, "proposals", "revise", name, "other.json")
 		s.typeText("y\n")

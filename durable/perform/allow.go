@@ -42,7 +42,11 @@ func (p *Performer) askTrust(ctx context.Context, w compile.Compiled) (bool, err
 	if !p.Person.CanConsent() {
 		return false, nil
 	}
-	answer, err := p.Person.Trust(ctx, ports.TrustQuestion{Workflow: w})
+	q := ports.TrustQuestion{Workflow: w}
+	if p.OnlyOnce != nil {
+		q.OnlyOnce = p.OnlyOnce(ctx)
+	}
+	answer, err := p.Person.Trust(ctx, q)
 	switch {
 	case errors.Is(err, ports.ErrPersonStopped):
 		return false, nil

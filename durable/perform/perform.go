@@ -60,6 +60,8 @@ type Performer struct {
 	// Remember records that a person just did, for all later calls.
 	Trusted  func(ctx context.Context, hash canon.Digest) (bool, error)
 	Remember func(ctx context.Context, w compile.Compiled) error
+	// OnlyOnce says why Remember would fail; "" if it would not, nil: it never does.
+	OnlyOnce func(ctx context.Context) string
 
 	Actor event.Actor
 	NowMs func() int64

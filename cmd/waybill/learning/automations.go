@@ -155,8 +155,8 @@ func startAutomation(ctx context.Context, a *cli.App, o *cli.Store, row learning
 		Key: row.StartKey, Automation: true, Context: row.Context, Observations: gitobserver.Observe(root)})
 }
 
-// showAutomations prints a table of the automations, and below it the runs that
-// were started and the errors. A damaged log of proposals is reported first,
+// showAutomations prints a table of the automations, and below it their problems,
+// the runs that were started and the errors. A damaged log of proposals is reported first,
 // since automations may be missing then.
 func showAutomations(a *cli.App, doc document.Automations, all bool, p *page.Page) {
 	if doc.Health != manifest.Healthy {
@@ -175,8 +175,13 @@ func showAutomations(a *cli.App, doc document.Automations, all bool, p *page.Pag
 		rows = append(rows, []page.Cell{{Text: r.AutomationID, Paint: p.Bold}, stateCell(p, r), {Text: r.WorkflowID},
 			{Text: r.Schedule.Cron + " " + r.Schedule.Timezone}, {Text: timeText(r)}})
 	}
-	p.Table([]page.Column{{Title: "AUTOMATION"}, {Title: "STATE"}, {Title: "WORKFLOW", Flex: true},
+	p.Table([]page.Column{{Title: "AUTOMATION", Flex: true}, {Title: "STATE"}, {Title: "WORKFLOW", Flex: true},
 		{Title: "SCHEDULE", Spare: true}, {Title: "TIME"}}, rows)
+	for _, r := range doc.Automations {
+		if r.Problem != "" {
+			p.Text(p.Bad("✗")+" ", page.OneLine(r.AutomationID)+": "+page.OneLine(r.Problem))
+		}
+	}
 	for _, s := range doc.Started {
 		if s.Error != nil {
 			p.Text(p.Bad("✗")+" ", page.OneLine(s.AutomationID)+": "+page.OneLine(s.Error.Message))
@@ -186,12 +191,12 @@ func showAutomations(a *cli.App, doc document.Automations, all bool, p *page.Pag
 	}
 }
 
-// stateCell returns the STATE column of a row: the problem of its schedule, or
-// whether it is due, turned off, started for its last time, or waiting.
+// stateCell returns the STATE column of a row: whether its schedule has a
+// problem, which is shown below the table, or whether it is due, turned off, started for its last time, or waiting.
 func stateCell(p *page.Page, r learning.AutomationRow) page.Cell {
 	switch {
 	case r.Problem != "":
-		return page.Cell{Text: r.Problem, Paint: p.Bad}
+		return page.Cell{Text: "problem", Paint: p.Bad}
 	case r.Due:
 		return page.Cell{Text: "due", Paint: p.Warn}
 	case !r.Enabled:

@@ -83,7 +83,10 @@ func approveProposal(ctx context.Context, a *cli.App, o *cli.Store, req learning
 	if given {
 		return a.Answer("proposal", wire, func(p *page.Page) { showApproval(a, "Approved already", wire, d.About, p) })
 	}
-	yes, err := a.AskYes(func(p *page.Page) { showProposal(a, wire, d, proposalFull, p) }, "Approve it? [y/N]")
+	yes, err := a.AskYes(func(p *page.Page) {
+		showProposal(a, wire, d, proposalFull, p)
+		showReason(p, req.Reason)
+	}, "Approve it? [y/N]")
 	if err != nil {
 		return err
 	}
@@ -95,6 +98,13 @@ func approveProposal(ctx context.Context, a *cli.App, o *cli.Store, req learning
 		return err
 	}
 	return answerProposal(a, done, func(p *page.Page) { showApproval(a, "Approved", done.Proposal, done.About, p) })
+}
+
+// showReason prints the reason that a decision records, if one is given.
+func showReason(p *page.Page, reason string) {
+	if reason != "" {
+		p.Text("Reason: ", page.Name(reason))
+	}
 }
 
 // showApproval prints verb and title, then the number of approvals and the quorum,
@@ -183,7 +193,10 @@ func confirmApply(ctx context.Context, a *cli.App, o *cli.Store, req *learning.A
 		question = "Install it without the approvals?"
 	}
 	req.Shown = d.Shown()
-	return a.Asked(func(p *page.Page) { showProposal(a, wire, d, proposalFull, p) }, question)
+	return a.Asked(func(p *page.Page) {
+		showProposal(a, wire, d, proposalFull, p)
+		showReason(p, req.Reason)
+	}, question)
 }
 
 // suggestFix adds a suggestion to PROPOSAL_INVALID, the error for an artifact that

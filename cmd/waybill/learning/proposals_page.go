@@ -115,7 +115,7 @@ const (
 // view selects how much is printed. If the artifact cannot be read from the
 // store, the reason is printed instead of it.
 func showProposal(a *cli.App, w proposal.Proposal, d learning.ProposalDetails, view proposalView, p *page.Page) {
-	p.StyledText("", page.Name(render.ProposalTitle(w)), p.Bold)
+	p.StyledText("", p.Inline(render.ProposalTitle(w)), p.Bold)
 	// The id is complete here, so that it can be copied.
 	about := []string{w.ID.String(), string(w.Kind), string(w.State)}
 	if d.About.Revision > 1 {

@@ -30,8 +30,8 @@ func newList(a *cli.App) *cobra.Command {
 last event; the run with the latest event is first. Sessions that cannot be read are
 listed below. Nothing is changed.
 
-With --limit, the JSON document contains nextCursor if more runs follow; --cursor
-continues from there.`,
+If more runs follow, because of --limit or because the page would exceed 1 MiB, the JSON
+document contains nextCursor; --cursor continues from there.`,
 		Example: "  waybill runs list\n  waybill runs list --status in_progress --status blocked\n" +
 			"  waybill runs list --json --limit 20",
 		Args: cli.None(),
@@ -54,7 +54,7 @@ continues from there.`,
 		// Several statuses are alternatives.
 		cli.ManyOf(&s.Status, "status", views.Statuses(),
 			"list only runs with `STATUS`, may be repeated: "+page.JoinWords(views.Statuses())),
-		cli.Opt(&s.Limit, "limit", "list at most `N` runs; 0 lists all"),
+		cli.Opt(&s.Limit, "limit", "list at most `N` runs; 0 lists as many as a page holds"),
 		cli.Opt(&s.Cursor, "cursor", "continue after the `CURSOR` of the previous page"))
 }
 

@@ -1,6 +1,7 @@
 package upkeep
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
@@ -62,10 +63,10 @@ func newArtifactsErase(a *cli.App) *cobra.Command {
 			return cli.Show(a, cmd, "erased", func(ctx context.Context, o *cli.Store) (done upkeep.ErasedArtifact,
 				err error) {
 				// The user is asked only if the artifact can be erased.
-				if err = o.Erasable(ctx, ref); err == nil {
-					err = a.Confirm(yes, "Erase it permanently?", func(p *page.Page) { p.Line("%s", ref) })
+				if err = o.Erasable(ctx, ref); err != nil {
+					return done, err
 				}
-				if err != nil {
+				if err = confirmErase(ctx, a, o, ref, reason, yes); err != nil {
 					return done, err
 				}
 				return o.EraseArtifact(ctx, a.Caller(), ref, reason)
@@ -80,4 +81,44 @@ func newArtifactsErase(a *cli.App) *cobra.Command {
 	},
 		cli.Opt(&reason, "reason", "record `TEXT` as the reason (required)"),
 		cli.Opt(&yes, "yes", "confirm without being asked"))
+}
+
+// confirmErase shows what an artifact is, the steps that submitted it and the reason that replaces
+// it, and asks. All logs are read for that, unless nothing is asked.
+func confirmErase(ctx context.Context, a *cli.App, o *cli.Store, ref canon.Digest, reason string, yes bool) error {
+	var uses upkeep.ArtifactUses
+	if !yes && a.AtTerminal() {
+		var err error
+		if uses, err = o.ArtifactUses(ctx, ref); err != nil {
+			return err
+		}
+	}
+	return a.Confirm(yes, "Erase it permanently?", func(p *page.Page) { showErasure(p, ref, uses, reason) })
+}
+
+// showErasure prints what a person is asked to erase.
+func showErasure(p *page.Page, ref canon.Digest, uses upkeep.ArtifactUses, reason string) {
+	p.Line("%s", p.Bold("The artifact "+ref.String()))
+	for _, use := range uses.Submitted {
+		what := cmp.Or(use.Kind, "no kind") + ", " + use.Type + ", " + page.Plural(int(use.Bytes), "byte")
+		p.Text("  ", page.Name(what))
+		where := "run " + page.ShortRun(use.Run.RunID) + " (" + use.Run.Title + ")"
+		if use.Step != "" {
+			where = "step " + use.Step + " of " + where
+		}
+		if use.InTrash {
+			where += ", in the trash"
+		}
+		p.Text("    submitted for ", page.Name(where))
+	}
+	for _, log := range uses.Elsewhere {
+		p.Text("  ", "named in "+page.Argument(log))
+	}
+	if len(uses.Submitted)+len(uses.Elsewhere) == 0 {
+		p.Line("  Nothing that could be read refers to it.")
+	}
+	for _, l := range uses.Unclear {
+		p.Text("  "+p.Warn("!")+" ", page.Argument(l.Path)+" could not be read and may refer to it: "+l.Message)
+	}
+	p.Text("  Reason: ", page.Name(reason))
 }

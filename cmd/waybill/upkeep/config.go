@@ -136,7 +136,8 @@ func otherKeys() string {
 func changeConfig(ctx context.Context, a *cli.App, o *cli.Store, change settings.Change) (config.Setting, error) {
 	if change.Policy && !change.Unchanged {
 		show := func(p *page.Page) {
-			p.Line("This setting decides who may do what in the store %s:", page.Clean(o.Dir))
+			p.Line("This setting decides who may do what in this store:")
+			p.Verbatim("  ", page.Argument(o.Dir), page.Plain)
 			showDifferences(p, change.Differences[:1])
 			if more := change.Differences[1:]; len(more) > 0 {
 				p.Line("These settings are not as they were confirmed, and are confirmed with it:")
@@ -194,7 +195,7 @@ func showConfirmation(p *page.Page, store string, c settings.Confirmation) {
 		showDifferences(p, c.Differences)
 		p.Line("Of the settings that decide who may do what, these are not the default:")
 		for _, s := range c.InForce {
-			p.Text("  ", string(s.Key)+": "+page.Name(plainValue(s.Value)))
+			p.Text("  ", string(s.Key)+": "+page.Value(plainValue(s.Value)))
 		}
 		if len(c.InForce) == 0 {
 			p.Line("  none")
@@ -211,11 +212,11 @@ func showConfirmation(p *page.Page, store string, c settings.Confirmation) {
 // the setting means.
 func showDifferences(p *page.Page, all []settings.Difference) {
 	for _, d := range all {
-		old := page.Name(plainValue(d.Old))
+		old := page.Value(plainValue(d.Old))
 		if !d.Known {
 			old = "(not recorded)"
 		}
-		p.Text("  ", string(d.Key)+": "+old+" -> "+page.Name(plainValue(d.New)))
+		p.Text("  ", string(d.Key)+": "+old+" -> "+page.Value(plainValue(d.New)))
 		p.Text("      ", d.Meaning)
 	}
 }

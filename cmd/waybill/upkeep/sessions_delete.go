@@ -66,7 +66,12 @@ func deleteSessions(a *cli.App, cmd *cobra.Command, req upkeep.DeleteRequest, ye
 			return done, err
 		}
 		if err := a.Confirm(yes, "Move "+page.Plural(len(rows), "session")+" to the trash?",
-			func(p *page.Page) { showSessions(a, upkeep.SessionList{Sessions: rows}, p) }); err != nil {
+			func(p *page.Page) {
+				showSessions(a, upkeep.SessionList{Sessions: rows}, p)
+				if req.Reason != "" {
+					p.Text("Reason: ", page.Name(req.Reason))
+				}
+			}); err != nil {
 			return done, err
 		}
 		// The engine checks the sessions again: they may have changed while the user was asked.

@@ -57,7 +57,8 @@ func newRunner(a *cli.App, o *cli.Store, in *runInput, ref string) *runner {
 			}
 			return err
 		},
-		Actor: a.Actor(), NowMs: a.NowMs, Pause: pause,
+		OnlyOnce: s.onlyOnce,
+		Actor:    a.Actor(), NowMs: a.NowMs, Pause: pause,
 		ContinueLine: func(run id.Run, more ...string) fault.Command { return continueLine(a, run, more...) },
 		SubmitLine:   func(run id.Run, more ...string) fault.Command { return submitLine(a, run, more...) },
 		ApproveLine:  func(run id.Run) fault.Command { return a.StoreCommand("approve", page.ShortRun(run)) },
@@ -79,6 +80,16 @@ func (s *runner) trusted(ctx context.Context, hash canon.Digest) (bool, error) {
 	}
 	_, ok := list.Of(hash, root)
 	return ok && err == nil, err
+}
+
+// onlyOnce says why trust cannot be recorded: the list of trusted workflows is not the one that a
+// person confirmed, and recording would confirm the rest of it without showing it.
+func (s *runner) onlyOnce(ctx context.Context) string {
+	if _, err := s.store.ConfirmedTrust(ctx); !fault.Is(err, fault.PolicyUnconfirmed) {
+		return ""
+	}
+	return "\"Always\" is not offered: the list of trusted workflows is not as a person confirmed it last. " +
+		s.app.StoreCommand("config", "confirm").String() + " shows and confirms it."
 }
 
 // pause waits for ms milliseconds. If ctx is cancelled first, it returns the error of ctx.

@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/paging"
 	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/annotations"
@@ -80,11 +81,13 @@ func (l *Learning) Annotations(ctx context.Context, ref string, q AnnotationQuer
 		rows = all.History(at.Run.ID)
 	}
 	limit := cmp.Or(q.Limit, limits.AnnotationsPage)
+	var size paging.Size
 	for _, e := range rows {
 		if e.Index <= after || q.Signal != "" && e.Signal.Kind != q.Signal {
 			continue
 		}
-		if len(out.Annotations) == limit {
+		row := annotationRow{e.Annotation, e.Details}
+		if len(out.Annotations) == limit || !size.Fits(row) && len(out.Annotations) > 0 {
 			out.NextCursor = strconv.FormatInt(after, 10)
 			break
 		}
@@ -93,6 +96,12 @@ func (l *Learning) Annotations(ctx context.Context, ref string, q AnnotationQuer
 		out.About[e.AnnotationID.String()] = e.Details
 	}
 	return out, nil
+}
+
+// annotationRow is what an annotation adds to a page.
+type annotationRow struct {
+	Annotation feedback.Annotation `json:"annotation"`
+	Details    feedback.Details    `json:"details"`
 }
 
 // check validates the query; after is the event index of the last row of the

@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/paging"
 	"github.com/waybill/waybill/projections/runs"
 )
 
 // Selection selects rows of a RunList.
 type Selection struct {
 	Status []runs.Status // empty: every status
-	Limit  int           // 0: no limit
+	Limit  int           // 0: as many as a page holds
 	// Cursor is NextCursor of the previous page.
 	Cursor string
 }
@@ -25,7 +26,7 @@ func Statuses() []runs.Status {
 }
 
 // Select returns the page of l that s selects, with the cursor of the next
-// page. A cursor names the row before the page and not an offset, so that runs
+// page. A page of more than limits.AnswerBytesMax ends earlier. A cursor names the row before the page and not an offset, so that runs
 // which change between two pages neither repeat a row nor hide an unchanged
 // one. A malformed cursor is VALIDATION_ERROR.
 func (l RunList) Select(s Selection) (RunPage, error) {
@@ -34,13 +35,15 @@ func (l RunList) Select(s Selection) (RunPage, error) {
 	if err != nil {
 		return out, err
 	}
+	var size paging.Size
+	size.Add(out.Unreadable)
 	for i := from; i < len(l.Runs); i++ {
 		row := l.Runs[i]
 		if len(s.Status) > 0 && !slices.Contains(s.Status, row.Status) {
 			continue
 		}
-		if s.Limit > 0 && len(out.Runs) == s.Limit {
-			out.NextCursor = cursorOf(out.Runs[s.Limit-1])
+		if full := s.Limit > 0 && len(out.Runs) == s.Limit; full || !size.Fits(row) && len(out.Runs) > 0 {
+			out.NextCursor = cursorOf(out.Runs[len(out.Runs)-1])
 			break
 		}
 		out.Runs = append(out.Runs, row)

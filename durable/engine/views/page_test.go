@@ -1,10 +1,14 @@
 package views
 
 import (
+	"strings"
 	"testing"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/invisible"
+	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/projections/runs"
 )
 
@@ -20,6 +24,39 @@ func rows(n int) RunList {
 			LastAtMs: int64(100 - i/2), LastActivityEventIndex: int64(9 - i%2)})
 	}
 	return l
+}
+
+// TestPagesAreBounded: a page without a limit ends before it exceeds an answer, also where text takes
+// more bytes as an escape, and all pages together have every row once.
+func TestPagesAreBounded(t *testing.T) {
+	t.Parallel()
+	l := rows(4000)
+	for i := range l.Runs {
+		l.Runs[i].RunID = id.NewRun(id.Seed{byte(i), byte(i >> 8)})
+		l.Runs[i].SessionID = id.NewSession(id.Seed{})
+		l.Runs[i].Title = strings.Repeat("\u200b", 170)
+	}
+	l.Unreadable = []Unreadable{{SessionID: id.NewSession(id.Seed{}), Message: strings.Repeat("u", 1000)}}
+	seen, s := map[id.Run]bool{}, Selection{}
+	for pages := 1; ; pages++ {
+		page, err := l.Select(s)
+		if err != nil || len(page.Runs) == 0 {
+			t.Fatal(len(page.Runs), err)
+		}
+		v, err := canon.ValueOf(page)
+		if n := len(invisible.EscapeJSON(v.JCS())); err != nil || n > limits.AnswerBytesMax {
+			t.Fatal(n, err)
+		}
+		for _, r := range page.Runs {
+			seen[r.RunID] = true
+		}
+		if s.Cursor = page.NextCursor; s.Cursor == "" {
+			if pages < 4 || len(seen) != 4000 {
+				t.Errorf("%d rows on %d pages", len(seen), pages)
+			}
+			return
+		}
+	}
 }
 
 func TestPagesHoldEveryRowOnce(t *testing.T) {

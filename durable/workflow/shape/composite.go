@@ -118,23 +118,22 @@ func (s Object) CheckMore(at problem.SourceValue, more int, report problem.Repor
 			report.Error(at, fmt.Sprintf("Add %q: %s.", f.Name, f.Shape.Want()), "%s lacks %q", s.What, f.Name)
 		}
 	}
-	listed := 0
+	listed, last := 0, at // the last unknown key that is named, or the first that is not
 	for _, name := range at.Names() {
 		if inner, ok := known[name]; ok {
 			inner.Check(at.Member(name), report)
 		} else if listed++; listed > UnknownKeysMax {
-			more++
+			if more++; listed == UnknownKeysMax+1 {
+				last = at.Member(name)
+			}
 		} else {
-			report.Error(at.Member(name), nearest.Suggest(name, keys, "Did you mean %q?", "Remove it."),
+			last = at.Member(name)
+			report.Error(last, nearest.Suggest(name, keys, "Did you mean %q?", "Remove it."),
 				"%s has no key %q", s.What, reason.Clip(name, limits.MessageBytesMax))
 		}
 	}
 	if more > 0 {
-		// At the last member, so that it is listed after those that are named.
-		if n := at.Value.Len(); n > 0 {
-			at = at.Member(at.Value.Key(n - 1))
-		}
-		report.Error(at, "Remove them.", "%s has %d more keys that are not known", s.What, more)
+		report.Error(last, "Remove them.", "%s has %d more keys that are not known", s.What, more)
 	}
 }
 

@@ -42,6 +42,7 @@ func Parse(name string, kind SourceKind, data []byte) (Source, []Problem) {
 // excess is what a file holds beyond the values that are read of it.
 type excess struct {
 	values int // of the whole file, 0 if all are read
+	line   int // at which it has more than are accepted
 	keys   int // unknown keys of the workflow among them
 }
 
@@ -70,7 +71,8 @@ func of(kind SourceKind, root problem.SourceValue, rest excess) (Source, []Probl
 				report(p)
 			}
 		})
-		report.Error(src.Root, "Split the workflow, or remove what it does not need.",
+		place := problem.SourceValue{Value: src.Root.Value.AtLine(rest.line)}
+		report.Error(place, "Split the workflow, or remove what it does not need.",
 			"the file has up to %d values, at most %d are accepted; the rest of it was not read", rest.values,
 			limits.WorkflowValuesMax)
 		workflowShape.CheckMore(src.Root, rest.keys, whole)
@@ -193,15 +195,36 @@ func read(name string, data []byte, rest *excess) (canon.Value, error) {
 		parse, first, n = canon.Parse, canon.ParseFirst, canon.CountValues
 	}
 	if values := n(data); values > limits.WorkflowValuesMax {
-		rest.values = values
+		rest.values, rest.line = values, lineOf(data, n, limits.WorkflowValuesMax)
 		root, err := first(data, partMax, rest.more)
 		if err != nil && ext != ".json" {
 			// The cut may be the cause.
-			err = fmt.Errorf("it has up to %d values, at most %d are accepted", values, limits.WorkflowValuesMax)
+			err = &canon.ParseError{Line: rest.line,
+				Reason: fmt.Sprintf("it has up to %d values, at most %d are accepted", values, limits.WorkflowValuesMax)}
 		}
 		return root, err
 	}
 	return parse(data)
+}
+
+// lineOf returns the 1-based line of a text up to whose end count finds more than most values.
+func lineOf(data []byte, count func([]byte) int, most int) int {
+	from, to := 0, bytes.Count(data, []byte{'\n'})+1 // lines that hold at most and more than that
+	ends := make([]int, 1, to+1)
+	for i, c := range data {
+		if c == '\n' {
+			ends = append(ends, i)
+		}
+	}
+	ends = append(ends, len(data))
+	for to-from > 1 {
+		if middle := from + (to-from)/2; count(data[:ends[middle]]) > most {
+			to = middle
+		} else {
+			from = middle
+		}
+	}
+	return to
 }
 
 // partMax is the number of values that are read of a file with too many.

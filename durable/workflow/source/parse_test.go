@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -258,5 +259,38 @@ func TestOfInsideDocument(t *testing.T) {
 		if alone[i].Pointer = "/workflows/0" + alone[i].Pointer; alone[i] != inside[i] {
 			t.Errorf("got %v, want %v", inside[i], alone[i])
 		}
+	}
+}
+
+// TestTooManyValuesHaveTheirLine: the problem of a file with too many values is at the line that exceeds
+// the limit, and that of more unknown keys behind the keys that are named.
+func TestTooManyValuesHaveTheirLine(t *testing.T) {
+	lines := func(before, each, after string, n int) []byte {
+		return []byte(before + strings.Repeat(each, n) + after)
+	}
+	for name, c := range map[string]struct {
+		text []byte
+		line int
+	}{
+		"list.yaml":    {lines("# comment\nid: test.a\nsteps:\n", "- 1\n", "", 120_000), 50_001},
+		"bracket.yaml": {lines("# comment\n[\n", "1,\n", "]\n", 120_000), 50_001},
+		"list.json":    {lines("{\"steps\": [\n", "1,\n", "1]}\n", 120_000), 99_999},
+		"one.json":     {lines("\n\n{\"steps\": [", "1,", "1]}\n", 120_000), 3},
+	} {
+		_, problems := Parse(name, SourceProject, c.text)
+		at := slices.IndexFunc(problems, func(p Problem) bool { return strings.Contains(p.Message, "at most 100000") })
+		if at < 0 || problems[at].Line != c.line {
+			t.Errorf("%s: want line %d, got %d problems, number %d: %v", name, c.line, len(problems), at, problems[max(at, 0)])
+		}
+	}
+	var text strings.Builder
+	text.WriteString("id: test.a\nname: A\nversion: 1.0.0\nsteps:\n  - {id: a, title: A, prompt: p}\n")
+	for i := range 150 {
+		fmt.Fprintf(&text, "k%03d: 1\n", i)
+	}
+	_, problems := Parse("a.yaml", SourceProject, []byte(text.String()))
+	if last := problems[len(problems)-1]; len(problems) != 102 || last.Pointer != "/k100" || last.Line != 106 ||
+		!strings.Contains(last.Message, "50 more keys") {
+		t.Errorf("%d problems, the last is %+v", len(problems), last)
 	}
 }

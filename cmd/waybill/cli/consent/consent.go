@@ -78,7 +78,7 @@ func (a *Asker) Ask(ctx context.Context, show func(*page.Page), question string)
 		columns, rows := a.Size()
 		p := page.NewExact(a.colors, columns)
 		show(p)
-		pages := split(p.Rows(), rows, rowsOf(pageQuestion(p.Len(), p.Len()), columns), rowsOf(question, columns))
+		pages := split(p.Rows(), columns, rows, rowsOf(pageQuestion(p.Len(), p.Len()), columns), rowsOf(question, columns))
 		answer, done, err := a.askPages(ctx, pages, question, columns, rows)
 		if done || err != nil {
 			return answer, err
@@ -117,7 +117,8 @@ func pageQuestion(n, of int) string {
 // person has not seen.
 func (a *Asker) answer(ctx context.Context, question string) (string, error) {
 	a.lines.Discard()
-	a.print(question + " ")
+	columns, _ := a.Size()
+	a.print(wrapped(question, columns) + " ")
 	line, err := a.lines.Read(ctx)
 	if err != nil {
 		a.print("\n") // the cursor is behind the question or an echoed ^C
@@ -128,21 +129,28 @@ func (a *Asker) answer(ctx context.Context, question string) (string, error) {
 // Yes reports whether an answer is a yes: "y" or "yes". Every other one is a no.
 func Yes(answer string) bool { return answer == "y" || answer == "yes" }
 
-// split returns the rows of a text as pages. Below each page there is room for its question on a
+// split returns the lines of a text as pages. Below each page there is room for its question on a
 // terminal of so many rows: for that of a page, and on the last one for the question that is asked.
-func split(text []string, rows, pageQuestion, question int) []string {
+func split(text []string, columns, rows, pageQuestion, question int) []string {
 	room := max(rows-question, 1)
-	if len(text) <= room {
-		return []string{join(text)}
-	}
 	each := max(rows-pageQuestion, 1)
 	var pages []string
-	for len(text) > room {
-		n := min(each, len(text)-1)
+	for len(text) > 1 && linesIn(text, columns, room) < len(text) {
+		n := min(max(linesIn(text, columns, each), 1), len(text)-1)
 		pages = append(pages, join(text[:n]))
 		text = text[n:]
 	}
 	return append(pages, join(text))
+}
+
+// linesIn returns how many lines of a text fit so many rows.
+func linesIn(text []string, columns, rows int) int {
+	for i, line := range text {
+		if rows -= max((page.TextWidth(line)+columns-1)/columns, 1); rows < 0 {
+			return i
+		}
+	}
+	return len(text)
 }
 
 func join(rows []string) string {
@@ -154,5 +162,14 @@ func join(rows []string) string {
 
 // rowsOf returns the rows that a question and a short answer to it occupy.
 func rowsOf(question string, columns int) int {
-	return (page.TextWidth(question)+len(" yes"))/columns + 1
+	rows := 0
+	for line := range strings.SplitSeq(wrapped(question, columns), "\n") {
+		rows += (page.TextWidth(line)+len(" yes"))/columns + 1
+	}
+	return rows
+}
+
+// wrapped returns a question on rows of a terminal, with room for the answer behind it.
+func wrapped(question string, columns int) string {
+	return page.Wrap(question, max(columns-len(" yes"), 1))
 }

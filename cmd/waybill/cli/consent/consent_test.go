@@ -108,6 +108,34 @@ func TestLongArgumentIsShownWhole(t *testing.T) {
 	}
 }
 
+// TestUnbrokenLinesTakeTheirRows: a line that the terminal breaks counts as all of its rows.
+func TestUnbrokenLinesTakeTheirRows(t *testing.T) {
+	answer, screen, err := ask(t, pty.Winsize{Rows: 10, Cols: 40}, func(p *page.Page) {
+		for range 5 {
+			p.Line("line")
+		}
+		p.Unbroken(strings.Repeat("x", 200))
+	}, "y\n", "y\n")
+	if answer != "y" || err != nil || strings.Count(screen, "Page 1 of 2") != 1 ||
+		!strings.Contains(screen, "\n"+strings.Repeat("x", 200)+"\n") {
+		t.Errorf("%q, %v:\n%s", answer, err, screen)
+	}
+}
+
+// TestQuestionIsWrappedAtWords: a long question is broken between words, with room for the answer.
+func TestQuestionIsWrappedAtWords(t *testing.T) {
+	const question = "Install it without the approvals that it needs? [y/N]"
+	for columns, want := range map[int]string{40: "Install it without the approvals\nthat it needs? [y/N]",
+		56: "Install it without the approvals that it needs?\n[y/N]", 58: question, 80: question} {
+		if got := wrapped(question, columns); got != want {
+			t.Errorf("%d columns: %q", columns, got)
+		}
+		if got := rowsOf(question, columns); got != strings.Count(want, "\n")+1 {
+			t.Errorf("%d columns: %d rows", columns, got)
+		}
+	}
+}
+
 func TestNewSizeStartsAtTheFirstPage(t *testing.T) {
 	answer, screen, err := ask(t, pty.Winsize{Rows: 20, Cols: 80}, lines(50), "resize", "y\n", "y\n")
 	if answer != "y" || err != nil || strings.Count(screen, "line 0\n") != 2 || strings.Count(screen, "line 49\n") != 1 {

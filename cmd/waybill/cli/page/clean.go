@@ -2,20 +2,58 @@ package page
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/invisible"
 	"github.com/waybill/waybill/durable/pattern"
 )
 
-// Clean makes text from other sources safe to print: characters that a terminal executes or does
-// not show become visible symbols of one column, so that no file can color, hide or reorder what the
-// user decides on. Line ends (LF and CR LF) are kept, tabs become spaces.
+// Clean makes text from other sources safe to print: characters that a terminal executes, or that
+// reorder or hide text, become visible symbols of one column, so that no file can color, hide or
+// reorder what is read. Characters that only shape their neighbors are left out; see isShaping. Line
+// ends (LF and CR LF) are kept, tabs become spaces.
+//
+// Text that a person consents to has a symbol for each of them; see Page.Quote and Name.
 func Clean(text string) string {
 	if isPlain(text) {
 		return text
 	}
-	return strings.Map(visible, spelledOut.Replace(text))
+	run := 0 // characters left out since the last one that is shown
+	return strings.Map(func(r rune) rune {
+		if !isShaping(r) {
+			run = 0
+			return symbol(r)
+		}
+		if run++; run > shapingMax {
+			return symbol(r)
+		}
+		return -1
+	}, spelledOut.Replace(text))
+}
+
+// isShaping reports characters without a form of their own that scripts and emoji are written with,
+// and that a terminal shows as nothing or not in the same way: joiners, invisible spaces and hyphens,
+// variation selectors, and the marks of direction of a single place. Without them the text reads the
+// same. Characters that reorder what follows, such as overrides, are none of them.
+func isShaping(r rune) bool {
+	switch {
+	case r >= 0x200b && r <= 0x200f, r >= 0x2060 && r <= 0x2064, r >= 0x180b && r <= 0x180f,
+		unicode.Is(unicode.Variation_Selector, r):
+		return true
+	}
+	return r == 0xad || r == 0x34f || r == 0x61c || r == 0xfeff
+}
+
+// shapingMax is how many of them may follow each other: more are no writing, but may be hidden text.
+const shapingMax = 3
+
+// marked is Clean with a symbol for each character that cannot be seen.
+func marked(text string) string {
+	if isPlain(text) {
+		return text
+	}
+	return strings.Map(symbol, spelledOut.Replace(text))
 }
 
 // OneLine is Clean for names, titles and sentences: line breaks of any kind and other white space
@@ -38,7 +76,7 @@ func Scrub(text string) string {
 		style := styleSequence.FindString(text)
 		b.WriteString(style)
 		if text = text[len(style):]; style == "" && text != "" {
-			b.WriteRune(visible(esc))
+			b.WriteRune(symbol(esc))
 			text = text[1:]
 		}
 	}
@@ -58,8 +96,8 @@ func isPlain(text string) bool {
 // spelledOut replaces the control characters that a page writes in its own way.
 var spelledOut = strings.NewReplacer("\r\n", "\n", "\t", "    ")
 
-// visible returns the symbol of a character that is not printed, and any other character unchanged.
-func visible(r rune) rune {
+// symbol returns the symbol of a character that is not printed, and any other character unchanged.
+func symbol(r rune) rune {
 	switch {
 	case r == '\n' || !isControl(r):
 		return r

@@ -17,7 +17,7 @@ func NewExact(colors bool, columns int) *Page {
 	return p
 }
 
-// Rows returns the lines of an exact page without their line ends.
+// Rows returns the lines of an exact page without their line ends: each is one row, but for Unbroken.
 func (p *Page) Rows() []string {
 	if p.Len() == 0 {
 		return nil
@@ -40,19 +40,29 @@ func (p *Page) barOf(lead string) string {
 // bar before each line. Each line of the text is behind the bar, also those that are wrapped.
 func (p *Page) Quote(lead, text string, paint func(string) string) {
 	lead = p.barOf(lead)
-	p.Block(lead, lead, trimmed(text), paint)
+	p.Block(lead, lead, p.trimmed(text), paint)
 }
 
 // QuoteExactly is Quote for text whose spaces matter, such as JSON: it is folded and not wrapped.
 func (p *Page) QuoteExactly(lead, text string, paint func(string) string) {
 	lead = p.barOf(lead)
-	p.lines(lead, lead, strings.TrimRight(Clean(text), "\n"), paint)
+	p.lines(lead, lead, strings.TrimRight(p.clean(text), "\n"), paint)
 }
 
 // Verbatim writes one line of text that is safe to print, such as a command line, after lead. It is
 // not wrapped, since spaces in it matter; an exact page folds it.
 func (p *Page) Verbatim(lead, text string, paint func(string) string) {
 	p.lines(lead, strings.Repeat(" ", TextWidth(lead))+hang, text, paint)
+}
+
+// Unbroken writes a command of Waybill's own for a person to copy, on a line of its own that also an
+// exact page does not fold: the terminal breaks it and copies it as one line. It is the only line of an
+// exact page that may have several rows.
+func (p *Page) Unbroken(line string) {
+	exact := p.exact
+	p.exact = false
+	p.Line("%s", line)
+	p.exact = exact
 }
 
 // hang precedes the further rows of a line that is folded: they never start where a bar is.

@@ -22,26 +22,34 @@ var styleSequence = pattern.New(`^\x1b\[[0-9;]*m`)
 
 // Name returns a name or title from an untrusted source as one line for a page that a person
 // consents to. Invisible characters and bars are replaced; behind the text are the code points of
-// what was replaced and of the characters that look like others: letters of another script than
-// their word has, compatibility forms such as full-width letters, and punctuation that looks like
-// ASCII (docs/design.md#printed-text).
-func Name(text string) string {
+// what was replaced and of the characters that pass for ASCII: letters among Latin ones that look
+// like them, words of nothing else, full-width and other styled letters, and signs such as a slash
+// that is none (docs/design.md#printed-text). Other scripts and typography are not marked.
+func Name(text string) string { return withMarks(text, prose) }
+
+// Value is Name for a text that a program reads, such as the value of a setting: marked are also
+// typographic signs and all that Argument marks.
+func Value(text string) string { return withMarks(text, strict) }
+
+// withMarks returns a text as one line, and behind it the code points of characters that cannot be
+// seen and of those that confusable returns.
+func withMarks(text string, confusable func(string) []rune) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if isPlain(text) {
 		return text
 	}
-	marked := confusable(text, false)
+	marked := confusable(text)
 	shown := strings.Map(func(r rune) rune {
 		if isHidden(r) && r != ' ' {
 			marked = append(marked, r)
-			return visible(cleared(r))
+			return symbol(cleared(r))
 		}
 		return r
 	}, text)
 	return shown + codePoints(marked)
 }
 
-// cleared returns what visible replaces, for a character that a name does not contain.
+// cleared returns what symbol replaces, for a character that a name does not contain.
 func cleared(r rune) rune {
 	if Unprintable(r) {
 		return r
@@ -51,13 +59,14 @@ func cleared(r rune) rune {
 
 // Argument returns a word of a command line as one types it in a shell. A word with characters that
 // are not visible has escapes for all characters that are not ASCII. Behind any other word are the
-// code points of its characters that look like others: as for Name, and all that are neither letters
-// nor ASCII, and words that consist of letters that look like Latin ones.
+// code points of its characters that look like others: letters of another script than their part of the
+// word has, of no alphabet in use, or that all look like Latin ones; accents that are characters of
+// their own; and all that are neither letters nor ASCII.
 func Argument(word string) string {
 	if strings.ContainsFunc(word, isHidden) || !utf8.ValidString(word) {
 		return strconv.QuoteToASCII(word)
 	}
-	return command.Word(word) + codePoints(confusable(word, true))
+	return command.Word(word) + codePoints(strict(word))
 }
 
 // Arguments returns a command line: each word as Argument returns it.
@@ -107,57 +116,49 @@ func codePoints(all []rune) string {
 	return " ⟨" + strings.Join(out, " ") + "⟩"
 }
 
-// confusable returns the characters of a text that look like others. strict is for words that a
-// machine reads.
-func confusable(text string, strict bool) (out []rune) {
-	if isPlain(text) {
-		return nil
-	}
-	rest := text
-	for rest != "" {
-		word := rest[:max(strings.IndexFunc(rest, func(r rune) bool { return !inWord(r) }), 0)]
-		if word == "" && inWord(firstOf(rest)) {
-			word = rest // to its end
-		}
-		if word == "" {
-			r, n := decode(rest)
-			if r > '~' && (strict || isLookAlike(r)) {
-				out = append(out, r)
-			}
-			rest = rest[n:]
-			continue
-		}
-		rest = rest[len(word):]
-		if !isPlain(word) && isConfusableWord(word, text, strict) {
+// strict returns the characters of a text for a machine that may look like others.
+func strict(text string) (out []rune) {
+	eachPart(text, func(word string) {
+		if isConfusableWord(word) {
 			out = append(out, notASCII(word)...)
 		}
-	}
+	}, func(r rune) {
+		if r > '~' {
+			out = append(out, r)
+		}
+	})
 	return out
 }
 
-func firstOf(text string) rune {
-	r, _ := decode(text)
-	return r
+// eachPart calls word for each word of a text, and sign for each character between them.
+func eachPart(text string, word func(string), sign func(rune)) {
+	for text != "" {
+		n := strings.IndexFunc(text, func(r rune) bool { return !inWord(r) })
+		switch {
+		case n < 0:
+			n = len(text) // to its end
+			fallthrough
+		case n > 0:
+			word(text[:n])
+		default:
+			var r rune
+			r, n = decode(text)
+			sign(r)
+		}
+		text = text[n:]
+	}
 }
 
 // inWord reports letters, digits and the marks on them.
 func inWord(r rune) bool { return unicode.In(r, unicode.L, unicode.M, unicode.Nd) }
 
-// isLookAlike reports punctuation and symbols that look like ASCII, and compatibility forms but the
-// ellipsis, which titles of all languages contain.
-func isLookAlike(r rune) bool {
-	return strings.ContainsRune(lookAlikes, r) || r != '…' && !norm.NFKC.IsNormalString(string(r))
-}
-
-// lookAlikes are characters other than letters that look like punctuation of ASCII and are no
-// compatibility form of it.
-const lookAlikes = "‐‒–―−⁃˗⁄∕⧸╱⟋⧵∖╲⟍∶ː˸։׃܃܄჻⁚․·‧∙⋅•꞉‚٬⸴;ʹʼʻ‘’‛′‵ˋˊ“”‟″‶〝〞ʺ٭∗⁎✱٪﹢➕‹›❮❯˂˃ᐸᐳ˜∼⁓∿ᱹ∣‖﹨⼁⼂⼃"
-
 // isConfusableWord reports whether a word has letters of several scripts, letters of no language's
-// alphabet, or compatibility forms; or whether it is written in another script with letters that
-// look like Latin ones only. In a title the last counts only if no letter of the title shows that
-// the title is in that script.
-func isConfusableWord(word, text string, strict bool) bool {
+// alphabet, compatibility forms, or marks on Latin letters; or whether it is written in another
+// script with letters that look like Latin ones only.
+func isConfusableWord(word string) bool {
+	if isPlain(word) {
+		return false
+	}
 	if !norm.NFKC.IsNormalString(word) || strings.ContainsFunc(word, isForeignDigit) {
 		return true
 	}
@@ -172,15 +173,15 @@ func isConfusableWord(word, text string, strict bool) bool {
 		}
 		script = s
 	}
-	if script == "Latin" || script == "" {
-		return false
+	if script == latin || script == "" {
+		return strings.ContainsFunc(word, unicode.IsMark)
 	}
-	if strict {
-		text = word
-	}
-	return !strings.ContainsFunc(text, func(r rune) bool {
-		return r > '~' && unicode.IsLetter(r) && scriptOf(r) == script && !strings.ContainsRune(latinLookAlikes, r)
-	})
+	return !strings.ContainsFunc(word, isDistinct)
+}
+
+// isDistinct reports letters of a script other than Latin that look like no Latin one.
+func isDistinct(r rune) bool {
+	return r > '~' && unicode.IsLetter(r) && !strings.ContainsRune(latinLookAlikes, r)
 }
 
 // isForeignDigit reports digits that are not those of ASCII.
@@ -195,7 +196,14 @@ func notASCII(word string) []rune {
 // from the confusables of Unicode Technical Standard 39.
 const latinLookAlikes = "асеорхуѕіјһԁԛԝӏѵгпкмтьвнзбɡԍүцдѡ" + "АВСЕНІЈКМОРЅТХУҮӀԚԜЗЬѴԌБ" +
 	"αβγεηικνορςστυχωϲϳ" + "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹ" + "օսհոցզքլյգեվտՏՍՕԼՀ" + "סוןיםח" + "اهوه" +
-	"一丨丶丿亅〇口工二三卜八へノロエニトハヘター々〳〵" + "ㅇㅣㅡㅏ이으" + "೦ంംංഠ౦၀ဝօ"
+	"ー一丨丶丿亅〇口工二三卜八へノロエニトハヘター々〳〵" + "ㅇㅣㅡㅏ이으" + "೦ంംංഠ౦၀ဝօ"
+
+// Names of scripts that rules are about. CJK are those of Chinese, Japanese and Korean.
+const (
+	latin  = "Latin"
+	cjk    = "CJK"
+	arabic = "Arabic"
+)
 
 // scripts are those that languages of today use (Unicode Standard Annex 31, table 5). Letters of one
 // language are one script here, as Japanese and Korean mix several.
@@ -203,9 +211,9 @@ var scripts = []struct {
 	name  string
 	table *unicode.RangeTable
 }{
-	{"Latin", unicode.Latin}, {"Cyrillic", unicode.Cyrillic}, {"Greek", unicode.Greek},
-	{"CJK", unicode.Han}, {"CJK", unicode.Hiragana}, {"CJK", unicode.Katakana}, {"CJK", unicode.Bopomofo},
-	{"CJK", unicode.Hangul}, {"Arabic", unicode.Arabic}, {"Hebrew", unicode.Hebrew}, {"Thai", unicode.Thai},
+	{latin, unicode.Latin}, {"Cyrillic", unicode.Cyrillic}, {"Greek", unicode.Greek},
+	{cjk, unicode.Han}, {cjk, unicode.Hiragana}, {cjk, unicode.Katakana}, {cjk, unicode.Bopomofo},
+	{cjk, unicode.Hangul}, {arabic, unicode.Arabic}, {"Hebrew", unicode.Hebrew}, {"Thai", unicode.Thai},
 	{"Armenian", unicode.Armenian}, {"Bengali", unicode.Bengali}, {"Devanagari", unicode.Devanagari},
 	{"Ethiopic", unicode.Ethiopic}, {"Georgian", unicode.Georgian}, {"Gujarati", unicode.Gujarati},
 	{"Gurmukhi", unicode.Gurmukhi}, {"Kannada", unicode.Kannada}, {"Khmer", unicode.Khmer}, {"Lao", unicode.Lao},
@@ -218,11 +226,11 @@ var scripts = []struct {
 // vowel belongs to Japanese.
 func scriptOf(r rune) string {
 	if r == 'ー' {
-		return "CJK"
+		return cjk
 	}
 	for _, s := range scripts {
 		if unicode.Is(s.table, r) {
-			if s.name == "Latin" && !isLatinLetter(r) {
+			if s.name == latin && !isLatinLetter(r) {
 				return ""
 			}
 			return s.name

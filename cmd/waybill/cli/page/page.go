@@ -111,7 +111,7 @@ func (p *Page) Wrap(text string, used int) string {
 // Block writes wrapped text that is safe to print: first before its first line, rest before the
 // others, and paint applied to each.
 func (p *Page) Block(first, rest, text string, paint func(string) string) {
-	p.lines(first, rest, p.Wrap(text, TextWidth(first)), paint)
+	p.lines(first, rest, p.Wrap(text, max(TextWidth(first), TextWidth(rest))), paint)
 }
 
 // lines writes text that is wrapped and safe to print: first before its first line, rest before the
@@ -142,20 +142,28 @@ func (p *Page) StyledText(lead, s string, paint func(string) string) {
 	if p.exact {
 		rest += hang
 	}
-	p.Block(lead, rest, trimmed(lineBreaks.ReplaceAllString(strings.TrimSpace(s), " ")), paint)
+	p.Block(lead, rest, p.trimmed(lineBreaks.ReplaceAllString(strings.TrimSpace(s), " ")), paint)
 }
 
 // Prose is StyledText for text of several lines, which are kept. On a page for a consent use Quote.
 func (p *Page) Prose(lead, s string, paint func(string) string) {
-	p.Block(lead, strings.Repeat(" ", TextWidth(lead)), trimmed(s), paint)
+	p.Block(lead, strings.Repeat(" ", TextWidth(lead)), p.trimmed(s), paint)
 }
 
 // lineBreaks matches the line breaks of all systems and scripts, with the spaces around them.
 var lineBreaks = pattern.New(`\s*[\n\v\f\r\x{85}\x{2028}\x{2029}][\s\x{85}\x{2028}\x{2029}]*`)
 
+// clean is Clean, and on an exact page marked.
+func (p *Page) clean(s string) string {
+	if p.exact {
+		return marked(s)
+	}
+	return Clean(s)
+}
+
 // trimmed cleans text and removes the spaces at the end of its lines and the line ends at its end.
-func trimmed(s string) string {
-	return trailingSpaces.ReplaceAllString(strings.TrimRight(Clean(s), "\n"), "")
+func (p *Page) trimmed(s string) string {
+	return trailingSpaces.ReplaceAllString(strings.TrimRight(p.clean(s), "\n"), "")
 }
 
 // trailingSpaces matches the spaces at the end of each line.

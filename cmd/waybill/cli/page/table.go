@@ -35,14 +35,14 @@ const omitted = -1
 
 // Table writes the titles of the columns and the rows below them. A column is as wide as its
 // widest cell unless it is narrowed. Each row must have one cell per column. Table replaces
-// the texts of the cells by cleaned ones.
+// the texts of the cells by cleaned ones; on an exact page they have the marks of Name.
 func (p *Page) Table(columns []Column, rows [][]Cell) {
 	widths, head := make([]int, len(columns)), make([]Cell, len(columns))
 	for i, c := range columns {
 		head[i] = Cell{c.Title, p.Dim}
 		widths[i] = TextWidth(c.Title)
 		for _, row := range rows {
-			row[i].Text = OneLine(row[i].Text)
+			row[i].Text = p.Inline(row[i].Text)
 			widths[i] = max(widths[i], TextWidth(row[i].Text))
 		}
 	}
@@ -60,6 +60,14 @@ func (p *Page) Table(columns []Column, rows [][]Cell) {
 		}
 		p.Line("%s", strings.Join(line, Gap))
 	}
+}
+
+// Inline returns a name or title for this page as one line: Name on an exact page, else OneLine.
+func (p *Page) Inline(text string) string {
+	if p.exact {
+		return Name(text)
+	}
+	return OneLine(text)
 }
 
 // cell returns a cell cut or padded to a width.

@@ -7,16 +7,23 @@ import (
 
 func TestCleanReplacesControlCharacters(t *testing.T) {
 	cases := map[string]string{
-		"plain, ünïcode ✓\nnext":     "plain, ünïcode ✓\nnext",
-		"a\tb":                       "a    b",
-		"win\r\nline":                "win\nline",
-		"\x1b[31mred\x1b[0m":         "␛[31mred␛[0m",
-		"over\rwritten":              "over␍written",
-		"bell\a del\x7f":             "bell␇ del\uFFFD",
-		"c1 \u009b31m":               "c1 \uFFFD31m",
-		"user\u202Egnp.exe":          "user\uFFFDgnp.exe",
-		"bad \xff utf":               "bad \uFFFD utf",
-		"\x1b]0;title\a\x1b[2J ok\n": "␛]0;title␇␛[2J ok\n",
+		"plain, ünïcode ✓\nnext":           "plain, ünïcode ✓\nnext",
+		"a\tb":                             "a    b",
+		"win\r\nline":                      "win\nline",
+		"\x1b[31mred\x1b[0m":               "␛[31mred␛[0m",
+		"over\rwritten":                    "over␍written",
+		"bell\a del\x7f":                   "bell␇ del\uFFFD",
+		"c1 \u009b31m":                     "c1 \uFFFD31m",
+		"user\u202Egnp.exe":                "user\uFFFDgnp.exe",
+		"⚠\ufe0f ok":                       "⚠ ok",
+		"می\u200cخواهم":                    "میخواهم",
+		"\u2764\ufe0f\u200d\U0001F525":     "\u2764\U0001F525",
+		"so\u00adft\u2060\ufeff\u061c!":    "soft!",
+		"a\u200b\u200b\u200b\u200b\u200bb": "a\uFFFD\uFFFDb",
+		"\U000E0100\u034f\u180b葛":          "葛",
+		"tag\U000E0041 \u3164\u2067":       "tag\uFFFD \uFFFD\uFFFD",
+		"bad \xff utf":                     "bad \uFFFD utf",
+		"\x1b]0;title\a\x1b[2J ok\n":       "␛]0;title␇␛[2J ok\n",
 	}
 	for in, want := range cases {
 		if got := Clean(in); got != want {

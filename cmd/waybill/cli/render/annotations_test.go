@@ -14,7 +14,7 @@ func TestUntrustedEscapesMarks(t *testing.T) {
 		"<UNTRUSTED>":              "&lt;UNTRUSTED>",
 		"<</UNTRUSTED>":            "<&lt;/UNTRUSTED>",
 		"<\n/\tuntrusted":          "&lt;\n/    untrusted",
-		"<\u200b/un\u200btrusted>": "&lt;\uFFFD/un\uFFFDtrusted>",
+		"<\u200b/un\u200btrusted>": "&lt;/untrusted>",
 		"<b>untrusted":             "<b>untrusted",
 		"\x1b[31m</untrusted>":     "␛[31m&lt;/untrusted>",
 	} {

@@ -85,7 +85,7 @@ func TestTrustShowsArgvCwdAndEnv(t *testing.T) {
 			t.Errorf("%q: %s, %v", typed, got, err)
 		}
 		screen := d.screen()
-		for _, line := range []string{"Deploy (test.t) runs 2 commands that\n    are not trusted yet:\n",
+		for _, line := range []string{"Deploy (test.t) runs 2 commands\n    that are not trusted yet:\n",
 			"$ deploy --to 'the north side'\n", "in 'in here'\n", "with A=\"\\x1b[8m\"\n", "with B=2\n", "  $ true\n"} {
 			if !strings.Contains(screen, line) {
 				t.Errorf("no %q on the screen:\n%s", line, screen)
@@ -95,6 +95,27 @@ func TestTrustShowsArgvCwdAndEnv(t *testing.T) {
 			if len([]rune(line)) > 40 {
 				t.Errorf("%q is wider than the terminal", line)
 			}
+		}
+	}
+}
+
+// TestTrustOnlyOnce: where trust cannot be recorded, "always" is neither offered nor taken, and the
+// reason is shown.
+func TestTrustOnlyOnce(t *testing.T) {
+	_, w, problems := compile.File("t.json", source.SourceProject, []byte(`{"id":"test.t","name":"T","description":"d",
+		"version":"1.0.0","steps":[{"id":"s","title":"A","action":{"kind":"command","argv":["true"]}}]}`))
+	if source.HasErrors(problems) {
+		t.Fatal(problems)
+	}
+	for typed, want := range map[string]ports.TrustAnswer{"y\n": ports.TrustOnce, "a\n": ports.TrustRefused,
+		"always\n": ports.TrustRefused, "\n": ports.TrustRefused} {
+		d := sit(t, 80)
+		d.answers(typed)
+		got, err := d.Trust(context.Background(), ports.TrustQuestion{Workflow: w, OnlyOnce: "The list is not confirmed."})
+		screen := d.screen()
+		if got != want || err != nil || strings.Contains(screen, "/a/") || !strings.Contains(screen, "Run it once? [y/N]") ||
+			!strings.Contains(screen, "! The list is not confirmed.") || strings.Contains(screen, "always allow") {
+			t.Errorf("%q: %s, %v:\n%s", typed, got, err, screen)
 		}
 	}
 }

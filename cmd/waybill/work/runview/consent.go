@@ -83,7 +83,7 @@ func (v *View) describe(p *page.Page) {
 		p.Text("  ", page.Name(perform.FormatRounds(s.Rounds)))
 	}
 	for _, w := range s.Warnings {
-		p.Text("  "+p.Warn("!")+" ", page.OneLine(w))
+		p.Text("  "+p.Warn("!")+" ", w)
 	}
 	if s.Prompt != "" {
 		p.Quote("  ", s.Prompt, v.markdown)
@@ -92,7 +92,7 @@ func (v *View) describe(p *page.Page) {
 		p.Line("  %s", p.Warn("Not accepted before, because:"))
 	}
 	for _, r := range s.Refused {
-		p.Text("  "+p.Warn("!")+" ", page.OneLine(r))
+		p.Text("  "+p.Warn("!")+" ", r)
 	}
 }
 
@@ -111,7 +111,7 @@ func (v *View) result(p *page.Page, r ports.Result) {
 		p.QuoteExactly("  ", r.Text, page.Plain)
 	default:
 		p.Text("    ", "It is not text. Look at it with:")
-		p.Verbatim("    ", "od -c "+command.Word(filepath.Join(v.opts.Store, filepath.FromSlash(r.Path)))+" | less", page.Plain)
+		p.Unbroken("od -c " + command.Word(filepath.Join(v.opts.Store, filepath.FromSlash(r.Path))) + " | less")
 	}
 }
 
@@ -126,12 +126,20 @@ func indented(text []byte) string {
 }
 
 // Trust shows all commands of a workflow and asks whether they may run: not at all, once, or always
-// for this version. Every other answer and an empty line are a no; at the end of the input the error
+// for this version, unless only once is possible. Every other answer and an empty line are a no; at the end of the input the error
 // is ports.ErrPersonStopped.
 func (v *View) Trust(ctx context.Context, q ports.TrustQuestion) (ports.TrustAnswer, error) {
 	actions := catalog.Commands(q.Workflow)
+	question := "Allow it? [y/a/N]"
+	if q.OnlyOnce != "" {
+		question = "Run " + page.Choose(len(actions), "it", "them") + " once? [y/N]"
+	}
 	answer, err := v.consent(ctx, func(p *page.Page) {
 		render.Commands(p, q.Workflow.Name, q.Workflow.WorkflowID, actions)
+		if q.OnlyOnce != "" {
+			p.Text("  "+p.Warn("!")+" ", q.OnlyOnce)
+			return
+		}
 		if v.opts.TrustRoot != "" {
 			p.Text("  ", "\"Always\" counts in this repository or folder only:")
 			p.Verbatim("    ", page.Argument(v.opts.TrustRoot), page.Plain)
@@ -140,9 +148,13 @@ func (v *View) Trust(ctx context.Context, q ports.TrustQuestion) (ports.TrustAns
 		p.Text("  "+p.Accent("y")+" ", "run "+page.Choose(len(actions), "it", "them")+" once")
 		p.Text("  "+p.Accent("a")+" ", "always allow this version of the workflow")
 		p.Text("  "+p.Accent("n")+" ", "run nothing")
-	}, "Allow it? [y/a/N]")
+	}, question)
 	v.page.Blank()
-	return cmp.Or(trustAnswers[answer], ports.TrustRefused), err
+	given := cmp.Or(trustAnswers[answer], ports.TrustRefused)
+	if q.OnlyOnce != "" && given == ports.TrustAlways {
+		given = ports.TrustRefused // it was not offered
+	}
+	return given, err
 }
 
 // trustAnswers are the answers that allow the commands; any other one refuses them.

@@ -112,7 +112,7 @@ func TestApproveShowsOutput(t *testing.T) {
 		for _, line := range []string{"\nShip it\n", "  Submitted\n", "  │ the ␛[2Jplan\n", "  list\n",
 			"    type application/json\n", "  │     \"\\u202e\",\n", "  │     \"" + strings.Repeat("x", 50) + "\n  │ xxx",
 			"  │ one\n  │ │ two\n", "    12 bytes,\n        sha256:", "It is not text. Look at it with:\n",
-			"    od -c '/the store/artifacts/ab' | less\n", "\nApprove? [y/N] "} {
+			"\nod -c '/the store/artifacts/ab' | less\n", "\nApprove? [y/N] "} {
 			if !strings.Contains("\n"+screen, line) {
 				t.Errorf("no %q on the screen:\n%s", line, screen)
 			}

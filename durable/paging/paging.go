@@ -1,0 +1,34 @@
+// Package paging bounds the pages of lists by their bytes as a JSON document. It does not know what is
+// listed.
+package paging
+
+import (
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/invisible"
+	"github.com/waybill/waybill/durable/limits"
+)
+
+// envelopeBytes is left for what a page of a list has beside its rows.
+const envelopeBytes = 1024
+
+// Size counts the bytes of a page of a list (docs/design.md#rendered-text). The zero value is an
+// empty page.
+type Size struct{ used int }
+
+// Add counts a row, or what is beside the rows.
+func (p *Size) Add(v any) { p.used += bytesOf(v) }
+
+// Fits counts a row and reports whether it fits the page as well.
+func (p *Size) Fits(row any) bool {
+	p.Add(row)
+	return p.used <= limits.AnswerBytesMax-envelopeBytes
+}
+
+// bytesOf returns the length of a value in a JSON document, with the comma behind it.
+func bytesOf(v any) int {
+	value, err := canon.ValueOf(v)
+	if err != nil {
+		return 0 // it cannot be printed either
+	}
+	return len(invisible.EscapeJSON(value.JCS())) + 1
+}
