@@ -94,14 +94,18 @@ func (a *Answer) setPending(w compile.Compiled, p session.Resolved, s snapshot.S
 	vars := interpreter.Variables(w, s, p.Node.Context)
 	// The preamble is shown once, with the first step of the run.
 	text := prompt.Render(w, step, vars, p.Node.Parent == nil)
+	title := prompt.Title(step.Title, vars)
 	// Absent variables are rendered visibly; the warning names them.
-	for _, missing := range text.Warnings {
+	for _, missing := range slices.Concat(title.Warnings, text.Warnings) {
 		a.Warnings = append(a.Warnings, Warning{VariableAbsent, missing})
 	}
 	confirm := needsConfirmation(w, s, p.Node)
 	a.Pending = &Pending{StepID: step.StepID, StepInstanceKey: pending.Key(),
-		Title: reason.Truncate(step.Title, limits.StepTitleBytesMax), Prompt: text.Prompt,
-		RequireConfirmation: confirm}
+		Title: title.Text, Prompt: text.Prompt, RequireConfirmation: confirm}
+	if title.Truncated {
+		a.Warnings = append(a.Warnings, Warning{TextTruncated, fmt.Sprintf(
+			"The title is longer than %d bytes with its values; the longest values are cut.", limits.StepTitleBytesMax)})
+	}
 	if text.Truncated {
 		a.Warnings = append(a.Warnings, Warning{TextTruncated, fmt.Sprintf(
 			"The prompt is longer than %d bytes with its values; the longest values are cut. Read them with the "+
