@@ -236,7 +236,7 @@ func (p *published) assessments(step doc) (out []any) {
 }
 
 // loopContext returns what decides the loop around a step after an iteration: values with which a loop
-// over the context goes on after its first iteration and ends after the second.
+// over the context continues after its first iteration and ends after the second.
 func (p *published) loopContext(stepID string, iteration int64) doc {
 	out := doc{}
 	loop, _ := p.steps[p.loops[stepID]]["loop"].(doc)

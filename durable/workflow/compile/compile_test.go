@@ -134,7 +134,7 @@ func TestPromptBlocks(t *testing.T) {
 	}
 }
 
-// TestOutputsInTheAuthorsOrder: the required output stands in the order of the file, in JSON and
+// TestOutputsInTheAuthorsOrder: the required output is listed in the order of the file, in JSON and
 // YAML, on one line or on several.
 func TestOutputsInTheAuthorsOrder(t *testing.T) {
 	const head = `{"id": "test.order", "name": "N", "description": "D", "version": "1.0.0", "steps": [{"id": "a", "title": "T", "promptBlocks": {"outputRequired": `

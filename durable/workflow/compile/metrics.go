@@ -56,7 +56,7 @@ func (b *builder) addMetrics(d *Document, profile string) {
 	}
 }
 
-// measured reports whether a step is performed by someone who knows the work.
+// measured reports whether the performer of a step knows the work.
 func measured(s Step) bool { return s.Type != LoopStep && s.Action == nil && s.Probe == "" }
 
 // lastWork returns the id of the step with which a list of steps ends, "" if there is none: in a

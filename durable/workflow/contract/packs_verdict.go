@@ -37,7 +37,7 @@ func gateVerdict() Pack {
 	}
 }
 
-// coordinatorSignal reports to whoever coordinates several runs, while the run continues. The
+// coordinatorSignal is a report to the coordinator of several runs, while the run continues. The
 // payload is for the coordinator alone, so it is open.
 func coordinatorSignal() Pack {
 	return Pack{
@@ -45,7 +45,7 @@ func coordinatorSignal() Pack {
 		Title: "A signal to the coordinator of several runs",
 		Shape: object(
 			must("signalKind", oneOf("progress", "finding", "data_needed", "approval_needed", "blocked").
-				as("What the coordinator is told or asked")),
+				as("What is reported or asked for")),
 			must("payload", open().as("What belongs to it; {} if there is nothing to add")),
 			may("sessionId", text(0, 0).as("The session, for a coordinator that reads the signal elsewhere")),
 		),
