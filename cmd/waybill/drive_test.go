@@ -255,6 +255,15 @@ func TestScriptedAgentCompletesAWorkflow(t *testing.T) {
 		t.Errorf("%d steps, waits at %q: %q", len(path), waits, path)
 	}
 	p.checkTexts(t)
+	var listed struct {
+		Steps []struct{ StepInstanceKey, Title string }
+	}
+	program{t: t, dir: dir, store: store}.json(&listed, "runs", "show", "@last")
+	if !slices.ContainsFunc(listed.Steps, func(s struct{ StepInstanceKey, Title string }) bool {
+		return s.StepInstanceKey == "phase-3-each-tree@1::phase-3a-look" && s.Title == "Look at Ash (1 branches)"
+	}) {
+		t.Errorf("the steps of the run are listed as %+v", listed.Steps)
+	}
 }
 
 // checkTexts checks what the agent was shown: titles and prompts with the lengths of lists, the
