@@ -78,8 +78,11 @@ func (p *published) context(spell speller) doc {
 			assign(loop["condition"], loop["type"] == "while", out, false)
 		}
 	})
+	ordered := p.ordered()
 	for path, v := range out {
-		out[path] = spell(v)
+		if !ordered[path] {
+			out[path] = spell(v)
+		}
 	}
 	eachMember(p.root["steps"], func(member string, v any) {
 		if loop, ok := v.(doc); ok && member == "loop" {
@@ -89,6 +92,27 @@ func (p *published) context(spell speller) doc {
 			if count := textOf(loop["count"]); count != "" {
 				out[count] = 2
 			}
+		}
+	})
+	return out
+}
+
+// ordered returns the variables that a condition compares by their order. Such comparisons take numbers
+// only, in every version of the compiled form.
+func (p *published) ordered() map[string]bool {
+	out := map[string]bool{}
+	note := func(_ string, v any) {
+		c, _ := v.(doc)
+		for _, word := range []string{"gt", "gte", "lt", "lte"} {
+			if _, ok := c[word]; ok {
+				out[textOf(c["var"])] = true
+			}
+		}
+	}
+	eachMember(p.root["steps"], func(member string, v any) {
+		note(member, v)
+		for _, c := range list(v) {
+			note(member, c)
 		}
 	})
 	return out
