@@ -54,6 +54,21 @@ func TestLikeWarningsAreCounted(t *testing.T) {
 	}
 }
 
+// TestLikeWarningsOfASession: like warnings of one session are one line below it.
+func TestLikeWarningsOfASession(t *testing.T) {
+	s := verify.SessionVerdict{SessionID: session(1), Health: manifest.UnknownVersion}
+	for i := range 30 {
+		s.Findings = append(s.Findings, manifest.Finding{Code: "unknown_version", Severity: manifest.SeverityWarn,
+			Path: fmt.Sprintf("snapshots/%d.json", i), Message: fmt.Sprintf("snapshots/%d.json: from another program", i)})
+	}
+	want := session(1).String() + " contains facts of another program or a newer version:\n" +
+		"  warning  unknown_version  30 times, first snapshots/0.json: from another program\n" +
+		"! 1 session and 0 events checked: no errors, 30 warnings.\n"
+	if text := printed(verify.Verification{OK: true, Sessions: []verify.SessionVerdict{s}}); text != want {
+		t.Errorf("got\n%s", text)
+	}
+}
+
 // TestFewLikeWarningsAreListed: two like warnings are listed.
 func TestFewLikeWarningsAreListed(t *testing.T) {
 	v := verify.Verification{OK: true}
