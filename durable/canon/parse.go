@@ -403,6 +403,7 @@ func (p *parser) newObject(line int32, keys []string, list []Value, sorted bool)
 		slices.SortStableFunc(order, func(a, b int) int { return CompareKeys(keys[a], keys[b]) })
 		for to, from := range order {
 			v.keys[to], v.list[to] = keys[from], list[from]
+			v.list[to].rank = uint16(min(from, rankMax))
 			// The sort is stable: of two equal keys, the later one of the text is reported.
 			if to > 0 && v.keys[to] == v.keys[to-1] {
 				p.line = int(v.list[to].line)

@@ -28,6 +28,9 @@ func (k Kind) String() string {
 // They are not comparable with ==; use Equal. The zero Value is null.
 type Value struct {
 	kind Kind
+	// rank is the place of a member of a parsed object in the text, from 0, at most rankMax; 0 for
+	// all members of an object that was in JCS order. It takes no memory: line is aligned.
+	rank uint16
 	line int32
 	num  float64
 	str  string
@@ -119,6 +122,25 @@ func (v Value) Item(i int) Value { return v.list[i] }
 
 // Key returns the name of the i-th member of an object, in JCS order.
 func (v Value) Key(i int) string { return v.keys[i] }
+
+// rankMax is the last place that rank tells from others.
+const rankMax = 1<<16 - 1
+
+// SourceKeys returns the names of the members of a parsed object in the order of the text, nil
+// for other kinds. Members have no order in JSON: this is for texts that show them as their
+// author wrote them, and is lost when a Value is encoded.
+func (v Value) SourceKeys() []string {
+	order := make([]int, len(v.keys))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return int(v.list[a].rank) - int(v.list[b].rank) })
+	var out []string
+	for _, i := range order {
+		out = append(out, v.keys[i])
+	}
+	return out
+}
 
 // Get returns the member of an object with this name; ok is false where v has none.
 func (v Value) Get(name string) (Value, bool) {

@@ -183,3 +183,24 @@ func TestDigest(t *testing.T) {
 		t.Error("the zero digest can be stored")
 	}
 }
+
+func TestSourceKeys(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"b":1,"a":2,"C":{"z":1,"y":2}}`: "b a C",
+		`{"C":1,"a":2,"b":3}`:             "C a b",
+		`{}`:                              "",
+		`["b","a"]`:                       "",
+		`"b"`:                             "",
+	} {
+		if got := strings.Join(parse(t, text).SourceKeys(), " "); got != want {
+			t.Errorf("%s: got %q, want %q", text, got, want)
+		}
+	}
+	inner, _ := parse(t, `{"b":1,"a":{"z":1,"y":2}}`).Get("a")
+	if got := strings.Join(inner.SourceKeys(), " "); got != "z y" {
+		t.Errorf("a nested object: got %q", got)
+	}
+	if !parse(t, `{"b":1,"a":2}`).Equal(parse(t, `{"a":2,"b":1}`)) {
+		t.Error("the order of the text makes a difference between values")
+	}
+}

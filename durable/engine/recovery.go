@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
@@ -86,19 +87,20 @@ func (n *Answers) notesAt(ctx context.Context, w compile.Compiled, at *runs.Node
 	if err != nil {
 		return t, step, err
 	}
-	heading, step := stepLabel(w, s)
+	heading, step := stepLabel(w, s, at.Context)
 	return prompt.Excerpt{Heading: heading, Text: o.Payload.NotesMarkdown}, step, nil
 }
 
 // stepLabel returns the label of the step that is pending in a state, "" at the
-// end of a run.
-func stepLabel(w compile.Compiled, s snapshot.State) (string, compile.Step) {
+// end of a run. Its title has the values of the node's context.
+func stepLabel(w compile.Compiled, s snapshot.State, held canon.Value) (string, compile.Step) {
 	pending := s.PendingStep()
 	if pending == nil {
 		return "", compile.Step{}
 	}
 	step, _ := w.Step(pending.StepID)
-	return prompt.Label(step.Title, pending.Key()), step
+	title := prompt.Title(step.Title, interpreter.Variables(w, s, held))
+	return prompt.Label(title.Text, pending.Key()), step
 }
 
 // openGapsAt lists open gaps: the critical ones from the root to the node, then
@@ -232,7 +234,7 @@ func (n *Answers) branch(ctx context.Context, w compile.Compiled, p session.Reso
 	b := prompt.Branch{Tip: tip.ID.String(), Preferred: tip.ID == p.Run.Tip,
 		Status: string(p.Run.StatusAt(tip.ID, session.TipState(w, tip, s)))}
 	var pending compile.Step
-	if b.Pending, pending = stepLabel(w, s); b.Pending != "" {
+	if b.Pending, pending = stepLabel(w, s, tip.Context); b.Pending != "" {
 		b.Steps = append(b.Steps, pending)
 	}
 	for at := p.AtNode(tip); at.Node != nil &&

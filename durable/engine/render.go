@@ -94,14 +94,14 @@ func (a *Answer) setPending(w compile.Compiled, p session.Resolved, s snapshot.S
 	vars := interpreter.Variables(w, s, p.Node.Context)
 	// The preamble is shown once, with the first step of the run.
 	text := prompt.Render(w, step, vars, p.Node.Parent == nil)
+	title := a.heading(step, vars)
 	// Absent variables are rendered visibly; the warning names them.
 	for _, missing := range text.Warnings {
 		a.Warnings = append(a.Warnings, Warning{VariableAbsent, missing})
 	}
 	confirm := needsConfirmation(w, s, p.Node)
 	a.Pending = &Pending{StepID: step.StepID, StepInstanceKey: pending.Key(),
-		Title: reason.Truncate(step.Title, limits.StepTitleBytesMax), Prompt: text.Prompt,
-		RequireConfirmation: confirm}
+		Title: title, Prompt: text.Prompt, RequireConfirmation: confirm}
 	if text.Truncated {
 		a.Warnings = append(a.Warnings, Warning{TextTruncated, fmt.Sprintf(
 			"The prompt is longer than %d bytes with its values; the longest values are cut. Read them with the "+
@@ -129,6 +129,19 @@ func (a *Answer) setPending(w compile.Compiled, p session.Resolved, s snapshot.S
 	a.warnTruncation(p)
 	a.warnRecommendation(w, p)
 	return nil
+}
+
+// heading returns the title of a step with its values, and adds the warnings about it.
+func (a *Answer) heading(step compile.Step, vars canon.Value) string {
+	h := prompt.Title(step.Title, vars)
+	for _, missing := range h.Warnings {
+		a.Warnings = append(a.Warnings, Warning{Code: VariableAbsent, Message: missing})
+	}
+	if h.Truncated {
+		a.Warnings = append(a.Warnings, Warning{Code: TextTruncated, Message: fmt.Sprintf(
+			"The title is longer than %d bytes with its values; the longest values are cut.", limits.StepTitleBytesMax)})
+	}
+	return h.Text
 }
 
 // contractOf describes a step's output contract, nil where it has none.

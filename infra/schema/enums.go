@@ -119,7 +119,7 @@ func workflowEnums() []enum {
 		enumOf(compile.ScopeStep, compile.ScopeLoop, compile.ScopeWorkflow),
 		enumOf(contract.Any, contract.Text, contract.Integer, contract.Number, contract.Boolean, contract.Array,
 			contract.Object, contract.Map),
-		enumOf(contract.DateTime, contract.UUID),
+		enumOf(contract.Date, contract.DateTime, contract.UUID),
 	}
 }
 

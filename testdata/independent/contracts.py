@@ -12,7 +12,7 @@ BELONGS = {"enum": "text", "minChars": "text", "maxChars": "text", "pattern": "t
            "items": "array map", "fields": "object", "open": "object", "exactlyOne": "object", "anyOf": "any"}
 FORMS = {"type": one_of("any", "text", "integer", "number", "boolean", "array", "object", "map")}
 SOME = {"description": FULL, "const": lambda v: fail("no constant", v) if v is None else None, "enum": many(FULL, 1),
-        "minChars": integer(1), "maxChars": integer(1), "pattern": FULL, "format": one_of("date-time", "uuid"),
+        "minChars": integer(1), "maxChars": integer(1), "pattern": FULL, "format": one_of("date-time", "date", "uuid"),
         "min": real, "max": real, "minItems": integer(1), "maxItems": integer(1), "open": true, "items": anything,
         "fields": many(record({"name": FULL, "shape": anything}, {"required": true}), 1),
         "exactlyOne": many(ANY_TEXT, 2), "anyOf": many(anything, 2)}
@@ -20,6 +20,8 @@ TAKES = {"any": ("null", "boolean", "number", "text", "list", "object"), "text":
          "number": ("number",), "boolean": ("boolean",), "array": ("list",), "object": ("object",), "map": ("object",)}
 DATE = re.compile(r"(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)"
                   r"(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)", re.A)
+DAY = re.compile(r"(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])([Tt ]([01]\d|2[0-3]):[0-5]\d(:([0-5]\d|60)(\.\d+)?)?"
+                 r"([Zz]|[+-]([01]\d|2[0-3])(:?[0-5]\d)?)?)?", re.A)
 UUID = re.compile("[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 
 
@@ -111,7 +113,7 @@ def _formatted(name, v):
         return False
     if name == "uuid":
         return UUID.fullmatch(v) is not None
-    m = DATE.fullmatch(v)
+    m = (DATE if name == "date-time" else DAY).fullmatch(v)
     if not m:
         return False
     year, month, day = int(m.group(1)), int(m.group(2)), int(m.group(3))

@@ -80,7 +80,7 @@ func (o *Views) Graph(ctx context.Context, ref string) (Graph, error) {
 			PreferredTip: n.ID == run.Tip,
 			Attempts:     len(n.Attempts), OpenGaps: len(n.OpenGaps), CreatedAtMs: n.CreatedAtMs, Title: "The end"}
 		if p := state.PendingStep(); p != nil {
-			row.StepInstanceKey, row.Title = p.Key(), w.Title(p.StepID)
+			row.StepInstanceKey, row.Title = p.Key(), titleAt(w, *p, n)
 		} else if !state.IsComplete() {
 			row.Title = unreadableStep
 		}

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/run/interpreter"
+	"github.com/waybill/waybill/durable/run/prompt"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/projections/runs"
@@ -122,9 +124,14 @@ func (o *observer) inheritedSteps(ctx context.Context, r *runs.Run) ([]string, e
 	return s.CompletedKeys(), err
 }
 
+// titleAt returns the title of a step that is pending at a node, with the values of its context.
+func titleAt(w compile.View, p snapshot.PendingStep, n *runs.Node) string {
+	return prompt.Title(w.Title(p.StepID), interpreter.VariablesAt(w, p.LoopPath, n.Context)).Text
+}
+
 // stepRow converts a step of the path to a row of the document.
 func stepRow(w compile.View, v pathStep) StepRow {
-	row := StepRow{StepID: v.pending.StepID, StepInstanceKey: v.pending.Key(), Title: w.Title(v.pending.StepID),
+	row := StepRow{StepID: v.pending.StepID, StepInstanceKey: v.pending.Key(), Title: titleAt(w, v.pending, v.node),
 		State:  StepPending,
 		NodeID: &v.node.ID, Attempts: v.attempts, Notes: v.notes}
 	if v.done != nil {

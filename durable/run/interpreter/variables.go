@@ -19,8 +19,13 @@ func Variables(w compile.Compiled, s snapshot.State, vars canon.Value) canon.Val
 // vars returns the variables at the walk's current position.
 func (k *walker) vars() canon.Value { return VariablesAt(k.w, snapshot.PathOf(k.frames), k.in.Vars) }
 
+// Looper is a workflow of which only the loops are needed: a compile.Compiled, or a compile.View.
+type Looper interface {
+	Loop(loopID string) (compile.Loop, bool)
+}
+
 // VariablesAt is Variables for a loop path, such as that of a step instance key.
-func VariablesAt(w compile.Compiled, loops []snapshot.PathElement, vars canon.Value) canon.Value {
+func VariablesAt(w Looper, loops []snapshot.PathElement, vars canon.Value) canon.Value {
 	for _, f := range loops {
 		loop, ok := w.Loop(f.LoopID)
 		if !ok {

@@ -22,6 +22,8 @@ var placeholder = pattern.New(`\{\{ *[A-Za-z_][A-Za-z0-9_.-]* *\}\}`)
 // it they are counted and left out (docs/design.md#rendered-text).
 type filler struct {
 	vars canon.Value
+	what string // the text that is filled, for warnings
+	line bool   // the text is one line: line breaks and blanks of values become single blanks
 	// left is what remains of the budget of all values, in bytes. most bounds each value;
 	// longer ones end in the marker of limits.TruncationMarker.
 	left, most int
@@ -33,9 +35,9 @@ type filler struct {
 	texts  map[string]string // canonical JSON of values by their paths
 }
 
-// newFiller returns a filler whose values have budget bytes together.
+// newFiller returns a filler of a prompt whose values have budget bytes together.
 func newFiller(vars canon.Value, budget int) *filler {
-	return &filler{vars: vars, left: budget, most: budget, asked: map[string]bool{}, texts: map[string]string{}}
+	return &filler{vars: vars, what: "prompt", left: budget, most: budget, asked: map[string]bool{}, texts: map[string]string{}}
 }
 
 // fill inserts strings unchanged and other values as canonical JSON, which every rendering of
@@ -58,8 +60,11 @@ func (f *filler) fill(text string) string {
 // value returns the text of a value. The canonical JSON of a value is made once, however
 // often a text names its path.
 func (f *filler) value(path string) (string, bool) {
-	v, ok := condition.Lookup(f.vars, path)
-	if !ok || v.Kind() == canon.String {
+	v, ok := lookup(f.vars, path)
+	switch {
+	case ok && v.Kind() == canon.String && f.line:
+		return strings.Join(strings.Fields(v.Text()), " "), true
+	case !ok || v.Kind() == canon.String:
 		return v.Text(), ok
 	}
 	text, known := f.texts[path]
@@ -68,6 +73,25 @@ func (f *filler) value(path string) (string, bool) {
 		f.texts[path] = text
 	}
 	return text, true
+}
+
+// lengthSuffix ends the path of the length of a list.
+const lengthSuffix = ".length"
+
+// lookup is condition.Lookup, and gives the number of items for a list's path that ends in
+// ".length". A value at the whole path takes precedence. Texts and objects have no length, as in
+// the format of existing files. Conditions do not read lengths: a stored decision must not depend on what
+// texts show.
+func lookup(vars canon.Value, path string) (canon.Value, bool) {
+	v, ok := condition.Lookup(vars, path)
+	list, counted := strings.CutSuffix(path, lengthSuffix)
+	if ok || !counted {
+		return v, ok
+	}
+	if v, ok = condition.Lookup(vars, list); ok && v.Kind() == canon.Array {
+		return canon.OfInt(int64(v.Len())), true
+	}
+	return canon.Value{}, false
 }
 
 // insert returns a value as the budget permits it, and counts its size.
@@ -127,7 +151,7 @@ func (f *filler) missing(path string) {
 	}
 	// The path is the caller's key for the missing value, so the warning names it as written.
 	f.absent = append(f.absent,
-		fmt.Sprintf("The prompt asks for {{%s}}, which the context does not hold; it is shown as written.",
+		fmt.Sprintf("The %s asks for {{%s}}, which the context does not hold; it is shown as written.", f.what,
 			reason.Clip(path, limits.ContextKeyMax)))
 }
 
@@ -136,7 +160,7 @@ func (f *filler) missing(path string) {
 func (f *filler) warnings() []string {
 	if more := len(f.asked) - limits.AbsentShownMax; more > 0 {
 		return append(f.absent,
-			fmt.Sprintf("The prompt asks for %d more values, which the context does not hold.", more))
+			fmt.Sprintf("The %s asks for %d more values, which the context does not hold.", f.what, more))
 	}
 	return f.absent
 }

@@ -33,8 +33,8 @@ func TestClosedSets(t *testing.T) {
 		what, prefix string
 		got, want    []string
 	}{
-		{"references", "wr.refs.", Refs(), []string{"adversarial_challenge_rules", "notes_first_durability",
-			"parallelize_cognition_serialize_synthesis", "synthesis_under_disagreement"}},
+		{"references", "wr.refs.", Refs(), []string{"adversarial_challenge_rules", "memory_query", "memory_store",
+			"memory_usage", "notes_first_durability", "parallelize_cognition_serialize_synthesis", "synthesis_under_disagreement"}},
 		{"features", "wr.features.", Features(), []string{"capabilities", "durable_recap_guidance", "memory_context",
 			"mode_guidance", "output_contracts", "subagent_guidance"}},
 		{"capabilities", "", Capabilities(), []string{Delegation, WebBrowsing}},

@@ -2,8 +2,6 @@ package compile
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -58,9 +56,11 @@ func (u *unit) promptValue(at problem.SourceValue, refs *[]Injection) string {
 }
 
 // text renders the blocks in the order of the published format: goal, constraints,
-// procedure, required output, verification. Empty parts have no heading. The result is part
-// of the workflow hash: the headings must not change.
-func (p PromptBlocks) text() string {
+// procedure, required output, verification. Empty parts have no heading. outputs are the names
+// of the required output in the author's order, which the document keeps in this text alone: the
+// members of its own object have none (docs/design.md#compilation). The result is part of the
+// workflow hash: the headings must not change.
+func (p PromptBlocks) text(outputs []string) string {
 	var sections []string
 	section := func(heading string, lines []string) {
 		if len(lines) > 0 {
@@ -77,7 +77,7 @@ func (p PromptBlocks) text() string {
 	}
 	section("Procedure", procedure)
 	var output []string
-	for _, key := range slices.Sorted(maps.Keys(p.OutputRequired)) {
+	for _, key := range outputs {
 		output = append(output, key+": "+p.OutputRequired[key])
 	}
 	section("Required output", bullets(output))

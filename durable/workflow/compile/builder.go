@@ -92,6 +92,7 @@ func (b *builder) document(src source.Source) Document {
 		References:             slices.Clone(src.References),
 	}
 	slices.SortFunc(d.Loops, func(x, y Loop) int { return cmp.Compare(x.LoopID, y.LoopID) })
+	b.addMetrics(&d, src.MetricsProfile)
 	if r := d.RecommendedPreferences; r != nil && *r == (source.Recommended{}) {
 		d.RecommendedPreferences = nil // same hash as without the member
 	}

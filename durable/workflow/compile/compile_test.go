@@ -122,7 +122,7 @@ func TestPromptBlocks(t *testing.T) {
 		"procedure": ["first", [{"kind": "text", "text": "sec"}, {"kind": "text", "text": "ond"}]], "constraints": ["c"], "goal": "g"}},
 		{"id": "b", "title": "T", "promptBlocks": {"goal": "only"}}`)
 	want := "## Goal\n\ng\n\n## Constraints\n\n- c\n\n## Procedure\n\n1. first\n2. second\n\n## Required output\n\n" +
-		"- a: one\n- b: two\n\n## Verify\n\n- v"
+		"- b: two\n- a: one\n\n## Verify\n\n- v"
 	if got := c.Steps[0].Prompt; got != want {
 		t.Errorf("got:\n%s", got)
 	}
@@ -131,6 +131,32 @@ func TestPromptBlocks(t *testing.T) {
 	}
 	if c.Steps[1].Prompt != "## Goal\n\nonly" {
 		t.Errorf("got %q", c.Steps[1].Prompt)
+	}
+}
+
+// TestOutputsInTheAuthorsOrder: the required output is listed in the order of the file, in JSON and
+// YAML, on one line or on several.
+func TestOutputsInTheAuthorsOrder(t *testing.T) {
+	const head = `{"id": "test.order", "name": "N", "description": "D", "version": "1.0.0", "steps": [{"id": "a", "title": "T", "promptBlocks": {"outputRequired": `
+	const want = "## Required output\n\n- notesMarkdown: n\n- context: c\n- Zed: z\n- artifact: a"
+	for name, text := range map[string]string{
+		"x.json":      head + `{"notesMarkdown": "n", "context": "c", "Zed": "z", "artifact": "a"}}}]}`,
+		"l.json":      head + "{\"notesMarkdown\": \"n\",\n\"context\": \"c\",\n\"Zed\": \"z\",\n\"artifact\": \"a\"}}}]}",
+		"f.yaml":      head + `{notesMarkdown: n, context: c, Zed: z, artifact: a}}}]}`,
+		"b.yaml":      "id: test.order\nname: N\ndescription: D\nversion: 1.0.0\nsteps:\n- id: a\n  title: T\n  promptBlocks:\n    outputRequired:\n      notesMarkdown: n\n      context: c\n      Zed: z\n      artifact: a\n",
+		"sorted.json": head + `{"Zed": "z", "artifact": "a", "context": "c", "notesMarkdown": "n"}}}]}`,
+	} {
+		_, c, found := File(name, source.SourceProject, []byte(text))
+		if source.HasErrors(found) {
+			t.Fatal(name, found)
+		}
+		order := want
+		if name == "sorted.json" {
+			order = "## Required output\n\n- Zed: z\n- artifact: a\n- context: c\n- notesMarkdown: n"
+		}
+		if c.Steps[0].Prompt != order {
+			t.Errorf("%s: got\n%s", name, c.Steps[0].Prompt)
+		}
 	}
 }
 
@@ -215,8 +241,11 @@ func TestKeyOrder(t *testing.T) {
 	})
 }
 
-// shuffled returns v as JSON with the members of each object in random order.
-func shuffled(t *rapid.T, v canon.Value) []byte {
+// shuffled returns v as JSON with the members of each object in random order, but for those of
+// outputRequired, whose order the prompt shows.
+func shuffled(t *rapid.T, v canon.Value) []byte { return shuffledMember(t, "", v) }
+
+func shuffledMember(t *rapid.T, name string, v canon.Value) []byte {
 	switch v.Kind() {
 	case canon.Array:
 		out := []byte("[ ")
@@ -228,17 +257,18 @@ func shuffled(t *rapid.T, v canon.Value) []byte {
 		}
 		return append(out, ']')
 	case canon.Object:
-		order := make([]int, v.Len())
-		for i := range order {
-			order[i] = i
+		keys := v.SourceKeys()
+		if name != "outputRequired" {
+			keys = rapid.Permutation(keys).Draw(t, "order")
 		}
 		out := []byte("{ ")
-		for i, at := range rapid.Permutation(order).Draw(t, "order") {
+		for i, key := range keys {
 			if i > 0 {
 				out = append(out, ',')
 			}
-			out = append(canon.AppendString(out, v.Key(at)), ": "...)
-			out = append(out, shuffled(t, v.Item(at))...)
+			inner, _ := v.Get(key)
+			out = append(canon.AppendString(out, key), ": "...)
+			out = append(out, shuffledMember(t, key, inner)...)
 		}
 		return append(out, '}')
 	}

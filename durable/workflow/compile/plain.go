@@ -51,7 +51,7 @@ func (u *unit) prompt(out *Step, s source.PlacedStep) {
 	out.PromptBlocks, out.Injected = u.blocks(*s.PromptBlocks, s.At.Member("promptBlocks"))
 	out.Injected = append(out.Injected, u.applyFeatures(out.PromptBlocks)...)
 	checkInjected(u.report, out.Injected, s.At)
-	out.Prompt = out.PromptBlocks.text()
+	out.Prompt = out.PromptBlocks.text(s.At.Member("promptBlocks").Member("outputRequired").Value.SourceKeys())
 }
 
 // ownGuidance returns the step's guidance after the routine's metaGuidance. The latter is

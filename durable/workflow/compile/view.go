@@ -20,6 +20,7 @@ type View struct {
 	steps  []StepView
 	loops  bool
 	titles func(stepID string) (string, bool)
+	loop   func(loopID string) (Loop, bool) // nil: the loops are not known
 }
 
 // StepView is one step of the main sequence.
@@ -30,7 +31,7 @@ type StepView struct {
 
 // View returns the summary of a compiled workflow.
 func (c Compiled) View() View {
-	v := View{name: c.Name, loops: len(c.Loops) > 0, steps: make([]StepView, len(c.Steps)),
+	v := View{name: c.Name, loops: len(c.Loops) > 0, loop: c.Loop, steps: make([]StepView, len(c.Steps)),
 		titles: func(stepID string) (string, bool) {
 			s, ok := c.Step(stepID)
 			return clipped(s.Title), ok
@@ -54,6 +55,15 @@ func (v View) Total() int64 {
 		return 0
 	}
 	return int64(len(v.steps))
+}
+
+// Loop returns a loop by its id, whose variables titles may contain; false for an unknown one and
+// for every loop of a foreign workflow.
+func (v View) Loop(loopID string) (Loop, bool) {
+	if v.loop == nil {
+		return Loop{}, false
+	}
+	return v.loop(loopID)
 }
 
 // Title returns the title of a step, in the main sequence or in a loop; the id itself for an

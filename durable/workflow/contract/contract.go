@@ -45,10 +45,12 @@ const (
 // Format is a syntax that a Text can be required to have, a closed set.
 type Format string
 
-// The formats: a date-time of RFC 3339 with seconds and a zone, and a UUID of RFC 9562 in
-// its form of 36 characters.
+// The formats: a date-time of RFC 3339 with seconds and a zone; a date of ISO 8601, alone or with a
+// time whose seconds and zone may be missing; and a UUID of RFC 9562 in its form of 36 characters.
+// A format is never widened, because pinned packs name it.
 const (
 	DateTime Format = "date-time"
+	Date     Format = "date"
 	UUID     Format = "uuid"
 )
 

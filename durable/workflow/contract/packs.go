@@ -26,7 +26,7 @@ var builtin = sync.OnceValue(func() map[string]Pack {
 	for _, p := range []Pack{
 		loopControl(), capabilityObservation(), assessment(),
 		discoveryHandoff(), shapingHandoff(), codingHandoff(), differentiationHandoff(),
-		reviewVerdict(), gateVerdict(),
+		reviewVerdict(), gateVerdict(), coordinatorSignal(),
 	} {
 		packs[p.ContractRef] = p
 	}

@@ -18,6 +18,8 @@ func discoveryHandoff() Pack {
 			must("selectedDirection", text(1, 0).as("The direction that was chosen, in a sentence")),
 			must("designDocPath", text(0, 0).as("Where the design document is; empty if there is none")),
 			must("confidenceBand", oneOf("high", "medium", "low")),
+			may("selectionTier", oneOf("strong_recommendation", "provisional_recommendation", "insufficient_signal").
+				as("How far the selection carries")),
 			must("keyInvariants", lines(12).as("What must stay true")),
 			may("rejectedDirections", listOf(5, open(must("direction", text(1, 200)), must("reason", text(1, 300))))),
 			may("implementationConstraints", lines(8)),
@@ -68,7 +70,7 @@ func codingHandoff() Pack {
 // differentiationHandoff is sent after a product was compared with others, for the phase
 // that shapes it. It has a schemaVersion besides version, as existing agents send it.
 func differentiationHandoff() Pack {
-	when := Shape{Type: Text, Format: DateTime}
+	when := Shape{Type: Text, Format: Date}
 	claim := open(
 		must("power", oneOf("Counter-Positioning", "Switching Costs", "Network Economies", "Scale Economies",
 			"Cornered Resource", "Process Power", "Branding", "None_Imitable")),

@@ -12,8 +12,8 @@ import (
 )
 
 func TestBuiltinContracts(t *testing.T) {
-	want := []string{"assessment", "capability_observation", "coding_handoff", "differentiation_handoff",
-		"discovery_handoff",
+	want := []string{"assessment", "capability_observation", "coding_handoff", "coordinator_signal",
+		"differentiation_handoff", "discovery_handoff",
 		"gate_verdict", "loop_control", "review_verdict", "shaping_handoff"}
 	refs := Refs()
 	if len(refs) != len(want) {
@@ -148,7 +148,7 @@ func fullest(s *Shape) canon.Value {
 	switch s.Type {
 	case Text:
 		switch s.Format {
-		case DateTime:
+		case DateTime, Date:
 			return canon.OfString("2026-01-31T09:30:00Z")
 		case UUID:
 			return canon.OfString("123e4567-e89b-12d3-a456-426614174000")

@@ -36,3 +36,19 @@ func gateVerdict() Pack {
 		Example: example(`{"kind":"wr.gate_verdict","verdict":"rejected","confidence":"high","rationale":"The second criterion has no test behind it","stepId":"plan"}`),
 	}
 }
+
+// coordinatorSignal is a report to the coordinator of several runs, while the run continues. The
+// payload is for the coordinator alone, so it is open.
+func coordinatorSignal() Pack {
+	return Pack{
+		ContractRef: "wr.contracts.coordinator_signal", ArtifactKind: "wr.coordinator_signal",
+		Title: "A signal to the coordinator of several runs",
+		Shape: object(
+			must("signalKind", oneOf("progress", "finding", "data_needed", "approval_needed", "blocked").
+				as("What is reported or asked for")),
+			must("payload", open().as("What belongs to it; {} if there is nothing to add")),
+			may("sessionId", text(0, 0).as("The session, for a coordinator that reads the signal elsewhere")),
+		),
+		Example: example(`{"kind":"wr.coordinator_signal","signalKind":"finding","payload":{"summary":"Two of the three importers drop the last row"}}`),
+	}
+}

@@ -82,14 +82,16 @@ func Need(name string, s Shape) Field { return Field{name, s, true} }
 // May returns an optional field.
 func May(name string, s Shape) Field { return Field{name, s, false} }
 
-// Object is an object with a closed set of keys.
+// Object is an object with a closed set of keys, unless it is Open.
 type Object struct {
 	What   string  // what it describes, such as "a step"; used in messages and schemas
 	Fields []Field // in the order of the schema
+	// Open accepts further keys: for a description without effect, in which nothing can be lost.
+	Open bool
 }
 
 // ObjectOf returns an Object with these fields.
-func ObjectOf(what string, fields ...Field) Object { return Object{what, fields} }
+func ObjectOf(what string, fields ...Field) Object { return Object{What: what, Fields: fields} }
 
 // Want returns what the object describes.
 func (s Object) Want() string { return "an object that describes " + s.What }
@@ -122,6 +124,8 @@ func (s Object) CheckMore(at problem.SourceValue, more int, report problem.Repor
 	for _, name := range at.Names() {
 		if inner, ok := known[name]; ok {
 			inner.Check(at.Member(name), report)
+		} else if s.Open {
+			continue
 		} else if listed++; listed > UnknownKeysMax {
 			if more++; listed == UnknownKeysMax+1 {
 				last = at.Member(name)

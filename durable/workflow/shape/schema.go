@@ -70,7 +70,11 @@ func (s Object) Schema(describe Describe) canon.Value {
 			required = append(required, f.Name)
 		}
 	}
-	return Closed(properties, required...).Value().With("title", canon.OfString(s.What))
+	out := Closed(properties, required...).Value().With("title", canon.OfString(s.What))
+	if s.Open {
+		out = out.Without("additionalProperties")
+	}
+	return out
 }
 
 // Schema constrains the names only if Key does.

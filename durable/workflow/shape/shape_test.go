@@ -99,6 +99,11 @@ func TestShapes(t *testing.T) {
 		{pair, `{"left": "x", "rigth": true}`, `/at/rigth: a pair has no key "rigth" | Did you mean "right"?`},
 		{pair, `{"left": "x", "a/b~c": true}`, `/at/a~1b~0c: a pair has no key "a/b~c" | Remove it.`},
 
+		{Object{What: "a note", Open: true, Fields: pair.Fields}, `{"left": "x", "more": {"deep": 1}}`, ``},
+		{Object{What: "a note", Open: true, Fields: pair.Fields}, `{"right": 1, "more": 2}`,
+			"/at: a note lacks \"left\" | Add \"left\": a string that is not empty.\n" +
+				"/at/right: expected true or false, got number | Write true or false."},
+
 		{Dictionary{Value: Boolean}, `{"any key": true}`, ``},
 		{Dictionary{Value: Boolean}, `[]`,
 			`/at: expected an object with values of one kind, got array | Write an object with values of one kind.`},
@@ -149,6 +154,8 @@ func TestSchemas(t *testing.T) {
 		{pair.Schema(describe), `{"additionalProperties":false,"properties":{"left":{"description":"The left one",` +
 			`"minLength":1,"type":"string"},"right":{"maximum":3,"minimum":0,"type":"integer"}},"required":["left"],` +
 			`"title":"a pair","type":"object"}`},
+		{Object{What: "a note", Open: true, Fields: []Field{May("right", Boolean)}}.Schema(describe),
+			`{"properties":{"right":{"type":"boolean"}},"title":"a note","type":"object"}`},
 		{List{Of: Words{[]string{"a", "b"}}, Min: 1, Unique: true}.Schema(describe),
 			`{"items":{"enum":["a","b"]},"minItems":1,"type":"array","uniqueItems":true}`},
 		{canon.OfList(Combinations(JSONOf("$ref", "#"))...), `[{"additionalProperties":false,"properties":{"and":` +

@@ -49,8 +49,9 @@ var standardShape = object{What: "a step", Fields: []field{
 	may("askForFiles", boolean),
 	may("assessmentConsequences", list{Of: consequenceShape, Min: 1, Max: 10}),
 	may("assessmentRefs", list{Of: text{Min: 1, Max: 64}, Min: 1, Unique: true}),
-	// audit and verification are accepted for compatibility and have no effect.
-	may("audit", object{What: "an audit", Fields: []field{
+	// audit and verification are accepted for compatibility and have no effect. Versions of the published
+	// format differ in their members.
+	may("audit", object{What: "an audit", Open: true, Fields: []field{
 		may("prompt", text{Min: 1, Max: 4096}),
 		may("rubric", list{Of: text{}, Min: 1}),
 	}}),
@@ -77,7 +78,7 @@ var standardShape = object{What: "a step", Fields: []field{
 		may("args", anyObject),
 	}}),
 	may("validationCriteria", validation{}),
-	may("verification", object{What: "a verification", Fields: []field{
+	may("verification", object{What: "a verification", Open: true, Fields: []field{
 		may("command", text{Min: 1, Max: 1024}),
 		may("prompt", text{Min: 1, Max: 4096}),
 	}}),

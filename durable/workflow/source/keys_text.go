@@ -22,7 +22,7 @@ var descriptions = map[string]string{
 	"a workflow.functionDefinitions":  "Instructions that several steps refer to",
 	"a workflow.inputs":               "Context keys that the caller must set before a step is completed",
 	"a workflow.metaGuidance":         "Rules for the whole run; shown at its start and when it is resumed",
-	"a workflow.metricsProfile":       "The kind of work, for programs that collect metrics",
+	"a workflow.metricsProfile":       "The kind of work; prompts then ask for its metrics in the context",
 	"a workflow.modelTier":            "How capable the performer should be",
 	"a workflow.preconditions":        "What must be true before the first step",
 	"a workflow.recommendedPreferences": "The preferences that the author recommends; a run that starts with " +
