@@ -170,7 +170,7 @@ func TestSchemasRejectInvalidRecords(t *testing.T) {
 		{"event", strings.Split(whole, "\n")[2], `"parentNodeId":null,`, ``},
 		{"snapshot", read("snapshots/*.json"), `"kind":"execution_snapshot"`, `"kind":"snapshot"`},
 		{"snapshot", read("snapshots/*.json"), `"enginePayload":{`, `"enginePayload":{"more":1,`},
-		{"compiled-workflow", read("workflows/pinned/*.json"), `"schemaVersion":1`, `"schemaVersion":2`},
+		{"compiled-workflow", read("workflows/pinned/*.json"), `"schemaVersion":`, `"schemaVersion":3`},
 		{"compiled-workflow", read("workflows/pinned/*.json"), `"schemaVersion":1`, `"more":1,"schemaVersion":1`},
 		{"store", read("store.json"), `"kind":"store"`, `"kind":"trust"`},
 		{"store", read("store.json"), `"kind":"store"`, `"more":1,"kind":"store"`},

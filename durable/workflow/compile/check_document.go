@@ -16,7 +16,7 @@ import (
 // checkIdentity checks the version, the id and the number of steps, on which all other
 // checks rely.
 func (c *Compiled) checkIdentity() error {
-	if c.SchemaVersion != SchemaVersion {
+	if c.SchemaVersion < Form1 || c.SchemaVersion > SchemaVersion {
 		return fmt.Errorf("schemaVersion %d", c.SchemaVersion)
 	}
 	if c.WorkflowID == "" {

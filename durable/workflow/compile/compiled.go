@@ -18,10 +18,7 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// SchemaVersion is the version of Document that this package writes and reads.
-const SchemaVersion = 1
-
-// Document is a compiled workflow in its stored form, version 1. The lists of the original
+// Document is a compiled workflow in its stored form. The lists of the original
 // format are always written. Members added later are left out when empty, so that an
 // addition does not change the hash of a workflow that does not use it.
 type Document struct {

@@ -11,6 +11,7 @@
 package criteria
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -48,6 +49,14 @@ type Failure struct {
 
 // IsZero reports whether c is the zero Criteria, for a step without validationCriteria.
 func (c Criteria) IsZero() bool { return c.root == nil }
+
+// Conditional reports whether a rule of c applies under a condition only.
+func (c Criteria) Conditional() bool { return c.root != nil && c.root.conditional() }
+
+// conditional is Conditional for a node.
+func (n *node) conditional() bool {
+	return !n.when.IsZero() || slices.ContainsFunc(n.parts, func(p node) bool { return p.conditional() })
+}
 
 // Check returns the failures of notes, in source order; an empty result means that the
 // notes are accepted. vars is the context in which the rules' conditions are evaluated. The
