@@ -124,7 +124,7 @@ func (c *Compiled) checkControl(control Control) (condition.Condition, error) {
 		if control.ContractRef != "" || control.LoopID != "" {
 			return condition.Condition{}, errors.New("a condition decides, but a contract is present as well")
 		}
-		return condition.Of(control.Condition)
+		return c.condition(control.Condition)
 	}
 	return condition.Condition{}, fmt.Errorf("unknown control %q", control.Kind)
 }

@@ -25,7 +25,7 @@ func (d *Document) Form2() bool { return d.SchemaVersion >= Form2 }
 // form returns the form in which a document is written.
 func (d *Document) form() int {
 	counted := func(l Loop) bool { return l.Kind == For || l.Kind == ForEach }
-	conditional := func(l Loop) bool { return l.Control != nil && !l.Control.Condition.IsZero() }
+	conditional := func(l Loop) bool { return l.Control != nil && !l.Control.Condition.IsNull() }
 	body := func(l Loop) bool { return slices.ContainsFunc(l.Body, Step.conditional) }
 	if slices.ContainsFunc(d.Loops, counted) || slices.ContainsFunc(d.Loops, conditional) ||
 		slices.ContainsFunc(d.Steps, Step.conditional) || slices.ContainsFunc(d.Loops, body) {
@@ -37,11 +37,11 @@ func (d *Document) form() int {
 // conditional reports whether a step has a condition: of itself, its confirmation, a fragment
 // of its prompt or a validation rule.
 func (s Step) conditional() bool {
-	when := func(f Fragment) bool { return !f.When.IsZero() }
-	if !s.RunCondition.IsZero() || !s.RequireConfirmation.Condition.IsZero() || slices.ContainsFunc(s.PromptFragments, when) {
+	when := func(f Fragment) bool { return !f.When.IsNull() }
+	if !s.RunCondition.IsNull() || !s.RequireConfirmation.Condition.IsNull() || slices.ContainsFunc(s.PromptFragments, when) {
 		return true
 	}
-	if s.ValidationCriteria.IsZero() {
+	if s.ValidationCriteria.IsNull() {
 		return false
 	}
 	c, err := criteria.Of(s.ValidationCriteria)
