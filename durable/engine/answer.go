@@ -145,6 +145,11 @@ type Next struct {
 type Warning struct {
 	Code    WarningCode `json:"code"`
 	Message string      `json:"message"`
+	// Path, Expected and Got belong to ConditionMatchedLoosely: the context path,
+	// the value in the condition and the one in the context.
+	Path     string      `json:"path,omitzero"`
+	Expected canon.Value `json:"expected,omitzero"`
+	Got      canon.Value `json:"got,omitzero"`
 }
 
 // WarningCode is the closed set of warnings in answers.
@@ -164,6 +169,9 @@ const (
 	CompiledWarning WarningCode = "COMPILED_WARNING"
 	// ObservationsDropped: an observation exceeded its limits.
 	ObservationsDropped WarningCode = "OBSERVATIONS_DROPPED"
+	// ConditionMatchedLoosely: a condition that decided the attempt, or the start,
+	// took two values for equal that differ in letter case, blanks or type.
+	ConditionMatchedLoosely = WarningCode(event.ConditionMatchedLoosely)
 	// RecommendationExceeded: preferences beyond the workflow's recommendation.
 	RecommendationExceeded WarningCode = "RECOMMENDATION_EXCEEDED"
 )

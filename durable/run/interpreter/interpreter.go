@@ -18,6 +18,7 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/condition"
 )
 
 // Input is what a walk reads besides workflow and state.
@@ -29,6 +30,8 @@ type Input struct {
 	// NeverStop continues past a missing input, as docs/design.md#loops defines for each
 	// case.
 	NeverStop bool
+	// Guided waits for confirmations.
+	Guided bool
 }
 
 // Result is the end of a walk. If Unmet is not empty and NeverStop was not set, State is
@@ -37,6 +40,9 @@ type Result struct {
 	State snapshot.State
 	Trace []event.TraceEntry
 	Unmet []reason.Unmet
+	// Loose are the loose matches of the conditions that decided the walk, and how the step at its
+	// end is shown.
+	Loose []condition.Match
 }
 
 // Begin walks from the start of a workflow to its first step, or to completion if no step
@@ -107,13 +113,14 @@ type walker struct {
 	completed []string
 	trace     []event.TraceEntry
 	unmet     []reason.Unmet
+	loose     []condition.Match
 	state     snapshot.State
 	turns     int  // iterations ended in this walk; bounds walks without a step
 	stopped   bool // at an unmet condition, without NeverStop
 }
 
 // result returns the outcome of the walk, with the trace within its limits.
-func (k *walker) result() Result { return Result{k.state, shorten(k.trace), k.unmet} }
+func (k *walker) result() Result { return Result{k.state, shorten(k.trace), k.unmet, k.loose} }
 
 // top returns the innermost loop, nil outside of loops.
 func (k *walker) top() *snapshot.Frame {
@@ -167,9 +174,16 @@ func (k *walker) runs(step *compile.Step) bool {
 		return true
 	}
 	vars := k.vars()
-	held := c.Eval(vars)
-	k.addTrace(event.EvaluatedCondition, stepSummary(step, held, c.Missing(vars)), event.StepRef(step.StepID))
-	return held
+	d := k.decide(c, vars)
+	k.addTrace(event.EvaluatedCondition, stepSummary(step, d, c.Missing(vars)), event.StepRef(step.StepID))
+	return d.Held
+}
+
+// decide evaluates a condition that decides the walk, and keeps its loose matches.
+func (k *walker) decide(c condition.Condition, vars canon.Value) condition.Decision {
+	d := c.Decide(vars)
+	k.loose = condition.AddMatches(k.loose, d.Loose)
+	return d
 }
 
 // wait ends the walk at a step that must be performed.
@@ -186,6 +200,26 @@ func (k *walker) wait(step *compile.Step, index int) {
 		summary = fmt.Sprintf("Step %q of loop %q is next, in iteration %d.", step.StepID, top.LoopID, top.Iteration)
 	}
 	k.addTrace(event.SelectedNextStep, summary, refs...)
+	if loose := k.looseShown(step); len(loose) > 0 {
+		k.loose = condition.AddMatches(k.loose, loose)
+		k.addTrace(event.EvaluatedCondition, fmt.Sprintf("Step %q is shown as its conditions say%s.", step.StepID,
+			loosely(loose)), event.StepRef(step.StepID))
+	}
+}
+
+// looseShown returns the loose matches of the conditions that decide how the pending step is
+// shown: of its confirmation, which only the guided mode asks for, its approval, and the
+// fragments of its prompt.
+func (k *walker) looseShown(step *compile.Step) []condition.Match {
+	kinds := []compile.ConfirmationKind{compile.ConfirmApproval}
+	if k.in.Guided {
+		kinds = append(kinds, compile.ConfirmIf)
+	}
+	loose := looseGates(k.w, k.state, k.in.Vars, kinds...)
+	for _, f := range step.PromptFragments {
+		loose = condition.AddMatches(loose, f.Condition().Decide(k.vars()).Loose)
+	}
+	return loose
 }
 
 // finish ends the walk with the run complete.
