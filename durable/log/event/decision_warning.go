@@ -66,12 +66,16 @@ func AddWarnings(list []DecisionWarning, more ...DecisionWarning) []DecisionWarn
 	return list
 }
 
-// checkWarnings returns an error for more warnings than are recorded, and for one of another
-// form.
+// checkWarnings returns an error for an empty list, which is not written, for more warnings than
+// are recorded, and for one of another form or that occurs twice.
 func checkWarnings(list []DecisionWarning) error {
-	err := within("%d warnings", len(list), 0, limits.WarningsMax)
-	for _, w := range list {
+	if list == nil {
+		return nil
+	}
+	err := within("%d warnings", len(list), 1, limits.WarningsMax)
+	for i, w := range list {
 		err = cmp.Or(err, oneOf("warning", w.Code, ConditionMatchedLoosely),
+			errorIf(slices.ContainsFunc(list[:i], w.equal), "a warning occurs twice"),
 			within("path of %d bytes", len(w.Path), 1, limits.WarningValueBytesMax),
 			checkOperand("expected", w.Expected), checkOperand("got", w.Got))
 	}

@@ -81,16 +81,17 @@ func (r *Redaction) payload(e event.Event) (event.Payload, error) {
 
 // warnings redacts the values of loose matches, which quote the context, as the context is: by
 // the name of the variable too.
-func (r *Redaction) warnings(list []event.DecisionWarning) []event.DecisionWarning {
-	list = slices.Clone(list)
-	for i, w := range list {
+func (r *Redaction) warnings(list []event.DecisionWarning) (out []event.DecisionWarning) {
+	for _, w := range list {
 		name := w.Path[strings.LastIndexByte(w.Path, '.')+1:]
 		value := func(v canon.Value) canon.Value {
 			return redact.Value(canon.OfMembers(canon.Member{Name: name, Value: v}), r.counts).Item(0)
 		}
-		list[i] = event.LooseMatch(r.text(w.Path, limits.WarningValueBytesMax), value(w.Expected), value(w.Got))
+		// Two may become equal.
+		out = event.AddWarnings(out,
+			event.LooseMatch(r.text(w.Path, limits.WarningValueBytesMax), value(w.Expected), value(w.Got)))
 	}
-	return list
+	return out
 }
 
 // advance redacts the warnings of an attempt, and the blockers of a refused one, which quote the
