@@ -69,10 +69,13 @@ func Next(w compile.Compiled, s snapshot.State, in Input) (Result, error) {
 	if err := fits(w, at, frames); err != nil {
 		return Result{}, err
 	}
-	k := walker{w: w, in: in, frames: frames, completed: s.WithCompleted(pending.Key())}
+	k := walker{w: w, in: in, frames: frames, completed: s.WithCompleted(pending.Key()), reselect: w.Form2()}
+	if k.reselect {
+		k.left, _, _ = w.Position(pending.StepID)
+	}
 	// Decisions belong to the step being left, so they are read before the walk moves.
 	k.applyDecisions()
-	k.walk(at.Index + 1)
+	k.walk(k.after(at.Index))
 	return k.result(), nil
 }
 
@@ -117,6 +120,13 @@ type walker struct {
 	state     snapshot.State
 	turns     int  // iterations ended in this walk; bounds walks without a step
 	stopped   bool // at an unmet condition, without NeverStop
+
+	// reselect: the main sequence is still to be walked from its first step (form 2).
+	reselect bool
+	// left is the index in the main sequence of the step that is left, or of the outermost
+	// loop around it. It is 0 where no step before it can be selected: at the start of a run
+	// and in form 1.
+	left int
 }
 
 // result returns the outcome of the walk, with the trace within its limits.
@@ -140,7 +150,9 @@ func (k *walker) loopID() string {
 
 // walk continues at an index of the current sequence until a step is pending, no step is
 // left, or the walk stopped. It terminates: every round advances in a sequence, starts one of
-// a bounded number of iterations, or leaves a loop.
+// a bounded number of iterations, leaves a loop, or, once in a walk, returns to the first step.
+// A run terminates, since every walk selects a step that is not completed: in the main sequence
+// each step and loop is selected at most once, and iterations are bounded.
 func (k *walker) walk(index int) {
 	for !k.stopped {
 		sequence := k.w.Sequence(k.loopID())
@@ -155,7 +167,7 @@ func (k *walker) walk(index int) {
 		}
 		step := &sequence[index]
 		switch {
-		case !k.runs(step):
+		case k.isCompleted(step) || !k.runs(step, index):
 			index++
 		// A loop is entered, and skipped there if it has no iterations.
 		case step.Type == compile.LoopStep:
@@ -167,15 +179,43 @@ func (k *walker) walk(index int) {
 	}
 }
 
-// runs evaluates a step's condition. A step without a condition runs and adds no trace entry.
-func (k *walker) runs(step *compile.Step) bool {
+// after returns the index at which the walk continues in the current sequence, behind the step
+// or loop at an index. In form 2 that is the first step when the walk reaches the main sequence,
+// so that a step which was passed over is selected once its condition holds
+// (docs/design.md#selection). Later loops of the walk are followed by the next step: the context
+// is the same, so that no condition before them has another value.
+func (k *walker) after(index int) int {
+	if k.reselect && len(k.frames) == 0 {
+		k.reselect = false
+		return 0
+	}
+	return index + 1
+}
+
+// isCompleted reports whether a step or loop of the main sequence is completed, in form 2. In the
+// body of a loop, and in form 1, the walk is never before a completed step.
+func (k *walker) isCompleted(step *compile.Step) bool {
+	if len(k.frames) > 0 || !k.w.Form2() {
+		return false
+	}
+	_, found := slices.BinarySearch(k.completed, step.StepID)
+	return found
+}
+
+// runs evaluates the condition of the step at an index. A step without a condition runs and adds
+// no trace entry, as does a step before the one that is left which is passed over again: it would
+// be traced in every advance of the run, and so would its loose matches be warned of.
+func (k *walker) runs(step *compile.Step, index int) bool {
 	c := step.Condition()
 	if c.IsZero() {
 		return true
 	}
 	vars := k.vars()
-	d := k.decide(c, vars)
-	k.addTrace(event.EvaluatedCondition, stepSummary(step, d, c.Missing(vars)), event.StepRef(step.StepID))
+	d := c.Decide(vars)
+	if back := len(k.frames) == 0 && index < k.left; d.Held || !back {
+		k.loose = condition.AddMatches(k.loose, d.Loose)
+		k.addTrace(event.EvaluatedCondition, stepSummary(step, d, back, c.Missing(vars)), event.StepRef(step.StepID))
+	}
 	return d.Held
 }
 

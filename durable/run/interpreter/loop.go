@@ -96,7 +96,7 @@ func (k *walker) endIteration() int {
 	k.frames = k.frames[:len(k.frames)-1]
 	k.complete(loop.LoopID)
 	at, _ := k.w.StepPlace(loop.LoopID)
-	return at.Index + 1
+	return k.after(at.Index)
 }
 
 // repeats decides whether another iteration follows.

@@ -47,9 +47,12 @@ func controlRefs(loop compile.Loop, iteration int64) []event.TraceRef {
 }
 
 // stepSummary names absent variables: without their names, a step skipped by a typing error
-// in a context key would look like any other.
-func stepSummary(step *compile.Step, d condition.Decision, missing []string) string {
+// in a context key would look like any other. back: the step was passed over before.
+func stepSummary(step *compile.Step, d condition.Decision, back bool, missing []string) string {
 	verdict := map[bool]string{true: "holds", false: "does not hold, so the step is passed over"}
+	if back {
+		verdict[true] = "holds now, after the step was passed over"
+	}
 	return fmt.Sprintf("Step %q: its condition %s%s%s: %s", step.StepID, verdict[d.Held], absent(missing),
 		loosely(d.Loose), step.RunCondition.JCS())
 }
