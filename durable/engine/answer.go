@@ -49,11 +49,12 @@ type Answer struct {
 	// isCommand: the pending step has an action, which 'waybill run' performs.
 	// missingInputs are context keys that the step requires and that have no
 	// value. artifactKinds are the kinds of the artifacts that it requires.
-	// outputsSubmitted: see OutputsSubmitted.
+	// outputsSubmitted: see OutputsSubmitted. stepsDone: see StepsDone.
 	isCommand        bool
 	missingInputs    []string
 	artifactKinds    []string
 	outputsSubmitted bool
+	stepsDone        int64
 }
 
 // Kind is the kind of the document: "step" or "blocked".
@@ -67,6 +68,10 @@ func (a Answer) Kind() string {
 // MissingInputs returns the context keys that the pending step requires and that have
 // no value yet.
 func (a Answer) MissingInputs() []string { return a.missingInputs }
+
+// StepsDone counts the steps completed before the pending one, those before a
+// fork included.
+func (a Answer) StepsDone() int64 { return a.stepsDone }
 
 // OutputsSubmitted reports that the pending step waits for a person's approval of the
 // node's outputs, or has it. The next attempt must carry no notes and no

@@ -45,6 +45,10 @@ func (n *Answers) AnswerAt(ctx context.Context, keys token.Keys, p session.Resol
 	if err != nil {
 		return Answer{}, err
 	}
+	done, err := n.StepsDone(ctx, w, p.Run, p.Node)
+	if err != nil {
+		return Answer{}, err
+	}
 	sessionID, err := id.ParseSession(p.Fold.ID)
 	if err != nil {
 		return Answer{}, fault.Wrap(err, fault.Invariant, "the log's owner is no session id")
@@ -52,7 +56,7 @@ func (n *Answers) AnswerAt(ctx context.Context, keys token.Keys, p session.Resol
 	a := Answer{
 		Session: SessionRef{sessionID, p.Run.ID}, NodeID: p.Node.ID, Status: status, IsComplete: s.IsComplete(),
 		Workflow:    WorkflowRef{w.WorkflowID, w.Name, w.Hash()},
-		Preferences: p.Node.Preferences, Warnings: []Warning{},
+		Preferences: p.Node.Preferences, Warnings: []Warning{}, stepsDone: done,
 	}
 	if err := a.setPending(w, p, s); err != nil {
 		return Answer{}, err
