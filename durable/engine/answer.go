@@ -69,8 +69,8 @@ func (a Answer) Kind() string {
 // no value yet.
 func (a Answer) MissingInputs() []string { return a.missingInputs }
 
-// StepsDone counts the steps completed before the pending one, those before a
-// fork included.
+// StepsDone counts the steps completed before the pending one, as the list of
+// runs does.
 func (a Answer) StepsDone() int64 { return a.stepsDone }
 
 // OutputsSubmitted reports that the pending step waits for a person's approval of the

@@ -75,11 +75,11 @@ func FindRun(f *runs.Fold, at Position) (Resolved, error) {
 }
 
 // StepsDone counts the steps that were completed before a node: those acknowledged on the path to
-// it and, for a fork, those that its first snapshot lists. The keys of loops are not counted. The
-// number never falls along a path.
+// it and, for a fork in form 2, those that its first snapshot lists. The keys of loops are not
+// counted. The number never falls along a path.
 func (r *Reader) StepsDone(ctx context.Context, w compile.Compiled, run *runs.Run, n *runs.Node) (int64, error) {
 	root := run.Node(run.Root)
-	if run.Started.ForkedFrom == nil || root == nil {
+	if run.Started.ForkedFrom == nil || root == nil || !w.Form2() {
 		return n.Depth, nil
 	}
 	s, err := r.State(ctx, root)

@@ -34,9 +34,10 @@ type RunSummary struct {
 	LastAtMs    int64 `json:"lastAtMs"`
 }
 
-// Progress counts the completed steps on the path, those before a fork included:
-// it never falls. Total is absent for workflows with loops, and in form 2 with
-// conditions, since the number of their steps is not known in advance.
+// Progress counts the completed steps on the path, and never falls; in form 2 it
+// includes those before a fork. Total is absent for workflows with loops, and in
+// form 2 with conditions, since the number of their steps is not known in
+// advance.
 type Progress struct {
 	Completed int64 `json:"completed"`
 	Total     int64 `json:"total,omitzero"`
