@@ -61,7 +61,7 @@ func TestFormatHeadCacheIsBelieved(t *testing.T) {
 	files := s.files
 	files[s.a.log.Root+"/"+manifest.FileName] = s.a.lines[:s.a.fold.Head.GroupAt]
 	delete(files, s.a.log.Root+"/"+manifest.SegmentDir+"/"+last.Name())
-	files[s.a.log.Root+"/cache/head-1"] = s.headCache(s.a)
+	files[fmt.Sprintf("%s/cache/head-%d", s.a.log.Root, runs.SavedFormat)] = s.headCache(s.a)
 	for name, b := range files {
 		name = filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {

@@ -341,12 +341,12 @@ func TestFormatWorkflowFindings(t *testing.T) {
 		old, with string
 		damaged   bool
 	}{
-		{`"schemaVersion":1`, `"schemaVersion":2`, false},
+		{`"schemaVersion":2`, `"schemaVersion":3`, false},
 		{`{"capabilities"`, `{ "sourceKind":1,"capabilities"`, false},
 		{`"features":[]`, `"features":[1]`, true},
 		{`"required":[]`, `"required":["web_browsing"]`, true},
-		{`"schemaVersion":1`, `"schemaVersion":0`, true},
-		{`"schemaVersion":1`, `"schemaVersion":1.5`, true},
+		{`"schemaVersion":2`, `"schemaVersion":0`, true},
+		{`"schemaVersion":2`, `"schemaVersion":1.5`, true},
 		{`"workflowId":"demo.triage"`, `"workflowId":""`, true},
 		{`"name":`, `"a":1,"name":`, true},
 		{`"in":["high","medium"]`, `"in":[]`, true},

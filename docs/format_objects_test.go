@@ -23,7 +23,7 @@ const formatDamaged, formatUnknown = "object_damaged", "unknown_version"
 // it says is not looked at.
 var formatWorkflowChanges = []formatChange{
 	{``, ``, ""},
-	{`"schemaVersion":1`, `"schemaVersion":2`, formatUnknown},
+	{`"schemaVersion":2`, `"schemaVersion":3`, formatUnknown},
 	{`"features":[`, `"features":[1,`, formatDamaged},
 	{`"featureId":"wr.features.durable_recap_guidance"`, `"featureId":"other"`, ""},
 	{`"featureId":"wr.features.durable_recap_guidance"`, `"featureId":""`, formatDamaged},

@@ -35,6 +35,18 @@ var goldenSources = map[string]string{
  {"id":"ship","title":"Ship it","prompt":"p","requireConfirmation":{"kind":"human_approval"}},{"id":"after","title":"After","prompt":"p"}]}`,
 	"command.json": `{"id":"demo.command","name":"Command","description":"d","version":"1.0.0","steps":[
  {"id":"say","title":"Say","action":{"kind":"command","argv":["printf","done"]}}]}`,
+	"conditions.json": `{"id":"demo.conditions","name":"Conditions","description":"d","version":"1.0.0","steps":[
+ {"id":"early","title":"Early","prompt":"p","runCondition":{"var":"again","equals":true}},
+ {"id":"look","title":"Look","prompt":"p","notesRequired":true},
+ {"id":"careful","title":"Careful","prompt":"p","runCondition":{"var":"severity","equals":"High"}},
+ {"id":"urgent","title":"Urgent","prompt":"p","runCondition":{"var":"urgent","in":[true,1]}},
+ {"id":"wait","title":"Wait","prompt":"p","requireConfirmation":{"var":"severity","equals":"High"},
+  "promptFragments":[{"id":"slow","text":"Slowly.","when":{"var":"severity","equals":"High"}}]},
+ {"id":"rounds","type":"loop","title":"Rounds","loop":{"type":"while","condition":{"var":"more","equals":true},"maxIterations":3},
+  "body":[{"id":"round","title":"Round","prompt":"p"}]},
+ {"id":"each","type":"loop","title":"Each","loop":{"type":"forEach","items":"parts","itemVar":"part","maxIterations":2},
+  "body":[{"id":"do","title":"Do","prompt":"Do {{part}}."}]},
+ {"id":"end","title":"End","prompt":"p"}]}`,
 	"continue.json": `{"kind":"wr.loop_control","decision":"continue"}`,
 	"stop.json":     `{"kind":"wr.loop_control","decision":"stop"}`,
 	"result.json":   `{"kind":"result","n":1,"text":"Ünïcode"}`,
@@ -93,10 +105,24 @@ var learningCalls = []string{
 	"export {Complete} -o bundle.json",
 }
 
+// conditionCalls create runs of a workflow with conditions and a list, in form 1 of compiled
+// workflows. Each waits where form 2 would decide otherwise.
+var conditionCalls = []string{
+	"start conditions.json --title Complete --set again=true --set parts=[]",
+	"continue --run @last --notes early", "continue --run @last --notes look", "continue --run @last --notes wait",
+	"continue --run @last --notes end",
+	"start conditions.json --title Unfinished --set severity=high --set urgent=yes --set more=yes --set parts=[]",
+	"start conditions.json --title Blocked --set severity=HIGH --set urgent=1. --set parts=[]",
+	"! continue --run @last --done",
+	"start conditions.json --title Strict --set severity=high --set urgent=\"yes\" --set parts=[\"x\",\"y\",\"z\"]",
+	"export {Complete} -o bundle.json",
+}
+
 // goldenStores are the stores in the format of this version, each created when its kinds of
 // records were added.
 var goldenStores = map[string][]string{"v1": goldenCalls,
-	"v1-learning": append(goldenCalls[:len(goldenCalls)-1:len(goldenCalls)-1], learningCalls...)}
+	"v1-learning":   append(goldenCalls[:len(goldenCalls)-1:len(goldenCalls)-1], learningCalls...),
+	"v1-conditions": conditionCalls}
 
 // TestMakeStore writes the missing golden stores of this version of the format. It does not
 // change existing ones.

@@ -94,7 +94,7 @@ func (e *Engine) advance(ctx context.Context, at Position, attempt advance.Attem
 	// The outcome is read back from the fold, so that the first answer and a
 	// repeated one are rendered by the same code.
 	recorded, _ := p.Node.Attempt(attempt.ID)
-	a, err := e.answerOutcome(ctx, keys, p, recorded.Outcome)
+	a, err := e.answerOutcome(ctx, keys, p, recorded)
 	if err != nil {
 		return Answer{}, answerUnread(err)
 	}
@@ -237,7 +237,7 @@ func (e *Engine) replayAttempt(ctx context.Context, keys token.Keys, at Position
 	if err != nil {
 		return Answer{}, err
 	}
-	a, err := e.answerOutcome(ctx, keys, p, done.Outcome)
+	a, err := e.answerOutcome(ctx, keys, p, done)
 	if err != nil {
 		return a, err
 	}

@@ -49,11 +49,12 @@ type Answer struct {
 	// isCommand: the pending step has an action, which 'waybill run' performs.
 	// missingInputs are context keys that the step requires and that have no
 	// value. artifactKinds are the kinds of the artifacts that it requires.
-	// outputsSubmitted: see OutputsSubmitted.
+	// outputsSubmitted: see OutputsSubmitted. stepsDone: see StepsDone.
 	isCommand        bool
 	missingInputs    []string
 	artifactKinds    []string
 	outputsSubmitted bool
+	stepsDone        int64
 }
 
 // Kind is the kind of the document: "step" or "blocked".
@@ -67,6 +68,10 @@ func (a Answer) Kind() string {
 // MissingInputs returns the context keys that the pending step requires and that have
 // no value yet.
 func (a Answer) MissingInputs() []string { return a.missingInputs }
+
+// StepsDone counts the steps completed before the pending one, as the list of
+// runs does.
+func (a Answer) StepsDone() int64 { return a.stepsDone }
 
 // OutputsSubmitted reports that the pending step waits for a person's approval of the
 // node's outputs, or has it. The next attempt must carry no notes and no
@@ -145,6 +150,11 @@ type Next struct {
 type Warning struct {
 	Code    WarningCode `json:"code"`
 	Message string      `json:"message"`
+	// Path, Expected and Got belong to ConditionMatchedLoosely: the context path,
+	// the value in the condition and the one in the context.
+	Path     string      `json:"path,omitzero"`
+	Expected canon.Value `json:"expected,omitzero"`
+	Got      canon.Value `json:"got,omitzero"`
 }
 
 // WarningCode is the closed set of warnings in answers.
@@ -164,6 +174,9 @@ const (
 	CompiledWarning WarningCode = "COMPILED_WARNING"
 	// ObservationsDropped: an observation exceeded its limits.
 	ObservationsDropped WarningCode = "OBSERVATIONS_DROPPED"
+	// ConditionMatchedLoosely: a condition that decided the attempt, or the start,
+	// took two values for equal that differ in letter case, blanks or type.
+	ConditionMatchedLoosely = WarningCode(event.ConditionMatchedLoosely)
 	// RecommendationExceeded: preferences beyond the workflow's recommendation.
 	RecommendationExceeded WarningCode = "RECOMMENDATION_EXCEEDED"
 )

@@ -45,6 +45,10 @@ func (n *Answers) AnswerAt(ctx context.Context, keys token.Keys, p session.Resol
 	if err != nil {
 		return Answer{}, err
 	}
+	done, err := n.StepsDone(ctx, w, p.Run, p.Node)
+	if err != nil {
+		return Answer{}, err
+	}
 	sessionID, err := id.ParseSession(p.Fold.ID)
 	if err != nil {
 		return Answer{}, fault.Wrap(err, fault.Invariant, "the log's owner is no session id")
@@ -52,7 +56,7 @@ func (n *Answers) AnswerAt(ctx context.Context, keys token.Keys, p session.Resol
 	a := Answer{
 		Session: SessionRef{sessionID, p.Run.ID}, NodeID: p.Node.ID, Status: status, IsComplete: s.IsComplete(),
 		Workflow:    WorkflowRef{w.WorkflowID, w.Name, w.Hash()},
-		Preferences: p.Node.Preferences, Warnings: []Warning{},
+		Preferences: p.Node.Preferences, Warnings: []Warning{}, stepsDone: done,
 	}
 	if err := a.setPending(w, p, s); err != nil {
 		return Answer{}, err
@@ -97,13 +101,13 @@ func (a *Answer) setPending(w compile.Compiled, p session.Resolved, s snapshot.S
 	title := a.heading(step, vars)
 	// Absent variables are rendered visibly; the warning names them.
 	for _, missing := range text.Warnings {
-		a.Warnings = append(a.Warnings, Warning{VariableAbsent, missing})
+		a.Warnings = append(a.Warnings, Warning{Code: VariableAbsent, Message: missing})
 	}
 	confirm := needsConfirmation(w, s, p.Node)
 	a.Pending = &Pending{StepID: step.StepID, StepInstanceKey: pending.Key(),
 		Title: title, Prompt: text.Prompt, RequireConfirmation: confirm}
 	if text.Truncated {
-		a.Warnings = append(a.Warnings, Warning{TextTruncated, fmt.Sprintf(
+		a.Warnings = append(a.Warnings, Warning{Code: TextTruncated, Message: fmt.Sprintf(
 			"The prompt is longer than %d bytes with its values; the longest values are cut. Read them with the "+
 				"commands of the run.", limits.PromptBytesMax)})
 	}
@@ -179,8 +183,8 @@ func (a *Answer) collectInputs(missing []source.Input, n *runs.Node, vars canon.
 // (docs/design.md#preferences).
 func (a *Answer) warnRecommendation(w compile.Compiled, p session.Resolved) {
 	for _, e := range advance.Exceeds(w, p.Node.Preferences) {
-		a.Warnings = append(a.Warnings, Warning{RecommendationExceeded,
-			fmt.Sprintf("The run's %s is %s; the workflow recommends %s at most.", e.Key, e.Effective, e.Recommended)})
+		a.Warnings = append(a.Warnings, Warning{Code: RecommendationExceeded,
+			Message: fmt.Sprintf("The run's %s is %s; the workflow recommends %s at most.", e.Key, e.Effective, e.Recommended)})
 	}
 }
 
@@ -193,8 +197,8 @@ func (a *Answer) warnTruncation(p session.Resolved) {
 			continue
 		}
 		if o, ok := n.Recap(); ok && strings.HasSuffix(o.Payload.NotesMarkdown, limits.TruncationMarker) {
-			a.Warnings = append(a.Warnings, Warning{NotesTruncated,
-				fmt.Sprintf("The notes at node %s were longer than %d bytes and are cut; keep long texts in files.",
+			a.Warnings = append(a.Warnings, Warning{Code: NotesTruncated,
+				Message: fmt.Sprintf("The notes at node %s were longer than %d bytes and are cut; keep long texts in files.",
 					n.ID, limits.NotesBytesMax)})
 		}
 	}
@@ -273,24 +277,36 @@ func (a *Answer) warnReplay(recorded, sent canon.Digest) {
 
 // warnDiffers adds a REPLAY_DIFFERS warning.
 func (a *Answer) warnDiffers(message string) {
-	a.Warnings = append(a.Warnings, Warning{ReplayDiffers, message})
+	a.Warnings = append(a.Warnings, Warning{Code: ReplayDiffers, Message: message})
+}
+
+// warnRecorded adds the warnings that are recorded with an attempt or a start.
+func (a *Answer) warnRecorded(list []event.DecisionWarning) {
+	for _, w := range list {
+		a.Warnings = append(a.Warnings, Warning{Code: WarningCode(w.Code), Message: w.Message(), Path: w.Path,
+			Expected: w.Expected, Got: w.Got})
+	}
 }
 
 // answerOutcome renders the answer to a recorded attempt over the fold that
 // ends with it: at the node it led to, or at the same node with the blockers.
 func (n *Answers) answerOutcome(ctx context.Context, keys token.Keys, p session.Resolved,
-	o event.AdvanceOutcome) (Answer, error) {
+	done runs.Attempt) (Answer, error) {
+	o := done.Outcome
+	if o.Kind == event.Advanced {
+		child := p.Run.Node(*o.ToNodeID)
+		if child == nil {
+			return Answer{}, fault.New(fault.Invariant,
+				"attempt recorded as advanced to node %s, which does not exist", o.ToNodeID)
+		}
+		p = p.AtNode(child)
+	}
+	a, err := n.AnswerAt(ctx, keys, p)
 	if o.Kind == event.Blocked {
-		a, err := n.AnswerAt(ctx, keys, p)
 		a.Blockers = o.Blockers.Blockers
-		return a, err
 	}
-	child := p.Run.Node(*o.ToNodeID)
-	if child == nil {
-		return Answer{}, fault.New(fault.Invariant, "attempt recorded as advanced to node %s, which does not exist",
-			o.ToNodeID)
-	}
-	return n.AnswerAt(ctx, keys, p.AtNode(child))
+	a.warnRecorded(done.Warnings)
+	return a, err
 }
 
 // needsConfirmation reports whether the pending step waits for a person's

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/reason"
 )
@@ -15,7 +16,7 @@ import (
 var checks = map[string]func(p *player, s statement) error{
 	"pending": (*player).thenPending, "complete": (*player).thenComplete, "blocked": (*player).thenBlocked,
 	"refused": (*player).thenRefused,
-	"status":  (*player).thenStatus, "run": (*player).thenRun, "gaps": (*player).thenGaps,
+	"status":  (*player).thenStatus, "run": (*player).thenRun, "progress": (*player).thenProgress, "gaps": (*player).thenGaps,
 	"events": (*player).thenEvents,
 	"event":  (*player).thenEvent, "trace": (*player).thenTrace, "warnings": (*player).thenWarnings,
 	"intent":  (*player).thenIntent,
@@ -136,18 +137,39 @@ func (p *player) thenStatus(s statement) error { return want(string(p.last.Statu
 
 // thenRun is about the entry of the run in the list: its status, or its counts.
 func (p *player) thenRun(s statement) error {
-	all, err := p.process().Runs(p.ctx)
+	r, err := p.listed()
 	if err != nil {
 		return err
 	}
+	return want(fmt.Sprintf("%s tips=%d openCriticalGaps=%d health=%s", r.Status, len(r.Tips), r.OpenCriticalGaps,
+		r.Health), p.filled(s.text))
+}
+
+// thenProgress compares the progress of the run, with its total where there is one.
+func (p *player) thenProgress(s statement) error {
+	r, err := p.listed()
+	if err != nil {
+		return err
+	}
+	got := strconv.FormatInt(r.Progress.Completed, 10)
+	if r.Progress.Total > 0 {
+		got += " of " + strconv.FormatInt(r.Progress.Total, 10)
+	}
+	return want(got, s.text)
+}
+
+// listed is the run of the last answer in the list of runs.
+func (p *player) listed() (views.RunSummary, error) {
+	all, err := p.process().Runs(p.ctx)
+	if err != nil {
+		return views.RunSummary{}, err
+	}
 	for _, r := range all.Runs {
 		if r.RunID == p.last.Session.RunID {
-			tips := strconv.Itoa(len(r.Tips))
-			return want(fmt.Sprintf("%s tips=%s openCriticalGaps=%d health=%s", r.Status, tips, r.OpenCriticalGaps,
-				r.Health), p.filled(s.text))
+			return r, nil
 		}
 	}
-	return fmt.Errorf("the run is not listed")
+	return views.RunSummary{}, fmt.Errorf("the run is not listed")
 }
 
 // filled completes "blocked" by the usual values of the rest.

@@ -134,6 +134,7 @@ func (e *Engine) begin(ctx context.Context, at Position, plan manifest.Plan, key
 	if err != nil {
 		return Answer{}, adviseOnRestart(err, key)
 	}
+	a.warnRecorded(h.Fold.Runs[at.Run].Started.Warnings)
 	return a, nil
 }
 
@@ -173,7 +174,7 @@ func adviseOnRestart(err error, key string) error {
 func (a *Answer) warnDropped(n int) {
 	if n > 0 {
 		a.Warnings = append(a.Warnings,
-			Warning{ObservationsDropped, "An observation about the workspace was too long to be recorded."})
+			Warning{Code: ObservationsDropped, Message: "An observation about the workspace was too long to be recorded."})
 	}
 }
 
@@ -200,9 +201,10 @@ func (e *Engine) replayStart(ctx context.Context, keys token.Keys, at Position, 
 	if err != nil {
 		return a, err
 	}
+	a.warnRecorded(p.Run.Started.Warnings)
 	if !sameStart(p, sent) {
-		a.Warnings = append(a.Warnings, Warning{ReplayDiffers,
-			"A start with this key is recorded with other content; the recorded answer is returned and nothing was " +
+		a.Warnings = append(a.Warnings, Warning{Code: ReplayDiffers,
+			Message: "A start with this key is recorded with other content; the recorded answer is returned and nothing was " +
 				"stored."})
 	}
 	return a, prefix.Confirm(ctx)

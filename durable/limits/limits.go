@@ -151,6 +151,10 @@ const (
 	BundleSpellingMax = 4
 	// ControlFileBytesMax bounds store.json, keyring.json, trust.json and config.json.
 	ControlFileBytesMax = 1 << 20
+	// WarningsMax bounds the warnings that are recorded with one decision, and
+	// WarningValueBytesMax each text in them: a path, or a value of the context.
+	WarningsMax          = 10
+	WarningValueBytesMax = 128
 	// SummaryBytesMax bounds a gap's summary and a run's closing reason, like a blocker's message.
 	SummaryBytesMax = 512
 	// AuditTextBytesMax bounds a reason and a detail in the audit log: four times what a person

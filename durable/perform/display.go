@@ -35,7 +35,10 @@ type RunView struct {
 
 // StepView describes a step before it is performed.
 type StepView struct {
-	At, Of   int // position in the workflow, from 1, and number of steps
+	At, Of int // place in the main sequence, from 1, and its length
+	// Returns reports that steps can come back, so that the step has no place.
+	Returns  bool
+	Done     int // completed steps, shown if Returns
 	Title    string
 	Rounds   []Round  // of the loops around it, outermost first
 	Prompt   string   // text for the person; "" for a step without one
@@ -45,6 +48,18 @@ type StepView struct {
 	Confirm  bool     // the person has to confirm the step before anything else happens
 	Warnings []string // of the answer that shows the step
 	Refused  []string // messages of the last refused attempt
+}
+
+// Position describes how far the run is: "2/3", or "1 done" if steps can come back. It is "" for
+// a step that is not shown as part of a run.
+func (s StepView) Position() string {
+	switch {
+	case s.Of > 0:
+		return fmt.Sprintf("%d/%d", s.At, s.Of)
+	case s.Returns:
+		return fmt.Sprintf("%d done", s.Done)
+	}
+	return ""
 }
 
 // TryView describes a command before it starts.
@@ -64,14 +79,12 @@ type TryEnd struct {
 // StepEnd describes a step that was accepted.
 type StepEnd struct{ ElapsedMs int64 }
 
-// runView collects the run's title and progress from the fold.
+// runView collects the run's title from the fold and its progress from the answer.
 func (e *execution) runView() RunView {
-	v := RunView{Run: e.report.Run, Workflow: e.report.Workflow, Steps: len(e.flow.Steps)}
+	v := RunView{Run: e.report.Run, Workflow: e.report.Workflow, Steps: len(e.flow.Steps),
+		Done: int(e.answer.StepsDone())}
 	if run := e.view.run(); run != nil {
 		v.Title = run.Started.Title
-		if tip := run.Node(run.Tip); tip != nil {
-			v.Done = int(tip.Depth)
-		}
 	}
 	return v
 }

@@ -66,8 +66,16 @@ func (e *execution) stepPhrase() string {
 	}
 	at, of, _ := e.flow.Position(e.answer.Pending.StepID)
 	phrase := fmt.Sprintf("step %d of %d, %q", at+1, of, e.answer.Pending.Title)
+	var more []string
+	if !e.flow.InOrder() {
+		phrase = fmt.Sprintf("step %q", e.answer.Pending.Title)
+		more = append(more, fmt.Sprintf("%d done", e.answer.StepsDone()))
+	}
 	if rounds := roundsOf(e.flow, e.answer.Pending.StepInstanceKey); len(rounds) > 0 {
-		phrase += " (" + FormatRounds(rounds) + ")"
+		more = append(more, FormatRounds(rounds))
+	}
+	if len(more) > 0 {
+		phrase += " (" + strings.Join(more, ", ") + ")"
 	}
 	return phrase
 }

@@ -206,8 +206,11 @@ func (e *execution) send(ctx context.Context, req advance.Request) (engine.Answe
 
 // stepView describes the step for the display.
 func (s *stepRun) stepView() StepView {
-	at, of, _ := s.flow.Position(s.step.StepID)
-	v := StepView{At: at + 1, Of: of, Title: s.step.Title, Rounds: roundsOf(s.flow, s.answer.Pending.StepInstanceKey)}
+	v := StepView{Title: s.step.Title, Done: int(s.answer.StepsDone()), Returns: !s.flow.InOrder(),
+		Rounds: roundsOf(s.flow, s.answer.Pending.StepInstanceKey)}
+	if at, of, _ := s.flow.Position(s.step.StepID); !v.Returns {
+		v.At, v.Of = at+1, of
+	}
 	if s.answer.Status == runs.Blocked && !s.answer.OutputsSubmitted() {
 		for _, b := range s.known.refused {
 			v.Refused = append(v.Refused, b.Message)

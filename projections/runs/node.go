@@ -46,6 +46,8 @@ type Attempt struct {
 	Index   int64                `json:"index"` // event index of the record
 	Outcome event.AdvanceOutcome `json:"outcome"`
 	Request canon.Digest         `json:"request,omitzero"` // digest of the request, to recognize a repeated call
+	// Warnings are those recorded with the outcome, for the answer to a repeated call.
+	Warnings []event.DecisionWarning `json:"warnings,omitzero"`
 }
 
 // addNode creates a node with the preferences, context, depth and capabilities of its parent.
@@ -102,7 +104,7 @@ func (r *Run) addEdge(p event.EdgeCreated) {
 // foreign logs have such events, and all methods that fold an event skip them.
 func (n *Node) addAttempt(e event.Event, p event.AdvanceRecorded) {
 	if n != nil {
-		n.Attempts = append(n.Attempts, Attempt{p.AttemptID, e.Index, p.Outcome, p.RequestDigest})
+		n.Attempts = append(n.Attempts, Attempt{p.AttemptID, e.Index, p.Outcome, p.RequestDigest, p.Warnings})
 	}
 }
 

@@ -99,9 +99,9 @@ func (l *nodeLine) attempts(all *[]Attempt) {
 	if !l.reading && len(*all) == 1 {
 		a = (*all)[0]
 	}
-	// The short form has no place for blockers, a second attempt or a missing request.
+	// The short form has no place for blockers, warnings, a second attempt or a missing request.
 	if !l.short(len(*all) == 1 && a.Outcome.Kind == event.Advanced && a.Outcome.Blockers == nil &&
-		a.Outcome.ToNodeID != nil && !a.Request.IsZero()) {
+		a.Outcome.ToNodeID != nil && !a.Request.IsZero() && len(a.Warnings) == 0) {
 		l.json(all, len(*all) == 0)
 		return
 	}

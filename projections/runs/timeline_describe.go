@@ -27,7 +27,19 @@ func describeRunStart(p event.RunStarted) string {
 	if p.ForkedFrom != nil {
 		text += fmt.Sprintf(", forked from %s at %s", p.ForkedFrom.RunID, p.ForkedFrom.NodeID)
 	}
-	return text
+	return text + describeWarnings(p.Warnings)
+}
+
+// describeWarnings lists the loose matches of a decision, "" for none.
+func describeWarnings(list []event.DecisionWarning) string {
+	if len(list) == 0 {
+		return ""
+	}
+	matches := make([]string, len(list))
+	for i, w := range list {
+		matches[i] = oneLine(w.String())
+	}
+	return " (loosely: " + strings.Join(matches, "; ") + ")"
 }
 
 // nodeDescriptions is what happened when a node of a kind was created.
@@ -69,13 +81,13 @@ func (t describer) describeAttempt(p event.AdvanceRecorded, step string) string 
 		}
 		return text
 	case p.Outcome.Kind == event.Advanced:
-		return step + " was done"
+		return step + " was done" + describeWarnings(p.Warnings)
 	}
 	if p.Outcome.Blockers == nil || len(p.Outcome.Blockers.Blockers) == 0 {
 		return text
 	}
 	blockers := p.Outcome.Blockers.Blockers
-	return text + ": " + oneLine(blockers[0].Message) + andMore(len(blockers)-1)
+	return text + ": " + oneLine(blockers[0].Message) + andMore(len(blockers)-1) + describeWarnings(p.Warnings)
 }
 
 // andMore returns how many others follow the one that was named, "" for none.

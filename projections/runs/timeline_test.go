@@ -10,8 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/projections/runs"
 )
 
@@ -95,6 +97,24 @@ func TestTimelineSurvivesEmptyPayloads(t *testing.T) {
 		if m := runs.Timeline([]event.Event{{Data: p}},
 			func(id.Node) runs.StepInfo { return runs.StepInfo{} })[0]; m.Text == "" {
 			t.Errorf("%s: no description", p.Kind())
+		}
+	}
+}
+
+// TestTimelineNamesLooseMatches: an attempt and a start say which values were taken for equal.
+func TestTimelineNamesLooseMatches(t *testing.T) {
+	warnings := []event.DecisionWarning{event.LooseMatch("risk", canon.OfString("High"), canon.OfString("high")),
+		event.LooseMatch("n", canon.OfInt(3), canon.OfString("3"))}
+	for _, data := range []event.Payload{
+		event.RunStarted{WorkflowID: "w", Warnings: warnings},
+		event.AdvanceRecorded{Outcome: event.AdvancedTo(id.Node{}), Warnings: warnings},
+		event.AdvanceRecorded{Outcome: event.BlockedBy(reason.Report{Blockers: []reason.Blocker{{Message: "m"}}}),
+			Warnings: warnings},
+	} {
+		entries := runs.Timeline([]event.Event{{Data: data}}, func(id.Node) runs.StepInfo { return runs.StepInfo{} })
+		const want = ` (loosely: risk="high" matches risk="High"; n="3" matches n=3)`
+		if len(entries) != 1 || !strings.HasSuffix(entries[0].Text, want) {
+			t.Errorf("%+v", entries)
 		}
 	}
 }

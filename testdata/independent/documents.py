@@ -133,7 +133,7 @@ LOOP_FORM = variant("kind", {"while": DECIDED, "until": DECIDED, "for": (dict(OF
 IDS = {"features": "featureId", "contracts": "contractRef", "conditions": "conditionId", "loops": "loopId",
        "assessments": "id", "bindings": "slotId"}
 WORKFLOW = record(
-    {"schemaVersion": integer(1, 1), "workflowId": FULL, "name": ANY_TEXT, "description": ANY_TEXT,
+    {"schemaVersion": integer(1, 2), "workflowId": FULL, "name": ANY_TEXT, "description": ANY_TEXT,
      "version": ANY_TEXT, "capabilities": record({"required": TEXTS, "preferred": TEXTS, "disabled": TEXTS}),
      "features": many(record({"featureId": FULL, "contentHash": SHA, "bytes": integer()})),
      "contracts": many(lambda v: check_pack(v, pattern)), "conditions": many(NAMED), "loops": many(LOOP_FORM),
@@ -206,7 +206,7 @@ def check_workflow(data):
         raise Problem("object_damaged", str(e))
     version = doc.get("schemaVersion") if isinstance(doc, dict) else None
     whole = holds(real, version) and version == int(version)
-    if whole and version > 1 or isinstance(doc, dict) and "sourceKind" in doc:
+    if whole and version > 2 or isinstance(doc, dict) and "sourceKind" in doc:
         raise Problem("unknown_version", "a workflow of another version or program")
     try:
         if encode(doc) != data:

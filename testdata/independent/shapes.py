@@ -1,7 +1,7 @@
 """Forms of events: sections 6 and 7 of the format, as checkers."""
 from blake3 import derive_id
-from checks import (Shape, anything, fail, identifier, integer, many, matching, nonzero, one_of, passing, record, text,
-                    true, variant)
+from checks import (Shape, anything, fail, holds, identifier, integer, many, matching, nonzero, one_of, passing, real, record,
+                    text, true, variant)
 from jcs import depth, digest, encode
 
 SHA = matching("sha256:[0-9a-f]{64}", "digest")
@@ -62,6 +62,23 @@ def _context(v):
             raise Shape("context has a member %s" % name)
 
 
+def _operand(v):
+    if isinstance(v, str):
+        text(0, 128)(v)
+    elif not isinstance(v, bool) and not holds(real, v):
+        fail("neither a text nor a number nor a boolean", type(v))
+
+
+_warnings = many(record({"code": one_of("CONDITION_MATCHED_LOOSELY"), "path": text(1, 128), "expected": _operand,
+                         "got": _operand}), 1, 10)
+
+
+def WARNINGS(v):
+    _warnings(v)
+    if len({encode(w) for w in v}) != len(v):
+        raise Shape("a warning occurs twice")
+
+
 # kind -> scope, recipe of the dedupeKey behind kind and owner, members of data
 KINDS = {
     "session_created": ("none", "", record({}, {"importedFrom": record(
@@ -70,7 +87,7 @@ KINDS = {
         {"workflowId": FULL, "workflowHash": SHA, "workflowSourceRef": text(0, 512),
          "workflowSourceKind": one_of("bundled", "user", "project", "remote", "plugin")},
         {"forkedFrom": record({"sessionId": SESS, "runId": RUN, "nodeId": NODE, "head": SHA}), "parent": RUN,
-         "tags": many(text(1, 64), 1, 32), "title": text(1, 256)})),
+         "tags": many(text(1, 64), 1, 32), "title": text(1, 256), "warnings": WARNINGS})),
     "node_created": ("node", "{runId}:{nodeId}", record(
         {"nodeKind": one_of("step", "checkpoint", "blocked_attempt"), "parentNodeId": _nullable(NODE),
          "snapshotRef": SHA, "workflowHash": SHA})),
@@ -81,7 +98,7 @@ KINDS = {
             {"eventId": EVT, "kind": one_of("checkpoint_created")})},)})),
     "advance_recorded": ("node", "{nodeId}:{attemptId}", record(
         {"attemptId": identifier("attempt"), "intent": one_of("ack_pending"), "outcome": OUTCOME},
-        {"requestDigest": SHA})),
+        {"requestDigest": SHA, "warnings": WARNINGS})),
     "context_set": ("run", "{contextId}", record(
         {"context": _context, "contextId": identifier("ctx"), "source": one_of("initial", "agent_delta", "merge")},
         {"nodeId": NODE})),

@@ -161,7 +161,7 @@ func snapshotSchema() *schema.Schema {
 // compiledSchema returns the schema of a pinned workflow.
 func compiledSchema() *schema.Schema {
 	s := recordSchema(compile.Document{})
-	s.Properties["schemaVersion"] = schema.Const(compile.SchemaVersion)
+	s.Properties["schemaVersion"] = &schema.Schema{Enum: []any{compile.Form1, compile.Form2}}
 	return s
 }
 

@@ -98,10 +98,7 @@ func showPending(ctx context.Context, a *cli.App, o *cli.Store, answer engine.An
 	// omitted.
 	position, step := []string(nil), compile.Step{}
 	if w, err := o.Workflow(ctx, answer.Workflow.WorkflowHash); err == nil {
-		if at, of, ok := w.Position(answer.Pending.StepID); ok {
-			position = append([]string{"step " + page.CountOf(at+1, of)},
-				roundsOf(w, answer.Pending.StepInstanceKey)...)
-		}
+		position = append([]string{positionOf(w, answer)}, roundsOf(w, answer.Pending.StepInstanceKey)...)
 		step, _ = w.Step(answer.Pending.StepID)
 	}
 	// Workflow and run, then the step: title and prompt are indented below.
@@ -167,6 +164,16 @@ func roundsOf(w compile.Compiled, key string) []string {
 		out = append(out, "round "+page.Itoa(int(l.Iteration)+1)+" of "+page.OneLine(titleOfLoop(w, l.LoopID)))
 	}
 	return out
+}
+
+// positionOf returns the place of the pending step in the workflow, or the number of completed
+// steps if steps can come back.
+func positionOf(w compile.Compiled, answer engine.Answer) string {
+	if !w.InOrder() {
+		return page.Itoa(int(answer.StepsDone())) + " done"
+	}
+	at, of, _ := w.Position(answer.Pending.StepID)
+	return "step " + page.CountOf(at+1, of)
 }
 
 // titleOfLoop returns the title of a loop in quotes, or the id if the workflow does not

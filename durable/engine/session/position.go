@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/waybill/waybill/durable/fault"
@@ -71,6 +72,28 @@ func FindRun(f *runs.Fold, at Position) (Resolved, error) {
 		return p, fault.New(fault.RunNotFound, "session %s holds no run %s", at.Session, at.Run)
 	}
 	return p, nil
+}
+
+// StepsDone counts the steps that were completed before a node: those acknowledged on the path to
+// it and, for a fork in form 2, those that its first snapshot lists. The keys of loops are not
+// counted. The number never falls along a path.
+func (r *Reader) StepsDone(ctx context.Context, w compile.Compiled, run *runs.Run, n *runs.Node) (int64, error) {
+	root := run.Node(run.Root)
+	if run.Started.ForkedFrom == nil || root == nil || !w.Form2() {
+		return n.Depth, nil
+	}
+	s, err := r.State(ctx, root)
+	if err != nil {
+		return 0, err
+	}
+	done := n.Depth
+	for _, key := range s.CompletedKeys() {
+		_, stepID, err := snapshot.ParseKey(key)
+		if _, loop := w.Loop(stepID); err == nil && !loop {
+			done++
+		}
+	}
+	return done, nil
 }
 
 // TipState extracts from a node's snapshot what projections.Run.StatusAt needs.

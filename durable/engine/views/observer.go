@@ -96,6 +96,19 @@ func (o *observer) tip(ctx context.Context, r *runs.Run, n *runs.Node) (w compil
 	return w, s, runs.TipState{Complete: s.IsComplete(), Blocked: s.IsBlocked()}, nil
 }
 
+// stepsDone counts the completed steps of a run at a node; those before a fork only for forms that
+// this version can execute.
+func (o *observer) stepsDone(ctx context.Context, r *runs.Run, n *runs.Node) (int64, error) {
+	if o.foreign {
+		return n.Depth, nil
+	}
+	w, err := o.v.r.Workflow(ctx, r.Started.WorkflowHash)
+	if err != nil {
+		return 0, err
+	}
+	return o.v.r.StepsDone(ctx, w, r, n)
+}
+
 // timelinePlace returns what a timeline displays about a node. A snapshot that
 // cannot be read yields a placeholder title and no error.
 func (o *observer) timelinePlace(ctx context.Context, w compile.View, ref canon.Digest) runs.StepInfo {

@@ -34,8 +34,10 @@ type RunSummary struct {
 	LastAtMs    int64 `json:"lastAtMs"`
 }
 
-// Progress counts acknowledged steps on the path. Total is absent for workflows
-// with loops, whose length is not known in advance.
+// Progress counts the completed steps on the path, and never falls; in form 2 it
+// includes those before a fork. Total is absent for workflows with loops, and in
+// form 2 with conditions, since the number of their steps is not known in
+// advance.
 type Progress struct {
 	Completed int64 `json:"completed"`
 	Total     int64 `json:"total,omitzero"`
@@ -168,7 +170,11 @@ func (o *Views) SummaryOf(ctx context.Context, s id.Session, r *runs.Run, h mani
 	}
 	row.Health = obs.health(h)
 	row.Status = r.StatusAt(r.Tip, state)
-	row.Progress = Progress{tip.Depth, w.Total()}
+	done, err := obs.stepsDone(ctx, r, tip)
+	if err != nil {
+		return row, err
+	}
+	row.Progress = Progress{done, w.Total()}
 	row.Title = cmp.Or(row.Title, w.Name(), r.Started.WorkflowID)
 	return row, nil
 }

@@ -97,6 +97,7 @@ func (o *observer) steps(ctx context.Context, w compile.View, r *runs.Run) ([]St
 			switch {
 			case slices.Contains(inherited, step.StepID):
 				state = StepDone
+				ahead = false // a step that came back may be before it
 			case ahead:
 				state = StepToCome
 			}

@@ -39,10 +39,11 @@ func BlockedBy(r reason.Report) AdvanceOutcome { return AdvanceOutcome{Kind: Blo
 // RequestDigest is the digest of the caller's request, by which a retry is distinguished from
 // another request with the same token.
 type AdvanceRecorded struct {
-	AttemptID     id.Attempt     `json:"attemptId"`
-	Intent        string         `json:"intent"`
-	Outcome       AdvanceOutcome `json:"outcome"`
-	RequestDigest canon.Digest   `json:"requestDigest,omitzero"` // additive
+	AttemptID     id.Attempt        `json:"attemptId"`
+	Intent        string            `json:"intent"`
+	Outcome       AdvanceOutcome    `json:"outcome"`
+	RequestDigest canon.Digest      `json:"requestDigest,omitzero"` // additive
+	Warnings      []DecisionWarning `json:"warnings,omitzero"`      // additive
 }
 
 // Kind is "advance_recorded".
@@ -56,7 +57,8 @@ func (a AdvanceRecorded) DedupeKey(owner string, s Scope) string {
 // Check returns an error for an outcome whose members do not belong to its kind.
 func (a AdvanceRecorded) Check(Scope) error {
 	o := a.Outcome
-	err := cmp.Or(oneOf("intent", a.Intent, IntentAckPending), oneOf("outcome", o.Kind, Advanced, Blocked))
+	err := cmp.Or(oneOf("intent", a.Intent, IntentAckPending), oneOf("outcome", o.Kind, Advanced, Blocked),
+		checkWarnings(a.Warnings))
 	switch {
 	case err != nil:
 		return err

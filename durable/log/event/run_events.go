@@ -54,6 +54,8 @@ type RunStarted struct {
 	Parent             *id.Run      `json:"parent,omitzero"`
 	Tags               []string     `json:"tags,omitzero"`
 	Title              string       `json:"title,omitzero"`
+	// Warnings are those of the decision that selected the first step.
+	Warnings []DecisionWarning `json:"warnings,omitzero"`
 }
 
 // ForkedFrom identifies the node from which a forked run was started.
@@ -81,7 +83,8 @@ func (r RunStarted) Check(Scope) error {
 			SourcePlugin),
 		within("workflowSourceRef of %d bytes", len(r.WorkflowSourceRef), 0, limits.PathMax),
 		within("title of %d bytes", len(r.Title), 0, limits.TitleBytesMax),
-		within("%d tags", len(r.Tags), 0, limits.TagsMax))
+		within("%d tags", len(r.Tags), 0, limits.TagsMax),
+		checkWarnings(r.Warnings))
 	for _, tag := range r.Tags {
 		err = cmp.Or(err, within("tag of %d bytes", len(tag), 1, limits.TagBytesMax))
 	}

@@ -44,7 +44,8 @@ func Begin(w compile.Compiled, s Start) (plan manifest.Plan, dropped int, err er
 	// Null members of the start's context are removed, as in every later delta.
 	vars := event.MergeContext(canon.OfMembers(), s.Context)
 	neverStops := prefs.Autonomy == event.FullAutoNeverStop
-	walked := interpreter.Begin(w, interpreter.Input{Vars: vars, NeverStop: neverStops})
+	walked := interpreter.Begin(w, interpreter.Input{Vars: vars, NeverStop: neverStops,
+		Guided: prefs.Autonomy == event.Guided})
 	// In other modes a run that cannot reach its first step is not created.
 	if len(walked.Unmet) > 0 && !neverStops {
 		return plan, 0, cannotBegin(walked.Unmet)
@@ -55,7 +56,8 @@ func Begin(w compile.Compiled, s Start) (plan manifest.Plan, dropped int, err er
 	}
 	seg := newSegment(s.Session, 0, s.AtMs, s.Actor)
 	node, origin := seg.open(w, s.Run, bytes, event.RunStarted{WorkflowID: w.WorkflowID, WorkflowHash: w.Hash(),
-		WorkflowSourceKind: s.SourceKind, WorkflowSourceRef: s.SourceRef, Title: s.Title})
+		WorkflowSourceKind: s.SourceKind, WorkflowSourceRef: s.SourceRef, Title: s.Title,
+		Warnings: warningsOf(walked.Loose)})
 	seg.startPreferences(node, origin, prefs, len(s.Preferences) > 0)
 	seg.startContext(node, origin, s.Context, s.Actor)
 	seg.traces(node, origin, walked.Trace)

@@ -13,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/run/interpreter"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/condition"
 )
 
 // decision is the state of deciding one attempt.
@@ -53,19 +54,20 @@ func Decide(w compile.Compiled, f Facts, a Attempt) (Decided, error) {
 	q.approval()
 	// NeverStop bypasses every requirement but this one, so it is checked before the walk.
 	if len(q.found) > 0 && d.neverStops() {
-		d.block(q.found) // approval blocks in every mode (docs/design.md#requirements-on-the-caller)
+		d.block(q) // approval blocks in every mode (docs/design.md#requirements-on-the-caller)
 		return Decided{d.seg.plan, d.next}, nil
 	}
 	walked, err := interpreter.Next(w, f.State, interpreter.Input{Vars: d.vars, Artifacts: q.artifacts(""),
-		NeverStop: d.neverStops()})
+		NeverStop: d.neverStops(), Guided: d.prefs.Autonomy == event.Guided})
 	if err != nil {
 		return Decided{}, fault.Wrap(err, fault.Invariant, "the node's state does not fit its workflow: %s", err)
 	}
 	// Everything missing is collected, of the step and of the walk, for one report.
-	unmet := join(q.unmet(), walked.Unmet)
-	if len(unmet) > 0 && !d.neverStops() {
-		d.block(unmet)
-	} else if err := d.advance(walked, unmet); err != nil {
+	q.unmet()
+	q.found = join(q.found, walked.Unmet)
+	if len(q.found) > 0 && !d.neverStops() {
+		d.block(q)
+	} else if err := d.advance(walked, q); err != nil {
 		return Decided{}, err
 	}
 	return Decided{d.seg.plan, d.next}, nil
@@ -150,6 +152,10 @@ func (d *decision) requirements() *requirements {
 	q := &requirements{workflow: d.w, step: d.step, state: d.f.State, snapshotRef: d.f.SnapshotRef, outputs: d.effective,
 		vars: interpreter.Variables(d.w, d.f.State, d.vars), capabilities: map[string]string{},
 		claimed: map[string]bool{}, approves: d.needsApproval(), notes: d.a.Request.Notes}
+	// Of both contexts, as in needsApproval.
+	for _, vars := range []canon.Value{d.f.Context, d.vars} {
+		q.loose = condition.AddMatches(q.loose, interpreter.LooseApproval(d.w, d.f.State, vars))
+	}
 	for _, o := range d.f.Outputs {
 		// Notes of an earlier refused attempt or checkpoint at the node satisfy the
 		// requirement.
@@ -171,9 +177,9 @@ func (d *decision) requirements() *requirements {
 
 // block records a refused attempt: no node, but everything that was sent, and a gap for each
 // blocker that is not open at the node already (docs/design.md#blocked-attempts).
-func (d *decision) block(unmet []reason.Unmet) {
-	report := reason.ReportOf(unmet)
-	d.record(event.BlockedBy(report))
+func (d *decision) block(q *requirements) {
+	report := reason.ReportOf(q.found)
+	d.record(event.BlockedBy(report), q.loose) // not those of the walk, which is not recorded
 	d.context(d.f.Node)
 	d.facts()
 	severity := event.Critical
@@ -183,7 +189,7 @@ func (d *decision) block(unmet []reason.Unmet) {
 	}
 	for _, b := range report.Blockers {
 		// A repeated refusal for the same reason adds no second gap.
-		if code := codeOf(unmet, b); !d.open(code, b.Pointer) {
+		if code := codeOf(q.found, b); !d.open(code, b.Pointer) {
 			d.gap(severity, code, b.Pointer, b.Message, nil)
 		}
 	}
@@ -204,7 +210,7 @@ func codeOf(all []reason.Unmet, b reason.Blocker) reason.Code {
 // of blocking, the resolution of the node's other open gaps, and a new node behind an edge
 // (docs/design.md#blocked-attempts,
 // docs/design.md#edges-and-tips).
-func (d *decision) advance(walked interpreter.Result, disclosed []reason.Unmet) error {
+func (d *decision) advance(walked interpreter.Result, q *requirements) error {
 	d.next = walked.State
 	bytes, err := d.next.Encode()
 	if err != nil {
@@ -212,12 +218,12 @@ func (d *decision) advance(walked interpreter.Result, disclosed []reason.Unmet) 
 	}
 	// Derived from the attempt: repeating the attempt yields the same node.
 	child := id.ChildNode(d.f.Node, d.a.ID, id.OpAck)
-	recorded := d.record(event.AdvancedTo(child))
+	recorded := d.record(event.AdvancedTo(child), condition.AddMatches(q.loose, walked.Loose))
 	d.context(child)
 	d.facts()
 	d.trace(walked.Trace)
-	d.disclose(disclosed)
-	d.resolve(disclosed)
+	d.disclose(q.found)
+	d.resolve(q.found)
 	d.preferences()
 	ref := d.seg.object(manifest.Snapshot, bytes).Ref()
 	d.seg.engine(event.Scope{RunID: d.f.Run, NodeID: child}, event.NodeCreated{

@@ -62,7 +62,8 @@ func Branch(w compile.Compiled, from Source, f Fork) (plan manifest.Plan, droppe
 	seg := newSegment(f.Session, 0, f.AtMs, f.Actor)
 	started := from.Started
 	started.ForkedFrom, started.Title = &from.From, cmp.Or(f.Title, started.Title)
-	started.Parent = nil // the parent started the source run, not the fork
+	started.Parent = nil   // the parent started the source run, not the fork
+	started.Warnings = nil // a fork evaluates no condition
 	node, origin := seg.open(w, f.Run, bytes, started)
 	// The effective preferences are copied whole: they do not depend on today's defaults.
 	seg.startPreferences(node, origin, from.Preferences, false)

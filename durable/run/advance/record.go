@@ -11,12 +11,23 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/condition"
 )
 
-// record appends advance_recorded, the first event of every attempt.
-func (d *decision) record(o event.AdvanceOutcome) event.Event {
+// record appends advance_recorded, the first event of every attempt. loose are the loose matches
+// of the conditions that decided it.
+func (d *decision) record(o event.AdvanceOutcome, loose []condition.Match) event.Event {
 	return d.seg.caller(d.at, event.AdvanceRecorded{AttemptID: d.a.ID, Intent: event.IntentAckPending, Outcome: o,
-		RequestDigest: d.a.Digest})
+		RequestDigest: d.a.Digest, Warnings: warningsOf(loose)})
+}
+
+// warningsOf returns the warnings about loose matches, as they are recorded
+// (docs/design.md#compiled-forms).
+func warningsOf(loose []condition.Match) (out []event.DecisionWarning) {
+	for _, m := range loose {
+		out = event.AddWarnings(out, event.LooseMatch(m.Path, m.Expected, m.Got))
+	}
+	return out
 }
 
 // context appends the context delta, effective from the given node on

@@ -10,6 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/condition"
 )
 
 // requirements holds the requirements of a step and everything they are checked against: the
@@ -26,12 +27,13 @@ type requirements struct {
 	capabilities map[string]string // status of strong observations, including this attempt's
 	claimed      map[string]bool   // capabilities for which this attempt contains a claim
 
-	found []reason.Unmet // by the checks so far
+	found []reason.Unmet    // by the checks so far
+	loose []condition.Match // in the conditions that the checks evaluated
 }
 
-// unmet returns everything missing or wrong, so that one further attempt can satisfy all of
+// unmet finds everything missing or wrong, so that one further attempt can satisfy all of
 // it. Approval is checked separately, before.
-func (q *requirements) unmet() []reason.Unmet {
+func (q *requirements) unmet() {
 	q.inputs()
 	q.notesRule()
 	q.contract()
@@ -40,7 +42,6 @@ func (q *requirements) unmet() []reason.Unmet {
 	q.sideArtifacts()
 	q.required()
 	q.action()
-	return q.found
 }
 
 // lacks records one unmet requirement.
@@ -94,8 +95,12 @@ func (q *requirements) notesRule() {
 // an optional one: the prompt announces the contract only, and nothing is checked that was
 // not announced (docs/design.md#output-requirements).
 func (q *requirements) criteria() {
+	if q.step.OutputContract != nil {
+		return
+	}
+	q.loose = condition.AddMatches(q.loose, q.step.Criteria().Loose(q.vars))
 	failures := q.step.Criteria().Check(q.notes, q.vars)
-	if len(failures) == 0 || q.step.OutputContract != nil {
+	if len(failures) == 0 {
 		return
 	}
 	// Missing notes and unsuitable notes have different codes.

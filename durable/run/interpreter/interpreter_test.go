@@ -209,16 +209,29 @@ again@0::decide [again@0::work] sel
 again@1::work [] eval sel
 again@1::decide [again@1::work] sel
 end [again] eval exit sel`},
-		{"for: more than its bound", steps(body(count)), []string{`{"times":4}`, `{}`, `{}`, `{}`, `{}`, `{}`, `{}`,
-			`never {}`}, `
-again@0::work [] enter eval sel
-again@0::decide [again@0::work] sel
-again@1::work [] eval sel
-again@1::decide [again@1::work] sel
-again@2::work [] eval sel
-again@2::decide [again@2::work] sel
-INVARIANT_VIOLATION@again eval
-end [again] INVARIANT_VIOLATION@again eval exit sel`},
+		{"for: more than its bound, then less", steps(first + body(count)),
+			[]string{`{}`, `{"times":4}`, `{"times":2}`, `{"times":9}`, `{}`, `{}`, `{}`}, `
+first [] sel
+INVALID_REQUIRED_OUTPUT@times enter eval
+again@0::work [first] enter eval sel
+again@0::decide [again@0::work first] sel
+again@1::work [first] eval sel
+again@1::decide [again@1::work first] sel
+end [again first] eval exit sel`},
+		{"for: more than its bound, never stopping", steps(first + body(count)),
+			[]string{`{}`, `never {"times":4}`, `{}`, `{}`, `{}`, `{}`, `{}`, `{}`}, `
+first [] sel
+again@0::work [first] INVALID_REQUIRED_OUTPUT@times enter eval sel
+again@0::decide [again@0::work first] sel
+again@1::work [first] eval sel
+again@1::decide [again@1::work first] sel
+again@2::work [first] eval sel
+again@2::decide [again@2::work first] sel
+end [again first] eval exit sel`},
+		{"for: a number over its bound", steps(body(`{"type":"for","count":4,"maxIterations":3}`)), []string{`{}`}, `
+INVARIANT_VIOLATION@again enter eval`},
+		{"forEach: more than its bound", steps(body(each)), []string{`{"list":[1,2,3,4]}`}, `
+INVALID_REQUIRED_OUTPUT@list enter eval`},
 		{"for: no count", steps(body(count)), []string{`{}`}, `
 MISSING_REQUIRED_OUTPUT@times enter eval`},
 		{"for: a count that is none", steps(body(count)), []string{`{"times":"three"}`}, `

@@ -10,6 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/condition"
 )
 
 // enterLoop begins a loop at index: it starts iteration 0, or skips the loop if it has no
@@ -50,16 +51,16 @@ func (k *walker) starts(loop compile.Loop) bool {
 	if loop.Control.Kind == compile.ByArtifact {
 		return true
 	}
-	return k.follows(loop, 0, loop.Control.ParsedCondition().Eval(k.vars()))
+	return k.follows(loop, 0, k.decide(loop.Control.ParsedCondition(), k.vars()))
 }
 
-// follows reports whether an iteration of a while or until loop follows, and traces it. held
-// is the value of the loop's condition.
-func (k *walker) follows(loop compile.Loop, iteration int64, held bool) bool {
+// follows reports whether an iteration of a while or until loop follows, and traces it. d is
+// the result of the loop's condition.
+func (k *walker) follows(loop compile.Loop, iteration int64, d condition.Decision) bool {
 	// while repeats as long as the condition is true, until as long as it is false.
-	again := held == (loop.Kind == compile.While)
+	again := d.Held == (loop.Kind == compile.While)
 	k.addTrace(event.EvaluatedCondition,
-		conditionSummary(loop, held, again, iteration, loop.Control.ParsedCondition().Missing(k.vars())),
+		conditionSummary(loop, d, again, iteration, loop.Control.ParsedCondition().Missing(k.vars())),
 		controlRefs(loop, iteration)...)
 	return again
 }
@@ -95,7 +96,7 @@ func (k *walker) endIteration() int {
 	k.frames = k.frames[:len(k.frames)-1]
 	k.complete(loop.LoopID)
 	at, _ := k.w.StepPlace(loop.LoopID)
-	return at.Index + 1
+	return k.after(at.Index)
 }
 
 // repeats decides whether another iteration follows.
@@ -110,8 +111,8 @@ func (k *walker) repeats(loop compile.Loop, top *snapshot.Frame) bool {
 	}
 	c := loop.Control.ParsedCondition()
 	vars := k.vars()
-	held, decided := c.Decide(vars)
-	if !decided {
+	d := k.decide(c, vars)
+	if !d.Decided {
 		missing := c.Missing(vars)
 		// A variable that is absent now is an error, unlike on entry: see variableMissing.
 		k.addUnmet(variableMissing(loop, missing))
@@ -123,7 +124,7 @@ func (k *walker) repeats(loop compile.Loop, top *snapshot.Frame) bool {
 		}
 		return false
 	}
-	return k.follows(loop, top.Iteration, held)
+	return k.follows(loop, top.Iteration, d)
 }
 
 // followDecision applies the decision of the current iteration. Without one, NeverStop repeats the

@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/condition"
 )
 
 // summaryMax bounds a summary so that a trace of the maximum number of entries stays within
@@ -46,19 +47,22 @@ func controlRefs(loop compile.Loop, iteration int64) []event.TraceRef {
 }
 
 // stepSummary names absent variables: without their names, a step skipped by a typing error
-// in a context key would look like any other.
-func stepSummary(step *compile.Step, held bool, missing []string) string {
+// in a context key would look like any other. back: the step was passed over before.
+func stepSummary(step *compile.Step, d condition.Decision, back bool, missing []string) string {
 	verdict := map[bool]string{true: "holds", false: "does not hold, so the step is passed over"}
-	return fmt.Sprintf("Step %q: its condition %s%s: %s", step.StepID, verdict[held], absent(missing),
-		step.RunCondition.JCS())
+	if back {
+		verdict[true] = "holds now, after the step was passed over"
+	}
+	return fmt.Sprintf("Step %q: its condition %s%s%s: %s", step.StepID, verdict[d.Held], absent(missing),
+		loosely(d.Loose), step.RunCondition.JCS())
 }
 
 // conditionSummary describes the evaluation of a while or until condition.
-func conditionSummary(loop compile.Loop, held, again bool, iteration int64, missing []string) string {
+func conditionSummary(loop compile.Loop, d condition.Decision, again bool, iteration int64, missing []string) string {
 	verdict := map[bool]string{true: "holds", false: "does not hold"}
 	follows := map[bool]string{true: "it goes on", false: "it is left"}
-	return fmt.Sprintf("Loop %q (%s), iteration %d: its condition %s%s, so %s: %s", loop.LoopID, loop.Kind, iteration,
-		verdict[held], absent(missing), follows[again], loop.Control.ParsedCondition())
+	return fmt.Sprintf("Loop %q (%s), iteration %d: its condition %s%s%s, so %s: %s", loop.LoopID, loop.Kind, iteration,
+		verdict[d.Held], absent(missing), loosely(d.Loose), follows[again], loop.Control.ParsedCondition())
 }
 
 // absent lists absent variables, for a summary.
@@ -67,6 +71,18 @@ func absent(missing []string) string {
 		return ""
 	}
 	return " (not in the context: " + strings.Join(missing, ", ") + ")"
+}
+
+// loosely lists loose matches, for a summary.
+func loosely(matches []condition.Match) string {
+	var words []string
+	for _, m := range matches {
+		words = append(words, event.LooseMatch(m.Path, m.Expected, m.Got).String())
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return " (loosely: " + strings.Join(words, "; ") + ")"
 }
 
 // countSummary describes the position in a for or forEach loop after an iteration.

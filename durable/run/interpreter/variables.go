@@ -65,23 +65,45 @@ func NeedsApproval(w compile.Compiled, s snapshot.State, vars canon.Value) bool 
 // requires evaluates a requirement for the pending step and for every loop that it is the first
 // step of.
 func requires(w compile.Compiled, s snapshot.State, vars canon.Value, test func(compile.Step, canon.Value) bool) bool {
+	seen := Variables(w, s, vars)
+	return slices.ContainsFunc(gates(w, s), func(step compile.Step) bool { return test(step, seen) })
+}
+
+// gates returns the pending step and the step of every loop that it is the first step of: the
+// steps whose confirmation it waits for. Empty if no step is pending.
+func gates(w compile.Compiled, s snapshot.State) (out []compile.Step) {
 	pending := s.PendingStep()
 	if pending == nil {
-		return false
+		return nil
 	}
-	step, ok := w.Step(pending.StepID)
-	seen := Variables(w, s, vars)
-	if ok && test(step, seen) {
-		return true
+	if step, ok := w.Step(pending.StepID); ok {
+		out = append(out, step)
 	}
 	frames := Frames(s)
 	for i := range frames {
-		marker, ok := w.Step(frames[i].LoopID)
-		if ok && notStarted(s, frames, i) && test(marker, seen) {
-			return true
+		if marker, ok := w.Step(frames[i].LoopID); ok && notStarted(s, frames, i) {
+			out = append(out, marker)
 		}
 	}
-	return false
+	return out
+}
+
+// LooseApproval returns the loose matches in the conditions by which the pending step requires
+// an approval, or does not.
+func LooseApproval(w compile.Compiled, s snapshot.State, vars canon.Value) []condition.Match {
+	return looseGates(w, s, vars, compile.ConfirmApproval)
+}
+
+// looseGates returns the loose matches in the conditions of the gates of some kinds.
+func looseGates(w compile.Compiled, s snapshot.State, vars canon.Value,
+	kinds ...compile.ConfirmationKind) (out []condition.Match) {
+	seen := Variables(w, s, vars)
+	for _, step := range gates(w, s) {
+		if slices.Contains(kinds, step.RequireConfirmation.Kind) {
+			out = condition.AddMatches(out, step.GateCondition().Decide(seen).Loose)
+		}
+	}
+	return out
 }
 
 // notStarted reports whether no step of a loop is completed: it and the loops inside it are in

@@ -3,6 +3,7 @@ package rewrite
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/id"
@@ -49,6 +50,7 @@ func (r *Redaction) payload(e event.Event) (event.Payload, error) {
 		for i := range p.Tags {
 			p.Tags[i] = r.text(p.Tags[i], limits.TagBytesMax)
 		}
+		p.Warnings = r.warnings(p.Warnings)
 		return p, nil
 	case event.AdvanceRecorded:
 		return r.advance(p), nil
@@ -77,8 +79,25 @@ func (r *Redaction) payload(e event.Event) (event.Payload, error) {
 	return e.Data, nil
 }
 
-// advance redacts the blockers of a refused attempt, which quote the caller.
+// warnings redacts the values of loose matches, which quote the context, as the context is: by
+// the name of the variable too.
+func (r *Redaction) warnings(list []event.DecisionWarning) (out []event.DecisionWarning) {
+	for _, w := range list {
+		name := w.Path[strings.LastIndexByte(w.Path, '.')+1:]
+		value := func(v canon.Value) canon.Value {
+			return redact.Value(canon.OfMembers(canon.Member{Name: name, Value: v}), r.counts).Item(0)
+		}
+		// Two may become equal.
+		out = event.AddWarnings(out,
+			event.LooseMatch(r.text(w.Path, limits.WarningValueBytesMax), value(w.Expected), value(w.Got)))
+	}
+	return out
+}
+
+// advance redacts the warnings of an attempt, and the blockers of a refused one, which quote the
+// caller.
 func (r *Redaction) advance(p event.AdvanceRecorded) event.AdvanceRecorded {
+	p.Warnings = r.warnings(p.Warnings)
 	if p.Outcome.Blockers == nil {
 		return p
 	}

@@ -69,12 +69,11 @@ func (b *builder) document(src source.Source) Document {
 	}
 	steps = append(b.probes(u, steps), steps...)
 	d := Document{
-		SchemaVersion: SchemaVersion,
-		WorkflowID:    src.ID,
-		Name:          src.Name,
-		Description:   src.Description,
-		Version:       src.Version,
-		AgentRole:     u.text(src.AgentRole),
+		WorkflowID:  src.ID,
+		Name:        src.Name,
+		Description: src.Description,
+		Version:     src.Version,
+		AgentRole:   u.text(src.AgentRole),
 		Capabilities: Capabilities{slices.Sorted(maps.Keys(b.required)),
 			slices.Sorted(maps.Keys(b.preferred)), b.disabled},
 		Features:               b.featureList(),
@@ -105,6 +104,7 @@ func (b *builder) document(src source.Source) Document {
 		return cmp.Or(cmp.Compare(x.Code, y.Code), cmp.Compare(x.StepID, y.StepID))
 	})
 	d.CompiledWarnings = slices.Compact(b.warnings)
+	d.SchemaVersion = d.form()
 	return d
 }
 

@@ -16,7 +16,7 @@ import (
 // checkIdentity checks the version, the id and the number of steps, on which all other
 // checks rely.
 func (c *Compiled) checkIdentity() error {
-	if c.SchemaVersion != SchemaVersion {
+	if c.SchemaVersion < Form1 || c.SchemaVersion > SchemaVersion {
 		return fmt.Errorf("schemaVersion %d", c.SchemaVersion)
 	}
 	if c.WorkflowID == "" {
@@ -124,7 +124,7 @@ func (c *Compiled) checkControl(control Control) (condition.Condition, error) {
 		if control.ContractRef != "" || control.LoopID != "" {
 			return condition.Condition{}, errors.New("a condition decides, but a contract is present as well")
 		}
-		return condition.Of(control.Condition)
+		return c.condition(control.Condition)
 	}
 	return condition.Condition{}, fmt.Errorf("unknown control %q", control.Kind)
 }

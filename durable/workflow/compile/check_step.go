@@ -14,32 +14,44 @@ import (
 // prepare parses the step's conditions and criteria and checks that what it refers to is in
 // the document. Documents from Decode were not checked by package source.
 func (s *Step) prepare(c *Compiled) (err error) {
-	if s.runs, err = conditionOf(s.RunCondition); err != nil {
+	if s.runs, err = c.optionalCondition(s.RunCondition); err != nil {
 		return err
 	}
 	if !s.ValidationCriteria.IsZero() {
 		if s.checks, err = criteria.Of(s.ValidationCriteria); err != nil {
 			return err
 		}
+		if !c.Form2() {
+			s.checks = s.checks.Strictly()
+		}
 	}
 	for i := range s.PromptFragments {
 		f := &s.PromptFragments[i]
-		if f.holds, err = conditionOf(f.When); err != nil {
+		if f.holds, err = c.optionalCondition(f.When); err != nil {
 			return fmt.Errorf("fragment %q: %w", f.ID, err)
 		}
 	}
 	if a := s.Action; a != nil && (a.Kind != "command" || len(a.Argv) == 0) {
 		return errors.New("the action is not a command")
 	}
-	return errors.Join(s.checkProvenance(), s.checkType(), s.checkOutputs(c), s.prepareConfirmation())
+	return errors.Join(s.checkProvenance(), s.checkType(), s.checkOutputs(c), s.prepareConfirmation(c))
 }
 
-// conditionOf parses an optional condition; the zero Condition for null.
-func conditionOf(v canon.Value) (condition.Condition, error) {
+// optionalCondition is condition for one that may be absent; the zero Condition for null.
+func (d *Document) optionalCondition(v canon.Value) (condition.Condition, error) {
 	if v.IsZero() {
 		return condition.Condition{}, nil
 	}
-	return condition.Of(v)
+	return d.condition(v)
+}
+
+// condition parses a condition, which compares as the form of the document says.
+func (d *Document) condition(v canon.Value) (condition.Condition, error) {
+	c, err := condition.Of(v)
+	if !d.Form2() {
+		c = c.Strictly()
+	}
+	return c, err
 }
 
 // checkProvenance checks that exactly the steps that are not authored have an origin.
@@ -97,7 +109,7 @@ func (s *Step) checkOutputs(c *Compiled) error {
 
 // prepareConfirmation parses the condition of a gate and rejects members that do not belong
 // to its kind. Two programs could otherwise run one document differently.
-func (s *Step) prepareConfirmation() (err error) {
+func (s *Step) prepareConfirmation(c *Compiled) (err error) {
 	gate := s.RequireConfirmation
 	switch gate.Kind {
 	case ConfirmNever, ConfirmAlways:
@@ -106,10 +118,10 @@ func (s *Step) prepareConfirmation() (err error) {
 		}
 		return nil
 	case ConfirmIf:
-		s.confirms, err = condition.Of(gate.Condition)
+		s.confirms, err = c.condition(gate.Condition)
 		return err
 	case ConfirmApproval:
-		s.confirms, err = conditionOf(gate.Condition)
+		s.confirms, err = c.optionalCondition(gate.Condition)
 		return err
 	}
 	return fmt.Errorf("unknown confirmation %q", gate.Kind)

@@ -18,10 +18,7 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// SchemaVersion is the version of Document that this package writes and reads.
-const SchemaVersion = 1
-
-// Document is a compiled workflow in its stored form, version 1. The lists of the original
+// Document is a compiled workflow in its stored form. The lists of the original
 // format are always written. Members added later are left out when empty, so that an
 // addition does not change the hash of a workflow that does not use it.
 type Document struct {
@@ -162,14 +159,21 @@ func find[T any](list []T, wanted func(T) bool) (item T, ok bool) {
 }
 
 // Position returns the index of a step in the main sequence, from 0, and the length of the
-// sequence, for progress displays. A step of a body has the index of its outermost loop. ok
-// is false for an unknown id.
+// sequence. A step of a body has the index of its outermost loop. Displays show it as a place if
+// the workflow is InOrder. ok is false for an unknown id.
 func (c Compiled) Position(stepID string) (at, of int, ok bool) {
 	place, ok := c.index[stepID]
 	for ok && place.LoopID != "" {
 		place, ok = c.index[place.LoopID]
 	}
 	return place.Index, len(c.Steps), ok
+}
+
+// InOrder reports whether a step of the main sequence is never followed by one before it, so that
+// its index is a place in every run. Otherwise a step that was passed over can come back
+// (docs/design.md#selection), and only the number of completed steps says how far a run is.
+func (c Compiled) InOrder() bool {
+	return !c.Form2() || !slices.ContainsFunc(c.Steps, func(s Step) bool { return !s.RunCondition.IsZero() })
 }
 
 // HasActions reports whether a step, bodies included, runs a command. Such a workflow has to

@@ -27,11 +27,12 @@ func Decode(data []byte) (Compiled, error) {
 		return Compiled{}, fault.New(fault.StoreForeign,
 			"the workflow was pinned by another program: it can be inspected but not run")
 	}
-	if version, _ := v.Get("schemaVersion"); version.Kind() == canon.Number && version.Float() > SchemaVersion &&
+	version, _ := v.Get("schemaVersion")
+	if version.Kind() == canon.Number && version.Float() > SchemaVersion &&
 		version.Float() == math.Trunc(version.Float()) {
 		return Compiled{}, fault.New(fault.StoreNewer,
-			"the workflow was compiled in version %v of the format; this binary reads version %d", version.Float(),
-			SchemaVersion)
+			"the workflow was compiled in version %v of the format; this binary reads versions up to %d",
+			version.Float(), SchemaVersion)
 	}
 	if err := errors.Join(checkTexts(v), checkNumbers(v)); err != nil {
 		return Compiled{}, beyondLimits(err)
@@ -39,7 +40,7 @@ func Decode(data []byte) (Compiled, error) {
 	var d Document
 	if err := canon.UnmarshalExact(data, &d); err != nil {
 		return Compiled{}, fault.Wrap(err, fault.StoreCorrupt,
-			"a pinned workflow does not have the form of version %d: %s", SchemaVersion, err)
+			"a pinned workflow does not have the form of version %d: %s", int(version.Float()), err)
 	}
 	if err := d.checkLimits(); err != nil {
 		return Compiled{}, beyondLimits(err)

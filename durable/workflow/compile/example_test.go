@@ -28,7 +28,7 @@ func ExampleFile() {
 	}
 	// Output:
 	// 0 problems
-	// sha256:3dff8467ff9d2ca18030754fc0a2e9af8c64fcfdbe7f4f3a6061908f1da40650
+	// sha256:7c07299aa3063de2d0e4457d344b43c5e86c53656e5ff3f333f80f1f4957d265
 	// boil
 	// milk
 	// pour

@@ -89,13 +89,15 @@ func TestDecodeRejects(t *testing.T) {
 		old, new string
 		code     fault.Code
 	}{
-		{`"schemaVersion":1`, `"schemaVersion":2`, fault.StoreNewer},
+		{`"schemaVersion":2`, `"schemaVersion":3`, fault.StoreNewer},
+		{`"schemaVersion":2`, `"schemaVersion":0`, fault.StoreCorrupt},
+		{`"schemaVersion":2`, `"schemaVersion":1.5`, fault.StoreCorrupt},
 		{`"loops":[]`, `"loops":[{}]`, fault.StoreCorrupt},
 		{`"features":[]`, `"features":["x"]`, fault.StoreCorrupt},
 		{`"required":[]`, `"required":["delegation"]`, fault.StoreCorrupt},
-		{`"schemaVersion":1`, `"schemaVersion":1,"sourceKind":"v1_pinned"`, fault.StoreForeign},
-		{`"schemaVersion":1`, `"schemaVersion":"1"`, fault.StoreCorrupt},
-		{`"schemaVersion":1,`, ``, fault.StoreCorrupt},
+		{`"schemaVersion":2`, `"schemaVersion":2,"sourceKind":"v1_pinned"`, fault.StoreForeign},
+		{`"schemaVersion":2`, `"schemaVersion":"2"`, fault.StoreCorrupt},
+		{`"schemaVersion":2,`, ``, fault.StoreCorrupt},
 		{`{"capabilities"`, `{ "capabilities"`, fault.StoreCorrupt},
 		{`"name":"One",`, ``, fault.StoreCorrupt},
 		{`"name":"One"`, `"name":"One","namf":1`, fault.StoreCorrupt},

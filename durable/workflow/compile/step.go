@@ -89,6 +89,9 @@ type Fragment struct {
 // Holds reports whether the fragment is shown for the context vars.
 func (f Fragment) Holds(vars canon.Value) bool { return f.holds.Eval(vars) }
 
+// Condition returns the parsed When; the zero Condition if there is none.
+func (f Fragment) Condition() condition.Condition { return f.holds }
+
 // Consequence keeps a step pending when an assessment has a level.
 type Consequence struct {
 	AnyEqualsLevel string `json:"anyEqualsLevel"`
@@ -153,6 +156,10 @@ type PromptBlocks struct {
 
 // Condition returns the parsed runCondition; the zero Condition if the step has none.
 func (s Step) Condition() condition.Condition { return s.runs }
+
+// GateCondition returns the parsed condition of requireConfirmation; the zero Condition if there
+// is none.
+func (s Step) GateCondition() condition.Condition { return s.confirms }
 
 // Criteria returns the parsed validationCriteria; the zero Criteria if the step has none.
 func (s Step) Criteria() criteria.Criteria { return s.checks }

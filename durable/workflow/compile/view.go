@@ -18,7 +18,7 @@ import (
 type View struct {
 	name   string
 	steps  []StepView
-	loops  bool
+	varies bool // the number of steps is not the same in all runs
 	titles func(stepID string) (string, bool)
 	loop   func(loopID string) (Loop, bool) // nil: the loops are not known
 }
@@ -31,7 +31,8 @@ type StepView struct {
 
 // View returns the summary of a compiled workflow.
 func (c Compiled) View() View {
-	v := View{name: c.Name, loops: len(c.Loops) > 0, loop: c.Loop, steps: make([]StepView, len(c.Steps)),
+	v := View{name: c.Name, varies: len(c.Loops) > 0 || !c.InOrder(), loop: c.Loop,
+		steps: make([]StepView, len(c.Steps)),
 		titles: func(stepID string) (string, bool) {
 			s, ok := c.Step(stepID)
 			return clipped(s.Title), ok
@@ -48,10 +49,10 @@ func (v View) Name() string { return v.name }
 // Steps returns the main sequence, with a loop as one step. Callers must not modify it.
 func (v View) Steps() []StepView { return v.steps }
 
-// Total returns the number of steps of a run, 0 if loops make it variable or the workflow
-// cannot be read.
+// Total returns the number of steps of a run, 0 if loops or conditions of form 2 make it
+// variable or the workflow cannot be read.
 func (v View) Total() int64 {
-	if v.loops {
+	if v.varies {
 		return 0
 	}
 	return int64(len(v.steps))
@@ -112,7 +113,7 @@ func DecodeForeign(data []byte) (View, error) {
 	// A step that a loop names as its body is not part of the main sequence
 	// (docs/design.md#loops).
 	main = slices.DeleteFunc(main, func(s StepView) bool { return slices.Contains(f.bodies, s.StepID) })
-	return View{name: clipped(cmp.Or(textIn(root, "name"), textIn(definition, "name"))), steps: main, loops: f.loops,
+	return View{name: clipped(cmp.Or(textIn(root, "name"), textIn(definition, "name"))), steps: main, varies: f.loops,
 		titles: func(stepID string) (string, bool) {
 			title, ok := f.titles[stepID]
 			return title, ok && title != ""
@@ -127,7 +128,7 @@ func viewOf(root problem.SourceValue) View {
 	for _, loop := range loops {
 		f.sequence(loop.Member("body"))
 	}
-	return View{name: clipped(textIn(root, "name")), steps: main, loops: len(loops) > 0,
+	return View{name: clipped(textIn(root, "name")), steps: main, varies: len(loops) > 0,
 		titles: func(stepID string) (string, bool) {
 			title, ok := f.titles[stepID]
 			return title, ok

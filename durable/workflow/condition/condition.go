@@ -3,6 +3,9 @@
 // condition is a JSON value without expressions or functions, and evaluating a parsed
 // condition cannot fail.
 //
+// Values are compared strictly first and then loosely, in equal.go; a condition of a workflow
+// in form 1 compares strictly only (docs/design.md#compiled-forms).
+//
 // The package parses, evaluates and analyses conditions. It does not decide what follows
 // from the result, such as skipping a step or leaving a loop. Start reading at Condition
 // and Parse; operators are listed in operator.go.
@@ -38,54 +41,92 @@ const (
 type test struct {
 	op      operator
 	operand canon.Value
+	equal   equality
 }
 
-// holds reports whether the test is true of a value.
-func (t test) holds(v canon.Value) bool { return t.op.holds(v, t.operand) }
+// holds reports whether the test is true of a value. expected is the operand, or the member of
+// the operand, that the value equals by the loose rule only; nil if there is none.
+func (t test) holds(v canon.Value) (held bool, expected *canon.Value) {
+	return t.op.holds(t.equal, v, t.operand)
+}
 
 // IsZero reports whether c is the zero Condition, which represents an absent condition.
 // Callers use it to tell an absent condition from one that the author wrote.
 func (c Condition) IsZero() bool { return c.kind == kindAlways }
 
-// Eval reports whether c is true for vars, an object of context variables. An absent
-// variable has the value null.
-func (c Condition) Eval(vars canon.Value) bool {
-	held, _ := c.Decide(vars)
-	return held
+// Strictly returns c with strict comparisons only, for a workflow in form 1.
+func (c Condition) Strictly() Condition {
+	c.tests, c.parts = slices.Clone(c.tests), slices.Clone(c.parts)
+	for i := range c.tests {
+		c.tests[i].equal = strictly
+	}
+	for i := range c.parts {
+		c.parts[i] = c.parts[i].Strictly()
+	}
+	return c
 }
 
-// Decide evaluates c like Eval and also reports whether the result is independent of the
-// values of absent variables. A comparison of an absent variable is not decided; and, or
+// Eval reports whether c is true for vars, an object of context variables. An absent
+// variable has the value null.
+func (c Condition) Eval(vars canon.Value) bool { return c.Decide(vars).Held }
+
+// Decision is the result of evaluating a condition.
+type Decision struct {
+	Held bool
+	// Decided reports that the result is independent of the values of absent variables.
+	Decided bool
+	// Loose contains the matches by the loose rule, each once and in source order, of the
+	// comparisons that were evaluated: those after the one that decided are not.
+	Loose []Match
+}
+
+// Decide evaluates c like Eval. A comparison of an absent variable is not decided; and, or
 // and not follow Kleene's three-valued logic, so that one false part decides an "and"
 // regardless of the others. The zero Condition is true and decided.
 //
 // A loop uses it at the end of an iteration: a variable that was never set must not end the
 // loop (docs/design.md#loops).
-func (c Condition) Decide(vars canon.Value) (held, decided bool) {
+func (c Condition) Decide(vars canon.Value) Decision {
 	switch c.kind {
 	case kindCompare:
-		// An absent variable is null, which gives a result but not a decision.
+		// An absent variable is null, which gives a result but not a decision. Null is strict.
 		v, found := Lookup(vars, c.path)
-		return !slices.ContainsFunc(c.tests, func(t test) bool { return !t.holds(v) }), found
+		return c.compare(v, found)
 	case kindNot:
-		held, decided = c.parts[0].Decide(vars)
-		return !held, decided
+		d := c.parts[0].Decide(vars)
+		d.Held = !d.Held
+		return d
 	}
 	// "and", "or", or always, as an "and" without parts. One decided part with the dominant
 	// value decides; otherwise all parts must be decided.
 	dominant := c.kind == kindOr // true decides an "or", false an "and"
-	held, decided = !dominant, true
+	out := Decision{Held: !dominant, Decided: true}
 	for _, p := range c.parts {
-		h, d := p.Decide(vars)
-		if h == dominant && d {
-			return dominant, true
+		d := p.Decide(vars)
+		out.Loose = AddMatches(out.Loose, d.Loose)
+		if d.Held == dominant && d.Decided {
+			out.Held, out.Decided = dominant, true
+			return out
 		}
-		if h == dominant {
-			held = dominant
+		if d.Held == dominant {
+			out.Held = dominant
 		}
-		decided = decided && d
+		out.Decided = out.Decided && d.Decided
 	}
-	return held, decided
+	return out
+}
+
+// compare evaluates the tests of a comparison up to the first one that is false.
+func (c Condition) compare(v canon.Value, found bool) Decision {
+	out := Decision{Held: true, Decided: found}
+	for i := 0; i < len(c.tests) && out.Held; i++ {
+		held, expected := c.tests[i].holds(v)
+		if expected != nil {
+			out.Loose = AddMatches(out.Loose, []Match{{c.path, *expected, v}})
+		}
+		out.Held = held
+	}
+	return out
 }
 
 // Missing returns the paths of the variables that c refers to and that vars does not

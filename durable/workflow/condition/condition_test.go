@@ -33,6 +33,7 @@ const vars = `{
 	"a.b": "whole", "a": {"b": "inner", "c": "deep"}, "obj": {"x": [1, {"y": 2}]}
 }`
 
+// TestEval: evaluation by the strict rule, from which the loose one differs by its matches only.
 func TestEval(t *testing.T) {
 	over := value(t, vars)
 	for _, row := range []struct {
@@ -110,8 +111,12 @@ func TestEval(t *testing.T) {
 		{`{"and": [{"var": "yes"}, {"var": "zero"}]}`, false},
 		{`{"or": [{"var": "zero"}, {"var": "yes"}]}`, true},
 	} {
-		if got := parsed(t, row.condition).Eval(over); got != row.want {
+		c := parsed(t, row.condition)
+		if got := c.Strictly().Eval(over); got != row.want {
 			t.Errorf("%s: got %v", row.condition, got)
+		}
+		if d := c.Decide(over); d.Held != row.want && len(d.Loose) == 0 {
+			t.Errorf("%s: got %v without a loose match", row.condition, d.Held)
 		}
 	}
 	if !(Condition{}).Eval(over) {

@@ -44,11 +44,11 @@ func TestDecide(t *testing.T) {
 		{`{"not": {"or": [` + lacks + `, ` + yes + `]}}`, false, true},
 		{`{"and": [{"or": [` + lacks + `, ` + yes + `]}, ` + yes + `]}`, true, true},
 	} {
-		if held, decided := parsed(t, row.condition).Decide(over); held != row.held || decided != row.decided {
-			t.Errorf("%s: got %v, decided %v", row.condition, held, decided)
+		if d := parsed(t, row.condition).Decide(over); d.Held != row.held || d.Decided != row.decided {
+			t.Errorf("%s: got %+v", row.condition, d)
 		}
 	}
-	if held, decided := (Condition{}).Decide(over); !held || !decided {
+	if d := (Condition{}).Decide(over); !d.Held || !d.Decided {
 		t.Error("the zero Condition is not true and decided")
 	}
 }
@@ -60,7 +60,8 @@ func TestDecisionIsStable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := must(t, anyCondition(3).Draw(t, "condition"))
 		over := anyVars().Draw(t, "vars")
-		held, decided := c.Decide(over)
+		d := c.Decide(over)
+		held, decided := d.Held, d.Decided
 		missing := c.Missing(over)
 		if held != c.Eval(over) || !decided && len(missing) == 0 {
 			t.Fatalf("%s over %s: held %v, decided %v", c, over.JCS(), held, decided)
@@ -110,16 +111,37 @@ func TestNever(t *testing.T) {
 		`{"not": {"or": [` + a + `, {"not": ` + a + `}]}}`:                                                     true,
 		`{"not": {"var": "x", "gt": 1, "lt": 5}}`:                                                              false,
 		`{"not": {"and": [{"or": [` + a + `, {"not": ` + a + `}]}, {"not": {"var": "x", "gt": 3, "lt": 2}}]}}`: true,
-		`{"and": [{"var": "x", "equals": 3}, {"not": {"var": "x", "gt": 1, "lt": 5}}]}`:                        true,
+		`{"and": [{"var": "x", "equals": 3}, {"not": {"var": "x", "gt": 1, "lt": 5}}]}`:                        false, // "3" is no number
+		`{"and": [{"var": "x", "equals": [3]}, {"not": {"var": "x", "equals": [3]}}]}`:                         true,
 		`{"and": [{"var": "x", "equals": null}, {"var": "x", "not_equals": "a"}]}`:                             false,
 		`{"and": [{"not": {"var": "x", "not_equals": 1}}, {"var": "x", "gt": 1}]}`:                             true,
 		`{"and": [{"var": "x", "not_equals": 1}, {"var": "x", "not_equals": 2}]}`:                              false,
+		// Of values that are alike, those that no other comparison excludes remain.
+		`{"var": "x", "equals": "Yes", "in": ["TRUE"]}`:                                                                  false, // true
+		`{"var": "x", "equals": "yes", "not_equals": true}`:                                                              true,
+		`{"var": "x", "equals": "yes", "not_equals": " YES "}`:                                                           true,
+		`{"var": "x", "equals": true, "in": ["no", "false", 1]}`:                                                         true,
+		`{"var": "x", "equals": true, "not_equals": "yes"}`:                                                              false, // "true"
+		`{"and": [{"var": "x", "equals": true}, {"var": "x", "not_equals": "yes"}, {"var": "x", "not_equals": "true"}]}`: true,
+		`{"var": "x", "equals": 3, "not_equals": "3"}`:                                                                   false, // "3.0"
+		`{"var": "x", "equals": 3, "in": ["3.0", "4"]}`:                                                                  false,
+		`{"var": "x", "equals": 3, "in": ["4", "three"]}`:                                                                true,
+		`{"var": "x", "equals": "3", "gt": 2}`:                                                                           false, // 3
+		`{"var": "x", "equals": "3", "gt": 3}`:                                                                           true,
+		`{"var": "x", "equals": 1e21, "contains": "e"}`:                                                                  false,
+		`{"var": "x", "equals": "High", "contains": "IGH"}`:                                                              false,
+		`{"var": "x", "equals": "High", "contains": "h "}`:                                                               false,
+		`{"var": "x", "equals": "High", "contains": "low"}`:                                                              true,
+		`{"var": "x", "equals": "High", "contains": "h l"}`:                                                              true,
+		`{"and": [{"var": "x", "equals": "high"}, {"not": {"var": "x", "contains": "high"}}]}`:                           false,
+		`{"and": [` + alone + `, {"var": "x", "equals": ""}]}`:                                                           false, // " "
 		alone:                    false,
 		`{"not": ` + alone + `}`: false,
 		`{"and": [` + alone + `, {"not": ` + alone + `}]}`:            true,
 		`{"and": [` + alone + `, ` + a + `]}`:                         false,
-		`{"and": [` + alone + `, {"var": "x", "equals": 0}]}`:         true,
-		`{"and": [` + alone + `, {"var": "x", "in": [0, "", null]}]}`: true,
+		`{"and": [` + alone + `, {"var": "x", "equals": 0}]}`:         false, // "0" is truthy
+		`{"and": [` + alone + `, {"var": "x", "in": [0, "", null]}]}`: false,
+		`{"and": [` + alone + `, {"var": "x", "equals": null}]}`:      true,
 		`{"and": [{"not": ` + alone + `}, {"var": "x", "gt": 0}]}`:    true,
 		`{"and": [{"not": ` + alone + `}, {"var": "x", "gte": 0}]}`:   false,
 		`{"and": [` + alone + `, {"var": "x", "gte": 0, "lte": 0}]}`:  true,

@@ -14,7 +14,8 @@ func anyValue() *rapid.Generator[canon.Value] {
 		rapid.Just(canon.Value{}),
 		rapid.Map(rapid.Bool(), canon.OfBool),
 		rapid.Map(rapid.Int64Range(-3, 3), canon.OfInt),
-		rapid.Map(rapid.SampledFrom([]string{"", "a", "ab", "b", "3"}), canon.OfString),
+		rapid.Map(rapid.SampledFrom([]string{"", "a", "ab", "b", "3", "A ", " aB", "3.0", "yes", "True", " ", "-1e0"}),
+			canon.OfString),
 		rapid.Map(rapid.SliceOfN(rapid.Map(rapid.Int64Range(-3, 3), canon.OfInt), 0, 3),
 			func(l []canon.Value) canon.Value { return canon.OfList(l...) }),
 	)

@@ -23,9 +23,12 @@ func (c Condition) excludes(held bool) bool {
 // parts; the cost of the analysis is quadratic in their number.
 const sizeMax = 200
 
-// size returns the number of parts of c and of tests in them.
+// size returns the number of parts of c, of tests in them and of members of their operands.
 func (c Condition) size() int {
 	n := 1 + len(c.tests)
+	for _, t := range c.tests {
+		n += t.operand.Len()
+	}
 	for _, p := range c.parts {
 		n += p.size()
 	}
@@ -102,8 +105,8 @@ func consistent(facts []claim) bool {
 // possible reports whether one value may satisfy all facts about a variable. If the facts
 // restrict it to a few values, each is tried; otherwise only bounds and kinds are compared.
 func possible(facts []claim) bool {
-	satisfies := func(v canon.Value) bool {
-		return !slices.ContainsFunc(facts, func(f claim) bool { return f.tests[0].holds(v) != f.want })
+	satisfies := func(c candidate) bool {
+		return !slices.ContainsFunc(facts, func(f claim) bool { return !f.allows(c) })
 	}
 	if values, few := candidates(facts); few {
 		return slices.ContainsFunc(values, satisfies)
@@ -125,23 +128,26 @@ func possible(facts []claim) bool {
 	if isNumber && isContainer {
 		return false
 	}
-	return !isNumber || low < high || low == high && satisfies(canon.OfFloat(low))
+	return !isNumber || low < high || low == high && satisfies(candidate{Value: canon.OfFloat(low)})
 }
 
 // candidates returns the only values that the variable can have, if a fact restricts it to
-// a finite set; few is false otherwise.
-func candidates(facts []claim) (values []canon.Value, few bool) {
+// a finite set of values and of sets of texts that are alike; few is false otherwise.
+func candidates(facts []claim) (values []candidate, few bool) {
 	for _, f := range facts {
 		switch name, operand := f.tests[0].op.name, f.tests[0].operand; {
 		case f.want && name == "equals", !f.want && name == "not_equals":
-			return []canon.Value{operand}, true
+			return alikeTo(operand, facts), true
 		case f.want && name == "in":
 			for i := range operand.Len() {
-				values = append(values, operand.Item(i))
+				values = append(values, alikeTo(operand.Item(i), facts)...)
 			}
 			return values, true
 		case !f.want && name == truthy.name:
-			return falsy, true
+			for _, v := range falsy {
+				values = append(values, candidate{Value: v})
+			}
+			return values, true
 		}
 	}
 	return nil, false

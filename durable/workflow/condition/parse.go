@@ -14,7 +14,8 @@ func Parse(at problem.SourceValue, report problem.Report) (Condition, bool) {
 	return parser.Parse(at, report)
 }
 
-// Of parses the normal form of a condition, from a compiled workflow.
+// Of parses the normal form of a condition, from a compiled workflow; Strictly gives the one of
+// a workflow in form 1.
 func Of(v canon.Value) (Condition, error) { return parser.Decode("condition", v) }
 
 // parser parses one condition, with the zero Condition at the places of problems.
@@ -90,10 +91,10 @@ func parseComparison(at problem.SourceValue, report problem.Report) Condition {
 		}
 		operand := at.Member(op.name)
 		op.check(operand, report)
-		c.tests = append(c.tests, test{op, operand.Value})
+		c.tests = append(c.tests, test{op, operand.Value, loosely})
 	}
 	if len(c.tests) == 0 {
-		c.tests = []test{{op: truthy}}
+		c.tests = []test{{op: truthy, equal: loosely}}
 	}
 	return c
 }

@@ -11,6 +11,7 @@
 package criteria
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -48,6 +49,50 @@ type Failure struct {
 
 // IsZero reports whether c is the zero Criteria, for a step without validationCriteria.
 func (c Criteria) IsZero() bool { return c.root == nil }
+
+// Conditional reports whether a rule of c applies under a condition only.
+func (c Criteria) Conditional() bool { return c.root != nil && c.root.conditional() }
+
+// conditional is Conditional for a node.
+func (n *node) conditional() bool {
+	return !n.when.IsZero() || slices.ContainsFunc(n.parts, func(p node) bool { return p.conditional() })
+}
+
+// Strictly returns c with strict comparisons in the conditions of its rules, for a workflow in
+// form 1 (docs/design.md#compiled-forms).
+func (c Criteria) Strictly() Criteria {
+	if c.root == nil {
+		return c
+	}
+	root := c.root.strictly()
+	return Criteria{&root}
+}
+
+// strictly is Strictly for a node.
+func (n node) strictly() node {
+	n.when, n.parts = n.when.Strictly(), slices.Clone(n.parts)
+	for i := range n.parts {
+		n.parts[i] = n.parts[i].strictly()
+	}
+	return n
+}
+
+// Loose returns the matches by the loose rule in the conditions that decide which rules apply.
+func (c Criteria) Loose(vars canon.Value) []condition.Match {
+	if c.root == nil {
+		return nil
+	}
+	return c.root.loose(vars)
+}
+
+// loose is Loose for a node.
+func (n *node) loose(vars canon.Value) []condition.Match {
+	out := n.when.Decide(vars).Loose
+	for i := range n.parts {
+		out = condition.AddMatches(out, n.parts[i].loose(vars))
+	}
+	return out
+}
 
 // Check returns the failures of notes, in source order; an empty result means that the
 // notes are accepted. vars is the context in which the rules' conditions are evaluated. The

@@ -99,7 +99,7 @@ var descriptions = map[string]string{
 	"a step.outputContract":         "The contract that an artifact of this step must satisfy",
 	"a step.requireConfirmation": "Whether a person must confirm the step: always, on a condition, or by a " +
 		"recorded approval",
-	"a step.runCondition":            "The step is skipped unless this is true",
+	"a step.runCondition":            "The step is passed over until this is true",
 	"a step.templateCall":            "A template whose steps replace this one",
 	"a step.validationCriteria":      "Rules that the notes must satisfy",
 	"a step.verification":            "How to verify the result; a description only",
@@ -138,7 +138,7 @@ var descriptions = map[string]string{
 	"a loop.functionDefinitions": "Functions that the body may refer to",
 	"a loop.notesOptional":       "Has no effect; notes are optional unless notesRequired is set",
 	"a loop.requireConfirmation": "Whether a person must confirm the loop before it starts",
-	"a loop.runCondition":        "The loop is skipped unless this is true",
+	"a loop.runCondition":        "The loop is passed over until this is true",
 	"loop.type": "while and until decide after each iteration, for counts, forEach iterates over " +
 		"a list",
 	"loop.maxIterations": "The maximum number of iterations",

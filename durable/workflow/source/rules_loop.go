@@ -73,7 +73,7 @@ func (r *stepRules) checkConfig(config problem.SourceValue) {
 		r.report.Warn(count, "Set the number of iterations, or remove the loop.", "a count of 0 never runs the body")
 	case most.Value.Kind() == canon.Number && count.Value.Float() > most.Value.Float():
 		r.report.Warn(count, fmt.Sprintf("Raise maxIterations to %v, or lower the count.", count.Value.Float()),
-			"the count %v is more than maxIterations %v, at which the loop is stopped", count.Value.Float(),
+			"the count %v is more than maxIterations %v, which blocks the run before the loop", count.Value.Float(),
 			most.Value.Float())
 	}
 }

@@ -20,7 +20,7 @@ func (v *View) TryBegan(t perform.TryView) {
 	// only for display; the performer measures the recorded duration.
 	began, step := time.Now(), ""
 	if v.opts.Quiet {
-		step = fmt.Sprintf(" [%d/%d] %s", v.step.At, v.step.Of, page.OneLine(v.step.Title))
+		step = " " + positionOf(v.step) + page.OneLine(v.step.Title)
 	} else {
 		v.commandLine(t.Argv, t.Cwd)
 		if t.Try > 1 {

@@ -74,9 +74,12 @@ func (v *View) edit(ctx context.Context, draft string) (string, error) {
 	v.editing.Store(true)
 	defer v.editing.Store(false)
 	s := v.step
-	return v.editor.Edit(ctx, draft,
-		fmt.Sprintf("The text above this line becomes the notes of step %d of %d, %s\n\n%s",
-			s.At, s.Of, page.OneLine(s.Title), page.Clean(s.Prompt)))
+	step := fmt.Sprintf("step %d of %d, ", s.At, s.Of)
+	if s.Returns {
+		step = positionOf(s)
+	}
+	return v.editor.Edit(ctx, draft, fmt.Sprintf("The text above this line becomes the notes of %s%s\n\n%s",
+		step, page.OneLine(s.Title), page.Clean(s.Prompt)))
 }
 
 // echoLines bounds the lines of an edited text that are printed again.

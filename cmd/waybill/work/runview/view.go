@@ -159,12 +159,13 @@ func (v *View) heading() {
 	}
 }
 
-// positionOf returns the position of a step in the workflow, "" if it is unknown.
+// positionOf returns how far the run is at a step, in brackets, "" if it is unknown.
 func positionOf(s perform.StepView) string {
-	if s.Of == 0 {
+	position := s.Position()
+	if position == "" {
 		return ""
 	}
-	return fmt.Sprintf("[%d/%d] ", s.At, s.Of)
+	return "[" + position + "] "
 }
 
 // prompt shows Markdown text, cleaned and wrapped, with at most one empty line between two others.

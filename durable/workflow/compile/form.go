@@ -1,0 +1,49 @@
+package compile
+
+import (
+	"slices"
+
+	"github.com/waybill/waybill/durable/workflow/criteria"
+)
+
+// The compiled forms, the values of schemaVersion (docs/design.md#compiled-forms). Form 2 has
+// the members of form 1 and other rules of execution. It is written only for a workflow for
+// which the rules differ: any other keeps the document and the hash that it has in form 1.
+const (
+	Form1 = 1
+	Form2 = 2
+)
+
+// SchemaVersion is the newest form that this package writes and reads.
+const SchemaVersion = Form2
+
+// Form2 reports whether the rules of form 2 apply to runs of the workflow: the comparison of
+// conditions, the order of selection, and the check of the length of a for or forEach loop on
+// entry. Runs of a workflow in form 1 keep the rules with which they began.
+func (d *Document) Form2() bool { return d.SchemaVersion >= Form2 }
+
+// form returns the form in which a document is written.
+func (d *Document) form() int {
+	counted := func(l Loop) bool { return l.Kind == For || l.Kind == ForEach }
+	conditional := func(l Loop) bool { return l.Control != nil && !l.Control.Condition.IsNull() }
+	body := func(l Loop) bool { return slices.ContainsFunc(l.Body, Step.conditional) }
+	if slices.ContainsFunc(d.Loops, counted) || slices.ContainsFunc(d.Loops, conditional) ||
+		slices.ContainsFunc(d.Steps, Step.conditional) || slices.ContainsFunc(d.Loops, body) {
+		return Form2
+	}
+	return Form1
+}
+
+// conditional reports whether a step has a condition: of itself, its confirmation, a fragment
+// of its prompt or a validation rule.
+func (s Step) conditional() bool {
+	when := func(f Fragment) bool { return !f.When.IsNull() }
+	if !s.RunCondition.IsNull() || !s.RequireConfirmation.Condition.IsNull() || slices.ContainsFunc(s.PromptFragments, when) {
+		return true
+	}
+	if s.ValidationCriteria.IsNull() {
+		return false
+	}
+	c, err := criteria.Of(s.ValidationCriteria)
+	return err == nil && c.Conditional()
+}
