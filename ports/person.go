@@ -90,6 +90,7 @@ func (r Result) IsText() bool { return !r.JSON.IsNull() || r.Text != "" || r.Byt
 // TrustQuestion is a request to run the commands of a workflow.
 type TrustQuestion struct {
 	Workflow compile.Compiled // the workflow whose commands would run
+	Source   string           // where it comes from, as shown beside its id
 }
 
 // TrustAnswer is the closed set of answers to a TrustQuestion.

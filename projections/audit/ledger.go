@@ -33,7 +33,7 @@ type Ledger struct {
 
 // LedgerFormat is the number of the form that Save writes. A changed form gets a new number
 // and with it another cache file (docs/design.md#head-cache).
-const LedgerFormat = 3
+const LedgerFormat = 4
 
 // NewLedger returns the ledger of an empty audit log.
 func NewLedger() *Ledger {

@@ -64,6 +64,8 @@ const (
 	DetailSettings = "settings"
 	// DetailTrusted is the digest of the list of trusted workflow versions, after the action.
 	DetailTrusted = "trusted"
+	// DetailSources is the digest of the attached folders of the machine, after the action.
+	DetailSources = "sources"
 )
 
 // TargetKind is the closed set of kinds of targets.

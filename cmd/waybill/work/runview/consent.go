@@ -131,7 +131,7 @@ func indented(text []byte) string {
 func (v *View) Trust(ctx context.Context, q ports.TrustQuestion) (ports.TrustAnswer, error) {
 	actions := catalog.Commands(q.Workflow)
 	answer, err := v.consent(ctx, func(p *page.Page) {
-		render.Commands(p, q.Workflow.Name, q.Workflow.WorkflowID, actions)
+		render.Commands(p, q.Workflow.Name, q.Workflow.WorkflowID, q.Source, actions)
 		if v.opts.TrustRoot != "" {
 			p.Text("  ", "\"Always\" counts in this repository or folder only:")
 			p.Verbatim("    ", page.Argument(v.opts.TrustRoot), page.Plain)
