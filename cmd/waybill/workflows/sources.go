@@ -253,7 +253,7 @@ func newDetach(a *cli.App) *cobra.Command {
 		Short: "Stop using the workflows of an attached folder",
 		Long: `Detach a folder: its workflows are no longer found by their ids. The folder and its files
 are not changed, and runs that were started can be continued. You are asked at a terminal.`,
-		Example: "  waybill workflows detach flows",
+		Example: "  waybill workflows detach flows\n  waybill workflows detach plugin:flows",
 		Args:    cli.Exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
