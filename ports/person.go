@@ -92,6 +92,7 @@ type TrustQuestion struct {
 	Workflow compile.Compiled // the workflow whose commands would run
 	// OnlyOnce says why TrustAlways cannot be recorded, and what to do about it; "" where it can.
 	OnlyOnce string
+	Source   string // where it comes from, as shown beside its id
 }
 
 // TrustAnswer is the closed set of answers to a TrustQuestion.

@@ -53,6 +53,20 @@ func afterCalls(args []string, before ...string) func(*testing.T, program, strin
 	}
 }
 
+// attachable makes a folder with a workflow file.
+func attachable(dir string) string {
+	name := filepath.Join(dir, "flows")
+	_ = os.MkdirAll(name, 0o700)
+	_ = os.WriteFile(filepath.Join(name, "w.yaml"), []byte(shipFlow), 0o600)
+	return name
+}
+
+// attachedList returns the content of the list of attached folders.
+func attachedList(dir string) string {
+	data, _ := os.ReadFile(filepath.Join(dir, "waybill", "sources.json"))
+	return string(data)
+}
+
 // consents has each command that asks for a consent.
 func consents() []consentCase {
 	return []consentCase{
@@ -83,6 +97,20 @@ func consents() []consentCase {
 		}, "Erase it permanently? [y/N]", "RUN_WAITING", func(_ *testing.T, p program, dir string) bool {
 			out, _ := p.command("audit", "list").CombinedOutput()
 			return strings.Contains(string(out), "erase")
+		}},
+		{"workflows attach", shipFlow, func(_ *testing.T, _ program, dir string) []string {
+			return []string{"workflows", "attach", attachable(dir)}
+		}, "Attach it? [y/N]", "RUN_WAITING", func(_ *testing.T, _ program, dir string) bool {
+			return strings.Contains(attachedList(dir), `"name":"flows"`)
+		}},
+		{"workflows detach", shipFlow, func(t *testing.T, _ program, dir string) []string {
+			s := startAtTerminal(t, dir, 80, "workflows", "attach", attachable(dir))
+			s.expect("Attach it? [y/N]")
+			s.typeText("y\n")
+			s.expectExit(0)
+			return []string{"workflows", "detach", "flows"}
+		}, "Detach it? [y/N]", "RUN_WAITING", func(_ *testing.T, _ program, dir string) bool {
+			return !strings.Contains(attachedList(dir), `"name":"flows"`)
 		}},
 		{"repair", shipFlow, func(t *testing.T, p program, dir string) []string {
 			afterCalls(nil, "start w.yaml")(t, p, dir)

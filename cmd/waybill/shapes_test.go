@@ -33,6 +33,8 @@ func TestDocumentShapes(t *testing.T) {
 		}
 	}
 	write(".git/HEAD", "ref: refs/heads/main\n")
+	write("flows/flow.json", `{"id":"team.flow","name":"Flow","description":"d","version":"1.0.0","steps":[{"id":"a","title":"A","prompt":"p"}]}`)
+	write("flows/demo.json", `{"id":"wr.demo","name":"Demo","description":"d","version":"1.0.0","steps":[{"id":"a","title":"A","prompt":"p"}]}`)
 	write("old.json", `{"id":"old","name":"Old","description":"d","version":"1.0.0","steps":[
 		{"id":"a","title":"A","prompt":"p","notesRequired":true},
 		{"id":"b","title":"B","action":{"kind":"command","argv":["x"],"cwd":"d","env":{"K":"v"}}}],
@@ -60,6 +62,7 @@ func TestDocumentShapes(t *testing.T) {
 		"runs show nothing: error", "start broken.json: error", "start wr.change_checklist --set x=1 --key k: step",
 		"start wr.change_checklist --set x=2 --key k: step",
 		"runs graph: graph", "checkpoint --run @last --notes n: step", "runs graph: graph",
+		"workflows attach flows: sources", "workflows sources: sources", "workflows list: workflows",
 		"fork @last: step", "runs show: run", "replay: replay", "resume: candidates", "runs cancel @last: cancelled",
 		"runs cancel @last: cancelled",
 		"workflows new team.new: workflow_file", "start loop.json: step", "continue --run @last --notes n: blocked",
@@ -131,7 +134,7 @@ func TestDocumentShapes(t *testing.T) {
 			call = strings.ReplaceAll(call, name, is)
 		}
 		var out, errOut bytes.Buffer
-		if want == "trust" {
+		if want == "trust" || strings.HasPrefix(call, "workflows attach") {
 			out.WriteString(runWithYes(t, append(strings.Fields(call), "--json"), env))
 		} else {
 			run(append(strings.Fields(call), "--json"), strings.NewReader(""), &out, &errOut, env)

@@ -95,6 +95,8 @@ type WorkflowRef struct {
 	WorkflowID   string       `json:"workflowId"`
 	Name         string       `json:"name"`
 	WorkflowHash canon.Digest `json:"workflowHash"`
+	// Source is plugin:NAME for a workflow of an attached folder, else the kind of its source.
+	Source string `json:"source,omitzero"`
 }
 
 // Pending is the step that waits for an attempt, as its performer sees it.

@@ -32,6 +32,7 @@ type ResumeCandidate struct {
 	SessionID    id.Session      `json:"sessionId"`
 	WorkflowID   string          `json:"workflowId"`
 	WorkflowName string          `json:"workflowName"`
+	Source       string          `json:"source,omitzero"` // of the workflow
 	Title        string          `json:"title"`
 	Status       runs.Status     `json:"status"`
 	WhyMatched   []resume.Reason `json:"whyMatched"`
@@ -197,7 +198,8 @@ func (e *Engine) candidate(ctx context.Context, keys token.Keys, r resume.Ranked
 		return c, err
 	}
 	c = ResumeCandidate{RunID: r.Run, SessionID: r.Session, WorkflowID: r.WorkflowID, WorkflowName: r.WorkflowName,
-		Title: cmp.Or(p.Run.Started.Title, r.WorkflowName, r.WorkflowID), Status: a.Status, WhyMatched: r.Why,
+		Source: a.Workflow.Source,
+		Title:  cmp.Or(p.Run.Started.Title, r.WorkflowName, r.WorkflowID), Status: a.Status, WhyMatched: r.Why,
 		Snippet: resume.Snippet(r.Notes),
 		NodeID:  a.NodeID, StateToken: a.StateToken, LastActivityEventIndex: p.Run.LastIndex, LastAtMs: p.Run.LastAtMs,
 		Next: &Next{Command: []string{"waybill", "continue", "--state", a.StateToken}, Tool: "continue_workflow",

@@ -74,6 +74,7 @@ const (
 	WorkflowNotFound  Code = "WORKFLOW_NOT_FOUND"
 	WorkflowAmbiguous Code = "WORKFLOW_AMBIGUOUS"
 	WorkflowUntrusted Code = "WORKFLOW_UNTRUSTED"
+	SourceNotFound    Code = "SOURCE_NOT_FOUND"
 )
 
 // Faults of annotations (docs/design.md#annotations) and proposals (docs/design.md#proposals).
@@ -251,6 +252,8 @@ var Table = []Row{
 		Suggest("Fix the problems; %s lists all of them.", Command{"workflows", "validate", "FILE"})},
 	{WorkflowNotFound, ExitNotFound, never, "No workflow has this id, and no such file exists.",
 		Suggest("See %s.", Command{"workflows", "list"})},
+	{SourceNotFound, ExitNotFound, never, "No attached folder has this name.",
+		Suggest("See %s.", Command{"workflows", "sources"})},
 	{WorkflowAmbiguous, ExitUsage, never, "Two sources have a workflow with this id.",
 		Suggest("Name the file instead, or rename one of the two.")},
 	{WorkflowUntrusted, ExitWaiting, never, "The workflow has command steps, and this version of it is not trusted.",

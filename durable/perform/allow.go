@@ -12,15 +12,15 @@ import (
 // Allow decides whether the commands of a workflow may run
 // (docs/design.md#commands-and-trust): by the option for this version, by recorded trust, or by
 // asking the person. nil permits them, also in later calls for the same
-// version. WORKFLOW_UNTRUSTED otherwise. Callers use it before they start a
+// version. WORKFLOW_UNTRUSTED otherwise. from is the source of the workflow, which is shown. Callers use it before they start a
 // run, so that a refusal leaves nothing behind.
-func (p *Performer) Allow(ctx context.Context, w compile.Compiled, o Options) error {
+func (p *Performer) Allow(ctx context.Context, w compile.Compiled, from string, o Options) error {
 	if !w.HasActions() || o.Trust == w.Hash() || p.allowed == w.Hash() {
 		return nil
 	}
 	trusted, err := p.Trusted(ctx, w.Hash())
 	if err == nil && !trusted {
-		trusted, err = p.askTrust(ctx, w)
+		trusted, err = p.askTrust(ctx, w, from)
 	}
 	switch {
 	case err != nil:
@@ -38,11 +38,11 @@ func (p *Performer) Allow(ctx context.Context, w compile.Compiled, o Options) er
 
 // askTrust asks a person at a terminal. Leaving the question is a refusal: the
 // answer that takes no effort must be the safe one.
-func (p *Performer) askTrust(ctx context.Context, w compile.Compiled) (bool, error) {
+func (p *Performer) askTrust(ctx context.Context, w compile.Compiled, from string) (bool, error) {
 	if !p.Person.CanConsent() {
 		return false, nil
 	}
-	q := ports.TrustQuestion{Workflow: w}
+	q := ports.TrustQuestion{Workflow: w, Source: from}
 	if p.OnlyOnce != nil {
 		q.OnlyOnce = p.OnlyOnce(ctx)
 	}

@@ -63,7 +63,7 @@ func (s *stepRun) checkBegin(ctx context.Context) error {
 	if s.step.Action == nil {
 		return nil
 	}
-	return s.Allow(ctx, s.flow, s.opts)
+	return s.Allow(ctx, s.flow, s.answer.Workflow.Source, s.opts)
 }
 
 // missingPerson reports that the step requires a person, and neither a person

@@ -8,7 +8,6 @@ import (
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/workflow/catalog"
-	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/infra/osfs"
 )
@@ -16,7 +15,8 @@ import (
 // SiblingFiles implements ports.Workflows. It reads the file's directory and its subdirectory routines,
 // but no other subdirectories: a file in a home directory would otherwise include all of it.
 //
-// path may be relative to the working directory. The results have source kind project.
+// path may be relative to the working directory. The results have source kind project, and the
+// Folder of the file itself.
 func (f *Finder) SiblingFiles(_ context.Context, path string) ([]catalog.File, error) {
 	at := path
 	if !filepath.IsAbs(at) {
@@ -26,7 +26,7 @@ func (f *Finder) SiblingFiles(_ context.Context, path string) ([]catalog.File, e
 	var out []catalog.File
 	for _, dir := range []string{dir, filepath.Join(dir, "routines")} {
 		files, err := directory{kind: source.SourceProject, dir: dir, prefix: relative(f.base(), dir) + "/",
-			flat: true}.files()
+			folder: named, flat: true}.files()
 		if err != nil {
 			return nil, err
 		}
@@ -34,6 +34,9 @@ func (f *Finder) SiblingFiles(_ context.Context, path string) ([]catalog.File, e
 	}
 	return out, nil
 }
+
+// named is the Folder of files that a caller named by their paths, and of those beside them.
+const named = "named"
 
 // bindingsFiles are the files of a project directory that bind routines to extension points; the
 // second is the one of WorkRail.
@@ -68,6 +71,3 @@ func (f *Finder) Bindings(context.Context) (catalog.Bindings, error) {
 	}
 	return nil, nil
 }
-
-// Bundled returns the library of the bundled workflows alone.
-func Bundled() compile.Library { return catalog.NewLibrary(bundled(), nil, nil) }

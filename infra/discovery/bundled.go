@@ -6,7 +6,9 @@ import (
 	"path"
 	"strings"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/workflow/catalog"
+	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
@@ -16,14 +18,36 @@ import (
 //go:embed bundled/*.yaml
 var bundledFiles embed.FS
 
+// aliases are the former ids of bundled workflows. A published collection of workflows uses these
+// ids for its own (docs/design.md#workflow-sources).
+var aliases = map[string][]string{
+	"wr.routine-design-from-tensions": {"wr.routine-tension-driven-design"},
+	"wr.routine-review-a-design":      {"wr.routine-design-review"},
+}
+
 // bundled returns the workflow files in the binary. Each is named after its id.
 func bundled() []catalog.File {
 	names, _ := fs.Glob(bundledFiles, "bundled/*.yaml") // fails for an invalid pattern only
 	out := make([]catalog.File, len(names))
 	for i, name := range names {
 		data, err := bundledFiles.ReadFile(name)
-		out[i] = catalog.File{Kind: source.SourceBundled, Ref: strings.TrimSuffix(path.Base(name), ".yaml"),
-			Data: data, Err: err}
+		id := strings.TrimSuffix(path.Base(name), ".yaml")
+		out[i] = catalog.File{Kind: source.SourceBundled, Ref: id, Data: data, Err: err, Aliases: aliases[id]}
 	}
 	return out
+}
+
+// Bundled returns the library of the bundled workflows alone.
+func Bundled() compile.Library { return catalog.Sources{Files: bundled()}.Library() }
+
+// IsBundled reports the version of a workflow that comes with this binary. Only the file of that id
+// is compiled.
+func IsBundled(workflowID string, hash canon.Digest) bool {
+	all := catalog.Sources{Files: bundled()}
+	for _, f := range all.Files {
+		if f.Ref == workflowID {
+			return all.Compile(f).Compiled.Hash() == hash
+		}
+	}
+	return false
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -23,42 +24,64 @@ import (
 // Later files are not listed; one entry reports that.
 const filesMax = 1000
 
+// entriesMax bounds how many entries of one directory and its subdirectories are looked at, of any
+// kind.
+const entriesMax = 20_000
+
 // directory is one directory with workflow files.
 type directory struct {
-	kind   source.SourceKind
-	dir    string
-	prefix string // of references
-	flat   bool   // subdirectories are not read
+	kind     source.SourceKind
+	dir      string
+	prefix   string // of references
+	folder   string // the Folder of its files
+	attached string // the name of an attached folder, "" for others
+	flat     bool   // subdirectories are not read
+
+	real string   // dir without links, "" if it is not known
+	skip []string // attached folders, which are read as such
 }
 
 // files reads all workflow files below the directory, in lexical order. A missing directory has
-// none. os.Root refuses links that lead out of the directory; they are listed with that error.
+// none, but a missing attached one is listed. os.Root refuses links that lead out of the directory;
+// they are listed with that error.
 //
 // Subdirectories whose names begin with a dot are skipped. A directory that cannot be read is one
 // unreadable file, and the walk continues after it.
 //
 // The error is STORE_IO: no more files can be opened, so that nothing is known about the others.
 func (f directory) files() (out []catalog.File, err error) {
+	if slices.ContainsFunc(f.skip, func(dir string) bool { return f.real != "" && osfs.Within(f.real, dir) }) {
+		return nil, nil
+	}
+	if out, ok := f.checkRoot(); !ok {
+		return out, nil
+	}
 	root, err := os.OpenRoot(f.dir)
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil
-		}
 		if osfs.IsTooManyFiles(err) {
 			return nil, unreadable(f.prefix, err)
 		}
 		return []catalog.File{f.unreadableFile("", err)}, nil
 	}
 	defer root.Close()
-	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+	entries := 0
+	err = fs.WalkDir(bounded{root.FS()}, ".", func(name string, d fs.DirEntry, err error) error {
+		entries++
 		switch {
 		case osfs.IsTooManyFiles(err):
 			return unreadable(f.prefix+name, err)
 		case err != nil:
 			out = append(out, f.unreadableFile(name, err))
 			return fs.SkipDir
-		case d.IsDir() && name != "." && (f.flat || strings.HasPrefix(d.Name(), ".")):
+		case entries > entriesMax:
+			out = append(out, f.unreadableFile(name, fmt.Errorf(
+				"the directory has more than %d entries; this one and later ones were not looked at", entriesMax)))
+			return fs.SkipAll
+		case d.IsDir() && name != "." && (f.flat || strings.HasPrefix(d.Name(), ".") || f.isAttached(name)):
 			return fs.SkipDir
+		case f.isLinkedDir(name, d):
+			out = append(out, f.unreadableFile(name, errors.New("it is a link to a directory, which is not followed")))
+			return nil
 		case d.IsDir() || !isWorkflowName(name):
 			return nil
 		case len(out) == filesMax:
@@ -75,6 +98,69 @@ func (f directory) files() (out []catalog.File, err error) {
 		return nil
 	})
 	return out, err
+}
+
+// checkRoot reports whether the directory can be opened, which would block for a pipe. If not, it
+// returns what is listed instead. An attached folder that was replaced by a link is another one than
+// the folder that a person attached.
+func (f directory) checkRoot() (out []catalog.File, ok bool) {
+	info, err := os.Stat(f.dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && f.attached == "":
+		return nil, false
+	case errors.Is(err, fs.ErrNotExist):
+		err = errors.New("the attached folder does not exist any more")
+	case err == nil && !info.IsDir():
+		err = fmt.Errorf("it is %s, not a directory", osfs.KindName(info.Mode()))
+		if info.Mode().IsRegular() {
+			err = errors.New("it is a file, not a directory")
+		}
+	case err == nil && f.attached != "":
+		if real, evalErr := filepath.EvalSymlinks(f.dir); evalErr != nil || real != f.dir {
+			err = errors.New("the attached folder was replaced by a link; attach it again")
+		}
+	}
+	if err != nil {
+		return []catalog.File{f.unreadableFile("", err)}, false
+	}
+	return nil, true
+}
+
+// isAttached reports that a subdirectory is an attached folder.
+func (f directory) isAttached(name string) bool {
+	return f.real != "" && slices.Contains(f.skip, filepath.Join(f.real, filepath.FromSlash(name)))
+}
+
+// isLinkedDir reports a link to a directory in an attached folder: its files are missing, so the
+// list has to name it.
+func (f directory) isLinkedDir(name string, d fs.DirEntry) bool {
+	if f.attached == "" || d.Type()&fs.ModeSymlink == 0 || strings.HasPrefix(d.Name(), ".") {
+		return false
+	}
+	info, err := os.Stat(filepath.Join(f.dir, filepath.FromSlash(name)))
+	return err == nil && info.IsDir()
+}
+
+// bounded lists at most entriesMax entries of a directory, so that a large one needs little memory.
+type bounded struct{ fs.FS }
+
+// ReadDir implements fs.ReadDirFS.
+func (b bounded) ReadDir(name string) ([]fs.DirEntry, error) {
+	file, err := b.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	dir, ok := file.(fs.ReadDirFile)
+	if !ok {
+		return nil, &fs.PathError{Op: "readdir", Path: name, Err: errors.New("it is not a directory")}
+	}
+	list, err := dir.ReadDir(entriesMax + 1)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	slices.SortFunc(list, func(x, y fs.DirEntry) int { return strings.Compare(x.Name(), y.Name()) })
+	return list, err
 }
 
 // isWorkflowName reports the extension of a workflow file.
@@ -102,7 +188,10 @@ func (f directory) read(root *os.Root, name string) catalog.File {
 	if err != nil {
 		return f.unreadableFile(name, err)
 	}
-	return catalog.File{Kind: f.kind, Ref: f.prefix + name, Data: data}
+	if len(f.prefix+name) > limits.PathMax {
+		return f.unreadableFile(name, fmt.Errorf("its path has more than %d bytes", limits.PathMax))
+	}
+	return catalog.File{Kind: f.kind, Ref: f.prefix + name, Data: data, Attached: f.attached, Folder: f.folder}
 }
 
 // unreadableFile lists a file with the reason why it was not read.
@@ -111,7 +200,11 @@ func (f directory) unreadableFile(name string, err error) catalog.File {
 	if ref == "" || ref == "." {
 		ref = "workflows"
 	}
-	return catalog.File{Kind: f.kind, Ref: ref, Err: fmt.Errorf("the file cannot be read: %w", cause(err))}
+	what := "the file cannot be read"
+	if name == "" && f.attached != "" {
+		what = "the folder cannot be used"
+	}
+	return catalog.File{Kind: f.kind, Ref: ref, Attached: f.attached, Err: fmt.Errorf("%s: %w", what, cause(err))}
 }
 
 // cause is the reason without paths of the machine.

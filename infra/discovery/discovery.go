@@ -1,6 +1,6 @@
-// Package discovery finds workflow files: the bundled ones in the binary, those of the user, those
-// of the project from the working directory up to the root of the repository, and files that a
-// caller names. It reads at most limits.SourceBytesMax bytes of a file, and does not interpret the
+// Package discovery finds workflow files: the bundled ones in the binary, those of attached folders,
+// those of the user, those of the project from the working directory up to the root of the
+// repository, and files that a caller names. It reads at most limits.SourceBytesMax bytes of a file, and does not interpret the
 // content: package catalog does. References never contain paths of the machine. Start with Finder.
 package discovery
 
@@ -15,10 +15,16 @@ import (
 
 // Places are the directories to search, as absolute paths.
 type Places struct {
-	User string // the user's directory of workflows, "" for none
-	From string // the working directory
-	Root string // the root of the repository; "" outside of one, then only From is searched
+	User     string // the user's directory of workflows, "" for none
+	WorkRail string // that of WorkRail, "" for none
+	From     string // the working directory
+	Root     string // the root of the repository; "" outside of one, then only From is searched
+
+	Attached []Attached // the attached folders
 }
+
+// Attached is an attached folder. Dir has no links.
+type Attached struct{ Name, Dir string }
 
 // Finder searches fixed places. It implements ports.Workflows.
 type Finder struct{ at Places }
@@ -32,34 +38,73 @@ func New(at Places) *Finder { return &Finder{at} }
 // of WorkRail.
 var projectDirs = []string{".waybill/workflows", ".workrail/workflows"}
 
-// Workflows implements ports.Workflows. The order is: bundled, the user's, and the project's from
-// the working directory upwards. Unreadable files are included with their error.
+// workrailPrefix is the prefix of references to files of the user's directory of WorkRail.
+const workrailPrefix = ".workrail/workflows/"
+
+// Workflows implements ports.Workflows. The order is: bundled, the user's, the project's from the
+// working directory upwards, and attached ones. Unreadable files are included with their error.
 //
-// Several files may define the same id; which one is used is decided by package catalog.
+// Several files may define the same id; which one is used is decided by package catalog. One file
+// in several places is found once: in the attached folder, else as the user's.
 func (f *Finder) Workflows(ctx context.Context) ([]catalog.File, error) {
 	out := bundled()
-	if f.at.User != "" {
-		files, err := directory{kind: source.SourceUser, dir: f.at.User}.files()
+	for _, at := range f.directories() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		files, err := at.files()
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, files...)
 	}
+	return out, nil
+}
+
+// directories returns the directories that are searched, each once.
+func (f *Finder) directories() (out []directory) {
+	var attached []string
+	for _, a := range f.at.Attached {
+		attached = append(attached, a.Dir)
+	}
+	seen := map[string]bool{}
+	add := func(d directory) {
+		if real, err := filepath.EvalSymlinks(d.dir); err == nil {
+			if seen[real] {
+				return
+			}
+			seen[real], d.real = true, real
+		}
+		d.folder, d.skip = string(d.kind)+":"+d.prefix, attached
+		out = append(out, d)
+	}
+	if f.at.User != "" {
+		add(directory{kind: source.SourceUser, dir: f.at.User})
+	}
+	if f.at.WorkRail != "" {
+		add(directory{kind: source.SourceUser, dir: f.at.WorkRail, prefix: workrailPrefix})
+	}
 	for _, dir := range f.ancestors() {
 		for _, sub := range projectDirs {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			at := directory{kind: source.SourceProject, dir: filepath.Join(dir, filepath.FromSlash(sub))}
-			at.prefix = relative(f.base(), at.dir) + "/"
-			files, err := at.files()
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, files...)
+			at := filepath.Join(dir, filepath.FromSlash(sub))
+			add(directory{kind: source.SourceProject, dir: at, prefix: relative(f.base(), at) + "/"})
 		}
 	}
-	return out, nil
+	for _, a := range f.at.Attached {
+		out = append(out, directory{kind: source.SourcePlugin, dir: a.Dir, prefix: a.Name + "/", attached: a.Name,
+			folder: string(source.SourcePlugin) + ":" + a.Name + "/"})
+	}
+	return out
+}
+
+// AttachedFiles reads the files of one folder as Workflows does once it is attached.
+func AttachedFiles(a Attached) ([]catalog.File, error) {
+	for _, d := range New(Places{From: a.Dir, Attached: []Attached{a}}).directories() {
+		if d.attached != "" {
+			return d.files()
+		}
+	}
+	return nil, nil
 }
 
 // base is the directory that references of the project are relative to: the same for all users of

@@ -23,7 +23,7 @@ func (f *Finder) WorkflowFile(_ context.Context, path string) (catalog.File, err
 	if !filepath.IsAbs(at) {
 		at = filepath.Join(f.at.From, at)
 	}
-	out := catalog.File{Kind: source.SourceProject, Ref: f.ref(at)}
+	out := catalog.File{Kind: source.SourceProject, Ref: f.ref(at), Folder: named}
 	file, err := osfs.OpenRegular(at)
 	if errors.Is(err, fs.ErrNotExist) {
 		return out, fault.New(fault.WorkflowNotFound, "the file %s does not exist", path)

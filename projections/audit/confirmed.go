@@ -7,13 +7,16 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 )
 
-// Confirmed is what a person confirmed last of the settings that decide who may do what, and of
-// the list of trusted workflow versions (docs/design.md#settings). A zero digest: never.
+// Confirmed is what a person confirmed last of the settings that decide who may do what, of the
+// list of trusted workflow versions, and of the attached folders (docs/design.md#settings). A zero
+// digest: never.
 type Confirmed struct {
 	Policy canon.Digest `json:"policy,omitzero"`
 	// Settings is the canonical text of the policy; "" where the log does not have it.
 	Settings string       `json:"settings,omitzero"`
 	Trusted  canon.Digest `json:"trusted,omitzero"`
+	// Sources is the digest of the attached folders of the machine.
+	Sources canon.Digest `json:"sources,omitzero"`
 	// Open are the intentions that may confirm something and have no outcome yet.
 	Open []id.Event `json:"open,omitzero"`
 }
@@ -63,5 +66,8 @@ func (c *Confirmed) confirm(details map[string]string) {
 	}
 	if d, err := canon.ParseDigest(details[audit.DetailTrusted]); err == nil {
 		c.Trusted = d
+	}
+	if d, err := canon.ParseDigest(details[audit.DetailSources]); err == nil {
+		c.Sources = d
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 
 	"github.com/waybill/waybill/cmd/waybill/cli/consent"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
@@ -27,7 +28,8 @@ func (a *App) AskYes(show func(*page.Page), question string) (bool, error) {
 	asker := a.Consent(a.Colors(a.Err))
 	if !asker.Able() {
 		return false, fault.New(fault.RunWaiting,
-			"a person has to answer at a terminal, and stdin, stdout or stderr is not that terminal: %s", question).
+			"a person has to answer at a terminal, and stdin, stdout or stderr is not that terminal: %s",
+			strings.TrimSuffix(question, " [y/N]")).
 			Suggest("Run the command at a terminal, without a pipe or a redirection.")
 	}
 	answer, err := asker.Ask(context.Background(), show, question)

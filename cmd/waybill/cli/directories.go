@@ -40,16 +40,28 @@ func (p *Process) BaseDir(variable, inHome string) (string, error) {
 	if dir := p.Getenv(variable); filepath.IsAbs(dir) {
 		return dir, nil
 	}
-	name := "HOME"
-	if runtime.GOOS == "windows" {
-		name = "USERPROFILE"
-	}
-	home := p.Getenv(name)
-	if !filepath.IsAbs(home) {
-		return "", fault.New(fault.UsageError, "cannot find the default store: $%s is not set", name).
+	home := p.home()
+	if home == "" {
+		return "", fault.New(fault.UsageError, "cannot find the default store: $%s is not set", homeVariable()).
 			Suggest("Give a store with --store DIR, or set $WAYBILL_HOME to a directory for all stores.")
 	}
 	return filepath.Join(home, filepath.FromSlash(inHome)), nil
+}
+
+// home returns the absolute path of the home directory, "" if it is not known.
+func (p *Process) home() string {
+	if home := p.Getenv(homeVariable()); filepath.IsAbs(home) {
+		return home
+	}
+	return ""
+}
+
+// homeVariable is the environment variable with the home directory.
+func homeVariable() string {
+	if runtime.GOOS == "windows" {
+		return "USERPROFILE"
+	}
+	return "HOME"
 }
 
 // absolute returns an absolute path, so that messages and suggested commands are valid in any
@@ -88,17 +100,28 @@ func (p *Process) TrustRoot() (string, error) {
 }
 
 // Finder returns the finder of workflow files: from the working directory up to the root of
-// the repository, and in the user's configuration directory if that is known.
-func (a *App) Finder() (*discovery.Finder, error) {
+// the repository, in the user's configuration directory and in that of WorkRail if they are known,
+// and in the given attached folders.
+func (a *App) Finder(attached ...discovery.Attached) (*discovery.Finder, error) {
 	dir, root, err := a.Workspace()
 	if err != nil {
 		return nil, err
 	}
-	at := discovery.Places{From: dir, Root: root}
-	if config, err := a.BaseDir("XDG_CONFIG_HOME", ".config"); err == nil {
-		at.User = filepath.Join(config, "waybill", "workflows")
+	at := discovery.Places{From: dir, Root: root, Attached: attached}
+	if config, err := a.ConfigDir(); err == nil {
+		at.User = filepath.Join(config, "workflows")
+	}
+	if home := a.home(); home != "" {
+		at.WorkRail = filepath.Join(home, ".workrail", "workflows")
 	}
 	return discovery.New(at), nil
+}
+
+// ConfigDir returns the directory with the configuration of the user on this machine. The error is
+// USAGE_ERROR, if the home directory is not known.
+func (p *Process) ConfigDir() (string, error) {
+	config, err := p.BaseDir("XDG_CONFIG_HOME", ".config")
+	return filepath.Join(config, "waybill"), err
 }
 
 // Tenant returns the tenant name for records that have one: --tenant, or the base name of

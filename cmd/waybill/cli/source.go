@@ -1,16 +1,17 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/workflow/catalog"
-	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/nearest"
+	"github.com/waybill/waybill/durable/workflow/source"
+	"github.com/waybill/waybill/infra/discovery"
 )
 
 // Workflow returns the workflow that FILE|ID names. Errors: WORKFLOW_NOT_FOUND, and
@@ -26,38 +27,99 @@ func (a *App) Workflow(ctx context.Context, ref string) (catalog.Entry, error) {
 // WorkflowOrProblems is Workflow for commands that report on workflows: an invalid workflow is
 // returned with its problems and is not an error.
 func (a *App) WorkflowOrProblems(ctx context.Context, ref string) (catalog.Entry, error) {
+	return a.WorkflowAs(ctx, ref, "")
+}
+
+// WorkflowAs is WorkflowOrProblems by the rules of a kind of source, which decides which ids and
+// features are accepted; "" is the kind of the file itself.
+func (a *App) WorkflowAs(ctx context.Context, ref string, kind source.SourceKind) (catalog.Entry, error) {
 	if IsFile(ref) {
-		finder, err := a.Finder()
-		if err != nil {
-			return catalog.Entry{}, err
-		}
-		file, err := finder.WorkflowFile(ctx, ref)
-		if fault.Is(err, fault.WorkflowNotFound) {
-			return catalog.Entry{}, noSuchFile(ref, err)
-		}
-		if err != nil {
-			return catalog.Entry{}, err
-		}
-		with, err := a.Library(ctx, ref)
-		if err != nil {
-			return catalog.Entry{}, err
-		}
-		return catalog.Read(file, with), nil
+		return namedFile(ctx, a, ref, kind)
 	}
 	c, err := a.Catalog(ctx)
 	if err != nil {
 		return catalog.Entry{}, err
 	}
 	e, err := c.Find(ref)
-	if fault.Is(err, fault.WorkflowInvalid) {
-		return e, nil
-	}
-	if fault.Is(err, fault.WorkflowNotFound) {
+	switch {
+	case err == nil:
+		warnShadows(a, ref, e)
+	case fault.Is(err, fault.WorkflowInvalid):
+		err = nil
+	case fault.Is(err, fault.WorkflowNotFound):
 		if file, statErr := os.Stat(ref); statErr == nil && file.Mode().IsRegular() {
 			fault.Of(err).Suggest("A file of that name exists: use ./%s for the file.", ref)
 		}
 	}
+	if err == nil && kind != "" && kind != e.Kind {
+		e = c.As(e, kind)
+	}
 	return e, err
+}
+
+// warnShadows logs that the files of attached folders are not what an id means, because a bundled
+// workflow has it.
+func warnShadows(a *App, id string, e catalog.Entry) {
+	if len(e.Shadows) > 0 {
+		log := a.Log()
+		log.Warn().Strs("files", e.Shadows).Msgf("the bundled workflow %s is used; an attached folder has the id too", id)
+	}
+}
+
+// namedFile returns the workflow in a file that the caller named. Other files are read only for the
+// references that it makes.
+func namedFile(ctx context.Context, a *App, path string, kind source.SourceKind) (catalog.Entry, error) {
+	finder, err := a.Finder()
+	if err != nil {
+		return catalog.Entry{}, err
+	}
+	file, err := finder.WorkflowFile(ctx, path)
+	if fault.Is(err, fault.WorkflowNotFound) {
+		return catalog.Entry{}, noSuchFile(path, err)
+	}
+	if err != nil {
+		return catalog.Entry{}, err
+	}
+	file.Kind = cmp.Or(kind, file.Kind)
+	return compileNamed(ctx, a, finder, path, file)
+}
+
+// compileNamed compiles a file with what it may use at a path.
+func compileNamed(ctx context.Context, a *App, finder *discovery.Finder, path string, file catalog.File) (catalog.Entry,
+	error) {
+	bindings, err := finder.Bindings(ctx)
+	if err != nil {
+		return catalog.Entry{}, err
+	}
+	return catalog.Named{File: file, Bindings: bindings,
+		Beside: func() ([]catalog.File, error) { return finder.SiblingFiles(ctx, path) },
+		Others: func() (catalog.Sources, error) { return readSources(ctx, finder, a.Installed(ctx)) }}.Compile()
+}
+
+// CheckNewFile validates the text of a new file of the project. If it is a copy, from is what was
+// copied, and its file of; references are resolved as for the file that was copied, but not in an
+// attached folder, in which the copy is not.
+func CheckNewFile(ctx context.Context, a *App, from string, of catalog.File, data []byte) error {
+	finder, err := a.Finder()
+	if err != nil {
+		return err
+	}
+	file := catalog.File{Kind: source.SourceProject, Ref: of.Ref, Folder: of.Folder, Data: data}
+	var e catalog.Entry
+	if IsFile(from) {
+		e, err = compileNamed(ctx, a, finder, from, file)
+	} else {
+		var all catalog.Sources
+		if from != "" {
+			all, err = readSources(ctx, finder, a.Installed(ctx))
+		}
+		e = all.Compile(file)
+	}
+	if err != nil {
+		return err
+	}
+	e.Ref = "the new file"
+	return e.Usable()
 }
 
 // noSuchFile adds to err a suggestion of the workflow file in the same directory whose name is
@@ -84,54 +146,38 @@ func noSuchFile(ref string, err error) error {
 		fault.Command{"workflows", "list"})
 }
 
-// Catalog returns all workflows that can be named by an id: bundled, installed, the user's and
-// the project's. Invalid ones are entries with problems.
+// Catalog returns all workflows that can be named by an id: bundled, installed, attached ones, the
+// user's and the project's. Invalid ones are entries with problems.
 func (a *App) Catalog(ctx context.Context) (catalog.Catalog, error) {
 	return a.CatalogWith(ctx, a.Installed(ctx))
 }
 
 // CatalogWith is Catalog with the given installed workflows.
 func (a *App) CatalogWith(ctx context.Context, in Installations) (catalog.Catalog, error) {
-	src, err := a.sources(ctx, in, "")
+	attached := a.Attached(ctx)
+	finder, err := a.Finder(attached.Folders()...)
 	if err != nil {
 		return catalog.Catalog{}, err
 	}
-	return catalog.Of(src.files, src.bindings, in.Prompts()), nil
-}
-
-// Library returns what the workflow file at path may refer to: the workflows of all sources,
-// installed prompts, bindings, and the workflow files in the same directory.
-func (a *App) Library(ctx context.Context, path string) (compile.Library, error) {
-	in := a.Installed(ctx)
-	src, err := a.sources(ctx, in, path)
-	return catalog.NewLibrary(src.files, src.bindings, in.Prompts()), err
-}
-
-// sources has the files of workflows and the project's bindings.
-type sources struct {
-	files    []catalog.File
-	bindings catalog.Bindings
-}
-
-// sources returns the workflows of all sources and the bindings. The workflow files beside a path
-// are included unless it is "".
-func (a *App) sources(ctx context.Context, in Installations, beside string) (out sources, err error) {
-	finder, err := a.Finder()
+	src, err := readSources(ctx, finder, in)
 	if err != nil {
+		return catalog.Catalog{}, err
+	}
+	src.Files = append(src.Files, attached.unusable()...)
+	c := catalog.Of(src)
+	c.Unread = attached.Err
+	return c, nil
+}
+
+// readSources reads the files of all places that a finder searches, the installed artifacts and the
+// bindings.
+func readSources(ctx context.Context, finder *discovery.Finder, in Installations) (out catalog.Sources, err error) {
+	if out.Files, err = finder.Workflows(ctx); err != nil {
 		return out, err
 	}
-	files, err := finder.Workflows(ctx)
-	if err != nil {
-		return out, err
-	}
-	var siblings []catalog.File
-	if beside != "" {
-		if siblings, err = finder.SiblingFiles(ctx, beside); err != nil {
-			return out, err
-		}
-	}
-	out.bindings, err = finder.Bindings(ctx)
-	out.files = slices.Concat(files, in.Workflows(), siblings)
+	out.Files = append(out.Files, in.Workflows()...)
+	out.Prompts = in.Prompts()
+	out.Bindings, err = finder.Bindings(ctx)
 	return out, err
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/engine/origin"
 	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/engine/travel"
 	"github.com/waybill/waybill/durable/engine/upkeep"
@@ -14,6 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/store/config"
+	"github.com/waybill/waybill/infra/discovery"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/ports"
 )
@@ -94,6 +96,7 @@ func configuredLockWait(c config.Config) time.Duration {
 // together use the same locks, syncs and caches.
 func wire(dir string, store *filestore.Store) *Store {
 	e := engine.New(store)
+	e.Origins = origin.Origins{Bundled: discovery.IsBundled, Controls: store}
 	v, audit := views.New(e.Reader, store), verify.NewAuditor(e.Ledger(), store)
 	verifier := verify.New(e.Reader, store, audit)
 	return &Store{Engine: e, Views: v, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, store),

@@ -11,8 +11,8 @@ import (
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/learning/similar"
-	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/workflow/catalog"
+	"github.com/waybill/waybill/durable/workflow/source"
 )
 
 // proposalsLong is what 'waybill proposals --help' prints above the usage.
@@ -67,7 +67,7 @@ func similarityCandidates(a *cli.App, cmd *cobra.Command, kind proposal.Kind) (o
 // in YAML and for an installed workflow: the engine compares installed workflows
 // by their proposals, whose names users know.
 func sourceValue(e catalog.Entry) (v canon.Value, ok bool) {
-	if e.ID == "" || cli.RecordedSourceKind(e.Kind) == event.SourcePlugin {
+	if e.ID == "" || e.Kind == source.SourceInstalled {
 		return v, false
 	}
 	v, err := canon.Parse(e.Data)

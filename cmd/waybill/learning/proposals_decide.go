@@ -239,7 +239,7 @@ func checkInstallable(ctx context.Context, a *cli.App) func(proposal.Kind, canon
 			own := cli.Installations{{Installation: proposals.Installation{Slot: proposal.Slot{Kind: kind}},
 				Value: artifact}}
 			files = append(append(files, cli.Installations(present).Workflows()...), own.Workflows()...)
-			library = catalog.NewLibrary(files, bindings, cli.Installations(present).Prompts())
+			library = catalog.Sources{Files: files, Bindings: bindings, Prompts: cli.Installations(present).Prompts()}.Library()
 		}
 		return installable.Check(installable.Kind(kind), artifact,
 			installable.Options{Library: library, Schedule: cron.Schedules{}.Check})

@@ -56,7 +56,7 @@ log still starts with these events.`,
 // command that verifies it. At most one command is suggested.
 func showRun(a *cli.App, r views.RunDetails, p *page.Page) {
 	p.StyledText(render.Mark(p, r.Status)+" ", r.Title+"  "+render.Status(r.Status), p.Bold)
-	p.Facts(page.OneLine(r.Workflow.WorkflowID), r.RunID.String(),
+	p.Facts(render.WorkflowID(r.Workflow.WorkflowID, r.Source), r.RunID.String(),
 		page.CountOf(int(r.Progress.Completed), int(r.Progress.Total))+
 			" done",
 		"started "+page.ClockTime(r.StartedAtMs, "2 Jan 2006 15:04"),

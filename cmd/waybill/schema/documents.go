@@ -48,7 +48,7 @@ func documents() map[string]any {
 		"erased": upkeep.ErasedArtifact{},
 		"repair": upkeep.RepairReport{}, "keys": upkeep.KeyList{}, "doctor": doctor.Report{},
 		"workflows": document.Workflows{}, "workflow": document.Inspection{}, "validation": document.Validation{},
-		"compiled": document.Compiled{}, "workflow_file": document.WorkflowFile{},
+		"sources": document.Sources{}, "compiled": document.Compiled{}, "workflow_file": document.WorkflowFile{},
 		"trust": document.Trust{}, "trusted": trust.List{}, "config": document.Settings{}, "version": document.Build{},
 		"completion": document.Completion{}, "schemas": schemaList{},
 		"proposal": proposal.Proposal{}, "proposals": learning.ProposalList{},

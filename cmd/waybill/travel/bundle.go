@@ -40,7 +40,7 @@ the bundle: its head, when it was exported, and whether it was salvaged or redac
 		Args:    cli.Exactly("FILE or -"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withBundle(cmd.Context(), a, args[0], func(b *bundlefile.File) error {
-				doc, err := travel.ShowBundle(cmd.Context(), b)
+				doc, err := travel.ShowBundle(cmd.Context(), b, discovery.IsBundled)
 				if err != nil {
 					return err
 				}
@@ -65,7 +65,7 @@ reference. Exit status 0 means that the bundle can be imported, 5 that it is dam
 		Args:    cli.Exactly("FILE or -"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withBundle(cmd.Context(), a, args[0], func(b *bundlefile.File) error {
-				v, err := verify.Bundle(cmd.Context(), b, isBundled)
+				v, err := verify.Bundle(cmd.Context(), b)
 				if err != nil {
 					return err
 				}
@@ -110,12 +110,6 @@ func withBundle(ctx context.Context, a *cli.App, name string, use func(*bundlefi
 	}
 	defer b.Close()
 	return use(b)
-}
-
-// isBundled reports the id of a workflow that comes with this binary.
-func isBundled(workflowID string) bool {
-	_, ok := discovery.Bundled().Routines[workflowID]
-	return ok
 }
 
 // diffBundle compares the log of a bundle with the log of another bundle, or of a
@@ -171,7 +165,7 @@ func showBundle(a *cli.App, doc travel.BundleInfo, p *page.Page) {
 // commands, since those require the run to be in a store.
 func showBundledRun(a *cli.App, r views.RunDetails, p *page.Page) {
 	p.StyledText(render.Mark(p, r.Status)+" ", r.Title+"  "+render.Status(r.Status), p.Bold)
-	p.Facts(page.OneLine(r.Workflow.WorkflowID), r.RunID.String(),
+	p.Facts(render.WorkflowID(r.Workflow.WorkflowID, r.Source), r.RunID.String(),
 		page.CountOf(int(r.Progress.Completed), int(r.Progress.Total))+
 			" done", "started "+page.ClockTime(r.StartedAtMs, "2 Jan 2006 15:04"))
 	render.FeedbackFacts(p, r.RunSummary)

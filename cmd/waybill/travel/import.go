@@ -30,7 +30,7 @@ here.`
 // anything is written, and the session appears in the store atomically.
 // --as-new gives it new ids even if its own are unused.
 func NewImport(a *cli.App) *cobra.Command {
-	req := travel.ImportRequest{Bundled: isBundled}
+	var req travel.ImportRequest
 	return cli.WithOptions(&cobra.Command{
 		Use:     "import FILE",
 		GroupID: cli.GroupMaintain,

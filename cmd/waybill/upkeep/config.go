@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/settings"
+	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/store/config"
 )
 
@@ -177,6 +178,9 @@ recorded trust are refused.`,
 							err = o.Confirm(ctx, a.Caller(), c)
 						}
 					}
+					if err == nil {
+						err = confirmSources(ctx, a, o)
+					}
 					return document.Settings{Settings: append([]config.Setting{}, c.InForce...)}, err
 				},
 				func(p *page.Page, doc document.Settings) {
@@ -184,6 +188,26 @@ recorded trust are refused.`,
 				})
 		},
 	}
+}
+
+// confirmSources asks for the attached folders of this machine, where they are not the ones that a
+// person confirmed, and records the answer in this store. Folders that cannot be read are an error,
+// since a person could not see them.
+func confirmSources(ctx context.Context, a *cli.App, o *cli.Store) error {
+	attached := a.Attached(ctx)
+	if !fault.Is(attached.Err, fault.PolicyUnconfirmed) {
+		return attached.Err
+	}
+	err := a.Asked(func(p *page.Page) {
+		p.Line("The attached folders of this machine are not as a person confirmed them. All of them are:")
+		render.Folders(p, attached.List)
+		p.Line("Their workflows can be started by their ids; commands still need trust.")
+	}, "Confirm these folders?")
+	if err != nil {
+		return err
+	}
+	return cli.ChangeSources(ctx, a, o, settings.SourcesChange{Before: attached.List, After: attached.List,
+		Does: "confirm"})
 }
 
 // showConfirmation prints what a person is asked to confirm: what changed since the last

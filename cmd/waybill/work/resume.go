@@ -103,7 +103,7 @@ func showCandidates(a *cli.App, list engine.ResumeList, p *page.Page) {
 		for _, w := range c.WhyMatched {
 			why = append(why, cmp.Or(reasonWords[w], "one of the latest"))
 		}
-		p.Facts(page.OneLine(c.WorkflowID), page.ShortRun(c.RunID), a.Ago(c.LastAtMs), strings.Join(why, ", "))
+		p.Facts(render.WorkflowID(c.WorkflowID, c.Source), page.ShortRun(c.RunID), a.Ago(c.LastAtMs), strings.Join(why, ", "))
 		if c.StepTitle != "" {
 			p.Text("  at ", c.StepTitle)
 		}

@@ -22,6 +22,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/origin"
 	"github.com/waybill/waybill/durable/engine/startkey"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
@@ -242,7 +243,7 @@ func (s *runner) begin(ctx context.Context, req engine.Start, flow compile.Compi
 		}
 	}
 	// Trust is checked before the start: a run that could not continue is not started.
-	if err := s.performer.Allow(ctx, flow, opts); err != nil {
+	if err := s.performer.Allow(ctx, flow, origin.SourceName(req.SourceKind, req.SourceRef), opts); err != nil {
 		return none, s.suggestTrust(flow.Hash().String(), err)
 	}
 	seed, err := s.app.Seed()

@@ -43,7 +43,7 @@ the commands that it would run. Nothing is executed or written.`,
 func showInspection(p *page.Page, e catalog.Entry) {
 	w := e.Compiled
 	p.Line("%s %s", p.Bold(page.OneLine(w.Name)), p.Dim(page.OneLine(w.Version)))
-	p.Facts(page.OneLine(w.WorkflowID), string(e.Kind), page.OneLine(e.Ref), page.ShortDigest(w.Hash()))
+	p.Facts(page.OneLine(w.WorkflowID), page.OneLine(e.Source()), page.OneLine(e.Ref), page.ShortDigest(w.Hash()))
 	p.Line("")
 	p.Prose("", w.Description, page.Plain)
 	showSection(p, "Before you start", w.Preconditions)

@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/document"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/workflow/catalog"
 )
 
@@ -45,19 +46,18 @@ func showWorkflows(p *page.Page, entries []catalog.Entry) {
 	var unusable []catalog.Entry
 	for _, e := range entries {
 		// An id that several files have cannot be used for any of them.
-		if !e.Valid() || len(e.Duplicates) > 0 {
+		if !e.Valid() || len(e.Duplicates) > 0 || e.ShadowedBy != "" {
 			unusable = append(unusable, e)
 			continue
 		}
 		note := e.Name
-		if e.SuggestedID != "" {
+		// The files of an attached folder are other people's.
+		if e.SuggestedID != "" && e.Attached == "" {
 			note += " (rename to " + e.SuggestedID + ")"
 		}
-		rows = append(rows, []page.Cell{{Text: e.ID, Paint: p.Bold}, {Text: string(e.Kind)}, {Text: note}})
+		rows = append(rows, []page.Cell{{Text: e.ID, Paint: p.Bold}, {Text: e.Source()}, {Text: note}})
 	}
-	// On a narrow terminal only the ids remain.
-	p.Table([]page.Column{{Title: "ID"}, {Title: "SOURCE", Spare: true}, {Title: "NAME", Flex: true, Spare: true}},
-		rows)
+	showTable(p, rows)
 	if len(unusable) == 0 {
 		return
 	}
@@ -65,14 +65,38 @@ func showWorkflows(p *page.Page, entries []catalog.Entry) {
 	p.Line("%s", p.Warn("Not usable:"))
 	for _, e := range unusable {
 		id := cmp.Or(e.ID, "no id") // of a file that does not parse
-		p.Line("  %s", page.OneLine(e.Ref)+p.Dim(" ("+string(e.Kind)+", "+page.OneLine(id)+")"))
+		p.Line("  %s", page.OneLine(e.Ref)+p.Dim(" ("+page.OneLine(e.Source())+", "+page.OneLine(id)+")"))
 		p.Text("    ", whyUnusable(e))
 	}
 }
 
+// showTable prints the table of workflows. On a narrow terminal the names are omitted, and on a
+// narrower one only the ids remain, and the sources of attached folders, below them.
+func showTable(p *page.Page, rows [][]page.Cell) {
+	widest := [2]int{}
+	for _, row := range rows {
+		for i := range widest {
+			widest[i] = max(widest[i], page.TextWidth(page.OneLine(row[i].Text)))
+		}
+	}
+	if p.Width == 0 || widest[0]+len(page.Gap)+widest[1] <= p.Width {
+		p.Table([]page.Column{{Title: "ID"}, {Title: "SOURCE"}, {Title: "NAME", Flex: true, Spare: true}}, rows)
+		return
+	}
+	for _, row := range rows {
+		p.StyledText("", row[0].Text, p.Bold)
+		if render.IsPlugin(row[1].Text) {
+			p.StyledText("    ", row[1].Text, p.Dim)
+		}
+	}
+}
+
 // whyUnusable returns why an entry cannot be used by its id: its first error and the number of
-// further errors, or the files with the same id.
+// further errors, or the files with the same id that are used instead of it or equally.
 func whyUnusable(e catalog.Entry) string {
+	if e.Valid() && e.ShadowedBy != "" {
+		return "Its id is that of a bundled workflow, which is used instead."
+	}
 	if e.Valid() {
 		return "Its id is also used by " + strings.Join(e.Duplicates, ", ") +
 			": use the file name instead, or change one of the ids."

@@ -79,15 +79,11 @@ func lastPart(id string) string {
 func writeWorkflow(ctx context.Context, a *cli.App, id, from, out string) error {
 	// The starter is JSON, since every editor can validate it with the schema.
 	data, extension := source.Starter(id, titleOf(id)), ".json"
-	// References of a copy are resolved in the library of its source.
-	with, err := a.Library(ctx, from)
-	if err != nil {
-		return err
-	}
+	var e catalog.Entry
 	if from != "" {
 		// A copy keeps the format of its source.
-		e, err := copied(ctx, a, from)
-		if err != nil {
+		var err error
+		if e, err = copied(ctx, a, from); err != nil {
 			return err
 		}
 		if id == "" {
@@ -100,8 +96,7 @@ func writeWorkflow(ctx context.Context, a *cli.App, id, from, out string) error 
 		extension = extensionOf(e)
 	}
 	// An invalid workflow is not written.
-	if err := catalog.Read(catalog.File{Kind: source.SourceProject, Ref: "the new file", Data: data}, with).
-		Usable(); err != nil {
+	if err := cli.CheckNewFile(ctx, a, from, e.File, data); err != nil {
 		return err
 	}
 	if out == "-" {
@@ -132,7 +127,7 @@ func copied(ctx context.Context, a *cli.App, from string) (catalog.Entry, error)
 	if err != nil || e.Valid() {
 		return e, err
 	}
-	if as, err := checkSource(ctx, a, from, source.SourceBundled); err == nil && as.Valid() {
+	if as, err := a.WorkflowAs(ctx, from, source.SourceBundled); err == nil && as.Valid() {
 		return as, nil
 	}
 	return e, e.Usable()

@@ -65,11 +65,11 @@ func NewTrust(a *cli.App) *cobra.Command {
 			}
 			// The workflow is resolved before the question, so that exactly the shown
 			// version is trusted.
-			w, err := trustable(cmd.Context(), a, o, args[0])
+			w, from, err := trustable(cmd.Context(), a, o, args[0])
 			if err != nil {
 				return err
 			}
-			return giveTrust(cmd.Context(), a, o, w, in.yes)
+			return giveTrust(cmd.Context(), a, o, w, from, in.yes)
 		},
 	}
 	f := cmd.Flags()
@@ -81,29 +81,30 @@ func NewTrust(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// trustable returns the workflow that FILE|ID|HASH names. A hash must be that of a workflow
+// trustable returns the workflow that FILE|ID|HASH names, and its source, "" for a hash. A hash must be that of a workflow
 // that a run of the store is pinned to, since the commands are read from there; otherwise the
 // error is WORKFLOW_NOT_FOUND. An invalid workflow is WORKFLOW_INVALID, since it cannot be
 // run.
-func trustable(ctx context.Context, a *cli.App, o *cli.Store, ref string) (compile.Compiled, error) {
+func trustable(ctx context.Context, a *cli.App, o *cli.Store, ref string) (w compile.Compiled, from string,
+	err error) {
 	// Neither ids nor file names have the form of a hash.
 	hash, err := canon.ParseDigest(ref)
 	if err != nil {
 		e, err := a.Workflow(ctx, ref)
-		return e.Compiled, err
+		return e.Compiled, e.Source(), err
 	}
-	w, err := o.Workflow(ctx, hash)
+	w, err = o.Workflow(ctx, hash)
 	if err != nil {
-		return w, fault.Wrap(err, fault.WorkflowNotFound, "no run of this store is pinned to %s", hash).
+		return w, "", fault.Wrap(err, fault.WorkflowNotFound, "no run of this store is pinned to %s", hash).
 			Suggest("Give the file or id of the workflow instead.")
 	}
-	return w, nil
+	return w, "", nil
 }
 
 // giveTrust shows the commands, asks, and records trust. For a version that is already trusted
 // it asks nothing and keeps the existing record; for a workflow without commands it records
 // nothing.
-func giveTrust(ctx context.Context, a *cli.App, o *cli.Store, w compile.Compiled, yes bool) error {
+func giveTrust(ctx context.Context, a *cli.App, o *cli.Store, w compile.Compiled, from string, yes bool) error {
 	doc := document.Trust{WorkflowID: w.WorkflowID, WorkflowHash: w.Hash(), Commands: catalog.Commands(w)}
 	root, err := a.TrustRoot()
 	if err != nil {
@@ -118,7 +119,7 @@ func giveTrust(ctx context.Context, a *cli.App, o *cli.Store, w compile.Compiled
 		if yes {
 			return notByFlag(w)
 		}
-		if err := askTrust(a, w, doc.Commands, root, shown); err != nil {
+		if err := askTrust(a, w, from, doc.Commands, root, shown); err != nil {
 			return err
 		}
 	}
@@ -183,7 +184,8 @@ func showPlace(p *page.Page, root string, unconfirmed *trust.List) {
 // askTrust shows the commands and asks. nil means that the person agreed; every other answer, and
 // no person at a terminal, is WORKFLOW_UNTRUSTED. No flag answers: trust is a setting that only a
 // person gives (docs/design.md#consent).
-func askTrust(a *cli.App, w compile.Compiled, commands []catalog.Command, root string, unconfirmed *trust.List) error {
+func askTrust(a *cli.App, w compile.Compiled, from string, commands []catalog.Command, root string,
+	unconfirmed *trust.List) error {
 	untrusted := fault.New(fault.WorkflowUntrusted, "the commands of %s are not trusted", w.WorkflowID).
 		With("workflowHash", w.Hash().String())
 	if !a.AtTerminal() {
@@ -191,7 +193,7 @@ func askTrust(a *cli.App, w compile.Compiled, commands []catalog.Command, root s
 			"To allow them in one call, use 'waybill run --trust'.")
 	}
 	yes, err := a.AskYes(func(p *page.Page) {
-		render.Commands(p, w.Name, w.WorkflowID, commands)
+		render.Commands(p, w.Name, w.WorkflowID, from, commands)
 		showPlace(p, root, unconfirmed)
 	}, "Trust them? [y/N]")
 	if err == nil && !yes {

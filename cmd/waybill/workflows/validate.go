@@ -2,7 +2,6 @@ package workflows
 
 import (
 	"cmp"
-	"context"
 	"runtime/debug"
 	"slices"
 
@@ -22,15 +21,15 @@ import (
 var sourceKinds = []source.SourceKind{"", source.SourceBundled, source.SourceInstalled, source.SourceUser,
 	source.SourceProject, source.SourceRemote, source.SourcePlugin}
 
-// checkAs is checkSource for a value of --source-kind. An unknown one is a USAGE_ERROR.
+// checkAs returns a workflow, valid or not, validated by the rules of the value of --source-kind: some
+// ids and features are reserved for certain kinds. An unknown kind is a USAGE_ERROR.
 func checkAs(cmd *cobra.Command, a *cli.App, ref, kind string) (catalog.Entry, error) {
-	// The source kind determines which ids and features are allowed.
 	as := source.SourceKind(kind)
 	if !slices.Contains(sourceKinds, as) {
 		return catalog.Entry{}, cli.UsageFault(cmd, "unknown source kind %q", kind).
 			Suggest("Use bundled, installed, user, project, remote or plugin.")
 	}
-	return checkSource(cmd.Context(), a, ref, as)
+	return a.WorkflowAs(cmd.Context(), ref, as)
 }
 
 // newValidate returns "workflows validate". The answer lists all problems. Errors end with exit
@@ -54,7 +53,7 @@ status. Nothing is written.`,
 			if err != nil {
 				return err
 			}
-			doc := document.Validation{OK: e.Valid(), WorkflowID: e.ID, SourceKind: e.Kind, SourceRef: e.Ref,
+			doc := document.Validation{OK: e.Valid(), WorkflowID: e.ID, SourceKind: e.Kind, SourceRef: e.Ref, Source: e.Source(),
 				WorkflowHash: e.Compiled.Hash(), Problems: e.Problems}
 			if err := a.Answer("validation", doc, func(p *page.Page) { showValidation(p, args[0], e) }); err != nil ||
 				doc.OK {
@@ -70,22 +69,6 @@ status. Nothing is written.`,
 
 // validateGCPercent is the growth of the heap, in percent, after which it is collected.
 const validateGCPercent = 60
-
-// checkSource returns a workflow, valid or not, validated by the rules of a source kind: some
-// ids and features are reserved for certain kinds. Without a kind, or for the actual kind, it
-// returns the entry of the catalog. In both cases references are resolved in the library of
-// the file's own directory.
-func checkSource(ctx context.Context, a *cli.App, ref string, as source.SourceKind) (catalog.Entry, error) {
-	e, err := a.WorkflowOrProblems(ctx, ref)
-	if err != nil || as == "" || as == e.Kind || e.Data == nil {
-		return e, err
-	}
-	with, err := a.Library(ctx, ref)
-	if err != nil {
-		return e, err
-	}
-	return catalog.Read(catalog.File{Kind: as, Ref: e.Ref, Data: e.Data}, with), nil
-}
 
 // showValidation prints the problems in the order of the file, each with its line, pointer and
 // correction, and a last line with the totals. name is the argument as typed.

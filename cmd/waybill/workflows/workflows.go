@@ -18,16 +18,19 @@ const long = `A workflow is a file of steps, in JSON or YAML. Waybill finds work
   bundled    in the binary; their ids start with wr.
   installed  in the store, installed by applied proposals
   user       in $XDG_CONFIG_HOME/waybill/workflows (~/.config/waybill/workflows)
+             and in ~/.workrail/workflows, which is only read
   project    in .waybill/workflows and .workrail/workflows, from the working directory
              up to the root of its repository
+  plugin     in folders that were attached with 'workflows attach'
 
 and in any file given by its path. No source overrides another: two files with the same
-id are an error that names both.`
+id are an error that names both. But a bundled workflow is used instead of an attached one
+with its id, and a warning says so.`
 
 // New returns the command "workflows" with its subcommands. Only new and compile write a file.
 // The store is only read, for installed workflows.
 func New(a *cli.App) *cobra.Command {
 	return cli.NewGroup("workflows", cli.GroupInspect, "List, inspect, validate and create workflows", long,
 		newList(a), newInspect(a), newValidate(a),
-		newCompile(a), newNew(a))
+		newCompile(a), newNew(a), newAttach(a), newDetach(a), newSources(a))
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine/origin"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -35,6 +36,8 @@ type Source interface {
 // fact (docs/design.md#engine).
 type Reader struct {
 	source Source
+	// Origins tells from which sources workflows are.
+	Origins origin.Origins
 
 	// mu guards the fields below. It is never held while the source is called.
 	mu sync.Mutex

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine/origin"
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
@@ -31,10 +32,11 @@ type BundleInfo struct {
 
 // ShowBundle describes a bundle without importing it. A bundle whose log is
 // damaged is refused with the code that an import would return
-// (BUNDLE_INTEGRITY_FAILED and others).
-func ShowBundle(ctx context.Context, src ports.Bundle) (BundleInfo, error) {
+// (BUNDLE_INTEGRITY_FAILED and others). bundled tells bundled workflows from others with their ids.
+func ShowBundle(ctx context.Context, src ports.Bundle, bundled func(string, canon.Digest) bool) (BundleInfo, error) {
 	source, e := session.ReadOnly(src), src.Envelope()
 	r := session.NewReader(source)
+	r.Origins = origin.Origins{Bundled: bundled, AllImported: true}
 	show := views.New(r, source)
 	out := BundleInfo{BundleID: e.BundleID, ExportedAt: e.ExportedAt, AppVersion: e.Producer.AppVersion,
 		SessionID: src.Session(), Salvage: e.Salvage,

@@ -66,9 +66,6 @@ type ImportedRun struct {
 type ImportRequest struct {
 	// AsNew imports under new ids in any case.
 	AsNew bool
-	// Bundled reports the id of a workflow that comes with this binary; other ids
-	// of its namespace are refused. nil: they are not checked.
-	Bundled func(workflowID string) bool
 }
 
 // Import imports a bundle's session into the store (docs/design.md#bundles).
@@ -84,7 +81,7 @@ type ImportRequest struct {
 // bundle; BUNDLE_COLLISION if the session cannot have the ids it needs;
 // STORE_CONFLICT if another session appears under the id meanwhile.
 func (c *Exchange) Import(ctx context.Context, by engine.Caller, src ports.Bundle, req ImportRequest) (Import, error) {
-	m := &importer{ex: c, by: by, src: src, bundled: req.Bundled,
+	m := &importer{ex: c, by: by, src: src,
 		out: Import{BundleID: src.Envelope().BundleID, BundleSessionID: src.Session(),
 			Warnings: []string{}}}
 	if err := m.verify(ctx); err != nil {
@@ -118,12 +115,10 @@ const diverged Relation = "diverged"
 
 // importer is one import in progress.
 type importer struct {
-	ex  *Exchange
-	by  engine.Caller
-	src ports.Bundle
-	// bundled is that of the request.
-	bundled func(string) bool
-	head    manifest.Head
+	ex   *Exchange
+	by   engine.Caller
+	src  ports.Bundle
+	head manifest.Head
 	// foreign reports events that this version does not know.
 	foreign  bool
 	renaming *rewrite.Renaming
@@ -136,7 +131,7 @@ type importer struct {
 // is an error there. A bundle with an uncommitted tail is refused as well: no
 // exporter writes one.
 func (m *importer) verify(ctx context.Context) error {
-	v, err := verify.Bundle(ctx, m.src, m.bundled)
+	v, err := verify.Bundle(ctx, m.src)
 	if err != nil {
 		return err
 	}

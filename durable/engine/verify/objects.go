@@ -14,7 +14,6 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/workflow/compile"
-	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/projections/runs"
 )
 
@@ -138,14 +137,7 @@ func (x reading) examine(ctx context.Context, use runs.ObjectUse) objectVerdict 
 	out := objectVerdict{bytes: int64(len(data))}
 	switch ref.Kind {
 	case manifest.Workflow:
-		var w compile.Compiled
-		if w, err = compile.Decode(data); err == nil && x.bundled != nil && source.Reserved(w.WorkflowID) &&
-			!x.bundled(w.WorkflowID) {
-			f := manifest.NewFinding(manifest.UnknownEvents, at,
-				"workflow ids that start with wr. are reserved for bundled workflows, got %q", w.WorkflowID)
-			f.Severity = manifest.SeverityError
-			out.finding = &f
-		}
+		_, err = compile.Decode(data)
 	case manifest.Snapshot:
 		var s snapshot.State
 		if s, err = snapshot.Decode(data); err == nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
 	"golang.org/x/sync/errgroup"
@@ -164,6 +165,9 @@ func (w *storeCheck) sessionOnce(ctx context.Context, s id.Session, of pass) (*S
 	if !w.o.ExpectHead.IsZero() {
 		row.Since = c.since(v.Head)
 	}
+	if w.bundle {
+		row.Findings = append(row.Findings, w.reservedIDs(ctx, log, c.reserved)...)
+	}
 	side, err := w.sideLogs(ctx, s)
 	row.Findings = append(append(row.Findings, side...), w.missingImportMark(ctx, s, c.from)...)
 	return row, err
@@ -180,6 +184,8 @@ type sessionCheck struct {
 	// headMet reports that ExpectHead is on the chain.
 	headMet bool
 	from    *event.ImportedFrom
+	// reserved are the runs with a reserved workflow id of a source that may not have it.
+	reserved []event.Event
 
 	refer     func(runs.ObjectUse) // examines an object
 	requested int                  // number of objects
@@ -252,6 +258,12 @@ func (c *sessionCheck) Visit(seg manifest.Segment, head manifest.Head) error {
 	c.advanceTo(head)
 	if p, ok := seg.Events[0].Data.(event.SessionCreated); ok && p.ImportedFrom != nil {
 		c.from = p.ImportedFrom
+	}
+	for _, e := range seg.Events {
+		if p, ok := e.Data.(event.RunStarted); ok && source.Reserved(p.WorkflowID) &&
+			!source.MayReserve(source.SourceKind(p.WorkflowSourceKind)) {
+			c.reserved = append(c.reserved, e)
+		}
 	}
 	return c.refs.Visit(seg, head)
 }

@@ -34,9 +34,6 @@ type reading struct {
 	store Store
 	// bundle: there is no import mark and no audit log.
 	bundle bool
-	// bundled reports the id of a workflow that comes with this binary. nil, as for
-	// a store: ids of the reserved namespace are not checked.
-	bundled func(workflowID string) bool
 }
 
 // Verifier verifies a store. It is safe for concurrent use.
@@ -115,12 +112,11 @@ func (x *Verifier) VerifyWith(ctx context.Context, o VerifyOptions) (Verificatio
 }
 
 // Bundle verifies a bundle as Verify does a store, and more strictly: a workflow
-// beyond the limits of every compiler is an error, and so is an id of the
-// reserved namespace that bundled, if not nil, does not know.
-func Bundle(ctx context.Context, b ports.Bundle, bundled func(workflowID string) bool) (Verification, error) {
+// beyond the limits of every compiler is an error.
+func Bundle(ctx context.Context, b ports.Bundle) (Verification, error) {
 	source := session.ReadOnly(b)
 	noLogs := func(context.Context, *storeCheck) ([]manifest.Finding, error) { return nil, nil }
-	return reading{session.NewReader(source), source, true, bundled}.verify(ctx, VerifyOptions{}, noLogs)
+	return reading{session.NewReader(source), source, true}.verify(ctx, VerifyOptions{}, noLogs)
 }
 
 // verify checks every session and object; storeLogs checks the logs of the store

@@ -17,6 +17,7 @@ type RunSummary struct {
 	RunID      id.Run     `json:"runId"`
 	SessionID  id.Session `json:"sessionId"`
 	WorkflowID string     `json:"workflowId"`
+	Source     string     `json:"source,omitzero"` // of the workflow: plugin:NAME, or its kind
 	Title      string     `json:"title"`
 	// Status is that of the preferred tip.
 	Status runs.Status `json:"status"`
@@ -153,7 +154,8 @@ func (o *Views) AnnotationCounter(ctx context.Context, s id.Session) func(id.Run
 // the tip's snapshot and the pinned workflow, which no event repeats.
 func (o *Views) SummaryOf(ctx context.Context, s id.Session, r *runs.Run, h manifest.Health) (RunSummary,
 	error) {
-	row := RunSummary{RunID: r.ID, SessionID: s, WorkflowID: r.Started.WorkflowID, Title: r.Started.Title, Health: h,
+	row := RunSummary{RunID: r.ID, SessionID: s, WorkflowID: r.Started.WorkflowID,
+		Source: o.r.Origins.SourceOf(ctx, s, r.Started), Title: r.Started.Title, Health: h,
 		OpenCriticalGaps: len(r.CriticalOnPath(r.Tip)), LastActivityEventIndex: r.LastIndex,
 		StartedAtMs: r.StartedAtMs, LastAtMs: r.LastAtMs, Tips: []Tip{}}
 	for _, n := range r.Tips() {

@@ -108,7 +108,7 @@ func (o *Views) Run(ctx context.Context, ref string) (RunDetails, error) {
 	out := RunDetails{RunSummary: row, Head: at.Fold.Head, Preferences: run.Node(run.Tip).Preferences,
 		ForkedFrom: run.Started.ForkedFrom,
 		Workflow: engine.WorkflowRef{WorkflowID: run.Started.WorkflowID, Name: w.Name(),
-			WorkflowHash: run.Started.WorkflowHash}, Gaps: []OpenGap{},
+			WorkflowHash: run.Started.WorkflowHash, Source: row.Source}, Gaps: []OpenGap{},
 		Blockers: tip.Blockers(), Findings: append([]manifest.Finding{}, v.Findings...)}
 	for _, n := range run.Path(run.Tip) {
 		for _, gap := range run.Node(n).OpenGaps {

@@ -71,6 +71,8 @@ const (
 	DetailTrustedAfter = "trustedAfter"
 	// DetailKeys are the names of the settings that are confirmed, each with a space before the next.
 	DetailKeys = "keys"
+	// DetailSources is the digest of the attached folders of the machine, after the action.
+	DetailSources = "sources"
 )
 
 // TargetKind is the closed set of kinds of targets.

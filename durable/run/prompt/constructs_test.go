@@ -67,7 +67,7 @@ func show(t *testing.T, out *strings.Builder, c compile.Compiled, loopID, contex
 func routines(t *testing.T, dir string) compile.Library {
 	t.Helper()
 	names, _ := filepath.Glob(filepath.Join(dir, "routines", "*.yaml"))
-	out := compile.Library{Routines: map[string]source.Source{}}
+	known := compile.Routines{}
 	for _, name := range names {
 		data, err := os.ReadFile(name)
 		if err != nil {
@@ -77,9 +77,9 @@ func routines(t *testing.T, dir string) compile.Library {
 		if source.HasErrors(found) {
 			t.Fatal(found)
 		}
-		out.Routines[src.ID] = src
+		known[src.ID] = src
 	}
-	return out
+	return compile.Library{Routines: []compile.Routines{known}}
 }
 
 // TestFragmentConditions: applicable fragments follow the prompt in the author's order, with

@@ -1,7 +1,10 @@
 // Package catalog builds the list of available workflows from files that the caller has
 // read: the id and name of each, its problems, and other files with the same id
 // (docs/design.md#workflow-ids). It also resolves what compilation needs besides the file
-// itself: routines, extension-point bindings and prompt templates (NewLibrary).
+// itself: routines, extension-point bindings and prompt templates (Sources).
+//
+// No source is preferred to another, with two exceptions: a bundled workflow to an attached one,
+// and any file to the alias of a bundled one.
 //
 // The package does not search directories or read files, and it does not decide whether a
 // workflow's commands are trusted. Start reading at Of and Catalog.Find.
@@ -14,7 +17,6 @@ import (
 
 	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/workflow/compile"
-	"github.com/waybill/waybill/durable/workflow/promptref"
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
@@ -24,22 +26,43 @@ type File struct {
 	Ref  string // the relative path; it is stored with runs
 	Data []byte
 	Err  error // why the file could not be read; Data is nil then
+
+	// Attached is the name of the attached folder that contains the file, "" for other sources.
+	Attached string
+	// Folder identifies the folder that was searched: files with one Folder are beside each
+	// other, so that a file's references find them first. "" for none.
+	Folder string
+	// Aliases are former ids of a bundled file. They give way to any file that has the id.
+	Aliases []string
+}
+
+// Source identifies the source of a file where an id is shown (docs/design.md#workflow-sources):
+// plugin:NAME for an attached folder, else the kind.
+func (f File) Source() string {
+	if f.Attached != "" {
+		return string(f.Kind) + ":" + f.Attached
+	}
+	return string(f.Kind)
 }
 
 // Entry is one workflow of the catalog, valid or not.
 type Entry struct {
+	File
 	Compiled    compile.Compiled // the zero Compiled if the file has errors
-	Data        []byte           // the content of the file
 	ID          string           // "" if the file has no readable id
 	Name        string
 	Description string
 	Version     string
-	Kind        source.SourceKind
-	Ref         string           // the relative path of the file
 	IDStatus    string           // namespaced, legacy, or ""; see source.IDStatus
 	SuggestedID string           // a namespaced id, for a legacy id only
 	Problems    []source.Problem // sorted by place
-	Duplicates  []string         // the other files with this id, as "ref (kind)"
+	// Duplicates are the other files with this id among which none is preferred, as
+	// "ref (source)": a run cannot be started by the id.
+	Duplicates []string
+	// ShadowedBy is the bundled file that the id means instead of this one, "" for none. Shadows
+	// are the files that this bundled one is preferred to.
+	ShadowedBy string
+	Shadows    []string
 }
 
 // Valid reports whether a run can be started from the entry's file. An id that other files
@@ -68,15 +91,11 @@ func parse(files []File) []parsed {
 	return out
 }
 
-// Read parses and compiles one file with the given library. Errors of reading, parsing and
-// compiling become Problems of the entry. It does not compare the file with others; see Of.
-func Read(f File, with compile.Library) Entry { return parse([]File{f})[0].compile(with) }
-
 // compile returns the entry of a file.
 func (f parsed) compile(with compile.Library) Entry {
 	src := f.src
-	e := Entry{Data: f.Data, ID: src.ID, Name: src.Name, Description: src.Description,
-		Version: src.Root.Member("version").Value.Text(), Kind: f.Kind, Ref: f.Ref, Problems: f.problems}
+	e := Entry{File: f.File, ID: src.ID, Name: src.Name, Description: src.Description,
+		Version: src.Root.Member("version").Value.Text(), Problems: f.problems}
 	if src.Valid {
 		compiled, more := compile.Compile(src, with)
 		e.Compiled, e.Problems = compiled, append(e.Problems, more...)
@@ -91,17 +110,21 @@ func (f parsed) compile(with compile.Library) Entry {
 // Catalog holds all workflows that were found.
 type Catalog struct {
 	Entries []Entry // sorted by id, then kind, then ref
+	// Unread is why a source was not read, nil if all were. Find returns it for an id that no other
+	// source has.
+	Unread error
+
+	sources Sources
 }
 
-// Of builds the catalog of files: one Entry per file, with duplicate ids marked and
-// suggested ids made unique. Each workflow is compiled with the library of all files; see
-// NewLibrary.
-func Of(files []File, bindings Bindings, prompts []promptref.Template) Catalog {
-	all := parse(files)
-	with := library(all, bindings, prompts)
-	c := Catalog{Entries: make([]Entry, len(all))}
+// Of builds the catalog of all files: one Entry per file, with shadowed and duplicate ids marked
+// and suggested ids made unique. Each workflow is compiled with what it may use of the sources.
+func Of(s Sources) Catalog {
+	all := parse(s.Files)
+	routines := s.index(all)
+	c := Catalog{Entries: make([]Entry, len(all)), sources: s}
 	for i, f := range all {
-		c.Entries[i] = f.compile(with)
+		c.Entries[i] = f.compile(routines.library(f.File))
 	}
 	slices.SortStableFunc(c.Entries, func(a, b Entry) int {
 		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Ref, b.Ref))
@@ -112,15 +135,46 @@ func Of(files []File, bindings Bindings, prompts []promptref.Template) Catalog {
 			byID[e.ID] = append(byID[e.ID], i)
 		}
 	}
+	c.markShadowed(byID)
 	c.markDuplicates(byID)
 	c.makeSuggestionsUnique(byID)
 	return c
 }
 
-// markDuplicates records in each entry the other files with the same id. No source kind
-// takes precedence over another, so a run cannot be started by such an id.
+// As compiles the file of an entry again, by the rules of another kind of source.
+func (c Catalog) As(e Entry, kind source.SourceKind) Entry {
+	f := e.File
+	f.Kind = kind
+	return c.sources.Compile(f)
+}
+
+// markShadowed records that a bundled workflow is preferred to an attached one with its id.
+func (c Catalog) markShadowed(byID map[string][]int) {
+	for _, same := range byID {
+		for _, i := range same {
+			for _, j := range same {
+				if own, other := &c.Entries[i], &c.Entries[j]; own.Kind == source.SourceBundled && other.Attached != "" {
+					own.Shadows = append(own.Shadows, other.place())
+					other.ShadowedBy = own.place()
+					other.Problems = append(other.Problems, shadowed(other.ID))
+				}
+			}
+		}
+	}
+}
+
+// shadowed is the warning about the id of an attached file that a bundled one has too.
+func shadowed(id string) source.Problem {
+	return source.Problem{Severity: problem.Warning, Pointer: "/id", Message: fmt.Sprintf(
+		"a workflow with the id %q is bundled, and the id means that one", id),
+		Fix: "Copy the file under another id with 'workflows new ID --from FILE'."}
+}
+
+// markDuplicates records in each entry the other files with the same id. No source is preferred to
+// another but those of package doc, so a run cannot be started by such an id.
 func (c Catalog) markDuplicates(byID map[string][]int) {
 	for _, same := range byID {
+		same = c.contenders(same)
 		for _, i := range same {
 			for _, j := range same {
 				if i != j {
@@ -129,6 +183,34 @@ func (c Catalog) markDuplicates(byID map[string][]int) {
 			}
 		}
 	}
+}
+
+// contenders returns the entries of one id that it may mean. An attached file that is not valid
+// does not count where another one is valid, and neither does a file whose source may not have the
+// id where one of another source may: a bad file must not affect a good one.
+func (c Catalog) contenders(same []int) []int {
+	best := 0
+	ranks := make([]int, len(same))
+	for n, i := range same {
+		e := c.Entries[i]
+		switch {
+		case e.ShadowedBy != "":
+		case source.Reserved(e.ID) && !source.MayReserve(e.Kind):
+			ranks[n] = 1
+		case e.Attached != "" && !e.Valid():
+			ranks[n] = 2
+		default:
+			ranks[n] = 3
+		}
+		best = max(best, ranks[n])
+	}
+	var out []int
+	for n, i := range same {
+		if ranks[n] == best {
+			out = append(out, i)
+		}
+	}
+	return out
 }
 
 // makeSuggestionsUnique changes suggested ids that are suggested for several files or
@@ -148,4 +230,4 @@ func (c Catalog) makeSuggestionsUnique(byID map[string][]int) {
 }
 
 // place identifies the entry's file in messages.
-func (e Entry) place() string { return fmt.Sprintf("%s (%s)", e.Ref, e.Kind) }
+func (e Entry) place() string { return fmt.Sprintf("%s (%s)", e.Ref, e.Source()) }

@@ -16,10 +16,13 @@ func file(kind source.SourceKind, ref, id string) File {
 		`{"id":%q,"name":"N","description":"d","version":"1.0.0","steps":[{"id":"a","title":"A","prompt":"p"}]}`, id)}
 }
 
+// of is the catalog of files without bindings and prompts.
+func of(files []File) Catalog { return Of(Sources{Files: files}) }
+
 func TestFindReportsDuplicateIDs(t *testing.T) {
-	c := Of([]File{file(source.SourceProject, "b.json", "team.release"),
+	c := of([]File{file(source.SourceProject, "b.json", "team.release"),
 		file(source.SourceUser, "a.json", "team.release"),
-		file(source.SourceProject, "c.json", "team.other")}, nil, nil)
+		file(source.SourceProject, "c.json", "team.other")})
 
 	_, err := c.Find("team.release")
 	if !fault.Is(err, fault.WorkflowAmbiguous) {
@@ -41,12 +44,12 @@ func TestFindReportsDuplicateIDs(t *testing.T) {
 }
 
 func TestInvalidFilesAreListedWithProblems(t *testing.T) {
-	c := Of([]File{
+	c := of([]File{
 		{Kind: source.SourceProject, Ref: "gone.yaml", Err: errors.New("permission denied")},
 		{Kind: source.SourceProject, Ref: "half.json", Data: []byte(`{"id":"team.half"`)},
 		file(source.SourceProject, "taken.json", "wr.mine"),
 		file(source.SourceBundled, "wr.ours", "wr.ours"),
-	}, nil, nil)
+	})
 
 	if len(c.Entries) != 4 {
 		t.Fatalf("%d entries", len(c.Entries))
@@ -64,8 +67,8 @@ func TestInvalidFilesAreListedWithProblems(t *testing.T) {
 }
 
 func TestSuggestedIDsAreUnique(t *testing.T) {
-	c := Of([]File{file(source.SourceUser, "a.json", "bug-triage"), file(source.SourceProject, "b.json", "Release Now"),
-		file(source.SourceProject, "c.json", "deploy"), file(source.SourceProject, "d.json", "project.deploy")}, nil, nil)
+	c := of([]File{file(source.SourceUser, "a.json", "bug-triage"), file(source.SourceProject, "b.json", "Release Now"),
+		file(source.SourceProject, "c.json", "deploy"), file(source.SourceProject, "d.json", "project.deploy")})
 
 	got := map[string]Entry{}
 	for _, e := range c.Entries {
@@ -82,23 +85,22 @@ func TestSuggestedIDsAreUnique(t *testing.T) {
 		t.Errorf("d: %s %s", e.IDStatus, e.SuggestedID)
 	}
 	long := strings.Repeat("x", 60)
-	for _, e := range Of([]File{file(source.SourceProject, "e.json", long),
-		file(source.SourceProject, "f.json", long+"y")}, nil, nil).Entries {
+	for _, e := range of([]File{file(source.SourceProject, "e.json", long),
+		file(source.SourceProject, "f.json", long+"y")}).Entries {
 		if len(e.SuggestedID) != 64 || source.IDStatus(e.SuggestedID) != "namespaced" ||
 			!strings.Contains(e.SuggestedID, "x_") {
 			t.Errorf("%s: the suggestion %s is not a valid id", e.Ref, e.SuggestedID)
 		}
 	}
-	if again := Of([]File{file(source.SourceProject, "c.json", "deploy"),
-		file(source.SourceProject, "d.json", "project.deploy")},
-		nil, nil); again.Entries[0].SuggestedID != got["c.json"].SuggestedID {
+	if again := of([]File{file(source.SourceProject, "c.json", "deploy"),
+		file(source.SourceProject, "d.json", "project.deploy")}); again.Entries[0].SuggestedID != got["c.json"].SuggestedID {
 		t.Error("the suggestion depends on more than the source")
 	}
 }
 
 func TestFindSuggestsSimilarID(t *testing.T) {
-	c := Of([]File{file(source.SourceBundled, "wr.demo", "wr.demo"),
-		file(source.SourceProject, "r.json", "team.release")}, nil, nil)
+	c := of([]File{file(source.SourceBundled, "wr.demo", "wr.demo"),
+		file(source.SourceProject, "r.json", "team.release")})
 	for typed, meant := range map[string]string{"demo": "wr.demo", "wr.dmeo": "wr.demo", "team.relase": "team.release",
 		"xyzzy": ""} {
 		_, err := c.Find(typed)

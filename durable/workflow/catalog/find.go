@@ -11,18 +11,32 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// Find returns the only workflow with an id. It fails with WORKFLOW_NOT_FOUND, which
-// suggests a similar id, WORKFLOW_AMBIGUOUS, which lists all files with the id, or
-// WORKFLOW_INVALID (see Usable).
+// Find returns the only workflow with an id, or the bundled one that had it and has another id now.
+// It fails with WORKFLOW_NOT_FOUND, which suggests a similar id, WORKFLOW_AMBIGUOUS, which lists
+// all files with the id, or WORKFLOW_INVALID (see Usable).
 func (c Catalog) Find(id string) (Entry, error) {
-	var found []Entry
-	for _, e := range c.Entries {
+	var same []int
+	alias := -1
+	for i, e := range c.Entries {
 		if e.ID == id {
-			found = append(found, e)
+			same = append(same, i)
+		} else if slices.Contains(e.Aliases, id) {
+			alias = i
 		}
+	}
+	var found []Entry
+	for _, i := range c.contenders(same) {
+		found = append(found, c.Entries[i])
+	}
+	// A file that may not have the id does not take it from the alias.
+	if alias >= 0 && !slices.ContainsFunc(found, func(e Entry) bool { return source.MayReserve(e.Kind) }) {
+		found = []Entry{c.Entries[alias]}
 	}
 	switch len(found) {
 	case 0:
+		if c.Unread != nil {
+			return Entry{}, c.Unread
+		}
 		return Entry{}, c.notFound(id)
 	case 1:
 		return found[0], found[0].Usable()

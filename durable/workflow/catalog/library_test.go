@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/promptref"
 	"github.com/waybill/waybill/durable/workflow/source"
 )
@@ -32,7 +31,7 @@ func TestLibraryRoutinePrecedence(t *testing.T) {
 		{"legacy", []File{legacy}, "A"},
 		{"none", nil, ""},
 	} {
-		e := Read(calling("team.caller", "wr.templates.routine.look"), NewLibrary(c.files, nil, nil))
+		e := Sources{Files: c.files}.Compile(calling("team.caller", "wr.templates.routine.look"))
 		got := ""
 		if e.Valid() {
 			got = e.Compiled.Steps[0].Title
@@ -53,10 +52,10 @@ func TestReadBindingsByWorkflow(t *testing.T) {
 		"extensionPoints":[{"slotId":"review","purpose":"p","default":"routine-kind"}],
 		"steps":[{"id":"a","title":"A","prompt":"Follow {{wr.bindings.review}}."}]}`)}
 	for _, c := range []struct {
-		with compile.Library
+		with Sources
 		want string
-	}{{compile.Library{}, "Follow routine-kind."}, {NewLibrary(nil, b, nil), "Follow routine-strict."}} {
-		e := Read(f, c.with)
+	}{{Sources{}, "Follow routine-kind."}, {Sources{Bindings: b}, "Follow routine-strict."}} {
+		e := c.with.Compile(f)
 		if !e.Valid() || e.Compiled.Steps[0].Prompt != c.want {
 			t.Errorf("got %+v, want %q", e.Problems, c.want)
 		}
@@ -77,13 +76,12 @@ func TestPromptsOfLibrary(t *testing.T) {
 		"steps":[{"id":"a","title":"A","promptRef":"prompt:look"}]}`)}
 	first := []promptref.Template{{ID: "look", Version: "1.0.0", Kind: promptref.User, Text: "Look."},
 		{ID: "look", Version: "1.0.0", Kind: promptref.User, Text: "Farther."}}
-	for _, e := range []Entry{Read(f, NewLibrary(nil, nil, first)), Of([]File{f}, nil, first).Entries[0]} {
+	for _, e := range []Entry{Sources{Prompts: first}.Compile(f), Of(Sources{Files: []File{f}, Prompts: first}).Entries[0]} {
 		if !e.Valid() || e.Compiled.Steps[0].Prompt != "Look." {
 			t.Errorf("with a template: %v", e.Problems)
 		}
 	}
-	for _, e := range []Entry{Read(f, compile.Library{}), Read(f, NewLibrary(nil, nil, nil)),
-		Of([]File{f}, nil, nil).Entries[0]} {
+	for _, e := range []Entry{Sources{}.Compile(f), Of(Sources{Files: []File{f}}).Entries[0]} {
 		if e.Valid() || !strings.Contains(e.Problems[0].Message, `prompt template "look" does not exist`) {
 			t.Errorf("without one: %v", e.Problems)
 		}

@@ -10,15 +10,20 @@ import (
 // Library holds what a workflow may use besides its own file. It is read-only, and the zero
 // Library is empty.
 type Library struct {
-	// Routines are the workflows that steps may call, by their ids. It also contains those
-	// that are not valid, so that Compile can report that at the call.
-	Routines map[string]source.Source
+	// Routines are the workflows that steps may call, in order of precedence: a name is looked
+	// up in each group completely before the next one, so that the routines beside a file come
+	// before all others (docs/design.md#workflow-sources).
+	Routines []Routines
 	// Bindings are the project's bindings of extension points: workflow id → slot id →
 	// routine id.
 	Bindings map[string]map[string]string
 	// Prompts holds the templates to which steps may refer.
 	Prompts promptref.Library
 }
+
+// Routines are workflows that steps may call, by their ids. They also contain those that are not
+// valid, so that Compile can report that at the call.
+type Routines map[string]source.Source
 
 // File is FileWith with an empty Library.
 func File(name string, kind source.SourceKind, data []byte) (source.Source, Compiled, []source.Problem) {

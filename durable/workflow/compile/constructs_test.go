@@ -32,7 +32,7 @@ func withRoutines(t testing.TB, dir string) Library {
 }
 
 func optionsOf(known map[string]source.Source) Library {
-	return Library{Routines: known}
+	return Library{Routines: []Routines{known}}
 }
 
 func compileConstruct(t testing.TB, name string) (Compiled, []source.Problem) {

@@ -64,7 +64,7 @@ func TestFormOfRoutine(t *testing.T) {
 		}
 		_, c, found := FileWith("x.json", source.SourceProject, sourceText("", `{"id": "call", "title": "T",
 			"templateCall": {"templateId": "wr.templates.routine.r"}`+row.call+`}`),
-			Library{Routines: map[string]source.Source{"demo.routine-r": src, "routine-r": src}})
+			Library{Routines: []Routines{{"demo.routine-r": src, "routine-r": src}}})
 		if source.HasErrors(found) || c.SchemaVersion != row.want {
 			t.Errorf("call %q, step %q: form %d, %v", row.call, row.step, c.SchemaVersion, found)
 		}

@@ -72,19 +72,21 @@ func (u *unit) call(s source.PlacedStep) []Step {
 // templates returns the known template ids, sorted, for suggestions.
 func (b *builder) templates() []string {
 	out := []string{builtin.ProbeTemplate}
-	for id := range b.library.Routines {
-		for _, prefix := range routinePrefixes {
-			if name, ok := strings.CutPrefix(id, prefix); ok {
-				out = append(out, routineTemplate+name)
-				break
+	for _, group := range b.library.Routines {
+		for id := range group {
+			for _, prefix := range routinePrefixes {
+				if name, ok := strings.CutPrefix(id, prefix); ok {
+					out = append(out, routineTemplate+name)
+					break
+				}
 			}
 		}
 	}
 	return slices.Compact(sorted(out))
 }
 
-// routinePrefixes are the prefixes of a routine's workflow id, in order of precedence.
-// Waybill's own come first, so that no other file can replace them.
+// routinePrefixes are the prefixes of a routine's workflow id, in order of precedence within one
+// group of a library.
 var routinePrefixes = []string{"wr.routine-", "routine-"}
 
 // routine compiles a routine for a call. It reports an unknown or invalid routine and
@@ -115,10 +117,20 @@ func (u *unit) routine(stepID, name string, call problem.SourceValue) []Step {
 	return out
 }
 
-// findRoutine returns the routine with a name, Waybill's own before others.
+// findRoutine returns the routine with a name from the first group that has one.
 func (b *builder) findRoutine(name string) (source.Source, bool) {
+	for _, group := range b.library.Routines {
+		if src, ok := group.Find(name); ok {
+			return src, true
+		}
+	}
+	return source.Source{}, false
+}
+
+// Find returns the routine with the name that follows wr.templates.routine. in a template id.
+func (r Routines) Find(name string) (source.Source, bool) {
 	for _, prefix := range routinePrefixes {
-		if src, ok := b.library.Routines[prefix+name]; ok {
+		if src, ok := r[prefix+name]; ok {
 			return src, true
 		}
 	}

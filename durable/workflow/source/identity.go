@@ -79,8 +79,12 @@ func SuggestUniqueID(suggested string, source []byte) string {
 	return suggested[:min(len(suggested), idLengthMax-len(suffix))] + suffix
 }
 
-// Reserved reports an id in the namespace of bundled workflows.
+// Reserved reports an id in the namespace of published workflows, wr.
 func Reserved(id string) bool { return strings.HasPrefix(id, "wr.") }
+
+// MayReserve reports whether the files of a source may have reserved ids: bundled ones, and those of
+// an attached folder, which a person attached and which are shown with its name.
+func MayReserve(kind SourceKind) bool { return kind == SourceBundled || kind == SourcePlugin }
 
 // checkID checks the workflow id against the namespace rules
 // (docs/design.md#workflow-ids). Legacy ids are a warning: existing files use them.
@@ -92,7 +96,7 @@ func checkID(root problem.SourceValue, kind SourceKind, report problem.Report) {
 	}
 	fix := fmt.Sprintf("Write %q.", SuggestID(kind, id))
 	switch {
-	case Reserved(id) && kind != SourceBundled:
+	case Reserved(id) && !MayReserve(kind):
 		report.Error(at, fix, "workflow ids that start with wr. are reserved for bundled workflows, got %q", id)
 	case IDStatus(id) == "legacy":
 		report.Warn(at, fix, "workflow id %q has no namespace; it works, but other files may use the same id", id)

@@ -32,9 +32,9 @@ func InstalledPath(ref canon.Digest) string { return ObjectPath(manifest.Install
 // session's cache directory, for a log of the store in the store's. Each format has its own file,
 // so that two versions of the binary do not replace each other's cache.
 //
-// Examples, for format 3:
+// Examples:
 //
-//	cache/audit-3
+//	cache/audit-4
 //	sessions/sess_…/cache/head-3
 //	sessions/sess_…/cache/annotations-3
 func HeadPath(log manifest.Log, format int) string {

@@ -97,6 +97,7 @@ type Validation struct {
 	WorkflowID   string            `json:"workflowId"`
 	SourceKind   source.SourceKind `json:"sourceKind"`
 	SourceRef    string            `json:"sourceRef"`
+	Source       string            `json:"source,omitzero"`
 	WorkflowHash canon.Digest      `json:"workflowHash,omitzero"`
 	Problems     []source.Problem  `json:"problems"`
 }

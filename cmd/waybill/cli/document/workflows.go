@@ -14,17 +14,22 @@ import (
 // a legacy id should be renamed (docs/design.md#workflow-ids). SameIDIn lists other files with
 // the same id; an id with such files cannot be used.
 type WorkflowRow struct {
-	WorkflowID   string            `json:"workflowId"`
-	Name         string            `json:"name"`
-	Description  string            `json:"description"`
-	Version      string            `json:"version"`
-	SourceKind   source.SourceKind `json:"sourceKind"`
-	SourceRef    string            `json:"sourceRef"`
-	IDStatus     string            `json:"idStatus,omitzero"`
-	SuggestedID  string            `json:"suggestedId,omitzero"`
-	Valid        bool              `json:"valid"`
-	WorkflowHash canon.Digest      `json:"workflowHash,omitzero"`
-	SameIDIn     []string          `json:"sameIdIn,omitzero"`
+	WorkflowID  string            `json:"workflowId"`
+	Name        string            `json:"name"`
+	Description string            `json:"description"`
+	Version     string            `json:"version"`
+	SourceKind  source.SourceKind `json:"sourceKind"`
+	SourceRef   string            `json:"sourceRef"`
+	// Source is plugin:NAME for a workflow of an attached folder, else the kind. ShadowedBy is the
+	// bundled file that the id means instead. Aliases are former ids of a bundled workflow.
+	Source       string       `json:"source,omitzero"`
+	ShadowedBy   string       `json:"shadowedBy,omitzero"`
+	Aliases      []string     `json:"aliases,omitzero"`
+	IDStatus     string       `json:"idStatus,omitzero"`
+	SuggestedID  string       `json:"suggestedId,omitzero"`
+	Valid        bool         `json:"valid"`
+	WorkflowHash canon.Digest `json:"workflowHash,omitzero"`
+	SameIDIn     []string     `json:"sameIdIn,omitzero"`
 	// Problems may be truncated to the first ones; ProblemCount counts all.
 	Problems     []source.Problem `json:"problems"`
 	ProblemCount int              `json:"problemCount"`
@@ -33,7 +38,7 @@ type WorkflowRow struct {
 // RowOf returns the row for an entry of the catalog, with all problems.
 func RowOf(e catalog.Entry) WorkflowRow {
 	return WorkflowRow{WorkflowID: e.ID, Name: e.Name, Description: e.Description, Version: e.Version,
-		SourceKind: e.Kind, SourceRef: e.Ref,
+		SourceKind: e.Kind, SourceRef: e.Ref, Source: e.Source(), ShadowedBy: e.ShadowedBy, Aliases: e.Aliases,
 		IDStatus: e.IDStatus, SuggestedID: e.SuggestedID, Valid: e.Valid(), WorkflowHash: e.Compiled.Hash(),
 		SameIDIn: e.Duplicates, Problems: e.Problems,
 		ProblemCount: len(e.Problems)}

@@ -10,9 +10,14 @@ import (
 
 // Commands writes the commands of a workflow that trust would allow, all of them and each in full:
 // arguments, directory and environment, which can change the effect of a harmless program. Words
-// are quoted as for a shell, although commands run without one.
-func Commands(p *page.Page, name, id string, commands []catalog.Command) {
-	p.Text("", page.Name(name)+" ("+page.Argument(id)+") runs "+page.Plural(len(commands), "command")+
+// are quoted as for a shell, although commands run without one. from is the source of the workflow.
+func Commands(p *page.Page, name, id, from string, commands []catalog.Command) {
+	if IsPlugin(from) {
+		from = ", " + page.Name(from)
+	} else {
+		from = ""
+	}
+	p.Text("", page.Name(name)+" ("+page.Argument(id)+from+") runs "+page.Plural(len(commands), "command")+
 		page.Choose(len(commands), " that is", " that are")+" not trusted yet:")
 	for _, c := range commands {
 		p.Blank()

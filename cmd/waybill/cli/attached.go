@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"github.com/waybill/waybill/durable/engine/settings"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/store/sources"
+	"github.com/waybill/waybill/durable/workflow/catalog"
+	"github.com/waybill/waybill/durable/workflow/source"
+	"github.com/waybill/waybill/infra/discovery"
+	"github.com/waybill/waybill/infra/machinefile"
+	"github.com/waybill/waybill/ports"
+)
+
+// Attachments are the attached folders of the machine (docs/design.md#workflow-sources).
+type Attachments struct {
+	List sources.List
+	// Err is why no folder is used: the list cannot be read, or it is not the one that a person
+	// confirmed (POLICY_UNCONFIRMED).
+	Err error
+}
+
+// Machine returns the control files of this machine. The error is USAGE_ERROR, if the directory of
+// the configuration is not known.
+func (p *Process) Machine() (ports.Controls, error) {
+	dir, err := p.ConfigDir()
+	return machinefile.New(dir), err
+}
+
+// Attached reads the attached folders, and compares them with what a person confirmed as the audit
+// log has it of the store that they name. A machine without the file opens no store.
+func (a *App) Attached(ctx context.Context) (out Attachments) {
+	machine, err := a.Machine()
+	if err != nil {
+		return out // without a home directory nothing was attached
+	}
+	if out.List, out.Err = settings.ReadSources(ctx, machine); out.Err != nil || len(out.List.Folders) == 0 {
+		return out
+	}
+	if !filepath.IsAbs(out.List.Store) {
+		out.Err = settings.UnconfirmedSources()
+		return out
+	}
+	at := *a
+	at.Flags.Store, at.Flags.Tenant = out.List.Store, ""
+	out.Err = at.WithStore(ctx, func(ctx context.Context, o *Store) error { return o.CheckSources(ctx, out.List) })
+	return out
+}
+
+// Folders returns the folders that are used.
+func (t Attachments) Folders() (out []discovery.Attached) {
+	if t.Err != nil {
+		return nil
+	}
+	for _, f := range t.List.Folders {
+		out = append(out, discovery.Attached{Name: f.Name, Dir: f.Dir})
+	}
+	return out
+}
+
+// unusable returns what a list of workflows has instead of the folders that are not used: one row
+// for each, or one for a list that cannot be read.
+func (t Attachments) unusable() (out []catalog.File) {
+	if t.Err == nil {
+		return nil
+	}
+	why := errors.New("the folder is not used: " + fault.Of(t.Err).Message)
+	for _, f := range t.List.Folders {
+		out = append(out, catalog.File{Kind: source.SourcePlugin, Ref: f.Name, Attached: f.Name, Err: why})
+	}
+	if len(out) == 0 {
+		out = append(out, catalog.File{Kind: source.SourcePlugin, Ref: settings.SourcesFile.Name,
+			Err: errors.New("no attached folder is used: " + fault.Of(t.Err).Message)})
+	}
+	return out
+}
+
+// CatalogWithFolder is the catalog as it is once a folder is attached, as far as the folders that are
+// attached already are used.
+func CatalogWithFolder(ctx context.Context, a *App, f sources.Folder) (catalog.Catalog, error) {
+	finder, err := a.Finder(append(a.Attached(ctx).Folders(), discovery.Attached{Name: f.Name, Dir: f.Dir})...)
+	if err != nil {
+		return catalog.Catalog{}, err
+	}
+	src, err := readSources(ctx, finder, a.Installed(ctx))
+	return catalog.Of(src), err
+}
+
+// ChangeSources makes a planned change of the attached folders of this machine, recorded in a store.
+func ChangeSources(ctx context.Context, a *App, o *Store, c settings.SourcesChange) error {
+	machine, err := a.Machine()
+	if err != nil {
+		return err
+	}
+	return o.Settings.ChangeSources(ctx, a.Caller(), machine, o.Dir, c)
+}
+
+// KeptDir is a directory that is no folder of workflow files. Whole: neither is what it contains.
+type KeptDir struct {
+	Dir, What string
+	Whole     bool
+}
+
+// KeptDirs returns the directories that must not be attached, and must not be in an attached folder,
+// links resolved: the home directory, the stores and the configuration.
+func KeptDirs(a *App) (out []KeptDir) {
+	add := func(dir string, err error, what string, whole bool) {
+		if err == nil && dir != "" {
+			out = append(out, KeptDir{resolved(dir), what, whole})
+		}
+	}
+	add(a.home(), nil, "the home directory", false)
+	store, err := a.StoreDir()
+	add(store, err, "the store", true)
+	stores, err := a.absolute(a.Getenv("WAYBILL_HOME"))
+	if a.Getenv("WAYBILL_HOME") != "" {
+		add(stores, err, "the stores of $WAYBILL_HOME", true)
+	}
+	config, err := a.ConfigDir()
+	add(config, err, "the configuration of waybill", false)
+	return out
+}
+
+// resolved returns a path without links; of a path that does not exist, its longest existing part is
+// resolved.
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	if parent := filepath.Dir(path); parent != path {
+		return filepath.Join(resolved(parent), filepath.Base(path))
+	}
+	return path
+}
