@@ -65,6 +65,7 @@ var sayings = []struct{ right, wrong string }{
 	{"outputs\n  notes | half\n  wr.capability_observation", "outputs\n  notes | whole\n  wr.capability_observation"},
 	{"outputs at A\n  notes\n  wr.capability_observation", "outputs at A none"},
 	{"completed none", "completed one"},
+	{"progress 0 of 2", "progress 1 of 2"},
 	{"asks ticket", "asks none"},
 	{"same as B", "same as A"},
 	// These are about the call before.

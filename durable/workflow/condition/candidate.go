@@ -27,7 +27,7 @@ const (
 )
 
 // alikeTo returns the candidates for a variable that equals an operand. facts are all facts
-// about the variable: the texts in them are told apart.
+// about the variable: the texts in them are distinguished.
 func alikeTo(operand canon.Value, facts []claim) []candidate {
 	out := []candidate{{Value: operand}}
 	switch operand.Kind() {
