@@ -41,7 +41,8 @@ func (n *Answers) recovery(ctx context.Context, p session.Resolved) (out prompt.
 	if err != nil {
 		return out, err
 	}
-	out = prompt.Recovery{StepsDone: p.Node.Depth, Vars: interpreter.Variables(w, s, p.Node.Context),
+	out = prompt.Recovery{Goal: p.Run.Started.Goal,
+		StepsDone: p.Node.Depth, Vars: interpreter.Variables(w, s, p.Node.Context),
 		Open: openGapsAt(p), Here: recordedAt(p)}
 	if pending := s.PendingStep(); pending != nil {
 		out.Pending, _ = w.Step(pending.StepID)

@@ -168,6 +168,8 @@ const (
 	ActorRefMax = 128
 	// TitleBytesMax bounds a run's title.
 	TitleBytesMax = 256
+	// GoalBytesMax bounds the goal of a run: a paragraph. It names the run where there is no title.
+	GoalBytesMax = 1024
 	// TagsMax is the number of tags of a run.
 	TagsMax = 32
 	// TagBytesMax bounds one tag.

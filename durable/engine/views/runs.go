@@ -17,7 +17,10 @@ type RunSummary struct {
 	RunID      id.Run     `json:"runId"`
 	SessionID  id.Session `json:"sessionId"`
 	WorkflowID string     `json:"workflowId"`
-	Title      string     `json:"title"`
+	// Title names the run: its title, else its goal, else the workflow's name.
+	Title string `json:"title"`
+	// Goal is what the run is for, absent where none was given.
+	Goal string `json:"goal,omitzero"`
 	// Status is that of the preferred tip.
 	Status runs.Status `json:"status"`
 	// Health is the session's; the runs of one session share it.
@@ -151,7 +154,8 @@ func (o *Views) AnnotationCounter(ctx context.Context, s id.Session) func(id.Run
 // the tip's snapshot and the pinned workflow, which no event repeats.
 func (o *Views) SummaryOf(ctx context.Context, s id.Session, r *runs.Run, h manifest.Health) (RunSummary,
 	error) {
-	row := RunSummary{RunID: r.ID, SessionID: s, WorkflowID: r.Started.WorkflowID, Title: r.Started.Title, Health: h,
+	row := RunSummary{RunID: r.ID, SessionID: s, WorkflowID: r.Started.WorkflowID, Title: r.Started.Name(),
+		Goal: r.Started.Goal, Health: h,
 		OpenCriticalGaps: len(r.CriticalOnPath(r.Tip)), LastActivityEventIndex: r.LastIndex,
 		StartedAtMs: r.StartedAtMs, LastAtMs: r.LastAtMs, Tips: []Tip{}}
 	for _, n := range r.Tips() {
