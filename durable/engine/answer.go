@@ -145,6 +145,8 @@ type Next struct {
 type Warning struct {
 	Code    WarningCode `json:"code"`
 	Message string      `json:"message"`
+	// Count belongs to RefusedRepeatedly: the refused attempts in a row.
+	Count int `json:"count,omitzero"`
 }
 
 // WarningCode is the closed set of warnings in answers.
@@ -164,6 +166,8 @@ const (
 	CompiledWarning WarningCode = "COMPILED_WARNING"
 	// ObservationsDropped: an observation exceeded its limits.
 	ObservationsDropped WarningCode = "OBSERVATIONS_DROPPED"
+	// RefusedRepeatedly: the last attempts at the step were all refused.
+	RefusedRepeatedly WarningCode = "REFUSED_REPEATEDLY"
 	// RecommendationExceeded: preferences beyond the workflow's recommendation.
 	RecommendationExceeded WarningCode = "RECOMMENDATION_EXCEEDED"
 )

@@ -96,14 +96,14 @@ func (a *Answer) setPending(w compile.Compiled, p session.Resolved, s snapshot.S
 	text := prompt.Render(w, step, vars, p.Node.Parent == nil)
 	// Absent variables are rendered visibly; the warning names them.
 	for _, missing := range text.Warnings {
-		a.Warnings = append(a.Warnings, Warning{VariableAbsent, missing})
+		a.Warnings = append(a.Warnings, Warning{Code: VariableAbsent, Message: missing})
 	}
 	confirm := needsConfirmation(w, s, p.Node)
 	a.Pending = &Pending{StepID: step.StepID, StepInstanceKey: pending.Key(),
 		Title: reason.Truncate(step.Title, limits.StepTitleBytesMax), Prompt: text.Prompt,
 		RequireConfirmation: confirm}
 	if text.Truncated {
-		a.Warnings = append(a.Warnings, Warning{TextTruncated, fmt.Sprintf(
+		a.Warnings = append(a.Warnings, Warning{Code: TextTruncated, Message: fmt.Sprintf(
 			"The prompt is longer than %d bytes with its values; the longest values are cut. Read them with the "+
 				"commands of the run.", limits.PromptBytesMax)})
 	}
@@ -115,6 +115,9 @@ func (a *Answer) setPending(w compile.Compiled, p session.Resolved, s snapshot.S
 		a.NextIntent = AwaitConfirmation
 	default:
 		a.NextIntent = PerformThenContinue
+	}
+	if a.NextIntent != RehydrateOnly {
+		a.warnRefused(p)
 	}
 	a.AttemptID, a.CheckpointID = p.Node.NextAttempt(), NextCheckpoint(p.Node)
 	a.Pending.OutputContract = contractOf(w, step)
@@ -166,9 +169,39 @@ func (a *Answer) collectInputs(missing []source.Input, n *runs.Node, vars canon.
 // (docs/design.md#preferences).
 func (a *Answer) warnRecommendation(w compile.Compiled, p session.Resolved) {
 	for _, e := range advance.Exceeds(w, p.Node.Preferences) {
-		a.Warnings = append(a.Warnings, Warning{RecommendationExceeded,
-			fmt.Sprintf("The run's %s is %s; the workflow recommends %s at most.", e.Key, e.Effective, e.Recommended)})
+		a.Warnings = append(a.Warnings, Warning{Code: RecommendationExceeded,
+			Message: fmt.Sprintf("The run's %s is %s; the workflow recommends %s at most.", e.Key, e.Effective, e.Recommended)})
 	}
+}
+
+// warnRefused warns when the last attempts at the node were all refused. The count is a
+// function of the log's prefix; nothing is closed, since only a person can know whether the
+// step can still succeed (docs/design.md#blocked-attempts).
+func (a *Answer) warnRefused(p session.Resolved) {
+	count := 0
+	for _, attempt := range slices.Backward(p.Node.Attempts) {
+		if attempt.Outcome.Kind != event.Blocked {
+			break
+		}
+		count++
+	}
+	if count < limits.RefusalsInARow {
+		return
+	}
+	run := p.Run.ID.String()
+	ways := []string{fmt.Sprintf("read the reasons (%s)", fault.Command{"runs", "show", run})}
+	if slices.ContainsFunc(p.Node.OpenGaps, func(g runs.Gap) bool { return g.Reason == reason.NeedsApproval }) {
+		ways = append(ways, fmt.Sprintf("approve the step (%s)", fault.Command{"approve", run}))
+	}
+	if p.Node.Parent != nil {
+		ways = append(ways, fmt.Sprintf("try the step before in a new run (%s)",
+			fault.Command{"fork", run, "--at", p.Node.Parent.String()}))
+	}
+	ways = append(ways, fmt.Sprintf("end the run (%s)", fault.Command{"runs", "cancel", run}),
+		"or hand in what is missing")
+	a.Warnings = append(a.Warnings, Warning{Code: RefusedRepeatedly, Count: count,
+		Message: fmt.Sprintf("The last %d attempts at this step were refused. Ask the user, who can %s.", count,
+			strings.Join(ways, ", "))})
 }
 
 // warnTruncation warns that notes of this node or its parent were cut. The log
@@ -180,8 +213,8 @@ func (a *Answer) warnTruncation(p session.Resolved) {
 			continue
 		}
 		if o, ok := n.Recap(); ok && strings.HasSuffix(o.Payload.NotesMarkdown, limits.TruncationMarker) {
-			a.Warnings = append(a.Warnings, Warning{NotesTruncated,
-				fmt.Sprintf("The notes at node %s were longer than %d bytes and are cut; keep long texts in files.",
+			a.Warnings = append(a.Warnings, Warning{Code: NotesTruncated,
+				Message: fmt.Sprintf("The notes at node %s were longer than %d bytes and are cut; keep long texts in files.",
 					n.ID, limits.NotesBytesMax)})
 		}
 	}
@@ -260,7 +293,7 @@ func (a *Answer) warnReplay(recorded, sent canon.Digest) {
 
 // warnDiffers adds a REPLAY_DIFFERS warning.
 func (a *Answer) warnDiffers(message string) {
-	a.Warnings = append(a.Warnings, Warning{ReplayDiffers, message})
+	a.Warnings = append(a.Warnings, Warning{Code: ReplayDiffers, Message: message})
 }
 
 // answerOutcome renders the answer to a recorded attempt over the fold that

@@ -155,7 +155,8 @@ func adviseOnRestart(err error, key string) error {
 func (a *Answer) warnDropped(n int) {
 	if n > 0 {
 		a.Warnings = append(a.Warnings,
-			Warning{ObservationsDropped, "An observation about the workspace was too long to be recorded."})
+			Warning{Code: ObservationsDropped,
+				Message: "An observation about the workspace was too long to be recorded."})
 	}
 }
 
@@ -183,8 +184,8 @@ func (e *Engine) replayStart(ctx context.Context, keys token.Keys, at Position, 
 		return a, err
 	}
 	if !sameStart(p, sent) {
-		a.Warnings = append(a.Warnings, Warning{ReplayDiffers,
-			"A start with this key is recorded with other content; the recorded answer is returned and nothing was " +
+		a.Warnings = append(a.Warnings, Warning{Code: ReplayDiffers,
+			Message: "A start with this key is recorded with other content; the recorded answer is returned and nothing was " +
 				"stored."})
 	}
 	return a, prefix.Confirm(ctx)
