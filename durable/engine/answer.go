@@ -157,6 +157,8 @@ type Warning struct {
 	Path     string      `json:"path,omitzero"`
 	Expected canon.Value `json:"expected,omitzero"`
 	Got      canon.Value `json:"got,omitzero"`
+	// Count belongs to RefusedRepeatedly: the refused attempts in a row.
+	Count int `json:"count,omitzero"`
 }
 
 // WarningCode is the closed set of warnings in answers.
@@ -179,6 +181,8 @@ const (
 	// ConditionMatchedLoosely: a condition that decided the attempt, or the start,
 	// took two values for equal that differ in letter case, blanks or type.
 	ConditionMatchedLoosely = WarningCode(event.ConditionMatchedLoosely)
+	// RefusedRepeatedly: the last attempts at the step were all refused.
+	RefusedRepeatedly WarningCode = "REFUSED_REPEATEDLY"
 	// RecommendationExceeded: preferences beyond the workflow's recommendation.
 	RecommendationExceeded WarningCode = "RECOMMENDATION_EXCEEDED"
 )

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -142,7 +143,7 @@ func positionOf(t token.State) Position {
 	return Position{Session: t.SessionID, Run: t.RunID, Node: t.NodeID}
 }
 
-// runTitle is the title of a run for messages, its workflow id without one, and
+// runTitle is the name of a run for messages, its workflow id without one, and
 // "unknown" if it cannot be read.
 func (n *Answers) runTitle(ctx context.Context, s id.Session, name id.Run) string {
 	h := n.NewHistory(s)
@@ -150,8 +151,5 @@ func (n *Answers) runTitle(ctx context.Context, s id.Session, name id.Run) strin
 		return "unknown"
 	}
 	run := h.Fold.Runs[name]
-	if run.Started.Title != "" {
-		return run.Started.Title
-	}
-	return run.Started.WorkflowID
+	return cmp.Or(run.Started.Name(), run.Started.WorkflowID)
 }

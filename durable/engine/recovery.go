@@ -46,7 +46,7 @@ func (n *Answers) recovery(ctx context.Context, p session.Resolved) (out prompt.
 	if err != nil {
 		return out, err
 	}
-	out = prompt.Recovery{StepsDone: done, Vars: interpreter.Variables(w, s, p.Node.Context),
+	out = prompt.Recovery{Goal: p.Run.Started.Goal, StepsDone: done, Vars: interpreter.Variables(w, s, p.Node.Context),
 		Open: openGapsAt(p), Here: recordedAt(p)}
 	if pending := s.PendingStep(); pending != nil {
 		out.Pending, _ = w.Step(pending.StepID)

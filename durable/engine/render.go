@@ -120,6 +120,9 @@ func (a *Answer) setPending(w compile.Compiled, p session.Resolved, s snapshot.S
 	default:
 		a.NextIntent = PerformThenContinue
 	}
+	if a.NextIntent != RehydrateOnly {
+		a.warnRefused(p)
+	}
 	a.AttemptID, a.CheckpointID = p.Node.NextAttempt(), NextCheckpoint(p.Node)
 	a.Pending.OutputContract = contractOf(w, step)
 	a.isCommand = step.Action != nil
@@ -186,6 +189,36 @@ func (a *Answer) warnRecommendation(w compile.Compiled, p session.Resolved) {
 		a.Warnings = append(a.Warnings, Warning{Code: RecommendationExceeded,
 			Message: fmt.Sprintf("The run's %s is %s; the workflow recommends %s at most.", e.Key, e.Effective, e.Recommended)})
 	}
+}
+
+// warnRefused warns when the last attempts at the node were all refused. The count is a
+// function of the log's prefix; nothing is closed, since only a person can know whether the
+// step can still succeed (docs/design.md#blocked-attempts).
+func (a *Answer) warnRefused(p session.Resolved) {
+	count := 0
+	for _, attempt := range slices.Backward(p.Node.Attempts) {
+		if attempt.Outcome.Kind != event.Blocked {
+			break
+		}
+		count++
+	}
+	if count < limits.RefusalsInARow {
+		return
+	}
+	run := p.Run.ID.String()
+	ways := []string{fmt.Sprintf("read the reasons (%s)", fault.Command{"runs", "show", run})}
+	if slices.ContainsFunc(p.Node.OpenGaps, func(g runs.Gap) bool { return g.Reason == reason.NeedsApproval }) {
+		ways = append(ways, fmt.Sprintf("approve the step (%s)", fault.Command{"approve", run}))
+	}
+	if p.Node.Parent != nil {
+		ways = append(ways, fmt.Sprintf("try the step before in a new run (%s)",
+			fault.Command{"fork", run, "--at", p.Node.Parent.String()}))
+	}
+	ways = append(ways, fmt.Sprintf("end the run (%s)", fault.Command{"runs", "cancel", run}),
+		"or hand in what is missing")
+	a.Warnings = append(a.Warnings, Warning{Code: RefusedRepeatedly, Count: count,
+		Message: fmt.Sprintf("The last %d attempts at this step were refused. Ask the user, who can %s.", count,
+			strings.Join(ways, ", "))})
 }
 
 // warnTruncation warns that notes of this node or its parent were cut. The log

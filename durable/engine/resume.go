@@ -34,6 +34,7 @@ type ResumeCandidate struct {
 	WorkflowName string          `json:"workflowName"`
 	Source       string          `json:"source,omitzero"` // of the workflow
 	Title        string          `json:"title"`
+	Goal         string          `json:"goal,omitzero"` // what the run is for
 	Status       runs.Status     `json:"status"`
 	WhyMatched   []resume.Reason `json:"whyMatched"`
 	Snippet      string          `json:"snippet"` // of the current notes
@@ -168,6 +169,7 @@ func (n *Answers) candidates(ctx context.Context, s id.Session, names workflowNa
 			return nil, false, nil
 		}
 		c := resume.Candidate{Session: s, Run: runID, WorkflowID: run.Started.WorkflowID, WorkflowName: *name,
+			Title: run.Started.Title, Goal: run.Started.Goal,
 			GitHead: h.Fold.Observations["git_head_sha"].Value, GitBranch: h.Fold.Observations["git_branch"].Value,
 			LastAtMs: run.LastAtMs, LastIndex: run.LastIndex}
 		if o, ok := run.RecapOnPath(run.Tip); ok {
@@ -198,8 +200,8 @@ func (e *Engine) candidate(ctx context.Context, keys token.Keys, r resume.Ranked
 		return c, err
 	}
 	c = ResumeCandidate{RunID: r.Run, SessionID: r.Session, WorkflowID: r.WorkflowID, WorkflowName: r.WorkflowName,
-		Source: a.Workflow.Source,
-		Title:  cmp.Or(p.Run.Started.Title, r.WorkflowName, r.WorkflowID), Status: a.Status, WhyMatched: r.Why,
+		Source: a.Workflow.Source, Goal: r.Goal,
+		Title: cmp.Or(p.Run.Started.Name(), r.WorkflowName, r.WorkflowID), Status: a.Status, WhyMatched: r.Why,
 		Snippet: resume.Snippet(r.Notes),
 		NodeID:  a.NodeID, StateToken: a.StateToken, LastActivityEventIndex: p.Run.LastIndex, LastAtMs: p.Run.LastAtMs,
 		Next: &Next{Command: []string{"waybill", "continue", "--state", a.StateToken}, Tool: "continue_workflow",

@@ -27,6 +27,8 @@ type Start struct {
 	// SourceRef is opaque; a file path is relative.
 	SourceRef string
 	Title     string
+	// Goal is what the run is for; it names a run without a title.
+	Goal string
 	// Key is an idempotency key: a repeated start finds the first
 	// (docs/design.md#ids).
 	Key string
@@ -43,7 +45,7 @@ const StartKeyBytesMax = 256
 
 // Start creates a session with one run and returns the answer for its first
 // step. With a key that is recorded already it returns the recorded answer, and
-// warns if the version of the workflow, title, context or preferences differ.
+// warns if the version of the workflow, title, goal, context or preferences differ.
 //
 // Errors: VALIDATION_ERROR for a request that does not fit the workflow, and
 // USAGE_ERROR for a new run under a key of automations; no store is created for
@@ -62,7 +64,7 @@ func (e *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 	// Ids from the seed: used as they are without a key.
 	begin := advance.Start{Session: id.NewSession(seed), Run: id.NewRun(seed), SourceKind: s.SourceKind,
 		SourceRef: s.SourceRef,
-		Title:     s.Title, Context: s.Context, Preferences: s.Preferences, Observations: s.Observations,
+		Title:     s.Title, Goal: s.Goal, Context: s.Context, Preferences: s.Preferences, Observations: s.Observations,
 		Actor: by.Actor,
 		AtMs:  by.AtMs}
 	// Validated before the store, its id and its keys are created: an invalid
@@ -174,7 +176,8 @@ func adviseOnRestart(err error, key string) error {
 func (a *Answer) warnDropped(n int) {
 	if n > 0 {
 		a.Warnings = append(a.Warnings,
-			Warning{Code: ObservationsDropped, Message: "An observation about the workspace was too long to be recorded."})
+			Warning{Code: ObservationsDropped,
+				Message: "An observation about the workspace was too long to be recorded."})
 	}
 }
 
@@ -210,7 +213,7 @@ func (e *Engine) replayStart(ctx context.Context, keys token.Keys, at Position, 
 	return a, prefix.Confirm(ctx)
 }
 
-// sameStart compares what a caller chooses: workflow, title, context and
+// sameStart compares what a caller chooses: workflow, title, goal, context and
 // preferences. Observations describe the workspace at the moment of the call
 // and may differ.
 func sameStart(p session.Resolved, sent manifest.Plan) bool {
@@ -223,5 +226,6 @@ func sameStart(p session.Resolved, sent manifest.Plan) bool {
 	run := other.Runs[p.Run.ID]
 	node := run.Node(p.Node.ID)
 	return run.Started.WorkflowHash == p.Run.Started.WorkflowHash && run.Started.Title == p.Run.Started.Title &&
+		run.Started.Goal == p.Run.Started.Goal &&
 		node.Context.Equal(p.Node.Context) && node.Preferences == p.Node.Preferences
 }

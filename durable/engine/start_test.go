@@ -39,6 +39,12 @@ func TestKeyedStartIsIdempotent(t *testing.T) {
 	if len(differs.Warnings) != 1 || differs.Warnings[0].Code != engine.ReplayDiffers || differs.Session != a.Session {
 		t.Fatalf("other content under the key: %+v", differs)
 	}
+	// A goal is content of the start, as the title is.
+	req.Context, req.Goal = canon.Value{}, "be fast"
+	if differs, err = w.process().Start(context.Background(), w.by(), id.Seed{3}, req); err != nil ||
+		len(differs.Warnings) != 1 || differs.Warnings[0].Code != engine.ReplayDiffers {
+		t.Fatalf("another goal under the key: %+v %v", differs, err)
+	}
 	req.Key = "release-8"
 	other, err := w.g.Start(context.Background(), w.by(), id.Seed{1}, req)
 	if err != nil || other.Session == a.Session {

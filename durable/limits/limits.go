@@ -172,6 +172,11 @@ const (
 	ActorRefMax = 128
 	// TitleBytesMax bounds a run's title.
 	TitleBytesMax = 256
+	// GoalBytesMax bounds the goal of a run: a paragraph. It names the run where there is no title.
+	GoalBytesMax = 1024
+	// RefusalsInARow is the number of refused attempts at one step from which an answer warns: an
+	// agent that corrects what the blockers name needs fewer.
+	RefusalsInARow = 10
 	// TagsMax is the number of tags of a run.
 	TagsMax = 32
 	// TagBytesMax bounds one tag.

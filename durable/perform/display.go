@@ -28,7 +28,7 @@ type Display interface {
 type RunView struct {
 	Run      id.Run
 	Workflow string // its name
-	Title    string // title chosen by the user, "" without one
+	Title    string // title or goal chosen by the user, "" without one
 	Steps    int
 	Done     int // acknowledged before this call
 }
@@ -84,7 +84,7 @@ func (e *execution) runView() RunView {
 	v := RunView{Run: e.report.Run, Workflow: e.report.Workflow, Steps: len(e.flow.Steps),
 		Done: int(e.answer.StepsDone())}
 	if run := e.view.run(); run != nil {
-		v.Title = run.Started.Title
+		v.Title = run.Started.Name()
 	}
 	return v
 }

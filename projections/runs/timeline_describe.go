@@ -21,8 +21,11 @@ func describeSession(p event.SessionCreated) string {
 // describeRunStart describes the start of a run with its title and origin.
 func describeRunStart(p event.RunStarted) string {
 	text := "The run of " + p.WorkflowID + " was started"
-	if p.Title != "" {
-		text += ": " + oneLine(p.Title)
+	if name := p.Name(); name != "" {
+		text += ": " + oneLine(name)
+	}
+	if p.Goal != "" && p.Title != "" {
+		text += ", with the goal: " + oneLine(p.Goal)
 	}
 	if p.ForkedFrom != nil {
 		text += fmt.Sprintf(", forked from %s at %s", p.ForkedFrom.RunID, p.ForkedFrom.NodeID)

@@ -90,8 +90,8 @@ func (c agentCalls) StartWorkflow(ctx context.Context, by event.Actor, in mcpser
 		}
 		return o.Start(ctx, c.caller(by), seed,
 			engine.Start{Workflow: w.Compiled, SourceKind: cli.RecordedSourceKind(w.Kind),
-				SourceRef: w.Ref,
-				Context:   in.Context.Value(), Preferences: in.Preferences.Changes(),
+				SourceRef: w.Ref, Goal: in.Goal,
+				Context: in.Context.Value(), Preferences: in.Preferences.Changes(),
 				Observations: gitobserver.Observe(root)})
 	})
 }

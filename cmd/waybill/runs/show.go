@@ -61,6 +61,9 @@ func showRun(a *cli.App, r views.RunDetails, p *page.Page) {
 			" done",
 		"started "+page.ClockTime(r.StartedAtMs, "2 Jan 2006 15:04"),
 		"last "+page.ClockTime(r.LastAtMs, "2 Jan 2006 15:04"))
+	if r.Goal != "" && r.Goal != r.Title {
+		p.Text("goal: ", r.Goal)
+	}
 	// The run and node that a fork started from.
 	if f := r.ForkedFrom; f != nil {
 		p.Facts("forked from " + page.ShortRun(f.RunID) + " at " + page.ShortNode(f.NodeID))

@@ -20,8 +20,8 @@ import (
 
 // resumeLong is what 'waybill resume --help' prints above the usage.
 const resumeLong = `Find runs to resume: the best matches, each with the reason for the match. Runs of the
-checked-out commit come first, then runs of its branch, then those whose notes contain
-all words of QUERY, then those whose workflow id or name does, then the latest runs.
+checked-out commit come first, then runs of its branch, then those whose notes, title
+or goal contain all words of QUERY, then those whose workflow id or name does, then the latest runs.
 Runs that have ended are included and marked.
 
 The command reads every session of the store and changes nothing. A session that is
@@ -104,6 +104,9 @@ func showCandidates(a *cli.App, list engine.ResumeList, p *page.Page) {
 			why = append(why, cmp.Or(reasonWords[w], "one of the latest"))
 		}
 		p.Facts(render.WorkflowID(c.WorkflowID, c.Source), page.ShortRun(c.RunID), a.Ago(c.LastAtMs), strings.Join(why, ", "))
+		if c.Goal != "" && c.Goal != c.Title {
+			p.Text("  goal: ", c.Goal)
+		}
 		if c.StepTitle != "" {
 			p.Text("  at ", c.StepTitle)
 		}
@@ -139,6 +142,6 @@ var reasonWords = map[resume.Reason]string{
 	resume.MatchedRunID:      "requested by id",
 	resume.MatchedHeadSHA:    "on this commit",
 	resume.MatchedBranch:     "on this branch",
-	resume.MatchedNotes:      "words found in its notes",
+	resume.MatchedNotes:      "words found in its notes, title or goal",
 	resume.MatchedWorkflowID: "words found in its workflow name",
 }

@@ -18,6 +18,7 @@ type startInput struct {
 	// key makes the start idempotent; "" for none.
 	key     string
 	title   string
+	goal    string
 	context contextInput
 	// autonomy and risk policy; unset ones have their defaults
 	prefs preferenceInput
@@ -28,6 +29,7 @@ func (in *startInput) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&in.key, "key", "", "make the start idempotent: the same `KEY` returns the recorded run")
 	f.StringVar(&in.title, "title", "", "title of the run in lists: `TEXT` (default: the workflow's name)")
+	f.StringVar(&in.goal, "goal", "", "what the run is for: `TEXT`, at most 1024 bytes; names a run without title")
 	in.context.flags(cmd)
 	in.prefs.flags(cmd)
 }
@@ -38,11 +40,14 @@ func (in *startInput) flags(cmd *cobra.Command) {
 func (in *startInput) request(ctx context.Context, a *cli.App, ref string) (engine.Start, error) {
 	var out engine.Start
 	switch {
-	case !utf8.ValidString(in.title) || !utf8.ValidString(in.key):
-		return out, fault.New(fault.ValidationError, "--title and --key must be valid UTF-8")
+	case !utf8.ValidString(in.title) || !utf8.ValidString(in.goal) || !utf8.ValidString(in.key):
+		return out, fault.New(fault.ValidationError, "--title, --goal and --key must be valid UTF-8")
 	case len(in.title) > limits.TitleBytesMax:
 		return out, fault.New(fault.ValidationError, "--title: %d bytes, at most %d are allowed", len(in.title),
 			limits.TitleBytesMax)
+	case len(in.goal) > limits.GoalBytesMax:
+		return out, fault.New(fault.ValidationError, "--goal: %d bytes, at most %d are allowed", len(in.goal),
+			limits.GoalBytesMax)
 	}
 	// A file that cannot be read is rejected before the workflow is looked up.
 	given, err := in.context.read(a)
@@ -64,6 +69,7 @@ func (in *startInput) request(ctx context.Context, a *cli.App, ref string) (engi
 	}
 	return engine.Start{Workflow: w.Compiled, SourceKind: cli.RecordedSourceKind(w.Kind), SourceRef: w.Ref,
 		Title:   in.title,
+		Goal:    in.goal,
 		Key:     in.key,
 		Context: given, Preferences: prefs, Observations: gitobserver.Observe(root)}, nil
 }

@@ -232,6 +232,6 @@ func (l *Learning) summarizeStore(ctx context.Context, q SummaryQuery, out *Feed
 
 // runFeedback builds the row of one run.
 func runFeedback(s id.Session, run *runs.Run, t *annotations.Tally) RunFeedback {
-	return RunFeedback{RunID: run.ID, SessionID: s, WorkflowID: run.Started.WorkflowID, Title: run.Started.Title,
+	return RunFeedback{RunID: run.ID, SessionID: s, WorkflowID: run.Started.WorkflowID, Title: run.Started.Name(),
 		Summary: t.Of(run.ID).Summary()}
 }

@@ -79,7 +79,7 @@ func (u *Upkeep) runNames(ctx context.Context, f *runs.Fold) []RunName {
 	for _, r := range f.Order {
 		started := f.Runs[r].Started
 		w, _ := u.e.Workflow(ctx, started.WorkflowHash)
-		out = append(out, RunName{r, started.WorkflowID, cmp.Or(started.Title, w.Name, started.WorkflowID)})
+		out = append(out, RunName{r, started.WorkflowID, cmp.Or(started.Name(), w.Name, started.WorkflowID)})
 	}
 	return out
 }

@@ -62,7 +62,7 @@ func (o *Views) Graph(ctx context.Context, ref string) (Graph, error) {
 		return Graph{}, err
 	}
 	run := at.Run
-	out := Graph{RunID: run.ID, SessionID: at.Session, Title: run.Started.Title, Nodes: []GraphNode{},
+	out := Graph{RunID: run.ID, SessionID: at.Session, Title: run.Started.Name(), Nodes: []GraphNode{},
 		Edges: []GraphEdge{}}
 	obs := &observer{v: o}
 	w, err := obs.workflow(ctx, run.Started.WorkflowHash)

@@ -18,7 +18,10 @@ type RunSummary struct {
 	SessionID  id.Session `json:"sessionId"`
 	WorkflowID string     `json:"workflowId"`
 	Source     string     `json:"source,omitzero"` // of the workflow: plugin:NAME, or its kind
-	Title      string     `json:"title"`
+	// Title names the run: its title, else its goal, else the workflow's name.
+	Title string `json:"title"`
+	// Goal is what the run is for, absent where none was given.
+	Goal string `json:"goal,omitzero"`
 	// Status is that of the preferred tip.
 	Status runs.Status `json:"status"`
 	// Health is the session's; the runs of one session share it.
@@ -155,7 +158,7 @@ func (o *Views) AnnotationCounter(ctx context.Context, s id.Session) func(id.Run
 func (o *Views) SummaryOf(ctx context.Context, s id.Session, r *runs.Run, h manifest.Health) (RunSummary,
 	error) {
 	row := RunSummary{RunID: r.ID, SessionID: s, WorkflowID: r.Started.WorkflowID,
-		Source: o.r.Origins.SourceOf(ctx, s, r.Started), Title: r.Started.Title, Health: h,
+		Source: o.r.Origins.SourceOf(ctx, s, r.Started), Title: r.Started.Name(), Goal: r.Started.Goal, Health: h,
 		OpenCriticalGaps: len(r.CriticalOnPath(r.Tip)), LastActivityEventIndex: r.LastIndex,
 		StartedAtMs: r.StartedAtMs, LastAtMs: r.LastAtMs, Tips: []Tip{}}
 	for _, n := range r.Tips() {

@@ -39,7 +39,7 @@ func (o *Views) Timeline(ctx context.Context, ref string) (History, error) {
 			refs[e.Scope.NodeID] = p.SnapshotRef
 		}
 	}
-	out.Title = started.Title
+	out.Title = started.Name()
 	obs := &observer{v: o}
 	w, err := obs.workflow(ctx, started.WorkflowHash)
 	if err == nil && out.Title == "" {

@@ -51,6 +51,7 @@ type RunStarted struct {
 	WorkflowSourceKind SourceKind   `json:"workflowSourceKind"`
 	WorkflowSourceRef  string       `json:"workflowSourceRef"` // opaque; paths are relative
 	ForkedFrom         *ForkedFrom  `json:"forkedFrom,omitzero"`
+	Goal               string       `json:"goal,omitzero"` // what the run is for
 	Parent             *id.Run      `json:"parent,omitzero"`
 	Tags               []string     `json:"tags,omitzero"`
 	Title              string       `json:"title,omitzero"`
@@ -65,6 +66,9 @@ type ForkedFrom struct {
 	NodeID    id.Node      `json:"nodeId"`
 	Head      canon.Digest `json:"head"`
 }
+
+// Name is the text that names the run: its title, else its goal, else "".
+func (r RunStarted) Name() string { return cmp.Or(r.Title, r.Goal) }
 
 // Kind is "run_started".
 func (RunStarted) Kind() string { return "run_started" }
@@ -82,6 +86,7 @@ func (r RunStarted) Check(Scope) error {
 		oneOf("workflowSourceKind", r.WorkflowSourceKind, SourceBundled, SourceUser, SourceProject, SourceRemote,
 			SourcePlugin),
 		within("workflowSourceRef of %d bytes", len(r.WorkflowSourceRef), 0, limits.PathMax),
+		within("goal of %d bytes", len(r.Goal), 0, limits.GoalBytesMax),
 		within("title of %d bytes", len(r.Title), 0, limits.TitleBytesMax),
 		within("%d tags", len(r.Tags), 0, limits.TagsMax),
 		checkWarnings(r.Warnings))

@@ -22,6 +22,7 @@ type Start struct {
 	SourceKind   event.SourceKind
 	SourceRef    string // relative path of a local workflow file
 	Title        string
+	Goal         string // what the run is for
 	Context      canon.Value
 	Preferences  []event.PreferenceChange
 	Observations []event.ObservationRecorded
@@ -34,7 +35,8 @@ type Start struct {
 // VALIDATION_ERROR and record nothing. Observations over their budget are dropped rather than
 // refused (docs/design.md#observations); dropped counts them.
 func Begin(w compile.Compiled, s Start) (plan manifest.Plan, dropped int, err error) {
-	if err := cmp.Or(CheckContext(s.Context), contextFilledIn(s.Context), checkTitle(s.Title)); err != nil {
+	if err := cmp.Or(CheckContext(s.Context), contextFilledIn(s.Context), checkTitle(s.Title),
+		checkGoal(s.Goal)); err != nil {
 		return plan, 0, err
 	}
 	prefs, err := applyPreferences(event.DefaultPreferences(), s.Preferences)
@@ -57,7 +59,7 @@ func Begin(w compile.Compiled, s Start) (plan manifest.Plan, dropped int, err er
 	seg := newSegment(s.Session, 0, s.AtMs, s.Actor)
 	node, origin := seg.open(w, s.Run, bytes, event.RunStarted{WorkflowID: w.WorkflowID, WorkflowHash: w.Hash(),
 		WorkflowSourceKind: s.SourceKind, WorkflowSourceRef: s.SourceRef, Title: s.Title,
-		Warnings: warningsOf(walked.Loose)})
+		Goal: s.Goal, Warnings: warningsOf(walked.Loose)})
 	seg.startPreferences(node, origin, prefs, len(s.Preferences) > 0)
 	seg.startContext(node, origin, s.Context, s.Actor)
 	seg.traces(node, origin, walked.Trace)
@@ -80,6 +82,16 @@ func cannotBegin(unmet []reason.Unmet) error {
 	report := reason.ReportOf(unmet) // sorted and bounded, as in a recorded attempt
 	return fault.New(fault.ValidationError, "the run cannot begin: %s", report.Blockers[0].Message).
 		Suggest("%s", report.Blockers[0].SuggestedFix).With("blockers", report.Blockers)
+}
+
+// checkGoal refuses a goal that is too long or not UTF-8.
+func checkGoal(goal string) error {
+	if len(goal) > limits.GoalBytesMax || !utf8.ValidString(goal) {
+		return fault.New(fault.ValidationError, "the goal has %d bytes; at most %d of valid UTF-8 are allowed",
+			len(goal), limits.GoalBytesMax).
+			Suggest("State the goal in a few sentences; details belong to the context.")
+	}
+	return nil
 }
 
 // checkTitle refuses a title that is too long or not UTF-8.

@@ -15,6 +15,7 @@ import (
 // without having seen the earlier steps (docs/design.md#recovery). Lists are in the order in
 // which they are rendered.
 type Recovery struct {
+	Goal string // of the run; "" without one
 	// StepsDone counts all of them, also those whose notes Done does not contain.
 	StepsDone int64     // acknowledged on the path to this step
 	Done      []Excerpt // their latest notes, newest last
@@ -57,18 +58,19 @@ const (
 // with the marker of limits.TruncationMarker, "" if there is nothing to report. Newer texts
 // have priority over older ones.
 func Recap(r Recovery) string {
-	open := openSection(r.Open)
+	goal, open := goalSection(r.Goal), openSection(r.Open)
 	here := excerptSection("Kept at this step so far", "Nothing of this has moved the run on.", r.Here, hereShare)
 	branches := branchSection(r.Branches)
 	// Those of the pending step are already in its prompt.
 	named := functions("Functions named in the branches", r.unexplained(), newFiller(r.Vars, functionShare), functionShare)
 	parts := []string{open, here, branches, named}
-	left := limits.RecapBytesMax
+	left := limits.RecapBytesMax - len(goal) - len("\n\n")
 	// The length of the other parts is subtracted first, with their separators.
 	for _, s := range parts {
 		left -= len(s) + len("\n\n")
 	}
 	var p page
+	p.add(goal)
 	intro := fmt.Sprintf("Steps done so far: %d. The notes of the latest follow, the latest last.", r.StepsDone)
 	p.add(excerptSection("Done before this step", intro, r.Done, left))
 	for _, s := range parts {
@@ -80,6 +82,15 @@ func Recap(r Recovery) string {
 // Label names a step and its instance key, each within labelMax.
 func Label(title, key string) string {
 	return fmt.Sprintf("%s (%s)", reason.Clip(title, labelMax), reason.Clip(key, labelMax))
+}
+
+// goalSection renders the goal as a quotation: a line of it cannot be mistaken for a heading.
+func goalSection(goal string) string {
+	lines := strings.FieldsFunc(goal, func(r rune) bool { return strings.ContainsRune("\n\r\u2028\u2029\u0085", r) })
+	if len(strings.Fields(goal)) == 0 {
+		return ""
+	}
+	return "## Goal of the run\n\n> " + strings.Join(lines, "\n> ")
 }
 
 // openSection renders the open gaps, at most openShownMax of them, one line each.

@@ -19,6 +19,7 @@ func defined(name, definition string) compile.Function {
 
 func TestRecapSections(t *testing.T) {
 	r := Recovery{
+		Goal:      "make it fast\r## Done\n\u2028and small",
 		StepsDone: 2,
 		Done:      []Excerpt{{"Plan (plan)", "made a plan\n"}, {"Build (outer@0::build)", "built it"}},
 		Here:      []Excerpt{{"Checkpoint 1 of 1", "half way"}},
@@ -35,7 +36,13 @@ func TestRecapSections(t *testing.T) {
 		Pending: compile.Step{Functions: []compile.Function{defined("known", "k")}},
 		Vars:    canon.OfMembers(canon.Member{Name: "what", Value: canon.OfString("it")}),
 	}
-	const want = `## Done before this step
+	const want = `## Goal of the run
+
+> make it fast
+> ## Done
+> and small
+
+## Done before this step
 
 Steps done so far: 2. The notes of the latest follow, the latest last.
 

@@ -26,8 +26,8 @@ func StartOf(session id.Session, events []event.Event) (s advance.Start, hash ca
 	for _, e := range events {
 		switch p := e.Data.(type) {
 		case event.RunStarted:
-			s.Run, s.SourceKind, s.SourceRef, s.Title, hash = e.Scope.RunID, p.WorkflowSourceKind, p.WorkflowSourceRef,
-				p.Title, p.WorkflowHash
+			s.Run, s.SourceKind, s.SourceRef, hash = e.Scope.RunID, p.WorkflowSourceKind, p.WorkflowSourceRef, p.WorkflowHash
+			s.Title, s.Goal = p.Title, p.Goal
 		case event.ContextSet:
 			s.Context = p.Context
 		case event.PreferencesChanged:

@@ -45,6 +45,7 @@ func (r *Redaction) text(s string, most int) string {
 func (r *Redaction) payload(e event.Event) (event.Payload, error) {
 	switch p := e.Data.(type) {
 	case event.RunStarted:
+		p.Goal = r.text(p.Goal, limits.GoalBytesMax)
 		p.Title = r.text(p.Title, limits.TitleBytesMax)
 		p.Tags = slices.Clone(p.Tags)
 		for i := range p.Tags {

@@ -83,7 +83,8 @@ func TestRedactsEveryTextOfEveryKind(t *testing.T) {
 	}
 	got := one(t, nil, blocked, gap,
 		event.RunStarted{WorkflowID: "w", WorkflowHash: canon.Sum(nil), WorkflowSourceKind: event.SourceUser,
-			WorkflowSourceRef: "a/" + secret + "/b", Title: long(limits.TitleBytesMax), Tags: []string{secret, "fine"}},
+			WorkflowSourceRef: "a/" + secret + "/b", Title: long(limits.TitleBytesMax),
+			Goal: long(limits.GoalBytesMax), Tags: []string{secret, "fine"}},
 		event.ContextSet{Context: parse(`{"password":"p","list":["` + secret + `"],"n":1,"` + secret + `":2}`),
 			ContextID: origin.Context(0), Source: event.ContextInitial},
 		event.ContextSet{Context: parse(`{"n":1,"list":[` + strings.Repeat(`{"token":1},`, 21000) + `0]}`),
