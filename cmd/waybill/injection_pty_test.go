@@ -143,6 +143,8 @@ func (s *injected) fill(inject string) {
 		"inputs": []object{{"contextKey": "k", "reason": "needs_user_choice", "choiceKind": "scope_boundary",
 			"choices": []string{"c" + line, "d"}, "description": "I" + line}}}, object{"id": "b", "title": "U" + line, "prompt": "p"}))
 	s.write(".waybill/workflows/b"+strings.ReplaceAll(line, "/", "")+".json", `{"id": 1}`)
+	s.write("attached/a"+strings.ReplaceAll(line, "/", "")+".json",
+		workflow("team.attached", object{"id": "a", "title": "T" + line, "action": action}))
 	s.write("result.json", object{"kind": "k" + line, "v": text})
 	s.write("plain.txt", text)
 	s.write("proposal.json", object{"kind": "workflow-chain-pack", "title": "T" + line, "rationale": "R" + text,
@@ -181,13 +183,14 @@ func (s *injected) views(inject string) [][]string {
 		proposal = list.Data.Proposals[0].ID
 	}
 	return append(s.questions(line, proposal), [][]string{{"runs", "list"}, {"runs", "show"}, {"runs", "timeline"}, {"runs", "graph"},
-		{"runs", "graph", "--mermaid"}, {"resume"}, {"resume", line}, {"replay"},
+		{"runs", "graph", "--mermaid"}, {"resume"}, {"resume", "zz" + line}, {"replay"},
 		{"continue", "--run", "@last"}, {"approve"}, {"run", "--run", "@last"},
 		{"annotations", "list"}, {"annotations", "list", "--history"}, {"annotations", "summary"},
 		{"proposals", "list"}, {"proposals", "get", proposal}, {"proposals", "get", proposal, "--history"},
 		{"proposals", "approve", proposal}, {"proposals", "installed"}, {"proposals", "events"},
 		{"trust", "test.cmd"}, {"trust", "--list"}, {"run", "test.cmd"}, {"run", "test.ask", "--quiet"},
 		{"workflows", "list"}, {"workflows", "inspect", "test.cmd"}, {"workflows", "inspect", "test.ask"},
+		{"workflows", "sources"}, {"workflows", "attach", line}, {"workflows", "detach", line},
 		{"workflows", "validate", ".waybill/workflows/ask.json"}, {"audit", "list"}, {"audit", "verify"},
 		{"sessions", "list"}, {"sessions", "list", "--trash"}, {"verify"}, {"doctor"}, {"gc"}, {"du"}, {"repair"},
 		{"keys", "list"}, {"config", "get"}, {"capabilities"}, {"automations", "due", "--all"},
@@ -213,6 +216,7 @@ func (s *injected) questions(line, proposal string) [][]string {
 	return [][]string{{"artifacts", "erase", canon.Sum(plain).String(), "--reason", line}, {"keys", "rotate"}, {"config", "confirm"},
 		{"sessions", "delete", "@last", "--reason", line}, {"sessions", "delete", "--empty-trash"},
 		{"config", "set", "principals", string(principals)}, {"config", "set", "proposals", "true"},
+		{"workflows", "attach", "attached"},
 		{"proposals", "apply", proposal}, {"proposals", "apply", proposal, "--override", "--reason", line}}
 }
 
@@ -322,7 +326,7 @@ var sizeOf = regexp.MustCompile(`(?m)^ *[0-9.]+ [kMG]?B`)
 func marked(args []string, inject string) bool {
 	switch args[0] + " " + args[min(1, len(args)-1)] {
 	case "artifacts erase", "config set", "config confirm", "sessions delete", "proposals apply", "approve approve", "proposals get", "proposals approve", "trust test.cmd", "run --run", "run test.cmd",
-		"run test.ask", "runs timeline":
+		"run test.ask", "runs timeline", "workflows attach":
 		return true
 	}
 	return strings.Contains(strings.Join(args, " "), inject)

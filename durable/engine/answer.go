@@ -180,7 +180,7 @@ const (
 	ObservationsDropped WarningCode = "OBSERVATIONS_DROPPED"
 	// ConditionMatchedLoosely: a condition that decided the attempt, or the start,
 	// took two values for equal that differ in letter case, blanks or type.
-	ConditionMatchedLoosely = WarningCode(event.ConditionMatchedLoosely)
+	ConditionMatchedLoosely WarningCode = "CONDITION_MATCHED_LOOSELY"
 	// RefusedRepeatedly: the last attempts at the step were all refused.
 	RefusedRepeatedly WarningCode = "REFUSED_REPEATEDLY"
 	// RecommendationExceeded: preferences beyond the workflow's recommendation.

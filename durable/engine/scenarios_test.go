@@ -57,7 +57,9 @@ func TestFiftyRejectedAttempts(t *testing.T) {
 		if len(a.Blockers) != 1 || a.Status != runs.Blocked {
 			t.Fatalf("try %d: %+v", i, a)
 		}
-		if got := len(text(t, a)); got > first+64 {
+		compared := a
+		compared.Warnings = nil // from the tenth one on there is a warning
+		if got := len(text(t, compared)); got > first+64 {
 			t.Fatalf("the answer to try %d has %d bytes, the first had %d", i, got, first)
 		}
 	}

@@ -229,7 +229,7 @@ func showFolder(p *page.Page, entries []catalog.Entry) {
 			p.Text("      ", "not usable: "+page.Name(whyUnusable(e)))
 		}
 		if n := len(catalog.Commands(e.Compiled)); e.Valid() && n > 0 {
-			p.Text("      ", "has "+page.Plural(n, "command")+", which need trust")
+			p.Text("      ", "has "+page.Plural(n, "command")+" that must be trusted before running")
 		}
 	}
 	p.Line("People and agents can start these by their ids.")
