@@ -33,7 +33,8 @@ func TestFewFileDescriptors(t *testing.T) {
 		}
 		restrictModes(t, c.store)
 		line = strings.ReplaceAll(line, "OUT", filepath.Join(t.TempDir(), "out"))
-		cmd := exec.Command("sh", "-c", fmt.Sprintf(`ulimit -n %d; exec waybill --json --store "%s" %s`, limit, c.store, line))
+		cmd := exec.Command("sh", "-c", fmt.Sprintf(`ulimit -n %d; exec waybill --json --store "%s" %s`, limit, c.store,
+			line))
 		cmd.Dir = p.dir
 		out, err := cmd.Output()
 		var document struct {

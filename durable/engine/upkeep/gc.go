@@ -109,9 +109,9 @@ type cleanup struct {
 // POLICY_UNCONFIRMED if the retention was not confirmed and req.Apply is set;
 // STORE_IO if the process had no file descriptor left for what the plan was made from.
 func (u *Upkeep) GC(ctx context.Context, by engine.Caller, req GCRequest) (GCReport, error) {
-	c := &cleanup{u: u, by: by, before: u.store.OutOfDescriptors(), report: GCReport{Unclear: []Unclear{}, Sessions: []GCSession{}, Trash: []GCTrash{},
-		Objects:  []GCObjects{},
-		Leftover: []GCLeftover{}, Skipped: []GCSkipped{}}}
+	c := &cleanup{u: u, by: by, before: u.store.OutOfDescriptors(), report: GCReport{Unclear: []Unclear{},
+		Sessions: []GCSession{}, Trash: []GCTrash{}, Objects: []GCObjects{}, Leftover: []GCLeftover{},
+		Skipped: []GCSkipped{}}}
 	// Before anything else is read: a directory in place of which there is a link cannot be.
 	c.scan = &logScan{u: u}
 	if err := c.scan.findUnread(ctx); err != nil {
