@@ -282,8 +282,8 @@ func removedBeforeArtifact(t *testing.T, listedFirst bool) {
 // and before an artifact of it is.
 func TestVerifyBesideRemovalBeforeAnArtifactIsRead(t *testing.T) { removedBeforeArtifact(t, false) }
 
-// TestVerifyBesideRemovalOfAListedObject: an object that is gone when it is opened, and was there when its directory was
-// listed, was removed in between.
+// TestVerifyBesideRemovalOfAListedObject: an object that is gone when it is opened, and existed when its directory
+// was listed, was removed in between.
 func TestVerifyBesideRemovalOfAListedObject(t *testing.T) { removedBeforeArtifact(t, true) }
 
 // TestVerifyBlocksNoWriterWhileSessionsAreRead: lines of the audit log without their facts are looked for again in
