@@ -81,6 +81,42 @@ var attacks = map[string]func(*testing.T, program) string{
 		_, _ = p.person("proposals", "apply", name, "--as", "ada")
 		return gainedIf(p.proposalState(name) == "applied", "a name gave the scope")
 	},
+	"a quorum that is lowered after an approval": func(t *testing.T, p program) string {
+		name := p.createProposal("check.json")
+		if _, status := p.person("config", "set", "principals", principals(map[string]string{"ada": "reviewer",
+			"bob": "reviewer"}, "ada")); status != 0 {
+			p.configure("principals", `{"ada":["reviewer"],"bob":["reviewer"]}`) // an earlier version has names only
+		}
+		p.configure("proposalsQuorum", "2")
+		p.atTerminal(0, "y", "proposals", "approve", name, "--as", "ada")
+		p.configure("proposalsQuorum", "1")
+		_, _, _ = p.piped("", "proposals", "apply", name)
+		return gainedIf(p.proposalState(name) == "applied", "one of two approvals sufficed")
+	},
+	"a rejection of what was approved": func(_ *testing.T, p program) string {
+		name := p.createProposal("check.json")
+		p.atTerminal(0, "y", "proposals", "approve", name)
+		_, _, _ = p.piped("", "proposals", "reject", name, "--reason", "r")
+		return gainedIf(p.proposalState(name) == "rejected", "an approval was made ineffective without a person")
+	},
+	"an archive of what was approved": func(_ *testing.T, p program) string {
+		name := p.createProposal("check.json")
+		p.atTerminal(0, "y", "proposals", "approve", name)
+		_, _, _ = p.piped("", "proposals", "archive", name, "--reason", "r")
+		return gainedIf(p.proposalState(name) == "archived", "an approval was made ineffective without a person")
+	},
+	"a linked side log": func(t *testing.T, p program) string {
+		p.writeFile("w.yaml", shipFlow)
+		p.runPiped(0, "start", "w.yaml")
+		p.runPiped(0, "annotate", "@last", "--flag")
+		found, _ := filepath.Glob(filepath.Join(p.store, "sessions", "*", "annotations"))
+		away := filepath.Join(t.TempDir(), "moved")
+		if len(found) != 1 || os.Rename(found[0], away) != nil || os.Symlink(away, found[0]) != nil {
+			t.Fatal(found)
+		}
+		out, _, status := p.piped("", "verify", "--json")
+		return gainedIf(status != 5, "exit status %d: %s", status, out)
+	},
 	"a key of run, by start": func(t *testing.T, p program) string {
 		_, _, _ = p.piped("", "start", "theirs.json", "--key", "nightly")
 		_, _, _ = p.piped("", "run", "mine.json", "--key", "nightly", "--trust", "--notes", "n")

@@ -312,6 +312,29 @@ func TestNamesGiveNoAuthority(t *testing.T) {
 	}
 }
 
+// TestNamesWhileNoneIsBound: while no principal is bound to an account, the person at the terminal has
+// every role, with --as and without. In a pipe there is no authority, with --as and without.
+func TestNamesWhileNoneIsBound(t *testing.T) {
+	for _, as := range [][]string{nil, {"--as", "ada"}, {"--as", "eve"}} {
+		t.Run(strings.Join(as, " "), func(t *testing.T) {
+			_, name, p := storeWithProposal(t)
+			p.configure("principals", `{"ada":["lead"],"eve":["guest"]}`, "roles", `{"lead":["proposals:apply"]}`,
+				"proposalsActivation", "direct-rbac")
+			apply := append([]string{"proposals", "apply", name}, as...)
+			if text := p.runPiped(1, apply...); !strings.Contains(text, "[PROPOSAL_FORBIDDEN]") ||
+				p.proposalState(name) != "draft" {
+				t.Errorf("in a pipe: %s", text)
+			}
+			if text := p.atTerminal(3, "n", apply...); !strings.Contains(text, "[y/N]") || p.proposalState(name) != "draft" {
+				t.Errorf("answered with no: %s", text)
+			}
+			if text := p.atTerminal(0, "y", apply...); !strings.Contains(text, "[y/N]") || p.proposalState(name) != "applied" {
+				t.Errorf("at a terminal: %s", text)
+			}
+		})
+	}
+}
+
 // TestQuorumCountsAccounts checks that a quorum of two is reached by two accounts with the role, and
 // that an approval is void once its principal has lost the role. It requires an account that may act
 // as another one.

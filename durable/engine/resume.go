@@ -66,8 +66,13 @@ func WithWorkspace(q resume.Query, observed []event.ObservationRecorded) resume.
 // Resume ranks the runs of the store by a query and returns the best ones.
 // Every session is read; unhealthy ones are counted in Skipped and never
 // returned. It appends nothing. The result is a function of the store's logs
-// and the query.
+// and the query. STORE_IO if the process had no file descriptor left for a part.
 func (e *Engine) Resume(ctx context.Context, q resume.Query) (ResumeList, error) {
+	return session.Whole(e.store, func() (ResumeList, error) { return rankRuns(ctx, e, q) })
+}
+
+// rankRuns is Resume, with skipped sessions where no file descriptor was left.
+func rankRuns(ctx context.Context, e *Engine, q resume.Query) (ResumeList, error) {
 	out := ResumeList{Candidates: []ResumeCandidate{}}
 	all, err := e.Sessions(ctx)
 	if err != nil {

@@ -250,9 +250,10 @@ func TestVerifyBesideHundredMoves(t *testing.T) {
 	w.sound()
 }
 
-// TestVerifyBesideRemovalBeforeAnArtifactIsRead: a session is removed for good with its objects after its log was read,
-// and before an artifact of it is.
-func TestVerifyBesideRemovalBeforeAnArtifactIsRead(t *testing.T) {
+// removedBeforeArtifact verifies a store beside a session that is removed for good with its objects before the first
+// artifact is opened: of the verification, or after the directory of artifacts was listed.
+func removedBeforeArtifact(t *testing.T, listedFirst bool) {
+	t.Helper()
 	t.Parallel()
 	w := newCleanupFixture(t)
 	// Its last segment refers to the artifact: nothing of the log is read after it.
@@ -263,8 +264,10 @@ func TestVerifyBesideRemovalBeforeAnArtifactIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := &mover{t: t, g: cleanupEngine(s), ref: goes.Session.SessionID.String(), purge: true}
+	listed := !listedFirst
 	g := openInterrupted(t, w.dir, 0, func(name string) {
-		if strings.HasPrefix(name, "artifacts/") && m.moves == 0 {
+		listed = listed || name == "artifacts"
+		if strings.HasPrefix(name, "artifacts/sha256_") && listed && m.moves == 0 {
 			m.move()
 			m.move()
 		}
@@ -274,6 +277,14 @@ func TestVerifyBesideRemovalBeforeAnArtifactIsRead(t *testing.T) {
 		t.Errorf("%d moves, %v, %+v", m.moves, err, bad)
 	}
 }
+
+// TestVerifyBesideRemovalBeforeAnArtifactIsRead: a session is removed for good with its objects after its log was read,
+// and before an artifact of it is.
+func TestVerifyBesideRemovalBeforeAnArtifactIsRead(t *testing.T) { removedBeforeArtifact(t, false) }
+
+// TestVerifyBesideRemovalOfAListedObject: an object that is gone when it is opened, and existed when its directory
+// was listed, was removed in between.
+func TestVerifyBesideRemovalOfAListedObject(t *testing.T) { removedBeforeArtifact(t, true) }
 
 // TestVerifyBlocksNoWriterWhileSessionsAreRead: lines of the audit log without their facts are looked for again in
 // their sessions, and meanwhile others write to the audit log.

@@ -1,18 +1,27 @@
 package terminal
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"io"
 	"os"
 	"strings"
+	"sync"
 )
 
 // Lines reads what the user types, line by line. The terminal provides line editing; Ctrl-D on an
 // empty line is io.EOF. It is used by one goroutine.
 type Lines struct {
 	in      *os.File
-	pending chan typedLine // an unfinished read, after its caller's context ended
+	pending *unfinished // a read, after its caller's context ended
+}
+
+// unfinished is a read of a line that may outlive its caller.
+type unfinished struct {
+	line chan typedLine
+
+	mu   sync.Mutex
+	held []byte // typed without a line end: Ctrl-D hands it over before the line is entered
 }
 
 // typedLine is the result of one read.
@@ -40,16 +49,16 @@ func (l *Lines) read(ctx context.Context) (string, error) {
 	if l.pending == nil {
 		// A read from a terminal cannot be canceled: it continues when ctx ends, and the next call
 		// receives its line.
-		l.pending = make(chan typedLine, 1)
-		go func(to chan typedLine) {
-			line, err := l.readLine()
-			to <- typedLine{line, err}
+		l.pending = &unfinished{line: make(chan typedLine, 1)}
+		go func(u *unfinished) {
+			line, err := u.readLine(l.in)
+			u.line <- typedLine{line, err}
 		}(l.pending)
 	}
 	select {
 	case <-ctx.Done():
 		return "", ctx.Err()
-	case t := <-l.pending:
+	case t := <-l.pending.line:
 		l.pending = nil
 		return t.line, t.err
 	}
@@ -57,13 +66,38 @@ func (l *Lines) read(ctx context.Context) (string, error) {
 
 // readLine reads a single line: a terminal in line mode returns at most one per read, and nothing
 // is read beyond a line end.
-func (l *Lines) readLine() (string, error) {
-	line, err := bufio.NewReaderSize(l.in, lineBytesMax).ReadString('\n')
-	if err == io.EOF && line != "" {
-		err = io.ErrUnexpectedEOF
+func (u *unfinished) readLine(in io.Reader) (string, error) {
+	part := make([]byte, lineBytesMax)
+	for {
+		n, err := in.Read(part)
+		line, ended, text := u.add(part[:n])
+		switch {
+		case ended:
+			err = nil
+		case err == io.EOF && text:
+			err = io.ErrUnexpectedEOF
+		case err == nil:
+			continue
+		}
+		return strings.ToValidUTF8(line, "\uFFFD"), err
 	}
-	line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
-	return strings.ToValidUTF8(line, "\uFFFD"), err
+}
+
+// add adds what a read returned, and returns the text up to the line end if it has one. text reports
+// that there is any.
+func (u *unfinished) add(part []byte) (line string, ended, text bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.held = append(u.held, part...)
+	before, _, ended := bytes.Cut(u.held, []byte("\n"))
+	return strings.TrimSuffix(string(before), "\r"), ended, len(u.held) > 0
+}
+
+// discard drops what the read holds.
+func (u *unfinished) discard() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.held = nil
 }
 
 const (
@@ -91,13 +125,17 @@ func (l *Lines) ReadPaste(ctx context.Context) (string, error) {
 	return text, err
 }
 
-// Discard drops the input that was typed before the question was shown, and the line that an
-// unfinished read has received meanwhile.
+// Discard drops the input that was typed before the question was shown: in the terminal, a line that
+// an unfinished read has received meanwhile, and the part of a line that it holds.
 func (l *Lines) Discard() {
+	discardInput(l.in)
+	if l.pending == nil {
+		return
+	}
 	select {
-	case <-l.pending: // blocks for ever if there is no read, so that default is taken
+	case <-l.pending.line:
 		l.pending = nil
 	default:
+		l.pending.discard()
 	}
-	discardInput(l.in)
 }

@@ -187,3 +187,28 @@ func TestEditor(t *testing.T) {
 		t.Errorf("temporary files remain: %q", left)
 	}
 }
+
+// TestDiscardDropsAPartOfALine: Ctrl-D hands over "y" before the line is entered, to a read whose caller has given up.
+// It is not part of the answer to a question that is shown later.
+func TestDiscardDropsAPartOfALine(t *testing.T) {
+	user, tty := openTerminal(t)
+	l := NewLines(tty)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for range 2 {
+		if _, err := l.Read(ctx); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		_, _ = user.WriteString("y\x04")
+		for held := 0; held == 0; time.Sleep(time.Millisecond) {
+			l.pending.mu.Lock()
+			held = len(l.pending.held)
+			l.pending.mu.Unlock()
+		}
+		l.Discard()
+		_, _ = user.WriteString("no\n")
+		if got, err := l.Read(context.Background()); got != "no" || err != nil {
+			t.Errorf("%q, %v", got, err)
+		}
+	}
+}

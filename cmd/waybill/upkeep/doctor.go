@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/store/doctor"
+	"github.com/waybill/waybill/infra/diagnose"
 )
 
 // doctorLong is what 'waybill doctor --help' prints above the usage.
@@ -108,10 +109,18 @@ func warningCount(n int) string {
 	return ", with " + page.Plural(n, "warning")
 }
 
+// descriptors is more than any step of the diagnosis has open at a time.
+const descriptors = 16
+
 // collectFacts runs all steps of the diagnosis. A step does not fail: that a fact
-// cannot be determined is a fact as well. The only error is that of a canceled
-// context.
+// cannot be determined is a fact as well. Errors are those of a canceled context, and
+// STORE_IO without file descriptors: every step would take the lack for its own failure.
 func collectFacts(ctx context.Context, a *cli.App, full bool) (doctor.Facts, error) {
+	if err := diagnose.Descriptors(descriptors); err != nil {
+		return doctor.Facts{}, fault.Wrap(err, fault.StoreIO, "the checks need %d open files: %s", descriptors,
+			cli.PlainCause(err)).
+			Suggest("Allow the process more open files (ulimit -n), or close programs, and run the command again.")
+	}
 	// Later steps read the results of earlier ones, such as the kind of the store.
 	d := &diagnosis{a: a, full: full}
 	d.binary()

@@ -29,6 +29,7 @@ type Source interface {
 	ports.Sessions
 	ports.HeadCache
 	ports.Keyring
+	ports.Descriptors
 }
 
 // Reader reads the sessions of one store and remembers what it read. It is safe

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -86,6 +87,11 @@ type FolderUsage struct {
 // DU measures the disk usage of a store. It takes no lock and changes nothing.
 // Logs that cannot be read are listed in Unclear.
 func (u *Upkeep) DU(ctx context.Context) (Usage, error) {
+	return session.Whole(u.store, func() (Usage, error) { return u.du(ctx) })
+}
+
+// du is DU, with unclear logs where no file descriptor was left.
+func (u *Upkeep) du(ctx context.Context) (Usage, error) {
 	out := Usage{Sessions: []SessionUsage{}, Trash: []SessionUsage{}, Objects: []ObjectUsage{},
 		Folders: []FolderUsage{}, Unclear: []Unclear{}}
 	survey, err := u.store.Survey(ctx)

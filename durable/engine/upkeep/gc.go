@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/audit"
@@ -91,6 +92,7 @@ func (r GCReport) IsEmpty() bool {
 type cleanup struct {
 	u      *Upkeep
 	by     engine.Caller
+	before int64 // operations without a file descriptor
 	scan   *logScan
 	report GCReport
 }
@@ -104,14 +106,18 @@ type cleanup struct {
 // If any log cannot be read or understood, or a link or file is in place of a
 // directory of logs, it may refer to anything, so the report is in safe mode and
 // nothing is removed. STORE_FOREIGN if the store belongs to another program;
-// POLICY_UNCONFIRMED if the retention was not confirmed and req.Apply is set.
+// POLICY_UNCONFIRMED if the retention was not confirmed and req.Apply is set;
+// STORE_IO if the process had no file descriptor left for what the plan was made from.
 func (u *Upkeep) GC(ctx context.Context, by engine.Caller, req GCRequest) (GCReport, error) {
-	c := &cleanup{u: u, by: by, report: GCReport{Unclear: []Unclear{}, Sessions: []GCSession{}, Trash: []GCTrash{},
-		Objects:  []GCObjects{},
-		Leftover: []GCLeftover{}, Skipped: []GCSkipped{}}}
+	c := &cleanup{u: u, by: by, before: u.store.OutOfDescriptors(), report: GCReport{Unclear: []Unclear{},
+		Sessions: []GCSession{}, Trash: []GCTrash{}, Objects: []GCObjects{}, Leftover: []GCLeftover{},
+		Skipped: []GCSkipped{}}}
 	// Before anything else is read: a directory in place of which there is a link cannot be.
 	c.scan = &logScan{u: u}
 	if err := c.scan.findUnread(ctx); err != nil {
+		return c.report, err
+	}
+	if err := c.checkDescriptors(); err != nil {
 		return c.report, err
 	}
 	if len(c.scan.unclear) > 0 {
@@ -187,6 +193,9 @@ func (c *cleanup) plan(ctx context.Context, policy retention.Policy) error {
 	if err := c.scan.run(ctx, false); err != nil {
 		return err
 	}
+	if err := c.checkDescriptors(); err != nil {
+		return err
+	}
 	// One unclear log is enough: it may refer to any object.
 	if len(c.scan.unclear) > 0 {
 		c.enterSafeMode()
@@ -205,6 +214,11 @@ func (c *cleanup) plan(ctx context.Context, policy retention.Policy) error {
 	c.addUp()
 	return nil
 }
+
+// checkDescriptors returns STORE_IO if the process had no file descriptor left since
+// the cleanup began: a log is not unclear for that, and a mark in a session's
+// directory that was not read may keep the session.
+func (c *cleanup) checkDescriptors() error { return session.OutOfDescriptors(c.u.store, c.before) }
 
 // enterSafeMode empties the plan and reports why.
 func (c *cleanup) enterSafeMode() {

@@ -147,6 +147,9 @@ func (c *cleanup) removeObjects(ctx context.Context, b ports.Sweeper) (more bool
 	if err := c.scan.run(ctx, true); err != nil {
 		return false, err
 	}
+	if err := c.checkDescriptors(); err != nil {
+		return false, err
+	}
 	if len(c.scan.unclear) > 0 {
 		c.report.SafeMode, c.report.Unclear = true, c.scan.unclear
 		return false, nil

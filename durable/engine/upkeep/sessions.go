@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -37,6 +38,11 @@ type SessionList struct {
 // are listed with the runs of their valid prefix. A session to which nothing
 // was committed is left out.
 func (u *Upkeep) SessionList(ctx context.Context) (SessionList, error) {
+	return session.Whole(u.store, func() (SessionList, error) { return u.sessionList(ctx) })
+}
+
+// sessionList is SessionList, with damaged sessions where no file descriptor was left.
+func (u *Upkeep) sessionList(ctx context.Context) (SessionList, error) {
 	out := SessionList{Sessions: []SessionRow{}, Trash: []TrashedSession{}}
 	all, err := u.store.Sessions(ctx)
 	if err != nil {

@@ -100,7 +100,8 @@ const (
 
 // Verify verifies the whole store: every log, every object that one refers to,
 // every reference between events, and unknown files in its directory. It takes
-// no lock and changes nothing. Damage is a finding and not an error.
+// no lock and changes nothing. Damage is a finding and not an error;
+// STORE_IO if the process had no file descriptor left for a part.
 func (x *Verifier) Verify(ctx context.Context) (Verification, error) {
 	return x.VerifyWith(ctx, VerifyOptions{})
 }
@@ -108,7 +109,7 @@ func (x *Verifier) Verify(ctx context.Context) (Verification, error) {
 // VerifyWith is Verify with options. Sessions are checked in parallel if they
 // are many; the order of the result does not depend on it.
 func (x *Verifier) VerifyWith(ctx context.Context, o VerifyOptions) (Verification, error) {
-	return x.verify(ctx, o, x.storeLogs)
+	return session.Whole(x.store, func() (Verification, error) { return x.verify(ctx, o, x.storeLogs) })
 }
 
 // Bundle verifies a bundle as Verify does a store, and more strictly: a workflow
@@ -177,6 +178,11 @@ func (x *Verifier) VerifySession(ctx context.Context, ref string) (Verification,
 
 // VerifySessionWith is VerifySession with options.
 func (x *Verifier) VerifySessionWith(ctx context.Context, ref string, o VerifyOptions) (Verification, error) {
+	return session.Whole(x.store, func() (Verification, error) { return x.verifySession(ctx, ref, o) })
+}
+
+// verifySession is VerifySessionWith, with findings where no file descriptor was left.
+func (x *Verifier) verifySession(ctx context.Context, ref string, o VerifyOptions) (Verification, error) {
 	out := Verification{OK: true, Sessions: []SessionVerdict{}, Findings: []manifest.Finding{}}
 	s, err := x.r.ResolveSession(ctx, ref)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -82,8 +83,14 @@ type RunList struct {
 }
 
 // Runs lists the runs of the store. A damaged session contributes the runs of
-// its valid prefix. The only errors are those of listing sessions.
+// its valid prefix. The only errors are those of listing sessions, and STORE_IO if
+// the process had no file descriptor left for one of them.
 func (o *Views) Runs(ctx context.Context) (RunList, error) {
+	return session.Whole(o.store, func() (RunList, error) { return o.runs(ctx) })
+}
+
+// runs is Runs, with unreadable sessions where no file descriptor was left.
+func (o *Views) runs(ctx context.Context) (RunList, error) {
 	out := RunList{Runs: []RunSummary{}, Unreadable: []Unreadable{}}
 	all, err := o.store.Sessions(ctx)
 	if err != nil {

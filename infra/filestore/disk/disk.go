@@ -50,6 +50,7 @@ type Options struct {
 type Disk struct {
 	osfs.FS
 	Options
+	files *counted
 
 	mu         sync.Mutex
 	known      State           // set once the store exists; it never changes afterwards
@@ -71,7 +72,8 @@ func Open(tree osfs.FS, o Options) (*Disk, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	d := &Disk{FS: tree, Options: o, syncFailed: map[string]bool{}}
+	files := &counted{FS: tree}
+	d := &Disk{FS: files, Options: o, files: files, syncFailed: map[string]bool{}}
 	// A filesystem whose type cannot be determined is treated as local: refusing it would make the
 	// store unusable only because the system did not answer.
 	if !o.AllowNetworkFS {

@@ -13,7 +13,7 @@ import (
 // SESSION_LOCKED for one of a session: callers wait for a session, while a busy store is caused by
 // a cleanup. Of a log without a directory the error is fs.ErrNotExist.
 func (d *Disk) LockLog(ctx context.Context, log manifest.Log, mode lock.Mode) (*lock.Held, error) {
-	held, err := d.Locks.Acquire(ctx, layout.LockName(log), mode, d.LockWait)
+	held, err := d.Acquire(ctx, layout.LockName(log), mode, d.LockWait)
 	return held, BusyLogFault(err, log)
 }
 
@@ -28,7 +28,7 @@ func BusyLogFault(err error, log manifest.Log) error {
 // LockUse takes the use lock: shared by a commit, exclusively by every operation that unlinks or
 // moves files (docs/design.md#commit-protocol). A busy lock is STORE_LOCKED.
 func (d *Disk) LockUse(ctx context.Context, mode lock.Mode) (*lock.Held, error) {
-	held, err := d.Locks.Acquire(ctx, layout.UseLock, mode, d.LockWait)
+	held, err := d.Acquire(ctx, layout.UseLock, mode, d.LockWait)
 	return held, BusyFault(err, fault.StoreLocked, "the store")
 }
 

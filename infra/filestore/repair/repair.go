@@ -89,7 +89,7 @@ func (j *repairOp) lock(ctx context.Context) error {
 			!isLog {
 			continue
 		}
-		if err := j.held.Add(j.d.Locks.Acquire(ctx, dir+"/.lock", lock.Exclusive, j.d.LockWait)); err != nil {
+		if err := j.held.Add(j.d.Acquire(ctx, dir+"/.lock", lock.Exclusive, j.d.LockWait)); err != nil {
 			return disk.BusyLogFault(err, j.r.Log)
 		}
 	}

@@ -54,7 +54,7 @@ func (k *Keeper) acquireSessionLocks(ctx context.Context, session id.Session, lo
 		return err
 	}
 	// Without waiting: a performed command may run for hours.
-	err := locks.logs.Add(k.d.Locks.Acquire(ctx, layout.PerformerPath(session), lock.Exclusive, 0))
+	err := locks.logs.Add(k.d.Acquire(ctx, layout.PerformerPath(session), lock.Exclusive, 0))
 	if err != nil {
 		return disk.BusyFault(err, fault.RunBusy, "a run of session "+session.String())
 	}
@@ -90,7 +90,7 @@ func (k *Keeper) lockSideLogs(ctx context.Context, session id.Session, locks *se
 		if !exists {
 			continue // a directory without a lock file has no writer
 		}
-		if err := locks.logs.Add(k.d.Locks.Acquire(ctx, name, lock.Exclusive, wait)); err != nil {
+		if err := locks.logs.Add(k.d.Acquire(ctx, name, lock.Exclusive, wait)); err != nil {
 			return disk.BusyLogFault(err, manifest.SessionEvents(session))
 		}
 		locked[name] = true

@@ -55,7 +55,7 @@ func (k *Keeper) removeUnborn(ctx context.Context, session id.Session) (gone boo
 // tryLock takes a lock without waiting; taken is true when another process holds it. Under the use
 // lock no lock may be waited for, since writers wait for the use lock while they hold theirs.
 func (k *Keeper) tryLock(ctx context.Context, name string) (held *lock.Held, taken bool, err error) {
-	held, err = k.d.Locks.Acquire(ctx, name, lock.Exclusive, 0)
+	held, err = k.d.Acquire(ctx, name, lock.Exclusive, 0)
 	var busy *lock.Busy
 	if errors.As(err, &busy) {
 		return nil, true, nil
