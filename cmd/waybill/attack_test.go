@@ -176,6 +176,29 @@ func TestGigabyteBundle(t *testing.T) {
 	costOf(c.cmd).within(t, "resume_session", idle, attackCPU)
 }
 
+// TestLongHistories: bundles of more nodes and runs than a person makes are imported and resumed
+// within bounds of time and memory, and the answers do not grow with them.
+func TestLongHistories(t *testing.T) {
+	for _, c := range []attack.Case{attack.Lineage(), attack.Runs()} {
+		p := programWithWorkflows(t)
+		idle := p.idleRSS()
+		name := p.bundle(c)
+		for _, args := range [][]string{{"import", name}, {"resume"}} {
+			data, used, exit := p.spend(args...)
+			if exit != 0 || len(data) > 1<<20 {
+				t.Errorf("%s: %v exits with %d and %d bytes: %.300s", c.Name, args, exit, len(data), data)
+			}
+			used.within(t, c.Name+": "+args[0], idle, attackCPU)
+		}
+		a := p.agent()
+		if answer := a.tool("resume_session", map[string]any{}); len(answer.raw) > 1<<20 {
+			t.Errorf("%s: resume_session answers with %d bytes", c.Name, len(answer.raw))
+		}
+		a.ends()
+		costOf(a.cmd).within(t, c.Name+": resume_session", idle, attackCPU)
+	}
+}
+
 // TestManyUnknownKeys: a file of 4 MiB validates within bounds, however its parts are wrong, and
 // the list of problems does not grow with it.
 func TestManyUnknownKeys(t *testing.T) {

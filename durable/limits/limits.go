@@ -70,6 +70,9 @@ const (
 	InputsShownMax = 100
 	// ResumeCandidatesMax is the number of runs in a resume answer (docs/design.md#resume-ranking).
 	ResumeCandidatesMax = 5
+	// ImportRunsShownMax is the number of runs in an import answer: each is shown with its title and
+	// a token, for which its workflow is read. A session of a person has a handful.
+	ImportRunsShownMax = 100
 	// ResumeQueryBytesMax bounds a resume query: the words that a user remembers.
 	ResumeQueryBytesMax = 4096
 	// ResumeSnippetBytesMax bounds one candidate's snippet (docs/design.md#resume-ranking).

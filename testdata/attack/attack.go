@@ -47,6 +47,8 @@ const (
 type Case struct {
 	Name    string
 	Changes []Change
+	// Grow adds events after those of the base, if it is not nil.
+	Grow func(*history)
 	// Accepted: it is imported. All other bundles are refused.
 	Accepted bool
 }
@@ -90,8 +92,11 @@ func (c Case) Write(out io.Writer) error {
 		return err
 	}
 	flow, snap := canon.Sum([]byte(workflow)), canon.Sum([]byte(snapshot))
-	lines, records, err := chain(strings.NewReplacer("@WORKFLOW@", flow.String(), "@SNAPSHOT@", snap.String()).
-		Replace(events))
+	lines, err := c.lines(events, flow, snap)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Name, err)
+	}
+	records, err := chain(lines)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.Name, err)
 	}
@@ -111,30 +116,41 @@ func (c Case) Write(out io.Writer) error {
 	return w.Close()
 }
 
-// chain returns the lines of one segment of events and of the group that commits it. Events that
-// no reader accepts are committed by the group of the base, with the digest of their bytes.
-func chain(events string) (lines, records [][]byte, err error) {
-	list, err := canon.Parse([]byte(events))
+// lines returns the events as they are stored: those of the base, and those that Grow adds.
+func (c Case) lines(events string, workflow, snap canon.Digest) (lines [][]byte, err error) {
+	list, err := canon.Parse([]byte(strings.NewReplacer("@WORKFLOW@", workflow.String(), "@SNAPSHOT@", snap.String()).
+		Replace(events)))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	var segment []byte
 	for i := range list.Len() {
-		line := list.Item(i).JCS()
-		lines = append(lines, line)
-		segment = append(append(segment, line...), '\n')
+		lines = append(lines, list.Item(i).JCS())
 	}
+	if c.Grow == nil {
+		return lines, nil
+	}
+	more, err := longer(c.Grow, workflow, snap, int64(len(lines)))
+	for line := range bytes.Lines(more) {
+		lines = append(lines, bytes.TrimSuffix(line, []byte{'\n'}))
+	}
+	return lines, err
+}
+
+// chain returns the group that commits one segment of events. Events that no reader accepts are
+// committed with the digest of their bytes.
+func chain(lines [][]byte) (records [][]byte, err error) {
+	segment := append(bytes.Join(lines, []byte{'\n'}), '\n')
 	session, err := id.ParseSession(Session)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	log := manifest.SessionEvents(session)
-	seg, err := manifest.DecodeSegment(log, 0, int64(list.Len()-1), segment)
+	seg, err := manifest.DecodeSegment(log, 0, int64(len(lines)-1), segment)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for record := range bytes.Lines(manifest.Group(log, manifest.Head{}, seg)) {
 		records = append(records, bytes.TrimSuffix(record, []byte{'\n'}))
 	}
-	return lines, records, nil
+	return records, nil
 }

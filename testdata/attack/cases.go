@@ -208,7 +208,7 @@ func large() []Case {
 		one("a context over budget", Events, `"big":"VALUE"`, `"big":"`+strings.Repeat("v", 300<<10)+`"`),
 		one("a list of values", Workflow, `"description":"A value"`,
 			`"choices":[`+strings.Repeat(`"",`, 200_000)+`""],"description":"A value"`),
-		Gigabytes(),
+		Gigabytes(), Lineage(), Runs(),
 	}
 }
 
@@ -230,3 +230,12 @@ func Gigabytes() Case {
 		{Events, `"big":"VALUE"`, `"big":"x","v":"` + strings.Repeat("v", 250_000) + `"`},
 	}}
 }
+
+// Lineage is a bundle of one run with 2,000 nodes, each the child of the one before and with notes
+// of full size.
+func Lineage() Case {
+	return Case{Name: "a lineage of 2,000 nodes", Accepted: true, Grow: lineage(2_000)}
+}
+
+// Runs is a bundle of one session with 3,000 runs.
+func Runs() Case { return Case{Name: "3,000 runs", Accepted: true, Grow: started(3_000)} }

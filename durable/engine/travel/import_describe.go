@@ -8,14 +8,16 @@ import (
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
 )
 
 // describeImport fills in the runs of an imported session as this store shows
-// them, with tokens if it can be continued. The import is complete at that
-// time, so a run that cannot be shown is a warning.
+// them, with tokens if it can be continued: of more than limits.ImportRunsShownMax
+// those that were started last. The import is complete at that time, so a run that
+// cannot be shown is a warning.
 func (c *Exchange) describeImport(ctx context.Context, out *Import) error {
 	fold, v, err := c.e.ReadWindowed(ctx, out.SessionID)
 	if err != nil {
@@ -23,7 +25,12 @@ func (c *Exchange) describeImport(ctx context.Context, out *Import) error {
 	}
 	out.Health, out.Head, out.Events, out.Runs = v.Health, v.Head.Digest, v.Head.Next, []ImportedRun{}
 	counts := c.views.AnnotationCounter(ctx, out.SessionID)
-	for _, runID := range fold.Order {
+	shown := fold.Order[max(0, len(fold.Order)-limits.ImportRunsShownMax):]
+	if more := len(fold.Order) - len(shown); more > 0 {
+		out.Warnings = append(out.Warnings, fmt.Sprintf(
+			"%d more runs, started earlier, are imported and not listed; 'waybill runs list' lists them.", more))
+	}
+	for _, runID := range shown {
 		row, err := c.views.SummaryOf(ctx, out.SessionID, fold.Runs[runID], v.Health)
 		if err == nil {
 			row.Annotations = counts(runID)
