@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
@@ -12,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/resume"
 	"github.com/waybill/waybill/durable/run/token"
+	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
 )
@@ -21,7 +23,7 @@ import (
 type ResumeList struct {
 	Candidates []ResumeCandidate `json:"candidates"`
 	Considered int64             `json:"considered"` // runs that were ranked
-	// Skipped counts sessions that cannot be continued.
+	// Skipped counts sessions that cannot be read.
 	Skipped int64 `json:"skipped"`
 }
 
@@ -40,12 +42,19 @@ type ResumeCandidate struct {
 	Snippet      string          `json:"snippet"` // of the current notes
 	NodeID       id.Node         `json:"nodeId"`
 	// StepID is that of the pending step, absent without one.
-	StepID                 string `json:"stepId,omitzero"`
-	StepTitle              string `json:"stepTitle,omitzero"`
-	StateToken             string `json:"stateToken"`
+	StepID    string `json:"stepId,omitzero"`
+	StepTitle string `json:"stepTitle,omitzero"`
+	// StateToken is absent for a run that can only be read.
+	StateToken             string `json:"stateToken,omitzero"`
 	LastActivityEventIndex int64  `json:"lastActivityEventIndex"`
 	LastAtMs               int64  `json:"lastAtMs"`
-	// Next is the call that shows the pending step.
+	// ReadOnly marks a run with facts of another program or a newer version: nothing
+	// can be added to it (docs/design.md#foreign-stores). Show is the command line
+	// that reads such a run.
+	ReadOnly bool     `json:"readOnly,omitzero"`
+	Show     []string `json:"show,omitzero"`
+	// Next is the call that shows the pending step, null for a run that can only
+	// be read.
 	Next *Next `json:"next"`
 }
 
@@ -64,8 +73,9 @@ func WithWorkspace(q resume.Query, observed []event.ObservationRecorded) resume.
 }
 
 // Resume ranks the runs of the store by a query and returns the best ones.
-// Every session is read; unhealthy ones are counted in Skipped and never
-// returned. It appends nothing. The result is a function of the store's logs
+// Every session is read; damaged ones are counted in Skipped and never returned,
+// and those with facts of another program are returned for reading, without
+// tokens. It appends nothing. The result is a function of the store's logs
 // and the query. STORE_IO if the process had no file descriptor left for a part.
 func (e *Engine) Resume(ctx context.Context, q resume.Query) (ResumeList, error) {
 	return session.Whole(e.store, func() (ResumeList, error) { return rankRuns(ctx, e, q) })
@@ -79,13 +89,17 @@ func rankRuns(ctx context.Context, e *Engine, q resume.Query) (ResumeList, error
 		return out, err
 	}
 	var runs []resume.Candidate
-	names := workflowNames{}
+	names, foreign := workflowNames{}, map[id.Session]bool{}
 	for _, s := range all {
-		of, ok, err := e.candidates(ctx, s, names)
+		of, h, err := e.candidates(ctx, s, names)
 		if err != nil {
 			return out, err
 		}
-		if !ok {
+		switch h {
+		case manifest.Healthy:
+		case manifest.UnknownVersion:
+			foreign[s] = true
+		default:
 			out.Skipped++
 		}
 		runs = append(runs, of...)
@@ -94,17 +108,24 @@ func rankRuns(ctx context.Context, e *Engine, q resume.Query) (ResumeList, error
 	if len(runs) == 0 {
 		return out, nil
 	}
-	// Keys are created only if a candidate needs a token.
-	keys, err := e.store.Keys(ctx, ports.MayCreate)
-	if err != nil {
-		return out, err
+	ranked := resume.Rank(q, runs)
+	// Keys are created only if a candidate needs a token: another program's store
+	// is never written.
+	var keys token.Keys
+	if slices.ContainsFunc(ranked, func(r resume.Ranked) bool { return !foreign[r.Session] }) {
+		if keys, err = e.store.Keys(ctx, ports.MayCreate); err != nil {
+			return out, err
+		}
 	}
 	unreadable := map[id.Session]bool{}
-	for _, r := range resume.Rank(q, runs) {
+	for _, r := range ranked {
 		if len(out.Candidates) == limits.ResumeCandidatesMax {
 			break
 		}
-		c, err := e.candidate(ctx, keys, r)
+		c, err := e.readOnlyCandidate(ctx, r)
+		if !foreign[r.Session] {
+			c, err = e.candidate(ctx, keys, r)
+		}
 		switch {
 		case err == nil:
 			out.Candidates = append(out.Candidates, c)
@@ -127,38 +148,54 @@ func isUnreadable(err error) bool {
 }
 
 // workflowNames caches the names of pinned workflows by hash while sessions are
-// read. A nil name marks a workflow that cannot be read.
-type workflowNames map[string]*string
+// read.
+type workflowNames map[string]workflowName
 
-// workflowName is the name of a run's workflow, nil if that cannot be read.
-func (n *Answers) workflowName(ctx context.Context, run *runs.Run, known workflowNames) (*string, error) {
+// workflowName is the name of a pinned workflow. The health is unknown_version
+// if the workflow is in a form that this version does not run, corrupt_head if it
+// cannot be read.
+type workflowName struct {
+	name   string
+	health manifest.Health
+}
+
+// workflowName is the name of a run's workflow.
+func (n *Answers) workflowName(ctx context.Context, run *runs.Run, known workflowNames) (workflowName, error) {
 	hash := run.Started.WorkflowHash.String()
 	if name, ok := known[hash]; ok {
 		return name, nil
 	}
+	out := workflowName{health: manifest.Healthy}
 	w, err := n.Workflow(ctx, run.Started.WorkflowHash)
-	switch {
-	case err == nil:
-		known[hash] = &w.Name
-	case isUnreadable(err):
-		known[hash] = nil
-	default:
-		return nil, err
+	out.name = w.Name
+	if session.IsForeignForm(err) {
+		var v compile.View
+		out.health = manifest.UnknownVersion
+		v, err = n.foreignWorkflow(ctx, run)
+		out.name = v.Name()
 	}
-	return known[hash], nil
+	if err != nil && !isUnreadable(err) {
+		return out, err
+	}
+	if err != nil {
+		out.health = manifest.CorruptHead
+	}
+	known[hash] = out
+	return out, nil
 }
 
-// candidates returns the runs of a session. ok is false for a session that
-// cannot be continued. The only error is the end of the context.
-func (n *Answers) candidates(ctx context.Context, s id.Session, names workflowNames) (out []resume.Candidate, ok bool,
-	err error) {
+// candidates returns the runs of a session with its health: unknown_version if
+// its runs can only be read. Damaged sessions have no candidates. The only error
+// is the end of the context.
+func (n *Answers) candidates(ctx context.Context, s id.Session, names workflowNames) (out []resume.Candidate,
+	health manifest.Health, err error) {
 	h := n.NewHistory(s)
 	v, err := h.ReadSaved(ctx)
 	if ctx.Err() != nil {
-		return nil, false, ctx.Err()
+		return nil, v.Health, ctx.Err()
 	}
-	if err != nil || v.Health != manifest.Healthy {
-		return nil, false, nil
+	if health = v.Health; err != nil || health != manifest.Healthy && health != manifest.UnknownVersion {
+		return nil, manifest.CorruptHead, nil
 	}
 	for _, runID := range h.Fold.Order {
 		run := h.Fold.Runs[runID]
@@ -168,12 +205,16 @@ func (n *Answers) candidates(ctx context.Context, s id.Session, names workflowNa
 		}
 		name, err := n.workflowName(ctx, run, names)
 		if err != nil {
-			return nil, false, err
+			return nil, health, err
 		}
-		if name == nil {
-			return nil, false, nil
+		switch name.health {
+		case manifest.Healthy:
+		case manifest.UnknownVersion:
+			health = name.health
+		default:
+			return nil, name.health, nil
 		}
-		c := resume.Candidate{Session: s, Run: runID, WorkflowID: run.Started.WorkflowID, WorkflowName: *name,
+		c := resume.Candidate{Session: s, Run: runID, WorkflowID: run.Started.WorkflowID, WorkflowName: name.name,
 			Title: run.Started.Title, Goal: run.Started.Goal,
 			GitHead: h.Fold.Observations["git_head_sha"].Value, GitBranch: h.Fold.Observations["git_branch"].Value,
 			LastAtMs: run.LastAtMs, LastIndex: run.LastIndex}
@@ -182,7 +223,7 @@ func (n *Answers) candidates(ctx context.Context, s id.Session, names workflowNa
 		}
 		out = append(out, c)
 	}
-	return out, true, nil
+	return out, health, nil
 }
 
 // candidate builds the row of a ranked run. Its session is read again, because

@@ -25,8 +25,11 @@ func (a *App) Candidates(ctx context.Context, o *Store, q resume.Query,
 	if err != nil {
 		return list, err
 	}
-	for _, found := range list.Candidates {
+	for i, found := range list.Candidates {
 		a.SelectStore(found.Next)
+		if found.ReadOnly {
+			list.Candidates[i].Show = a.WithStoreFlags(found.Show)
+		}
 	}
 	return list, checkCandidates(q, list, next)
 }

@@ -25,8 +25,8 @@ or goal contain all words of QUERY, then those whose workflow id or name does, t
 Runs that have ended are included and marked.
 
 The command reads every session of the store and changes nothing. A session that is
-damaged or was written by a newer version is skipped; the number of skipped sessions is
-printed.`
+damaged is skipped; the number of skipped sessions is printed. A run of another program,
+or of a newer version, is marked and can only be read.`
 
 // resumeInput holds the flags of resume: ids that must be found, in addition to the words of
 // the query.
@@ -113,8 +113,11 @@ func showCandidates(a *cli.App, list engine.ResumeList, p *page.Page) {
 		if c.Snippet != "" {
 			p.Prose("  ", firstLines(c.Snippet, 3), page.Plain)
 		}
+		if c.ReadOnly {
+			p.Text("  "+p.Warn(render.ForeignMark+" "), render.ForeignNote)
+		}
 		// A run that has ended can only be shown.
-		if c.StepID == "" || c.Status == runs.Cancelled || c.Status == runs.Failed {
+		if c.ReadOnly || c.StepID == "" || c.Status == runs.Cancelled || c.Status == runs.Failed {
 			p.Line("  %s", a.Command("runs", "show", page.ShortRun(c.RunID)))
 			continue
 		}
@@ -123,7 +126,7 @@ func showCandidates(a *cli.App, list engine.ResumeList, p *page.Page) {
 	if list.Skipped > 0 {
 		p.Line("")
 		p.Text(p.Warn("! "), page.Plural(int(list.Skipped), "session")+
-			" skipped: damaged, or written by another program. Run 'waybill verify' for details.")
+			" skipped: damaged. Run 'waybill verify' for details.")
 	}
 }
 
