@@ -247,9 +247,14 @@ func refuseWrites(t *testing.T, g *enginetest.Engine) {
 		SourceRef: "x"}); !fault.Is(err, fault.StoreForeign) {
 		t.Error("started:", err)
 	}
-	if offered, err := g.Resume(ctx, resume.Query{}); err != nil || len(offered.Candidates) > 0 ||
-		offered.Skipped == 0 {
+	offered, err := g.Resume(ctx, resume.Query{})
+	if err != nil || len(offered.Candidates) == 0 || offered.Skipped != 0 {
 		t.Errorf("offered: %+v, %v", offered, err)
+	}
+	for _, c := range offered.Candidates {
+		if !c.ReadOnly || c.StateToken != "" || c.Next != nil || len(c.Show) == 0 || c.Status == "" {
+			t.Errorf("offered for more than reading: %+v", c)
+		}
 	}
 	g.Flush(ctx)
 }

@@ -26,7 +26,7 @@ func refusals(a engine.Answer) *engine.Warning {
 }
 
 // TestRepeatedRefusals: the tenth refused attempt in a row is the first with the warning; a repeated
-// call gets the answer that was recorded, and the next step begins again.
+// call gets the answer that was recorded, and the count is that of one step.
 func TestRepeatedRefusals(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

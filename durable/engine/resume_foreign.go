@@ -16,8 +16,8 @@ import (
 // readOnlyCandidate builds the row of a ranked run with facts of another program
 // or a newer version (docs/design.md#foreign-stores). It has no token: a call with
 // one would be refused. Nothing is written, and no key is needed.
-func (e *Engine) readOnlyCandidate(ctx context.Context, r resume.Ranked) (c ResumeCandidate, err error) {
-	h := e.NewHistory(r.Session)
+func (n *Answers) readOnlyCandidate(ctx context.Context, r resume.Ranked) (c ResumeCandidate, err error) {
+	h := n.NewHistory(r.Session)
 	v, err := h.ReadSaved(ctx)
 	if err != nil {
 		return c, err
@@ -27,11 +27,11 @@ func (e *Engine) readOnlyCandidate(ctx context.Context, r resume.Ranked) (c Resu
 		return c, fault.New(fault.RunNotFound, "session %s holds no run %s that can be read", r.Session, r.Run)
 	}
 	tip := run.Node(run.Tip)
-	w, err := e.foreignWorkflow(ctx, run)
+	w, err := n.foreignWorkflow(ctx, run)
 	if err != nil && !session.IsForeignForm(err) {
 		return c, err
 	}
-	s, err := e.foreignState(ctx, tip)
+	s, err := n.foreignState(ctx, tip)
 	if err != nil {
 		return c, err
 	}

@@ -20,9 +20,9 @@ import (
 
 // resumeLong is what 'waybill resume --help' prints above the usage.
 const resumeLong = `Find runs to resume: the best matches, each with the reason for the match. Runs of the
-checked-out commit come first, then runs of its branch, then those whose notes, title
-or goal contain all words of QUERY, then those whose workflow id or name does, then the latest runs.
-Runs that have ended are included and marked.
+checked-out commit come first, then runs of its branch, then those whose notes or goal
+contain all words of QUERY, then those whose workflow id or name does, then the latest
+runs. Runs that have ended are included and marked.
 
 The command reads every session of the store and changes nothing. A session that is
 damaged is skipped; the number of skipped sessions is printed. A run of another program,
@@ -145,6 +145,6 @@ var reasonWords = map[resume.Reason]string{
 	resume.MatchedRunID:      "requested by id",
 	resume.MatchedHeadSHA:    "on this commit",
 	resume.MatchedBranch:     "on this branch",
-	resume.MatchedNotes:      "words found in its notes, title or goal",
+	resume.MatchedNotes:      "words found in its notes or goal",
 	resume.MatchedWorkflowID: "words found in its workflow name",
 }

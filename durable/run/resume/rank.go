@@ -27,7 +27,7 @@ type Candidate struct {
 	GitHead      string // latest observation of the session; "" if none
 	GitBranch    string
 	Notes        string // current recap at the tip
-	Title, Goal  string // of the run; "" without one
+	Goal         string // of the run; "" without one
 	WorkflowID   string
 	WorkflowName string
 	LastAtMs     int64 // stored time of the run's last event, ms since 1970
@@ -105,7 +105,7 @@ func (m matcher) why(c Candidate) []Reason {
 	add(c.Run == m.Run || c.Run.String() == m.exact, MatchedRunID)
 	add(m.GitHead != "" && c.GitHead == m.GitHead, MatchedHeadSHA)
 	add(m.GitBranch != "" && strings.HasPrefix(c.GitBranch, m.GitBranch), MatchedBranch)
-	add(m.words.allIn(unmarked(c.Notes), c.Title, c.Goal), MatchedNotes)
+	add(m.words.allIn(unmarked(c.Notes), c.Goal), MatchedNotes)
 	add(m.words.allIn(c.WorkflowID, c.WorkflowName), MatchedWorkflowID)
 	if out == nil {
 		out = []Reason{RecencyFallback}

@@ -78,8 +78,6 @@ func candidate(t *testing.T, text string, n byte) (string, resume.Candidate) {
 			c.Notes = strings.ReplaceAll(value, "<cut>", limits.TruncationMarker)
 		case "goal":
 			c.Goal = value
-		case "title":
-			c.Title = value
 		case "id":
 			c.WorkflowID = value
 		case "name":
