@@ -21,6 +21,7 @@ func (a *App) Candidates(ctx context.Context, o *Store, q resume.Query,
 	if err != nil {
 		return engine.ResumeList{}, err
 	}
+	defer searchMemory()()
 	list, err := o.Resume(ctx, engine.WithWorkspace(q, gitobserver.Observe(root)))
 	if err != nil {
 		return list, err
