@@ -66,45 +66,35 @@ func TestAgentCompletesAttachedWorkflow(t *testing.T) {
 	p.verified()
 }
 
-// TestPublishedFilesAreAttached starts each of the published files of an attached folder by its own
-// id, if they are beside the repository.
-func TestPublishedFilesAreAttached(t *testing.T) {
-	folder, err := filepath.Abs("../../../shared/data/workrail/workflows")
-	if err == nil {
-		_, err = os.Stat(folder)
+// TestPublishedFilesAreDriven starts each of the published files of an attached folder by its own id,
+// with a context in each spelling, and performs it to its end, if the files are beside the repository.
+func TestPublishedFilesAreDriven(t *testing.T) {
+	files, _ := filepath.Glob(filepath.Join(publishedDir, "*.json"))
+	if len(files) == 0 {
+		t.Skip("no published workflows at ../shared/data beside the checkout")
 	}
+	folder, err := filepath.Abs(publishedDir)
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	p := programWithWorkflows(t)
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(p.dir, "config"))
 	p.atTerminal(0, "y", "workflows", "attach", folder)
-	var list struct {
-		Workflows []struct {
-			WorkflowID, SourceRef, Source string
-			Valid                         bool
-			Problems                      []any
-		} `json:"workflows"`
+	if len(files) != 14 {
+		t.Errorf("%d published files", len(files))
 	}
-	p.json(&list, "workflows", "list")
-	n := 0
-	for _, w := range list.Workflows {
-		if w.Source != "plugin:workflows" {
-			continue
+	for _, file := range files {
+		w := readPublished(t, file)
+		id := textOf(w.root["id"])
+		paths := map[string][]string{}
+		for spelling, spell := range spellers {
+			path, waits := drive(t, cliDoor{p.dir, p.store}, w, id, spell)
+			if waits != "" {
+				t.Logf("%s waits for an approval of %s", filepath.Base(file), waits)
+			}
+			paths[spelling] = path
 		}
-		if n++; !w.Valid {
-			t.Errorf("%s: %v", w.SourceRef, w.Problems)
-			continue
-		}
-		var answer struct {
-			Workflow struct{ WorkflowID, Source string } `json:"workflow"`
-		}
-		p.json(&answer, "start", w.WorkflowID)
-		if answer.Workflow.WorkflowID != w.WorkflowID || answer.Workflow.Source != w.Source {
-			t.Errorf("%s: started %+v", w.SourceRef, answer.Workflow)
-		}
+		samePaths(t, filepath.Base(file), paths)
 	}
-	if n != 14 {
-		t.Errorf("%d files", n)
-	}
+	p.verified()
 }
