@@ -80,8 +80,33 @@ func TestPublishedFilesAreDriven(t *testing.T) {
 	p := programWithWorkflows(t)
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(p.dir, "config"))
 	p.atTerminal(0, "y", "workflows", "attach", folder)
-	if len(files) != 14 {
-		t.Errorf("%d published files", len(files))
+	var list struct {
+		Workflows []struct {
+			WorkflowID, SourceRef, Source string
+			Valid                         bool
+			Problems                      []any
+		} `json:"workflows"`
+	}
+	p.json(&list, "workflows", "list")
+	found := 0
+	for _, w := range list.Workflows {
+		if w.Source != "plugin:workflows" {
+			continue
+		}
+		if found++; !w.Valid {
+			t.Errorf("%s: %v", w.SourceRef, w.Problems)
+			continue
+		}
+		var answer struct {
+			Workflow struct{ WorkflowID, Source string } `json:"workflow"`
+		}
+		p.json(&answer, "start", w.WorkflowID)
+		if answer.Workflow.WorkflowID != w.WorkflowID || answer.Workflow.Source != w.Source {
+			t.Errorf("%s: started %+v", w.SourceRef, answer.Workflow)
+		}
+	}
+	if found != len(files) {
+		t.Errorf("%d of %d files are in the list", found, len(files))
 	}
 	for _, file := range files {
 		w := readPublished(t, file)
