@@ -215,7 +215,7 @@ func (n *Answers) candidates(ctx context.Context, s id.Session, names workflowNa
 			return nil, name.health, nil
 		}
 		c := resume.Candidate{Session: s, Run: runID, WorkflowID: run.Started.WorkflowID, WorkflowName: name.name,
-			Goal: run.Started.Goal,
+			Goal:    run.Started.Goal,
 			GitHead: h.Fold.Observations["git_head_sha"].Value, GitBranch: h.Fold.Observations["git_branch"].Value,
 			LastAtMs: run.LastAtMs, LastIndex: run.LastIndex}
 		if o, ok := run.RecapOnPath(run.Tip); ok {
