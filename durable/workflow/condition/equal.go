@@ -17,9 +17,17 @@ type Match struct {
 	Got      canon.Value
 }
 
-// AddMatches appends the matches that list does not contain.
+// matchesMax bounds the matches of a decision. It is more than a record or a summary of a trace
+// contains. A match is compared with all before it, so that without a bound the cost of a decision
+// is quadratic in its comparisons, which may be 100,000 in one workflow.
+const matchesMax = 64
+
+// AddMatches appends the matches that list does not contain, up to matchesMax.
 func AddMatches(list, more []Match) []Match {
 	for _, m := range more {
+		if len(list) >= matchesMax {
+			return list
+		}
 		same := func(n Match) bool { return m.Path == n.Path && m.Expected.Equal(n.Expected) && m.Got.Equal(n.Got) }
 		if !slices.ContainsFunc(list, same) {
 			list = append(list, m)

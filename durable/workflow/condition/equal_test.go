@@ -103,6 +103,23 @@ func TestLooseMatches(t *testing.T) {
 	}
 }
 
+// TestLooseMatchesAreBounded: the first ones are reported, and the result is that of all comparisons.
+func TestLooseMatchesAreBounded(t *testing.T) {
+	const n = 20_000
+	numbers := make([]string, n)
+	for i := range numbers {
+		numbers[i] = fmt.Sprintf(`{"var": "a", "equals": "0e%d"}`, i)
+	}
+	over := value(t, `{"a": 0}`)
+	d := parsed(t, `{"and": [`+strings.Join(numbers, ", ")+`]}`).Decide(over)
+	if !d.Held || !d.Decided || len(d.Loose) != matchesMax || d.Loose[63].Expected.Text() != "0e63" {
+		t.Errorf("%d matches, held %t, decided %t", len(d.Loose), d.Held, d.Decided)
+	}
+	if d := parsed(t, `{"and": [`+strings.Join(numbers, ", ")+`, {"var": "a", "equals": 1}]}`).Decide(over); d.Held {
+		t.Error("a comparison after the reported ones does not count")
+	}
+}
+
 // alikeTexts are texts of which many are alike, with values to which some are.
 func alikeValue() *rapid.Generator[canon.Value] {
 	text := rapid.SampledFrom([]string{"", "a", "A", "ä", "Ä", "yes", "YES", "no", "true", "False", "3", "3.0", "30e-1", "-3", "0", "1e400"})
