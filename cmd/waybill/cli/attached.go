@@ -90,10 +90,22 @@ func CatalogWithFolder(ctx context.Context, a *App, f sources.Folder) (catalog.C
 }
 
 // ChangeSources makes a planned change of the attached folders of this machine, recorded in a store.
+// The store that recorded the change before withdraws its confirmation first: if this call ends in
+// between, no folder is used until a person confirms them.
 func ChangeSources(ctx context.Context, a *App, o *Store, c settings.SourcesChange) error {
 	machine, err := a.Machine()
 	if err != nil {
 		return err
+	}
+	if before := c.Before.Store; before != o.Dir && filepath.IsAbs(before) {
+		at := *a
+		at.Flags.Store, at.Flags.Tenant = before, ""
+		err = at.WithStore(ctx, func(ctx context.Context, o *Store) error {
+			return o.Settings.WithdrawSources(ctx, a.Caller())
+		})
+		if err != nil {
+			return err
+		}
 	}
 	return o.Settings.ChangeSources(ctx, a.Caller(), machine, o.Dir, c)
 }

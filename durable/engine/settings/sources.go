@@ -112,6 +112,29 @@ func (s Settings) ChangeSources(ctx context.Context, by ledger.Caller, machine p
 	})
 }
 
+// WithdrawSources records that this store does not confirm attached folders any more, if it does, as
+// an act in its audit log. It is called on the store that the list names before the list is changed
+// with another store: a copy of the earlier list would count again otherwise
+// (docs/design.md#workflow-sources). Errors are those of ChangeConfig.
+func (s Settings) WithdrawSources(ctx context.Context, by ledger.Caller) error {
+	if err := checkPerson(by, "changes"); err != nil {
+		return err
+	}
+	last, err := s.ledger.Confirmed(ctx)
+	if err != nil {
+		return err
+	}
+	none, err := sources.List{}.Digest()
+	if err != nil || confirmedSources(last) == none {
+		return err
+	}
+	what := audit.Act{Action: audit.Configure, Target: audit.Target{Kind: audit.OfStore},
+		Details: map[string]string{"key": "sources", "change": "withdraw"}}
+	return s.act(ctx, by, what, func() (map[string]string, error) {
+		return map[string]string{audit.DetailSources: none.String()}, nil
+	})
+}
+
 // sameFolders reports that two lists have the same folders.
 func sameFolders(a, b sources.List) bool {
 	x, err := a.Digest()
