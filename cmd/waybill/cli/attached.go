@@ -44,10 +44,19 @@ func (a *App) Attached(ctx context.Context) (out Attachments) {
 		out.Err = settings.UnconfirmedSources()
 		return out
 	}
-	at := *a
-	at.Flags.Store, at.Flags.Tenant = out.List.Store, ""
-	out.Err = at.WithStore(ctx, func(ctx context.Context, o *Store) error { return o.CheckSources(ctx, out.List) })
+	out.Err = withNamedStore(ctx, a, out.List, func(ctx context.Context, o *Store) error { return o.CheckSources(ctx, out.List) })
+	// What is not a store confirms nothing. Its path is not one that the caller gave.
+	if fault.Is(out.Err, fault.StoreInvalid) {
+		out.Err = settings.UnconfirmedSources()
+	}
 	return out
+}
+
+// withNamedStore is WithStore for the store that a list of attached folders names.
+func withNamedStore(ctx context.Context, a *App, list sources.List, use func(context.Context, *Store) error) error {
+	at := *a
+	at.Flags.Store, at.Flags.Tenant = list.Store, ""
+	return at.WithStore(ctx, use)
 }
 
 // Folders returns the folders that are used.
@@ -98,12 +107,10 @@ func ChangeSources(ctx context.Context, a *App, o *Store, c settings.SourcesChan
 		return err
 	}
 	if before := c.Before.Store; before != o.Dir && filepath.IsAbs(before) {
-		at := *a
-		at.Flags.Store, at.Flags.Tenant = before, ""
-		err = at.WithStore(ctx, func(ctx context.Context, o *Store) error {
+		err = withNamedStore(ctx, a, c.Before, func(ctx context.Context, o *Store) error {
 			return o.Settings.WithdrawSources(ctx, a.Caller())
 		})
-		if err != nil {
+		if err != nil && !fault.Is(err, fault.StoreInvalid) {
 			return err
 		}
 	}
