@@ -44,7 +44,9 @@ func (a *App) Attached(ctx context.Context) (out Attachments) {
 		out.Err = settings.UnconfirmedSources()
 		return out
 	}
-	out.Err = withNamedStore(ctx, a, out.List, func(ctx context.Context, o *Store) error { return o.CheckSources(ctx, out.List) })
+	out.Err = withNamedStore(ctx, a, out.List, func(ctx context.Context, o *Store) error {
+		return o.CheckSources(ctx, out.List)
+	})
 	// What is not a store confirms nothing. Its path is not one that the caller gave.
 	if fault.Is(out.Err, fault.StoreInvalid) {
 		out.Err = settings.UnconfirmedSources()
