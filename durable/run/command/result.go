@@ -20,16 +20,29 @@ const Kind = "wr.command_result"
 // Result is the artifact "wr.command_result". OutputDigest covers the whole output; only its
 // head and tail are stored.
 type Result struct {
-	ArgvDigest   canon.Digest `json:"argvDigest"`       // of the action's argv, as JCS
-	DurationMs   int64        `json:"durationMs"`       // all tries together
-	ExitStatus   int64        `json:"exitStatus"`       // last try; -1 if it never ran or was killed
-	Failure      string       `json:"failure,omitzero"` // why it did not run to an exit status; "" if it did
+	ArgvDigest canon.Digest `json:"argvDigest"`       // of the action's argv, as JCS
+	DurationMs int64        `json:"durationMs"`       // all tries together
+	ExitStatus int64        `json:"exitStatus"`       // last try; -1 if it never ran or was killed
+	Failure    string       `json:"failure,omitzero"` // why it did not run to an exit status; "" if it did
+	// FilledDigest is that of the argv that ran, as JCS, if the action has placeholders.
+	FilledDigest canon.Digest `json:"filledDigest,omitzero"`
 	Kind         string       `json:"kind"`
 	OutputBytes  int64        `json:"outputBytes"`  // length of the last try's output
 	OutputDigest canon.Digest `json:"outputDigest"` // stdout and stderr of the last try, in order of arrival
 	OutputHead   string       `json:"outputHead"`
 	OutputTail   string       `json:"outputTail"` // empty if OutputHead holds all
-	Tries        int64        `json:"tries"`      // 1 or more once it ran
+	// Stdout and Stderr are those of the last try, apart. Records of earlier versions have none,
+	// and OutputHead and OutputTail instead.
+	Stderr *Stream `json:"stderr,omitzero"`
+	Stdout *Stream `json:"stdout,omitzero"`
+	Tries  int64   `json:"tries"` // 1 or more once it ran
+}
+
+// Stream is what a command wrote to one of its outputs, made valid UTF-8.
+type Stream struct {
+	Bytes int64  `json:"bytes"` // length of all that was written
+	Head  string `json:"head"`
+	Tail  string `json:"tail"` // "" if Head holds all
 }
 
 // Budgets of the stored output. Both together fit into an artifact of 1 MiB

@@ -23,6 +23,7 @@ func (u *unit) plain(s source.PlacedStep, fns functionScopes) Step {
 	out.Guidance = u.ownGuidance(s.Guidance)
 	out.Inputs = u.withInputs(s.Inputs)
 	out.NotesRequired = s.NotesRequired
+	out.Outputs = s.Outputs
 	u.prompt(&out, s)
 	out.PromptFragments = u.fragments(s.At.Member("promptFragments"))
 	out.OutputContract = u.outputContract(s.At.Member("outputContract"))

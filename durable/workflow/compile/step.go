@@ -31,6 +31,8 @@ type Step struct {
 	Inputs         []source.Input  `json:"inputs,omitzero"`
 	NotesRequired  bool            `json:"notesRequired,omitzero"`
 	OutputContract *OutputContract `json:"outputContract,omitzero"`
+	// Outputs are the context keys that the command sets, each with the place of its value.
+	Outputs map[string]string `json:"outputs,omitzero"`
 	// Probe is the capability that this step tests, "" for other steps
 	// (docs/design.md#capabilities).
 	Probe string `json:"probe,omitzero"`

@@ -70,6 +70,7 @@ var standardShape = object{What: "a step", Fields: []field{
 	may("notesOptional", boolean),
 	may("notesRequired", boolean),
 	may("outputContract", contractShape),
+	may("outputs", outputsShape),
 	may("requireConfirmation", confirmationShape),
 	may("runCondition", conditional{}),
 	// The compiler replaces the step by those of the template.
@@ -95,6 +96,14 @@ var contractShape = object{What: "an output contract", Fields: []field{
 	need("contractRef", contractRef),
 	may("required", boolean),
 }}
+
+// outputsShape is the context keys that a command step sets (docs/design.md#commands-and-trust),
+// with the grammar of declared inputs.
+var outputsShape = dictionary{
+	Key: contextKey,
+	Value: text{Pattern: pattern.New(`^(stdout|json:(/([^~/]|~[01])*)*)$`), Max: limits.PathMax,
+		Like: `"stdout", or "json:" and a JSON pointer such as "json:/version"`},
+}
 
 // confirmationShape is requireConfirmation: a boolean, a gate {kind, condition}, or a
 // condition under which a confirmation is required.
@@ -134,4 +143,5 @@ var actionShape = byTag{Key: "kind", Text: "an action with kind, argv",
 			need("maxAttempts", amount{Min: 1, Max: limits.CommandAttemptsMax, Whole: true}),
 			may("backoffSeconds", amount{Min: 0, Max: limits.CommandBackoffSecondsMax, Whole: true}),
 		}}),
+		may("literal", boolean),
 	}}}}

@@ -97,6 +97,7 @@ var descriptions = map[string]string{
 	"a step.notesOptional":          "Has no effect; notes are optional unless notesRequired is set",
 	"a step.notesRequired":          "Whether notes are required to complete the step",
 	"a step.outputContract":         "The contract that an artifact of this step must satisfy",
+	"a step.outputs":                "Context keys that the command sets: its stdout, or a place in the JSON that it wrote",
 	"a step.requireConfirmation": "Whether a person must confirm the step: always, on a condition, or by a " +
 		"recorded approval",
 	"a step.runCondition":            "The step is passed over until this is true",
@@ -122,6 +123,7 @@ var descriptions = map[string]string{
 	"a command.env":            "Environment variables to set",
 	"a command.timeoutSeconds": "The time limit of one execution, in seconds",
 	"a command.retry":          "How often a failing command is run",
+	"a command.literal":        "Pass {{key}} in argv, cwd and env as it is written",
 	"a retry.maxAttempts":      "The total number of executions",
 	"a retry.backoffSeconds":   "The pause between two executions, in seconds",
 

@@ -109,12 +109,15 @@ var parameterShape = object{What: "a parameter", Fields: []field{
 	may("default", anything{}),
 }}
 
+// contextKey is a key of the run's context (docs/design.md#requirements-on-the-caller).
+var contextKey = text{Pattern: pattern.New(`^[A-Za-z_][A-Za-z0-9_.-]{0,127}$`),
+	Like: "a context key: a letter or _, then letters, digits, _ . -"}
+
 // inputsShape declares context that only the caller can provide
 // (docs/design.md#requirements-on-the-caller). The reason is recorded when the run has
 // to stop for a missing input.
 var inputsShape = list{Key: "contextKey", Of: object{What: "an input", Fields: []field{
-	need("contextKey", text{Pattern: pattern.New(`^[A-Za-z_][A-Za-z0-9_.-]{0,127}$`),
-		Like: "a context key: a letter or _, then letters, digits, _ . -"}),
+	need("contextKey", contextKey),
 	need("reason", words{Set: reason.UserOnlyDetails()}),
 	need("description", text{Min: 1, Max: 512}),
 	may("choiceKind", words{Set: reason.ChoiceKinds()}),

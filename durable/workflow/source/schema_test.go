@@ -142,7 +142,7 @@ func TestPublishedSchema(t *testing.T) {
 	c := comparer{t, root.Defs}
 	c.object("workflow", workflowShape, root, "agentRole", "capabilities", "conditions", "inputs")
 	c.object("loopStep", loopShape, root.Defs["loopStep"], "loopId", "maxIterations", "while")
-	c.object("standardStep", standardShape, root.Defs["standardStep"], "action", "inputs", "notesRequired", "promptRef")
+	c.object("standardStep", standardShape, root.Defs["standardStep"], "action", "inputs", "outputs", "notesRequired", "promptRef")
 	for name, table := range map[string]object{
 		"loopConfig": loopConfigShape, "parallelStep": parallelShape, "parallelDelegation": delegationShape,
 		"promptBlocks": promptBlocksShape, "promptFragment": fragmentShape, "extensionPoint": extensionPointShape,

@@ -32,13 +32,16 @@ type Step struct {
 	RawLoop            canon.Value `json:"loop,omitzero"` // see PlacedStep.Loop
 	// LoopID, MaxIterations and While are the short form of a loop; PlacedStep.Loop has
 	// both forms.
-	LoopID              string      `json:"loopId,omitzero"`
-	MaxIterations       int64       `json:"maxIterations,omitzero"`
-	ModelTier           string      `json:"modelTier,omitzero"`
-	NotesOptional       bool        `json:"notesOptional,omitzero"`
-	NotesRequired       bool        `json:"notesRequired,omitzero"`
-	OutputContract      canon.Value `json:"outputContract,omitzero"`
-	ParallelDelegations canon.Value `json:"parallelDelegations,omitzero"`
+	LoopID         string      `json:"loopId,omitzero"`
+	MaxIterations  int64       `json:"maxIterations,omitzero"`
+	ModelTier      string      `json:"modelTier,omitzero"`
+	NotesOptional  bool        `json:"notesOptional,omitzero"`
+	NotesRequired  bool        `json:"notesRequired,omitzero"`
+	OutputContract canon.Value `json:"outputContract,omitzero"`
+	// Outputs are the context keys that the command of the step sets, each with the place of
+	// its value: OutputStdout, or OutputJSONPrefix and a JSON pointer.
+	Outputs             map[string]string `json:"outputs,omitzero"`
+	ParallelDelegations canon.Value       `json:"parallelDelegations,omitzero"`
 	// RequireConfirmation is a boolean, a gate {kind, condition} or a condition.
 	RequireConfirmation canon.Value `json:"requireConfirmation,omitzero"`
 	RunCondition        canon.Value `json:"runCondition,omitzero"`
@@ -79,7 +82,16 @@ type Action struct {
 	TimeoutSeconds int `json:"timeoutSeconds,omitzero"`
 	// Retry applies to failing commands; nil means a single execution.
 	Retry *Retry `json:"retry,omitzero"`
+	// Literal: double braces in argv, cwd and env are text, not placeholders.
+	Literal bool `json:"literal,omitzero"`
 }
+
+// The places of a command step's outputs (docs/design.md#commands-and-trust): its trimmed
+// stdout, and a place in the JSON object that it wrote to the file WAYBILL_OUTPUT.
+const (
+	OutputStdout     = "stdout"
+	OutputJSONPrefix = "json:"
+)
 
 // Retry limits how often a failing command is run within one attempt.
 type Retry struct {
