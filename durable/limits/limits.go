@@ -149,6 +149,9 @@ const (
 	// BundleLogsMax is the number of side logs in a bundle: a reader keeps a record for each, and
 	// a session has one or two.
 	BundleLogsMax = 64
+	// BundleSegmentBytesMax bounds a segment in a bundle. One append writes less than 2 MiB, and a
+	// reader keeps the events of a segment in memory.
+	BundleSegmentBytesMax = 8 << 20
 	// BundleSpellingMax bounds the size of an element in a bundle as a multiple of its RFC 8785
 	// bytes: escapes take up to three times a text's bytes, indentation less.
 	BundleSpellingMax = 4

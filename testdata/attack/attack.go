@@ -136,21 +136,42 @@ func (c Case) lines(events string, workflow, snap canon.Digest) (lines [][]byte,
 	return lines, err
 }
 
-// chain returns the group that commits one segment of events. Events that no reader accepts are
-// committed with the digest of their bytes.
+// segmentBytes is the size after which a segment ends.
+const segmentBytes = 1 << 20
+
+// segments divides the lines into those of each segment, before an attempt or a start.
+func segments(lines [][]byte) (parts [][][]byte) {
+	from, size := 0, 0
+	for i, line := range lines {
+		begins := bytes.Contains(line, []byte(`"kind":"advance_recorded"`)) ||
+			bytes.Contains(line, []byte(`"kind":"run_started"`))
+		if begins && size > segmentBytes {
+			parts, from, size = append(parts, lines[from:i]), i, 0
+		}
+		size += len(line)
+	}
+	return append(parts, lines[from:])
+}
+
+// chain returns the groups that commit the segments of the events. Events that no reader accepts
+// are committed with the digest of their bytes.
 func chain(lines [][]byte) (records [][]byte, err error) {
-	segment := append(bytes.Join(lines, []byte{'\n'}), '\n')
 	session, err := id.ParseSession(Session)
 	if err != nil {
 		return nil, err
 	}
-	log := manifest.SessionEvents(session)
-	seg, err := manifest.DecodeSegment(log, 0, int64(len(lines)-1), segment)
-	if err != nil {
-		return nil, err
-	}
-	for record := range bytes.Lines(manifest.Group(log, manifest.Head{}, seg)) {
-		records = append(records, bytes.TrimSuffix(record, []byte{'\n'}))
+	log, head := manifest.SessionEvents(session), manifest.Head{}
+	for _, part := range segments(lines) {
+		segment := append(bytes.Join(part, []byte{'\n'}), '\n')
+		seg, err := manifest.DecodeSegment(log, head.Next, head.Next+int64(len(part))-1, segment)
+		if err != nil {
+			return nil, err
+		}
+		group := manifest.Group(log, head, seg)
+		for record := range bytes.Lines(group) {
+			records = append(records, bytes.TrimSuffix(record, []byte{'\n'}))
+		}
+		head = head.After(group, seg)
 	}
 	return records, nil
 }

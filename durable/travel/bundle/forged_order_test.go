@@ -1,6 +1,7 @@
 package bundle_test
 
 import (
+	"regexp"
 	"slices"
 	"testing"
 
@@ -46,6 +47,14 @@ var orderForgeries = []forgery{
 	{"a path with backslashes", records(in(3, "events/00000003", `events\\00000003`)), manifests, "segmentRelPath is"},
 	{"a path of another segment", records(in(3, "events/00000003", "events/00000002")), manifests, "segmentRelPath is"},
 	{"a path without zeros", records(in(3, "events/00000003", "events/3")), manifests, "segmentRelPath is"},
+	{"a segment of 8 MiB and a byte", records(func(l []string) []string {
+		l[3] = regexp.MustCompile(`"bytes":\d+`).ReplaceAllString(l[3], `"bytes":8388609`)
+		return l
+	}), manifests, "bytes of the segment is 8388609: want at most 8388608"},
+	{"a segment without a length", records(func(l []string) []string {
+		l[3] = regexp.MustCompile(`"bytes":\d+,`).ReplaceAllString(l[3], "")
+		return l
+	}), manifests, "bytes of the segment is missing"},
 	{"a pin before its segment",
 		records(func(l []string) []string { return in(2, `"eventIndex":2`, `"eventIndex":3`)(l) }), manifests,
 		"pinned for event 3"},

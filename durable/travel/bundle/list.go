@@ -77,6 +77,11 @@ func (l *list) record(sp *parts) string {
 		if !sp.is(relPathSlot, want) {
 			return fmt.Sprintf("segmentRelPath is %s: want %q", brief(sp.Raw(relPathSlot)), want)
 		}
+		// An append writes far less; a reader keeps the events of a segment in memory.
+		if n, ok := sp.count(bytesSlot); !ok || n > limits.BundleSegmentBytesMax {
+			return fmt.Sprintf("bytes of the segment is %s: want at most %d", brief(sp.Raw(bytesSlot)),
+				limits.BundleSegmentBytesMax)
+		}
 		l.next = last + 1
 	// A snapshot is pinned after the segment that contains its event.
 	case sp.is(kindSlot, manifest.KindSnapshotPinned):

@@ -53,6 +53,7 @@ var recordWatch = &canon.Watch{In: []canon.Watch{
 	{Name: "firstEventIndex", Slot: firstSlot},
 	{Name: "lastEventIndex", Slot: lastSlot},
 	{Name: "segmentRelPath", Slot: relPathSlot},
+	{Name: "bytes", Slot: bytesSlot},
 	{Name: "snapshotRef", Slot: refSlot},
 	{Name: "eventIndex", Slot: createdIndexSlot},
 }}
