@@ -11,11 +11,11 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/advance"
-	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/testdata/bench/big"
 )
 
 var agent = event.Actor{Kind: event.Agent}
@@ -36,7 +36,7 @@ func newAppender(s interface {
 	ports.Logs
 	ports.Locks
 }) (*appender, error) {
-	w, err := linear(4)
+	w, err := big.Workflow()
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,8 @@ func (a *appender) plan() (manifest.Plan, error) {
 	parent := a.node
 	attempt := id.NextAttempt(parent, id.OpAck, 0)
 	child := id.ChildNode(parent, attempt, id.OpAck)
-	data, err := snapshot.At(fmt.Sprintf("step-%d", a.n), nil, []string{"done-0", "done-1", "done-2"}).Encode()
+	_, state := big.State(int64(a.n))
+	data, err := state.Encode()
 	if err != nil {
 		return manifest.Plan{}, err
 	}

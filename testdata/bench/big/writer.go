@@ -60,6 +60,35 @@ func (w *writer) log() manifest.Log { return manifest.SessionEvents(w.Session) }
 
 var seed = id.Seed{42}
 
+// wide is the number of steps of each of the workflow's two families. A state pairs a pending step
+// of one with completed steps of the other, so that wide*wide advances have snapshots of their own.
+const wide = 300
+
+// Workflow is the workflow of the sessions whose states are those of State.
+func Workflow() (compile.Compiled, error) {
+	var steps []string
+	for i := range wide {
+		steps = append(steps, fmt.Sprintf(`{"id":"step-%03d","title":"Step","prompt":"Do it."}`, i),
+			fmt.Sprintf(`{"id":"done-%03d","title":"Done","prompt":"Do it."}`, i))
+	}
+	_, c, problems := compile.File("bench.json", source.SourceProject, []byte(
+		`{"id":"bench.big","name":"Big","description":"d","version":"1.0.0","steps":[`+strings.Join(steps, ",")+`]}`))
+	if source.HasErrors(problems) {
+		return c, fmt.Errorf("%v", problems)
+	}
+	return c, nil
+}
+
+// State is the nth state: those of n below 90,000 differ.
+func State(n int64) (step string, s snapshot.State) {
+	step = fmt.Sprintf("step-%03d", n%wide)
+	var done []string
+	for i := range int64(3) {
+		done = append(done, fmt.Sprintf("done-%03d", (n/wide+i)%wide))
+	}
+	return step, snapshot.At(step, nil, done)
+}
+
 // writer composes one session.
 type writer struct {
 	Store
@@ -89,10 +118,9 @@ func newWriter(dir string, lean bool) (*writer, error) {
 	if _, err := s.Keys(context.Background(), ports.MayCreate); err != nil {
 		return nil, err
 	}
-	src := `{"id":"bench.big","name":"Big","description":"d","version":"1.0.0","steps":[{"id":"one","title":"One","prompt":"Do it."},{"id":"two","title":"Two","prompt":"Do it."}]}`
-	_, c, problems := compile.File("bench.json", source.SourceProject, []byte(src))
-	if source.HasErrors(problems) {
-		return nil, fmt.Errorf("%v", problems)
+	c, err := Workflow()
+	if err != nil {
+		return nil, err
 	}
 	w := &writer{dir: dir, Store: Store{Session: id.NewSession(seed)}, lean: lean, run: id.NewRun(seed), workflow: c}
 	w.node = id.RootNode(w.run)
@@ -149,8 +177,8 @@ func (w *writer) advance() error {
 	parent := w.node
 	attempt := id.NextAttempt(parent, id.OpAck, 0)
 	child, origin := id.ChildNode(parent, attempt, id.OpAck), id.FromAttempt(attempt, id.OpAck)
-	step := fmt.Sprintf("step-%d", w.n)
-	state, err := snapshot.At(step, nil, []string{"done-0", "done-1", "done-2"}).Encode()
+	step, s := State(w.n)
+	state, err := s.Encode()
 	if err != nil {
 		return err
 	}
