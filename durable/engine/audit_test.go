@@ -297,7 +297,7 @@ func TestFactsHaveTheirLines(t *testing.T) {
 	// A fork of a run that never stops makes no decision again.
 	at, err := w.g.Locate(ctx, engine.Last)
 	must(t, err)
-	if _, err := w.g.Fork(ctx, w.by(), id.Seed{98}, engine.ForkRequest{At: at}); err != nil {
+	if _, err := w.g.ForkAt(ctx, w.by(), id.Seed{98}, at, engine.ForkRequest{}); err != nil {
 		t.Fatal(err)
 	}
 	w.want("approve cancel override", "")

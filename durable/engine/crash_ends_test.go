@@ -57,7 +57,7 @@ func endCases(t *testing.T) []endCase {
 			return err
 		}},
 		{name: "fork", base: base.Reopen(), call: func(g *enginetest.Engine) error {
-			_, err := g.Fork(context.Background(), caller(2), id.Seed{5}, engine.ForkRequest{At: at})
+			_, err := g.ForkAt(context.Background(), caller(2), id.Seed{5}, at, engine.ForkRequest{})
 			return err
 		}},
 	}

@@ -197,6 +197,14 @@ var complete = object{"kind": "complete"}
 
 // begin makes a session with its run, its first node and the events that belong to them.
 func begin(t testing.TB, files map[string][]byte, seed byte, workflow object, root object) *foreignLog {
+	l := beginKnown(t, files, seed, workflow, root, object{"goal": "tea"})
+	l.add("git_start_recorded", nil, object{"repoRoot": "/srv/tea", "stagedFiles": 1, "unstagedFiles": 0})
+	l.close()
+	return l
+}
+
+// beginKnown is begin with events of kinds that Waybill knows, and the segment still open.
+func beginKnown(t testing.TB, files map[string][]byte, seed byte, workflow, root, context object) *foreignLog {
 	l := &foreignLog{t: t, files: files, run: foreignRun(seed), session: id.NewSession(id.Seed{seed}).
 		String(), pinned: map[string]bool{}, nodes: map[string]id.Node{}}
 	l.hash = l.put(manifest.Workflow, object{"schemaVersion": 1, "sourceKind": "v1_pinned",
@@ -209,10 +217,7 @@ func begin(t testing.TB, files map[string][]byte, seed byte, workflow object, ro
 	l.add("preferences_changed", l.at("root"),
 		object{"changeId": l.name("evt"), "delta": []object{{"key": "autonomy", "value": "guided"}},
 			"effective": object{"autonomy": "guided", "riskPolicy": "conservative"}, "source": "system"})
-	l.add("context_set", l.ofRun(), object{"context": object{"goal": "tea"}, "contextId": l.name("evt"),
-		"source": "initial"})
-	l.add("git_start_recorded", nil, object{"repoRoot": "/srv/tea", "stagedFiles": 1, "unstagedFiles": 0})
-	l.close()
+	l.add("context_set", l.ofRun(), object{"context": context, "contextId": l.name("evt"), "source": "initial"})
 	return l
 }
 

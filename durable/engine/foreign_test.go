@@ -234,7 +234,7 @@ func refuseWrites(t *testing.T, g *enginetest.Engine) {
 			"approve": func() error { _, err := g.Approve(ctx, w.by(), at, "x"); return err },
 			"fork": func() error {
 				_,
-					err := g.Fork(ctx, w.by(), id.Seed{9}, engine.ForkRequest{At: at})
+					err := g.ForkAt(ctx, w.by(), id.Seed{9}, at, engine.ForkRequest{})
 				return err
 			},
 		} {

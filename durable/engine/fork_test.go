@@ -17,7 +17,7 @@ import (
 
 func (w *fixture) fork(at engine.Position, title string) (engine.Answer, error) {
 	w.seeds++
-	return w.g.Fork(context.Background(), w.by(), id.Seed{w.seeds}, engine.ForkRequest{At: at, Title: title,
+	return w.g.ForkAt(context.Background(), w.by(), id.Seed{w.seeds}, at, engine.ForkRequest{Title: title,
 		Observations: []event.ObservationRecorded{{Key: "git_branch", Confidence: "high",
 			Value: event.ObservationValue{Type: "short_string", Value: "again"}}}})
 }

@@ -135,7 +135,7 @@ func (d *disk) play(w compile.Compiled, calls []step) []engine.Position {
 		case "approve":
 			out, err = d.g.Approve(ctx, by(i+1), at, c.value)
 		case "fork":
-			out, err = d.g.Fork(ctx, by(i+1), id.Seed{2, byte(i)}, engine.ForkRequest{At: at, Title: c.value})
+			out, err = d.g.ForkAt(ctx, by(i+1), id.Seed{2, byte(i)}, at, engine.ForkRequest{Title: c.value})
 			if err == nil {
 				starts = append(starts, out.Position())
 			}

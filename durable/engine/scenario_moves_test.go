@@ -227,7 +227,7 @@ func (p *player) moveFork(s statement) error {
 	by, seed := p.by(event.Agent), id.Seed{p.seeds}
 	p.all, p.before = nil, 0
 	return p.make(advance.Request{}, func(g *enginetest.Engine, _ advance.Request) (engine.Answer, error) {
-		return g.Fork(p.ctx, by, seed, engine.ForkRequest{At: at.Position()})
+		return g.ForkAt(p.ctx, by, seed, at.Position(), engine.ForkRequest{})
 	})
 }
 

@@ -39,10 +39,10 @@ func TestABundleGivesTheSameSession(t *testing.T) {
 		s := p.last.Session.SessionID
 		if rapid.Bool().Draw(rt, "forked") {
 			// The fork is a session of its own, and names the one that it came from.
-			forked, err := p.g.Fork(p.ctx, engine.Caller{Actor: event.Actor{Kind: event.Human}, AtMs: p.clock},
+			forked, err := p.g.ForkAt(p.ctx, engine.Caller{Actor: event.Actor{Kind: event.Human}, AtMs: p.clock},
 				id.Seed{77},
-				engine.ForkRequest{At: engine.Position{Session: s, Run: p.last.Session.RunID,
-					Node: p.names["0"].NodeID}})
+				engine.Position{Session: s, Run: p.last.Session.RunID,
+					Node: p.names["0"].NodeID}, engine.ForkRequest{})
 			if err == nil {
 				s = forked.Session.SessionID
 			}

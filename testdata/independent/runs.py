@@ -318,8 +318,8 @@ CAPABILITY = {"artifactKind": "wr.capability_observation", "shape": {  # of work
 
 
 def forks(logs, find):
-    """Where runs say that they began, as far as those sessions exist: the node has the root's snapshot, and the
-    head is one of the log's, not before the node."""
+    """Where runs say that they began, as far as those sessions exist: the node has the root's snapshot unless the definition is
+    another, and the head is one of the log's, not before the node."""
     by_owner = {log.owner: log for log in logs}
     for log in logs:
         roots = {e.id("scope", "runId"): e.get("data", "snapshotRef") for e in log.events
@@ -332,7 +332,8 @@ def forks(logs, find):
             node = next((n for n in other.events if n.kind == "node_created" and n.get("scope") == {
                 k: source[k] for k in ("nodeId", "runId")}), None)
             covered = other.heads.get(source["head"])
-            if node is None or node.get("data", "snapshotRef") != roots.get(e.id("scope", "runId")):
+            adopted = "workflowHash" in source  # another definition: the root has a state of its own
+            if node is None or not adopted and node.get("data", "snapshotRef") != roots.get(e.id("scope", "runId")):
                 find("inconsistent", log.rel, "forkedFrom names no node with the root's snapshot", None, e.index)
             elif covered is None and other.health == "healthy" or covered is not None and covered <= node.index:
                 find("inconsistent", log.rel, "the head of forkedFrom is none of that log's behind the node", None, e.index)

@@ -86,8 +86,8 @@ KINDS = {
     "run_started": ("run", "{runId}", record(
         {"workflowId": FULL, "workflowHash": SHA, "workflowSourceRef": text(0, 512),
          "workflowSourceKind": one_of("bundled", "user", "project", "remote", "plugin")},
-        {"forkedFrom": record({"sessionId": SESS, "runId": RUN, "nodeId": NODE, "head": SHA}), "parent": RUN,
-         "tags": many(text(1, 64), 1, 32), "title": text(1, 256), "warnings": WARNINGS})),
+        {"forkedFrom": record({"sessionId": SESS, "runId": RUN, "nodeId": NODE, "head": SHA}, {"workflowHash": SHA}),
+         "goal": text(1, 1024), "parent": RUN, "tags": many(text(1, 64), 1, 32), "title": text(1, 256), "warnings": WARNINGS})),
     "node_created": ("node", "{runId}:{nodeId}", record(
         {"nodeKind": one_of("step", "checkpoint", "blocked_attempt"), "parentNodeId": _nullable(NODE),
          "snapshotRef": SHA, "workflowHash": SHA})),

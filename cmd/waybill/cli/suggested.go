@@ -60,7 +60,7 @@ func shellWords(argv []string) fault.Command {
 func (f *Flags) Command(words ...string) string { return f.StoreCommand(words...).Line() }
 
 // SuggestForStore returns a fault with the commands of its suggestion adapted to this call: they get
-// the flags that select the store, unless they have them, and the session of the details in place
+// the flags that select the store, unless they name one, and the session of the details in place
 // of fault.SessionWord. The fault itself is not modified.
 func (f *Flags) SuggestForStore(of *fault.Fault) *fault.Fault {
 	flags := shellWords(f.storeFlags())
@@ -75,7 +75,7 @@ func (f *Flags) SuggestForStore(of *fault.Fault) *fault.Fault {
 		if at := slices.Index(c, fault.SessionWord); at >= 0 && hasSession {
 			c[at] = session
 		}
-		if !strings.Contains(c.Line(), strings.Join(flags, " ")) {
+		if !strings.Contains(c.Line(), strings.Join(flags, " ")) && !slices.Contains(c, "--store") {
 			c = append(c, flags...)
 		}
 		return c

@@ -2,6 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/waybill/waybill/durable/engine"
@@ -65,6 +68,30 @@ func (a *App) Open(ctx context.Context) (*Store, error) {
 		}
 	}
 	return wire(dir, store), nil
+}
+
+// FromStore opens the store in a directory beside that of the call, asks it, and closes it; an empty
+// dir is store itself. Nothing is written to the other one, and commands that errors suggest select it.
+// The error is RUN_NOT_FOUND if the directory holds no store.
+func FromStore[T any](ctx context.Context, a *App, store *Store, dir string, ask func(*Store) (T, error)) (out T, err error) {
+	if dir == "" {
+		return ask(store)
+	}
+	other := App{Process: a.Process, Flags: a.Flags}
+	other.Flags.Store, other.Flags.Tenant = dir, ""
+	if _, err := os.Stat(filepath.Join(dir, "sessions")); err != nil {
+		return out, fault.New(fault.RunNotFound, "there is no store in %s", dir).
+			Suggest("Give the directory that contains sessions, as --from-store DIR.")
+	}
+	from, err := other.Open(ctx)
+	if err == nil {
+		defer from.Close()
+		out, err = ask(from)
+	}
+	if f := (*fault.Fault)(nil); errors.As(err, &f) {
+		err = other.Flags.SuggestForStore(f)
+	}
+	return out, err
 }
 
 // configuredWait returns the lock wait of the store's configuration; ok is false if the call

@@ -1,6 +1,8 @@
 package work
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
@@ -11,28 +13,44 @@ import (
 // forkLong is what 'waybill fork --help' prints above the usage.
 const forkLong = `Start a new run from a node of another run, with the workflow, context and preferences
 of that node, in a new session. The original run is not changed and may have ended.
-Annotations are not copied. 'waybill runs graph' shows the nodes of a run.
+Annotations and approvals are not copied. 'waybill runs graph' shows the nodes of a run.
+
+With --workflow the new run continues with another definition, such as a corrected file. It
+must have the step that is pending at the node, in the same loops; steps that the run
+completed stay completed where the definition has them. The log of the new run records
+both definitions.
+
+With --from-store the original run is in the store in DIR, which is read and never
+written, and the new one in the store of the call. DIR can be a store of WorkRail: its
+workflow is compiled here, and a run with events of a kind that Waybill does not know is
+refused.
 
 To repeat a step within the same run, continue from its node instead: that creates a
 branch.`
+
+// forkInput holds the flags of fork.
+type forkInput struct {
+	node, title, workflow, fromStore string
+}
 
 // NewFork returns the command "fork". It starts a run in a new session that continues from a
 // node of another run; that run is not changed. Without --at it uses the current node of the
 // run. Annotations of the other run are not copied. The answer is the pending step of the new
 // run.
 func NewFork(a *cli.App) *cobra.Command {
-	var node, title string
+	var in forkInput
 	cmd := &cobra.Command{
 		Use:     "fork RUN [--at NODE]",
 		GroupID: cli.GroupRun,
 		Short:   "Start a new run from a node of another run",
 		Long:    forkLong,
-		Example: "  waybill fork @last --at plan\n  waybill fork k3j2a7 --at node_4q2… --title \"Another way\"",
-		Args:    cli.Exactly("RUN"),
+		Example: "  waybill fork @last --at plan\n  waybill fork k3j2a7 --at node_4q2… --title \"Another way\"\n" +
+			"  waybill fork @last --at test --workflow ./release.yaml\n" +
+			"  waybill fork run_4q2… --from-store ~/.workrail/data",
+		Args: cli.Exactly("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			// Every run records observations of the repository that it was started in.
-			_, root, err := a.Workspace()
+			req, err := in.request(ctx, a)
 			if err != nil {
 				return err
 			}
@@ -42,20 +60,45 @@ func NewFork(a *cli.App) *cobra.Command {
 				return err
 			}
 			return answerOf(ctx, a, func(o *cli.Store) (engine.Answer, error) {
-				// --at accepts a node id, a prefix of it, or a step id.
-				at, err := o.LocateNode(ctx, args[0], node)
+				point, err := cli.FromStore(ctx, a, o, in.fromStore, func(from *cli.Store) (engine.ForkPoint, error) {
+					// --at accepts a node id, a prefix of it, or a step id.
+					at, err := from.LocateNode(ctx, args[0], in.node)
+					if err != nil {
+						return engine.ForkPoint{}, err
+					}
+					return from.ForkPoint(ctx, at)
+				})
 				if err != nil {
 					return engine.Answer{}, err
 				}
-				return o.Fork(ctx, a.Caller(), seed,
-					engine.ForkRequest{At: at, Title: title, Observations: gitobserver.Observe(root)})
+				req.From = point
+				return o.Fork(ctx, a.Caller(), seed, req)
 			}, showStep)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&node, "at", "",
+	f.StringVar(&in.node, "at", "",
 		"start at `NODE`: its id, a prefix of the id, or the step that was pending there (default: the "+
 			"current node)")
-	f.StringVar(&title, "title", "", "title of the new run in lists: `TEXT`")
+	f.StringVar(&in.title, "title", "", "title of the new run in lists: `TEXT`")
+	f.StringVar(&in.workflow, "workflow", "", "continue with the definition in `FILE`, or of a workflow ID")
+	f.StringVar(&in.fromStore, "from-store", "", "read the run from the store in `DIR`, also of WorkRail")
 	return cmd
+}
+
+// request returns the fork for the flags, without its node. The definition is read and compiled
+// before a store is opened. Errors are those of App.Workflow and App.Workspace.
+func (in *forkInput) request(ctx context.Context, a *cli.App) (out engine.ForkRequest, err error) {
+	if in.workflow != "" {
+		w, err := a.Workflow(ctx, in.workflow)
+		if err != nil {
+			return out, err
+		}
+		out.Definition = &engine.Definition{Workflow: w.Compiled, SourceKind: cli.RecordedSourceKind(w.Kind),
+			SourceRef: w.Ref}
+	}
+	// Every run records observations of the repository that it was started in.
+	_, root, err := a.Workspace()
+	out.Title, out.Observations = in.title, gitobserver.Observe(root)
+	return out, err
 }

@@ -49,11 +49,17 @@ type Origins struct {
 // SourceOf returns the source of the workflow of a run as it is shown beside its id. A reserved id
 // that came with a bundle is not believed to be the bundled workflow, unless it has its hash.
 func (o Origins) SourceOf(ctx context.Context, s id.Session, started event.RunStarted) string {
-	if started.WorkflowSourceKind == event.SourcePlugin || !source.Reserved(started.WorkflowID) || o.Bundled == nil ||
-		o.Bundled(started.WorkflowID, started.WorkflowHash) || !o.isImported(ctx, s) {
-		return SourceName(started.WorkflowSourceKind, started.WorkflowSourceRef)
+	if o.IsImported(ctx, s, started) {
+		return importedSource
 	}
-	return importedSource
+	return SourceName(started.WorkflowSourceKind, started.WorkflowSourceRef)
+}
+
+// IsImported reports a reserved id that came with a bundle, claims to be bundled and does not have
+// the hash of the bundled workflow.
+func (o Origins) IsImported(ctx context.Context, s id.Session, started event.RunStarted) bool {
+	return started.WorkflowSourceKind != event.SourcePlugin && source.Reserved(started.WorkflowID) && o.Bundled != nil &&
+		!o.Bundled(started.WorkflowID, started.WorkflowHash) && o.isImported(ctx, s)
 }
 
 // isImported reports that a session came with a bundle, also where that cannot be read.

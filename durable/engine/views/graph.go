@@ -146,9 +146,9 @@ func (o *Views) LocateNode(ctx context.Context, runRef, nodeRef string) (engine.
 // step is pending.
 func (o *Views) locateStep(ctx context.Context, r *runs.Run, here engine.Position, ref string) (engine.Position,
 	error) {
-	path := r.Path(r.Tip)
+	path, obs := r.Path(r.Tip), &observer{v: o}
 	for i := len(path) - 1; i >= 0; i-- {
-		state, err := o.r.State(ctx, r.Node(path[i]))
+		state, err := obs.snapshot(ctx, r.Node(path[i]).SnapshotRef)
 		if err != nil {
 			return here, err
 		}

@@ -65,6 +65,8 @@ type ForkedFrom struct {
 	RunID     id.Run       `json:"runId"`
 	NodeID    id.Node      `json:"nodeId"`
 	Head      canon.Digest `json:"head"`
+	// WorkflowHash is that of the source run, if the fork continues with another definition.
+	WorkflowHash canon.Digest `json:"workflowHash,omitzero"`
 }
 
 // Name is the text that names the run: its title, else its goal, else "".

@@ -74,9 +74,13 @@ func Branch(w compile.Compiled, from Source, f Fork) (plan manifest.Plan, droppe
 		seg.engine(node, c)
 	}
 	// The trace refers to the source by id; nothing of it is copied.
+	summary := fmt.Sprintf("Forked from node %s of run %s, where step %q is pending.", from.From.NodeID,
+		from.From.RunID, pending.StepID)
+	if !from.From.WorkflowHash.IsZero() {
+		summary += fmt.Sprintf(" That run is pinned to another definition, %s.", from.From.WorkflowHash)
+	}
 	seg.engine(node, event.NewTrace(origin.Trace(0),
 		[]event.TraceEntry{{Kind: event.SelectedNextStep, Refs: []event.TraceRef{event.StepRef(pending.StepID)},
-			Summary: fmt.Sprintf("Forked from node %s of run %s, where step %q is pending.", from.From.NodeID,
-				from.From.RunID, pending.StepID)}}))
+			Summary: summary}}))
 	return seg.plan, seg.observe(f.Observations), nil
 }

@@ -195,7 +195,11 @@ func (w *fixture) move(rt *rapid.T, a engine.Answer, seen []engine.Answer) (engi
 		return w.g.Continue(w.ctx, w.by(event.Agent), engine.Continue{StateToken: at.StateToken})
 	case 5:
 		at := seen[rapid.IntRange(0, len(seen)-1).Draw(rt, "fork")]
-		return w.g.Fork(w.ctx, w.by(event.Agent), w.seed(), engine.ForkRequest{At: at.Position()})
+		from, err := w.g.ForkPoint(w.ctx, at.Position())
+		if err != nil {
+			return a, err
+		}
+		return w.g.Fork(w.ctx, w.by(event.Agent), w.seed(), engine.ForkRequest{From: from})
 	case 6:
 		if rapid.IntRange(0, 4).Draw(rt, "cancel") > 0 {
 			return a, nil

@@ -120,6 +120,25 @@ func DecodeForeign(data []byte) (View, error) {
 		}}, nil
 }
 
+// ForeignSource returns the source in a workflow that WorkRail pinned whole, as it was written or
+// expanded there. STORE_FOREIGN: data has another form.
+func ForeignSource(data []byte) ([]byte, error) {
+	if err := checkSize(data); err != nil {
+		return nil, fault.Wrap(err, fault.StoreForeign, "the workflow cannot be read: %s", err)
+	}
+	doc, err := canon.Parse(data)
+	if err != nil {
+		return nil, fault.Wrap(err, fault.StoreCorrupt, "a pinned workflow is not JSON: %s", err)
+	}
+	root := problem.SourceValue{Value: doc}
+	definition := root.Member("definition").Value
+	if textIn(root, "sourceKind") != sourceKinds[0] || definition.Kind() != canon.Object {
+		return nil, fault.New(fault.StoreForeign,
+			"the workflow was pinned by another program, and its whole source is not stored")
+	}
+	return definition.JCS(), nil
+}
+
 // viewOf returns the summary of a document of this format beyond its limits, or of a newer one.
 func viewOf(root problem.SourceValue) View {
 	f := foreignSteps{titles: map[string]string{}}

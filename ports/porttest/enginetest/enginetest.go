@@ -15,6 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/engine/views"
+	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
@@ -60,6 +61,16 @@ func Over(s Store) *Engine {
 	return &Engine{Engine: e, Views: v, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, s),
 		Exchange: travel.New(e, s, v), Upkeep: upkeep.New(e, s, verifier), Learning: learning.New(e, s),
 		Settings: settings.New(s, e.Ledger()), Store: s}
+}
+
+// ForkAt is Fork from a node of the same store.
+func (e *Engine) ForkAt(ctx context.Context, by ledger.Caller, seed id.Seed, at engine.Position,
+	req engine.ForkRequest) (engine.Answer, error) {
+	var err error
+	if req.From, err = e.ForkPoint(ctx, at); err != nil {
+		return engine.Answer{}, err
+	}
+	return e.Fork(ctx, by, seed, req)
 }
 
 // Set sets a key of the configuration as a person does who was shown the change.
