@@ -1,7 +1,10 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
@@ -159,6 +162,21 @@ type Warning struct {
 	Got      canon.Value `json:"got,omitzero"`
 	// Count belongs to RefusedRepeatedly: the refused attempts in a row.
 	Count int `json:"count,omitzero"`
+
+	// suggestion is the source of Message where that contains commands.
+	suggestion fault.Suggestion
+}
+
+// MapCommands returns a copy of an answer with the commands of its warnings replaced. The engine
+// does not know the flags that select the store of a call (docs/design.md#tokens).
+func (a Answer) MapCommands(replace func(fault.Command) fault.Command) Answer {
+	a.Warnings = slices.Clone(a.Warnings)
+	for i, w := range a.Warnings {
+		if w.suggestion.Format != "" {
+			a.Warnings[i].Message = w.suggestion.MapCommands(replace).String()
+		}
+	}
+	return a
 }
 
 // WarningCode is the closed set of warnings in answers.

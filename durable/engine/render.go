@@ -206,19 +206,23 @@ func (a *Answer) warnRefused(p session.Resolved) {
 		return
 	}
 	run := p.Run.ID.String()
-	ways := []string{fmt.Sprintf("read the reasons (%s)", fault.Command{"runs", "show", run})}
+	ways := []fault.Suggestion{fault.Suggest("read the reasons (%s)", fault.Command{"runs", "show", run})}
 	if slices.ContainsFunc(p.Node.OpenGaps, func(g runs.Gap) bool { return g.Reason == reason.NeedsApproval }) {
-		ways = append(ways, fmt.Sprintf("approve the step (%s)", fault.Command{"approve", run}))
+		ways = append(ways, fault.Suggest("approve the step (%s)", fault.Command{"approve", run}))
 	}
 	if p.Node.Parent != nil {
-		ways = append(ways, fmt.Sprintf("try the step before in a new run (%s)",
+		ways = append(ways, fault.Suggest("try the step before in a new run (%s)",
 			fault.Command{"fork", run, "--at", p.Node.Parent.String()}))
 	}
-	ways = append(ways, fmt.Sprintf("end the run (%s)", fault.Command{"runs", "cancel", run}),
-		"or hand in what is missing")
-	a.Warnings = append(a.Warnings, Warning{Code: RefusedRepeatedly, Count: count,
-		Message: fmt.Sprintf("The last %d attempts at this step were refused. Ask the user, who can %s.", count,
-			strings.Join(ways, ", "))})
+	ways = append(ways, fault.Suggest("end the run (%s)", fault.Command{"runs", "cancel", run}))
+	text := fault.Suggestion{Format: "The last %d attempts at this step were refused. Ask the user, who can ",
+		Args: []any{count}}
+	for _, way := range ways {
+		text.Format, text.Args = text.Format+"%s, ", append(text.Args, way)
+	}
+	text.Format += "or hand in what is missing."
+	a.Warnings = append(a.Warnings, Warning{Code: RefusedRepeatedly, Count: count, Message: text.String(),
+		suggestion: text})
 }
 
 // warnTruncation warns that notes of this node or its parent were cut. The log

@@ -39,6 +39,16 @@ func Suggest(format string, args ...any) Suggestion {
 // String returns the sentences.
 func (s Suggestion) String() string { return fmt.Sprintf(s.Format, s.Args...) }
 
+// MapCommands returns a copy of s in which each command is replaced.
+func (s Suggestion) MapCommands(replace func(Command) Command) Suggestion {
+	return s.Map(func(arg any) any {
+		if c, ok := arg.(Command); ok {
+			return replace(c)
+		}
+		return arg
+	})
+}
+
 // Map returns a copy of s in which each argument, also of suggestions in it, is replaced by the
 // result of replace.
 func (s Suggestion) Map(replace func(arg any) any) Suggestion {

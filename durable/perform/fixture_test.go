@@ -96,6 +96,7 @@ func (w *fixture) performer() *perform.Performer {
 		ContinueLine: func(r id.Run, more ...string) fault.Command {
 			return append(fault.Command{"run", "--run", "R"}, more...)
 		},
+		OfStore:     func(c fault.Command) fault.Command { return append(c, "--store", "S") },
 		ApproveLine: func(id.Run) fault.Command { return fault.Command{"approve", "R"} },
 		SubmitLine: func(r id.Run, more ...string) fault.Command {
 			return append(fault.Command{"continue", "--run", "R"}, more...)

@@ -71,6 +71,8 @@ type Performer struct {
 	// Watch waits like Pause, in another goroutine that polls the log. nil:
 	// Pause is used, and must then be safe for two goroutines.
 	Watch func(ctx context.Context, ms int64) error
+	// OfStore returns a command with the flags that select the store.
+	OfStore func(fault.Command) fault.Command
 	// ContinueLine returns the command line that continues a run, with more flags
 	// appended.
 	ContinueLine func(run id.Run, more ...string) fault.Command

@@ -223,7 +223,7 @@ func (s *stepRun) stepView() StepView {
 	if a := s.step.Action; a != nil {
 		v.Argv, v.Cwd, v.Env = a.Argv, a.Cwd, a.Env
 	}
-	for _, warning := range s.answer.Warnings {
+	for _, warning := range s.answer.MapCommands(s.OfStore).Warnings {
 		v.Warnings = append(v.Warnings, warning.Message)
 	}
 	return v

@@ -3,7 +3,9 @@ package cli
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"path/filepath"
+	"strings"
 
 	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/fault"
@@ -59,6 +61,44 @@ func withNamedStore(ctx context.Context, a *App, list sources.List, use func(con
 	at := *a
 	at.Flags.Store, at.Flags.Tenant = list.Store, ""
 	return at.WithStore(ctx, use)
+}
+
+// attachedRef returns the reference of a file of an attached folder, confirmed or not, that the
+// caller named by its path, or as lists show it: NAME/PATH. A file in the working directory comes
+// before a reference.
+func attachedRef(ctx context.Context, a *App, path string) (ref string, ok bool) {
+	machine, err := a.Machine()
+	if err != nil {
+		return "", false
+	}
+	list, err := settings.ReadSources(ctx, machine)
+	if err != nil || len(list.Folders) == 0 {
+		return "", false
+	}
+	dir, _, err := a.Workspace()
+	if err != nil {
+		return "", false
+	}
+	at := path
+	if !filepath.IsAbs(at) {
+		at = filepath.Join(dir, at)
+	}
+	real, err := filepath.EvalSymlinks(at)
+	if errors.Is(err, fs.ErrNotExist) {
+		ref = filepath.ToSlash(filepath.Clean(path))
+		name, _, _ := strings.Cut(ref, "/")
+		_, ok = list.Of(name)
+		return ref, ok
+	}
+	if err != nil {
+		return "", false
+	}
+	for _, f := range list.Folders {
+		if rel, err := filepath.Rel(f.Dir, real); err == nil && filepath.IsLocal(rel) {
+			return f.Name + "/" + filepath.ToSlash(rel), true
+		}
+	}
+	return "", false
 }
 
 // Folders returns the folders that are used.

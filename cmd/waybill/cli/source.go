@@ -67,8 +67,20 @@ func warnShadows(a *App, id string, e catalog.Entry) {
 }
 
 // namedFile returns the workflow in a file that the caller named. Other files are read only for the
-// references that it makes.
+// references that it makes, and for a file of an attached folder.
 func namedFile(ctx context.Context, a *App, path string, kind source.SourceKind) (catalog.Entry, error) {
+	if ref, ok := attachedRef(ctx, a, path); ok {
+		c, err := a.Catalog(ctx)
+		if err != nil {
+			return catalog.Entry{}, err
+		}
+		if e, ok := c.Attached(ref); ok {
+			if kind != "" && kind != e.Kind {
+				e = c.As(e, kind)
+			}
+			return e, nil
+		}
+	}
 	finder, err := a.Finder()
 	if err != nil {
 		return catalog.Entry{}, err
@@ -106,7 +118,7 @@ func CheckNewFile(ctx context.Context, a *App, from string, of catalog.File, dat
 	}
 	file := catalog.File{Kind: source.SourceProject, Ref: of.Ref, Folder: of.Folder, Data: data}
 	var e catalog.Entry
-	if IsFile(from) {
+	if IsFile(from) && of.Attached == "" {
 		e, err = compileNamed(ctx, a, finder, from, file)
 	} else {
 		var all catalog.Sources

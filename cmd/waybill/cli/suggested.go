@@ -27,6 +27,13 @@ func (f *Flags) SelectStore(next *engine.Next) {
 	}
 }
 
+// AnswerOfStore returns an answer whose commands, the next one and those of its warnings, select
+// this store when they are copied.
+func (f *Flags) AnswerOfStore(answer engine.Answer) engine.Answer {
+	f.SelectStore(answer.Next)
+	return answer.MapCommands(f.OfStore)
+}
+
 // storeFlags returns the flags of this call that select its store and workspace, each once.
 func (f *Flags) storeFlags() []string {
 	var flags []string
@@ -63,22 +70,24 @@ func (f *Flags) Command(words ...string) string { return f.StoreCommand(words...
 // the flags that select the store, unless they name one, and the session of the details in place
 // of fault.SessionWord. The fault itself is not modified.
 func (f *Flags) SuggestForStore(of *fault.Fault) *fault.Fault {
-	flags := shellWords(f.storeFlags())
 	session, hasSession := of.Details["sessionId"].(string)
 	out := *of
-	out.Suggestion = of.Suggestion.Map(func(arg any) any {
-		c, ok := arg.(fault.Command)
-		if !ok {
-			return arg
-		}
+	out.Suggestion = of.Suggestion.MapCommands(func(c fault.Command) fault.Command {
 		c = slices.Clone(c)
 		if at := slices.Index(c, fault.SessionWord); at >= 0 && hasSession {
 			c[at] = session
 		}
-		if !strings.Contains(c.Line(), strings.Join(flags, " ")) && !slices.Contains(c, "--store") {
-			c = append(c, flags...)
-		}
-		return c
+		return f.OfStore(c)
 	})
 	return &out
+}
+
+// OfStore returns a command with the flags that select this store, unless it names one. c is not
+// modified.
+func (f *Flags) OfStore(c fault.Command) fault.Command {
+	flags := shellWords(f.storeFlags())
+	if strings.Contains(c.Line(), strings.Join(flags, " ")) || slices.Contains(c, "--store") {
+		return c
+	}
+	return append(slices.Clone(c), flags...)
 }

@@ -66,14 +66,15 @@ func showSummary(a *cli.App, sum learning.FeedbackSummary, p *page.Page) {
 		if shown++; shown > 1 {
 			p.Line("")
 		}
-		summaryHeading(p, w.WorkflowID,
+		summaryHeading(p, render.WorkflowID(w.WorkflowID, w.Source),
 			fmt.Sprintf("%d of %s annotated", w.AnnotatedRuns, page.Plural(int(w.Runs), "run")))
 		showFeedback(p, w.Summary)
 	}
 	// The caller selected one run: print its sums, a table would have one row.
 	if len(sum.Workflows) == 0 && len(sum.Runs) == 1 {
 		r := sum.Runs[0]
-		summaryHeading(p, "run "+p.Name(page.ShortRun(r.RunID), r.RunID.String()), r.WorkflowID)
+		summaryHeading(p, "run "+p.Name(page.ShortRun(r.RunID), r.RunID.String()),
+			render.WorkflowID(r.WorkflowID, r.Source))
 		showFeedback(p, r.Summary)
 		shown++
 	} else if len(sum.Runs) > 0 {
@@ -235,7 +236,7 @@ func showFeedbackTable(p *page.Page, runs []learning.RunFeedback) {
 			{Text: p.Name(page.ShortRun(r.RunID), r.RunID.String()), Paint: p.Bold}, {Text: rating, Paint: p.Warn},
 			{Text: page.Itoa(int(r.Annotations))},
 			{Text: page.Itoa(int(r.Corrections))}, {Text: page.Itoa(int(r.Flags))},
-			{Text: cmp.Or(r.Title, r.WorkflowID)}})
+			{Text: cmp.Or(r.Title, render.WorkflowID(r.WorkflowID, r.Source))}})
 	}
 	p.Table([]page.Column{{Title: "RUN"}, {Title: "RATING"}, {Title: "COUNT", Right: true},
 		{Title: render.SignOrWord(p, "✎", "CORRECTED"), Right: true},

@@ -134,7 +134,7 @@ func (c agentCalls) caller(by event.Actor) engine.Caller {
 }
 
 // answer opens the store for one call and returns the resulting document, "step" or "blocked".
-// Its next command line, for a person to copy, gets the flags that select the store. A blocked
+// Its command lines, for a person to copy, get the flags that select the store. A blocked
 // attempt is not an error.
 func (c agentCalls) answer(ctx context.Context, call func(*cli.Store) (engine.Answer, error)) (mcpserver.Document,
 	error) {
@@ -142,6 +142,5 @@ func (c agentCalls) answer(ctx context.Context, call func(*cli.Store) (engine.An
 	if err != nil {
 		return mcpserver.Document{}, err
 	}
-	c.a.SelectStore(answer.Next)
-	return mcpserver.Document{Kind: answer.Kind(), Data: answer}, nil
+	return mcpserver.Document{Kind: answer.Kind(), Data: c.a.AnswerOfStore(answer)}, nil
 }

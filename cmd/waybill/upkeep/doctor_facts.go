@@ -209,7 +209,7 @@ func (d *diagnosis) count(found verify.Verification) {
 // instead. Without a store the directory is not opened for installed workflows.
 //
 // A source without workflows is listed as missing, with two exceptions: an existing user directory
-// may be empty, and installed workflows are optional and then not listed.
+// may be empty, and installed and attached workflows are optional and then not listed.
 func (d *diagnosis) workflows(ctx context.Context) {
 	w := &d.f.Workflows
 	var in cli.Installations
@@ -231,13 +231,17 @@ func (d *diagnosis) workflows(ctx context.Context) {
 		w.Total++
 	}
 	for _, kind := range []source.SourceKind{source.SourceBundled, source.SourceInstalled, source.SourceUser,
-		source.SourceProject} {
-		if kind == source.SourceInstalled && counts[kind] == 0 {
+		source.SourceProject, source.SourcePlugin} {
+		name := string(kind)
+		if kind == source.SourcePlugin {
+			name = "attached"
+		}
+		if counts[kind] == 0 && (kind == source.SourceInstalled || kind == source.SourcePlugin) {
 			continue // optional
 		}
 		// Bundled workflows are part of the program and always exist.
 		exists := kind == source.SourceBundled || counts[kind] > 0 || kind == source.SourceUser && d.hasUserWorkflows()
-		w.Sources = append(w.Sources, doctor.Source{Name: string(kind), Exists: exists, Count: counts[kind]})
+		w.Sources = append(w.Sources, doctor.Source{Name: name, Exists: exists, Count: counts[kind]})
 	}
 }
 

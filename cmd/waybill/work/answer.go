@@ -26,7 +26,8 @@ func answerOf(ctx context.Context, a *cli.App, ask func(*cli.Store) (engine.Answ
 	if err != nil {
 		return err
 	}
-	return show(ctx, a, o, answer)
+	// The commands of the answer must use the same store when they are copied.
+	return show(ctx, a, o, a.AnswerOfStore(answer))
 }
 
 // currentStep returns the position of a run and the answer for the node there.
@@ -56,8 +57,6 @@ func showStep(ctx context.Context, a *cli.App, o *cli.Store, answer engine.Answe
 // people. For a blocked attempt it returns exit status 3: the attempt is recorded and the step is
 // still pending.
 func printAnswer(a *cli.App, answer engine.Answer, people func(*page.Page)) error {
-	// The next command must use the same store when it is copied.
-	a.SelectStore(answer.Next)
 	err := a.Answer(answer.Kind(), answer, people)
 	if err == nil && len(answer.Blockers) > 0 {
 		return cli.ExitWith(fault.ExitWaiting)

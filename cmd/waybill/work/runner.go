@@ -61,6 +61,7 @@ func newRunner(a *cli.App, o *cli.Store, in *runInput, ref string) *runner {
 		Actor:    a.Actor(), NowMs: a.NowMs, Pause: pause,
 		ContinueLine: func(run id.Run, more ...string) fault.Command { return continueLine(a, run, more...) },
 		SubmitLine:   func(run id.Run, more ...string) fault.Command { return submitLine(a, run, more...) },
+		OfStore:      a.OfStore,
 		ApproveLine:  func(run id.Run) fault.Command { return a.StoreCommand("approve", page.ShortRun(run)) },
 	}
 	return s

@@ -13,7 +13,8 @@ the answer, a person or an agent, performs the step and submits its output with
 'waybill continue'. 'waybill run' starts a run and performs it.
 
 FILE is a path that ends in .json, .yaml or .yml or contains a slash; any other argument
-is the ID of a bundled, installed, user or project workflow ('waybill workflows list').
+is the ID of a bundled, attached, installed, user or project workflow, see
+'waybill workflows list'.
 The run is pinned to the present version of the workflow: later changes of the file do
 not affect it.
 

@@ -9,7 +9,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/document"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
-	"github.com/waybill/waybill/cmd/waybill/cli/render"
+	"github.com/waybill/waybill/durable/engine/origin"
 	"github.com/waybill/waybill/durable/workflow/catalog"
 )
 
@@ -85,7 +85,7 @@ func showTable(p *page.Page, rows [][]page.Cell) {
 	}
 	for _, row := range rows {
 		p.StyledText("", row[0].Text, p.Bold)
-		if render.IsPlugin(row[1].Text) {
+		if origin.IsPlugin(row[1].Text) {
 			p.StyledText("    ", row[1].Text, p.Dim)
 		}
 	}

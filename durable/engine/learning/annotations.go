@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/waybill/waybill/durable/engine/origin"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/feedback"
@@ -142,13 +143,18 @@ type RunFeedback struct {
 	RunID      id.Run     `json:"runId"`
 	SessionID  id.Session `json:"sessionId"`
 	WorkflowID string     `json:"workflowId"`
-	Title      string     `json:"title,omitzero"`
+	// Source is plugin:NAME for a workflow of an attached folder, else the kind of its source.
+	Source string `json:"source,omitzero"`
+	Title  string `json:"title,omitzero"`
 	annotations.Summary
 }
 
 // WorkflowFeedback is the summary of all runs of a workflow.
 type WorkflowFeedback struct {
 	WorkflowID string `json:"workflowId"`
+	// Source is plugin:NAME for a workflow of an attached folder, which is another one than a
+	// workflow with its id elsewhere; "" for all others.
+	Source string `json:"source,omitzero"`
 	annotations.RunSums
 }
 
@@ -180,7 +186,7 @@ func (l *Learning) SummarizeAnnotations(ctx context.Context, q SummaryQuery) (Fe
 		if !whole {
 			out.Incomplete = append(out.Incomplete, at.Session)
 		}
-		out.Runs = append(out.Runs, runFeedback(at.Session, at.Run, t))
+		out.Runs = append(out.Runs, l.runFeedback(ctx, at.Session, at.Run, t))
 		return out, nil
 	}
 	return out, l.summarizeStore(ctx, q, &out)
@@ -192,7 +198,8 @@ func (l *Learning) summarizeStore(ctx context.Context, q SummaryQuery, out *Feed
 	if err != nil {
 		return err
 	}
-	sums := map[string][]annotations.Sums{}
+	type workflow struct{ id, source string }
+	sums := map[workflow][]annotations.Sums{}
 	for _, s := range all {
 		fold, v, err := l.e.ReadWindowed(ctx, s)
 		if ctx.Err() != nil {
@@ -211,18 +218,23 @@ func (l *Learning) summarizeStore(ctx context.Context, q SummaryQuery, out *Feed
 			if q.WorkflowID != "" && run.Started.WorkflowID != q.WorkflowID {
 				continue
 			}
-			of := t.Of(run.ID)
-			sums[run.Started.WorkflowID] = append(sums[run.Started.WorkflowID], of)
+			row, of := l.runFeedback(ctx, s, run, t), t.Of(run.ID)
+			w := workflow{id: row.WorkflowID}
+			if origin.IsPlugin(row.Source) {
+				w.source = row.Source
+			}
+			sums[w] = append(sums[w], of)
 			if of.Count() > 0 {
-				out.Runs = append(out.Runs, runFeedback(s, run, t))
+				out.Runs = append(out.Runs, row)
 			}
 		}
 	}
-	for name, of := range sums {
-		out.Workflows = append(out.Workflows, WorkflowFeedback{name, annotations.Merge(of)})
+	for w, of := range sums {
+		out.Workflows = append(out.Workflows, WorkflowFeedback{w.id, w.source, annotations.Merge(of)})
 	}
 	slices.SortFunc(out.Workflows, func(a, b WorkflowFeedback) int {
-		return cmp.Or(cmp.Compare(b.Annotations, a.Annotations), cmp.Compare(a.WorkflowID, b.WorkflowID))
+		return cmp.Or(cmp.Compare(b.Annotations, a.Annotations), cmp.Compare(a.WorkflowID, b.WorkflowID),
+			cmp.Compare(a.Source, b.Source))
 	})
 	slices.SortFunc(out.Runs, func(a, b RunFeedback) int {
 		return cmp.Or(cmp.Compare(b.Annotations, a.Annotations), cmp.Compare(a.RunID.String(), b.RunID.String()))
@@ -231,7 +243,7 @@ func (l *Learning) summarizeStore(ctx context.Context, q SummaryQuery, out *Feed
 }
 
 // runFeedback builds the row of one run.
-func runFeedback(s id.Session, run *runs.Run, t *annotations.Tally) RunFeedback {
-	return RunFeedback{RunID: run.ID, SessionID: s, WorkflowID: run.Started.WorkflowID, Title: run.Started.Name(),
-		Summary: t.Of(run.ID).Summary()}
+func (l *Learning) runFeedback(ctx context.Context, s id.Session, run *runs.Run, t *annotations.Tally) RunFeedback {
+	return RunFeedback{RunID: run.ID, SessionID: s, WorkflowID: run.Started.WorkflowID,
+		Source: l.e.Origins.SourceOf(ctx, s, run.Started), Title: run.Started.Name(), Summary: t.Of(run.ID).Summary()}
 }

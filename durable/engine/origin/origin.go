@@ -35,6 +35,11 @@ func SourceName(kind event.SourceKind, ref string) string {
 	return string(kind)
 }
 
+// IsPlugin reports the source of a workflow that other people published: it is shown wherever the id
+// of the workflow is, because the id alone may be taken for a bundled one
+// (docs/design.md#workflow-sources).
+func IsPlugin(name string) bool { return strings.HasPrefix(name, string(event.SourcePlugin)) }
+
 // Origins tells the sources of the workflows of runs. The zero Origins believes what is recorded.
 type Origins struct {
 	// Bundled reports the version of a workflow that comes with this binary. nil: what runs record is

@@ -3,6 +3,7 @@ package event
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/id"
@@ -69,8 +70,15 @@ type ForkedFrom struct {
 	WorkflowHash canon.Digest `json:"workflowHash,omitzero"`
 }
 
-// Name is the text that names the run: its title, else its goal, else "".
-func (r RunStarted) Name() string { return cmp.Or(r.Title, r.Goal) }
+// Name is the text that names the run: its title, else its goal, else "". A blank one names nothing.
+func (r RunStarted) Name() string {
+	for _, name := range []string{r.Title, r.Goal} {
+		if strings.TrimSpace(name) != "" {
+			return name
+		}
+	}
+	return ""
+}
 
 // Kind is "run_started".
 func (RunStarted) Kind() string { return "run_started" }

@@ -47,7 +47,7 @@ func Adopt(w compile.Compiled, s snapshot.State, vars canon.Value) (snapshot.Sta
 }
 
 // adoptFrame corrects the last of the frames for w. inner is the step or loop in its body at which
-// the state stands.
+// the state is.
 func adoptFrame(w compile.Compiled, frames []snapshot.Frame, inner string, vars canon.Value) error {
 	frame := &frames[len(frames)-1]
 	loop, _ := w.Loop(frame.LoopID)

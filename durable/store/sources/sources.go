@@ -96,12 +96,13 @@ func (l List) With(f Folder) (List, error) {
 	if err := CheckName(f.Name); err != nil {
 		return l, err
 	}
-	if other, taken := l.Of(f.Name); taken && other.Dir != f.Dir {
-		return l, fault.New(fault.ValidationError, "the name %q is that of another attached folder", f.Name).
-			Suggest("Give another name with --name, or detach that folder with %s.",
-				fault.Command{"workflows", "detach", f.Name})
-	}
 	for _, other := range l.Folders {
+		// Names that differ in letter case only are read as one in a list, and so are ids beside them.
+		if strings.EqualFold(other.Name, f.Name) && other.Dir != f.Dir {
+			return l, fault.New(fault.ValidationError, "the name %q is that of another attached folder, %s", f.Name,
+				other.Name).Suggest("Give another name with --name, or detach that folder with %s.",
+				fault.Command{"workflows", "detach", other.Name})
+		}
 		if within(f.Dir, other.Dir) || within(other.Dir, f.Dir) {
 			return l, fault.New(fault.ValidationError, "%s", overlap(f, other)).
 				Suggest("Detach that folder first with %s.", fault.Command{"workflows", "detach", other.Name})

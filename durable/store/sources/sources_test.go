@@ -17,6 +17,7 @@ func TestFoldersDoNotOverlap(t *testing.T) {
 		{"/a/flows", "other", "attached already"}, {"/a/flows", "team", "attached already"},
 		{"/a/flows/sub", "other", "in one that is attached"}, {"/a", "other", "contains one that is attached"},
 		{"/", "other", "contains one that is attached"}, {"/b", "team", "is that of another"},
+		{"/b", "TEAM", "is that of another attached folder, team"},
 		{"/b", "in stalled", "cannot be the name"}, {"/b", "installed", "cannot be the name"},
 		{"/b\xff", "other", "not UTF-8"}, {"/" + strings.Repeat("b", dirBytesMax), "other", "more than"},
 		{"/a/flows2", "other", ""}, {"/a/flow", "other", ""},

@@ -50,6 +50,15 @@ func (c Catalog) Find(id string) (Entry, error) {
 		With("sources", places)
 }
 
+// Attached returns the entry of a file of an attached folder, by its reference.
+func (c Catalog) Attached(ref string) (Entry, bool) {
+	i := slices.IndexFunc(c.Entries, func(e Entry) bool { return e.Attached != "" && e.Ref == ref })
+	if i < 0 {
+		return Entry{}, false
+	}
+	return c.Entries[i], true
+}
+
 // Errors returns the problems for which the entry is not valid, in their order.
 func (e Entry) Errors() []source.Problem {
 	return slices.DeleteFunc(slices.Clone(e.Problems),

@@ -97,6 +97,10 @@ func checkID(root problem.SourceValue, kind SourceKind, report problem.Report) {
 	fix := fmt.Sprintf("Write %q.", SuggestID(kind, id))
 	switch {
 	case Reserved(id) && !MayReserve(kind):
+		// Published collections use these ids, and a person can use their files as they are.
+		if kind == SourceProject || kind == SourceUser {
+			fix = strings.TrimSuffix(fix, ".") + ", or attach the folder: 'waybill workflows attach DIR'."
+		}
 		report.Error(at, fix, "workflow ids that start with wr. are reserved for bundled workflows, got %q", id)
 	case IDStatus(id) == "legacy":
 		report.Warn(at, fix, "workflow id %q has no namespace; it works, but other files may use the same id", id)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/durable/engine/origin"
 	"github.com/waybill/waybill/durable/workflow/catalog"
 )
 
@@ -12,7 +13,7 @@ import (
 // arguments, directory and environment, which can change the effect of a harmless program. Words
 // are quoted as for a shell, although commands run without one. from is the source of the workflow.
 func Commands(p *page.Page, name, id, from string, commands []catalog.Command) {
-	if IsPlugin(from) {
+	if origin.IsPlugin(from) {
 		from = ", " + page.Name(from)
 	} else {
 		from = ""
