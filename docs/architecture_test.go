@@ -35,7 +35,7 @@ var layers = []layer{
 	{"workflow", []string{"durable/workflow/builtin", "durable/workflow/nearest", "durable/workflow/yaml"}},
 	{"workflow", []string{"durable/workflow/shape"}},
 	{"workflow", []string{"durable/workflow/condition", "durable/workflow/contract", "durable/workflow/criteria"}},
-	{"workflow", []string{"durable/workflow/promptref"}},
+	{"workflow", []string{"durable/workflow/promptref", "durable/workflow/placeholder"}},
 	{"workflow", []string{"durable/workflow/source"}},
 	{"workflow", []string{"durable/workflow/compile"}},
 	{"workflow", []string{"durable/workflow/catalog"}},
