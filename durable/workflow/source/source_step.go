@@ -1,6 +1,12 @@
 package source
 
-import "github.com/waybill/waybill/durable/canon"
+import (
+	"maps"
+	"slices"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/workflow/placeholder"
+)
 
 // Step is one member of steps or of a loop's body, of any type: a plain step, a loop or a
 // parallel step. Fields that a type does not have are empty. Members that another package
@@ -84,6 +90,20 @@ type Action struct {
 	Retry *Retry `json:"retry,omitzero"`
 	// Literal: double braces in argv, cwd and env are text, not placeholders.
 	Literal bool `json:"literal,omitzero"`
+}
+
+// Asks reports whether the action has a placeholder that is filled when it is performed
+// (docs/design.md#values-in-commands).
+func (a Action) Asks() bool {
+	return !a.Literal && (placeholder.In(a.Cwd) || slices.ContainsFunc(a.Argv, placeholder.In) ||
+		slices.ContainsFunc(slices.Collect(maps.Values(a.Env)), placeholder.In))
+}
+
+// ValidOutput reports whether a context key and a place are those of a command's output: the
+// grammar of Outputs.
+func ValidOutput(key, from string) bool {
+	value := outputsShape.Value.(text)
+	return contextKey.Pattern.MatchString(key) && value.Pattern.MatchString(from) && len(from) <= value.Max
 }
 
 // The places of a command step's outputs (docs/design.md#commands-and-trust): its trimmed
