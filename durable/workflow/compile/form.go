@@ -36,7 +36,9 @@ func (d *Document) form() int {
 }
 
 // valued reports whether values go into the command of a step, or out of it.
-func (s Step) valued() bool { return len(s.Outputs) > 0 || s.Action != nil && s.Action.Asks() }
+func (s Step) valued() bool {
+	return len(s.Outputs) > 0 || s.Action != nil && len(s.Action.Placeholders()) > 0
+}
 
 // conditional reports whether a step has a condition: of itself, its confirmation, a fragment
 // of its prompt or a validation rule.

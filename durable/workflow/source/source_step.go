@@ -92,11 +92,25 @@ type Action struct {
 	Literal bool `json:"literal,omitzero"`
 }
 
-// Asks reports whether the action has a placeholder that is filled when it is performed
-// (docs/design.md#values-in-commands).
-func (a Action) Asks() bool {
-	return !a.Literal && (placeholder.In(a.Cwd) || slices.ContainsFunc(a.Argv, placeholder.In) ||
-		slices.ContainsFunc(slices.Collect(maps.Values(a.Env)), placeholder.In))
+// Placeholders returns the paths of the values that are filled in when the action is performed
+// (docs/design.md#values-in-commands): of argv, cwd and env in this order, each once.
+func (a Action) Placeholders() []string {
+	if a.Literal {
+		return nil
+	}
+	var out []string
+	texts := append(slices.Clone(a.Argv), a.Cwd)
+	for _, name := range slices.Sorted(maps.Keys(a.Env)) {
+		texts = append(texts, a.Env[name])
+	}
+	for _, text := range texts {
+		for _, path := range placeholder.Paths(text) {
+			if !slices.Contains(out, path) {
+				out = append(out, path)
+			}
+		}
+	}
+	return out
 }
 
 // ValidOutput reports whether a context key and a place are those of a command's output: the
