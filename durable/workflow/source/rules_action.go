@@ -49,8 +49,8 @@ func checkAction(at problem.SourceValue, report problem.Report) {
 	}
 }
 
-// below reports whether a folder with placeholders may be relative and below the root, whatever
-// their values are.
+// below reports whether a folder with placeholders may be relative and below the root, with any
+// values.
 func below(folder string) bool {
 	clean := path.Clean(placeholder.Replace(strings.ReplaceAll(folder, `\`, "/"), func(placeholder.Part) string { return "x" }))
 	return !path.IsAbs(clean) && clean != ".." && !strings.HasPrefix(clean, "../")

@@ -18,8 +18,8 @@ import (
 
 // Check returns a warning for each placeholder of a valid workflow that nothing fills: in commands
 // those that no input, loop, output of a command or required output of a prompt names, since a step
-// with a command waits until it has the value. An agent that reads prompts may set any key that it
-// is told of, so that in titles and prompts a key that some text of the workflow mentions counts too.
+// with a command waits until it has the value. An agent that reads prompts may set any key that they
+// name, so that in titles and prompts a key that some text of the workflow mentions counts too.
 func Check(src source.Source, c compile.Compiled) []problem.Problem {
 	k := check{known: map[string]bool{}, mentioned: map[string]bool{}}
 	for _, in := range c.Inputs {
