@@ -7,6 +7,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/prompt"
 	"github.com/waybill/waybill/durable/workflow/catalog"
 	"github.com/waybill/waybill/durable/workflow/placeholder"
 )
@@ -25,7 +26,7 @@ func Commands(p *page.Page, name, id, from string, commands []catalog.Command, v
 		page.Choose(len(commands), " that is", " that are")+" not trusted yet:")
 	for _, c := range commands {
 		p.Blank()
-		p.Text("  ", page.Name(c.Title))
+		p.Text("  ", page.Name(prompt.Title(c.Title, values).Text))
 		Command(p, "    ", c.Argv, c.Cwd, c.Env)
 		for _, path := range c.Placeholders {
 			fillsIn(p, "      ", path, values)

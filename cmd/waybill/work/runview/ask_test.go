@@ -104,7 +104,7 @@ func TestTrustShowsArgvCwdAndEnv(t *testing.T) {
 // below it, its value where it is known, and what the command sets.
 func TestTrustShowsTemplates(t *testing.T) {
 	const text = `{"id":"test.t","name":"Deploy","description":"d","version":"1.0.0","steps":[
-		{"id":"a","title":"A","action":{"kind":"command","argv":["deploy","--","{{service}}","v{{version}}"],"env":{"E":"{{long}}"}},
+		{"id":"a","title":"Go {{service}} {{area}}","action":{"kind":"command","argv":["deploy","--","{{service}}","v{{version}}"],"env":{"E":"{{long}}"}},
 			"outputs":{"commit":"stdout","size":"json:/a b"}},
 		{"id":"b","title":"B","action":{"kind":"command","argv":["echo","{{version}}"],"literal":true}}]}`
 	_, w, problems := compile.File("t.json", source.SourceProject, []byte(text))
@@ -112,6 +112,7 @@ func TestTrustShowsTemplates(t *testing.T) {
 		t.Fatal(problems)
 	}
 	values := canon.OfMembers(canon.Member{Name: "version", Value: canon.OfString("1 $(id)\u202e\n")},
+		canon.Member{Name: "area", Value: canon.OfString("north")},
 		canon.Member{Name: "long", Value: canon.OfString(strings.Repeat("v", 300))})
 	d := sit(t, 100)
 	d.answers("y\n")
@@ -119,7 +120,7 @@ func TestTrustShowsTemplates(t *testing.T) {
 		t.Errorf("%s, %v", got, err)
 	}
 	screen := d.screen()
-	for _, line := range []string{"    $ deploy -- '{{service}}' 'v{{version}}'\n", "with E='{{long}}'\n",
+	for _, line := range []string{"Go {{service}} north\n", "    $ deploy -- '{{service}}' 'v{{version}}'\n", "with E='{{long}}'\n",
 		"      '{{service}}' is filled in when the command runs\n", "      '{{version}}' is now \"1 $(id)\\u202e\\n\"\n",
 		"vvv", "(300 bytes)", "sets commit from stdout\n", "sets size from 'json:/a b'\n", "    $ echo '{{version}}'\n",
 		"! Words in {{ }} are placeholders"} {
