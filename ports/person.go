@@ -93,6 +93,9 @@ type TrustQuestion struct {
 	// OnlyOnce says why TrustAlways cannot be recorded, and what to do about it; "" where it can.
 	OnlyOnce string
 	Source   string // where it comes from, as shown beside its id
+	// Values are the values that the run has or is given, for the placeholders of its commands;
+	// null if none are known.
+	Values canon.Value
 }
 
 // TrustAnswer is the closed set of answers to a TrustQuestion.

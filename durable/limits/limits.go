@@ -126,6 +126,9 @@ const (
 	// CompiledTitleBytesMax bounds a title before it is filled: a routine's arguments may lengthen
 	// it.
 	CompiledTitleBytesMax = 4096
+	// FilledBytesMax bounds an element of a command's argv, an environment value and a folder that
+	// has a placeholder, once it is filled (docs/design.md#values-in-commands).
+	FilledBytesMax = 64 << 10
 	// DescriptionBytesMax bounds the description of a workflow and of an input: 512 characters.
 	DescriptionBytesMax = 2048
 	// InputsMax is the number of context keys that a workflow or a step may require.

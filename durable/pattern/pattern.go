@@ -36,6 +36,11 @@ func (p *Pattern) FindStringSubmatch(s string) []string { return p.compile().Fin
 // FindAllString is regexp.Regexp.FindAllString.
 func (p *Pattern) FindAllString(s string, n int) []string { return p.compile().FindAllString(s, n) }
 
+// FindAllStringIndex is regexp.Regexp.FindAllStringIndex.
+func (p *Pattern) FindAllStringIndex(s string, n int) [][]int {
+	return p.compile().FindAllStringIndex(s, n)
+}
+
 // ReplaceAllString is regexp.Regexp.ReplaceAllString.
 func (p *Pattern) ReplaceAllString(s, with string) string {
 	return p.compile().ReplaceAllString(s, with)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/ports"
@@ -20,7 +21,7 @@ func (p *Performer) Allow(ctx context.Context, w compile.Compiled, from string, 
 	}
 	trusted, err := p.Trusted(ctx, w.Hash())
 	if err == nil && !trusted {
-		trusted, err = p.askTrust(ctx, w, from)
+		trusted, err = p.askTrust(ctx, w, from, o.Context)
 	}
 	switch {
 	case err != nil:
@@ -38,11 +39,11 @@ func (p *Performer) Allow(ctx context.Context, w compile.Compiled, from string, 
 
 // askTrust asks a person at a terminal. Leaving the question is a refusal: the
 // answer that takes no effort must be the safe one.
-func (p *Performer) askTrust(ctx context.Context, w compile.Compiled, from string) (bool, error) {
+func (p *Performer) askTrust(ctx context.Context, w compile.Compiled, from string, values canon.Value) (bool, error) {
 	if !p.Person.CanConsent() {
 		return false, nil
 	}
-	q := ports.TrustQuestion{Workflow: w, Source: from}
+	q := ports.TrustQuestion{Workflow: w, Source: from, Values: values}
 	if p.OnlyOnce != nil {
 		q.OnlyOnce = p.OnlyOnce(ctx)
 	}

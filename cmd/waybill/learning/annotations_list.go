@@ -1,6 +1,7 @@
 package learning
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -70,11 +71,14 @@ func newAnnotationsList(a *cli.App) *cobra.Command {
 func showAnnotations(ctx context.Context, a *cli.App, o *cli.Store, ref string, q learning.AnnotationQuery,
 	list learning.AnnotationList, p *page.Page) {
 	run, err := o.Run(ctx, ref)
-	titles := map[string]string{} // by step id; a step without a title is named by its id
+	titles := map[string]string{} // by node, and by step id; a step without a title is named by its id
 	name := ref
 	if err == nil {
 		for _, s := range run.Steps {
 			titles[s.StepID] = s.Title
+			if s.NodeID != nil {
+				titles[s.NodeID.String()] = s.Title // of this iteration
+			}
 		}
 		name = page.ShortRun(run.RunID)
 	}
@@ -143,7 +147,7 @@ func (l *annotationLines) show(annotation feedback.Annotation, about feedback.De
 	by := page.OneLine(annotation.Actor.PrincipalRef)
 	by += strings.Repeat(" ", max(l.authorWidth-page.TextWidth(by), 0))
 	step := about.StepID
-	if title, ok := l.titles[step]; ok {
+	if title := cmp.Or(l.titles[about.NodeID.String()], l.titles[step]); title != "" {
 		step = title
 	}
 	lead := namePaint(render.AnnotationName(p, annotation.AnnotationID)) + "  " + p.Dim(at) + "  " + by + "  "

@@ -242,7 +242,11 @@ func (s *runner) begin(ctx context.Context, req engine.Start, flow compile.Compi
 			flow = compile.Compiled{}
 		}
 	}
-	// Trust is checked before the start: a run that could not continue is not started.
+	// Trust is checked before the start: a run that could not continue is not started. The question
+	// shows the values with which it would be.
+	if recorded == "" {
+		opts.Context = req.Context
+	}
 	if err := s.performer.Allow(ctx, flow, origin.SourceName(req.SourceKind, req.SourceRef), opts); err != nil {
 		return none, s.suggestTrust(flow.Hash().String(), err)
 	}

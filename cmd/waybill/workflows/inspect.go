@@ -1,6 +1,8 @@
 package workflows
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -144,6 +146,12 @@ func showStep(p *page.Page, lead string, s compile.Step) {
 	}
 	if len(s.AssessmentRefs) > 0 {
 		notes = append(notes, "assesses "+strings.Join(s.AssessmentRefs, ", "))
+	}
+	if s.Action != nil && len(s.Action.Placeholders()) > 0 {
+		notes = append(notes, "fills in "+strings.Join(s.Action.Placeholders(), ", "))
+	}
+	if len(s.Outputs) > 0 {
+		notes = append(notes, "sets "+strings.Join(slices.Sorted(maps.Keys(s.Outputs)), ", "))
 	}
 	if s.NotesRequired {
 		notes = append(notes, "notes required")

@@ -193,7 +193,7 @@ func askTrust(a *cli.App, w compile.Compiled, from string, commands []catalog.Co
 			"To allow them in one call, use 'waybill run --trust'.")
 	}
 	yes, err := a.AskYes(func(p *page.Page) {
-		render.Commands(p, w.Name, w.WorkflowID, from, commands)
+		render.Commands(p, w.Name, w.WorkflowID, from, commands, canon.Value{})
 		showPlace(p, root, unconfirmed)
 	}, "Trust them? [y/N]")
 	if err == nil && !yes {

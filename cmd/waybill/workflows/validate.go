@@ -14,6 +14,7 @@ import (
 	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/workflow/catalog"
 	"github.com/waybill/waybill/durable/workflow/source"
+	"github.com/waybill/waybill/durable/workflow/unfilled"
 )
 
 // sourceKinds are the values of --source-kind. "" is the kind that follows from the location of
@@ -42,7 +43,8 @@ func newValidate(a *cli.App) *cobra.Command {
 		Short: "Validate a workflow and list all problems",
 		Long: `Validate a workflow and list all its problems, each with place, message and correction.
 Exit status 0: the workflow can be run; 2: it cannot. Warnings do not change the exit
-status. Nothing is written.`,
+status; placeholders that no input, loop or output fills are among them. Nothing is
+written.`,
 		Example: "  waybill workflows validate ./release.yaml\n" +
 			"  waybill workflows validate ./release.yaml --json | jq .data.problems",
 		Args: cli.Exactly("FILE or ID"),
@@ -52,6 +54,11 @@ status. Nothing is written.`,
 			e, err := checkAs(cmd, a, args[0], kind)
 			if err != nil {
 				return err
+			}
+			if e.Valid() {
+				src, _ := source.Parse(e.Ref, e.Kind, e.Data)
+				e.Problems = append(slices.Clone(e.Problems), unfilled.Check(src, e.Compiled)...)
+				problem.Sort(e.Problems)
 			}
 			doc := document.Validation{OK: e.Valid(), WorkflowID: e.ID, SourceKind: e.Kind, SourceRef: e.Ref, Source: e.Source(),
 				WorkflowHash: e.Compiled.Hash(), Problems: e.Problems}

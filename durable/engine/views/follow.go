@@ -86,7 +86,7 @@ func (f *Follower) Next(ctx context.Context) ([]Fact, error) {
 	obs := &observer{v: f.v}
 	w, _ := obs.workflow(ctx, f.fold.Runs[f.Run].Started.WorkflowHash) // without it steps have no titles
 	moments := runs.Timeline(c.events,
-		func(n id.Node) runs.StepInfo { return obs.timelinePlace(ctx, w, f.refs[n]) })
+		func(n id.Node) runs.StepInfo { return obs.timelinePlace(ctx, w, f.fold.Runs[f.Run].Node(n), f.refs[n]) })
 	out := make([]Fact, len(moments))
 	for i := range moments {
 		out[i] = Fact{c.events[i], moments[i]}

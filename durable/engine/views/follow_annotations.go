@@ -54,9 +54,10 @@ func (f *Follower) NextAnnotations(ctx context.Context) ([]FollowedAnnotation, e
 		return rows, ports.Unhealthy(log, v)
 	}
 	if run := f.fold.Runs[f.Run]; run != nil && len(rows) > 0 {
-		w, _ := (&observer{v: f.v}).workflow(ctx, run.Started.WorkflowHash) // without it steps have no titles
+		obs := &observer{v: f.v}
+		w, _ := obs.workflow(ctx, run.Started.WorkflowHash) // without it steps have no titles
 		for i := range rows {
-			rows[i].Step = w.Title(rows[i].About.StepID)
+			rows[i].Step = obs.titleOf(ctx, w, run.Node(rows[i].About.NodeID), rows[i].About.StepID)
 		}
 	}
 	return rows, nil

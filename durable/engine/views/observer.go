@@ -109,9 +109,10 @@ func (o *observer) stepsDone(ctx context.Context, r *runs.Run, n *runs.Node) (in
 	return o.v.r.StepsDone(ctx, w, r, n)
 }
 
-// timelinePlace returns what a timeline displays about a node. A snapshot that
-// cannot be read yields a placeholder title and no error.
-func (o *observer) timelinePlace(ctx context.Context, w compile.View, ref canon.Digest) runs.StepInfo {
+// timelinePlace returns what a timeline displays about a node, which is nil
+// where the projection has none. A snapshot that cannot be read yields a
+// placeholder title and no error.
+func (o *observer) timelinePlace(ctx context.Context, w compile.View, n *runs.Node, ref canon.Digest) runs.StepInfo {
 	s, err := o.snapshot(ctx, ref)
 	if err != nil {
 		return runs.StepInfo{Title: unreadableStep}
@@ -121,6 +122,8 @@ func (o *observer) timelinePlace(ctx context.Context, w compile.View, ref canon.
 		p.Refused = lacks[0].Message
 	}
 	switch {
+	case s.PendingStep() != nil && n != nil:
+		p.Title = titleAt(w, *s.PendingStep(), n)
 	case s.PendingStep() != nil:
 		p.Title = w.Title(s.PendingStep().StepID)
 	case !s.IsComplete():

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -124,14 +125,20 @@ func (o *Views) Run(ctx context.Context, ref string) (RunDetails, error) {
 // belong to no run, unchanged and in order, with the verdict over the log. A
 // damaged log yields the events of its valid prefix.
 func (o *Views) Events(ctx context.Context, ref string) ([]event.Event, manifest.Verdict, error) {
+	_, events, v, err := o.eventsOf(ctx, ref)
+	return events, v, err
+}
+
+// eventsOf returns the run that ref names, and its events.
+func (o *Views) eventsOf(ctx context.Context, ref string) (session.FoundRun, []event.Event, manifest.Verdict, error) {
 	at, err := o.r.Lookup(ctx, ref)
 	if err != nil {
-		return nil, manifest.Verdict{}, err
+		return at, nil, manifest.Verdict{}, err
 	}
 	c := &eventCollector{run: at.Run.ID}
 	v, err := o.store.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(at.Session)},
 		ports.Into(&c, func() *eventCollector { return &eventCollector{run: at.Run.ID} }))
-	return c.events, v, err
+	return at, c.events, v, err
 }
 
 // eventCollector is a visitor that keeps the events of one run, and those that

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/run/interpreter"
 	"github.com/waybill/waybill/durable/run/prompt"
@@ -88,6 +89,10 @@ func (o *observer) steps(ctx context.Context, w compile.View, r *runs.Run) ([]St
 		return nil, err
 	}
 	ahead := !complete
+	now := canon.OfMembers() // values with which a step that was not shown is named
+	if n := r.Node(r.Tip); n != nil {
+		now = n.Context
+	}
 	// Backward, because a step without visits is to come only if no later step
 	// was reached.
 	for _, step := range slices.Backward(w.Steps()) {
@@ -101,8 +106,8 @@ func (o *observer) steps(ctx context.Context, w compile.View, r *runs.Run) ([]St
 			case ahead:
 				state = StepToCome
 			}
-			rows = append(rows, StepRow{StepID: step.StepID, StepInstanceKey: step.StepID, Title: step.Title,
-				State: state})
+			rows = append(rows, StepRow{StepID: step.StepID, StepInstanceKey: step.StepID,
+				Title: prompt.Title(step.Title, now).Text, State: state})
 			continue
 		}
 		ahead = false
@@ -128,6 +133,18 @@ func (o *observer) inheritedSteps(ctx context.Context, r *runs.Run) ([]string, e
 // titleAt returns the title of a step that is pending at a node, with the values of its context.
 func titleAt(w compile.View, p snapshot.PendingStep, n *runs.Node) string {
 	return prompt.Title(w.Title(p.StepID), interpreter.VariablesAt(w, p.LoopPath, n.Context)).Text
+}
+
+// titleOf returns the title of the step at a node, which is nil where the
+// projection has none.
+func (o *observer) titleOf(ctx context.Context, w compile.View, n *runs.Node, stepID string) string {
+	if n == nil {
+		return w.Title(stepID)
+	}
+	if s, err := o.snapshot(ctx, n.SnapshotRef); err == nil && s.PendingStep() != nil && s.PendingStep().StepID == stepID {
+		return titleAt(w, *s.PendingStep(), n)
+	}
+	return prompt.Title(w.Title(stepID), n.Context).Text
 }
 
 // stepRow converts a step of the path to a row of the document.

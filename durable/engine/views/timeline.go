@@ -24,7 +24,7 @@ type History struct {
 // prefix of one, or @last. If the workflow or a snapshot cannot be read, steps
 // appear without their titles; the rest of the history is still shown.
 func (o *Views) Timeline(ctx context.Context, ref string) (History, error) {
-	events, v, err := o.Events(ctx, ref)
+	at, events, v, err := o.eventsOf(ctx, ref)
 	if err != nil {
 		return History{}, err
 	}
@@ -50,7 +50,7 @@ func (o *Views) Timeline(ctx context.Context, ref string) (History, error) {
 	out.Moments = runs.Timeline(events, func(n id.Node) runs.StepInfo {
 		p, ok := known[n]
 		if !ok {
-			p = obs.timelinePlace(ctx, w, refs[n])
+			p = obs.timelinePlace(ctx, w, at.Run.Node(n), refs[n])
 			known[n] = p
 		}
 		return p

@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/interpreter"
+	"github.com/waybill/waybill/durable/run/prompt"
 	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
@@ -119,7 +120,7 @@ func approvable(w compile.Compiled, f Facts, a Approval) (step compile.Step, err
 	// A condition that held before, and does not any more, still permits the approval.
 	if !interpreter.NeedsApproval(w, f.State, f.Context) && !f.gated(step.StepID) {
 		return step, fault.New(fault.ValidationError, "step %q (%s) is pending, and it needs no approval", step.StepID,
-			step.Title).
+			prompt.Title(step.Title, interpreter.Variables(w, f.State, f.Context)).Text).
 			Suggest("Continue with %s.", fault.Command{"continue", "--run", f.Run.String()})
 	}
 	return step, nil

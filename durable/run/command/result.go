@@ -54,9 +54,12 @@ const (
 
 // ArgvDigest identifies an action by its argv, encoded as canonical JSON. Trust in a command
 // is recorded for this digest.
-func ArgvDigest(a source.Action) canon.Digest {
-	items := make([]canon.Value, len(a.Argv))
-	for i, s := range a.Argv {
+func ArgvDigest(a source.Action) canon.Digest { return argvDigest(a.Argv) }
+
+// argvDigest is the digest of an argv as canonical JSON.
+func argvDigest(argv []string) canon.Digest {
+	items := make([]canon.Value, len(argv))
+	for i, s := range argv {
 		items[i] = canon.OfString(s)
 	}
 	return canon.Sum(canon.OfList(items...).JCS())

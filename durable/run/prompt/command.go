@@ -10,9 +10,11 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
-// describe renders an action for the reader of a prompt. Values of environment variables are
-// omitted, since prompts are shown, logged and sent to agents.
-func describe(a source.Action) []string {
+// describe renders the command of a step for the reader of a prompt, as a template: a value of the
+// context in a command line could be taken for what the author wrote. Values of environment
+// variables are omitted, since prompts are shown, logged and sent to agents. fills reports that
+// the run fills placeholders.
+func describe(a source.Action, outputs map[string]string, fills bool) []string {
 	out := []string{"    " + command.Line(a.Argv), ""}
 	if a.Cwd != "" {
 		out = append(out, "- in the folder "+command.Word(a.Cwd))
@@ -26,6 +28,19 @@ func describe(a source.Action) []string {
 	}
 	if a.Retry != nil {
 		out = append(out, fmt.Sprintf("- up to %d tries, %d s apart", a.Retry.MaxAttempts, a.Retry.BackoffSeconds))
+	}
+	if paths := a.Placeholders(); fills && len(paths) > 0 {
+		for i, path := range paths {
+			paths[i] = "{{" + path + "}}"
+		}
+		out = append(out, "- with values of the context for "+strings.Join(paths, ", "))
+	}
+	for _, key := range slices.Sorted(maps.Keys(outputs)) {
+		from := "its stdout"
+		if outputs[key] != source.OutputStdout {
+			from = strings.TrimPrefix(outputs[key], source.OutputJSONPrefix) + " in the JSON that it writes to $WAYBILL_OUTPUT"
+		}
+		out = append(out, "- sets the context key "+key+" from "+from)
 	}
 	return append(out, "- run by `waybill run` once the workflow is trusted; the step is accepted with the command's "+
 		"result only")

@@ -7,14 +7,9 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
-	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/reason"
-	"github.com/waybill/waybill/durable/workflow/condition"
+	"github.com/waybill/waybill/durable/workflow/placeholder"
 )
-
-// placeholder is a dotted path in double braces. All other text in braces is literal:
-// templates have no expressions.
-var placeholder = pattern.New(`\{\{ *[A-Za-z_][A-Za-z0-9_.-]* *\}\}`)
 
 // filler replaces placeholders in authored text with values of the context
 // (docs/design.md#prompt-templates). It scans each text once, left to right, so that a value
@@ -43,15 +38,11 @@ func newFiller(vars canon.Value, budget int) *filler {
 // fill inserts strings unchanged and other values as canonical JSON, which every rendering of
 // the same context reproduces. Unknown paths stay in the text and add a warning.
 func (f *filler) fill(text string) string {
-	return placeholder.ReplaceAllStringFunc(text, func(token string) string {
-		path := strings.Trim(token, "{} ")
-		if strings.HasPrefix(path, "wr.") {
-			return token // reserved for the compiler; left over only where a text mentions it
-		}
-		value, ok := f.value(path)
+	return placeholder.Replace(text, func(p placeholder.Part) string {
+		value, ok := f.value(p.Path)
 		if !ok {
-			f.missing(path)
-			return token
+			f.missing(p.Path)
+			return p.Text
 		}
 		return f.insert(value)
 	})
@@ -60,7 +51,7 @@ func (f *filler) fill(text string) string {
 // value returns the text of a value. The canonical JSON of a value is made once, however
 // often a text names its path.
 func (f *filler) value(path string) (string, bool) {
-	v, ok := lookup(f.vars, path)
+	v, ok := placeholder.Lookup(f.vars, path)
 	switch {
 	case ok && v.Kind() == canon.String && f.line:
 		return strings.Join(strings.Fields(v.Text()), " "), true
@@ -69,29 +60,10 @@ func (f *filler) value(path string) (string, bool) {
 	}
 	text, known := f.texts[path]
 	if !known {
-		text = string(v.JCS())
+		text = placeholder.Text(v)
 		f.texts[path] = text
 	}
 	return text, true
-}
-
-// lengthSuffix ends the path of the length of a list.
-const lengthSuffix = ".length"
-
-// lookup is condition.Lookup, and gives the number of items for a list's path that ends in
-// ".length". A value at the whole path takes precedence. Texts and objects have no length, as in
-// the format of existing files. Conditions do not read lengths: a stored decision must not depend on what
-// texts show.
-func lookup(vars canon.Value, path string) (canon.Value, bool) {
-	v, ok := condition.Lookup(vars, path)
-	list, counted := strings.CutSuffix(path, lengthSuffix)
-	if ok || !counted {
-		return v, ok
-	}
-	if v, ok = condition.Lookup(vars, list); ok && v.Kind() == canon.Array {
-		return canon.OfInt(int64(v.Len())), true
-	}
-	return canon.Value{}, false
 }
 
 // insert returns a value as the budget permits it, and counts its size.

@@ -112,7 +112,7 @@ func assemble(c compile.Compiled, step compile.Step, f *filler, first bool) (tex
 	}
 	var tail page
 	if step.Action != nil {
-		tail.section("Command", describe(*step.Action))
+		tail.section("Command", describe(*step.Action, step.Outputs, c.Form2()))
 	}
 	// Last in the body, next to the requirements: these inputs block the step.
 	tail.section("Needed before this step can be left", inputs(c.MissingInputs(step, f.vars)))

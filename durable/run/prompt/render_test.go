@@ -142,11 +142,13 @@ func TestCommandsAreEscaped(t *testing.T) {
 			t.Errorf("%q is shown as %s, want %s", word, got, want)
 		}
 	}
-	lines := describe(source.Action{Argv: []string{"sh", "-c", "a; b"}, Cwd: "x y",
-		Env:            map[string]string{"B": "secret", "A": "s"},
-		TimeoutSeconds: 5, Retry: &source.Retry{MaxAttempts: 3, BackoffSeconds: 2}})
-	text := strings.Join(lines, "\n")
-	for _, want := range []string{"    sh -c 'a; b'\n", "- in the folder 'x y'\n", "- with A, B set",
+	action := source.Action{Argv: []string{"sh", "-c", "a; b", "{{v}}"}, Cwd: "x y",
+		Env:            map[string]string{"B": "secret", "A": "s{{w}}"},
+		TimeoutSeconds: 5, Retry: &source.Retry{MaxAttempts: 3, BackoffSeconds: 2}}
+	outputs := map[string]string{"commit": "stdout", "size": "json:/a/b"}
+	text := strings.Join(describe(action, outputs, true), "\n")
+	for _, want := range []string{"    sh -c 'a; b' '{{v}}'\n", "- with values of the context for {{v}}, {{w}}\n",
+		"- sets the context key commit from its stdout\n- sets the context key size from /a/b in the JSON", "- in the folder 'x y'\n", "- with A, B set",
 		"- for at most 5 s\n", "- up to 3 tries, 2 s apart\n", "once the workflow is trusted"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in %s", want, text)
@@ -154,6 +156,9 @@ func TestCommandsAreEscaped(t *testing.T) {
 	}
 	if strings.Contains(text, "secret") {
 		t.Error("the value of a variable is shown")
+	}
+	if text := strings.Join(describe(action, nil, false), "\n"); strings.Contains(text, "values") {
+		t.Errorf("a run of form 1 fills nothing: %s", text)
 	}
 }
 

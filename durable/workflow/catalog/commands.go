@@ -10,6 +10,11 @@ type Command struct {
 	Argv   []string          `json:"argv"`
 	Cwd    string            `json:"cwd,omitzero"`
 	Env    map[string]string `json:"env,omitzero"`
+	// Placeholders are the paths of the values that are filled in when the command runs
+	// (docs/design.md#values-in-commands): of argv, cwd and env in this order, each once.
+	Placeholders []string `json:"placeholders,omitzero"`
+	// Outputs are the context keys that the command sets, each with the place of its value.
+	Outputs map[string]string `json:"outputs,omitzero"`
 }
 
 // Commands lists all commands of a compiled workflow, which a person has to see before
@@ -21,7 +26,11 @@ func Commands(w compile.Compiled) []Command {
 	add = func(steps []compile.Step) {
 		for _, s := range steps {
 			if a := s.Action; a != nil {
-				out = append(out, Command{s.StepID, s.Title, a.Argv, a.Cwd, a.Env})
+				c := Command{StepID: s.StepID, Title: s.Title, Argv: a.Argv, Cwd: a.Cwd, Env: a.Env, Outputs: s.Outputs}
+				if w.Form2() {
+					c.Placeholders = a.Placeholders()
+				}
+				out = append(out, c)
 			}
 			if s.Type == compile.LoopStep {
 				add(w.Sequence(s.StepID))

@@ -3,6 +3,7 @@ package compile
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -131,9 +132,16 @@ func (s *Step) checkLimits() error {
 		{"bytes in its prompt", len(s.Prompt), limits.PromptBytesMax},
 		{"bytes in its role", len(s.AgentRole), limits.PromptBytesMax},
 		{"inputs", len(s.Inputs), limits.InputsMax},
+		{"outputs", len(s.Outputs), limits.InputsMax},
 	} {
 		if size.n > size.most {
 			return fmt.Errorf("step %q has %d %s, at most %d are accepted", s.StepID, size.n, size.what, size.most)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(s.Outputs)) {
+		if from := s.Outputs[key]; !source.ValidOutput(key, from) {
+			return fmt.Errorf("step %q: the output %q is no context key, or its place %q is not known", s.StepID,
+				reason.Clip(key, limits.StepTitleBytesMax), reason.Clip(from, limits.StepTitleBytesMax))
 		}
 	}
 	err := checkInputs(s.Inputs)

@@ -34,6 +34,9 @@ func (s *Step) prepare(c *Compiled) (err error) {
 	if a := s.Action; a != nil && (a.Kind != "command" || len(a.Argv) == 0) {
 		return errors.New("the action is not a command")
 	}
+	if len(s.Outputs) > 0 && (s.Action == nil || !c.Form2()) {
+		return errors.New("outputs without a command, or in a form that has none")
+	}
 	return errors.Join(s.checkProvenance(), s.checkType(), s.checkOutputs(c), s.prepareConfirmation(c))
 }
 

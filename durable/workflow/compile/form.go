@@ -18,20 +18,26 @@ const (
 const SchemaVersion = Form2
 
 // Form2 reports whether the rules of form 2 apply to runs of the workflow: the comparison of
-// conditions, the order of selection, and the check of the length of a for or forEach loop on
-// entry. Runs of a workflow in form 1 keep the rules with which they began.
+// conditions, the order of selection, the check of the length of a for or forEach loop on
+// entry, and the placeholders and outputs of commands. Runs of a workflow in form 1 keep the rules with which they began.
 func (d *Document) Form2() bool { return d.SchemaVersion >= Form2 }
 
 // form returns the form in which a document is written.
 func (d *Document) form() int {
 	counted := func(l Loop) bool { return l.Kind == For || l.Kind == ForEach }
 	conditional := func(l Loop) bool { return l.Control != nil && !l.Control.Condition.IsNull() }
-	body := func(l Loop) bool { return slices.ContainsFunc(l.Body, Step.conditional) }
+	differs := func(s Step) bool { return s.conditional() || s.valued() }
+	body := func(l Loop) bool { return slices.ContainsFunc(l.Body, differs) }
 	if slices.ContainsFunc(d.Loops, counted) || slices.ContainsFunc(d.Loops, conditional) ||
-		slices.ContainsFunc(d.Steps, Step.conditional) || slices.ContainsFunc(d.Loops, body) {
+		slices.ContainsFunc(d.Steps, differs) || slices.ContainsFunc(d.Loops, body) {
 		return Form2
 	}
 	return Form1
+}
+
+// valued reports whether values go into the command of a step, or out of it.
+func (s Step) valued() bool {
+	return len(s.Outputs) > 0 || s.Action != nil && len(s.Action.Placeholders()) > 0
 }
 
 // conditional reports whether a step has a condition: of itself, its confirmation, a fragment

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -23,6 +24,18 @@ func TestForm(t *testing.T) {
 		step("a", `, "validationCriteria": `+rule+`}`):                       Form1,
 		step("a", `, "validationCriteria": [`+rule+`}, {"not": `+rule+`}}]`): Form1,
 		loop(`{"type": "while", "conditionSource": {"kind": "artifact_contract", "contractRef": "wr.contracts.loop_control", "loopId": "l"}, "maxIterations": 2}`): Form1,
+		step("a", `, "action": {"kind": "command", "argv": ["x", "{{wr.y}}", "{y}"]}`):                                                                             Form1,
+		step("a", `, "action": {"kind": "command", "argv": ["x", "{{y}}"], "literal": true}`):                                                                      Form1,
+		step("a", `, "action": {"kind": "command", "argv": ["x"]}, "outputs": {}`):                                                                                 Form1,
+		step("a", `, "guidance": ["{{y}}"], "action": {"kind": "command", "argv": ["x"], "env": {"A": "1"}, "cwd": "z"}`):                                          Form1,
+
+		step("a", `, "action": {"kind": "command", "argv": ["x", "a{{y}}"]}`):                        Form2,
+		step("a", `, "action": {"kind": "command", "argv": ["x"], "cwd": "{{y}}"}`):                  Form2,
+		step("a", `, "action": {"kind": "command", "argv": ["x"], "env": {"A": "1", "B": "{{y}}"}}`): Form2,
+		step("a", `, "action": {"kind": "command", "argv": ["x"]}, "outputs": {"y": "stdout"}`):      Form2,
+		`{"id": "l", "title": "T", "type": "loop", "loop": {"type": "while", "conditionSource": {"kind": "artifact_contract",
+			"contractRef": "wr.contracts.loop_control", "loopId": "l"}, "maxIterations": 2},
+			"body": [` + step("c", `, "action": {"kind": "command", "argv": ["x", "{{y}}"]}`) + `]}`: Form2,
 
 		step("a", `, "runCondition": {"var": "x"}`):                                                                          Form2,
 		step("a", `, "requireConfirmation": {"var": "x"}`):                                                                   Form2,
@@ -79,5 +92,44 @@ func TestDecodeForm1(t *testing.T) {
 	c, err := Decode([]byte(old))
 	if err != nil || c.Form2() || string(c.Bytes()) != old || c.Hash() == now.Hash() {
 		t.Errorf("form 2 %v, hash %s: %v", c.Form2(), c.Hash(), err)
+	}
+}
+
+// TestFormMovesNoOtherHash: literal and an empty list of outputs are absent from a document that
+// does not have them, so that its hash is that of earlier versions.
+func TestFormMovesNoOtherHash(t *testing.T) {
+	plain := compiled(t, "", step("a", `, "action": {"kind": "command", "argv": ["x"]}`))
+	same := compiled(t, "", step("a", `, "action": {"kind": "command", "argv": ["x"], "literal": false}, "outputs": {}`))
+	if plain.Hash() != same.Hash() || strings.Contains(string(plain.Bytes()), "outputs") {
+		t.Errorf("%s and %s", plain.Bytes(), same.Bytes())
+	}
+	set := compiled(t, "", step("a", `, "action": {"kind": "command", "argv": ["x"]}, "outputs": {"k": "json:/v"}`))
+	s, _ := set.Step("a")
+	if again, err := Decode(set.Bytes()); err != nil || again.Hash() != set.Hash() || s.Outputs["k"] != "json:/v" {
+		t.Errorf("%v, %v", s.Outputs, err)
+	}
+}
+
+// TestDecodeChecksOutputs: a stored or imported document has outputs beside a command only, in
+// form 2, with keys and places of the grammar.
+func TestDecodeChecksOutputs(t *testing.T) {
+	good := string(compiled(t, "", step("a", `, "action": {"kind": "command", "argv": ["x"]}, "outputs": {"k": "stdout"}`)).Bytes())
+	for _, row := range []struct {
+		old, new, words string
+		limits          bool
+	}{
+		{`"action":{"argv":["x"],"kind":"command"},`, ``, "outputs without a command", false},
+		{`"schemaVersion":2`, `"schemaVersion":1`, "outputs without a command, or in a form", false},
+		{`{"k":"stdout"}`, `{"k k":"stdout"}`, `the output "k k"`, true},
+		{`{"k":"stdout"}`, `{"k":"stderr"}`, `place "stderr"`, true},
+		{`{"k":"stdout"}`, `{"k":"json:x"}`, `place "json:x"`, true},
+		{`{"k":"stdout"}`, `{"k":1}`, "form of version 2", false},
+		{`{"k":"stdout"}`, `{"` + strings.Repeat("k", 200) + `":"stdout"}`, "no context key", true},
+	} {
+		bad := strings.Replace(good, row.old, row.new, 1)
+		_, err := Decode([]byte(bad))
+		if bad == good || err == nil || errors.Is(err, ErrLimits) != row.limits || !strings.Contains(err.Error(), row.words) {
+			t.Errorf("%s: %v", row.new, err)
+		}
 	}
 }

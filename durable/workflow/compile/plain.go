@@ -23,7 +23,9 @@ func (u *unit) plain(s source.PlacedStep, fns functionScopes) Step {
 	out.Guidance = u.ownGuidance(s.Guidance)
 	out.Inputs = u.withInputs(s.Inputs)
 	out.NotesRequired = s.NotesRequired
-	out.Outputs = s.Outputs
+	if len(s.Outputs) > 0 { // an empty object sets nothing; same hash as without it
+		out.Outputs = s.Outputs
+	}
 	u.prompt(&out, s)
 	out.PromptFragments = u.fragments(s.At.Member("promptFragments"))
 	out.OutputContract = u.outputContract(s.At.Member("outputContract"))

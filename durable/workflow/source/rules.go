@@ -88,6 +88,7 @@ func (r *stepRules) checkStep(at problem.SourceValue, scope scopes) {
 		r.assess.check(at, r.report)
 		checkInputs(at.Member("inputs"), r.report)
 		checkAction(at.Member("action"), r.report)
+		r.checkResults(at)
 		scope.add(functions(at, "step", r.report)).resolve(at, r.report)
 	case "loop":
 		r.checkLoop(at)

@@ -42,22 +42,6 @@ func checkCapabilities(at problem.SourceValue, report problem.Report) {
 	}
 }
 
-// checkAction requires a program name, and reserves the environment variables with the
-// prefix WAYBILL_, which the performer sets for the command.
-func checkAction(at problem.SourceValue, report problem.Report) {
-	if argv := at.Member("argv").Items(); len(argv) > 0 && argv[0].Value.Text() == "" {
-		report.Error(argv[0], "Write the program to run.", "the first member of argv names the program, got %s",
-			shape.Got(argv[0]))
-	}
-	env := at.Member("env")
-	for _, name := range env.Names() {
-		if strings.HasPrefix(name, "WAYBILL_") {
-			report.Error(env.Member(name), "Choose another name.",
-				"environment variables that start with WAYBILL_ are set by Waybill, got %q", name)
-		}
-	}
-}
-
 // scopes holds the names of the functions visible at a place, one set per scope, the
 // nearest scope last.
 type scopes []map[string]bool

@@ -1,6 +1,12 @@
 package source
 
-import "github.com/waybill/waybill/durable/canon"
+import (
+	"maps"
+	"slices"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/workflow/placeholder"
+)
 
 // Step is one member of steps or of a loop's body, of any type: a plain step, a loop or a
 // parallel step. Fields that a type does not have are empty. Members that another package
@@ -84,6 +90,34 @@ type Action struct {
 	Retry *Retry `json:"retry,omitzero"`
 	// Literal: double braces in argv, cwd and env are text, not placeholders.
 	Literal bool `json:"literal,omitzero"`
+}
+
+// Placeholders returns the paths of the values that are filled in when the action is performed
+// (docs/design.md#values-in-commands): of argv, cwd and env in this order, each once.
+func (a Action) Placeholders() []string {
+	if a.Literal {
+		return nil
+	}
+	var out []string
+	texts := append(slices.Clone(a.Argv), a.Cwd)
+	for _, name := range slices.Sorted(maps.Keys(a.Env)) {
+		texts = append(texts, a.Env[name])
+	}
+	for _, text := range texts {
+		for _, path := range placeholder.Paths(text) {
+			if !slices.Contains(out, path) {
+				out = append(out, path)
+			}
+		}
+	}
+	return out
+}
+
+// ValidOutput reports whether a context key and a place are those of a command's output: the
+// grammar of Outputs.
+func ValidOutput(key, from string) bool {
+	value := outputsShape.Value.(text)
+	return contextKey.Pattern.MatchString(key) && value.Pattern.MatchString(from) && len(from) <= value.Max
 }
 
 // The places of a command step's outputs (docs/design.md#commands-and-trust): its trimmed

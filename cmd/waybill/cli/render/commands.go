@@ -5,14 +5,19 @@ import (
 	"slices"
 
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/origin"
+	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/prompt"
 	"github.com/waybill/waybill/durable/workflow/catalog"
+	"github.com/waybill/waybill/durable/workflow/placeholder"
 )
 
 // Commands writes the commands of a workflow that trust would allow, all of them and each in full:
 // arguments, directory and environment, which can change the effect of a harmless program. Words
-// are quoted as for a shell, although commands run without one. from is the source of the workflow.
-func Commands(p *page.Page, name, id, from string, commands []catalog.Command) {
+// are quoted as for a shell, although commands run without one. from is the source of the workflow. A
+// command with placeholders is a template: below it each is named, with its value if values holds it.
+func Commands(p *page.Page, name, id, from string, commands []catalog.Command, values canon.Value) {
 	if origin.IsPlugin(from) {
 		from = ", " + page.Name(from)
 	} else {
@@ -22,10 +27,40 @@ func Commands(p *page.Page, name, id, from string, commands []catalog.Command) {
 		page.Choose(len(commands), " that is", " that are")+" not trusted yet:")
 	for _, c := range commands {
 		p.Blank()
-		p.Text("  ", page.Name(c.Title))
+		p.Text("  ", page.Name(prompt.Title(c.Title, values).Text))
 		Command(p, "    ", c.Argv, c.Cwd, c.Env)
+		for _, path := range c.Placeholders {
+			fillsIn(p, "      ", path, values)
+		}
+		for _, key := range slices.Sorted(maps.Keys(c.Outputs)) {
+			p.Verbatim("    "+p.Dim("  sets "), page.Argument(key)+" from "+page.Argument(c.Outputs[key]), page.Plain)
+		}
 	}
 	p.Blank()
+	if slices.ContainsFunc(commands, func(c catalog.Command) bool { return len(c.Placeholders) > 0 }) {
+		p.Text("  "+p.Warn("!")+" ", "Words in {{ }} are placeholders: values of the run replace them, which agents and other "+
+			"commands can set. A value never becomes a second argument.")
+		p.Blank()
+	}
+}
+
+// valueShownMax is the number of bytes of a value that are shown.
+const valueShownMax = 200
+
+// fillsIn writes a line about a placeholder: its path, and its present value.
+func fillsIn(p *page.Page, lead, path string, values canon.Value) {
+	name := "{{" + path + "}}"
+	v, _ := placeholder.Lookup(values, path)
+	if v.IsNull() {
+		p.Verbatim(lead, page.Argument(name)+p.Dim(" is filled in when the command runs"), page.Plain)
+		return
+	}
+	text := placeholder.Text(v)
+	shown := page.Argument(reason.Truncate(text, valueShownMax))
+	if len(text) > valueShownMax {
+		shown += " (" + page.Plural(len(text), "byte") + ")"
+	}
+	p.Verbatim(lead, page.Argument(name)+" is now "+shown, page.Plain)
 }
 
 // Command writes one command in full: its arguments, and below them its directory and environment.

@@ -13,6 +13,7 @@ import (
 	"github.com/creack/pty"
 
 	"github.com/waybill/waybill/cmd/waybill/cli/consent"
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/perform"
 	"github.com/waybill/waybill/durable/workflow/compile"
@@ -96,6 +97,39 @@ func TestTrustShowsArgvCwdAndEnv(t *testing.T) {
 				t.Errorf("%q is wider than the terminal", line)
 			}
 		}
+	}
+}
+
+// TestTrustShowsTemplates: a command with placeholders is shown as it is written, with each of them
+// below it, its value where it is known, and what the command sets.
+func TestTrustShowsTemplates(t *testing.T) {
+	const text = `{"id":"test.t","name":"Deploy","description":"d","version":"1.0.0","steps":[
+		{"id":"a","title":"Go {{service}} {{area}}","action":{"kind":"command","argv":["deploy","--","{{service}}","v{{version}}"],"env":{"E":"{{long}}"}},
+			"outputs":{"commit":"stdout","size":"json:/a b"}},
+		{"id":"b","title":"B","action":{"kind":"command","argv":["echo","{{version}}"],"literal":true}}]}`
+	_, w, problems := compile.File("t.json", source.SourceProject, []byte(text))
+	if source.HasErrors(problems) {
+		t.Fatal(problems)
+	}
+	values := canon.OfMembers(canon.Member{Name: "version", Value: canon.OfString("1 $(id)\u202e\n")},
+		canon.Member{Name: "area", Value: canon.OfString("north")},
+		canon.Member{Name: "long", Value: canon.OfString(strings.Repeat("v", 300))})
+	d := sit(t, 100)
+	d.answers("y\n")
+	if got, err := d.Trust(context.Background(), ports.TrustQuestion{Workflow: w, Values: values}); got != ports.TrustOnce || err != nil {
+		t.Errorf("%s, %v", got, err)
+	}
+	screen := d.screen()
+	for _, line := range []string{"Go {{service}} north\n", "    $ deploy -- '{{service}}' 'v{{version}}'\n", "with E='{{long}}'\n",
+		"      '{{service}}' is filled in when the command runs\n", "      '{{version}}' is now \"1 $(id)\\u202e\\n\"\n",
+		"vvv", "(300 bytes)", "sets commit from stdout\n", "sets size from 'json:/a b'\n", "    $ echo '{{version}}'\n",
+		"! Words in {{ }} are placeholders"} {
+		if !strings.Contains(screen, line) {
+			t.Errorf("no %q on the screen:\n%s", line, screen)
+		}
+	}
+	if strings.Count(screen, "is now") != 2 || strings.Contains(screen, strings.Repeat("v", 201)) {
+		t.Errorf("the screen:\n%s", screen)
 	}
 }
 

@@ -135,7 +135,7 @@ func (v *View) Trust(ctx context.Context, q ports.TrustQuestion) (ports.TrustAns
 		question = "Run " + page.Choose(len(actions), "it", "them") + " once? [y/N]"
 	}
 	answer, err := v.consent(ctx, func(p *page.Page) {
-		render.Commands(p, q.Workflow.Name, q.Workflow.WorkflowID, q.Source, actions)
+		render.Commands(p, q.Workflow.Name, q.Workflow.WorkflowID, q.Source, actions, q.Values)
 		if q.OnlyOnce != "" {
 			p.Text("  "+p.Warn("!")+" ", q.OnlyOnce)
 			return
