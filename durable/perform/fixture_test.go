@@ -38,6 +38,7 @@ type fixture struct {
 	onTry     func(n int, c ports.Command) error
 	slow      func(ctx context.Context) error // runs inside every try
 	tries     []ports.Command
+	filled    []perform.TryView
 	answers   []string // of the person; nil: no person is present
 	trusted   bool
 	busy      bool
@@ -302,6 +303,8 @@ func (w *fixture) StepBegan(v perform.StepView) {
 		w.note("warning: %s", s)
 	}
 }
+
+func (w *fixture) Filled(v perform.TryView) { w.filled = append(w.filled, v) }
 
 func (w *fixture) TryBegan(v perform.TryView) {
 	w.note("$ %s (%d of %d)", strings.Join(v.Argv, " "), v.Try, v.Of)

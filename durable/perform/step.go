@@ -8,6 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/run/command"
@@ -25,13 +26,17 @@ type stepRun struct {
 	began int64
 	known nodeRecord
 
-	confirmed bool             // the person confirmed this step
-	draft     string           // the last typed notes
-	retried   bool             // an attempt was refused in this call
-	result    *command.Result  // of the command, after it ran
-	recorded  bool             // the result is on record
-	overtaken bool             // another caller recorded this attempt first
-	fix       fault.Suggestion // advice about the command's failure, if known
+	confirmed bool            // the person confirmed this step
+	draft     string          // the last typed notes
+	retried   bool            // an attempt was refused in this call
+	result    *command.Result // of the command, after it ran
+	recorded  bool            // the result is on record
+	overtaken bool            // another caller recorded this attempt first
+	filled    command.Filled  // the command with its values
+	values    canon.Value     // outputs of the command, sent with its result
+	// outputTail is the end of both outputs of the command, for an error.
+	outputTail string
+	fix        fault.Suggestion // advice about the command's failure, if known
 }
 
 // step performs the pending step until it is accepted or the run has to stop.
@@ -121,7 +126,8 @@ func (s *stepRun) concernsPerson() bool {
 // did; judgements come last.
 func (s *stepRun) makeAttempt(ctx context.Context) ([]reason.Blocker, error) {
 	req := advance.Request{Context: s.opts.Context, Preferences: s.opts.Preferences}
-	for _, part := range []func(context.Context, *advance.Request) error{s.askInputs, s.askFile, s.confirm,
+	for _, part := range []func(context.Context, *advance.Request) error{s.askInputs, s.fill, s.askFile,
+		s.confirm,
 		s.runCommand, s.addResult, s.askNotes, s.askChoices} {
 		if err := part(ctx, &req); err != nil {
 			return nil, err
@@ -141,6 +147,9 @@ func (s *stepRun) addResult(_ context.Context, req *advance.Request) error {
 		return fault.Wrap(err, fault.Internal, "the result of step %q cannot be written as JSON", s.step.StepID)
 	}
 	req.Artifacts = append(req.Artifacts, advance.JSONArtifact(artifact))
+	for i := range s.values.Len() {
+		req.Context = req.Context.With(s.values.Key(i), s.values.Item(i))
+	}
 	return nil
 }
 
@@ -222,6 +231,9 @@ func (s *stepRun) stepView() StepView {
 	}
 	if a := s.step.Action; a != nil {
 		v.Argv, v.Cwd, v.Env = a.Argv, a.Cwd, a.Env
+		if f, err := s.fillAction(s.opts.Context); err == nil {
+			v.Argv, v.Cwd, v.Env = f.Argv, f.Cwd, f.Env
+		}
 	}
 	for _, warning := range s.answer.Warnings {
 		v.Warnings = append(v.Warnings, warning.Message)
@@ -260,12 +272,18 @@ func (s *stepRun) asksChoices() bool {
 
 // vars are the variables of the pending step: the context, and those of the
 // loops around it.
-func (s *stepRun) vars() canon.Value {
-	loops, _, err := snapshot.ParseKey(s.answer.Pending.StepInstanceKey)
-	if err != nil {
-		return s.known.vars
-	}
-	return interpreter.VariablesAt(s.flow, loops, s.known.vars)
+func (s *stepRun) vars() canon.Value { return s.varsWith(canon.Value{}) }
+
+// varsWith are the variables after a delta of the context.
+func (s *stepRun) varsWith(given canon.Value) canon.Value {
+	return interpreter.VariablesAt(s.flow, s.loops(), event.MergeContext(s.answer.Context(), given))
+}
+
+// loops are the iterations around the step; none if its key is of a later
+// version.
+func (s *stepRun) loops() []snapshot.PathElement {
+	loops, _, _ := snapshot.ParseKey(s.answer.Pending.StepInstanceKey)
+	return loops
 }
 
 // needsNotes reports that no attempt at the step is accepted without notes.

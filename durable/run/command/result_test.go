@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -29,7 +30,7 @@ func TestDecodeIsStrict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if back, err := command.Decode(v); err != nil || back != r {
+	if back, err := command.Decode(v); err != nil || !reflect.DeepEqual(back, r) {
 		t.Fatal(back, err)
 	}
 	for name, other := range map[string]canon.Value{
