@@ -156,7 +156,7 @@ func (q *requirements) commandOutputs(r command.Result) {
 			continue
 		}
 		q.lacks(reason.InvalidOutput, reason.ContextKey(key),
-			fmt.Sprintf("Mend the cause and let 'waybill run --run ID' perform the step again, or send the value as "+
+			fmt.Sprintf("Fix the cause and let 'waybill run --run ID' perform the step again, or send the value as "+
 				"context: {%q: VALUE}, or --set %s=VALUE. The command does not run again then.", key, key),
 			"The command of step %q succeeded, but %s is not set: %s.", q.step.StepID, key, r.WhyUnset(key))
 	}

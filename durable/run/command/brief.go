@@ -23,6 +23,11 @@ func (r Result) Brief(max int) Brief {
 		StdoutTail: LastBytes(r.Out().End(), max), StderrTail: LastBytes(r.Err().End(), max)}
 }
 
+// Outcome returns the outcome as a clause without a subject.
+func (b Brief) Outcome() string {
+	return Result{ExitStatus: b.ExitStatus, Failure: b.Failure, Tries: b.Tries}.Outcome()
+}
+
 // Out returns stdout. Of a record of the earlier form it is both outputs, in order of arrival.
 func (r Result) Out() Stream {
 	if r.Stdout == nil {
