@@ -82,7 +82,7 @@ func (s *stepRun) mustRun(given canon.Value) bool {
 }
 
 // command is one try of the step's command, filled, with the private files that
-// it gets (docs/design.md#values-in-commands).
+// it gets (docs/design.md#results-of-commands).
 func (s *stepRun) command(given canon.Value) ports.Command {
 	vars := event.MergeContext(s.answer.Context(), given)
 	doc := canon.OfMembers(canon.Member{Name: "context", Value: vars},

@@ -16,7 +16,7 @@ import (
 )
 
 // Names of the private files of a command, and of the variables that hold their paths
-// (docs/design.md#values-in-commands).
+// (docs/design.md#results-of-commands).
 const (
 	contextFile     = "context.json"
 	outputFile      = "output.json"

@@ -23,7 +23,7 @@ type Written struct {
 	Unread      string // why the file was not read, as a clause without a subject; "" if it was
 }
 
-// Yield returns the values of the outputs that a step declares (docs/design.md#values-in-commands),
+// Yield returns the values of the outputs that a step declares (docs/design.md#results-of-commands),
 // by context key; why others have none; and the members of the file's object that no output names.
 func Yield(outputs map[string]string, w Written) (values canon.Value, unset []UnsetOutput, undeclared []string) {
 	values = canon.OfMembers()
