@@ -171,6 +171,6 @@ func (s *stepRun) commandFailed(blockers []reason.Blocker) error {
 	f := fault.New(fault.StepFailed, "%s: its command %s", s.stepPhrase(), r.Outcome())
 	f.Suggestion = suggestion
 	return s.withIDs(f).With("exitStatus", r.ExitStatus).With("tries", r.Tries).With("failure", r.Failure).
-		With("outputTail", command.LastBytes(s.outputTail, limits.ResultTailBytesMax)).
+		With("outputTail", command.LastBytes(s.cmd.outputTail, limits.ResultTailBytesMax)).
 		With("result", r.Brief(limits.ResultTailBytesMax)).With("blockers", blockers)
 }

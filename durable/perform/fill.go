@@ -24,23 +24,23 @@ import (
 // person is present; otherwise the step is not performed and nothing is
 // recorded. It follows the declared inputs and precedes the confirmation, which
 // shows the command as it will run.
-func (s *stepRun) fill(ctx context.Context, req *advance.Request) error {
-	if !s.mustRun(req.Context) {
+func (c *commandRun) fill(ctx context.Context, req *advance.Request) error {
+	if !c.mustRun(req.Context) {
 		return nil
 	}
 	for {
-		filled, err := s.fillAction(req.Context)
+		filled, err := c.fillAction(req.Context)
 		var why *command.Unfilled
 		if !errors.As(err, &why) {
-			s.filled = filled
-			s.Display.Filled(TryView{Argv: filled.Argv, Cwd: filled.Cwd, Env: filled.Env})
+			c.filled = filled
+			c.Display.Filled(TryView{Argv: filled.Argv, Cwd: filled.Cwd, Env: filled.Env})
 			return err
 		}
-		if !s.Person.Present() || !s.isAbsentKey(why.Key, req.Context) {
-			return s.unfilled(why)
+		if !c.Person.Present() || !c.isAbsentKey(why.Key, req.Context) {
+			return c.unfilled(why)
 		}
-		text, err := s.Person.Ask(ctx, ports.Question{Key: why.Key,
-			Text: cmp.Or(s.inputOf(why.Key).Description, "The command of this step needs a value")})
+		text, err := c.Person.Ask(ctx, ports.Question{Key: why.Key,
+			Text: cmp.Or(c.inputOf(why.Key).Description, "The command of this step needs a value")})
 		if err != nil {
 			return err
 		}
@@ -50,24 +50,24 @@ func (s *stepRun) fill(ctx context.Context, req *advance.Request) error {
 
 // fillAction fills the command with the context after a delta. Workflows in
 // form 1 run their commands as written.
-func (s *stepRun) fillAction(given canon.Value) (command.Filled, error) {
-	action := *s.step.Action
-	action.Literal = action.Literal || !s.flow.Form2()
-	return command.Fill(action, s.varsWith(given))
+func (c *commandRun) fillAction(given canon.Value) (command.Filled, error) {
+	action := *c.step.Action
+	action.Literal = action.Literal || !c.flow.Form2()
+	return command.Fill(action, c.varsWith(given))
 }
 
 // isAbsentKey reports that a placeholder is a context key without a value, which
 // an answer can set: not a path into a value, and not a variable of a loop.
-func (s *stepRun) isAbsentKey(path string, given canon.Value) bool {
-	v, _ := placeholder.Lookup(s.varsWith(given), path)
-	return v.IsNull() && !strings.Contains(path, ".") && s.loopOf(path) == ""
+func (c *commandRun) isAbsentKey(path string, given canon.Value) bool {
+	v, _ := placeholder.Lookup(c.varsWith(given), path)
+	return v.IsNull() && !strings.Contains(path, ".") && c.loopOf(path) == ""
 }
 
 // loopOf returns the id of the loop around the step that sets a variable, "" if
 // none does.
-func (s *stepRun) loopOf(name string) string {
-	for _, around := range s.loops() {
-		if l, ok := s.flow.Loop(around.LoopID); ok && slices.Contains([]string{l.ItemVar, l.IndexVar, l.IterationVar}, name) {
+func (c *commandRun) loopOf(name string) string {
+	for _, around := range c.loops() {
+		if l, ok := c.flow.Loop(around.LoopID); ok && slices.Contains([]string{l.ItemVar, l.IndexVar, l.IterationVar}, name) {
 			return l.LoopID
 		}
 	}
@@ -76,8 +76,8 @@ func (s *stepRun) loopOf(name string) string {
 
 // inputOf returns the declared input of a context key, the zero value without
 // one.
-func (s *stepRun) inputOf(key string) source.Input {
-	for _, in := range append(slices.Clone(s.step.Inputs), s.flow.Inputs...) {
+func (c *commandRun) inputOf(key string) source.Input {
+	for _, in := range append(slices.Clone(c.step.Inputs), c.flow.Inputs...) {
 		if in.ContextKey == key {
 			return in
 		}
@@ -86,21 +86,21 @@ func (s *stepRun) inputOf(key string) source.Input {
 }
 
 // outside is the refusal of a folder that links lead out of the project.
-func (s *stepRun) outside() *command.Unfilled {
-	return &command.Unfilled{Place: "cwd", Key: cmp.Or(slices.Concat(placeholder.Paths(s.step.Action.Cwd), []string{""})[0]),
+func (c *commandRun) outside() *command.Unfilled {
+	return &command.Unfilled{Place: "cwd", Key: cmp.Or(slices.Concat(placeholder.Paths(c.step.Action.Cwd), []string{""})[0]),
 		Why: "would lead out of the project's folder"}
 }
 
 // unfilled is RUN_WAITING for a command whose placeholder has no value that may
 // be used. It names the key and where a value can come from, not the value.
-func (s *stepRun) unfilled(why *command.Unfilled) error {
+func (c *commandRun) unfilled(why *command.Unfilled) error {
 	key, _, _ := strings.Cut(why.Key, ".")
-	f := s.waitingFault(fmt.Sprintf("cannot run its command: {{%s}} in %s %s%s", why.Key, why.Place, why.Why, s.origin(key)),
-		"Continue with %s, or set it without performing the step: %s.", s.continueLine("--set", key+"=VALUE"),
-		s.SubmitLine(s.report.Run, "--set", key+"=VALUE"))
-	if id := s.loopOf(key); id != "" {
-		f = s.waitingFault(fmt.Sprintf("cannot run its command: {{%s}} in %s %s%s", why.Key, why.Place, why.Why, s.origin(key)),
-			"Correct the list of the loop %q, and continue with %s.", id, s.continueLine())
+	f := c.waitingFault(fmt.Sprintf("cannot run its command: {{%s}} in %s %s%s", why.Key, why.Place, why.Why, c.origin(key)),
+		"Continue with %s, or set it without performing the step: %s.", c.continueLine("--set", key+"=VALUE"),
+		c.SubmitLine(c.report.Run, "--set", key+"=VALUE"))
+	if id := c.loopOf(key); id != "" {
+		f = c.waitingFault(fmt.Sprintf("cannot run its command: {{%s}} in %s %s%s", why.Key, why.Place, why.Why, c.origin(key)),
+			"Correct the list of the loop %q, and continue with %s.", id, c.continueLine())
 	}
 	return fault.Of(f).With("inputs", []string{key}).With("placeholder", why.Key).With("place", why.Place).
 		With("why", why.Why)
@@ -108,15 +108,15 @@ func (s *stepRun) unfilled(why *command.Unfilled) error {
 
 // origin describes where the value of a context key comes from, as an addition
 // to a sentence: a declared input, a loop or the outputs of steps.
-func (s *stepRun) origin(key string) string {
-	if in := s.inputOf(key); in.ContextKey != "" {
+func (c *commandRun) origin(key string) string {
+	if in := c.inputOf(key); in.ContextKey != "" {
 		return fmt.Sprintf(" (%s: %s)", key, in.Description)
 	}
-	if id := s.loopOf(key); id != "" {
+	if id := c.loopOf(key); id != "" {
 		return fmt.Sprintf(" (%s is a variable of the loop %q)", key, id)
 	}
 	var steps []string
-	for _, step := range everyStep(s.flow) {
+	for _, step := range everyStep(c.flow) {
 		if slices.Contains(slices.Collect(maps.Keys(step.Outputs)), key) {
 			steps = append(steps, step.StepID)
 		}

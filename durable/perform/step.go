@@ -32,11 +32,8 @@ type stepRun struct {
 	result    *command.Result // of the command, after it ran
 	recorded  bool            // the result is on record
 	overtaken bool            // another caller recorded this attempt first
-	filled    command.Filled  // the command with its values
-	values    canon.Value     // outputs of the command, sent with its result
-	// outputTail is the end of both outputs of the command, for an error.
-	outputTail string
-	fix        fault.Suggestion // advice about the command's failure, if known
+	cmd       *commandRun
+	fix       fault.Suggestion // advice about the command's failure, if known
 }
 
 // step performs the pending step until it is accepted or the run has to stop.
@@ -47,6 +44,7 @@ func (e *execution) step(ctx context.Context) error {
 		return fault.New(fault.Invariant, "the pinned workflow has no step %q, which the engine names", pending.StepID)
 	}
 	t := &stepRun{execution: e, step: step, began: e.NowMs()}
+	t.cmd = &commandRun{stepRun: t}
 	if t.needsLog() {
 		if err := t.refreshKnown(ctx); err != nil {
 			return err
@@ -126,9 +124,9 @@ func (s *stepRun) concernsPerson() bool {
 // did; judgements come last.
 func (s *stepRun) makeAttempt(ctx context.Context) ([]reason.Blocker, error) {
 	req := advance.Request{Context: s.opts.Context, Preferences: s.opts.Preferences}
-	for _, part := range []func(context.Context, *advance.Request) error{s.askInputs, s.fill, s.askFile,
+	for _, part := range []func(context.Context, *advance.Request) error{s.askInputs, s.cmd.fill, s.askFile,
 		s.confirm,
-		s.runCommand, s.addResult, s.askNotes, s.askChoices} {
+		s.cmd.run, s.addResult, s.askNotes, s.askChoices} {
 		if err := part(ctx, &req); err != nil {
 			return nil, err
 		}
@@ -147,8 +145,8 @@ func (s *stepRun) addResult(_ context.Context, req *advance.Request) error {
 		return fault.Wrap(err, fault.Internal, "the result of step %q cannot be written as JSON", s.step.StepID)
 	}
 	req.Artifacts = append(req.Artifacts, advance.JSONArtifact(artifact))
-	for i := range s.values.Len() {
-		req.Context = req.Context.With(s.values.Key(i), s.values.Item(i))
+	for i := range s.cmd.values.Len() {
+		req.Context = req.Context.With(s.cmd.values.Key(i), s.cmd.values.Item(i))
 	}
 	return nil
 }
@@ -231,7 +229,7 @@ func (s *stepRun) stepView() StepView {
 	}
 	if a := s.step.Action; a != nil {
 		v.Argv, v.Cwd, v.Env = a.Argv, a.Cwd, a.Env
-		if f, err := s.fillAction(s.opts.Context); err == nil {
+		if f, err := s.cmd.fillAction(s.opts.Context); err == nil {
 			v.Argv, v.Cwd, v.Env = f.Argv, f.Cwd, f.Env
 		}
 	}

@@ -123,7 +123,7 @@ func TestPersonIsAskedForAbsentValue(t *testing.T) {
 	if w.filled[0].Argv[1] != "a b" || w.tries[0].Argv[1] != "a b" {
 		t.Errorf("%+v %+v", w.filled, w.tries)
 	}
-	// A value that is there and may not be used is not asked for.
+	// A present value that may not be used is not asked for.
 	w = newFixture(t, steps("  - {id: a, title: A, runCondition: {var: skip, not_equals: 1}, "+
 		"action: {kind: command, argv: [deploy, \"{{where}}\"]}}\n"))
 	w.answers = []string{}
@@ -158,21 +158,21 @@ func TestOutputsThatAreMissingBlock(t *testing.T) {
 		out ports.CommandOutcome
 		why map[string]string
 	}{
-		"empty stdout":     {wrote(" \n", `{"tags": ["t"]}`), map[string]string{"commit": "stdout is empty"}},
-		"not UTF-8":        {wrote("a\xff", `{"tags": ["t"]}`), map[string]string{"commit": "not valid UTF-8"}},
-		"long stdout":      {over, map[string]string{"commit": "at most 262144"}},
-		"large context":    {wrote(long[:len(long)-20], `{"tags": ["t"]}`), map[string]string{"tag": "context would have"}},
-		"placeholder":      {wrote("…", `{"tags": ["t"]}`), map[string]string{"commit": "placeholder"}},
-		"no file":          {wrote("abc", ""), map[string]string{"tag": "is empty"}},
-		"no JSON":          {wrote("abc", "{\n\"tags\""), map[string]string{"tag": "line 2"}},
-		"twice":            {wrote("abc", `{"tags": ["t"], "tags": []}`), map[string]string{"tag": "strict JSON"}},
-		"no object":        {wrote("abc", `["t"]`), map[string]string{"tag": "no JSON object"}},
-		"no place":         {wrote("abc", `{"tags": []}`), map[string]string{"tag": `no value at "/tags/0"`}},
-		"null":             {wrote("abc", `{"tags": [null]}`), map[string]string{"tag": "no value"}},
-		"not a file":       {unread, map[string]string{"tag": "not a regular file"}},
-		"both":             {wrote("", ""), map[string]string{"commit": "empty", "tag": "empty"}},
-		"long JSON value":  {wrote("abc", `{"tags": ["`+long+`"]}`), map[string]string{"tag": "at most 262144"}},
-		"undecodable twin": {wrote("abc", `{"TAGS": ["t"], "tags": ["t"]}`), map[string]string{"tag": "strict JSON"}},
+		"empty stdout":    {wrote(" \n", `{"tags": ["t"]}`), map[string]string{"commit": "stdout is empty"}},
+		"not UTF-8":       {wrote("a\xff", `{"tags": ["t"]}`), map[string]string{"commit": "not valid UTF-8"}},
+		"long stdout":     {over, map[string]string{"commit": "at most 262144"}},
+		"large context":   {wrote(long[:len(long)-20], `{"tags": ["t"]}`), map[string]string{"tag": "context would have"}},
+		"placeholder":     {wrote("…", `{"tags": ["t"]}`), map[string]string{"commit": "placeholder"}},
+		"no file":         {wrote("abc", ""), map[string]string{"tag": "is empty"}},
+		"no JSON":         {wrote("abc", "{\n\"tags\""), map[string]string{"tag": "line 2"}},
+		"twice":           {wrote("abc", `{"tags": ["t"], "tags": []}`), map[string]string{"tag": "strict JSON"}},
+		"no object":       {wrote("abc", `["t"]`), map[string]string{"tag": "no JSON object"}},
+		"no place":        {wrote("abc", `{"tags": []}`), map[string]string{"tag": `no value at "/tags/0"`}},
+		"null":            {wrote("abc", `{"tags": [null]}`), map[string]string{"tag": "no value"}},
+		"not a file":      {unread, map[string]string{"tag": "not a regular file"}},
+		"both":            {wrote("", ""), map[string]string{"commit": "empty", "tag": "empty"}},
+		"long JSON value": {wrote("abc", `{"tags": ["`+long+`"]}`), map[string]string{"tag": "at most 262144"}},
+		"two spellings":   {wrote("abc", `{"TAGS": ["t"], "tags": ["t"]}`), map[string]string{"tag": "strict JSON"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newFixture(t, steps(deploySteps))

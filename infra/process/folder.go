@@ -129,7 +129,7 @@ func (f *folder) create(c ports.Command) error {
 		err = f.parent.Mkdir(name, 0o700)
 	}
 	if err == nil {
-		err = f.parent.Chmod(name, 0o700) // whatever the umask is
+		err = f.parent.Chmod(name, 0o700) // under any umask
 	}
 	if err == nil {
 		f.root, err = f.parent.OpenRoot(name)
@@ -147,7 +147,7 @@ func (f *folder) create(c ports.Command) error {
 	return f.write(outputFile, nil)
 }
 
-// write creates a private file, whatever the umask is.
+// write creates a private file under any umask.
 func (f *folder) write(name string, content []byte) error {
 	file, err := f.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

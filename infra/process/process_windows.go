@@ -31,7 +31,7 @@ func (g *guard) close() {}
 // isOwn relies on the permissions of the user's temporary folder.
 func isOwn(fs.FileInfo) bool { return true }
 
-// lockFolder has no function on Windows: folders in use cannot be told from others.
+// lockFolder has no function on Windows: folders in use cannot be distinguished.
 func lockFolder(*os.File) {}
 
 // isUnlocked is false, so that no folder is removed that could be in use.
