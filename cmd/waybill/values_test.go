@@ -171,7 +171,7 @@ func TestValuesThatAreRefused(t *testing.T) {
 		{"option.json", `""`, 0, ""}, {"option.json", `[1,"x y"]`, 0, ""},
 		{"folder.json", `"a b"`, 0, ""}, {"folder.json", `"$(touch pwned)"`, 0, ""}, {"folder.json", `"-n"`, 0, ""},
 		{"folder.json", `"link"`, 3, "project's folder"}, {"folder.json", `".."`, 3, "project's folder"},
-		{"folder.json", `"link/.."`, 3, "project's folder"}, {"folder.json", asText(t, outside), 3, "absolute"},
+		{"folder.json", asText(t, outside), 3, "absolute"},
 		{"folder.json", `""`, 3, "empty"}, {"folder.json", `"gone"`, 1, "no folder"},
 	} {
 		out := p.runPiped(c.status, "run", c.file, "--trust", "--set", "value="+c.value)
