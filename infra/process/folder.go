@@ -124,8 +124,9 @@ func (f *folder) create(c ports.Command) error {
 	if name != c.Folder || !filepath.IsLocal(name) {
 		return fmt.Errorf("%q is not the name of a folder", c.Folder)
 	}
-	err := f.parent.RemoveAll(name)
-	if err == nil {
+	err := f.parent.Mkdir(name, 0o700)
+	if errors.Is(err, fs.ErrExist) {
+		removeFolder(f.parent, name)
 		err = f.parent.Mkdir(name, 0o700)
 	}
 	if err == nil {

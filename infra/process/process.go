@@ -154,7 +154,7 @@ func (e *execution) wait(ctx context.Context, timeout time.Duration) (why string
 	go func() {
 		var both sync.WaitGroup
 		both.Go(func() { _, _ = io.Copy(e.captured.stdout(), e.outputs[0]) })
-		both.Go(func() { _, _ = io.Copy(e.captured.stderr(), e.outputs[1]) })
+		both.Go(func() { _, _ = io.Copy(later{e.captured.stderr()}, e.outputs[1]) })
 		both.Wait()
 		close(e.drained)
 	}()
@@ -172,6 +172,19 @@ func (e *execution) wait(ctx context.Context, timeout time.Duration) (why string
 	}
 	e.finish(err)
 	return why, err
+}
+
+// stderrDelay holds stderr back, so that what a command wrote to stdout right before comes first, as
+// it does at a terminal: the readers of two pipes wake in any order.
+const stderrDelay = time.Millisecond
+
+// later is a writer that waits for stderrDelay before each write.
+type later struct{ io.Writer }
+
+// Write waits and writes.
+func (l later) Write(p []byte) (int, error) {
+	time.Sleep(stderrDelay)
+	return l.Writer.Write(p)
 }
 
 // stop sends SIGTERM to the group, and SIGKILL after the grace period.
