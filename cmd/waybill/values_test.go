@@ -226,7 +226,7 @@ func TestKilledPerformerLeavesNoFolder(t *testing.T) {
 	for deadline := time.Now().Add(20 * time.Second); p.ran() == "" && time.Now().Before(deadline); {
 		time.Sleep(5 * time.Millisecond)
 	}
-	time.Sleep(100 * time.Millisecond) // the guard has read the process group by now
+	time.Sleep(300 * time.Millisecond) // the guard has read the process group by now
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
 	folder := filepath.Join(runtime, "waybill", p.ran())

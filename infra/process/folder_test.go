@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/ports"
@@ -141,6 +142,7 @@ func TestLeftFoldersAreRemoved(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(killed, contextFile)); err != nil {
 		t.Fatal(err)
 	}
+	waitForUnlocked(t, killed)
 	living := &Runner{Env: r.Env}
 	c := folderCommand("")
 	c.Folder = "attempt_living"
@@ -156,6 +158,23 @@ func TestLeftFoldersAreRemoved(t *testing.T) {
 		t.Error("the folder of a living performer is gone")
 	}
 	held.remove()
+}
+
+// waitForUnlocked waits until no process holds a folder: one that a killed performer was about to
+// start has its handles until then.
+func waitForUnlocked(t *testing.T, folder string) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		f, err := os.Open(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		unlocked := isUnlocked(f)
+		if f.Close(); unlocked {
+			return
+		}
+	}
+	t.Errorf("%s is still locked", folder)
 }
 
 func TestFolderWithAValueStaysBelowRoot(t *testing.T) {
