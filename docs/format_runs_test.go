@@ -163,7 +163,7 @@ func (s *formatStore) sweep() {
 func (s *formatStore) performed() canon.Value {
 	step, _ := s.c.w.Step("build")
 	v, err := canon.ValueOf(command.Result{Kind: command.Kind, ArgvDigest: command.ArgvDigest(*step.Action),
-		DurationMs: 3, OutputDigest: canon.Sum(nil), Tries: 1})
+		DurationMs: 3, OutputDigest: canon.Sum(nil), Stdout: &command.Stream{}, Stderr: &command.Stream{}, Tries: 1})
 	s.must(err)
 	return v
 }

@@ -53,9 +53,10 @@ func (i installed) Run() int {
 
 func TestMain(m *testing.M) {
 	testscript.Main(installed{m}, map[string]func(){
-		"waybill": func() { os.Exit(runValid(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ())) },
-		"person":  person,
-		"forge":   func() { os.Exit(forge(os.Args[1], os.Args[2])) },
+		"waybill":  func() { os.Exit(runValid(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ())) },
+		"person":   person,
+		"forge":    func() { os.Exit(forge(os.Args[1], os.Args[2])) },
+		"received": received,
 	})
 }
 

@@ -184,7 +184,7 @@ func (n *Answers) CompleteInputs(ctx context.Context, p session.Resolved) (w com
 	var erased error
 	f = advance.Facts{Session: p.At.Session, Run: p.At.Run, Node: p.At.Node, Next: p.Fold.Next, State: state,
 		SnapshotRef: p.Node.SnapshotRef,
-		Preferences: p.Node.Preferences, Context: p.Node.Context, HasChild: p.Node.AckedChildren > 0,
+		Preferences: p.Node.Preferences, Context: p.Node.Context, Given: p.Node.Given, HasChild: p.Node.AckedChildren > 0,
 		Capabilities: p.Node.Capabilities, Checkpoints: len(p.Node.Checkpoints), Approvals: int(p.Node.Approvals)}
 	for _, gap := range p.Node.OpenGaps {
 		f.OpenGaps = append(f.OpenGaps, advance.OpenGap{ID: gap.ID, Reason: gap.Reason, Pointer: gap.Pointer,

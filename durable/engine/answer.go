@@ -8,6 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/projections/runs"
 )
 
@@ -42,7 +43,10 @@ type Answer struct {
 	Recap string `json:"recap,omitzero"`
 	// Blockers are the unmet requirements of a refused attempt.
 	Blockers []reason.Blocker `json:"blockers,omitzero"`
-	Warnings []Warning        `json:"warnings"`
+	// Result is that of the pending step's command, if one is recorded at the node
+	// and the step was not accepted. It has the end of each output.
+	Result   *command.Brief `json:"result,omitzero"`
+	Warnings []Warning      `json:"warnings"`
 
 	// AttemptID is the attempt in AckToken, CheckpointID the one in
 	// CheckpointToken, for callers that use positions instead of tokens.
@@ -58,6 +62,8 @@ type Answer struct {
 	artifactKinds    []string
 	outputsSubmitted bool
 	stepsDone        int64
+	// vars is the context at the node, without loop variables.
+	vars canon.Value
 }
 
 // Kind is the kind of the document: "step" or "blocked".
@@ -75,6 +81,9 @@ func (a Answer) MissingInputs() []string { return a.missingInputs }
 // StepsDone counts the steps completed before the pending one, as the list of
 // runs does.
 func (a Answer) StepsDone() int64 { return a.stepsDone }
+
+// Context is the context at the node, without the variables of loops.
+func (a Answer) Context() canon.Value { return a.vars }
 
 // OutputsSubmitted reports that the pending step waits for a person's approval of the
 // node's outputs, or has it. The next attempt must carry no notes and no
@@ -156,7 +165,8 @@ type Warning struct {
 	Code    WarningCode `json:"code"`
 	Message string      `json:"message"`
 	// Path, Expected and Got belong to ConditionMatchedLoosely: the context path,
-	// the value in the condition and the one in the context.
+	// the value in the condition and the one in the context. Path of
+	// OutputUndeclared is the name of the member.
 	Path     string      `json:"path,omitzero"`
 	Expected canon.Value `json:"expected,omitzero"`
 	Got      canon.Value `json:"got,omitzero"`
@@ -199,6 +209,9 @@ const (
 	// ConditionMatchedLoosely: a condition that decided the attempt, or the start,
 	// took two values for equal that differ in letter case, blanks or type.
 	ConditionMatchedLoosely WarningCode = "CONDITION_MATCHED_LOOSELY"
+	// OutputUndeclared: the command of the attempt wrote a member that the step
+	// does not declare, and it was ignored.
+	OutputUndeclared WarningCode = "OUTPUT_UNDECLARED"
 	// RefusedRepeatedly: the last attempts at the step were all refused.
 	RefusedRepeatedly WarningCode = "REFUSED_REPEATEDLY"
 	// RecommendationExceeded: preferences beyond the workflow's recommendation.

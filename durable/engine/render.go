@@ -15,6 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/interpreter"
 	"github.com/waybill/waybill/durable/run/prompt"
 	"github.com/waybill/waybill/durable/run/snapshot"
@@ -57,6 +58,7 @@ func (n *Answers) AnswerAt(ctx context.Context, keys token.Keys, p session.Resol
 		Session: SessionRef{sessionID, p.Run.ID}, NodeID: p.Node.ID, Status: status, IsComplete: s.IsComplete(),
 		Workflow:    WorkflowRef{w.WorkflowID, w.Name, w.Hash(), n.Origins.SourceOf(ctx, sessionID, p.Run.Started)},
 		Preferences: p.Node.Preferences, Warnings: []Warning{}, stepsDone: done,
+		vars: p.Node.Context,
 	}
 	if err := a.setPending(w, p, s); err != nil {
 		return Answer{}, err
@@ -64,8 +66,36 @@ func (n *Answers) AnswerAt(ctx context.Context, keys token.Keys, p session.Resol
 	if err := n.setApproval(ctx, &a, w, p, s); err != nil {
 		return Answer{}, err
 	}
+	if a.Result, err = n.commandResult(ctx, a, p.Node); err != nil {
+		return Answer{}, err
+	}
 	a.sign(keys.Current, checkTakesFacts(p) == nil)
 	return a, nil
+}
+
+// commandResult returns the result that is recorded at the node of a pending
+// command, for the reader of a blocked answer: nil without one, and for one that
+// was erased or is none.
+func (n *Answers) commandResult(ctx context.Context, a Answer, at *runs.Node) (*command.Brief, error) {
+	for _, o := range slices.Backward(at.Outputs) {
+		if !a.isCommand || o.Payload.ArtifactKind != command.Kind {
+			continue
+		}
+		v, err := n.artifact(ctx, o.Payload.SHA256)
+		if fault.Is(err, fault.ArtifactErased) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		r, err := command.Decode(v)
+		if err != nil {
+			return nil, nil
+		}
+		brief := r.Brief(limits.ResultTailBytesMax)
+		return &brief, nil
+	}
+	return nil, nil
 }
 
 // status is the status of a run at its preferred tip

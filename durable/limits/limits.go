@@ -198,6 +198,21 @@ const (
 	EventIndexMax = 99_999_999
 	// TokenBytesMax bounds a token before it is decoded; real ones stay under 600 bytes.
 	TokenBytesMax = 4096
+	// StreamHeadBytesMax and StreamTailBytesMax bound what is stored of stdout, and of stderr, of a
+	// command: about 500 lines of each end. All four fit into an artifact of 1 MiB even if every
+	// byte needs a JSON escape.
+	StreamHeadBytesMax = 32 << 10
+	StreamTailBytesMax = 32 << 10
+	// CommandOutputBytesMax bounds the file that WAYBILL_OUTPUT names: members that are not declared
+	// are ignored, so it may be larger than the context.
+	CommandOutputBytesMax = 1 << 20
+	// OutputValueBytesMax bounds one output of a command: what exceeds it cannot be a context.
+	OutputValueBytesMax = ContextBytesMax
+	// UndeclaredShownMax is the number of undeclared members that the result of a command names.
+	UndeclaredShownMax = 10
+	// ResultTailBytesMax bounds the end of stdout, and of stderr, in answers and errors: about one
+	// screen.
+	ResultTailBytesMax = 2 << 10
 	// CommandTimeoutSecondsMax bounds an action's timeout: one week.
 	CommandTimeoutSecondsMax = 7 * 24 * 3600
 	// CommandAttemptsMax bounds how often the command of one action is executed.

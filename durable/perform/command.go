@@ -1,35 +1,51 @@
 package perform
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"maps"
+	"slices"
 
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/run/command"
-	"github.com/waybill/waybill/durable/workflow/source"
+	"github.com/waybill/waybill/durable/run/interpreter"
+	"github.com/waybill/waybill/durable/workflow/placeholder"
 	"github.com/waybill/waybill/ports"
 )
 
-// runCommand performs the step's action, unless its result is known. All tries together are one attempt,
+// commandRun is the command of a step: its values, and what it yielded.
+type commandRun struct {
+	*stepRun
+	filled command.Filled // with the values of the context
+	values canon.Value    // outputs, sent with the result
+	// outputTail is the end of both outputs, for an error.
+	outputTail string
+}
+
+// run performs the step's action, unless its result is known. All tries together are one attempt,
 // whose result is that of the last try; only an error of the port, such as an
 // interruption, leaves no result.
-func (s *stepRun) runCommand(ctx context.Context, _ *advance.Request) error {
-	if s.step.Action == nil || s.result != nil {
+func (c *commandRun) run(ctx context.Context, req *advance.Request) error {
+	if !c.mustRun(req.Context) {
 		return nil
 	}
-	action := *s.step.Action
-	c := ports.Command{Argv: action.Argv, Cwd: action.Cwd, Env: s.environment(action),
-		TimeoutMs: int64(action.TimeoutSeconds) * 1000}
-	// Arguments are passed unchanged. Templates like {{path}} are for prompts
-	// only: text that a user typed must never become a part of a command.
+	action := *c.step.Action
+	try := c.command(req.Context)
 	tries, pauseMs := 1, int64(0)
 	if action.Retry != nil {
 		tries, pauseMs = max(1, action.Retry.MaxAttempts), int64(action.Retry.BackoffSeconds)*1000
 	}
 	var durationMs int64
 	for made := 1; ; made++ {
-		s.Display.TryBegan(TryView{Argv: action.Argv, Cwd: action.Cwd, Try: made, Of: tries})
-		out, err := s.Commands.Try(ctx, c)
+		c.Display.TryBegan(TryView{Argv: try.Argv, Cwd: try.Cwd, Env: c.filled.Env, Try: made, Of: tries})
+		out, err := c.Commands.Try(ctx, try)
+		if errors.Is(err, ports.ErrOutside) {
+			return c.unfilled(c.outside())
+		}
 		if err != nil {
 			return err
 		}
@@ -38,29 +54,85 @@ func (s *stepRun) runCommand(ctx context.Context, _ *advance.Request) error {
 		if !end.Last {
 			end.PauseMs = pauseMs
 		}
-		s.Display.TryEnded(end)
+		c.Display.TryEnded(end)
 		if end.Last {
-			s.fix = out.Fix
-			s.result = &command.Result{Kind: command.Kind, ArgvDigest: command.ArgvDigest(action),
+			c.fix = out.Fix
+			c.result = &command.Result{Kind: command.Kind, ArgvDigest: command.ArgvDigest(action),
 				ExitStatus: out.ExitStatus, Failure: out.Failure, DurationMs: durationMs, Tries: int64(made),
-				OutputBytes: out.OutputBytes, OutputDigest: out.OutputDigest, OutputHead: out.OutputHead,
-				OutputTail: out.OutputTail}
+				OutputBytes: out.OutputBytes, OutputDigest: out.OutputDigest, FilledDigest: c.filled.Digest,
+				Stdout: &out.Stdout, Stderr: &out.Stderr}
+			c.outputTail = cmp.Or(out.OutputTail, out.OutputHead)
+			c.collectOutputs(out, req.Context)
 			return nil
 		}
-		if err := s.Pause(ctx, pauseMs); err != nil {
+		if err := c.Pause(ctx, pauseMs); err != nil {
 			return err
 		}
 	}
 }
 
+// mustRun reports that the command has to run. It does not where its result is
+// known: of this call, or of an earlier attempt that lacked outputs which the
+// context has by now.
+func (c *commandRun) mustRun(given canon.Value) bool {
+	if c.step.Action == nil || c.result != nil {
+		return false
+	}
+	if len(c.step.Outputs) == 0 || !c.known.kinds[command.Kind] || c.known.refusedAt(reason.WorkflowStep(c.step.StepID)) {
+		return true
+	}
+	set := event.GivenKeys(c.known.given, given)
+	for key := range c.step.Outputs {
+		if _, has := slices.BinarySearch(set, key); !has {
+			return true
+		}
+	}
+	return false
+}
+
+// command is one try of the step's command, filled, with the private files that
+// it gets (docs/design.md#results-of-commands).
+func (c *commandRun) command(given canon.Value) ports.Command {
+	vars := event.MergeContext(c.answer.Context(), given)
+	doc := canon.OfMembers(canon.Member{Name: "context", Value: vars},
+		canon.Member{Name: "loop", Value: interpreter.LoopVariablesAt(c.flow, c.loops(), vars)})
+	return ports.Command{Argv: c.filled.Argv, Cwd: c.filled.Cwd, Env: c.environment(),
+		Below:     c.flow.Form2() && !c.step.Action.Literal && placeholder.In(c.step.Action.Cwd),
+		TimeoutMs: int64(c.step.Action.TimeoutSeconds) * 1000, Folder: c.answer.AttemptID.String(), Context: doc.JCS(),
+		Whole: len(c.step.Outputs) > 0}
+}
+
+// collectOutputs takes the declared outputs from what a successful command
+// wrote. They are sent with its result. What exceeds the context is left out, as
+// the engine would refuse the attempt and the result with it.
+func (c *commandRun) collectOutputs(out ports.CommandOutcome, given canon.Value) {
+	c.values = canon.Value{}
+	if !out.OK() || !c.flow.Form2() {
+		return
+	}
+	values, unset, undeclared := command.Yield(c.step.Outputs, command.Written{Stdout: out.Whole,
+		StdoutBytes: out.Stdout.Bytes, File: out.Written, Unread: out.Unread})
+	before := event.MergeContext(c.answer.Context(), given)
+	for i := range values.Len() {
+		key, v := values.Key(i), values.Item(i)
+		after := c.values.With(key, v)
+		if why := advance.Unfit(event.MergeContext(before, after), v); why != "" {
+			unset = append(unset, command.UnsetOutput{Key: key, Why: why})
+			continue
+		}
+		c.values = after
+	}
+	c.result.Unset, c.result.Undeclared = unset, undeclared
+}
+
 // environment is the action's environment with the ids of the attempt added.
 // The attempt id is the same after a crash, so a command that must not repeat
 // its work can recognize a repetition.
-func (s *stepRun) environment(a source.Action) map[string]string {
+func (c *commandRun) environment() map[string]string {
 	env := map[string]string{}
-	maps.Copy(env, a.Env)
-	maps.Copy(env, map[string]string{"WAYBILL_SESSION_ID": s.report.Session.String(),
-		"WAYBILL_RUN_ID": s.report.Run.String(), "WAYBILL_STEP_ID": s.step.StepID,
-		"WAYBILL_ATTEMPT_ID": s.answer.AttemptID.String()})
+	maps.Copy(env, c.filled.Env)
+	maps.Copy(env, map[string]string{"WAYBILL_SESSION_ID": c.report.Session.String(),
+		"WAYBILL_RUN_ID": c.report.Run.String(), "WAYBILL_STEP_ID": c.step.StepID,
+		"WAYBILL_ATTEMPT_ID": c.answer.AttemptID.String()})
 	return env
 }

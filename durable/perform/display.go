@@ -17,6 +17,9 @@ import (
 type Display interface {
 	RunOpened(RunView)
 	StepBegan(StepView)
+	// Filled reports the command of the step with its values, before a person
+	// confirms it and before it runs.
+	Filled(TryView)
 	TryBegan(TryView)
 	TryEnded(TryEnd)
 	// Blocked reports an attempt that was recorded and refused.
@@ -66,6 +69,7 @@ func (s StepView) Position() string {
 type TryView struct {
 	Argv    []string
 	Cwd     string
+	Env     map[string]string // of the action
 	Try, Of int
 }
 

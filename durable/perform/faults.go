@@ -1,7 +1,6 @@
 package perform
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,9 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
@@ -150,15 +151,14 @@ func (s *stepRun) handleBlockers(blockers []reason.Blocker) error {
 		}
 		f := fault.New(fault.RunBlocked, "%s was not accepted. %s", s.stepPhrase(), message).
 			Suggest("%s Then continue with %s.", first.SuggestedFix, s.continueLine())
+		if s.result != nil { // it succeeded, and did not yield what the step declares
+			f.With("result", s.result.Brief(limits.ResultTailBytesMax))
+		}
 		return s.withIDs(f).With("blockers", blockers)
 	}
 	s.retried = true
 	return nil
 }
-
-// outputShownBytesMax bounds how much of a failed command's output an error
-// carries, in bytes: about one screen.
-const outputShownBytesMax = 2 << 10
 
 // commandFailed is STEP_FAILED for a command whose last try failed. Its attempt
 // is recorded.
@@ -168,22 +168,9 @@ func (s *stepRun) commandFailed(blockers []reason.Blocker) error {
 	if s.fix.Format != "" {
 		suggestion = fault.Suggest("%s Then continue with %s.", s.fix, s.continueLine())
 	}
-	output := cmp.Or(r.OutputTail, r.OutputHead)
 	f := fault.New(fault.StepFailed, "%s: its command %s", s.stepPhrase(), r.Outcome())
 	f.Suggestion = suggestion
 	return s.withIDs(f).With("exitStatus", r.ExitStatus).With("tries", r.Tries).With("failure", r.Failure).
-		With("outputTail", lastBytes(output, outputShownBytesMax)).With("blockers", blockers)
-}
-
-// lastBytes returns at most the last n bytes of s, starting at the beginning of
-// a line if possible.
-func lastBytes(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	s = s[len(s)-n:]
-	if _, rest, ok := strings.Cut(s, "\n"); ok && rest != "" {
-		return rest
-	}
-	return strings.ToValidUTF8(s, "")
+		With("outputTail", command.LastBytes(s.cmd.outputTail, limits.ResultTailBytesMax)).
+		With("result", r.Brief(limits.ResultTailBytesMax)).With("blockers", blockers)
 }

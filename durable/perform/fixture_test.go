@@ -38,6 +38,7 @@ type fixture struct {
 	onTry     func(n int, c ports.Command) error
 	slow      func(ctx context.Context) error // runs inside every try
 	tries     []ports.Command
+	filled    []perform.TryView
 	answers   []string // of the person; nil: no person is present
 	trusted   bool
 	busy      bool
@@ -51,8 +52,13 @@ type fixture struct {
 	onHold    func()                                    // before the performer's lock is released
 }
 
-func newFixture(t *testing.T, workflowText string) *fixture {
+// newFixture starts a run, with a context if one is given.
+func newFixture(t *testing.T, workflowText string, context ...string) *fixture {
 	t.Helper()
+	var vars canon.Value
+	for _, text := range context {
+		vars = parse(t, text)
+	}
 	s := memstore.NewDisk(id.Seed{9}).Open(time.Second)
 	w := &fixture{T: t, store: s, trusted: true, clock: 1000}
 	w.g = enginetest.InMemory(s)
@@ -60,8 +66,9 @@ func newFixture(t *testing.T, workflowText string) *fixture {
 	if source.HasErrors(problems) {
 		t.Fatal(problems)
 	}
-	a, err := w.g.Start(context.Background(), engine.Caller{Actor: event.Actor{Kind: event.Human}, AtMs: 1}, id.Seed{1},
-		engine.Start{Workflow: c, SourceKind: event.SourceProject, SourceRef: "test.yaml"})
+	a, err := w.g.Start(t.Context(), engine.Caller{Actor: event.Actor{Kind: event.Human}, AtMs: 1}, id.Seed{1},
+		engine.Start{Workflow: c, SourceKind: event.SourceProject, SourceRef: "test.yaml",
+			Context: vars})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -303,6 +310,8 @@ func (w *fixture) StepBegan(v perform.StepView) {
 		w.note("warning: %s", s)
 	}
 }
+
+func (w *fixture) Filled(v perform.TryView) { w.filled = append(w.filled, v) }
 
 func (w *fixture) TryBegan(v perform.TryView) {
 	w.note("$ %s (%d of %d)", strings.Join(v.Argv, " "), v.Try, v.Of)

@@ -2,6 +2,7 @@ package perform_test
 
 import (
 	"context"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -46,15 +47,16 @@ func (w *fixture) outputs() []command.Result {
 
 func TestResultDescribesLastTry(t *testing.T) {
 	w := newFixture(t, steps(retryStep))
-	second := ports.CommandOutcome{DurationMs: 20, OutputBytes: 3, OutputHead: "yes", OutputTail: "tail"}
+	second := ports.CommandOutcome{DurationMs: 20, OutputBytes: 3, OutputHead: "yes", OutputTail: "tail",
+		Stdout: command.Stream{Bytes: 2, Head: "ye"}, Stderr: command.Stream{Bytes: 9, Head: "s", Tail: "tail"}}
 	w.outcomes = []ports.CommandOutcome{bad, second}
 	if _, err := w.perform(context.Background(), perform.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	want := command.Result{Kind: command.Kind, DurationMs: 27, Tries: 2, OutputBytes: 3, OutputHead: "yes",
-		OutputTail:   "tail",
+	want := command.Result{Kind: command.Kind, DurationMs: 27, Tries: 2, OutputBytes: 3,
+		Stdout: &second.Stdout, Stderr: &second.Stderr,
 		OutputDigest: canon.Sum([]byte("yes")), ArgvDigest: w.outputs()[0].ArgvDigest}
-	if got := w.outputs(); len(got) != 1 || got[0] != want {
+	if got := w.outputs(); len(got) != 1 || !reflect.DeepEqual(got[0], want) {
 		t.Errorf("recorded %+v", got)
 	}
 }

@@ -132,10 +132,18 @@ func (s *stepRun) askInputs(ctx context.Context, req *advance.Request) error {
 		return nil
 	}
 	for _, in := range append(missing, s.refusedKeys(missing, req.Context)...) {
-		text, err := s.Person.Ask(ctx, ports.Question{Text: in.Description, Key: in.ContextKey, Choices: in.Choices,
-			Secret: in.Reason == "needs_user_secret_or_token", Optional: s.neverStops()})
+		q := ports.Question{Text: in.Description, Key: in.ContextKey, Choices: in.Choices,
+			Secret: in.Reason == "needs_user_secret_or_token", Optional: s.neverStops()}
+		_, output := s.step.Outputs[in.ContextKey]
+		if output {
+			q.Text, q.Optional = in.Description+" Its value, or Enter to run the command again?", true
+		}
+		text, err := s.Person.Ask(ctx, q)
 		if err != nil {
 			return err
+		}
+		if text == "" && output {
+			s.result, s.recorded = nil, false
 		}
 		if text != "" {
 			req.Context = req.Context.With(in.ContextKey, inputValue(in, text))

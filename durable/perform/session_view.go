@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
@@ -54,7 +53,7 @@ func (v *sessionView) tip() (engine.Position, error) {
 
 // nodeRecord is what is recorded at the node of a pending step.
 type nodeRecord struct {
-	vars    canon.Value
+	given   []string         // context keys that refused attempts set
 	draft   string           // its current notes
 	refused []reason.Blocker // of the last attempt, if that was refused
 	kinds   map[string]bool  // of its artifacts
@@ -78,7 +77,7 @@ func (v *sessionView) node(n id.Node) nodeRecord {
 		return nodeRecord{}
 	}
 	node := run.Node(n)
-	k := nodeRecord{vars: node.Context, kinds: map[string]bool{}}
+	k := nodeRecord{given: node.Given, kinds: map[string]bool{}}
 	if n := len(node.Attempts); n > 0 && node.Attempts[n-1].Outcome.Kind == event.Blocked {
 		k.refused = node.Attempts[n-1].Outcome.Blockers.Blockers
 	}

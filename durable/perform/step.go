@@ -8,6 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/run/command"
@@ -25,12 +26,13 @@ type stepRun struct {
 	began int64
 	known nodeRecord
 
-	confirmed bool             // the person confirmed this step
-	draft     string           // the last typed notes
-	retried   bool             // an attempt was refused in this call
-	result    *command.Result  // of the command, after it ran
-	recorded  bool             // the result is on record
-	overtaken bool             // another caller recorded this attempt first
+	confirmed bool            // the person confirmed this step
+	draft     string          // the last typed notes
+	retried   bool            // an attempt was refused in this call
+	result    *command.Result // of the command, after it ran
+	recorded  bool            // the result is on record
+	overtaken bool            // another caller recorded this attempt first
+	cmd       *commandRun
 	fix       fault.Suggestion // advice about the command's failure, if known
 }
 
@@ -42,6 +44,7 @@ func (e *execution) step(ctx context.Context) error {
 		return fault.New(fault.Invariant, "the pinned workflow has no step %q, which the engine names", pending.StepID)
 	}
 	t := &stepRun{execution: e, step: step, began: e.NowMs()}
+	t.cmd = &commandRun{stepRun: t}
 	if t.needsLog() {
 		if err := t.refreshKnown(ctx); err != nil {
 			return err
@@ -121,8 +124,9 @@ func (s *stepRun) concernsPerson() bool {
 // did; judgements come last.
 func (s *stepRun) makeAttempt(ctx context.Context) ([]reason.Blocker, error) {
 	req := advance.Request{Context: s.opts.Context, Preferences: s.opts.Preferences}
-	for _, part := range []func(context.Context, *advance.Request) error{s.askInputs, s.askFile, s.confirm,
-		s.runCommand, s.addResult, s.askNotes, s.askChoices} {
+	for _, part := range []func(context.Context, *advance.Request) error{s.askInputs, s.cmd.fill, s.askFile,
+		s.confirm,
+		s.cmd.run, s.addResult, s.askNotes, s.askChoices} {
 		if err := part(ctx, &req); err != nil {
 			return nil, err
 		}
@@ -141,6 +145,9 @@ func (s *stepRun) addResult(_ context.Context, req *advance.Request) error {
 		return fault.Wrap(err, fault.Internal, "the result of step %q cannot be written as JSON", s.step.StepID)
 	}
 	req.Artifacts = append(req.Artifacts, advance.JSONArtifact(artifact))
+	for i := range s.cmd.values.Len() {
+		req.Context = req.Context.With(s.cmd.values.Key(i), s.cmd.values.Item(i))
+	}
 	return nil
 }
 
@@ -222,6 +229,9 @@ func (s *stepRun) stepView() StepView {
 	}
 	if a := s.step.Action; a != nil {
 		v.Argv, v.Cwd, v.Env = a.Argv, a.Cwd, a.Env
+		if f, err := s.cmd.fillAction(s.opts.Context); err == nil {
+			v.Argv, v.Cwd, v.Env = f.Argv, f.Cwd, f.Env
+		}
 	}
 	for _, warning := range s.answer.MapCommands(s.OfStore).Warnings {
 		v.Warnings = append(v.Warnings, warning.Message)
@@ -260,12 +270,18 @@ func (s *stepRun) asksChoices() bool {
 
 // vars are the variables of the pending step: the context, and those of the
 // loops around it.
-func (s *stepRun) vars() canon.Value {
-	loops, _, err := snapshot.ParseKey(s.answer.Pending.StepInstanceKey)
-	if err != nil {
-		return s.known.vars
-	}
-	return interpreter.VariablesAt(s.flow, loops, s.known.vars)
+func (s *stepRun) vars() canon.Value { return s.varsWith(canon.Value{}) }
+
+// varsWith are the variables after a delta of the context.
+func (s *stepRun) varsWith(given canon.Value) canon.Value {
+	return interpreter.VariablesAt(s.flow, s.loops(), event.MergeContext(s.answer.Context(), given))
+}
+
+// loops are the iterations around the step; none if its key is of a later
+// version.
+func (s *stepRun) loops() []snapshot.PathElement {
+	loops, _, _ := snapshot.ParseKey(s.answer.Pending.StepInstanceKey)
+	return loops
 }
 
 // needsNotes reports that no attempt at the step is accepted without notes.

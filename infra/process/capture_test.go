@@ -10,10 +10,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/run/command"
 )
 
-const keptBytes = command.OutputHeadBytesMax
+const keptBytes = limits.StreamHeadBytesMax
 
 func TestCaptureKeepsHeadAndTail(t *testing.T) {
 	letters := func(n int) string {
@@ -30,7 +31,7 @@ func TestCaptureKeepsHeadAndTail(t *testing.T) {
 			c := newCapture(nil)
 			for rest := all; rest != ""; {
 				k := min(chunk, len(rest))
-				c.Write([]byte(rest[:k]))
+				c.stdout().Write([]byte(rest[:k]))
 				rest = rest[k:]
 			}
 			out := c.outcome()
@@ -53,7 +54,7 @@ func TestCaptureSplitsNoCharacter(t *testing.T) {
 		for _, n := range []int{keptBytes/4 + 2, keptBytes/2 + 3, keptBytes} {
 			all := strings.Repeat("x", shift) + strings.Repeat("😀", n)
 			c := newCapture(nil)
-			c.Write([]byte(all))
+			c.stdout().Write([]byte(all))
 			out := c.outcome()
 			if strings.ContainsRune(out.OutputHead+out.OutputTail, utf8.RuneError) {
 				t.Errorf("shift %d, %d characters: a character was cut in two", shift, n)
@@ -75,11 +76,13 @@ func TestCaptureOfBinaryOutputIsTextForJSON(t *testing.T) {
 	for name, b := range map[string][]byte{"noise": noise, "continuations": bytes.Repeat([]byte{0x80}, 3*keptBytes),
 		"zeros": make([]byte, 3*keptBytes)} {
 		c := newCapture(nil)
-		c.Write(b)
+		c.stdout().Write(b)
 		out := c.outcome()
+		c.stderr().Write(b)
+		both := c.outcome()
 		v, err := canon.ValueOf(command.Result{ArgvDigest: canon.Sum(nil), Kind: command.Kind,
 			OutputDigest: out.OutputDigest,
-			OutputHead:   out.OutputHead, OutputTail: out.OutputTail})
+			Stdout:       &out.Stdout, Stderr: &both.Stderr})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -100,8 +103,8 @@ func (w *failingWriter) Write([]byte) (int, error) { w.calls++; return 0, errors
 func TestCaptureContinuesAfterTeeFails(t *testing.T) {
 	w := &failingWriter{}
 	c := newCapture(w)
-	c.Write([]byte("one"))
-	c.Write([]byte("two"))
+	c.stdout().Write([]byte("one"))
+	c.stdout().Write([]byte("two"))
 	if out := c.outcome(); out.OutputHead != "onetwo" || w.calls != 1 {
 		t.Errorf("kept %q after %d writes", out.OutputHead, w.calls)
 	}

@@ -26,7 +26,9 @@ func TestMain(m *testing.M) {
 		if os.Getenv(helperEnv+"_WITHOUT_GUARD") != "" {
 			r.guard.pipe = discardPipe{}
 		}
-		if _, err := r.Try(context.Background(), sh(script)); err != nil {
+		c := sh(script)
+		c.Folder = os.Getenv(helperEnv + "_FOLDER")
+		if _, err := r.Try(context.Background(), c); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

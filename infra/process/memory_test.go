@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/durable/limits"
 )
 
 func TestLargeOutputUsesConstantMemory(t *testing.T) {
@@ -17,8 +17,8 @@ func TestLargeOutputUsesConstantMemory(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	out := attempt(t, r, sh("yes waybill | head -c 104857600"))
 	runtime.ReadMemStats(&after)
-	if out.OutputBytes != megabytes<<20 || len(out.OutputHead) != command.OutputHeadBytesMax ||
-		len(out.OutputTail) != command.OutputTailBytesMax {
+	if out.OutputBytes != megabytes<<20 || len(out.OutputHead) != limits.StreamHeadBytesMax ||
+		len(out.OutputTail) != limits.StreamTailBytesMax {
 		t.Fatalf("%d bytes, head %d, tail %d", out.OutputBytes, len(out.OutputHead), len(out.OutputTail))
 	}
 	if used := after.TotalAlloc - before.TotalAlloc; used > 4<<20 {

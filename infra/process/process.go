@@ -12,8 +12,10 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"sync"
 	"time"
 
+	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -28,11 +30,13 @@ type Runner struct {
 	Dir    string    // directory for relative Cwd values; "" is the current one
 	Env    []string  // environment of the performer, as from os.Environ; nil: that of this process
 	Output io.Writer // receives output as it is read; may be nil
+	Root   string    // root of the project, for commands whose folder must be below it; "" is Dir
 
 	// Grace is how long a command may take to end after SIGTERM; 0 selects graceDefault.
 	Grace time.Duration
 
 	guard guard
+	swept bool // private folders that killed performers left were removed
 }
 
 const (
@@ -50,7 +54,7 @@ const (
 func (r *Runner) Close() { r.guard.close() }
 
 // Try runs a command once and returns its outcome. A command that cannot start, times out or exits
-// with a status is an outcome, not an error; the error is that of ctx. Failure and Fix are texts
+// with a status is an outcome, not an error; the error is that of ctx, or ports.ErrOutside. Failure and Fix are texts
 // for the user without absolute paths.
 func (r *Runner) Try(ctx context.Context, c ports.Command) (ports.CommandOutcome, error) {
 	if err := ctx.Err(); err != nil {
@@ -61,43 +65,83 @@ func (r *Runner) Try(ctx context.Context, c ports.Command) (ports.CommandOutcome
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 
-	cmd, failed := r.prepare(c)
-	if failed != nil {
+	cmd, failed, err := r.prepare(c)
+	switch {
+	case err != nil:
+		return ports.CommandOutcome{}, err
+	case failed != nil:
 		return failed.outcome(), nil
 	}
-	output, outputWriter, err := os.Pipe()
-	if err != nil {
-		return (&startFailure{clause: "its output cannot be read: " + reason(err)}).outcome(), nil
+	folder, problem := r.open(c)
+	if problem != nil {
+		return problem.outcome(), nil
 	}
-	cmd.Stdout, cmd.Stderr = outputWriter, outputWriter
+	defer folder.remove()
+	cmd.Env = append(cmd.Env, folder.env()...)
 	began := time.Now()
-	err = cmd.Start()
-	_ = outputWriter.Close()
-	if err != nil {
-		_ = output.Close()
-		return startFailureOf(err, cmd, c).outcome(), nil
+	e, problem := r.start(cmd, c)
+	if problem != nil {
+		return problem.outcome(), nil
 	}
 	r.guard.watch(cmd.Process.Pid)
 	defer r.guard.watch(0)
-	e := execution{cmd: cmd, output: output, captured: newCapture(r.Output), grace: cmp.Or(r.Grace, graceDefault),
-		exited: make(chan struct{}), drained: make(chan struct{})}
 	why, err := e.wait(ctx, time.Duration(c.TimeoutMs)*time.Millisecond)
 	if err != nil {
 		return ports.CommandOutcome{}, err
 	}
 	out := e.outcome(why)
 	out.DurationMs = time.Since(began).Milliseconds()
+	out.Written, out.Unread = folder.output()
 	return out, nil
+}
+
+// start starts a command with a pipe for each of its outputs.
+func (r *Runner) start(cmd *exec.Cmd, c ports.Command) (*execution, *startFailure) {
+	e := &execution{cmd: cmd, captured: newCapture(r.Output), grace: cmp.Or(r.Grace, graceDefault),
+		exited: make(chan struct{}), drained: make(chan struct{})}
+	if c.Whole {
+		e.captured.max = limits.OutputValueBytesMax
+	}
+	var writers [2]*os.File
+	var err error
+	for i := range e.outputs {
+		if e.outputs[i], writers[i], err = os.Pipe(); err != nil {
+			e.close(writers[:])
+			return nil, &startFailure{clause: "its output cannot be read: " + reason(err)}
+		}
+	}
+	cmd.Stdout, cmd.Stderr = writers[0], writers[1]
+	if err := cmd.Start(); err != nil {
+		e.close(writers[:])
+		return nil, startFailureOf(err, cmd, c)
+	}
+	closeAll(writers[:])
+	return e, nil
 }
 
 // execution is a started command.
 type execution struct {
 	cmd      *exec.Cmd
-	output   *os.File // read end of the pipe for standard output and error
+	outputs  [2]*os.File // read ends of the pipes for stdout and stderr
 	captured *capture
 	grace    time.Duration
 	exited   chan struct{} // closed when the command itself has exited
-	drained  chan struct{} // closed at the end of the output
+	drained  chan struct{} // closed at the end of both outputs
+}
+
+// close closes the pipes of a command that did not start.
+func (e *execution) close(writers []*os.File) {
+	closeAll(writers)
+	closeAll(e.outputs[:])
+}
+
+// closeAll closes the files that are open; nil stands for one that is not.
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		if f != nil {
+			_ = f.Close()
+		}
+	}
 }
 
 // wait waits for the end of the command, or stops it after timeout (0: never) or when ctx ends. why
@@ -108,7 +152,10 @@ func (e *execution) wait(ctx context.Context, timeout time.Duration) (why string
 		close(e.exited)
 	}()
 	go func() {
-		_, _ = io.Copy(e.captured, e.output)
+		var both sync.WaitGroup
+		both.Go(func() { _, _ = io.Copy(e.captured.stdout(), e.outputs[0]) })
+		both.Go(func() { _, _ = io.Copy(later{e.captured.stderr()}, e.outputs[1]) })
+		both.Wait()
 		close(e.drained)
 	}()
 	limited := ctx
@@ -125,6 +172,19 @@ func (e *execution) wait(ctx context.Context, timeout time.Duration) (why string
 	}
 	e.finish(err)
 	return why, err
+}
+
+// stderrDelay holds stderr back, so that what a command wrote to stdout right before comes first, as
+// it does at a terminal: the readers of two pipes wake in any order.
+const stderrDelay = time.Millisecond
+
+// later is a writer that waits for stderrDelay before each write.
+type later struct{ io.Writer }
+
+// Write waits and writes.
+func (l later) Write(p []byte) (int, error) {
+	time.Sleep(stderrDelay)
+	return l.Writer.Write(p)
 }
 
 // stop sends SIGTERM to the group, and SIGKILL after the grace period.
@@ -147,9 +207,11 @@ func (e *execution) finish(interrupted error) {
 		}
 		kill(e.cmd.Process)
 	}
-	// A process outside the group may keep the pipe open without limit.
+	// A process outside the group may keep a pipe open without limit.
 	if !waitAtMost(e.drained, drainMax) {
-		_ = e.output.SetReadDeadline(time.Now())
+		for _, pipe := range e.outputs {
+			_ = pipe.SetReadDeadline(time.Now())
+		}
 	}
 	if interrupted != nil {
 		// The output is not used any more; a terminal that accepts no more of it must not block
@@ -158,7 +220,7 @@ func (e *execution) finish(interrupted error) {
 		return
 	}
 	<-e.drained
-	_ = e.output.Close()
+	closeAll(e.outputs[:])
 }
 
 // waitAtMost waits for done, at most for d, and reports whether it was closed.

@@ -73,8 +73,8 @@ func TestOutcomes(t *testing.T) {
 				(tc.failure == "") != (out.Failure == "") {
 				t.Errorf("status %d, failure %q", out.ExitStatus, out.Failure)
 			}
-			if !strings.Contains(out.Fix.String(), tc.fix) || out.OutputHead != tc.output {
-				t.Errorf("fix %q, output %q", out.Fix.String(), out.OutputHead)
+			if !strings.Contains(out.Fix.String(), tc.fix) || out.Stdout.Head+out.Stderr.Head != tc.output {
+				t.Errorf("fix %q, output %q, %q", out.Fix.String(), out.Stdout.Head, out.Stderr.Head)
 			}
 			if strings.Contains(out.Failure+out.Fix.String(), dir) {
 				t.Errorf("an absolute path in %q %q", out.Failure, out.Fix.String())
@@ -97,7 +97,7 @@ func TestTimeoutAsksThenKills(t *testing.T) {
 	polite := attempt(t, &Runner{Grace: time.Hour}, ports.Command{TimeoutMs: 100,
 		Argv: []string{"sh", "-c", "trap 'echo bye; exit 0' TERM; echo on; while :; do sleep 0.02; done"}})
 	if polite.ExitStatus != -1 || !strings.Contains(polite.Failure, "longer than 100ms") ||
-		!strings.HasSuffix(polite.OutputHead, "bye\n") {
+		!strings.HasSuffix(polite.Stdout.Head, "bye\n") {
 		t.Errorf("polite: %+v", polite)
 	}
 	stubborn := attempt(t, &Runner{Grace: 200 * time.Millisecond}, ports.Command{TimeoutMs: 100,
@@ -149,7 +149,7 @@ func TestOutputIsForwardedImmediately(t *testing.T) {
 	w := writerFunc(func(p []byte) (int, error) { return len(p), os.WriteFile(seen, p, 0o600) })
 	attempt(t, &Runner{Output: w}, sh("echo now; while [ ! -e "+seen+" ]; do sleep 0.01; done"))
 	var all bytes.Buffer
-	attempt(t, &Runner{Output: &all}, sh("echo a; echo b >&2; echo c"))
+	attempt(t, &Runner{Output: &all}, sh("echo a; sleep 0.1; echo b >&2; sleep 0.1; echo c"))
 	if all.String() != "a\nb\nc\n" {
 		t.Errorf("passed on %q", all.String())
 	}

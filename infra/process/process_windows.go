@@ -1,6 +1,7 @@
 package process
 
 import (
+	"io/fs"
 	"os"
 	"syscall"
 )
@@ -26,3 +27,12 @@ type guard struct{}
 func (g *guard) watch(int) {}
 
 func (g *guard) close() {}
+
+// isOwn relies on the permissions of the user's temporary folder.
+func isOwn(fs.FileInfo) bool { return true }
+
+// lockFolder has no function on Windows: folders in use cannot be distinguished.
+func lockFolder(*os.File) {}
+
+// isUnlocked is false, so that no folder is removed that could be in use.
+func isUnlocked(*os.File) bool { return false }

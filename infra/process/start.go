@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -32,23 +33,30 @@ func (f *startFailure) outcome() ports.CommandOutcome {
 //
 // The environment is that of the Runner followed by the variables of the command, which take
 // precedence.
-func (r *Runner) prepare(c ports.Command) (*exec.Cmd, *startFailure) {
+//
+// The error is ports.ErrOutside.
+func (r *Runner) prepare(c ports.Command) (*exec.Cmd, *startFailure, error) {
 	if len(c.Argv) == 0 {
-		return nil, &startFailure{"it names no program", fault.Suggest("Give the step's action an argv.")}
+		return nil, &startFailure{"it names no program", fault.Suggest("Give the step's action an argv.")}, nil
 	}
 	// A relative path to the program would otherwise be resolved in the command's directory twice.
 	base, err := filepath.Abs(r.Dir)
 	if err != nil {
 		return nil, &startFailure{"the current folder is not known: " + reason(err),
-			fault.Suggest("Start %s in a folder that is there.", fault.Command{"run"})}
+			fault.Suggest("Start %s in a folder that is there.", fault.Command{"run"})}, nil
 	}
 	dir := base
 	if c.Cwd != "" {
 		dir = joinUnlessAbs(base, c.Cwd)
-		if fi, err := os.Stat(dir); err != nil || !fi.IsDir() {
+		if c.Below {
+			if dir, err = r.below(base, c.Cwd); err != nil {
+				return nil, nil, err
+			}
+		}
+		if fi, err := os.Stat(dir); dir == "" || err != nil || !fi.IsDir() {
 			return nil, &startFailure{fmt.Sprintf("there is no folder %q", c.Cwd),
 				fault.Suggest("Start %s in the folder that the step's cwd is relative to, or make the folder in an "+
-					"earlier step.", fault.Command{"run"})}
+					"earlier step.", fault.Command{"run"})}, nil
 		}
 	}
 	env := r.Env
@@ -61,10 +69,29 @@ func (r *Runner) prepare(c ports.Command) (*exec.Cmd, *startFailure) {
 	}
 	program, err := findProgram(c.Argv[0], dir, c.Env)
 	if err != nil {
-		return nil, startFailureOf(err, cmd, c)
+		return nil, startFailureOf(err, cmd, c), nil
 	}
 	cmd.Path = program
-	return cmd, nil
+	return cmd, nil, nil
+}
+
+// below returns the folder that a relative name results in, with links resolved: the command runs
+// there, so that a link which changes afterwards leads nowhere else. ErrOutside if it is not below
+// the root of the project; "" for one that does not exist.
+func (r *Runner) below(base, name string) (string, error) {
+	root, err := filepath.EvalSymlinks(cmp.Or(r.Root, base))
+	if err != nil || !filepath.IsLocal(name) {
+		return "", ports.ErrOutside
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Join(base, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	rel, relErr := filepath.Rel(root, dir)
+	if err != nil || relErr != nil || !filepath.IsLocal(rel) {
+		return "", ports.ErrOutside
+	}
+	return dir, nil
 }
 
 // joinUnlessAbs resolves name relative to base.

@@ -69,7 +69,7 @@ func eventEnums() []enum {
 		enumOf(event.SourceBundled, event.SourceUser, event.SourceProject, event.SourceRemote, event.SourcePlugin),
 		enumOf(event.Advanced, event.Blocked),
 		enumOf(event.Info, event.Warning, event.Critical),
-		enumOf(event.ConditionMatchedLoosely),
+		enumOf(event.ConditionMatchedLoosely, event.OutputUndeclared),
 		enumOf(event.Unresolved, event.Resolves),
 		enumOf(event.StepNode, event.CheckpointNode, event.BlockedAttemptNode),
 		enumOf(event.AckedStepEdge, event.CheckpointEdge),
@@ -176,7 +176,7 @@ func engineEnums() []enum {
 		enumOf(views.Statuses()...),
 		enumOf(engine.PerformThenContinue, engine.AwaitConfirmation, engine.RehydrateOnly, engine.CompleteIntent),
 		enumOf(engine.ReplayDiffers, engine.NotesTruncated, engine.VariableAbsent, engine.TextTruncated,
-			engine.CompiledWarning, engine.ObservationsDropped, engine.ConditionMatchedLoosely,
+			engine.CompiledWarning, engine.ObservationsDropped, engine.ConditionMatchedLoosely, engine.OutputUndeclared,
 			engine.RefusedRepeatedly, engine.RecommendationExceeded),
 		enumOf(upkeep.KeysReady, upkeep.KeysMissing, upkeep.KeysUnusable),
 		// Steps, results of imports, of verified heads and of repairs.

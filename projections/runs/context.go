@@ -20,6 +20,9 @@ func (r *Run) setContext(e event.Event, p event.ContextSet) {
 	}
 	if n := r.Nodes[target]; n != nil {
 		n.Context = event.MergeContext(n.Context, p.Context)
+		if p.Source == event.ContextAgentDelta {
+			n.Given = event.GivenKeys(n.Given, p.Context) // the delta of a refused attempt
+		}
 		return
 	}
 	if r.pendingContext == nil {

@@ -34,6 +34,8 @@ type Node struct {
 	// Approvals counts all approvals recorded at this node, superseded ones too
 	// (docs/design.md#requirements-on-the-caller).
 	Approvals int64 `json:"approvals,omitzero"`
+	// Given are the context keys that refused attempts at this node set, in order of bytes.
+	Given []string `json:"given,omitzero"`
 	// Above is the nearest ancestor in a window, set if the parent was left out of it. Cut reports
 	// that a node below this one was left out.
 	Above *id.Node `json:"above,omitzero"`

@@ -43,6 +43,7 @@ type nodeLine struct {
 type nodeExtra struct {
 	Capabilities map[string]string `json:"capabilities,omitzero"`
 	Checkpoints  []id.Node         `json:"checkpoints,omitzero"`
+	Given        []string          `json:"given,omitzero"`
 	OpenGaps     []Gap             `json:"openGaps"`
 }
 
@@ -87,9 +88,9 @@ func (l *nodeLine) node(run *int64, n *Node, context *int64) {
 	n.Cut = cut != ""
 	l.attempts(&n.Attempts)
 	l.outputs(&n.Outputs)
-	extra := nodeExtra{n.Capabilities, n.Checkpoints, n.OpenGaps}
-	l.json(&extra, len(n.Capabilities)+len(n.Checkpoints)+len(n.OpenGaps) == 0)
-	n.Capabilities, n.Checkpoints, n.OpenGaps = extra.Capabilities, extra.Checkpoints, extra.OpenGaps
+	extra := nodeExtra{n.Capabilities, n.Checkpoints, n.Given, n.OpenGaps}
+	l.json(&extra, len(n.Capabilities)+len(n.Checkpoints)+len(n.Given)+len(n.OpenGaps) == 0)
+	n.Capabilities, n.Checkpoints, n.Given, n.OpenGaps = extra.Capabilities, extra.Checkpoints, extra.Given, extra.OpenGaps
 }
 
 // attempts passes the attempts. A single accepted attempt is written as "attemptId index toNodeId

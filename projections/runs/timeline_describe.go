@@ -33,16 +33,24 @@ func describeRunStart(p event.RunStarted) string {
 	return text + describeWarnings(p.Warnings)
 }
 
-// describeWarnings lists the loose matches of a decision, "" for none.
-func describeWarnings(list []event.DecisionWarning) string {
-	if len(list) == 0 {
-		return ""
+// describeWarnings lists the loose matches of a decision, and the members that its command wrote and
+// the step does not declare; "" for none.
+func describeWarnings(list []event.DecisionWarning) (text string) {
+	var matches, undeclared []string
+	for _, w := range list {
+		if w.Code == event.OutputUndeclared {
+			undeclared = append(undeclared, oneLine(w.Path))
+		} else {
+			matches = append(matches, oneLine(w.String()))
+		}
 	}
-	matches := make([]string, len(list))
-	for i, w := range list {
-		matches[i] = oneLine(w.String())
+	if matches != nil {
+		text = " (loosely: " + strings.Join(matches, "; ") + ")"
 	}
-	return " (loosely: " + strings.Join(matches, "; ") + ")"
+	if undeclared != nil {
+		text += " (undeclared outputs: " + strings.Join(undeclared, ", ") + ")"
+	}
+	return text
 }
 
 // nodeDescriptions is what happened when a node of a kind was created.

@@ -10,6 +10,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/workflow/compile"
 )
@@ -80,6 +81,9 @@ func showPending(ctx context.Context, a *cli.App, o *cli.Store, answer engine.An
 			p.Text("  ", b.SuggestedFix)
 		}
 	}
+	if len(answer.Blockers) > 0 && answer.Result != nil {
+		showResult(*answer.Result, p)
+	}
 	p.Blank()
 	// The run has ended, or no step accepts a submission.
 	if answer.Pending == nil {
@@ -127,6 +131,17 @@ func showPending(ctx context.Context, a *cli.App, o *cli.Store, answer engine.An
 		return
 	}
 	p.Line("Next: %s", nextCommand(a, answer, step, run, inputFlags))
+}
+
+// showResult prints the result of the step's command: the outcome, and the end of each output.
+func showResult(r command.Brief, p *page.Page) {
+	p.Line("  The command %s.", page.OneLine(r.Outcome()))
+	for _, stream := range []struct{ name, text string }{{"stdout", r.StdoutTail}, {"stderr", r.StderrTail}} {
+		if text := strings.TrimRight(stream.text, "\n"); text != "" {
+			p.Line("  %s", p.Dim("End of "+stream.name+":"))
+			p.Quote("  ", text, page.Plain)
+		}
+	}
 }
 
 // nextCommand returns the command line that continues from an answer. It depends on what the

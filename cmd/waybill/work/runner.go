@@ -45,7 +45,7 @@ func newRunner(a *cli.App, o *cli.Store, in *runInput, ref string) *runner {
 	s.view = runview.New(runview.Options{In: a.In, Out: shown, Getenv: a.Getenv, NoColor: a.Flags.NoColor,
 		Consent: a.Consent(a.Colors(a.Err)), Store: store, TrustRoot: root, Quiet: in.quiet, Short: page.ShortRun,
 		Read: func(name string) (advance.Artifact, error) { return typedFile(a, name) }})
-	s.commands = &process.Runner{Env: a.Env, Output: s.view.Output()}
+	s.commands = &process.Runner{Env: a.Env, Output: s.view.Output(), Root: root}
 	s.performer = &perform.Performer{
 		Engine: o.Engine, Logs: o.Logs(), Commands: s.commands, Person: s.view, Display: s.view,
 		Performers: o.Performers(),

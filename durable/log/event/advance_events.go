@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/id"
@@ -101,6 +102,22 @@ func (c ContextSet) DedupeKey(owner string, _ Scope) string {
 // Check returns an error for an unknown source and for invalid context.
 func (c ContextSet) Check(Scope) error {
 	return cmp.Or(oneOf("source", c.Source, ContextInitial, ContextAgentDelta, ContextMerge), CheckContext(c.Context))
+}
+
+// GivenKeys returns the keys that have a value after a delta, in order of bytes: those of given, with
+// the keys of the delta, whose nulls take a key back. given is not modified.
+func GivenKeys(given []string, delta canon.Value) []string {
+	given = slices.Clone(given)
+	for i := range delta.Len() {
+		at, has := slices.BinarySearch(given, delta.Key(i))
+		switch null := delta.Item(i).IsNull(); {
+		case has && null:
+			given = slices.Delete(given, at, at+1)
+		case !has && !null:
+			given = slices.Insert(given, at, delta.Key(i))
+		}
+	}
+	return given
 }
 
 // PreferencesChanged attaches changed preferences to a node (docs/design.md#preferences). Effective

@@ -151,7 +151,8 @@ func (d *decision) needsApproval() bool {
 func (d *decision) requirements() *requirements {
 	q := &requirements{workflow: d.w, step: d.step, state: d.f.State, snapshotRef: d.f.SnapshotRef, outputs: d.effective,
 		vars: interpreter.Variables(d.w, d.f.State, d.vars), capabilities: map[string]string{},
-		claimed: map[string]bool{}, approves: d.needsApproval(), notes: d.a.Request.Notes}
+		claimed: map[string]bool{}, approves: d.needsApproval(), notes: d.a.Request.Notes,
+		given: event.GivenKeys(d.f.Given, d.a.Request.Context)}
 	// Of both contexts, as in needsApproval.
 	for _, vars := range []canon.Value{d.f.Context, d.vars} {
 		q.loose = condition.AddMatches(q.loose, interpreter.LooseApproval(d.w, d.f.State, vars))
@@ -179,7 +180,7 @@ func (d *decision) requirements() *requirements {
 // blocker that is not open at the node already (docs/design.md#blocked-attempts).
 func (d *decision) block(q *requirements) {
 	report := reason.ReportOf(q.found)
-	d.record(event.BlockedBy(report), q.loose) // not those of the walk, which is not recorded
+	d.record(event.BlockedBy(report), d.warnings(q.loose)) // not those of the walk, which is not recorded
 	d.context(d.f.Node)
 	d.facts()
 	severity := event.Critical
@@ -218,7 +219,7 @@ func (d *decision) advance(walked interpreter.Result, q *requirements) error {
 	}
 	// Derived from the attempt: repeating the attempt yields the same node.
 	child := id.ChildNode(d.f.Node, d.a.ID, id.OpAck)
-	recorded := d.record(event.AdvancedTo(child), condition.AddMatches(q.loose, walked.Loose))
+	recorded := d.record(event.AdvancedTo(child), d.warnings(condition.AddMatches(q.loose, walked.Loose)))
 	d.context(child)
 	d.facts()
 	d.trace(walked.Trace)

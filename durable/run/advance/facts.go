@@ -29,9 +29,11 @@ type Facts struct {
 	SnapshotRef canon.Digest // digest of State's snapshot file
 	Preferences event.Preferences
 	Context     canon.Value // effective at the node
-	HasChild    bool        // an acked_step edge starts at the node
-	OpenGaps    []OpenGap
-	Outputs     []Output // the node's current ones, oldest first
+	// Given are the context keys that refused attempts at the node set.
+	Given    []string
+	HasChild bool // an acked_step edge starts at the node
+	OpenGaps []OpenGap
+	Outputs  []Output // the node's current ones, oldest first
 	// Capabilities maps a capability to the status of its latest strong observation on the
 	// path to the node.
 	Capabilities map[string]string

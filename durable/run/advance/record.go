@@ -14,11 +14,27 @@ import (
 	"github.com/waybill/waybill/durable/workflow/condition"
 )
 
-// record appends advance_recorded, the first event of every attempt. loose are the loose matches
-// of the conditions that decided it.
-func (d *decision) record(o event.AdvanceOutcome, loose []condition.Match) event.Event {
+// record appends advance_recorded, the first event of every attempt.
+func (d *decision) record(o event.AdvanceOutcome, warnings []event.DecisionWarning) event.Event {
 	return d.seg.caller(d.at, event.AdvanceRecorded{AttemptID: d.a.ID, Intent: event.IntentAckPending, Outcome: o,
-		RequestDigest: d.a.Digest, Warnings: warningsOf(loose)})
+		RequestDigest: d.a.Digest, Warnings: warnings})
+}
+
+// warnings returns those about the loose matches in the conditions that decided the attempt, and
+// about members that the command of this attempt wrote and the step does not declare.
+func (d *decision) warnings(loose []condition.Match) []event.DecisionWarning {
+	out := warningsOf(loose)
+	for _, a := range d.a.Request.Artifacts {
+		if a.Kind() != command.Kind || len(d.step.Outputs) == 0 {
+			continue
+		}
+		// A result that is none has no undeclared members.
+		r, _ := command.Decode(a.JSON)
+		for _, name := range r.Undeclared {
+			out = event.AddWarnings(out, event.Undeclared(name))
+		}
+	}
+	return out
 }
 
 // warningsOf returns the warnings about loose matches, as they are recorded

@@ -205,6 +205,23 @@ func CheckContext(v canon.Value) error {
 	return f
 }
 
+// Unfit returns why a value cannot be part of a context, as a clause; "" if it can. vars is the
+// context with the value.
+func Unfit(vars, v canon.Value) string {
+	if v.Text() == Placeholder {
+		return fmt.Sprintf("it is %q, the placeholder of a prepared call", Placeholder)
+	}
+	err := event.CheckContext(vars)
+	switch {
+	case err == nil:
+		return ""
+	case event.IsContextBudget(err):
+		return fmt.Sprintf("the context would have %d bytes with it, at most %d are allowed", len(vars.JCS()),
+			limits.ContextBytesMax)
+	}
+	return "the context cannot hold it: " + err.Error()
+}
+
 // applyPreferences returns p with the changes, or VALIDATION_ERROR for an unknown key or
 // value or a repeated key.
 func applyPreferences(p event.Preferences, changes []event.PreferenceChange) (event.Preferences, error) {

@@ -2,6 +2,7 @@ package advance
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -21,6 +22,7 @@ type requirements struct {
 	state        snapshot.State
 	snapshotRef  canon.Digest
 	vars         canon.Value       // context and loop variables
+	given        []string          // context keys set at this node, in order of bytes
 	approves     bool              // a person's approval is required
 	notes        string            // of the attempt, or else the node's current ones
 	outputs      []Output          // after the attempt, oldest first
@@ -141,6 +143,22 @@ func (q *requirements) action() {
 			q.step.StepID)
 	case !r.OK():
 		q.lacks(reason.InvalidOutput, at, again, "The command of step %q %s.", q.step.StepID, r.Outcome())
+	default:
+		q.commandOutputs(r)
+	}
+}
+
+// commandOutputs requires a value for each output that the step declares: one that was set at this
+// node, since an earlier iteration of a loop may have set the same key.
+func (q *requirements) commandOutputs(r command.Result) {
+	for _, key := range slices.Sorted(maps.Keys(q.step.Outputs)) {
+		if _, has := slices.BinarySearch(q.given, key); has {
+			continue
+		}
+		q.lacks(reason.InvalidOutput, reason.ContextKey(key),
+			fmt.Sprintf("Fix the cause and let 'waybill run --run ID' perform the step again, or send the value as "+
+				"context: {%q: VALUE}, or --set %s=VALUE. The command does not run again then.", key, key),
+			"The command of step %q succeeded, but %s is not set: %s.", q.step.StepID, key, r.WhyUnset(key))
 	}
 }
 

@@ -29,13 +29,18 @@ type Result struct {
 	Kind         string       `json:"kind"`
 	OutputBytes  int64        `json:"outputBytes"`  // length of the last try's output
 	OutputDigest canon.Digest `json:"outputDigest"` // stdout and stderr of the last try, in order of arrival
-	OutputHead   string       `json:"outputHead"`
-	OutputTail   string       `json:"outputTail"` // empty if OutputHead holds all
-	// Stdout and Stderr are those of the last try, apart. Records of earlier versions have none,
-	// and OutputHead and OutputTail instead.
+	// OutputHead and OutputTail are of both outputs together, in records of the earlier form only.
+	OutputHead string `json:"outputHead,omitzero"`
+	OutputTail string `json:"outputTail,omitzero"` // empty if OutputHead holds all
+	// Stdout and Stderr are those of the last try, apart. Records of the earlier form have none.
 	Stderr *Stream `json:"stderr,omitzero"`
 	Stdout *Stream `json:"stdout,omitzero"`
 	Tries  int64   `json:"tries"` // 1 or more once it ran
+	// Undeclared are members of the object in WAYBILL_OUTPUT that no output of the step names; at
+	// most limits.UndeclaredShownMax.
+	Undeclared []string `json:"undeclared,omitzero"`
+	// Unset are the outputs of the step that the command did not yield.
+	Unset []UnsetOutput `json:"unset,omitzero"`
 }
 
 // Stream is what a command wrote to one of its outputs, made valid UTF-8.
@@ -45,12 +50,11 @@ type Stream struct {
 	Tail  string `json:"tail"` // "" if Head holds all
 }
 
-// Budgets of the stored output. Both together fit into an artifact of 1 MiB
-// (docs/design.md#commands-and-trust) even if every byte needs a JSON escape.
-const (
-	OutputHeadBytesMax = 64 << 10
-	OutputTailBytesMax = 64 << 10
-)
+// UnsetOutput is an output of a step without a value.
+type UnsetOutput struct {
+	Key string `json:"key"` // context key
+	Why string `json:"why"` // clause, such as "stdout is empty"
+}
 
 // ArgvDigest identifies an action by its argv, encoded as canonical JSON. Trust in a command
 // is recorded for this digest.
@@ -84,8 +88,18 @@ func (r Result) Outcome() string {
 	return fmt.Sprintf("exited with status %d%s", r.ExitStatus, tries)
 }
 
-// Decode reads a result artifact strictly: unknown members, another kind, negative counts and
-// an oversized output head are errors.
+// WhyUnset returns why the command did not yield an output, as a clause.
+func (r Result) WhyUnset(key string) string {
+	for _, u := range r.Unset {
+		if u.Key == key {
+			return u.Why
+		}
+	}
+	return "the command did not yield it"
+}
+
+// Decode reads a result artifact strictly: unknown members, another kind, negative counts, one
+// stream without the other and an oversized output head are errors.
 func Decode(v canon.Value) (Result, error) {
 	var r Result
 	if err := canon.Decode(v, &r); err != nil {
@@ -93,6 +107,12 @@ func Decode(v canon.Value) (Result, error) {
 	}
 	if r.Kind != Kind || r.Tries < 0 || r.OutputBytes < 0 {
 		return r, fmt.Errorf("want kind %s and counts of 0 or more", Kind)
+	}
+	if (r.Stdout == nil) != (r.Stderr == nil) || r.Apart() && r.OutputHead+r.OutputTail != "" {
+		return r, fmt.Errorf("want stdout and stderr, or outputHead and outputTail")
+	}
+	if r.Apart() && min(r.Stdout.Bytes, r.Stderr.Bytes) < 0 {
+		return r, fmt.Errorf("want counts of 0 or more")
 	}
 	if len(r.OutputHead) > limits.ArtifactBytesMax {
 		return r, fmt.Errorf("outputHead is too large")

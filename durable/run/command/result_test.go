@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -29,7 +30,7 @@ func TestDecodeIsStrict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if back, err := command.Decode(v); err != nil || back != r {
+	if back, err := command.Decode(v); err != nil || !reflect.DeepEqual(back, r) {
 		t.Fatal(back, err)
 	}
 	for name, other := range map[string]canon.Value{
@@ -50,5 +51,30 @@ func TestArgvDigestSeparatesWords(t *testing.T) {
 		command.ArgvDigest(source.Action{Argv: []string{"a b"}})
 	if a == b {
 		t.Fatal("adjacent words have the same digest as one word")
+	}
+}
+
+// earlier is a record of the form without stdout and stderr, as an older version stored it.
+const earlier = `{"argvDigest":"sha256:8894cdad26ef749f311249c169d54f2f48118502d7fdacfad532d5d190fb98ff","durationMs":3,"exitStatus":0,` +
+	`"kind":"wr.command_result","outputBytes":3,"outputDigest":"sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",` +
+	`"outputHead":"out","outputTail":"","tries":1}`
+
+func TestDecodeReadsEarlierForm(t *testing.T) {
+	v, err := canon.Parse([]byte(earlier))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := command.Decode(v); err != nil || !r.OK() || r.Apart() || r.Out().Head != "out" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	stream, err := canon.Parse([]byte(`{"bytes":3,"head":"out","tail":""}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, mixed := range map[string]canon.Value{"one stream": v.Without("outputHead").Without("outputTail").With("stdout", stream),
+		"both forms": v.With("stdout", stream).With("stderr", stream)} {
+		if _, err := command.Decode(mixed); err == nil {
+			t.Errorf("%s passes", name)
+		}
 	}
 }

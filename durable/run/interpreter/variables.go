@@ -26,6 +26,19 @@ type Looper interface {
 
 // VariablesAt is Variables for a loop path, such as that of a step instance key.
 func VariablesAt(w Looper, loops []snapshot.PathElement, vars canon.Value) canon.Value {
+	vars, _ = withLoops(w, loops, vars)
+	return vars
+}
+
+// LoopVariablesAt returns the variables of the loops alone, as an object.
+func LoopVariablesAt(w Looper, loops []snapshot.PathElement, vars canon.Value) canon.Value {
+	_, own := withLoops(w, loops, vars)
+	return own
+}
+
+// withLoops returns the context with the variables of the loops, and these alone.
+func withLoops(w Looper, loops []snapshot.PathElement, vars canon.Value) (all, own canon.Value) {
+	own = canon.OfMembers()
 	for _, f := range loops {
 		loop, ok := w.Loop(f.LoopID)
 		if !ok {
@@ -33,7 +46,7 @@ func VariablesAt(w Looper, loops []snapshot.PathElement, vars canon.Value) canon
 		}
 		set := func(name string, v canon.Value) {
 			if name != "" {
-				vars = vars.With(name, v)
+				vars, own = vars.With(name, v), own.With(name, v)
 			}
 		}
 		// The list is read first: the loop's own variables could have its name.
@@ -45,7 +58,7 @@ func VariablesAt(w Looper, loops []snapshot.PathElement, vars canon.Value) canon
 			set(loop.ItemVar, list.Item(int(f.Iteration)))
 		}
 	}
-	return vars
+	return vars, own
 }
 
 // NeedsConfirmation reports whether guided mode requires a person's confirmation before the

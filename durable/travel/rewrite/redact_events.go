@@ -84,6 +84,10 @@ func (r *Redaction) payload(e event.Event) (event.Payload, error) {
 // the name of the variable too.
 func (r *Redaction) warnings(list []event.DecisionWarning) (out []event.DecisionWarning) {
 	for _, w := range list {
+		if w.Code == event.OutputUndeclared {
+			out = event.AddWarnings(out, event.Undeclared(r.text(w.Path, limits.WarningValueBytesMax)))
+			continue
+		}
 		name := w.Path[strings.LastIndexByte(w.Path, '.')+1:]
 		value := func(v canon.Value) canon.Value {
 			return redact.Value(canon.OfMembers(canon.Member{Name: name, Value: v}), r.counts).Item(0)

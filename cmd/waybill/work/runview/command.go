@@ -40,6 +40,9 @@ func (v *View) TryBegan(t perform.TryView) {
 	})
 }
 
+// Filled takes the values of the step's command, which a confirmation shows.
+func (v *View) Filled(t perform.TryView) { v.step.Argv, v.step.Cwd, v.step.Env = t.Argv, t.Cwd, t.Env }
+
 // commandLinesMax bounds the lines of a command line that are shown while it runs, enough to
 // recognize it. The question for trust shows all of it.
 const commandLinesMax = 2

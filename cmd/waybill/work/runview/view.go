@@ -202,6 +202,9 @@ func (v *View) Blocked(all []reason.Blocker) {
 		return // TryEnded has printed the failure
 	}
 	v.heading()
+	if v.opts.Quiet {
+		v.output.replay(v.output.last) // of a command that did not yield what the step declares
+	}
 	v.page.Line("  %s", v.page.Warn("Not accepted:"))
 	for _, b := range all {
 		v.mark(v.page.Warn("!"), b.Message)

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestGuides types the lines of each page in docs/guide, in order, in a folder with the files that the
+// page shows. Every line that the page shows as output must be printed, and every exit status must be
+// the one shown.
+func TestGuides(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip(err)
+	}
+	pages, err := filepath.Glob("../../docs/guide/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatal("no page", err)
+	}
+	dir := t.TempDir()
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		script, typed := scriptOf(string(text))
+		if typed < 5 {
+			t.Errorf("%s: %d typed lines", page, typed)
+		}
+		name := strings.TrimSuffix(filepath.Base(page), ".md") + ".txtar"
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(script), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	testscript.Run(t, testscript.Params{Dir: dir, Setup: func(env *testscript.Env) error {
+		for name, value := range map[string]string{"HOME": env.WorkDir, "WAYBILL_HOME": filepath.Join(env.WorkDir, "home"),
+			"XDG_CONFIG_HOME": filepath.Join(env.WorkDir, "config"), "NO_COLOR": "1", "TERM": "xterm"} {
+			env.Setenv(name, value)
+		}
+		return nil
+	}, Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "shows": shows}})
+}
+
+// fenced matches a block of code with its language and, for a file, its name.
+var fenced = regexp.MustCompile("(?ms)^```(\\w+)(?: (\\S+))?\n(.*?)^```$")
+
+// scriptOf returns a page as a script: its typed lines with what they must print, and its files, in a
+// git repository with one commit and a folder for each service.
+func scriptOf(page string) (script string, typed int) {
+	var lines, files []string
+	for _, block := range fenced.FindAllStringSubmatch(page, -1) {
+		if block[2] != "" {
+			files = append(files, fmt.Sprintf("-- %s --\n%s", block[2], block[3]))
+		}
+		if block[1] != "console" {
+			continue
+		}
+		for _, line := range strings.Split(strings.TrimRight(block[3], "\n"), "\n") {
+			command, isTyped := strings.CutPrefix(line, "$ ")
+			status, isStatus := strings.CutPrefix(line, "(exit status ")
+			switch last := len(lines) - 1; {
+			case isTyped:
+				lines, typed = append(lines, "exits 0 "+command), typed+1
+			case isStatus:
+				for !strings.HasPrefix(lines[last], "exits ") {
+					last--
+				}
+				lines[last] = "exits " + strings.TrimSuffix(status, ")") + strings.TrimPrefix(lines[last], "exits 0")
+			default:
+				lines = append(lines, "shows '"+strings.ReplaceAll(line, "'", "''")+"'")
+			}
+		}
+	}
+	return "exec git init -q\nexec git -c user.name=a -c user.email=a@example.org commit -q --allow-empty -m first\n" +
+		"mkdir services/api services/web\ncp ready services/api/ready\n" + strings.Join(lines, "\n") + "\n" +
+		strings.Join(files, "") + "-- ready --\n", typed
+}
+
+// shows TEXT: the last command printed the text, on stdout or stderr.
+func shows(ts *testscript.TestScript, _ bool, args []string) {
+	if out := ts.ReadFile("stdout") + ts.ReadFile("stderr"); !strings.Contains(out, args[0]) {
+		ts.Fatalf("not printed: %s\nin: %s", args[0], out)
+	}
+}
