@@ -2,8 +2,10 @@ package cli
 
 import (
 	"context"
+	"io"
 	"time"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/engine/origin"
@@ -121,6 +123,11 @@ func (o *Store) StoreID(ctx context.Context) (id.Store, error) {
 
 // Performers returns the port that allows at most one performer per session.
 func (o *Store) Performers() ports.Performers { return o.files.Performers() }
+
+// ArtifactBytes opens the bytes of an artifact; see views.Views.OpenArtifact.
+func (o *Store) ArtifactBytes(ctx context.Context, ref string) (io.ReadCloser, canon.Digest, error) {
+	return o.OpenArtifact(ctx, o.files, ref)
+}
 
 // LogFiles returns the paths of the files that grow when an event or an annotation is recorded
 // in a session. 'runs watch' watches them. They need not exist yet.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/run/interpreter"
 	"github.com/waybill/waybill/durable/run/prompt"
@@ -15,9 +16,11 @@ import (
 // pathStep is one step on a run's path: the node at which it is pending, and
 // the node that it led to.
 type pathStep struct {
-	pending  snapshot.PendingStep
-	node     *runs.Node
-	done     *runs.Node // nil: not acknowledged
+	pending snapshot.PendingStep
+	node    *runs.Node
+	done    *runs.Node // nil: not acknowledged
+	// tried are node and the nodes of refused attempts before it.
+	tried    []*runs.Node
 	attempts int
 	notes    string
 }
@@ -39,7 +42,7 @@ func (o *observer) pathSteps(ctx context.Context, r *runs.Run) (out []pathStep, 
 		if p == nil {
 			continue
 		}
-		v := pathStep{pending: *p, node: n, attempts: len(n.Attempts)}
+		v := pathStep{pending: *p, node: n, tried: []*runs.Node{n}, attempts: len(n.Attempts)}
 		if i+1 < len(path) {
 			v.done = r.Node(path[i+1])
 		}
@@ -48,6 +51,7 @@ func (o *observer) pathSteps(ctx context.Context, r *runs.Run) (out []pathStep, 
 		}
 		if last := len(out) - 1; last >= 0 && n.Kind == event.BlockedAttemptNode && out[last].pending.Key() == p.Key() {
 			v.attempts += out[last].attempts
+			v.tried = append(out[last].tried, n)
 			if v.notes == "" {
 				v.notes = out[last].notes
 			}
@@ -102,7 +106,7 @@ func (o *observer) steps(ctx context.Context, w compile.View, r *runs.Run) ([]St
 				state = StepToCome
 			}
 			rows = append(rows, StepRow{StepID: step.StepID, StepInstanceKey: step.StepID, Title: step.Title,
-				State: state})
+				State: state, Artifacts: []ArtifactRow{}, ContextSet: canon.OfMembers()})
 			continue
 		}
 		ahead = false
@@ -134,7 +138,7 @@ func titleAt(w compile.View, p snapshot.PendingStep, n *runs.Node) string {
 func stepRow(w compile.View, v pathStep) StepRow {
 	row := StepRow{StepID: v.pending.StepID, StepInstanceKey: v.pending.Key(), Title: titleAt(w, v.pending, v.node),
 		State:  StepPending,
-		NodeID: &v.node.ID, Attempts: v.attempts, Notes: v.notes}
+		NodeID: &v.node.ID, Attempts: v.attempts, Notes: v.notes, Artifacts: []ArtifactRow{}, visit: v}
 	if v.done != nil {
 		row.State, row.DoneAtMs = StepDone, v.done.CreatedAtMs
 		if slices.ContainsFunc(v.node.Outputs, runs.Output.HandedIn) {
