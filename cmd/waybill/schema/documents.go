@@ -37,7 +37,7 @@ func documents() map[string]any {
 		"annotation_summary": learning.FeedbackSummary{}, "retracted": learning.Retracted{},
 		"runs": views.RunPage{}, "run": views.RunDetails{}, "timeline": views.History{}, "graph": views.Graph{},
 		"events": eventsDocument{}, "logs": views.Logs{}, "artifacts": views.ArtifactList{},
-		"artifact":   views.ArtifactDetails{},
+		"artifact": views.ArtifactDetails{}, "artifact_file": document.ArtifactFile{},
 		"candidates": engine.ResumeList{}, "replay": verify.ReplayReport{}, "cancelled": engine.Cancelled{},
 		"verification": verify.Verification{}, "audit": verify.AuditTrail{},
 		"audit_verification": verify.AuditVerification{},

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/document"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/views"
@@ -166,13 +167,6 @@ func indented(d views.ArtifactDetails) string {
 	return b.String()
 }
 
-// artifactFile is the document "artifact_file": where the bytes of an artifact were written.
-type artifactFile struct {
-	SHA256 canon.Digest `json:"sha256"`
-	File   string       `json:"file"`
-	Bytes  int64        `json:"bytes"`
-}
-
 // newArtifactsGet returns "artifacts get".
 func newArtifactsGet(a *cli.App) *cobra.Command {
 	var file string
@@ -226,7 +220,7 @@ func saveArtifact(a *cli.App, r io.Reader, ref canon.Digest, file string, force 
 	if err := target.Commit(); err != nil {
 		return err
 	}
-	return a.Answer("artifact_file", artifactFile{ref, file, n}, func(p *page.Page) {
+	return a.Answer("artifact_file", document.ArtifactFile{SHA256: ref, File: file, Bytes: n}, func(p *page.Page) {
 		p.Text(p.Good("✓ "), page.Plural(int(n), "byte")+" written to "+file)
 	})
 }
