@@ -41,8 +41,24 @@ func showOrigin(p *page.Page, r views.RunDetails) {
 	}
 	if r.CloseReason != "" {
 		p.Text("closed: ", r.CloseReason)
-	} else if r.CancelReason != "" {
+	}
+	if r.CancelReason != "" && r.CancelReason != r.CloseReason {
 		p.Text("cancellation requested: ", r.CancelReason)
+	}
+	showWorkspace(p, r)
+}
+
+// showWorkspace prints where the run was started, as far as a person can read it: of the repository only
+// a digest is stored.
+func showWorkspace(p *page.Page, r views.RunDetails) {
+	var facts []string
+	for _, x := range r.Observations {
+		if x.Key == "git_branch" || x.Key == "git_head_sha" || x.Key == "repo_root" {
+			facts = append(facts, plainWord(x.Key)+" "+page.OneLine(x.Value.Value))
+		}
+	}
+	if len(facts) > 0 {
+		p.Facts(facts...)
 	}
 }
 
@@ -194,7 +210,11 @@ func showFacts(a *cli.App, p *page.Page, r views.RunDetails) {
 		return c.StepID + " " + page.ClockTime(c.AtMs, "15:04"), text
 	})
 	section(p, "Capabilities", r.Capabilities, func(c views.CapabilityStatus) (string, string) {
-		return c.Capability, c.Status + " (" + provenanceText(c.Provenance) + ")"
+		text := c.Status + " (" + provenanceText(c.Provenance) + ")"
+		if !c.Current {
+			text += ", earlier"
+		}
+		return c.Capability, text
 	})
 	section(p, "Beyond the recommendation", r.Recommendations, func(x views.Recommendation) (string, string) {
 		return x.Key, x.Effective + ", recommended: " + x.Recommended

@@ -7,8 +7,10 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/projections/runs"
 )
@@ -70,7 +72,7 @@ func showTried(p *page.Page, d views.StepDetails) {
 		p.Text(indent, page.ClockTime(t.AtMs, "2 Jan 2006 15:04:05")+" "+string(t.Outcome.Kind)+" by "+who)
 		if t.Outcome.Blockers != nil {
 			for _, b := range t.Outcome.Blockers.Blockers {
-				p.Text(indent+"  "+p.Bad("blocked")+" ", string(b.Code)+": "+b.Message)
+				p.Text(indent+"  "+p.Bad("blocked")+" ", string(b.Code)+": "+b.Message+" ("+pointerText(b.Pointer)+")")
 				if b.SuggestedFix != "" {
 					p.Text(indent+"    ", b.SuggestedFix)
 				}
@@ -80,6 +82,23 @@ func showTried(p *page.Page, d views.StepDetails) {
 			p.Text(indent+"  "+p.Warn("warning")+" ", string(w.Code)+": "+w.Message())
 		}
 	}
+}
+
+// pointerText names what a blocker is about.
+func pointerText(at reason.Pointer) string {
+	raw, err := canon.Marshal(at)
+	v, parsed := canon.Parse(raw)
+	kind, _ := v.Get("kind")
+	if err != nil || parsed != nil {
+		return string(at.Kind)
+	}
+	text := plainWord(kind.Text())
+	for i := range v.Len() {
+		if v.Key(i) != "kind" {
+			text += " " + valueText(v.Item(i))
+		}
+	}
+	return text
 }
 
 // showCommand prints the result of a command with the stored output.

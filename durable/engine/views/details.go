@@ -54,12 +54,14 @@ type PreferenceOrigin struct {
 	NodeID id.Node                `json:"nodeId"`
 }
 
-// CapabilityStatus is the latest observation of a capability.
+// CapabilityStatus is an observation of a capability.
 type CapabilityStatus struct {
 	Capability string           `json:"capability"`
 	Status     string           `json:"status"`
 	Provenance event.Provenance `json:"provenance"`
 	StepID     string           `json:"stepId,omitzero"`
+	// Current is false for an observation that a later one replaced.
+	Current bool `json:"current"`
 }
 
 // Recommendation is a preference that was beyond what the workflow recommends.
@@ -307,9 +309,13 @@ func (o *observer) tellNode(ctx context.Context, at session.FoundRun, log *recor
 		}
 	}
 	for _, c := range found.capabilities {
-		out.Capabilities = slices.DeleteFunc(out.Capabilities,
-			func(have CapabilityStatus) bool { return have.Capability == c.Capability })
-		out.Capabilities = append(out.Capabilities, CapabilityStatus{c.Capability, c.Status, c.Provenance, stepID})
+		// A weak observation replaces none, since it satisfies no requirement.
+		for i := range out.Capabilities {
+			have := &out.Capabilities[i]
+			have.Current = have.Current && (have.Capability != c.Capability ||
+				have.Provenance.EnforcementGrade == "strong" && c.Provenance.EnforcementGrade != "strong")
+		}
+		out.Capabilities = append(out.Capabilities, CapabilityStatus{c.Capability, c.Status, c.Provenance, stepID, true})
 	}
 	for _, d := range found.divergences {
 		out.Divergences = append(out.Divergences, DivergenceRow{stepID, d.Reason, d.RelatedStepID, d.Summary})
