@@ -5,7 +5,6 @@ import (
 	"encoding"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -307,5 +306,3 @@ func walkMembers(typ reflect.Type, path string, out *[]string) {
 		}
 	}
 }
-
-var _ = maps.Keys[map[string]string]
