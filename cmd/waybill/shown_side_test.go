@@ -33,9 +33,9 @@ var notRecorded = map[string]string{
 	"action_done.code":                    "needs an action that fails after its intention",
 }
 
-// TestEveryMemberOfASideLogIsShown records each kind of annotation, decision about a proposal and audit
+// TestEveryMemberOfSideLogsIsShown records each kind of annotation, decision about a proposal and audit
 // line, and looks for each stored value in what the commands about them print, as text and as JSON.
-func TestEveryMemberOfASideLogIsShown(t *testing.T) {
+func TestEveryMemberOfSideLogsIsShown(t *testing.T) {
 	c := newCalls(t)
 	first := sideLogs(t, c)
 	views := [][]string{{"annotations", "list", "@last", "--history", "--details"}, {"audit", "list", "--details"}, {"proposals", "events"},

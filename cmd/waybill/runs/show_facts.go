@@ -244,7 +244,7 @@ func showFacts(a *cli.App, p *page.Page, r views.RunDetails) {
 	})
 }
 
-// changedPreferences are those that somebody chose.
+// changedPreferences are those that a caller chose.
 func changedPreferences(r views.RunDetails) (out []views.PreferenceOrigin) {
 	for _, x := range r.PreferencesFrom {
 		if x.Source != event.FromSystem {
