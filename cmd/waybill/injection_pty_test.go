@@ -182,17 +182,7 @@ func (s *injected) views(inject string) [][]string {
 	if len(list.Data.Proposals) > 0 {
 		proposal = list.Data.Proposals[0].ID
 	}
-	var held struct {
-		Data struct{ Artifacts []struct{ SHA256 string } }
-	}
-	out, _ = s.call("artifacts", "list", "--json")
-	_ = json.Unmarshal([]byte(out), &held)
-	artifact := "none"
-	if len(held.Data.Artifacts) > 0 {
-		artifact = held.Data.Artifacts[0].SHA256
-	}
-	return append(s.questions(line, proposal), [][]string{{"artifacts", "list"}, {"artifacts", "show", artifact},
-		{"artifacts", "get", artifact}, {"artifacts", "show", line}, {"artifacts", "get", line}, {"runs", "logs"},
+	return append(s.questions(line, proposal), [][]string{{"artifacts", "list"}, {"artifacts", "show", line}, {"artifacts", "get", line}, {"runs", "logs"},
 		{"runs", "logs", line}, {"runs", "logs", "--step", line}, {"runs", "show", "--step", "s"}, {"runs", "show", "--step", line},
 		{"runs", "list"}, {"runs", "show"}, {"runs", "timeline"}, {"runs", "graph"},
 		{"runs", "graph", "--mermaid"}, {"resume"}, {"resume", "zz" + line}, {"replay"},

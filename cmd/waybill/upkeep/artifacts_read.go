@@ -99,7 +99,7 @@ func newArtifactsShow(a *cli.App) *cobra.Command {
 		Long: `Show an artifact: kind, type and size, who recorded it at which step, and its content. JSON
 is indented, and of a long text the beginning is printed; 'waybill artifacts get' prints all
 bytes. Control and invisible characters are shown as symbols.`,
-		Example: "  waybill artifacts show 9f86d081884c",
+		Example: "  waybill artifacts show 9f86d081884c\n  waybill artifacts show sha256:9f86d0… --json",
 		Args:    cli.Exactly("DIGEST"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			defer cli.LimitMemory()()
