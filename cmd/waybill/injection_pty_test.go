@@ -182,7 +182,9 @@ func (s *injected) views(inject string) [][]string {
 	if len(list.Data.Proposals) > 0 {
 		proposal = list.Data.Proposals[0].ID
 	}
-	return append(s.questions(line, proposal), [][]string{{"runs", "list"}, {"runs", "show"}, {"runs", "timeline"}, {"runs", "graph"},
+	return append(s.questions(line, proposal), [][]string{{"artifacts", "list"}, {"artifacts", "show", line}, {"artifacts", "get", line}, {"runs", "logs"},
+		{"runs", "logs", line}, {"runs", "logs", "--step", line}, {"runs", "show", "--step", "s"}, {"runs", "show", "--step", line},
+		{"runs", "list"}, {"runs", "show"}, {"runs", "timeline"}, {"runs", "graph"},
 		{"runs", "graph", "--mermaid"}, {"resume"}, {"resume", "zz" + line}, {"replay"},
 		{"continue", "--run", "@last"}, {"approve"}, {"run", "--run", "@last"},
 		{"annotations", "list"}, {"annotations", "list", "--history"}, {"annotations", "summary"},

@@ -84,7 +84,7 @@ func setCompletions(a *cli.App, root *cobra.Command) {
 	}{
 		{a.CompleteWorkflows, []string{"run", "start", "trust", "workflows inspect", "workflows validate",
 			"workflows compile"}},
-		{a.CompleteRunArg, []string{"runs show", "runs events", "runs timeline", "runs graph", "runs watch",
+		{a.CompleteRunArg, []string{"runs show", "runs events", "runs timeline", "runs graph", "runs watch", "runs logs", "artifacts list", "runs logs", "artifacts list",
 			"runs cancel", "sessions keep", "sessions delete", "approve", "fork", "replay", "verify", "export",
 			"repair", "annotate", "annotations list", "annotations summary", "annotations retract"}},
 		{a.CompleteProposals, []string{"proposals get", "proposals revise", "proposals approve", "proposals apply",

@@ -64,6 +64,14 @@ const (
 	// AnswerBytesMax bounds an answer as a JSON document: step, blocked, candidates
 	// (docs/design.md#rendered-text). Four prompts, since escapes lengthen a text.
 	AnswerBytesMax = 1 << 20
+	// ArtifactRowsMax is the number of artifacts of one session that a list reads at once.
+	ArtifactRowsMax = 5000
+	// ArtifactUsesMax is the number of submissions of an artifact that are shown with it.
+	ArtifactUsesMax = 100
+	// ArtifactShownBytesMax bounds the content that is shown of an artifact: more is read as a file.
+	ArtifactShownBytesMax = 64 << 10
+	// StepsDetailedMax is the number of iterations of a step that are shown in full, the latest ones.
+	StepsDetailedMax = 100
 	// AbsentShownMax is the number of absent values that an answer names, each in a warning.
 	AbsentShownMax = 20
 	// InputsShownMax is the number of missing context keys in the call that an answer suggests.

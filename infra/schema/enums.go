@@ -156,6 +156,10 @@ func storeEnums() []enum {
 			audit.OfProposal),
 		enumOf(audit.Succeeded, audit.Failed, audit.Open),
 		enumOf(ports.MoveToQuarantine, ports.KeepPrefix),
+		// Views.
+		enumOf(views.Stdout, views.Stderr, views.BothStreams),
+		enumOf(views.ArtifactStored, views.ArtifactErased, views.ArtifactForeign),
+		enumOf(views.JSONContent, views.TextContent, views.BinaryContent),
 		// Faults.
 		enumOf(codes...),
 		enumOf(fault.NotRetryable, fault.RetryableImmediate, fault.RetryableAfterMs),

@@ -3,10 +3,12 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/engine/origin"
@@ -148,6 +150,11 @@ func (o *Store) StoreID(ctx context.Context) (id.Store, error) {
 
 // Performers returns the port that allows at most one performer per session.
 func (o *Store) Performers() ports.Performers { return o.files.Performers() }
+
+// ArtifactBytes opens the bytes of an artifact; see views.Views.OpenArtifact.
+func (o *Store) ArtifactBytes(ctx context.Context, ref string) (io.ReadCloser, canon.Digest, error) {
+	return o.OpenArtifact(ctx, o.files, ref)
+}
 
 // LogFiles returns the paths of the files that grow when an event or an annotation is recorded
 // in a session. 'runs watch' watches them. They need not exist yet.

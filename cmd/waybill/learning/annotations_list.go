@@ -32,6 +32,7 @@ follow; --cursor continues there.`
 // --limit; nextCursor of the document is the --cursor of the next page.
 func newAnnotationsList(a *cli.App) *cobra.Command {
 	var q learning.AnnotationQuery
+	var details bool
 	return cli.WithOptions(&cobra.Command{
 		Use:   "list RUN",
 		Short: "List the annotations of a run",
@@ -51,15 +52,22 @@ func newAnnotationsList(a *cli.App) *cobra.Command {
 				},
 				func(p *page.Page, list learning.AnnotationList) {
 					showAnnotations(cmd.Context(), a, store, args[0], q, list, p)
+					if details { // without texts, which are above and in marks
+						render.Members(p, list, annotationTexts...)
+					}
 				})
 		},
 	},
 		cli.Opt(&q.History, "history", "include superseded and retracted annotations"),
 		cli.OneOf(&q.Signal, "signal", feedback.Signals(),
 			"only annotations with `SIGNAL`: "+page.JoinWords(feedback.Signals())),
+		cli.Opt(&details, "details", "also print all recorded members but the texts, one a line"),
 		cli.Opt(&q.Limit, "limit", "show at most `N` annotations (default 100)"),
 		cli.Opt(&q.Cursor, "cursor", "continue after `CURSOR`, the nextCursor of the previous page"))
 }
+
+// annotationTexts are the members of annotations that are free text.
+var annotationTexts = []string{"note", "correction", "label", "text", "retractedReason"}
 
 // showAnnotations prints a line for each annotation. Below them it prints facts
 // about the list: that it is empty or continues, that the run was forked from a

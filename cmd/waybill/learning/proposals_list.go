@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/learning/proposal"
@@ -39,7 +40,7 @@ first. STATE is draft, revised, applied, rejected or archived.`,
 // (docs/design.md#proposals), or with --history "proposal_history", which has
 // every revision, approval and decision.
 func newProposalsGet(a *cli.App) *cobra.Command {
-	var history bool
+	var history, details bool
 	return cli.WithOptions(&cobra.Command{
 		Use:   "get ID",
 		Short: "Show one proposal",
@@ -59,13 +60,24 @@ similar artifacts, and its approvals. ID may be a prefix of one.
 				}
 				if history {
 					return a.Answer("proposal_history", d,
-						func(p *page.Page) { showProposal(a, wire, d, proposalHistory, p) })
+						func(p *page.Page) {
+							showProposal(a, wire, d, proposalHistory, p)
+							if details {
+								render.Members(p, d)
+							}
+						})
 				}
-				return a.Answer("proposal", wire, func(p *page.Page) { showProposal(a, wire, d, proposalBrief, p) })
+				return a.Answer("proposal", wire, func(p *page.Page) {
+					showProposal(a, wire, d, proposalBrief, p)
+					if details {
+						render.Members(p, wire)
+					}
+				})
 			})
 		},
 	},
-		cli.Opt(&history, "history", "also show all revisions, approvals and decisions"))
+		cli.Opt(&history, "history", "also show all revisions, approvals and decisions"),
+		cli.Opt(&details, "details", "also print all recorded members, one a line"))
 }
 
 // newProposalsInstalled returns "proposals installed": the artifacts in use, one

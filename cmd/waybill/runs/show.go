@@ -22,24 +22,36 @@ import (
 // text contains it only with --head.
 func newShow(a *cli.App) *cobra.Command {
 	var head bool
+	var step string
 	return cli.WithOptions(&cobra.Command{
 		Use:   "show [RUN]",
 		Short: "Show a run: its steps, notes and open gaps",
-		Long: `Show a run: its status, each step with its notes, open gaps and blockers, and the command
-that continues it. Without RUN, show the latest run.
+		Long: `Show a run: its status, each step with its notes and what came of it, open gaps and
+blockers, the context, and the command that continues it. Without RUN, show the latest run. Of
+a step that failed, the end of its output is shown.
+
+With --step, show all that is recorded of one step: whole notes, attempts, artifacts,
+assessments, the command's output, approvals, and the context that it set.
 
 With --head, also print the head of the session's log, a digest of all its events. Store
 it elsewhere, sign it or mail it: 'waybill verify --expect-head' checks later that the
 log still starts with these events.`,
-		Example: "  waybill runs show\n  waybill runs show k3j2a7\n" +
+		Example: "  waybill runs show\n  waybill runs show k3j2a7 --step build\n" +
 			"  waybill runs show @last --json | jq .data.progress",
 		Args: cli.AtMost("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return cli.Show(a, cmd, "run",
 				func(ctx context.Context, o *cli.Store) (views.RunDetails, error) {
+					if step != "" {
+						return o.RunStep(ctx, cli.RunArg(args), step)
+					}
 					return o.Run(ctx, cli.RunArg(args))
 				},
 				func(p *page.Page, run views.RunDetails) {
+					if step != "" {
+						showStep(a, run, p)
+						return
+					}
 					showRun(a, run, p)
 					if head {
 						p.Line("")
@@ -48,6 +60,7 @@ log still starts with these events.`,
 				})
 		},
 	},
+		cli.Opt(&step, "step", "show all of the step `ID`, or of a step instance key"),
 		cli.Opt(&head, "head", "also print the head of the session's log"))
 }
 
@@ -64,10 +77,7 @@ func showRun(a *cli.App, r views.RunDetails, p *page.Page) {
 	if r.Goal != "" && r.Goal != r.Title {
 		p.Text("goal: ", r.Goal)
 	}
-	// The run and node that a fork started from.
-	if f := r.ForkedFrom; f != nil {
-		p.Facts("forked from " + page.ShortRun(f.RunID) + " at " + page.ShortNode(f.NodeID))
-	}
+	showOrigin(p, r)
 	render.FeedbackFacts(p, r.RunSummary)
 	// A session that is not healthy accepts no further records.
 	switch r.Health {
@@ -89,8 +99,10 @@ func showRun(a *cli.App, r views.RunDetails, p *page.Page) {
 			continue
 		}
 		render.StepRow(p, i+1, s, closed)
+		showOutcome(a, p, r, s)
 	}
 	showGaps(p, r)
+	showFacts(a, p, r)
 	// The suggested command, in order of urgency. A closed run has none.
 	switch {
 	case r.Health != manifest.Healthy:

@@ -23,11 +23,13 @@ not changed.
 
 At a terminal the command asks for confirmation; elsewhere --yes is required.`
 
-// NewArtifacts returns the command "artifacts" with its one subcommand.
+// NewArtifacts returns the command "artifacts" with its subcommands.
 func NewArtifacts(a *cli.App) *cobra.Command {
-	return cli.NewGroup("artifacts", cli.GroupMaintain, "Erase submitted artifacts",
-		"An artifact is a result that a step submitted, stored as a file under the digest of its bytes.",
-		newArtifactsErase(a))
+	return cli.NewGroup("artifacts", cli.GroupMaintain, "List, show and erase submitted artifacts",
+		"An artifact is a result that a step submitted, stored as a file under the digest of its bytes.\n"+
+			"DIGEST is sha256: and 64 digits, or the digits alone; list, show and get also accept the first of\n"+
+			"them.",
+		newArtifactsList(a), newArtifactsShow(a), newArtifactsGet(a), newArtifactsErase(a))
 }
 
 // newArtifactsErase returns "artifacts erase". It removes the bytes of an artifact
@@ -45,7 +47,7 @@ func newArtifactsErase(a *cli.App) *cobra.Command {
 		Short: "Remove the bytes of an artifact permanently",
 		Long:  artifactsEraseLong,
 		Example: "  waybill artifacts erase sha256:9f86d0… --reason \"It held a password\"\n" +
-			"  waybill runs events @last --json | jq -r '.data.events[].data.payload.sha256 // empty'",
+			"  waybill artifacts list @last --json | jq -r '.data.artifacts[].sha256'",
 		Args: cli.Exactly("DIGEST"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			// A prefix is not accepted: it could select another artifact, and the
@@ -54,7 +56,7 @@ func newArtifactsErase(a *cli.App) *cobra.Command {
 			if err != nil {
 				return cli.UsageFault(cmd, "%q is not a digest: %v", args[0], err).
 					Suggest("Give the complete digest, as %s shows it: sha256: and 64 digits.",
-						fault.Command{"runs", "events", "RUN"})
+						fault.Command{"artifacts", "list", "RUN"})
 			}
 			if reason == "" {
 				return cli.UsageFault(cmd, "'%s' requires --reason: it is stored instead of the artifact",

@@ -10,6 +10,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/log/audit"
 )
@@ -44,6 +45,7 @@ now (36h, 7d, 2w).
 func newAuditList(a *cli.App) *cobra.Command {
 	var q verify.AuditQuery
 	var since string
+	var details bool
 	return cli.WithOptions(&cobra.Command{
 		Use:   "list",
 		Short: "List recorded actions with actor and outcome",
@@ -66,12 +68,18 @@ func newAuditList(a *cli.App) *cobra.Command {
 			}
 			return cli.Show(a, cmd, "audit",
 				func(ctx context.Context, o *cli.Store) (verify.AuditTrail, error) { return o.AuditList(ctx, q) },
-				func(p *page.Page, list verify.AuditTrail) { showAuditList(p, list, q != verify.AuditQuery{}) })
+				func(p *page.Page, list verify.AuditTrail) {
+					showAuditList(p, list, q != verify.AuditQuery{})
+					if details {
+						render.Members(p, list)
+					}
+				})
 		},
 	},
 		cli.Opt(&since, "since", "only actions since `TIME`: a date, a time, or a duration before now"),
 		cli.OneOf(&q.Action, "action", audit.Actions(), "only actions of the kind `ACTION`"),
-		cli.Opt(&q.Limit, "limit", "only the latest `N` actions (default 0, all)"))
+		cli.Opt(&q.Limit, "limit", "only the latest `N` actions (default 0, all)"),
+		cli.Opt(&details, "details", "also print all recorded members, one a line"))
 }
 
 // sinceTime parses a date, an RFC 3339 time, or a duration before now such as

@@ -20,6 +20,24 @@ type observer struct {
 	v *Views
 	// foreign reports that an object in another form was read.
 	foreign bool
+	// pendings are the pending steps by snapshot.
+	pendings map[canon.Digest]*snapshot.PendingStep
+}
+
+// pendingAt returns the pending step at a node, nil if there is none or its snapshot cannot be read.
+func (o *observer) pendingAt(ctx context.Context, n *runs.Node) *snapshot.PendingStep {
+	if p, known := o.pendings[n.SnapshotRef]; known {
+		return p
+	}
+	s, err := o.snapshot(ctx, n.SnapshotRef)
+	if err != nil {
+		return nil
+	}
+	if o.pendings == nil {
+		o.pendings = map[canon.Digest]*snapshot.PendingStep{}
+	}
+	o.pendings[n.SnapshotRef] = s.PendingStep()
+	return s.PendingStep()
 }
 
 // health combines the health of a log with the forms of its objects: a snapshot

@@ -3,12 +3,14 @@ package views
 import (
 	"context"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
@@ -32,6 +34,11 @@ type RunDetails struct {
 	// Gaps lists them.
 	Blockers []snapshot.ForeignBlocker `json:"blockers,omitzero"`
 	Findings []manifest.Finding        `json:"findings"`
+	// Approvals are all of the run's path, also those that were replaced.
+	Approvals []ApprovalRow `json:"approvals"`
+	// Context is the one in force at the preferred tip.
+	Context canon.Value `json:"context"`
+	RunFacts
 }
 
 // OpenGap is a gap that is open on the path to the tip. Exactly one of ID and
@@ -70,6 +77,20 @@ type StepRow struct {
 	DoneAtMs int64    `json:"doneAtMs,omitzero"`
 	// ResultNote is runs.HandedInNote if the step was done with such a result.
 	ResultNote string `json:"resultNote,omitzero"`
+	// FullNotes is the artifact that holds the notes where Notes is their beginning.
+	FullNotes canon.Digest `json:"fullNotes,omitzero"`
+	// Artifacts are all that were recorded at the step, oldest first, also those that were replaced.
+	Artifacts   []ArtifactRow `json:"artifacts"`
+	Assessments []Assessment  `json:"assessments,omitzero"`
+	// Result is the command's, with the last resultTailBytesMax bytes of each output.
+	Result   *command.Brief `json:"result,omitzero"`
+	Approval *ApprovalRow   `json:"approval,omitzero"`
+	// ContextSet is what the step's attempts set; a null member removed one.
+	ContextSet canon.Value `json:"contextSet"`
+	// Details are those of a step that was asked for.
+	Details *StepDetails `json:"details,omitzero"`
+
+	visit pathStep
 }
 
 // StepState is the closed set of states of a step in a run.
@@ -90,7 +111,17 @@ const (
 // Run returns the details of one run. ref is a run id, a unique prefix of one,
 // or @last. Errors: RUN_NOT_FOUND, RUN_AMBIGUOUS; STORE_CORRUPT if the tip's
 // snapshot or the workflow is missing.
-func (o *Views) Run(ctx context.Context, ref string) (RunDetails, error) {
+func (o *Views) Run(ctx context.Context, ref string) (RunDetails, error) { return o.run(ctx, ref, "") }
+
+// RunStep is Run with the details of one step, in each of its iterations or in one of them: step is a
+// step id or a step instance key, and the others are left out. TOKEN_UNKNOWN_NODE for a step that
+// neither the workflow nor the run's path has.
+func (o *Views) RunStep(ctx context.Context, ref, step string) (RunDetails, error) {
+	return o.run(ctx, ref, step)
+}
+
+// run is Run, or RunStep if step is not "".
+func (o *Views) run(ctx context.Context, ref, step string) (RunDetails, error) {
 	at, err := o.r.Lookup(ctx, ref)
 	if err != nil {
 		return RunDetails{}, err
@@ -116,7 +147,15 @@ func (o *Views) Run(ctx context.Context, ref string) (RunDetails, error) {
 			out.Gaps = append(out.Gaps, openGap(gap))
 		}
 	}
-	out.Steps, err = obs.steps(ctx, w, run)
+	if out.Steps, err = obs.steps(ctx, w, run); err != nil {
+		return out, err
+	}
+	if step != "" {
+		if out.Steps, err = onlyStep(w, out.Steps, run.ID, step); err != nil {
+			return out, err
+		}
+	}
+	err = obs.tell(ctx, at, &out, step != "")
 	out.Health = obs.health(out.Health)
 	return out, err
 }

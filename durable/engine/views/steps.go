@@ -16,9 +16,11 @@ import (
 // pathStep is one step on a run's path: the node at which it is pending, and
 // the node that it led to.
 type pathStep struct {
-	pending  snapshot.PendingStep
-	node     *runs.Node
-	done     *runs.Node // nil: not acknowledged
+	pending snapshot.PendingStep
+	node    *runs.Node
+	done    *runs.Node // nil: not acknowledged
+	// tried are node and the nodes of refused attempts before it.
+	tried    []*runs.Node
 	attempts int
 	notes    string
 }
@@ -40,7 +42,7 @@ func (o *observer) pathSteps(ctx context.Context, r *runs.Run) (out []pathStep, 
 		if p == nil {
 			continue
 		}
-		v := pathStep{pending: *p, node: n, attempts: len(n.Attempts)}
+		v := pathStep{pending: *p, node: n, tried: []*runs.Node{n}, attempts: len(n.Attempts)}
 		if i+1 < len(path) {
 			v.done = r.Node(path[i+1])
 		}
@@ -49,6 +51,7 @@ func (o *observer) pathSteps(ctx context.Context, r *runs.Run) (out []pathStep, 
 		}
 		if last := len(out) - 1; last >= 0 && n.Kind == event.BlockedAttemptNode && out[last].pending.Key() == p.Key() {
 			v.attempts += out[last].attempts
+			v.tried = append(out[last].tried, n)
 			if v.notes == "" {
 				v.notes = out[last].notes
 			}
@@ -107,7 +110,7 @@ func (o *observer) steps(ctx context.Context, w compile.View, r *runs.Run) ([]St
 				state = StepToCome
 			}
 			rows = append(rows, StepRow{StepID: step.StepID, StepInstanceKey: step.StepID,
-				Title: prompt.Title(step.Title, now).Text, State: state})
+				Title: prompt.Title(step.Title, now).Text, State: state, Artifacts: []ArtifactRow{}, ContextSet: canon.OfMembers()})
 			continue
 		}
 		ahead = false
@@ -151,7 +154,7 @@ func (o *observer) titleOf(ctx context.Context, w compile.View, n *runs.Node, st
 func stepRow(w compile.View, v pathStep) StepRow {
 	row := StepRow{StepID: v.pending.StepID, StepInstanceKey: v.pending.Key(), Title: titleAt(w, v.pending, v.node),
 		State:  StepPending,
-		NodeID: &v.node.ID, Attempts: v.attempts, Notes: v.notes}
+		NodeID: &v.node.ID, Attempts: v.attempts, Notes: v.notes, Artifacts: []ArtifactRow{}, visit: v}
 	if v.done != nil {
 		row.State, row.DoneAtMs = StepDone, v.done.CreatedAtMs
 		if slices.ContainsFunc(v.node.Outputs, runs.Output.HandedIn) {

@@ -101,3 +101,10 @@ type Validation struct {
 	WorkflowHash canon.Digest      `json:"workflowHash,omitzero"`
 	Problems     []source.Problem  `json:"problems"`
 }
+
+// ArtifactFile is the document "artifact_file": where the bytes of an artifact were written.
+type ArtifactFile struct {
+	SHA256 canon.Digest `json:"sha256"`
+	File   string       `json:"file"`
+	Bytes  int64        `json:"bytes"`
+}

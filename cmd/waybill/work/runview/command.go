@@ -29,7 +29,7 @@ func (v *View) TryBegan(t perform.TryView) {
 	}
 	v.screen.StartSpinner(func(frame, width int) string {
 		line := "  " + p.Accent(terminal.Frames[frame%len(terminal.Frames)]) +
-			" " + p.Dim(Duration(time.Since(began).Truncate(time.Second))+step)
+			" " + p.Dim(page.Duration(time.Since(began).Truncate(time.Second))+step)
 		if partial := v.output.partial.Load(); partial != nil && *partial != "" {
 			line += " " + *partial
 		}
@@ -81,11 +81,11 @@ func (v *View) TryEnded(t perform.TryEnd) {
 	}
 	// Failure is set if the command could not be started; otherwise there is an exit status.
 	text := cmp.Or(t.Failure, fmt.Sprintf("exit status %d after %s", t.ExitStatus,
-		Duration(time.Duration(t.DurationMs)*time.Millisecond)))
+		page.Duration(time.Duration(t.DurationMs)*time.Millisecond)))
 	if !t.Last {
 		text += ", next try"
 		if t.PauseMs > 0 {
-			text += " in " + Duration(time.Duration(t.PauseMs)*time.Millisecond)
+			text += " in " + page.Duration(time.Duration(t.PauseMs)*time.Millisecond)
 		}
 	}
 	v.mark(v.page.Bad("✗"), text)

@@ -29,7 +29,7 @@ func (v *View) Summary(r perform.Report, showCommand string) {
 	}
 	p.Block(sign+" ", "  ", page.OneLine(r.Workflow)+end, p.Bold)
 	// Steps and time of this call only, not of earlier calls for the same run.
-	took := Duration(time.Duration(r.ElapsedMs) * time.Millisecond)
+	took := page.Duration(time.Duration(r.ElapsedMs) * time.Millisecond)
 	p.Block("  ", "  ", page.Plural(r.Performed, "step")+" in "+took+" · "+v.opts.Short(r.Run), p.Dim)
 	p.Block("  ", "  ", suggestion, p.Dim)
 }

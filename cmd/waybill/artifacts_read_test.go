@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/canon"
+)
+
+// TestArtifactsAreReadExactly: get prints the bytes as they are stored and replaces no file; nothing is
+// printed of a damaged artifact, and an erased, an unknown and an ambiguous one are said to be such.
+func TestArtifactsAreReadExactly(t *testing.T) {
+	c := newCalls(t)
+	content := []byte("{\"kind\":\"test.x\",\"text\":\"\u202e\\u001b[2J\"}\n")
+	if err := os.WriteFile("x.json", content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.with("", "start", "wr.change_checklist", "--set", "change=x")
+	c.with("", "checkpoint", "--run", "@last", "--notes", "n", "--artifact", "x.json")
+	list := string(c.with("", "artifacts", "list"))
+	_, digest, _ := strings.Cut(list, `"sha256":"`)
+	digest = digest[:strings.Index(digest, `"`)]
+	call := func(want int, args ...string) string {
+		t.Helper()
+		var out, errOut bytes.Buffer
+		if got := run(args, strings.NewReader(""), &out, &errOut, c.env()); got != want {
+			t.Fatalf("%v: exit status %d, want %d: %s", args, got, want, errOut.String())
+		}
+		return out.String()
+	}
+	stored := filepath.Join(c.dir, "home/local/artifacts", strings.Replace(digest, ":", "_", 1))
+	want, err := os.ReadFile(stored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hex := strings.TrimPrefix(digest, "sha256:")
+	for _, ref := range []string{digest, hex, hex[:12]} {
+		if got := call(0, "artifacts", "get", ref); got != string(want) || canon.Sum([]byte(got)).String() != digest {
+			t.Errorf("get %s: %q", ref, got)
+		}
+	}
+	if text := call(0, "artifacts", "show", hex[:8]); strings.ContainsAny(text, "\u202e\x1b") || !strings.Contains(text, "test.x") {
+		t.Errorf("show: %q", text)
+	}
+	call(0, "artifacts", "get", digest, "-o", "out")
+	if got, _ := os.ReadFile("out"); !bytes.Equal(got, want) {
+		t.Errorf("-o: %q", got)
+	}
+	call(2, "artifacts", "get", digest, "-o", "out")
+	call(6, "artifacts", "get", strings.Repeat("0", 64))
+	call(6, "artifacts", "show", strings.Repeat("0", 64))
+	call(2, "artifacts", "get", "zz")
+	call(6, "runs", "logs", "--step", "nothing")
+	call(6, "runs", "show", "--step", "nothing")
+	damaged := append(bytes.Clone(want), 'x')
+	if err := os.WriteFile(stored, damaged, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out := call(5, "artifacts", "get", digest); out != "" {
+		t.Errorf("of a damaged artifact %q is printed", out)
+	}
+	call(5, "artifacts", "get", digest, "-o", "damaged")
+	if _, err := os.Stat("damaged"); err == nil {
+		t.Error("a file of a damaged artifact was made")
+	}
+	call(5, "artifacts", "show", digest)
+	if err := os.WriteFile(stored, want, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.with("", "artifacts", "erase", digest, "--reason", "a secret", "--yes")
+	if text := call(0, "artifacts", "show", digest); !strings.Contains(text, "a secret") {
+		t.Errorf("show of an erased artifact: %s", text)
+	}
+	if text := call(0, "artifacts", "list"); !strings.Contains(text, "erased") {
+		t.Errorf("list of an erased artifact: %s", text)
+	}
+	call(1, "artifacts", "get", digest)
+}

@@ -1,0 +1,289 @@
+package runs
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine/views"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/reason"
+)
+
+const (
+	// indent precedes what came of a step, below its title.
+	indent = "       "
+	// valueShownMax bounds a value of the context in the short view, in bytes.
+	valueShownMax = 160
+	// contextShownMax bounds the keys of the context in the short view.
+	contextShownMax = 20
+	// tailLinesShown is the number of lines of output that are shown of a command that failed.
+	tailLinesShown = 10
+)
+
+// showOrigin prints what the run was started from.
+func showOrigin(p *page.Page, r views.RunDetails) {
+	// The run and node that a fork started from.
+	if f := r.ForkedFrom; f != nil {
+		p.Facts("forked from " + page.ShortRun(f.RunID) + " at " + page.ShortNode(f.NodeID))
+	}
+	if from := r.ImportedFrom; from != nil {
+		p.Facts("imported from "+from.SessionID.String(), "store "+from.StoreID.String(), "head "+from.Head.String())
+	}
+	if r.Parent != nil {
+		p.Facts("started by " + r.Parent.String())
+	}
+	if len(r.Tags) > 0 {
+		p.Text("tags: ", strings.Join(r.Tags, ", "))
+	}
+	if r.CloseReason != "" {
+		p.Text("closed: ", r.CloseReason)
+	}
+	if r.CancelReason != "" && r.CancelReason != r.CloseReason {
+		p.Text("cancellation requested: ", r.CancelReason)
+	}
+	showWorkspace(p, r)
+}
+
+// showWorkspace prints where the run was started, as far as a person can read it: of the repository only
+// a digest is stored.
+func showWorkspace(p *page.Page, r views.RunDetails) {
+	var facts []string
+	for _, x := range r.Observations {
+		if x.Key == "git_branch" || x.Key == "git_head_sha" || x.Key == "repo_root" {
+			facts = append(facts, plainWord(x.Key)+" "+page.OneLine(x.Value.Value))
+		}
+	}
+	if len(facts) > 0 {
+		p.Facts(facts...)
+	}
+}
+
+// showOutcome prints below a step what came of it, in one line each, and the end of the output of a
+// command that failed.
+func showOutcome(a *cli.App, p *page.Page, r views.RunDetails, s views.StepRow) {
+	if s.Result != nil {
+		showResult(p, s)
+	}
+	for _, x := range s.Assessments {
+		p.Text(indent+"assessed ", levelsOf(x))
+	}
+	if s.Approval != nil {
+		p.Text(indent, approvalText(*s.Approval))
+	}
+	if n := len(s.Artifacts); n > 0 && s.Result == nil && len(s.Assessments) == 0 && s.Approval == nil {
+		p.Text(indent, p.Dim(page.Plural(n, "artifact")+": "+kindsOf(s.Artifacts)))
+	}
+	if !s.FullNotes.IsZero() {
+		p.Text(indent+"… ", "whole notes: "+a.Command("runs", "show", page.ShortRun(r.RunID), "--step", s.StepInstanceKey))
+	}
+}
+
+// showResult prints the outcome of a command, and of one that failed the last lines of its output.
+func showResult(p *page.Page, s views.StepRow) {
+	b := *s.Result
+	took := page.Duration(time.Duration(b.DurationMs) * time.Millisecond)
+	if b.ExitStatus == 0 && b.Failure == "" {
+		p.Text(indent, p.Dim("command succeeded in "+took+triesText(b.Tries)))
+		return
+	}
+	text := "command exited with status " + page.Itoa(int(b.ExitStatus))
+	if b.Failure != "" {
+		text = "command failed: " + b.Failure
+	}
+	p.StyledText(indent, text+" after "+took+triesText(b.Tries), p.Bad)
+	end := b.StderrTail
+	if strings.TrimSpace(end) == "" {
+		end = b.StdoutTail
+	}
+	if end = lastLines(end, tailLinesShown); end != "" {
+		p.Quote(indent, end, p.Dim)
+	}
+}
+
+// triesText says how often a command was tried, "" for once.
+func triesText(tries int64) string {
+	if tries <= 1 {
+		return ""
+	}
+	return ", " + page.Plural(int(tries), "try")
+}
+
+// lastLines returns the last lines of a text, at most so many.
+func lastLines(text string, most int) string {
+	lines := strings.Split(strings.TrimRight(text, "\r\n"), "\n")
+	return strings.Join(lines[max(0, len(lines)-most):], "\n")
+}
+
+// levelsOf formats the levels of an assessment with the reasons.
+func levelsOf(x views.Assessment) string {
+	parts := []string{}
+	for _, d := range x.Dimensions {
+		part := d.ID + ": " + d.Level
+		if d.Rationale != "" {
+			part += " (" + d.Rationale + ")"
+		}
+		parts = append(parts, part)
+	}
+	text := strings.Join(parts, ", ")
+	if x.AssessmentID != "" {
+		text = x.AssessmentID + " – " + text
+	}
+	if x.Summary != "" {
+		text += ". " + x.Summary
+	}
+	return text
+}
+
+// approvalText says who approved, when, and with which comment.
+func approvalText(x views.ApprovalRow) string {
+	text := "approved by " + x.By + " at " + page.ClockTime(x.AtMs, "2 Jan 2006 15:04")
+	switch {
+	case x.Unreadable != "":
+		text += " (" + x.Unreadable + ")"
+	case x.Comment != "":
+		text += ": " + x.Comment
+	}
+	if !x.Current {
+		text += " (replaced)"
+	}
+	return text
+}
+
+// kindsOf lists the kinds of artifacts.
+func kindsOf(all []views.ArtifactRow) string {
+	var kinds []string
+	for _, x := range all {
+		kind := cmp.Or(x.ArtifactKind, x.ContentType)
+		if note := stateOf(x); note != "" {
+			kind += " (" + note + ")"
+		}
+		kinds = append(kinds, kind)
+	}
+	return strings.Join(kinds, ", ")
+}
+
+// stateOf says what is special about an artifact, "" for nothing.
+func stateOf(x views.ArtifactRow) string {
+	switch {
+	case x.State != views.ArtifactStored:
+		return string(x.State)
+	case !x.Current:
+		return "replaced"
+	}
+	return ""
+}
+
+// valueText formats a value for one line.
+func valueText(v canon.Value) string {
+	if v.Kind() == canon.String {
+		return v.Text()
+	}
+	return string(v.JCS())
+}
+
+// showFacts prints the context and what else is recorded about the run, without headings that would
+// have nothing below them.
+func showFacts(a *cli.App, p *page.Page, r views.RunDetails) {
+	short := page.ShortRun(r.RunID)
+	if r.Context.Len() > 0 {
+		heading(p, "Context")
+		for i := range min(r.Context.Len(), contextShownMax) {
+			text := valueText(r.Context.Item(i))
+			if cut := reason.Clip(text, valueShownMax); cut != text {
+				text = cut + " …"
+			}
+			p.Text("  "+page.OneLine(r.Context.Key(i))+": ", text)
+		}
+		if more := r.Context.Len() - contextShownMax; more > 0 {
+			p.Text("  ", "and "+page.Plural(more, "key")+": "+a.Command("runs", "show", short, "--json"))
+		}
+	}
+	section(p, "Checkpoints", r.Checkpoints, func(c views.CheckpointRow) (string, string) {
+		text := page.OneLine(c.Notes)
+		if n := len(c.Artifacts); n > 0 {
+			text += " (" + page.Plural(n, "artifact") + ": " + kindsOf(c.Artifacts) + ")"
+		}
+		return c.StepID + " " + page.ClockTime(c.AtMs, "15:04"), text
+	})
+	section(p, "Capabilities", r.Capabilities, func(c views.CapabilityStatus) (string, string) {
+		text := c.Status + " (" + provenanceText(c.Provenance) + ")"
+		if !c.Current {
+			text += ", earlier"
+		}
+		return c.Capability, text
+	})
+	section(p, "Beyond the recommendation", r.Recommendations, func(x views.Recommendation) (string, string) {
+		return x.Key, x.Effective + ", recommended: " + x.Recommended
+	})
+	section(p, "Warnings", r.Warnings, func(w views.StepWarning) (string, string) {
+		return cmp.Or(w.StepID, "start"), string(w.Code) + ": " + w.Message()
+	})
+	section(p, "Diverged", r.Divergences, func(d views.DivergenceRow) (string, string) {
+		text := plainWord(string(d.Reason)) + ": " + d.Summary
+		if d.Related != "" && d.Related != d.StepID {
+			text += " (about " + d.Related + ")"
+		}
+		return d.StepID, text
+	})
+	section(p, "Cut when recorded", r.Truncations, func(t views.Truncation) (string, string) {
+		text := t.What
+		if t.Bytes > 0 {
+			text += " of " + page.Size(t.Bytes)
+		}
+		if !t.SHA256.IsZero() {
+			text += ": " + a.Command("artifacts", "show", t.SHA256.String())
+		}
+		return t.StepID, text
+	})
+	section(p, "Preferences", changedPreferences(r), func(x views.PreferenceOrigin) (string, string) {
+		return x.Key, x.Value + " (from the " + string(x.Source) + ")"
+	})
+}
+
+// changedPreferences are those that a caller chose.
+func changedPreferences(r views.RunDetails) (out []views.PreferenceOrigin) {
+	for _, x := range r.PreferencesFrom {
+		if x.Source != event.FromSystem {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// provenanceText says how a status was determined.
+func provenanceText(x event.Provenance) string {
+	d := x.Detail
+	parts := []string{plainWord(x.Kind), x.EnforcementGrade}
+	for _, part := range []string{d.ProbeTemplateID, d.ProbeStepID, d.AttemptContext, d.ClaimedBy, d.Claim, d.Result,
+		d.FailureCode} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// plainWord returns a stored word with spaces.
+func plainWord(word string) string { return strings.ReplaceAll(word, "_", " ") }
+
+// heading prints the heading of a section.
+func heading(p *page.Page, title string) {
+	p.Line("")
+	p.Line("%s", p.Bold(title))
+}
+
+// section prints a heading and a line for each row, nothing without rows.
+func section[T any](p *page.Page, title string, rows []T, line func(T) (name, text string)) {
+	if len(rows) == 0 {
+		return
+	}
+	heading(p, title)
+	for _, row := range rows {
+		name, text := line(row)
+		p.Text("  "+page.OneLine(name)+": ", text)
+	}
+}

@@ -1,0 +1,200 @@
+package runs
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/render"
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine/views"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/projections/runs"
+)
+
+// showStep prints all that is recorded of one step, each iteration below the one before.
+func showStep(a *cli.App, r views.RunDetails, p *page.Page) {
+	closed := r.Status == runs.Cancelled || r.Status == runs.Failed
+	for i, s := range r.Steps {
+		if i > 0 {
+			p.Line("")
+		}
+		notes := s.Notes
+		s.Notes = "" // printed whole below
+		render.StepRow(p, i+1, s, closed)
+		facts := []string{indent + s.StepInstanceKey}
+		if s.NodeID != nil {
+			facts = append(facts, s.NodeID.String())
+		}
+		p.Facts(facts...)
+		if s.Details == nil {
+			continue
+		}
+		if text := cmp.Or(s.Details.Notes, notes); text != "" {
+			part(p, "Notes")
+			p.Quote(indent, text, page.Plain)
+		}
+		showTried(p, *s.Details)
+		showCommand(a, p, r, s)
+		showStepArtifacts(a, p, s)
+		for _, x := range s.Details.Approvals {
+			p.Text(indent, approvalText(x))
+		}
+		if len(s.Details.Context) > 0 {
+			part(p, "Context that it set")
+		}
+		for _, c := range s.Details.Context {
+			for k := range c.Context.Len() {
+				text := valueText(c.Context.Item(k))
+				if c.Context.Item(k).IsNull() {
+					text = "(removed)"
+				}
+				p.Quote(indent, c.Context.Key(k)+": "+text+" ("+plainWord(string(c.Source))+")", page.Plain)
+			}
+		}
+		showStepGaps(p, *s.Details)
+	}
+}
+
+// part prints the name of a part of a step.
+func part(p *page.Page, name string) { p.Line("%s", indent+p.Bold(name)) }
+
+// showTried prints the attempts with their blockers and warnings.
+func showTried(p *page.Page, d views.StepDetails) {
+	if len(d.Tried) > 0 {
+		part(p, "Attempts")
+	}
+	for _, t := range d.Tried {
+		who := strings.TrimSpace(string(t.By.Kind) + " " + t.By.Ref)
+		p.Text(indent, page.ClockTime(t.AtMs, "2 Jan 2006 15:04:05")+" "+string(t.Outcome.Kind)+" by "+who)
+		if t.Outcome.Blockers != nil {
+			for _, b := range t.Outcome.Blockers.Blockers {
+				p.Text(indent+"  "+p.Bad("blocked")+" ", string(b.Code)+": "+b.Message+" ("+pointerText(b.Pointer)+")")
+				if b.SuggestedFix != "" {
+					p.Text(indent+"    ", b.SuggestedFix)
+				}
+			}
+		}
+		for _, w := range t.Warnings {
+			p.Text(indent+"  "+p.Warn("warning")+" ", string(w.Code)+": "+w.Message())
+		}
+	}
+}
+
+// pointerText names what a blocker is about.
+func pointerText(at reason.Pointer) string {
+	raw, err := canon.Marshal(at)
+	v, parsed := canon.Parse(raw)
+	kind, _ := v.Get("kind")
+	if err != nil || parsed != nil {
+		return string(at.Kind)
+	}
+	text := plainWord(kind.Text())
+	for i := range v.Len() {
+		if v.Key(i) != "kind" {
+			text += " " + valueText(v.Item(i))
+		}
+	}
+	return text
+}
+
+// showCommand prints the result of a command with the stored output.
+func showCommand(a *cli.App, p *page.Page, r views.RunDetails, s views.StepRow) {
+	c := s.Details.Command
+	if c == nil {
+		return
+	}
+	part(p, "Command")
+	brief := s
+	b := *s.Result
+	b.StdoutTail, b.StderrTail = "", "" // printed below
+	brief.Result = &b
+	showResult(p, brief)
+	facts := []string{indent + "argv " + c.ArgvDigest.String(), "output " + c.OutputDigest.String()}
+	if !c.FilledDigest.IsZero() {
+		facts = append(facts, "filled "+c.FilledDigest.String())
+	}
+	p.Facts(facts...)
+	out, both := c.Out(), "stdout"
+	if !c.Apart() {
+		both = "stdout and stderr, recorded together by an older version"
+	}
+	showStream(p, both, out)
+	showStream(p, "stderr", c.Err())
+	if int64(len(out.Head)+len(out.Tail)) < out.Bytes || int64(len(c.Err().Head)+len(c.Err().Tail)) < c.Err().Bytes {
+		p.Text(indent, "All that is stored: "+a.Command("runs", "logs", page.ShortRun(r.RunID), "--step",
+			s.StepInstanceKey))
+	}
+}
+
+// streamLinesShown is the number of lines of each end of an output that are shown with a step.
+const streamLinesShown = 200
+
+// showStream prints one output of a command.
+func showStream(p *page.Page, name string, s command.Stream) {
+	if s.Bytes == 0 {
+		return
+	}
+	p.Text(indent, name+", "+page.Size(s.Bytes))
+	if s.Head != "" {
+		p.QuoteExactly(indent, firstLines(s.Head, streamLinesShown), page.Plain)
+	}
+	if omitted := s.Bytes - int64(len(s.Head)+len(s.Tail)); omitted > 0 {
+		p.Text(indent+p.Warn("… "), page.Plural(int(omitted), "byte")+" left out")
+	}
+	if s.Tail != "" {
+		p.QuoteExactly(indent, lastLines(s.Tail, streamLinesShown), page.Plain)
+	}
+}
+
+// firstLines returns the first lines of a text, at most so many.
+func firstLines(text string, most int) string {
+	lines := strings.Split(strings.TrimRight(text, "\r\n"), "\n")
+	return strings.Join(lines[:min(len(lines), most)], "\n")
+}
+
+// showStepArtifacts prints the artifacts, and the assessments among them.
+func showStepArtifacts(a *cli.App, p *page.Page, s views.StepRow) {
+	if len(s.Artifacts) > 0 {
+		part(p, "Artifacts")
+	}
+	for _, x := range s.Artifacts {
+		text := cmp.Or(x.ArtifactKind, "no kind") + ", " + x.ContentType + ", " + page.Size(x.Bytes)
+		if note := stateOf(x); note != "" {
+			text += ", " + note
+		}
+		if x.RecordedBy.Kind != event.Engine {
+			text += ", from " + strings.TrimSpace(string(x.RecordedBy.Kind)+" "+x.RecordedBy.Ref)
+		}
+		p.Text(indent, text)
+		if !x.SHA256.IsZero() {
+			p.Text(indent+"  ", a.Command("artifacts", "show", x.SHA256.String()))
+		}
+	}
+	for _, x := range s.Assessments {
+		p.Text(indent+"assessed ", levelsOf(x))
+	}
+}
+
+// showStepGaps prints the gaps that were opened and resolved, and the decisions.
+func showStepGaps(p *page.Page, d views.StepDetails) {
+	if len(d.Gaps) > 0 {
+		part(p, "Gaps")
+	}
+	for _, g := range d.Gaps {
+		word := "opened"
+		if g.Resolution.Kind == event.Resolves {
+			word = "resolved"
+		}
+		p.Text(indent, word+" ("+string(g.Severity)+", "+g.Reason.String()+"): "+g.Summary)
+	}
+	if len(d.Trace) > 0 {
+		part(p, "Decisions")
+	}
+	for _, t := range d.Trace {
+		p.Text(indent, plainWord(string(t.Kind))+": "+t.Summary)
+	}
+}

@@ -1,0 +1,223 @@
+package views
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/durable/workflow/contract"
+	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections/runs"
+)
+
+// ArtifactRow is one submission of an artifact: what a step, a command or a person recorded.
+type ArtifactRow struct {
+	SHA256       canon.Digest `json:"sha256,omitzero"`
+	ContentType  string       `json:"contentType"`
+	ArtifactKind string       `json:"artifactKind,omitzero"`
+	Bytes        int64        `json:"bytes"`
+	// StepID is that of the step at which it was recorded, "" if its snapshot cannot be read.
+	StepID          string     `json:"stepId"`
+	StepInstanceKey string     `json:"stepInstanceKey,omitzero"`
+	NodeID          id.Node    `json:"nodeId"`
+	RunID           id.Run     `json:"runId"`
+	SessionID       id.Session `json:"sessionId"`
+	EventIndex      int64      `json:"eventIndex"`
+	// OutputID is that of the record, in the spelling of the program that wrote it.
+	OutputID   string      `json:"outputId"`
+	RecordedBy event.Actor `json:"recordedBy,omitzero"`
+	AtMs       int64       `json:"atMs,omitzero"`
+	// Current is false for an artifact that a later one replaced.
+	Current bool          `json:"current"`
+	State   ArtifactState `json:"state"`
+}
+
+// ArtifactState is the closed set of states of an artifact's bytes.
+type ArtifactState string
+
+// The artifact states.
+const (
+	// ArtifactStored: the bytes are in the store.
+	ArtifactStored ArtifactState = "stored"
+	// ArtifactErased: the bytes were erased, and a tombstone says why.
+	ArtifactErased ArtifactState = "erased"
+	// ArtifactForeign: another program recorded it inside its event, or with a digest that is not of
+	// a stored artifact.
+	ArtifactForeign ArtifactState = "foreign"
+)
+
+// Assessment is an assessment that was submitted for a step.
+type Assessment struct {
+	AssessmentID string           `json:"assessmentId,omitzero"`
+	Summary      string           `json:"summary,omitzero"`
+	Dimensions   []DimensionLevel `json:"dimensions"`
+	SHA256       canon.Digest     `json:"sha256,omitzero"`
+}
+
+// DimensionLevel is the level of one dimension, with the reason that was given.
+type DimensionLevel struct {
+	ID        string `json:"id"`
+	Level     string `json:"level"`
+	Rationale string `json:"rationale,omitzero"`
+}
+
+// ApprovalRow is a person's approval of a step.
+type ApprovalRow struct {
+	StepID          string `json:"stepId"`
+	StepInstanceKey string `json:"stepInstanceKey"`
+	// By is the name that the approver claimed, else the kind of the actor.
+	By      string       `json:"by"`
+	At      string       `json:"at"` // RFC 3339
+	AtMs    int64        `json:"atMs,omitzero"`
+	Comment string       `json:"comment,omitzero"`
+	SHA256  canon.Digest `json:"sha256,omitzero"`
+	// Current is false for an approval that a later one replaced.
+	Current bool `json:"current"`
+	// Unreadable says why the comment cannot be shown, "" if it can.
+	Unreadable string `json:"unreadable,omitzero"`
+}
+
+// resultTailBytesMax bounds the end of each output of a command in a step's row.
+const resultTailBytesMax = 2 << 10
+
+// rowOf converts a recorded artifact. state is that of its node, current that of the fold.
+func (o *observer) rowOf(ctx context.Context, s id.Session, out output, n *runs.Node) ArtifactRow {
+	row := ArtifactRow{SHA256: out.payload.SHA256, ContentType: out.payload.ContentType,
+		ArtifactKind: out.payload.ArtifactKind, Bytes: out.payload.ByteLength, NodeID: out.Scope.NodeID,
+		RunID: out.Scope.RunID, SessionID: s, EventIndex: out.Index, RecordedBy: out.Actor, AtMs: out.TimestampMs,
+		OutputID: outputIDOf(out.Event), State: o.artifactState(ctx, out)}
+	if n == nil {
+		return row
+	}
+	row.Current = slices.ContainsFunc(n.Outputs, func(have runs.Output) bool { return have.Index == out.Index })
+	if p := o.pendingAt(ctx, n); p != nil {
+		row.StepID, row.StepInstanceKey = p.StepID, p.Key()
+	}
+	return row
+}
+
+// outputIDOf returns the id of an output in the spelling of its log.
+func outputIDOf(e event.Event) string {
+	if g, foreign := event.Domain.ViewForeign(e); foreign {
+		return g.ID
+	}
+	p, _ := e.Data.(event.NodeOutputAppended)
+	return p.OutputID.String()
+}
+
+// artifactState reports what is known about the bytes without reading them.
+func (o *observer) artifactState(ctx context.Context, out output) ArtifactState {
+	if !out.inline.IsNull() || out.payload.SHA256.IsZero() {
+		return ArtifactForeign
+	}
+	stones, ok := o.v.store.(ports.Tombstones)
+	if !ok {
+		return ArtifactStored
+	}
+	data, erased, err := stones.Tombstone(ctx, out.payload.SHA256)
+	if imported, _ := data.Get("imported"); err == nil && erased && imported.True() {
+		// It does not count where the bytes are stored nevertheless.
+		_, err := o.v.store.Object(ctx, manifest.Artifact, out.payload.SHA256)
+		erased = fault.Is(err, fault.ArtifactErased)
+	}
+	if erased || err != nil {
+		return ArtifactErased
+	}
+	return ArtifactStored
+}
+
+// content returns an artifact as JSON, and why it cannot be shown otherwise.
+func (o *observer) content(ctx context.Context, out output) (canon.Value, error) {
+	if !out.inline.IsNull() {
+		return out.inline, nil
+	}
+	data, err := o.v.store.Object(ctx, manifest.Artifact, out.payload.SHA256)
+	if err != nil {
+		return canon.Value{}, err
+	}
+	v, err := canon.Parse(data)
+	if err != nil {
+		return v, fault.New(fault.ValidationError, "the artifact is not JSON of its kind")
+	}
+	return v, nil
+}
+
+// outcome fills the parts of a step's row that its artifacts hold. An artifact that cannot be read
+// stays in the list of artifacts, and nothing is shown of its content.
+func (o *observer) outcome(ctx context.Context, row *StepRow, rows []ArtifactRow, outputs []output) {
+	for i, out := range outputs {
+		if !rows[i].Current {
+			continue
+		}
+		switch out.payload.ArtifactKind {
+		case command.Kind:
+			if r, err := o.resultOf(ctx, out); err == nil {
+				brief := r.Brief(resultTailBytesMax)
+				row.Result = &brief
+			}
+		case contract.AssessmentKind:
+			if v, err := o.content(ctx, out); err == nil {
+				row.Assessments = append(row.Assessments, assessmentOf(v, out.payload.SHA256))
+			}
+		case runs.ApprovalKind:
+			approval := o.approvalOf(ctx, rows[i], out)
+			row.Approval = &approval
+		case fullNotesKind:
+			row.FullNotes = out.payload.SHA256
+		}
+	}
+}
+
+// fullNotesKind is the kind of the artifact that holds notes over the budget of a recap.
+const fullNotesKind = "wr.full_notes"
+
+// resultOf reads the result of a command.
+func (o *observer) resultOf(ctx context.Context, out output) (command.Result, error) {
+	v, err := o.content(ctx, out)
+	if err != nil {
+		return command.Result{}, err
+	}
+	return command.Decode(v)
+}
+
+// assessmentOf reads an assessment, in the form that its contract has. Members of other types are
+// left out: the artifact itself can be shown.
+func assessmentOf(v canon.Value, ref canon.Digest) Assessment {
+	assessmentID, _ := v.Get("assessmentId")
+	summary, _ := v.Get("summary")
+	out := Assessment{AssessmentID: assessmentID.Text(), Summary: summary.Text(), SHA256: ref,
+		Dimensions: []DimensionLevel{}}
+	dimensions, _ := v.Get("dimensions")
+	if dimensions.Kind() != canon.Object {
+		return out
+	}
+	for i := range dimensions.Len() {
+		level, rationale := dimensions.Item(i), canon.Value{}
+		if inner, ok := level.Get("level"); ok {
+			rationale, _ = level.Get("rationale")
+			level = inner
+		}
+		out.Dimensions = append(out.Dimensions, DimensionLevel{dimensions.Key(i), level.Text(), rationale.Text()})
+	}
+	return out
+}
+
+// approvalOf reads who approved, when and with which comment.
+func (o *observer) approvalOf(ctx context.Context, row ArtifactRow, out output) ApprovalRow {
+	a := ApprovalRow{StepID: row.StepID, StepInstanceKey: row.StepInstanceKey, SHA256: row.SHA256, AtMs: row.AtMs,
+		At: event.TimeText(row.AtMs), Current: row.Current}
+	v, err := o.content(ctx, out)
+	if err != nil {
+		a.Unreadable = fault.Of(err).Message
+	}
+	by, _ := v.Get("approvedBy")
+	comment, _ := v.Get("comment")
+	a.By, a.Comment = cmp.Or(by.Text(), out.Actor.Ref, string(out.Actor.Kind)), comment.Text()
+	return a
+}

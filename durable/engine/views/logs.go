@@ -1,0 +1,225 @@
+package views
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine/session"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/paging"
+	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/projections/runs"
+)
+
+// StreamName is the closed set of outputs of a command.
+type StreamName string
+
+// The streams.
+const (
+	Stdout StreamName = "stdout"
+	Stderr StreamName = "stderr"
+	// BothStreams is the output of a record of an earlier version, which did not keep them apart.
+	BothStreams StreamName = "output"
+)
+
+// Logs is the document "logs": what the command steps of a run printed.
+type Logs struct {
+	RunID      id.Run     `json:"runId"`
+	SessionID  id.Session `json:"sessionId"`
+	Entries    []LogEntry `json:"entries"`
+	NextCursor string     `json:"nextCursor,omitzero"`
+}
+
+// LogEntry is what one performance of a command printed to one stream, in its last try.
+type LogEntry struct {
+	RunID           id.Run       `json:"runId"`
+	StepID          string       `json:"stepId"`
+	StepInstanceKey string       `json:"stepInstanceKey"`
+	NodeID          id.Node      `json:"nodeId"`
+	Title           string       `json:"title"`
+	EventIndex      int64        `json:"eventIndex"`
+	AtMs            int64        `json:"atMs,omitzero"`
+	SHA256          canon.Digest `json:"sha256,omitzero"` // of the record
+	Outcome         string       `json:"outcome"`         // in words
+	ExitStatus      int64        `json:"exitStatus"`
+	DurationMs      int64        `json:"durationMs"`
+	Tries           int64        `json:"tries"`
+	ResultNote      string       `json:"resultNote,omitzero"`
+	LogStream
+	// Unreadable says why nothing of the record can be shown, "" if it can.
+	Unreadable string `json:"unreadable,omitzero"`
+}
+
+// LogStream is what is stored of a stream: head and tail, with the number of bytes between them.
+type LogStream struct {
+	Stream       StreamName `json:"stream"`
+	Head         string     `json:"head"`
+	Tail         string     `json:"tail,omitzero"`
+	Bytes        int64      `json:"bytes"`
+	OmittedBytes int64      `json:"omittedBytes,omitzero"`
+}
+
+// LogQuery selects entries of Logs.
+type LogQuery struct {
+	Run    string
+	Step   string     // step id or step instance key; "": all
+	Stream StreamName // Stdout or Stderr
+	Cursor string     // NextCursor of the previous page
+}
+
+// streamOf returns one stream of a result.
+func streamOf(r command.Result, want StreamName) LogStream {
+	s, name := r.Out(), want
+	switch {
+	case !r.Apart():
+		name = BothStreams
+	case want == Stderr:
+		s = r.Err()
+	}
+	kept := int64(len(s.Head) + len(s.Tail))
+	return LogStream{Stream: name, Head: s.Head, Tail: s.Tail, Bytes: s.Bytes,
+		OmittedBytes: max(s.Bytes-kept, 0)}
+}
+
+// streamsOf returns the streams that a result has.
+func streamsOf(r command.Result) []LogStream {
+	if !r.Apart() {
+		return []LogStream{streamOf(r, Stdout)}
+	}
+	return []LogStream{streamOf(r, Stdout), streamOf(r, Stderr)}
+}
+
+// CommandLogs returns what the command steps of a run printed, in the order of the log, every performance
+// that is recorded: of each iteration, and also the results that later ones replaced. A page ends
+// before limits.AnswerBytesMax. Errors: RUN_NOT_FOUND, RUN_AMBIGUOUS, TOKEN_UNKNOWN_NODE for a step
+// that the run has not.
+func (o *Views) CommandLogs(ctx context.Context, q LogQuery) (Logs, error) {
+	return session.Whole(o.store, func() (Logs, error) { return o.logs(ctx, q) })
+}
+
+func (o *Views) logs(ctx context.Context, q LogQuery) (Logs, error) {
+	after := int64(-1)
+	if q.Cursor != "" {
+		n, err := strconv.ParseInt(q.Cursor, 10, 64)
+		if err != nil {
+			return Logs{}, fault.New(fault.ValidationError, "the cursor %q is not valid", q.Cursor).
+				Suggest("Copy nextCursor unchanged from the previous page.")
+		}
+		after = n
+	}
+	at, err := o.r.Lookup(ctx, q.Run)
+	if err != nil {
+		return Logs{}, err
+	}
+	out := Logs{RunID: at.Run.ID, SessionID: at.Session, Entries: []LogEntry{}}
+	obs := &observer{v: o}
+	w, _ := obs.workflow(ctx, at.Run.Started.WorkflowHash) // without it steps have no titles
+	if err := obs.hasStep(ctx, w, at.Run, q.Step); err != nil {
+		return out, err
+	}
+	var size paging.Size
+	for {
+		found, _, err := o.submissions(ctx, at.Session, limits.ArtifactRowsMax, func(x output) bool {
+			return x.Index > after && x.Scope.RunID == at.Run.ID && x.payload.ArtifactKind == command.Kind
+		})
+		if err != nil {
+			return out, err
+		}
+		for _, x := range found.outputs {
+			entry, ok := obs.entry(ctx, w, x, found.node(x), q)
+			switch {
+			case !ok:
+			case !size.Fits(entry) && len(out.Entries) > 0:
+				out.NextCursor = strconv.FormatInt(out.Entries[len(out.Entries)-1].EventIndex, 10)
+				return out, nil
+			default:
+				out.Entries = append(out.Entries, entry)
+			}
+			after = x.Index
+		}
+		if !found.more {
+			return out, nil
+		}
+	}
+}
+
+// hasStep is nil for a step that the run's workflow has, or a step instance that it reached.
+func (o *observer) hasStep(ctx context.Context, w compile.View, r *runs.Run, ref string) error {
+	if ref == "" || knows(w, ref) {
+		return nil
+	}
+	for _, n := range r.Order {
+		if p := o.pendingAt(ctx, r.Node(n)); p != nil && (p.StepID == ref || p.Key() == ref) {
+			return nil
+		}
+	}
+	return unknownStep(r.ID, ref)
+}
+
+// knows reports a step of a workflow: of the main sequence, or of a loop's body.
+func knows(w compile.View, stepID string) bool {
+	return slices.ContainsFunc(w.Steps(), func(s compile.StepView) bool { return s.StepID == stepID }) ||
+		w.Title(stepID) != stepID
+}
+
+// Logs returns what commands printed of facts that Next returned.
+func (f *Follower) Logs(ctx context.Context, facts []Fact, q LogQuery) (out []LogEntry) {
+	obs := &observer{v: f.v}
+	run := f.fold.Runs[f.Run]
+	if run == nil {
+		return nil
+	}
+	w, _ := obs.workflow(ctx, run.Started.WorkflowHash) // without it steps have no titles
+	for _, fact := range facts {
+		x, ok := outputOf(fact.Event)
+		if !ok || x.payload.ArtifactKind != command.Kind {
+			continue
+		}
+		if e, ok := obs.entry(ctx, w, x, run.Node(x.Scope.NodeID), q); ok {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// HasStep is TOKEN_UNKNOWN_NODE for a step that neither the workflow nor the run has.
+func (f *Follower) HasStep(ctx context.Context, ref string) error {
+	run := f.fold.Runs[f.Run]
+	if run == nil {
+		return nil
+	}
+	obs := &observer{v: f.v}
+	w, _ := obs.workflow(ctx, run.Started.WorkflowHash)
+	return obs.hasStep(ctx, w, run, ref)
+}
+
+// entry converts a recorded result; ok is false for one that the query does not select.
+func (o *observer) entry(ctx context.Context, w compile.View, x output, n *runs.Node, q LogQuery) (e LogEntry, ok bool) {
+	e = LogEntry{RunID: x.Scope.RunID, NodeID: x.Scope.NodeID, EventIndex: x.Index, AtMs: x.TimestampMs,
+		SHA256: x.payload.SHA256, LogStream: LogStream{Stream: q.Stream}}
+	if n != nil {
+		if p := o.pendingAt(ctx, n); p != nil {
+			e.StepID, e.StepInstanceKey, e.Title = p.StepID, p.Key(), titleAt(w, *p, n)
+		}
+	}
+	if q.Step != "" && q.Step != e.StepID && q.Step != e.StepInstanceKey {
+		return e, false
+	}
+	if x.Actor.Kind != event.Engine {
+		e.ResultNote = runs.HandedInNote
+	}
+	r, err := o.resultOf(ctx, x)
+	if err != nil {
+		e.Unreadable = fault.Of(err).Message
+		return e, true
+	}
+	e.Outcome, e.ExitStatus, e.DurationMs, e.Tries = r.Outcome(), r.ExitStatus, r.DurationMs, r.Tries
+	e.LogStream = streamOf(r, q.Stream)
+	return e, true
+}

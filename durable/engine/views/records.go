@@ -1,0 +1,150 @@
+package views
+
+import (
+	"context"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/ports"
+)
+
+// output is one recorded artifact of a run, superseded or not.
+type output struct {
+	event.Event
+	payload event.OutputPayload
+	// inline is the artifact where another program stored it in its event, null otherwise.
+	inline canon.Value
+}
+
+// outputOf returns the artifact that an event records, in the form of any program; ok is false for
+// other events, and for those that no fold interprets.
+func outputOf(e event.Event) (out output, ok bool) {
+	if e.Ignorable {
+		return out, false
+	}
+	data := e.Data
+	var inline canon.Value
+	if g, foreign := event.Domain.ViewForeign(e); foreign {
+		data = g.Known
+		payload, _ := g.Data.Get("payload")
+		inline, _ = payload.Get("content")
+	}
+	p, ok := data.(event.NodeOutputAppended)
+	return output{e, p.Payload, inline}, ok && p.OutputChannel == event.Artifact
+}
+
+// records are the facts of a run that its fold does not keep: those that later ones replaced or
+// resolved, and those that change no state.
+type records struct {
+	run id.Run
+	// created is the event of the session, and observed the latest observation by key.
+	created  event.SessionCreated
+	observed map[string]observed
+	nodes    map[id.Node]*nodeRecords
+}
+
+// observed is an observation with its time.
+type observed struct {
+	event.ObservationRecorded
+	atMs int64
+}
+
+// nodeRecords are the records about one node.
+type nodeRecords struct {
+	// arrived are the changes of the attempt that led to the node: they precede its creation.
+	arrived      []event.ContextSet
+	context      []event.ContextSet
+	created      bool
+	preferences  []event.PreferencesChanged
+	artifacts    []output
+	attempts     []event.Event // of advance_recorded
+	gaps         []event.Event // of gap_recorded: opened and resolved
+	capabilities []event.CapabilityObserved
+	divergences  []event.DivergenceRecorded
+	traces       []event.DecisionTraceAppended
+}
+
+// at returns the records of a node, to be extended.
+func (r *records) at(n id.Node) *nodeRecords {
+	if r.nodes[n] == nil {
+		r.nodes[n] = &nodeRecords{}
+	}
+	return r.nodes[n]
+}
+
+// of returns the records of a node, those of none if there are none.
+func (r *records) of(n id.Node) *nodeRecords {
+	if found := r.nodes[n]; found != nil {
+		return found
+	}
+	return &nodeRecords{}
+}
+
+// readRecords reads the facts of a run. They are those before damage, as in the fold.
+func (o *Views) readRecords(ctx context.Context, s id.Session, run id.Run) (*records, error) {
+	var out *records
+	_, err := o.store.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(s)}, ports.Into(&out, func() *records {
+		return &records{run: run, observed: map[string]observed{}, nodes: map[id.Node]*nodeRecords{}}
+	}))
+	return out, err
+}
+
+// Visit implements ports.Visitor.
+func (r *records) Visit(seg manifest.Segment, _ manifest.Head) error {
+	for _, e := range seg.Events {
+		if e.Scope.RunID == r.run || e.Scope.RunID.IsZero() {
+			r.add(e)
+		}
+	}
+	return nil
+}
+
+// add stores one event where the views look for it.
+func (r *records) add(e event.Event) {
+	if out, ok := outputOf(e); ok {
+		at := r.at(e.Scope.NodeID)
+		at.artifacts = append(at.artifacts, out)
+		return
+	}
+	if g, foreign := event.Domain.ViewForeign(e); foreign && g.Known != nil && !e.Ignorable {
+		e.Data = g.Known
+	}
+	switch p := e.Data.(type) {
+	case event.SessionCreated:
+		r.created = p
+	case event.ObservationRecorded:
+		r.observed[p.Key] = observed{p, e.TimestampMs}
+	case event.ContextSet:
+		var target id.Node // zero: the root
+		if p.NodeID != nil {
+			target = *p.NodeID
+		}
+		if at := r.at(target); at.created || target.IsZero() {
+			at.context = append(at.context, p)
+		} else {
+			at.arrived = append(at.arrived, p)
+		}
+	case event.NodeCreated:
+		r.at(e.Scope.NodeID).created = true
+	case event.PreferencesChanged:
+		at := r.at(e.Scope.NodeID)
+		at.preferences = append(at.preferences, p)
+	case event.AdvanceRecorded:
+		at := r.at(e.Scope.NodeID)
+		at.attempts = append(at.attempts, e)
+	case event.GapRecorded:
+		at := r.at(e.Scope.NodeID)
+		at.gaps = append(at.gaps, e)
+	case event.CapabilityObserved:
+		at := r.at(e.Scope.NodeID)
+		at.capabilities = append(at.capabilities, p)
+	case event.DivergenceRecorded:
+		at := r.at(e.Scope.NodeID)
+		at.divergences = append(at.divergences, p)
+	case event.DecisionTraceAppended:
+		at := r.at(e.Scope.NodeID)
+		at.traces = append(at.traces, p)
+	}
+}
