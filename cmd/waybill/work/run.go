@@ -281,6 +281,7 @@ func (s *runner) perform(ctx context.Context, at engine.Position, opts perform.O
 	report, err := s.performer.Perform(ctx, at.Session, at.Run, opts)
 	if err != nil {
 		s.view.Stopped()
+		s.view.KeepWritten()
 		hash, _ := fault.Of(err).Details["workflowHash"].(string)
 		return s.suggestTrust(hash, err)
 	}
