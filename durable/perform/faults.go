@@ -102,14 +102,14 @@ const notesShownBytesMax = 160
 
 // retryLine is continueLine for a step that waits for something else than
 // notes. It repeats --notes, which no attempt at the step has used.
-func (s *stepRun) retryLine(more ...string) fault.Command {
-	return s.continueLine(append(s.repeatedNotes(), more...)...)
+func retryLine(s *stepRun, more ...string) fault.Command {
+	return s.continueLine(append(repeatedNotes(s), more...)...)
 }
 
 // repeatedNotes returns --notes as a suggested command line repeats them,
 // nothing if none were given or an attempt was refused with them. Notes that
 // are long, have several lines or may contain a secret are a placeholder.
-func (s *stepRun) repeatedNotes() []string {
+func repeatedNotes(s *stepRun) []string {
 	given := s.opts.Notes
 	switch {
 	case given == nil || s.retried:
@@ -152,7 +152,7 @@ func (s *stepRun) waitingForInputs(missing []source.Input) error {
 	}
 	f := fault.New(fault.RunWaiting, "%s needs input from a person: %s", s.stepPhrase(),
 		strings.Join(asked, ", ")).
-		Suggest("Continue with %s.", s.retryLine(flags...))
+		Suggest("Continue with %s.", retryLine(s, flags...))
 	return s.withIDs(f).With("inputs", keys)
 }
 

@@ -115,7 +115,7 @@ func (s *stepRun) needsDecision() (bool, *compile.Loop) {
 // waitingForResult is RUN_WAITING for outputs that only a person can supply
 // when none is present. Nothing is recorded.
 func (s *stepRun) waitingForResult(w requirements) error {
-	flags := s.repeatedNotes()
+	flags := repeatedNotes(s)
 	if flags == nil && s.needsNotes() {
 		flags = []string{"--notes", "TEXT"}
 	}
@@ -123,7 +123,7 @@ func (s *stepRun) waitingForResult(w requirements) error {
 	f := s.waitingFault("requires "+w.describe(),
 		"Continue at a terminal with %s, or submit it with %s; without flags, that command shows the expected "+
 			"form.",
-		s.retryLine(), s.SubmitLine(s.report.Run, flags...))
+		retryLine(s), s.SubmitLine(s.report.Run, flags...))
 	if w.pack != nil {
 		return fault.Of(f).With("contractRef", w.pack.ContractRef).With("artifactKind", w.pack.ArtifactKind)
 	}
