@@ -32,8 +32,9 @@ type Person interface {
 	Confirm(ctx context.Context, question string) (bool, error)
 	// Approve shows the submitted outputs and asks for their approval. Only an answer to this
 	// question is an approval: no option or setting gives it in advance
-	// (docs/design.md#requirements-on-the-caller).
-	Approve(ctx context.Context, q ApproveQuestion) (bool, error)
+	// (docs/design.md#requirements-on-the-caller). After ApprovalEdit the caller asks for other notes,
+	// submits them, and shows the outputs again.
+	Approve(ctx context.Context, q ApproveQuestion) (ApprovalAnswer, error)
 	// Trust shows the commands that would run and asks whether they may.
 	Trust(ctx context.Context, q TrustQuestion) (TrustAnswer, error)
 }
@@ -45,6 +46,8 @@ var ErrPersonStopped = errors.New("stopped at the person's request")
 type NotesQuestion struct {
 	Required bool
 	Draft    string // text to start from: notes recorded or typed before
+	// Edit asks for a change of the draft: "" leaves it as it is.
+	Edit bool
 }
 
 // Question is a request for a line, or for one of the choices.
@@ -71,6 +74,16 @@ type ApproveQuestion struct {
 	Notes   string
 	Results []Result
 }
+
+// ApprovalAnswer is the closed set of answers to an ApproveQuestion.
+type ApprovalAnswer string
+
+// The approval answers. Every answer but ApprovalGiven leaves the step waiting.
+const (
+	ApprovalRefused ApprovalAnswer = "not"
+	ApprovalGiven   ApprovalAnswer = "given"
+	ApprovalEdit    ApprovalAnswer = "edit" // the notes have to change first
+)
 
 // Result is an artifact in the form shown to a person.
 type Result struct {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -174,8 +175,9 @@ func (n *Answers) inputs(ctx context.Context, p session.Resolved) (compile.Compi
 
 // CompleteInputs is inputs for callers that need every artifact. With the error
 // ARTIFACT_ERASED the returned facts are complete except for the erased
-// content; with any other error they are not usable. Only JSON artifacts are
-// read, since requirements exist for those alone.
+// content; with any other error they are not usable. Only JSON artifacts and
+// the whole text of long notes are read, since requirements exist for those
+// alone.
 func (n *Answers) CompleteInputs(ctx context.Context, p session.Resolved) (w compile.Compiled, f advance.Facts, err error) {
 	w, state, err := n.Load(ctx, p)
 	if err != nil {
@@ -207,7 +209,27 @@ func (n *Answers) CompleteInputs(ctx context.Context, p session.Resolved) (w com
 		}
 		f.Outputs = append(f.Outputs, out)
 	}
-	return w, f, erased
+	f.Notes, err = n.wholeNotes(ctx, p.Node)
+	if err != nil && !fault.Is(err, fault.ArtifactErased) {
+		return w, f, err
+	}
+	return w, f, cmp.Or(erased, err)
+}
+
+// wholeNotes returns the node's current notes: those of the recap, or the whole
+// text if the recap holds only their beginning (docs/design.md#whole-notes).
+// With the error ARTIFACT_ERASED they are what the recap holds.
+func (n *Answers) wholeNotes(ctx context.Context, node *runs.Node) (string, error) {
+	recap, _ := node.Recap()
+	whole, ok := node.WholeNotes()
+	if !ok {
+		return recap.Payload.NotesMarkdown, nil
+	}
+	data, err := n.Object(ctx, manifest.Artifact, whole.Payload.SHA256)
+	if err != nil {
+		return recap.Payload.NotesMarkdown, err
+	}
+	return string(data), nil
 }
 
 // artifact reads an artifact that an event records as JSON. Bytes that do not

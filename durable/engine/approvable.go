@@ -16,7 +16,7 @@ import (
 )
 
 // Approvable is the content that a person is about to approve: the step, the
-// notes and the artifacts of its node.
+// notes, whole, and the artifacts of its node.
 type Approvable struct {
 	Position  Position
 	Workflow  WorkflowRef
@@ -66,10 +66,11 @@ func (e *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approv
 	out := Approvable{Position: p.At, Workflow: answer.Workflow, Step: *answer.Pending}
 	out.digest = advance.ApprovalDigest(facts)
 	out.Approved = advance.IsApproved(out.Step.StepInstanceKey, p.Node.SnapshotRef, facts.Outputs)
+	out.Notes = facts.Notes
 	for _, o := range facts.Outputs {
 		switch {
-		case o.Payload.PayloadKind == event.Notes:
-			out.Notes = o.Payload.NotesMarkdown
+		// They are shown whole.
+		case o.Payload.PayloadKind == event.Notes, o.Payload.IsFullNotes():
 		case o.Payload.ArtifactKind == advance.ApprovalKind:
 		default:
 			r, err := e.shownArtifact(ctx, o)

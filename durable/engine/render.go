@@ -255,19 +255,27 @@ func (a *Answer) warnRefused(p session.Resolved) {
 		suggestion: text})
 }
 
-// warnTruncation warns that notes of this node or its parent were cut. The log
-// records it by the marker at the end of the notes, which the engine alone
-// appends.
+// warnTruncation warns that notes of this node or its parent are shown cut, and
+// says how to read them whole. In a log of an older version they were not kept:
+// it records the cut by the marker at the end of the notes, which the engine
+// alone appends.
 func (a *Answer) warnTruncation(p session.Resolved) {
 	for _, n := range []*runs.Node{p.Node, parentOf(p)} {
 		if n == nil {
 			continue
 		}
-		if o, ok := n.Recap(); ok && strings.HasSuffix(o.Payload.NotesMarkdown, limits.TruncationMarker) {
-			a.Warnings = append(a.Warnings, Warning{Code: NotesTruncated,
-				Message: fmt.Sprintf("The notes at node %s were longer than %d bytes and are cut; keep long texts in files.",
-					n.ID, limits.NotesBytesMax)})
+		o, ok := n.Recap()
+		if !ok || !strings.HasSuffix(o.Payload.NotesMarkdown, limits.TruncationMarker) {
+			continue
 		}
+		message := fmt.Sprintf("The notes at node %s were longer than %d bytes and are cut; keep long texts in files.",
+			n.ID, limits.NotesBytesMax)
+		if whole, ok := n.WholeNotes(); ok {
+			message = fmt.Sprintf("The notes at node %s have %d bytes: prompts show the first %d, and all of them are "+
+				"kept; %s prints them.", n.ID, whole.Payload.ByteLength, limits.NotesBytesMax,
+				fault.Command{"artifacts", "get", whole.Payload.SHA256.String()})
+		}
+		a.Warnings = append(a.Warnings, Warning{Code: NotesTruncated, Message: message})
 	}
 }
 

@@ -267,17 +267,29 @@ func TestSamplesAreReDriven(t *testing.T) {
 	}
 }
 
-// TestCutNotesLeaveADecisionOpen: the text that a criterion requires is beyond the cut.
-func TestCutNotesLeaveADecisionOpen(t *testing.T) {
+// TestWholeNotesAreDecidedAgain: the text that a criterion requires is behind the recap's end. Erased, the decision is
+// left open.
+func TestWholeNotesAreDecidedAgain(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
-	a := w.must(w.start(twoSteps), note(strings.Repeat("x", limits.NotesBytesMax)+" done"))
+	a := w.start(twoSteps)
+	long := strings.Repeat("x", limits.NotesBytesMax)
+	w.mustKeep(a, note(long+" so far"))
+	a = w.look(a.StateToken)
+	notes := long + " done"
+	a = w.must(a, note(notes))
 	if a.Pending == nil || a.Pending.StepID != "second" {
 		t.Fatalf("%+v", a)
 	}
 	w.must(a, note("end"))
-	if got := w.replays(a.Position()); len(got.Undecided) != 1 || got.Segments != 2 {
+	if got := w.replays(a.Position()); len(got.Undecided) != 0 || got.Segments != 4 {
 		t.Errorf("%+v", got)
+	}
+	if _, err := w.erase(canon.Sum([]byte(notes)), "a secret"); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.replays(a.Position()); len(got.Undecided) != 1 || got.Segments != 3 {
+		t.Errorf("after the erasure: %+v", got)
 	}
 }
 

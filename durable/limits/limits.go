@@ -15,6 +15,9 @@ const (
 	SuggestedFixBytesMax = 1024
 	// NotesBytesMax bounds notesMarkdown; more is truncated and ends in TruncationMarker.
 	NotesBytesMax = 4096
+	// WholeNotesBytesMax bounds the notes of one attempt. Those over NotesBytesMax are stored whole as
+	// an artifact: a long report fits, and a file that was given by mistake does not.
+	WholeNotesBytesMax = 1 << 20
 	// TraceEntriesMax is the number of entries in one decision trace.
 	TraceEntriesMax = 25
 	// TraceEventsMax is the number of decision traces that one advance records: enough for every

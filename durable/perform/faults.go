@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"unicode"
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/redact"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/ports"
@@ -95,6 +97,31 @@ func (e *execution) continueLine(more ...string) fault.Command {
 	return e.ContinueLine(e.report.Run, append(flags, more...)...)
 }
 
+// notesShownBytesMax bounds notes that a suggested command line repeats, in
+// bytes: about two lines of a terminal.
+const notesShownBytesMax = 160
+
+// retryLine is continueLine for a step that waits for something else than
+// notes. It repeats --notes, which no attempt at the step has used.
+func retryLine(s *stepRun, more ...string) fault.Command {
+	return s.continueLine(append(repeatedNotes(s), more...)...)
+}
+
+// repeatedNotes returns --notes as a suggested command line repeats them,
+// nothing if none were given or an attempt was refused with them. Notes that
+// are long, have several lines or may contain a secret are a placeholder.
+func repeatedNotes(s *stepRun) []string {
+	given := s.opts.Notes
+	switch {
+	case given == nil || s.retried:
+		return nil
+	case len(*given) > notesShownBytesMax, redact.Text(*given, nil) != *given,
+		strings.ContainsFunc(*given, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return []string{"--notes", "TEXT"}
+	}
+	return []string{"--notes", *given}
+}
+
 // withIDs adds the ids of run, session, step and node to the details of a
 // fault.
 func (e *execution) withIDs(f *fault.Fault) *fault.Fault {
@@ -126,7 +153,7 @@ func (s *stepRun) waitingForInputs(missing []source.Input) error {
 	}
 	f := fault.New(fault.RunWaiting, "%s needs input from a person: %s", s.stepPhrase(),
 		strings.Join(asked, ", ")).
-		Suggest("Continue with %s.", s.continueLine(flags...))
+		Suggest("Continue with %s.", retryLine(s, flags...))
 	return s.withIDs(f).With("inputs", keys)
 }
 

@@ -1,6 +1,7 @@
 package perform_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -249,6 +250,9 @@ func (w *fixture) answer(question string) (string, error) {
 }
 
 func (w *fixture) Notes(_ context.Context, q ports.NotesQuestion) (string, error) {
+	if q.Edit {
+		return w.answer(fmt.Sprintf("other notes? draft=%q", q.Draft))
+	}
 	return w.answer(fmt.Sprintf("notes? required=%v draft=%q", q.Required, q.Draft))
 }
 
@@ -275,12 +279,13 @@ func (w *fixture) File(_ context.Context, q ports.FileQuestion) (advance.Artifac
 	return advance.JSONArtifact(v), err
 }
 
-func (w *fixture) Approve(_ context.Context, q ports.ApproveQuestion) (bool, error) {
+func (w *fixture) Approve(_ context.Context, q ports.ApproveQuestion) (ports.ApprovalAnswer, error) {
 	for _, r := range q.Results {
 		w.note("submitted: %s %s", r.Name, r.Text)
 	}
 	reply, err := w.answer(fmt.Sprintf("approve? %q", q.Notes))
-	return reply == "y", err
+	answer := map[string]ports.ApprovalAnswer{"y": ports.ApprovalGiven, "e": ports.ApprovalEdit}[reply]
+	return cmp.Or(answer, ports.ApprovalRefused), err
 }
 
 func (w *fixture) Confirm(_ context.Context, question string) (bool, error) {

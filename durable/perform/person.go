@@ -51,14 +51,14 @@ func (s *stepRun) checkBegin(ctx context.Context) error {
 		}
 		return s.waitingFault("waits for a person",
 			"Continue at a terminal with %s, or answer it from here with %s.",
-			s.continueLine(), s.continueLine(answer...))
+			retryLine(s), retryLine(s, answer...))
 	}
 	if missing := s.missingInputs(s.opts.Context); len(missing) > 0 && !s.Person.Present() && !s.neverStops() {
 		return s.waitingForInputs(missing)
 	}
 	if s.mustConfirm() && !s.Person.CanConsent() {
 		return s.waitingFault("waits for a confirmation", "Confirm it at a terminal with %s, or from here with %s.",
-			s.continueLine(), s.continueLine("--yes"))
+			retryLine(s), retryLine(s, "--yes"))
 	}
 	if s.step.Action == nil {
 		return nil
@@ -107,7 +107,7 @@ func (s *stepRun) confirm(ctx context.Context, _ *advance.Request) error {
 		return err
 	}
 	if !s.confirmed {
-		return s.waitingFault("was not confirmed", "Continue when it may be done, with %s.", s.continueLine())
+		return s.waitingFault("was not confirmed", "Continue when it may be done, with %s.", retryLine(s))
 	}
 	return nil
 }

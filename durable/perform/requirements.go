@@ -115,14 +115,15 @@ func (s *stepRun) needsDecision() (bool, *compile.Loop) {
 // waitingForResult is RUN_WAITING for outputs that only a person can supply
 // when none is present. Nothing is recorded.
 func (s *stepRun) waitingForResult(w requirements) error {
-	flags := []string{"--artifact", "FILE"}
-	if s.needsNotes() {
-		flags = append([]string{"--notes", "TEXT"}, flags...)
+	flags := repeatedNotes(s)
+	if flags == nil && s.needsNotes() {
+		flags = []string{"--notes", "TEXT"}
 	}
+	flags = append(flags, "--artifact", "FILE")
 	f := s.waitingFault("requires "+w.describe(),
 		"Continue at a terminal with %s, or submit it with %s; without flags, that command shows the expected "+
 			"form.",
-		s.continueLine(), s.SubmitLine(s.report.Run, flags...))
+		retryLine(s), s.SubmitLine(s.report.Run, flags...))
 	if w.pack != nil {
 		return fault.Of(f).With("contractRef", w.pack.ContractRef).With("artifactKind", w.pack.ArtifactKind)
 	}

@@ -108,7 +108,7 @@ var resultScenarios = []scenario{
 			release`},
 	{name: "a decision without a person waits and records nothing", source: steps(roundStep),
 		opts: perform.Options{Yes: true, Notes: text("x")},
-		code: fault.RunWaiting, want: "waybill continue --run R --artifact FILE",
+		code: fault.RunWaiting, want: "waybill continue --run R --notes x --artifact FILE",
 		script: `hold
 			run Release, 0 of 1 done
 			[1/1] Decide: "Enough."
@@ -272,6 +272,19 @@ var resultScenarios = []scenario{
 			[1/1] Ship: "Ship it."
 			notes? required=false draft="" "the plan"
 			approve? "the plan" "n"
+			release`},
+	{name: "other notes are submitted and shown before the approval", source: steps(approveStep),
+		answers: []string{"the plan", "e", "a better plan", "e", "", "y"}, attempts: "blocked blocked advanced",
+		script: `hold
+			run Release, 0 of 1 done
+			[1/1] Ship: "Ship it."
+			notes? required=false draft="" "the plan"
+			approve? "the plan" "e"
+			other notes? draft="the plan" "a better plan"
+			approve? "a better plan" "e"
+			other notes? draft="a better plan" ""
+			approve? "a better plan" "y"
+			ok
 			release`},
 	{name: "a command's result is approved too, and it runs once", source: steps(commandShip), answers: []string{"y"},
 		attempts: "blocked advanced",

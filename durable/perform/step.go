@@ -77,8 +77,8 @@ func (e *execution) step(ctx context.Context) error {
 }
 
 // attemptOnce makes one attempt, preceded by its preconditions. Outputs that
-// wait for an approval, or have one, are left unchanged: new outputs would void
-// the approval.
+// wait for an approval, or have one, are left unchanged unless the person asks
+// for it: new outputs void the approval.
 func (s *stepRun) attemptOnce(ctx context.Context) ([]reason.Blocker, error) {
 	if !s.answer.OutputsSubmitted() {
 		if err := s.checkBegin(ctx); err != nil {
@@ -86,10 +86,11 @@ func (s *stepRun) attemptOnce(ctx context.Context) ([]reason.Blocker, error) {
 		}
 		return s.makeAttempt(ctx)
 	}
-	if err := s.obtainApproval(ctx); err != nil {
+	notes, err := s.obtainApproval(ctx)
+	if err != nil {
 		return nil, err
 	}
-	return s.submit(ctx, advance.Request{Context: s.opts.Context, Preferences: s.opts.Preferences})
+	return s.submit(ctx, advance.Request{Notes: notes, Context: s.opts.Context, Preferences: s.opts.Preferences})
 }
 
 // refreshKnown reads what is recorded at the node after a refused attempt. Its

@@ -94,7 +94,7 @@ func (p Preferences) Changes() []event.PreferenceChange {
 
 // Output is what an agent submits for a step.
 type Output struct {
-	NotesMarkdown string   `json:"notesMarkdown,omitzero" jsonschema:"Markdown recap of THIS step only, written fresh, 10-30 lines: what you did and decided, what you produced (files, numbers), risks and open questions. Never repeat or append earlier notes: they are kept. Over 4096 bytes is cut off."`
+	NotesMarkdown string   `json:"notesMarkdown,omitzero" jsonschema:"Markdown recap of THIS step only, written fresh, 10-30 lines: what you did and decided, what you produced (files, numbers), risks and open questions. Never repeat earlier notes: they are kept. Up to 1 MiB; prompts show 4096 bytes."`
 	Artifacts     []Object `json:"artifacts,omitzero" jsonschema:"Structured results as JSON objects with a kind, where the step's OUTPUT REQUIREMENTS list them."`
 }
 

@@ -30,19 +30,20 @@ func device(f *os.File) (number uint32, ok bool) {
 	return number, errno == 0
 }
 
-// pasteGap is longer than the time between two lines of a pasted text, and shorter than the time
-// between two typed answers.
-const pasteGap = 30 * time.Millisecond
-
 // discardInput empties the input queue of the terminal.
 func discardInput(f *os.File) {
 	_, _, _ = syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), flushInput, inputQueue)
 }
 
-// lineFollows reports whether another line arrives within pasteGap.
-func lineFollows(f *os.File) bool {
-	time.Sleep(pasteGap)
-	var n int32
-	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), bytesWaiting, uintptr(unsafe.Pointer(&n)))
-	return errno == 0 && n > 0
+// inputFollows reports whether more input arrives within a time: another line in line mode, else a key.
+func inputFollows(f *os.File, within time.Duration) bool {
+	const step = 5 * time.Millisecond
+	for ; ; within -= step {
+		var n int32
+		_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), bytesWaiting, uintptr(unsafe.Pointer(&n)))
+		if errno != 0 || n > 0 || within <= 0 {
+			return errno == 0 && n > 0
+		}
+		time.Sleep(step)
+	}
 }

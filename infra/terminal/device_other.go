@@ -2,7 +2,10 @@
 
 package terminal
 
-import "os"
+import (
+	"os"
+	"time"
+)
 
 // On other systems the calls require golang.org/x/sys, which only package osfs imports: input typed
 // early answers the next question, only the first line of a pasted text is the answer, and three
@@ -10,6 +13,6 @@ import "os"
 
 func discardInput(*os.File) {}
 
-func lineFollows(*os.File) bool { return false }
+func inputFollows(*os.File, time.Duration) bool { return false }
 
 func sameDevice(_, _ *os.File) bool { return true }

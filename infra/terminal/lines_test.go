@@ -62,6 +62,9 @@ func TestTerminalProperties(t *testing.T) {
 	}
 }
 
+// textMax is the longest text in these tests.
+const textMax = 1 << 20
+
 func typeText(t *testing.T, user *os.File, text string) {
 	t.Helper()
 	if _, err := user.WriteString(text); err != nil {
@@ -93,7 +96,7 @@ func TestLines(t *testing.T) {
 		t.Errorf("input without a line end is an answer: %q, %v", got, err)
 	}
 	typeText(t, user, "no end\x04\x04")
-	if got, err := l.ReadPaste(ctx); got != "no end" || err != nil {
+	if got, err := l.ReadText(ctx, textMax); got != "no end" || err != nil {
 		t.Errorf("text without a line end: %q, %v", got, err)
 	}
 }
@@ -112,15 +115,15 @@ func TestReadStopsWithContext(t *testing.T) {
 	}
 }
 
-func TestReadPasteReturnsAllLines(t *testing.T) {
+func TestReadTextReturnsAllLines(t *testing.T) {
 	user, tty := openTerminal(t)
 	l := NewLines(tty)
 	typeText(t, user, "first\n\nthird\n")
-	if got, err := l.ReadPaste(context.Background()); got != "first\n\nthird" || err != nil {
+	if got, err := l.ReadText(context.Background(), textMax); got != "first\n\nthird" || err != nil {
 		t.Errorf("read %q, %v", got, err)
 	}
 	typeText(t, user, "single\n")
-	if got, err := l.ReadPaste(context.Background()); got != "single" || err != nil {
+	if got, err := l.ReadText(context.Background(), textMax); got != "single" || err != nil {
 		t.Errorf("read %q, %v", got, err)
 	}
 }
@@ -154,16 +157,16 @@ func TestEditor(t *testing.T) {
 	e := scriptEditor(t, tty, `[ "$1" = --wait ] || exit 9
 		test -t 0 || exit 8
 		{ echo '# My notes'; echo; cat "$2"; } >"$2.new"; mv "$2.new" "$2"`)
-	got, err := e.Edit(context.Background(), "a draft", "read this")
+	got, err := e.Edit(context.Background(), "a draft", textMax, "read this")
 	if got != "# My notes\n\na draft" || err != nil {
 		t.Errorf("got %q, %v", got, err)
 	}
 	e = scriptEditor(t, tty, "exit 3")
-	if _, err := e.Edit(context.Background(), "", ""); err == nil || !strings.Contains(err.Error(), "EDITOR") {
+	if _, err := e.Edit(context.Background(), "", textMax, ""); err == nil || !strings.Contains(err.Error(), "EDITOR") {
 		t.Errorf("a failing editor: %v", err)
 	}
 	e = scriptEditor(t, tty, `cp "$2" "$(dirname "$0")/copy"; ls -l "$2" >"$(dirname "$0")/mode"`)
-	if got, err := e.Edit(context.Background(), "", "below\nthe mark"); got != "" || err != nil {
+	if got, err := e.Edit(context.Background(), "", textMax, "below\nthe mark"); got != "" || err != nil {
 		t.Errorf("an unchanged draft: %q, %v", got, err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
@@ -171,7 +174,7 @@ func TestEditor(t *testing.T) {
 	e = scriptEditor(t, tty, `echo $$ >"$(dirname "$0")/pid"; exec sleep 20`)
 	visual := e.Getenv("VISUAL")
 	e.Getenv = func(string) string { return "A=1 " + visual }
-	if _, err := e.Edit(ctx, "", ""); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := e.Edit(ctx, "", textMax, ""); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("interrupted: %v", err)
 	}
 	name := strings.Split(visual, "'")[1]
@@ -200,10 +203,8 @@ func TestDiscardDropsAPartOfALine(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, _ = user.WriteString("y\x04")
-		for held := 0; held == 0; time.Sleep(time.Millisecond) {
-			l.pending.mu.Lock()
-			held = len(l.pending.held)
-			l.pending.mu.Unlock()
+		for len(l.pending) == 0 {
+			time.Sleep(time.Millisecond)
 		}
 		l.Discard()
 		_, _ = user.WriteString("no\n")

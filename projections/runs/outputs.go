@@ -33,9 +33,9 @@ func (o Output) HandedIn() bool { return o.handedIn }
 const HandedInNote = "result handed in, or recorded by an older version"
 
 // addOutput adds an output to the current ones. It replaces the output that it names; a recap
-// replaces the node's recap; an artifact replaces those of its kind (without a kind: of its content
-// type) from earlier attempts (docs/design.md#run-status,
-// docs/design.md#requirements-on-the-caller).
+// replaces the node's recap and voids the whole text of earlier notes; an artifact replaces those of
+// its kind (without a kind: of its content type) from earlier attempts (docs/design.md#run-status,
+// docs/design.md#requirements-on-the-caller, docs/design.md#whole-notes).
 func (r *Run) addOutput(n *Node, e event.Event, p event.NodeOutputAppended, g event.ForeignView) {
 	if n == nil {
 		return
@@ -49,6 +49,9 @@ func (r *Run) addOutput(n *Node, e event.Event, p event.NodeOutputAppended, g ev
 	n.Outputs = slices.DeleteFunc(n.Outputs, func(old Output) bool {
 		if p.SupersedesOutputID != nil && old.ID == *p.SupersedesOutputID || g.Refers != "" && old.hasID(g.Refers) {
 			return true
+		}
+		if o.Payload.Voids(old.Payload) {
+			return old.Attempt < o.Attempt
 		}
 		return o.Payload.Replaces(old.Payload) && (o.Channel == event.Recap || old.Attempt < o.Attempt)
 	})
@@ -70,6 +73,22 @@ func (o Output) hasID(text string) bool { return o.ID.String() == text || o.fore
 func (n *Node) Recap() (Output, bool) {
 	for _, o := range n.Outputs {
 		if o.Channel == event.Recap {
+			return o, true
+		}
+	}
+	return Output{}, false
+}
+
+// WholeNotes returns the artifact with the whole text of the node's current notes, false if the recap
+// holds all of them. It counts only with the recap of its own attempt
+// (docs/design.md#whole-notes). In logs of older versions long notes have none.
+func (n *Node) WholeNotes() (Output, bool) {
+	recap, ok := n.Recap()
+	if !ok {
+		return Output{}, false
+	}
+	for _, o := range n.Outputs {
+		if o.Channel == event.Artifact && o.Payload.IsFullNotes() && o.Attempt == recap.Attempt {
 			return o, true
 		}
 	}

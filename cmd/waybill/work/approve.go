@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/perform"
+	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -84,15 +85,48 @@ func runApprove(ctx context.Context, a *cli.App, ref, comment string) error {
 			Suggest("Ask a person to run %s at a terminal, without a pipe or a redirection.", fault.Command{"approve", page.ShortRun(at.Run)}).
 			With("runId", at.Run.String()).With("stepId", shown.Step.StepID)
 	}
-	if err := askApproval(ctx, view, shown); err != nil {
-		return err
+	ctx, stop := interruptible(ctx, view)
+	defer stop()
+	defer view.KeepWritten()
+	for {
+		notes, err := askApproval(ctx, view, shown)
+		if err != nil {
+			return err
+		}
+		if notes == "" {
+			break
+		}
+		// What is approved is what is shown last.
+		if shown, err = submitNotes(ctx, a, o, at, notes); err != nil {
+			return err
+		}
 	}
 	// The engine compares the output again under the lock of the session.
-	answer, err := o.ApproveShown(ctx, a.Caller(), shown, comment)
+	answer, err := o.ApproveShown(context.WithoutCancel(ctx), a.Caller(), shown, comment)
 	if err != nil {
 		return err
 	}
 	return showApproval(a, answer, "Approved", shown)
+}
+
+// submitNotes submits other notes for a step that waits for an approval and returns what can be
+// approved then. Notes that the step does not accept are RUN_BLOCKED; they are recorded.
+func submitNotes(ctx context.Context, a *cli.App, o *cli.Store, at engine.Position, notes string) (engine.Approvable, error) {
+	now, err := o.Rehydrate(ctx, at)
+	if err != nil {
+		return engine.Approvable{}, err
+	}
+	now, err = o.Advance(context.WithoutCancel(ctx), a.Caller(), now.Position(), now.AttemptID,
+		advance.Request{Notes: notes})
+	if err != nil {
+		return engine.Approvable{}, err
+	}
+	if !now.OutputsSubmitted() && len(now.Blockers) > 0 {
+		return engine.Approvable{}, fault.New(fault.RunBlocked, "the new notes were not accepted. %s", now.Blockers[0].Message).
+			Suggest("Continue with %s.", fault.Command{"run", "--run", page.ShortRun(at.Run)}).
+			With("runId", at.Run.String()).With("blockers", now.Blockers)
+	}
+	return o.Approvable(ctx, a.Caller(), at)
 }
 
 // showApproval prints what is approved and the command that continues the run.
@@ -104,18 +138,19 @@ func showApproval(a *cli.App, answer engine.Answer, what string, shown engine.Ap
 }
 
 // askApproval shows the step and the output that the approval is bound to, in the same way as
-// 'waybill run', and waits for an answer. nil means that the person approved. A no and the end
-// of the input are RUN_WAITING.
-func askApproval(ctx context.Context, view *runview.View, shown engine.Approvable) error {
+// 'waybill run', and waits for an answer. Without an error the person approved, or wrote the
+// returned notes, which have to be submitted first. A no and the end of the input are RUN_WAITING.
+func askApproval(ctx context.Context, view *runview.View, shown engine.Approvable) (notes string, err error) {
 	// Only the parts of the view that identify run and step; no step is performed.
 	view.RunOpened(perform.RunView{Run: shown.Position.Run, Workflow: shown.Workflow.Name})
 	view.StepBegan(perform.StepView{Title: shown.Step.Title, Prompt: shown.Step.Prompt})
-	yes, err := view.Approve(ctx, ports.ApproveQuestion{Notes: shown.Notes, Results: shown.Artifacts})
+	notes, answer, err := perform.AskApproval(ctx, view, shown)
 	if err != nil && !errors.Is(err, ports.ErrPersonStopped) {
-		return err
+		return "", err
 	}
-	if !yes {
-		return fault.New(fault.RunWaiting, "step %q is not approved", shown.Step.Title).Suggest("Nothing was recorded.")
+	if err != nil || answer == ports.ApprovalRefused {
+		return "", fault.New(fault.RunWaiting, "step %q is not approved", shown.Step.Title).
+			Suggest("Nothing was recorded.")
 	}
-	return nil
+	return notes, nil
 }

@@ -43,7 +43,7 @@ func (in *resultInput) request(a *cli.App) (advance.Request, error) {
 	// file are the same request.
 	out.Notes = in.notes
 	if in.notesFile != "" {
-		data, err := a.ReadInput("--notes-file", in.notesFile, limits.PayloadBytesMax)
+		data, err := a.ReadInput("--notes-file", in.notesFile, limits.WholeNotesBytesMax)
 		if err != nil {
 			return out, err
 		}

@@ -51,7 +51,8 @@ If stdin or stdout is not a terminal, a step that needs a person ends the comman
 exit status 3 and a message that shows how to continue. Trust, confirmations and approvals
 are asked for only if stdin, stdout and stderr are the terminal. --notes answers every such step
 that needs only notes, --yes every confirmation. Approvals cannot be automated: they
-need a person at a terminal, here or with 'waybill approve'.`
+need a person at a terminal, here or with 'waybill approve'; the answer e there changes the
+notes first. Notes of up to 1 MiB are kept whole.`
 
 // NewRun returns the command "run". It starts a run, or continues one with --run, and performs
 // it until it is complete or needs a person who is not present. Commands need trust. A waiting
@@ -285,6 +286,7 @@ func (s *runner) perform(ctx context.Context, at engine.Position, opts perform.O
 	report, err := s.performer.Perform(ctx, at.Session, at.Run, opts)
 	if err != nil {
 		s.view.Stopped()
+		s.view.KeepWritten()
 		hash, _ := fault.Of(err).Details["workflowHash"].(string)
 		return s.suggestTrust(hash, err)
 	}

@@ -39,6 +39,13 @@ type OutputPayload struct {
 	SHA256        canon.Digest `json:"sha256,omitzero"`
 }
 
+// FullNotesKind is the artifact kind of notes that exceed limits.NotesBytesMax: the recap holds their
+// beginning, the artifact all of them. Only the engine writes it (docs/design.md#whole-notes).
+const FullNotesKind = "wr.full_notes"
+
+// FullNotesType is the content type of an artifact of FullNotesKind.
+const FullNotesType = "text/markdown"
+
 // NodeOutputAppended records a result of a node. A correction is another event that supersedes it;
 // nothing is edited.
 type NodeOutputAppended struct {
@@ -88,4 +95,15 @@ func (p OutputPayload) Replaces(old OutputPayload) bool {
 		return p.ArtifactKind == old.ArtifactKind
 	}
 	return p.ContentType == old.ContentType
+}
+
+// IsFullNotes reports whether p refers to the whole text of notes.
+func (p OutputPayload) IsFullNotes() bool {
+	return p.ArtifactKind == FullNotesKind && p.ContentType == FullNotesType
+}
+
+// Voids reports whether p ends the validity of an earlier output of the node without being of its
+// sort: new notes void the whole text of the notes before (docs/design.md#whole-notes).
+func (p OutputPayload) Voids(old OutputPayload) bool {
+	return p.PayloadKind == Notes && old.IsFullNotes()
 }

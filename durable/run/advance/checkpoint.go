@@ -1,6 +1,7 @@
 package advance
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -37,14 +38,18 @@ func Checkpoint(w compile.Compiled, f Facts, a Attempt) (manifest.Plan, error) {
 		ToNodeID: point,
 		Cause:    event.Cause{EventID: created.ID, Kind: event.CheckpointCreated}})
 	seg.artifacts(a.Request.Artifacts)
+	seg.wholeNotes(a.Request)
 	origin := id.FromAttempt(a.ID, id.OpCheckpoint)
 	for i, p := range a.Request.Payloads() {
 		// Notes are the node's recap; everything else is an artifact.
-		channel := event.Artifact
-		if p.PayloadKind == event.Notes {
+		channel, by := event.Artifact, a.Actor
+		switch {
+		case p.PayloadKind == event.Notes:
 			channel = event.Recap
+		case p.IsFullNotes():
+			by = engine
 		}
-		seg.caller(at, event.NodeOutputAppended{OutputChannel: channel, OutputID: origin.Output(i), Payload: p})
+		seg.add(at, by, event.NodeOutputAppended{OutputChannel: channel, OutputID: origin.Output(i), Payload: p})
 	}
 	return seg.plan, nil
 }
@@ -68,16 +73,21 @@ func CheckCheckpoint(r Request) error {
 }
 
 // Payloads returns the outputs of a request in their stored order: the notes, truncated to
-// their budget, then the artifacts sorted by (sha256, contentType), each once
-// (docs/design.md#event-order).
+// their budget, then the artifacts with the whole text of long notes, sorted by (sha256,
+// contentType), each once (docs/design.md#event-order).
 func (r Request) Payloads() []event.OutputPayload {
 	var out []event.OutputPayload
 	// The recap always precedes the artifacts.
 	if r.Notes != "" {
 		out = append(out, notesPayload(r.Notes))
 	}
+	from := len(out)
 	for _, a := range r.inOrder() {
 		out = append(out, a.payload())
+	}
+	if whole, ok := r.wholeNotes(); ok {
+		out = append(out, whole)
+		slices.SortFunc(out[from:], stored)
 	}
 	return out
 }

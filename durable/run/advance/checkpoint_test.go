@@ -52,7 +52,8 @@ func TestCheckpointCreatesSiblingNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := strings.Join(kinds(plan),
-		" "); got != "node_created edge_created node_output_appended node_output_appended node_output_appended" {
+		" "); got != "node_created edge_created node_output_appended node_output_appended node_output_appended "+
+		"node_output_appended" {
 		t.Fatal(got)
 	}
 	attempt := id.NextAttempt(root, id.OpCheckpoint, 0)
@@ -71,7 +72,7 @@ func TestCheckpointCreatesSiblingNode(t *testing.T) {
 	for i, e := range plan.Events[2:] {
 		o := e.Data.(event.NodeOutputAppended)
 		if e.Scope.NodeID != point || o.OutputID != id.FromAttempt(attempt, id.OpCheckpoint).Output(i) ||
-			e.Actor != agent {
+			(e.Actor == agent) == o.Payload.IsFullNotes() {
 			t.Errorf("%+v", e)
 		}
 		sums = append(sums, o.Payload.SHA256.String())
@@ -80,7 +81,7 @@ func TestCheckpointCreatesSiblingNode(t *testing.T) {
 	if recap.OutputChannel != event.Recap || !strings.HasSuffix(recap.Payload.NotesMarkdown, limits.TruncationMarker) {
 		t.Errorf("%+v", recap)
 	}
-	if !slices.IsSorted(sums[1:]) || len(plan.Objects) != 2 {
+	if !slices.IsSorted(sums[1:]) || len(plan.Objects) != 3 {
 		t.Error("artifacts are not sorted by digest, or not distinct:", sums, len(plan.Objects))
 	}
 }
@@ -104,6 +105,10 @@ func TestCheckpointsThatAreRefused(t *testing.T) {
 		"not UTF-8": {at("plain"), advance.Request{Notes: "\xff"}, "UTF-8"},
 		"an approval": {at("plain"),
 			advance.Request{Artifacts: []advance.Artifact{artifact(advance.ApprovalKind, "")}}, "approve"},
+		"whole notes": {at("plain"),
+			advance.Request{Artifacts: []advance.Artifact{artifact(event.FullNotesKind, "")}}, "the engine writes"},
+		"notes over 1 MiB": {at("plain"), advance.Request{Notes: strings.Repeat("x", limits.WholeNotesBytesMax+1)},
+			"1048577 bytes"},
 		"complete": {done, advance.Request{Notes: "x"}, "complete"},
 	} {
 		t.Run(name, func(t *testing.T) {

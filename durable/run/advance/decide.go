@@ -1,6 +1,7 @@
 package advance
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -129,11 +130,16 @@ func replaceOutputs(current []Output, r Request) []Output {
 	if r.Notes != "" {
 		sent = append(sent, Output{Payload: notesPayload(r.Notes)})
 	}
+	if whole, ok := r.wholeNotes(); ok {
+		sent = append(sent, Output{Payload: whole})
+	}
 	for _, a := range r.Artifacts {
 		sent = append(sent, Output{Payload: a.payload(), JSON: a.JSON})
 	}
 	out := slices.DeleteFunc(slices.Clone(current), func(old Output) bool {
-		return slices.ContainsFunc(sent, func(o Output) bool { return o.Payload.Replaces(old.Payload) })
+		return slices.ContainsFunc(sent, func(o Output) bool {
+			return o.Payload.Replaces(old.Payload) || o.Payload.Voids(old.Payload)
+		})
 	})
 	return append(out, sent...)
 }
@@ -151,18 +157,12 @@ func (d *decision) needsApproval() bool {
 func (d *decision) requirements() *requirements {
 	q := &requirements{workflow: d.w, step: d.step, state: d.f.State, snapshotRef: d.f.SnapshotRef, outputs: d.effective,
 		vars: interpreter.Variables(d.w, d.f.State, d.vars), capabilities: map[string]string{},
-		claimed: map[string]bool{}, approves: d.needsApproval(), notes: d.a.Request.Notes,
-		given: event.GivenKeys(d.f.Given, d.a.Request.Context)}
+		claimed: map[string]bool{}, approves: d.needsApproval(),
+		// Notes of an earlier refused attempt at the node satisfy the requirement.
+		notes: cmp.Or(d.a.Request.Notes, d.f.Notes), given: event.GivenKeys(d.f.Given, d.a.Request.Context)}
 	// Of both contexts, as in needsApproval.
 	for _, vars := range []canon.Value{d.f.Context, d.vars} {
 		q.loose = condition.AddMatches(q.loose, interpreter.LooseApproval(d.w, d.f.State, vars))
-	}
-	for _, o := range d.f.Outputs {
-		// Notes of an earlier refused attempt or checkpoint at the node satisfy the
-		// requirement.
-		if q.notes == "" && o.Payload.PayloadKind == event.Notes {
-			q.notes = o.Payload.NotesMarkdown
-		}
 	}
 	// Strong observations of this attempt replace earlier ones; claims are kept apart.
 	maps.Copy(q.capabilities, d.f.Capabilities)

@@ -239,8 +239,7 @@ func TestEarlierOutputsSatisfyRequirements(t *testing.T) {
 		t.Error("the attempt's own result supersedes a failed one:", o.Blockers)
 	}
 	f = at("judged")
-	f.Outputs = []advance.Output{{ID: ok.ID, Payload: event.OutputPayload{PayloadKind: event.Notes,
-		NotesMarkdown: "Finding 1: all is well here"}}}
+	f.Notes = "Finding 1: all is well here"
 	if o := outcome(t, f, advance.Request{}); o.Kind != event.Advanced {
 		t.Error("recorded notes satisfy the criteria:", o.Blockers)
 	}
@@ -298,7 +297,8 @@ func TestNotesAreTruncatedWithTheMarker(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := plan.Events[len(plan.Events)-1].Data.(event.NodeOutputAppended).Payload.NotesMarkdown
+		recap := slices.Index(kinds(plan), "node_output_appended")
+		got := plan.Events[recap].Data.(event.NodeOutputAppended).Payload.NotesMarkdown
 		if len(got) != limits.NotesBytesMax || strings.HasSuffix(got, limits.TruncationMarker) != cut {
 			t.Errorf("%d bytes of notes became %d, marker %v", n, len(got), !cut)
 		}

@@ -34,6 +34,7 @@ type Facts struct {
 	HasChild bool // an acked_step edge starts at the node
 	OpenGaps []OpenGap
 	Outputs  []Output // the node's current ones, oldest first
+	Notes    string   // the node's current ones, whole (docs/design.md#whole-notes)
 	// Capabilities maps a capability to the status of its latest strong observation on the
 	// path to the node.
 	Capabilities map[string]string

@@ -194,7 +194,8 @@ func notesPayload(notes string) event.OutputPayload {
 }
 
 // outputs appends the recap, then the artifacts sorted by (sha256, contentType), including
-// the engine's warning about the attempt's preferences. Each names the earlier output that it
+// the engine's own: the whole text of long notes, and a warning about the attempt's
+// preferences. Each names the earlier output that it
 // supersedes.
 func (d *decision) outputs() {
 	n := 0
@@ -211,10 +212,13 @@ func (d *decision) outputs() {
 	if w, ok := exceeds(d.w, d.prefs); ok && len(d.a.Request.Preferences) > 0 {
 		all = append(all, d.seg.artifacts([]Artifact{w})...)
 	}
+	if whole, ok := d.seg.wholeNotes(d.a.Request); ok {
+		all = append(all, whole)
+	}
 	slices.SortFunc(all, stored)
 	for _, p := range slices.Compact(all) {
 		by := d.seg.actor
-		// The engine is the actor of its own warning, and of what a performer observed.
+		// The engine is the actor of what it adds, and of what a performer observed.
 		if !slices.Contains(sent, p) || d.a.Performed && p.ArtifactKind == command.Kind {
 			by = engine
 		}
@@ -234,10 +238,22 @@ func (s *segment) artifacts(all []Artifact) []event.OutputPayload {
 	return out
 }
 
+// wholeNotes adds the whole text of long notes to the plan and returns the reference to it,
+// false if the recap holds all of them.
+func (s *segment) wholeNotes(r Request) (event.OutputPayload, bool) {
+	p, ok := r.wholeNotes()
+	if ok {
+		s.object(manifest.Artifact, []byte(r.Notes))
+	}
+	return p, ok
+}
+
 // stored is the order of outputs of one operation (docs/design.md#event-order). It is 0 for
-// equal outputs.
+// equal outputs. A file with the text of the attempt's notes precedes their artifact, which has
+// a kind.
 func stored(a, b event.OutputPayload) int {
-	return cmp.Or(cmp.Compare(a.SHA256.String(), b.SHA256.String()), cmp.Compare(a.ContentType, b.ContentType))
+	return cmp.Or(cmp.Compare(a.SHA256.String(), b.SHA256.String()), cmp.Compare(a.ContentType, b.ContentType),
+		cmp.Compare(a.ArtifactKind, b.ArtifactKind))
 }
 
 // supersede returns the earlier output of the same sort, and removes it so that each is

@@ -66,6 +66,16 @@ type Request struct {
 	Preferences []event.PreferenceChange
 }
 
+// wholeNotes returns the artifact of notes that the recap cannot hold, false for shorter ones
+// (docs/design.md#whole-notes).
+func (r Request) wholeNotes() (event.OutputPayload, bool) {
+	if len(r.Notes) <= limits.NotesBytesMax {
+		return event.OutputPayload{}, false
+	}
+	return event.OutputPayload{PayloadKind: event.ArtifactRef, ArtifactKind: event.FullNotesKind,
+		ContentType: event.FullNotesType, ByteLength: int64(len(r.Notes)), SHA256: canon.Sum([]byte(r.Notes))}, true
+}
+
 // Digest returns the requestDigest: that of the canonical JSON of artifacts, context,
 // notesMarkdown and preferences, without absent ones (docs/design.md#lines-and-files).
 func (r Request) Digest() canon.Digest {
@@ -137,8 +147,8 @@ func (r Request) Check() error {
 	if !utf8.ValidString(r.Notes) {
 		return fault.New(fault.ValidationError, "the notes are not valid UTF-8")
 	}
-	if len(r.Notes) > limits.PayloadBytesMax {
-		return tooLarge("the notes", len(r.Notes), limits.PayloadBytesMax)
+	if len(r.Notes) > limits.WholeNotesBytesMax {
+		return NotesTooLarge(len(r.Notes))
 	}
 	if err := r.filledIn(); err != nil {
 		return err
@@ -174,8 +184,21 @@ func (a Artifact) check(i int) error {
 	case a.Kind() == ApprovalKind:
 		return fault.New(fault.ValidationError, "artifact %d is of kind %s, which only 'waybill approve' writes", i,
 			ApprovalKind)
+	// It would pass for the notes of the attempt.
+	case a.Kind() == event.FullNotesKind:
+		return fault.New(fault.ValidationError, "artifact %d is of kind %s, which the engine writes for long notes", i,
+			event.FullNotesKind).
+			Suggest("Send the text as notes: up to %d bytes are kept whole.", limits.WholeNotesBytesMax)
 	}
 	return nil
+}
+
+// NotesTooLarge is the fault for notes that are over their budget.
+func NotesTooLarge(got int) *fault.Fault {
+	return fault.New(fault.ValidationError, "the notes: %d bytes, at most %d are allowed", got,
+		limits.WholeNotesBytesMax).
+		Suggest("Keep the text in a file, attach it as an artifact, and write in the notes what it holds.").
+		With("measuredBytes", got).With("maxBytes", limits.WholeNotesBytesMax)
 }
 
 // tooLarge is the fault for content over its budget.

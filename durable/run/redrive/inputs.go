@@ -77,8 +77,10 @@ func observations(events []event.Event) []event.ObservationRecorded {
 }
 
 // AttemptOf returns a recorded attempt as it was sent. Events by the engine are results, not
-// inputs, and are skipped; the result of a command that a performer observed is an input. cut reports notes that were truncated when they were stored:
-// checks of the full notes cannot be repeated.
+// inputs, and are skipped, except for two: the result of a command that a performer observed,
+// and the whole text of long notes. cut reports notes that were truncated when they were stored
+// and whose whole text was not, as in logs of older versions: checks of the full notes cannot
+// be repeated.
 func AttemptOf(events []event.Event, stored Artifacts) (a advance.Attempt, cut bool, err error) {
 	a.Actor, a.AtMs = events[0].Actor, events[0].TimestampMs
 	if p, ok := events[0].Data.(event.AdvanceRecorded); ok {
@@ -86,11 +88,18 @@ func AttemptOf(events []event.Event, stored Artifacts) (a advance.Attempt, cut b
 		a.ID, a.Digest = p.AttemptID, p.RequestDigest
 	}
 	for _, e := range events {
-		if e.Actor.Kind == event.Engine {
-			if !performed(e) {
-				continue
+		switch {
+		case isWholeNotes(e):
+			// It follows the recap in its segment.
+			if a.Request.Notes, err = wholeNotes(e, stored); err != nil {
+				return a, cut, err
 			}
+			cut = false
+			continue
+		case performed(e):
 			a.Performed = true
+		case e.Actor.Kind == event.Engine:
+			continue
 		}
 		switch p := e.Data.(type) {
 		case event.ContextSet:
@@ -117,7 +126,19 @@ func AttemptOf(events []event.Event, stored Artifacts) (a advance.Attempt, cut b
 // performed reports whether an event of the engine records what a performer observed.
 func performed(e event.Event) bool {
 	p, ok := e.Data.(event.NodeOutputAppended)
-	return ok && p.Payload.ArtifactKind == command.Kind
+	return ok && e.Actor.Kind == event.Engine && p.Payload.ArtifactKind == command.Kind
+}
+
+// isWholeNotes reports whether an event of the engine records the whole text of notes.
+func isWholeNotes(e event.Event) bool {
+	p, ok := e.Data.(event.NodeOutputAppended)
+	return ok && e.Actor.Kind == event.Engine && p.Payload.IsFullNotes()
+}
+
+// wholeNotes returns the text of an event for which isWholeNotes holds.
+func wholeNotes(e event.Event, stored Artifacts) (string, error) {
+	data, err := stored(e.Data.(event.NodeOutputAppended).Payload.SHA256)
+	return string(data), err
 }
 
 // CheckpointOf returns a recorded checkpoint as it was sent, except for its attempt id. That
@@ -128,7 +149,12 @@ func CheckpointOf(events []event.Event, stored Artifacts) (parent id.Node, a adv
 		parent = *p.ParentNodeID
 	}
 	a, _, err = AttemptOf(events, stored)
-	a.Actor = events[len(events)-1].Actor // the caller; the node is recorded by the engine
+	for _, e := range events {
+		// The engine records the node, its edge and the whole text of long notes.
+		if e.Actor.Kind != event.Engine {
+			a.Actor = e.Actor
+		}
+	}
 	return parent, a, err
 }
 

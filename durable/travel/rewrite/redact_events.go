@@ -136,7 +136,10 @@ func (r *Redaction) context(v canon.Value) canon.Value {
 func (r *Redaction) output(p event.NodeOutputAppended) (event.Payload, error) {
 	before := p.Payload
 	if before.PayloadKind == event.Notes {
-		notes := reason.Truncate(redact.Text(before.NotesMarkdown, r.counts), limits.NotesBytesMax)
+		notes, err := r.notes(before.NotesMarkdown)
+		if err != nil {
+			return p, err
+		}
 		if notes != before.NotesMarkdown {
 			// Approvals are bound to the digest of the notes.
 			r.followTo(canon.Sum([]byte(before.NotesMarkdown)), canon.Sum([]byte(notes)))
@@ -152,6 +155,24 @@ func (r *Redaction) output(p event.NodeOutputAppended) (event.Payload, error) {
 	p.Payload.SHA256, p.Payload.ByteLength = a.ref, a.bytes
 	p.Payload.ArtifactKind = redact.Text(before.ArtifactKind, nil) // counted in the artifact already
 	return p, nil
+}
+
+// notes returns redacted notes as a recap holds them. A secret that was cut at the end of long notes
+// is recognized in their whole text only.
+func (r *Redaction) notes(recap string) (string, error) {
+	text := redact.Text(recap, r.counts)
+	if !r.whole.IsZero() {
+		_, changed, err := r.artifact(r.whole, event.FullNotesType)
+		if err == nil && changed {
+			var whole []byte
+			_, whole, _, err = r.Artifact(r.whole)
+			text = string(whole)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return reason.Truncate(text, limits.NotesBytesMax), nil
 }
 
 // eventOf returns the new id of an event, the old one if it did not change.

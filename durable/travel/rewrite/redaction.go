@@ -32,6 +32,7 @@ type Redaction struct {
 	// content is in it, so that it stays small.
 	follow map[canon.Digest]followed
 
+	whole    canon.Digest          // the artifact with the whole notes of the segment; zero without one
 	dirty    bool                  // the segment refers to a redacted artifact, whether counted now or before
 	observed map[string]bool       // dedupeKeys of observations, which redaction may make equal
 	events   map[id.Event]id.Event // new ids of events whose id changed
@@ -69,7 +70,7 @@ func (r *Redaction) Counts() redact.Counts { return r.counts }
 // made too large.
 func (r *Redaction) Segment(events []event.Event) ([]event.Event, error) {
 	before := r.counts.Total()
-	r.dirty = false
+	r.dirty, r.whole = false, wholeNotes(events)
 	out := make([]event.Event, len(events))
 	for i, e := range events {
 		var err error
@@ -87,6 +88,16 @@ func (r *Redaction) Segment(events []event.Event) ([]event.Event, error) {
 		}
 	}
 	return out, nil
+}
+
+// wholeNotes returns the artifact with the whole text of a segment's notes, zero if there is none.
+func wholeNotes(events []event.Event) canon.Digest {
+	for _, e := range events {
+		if p, ok := e.Data.(event.NodeOutputAppended); ok && !e.Foreign() && p.Payload.IsFullNotes() {
+			return p.Payload.SHA256
+		}
+	}
+	return canon.Digest{}
 }
 
 // Artifact returns the redacted form of the artifact with an old digest, and its new digest;

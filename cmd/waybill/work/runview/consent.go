@@ -48,8 +48,10 @@ func (v *View) Confirm(ctx context.Context, question string) (bool, error) {
 }
 
 // Approve shows the step and all output that the approval is bound to, and asks. Only "y" and "yes"
-// approve; at the end of the input the error is ports.ErrPersonStopped.
-func (v *View) Approve(ctx context.Context, q ports.ApproveQuestion) (bool, error) {
+// approve, "e" and "edit" ask for other notes; at the end of the input the error is
+// ports.ErrPersonStopped.
+func (v *View) Approve(ctx context.Context, q ports.ApproveQuestion) (ports.ApprovalAnswer, error) {
+	v.written = "" // what is submitted is recorded
 	answer, err := v.consent(ctx, func(p *page.Page) {
 		v.describe(p)
 		p.Blank()
@@ -66,9 +68,18 @@ func (v *View) Approve(ctx context.Context, q ports.ApproveQuestion) (bool, erro
 			v.result(p, r)
 		}
 		p.Blank()
+		p.Text("  ", "Answer e to change the notes first; they are then shown again.")
 	}, "Approve? [y/N]")
 	v.headingShown = true
-	return consent.Yes(answer), err
+	switch {
+	case err != nil:
+		return ports.ApprovalRefused, err
+	case consent.Yes(answer):
+		return ports.ApprovalGiven, nil
+	case answer == "e" || answer == "edit":
+		return ports.ApprovalEdit, nil
+	}
+	return ports.ApprovalRefused, nil
 }
 
 // describe writes what the person has to know about the step: the run, the position and title of the

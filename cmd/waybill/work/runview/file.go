@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/infra/terminal"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -39,11 +41,16 @@ func (v *View) File(ctx context.Context, q ports.FileQuestion) (advance.Artifact
 		hint = "Path of the file, or Enter for none"
 	}
 	// Input that was typed before the question must not answer it.
+	defer v.lines.Edit()()
 	v.lines.Discard()
 	for {
 		p.Block("  ", "  ", hint, p.Dim)
 		// An empty line is handled before the file is read.
-		name, err := v.read(ctx, p.Accent("›"), v.lines.Read)
+		name, err := v.read(ctx, p.Accent("›"), v.readLine)
+		if errors.Is(err, terminal.ErrTooLong) {
+			v.mark(p.Bad("✗"), "The path is too long.")
+			continue
+		}
 		if err != nil {
 			return advance.Artifact{}, err
 		}

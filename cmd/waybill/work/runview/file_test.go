@@ -96,7 +96,9 @@ func TestFile(t *testing.T) {
 // is not text is named.
 func TestApproveShowsOutput(t *testing.T) {
 	list, _ := canon.Parse([]byte(`{"items":["\u202e","` + strings.Repeat("x", 70) + `"]}`))
-	for typed, want := range map[string]bool{"y\n": true, "YES\n": true, "\n": false, "n\n": false, "sure\n": false} {
+	for typed, want := range map[string]ports.ApprovalAnswer{"y\n": ports.ApprovalGiven, "YES\n": ports.ApprovalGiven,
+		"\n": ports.ApprovalRefused, "n\n": ports.ApprovalRefused, "sure\n": ports.ApprovalRefused,
+		"e\n": ports.ApprovalEdit, "Edit\n": ports.ApprovalEdit, "ey\n": ports.ApprovalRefused} {
 		d := sit(t, 60)
 		d.StepBegan(perform.StepView{Title: "Ship it"})
 		d.answers(typed)
@@ -120,7 +122,7 @@ func TestApproveShowsOutput(t *testing.T) {
 	}
 	d := sit(t, 60)
 	d.answers("\x04")
-	if got, err := d.Approve(context.Background(), ports.ApproveQuestion{}); got || err != ports.ErrPersonStopped {
+	if got, err := d.Approve(context.Background(), ports.ApproveQuestion{}); got != ports.ApprovalRefused || err != ports.ErrPersonStopped {
 		t.Error(got, err)
 	}
 	if screen := d.screen(); !strings.Contains(screen, "Nothing was submitted for this step.") {

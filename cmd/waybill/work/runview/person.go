@@ -2,6 +2,7 @@ package runview
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -9,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/infra/terminal"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -40,20 +43,34 @@ func (v *View) Notes(ctx context.Context, q ports.NotesQuestion) (string, error)
 	if q.Required {
 		hint = "Notes, required: a line, or Enter for the editor"
 	}
+	if q.Edit {
+		hint = "New notes: a line, e for the editor, Enter to leave them as they are"
+	}
 	v.page.Blank()
+	// Before the question is shown, so that a text that is pasted at once arrives whole.
+	end := v.lines.Edit()
+	defer func() { end() }()
 	v.lines.Discard()
 	for {
 		v.page.Block("  ", "  ", hint, v.page.Dim)
-		text, err := v.read(ctx, v.page.Accent("›"), v.lines.ReadPaste)
+		text, err := v.read(ctx, v.page.Accent("›"), v.readNotes)
+		if errors.Is(err, terminal.ErrTooLong) {
+			v.mark(v.page.Bad("✗"), fmt.Sprintf("The notes have more than %s. Keep the text in a file, attach it as an "+
+				"artifact, and write here what it holds.", page.Size(limits.WholeNotesBytesMax)))
+			continue
+		}
 		if err != nil {
 			return "", err
 		}
 		notes := strings.TrimSpace(text)
 		if notes != "e" && (notes != "" || !q.Required) {
+			v.written = notes
 			return notes, nil
 		}
-		// A failed editor is not fatal: the person can still type a line.
+		end() // the editor has the terminal
 		text, err = v.edit(ctx, q.Draft)
+		end = v.lines.Edit()
+		// A failed editor is not fatal: the person can still type a line.
 		switch {
 		case ctx.Err() != nil:
 			return "", ctx.Err()
@@ -63,10 +80,40 @@ func (v *View) Notes(ctx context.Context, q ports.NotesQuestion) (string, error)
 			v.mark(v.page.Warn("!"), "The notes are empty.")
 		default:
 			v.echo(text)
+			v.written = text
 			return text, nil
 		}
 	}
 }
+
+// readNotes reads notes within their budget.
+func (v *View) readNotes(ctx context.Context) (string, error) {
+	return v.lines.ReadText(ctx, limits.WholeNotesBytesMax)
+}
+
+// readLine reads a line within the budget of a context value; the path of a file is shorter.
+func (v *View) readLine(ctx context.Context) (string, error) {
+	return v.lines.ReadLine(ctx, limits.ContextBytesMax)
+}
+
+// KeepWritten saves notes that were written and are in no attempt, because the run stopped before it
+// was recorded, in a file and says where. Short ones are typed again faster than a file is found.
+func (v *View) KeepWritten() {
+	text := v.written
+	v.written = ""
+	if len(text) <= keptBytesMin && !strings.Contains(text, "\n") {
+		return
+	}
+	name, err := v.editor.Keep(text)
+	if err != nil {
+		v.mark(v.page.Bad("✗"), err.Error())
+		return
+	}
+	v.mark(v.page.Warn("!"), "Your notes are not recorded. They are kept in "+name)
+}
+
+// keptBytesMin is the longest line of notes that is not worth a file.
+const keptBytesMin = 200
 
 // edit opens the draft in an editor. The file contains the prompt of the step below the draft,
 // since the editor covers the screen; a marker line separates the two.
@@ -78,7 +125,7 @@ func (v *View) edit(ctx context.Context, draft string) (string, error) {
 	if s.Returns {
 		step = positionOf(s)
 	}
-	return v.editor.Edit(ctx, draft, fmt.Sprintf("The text above this line becomes the notes of %s%s\n\n%s",
+	return v.editor.Edit(ctx, draft, limits.WholeNotesBytesMax, fmt.Sprintf("The text above this line becomes the notes of %s%s\n\n%s",
 		step, page.OneLine(s.Title), page.Clean(s.Prompt)))
 }
 
@@ -109,6 +156,7 @@ func (v *View) Ask(ctx context.Context, q ports.Question) (string, error) {
 		v.mark(p.Warn("!"),
 			"Your answer is stored in the run's log as plain text. Give the location of the secret, not the secret.")
 	}
+	defer v.lines.Edit()()
 	v.lines.Discard()
 	sign, wrong := p.Accent("›"), "An answer is required. Ctrl-C stops here."
 	switch {
@@ -122,7 +170,11 @@ func (v *View) Ask(ctx context.Context, q ports.Question) (string, error) {
 		}
 	}
 	for {
-		text, err := v.read(ctx, sign, v.lines.Read)
+		text, err := v.read(ctx, sign, v.readLine)
+		if errors.Is(err, terminal.ErrTooLong) {
+			v.mark(p.Bad("✗"), "The answer has more than "+page.Size(limits.ContextBytesMax)+".")
+			continue
+		}
 		if err != nil {
 			return "", err
 		}

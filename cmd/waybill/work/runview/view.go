@@ -58,6 +58,7 @@ type View struct {
 	headingShown bool // the heading of the step was printed
 	commandShown bool // the command line of the step was printed
 	output       output
+	written      string // notes that no attempt has recorded yet
 	editing      atomic.Bool
 	stopping     atomic.Bool // a stop signal was received
 }
@@ -73,7 +74,7 @@ func New(o Options) *View {
 		person: terminal.IsTerminal(in) && terminal.IsTerminal(out),
 		// All output goes through the screen, which moves a running spinner out of the way.
 		screen: terminal.NewScreen(o.Out, terminal.CanRedraw(out, o.Getenv), func() int { return terminal.Width(out) }),
-		lines:  terminal.NewLines(in),
+		lines:  terminal.NewEditedLines(in, o.Out, page.TextWidth),
 		editor: terminal.Editor{In: in, Out: out, Err: out, Getenv: o.Getenv}}
 	v.page = page.NewLive(v.colors, v.screen)
 	v.output.view = v
@@ -198,6 +199,7 @@ func (v *View) mark(sign, text string) {
 // Blocked shows the blockers of an attempt, each with its fix. For a failed command it shows
 // nothing, since TryEnded has printed the exit status.
 func (v *View) Blocked(all []reason.Blocker) {
+	v.written = "" // the attempt is recorded
 	if !v.output.last.OK() {
 		return // TryEnded has printed the failure
 	}
@@ -216,6 +218,7 @@ func (v *View) Blocked(all []reason.Blocker) {
 
 // StepEnded shows that a step was accepted and how long it took. A quiet view prints nothing.
 func (v *View) StepEnded(e perform.StepEnd) {
+	v.written = ""
 	if v.opts.Quiet {
 		return
 	}
