@@ -246,9 +246,8 @@ func (s *stepRun) prompt() string {
 			step.OutputContract = nil
 		}
 	}
-	first := strings.HasPrefix(whole, prompt.Preamble(flow))
 	// Requirements without a prompt begin with blank lines.
-	return strings.TrimSpace(prompt.Render(flow, step, s.vars(), first).Prompt)
+	return strings.TrimSpace(prompt.Render(flow, step, s.vars(), s.answer.Surroundings()).Prompt)
 }
 
 // asksChoices reports that a person present is asked to choose, and does not
