@@ -53,7 +53,7 @@ type Answer struct {
 	// value. artifactKinds are the kinds of the artifacts that it requires.
 	// stepsDone: see StepsDone. approval is what is recorded of an approval.
 	// around is what the prompt contains besides the text of the workflow, results
-	// what it says of earlier steps.
+	// what it says of earlier steps, checkpoints those at the node.
 	isCommand     bool
 	missingInputs []string
 	artifactKinds []string
@@ -61,6 +61,7 @@ type Answer struct {
 	stepsDone     int64
 	around        prompt.Surroundings
 	results       results
+	checkpoints   []runs.Checkpoint
 }
 
 // Kind is the kind of the document: "step" or "blocked".
@@ -82,6 +83,9 @@ func (a Answer) StepsDone() int64 { return a.stepsDone }
 // Surroundings returns what the prompt contains besides the text of the workflow, for
 // a caller that renders the prompt in another form.
 func (a Answer) Surroundings() prompt.Surroundings { return a.around }
+
+// Checkpoints returns the checkpoints at the pending step, oldest first.
+func (a Answer) Checkpoints() []runs.Checkpoint { return a.checkpoints }
 
 // OutputsSubmitted reports that the pending step waits for a person's approval of the
 // node's outputs, or has it. The next attempt must carry no notes and no

@@ -130,6 +130,7 @@ func (a *Answer) setPending(w compile.Compiled, p session.Resolved, s snapshot.S
 	if a.NextIntent != RehydrateOnly {
 		a.warnRefused(p)
 	}
+	a.checkpoints = p.Run.CheckpointsAt(p.Node)
 	a.AttemptID, a.CheckpointID = p.Node.NextAttempt(), NextCheckpoint(p.Node)
 	a.Pending.OutputContract = contractOf(w, step)
 	a.isCommand = step.Action != nil

@@ -206,7 +206,7 @@ func (e *execution) send(ctx context.Context, req advance.Request) (engine.Answe
 
 // stepView describes the step for the display.
 func (s *stepRun) stepView() StepView {
-	v := StepView{Title: s.step.Title, Done: int(s.answer.StepsDone()), Returns: !s.flow.InOrder(),
+	v := StepView{Title: s.step.Title, Checkpoints: s.answer.Checkpoints(), Done: int(s.answer.StepsDone()), Returns: !s.flow.InOrder(),
 		Rounds: roundsOf(s.flow, s.answer.Pending.StepInstanceKey)}
 	if at, of, _ := s.flow.Position(s.step.StepID); !v.Returns {
 		v.At, v.Of = at+1, of

@@ -69,6 +69,8 @@ type StepRow struct {
 	DoneAtMs int64    `json:"doneAtMs,omitzero"`
 	// ResultNote is runs.HandedInNote if the step was done with such a result.
 	ResultNote string `json:"resultNote,omitzero"`
+	// Checkpoints are those recorded at the step, oldest first.
+	Checkpoints []runs.Checkpoint `json:"checkpoints,omitzero"`
 }
 
 // StepState is the closed set of states of a step in a run.

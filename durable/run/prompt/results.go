@@ -141,44 +141,34 @@ func (r Result) name() string {
 	return strings.Join(out, ", ")
 }
 
-// commandResult describes the outcome of a command, with the end of its output.
+// commandResult describes the outcome of a command, with the end of its outputs.
 func commandResult(c command.Result, size string) (head, text string) {
-	head = fmt.Sprintf("Result of a command, %s: exit status %d, %d tries, %d ms", size, c.ExitStatus, c.Tries,
-		c.DurationMs)
+	tries := ""
+	if c.Tries != 1 {
+		tries = fmt.Sprintf(", %d tries", c.Tries)
+	}
+	head = fmt.Sprintf("Result of a command, %s: exit status %d, %d ms%s", size, c.ExitStatus, c.DurationMs, tries)
 	if c.Failure != "" {
 		head += ", failed: " + strconv.Quote(reason.Clip(oneLine(c.Failure), labelMax))
 	}
-	if c.Stdout == nil && c.Stderr == nil {
-		return head, ending("", c.OutputHead, c.OutputTail, limits.ResultHeadBytesMax)
+	brief := c.Brief(limits.ResultHeadBytesMax)
+	if c.Apart() {
+		brief = c.Brief(limits.ResultHeadBytesMax / 2)
 	}
-	parts := []string{}
-	for _, s := range []struct {
-		name string
-		of   *command.Stream
-	}{{"stdout", c.Stdout}, {"stderr", c.Stderr}} {
-		if s.of != nil {
-			parts = append(parts, ending(s.name+": ", s.of.Head, s.of.Tail, limits.ResultHeadBytesMax/2))
+	var parts []string
+	for _, s := range [][2]string{{"stdout", brief.StdoutTail}, {"stderr", brief.StderrTail}} {
+		switch end := strings.TrimSpace(s[1]); {
+		case end == "":
+		case c.Apart():
+			parts = append(parts, s[0]+":", end)
+		default:
+			parts = append(parts, end)
 		}
 	}
-	return head, strings.TrimSpace(strings.Join(parts, "\n"))
-}
-
-// ending returns the last bytes of an output, of which head holds all if tail is empty.
-func ending(label, head, tail string, most int) string {
-	all := strings.TrimSpace(head)
-	if tail != "" {
-		all = strings.TrimSpace(tail)
+	if len(parts) > 0 {
+		head += "; the end of its output below"
 	}
-	if all == "" {
-		return ""
-	}
-	if cut := len(all) - most; cut > 0 {
-		for cut < len(all) && !utf8.RuneStart(all[cut]) {
-			cut++
-		}
-		all = "…" + all[cut:]
-	}
-	return label + all
+	return head, strings.Join(parts, "\n")
 }
 
 // assessment lists the levels of an assessment with their reasons, one line each.
