@@ -24,6 +24,7 @@ import (
 // pinned workflow and the fold (docs/design.md#answers,
 // docs/design.md#recovery).
 func (n *Answers) answerWithRecap(ctx context.Context, keys token.Keys, p session.Resolved) (Answer, error) {
+	n.described.forget()
 	a, err := n.AnswerAt(ctx, keys, p)
 	if err != nil {
 		return a, err

@@ -30,7 +30,8 @@ import (
 // a decision.
 type Answers struct {
 	*session.Reader
-	ledger *ledger.Ledger
+	ledger    *ledger.Ledger
+	described described
 }
 
 // AnswerAt renders a position: a pure function of the pinned workflow and the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
@@ -61,29 +62,75 @@ func (n *Answers) addResults(ctx context.Context, out *results, p session.Resolv
 			out.more++
 			continue
 		}
-		r := prompt.Result{Step: label, Payload: o.Payload, Imported: !slices.ContainsFunc(counted,
-			func(c runs.Output) bool { return c.Index == o.Index })}
-		if r.Content, r.Absent, err = n.contentOf(ctx, o.Payload, &out.bytes); err != nil {
+		r, err := n.describe(ctx, o.Payload, &out.bytes)
+		if err != nil {
 			return err
 		}
+		r.Step, r.Imported = label, !slices.ContainsFunc(counted, func(c runs.Output) bool { return c.Index == o.Index })
 		out.list = append(out.list, r)
 	}
 	return nil
 }
 
-// contentOf reads an artifact if the budget of bytes lasts for it; absent says why it was not read.
-// What a person erased does not keep a run from continuing. A damaged artifact is STORE_CORRUPT:
-// no answer is given over changed bytes.
-func (n *Answers) contentOf(ctx context.Context, is event.OutputPayload, budget *int64) (data []byte, absent string,
-	err error) {
+// describe reads and describes an artifact if the budget of bytes lasts for it. What a person
+// erased does not keep a run from continuing. A damaged artifact is STORE_CORRUPT: no answer is
+// given over changed bytes.
+func (n *Answers) describe(ctx context.Context, is event.OutputPayload, budget *int64) (prompt.Result, error) {
 	if is.ByteLength > *budget {
-		return nil, fmt.Sprintf("not quoted for its size (%d bytes are read for an answer)", limits.ResultsReadBytesMax),
-			nil
+		return prompt.Unread(is, fmt.Sprintf("not quoted for its size (%d bytes are read for an answer)",
+			limits.ResultsReadBytesMax)), nil
 	}
 	*budget -= is.ByteLength
-	data, err = n.Object(ctx, manifest.Artifact, is.SHA256)
-	if fault.Is(err, fault.ArtifactErased) {
-		return nil, "erased", nil
+	if is.ArtifactKind == prompt.FullNotesKind {
+		return prompt.Describe(is, nil), nil
 	}
-	return data, "", err
+	if r, ok := n.described.get(is); ok {
+		return r, nil
+	}
+	data, err := n.Object(ctx, manifest.Artifact, is.SHA256)
+	if fault.Is(err, fault.ArtifactErased) {
+		return prompt.Unread(is, "erased"), nil
+	}
+	if err != nil {
+		return prompt.Result{}, err
+	}
+	r := prompt.Describe(is, data)
+	n.described.put(is, r)
+	return r, nil
+}
+
+// described keeps the descriptions of artifacts that answers repeat: the next step has most of
+// them before it as well. A caller that rehydrates may be another one, and is told what the store
+// holds now: what was erased meanwhile is not (see forget).
+type described struct {
+	mu   sync.Mutex
+	know map[event.OutputPayload]prompt.Result
+}
+
+// describedMax bounds the descriptions that are kept: those of a few runs.
+const describedMax = 8 * limits.ResultsShownMax
+
+// get returns the description of an artifact, if it is kept.
+func (d *described) get(is event.OutputPayload) (prompt.Result, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	r, ok := d.know[is]
+	return r, ok
+}
+
+// put keeps a description. A full cache is emptied.
+func (d *described) put(is event.OutputPayload, r prompt.Result) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.know == nil || len(d.know) >= describedMax {
+		d.know = map[event.OutputPayload]prompt.Result{}
+	}
+	d.know[is] = r
+}
+
+// forget drops all descriptions.
+func (d *described) forget() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.know = nil
 }

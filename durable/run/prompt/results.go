@@ -20,19 +20,29 @@ import (
 // (docs/design.md#results-of-earlier-steps). Its content is untrusted text: it is quoted, so that
 // no line of it can be mistaken for a heading or an instruction of the workflow.
 type Result struct {
-	Step    string // label of the step that it belongs to
-	Payload event.OutputPayload
-	// Content is the whole artifact; Absent says why it was not read, "" if it was.
-	Content []byte
-	Absent  string
+	Step   string // label of the step that it belongs to
+	SHA256 canon.Digest
+	What   string // kind, size and outcome, in one line
+	Text   string // to be quoted; "" for none
 	// Imported marks an approval that came with a bundle and does not count here.
 	Imported bool
+}
+
+// Describe returns the description of an artifact with its content.
+func Describe(is event.OutputPayload, content []byte) Result {
+	what, text := describeContent(is, content)
+	return Result{SHA256: is.SHA256, What: what, Text: text}
+}
+
+// Unread returns the description of an artifact that was not read, and why.
+func Unread(is event.OutputPayload, why string) Result {
+	return Result{SHA256: is.SHA256, What: nameOf(is) + ", " + sizeOf(is) + ", " + why}
 }
 
 // Kinds of artifacts that are described by what they say instead of their first bytes.
 const (
 	approvalKind  = "wr.human_approval"
-	fullNotesKind = "wr.full_notes"
+	FullNotesKind = "wr.full_notes" // its notes are shown already
 )
 
 // quoteLinesMax bounds the lines of one quotation: an artifact of empty lines must not fill the
@@ -81,55 +91,76 @@ func (r Result) String() string { return strings.Join(r.lines(true), "\n") }
 
 // lines renders one result: a bullet, and below it the quotation if quoted is set.
 func (r Result) lines(quoted bool) []string {
-	head, text := r.describe()
-	whole := ", whole: `waybill artifacts get " + r.Payload.SHA256.String() + "`"
-	out := []string{"- " + head + whole}
-	if !quoted || text == "" {
+	what := r.What
+	if r.Imported {
+		what += " (imported: it does not count here)"
+	}
+	out := []string{"- " + what + ", whole: `waybill artifacts get " + r.SHA256.String() + "`"}
+	if !quoted || r.Text == "" {
 		return out
 	}
-	return append(out, quote(text)...)
+	return append(out, quote(r.Text)...)
 }
 
-// describe returns what kind of result it is, and the text to be quoted.
-func (r Result) describe() (head, text string) {
-	size := fmt.Sprintf("%d bytes", r.Payload.ByteLength)
-	switch {
-	case r.Payload.ArtifactKind == fullNotesKind:
+// describeContent returns what kind of result it is, and the text to be quoted.
+func describeContent(is event.OutputPayload, content []byte) (what, text string) {
+	size := sizeOf(is)
+	switch is.ArtifactKind {
+	case FullNotesKind:
 		return "Whole notes, " + size, ""
-	case r.Absent != "":
-		return r.name() + ", " + size + ", " + r.Absent, ""
-	}
-	if v, err := canon.Parse(r.Content); err == nil && v.Kind() == canon.Object {
-		switch r.Payload.ArtifactKind {
-		case command.Kind:
-			if result, err := command.Decode(v); err == nil {
-				return commandResult(result, size)
+	case command.Kind, contract.AssessmentKind, approvalKind:
+		if v, err := canon.Parse(content); err == nil && v.Kind() == canon.Object {
+			if what, text, ok := describeKnown(is.ArtifactKind, v, size); ok {
+				return what, text
 			}
-		case contract.AssessmentKind:
-			return "Assessment, " + size, assessment(v)
-		case approvalKind:
-			return r.approval(v)
 		}
 	}
-	if !utf8.Valid(r.Content) {
-		return r.name() + ", " + size + ", not text", ""
+	what, text = nameOf(is)+", "+size, beginning(content)
+	switch {
+	case !utf8.ValidString(text), strings.ContainsRune(text, 0):
+		return what + ", not text", ""
+	case len(content) > limits.ResultHeadBytesMax:
+		return fmt.Sprintf("%s, the first %d of them below", what, limits.ResultHeadBytesMax), text
 	}
-	text = string(r.Content)
-	if len(text) > limits.ResultHeadBytesMax {
-		return fmt.Sprintf("%s, %s, the first %d of them below", r.name(), size, limits.ResultHeadBytesMax),
-			reason.Clip(text, limits.ResultHeadBytesMax)
-	}
-	return r.name() + ", " + size, text
+	return what, text
 }
+
+// beginning returns the first limits.ResultHeadBytesMax bytes of a content, and no part of a
+// character.
+func beginning(content []byte) string {
+	most := limits.ResultHeadBytesMax
+	return reason.Clip(string(content[:min(len(content), most+utf8.UTFMax)]), most)
+}
+
+// describeKnown describes an artifact of a kind that this program knows; ok is false if it has not
+// the form of that kind.
+func describeKnown(kind string, v canon.Value, size string) (what, text string, ok bool) {
+	switch kind {
+	case contract.AssessmentKind:
+		return "Assessment, " + size, assessment(v), true
+	case approvalKind:
+		what, text = approval(v)
+		return what, text, true
+	}
+	result, err := command.Decode(v)
+	if err != nil {
+		return "", "", false
+	}
+	what, text = commandResult(result, size)
+	return what, text, true
+}
+
+// sizeOf returns the size of an artifact in words.
+func sizeOf(is event.OutputPayload) string { return fmt.Sprintf("%d bytes", is.ByteLength) }
 
 // simpleWord is a kind or media type that is shown as it is.
 var simpleWord = pattern.New(`^[A-Za-z0-9][A-Za-z0-9._/+-]{0,127}$`)
 
-// name returns kind and content type. A kind is the caller's text: one that is not a word is
+// nameOf returns kind and content type. A kind is the caller's text: one that is not a word is
 // quoted.
-func (r Result) name() string {
+func nameOf(is event.OutputPayload) string {
 	var out []string
-	for _, s := range []string{r.Payload.ArtifactKind, r.Payload.ContentType} {
+	for _, s := range []string{is.ArtifactKind, is.ContentType} {
 		switch {
 		case s == "":
 		case simpleWord.MatchString(s):
@@ -193,15 +224,12 @@ func assessment(v canon.Value) string {
 }
 
 // approval describes a person's approval and quotes the comment.
-func (r Result) approval(v canon.Value) (head, text string) {
+func approval(v canon.Value) (head, text string) {
 	by, _ := v.Get("approvedBy")
 	comment, _ := v.Get("comment")
 	head = "Approved by a person"
 	if by.Text() != "" {
 		head += ", who is named " + strconv.Quote(reason.Clip(oneLine(by.Text()), limits.ActorRefMax))
-	}
-	if r.Imported {
-		head += " (imported: it does not count here)"
 	}
 	return head, reason.Clip(comment.Text(), limits.ResultHeadBytesMax)
 }
