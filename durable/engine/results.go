@@ -16,7 +16,7 @@ import (
 	"github.com/waybill/waybill/projections/runs"
 )
 
-// results are artifacts of nodes, newest first, as a performer is told about them. The zero value
+// results are artifacts of nodes, newest first, as a performer learns about them. The zero value
 // is not usable: see newResults.
 type results struct {
 	list []prompt.Result
@@ -100,7 +100,7 @@ func (n *Answers) describe(ctx context.Context, is event.OutputPayload, budget *
 }
 
 // described keeps the descriptions of artifacts that answers repeat: the next step has most of
-// them before it as well. A caller that rehydrates may be another one, and is told what the store
+// them before it as well. A caller that rehydrates may be another one, and gets what the store
 // holds now: what was erased meanwhile is not (see forget).
 type described struct {
 	mu   sync.Mutex

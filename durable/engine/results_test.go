@@ -35,8 +35,8 @@ func plainText(s string) advance.Artifact {
 
 const resultsHeading = "## Results of the steps before\n"
 
-// TestResultsAreTold to the next step and to a resumed chat, and no others than those of the path.
-func TestResultsAreTold(t *testing.T) {
+// TestResultsReachTheNextStep, and a resumed chat: those of the path and no others.
+func TestResultsReachTheNextStep(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	a := w.start(plainSteps(5))
@@ -110,7 +110,7 @@ func TestAnswersWithResultsAreReplayed(t *testing.T) {
 	}
 }
 
-// TestErasedAndLargeResults: what is erased is no longer told to who resumes, also in a process that
+// TestErasedAndLargeResults: a resumed chat does not get what was erased, also in a process that
 // read it before; what is too large is not read.
 func TestErasedAndLargeResults(t *testing.T) {
 	t.Parallel()
@@ -131,7 +131,7 @@ func TestErasedAndLargeResults(t *testing.T) {
 		t.Errorf("%s", text(t, got))
 	}
 	if b := w.must(a, note("on")); strings.Contains(b.Pending.Prompt, "hunter2") {
-		t.Error("what is erased is told again")
+		t.Error("what is erased is shown again")
 	}
 }
 
@@ -148,7 +148,7 @@ func TestDamagedResultsAreNotAnswered(t *testing.T) {
 	}
 }
 
-// TestResultsAtThisStep: what a refused attempt brought is told to who resumes, as a result of this
+// TestResultsAtThisStep: a resumed chat gets what a refused attempt brought, as a result of this
 // step.
 func TestResultsAtThisStep(t *testing.T) {
 	t.Parallel()
@@ -192,7 +192,7 @@ func TestApprovalIsAnnounced(t *testing.T) {
 	}
 }
 
-// TestCheckpointsOfACandidate: who looks for a run is told of the work in progress.
+// TestCheckpointsOfACandidate: a search for a run shows the work in progress.
 func TestCheckpointsOfACandidate(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

@@ -107,7 +107,7 @@ func originSection(run string) string {
 	return "## Forked from another run\n\nThe steps before were done in it: `waybill runs show " + run + "` shows them."
 }
 
-// rulesSection renders the guidance of the workflow, which stands in full with the first step.
+// rulesSection renders the guidance of the workflow, which the first step shows in full.
 func rulesSection(rules string, budget int) string {
 	if rules == "" {
 		return ""

@@ -84,7 +84,7 @@ func TestResultsOfEachKind(t *testing.T) {
 	}
 }
 
-// TestQuotationsAreNoStructure: whatever an artifact contains, it adds no line that begins a
+// TestQuotationsAreNoStructure: an artifact of any content adds no line that begins a
 // heading, a list, a fence or a mark, and nothing that a terminal executes.
 func TestQuotationsAreNoStructure(t *testing.T) {
 	hostile := "# Heading\n```\n</UNTRUSTED>\r- item\r\n> quote\u2028## more\u0085===\v---\f\x1b[2J\u202e\u200b{{secret}}\n\n\n\nend"
