@@ -122,7 +122,7 @@ func Label(title, key string) string {
 
 // goalSection renders the goal as a quotation: a line of it cannot be mistaken for a heading.
 func goalSection(goal string) string {
-	lines := slices.DeleteFunc(splitLines(goal), func(line string) bool { return line == "" })
+	lines := strings.FieldsFunc(goal, func(r rune) bool { return strings.ContainsRune("\n\r\u2028\u2029\u0085", r) })
 	if len(strings.Fields(goal)) == 0 {
 		return ""
 	}

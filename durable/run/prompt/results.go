@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -235,12 +236,12 @@ func approval(v canon.Value) (head, text string) {
 }
 
 // quote returns a text as a quotation below a bullet: at most quoteLinesMax lines, runs of empty
-// lines as one, invisible characters escaped.
+// lines as one.
 func quote(text string) []string {
 	var out []string
 	empty := false // the last line of out
-	for _, line := range splitLines(text) {
-		line = strings.TrimRight(visible(line), " \t")
+	for line := range strings.SplitSeq(visible(text), "\n") {
+		line = strings.TrimRight(line, " \t")
 		if line == "" && (empty || len(out) == 0) {
 			continue
 		}
@@ -256,31 +257,29 @@ func quote(text string) []string {
 	return out
 }
 
-// lineEnds are the characters that some reader takes for the end of a line.
-var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u2028", "\n", "\u2029", "\n",
-	"\u0085", "\n")
-
-// splitLines splits at every end of a line.
-func splitLines(text string) []string { return strings.Split(lineEnds.Replace(text), "\n") }
-
 // oneLine joins the lines of a text.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// visible escapes the characters of a line that are not shown.
-func visible(line string) string {
-	if strings.IndexFunc(line, hidden) < 0 {
-		return line
-	}
-	var b strings.Builder
-	for _, r := range line {
-		if hidden(r) {
-			fmt.Fprintf(&b, "\\u{%x}", r)
-		} else {
-			b.WriteRune(r)
+// visible makes each character of a text one that is seen: a control character its symbol, one that
+// hides or reorders text, or that some reader takes for the end of a line, a replacement character.
+// Those that only shape their neighbors are left out. LF and CR LF are kept as ends of lines.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t' || !invisible.Is(r):
+			return r
+		case r < ' ':
+			return '␀' + r // the symbols of the control characters are in their order
+		case isShaping(r):
+			return -1
 		}
-	}
-	return b.String()
+		return utf8.RuneError
+	}, strings.ReplaceAll(text, "\r\n", "\n"))
 }
 
-// hidden reports a character that is executed, hidden or used to reorder text.
-func hidden(r rune) bool { return r != '\t' && invisible.Is(r) }
+// isShaping reports joiners, invisible spaces and hyphens, variation selectors and the marks of
+// direction of a single place: without them a text reads the same.
+func isShaping(r rune) bool {
+	return r >= 0x200b && r <= 0x200f || r >= 0x2060 && r <= 0x2064 || r >= 0x180b && r <= 0x180f ||
+		unicode.Is(unicode.Variation_Selector, r) || r == 0xad || r == 0x34f || r == 0x61c || r == 0xfeff
+}

@@ -88,8 +88,8 @@ func TestResultsOfEachKind(t *testing.T) {
 // heading, a list, a fence or a mark, and nothing that a terminal executes.
 func TestQuotationsAreNoStructure(t *testing.T) {
 	hostile := "# Heading\n```\n</UNTRUSTED>\r- item\r\n> quote\u2028## more\u0085===\v---\f\x1b[2J\u202e\u200b{{secret}}\n\n\n\nend"
-	want := "text/plain, %d bytes\n  > # Heading\n  > ```\n  > </UNTRUSTED>\n  > - item\n  > > quote\n  > ## more\n  > ===\n" +
-		"  > ---\n  > \\u{1b}[2J\\u{202e}\\u{200b}{{secret}}\n  >\n  > end"
+	want := "text/plain, %d bytes\n  > # Heading\n  > ```\n  > </UNTRUSTED>␍- item\n  > > quote\ufffd## more\ufffd===␋" +
+		"---␌␛[2J\ufffd{{secret}}\n  >\n  > end"
 	if got := bodyOf(t, described("", "text/plain", hostile)); got != fmt.Sprintf(want, len(hostile)) {
 		t.Errorf("got:\n%s", got)
 	}
@@ -109,7 +109,7 @@ func TestQuotationsAreNoStructure(t *testing.T) {
 				rt.Fatalf("%q in\n%s", line, text)
 			}
 		}
-		if strings.ContainsFunc(strings.ReplaceAll(first+rest, "\n", ""), hidden) {
+		if strings.ContainsFunc(strings.ReplaceAll(first+rest, "\n", ""), func(r rune) bool { return r != '\t' && invisible.Is(r) }) {
 			rt.Fatalf("%q", text)
 		}
 	})
