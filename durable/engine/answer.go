@@ -9,6 +9,8 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/durable/run/prompt"
+	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/projections/runs"
 )
 
@@ -56,12 +58,17 @@ type Answer struct {
 	// isCommand: the pending step has an action, which 'waybill run' performs.
 	// missingInputs are context keys that the step requires and that have no
 	// value. artifactKinds are the kinds of the artifacts that it requires.
-	// outputsSubmitted: see OutputsSubmitted. stepsDone: see StepsDone.
-	isCommand        bool
-	missingInputs    []string
-	artifactKinds    []string
-	outputsSubmitted bool
-	stepsDone        int64
+	// stepsDone: see StepsDone. approval is what is recorded of an approval.
+	// around is what the prompt contains besides the text of the workflow, results
+	// what it says of earlier steps, checkpoints those at the node.
+	isCommand     bool
+	missingInputs []string
+	artifactKinds []string
+	approval      approval
+	stepsDone     int64
+	around        prompt.Surroundings
+	results       results
+	checkpoints   []runs.Checkpoint
 	// vars is the context at the node, without loop variables.
 	vars canon.Value
 }
@@ -85,11 +92,18 @@ func (a Answer) StepsDone() int64 { return a.stepsDone }
 // Context is the context at the node, without the variables of loops.
 func (a Answer) Context() canon.Value { return a.vars }
 
+// Surroundings returns what the prompt contains besides the text of the workflow, for
+// a caller that renders the prompt in another form.
+func (a Answer) Surroundings() prompt.Surroundings { return a.around }
+
+// Checkpoints returns the checkpoints at the pending step, oldest first.
+func (a Answer) Checkpoints() []runs.Checkpoint { return a.checkpoints }
+
 // OutputsSubmitted reports that the pending step waits for a person's approval of the
 // node's outputs, or has it. The next attempt must carry no notes and no
 // artifacts, or it voids the approval
 // (docs/design.md#requirements-on-the-caller).
-func (a Answer) OutputsSubmitted() bool { return a.outputsSubmitted }
+func (a Answer) OutputsSubmitted() bool { return a.approval.submitted }
 
 // Position is the node that the answer describes.
 func (a Answer) Position() Position {
@@ -119,10 +133,34 @@ type Pending struct {
 	Title           string `json:"title"`
 	// Prompt is rendered Markdown, with the preamble at the first step.
 	Prompt string `json:"prompt"`
-	// RequireConfirmation is set in guided mode only.
-	RequireConfirmation bool `json:"requireConfirmation"`
+	// RequireConfirmation is what the step waits for besides the work.
+	RequireConfirmation Confirmation `json:"requireConfirmation"`
 	// OutputContract is the contract of the step's artifact; nil: none.
 	OutputContract *OutputContract `json:"outputContract,omitzero"`
+}
+
+// Confirmation is what a pending step waits for besides the work: a GuidedConfirmation
+// or a HumanApproval (docs/design.md#requirements-on-the-caller).
+type Confirmation interface{ confirmation() }
+
+// GuidedConfirmation reports whether the next attempt confirms the step, for which
+// only a guided run waits.
+type GuidedConfirmation bool
+
+// HumanApproval says that the step can only be left with a person's recorded
+// approval, in every mode.
+type HumanApproval struct {
+	Kind compile.ConfirmationKind `json:"kind"` // compile.ConfirmApproval
+	// Approved reports that the outputs of the node are approved as they are.
+	Approved bool `json:"approved,omitzero"`
+}
+
+func (GuidedConfirmation) confirmation() {}
+func (HumanApproval) confirmation()      {}
+
+// AwaitsGuided reports that the next attempt confirms the step.
+func (p *Pending) AwaitsGuided() bool {
+	return p != nil && p.RequireConfirmation == GuidedConfirmation(true)
 }
 
 // OutputContract describes the artifact that a step requests. One that is not

@@ -86,24 +86,34 @@ func (e *Engine) approve(ctx context.Context, by Caller, at Position, comment st
 	return a, h.Confirm(ctx)
 }
 
-// setApproval sets in an answer how far the approval of the pending step is. A
-// refused attempt leaves the node's outputs for a person to approve. After that
-// the next attempt must carry no notes and no artifacts, because new outputs
-// void the approval.
-func (n *Answers) setApproval(ctx context.Context, a *Answer, w compile.Compiled, p session.Resolved,
-	s snapshot.State) error {
-	if a.Pending == nil {
-		return nil
+// approval is how far the approval of a pending step is: a function of the log. The
+// zero value is that of a step which needs none.
+type approval struct {
+	// required reports that the step can only be left with an approval. One that
+	// was required once at a node stays so.
+	required bool
+	given    bool // the node's outputs are approved as they are
+	// submitted reports that the outputs are approved, or lack nothing but that: a
+	// refused attempt leaves them for a person to approve.
+	submitted bool
+}
+
+// approvalAt returns the state of the approval that the pending step needs.
+func (n *Answers) approvalAt(ctx context.Context, w compile.Compiled, p session.Resolved,
+	s snapshot.State) (a approval, err error) {
+	pending := s.PendingStep()
+	if pending == nil {
+		return a, nil
 	}
-	awaited := reason.Blocker{Code: reason.NeedsApproval.Blocker(), Pointer: reason.WorkflowStep(a.Pending.StepID)}
+	awaited := reason.Blocker{Code: reason.NeedsApproval.Blocker(), Pointer: reason.WorkflowStep(pending.StepID)}
 	open := slices.ContainsFunc(p.Node.OpenGaps,
 		func(g runs.Gap) bool { return g.Matches(reason.NeedsApproval, awaited.Pointer) })
 	if !open && p.Node.Approvals == 0 && !interpreter.NeedsApproval(w, s, p.Node.Context) {
-		return nil
+		return a, nil
 	}
-	approved, err := n.isApproved(ctx, p, a.Pending.StepInstanceKey)
-	if err != nil {
-		return err
+	a.required = true
+	if a.given, err = n.isApproved(ctx, p, pending.Key()); err != nil {
+		return a, err
 	}
 	// The blockers of the last attempt count, not the open gaps: a gap that an
 	// attempt has filled stays open until an attempt is accepted
@@ -114,15 +124,11 @@ func (n *Answers) setApproval(ctx context.Context, a *Answer, w compile.Compiled
 	}
 	for _, b := range blockers {
 		if b.Code != awaited.Code || b.Pointer != awaited.Pointer {
-			return nil // another requirement is unmet
+			return a, nil // another requirement is unmet
 		}
 	}
-	refused := len(blockers) > 0
-	a.outputsSubmitted = approved || refused
-	if refused && !approved && a.NextIntent == PerformThenContinue {
-		a.NextIntent = AwaitConfirmation
-	}
-	return nil
+	a.submitted = a.given || len(blockers) > 0
+	return a, nil
 }
 
 // isApproved reports whether a recorded approval is valid for the node's

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,13 +41,17 @@ func TestApprovalLetsAStepPass(t *testing.T) {
 		t.Run(string(autonomy), func(t *testing.T) {
 			w := newFixture(t)
 			a := w.start(approving)
-			if a.NextIntent != engine.PerformThenContinue || a.OutputsSubmitted() {
-				t.Errorf("nothing is submitted yet: %+v", a)
+			wait, done := engine.HumanApproval{Kind: "human_approval"}, engine.HumanApproval{Kind: "human_approval", Approved: true}
+			line := "`waybill approve " + a.Session.RunID.String() + "`"
+			if a.NextIntent != engine.AwaitConfirmation || a.OutputsSubmitted() || a.Pending.RequireConfirmation != wait ||
+				!strings.HasSuffix(a.Pending.Prompt, line) || !slices.Contains(a.Next.Command, "--notes") {
+				t.Errorf("the approval is not announced: %+v, %+v", a, a.Pending)
 			}
 			blocked := w.must(a, advance.Request{Notes: "the plan", Artifacts: []advance.Artifact{report("plan", "1")},
 				Preferences: []event.PreferenceChange{{Key: "autonomy", Value: string(autonomy)}}})
 			if blocked.Kind() != "blocked" || blocked.Status != runs.Blocked ||
-				blocked.NextIntent != engine.AwaitConfirmation || !blocked.OutputsSubmitted() {
+				blocked.NextIntent != engine.AwaitConfirmation || !blocked.OutputsSubmitted() ||
+				blocked.Pending.RequireConfirmation != wait {
 				t.Fatalf("%+v", blocked)
 			}
 			if strings.Contains(strings.Join(blocked.Next.Command, " "), "--notes") ||
@@ -56,7 +61,8 @@ func TestApprovalLetsAStepPass(t *testing.T) {
 			ok := w.mustApprove(blocked, "go ahead")
 			if ok.Kind() != "step" || ok.Status != runs.InProgress ||
 				ok.NextIntent != engine.PerformThenContinue || !ok.OutputsSubmitted() ||
-				ok.AckToken != blocked.AckToken {
+				ok.AckToken != blocked.AckToken || ok.Pending.RequireConfirmation != done ||
+				!strings.Contains(ok.Pending.Prompt, "- A person approved the outputs with "+line) {
 				t.Fatalf("%+v", ok)
 			}
 			if b := w.must(ok, advance.Request{}); b.Pending == nil || b.Pending.StepID != "build" ||

@@ -45,7 +45,7 @@ type Engine struct {
 // New returns the engine of a store.
 func New(s Store) *Engine {
 	l := ledger.New(s)
-	return &Engine{&Answers{session.NewReader(s), l}, s, settings.New(s, l), startkey.New(s, l)}
+	return &Engine{&Answers{Reader: session.NewReader(s), ledger: l}, s, settings.New(s, l), startkey.New(s, l)}
 }
 
 // Ledger returns the audit log of the store.

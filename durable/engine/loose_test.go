@@ -173,7 +173,7 @@ func TestForm1StaysStrict(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, step := range []string{"skipped", "first", "second", "gated", "last"} {
-		if a.Pending.StepID != step || len(a.Warnings) != 0 || a.Pending.RequireConfirmation || strings.Contains(a.Pending.Prompt, "Carefully") {
+		if a.Pending.StepID != step || len(a.Warnings) != 0 || a.Pending.AwaitsGuided() || strings.Contains(a.Pending.Prompt, "Carefully") {
 			t.Fatalf("at %s, want %s: %+v", a.Pending.StepID, step, a)
 		}
 		a = w.must(a, advance.Request{})

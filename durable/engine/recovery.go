@@ -24,11 +24,13 @@ import (
 // pinned workflow and the fold (docs/design.md#answers,
 // docs/design.md#recovery).
 func (n *Answers) answerWithRecap(ctx context.Context, keys token.Keys, p session.Resolved) (Answer, error) {
+	n.described.forget()
 	a, err := n.AnswerAt(ctx, keys, p)
 	if err != nil {
 		return a, err
 	}
 	recovery, err := n.recovery(ctx, p)
+	recovery.Results, recovery.MoreResults = a.results.list, a.results.more
 	if err == nil {
 		a.Recap = prompt.Recap(recovery)
 	}
@@ -46,8 +48,18 @@ func (n *Answers) recovery(ctx context.Context, p session.Resolved) (out prompt.
 	if err != nil {
 		return out, err
 	}
+	here, err := n.recordedAt(ctx, p)
+	if err != nil {
+		return out, err
+	}
 	out = prompt.Recovery{Goal: p.Run.Started.Goal, StepsDone: done, Vars: interpreter.Variables(w, s, p.Node.Context),
-		Open: openGapsAt(p), Here: recordedAt(p)}
+		Open: openGapsAt(p), Here: here}
+	if p.Node.Parent != nil {
+		out.Rules = prompt.Rules(w) // the prompt of the first step has them
+	}
+	if from := p.Run.Started.ForkedFrom; from != nil {
+		out.Origin = from.RunID.String()
+	}
 	if pending := s.PendingStep(); pending != nil {
 		out.Pending, _ = w.Step(pending.StepID)
 	}
@@ -124,39 +136,41 @@ func openGapsAt(p session.Resolved) []string {
 
 // recordedAt lists what is recorded at a node without advancing from it: the
 // outputs of refused attempts, and checkpoints, the latest one last.
-func recordedAt(p session.Resolved) []prompt.Excerpt {
-	var out []prompt.Excerpt
-	if text := outputsText(p.Node); text != "" {
-		out = append(out, prompt.Excerpt{Heading: "Sent with an attempt at this step", Text: text})
+func (n *Answers) recordedAt(ctx context.Context, p session.Resolved) (out []prompt.Excerpt, err error) {
+	read := newResults()
+	add := func(p session.Resolved, heading string) error {
+		from := len(read.list)
+		if err := n.addResults(ctx, &read, p, ""); err != nil {
+			return err
+		}
+		if text := outputsText(p.Node, read.list[from:]); text != "" {
+			out = append(out, prompt.Excerpt{Heading: heading, Text: text})
+		}
+		return nil
+	}
+	if err := add(p, "Sent with an attempt at this step"); err != nil {
+		return nil, err
 	}
 	of := len(p.Node.Checkpoints)
 	for i, point := range p.Node.Checkpoints[max(0, of-limits.RecapAncestorsMax):] {
 		if n := p.Run.Node(point); n != nil {
 			nth := max(0, of-limits.RecapAncestorsMax) + i + 1
-			out = append(out, prompt.Excerpt{Heading: fmt.Sprintf("Checkpoint %d of %d", nth, of),
-				Text: outputsText(n)})
+			if err := add(p.AtNode(n), fmt.Sprintf("Checkpoint %d of %d", nth, of)); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return out
+	return out, nil
 }
 
-// outputsText renders a node's notes and the kinds of its artifacts.
-func outputsText(n *runs.Node) string {
-	var parts, kinds []string
+// outputsText renders a node's notes and its results.
+func outputsText(n *runs.Node, list []prompt.Result) string {
+	var parts []string
 	if o, ok := n.Recap(); ok {
-		parts = append(parts, o.Payload.NotesMarkdown)
+		parts = append(parts, strings.TrimSpace(o.Payload.NotesMarkdown))
 	}
-	for _, o := range n.Artifacts() {
-		kind := o.Payload.ArtifactKind
-		if kind == "" {
-			kind = o.Payload.ContentType
-		}
-		if !slices.Contains(kinds, kind) {
-			kinds = append(kinds, kind)
-		}
-	}
-	if len(kinds) > 0 {
-		parts = append(parts, "Artifacts: "+strings.Join(kinds, ", "))
+	for _, r := range list {
+		parts = append(parts, r.String())
 	}
 	return strings.Join(parts, "\n\n")
 }

@@ -43,7 +43,8 @@ func TestRecapListsCheckpointsAndGaps(t *testing.T) {
 	a = w.mustKeep(a, advance.Request{Notes: "half way", Artifacts: []advance.Artifact{report("draft", "1")}})
 	got := w.look(a.StateToken).Recap
 	for _, want := range []string{"- critical: The notes do not meet",
-		"### Sent with an attempt at this step\n\nnot yet", "### Checkpoint 1 of 1\n\nhalf way\n\nArtifacts: draft"} {
+		"### Sent with an attempt at this step\n\nnot yet", "### Checkpoint 1 of 1\n\nhalf way\n\n- draft, application/json, 28 bytes, whole: `waybill artifacts get sha256:",
+		"`\n  > {\"kind\":\"draft\",\"value\":\"1\"}"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in:\n%s", want, got)
 		}

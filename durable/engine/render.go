@@ -31,7 +31,8 @@ import (
 // a decision.
 type Answers struct {
 	*session.Reader
-	ledger *ledger.Ledger
+	ledger    *ledger.Ledger
+	described described
 }
 
 // AnswerAt renders a position: a pure function of the pinned workflow and the
@@ -60,10 +61,13 @@ func (n *Answers) AnswerAt(ctx context.Context, keys token.Keys, p session.Resol
 		Preferences: p.Node.Preferences, Warnings: []Warning{}, stepsDone: done,
 		vars: p.Node.Context,
 	}
-	if err := a.setPending(w, p, s); err != nil {
+	if a.approval, err = n.approvalAt(ctx, w, p, s); err != nil {
 		return Answer{}, err
 	}
-	if err := n.setApproval(ctx, &a, w, p, s); err != nil {
+	if a.results, err = n.resultsBefore(ctx, w, p); err != nil {
+		return Answer{}, err
+	}
+	if err := a.setPending(w, p, s); err != nil {
 		return Answer{}, err
 	}
 	if a.Result, err = n.commandResult(ctx, a, p.Node); err != nil {
@@ -127,15 +131,19 @@ func (a *Answer) setPending(w compile.Compiled, p session.Resolved, s snapshot.S
 	}
 	vars := interpreter.Variables(w, s, p.Node.Context)
 	// The preamble is shown once, with the first step of the run.
-	text := prompt.Render(w, step, vars, p.Node.Parent == nil)
+	a.around = prompt.Surroundings{First: p.Node.Parent == nil,
+		Results: prompt.Results(a.results.list, a.results.more, limits.ResultsBytesMax)}
+	if a.approval.required {
+		a.around.Approval = prompt.Approval(p.Run.ID.String(), a.approval.given)
+	}
+	text := prompt.Render(w, step, vars, a.around)
 	title := a.heading(step, vars)
 	// Absent variables are rendered visibly; the warning names them.
 	for _, missing := range text.Warnings {
 		a.Warnings = append(a.Warnings, Warning{Code: VariableAbsent, Message: missing})
 	}
-	confirm := needsConfirmation(w, s, p.Node)
 	a.Pending = &Pending{StepID: step.StepID, StepInstanceKey: pending.Key(),
-		Title: title, Prompt: text.Prompt, RequireConfirmation: confirm}
+		Title: title, Prompt: text.Prompt, RequireConfirmation: a.approval.confirmation(w, s, p.Node)}
 	if text.Truncated {
 		a.Warnings = append(a.Warnings, Warning{Code: TextTruncated, Message: fmt.Sprintf(
 			"The prompt is longer than %d bytes with its values; the longest values are cut. Read them with the "+
@@ -145,7 +153,7 @@ func (a *Answer) setPending(w compile.Compiled, p session.Resolved, s snapshot.S
 	switch {
 	case checkTakesFacts(p) != nil:
 		a.NextIntent = RehydrateOnly
-	case confirm:
+	case a.Pending.AwaitsGuided(), a.approval.required && !a.approval.given:
 		a.NextIntent = AwaitConfirmation
 	default:
 		a.NextIntent = PerformThenContinue
@@ -153,6 +161,7 @@ func (a *Answer) setPending(w compile.Compiled, p session.Resolved, s snapshot.S
 	if a.NextIntent != RehydrateOnly {
 		a.warnRefused(p)
 	}
+	a.checkpoints = p.Run.CheckpointsAt(p.Node)
 	a.AttemptID, a.CheckpointID = p.Node.NextAttempt(), NextCheckpoint(p.Node)
 	a.Pending.OutputContract = contractOf(w, step)
 	a.isCommand = step.Action != nil
@@ -309,7 +318,7 @@ func (a *Answer) sign(key token.Key, open bool) {
 func (a *Answer) nextCall() *Next {
 	command := []string{"waybill", "continue", "--state", a.StateToken, "--ack", a.AckToken}
 	params := map[string]any{"stateToken": a.StateToken, "ackToken": a.AckToken}
-	if !a.outputsSubmitted {
+	if !a.approval.submitted {
 		command = append(command, "--notes", "…")
 		output := map[string]any{"notesMarkdown": "…"}
 		// Of an artifact only the kind is filled in: an example that is copied
@@ -384,9 +393,13 @@ func (n *Answers) answerOutcome(ctx context.Context, keys token.Keys, p session.
 	return a, err
 }
 
-// needsConfirmation reports whether the pending step waits for a person's
-// confirmation. Only the guided mode waits; the attempt that follows is the
-// confirmation (docs/design.md#requirements-on-the-caller).
-func needsConfirmation(w compile.Compiled, s snapshot.State, n *runs.Node) bool {
-	return n.Preferences.Autonomy == event.Guided && interpreter.NeedsConfirmation(w, s, n.Context)
+// confirmation returns what the pending step waits for. A step that a person
+// approves is not confirmed as well.
+func (a approval) confirmation(w compile.Compiled, s snapshot.State, n *runs.Node) Confirmation {
+	if a.required {
+		return HumanApproval{compile.ConfirmApproval, a.given}
+	}
+	// Only the guided mode waits; the attempt that follows is the confirmation
+	// (docs/design.md#requirements-on-the-caller).
+	return GuidedConfirmation(n.Preferences.Autonomy == event.Guided && interpreter.NeedsConfirmation(w, s, n.Context))
 }

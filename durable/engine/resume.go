@@ -40,7 +40,9 @@ type ResumeCandidate struct {
 	Status       runs.Status     `json:"status"`
 	WhyMatched   []resume.Reason `json:"whyMatched"`
 	Snippet      string          `json:"snippet"` // of the current notes
-	NodeID       id.Node         `json:"nodeId"`
+	// Checkpoint is the latest at the pending step, with the beginning of its notes.
+	Checkpoint *runs.Checkpoint `json:"checkpoint,omitzero"`
+	NodeID     id.Node          `json:"nodeId"`
 	// StepID is that of the pending step, absent without one.
 	StepID    string `json:"stepId,omitzero"`
 	StepTitle string `json:"stepTitle,omitzero"`
@@ -252,6 +254,11 @@ func (e *Engine) candidate(ctx context.Context, keys token.Keys, r resume.Ranked
 		NodeID:  a.NodeID, StateToken: a.StateToken, LastActivityEventIndex: p.Run.LastIndex, LastAtMs: p.Run.LastAtMs,
 		Next: &Next{Command: []string{"waybill", "continue", "--state", a.StateToken}, Tool: "continue_workflow",
 			Params: map[string]any{"stateToken": a.StateToken}}}
+	if points := p.Run.CheckpointsAt(p.Node); a.Pending != nil && len(points) > 0 {
+		last := points[len(points)-1]
+		last.Notes = resume.Snippet(last.Notes)
+		c.Checkpoint = &last
+	}
 	if a.Pending != nil {
 		c.StepID, c.StepTitle = a.Pending.StepID, a.Pending.Title
 	}

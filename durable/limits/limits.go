@@ -121,6 +121,17 @@ const (
 	// RecapAncestorsMax is the number of steps before a node that a recovery text includes.
 	// Earlier steps are in the log, and later notes usually summarize them.
 	RecapAncestorsMax = 8
+	// ResultHeadBytesMax is how much of a result of an earlier step is quoted: its first bytes, or
+	// the end of a command's output (docs/design.md#results-of-earlier-steps).
+	ResultHeadBytesMax = 512
+	// ResultsBytesMax bounds the section about them in a prompt: six of full size, or a line for
+	// each of thirty. It is repeated in every answer.
+	ResultsBytesMax = 4 << 10
+	// ResultsShownMax is the number of results that an answer reads and describes.
+	ResultsShownMax = 12
+	// ResultsReadBytesMax bounds the bytes of artifacts that are read for one answer: a digest is
+	// known to match only when all of an artifact was read.
+	ResultsReadBytesMax = 4 << 20
 	// RecapBranchesMax is the number of branches that a recovery text summarizes, the preferred
 	// one first.
 	RecapBranchesMax = 5

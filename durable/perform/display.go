@@ -10,6 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // Display shows a run while it is performed. Its methods are called in order,
@@ -51,6 +52,8 @@ type StepView struct {
 	Confirm  bool     // the person has to confirm the step before anything else happens
 	Warnings []string // of the answer that shows the step
 	Refused  []string // messages of the last refused attempt
+	// Checkpoints are those recorded at the step, oldest first.
+	Checkpoints []runs.Checkpoint
 }
 
 // Position describes how far the run is: "2/3", or "1 done" if steps can come back. It is "" for

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/advance"
@@ -82,7 +81,7 @@ func (s *stepRun) missingPerson() bool {
 // awaitsConfirmation reports that the step waits for a confirmation. Only
 // guided mode does.
 func (s *stepRun) awaitsConfirmation() bool {
-	return s.answer.NextIntent == engine.AwaitConfirmation && s.autonomy() == event.Guided
+	return s.answer.Pending.AwaitsGuided() && s.autonomy() == event.Guided
 }
 
 // preconfirmed reports that --yes was given and the step waits for nothing

@@ -290,7 +290,7 @@ var resultScenarios = []scenario{
 		attempts: "blocked advanced",
 		script: `hold
 			run Release, 0 of 1 done
-			[1/1] Ship: ""
+			[1/1] Ship: "---"
 			$ ship (1 of 1)
 			status 0, last true, again in 0 ms
 			submitted: wr.command_result …

@@ -214,8 +214,9 @@ func (e *execution) send(ctx context.Context, req advance.Request) (engine.Answe
 
 // stepView describes the step for the display.
 func (s *stepRun) stepView() StepView {
-	v := StepView{Title: s.answer.Pending.Title, Done: int(s.answer.StepsDone()), Returns: !s.flow.InOrder(),
-		Rounds: roundsOf(s.flow, s.answer.Pending.StepInstanceKey)}
+	v := StepView{Title: s.answer.Pending.Title, Checkpoints: s.answer.Checkpoints(), Done: int(s.answer.StepsDone()),
+		Returns: !s.flow.InOrder(),
+		Rounds:  roundsOf(s.flow, s.answer.Pending.StepInstanceKey)}
 	if at, of, _ := s.flow.Position(s.step.StepID); !v.Returns {
 		v.At, v.Of = at+1, of
 	}
@@ -242,9 +243,14 @@ func (s *stepRun) stepView() StepView {
 
 // prompt is the text of the pending step for a person. It leaves out what the
 // performer handles itself: the command, and questions for inputs and choices.
-// The engine's answer contains these for callers that only read it.
+// The engine's answer contains these for callers that only read it. Results of
+// earlier steps are part of the first prompt of a call, for a person who is
+// present: later ones were shown when they came about.
 func (s *stepRun) prompt() string {
-	whole := s.answer.Pending.Prompt
+	whole, around := s.answer.Pending.Prompt, s.answer.Surroundings()
+	if s.report.Performed > 0 || !s.Person.Present() {
+		whole, around.Results = withoutResults(whole, around.Results), ""
+	}
 	asks := s.asksChoices()
 	if s.step.Action == nil && len(s.flow.Inputs)+len(s.step.Inputs) == 0 && !asks {
 		return whole
@@ -257,9 +263,17 @@ func (s *stepRun) prompt() string {
 			step.OutputContract = nil
 		}
 	}
-	first := strings.HasPrefix(whole, prompt.Preamble(flow))
 	// Requirements without a prompt begin with blank lines.
-	return strings.TrimSpace(prompt.Render(flow, step, s.vars(), first).Prompt)
+	return strings.TrimSpace(prompt.Render(flow, step, s.vars(), around).Prompt)
+}
+
+// withoutResults removes the section about results of earlier steps.
+func withoutResults(whole, results string) string {
+	before, after, ok := strings.Cut(whole, results)
+	if results == "" || !ok {
+		return whole
+	}
+	return strings.TrimSpace(strings.TrimRight(before, "\n") + after)
 }
 
 // asksChoices reports that a person present is asked to choose, and does not

@@ -15,7 +15,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
 // Schema is a JSON Schema.
@@ -27,12 +29,13 @@ const Draft = "https://json-schema.org/draft/2020-12/schema"
 // Of is the schema of a type as package canon encodes it. Objects are closed, so an additional
 // member is refused; OpenObjects opens them. A type without a schema is a bug and panics.
 //
-// These types are known besides those of the library: canon.Value (any value), reason.Code, the
-// enums and the string patterns of this package.
+// These types are known besides those of the library: canon.Value (any value), reason.Code,
+// engine.Confirmation, the enums and the string patterns of this package.
 func Of(t reflect.Type) *Schema {
 	known := map[reflect.Type]*Schema{
-		reflect.TypeFor[canon.Value](): {},
-		reflect.TypeFor[reason.Code](): reasonSchema(),
+		reflect.TypeFor[canon.Value]():         {},
+		reflect.TypeFor[reason.Code]():         reasonSchema(),
+		reflect.TypeFor[engine.Confirmation](): confirmationSchema(),
 	}
 	for t, all := range enums() {
 		known[t] = &Schema{Type: "string", Enum: slices.Clone(all)}
@@ -81,6 +84,13 @@ func reasonSchema() *Schema {
 	category := slices.Clone(enums()[reflect.TypeFor[reason.Category]()])
 	return Object(map[string]*Schema{"category": {Type: "string", Enum: category},
 		"detail": {Type: "string", Enum: details}}, "category", "detail")
+}
+
+// confirmationSchema is the schema of what a pending step waits for: a boolean, or an approval.
+func confirmationSchema() *Schema {
+	return &Schema{OneOf: []*Schema{{Type: "boolean"}, Object(map[string]*Schema{
+		"kind":     Const(string(compile.ConfirmApproval)),
+		"approved": {Type: "boolean"}}, "kind")}}
 }
 
 // textMarshaler is implemented by types that are encoded as strings.

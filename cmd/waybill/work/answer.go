@@ -115,7 +115,7 @@ func showPending(ctx context.Context, a *cli.App, o *cli.Store, answer engine.An
 		p.Block(p.Dim("│ "), p.Dim("│ "), strings.TrimRight(page.Clean(answer.Recap), "\n"), p.Dim)
 		p.Line("")
 	}
-	if answer.Pending.RequireConfirmation {
+	if answer.Pending.AwaitsGuided() {
 		p.Line("%s", p.Warn("Continuing from here counts as your confirmation."))
 	}
 	showWarnings(answer, p)

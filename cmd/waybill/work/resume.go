@@ -113,6 +113,10 @@ func showCandidates(a *cli.App, list engine.ResumeList, p *page.Page) {
 		if c.Snippet != "" {
 			p.Prose("  ", firstLines(c.Snippet, 3), page.Plain)
 		}
+		if point := c.Checkpoint; point != nil {
+			point.Notes = firstLines(point.Notes, 3)
+			render.Checkpoint(p, "  ", *point)
+		}
 		if c.ReadOnly {
 			p.Text("  "+p.Warn(render.ForeignMark+" "), render.ForeignNote)
 		}

@@ -91,6 +91,8 @@ type StepRow struct {
 	Details *StepDetails `json:"details,omitzero"`
 
 	visit pathStep
+	// Checkpoints are those recorded at the step, oldest first.
+	Checkpoints []runs.Checkpoint `json:"checkpoints,omitzero"`
 }
 
 // StepState is the closed set of states of a step in a run.

@@ -23,6 +23,8 @@ type pathStep struct {
 	tried    []*runs.Node
 	attempts int
 	notes    string
+	// checkpoints are those of node and of the nodes that were merged into it.
+	checkpoints []runs.Checkpoint
 }
 
 // pathSteps lists the steps from root to tip in the order in which they became
@@ -42,7 +44,7 @@ func (o *observer) pathSteps(ctx context.Context, r *runs.Run) (out []pathStep, 
 		if p == nil {
 			continue
 		}
-		v := pathStep{pending: *p, node: n, tried: []*runs.Node{n}, attempts: len(n.Attempts)}
+		v := pathStep{pending: *p, node: n, tried: []*runs.Node{n}, attempts: len(n.Attempts), checkpoints: r.CheckpointsAt(n)}
 		if i+1 < len(path) {
 			v.done = r.Node(path[i+1])
 		}
@@ -52,6 +54,7 @@ func (o *observer) pathSteps(ctx context.Context, r *runs.Run) (out []pathStep, 
 		if last := len(out) - 1; last >= 0 && n.Kind == event.BlockedAttemptNode && out[last].pending.Key() == p.Key() {
 			v.attempts += out[last].attempts
 			v.tried = append(out[last].tried, n)
+			v.checkpoints = append(out[last].checkpoints, v.checkpoints...)
 			if v.notes == "" {
 				v.notes = out[last].notes
 			}
@@ -154,7 +157,7 @@ func (o *observer) titleOf(ctx context.Context, w compile.View, n *runs.Node, st
 func stepRow(w compile.View, v pathStep) StepRow {
 	row := StepRow{StepID: v.pending.StepID, StepInstanceKey: v.pending.Key(), Title: titleAt(w, v.pending, v.node),
 		State:  StepPending,
-		NodeID: &v.node.ID, Attempts: v.attempts, Notes: v.notes, Artifacts: []ArtifactRow{}, visit: v}
+		NodeID: &v.node.ID, Attempts: v.attempts, Notes: v.notes, Checkpoints: v.checkpoints, Artifacts: []ArtifactRow{}, visit: v}
 	if v.done != nil {
 		row.State, row.DoneAtMs = StepDone, v.done.CreatedAtMs
 		if slices.ContainsFunc(v.node.Outputs, runs.Output.HandedIn) {

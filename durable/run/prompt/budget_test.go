@@ -33,7 +33,7 @@ func TestPromptHasBudget(t *testing.T) {
 			canon.Member{Name: "o", Value: canon.OfMembers(canon.Member{Name: "k", Value: canon.OfString(big)})})
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		got := Render(compile.Compiled{}, c.step, vars, false)
+		got := Render(compile.Compiled{}, c.step, vars, Surroundings{})
 		runtime.ReadMemStats(&after)
 		if n := len(got.Prompt); n > limits.PromptBytesMax || n < limits.FunctionsBytesMax/2 {
 			t.Errorf("%s: the prompt has %d bytes", name, n)
@@ -57,7 +57,7 @@ func TestPromptOfFortyValuesHasBudget(t *testing.T) {
 	vars := canon.OfMembers(canon.Member{Name: "big", Value: canon.OfString(strings.Repeat("v", 250_000))})
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	got := Render(compile.Compiled{}, compile.Step{Prompt: strings.Repeat("{{big}}", 40)}, vars, false)
+	got := Render(compile.Compiled{}, compile.Step{Prompt: strings.Repeat("{{big}}", 40)}, vars, Surroundings{})
 	runtime.ReadMemStats(&after)
 	if spent := after.TotalAlloc - before.TotalAlloc; spent > 5<<20 || !got.Truncated {
 		t.Errorf("%d bytes were allocated, truncated %v", spent, got.Truncated)
@@ -69,7 +69,7 @@ func TestPromptOfFortyValuesHasBudget(t *testing.T) {
 func TestPromptTruncatesLongestValues(t *testing.T) {
 	vars := canon.OfMembers(canon.Member{Name: "log", Value: canon.OfString(strings.Repeat("é", 200_000))},
 		canon.Member{Name: "ticket", Value: canon.OfString("T-1")})
-	got := Render(compile.Compiled{}, compile.Step{Prompt: "Read {{log}}. Then close {{ticket}}, {{gone}}."}, vars, false)
+	got := Render(compile.Compiled{}, compile.Step{Prompt: "Read {{log}}. Then close {{ticket}}, {{gone}}."}, vars, Surroundings{})
 	if !strings.HasSuffix(got.Prompt, limits.TruncationMarker+". Then close T-1, {{gone}}.") || !got.Truncated {
 		t.Errorf("it ends with %q", got.Prompt[len(got.Prompt)-80:])
 	}
@@ -81,7 +81,7 @@ func TestPromptTruncatesLongestValues(t *testing.T) {
 	}
 	fits := strings.Repeat("v", limits.PromptBytesMax-len("Read ."))
 	vars = canon.OfMembers(canon.Member{Name: "log", Value: canon.OfString(fits)})
-	if got := Render(compile.Compiled{}, compile.Step{Prompt: "Read {{log}}."}, vars, false); got.Truncated ||
+	if got := Render(compile.Compiled{}, compile.Step{Prompt: "Read {{log}}."}, vars, Surroundings{}); got.Truncated ||
 		got.Prompt != "Read "+fits+"." {
 		t.Errorf("a prompt within its budget is cut to %d bytes", len(got.Prompt))
 	}
@@ -93,7 +93,7 @@ func TestAbsentValuesAreCounted(t *testing.T) {
 	for i := range 40_000 {
 		fmt.Fprintf(&b, "{{k%d}} {{k0}}", i)
 	}
-	got := Render(compile.Compiled{}, compile.Step{Prompt: b.String()}, canon.OfMembers(), false)
+	got := Render(compile.Compiled{}, compile.Step{Prompt: b.String()}, canon.OfMembers(), Surroundings{})
 	if n := len(got.Warnings); n != limits.AbsentShownMax+1 {
 		t.Fatalf("%d warnings", n)
 	}

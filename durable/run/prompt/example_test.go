@@ -29,7 +29,7 @@ steps:
 	vars := canon.OfMembers(
 		canon.Member{Name: "tea", Value: canon.OfMembers(canon.Member{Name: "kind", Value: canon.OfString("Assam")})},
 		canon.Member{Name: "guests", Value: canon.OfList(canon.OfString("Ann"), canon.OfString("Bob"))})
-	text := prompt.Render(c, c.Steps[0], vars, false)
+	text := prompt.Render(c, c.Steps[0], vars, prompt.Surroundings{})
 	fmt.Println(text.Prompt)
 	fmt.Println("====")
 	fmt.Println(text.Warnings[0])

@@ -1,15 +1,35 @@
 package prompt
 
-import "github.com/waybill/waybill/durable/workflow/compile"
+import (
+	"strings"
 
-// Preamble renders the text that a workflow shows with its first step and when a run is
-// resumed: preconditions, questions, guidance and references; "" if it has none. References
-// are listed, not read.
+	"github.com/waybill/waybill/durable/workflow/compile"
+)
+
+// Preamble renders the text that a workflow shows with its first step: preconditions, questions,
+// guidance and references; "" if it has none. References are listed, not read.
 func Preamble(c compile.Compiled) string {
 	var p page
 	p.section("Before you begin, this must be so", bullets(c.Preconditions))
 	p.section("Ask first, where it is not clear", bullets(c.ClarificationPrompts))
 	p.section("In every step", bullets(c.MetaGuidance))
+	p.section("References", references(c))
+	return p.text()
+}
+
+// Rules renders the part of the preamble that holds for every step, for a caller that resumes a
+// run and has not seen the first step: guidance, that of features included, and references; "" if
+// the workflow has none.
+func Rules(c compile.Compiled) string {
+	lines := bullets(c.MetaGuidance)
+	if refs := references(c); len(refs) > 0 {
+		lines = append(lines, append([]string{"", "References:", ""}, refs...)...)
+	}
+	return strings.TrimSpace(strings.Join(lines, "\n"))
+}
+
+// references lists the references of a workflow.
+func references(c compile.Compiled) []string {
 	var refs []string
 	for _, r := range c.References {
 		s := r.Title + " (" + r.Source
@@ -23,6 +43,5 @@ func Preamble(c compile.Compiled) string {
 		}
 		refs = append(refs, s)
 	}
-	p.section("References", bullets(refs))
-	return p.text()
+	return bullets(refs)
 }

@@ -16,12 +16,19 @@ import (
 // which they are rendered.
 type Recovery struct {
 	Goal string // of the run; "" without one
+	// Rules is the guidance of the workflow (Rules), "" where the prompt has it.
+	Rules string
+	// Origin is the run that this one was forked from, "" without one.
+	Origin string
 	// StepsDone counts all of them, also those whose notes Done does not contain.
 	StepsDone int64     // acknowledged on the path to this step
 	Done      []Excerpt // their latest notes, newest last
 	Here      []Excerpt // stored at this step without advancing the run, newest last
-	Open      []string  // open gaps on the path, most severe first
-	Branches  []Branch  // branches from this node, the preferred one first
+	// Results are those of earlier steps, newest first; MoreResults counts further ones.
+	Results     []Result
+	MoreResults int
+	Open        []string // open gaps on the path, most severe first
+	Branches    []Branch // branches from this node, the preferred one first
 	// Pending is the step to be performed, Vars its variables.
 	Pending compile.Step
 	Vars    canon.Value
@@ -41,12 +48,16 @@ type Branch struct {
 }
 
 // The shares of limits.RecapBytesMax. Notes of earlier steps get what the other parts leave:
-// they are the longest, and the oldest can be dropped.
+// they are the longest, and the oldest can be dropped. Rules and results get up to their shares
+// of what the parts about this step leave, and leave notesMin of it.
 const (
-	openShare     = 1536
-	hereShare     = 3072
-	branchesShare = 3072
+	openShare     = 1024
+	hereShare     = 2304
+	branchesShare = 2304
 	functionShare = 1536
+	rulesShare    = 3072
+	resultsShare  = 3072
+	notesMin      = 2048
 	branchNotes   = 512
 	labelMax      = 160 // bytes of a title and of a key; workflows may have longer ones
 	openShownMax  = 8
@@ -69,14 +80,39 @@ func Recap(r Recovery) string {
 	for _, s := range parts {
 		left -= len(s) + len("\n\n")
 	}
+	rules := rulesSection(r.Rules, min(rulesShare, left-notesMin))
+	left -= len(rules) + len("\n\n")
+	results := Results(r.Results, r.MoreResults, min(resultsShare, left-notesMin/2))
+	left -= len(results) + len("\n\n")
+	origin := originSection(r.Origin)
+	left -= len(origin) + len("\n\n")
 	var p page
 	p.add(goal)
+	p.add(rules)
 	intro := fmt.Sprintf("Steps done so far: %d. The notes of the latest follow, the latest last.", r.StepsDone)
+	p.add(origin)
 	p.add(excerptSection("Done before this step", intro, r.Done, left))
+	p.add(results)
 	for _, s := range parts {
 		p.add(s)
 	}
 	return p.text()
+}
+
+// originSection names the run that a run was forked from: its steps are in another log.
+func originSection(run string) string {
+	if run == "" {
+		return ""
+	}
+	return "## Forked from another run\n\nThe steps before were done in it: `waybill runs show " + run + "` shows them."
+}
+
+// rulesSection renders the guidance of the workflow, which the first step shows in full.
+func rulesSection(rules string, budget int) string {
+	if rules == "" {
+		return ""
+	}
+	return reason.Truncate("## Rules of this workflow\n\n"+rules, budget)
 }
 
 // Label names a step and its instance key, each within labelMax.

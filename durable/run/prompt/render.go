@@ -37,17 +37,34 @@ const tailShare = 64 << 10
 // valueMin is the number of bytes to which a value is shortened at most.
 const valueMin = 1 << 10
 
+// Surroundings is what a prompt says besides the text of the workflow: a function of the log.
+type Surroundings struct {
+	First    bool   // the step is the first of the run: the preamble is added
+	Results  string // section about the results of earlier steps, see Results
+	Approval string // line about a person's approval, the last of the prompt; see Approval
+}
+
+// Approval renders the line about the approval that a step waits for, or has, with the command
+// that approves it.
+func Approval(run string, approved bool) string {
+	if approved {
+		return "- A person approved the outputs with `waybill approve " + run +
+			"`: send the next attempt without new outputs, which would void the approval"
+	}
+	return "- A person must approve the outputs at a terminal, after they were sent: `waybill approve " + run + "`"
+}
+
 // Render returns the text for a pending step. vars is the node's context with the variables
-// of the loops around the step (interpreter.Variables); first adds the preamble of the
-// workflow. The parts have a fixed order: preamble, role, prompt, applicable fragments,
-// guidance, functions, files, command, missing inputs, output requirements. Parts that the
-// step does not have are omitted.
+// of the loops around the step (interpreter.Variables). The parts have a fixed order: preamble,
+// role, prompt, applicable fragments, guidance, functions, files, results of earlier steps,
+// command, missing inputs, output requirements, approval. Parts that the step does not have are
+// omitted.
 //
 // The text is counted before it is built: if its values exceed the budget, they are known by
 // their sizes only, and a second pass inserts them shortened (docs/design.md#rendered-text).
-func Render(c compile.Compiled, step compile.Step, vars canon.Value, first bool) Text {
+func Render(c compile.Compiled, step compile.Step, vars canon.Value, around Surroundings) Text {
 	f := newFiller(vars, limits.PromptBytesMax)
-	text, size := assemble(c, step, f, first)
+	text, size := assemble(c, step, f, around)
 	if !f.over && size <= limits.PromptBytesMax {
 		text, cut := fit(text)
 		return Text{Prompt: text, Warnings: f.warnings(), Truncated: cut}
@@ -57,7 +74,7 @@ func Render(c compile.Compiled, step compile.Step, vars canon.Value, first bool)
 	short := newFiller(vars, max(0, limits.PromptBytesMax-authored))
 	// With very many values a few are readable, rather than a few bytes of each.
 	short.most = max(share(f.sizes, short.left), valueMin)
-	text, _ = assemble(c, step, short, first)
+	text, _ = assemble(c, step, short, around)
 	text, _ = fit(text)
 	return Text{Prompt: text, Warnings: short.warnings(), Truncated: true}
 }
@@ -89,9 +106,9 @@ func fit(text string) (string, bool) {
 
 // assemble builds the text with the values that f inserts, truncated to
 // limits.PromptBytesMax. size is its length before that.
-func assemble(c compile.Compiled, step compile.Step, f *filler, first bool) (text string, size int) {
+func assemble(c compile.Compiled, step compile.Step, f *filler, around Surroundings) (text string, size int) {
 	var p page
-	if first {
+	if around.First {
 		p.add(Preamble(c))
 	}
 	// The step's role replaces the workflow's.
@@ -110,15 +127,19 @@ func assemble(c compile.Compiled, step compile.Step, f *filler, first bool) (tex
 	if step.AskForFiles {
 		p.section("Files", []string{"Ask for the files that this step needs before you begin."})
 	}
+	p.add(around.Results)
 	var tail page
 	if step.Action != nil {
 		tail.section("Command", describe(*step.Action, step.Outputs, c.Form2()))
 	}
 	// Last in the body, next to the requirements: these inputs block the step.
 	tail.section("Needed before this step can be left", inputs(c.MissingInputs(step, f.vars)))
-	needed := requirements(c, step, f)
+	needed := requirements(c, step, f, around.Approval)
 	rest := reason.Truncate(tail.text(), tailShare-min(len(needed), tailShare/2))
-	needed = reason.Truncate(needed, tailShare-len(rest))
+	if len(needed) > tailShare-len(rest) {
+		last := "\n" + around.Approval // which is never cut
+		needed = strings.TrimSuffix(reason.Truncate(needed, tailShare-len(rest)-len(last))+last, "\n")
+	}
 	// The rest has its place also after an authored text that is too long by itself.
 	body := p.text()
 	if body != "" && rest != "" {

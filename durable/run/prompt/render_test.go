@@ -211,6 +211,6 @@ func TestContextIsNotExpanded(t *testing.T) {
 
 // rendered is Render without the preamble, as text and warnings.
 func rendered(c compile.Compiled, step compile.Step, vars canon.Value) (string, []string) {
-	t := Render(c, step, vars, false)
+	t := Render(c, step, vars, Surroundings{})
 	return t.Prompt, t.Warnings
 }

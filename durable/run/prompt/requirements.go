@@ -12,8 +12,9 @@ import (
 // after a rule so that it cannot be mistaken for part of the prompt. If a step has both a
 // contract and criteria, only the contract is listed. Notes and criteria are limited to
 // limits.RequirementsShownMax lines and a count; requirements on artifacts are never
-// shortened, since they cannot be guessed. Packs and assessments bound their own lines.
-func requirements(c compile.Compiled, step compile.Step, f *filler) string {
+// shortened, since they cannot be guessed. Packs and assessments bound their own lines. approval,
+// where the step needs one, is the last line.
+func requirements(c compile.Compiled, step compile.Step, f *filler, approval string) string {
 	var words []string
 	if step.NotesRequired {
 		// The order is fixed: notes, criteria, contract, loop decision, assessments.
@@ -31,6 +32,9 @@ func requirements(c compile.Compiled, step compile.Step, f *filler) string {
 	lines = append(lines, contractLines(c, step)...)
 	lines = append(lines, decisionLines(c, step)...)
 	lines = append(lines, assessmentLines(c, step, f)...)
+	if approval != "" {
+		lines = append(lines, approval)
+	}
 	if len(lines) == 0 {
 		return ""
 	}

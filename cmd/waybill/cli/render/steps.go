@@ -6,6 +6,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/run/snapshot"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // StepRow writes one step of a run with its number, state, loop rounds, attempts and notes.
@@ -46,5 +47,20 @@ func StepRow(p *page.Page, n int, s views.StepRow, closed bool) {
 	}
 	if s.Notes != "" {
 		p.Prose("       ", s.Notes, page.Plain)
+	}
+	for _, c := range s.Checkpoints {
+		Checkpoint(p, "       ", c)
+	}
+}
+
+// Checkpoint writes a checkpoint with its time and its notes, indented.
+func Checkpoint(p *page.Page, indent string, c runs.Checkpoint) {
+	head := "checkpoint"
+	if c.AtMs > 0 {
+		head += "  " + page.ClockTime(c.AtMs, "2 Jan 15:04")
+	}
+	p.StyledText(indent, head, p.Dim)
+	if c.Notes != "" {
+		p.Prose(indent+"  ", c.Notes, page.Plain)
 	}
 }

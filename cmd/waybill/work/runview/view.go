@@ -14,6 +14,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli/consent"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/perform"
@@ -150,6 +151,9 @@ func (v *View) heading() {
 	}
 	if s.Prompt != "" {
 		v.prompt(s.Prompt)
+	}
+	for _, c := range s.Checkpoints {
+		render.Checkpoint(p, "  ", c)
 	}
 	// Reasons why the last recorded attempt of a continued run was not accepted.
 	if len(s.Refused) > 0 {
