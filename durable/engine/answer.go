@@ -49,12 +49,14 @@ type Answer struct {
 	// isCommand: the pending step has an action, which 'waybill run' performs.
 	// missingInputs are context keys that the step requires and that have no
 	// value. artifactKinds are the kinds of the artifacts that it requires.
-	// outputsSubmitted: see OutputsSubmitted. stepsDone: see StepsDone.
+	// outputsSubmitted: see OutputsSubmitted. stepsDone: see StepsDone. left: the
+	// run has continued from the node, so that its current step is another one.
 	isCommand        bool
 	missingInputs    []string
 	artifactKinds    []string
 	outputsSubmitted bool
 	stepsDone        int64
+	left             bool
 }
 
 // Kind is the kind of the document: "step" or "blocked".

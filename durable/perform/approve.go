@@ -29,7 +29,7 @@ func (s *stepRun) obtainApproval(ctx context.Context) error {
 	if !s.Person.CanConsent() {
 		return s.waitingFault("needs a person's approval of the submitted outputs",
 			"Approve it at a terminal with %s.",
-			s.ApproveLine(s.report.Run))
+			s.approveLine())
 	}
 	yes, err := s.Person.Approve(ctx, ports.ApproveQuestion{Notes: shown.Notes, Results: shown.Artifacts})
 	if err != nil {
@@ -37,7 +37,7 @@ func (s *stepRun) obtainApproval(ctx context.Context) error {
 	}
 	if !yes {
 		return s.waitingFault("is not approved", "Approve it later with %s, or submit other outputs with %s.",
-			s.ApproveLine(s.report.Run), s.SubmitLine(s.report.Run, "--notes", "TEXT"))
+			s.approveLine(), s.submitLine("--notes", "TEXT"))
 	}
 	a, err := s.Engine.ApproveShown(context.WithoutCancel(ctx), by, shown, "")
 	if err == nil {

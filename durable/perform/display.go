@@ -45,6 +45,7 @@ type StepView struct {
 	Argv     []string // command of the step, if it has one
 	Cwd      string
 	Env      map[string]string
+	Back     bool     // the person can go back to an earlier step
 	Confirm  bool     // the person has to confirm the step before anything else happens
 	Warnings []string // of the answer that shows the step
 	Refused  []string // messages of the last refused attempt

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -96,7 +97,9 @@ func (w *fixture) performer() *perform.Performer {
 		ContinueLine: func(r id.Run, more ...string) fault.Command {
 			return append(fault.Command{"run", "--run", "R"}, more...)
 		},
-		ApproveLine: func(id.Run) fault.Command { return fault.Command{"approve", "R"} },
+		ApproveLine: func(r id.Run, more ...string) fault.Command {
+			return append(fault.Command{"approve", "R"}, more...)
+		},
 		SubmitLine: func(r id.Run, more ...string) fault.Command {
 			return append(fault.Command{"continue", "--run", "R"}, more...)
 		},
@@ -232,6 +235,8 @@ func (w *fixture) answer(question string) (string, error) {
 	w.answers = w.answers[1:]
 	w.note("%s %q", question, reply)
 	switch reply {
+	case "^B":
+		return "", ports.ErrPersonBack
 	case "^D":
 		return "", ports.ErrPersonStopped
 	case "^C":
@@ -249,6 +254,13 @@ func (w *fixture) Ask(_ context.Context, q ports.Question) (string, error) {
 		return w.answer("input? " + q.Key)
 	}
 	text := "ask? " + q.Text
+	if q.NoBack {
+		reply, err := w.answer(text + " " + strings.Join(q.Choices, " | "))
+		if n, bad := strconv.Atoi(reply); bad == nil {
+			return q.Choices[n-1], err
+		}
+		return reply, err
+	}
 	if q.Inline {
 		text += " [" + strings.Join(q.Choices, "/") + "]"
 	}

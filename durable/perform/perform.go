@@ -78,8 +78,8 @@ type Performer struct {
 	// the run.
 	SubmitLine func(run id.Run, more ...string) fault.Command
 	// ApproveLine returns the command line that approves the pending step of a
-	// run.
-	ApproveLine func(run id.Run) fault.Command
+	// run, with more flags appended.
+	ApproveLine func(run id.Run, more ...string) fault.Command
 
 	// allowed is the workflow version whose commands may run in this process.
 	allowed canon.Digest
@@ -87,6 +87,9 @@ type Performer struct {
 
 // Options are answers given before the run starts, usually as flags.
 type Options struct {
+	// At is the node to continue from, zero for the preferred tip. A node that
+	// the run has left is continued on a branch.
+	At id.Node
 	// Trust is the version of a workflow whose commands may run in this call,
 	// zero for none. A run that is pinned to another version gains nothing.
 	Trust   canon.Digest
@@ -111,8 +114,8 @@ type Report struct {
 	Last engine.Answer
 }
 
-// Perform carries out a run from its preferred tip to its end. nil reports that
-// the run is complete. Any error states where the run stopped, why, and how to
+// Perform carries out a run from its preferred tip, or from Options.At, to its
+// end. nil reports that the run is complete. Any error states where the run stopped, why, and how to
 // continue; everything that was acknowledged before is recorded.
 //
 // Errors: RUN_WAITING if a person is required and not present, RUN_BLOCKED if
@@ -121,6 +124,7 @@ type Report struct {
 // the context ended, and those of the store.
 func (p *Performer) Perform(ctx context.Context, session id.Session, run id.Run, o Options) (Report, error) {
 	w := &execution{Performer: p, opts: o, began: p.NowMs(), view: newView(session, run)}
+	w.Person = person{p.Person, w.goBack}
 	w.watch = logWatch{log: w.view.log, run: run}
 	w.report.Session, w.report.Run = session, run
 	err := w.perform(ctx)
@@ -132,12 +136,14 @@ func (p *Performer) Perform(ctx context.Context, session id.Session, run id.Run,
 // execution is one call of Perform.
 type execution struct {
 	*Performer
+	Person person // that of the Performer, who can go back
 	opts   Options
 	view   *sessionView
 	hold   ports.Hold // while the steps are performed
 	watch  logWatch
 	flow   compile.Compiled
 	answer engine.Answer // of the last call to the engine
+	branch id.Node       // the node of answer, if another one than the preferred tip; else zero
 	began  int64
 	report Report
 }
@@ -147,7 +153,7 @@ type execution struct {
 // meanwhile.
 func (e *execution) perform(ctx context.Context) error {
 	// A complete or closed run needs no lock, so nothing is written for it.
-	if err := e.locateTip(ctx); err != nil {
+	if err := e.locateStart(ctx); err != nil {
 		return err
 	}
 	if e.answer.IsComplete {
@@ -192,6 +198,9 @@ func (e *execution) performSteps(ctx context.Context) error {
 		if err == nil {
 			err = e.step(ctx)
 		}
+		if err == errWentBack {
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -200,7 +209,8 @@ func (e *execution) performSteps(ctx context.Context) error {
 	return nil
 }
 
-// locateTip sets answer and workflow to those of the run's preferred tip.
+// locateTip sets answer and workflow to those of the run's preferred tip, or of
+// the node at which a branch begins.
 func (e *execution) locateTip(ctx context.Context) error {
 	if _, err := e.view.refresh(ctx, e.Logs); err != nil {
 		return err
@@ -208,6 +218,9 @@ func (e *execution) locateTip(ctx context.Context) error {
 	tip, err := e.view.tip()
 	if err != nil {
 		return err
+	}
+	if !e.branch.IsZero() {
+		tip.Node = e.branch
 	}
 	if e.answer, err = e.Engine.Rehydrate(ctx, tip); err != nil {
 		return err

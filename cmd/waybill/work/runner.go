@@ -61,7 +61,9 @@ func newRunner(a *cli.App, o *cli.Store, in *runInput, ref string) *runner {
 		Actor:    a.Actor(), NowMs: a.NowMs, Pause: pause,
 		ContinueLine: func(run id.Run, more ...string) fault.Command { return continueLine(a, run, more...) },
 		SubmitLine:   func(run id.Run, more ...string) fault.Command { return submitLine(a, run, more...) },
-		ApproveLine:  func(run id.Run) fault.Command { return a.StoreCommand("approve", page.ShortRun(run)) },
+		ApproveLine: func(run id.Run, more ...string) fault.Command {
+			return a.StoreCommand(append([]string{"approve", page.ShortRun(run)}, more...)...)
+		},
 	}
 	return s
 }

@@ -38,6 +38,7 @@ func (v *View) File(ctx context.Context, q ports.FileQuestion) (advance.Artifact
 	if q.Optional {
 		hint = "Path of the file, or Enter for none"
 	}
+	hint += v.backHint()
 	// Input that was typed before the question must not answer it.
 	v.lines.Discard()
 	for {
@@ -46,6 +47,11 @@ func (v *View) File(ctx context.Context, q ports.FileQuestion) (advance.Artifact
 		name, err := v.read(ctx, p.Accent("›"), v.lines.Read)
 		if err != nil {
 			return advance.Artifact{}, err
+		}
+		if again, err := v.goesBack(name); err != nil {
+			return advance.Artifact{}, err
+		} else if again {
+			continue
 		}
 		if name = v.path(name); name == "" {
 			if q.Optional {
