@@ -25,6 +25,8 @@ type Answer struct {
 	NextIntent NextIntent `json:"nextIntent"`
 	// Preferences are those in force at the node.
 	Preferences event.Preferences `json:"preferences"`
+	// PreferenceSources says where each of them comes from.
+	PreferenceSources runs.PreferenceSources `json:"preferenceSources,omitzero"`
 	// StateToken names the node; AckToken permits one attempt at it. A closed
 	// run has no AckToken.
 	StateToken string `json:"stateToken,omitzero"`

@@ -56,7 +56,7 @@ func (n *Answers) AnswerAt(ctx context.Context, keys token.Keys, p session.Resol
 	a := Answer{
 		Session: SessionRef{sessionID, p.Run.ID}, NodeID: p.Node.ID, Status: status, IsComplete: s.IsComplete(),
 		Workflow:    WorkflowRef{w.WorkflowID, w.Name, w.Hash(), n.Origins.SourceOf(ctx, sessionID, p.Run.Started)},
-		Preferences: p.Node.Preferences, Warnings: []Warning{}, stepsDone: done, left: p.Node.AckedChildren > 0,
+		Preferences: p.Node.Preferences, PreferenceSources: p.Node.Sources, Warnings: []Warning{}, stepsDone: done, left: p.Node.AckedChildren > 0,
 	}
 	if err := a.setPending(w, p, s); err != nil {
 		return Answer{}, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/ports"
 )
@@ -21,7 +20,7 @@ func onlyApproval(blockers []reason.Blocker, stepID string) bool {
 // outputs, after showing them. Without a person the run waits with RUN_WAITING.
 // Neither --yes nor --notes replaces an approval, in any mode.
 func (s *stepRun) obtainApproval(ctx context.Context) error {
-	by := engine.Caller{Actor: s.Actor, AtMs: s.NowMs()}
+	by := s.caller()
 	shown, err := s.Engine.Approvable(ctx, by, s.answer.Position())
 	if err != nil || shown.Approved {
 		return err

@@ -6,10 +6,12 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // Display shows a run while it is performed. Its methods are called in order,
@@ -31,6 +33,9 @@ type RunView struct {
 	Title    string // title or goal chosen by the user, "" without one
 	Steps    int
 	Done     int // acknowledged before this call
+	// Preferences are those in force when the execution begins.
+	Preferences event.Preferences
+	Sources     runs.PreferenceSources
 }
 
 // StepView describes a step before it is performed.
@@ -83,7 +88,7 @@ type StepEnd struct{ ElapsedMs int64 }
 // runView collects the run's title from the fold and its progress from the answer.
 func (e *execution) runView() RunView {
 	v := RunView{Run: e.report.Run, Workflow: e.report.Workflow, Steps: len(e.flow.Steps),
-		Done: int(e.answer.StepsDone())}
+		Done: int(e.answer.StepsDone()), Preferences: e.answer.Preferences, Sources: e.answer.PreferenceSources}
 	if run := e.view.run(); run != nil {
 		v.Title = run.Started.Name()
 	}

@@ -81,7 +81,7 @@ func (w *fixture) performer() *perform.Performer {
 			w.trusted = true
 			return nil
 		},
-		Actor: event.Actor{Kind: event.Human},
+		By:    engine.Caller{Actor: event.Actor{Kind: event.Human}},
 		NowMs: func() int64 { w.clock += 10; return w.clock },
 		Pause: func(ctx context.Context, ms int64) error {
 			w.note("pause %d ms", ms)

@@ -63,7 +63,8 @@ type Performer struct {
 	// OnlyOnce says why Remember would fail; "" if it would not, nil: it never does.
 	OnlyOnce func(ctx context.Context) string
 
-	Actor event.Actor
+	// By is the caller of attempts and approvals; the times are those of NowMs.
+	By    engine.Caller
 	NowMs func() int64
 	// Pause waits for a number of milliseconds, or returns ctx's error if that
 	// ends first.
@@ -173,6 +174,13 @@ func (e *execution) perform(ctx context.Context) error {
 		return err
 	}
 	return e.finish(ctx, err)
+}
+
+// caller is the caller of a call to the engine now.
+func (e *execution) caller() engine.Caller {
+	by := e.By
+	by.AtMs = e.NowMs()
+	return by
 }
 
 // performSteps performs step after step while this process holds the

@@ -206,7 +206,7 @@ const (
 func (e *execution) send(ctx context.Context, req advance.Request) (engine.Answer, error) {
 	ctx = context.WithoutCancel(ctx)
 	for try := 1; ; try++ {
-		a, err := e.Engine.Perform(ctx, e.hold, engine.Caller{Actor: e.Actor, AtMs: e.NowMs()}, e.answer.Position(),
+		a, err := e.Engine.Perform(ctx, e.hold, e.caller(), e.answer.Position(),
 			e.answer.AttemptID, req)
 		switch fault.CodeOf(err) {
 		case fault.SessionLocked, fault.StoreConflict, fault.StoreOutcomeUnknown:

@@ -68,6 +68,7 @@ func showRun(a *cli.App, r views.RunDetails, p *page.Page) {
 	if f := r.ForkedFrom; f != nil {
 		p.Facts("forked from " + page.ShortRun(f.RunID) + " at " + page.ShortNode(f.NodeID))
 	}
+	p.Facts(render.Preferences(r.Preferences, r.PreferenceSources)...)
 	render.FeedbackFacts(p, r.RunSummary)
 	// A session that is not healthy accepts no further records.
 	switch r.Health {

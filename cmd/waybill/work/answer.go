@@ -15,6 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // answerOf opens the store, asks it for an answer and shows that. The store is open while show runs.
@@ -144,6 +145,9 @@ func showPending(ctx context.Context, a *cli.App, o *cli.Store, answer engine.An
 	}
 	// Workflow and run, then the step: title and prompt are indented below.
 	p.Facts(append([]string{name, run}, position...)...)
+	if answer.PreferenceSources.Autonomy != runs.PreferenceByDefault {
+		p.Facts(render.Preferences(answer.Preferences, answer.PreferenceSources)...)
+	}
 	p.Line("%s", p.Bold(page.OneLine(answer.Pending.Title)))
 	p.Line("")
 	p.Prose("  ", answer.Pending.Prompt, page.Plain)

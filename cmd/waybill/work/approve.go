@@ -63,7 +63,7 @@ func runApprove(ctx context.Context, a *cli.App, ref, node, comment string) erro
 		return err
 	}
 	// A step that cannot be approved is rejected before the question.
-	shown, err := o.Approvable(ctx, a.Caller(), at)
+	shown, err := o.Approvable(ctx, o.Caller(), at)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func runApprove(ctx context.Context, a *cli.App, ref, node, comment string) erro
 		return err
 	}
 	// The engine compares the output again under the lock of the session.
-	answer, err := o.ApproveShown(ctx, a.Caller(), shown, comment)
+	answer, err := o.ApproveShown(ctx, o.Caller(), shown, comment)
 	if err != nil {
 		return err
 	}

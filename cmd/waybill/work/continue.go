@@ -121,7 +121,11 @@ func (in *continueInput) send(ctx context.Context, a *cli.App, advances bool) er
 	}
 	return answerOf(ctx, a, func(o *cli.Store) (engine.Answer, error) {
 		if in.state != "" {
-			return o.Continue(ctx, a.Caller(), engine.Continue{StateToken: in.state, AckToken: in.ack, Request: req})
+			by := engine.Caller{}
+			if in.ack != "" { // without it nothing is recorded
+				by = o.Caller()
+			}
+			return o.Continue(ctx, by, engine.Continue{StateToken: in.state, AckToken: in.ack, Request: req})
 		}
 		answer, err := stepAt(ctx, o, in.run, in.at)
 		if err != nil || !advances {
@@ -130,7 +134,7 @@ func (in *continueInput) send(ctx context.Context, a *cli.App, advances bool) er
 		if answer.Pending == nil {
 			return answer, nothingPending(answer)
 		}
-		return o.Advance(ctx, a.Caller(), answer.Position(), answer.AttemptID, req)
+		return o.Advance(ctx, o.Caller(), answer.Position(), answer.AttemptID, req)
 	}, in.show)
 }
 

@@ -47,7 +47,7 @@ func NewFork(a *cli.App) *cobra.Command {
 				if err != nil {
 					return engine.Answer{}, err
 				}
-				return o.Fork(ctx, a.Caller(), seed,
+				return o.Fork(ctx, o.Caller(), seed,
 					engine.ForkRequest{At: at, Title: title, Observations: gitobserver.Observe(root)})
 			}, showStep)
 		},

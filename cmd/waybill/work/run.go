@@ -264,7 +264,7 @@ func (s *runner) begin(ctx context.Context, req engine.Start, flow compile.Compi
 	if err != nil {
 		return none, err
 	}
-	answer, err := s.store.Start(ctx, s.app.Caller(), seed, req)
+	answer, err := s.store.Start(ctx, s.store.Caller(), seed, req)
 	log := s.app.Log()
 	for _, w := range answer.Warnings {
 		log.Warn().Msg(w.Message)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli/consent"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/perform"
@@ -21,6 +22,7 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/infra/terminal"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // Options configure a view: its streams and how much it shows. Short and Getenv are required.
@@ -106,6 +108,9 @@ func (v *View) RunOpened(r perform.RunView) {
 	}
 	if r.Done > 0 {
 		facts = append(facts, fmt.Sprintf("%d done before", r.Done))
+	}
+	if r.Sources.Autonomy != runs.PreferenceByDefault {
+		facts = append(facts, render.Preferences(r.Preferences, r.Sources)...)
 	}
 	v.page.Facts(facts...)
 }
