@@ -216,7 +216,7 @@ func makeStore(t *testing.T, name string, calls []string) {
 	}
 }
 
-// isPolicy reports a key that is set at a terminal only, whatever its value.
+// isPolicy reports a key that is set at a terminal only, with any value.
 func isPolicy(key string) bool {
 	return slices.ContainsFunc(config.Table, func(row config.Row) bool { return string(row.Key) == key && row.Policy })
 }

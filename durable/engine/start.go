@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/session"
+	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/engine/startkey"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
@@ -72,7 +73,7 @@ func (e *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 		Title:     s.Title, Goal: s.Goal, Context: s.Context, Preferences: s.Preferences, Observations: s.Observations,
 		Actor: by.Actor,
 		AtMs:  by.AtMs}
-	if begin.Defaults, err = e.defaults(ctx, s); err != nil {
+	if begin.Defaults, err = s.defaults(ctx, e.settings); err != nil {
 		return Answer{}, err
 	}
 	// Validated before the store, its id and its keys are created: an invalid
@@ -107,8 +108,8 @@ func (e *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 
 // defaults returns the preferences of the store for what a start leaves open.
 // Which autonomy the store has does not matter to a start that sends one.
-func (e *Engine) defaults(ctx context.Context, s Start) (event.Preferences, error) {
-	p, err := e.settings.Preferences(ctx, s.ByAgent)
+func (s Start) defaults(ctx context.Context, of settings.Settings) (event.Preferences, error) {
+	p, err := of.Preferences(ctx, s.ByAgent)
 	isAutonomy := func(c event.PreferenceChange) bool { return c.Key == "autonomy" }
 	if fault.Is(err, fault.PolicyUnconfirmed) && slices.ContainsFunc(s.Preferences, isAutonomy) {
 		p.Autonomy, err = event.DefaultPreferences().Autonomy, nil

@@ -1,6 +1,6 @@
 // Package identity determines how the machine names the person who runs the program: by the name and
-// email address of git's configuration, and by the account. What it returns is a claim of whoever can
-// set it, and is never a reason to permit anything.
+// email address of git's configuration, and by the account. What it returns is a claim that others
+// can set, and is never a reason to permit anything.
 //
 // It does not decide which name is recorded (durable/store/config).
 package identity
