@@ -42,6 +42,10 @@ type Person interface {
 // ErrPersonStopped reports that the person wants to stop for now; the run stays as it is.
 var ErrPersonStopped = errors.New("stopped at the person's request")
 
+// ErrPersonBack reports that the person wants to go back to an earlier step. Approve and Trust do not
+// return it.
+var ErrPersonBack = errors.New("back to an earlier step at the person's request")
+
 // NotesQuestion is a request for notes.
 type NotesQuestion struct {
 	Required bool
@@ -57,6 +61,7 @@ type Question struct {
 	Choices  []string
 	Inline   bool // the choices are single words and follow the text on its line
 	Optional bool // an empty answer is allowed
+	NoBack   bool // the question is itself about going back
 	Secret   bool // the answer may be confidential and should not be stored in a log
 }
 

@@ -101,6 +101,7 @@ func newCallRunner(t *testing.T, files []txtar.File) *callRunner {
 	}
 	env := []string{"HOME=" + dir, "USERPROFILE=" + dir, "WAYBILL_HOME=" + filepath.Join(dir, "home"),
 		"XDG_CONFIG_HOME=" + filepath.Join(dir, "config"), "TZ=UTC", "PATH=" + os.Getenv("PATH")}
+	env = append(env, ownIdentity...)
 	return &callRunner{t: t, dir: dir, env: env, vars: map[string]string{}, seen: map[string]int{},
 		count: map[string]int{}}
 }

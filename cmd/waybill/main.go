@@ -5,13 +5,16 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/durable/store/config"
+	"github.com/waybill/waybill/infra/identity"
 )
 
 // version is set by the build with -ldflags "-X main.version=1.2.3"; a build without that
@@ -28,6 +31,8 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Enviro
 // projections must not read them (docs/design.md#layers).
 func run(args []string, in io.Reader, out, errOut io.Writer, env []string) int {
 	a := &cli.App{Process: cli.Process{In: in, Out: out, Err: errOut, Env: env, Args: args, Version: version,
-		Account: config.AccountOf(uid()), Clock: time.Now, Entropy: rand.Reader}}
+		Account: config.AccountOf(uid()), Names: sync.OnceValue(func() config.Names {
+			return identity.Machine(context.Background(), "", env)
+		}), Clock: time.Now, Entropy: rand.Reader}}
 	return a.Execute(newRoot(a))
 }

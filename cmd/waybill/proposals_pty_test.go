@@ -125,8 +125,8 @@ func TestApproveProposalAtTerminal(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 	text := p.runPiped(0, "proposals", "get", name, "--history")
-	create, approve, apply := strings.Index(text, "create by agent"), strings.Index(text, "approve by human: Tried it"),
-		strings.Index(text, "apply by agent")
+	create, approve, apply := strings.Index(text, "create by Sam (agent)"), strings.Index(text, "approve by human: Tried it"),
+		strings.Index(text, "apply by agent, as Sam")
 	if create < 0 || approve < create || apply < approve {
 		t.Errorf("the history is not in the order create, approve, apply:\n%s", text)
 	}

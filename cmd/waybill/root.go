@@ -101,4 +101,9 @@ func setCompletions(a *cli.App, root *cobra.Command) {
 			_ = cmd.RegisterFlagCompletionFunc("run", a.CompleteRunFlag)
 		}
 	}
+	for _, name := range []string{"run", "continue", "approve", "fork"} {
+		if cmd, _, err := root.Find([]string{name}); err == nil {
+			_ = cmd.RegisterFlagCompletionFunc("at", cli.CompleteNodes(a))
+		}
+	}
 }

@@ -29,8 +29,12 @@ var binary = flag.String("binary", "", "test this build of the program instead o
 // installed runs the tests after testscript.Main has put the program on the path.
 type installed struct{ *testing.M }
 
-// Run puts the program of -binary in the place of the tests' own.
+// Run puts the program of -binary in the place of the tests' own. What the tests start has ownIdentity.
 func (i installed) Run() int {
+	for _, v := range ownIdentity {
+		name, value, _ := strings.Cut(v, "=")
+		_ = os.Setenv(name, value) // fails for invalid names only
+	}
 	if flag.Parse(); *binary != "" {
 		own, err := exec.LookPath("waybill")
 		if err == nil {
@@ -59,6 +63,10 @@ func TestMain(m *testing.M) {
 		"received": received,
 	})
 }
+
+// ownIdentity is an environment in which git has a name of the tests, and none of the machine's.
+var ownIdentity = []string{"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_COUNT=1",
+	"GIT_CONFIG_KEY_0=user.name", "GIT_CONFIG_VALUE_0=Sam"}
 
 // forge writes the bundle of an attack to a file. It is a process of its own, since the kernel counts
 // the memory of a process for those that it starts.
@@ -92,6 +100,10 @@ func TestScript(t *testing.T) {
 			env.Setenv("WAYBILL_HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
 			env.Setenv("TZ", "UTC")
+			for _, v := range ownIdentity {
+				name, value, _ := strings.Cut(v, "=")
+				env.Setenv(name, value)
+			}
 			env.Setenv("UID", strconv.Itoa(os.Getuid()))
 			foreign, err := filepath.Abs("../../testdata/foreign/store")
 			if err != nil {

@@ -31,6 +31,8 @@ type Answer struct {
 	NextIntent NextIntent `json:"nextIntent"`
 	// Preferences are those in force at the node.
 	Preferences event.Preferences `json:"preferences"`
+	// PreferenceSources says where each of them comes from.
+	PreferenceSources runs.PreferenceSources `json:"preferenceSources,omitzero"`
 	// StateToken names the node; AckToken permits one attempt at it. A closed
 	// run has no AckToken.
 	StateToken string `json:"stateToken,omitzero"`
@@ -71,6 +73,8 @@ type Answer struct {
 	checkpoints   []runs.Checkpoint
 	// vars is the context at the node, without loop variables.
 	vars canon.Value
+	// left: the run has continued from the node, so that its current step is another one.
+	left bool
 }
 
 // Kind is the kind of the document: "step" or "blocked".

@@ -50,7 +50,7 @@ func (e *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approv
 	if err != nil {
 		return Approvable{}, err
 	}
-	person := by.Actor
+	person := by.Approver().Actor
 	person.Kind = event.Human // who may approve is checked by Approve; here only what can be
 	if _, err := advance.Approve(w, facts, advance.Approval{Actor: person, AtMs: by.AtMs}); err != nil {
 		return Approvable{}, err

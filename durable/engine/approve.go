@@ -43,6 +43,7 @@ func (e *Engine) ApproveShown(ctx context.Context, by Caller, shown Approvable, 
 func (e *Engine) approve(ctx context.Context, by Caller, at Position, comment string, shown canon.Digest) (Answer,
 	error) {
 	defer e.ledger.WritePending(ctx)
+	by = by.Approver()
 	if _, err := e.settings.Confirmed(ctx); err != nil {
 		return Answer{}, err
 	}

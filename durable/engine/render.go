@@ -58,7 +58,8 @@ func (n *Answers) AnswerAt(ctx context.Context, keys token.Keys, p session.Resol
 	a := Answer{
 		Session: SessionRef{sessionID, p.Run.ID}, NodeID: p.Node.ID, Status: status, IsComplete: s.IsComplete(),
 		Workflow:    WorkflowRef{w.WorkflowID, w.Name, w.Hash(), n.Origins.SourceOf(ctx, sessionID, p.Run.Started)},
-		Preferences: p.Node.Preferences, Warnings: []Warning{}, stepsDone: done,
+		Preferences: p.Node.Preferences, Warnings: []Warning{}, PreferenceSources: p.Node.Sources, stepsDone: done,
+		left: p.Node.AckedChildren > 0,
 		vars: p.Node.Context,
 	}
 	if a.approval, err = n.approvalAt(ctx, w, p, s); err != nil {
@@ -337,6 +338,9 @@ func (a *Answer) nextCall() *Next {
 		// Only 'waybill run' performs commands; the tool call can only read the
 		// step.
 		command = []string{"waybill", "run", "--run", a.Session.RunID.String()}
+		if a.left {
+			command = append(command, "--at", a.NodeID.String())
+		}
 		params = map[string]any{"stateToken": a.StateToken}
 	}
 	given := map[string]any{}

@@ -2,9 +2,11 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/session"
+	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/engine/startkey"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
@@ -33,9 +35,12 @@ type Start struct {
 	// (docs/design.md#ids).
 	Key string
 	// Automation reports that an automation starts the run, so that Key may be one of its keys.
-	Automation   bool
-	Context      canon.Value
-	Preferences  []event.PreferenceChange
+	Automation  bool
+	Context     canon.Value
+	Preferences []event.PreferenceChange
+	// ByAgent reports a start through MCP: preferences of the store that are not
+	// sent are at most those that an agent may set.
+	ByAgent      bool
 	Observations []event.ObservationRecorded
 }
 
@@ -58,7 +63,8 @@ func (e *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 		return Answer{}, fault.New(fault.ValidationError, "the start key has %d bytes; at most %d are allowed",
 			len(s.Key), StartKeyBytesMax)
 	}
-	if err := e.checkReserved(ctx, s); err != nil {
+	err := e.checkReserved(ctx, s)
+	if err != nil {
 		return Answer{}, err
 	}
 	// Ids from the seed: used as they are without a key.
@@ -67,6 +73,9 @@ func (e *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 		Title:     s.Title, Goal: s.Goal, Context: s.Context, Preferences: s.Preferences, Observations: s.Observations,
 		Actor: by.Actor,
 		AtMs:  by.AtMs}
+	if begin.Defaults, err = s.defaults(ctx, e.settings); err != nil {
+		return Answer{}, err
+	}
 	// Validated before the store, its id and its keys are created: an invalid
 	// request leaves nothing.
 	if _, _, err := advance.Begin(s.Workflow, begin); err != nil {
@@ -95,6 +104,17 @@ func (e *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 		s.Workflow.WorkflowID)
 	a.warnDropped(dropped)
 	return a, err
+}
+
+// defaults returns the preferences of the store for what a start leaves open.
+// Which autonomy the store has does not matter to a start that sends one.
+func (s Start) defaults(ctx context.Context, of settings.Settings) (event.Preferences, error) {
+	p, err := of.Preferences(ctx, s.ByAgent)
+	isAutonomy := func(c event.PreferenceChange) bool { return c.Key == "autonomy" }
+	if fault.Is(err, fault.PolicyUnconfirmed) && slices.ContainsFunc(s.Preferences, isAutonomy) {
+		p.Autonomy, err = event.DefaultPreferences().Autonomy, nil
+	}
+	return p, err
 }
 
 // checkReserved returns USAGE_ERROR if a caller would start a run under a key of

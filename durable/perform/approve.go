@@ -23,7 +23,7 @@ func onlyApproval(blockers []reason.Blocker, stepID string) bool {
 // that the person wants to submit in place of the ones shown: these outputs are
 // not approved then.
 func (s *stepRun) obtainApproval(ctx context.Context) (notes string, err error) {
-	by := engine.Caller{Actor: s.Actor, AtMs: s.NowMs()}
+	by := s.caller()
 	shown, err := s.Engine.Approvable(ctx, by, s.answer.Position())
 	if err != nil || shown.Approved {
 		return "", err
@@ -31,7 +31,7 @@ func (s *stepRun) obtainApproval(ctx context.Context) (notes string, err error) 
 	if !s.Person.CanConsent() {
 		return "", s.waitingFault("needs a person's approval of the submitted outputs",
 			"Approve it at a terminal with %s.",
-			s.ApproveLine(s.report.Run))
+			s.approveLine())
 	}
 	notes, answer, err := AskApproval(ctx, s.Person, shown)
 	if err != nil || answer == ports.ApprovalEdit {
@@ -39,7 +39,7 @@ func (s *stepRun) obtainApproval(ctx context.Context) (notes string, err error) 
 	}
 	if answer != ports.ApprovalGiven {
 		return "", s.waitingFault("is not approved", "Approve it later with %s, or submit other outputs with %s.",
-			s.ApproveLine(s.report.Run), s.SubmitLine(s.report.Run, "--notes", "TEXT"))
+			s.approveLine(), s.submitLine("--notes", "TEXT"))
 	}
 	a, err := s.Engine.ApproveShown(context.WithoutCancel(ctx), by, shown, "")
 	if err == nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -109,7 +108,7 @@ func (e *execution) finish(ctx context.Context, err error) error {
 	if e.watch.closed == nil && e.watch.requested == nil {
 		return err
 	}
-	end, closeErr := e.Engine.Close(ctx, engine.Caller{Actor: e.Actor, AtMs: e.NowMs()}, e.view.at)
+	end, closeErr := e.Engine.Close(ctx, e.caller(), e.view.at)
 	if closeErr != nil {
 		return fmt.Errorf("closing the run: %w", closeErr)
 	}

@@ -22,7 +22,7 @@ func (s *stepRun) askFile(ctx context.Context, req *advance.Request) error {
 	}
 	q := ports.FileQuestion{Text: fmt.Sprintf("This step requires a result of kind %s, as a JSON file.",
 		w.pack.ArtifactKind), Example: w.pack.Example,
-		Command: s.SubmitLine(s.report.Run, "--artifact", "FILE").Line(), Optional: w.optional || s.neverStops()}
+		Command: s.submitLine("--artifact", "FILE").Line(), Optional: w.optional || s.neverStops()}
 	if w.optional {
 		q.Text = fmt.Sprintf("This step accepts a result of kind %s, as a JSON file.", w.pack.ArtifactKind)
 	}

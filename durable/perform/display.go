@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/workflow/compile"
@@ -35,6 +36,9 @@ type RunView struct {
 	Title    string // title or goal chosen by the user, "" without one
 	Steps    int
 	Done     int // acknowledged before this call
+	// Preferences are those in force when the execution begins.
+	Preferences event.Preferences
+	Sources     runs.PreferenceSources
 }
 
 // StepView describes a step before it is performed.
@@ -49,6 +53,7 @@ type StepView struct {
 	Argv     []string // command of the step, if it has one
 	Cwd      string
 	Env      map[string]string
+	Back     bool     // the person can go back to an earlier step
 	Confirm  bool     // the person has to confirm the step before anything else happens
 	Warnings []string // of the answer that shows the step
 	Refused  []string // messages of the last refused attempt
@@ -89,7 +94,7 @@ type StepEnd struct{ ElapsedMs int64 }
 // runView collects the run's title from the fold and its progress from the answer.
 func (e *execution) runView() RunView {
 	v := RunView{Run: e.report.Run, Workflow: e.report.Workflow, Steps: len(e.flow.Steps),
-		Done: int(e.answer.StepsDone())}
+		Done: int(e.answer.StepsDone()), Preferences: e.answer.Preferences, Sources: e.answer.PreferenceSources}
 	if run := e.view.run(); run != nil {
 		v.Title = run.Started.Name()
 	}

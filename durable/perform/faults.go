@@ -86,7 +86,7 @@ func (e *execution) stepPhrase() string {
 // continueLine is the command line that continues the run. It repeats
 // preferences that were to be sent with the first attempt and were not.
 func (e *execution) continueLine(more ...string) fault.Command {
-	var flags []string
+	flags := e.nodeFlags()
 	for _, c := range e.opts.Preferences {
 		name := "--autonomy"
 		if c.Key == "riskPolicy" {
@@ -166,7 +166,7 @@ func (s *stepRun) handleBlockers(blockers []reason.Blocker) error {
 	}
 	if onlyApproval(blockers, s.step.StepID) {
 		return s.waitingFault("needs a person's approval", "Approve it at a terminal with %s.",
-			s.ApproveLine(s.report.Run))
+			s.approveLine())
 	}
 	if !s.Person.Present() {
 		// The message has the first blocker only, since an error should fit one

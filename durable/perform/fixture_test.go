@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -88,7 +89,7 @@ func (w *fixture) performer() *perform.Performer {
 			w.trusted = true
 			return nil
 		},
-		Actor: event.Actor{Kind: event.Human},
+		By:    engine.Caller{Actor: event.Actor{Kind: event.Human}},
 		NowMs: func() int64 { w.clock += 10; return w.clock },
 		Pause: func(ctx context.Context, ms int64) error {
 			w.note("pause %d ms", ms)
@@ -104,8 +105,10 @@ func (w *fixture) performer() *perform.Performer {
 		ContinueLine: func(r id.Run, more ...string) fault.Command {
 			return append(fault.Command{"run", "--run", "R"}, more...)
 		},
-		OfStore:     func(c fault.Command) fault.Command { return append(c, "--store", "S") },
-		ApproveLine: func(id.Run) fault.Command { return fault.Command{"approve", "R"} },
+		OfStore: func(c fault.Command) fault.Command { return append(c, "--store", "S") },
+		ApproveLine: func(r id.Run, more ...string) fault.Command {
+			return append(fault.Command{"approve", "R"}, more...)
+		},
 		SubmitLine: func(r id.Run, more ...string) fault.Command {
 			return append(fault.Command{"continue", "--run", "R"}, more...)
 		},
@@ -241,6 +244,8 @@ func (w *fixture) answer(question string) (string, error) {
 	w.answers = w.answers[1:]
 	w.note("%s %q", question, reply)
 	switch reply {
+	case "^B":
+		return "", ports.ErrPersonBack
 	case "^D":
 		return "", ports.ErrPersonStopped
 	case "^C":
@@ -261,6 +266,13 @@ func (w *fixture) Ask(_ context.Context, q ports.Question) (string, error) {
 		return w.answer("input? " + q.Key)
 	}
 	text := "ask? " + q.Text
+	if q.NoBack {
+		reply, err := w.answer(text + " " + strings.Join(q.Choices, " | "))
+		if n, bad := strconv.Atoi(reply); bad == nil {
+			return q.Choices[n-1], err
+		}
+		return reply, err
+	}
 	if q.Inline {
 		text += " [" + strings.Join(q.Choices, "/") + "]"
 	}

@@ -63,7 +63,8 @@ type Performer struct {
 	// OnlyOnce says why Remember would fail; "" if it would not, nil: it never does.
 	OnlyOnce func(ctx context.Context) string
 
-	Actor event.Actor
+	// By is the caller of attempts and approvals; the times are those of NowMs.
+	By    engine.Caller
 	NowMs func() int64
 	// Pause waits for a number of milliseconds, or returns ctx's error if that
 	// ends first.
@@ -80,8 +81,8 @@ type Performer struct {
 	// the run.
 	SubmitLine func(run id.Run, more ...string) fault.Command
 	// ApproveLine returns the command line that approves the pending step of a
-	// run.
-	ApproveLine func(run id.Run) fault.Command
+	// run, with more flags appended.
+	ApproveLine func(run id.Run, more ...string) fault.Command
 
 	// allowed is the workflow version whose commands may run in this process.
 	allowed canon.Digest
@@ -89,6 +90,9 @@ type Performer struct {
 
 // Options are answers given before the run starts, usually as flags.
 type Options struct {
+	// At is the node to continue from, zero for the preferred tip. A node that
+	// the run has left is continued on a branch.
+	At id.Node
 	// Trust is the version of a workflow whose commands may run in this call,
 	// zero for none. A run that is pinned to another version gains nothing.
 	Trust   canon.Digest
@@ -113,8 +117,8 @@ type Report struct {
 	Last engine.Answer
 }
 
-// Perform carries out a run from its preferred tip to its end. nil reports that
-// the run is complete. Any error states where the run stopped, why, and how to
+// Perform carries out a run from its preferred tip, or from Options.At, to its
+// end. nil reports that the run is complete. Any error states where the run stopped, why, and how to
 // continue; everything that was acknowledged before is recorded.
 //
 // Errors: RUN_WAITING if a person is required and not present, RUN_BLOCKED if
@@ -123,6 +127,7 @@ type Report struct {
 // the context ended, and those of the store.
 func (p *Performer) Perform(ctx context.Context, session id.Session, run id.Run, o Options) (Report, error) {
 	w := &execution{Performer: p, opts: o, began: p.NowMs(), view: newView(session, run)}
+	w.Person = person{p.Person, w.goBack}
 	w.watch = logWatch{log: w.view.log, run: run}
 	w.report.Session, w.report.Run = session, run
 	err := w.perform(ctx)
@@ -134,12 +139,14 @@ func (p *Performer) Perform(ctx context.Context, session id.Session, run id.Run,
 // execution is one call of Perform.
 type execution struct {
 	*Performer
+	Person person // that of the Performer, who can go back
 	opts   Options
 	view   *sessionView
 	hold   ports.Hold // while the steps are performed
 	watch  logWatch
 	flow   compile.Compiled
 	answer engine.Answer // of the last call to the engine
+	branch id.Node       // the node of answer, if another one than the preferred tip; else zero
 	began  int64
 	report Report
 }
@@ -149,7 +156,7 @@ type execution struct {
 // meanwhile.
 func (e *execution) perform(ctx context.Context) error {
 	// A complete or closed run needs no lock, so nothing is written for it.
-	if err := e.locateTip(ctx); err != nil {
+	if err := e.locateStart(ctx); err != nil {
 		return err
 	}
 	if e.answer.IsComplete {
@@ -169,6 +176,13 @@ func (e *execution) perform(ctx context.Context) error {
 		return err
 	}
 	return e.finish(ctx, err)
+}
+
+// caller is the caller of a call to the engine now.
+func (e *execution) caller() engine.Caller {
+	by := e.By
+	by.AtMs = e.NowMs()
+	return by
 }
 
 // performSteps performs step after step while this process holds the
@@ -194,6 +208,9 @@ func (e *execution) performSteps(ctx context.Context) error {
 		if err == nil {
 			err = e.step(ctx)
 		}
+		if err == errWentBack {
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -202,7 +219,8 @@ func (e *execution) performSteps(ctx context.Context) error {
 	return nil
 }
 
-// locateTip sets answer and workflow to those of the run's preferred tip.
+// locateTip sets answer and workflow to those of the run's preferred tip, or of
+// the node at which a branch begins.
 func (e *execution) locateTip(ctx context.Context) error {
 	if _, err := e.view.refresh(ctx, e.Logs); err != nil {
 		return err
@@ -210,6 +228,9 @@ func (e *execution) locateTip(ctx context.Context) error {
 	tip, err := e.view.tip()
 	if err != nil {
 		return err
+	}
+	if !e.branch.IsZero() {
+		tip.Node = e.branch
 	}
 	if e.answer, err = e.Engine.Rehydrate(ctx, tip); err != nil {
 		return err

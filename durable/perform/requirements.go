@@ -123,7 +123,7 @@ func (s *stepRun) waitingForResult(w requirements) error {
 	f := s.waitingFault("requires "+w.describe(),
 		"Continue at a terminal with %s, or submit it with %s; without flags, that command shows the expected "+
 			"form.",
-		retryLine(s), s.SubmitLine(s.report.Run, flags...))
+		retryLine(s), s.submitLine(flags...))
 	if w.pack != nil {
 		return fault.Of(f).With("contractRef", w.pack.ContractRef).With("artifactKind", w.pack.ArtifactKind)
 	}

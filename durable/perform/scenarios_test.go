@@ -355,28 +355,31 @@ func members(key, value string) canon.Value {
 
 func TestScenarios(t *testing.T) {
 	for _, s := range scenarios {
-		t.Run(s.name, func(t *testing.T) {
-			w := newFixture(t, s.source)
-			w.outcomes, w.answers, w.trusted = s.outcomes, s.answers, !s.distrust
-			report, err := w.perform(context.Background(), s.opts)
-			if got := codeOf(err); got != s.code {
-				t.Errorf("ended with %q: %v; want %q", got, err, s.code)
-			}
-			if f := fault.Of(err); f != nil && !strings.Contains(f.Message+" "+f.Suggestion.String(), s.want) {
-				t.Errorf("got %q and %q, want %q in it", f.Message, f.Suggestion.String(), s.want)
-			}
-			if got, want := w.transcript(), strings.ReplaceAll(s.script, "\t", ""); got != want {
-				t.Errorf("transcript:\n%s\n\nwant:\n%s", got, want)
-			}
-			if got := w.attempts(); got != s.attempts {
-				t.Errorf("recorded %q, want %q", got, s.attempts)
-			}
-			if report.Performed != strings.Count(s.attempts, "advanced") || len(w.answers) > 0 {
-				t.Errorf("report has %d steps; answers not asked for: %q", report.Performed, w.answers)
-			}
-			if (err == nil) != report.Last.IsComplete {
-				t.Errorf("err is %v and complete is %v", err, report.Last.IsComplete)
-			}
-		})
+		t.Run(s.name, s.check)
+	}
+}
+
+// check plays the scenario.
+func (s scenario) check(t *testing.T) {
+	w := newFixture(t, s.source)
+	w.outcomes, w.answers, w.trusted = s.outcomes, s.answers, !s.distrust
+	report, err := w.perform(context.Background(), s.opts)
+	if got := codeOf(err); got != s.code {
+		t.Errorf("ended with %q: %v; want %q", got, err, s.code)
+	}
+	if f := fault.Of(err); f != nil && !strings.Contains(f.Message+" "+f.Suggestion.String(), s.want) {
+		t.Errorf("got %q and %q, want %q in it", f.Message, f.Suggestion.String(), s.want)
+	}
+	if got, want := w.transcript(), strings.ReplaceAll(s.script, "\t", ""); got != want {
+		t.Errorf("transcript:\n%s\n\nwant:\n%s", got, want)
+	}
+	if got := w.attempts(); got != s.attempts {
+		t.Errorf("recorded %q, want %q", got, s.attempts)
+	}
+	if report.Performed != strings.Count(s.attempts, "advanced") || len(w.answers) > 0 {
+		t.Errorf("report has %d steps; answers not asked for: %q", report.Performed, w.answers)
+	}
+	if (err == nil) != report.Last.IsComplete {
+		t.Errorf("err is %v and complete is %v", err, report.Last.IsComplete)
 	}
 }

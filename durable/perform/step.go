@@ -8,6 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/advance"
@@ -29,6 +30,9 @@ type stepRun struct {
 	confirmed bool            // the person confirmed this step
 	draft     string          // the last typed notes
 	retried   bool            // an attempt was refused in this call
+	again     bool            // the step is done again; its outputs are asked for again
+	since     int64           // of again: index of the first event after the step began
+	sent      bool            // an attempt was made
 	result    *command.Result // of the command, after it ran
 	recorded  bool            // the result is on record
 	overtaken bool            // another caller recorded this attempt first
@@ -43,8 +47,11 @@ func (e *execution) step(ctx context.Context) error {
 	if !ok {
 		return fault.New(fault.Invariant, "the pinned workflow has no step %q, which the engine names", pending.StepID)
 	}
-	t := &stepRun{execution: e, step: step, began: e.NowMs()}
+	t := &stepRun{execution: e, step: step, began: e.NowMs(), again: e.branch == e.answer.NodeID}
 	t.cmd = &commandRun{stepRun: t}
+	if t.again {
+		t.since = e.view.fold.Head.Next
+	}
 	if t.needsLog() {
 		if err := t.refreshKnown(ctx); err != nil {
 			return err
@@ -58,6 +65,7 @@ func (e *execution) step(ctx context.Context) error {
 		}
 		if len(blockers) == 0 {
 			e.Display.StepEnded(StepEnd{e.NowMs() - t.began})
+			e.branch = id.Node{} // the new node is the preferred tip
 			return t.catchUp(ctx)
 		}
 		if err := t.refreshKnown(ctx); err != nil {
@@ -80,7 +88,7 @@ func (e *execution) step(ctx context.Context) error {
 // wait for an approval, or have one, are left unchanged unless the person asks
 // for it: new outputs void the approval.
 func (s *stepRun) attemptOnce(ctx context.Context) ([]reason.Blocker, error) {
-	if !s.answer.OutputsSubmitted() {
+	if !s.answer.OutputsSubmitted() || s.again && !s.sent {
 		if err := s.checkBegin(ctx); err != nil {
 			return nil, err
 		}
@@ -99,7 +107,7 @@ func (s *stepRun) refreshKnown(ctx context.Context) error {
 	if _, err := s.view.refresh(ctx, s.Logs); err != nil {
 		return err
 	}
-	s.known = s.view.node(s.answer.NodeID)
+	s.known = s.view.node(s.answer.NodeID, s.since)
 	return nil
 }
 
@@ -107,7 +115,7 @@ func (s *stepRun) refreshKnown(ctx context.Context) error {
 // For most steps the engine's answer suffices; it contains neither the context
 // nor the outputs of the node.
 func (s *stepRun) needsLog() bool {
-	return len(s.flow.Inputs)+len(s.step.Inputs) > 0 || s.step.OutputContract != nil ||
+	return s.again || len(s.flow.Inputs)+len(s.step.Inputs) > 0 || s.step.OutputContract != nil ||
 		len(s.step.AssessmentRefs) > 0 || s.endsRound() ||
 		s.answer.Status == runs.Blocked || s.step.Action != nil && s.concernsPerson()
 }
@@ -158,7 +166,7 @@ func (s *stepRun) submit(ctx context.Context, req advance.Request) ([]reason.Blo
 	if err != nil {
 		return nil, err
 	}
-	s.answer = a
+	s.answer, s.sent = a, true
 	if req.Notes != "" {
 		s.draft = req.Notes
 	}
@@ -175,13 +183,19 @@ func isReplayDiffers(w engine.Warning) bool { return w.Code == engine.ReplayDiff
 
 // catchUp locates the tip again after another caller recorded the attempt
 // first. That caller may have advanced further; those steps must not be
-// performed again.
+// performed again. A tip on another branch is not followed.
 func (s *stepRun) catchUp(ctx context.Context) error {
 	if !s.overtaken {
 		return nil
 	}
 	kept := slices.DeleteFunc(slices.Clone(s.answer.Warnings),
 		func(w engine.Warning) bool { return !isReplayDiffers(w) })
+	if _, err := s.view.refresh(ctx, s.Logs); err != nil {
+		return err
+	}
+	if run := s.view.run(); !slices.Contains(run.Path(run.Tip), s.answer.NodeID) {
+		return nil
+	}
 	err := s.locateTip(ctx)
 	s.answer.Warnings = append(kept, s.answer.Warnings...)
 	return err
@@ -200,7 +214,7 @@ const (
 func (e *execution) send(ctx context.Context, req advance.Request) (engine.Answer, error) {
 	ctx = context.WithoutCancel(ctx)
 	for try := 1; ; try++ {
-		a, err := e.Engine.Perform(ctx, e.hold, engine.Caller{Actor: e.Actor, AtMs: e.NowMs()}, e.answer.Position(),
+		a, err := e.Engine.Perform(ctx, e.hold, e.caller(), e.answer.Position(),
 			e.answer.AttemptID, req)
 		switch fault.CodeOf(err) {
 		case fault.SessionLocked, fault.StoreConflict, fault.StoreOutcomeUnknown:
@@ -225,6 +239,7 @@ func (s *stepRun) stepView() StepView {
 			v.Refused = append(v.Refused, b.Message)
 		}
 	}
+	v.Back = s.canGoBack()
 	v.Confirm = s.mustConfirm() && s.Person.CanConsent()
 	if s.concernsPerson() {
 		v.Prompt = s.prompt()
@@ -234,6 +249,9 @@ func (s *stepRun) stepView() StepView {
 		if f, err := s.cmd.fillAction(s.opts.Context); err == nil {
 			v.Argv, v.Cwd, v.Env = f.Argv, f.Cwd, f.Env
 		}
+	}
+	if s.again {
+		v.Warnings = append(v.Warnings, againNote)
 	}
 	for _, warning := range s.answer.MapCommands(s.OfStore).Warnings {
 		v.Warnings = append(v.Warnings, warning.Message)

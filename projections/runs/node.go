@@ -22,6 +22,7 @@ type Node struct {
 	AckedChildren int64             `json:"ackedChildren"` // outgoing edges of kind acked_step
 	Attempts      []Attempt         `json:"attempts"`
 	Preferences   event.Preferences `json:"preferences"`
+	Sources       PreferenceSources `json:"preferenceSources"` // of Preferences
 	Context       canon.Value       `json:"context"`
 	Outputs       []Output          `json:"outputs"` // current ones, oldest first
 	OpenGaps      []Gap             `json:"openGaps"`
@@ -68,11 +69,12 @@ func (r *Run) addNode(e event.Event, p event.NodeCreated) {
 	n := &Node{
 		ID: e.Scope.NodeID, Kind: p.NodeKind, Parent: p.ParentNodeID, SnapshotRef: p.SnapshotRef,
 		CreatedIndex: e.Index, CreatedAtMs: e.TimestampMs,
-		Preferences: event.DefaultPreferences(), Context: canon.OfMembers(),
+		Preferences: event.DefaultPreferences(), Sources: defaultSources(), Context: canon.OfMembers(),
 		Attempts: []Attempt{}, Outputs: []Output{}, OpenGaps: []Gap{},
 	}
 	if parent := r.parent(n); parent != nil {
 		n.Preferences, n.Context, n.Depth = parent.Preferences, parent.Context, parent.Depth
+		n.Sources = parent.Sources
 		n.Capabilities = maps.Clone(parent.Capabilities)
 		if p.NodeKind == event.CheckpointNode {
 			parent.Checkpoints = append(parent.Checkpoints, n.ID)
@@ -135,13 +137,6 @@ func (n *Node) setCapability(p event.CapabilityObserved) {
 		n.Capabilities = map[string]string{}
 	}
 	n.Capabilities[p.Capability] = p.Status
-}
-
-// setPreferences stores the effective preferences of the record.
-func (n *Node) setPreferences(p event.PreferencesChanged) {
-	if n != nil {
-		n.Preferences = p.Effective
-	}
 }
 
 // isLeaf reports whether no acknowledged step leaves the node. Checkpoint nodes are never leaves or

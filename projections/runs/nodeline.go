@@ -18,7 +18,7 @@ import (
 
 const (
 	// nodeFields is the number of fields of a line.
-	nodeFields = 18
+	nodeFields = 20
 	// noField is the spelling of an empty field.
 	noField = "-"
 )
@@ -83,6 +83,8 @@ func (l *nodeLine) node(run *int64, n *Node, context *int64) {
 	}
 	passText(l, &n.Preferences.Autonomy)
 	passText(l, &n.Preferences.RiskPolicy)
+	passText(l, &n.Sources.Autonomy)
+	passText(l, &n.Sources.RiskPolicy)
 	l.number(&n.Approvals)
 	passText(l, &cut)
 	n.Cut = cut != ""

@@ -64,7 +64,7 @@ func (r *Run) apply(e event.Event, g event.ForeignView) {
 	case event.AdvanceRecorded:
 		n.addAttempt(e, p)
 	case event.PreferencesChanged:
-		n.setPreferences(p)
+		r.setPreferences(n, p)
 		r.updateTip(e.Scope.NodeID)
 	case event.NodeOutputAppended:
 		r.addOutput(n, e, p, g)

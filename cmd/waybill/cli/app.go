@@ -12,6 +12,7 @@ package cli
 import (
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/store/config"
 )
 
 // App is one call of the program: its process and the flags common to all commands.
@@ -23,8 +24,8 @@ type App struct {
 	running bool                   // the command line was parsed and a command has started
 }
 
-// Actor returns the actor that records name: a person if stdin is a terminal, an agent
-// otherwise. The kind cannot be set by the caller; --as only adds a name.
+// Actor returns the actor of this call: a person if stdin is a terminal, an agent otherwise. The
+// kind cannot be set by the caller; --as only adds a name.
 func (a *App) Actor() event.Actor {
 	kind := event.Agent
 	if a.IsTerminal(a.In) {
@@ -33,5 +34,24 @@ func (a *App) Actor() event.Actor {
 	return event.Actor{Kind: kind, Ref: a.Flags.As}
 }
 
-// Caller returns the actor with the current time, as the engine records both.
-func (a *App) Caller() engine.Caller { return engine.Caller{Actor: a.Actor(), AtMs: a.NowMs()} }
+// Caller returns the actor with the current time, as the engine records both. Without --as the actor
+// has the default identity of the store (docs/design.md#identity), for which git may be started: it is
+// called only where something is written.
+func (o *Store) Caller() engine.Caller { return o.CallerOf(o.app.Actor()) }
+
+// CallerOf is Caller for another actor.
+func (o *Store) CallerOf(by event.Actor) engine.Caller {
+	out := engine.Caller{Actor: by, AtMs: o.app.NowMs()}
+	if by.Ref == "" {
+		out.Actor.Ref, out.Assumed = o.config.Identity(o.app.names), true
+	}
+	return out
+}
+
+// names returns the names that the machine has for the person who runs the program.
+func (p *Process) names() config.Names {
+	if p.Names == nil {
+		return config.Names{}
+	}
+	return p.Names()
+}

@@ -150,13 +150,13 @@ func ChangeSources(ctx context.Context, a *App, o *Store, c settings.SourcesChan
 	}
 	if before := c.Before.Store; before != o.Dir && filepath.IsAbs(before) {
 		err = withNamedStore(ctx, a, c.Before, func(ctx context.Context, o *Store) error {
-			return o.Settings.WithdrawSources(ctx, a.Caller())
+			return o.Settings.WithdrawSources(ctx, o.Caller())
 		})
 		if err != nil && !fault.Is(err, fault.StoreInvalid) {
 			return err
 		}
 	}
-	return o.Settings.ChangeSources(ctx, a.Caller(), machine, o.Dir, c)
+	return o.Settings.ChangeSources(ctx, o.Caller(), machine, o.Dir, c)
 }
 
 // KeptDir is a directory that is no folder of workflow files. Whole: neither is what it contains.

@@ -64,6 +64,32 @@ func (a *App) CompleteRunFlag(cmd *cobra.Command, _ []string, _ string) ([]cobra
 	return a.completeRuns(cmd)
 }
 
+// CompleteNodes returns the completion of a flag that names a node of a run: the steps that the run
+// has shown, described by their titles. The run is that of --run, else the first argument.
+func CompleteNodes(a *App) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		ref := ""
+		if f := cmd.Flag("run"); f != nil {
+			ref = f.Value.String()
+		} else if len(args) > 0 {
+			ref = args[0]
+		}
+		if ref == "" {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		run, _ := Ask(cmd.Context(), a, func(ctx context.Context, o *Store) (views.RunDetails, error) {
+			return o.Run(ctx, ref)
+		})
+		var out []cobra.Completion
+		for _, s := range run.Steps[max(len(run.Steps)-completionsMax, 0):] {
+			if s.NodeID != nil {
+				out = append(out, cobra.CompletionWithDesc(s.StepInstanceKey, page.OneLine(s.Title)))
+			}
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
 // CompleteProposals completes a proposal as the first argument: the short ids of the latest
 // proposals, described by state and title.
 func (a *App) CompleteProposals(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion,

@@ -26,6 +26,9 @@ type Process struct {
 	// Account is the account that the process runs as; the zero Account is none.
 	Account config.Account
 
+	// Names returns the names that the machine has for the person who runs the program; nil: none.
+	Names func() config.Names
+
 	Clock   func() time.Time
 	Entropy io.Reader
 

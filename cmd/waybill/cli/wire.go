@@ -37,8 +37,10 @@ type Store struct {
 	*upkeep.Upkeep
 	*learning.Learning
 	settings.Settings
-	Dir   string
-	files *filestore.Store
+	Dir    string
+	files  *filestore.Store
+	app    *App
+	config config.Config // as it was when the store was opened
 }
 
 // Open opens the store that the flags select; the caller must call Close. A directory that
@@ -62,14 +64,17 @@ func (a *App) Open(ctx context.Context) (*Store, error) {
 	}
 	log := a.Log()
 	log.Debug().Str("store", dir).Msg("opened")
-	if wait, ok := a.configuredWait(ctx, store); ok && wait != options.LockWait {
+	c := a.configuration(ctx, store)
+	if wait := configuredLockWait(c); !a.Flags.lockWaitGiven && wait != options.LockWait && ctx.Err() == nil {
 		_ = store.Close()
 		options.LockWait = wait
 		if store, err = filestore.OpenDir(dir, options); err != nil {
 			return nil, err
 		}
 	}
-	return wire(dir, store), nil
+	o := wire(dir, store)
+	o.app, o.config = a, c
+	return o, nil
 }
 
 // FromStore opens the store in a directory beside that of the call, asks it, and closes it; an empty
@@ -96,23 +101,15 @@ func FromStore[T any](ctx context.Context, a *App, store *Store, dir string, ask
 	return out, err
 }
 
-// configuredWait returns the lock wait of the store's configuration; ok is false if the call
-// has --lock-wait or the configuration cannot be read. An unreadable configuration is logged
-// and the default is used, so that runs can still be inspected.
-func (a *App) configuredWait(ctx context.Context, store *filestore.Store) (time.Duration, bool) {
-	if a.Flags.lockWaitGiven {
-		return 0, false
-	}
+// configuration returns the configuration of the store. An unreadable one is logged and the defaults
+// are returned, so that runs can still be inspected.
+func (a *App) configuration(ctx context.Context, store *filestore.Store) config.Config {
 	c, err := settings.Read(ctx, store)
-	if ctx.Err() != nil {
-		return 0, false // the call was cancelled; the file may be valid
-	}
-	if err != nil {
+	if err != nil && ctx.Err() == nil { // of a cancelled call the file may be valid
 		log := a.Log()
 		log.Warn().Err(err).Msg("cannot read config.json; using the defaults")
-		return 0, false
 	}
-	return configuredLockWait(c), true
+	return c
 }
 
 // configuredLockWait returns how long a writer waits for a lock. For the zero Config that is

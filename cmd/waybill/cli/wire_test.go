@@ -7,10 +7,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/infra/filestore"
 )
 
@@ -27,7 +29,7 @@ func TestConfiguredWaitCancelledContext(t *testing.T) {
 	defer o.Close()
 	change, err := o.PlanSet(context.Background(), "lockWaitMs", "10")
 	if err == nil {
-		_, err = o.ChangeConfig(context.Background(), a.Caller(), change)
+		_, err = o.ChangeConfig(context.Background(), o.Caller(), change)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -48,9 +50,9 @@ func TestConfiguredWaitCancelledContext(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if wait, ok := a.configuredWait(row.ctx, store); ok ||
+		if c := a.configuration(row.ctx, store); !reflect.DeepEqual(c, config.Config{}) ||
 			strings.Contains(errOut.String(), "config.json") != row.warns {
-			t.Errorf("%s: %v, %v, logged %q", name, wait, ok, errOut.String())
+			t.Errorf("%s: %v, logged %q", name, c, errOut.String())
 		}
 		_ = store.Close()
 	}

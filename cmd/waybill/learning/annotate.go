@@ -231,7 +231,7 @@ func runAnnotate(ctx context.Context, a *cli.App, o *cli.Store, seed id.Seed, re
 			return err
 		}
 	}
-	recorded, err := o.Annotate(ctx, a.Caller(), seed, at, req)
+	recorded, err := o.Annotate(ctx, o.Caller(), seed, at, req)
 	if err != nil {
 		return in.withFlagName(err)
 	}

@@ -42,7 +42,7 @@ func newAnnotationsRetract(a *cli.App) *cobra.Command {
 				if req.Annotation, err = findAnnotation(ctx, o, at.Run, args[1]); err != nil {
 					return done, err
 				}
-				return o.Retract(ctx, a.Caller(), at, req)
+				return o.Retract(ctx, o.Caller(), at, req)
 			}, func(p *page.Page, done learning.Retracted) {
 				what := "Annotation " + render.AnnotationName(p, done.AnnotationID) + " of run " +
 					page.ShortRun(at.Run) + " (" +

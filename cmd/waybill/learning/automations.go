@@ -150,7 +150,7 @@ func startAutomation(ctx context.Context, a *cli.App, o *cli.Store, row learning
 	if err != nil {
 		return engine.Answer{}, err
 	}
-	return o.Start(ctx, a.Caller(), seed, engine.Start{Workflow: w.Compiled, SourceKind: cli.RecordedSourceKind(w.Kind),
+	return o.Start(ctx, o.Caller(), seed, engine.Start{Workflow: w.Compiled, SourceKind: cli.RecordedSourceKind(w.Kind),
 		SourceRef: w.Ref, Title: row.Title,
 		Key: row.StartKey, Automation: true, Context: row.Context, Observations: gitobserver.Observe(root)})
 }

@@ -54,7 +54,7 @@ func newProposalsCreate(a *cli.App) *cobra.Command {
 				return err
 			}
 			return changeProposal(a, cmd, func(ctx context.Context, o *cli.Store) (learning.Proposed, error) {
-				return o.Propose(ctx, a.Caller(), seed, req)
+				return o.Propose(ctx, o.Caller(), seed, req)
 			}, func(p *page.Page, done learning.Proposed) {
 				p.Text(p.Good("✓ "), "Proposed: "+render.ProposalTitle(done.Proposal)+".")
 				showDuplicates(p, done.About.Duplicates)
@@ -92,7 +92,7 @@ func newProposalsRevise(a *cli.App) *cobra.Command {
 				return err
 			}
 			return changeProposal(a, cmd, func(ctx context.Context, o *cli.Store) (learning.Proposed, error) {
-				return o.ReviseProposal(ctx, a.Caller(), args[0], req)
+				return o.ReviseProposal(ctx, o.Caller(), args[0], req)
 			}, func(p *page.Page, done learning.Proposed) {
 				p.Text(p.Good("✓ "), fmt.Sprintf("Revision %d of: %s.", done.About.Revision,
 					render.ProposalTitle(done.Proposal)))

@@ -72,7 +72,7 @@ func approveProposal(ctx context.Context, a *cli.App, o *cli.Store, req learning
 	if err != nil {
 		return err
 	}
-	given, err := o.MayApprove(ctx, a.Caller(), req)
+	given, err := o.MayApprove(ctx, o.Caller(), req)
 	if fault.Is(err, fault.ProposalPending) {
 		fault.Of(err).Suggest("A person runs %s at a terminal.",
 			fault.Command{"proposals", "approve", page.ShortProposal(wire.ID)})
@@ -93,7 +93,7 @@ func approveProposal(ctx context.Context, a *cli.App, o *cli.Store, req learning
 	if !yes {
 		return fault.New(fault.ProposalPending, "%s is not approved", wire.ID).Suggest("Nothing was recorded.")
 	}
-	done, err := o.ApproveProposal(ctx, a.Caller(), req, d.Shown())
+	done, err := o.ApproveProposal(ctx, o.Caller(), req, d.Shown())
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func newProposalsApply(a *cli.App) *cobra.Command {
 				if err := confirmApply(ctx, a, o, &req); err != nil {
 					return learning.Proposed{}, err
 				}
-				done, err := o.ApplyProposal(ctx, a.Caller(), req)
+				done, err := o.ApplyProposal(ctx, o.Caller(), req)
 				return done, suggestFix(err)
 			}, func(p *page.Page, done learning.Proposed) {
 				p.Text(p.Good("✓ "), "Installed: "+render.ProposalTitle(done.Proposal)+".")
@@ -184,7 +184,7 @@ func confirmApply(ctx context.Context, a *cli.App, o *cli.Store, req *learning.A
 	if err != nil {
 		return err
 	}
-	ask, err := o.MayApply(ctx, a.Caller(), *req)
+	ask, err := o.MayApply(ctx, o.Caller(), *req)
 	if err != nil || !ask {
 		return err
 	}
@@ -276,7 +276,7 @@ requires the role of an approver.`,
 		Example: "  waybill proposals reject q4yplb\n" +
 			"  waybill proposals reject q4yplb --reason \"Duplicate of team.release\"",
 	}, "Rejected", func(ctx context.Context, o *cli.Store, req learning.DecideRequest) (learning.Proposed, error) {
-		return o.RejectProposal(ctx, a.Caller(), req)
+		return o.RejectProposal(ctx, o.Caller(), req)
 	})
 }
 
@@ -292,7 +292,7 @@ approvals requires the role of an approver.`,
 		Example: "  waybill proposals archive q4yplb\n" +
 			"  waybill proposals archive q4yplb --reason \"Not needed any more\"",
 	}, "Archived", func(ctx context.Context, o *cli.Store, req learning.DecideRequest) (learning.Proposed, error) {
-		return o.ArchiveProposal(ctx, a.Caller(), req)
+		return o.ArchiveProposal(ctx, o.Caller(), req)
 	})
 }
 
@@ -308,6 +308,6 @@ again. Runs that have started continue with the workflow that they are pinned to
 		Example: "  waybill proposals rollback q4yplb\n" +
 			"  waybill proposals rollback q4yplb --reason \"It skips the check\"",
 	}, "Rolled back", func(ctx context.Context, o *cli.Store, req learning.DecideRequest) (learning.Proposed, error) {
-		return o.RollBackProposal(ctx, a.Caller(), req)
+		return o.RollBackProposal(ctx, o.Caller(), req)
 	})
 }

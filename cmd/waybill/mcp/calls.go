@@ -88,10 +88,10 @@ func (c agentCalls) StartWorkflow(ctx context.Context, by event.Actor, in mcpser
 		if err := o.CheckAutonomy(ctx, in.Preferences.Autonomy); err != nil {
 			return engine.Answer{}, err
 		}
-		return o.Start(ctx, c.caller(by), seed,
+		return o.Start(ctx, o.CallerOf(by), seed,
 			engine.Start{Workflow: w.Compiled, SourceKind: cli.RecordedSourceKind(w.Kind),
 				SourceRef: w.Ref, Goal: in.Goal,
-				Context: in.Context.Value(), Preferences: in.Preferences.Changes(),
+				Context: in.Context.Value(), Preferences: in.Preferences.Changes(), ByAgent: true,
 				Observations: gitobserver.Observe(root)})
 	})
 }
@@ -103,7 +103,11 @@ func (c agentCalls) ContinueWorkflow(ctx context.Context, by event.Actor,
 	req := requestOf(in.Output)
 	req.Context = in.Context.Value()
 	return c.answer(ctx, func(o *cli.Store) (engine.Answer, error) {
-		return o.Continue(ctx, c.caller(by), engine.Continue{StateToken: in.StateToken, AckToken: in.AckToken,
+		call := engine.Caller{}
+		if in.AckToken != "" { // without it nothing is recorded
+			call = o.CallerOf(by)
+		}
+		return o.Continue(ctx, call, engine.Continue{StateToken: in.StateToken, AckToken: in.AckToken,
 			Request: req})
 	})
 }
@@ -112,7 +116,7 @@ func (c agentCalls) ContinueWorkflow(ctx context.Context, by event.Actor,
 func (c agentCalls) CheckpointWorkflow(ctx context.Context, by event.Actor,
 	in mcpserver.CheckpointWorkflow) (mcpserver.Document, error) {
 	return c.answer(ctx, func(o *cli.Store) (engine.Answer, error) {
-		return o.Checkpoint(ctx, c.caller(by),
+		return o.Checkpoint(ctx, o.CallerOf(by),
 			engine.CheckpointCall{StateToken: in.StateToken, CheckpointToken: in.CheckpointToken,
 				Request: requestOf(in.Output)})
 	})
@@ -126,11 +130,6 @@ func requestOf(out mcpserver.Output) advance.Request {
 		req.Artifacts = append(req.Artifacts, advance.JSONArtifact(a.Value()))
 	}
 	return req
-}
-
-// caller returns the agent and the time of the call, as the engine records them.
-func (c agentCalls) caller(by event.Actor) engine.Caller {
-	return engine.Caller{Actor: by, AtMs: c.a.NowMs()}
 }
 
 // answer opens the store for one call and returns the resulting document, "step" or "blocked".

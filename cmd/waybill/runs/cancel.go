@@ -38,7 +38,7 @@ func newCancel(a *cli.App) *cobra.Command {
 					return engine.Cancelled{}, err
 				}
 				// The performer lock shows whether another process performs the run.
-				return o.Cancel(ctx, a.Caller(), o.Performers(), at, req)
+				return o.Cancel(ctx, o.Caller(), o.Performers(), at, req)
 			}, func(p *page.Page, done engine.Cancelled) {
 				switch {
 				// Another process performs the run and will close it.

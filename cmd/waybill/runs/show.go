@@ -78,6 +78,7 @@ func showRun(a *cli.App, r views.RunDetails, p *page.Page) {
 		p.Text("goal: ", r.Goal)
 	}
 	showOrigin(p, r)
+	p.Facts(render.Preferences(r.Preferences, r.PreferenceSources)...)
 	render.FeedbackFacts(p, r.RunSummary)
 	// A session that is not healthy accepts no further records.
 	switch r.Health {

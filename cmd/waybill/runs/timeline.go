@@ -50,6 +50,7 @@ func showTimeline(p *page.Page, h views.History) {
 	for _, m := range h.Moments {
 		day = render.TimelineLine(p, day, m)
 	}
+	render.ClaimNote(p, slices.ContainsFunc(h.Moments, func(m runs.TimelineEntry) bool { return m.Actor.Ref != "" }))
 	switch h.Health {
 	case manifest.Healthy:
 	case manifest.UnknownVersion:

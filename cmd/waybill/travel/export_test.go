@@ -34,7 +34,7 @@ func TestInterruptedExportRemovesItsFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer o.Close()
-	if _, err := o.Start(context.Background(), a.Caller(), id.Seed{1}, engine.Start{Workflow: w.Compiled,
+	if _, err := o.Start(context.Background(), o.Caller(), id.Seed{1}, engine.Start{Workflow: w.Compiled,
 		SourceKind: cli.RecordedSourceKind(w.Kind), SourceRef: w.Ref}); err != nil {
 		t.Fatal(err)
 	}

@@ -87,7 +87,7 @@ func importBundle(ctx context.Context, a *cli.App, o *cli.Store, name string, re
 		return err
 	}
 	defer b.Close()
-	doc, err := o.Import(ctx, a.Caller(), b, req)
+	doc, err := o.Import(ctx, o.Caller(), b, req)
 	if err != nil {
 		return err
 	}

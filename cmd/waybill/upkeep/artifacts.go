@@ -71,7 +71,7 @@ func newArtifactsErase(a *cli.App) *cobra.Command {
 				if err = confirmErase(ctx, a, o, ref, reason, yes); err != nil {
 					return done, err
 				}
-				return o.EraseArtifact(ctx, a.Caller(), ref, reason)
+				return o.EraseArtifact(ctx, o.Caller(), ref, reason)
 			}, func(p *page.Page, e upkeep.ErasedArtifact) {
 				if e.Already {
 					p.Line("Already erased; remaining files of it were removed.")

@@ -1,6 +1,7 @@
 package upkeep
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
@@ -24,6 +25,7 @@ func showAuditList(p *page.Page, list verify.AuditTrail, filtered bool) {
 	for _, e := range list.Entries {
 		day = showAuditEntry(p, day, width, e)
 	}
+	render.ClaimNote(p, slices.ContainsFunc(list.Entries, func(e auditview.Entry) bool { return e.Actor.Ref != "" }))
 	switch {
 	case len(list.Entries) > 0:
 	case filtered:

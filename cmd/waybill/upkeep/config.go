@@ -85,8 +85,9 @@ func newConfigSet(a *cli.App) *cobra.Command {
 		Long: `Set a key to a value. The value is validated first. With --reset instead of VALUE the
 key is reset to its default. 'waybill config --help' lists the keys.
 
-All keys but ` + otherKeys() + ` decide who may do what. Such a key is changed at a
-terminal only: the change is shown, and you are asked. A value that is in force and
+All keys but ` + otherKeys() + `
+decide who may do what, and so does autonomy full_auto_never_stop. Such a key is changed
+at a terminal only: the change is shown, and you are asked. A value that is in force and
 confirmed already is no change.`,
 		Example: "  waybill config set lockWaitMs 10000\n  waybill config set agentMaxAutonomy guided\n" +
 			"  waybill config set lockWaitMs --reset",
@@ -129,7 +130,7 @@ func otherKeys() string {
 			names = append(names, string(row.Key))
 		}
 	}
-	return strings.Join(names, " and ")
+	return page.List(names, "and")
 }
 
 // changeConfig makes a change. A change of the policy is shown first and has to be confirmed at
@@ -149,7 +150,7 @@ func changeConfig(ctx context.Context, a *cli.App, o *cli.Store, change settings
 			return change.Setting, err
 		}
 	}
-	return o.ChangeConfig(ctx, a.Caller(), change)
+	return o.ChangeConfig(ctx, o.Caller(), change)
 }
 
 // newConfigConfirm returns "config confirm". Settings that decide who may do what count only as a
@@ -175,7 +176,7 @@ recorded trust are refused.`,
 					if err == nil && !c.IsEmpty() {
 						err = a.Asked(func(p *page.Page) { showConfirmation(p, o.Dir, c) }, "Confirm all of this?")
 						if err == nil {
-							err = o.Confirm(ctx, a.Caller(), c)
+							err = o.Confirm(ctx, o.Caller(), c)
 						}
 					}
 					if err == nil {

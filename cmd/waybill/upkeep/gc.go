@@ -41,7 +41,7 @@ func NewGC(a *cli.App) *cobra.Command {
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cli.ShowVerdict(a, cmd, "gc",
-				func(ctx context.Context, o *cli.Store) (upkeep.GCReport, error) { return o.GC(ctx, a.Caller(), req) },
+				func(ctx context.Context, o *cli.Store) (upkeep.GCReport, error) { return o.GC(ctx, o.Caller(), req) },
 				func(p *page.Page, r upkeep.GCReport) { showGC(a, r, req, p) },
 				func(r upkeep.GCReport) int { return cli.IntegrityStatus(!r.Unread && (!req.Apply || !r.SafeMode)) })
 		},

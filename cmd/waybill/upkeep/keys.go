@@ -112,7 +112,7 @@ func rotateKeys(ctx context.Context, a *cli.App, o *cli.Store, ifCurrent string,
 			return have, err
 		}
 	}
-	return o.RotateKeys(ctx, a.Caller(), have)
+	return o.RotateKeys(ctx, o.Caller(), have)
 }
 
 // showRotated prints the new keys, and which tokens are invalid.

@@ -76,7 +76,7 @@ func NewRepair(a *cli.App) *cobra.Command {
 func runRepair(ctx context.Context, a *cli.App, o *cli.Store, call upkeep.RepairCall, yes bool) error {
 	if call.Apply && !yes {
 		// The same call without Apply returns the plan.
-		plan, err := o.Repair(ctx, a.Caller(), upkeep.RepairCall{Ref: call.Ref})
+		plan, err := o.Repair(ctx, o.Caller(), upkeep.RepairCall{Ref: call.Ref})
 		if err != nil {
 			return err
 		}
@@ -90,7 +90,7 @@ func runRepair(ctx context.Context, a *cli.App, o *cli.Store, call upkeep.Repair
 			}
 		}
 	}
-	r, err := o.Repair(ctx, a.Caller(), call)
+	r, err := o.Repair(ctx, o.Caller(), call)
 	if err != nil {
 		return err
 	}

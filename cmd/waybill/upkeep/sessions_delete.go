@@ -75,7 +75,7 @@ func deleteSessions(a *cli.App, cmd *cobra.Command, req upkeep.DeleteRequest, ye
 			return done, err
 		}
 		// The engine checks the sessions again: they may have changed while the user was asked.
-		return o.DeleteSessions(ctx, a.Caller(), req)
+		return o.DeleteSessions(ctx, o.Caller(), req)
 	}, func(p *page.Page, done upkeep.DeletedSessions) {
 		for _, s := range done.Sessions {
 			p.Line("%s %s is in the trash.", p.Good("✓"), page.OneLine(titleOfRuns(s.Runs)))
@@ -100,7 +100,7 @@ func emptyTrash(a *cli.App, cmd *cobra.Command, yes bool) error {
 		if err != nil {
 			return done, err
 		}
-		return o.EmptyTrash(ctx, a.Caller())
+		return o.EmptyTrash(ctx, o.Caller())
 	}, func(p *page.Page, done upkeep.DeletedSessions) {
 		if len(done.Sessions) == 0 {
 			p.Line("The trash is empty already.")

@@ -31,7 +31,7 @@ func newSessionsKeep(a *cli.App) *cobra.Command {
 			req.Ref = args[0]
 			return cli.Show(a, cmd, "kept",
 				func(ctx context.Context, o *cli.Store) (upkeep.KeptSession, error) {
-					return o.KeepSession(ctx, a.Caller(), req)
+					return o.KeepSession(ctx, o.Caller(), req)
 				},
 				func(p *page.Page, k upkeep.KeptSession) {
 					state := "is kept"

@@ -25,7 +25,7 @@ have the same id, the one that was deleted last is restored.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return cli.Show(a, cmd, "restored",
 				func(ctx context.Context, o *cli.Store) (upkeep.TrashedSession, error) {
-					return o.RestoreSession(ctx, a.Caller(), args[0])
+					return o.RestoreSession(ctx, o.Caller(), args[0])
 				},
 				func(p *page.Page, t upkeep.TrashedSession) {
 					p.Line("%s %s is restored.", p.Good("✓"), page.OneLine(titleOfRuns(t.Runs)))

@@ -2,8 +2,11 @@ package work
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
@@ -13,6 +16,7 @@ import (
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // answerOf opens the store, asks it for an answer and shows that. The store is open while show runs.
@@ -39,6 +43,44 @@ func currentStep(ctx context.Context, o *cli.Store, run string) (engine.Position
 	}
 	answer, err := o.Rehydrate(ctx, at)
 	return at, answer, err
+}
+
+// stepAt returns the answer for a node of a run, the current one if ref is "". A checkpoint is taken
+// for the step at which it was recorded (docs/design.md#edges-and-tips).
+func stepAt(ctx context.Context, o *cli.Store, run, ref string) (engine.Answer, error) {
+	at, err := locate(ctx, o, run, ref)
+	if err != nil {
+		return engine.Answer{}, err
+	}
+	return o.Rehydrate(ctx, at)
+}
+
+// locate returns the position of a node of a run, the current one if ref is "".
+func locate(ctx context.Context, o *cli.Store, run, ref string) (engine.Position, error) {
+	if ref == "" {
+		return o.Locate(ctx, run)
+	}
+	return o.LocateNode(ctx, run, ref)
+}
+
+// isBehind reports whether an answer is about a node that is not the current one of its run. It
+// is false for a run that cannot be located.
+func isBehind(ctx context.Context, o *cli.Store, answer engine.Answer) bool {
+	at, err := o.Locate(ctx, answer.Session.RunID.String())
+	return err == nil && at.Node != answer.NodeID
+}
+
+// atFlag adds the flag that names an earlier node of the run.
+func atFlag(cmd *cobra.Command, at *string) {
+	cmd.Flags().StringVar(at, "at", "",
+		"the step at `NODE` of the run instead of the current one: the node's id, a prefix of it, or the step's id")
+}
+
+// emptyAt is the USAGE_ERROR for an empty --at. Continuing from the current node would submit to
+// another step than the one that was meant.
+func emptyAt() error {
+	return fault.New(fault.UsageError, "--at has an empty value").
+		Suggest("Give a node or a step, or omit --at for the current step. Check for an unset shell variable.")
 }
 
 // nothingPending returns the VALIDATION_ERROR for a submission to a run without a pending step,
@@ -106,6 +148,9 @@ func showPending(ctx context.Context, a *cli.App, o *cli.Store, answer engine.An
 	}
 	// Workflow and run, then the step: title and prompt are indented below.
 	p.Facts(append([]string{name, run}, position...)...)
+	if answer.PreferenceSources.Autonomy != runs.PreferenceByDefault {
+		p.Facts(render.Preferences(answer.Preferences, answer.PreferenceSources)...)
+	}
 	p.Line("%s", p.Bold(page.OneLine(answer.Pending.Title)))
 	p.Line("")
 	p.Prose("  ", answer.Pending.Prompt, page.Plain)
@@ -123,14 +168,14 @@ func showPending(ctx context.Context, a *cli.App, o *cli.Store, answer engine.An
 		p.Line("The run is %s: no further steps are accepted.", render.Status(answer.Status))
 		return
 	}
+	names := []string{"--run", run}
 	if behind {
-		// --run would submit the step that is pending now, and not the one shown here.
-		p.Text(p.Warn("! "), "The run has already continued from here. Submitting this step again, with the tokens "+
-			"that --json prints, creates a branch.")
+		// --run alone would submit the step that is pending now, and not the one shown here.
+		names = append(names, "--at", page.ShortNode(answer.NodeID))
+		p.Text(p.Warn("! "), "The run has already continued from here. Submitting this step again creates a branch.")
 		p.Line("Current step of the run: %s", a.Command("continue", "--run", run))
-		return
 	}
-	p.Line("Next: %s", nextCommand(a, answer, step, run, inputFlags))
+	p.Line("Next: %s", nextCommand(a, answer, step, names, inputFlags))
 }
 
 // showResult prints the result of the step's command: the outcome, and the end of each output.
@@ -146,24 +191,27 @@ func showResult(r command.Brief, p *page.Page) {
 
 // nextCommand returns the command line that continues from an answer. It depends on what the
 // step waits for: an approval, only an acknowledgement, a command that 'run' executes, or notes
-// and artifacts, whose flags are shown with placeholders.
-func nextCommand(a *cli.App, answer engine.Answer, step compile.Step, run string, inputFlags []string) string {
+// and artifacts, whose flags are shown with placeholders. names are the flags that name the step.
+func nextCommand(a *cli.App, answer engine.Answer, step compile.Step, names, inputFlags []string) string {
+	with := func(name string, more ...string) string {
+		return a.Command(slices.Concat([]string{name}, names, more)...)
+	}
 	switch {
 	// The output is complete and only the approval is missing.
 	case answer.OutputsSubmitted() && answer.NextIntent == engine.AwaitConfirmation:
-		return a.Command("approve", run)
+		return a.Command(append([]string{"approve"}, names[1:]...)...)
 	// The output is complete; the step needs an acknowledgement.
 	case answer.OutputsSubmitted():
-		return a.Command("continue", "--run", run, "--done")
+		return with("continue", "--done")
 	case step.Action != nil:
-		return a.Command(append([]string{"run", "--run", run}, inputFlags...)...) // only run executes commands
+		return with("run", inputFlags...) // only run executes commands
 	}
 	// The requirements of the step decide which flags are shown.
-	argv := []string{"continue", "--run", run, "--notes", "…"}
+	flags := []string{"--notes", "…"}
 	if c := answer.Pending.OutputContract; c != nil && c.Required || len(step.AssessmentRefs) > 0 {
-		argv = append(argv, "--artifact", "FILE")
+		flags = append(flags, "--artifact", "FILE")
 	}
-	return a.Command(append(argv, inputFlags...)...)
+	return with("continue", append(flags, inputFlags...)...)
 }
 
 // roundsOf returns the current round of each loop of a step, the outermost first. For a key

@@ -29,7 +29,7 @@ at the step does.`
 // can approve. Without RUN it uses the latest run. The run does not continue by itself; the
 // command that continues it is printed.
 func NewApprove(a *cli.App) *cobra.Command {
-	var comment string
+	var comment, node string
 	cmd := &cobra.Command{
 		Use:     "approve [RUN]",
 		GroupID: cli.GroupRun,
@@ -38,29 +38,33 @@ func NewApprove(a *cli.App) *cobra.Command {
 		Example: "  waybill approve @last\n  waybill approve k3j2a7 --comment \"Checked with the team\"",
 		Args:    cli.AtMost("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runApprove(cmd.Context(), a, cli.RunArg(args), comment)
+			if node == "" && cmd.Flags().Changed("at") {
+				return emptyAt()
+			}
+			return runApprove(cmd.Context(), a, cli.RunArg(args), node, comment)
 		},
 	}
+	atFlag(cmd, &node)
 	cmd.Flags().StringVar(&comment, "comment", "", "record `TEXT` with the approval")
 	return cmd
 }
 
 // runApprove shows the submitted output of the pending step, asks the person, and records the
 // approval. The approval is bound to the notes and artifacts that were shown: if another
-// attempt has changed them meanwhile, the engine rejects it. Without a person at a terminal
+// attempt has changed them meanwhile, the engine rejects it. node names the node, "" for the current one. Without a person at a terminal
 // the error is RUN_WAITING.
-func runApprove(ctx context.Context, a *cli.App, ref, comment string) error {
+func runApprove(ctx context.Context, a *cli.App, ref, node, comment string) error {
 	o, err := a.Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer o.Close()
-	at, err := o.Locate(ctx, ref)
+	at, err := locate(ctx, o, ref, node)
 	if err != nil {
 		return err
 	}
 	// A step that cannot be approved is rejected before the question.
-	shown, err := o.Approvable(ctx, a.Caller(), at)
+	shown, err := o.Approvable(ctx, o.Caller(), at)
 	if err != nil {
 		return err
 	}
@@ -102,7 +106,7 @@ func runApprove(ctx context.Context, a *cli.App, ref, comment string) error {
 		}
 	}
 	// The engine compares the output again under the lock of the session.
-	answer, err := o.ApproveShown(context.WithoutCancel(ctx), a.Caller(), shown, comment)
+	answer, err := o.ApproveShown(context.WithoutCancel(ctx), o.Caller(), shown, comment)
 	if err != nil {
 		return err
 	}
@@ -116,7 +120,7 @@ func submitNotes(ctx context.Context, a *cli.App, o *cli.Store, at engine.Positi
 	if err != nil {
 		return engine.Approvable{}, err
 	}
-	now, err = o.Advance(context.WithoutCancel(ctx), a.Caller(), now.Position(), now.AttemptID,
+	now, err = o.Advance(context.WithoutCancel(ctx), o.Caller(), now.Position(), now.AttemptID,
 		advance.Request{Notes: notes})
 	if err != nil {
 		return engine.Approvable{}, err
@@ -126,7 +130,7 @@ func submitNotes(ctx context.Context, a *cli.App, o *cli.Store, at engine.Positi
 			Suggest("Continue with %s.", fault.Command{"run", "--run", page.ShortRun(at.Run)}).
 			With("runId", at.Run.String()).With("blockers", now.Blockers)
 	}
-	return o.Approvable(ctx, a.Caller(), at)
+	return o.Approvable(ctx, o.Caller(), at)
 }
 
 // showApproval prints what is approved and the command that continues the run.

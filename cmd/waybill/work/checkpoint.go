@@ -77,7 +77,7 @@ func (in *checkpointInput) record(ctx context.Context, a *cli.App) error {
 	}
 	return answerOf(ctx, a, func(o *cli.Store) (engine.Answer, error) {
 		if in.state != "" {
-			return o.Checkpoint(ctx, a.Caller(),
+			return o.Checkpoint(ctx, o.Caller(),
 				engine.CheckpointCall{StateToken: in.state, CheckpointToken: in.token, Request: req})
 		}
 		// The answer for the pending step contains the id of the next checkpoint.
@@ -88,7 +88,7 @@ func (in *checkpointInput) record(ctx context.Context, a *cli.App) error {
 		if answer.Pending == nil {
 			return answer, nothingPending(answer)
 		}
-		return o.CheckpointAt(ctx, a.Caller(), answer.Position(), answer.CheckpointID, req)
+		return o.CheckpointAt(ctx, o.Caller(), answer.Position(), answer.CheckpointID, req)
 	}, showCheckpoint)
 }
 

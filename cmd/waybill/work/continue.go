@@ -22,6 +22,10 @@ nothing, so a call whose answer was lost can be repeated at any time.
 People name the run: --run takes its id, a prefix of the id, or @last. Notes, context,
 preferences or artifacts acknowledge the step; --done acknowledges it without any.
 
+With --at the call is about an earlier step of the run. Without input that step is shown;
+with input it is done again, and the run continues from there on a branch of its own.
+Nothing of what was recorded before is changed; 'waybill runs graph' shows all branches.
+
 The output is checked first. If it is not accepted (exit status 3), the attempt is
 recorded, the answer lists what is missing, and the step stays pending.`
 
@@ -33,6 +37,7 @@ type continueInput struct {
 	ack   string
 	// The run, for people.
 	run   string
+	at    string // the node to continue from, "" for the current one
 	done  bool
 	given outputInput
 }
@@ -52,6 +57,7 @@ func NewContinue(a *cli.App) *cobra.Command {
 		Example: `  waybill continue --run @last
   waybill continue --run @last --notes "Searched twice as fast, see the numbers"
   waybill continue --run k3j2a7 --notes-file notes.md --artifact result.json --set risk=low
+  waybill continue --run @last --at plan --notes "Another way"
   waybill continue --state st.v1.… --ack ack.v1.… --notes "Done" --json`,
 		Args: cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -63,6 +69,7 @@ func NewContinue(a *cli.App) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&in.run, "run", "", "continue `RUN`: its id, a prefix of the id, or @last")
+	atFlag(cmd, &in.at)
 	f.StringVar(&in.state, "state", "", "state `TOKEN` of an answer, which names the step")
 	f.StringVar(&in.ack, "ack", "", "acknowledge the step with the ack `TOKEN` of the same answer")
 	f.BoolVar(&in.done, "done", false, "with --run: acknowledge the step without notes or artifacts")
@@ -80,6 +87,11 @@ func (in *continueInput) check(cmd *cobra.Command) error {
 	case in.run != "" && in.state+in.ack != "":
 		return cli.UsageFault(cmd, "--run cannot be combined with --state and --ack").
 			Suggest("Give --run, or the tokens.")
+	case in.at == "" && cmd.Flags().Changed("at"):
+		return emptyAt()
+	case in.at != "" && in.run == "":
+		return cli.UsageFault(cmd, "--at needs --run").
+			Suggest("With tokens, the state token names the node: send the tokens of the answer about it.")
 	case in.done && in.run == "":
 		return cli.UsageFault(cmd, "--done needs --run").Suggest("With tokens, --ack alone acknowledges the step.")
 	case in.ack == "" && in.state != "" && in.hasOutput(cmd):
@@ -109,29 +121,27 @@ func (in *continueInput) send(ctx context.Context, a *cli.App, advances bool) er
 	}
 	return answerOf(ctx, a, func(o *cli.Store) (engine.Answer, error) {
 		if in.state != "" {
-			return o.Continue(ctx, a.Caller(), engine.Continue{StateToken: in.state, AckToken: in.ack, Request: req})
+			by := engine.Caller{}
+			if in.ack != "" { // without it nothing is recorded
+				by = o.Caller()
+			}
+			return o.Continue(ctx, by, engine.Continue{StateToken: in.state, AckToken: in.ack, Request: req})
 		}
-		at, answer, err := currentStep(ctx, o, in.run)
+		answer, err := stepAt(ctx, o, in.run, in.at)
 		if err != nil || !advances {
 			return answer, err
 		}
 		if answer.Pending == nil {
 			return answer, nothingPending(answer)
 		}
-		return o.Advance(ctx, a.Caller(), at, answer.AttemptID, req)
+		return o.Advance(ctx, o.Caller(), answer.Position(), answer.AttemptID, req)
 	}, in.show)
 }
 
-// show shows the answer. The tokens of an earlier answer may name a step that the run has left.
+// show shows the answer. The tokens of an earlier answer, and --at, may name a step that the run
+// has left.
 func (in *continueInput) show(ctx context.Context, a *cli.App, o *cli.Store, answer engine.Answer) error {
 	return printAnswer(a, answer, func(p *page.Page) {
-		showPending(ctx, a, o, answer, in.state != "" && behind(ctx, o, answer), p)
+		showPending(ctx, a, o, answer, in.state+in.at != "" && isBehind(ctx, o, answer), p)
 	})
-}
-
-// behind reports whether an answer is about a node that is not the current one of its run. It
-// is false for a run that cannot be located.
-func behind(ctx context.Context, o *cli.Store, answer engine.Answer) bool {
-	at, err := o.Locate(ctx, answer.Session.RunID.String())
-	return err == nil && at.Node != answer.NodeID
 }

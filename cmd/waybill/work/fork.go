@@ -72,7 +72,7 @@ func NewFork(a *cli.App) *cobra.Command {
 					return engine.Answer{}, err
 				}
 				req.From = point
-				return o.Fork(ctx, a.Caller(), seed, req)
+				return o.Fork(ctx, o.Caller(), seed, req)
 			}, showStep)
 		},
 	}

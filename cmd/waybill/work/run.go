@@ -44,6 +44,11 @@ or ID and for no other. To continue a run without a terminal, give FILE or ID as
 --trust allows its commands if the run is pinned to that version. Commands run in the
 current directory, without a shell and without a terminal.
 
+At a question b, alone on the line, goes back: it shows the steps before, and the one that
+you choose is done again; a space before the b makes it text. --at does the same for a run
+to continue. The run continues from there on a branch of its own, and nothing of what was
+recorded before is changed.
+
 With --key the same KEY performs the run that it started before. A key of an imported
 session, or of a run of another workflow, is refused with exit status 2.
 
@@ -86,6 +91,7 @@ func NewRun(a *cli.App) *cobra.Command {
 type runInput struct {
 	// ref is the run to continue, "" to start one. With trust, FILE or ID names what is trusted.
 	ref string
+	at  string // the node to continue from, "" for the current one
 	// start holds context and preferences, and for a new run title and key.
 	start startInput
 	trust bool // allow the commands of FILE or ID in this call, without recording trust
@@ -101,6 +107,7 @@ type runInput struct {
 func (in *runInput) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&in.ref, "run", "", "continue the run `ID`: an id, a prefix of an id, or @last")
+	atFlag(cmd, &in.at)
 	f.BoolVar(&in.trust, "trust", false, "allow the commands of FILE or ID in this call")
 	f.BoolVar(&in.yes, "yes", false, "answer every confirmation with yes")
 	f.StringVar(&in.notes, "notes", "", "use `TEXT` as the notes of every step that needs a person")
@@ -114,6 +121,10 @@ func (in *runInput) check(cmd *cobra.Command, args []string) error {
 	switch {
 	case in.ref == "" && len(args) == 0:
 		return cli.UsageFault(cmd, "'%s' needs FILE or ID, or --run with a run to continue", cmd.CommandPath())
+	case in.at == "" && cmd.Flags().Changed("at"):
+		return emptyAt()
+	case in.at != "" && in.ref == "":
+		return cli.UsageFault(cmd, "--at needs --run").Suggest("Name the run that has the node.")
 	case in.ref != "" && len(args) > 0 && !in.trust:
 		return cli.UsageFault(cmd, "--run continues a run and cannot be combined with the workflow %q", args[0])
 	case in.ref != "" && len(args) == 0 && in.trust:
@@ -190,7 +201,10 @@ func runRun(ctx context.Context, a *cli.App, in *runInput, args []string) error 
 
 	var at engine.Position
 	if in.ref != "" {
-		at, err = o.Locate(ctx, in.ref)
+		at, err = locate(ctx, o, in.ref, in.at)
+		if in.at != "" {
+			opts.At = at.Node
+		}
 	} else {
 		at, err = s.begin(ctx, begin, flow, recorded, opts)
 	}
@@ -255,7 +269,7 @@ func (s *runner) begin(ctx context.Context, req engine.Start, flow compile.Compi
 	if err != nil {
 		return none, err
 	}
-	answer, err := s.store.Start(ctx, s.app.Caller(), seed, req)
+	answer, err := s.store.Start(ctx, s.store.Caller(), seed, req)
 	log := s.app.Log()
 	for _, w := range answer.Warnings {
 		log.Warn().Msg(w.Message)

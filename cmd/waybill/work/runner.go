@@ -53,16 +53,18 @@ func newRunner(a *cli.App, o *cli.Store, in *runInput, ref string) *runner {
 		Remember: func(ctx context.Context, w compile.Compiled) error {
 			root, err := a.TrustRoot()
 			if err == nil {
-				_, err = o.Trust(ctx, a.Caller(), w, root, nil)
+				_, err = o.Trust(ctx, o.Caller(), w, root, nil)
 			}
 			return err
 		},
 		OnlyOnce: s.onlyOnce,
-		Actor:    a.Actor(), NowMs: a.NowMs, Pause: pause,
+		By:       o.Caller(), NowMs: a.NowMs, Pause: pause,
 		ContinueLine: func(run id.Run, more ...string) fault.Command { return continueLine(a, run, more...) },
 		SubmitLine:   func(run id.Run, more ...string) fault.Command { return submitLine(a, run, more...) },
 		OfStore:      a.OfStore,
-		ApproveLine:  func(run id.Run) fault.Command { return a.StoreCommand("approve", page.ShortRun(run)) },
+		ApproveLine: func(run id.Run, more ...string) fault.Command {
+			return a.StoreCommand(append([]string{"approve", page.ShortRun(run)}, more...)...)
+		},
 	}
 	return s
 }

@@ -48,7 +48,7 @@ func NewStart(a *cli.App) *cobra.Command {
 				return err
 			}
 			return answerOf(ctx, a, func(o *cli.Store) (engine.Answer, error) {
-				return o.Start(ctx, a.Caller(), seed, req)
+				return o.Start(ctx, o.Caller(), seed, req)
 			}, showStep)
 		},
 	}

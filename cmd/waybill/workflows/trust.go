@@ -125,7 +125,7 @@ func giveTrust(ctx context.Context, a *cli.App, o *cli.Store, w compile.Compiled
 	}
 	// Recording trust again keeps the existing entry.
 	if len(doc.Commands) > 0 {
-		entry, err := o.Trust(ctx, a.Caller(), w, root, shown)
+		entry, err := o.Trust(ctx, o.Caller(), w, root, shown)
 		if err != nil {
 			return err
 		}

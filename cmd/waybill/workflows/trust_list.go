@@ -52,7 +52,7 @@ func revokeTrust(ctx context.Context, a *cli.App, o *cli.Store, ref string) erro
 		if e.WorkflowHash != hash && e.WorkflowID != ref || !list.Has(e.WorkflowHash) {
 			continue
 		}
-		if _, err := o.Revoke(ctx, a.Caller(), e.WorkflowHash); err != nil {
+		if _, err := o.Revoke(ctx, o.Caller(), e.WorkflowHash); err != nil {
 			return err
 		}
 		list = list.Without(e.WorkflowHash)

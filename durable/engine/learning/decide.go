@@ -90,7 +90,7 @@ func (d decision) approved() bool {
 // without the approver's role or a terminal, and those of MayApprove.
 func (l *Learning) ApproveProposal(ctx context.Context, by engine.Caller, req DecideRequest, shown Shown) (Proposed,
 	error) {
-	return l.decideProposal(ctx, by, req, func(d decision) (proposal.Record, []manifest.Object, error) {
+	return l.decideProposal(ctx, by.Approver(), req, func(d decision) (proposal.Record, []manifest.Object, error) {
 		if err := cmp.Or(d.checkApprove(), d.checkShown(shown)); err != nil {
 			return nil, nil, err
 		}

@@ -38,8 +38,20 @@ type Store interface {
 type Caller struct {
 	// Actor is recorded in every event that the call appends.
 	Actor event.Actor
+	// Assumed reports that Actor.Ref is the default identity, and not a name that
+	// the caller gave.
+	Assumed bool
 	// AtMs is the clock reading, in milliseconds since 1970.
 	AtMs int64
+}
+
+// Approver returns the caller as the records of approvals name it: a default
+// identity never names who approved (docs/design.md#identity).
+func (c Caller) Approver() Caller {
+	if c.Assumed {
+		c.Actor.Ref = ""
+	}
+	return c
 }
 
 // Ledger is the audit log of one store. It is safe for concurrent use.

@@ -76,7 +76,7 @@ func (s Settings) plan(ctx context.Context, key string, apply func(config.Config
 	if out.Setting, err = after.Get(key); err != nil {
 		return out, err
 	}
-	if out.Policy = config.IsPolicy(out.Setting.Key); !out.Policy {
+	if out.Policy = config.IsPolicyChange(out.Setting.Key, out.before, after); !out.Policy {
 		return out, nil
 	}
 	last, err := s.ledger.Confirmed(ctx)
@@ -115,11 +115,11 @@ func differences(last auditview.Confirmed, before, now config.Config) (out []Dif
 	}
 	then, known := confirmedConfig(last, before)
 	for _, row := range config.Table {
-		if !row.Policy {
-			continue
-		}
 		is, _ := now.Get(string(row.Key)) // the table's own keys are known
 		was, _ := then.Get(string(row.Key))
+		if !row.Decides(is.Value) && !row.Decides(was.Value) {
+			continue
+		}
 		if !known || !is.Value.Equal(was.Value) {
 			out = append(out, Difference{Key: row.Key, Old: was.Value, Known: known, New: is.Value,
 				Meaning: row.Meaning})
@@ -159,6 +159,9 @@ func (s Settings) ChangeConfig(ctx context.Context, by ledger.Caller, c Change) 
 		return c.Setting, nil
 	}
 	if !c.Policy {
+		if err := checkDefault(by, c); err != nil {
+			return c.Setting, err
+		}
 		return c.Setting, s.writeConfig(ctx, func(now config.Config) (config.Config, error) { return c.apply(now) })
 	}
 	if err := checkPerson(by, "changes"); err != nil {
@@ -182,6 +185,18 @@ func (s Settings) ChangeConfig(ctx context.Context, by ledger.Caller, c Change) 
 		})
 		return policyDetails(after), err
 	})
+}
+
+// checkDefault returns RUN_WAITING if a caller that is no person sets a default autonomy above the
+// one that an agent may set for a run (docs/design.md#preferences).
+func checkDefault(by ledger.Caller, c Change) error {
+	if c.Setting.Key != config.Autonomy || by.Actor.Kind == event.Human ||
+		c.before.CheckAgentAutonomy(event.Autonomy(c.Setting.Value.Text())) == nil {
+		return nil
+	}
+	return fault.New(fault.RunWaiting, "autonomy %s is more than %s permits without a person: %s", c.Setting.Value.Text(),
+		config.AgentMaxAutonomy, c.before.AgentMaxAutonomy()).
+		Suggest("Ask a person to run this at a terminal.")
 }
 
 // keysOf returns the detail audit.DetailKeys of what a person confirms.

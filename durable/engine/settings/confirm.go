@@ -50,7 +50,7 @@ func (s Settings) PlanConfirmation(ctx context.Context) (out Confirmation, err e
 	}
 	for _, row := range config.Table {
 		is, _ := c.Get(string(row.Key)) // the table's own keys are known
-		if row.Policy && !is.Value.Equal(row.Default) {
+		if row.Decides(is.Value) && !is.Value.Equal(row.Default) {
 			out.InForce = append(out.InForce, is)
 		}
 	}

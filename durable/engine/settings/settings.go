@@ -74,6 +74,21 @@ func (s Settings) CheckAutonomy(ctx context.Context, wanted event.Autonomy) erro
 	return c.CheckAgentAutonomy(wanted)
 }
 
+// Preferences returns the preferences of runs that are started without any, through MCP if byAgent.
+// Where the configuration cannot be read they are the least ones. POLICY_UNCONFIRMED: an autonomy that
+// only a person may set was not confirmed by one.
+func (s Settings) Preferences(ctx context.Context, byAgent bool) (event.Preferences, error) {
+	c, err := s.Config(ctx)
+	if err != nil {
+		return event.DefaultPreferences(), ctx.Err()
+	}
+	p := c.Preferences(byAgent)
+	if p.Autonomy == event.FullAutoNeverStop {
+		_, err = s.Confirmed(ctx)
+	}
+	return p, err
+}
+
 // PolicyOf returns the digest of the policy that a person confirmed last. A store without a
 // confirmation has the digest of the defaults.
 func PolicyOf(last auditview.Confirmed) canon.Digest {

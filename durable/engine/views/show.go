@@ -25,8 +25,10 @@ type RunDetails struct {
 	// expected head.
 	Head        manifest.Head     `json:"head"`
 	Preferences event.Preferences `json:"preferences"`
-	ForkedFrom  *event.ForkedFrom `json:"forkedFrom,omitzero"` // source node of a fork
-	Steps       []StepRow         `json:"steps"`
+	// PreferenceSources says where each of them comes from.
+	PreferenceSources runs.PreferenceSources `json:"preferenceSources,omitzero"`
+	ForkedFrom        *event.ForkedFrom      `json:"forkedFrom,omitzero"` // source node of a fork
+	Steps             []StepRow              `json:"steps"`
 	// Gaps are listed from the root to the tip.
 	Gaps []OpenGap `json:"gaps"`
 	// Blockers are requirements that the tip's snapshot stores as unmet, in a
@@ -140,7 +142,8 @@ func (o *Views) run(ctx context.Context, ref, step string) (RunDetails, error) {
 		return RunDetails{}, err
 	}
 	out := RunDetails{RunSummary: row, Head: at.Fold.Head, Preferences: run.Node(run.Tip).Preferences,
-		ForkedFrom: run.Started.ForkedFrom,
+		PreferenceSources: run.Node(run.Tip).Sources,
+		ForkedFrom:        run.Started.ForkedFrom,
 		Workflow: engine.WorkflowRef{WorkflowID: run.Started.WorkflowID, Name: w.Name(),
 			WorkflowHash: run.Started.WorkflowHash, Source: row.Source}, Gaps: []OpenGap{},
 		Blockers: tip.Blockers(), Findings: append([]manifest.Finding{}, v.Findings...)}

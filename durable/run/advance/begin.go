@@ -25,6 +25,7 @@ type Start struct {
 	Goal         string // what the run is for
 	Context      canon.Value
 	Preferences  []event.PreferenceChange
+	Defaults     event.Preferences // of the store, for what Preferences leaves open; zero: the built-in ones
 	Observations []event.ObservationRecorded
 	Actor        event.Actor
 	AtMs         int64 // clock reading in milliseconds since 1970
@@ -39,7 +40,8 @@ func Begin(w compile.Compiled, s Start) (plan manifest.Plan, dropped int, err er
 		checkGoal(s.Goal)); err != nil {
 		return plan, 0, err
 	}
-	prefs, err := applyPreferences(event.DefaultPreferences(), s.Preferences)
+	defaults := cmp.Or(s.Defaults, event.DefaultPreferences())
+	prefs, err := applyPreferences(defaults, s.Preferences)
 	if err != nil {
 		return plan, 0, err
 	}
@@ -60,7 +62,7 @@ func Begin(w compile.Compiled, s Start) (plan manifest.Plan, dropped int, err er
 	node, origin := seg.open(w, s.Run, bytes, event.RunStarted{WorkflowID: w.WorkflowID, WorkflowHash: w.Hash(),
 		WorkflowSourceKind: s.SourceKind, WorkflowSourceRef: s.SourceRef, Title: s.Title,
 		Goal: s.Goal, Warnings: warningsOf(walked.Loose)})
-	seg.startPreferences(node, origin, prefs, len(s.Preferences) > 0)
+	seg.beginPreferences(node, origin, defaults, s.Preferences, prefs)
 	seg.startContext(node, origin, s.Context, s.Actor)
 	seg.traces(node, origin, walked.Trace)
 	for i, u := range walked.Unmet {
@@ -127,16 +129,31 @@ func (s *segment) startContext(at event.Scope, o id.Origin, vars canon.Value, by
 	}
 }
 
-// startPreferences records all effective preferences, so that later changes of defaults do
-// not affect existing runs. The caller is the actor if it sent any.
-func (s *segment) startPreferences(at event.Scope, o id.Origin, p event.Preferences, fromUser bool) {
-	by, source := engine, event.FromSystem
-	if fromUser {
-		by, source = s.actor, event.FromUser
+// beginPreferences records all effective preferences, so that later changes of defaults do not affect
+// existing runs. Of a store with defaults of its own these are recorded first, and then what the caller
+// sent; the built-in ones are in the record of the caller.
+func (s *segment) beginPreferences(at event.Scope, o id.Origin, defaults event.Preferences,
+	sent []event.PreferenceChange, p event.Preferences) {
+	change := event.PreferencesChanged{ChangeID: o.Change(0), Effective: p, Source: event.FromUser, Delta: changesOf(p)}
+	if len(sent) == 0 || defaults != event.DefaultPreferences() {
+		s.startPreferences(at, o, defaults)
+		change.ChangeID, change.Delta = o.Change(1), sent
 	}
-	s.add(at, by, event.PreferencesChanged{ChangeID: o.Change(0), Effective: p, Source: source,
-		Delta: []event.PreferenceChange{{Key: "autonomy", Value: string(p.Autonomy)},
-			{Key: "riskPolicy", Value: string(p.RiskPolicy)}}})
+	if len(sent) > 0 {
+		s.caller(at, change)
+	}
+}
+
+// startPreferences records preferences that no caller sent.
+func (s *segment) startPreferences(at event.Scope, o id.Origin, p event.Preferences) {
+	s.engine(at, event.PreferencesChanged{ChangeID: o.Change(0), Effective: p, Source: event.FromSystem,
+		Delta: changesOf(p)})
+}
+
+// changesOf returns all preferences as changes.
+func changesOf(p event.Preferences) []event.PreferenceChange {
+	return []event.PreferenceChange{{Key: "autonomy", Value: string(p.Autonomy)},
+		{Key: "riskPolicy", Value: string(p.RiskPolicy)}}
 }
 
 // observe appends the observations that pass their checks. Repeated ones are dropped too,

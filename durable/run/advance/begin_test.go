@@ -49,8 +49,24 @@ func TestBeginOrdersEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := plan.Events[3]; p.Actor != agent ||
-		p.Data.(event.PreferencesChanged).Effective.Autonomy != event.FullAutoStopOnUserDeps {
+	stored := func(i int) event.PreferencesChanged { return plan.Events[i].Data.(event.PreferencesChanged) }
+	inForce := event.Preferences{Autonomy: event.FullAutoStopOnUserDeps, RiskPolicy: event.Conservative}
+	if p := stored(3); plan.Events[3].Actor != agent || p.Effective != inForce || p.Source != event.FromUser ||
+		len(p.Delta) != 2 || plan.Events[4].Data.Kind() == p.Kind() {
 		t.Error("requested preferences have the caller as actor:", p)
+	}
+	// Defaults of the store have a record of their own.
+	s.Defaults = event.Preferences{Autonomy: event.Guided, RiskPolicy: event.Balanced}
+	if plan, _, err = advance.Begin(compiled(t), s); err != nil {
+		t.Fatal(err)
+	}
+	inForce.RiskPolicy = event.Balanced
+	if p := stored(3); plan.Events[3].Actor.Kind != event.Engine || p.Effective != s.Defaults ||
+		p.Source != event.FromSystem || len(p.Delta) != 2 {
+		t.Error("the defaults of the store are not recorded:", p)
+	}
+	if p := stored(4); plan.Events[4].Actor != agent || p.Effective != inForce || p.Source != event.FromUser ||
+		len(p.Delta) != 1 {
+		t.Error("what was sent is not above the defaults of the store:", p)
 	}
 }

@@ -66,7 +66,7 @@ func Branch(w compile.Compiled, from Source, f Fork) (plan manifest.Plan, droppe
 	started.Warnings = nil // a fork evaluates no condition
 	node, origin := seg.open(w, f.Run, bytes, started)
 	// The effective preferences are copied whole: they do not depend on today's defaults.
-	seg.startPreferences(node, origin, from.Preferences, false)
+	seg.startPreferences(node, origin, from.Preferences)
 	seg.startContext(node, origin, from.Context, engine)
 	for i, c := range from.Capabilities {
 		// Provenance is copied, so that a strong observation stays strong.

@@ -16,8 +16,8 @@ import (
 type Artifacts func(ref canon.Digest) ([]byte, error)
 
 // StartOf returns the input that started a session, read from its first segment, and the hash
-// of the pinned workflow. Only preferences that the user sent are inputs; the others are the
-// plan's own.
+// of the pinned workflow. The preferences that the user sent are inputs, and those of the store at
+// that time.
 //
 // As in every function of this file, events are those of one segment, and not empty.
 func StartOf(session id.Session, events []event.Event) (s advance.Start, hash canon.Digest) {
@@ -31,9 +31,10 @@ func StartOf(session id.Session, events []event.Event) (s advance.Start, hash ca
 		case event.ContextSet:
 			s.Context = p.Context
 		case event.PreferencesChanged:
-			// Defaults of the workflow and the store are applied by the plan function.
 			if p.Source == event.FromUser {
 				s.Preferences = p.Delta
+			} else {
+				s.Defaults = p.Effective
 			}
 		}
 	}

@@ -27,7 +27,9 @@ type Key string
 // The keys. They are stored: never renamed.
 const (
 	AgentMaxAutonomy      Key = "agentMaxAutonomy"
+	Autonomy              Key = "autonomy"
 	Feedback              Key = "feedback"
+	Identity              Key = "identity"
 	LockWaitMs            Key = "lockWaitMs"
 	Principals            Key = "principals"
 	Proposals             Key = "proposals"
@@ -35,6 +37,7 @@ const (
 	ProposalsApproverRole Key = "proposalsApproverRole"
 	ProposalsQuorum       Key = "proposalsQuorum"
 	RetentionDays         Key = "retentionDays"
+	RiskPolicy            Key = "riskPolicy"
 	Roles                 Key = "roles"
 	TrashDays             Key = "trashDays"
 )
@@ -48,8 +51,10 @@ type Row struct {
 	Default canon.Value
 	Meaning string // one or two sentences for help and documentation
 	Want    string // the valid values, as a noun phrase for messages
-	// Policy marks the settings that decide who may do what (docs/design.md#settings).
-	Policy bool
+	// Policy marks the settings that decide who may do what (docs/design.md#settings). PolicyWords are
+	// values with which a setting does that that does not otherwise.
+	Policy      bool
+	PolicyWords []string
 	// Words are the valid texts. Without Words and form, a whole number from Least to Most is
 	// valid.
 	Words       []string
@@ -63,9 +68,18 @@ var Table = []Row{
 	{Key: AgentMaxAutonomy, Policy: true, Default: canon.OfString(string(event.FullAutoStopOnUserDeps)),
 		Meaning: "The most autonomy that an agent may set on a run through MCP.",
 		Want:    "guided, full_auto_stop_on_user_deps or full_auto_never_stop", Words: autonomies},
+	{Key: Autonomy, Default: canon.OfString(string(event.Guided)), PolicyWords: autonomies[2:],
+		Meaning: "The autonomy of runs that are started without one; through MCP at most agentMaxAutonomy. " +
+			"full_auto_never_stop does not wait for a person, so it is set at a terminal only.",
+		Want: "guided, full_auto_stop_on_user_deps or full_auto_never_stop", Words: autonomies},
 	{Key: Feedback, Policy: true, Default: canon.OfString(on),
 		Meaning: "Whether runs accept annotations; off disables all commands about them.",
 		Want:    "on or off", Words: switches},
+	{Key: Identity, Default: canon.OfString(""),
+		Meaning: "The name that records of this store have for the person or program that makes them, unless --as " +
+			"is given; else git's user.name and user.email, else the name of the account. It is a claim, gives no " +
+			"role, and never names who approved.",
+		Want: "a name of 1 to 128 bytes in one line", form: checkIdentity},
 	{Key: LockWaitMs, Default: canon.OfInt(2000),
 		Meaning: "How many milliseconds a command waits for another writer, unless --lock-wait is given.",
 		Want:    "a whole number from 0 to 600000", Most: lockWaitMsMax},
@@ -93,6 +107,10 @@ var Table = []Row{
 		Meaning: "After how many days without new events 'waybill gc --apply' moves a session to the trash; 0 is " +
 			"never.",
 		Want: "a whole number from 0 to 36500", Most: daysMax},
+	{Key: RiskPolicy, Default: canon.OfString(string(event.Conservative)),
+		Meaning: "The risk policy of runs that are started without one.",
+		Want:    "conservative, balanced or aggressive",
+		Words:   []string{string(event.Conservative), string(event.Balanced), string(event.Aggressive)}},
 	{Key: Roles, Policy: true, Default: canon.OfMembers(),
 		Meaning: "The scopes of each role. The scope proposals:apply permits to apply proposals with direct-rbac, " +
 			"proposals:override to apply them without the approvals of approval-gate.",

@@ -55,8 +55,8 @@ func TestWithRefusesInvalidValues(t *testing.T) {
 		}
 		if bad[0] == "nothing" &&
 			!strings.Contains(f.Suggestion.String(),
-				"agentMaxAutonomy, feedback, lockWaitMs, principals, proposals, proposalsActivation, "+
-					"proposalsApproverRole, proposalsQuorum, retentionDays, roles and trashDays") {
+				"agentMaxAutonomy, autonomy, feedback, identity, lockWaitMs, principals, proposals, proposalsActivation, "+
+					"proposalsApproverRole, proposalsQuorum, retentionDays, riskPolicy, roles and trashDays") {
 			t.Errorf("the suggestion for an unknown key does not list the keys: %s", f.Suggestion.String())
 		}
 	}

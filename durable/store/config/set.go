@@ -115,5 +115,16 @@ func (c Config) AgentMaxAutonomy() event.Autonomy {
 	return event.Autonomy(c.value(AgentMaxAutonomy).Text())
 }
 
+// Preferences returns the preferences of runs that are started without any. The autonomy of a run that
+// an agent starts through MCP is at most the one that it may set.
+func (c Config) Preferences(byAgent bool) event.Preferences {
+	p := event.Preferences{Autonomy: event.Autonomy(c.value(Autonomy).Text()),
+		RiskPolicy: event.RiskPolicy(c.value(RiskPolicy).Text())}
+	if byAgent && c.CheckAgentAutonomy(p.Autonomy) != nil {
+		p.Autonomy = c.AgentMaxAutonomy()
+	}
+	return p
+}
+
 // LockWaitMs returns how many milliseconds a writer waits for another one.
 func (c Config) LockWaitMs() int64 { return int64(c.value(LockWaitMs).Float()) }

@@ -15,12 +15,23 @@ import (
 const ActorWidthMax = 20
 
 // ActorAndKind returns the name of an actor, followed by its kind unless that is human. The
-// kind is shown because every caller can choose its name with --as.
+// kind is shown because every caller can choose its name. An email address behind the name is left out.
 func ActorAndKind(a event.Actor) string {
-	if a.Ref == "" || a.Kind == event.Human {
-		return strings.TrimRight(Actor(a), " ")
+	name := page.OneLine(a.Ref)
+	if short, _, ok := strings.Cut(name, " <"); ok && short != "" {
+		name = short
 	}
-	return page.OneLine(a.Ref) + " (" + string(a.Kind) + ")"
+	if name == "" || a.Kind == event.Human || a.Kind == "" {
+		return cmp.Or(name, string(a.Kind), "-")
+	}
+	return name + " (" + string(a.Kind) + ")"
+}
+
+// ClaimNote prints how names of actors are to be read, below what shows any.
+func ClaimNote(p *page.Page, anyName bool) {
+	if anyName {
+		p.Text("", p.Dim("Names are claimed (--as, the setting identity, git or the account), not verified."))
+	}
 }
 
 // TimelineLine writes one line of a timeline; for day and the result see page.Page.TimeInDay.
@@ -35,16 +46,29 @@ func TimelineLine(p *page.Page, day string, m runs.TimelineEntry) string {
 	if m.Foreign {
 		mark = p.Warn(ForeignMark) + " "
 	}
-	p.StyledText(p.Dim(cmp.Or(at, "-"))+"  "+Actor(m.Actor)+"  "+mark, m.Text, paint)
+	who := actorWithin(m.Actor, p.Width/5)
+	who += strings.Repeat(" ", max(actorWidthMin-page.TextWidth(who), 0))
+	p.StyledText(p.Dim(cmp.Or(at, "-"))+"  "+who+"  "+mark, m.Text, paint)
 	return day
+}
+
+// actorWithin returns ActorAndKind in at most so many columns, 0 for any number: the name is cut, or left
+// out beside the kind.
+func actorWithin(a event.Actor, columns int) string {
+	whole := ActorAndKind(a)
+	if columns == 0 || page.TextWidth(whole) <= columns || a.Kind == "" {
+		return whole
+	}
+	kind := ""
+	if a.Kind != event.Human {
+		kind = " (" + string(a.Kind) + ")"
+	}
+	room := columns - page.TextWidth(kind)
+	if room < actorWidthMin {
+		return string(a.Kind)
+	}
+	return page.Cut(strings.TrimSuffix(whole, kind), room) + kind
 }
 
 // actorWidthMin is the width of the longest kind of actor.
 const actorWidthMin = len(event.Engine)
-
-// Actor returns the name of an actor, or its kind if it has none, padded to a column; "-" if
-// neither is recorded.
-func Actor(a event.Actor) string {
-	name := cmp.Or(page.OneLine(a.Ref), string(a.Kind), "-")
-	return name + strings.Repeat(" ", max(actorWidthMin-len(name), 0))
-}

@@ -34,7 +34,7 @@ func (v *View) consent(ctx context.Context, show func(*page.Page), question stri
 	return answer, err
 }
 
-// Confirm shows the step and its command, if any, and asks. Only "y" and "yes" confirm.
+// Confirm shows the step and its command, if any, and asks. Only "y" and "yes" confirm; "b" goes back.
 func (v *View) Confirm(ctx context.Context, question string) (bool, error) {
 	s := v.step
 	answer, err := v.consent(ctx, func(p *page.Page) {
@@ -42,8 +42,14 @@ func (v *View) Confirm(ctx context.Context, question string) (bool, error) {
 		if len(s.Argv) > 0 {
 			render.Command(p, "  ", s.Argv, s.Cwd, s.Env)
 		}
+		if s.Back {
+			p.Line("  %s", p.Dim(backWord+" goes back to an earlier step"))
+		}
 	}, question+" [y/N]")
 	v.headingShown, v.commandShown = true, len(s.Argv) > 0
+	if err == nil && answer == backWord && s.Back {
+		err = ports.ErrPersonBack
+	}
 	return consent.Yes(answer), err
 }
 

@@ -40,6 +40,7 @@ func (v *View) File(ctx context.Context, q ports.FileQuestion) (advance.Artifact
 	if q.Optional {
 		hint = "Path of the file, or Enter for none"
 	}
+	hint += v.backHint()
 	// Input that was typed before the question must not answer it.
 	defer v.lines.Edit()()
 	v.lines.Discard()
@@ -53,6 +54,11 @@ func (v *View) File(ctx context.Context, q ports.FileQuestion) (advance.Artifact
 		}
 		if err != nil {
 			return advance.Artifact{}, err
+		}
+		if again, err := v.goesBack(name); err != nil {
+			return advance.Artifact{}, err
+		} else if again {
+			continue
 		}
 		if name = v.path(name); name == "" {
 			if q.Optional {

@@ -33,6 +33,30 @@ func (v *View) read(ctx context.Context, sign string, take func(context.Context)
 	return text, err
 }
 
+// backWord is the answer that goes back to an earlier step. With a space before it, it is text.
+const backWord = "b"
+
+// goesBack reports that a typed line goes back to an earlier step. Where there is none, the line is
+// explained and asked for again: the word is never handed in by accident.
+func (v *View) goesBack(line string) (again bool, err error) {
+	switch {
+	case line != backWord:
+		return false, nil
+	case v.step.Back:
+		return false, ports.ErrPersonBack
+	}
+	v.mark(v.page.Warn("!"), "There is no earlier step. A space before the b makes it text.")
+	return true, nil
+}
+
+// backHint is the part of a hint about going back, "" where there is no earlier step.
+func (v *View) backHint() string {
+	if !v.step.Back {
+		return ""
+	}
+	return ", " + backWord + " for an earlier step"
+}
+
 // Notes asks for notes: a line, a pasted text, or the text that is saved in the editor.
 // Required notes are asked for until they are not empty.
 func (v *View) Notes(ctx context.Context, q ports.NotesQuestion) (string, error) {
@@ -46,6 +70,7 @@ func (v *View) Notes(ctx context.Context, q ports.NotesQuestion) (string, error)
 	if q.Edit {
 		hint = "New notes: a line, e for the editor, Enter to leave them as they are"
 	}
+	hint += v.backHint()
 	v.page.Blank()
 	// Before the question is shown, so that a text that is pasted at once arrives whole.
 	end := v.lines.Edit()
@@ -61,6 +86,11 @@ func (v *View) Notes(ctx context.Context, q ports.NotesQuestion) (string, error)
 		}
 		if err != nil {
 			return "", err
+		}
+		if again, err := v.goesBack(text); err != nil {
+			return "", err
+		} else if again {
+			continue
 		}
 		notes := strings.TrimSpace(text)
 		if notes != "e" && (notes != "" || !q.Required) {
@@ -150,6 +180,9 @@ func (v *View) Ask(ctx context.Context, q ports.Question) (string, error) {
 	if q.Key != "" {
 		text += " " + p.Dim("("+page.OneLine(q.Key)+")")
 	}
+	if v.offersBack(q) {
+		text += p.Dim(v.backHint())
+	}
 	p.Block("  "+p.Accent("?")+" ", "    ", text, page.Plain)
 	// Answers become part of the context, which is stored unencrypted.
 	if q.Secret {
@@ -178,6 +211,13 @@ func (v *View) Ask(ctx context.Context, q ports.Question) (string, error) {
 		if err != nil {
 			return "", err
 		}
+		if v.offersBack(q) {
+			if again, err := v.goesBack(text); err != nil {
+				return "", err
+			} else if again {
+				continue
+			}
+		}
 		text = strings.TrimSpace(text)
 		if text == "" && q.Optional || text != "" && len(q.Choices) == 0 {
 			return text, nil
@@ -187,6 +227,12 @@ func (v *View) Ask(ctx context.Context, q ports.Question) (string, error) {
 		}
 		v.mark(p.Warn("!"), wrong)
 	}
+}
+
+// offersBack reports that the word goes back: it is not an answer to the question itself.
+func (v *View) offersBack(q ports.Question) bool {
+	_, isChoice := chosen(q, backWord)
+	return !isChoice && !q.NoBack
 }
 
 // chosen returns the choice that was typed: by name, then by number, and for brief choices also

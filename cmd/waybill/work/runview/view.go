@@ -22,6 +22,7 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/infra/terminal"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // Options configure a view: its streams and how much it shows. Short and Getenv are required.
@@ -108,6 +109,9 @@ func (v *View) RunOpened(r perform.RunView) {
 	}
 	if r.Done > 0 {
 		facts = append(facts, fmt.Sprintf("%d done before", r.Done))
+	}
+	if r.Sources.Autonomy != runs.PreferenceByDefault {
+		facts = append(facts, render.Preferences(r.Preferences, r.Sources)...)
 	}
 	v.page.Facts(facts...)
 }

@@ -1,0 +1,217 @@
+package perform_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/perform"
+)
+
+const lookAgain = "look again"
+
+var backScenarios = []scenario{
+	{name: "at notes the person goes back, and the run continues on the branch",
+		source:   steps(lookStep + strings.ReplaceAll(lookStep, "look", "check") + noteStep),
+		answers:  []string{"one", "two", "^B", "1", "one again", "two again", "three"},
+		attempts: "advanced advanced advanced advanced advanced",
+		script: `hold
+			run Release, 0 of 3 done
+			[1/3] Look: "Look at it."
+			notes? required=false draft="" "one"
+			ok
+			[2/3] Look: "Look at it."
+			notes? required=false draft="" "two"
+			ok
+			[3/3] Note: "Write it down."
+			notes? required=true draft="" "^B"
+			ask? Go back: the number of the step to do again "Look" | "Look", visit 2 "1"
+			[1/3] Look: "Look at it."
+			warning: AGAIN
+			notes? required=false draft="one" "one again"
+			ok
+			[2/3] Look: "Look at it."
+			notes? required=false draft="" "two again"
+			ok
+			[3/3] Note: "Write it down."
+			notes? required=true draft="" "three"
+			ok
+			release`},
+	{name: "the person stays: the same question is asked again, and a command does not run again",
+		source: steps(lookStep + reportStep), answers: []string{"one", "^B", "", "found"},
+		attempts: "advanced advanced",
+		script: `hold
+			run Release, 0 of 2 done
+			[1/2] Look: "Look at it."
+			notes? required=false draft="" "one"
+			ok
+			[2/2] Report: "---"
+			$ report (1 of 1)
+			status 0, last true, again in 0 ms
+			notes? required=true draft="" "^B"
+			ask? Go back: the number of the step to do again "Look" ""
+			notes? required=true draft="" "found"
+			ok
+			release`},
+	{name: "what was chosen is asked for again",
+		source:   assessments + steps(assessedSteps+noteStep),
+		answers:  []string{"seen", "low", "", "^B", "1", "seen again", "high", "good", "end"},
+		attempts: "advanced advanced advanced",
+		script: `hold
+			run Release, 0 of 2 done
+			[1/2] Look: "Look at it."
+			notes? required=false draft="" "seen"
+			ask? How risky [low/high] "low"
+			ask? How covered [thin/good] ""
+			ok
+			[2/2] Note: "Write it down."
+			notes? required=true draft="" "^B"
+			ask? Go back: the number of the step to do again "Look" "1"
+			[1/2] Look: "Look at it."
+			warning: AGAIN
+			notes? required=false draft="seen" "seen again"
+			ask? How risky [low/high] "high"
+			ask? How covered [thin/good] "good"
+			ok
+			[2/2] Note: "Write it down."
+			notes? required=true draft="" "end"
+			ok
+			release`},
+	{name: "a command runs again, as another attempt", source: steps(buildStep + noteStep),
+		answers: []string{"^B", "1", "end"}, attempts: "advanced advanced advanced",
+		script: `hold
+			run Release, 0 of 2 done
+			[1/2] Build: ""
+			$ make all (1 of 1)
+			status 0, last true, again in 0 ms
+			ok
+			[2/2] Note: "Write it down."
+			notes? required=true draft="" "^B"
+			ask? Go back: the number of the step to do again "Build" "1"
+			[1/2] Build: ""
+			warning: AGAIN
+			$ make all (1 of 1)
+			status 0, last true, again in 0 ms
+			ok
+			[2/2] Note: "Write it down."
+			notes? required=true draft="" "end"
+			ok
+			release`},
+	{name: "a confirmation goes back", source: steps(lookStep + goStep),
+		answers: []string{"one", "^B", "1", "again", "y", ""}, attempts: "advanced advanced advanced",
+		script: `hold
+			run Release, 0 of 2 done
+			[1/2] Look: "Look at it."
+			notes? required=false draft="" "one"
+			ok
+			[2/2] Go: "Ready for it"
+			confirm? Continue with this step? "^B"
+			ask? Go back: the number of the step to do again "Look" "1"
+			[1/2] Look: "Look at it."
+			warning: AGAIN
+			notes? required=false draft="one" "again"
+			ok
+			[2/2] Go: "Ready for it"
+			confirm? Continue with this step? "y"
+			notes? required=false draft="" ""
+			ok
+			release`},
+	{name: "other notes of an approved step need an approval of their own",
+		source: steps(notedShip + noteStep), answers: []string{"one", "y", "^B", "1", "two", "y", "end"},
+		attempts: "blocked advanced blocked advanced advanced",
+		script: `hold
+			run Release, 0 of 2 done
+			[1/2] Ship: "Ship it."
+			notes? required=true draft="" "one"
+			approve? "one" "y"
+			ok
+			[2/2] Note: "Write it down."
+			notes? required=true draft="" "^B"
+			ask? Go back: the number of the step to do again "Ship" "1"
+			[1/2] Ship: "Ship it."
+			warning: AGAIN
+			notes? required=true draft="one" "two"
+			approve? "two" "y"
+			ok
+			[2/2] Note: "Write it down."
+			notes? required=true draft="" "end"
+			ok
+			release`},
+	{name: "the advice after leaving at an earlier step names the step",
+		source: steps(lookStep + noteStep), answers: []string{"one", "^B", "1", "^D"}, attempts: "advanced",
+		code: fault.RunWaiting, want: "step 1 of 2, \"Look\" Continue with 'waybill run --run R --at node_",
+		script: `hold
+			run Release, 0 of 2 done
+			[1/2] Look: "Look at it."
+			notes? required=false draft="" "one"
+			ok
+			[2/2] Note: "Write it down."
+			notes? required=true draft="" "^B"
+			ask? Go back: the number of the step to do again "Look" "1"
+			[1/2] Look: "Look at it."
+			warning: AGAIN
+			notes? required=false draft="one" "^D"
+			release`},
+}
+
+func TestGoingBack(t *testing.T) {
+	for _, s := range backScenarios {
+		s.script = strings.ReplaceAll(s.script, "AGAIN", "This step was done before. What was recorded stays, and the "+
+			"run continues from here on a new branch.")
+		t.Run(s.name, s.check)
+	}
+}
+
+// from performs the run from a node.
+func (w *fixture) from(node id.Node, answers ...string) error {
+	w.answers = answers
+	_, err := w.perform(context.Background(), perform.Options{At: node})
+	return err
+}
+
+// edges are the causes of the run's edges of acknowledged steps, in order.
+func (w *fixture) edges() string {
+	var out []string
+	for _, e := range w.events() {
+		if p, ok := e.Data.(event.EdgeCreated); ok {
+			out = append(out, string(p.Cause.Kind))
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// TestPerformFromEarlierNode: a complete run is continued from an earlier node on a branch, and what
+// was recorded before remains as it was.
+func TestPerformFromEarlierNode(t *testing.T) {
+	w := newFixture(t, steps(lookStep+noteStep))
+	if err := w.from(id.Node{}, "one", "two"); err != nil {
+		t.Fatal(err)
+	}
+	before := w.events()
+	err := w.from(w.at.Node, lookAgain, "^D")
+	if f := fault.Of(err); f == nil || f.Suggestion.String() != "Continue with 'waybill run --run R'." {
+		t.Fatal(err)
+	}
+	if got := w.events()[:len(before)]; !slices.EqualFunc(got, before, func(a, b event.Event) bool { return a.ID == b.ID }) {
+		t.Error("earlier events changed")
+	}
+	if got := w.edges(); got != "intentional_fork intentional_fork non_tip_advance" {
+		t.Error(got)
+	}
+	// The branch is the preferred one from then on.
+	w.transcript()
+	if err := w.from(id.Node{}, "end"); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.transcript(); !strings.Contains(got, "run Release, 1 of 2 done\n[2/2] Note") {
+		t.Error(got)
+	}
+	other := newFixture(t, steps(lookStep))
+	if err := w.from(id.RootNode(id.NewRun(id.Seed{7}))); !fault.Is(err, fault.TokenUnknownNode) {
+		t.Errorf("a node of another run %s: %v", other.at.Node, err)
+	}
+}
