@@ -61,9 +61,9 @@ func TestAnnotationsAtATerminal(t *testing.T) {
 		}
 	}
 	for what, wants := range map[string][]string{
-		"annotations list @last": {"  ada    ★★★★☆  the run\n" +
+		"annotations list @last": {"  ada  ★★★★☆  the run\n" +
 			"          Correct but slow: it took three rounds of reading until the error was\n          found\n",
-			"Sam    ✎ correction  “Read it”  75% sure\n          │ Read all of it,\n          │ then speak ␛[31m\n",
+			"Sam  ✎ correction  “Read it”  75% sure\n          │ Read all of it,\n          │ then speak ␛[31m\n",
 			"# off-brand  the run\n", "⚑ flag  the run\n"},
 		"annotations summary": {"  ★★★★☆ 4 · 1 rating\n  5 " + strings.Repeat(" ", 40) + " 0\n  4 " +
 			strings.Repeat("█", 40) + " 1\n", "✎ 1 correction (25%) · ⚑ 1 flag (25%)\n  # off-brand 1\n",

@@ -11,7 +11,7 @@ import (
 )
 
 // TestArtifactsAreReadExactly: get prints the bytes as they are stored and replaces no file; nothing is
-// printed of a damaged artifact, and an erased, an unknown and an ambiguous one are said to be such.
+// printed of a damaged artifact, and an erased, an unknown and an ambiguous one are named as such.
 func TestArtifactsAreReadExactly(t *testing.T) {
 	c := newCalls(t)
 	content := []byte("{\"kind\":\"test.x\",\"text\":\"\u202e\\u001b[2J\"}\n")

@@ -80,7 +80,8 @@ func everyMember(hash, snapshot canon.Digest) manifest.Plan {
 		SessionID: id.NewSession(id.Seed{81}), Head: canon.Sum([]byte("from"))}})
 	add(atRun, event.RunStarted{WorkflowID: "wr.change_checklist", WorkflowHash: hash, WorkflowSourceKind: event.SourceBundled,
 		WorkflowSourceRef: "the-ref", ForkedFrom: &event.ForkedFrom{SessionID: id.NewSession(id.Seed{82}), RunID: other,
-			NodeID: id.RootNode(other), Head: canon.Sum([]byte("head"))}, Goal: "the goal", Parent: &other,
+			NodeID: id.RootNode(other), Head: canon.Sum([]byte("head")),
+			WorkflowHash: canon.Sum([]byte("workflow of the origin"))}, Goal: "the goal", Parent: &other,
 		Tags: []string{"a tag"}, Title: "the title", Warnings: loose("start")})
 	for key, value := range map[string]event.ObservationValue{"git_branch": {Type: "short_string", Value: "the-branch"},
 		"git_head_sha": {Type: "git_sha1", Value: "0123456789012345678901234567890123456789"}} {

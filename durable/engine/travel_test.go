@@ -216,6 +216,7 @@ var (
 	anID        = regexp.MustCompile(`\b(sess|run|node|evt|attempt|out|gap|chg|trace|ctx|capobs|div)_[a-z2-7]{26}\b`)
 	cameFrom    = regexp.MustCompile(`\\"importedFrom\\":\{[^}]*\}`)
 	aHead       = regexp.MustCompile(`(?s)"(head|Head)": \{[^}]*\}`)
+	importOf    = regexp.MustCompile(`\s*"importedFrom": \{[^}]*\},?`)
 	wasImported = regexp.MustCompile(`The session was imported from sess_[a-z2-7]{26}`)
 )
 
@@ -223,7 +224,7 @@ var (
 // what an import as new must change.
 func nameless(text string) string {
 	known := map[string]string{}
-	text = wasImported.ReplaceAllString(aHead.ReplaceAllString(cameFrom.ReplaceAllString(text, ""), ""),
+	text = wasImported.ReplaceAllString(aHead.ReplaceAllString(importOf.ReplaceAllString(cameFrom.ReplaceAllString(text, ""), ""), ""),
 		"The session was created")
 	return anID.ReplaceAllStringFunc(text, func(s string) string {
 		if known[s] == "" {

@@ -14,7 +14,8 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// TestSegmentSizeIsBounded: a bundle may claim to be one segment, which must not be held in memory.
+// TestSegmentSizeIsBounded: events may be more than the bytes that the record of their segment claims, and
+// are not held in memory.
 func TestSegmentSizeIsBounded(t *testing.T) {
 	const session, events = "sess_aaaaaaaaaaaaaaaaaaaaaaaaaa", 80
 	var b bytes.Buffer
@@ -32,7 +33,7 @@ func TestSegmentSizeIsBounded(t *testing.T) {
 		}
 	}
 	record := fmt.Sprintf(`{"bytes":%d,"firstEventIndex":0,"kind":"segment_closed","lastEventIndex":%d,"manifestIndex":0,"segmentRelPath":"events/%08d-%08d.jsonl","sessionId":"%s","sha256":"sha256:%064d","v":1}`,
-		events*len(pad), events-1, 0, events-1, session, 0)
+		len(pad), events-1, 0, events-1, session, 0)
 	if err := w.Record([]byte(record)); err != nil {
 		t.Fatal(err)
 	}

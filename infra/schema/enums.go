@@ -32,6 +32,7 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/annotations"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 // enum is a type that is a closed set, with its values. Their order has no meaning.
@@ -183,6 +184,8 @@ func engineEnums() []enum {
 			engine.CompiledWarning, engine.ObservationsDropped, engine.ConditionMatchedLoosely, engine.OutputUndeclared,
 			engine.RefusedRepeatedly, engine.RecommendationExceeded),
 		enumOf(upkeep.KeysReady, upkeep.KeysMissing, upkeep.KeysUnusable),
+		enumOf(runs.PreferenceOfNode, runs.PreferenceOfWorkflow, runs.PreferenceOfSession, runs.PreferenceOfFork,
+			runs.PreferenceOfStore, runs.PreferenceByDefault),
 		// Steps, results of imports, of verified heads and of repairs.
 		enumOf(views.StepDone, views.StepPending, views.StepSkipped, views.StepToCome),
 		enumOf(travel.Imported, travel.ImportedAsNew, travel.Same, travel.Ahead, travel.Behind, "diverged"),

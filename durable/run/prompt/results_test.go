@@ -46,7 +46,7 @@ func TestResultsOfEachKind(t *testing.T) {
 		return `{"argvDigest":` + digest + `,"durationMs":12,"exitStatus":0,"kind":"wr.command_result","outputBytes":3,` +
 			`"outputDigest":` + digest + `,"outputHead":"both\n","outputTail":"","tries":1` + more + `}`
 	}
-	failed := strings.NewReplacer(`"tries":1`, `"tries":3`, `"exitStatus":0`, `"exitStatus":2`).
+	failed := strings.NewReplacer(`"tries":1`, `"tries":3`, `"exitStatus":0`, `"exitStatus":2`, `"outputHead":"both\n","outputTail":"",`, ``).
 		Replace(ran(`,"stderr":{"bytes":4,"head":"# why\n","tail":""},"stdout":{"bytes":0,"head":"","tail":""}`))
 	imported := described("wr.human_approval", "application/json", `{"approvedBy":"eve"}`)
 	imported.Imported = true

@@ -110,11 +110,14 @@ func (v *View) RunOpened(r perform.RunView) {
 	if r.Done > 0 {
 		facts = append(facts, fmt.Sprintf("%d done before", r.Done))
 	}
-	if r.Sources.Autonomy != runs.PreferenceByDefault {
+	if r.Sources != byDefault {
 		facts = append(facts, render.Preferences(r.Preferences, r.Sources)...)
 	}
 	v.page.Facts(facts...)
 }
+
+// byDefault are the sources of preferences that nobody set.
+var byDefault = runs.PreferenceSources{Autonomy: runs.PreferenceByDefault, RiskPolicy: runs.PreferenceByDefault}
 
 // nameOf returns the title of the run, if it has one, before the workflow's name.
 func nameOf(r perform.RunView) string {

@@ -23,7 +23,7 @@ func plain(quiet bool) (*View, *bytes.Buffer) {
 
 // story calls all display methods of a view for one run.
 func story(v *View) {
-	v.RunOpened(perform.RunView{Workflow: "Release", Title: "Release 2.4", Steps: 3, Done: 1})
+	v.RunOpened(perform.RunView{Workflow: "Release", Title: "Release 2.4", Steps: 3, Done: 1, Sources: byDefault})
 	v.StepBegan(perform.StepView{At: 2, Of: 3, Title: "Build \x1b[31mit", Argv: []string{"make", "a b"}, Cwd: "src"})
 	v.TryBegan(perform.TryView{Argv: []string{"make", "a b"}, Cwd: "src", Try: 1, Of: 2})
 	_, _ = v.Output().Write([]byte("one\ntw"))
@@ -138,7 +138,7 @@ func TestSummary(t *testing.T) {
 
 func TestControlSequencesAreRemoved(t *testing.T) {
 	v, out := plain(false)
-	v.RunOpened(perform.RunView{Workflow: "a\x1bb", Steps: 1})
+	v.RunOpened(perform.RunView{Workflow: "a\x1bb", Steps: 1, Sources: byDefault})
 	v.StepBegan(perform.StepView{At: 1, Of: 1, Title: "c\x1bd", Prompt: "e\x1bf", Warnings: []string{"g\x1bh"},
 		Refused: []string{"i\x1bj"},
 		Argv:    []string{"k\x1bl"}, Cwd: "m\x1bn"})
