@@ -116,7 +116,7 @@ func (v *View) RunOpened(r perform.RunView) {
 	v.page.Facts(facts...)
 }
 
-// byDefault are the sources of preferences that nobody set.
+// byDefault are the sources of preferences that are set nowhere.
 var byDefault = runs.PreferenceSources{Autonomy: runs.PreferenceByDefault, RiskPolicy: runs.PreferenceByDefault}
 
 // nameOf returns the title of the run, if it has one, before the workflow's name.
