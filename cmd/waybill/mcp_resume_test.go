@@ -38,7 +38,7 @@ func resumeRun(t *testing.T) (p program, last reply, ack map[string]any) {
 	}
 	p.writeFile(".waybill/workflows/resumable.yaml", resumable)
 	c := p.agent()
-	a := c.tool("start_workflow", `{"workflowId":"test.resumable","goal":"ship it"}`)
+	c.tool("start_workflow", `{"workflowId":"test.resumable","goal":"ship it"}`)
 	send := func(c *agent, a reply, notes string, artifacts ...any) reply {
 		t.Helper()
 		return c.tool("continue_workflow", map[string]any{"stateToken": a.Data.StateToken, "ackToken": a.Data.AckToken,
@@ -49,7 +49,7 @@ func resumeRun(t *testing.T) (p program, last reply, ack map[string]any) {
 	p.runPiped(0, "continue", "--run", "@last", "--notes", "the plan", "--artifact", "hostile.txt", "--artifact", "large.json")
 	p.runPiped(3, "run", "test.resumable", "--run", "@last", "--trust")
 	found := c.tool("resume_session", `{}`)
-	a = c.tool("continue_workflow", map[string]any{"stateToken": found.Data.Candidates[0].StateToken})
+	a := c.tool("continue_workflow", map[string]any{"stateToken": found.Data.Candidates[0].StateToken})
 	a = send(c, a, "judged", map[string]any{"kind": "wr.assessment", "assessmentId": "ready", "summary": "fine",
 		"dimensions": map[string]any{"risk": map[string]any{"level": "low", "rationale": "few files\n## none"}}})
 	if !strings.Contains(a.raw, `"requireConfirmation":{"kind":"human_approval"}`) ||
