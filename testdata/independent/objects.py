@@ -150,11 +150,16 @@ def _artifact(log, e, data, step):
         bad("broken_reference", "artifactKind is not the artifact's kind")
     if kind != "wr.command_result":
         return
-    if not all(isinstance(doc.get(n), t) for n, t in (("argvDigest", str), ("outputHead", str), ("outputBytes", int))):
+    if not all(isinstance(doc.get(n), t) for n, t in (("argvDigest", str), ("outputBytes", int))):
         return  # reported where its form is checked
     argv = step.get("action", {}).get("argv")
     if argv and doc["argvDigest"] != jcs.digest(jcs.encode(argv)):
         bad("artifact_form", "argvDigest is not that of the action's argv")
-    head = doc["outputHead"].encode("utf-8")
+    streams = [doc.get("stdout"), doc.get("stderr")]
+    if all(isinstance(s, dict) and isinstance(s.get("bytes"), int) for s in streams):
+        if sum(s["bytes"] for s in streams) != doc["outputBytes"]:
+            bad("artifact_form", "outputBytes is not the length of stdout and stderr")
+        return
+    head = str(doc.get("outputHead")).encode("utf-8")
     if doc.get("outputTail") == "" and len(head) == doc["outputBytes"] and jcs.digest(head) != doc.get("outputDigest"):
         bad("artifact_form", "outputDigest is not that of the output")

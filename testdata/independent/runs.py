@@ -8,10 +8,15 @@ from contracts import answers, satisfies
 from documents import instance_key, sequences
 from shapes import AUTONOMY, COUNT, FULL, KINDS, RISK, SHA
 
-COMMAND_RESULT = record(
+STREAM = record({"bytes": COUNT, "head": text(0, 3 * 32768), "tail": text(0, 3 * 32768)})
+OF_RESULT = (
     {"kind": one_of("wr.command_result"), "argvDigest": SHA, "exitStatus": integer(-1), "durationMs": COUNT,
-     "tries": COUNT, "outputBytes": COUNT, "outputDigest": SHA, "outputHead": text(0, 3 * 65536),
-     "outputTail": text(0, 3 * 65536)}, {"failure": FULL})
+     "tries": COUNT, "outputBytes": COUNT, "outputDigest": SHA},
+    {"failure": FULL, "filledDigest": SHA, "unset": many(record({"key": FULL, "why": FULL}), 1, 1000),
+     "undeclared": many(FULL, 1, 10)})
+# Stdout and stderr are apart, or in records of the earlier form together.
+COMMAND_RESULT = record(dict(OF_RESULT[0], stdout=STREAM, stderr=STREAM), OF_RESULT[1])
+EARLIER_RESULT = record(dict(OF_RESULT[0], outputHead=text(0, 3 * 65536), outputTail=text(0, 3 * 65536)), OF_RESULT[1])
 BINDING = record({"kind": one_of("wr.human_approval"), "stepInstanceKey": FULL, "snapshotRef": SHA,
                   "outputs": many(record({"kind": FULL, "sha256": SHA}))},
                  {"approvedBy": text(1, 128), "comment": text(1, 4096)})
@@ -166,7 +171,7 @@ class Runs:
         asked = step.get("outputContract", {}).get("contractRef") == (pack or {}).get("contractRef", "-")
         try:
             if kind == "wr.command_result":
-                COMMAND_RESULT(value)
+                (EARLIER_RESULT if "outputHead" in value else COMMAND_RESULT)(value)
             elif kind == "wr.recommendation_warning":
                 EXCEEDED(value)
                 self._exceeds(value, place, e)
