@@ -81,7 +81,7 @@ func (n *Answers) describe(ctx context.Context, is event.OutputPayload, budget *
 			limits.ResultsReadBytesMax)), nil
 	}
 	*budget -= is.ByteLength
-	if is.ArtifactKind == prompt.FullNotesKind {
+	if is.ArtifactKind == event.FullNotesKind {
 		return prompt.Describe(is, nil), nil
 	}
 	if r, ok := n.described.get(is); ok {

@@ -168,14 +168,9 @@ func (o *observer) outcome(ctx context.Context, row *StepRow, rows []ArtifactRow
 		case runs.ApprovalKind:
 			approval := o.approvalOf(ctx, rows[i], out)
 			row.Approval = &approval
-		case fullNotesKind:
-			row.FullNotes = out.payload.SHA256
 		}
 	}
 }
-
-// fullNotesKind is the kind of the artifact that holds notes over the budget of a recap.
-const fullNotesKind = "wr.full_notes"
 
 // resultOf reads the result of a command.
 func (o *observer) resultOf(ctx context.Context, out output) (command.Result, error) {

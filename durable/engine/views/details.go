@@ -370,13 +370,8 @@ func (o *observer) tellTruncations(ctx context.Context, found *nodeRecords, n *r
 	}
 	cut := func(text string) bool { return strings.HasSuffix(text, strings.TrimSpace(limits.TruncationMarker)) }
 	if recap, ok := n.Recap(); ok && cut(recap.Payload.NotesMarkdown) {
-		t := Truncation{What: "notes"}
-		for _, a := range found.artifacts {
-			if a.payload.ArtifactKind == fullNotesKind {
-				t.Bytes, t.SHA256 = a.payload.ByteLength, a.payload.SHA256
-			}
-		}
-		add(t)
+		whole, _ := n.WholeNotes()
+		add(Truncation{What: "notes", Bytes: whole.Payload.ByteLength, SHA256: whole.Payload.SHA256})
 	}
 	for _, e := range found.gaps {
 		if p, ok := dataOf(e).(event.GapRecorded); ok && cut(p.Summary) {

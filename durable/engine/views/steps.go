@@ -23,6 +23,8 @@ type pathStep struct {
 	tried    []*runs.Node
 	attempts int
 	notes    string
+	// whole is the artifact with all of the notes, zero where notes are complete.
+	whole canon.Digest
 	// checkpoints are those of node and of the nodes that were merged into it.
 	checkpoints []runs.Checkpoint
 }
@@ -44,19 +46,22 @@ func (o *observer) pathSteps(ctx context.Context, r *runs.Run) (out []pathStep, 
 		if p == nil {
 			continue
 		}
-		v := pathStep{pending: *p, node: n, tried: []*runs.Node{n}, attempts: len(n.Attempts), checkpoints: r.CheckpointsAt(n)}
+		v := pathStep{pending: *p, node: n, tried: []*runs.Node{n}, attempts: len(n.Attempts),
+			checkpoints: r.CheckpointsAt(n)}
 		if i+1 < len(path) {
 			v.done = r.Node(path[i+1])
 		}
 		if recap, ok := n.Recap(); ok {
 			v.notes = recap.Payload.NotesMarkdown
+			whole, _ := n.WholeNotes()
+			v.whole = whole.Payload.SHA256
 		}
 		if last := len(out) - 1; last >= 0 && n.Kind == event.BlockedAttemptNode && out[last].pending.Key() == p.Key() {
 			v.attempts += out[last].attempts
 			v.tried = append(out[last].tried, n)
 			v.checkpoints = append(out[last].checkpoints, v.checkpoints...)
 			if v.notes == "" {
-				v.notes = out[last].notes
+				v.notes, v.whole = out[last].notes, out[last].whole
 			}
 			out = out[:last]
 		}
@@ -113,7 +118,8 @@ func (o *observer) steps(ctx context.Context, w compile.View, r *runs.Run) ([]St
 				state = StepToCome
 			}
 			rows = append(rows, StepRow{StepID: step.StepID, StepInstanceKey: step.StepID,
-				Title: prompt.Title(step.Title, now).Text, State: state, Artifacts: []ArtifactRow{}, ContextSet: canon.OfMembers()})
+				Title: prompt.Title(step.Title, now).Text, State: state, Artifacts: []ArtifactRow{},
+				ContextSet: canon.OfMembers()})
 			continue
 		}
 		ahead = false
@@ -156,8 +162,8 @@ func (o *observer) titleOf(ctx context.Context, w compile.View, n *runs.Node, st
 // stepRow converts a step of the path to a row of the document.
 func stepRow(w compile.View, v pathStep) StepRow {
 	row := StepRow{StepID: v.pending.StepID, StepInstanceKey: v.pending.Key(), Title: titleAt(w, v.pending, v.node),
-		State:  StepPending,
-		NodeID: &v.node.ID, Attempts: v.attempts, Notes: v.notes, Checkpoints: v.checkpoints, Artifacts: []ArtifactRow{}, visit: v}
+		State: StepPending, NodeID: &v.node.ID, Attempts: v.attempts, Notes: v.notes, FullNotes: v.whole,
+		Checkpoints: v.checkpoints, Artifacts: []ArtifactRow{}, visit: v}
 	if v.done != nil {
 		row.State, row.DoneAtMs = StepDone, v.done.CreatedAtMs
 		if slices.ContainsFunc(v.node.Outputs, runs.Output.HandedIn) {

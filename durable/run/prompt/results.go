@@ -40,11 +40,8 @@ func Unread(is event.OutputPayload, why string) Result {
 	return Result{SHA256: is.SHA256, What: nameOf(is) + ", " + sizeOf(is) + ", " + why}
 }
 
-// Kinds of artifacts that are described by what they say instead of their first bytes.
-const (
-	approvalKind  = "wr.human_approval"
-	FullNotesKind = "wr.full_notes" // its notes are shown already
-)
+// approvalKind is the kind of an artifact that is described by what it says instead of its first bytes.
+const approvalKind = "wr.human_approval"
 
 // quoteLinesMax bounds the lines of one quotation: an artifact of empty lines must not fill the
 // section.
@@ -107,7 +104,7 @@ func (r Result) lines(quoted bool) []string {
 func describeContent(is event.OutputPayload, content []byte) (what, text string) {
 	size := sizeOf(is)
 	switch is.ArtifactKind {
-	case FullNotesKind:
+	case event.FullNotesKind: // its notes are shown already
 		return "Whole notes, " + size, ""
 	case command.Kind, contract.AssessmentKind, approvalKind:
 		if v, err := canon.Parse(content); err == nil && v.Kind() == canon.Object {
