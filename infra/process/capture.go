@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"hash"
 	"io"
-	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -105,7 +104,8 @@ func (s *stream) text() command.Stream {
 			tail = tail[1:]
 		}
 	}
-	return command.Stream{Bytes: s.bytes, Head: toText(head), Tail: toText(tail)}
+	return command.Stream{Bytes: s.bytes, Head: toText(head), Tail: toText(tail),
+		Omitted: s.bytes - int64(len(head)+len(tail))}
 }
 
 // partialRune is the length of an incomplete character at the end of b, 0 without one.
@@ -131,8 +131,9 @@ func isContinuation(b []byte) bool {
 	return n < utf8.UTFMax
 }
 
-// toText replaces bytes that are not UTF-8, so that JSON can contain the text.
-func toText(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
+// toText replaces each byte that is not UTF-8, so that JSON can contain the text. It is never shorter
+// than b, since a reader concludes from that what was cut (command.Stream.LeftOut).
+func toText(b []byte) string { return string([]rune(string(b))) }
 
 // ring keeps the last limits.StreamTailBytesMax bytes that were added.
 type ring struct {

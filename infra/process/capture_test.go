@@ -96,6 +96,24 @@ func TestCaptureOfBinaryOutputIsTextForJSON(t *testing.T) {
 	}
 }
 
+// TestCaptureCountsWhatIsLeftOut: also of bytes that are not UTF-8, whose text has another length.
+func TestCaptureCountsWhatIsLeftOut(t *testing.T) {
+	noise := make([]byte, 5*keptBytes)
+	rand.New(rand.NewSource(1)).Read(noise)
+	for name, all := range map[string][]byte{"noise": noise, "invalid": bytes.Repeat([]byte{0xff}, len(noise)),
+		"text": bytes.Repeat([]byte("x"), len(noise))} {
+		for _, n := range []int{1, keptBytes, keptBytes + 9, 2 * keptBytes, 2*keptBytes + 9, len(noise)} {
+			c := newCapture(nil)
+			c.stderr().Write(all[:n])
+			want := int64(max(n-2*keptBytes, 0))
+			// A character that a cut divides is left out as a whole.
+			if got := c.outcome().Stderr.LeftOut(); got < want || got > want+2*utf8.UTFMax || want == 0 && got != 0 {
+				t.Errorf("%s: of %d bytes %d are left out, want %d", name, n, got, want)
+			}
+		}
+	}
+}
+
 type failingWriter struct{ calls int }
 
 func (w *failingWriter) Write([]byte) (int, error) { w.calls++; return 0, errors.New("gone") }

@@ -124,7 +124,7 @@ func showCommand(a *cli.App, p *page.Page, r views.RunDetails, s views.StepRow) 
 	}
 	showStream(p, both, out)
 	showStream(p, "stderr", c.Err())
-	if int64(len(out.Head)+len(out.Tail)) < out.Bytes || int64(len(c.Err().Head)+len(c.Err().Tail)) < c.Err().Bytes {
+	if out.LeftOut()+c.Err().LeftOut() > 0 {
 		p.Text(indent, "All that is stored: "+a.Command("runs", "logs", page.ShortRun(r.RunID), "--step",
 			s.StepInstanceKey))
 	}
@@ -142,7 +142,7 @@ func showStream(p *page.Page, name string, s command.Stream) {
 	if s.Head != "" {
 		p.QuoteExactly(indent, firstLines(s.Head, streamLinesShown), page.Plain)
 	}
-	if omitted := s.Bytes - int64(len(s.Head)+len(s.Tail)); omitted > 0 {
+	if omitted := s.LeftOut(); omitted > 0 {
 		p.Text(indent+p.Warn("… "), page.Plural(int(omitted), "byte")+" left out")
 	}
 	if s.Tail != "" {

@@ -82,9 +82,7 @@ func streamOf(r command.Result, want StreamName) LogStream {
 	case want == Stderr:
 		s = r.Err()
 	}
-	kept := int64(len(s.Head) + len(s.Tail))
-	return LogStream{Stream: name, Head: s.Head, Tail: s.Tail, Bytes: s.Bytes,
-		OmittedBytes: max(s.Bytes-kept, 0)}
+	return LogStream{Stream: name, Head: s.Head, Tail: s.Tail, Bytes: s.Bytes, OmittedBytes: s.LeftOut()}
 }
 
 // streamsOf returns the streams that a result has.

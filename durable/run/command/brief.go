@@ -50,6 +50,15 @@ func (r Result) Apart() bool { return r.Stdout != nil && r.Stderr != nil }
 // End returns the stored text that ends the stream: the tail, or the head if that holds all.
 func (s Stream) End() string { return cmp.Or(s.Tail, s.Head) }
 
+// LeftOut returns the number of bytes between head and tail that are not stored. Records without it
+// are those of the earlier form, and those of other programs.
+func (s Stream) LeftOut() int64 {
+	if s.Omitted > 0 || s.Tail == "" {
+		return s.Omitted
+	}
+	return max(s.Bytes-int64(len(s.Head)+len(s.Tail)), 0)
+}
+
 // LastBytes returns at most the last n bytes of text, beginning with a whole line where one fits
 // and never within a character.
 func LastBytes(text string, n int) string {

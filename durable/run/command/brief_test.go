@@ -38,3 +38,20 @@ func TestLastBytes(t *testing.T) {
 		}
 	}
 }
+
+func TestLeftOut(t *testing.T) {
+	for _, tc := range []struct {
+		s    command.Stream
+		want int64
+	}{
+		{command.Stream{Bytes: 3, Head: "out"}, 0},
+		{command.Stream{Bytes: 9, Head: "\uFFFD"}, 0}, // nine bytes that were no text
+		{command.Stream{Bytes: 30, Head: "head", Tail: "tail", Omitted: 29}, 29},
+		{command.Stream{Bytes: 30, Head: "head", Tail: "tail"}, 22}, // by a program that does not count them
+		{command.Stream{Bytes: 4, Head: "\uFFFD\uFFFD", Tail: "\uFFFD"}, 0},
+	} {
+		if got := tc.s.LeftOut(); got != tc.want {
+			t.Errorf("%+v: %d, want %d", tc.s, got, tc.want)
+		}
+	}
+}

@@ -48,6 +48,9 @@ type Stream struct {
 	Bytes int64  `json:"bytes"` // length of all that was written
 	Head  string `json:"head"`
 	Tail  string `json:"tail"` // "" if Head holds all
+	// Omitted is the number of bytes between Head and Tail that are not kept. Head and Tail as valid
+	// UTF-8 may be longer than the bytes that they stand for, so that it does not follow from Bytes.
+	Omitted int64 `json:"omitted,omitzero"`
 }
 
 // UnsetOutput is an output of a step without a value.
@@ -111,7 +114,7 @@ func Decode(v canon.Value) (Result, error) {
 	if (r.Stdout == nil) != (r.Stderr == nil) || r.Apart() && r.OutputHead+r.OutputTail != "" {
 		return r, fmt.Errorf("want stdout and stderr, or outputHead and outputTail")
 	}
-	if r.Apart() && min(r.Stdout.Bytes, r.Stderr.Bytes) < 0 {
+	if r.Apart() && min(r.Stdout.Bytes, r.Stderr.Bytes, r.Stdout.Omitted, r.Stderr.Omitted) < 0 {
 		return r, fmt.Errorf("want counts of 0 or more")
 	}
 	if len(r.OutputHead) > limits.ArtifactBytesMax {
