@@ -77,11 +77,11 @@ var shownBy = map[string]string{
 	"context_set.source":    step,
 
 	"preferences_changed.changeId":             storedLine,
-	"preferences_changed.delta[].key":          show,
+	"preferences_changed.delta[].key":          storedLine,
 	"preferences_changed.delta[].value":        show,
 	"preferences_changed.effective.autonomy":   show,
 	"preferences_changed.effective.riskPolicy": show,
-	"preferences_changed.source":               show,
+	"preferences_changed.source":               storedLine,
 
 	"node_output_appended.outputChannel":         storedLine,
 	"node_output_appended.outputId":              storedLine,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -25,9 +26,9 @@ bytes were left out. To a pipe the output is written as it is stored, and the he
 stderr. At a terminal, control and invisible characters are shown as symbols. Older
 versions recorded stdout and stderr together.
 
---step takes a step id, for all iterations of a loop, or a step instance key as in
-'waybill runs show --json'. --follow prints what is recorded next, until the run ends or
-you press Ctrl-C; with --json it prints a document for each performance.`
+--step takes a step id, for all iterations of a loop, the id of a loop, or a step instance
+key as in 'waybill runs show --json'. --follow prints what is recorded next, until the run
+ends or you press Ctrl-C; with --json it prints a document for each performance.`
 
 // newLogs returns "runs logs". It prints what commands wrote, by step, and follows a run.
 func newLogs(a *cli.App) *cobra.Command {
@@ -42,6 +43,9 @@ func newLogs(a *cli.App) *cobra.Command {
 		Args: cli.AtMost("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			defer cli.LimitMemory()()
+			if follow && q.Cursor != "" {
+				return cli.UsageFault(cmd, "--follow and --cursor cannot be combined: --follow prints all pages")
+			}
 			if q.Run, q.Stream = cli.RunArg(args), views.Stdout; stderr {
 				q.Stream = views.Stderr
 			}
@@ -53,7 +57,7 @@ func newLogs(a *cli.App) *cobra.Command {
 			})
 		},
 	},
-		cli.Opt(&q.Step, "step", "print only those of the step `ID`, or of a step instance key"),
+		cli.Opt(&q.Step, "step", "print only those of the step or loop `ID`, or of a step instance key"),
 		cli.Opt(&stderr, "stderr", "print what was written to stderr"),
 		cli.Opt(&follow, "follow,f", "print also what is recorded next, until the run ends"),
 		cli.Opt(&q.Cursor, "cursor", "with --json, continue after the `CURSOR` of the previous page"))
@@ -81,9 +85,20 @@ func printLogs(ctx context.Context, a *cli.App, o *cli.Store, q views.LogQuery) 
 		}
 	}
 	if !printed {
-		a.Note(func(p *page.Page) { p.Line("No command has been performed yet.") })
+		a.Note(noEntries(q))
 	}
 	return nil
+}
+
+// noEntries says that no performance is recorded.
+func noEntries(q views.LogQuery) func(*page.Page) {
+	return func(p *page.Page) {
+		if q.Step != "" {
+			p.Text("", "No command of "+page.Name(q.Step)+" is recorded in this run.")
+			return
+		}
+		p.Line("No command is recorded in this run.")
+	}
 }
 
 // followLogs prints all entries so far, and then each as it is recorded. A signal ends it with exit
@@ -99,6 +114,7 @@ func followLogs(ctx context.Context, a *cli.App, q views.LogQuery) error {
 		// The files are watched before the first read, so that nothing is missed.
 		w := watch.Files(o.LogFiles(following.Session))
 		defer w.Close()
+		printed := false
 		for first := true; ; first = false {
 			facts, err := following.Next(ctx)
 			if err == nil && first {
@@ -108,11 +124,15 @@ func followLogs(ctx context.Context, a *cli.App, q views.LogQuery) error {
 				return err
 			}
 			for _, e := range following.Logs(ctx, facts, q) {
+				printed = true
 				if err := printFollowed(a, following, e); err != nil {
 					return err
 				}
 			}
 			if over, err := following.Ended(ctx); err != nil || over {
+				if err == nil && !printed && !a.Flags.JSON {
+					a.Note(noEntries(q))
+				}
 				return err
 			}
 			if err := w.Wait(ctx); err != nil {
@@ -134,8 +154,9 @@ func printFollowed(a *cli.App, f *views.Follower, e views.LogEntry) error {
 	return a.Answer("logs", views.Logs{RunID: f.Run, SessionID: f.Session, Entries: []views.LogEntry{e}}, nil)
 }
 
-// printEntry prints what one performance wrote: exactly to a pipe, with heading and remarks on stderr,
-// and cleaned to a terminal.
+// printEntry prints what one performance wrote: exactly to a pipe, with the heading on stderr, and
+// cleaned to a terminal. The remark on what is left out is in the output itself: without it the two
+// parts would read as one.
 func printEntry(a *cli.App, e views.LogEntry) error {
 	heading := func(p *page.Page) { showEntryHeading(p, e) }
 	omitted := "… " + page.Plural(int(e.OmittedBytes), "byte") + " left out …"
@@ -152,14 +173,14 @@ func printEntry(a *cli.App, e views.LogEntry) error {
 		return a.Write(p.Bytes())
 	}
 	a.Note(heading)
-	err := a.Write([]byte(e.Head))
-	if e.OmittedBytes > 0 && err == nil {
-		a.Note(func(p *page.Page) { p.Line("%s", omitted) })
+	between := ""
+	if e.OmittedBytes > 0 {
+		between = omitted + "\n"
+		if !strings.HasSuffix(e.Head, "\n") {
+			between = "\n" + between
+		}
 	}
-	if err == nil {
-		err = a.Write([]byte(e.Tail))
-	}
-	return err
+	return a.Write([]byte(e.Head + between + e.Tail))
 }
 
 // showEntryHeading prints which step an entry is of, and how its command ended.
@@ -170,7 +191,8 @@ func showEntryHeading(p *page.Page, e views.LogEntry) {
 		return
 	}
 	p.Facts("   "+page.ClockTime(e.AtMs, "2 Jan 2006 15:04:05"), page.OneLine(e.Outcome),
-		page.Duration(time.Duration(e.DurationMs)*time.Millisecond), page.Plural(int(e.Tries), "try"), string(e.Stream)+", "+page.Size(e.Bytes))
+		page.Duration(time.Duration(e.DurationMs)*time.Millisecond), page.Plural(int(e.Tries), "try"),
+		string(e.Stream)+", "+page.Size(e.Bytes))
 	if e.ResultNote != "" {
 		p.Text("   ", e.ResultNote)
 	}

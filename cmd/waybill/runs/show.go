@@ -60,7 +60,7 @@ log still starts with these events.`,
 				})
 		},
 	},
-		cli.Opt(&step, "step", "show all of the step `ID`, or of a step instance key"),
+		cli.Opt(&step, "step", "show all of the step or loop `ID`, or of a step instance key"),
 		cli.Opt(&head, "head", "also print the head of the session's log"))
 }
 
@@ -91,11 +91,15 @@ func showRun(a *cli.App, r views.RunDetails, p *page.Page) {
 	p.Line("")
 	// The pending step of a closed run will not be done.
 	closed := r.Status == runs.Cancelled || r.Status == runs.Failed
+	omitted := 0
 	for i, s := range r.Steps {
 		// Of a long loop only the latest rounds are shown, with one line for the others.
 		if earlierRound(r.Steps, i) {
-			if i == 0 || !earlierRound(r.Steps, i-1) {
-				p.Line("%s", p.Dim("  …   earlier rounds"))
+			if omitted++; !earlierRound(r.Steps, i+1) {
+				loop, _, _ := strings.Cut(s.StepInstanceKey, "@") // the key names a loop first
+				p.Text(p.Dim("  …    "), page.Plural(omitted, "earlier step")+" of this loop: "+
+					a.Command("runs", "show", page.ShortRun(r.RunID), "--step", loop))
+				omitted = 0
 			}
 			continue
 		}
@@ -104,6 +108,10 @@ func showRun(a *cli.App, r views.RunDetails, p *page.Page) {
 	}
 	showGaps(p, r)
 	showFacts(a, p, r)
+	if len(r.Approvals) > 0 {
+		p.Line("")
+		render.ClaimNote(p, true)
+	}
 	// The suggested command, in order of urgency. A closed run has none.
 	switch {
 	case r.Health != manifest.Healthy:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/log/event"
@@ -65,6 +66,7 @@ func showWorkspace(p *page.Page, r views.RunDetails) {
 // showOutcome prints below a step what came of it, in one line each, and the end of the output of a
 // command that failed.
 func showOutcome(a *cli.App, p *page.Page, r views.RunDetails, s views.StepRow) {
+	showCheckpoints(p, r, s)
 	if s.Result != nil {
 		showResult(p, s)
 	}
@@ -75,10 +77,22 @@ func showOutcome(a *cli.App, p *page.Page, r views.RunDetails, s views.StepRow) 
 		p.Text(indent, approvalText(*s.Approval))
 	}
 	if n := len(s.Artifacts); n > 0 && s.Result == nil && len(s.Assessments) == 0 && s.Approval == nil {
-		p.Text(indent, p.Dim(page.Plural(n, "artifact")+": "+kindsOf(s.Artifacts)))
+		p.StyledText(indent, page.Plural(n, "artifact")+": "+kindsOf(s.Artifacts), p.Dim)
 	}
 	if !s.FullNotes.IsZero() {
 		p.Text(indent+"… ", "whole notes: "+a.Command("runs", "show", page.ShortRun(r.RunID), "--step", s.StepInstanceKey))
+	}
+}
+
+// showCheckpoints prints the checkpoints of a step, each with what was attached.
+func showCheckpoints(p *page.Page, r views.RunDetails, s views.StepRow) {
+	for _, c := range s.Checkpoints {
+		render.Checkpoint(p, indent, c)
+		for _, row := range r.Checkpoints {
+			if row.NodeID == c.NodeID && len(row.Artifacts) > 0 {
+				p.StyledText(indent+"  ", page.Plural(len(row.Artifacts), "artifact")+": "+kindsOf(row.Artifacts), p.Dim)
+			}
+		}
 	}
 }
 
@@ -87,7 +101,7 @@ func showResult(p *page.Page, s views.StepRow) {
 	b := *s.Result
 	took := page.Duration(time.Duration(b.DurationMs) * time.Millisecond)
 	if b.ExitStatus == 0 && b.Failure == "" {
-		p.Text(indent, p.Dim("command succeeded in "+took+triesText(b.Tries)))
+		p.StyledText(indent, "command succeeded in "+took+triesText(b.Tries), p.Dim)
 		return
 	}
 	text := "command exited with status " + page.Itoa(int(b.ExitStatus))
@@ -202,13 +216,6 @@ func showFacts(a *cli.App, p *page.Page, r views.RunDetails) {
 			p.Text("  ", "and "+page.Plural(more, "key")+": "+a.Command("runs", "show", short, "--json"))
 		}
 	}
-	section(p, "Checkpoints", r.Checkpoints, func(c views.CheckpointRow) (string, string) {
-		text := page.OneLine(c.Notes)
-		if n := len(c.Artifacts); n > 0 {
-			text += " (" + page.Plural(n, "artifact") + ": " + kindsOf(c.Artifacts) + ")"
-		}
-		return c.StepID + " " + page.ClockTime(c.AtMs, "15:04"), text
-	})
 	section(p, "Capabilities", r.Capabilities, func(c views.CapabilityStatus) (string, string) {
 		text := c.Status + " (" + provenanceText(c.Provenance) + ")"
 		if !c.Current {
@@ -235,23 +242,10 @@ func showFacts(a *cli.App, p *page.Page, r views.RunDetails) {
 			text += " of " + page.Size(t.Bytes)
 		}
 		if !t.SHA256.IsZero() {
-			text += ": " + a.Command("artifacts", "show", t.SHA256.String())
+			text += ": " + showArtifact(a, p, t.SHA256)
 		}
 		return t.StepID, text
 	})
-	section(p, "Preferences", changedPreferences(r), func(x views.PreferenceOrigin) (string, string) {
-		return x.Key, x.Value + " (from the " + string(x.Source) + ")"
-	})
-}
-
-// changedPreferences are those that a caller chose.
-func changedPreferences(r views.RunDetails) (out []views.PreferenceOrigin) {
-	for _, x := range r.PreferencesFrom {
-		if x.Source != event.FromSystem {
-			out = append(out, x)
-		}
-	}
-	return out
 }
 
 // provenanceText says how a status was determined.
@@ -276,14 +270,27 @@ func heading(p *page.Page, title string) {
 	p.Line("%s", p.Bold(title))
 }
 
-// section prints a heading and a line for each row, nothing without rows.
+// rowsShownMax bounds the rows of a section; the latest ones are shown.
+const rowsShownMax = 20
+
+// section prints a heading and a line for each row, nothing without rows. Of many rows the latest ones
+// are shown, and the document has all of them.
 func section[T any](p *page.Page, title string, rows []T, line func(T) (name, text string)) {
 	if len(rows) == 0 {
 		return
 	}
 	heading(p, title)
+	if earlier := len(rows) - rowsShownMax; earlier > 0 {
+		p.Text("  … ", page.Itoa(earlier)+" earlier: see --json")
+		rows = rows[earlier:]
+	}
 	for _, row := range rows {
 		name, text := line(row)
 		p.Text("  "+page.OneLine(name)+": ", text)
 	}
+}
+
+// showArtifact returns the command that shows an artifact: short enough for one line of a terminal.
+func showArtifact(a *cli.App, p *page.Page, d canon.Digest) string {
+	return a.Command("artifacts", "show", p.Name(page.ShortDigest(d), d.String()))
 }

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
@@ -18,18 +19,23 @@ import (
 // showStep prints all that is recorded of one step, each iteration below the one before.
 func showStep(a *cli.App, r views.RunDetails, p *page.Page) {
 	closed := r.Status == runs.Cancelled || r.Status == runs.Failed
+	if n := r.OmittedSteps; n > 0 {
+		p.Text(p.Dim("… "), "The first "+page.Plural(n, "round")+" are left out here. "+
+			a.Command("runs", "show", page.ShortRun(r.RunID), "--json")+" has the key of each, for --step.")
+		p.Line("")
+	}
 	for i, s := range r.Steps {
 		if i > 0 {
 			p.Line("")
 		}
 		notes := s.Notes
 		s.Notes = "" // printed whole below
-		render.StepRow(p, i+1, s, closed)
-		facts := []string{indent + s.StepInstanceKey}
+		render.StepRow(p, 0, s, closed)
+		key := s.StepInstanceKey
 		if s.NodeID != nil {
-			facts = append(facts, s.NodeID.String())
+			key += " · " + s.NodeID.String()
 		}
-		p.Facts(facts...)
+		p.StyledText(indent, key, p.Dim)
 		if s.Details == nil {
 			continue
 		}
@@ -37,9 +43,19 @@ func showStep(a *cli.App, r views.RunDetails, p *page.Page) {
 			part(p, "Notes")
 			p.Quote(indent, text, page.Plain)
 		}
+		showCheckpoints(p, r, s)
 		showTried(p, *s.Details)
 		showCommand(a, p, r, s)
-		showStepArtifacts(a, p, s)
+		all := slices.Clone(s.Artifacts)
+		for _, c := range r.Checkpoints {
+			if slices.ContainsFunc(s.Checkpoints, func(at runs.Checkpoint) bool { return at.NodeID == c.NodeID }) {
+				all = append(all, c.Artifacts...)
+			}
+		}
+		showStepArtifacts(a, p, all)
+		for _, x := range s.Assessments {
+			p.Text(indent+"assessed ", levelsOf(x))
+		}
 		for _, x := range s.Details.Approvals {
 			p.Text(indent, approvalText(x))
 		}
@@ -57,6 +73,17 @@ func showStep(a *cli.App, r views.RunDetails, p *page.Page) {
 		}
 		showStepGaps(p, *s.Details)
 	}
+	if slices.ContainsFunc(r.Steps, namesActor) {
+		p.Line("")
+		render.ClaimNote(p, true)
+	}
+}
+
+// namesActor reports that the details of a step name who submitted something.
+func namesActor(s views.StepRow) bool {
+	return s.Details != nil && (len(s.Details.Approvals) > 0 ||
+		slices.ContainsFunc(s.Details.Tried, func(t views.TriedAttempt) bool { return t.By.Ref != "" }) ||
+		slices.ContainsFunc(s.Artifacts, func(x views.ArtifactRow) bool { return x.RecordedBy.Ref != "" }))
 }
 
 // part prints the name of a part of a step.
@@ -113,11 +140,11 @@ func showCommand(a *cli.App, p *page.Page, r views.RunDetails, s views.StepRow) 
 	b.StdoutTail, b.StderrTail = "", "" // printed below
 	brief.Result = &b
 	showResult(p, brief)
-	facts := []string{indent + "argv " + c.ArgvDigest.String(), "output " + c.OutputDigest.String()}
+	p.StyledText(indent, "argv "+c.ArgvDigest.String(), p.Dim)
 	if !c.FilledDigest.IsZero() {
-		facts = append(facts, "filled "+c.FilledDigest.String())
+		p.StyledText(indent, "filled "+c.FilledDigest.String(), p.Dim)
 	}
-	p.Facts(facts...)
+	p.StyledText(indent, "output "+c.OutputDigest.String(), p.Dim)
 	out, both := c.Out(), "stdout"
 	if !c.Apart() {
 		both = "stdout and stderr, recorded together by an older version"
@@ -156,12 +183,12 @@ func firstLines(text string, most int) string {
 	return strings.Join(lines[:min(len(lines), most)], "\n")
 }
 
-// showStepArtifacts prints the artifacts, and the assessments among them.
-func showStepArtifacts(a *cli.App, p *page.Page, s views.StepRow) {
-	if len(s.Artifacts) > 0 {
+// showStepArtifacts prints the artifacts of a step and of its checkpoints.
+func showStepArtifacts(a *cli.App, p *page.Page, all []views.ArtifactRow) {
+	if len(all) > 0 {
 		part(p, "Artifacts")
 	}
-	for _, x := range s.Artifacts {
+	for _, x := range all {
 		text := cmp.Or(x.ArtifactKind, "no kind") + ", " + x.ContentType + ", " + page.Size(x.Bytes)
 		if note := stateOf(x); note != "" {
 			text += ", " + note
@@ -171,11 +198,8 @@ func showStepArtifacts(a *cli.App, p *page.Page, s views.StepRow) {
 		}
 		p.Text(indent, text)
 		if !x.SHA256.IsZero() {
-			p.Text(indent+"  ", a.Command("artifacts", "show", x.SHA256.String()))
+			p.Text(indent+"  ", showArtifact(a, p, x.SHA256))
 		}
-	}
-	for _, x := range s.Assessments {
-		p.Text(indent+"assessed ", levelsOf(x))
 	}
 }
 

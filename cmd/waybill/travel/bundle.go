@@ -171,6 +171,9 @@ func showBundledRun(a *cli.App, r views.RunDetails, p *page.Page) {
 	render.FeedbackFacts(p, r.RunSummary)
 	for i, s := range r.Steps {
 		render.StepRow(p, i+1, s, false)
+		for _, c := range s.Checkpoints {
+			render.Checkpoint(p, "       ", c)
+		}
 	}
 }
 

@@ -6,12 +6,14 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/document"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
@@ -50,6 +52,9 @@ document contains nextCursor; --cursor continues from there.`,
 		cli.Opt(&q.Cursor, "cursor", "continue after the `CURSOR` of the previous page"))
 }
 
+// typeColumn is the index of the content type in the table of artifacts.
+const typeColumn = 4
+
 // showArtifacts prints the table of artifacts, the cursor of the next page, and what could not be read.
 func showArtifacts(p *page.Page, list views.ArtifactList) {
 	var rows [][]page.Cell
@@ -60,8 +65,15 @@ func showArtifacts(p *page.Page, list views.ArtifactList) {
 			{Text: what}, {Text: r.ContentType}, {Text: page.Size(r.Bytes)}, {Text: artifactNote(r)}})
 	}
 	if len(rows) > 0 {
-		p.Table([]page.Column{{Title: "DIGEST"}, {Title: "RUN"}, {Title: "STEP", Flex: true}, {Title: "KIND"},
-			{Title: "TYPE"}, {Title: "SIZE", Right: true}, {Title: "NOTE"}}, rows)
+		columns := []page.Column{{Title: "DIGEST"}, {Title: "RUN", Spare: true}, {Title: "STEP", Flex: true},
+			{Title: "KIND", Flex: true}, {Title: "TYPE"}, {Title: "SIZE", Right: true}, {Title: "NOTE", Flex: true}}
+		if p.Width > 0 { // a terminal has no room for the type beside the kind
+			columns = slices.Delete(columns, typeColumn, typeColumn+1)
+			for i := range rows {
+				rows[i] = slices.Delete(rows[i], typeColumn, typeColumn+1)
+			}
+		}
+		p.Table(columns, rows)
 	} else {
 		p.Line("No artifacts.")
 	}
@@ -133,6 +145,7 @@ func showArtifact(a *cli.App, p *page.Page, d views.ArtifactDetails) {
 		}
 		p.Facts(facts...)
 	}
+	render.ClaimNote(p, slices.ContainsFunc(d.Uses, func(u views.ArtifactRow) bool { return u.RecordedBy.Ref != "" }))
 	if d.MoreUses > 0 {
 		p.Line("  and %d more", d.MoreUses)
 	}

@@ -28,9 +28,7 @@ type RunFacts struct {
 	SourceKind   event.SourceKind    `json:"sourceKind,omitzero"`
 	SourceRef    string              `json:"sourceRef,omitzero"`
 	ImportedFrom *event.ImportedFrom `json:"importedFrom,omitzero"`
-	// PreferencesFrom says where the effective preferences are from; a key without a row has its default.
-	PreferencesFrom []PreferenceOrigin `json:"preferencesFrom"`
-	Capabilities    []CapabilityStatus `json:"capabilities"`
+	Capabilities []CapabilityStatus  `json:"capabilities"`
 	// Recommendations are the preferences that were beyond the workflow's recommendation.
 	Recommendations []Recommendation `json:"recommendations"`
 	// Warnings are recorded with a decision: of the start, and of an attempt.
@@ -44,14 +42,6 @@ type RunFacts struct {
 	// CancelReason and CloseReason are those of the requests that ended the run.
 	CancelReason string `json:"cancelReason,omitzero"`
 	CloseReason  string `json:"closeReason,omitzero"`
-}
-
-// PreferenceOrigin is the origin of one effective preference.
-type PreferenceOrigin struct {
-	Key    string                 `json:"key"`
-	Value  string                 `json:"value"`
-	Source event.PreferenceSource `json:"source"`
-	NodeID id.Node                `json:"nodeId"`
 }
 
 // CapabilityStatus is an observation of a capability.
@@ -142,19 +132,19 @@ type ContextChange struct {
 	Context canon.Value         `json:"context"`
 }
 
-// onlyStep returns the rows of a step id or step instance key.
+// onlyStep returns the rows of a step id, loop id or step instance key.
 func onlyStep(w compile.View, rows []StepRow, run id.Run, ref string) ([]StepRow, error) {
 	found := slices.DeleteFunc(slices.Clone(rows), func(s StepRow) bool {
-		return s.StepID != ref && s.StepInstanceKey != ref
+		return s.StepID != ref && s.StepInstanceKey != ref && !isNamed(s.visit.pending, ref)
 	})
-	if len(found) == 0 && knows(w, ref) { // of a loop that was not entered
+	if len(found) == 0 && w.Has(ref) { // of a loop that was not entered
 		return []StepRow{{StepID: ref, StepInstanceKey: ref, Title: w.Title(ref), State: StepToCome,
 			Artifacts: []ArtifactRow{}, ContextSet: canon.OfMembers()}}, nil
 	}
 	if len(found) == 0 {
 		return nil, unknownStep(run, ref)
 	}
-	return found[max(0, len(found)-limits.StepsDetailedMax):], nil
+	return found, nil
 }
 
 // unknownStep is TOKEN_UNKNOWN_NODE for a step that a run has not.
@@ -174,7 +164,7 @@ func (o *observer) tell(ctx context.Context, at session.FoundRun, out *RunDetail
 	out.Context, out.Approvals = run.Node(run.Tip).Context, []ApprovalRow{}
 	out.RunFacts = RunFacts{Tags: started.Tags, Parent: started.Parent, SourceKind: started.WorkflowSourceKind,
 		SourceRef: started.WorkflowSourceRef, ImportedFrom: log.created.ImportedFrom,
-		PreferencesFrom: []PreferenceOrigin{}, Capabilities: []CapabilityStatus{}, Recommendations: []Recommendation{},
+		Capabilities: []CapabilityStatus{}, Recommendations: []Recommendation{},
 		Warnings: []StepWarning{}, Truncations: []Truncation{}, Checkpoints: []CheckpointRow{},
 		Divergences: []DivergenceRow{}, Observations: []ObservationRow{}}
 	if run.CancelRequested != nil {
@@ -301,13 +291,6 @@ func (o *observer) tellNode(ctx context.Context, at session.FoundRun, log *recor
 	if p := o.pendingAt(ctx, n); p != nil {
 		stepID = p.StepID
 	}
-	for _, p := range found.preferences {
-		for _, c := range p.Delta {
-			out.PreferencesFrom = slices.DeleteFunc(out.PreferencesFrom,
-				func(have PreferenceOrigin) bool { return have.Key == c.Key })
-			out.PreferencesFrom = append(out.PreferencesFrom, PreferenceOrigin{c.Key, c.Value, p.Source, n.ID})
-		}
-	}
 	for _, c := range found.capabilities {
 		// A weak observation replaces none, since it satisfies no requirement.
 		for i := range out.Capabilities {
@@ -416,4 +399,5 @@ func (o *observer) tellCheckpoint(ctx context.Context, at session.FoundRun, log 
 		row.Artifacts = append(row.Artifacts, artifact)
 	}
 	out.Checkpoints = append(out.Checkpoints, row)
+	o.tellTruncations(ctx, log.of(nodeID), n, stepID, out)
 }

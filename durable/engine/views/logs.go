@@ -13,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/paging"
 	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/projections/runs"
 )
@@ -68,7 +69,7 @@ type LogStream struct {
 // LogQuery selects entries of Logs.
 type LogQuery struct {
 	Run    string
-	Step   string     // step id or step instance key; "": all
+	Step   string     // step id, loop id or step instance key; "": all
 	Stream StreamName // Stdout or Stderr
 	Cursor string     // NextCursor of the previous page
 }
@@ -147,23 +148,23 @@ func (o *Views) logs(ctx context.Context, q LogQuery) (Logs, error) {
 	}
 }
 
-// hasStep is nil for a step that the run's workflow has, or a step instance that it reached.
+// hasStep is nil for a step or loop that the run's workflow has, or a step instance that it reached.
 func (o *observer) hasStep(ctx context.Context, w compile.View, r *runs.Run, ref string) error {
-	if ref == "" || knows(w, ref) {
+	if ref == "" || w.Has(ref) {
 		return nil
 	}
 	for _, n := range r.Order {
-		if p := o.pendingAt(ctx, r.Node(n)); p != nil && (p.StepID == ref || p.Key() == ref) {
+		if p := o.pendingAt(ctx, r.Node(n)); p != nil && isNamed(*p, ref) {
 			return nil
 		}
 	}
 	return unknownStep(r.ID, ref)
 }
 
-// knows reports a step of a workflow: of the main sequence, or of a loop's body.
-func knows(w compile.View, stepID string) bool {
-	return slices.ContainsFunc(w.Steps(), func(s compile.StepView) bool { return s.StepID == stepID }) ||
-		w.Title(stepID) != stepID
+// isNamed reports whether ref is the id of a step, its step instance key, or the id of a loop around it.
+func isNamed(p snapshot.PendingStep, ref string) bool {
+	return p.StepID == ref || p.Key() == ref ||
+		slices.ContainsFunc(p.LoopPath, func(in snapshot.PathElement) bool { return in.LoopID == ref })
 }
 
 // Logs returns what commands printed of facts that Next returned.
@@ -201,12 +202,14 @@ func (f *Follower) HasStep(ctx context.Context, ref string) error {
 func (o *observer) entry(ctx context.Context, w compile.View, x output, n *runs.Node, q LogQuery) (e LogEntry, ok bool) {
 	e = LogEntry{RunID: x.Scope.RunID, NodeID: x.Scope.NodeID, EventIndex: x.Index, AtMs: x.TimestampMs,
 		SHA256: x.payload.SHA256, LogStream: LogStream{Stream: q.Stream}}
+	named := q.Step == ""
 	if n != nil {
 		if p := o.pendingAt(ctx, n); p != nil {
 			e.StepID, e.StepInstanceKey, e.Title = p.StepID, p.Key(), titleAt(w, *p, n)
+			named = named || isNamed(*p, q.Step)
 		}
 	}
-	if q.Step != "" && q.Step != e.StepID && q.Step != e.StepInstanceKey {
+	if !named {
 		return e, false
 	}
 	if x.Actor.Kind != event.Engine {

@@ -57,7 +57,6 @@ type nodeRecords struct {
 	arrived      []event.ContextSet
 	context      []event.ContextSet
 	created      bool
-	preferences  []event.PreferencesChanged
 	artifacts    []output
 	attempts     []event.Event // of advance_recorded
 	gaps         []event.Event // of gap_recorded: opened and resolved
@@ -128,9 +127,6 @@ func (r *records) add(e event.Event) {
 		}
 	case event.NodeCreated:
 		r.at(e.Scope.NodeID).created = true
-	case event.PreferencesChanged:
-		at := r.at(e.Scope.NodeID)
-		at.preferences = append(at.preferences, p)
 	case event.AdvanceRecorded:
 		at := r.at(e.Scope.NodeID)
 		at.attempts = append(at.attempts, e)

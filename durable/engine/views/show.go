@@ -7,6 +7,7 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/reason"
@@ -29,6 +30,8 @@ type RunDetails struct {
 	PreferenceSources runs.PreferenceSources `json:"preferenceSources,omitzero"`
 	ForkedFrom        *event.ForkedFrom      `json:"forkedFrom,omitzero"` // source node of a fork
 	Steps             []StepRow              `json:"steps"`
+	// OmittedSteps is the number of earlier rounds of a step that was asked for which Steps leaves out.
+	OmittedSteps int `json:"omittedSteps,omitzero"`
 	// Gaps are listed from the root to the tip.
 	Gaps []OpenGap `json:"gaps"`
 	// Blockers are requirements that the tip's snapshot stores as unmet, in a
@@ -156,9 +159,12 @@ func (o *Views) run(ctx context.Context, ref, step string) (RunDetails, error) {
 		return out, err
 	}
 	if step != "" {
-		if out.Steps, err = onlyStep(w, out.Steps, run.ID, step); err != nil {
+		all, err := onlyStep(w, out.Steps, run.ID, step)
+		if err != nil {
 			return out, err
 		}
+		out.OmittedSteps = max(0, len(all)-limits.StepsDetailedMax)
+		out.Steps = all[out.OmittedSteps:]
 	}
 	err = obs.tell(ctx, at, &out, step != "")
 	out.Health = obs.health(out.Health)

@@ -67,6 +67,18 @@ func (v View) Loop(loopID string) (Loop, bool) {
 	return v.loop(loopID)
 }
 
+// Has reports a step or loop of the main sequence or of a loop's body.
+func (v View) Has(id string) bool {
+	if slices.ContainsFunc(v.steps, func(s StepView) bool { return s.StepID == id }) {
+		return true
+	}
+	if _, isLoop := v.Loop(id); isLoop || v.titles == nil {
+		return isLoop
+	}
+	_, ok := v.titles(id)
+	return ok
+}
+
 // Title returns the title of a step, in the main sequence or in a loop; the id itself for an
 // unknown step.
 func (v View) Title(stepID string) string {

@@ -10,7 +10,8 @@ import (
 )
 
 // StepRow writes one step of a run with its number, state, loop rounds, attempts and notes.
-// closed states that the run has failed or was cancelled: its pending step was not done.
+// closed states that the run has failed or was cancelled: its pending step was not done. n is 0 where
+// the steps before are not listed.
 //
 // Rounds are numbered from 1, the outermost loop first. Notes are printed in full.
 func StepRow(p *page.Page, n int, s views.StepRow, closed bool) {
@@ -41,15 +42,16 @@ func StepRow(p *page.Page, n int, s views.StepRow, closed bool) {
 	if s.DoneAtMs > 0 {
 		title += "  " + page.ClockTime(s.DoneAtMs, "15:04")
 	}
-	p.StyledText(mark+" "+page.Pad(page.Itoa(n), 2)+"  ", title, paint)
+	number := ""
+	if n > 0 {
+		number = page.Pad(page.Itoa(n), 2) + "  "
+	}
+	p.StyledText(mark+" "+number, title, paint)
 	if s.ResultNote != "" {
 		p.StyledText("       ", s.ResultNote, p.Warn)
 	}
 	if s.Notes != "" {
 		p.Prose("       ", s.Notes, page.Plain)
-	}
-	for _, c := range s.Checkpoints {
-		Checkpoint(p, "       ", c)
 	}
 }
 

@@ -30,7 +30,7 @@ func ActorAndKind(a event.Actor) string {
 // ClaimNote prints how names of actors are to be read, below what shows any.
 func ClaimNote(p *page.Page, anyName bool) {
 	if anyName {
-		p.Text("", p.Dim("Names are claimed (--as, the setting identity, git or the account), not verified."))
+		p.StyledText("", "Names are claimed (--as, the setting identity, git or the account), not verified.", p.Dim)
 	}
 }
 
