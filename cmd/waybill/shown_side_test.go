@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -19,11 +21,12 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// notShown are the members of side logs that no command prints as they are stored, with the reason.
+// notShown are the members of side logs, by path or by name, that no command prints as they are
+// stored, with the reason.
 var notShown = map[string]string{
 	"proposal_applied.override":        "the audit line has another verb: installed without the approval gate",
 	"proposal_created.owner.workspace": "it selects what is shown: --workspace",
-	"action_intended.ordinal":          "the index of the event, repeated for its key",
+	"ordinal":                          "the index of the event in its log, repeated for its key",
 }
 
 // notRecorded are members that no event of this test has; --details prints them as all others.
@@ -33,35 +36,61 @@ var notRecorded = map[string]string{
 	"action_done.code":                    "needs an action that fails after its intention",
 }
 
+// shownAs are the members that a view shows by another name, in text and in JSON, or that the view of
+// another log shows.
+var shownAs = map[string]struct{ log, text, json string }{
+	"action_done.intendedEventId":   {"action", "eventId", "eventId"}, // the line has the id of its intention
+	"annotation_retracted.reason":   {"annotation", "retracted", "retractedReason"},
+	"proposal_applied.installedRef": {"action", "installed", "installed"},
+}
+
 // TestEveryMemberOfSideLogsIsShown records each kind of annotation, decision about a proposal and audit
-// line, and looks for each stored value in what the commands about them print, as text and as JSON.
+// line, and looks for each stored value in what the commands about its log print, as text and as JSON:
+// with the name of its member, so that the same value of another one does not count.
 func TestEveryMemberOfSideLogsIsShown(t *testing.T) {
 	c := newCalls(t)
 	first := sideLogs(t, c)
-	views := [][]string{{"annotations", "list", "@last", "--history", "--details"}, {"audit", "list", "--details"}, {"proposals", "events"},
-		{"proposals", "list", "--workspace", "blue"}}
-	for _, p := range first {
-		views = append(views, []string{"proposals", "get", p, "--history", "--details"},
-			[]string{"proposals", "get", p, "--details"})
+	views := map[string][][]string{"annotation": {{"annotations", "list", "@last", "--history", "--details"}},
+		"action":   {{"audit", "list", "--details"}},
+		"proposal": {{"proposals", "events"}, {"proposals", "list", "--workspace", "blue"}}}
+	for i, p := range first {
+		get := []string{"proposals", "get", p, "--details"}
+		if i == 2 {
+			get = append(get, "--workspace", "blue")
+		}
+		views["proposal"] = append(views["proposal"], get, append(slices.Clone(get), "--history"))
 	}
-	printed := map[bool]string{}
-	for _, asJSON := range []bool{false, true} {
-		for _, args := range views {
-			printed[asJSON] += printedBy(t, c.env(), args, asJSON)
+	printed := map[string]shownPairs{}
+	for log, calls := range views {
+		for _, asJSON := range []bool{false, true} {
+			pairs := shownPairs{}
+			for _, args := range calls {
+				pairs.add(t, printedBy(t, c.env(), args, asJSON), asJSON)
+			}
+			printed[log+fmt.Sprint(asJSON)] = pairs
 		}
 	}
 	seen := map[string]bool{}
 	var missing []string
 	for _, e := range sideEvents(t, filepath.Join(c.dir, "home/local")) {
+		log, _, _ := strings.Cut(e.Data.Kind(), "_")
 		for _, l := range leaves(t, e.Data) {
 			path := e.Data.Kind() + "." + l.path
 			seen[path] = true
-			if row := rowOf(notShown, path); row != "" {
+			name := strings.TrimRight(path[strings.LastIndex(path, ".")+1:], "[]")
+			if notShown[path]+notShown[name] != "" {
 				continue
 			}
+			as, ok := shownAs[path]
+			if !ok {
+				as.log, as.text, as.json = log, name, name
+			}
 			for _, asJSON := range []bool{false, true} {
-				if !printedShows(printed[asJSON], l.text, asJSON) {
-					missing = append(missing, fmt.Sprintf("%s is not printed (JSON: %v): %.80q", path, asJSON, l.text))
+				if name = as.text; asJSON {
+					name = as.json
+				}
+				if !printed[as.log+fmt.Sprint(asJSON)][name+": "+strings.ReplaceAll(l.text, "_", " ")] {
+					missing = append(missing, fmt.Sprintf("%s is not printed (JSON: %v) as %s: %.80q", path, asJSON, name, l.text))
 				}
 			}
 		}
@@ -82,6 +111,54 @@ func TestEveryMemberOfSideLogsIsShown(t *testing.T) {
 		}
 	}
 }
+
+// shownPairs are the values that commands print, each behind the name of its member.
+type shownPairs map[string]bool
+
+// add adds those of a document, or of text: the lines "path.name: value" of --details, and those of
+// quoted text behind a name.
+func (s shownPairs) add(t *testing.T, printed string, asJSON bool) {
+	t.Helper()
+	if !asJSON {
+		for line := range strings.Lines(printed) {
+			path, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+			s[listIndex.ReplaceAllString(path[strings.LastIndex(path, ".")+1:], "")+": "+value] = true
+		}
+		for _, quoted := range quotedText.FindAllStringSubmatch(printed, -1) {
+			s[quoted[1]+": "+quoted[2]] = true
+		}
+		return
+	}
+	var walk func(name string, v any)
+	walk = func(name string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for key, item := range v {
+				walk(key, item)
+			}
+		case []any:
+			for _, item := range v {
+				walk(name, item)
+			}
+		default:
+			s[name+": "+fmt.Sprint(v)] = true
+		}
+	}
+	var doc any
+	d := json.NewDecoder(strings.NewReader(printed))
+	d.UseNumber()
+	if err := d.Decode(&doc); err != nil {
+		t.Fatal(err)
+	}
+	walk("", doc)
+}
+
+var (
+	// listIndex matches the index of an item in a path.
+	listIndex = regexp.MustCompile(`\[\d+\]`)
+	// quotedText matches text of others behind its name.
+	quotedText = regexp.MustCompile(`(\w+):? <UNTRUSTED>(.*?)</UNTRUSTED>`)
+)
 
 // sideLogs records what the test looks for, and returns the ids of the proposals.
 func sideLogs(t *testing.T, c calls) []string {
@@ -105,7 +182,7 @@ func sideLogs(t *testing.T, c calls) []string {
 	const file = `{"kind":"prompt-template","title":"a title","rationale":"a rationale","synthesizerModel":"a model","artifact":{"templateId":"look","version":"1.0.0","kind":"user","text":"Look."}}`
 	name, _ := parseProposal(t, c.with(file, "proposals", "create", "-", "--from-run", "@last"))
 	second, _ := parseProposal(t, c.with(file, "proposals", "create", "-"))
-	c.with(file, "proposals", "create", "-", "--workspace", "blue")
+	third, _ := parseProposal(t, c.with(file, "proposals", "create", "-", "--workspace", "blue"))
 	do := func(what string, more ...string) {
 		c.with(file, append([]string{"proposals", what, name}, more...)...)
 	}
@@ -115,7 +192,7 @@ func sideLogs(t *testing.T, c calls) []string {
 	atTerminal(t, c.dir, "proposals", "approve", name, "--as", "ada")
 	do("apply", "--as", "ada")
 	do("rollback", "--as", "ada", "--reason", "a step back")
-	return []string{name, second}
+	return []string{name, second, third}
 }
 
 // sideEvents reads the side logs of a store.
