@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -216,14 +217,27 @@ func printedBy(t *testing.T, env, args []string, asJSON bool) string {
 	return strings.ReplaceAll(out.String(), "_", " ")
 }
 
-// printedShows reports whether a value is in what was printed. The text of a size is as people read it.
+// printedShows reports whether a value is in what was printed: a value of the document, or a whole word of
+// text. The text of a size is as people read it.
 func printedShows(printed, text string, asJSON bool) bool {
 	text = strings.ReplaceAll(text, "_", " ")
 	if asJSON {
 		quoted, _ := json.Marshal(text)
-		return strings.Contains(printed, strings.Trim(string(quoted), `"`))
+		return wholeWord(printed, string(quoted)) || wholeWord(printed, text) && json.Valid([]byte(text))
 	}
-	return strings.Contains(printed, text) || strings.Contains(printed, text+" B")
+	return wholeWord(printed, text)
+}
+
+// wholeWord reports whether a text contains a word that no letter or digit continues.
+func wholeWord(text, word string) bool {
+	edge := func(s string) string {
+		if s != "" && (s[0] >= '0' && s[0] <= '9' || s[0] >= 'a' && s[0] <= 'z') {
+			return `\b`
+		}
+		return ""
+	}
+	pattern := edge(word) + regexp.QuoteMeta(word) + edge(word[len(word)-1:])
+	return regexp.MustCompile(pattern).MatchString(text)
 }
 
 // rowOf returns the row of a table that a path is of: the path itself, or the longest one that it
