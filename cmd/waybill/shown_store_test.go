@@ -19,6 +19,13 @@ import (
 // one is of the run.
 func storeEveryMember(t *testing.T, dir string) []event.Event {
 	t.Helper()
+	return storeEvents(t, dir, everyMember)
+}
+
+// storeEvents adds the session of a plan to a store that has one; the plan gets the digests of the other
+// session's workflow and of its first snapshot.
+func storeEvents(t *testing.T, dir string, planOf func(hash, snapshot canon.Digest) manifest.Plan) []event.Event {
+	t.Helper()
 	ctx := context.Background()
 	store, err := filestore.OpenDir(dir, filestore.Options{LockWait: time.Second, AllowNetworkFS: true, Now: time.Now})
 	if err != nil {
@@ -41,7 +48,7 @@ func storeEveryMember(t *testing.T, dir string) []event.Event {
 		})); err != nil {
 		t.Fatal(err)
 	}
-	plan := everyMember(hash, snapshot)
+	plan := planOf(hash, snapshot)
 	err = ports.WithHealthySession(ctx, store, store, plan.Log, manifest.Head{}, ports.Skip,
 		func(w ports.Witness, v manifest.Verdict) error {
 			_, err := store.Append(ctx, w, v.Head, plan)
