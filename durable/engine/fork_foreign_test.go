@@ -95,6 +95,9 @@ func TestForkFromAStoreOfAnotherProgram(t *testing.T) {
 	dir, run := forkable(t, nil)
 	theirs, w := reading(t, dir), newFixture(t)
 	before := tree(t, dir)
+	if shown, err := theirs.Run(ctx, run); err != nil || len(shown.UnknownKinds) != 0 {
+		t.Errorf("kinds of events that are shown as not known: %q, %v", shown.UnknownKinds, err)
+	}
 	for ref, steps := range map[string][]string{
 		"":     {"pour@1::fill", "pour@1::stir", "pour@2::fill", "pour@2::stir", "serve"},
 		"boil": {"boil", "pour@0::fill", "pour@0::stir", "pour@1::fill", "pour@1::stir", "pour@2::fill", "pour@2::stir", "serve"},

@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/engine/views"
+	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/reason"
@@ -85,6 +86,9 @@ func showRun(a *cli.App, r views.RunDetails, p *page.Page) {
 	case manifest.Healthy:
 	case manifest.UnknownVersion:
 		p.Text(p.Warn(render.ForeignMark+" "), render.ForeignNote)
+		if len(r.UnknownKinds) > 0 {
+			p.Text("  ", "Not known here: "+strings.Join(r.UnknownKinds, ", "))
+		}
 	default:
 		p.Line("%s", p.Bad("Its session is "+render.Health(r.Health)+": nothing can be recorded in it."))
 	}
@@ -114,6 +118,11 @@ func showRun(a *cli.App, r views.RunDetails, p *page.Page) {
 	}
 	// The suggested command, in order of urgency. A closed run has none.
 	switch {
+	case r.Health == manifest.UnknownVersion:
+		if command := forkCommand(a, r); command != "" {
+			p.Line("")
+			p.Line("Next, to continue it in a store of your own: %s", command)
+		}
 	case r.Health != manifest.Healthy:
 		p.Line("")
 		// A damaged session must be verified first.
@@ -126,6 +135,20 @@ func showRun(a *cli.App, r views.RunDetails, p *page.Page) {
 		p.Line("")
 		p.Line("Next: %s", a.Command("run", "--run", page.ShortRun(r.RunID)))
 	}
+}
+
+// forkCommand returns the command that continues a run of another program in another store, "" for one
+// that cannot be forked.
+func forkCommand(a *cli.App, r views.RunDetails) string {
+	dir, err := a.StoreDir()
+	if err != nil || len(r.UnknownKinds) > 0 {
+		return ""
+	}
+	command := fault.Command{"fork", r.RunID.String(), "--from-store", dir}
+	if a.Flags.Store == "" && a.Flags.Tenant == "" {
+		command = append(command, "--store", "DIR") // the store of the run is the default one
+	}
+	return command.Line()
 }
 
 // waitsForApproval reports whether the pending step has a gap because an approval is missing.

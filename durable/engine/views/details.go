@@ -39,6 +39,9 @@ type RunFacts struct {
 	Divergences []DivergenceRow `json:"divergences"`
 	// Observations are those of the session, the latest of each key.
 	Observations []ObservationRow `json:"observations"`
+	// UnknownKinds are the kinds of the session's events that this version does not know. A run that
+	// can only be read can be forked if there are none (docs/design.md#foreign-stores).
+	UnknownKinds []string `json:"unknownKinds,omitzero"`
 	// CancelReason and CloseReason are those of the requests that ended the run.
 	CancelReason string `json:"cancelReason,omitzero"`
 	CloseReason  string `json:"closeReason,omitzero"`
@@ -166,7 +169,8 @@ func (o *observer) tell(ctx context.Context, at session.FoundRun, out *RunDetail
 		SourceRef: started.WorkflowSourceRef, ImportedFrom: log.created.ImportedFrom,
 		Capabilities: []CapabilityStatus{}, Recommendations: []Recommendation{},
 		Warnings: []StepWarning{}, Truncations: []Truncation{}, Checkpoints: []CheckpointRow{},
-		Divergences: []DivergenceRow{}, Observations: []ObservationRow{}}
+		Divergences: []DivergenceRow{}, Observations: []ObservationRow{},
+		UnknownKinds: slices.Sorted(maps.Keys(log.unknown))}
 	if run.CancelRequested != nil {
 		out.CancelReason = run.CancelRequested.Reason
 	}

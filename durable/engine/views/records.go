@@ -43,6 +43,8 @@ type records struct {
 	created  event.SessionCreated
 	observed map[string]observed
 	nodes    map[id.Node]*nodeRecords
+	// unknown are the kinds of the session's events that are not known: no run of it can be forked.
+	unknown map[string]bool
 }
 
 // observed is an observation with its time.
@@ -85,7 +87,8 @@ func (r *records) of(n id.Node) *nodeRecords {
 func (o *Views) readRecords(ctx context.Context, s id.Session, run id.Run) (*records, error) {
 	var out *records
 	_, err := o.store.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(s)}, ports.Into(&out, func() *records {
-		return &records{run: run, observed: map[string]observed{}, nodes: map[id.Node]*nodeRecords{}}
+		return &records{run: run, observed: map[string]observed{}, nodes: map[id.Node]*nodeRecords{},
+			unknown: map[string]bool{}}
 	}))
 	return out, err
 }
@@ -93,6 +96,9 @@ func (o *Views) readRecords(ctx context.Context, s id.Session, run id.Run) (*rec
 // Visit implements ports.Visitor.
 func (r *records) Visit(seg manifest.Segment, _ manifest.Head) error {
 	for _, e := range seg.Events {
+		if g, foreign := event.Domain.ViewForeign(e); foreign && g.Known == nil && !e.Ignorable {
+			r.unknown[e.Data.Kind()] = true
+		}
 		if e.Scope.RunID == r.run || e.Scope.RunID.IsZero() {
 			r.add(e)
 		}
