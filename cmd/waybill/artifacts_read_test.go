@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,6 +51,9 @@ func TestArtifactsAreReadExactly(t *testing.T) {
 		t.Errorf("-o: %q", got)
 	}
 	call(2, "artifacts", "get", digest, "-o", "out")
+	if out := call(2, "artifacts", "get", digest, "-o", ""); out != "" {
+		t.Errorf("-o without a name: %q", out)
+	}
 	call(6, "artifacts", "get", strings.Repeat("0", 64))
 	call(6, "artifacts", "show", strings.Repeat("0", 64))
 	call(2, "artifacts", "get", "zz")
@@ -78,4 +82,45 @@ func TestArtifactsAreReadExactly(t *testing.T) {
 		t.Errorf("list of an erased artifact: %s", text)
 	}
 	call(1, "artifacts", "get", digest)
+}
+
+// TestArtifactPrefixes: a prefix that two artifacts have names neither, not even if one of them was erased.
+func TestArtifactPrefixes(t *testing.T) {
+	c := newCalls(t)
+	byPrefix := map[string]string{} // text by the first six digits
+	var texts []string
+	var prefix string
+	for i := 0; texts == nil; i++ { // 24 bits collide after some thousand texts
+		text := fmt.Sprintf("text %d", i)
+		prefix = strings.TrimPrefix(canon.Sum([]byte(text)).String(), "sha256:")[:6]
+		if other, ok := byPrefix[prefix]; ok {
+			texts = []string{other, text}
+		}
+		byPrefix[prefix] = text
+	}
+	c.with("", "start", "wr.change_checklist", "--set", "change=x")
+	for _, text := range texts {
+		if err := os.WriteFile("x.txt", []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c.with("", "checkpoint", "--run", "@last", "--notes", text, "--artifact", "x.txt")
+	}
+	ambiguous := func() {
+		t.Helper()
+		for _, what := range []string{"show", "get"} {
+			var out, errOut bytes.Buffer
+			if got := run([]string{"artifacts", what, prefix}, strings.NewReader(""), &out, &errOut, c.env()); got != 2 ||
+				out.Len() > 0 || !strings.Contains(errOut.String(), "several artifacts") {
+				t.Errorf("%s %s: exit status %d, %s%s", what, prefix, got, out.String(), errOut.String())
+			}
+		}
+	}
+	ambiguous()
+	c.with("", "artifacts", "erase", canon.Sum([]byte(texts[0])).String(), "--reason", "r", "--yes")
+	ambiguous()
+	var out, errOut bytes.Buffer
+	if got := run([]string{"artifacts", "get", strings.ToUpper(strings.TrimPrefix(canon.Sum([]byte(texts[1])).String(), "sha256:")[:12])},
+		strings.NewReader(""), &out, &errOut, c.env()); got != 0 || out.String() != texts[1] {
+		t.Errorf("a longer prefix: exit status %d, %s%s", got, out.String(), errOut.String())
+	}
 }
