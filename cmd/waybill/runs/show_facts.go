@@ -161,6 +161,9 @@ func approvalText(x views.ApprovalRow) string {
 	case x.Comment != "":
 		text += ": " + x.Comment
 	}
+	if x.Imported {
+		text += " (imported: it does not count here)"
+	}
 	if !x.Current {
 		text += " (replaced)"
 	}

@@ -38,6 +38,11 @@ func (l *Ledger) ImportedEvents(ctx context.Context, log manifest.Log, records *
 	return mark.Logs[log.Table.Name], err
 }
 
+// ImportedOf is ImportedEvents for the events of a session.
+func (l *Ledger) ImportedOf(ctx context.Context, s id.Session) (int64, error) {
+	return l.ImportedEvents(ctx, manifest.SessionEvents(s), l.NewImports())
+}
+
 // Imports has the imports recorded in the audit log. The log is read when it is
 // first needed; callers that ask about many sessions share one Imports.
 type Imports struct {

@@ -79,6 +79,9 @@ type ApprovalRow struct {
 	SHA256  canon.Digest `json:"sha256,omitzero"`
 	// Current is false for an approval that a later one replaced.
 	Current bool `json:"current"`
+	// Imported marks one that came with a bundle: it does not count here
+	// (docs/design.md#requirements-on-the-caller).
+	Imported bool `json:"imported,omitzero"`
 	// Unreadable says why the comment cannot be shown, "" if it can.
 	Unreadable string `json:"unreadable,omitzero"`
 }
@@ -203,6 +206,15 @@ func assessmentOf(v canon.Value, ref canon.Digest) Assessment {
 	return out
 }
 
+// isImported reports whether a record came with a bundle, also where that cannot be read.
+func (o *observer) isImported(ctx context.Context, row ArtifactRow) bool {
+	if o.v.imported == nil {
+		return true
+	}
+	n, err := o.v.imported(ctx, row.SessionID)
+	return err != nil || row.EventIndex < n
+}
+
 // approvalOf reads who approved, when and with which comment.
 func (o *observer) approvalOf(ctx context.Context, row ArtifactRow, out output) ApprovalRow {
 	a := ApprovalRow{StepID: row.StepID, StepInstanceKey: row.StepInstanceKey, SHA256: row.SHA256, AtMs: row.AtMs,
@@ -211,6 +223,7 @@ func (o *observer) approvalOf(ctx context.Context, row ArtifactRow, out output) 
 	if err != nil {
 		a.Unreadable = fault.Of(err).Message
 	}
+	a.Imported = o.isImported(ctx, row)
 	by, _ := v.Get("approvedBy")
 	comment, _ := v.Get("comment")
 	a.By, a.Comment = cmp.Or(by.Text(), out.Actor.Ref, string(out.Actor.Kind)), comment.Text()

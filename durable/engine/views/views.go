@@ -6,7 +6,10 @@
 package views
 
 import (
+	"context"
+
 	"github.com/waybill/waybill/durable/engine/session"
+	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -20,7 +23,12 @@ type Source interface {
 type Views struct {
 	r     *session.Reader
 	store Source
+	// imported returns how many events of a session came with a bundle; nil: all of them did.
+	imported ImportedEvents
 }
 
-// New returns the views of what r reads, which is s.
-func New(r *session.Reader, s Source) *Views { return &Views{r, s} }
+// ImportedEvents returns how many of a session's events, its first ones, came with a bundle.
+type ImportedEvents func(context.Context, id.Session) (int64, error)
+
+// New returns the views of what r reads, which is s. imported is nil for a bundle.
+func New(r *session.Reader, s Source, imported ImportedEvents) *Views { return &Views{r, s, imported} }
