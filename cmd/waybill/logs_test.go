@@ -71,7 +71,7 @@ func (p program) printed(args ...string) (string, string) {
 	return out.String(), errOut.String()
 }
 
-// TestLogsPrintStreamsApart: a step is named by its id, by an iteration and by its loop; what is cut is said where it was.
+// TestLogsPrintStreamsApart: a step is named by its id, by an iteration and by its loop; what is cut is reported where it was.
 func TestLogsPrintStreamsApart(t *testing.T) {
 	p := logsProgram(t)
 	p.writeFile("go", "")
