@@ -8,7 +8,8 @@ from contracts import answers, satisfies
 from documents import instance_key, sequences
 from shapes import AUTONOMY, COUNT, FULL, KINDS, RISK, SHA
 
-STREAM = record({"bytes": COUNT, "head": text(0, 3 * 32768), "tail": text(0, 3 * 32768)})
+STREAM = record({"bytes": COUNT, "head": text(0, 3 * 32768), "tail": text(0, 3 * 32768)},
+                {"omitted": integer(1)})
 OF_RESULT = (
     {"kind": one_of("wr.command_result"), "argvDigest": SHA, "exitStatus": integer(-1), "durationMs": COUNT,
      "tries": COUNT, "outputBytes": COUNT, "outputDigest": SHA},
