@@ -10,6 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/perform"
+	"github.com/waybill/waybill/ports"
 )
 
 const lookAgain = "look again"
@@ -213,5 +214,109 @@ func TestPerformFromEarlierNode(t *testing.T) {
 	other := newFixture(t, steps(lookStep))
 	if err := w.from(id.RootNode(id.NewRun(id.Seed{7}))); !fault.Is(err, fault.TokenUnknownNode) {
 		t.Errorf("a node of another run %s: %v", other.at.Node, err)
+	}
+}
+
+const commitStep = "  - {id: build, title: Build, outputs: {commit: 'json:/commit'}, action: {kind: command, argv: [make, all]}}\n"
+
+// printing is a successful try whose output file holds a commit.
+func printing(commit string) ports.CommandOutcome {
+	return ports.CommandOutcome{DurationMs: 5, Written: []byte(`{"commit":"` + commit + `"}`)}
+}
+
+// TestGoingBackToCommand: a command that is done again runs again, whatever an earlier branch recorded
+// or was given for it, and its values are those of the branch; within the branch it runs once.
+func TestGoingBackToCommand(t *testing.T) {
+	w := newFixture(t, steps(commitStep+noteStep))
+	build := w.at.Node
+	commit := func() string {
+		t.Helper()
+		a, err := w.g.Rehydrate(context.Background(), w.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, _ := a.Context().Get("commit")
+		return v.Text()
+	}
+	// Not written, then given by the caller: the first branch, with a result that lacks the value.
+	w.outcomes = []ports.CommandOutcome{{DurationMs: 5}}
+	_, err := w.perform(context.Background(), perform.Options{})
+	if !fault.Is(err, fault.RunBlocked) {
+		t.Fatal(err)
+	}
+	given := perform.Options{Context: parse(t, `{"commit":"given"}`)}
+	if _, err := w.perform(context.Background(), given); !fault.Is(err, fault.RunWaiting) || len(w.tries) != 1 {
+		t.Fatalf("%v, %d tries", err, len(w.tries))
+	}
+	// The branch: its command runs although a value is given, and is refused for want of another one.
+	w.outcomes = []ports.CommandOutcome{{DurationMs: 5}}
+	if _, err := w.perform(context.Background(), perform.Options{At: build}); !fault.Is(err, fault.RunBlocked) ||
+		len(w.tries) != 2 {
+		t.Fatalf("%v, %d tries", err, len(w.tries))
+	}
+	// In the branch the result is known from then on, also to another process.
+	given = perform.Options{At: build, Context: parse(t, `{"commit":"branch"}`)}
+	if _, err := w.perform(context.Background(), given); !fault.Is(err, fault.RunWaiting) || len(w.tries) != 2 {
+		t.Fatalf("%v, %d tries", err, len(w.tries))
+	}
+	// Another branch: the command runs, whatever is given with the call, and its value counts.
+	w.outcomes = []ports.CommandOutcome{printing("written")}
+	given = perform.Options{At: build, Context: parse(t, `{"commit":"typed"}`)}
+	if _, err := w.perform(context.Background(), given); !fault.Is(err, fault.RunWaiting) ||
+		len(w.tries) != 3 {
+		t.Fatalf("%v, %d tries", err, len(w.tries))
+	}
+	var got []string
+	for _, e := range w.events() {
+		if p, ok := e.Data.(event.AdvanceRecorded); ok && p.Outcome.ToNodeID != nil {
+			w.at.Node = *p.Outcome.ToNodeID
+			got = append(got, commit())
+		}
+	}
+	if want := "given branch written"; strings.Join(got, " ") != want {
+		t.Errorf("commits %q, want %q", got, want)
+	}
+	if got := w.attempts(); got != "blocked advanced blocked advanced advanced" {
+		t.Error(got)
+	}
+}
+
+// TestApprovedBranchOfCommand: the approval of a command that ran on a branch lets the branch continue
+// in a later call; the command does not run once more and void it.
+func TestApprovedBranchOfCommand(t *testing.T) {
+	w := newFixture(t, steps(commandShip+noteStep))
+	ship, ctx := w.at.Node, context.Background()
+	approve := func() {
+		t.Helper()
+		at := w.at
+		at.Node = ship
+		shown, err := w.g.Approvable(ctx, w.performer().By, at)
+		if err == nil {
+			_, err = w.g.ApproveShown(ctx, w.performer().By, shown, "")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for branch := 1; branch <= 2; branch++ {
+		for _, approved := range []bool{false, true} {
+			if approved {
+				approve()
+			}
+			opts := perform.Options{At: ship}
+			if branch == 1 {
+				opts = perform.Options{}
+			}
+			w.outcomes = []ports.CommandOutcome{{DurationMs: int64(len(w.tries) + 1)}}
+			if _, err := w.perform(ctx, opts); !fault.Is(err, fault.RunWaiting) {
+				t.Fatal(err)
+			}
+			if len(w.tries) != branch {
+				t.Fatalf("branch %d, approved %v: %d tries", branch, approved, len(w.tries))
+			}
+		}
+	}
+	if got := w.attempts(); got != "blocked advanced blocked advanced" {
+		t.Error(got)
 	}
 }
