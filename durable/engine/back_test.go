@@ -66,9 +66,9 @@ const gatedFlow = `{"id":"test.gated","name":"Gated","description":"d","version"
  {"id":"build","title":"Build","outputs":{"commit":"stdout"},
   "action":{"kind":"command","argv":["make","all"]}},{"id":"after","title":"After","prompt":"p"}]}`
 
-// TestBranchesRunCommandsAnew: at a command step that is done again neither the result of the branch
+// TestBranchesRunCommandsAgain: at a command step that is repeated neither the result of the branch
 // before nor a value that was given for it counts.
-func TestBranchesRunCommandsAnew(t *testing.T) {
+func TestBranchesRunCommandsAgain(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	a := w.start(gatedFlow)

@@ -224,8 +224,8 @@ func printing(commit string) ports.CommandOutcome {
 	return ports.CommandOutcome{DurationMs: 5, Written: []byte(`{"commit":"` + commit + `"}`)}
 }
 
-// TestGoingBackToCommand: a command that is done again runs again, whatever an earlier branch recorded
-// or was given for it, and its values are those of the branch; within the branch it runs once.
+// TestGoingBackToCommand: a command that is done again runs again, although an earlier branch recorded a result
+// or was given its value, and its values are those of the branch; within the branch it runs once.
 func TestGoingBackToCommand(t *testing.T) {
 	w := newFixture(t, steps(commitStep+noteStep))
 	build := w.at.Node
@@ -259,7 +259,7 @@ func TestGoingBackToCommand(t *testing.T) {
 	if _, err := w.perform(context.Background(), given); !fault.Is(err, fault.RunWaiting) || len(w.tries) != 2 {
 		t.Fatalf("%v, %d tries", err, len(w.tries))
 	}
-	// Another branch: the command runs, whatever is given with the call, and its value counts.
+	// Another branch: the command runs, although the value is given with the call, and its value counts.
 	w.outcomes = []ports.CommandOutcome{printing("written")}
 	given = perform.Options{At: build, Context: parse(t, `{"commit":"typed"}`)}
 	if _, err := w.perform(context.Background(), given); !fault.Is(err, fault.RunWaiting) ||
