@@ -6,10 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/perform"
+	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -318,5 +320,96 @@ func TestApprovedBranchOfCommand(t *testing.T) {
 	}
 	if got := w.attempts(); got != "blocked advanced blocked advanced" {
 		t.Error(got)
+	}
+}
+
+// TestAnotherCallerDuringBranch: an agent advances while a person does an earlier step again. On the
+// other branch, both are recorded and the performer follows its own. At the same node the attempt that
+// was recorded first counts, with a warning, and the performer continues behind it.
+func TestAnotherCallerDuringBranch(t *testing.T) {
+	for name, c := range map[string]struct {
+		sameNode bool
+		steps    string // that the performer shows
+		edges    string
+		attempts string
+	}{
+		"on the other branch": {false, "Look Check Note", "intentional_fork intentional_fork non_tip_advance intentional_fork " +
+			"intentional_fork", "advanced advanced advanced advanced advanced"},
+		"at the same node": {true, "Look Check Note", "intentional_fork non_tip_advance intentional_fork intentional_fork",
+			"advanced advanced advanced advanced"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			check := strings.NewReplacer("look", "check", "Look", "Check").Replace(lookStep)
+			w := newFixture(t, steps(lookStep+check+noteStep))
+			look := w.at
+			if err := w.from(id.Node{}, "one", "^D"); !fault.Is(err, fault.RunWaiting) {
+				t.Fatal(err)
+			}
+			w.transcript()
+			sent := w.sent
+			w.onSend = func(n int) error {
+				if n != sent+1 {
+					return nil
+				}
+				at := look
+				if !c.sameNode {
+					list, err := w.g.Run(context.Background(), w.at.Run.String())
+					if err != nil {
+						return err
+					}
+					at.Node = list.Tips[0].NodeID
+				}
+				a, err := w.g.Rehydrate(context.Background(), at)
+				if err == nil {
+					_, err = w.g.Advance(context.Background(), engine.Caller{Actor: event.Actor{Kind: event.Agent}, AtMs: 5},
+						a.Position(), a.AttemptID, advance.Request{Notes: "of the agent"})
+				}
+				return err
+			}
+			if err := w.from(look.Node, lookAgain, "", "end"); err != nil {
+				t.Fatal(err)
+			}
+			var shown []string
+			transcript := w.transcript()
+			for line := range strings.Lines(transcript) {
+				if _, title, ok := strings.Cut(line, "/3] "); ok {
+					title, _, _ = strings.Cut(title, ":")
+					shown = append(shown, title)
+				}
+			}
+			if strings.Join(shown, " ") != c.steps || w.edges() != c.edges || w.attempts() != c.attempts {
+				t.Errorf("%q\n%q\n%q\n%s", shown, w.edges(), w.attempts(), transcript)
+			}
+			var kept int
+			for _, e := range w.events() {
+				if o, ok := e.Data.(event.NodeOutputAppended); ok && o.Payload.NotesMarkdown == lookAgain {
+					kept++
+				}
+			}
+			if (kept == 1) == c.sameNode {
+				t.Errorf("the person's notes were recorded %d times", kept)
+			}
+		})
+	}
+}
+
+// TestAnotherPerformerDuringBranch: a second 'run' does not perform steps beside the first.
+func TestAnotherPerformerDuringBranch(t *testing.T) {
+	w := newFixture(t, steps(commitStep+noteStep))
+	build := w.at.Node
+	w.outcomes = []ports.CommandOutcome{printing("one"), printing("two")}
+	if _, err := w.perform(context.Background(), perform.Options{}); !fault.Is(err, fault.RunWaiting) {
+		t.Fatal(err)
+	}
+	var second error
+	w.onTry = func(int, ports.Command) error {
+		_, second = w.perform(context.Background(), perform.Options{At: build})
+		return nil
+	}
+	if _, err := w.perform(context.Background(), perform.Options{At: build}); !fault.Is(err, fault.RunWaiting) {
+		t.Fatal(err)
+	}
+	if !fault.Is(second, fault.RunBusy) || len(w.tries) != 2 || w.attempts() != "advanced advanced" {
+		t.Errorf("%v, %d tries, %s", second, len(w.tries), w.attempts())
 	}
 }
