@@ -47,6 +47,20 @@ func TestBranchesKeepTheirOutputs(t *testing.T) {
 	if after := w.look(c.StateToken); after.Pending.Prompt != before.Pending.Prompt || after.Recap != before.Recap {
 		t.Errorf("the answer changed:\n%s\n%s", before.Recap, after.Recap)
 	}
+	// The steps of a run are those of its preferred branch, with the artifacts that are current there.
+	w.must(c, note("further"))
+	run, err := w.g.Run(context.Background(), a.Session.RunID.String())
+	must(t, err)
+	var current []canon.Digest
+	for _, row := range run.Steps[0].Artifacts {
+		if row.Current {
+			current = append(current, row.SHA256)
+		}
+	}
+	if first := canon.Sum(report("demo.r", "first").Bytes); run.Steps[0].Notes != "notes of the first way" ||
+		len(current) != 1 || current[0] != first {
+		t.Errorf("step with %q and %v, want %v", run.Steps[0].Notes, current, first)
+	}
 	// The next attempt at the node itself starts from what is current there.
 	if at := w.look(a.StateToken); !strings.Contains(at.Recap, "notes of the third way") {
 		t.Errorf("at the node:\n%s", at.Recap)
