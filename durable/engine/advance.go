@@ -197,7 +197,7 @@ func (n *Answers) CompleteInputs(ctx context.Context, p session.Resolved) (w com
 		return w, f, err
 	}
 	for _, o := range outputs {
-		out := advance.Output{ID: o.ID, Payload: o.Payload}
+		out := advance.Output{ID: o.ID, Payload: o.Payload, Left: !p.Node.OfBranch(o)}
 		// Requirements are about JSON artifacts only; others are not read.
 		if o.Channel == event.Artifact && o.Payload.ContentType == "application/json" {
 			out.JSON, err = n.artifact(ctx, o.Payload.SHA256)

@@ -5,10 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/store/config"
 )
 
@@ -274,5 +276,57 @@ func TestDecisionsAreAboutWhatWasShown(t *testing.T) {
 	both("revised to the same bytes", was)
 	if _, err := r.another().ApplyProposal(ctx, r.person("ada"), overrides(r.g, about)); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestDefaultIdentityNeverApproves: an identity that the caller did not give names no approver, of a
+// proposal or of a step, and is no principal; as a second one it is no second person.
+func TestDefaultIdentityNeverApproves(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	assumed := func(by engine.Caller, name string) engine.Caller {
+		by.Actor.Ref, by.Assumed = name, true
+		return by
+	}
+	r := newReview(t)
+	p := r.propose(asWorkflow(t, "test.flow", "one"))
+	for _, name := range []string{"ada", "ben"} {
+		done, err := r.another().ApproveProposal(ctx, assumed(r.person(""), name), aboutProposal(p, "", "fine"),
+			r.details(p).Shown())
+		if err != nil || done.About.Approvals != 1 {
+			t.Fatalf("as %q: %+v, %v", name, done.About, err)
+		}
+	}
+	d := r.details(p)
+	if len(d.Approvals) != 1 || d.Approvals[0].Principal != string(event.Human) || d.Approvals[0].Actor.Ref != "" {
+		t.Errorf("%+v", d.Approvals)
+	}
+	// The identity has the name of a principal that is bound to another account.
+	r.configure("principals", `{"ada":{"roles":["reviewer"],"uid":1},"zoe":{"roles":["reviewer"],"uid":2}}`)
+	q := r.propose(asWorkflow(t, "test.other", "two"))
+	if _, err := r.another().ApproveProposal(ctx, assumed(r.person(""), "zoe"), aboutProposal(q, "ada", "fine"),
+		r.details(q).Shown()); err != nil {
+		t.Fatal(err)
+	}
+	if d := r.details(q); len(d.Approvals) != 1 || d.Approvals[0].Principal != "ada" {
+		t.Errorf("%+v", d.Approvals)
+	}
+
+	w := newFixture(t)
+	a := w.must(w.start(approving), note("the plan"))
+	if _, err := w.g.Approve(ctx, assumed(w.person(""), "ada"), a.Position(), "fine"); err != nil {
+		t.Fatal(err)
+	}
+	events, _, err := w.g.Events(ctx, a.Session.RunID.String())
+	must(t, err)
+	for _, e := range events {
+		if o, ok := e.Data.(event.NodeOutputAppended); ok && o.Payload.ArtifactKind == advance.ApprovalKind && e.Actor.Ref != "" {
+			t.Errorf("approved by %q", e.Actor.Ref)
+		}
+	}
+	run, err := w.g.Run(ctx, a.Session.RunID.String())
+	must(t, err)
+	if len(run.Approvals) != 1 || run.Approvals[0].By != string(event.Human) {
+		t.Errorf("%+v", run.Approvals)
 	}
 }

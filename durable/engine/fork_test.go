@@ -13,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/ports"
 )
 
 func (w *fixture) fork(at engine.Position, title string) (engine.Answer, error) {
@@ -206,5 +207,57 @@ func TestForkTakesCapabilities(t *testing.T) {
 			t.Errorf("kept: %s\nwant %s", strings.Join(got, ", "), row.want)
 		}
 		w.replays(f.Position())
+	}
+}
+
+// TestForkHasNoApproval: neither the approval of a step nor what was approved is in a fork, with the
+// same definition and with another one, which a person has to approve by its own outputs.
+func TestForkHasNoApproval(t *testing.T) {
+	t.Parallel()
+	ctx, w := context.Background(), newFixture(t)
+	a := w.mustApprove(w.must(w.start(approving), note("the plan")), "go ahead")
+	edited := w.compiled(strings.Replace(approving, `"title":"Plan"`, `"title":"Another plan"`, 1))
+	for name, d := range map[string]*engine.Definition{"the same": nil,
+		"another": {Workflow: edited, SourceKind: event.SourceProject, SourceRef: "new.json"}} {
+		w.seeds++
+		f, err := w.g.ForkAt(ctx, w.by(), id.Seed{w.seeds}, a.Position(), engine.ForkRequest{Definition: d})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if f.OutputsSubmitted() || f.Pending.RequireConfirmation != (engine.HumanApproval{Kind: "human_approval"}) {
+			t.Errorf("%s: %+v", name, f.Pending)
+		}
+		// The outputs that were approved in the source need an approval here.
+		blocked := w.must(f, note("the plan"))
+		if blocked.Kind() != "blocked" {
+			t.Fatalf("%s: the approval of the source was taken", name)
+		}
+		if on := w.must(w.mustApprove(blocked, "again"), advance.Request{}); on.Pending.StepID != "build" {
+			t.Errorf("%s: %+v", name, on.Pending)
+		}
+	}
+	if v, err := w.g.Verify(ctx); err != nil || !v.OK {
+		t.Errorf("verify: %+v, %v", v, err)
+	}
+}
+
+// TestForkRunsCommandsAgain: a value that was given for a command of the source does not replace the
+// value that the command of the fork has to write.
+func TestForkRunsCommandsAgain(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	build := w.must(w.start(gatedFlow), advance.Request{Context: contextOf(t, `{"who":"me"}`)})
+	blocked := w.must(build, advance.Request{Context: contextOf(t, `{"commit":"given"}`)})
+	if blocked.Kind() != "blocked" {
+		t.Fatalf("%+v", blocked)
+	}
+	f := w.mustFork(blocked.Position(), "again")
+	var out engine.Answer
+	must(t, w.hold(f.Session.SessionID, func(h ports.Hold) (err error) {
+		out, err = w.g.Perform(context.Background(), h, w.by(), f.Position(), f.AttemptID, madeUp(t))
+		return err
+	}))
+	if len(out.Blockers) != 1 || out.Blockers[0].Pointer.Key != "commit" {
+		t.Errorf("a value of the source was taken: %+v", out.Blockers)
 	}
 }

@@ -469,3 +469,45 @@ func TestCrashesAroundTheHeadCache(t *testing.T) {
 		})
 	t.Logf("%d operations, %d crash states", count.Ops, count.States)
 }
+
+// TestHeadCachesOfOtherFormats: files of an earlier and of a later version beside the cache change no
+// answer, are no finding, and are left as they are.
+func TestHeadCachesOfOtherFormats(t *testing.T) {
+	t.Parallel()
+	ctx, w := context.Background(), newFixture(t)
+	l := newLongRun(t, w, 3)
+	for range 20 {
+		l.attempt(l.tip(), "ok")
+	}
+	l.process()
+	log := manifest.SessionEvents(l.session)
+	for name, content := range map[string][]byte{"no cache": []byte("x\n"), "a cache": l.cache()} {
+		disk := l.disk.Reopen()
+		for _, format := range []int{runs.SavedFormat - 1, runs.SavedFormat + 1} {
+			if err := storeOn(t, disk).StoreHead(ctx, log, format, content); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if l.answersOver(disk.Reopen()) != l.answersOver(l.disk.Reopen()) {
+			t.Errorf("%s: other answers", name)
+		}
+		g, err := on(disk, 9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := l.attempts[len(l.attempts)-1]
+		if _, err := g.Advance(ctx, caller(9000), last.at, id.NextAttempt(last.at.Node, id.OpAck, 1), note("ok")); err != nil {
+			t.Fatal(err)
+		}
+		g.Flush(ctx)
+		for _, format := range []int{runs.SavedFormat - 1, runs.SavedFormat + 1} {
+			if b, err := storeOn(t, disk).CachedHead(ctx, log, format, limits.HeadCacheBytesMax); err != nil ||
+				!bytes.Equal(b, content) {
+				t.Errorf("%s: format %d was changed: %v", name, format, err)
+			}
+		}
+		if v, err := g.Verify(ctx); err != nil || !v.OK {
+			t.Errorf("%s: %+v, %v", name, v, err)
+		}
+	}
+}

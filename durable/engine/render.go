@@ -83,7 +83,7 @@ func (n *Answers) AnswerAt(ctx context.Context, keys token.Keys, p session.Resol
 // was erased or is none.
 func (n *Answers) commandResult(ctx context.Context, a Answer, at *runs.Node) (*command.Brief, error) {
 	for _, o := range slices.Backward(at.Outputs) {
-		if !a.isCommand || o.Payload.ArtifactKind != command.Kind {
+		if !a.isCommand || o.Payload.ArtifactKind != command.Kind || !at.OfBranch(o) {
 			continue
 		}
 		v, err := n.artifact(ctx, o.Payload.SHA256)
@@ -289,13 +289,8 @@ func (a *Answer) warnTruncation(p session.Resolved) {
 	}
 }
 
-// parentOf is the parent of the node in the same run, nil at the root.
-func parentOf(p session.Resolved) *runs.Node {
-	if p.Node.Parent == nil {
-		return nil
-	}
-	return p.Run.Node(*p.Node.Parent)
-}
+// parentOf is the parent of the node in the same run as the path left it, nil at the root.
+func parentOf(p session.Resolved) *runs.Node { return p.Run.Before(p.Node) }
 
 // sign adds the tokens and the next call. An answer about a run that takes no
 // attempts has only a state token.

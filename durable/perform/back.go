@@ -145,6 +145,16 @@ func (e *execution) locateStart(ctx context.Context) error {
 	return nil
 }
 
+// beginsBranch reports that the run continues from an earlier node, and that nothing is recorded yet
+// of the branch that begins there.
+func (e *execution) beginsBranch() bool {
+	if e.branch.IsZero() || e.branch != e.answer.NodeID {
+		return false
+	}
+	node := e.view.run().Node(e.branch)
+	return node == nil || node.AtBranch()
+}
+
 // nodeFlags are the flags that name the pending step where it is not the one of the preferred tip.
 func (e *execution) nodeFlags() []string {
 	if e.branch.IsZero() {

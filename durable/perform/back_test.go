@@ -6,10 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/perform"
+	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/ports"
 )
 
 const lookAgain = "look again"
@@ -213,5 +216,200 @@ func TestPerformFromEarlierNode(t *testing.T) {
 	other := newFixture(t, steps(lookStep))
 	if err := w.from(id.RootNode(id.NewRun(id.Seed{7}))); !fault.Is(err, fault.TokenUnknownNode) {
 		t.Errorf("a node of another run %s: %v", other.at.Node, err)
+	}
+}
+
+const commitStep = "  - {id: build, title: Build, outputs: {commit: 'json:/commit'}, action: {kind: command, argv: [make, all]}}\n"
+
+// printing is a successful try whose output file holds a commit.
+func printing(commit string) ports.CommandOutcome {
+	return ports.CommandOutcome{DurationMs: 5, Written: []byte(`{"commit":"` + commit + `"}`)}
+}
+
+// TestGoingBackToCommand: a command that is done again runs again, although an earlier branch recorded a result
+// or was given its value, and its values are those of the branch; within the branch it runs once.
+func TestGoingBackToCommand(t *testing.T) {
+	w := newFixture(t, steps(commitStep+noteStep))
+	build := w.at.Node
+	commit := func() string {
+		t.Helper()
+		a, err := w.g.Rehydrate(context.Background(), w.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, _ := a.Context().Get("commit")
+		return v.Text()
+	}
+	// Not written, then given by the caller: the first branch, with a result that lacks the value.
+	w.outcomes = []ports.CommandOutcome{{DurationMs: 5}}
+	_, err := w.perform(context.Background(), perform.Options{})
+	if !fault.Is(err, fault.RunBlocked) {
+		t.Fatal(err)
+	}
+	given := perform.Options{Context: parse(t, `{"commit":"given"}`)}
+	if _, err := w.perform(context.Background(), given); !fault.Is(err, fault.RunWaiting) || len(w.tries) != 1 {
+		t.Fatalf("%v, %d tries", err, len(w.tries))
+	}
+	// The branch: its command runs although a value is given, and is refused for want of another one.
+	w.outcomes = []ports.CommandOutcome{{DurationMs: 5}}
+	if _, err := w.perform(context.Background(), perform.Options{At: build}); !fault.Is(err, fault.RunBlocked) ||
+		len(w.tries) != 2 {
+		t.Fatalf("%v, %d tries", err, len(w.tries))
+	}
+	// In the branch the result is known from then on, also to another process.
+	given = perform.Options{At: build, Context: parse(t, `{"commit":"branch"}`)}
+	if _, err := w.perform(context.Background(), given); !fault.Is(err, fault.RunWaiting) || len(w.tries) != 2 {
+		t.Fatalf("%v, %d tries", err, len(w.tries))
+	}
+	// Another branch: the command runs, although the value is given with the call, and its value counts.
+	w.outcomes = []ports.CommandOutcome{printing("written")}
+	given = perform.Options{At: build, Context: parse(t, `{"commit":"typed"}`)}
+	if _, err := w.perform(context.Background(), given); !fault.Is(err, fault.RunWaiting) ||
+		len(w.tries) != 3 {
+		t.Fatalf("%v, %d tries", err, len(w.tries))
+	}
+	var got []string
+	for _, e := range w.events() {
+		if p, ok := e.Data.(event.AdvanceRecorded); ok && p.Outcome.ToNodeID != nil {
+			w.at.Node = *p.Outcome.ToNodeID
+			got = append(got, commit())
+		}
+	}
+	if want := "given branch written"; strings.Join(got, " ") != want {
+		t.Errorf("commits %q, want %q", got, want)
+	}
+	if got := w.attempts(); got != "blocked advanced blocked advanced advanced" {
+		t.Error(got)
+	}
+}
+
+// TestApprovedBranchOfCommand: the approval of a command that ran on a branch lets the branch continue
+// in a later call; the command does not run once more and void it.
+func TestApprovedBranchOfCommand(t *testing.T) {
+	w := newFixture(t, steps(commandShip+noteStep))
+	ship, ctx := w.at.Node, context.Background()
+	approve := func() {
+		t.Helper()
+		at := w.at
+		at.Node = ship
+		shown, err := w.g.Approvable(ctx, w.performer().By, at)
+		if err == nil {
+			_, err = w.g.ApproveShown(ctx, w.performer().By, shown, "")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for branch := 1; branch <= 2; branch++ {
+		for _, approved := range []bool{false, true} {
+			if approved {
+				approve()
+			}
+			opts := perform.Options{At: ship}
+			if branch == 1 {
+				opts = perform.Options{}
+			}
+			w.outcomes = []ports.CommandOutcome{{DurationMs: int64(len(w.tries) + 1)}}
+			if _, err := w.perform(ctx, opts); !fault.Is(err, fault.RunWaiting) {
+				t.Fatal(err)
+			}
+			if len(w.tries) != branch {
+				t.Fatalf("branch %d, approved %v: %d tries", branch, approved, len(w.tries))
+			}
+		}
+	}
+	if got := w.attempts(); got != "blocked advanced blocked advanced" {
+		t.Error(got)
+	}
+}
+
+// TestAnotherCallerDuringBranch: an agent advances while a person does an earlier step again. On the
+// other branch, both are recorded and the performer follows its own. At the same node the attempt that
+// was recorded first counts, with a warning, and the performer continues behind it.
+func TestAnotherCallerDuringBranch(t *testing.T) {
+	for name, c := range map[string]struct {
+		sameNode bool
+		steps    string // that the performer shows
+		edges    string
+		attempts string
+	}{
+		"on the other branch": {false, "Look Check Note", "intentional_fork intentional_fork non_tip_advance intentional_fork " +
+			"intentional_fork", "advanced advanced advanced advanced advanced"},
+		"at the same node": {true, "Look Check Note", "intentional_fork non_tip_advance intentional_fork intentional_fork",
+			"advanced advanced advanced advanced"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			check := strings.NewReplacer("look", "check", "Look", "Check").Replace(lookStep)
+			w := newFixture(t, steps(lookStep+check+noteStep))
+			look := w.at
+			if err := w.from(id.Node{}, "one", "^D"); !fault.Is(err, fault.RunWaiting) {
+				t.Fatal(err)
+			}
+			w.transcript()
+			sent := w.sent
+			w.onSend = func(n int) error {
+				if n != sent+1 {
+					return nil
+				}
+				at := look
+				if !c.sameNode {
+					list, err := w.g.Run(context.Background(), w.at.Run.String())
+					if err != nil {
+						return err
+					}
+					at.Node = list.Tips[0].NodeID
+				}
+				a, err := w.g.Rehydrate(context.Background(), at)
+				if err == nil {
+					_, err = w.g.Advance(context.Background(), engine.Caller{Actor: event.Actor{Kind: event.Agent}, AtMs: 5},
+						a.Position(), a.AttemptID, advance.Request{Notes: "of the agent"})
+				}
+				return err
+			}
+			if err := w.from(look.Node, lookAgain, "", "end"); err != nil {
+				t.Fatal(err)
+			}
+			var shown []string
+			transcript := w.transcript()
+			for line := range strings.Lines(transcript) {
+				if _, title, ok := strings.Cut(line, "/3] "); ok {
+					title, _, _ = strings.Cut(title, ":")
+					shown = append(shown, title)
+				}
+			}
+			if strings.Join(shown, " ") != c.steps || w.edges() != c.edges || w.attempts() != c.attempts {
+				t.Errorf("%q\n%q\n%q\n%s", shown, w.edges(), w.attempts(), transcript)
+			}
+			var kept int
+			for _, e := range w.events() {
+				if o, ok := e.Data.(event.NodeOutputAppended); ok && o.Payload.NotesMarkdown == lookAgain {
+					kept++
+				}
+			}
+			if (kept == 1) == c.sameNode {
+				t.Errorf("the person's notes were recorded %d times", kept)
+			}
+		})
+	}
+}
+
+// TestAnotherPerformerDuringBranch: a second 'run' does not perform steps beside the first.
+func TestAnotherPerformerDuringBranch(t *testing.T) {
+	w := newFixture(t, steps(commitStep+noteStep))
+	build := w.at.Node
+	w.outcomes = []ports.CommandOutcome{printing("one"), printing("two")}
+	if _, err := w.perform(context.Background(), perform.Options{}); !fault.Is(err, fault.RunWaiting) {
+		t.Fatal(err)
+	}
+	var second error
+	w.onTry = func(int, ports.Command) error {
+		_, second = w.perform(context.Background(), perform.Options{At: build})
+		return nil
+	}
+	if _, err := w.perform(context.Background(), perform.Options{At: build}); !fault.Is(err, fault.RunWaiting) {
+		t.Fatal(err)
+	}
+	if !fault.Is(second, fault.RunBusy) || len(w.tries) != 2 || w.attempts() != "advanced advanced" {
+		t.Errorf("%v, %d tries, %s", second, len(w.tries), w.attempts())
 	}
 }

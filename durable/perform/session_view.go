@@ -70,27 +70,25 @@ func (n nodeRecord) lacks(kind string, at ...reason.Pointer) bool {
 	return !n.kinds[kind] || slices.ContainsFunc(at, n.refusedAt)
 }
 
-// node collects what is recorded at a node, the zero value for an unknown one. Artifacts and refusals
-// count from the event with the index since on.
-func (v *sessionView) node(n id.Node, since int64) nodeRecord {
+// node collects what is recorded at a node, the zero value for an unknown one. Artifacts of branches
+// that left the node do not count.
+func (v *sessionView) node(n id.Node) nodeRecord {
 	run := v.run()
 	if run == nil || run.Node(n) == nil {
 		return nodeRecord{}
 	}
 	node := run.Node(n)
 	k := nodeRecord{given: node.Given, kinds: map[string]bool{}}
-	if n := len(node.Attempts); n > 0 && node.Attempts[n-1].Index >= since &&
-		node.Attempts[n-1].Outcome.Kind == event.Blocked {
+	if n := len(node.Attempts); n > 0 && node.Attempts[n-1].Outcome.Kind == event.Blocked {
 		k.refused = node.Attempts[n-1].Outcome.Blockers.Blockers
 	}
 	if o, ok := node.Recap(); ok {
 		k.draft = o.Payload.NotesMarkdown
 	}
 	for _, o := range node.Artifacts() {
-		if o.Index < since {
-			continue
+		if node.OfBranch(o) {
+			k.kinds[o.Payload.ArtifactKind] = true
 		}
-		k.kinds[o.Payload.ArtifactKind] = true
 	}
 	return k
 }

@@ -30,8 +30,7 @@ type stepRun struct {
 	confirmed bool            // the person confirmed this step
 	draft     string          // the last typed notes
 	retried   bool            // an attempt was refused in this call
-	again     bool            // the step is done again; its outputs are asked for again
-	since     int64           // of again: index of the first event after the step began
+	again     bool            // a branch begins at the step; its outputs are asked for again
 	sent      bool            // an attempt was made
 	result    *command.Result // of the command, after it ran
 	recorded  bool            // the result is on record
@@ -47,11 +46,8 @@ func (e *execution) step(ctx context.Context) error {
 	if !ok {
 		return fault.New(fault.Invariant, "the pinned workflow has no step %q, which the engine names", pending.StepID)
 	}
-	t := &stepRun{execution: e, step: step, began: e.NowMs(), again: e.branch == e.answer.NodeID}
+	t := &stepRun{execution: e, step: step, began: e.NowMs(), again: e.beginsBranch()}
 	t.cmd = &commandRun{stepRun: t}
-	if t.again {
-		t.since = e.view.fold.Head.Next
-	}
 	if t.needsLog() {
 		if err := t.refreshKnown(ctx); err != nil {
 			return err
@@ -107,7 +103,7 @@ func (s *stepRun) refreshKnown(ctx context.Context) error {
 	if _, err := s.view.refresh(ctx, s.Logs); err != nil {
 		return err
 	}
-	s.known = s.view.node(s.answer.NodeID, s.since)
+	s.known = s.view.node(s.answer.NodeID)
 	return nil
 }
 
@@ -115,7 +111,7 @@ func (s *stepRun) refreshKnown(ctx context.Context) error {
 // For most steps the engine's answer suffices; it contains neither the context
 // nor the outputs of the node.
 func (s *stepRun) needsLog() bool {
-	return s.again || len(s.flow.Inputs)+len(s.step.Inputs) > 0 || s.step.OutputContract != nil ||
+	return s.branch == s.answer.NodeID || len(s.flow.Inputs)+len(s.step.Inputs) > 0 || s.step.OutputContract != nil ||
 		len(s.step.AssessmentRefs) > 0 || s.endsRound() ||
 		s.answer.Status == runs.Blocked || s.step.Action != nil && s.concernsPerson()
 }
@@ -250,7 +246,7 @@ func (s *stepRun) stepView() StepView {
 			v.Argv, v.Cwd, v.Env = f.Argv, f.Cwd, f.Env
 		}
 	}
-	if s.again {
+	if s.branch == s.answer.NodeID {
 		v.Warnings = append(v.Warnings, againNote)
 	}
 	for _, warning := range s.answer.MapCommands(s.OfStore).Warnings {

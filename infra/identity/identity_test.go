@@ -46,6 +46,21 @@ func TestNamesOfGit(t *testing.T) {
 	}
 }
 
+// TestIncompleteEnvironment: without git, without a home directory and without a search path the
+// account is the name.
+func TestIncompleteEnvironment(t *testing.T) {
+	t.Parallel()
+	if name, email := namesOf(context.Background(), "git-that-is-not-installed", t.TempDir(), os.Environ()); name+email != "" {
+		t.Errorf("%q, %q", name, email)
+	}
+	for _, env := range [][]string{{}, {"PATH=" + os.Getenv("PATH")}, {"HOME=/nonexistent"}, {"GIT_DIR=/nonexistent"}} {
+		env = append(env, "GIT_CONFIG_NOSYSTEM=1")
+		if got := Machine(context.Background(), t.TempDir(), env); got.Name+got.Email != "" || got.Account == "" {
+			t.Errorf("%q: %+v", env, got)
+		}
+	}
+}
+
 // TestGitIsNotWaitedFor: a configuration that never ends does not hold up the caller.
 func TestGitIsNotWaitedFor(t *testing.T) {
 	t.Parallel()

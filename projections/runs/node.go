@@ -35,8 +35,12 @@ type Node struct {
 	// Approvals counts all approvals recorded at this node, superseded ones too
 	// (docs/design.md#requirements-on-the-caller).
 	Approvals int64 `json:"approvals,omitzero"`
-	// Given are the context keys that refused attempts at this node set, in order of bytes.
+	// Given are the context keys that refused attempts at this node set since the last accepted one,
+	// in order of bytes.
 	Given []string `json:"given,omitzero"`
+	// Left are the outputs with which an accepted attempt left the node and that were replaced later.
+	// They are current on that branch.
+	Left []Output `json:"left,omitzero"`
 	// Above is the nearest ancestor in a window, set if the parent was left out of it. Cut reports
 	// that a node below this one was left out.
 	Above *id.Node `json:"above,omitzero"`
@@ -52,6 +56,9 @@ type Attempt struct {
 	// Warnings are those recorded with the outcome, for the answer to a repeated call.
 	Warnings []event.DecisionWarning `json:"warnings,omitzero"`
 }
+
+// accepted reports that the attempt led to another node.
+func (a Attempt) accepted() bool { return a.Outcome.Kind == event.Advanced }
 
 // addNode creates a node with the preferences, context, depth and capabilities of its parent.
 func (r *Run) addNode(e event.Event, p event.NodeCreated) {
@@ -107,8 +114,12 @@ func (r *Run) addEdge(p event.EdgeCreated) {
 // addAttempt appends an attempt. n is nil for a node that the log does not create; only damaged and
 // foreign logs have such events, and all methods that fold an event skip them.
 func (n *Node) addAttempt(e event.Event, p event.AdvanceRecorded) {
-	if n != nil {
-		n.Attempts = append(n.Attempts, Attempt{p.AttemptID, e.Index, p.Outcome, p.RequestDigest, p.Warnings})
+	if n == nil {
+		return
+	}
+	a := Attempt{p.AttemptID, e.Index, p.Outcome, p.RequestDigest, p.Warnings}
+	if n.Attempts = append(n.Attempts, a); a.accepted() {
+		n.Given = nil // what was given is given to that branch
 	}
 }
 

@@ -44,6 +44,7 @@ type nodeExtra struct {
 	Capabilities map[string]string `json:"capabilities,omitzero"`
 	Checkpoints  []id.Node         `json:"checkpoints,omitzero"`
 	Given        []string          `json:"given,omitzero"`
+	Left         []Output          `json:"left,omitzero"`
 	OpenGaps     []Gap             `json:"openGaps"`
 }
 
@@ -90,9 +91,10 @@ func (l *nodeLine) node(run *int64, n *Node, context *int64) {
 	n.Cut = cut != ""
 	l.attempts(&n.Attempts)
 	l.outputs(&n.Outputs)
-	extra := nodeExtra{n.Capabilities, n.Checkpoints, n.Given, n.OpenGaps}
-	l.json(&extra, len(n.Capabilities)+len(n.Checkpoints)+len(n.Given)+len(n.OpenGaps) == 0)
-	n.Capabilities, n.Checkpoints, n.Given, n.OpenGaps = extra.Capabilities, extra.Checkpoints, extra.Given, extra.OpenGaps
+	extra := nodeExtra{n.Capabilities, n.Checkpoints, n.Given, n.Left, n.OpenGaps}
+	l.json(&extra, len(n.Capabilities)+len(n.Checkpoints)+len(n.Given)+len(n.Left)+len(n.OpenGaps) == 0)
+	n.Capabilities, n.Checkpoints, n.Given, n.Left = extra.Capabilities, extra.Checkpoints, extra.Given, extra.Left
+	n.OpenGaps = extra.OpenGaps
 }
 
 // attempts passes the attempts. A single accepted attempt is written as "attemptId index toNodeId

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/waybill/waybill/durable/id"
@@ -19,6 +20,8 @@ type Output struct {
 	Attempt int64               `json:"attempt"`  // number of attempts recorded before it
 	Channel event.OutputChannel `json:"channel"`
 	Payload event.OutputPayload `json:"payload"`
+	// Replaced is, in Node.Left, the number of the attempt that recorded another output.
+	Replaced int64 `json:"replaced,omitzero"`
 
 	foreign  string // the id as stored by another program; not saved, as folds of such logs never are
 	handedIn bool   // not saved: only views use it, which read whole logs
@@ -44,9 +47,9 @@ func (r *Run) addOutput(n *Node, e event.Event, p event.NodeOutputAppended, g ev
 		n.Approvals++
 	}
 	_, hadRecap := n.Recap()
-	o := Output{p.OutputID, e.Index, int64(len(n.Attempts)), p.OutputChannel, p.Payload, g.ID,
-		handedIn(e, p)}
-	n.Outputs = slices.DeleteFunc(n.Outputs, func(old Output) bool {
+	o := Output{ID: p.OutputID, Index: e.Index, Attempt: int64(len(n.Attempts)), Channel: p.OutputChannel,
+		Payload: p.Payload, foreign: g.ID, handedIn: handedIn(e, p)}
+	replaced := func(old Output) bool {
 		if p.SupersedesOutputID != nil && old.ID == *p.SupersedesOutputID || g.Refers != "" && old.hasID(g.Refers) {
 			return true
 		}
@@ -54,11 +57,64 @@ func (r *Run) addOutput(n *Node, e event.Event, p event.NodeOutputAppended, g ev
 			return old.Attempt < o.Attempt
 		}
 		return o.Payload.Replaces(old.Payload) && (o.Channel == event.Recap || old.Attempt < o.Attempt)
-	})
-	n.Outputs = append(n.Outputs, o)
+	}
+	n.Outputs = append(slices.DeleteFunc(n.Outputs, func(old Output) bool {
+		gone := replaced(old)
+		if gone && n.leftWith(old, o) {
+			kept := old
+			kept.Replaced = o.Attempt
+			n.Left = append(n.Left, kept)
+		}
+		return gone
+	}), o)
 	if _, has := n.Recap(); hadRecap && !has {
 		r.missed = r.missed || r.Evicted // a recap of an ancestor may have been left out
 	}
+}
+
+// leftWith reports that an accepted attempt left the node with an output before another one replaced
+// it.
+func (n *Node) leftWith(old, by Output) bool {
+	from, to := max(old.Attempt, 1)-1, min(by.Attempt-1, int64(len(n.Attempts)))
+	return from < to && slices.ContainsFunc(n.Attempts[from:to], Attempt.accepted)
+}
+
+// Before returns the parent of a node with the outputs that it had when the path to the node left
+// it, nil without a parent. What other branches recorded there later is not part of the path
+// (docs/design.md#going-back).
+func (r *Run) Before(n *Node) *Node {
+	if n.Parent == nil || r.Nodes[*n.Parent] == nil {
+		return nil
+	}
+	parent := r.Nodes[*n.Parent]
+	at := slices.IndexFunc(parent.Attempts, func(a Attempt) bool {
+		return a.Outcome.ToNodeID != nil && *a.Outcome.ToNodeID == n.ID
+	})
+	if at < 0 {
+		return parent
+	}
+	left, k := *parent, int64(at+1)
+	left.Outputs = []Output{}
+	for _, o := range slices.Concat(parent.Left, parent.Outputs) {
+		if o.Attempt <= k && (o.Replaced == 0 || o.Replaced > k) {
+			left.Outputs = append(left.Outputs, o)
+		}
+	}
+	slices.SortFunc(left.Outputs, func(a, b Output) int { return cmp.Compare(a.Index, b.Index) })
+	return &left
+}
+
+// AtBranch reports that nothing is recorded at the node for a branch that begins there: its last
+// attempt was accepted.
+func (n *Node) AtBranch() bool {
+	return len(n.Attempts) > 0 && n.Attempts[len(n.Attempts)-1].accepted()
+}
+
+// OfBranch reports that an output is of the branch that the next attempt at the node begins or
+// continues, and not of one that left the node earlier.
+func (n *Node) OfBranch(o Output) bool {
+	from := min(max(o.Attempt, 1)-1, int64(len(n.Attempts)))
+	return !slices.ContainsFunc(n.Attempts[from:], Attempt.accepted)
 }
 
 // handedIn reports whether an event records the result of a command and no performer wrote it.

@@ -112,7 +112,7 @@ func newAttach(a *cli.App) *cobra.Command {
 						Suggest("Give a name with --name.")
 				}
 			}
-			return attach(cmd.Context(), a, sources.Folder{Actor: a.Actor(), AtMs: a.NowMs(), Dir: folder, Name: name})
+			return attach(cmd.Context(), a, sources.Folder{AtMs: a.NowMs(), Dir: folder, Name: name})
 		},
 	}
 	cmd.Flags().StringVar(&name, "name", "", "the `NAME` that is shown for the folder (default: the folder's name)")
@@ -173,8 +173,7 @@ func attach(ctx context.Context, a *cli.App, f sources.Folder) error {
 	if now.Err != nil && !fault.Is(now.Err, fault.PolicyUnconfirmed) {
 		return now.Err
 	}
-	after, err := now.List.With(f)
-	if err != nil {
+	if _, err := now.List.With(f); err != nil {
 		return err
 	}
 	c, err := cli.CatalogWithFolder(ctx, a, f)
@@ -197,8 +196,16 @@ func attach(ctx context.Context, a *cli.App, f sources.Folder) error {
 	if err != nil {
 		return err
 	}
-	change := settings.SourcesChange{Before: now.List, After: after, Does: "attach", Name: f.Name}
-	if err := changeSources(ctx, a, change); err != nil {
+	err = a.WithStore(ctx, func(ctx context.Context, o *cli.Store) error {
+		f.Actor = o.Caller().Actor // the default identity is a setting of the store
+		after, err := now.List.With(f)
+		if err != nil {
+			return err
+		}
+		return cli.ChangeSources(ctx, a, o,
+			settings.SourcesChange{Before: now.List, After: after, Does: "attach", Name: f.Name})
+	})
+	if err != nil {
 		return err
 	}
 	usable := 0
@@ -277,15 +284,13 @@ are not changed, and runs that were started can be continued. You are asked at a
 			if err != nil {
 				return err
 			}
-			if err := changeSources(ctx, a, change); err != nil {
+			err = a.WithStore(ctx, func(ctx context.Context, o *cli.Store) error {
+				return cli.ChangeSources(ctx, a, o, change)
+			})
+			if err != nil {
 				return err
 			}
 			return answerSources(ctx, a, a.Attached(ctx), "plugin:"+name+" is detached.")
 		},
 	}
-}
-
-// changeSources makes a change of the attached folders, recorded in the selected store.
-func changeSources(ctx context.Context, a *cli.App, c settings.SourcesChange) error {
-	return a.WithStore(ctx, func(ctx context.Context, o *cli.Store) error { return cli.ChangeSources(ctx, a, o, c) })
 }

@@ -46,11 +46,16 @@ func (o *observer) pathSteps(ctx context.Context, r *runs.Run) (out []pathStep, 
 		if p == nil {
 			continue
 		}
-		v := pathStep{pending: *p, node: n, tried: []*runs.Node{n}, attempts: len(n.Attempts),
-			checkpoints: r.CheckpointsAt(n)}
+		var done *runs.Node
 		if i+1 < len(path) {
-			v.done = r.Node(path[i+1])
+			done = r.Node(path[i+1])
+			// The outputs are those of the path, not of a branch that left the node later.
+			if left := r.Before(done); left != nil && left.ID == n.ID {
+				n = left
+			}
 		}
+		v := pathStep{pending: *p, node: n, done: done, tried: []*runs.Node{n}, attempts: len(n.Attempts),
+			checkpoints: r.CheckpointsAt(n)}
 		if recap, ok := n.Recap(); ok {
 			v.notes = recap.Payload.NotesMarkdown
 			whole, _ := n.WholeNotes()

@@ -29,7 +29,7 @@ type Facts struct {
 	SnapshotRef canon.Digest // digest of State's snapshot file
 	Preferences event.Preferences
 	Context     canon.Value // effective at the node
-	// Given are the context keys that refused attempts at the node set.
+	// Given are the context keys that refused attempts at the node set since the last accepted one.
 	Given    []string
 	HasChild bool // an acked_step edge starts at the node
 	OpenGaps []OpenGap
@@ -53,11 +53,13 @@ type OpenGap struct {
 }
 
 // Output is a current output of the node. JSON is the parsed artifact, null if it is not
-// JSON.
+// JSON. Left reports that an accepted attempt left the node with it: the result of a command
+// does not count for another branch (docs/design.md#going-back).
 type Output struct {
 	ID      id.Output
 	Payload event.OutputPayload
 	JSON    canon.Value
+	Left    bool
 }
 
 // Attempt is one try to acknowledge the node's pending step.

@@ -56,6 +56,9 @@ func (q *requirements) artifacts(kind string) []canon.Value {
 	var out []canon.Value
 	for _, o := range q.outputs {
 		have, _ := o.JSON.Get("kind")
+		if o.Left && o.Payload.ArtifactKind == command.Kind {
+			continue // the command runs again on each branch
+		}
 		if !o.JSON.IsNull() && (kind == "" || have.Text() == kind) {
 			out = append(out, o.JSON)
 		}
