@@ -327,8 +327,8 @@ func (p program) automation() string {
 
 // scheduled is the only automation as it is in a hundred years.
 func (p program) scheduled() (row struct {
-	Due                 bool
-	StartKey, SessionID string
+	Due                         bool
+	StartKey, SessionID, Source string
 }) {
 	p.t.Helper()
 	list := struct{ Automations []any }{Automations: []any{&row}}

@@ -74,26 +74,49 @@ func TestUnusableAttachedFoldersAreListed(t *testing.T) {
 	}
 }
 
-// TestLinksInAttachedFolders: links to files in the folder are read, all others are named.
+// TestLinksInAttachedFolders: a link to a file that is read under its own name is not a second file, a
+// link to another file of the folder is read, and all others are named.
 func TestLinksInAttachedFolders(t *testing.T) {
-	base := realDir(t, map[string]string{"flows/real.yaml": "x", "flows/sub/a.yaml": "x", "secret.yaml": "secret",
+	base := realDir(t, map[string]string{"flows/real.yaml": "x", "flows/.kept/k.yaml": "x", "flows/sub/a.yaml": "x", "secret.yaml": "secret",
 		"far/far.yaml": "secret"})
-	for name, to := range map[string]string{"in.yaml": "real.yaml", "out.yaml": "../secret.yaml", "dir": "../far",
+	for name, to := range map[string]string{"in.yaml": "real.yaml", "chain.yaml": "in.yaml",
+		"sub/up.json": "../real.yaml", "kept.yaml": ".kept/k.yaml", "loop.yaml": "loop.yaml", "out.yaml": "../secret.yaml", "dir": "../far",
 		"abs.yaml": filepath.Join(base, "secret.yaml"), "near": "sub", "read.md": "../secret.yaml", ".hidden": "../far"} {
 		if err := os.Symlink(to, filepath.Join(base, "flows", name)); err != nil {
 			t.Skip(err)
 		}
 	}
 	got := findFiles(t, Places{From: t.TempDir(), Attached: []Attached{{"f", filepath.Join(base, "flows")}}})
-	for ref, usable := range map[string]bool{"f/real.yaml": true, "f/sub/a.yaml": true, "f/in.yaml": true,
-		"f/out.yaml": false, "f/abs.yaml": false, "f/dir": false, "f/near": false} {
+	for ref, usable := range map[string]bool{"f/real.yaml": true, "f/sub/a.yaml": true, "f/kept.yaml": true,
+		"f/loop.yaml": false, "f/out.yaml": false, "f/abs.yaml": false, "f/dir": false, "f/near": false} {
 		f, ok := got[ref]
 		if !ok || (f.Err == nil) != usable || strings.Contains(string(f.Data), "secret") {
 			t.Errorf("%s: found %v, %q, %v", ref, ok, f.Data, f.Err)
 		}
 	}
-	if len(got) != 7 {
+	if len(got) != 8 {
 		t.Errorf("%d files: %v", len(got), got)
+	}
+}
+
+// TestFilesOfOtherToolsAreNoWorkflows: they are not listed in an attached folder, and broken
+// workflows beside them are. In a directory for workflows only, each file but tests is listed.
+func TestFilesOfOtherToolsAreNoWorkflows(t *testing.T) {
+	names := []string{"package.json", "sub/package-lock.json", "a.test.json", "B.TEST.yaml", "w.schema.json",
+		".eslintrc.json", "node_modules/x/y.json", "tsconfig.json", "pnpm-lock.yaml"}
+	tree := map[string]string{"broken.json": "{", "testing.json": "x", "my.package.json": "x"}
+	for _, name := range names {
+		tree[name] = "{}"
+	}
+	dir := realDir(t, tree)
+	got := findFiles(t, Places{From: t.TempDir(), Attached: []Attached{{"f", dir}}})
+	for _, ref := range []string{"f/broken.json", "f/testing.json", "f/my.package.json"} {
+		if _, ok := got[ref]; !ok || len(got) != 3 {
+			t.Errorf("%s is listed: %v, of %d files", ref, ok, len(got))
+		}
+	}
+	if got := findFiles(t, Places{User: dir, From: t.TempDir()}); len(got) != len(tree)-2 {
+		t.Errorf("%d of the user's %d files", len(got), len(tree))
 	}
 }
 

@@ -77,12 +77,13 @@ func (f directory) files() (out []catalog.File, err error) {
 			out = append(out, f.unreadableFile(name, fmt.Errorf(
 				"the directory has more than %d entries; this one and later ones were not looked at", entriesMax)))
 			return fs.SkipAll
-		case d.IsDir() && name != "." && (f.flat || strings.HasPrefix(d.Name(), ".") || f.isAttached(name)):
+		case d.IsDir() && name != "." && (f.flat || strings.HasPrefix(d.Name(), ".") || f.isAttached(name) ||
+			f.attached != "" && d.Name() == "node_modules"):
 			return fs.SkipDir
 		case f.isLinkedDir(name, d):
 			out = append(out, f.unreadableFile(name, errors.New("it is a link to a directory, which is not followed")))
 			return nil
-		case d.IsDir() || !isWorkflowName(name):
+		case d.IsDir() || !isWorkflowName(name) || f.isOtherName(d.Name()) || f.isSecondName(name, d):
 			return nil
 		case len(out) == filesMax:
 			out = append(out, f.unreadableFile(name,
@@ -166,6 +167,36 @@ func (b bounded) ReadDir(name string) ([]fs.DirEntry, error) {
 // isWorkflowName reports the extension of a workflow file.
 func isWorkflowName(name string) bool {
 	return slices.Contains([]string{".json", ".yaml", ".yml"}, strings.ToLower(path.Ext(name)))
+}
+
+// isOtherName reports the name of a file of tests, and in an attached folder one that other tools give
+// their files: a folder of other people's workflows is often a whole repository, and those files are
+// no workflows that fail.
+func (f directory) isOtherName(name string) bool {
+	name = strings.ToLower(name)
+	stem := strings.TrimSuffix(name, path.Ext(name))
+	return strings.HasSuffix(stem, ".test") ||
+		f.attached != "" && (strings.HasPrefix(name, ".") || strings.HasSuffix(stem, ".schema") ||
+			slices.Contains([]string{"package.json", "package-lock.json", "pnpm-lock.yaml", "tsconfig.json"}, name))
+}
+
+// isSecondName reports a link in an attached folder to a file that the walk reads under its own name.
+// It is the same file, so it is not another one with its id.
+func (f directory) isSecondName(name string, d fs.DirEntry) bool {
+	if f.attached == "" || d.Type()&fs.ModeSymlink == 0 {
+		return false
+	}
+	real, err := filepath.EvalSymlinks(filepath.Join(f.dir, filepath.FromSlash(name)))
+	if err != nil {
+		return false // read names the reason
+	}
+	rel, err := filepath.Rel(f.dir, real)
+	if err != nil || !filepath.IsLocal(rel) || !isWorkflowName(rel) {
+		return false
+	}
+	parts := strings.Split(filepath.ToSlash(rel), "/")
+	isSkipped := func(part string) bool { return strings.HasPrefix(part, ".") || part == "node_modules" }
+	return !slices.ContainsFunc(parts, isSkipped) && !f.isOtherName(path.Base(filepath.ToSlash(rel)))
 }
 
 // read reads one file. A file that cannot be read is returned with its error.

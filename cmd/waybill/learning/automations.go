@@ -10,6 +10,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/document"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/fault"
@@ -78,6 +79,7 @@ func newAutomationsDue(a *cli.App) *cobra.Command {
 					if err != nil {
 						return doc, err
 					}
+					nameSources(ctx, a, list.Automations)
 					doc.AutomationList = list
 					if !all {
 						doc.Automations = slices.DeleteFunc(slices.Clone(list.Automations), isQuiet)
@@ -94,6 +96,19 @@ func newAutomationsDue(a *cli.App) *cobra.Command {
 		cli.Opt(&at, "at", "list what is due at `TIME` (RFC 3339) instead of now"),
 		cli.Opt(&all, "all", "also list automations that are not due"),
 		cli.Opt(&start, "start", "start a run for each automation that is due"))
+}
+
+// nameSources fills in from which source the workflow of each automation is found, if it is.
+func nameSources(ctx context.Context, a *cli.App, rows []learning.AutomationRow) {
+	if len(rows) == 0 {
+		return
+	}
+	c, err := a.Catalog(ctx)
+	for i := range rows {
+		if e, findErr := c.Find(rows[i].WorkflowID); err == nil && findErr == nil {
+			rows[i].Source = e.Source()
+		}
+	}
 }
 
 // startStatus returns the exit status: 1 if a due automation could not be
@@ -172,8 +187,8 @@ func showAutomations(a *cli.App, doc document.Automations, all bool, p *page.Pag
 	}
 	rows := make([][]page.Cell, 0, len(doc.Automations))
 	for _, r := range doc.Automations {
-		rows = append(rows, []page.Cell{{Text: r.AutomationID, Paint: p.Bold}, stateCell(p, r), {Text: r.WorkflowID},
-			{Text: r.Schedule.Cron + " " + r.Schedule.Timezone}, {Text: timeText(r)}})
+		rows = append(rows, []page.Cell{{Text: r.AutomationID, Paint: p.Bold}, stateCell(p, r),
+			{Text: render.WorkflowID(r.WorkflowID, r.Source)}, {Text: r.Schedule.Cron + " " + r.Schedule.Timezone}, {Text: timeText(r)}})
 	}
 	p.Table([]page.Column{{Title: "AUTOMATION", Flex: true}, {Title: "STATE"}, {Title: "WORKFLOW", Flex: true},
 		{Title: "SCHEDULE", Spare: true}, {Title: "TIME"}}, rows)

@@ -33,3 +33,15 @@ func TestAutomationsProblemIsBelowTheTable(t *testing.T) {
 		}
 	}
 }
+
+// TestAutomationsNameSources: of the workflow that would be started.
+func TestAutomationsNameSources(t *testing.T) {
+	attached := learning.AutomationRow{AutomationID: "a", WorkflowID: "wr.theirs", Source: "plugin:team"}
+	doc := document.Automations{}
+	doc.Health, doc.Automations = manifest.Healthy, []learning.AutomationRow{attached}
+	p := page.New(false, 0)
+	showAutomations(&cli.App{}, doc, true, p)
+	if !strings.Contains(p.String(), "wr.theirs (plugin:team)") {
+		t.Errorf("the source is not shown:\n%s", p)
+	}
+}

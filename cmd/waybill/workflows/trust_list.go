@@ -4,9 +4,12 @@ import (
 	"context"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/document"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/store/trust"
+	"github.com/waybill/waybill/durable/workflow/catalog"
 )
 
 // listTrust prints the document "trusted": each trusted version of a workflow, the number of
@@ -16,13 +19,28 @@ func listTrust(ctx context.Context, a *cli.App, o *cli.Store) error {
 	if err != nil {
 		return err
 	}
-	return a.Answer("trusted", list, func(p *page.Page) {
-		if len(list.Entries) == 0 {
+	doc := trustedOf(ctx, a, list)
+	return a.Answer("trusted", doc, func(p *page.Page) {
+		if len(doc.Entries) == 0 {
 			p.Line("Nothing is trusted in this store.")
 			return
 		}
-		render.TrustList(p, list)
+		render.TrustList(p, doc)
 	})
+}
+
+// trustedOf returns the document of a list, with the sources of the versions that are found. A list
+// of workflows that cannot be read leaves them out.
+func trustedOf(ctx context.Context, a *cli.App, list trust.List) document.Trusted {
+	doc := document.Trusted{Entries: []document.TrustedRow{}}
+	var c catalog.Catalog
+	if len(list.Entries) > 0 {
+		c, _ = a.Catalog(ctx)
+	}
+	for _, e := range list.Entries {
+		doc.Entries = append(doc.Entries, document.TrustedRow{Entry: e, Source: c.SourceOf(e.WorkflowHash)})
+	}
+	return doc
 }
 
 // revokeTrust removes trust and prints the remaining entries. ref is a file (its present
@@ -58,7 +76,7 @@ func revokeTrust(ctx context.Context, a *cli.App, o *cli.Store, ref string) erro
 		list = list.Without(e.WorkflowHash)
 		removed++
 	}
-	return a.Answer("trusted", list, func(p *page.Page) {
+	return a.Answer("trusted", trustedOf(ctx, a, list), func(p *page.Page) {
 		if removed == 0 {
 			p.Line("%s was not trusted.", page.OneLine(ref))
 		} else {

@@ -28,14 +28,17 @@ type AutomationList struct {
 
 // AutomationRow is one automation, evaluated at a time.
 type AutomationRow struct {
-	AutomationID string               `json:"automationId"`
-	Ref          string               `json:"ref"`
-	ProposalID   id.Proposal          `json:"proposalId"`
-	WorkflowID   string               `json:"workflowId"`
-	Title        string               `json:"title,omitzero"`
-	Schedule     installable.Schedule `json:"schedule"`
-	Context      canon.Value          `json:"context,omitzero"`
-	Enabled      bool                 `json:"enabled"`
+	AutomationID string      `json:"automationId"`
+	Ref          string      `json:"ref"`
+	ProposalID   id.Proposal `json:"proposalId"`
+	WorkflowID   string      `json:"workflowId"`
+	// Source is that of the workflow which the id means now, as it is shown beside the id. The caller
+	// fills it, who knows what workflows there are.
+	Source   string               `json:"source,omitzero"`
+	Title    string               `json:"title,omitzero"`
+	Schedule installable.Schedule `json:"schedule"`
+	Context  canon.Value          `json:"context,omitzero"`
+	Enabled  bool                 `json:"enabled"`
 	// Due reports that the schedule fired since the installation, and that no
 	// run of its workflow was started for its latest time. Several missed times
 	// are due as one.

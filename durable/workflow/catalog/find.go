@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/workflow/nearest"
@@ -48,6 +49,20 @@ func (c Catalog) Find(id string) (Entry, error) {
 	return Entry{}, fault.New(fault.WorkflowAmbiguous, "%d files contain a workflow with the id %q: %s", len(found), id,
 		strings.Join(places, ", ")).
 		With("sources", places)
+}
+
+// SourceOf returns the source of the workflow with a hash as it is shown beside its id, "" if no file
+// found is that version. If several are, it is the source that the id means first.
+func (c Catalog) SourceOf(hash canon.Digest) (name string) {
+	for _, e := range c.Entries {
+		if !e.Valid() || e.Compiled.Hash() != hash {
+			continue
+		}
+		if e.Kind == source.SourceBundled || name == "" {
+			name = e.Source()
+		}
+	}
+	return name
 }
 
 // Attached returns the entry of a file of an attached folder, by its reference.

@@ -67,6 +67,18 @@ type Trust struct {
 	Commands     []catalog.Command `json:"commands"`
 }
 
+// Trusted is the document "trusted": the trusted versions of workflows, oldest first.
+type Trusted struct {
+	Entries []TrustedRow `json:"trusted"`
+}
+
+// TrustedRow is one trusted version. Source is where a file of that version is found now: plugin:NAME
+// for an attached folder, else its kind; "" if none is found.
+type TrustedRow struct {
+	trust.Entry
+	Source string `json:"source,omitzero"`
+}
+
 // Build is the document "version".
 type Build struct {
 	Version string `json:"version"`

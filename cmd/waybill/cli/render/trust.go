@@ -1,25 +1,28 @@
 package render
 
 import (
+	"cmp"
+
+	"github.com/waybill/waybill/cmd/waybill/cli/document"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/store/trust"
 )
 
-// TrustList prints trusted workflow versions: each with the number of its commands, who trusted it,
-// since when and in which repository or folder. An entry of an earlier version has no folder and
-// does not count.
-func TrustList(p *page.Page, list trust.List) {
+// TrustList prints trusted workflow versions: each with its source, the number of its commands, who
+// trusted it, since when and in which repository or folder. An entry of an earlier version has no
+// folder and does not count.
+func TrustList(p *page.Page, list document.Trusted) {
 	var rows [][]page.Cell
 	for _, e := range list.Entries {
 		root := e.Root
 		if root == "" {
 			root = "none: asked again"
 		}
-		rows = append(rows, []page.Cell{{Text: e.WorkflowID}, {Text: page.ShortDigest(e.WorkflowHash)},
+		rows = append(rows, []page.Cell{{Text: e.WorkflowID}, {Text: cmp.Or(e.Source, "not found")}, {Text: page.ShortDigest(e.WorkflowHash)},
 			{Text: page.Plural(int(e.Commands), "command")},
-			{Text: trustedBy(e)}, {Text: page.ClockTime(e.AtMs, "2006-01-02 15:04")}, {Text: root}})
+			{Text: trustedBy(e.Entry)}, {Text: page.ClockTime(e.AtMs, "2006-01-02 15:04")}, {Text: root}})
 	}
-	p.Table([]page.Column{{Title: "WORKFLOW", Flex: true}, {Title: "HASH"}, {Title: "ALLOWS"}, {Title: "BY"},
+	p.Table([]page.Column{{Title: "WORKFLOW", Flex: true}, {Title: "SOURCE", Flex: true}, {Title: "HASH"}, {Title: "ALLOWS"}, {Title: "BY"},
 		{Title: "SINCE"}, {Title: "IN", Flex: true}}, rows)
 }
 
