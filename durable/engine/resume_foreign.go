@@ -7,6 +7,8 @@ import (
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/run/interpreter"
+	"github.com/waybill/waybill/durable/run/prompt"
 	"github.com/waybill/waybill/durable/run/resume"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/workflow/compile"
@@ -41,7 +43,7 @@ func (n *Answers) readOnlyCandidate(ctx context.Context, r resume.Ranked) (c Res
 		WhyMatched: r.Why, Snippet: resume.Snippet(r.Notes), NodeID: tip.ID, LastActivityEventIndex: run.LastIndex,
 		LastAtMs: run.LastAtMs, ReadOnly: true, Show: []string{"waybill", "runs", "show", r.Run.String()}}
 	if p := s.PendingStep(); p != nil {
-		c.StepID, c.StepTitle = p.StepID, w.Title(p.StepID)
+		c.StepID, c.StepTitle = p.StepID, prompt.Title(w.Title(p.StepID), interpreter.VariablesAt(w, p.LoopPath, tip.Context)).Text
 	}
 	return c, nil
 }

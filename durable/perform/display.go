@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/interpreter"
+	"github.com/waybill/waybill/durable/run/prompt"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/ports"
@@ -116,16 +119,18 @@ func FormatRounds(all []Round) string {
 	return strings.Join(words, ", ")
 }
 
-// roundsOf reads the iterations from a step instance key, outermost loop first.
-func roundsOf(w compile.Compiled, key string) []Round {
+// roundsOf reads the iterations from a step instance key, outermost loop first, with titles that vars
+// are filled into.
+func roundsOf(w compile.Compiled, key string, vars canon.Value) []Round {
 	loops, _, err := snapshot.ParseKey(key)
 	if err != nil {
 		return nil
 	}
 	var out []Round
-	for _, l := range loops {
+	for i, l := range loops {
 		loop, _ := w.Loop(l.LoopID)
-		out = append(out, Round{cmp.Or(loop.Title, l.LoopID), int(l.Iteration) + 1})
+		title := prompt.Title(loop.Title, interpreter.VariablesAt(w, loops[:i+1], vars)).Text
+		out = append(out, Round{cmp.Or(title, l.LoopID), int(l.Iteration) + 1})
 	}
 	return out
 }

@@ -35,23 +35,24 @@ type fixture struct {
 	at    engine.Position
 	hash  canon.Digest
 
-	log       []string
-	outcomes  []ports.CommandOutcome // of the next tries; success when empty
-	onTry     func(n int, c ports.Command) error
-	slow      func(ctx context.Context) error // runs inside every try
-	tries     []ports.Command
-	filled    []perform.TryView
-	answers   []string // of the person; nil: no person is present
-	trusted   bool
-	busy      bool
-	clock     int64
-	sent      int
-	requests  []advance.Request
-	onSend    func(n int) error
-	onWatch   func(ctx context.Context, ms int64) error // nil: the log is never polled
-	files     map[string]string                         // content by the name that the person answers
-	onApprove func()                                    // between showing the outputs and the approval
-	onHold    func()                                    // before the performer's lock is released
+	log         []string
+	outcomes    []ports.CommandOutcome // of the next tries; success when empty
+	onTry       func(n int, c ports.Command) error
+	slow        func(ctx context.Context) error // runs inside every try
+	tries       []ports.Command
+	filled      []perform.TryView
+	answers     []string    // of the person; nil: no person is present
+	trustValues canon.Value // of the last question about trust
+	trusted     bool
+	busy        bool
+	clock       int64
+	sent        int
+	requests    []advance.Request
+	onSend      func(n int) error
+	onWatch     func(ctx context.Context, ms int64) error // nil: the log is never polled
+	files       map[string]string                         // content by the name that the person answers
+	onApprove   func()                                    // between showing the outputs and the approval
+	onHold      func()                                    // before the performer's lock is released
 }
 
 // newFixture starts a run, with a context if one is given.
@@ -306,6 +307,7 @@ func (w *fixture) Confirm(_ context.Context, question string) (bool, error) {
 }
 
 func (w *fixture) Trust(_ context.Context, q ports.TrustQuestion) (ports.TrustAnswer, error) {
+	w.trustValues = q.Values
 	reply, err := w.answer("trust? " + q.Workflow.WorkflowID)
 	return ports.TrustAnswer(reply), err
 }

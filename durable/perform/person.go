@@ -62,7 +62,9 @@ func (s *stepRun) checkBegin(ctx context.Context) error {
 	if s.step.Action == nil {
 		return nil
 	}
-	return s.Allow(ctx, s.flow, s.answer.Workflow.Source, s.opts)
+	opts := s.opts
+	opts.Context = event.MergeContext(s.answer.Context(), opts.Context) // the values known so far
+	return s.Allow(ctx, s.flow, s.answer.Workflow.Source, opts)
 }
 
 // missingPerson reports that the step requires a person, and neither a person

@@ -294,3 +294,21 @@ func TestEachIterationYieldsItsOwn(t *testing.T) {
 		t.Error(f.Suggestion)
 	}
 }
+
+// TestRoundsAndTrustHaveTheValuesOfTheRun: the title of a loop is filled, and the question about trust has
+// the context of the run with the values of the call.
+func TestRoundsAndTrustHaveTheValuesOfTheRun(t *testing.T) {
+	w := newFixture(t, steps("  - {id: l, title: \"Deploy {{version}} to {{one}}\", type: loop, loop: {type: forEach, items: all, itemVar: one, maxIterations: 9}, "+
+		"body: [{id: b, title: B, action: {kind: command, argv: [b, \"{{one}}\", \"{{more}}\"]}}]}\n"),
+		`{"all": ["x"], "version": "2.4"}`)
+	w.trusted, w.answers = false, []string{"once"}
+	if _, err := w.perform(context.Background(), w.set(t, `{"more": "m"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.transcript(); !strings.Contains(got, `round 1 of "Deploy 2.4 to x"`) {
+		t.Error(got)
+	}
+	if got := string(w.trustValues.JCS()); got != `{"all":["x"],"more":"m","version":"2.4"}` {
+		t.Error(got)
+	}
+}
