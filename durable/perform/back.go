@@ -84,7 +84,7 @@ func (e *execution) goBack(ctx context.Context) error {
 	for _, a := range steps {
 		// In quotes, so that a title cannot be the number of another step.
 		label := fmt.Sprintf("%q", a.Pending.Title)
-		if rounds := roundsOf(e.flow, a.Pending.StepInstanceKey, a.Context()); len(rounds) > 0 {
+		if rounds := RoundsOf(e.flow, a.Pending.StepInstanceKey, a.Context()); len(rounds) > 0 {
 			label += ", " + FormatRounds(rounds)
 		}
 		if seen[label]++; seen[label] > 1 {

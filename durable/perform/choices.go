@@ -105,7 +105,7 @@ const reasonCharsMax = 1024
 // askDecision asks whether the loop continues, and adds the decision artifact.
 func (s *stepRun) askDecision(ctx context.Context, loop *compile.Loop, req *advance.Request) error {
 	text := "Repeat the loop, or stop?"
-	if rounds := roundsOf(s.flow, s.answer.Pending.StepInstanceKey, s.answer.Context()); len(rounds) > 0 {
+	if rounds := RoundsOf(s.flow, s.answer.Pending.StepInstanceKey, s.answer.Context()); len(rounds) > 0 {
 		last := rounds[len(rounds)-1]
 		text = fmt.Sprintf("Round %d of %q is done. Repeat the loop, or stop?", last.N, last.Loop)
 	}

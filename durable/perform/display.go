@@ -119,9 +119,9 @@ func FormatRounds(all []Round) string {
 	return strings.Join(words, ", ")
 }
 
-// roundsOf reads the iterations from a step instance key, outermost loop first, with titles that vars
-// are filled into.
-func roundsOf(w compile.Compiled, key string, vars canon.Value) []Round {
+// RoundsOf reads the iterations from a step instance key, outermost loop first, with titles that vars
+// are filled into. It returns nil for a key that does not parse, written by a newer version.
+func RoundsOf(w compile.Compiled, key string, vars canon.Value) []Round {
 	loops, _, err := snapshot.ParseKey(key)
 	if err != nil {
 		return nil

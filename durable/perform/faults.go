@@ -74,7 +74,7 @@ func (e *execution) stepPhrase() string {
 		phrase = fmt.Sprintf("step %q", e.answer.Pending.Title)
 		more = append(more, fmt.Sprintf("%d done", e.answer.StepsDone()))
 	}
-	if rounds := roundsOf(e.flow, e.answer.Pending.StepInstanceKey, e.answer.Context()); len(rounds) > 0 {
+	if rounds := RoundsOf(e.flow, e.answer.Pending.StepInstanceKey, e.answer.Context()); len(rounds) > 0 {
 		more = append(more, FormatRounds(rounds))
 	}
 	if len(more) > 0 {

@@ -226,7 +226,7 @@ func (e *execution) send(ctx context.Context, req advance.Request) (engine.Answe
 func (s *stepRun) stepView() StepView {
 	v := StepView{Title: s.answer.Pending.Title, Checkpoints: s.answer.Checkpoints(), Done: int(s.answer.StepsDone()),
 		Returns: !s.flow.InOrder(),
-		Rounds:  roundsOf(s.flow, s.answer.Pending.StepInstanceKey, s.answer.Context())}
+		Rounds:  RoundsOf(s.flow, s.answer.Pending.StepInstanceKey, s.answer.Context())}
 	if at, of, _ := s.flow.Position(s.step.StepID); !v.Returns {
 		v.At, v.Of = at+1, of
 	}

@@ -3,7 +3,6 @@ package work
 import (
 	"context"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,8 +12,8 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/perform"
 	"github.com/waybill/waybill/durable/run/command"
-	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/projections/runs"
 )
@@ -143,7 +142,10 @@ func showPending(ctx context.Context, a *cli.App, o *cli.Store, answer engine.An
 	// omitted.
 	position, step := []string(nil), compile.Step{}
 	if w, err := o.Workflow(ctx, answer.Workflow.WorkflowHash); err == nil {
-		position = append([]string{positionOf(w, answer)}, roundsOf(w, answer.Pending.StepInstanceKey)...)
+		position = append(position, positionOf(w, answer))
+		for _, r := range perform.RoundsOf(w, answer.Pending.StepInstanceKey, answer.Context()) {
+			position = append(position, perform.FormatRounds([]perform.Round{r}))
+		}
 		step, _ = w.Step(answer.Pending.StepID)
 	}
 	// Workflow and run, then the step: title and prompt are indented below.
@@ -214,20 +216,6 @@ func nextCommand(a *cli.App, answer engine.Answer, step compile.Step, names, inp
 	return with("continue", append(flags, inputFlags...)...)
 }
 
-// roundsOf returns the current round of each loop of a step, the outermost first. For a key
-// that does not parse, written by a newer version, it returns nil.
-func roundsOf(w compile.Compiled, key string) []string {
-	loops, _, err := snapshot.ParseKey(key)
-	if err != nil {
-		return nil
-	}
-	var out []string
-	for _, l := range loops {
-		out = append(out, "round "+page.Itoa(int(l.Iteration)+1)+" of "+page.OneLine(titleOfLoop(w, l.LoopID)))
-	}
-	return out
-}
-
 // positionOf returns the place of the pending step in the workflow, or the number of completed
 // steps if steps can come back.
 func positionOf(w compile.Compiled, answer engine.Answer) string {
@@ -236,15 +224,6 @@ func positionOf(w compile.Compiled, answer engine.Answer) string {
 	}
 	at, of, _ := w.Position(answer.Pending.StepID)
 	return "step " + page.CountOf(at+1, of)
-}
-
-// titleOfLoop returns the title of a loop in quotes, or the id if the workflow does not
-// contain the loop.
-func titleOfLoop(w compile.Compiled, loopID string) string {
-	if l, ok := w.Loop(loopID); ok {
-		return strconv.Quote(l.Title)
-	}
-	return loopID
 }
 
 // showWarnings prints the warnings of an answer.

@@ -16,6 +16,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/durable/run/prompt"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/projections/runs"
 )
@@ -136,16 +137,17 @@ type ContextChange struct {
 }
 
 // onlyStep returns the rows of a step id, loop id or step instance key.
-func onlyStep(w compile.View, rows []StepRow, run id.Run, ref string) ([]StepRow, error) {
+func onlyStep(w compile.View, rows []StepRow, run *runs.Run, ref string) ([]StepRow, error) {
 	found := slices.DeleteFunc(slices.Clone(rows), func(s StepRow) bool {
 		return s.StepID != ref && s.StepInstanceKey != ref && !isNamed(s.visit.pending, ref)
 	})
 	if len(found) == 0 && w.Has(ref) { // of a loop that was not entered
-		return []StepRow{{StepID: ref, StepInstanceKey: ref, Title: w.Title(ref), State: StepToCome,
+		return []StepRow{{StepID: ref, StepInstanceKey: ref,
+			Title: prompt.Title(w.Title(ref), run.Node(run.Tip).Context).Text, State: StepToCome,
 			Artifacts: []ArtifactRow{}, ContextSet: canon.OfMembers()}}, nil
 	}
 	if len(found) == 0 {
-		return nil, unknownStep(run, ref)
+		return nil, unknownStep(run.ID, ref)
 	}
 	return found, nil
 }

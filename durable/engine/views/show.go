@@ -159,7 +159,7 @@ func (o *Views) run(ctx context.Context, ref, step string) (RunDetails, error) {
 		return out, err
 	}
 	if step != "" {
-		all, err := onlyStep(w, out.Steps, run.ID, step)
+		all, err := onlyStep(w, out.Steps, run, step)
 		if err != nil {
 			return out, err
 		}
