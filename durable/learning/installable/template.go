@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/workflow/nearest"
+	"github.com/waybill/waybill/durable/workflow/placeholder"
 	"github.com/waybill/waybill/durable/workflow/promptref"
 	"github.com/waybill/waybill/durable/workflow/shape"
 )
@@ -69,7 +70,7 @@ func checkTemplate(at problem.SourceValue, report problem.Report) {
 		}
 	}
 	// Declarations are compared with the placeholders in the text in both directions.
-	asked := promptref.Placeholders(text.Value.Text())
+	asked := placeholder.Paths(text.Value.Text())
 	var declared []string
 	for _, v := range at.Member("variables").Items() {
 		declared = append(declared, v.Member("name").Value.Text())
@@ -77,6 +78,10 @@ func checkTemplate(at problem.SourceValue, report problem.Report) {
 	}
 	for _, name := range asked {
 		checkPlaceholder(text, name, declared, report)
+	}
+	for _, name := range placeholder.Tokens(text.Value.Text()) {
+		report.Warn(text, "Remove it: a template has no extension points.",
+			"{{%s}} is not replaced; it is shown unchanged", name)
 	}
 }
 
@@ -87,9 +92,6 @@ func checkPlaceholder(text problem.SourceValue, name string, declared []string, 
 		return
 	}
 	switch near := nearest.Of(name, declared); {
-	case strings.HasPrefix(name, "wr."):
-		report.Warn(text, "Remove it: a template has no extension points.",
-			"{{%s}} is not replaced; it is shown unchanged", name)
 	case near != "":
 		report.Warn(text, "Did you mean {{"+near+"}}?", "no variable %q is declared", name)
 	default:

@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/workflow/placeholder"
 	"github.com/waybill/waybill/durable/workflow/promptref"
 	"github.com/waybill/waybill/durable/workflow/source"
 )
@@ -78,7 +79,7 @@ func (u *unit) variable(out *Step, v promptref.Variable, values map[string]strin
 	case given:
 	case !v.Required:
 		if !v.Default.IsZero() {
-			values[v.Name] = promptref.ValueText(v.Default)
+			values[v.Name] = placeholder.Text(v.Default)
 		}
 	default:
 		// NeedsArtifact is the only reason that applies to values of all kinds

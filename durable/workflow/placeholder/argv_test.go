@@ -3,6 +3,8 @@ package placeholder
 import (
 	"strings"
 	"testing"
+
+	"github.com/waybill/waybill/durable/canon"
 )
 
 // TestCheckArgv: an argv, its elements separated by "|", and the indices that are refused.
@@ -83,7 +85,13 @@ func TestSplit(t *testing.T) {
 			t.Errorf("%q: %s, want %s", text, s, want)
 		}
 	}
-	if got := Paths("{{b}} {{a}} {{ b }}"); strings.Join(got, " ") != "b a" || !In("x{{a}}") || In("{{wr.a}}") {
+	if got := Tokens("{{b}} {{wr.y}} {{ wr.x }} {{wr.y}} {{wr"); strings.Join(got, " ") != "wr.y wr.x" {
+		t.Errorf("tokens %q", got)
+	}
+	if v, err := canon.Parse([]byte(`{"b": 1, "a": [true]}`)); err != nil || Text(v) != `{"a":[true],"b":1}` || Text(canon.OfString("a b")) != "a b" {
+		t.Errorf("text %q, %v", Text(v), err)
+	}
+	if got := Paths("{{b}} {{a}} {{ b }} {{a.c}} {{wr.x"); strings.Join(got, " ") != "b a a.c" || !In("x{{a}}") || In("{{wr.a}}") {
 		t.Errorf("%q", got)
 	}
 }

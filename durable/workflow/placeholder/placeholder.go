@@ -32,7 +32,7 @@ func Split(text string) []Part {
 	var out []Part
 	done := 0 // where the literal text begins
 	for _, at := range form.FindAllStringIndex(text, -1) {
-		path := strings.Trim(text[at[0]:at[1]], "{} ")
+		path := pathOf(text[at[0]:at[1]])
 		if strings.HasPrefix(path, reserved) {
 			continue
 		}
@@ -60,6 +60,21 @@ func Paths(text string) []string {
 	}
 	return out
 }
+
+// Tokens returns the reserved tokens of a text, in the order of the text, each once. They are
+// literal text to Split.
+func Tokens(text string) []string {
+	var out []string
+	for _, token := range form.FindAllString(text, -1) {
+		if path := pathOf(token); strings.HasPrefix(path, reserved) && !slices.Contains(out, path) {
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
+// pathOf returns the path of a placeholder as it is written.
+func pathOf(token string) string { return strings.Trim(token, "{} ") }
 
 // In reports whether a text has a placeholder.
 func In(text string) bool {

@@ -1,7 +1,6 @@
 package promptref
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -182,9 +181,6 @@ func TestFill(t *testing.T) {
 	if got != "xx{{a}}{{a}}" {
 		t.Errorf("at the limit: %q", got)
 	}
-	if got := Placeholders("{{b}} {{a}} {{ b }} {{a.c}} {{wr.x"); !slices.Equal(got, []string{"b", "a", "a.c"}) {
-		t.Errorf("names: %q", got)
-	}
 }
 
 // TestTemplateRoundTrip: a published template decodes and encodes to the same bytes, explicit
@@ -226,8 +222,5 @@ func TestTemplateRoundTrip(t *testing.T) {
 		if got := (Variable{Type: row.typed}).Fits(value(t, row.value)); got != row.fits {
 			t.Errorf("%s for %s: %v", row.value, row.typed, got)
 		}
-	}
-	if ValueText(value(t, `"a b"`)) != "a b" || ValueText(value(t, `{"b": 1, "a": [true]}`)) != `{"a":[true],"b":1}` {
-		t.Error("ValueText")
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/pattern"
+	"github.com/waybill/waybill/durable/workflow/placeholder"
 )
 
 // Kind is the role of a template (docs/design.md#prompt-templates), a closed set.
@@ -94,44 +94,19 @@ func (v Variable) Fits(value canon.Value) bool {
 	return known && value.Kind() == kind
 }
 
-// placeholder matches a dotted path in double braces, with or without spaces: the form that
-// prompts are filled with during a run (docs/design.md#loops).
-var placeholder = pattern.New(`\{\{ *([A-Za-z_][A-Za-z0-9_.-]*) *\}\}`)
-
-// Placeholders returns the names of the placeholders in a text, each once, in text order.
-func Placeholders(text string) []string {
-	var out []string
-	placeholder.ReplaceAllStringFunc(text, func(token string) string {
-		if name := placeholder.FindStringSubmatch(token)[1]; !slices.Contains(out, name) {
-			out = append(out, name)
-		}
-		return token
-	})
-	return out
-}
-
 // Fill returns the text with placeholders replaced by their values, in one pass from left
 // to right: placeholders inside values are not replaced. A placeholder without a value
 // remains and is filled from the run's context. reserve is called with the length of each
 // value before it is copied, since a text may use one value ten thousand times; when it
 // returns false, the placeholder remains.
 func (t Template) Fill(values map[string]string, reserve func(bytes int) bool) string {
-	return placeholder.ReplaceAllStringFunc(t.Text, func(token string) string {
-		value, ok := values[placeholder.FindStringSubmatch(token)[1]]
+	return placeholder.Replace(t.Text, func(p placeholder.Part) string {
+		value, ok := values[p.Path]
 		if !ok || !reserve(len(value)) {
-			return token
+			return p.Text
 		}
 		return value
 	})
-}
-
-// ValueText returns the text that replaces a placeholder: a string's content, or the JCS
-// encoding of any other value.
-func ValueText(v canon.Value) string {
-	if v.Kind() == canon.String {
-		return v.Text()
-	}
-	return string(v.JCS())
 }
 
 // listed joins the first five names, for messages.
