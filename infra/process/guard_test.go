@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/waybill/waybill/ports"
 )
 
 // helperEnv makes the test binary a performer that can be killed.
@@ -53,7 +55,7 @@ func performAndKill(t *testing.T, script, pids string, n int, env ...string) []i
 		t.Fatal(err)
 	}
 	all := waitForLines(t, pids, n)
-	time.Sleep(50 * time.Millisecond) // the guard has read the group by now
+	time.Sleep(50 * time.Millisecond) // the group is written right after the start, on a machine with load later
 	if err := helper.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -65,6 +67,23 @@ func TestGroupIsKilledWithPerformer(t *testing.T) {
 	pids := filepath.Join(t.TempDir(), "pids")
 	script := "sh -c 'echo $$ >>" + pids + "; sleep 60; :' & echo $$ >>" + pids + "; wait"
 	expectGone(t, performAndKill(t, script, pids, 2))
+}
+
+// TestGuardStartsBeforeTheCommand: with a command that the kernel refuses to execute, only what precedes
+// the start has happened.
+func TestGuardStartsBeforeTheCommand(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(program, []byte("\x7fELF"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r := &Runner{}
+	defer r.Close()
+	if out := attempt(t, r, ports.Command{Argv: []string{program}}); out.Failure == "" {
+		t.Fatalf("%+v", out)
+	}
+	if r.guard.pipe == nil || !isRunning(r.guard.shell.Process.Pid) {
+		t.Error("no guard runs")
+	}
 }
 
 func TestCommandIsKilledWithPerformerWithoutGuard(t *testing.T) {
@@ -102,7 +121,7 @@ func TestGuardIsNotifiedOfStartAndEnd(t *testing.T) {
 	r := &Runner{}
 	r.guard.pipe = written
 	out, err := r.Try(context.Background(), sh("echo $$"))
-	if err != nil || written.String() != out.OutputHead+"\n" {
+	if err != nil || written.String() != "\n"+out.OutputHead+"\n" {
 		t.Errorf("the guard got %q for %q, %v", written.String(), out.OutputHead, err)
 	}
 }
@@ -110,10 +129,15 @@ func TestGuardIsNotifiedOfStartAndEnd(t *testing.T) {
 func TestCommandRunsWhenGuardIsKilled(t *testing.T) {
 	r := &Runner{}
 	attempt(t, r, sh("true"))
-	_ = r.guard.shell.Process.Kill()
+	first := r.guard.shell.Process
+	_ = first.Kill()
+	expectGone(t, []int{first.Pid})
 	for range 3 {
 		if out := attempt(t, r, sh("echo on")); out.OutputHead != "on\n" {
 			t.Fatalf("%+v", out)
+		}
+		if r.guard.pipe == nil || r.guard.shell.Process == first {
+			t.Error("the command ran without a guard")
 		}
 	}
 }

@@ -24,11 +24,27 @@ type guard struct {
 // the pipe ends; only this process holds it.
 const guardScript = `group=; while read -r line; do group=$line; done; [ -z "$group" ] || kill -9 "-$group"`
 
-// watch sets the group that must not outlive this process; 0 clears it.
+// ready starts the guard unless it runs. It precedes the start of a command: the group of a command
+// that began before its guard would outlive a performer that is killed in between.
+func (g *guard) ready() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.send(0); g.pipe == nil {
+		g.start()
+	}
+}
+
+// watch sets the group that must not outlive this process; 0 clears it. Without a guard that is ready
+// it has no effect.
 func (g *guard) watch(group int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.pipe == nil && (group == 0 || !g.start()) {
+	g.send(group)
+}
+
+// send writes a group to the guard, if one runs, and stops a guard that was killed.
+func (g *guard) send(group int) {
+	if g.pipe == nil {
 		return
 	}
 	line := "\n"
@@ -36,12 +52,12 @@ func (g *guard) watch(group int) {
 		line = strconv.Itoa(group) + "\n"
 	}
 	if _, err := io.WriteString(g.pipe, line); err != nil {
-		g.stop() // the next command starts a new one
+		g.stop() // ready starts a new one
 	}
 }
 
-// start starts the shell. It returns false where that is not possible.
-func (g *guard) start() bool {
+// start starts the shell. Where that is not possible, commands run without a guard.
+func (g *guard) start() {
 	// A session of its own: Ctrl-C and the end of the terminal do not reach it.
 	g.shell = &exec.Cmd{Path: "/bin/sh", Args: []string{"waybill-guard", "-c", guardScript}, Dir: "/", Env: []string{},
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true}}
@@ -49,11 +65,9 @@ func (g *guard) start() bool {
 	if err == nil {
 		err = g.shell.Start()
 	}
-	if err != nil {
-		return false
+	if err == nil {
+		g.pipe = pipe
 	}
-	g.pipe = pipe
-	return true
 }
 
 // stop closes the pipe and waits for the shell. It kills the last group that was not cleared.

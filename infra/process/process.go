@@ -25,7 +25,8 @@ import (
 // rest of its process group is stopped too. When this process is killed, Linux kills the command
 // itself (Pdeathsig), and on every Unix a guard kills the whole group: a small shell that reads
 // from a pipe which only this process holds. A process that left the group on purpose (setsid)
-// continues. On Windows only the command itself is stopped.
+// continues, and so does one that a command had started before the guard knew the group, a fraction of a
+// millisecond after the start. On Windows only the command itself is stopped.
 type Runner struct {
 	Dir    string    // directory for relative Cwd values; "" is the current one
 	Env    []string  // environment of the performer, as from os.Environ; nil: that of this process
@@ -78,12 +79,12 @@ func (r *Runner) Try(ctx context.Context, c ports.Command) (ports.CommandOutcome
 	}
 	defer folder.remove()
 	cmd.Env = append(cmd.Env, folder.env()...)
+	r.guard.ready()
 	began := time.Now()
 	e, problem := r.start(cmd, c)
 	if problem != nil {
 		return problem.outcome(), nil
 	}
-	r.guard.watch(cmd.Process.Pid)
 	defer r.guard.watch(0)
 	why, err := e.wait(ctx, time.Duration(c.TimeoutMs)*time.Millisecond)
 	if err != nil {
@@ -115,6 +116,7 @@ func (r *Runner) start(cmd *exec.Cmd, c ports.Command) (*execution, *startFailur
 		e.close(writers[:])
 		return nil, startFailureOf(err, cmd, c)
 	}
+	r.guard.watch(cmd.Process.Pid) // first, for the time in which a kill leaves processes is until here
 	closeAll(writers[:])
 	return e, nil
 }

@@ -24,6 +24,8 @@ func exitOf(s *os.ProcessState) (status int64, failure string) { return int64(s.
 // guard has no function on Windows.
 type guard struct{}
 
+func (g *guard) ready() {}
+
 func (g *guard) watch(int) {}
 
 func (g *guard) close() {}
