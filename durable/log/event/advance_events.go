@@ -40,6 +40,9 @@ func BlockedBy(r reason.Report) AdvanceOutcome { return AdvanceOutcome{Kind: Blo
 // RequestDigest is the digest of the caller's request, by which a retry is distinguished from
 // another request with the same token.
 type AdvanceRecorded struct {
+	// Account is the account that made the attempt, where the step may not be approved by the one who
+	// performed it (docs/design.md#decisions).
+	Account       string            `json:"account,omitzero"` // additive
 	AttemptID     id.Attempt        `json:"attemptId"`
 	Intent        string            `json:"intent"`
 	Outcome       AdvanceOutcome    `json:"outcome"`
@@ -59,7 +62,7 @@ func (a AdvanceRecorded) DedupeKey(owner string, s Scope) string {
 func (a AdvanceRecorded) Check(Scope) error {
 	o := a.Outcome
 	err := cmp.Or(oneOf("intent", a.Intent, IntentAckPending), oneOf("outcome", o.Kind, Advanced, Blocked),
-		checkWarnings(a.Warnings))
+		checkWarnings(a.Warnings), within("account of %d bytes", len(a.Account), 0, limits.ActorRefMax))
 	switch {
 	case err != nil:
 		return err

@@ -2,7 +2,9 @@ package advance
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
@@ -11,22 +13,47 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/decision"
 	"github.com/waybill/waybill/durable/run/interpreter"
 	"github.com/waybill/waybill/durable/run/prompt"
+	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
-// Approval is a person's consent to the outputs of a human_approval step at a node.
-type Approval struct {
-	Comment string
-	Actor   event.Actor // a human
-	AtMs    int64       // clock reading in milliseconds since 1970
+// Decision is what a person decides about the outputs of a human_approval step at a node
+// (docs/design.md#decisions).
+type Decision struct {
+	Word   event.DecisionWord
+	Reason string // required to send back and to deny; the comment of an approval
+	Actor  event.Actor
+	AtMs   int64 // clock reading in milliseconds since 1970
 	// Seen is the approval digest of what the person was shown. Zero: nothing was shown, and
-	// the state at the time of recording is approved.
+	// the state at the time of recording is decided about.
 	Seen canon.Digest
+	// Left reports that the run had continued from the node when it was shown.
+	Left bool
+	Who  Person
+	// ApprovalOnly leaves out the artifact of the decision, as versions did that had none. For
+	// re-execution of their logs.
+	ApprovalOnly bool
 }
 
-// ApprovalDigest returns the digest of what an approval at a node would be bound to. It changes with
+// Person is what is known of the person who decides, by the account of the process and the settings.
+type Person struct {
+	Account config.Account
+	// Principal is the one that the account is bound to, "" if it is not bound to one.
+	Principal string
+	// Bound reports that the settings bind a principal to an account.
+	Bound bool
+	// Roles are the names that the account holds among those that the step names as approvers, sorted.
+	Roles        []string
+	PolicyDigest canon.Digest
+}
+
+// name is the name of the person in the record.
+func (d Decision) name() string { return cmp.Or(d.Who.Principal, d.Actor.Ref, string(event.Human)) }
+
+// ApprovalDigest returns the digest of what a decision at a node would be bound to. It changes with
 // the pending step and with every output, and is zero if no step is pending.
 func ApprovalDigest(f Facts) canon.Digest {
 	pending := f.State.PendingStep()
@@ -36,74 +63,244 @@ func ApprovalDigest(f Facts) canon.Digest {
 	return canon.Sum(binding(pending.Key(), f.SnapshotRef, f.Outputs).JCS())
 }
 
-// Approve plans an approval: the records that resolve the open gaps waiting for it, then the
-// wr.human_approval artifact, bound to the pending step, the node's snapshot and its current
-// outputs (docs/design.md#requirements-on-the-caller). A plan without events means that the
-// same content is approved already. Errors: RUN_WAITING for an actor that is not a person and
-// for content that differs from Seen, VALIDATION_ERROR for a node that requires no approval.
-func Approve(w compile.Compiled, f Facts, a Approval) (manifest.Plan, error) {
-	step, err := approvable(w, f, a)
-	if err != nil {
-		return manifest.Plan{}, err
+// Decisions returns what the recorded decisions amount to for the node's outputs, one State for each
+// rule by which the pending step requires an approval. atMs is the moment, in milliseconds since 1970.
+func Decisions(w compile.Compiled, f Facts, atMs int64) []decision.State {
+	pending := f.State.PendingStep()
+	if pending == nil {
+		return nil
 	}
-	if !a.Seen.IsZero() && a.Seen != ApprovalDigest(f) {
-		return manifest.Plan{},
-			fault.New(
-				fault.RunWaiting,
-				"the outputs submitted for step %q have changed since they were shown; nothing was approved",
-				step.StepID,
-			).
-				Suggest("Review them with %s.", fault.Command{"approve", f.Run.String()})
-	}
-	key := f.State.PendingStep().Key()
-	waiting := waitingForApproval(f.OpenGaps, step.StepID)
-	seg := newSegment(f.Session, f.Next, a.AtMs, a.Actor)
-	// Repeating an approval of the same content records nothing.
-	if len(waiting) == 0 && IsApproved(key, f.SnapshotRef, f.Outputs) {
-		return seg.plan, nil
-	}
-	// The attempt's id follows from the number of earlier approvals, so that a repeated call
-	// plans the same ids.
-	origin := id.FromAttempt(id.NextAttempt(f.Node, id.OpApprove, f.Approvals), id.OpApprove)
-	at := event.Scope{RunID: f.Run, NodeID: f.Node}
-	// Gaps are resolved before the approval appears, as in every segment.
-	for i, g := range waiting {
-		seg.gap(at, origin.Gap(i), event.Info,
-			reason.Unmet{Code: g.Reason, Pointer: *g.Pointer, Message: "Resolved: a person approved the step."}, &g.ID)
-	}
-	payloads := seg.artifacts([]Artifact{JSONArtifact(approvalValue(key, f.SnapshotRef, f.Outputs, a))})
-	seg.caller(
-		at,
-		event.NodeOutputAppended{OutputChannel: event.Artifact, OutputID: origin.Output(0), Payload: payloads[0],
-			SupersedesOutputID: earlierApproval(f.Outputs)},
-	)
-	return seg.plan, nil
+	return judge(interpreter.ApprovalRules(w, f.State, f.Context), pending.Key(), f.SnapshotRef, f.Outputs, atMs, f.Performers)
 }
 
-// IsApproved reports whether a current approval among a node's outputs is bound to exactly
-// the pending step, the snapshot and the other outputs
-// (docs/design.md#requirements-on-the-caller). outputs are the node's current ones as
-// replaced by an attempt's: an attempt without outputs, or with the same bytes, keeps an
-// approval valid; any other invalidates it.
-func IsApproved(stepKey string, snapshotRef canon.Digest, outputs []Output) bool {
-	want := binding(stepKey, snapshotRef, outputs)
-	return slices.ContainsFunc(outputs, func(o Output) bool {
-		if o.Payload.ArtifactKind != ApprovalKind {
-			return false
+// judge evaluates the decisions among outputs for each rule.
+func judge(rules []compile.Approval, stepKey string, ref canon.Digest, outputs []Output, atMs int64,
+	performers []config.Account) []decision.State {
+	all, want := given(outputs), bound(stepKey, ref, outputs)
+	states := make([]decision.State, len(rules))
+	for i, rule := range rules {
+		states[i] = decision.Judge(rule, all, want, atMs, performers)
+	}
+	return states
+}
+
+// given returns the recorded decisions among outputs, oldest first. An approval beside its decision
+// is left out.
+func given(outputs []Output) []decision.Given {
+	var all, plain []decision.Given
+	erased := false
+	for _, o := range outputs {
+		switch {
+		case o.Decision != nil:
+			r, err := decision.Decode(o.JSON)
+			g := decision.Given{Record: r, Erased: err != nil || r.StepDecision != *o.Decision}
+			all, erased = append(all, g), erased || g.Erased
+		case o.Payload.ArtifactKind == ApprovalKind && !o.JSON.IsNull():
+			plain = append(plain, plainApproval(o.JSON))
+			all = append(all, plain[len(plain)-1])
 		}
-		// Approver and comment are not part of the binding.
-		return o.JSON.Without("approvedBy").Without("comment").Equal(want)
+	}
+	return slices.DeleteFunc(all, func(g decision.Given) bool {
+		beside := func(other decision.Given) bool {
+			return !other.Plain && other.Decision == event.Approved && other.Bound.Equal(g.Bound)
+		}
+		return g.Plain && (erased || slices.ContainsFunc(all, beside))
 	})
 }
 
-// approvable returns the step to be approved, or the fault that Approve returns.
-func approvable(w compile.Compiled, f Facts, a Approval) (step compile.Step, err error) {
-	if a.Actor.Kind != event.Human {
+// plainApproval reads an approval artifact. Its other members are those of the binding.
+func plainApproval(v canon.Value) decision.Given {
+	text := func(name string) string { member, _ := v.Get(name); return member.Text() }
+	g := decision.Given{Plain: true}
+	g.Decision, g.By, g.Reason = event.Approved, cmp.Or(text("approvedBy"), string(event.Human)), text("comment")
+	g.StepInstanceKey = text("stepInstanceKey")
+	g.Outputs, _ = v.Get("outputs")
+	g.SnapshotRef, _ = canon.ParseDigest(text("snapshotRef")) // one that is none equals no snapshot
+	g.ShownDigest = canon.Sum(v.Without("approvedBy").Without("comment").JCS())
+	return g
+}
+
+// DecideStep plans a decision about the pending step: the records that resolve the open gaps waiting
+// for it, a gap with the reason if the step is sent back, the artifacts, and the end of the run if it is
+// denied (docs/design.md#decisions). A plan without events means that the same decision is recorded
+// already. Errors: RUN_WAITING for an actor that is not a person; VALIDATION_ERROR for a node that
+// requires no approval and for a missing or unsuitable reason; PRINCIPALS_UNBOUND if several people have to
+// approve and no account is bound to a principal; DECISION_REFUSED for a person who may not decide, and
+// for outputs that are not those in Seen.
+func DecideStep(w compile.Compiled, f Facts, d Decision) (manifest.Plan, error) {
+	step, err := decidable(w, f, d)
+	if err != nil {
+		return manifest.Plan{}, err
+	}
+	seg := newSegment(f.Session, f.Next, d.AtMs, d.Actor)
+	states := Decisions(w, f, d.AtMs)
+	repeated, err := f.checkDecision(states, step, d)
+	if err != nil || repeated {
+		return seg.plan, err
+	}
+	key := f.State.PendingStep().Key()
+	record := decision.Record{StepDecision: event.StepDecision{By: d.name(), Decision: d.Word, Reason: d.Reason,
+		ShownDigest: ApprovalDigest(f)}, Bound: bound(key, f.SnapshotRef, f.Outputs), Account: d.Who.Account,
+		Principal: d.Who.Principal != "", Roles: d.Who.Roles, PolicyDigest: d.Who.PolicyDigest, AtMs: d.AtMs}
+	artifacts := []Artifact{}
+	if d.Word == event.Approved {
+		artifacts = append(artifacts, JSONArtifact(approvalValue(key, f.SnapshotRef, f.Outputs, d)))
+	}
+	if !d.ApprovalOnly {
+		v, err := record.Value()
+		if err != nil {
+			return manifest.Plan{}, fault.Wrap(err, fault.Internal, "the decision cannot be written as JSON")
+		}
+		artifacts = append(artifacts, JSONArtifact(v))
+	}
+	// The attempt's id follows from the number of earlier decisions, so that a repeated call
+	// plans the same ids.
+	origin := id.FromAttempt(id.NextAttempt(f.Node, id.OpApprove, f.Approvals), id.OpApprove)
+	at := event.Scope{RunID: f.Run, NodeID: f.Node}
+	// Gaps are recorded before the outputs, as in every segment.
+	f.decideGaps(seg, origin, at, step, states, record)
+	payloads := seg.artifacts(artifacts)
+	slices.SortFunc(payloads, stored)
+	for i, p := range payloads {
+		out := event.NodeOutputAppended{OutputChannel: event.Artifact, OutputID: origin.Output(i), Payload: p}
+		if p.ArtifactKind == decision.Kind {
+			out.Decision = &record.StepDecision
+		} else {
+			out.SupersedesOutputID = earlierApproval(f.Outputs)
+		}
+		seg.caller(at, out)
+	}
+	if d.Word == event.Denied {
+		seg.engine(event.Scope{RunID: f.Run}, event.RunClosed{Outcome: event.OutcomeFailed,
+			Reason: reason.Clip(decidedText("Denied", record), limits.SummaryBytesMax)})
+	}
+	return seg.plan, nil
+}
+
+// decidedText is the sentence about a decision in gaps, closed runs and messages.
+func decidedText(what string, r decision.Record) string {
+	return fmt.Sprintf("%s by %s: %s", what, r.By, r.Reason)
+}
+
+// decideGaps resolves the gaps that wait for an approval where the decision ends the waiting, and
+// records the reason of a step that is sent back as one.
+func (f Facts) decideGaps(seg *segment, origin id.Origin, at event.Scope, step compile.Step, states []decision.State,
+	r decision.Record) {
+	waiting := waitingForApproval(f.OpenGaps, step.StepID)
+	summary := map[event.DecisionWord]string{event.Approved: "Resolved: a person approved the step.",
+		event.SentBack: "Resolved: a person sent the step back.", event.Denied: "Resolved: a person denied the step."}[r.Decision]
+	if r.Decision == event.Approved && slices.ContainsFunc(states, func(s decision.State) bool { return !s.metWith(r) }) {
+		return // others have to approve too
+	}
+	for i, g := range waiting {
+		seg.gap(at, origin.Gap(i), event.Info, reason.Unmet{Code: g.Reason, Pointer: *g.Pointer, Message: summary}, &g.ID)
+	}
+	if r.Decision == event.SentBack {
+		seg.gap(at, origin.Gap(len(waiting)), event.Critical, reason.Unmet{Code: reason.NeedsApproval,
+			Pointer: reason.WorkflowStep(step.StepID), Message: decidedText("Sent back", r)}, nil)
+	}
+}
+
+// checkDecision refuses a decision by a person who may not make it, and one that is out of date. repeated
+// reports that the same is recorded already.
+func (f Facts) checkDecision(states []decision.State, step compile.Step, d Decision) (repeated bool, err error) {
+	if !d.Seen.IsZero() && (d.Seen != ApprovalDigest(f) || f.HasChild && !d.Left) {
+		return false, f.refused(step, "the outputs submitted for step %q have changed since they were shown", step.StepID).
+			Suggest("Review them with %s.", fault.Command{"approve", f.Run.String()})
+	}
+	if d.ApprovalOnly {
+		return len(waitingForApproval(f.OpenGaps, step.StepID)) == 0 && isMet(states), nil
+	}
+	for _, s := range states {
+		if err := f.checkPerson(s.Rule, step, d); err != nil {
+			return false, err
+		}
+	}
+	if d.Word == event.Approved {
+		return f.checkApproval(states, step, d)
+	}
+	if d.Word == event.SentBack {
+		last := states[0].SentBack
+		switch {
+		case states[0].Unchanged && last != nil && last.By == d.name() && last.Reason == d.Reason:
+			return true, nil
+		case states[0].Unchanged:
+			return false, f.refused(step, "step %q was sent back already, and nothing else was handed in since", step.StepID).
+				Suggest("See %s.", fault.Command{"runs", "show", f.Run.String()})
+		case len(bound("", canon.Digest{}, f.Outputs).Outputs.Items()) == 0 && !f.gated(step.StepID):
+			return false, f.refused(step, "nothing was handed in for step %q, so that nothing can be sent back", step.StepID).
+				Suggest("Wait until the step is performed, or end the run with %s.",
+					fault.Command{"deny", f.Run.String(), "--reason", "TEXT"})
+		}
+	}
+	return false, nil
+}
+
+// checkApproval refuses a second approval by one person where several are needed.
+func (f Facts) checkApproval(states []decision.State, step compile.Step, d Decision) (repeated bool, err error) {
+	if isMet(states) && len(waitingForApproval(f.OpenGaps, step.StepID)) == 0 {
+		return true, nil
+	}
+	for _, s := range states {
+		if s.Rule.Needed() > 1 && !d.Who.Bound {
+			return false, fault.New(fault.PrincipalsUnbound,
+				"step %q needs %d approvals by different people, and no principal is bound to an account", step.StepID,
+				s.Rule.Needed()).
+				Suggest("Bind accounts to principals with %s at a terminal.", fault.Command{"config", "set", "principals"})
+		}
+		if s.Met() || s.Rule.Needed() == 1 {
+			continue
+		}
+		mine := decision.Record{Account: d.Who.Account, Principal: d.Who.Principal != ""}
+		if slices.ContainsFunc(s.Approvals, func(r decision.Record) bool { return decision.SamePerson(r, mine) }) {
+			return false, f.refused(step, "%s approved step %q already; %d more by other people are needed", d.name(),
+				step.StepID, s.Missing()).
+				Suggest("Another person approves it with %s.", fault.Command{"approve", f.Run.String()})
+		}
+	}
+	return false, nil
+}
+
+// checkPerson refuses a person whom the rule of the step excludes. It names no person who may decide.
+func (f Facts) checkPerson(rule compile.Approval, step compile.Step, d Decision) error {
+	if len(rule.Approvers) > 0 && len(decision.Meets(rule, d.Who.Roles)) == 0 {
+		return f.refused(step, "%s is none of the people who decide about step %q", d.name(), step.StepID).
+			Suggest("Roles belong to accounts of the operating system; a name in --as gives none. A person assigns them "+
+				"with %s at a terminal.", fault.Command{"config", "set", "principals"})
+	}
+	if rule.NotPerformer && slices.Contains(f.Performers, d.Who.Account) {
+		return f.refused(step, "the outputs of step %q were handed in from this account, and the one who performed the "+
+			"step may not decide about it", step.StepID).
+			Suggest("A person decides with %s from another account.", fault.Command{"approve", f.Run.String()})
+	}
+	return nil
+}
+
+// refused is the fault of a decision that is not recorded.
+func (f Facts) refused(step compile.Step, format string, args ...any) *fault.Fault {
+	return fault.New(fault.DecisionRefused, format+"; nothing was recorded", args...).
+		With("runId", f.Run.String()).With("stepId", step.StepID)
+}
+
+// isMet reports that enough people approved, for every rule.
+func isMet(states []decision.State) bool {
+	return !slices.ContainsFunc(states, func(s decision.State) bool { return !s.Met() })
+}
+
+// IsApproved reports whether the decisions among a node's outputs approve exactly the pending step,
+// the snapshot and the other outputs, for each rule (docs/design.md#decisions). outputs are the node's
+// current ones as replaced by an attempt's: an attempt without outputs, or with the same bytes, keeps an
+// approval valid; any other invalidates it.
+func IsApproved(states []decision.State) bool { return isMet(states) }
+
+// decidable returns the step to decide about, or the fault that DecideStep returns.
+func decidable(w compile.Compiled, f Facts, d Decision) (step compile.Step, err error) {
+	if d.Actor.Kind != event.Human {
 		return step, fault.New(fault.RunWaiting, "only a person can approve a step; the caller is of kind %q",
-			a.Actor.Kind).
+			d.Actor.Kind).
 			Suggest("Ask a person to run %s at a terminal.", fault.Command{"approve", f.Run.String()})
 	}
-	if err := checkText("the comment", a.Comment, limits.NotesBytesMax); err != nil {
+	if err := d.checkReason(); err != nil {
 		return step, err
 	}
 	pending := f.State.PendingStep()
@@ -126,8 +323,24 @@ func approvable(w compile.Compiled, f Facts, a Approval) (step compile.Step, err
 	return step, nil
 }
 
+// checkReason refuses a reason that cannot be recorded, and none where one is required.
+func (d Decision) checkReason() error {
+	what := "the reason"
+	if d.Word == event.Approved {
+		what = "the comment"
+	}
+	if err := checkText(what, d.Reason, limits.DecisionReasonBytesMax); err != nil {
+		return err
+	}
+	if d.Word != event.Approved && strings.TrimSpace(d.Reason) == "" {
+		return fault.New(fault.ValidationError, "a step is sent back or denied with a reason, and none was given").
+			Suggest("Give one with --reason TEXT.")
+	}
+	return nil
+}
+
 // gated reports that the node has required approval before: an attempt was refused for the
-// lack of it, or a person approved (docs/decisions/0027-approval-conditions-read-both-contexts.md).
+// lack of it, or a person decided (docs/decisions/0027-approval-conditions-read-both-contexts.md).
 func (f Facts) gated(stepID string) bool {
 	return f.Approvals > 0 || len(waitingForApproval(f.OpenGaps, stepID)) > 0
 }
@@ -165,38 +378,48 @@ func earlierApproval(outputs []Output) *id.Output {
 	return &outputs[i].ID
 }
 
-// approvalValue returns the artifact: the binding, the approver and the comment.
-func approvalValue(stepKey string, ref canon.Digest, outputs []Output, a Approval) canon.Value {
+// approvalValue returns the approval artifact: the binding, the approver and the comment.
+func approvalValue(stepKey string, ref canon.Digest, outputs []Output, d Decision) canon.Value {
 	v := binding(stepKey, ref, outputs)
-	if a.Actor.Ref != "" {
-		v = v.With("approvedBy", canon.OfString(a.Actor.Ref))
+	if d.Actor.Ref != "" {
+		v = v.With("approvedBy", canon.OfString(d.Actor.Ref))
 	}
-	if a.Comment != "" {
-		v = v.With("comment", canon.OfString(a.Comment))
+	if d.Reason != "" {
+		v = v.With("comment", canon.OfString(d.Reason))
 	}
 	return v
 }
 
-// binding returns the value that identifies what is approved. Outputs are listed by kind and
-// digest and sorted, so that the order in which they were sent does not matter.
+// binding returns the value that identifies what is approved, with the kind of the approval.
 func binding(stepKey string, ref canon.Digest, outputs []Output) canon.Value {
-	// bound is one output in the binding.
-	type bound struct{ kind, sha256 string }
-	var all []bound
+	b := bound(stepKey, ref, outputs)
+	return canon.OfMembers(
+		canon.Member{Name: "kind", Value: canon.OfString(ApprovalKind)},
+		canon.Member{Name: "outputs", Value: b.Outputs},
+		canon.Member{Name: "snapshotRef", Value: canon.OfString(b.SnapshotRef.String())},
+		canon.Member{Name: "stepInstanceKey", Value: canon.OfString(b.StepInstanceKey)})
+}
+
+// bound returns what a decision is about. Outputs are listed by kind and digest and sorted, so that
+// the order in which they were sent does not matter.
+func bound(stepKey string, ref canon.Digest, outputs []Output) decision.Bound {
+	// output is one output in the list.
+	type output struct{ kind, sha256 string }
+	var all []output
 	for _, o := range outputs {
 		switch p := o.Payload; {
-		// An approval does not bind earlier approvals.
-		case p.ArtifactKind == ApprovalKind:
+		// A decision does not bind earlier ones.
+		case decision.IsRecord(p.ArtifactKind) && (o.Decision != nil || p.ArtifactKind == ApprovalKind):
 		case p.PayloadKind == event.Notes:
 			// As stored: the notes of an attempt have not been truncated yet.
 			text := reason.Truncate(p.NotesMarkdown, limits.NotesBytesMax)
-			all = append(all, bound{string(event.Notes), canon.Sum([]byte(text)).String()})
+			all = append(all, output{string(event.Notes), canon.Sum([]byte(text)).String()})
 		default:
 			// Artifacts without a kind are identified by their content type.
-			all = append(all, bound{cmp.Or(p.ArtifactKind, p.ContentType), p.SHA256.String()})
+			all = append(all, output{cmp.Or(p.ArtifactKind, p.ContentType), p.SHA256.String()})
 		}
 	}
-	slices.SortFunc(all, func(a, b bound) int {
+	slices.SortFunc(all, func(a, b output) int {
 		return cmp.Or(cmp.Compare(a.kind, b.kind),
 			cmp.Compare(a.sha256, b.sha256))
 	})
@@ -206,9 +429,5 @@ func binding(stepKey string, ref canon.Digest, outputs []Output) canon.Value {
 			canon.Member{Name: "kind", Value: canon.OfString(b.kind)},
 			canon.Member{Name: "sha256", Value: canon.OfString(b.sha256)})
 	}
-	return canon.OfMembers(
-		canon.Member{Name: "kind", Value: canon.OfString(ApprovalKind)},
-		canon.Member{Name: "outputs", Value: canon.OfList(items...)},
-		canon.Member{Name: "snapshotRef", Value: canon.OfString(ref.String())},
-		canon.Member{Name: "stepInstanceKey", Value: canon.OfString(stepKey)})
+	return decision.Bound{Outputs: canon.OfList(items...), SnapshotRef: ref, StepInstanceKey: stepKey}
 }

@@ -75,6 +75,30 @@ func NeedsApproval(w compile.Compiled, s snapshot.State, vars canon.Value) bool 
 	return requires(w, s, vars, compile.Step.NeedsApproval)
 }
 
+// ApprovalRules returns the rules of the gates by which the pending step requires an approval: of the
+// step, and of the loops that it is the first step of. vars are the contexts for which a gate counts
+// if its condition holds for one of them. If the step required an approval before and no condition
+// holds any more, it returns the rules of all gates, and the zero rule if there is no gate.
+func ApprovalRules(w compile.Compiled, s snapshot.State, vars ...canon.Value) []compile.Approval {
+	var holding, all []compile.Approval
+	for _, step := range gates(w, s) {
+		if step.RequireConfirmation.Kind != compile.ConfirmApproval {
+			continue
+		}
+		all = append(all, step.RequireConfirmation.Approval)
+		if slices.ContainsFunc(vars, func(v canon.Value) bool { return step.NeedsApproval(Variables(w, s, v)) }) {
+			holding = append(holding, step.RequireConfirmation.Approval)
+		}
+	}
+	switch {
+	case len(holding) > 0:
+		return holding
+	case len(all) > 0:
+		return all
+	}
+	return []compile.Approval{{}}
+}
+
 // requires evaluates a requirement for the pending step and for every loop that it is the first
 // step of.
 func requires(w compile.Compiled, s snapshot.State, vars canon.Value, test func(compile.Step, canon.Value) bool) bool {
