@@ -26,7 +26,7 @@ type layer struct {
 var layers = []layer{
 	{"ground", []string{"durable/limits", "durable/derive", "durable/pattern", "durable/fault", "durable/invisible"}},
 	{"ground", []string{"durable/canon", "durable/id", "durable/reason"}},
-	{"ground", []string{"durable/paging"}},
+	{"ground", []string{"durable/paging", "durable/period"}},
 	{"ground", []string{"durable/problem", "durable/redact"}},
 	{"log", []string{"durable/log/event"}},
 	{"log", []string{"durable/log/manifest", "durable/log/audit"}},
