@@ -43,7 +43,7 @@ var layers = []layer{
 	{"learning", []string{"durable/learning/feedback", "durable/learning/proposal", "durable/learning/installable",
 		"durable/learning/similar"}},
 	{"learning", []string{"durable/learning/capabilities"}},
-	{"run", []string{"durable/run/snapshot", "durable/run/command", "durable/run/resume", "durable/run/token"}},
+	{"run", []string{"durable/run/snapshot", "durable/run/command", "durable/run/decision", "durable/run/resume", "durable/run/token"}},
 	{"run", []string{"durable/run/interpreter", "durable/run/prompt"}},
 	{"run", []string{"durable/run/advance"}},
 	{"run", []string{"durable/run/redrive"}},

@@ -201,6 +201,12 @@ const (
 	AuditCacheBytesMax = 32 << 20
 	// ActorRefMax bounds the name that an actor gives itself.
 	ActorRefMax = 128
+	// ApproversMax bounds the roles and principals of which an approval needs one: a list that a person reads.
+	ApproversMax = 32
+	// ApprovalsMax bounds the approvals that a step can need. More people do not read what they approve.
+	ApprovalsMax = 9
+	// DecisionReasonBytesMax bounds the reason of a decision about a step. It is that of notes in a recap.
+	DecisionReasonBytesMax = NotesBytesMax
 	// TitleBytesMax bounds a run's title.
 	TitleBytesMax = 256
 	// GoalBytesMax bounds the goal of a run: a paragraph. It names the run where there is no title.

@@ -60,7 +60,7 @@ func (p Policy) Gate(digest canon.Digest, approvals []Approval) Gate {
 			g.Void = append(g.Void, a)
 			continue
 		}
-		if i := slices.IndexFunc(valid, func(b Approval) bool { return !p.bound || a.Account == b.Account }); i >= 0 {
+		if i := slices.IndexFunc(valid, func(b Approval) bool { return !p.people.Bound() || a.Account == b.Account }); i >= 0 {
 			valid[i].Void = "The same person approved it again later, and a person counts once."
 			g.Void = append(g.Void, valid[i])
 			valid = slices.Delete(valid, i, i+1)
@@ -101,11 +101,11 @@ func (p Policy) void(digest canon.Digest, a Approval) string {
 		return "It is bound to another artifact than the current revision's."
 	case a.PolicyDigest.IsZero():
 		return "An earlier version recorded it without the policy in force; it has to be given again."
-	case !p.bound:
+	case !p.people.Bound():
 		return ""
-	case a.Account == "" || a.Account != p.principals[a.Principal].Account:
+	case a.Account == "" || a.Account != p.people.Named(a.Principal).Account:
 		return "It was not given from the account that its principal is bound to now."
-	case !slices.Contains(p.principals[a.Principal].Roles, p.ApproverRole):
+	case !slices.Contains(p.people.Named(a.Principal).Roles, p.ApproverRole):
 		return fmt.Sprintf("Its principal does not hold the role %q now.", p.ApproverRole)
 	}
 	return ""

@@ -39,30 +39,21 @@ type Policy struct {
 	// Digest identifies the settings that decide who may do what.
 	Digest canon.Digest
 
-	unbound    error // why no quorum above one can be reached, nil if one can
-	bound      bool  // a principal is bound to an account or a key
-	principals map[string]config.Principal
-	accounts   map[config.Account]string // the principal of each account
-	roles      map[string][]string       // the scopes of each role
+	unbound error // why no quorum above one can be reached, nil if one can
+	people  config.People
+	roles   map[string][]string // the scopes of each role
 }
 
 // PolicyOf reads the policy from a store's configuration.
 func PolicyOf(c config.Config) Policy {
-	p := Policy{Mode: Mode(c.ProposalsActivation()), ApproverRole: c.ProposalsApproverRole(),
-		Quorum: c.ProposalsQuorum(), Digest: c.PolicyDigest(), unbound: c.CheckQuorum(), bound: c.Bound(),
-		principals: c.Principals(), accounts: map[config.Account]string{}, roles: c.Roles()}
-	for name, principal := range p.principals {
-		if principal.Account != "" {
-			p.accounts[principal.Account] = name
-		}
-	}
-	return p
+	return Policy{Mode: Mode(c.ProposalsActivation()), ApproverRole: c.ProposalsApproverRole(),
+		Quorum: c.ProposalsQuorum(), Digest: c.PolicyDigest(), unbound: c.CheckQuorum(), people: c.People(), roles: c.Roles()}
 }
 
 // Principal returns the name of a caller in records: that of the principal which is bound to its
 // account, otherwise its kind.
 func (p Policy) Principal(who Caller) string {
-	if name, ok := p.accounts[who.Account]; ok {
+	if name, ok := p.people.Of(who.Account); ok {
 		return name
 	}
 	return who.Name()
@@ -77,12 +68,10 @@ func (p Policy) Holds(who Caller, role string) bool {
 
 // holdsOneOf reports whether a caller has one of some roles.
 func (p Policy) holdsOneOf(who Caller, roles []string) bool {
-	if !p.bound {
+	if !p.people.Bound() {
 		return who.person()
 	}
-	name, ok := p.accounts[who.Account]
-	return ok && slices.ContainsFunc(p.principals[name].Roles,
-		func(role string) bool { return slices.Contains(roles, role) })
+	return p.people.HoldsOneOf(who.Account, roles)
 }
 
 // May reports whether one of a caller's roles has a scope.
@@ -162,7 +151,7 @@ const namedMax = 10
 // principal that has it: a refusal does not say which name to take. kind is "role" or "scope".
 func (p Policy) lacking(who Caller, kind, word string) *fault.Fault {
 	f := fault.New(fault.ProposalForbidden, "%s does not have the %s %q", p.Principal(who), kind, word)
-	if p.bound {
+	if p.people.Bound() {
 		f.Suggest("Roles belong to accounts of the operating system; a name in --as gives none. A person assigns them "+
 			"with %s at a terminal.", fault.Command{"config", "set", "principals"})
 	} else {

@@ -76,7 +76,7 @@ type Consent struct {
 // seen under this policy.
 func (p Policy) Consent(who Caller, seen canon.Digest) Consent {
 	c := Consent{seen, p.Principal(who), p.ApproverRole, Terms{PolicyDigest: p.Digest, Quorum: p.Quorum}}
-	if p.bound {
+	if p.people.Bound() {
 		c.Terms.Account = who.Account
 	}
 	return c

@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/reason"
 )
 

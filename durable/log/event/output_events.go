@@ -46,9 +46,51 @@ const FullNotesKind = "wr.full_notes"
 // FullNotesType is the content type of an artifact of FullNotesKind.
 const FullNotesType = "text/markdown"
 
+// DecisionKind is the artifact kind of a person's decision about a step (docs/design.md#decisions).
+const DecisionKind = "wr.human_decision"
+
+// DecisionWord is the closed set of decisions about a step that waits for a person.
+type DecisionWord string
+
+// The decisions.
+const (
+	Approved DecisionWord = "approved"
+	SentBack DecisionWord = "sent_back"
+	Denied   DecisionWord = "denied"
+)
+
+// StepDecision is what a person decided about a step. The artifact of DecisionKind has it too, with
+// what it is bound to; it is repeated in the event, so that a reader of the log alone knows it.
+type StepDecision struct {
+	// By is the principal of the person's account, else the name that the person gave, else "human".
+	By       string       `json:"by"`
+	Decision DecisionWord `json:"decision"`
+	Reason   string       `json:"reason,omitzero"` // for an approval: the comment
+	// ShownDigest is the digest of what was shown (docs/format/artifacts.md).
+	ShownDigest canon.Digest `json:"shownDigest"`
+}
+
+// Check returns an error for a decision out of the closed set, and for a text over its limit.
+func (d StepDecision) Check() error {
+	switch d.Decision {
+	case Approved:
+	case SentBack, Denied:
+		if d.Reason == "" {
+			return fmt.Errorf("decision %q without a reason", d.Decision)
+		}
+	default:
+		return fmt.Errorf("decision %q", d.Decision)
+	}
+	return cmp.Or(within("by of %d bytes", len(d.By), 1, limits.ActorRefMax),
+		within("reason of %d bytes", len(d.Reason), 0, limits.DecisionReasonBytesMax),
+		errorIf(d.ShownDigest.IsZero(), "a decision without shownDigest"))
+}
+
 // NodeOutputAppended records a result of a node. A correction is another event that supersedes it;
 // nothing is edited.
 type NodeOutputAppended struct {
+	// Decision is what the artifact decides, if a person's decision wrote it.
+	Decision           *StepDecision `json:"decision,omitzero"`
 	OutputChannel      OutputChannel `json:"outputChannel"`
 	OutputID           id.Output     `json:"outputId"`
 	Payload            OutputPayload `json:"payload"`
@@ -80,14 +122,21 @@ func (o NodeOutputAppended) Check(Scope) error {
 	default:
 		err = fmt.Errorf("payload %q on channel %q", p.PayloadKind, o.OutputChannel)
 	}
+	if o.Decision != nil {
+		err = cmp.Or(err, o.Decision.Check(),
+			errorIf(p.ArtifactKind != DecisionKind, "a decision in an artifact of another kind"))
+	}
 	return cmp.Or(err, errorIf(o.SupersedesOutputID != nil && *o.SupersedesOutputID == o.OutputID,
 		"an output supersedes itself"))
 }
 
 // Replaces reports whether p replaces an earlier output of the node: notes replace notes, an
 // artifact one of the same kind or, where both have no kind, of the same content type
-// (docs/design.md#requirements-on-the-caller).
+// (docs/design.md#requirements-on-the-caller). Decisions of people replace nothing.
 func (p OutputPayload) Replaces(old OutputPayload) bool {
+	if p.ArtifactKind == DecisionKind || old.ArtifactKind == DecisionKind {
+		return false // decisions are facts about outputs, and none is one
+	}
 	if p.PayloadKind != old.PayloadKind || p.PayloadKind == Notes {
 		return p.PayloadKind == old.PayloadKind
 	}

@@ -114,6 +114,12 @@ func (s *Step) checkOutputs(c *Compiled) error {
 // to its kind. Two programs could otherwise run one document differently.
 func (s *Step) prepareConfirmation(c *Compiled) (err error) {
 	gate := s.RequireConfirmation
+	if !gate.Approval.IsZero() && (gate.Kind != ConfirmApproval || !c.Form2()) {
+		return fmt.Errorf("confirmation %q with members of an approval, or in a form that has none", gate.Kind)
+	}
+	if err := gate.check(); err != nil {
+		return err
+	}
 	switch gate.Kind {
 	case ConfirmNever, ConfirmAlways:
 		if !gate.Condition.IsZero() {

@@ -1,7 +1,11 @@
 package compile
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/period"
 	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/workflow/condition"
 )
@@ -17,20 +21,35 @@ func (u *unit) confirmation(stepID string, at problem.SourceValue) Confirmation 
 	}
 	if !at.Has("kind") {
 		c, _ := condition.Parse(at, u.report)
-		return Confirmation{ConfirmIf, c.Value()}
+		return Confirmation{Kind: ConfirmIf, Condition: c.Value()}
 	}
 	gate := Confirmation{Kind: ConfirmAlways}
 	if at.Has("condition") {
-		gate = Confirmation{ConfirmIf, u.condition(at, "condition")}
+		gate = Confirmation{Kind: ConfirmIf, Condition: u.condition(at, "condition")}
 	}
 	if at.Member("kind").Value.Text() == "human_approval" {
-		gate.Kind = ConfirmApproval
+		gate.Kind, gate.Approval = ConfirmApproval, u.approval(at)
 		return gate
 	}
 	u.b.warn(CoordinatorEvalAsConfirmation, stepID)
 	u.report.Warn(at.Member("kind"), `Write "requireConfirmation": true, or kind human_approval.`,
 		"coordinator_eval becomes a confirmation by a person: Waybill has no evaluator")
 	return gate
+}
+
+// approval reads who approves a step.
+func (u *unit) approval(at problem.SourceValue) Approval {
+	expires := at.Member("expiresAfter")
+	a := Approval{Count: int(at.Member("count").Value.Float()), ExpiresAfter: expires.Value.Text(),
+		NotPerformer: at.Member("notPerformer").Value.True()}
+	for _, name := range at.Member("approvers").Items() {
+		a.Approvers = append(a.Approvers, name.Value.Text())
+	}
+	slices.Sort(a.Approvers) // a set
+	if _, err := period.Parse(a.ExpiresAfter); a.ExpiresAfter != "" && err != nil {
+		u.report.Error(expires, "Write "+period.Like+".", "%q is no period: %v", a.ExpiresAfter, err)
+	}
+	return a
 }
 
 // join combines two conditions with and or or. If one is null, which is always true, it returns
@@ -57,7 +76,7 @@ func stricter(a, b Confirmation) Confirmation {
 		return a
 	}
 	// Without a condition on both sides, one of the gates always waits, and so does the result.
-	out := Confirmation{Kind: ConfirmIf}
+	out := Confirmation{Kind: ConfirmIf, Approval: stricterApproval(a.Approval, b.Approval)}
 	if a.Kind == ConfirmApproval || b.Kind == ConfirmApproval {
 		out.Kind = ConfirmApproval
 	}
@@ -67,4 +86,28 @@ func stricter(a, b Confirmation) Confirmation {
 		out.Kind = ConfirmAlways
 	}
 	return out
+}
+
+// stricterApproval returns an approval that satisfies both: the larger number, the shorter period,
+// and the approvers that both lists have. Lists without a common name are reported by conflict.
+func stricterApproval(a, b Approval) Approval {
+	out := Approval{Count: max(a.Count, b.Count), NotPerformer: a.NotPerformer || b.NotPerformer,
+		ExpiresAfter: cmp.Or(a.ExpiresAfter, b.ExpiresAfter), Approvers: a.Approvers}
+	if a.ExpiresAfter != "" && b.ExpiresAfter != "" && b.LifetimeMs() < a.LifetimeMs() {
+		out.ExpiresAfter = b.ExpiresAfter
+	}
+	switch {
+	case len(a.Approvers) == 0:
+		out.Approvers = b.Approvers
+	case len(b.Approvers) > 0:
+		out.Approvers = slices.DeleteFunc(slices.Clone(a.Approvers),
+			func(name string) bool { return !slices.Contains(b.Approvers, name) })
+	}
+	return out
+}
+
+// conflict reports that two gates name approvers and have none in common, so that no approval
+// would satisfy both.
+func conflict(a, b Confirmation) bool {
+	return len(a.Approvers) > 0 && len(b.Approvers) > 0 && len(stricterApproval(a.Approval, b.Approval).Approvers) == 0
 }

@@ -35,9 +35,10 @@ func (d *Document) form() int {
 	return Form1
 }
 
-// valued reports whether values go into the command of a step, or out of it.
+// valued reports whether values go into the command of a step or out of it, or whether the step
+// says who approves it.
 func (s Step) valued() bool {
-	return len(s.Outputs) > 0 || s.Action != nil && len(s.Action.Placeholders()) > 0
+	return len(s.Outputs) > 0 || !s.RequireConfirmation.Approval.IsZero() || s.Action != nil && len(s.Action.Placeholders()) > 0
 }
 
 // conditional reports whether a step has a condition: of itself, its confirmation, a fragment

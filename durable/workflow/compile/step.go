@@ -1,7 +1,12 @@
 package compile
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/period"
 	"github.com/waybill/waybill/durable/workflow/condition"
 	"github.com/waybill/waybill/durable/workflow/criteria"
 	"github.com/waybill/waybill/durable/workflow/source"
@@ -69,6 +74,54 @@ const (
 type Confirmation struct {
 	Kind      ConfirmationKind `json:"kind"`
 	Condition canon.Value      `json:"condition,omitzero"`
+	Approval
+}
+
+// Approval says who approves a step, and how many of them (docs/design.md#decisions). The zero value
+// is one approval of any person, without an end. Only ConfirmApproval has one.
+type Approval struct {
+	// Approvers are names of roles and principals; an approval is by a holder of one of them.
+	// Empty: any person at a terminal.
+	Approvers []string `json:"approvers,omitzero"`
+	// Count is the number of approvals by different people, 1 to limits.ApprovalsMax; 0 is 1.
+	Count int `json:"count,omitzero"`
+	// ExpiresAfter is the period after which an approval does not count any more (package period);
+	// "": it has no end.
+	ExpiresAfter string `json:"expiresAfter,omitzero"`
+	// NotPerformer excludes the accounts that handed in the outputs.
+	NotPerformer bool `json:"notPerformer,omitzero"`
+}
+
+// IsZero reports an approval by any one person, without an end.
+func (a Approval) IsZero() bool {
+	return len(a.Approvers) == 0 && a.Count == 0 && a.ExpiresAfter == "" && !a.NotPerformer
+}
+
+// Needed is the number of approvals that the step needs, at least 1.
+func (a Approval) Needed() int { return max(a.Count, 1) }
+
+// LifetimeMs is how long an approval counts, in milliseconds; 0: it has no end.
+func (a Approval) LifetimeMs() int64 {
+	ms, _ := period.Parse(a.ExpiresAfter) // a document is checked when it is decoded; "" is 0
+	return ms
+}
+
+// check refuses what no source compiles to.
+func (a Approval) check() error {
+	if a.ExpiresAfter != "" {
+		if _, err := period.Parse(a.ExpiresAfter); err != nil {
+			return fmt.Errorf("expiresAfter %q: %w", a.ExpiresAfter, err)
+		}
+	}
+	if a.Count < 0 || a.Count > limits.ApprovalsMax || len(a.Approvers) > limits.ApproversMax {
+		return fmt.Errorf("an approval by %d people of %d roles", a.Count, len(a.Approvers))
+	}
+	for i, name := range a.Approvers {
+		if name == "" || len(name) > limits.ActorRefMax || slices.Contains(a.Approvers[:i], name) {
+			return fmt.Errorf("approver %q", name)
+		}
+	}
+	return nil
 }
 
 // OutputContract refers to the contract pack that an artifact of the step must satisfy. If

@@ -64,6 +64,11 @@ func (u *unit) call(s source.PlacedStep) []Step {
 	}
 	for i := range out {
 		out[i].RunCondition = join("and", condition, out[i].RunCondition)
+		if conflict(gate, out[i].RequireConfirmation) {
+			u.report.Error(at.Member("requireConfirmation").Member("approvers"), "Name one of those, or leave the approvers out.",
+				"step %q of the template is approved by %s, and by none of these", out[i].StepID,
+				strings.Join(out[i].RequireConfirmation.Approvers, ", "))
+		}
 		out[i].RequireConfirmation = stricter(gate, out[i].RequireConfirmation)
 	}
 	return out

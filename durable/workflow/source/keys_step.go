@@ -4,6 +4,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/pattern"
+	"github.com/waybill/waybill/durable/period"
 	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/workflow/promptref"
 	"github.com/waybill/waybill/durable/workflow/shape"
@@ -109,7 +110,7 @@ var outputsShape = dictionary{
 // condition under which a confirmation is required.
 var confirmationShape = byKind{canon.Bool: boolean, canon.Object: byTag{
 	Key: "kind", Text: "a condition or a gate with a kind", Cases: map[string]shape.Shape{
-		"": conditional{}, "coordinator_eval": gateShape, "human_approval": gateShape,
+		"": conditional{}, "coordinator_eval": gateShape, "human_approval": approvalShape,
 	}}}
 
 // gateShape is a gate. Its kind was already matched by confirmationShape, so any text is
@@ -118,6 +119,26 @@ var gateShape = object{What: "a confirmation", Fields: []field{
 	need("kind", text{}),
 	may("condition", conditional{}),
 }}
+
+// approvalShape is a gate that people approve (docs/design.md#decisions).
+var approvalShape = object{What: "an approval", Fields: []field{
+	need("kind", text{}),
+	may("approvers", list{Of: approverName, Min: 1, Max: limits.ApproversMax, Unique: true}),
+	may("condition", conditional{}),
+	may("count", amount{Min: 1, Max: limits.ApprovalsMax, Whole: true}),
+	may("expiresAfter", periodText),
+	may("notPerformer", boolean),
+}}
+
+// approverName is the name of a role or of a principal in the settings of a store.
+var approverName = text{Min: 1, Max: limits.ActorRefMax, Pattern: noControls, Like: "the name of a role or of a principal"}
+
+// noControls rejects control characters, which no name has.
+var noControls = pattern.New(`^[^\x00-\x1f\x7f]*$`)
+
+// periodText is a period; the compiler checks its length (docs/design.md#decisions).
+var periodText = text{Min: 2, Max: 48, Like: period.Like,
+	Pattern: pattern.New(`^([1-9][0-9]{0,8}d)?([1-9][0-9]{0,8}h)?([1-9][0-9]{0,8}m)?([1-9][0-9]{0,8}s)?$`)}
 
 // noNUL rejects the NUL character, which operating systems do not accept in arguments,
 // environment variables or paths.

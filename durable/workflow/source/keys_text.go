@@ -117,6 +117,12 @@ var descriptions = map[string]string{
 	"a confirmation.kind": "human_approval waits for a person's recorded approval; coordinator_eval is " +
 		"treated as a confirmation",
 	"a confirmation.condition": "The confirmation is required only if this is true",
+	"an approval.kind":         "human_approval: the step waits for recorded approvals of people",
+	"an approval.approvers":    "Roles or principals; each approval is by a holder of one of them",
+	"an approval.condition":    "The approval is required only if this is true",
+	"an approval.count":        "How many different people have to approve; 1 if absent",
+	"an approval.expiresAfter": "The period after which an approval does not count any more, such as 2d or 8h",
+	"an approval.notPerformer": "Whether the account that handed in the outputs may not approve them",
 	"a command.kind":           "A command",
 	"a command.argv":           "The program and its arguments, passed without a shell",
 	"a command.cwd":            "The directory to run it in, relative to where the run was started",
