@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/run/token"
+	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
@@ -57,7 +58,8 @@ func (e *Engine) Rehydrate(ctx context.Context, at Position) (Answer, error) {
 // recorded but its answer cannot be read.
 func (e *Engine) Advance(ctx context.Context, by Caller, at Position, attempt id.Attempt, req advance.Request) (Answer,
 	error) {
-	return e.advance(ctx, at, advance.Attempt{ID: attempt, Request: req, Actor: by.Actor, AtMs: by.AtMs})
+	return e.advance(ctx, at, advance.Attempt{ID: attempt, Request: req, Actor: by.Actor, Account: by.Account,
+		AtMs: by.AtMs})
 }
 
 // advance is Advance or, for an attempt that is Performed, Perform.
@@ -125,6 +127,9 @@ func (e *Engine) attempt(ctx context.Context, at Position, h *session.History, a
 		}
 		workflow, facts, err := e.inputs(ctx, p)
 		if err != nil {
+			return manifest.Plan{}, err
+		}
+		if facts.People, err = e.peopleFor(ctx, workflow, facts); err != nil {
 			return manifest.Plan{}, err
 		}
 		decided, err = advance.Decide(workflow, facts, a)
@@ -197,7 +202,10 @@ func (n *Answers) CompleteInputs(ctx context.Context, p session.Resolved) (w com
 		return w, f, err
 	}
 	for _, o := range outputs {
-		out := advance.Output{ID: o.ID, Payload: o.Payload, Left: !p.Node.OfBranch(o)}
+		out := advance.Output{ID: o.ID, Payload: o.Payload, Left: !p.Node.OfBranch(o), Decision: o.Decision}
+		if account := p.Node.PerformerOf(o); account != "" {
+			f.Performers = append(f.Performers, config.Account(account))
+		}
 		// Requirements are about JSON artifacts only; others are not read.
 		if o.Channel == event.Artifact && o.Payload.ContentType == "application/json" {
 			out.JSON, err = n.artifact(ctx, o.Payload.SHA256)
@@ -270,7 +278,7 @@ func (e *Engine) replayAttempt(ctx context.Context, keys token.Keys, at Position
 	return a, err
 }
 
-// countedOutputs returns a node's outputs without the approvals that came with
+// countedOutputs returns a node's outputs without the decisions that came with
 // a bundle: these are displayed, but no person of this store gave them
 // (docs/design.md#requirements-on-the-caller). A decision that was made
 // before the import counted those approvals, so that the fold of a replay ends
@@ -285,7 +293,7 @@ func (n *Answers) countedOutputs(ctx context.Context, p session.Resolved) ([]run
 	}
 	var out []runs.Output
 	for _, o := range p.Node.Outputs {
-		if o.Payload.ArtifactKind != advance.ApprovalKind || o.Index >= foreign {
+		if !o.IsDecision() || o.Index >= foreign {
 			out = append(out, o)
 		}
 	}

@@ -12,10 +12,11 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/run/decision"
 	"github.com/waybill/waybill/ports"
 )
 
-// Approvable is the content that a person is about to approve: the step, the
+// Approvable is the content that a person is about to decide about: the step, the
 // notes, whole, and the artifacts of its node.
 type Approvable struct {
 	Position  Position
@@ -26,12 +27,18 @@ type Approvable struct {
 	// Approved reports that exactly this content is approved already.
 	Approved bool
 
-	// digest covers all outputs; ApproveShown compares it.
+	// Decisions are what the recorded ones amount to, one State for each rule of
+	// the step.
+	Decisions []decision.State
+
+	// digest covers all outputs, and left reports that the run had continued from
+	// the node; Decide compares both.
 	digest canon.Digest
+	left   bool
 }
 
 // Approvable returns the outputs that an approval at a position would be bound
-// to. It appends nothing and refuses what Approve would refuse; ARTIFACT_ERASED
+// to. It appends nothing and refuses what Decide would refuse of any person; ARTIFACT_ERASED
 // if an output cannot be shown any more.
 func (e *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approvable, error) {
 	// Refused before the question, not after the answer.
@@ -50,9 +57,8 @@ func (e *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approv
 	if err != nil {
 		return Approvable{}, err
 	}
-	person := by.Approver().Actor
-	person.Kind = event.Human // who may approve is checked by Approve; here only what can be
-	if _, err := advance.Approve(w, facts, advance.Approval{Actor: person, AtMs: by.AtMs}); err != nil {
+	// Who may decide is checked by MayDecide; here only what can be decided about.
+	if _, err := advance.Decidable(w, facts); err != nil {
 		return Approvable{}, err
 	}
 	keys, err := e.store.Keys(ctx, ports.MayCreate)
@@ -64,14 +70,15 @@ func (e *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approv
 		return Approvable{}, err
 	}
 	out := Approvable{Position: p.At, Workflow: answer.Workflow, Step: *answer.Pending}
-	out.digest = advance.ApprovalDigest(facts)
-	out.Approved = advance.IsApproved(out.Step.StepInstanceKey, p.Node.SnapshotRef, facts.Outputs)
+	out.digest, out.left = advance.ApprovalDigest(facts), facts.HasChild
+	out.Decisions = advance.Decisions(w, facts, by.AtMs)
+	out.Approved = advance.IsApproved(out.Decisions)
 	out.Notes = facts.Notes
 	for _, o := range facts.Outputs {
 		switch {
 		// They are shown whole.
 		case o.Payload.PayloadKind == event.Notes, o.Payload.IsFullNotes():
-		case o.Payload.ArtifactKind == advance.ApprovalKind:
+		case decision.IsRecord(o.Payload.ArtifactKind):
 		default:
 			r, err := e.shownArtifact(ctx, o)
 			if err != nil {
@@ -82,6 +89,33 @@ func (e *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approv
 	}
 	h.Keep()
 	return out, nil
+}
+
+// MayDecide returns the refusal that Decide would return for a decision of the
+// caller about what was shown, nil if it would record one: a person who may not
+// decide is not asked. It appends nothing.
+func (e *Engine) MayDecide(ctx context.Context, by Caller, shown Approvable, word event.DecisionWord) error {
+	settings, err := e.settings.Confirmed(ctx)
+	if err != nil {
+		return err
+	}
+	h := e.TakeHistory(shown.Position.Session)
+	p, err := h.OpenStep(ctx, shown.Position)
+	if err != nil {
+		return err
+	}
+	if err := checkTakesFacts(p); err != nil {
+		return err
+	}
+	w, facts, err := e.inputs(ctx, p)
+	if err != nil {
+		return err
+	}
+	by = by.Approver()
+	h.Keep()
+	_, err = advance.DecideStep(w, facts, advance.Decision{Word: word, Reason: "…", Actor: by.Actor, AtMs: by.AtMs,
+		Seen: shown.digest, Left: shown.left, Who: personOf(settings, by, w, facts)})
+	return err
 }
 
 // shownArtifact returns an artifact as a person sees it before an approval. Its bytes are read also if

@@ -4,60 +4,65 @@ import (
 	"context"
 	"slices"
 
-	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/redact"
 	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/run/decision"
 	"github.com/waybill/waybill/durable/run/interpreter"
 	"github.com/waybill/waybill/durable/run/snapshot"
+	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
 )
 
 // Approve records a person's approval of the human_approval step that is
-// pending at a position, bound to the outputs that the node holds now
-// (docs/design.md#requirements-on-the-caller). If they are approved already, it
-// appends nothing and returns the answer. The run advances with the next
-// attempt at the step, not with the approval.
-//
-// Errors: RUN_WAITING if the actor is not a person or the outputs do not
-// satisfy the step yet, VALIDATION_ERROR if the pending step needs no approval,
-// RUN_CLOSED, POLICY_UNCONFIRMED if a person has to confirm the settings of the
-// store first (docs/design.md#settings).
+// pending at a position, without a display; see Decide.
 func (e *Engine) Approve(ctx context.Context, by Caller, at Position, comment string) (Answer, error) {
-	return e.approve(ctx, by, at, comment, canon.Digest{})
+	return e.decide(ctx, by, Approvable{Position: at}, event.Approved, comment)
 }
 
-// ApproveShown approves the content that was shown to a person. If the node
-// holds other outputs by now, it is refused with RUN_WAITING.
-func (e *Engine) ApproveShown(ctx context.Context, by Caller, shown Approvable, comment string) (Answer, error) {
-	return e.approve(ctx, by, shown.Position, comment, shown.digest)
+// Decide records what a person decides about the content that was shown
+// (docs/design.md#decisions): an approval, a step that is sent back, or the end
+// of the run. It is bound to the outputs that the node held then. If the same is
+// recorded already, it appends nothing and returns the answer. The run advances
+// with the next attempt at the step, not with an approval.
+//
+// Errors: RUN_WAITING if the actor is not a person, VALIDATION_ERROR if the
+// pending step needs no approval or the reason is missing, DECISION_REFUSED if
+// the outputs have changed or the person may not decide, which the audit log
+// records, PRINCIPALS_UNBOUND, RUN_CLOSED, POLICY_UNCONFIRMED if a person has to
+// confirm the settings of the store first (docs/design.md#settings).
+func (e *Engine) Decide(ctx context.Context, by Caller, shown Approvable, word event.DecisionWord, reason string) (Answer, error) {
+	return e.decide(ctx, by, shown, word, reason)
 }
 
-// approve records the approval. A non-zero shown is the digest of the outputs
-// that were displayed; advance.Approve compares it under the lock.
-func (e *Engine) approve(ctx context.Context, by Caller, at Position, comment string, shown canon.Digest) (Answer,
-	error) {
+// decide records the decision. The digest of what was displayed is compared
+// under the lock by advance.DecideStep; the zero digest is not compared.
+func (e *Engine) decide(ctx context.Context, by Caller, shown Approvable, word event.DecisionWord,
+	text string) (Answer, error) {
 	defer e.ledger.WritePending(ctx)
 	by = by.Approver()
-	if _, err := e.settings.Confirmed(ctx); err != nil {
-		return Answer{}, err
-	}
-	h := e.TakeHistory(at.Session)
-	p, err := h.OpenStep(ctx, at)
+	settings, err := e.settings.Confirmed(ctx)
 	if err != nil {
 		return Answer{}, err
 	}
-	at = p.At
+	h := e.TakeHistory(shown.Position.Session)
+	p, err := h.OpenStep(ctx, shown.Position)
+	if err != nil {
+		return Answer{}, err
+	}
+	at := p.At
 	keys, err := e.store.Keys(ctx, ports.MayCreate)
 	if err != nil {
 		return Answer{}, err
 	}
-	recordedComment := comment // replaced if an earlier approval is recorded
+	recordedComment := text // replaced if an earlier decision is recorded
 	appended, err := e.commitAt(ctx, h, at, func(p session.Resolved) (manifest.Plan, error) {
 		if err := checkTakesFacts(p); err != nil {
 			return manifest.Plan{}, err
@@ -66,14 +71,18 @@ func (e *Engine) approve(ctx context.Context, by Caller, at Position, comment st
 		if err != nil {
 			return manifest.Plan{}, err
 		}
-		plan, err := advance.Approve(w, facts, advance.Approval{Comment: comment, Actor: by.Actor, AtMs: by.AtMs,
-			Seen: shown})
+		d := advance.Decision{Word: word, Reason: redact.Text(text, nil), Actor: by.Actor, AtMs: by.AtMs, Seen: shown.digest,
+			Left: shown.left, Who: personOf(settings, by, w, facts)}
+		plan, err := advance.DecideStep(w, facts, d)
 		// The content is approved already; only the comment can differ.
-		if err == nil && len(plan.Events) == 0 {
+		if err == nil && len(plan.Events) == 0 && word == event.Approved {
 			recordedComment = advance.ApprovalComment(facts.Outputs)
 		}
 		return plan, err
 	})
+	if fault.Is(err, fault.DecisionRefused) || fault.Is(err, fault.PrincipalsUnbound) {
+		return Answer{}, e.RefuseDecision(ctx, by, at, word, err)
+	}
 	if err != nil {
 		return Answer{}, err
 	}
@@ -81,10 +90,56 @@ func (e *Engine) approve(ctx context.Context, by Caller, at Position, comment st
 	if err != nil || appended {
 		return a, err
 	}
-	if recordedComment != comment {
+	if recordedComment != text {
 		a.warnDiffers("This is approved already, with another comment; nothing was stored.")
 	}
 	return a, h.Confirm(ctx)
+}
+
+// RefuseDecision records in the audit log that a decision about a step was
+// refused, and returns the refusal. A failure to record it changes nothing.
+func (e *Engine) RefuseDecision(ctx context.Context, by Caller, at Position, word event.DecisionWord, refusal error) error {
+	action := map[event.DecisionWord]audit.Action{event.Approved: audit.Approve, event.SentBack: audit.SendBack,
+		event.Denied: audit.Deny}[word]
+	_ = e.ledger.Act(context.WithoutCancel(ctx), by, audit.Act{Action: action,
+		Target: audit.Target{Kind: audit.OfRun, ID: at.Run.String()}, Details: map[string]string{"nodeId": at.Node.String()}},
+		func() (map[string]string, error) { return nil, refusal })
+	return refusal
+}
+
+// personOf returns what the settings say of the account of a caller, for the step
+// that is pending.
+func personOf(settings config.Config, by Caller, w compile.Compiled, f advance.Facts) advance.Person {
+	people := settings.People()
+	who := advance.Person{Account: by.Account, Bound: people.Bound(), PolicyDigest: settings.PolicyDigest()}
+	who.Principal, _ = people.Of(by.Account)
+	for _, rule := range interpreter.ApprovalRules(w, f.State, f.Context) {
+		who.Roles = append(who.Roles, people.Among(by.Account, rule.Approvers)...)
+	}
+	slices.Sort(who.Roles)
+	who.Roles = slices.Compact(who.Roles)
+	return who
+}
+
+// peopleFor returns the principals of the settings in force if an attempt needs
+// them: where the pending step says who approves it, or how many. nil: it does
+// not. POLICY_UNCONFIRMED if a person has to confirm the settings first.
+func (e *Engine) peopleFor(ctx context.Context, w compile.Compiled, f advance.Facts) (*config.People, error) {
+	if f.Approvals == 0 || f.State.PendingStep() == nil {
+		return nil, nil
+	}
+	for _, rule := range interpreter.ApprovalRules(w, f.State, f.Context) {
+		if len(rule.Approvers) == 0 && rule.Needed() == 1 {
+			continue
+		}
+		settings, err := e.settings.Confirmed(ctx)
+		if err != nil {
+			return nil, err
+		}
+		people := settings.People()
+		return &people, nil
+	}
+	return nil, nil
 }
 
 // approval is how far the approval of a pending step is: a function of the log. The
@@ -97,9 +152,13 @@ type approval struct {
 	// submitted reports that the outputs are approved, or lack nothing but that: a
 	// refused attempt leaves them for a person to approve.
 	submitted bool
+	// states are what the decisions amount to, one for each rule.
+	states []decision.State
 }
 
-// approvalAt returns the state of the approval that the pending step needs.
+// approvalAt returns the state of the approval that the pending step needs. Whether
+// an approval has expired is judged by the time of the last attempt or decision at
+// the node: the answer is a function of the log.
 func (n *Answers) approvalAt(ctx context.Context, w compile.Compiled, p session.Resolved,
 	s snapshot.State) (a approval, err error) {
 	pending := s.PendingStep()
@@ -113,9 +172,12 @@ func (n *Answers) approvalAt(ctx context.Context, w compile.Compiled, p session.
 		return a, nil
 	}
 	a.required = true
-	if a.given, err = n.isApproved(ctx, p, pending.Key()); err != nil {
+	facts, err := n.decisionFacts(ctx, p, s)
+	if err != nil {
 		return a, err
 	}
+	a.states = advance.Decisions(w, facts, p.Node.LastAtMs)
+	a.given = advance.IsApproved(a.states)
 	// The blockers of the last attempt count, not the open gaps: a gap that an
 	// attempt has filled stays open until an attempt is accepted
 	// (docs/design.md#blocked-attempts).
@@ -128,28 +190,46 @@ func (n *Answers) approvalAt(ctx context.Context, w compile.Compiled, p session.
 			return a, nil // another requirement is unmet
 		}
 	}
-	a.submitted = a.given || len(blockers) > 0
+	// Outputs that were sent back are to be replaced.
+	a.submitted = a.given || len(blockers) > 0 && !a.unchanged()
 	return a, nil
 }
 
-// isApproved reports whether a recorded approval is valid for the node's
-// current outputs. Only the approval artifact is read; of the others the
-// digests suffice.
-func (n *Answers) isApproved(ctx context.Context, p session.Resolved, instance string) (bool, error) {
+// unchanged reports that the outputs are those that a person sent back.
+func (a approval) unchanged() bool {
+	return slices.ContainsFunc(a.states, func(s decision.State) bool { return s.Unchanged })
+}
+
+// sentBack returns the decision that sent the step back, if no person approved it since.
+func (a approval) sentBack() *decision.Record {
+	for _, s := range a.states {
+		if s.SentBack != nil {
+			return s.SentBack
+		}
+	}
+	return nil
+}
+
+// decisionFacts returns the facts about the decisions at a node. Only their artifacts are
+// read; of other outputs the digests suffice.
+func (n *Answers) decisionFacts(ctx context.Context, p session.Resolved, s snapshot.State) (f advance.Facts, err error) {
 	current, err := n.countedOutputs(ctx, p)
 	if err != nil {
-		return false, err
+		return f, err
 	}
-	outputs := make([]advance.Output, 0, len(current))
+	f = advance.Facts{State: s, SnapshotRef: p.Node.SnapshotRef, Context: p.Node.Context, Approvals: int(p.Node.Approvals)}
 	for _, o := range current {
-		out := advance.Output{ID: o.ID, Payload: o.Payload}
-		if o.Payload.ArtifactKind == advance.ApprovalKind {
+		out := advance.Output{ID: o.ID, Payload: o.Payload, Decision: o.Decision}
+		if account := p.Node.PerformerOf(o); account != "" {
+			f.Performers = append(f.Performers, config.Account(account))
+		}
+		if o.IsDecision() {
 			out.JSON, err = n.artifact(ctx, o.Payload.SHA256)
 			if err != nil && !fault.Is(err, fault.ArtifactErased) { // an erased one approves nothing
-				return false, err
+				return f, err
 			}
 		}
-		outputs = append(outputs, out)
+		f.Outputs = append(f.Outputs, out)
 	}
-	return advance.IsApproved(instance, p.Node.SnapshotRef, outputs), nil
+	return f, nil
 }

@@ -27,6 +27,7 @@ const (
 	RunBusy          Code = "RUN_BUSY"
 	RunClosed        Code = "RUN_CLOSED"
 	RunWaiting       Code = "RUN_WAITING"
+	DecisionRefused  Code = "DECISION_REFUSED"
 	StartKeyTaken    Code = "START_KEY_TAKEN"
 	RunBlocked       Code = "RUN_BLOCKED"
 	StepFailed       Code = "STEP_FAILED"
@@ -176,6 +177,9 @@ var Table = []Row{
 		Suggest("Start with another --key.")},
 	{RunWaiting, ExitWaiting, never, "The run waits for a person: a step, a confirmation or an approval.",
 		Suggest("Continue with the command shown.")},
+	{DecisionRefused, ExitFailed, never,
+		"The decision about a step does not count: the step or its outputs have changed, or this person may not decide.",
+		Suggest("See what is waited for with %s.", Command{"runs", "show", "ID"})},
 	{RunBlocked, ExitWaiting, never, "The step was not accepted: something required is missing or wrong.",
 		Suggest("Fix what the blockers name and try the step again.")},
 	{StepFailed, ExitFailed, never, "A command step failed and is not retried.",

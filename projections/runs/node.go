@@ -32,9 +32,12 @@ type Node struct {
 	// Checkpoints are the checkpoint nodes created from this node, oldest first
 	// (docs/design.md#edges-and-tips).
 	Checkpoints []id.Node `json:"checkpoints,omitzero"`
-	// Approvals counts all approvals recorded at this node, superseded ones too
-	// (docs/design.md#requirements-on-the-caller).
+	// Approvals counts all approvals and other decisions recorded at this node, superseded ones too
+	// (docs/design.md#decisions).
 	Approvals int64 `json:"approvals,omitzero"`
+	// LastAtMs is the time of the last attempt, approval or other decision at this node, 0 before the
+	// first one at a node that people decide about (docs/design.md#decisions).
+	LastAtMs int64 `json:"lastAtMs,omitzero"`
 	// Given are the context keys that refused attempts at this node set since the last accepted one,
 	// in order of bytes.
 	Given []string `json:"given,omitzero"`
@@ -55,6 +58,8 @@ type Attempt struct {
 	Request canon.Digest         `json:"request,omitzero"` // digest of the request, to recognize a repeated call
 	// Warnings are those recorded with the outcome, for the answer to a repeated call.
 	Warnings []event.DecisionWarning `json:"warnings,omitzero"`
+	// Account is the account that made the attempt, where the log records it (docs/design.md#decisions).
+	Account string `json:"account,omitzero"`
 }
 
 // accepted reports that the attempt led to another node.
@@ -117,7 +122,8 @@ func (n *Node) addAttempt(e event.Event, p event.AdvanceRecorded) {
 	if n == nil {
 		return
 	}
-	a := Attempt{p.AttemptID, e.Index, p.Outcome, p.RequestDigest, p.Warnings}
+	a := Attempt{ID: p.AttemptID, Index: e.Index, Outcome: p.Outcome, Request: p.RequestDigest, Warnings: p.Warnings,
+		Account: p.Account}
 	if n.Attempts = append(n.Attempts, a); a.accepted() {
 		n.Given = nil // what was given is given to that branch
 	}

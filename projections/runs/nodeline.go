@@ -106,7 +106,7 @@ func (l *nodeLine) attempts(all *[]Attempt) {
 	}
 	// The short form has no place for blockers, warnings, a second attempt or a missing request.
 	if !l.short(len(*all) == 1 && a.Outcome.Kind == event.Advanced && a.Outcome.Blockers == nil &&
-		a.Outcome.ToNodeID != nil && !a.Request.IsZero() && len(a.Warnings) == 0) {
+		a.Outcome.ToNodeID != nil && !a.Request.IsZero() && len(a.Warnings) == 0 && a.Account == "") {
 		l.json(all, len(*all) == 0)
 		return
 	}

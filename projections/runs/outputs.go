@@ -20,6 +20,8 @@ type Output struct {
 	Attempt int64               `json:"attempt"`  // number of attempts recorded before it
 	Channel event.OutputChannel `json:"channel"`
 	Payload event.OutputPayload `json:"payload"`
+	// Decision is what a person's decision about the step says; nil for any other output.
+	Decision *event.StepDecision `json:"decision,omitzero"`
 	// Replaced is, in Node.Left, the number of the attempt that recorded another output.
 	Replaced int64 `json:"replaced,omitzero"`
 
@@ -43,12 +45,12 @@ func (r *Run) addOutput(n *Node, e event.Event, p event.NodeOutputAppended, g ev
 	if n == nil {
 		return
 	}
-	if p.Payload.ArtifactKind == ApprovalKind {
+	if p.Payload.ArtifactKind == ApprovalKind || p.Decision != nil {
 		n.Approvals++
 	}
 	_, hadRecap := n.Recap()
 	o := Output{ID: p.OutputID, Index: e.Index, Attempt: int64(len(n.Attempts)), Channel: p.OutputChannel,
-		Payload: p.Payload, foreign: g.ID, handedIn: handedIn(e, p)}
+		Payload: p.Payload, Decision: p.Decision, foreign: g.ID, handedIn: handedIn(e, p)}
 	replaced := func(old Output) bool {
 		if p.SupersedesOutputID != nil && old.ID == *p.SupersedesOutputID || g.Refers != "" && old.hasID(g.Refers) {
 			return true
@@ -120,6 +122,21 @@ func (n *Node) OfBranch(o Output) bool {
 // handedIn reports whether an event records the result of a command and no performer wrote it.
 func handedIn(e event.Event, p event.NodeOutputAppended) bool {
 	return p.Payload.ArtifactKind == command.Kind && e.Actor.Kind != event.Engine
+}
+
+// IsDecision reports an approval or another decision of a person: no output of the step
+// (docs/design.md#decisions).
+func (o Output) IsDecision() bool {
+	return o.Payload.ArtifactKind == ApprovalKind || o.Decision != nil
+}
+
+// PerformerOf returns the account that handed in an output of the step, "" for a decision and where the
+// log does not record it (docs/design.md#decisions).
+func (n *Node) PerformerOf(o Output) string {
+	if o.IsDecision() || o.Attempt < 1 || o.Attempt > int64(len(n.Attempts)) {
+		return ""
+	}
+	return n.Attempts[o.Attempt-1].Account
 }
 
 // hasID reports whether the output has an id, in the spelling of any program.

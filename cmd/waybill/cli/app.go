@@ -41,7 +41,7 @@ func (o *Store) Caller() engine.Caller { return o.CallerOf(o.app.Actor()) }
 
 // CallerOf is Caller for another actor.
 func (o *Store) CallerOf(by event.Actor) engine.Caller {
-	out := engine.Caller{Actor: by, AtMs: o.app.NowMs()}
+	out := engine.Caller{Actor: by, AtMs: o.app.NowMs(), Account: o.app.Account}
 	if by.Ref == "" {
 		out.Actor.Ref, out.Assumed = o.config.Identity(o.app.names), true
 	}

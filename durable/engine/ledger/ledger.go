@@ -18,6 +18,7 @@ import (
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/ports"
 	auditview "github.com/waybill/waybill/projections/audit"
 )
@@ -43,6 +44,8 @@ type Caller struct {
 	Assumed bool
 	// AtMs is the clock reading, in milliseconds since 1970.
 	AtMs int64
+	// Account is the account that the process runs as; zero where the platform has none.
+	Account config.Account
 }
 
 // Approver returns the caller as the records of approvals name it: a default

@@ -42,13 +42,15 @@ const (
 	Archive    Action = "archive"
 	RollBack   Action = "roll_back"
 	Configure  Action = "configure"
+	SendBack   Action = "send_back"
+	Deny       Action = "deny"
 )
 
 // Actions returns the closed set, in the order of docs/format.md.
 func Actions() []Action {
 	return []Action{Approve, Override, Repair, Keep, Delete, Restore, EmptyTrash, GC, Erase, Import, Rotate, Trust,
 		Untrust, Cancel,
-		Annotate, Retract, Propose, Revise, Apply, Reject, Archive, RollBack, Configure}
+		Annotate, Retract, Propose, Revise, Apply, Reject, Archive, RollBack, Configure, SendBack, Deny}
 }
 
 // CreatesStore reports whether the action may create a store. Recording any other action in a

@@ -128,7 +128,7 @@ func plainApproval(v canon.Value) decision.Given {
 // approve and no account is bound to a principal; DECISION_REFUSED for a person who may not decide, and
 // for outputs that are not those in Seen.
 func DecideStep(w compile.Compiled, f Facts, d Decision) (manifest.Plan, error) {
-	step, err := decidable(w, f, d)
+	step, err := f.decidable(w, d)
 	if err != nil {
 		return manifest.Plan{}, err
 	}
@@ -189,7 +189,7 @@ func (f Facts) decideGaps(seg *segment, origin id.Origin, at event.Scope, step c
 	waiting := waitingForApproval(f.OpenGaps, step.StepID)
 	summary := map[event.DecisionWord]string{event.Approved: "Resolved: a person approved the step.",
 		event.SentBack: "Resolved: a person sent the step back.", event.Denied: "Resolved: a person denied the step."}[r.Decision]
-	if r.Decision == event.Approved && slices.ContainsFunc(states, func(s decision.State) bool { return !s.metWith(r) }) {
+	if r.Decision == event.Approved && slices.ContainsFunc(states, func(s decision.State) bool { return !s.MetWith(r) }) {
 		return // others have to approve too
 	}
 	for i, g := range waiting {
@@ -227,7 +227,7 @@ func (f Facts) checkDecision(states []decision.State, step compile.Step, d Decis
 		case states[0].Unchanged:
 			return false, f.refused(step, "step %q was sent back already, and nothing else was handed in since", step.StepID).
 				Suggest("See %s.", fault.Command{"runs", "show", f.Run.String()})
-		case len(bound("", canon.Digest{}, f.Outputs).Outputs.Items()) == 0 && !f.gated(step.StepID):
+		case bound("", canon.Digest{}, f.Outputs).Outputs.Len() == 0 && !f.gated(step.StepID):
 			return false, f.refused(step, "nothing was handed in for step %q, so that nothing can be sent back", step.StepID).
 				Suggest("Wait until the step is performed, or end the run with %s.",
 					fault.Command{"deny", f.Run.String(), "--reason", "TEXT"})
@@ -294,7 +294,7 @@ func isMet(states []decision.State) bool {
 func IsApproved(states []decision.State) bool { return isMet(states) }
 
 // decidable returns the step to decide about, or the fault that DecideStep returns.
-func decidable(w compile.Compiled, f Facts, d Decision) (step compile.Step, err error) {
+func (f Facts) decidable(w compile.Compiled, d Decision) (step compile.Step, err error) {
 	if d.Actor.Kind != event.Human {
 		return step, fault.New(fault.RunWaiting, "only a person can approve a step; the caller is of kind %q",
 			d.Actor.Kind).
@@ -303,6 +303,12 @@ func decidable(w compile.Compiled, f Facts, d Decision) (step compile.Step, err 
 	if err := d.checkReason(); err != nil {
 		return step, err
 	}
+	return Decidable(w, f)
+}
+
+// Decidable returns the pending step if people decide about it; VALIDATION_ERROR if none is pending, or
+// one that requires no approval.
+func Decidable(w compile.Compiled, f Facts) (step compile.Step, err error) {
 	pending := f.State.PendingStep()
 	if pending == nil {
 		return step, fault.New(fault.ValidationError, "no step is pending at node %s",

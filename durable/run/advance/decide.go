@@ -13,12 +13,13 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/interpreter"
 	"github.com/waybill/waybill/durable/run/snapshot"
+	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/condition"
 )
 
-// decision is the state of deciding one attempt.
-type decision struct {
+// attempt is the state of deciding one attempt.
+type attempt struct {
 	w         compile.Compiled
 	f         Facts
 	a         Attempt
@@ -45,7 +46,7 @@ type Decided struct {
 // Decide plans the outcome of an attempt: advanced to a new node, or blocked. An error
 // records nothing; it is VALIDATION_ERROR if the caller can correct the request.
 func Decide(w compile.Compiled, f Facts, a Attempt) (Decided, error) {
-	d := &decision{w: w, f: f, a: a, at: event.Scope{RunID: f.Run, NodeID: f.Node},
+	d := &attempt{w: w, f: f, a: a, at: event.Scope{RunID: f.Run, NodeID: f.Node},
 		origin: id.FromAttempt(a.ID, id.OpAck)}
 	if err := d.prepare(); err != nil {
 		return Decided{}, err
@@ -53,6 +54,9 @@ func Decide(w compile.Compiled, f Facts, a Attempt) (Decided, error) {
 	d.seg = newSegment(f.Session, f.Next, a.AtMs, a.Actor)
 	q := d.requirements()
 	q.approval()
+	if err := q.checkPeople(d.f.Run); err != nil {
+		return Decided{}, err
+	}
 	// NeverStop bypasses every requirement but this one, so it is checked before the walk.
 	if len(q.found) > 0 && d.neverStops() {
 		d.block(q) // approval blocks in every mode (docs/design.md#requirements-on-the-caller)
@@ -87,10 +91,10 @@ func join(step, walk []reason.Unmet) []reason.Unmet {
 
 // neverStops reports the mode after the attempt's own changes: new autonomy applies to the
 // same attempt (docs/design.md#blocked-attempts).
-func (d *decision) neverStops() bool { return d.prefs.Autonomy == event.FullAutoNeverStop }
+func (d *attempt) neverStops() bool { return d.prefs.Autonomy == event.FullAutoNeverStop }
 
 // prepare checks the request and fills in the step, the effective context and preferences.
-func (d *decision) prepare() error {
+func (d *attempt) prepare() error {
 	if err := d.a.Request.Check(); err != nil {
 		return err
 	}
@@ -147,19 +151,47 @@ func replaceOutputs(current []Output, r Request) []Output {
 // needsApproval reports whether the step requires a person's approval, before or after the
 // attempt's own context: an attempt, accepted or refused, cannot remove the requirement by
 // changing the variables of its condition.
-func (d *decision) needsApproval() bool {
+func (d *attempt) needsApproval() bool {
 	return interpreter.NeedsApproval(d.w, d.f.State, d.f.Context) ||
 		interpreter.NeedsApproval(d.w, d.f.State, d.vars) ||
 		d.f.gated(d.step.StepID)
 }
 
+// approvalRules are the rules by which the step requires an approval, of both contexts as in
+// needsApproval.
+func (d *attempt) approvalRules() []compile.Approval {
+	return interpreter.ApprovalRules(d.w, d.f.State, d.f.Context, d.vars)
+}
+
+// performers are the accounts that handed in the outputs. Without any output it is the one that makes
+// the attempt.
+func (d *attempt) performers() []config.Account {
+	if bound("", canon.Digest{}, d.effective).Outputs.Len() == 0 && d.a.Account != "" {
+		return append(slices.Clone(d.f.Performers), d.a.Account)
+	}
+	return d.f.Performers
+}
+
+// account is the account to record with the attempt: "" unless a rule excludes the one who performed.
+func (d *attempt) account() string {
+	excludes := func(r compile.Approval) bool { return r.NotPerformer }
+	if d.needsApproval() && slices.ContainsFunc(d.approvalRules(), excludes) {
+		return string(d.a.Account)
+	}
+	return ""
+}
+
 // requirements collects everything that the step's requirements are checked against.
-func (d *decision) requirements() *requirements {
-	q := &requirements{workflow: d.w, step: d.step, state: d.f.State, snapshotRef: d.f.SnapshotRef, outputs: d.effective,
+func (d *attempt) requirements() *requirements {
+	q := &requirements{workflow: d.w, step: d.step, state: d.f.State, outputs: d.effective, people: d.f.People,
 		vars: interpreter.Variables(d.w, d.f.State, d.vars), capabilities: map[string]string{},
-		claimed: map[string]bool{}, approves: d.needsApproval(),
+		claimed: map[string]bool{},
 		// Notes of an earlier refused attempt at the node satisfy the requirement.
 		notes: cmp.Or(d.a.Request.Notes, d.f.Notes), given: event.GivenKeys(d.f.Given, d.a.Request.Context)}
+	if d.needsApproval() {
+		q.approvals = judge(d.approvalRules(), d.f.State.PendingStep().Key(), d.f.SnapshotRef, d.effective, d.a.AtMs,
+			d.performers())
+	}
 	// Of both contexts, as in needsApproval.
 	for _, vars := range []canon.Value{d.f.Context, d.vars} {
 		q.loose = condition.AddMatches(q.loose, interpreter.LooseApproval(d.w, d.f.State, vars))
@@ -178,7 +210,7 @@ func (d *decision) requirements() *requirements {
 
 // block records a refused attempt: no node, but everything that was sent, and a gap for each
 // blocker that is not open at the node already (docs/design.md#blocked-attempts).
-func (d *decision) block(q *requirements) {
+func (d *attempt) block(q *requirements) {
 	report := reason.ReportOf(q.found)
 	d.record(event.BlockedBy(report), d.warnings(q.loose)) // not those of the walk, which is not recorded
 	d.context(d.f.Node)
@@ -211,7 +243,7 @@ func codeOf(all []reason.Unmet, b reason.Blocker) reason.Code {
 // of blocking, the resolution of the node's other open gaps, and a new node behind an edge
 // (docs/design.md#blocked-attempts,
 // docs/design.md#edges-and-tips).
-func (d *decision) advance(walked interpreter.Result, q *requirements) error {
+func (d *attempt) advance(walked interpreter.Result, q *requirements) error {
 	d.next = walked.State
 	bytes, err := d.next.Encode()
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/snapshot"
+	"github.com/waybill/waybill/durable/store/config"
 )
 
 // Facts are the recorded facts about the attempted node, the only input of a decision besides
@@ -41,7 +42,12 @@ type Facts struct {
 	// Checkpoints and Approvals count those recorded at the node; ids of further ones are
 	// derived from the counts.
 	Checkpoints int
-	Approvals   int
+	Approvals   int // of people's decisions, and approvals of versions that had none
+	// Performers are the accounts that handed in the current outputs; empty where no rule excludes them.
+	Performers []config.Account
+	// People are those of the settings in force, nil for decisions that are made again: the record of
+	// each approval says what its person held then.
+	People *config.People
 }
 
 // OpenGap is an unresolved gap of the node.
@@ -60,6 +66,8 @@ type Output struct {
 	Payload event.OutputPayload
 	JSON    canon.Value
 	Left    bool
+	// Decision is what a person's decision says; nil for any other output.
+	Decision *event.StepDecision
 }
 
 // Attempt is one try to acknowledge the node's pending step.
@@ -75,4 +83,6 @@ type Attempt struct {
 	// command is its observation, not a statement of the caller, and the engine is the actor of
 	// that output (docs/design.md#commands-and-trust).
 	Performed bool
+	// Account is that of the process that makes the attempt, or the recorded one.
+	Account config.Account
 }

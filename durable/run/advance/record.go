@@ -15,14 +15,14 @@ import (
 )
 
 // record appends advance_recorded, the first event of every attempt.
-func (d *decision) record(o event.AdvanceOutcome, warnings []event.DecisionWarning) event.Event {
-	return d.seg.caller(d.at, event.AdvanceRecorded{AttemptID: d.a.ID, Intent: event.IntentAckPending, Outcome: o,
+func (d *attempt) record(o event.AdvanceOutcome, warnings []event.DecisionWarning) event.Event {
+	return d.seg.caller(d.at, event.AdvanceRecorded{Account: d.account(), AttemptID: d.a.ID, Intent: event.IntentAckPending, Outcome: o,
 		RequestDigest: d.a.Digest, Warnings: warnings})
 }
 
 // warnings returns those about the loose matches in the conditions that decided the attempt, and
 // about members that the command of this attempt wrote and the step does not declare.
-func (d *decision) warnings(loose []condition.Match) []event.DecisionWarning {
+func (d *attempt) warnings(loose []condition.Match) []event.DecisionWarning {
 	out := warningsOf(loose)
 	for _, a := range d.a.Request.Artifacts {
 		if a.Kind() != command.Kind || len(d.step.Outputs) == 0 {
@@ -48,7 +48,7 @@ func warningsOf(loose []condition.Match) (out []event.DecisionWarning) {
 
 // context appends the context delta, effective from the given node on
 // (docs/design.md#context).
-func (d *decision) context(from id.Node) {
+func (d *attempt) context(from id.Node) {
 	if d.a.Request.Context.Len() == 0 {
 		return
 	}
@@ -58,7 +58,7 @@ func (d *decision) context(from id.Node) {
 
 // observed decodes the capability observations of the attempt. Those that violate their
 // contract are skipped: they must not become facts.
-func (d *decision) observed() []event.CapabilityObserved {
+func (d *attempt) observed() []event.CapabilityObserved {
 	var out []event.CapabilityObserved
 	pack := capabilityPack(d.w)
 	for _, a := range d.a.Request.Artifacts {
@@ -76,7 +76,7 @@ func (d *decision) observed() []event.CapabilityObserved {
 
 // facts appends the events for artifacts that are recorded as facts too
 // (docs/design.md#capabilities).
-func (d *decision) facts() {
+func (d *attempt) facts() {
 	for _, o := range d.observed() {
 		d.seg.caller(d.at, o)
 	}
@@ -94,7 +94,7 @@ func (d *decision) facts() {
 
 // trace appends the trace of the walk, preceded by an entry for a branch, in as many events
 // as needed (docs/design.md#limits).
-func (d *decision) trace(entries []event.TraceEntry) {
+func (d *attempt) trace(entries []event.TraceEntry) {
 	if d.f.HasChild {
 		// First, so that a reader sees the branch before the decisions on it.
 		entries = append([]event.TraceEntry{{Kind: event.DetectedNonTipAdvance,
@@ -113,7 +113,7 @@ func (s *segment) traces(at event.Scope, of id.Origin, entries []event.TraceEntr
 }
 
 // open reports whether a gap of this reason and pointer is open at the node.
-func (d *decision) open(code reason.Code, at reason.Pointer) bool {
+func (d *attempt) open(code reason.Code, at reason.Pointer) bool {
 	return slices.ContainsFunc(d.f.OpenGaps, func(g OpenGap) bool { return g.same(code, at) })
 }
 
@@ -126,7 +126,7 @@ func (g OpenGap) same(code reason.Code, at reason.Pointer) bool {
 // continued without (docs/design.md#reasons). Conditions with an open critical gap are not
 // recorded again. An open warning does not suffice, since it does not state that the run
 // continued.
-func (d *decision) disclose(all []reason.Unmet) {
+func (d *attempt) disclose(all []reason.Unmet) {
 	for i, u := range all {
 		recorded := slices.ContainsFunc(d.f.OpenGaps, func(g OpenGap) bool {
 			return g.Severity == event.Critical &&
@@ -142,7 +142,7 @@ func (d *decision) disclose(all []reason.Unmet) {
 // resolve resolves the node's open gaps that the attempt does not raise again
 // (docs/design.md#blocked-attempts). Gaps recorded by the start concern loops skipped before
 // this step; no attempt at this node repeats those, so they stay open.
-func (d *decision) resolve(raised []reason.Unmet) {
+func (d *attempt) resolve(raised []reason.Unmet) {
 	for i, g := range d.f.OpenGaps {
 		// Ids of the start's gaps are derived from the node, so they are recognized here.
 		if g.ID == id.FromStart(d.f.Node).Gap(i) {
@@ -164,7 +164,7 @@ func pointerOr(p *reason.Pointer, s compile.Step) reason.Pointer {
 }
 
 // gap appends a gap of the attempt, with the next derived id.
-func (d *decision) gap(s event.Severity, code reason.Code, at reason.Pointer, summary string, resolves *id.Gap) {
+func (d *attempt) gap(s event.Severity, code reason.Code, at reason.Pointer, summary string, resolves *id.Gap) {
 	d.seg.gap(d.at, d.origin.Gap(d.gapsNew), s, reason.Unmet{Code: code, Pointer: at, Message: summary}, resolves)
 	d.gapsNew++
 }
@@ -180,7 +180,7 @@ func (s *segment) gap(at event.Scope, gapID id.Gap, severity event.Severity, u r
 }
 
 // preferences appends the attempt's changes with the resulting effective preferences.
-func (d *decision) preferences() {
+func (d *attempt) preferences() {
 	if len(d.a.Request.Preferences) == 0 {
 		return
 	}
@@ -197,7 +197,7 @@ func notesPayload(notes string) event.OutputPayload {
 // the engine's own: the whole text of long notes, and a warning about the attempt's
 // preferences. Each names the earlier output that it
 // supersedes.
-func (d *decision) outputs() {
+func (d *attempt) outputs() {
 	n := 0
 	add := func(ch event.OutputChannel, p event.OutputPayload, by event.Actor) {
 		d.seg.add(d.at, by, event.NodeOutputAppended{OutputChannel: ch, OutputID: d.origin.Output(n), Payload: p,
@@ -258,7 +258,7 @@ func stored(a, b event.OutputPayload) int {
 
 // supersede returns the earlier output of the same sort, and removes it so that each is
 // superseded once.
-func (d *decision) supersede(p event.OutputPayload) *id.Output {
+func (d *attempt) supersede(p event.OutputPayload) *id.Output {
 	i := slices.IndexFunc(d.f.Outputs, func(o Output) bool { return p.Replaces(o.Payload) })
 	if i < 0 {
 		return nil

@@ -12,11 +12,12 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/pattern"
+	"github.com/waybill/waybill/durable/run/decision"
 )
 
 // ApprovalKind is the artifact kind that only approvals may write
 // (docs/design.md#requirements-on-the-caller).
-const ApprovalKind = "wr.human_approval"
+const ApprovalKind = decision.ApprovalKind
 
 // jsonType is the content type of artifacts that are JSON values.
 const jsonType = "application/json"

@@ -9,7 +9,9 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/durable/run/decision"
 	"github.com/waybill/waybill/durable/run/snapshot"
+	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/condition"
 )
@@ -20,15 +22,16 @@ type requirements struct {
 	workflow     compile.Compiled
 	step         compile.Step
 	state        snapshot.State
-	snapshotRef  canon.Digest
 	vars         canon.Value       // context and loop variables
 	given        []string          // context keys set at this node, in order of bytes
-	approves     bool              // a person's approval is required
+	approvals    []decision.State  // what the decisions of people amount to; empty: none is required
+	people       *config.People    // of the settings in force; nil for an attempt that is decided again
 	notes        string            // of the attempt, or else the node's current ones
 	outputs      []Output          // after the attempt, oldest first
 	capabilities map[string]string // status of strong observations, including this attempt's
 	claimed      map[string]bool   // capabilities for which this attempt contains a claim
 
+	lost  error             // an approval that counted does not meet the settings in force
 	found []reason.Unmet    // by the checks so far
 	loose []condition.Match // in the conditions that the checks evaluated
 }
@@ -162,15 +165,5 @@ func (q *requirements) commandOutputs(r command.Result) {
 			fmt.Sprintf("Fix the cause and let 'waybill run --run ID' perform the step again, or send the value as "+
 				"context: {%q: VALUE}, or --set %s=VALUE. The command does not run again then.", key, key),
 			"The command of step %q succeeded, but %s is not set: %s.", q.step.StepID, key, r.WhyUnset(key))
-	}
-}
-
-// approval requires a person's recorded approval of exactly these outputs. No attempt can
-// satisfy a human_approval step without it (docs/design.md#requirements-on-the-caller).
-func (q *requirements) approval() {
-	if q.approves && !IsApproved(q.state.PendingStep().Key(), q.snapshotRef, q.outputs) {
-		q.lacks(reason.NeedsApproval, reason.WorkflowStep(q.step.StepID),
-			"A person approves it at a terminal with 'waybill approve RUN'; then send the next attempt without "+
-				"new outputs.", "Step %q needs a person's approval of what was handed in.", q.step.StepID)
 	}
 }

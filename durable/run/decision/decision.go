@@ -156,6 +156,14 @@ func Judge(rule compile.Approval, all []Given, want Bound, atMs int64, performer
 	return s
 }
 
+// MetWith reports whether enough approvals would count if r, which approves the same outputs now, were
+// recorded.
+func (s State) MetWith(r Record) bool {
+	s.Approvals, s.Expired, s.Unchanged = slices.Clone(s.Approvals), nil, false
+	s.add(r, r.AtMs)
+	return s.Met()
+}
+
 // add counts an approval, once for each person; the last one counts.
 func (s *State) add(r Record, atMs int64) {
 	samePerson := func(other Record) bool { return SamePerson(other, r) }

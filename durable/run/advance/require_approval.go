@@ -1,0 +1,87 @@
+package advance
+
+import (
+	"fmt"
+
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/decision"
+	"github.com/waybill/waybill/durable/store/config"
+)
+
+// approval requires recorded approvals of exactly these outputs, as the rules of the step say. No
+// attempt can satisfy a human_approval step without them (docs/design.md#decisions).
+func (q *requirements) approval() {
+	for _, s := range q.approvals {
+		if !s.Met() {
+			fix, message := q.unapproved(s)
+			q.lacks(reason.NeedsApproval, reason.WorkflowStep(q.step.StepID), fix, "%s", message)
+			return
+		}
+	}
+}
+
+// unapproved returns what is wrong and what to do about a rule that is not met. The first sentence is
+// that of older versions, for the same case.
+func (q *requirements) unapproved(s decision.State) (fix, message string) {
+	const byPerson = "A person approves it at a terminal with 'waybill approve RUN'; then send the next attempt without " +
+		"new outputs."
+	step, needed := q.step.StepID, s.Rule.Needed()
+	switch {
+	case s.Unchanged && s.SentBack != nil:
+		return "Change what the person asked for and send the step again.", fmt.Sprintf(
+			"Step %q was %s. The outputs are the same as those that were sent back.", step, decidedText("sent back", *s.SentBack))
+	case len(s.Expired) > 0:
+		last := s.Expired[len(s.Expired)-1]
+		return byPerson, fmt.Sprintf("Step %q needs %d more approvals of what was handed in: the approval by %s counted "+
+			"for %s only, which is over.", step, s.Missing(), last.By, s.Rule.ExpiresAfter)
+	case s.Lost:
+		return byPerson, fmt.Sprintf("Step %q needs a person's approval again: the content of a decision was erased.", step)
+	case needed > 1:
+		return fmt.Sprintf("%d more people approve it at a terminal with 'waybill approve RUN'; then send the next attempt "+
+				"without new outputs.", s.Missing()), fmt.Sprintf(
+				"Step %q needs the approvals of %d people for what was handed in, and has %d.", step, needed, len(s.Approvals))
+	}
+	return byPerson, fmt.Sprintf("Step %q needs a person's approval of what was handed in.", step)
+}
+
+// checkPeople returns the refusal of an attempt whose approvals do not meet the settings in force: each
+// of them counts by those when it was recorded and by those now (docs/design.md#decisions). Nothing is
+// recorded, since the settings are not part of the log.
+func (q *requirements) checkPeople(run id.Run) error {
+	if q.people == nil {
+		return nil
+	}
+	for _, s := range q.approvals {
+		if len(s.Rule.Approvers) == 0 && s.Rule.Needed() == 1 {
+			continue
+		}
+		counting := 0
+		var without string
+		for _, a := range s.Approvals {
+			if holds(*q.people, s, a) {
+				counting++
+			} else {
+				without = a.By
+			}
+		}
+		if s.Met() && counting < s.Rule.Needed() {
+			return fault.New(fault.RunWaiting, "the approval of step %q by %s does not meet the settings in force", q.step.StepID,
+				without).Suggest("A person approves it with %s at a terminal; see the settings with %s.",
+				fault.Command{"approve", run.String()}, fault.Command{"config", "get"}).
+				With("runId", run.String()).With("stepId", q.step.StepID)
+		}
+	}
+	return nil
+}
+
+// holds reports whether the person of an approval is the same principal now, with one of the approvers.
+func holds(people config.People, s decision.State, a decision.Record) bool {
+	if !people.Bound() {
+		return !a.Principal
+	}
+	name, ok := people.Of(a.Account)
+	return ok && (!a.Principal || name == a.By) &&
+		(len(s.Rule.Approvers) == 0 || len(people.Among(a.Account, s.Rule.Approvers)) > 0)
+}
