@@ -152,8 +152,8 @@ func (s *formatStore) sweep() {
 		with(s.performed()), notes("Both files go out.")} {
 		advanceTip(r)
 	}
-	plan, err = advance.Approve(s.c.w, s.facts(s.c, s.c.fold.Runs[runID].Tip),
-		advance.Approval{Comment: "Looked at both.", Actor: s.human, AtMs: s.atMs})
+	plan, err = advance.DecideStep(s.c.w, s.facts(s.c, s.c.fold.Runs[runID].Tip),
+		advance.Decision{Word: event.Approved, Comment: "Looked at both.", Actor: s.human, AtMs: s.atMs})
 	s.must(err)
 	s.commit(s.c, plan)
 	advanceTip(advance.Request{})

@@ -30,10 +30,11 @@ type Person interface {
 	File(ctx context.Context, q FileQuestion) (advance.Artifact, error)
 	// Confirm asks a yes-or-no question.
 	Confirm(ctx context.Context, question string) (bool, error)
-	// Approve shows the submitted outputs and asks for their approval. Only an answer to this
-	// question is an approval: no option or setting gives it in advance
-	// (docs/design.md#requirements-on-the-caller). After ApprovalEdit the caller asks for other notes,
-	// submits them, and shows the outputs again.
+	// Approve shows the submitted outputs and asks what the person decides about them. Only an answer
+	// to this question is a decision: no option or setting gives it in advance
+	// (docs/design.md#decisions). After ApprovalEdit the caller asks for other notes,
+	// submits them, and shows the outputs again; after ApprovalSentBack and ApprovalDenied it asks for
+	// the reason, if it has none.
 	Approve(ctx context.Context, q ApproveQuestion) (ApprovalAnswer, error)
 	// Trust shows the commands that would run and asks whether they may.
 	Trust(ctx context.Context, q TrustQuestion) (TrustAnswer, error)
@@ -74,10 +75,23 @@ type FileQuestion struct {
 	Optional bool
 }
 
-// ApproveQuestion holds everything that an approval is bound to.
+// ApproveQuestion holds everything that a decision is bound to.
 type ApproveQuestion struct {
 	Notes   string
 	Results []Result
+	// By are the performers of what was handed in, as the log names them.
+	By []string
+	// Decided are sentences about the decisions so far, oldest first.
+	Decided []string
+	// Needed says whose approval is still needed, and until when those given count; "" for one approval of
+	// any person.
+	Needed string
+	// Changes are the differences to what was sent back, as lines of a unified difference; nil if
+	// nothing was.
+	Changes []string
+	// Decides is the only decision that is asked for, "" for every one.
+	Decides ApprovalAnswer
+	Reason  string // given for Decides
 }
 
 // ApprovalAnswer is the closed set of answers to an ApproveQuestion.
@@ -88,6 +102,9 @@ const (
 	ApprovalRefused ApprovalAnswer = "not"
 	ApprovalGiven   ApprovalAnswer = "given"
 	ApprovalEdit    ApprovalAnswer = "edit" // the notes have to change first
+	// The person sends the step back, or ends the run.
+	ApprovalSentBack ApprovalAnswer = "send_back"
+	ApprovalDenied   ApprovalAnswer = "deny"
 )
 
 // Result is an artifact in the form shown to a person.

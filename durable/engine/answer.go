@@ -139,6 +139,8 @@ type Pending struct {
 	Prompt string `json:"prompt"`
 	// RequireConfirmation is what the step waits for besides the work.
 	RequireConfirmation Confirmation `json:"requireConfirmation"`
+	// Approval is whose approvals the step waits for, or has; nil: it needs none.
+	Approval *PendingApproval `json:"approval,omitzero"`
 	// OutputContract is the contract of the step's artifact; nil: none.
 	OutputContract *OutputContract `json:"outputContract,omitzero"`
 }

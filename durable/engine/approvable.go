@@ -31,6 +31,12 @@ type Approvable struct {
 	// the step.
 	Decisions []decision.State
 
+	// Performers are the actors that handed in the outputs, as the log names them.
+	Performers []string
+	// Changes are the differences to the outputs that were sent back last, as lines of a unified
+	// difference; nil if none were.
+	Changes []string
+
 	// digest covers all outputs, and left reports that the run had continued from
 	// the node; Decide compares both.
 	digest canon.Digest

@@ -111,7 +111,7 @@ func (e *Engine) RefuseDecision(ctx context.Context, by Caller, at Position, wor
 // that is pending.
 func personOf(settings config.Config, by Caller, w compile.Compiled, f advance.Facts) advance.Person {
 	people := settings.People()
-	who := advance.Person{Account: by.Account, Bound: people.Bound(), PolicyDigest: settings.PolicyDigest()}
+	who := advance.Person{Account: by.Account, PolicyDigest: settings.PolicyDigest()}
 	who.Principal, _ = people.Of(by.Account)
 	for _, rule := range interpreter.ApprovalRules(w, f.State, f.Context) {
 		who.Roles = append(who.Roles, people.Among(by.Account, rule.Approvers)...)

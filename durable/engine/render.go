@@ -135,7 +135,7 @@ func (a *Answer) setPending(w compile.Compiled, p session.Resolved, s snapshot.S
 	a.around = prompt.Surroundings{First: p.Node.Parent == nil,
 		Results: prompt.Results(a.results.list, a.results.more, limits.ResultsBytesMax)}
 	if a.approval.required {
-		a.around.Approval = prompt.Approval(p.Run.ID.String(), a.approval.given)
+		a.around.Approval, a.around.Feedback = a.approval.promptApproval(p.Run.ID.String()), a.approval.feedback()
 	}
 	text := prompt.Render(w, step, vars, a.around)
 	title := a.heading(step, vars)
@@ -144,7 +144,8 @@ func (a *Answer) setPending(w compile.Compiled, p session.Resolved, s snapshot.S
 		a.Warnings = append(a.Warnings, Warning{Code: VariableAbsent, Message: missing})
 	}
 	a.Pending = &Pending{StepID: step.StepID, StepInstanceKey: pending.Key(),
-		Title: title, Prompt: text.Prompt, RequireConfirmation: a.approval.confirmation(w, s, p.Node)}
+		Title: title, Prompt: text.Prompt, RequireConfirmation: a.approval.confirmation(w, s, p.Node),
+		Approval: PendingApprovalOf(a.approval.states)}
 	if text.Truncated {
 		a.Warnings = append(a.Warnings, Warning{Code: TextTruncated, Message: fmt.Sprintf(
 			"The prompt is longer than %d bytes with its values; the longest values are cut. Read them with the "+

@@ -39,8 +39,12 @@ type Engine interface {
 	// Approvable returns the outputs that an approval at a position would be
 	// bound to.
 	Approvable(ctx context.Context, by engine.Caller, at engine.Position) (engine.Approvable, error)
-	// ApproveShown records a person's approval of exactly what was shown.
-	ApproveShown(ctx context.Context, by engine.Caller, shown engine.Approvable, comment string) (engine.Answer, error)
+	// MayDecide returns the refusal of a decision about what was shown, nil if
+	// it would be recorded.
+	MayDecide(ctx context.Context, by engine.Caller, shown engine.Approvable, word event.DecisionWord) error
+	// Decide records a person's decision about exactly what was shown.
+	Decide(ctx context.Context, by engine.Caller, shown engine.Approvable, word event.DecisionWord,
+		reason string) (engine.Answer, error)
 	// Close ends a run whose cancellation was requested, after its performer
 	// has stopped.
 	Close(ctx context.Context, by engine.Caller, at engine.Position) (engine.Cancelled, error)
@@ -208,7 +212,7 @@ func (e *execution) performSteps(ctx context.Context) error {
 		if err == nil {
 			err = e.step(ctx)
 		}
-		if err == errWentBack {
+		if err == errWentBack || err == errSentBack {
 			continue
 		}
 		if err != nil {

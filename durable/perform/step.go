@@ -30,7 +30,7 @@ type stepRun struct {
 	confirmed bool            // the person confirmed this step
 	draft     string          // the last typed notes
 	retried   bool            // an attempt was refused in this call
-	again     bool            // a branch begins at the step; its outputs are asked for again
+	again     bool            // a branch begins at the step, or it was sent back; its outputs are asked for again
 	sent      bool            // an attempt was made
 	result    *command.Result // of the command, after it ran
 	recorded  bool            // the result is on record
@@ -46,7 +46,7 @@ func (e *execution) step(ctx context.Context) error {
 	if !ok {
 		return fault.New(fault.Invariant, "the pinned workflow has no step %q, which the engine names", pending.StepID)
 	}
-	t := &stepRun{execution: e, step: step, began: e.NowMs(), again: e.beginsBranch()}
+	t := &stepRun{execution: e, step: step, began: e.NowMs(), again: e.beginsBranch() || e.answer.SentBack()}
 	t.cmd = &commandRun{stepRun: t}
 	if t.needsLog() {
 		if err := t.refreshKnown(ctx); err != nil {
@@ -90,9 +90,12 @@ func (s *stepRun) attemptOnce(ctx context.Context) ([]reason.Blocker, error) {
 		}
 		return s.makeAttempt(ctx)
 	}
-	notes, err := s.obtainApproval(ctx)
+	notes, again, err := s.obtainApproval(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if again {
+		return nil, errSentBack
 	}
 	return s.submit(ctx, advance.Request{Notes: notes, Context: s.opts.Context, Preferences: s.opts.Preferences})
 }

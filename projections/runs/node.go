@@ -124,6 +124,9 @@ func (n *Node) addAttempt(e event.Event, p event.AdvanceRecorded) {
 	}
 	a := Attempt{ID: p.AttemptID, Index: e.Index, Outcome: p.Outcome, Request: p.RequestDigest, Warnings: p.Warnings,
 		Account: p.Account}
+	if n.Approvals > 0 {
+		n.LastAtMs = max(n.LastAtMs, e.TimestampMs)
+	}
 	if n.Attempts = append(n.Attempts, a); a.accepted() {
 		n.Given = nil // what was given is given to that branch
 	}

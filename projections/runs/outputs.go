@@ -47,6 +47,7 @@ func (r *Run) addOutput(n *Node, e event.Event, p event.NodeOutputAppended, g ev
 	}
 	if p.Payload.ArtifactKind == ApprovalKind || p.Decision != nil {
 		n.Approvals++
+		n.LastAtMs = max(n.LastAtMs, e.TimestampMs)
 	}
 	_, hadRecap := n.Recap()
 	o := Output{ID: p.OutputID, Index: e.Index, Attempt: int64(len(n.Attempts)), Channel: p.OutputChannel,

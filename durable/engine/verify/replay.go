@@ -172,7 +172,7 @@ func (a *replay) importedApprovals(ctx context.Context, seg manifest.Segment) (e
 		return nil
 	}
 	for _, o := range p.Node.Outputs {
-		if o.Payload.ArtifactKind == advance.ApprovalKind {
+		if o.IsDecision() {
 			ends = append(ends, o.Index+1)
 		}
 	}
@@ -188,7 +188,7 @@ func (a *replay) compare(ctx context.Context, plan replayPlan,
 	// These codes are decisions; any other error is one of reading.
 	switch code := fault.CodeOf(err); {
 	case code == fault.ValidationError || code == fault.RunClosed || code == fault.RunWaiting ||
-		code == fault.Invariant || code == fault.TokenUnknownNode || code == fault.RunNotFound:
+		code == fault.DecisionRefused || code == fault.PrincipalsUnbound || code == fault.Invariant || code == fault.TokenUnknownNode || code == fault.RunNotFound:
 		return redrive.Refused(seg, "it would be refused now: "+fault.Of(err).Message), cut, nil
 	case code == fault.ArtifactErased:
 		return redrive.Refused(seg, fault.Of(err).Message), true, nil // undecided
@@ -206,7 +206,7 @@ func (a *replay) position(s event.Scope) (session.Resolved, error) {
 	if err == nil && a.ignoreBefore > 0 {
 		n := *p.Node
 		n.Outputs = slices.DeleteFunc(slices.Clone(n.Outputs), func(o runs.Output) bool {
-			return o.Payload.ArtifactKind == advance.ApprovalKind && o.Index < a.ignoreBefore
+			return o.IsDecision() && o.Index < a.ignoreBefore
 		})
 		p.Node = &n
 	}
@@ -281,9 +281,9 @@ func (a *replay) checkpoint(ctx context.Context, seg manifest.Segment) (manifest
 	return plan, false, err
 }
 
-// approve decides an approval again.
+// approve makes a person's decision again.
 func (a *replay) approve(ctx context.Context, seg manifest.Segment) (manifest.Plan, bool, error) {
-	given, err := redrive.ApprovalOf(seg.Events, a.artifact(ctx))
+	given, err := redrive.DecisionOf(seg.Events, a.artifact(ctx))
 	if err != nil {
 		return manifest.Plan{}, false, err
 	}
@@ -295,7 +295,7 @@ func (a *replay) approve(ctx context.Context, seg manifest.Segment) (manifest.Pl
 	if err != nil {
 		return manifest.Plan{}, false, err
 	}
-	plan, err := advance.Approve(w, facts, given)
+	plan, err := advance.DecideStep(w, facts, given)
 	return plan, false, err
 }
 

@@ -43,8 +43,6 @@ type Person struct {
 	Account config.Account
 	// Principal is the one that the account is bound to, "" if it is not bound to one.
 	Principal string
-	// Bound reports that the settings bind a principal to an account.
-	Bound bool
 	// Roles are the names that the account holds among those that the step names as approvers, sorted.
 	Roles        []string
 	PolicyDigest canon.Digest
@@ -242,9 +240,9 @@ func (f Facts) checkApproval(states []decision.State, step compile.Step, d Decis
 		return true, nil
 	}
 	for _, s := range states {
-		if s.Rule.Needed() > 1 && !d.Who.Bound {
+		if s.Rule.Needed() > 1 && d.Who.Principal == "" {
 			return false, fault.New(fault.PrincipalsUnbound,
-				"step %q needs %d approvals by different people, and no principal is bound to an account", step.StepID,
+				"step %q needs %d approvals by different people, and no principal is bound to this account", step.StepID,
 				s.Rule.Needed()).
 				Suggest("Bind accounts to principals with %s at a terminal.", fault.Command{"config", "set", "principals"})
 		}

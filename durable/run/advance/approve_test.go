@@ -19,9 +19,9 @@ import (
 
 var person = event.Actor{Kind: event.Human, Ref: "ada"}
 
-func approve(t testing.TB, f advance.Facts, a advance.Approval) (manifest.Plan, error) {
+func approve(t testing.TB, f advance.Facts, a advance.Decision) (manifest.Plan, error) {
 	t.Helper()
-	plan, err := advance.Approve(compiled(t), stored(t, f), a)
+	plan, err := advance.DecideStep(compiled(t), stored(t, f), a)
 	if err == nil {
 		if _, err := manifest.EncodeSegment(plan.Log, plan.Events); len(plan.Events) > 0 && err != nil {
 			t.Fatal(err)
@@ -65,7 +65,7 @@ func TestApprovalBindsStepSnapshotAndOutputs(t *testing.T) {
 		{ID: id.FromStart(root).Gap(2), Reason: reason.MissingOutput, Pointer: &at, Severity: event.Critical},
 	}
 	f.Outputs = []advance.Output{noted("the plan"), held(1, artifact("zeta", "1")), held(2, artifact("alpha", "2"))}
-	plan, err := approve(t, f, advance.Approval{Actor: person, Comment: "fine", AtMs: 5})
+	plan, err := approve(t, f, advance.Decision{Word: event.Approved, Actor: person, Reason: "fine", AtMs: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,12 +95,12 @@ func TestApprovalBindsStepSnapshotAndOutputs(t *testing.T) {
 
 func TestApprovalsOfOneNodeHaveTheirOwnIDs(t *testing.T) {
 	f := at("approve")
-	first, err := approve(t, f, advance.Approval{Actor: person})
+	first, err := approve(t, f, advance.Decision{Word: event.Approved, Actor: person})
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.Approvals, f.Outputs = 1, []advance.Output{approval(t, first), noted("more")}
-	second, err := approve(t, f, advance.Approval{Actor: person})
+	second, err := approve(t, f, advance.Decision{Word: event.Approved, Actor: person})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,12 +115,12 @@ func TestApprovalsOfOneNodeHaveTheirOwnIDs(t *testing.T) {
 func TestApproveIsIdempotent(t *testing.T) {
 	f := at("approve")
 	f.Outputs = []advance.Output{noted("x")}
-	first, err := approve(t, f, advance.Approval{Actor: person, Comment: "one"})
+	first, err := approve(t, f, advance.Decision{Word: event.Approved, Actor: person, Reason: "one"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.Outputs, f.Approvals = append(f.Outputs, approval(t, first)), 1
-	if again, err := approve(t, f, advance.Approval{Actor: person, Comment: "two"}); err != nil ||
+	if again, err := approve(t, f, advance.Decision{Word: event.Approved, Actor: person, Reason: "two"}); err != nil ||
 		len(again.Events) > 0 || len(again.Objects) > 0 {
 		t.Fatalf("%+v, %v", again, err)
 	}
@@ -130,7 +130,7 @@ func TestApproveIsIdempotent(t *testing.T) {
 	at := reason.WorkflowStep("approve")
 	f.OpenGaps = []advance.OpenGap{{ID: id.FromStart(root).Gap(0), Reason: reason.NeedsApproval, Pointer: &at,
 		Severity: event.Critical}}
-	if again, err := approve(t, f, advance.Approval{Actor: person}); err != nil || len(again.Events) != 2 {
+	if again, err := approve(t, f, advance.Decision{Word: event.Approved, Actor: person}); err != nil || len(again.Events) != 2 {
 		t.Fatalf("the open gap was not resolved: %+v, %v", again, err)
 	}
 }
@@ -138,7 +138,7 @@ func TestApproveIsIdempotent(t *testing.T) {
 func TestOutputsThatInvalidateAnApproval(t *testing.T) {
 	f := stored(t, at("approve"))
 	f.Outputs = []advance.Output{noted("the plan"), held(1, artifact("report", "1")), held(2, artifact("", "2"))}
-	plan, err := approve(t, f, advance.Approval{Actor: person})
+	plan, err := approve(t, f, advance.Decision{Word: event.Approved, Actor: person})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestApprovalIsValidForExactlyItsOutputs(t *testing.T) {
 		two, twoSpelled := draw("two")
 		f := at("approve")
 		f.SnapshotRef, f.Outputs = ref, one
-		plan, err := advance.Approve(w, f, advance.Approval{Actor: person})
+		plan, err := advance.DecideStep(w, f, advance.Decision{Word: event.Approved, Actor: person})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,7 +231,7 @@ func TestApprovalsThatAreRefused(t *testing.T) {
 		"an unknown step": {at("other"), person, `"other"`, fault.Invariant},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := approve(t, tc.facts, advance.Approval{Actor: tc.by})
+			_, err := approve(t, tc.facts, advance.Decision{Word: event.Approved, Actor: tc.by})
 			if !fault.Is(err, tc.code) || !strings.Contains(err.Error(), tc.want) ||
 				fault.Of(err).Suggestion.String() == "" {
 				t.Fatal(err)
@@ -239,7 +239,7 @@ func TestApprovalsThatAreRefused(t *testing.T) {
 		})
 	}
 	for _, comment := range []string{"\xff", strings.Repeat("x", limits.NotesBytesMax+1)} {
-		if _, err := approve(t, at("approve"), advance.Approval{Actor: person, Comment: comment}); !fault.Is(err,
+		if _, err := approve(t, at("approve"), advance.Decision{Word: event.Approved, Actor: person, Reason: comment}); !fault.Is(err,
 			fault.ValidationError) {
 			t.Error(err)
 		}
@@ -250,7 +250,7 @@ func TestApprovalsThatAreRefused(t *testing.T) {
 func TestApprovedAttemptAdvances(t *testing.T) {
 	f := stored(t, at("approve"))
 	f.Outputs = []advance.Output{held(1, artifact("report", "1"))}
-	plan, err := approve(t, f, advance.Approval{Actor: person})
+	plan, err := approve(t, f, advance.Decision{Word: event.Approved, Actor: person})
 	if err != nil {
 		t.Fatal(err)
 	}

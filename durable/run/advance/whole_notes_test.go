@@ -160,7 +160,7 @@ func TestApprovalBindsToWholeNotes(t *testing.T) {
 		return f
 	}
 	f := held(text)
-	p, err := approve(t, f, advance.Approval{Actor: person})
+	p, err := approve(t, f, advance.Decision{Word: event.Approved, Actor: person})
 	if err != nil {
 		t.Fatal(err)
 	}

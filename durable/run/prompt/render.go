@@ -11,6 +11,7 @@ package prompt
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -42,16 +43,41 @@ type Surroundings struct {
 	First    bool   // the step is the first of the run: the preamble is added
 	Results  string // section about the results of earlier steps, see Results
 	Approval string // line about a person's approval, the last of the prompt; see Approval
+	Feedback Feedback
+}
+
+// Feedback is what a person said who sent the step back; zero if none did.
+type Feedback struct {
+	By, At, Reason string
+	Unchanged      bool // the outputs are still those that were sent back
+}
+
+// lines returns the section: who sent the step back and when, and the reason as a quotation, so that it
+// is not read as text of the workflow.
+func (f Feedback) lines() []string {
+	if f.Reason == "" {
+		return nil
+	}
+	head := fmt.Sprintf("%s sent this step back at %s. These are their words:", strconv.Quote(oneLine(f.By)), f.At)
+	foot := "Other outputs were handed in since."
+	if f.Unchanged {
+		foot = "Change what they ask for and hand in the step again: the same outputs are not accepted."
+	}
+	return append(append([]string{head, ""}, quoteAll(f.Reason)...), "", foot)
 }
 
 // Approval renders the line about the approval that a step waits for, or has, with the command
-// that approves it.
-func Approval(run string, approved bool) string {
+// that approves it. more says whose approvals are missing, "" for one of any person.
+func Approval(run string, approved bool, more string) string {
 	if approved {
 		return "- A person approved the outputs with `waybill approve " + run +
 			"`: send the next attempt without new outputs, which would void the approval"
 	}
-	return "- A person must approve the outputs at a terminal, after they were sent: `waybill approve " + run + "`"
+	line := "- A person must approve the outputs at a terminal, after they were sent: `waybill approve " + run + "`"
+	if more != "" {
+		line += "\n- Still needed: " + more
+	}
+	return line
 }
 
 // Render returns the text for a pending step. vars is the node's context with the variables
@@ -132,6 +158,7 @@ func assemble(c compile.Compiled, step compile.Step, f *filler, around Surroundi
 	if step.Action != nil {
 		tail.section("Command", describe(*step.Action, step.Outputs, c.Form2()))
 	}
+	tail.section("Sent back", around.Feedback.lines())
 	// Last in the body, next to the requirements: these inputs block the step.
 	tail.section("Needed before this step can be left", inputs(c.MissingInputs(step, f.vars)))
 	needed := requirements(c, step, f, around.Approval)

@@ -14,6 +14,7 @@ import (
 	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/durable/run/decision"
 	"github.com/waybill/waybill/durable/workflow/contract"
 )
 
@@ -39,9 +40,6 @@ func Describe(is event.OutputPayload, content []byte) Result {
 func Unread(is event.OutputPayload, why string) Result {
 	return Result{SHA256: is.SHA256, What: nameOf(is) + ", " + sizeOf(is) + ", " + why}
 }
-
-// approvalKind is the kind of an artifact that is described by what it says instead of its first bytes.
-const approvalKind = "wr.human_approval"
 
 // quoteLinesMax bounds the lines of one quotation: an artifact of empty lines must not fill the
 // section.
@@ -106,7 +104,7 @@ func describeContent(is event.OutputPayload, content []byte) (what, text string)
 	switch is.ArtifactKind {
 	case event.FullNotesKind: // its notes are shown already
 		return "Whole notes, " + size, ""
-	case command.Kind, contract.AssessmentKind, approvalKind:
+	case command.Kind, contract.AssessmentKind, decision.ApprovalKind, decision.Kind:
 		if v, err := canon.Parse(content); err == nil && v.Kind() == canon.Object {
 			if what, text, ok := describeKnown(is.ArtifactKind, v, size); ok {
 				return what, text
@@ -136,9 +134,17 @@ func describeKnown(kind string, v canon.Value, size string) (what, text string, 
 	switch kind {
 	case contract.AssessmentKind:
 		return "Assessment, " + size, assessment(v), true
-	case approvalKind:
+	case decision.ApprovalKind:
 		what, text = approval(v)
 		return what, text, true
+	case decision.Kind:
+		r, err := decision.Decode(v)
+		if err != nil {
+			return "", "", false
+		}
+		what = map[event.DecisionWord]string{event.Approved: "Approved", event.SentBack: "Sent back",
+			event.Denied: "Denied"}[r.Decision]
+		return what + " by " + strconv.Quote(oneLine(r.By)), reason.Clip(r.Reason, limits.ResultHeadBytesMax), true
 	}
 	result, err := command.Decode(v)
 	if err != nil {
@@ -250,6 +256,15 @@ func quote(text string) []string {
 	}
 	if empty {
 		out = out[:len(out)-1]
+	}
+	return out
+}
+
+// quoteAll returns a text as a quotation, whole.
+func quoteAll(text string) []string {
+	var out []string
+	for line := range strings.SplitSeq(strings.TrimSpace(visible(text)), "\n") {
+		out = append(out, strings.TrimRight("> "+line, " \t"))
 	}
 	return out
 }

@@ -1,7 +1,6 @@
 package redrive
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -10,6 +9,8 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/durable/run/decision"
+	"github.com/waybill/waybill/durable/store/config"
 )
 
 // Artifacts returns the stored bytes of an artifact; its errors are returned unchanged.
@@ -86,7 +87,7 @@ func AttemptOf(events []event.Event, stored Artifacts) (a advance.Attempt, cut b
 	a.Actor, a.AtMs = events[0].Actor, events[0].TimestampMs
 	if p, ok := events[0].Data.(event.AdvanceRecorded); ok {
 		// The id and the request's digest make the first event of an attempt.
-		a.ID, a.Digest = p.AttemptID, p.RequestDigest
+		a.ID, a.Digest, a.Account = p.AttemptID, p.RequestDigest, config.Account(p.Account)
 	}
 	for _, e := range events {
 		switch {
@@ -159,20 +160,41 @@ func CheckpointOf(events []event.Event, stored Artifacts) (parent id.Node, a adv
 	return parent, a, err
 }
 
-// ApprovalOf returns a recorded approval as it was given, except for the number of earlier
-// approvals at the node, which the caller knows. An error means that the segment does not end
-// with an approval or the artifact cannot be read.
-func ApprovalOf(events []event.Event, stored Artifacts) (a advance.Approval, err error) {
-	last := events[len(events)-1]
-	a.Actor, a.AtMs = last.Actor, last.TimestampMs
-	p, ok := last.Data.(event.NodeOutputAppended)
-	if !ok {
-		return a, fmt.Errorf("the segment does not end with the approval")
+// DecisionOf returns a recorded decision about a step as it was made, except for the number of earlier
+// ones at the node, which the caller knows. An error means that the segment holds none or that its
+// artifact cannot be read.
+func DecisionOf(events []event.Event, stored Artifacts) (d advance.Decision, err error) {
+	d.ApprovalOnly = true
+	var approval advance.Artifact
+	for _, e := range events {
+		p, ok := e.Data.(event.NodeOutputAppended)
+		if !ok {
+			continue
+		}
+		d.Actor, d.AtMs = e.Actor, e.TimestampMs
+		artifact, err := artifactOf(p.Payload, stored)
+		if err != nil {
+			return d, err
+		}
+		if p.Decision == nil {
+			approval = artifact
+			continue
+		}
+		r, err := decision.Decode(artifact.JSON)
+		if err != nil {
+			return d, err
+		}
+		d.ApprovalOnly, d.Word, d.Reason = false, r.Decision, r.Reason
+		d.Who = advance.Person{Account: r.Account, Roles: r.Roles, PolicyDigest: r.PolicyDigest}
+		if r.Principal {
+			d.Who.Principal = r.By
+		}
 	}
-	artifact, err := artifactOf(p.Payload, stored)
-	comment, _ := artifact.JSON.Get("comment")
-	a.Comment = comment.Text()
-	return a, err
+	if d.ApprovalOnly {
+		comment, _ := approval.JSON.Get("comment")
+		d.Word, d.Reason = event.Approved, comment.Text()
+	}
+	return d, nil
 }
 
 // CancellationOf returns a recorded request to cancel or close a run.

@@ -21,7 +21,7 @@ const (
 	Fork       Operation = "fork"       // the first segment of a forked session
 	Ack        Operation = "ack"        // an attempt at a step, successful or refused
 	Checkpoint Operation = "checkpoint" // outputs stored without advancing
-	Approve    Operation = "approve"    // a person's approval
+	Approve    Operation = "approve"    // a person's decision about a step
 	Cancel     Operation = "cancel"     // a request to end a run
 	Close      Operation = "close"      // the end of a run
 	Unknown    Operation = "unknown"    // Waybill writes no such segment
@@ -45,13 +45,14 @@ func OperationOf(events []event.Event) Operation {
 		if p.NodeKind == event.CheckpointNode {
 			return Checkpoint
 		}
-	// An approval may begin with the gaps that it resolves.
 	case event.RunCancelRequested:
 		return Cancel
 	case event.RunClosed:
 		return Close
+	// A decision may begin with the gaps that it resolves.
 	case event.GapRecorded, event.NodeOutputAppended:
-		if o, ok := first[event.NodeOutputAppended](events); ok && o.Payload.ArtifactKind == advance.ApprovalKind {
+		o, ok := first[event.NodeOutputAppended](events)
+		if ok && (o.Decision != nil || o.Payload.ArtifactKind == advance.ApprovalKind) {
 			return Approve
 		}
 	}

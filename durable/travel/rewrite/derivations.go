@@ -11,6 +11,7 @@ type renamedSegment struct {
 	*Renaming
 	origins []originPair
 	facts   references // to outputs and gaps
+	decided bool       // the segment holds a person's decision
 
 	// Counters of facts by kind; a fact's id is derived from an origin and its number.
 	outputs, gaps, changes, traces, contexts, capObs, divergences int
@@ -43,12 +44,15 @@ func (s *renamedSegment) deriveIDs(e event.Event) {
 	case event.NodeCreated:
 		s.deriveNode(e.Scope, p)
 	case event.NodeOutputAppended:
-		// An approval is the only output with an attempt id of its own and no event that
-		// records it.
-		if p.Payload.ArtifactKind == approvalKind {
+		// A decision of a person is the only operation with an attempt id of its own and no event
+		// that records it. Each of its outputs counts for the next one.
+		if p.Payload.ArtifactKind == approvalKind || p.Decision != nil {
 			at := s.nodeEntry(e.Scope.NodeID)
 			oldID, newID := s.attempt(e.Scope.NodeID, id.OpApprove, &at.approval)
-			s.addOrigin(id.FromAttempt(oldID, id.OpApprove), id.FromAttempt(newID, id.OpApprove))
+			if !s.decided {
+				s.addOrigin(id.FromAttempt(oldID, id.OpApprove), id.FromAttempt(newID, id.OpApprove))
+			}
+			s.decided = true
 		}
 	}
 }
