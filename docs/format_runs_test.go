@@ -153,7 +153,7 @@ func (s *formatStore) sweep() {
 		advanceTip(r)
 	}
 	plan, err = advance.DecideStep(s.c.w, s.facts(s.c, s.c.fold.Runs[runID].Tip),
-		advance.Decision{Word: event.Approved, Comment: "Looked at both.", Actor: s.human, AtMs: s.atMs})
+		advance.Decision{Word: event.Approved, Reason: "Looked at both.", Actor: s.human, AtMs: s.atMs})
 	s.must(err)
 	s.commit(s.c, plan)
 	advanceTip(advance.Request{})

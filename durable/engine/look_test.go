@@ -185,12 +185,12 @@ func TestApproveWhatWasShown(t *testing.T) {
 	}
 	b := w.must(a, note("plan B"))
 	n := w.events(a)
-	if _, err := w.process().ApproveShown(ctx, w.person("ada"), shown, "fine"); !fault.Is(err, fault.RunWaiting) ||
+	if _, err := w.process().Decide(ctx, w.person("ada"), shown, event.Approved, "fine"); !fault.Is(err, fault.DecisionRefused) ||
 		!strings.Contains(err.Error(), "have changed since they were shown") || w.events(a) != n {
 		t.Fatal(err)
 	}
 	b = w.must(b, note("plan A")) // the outputs that were shown, submitted again
-	if _, err := w.process().ApproveShown(ctx, w.person("ada"), shown, "fine"); err != nil {
+	if _, err := w.process().Decide(ctx, w.person("ada"), shown, event.Approved, "fine"); err != nil {
 		t.Fatal(err)
 	}
 	again, err := w.g.Approvable(ctx, w.person("ada"), a.Position())

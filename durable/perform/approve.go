@@ -109,9 +109,10 @@ func AskApproval(ctx context.Context, person ports.Person, shown engine.Approvab
 			if err == nil && (out.Notes == "" || out.Notes == shown.Notes) {
 				continue
 			}
-		case answer == ports.ApprovalSentBack && only.Reason == "":
+		case answer == only.Answer || answer == ports.ApprovalGiven || answer == ports.ApprovalRefused:
+		case answer == ports.ApprovalSentBack:
 			out.Reason, err = person.Ask(ctx, ports.Question{Text: "What has to change?", NoBack: true})
-		case answer == ports.ApprovalDenied && only.Reason == "":
+		case answer == ports.ApprovalDenied:
 			out.Reason, err = person.Ask(ctx, ports.Question{Text: "Why is it denied? The run ends with this.", NoBack: true})
 		}
 		return out, err

@@ -294,7 +294,7 @@ func TestApprovedBranchOfCommand(t *testing.T) {
 		at.Node = ship
 		shown, err := w.g.Approvable(ctx, w.performer().By, at)
 		if err == nil {
-			_, err = w.g.ApproveShown(ctx, w.performer().By, shown, "")
+			_, err = w.g.Decide(ctx, w.performer().By, shown, event.Approved, "")
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -171,12 +171,16 @@ func (s sender) Approvable(ctx context.Context, by engine.Caller, at engine.Posi
 	return s.w.g.Approvable(ctx, by, at)
 }
 
-func (s sender) ApproveShown(ctx context.Context, by engine.Caller, shown engine.Approvable,
-	comment string) (engine.Answer, error) {
+func (s sender) MayDecide(ctx context.Context, by engine.Caller, shown engine.Approvable, word event.DecisionWord) error {
+	return s.w.g.MayDecide(ctx, by, shown, word)
+}
+
+func (s sender) Decide(ctx context.Context, by engine.Caller, shown engine.Approvable, word event.DecisionWord,
+	reason string) (engine.Answer, error) {
 	if s.w.onApprove != nil {
 		s.w.onApprove()
 	}
-	return s.w.g.ApproveShown(ctx, by, shown, comment)
+	return s.w.g.Decide(ctx, by, shown, word, reason)
 }
 
 func (s sender) Perform(ctx context.Context, h ports.Hold, by engine.Caller, at engine.Position, a id.Attempt,
@@ -297,7 +301,8 @@ func (w *fixture) Approve(_ context.Context, q ports.ApproveQuestion) (ports.App
 		w.note("submitted: %s %s", r.Name, r.Text)
 	}
 	reply, err := w.answer(fmt.Sprintf("approve? %q", q.Notes))
-	answer := map[string]ports.ApprovalAnswer{"y": ports.ApprovalGiven, "e": ports.ApprovalEdit}[reply]
+	answer := map[string]ports.ApprovalAnswer{"y": ports.ApprovalGiven, "e": ports.ApprovalEdit,
+		"s": ports.ApprovalSentBack, "d": ports.ApprovalDenied}[reply]
 	return cmp.Or(answer, ports.ApprovalRefused), err
 }
 

@@ -382,7 +382,7 @@ func TestApprovalFromAnotherProcess(t *testing.T) {
 	if err != nil || shown.Notes != "the plan" {
 		t.Fatal(shown.Notes, err)
 	}
-	if _, err := w.g.ApproveShown(context.Background(), by, shown, "fine"); err != nil {
+	if _, err := w.g.Decide(context.Background(), by, shown, event.Approved, "fine"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.perform(context.Background(), given); err != nil || w.attempts() != "blocked advanced" {

@@ -9,9 +9,11 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/learning/proposal"
+	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/advance"
 )
 
@@ -27,7 +29,8 @@ type Fact struct {
 // FactOf returns the audit fact of an event; ok is false for an event that has none. Events
 // with a fact:
 //
-//   - approve: a wr.human_approval artifact (docs/design.md#requirements-on-the-caller),
+//   - approve, send_back, deny: the artifact of a person's decision about a step; of an approval the
+//     wr.human_approval artifact, which logs of older versions have too (docs/design.md#decisions),
 //   - cancel: a request to end a run, and the end itself if the engine did not write it in answer
 //     to such a request (docs/design.md#ends-and-branches),
 //   - override: a change of a run's preferences by a caller to full_auto_never_stop, which skips
@@ -74,10 +77,7 @@ func auditAct(e event.Event) audit.Act {
 	case proposal.Record:
 		return proposalAct(p)
 	case event.NodeOutputAppended:
-		if p.Payload.ArtifactKind == advance.ApprovalKind {
-			return audit.Act{Action: audit.Approve, Details: map[string]string{
-				"nodeId": e.Scope.NodeID.String(), "artifact": p.Payload.SHA256.String()}}
-		}
+		return decisionAct(e, p)
 	case event.RunCancelRequested:
 		return audit.Act{Action: audit.Cancel, Reason: statedReason(p.Reason),
 			Details: map[string]string{"endsAs": string(p.EndOutcome())}}
@@ -93,6 +93,26 @@ func auditAct(e event.Event) audit.Act {
 		}
 	}
 	return audit.Act{}
+}
+
+// decisionAct returns the act of a person's decision about a step, the zero act for any other output.
+func decisionAct(e event.Event, p event.NodeOutputAppended) audit.Act {
+	a := audit.Act{Details: map[string]string{"nodeId": e.Scope.NodeID.String(), "artifact": p.Payload.SHA256.String()}}
+	if p.Decision != nil {
+		a.Reason = reason.Clip(p.Decision.Reason, limits.SummaryBytesMax) // whole in the run's log
+		a.Details["by"], a.Details["shownDigest"] = p.Decision.By, p.Decision.ShownDigest.String()
+	}
+	switch {
+	case p.Payload.ArtifactKind == advance.ApprovalKind:
+		a.Action = audit.Approve
+	case p.Decision != nil && p.Decision.Decision == event.SentBack:
+		a.Action = audit.SendBack
+	case p.Decision != nil && p.Decision.Decision == event.Denied:
+		a.Action = audit.Deny
+	default:
+		return audit.Act{}
+	}
+	return a
 }
 
 // statedReason returns the reason that a caller gave, "" for the placeholder that is stored for

@@ -11,7 +11,7 @@ import (
 
 // ApprovalKind is the artifact kind of a person's approval
 // (docs/design.md#requirements-on-the-caller).
-const ApprovalKind = "wr.human_approval"
+const ApprovalKind = event.ApprovalKind
 
 // Output is a current output of a node: one that no later output replaced.
 type Output struct {
@@ -51,7 +51,10 @@ func (r *Run) addOutput(n *Node, e event.Event, p event.NodeOutputAppended, g ev
 	}
 	_, hadRecap := n.Recap()
 	o := Output{ID: p.OutputID, Index: e.Index, Attempt: int64(len(n.Attempts)), Channel: p.OutputChannel,
-		Payload: p.Payload, Decision: p.Decision, foreign: g.ID, handedIn: handedIn(e, p)}
+		Payload: p.Payload, foreign: g.ID, handedIn: handedIn(e, p)}
+	if p.Payload.ArtifactKind == event.DecisionKind {
+		o.Decision = p.Decision // that of an approval is beside it
+	}
 	replaced := func(old Output) bool {
 		if p.SupersedesOutputID != nil && old.ID == *p.SupersedesOutputID || g.Refers != "" && old.hasID(g.Refers) {
 			return true

@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/work/runview"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/perform"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/ports"
@@ -19,98 +20,177 @@ import (
 // approveLong is what 'waybill approve --help' prints above the usage.
 const approveLong = `Approve the submitted output of a step that waits for a person's approval. The output is
 shown first; then you are asked. The approval is valid for exactly this output: different
-notes or artifacts need a new approval.
+notes or artifacts need a new approval. You can also answer that the step is sent back, or
+denied.
 
 Approvals cannot be automated: the command needs a terminal, has no flag that answers
 for you, and is not available to agents. It does not continue the run; the next attempt
-at the step does.`
+at the step does. If the step needs the approvals of several people, the exit status is 3
+until enough of them approved.`
+
+// decideLong is the end of the long help of send-back and deny.
+const decideLong = `
+
+The command needs a terminal, like 'waybill approve': what is decided about is shown first, then
+you are asked. The decision and its reason are recorded in the run's log and in the audit log.`
 
 // NewApprove returns the command "approve". It has no flag --yes: only a person at a terminal
 // can approve. Without RUN it uses the latest run. The run does not continue by itself; the
 // command that continues it is printed.
 func NewApprove(a *cli.App) *cobra.Command {
-	var comment, node string
-	cmd := &cobra.Command{
-		Use:     "approve [RUN]",
-		GroupID: cli.GroupRun,
-		Short:   "Approve the output of a step that needs an approval",
-		Long:    approveLong,
-		Example: "  waybill approve @last\n  waybill approve k3j2a7 --comment \"Checked with the team\"",
-		Args:    cli.AtMost("RUN"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if node == "" && cmd.Flags().Changed("at") {
-				return emptyAt()
-			}
-			return runApprove(cmd.Context(), a, cli.RunArg(args), node, comment)
-		},
-	}
-	atFlag(cmd, &node)
-	cmd.Flags().StringVar(&comment, "comment", "", "record `TEXT` with the approval")
+	d := decideCommand{app: a, word: event.Approved, answer: ports.ApprovalGiven}
+	cmd := d.command("approve [RUN]", "Approve the output of a step that needs an approval", approveLong,
+		"  waybill approve @last\n  waybill approve k3j2a7 --comment \"Checked with the team\"")
+	cmd.Flags().StringVar(&d.text, "comment", "", "record `TEXT` with the approval")
 	return cmd
 }
 
-// runApprove shows the submitted output of the pending step, asks the person, and records the
-// approval. The approval is bound to the notes and artifacts that were shown: if another
-// attempt has changed them meanwhile, the engine rejects it. node names the node, "" for the current one. Without a person at a terminal
-// the error is RUN_WAITING.
-func runApprove(ctx context.Context, a *cli.App, ref, node, comment string) error {
+// NewSendBack returns the command "send-back": a person returns a step that waits for an approval,
+// with the reason, to the one who performs it.
+func NewSendBack(a *cli.App) *cobra.Command {
+	d := decideCommand{app: a, word: event.SentBack, answer: ports.ApprovalSentBack}
+	cmd := d.command("send-back [RUN]", "Send a step back with what has to change",
+		"Send back a step that waits for a person's approval, with what has to change. Whoever performs the step\n"+
+			"next is shown your words. The same output is not accepted again, unless a person approves it."+decideLong,
+		"  waybill send-back @last --reason \"The plan lacks a way back\"\n"+
+			"  waybill send-back k3j2a7 --reason \"Name the owner of each service\"")
+	d.reasonFlag(cmd)
+	return cmd
+}
+
+// NewDeny returns the command "deny": a person refuses a step that waits for an approval, which ends
+// the run as failed.
+func NewDeny(a *cli.App) *cobra.Command {
+	d := decideCommand{app: a, word: event.Denied, answer: ports.ApprovalDenied}
+	cmd := d.command("deny [RUN]", "Deny a step and end its run as failed",
+		"Deny a step that waits for a person's approval. The run ends as failed; everything that was recorded\n"+
+			"stays readable."+decideLong,
+		"  waybill deny @last --reason \"The change is not wanted any more\"\n"+
+			"  waybill deny k3j2a7 --reason \"The license does not allow it\"")
+	d.reasonFlag(cmd)
+	return cmd
+}
+
+// decideCommand is one of the commands with which a person decides about a step.
+type decideCommand struct {
+	app    *cli.App
+	word   event.DecisionWord
+	answer ports.ApprovalAnswer
+	text   string // the reason, or the comment of an approval
+	node   string
+}
+
+// command builds the command. Without RUN it uses the latest run.
+func (d *decideCommand) command(use, short, long, example string) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     use,
+		GroupID: cli.GroupRun,
+		Short:   short,
+		Long:    long,
+		Example: example,
+		Args:    cli.AtMost("RUN"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if d.node == "" && cmd.Flags().Changed("at") {
+				return emptyAt()
+			}
+			return d.run(cmd.Context(), cli.RunArg(args))
+		},
+	}
+	atFlag(cmd, &d.node)
+	return cmd
+}
+
+// reasonFlag adds --reason, which is required.
+func (d *decideCommand) reasonFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&d.text, "reason", "", "the reason: `TEXT` for the one who performs the step and for the log")
+}
+
+// run shows the submitted output of the pending step, asks the person, and records the
+// decision. It is bound to the notes and artifacts that were shown: if another
+// attempt has changed them meanwhile, the engine rejects it. Without a person at a terminal
+// the error is RUN_WAITING, and the audit log records the refusal.
+func (d *decideCommand) run(ctx context.Context, ref string) error {
+	a := d.app
+	if err := advance.CheckReason(d.word, d.text); err != nil {
+		return err
+	}
 	o, err := a.Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer o.Close()
-	at, err := locate(ctx, o, ref, node)
+	at, err := locate(ctx, o, ref, d.node)
 	if err != nil {
 		return err
 	}
-	// A step that cannot be approved is rejected before the question.
+	// A step that cannot be decided about is rejected before the question.
 	shown, err := o.Approvable(ctx, o.Caller(), at)
 	if err != nil {
 		return err
 	}
-	if shown.Approved {
+	if shown.Approved && d.word == event.Approved {
 		answer, err := o.Rehydrate(ctx, at)
 		if err != nil {
 			return err
 		}
-		return showApproval(a, answer, "Already approved", shown)
+		return d.show(answer, "Already approved", shown)
 	}
-	// The question looks the same as in 'waybill run'.
-	store, err := a.StoreDir()
+	view, err := d.view(o, shown)
 	if err != nil {
 		return err
 	}
-	view := runview.New(runview.Options{In: a.In, Out: a.Err, Getenv: a.Getenv, NoColor: a.Flags.NoColor, Quiet: true,
-		Consent: a.Consent(a.Colors(a.Err)), Store: store, Short: page.ShortRun})
-	// The code tells an agent that a person is needed.
-	if !view.CanConsent() {
-		return fault.New(fault.RunWaiting, "step %q needs the approval of a person at a terminal",
-			shown.Step.Title).
-			Suggest("Ask a person to run %s at a terminal, without a pipe or a redirection.", fault.Command{"approve", page.ShortRun(at.Run)}).
-			With("runId", at.Run.String()).With("stepId", shown.Step.StepID)
+	// A person who may not decide is not asked.
+	if err := o.MayDecide(ctx, o.Caller(), shown, d.word); err != nil {
+		return o.RefuseDecision(ctx, o.Caller(), at, d.word, err)
 	}
 	ctx, stop := interruptible(ctx, view)
 	defer stop()
 	defer view.KeepWritten()
+	var given perform.Judgement
 	for {
-		notes, err := askApproval(ctx, view, shown)
-		if err != nil {
+		if given, err = d.ask(ctx, view, shown); err != nil {
 			return err
 		}
-		if notes == "" {
+		if given.Answer != ports.ApprovalEdit {
 			break
 		}
-		// What is approved is what is shown last.
-		if shown, err = submitNotes(ctx, a, o, at, notes); err != nil {
+		// What is decided about is what is shown last.
+		if shown, err = submitNotes(ctx, a, o, at, given.Notes); err != nil {
 			return err
 		}
 	}
+	word, _ := given.Word()
 	// The engine compares the output again under the lock of the session.
-	answer, err := o.ApproveShown(context.WithoutCancel(ctx), o.Caller(), shown, comment)
+	answer, err := o.Decide(context.WithoutCancel(ctx), o.Caller(), shown, word, given.Reason)
 	if err != nil {
 		return err
 	}
-	return showApproval(a, answer, "Approved", shown)
+	return d.show(answer, decided[word], shown)
+}
+
+// decided are the words for what was recorded.
+var decided = map[event.DecisionWord]string{event.Approved: "Approved", event.SentBack: "Sent back", event.Denied: "Denied"}
+
+// view returns the view of the question, which looks the same as in 'waybill run'. RUN_WAITING without
+// a person at a terminal: the code tells an agent that a person is needed.
+func (d *decideCommand) view(o *cli.Store, shown engine.Approvable) (*runview.View, error) {
+	a := d.app
+	store, err := a.StoreDir()
+	if err != nil {
+		return nil, err
+	}
+	view := runview.New(runview.Options{In: a.In, Out: a.Err, Getenv: a.Getenv, NoColor: a.Flags.NoColor, Quiet: true,
+		Consent: a.Consent(a.Colors(a.Err)), Store: store, Short: page.ShortRun})
+	if view.CanConsent() {
+		return view, nil
+	}
+	command := map[event.DecisionWord]fault.Command{event.Approved: {"approve", page.ShortRun(shown.Position.Run)},
+		event.SentBack: {"send-back", page.ShortRun(shown.Position.Run), "--reason", "TEXT"},
+		event.Denied:   {"deny", page.ShortRun(shown.Position.Run), "--reason", "TEXT"}}[d.word]
+	err = fault.New(fault.RunWaiting, "step %q needs the approval of a person at a terminal", shown.Step.Title).
+		Suggest("Ask a person to run %s at a terminal, without a pipe or a redirection.", command).
+		With("runId", shown.Position.Run.String()).With("stepId", shown.Step.StepID)
+	return nil, o.RefuseDecision(context.Background(), o.Caller(), shown.Position, d.word, err)
 }
 
 // submitNotes submits other notes for a step that waits for an approval and returns what can be
@@ -133,28 +213,46 @@ func submitNotes(ctx context.Context, a *cli.App, o *cli.Store, at engine.Positi
 	return o.Approvable(ctx, o.Caller(), at)
 }
 
-// showApproval prints what is approved and the command that continues the run.
-func showApproval(a *cli.App, answer engine.Answer, what string, shown engine.Approvable) error {
-	return a.Answer(answer.Kind(), answer, func(p *page.Page) {
+// show prints what is decided and the command that continues the run. An approval that waits for
+// those of others is RUN_WAITING.
+func (d *decideCommand) show(answer engine.Answer, what string, shown engine.Approvable) error {
+	a, run := d.app, page.ShortRun(shown.Position.Run)
+	err := a.Answer(answer.Kind(), answer, func(p *page.Page) {
 		p.Line("%s %s: %s.", p.Good("✓"), what, page.OneLine(shown.Step.Title))
-		p.Line("Next: %s", a.Command("run", "--run", page.ShortRun(shown.Position.Run)))
+		switch needed := answer.StillNeeded(); {
+		case what == decided[event.Denied]:
+			p.Line("The run has failed. See it with: %s", a.Command("runs", "show", run))
+		case needed != "" && what != decided[event.SentBack]:
+			p.Text("", "Still needed: "+needed+".")
+		default:
+			p.Line("Next: %s", a.Command("run", "--run", run))
+		}
 	})
+	if err == nil && what == decided[event.Approved] && answer.StillNeeded() != "" {
+		return cli.ExitWith(fault.ExitWaiting)
+	}
+	return err
 }
 
-// askApproval shows the step and the output that the approval is bound to, in the same way as
-// 'waybill run', and waits for an answer. Without an error the person approved, or wrote the
-// returned notes, which have to be submitted first. A no and the end of the input are RUN_WAITING.
-func askApproval(ctx context.Context, view *runview.View, shown engine.Approvable) (notes string, err error) {
+// ask shows the step and the output that the decision is bound to, in the same way as
+// 'waybill run', and waits for an answer. Without an error the person decided, or wrote
+// notes, which have to be submitted first. A no and the end of the input are RUN_WAITING.
+func (d *decideCommand) ask(ctx context.Context, view *runview.View, shown engine.Approvable) (perform.Judgement, error) {
 	// Only the parts of the view that identify run and step; no step is performed.
 	view.RunOpened(perform.RunView{Run: shown.Position.Run, Workflow: shown.Workflow.Name})
 	view.StepBegan(perform.StepView{Title: shown.Step.Title, Prompt: shown.Step.Prompt})
-	notes, answer, err := perform.AskApproval(ctx, view, shown)
-	if err != nil && !errors.Is(err, ports.ErrPersonStopped) {
-		return "", err
+	only := perform.Judgement{Reason: d.text}
+	if d.word != event.Approved {
+		only.Answer = d.answer
 	}
-	if err != nil || answer == ports.ApprovalRefused {
-		return "", fault.New(fault.RunWaiting, "step %q is not approved", shown.Step.Title).
+	given, err := perform.AskApproval(ctx, view, shown, only)
+	if err != nil && !errors.Is(err, ports.ErrPersonStopped) {
+		return given, err
+	}
+	if err != nil || given.Answer == ports.ApprovalRefused {
+		return given, fault.New(fault.RunWaiting, "step %q is not %s", shown.Step.Title,
+			map[event.DecisionWord]string{event.Approved: "approved", event.SentBack: "sent back", event.Denied: "denied"}[d.word]).
 			Suggest("Nothing was recorded.")
 	}
-	return notes, nil
+	return given, nil
 }

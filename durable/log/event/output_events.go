@@ -49,6 +49,9 @@ const FullNotesType = "text/markdown"
 // DecisionKind is the artifact kind of a person's decision about a step (docs/design.md#decisions).
 const DecisionKind = "wr.human_decision"
 
+// ApprovalKind is the artifact kind of a person's approval, which is written beside the decision.
+const ApprovalKind = "wr.human_approval"
+
 // DecisionWord is the closed set of decisions about a step that waits for a person.
 type DecisionWord string
 
@@ -89,7 +92,8 @@ func (d StepDecision) Check() error {
 // NodeOutputAppended records a result of a node. A correction is another event that supersedes it;
 // nothing is edited.
 type NodeOutputAppended struct {
-	// Decision is what the artifact decides, if a person's decision wrote it.
+	// Decision is what the artifact decides, if a person's decision wrote it: an artifact of
+	// DecisionKind, or the approval beside it. Approvals of older versions have none.
 	Decision           *StepDecision `json:"decision,omitzero"`
 	OutputChannel      OutputChannel `json:"outputChannel"`
 	OutputID           id.Output     `json:"outputId"`
@@ -124,7 +128,8 @@ func (o NodeOutputAppended) Check(Scope) error {
 	}
 	if o.Decision != nil {
 		err = cmp.Or(err, o.Decision.Check(),
-			errorIf(p.ArtifactKind != DecisionKind, "a decision in an artifact of another kind"))
+			errorIf(p.ArtifactKind != DecisionKind && p.ArtifactKind != ApprovalKind,
+				"a decision in an artifact of another kind"))
 	}
 	return cmp.Or(err, errorIf(o.SupersedesOutputID != nil && *o.SupersedesOutputID == o.OutputID,
 		"an output supersedes itself"))

@@ -68,11 +68,11 @@ func Decisions(w compile.Compiled, f Facts, atMs int64) []decision.State {
 	if pending == nil {
 		return nil
 	}
-	return judge(interpreter.ApprovalRules(w, f.State, f.Context), pending.Key(), f.SnapshotRef, f.Outputs, atMs, f.Performers)
+	return Judge(interpreter.ApprovalRules(w, f.State, f.Context), pending.Key(), f.SnapshotRef, f.Outputs, atMs, f.Performers)
 }
 
-// judge evaluates the decisions among outputs for each rule.
-func judge(rules []compile.Approval, stepKey string, ref canon.Digest, outputs []Output, atMs int64,
+// Judge evaluates the decisions among outputs for each rule.
+func Judge(rules []compile.Approval, stepKey string, ref canon.Digest, outputs []Output, atMs int64,
 	performers []config.Account) []decision.State {
 	all, want := given(outputs), bound(stepKey, ref, outputs)
 	states := make([]decision.State, len(rules))
@@ -161,9 +161,10 @@ func DecideStep(w compile.Compiled, f Facts, d Decision) (manifest.Plan, error) 
 	slices.SortFunc(payloads, stored)
 	for i, p := range payloads {
 		out := event.NodeOutputAppended{OutputChannel: event.Artifact, OutputID: origin.Output(i), Payload: p}
-		if p.ArtifactKind == decision.Kind {
+		if !d.ApprovalOnly {
 			out.Decision = &record.StepDecision
-		} else {
+		}
+		if p.ArtifactKind == ApprovalKind {
 			out.SupersedesOutputID = earlierApproval(f.Outputs)
 		}
 		seg.caller(at, out)
@@ -298,7 +299,7 @@ func (f Facts) decidable(w compile.Compiled, d Decision) (step compile.Step, err
 			d.Actor.Kind).
 			Suggest("Ask a person to run %s at a terminal.", fault.Command{"approve", f.Run.String()})
 	}
-	if err := d.checkReason(); err != nil {
+	if err := CheckReason(d.Word, d.Reason); err != nil {
 		return step, err
 	}
 	return Decidable(w, f)
@@ -327,16 +328,17 @@ func Decidable(w compile.Compiled, f Facts) (step compile.Step, err error) {
 	return step, nil
 }
 
-// checkReason refuses a reason that cannot be recorded, and none where one is required.
-func (d Decision) checkReason() error {
+// CheckReason refuses, with VALIDATION_ERROR, the reason of a decision that cannot be recorded, and none
+// where one is required.
+func CheckReason(word event.DecisionWord, reason string) error {
 	what := "the reason"
-	if d.Word == event.Approved {
+	if word == event.Approved {
 		what = "the comment"
 	}
-	if err := checkText(what, d.Reason, limits.DecisionReasonBytesMax); err != nil {
+	if err := checkText(what, reason, limits.DecisionReasonBytesMax); err != nil {
 		return err
 	}
-	if d.Word != event.Approved && strings.TrimSpace(d.Reason) == "" {
+	if word != event.Approved && strings.TrimSpace(reason) == "" {
 		return fault.New(fault.ValidationError, "a step is sent back or denied with a reason, and none was given").
 			Suggest("Give one with --reason TEXT.")
 	}

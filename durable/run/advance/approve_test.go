@@ -15,6 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/run/snapshot"
+	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
 var person = event.Actor{Kind: event.Human, Ref: "ada"}
@@ -170,7 +171,7 @@ func TestOutputsThatInvalidateAnApproval(t *testing.T) {
 		"notes over their size":  {"approve", ref, append([]advance.Output{o, long}, f.Outputs[1:]...), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := advance.IsApproved(tc.key, tc.ref, tc.outputs); got != tc.want {
+			if got := advance.IsApproved(advance.Judge([]compile.Approval{{}}, tc.key, tc.ref, tc.outputs, 0, nil)); got != tc.want {
 				t.Error(got)
 			}
 		})

@@ -189,7 +189,7 @@ func (d *attempt) requirements() *requirements {
 		// Notes of an earlier refused attempt at the node satisfy the requirement.
 		notes: cmp.Or(d.a.Request.Notes, d.f.Notes), given: event.GivenKeys(d.f.Given, d.a.Request.Context)}
 	if d.needsApproval() {
-		q.approvals = judge(d.approvalRules(), d.f.State.PendingStep().Key(), d.f.SnapshotRef, d.effective, d.a.AtMs,
+		q.approvals = Judge(d.approvalRules(), d.f.State.PendingStep().Key(), d.f.SnapshotRef, d.effective, d.a.AtMs,
 			d.performers())
 	}
 	// Of both contexts, as in needsApproval.

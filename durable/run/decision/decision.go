@@ -23,7 +23,7 @@ const Kind = event.DecisionKind
 
 // ApprovalKind is the artifact kind of an approval. It is written beside the decision, and in the logs of
 // older versions without one.
-const ApprovalKind = "wr.human_approval"
+const ApprovalKind = event.ApprovalKind
 
 // IsRecord reports whether an artifact kind is that of a decision or an approval. Such an
 // artifact is no output of the step: decisions bind none of them.

@@ -181,7 +181,7 @@ func TestRules(t *testing.T) {
 
 // TestApprovalIsTheLastLine, also of requirements that are cut.
 func TestApprovalIsTheLastLine(t *testing.T) {
-	line := Approval("run_x", false)
+	line := Approval("run_x", false, "")
 	for name, step := range map[string]compile.Step{
 		"none": {Prompt: "p"}, "notes": {Prompt: "p", NotesRequired: true},
 		"long": {Prompt: "p", NotesRequired: true, Consequences: consequences(4000)},

@@ -176,7 +176,7 @@ func DecisionOf(events []event.Event, stored Artifacts) (d advance.Decision, err
 		if err != nil {
 			return d, err
 		}
-		if p.Decision == nil {
+		if p.Payload.ArtifactKind != decision.Kind {
 			approval = artifact
 			continue
 		}

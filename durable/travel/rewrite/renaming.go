@@ -9,7 +9,7 @@ import (
 
 // approvalKind is the artifact kind whose outputs count as approvals
 // (docs/design.md#requirements-on-the-caller).
-const approvalKind = "wr.human_approval"
+const approvalKind = event.ApprovalKind
 
 // Renaming assigns the events of one session to another, for an import as a new session.
 // Every derived id is derived again in the same way (docs/design.md#ids), so that

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/waybill/waybill/cmd/waybill/cli/consent"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
@@ -53,9 +54,9 @@ func (v *View) Confirm(ctx context.Context, question string) (bool, error) {
 	return consent.Yes(answer), err
 }
 
-// Approve shows the step and all output that the approval is bound to, and asks. Only "y" and "yes"
-// approve, "e" and "edit" ask for other notes; at the end of the input the error is
-// ports.ErrPersonStopped.
+// Approve shows the step and all output that the decision is bound to, and asks. Only "y" and "yes"
+// approve, "s" sends the step back, "d" denies it, "e" asks for other notes; at the end of the input the
+// error is ports.ErrPersonStopped. Where one decision alone is asked for, "y" makes it.
 func (v *View) Approve(ctx context.Context, q ports.ApproveQuestion) (ports.ApprovalAnswer, error) {
 	v.written = "" // what is submitted is recorded
 	answer, err := v.consent(ctx, func(p *page.Page) {
@@ -73,19 +74,58 @@ func (v *View) Approve(ctx context.Context, q ports.ApproveQuestion) (ports.Appr
 		for _, r := range q.Results {
 			v.result(p, r)
 		}
-		p.Blank()
-		p.Text("  ", "Answer e to change the notes first; they are then shown again.")
-	}, "Approve? [y/N]")
+		v.decisions(p, q)
+	}, cmp.Or(onlyQuestions[q.Decides], "Approve? [y/N]"))
 	v.headingShown = true
 	switch {
 	case err != nil:
 		return ports.ApprovalRefused, err
 	case consent.Yes(answer):
-		return ports.ApprovalGiven, nil
-	case answer == "e" || answer == "edit":
-		return ports.ApprovalEdit, nil
+		return cmp.Or(q.Decides, ports.ApprovalGiven), nil
+	case q.Decides != "":
+		return ports.ApprovalRefused, nil
 	}
-	return ports.ApprovalRefused, nil
+	return cmp.Or(approvalAnswers[answer], ports.ApprovalRefused), nil
+}
+
+// onlyQuestions are the questions about a decision that the command line chose.
+var onlyQuestions = map[ports.ApprovalAnswer]string{
+	ports.ApprovalSentBack: "Send it back? [y/N]", ports.ApprovalDenied: "Deny it and end the run? [y/N]"}
+
+// approvalAnswers are the answers that decide something else than an approval, or ask for other notes;
+// any other one leaves the step waiting.
+var approvalAnswers = map[string]ports.ApprovalAnswer{"e": ports.ApprovalEdit, "edit": ports.ApprovalEdit,
+	"s": ports.ApprovalSentBack, "send back": ports.ApprovalSentBack, "d": ports.ApprovalDenied, "deny": ports.ApprovalDenied}
+
+// decisions writes who handed in the output, what was decided before, the difference to what was sent
+// back, and the answers.
+func (v *View) decisions(p *page.Page, q ports.ApproveQuestion) {
+	if len(q.By) > 0 {
+		p.Text("  ", "Handed in by "+page.OneLine(page.List(q.By, "and")))
+	}
+	if len(q.Changes) > 0 {
+		p.Blank()
+		p.Line("  %s", p.Bold("Difference to what was sent back"))
+		p.QuoteExactly("  ", strings.Join(q.Changes, "\n"), page.Plain)
+	}
+	if len(q.Decided)+len(q.Needed) > 0 {
+		p.Blank()
+	}
+	for _, line := range q.Decided {
+		p.Text("  ", page.OneLine(line))
+	}
+	if q.Needed != "" {
+		p.Text("  ", page.OneLine(q.Needed))
+	}
+	p.Blank()
+	if q.Decides != "" {
+		p.Text("  ", "Reason: "+page.OneLine(q.Reason))
+		return
+	}
+	p.Text("  "+p.Accent("y")+" ", "approve it")
+	p.Text("  "+p.Accent("s")+" ", "send it back, with what has to change")
+	p.Text("  "+p.Accent("d")+" ", "deny it: the run ends")
+	p.Text("  "+p.Accent("e")+" ", "change the notes first; they are then shown again")
 }
 
 // describe writes what the person has to know about the step: the run, the position and title of the
