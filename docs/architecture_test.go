@@ -26,7 +26,7 @@ type layer struct {
 var layers = []layer{
 	{"ground", []string{"durable/limits", "durable/derive", "durable/pattern", "durable/fault", "durable/invisible"}},
 	{"ground", []string{"durable/canon", "durable/id", "durable/reason"}},
-	{"ground", []string{"durable/paging", "durable/period"}},
+	{"ground", []string{"durable/paging", "durable/period", "durable/difference"}},
 	{"ground", []string{"durable/problem", "durable/redact"}},
 	{"log", []string{"durable/log/event"}},
 	{"log", []string{"durable/log/manifest", "durable/log/audit"}},
@@ -108,6 +108,7 @@ var owners = map[string][]string{
 	"charm.land/lipgloss/v2":                     {"cmd/waybill/cli/page"},
 	"github.com/modelcontextprotocol/go-sdk":     {"infra/mcpserver"},
 	"github.com/google/jsonschema-go":            {"infra/mcpserver", "infra/schema"},
+	"github.com/rogpeppe/go-internal/diff":       {"durable/difference"},
 	"github.com/rogpeppe/go-internal/testscript": {},
 	"github.com/netresearch/go-cron":             {"infra/cron"},
 	"pgregory.net/rapid":                         {},

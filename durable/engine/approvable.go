@@ -93,6 +93,9 @@ func (e *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approv
 			out.Artifacts = append(out.Artifacts, r)
 		}
 	}
+	if err := e.addHistory(ctx, p, facts, &out); err != nil {
+		return Approvable{}, err
+	}
 	h.Keep()
 	return out, nil
 }

@@ -2,9 +2,11 @@ package engine
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"strings"
 
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/run/decision"
 	"github.com/waybill/waybill/durable/run/prompt"
@@ -55,6 +57,28 @@ func firstUnmet(states []decision.State) decision.State {
 		}
 	}
 	return states[0]
+}
+
+// PendingNow is what a pending step waits for besides the work.
+type PendingNow struct {
+	StepID          string           `json:"stepId"`
+	StepInstanceKey string           `json:"stepInstanceKey"`
+	Approval        *PendingApproval `json:"approval,omitzero"`
+}
+
+// PendingAt returns what the step that is pending at a place waits for, nil if it
+// waits for nothing.
+func (n *Answers) PendingAt(ctx context.Context, p session.Resolved) (*PendingNow, error) {
+	w, s, err := n.Load(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	a, err := n.approvalAt(ctx, w, p, s)
+	if err != nil || !a.required || checkTakesFacts(p) != nil {
+		return nil, err
+	}
+	pending := s.PendingStep()
+	return &PendingNow{StepID: pending.StepID, StepInstanceKey: pending.Key(), Approval: PendingApprovalOf(a.states)}, nil
 }
 
 // IsApproved reports that the outputs of the pending step are approved as they are.

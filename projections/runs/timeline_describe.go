@@ -146,10 +146,22 @@ func describeOutput(e event.Event, p event.NodeOutputAppended, step string) stri
 	if p.OutputChannel == event.Recap {
 		return fmt.Sprintf("Notes on %s: %s", step, oneLine(p.Payload.NotesMarkdown))
 	}
+	if p.Decision != nil && p.Payload.ArtifactKind == event.DecisionKind {
+		return describeDecision(*p.Decision, step)
+	}
 	what := cmp.Or(p.Payload.ArtifactKind, p.Payload.ContentType)
 	text := fmt.Sprintf("Artifact for %s: %s, %d bytes", step, oneLine(what), p.Payload.ByteLength)
 	if handedIn(e, p) {
 		text += " (" + HandedInNote + ")"
+	}
+	return text
+}
+
+// describeDecision describes what a person decided about a step.
+func describeDecision(d event.StepDecision, step string) string {
+	text := fmt.Sprintf("%s was %s by %s", step, plain(string(d.Decision)), oneLine(d.By))
+	if d.Reason != "" {
+		text += ": " + oneLine(d.Reason)
 	}
 	return text
 }

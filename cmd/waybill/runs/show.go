@@ -112,7 +112,11 @@ func showRun(a *cli.App, r views.RunDetails, p *page.Page) {
 	}
 	showGaps(p, r)
 	showFacts(a, p, r)
-	if len(r.Approvals) > 0 {
+	if r.Pending != nil && r.Pending.Approval != nil && r.Pending.Approval.Given < r.Pending.Approval.Needed {
+		p.Line("")
+		p.Text("Waits: ", neededText(*r.Pending.Approval))
+	}
+	if len(r.Decisions) > 0 {
 		p.Line("")
 		render.ClaimNote(p, true)
 	}

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"cmp"
+	"github.com/waybill/waybill/durable/engine"
 	"strings"
 	"time"
 
@@ -73,10 +74,10 @@ func showOutcome(a *cli.App, p *page.Page, r views.RunDetails, s views.StepRow) 
 	for _, x := range s.Assessments {
 		p.Text(indent+"assessed ", levelsOf(x))
 	}
-	if s.Approval != nil {
-		p.Text(indent, approvalText(*s.Approval))
+	for _, x := range s.Decisions {
+		p.Text(indent, decisionText(x))
 	}
-	if n := len(s.Artifacts); n > 0 && s.Result == nil && len(s.Assessments) == 0 && s.Approval == nil {
+	if n := len(s.Artifacts); n > 0 && s.Result == nil && len(s.Assessments) == 0 && len(s.Decisions) == 0 {
 		p.StyledText(indent, page.Plural(n, "artifact")+": "+kindsOf(s.Artifacts), p.Dim)
 	}
 	if !s.FullNotes.IsZero() {
@@ -152,20 +153,35 @@ func levelsOf(x views.Assessment) string {
 	return text
 }
 
-// approvalText says who approved, when, and with which comment.
-func approvalText(x views.ApprovalRow) string {
-	text := "approved by " + x.By + " at " + page.ClockTime(x.AtMs, "2 Jan 2006 15:04")
+// decisionText says who decided what, when, and with which reason.
+func decisionText(x views.DecisionRow) string {
+	text := strings.ReplaceAll(string(x.Decision), "_", " ") + " by " + x.By + " at " + page.ClockTime(x.AtMs, "2 Jan 2006 15:04")
 	switch {
 	case x.Unreadable != "":
 		text += " (" + x.Unreadable + ")"
-	case x.Comment != "":
-		text += ": " + x.Comment
+	case x.Reason != "":
+		text += ": " + x.Reason
 	}
 	if x.Imported {
 		text += " (imported: it does not count here)"
 	}
-	if !x.Current {
-		text += " (replaced)"
+	return text
+}
+
+// neededText says whose approvals a step waits for, and until when those given count.
+func neededText(x engine.PendingApproval) string {
+	text := page.Plural(x.Needed-x.Given, "approval") + " needed"
+	if x.Given > 0 {
+		text += ", given by " + page.List(x.GivenBy, "and")
+	}
+	if len(x.Approvers) > 0 {
+		text += "; by " + page.List(x.Approvers, "or")
+	}
+	if x.NotPerformer {
+		text += "; not from the account that handed in the outputs"
+	}
+	if x.ExpiresAtMs > 0 {
+		text += "; those given count until " + page.ClockTime(x.ExpiresAtMs, "2 Jan 2006 15:04")
 	}
 	return text
 }

@@ -56,8 +56,8 @@ func showStep(a *cli.App, r views.RunDetails, p *page.Page) {
 		for _, x := range s.Assessments {
 			p.Text(indent+"assessed ", levelsOf(x))
 		}
-		for _, x := range s.Details.Approvals {
-			p.Text(indent, approvalText(x))
+		for _, x := range s.Decisions {
+			p.Text(indent, decisionText(x))
 		}
 		if len(s.Details.Context) > 0 {
 			part(p, "Context that it set")
@@ -81,7 +81,7 @@ func showStep(a *cli.App, r views.RunDetails, p *page.Page) {
 
 // namesActor reports that the details of a step name who submitted something.
 func namesActor(s views.StepRow) bool {
-	return s.Details != nil && (len(s.Details.Approvals) > 0 ||
+	return s.Details != nil && (len(s.Decisions) > 0 ||
 		slices.ContainsFunc(s.Details.Tried, func(t views.TriedAttempt) bool { return t.By.Ref != "" }) ||
 		slices.ContainsFunc(s.Artifacts, func(x views.ArtifactRow) bool { return x.RecordedBy.Ref != "" }))
 }

@@ -155,6 +155,9 @@ func (o *observer) content(ctx context.Context, out output) (canon.Value, error)
 // stays in the list of artifacts, and nothing is shown of its content.
 func (o *observer) outcome(ctx context.Context, row *StepRow, rows []ArtifactRow, outputs []output) {
 	for i, out := range outputs {
+		if d, ok := o.decisionOf(ctx, rows[i], out); ok {
+			row.Decisions = append(row.Decisions, d)
+		}
 		if !rows[i].Current {
 			continue
 		}

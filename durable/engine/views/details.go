@@ -167,6 +167,7 @@ func (o *observer) tell(ctx context.Context, at session.FoundRun, out *RunDetail
 	}
 	started := run.Started
 	out.Context, out.Approvals = run.Node(run.Tip).Context, []ApprovalRow{}
+	out.Decisions = []DecisionRow{}
 	out.RunFacts = RunFacts{Tags: started.Tags, Parent: started.Parent, SourceKind: started.WorkflowSourceKind,
 		SourceRef: started.WorkflowSourceRef, ImportedFrom: log.created.ImportedFrom,
 		Capabilities: []CapabilityStatus{}, Recommendations: []Recommendation{},
@@ -317,6 +318,9 @@ func (o *observer) tellNode(ctx context.Context, at session.FoundRun, log *recor
 		}
 	}
 	for _, artifact := range found.artifacts {
+		if d, ok := o.decisionOf(ctx, o.rowOf(ctx, at.Session, artifact, n), artifact); ok {
+			out.Decisions = append(out.Decisions, d)
+		}
 		switch artifact.payload.ArtifactKind {
 		case advance.RecommendationKind:
 			out.Recommendations = append(out.Recommendations, o.recommendations(ctx, artifact, stepID)...)

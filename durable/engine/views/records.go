@@ -14,6 +14,8 @@ import (
 type output struct {
 	event.Event
 	payload event.OutputPayload
+	// decision is what a person decided, nil for any other artifact.
+	decision *event.StepDecision
 	// inline is the artifact where another program stored it in its event, null otherwise.
 	inline canon.Value
 }
@@ -32,7 +34,7 @@ func outputOf(e event.Event) (out output, ok bool) {
 		inline, _ = payload.Get("content")
 	}
 	p, ok := data.(event.NodeOutputAppended)
-	return output{e, p.Payload, inline}, ok && p.OutputChannel == event.Artifact
+	return output{e, p.Payload, p.Decision, inline}, ok && p.OutputChannel == event.Artifact
 }
 
 // records are the facts of a run that its fold does not keep: those that later ones replaced or

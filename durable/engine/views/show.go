@@ -41,6 +41,10 @@ type RunDetails struct {
 	Findings []manifest.Finding        `json:"findings"`
 	// Approvals are all of the run's path, also those that were replaced.
 	Approvals []ApprovalRow `json:"approvals"`
+	// Decisions are all that people made about the steps of the run's path, approvals too, oldest first.
+	Decisions []DecisionRow `json:"decisions"`
+	// Pending is what the pending step waits for besides the work; nil: nothing, or it is not known here.
+	Pending *engine.PendingNow `json:"pending,omitzero"`
 	// Context is the one in force at the preferred tip.
 	Context canon.Value `json:"context"`
 	RunFacts
@@ -90,6 +94,8 @@ type StepRow struct {
 	// Result is the command's, with the last resultTailBytesMax bytes of each output.
 	Result   *command.Brief `json:"result,omitzero"`
 	Approval *ApprovalRow   `json:"approval,omitzero"`
+	// Decisions are all about the step, oldest first.
+	Decisions []DecisionRow `json:"decisions,omitzero"`
 	// ContextSet is what the step's attempts set; a null member removed one.
 	ContextSet canon.Value `json:"contextSet"`
 	// Details are those of a step that was asked for.
@@ -165,6 +171,12 @@ func (o *Views) run(ctx context.Context, ref, step string) (RunDetails, error) {
 		}
 		out.OmittedSteps = max(0, len(all)-limits.StepsDetailedMax)
 		out.Steps = all[out.OmittedSteps:]
+	}
+	if o.pending != nil && !obs.foreign && v.Health == manifest.Healthy {
+		if out.Pending, err = o.pending(ctx, session.Resolved{At: engine.Position{Session: at.Session, Run: run.ID,
+			Node: run.Tip}, Fold: at.Fold, Run: run, Node: run.Node(run.Tip)}); err != nil {
+			return out, err
+		}
 	}
 	err = obs.tell(ctx, at, &out, step != "")
 	out.Health = obs.health(out.Health)

@@ -8,6 +8,7 @@ package views
 import (
 	"context"
 
+	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/ports"
@@ -25,10 +26,18 @@ type Views struct {
 	store Source
 	// imported returns how many events of a session came with a bundle; nil: all of them did.
 	imported ImportedEvents
+	// pending returns what the pending step of a run waits for; nil: it is not known, as in a bundle.
+	pending PendingNow
 }
+
+// PendingNow returns what the step that is pending at a node waits for besides the work, nil if it
+// waits for nothing.
+type PendingNow func(context.Context, session.Resolved) (*engine.PendingNow, error)
 
 // ImportedEvents returns how many of a session's events, its first ones, came with a bundle.
 type ImportedEvents func(context.Context, id.Session) (int64, error)
 
-// New returns the views of what r reads, which is s. imported is nil for a bundle.
-func New(r *session.Reader, s Source, imported ImportedEvents) *Views { return &Views{r, s, imported} }
+// New returns the views of what r reads, which is s. imported and pending are nil for a bundle.
+func New(r *session.Reader, s Source, imported ImportedEvents, pending PendingNow) *Views {
+	return &Views{r, s, imported, pending}
+}

@@ -406,6 +406,10 @@ func binding(stepKey string, ref canon.Digest, outputs []Output) canon.Value {
 		canon.Member{Name: "stepInstanceKey", Value: canon.OfString(b.StepInstanceKey)})
 }
 
+// KindOf is the name of an artifact in what a decision is bound to: its kind, or its content type if it
+// has none.
+func KindOf(p event.OutputPayload) string { return cmp.Or(p.ArtifactKind, p.ContentType) }
+
 // bound returns what a decision is about. Outputs are listed by kind and digest and sorted, so that
 // the order in which they were sent does not matter.
 func bound(stepKey string, ref canon.Digest, outputs []Output) decision.Bound {
@@ -421,8 +425,7 @@ func bound(stepKey string, ref canon.Digest, outputs []Output) decision.Bound {
 			text := reason.Truncate(p.NotesMarkdown, limits.NotesBytesMax)
 			all = append(all, output{string(event.Notes), canon.Sum([]byte(text)).String()})
 		default:
-			// Artifacts without a kind are identified by their content type.
-			all = append(all, output{cmp.Or(p.ArtifactKind, p.ContentType), p.SHA256.String()})
+			all = append(all, output{KindOf(p), p.SHA256.String()})
 		}
 	}
 	slices.SortFunc(all, func(a, b output) int {

@@ -1,0 +1,46 @@
+package views
+
+import (
+	"context"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/projections/runs"
+)
+
+// DecisionRow is a person's decision about a step (docs/design.md#decisions).
+type DecisionRow struct {
+	StepID          string             `json:"stepId"`
+	StepInstanceKey string             `json:"stepInstanceKey"`
+	Decision        event.DecisionWord `json:"decision"`
+	// By is the principal of the person's account, else the name that the person claimed, else "human".
+	By     string `json:"by"`
+	At     string `json:"at"` // RFC 3339
+	AtMs   int64  `json:"atMs,omitzero"`
+	Reason string `json:"reason,omitzero"` // for an approval: the comment
+	// ShownDigest is the digest of what was shown; zero for approvals of versions that recorded none.
+	ShownDigest canon.Digest `json:"shownDigest,omitzero"`
+	SHA256      canon.Digest `json:"sha256,omitzero"` // of the artifact
+	// Imported marks one that came with a bundle: it does not count here.
+	Imported bool `json:"imported,omitzero"`
+	// Unreadable says why the comment cannot be shown, "" if it can.
+	Unreadable string `json:"unreadable,omitzero"`
+}
+
+// decisionOf returns the decision that an artifact records; ok is false for any other artifact, and
+// for an approval that has its decision beside it.
+func (o *observer) decisionOf(ctx context.Context, row ArtifactRow, out output) (d DecisionRow, ok bool) {
+	d = DecisionRow{StepID: row.StepID, StepInstanceKey: row.StepInstanceKey, AtMs: row.AtMs, At: event.TimeText(row.AtMs),
+		SHA256: row.SHA256}
+	switch {
+	case out.decision == nil && out.payload.ArtifactKind == runs.ApprovalKind:
+		a := o.approvalOf(ctx, row, out)
+		d.Decision, d.By, d.Reason, d.Imported, d.Unreadable = event.Approved, a.By, a.Comment, a.Imported, a.Unreadable
+		return d, true
+	case out.decision == nil || out.payload.ArtifactKind != event.DecisionKind:
+		return d, false
+	}
+	d.Decision, d.By, d.Reason, d.ShownDigest = out.decision.Decision, out.decision.By, out.decision.Reason, out.decision.ShownDigest
+	d.Imported = o.isImported(ctx, row)
+	return d, true
+}
