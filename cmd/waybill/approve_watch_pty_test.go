@@ -145,7 +145,7 @@ func TestApproveRejectsChangedOutput(t *testing.T) {
 	s.typeText("y\n")
 	s.expect("have changed since they were shown")
 	s.expect("Review them with 'waybill approve")
-	s.expectExit(3)
+	s.expectExit(1)
 	var run struct{ Status string }
 	p.json(&run, "runs", "show")
 	if run.Status != "blocked" {

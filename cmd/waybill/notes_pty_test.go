@@ -57,7 +57,7 @@ func TestNotesChangeBeforeTheApproval(t *testing.T) {
 		s := startAtTerminal(t, dir, 80, "run", "w.yaml")
 		s.expect("Notes, required")
 		s.typeText("the plan\r")
-		s.expect("Answer e to change the notes")
+		s.expect("e change the notes first")
 		s.expect("Approve? [y/N]")
 		if name == "approve" {
 			s.typeText("n\r")

@@ -405,7 +405,7 @@ func TestApprovalOfChangedOutputsIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := w.perform(context.Background(), perform.Options{}); codeOf(err) != fault.RunWaiting ||
+	if _, err := w.perform(context.Background(), perform.Options{}); codeOf(err) != fault.DecisionRefused ||
 		!strings.Contains(err.Error(), "have changed since they were shown") {
 		t.Error(err)
 	}

@@ -152,6 +152,11 @@ func (r *Redaction) output(p event.NodeOutputAppended) (event.Payload, error) {
 		return p, err
 	}
 	r.dirty = true
+	if p.Decision != nil { // counted in the artifact already
+		d := *p.Decision
+		d.By, d.Reason = redact.Text(d.By, nil), redact.Text(d.Reason, nil)
+		p.Decision = &d
+	}
 	p.Payload.SHA256, p.Payload.ByteLength = a.ref, a.bytes
 	p.Payload.ArtifactKind = redact.Text(before.ArtifactKind, nil) // counted in the artifact already
 	return p, nil
