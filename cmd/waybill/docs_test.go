@@ -61,7 +61,7 @@ func ownFlags(cmd *cobra.Command) string {
 var answers = map[string]string{
 	"waybill run": "`run`", "waybill start": "`step`", "waybill continue": "`step` or `blocked`",
 	"waybill checkpoint": "`step`",
-	"waybill approve":    "`step`", "waybill fork": "`step`", "waybill resume": "`candidates`",
+	"waybill approve":    "`step`", "waybill send-back": "`step`", "waybill deny": "`step`", "waybill fork": "`step`", "waybill resume": "`candidates`",
 	"waybill replay":   "`replay`",
 	"waybill annotate": "`annotation`, in the shape of RFC 0056", "waybill annotations list": "`annotations`",
 	"waybill annotations summary": "`annotation_summary`", "waybill annotations retract": "`retracted`",

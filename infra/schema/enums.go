@@ -76,6 +76,7 @@ func eventEnums() []enum {
 		enumOf(event.AckedStepEdge, event.CheckpointEdge),
 		enumOf(event.IdempotentReplay, event.IntentionalFork, event.NonTipAdvance, event.CheckpointCreated),
 		enumOf(event.Recap, event.Artifact),
+		enumOf(event.Approved, event.SentBack, event.Denied),
 		enumOf(event.Notes, event.ArtifactRef),
 		enumOf(event.OutcomeCancelled, event.OutcomeFailed),
 		enumOf(event.SelectedNextStep, event.EvaluatedCondition, event.EnteredLoop, event.ExitedLoop,
