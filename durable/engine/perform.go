@@ -7,11 +7,12 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/durable/run/wait"
 	"github.com/waybill/waybill/ports"
 )
 
 // Perform is Advance for the performer of the session. It alone records the
-// result of a command: any other caller could write that a command succeeded
+// result of a command, and the end of a wait: any other caller could write that a command succeeded
 // which never ran (docs/design.md#commands-and-trust). Errors: ports.ErrHold
 // without a live hold of the session, and those of Advance.
 func (e *Engine) Perform(ctx context.Context, hold ports.Hold, by Caller, at Position, attempt id.Attempt,
@@ -26,11 +27,18 @@ func (e *Engine) Perform(ctx context.Context, hold ports.Hold, by Caller, at Pos
 }
 
 // refuseResults refuses with VALIDATION_ERROR a request that contains the
-// result of a command, and names the command line that performs the step. It
+// result of a command or the end of a wait, and names the command line that performs the step. It
 // is called where requests come in, and not by the decision: a decision that is
 // made again takes results as they are recorded.
 func refuseResults(run id.Run, req advance.Request) error {
 	for i, a := range req.Artifacts {
+		if a.Kind() == wait.Kind {
+			return fault.New(fault.ValidationError,
+				"artifact %d is of kind %s, which only a performer records when the wait is over", i, wait.Kind).
+				Suggest("%s continues it then; send other results without this one.",
+					fault.Command{"due", "--run"}).
+				With("artifactKind", wait.Kind).With("runId", run.String())
+		}
 		if a.Kind() == command.Kind {
 			return fault.New(fault.ValidationError,
 				"artifact %d is of kind %s, which counts only if 'waybill run' performed the command", i, command.Kind).

@@ -42,6 +42,7 @@ type Surroundings struct {
 	First    bool   // the step is the first of the run: the preamble is added
 	Results  string // section about the results of earlier steps, see Results
 	Approval string // line about a person's approval, the last of the prompt; see Approval
+	Wait     string // line about the moment until which the step waits; see Wait
 }
 
 // Approval renders the line about the approval that a step waits for, or has, with the command
@@ -54,10 +55,17 @@ func Approval(run string, approved bool) string {
 	return "- A person must approve the outputs at a terminal, after they were sent: `waybill approve " + run + "`"
 }
 
+// Wait renders the line about the moment until which a step waits, an RFC 3339 text, with the
+// commands that continue the run.
+func Wait(run, until string) string {
+	return "- The run waits until " + until + ". Nothing has to be done until then: `waybill due --run` continues " +
+		"every run whose wait is over, and so does `waybill run --run " + run + "` for this one"
+}
+
 // Render returns the text for a pending step. vars is the node's context with the variables
 // of the loops around the step (interpreter.Variables). The parts have a fixed order: preamble,
 // role, prompt, applicable fragments, guidance, functions, files, results of earlier steps,
-// command, missing inputs, output requirements, approval. Parts that the step does not have are
+// command or wait, missing inputs, output requirements, approval. Parts that the step does not have are
 // omitted.
 //
 // The text is counted before it is built: if its values exceed the budget, they are known by
@@ -131,6 +139,9 @@ func assemble(c compile.Compiled, step compile.Step, f *filler, around Surroundi
 	var tail page
 	if step.Action != nil {
 		tail.section("Command", describe(*step.Action, step.Outputs, c.Form2()))
+	}
+	if around.Wait != "" {
+		tail.section("Wait", []string{around.Wait})
 	}
 	// Last in the body, next to the requirements: these inputs block the step.
 	tail.section("Needed before this step can be left", inputs(c.MissingInputs(step, f.vars)))

@@ -12,7 +12,7 @@ import (
 type Step struct {
 	StepID string `json:"stepId"`
 	Title  string `json:"title"`
-	// Prompt may be "" if the step has an Action.
+	// Prompt may be "" if the step has an Action or a Wait.
 	Prompt              string         `json:"prompt"`
 	RequireConfirmation Confirmation   `json:"requireConfirmation"`
 	Provenance          Provenance     `json:"provenance"`
@@ -44,6 +44,8 @@ type Step struct {
 	// Type is "", LoopStep or ParallelStep.
 	Type               string      `json:"type,omitzero"`
 	ValidationCriteria canon.Value `json:"validationCriteria,omitzero"`
+	// Wait is the moment until which the step is pending, nil for a step that does not wait.
+	Wait *source.Wait `json:"wait,omitzero"`
 
 	// The parsed forms of RunCondition, RequireConfirmation.Condition and
 	// ValidationCriteria; not part of the document.

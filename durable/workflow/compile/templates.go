@@ -64,6 +64,10 @@ func (u *unit) call(s source.PlacedStep) []Step {
 	}
 	for i := range out {
 		out[i].RunCondition = join("and", condition, out[i].RunCondition)
+		if out[i].Wait != nil && gate.Kind != ConfirmNever {
+			u.report.Error(at.Member("requireConfirmation"), "Put the confirmation on a step of its own before the call.",
+				"the template has the step %q, which waits and cannot be confirmed", out[i].StepID)
+		}
 		out[i].RequireConfirmation = stricter(gate, out[i].RequireConfirmation)
 	}
 	return out

@@ -124,6 +124,9 @@ var descriptions = map[string]string{
 	"a command.timeoutSeconds": "The time limit of one execution, in seconds",
 	"a command.retry":          "How often a failing command is run",
 	"a command.literal":        "Pass {{key}} in argv, cwd and env as it is written",
+	"a wait.kind":              "A wait; no command runs and no process has to",
+	"a wait.for":               "How long to wait from when the step becomes pending",
+	"a wait.until":             "The instant until which to wait, or a placeholder of it",
 	"a retry.maxAttempts":      "The total number of executions",
 	"a retry.backoffSeconds":   "The pause between two executions, in seconds",
 
