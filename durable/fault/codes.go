@@ -174,7 +174,7 @@ var Table = []Row{
 	{StartKeyTaken, ExitUsage, never,
 		"The start key names a session that was imported, or a run of another workflow; nothing was started.",
 		Suggest("Start with another --key.")},
-	{RunWaiting, ExitWaiting, never, "The run waits for a person: a step, a confirmation or an approval.",
+	{RunWaiting, ExitWaiting, never, "The run waits for a person (a step, a confirmation or an approval), or until a moment.",
 		Suggest("Continue with the command shown.")},
 	{RunBlocked, ExitWaiting, never, "The step was not accepted: something required is missing or wrong.",
 		Suggest("Fix what the blockers name and try the step again.")},

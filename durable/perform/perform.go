@@ -99,6 +99,8 @@ type Options struct {
 	Yes     bool        // confirms every step that waits for a confirmation
 	Notes   *string     // notes for every person step; nil: none
 	Context canon.Value // sent with the first attempt of this call
+	// NoWait leaves a run at a step that waits, also if a person is present who could watch the clock.
+	NoWait bool
 	// Preferences are sent with the first attempt as well, and are in force for
 	// it.
 	Preferences []event.PreferenceChange

@@ -59,6 +59,8 @@ type View struct {
 	step         perform.StepView
 	headingShown bool // the heading of the step was printed
 	commandShown bool // the command line of the step was printed
+	waiting      bool // a countdown is shown
+	left         atomic.Pointer[perform.WaitView]
 	output       output
 	written      string // notes that no attempt has recorded yet
 	editing      atomic.Bool
