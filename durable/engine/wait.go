@@ -35,6 +35,13 @@ func WaitAt(w compile.Compiled, s snapshot.State, n *runs.Node) *PendingWait {
 	return &PendingWait{UntilMs: at.DueMs}
 }
 
+// WaitOver returns the moment until which the step of a node waited, false for a step that does not
+// wait and for one whose wait has no moment.
+func WaitOver(w compile.Compiled, s snapshot.State, n *runs.Node) (int64, bool) {
+	at, waits := advance.WaitAt(w, s, n.CreatedAtMs, n.Context)
+	return at.DueMs, waits && at.Unfilled == nil
+}
+
 // refuseEarly refuses with RUN_WAITING an attempt at a step that waits, unless the performer of the
 // session makes it or the attempt may set the moment: an agent that asks again and again would
 // otherwise make the log grow. Nothing is recorded.

@@ -43,7 +43,15 @@ type RunDetails struct {
 	Approvals []ApprovalRow `json:"approvals"`
 	// Context is the one in force at the preferred tip.
 	Context canon.Value `json:"context"`
+	// Pending says what the pending step waits for besides its work, absent for nothing.
+	Pending *RunPending `json:"pending,omitzero"`
 	RunFacts
+}
+
+// RunPending is what the pending step of a run waits for besides its work.
+type RunPending struct {
+	// Wait is the moment until which the step waits.
+	Wait *engine.PendingWait `json:"wait,omitzero"`
 }
 
 // OpenGap is a gap that is open on the path to the tip. Exactly one of ID and
@@ -150,6 +158,11 @@ func (o *Views) run(ctx context.Context, ref, step string) (RunDetails, error) {
 		Workflow: engine.WorkflowRef{WorkflowID: run.Started.WorkflowID, Name: w.Name(),
 			WorkflowHash: run.Started.WorkflowHash, Source: row.Source}, Gaps: []OpenGap{},
 		Blockers: tip.Blockers(), Findings: append([]manifest.Finding{}, v.Findings...)}
+	if wait, err := obs.waitAt(ctx, run, run.Node(run.Tip), row.Status); err != nil {
+		return out, err
+	} else if wait != nil {
+		out.Pending = &RunPending{Wait: wait}
+	}
 	for _, n := range run.Path(run.Tip) {
 		for _, gap := range run.Node(n).OpenGaps {
 			out.Gaps = append(out.Gaps, openGap(gap))
