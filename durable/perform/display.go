@@ -28,7 +28,7 @@ type Display interface {
 	TryBegan(TryView)
 	TryEnded(TryEnd)
 	// Waiting reports the time that is left until the moment of a step, about once a second, and
-	// WaitEnded that the person waits no more: it has come, or the person leaves.
+	// WaitEnded that the person waits no more: it is reached, or the person leaves.
 	Waiting(WaitView)
 	WaitEnded()
 	// Blocked reports an attempt that was recorded and refused.

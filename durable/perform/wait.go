@@ -17,11 +17,11 @@ import (
 )
 
 // A step that waits is performed by the clock (docs/design.md#waiting): a performer records that its
-// moment has come. Only a person at a terminal waits for it; any other performer leaves the run,
+// moment is reached. Only a person at a terminal waits for it; any other performer leaves the run,
 // so that no process has to run meanwhile.
 
 // tickMs is the interval in milliseconds at which a person sees the time that is left. The clock is
-// read anew each time: it may be set, and a machine that was asleep is late.
+// read again each time: it may be set, and a machine that was asleep is late.
 const tickMs = 1000
 
 // WaitView describes a wait that a person watches.
@@ -30,12 +30,12 @@ type WaitView struct {
 	LeftMs  int64 // from now until then
 }
 
-// byItself reports that neither a person nor an agent does the work of the step.
-func (s *stepRun) byItself() bool { return s.step.Action != nil || s.step.Wait != nil }
+// waitRun is the wait of a step.
+type waitRun struct{ *stepRun }
 
-// wait waits until the moment of a step that waits, and adds the record that it has come to the
+// run waits until the moment of a step that waits, and adds the record that it is reached to the
 // request. It follows the inputs, since one of them may be the moment.
-func (s *stepRun) wait(ctx context.Context, req *advance.Request) error {
+func (s *waitRun) run(ctx context.Context, req *advance.Request) error {
 	if s.step.Wait == nil || s.answer.Pending.Wait == nil {
 		return nil
 	}
@@ -54,9 +54,9 @@ func (s *stepRun) wait(ctx context.Context, req *advance.Request) error {
 	return nil
 }
 
-// watchClock shows the person how much time is left, until the moment has come. Without a person,
+// watchClock shows the person how much time is left, until the moment is reached. Without a person,
 // and where Options.NoWait is set, it returns RUN_WAITING at once.
-func (s *stepRun) watchClock(ctx context.Context, due int64) error {
+func (s *waitRun) watchClock(ctx context.Context, due int64) error {
 	if !s.Person.Present() || s.opts.NoWait {
 		return s.waitsUntil(due)
 	}
@@ -74,17 +74,17 @@ func (s *stepRun) watchClock(ctx context.Context, due int64) error {
 }
 
 // waitsUntil is RUN_WAITING for a step that waits until a moment.
-func (s *stepRun) waitsUntil(due int64) error {
+func (s *waitRun) waitsUntil(due int64) error {
 	left := max(due-s.NowMs(), 0)
 	f := s.waitingFault(fmt.Sprintf("waits until %s, for %s from now", event.TimeText(due), period.Text(left)),
-		"Continue with %s: at a terminal it waits, elsewhere it needs the moment to have come. %s continues every run "+
+		"Continue with %s: at a terminal it waits, and elsewhere it leaves the run until the moment is reached. %s continues every run "+
 			"whose wait is over.", s.continueLine(), s.OfStore(fault.Command{"due", "--run"}))
 	return fault.Of(f).With("untilMs", due)
 }
 
 // dueAt returns the moment until which the step waits. A person who is present is asked for the
 // value of a placeholder that names none; otherwise nothing is recorded.
-func (s *stepRun) dueAt(ctx context.Context, req *advance.Request) (int64, error) {
+func (s *waitRun) dueAt(ctx context.Context, req *advance.Request) (int64, error) {
 	if s.step.Wait.Placeholder() == "" {
 		return s.answer.Pending.Wait.UntilMs, nil
 	}
@@ -110,7 +110,7 @@ func (s *stepRun) dueAt(ctx context.Context, req *advance.Request) (int64, error
 
 // noMoment is RUN_WAITING for a wait whose placeholder names no instant. It names the key and where a
 // value can come from, not the value.
-func (s *stepRun) noMoment(why *wait.Unfilled) error {
+func (s *waitRun) noMoment(why *wait.Unfilled) error {
 	key, _, _ := strings.Cut(why.Key, ".")
 	f := s.waitingFault(fmt.Sprintf("waits until {{%s}}, which %s%s", why.Key, why.Why, s.cmd.origin(key)),
 		"Continue with %s, or set it without performing the step: %s.", s.continueLine("--set", key+"=INSTANT"),

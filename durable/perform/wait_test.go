@@ -150,7 +150,7 @@ func TestWaitIsCancelled(t *testing.T) {
 }
 
 // TestWaitAndTheClock: a clock that goes back makes no wait shorter and no wait that is over begin
-// again; each iteration of a loop waits anew.
+// again; each iteration of a loop waits for itself.
 func TestWaitAndTheClock(t *testing.T) {
 	w := newFixture(t, `{id: test.loop, name: Loop, description: d, version: 1.0.0, steps: [
   {id: l, title: Twice, type: loop, loop: {type: for, count: 2, maxIterations: 2}, body: [

@@ -76,7 +76,10 @@ func showOutcome(a *cli.App, p *page.Page, r views.RunDetails, s views.StepRow) 
 	if s.Approval != nil {
 		p.Text(indent, approvalText(*s.Approval))
 	}
-	if n := len(s.Artifacts); n > 0 && s.Result == nil && len(s.Assessments) == 0 && s.Approval == nil {
+	if s.WaitOver != nil {
+		p.StyledText(indent, "waited until "+page.ClockTime(s.WaitOver.DueAtMs, "2 Jan 2006 15:04:05"), p.Dim)
+	}
+	if n := len(s.Artifacts); n > 0 && s.WaitOver == nil && s.Result == nil && len(s.Assessments) == 0 && s.Approval == nil {
 		p.StyledText(indent, page.Plural(n, "artifact")+": "+kindsOf(s.Artifacts), p.Dim)
 	}
 	if !s.FullNotes.IsZero() {

@@ -97,7 +97,7 @@ type runInput struct {
 	trust bool // allow the commands of FILE or ID in this call, without recording trust
 	yes   bool // answer confirmations with yes; does not approve
 	quiet bool
-	// unattended: no person is present, whatever the streams are.
+	// unattended: no person is present, also if the streams are a terminal.
 	unattended bool
 	// notes answer each step that needs only notes.
 	notes string

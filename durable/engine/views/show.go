@@ -13,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/snapshot"
+	"github.com/waybill/waybill/durable/run/wait"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
 )
@@ -98,6 +99,8 @@ type StepRow struct {
 	// Result is the command's, with the last resultTailBytesMax bytes of each output.
 	Result   *command.Brief `json:"result,omitzero"`
 	Approval *ApprovalRow   `json:"approval,omitzero"`
+	// WaitOver is the end of the step's wait.
+	WaitOver *wait.Over `json:"waitOver,omitzero"`
 	// ContextSet is what the step's attempts set; a null member removed one.
 	ContextSet canon.Value `json:"contextSet"`
 	// Details are those of a step that was asked for.

@@ -14,6 +14,7 @@ import (
 	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/durable/run/wait"
 	"github.com/waybill/waybill/durable/workflow/contract"
 )
 
@@ -106,7 +107,7 @@ func describeContent(is event.OutputPayload, content []byte) (what, text string)
 	switch is.ArtifactKind {
 	case event.FullNotesKind: // its notes are shown already
 		return "Whole notes, " + size, ""
-	case command.Kind, contract.AssessmentKind, approvalKind:
+	case command.Kind, contract.AssessmentKind, approvalKind, wait.Kind:
 		if v, err := canon.Parse(content); err == nil && v.Kind() == canon.Object {
 			if what, text, ok := describeKnown(is.ArtifactKind, v, size); ok {
 				return what, text
@@ -139,6 +140,9 @@ func describeKnown(kind string, v canon.Value, size string) (what, text string, 
 	case approvalKind:
 		what, text = approval(v)
 		return what, text, true
+	case wait.Kind:
+		over, err := wait.Decode(v)
+		return "The wait until " + event.TimeText(over.DueAtMs) + " is over", "", err == nil
 	}
 	result, err := command.Decode(v)
 	if err != nil {

@@ -168,6 +168,10 @@ func (s Step) GateCondition() condition.Condition { return s.confirms }
 // Criteria returns the parsed validationCriteria; the zero Criteria if the step has none.
 func (s Step) Criteria() criteria.Criteria { return s.checks }
 
+// Automatic reports whether neither a person nor an agent does the work of the step: it is a command,
+// or it waits.
+func (s Step) Automatic() bool { return s.Action != nil || s.Wait != nil }
+
 // NeedsConfirmation reports whether guided mode waits for a confirmation before this step.
 // vars is the context at the time when the step is shown. Approvals do not count; see
 // NeedsApproval.

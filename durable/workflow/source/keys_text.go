@@ -81,7 +81,7 @@ var descriptions = map[string]string{
 	"a step.promptRef": "An installed prompt template, instead of prompt: " +
 		"prompt:<templateId>[@<version>]",
 	"a step.promptFragments":        "Texts that are added to the prompt if their conditions are true",
-	"a step.action":                 "A command that performs the step, if a person has trusted the workflow",
+	"a step.action":                 "A command that performs the step, if a person has trusted the workflow, or a wait",
 	"a step.agentRole":              "The role to take in this step",
 	"a step.askForFiles":            "Whether to ask for the relevant files",
 	"a step.assessmentConsequences": "What happens when an assessment has a level",

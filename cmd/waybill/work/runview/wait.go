@@ -1,6 +1,7 @@
 package runview
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
@@ -9,14 +10,22 @@ import (
 	"github.com/waybill/waybill/infra/terminal"
 )
 
+// countdown shows a wait.
+type countdown struct {
+	view  *View
+	shown bool
+	left  atomic.Pointer[perform.WaitView]
+}
+
 // Waiting shows until when a step waits, in local time, and how the run can be left, and counts down
 // on one line. On a terminal that cannot redraw a line only the first is shown.
-func (v *View) Waiting(w perform.WaitView) {
-	v.left.Store(&w)
-	if v.waiting {
+func (c *countdown) Waiting(w perform.WaitView) {
+	c.left.Store(&w)
+	if c.shown {
 		return
 	}
-	v.waiting = true
+	c.shown = true
+	v := c.view
 	if v.opts.Quiet {
 		v.heading()
 	}
@@ -25,14 +34,14 @@ func (v *View) Waiting(w perform.WaitView) {
 	p := v.page
 	v.screen.StartSpinner(func(frame, width int) string {
 		// Parts of a second count as a whole one, so that the last second is not shown as none.
-		left := period.Text(v.left.Load().LeftMs + 999)
+		left := period.Text(c.left.Load().LeftMs + 999)
 		line := "  " + p.Accent(terminal.Frames[frame%len(terminal.Frames)]) + " " + left + p.Dim(" left")
 		return page.Cut(line, width)
 	})
 }
 
 // WaitEnded removes the countdown.
-func (v *View) WaitEnded() {
-	v.screen.ClearSpinner()
-	v.waiting = false
+func (c *countdown) WaitEnded() {
+	c.view.screen.ClearSpinner()
+	c.shown = false
 }
