@@ -96,9 +96,9 @@ var answers = map[string]string{
 	"waybill proposals reject": "`proposal`", "waybill proposals archive": "`proposal`",
 	"waybill proposals rollback":  "`proposal`",
 	"waybill proposals installed": "`installed`", "waybill proposals events": "`proposal_events`",
-	"waybill automations due": "`automations`",
-	"waybill capabilities":    "`capabilities`, in the shape of OpenWOP",
-	"waybill repair":          "`repair`", "waybill keys list": "`keys`", "waybill keys rotate": "`keys`",
+	"waybill automations due": "`automations`", "waybill due": "`due`",
+	"waybill capabilities": "`capabilities`, in the shape of OpenWOP",
+	"waybill repair":       "`repair`", "waybill keys list": "`keys`", "waybill keys rotate": "`keys`",
 	"waybill doctor":     "`doctor`",
 	"waybill completion": "`completion`", "waybill version": "`version`", "waybill help": "none: help is text",
 }

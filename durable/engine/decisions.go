@@ -61,24 +61,23 @@ func firstUnmet(states []decision.State) decision.State {
 
 // PendingNow is what a pending step waits for besides the work.
 type PendingNow struct {
-	StepID          string           `json:"stepId"`
-	StepInstanceKey string           `json:"stepInstanceKey"`
-	Approval        *PendingApproval `json:"approval,omitzero"`
+	Approval *PendingApproval `json:"approval,omitzero"`
+	// Wait is the moment until which the step waits.
+	Wait *PendingWait `json:"wait,omitzero"`
 }
 
-// PendingAt returns what the step that is pending at a place waits for, nil if it
-// waits for nothing.
-func (n *Answers) PendingAt(ctx context.Context, p session.Resolved) (*PendingNow, error) {
+// PendingApprovalAt returns whose approvals the step that is pending at a place waits
+// for, nil if it needs none or the run takes no attempts.
+func (n *Answers) PendingApprovalAt(ctx context.Context, p session.Resolved) (*PendingApproval, error) {
 	w, s, err := n.Load(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	a, err := n.approvalAt(ctx, w, p, s)
-	if err != nil || !a.required || checkTakesFacts(p) != nil {
+	if err != nil || checkTakesFacts(p) != nil {
 		return nil, err
 	}
-	pending := s.PendingStep()
-	return &PendingNow{StepID: pending.StepID, StepInstanceKey: pending.Key(), Approval: PendingApprovalOf(a.states)}, nil
+	return PendingApprovalOf(a.states), nil
 }
 
 // IsApproved reports that the outputs of the pending step are approved as they are.

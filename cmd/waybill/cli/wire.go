@@ -123,7 +123,7 @@ func configuredLockWait(c config.Config) time.Duration {
 func wire(dir string, store *filestore.Store) *Store {
 	e := engine.New(store)
 	e.Origins = origin.Origins{Bundled: discovery.IsBundled, Controls: store}
-	v, audit := views.New(e.Reader, store, e.Ledger().ImportedOf, e.PendingAt), verify.NewAuditor(e.Ledger(), store)
+	v, audit := views.New(e.Reader, store, e.Ledger().ImportedOf, e.PendingApprovalAt), verify.NewAuditor(e.Ledger(), store)
 	verifier := verify.New(e.Reader, store, audit)
 	return &Store{Engine: e, Views: v, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, store),
 		Exchange: travel.New(e, store, v), Upkeep: upkeep.New(e, store, verifier), Learning: learning.New(e, store),

@@ -77,7 +77,10 @@ func showOutcome(a *cli.App, p *page.Page, r views.RunDetails, s views.StepRow) 
 	for _, x := range s.Decisions {
 		p.Text(indent, decisionText(x))
 	}
-	if n := len(s.Artifacts); n > 0 && s.Result == nil && len(s.Assessments) == 0 && len(s.Decisions) == 0 {
+	if s.WaitOver != nil {
+		p.StyledText(indent, "waited until "+page.ClockTime(s.WaitOver.DueAtMs, "2 Jan 2006 15:04:05"), p.Dim)
+	}
+	if n := len(s.Artifacts); n > 0 && s.WaitOver == nil && s.Result == nil && len(s.Assessments) == 0 && len(s.Decisions) == 0 {
 		p.StyledText(indent, page.Plural(n, "artifact")+": "+kindsOf(s.Artifacts), p.Dim)
 	}
 	if !s.FullNotes.IsZero() {

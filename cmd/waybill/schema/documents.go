@@ -37,7 +37,7 @@ func documents() map[string]any {
 		"runs": views.RunPage{}, "run": views.RunDetails{}, "timeline": views.History{}, "graph": views.Graph{},
 		"events": eventsDocument{}, "logs": views.Logs{}, "artifacts": views.ArtifactList{},
 		"artifact": views.ArtifactDetails{}, "artifact_file": document.ArtifactFile{},
-		"candidates": engine.ResumeList{}, "replay": verify.ReplayReport{}, "cancelled": engine.Cancelled{},
+		"candidates": engine.ResumeList{}, "due": document.Due{}, "replay": verify.ReplayReport{}, "cancelled": engine.Cancelled{},
 		"verification": verify.Verification{}, "audit": verify.AuditTrail{},
 		"audit_verification": verify.AuditVerification{},
 		"export":             travel.Export{}, "import": travel.Import{}, "bundle": travel.BundleInfo{},
