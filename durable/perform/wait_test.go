@@ -2,6 +2,7 @@ package perform_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/waybill/waybill/durable/perform"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/run/wait"
+	"github.com/waybill/waybill/ports"
 )
 
 // waitFlow waits and then runs a command.
@@ -252,5 +254,24 @@ func TestWaitOfOthers(t *testing.T) {
 	w.clock = 9000
 	if _, err := w.perform(t.Context(), perform.Options{}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestExpectedAttempt: a caller that made its list before another process continued the run performs
+// nothing, also if that process stopped at the same step.
+func TestExpectedAttempt(t *testing.T) {
+	w := newWait(t, "until: '1970-01-01T00:00:00Z'")
+	w.outcomes = []ports.CommandOutcome{{ExitStatus: 4}}
+	seen, err := w.g.Rehydrate(t.Context(), w.at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := perform.Options{Expect: seen.AttemptID}
+	if _, err := w.perform(t.Context(), late); codeOf(err) != fault.StepFailed || len(w.tries) != 1 {
+		t.Fatalf("%v, %d commands", err, len(w.tries))
+	}
+	before := len(w.events())
+	if _, err := w.perform(t.Context(), late); !errors.Is(err, perform.ErrMoved) || len(w.tries) != 1 || len(w.events()) != before {
+		t.Errorf("%v, %d commands", err, len(w.tries))
 	}
 }

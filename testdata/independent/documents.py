@@ -87,6 +87,22 @@ def _env(v):
 ACTION = record({"kind": one_of("command"), "argv": many(ANY_TEXT, 1)}, {
     "cwd": FULL, "env": _env, "timeoutSeconds": nonzero,
     "retry": record({"maxAttempts": integer()}, {"backoffSeconds": nonzero})})
+PERIOD = re.compile(r"(?=.)(?:([1-9][0-9]*)d)?(?:([1-9][0-9]*)h)?(?:([1-9][0-9]*)m)?(?:([1-9][0-9]*)s)?")
+
+
+def wait_seconds(v):
+    """The seconds of a period, None for a text that is none."""
+    found = PERIOD.fullmatch(v) if isinstance(v, str) else None
+    n = sum(int(x or 0) * f for x, f in zip(found.groups(), (86400, 3600, 60, 1))) if found else 0
+    return n if 0 < n <= 366 * 86400 else None
+
+
+def _wait(v):
+    record({}, {"for": FULL, "until": FULL})(v)
+    if len(v) != 1 or "for" in v and wait_seconds(v["for"]) is None or len(v.get("until", "")) > 256:
+        raise Shape("a wait without a moment")
+
+
 PARAMETER = record({"name": ANY_TEXT, "type": ANY_TEXT}, {"required": true, "description": FULL,
                                                           "enum": many(anything, 1), "default": anything})
 FUNCTION = record({"name": ANY_TEXT, "definition": ANY_TEXT, "scope": ANY_TEXT},
@@ -108,7 +124,7 @@ COMPILED_STEP = record(
      "injected": many(record({"originId": ANY_TEXT, "contentHash": SHA, "bytes": integer()}), 1),
      "outputContract": record({"contractRef": ANY_TEXT, "required": boolean}), "probe": FULL,
      "promptFragments": many(record({"id": ANY_TEXT, "text": ANY_TEXT}, {"when": CONDITION}), 1),
-     "type": one_of("parallel"), "validationCriteria": CRITERIA, "promptBlocks": record({}, {
+     "type": one_of("parallel"), "wait": _wait, "validationCriteria": CRITERIA, "promptBlocks": record({}, {
          "goal": FULL, "constraints": SOME_TEXTS, "procedure": SOME_TEXTS, "outputRequired": _env,
          "verify": SOME_TEXTS})})
 CONTROL_FORMS = {"artifact_contract": ({"contractRef": one_of("wr.contracts.loop_control")}, {"loopId": FULL}),

@@ -5,7 +5,7 @@ import re
 import jcs
 from checks import Shape, anything, integer, many, one_of, record, text
 from contracts import answers, satisfies
-from documents import instance_key, sequences
+from documents import instance_key, sequences, wait_seconds
 from shapes import AUTONOMY, COUNT, FULL, KINDS, RISK, SHA
 
 STREAM = record({"bytes": COUNT, "head": text(0, 3 * 32768), "tail": text(0, 3 * 32768)},
@@ -21,6 +21,7 @@ EARLIER_RESULT = record(dict(OF_RESULT[0], outputHead=text(0, 3 * 65536), output
 BINDING = record({"kind": one_of("wr.human_approval"), "stepInstanceKey": FULL, "snapshotRef": SHA,
                   "outputs": many(record({"kind": FULL, "sha256": SHA}))},
                  {"approvedBy": text(1, 128), "comment": text(1, 4096)})
+WAIT_OVER = record({"kind": one_of("wr.wait_over"), "stepInstanceKey": FULL, "dueAtMs": integer(), "overAtMs": integer()})
 EXCEEDED = record({"kind": one_of("wr.recommendation_warning"), "exceeded": many(record(
     {"key": one_of("autonomy", "riskPolicy"), "effective": FULL, "recommended": FULL}), 1, 2)})
 ORDER = {"autonomy": ("guided", "full_auto_stop_on_user_deps", "full_auto_never_stop"),
@@ -35,6 +36,7 @@ class Place:
     def __init__(self, event, state, above):
         self.ref, self.state, self.outputs, self.attempts = event.get("data", "snapshotRef"), state, [], 0
         self.autonomy = above.autonomy if above else "guided"
+        self.at = event.obj.get("timestampMs", 0)
 
     def add(self, e, value):
         """An output becomes current; those it takes the place of do not stay."""
@@ -173,6 +175,9 @@ class Runs:
         try:
             if kind == "wr.command_result":
                 (EARLIER_RESULT if "outputHead" in value else COMMAND_RESULT)(value)
+            elif kind == "wr.wait_over":
+                WAIT_OVER(value)
+                self._over(value, step, place)
             elif kind == "wr.recommendation_warning":
                 EXCEEDED(value)
                 self._exceeds(value, place, e)
@@ -192,6 +197,17 @@ class Runs:
                 raise Shape("an artifact of a kind that no section has")
         except Shape as error:
             self.find("artifact_form", str(error), e)
+
+    @staticmethod
+    def _over(value, step, place):
+        """The end of a wait: of this step, not before it was due, and due when the node says."""
+        waits = step.get("wait", {})
+        if value["overAtMs"] < value["dueAtMs"]:
+            raise Shape("it was over before it was due")
+        if not waits or value["stepInstanceKey"] != instance_key(place.step()):
+            raise Shape("it is of another step")
+        if "for" in waits and value["dueAtMs"] != place.at + 1000 * wait_seconds(waits["for"]):
+            raise Shape("it was due at another moment")
 
     @staticmethod
     def objects_own(kind):
