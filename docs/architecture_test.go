@@ -58,7 +58,7 @@ var layers = []layer{
 	{"engine", []string{"durable/engine/ledger", "durable/engine/session"}},
 	{"engine", []string{"durable/engine/startkey"}},
 	{"engine", []string{"durable/engine", "durable/engine/settings"}},
-	{"engine", []string{"durable/engine/views", "durable/engine/verify", "durable/engine/learning"}},
+	{"engine", []string{"durable/engine/candidates", "durable/engine/views", "durable/engine/verify", "durable/engine/learning"}},
 	{"engine", []string{"durable/engine/travel", "durable/engine/upkeep"}},
 	{"perform", []string{"durable/perform"}},
 	{"infra", []string{"infra/osfs", "infra/controlfile", "infra/cron", "infra/discovery", "infra/gitobserver", "infra/identity",

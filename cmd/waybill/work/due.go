@@ -84,7 +84,7 @@ func due(ctx context.Context, a *cli.App, o *cli.Store, run bool) (document.Due,
 func continueDue(ctx context.Context, a *cli.App, o *cli.Store, item *document.DueItem) error {
 	if item.Imported {
 		// A bundle must not start commands here; a person who continues the run takes it over.
-		item.Outcome = document.DueSkipped
+		item.Outcome = views.DueSkipped
 		item.Error = &document.DueFault{Code: fault.RunWaiting, Message: "the run was imported, and no person has continued it here",
 			Suggestion: "Continue it with " + continueLine(a, item.RunID).Line() + " at a terminal."}
 		return nil
@@ -109,22 +109,22 @@ func continueDue(ctx context.Context, a *cli.App, o *cli.Store, item *document.D
 }
 
 // outcomeOf returns how far a run got. The error states why it stopped.
-func outcomeOf(report perform.Report, err error) document.DueOutcome {
+func outcomeOf(report perform.Report, err error) views.DueOutcome {
 	switch f := fault.CodeOf(err); {
 	case errors.Is(err, perform.ErrMoved), f == fault.RunBusy, f == fault.RunClosed, err == nil && report.Already:
-		return document.DueBusy
+		return views.DueBusy
 	case err == nil && report.Last.Status != runs.Failed:
-		return document.DueComplete
+		return views.DueComplete
 	case fault.ExitOf(err) == fault.ExitWaiting:
-		return document.DueWaiting
+		return views.DueWaiting
 	}
-	return document.DueFailed
+	return views.DueFailed
 }
 
 // dueStatus returns the exit status: 1 if a run failed, else 0.
 func dueStatus(doc document.Due) int {
 	for _, item := range doc.Items {
-		if item.Outcome == document.DueFailed {
+		if item.Outcome == views.DueFailed {
 			return fault.ExitFailed
 		}
 	}
@@ -165,11 +165,11 @@ func showOutcome(p *page.Page, r document.DueItem) {
 	switch r.Outcome {
 	case "":
 		return
-	case document.DueComplete:
+	case views.DueComplete:
 		p.Line("%s %s", p.Good("✓"), lead+"is complete")
-	case document.DueBusy:
+	case views.DueBusy:
 		p.Line("%s %s", p.Dim("·"), lead+"is performed, or was continued, by another process")
-	case document.DueFailed:
+	case views.DueFailed:
 		p.Text(p.Bad("✗")+" ", lead+page.OneLine(r.Error.Message))
 	default:
 		p.Text(p.Warn("!")+" ", lead+page.OneLine(r.Error.Message))

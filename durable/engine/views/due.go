@@ -159,3 +159,15 @@ func unattended(s compile.Step) bool {
 	return s.Action != nil && !s.NotesRequired && s.Criteria().IsZero() && s.OutputContract == nil &&
 		len(s.AssessmentRefs) == 0 && s.RequireConfirmation.Kind == compile.ConfirmNever
 }
+
+// DueOutcome is how far 'waybill due --run' got with a run, a closed set.
+type DueOutcome string
+
+// The outcomes.
+const (
+	DueComplete DueOutcome = "complete" // the run is complete
+	DueWaiting  DueOutcome = "waiting"  // it waits for a person, for trust or until another moment
+	DueFailed   DueOutcome = "failed"   // a step failed, or the run could not be continued
+	DueBusy     DueOutcome = "busy"     // another process performs the run, or has continued it
+	DueSkipped  DueOutcome = "skipped"  // the run was imported, and no person has continued it here
+)

@@ -20,24 +20,12 @@ type Due struct {
 // DueItem is one run whose wait is over. The members after those of the run are set by --run.
 type DueItem struct {
 	views.DueRun
-	Outcome DueOutcome `json:"outcome,omitzero"`
+	Outcome views.DueOutcome `json:"outcome,omitzero"`
 	// Performed is the number of steps that were acknowledged.
 	Performed int `json:"performed,omitzero"`
 	// Error is the reason why the run did not get to its end.
 	Error *DueFault `json:"error,omitzero"`
 }
-
-// DueOutcome is how far 'due --run' got with a run, a closed set.
-type DueOutcome string
-
-// The outcomes.
-const (
-	DueComplete DueOutcome = "complete" // the run is complete
-	DueWaiting  DueOutcome = "waiting"  // it waits for a person, for trust or until another moment
-	DueFailed   DueOutcome = "failed"   // a step failed, or the run could not be continued
-	DueBusy     DueOutcome = "busy"     // another process performs the run, or has continued it
-	DueSkipped  DueOutcome = "skipped"  // the run was imported, and no person has continued it here
-)
 
 // DueFault is the reason why a run did not get to its end.
 type DueFault struct {

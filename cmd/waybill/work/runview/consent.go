@@ -74,7 +74,7 @@ func (v *View) Approve(ctx context.Context, q ports.ApproveQuestion) (ports.Appr
 		for _, r := range q.Results {
 			v.result(p, r)
 		}
-		v.decisions(p, q)
+		decisions(p, q)
 	}, cmp.Or(onlyQuestions[q.Decides], "Approve? [y/N]"))
 	v.headingShown = true
 	switch {
@@ -99,7 +99,7 @@ var approvalAnswers = map[string]ports.ApprovalAnswer{"e": ports.ApprovalEdit, "
 
 // decisions writes who handed in the output, what was decided before, the difference to what was sent
 // back, and the answers.
-func (v *View) decisions(p *page.Page, q ports.ApproveQuestion) {
+func decisions(p *page.Page, q ports.ApproveQuestion) {
 	if len(q.By) > 0 {
 		p.Text("  ", "Handed in by "+page.OneLine(page.List(q.By, "and")))
 	}
