@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
-	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/candidates"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"

@@ -10,7 +10,6 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
-	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/candidates"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
