@@ -142,24 +142,24 @@ func (a approval) feedback() prompt.Feedback {
 
 // Question returns the question about the content, for a person.
 func (a Approvable) Question() ports.ApproveQuestion {
-	q := ports.ApproveQuestion{Notes: a.Notes, Results: a.Artifacts, By: a.Performers, Changes: a.Changes}
+	q := ports.ApproveQuestion{Prompt: a.Step.Prompt, Notes: a.Notes, Results: a.Artifacts, By: a.Performers, Changes: a.Changes}
 	if len(a.Decisions) == 0 {
 		return q
 	}
 	s := firstUnmet(a.Decisions)
 	if s.SentBack != nil {
-		q.Decided = append(q.Decided, fmt.Sprintf("Sent back by %s at %s: %s", s.SentBack.By, event.TimeText(s.SentBack.AtMs),
+		q.Decided = append(q.Decided, fmt.Sprintf("Sent back by %s at %s: %s", decision.Name(s.SentBack.By), event.TimeText(s.SentBack.AtMs),
 			s.SentBack.Reason))
 	}
 	for _, r := range s.Approvals {
-		text := fmt.Sprintf("Approved by %s at %s", r.By, event.TimeText(r.AtMs))
+		text := fmt.Sprintf("Approved by %s at %s", decision.Name(r.By), event.TimeText(r.AtMs))
 		if r.Reason != "" {
 			text += ": " + r.Reason
 		}
 		q.Decided = append(q.Decided, text)
 	}
 	for _, r := range s.Expired {
-		q.Decided = append(q.Decided, fmt.Sprintf("The approval by %s at %s does not count any more: it counted for %s.", r.By,
+		q.Decided = append(q.Decided, fmt.Sprintf("The approval by %s at %s does not count any more: it counted for %s.", decision.Name(r.By),
 			event.TimeText(r.AtMs), s.Rule.ExpiresAfter))
 	}
 	if !s.Rule.IsZero() {

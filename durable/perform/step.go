@@ -234,7 +234,7 @@ func (s *stepRun) stepView() StepView {
 	if at, of, _ := s.flow.Position(s.step.StepID); !v.Returns {
 		v.At, v.Of = at+1, of
 	}
-	if s.answer.Status == runs.Blocked && !s.answer.OutputsSubmitted() {
+	if s.answer.Status == runs.Blocked && !s.answer.OutputsSubmitted() && !s.answer.SentBack() {
 		for _, b := range s.known.refused {
 			v.Refused = append(v.Refused, b.Message)
 		}

@@ -163,7 +163,11 @@ func describeOutput(e event.Event, p event.NodeOutputAppended, step string) stri
 
 // describeDecision describes what a person decided about a step.
 func describeDecision(d event.StepDecision, step string) string {
-	text := fmt.Sprintf("%s was %s by %s", step, plain(string(d.Decision)), oneLine(d.By))
+	by := oneLine(d.By)
+	if d.By == string(event.Human) {
+		by = "a person"
+	}
+	text := fmt.Sprintf("%s was %s by %s", step, plain(string(d.Decision)), by)
 	if d.Reason != "" {
 		text += ": " + oneLine(d.Reason)
 	}

@@ -3,6 +3,7 @@ package runs
 import (
 	"cmp"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/run/decision"
 	"strings"
 	"time"
 
@@ -158,7 +159,7 @@ func levelsOf(x views.Assessment) string {
 
 // decisionText says who decided what, when, and with which reason.
 func decisionText(x views.DecisionRow) string {
-	text := strings.ReplaceAll(string(x.Decision), "_", " ") + " by " + x.By + " at " + page.ClockTime(x.AtMs, "2 Jan 2006 15:04")
+	text := strings.ReplaceAll(string(x.Decision), "_", " ") + " by " + decision.Name(x.By) + " at " + page.ClockTime(x.AtMs, "2 Jan 2006 15:04")
 	switch {
 	case x.Unreadable != "":
 		text += " (" + x.Unreadable + ")"

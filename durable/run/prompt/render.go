@@ -19,6 +19,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/decision"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/source"
 )
@@ -59,7 +60,11 @@ func (f Feedback) lines() []string {
 	if f.Reason == "" {
 		return nil
 	}
-	head := fmt.Sprintf("%s sent this step back at %s. These are their words:", strconv.Quote(oneLine(f.By)), f.At)
+	by := "A person"
+	if decision.Name(f.By) == f.By {
+		by = strconv.Quote(oneLine(f.By))
+	}
+	head := fmt.Sprintf("%s sent this step back at %s. These are their words:", by, f.At)
 	foot := "Other outputs were handed in since."
 	if f.Unchanged {
 		foot = "Change what they ask for and hand in the step again: the same outputs are not accepted."

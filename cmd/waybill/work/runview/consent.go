@@ -59,6 +59,8 @@ func (v *View) Confirm(ctx context.Context, question string) (bool, error) {
 // error is ports.ErrPersonStopped. Where one decision alone is asked for, "y" makes it.
 func (v *View) Approve(ctx context.Context, q ports.ApproveQuestion) (ports.ApprovalAnswer, error) {
 	v.written = "" // what is submitted is recorded
+	// What was shown when the step began may be out of date.
+	v.step.Prompt, v.step.Refused = cmp.Or(q.Prompt, v.step.Prompt), nil
 	answer, err := v.consent(ctx, func(p *page.Page) {
 		v.describe(p)
 		p.Blank()
