@@ -1,10 +1,9 @@
 """The audit log of a store, and whether it and the sessions tell the same (sections 18 and 25)."""
 from checks import holds, one_of, record, text, variant
-from refs import APPROVAL
-from shapes import COUNT, EVT, FULL, RUN, SESS
+from shapes import APPROVAL, COUNT, EVT, FULL, RUN, SESS
 
 ACTION = one_of("approve", "override", "repair", "keep", "delete", "restore", "empty_trash", "gc", "erase", "import", "rotate",
-                "trust", "untrust", "cancel", "configure")
+                "trust", "untrust", "cancel", "configure", "send_back", "deny")
 TARGET = variant("kind", dict(dict.fromkeys(("session", "run", "artifact", "workflow"), ({"id": FULL},)), store=({},), keyring=({},)))
 
 
@@ -37,6 +36,9 @@ def _fact(e):
     own = e.text("actor", "kind") != "engine"
     if e.kind == "node_output_appended" and e.get("data", "payload", "artifactKind") == APPROVAL:
         return "approve"
+    decided = e.get("data", "decision", "decision") if e.kind == "node_output_appended" else None
+    if decided in ("sent_back", "denied"):
+        return {"sent_back": "send_back", "denied": "deny"}[decided]
     if e.kind == "run_cancel_requested" and own:
         return "cancel"
     delta = e.get("data", "delta") if e.kind == "preferences_changed" else None

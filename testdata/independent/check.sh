@@ -14,7 +14,7 @@ case $waybill in /*) ;; *) waybill=$PWD/$waybill ;; esac
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
 umask 077
-cp "$here/workflow.json" "$here/sweep.json" "$tmp/"
+cp "$here/workflow.json" "$here/sweep.json" "$here/people.json" "$tmp/"
 cd "$tmp" || exit 2
 passed=0 failed=0
 
@@ -228,6 +228,7 @@ rm -rf copy; cp -R loops copy; rm -rf copy/cache; cut copy/audit/manifest.jsonl 
 rm "copy/audit/$(cd copy/audit && ls events/* | tail -1)"; verify "an audit log without its last line" 0 copy; says it audit_incomplete; same "it" copy
 rm -rf copy; cp -R loops copy; rm -rf copy/cache copy/sessions/*/cache; python "$here/forge.py" copy "$looped" run_started 0 'eventId="evt_aaaaaaaaaaaaaaaaaaaaaaaaaa"'
 verify "an event id that does not follow from its key" 5 copy; says it event_id; same "it" copy
+forge "two outputs of one decision that differ" inconsistent "$looped" node_output_appended -1 'data.decision.by="ada"'
 forge "a gap of a blocked attempt that is a warning" inconsistent "$looped" gap_recorded 0 'data.severity="warning"'
 
 echo "# Waits"
@@ -254,6 +255,56 @@ waits 3 wait.txt continue --run @last --set at=2001-01-01T01:00:00+01:00
 waits 0 wait.txt due --run
 check "the run is complete" yes "$(grep -q 'is complete' wait.txt && echo yes || echo no)"
 verify "a store with waits" 0 waits; cat out; says_nothing; same "the store with waits" waits
+echo "# Decisions of people"
+decide() { # decide STATUS COMMAND...: at a terminal, in a store of its own
+  local want=$1; shift
+  python "$here/terminal.py" "$waybill" "$@" --store people >decide.txt; check "waybill $1, at a terminal" "$want" $?
+}
+people() { # people STATUS COMMAND...: in that store, without one
+  local want=$1; shift
+  "$waybill" "$@" --store people --json >people.out 2>people.err </dev/null; check "waybill $1 in people" "$want" $?
+}
+began() { people 0 start people.json --title "$1"; run=$(grep -o 'run_[a-z2-7]*' people.out | head -1) session=$(grep -o 'sess_[a-z2-7]*' people.out | head -1); }
+again() { people 0 continue --run "$run"; tokens people.out; people "$1" continue --state "$state" --ack "$ack"; }
+began Changed; changed=$session
+people 3 continue --run "$run" --notes 'A plan.'
+people 3 send-back "$run" --reason 'No.'
+decide 0 send-back "$run" --reason "Say who does it. $(printf 'é%.0s' $(seq 300))"
+again 3
+people 3 continue --run "$run" --notes 'A plan.'
+check "  the same outputs are not accepted" yes "$(grep -q 'was sent back by' people.out && echo yes || echo no)"
+people 3 continue --run "$run" --notes 'A plan by Ada.'
+decide 0 approve "$run" --as sam --comment Good.
+again 0
+people 3 continue --run "$run" --notes Shipped.
+decide 1 approve "$run"
+decide 1 deny "$run" --reason 'It was shipped from here.'
+began Denied; denied=$session
+people 3 continue --run "$run" --notes 'Another plan.'
+decide 0 deny "$run" --reason 'Not any more.'
+people 1 continue --run "$run" --notes 'Once more.'
+verify "the store with decisions is whole" 0 people; says_nothing; same "the store with decisions" people
+check "  an account where a gate asks for it" 1 "$(cat people/sessions/*/events/* | grep -c '"data":{"account":"uid:')"
+check "  what was decided, and refused, is in the audit log" "deny deny send_back send_back" "$(python -c 'import glob, json
+print(*sorted(e["data"]["action"] for f in glob.glob("people/audit/events/*") for e in map(json.loads, open(f)) if e["data"].get("action") in ("send_back", "deny")))')"
+forge_people() { # forge_people DESCRIPTION CODE SESSION ...
+  rm -rf copy; cp -R people copy; rm -rf copy/cache copy/sessions/*/cache
+  local what=$1 code=$2; shift 2
+  python "$here/forge.py" copy "$@" || check "forge $what" made failed
+  verify "$what" 0 copy; says it "$code"; same "it" copy
+}
+nth() { python -c 'import glob, json, sys
+print([i for i, e in enumerate(e for f in sorted(glob.glob("people/sessions/%s/events/*" % sys.argv[1])) for e in map(json.loads, open(f))
+                               if e["kind"] == "node_output_appended") if e["data"].get("decision", {}).get("decision") == sys.argv[2]][0])' "$1" "$2"; }
+back=$(nth "$changed" sent_back) no=$(nth "$denied" denied)
+forge_people "a decision with another reason than its artifact" artifact_form "$changed" node_output_appended "$back" 'data.decision.reason="Fine."'
+forge_people "a decision about something else" artifact_form "$changed" node_output_appended "$back" "data.decision.shownDigest=\"sha256:$(printf '0%.0s' $(seq 64))\""
+forge_people "a step sent back by another person" inconsistent "$changed" node_output_appended "$back" 'data.decision.by="ada"'
+forge_people "a denial by an agent" segment_order "$denied" node_output_appended "$no" 'actor.kind="agent"'
+forge_people "a denial that ends the run for another reason" inconsistent "$denied" run_closed 0 'data.reason="another"'
+forge_people "a denial that cancels the run" inconsistent "$denied" run_closed 0 'data.outcome="cancelled"'
+forge_people "a gap of a step sent back that is a warning" inconsistent "$changed" gap_recorded 2 'data.severity="warning"'
+forge_people "an approval that had expired" inconsistent "$changed" advance_recorded -2 'timestampMs=99999999999999'
 
 echo "# Bundles"
 bundle() { # bundle DESCRIPTION STATUS ARGUMENTS: what bundle.py says of bundles
@@ -269,7 +320,7 @@ into() { # into STATUS STORE COMMAND...: the answer is in into.json
   check "waybill $1 $2" "$want" $?
 }
 mkdir bundles
-for dir in store loops example; do
+for dir in store loops example people; do
   for s in $(ls "$dir/sessions"); do
     into 0 "$dir" export "$s" -o "bundles/$dir-$s.json"
     bundle "  it holds, and stands for the files of the store" 0 "bundles/$dir-$s.json" --against "$dir"

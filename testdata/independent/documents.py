@@ -84,22 +84,26 @@ def _env(v):
         raise Shape("an optional object that says nothing")
 
 
+def period_ms(text):
+    """A period as 1d2h3m4s in milliseconds, None for a text that is none."""
+    m = re.fullmatch("(?:([1-9][0-9]*)d)?(?:([1-9][0-9]*)h)?(?:([1-9][0-9]*)m)?(?:([1-9][0-9]*)s)?", text)
+    seconds = sum(int(n or 0) * unit for n, unit in zip(m.groups(), (86400, 3600, 60, 1))) if m else 0
+    return seconds * 1000 if 0 < seconds <= 366 * 86400 else None
+
+
+def _period(v):
+    text(1, 48)(v)
+    if period_ms(v) is None:
+        fail("no period", v)
+
+
 ACTION = record({"kind": one_of("command"), "argv": many(ANY_TEXT, 1)}, {
     "cwd": FULL, "env": _env, "timeoutSeconds": nonzero,
     "retry": record({"maxAttempts": integer()}, {"backoffSeconds": nonzero})})
-PERIOD = re.compile(r"(?=.)(?:([1-9][0-9]*)d)?(?:([1-9][0-9]*)h)?(?:([1-9][0-9]*)m)?(?:([1-9][0-9]*)s)?")
-
-
-def wait_seconds(v):
-    """The seconds of a period, None for a text that is none."""
-    found = PERIOD.fullmatch(v) if isinstance(v, str) else None
-    n = sum(int(x or 0) * f for x, f in zip(found.groups(), (86400, 3600, 60, 1))) if found else 0
-    return n if 0 < n <= 366 * 86400 else None
-
 
 def _wait(v):
     record({}, {"for": FULL, "until": FULL})(v)
-    if len(v) != 1 or "for" in v and wait_seconds(v["for"]) is None or len(v.get("until", "")) > 256:
+    if len(v) != 1 or "for" in v and period_ms(v["for"]) is None or len(v.get("until", "")) > 256:
         raise Shape("a wait without a moment")
 
 
@@ -108,7 +112,8 @@ PARAMETER = record({"name": ANY_TEXT, "type": ANY_TEXT}, {"required": true, "des
 FUNCTION = record({"name": ANY_TEXT, "definition": ANY_TEXT, "scope": ANY_TEXT},
                   {"parameters": many(PARAMETER, 1), "calls": many(anything, 1)})
 CONFIRMATION = variant("kind", {"never": ({},), "always": ({},), "condition": ({"condition": CONDITION},),
-                                "human_approval": ({}, {"condition": CONDITION})})
+                                "human_approval": ({}, {"condition": CONDITION, "approvers": many(text(1, 128), 1, 32),
+                                                        "count": integer(1, 9), "expiresAfter": _period, "notPerformer": true})})
 PROVENANCE = variant("source", {"authored": ({},), "template_injected": ({"originId": FULL},),
                                 "feature_injected": ({"originId": FULL},)})
 MARKER = record({"stepId": SLUG, "title": ANY_TEXT, "prompt": lambda v: fail("text", v) if v != "" else None,
@@ -189,6 +194,11 @@ def _workflow(doc):
     packs, assessments = ({x[m] for x in doc.get(n, [])} for n, m in (("contracts", "contractRef"), ("assessments", "id")))
     for s in steps:
         _step_of(s, packs, assessments)
+        gate = s["requireConfirmation"]
+        if doc["schemaVersion"] < 2 and set(gate) & {"approvers", "count", "expiresAfter", "notPerformer"}:
+            raise Shape("form 1 does not say who approves a step")
+        if len(set(gate.get("approvers", []))) != len(gate.get("approvers", [])):
+            raise Shape("an approver occurs twice")
     for name in doc["capabilities"]["required"]:
         if name not in ("delegation", "web_browsing") or name not in {s.get("probe") for s in steps}:
             raise Shape("capability %s is required and has no probe" % name)

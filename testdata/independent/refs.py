@@ -2,7 +2,7 @@
 import re
 
 from blake3 import derive_id
-from shapes import event_id
+from shapes import APPROVAL, DECISION_KIND, event_id
 
 FACTS = {"node_output_appended": ("out", "outputId"), "gap_recorded": ("gap", "gapId"),
          "preferences_changed": ("chg", "changeId"), "decision_trace_appended": ("trace", "traceId"),
@@ -14,7 +14,7 @@ LETTERS = {"session_created": "S", "run_started": "R", "node_created": "N", "pre
            "node_output_appended": "O", "run_cancel_requested": "X", "run_closed": "Z"}
 # The page's tables.
 ORDERS = {"start": "SRNPC?T+G*O?B*", "fork": "SRNPC?K*TB*", "advanced": "AC?K*D*T+G*P?NEO*", "blocked": "AC?K*D*G*P?O*",
-          "checkpoint": "NEO+", "approval": "G*O", "end": "XZ?|Z", "other": "(?!)"}
+          "checkpoint": "NEO+", "approval": "G*OO?Z?", "end": "XZ?|Z", "other": "(?!)"}
 CALLER, ENGINE, ANY = ("human", "agent"), ("engine",), ("human", "agent", "engine")
 ACTORS = {"S": CALLER, "R": CALLER, "N": ENGINE, "C": CALLER, "T": ENGINE, "G": ENGINE, "B": ENGINE, "A": CALLER,
           "K": CALLER, "D": CALLER, "E": ENGINE, "O": CALLER, "P": CALLER, "X": CALLER, "Z": ENGINE}
@@ -22,7 +22,6 @@ OTHERS = {"start": {"P": ANY, "O": ENGINE}, "fork": {"P": ENGINE, "C": ENGINE, "
           "advanced": {"O": ANY}, "blocked": {"O": ANY}}
 OWN = ("wr.recommendation_warning",)  # what the engine brings to an attempt
 OBSERVED = ("wr.command_result", "wr.wait_over")  # what a performer observes: the engine is its actor
-APPROVAL = "wr.human_approval"
 
 
 def form_of(events):
@@ -37,8 +36,19 @@ def form_of(events):
         return "checkpoint"
     if first.kind in ("run_cancel_requested", "run_closed"):
         return "end"
-    approves = events[-1].kind == "node_output_appended" and events[-1].get("data", "payload", "artifactKind") == APPROVAL
-    return "approval" if approves else "other"
+    output = next((e for e in events if e.kind == "node_output_appended"), None)
+    decides = first.kind in ("gap_recorded", "node_output_appended") and output and is_decided(output)
+    return "approval" if decides else "other"
+
+
+def is_decided(e):
+    """Whether an output is of a person's decision, or an approval of a version that had no decisions."""
+    return e.get("data", "decision") is not None or e.get("data", "payload", "artifactKind") == APPROVAL
+
+
+def clipped(text):
+    """The longest prefix of 512 bytes that splits no character."""
+    return text.encode("utf-8")[:512].decode("utf-8", "ignore")
 
 
 class References:
@@ -52,7 +62,7 @@ class References:
         self.roots = {}      # runId -> nodeId
         self.attempts = {}   # nodeId -> how many advance_recorded
         self.checkpoints = {}  # nodeId -> how many checkpoints
-        self.approvals = {}  # nodeId -> how many approvals
+        self.approvals = {}  # nodeId -> how many outputs of decisions and approvals
         self.begun = set()   # gaps that a start recorded
         self.modes = {}      # (runId, nodeId) -> autonomy
         self.asked, self.closed = {}, set()  # runs whose end was asked for, or is on record
@@ -84,7 +94,9 @@ class References:
 
     def _segment(self, segment):
         created = {e.id("scope", "nodeId") for e in segment.events if e.kind == "node_created"}
-        self.form = form_of(segment.events)
+        self.form, self.decided = form_of(segment.events), None
+        if self.form == "approval":
+            self.decided = self._decision(segment.events)
         for e in segment.events:  # what an attempt sets holds for the attempt itself
             if e.kind == "preferences_changed" and e.readable:
                 self.modes[(e.id("scope", "runId"), e.id("scope", "nodeId"))] = e.get("data", "effective", "autonomy")
@@ -99,6 +111,20 @@ class References:
                 self.find("inconsistent", "gaps of the node that was left stay open", first)
             self._facts(segment)
             self._order(segment)
+
+    def _decision(self, events):
+        """What a person decided in a segment: every output states it, and the kinds are those of the decision."""
+        outputs = [e for e in events if e.kind == "node_output_appended"]
+        decided, kinds = outputs[0].get("data", "decision"), {e.get("data", "payload", "artifactKind") for e in outputs}
+        want = {APPROVAL} if decided is None else {DECISION_KIND} | ({APPROVAL} if decided["decision"] == "approved" else set())
+        if kinds != want or len(outputs) != len(kinds) or any(e.get("data", "decision") != decided for e in outputs):
+            self.find("inconsistent", "the outputs are not those of one decision", outputs[0])
+        decided = decided or {"decision": "approved"}
+        ends, opened = ([e for e in events if e.kind == kind and e.get("data", "resolution", "kind") in (None, "unresolved")]
+                        for kind in ("run_closed", "gap_recorded"))
+        if (len(ends), len(opened)) != {"denied": (1, 0), "sent_back": (0, 1)}.get(decided["decision"], (0, 0)):
+            self.find("segment_order", "gaps or the end of the run are not those of the decision", events[0])
+        return decided
 
     def _event(self, e, created):
         run, node = e.id("scope", "runId"), e.id("scope", "nodeId")
@@ -134,7 +160,10 @@ class References:
         self.asked[run] = (e.get("data", "reason"), e.get("data", "outcome") or "cancelled")
 
     def _run_closed(self, e, run, node, created):
-        if self.asked.get(run) != (e.get("data", "reason"), e.get("data", "outcome")):
+        asked = self.asked.get(run)
+        if self.decided and self.decided["decision"] == "denied":
+            asked = (clipped("Denied by %s: %s" % (self.decided["by"], self.decided["reason"])), "failed")
+        if asked != (e.get("data", "reason"), e.get("data", "outcome")):
             self.find("inconsistent", "it is not what was asked for", e)
         self.closed.add(run)
 
@@ -215,7 +244,12 @@ class References:
             warns = self.form == "blocked" and (run, node) in self.acked
             if self.form in ("start", "blocked", "advanced") and e.get("data", "severity") != ("warning" if warns else "critical"):
                 self.find("inconsistent", "severity does not go with the node", e)
-            if self.form == "approval" or self.form in ("advanced", "start") and self.modes.get((run, node)) != "full_auto_never_stop":
+            if self.form == "approval":
+                words = clipped("Sent back by %s: %s" % (self.decided.get("by"), self.decided.get("reason")))
+                if (e.get("data", "severity"), e.get("data", "summary")) != ("critical", words) or e.get("data", "reason") != {
+                        "category": "user_only_dependency", "detail": "needs_user_approval"}:
+                    self.find("inconsistent", "the gap is not that of the decision", e)
+            elif self.form in ("advanced", "start") and self.modes.get((run, node)) != "full_auto_never_stop":
                 self.find("inconsistent", "a gap that is not resolved, where nothing was gone around", e)
         self.gaps.setdefault(e.get("data", "gapId"), e)
 
@@ -224,10 +258,10 @@ class References:
         self.broken(e, replaces is None or self.outputs.get(replaces) == place,
                     "%s is no output of this node and channel" % replaces)
         self.outputs.setdefault(e.get("data", "outputId"), place)
-        if e.get("data", "payload", "artifactKind") == APPROVAL:
+        if is_decided(e):
             self.approvals[node] = self.approvals.get(node, 0) + 1
             if self.form != "approval":
-                self.find("inconsistent", "an approval that no approval wrote", e)
+                self.find("inconsistent", "a decision that no person's decision wrote", e)
 
     def _facts(self, segment):
         """Ids of facts: of a start from the root, of an attempt from the attempt."""
@@ -242,7 +276,8 @@ class References:
             source, operation = derive_id("attempt", parent, "checkpoint", self.checkpoints[parent] - 1), "checkpoint"
         elif self.form == "approval":
             node = first.id("scope", "nodeId")
-            source, operation = derive_id("attempt", node, "approve", self.approvals[node] - 1), "approve"
+            earlier = self.approvals[node] - sum(map(is_decided, segment.events))
+            source, operation = derive_id("attempt", node, "approve", earlier), "approve"
         if source is None:
             return
         for e in segment.events:
@@ -268,7 +303,7 @@ class References:
             if kind is not None and (kind not in allowed[letter] or letter == "O" and wrong):
                 self.find("segment_order", "its actor is %s" % kind, e)
             if form == "checkpoint" and letter == "O" and e.id("scope", "nodeId") != first.id("scope", "nodeId") or (
-                    form == "approval" and e.id("scope", "nodeId") != first.id("scope", "nodeId")):
+                    form == "approval" and letter != "Z" and e.id("scope", "nodeId") != first.id("scope", "nodeId")):
                 self.find("segment_order", "it names another node", e)
             if form in ("advanced", "blocked"):
                 if letter not in "NEC" and e.id("scope", "nodeId") != first.id("scope", "nodeId"):

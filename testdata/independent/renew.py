@@ -4,7 +4,7 @@ import re
 import jcs
 from blake3 import derive_id
 from log import EMPTY_HEAD, Segment, write_group
-from refs import APPROVAL, FACTS, form_of
+from refs import FACTS, form_of, is_decided
 from shapes import dedupe_key, event_id
 
 MEMBERS = {"runId", "nodeId", "parentNodeId", "fromNodeId", "toNodeId", "attemptId", "eventId", "resolvesGapId",
@@ -73,7 +73,7 @@ def _made(ids, segment):
             prefix, member = FACTS[e.kind]
             n = facts[prefix] = facts.get(prefix, -1) + 1
             ids.new[e.get("data", member)] = derive_id(prefix, source, operation, n)
-        if e.kind == "node_output_appended" and e.get("data", "payload", "artifactKind") == APPROVAL:
+        if e.kind == "node_output_appended" and is_decided(e):
             ids.next("approve", ids.of(e.id("scope", "nodeId")))
 
 

@@ -3,10 +3,10 @@ of the product's own kinds (14), approvals, and where a fork began (7). Nothing 
 import re
 
 import jcs
-from checks import Shape, anything, integer, many, one_of, record, text
+from checks import Shape, anything, integer, many, matching, one_of, record, text, true
 from contracts import answers, satisfies
-from documents import instance_key, sequences, wait_seconds
-from shapes import AUTONOMY, COUNT, FULL, KINDS, RISK, SHA
+from documents import instance_key, period_ms, sequences
+from shapes import APPROVAL, AUTONOMY, COUNT, DECISION_KIND, FULL, KINDS, RISK, SHA
 
 STREAM = record({"bytes": COUNT, "head": text(0, 3 * 32768), "tail": text(0, 3 * 32768)},
                 {"omitted": integer(1)})
@@ -22,6 +22,12 @@ BINDING = record({"kind": one_of("wr.human_approval"), "stepInstanceKey": FULL, 
                   "outputs": many(record({"kind": FULL, "sha256": SHA}))},
                  {"approvedBy": text(1, 128), "comment": text(1, 4096)})
 WAIT_OVER = record({"kind": one_of("wr.wait_over"), "stepInstanceKey": FULL, "dueAtMs": integer(), "overAtMs": integer()})
+OF_DECISION = record(
+    {"kind": one_of(DECISION_KIND), "decision": one_of("approved", "sent_back", "denied"), "by": text(1, 128), "shownDigest": SHA,
+     "stepInstanceKey": FULL, "snapshotRef": SHA, "outputs": many(record({"kind": FULL, "sha256": SHA})), "atMs": integer()},
+    {"reason": text(1, 4096), "account": matching("uid:(0|[1-9][0-9]*)", "account"), "principal": true,
+     "roles": many(text(1, 128), 1, 32), "policyDigest": SHA})
+BOUND = ("outputs", "snapshotRef", "stepInstanceKey")
 EXCEEDED = record({"kind": one_of("wr.recommendation_warning"), "exceeded": many(record(
     {"key": one_of("autonomy", "riskPolicy"), "effective": FULL, "recommended": FULL}), 1, 2)})
 ORDER = {"autonomy": ("guided", "full_auto_stop_on_user_deps", "full_auto_never_stop"),
@@ -37,6 +43,7 @@ class Place:
         self.ref, self.state, self.outputs, self.attempts = event.get("data", "snapshotRef"), state, [], 0
         self.autonomy = above.autonomy if above else "guided"
         self.at = event.obj.get("timestampMs", 0)
+        self.accounts = []  # of the attempts, None where none is recorded
 
     def add(self, e, value):
         """An output becomes current; those it takes the place of do not stay."""
@@ -44,24 +51,55 @@ class Place:
         payload = data["payload"]
         notes = payload["payloadKind"] == "notes"
         sort = "notes" if notes else payload.get("artifactKind", (payload.get("contentType"),))
+        if sort == DECISION_KIND:
+            sort = (sort, data["outputId"])  # none replaces another
         replaced = data.get("supersedesOutputId")
         self.outputs = [o for o in self.outputs if o["id"] != replaced and (
             o["sort"] != sort or not notes and o["attempts"] == self.attempts)]
         bound = {"kind": "notes", "sha256": jcs.digest(payload["notesMarkdown"].encode("utf-8"))} if notes else {
             "kind": payload.get("artifactKind", payload["contentType"]), "sha256": payload["sha256"]}
         self.outputs.append({"id": data["outputId"], "sort": sort, "attempts": self.attempts, "bound": bound,
-                             "value": value})
+                             "value": value, "decision": data.get("decision") if isinstance(sort, tuple) else None,
+                             "decides": sort == APPROVAL or "decision" in data})
 
     def binding(self):
-        """What an approval of what is here would be bound to, and the current approvals."""
-        others = [o["bound"] for o in self.outputs if o["sort"] != "wr.human_approval"]
+        """What a decision about what is here would be bound to, with the kind of an approval."""
+        others = [o["bound"] for o in self.outputs if not o["decides"]]
         others.sort(key=lambda b: (b["kind"].encode("utf-8"), b["sha256"]))
         return {"kind": "wr.human_approval", "outputs": others, "snapshotRef": self.ref,
                 "stepInstanceKey": instance_key(self.step()) if self.step() else ""}
 
-    def approved(self):
-        return any({k: v for k, v in o["value"].items() if k not in ("approvedBy", "comment")} == self.binding()
-                   for o in self.outputs if o["sort"] == "wr.human_approval" and isinstance(o["value"], dict))
+    def approved(self, gate, at_ms, account):
+        """Whether enough approvals count for a gate, in an attempt of an account at a time. What was erased since is not
+        held against the attempt."""
+        want, counting, unchanged = self.binding(), [], False
+        records = [o for o in self.outputs if o["decides"]]
+        if not all(isinstance(o["value"], dict) for o in records):
+            return True
+        performers = {self.accounts[o["attempts"] - 1] for o in self.outputs if not o["decides"] and o["attempts"]}
+        performers |= set() if want["outputs"] else {account}
+        lifetime = period_ms(gate.get("expiresAfter", ""))
+        rules = set(gate) & {"approvers", "count", "expiresAfter", "notPerformer"}
+        beside = [{m: o["value"][m] for m in BOUND} for o in records if (o["decision"] or {}).get("decision") == "approved"]
+        for o in records:
+            value, same = o["value"], all(o["value"].get(m) == want[m] for m in BOUND)
+            decided = o["decision"]
+            if decided and decided["decision"] == "sent_back":
+                counting, unchanged = [], unchanged or same
+            if not same or decided and decided["decision"] != "approved":
+                continue
+            if decided is None and (rules or {m: value[m] for m in BOUND} in beside):
+                continue
+            if "approvers" in gate and not set(gate["approvers"]) & set(value.get("roles", [])):
+                continue
+            if gate.get("notPerformer") and value.get("account") in performers - {None}:
+                continue
+            mine = (value.get("principal"), value.get("account"))
+            counting = [c for c in counting if c[0] and mine[0] and c[1] != mine[1]]
+            unchanged = False
+            if lifetime is None or at_ms < value["atMs"] + lifetime:
+                counting.append(mine)
+        return len(counting) >= gate.get("count", 1) and not unchanged
 
     def step(self):
         return (self.state or {}).get("pending", {}).get("step")
@@ -95,6 +133,8 @@ class Runs:
         brought, made = [], None
         if first.kind == "advance_recorded" and self.place:
             self.place.attempts += 1
+            self.place.accounts.append(first.get("data", "account"))
+            self._account(first, self.place)
         for e in events:
             node = (run, e.id("scope", "nodeId"))
             if e.kind == "node_created":
@@ -181,10 +221,15 @@ class Runs:
             elif kind == "wr.recommendation_warning":
                 EXCEEDED(value)
                 self._exceeds(value, place, e)
-            elif kind == "wr.human_approval":
+            elif kind == DECISION_KIND and e.get("data", "decision"):
+                OF_DECISION(value)
+                self._decided(e, value, place)
+            elif kind == APPROVAL:
                 BINDING(value)
                 if {k: v for k, v in value.items() if k not in ("approvedBy", "comment")} != place.binding():
                     raise Shape("it is not bound to what the node had")
+                if value.get("comment") != e.get("data", "decision", "reason") and e.get("data", "decision"):
+                    raise Shape("its event states another comment")
                 if value.get("approvedBy") != e.text("actor", "ref") or e.text("actor", "kind") != "human":
                     raise Shape("it is another's than the actor's")
             elif asked and kind != "wr.assessment" and self._accepted(e):
@@ -206,8 +251,27 @@ class Runs:
             raise Shape("it was over before it was due")
         if not waits or value["stepInstanceKey"] != instance_key(place.step()):
             raise Shape("it is of another step")
-        if "for" in waits and value["dueAtMs"] != place.at + 1000 * wait_seconds(waits["for"]):
+        if "for" in waits and value["dueAtMs"] != place.at + period_ms(waits["for"]):
             raise Shape("it was due at another moment")
+
+    @staticmethod
+    def _decided(e, value, place):
+        """Raises Shape when an event states another decision than its artifact, or this one is not of what the node had."""
+        binding = place.binding()
+        if {m: value[m] for m in e.get("data", "decision")} != e.get("data", "decision") or (
+                "reason" in value) != ("reason" in e.get("data", "decision")):
+            raise Shape("its event states another decision")
+        if any(value[m] != binding[m] for m in BOUND) or value["shownDigest"] != jcs.digest(jcs.encode(binding)):
+            raise Shape("it is not bound to what the node had")
+        if e.text("actor", "kind") != "human" or value["atMs"] != e.obj.get("timestampMs") or not value.get("principal") and (
+                value["by"] != (e.text("actor", "ref") or "human")):
+            raise Shape("it is another's than the actor's, or of another time")
+
+    def _account(self, e, place):
+        """The account of an attempt is recorded only where the step, or a loop that it begins, asks for it."""
+        gates = [s["requireConfirmation"] for body in sequences(self.workflow).values() for s in body]
+        if e.get("data", "account") is not None and not any(g.get("notPerformer") for g in gates):
+            self.find("inconsistent", "it has an account that no gate asks for", e)
 
     @staticmethod
     def objects_own(kind):
@@ -273,7 +337,8 @@ class Runs:
         """What it takes to come from one node to the next."""
         step = self._step(left)
         gate = step.get("requireConfirmation", {})
-        if gate.get("kind") == "human_approval" and "condition" not in gate and not left.approved():
+        if gate.get("kind") == "human_approval" and "condition" not in gate and not left.approved(
+                gate, e.obj.get("timestampMs", 0), e.get("data", "account")):
             self.find("inconsistent", "a step that needs an approval was left without one that holds", e)
         if left.autonomy == "full_auto_never_stop":
             return

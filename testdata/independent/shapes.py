@@ -45,6 +45,9 @@ PROVENANCE = variant("kind", {
 PAYLOAD = variant("payloadKind", {
     "notes": ({"notesMarkdown": text(1, 4096)},),
     "artifact_ref": ({"sha256": SHA, "contentType": FULL, "byteLength": integer(1, 67108864)}, {"artifactKind": FULL})})
+DECISION = record({"by": text(1, 128), "decision": one_of("approved", "sent_back", "denied"), "shownDigest": SHA},
+                  {"reason": text(1, 4096)})
+DECISION_KIND, APPROVAL = "wr.human_decision", "wr.human_approval"
 PREFERENCE = variant("key", {"autonomy": ({"value": AUTONOMY},), "riskPolicy": ({"value": RISK},)})
 OBSERVED = variant("type", {"short_string": ({"value": text(1, 80)},), "sha256": ({"value": SHA},),
                             "git_sha1": ({"value": matching("[0-9a-f]{40}", "SHA-1")},), "path": ({"value": SOME},)})
@@ -98,7 +101,7 @@ KINDS = {
             {"eventId": EVT, "kind": one_of("checkpoint_created")})},)})),
     "advance_recorded": ("node", "{nodeId}:{attemptId}", record(
         {"attemptId": identifier("attempt"), "intent": one_of("ack_pending"), "outcome": OUTCOME},
-        {"requestDigest": SHA, "warnings": WARNINGS})),
+        {"account": text(1, 128), "requestDigest": SHA, "warnings": WARNINGS})),
     "context_set": ("run", "{contextId}", record(
         {"context": _context, "contextId": identifier("ctx"), "source": one_of("initial", "agent_delta", "merge")},
         {"nodeId": NODE})),
@@ -108,7 +111,7 @@ KINDS = {
          "effective": record({"autonomy": AUTONOMY, "riskPolicy": RISK})})),
     "node_output_appended": ("node", "{outputId}", record(
         {"outputChannel": one_of("recap", "artifact"), "outputId": OUT, "payload": PAYLOAD},
-        {"supersedesOutputId": OUT})),
+        {"decision": DECISION, "supersedesOutputId": OUT})),
     "gap_recorded": ("node", "{gapId}", record(
         {"gapId": GAP, "reason": REASON, "severity": one_of("info", "warning", "critical"), "summary": SOME,
          "resolution": variant("kind", {"unresolved": ({},), "resolves": ({"resolvesGapId": GAP},)})},
@@ -161,6 +164,10 @@ def _between(kind, data, scope):
     elif kind == "node_output_appended":
         if (data["outputChannel"] == "recap") != (data["payload"]["payloadKind"] == "notes"):
             raise Shape("payload of the other channel")
+        decided = data.get("decision")
+        if decided and (decided["decision"] != "approved" and "reason" not in decided or
+                        data["payload"].get("artifactKind") not in (DECISION_KIND, APPROVAL)):
+            raise Shape("a decision without a reason, or in an artifact of another kind")
     elif kind == "gap_recorded" and data["resolution"]["kind"] == "resolves":
         if data["resolution"]["resolvesGapId"] == data["gapId"]:
             raise Shape("a record that resolves names itself")
