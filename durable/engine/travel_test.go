@@ -215,7 +215,7 @@ func projected(tb rapid.TB, g *enginetest.Engine, s id.Session) string {
 		// An approval from another store does not count, so that the next call may differ, and says so.
 		answer.NextIntent, answer.Next = "", nil
 		if answer.Pending != nil {
-			answer.Pending.RequireConfirmation = nil
+			answer.Pending.RequireConfirmation, answer.Pending.Approval = nil, nil
 			answer.Pending.Prompt = approvals.ReplaceAllString(answer.Pending.Prompt, "")
 		}
 		answer.Recap = approvals.ReplaceAllString(answer.Recap, "")

@@ -65,7 +65,7 @@ func Over(s Store) *Engine {
 		Settings: settings.New(s, e.Ledger()), Store: s}
 }
 
-// Approve is Decide for an approval of what a node holds, whatever was shown.
+// Approve is Decide for an approval of what a node holds, without a comparison to what was shown.
 func (e *Engine) Approve(ctx context.Context, by ledger.Caller, at engine.Position, comment string) (engine.Answer, error) {
 	return e.Decide(ctx, by, engine.Approvable{Position: at}, event.Approved, comment)
 }
