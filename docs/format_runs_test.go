@@ -10,8 +10,8 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/run/command"
-	"github.com/waybill/waybill/durable/run/wait"
 	"github.com/waybill/waybill/durable/run/snapshot"
+	"github.com/waybill/waybill/durable/run/wait"
 	"github.com/waybill/waybill/durable/workflow/contract"
 	"github.com/waybill/waybill/projections/runs"
 )

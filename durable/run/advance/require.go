@@ -31,7 +31,6 @@ type requirements struct {
 	capabilities map[string]string // status of strong observations, including this attempt's
 	claimed      map[string]bool   // capabilities for which this attempt contains a claim
 
-	lost  error             // an approval that counted does not meet the settings in force
 	found []reason.Unmet    // by the checks so far
 	loose []condition.Match // in the conditions that the checks evaluated
 }
