@@ -10,6 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/durable/run/wait"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/workflow/contract"
 	"github.com/waybill/waybill/projections/runs"
@@ -210,7 +211,9 @@ func (s *formatStore) logOf(seg manifest.Segment) manifest.Log {
 
 // kinds are the first artifact of each of the product's own kinds.
 func (s *formatStore) kinds() map[string][]byte {
-	out := map[string][]byte{}
+	// No step of the example store waits.
+	over := wait.Over{DueAtMs: 1796115600000, OverAtMs: 1796115603120, StepInstanceKey: "embargo"}
+	out := map[string][]byte{wait.Kind: over.Value().JCS()}
 	for _, l := range s.sessions() {
 		for _, seg := range l.segs {
 			for _, e := range seg.Events {
@@ -243,6 +246,11 @@ func (s *formatStore) artifactAgain(kind string) func([]byte) ([]byte, error) {
 		}
 		if kind == command.Kind {
 			if _, err := command.Decode(v); err != nil {
+				return nil, err
+			}
+		}
+		if kind == wait.Kind {
+			if _, err := wait.Decode(v); err != nil {
 				return nil, err
 			}
 		}

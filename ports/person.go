@@ -77,6 +77,7 @@ type FileQuestion struct {
 
 // ApproveQuestion holds everything that a decision is bound to.
 type ApproveQuestion struct {
+	Prompt  string // of the step as it is now
 	Notes   string
 	Results []Result
 	// By are the performers of what was handed in, as the log names them.

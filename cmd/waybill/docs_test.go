@@ -61,7 +61,7 @@ func ownFlags(cmd *cobra.Command) string {
 var answers = map[string]string{
 	"waybill run": "`run`", "waybill start": "`step`", "waybill continue": "`step` or `blocked`",
 	"waybill checkpoint": "`step`",
-	"waybill approve":    "`step`", "waybill fork": "`step`", "waybill resume": "`candidates`",
+	"waybill approve":    "`step`", "waybill send-back": "`step`", "waybill deny": "`step`", "waybill fork": "`step`", "waybill resume": "`candidates`",
 	"waybill replay":   "`replay`",
 	"waybill annotate": "`annotation`, in the shape of RFC 0056", "waybill annotations list": "`annotations`",
 	"waybill annotations summary": "`annotation_summary`", "waybill annotations retract": "`retracted`",
@@ -96,9 +96,9 @@ var answers = map[string]string{
 	"waybill proposals reject": "`proposal`", "waybill proposals archive": "`proposal`",
 	"waybill proposals rollback":  "`proposal`",
 	"waybill proposals installed": "`installed`", "waybill proposals events": "`proposal_events`",
-	"waybill automations due": "`automations`",
-	"waybill capabilities":    "`capabilities`, in the shape of OpenWOP",
-	"waybill repair":          "`repair`", "waybill keys list": "`keys`", "waybill keys rotate": "`keys`",
+	"waybill automations due": "`automations`", "waybill due": "`due`",
+	"waybill capabilities": "`capabilities`, in the shape of OpenWOP",
+	"waybill repair":       "`repair`", "waybill keys list": "`keys`", "waybill keys rotate": "`keys`",
 	"waybill doctor":     "`doctor`",
 	"waybill completion": "`completion`", "waybill version": "`version`", "waybill help": "none: help is text",
 }

@@ -195,7 +195,7 @@ func (s *injected) views(inject string) [][]string {
 		{"workflows", "sources"}, {"workflows", "attach", line}, {"workflows", "detach", line},
 		{"workflows", "validate", ".waybill/workflows/ask.json"}, {"audit", "list"}, {"audit", "verify"},
 		{"sessions", "list"}, {"sessions", "list", "--trash"}, {"verify"}, {"doctor"}, {"gc"}, {"du"}, {"repair"},
-		{"keys", "list"}, {"config", "get"}, {"capabilities"}, {"automations", "due", "--all"},
+		{"keys", "list"}, {"config", "get"}, {"capabilities"}, {"automations", "due", "--all"}, {"due"},
 		{"runs", "show", line}, {"start", line}, {"workflows", "inspect", line}, {"workflows", "validate", line},
 		{"config", "get", line}, {"trust", line}, {"verify", line}, {"runs", "list", "--status", line}, {line}, {"runs", line},
 		{"run", "test.cmd", "--trust", "--quiet"}, {"run", "test.cmd", "--trust"}, {"start", "test.ask", "--set", line},
@@ -219,6 +219,7 @@ func (s *injected) questions(line, proposal string) [][]string {
 		{"sessions", "delete", "@last", "--reason", line}, {"sessions", "delete", "--empty-trash"},
 		{"config", "set", "principals", string(principals)}, {"config", "set", "proposals", "true"},
 		{"workflows", "attach", "attached"},
+		{"send-back", "@last", "--reason", line}, {"deny", "@last", "--reason", line},
 		{"proposals", "apply", proposal}, {"proposals", "apply", proposal, "--override", "--reason", line}}
 }
 
@@ -327,7 +328,7 @@ var sizeOf = regexp.MustCompile(`(?m)^ *[0-9.]+ [kMG]?B`)
 // which has the first line of a title only.
 func marked(args []string, inject string) bool {
 	switch args[0] + " " + args[min(1, len(args)-1)] {
-	case "artifacts erase", "config set", "config confirm", "sessions delete", "proposals apply", "approve approve", "proposals get", "proposals approve", "trust test.cmd", "run --run", "run test.cmd",
+	case "artifacts erase", "config set", "config confirm", "sessions delete", "proposals apply", "approve approve", "send-back @last", "deny @last", "proposals get", "proposals approve", "trust test.cmd", "run --run", "run test.cmd",
 		"run test.ask", "runs timeline", "workflows attach":
 		return true
 	}

@@ -46,9 +46,17 @@ func TestDocumentShapes(t *testing.T) {
 	write("stop.json", `{"kind":"wr.loop_control","decision":"stop"}`)
 	write("look.json", `{"kind":"prompt-template","title":"T","rationale":"R","synthesizerModel":"m","artifact":{"templateId":"look","version":"1.0.0","kind":"user","text":"Look."}}`)
 	write("nightly.json", `{"kind":"automation","artifact":{"automationId":"nightly","schedule":{"cron":"0 3 * * *","timezone":"UTC"},"workflowId":"wr.change_checklist"}}`)
+	write("past.json", `{"id":"test.past","name":"Past","description":"d","version":"1.0.0","steps":[
+		{"id":"w","title":"W","action":{"kind":"wait","until":"2001-01-01T00:00:00Z"}},{"id":"e","title":"E","prompt":"p"}]}`)
+	write("later.json", `{"id":"test.later","name":"Later","description":"d","version":"1.0.0","steps":[
+		{"id":"w","title":"W","action":{"kind":"wait","for":"300d"}}]}`)
+	write("unset.json", `{"id":"test.unset","name":"Unset","description":"d","version":"1.0.0","steps":[
+		{"id":"w","title":"W","action":{"kind":"wait","until":"{{at}}"}}]}`)
 	write("out.json", `{"kind":"result","n":1}`)
 	// Each call and the kind of its document.
 	calls := []string{
+		"start past.json: step", "start unset.json: step", "start later.json: step", "runs show: run", "due: due", "due --run: due",
+		"due --print-timer: due",
 		"runs list: runs", "start old.json: step", "start old.json --title T: step", "continue --run @last: step",
 		"continue --run @last --done: blocked", "runs show: run",
 		"continue --run @last --notes password=correct-horse-battery --set k=x --artifact out.json: step",

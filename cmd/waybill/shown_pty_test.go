@@ -58,6 +58,7 @@ func TestHostileArtifactsAtTheTerminal(t *testing.T) {
 				digest = object.Ref().String()
 				p.Payload.SHA256, p.Payload.ByteLength = object.Ref(), int64(len(bytes))
 				p.Payload.ContentType, p.Payload.ArtifactKind = "text/"+hostile, "kind"+hostile
+				p.Decision = nil // it has a kind of its own
 				plan.Events[i].Data, plan.Events[i].Actor.Ref = p, "ref"+hostile
 				plan.Objects = []manifest.Object{object}
 			}

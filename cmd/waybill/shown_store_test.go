@@ -120,6 +120,13 @@ func everyMember(hash, snapshot canon.Digest) manifest.Plan {
 		add(at, event.NodeOutputAppended{OutputChannel: event.Artifact, OutputID: o.Output(i + 1), Payload: p,
 			SupersedesOutputID: new(o.Output(i + 7))})
 	}
+	decided := manifest.Object{Kind: manifest.Artifact, Bytes: []byte(`{"kind":"wr.human_decision"}`)}
+	plan.Objects = append(plan.Objects, decided)
+	add(at, event.NodeOutputAppended{OutputChannel: event.Artifact, OutputID: o.Output(5),
+		Payload: event.OutputPayload{PayloadKind: event.ArtifactRef, SHA256: decided.Ref(), ContentType: "application/json",
+			ByteLength: int64(len(decided.Bytes)), ArtifactKind: event.DecisionKind},
+		Decision: &event.StepDecision{By: "a decider", Decision: event.SentBack, Reason: "a reason to change it",
+			ShownDigest: canon.Sum([]byte("shown"))}})
 	zero := int64(0)
 	trace := event.NewTrace(o.Trace(0), []event.TraceEntry{{Kind: event.SelectedNextStep, Summary: "a decision",
 		Refs: []event.TraceRef{event.StepRef("step_ref"), event.LoopRef("loop_ref"), event.ConditionRef("condition_ref"),
@@ -141,7 +148,7 @@ func everyMember(hash, snapshot canon.Digest) manifest.Plan {
 	add(atRun, event.EdgeCreated{EdgeKind: event.CheckpointEdge, FromNodeID: root, ToNodeID: checkpoint,
 		Cause: event.Cause{Kind: event.CheckpointCreated, EventID: blocked.ID}})
 	second := id.NextAttempt(root, id.OpAck, 1)
-	add(at, event.AdvanceRecorded{AttemptID: second, Intent: event.IntentAckPending, Outcome: event.AdvancedTo(child)})
+	add(at, event.AdvanceRecorded{Account: "uid:4711", AttemptID: second, Intent: event.IntentAckPending, Outcome: event.AdvancedTo(child)})
 	add(event.Scope{RunID: r, NodeID: child}, event.NodeCreated{NodeKind: event.StepNode, ParentNodeID: &root,
 		SnapshotRef: snapshot, WorkflowHash: hash})
 	add(atRun, event.EdgeCreated{EdgeKind: event.AckedStepEdge, FromNodeID: root, ToNodeID: child,

@@ -61,6 +61,7 @@ var shownBy = map[string]string{
 	"edge_created.fromNodeId":    storedLine,
 	"edge_created.toNodeId":      storedLine,
 
+	"advance_recorded.account":             storedLine,
 	"advance_recorded.attemptId":           storedLine,
 	"advance_recorded.intent":              storedLine,
 	"advance_recorded.outcome.blockers":    step,
@@ -84,6 +85,10 @@ var shownBy = map[string]string{
 	"preferences_changed.effective.riskPolicy": show,
 	"preferences_changed.source":               storedLine,
 
+	"node_output_appended.decision.by":           step,
+	"node_output_appended.decision.decision":     step,
+	"node_output_appended.decision.reason":       step,
+	"node_output_appended.decision.shownDigest":  storedLine,
 	"node_output_appended.outputChannel":         storedLine,
 	"node_output_appended.outputId":              storedLine,
 	"node_output_appended.payload.artifactKind":  artifacts,

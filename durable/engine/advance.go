@@ -53,7 +53,8 @@ func (e *Engine) Rehydrate(ctx context.Context, at Position) (Answer, error) {
 //
 // The first reading takes no lock, so a repeated call never waits for a writer.
 // Errors: RUN_CLOSED, VALIDATION_ERROR for a request that can never be
-// accepted, the result of a command among them (use Perform), SESSION_LOCKED,
+// accepted, the result of a command among them (use Perform), RUN_WAITING for a
+// step that waits until a moment, SESSION_LOCKED,
 // SESSION_UNHEALTHY, TOKEN_UNKNOWN_NODE; STORE_ANSWER_UNREAD if the attempt is
 // recorded but its answer cannot be read.
 func (e *Engine) Advance(ctx context.Context, by Caller, at Position, attempt id.Attempt, req advance.Request) (Answer,
@@ -132,6 +133,9 @@ func (e *Engine) attempt(ctx context.Context, at Position, h *session.History, a
 		if facts.People, err = e.peopleFor(ctx, workflow, facts); err != nil {
 			return manifest.Plan{}, err
 		}
+		if err := refuseEarly(p, workflow, facts, a); err != nil {
+			return manifest.Plan{}, err
+		}
 		decided, err = advance.Decide(workflow, facts, a)
 		return decided.Plan, err
 	})
@@ -190,7 +194,7 @@ func (n *Answers) CompleteInputs(ctx context.Context, p session.Resolved) (w com
 	}
 	var erased error
 	f = advance.Facts{Session: p.At.Session, Run: p.At.Run, Node: p.At.Node, Next: p.Fold.Next, State: state,
-		SnapshotRef: p.Node.SnapshotRef,
+		SnapshotRef: p.Node.SnapshotRef, PendingMs: p.Node.CreatedAtMs,
 		Preferences: p.Node.Preferences, Context: p.Node.Context, Given: p.Node.Given, HasChild: p.Node.AckedChildren > 0,
 		Capabilities: p.Node.Capabilities, Checkpoints: len(p.Node.Checkpoints), Approvals: int(p.Node.Approvals)}
 	for _, gap := range p.Node.OpenGaps {

@@ -57,7 +57,8 @@ type Answer struct {
 	AttemptID    id.Attempt `json:"-"`
 	CheckpointID id.Attempt `json:"-"`
 
-	// isCommand: the pending step has an action, which 'waybill run' performs.
+	// isCommand: the pending step has an action, which 'waybill run' performs, or
+	// waits, which it ends.
 	// missingInputs are context keys that the step requires and that have no
 	// value. artifactKinds are the kinds of the artifacts that it requires.
 	// stepsDone: see StepsDone. approval is what is recorded of an approval.
@@ -143,6 +144,8 @@ type Pending struct {
 	Approval *PendingApproval `json:"approval,omitzero"`
 	// OutputContract is the contract of the step's artifact; nil: none.
 	OutputContract *OutputContract `json:"outputContract,omitzero"`
+	// Wait is the moment until which the step waits; nil: it does not.
+	Wait *PendingWait `json:"wait,omitzero"`
 }
 
 // Confirmation is what a pending step waits for besides the work: a GuidedConfirmation
@@ -189,7 +192,7 @@ const (
 	PerformThenContinue NextIntent = "perform_pending_then_continue"
 	// A person must confirm or approve before the next attempt.
 	AwaitConfirmation NextIntent = "await_user_confirmation"
-	// The run is closed: it can be read, and takes no attempts.
+	// The run takes no attempt now: it is closed, or waits until a moment.
 	RehydrateOnly NextIntent = "rehydrate_only"
 	// No step is pending.
 	CompleteIntent NextIntent = "complete"

@@ -86,14 +86,14 @@ func (e *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approv
 		case o.Payload.PayloadKind == event.Notes, o.Payload.IsFullNotes():
 		case decision.IsRecord(o.Payload.ArtifactKind):
 		default:
-			r, err := e.shownArtifact(ctx, o)
+			r, err := shownArtifact(ctx, e, o)
 			if err != nil {
 				return Approvable{}, err
 			}
 			out.Artifacts = append(out.Artifacts, r)
 		}
 	}
-	if err := e.addHistory(ctx, p, facts, &out); err != nil {
+	if err := addHistory(ctx, e, p, facts, &out); err != nil {
 		return Approvable{}, err
 	}
 	h.Keep()
@@ -129,7 +129,7 @@ func (e *Engine) MayDecide(ctx context.Context, by Caller, shown Approvable, wor
 
 // shownArtifact returns an artifact as a person sees it before an approval. Its bytes are read also if
 // no requirement is about them.
-func (e *Engine) shownArtifact(ctx context.Context, o advance.Output) (ports.Result, error) {
+func shownArtifact(ctx context.Context, e *Engine, o advance.Output) (ports.Result, error) {
 	is := o.Payload
 	r := ports.Result{Name: cmp.Or(is.ArtifactKind, is.ContentType), ContentType: is.ContentType, Bytes: is.ByteLength,
 		Digest: is.SHA256, JSON: o.JSON,

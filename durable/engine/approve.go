@@ -21,16 +21,11 @@ import (
 	"github.com/waybill/waybill/projections/runs"
 )
 
-// Approve records a person's approval of the human_approval step that is
-// pending at a position, without a display; see Decide.
-func (e *Engine) Approve(ctx context.Context, by Caller, at Position, comment string) (Answer, error) {
-	return e.decide(ctx, by, Approvable{Position: at}, event.Approved, comment)
-}
-
 // Decide records what a person decides about the content that was shown
 // (docs/design.md#decisions): an approval, a step that is sent back, or the end
 // of the run. It is bound to the outputs that the node held then. If the same is
-// recorded already, it appends nothing and returns the answer. The run advances
+// recorded already, it appends nothing and returns the answer. Of an Approvable that
+// has a position alone nothing was shown, and nothing is compared. The run advances
 // with the next attempt at the step, not with an approval.
 //
 // Errors: RUN_WAITING if the actor is not a person, VALIDATION_ERROR if the
@@ -38,13 +33,7 @@ func (e *Engine) Approve(ctx context.Context, by Caller, at Position, comment st
 // the outputs have changed or the person may not decide, which the audit log
 // records, PRINCIPALS_UNBOUND, RUN_CLOSED, POLICY_UNCONFIRMED if a person has to
 // confirm the settings of the store first (docs/design.md#settings).
-func (e *Engine) Decide(ctx context.Context, by Caller, shown Approvable, word event.DecisionWord, reason string) (Answer, error) {
-	return e.decide(ctx, by, shown, word, reason)
-}
-
-// decide records the decision. The digest of what was displayed is compared
-// under the lock by advance.DecideStep; the zero digest is not compared.
-func (e *Engine) decide(ctx context.Context, by Caller, shown Approvable, word event.DecisionWord,
+func (e *Engine) Decide(ctx context.Context, by Caller, shown Approvable, word event.DecisionWord,
 	text string) (Answer, error) {
 	defer e.ledger.WritePending(ctx)
 	by = by.Approver()

@@ -12,9 +12,11 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/run/wait"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/lock"
+	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
 	"github.com/waybill/waybill/ports/porttest/enginetest"
 	"github.com/waybill/waybill/ports/porttest/sample"
@@ -95,7 +97,33 @@ func useCases(t *testing.T) []useCase {
 		{"continue: blocked", started.Reopen(), continueCall(a, note("not yet")), 1, 0},
 		{"checkpoint", started.Reopen(), point, 1, 0},
 		{"approve", asked, approve, 1, 1},
+		waitCase(t),
 	}
+}
+
+// waitCase is a run at a wait that is over, and the performer's call that records it.
+func waitCase(t *testing.T) useCase {
+	t.Helper()
+	disk := crashfs.New()
+	g, err := on(disk, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := startCall(newFixture(t).compiled(`{"id":"test.wait","name":"Wait","description":"d","version":"1.0.0","steps":[
+		{"id":"w","title":"W","action":{"kind":"wait","until":"1970-01-01T00:00:00Z"}},{"id":"e","title":"E","prompt":"p"}]}`))(g)
+	if err != nil || a.Pending.Wait == nil {
+		t.Fatal(a.Pending, err)
+	}
+	over := wait.Over{OverAtMs: 2, StepInstanceKey: "w"}
+	req := advance.Request{Artifacts: []advance.Artifact{advance.JSONArtifact(over.Value())}}
+	perform := func(g *enginetest.Engine) (out engine.Answer, err error) {
+		err = ports.WithHold(context.Background(), &performerStub{}, a.Session.SessionID, func(h ports.Hold) error {
+			out, err = g.Perform(context.Background(), h, caller(2), a.Position(), a.AttemptID, req)
+			return err
+		})
+		return out, err
+	}
+	return useCase{"a wait that is over", disk.Reopen(), perform, 1, 0}
 }
 
 // approvalCase is a disk where a step was refused for want of an approval, and the call that gives

@@ -61,24 +61,23 @@ func firstUnmet(states []decision.State) decision.State {
 
 // PendingNow is what a pending step waits for besides the work.
 type PendingNow struct {
-	StepID          string           `json:"stepId"`
-	StepInstanceKey string           `json:"stepInstanceKey"`
-	Approval        *PendingApproval `json:"approval,omitzero"`
+	Approval *PendingApproval `json:"approval,omitzero"`
+	// Wait is the moment until which the step waits.
+	Wait *PendingWait `json:"wait,omitzero"`
 }
 
-// PendingAt returns what the step that is pending at a place waits for, nil if it
-// waits for nothing.
-func (n *Answers) PendingAt(ctx context.Context, p session.Resolved) (*PendingNow, error) {
+// PendingApprovalAt returns whose approvals the step that is pending at a place waits
+// for, nil if it needs none or the run takes no attempts.
+func (n *Answers) PendingApprovalAt(ctx context.Context, p session.Resolved) (*PendingApproval, error) {
 	w, s, err := n.Load(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	a, err := n.approvalAt(ctx, w, p, s)
-	if err != nil || !a.required || checkTakesFacts(p) != nil {
+	if err != nil || checkTakesFacts(p) != nil {
 		return nil, err
 	}
-	pending := s.PendingStep()
-	return &PendingNow{StepID: pending.StepID, StepInstanceKey: pending.Key(), Approval: PendingApprovalOf(a.states)}, nil
+	return PendingApprovalOf(a.states), nil
 }
 
 // IsApproved reports that the outputs of the pending step are approved as they are.
@@ -143,24 +142,24 @@ func (a approval) feedback() prompt.Feedback {
 
 // Question returns the question about the content, for a person.
 func (a Approvable) Question() ports.ApproveQuestion {
-	q := ports.ApproveQuestion{Notes: a.Notes, Results: a.Artifacts, By: a.Performers, Changes: a.Changes}
+	q := ports.ApproveQuestion{Prompt: a.Step.Prompt, Notes: a.Notes, Results: a.Artifacts, By: a.Performers, Changes: a.Changes}
 	if len(a.Decisions) == 0 {
 		return q
 	}
 	s := firstUnmet(a.Decisions)
 	if s.SentBack != nil {
-		q.Decided = append(q.Decided, fmt.Sprintf("Sent back by %s at %s: %s", s.SentBack.By, event.TimeText(s.SentBack.AtMs),
+		q.Decided = append(q.Decided, fmt.Sprintf("Sent back by %s at %s: %s", decision.Name(s.SentBack.By), event.TimeText(s.SentBack.AtMs),
 			s.SentBack.Reason))
 	}
 	for _, r := range s.Approvals {
-		text := fmt.Sprintf("Approved by %s at %s", r.By, event.TimeText(r.AtMs))
+		text := fmt.Sprintf("Approved by %s at %s", decision.Name(r.By), event.TimeText(r.AtMs))
 		if r.Reason != "" {
 			text += ": " + r.Reason
 		}
 		q.Decided = append(q.Decided, text)
 	}
 	for _, r := range s.Expired {
-		q.Decided = append(q.Decided, fmt.Sprintf("The approval by %s at %s does not count any more: it counted for %s.", r.By,
+		q.Decided = append(q.Decided, fmt.Sprintf("The approval by %s at %s does not count any more: it counted for %s.", decision.Name(r.By),
 			event.TimeText(r.AtMs), s.Rule.ExpiresAfter))
 	}
 	if !s.Rule.IsZero() {

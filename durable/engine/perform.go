@@ -8,11 +8,12 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/decision"
+	"github.com/waybill/waybill/durable/run/wait"
 	"github.com/waybill/waybill/ports"
 )
 
 // Perform is Advance for the performer of the session. It alone records the
-// result of a command: any other caller could write that a command succeeded
+// result of a command, and the end of a wait: any other caller could write that a command succeeded
 // which never ran (docs/design.md#commands-and-trust). Errors: ports.ErrHold
 // without a live hold of the session, and those of Advance.
 func (e *Engine) Perform(ctx context.Context, hold ports.Hold, by Caller, at Position, attempt id.Attempt,
@@ -27,7 +28,7 @@ func (e *Engine) Perform(ctx context.Context, hold ports.Hold, by Caller, at Pos
 }
 
 // refuseResults refuses with VALIDATION_ERROR a request that contains the
-// result of a command or a person's decision, and names the command line for it. It
+// result of a command, the end of a wait or a person's decision, and names the command line for it. It
 // is called where requests come in, and not by the decision: a decision that is
 // made again takes results as they are recorded.
 func refuseResults(run id.Run, req advance.Request) error {
@@ -38,6 +39,13 @@ func refuseResults(run id.Run, req advance.Request) error {
 				decision.Kind).
 				Suggest("A person decides with %s at a terminal.", fault.Command{"approve", run.String()}).
 				With("artifactKind", decision.Kind).With("runId", run.String())
+		}
+		if a.Kind() == wait.Kind {
+			return fault.New(fault.ValidationError,
+				"artifact %d is of kind %s, which only a performer records when the wait is over", i, wait.Kind).
+				Suggest("%s continues it then; send other results without this one.",
+					fault.Command{"due", "--run"}).
+				With("artifactKind", wait.Kind).With("runId", run.String())
 		}
 		if a.Kind() == command.Kind {
 			return fault.New(fault.ValidationError,

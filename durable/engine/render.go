@@ -137,6 +137,10 @@ func (a *Answer) setPending(w compile.Compiled, p session.Resolved, s snapshot.S
 	if a.approval.required {
 		a.around.Approval, a.around.Feedback = a.approval.promptApproval(p.Run.ID.String()), a.approval.feedback()
 	}
+	waits := WaitAt(w, s, p.Node)
+	if waits != nil && waits.Unset == "" {
+		a.around.Wait = prompt.Wait(p.Run.ID.String(), event.TimeText(waits.UntilMs))
+	}
 	text := prompt.Render(w, step, vars, a.around)
 	title := a.heading(step, vars)
 	// Absent variables are rendered visibly; the warning names them.
@@ -145,7 +149,7 @@ func (a *Answer) setPending(w compile.Compiled, p session.Resolved, s snapshot.S
 	}
 	a.Pending = &Pending{StepID: step.StepID, StepInstanceKey: pending.Key(),
 		Title: title, Prompt: text.Prompt, RequireConfirmation: a.approval.confirmation(w, s, p.Node),
-		Approval: PendingApprovalOf(a.approval.states)}
+		Approval: PendingApprovalOf(a.approval.states), Wait: waits}
 	if text.Truncated {
 		a.Warnings = append(a.Warnings, Warning{Code: TextTruncated, Message: fmt.Sprintf(
 			"The prompt is longer than %d bytes with its values; the longest values are cut. Read them with the "+
@@ -153,7 +157,7 @@ func (a *Answer) setPending(w compile.Compiled, p session.Resolved, s snapshot.S
 	}
 	// A closed run takes no attempts, even for a step that needs confirmation.
 	switch {
-	case checkTakesFacts(p) != nil:
+	case checkTakesFacts(p) != nil, waits != nil && waits.Unset == "":
 		a.NextIntent = RehydrateOnly
 	case a.Pending.AwaitsGuided(), a.approval.required && !a.approval.given:
 		a.NextIntent = AwaitConfirmation
@@ -166,7 +170,7 @@ func (a *Answer) setPending(w compile.Compiled, p session.Resolved, s snapshot.S
 	a.checkpoints = p.Run.CheckpointsAt(p.Node)
 	a.AttemptID, a.CheckpointID = p.Node.NextAttempt(), NextCheckpoint(p.Node)
 	a.Pending.OutputContract = contractOf(w, step)
-	a.isCommand = step.Action != nil
+	a.isCommand = step.Action != nil || waits != nil && waits.Unset == ""
 	if c := a.Pending.OutputContract; c != nil && c.Required {
 		a.artifactKinds = []string{c.ArtifactKind}
 	}
@@ -174,6 +178,9 @@ func (a *Answer) setPending(w compile.Compiled, p session.Resolved, s snapshot.S
 		a.artifactKinds = append(a.artifactKinds, contract.AssessmentKind)
 	}
 	a.collectInputs(w.MissingInputs(step, vars), p.Node, vars)
+	if waits != nil && waits.Unset != "" && !slices.Contains(a.missingInputs, waits.Unset) {
+		a.missingInputs = append(a.missingInputs, waits.Unset)
+	}
 	a.warnTruncation(p)
 	a.warnRecommendation(w, p)
 	return nil

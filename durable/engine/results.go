@@ -58,8 +58,9 @@ func (n *Answers) addResults(ctx context.Context, out *results, p session.Resolv
 		return err
 	}
 	for _, o := range slices.Backward(p.Node.Artifacts()) {
-		if o.Decision != nil && o.Decision.Decision == event.Approved {
-			continue // the approval beside it has its own line
+		// The approval beside a decision has its own line; a step that was sent back says so itself.
+		if o.Decision != nil && (o.Decision.Decision == event.Approved || label == "") {
+			continue
 		}
 		if len(out.list) == limits.ResultsShownMax {
 			out.more++

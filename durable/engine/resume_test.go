@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/candidates"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
@@ -39,7 +40,7 @@ func (w *fixture) startAt(source, branch, head string) engine.Answer {
 	return a
 }
 
-func (w *fixture) resume(q resume.Query) engine.ResumeList {
+func (w *fixture) resume(q resume.Query) candidates.List {
 	w.Helper()
 	out, err := w.process().Resume(context.Background(), q)
 	if err != nil {
@@ -82,8 +83,8 @@ func TestResumeOffersTheWantedRun(t *testing.T) {
 		want engine.Answer
 		why  string
 	}{
-		{engine.WithWorkspace(resume.Query{}, anchors("main", "a")), first, "[matched_head_sha matched_branch]"},
-		{engine.WithWorkspace(resume.Query{}, anchors("feat", "c")), other, "[matched_branch]"},
+		{candidates.WithWorkspace(resume.Query{}, anchors("main", "a")), first, "[matched_head_sha matched_branch]"},
+		{candidates.WithWorkspace(resume.Query{}, anchors("feat", "c")), other, "[matched_branch]"},
 		{resume.Query{Run: first.Session.RunID}, first, "[matched_run_id]"},
 		{resume.Query{Session: first.Session.SessionID}, first, "[matched_session_id]"},
 		{resume.Query{Text: "long"}, other, "[matched_workflow_id]"},

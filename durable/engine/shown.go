@@ -44,7 +44,7 @@ func (l *nodeLog) Visit(seg manifest.Segment, _ manifest.Head) error {
 
 // addHistory adds who handed in what is shown, and the difference to what was sent
 // back last.
-func (e *Engine) addHistory(ctx context.Context, p session.Resolved, facts advance.Facts, shown *Approvable) error {
+func addHistory(ctx context.Context, e *Engine, p session.Resolved, facts advance.Facts, shown *Approvable) error {
 	var l *nodeLog
 	_, err := e.store.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(p.At.Session)},
 		ports.Into(&l, func() *nodeLog { return &nodeLog{node: p.Node.ID, notes: map[canon.Digest]string{}} }))
@@ -62,17 +62,17 @@ func (e *Engine) addHistory(ctx context.Context, p session.Resolved, facts advan
 	if len(shown.Decisions) == 0 || shown.Decisions[0].SentBack == nil {
 		return nil
 	}
-	shown.Changes, err = e.changes(ctx, l, *shown.Decisions[0].SentBack, facts)
+	shown.Changes, err = changes(ctx, e, l, *shown.Decisions[0].SentBack, facts)
 	return err
 }
 
 // changesLinesMax bounds the lines of the difference that is shown with a question: what
-// is shown whole stands above it.
+// is shown whole precedes it.
 const changesLinesMax = 400
 
 // changes returns the difference between what was sent back and the outputs of a
 // node, as lines, each output under its kind.
-func (e *Engine) changes(ctx context.Context, l *nodeLog, sentBack decision.Record, facts advance.Facts) (lines []string, err error) {
+func changes(ctx context.Context, e *Engine, l *nodeLog, sentBack decision.Record, facts advance.Facts) (lines []string, err error) {
 	before, after := map[string][]byte{}, map[string][]byte{}
 	var kinds []string
 	add := func(to map[string][]byte, kind string, content []byte) {
@@ -90,7 +90,7 @@ func (e *Engine) changes(ctx context.Context, l *nodeLog, sentBack decision.Reco
 		}
 		content := []byte(l.notes[digest])
 		if kind.Text() != string(event.Notes) {
-			if content, err = e.contentOf(ctx, digest); err != nil {
+			if content, err = contentOf(ctx, e, digest); err != nil {
 				return nil, err
 			}
 		}
@@ -102,7 +102,7 @@ func (e *Engine) changes(ctx context.Context, l *nodeLog, sentBack decision.Reco
 		case o.Payload.PayloadKind == event.Notes:
 			add(after, string(event.Notes), []byte(o.Payload.NotesMarkdown))
 		default:
-			content, err := e.contentOf(ctx, o.Payload.SHA256)
+			content, err := contentOf(ctx, e, o.Payload.SHA256)
 			if err != nil {
 				return nil, err
 			}
@@ -122,7 +122,7 @@ func (e *Engine) changes(ctx context.Context, l *nodeLog, sentBack decision.Reco
 }
 
 // contentOf reads an artifact for a difference; one that was erased has no content.
-func (e *Engine) contentOf(ctx context.Context, digest canon.Digest) ([]byte, error) {
+func contentOf(ctx context.Context, e *Engine, digest canon.Digest) ([]byte, error) {
 	data, err := e.Object(ctx, manifest.Artifact, digest)
 	if fault.Is(err, fault.ArtifactErased) || fault.Is(err, fault.ArtifactNotFound) {
 		return nil, nil

@@ -175,7 +175,7 @@ var Table = []Row{
 	{StartKeyTaken, ExitUsage, never,
 		"The start key names a session that was imported, or a run of another workflow; nothing was started.",
 		Suggest("Start with another --key.")},
-	{RunWaiting, ExitWaiting, never, "The run waits for a person: a step, a confirmation or an approval.",
+	{RunWaiting, ExitWaiting, never, "The run waits for a person (a step, a confirmation or an approval), or until a moment.",
 		Suggest("Continue with the command shown.")},
 	{DecisionRefused, ExitFailed, never,
 		"The decision about a step does not count: the step or its outputs have changed, or this person may not decide.",

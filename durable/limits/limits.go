@@ -247,6 +247,11 @@ const (
 	CommandAttemptsMax = 100
 	// CommandBackoffSecondsMax bounds the pause between two executions: one day.
 	CommandBackoffSecondsMax = 24 * 3600
+	// WaitUntilBytesMax bounds the until of a wait: a placeholder with a path of the context.
+	WaitUntilBytesMax = 256
+	// DueStepsMax bounds the commands between a wait and the step at which a run is continued after a
+	// crash: a list of what is due reads the snapshot of each.
+	DueStepsMax = 64
 	// PeriodSecondsMax bounds a period such as that of a wait: a leap year. A longer one is an instant.
 	PeriodSecondsMax = 366 * 24 * 3600
 )

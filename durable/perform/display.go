@@ -27,6 +27,10 @@ type Display interface {
 	Filled(TryView)
 	TryBegan(TryView)
 	TryEnded(TryEnd)
+	// Waiting reports the time that is left until the moment of a step, about once a second, and
+	// WaitEnded that the person waits no more: it is reached, or the person leaves.
+	Waiting(WaitView)
+	WaitEnded()
 	// Blocked reports an attempt that was recorded and refused.
 	Blocked([]reason.Blocker)
 	StepEnded(StepEnd)

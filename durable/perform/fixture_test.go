@@ -351,6 +351,10 @@ func (w *fixture) Blocked(all []reason.Blocker) {
 	}
 }
 
+func (w *fixture) Waiting(v perform.WaitView) { w.note("waits %d ms", v.LeftMs) }
+
+func (w *fixture) WaitEnded() { w.note("wait ended") }
+
 func (w *fixture) StepEnded(perform.StepEnd) { w.note("ok") }
 
 func codeOf(err error) fault.Code {

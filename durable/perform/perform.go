@@ -13,6 +13,7 @@ package perform
 import (
 	"cmp"
 	"context"
+	"errors"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
@@ -103,6 +104,11 @@ type Options struct {
 	Yes     bool        // confirms every step that waits for a confirmation
 	Notes   *string     // notes for every person step; nil: none
 	Context canon.Value // sent with the first attempt of this call
+	// Expect is the attempt that the caller has seen as the next one of the run, zero for any. If
+	// another process was faster, nothing is performed and the error is ErrMoved.
+	Expect id.Attempt
+	// NoWait leaves a run at a step that waits, also if a person is present who could watch the clock.
+	NoWait bool
 	// Preferences are sent with the first attempt as well, and are in force for
 	// it.
 	Preferences []event.PreferenceChange
@@ -139,6 +145,9 @@ func (p *Performer) Perform(ctx context.Context, session id.Session, run id.Run,
 	w.report.Last = w.answer
 	return w.report, w.withRecovery(ctx, err)
 }
+
+// ErrMoved reports that the run is not where the caller has seen it: see Options.Expect.
+var ErrMoved = errors.New("another process has continued the run")
 
 // execution is one call of Perform.
 type execution struct {
@@ -199,6 +208,9 @@ func (e *execution) performSteps(ctx context.Context) error {
 		if err := e.locateTip(ctx); err != nil {
 			return err
 		}
+	}
+	if !e.opts.Expect.IsZero() && e.opts.Expect != e.answer.AttemptID {
+		return ErrMoved
 	}
 	e.watch.head, e.watch.requested = e.view.fold.Head, e.view.run().CancelRequested
 	if err := e.checkOpen(); err != nil {

@@ -77,7 +77,7 @@ func (s *stepRun) missingPerson() bool {
 	case s.needsNotes():
 		return true
 	}
-	return s.step.Action == nil && !s.preconfirmed()
+	return !s.step.Automatic() && !s.preconfirmed()
 }
 
 // awaitsConfirmation reports that the step waits for a confirmation. Only
@@ -186,7 +186,7 @@ func inputValue(in source.Input, text string) canon.Value {
 // for the first attempt at a step only: the same refused notes are not sent
 // twice.
 func (s *stepRun) askNotes(ctx context.Context, req *advance.Request) error {
-	if !s.needsNotes() && (s.step.Action != nil || !s.Person.Present() && s.opts.Notes == nil) {
+	if !s.needsNotes() && (s.step.Automatic() || !s.Person.Present() && s.opts.Notes == nil) {
 		return nil
 	}
 	if s.opts.Notes != nil && !s.retried {

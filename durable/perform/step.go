@@ -122,7 +122,7 @@ func (s *stepRun) needsLog() bool {
 // concernsPerson reports that a person performs the step, or has a part in its
 // command.
 func (s *stepRun) concernsPerson() bool {
-	return s.step.Action == nil || s.needsNotes() || s.answer.NextIntent == engine.AwaitConfirmation
+	return !s.step.Automatic() || s.needsNotes() || s.answer.NextIntent == engine.AwaitConfirmation
 }
 
 // makeAttempt collects what the step requires, sends it, and returns the
@@ -132,7 +132,8 @@ func (s *stepRun) concernsPerson() bool {
 // did; judgements come last.
 func (s *stepRun) makeAttempt(ctx context.Context) ([]reason.Blocker, error) {
 	req := advance.Request{Context: s.opts.Context, Preferences: s.opts.Preferences}
-	for _, part := range []func(context.Context, *advance.Request) error{s.askInputs, s.cmd.fill, s.askFile,
+	waits := &waitRun{s}
+	for _, part := range []func(context.Context, *advance.Request) error{s.askInputs, s.cmd.fill, waits.run, s.askFile,
 		s.confirm,
 		s.cmd.run, s.addResult, s.askNotes, s.askChoices} {
 		if err := part(ctx, &req); err != nil {
@@ -233,7 +234,7 @@ func (s *stepRun) stepView() StepView {
 	if at, of, _ := s.flow.Position(s.step.StepID); !v.Returns {
 		v.At, v.Of = at+1, of
 	}
-	if s.answer.Status == runs.Blocked && !s.answer.OutputsSubmitted() {
+	if s.answer.Status == runs.Blocked && !s.answer.OutputsSubmitted() && !s.answer.SentBack() {
 		for _, b := range s.known.refused {
 			v.Refused = append(v.Refused, b.Message)
 		}

@@ -58,7 +58,7 @@ var tools = []tool{
 1. Do all that pending.prompt says, and nothing of later steps. Never predict steps: the next one depends on what you submit.
 2. Call continue_workflow with the stateToken and ackToken of that answer and notes on the step. next.params is this call, ready to send: replace each "…" by your words.
 3. Repeat with each new answer until isComplete is true.
-nextIntent is the next action: perform_pending_then_continue; await_user_confirmation: ask the user before you continue; rehydrate_only: the run accepts no more steps; complete: report the result to the user.
+nextIntent is the next action: perform_pending_then_continue; await_user_confirmation: ask the user before you continue; rehydrate_only: ended, or waits (pending.wait); complete: report the result to the user.
 Tokens are opaque: copy them whole, never edit or make them up. The tokens of one answer belong together. With several workflows in one chat, each answer names its workflow and session.runId beside its tokens: use the next.params of the run you mean, never tokens of another.`,
 		input: reflect.TypeFor[StartWorkflow](),
 		errors: []fault.Code{fault.ValidationError, fault.WorkflowNotFound, fault.WorkflowAmbiguous,
@@ -74,7 +74,7 @@ Kind "blocked" means the step was not accepted yet. What you sent is kept: fix w
 		errors: []fault.Code{fault.ValidationError, fault.TokenInvalidFormat, fault.TokenUnsupportedVersion,
 			fault.TokenBadSignature, fault.TokenScopeMismatch,
 			fault.TokenUnknownNode, fault.TokenWorkflowHashMismatch, fault.TokenSessionLocked, fault.SessionUnhealthy,
-			fault.RunClosed},
+			fault.RunClosed, fault.RunWaiting},
 		call: decodeThen(UseCases.ContinueWorkflow),
 	},
 	{

@@ -76,6 +76,7 @@ func eventEnums() []enum {
 		enumOf(event.AckedStepEdge, event.CheckpointEdge),
 		enumOf(event.IdempotentReplay, event.IntentionalFork, event.NonTipAdvance, event.CheckpointCreated),
 		enumOf(event.Recap, event.Artifact),
+		enumOf(event.Approved, event.SentBack, event.Denied),
 		enumOf(event.Notes, event.ArtifactRef),
 		enumOf(event.OutcomeCancelled, event.OutcomeFailed),
 		enumOf(event.SelectedNextStep, event.EvaluatedCondition, event.EnteredLoop, event.ExitedLoop,
@@ -187,6 +188,7 @@ func engineEnums() []enum {
 		enumOf(runs.PreferenceOfNode, runs.PreferenceOfWorkflow, runs.PreferenceOfSession, runs.PreferenceOfFork,
 			runs.PreferenceOfStore, runs.PreferenceByDefault),
 		// Steps, results of imports, of verified heads and of repairs.
+		enumOf(views.DueComplete, views.DueWaiting, views.DueFailed, views.DueBusy, views.DueSkipped),
 		enumOf(views.StepDone, views.StepPending, views.StepSkipped, views.StepToCome),
 		enumOf(travel.Imported, travel.ImportedAsNew, travel.Same, travel.Ahead, travel.Behind, "diverged"),
 		enumOf(verify.HeadSame, verify.HeadAhead, verify.HeadOther),

@@ -7,6 +7,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/durable/run/wait"
 )
 
 // ApprovalKind is the artifact kind of a person's approval
@@ -123,9 +124,10 @@ func (n *Node) OfBranch(o Output) bool {
 	return !slices.ContainsFunc(n.Attempts[from:], Attempt.accepted)
 }
 
-// handedIn reports whether an event records the result of a command and no performer wrote it.
+// handedIn reports whether an event records the result of a command, or the end of a wait, and no
+// performer wrote it.
 func handedIn(e event.Event, p event.NodeOutputAppended) bool {
-	return p.Payload.ArtifactKind == command.Kind && e.Actor.Kind != event.Engine
+	return (p.Payload.ArtifactKind == command.Kind || p.Payload.ArtifactKind == wait.Kind) && e.Actor.Kind != event.Engine
 }
 
 // IsDecision reports an approval or another decision of a person: no output of the step

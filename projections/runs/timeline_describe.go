@@ -8,6 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/wait"
 )
 
 // describeSession describes the creation or the import of a session.
@@ -150,6 +151,9 @@ func describeOutput(e event.Event, p event.NodeOutputAppended, step string) stri
 		return describeDecision(*p.Decision, step)
 	}
 	what := cmp.Or(p.Payload.ArtifactKind, p.Payload.ContentType)
+	if what == wait.Kind && !handedIn(e, p) {
+		return "The wait of " + step + " is over"
+	}
 	text := fmt.Sprintf("Artifact for %s: %s, %d bytes", step, oneLine(what), p.Payload.ByteLength)
 	if handedIn(e, p) {
 		text += " (" + HandedInNote + ")"
@@ -159,7 +163,11 @@ func describeOutput(e event.Event, p event.NodeOutputAppended, step string) stri
 
 // describeDecision describes what a person decided about a step.
 func describeDecision(d event.StepDecision, step string) string {
-	text := fmt.Sprintf("%s was %s by %s", step, plain(string(d.Decision)), oneLine(d.By))
+	by := oneLine(d.By)
+	if d.By == string(event.Human) {
+		by = "a person"
+	}
+	text := fmt.Sprintf("%s was %s by %s", step, plain(string(d.Decision)), by)
 	if d.Reason != "" {
 		text += ": " + oneLine(d.Reason)
 	}

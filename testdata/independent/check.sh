@@ -231,6 +231,30 @@ verify "an event id that does not follow from its key" 5 copy; says it event_id;
 forge "two outputs of one decision that differ" inconsistent "$looped" node_output_appended -1 'data.decision.by="ada"'
 forge "a gap of a blocked attempt that is a warning" inconsistent "$looped" gap_recorded 0 'data.severity="warning"'
 
+echo "# Waits"
+cat >wait.json <<'END'
+{"id":"demo.wait","name":"Wait","description":"d","version":"1.0.0","steps":[
+ {"id":"past","title":"Past","action":{"kind":"wait","until":"2001-01-01T00:00:00Z"}},
+ {"id":"twice","title":"Twice","type":"loop","loop":{"type":"for","count":2,"maxIterations":2},"body":[
+  {"id":"pause","title":"Pause","action":{"kind":"wait","for":"1s"}}]},
+ {"id":"value","title":"Value","action":{"kind":"wait","until":"{{at}}"}}]}
+END
+waits() { # waits STATUS ANSWER COMMAND...: in a store of its own
+  local want=$1 answer=$2; shift 2
+  "$waybill" "$@" --store waits >"$answer" 2>"$answer.err" </dev/null
+  check "waybill $1 → $answer" "$want" $?
+}
+waits 0 wait.txt start wait.json
+waits 0 wait.txt due --run
+waits 3 wait.txt run --run @last
+sleep 1.1
+waits 0 wait.txt due --run
+sleep 1.1
+waits 0 wait.txt due --run
+waits 3 wait.txt continue --run @last --set at=2001-01-01T01:00:00+01:00
+waits 0 wait.txt due --run
+check "the run is complete" yes "$(grep -q 'is complete' wait.txt && echo yes || echo no)"
+verify "a store with waits" 0 waits; cat out; says_nothing; same "the store with waits" waits
 echo "# Decisions of people"
 decide() { # decide STATUS COMMAND...: at a terminal, in a store of its own
   local want=$1; shift

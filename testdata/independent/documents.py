@@ -100,6 +100,13 @@ def _period(v):
 ACTION = record({"kind": one_of("command"), "argv": many(ANY_TEXT, 1)}, {
     "cwd": FULL, "env": _env, "timeoutSeconds": nonzero,
     "retry": record({"maxAttempts": integer()}, {"backoffSeconds": nonzero})})
+
+def _wait(v):
+    record({}, {"for": FULL, "until": FULL})(v)
+    if len(v) != 1 or "for" in v and period_ms(v["for"]) is None or len(v.get("until", "")) > 256:
+        raise Shape("a wait without a moment")
+
+
 PARAMETER = record({"name": ANY_TEXT, "type": ANY_TEXT}, {"required": true, "description": FULL,
                                                           "enum": many(anything, 1), "default": anything})
 FUNCTION = record({"name": ANY_TEXT, "definition": ANY_TEXT, "scope": ANY_TEXT},
@@ -122,7 +129,7 @@ COMPILED_STEP = record(
      "injected": many(record({"originId": ANY_TEXT, "contentHash": SHA, "bytes": integer()}), 1),
      "outputContract": record({"contractRef": ANY_TEXT, "required": boolean}), "probe": FULL,
      "promptFragments": many(record({"id": ANY_TEXT, "text": ANY_TEXT}, {"when": CONDITION}), 1),
-     "type": one_of("parallel"), "validationCriteria": CRITERIA, "promptBlocks": record({}, {
+     "type": one_of("parallel"), "wait": _wait, "validationCriteria": CRITERIA, "promptBlocks": record({}, {
          "goal": FULL, "constraints": SOME_TEXTS, "procedure": SOME_TEXTS, "outputRequired": _env,
          "verify": SOME_TEXTS})})
 CONTROL_FORMS = {"artifact_contract": ({"contractRef": one_of("wr.contracts.loop_control")}, {"loopId": FULL}),

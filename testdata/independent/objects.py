@@ -4,6 +4,7 @@ import os
 import re
 
 import jcs
+from refs import OBSERVED
 from documents import Problem, check_snapshot, check_workflow, pending_step, sequences
 from files import is_file, list_folder, mode_of, read_file
 
@@ -109,9 +110,9 @@ class Objects:
             return None
         for e in segment.events:
             data = e.get("data")
-            performed = e.get("data", "payload", "artifactKind") == "wr.command_result"
+            performed = e.get("data", "payload", "artifactKind") in OBSERVED
             if e.foreign or e.text("actor", "kind") == "engine" and not performed:
-                continue  # what the engine concludes was not sent; a performer sends the result of a command
+                continue  # what the engine concludes was not sent; a performer sends what it observed
             if e.kind == "context_set":
                 request["context"] = data["context"]
             elif e.kind == "preferences_changed":

@@ -21,6 +21,7 @@ ACTORS = {"S": CALLER, "R": CALLER, "N": ENGINE, "C": CALLER, "T": ENGINE, "G": 
 OTHERS = {"start": {"P": ANY, "O": ENGINE}, "fork": {"P": ENGINE, "C": ENGINE, "K": ENGINE}, "approval": {"O": ("human",)},
           "advanced": {"O": ANY}, "blocked": {"O": ANY}}
 OWN = ("wr.recommendation_warning",)  # what the engine brings to an attempt
+OBSERVED = ("wr.command_result", "wr.wait_over")  # what a performer observes: the engine is its actor
 
 
 def form_of(events):
@@ -298,7 +299,7 @@ class References:
         for letter, e in zip(letters, events):
             kind = e.text("actor", "kind")
             artifact = e.get("data", "payload", "artifactKind")
-            wrong = artifact != "wr.command_result" and (artifact in OWN) != (kind == "engine")
+            wrong = artifact not in OBSERVED and (artifact in OWN) != (kind == "engine")
             if kind is not None and (kind not in allowed[letter] or letter == "O" and wrong):
                 self.find("segment_order", "its actor is %s" % kind, e)
             if form == "checkpoint" and letter == "O" and e.id("scope", "nodeId") != first.id("scope", "nodeId") or (

@@ -21,6 +21,7 @@ EARLIER_RESULT = record(dict(OF_RESULT[0], outputHead=text(0, 3 * 65536), output
 BINDING = record({"kind": one_of("wr.human_approval"), "stepInstanceKey": FULL, "snapshotRef": SHA,
                   "outputs": many(record({"kind": FULL, "sha256": SHA}))},
                  {"approvedBy": text(1, 128), "comment": text(1, 4096)})
+WAIT_OVER = record({"kind": one_of("wr.wait_over"), "stepInstanceKey": FULL, "dueAtMs": integer(), "overAtMs": integer()})
 OF_DECISION = record(
     {"kind": one_of(DECISION_KIND), "decision": one_of("approved", "sent_back", "denied"), "by": text(1, 128), "shownDigest": SHA,
      "stepInstanceKey": FULL, "snapshotRef": SHA, "outputs": many(record({"kind": FULL, "sha256": SHA})), "atMs": integer()},
@@ -41,6 +42,7 @@ class Place:
     def __init__(self, event, state, above):
         self.ref, self.state, self.outputs, self.attempts = event.get("data", "snapshotRef"), state, [], 0
         self.autonomy = above.autonomy if above else "guided"
+        self.at = event.obj.get("timestampMs", 0)
         self.accounts = []  # of the attempts, None where none is recorded
 
     def add(self, e, value):
@@ -213,6 +215,9 @@ class Runs:
         try:
             if kind == "wr.command_result":
                 (EARLIER_RESULT if "outputHead" in value else COMMAND_RESULT)(value)
+            elif kind == "wr.wait_over":
+                WAIT_OVER(value)
+                self._over(value, step, place)
             elif kind == "wr.recommendation_warning":
                 EXCEEDED(value)
                 self._exceeds(value, place, e)
@@ -237,6 +242,17 @@ class Runs:
                 raise Shape("an artifact of a kind that no section has")
         except Shape as error:
             self.find("artifact_form", str(error), e)
+
+    @staticmethod
+    def _over(value, step, place):
+        """The end of a wait: of this step, not before it was due, and due when the node says."""
+        waits = step.get("wait", {})
+        if value["overAtMs"] < value["dueAtMs"]:
+            raise Shape("it was over before it was due")
+        if not waits or value["stepInstanceKey"] != instance_key(place.step()):
+            raise Shape("it is of another step")
+        if "for" in waits and value["dueAtMs"] != place.at + period_ms(waits["for"]):
+            raise Shape("it was due at another moment")
 
     @staticmethod
     def _decided(e, value, place):

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/candidates"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/run/resume"
@@ -16,13 +16,13 @@ import (
 // query names by its id and the result does not contain is SESSION_NOT_FOUND or RUN_NOT_FOUND, with
 // the suggestion next.
 func (a *App) Candidates(ctx context.Context, o *Store, q resume.Query,
-	next fault.Suggestion) (engine.ResumeList, error) {
+	next fault.Suggestion) (candidates.List, error) {
 	_, root, err := a.Workspace()
 	if err != nil {
-		return engine.ResumeList{}, err
+		return candidates.List{}, err
 	}
 	defer searchMemory()()
-	list, err := o.Resume(ctx, engine.WithWorkspace(q, gitobserver.Observe(root)))
+	list, err := o.Resume(ctx, candidates.WithWorkspace(q, gitobserver.Observe(root)))
 	if err != nil {
 		return list, err
 	}
@@ -39,9 +39,9 @@ func (a *App) Candidates(ctx context.Context, o *Store, q resume.Query,
 // session by its id and the list does not contain it. Without this check, a caller that uses
 // the first candidate would continue a different run. next is the suggestion. If sessions
 // were skipped as unreadable, the details contain their number as skippedSessions.
-func checkCandidates(q resume.Query, list engine.ResumeList, next fault.Suggestion) error {
-	isRun := func(found engine.ResumeCandidate) bool { return found.RunID == q.Run }
-	ofSession := func(found engine.ResumeCandidate) bool { return found.SessionID == q.Session }
+func checkCandidates(q resume.Query, list candidates.List, next fault.Suggestion) error {
+	isRun := func(found candidates.Candidate) bool { return found.RunID == q.Run }
+	ofSession := func(found candidates.Candidate) bool { return found.SessionID == q.Session }
 	var f *fault.Fault
 	switch {
 	case q.Run != (id.Run{}) && !slices.ContainsFunc(list.Candidates, isRun):

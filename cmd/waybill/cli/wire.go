@@ -10,6 +10,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/candidates"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/engine/origin"
 	"github.com/waybill/waybill/durable/engine/settings"
@@ -36,6 +37,7 @@ type Store struct {
 	*travel.Exchange
 	*upkeep.Upkeep
 	*learning.Learning
+	candidates.Offers
 	settings.Settings
 	Dir    string
 	files  *filestore.Store
@@ -123,10 +125,10 @@ func configuredLockWait(c config.Config) time.Duration {
 func wire(dir string, store *filestore.Store) *Store {
 	e := engine.New(store)
 	e.Origins = origin.Origins{Bundled: discovery.IsBundled, Controls: store}
-	v, audit := views.New(e.Reader, store, e.Ledger().ImportedOf, e.PendingAt), verify.NewAuditor(e.Ledger(), store)
+	v, audit := views.New(e.Reader, store, e.Ledger().ImportedOf, e.PendingApprovalAt), verify.NewAuditor(e.Ledger(), store)
 	verifier := verify.New(e.Reader, store, audit)
 	return &Store{Engine: e, Views: v, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, store),
-		Exchange: travel.New(e, store, v), Upkeep: upkeep.New(e, store, verifier), Learning: learning.New(e, store),
+		Exchange: travel.New(e, store, v), Upkeep: upkeep.New(e, store, verifier), Learning: learning.New(e, store), Offers: candidates.New(e.Answers, store),
 		Settings: settings.New(store, e.Ledger()), Dir: dir, files: store}
 }
 

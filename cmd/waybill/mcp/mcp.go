@@ -14,6 +14,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/document"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/candidates"
 	"github.com/waybill/waybill/infra/mcpserver"
 )
 
@@ -73,5 +74,5 @@ func serveAgents(ctx context.Context, a *cli.App) error {
 var agentResults = mcpserver.Results{
 	"workflows": document.Workflows{}, "workflow": document.Inspection{}, "step": engine.Answer{},
 	"blocked":    engine.Answer{},
-	"candidates": engine.ResumeList{},
+	"candidates": candidates.List{},
 }

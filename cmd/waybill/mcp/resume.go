@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/candidates"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
@@ -25,7 +25,7 @@ func (c agentCalls) ResumeSession(ctx context.Context, _ event.Actor,
 	}
 	next := fault.Suggest("Call resume_session without ids, with words from the notes of the run or without " +
 		"arguments, and ask the user which run to continue.")
-	list, err := cli.Ask(ctx, c.a, func(ctx context.Context, o *cli.Store) (engine.ResumeList, error) {
+	list, err := cli.Ask(ctx, c.a, func(ctx context.Context, o *cli.Store) (candidates.List, error) {
 		return c.a.Candidates(ctx, o, q, next)
 	})
 	return documentOf("candidates", list, err)

@@ -144,6 +144,9 @@ func runRow(p *page.Page, a *cli.App, r views.RunSummary) []page.Cell {
 	status := page.Cell{Text: render.Status(r.Status), Paint: render.StatusStyle(p, r.Status)}
 	switch r.Health {
 	case manifest.Healthy:
+		if r.WaitUntilMs != 0 {
+			status = page.Cell{Text: "waits until " + page.ClockTime(r.WaitUntilMs, "2 Jan 15:04"), Paint: p.Dim}
+		}
 	case manifest.UnknownVersion:
 		status.Text += " " + render.ForeignMark
 	default:

@@ -75,6 +75,9 @@ func showRun(a *cli.App, r views.RunDetails, p *page.Page) {
 			" done",
 		"started "+page.ClockTime(r.StartedAtMs, "2 Jan 2006 15:04"),
 		"last "+page.ClockTime(r.LastAtMs, "2 Jan 2006 15:04"))
+	if r.WaitUntilMs != 0 {
+		p.Line("waits until %s", page.ClockTime(r.WaitUntilMs, "2 Jan 2006 15:04:05"))
+	}
 	if r.Goal != "" && r.Goal != r.Title {
 		p.Text("goal: ", r.Goal)
 	}

@@ -3,6 +3,7 @@ package runs
 import (
 	"cmp"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/run/decision"
 	"strings"
 	"time"
 
@@ -77,7 +78,10 @@ func showOutcome(a *cli.App, p *page.Page, r views.RunDetails, s views.StepRow) 
 	for _, x := range s.Decisions {
 		p.Text(indent, decisionText(x))
 	}
-	if n := len(s.Artifacts); n > 0 && s.Result == nil && len(s.Assessments) == 0 && len(s.Decisions) == 0 {
+	if s.WaitOver != nil {
+		p.StyledText(indent, "waited until "+page.ClockTime(s.WaitOver.DueAtMs, "2 Jan 2006 15:04:05"), p.Dim)
+	}
+	if n := len(s.Artifacts); n > 0 && s.WaitOver == nil && s.Result == nil && len(s.Assessments) == 0 && len(s.Decisions) == 0 {
 		p.StyledText(indent, page.Plural(n, "artifact")+": "+kindsOf(s.Artifacts), p.Dim)
 	}
 	if !s.FullNotes.IsZero() {
@@ -155,7 +159,7 @@ func levelsOf(x views.Assessment) string {
 
 // decisionText says who decided what, when, and with which reason.
 func decisionText(x views.DecisionRow) string {
-	text := strings.ReplaceAll(string(x.Decision), "_", " ") + " by " + x.By + " at " + page.ClockTime(x.AtMs, "2 Jan 2006 15:04")
+	text := strings.ReplaceAll(string(x.Decision), "_", " ") + " by " + decision.Name(x.By) + " at " + page.ClockTime(x.AtMs, "2 Jan 2006 15:04")
 	switch {
 	case x.Unreadable != "":
 		text += " (" + x.Unreadable + ")"

@@ -7,6 +7,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/document"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/candidates"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/engine/travel"
 	"github.com/waybill/waybill/durable/engine/upkeep"
@@ -37,7 +38,7 @@ func documents() map[string]any {
 		"runs": views.RunPage{}, "run": views.RunDetails{}, "timeline": views.History{}, "graph": views.Graph{},
 		"events": eventsDocument{}, "logs": views.Logs{}, "artifacts": views.ArtifactList{},
 		"artifact": views.ArtifactDetails{}, "artifact_file": document.ArtifactFile{},
-		"candidates": engine.ResumeList{}, "replay": verify.ReplayReport{}, "cancelled": engine.Cancelled{},
+		"candidates": candidates.List{}, "due": document.Due{}, "replay": verify.ReplayReport{}, "cancelled": engine.Cancelled{},
 		"verification": verify.Verification{}, "audit": verify.AuditTrail{},
 		"audit_verification": verify.AuditVerification{},
 		"export":             travel.Export{}, "import": travel.Import{}, "bundle": travel.BundleInfo{},

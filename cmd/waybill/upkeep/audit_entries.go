@@ -88,6 +88,8 @@ var auditVerbs = map[audit.Action][2]string{
 	audit.Archive:    {"archived", "archive"},
 	audit.RollBack:   {"rolled back", "roll back"},
 	audit.Configure:  {"confirmed the settings of", "confirm the settings of"},
+	audit.SendBack:   {"sent back a step of", "send back a step of"},
+	audit.Deny:       {"denied a step of", "deny a step of"},
 }
 
 // proposalVerbs has the phrases of actions that differ for proposals: approving a step and

@@ -205,8 +205,8 @@ func nextCommand(a *cli.App, answer engine.Answer, step compile.Step, names, inp
 	// The output is complete; the step needs an acknowledgement.
 	case answer.OutputsSubmitted():
 		return with("continue", "--done")
-	case step.Action != nil:
-		return with("run", inputFlags...) // only run executes commands
+	case step.Action != nil, answer.Pending.Wait != nil && answer.Pending.Wait.Unset == "":
+		return with("run", inputFlags...) // only run executes commands and ends waits
 	}
 	// The requirements of the step decide which flags are shown.
 	flags := []string{"--notes", "…"}

@@ -50,8 +50,8 @@ func NewApprove(a *cli.App) *cobra.Command {
 func NewSendBack(a *cli.App) *cobra.Command {
 	d := decideCommand{app: a, word: event.SentBack, answer: ports.ApprovalSentBack}
 	cmd := d.command("send-back [RUN]", "Send a step back with what has to change",
-		"Send back a step that waits for a person's approval, with what has to change. Whoever performs the step\n"+
-			"next is shown your words. The same output is not accepted again, unless a person approves it."+decideLong,
+		"Send back a step that waits for a person's approval, with what has to change. The next\n"+
+			"performer of the step is shown your words. The same output is not accepted again, unless a person approves it."+decideLong,
 		"  waybill send-back @last --reason \"The plan lacks a way back\"\n"+
 			"  waybill send-back k3j2a7 --reason \"Name the owner of each service\"")
 	d.reasonFlag(cmd)

@@ -10,7 +10,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
-	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/candidates"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
@@ -50,12 +50,12 @@ func NewResume(a *cli.App) *cobra.Command {
 				return err
 			}
 			return cli.Show(a, cmd, "candidates",
-				func(ctx context.Context, o *cli.Store) (engine.ResumeList, error) {
+				func(ctx context.Context, o *cli.Store) (candidates.List, error) {
 					return a.Candidates(ctx, o, q,
 						fault.Suggest("List all runs with %s, or the best matches with %s.",
 							fault.Command{"runs", "list"}, fault.Command{"resume"}))
 				},
-				func(p *page.Page, list engine.ResumeList) { showCandidates(a, list, p) })
+				func(p *page.Page, list candidates.List) { showCandidates(a, list, p) })
 		},
 	}
 	f := cmd.Flags()
@@ -91,7 +91,7 @@ func (in *resumeInput) query(words []string) (resume.Query, error) {
 // showCandidates prints each candidate with the reason for the match and the command that
 // continues it. For runs that accept no further steps it prints the command that shows them.
 // The number of skipped sessions is printed at the end.
-func showCandidates(a *cli.App, list engine.ResumeList, p *page.Page) {
+func showCandidates(a *cli.App, list candidates.List, p *page.Page) {
 	if len(list.Candidates) == 0 {
 		p.Line("No runs to resume.")
 	}

@@ -97,6 +97,8 @@ type runInput struct {
 	trust bool // allow the commands of FILE or ID in this call, without recording trust
 	yes   bool // answer confirmations with yes; does not approve
 	quiet bool
+	// unattended: no person is present, also if the streams are a terminal.
+	unattended bool
 	// notes answer each step that needs only notes.
 	notes string
 	// notesGiven distinguishes empty notes, which are an answer, from no --notes.
@@ -140,7 +142,7 @@ func (in *runInput) check(cmd *cobra.Command, args []string) error {
 // options returns the answers that the flags give in advance. With --run they include context
 // and preferences for the first attempt; for a new run those are part of the start.
 func (in *runInput) options(a *cli.App) (perform.Options, error) {
-	o := perform.Options{Yes: in.yes}
+	o := perform.Options{Yes: in.yes, NoWait: a.Flags.JSON}
 	if in.notesGiven {
 		o.Notes = &in.notes
 	}

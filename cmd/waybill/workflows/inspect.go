@@ -150,6 +150,11 @@ func showStep(p *page.Page, lead string, s compile.Step) {
 	if s.Action != nil && len(s.Action.Placeholders()) > 0 {
 		notes = append(notes, "fills in "+strings.Join(s.Action.Placeholders(), ", "))
 	}
+	if s.Wait != nil && s.Wait.For != "" {
+		notes = append(notes, "waits for "+s.Wait.For)
+	} else if s.Wait != nil {
+		notes = append(notes, "waits until "+s.Wait.Until)
+	}
 	if len(s.Outputs) > 0 {
 		notes = append(notes, "sets "+strings.Join(slices.Sorted(maps.Keys(s.Outputs)), ", "))
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/durable/run/wait"
 	"github.com/waybill/waybill/durable/workflow/contract"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
@@ -166,6 +167,12 @@ func (o *observer) outcome(ctx context.Context, row *StepRow, rows []ArtifactRow
 			if r, err := o.resultOf(ctx, out); err == nil {
 				brief := r.Brief(resultTailBytesMax)
 				row.Result = &brief
+			}
+		case wait.Kind:
+			if v, err := o.content(ctx, out); err == nil {
+				if over, err := wait.Decode(v); err == nil {
+					row.WaitOver = &over
+				}
 			}
 		case contract.AssessmentKind:
 			if v, err := o.content(ctx, out); err == nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/snapshot"
@@ -112,6 +113,23 @@ func (o *observer) tip(ctx context.Context, r *runs.Run, n *runs.Node) (w compil
 		return w, s, session.TipState(compiled, n, state), err
 	}
 	return w, s, runs.TipState{Complete: s.IsComplete(), Blocked: s.IsBlocked()}, nil
+}
+
+// waitAt returns the wait of the step that is pending at the tip of an open run, nil without one and
+// for forms that this version cannot execute.
+func (o *observer) waitAt(ctx context.Context, r *runs.Run, n *runs.Node, status runs.Status) (*engine.PendingWait, error) {
+	if o.foreign || status != runs.InProgress && status != runs.Blocked {
+		return nil, nil
+	}
+	w, err := o.v.r.Workflow(ctx, r.Started.WorkflowHash)
+	if err != nil || !w.Waits() {
+		return nil, err
+	}
+	s, err := o.v.r.State(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	return engine.WaitAt(w, s, n), nil
 }
 
 // stepsDone counts the completed steps of a run at a node; those before a fork only for forms that

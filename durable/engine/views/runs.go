@@ -32,6 +32,8 @@ type RunSummary struct {
 	// OpenCriticalGaps counts those on the path to the preferred tip.
 	OpenCriticalGaps int              `json:"openCriticalGaps"`
 	Annotations      AnnotationCounts `json:"annotations"`
+	// WaitUntilMs is the moment until which the pending step waits, 0 if it does not.
+	WaitUntilMs int64 `json:"waitUntilMs,omitzero"`
 	// LastActivityEventIndex orders runs of one session with equal times.
 	LastActivityEventIndex int64 `json:"lastActivityEventIndex"`
 	// Times are milliseconds since 1970, as recorded by the callers.
@@ -182,6 +184,11 @@ func (o *Views) SummaryOf(ctx context.Context, s id.Session, r *runs.Run, h mani
 	}
 	row.Health = obs.health(h)
 	row.Status = r.StatusAt(r.Tip, state)
+	if wait, err := obs.waitAt(ctx, r, tip, row.Status); err != nil {
+		return row, err
+	} else if wait != nil {
+		row.WaitUntilMs = wait.UntilMs
+	}
 	done, err := obs.stepsDone(ctx, r, tip)
 	if err != nil {
 		return row, err

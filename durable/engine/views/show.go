@@ -13,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/snapshot"
+	"github.com/waybill/waybill/durable/run/wait"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
 )
@@ -96,6 +97,8 @@ type StepRow struct {
 	Approval *ApprovalRow   `json:"approval,omitzero"`
 	// Decisions are all about the step, oldest first.
 	Decisions []DecisionRow `json:"decisions,omitzero"`
+	// WaitOver is the end of the step's wait.
+	WaitOver *wait.Over `json:"waitOver,omitzero"`
 	// ContextSet is what the step's attempts set; a null member removed one.
 	ContextSet canon.Value `json:"contextSet"`
 	// Details are those of a step that was asked for.
@@ -156,6 +159,11 @@ func (o *Views) run(ctx context.Context, ref, step string) (RunDetails, error) {
 		Workflow: engine.WorkflowRef{WorkflowID: run.Started.WorkflowID, Name: w.Name(),
 			WorkflowHash: run.Started.WorkflowHash, Source: row.Source}, Gaps: []OpenGap{},
 		Blockers: tip.Blockers(), Findings: append([]manifest.Finding{}, v.Findings...)}
+	if wait, err := obs.waitAt(ctx, run, run.Node(run.Tip), row.Status); err != nil {
+		return out, err
+	} else if wait != nil {
+		out.Pending = &engine.PendingNow{Wait: wait}
+	}
 	for _, n := range run.Path(run.Tip) {
 		for _, gap := range run.Node(n).OpenGaps {
 			out.Gaps = append(out.Gaps, openGap(gap))
@@ -172,10 +180,14 @@ func (o *Views) run(ctx context.Context, ref, step string) (RunDetails, error) {
 		out.OmittedSteps = max(0, len(all)-limits.StepsDetailedMax)
 		out.Steps = all[out.OmittedSteps:]
 	}
-	if o.pending != nil && !obs.foreign && v.Health == manifest.Healthy {
-		if out.Pending, err = o.pending(ctx, session.Resolved{At: engine.Position{Session: at.Session, Run: run.ID,
-			Node: run.Tip}, Fold: at.Fold, Run: run, Node: run.Node(run.Tip)}); err != nil {
+	if o.approval != nil && !obs.foreign && v.Health == manifest.Healthy {
+		approval, err := o.approval(ctx, session.Resolved{At: engine.Position{Session: at.Session, Run: run.ID,
+			Node: run.Tip}, Fold: at.Fold, Run: run, Node: run.Node(run.Tip)})
+		if err != nil {
 			return out, err
+		}
+		if approval != nil {
+			out.Pending = &engine.PendingNow{Approval: approval}
 		}
 	}
 	err = obs.tell(ctx, at, &out, step != "")

@@ -26,18 +26,19 @@ type Views struct {
 	store Source
 	// imported returns how many events of a session came with a bundle; nil: all of them did.
 	imported ImportedEvents
-	// pending returns what the pending step of a run waits for; nil: it is not known, as in a bundle.
-	pending PendingNow
+	// approval returns whose approvals the pending step of a run waits for; nil: it is not known, as in
+	// a bundle.
+	approval PendingApproval
 }
 
-// PendingNow returns what the step that is pending at a node waits for besides the work, nil if it
-// waits for nothing.
-type PendingNow func(context.Context, session.Resolved) (*engine.PendingNow, error)
+// PendingApproval returns whose approvals the step that is pending at a node waits for, nil if it needs
+// none.
+type PendingApproval func(context.Context, session.Resolved) (*engine.PendingApproval, error)
 
 // ImportedEvents returns how many of a session's events, its first ones, came with a bundle.
 type ImportedEvents func(context.Context, id.Session) (int64, error)
 
-// New returns the views of what r reads, which is s. imported and pending are nil for a bundle.
-func New(r *session.Reader, s Source, imported ImportedEvents, pending PendingNow) *Views {
-	return &Views{r, s, imported, pending}
+// New returns the views of what r reads, which is s. imported and approval are nil for a bundle.
+func New(r *session.Reader, s Source, imported ImportedEvents, approval PendingApproval) *Views {
+	return &Views{r, s, imported, approval}
 }

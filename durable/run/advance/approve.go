@@ -178,7 +178,7 @@ func DecideStep(w compile.Compiled, f Facts, d Decision) (manifest.Plan, error) 
 
 // decidedText is the sentence about a decision in gaps, closed runs and messages.
 func decidedText(what string, r decision.Record) string {
-	return fmt.Sprintf("%s by %s: %s", what, r.By, r.Reason)
+	return fmt.Sprintf("%s by %s: %s", what, decision.Name(r.By), r.Reason)
 }
 
 // decideGaps resolves the gaps that wait for an approval where the decision ends the waiting, and
@@ -252,7 +252,7 @@ func (f Facts) checkApproval(states []decision.State, step compile.Step, d Decis
 		}
 		mine := decision.Record{Account: d.Who.Account, Principal: d.Who.Principal != ""}
 		if slices.ContainsFunc(s.Approvals, func(r decision.Record) bool { return decision.SamePerson(r, mine) }) {
-			return false, f.refused(step, "%s approved step %q already; %d more by other people are needed", d.name(),
+			return false, f.refused(step, "%s approved step %q already; %d more by other people are needed", decision.Name(d.name()),
 				step.StepID, s.Missing()).
 				Suggest("Another person approves it with %s.", fault.Command{"approve", f.Run.String()})
 		}
@@ -263,7 +263,7 @@ func (f Facts) checkApproval(states []decision.State, step compile.Step, d Decis
 // checkPerson refuses a person whom the rule of the step excludes. It names no person who may decide.
 func (f Facts) checkPerson(rule compile.Approval, step compile.Step, d Decision) error {
 	if len(rule.Approvers) > 0 && len(decision.Meets(rule, d.Who.Roles)) == 0 {
-		return f.refused(step, "%s is none of the people who decide about step %q", d.name(), step.StepID).
+		return f.refused(step, "%s is none of the people who decide about step %q", decision.Name(d.name()), step.StepID).
 			Suggest("Roles belong to accounts of the operating system; a name in --as gives none. A person assigns them "+
 				"with %s at a terminal.", fault.Command{"config", "set", "principals"})
 	}

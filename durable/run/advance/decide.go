@@ -57,9 +57,10 @@ func Decide(w compile.Compiled, f Facts, a Attempt) (Decided, error) {
 	if err := q.checkPeople(d.f.Run); err != nil {
 		return Decided{}, err
 	}
-	// NeverStop bypasses every requirement but this one, so it is checked before the walk.
+	q.wait(d.f.PendingMs, d.a.AtMs)
+	// NeverStop bypasses every requirement but these, so they are checked before the walk.
 	if len(q.found) > 0 && d.neverStops() {
-		d.block(q) // approval blocks in every mode (docs/design.md#requirements-on-the-caller)
+		d.block(q) // these block in every mode (docs/design.md#requirements-on-the-caller, docs/design.md#waiting)
 		return Decided{d.seg.plan, d.next}, nil
 	}
 	walked, err := interpreter.Next(w, f.State, interpreter.Input{Vars: d.vars, Artifacts: q.artifacts(""),

@@ -25,7 +25,9 @@ type Facts struct {
 	Run     id.Run
 	Node    id.Node
 	// Next is the index at which the plan's first event will be appended.
-	Next        int64
+	Next int64
+	// PendingMs is the time at which the step became pending: that of the node's node_created.
+	PendingMs   int64
 	State       snapshot.State
 	SnapshotRef canon.Digest // digest of State's snapshot file
 	Preferences event.Preferences

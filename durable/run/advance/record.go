@@ -219,7 +219,7 @@ func (d *attempt) outputs() {
 	for _, p := range slices.Compact(all) {
 		by := d.seg.actor
 		// The engine is the actor of what it adds, and of what a performer observed.
-		if !slices.Contains(sent, p) || d.a.Performed && p.ArtifactKind == command.Kind {
+		if !slices.Contains(sent, p) || d.a.Performed && IsObserved(p.ArtifactKind) {
 			by = engine
 		}
 		add(event.Artifact, p, by)

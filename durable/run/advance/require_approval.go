@@ -35,7 +35,7 @@ func (q *requirements) unapproved(s decision.State) (fix, message string) {
 	case len(s.Expired) > 0:
 		last := s.Expired[len(s.Expired)-1]
 		return byPerson, fmt.Sprintf("Step %q needs %d more approvals of what was handed in: the approval by %s counted "+
-			"for %s only, which is over.", step, s.Missing(), last.By, s.Rule.ExpiresAfter)
+			"for %s only, which is over.", step, s.Missing(), decision.Name(last.By), s.Rule.ExpiresAfter)
 	case s.Lost:
 		return byPerson, fmt.Sprintf("Step %q needs a person's approval again: the content of a decision was erased.", step)
 	case needed > 1:
@@ -58,12 +58,12 @@ func (q *requirements) checkPeople(run id.Run) error {
 			continue
 		}
 		counting := 0
-		var without string
+		without := ""
 		for _, a := range s.Approvals {
 			if holds(*q.people, s, a) {
 				counting++
 			} else {
-				without = a.By
+				without = decision.Name(a.By)
 			}
 		}
 		if s.Met() && counting < s.Rule.Needed() {

@@ -200,3 +200,11 @@ func Meets(rule compile.Approval, names []string) (out []string) {
 	}
 	return out
 }
+
+// Name is the name of a person who decided, for a sentence.
+func Name(by string) string {
+	if by == string(event.Human) {
+		return "a person"
+	}
+	return by
+}

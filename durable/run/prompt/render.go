@@ -19,6 +19,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/decision"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/source"
 )
@@ -43,10 +44,11 @@ type Surroundings struct {
 	First    bool   // the step is the first of the run: the preamble is added
 	Results  string // section about the results of earlier steps, see Results
 	Approval string // line about a person's approval, the last of the prompt; see Approval
+	Wait     string // line about the moment until which the step waits; see Wait
 	Feedback Feedback
 }
 
-// Feedback is what a person said who sent the step back; zero if none did.
+// Feedback are the words of the person who sent the step back; zero if none did.
 type Feedback struct {
 	By, At, Reason string
 	Unchanged      bool // the outputs are still those that were sent back
@@ -58,7 +60,11 @@ func (f Feedback) lines() []string {
 	if f.Reason == "" {
 		return nil
 	}
-	head := fmt.Sprintf("%s sent this step back at %s. These are their words:", strconv.Quote(oneLine(f.By)), f.At)
+	by := "A person"
+	if decision.Name(f.By) == f.By {
+		by = strconv.Quote(oneLine(f.By))
+	}
+	head := fmt.Sprintf("%s sent this step back at %s. These are their words:", by, f.At)
 	foot := "Other outputs were handed in since."
 	if f.Unchanged {
 		foot = "Change what they ask for and hand in the step again: the same outputs are not accepted."
@@ -80,10 +86,17 @@ func Approval(run string, approved bool, more string) string {
 	return line
 }
 
+// Wait renders the line about the moment until which a step waits, an RFC 3339 text, with the
+// commands that continue the run.
+func Wait(run, until string) string {
+	return "- The run waits until " + until + ". Nothing has to be done until then: `waybill due --run` continues " +
+		"every run whose wait is over, and so does `waybill run --run " + run + "` for this one"
+}
+
 // Render returns the text for a pending step. vars is the node's context with the variables
 // of the loops around the step (interpreter.Variables). The parts have a fixed order: preamble,
 // role, prompt, applicable fragments, guidance, functions, files, results of earlier steps,
-// command, missing inputs, output requirements, approval. Parts that the step does not have are
+// command or wait, missing inputs, output requirements, approval. Parts that the step does not have are
 // omitted.
 //
 // The text is counted before it is built: if its values exceed the budget, they are known by
@@ -159,6 +172,9 @@ func assemble(c compile.Compiled, step compile.Step, f *filler, around Surroundi
 		tail.section("Command", describe(*step.Action, step.Outputs, c.Form2()))
 	}
 	tail.section("Sent back", around.Feedback.lines())
+	if around.Wait != "" {
+		tail.section("Wait", []string{around.Wait})
+	}
 	// Last in the body, next to the requirements: these inputs block the step.
 	tail.section("Needed before this step can be left", inputs(c.MissingInputs(step, f.vars)))
 	needed := requirements(c, step, f, around.Approval)

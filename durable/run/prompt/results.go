@@ -15,6 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/decision"
+	"github.com/waybill/waybill/durable/run/wait"
 	"github.com/waybill/waybill/durable/workflow/contract"
 )
 
@@ -104,7 +105,7 @@ func describeContent(is event.OutputPayload, content []byte) (what, text string)
 	switch is.ArtifactKind {
 	case event.FullNotesKind: // its notes are shown already
 		return "Whole notes, " + size, ""
-	case command.Kind, contract.AssessmentKind, decision.ApprovalKind, decision.Kind:
+	case command.Kind, contract.AssessmentKind, decision.ApprovalKind, decision.Kind, wait.Kind:
 		if v, err := canon.Parse(content); err == nil && v.Kind() == canon.Object {
 			if what, text, ok := describeKnown(is.ArtifactKind, v, size); ok {
 				return what, text
@@ -145,6 +146,9 @@ func describeKnown(kind string, v canon.Value, size string) (what, text string, 
 		what = map[event.DecisionWord]string{event.Approved: "Approved", event.SentBack: "Sent back",
 			event.Denied: "Denied"}[r.Decision]
 		return what + " by " + strconv.Quote(oneLine(r.By)), reason.Clip(r.Reason, limits.ResultHeadBytesMax), true
+	case wait.Kind:
+		over, err := wait.Decode(v)
+		return "The wait until " + event.TimeText(over.DueAtMs) + " is over", "", err == nil
 	}
 	result, err := command.Decode(v)
 	if err != nil {

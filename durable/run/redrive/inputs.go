@@ -8,7 +8,6 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/run/advance"
-	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/decision"
 	"github.com/waybill/waybill/durable/store/config"
 )
@@ -79,8 +78,8 @@ func observations(events []event.Event) []event.ObservationRecorded {
 }
 
 // AttemptOf returns a recorded attempt as it was sent. Events by the engine are results, not
-// inputs, and are skipped, except for two: the result of a command that a performer observed,
-// and the whole text of long notes. cut reports notes that were truncated when they were stored
+// inputs, and are skipped, except for two: what a performer observed, the result of a command or the
+// end of a wait, and the whole text of long notes. cut reports notes that were truncated when they were stored
 // and whose whole text was not, as in logs of older versions: checks of the full notes cannot
 // be repeated.
 func AttemptOf(events []event.Event, stored Artifacts) (a advance.Attempt, cut bool, err error) {
@@ -128,7 +127,7 @@ func AttemptOf(events []event.Event, stored Artifacts) (a advance.Attempt, cut b
 // performed reports whether an event of the engine records what a performer observed.
 func performed(e event.Event) bool {
 	p, ok := e.Data.(event.NodeOutputAppended)
-	return ok && e.Actor.Kind == event.Engine && p.Payload.ArtifactKind == command.Kind
+	return ok && e.Actor.Kind == event.Engine && advance.IsObserved(p.Payload.ArtifactKind)
 }
 
 // isWholeNotes reports whether an event of the engine records the whole text of notes.

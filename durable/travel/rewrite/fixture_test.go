@@ -189,7 +189,7 @@ func (w *fixture) move(rt *rapid.T, a engine.Answer, seen []engine.Answer) (engi
 				Request: advance.Request{Notes: w.text("so far"),
 					Artifacts: []advance.Artifact{artifact(`{"kind":"part"}`)}}})
 	case 1, 2, 3:
-		return w.g.Approve(w.ctx, w.by(event.Human), a.Position(), w.text("good"))
+		return w.g.Decide(w.ctx, w.by(event.Human), engine.Approvable{Position: a.Position()}, event.Approved, w.text("good"))
 	case 4:
 		at := seen[rapid.IntRange(0, len(seen)-1).Draw(rt, "back")]
 		return w.g.Continue(w.ctx, w.by(event.Agent), engine.Continue{StateToken: at.StateToken})

@@ -6,9 +6,11 @@ import (
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/workflow/builtin"
 	"github.com/waybill/waybill/durable/workflow/condition"
 	"github.com/waybill/waybill/durable/workflow/criteria"
+	"github.com/waybill/waybill/durable/workflow/source"
 )
 
 // prepare parses the step's conditions and criteria and checks that what it refers to is in
@@ -31,13 +33,31 @@ func (s *Step) prepare(c *Compiled) (err error) {
 			return fmt.Errorf("fragment %q: %w", f.ID, err)
 		}
 	}
-	if a := s.Action; a != nil && (a.Kind != "command" || len(a.Argv) == 0) {
+	if a := s.Action; a != nil && (a.Kind != source.CommandAction || len(a.Argv) == 0) {
 		return errors.New("the action is not a command")
+	}
+	if err := s.checkWait(c); err != nil {
+		return err
 	}
 	if len(s.Outputs) > 0 && (s.Action == nil || !c.Form2()) {
 		return errors.New("outputs without a command, or in a form that has none")
 	}
 	return errors.Join(s.checkProvenance(), s.checkType(), s.checkOutputs(c), s.prepareConfirmation(c))
+}
+
+// checkWait checks that a wait can be performed, and that its step requires nothing of a performer.
+func (s *Step) checkWait(c *Compiled) error {
+	if s.Wait == nil {
+		return nil
+	}
+	if _, err := s.Wait.Check(); err != nil {
+		return fmt.Errorf("a wait without a moment at which it is over: %w", err)
+	}
+	if !c.Form2() || s.Action != nil || len(s.Wait.Until) > limits.WaitUntilBytesMax || s.Type != "" || len(s.Outputs)+len(s.AssessmentRefs) > 0 || s.NotesRequired ||
+		s.OutputContract != nil || !s.ValidationCriteria.IsZero() || s.RequireConfirmation.Kind != ConfirmNever {
+		return errors.New("a wait beside what only other steps have, or in a form that has none")
+	}
+	return nil
 }
 
 // optionalCondition is condition for one that may be absent; the zero Condition for null.

@@ -176,6 +176,13 @@ func (c Compiled) InOrder() bool {
 	return !c.Form2() || !slices.ContainsFunc(c.Steps, func(s Step) bool { return !s.RunCondition.IsZero() })
 }
 
+// Waits reports whether a step, bodies included, waits until a moment (docs/design.md#waiting).
+func (c Compiled) Waits() bool {
+	waits := func(s Step) bool { return s.Wait != nil }
+	return slices.ContainsFunc(c.Steps, waits) ||
+		slices.ContainsFunc(c.Loops, func(l Loop) bool { return slices.ContainsFunc(l.Body, waits) })
+}
+
 // HasActions reports whether a step, bodies included, runs a command. Such a workflow has to
 // be trusted before it runs (docs/design.md#commands-and-trust).
 func (c Compiled) HasActions() bool {

@@ -28,7 +28,7 @@ func (u *unit) confirmation(stepID string, at problem.SourceValue) Confirmation 
 		gate = Confirmation{Kind: ConfirmIf, Condition: u.condition(at, "condition")}
 	}
 	if at.Member("kind").Value.Text() == "human_approval" {
-		gate.Kind, gate.Approval = ConfirmApproval, u.approval(at)
+		gate.Kind, gate.Approval = ConfirmApproval, approvalOf(at, u.report)
 		return gate
 	}
 	u.b.warn(CoordinatorEvalAsConfirmation, stepID)
@@ -37,8 +37,8 @@ func (u *unit) confirmation(stepID string, at problem.SourceValue) Confirmation 
 	return gate
 }
 
-// approval reads who approves a step.
-func (u *unit) approval(at problem.SourceValue) Approval {
+// approvalOf reads who approves a step.
+func approvalOf(at problem.SourceValue, report problem.Report) Approval {
 	expires := at.Member("expiresAfter")
 	a := Approval{Count: int(at.Member("count").Value.Float()), ExpiresAfter: expires.Value.Text(),
 		NotPerformer: at.Member("notPerformer").Value.True()}
@@ -47,7 +47,7 @@ func (u *unit) approval(at problem.SourceValue) Approval {
 	}
 	slices.Sort(a.Approvers) // a set
 	if _, err := period.Parse(a.ExpiresAfter); a.ExpiresAfter != "" && err != nil {
-		u.report.Error(expires, "Write "+period.Like+".", "%q is no period: %v", a.ExpiresAfter, err)
+		report.Error(expires, "Write "+period.Like+".", "%q is no period: %v", a.ExpiresAfter, err)
 	}
 	return a
 }

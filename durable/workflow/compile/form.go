@@ -19,7 +19,7 @@ const SchemaVersion = Form2
 
 // Form2 reports whether the rules of form 2 apply to runs of the workflow: the comparison of
 // conditions, the order of selection, the check of the length of a for or forEach loop on
-// entry, and the placeholders and outputs of commands. Runs of a workflow in form 1 keep the rules with which they began.
+// entry, the placeholders and outputs of commands, and waits. Runs of a workflow in form 1 keep the rules with which they began.
 func (d *Document) Form2() bool { return d.SchemaVersion >= Form2 }
 
 // form returns the form in which a document is written.
@@ -35,10 +35,10 @@ func (d *Document) form() int {
 	return Form1
 }
 
-// valued reports whether values go into the command of a step or out of it, or whether the step
-// says who approves it.
+// valued reports whether values go into the command of a step or out of it, whether it waits, or
+// whether it says who approves it.
 func (s Step) valued() bool {
-	return len(s.Outputs) > 0 || !s.RequireConfirmation.Approval.IsZero() || s.Action != nil && len(s.Action.Placeholders()) > 0
+	return s.Wait != nil || len(s.Outputs) > 0 || !s.RequireConfirmation.Approval.IsZero() || s.Action != nil && len(s.Action.Placeholders()) > 0
 }
 
 // conditional reports whether a step has a condition: of itself, its confirmation, a fragment

@@ -37,6 +37,7 @@ func TestForm(t *testing.T) {
 			"contractRef": "wr.contracts.loop_control", "loopId": "l"}, "maxIterations": 2},
 			"body": [` + step("c", `, "action": {"kind": "command", "argv": ["x", "{{y}}"]}`) + `]}`: Form2,
 
+		step("a", `, "action": {"kind": "wait", "for": "1h"}`):                                                               Form2,
 		step("a", `, "runCondition": {"var": "x"}`):                                                                          Form2,
 		step("a", `, "requireConfirmation": {"var": "x"}`):                                                                   Form2,
 		step("a", `, "requireConfirmation": {"kind": "human_approval", "condition": {"var": "x"}}`):                          Form2,

@@ -29,7 +29,7 @@ var metricsText = map[string]struct{ step, last string }{
 const metricsOrigin = "wr.metrics."
 
 // addMetrics appends the paragraphs of a metrics profile to the prompts of the document, those of
-// routines included: the profile is that of the workflow which is compiled. Commands and probes
+// routines included: the profile is that of the workflow which is compiled. Commands, waits and probes
 // get none, since what performs or answers them sets no metrics.
 func (b *builder) addMetrics(d *Document, profile string) {
 	text, ok := metricsText[profile]
@@ -57,7 +57,9 @@ func (b *builder) addMetrics(d *Document, profile string) {
 }
 
 // measured reports whether the performer of a step knows the work.
-func measured(s Step) bool { return s.Type != LoopStep && s.Action == nil && s.Probe == "" }
+func measured(s Step) bool {
+	return s.Type != LoopStep && s.Action == nil && s.Wait == nil && s.Probe == ""
+}
 
 // lastWork returns the id of the step with which a list of steps ends, "" if there is none: in a
 // last loop, the last step of its body that does not only decide about the next iteration.

@@ -16,7 +16,7 @@ import (
 // are shown, never into a command: a command must run as it was reviewed in the routine.
 func (u *unit) plain(s source.PlacedStep, fns functionScopes) Step {
 	out := u.head(s)
-	out.Action = s.Action
+	out.Action, out.Wait = s.Action, s.Wait
 	out.AgentRole = cmp.Or(u.text(s.AgentRole), u.role)
 	out.AskForFiles = s.AskForFiles
 	out.Functions = u.functions(s.Step, fns)

@@ -17,7 +17,7 @@ import (
 type Step struct {
 	StepID string `json:"stepId"`
 	Title  string `json:"title"`
-	// Prompt may be "" if the step has an Action.
+	// Prompt may be "" if the step has an Action or a Wait.
 	Prompt              string         `json:"prompt"`
 	RequireConfirmation Confirmation   `json:"requireConfirmation"`
 	Provenance          Provenance     `json:"provenance"`
@@ -49,6 +49,8 @@ type Step struct {
 	// Type is "", LoopStep or ParallelStep.
 	Type               string      `json:"type,omitzero"`
 	ValidationCriteria canon.Value `json:"validationCriteria,omitzero"`
+	// Wait is the moment until which the step is pending, nil for a step that does not wait.
+	Wait *source.Wait `json:"wait,omitzero"`
 
 	// The parsed forms of RunCondition, RequireConfirmation.Condition and
 	// ValidationCriteria; not part of the document.
@@ -218,6 +220,10 @@ func (s Step) GateCondition() condition.Condition { return s.confirms }
 
 // Criteria returns the parsed validationCriteria; the zero Criteria if the step has none.
 func (s Step) Criteria() criteria.Criteria { return s.checks }
+
+// Automatic reports whether neither a person nor an agent does the work of the step: it is a command,
+// or it waits.
+func (s Step) Automatic() bool { return s.Action != nil || s.Wait != nil }
 
 // NeedsConfirmation reports whether guided mode waits for a confirmation before this step.
 // vars is the context at the time when the step is shown. Approvals do not count; see

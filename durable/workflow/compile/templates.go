@@ -69,6 +69,10 @@ func (u *unit) call(s source.PlacedStep) []Step {
 				"step %q of the template is approved by %s, and by none of these", out[i].StepID,
 				strings.Join(out[i].RequireConfirmation.Approvers, ", "))
 		}
+		if out[i].Wait != nil && gate.Kind != ConfirmNever {
+			u.report.Error(at.Member("requireConfirmation"), "Put the confirmation on a step of its own before the call.",
+				"the template has the step %q, which waits and cannot be confirmed", out[i].StepID)
+		}
 		out[i].RequireConfirmation = stricter(gate, out[i].RequireConfirmation)
 	}
 	return out

@@ -145,11 +145,11 @@ var periodText = text{Min: 2, Max: 48, Like: period.Like,
 var noNUL = pattern.New(`^[^\x00]*$`)
 
 // actionShape is the command that a trusted command step runs
-// (docs/design.md#commands-and-trust). Arguments are passed unchanged; no shell
-// interprets them.
+// (docs/design.md#commands-and-trust), or a wait (docs/design.md#waiting). Arguments are passed
+// unchanged; no shell interprets them.
 var actionShape = byTag{Key: "kind", Text: "an action with kind, argv",
-	Cases: map[string]shape.Shape{"command": object{What: "a command", Fields: []field{
-		need("kind", oneOf("command")),
+	Cases: map[string]shape.Shape{WaitAction: waitShape, CommandAction: object{What: "a command", Fields: []field{
+		need("kind", oneOf(CommandAction)),
 		need("argv", list{Of: text{Pattern: noNUL, Like: "a string without NUL"}, Min: 1}),
 		// Relative to the directory in which the run was started. Absolute paths are
 		// accepted, but make the workflow depend on one machine.

@@ -81,7 +81,7 @@ var descriptions = map[string]string{
 	"a step.promptRef": "An installed prompt template, instead of prompt: " +
 		"prompt:<templateId>[@<version>]",
 	"a step.promptFragments":        "Texts that are added to the prompt if their conditions are true",
-	"a step.action":                 "A command that performs the step, if a person has trusted the workflow",
+	"a step.action":                 "A command that performs the step, if a person has trusted the workflow, or a wait",
 	"a step.agentRole":              "The role to take in this step",
 	"a step.askForFiles":            "Whether to ask for the relevant files",
 	"a step.assessmentConsequences": "What happens when an assessment has a level",
@@ -130,6 +130,9 @@ var descriptions = map[string]string{
 	"a command.timeoutSeconds": "The time limit of one execution, in seconds",
 	"a command.retry":          "How often a failing command is run",
 	"a command.literal":        "Pass {{key}} in argv, cwd and env as it is written",
+	"a wait.kind":              "A wait; no command runs and no process has to",
+	"a wait.for":               "How long to wait from when the step becomes pending",
+	"a wait.until":             "The instant until which to wait, or a placeholder of it",
 	"a retry.maxAttempts":      "The total number of executions",
 	"a retry.backoffSeconds":   "The pause between two executions, in seconds",
 

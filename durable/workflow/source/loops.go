@@ -165,8 +165,11 @@ func conditionName(at problem.SourceValue) problem.SourceValue {
 // PlacedStep is a step together with its place in the file.
 type PlacedStep struct {
 	Step
-	At   problem.SourceValue
-	Loop *Loop // how a step of type loop repeats; nil for other steps
+	At problem.SourceValue
+	// Action and Wait are the two kinds of actions; at most one is not nil.
+	Action *Action
+	Wait   *Wait
+	Loop   *Loop // how a step of type loop repeats; nil for other steps
 	// Body is what a loop repeats, in running order, whether the file has a list there or
 	// the id of a step.
 	Body []PlacedStep

@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -111,7 +112,7 @@ func (s *Source) place(list []problem.SourceValue, named namedBodies) ([]PlacedS
 	for i, at := range list {
 		step := &out[i]
 		step.At = at
-		if err := canon.Decode(at.Value, &step.Step); err != nil {
+		if err := cmp.Or(canon.Decode(at.Value, &step.Step), step.setAction()); err != nil {
 			return nil, err
 		}
 		loop, ok := s.LoopAt(at)

@@ -87,7 +87,7 @@ func (r *stepRules) checkStep(at problem.SourceValue, scope scopes) {
 		r.checkOutputs(at)
 		r.assess.check(at, r.report)
 		checkInputs(at.Member("inputs"), r.report)
-		checkAction(at.Member("action"), r.report)
+		checkAction(at, r.report)
 		r.checkResults(at)
 		scope.add(functions(at, "step", r.report)).resolve(at, r.report)
 	case "loop":

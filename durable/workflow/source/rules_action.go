@@ -12,8 +12,14 @@ import (
 
 // checkAction requires a program name, reserves the environment variables with the prefix
 // WAYBILL_, which the performer sets for the command, and refuses placeholders where a value
-// would become a program, code or a path to it (docs/design.md#values-in-commands).
-func checkAction(at problem.SourceValue, report problem.Report) {
+// would become a program, code or a path to it (docs/design.md#values-in-commands). A wait has
+// rules of its own.
+func checkAction(step problem.SourceValue, report problem.Report) {
+	at := step.Member("action")
+	if isWait(at) {
+		checkWait(step, report)
+		return
+	}
 	argv, env, cwd := at.Member("argv").Items(), at.Member("env"), at.Member("cwd")
 	if len(argv) > 0 && argv[0].Value.Text() == "" {
 		report.Error(argv[0], "Write the program to run.", "the first member of argv names the program, got %s",
@@ -62,7 +68,7 @@ func (r *stepRules) checkResults(at problem.SourceValue) {
 	if !at.Has("outputs") || outputs.Value.Kind() != canon.Object {
 		return
 	}
-	if !at.Has("action") {
+	if !at.Has("action") || isWait(at.Member("action")) {
 		r.report.Error(outputs, `Add "action", or remove the outputs: a step for a person or an agent sets context itself.`,
 			"outputs are what a command sets, and the step has none")
 	}

@@ -21,7 +21,7 @@ type Step struct {
 	// PromptRef refers to a prompt template; package promptref parses it.
 	PromptRef              canon.Value    `json:"promptRef,omitzero"`
 	PromptFragments        canon.Value    `json:"promptFragments,omitzero"`
-	Action                 *Action        `json:"action,omitzero"`
+	RawAction              canon.Value    `json:"action,omitzero"` // see PlacedStep.Action
 	AgentRole              string         `json:"agentRole,omitzero"`
 	AskForFiles            bool           `json:"askForFiles,omitzero"`
 	AssessmentConsequences canon.Value    `json:"assessmentConsequences,omitzero"`
@@ -77,7 +77,7 @@ type FunctionCall struct {
 // Action is a command that a trusted performer runs instead of showing the step to a
 // person (docs/design.md#commands-and-trust).
 type Action struct {
-	Kind string `json:"kind"` // always "command"
+	Kind string `json:"kind"` // always CommandAction
 	// Argv is the program and its arguments, passed without a shell.
 	Argv []string `json:"argv"`
 	// Cwd is relative to the directory in which the run was started; "" is that directory.

@@ -103,6 +103,9 @@ func (k *check) steps(list []source.PlacedStep, loops []string) {
 		for _, fragment := range s.At.Member("promptFragments").Items() {
 			k.texts(fragment.Member("text"), inside)
 		}
+		if s.Wait != nil {
+			k.command(s.At.Member("action").Member("until"), s.Wait.Until, loops)
+		}
 		if s.Action != nil && !s.Action.Literal {
 			action := s.At.Member("action")
 			for _, element := range action.Member("argv").Items() {

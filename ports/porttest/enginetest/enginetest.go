@@ -8,6 +8,7 @@ import (
 	"context"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/candidates"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/engine/ledger"
 	"github.com/waybill/waybill/durable/engine/settings"
@@ -47,6 +48,7 @@ type Engine struct {
 	*travel.Exchange
 	*upkeep.Upkeep
 	*learning.Learning
+	candidates.Offers
 	settings.Settings
 
 	// Store is what the parts use.
@@ -56,11 +58,16 @@ type Engine struct {
 // Over returns the parts of the engine over a store.
 func Over(s Store) *Engine {
 	e := engine.New(s)
-	v, audit := views.New(e.Reader, s, e.Ledger().ImportedOf, e.PendingAt), verify.NewAuditor(e.Ledger(), s)
+	v, audit := views.New(e.Reader, s, e.Ledger().ImportedOf, e.PendingApprovalAt), verify.NewAuditor(e.Ledger(), s)
 	verifier := verify.New(e.Reader, s, audit)
 	return &Engine{Engine: e, Views: v, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, s),
-		Exchange: travel.New(e, s, v), Upkeep: upkeep.New(e, s, verifier), Learning: learning.New(e, s),
+		Exchange: travel.New(e, s, v), Upkeep: upkeep.New(e, s, verifier), Learning: learning.New(e, s), Offers: candidates.New(e.Answers, s),
 		Settings: settings.New(s, e.Ledger()), Store: s}
+}
+
+// Approve is Decide for an approval of what a node holds, without a comparison to what was shown.
+func (e *Engine) Approve(ctx context.Context, by ledger.Caller, at engine.Position, comment string) (engine.Answer, error) {
+	return e.Decide(ctx, by, engine.Approvable{Position: at}, event.Approved, comment)
 }
 
 // ForkAt is Fork from a node of the same store.

@@ -59,6 +59,8 @@ func (v *View) Confirm(ctx context.Context, question string) (bool, error) {
 // error is ports.ErrPersonStopped. Where one decision alone is asked for, "y" makes it.
 func (v *View) Approve(ctx context.Context, q ports.ApproveQuestion) (ports.ApprovalAnswer, error) {
 	v.written = "" // what is submitted is recorded
+	// What was shown when the step began may be out of date.
+	v.step.Prompt, v.step.Refused = cmp.Or(q.Prompt, v.step.Prompt), nil
 	answer, err := v.consent(ctx, func(p *page.Page) {
 		v.describe(p)
 		p.Blank()
@@ -74,7 +76,7 @@ func (v *View) Approve(ctx context.Context, q ports.ApproveQuestion) (ports.Appr
 		for _, r := range q.Results {
 			v.result(p, r)
 		}
-		v.decisions(p, q)
+		decisions(p, q)
 	}, cmp.Or(onlyQuestions[q.Decides], "Approve? [y/N]"))
 	v.headingShown = true
 	switch {
@@ -99,7 +101,7 @@ var approvalAnswers = map[string]ports.ApprovalAnswer{"e": ports.ApprovalEdit, "
 
 // decisions writes who handed in the output, what was decided before, the difference to what was sent
 // back, and the answers.
-func (v *View) decisions(p *page.Page, q ports.ApproveQuestion) {
+func decisions(p *page.Page, q ports.ApproveQuestion) {
 	if len(q.By) > 0 {
 		p.Text("  ", "Handed in by "+page.OneLine(page.List(q.By, "and")))
 	}

@@ -60,9 +60,10 @@ type View struct {
 	headingShown bool // the heading of the step was printed
 	commandShown bool // the command line of the step was printed
 	output       output
-	written      string // notes that no attempt has recorded yet
-	editing      atomic.Bool
-	stopping     atomic.Bool // a stop signal was received
+	countdown
+	written  string // notes that no attempt has recorded yet
+	editing  atomic.Bool
+	stopping atomic.Bool // a stop signal was received
 }
 
 // New returns a view. A person can be asked if input and output are both terminals: with
@@ -79,7 +80,7 @@ func New(o Options) *View {
 		lines:  terminal.NewEditedLines(in, o.Out, page.TextWidth),
 		editor: terminal.Editor{In: in, Out: out, Err: out, Getenv: o.Getenv}}
 	v.page = page.NewLive(v.colors, v.screen)
-	v.output.view = v
+	v.output.view, v.countdown.view = v, v
 	if o.Consent != nil {
 		v.asker = o.Consent.Through(v.lines, v.screen.Print)
 	}

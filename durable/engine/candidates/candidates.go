@@ -1,8 +1,12 @@
-package engine
+// Package candidates offers the runs that a caller most likely wants to continue, with the call that
+// continues each of them (docs/design.md#resume-ranking). It appends nothing; package durable/run/resume
+// ranks. Start reading at Offers.Resume.
+package candidates
 
 import (
 	"cmp"
 	"context"
+	"github.com/waybill/waybill/durable/engine"
 	"slices"
 
 	"github.com/waybill/waybill/durable/engine/session"
@@ -18,18 +22,33 @@ import (
 	"github.com/waybill/waybill/projections/runs"
 )
 
-// ResumeList is the document "candidates": the runs that a query most likely
+// Store is what the offers require of a store.
+type Store interface {
+	ports.Keyring
+	ports.Descriptors
+}
+
+// Offers ranks the runs of one store. It is safe for concurrent use.
+type Offers struct {
+	answers *engine.Answers
+	store   Store
+}
+
+// New returns the offers of what answers reads, which is s.
+func New(answers *engine.Answers, s Store) Offers { return Offers{answers, s} }
+
+// List is the document "candidates": the runs that a query most likely
 // refers to, the best one first (docs/design.md#resume-ranking).
-type ResumeList struct {
-	Candidates []ResumeCandidate `json:"candidates"`
-	Considered int64             `json:"considered"` // runs that were ranked
+type List struct {
+	Candidates []Candidate `json:"candidates"`
+	Considered int64       `json:"considered"` // runs that were ranked
 	// Skipped counts sessions that cannot be read.
 	Skipped int64 `json:"skipped"`
 }
 
-// ResumeCandidate is a run at its preferred tip. Finished runs are included;
+// Candidate is a run at its preferred tip. Finished runs are included;
 // Status distinguishes them.
-type ResumeCandidate struct {
+type Candidate struct {
 	RunID        id.Run          `json:"runId"`
 	SessionID    id.Session      `json:"sessionId"`
 	WorkflowID   string          `json:"workflowId"`
@@ -57,18 +76,18 @@ type ResumeCandidate struct {
 	Show     []string `json:"show,omitzero"`
 	// Next is the call that shows the pending step, null for a run that can only
 	// be read.
-	Next *Next `json:"next"`
+	Next *engine.Next `json:"next"`
 }
 
 // WithWorkspace adds the observed git head and branch of the caller's workspace to a
 // query. Values that the query has already are kept.
 func WithWorkspace(q resume.Query, observed []event.ObservationRecorded) resume.Query {
-	for _, o := range observed {
-		switch o.Key {
+	for _, x := range observed {
+		switch x.Key {
 		case "git_head_sha":
-			q.GitHead = cmp.Or(q.GitHead, o.Value.Value)
+			q.GitHead = cmp.Or(q.GitHead, x.Value.Value)
 		case "git_branch":
-			q.GitBranch = cmp.Or(q.GitBranch, o.Value.Value)
+			q.GitBranch = cmp.Or(q.GitBranch, x.Value.Value)
 		}
 	}
 	return q
@@ -79,21 +98,21 @@ func WithWorkspace(q resume.Query, observed []event.ObservationRecorded) resume.
 // and those with facts of another program are returned for reading, without
 // tokens. It appends nothing. The result is a function of the store's logs
 // and the query. STORE_IO if the process had no file descriptor left for a part.
-func (e *Engine) Resume(ctx context.Context, q resume.Query) (ResumeList, error) {
-	return session.Whole(e.store, func() (ResumeList, error) { return rankRuns(ctx, e, q) })
+func (o Offers) Resume(ctx context.Context, q resume.Query) (List, error) {
+	return session.Whole(o.store, func() (List, error) { return rankRuns(ctx, o, q) })
 }
 
 // rankRuns is Resume, with skipped sessions where no file descriptor was left.
-func rankRuns(ctx context.Context, e *Engine, q resume.Query) (ResumeList, error) {
-	out := ResumeList{Candidates: []ResumeCandidate{}}
-	all, err := e.Sessions(ctx)
+func rankRuns(ctx context.Context, o Offers, q resume.Query) (List, error) {
+	out := List{Candidates: []Candidate{}}
+	all, err := o.answers.Sessions(ctx)
 	if err != nil {
 		return out, err
 	}
 	var runs []resume.Candidate
 	names, foreign := workflowNames{}, map[id.Session]bool{}
 	for _, s := range all {
-		of, h, err := e.candidates(ctx, s, names)
+		of, h, err := o.candidates(ctx, s, names)
 		if err != nil {
 			return out, err
 		}
@@ -115,7 +134,7 @@ func rankRuns(ctx context.Context, e *Engine, q resume.Query) (ResumeList, error
 	// is never written.
 	var keys token.Keys
 	if slices.ContainsFunc(ranked, func(r resume.Ranked) bool { return !foreign[r.Session] }) {
-		if keys, err = e.store.Keys(ctx, ports.MayCreate); err != nil {
+		if keys, err = o.store.Keys(ctx, ports.MayCreate); err != nil {
 			return out, err
 		}
 	}
@@ -124,9 +143,9 @@ func rankRuns(ctx context.Context, e *Engine, q resume.Query) (ResumeList, error
 		if len(out.Candidates) == limits.ResumeCandidatesMax {
 			break
 		}
-		c, err := e.readOnlyCandidate(ctx, r)
+		c, err := o.readOnlyCandidate(ctx, r)
 		if !foreign[r.Session] {
-			c, err = e.candidate(ctx, keys, r)
+			c, err = o.candidate(ctx, keys, r)
 		}
 		switch {
 		case err == nil:
@@ -162,18 +181,18 @@ type workflowName struct {
 }
 
 // workflowName is the name of a run's workflow.
-func (n *Answers) workflowName(ctx context.Context, run *runs.Run, known workflowNames) (workflowName, error) {
+func (o Offers) workflowName(ctx context.Context, run *runs.Run, known workflowNames) (workflowName, error) {
 	hash := run.Started.WorkflowHash.String()
 	if name, ok := known[hash]; ok {
 		return name, nil
 	}
 	out := workflowName{health: manifest.Healthy}
-	w, err := n.Workflow(ctx, run.Started.WorkflowHash)
+	w, err := o.answers.Workflow(ctx, run.Started.WorkflowHash)
 	out.name = w.Name
 	if session.IsForeignForm(err) {
 		var v compile.View
 		out.health = manifest.UnknownVersion
-		v, err = n.foreignWorkflow(ctx, run)
+		v, err = o.foreignWorkflow(ctx, run)
 		out.name = v.Name()
 	}
 	if err != nil && !isUnreadable(err) {
@@ -189,9 +208,9 @@ func (n *Answers) workflowName(ctx context.Context, run *runs.Run, known workflo
 // candidates returns the runs of a session with its health: unknown_version if
 // its runs can only be read. Damaged sessions have no candidates. The only error
 // is the end of the context.
-func (n *Answers) candidates(ctx context.Context, s id.Session, names workflowNames) (out []resume.Candidate,
+func (o Offers) candidates(ctx context.Context, s id.Session, names workflowNames) (out []resume.Candidate,
 	health manifest.Health, err error) {
-	h := n.NewHistory(s)
+	h := o.answers.NewHistory(s)
 	v, err := h.ReadSaved(ctx)
 	if ctx.Err() != nil {
 		return nil, v.Health, ctx.Err()
@@ -205,7 +224,7 @@ func (n *Answers) candidates(ctx context.Context, s id.Session, names workflowNa
 		if run.Tip.IsZero() {
 			continue
 		}
-		name, err := n.workflowName(ctx, run, names)
+		name, err := o.workflowName(ctx, run, names)
 		if err != nil {
 			return nil, health, err
 		}
@@ -220,8 +239,8 @@ func (n *Answers) candidates(ctx context.Context, s id.Session, names workflowNa
 			Goal:    run.Started.Goal,
 			GitHead: h.Fold.Observations["git_head_sha"].Value, GitBranch: h.Fold.Observations["git_branch"].Value,
 			LastAtMs: run.LastAtMs, LastIndex: run.LastIndex}
-		if o, ok := run.RecapOnPath(run.Tip); ok {
-			c.Notes = o.Payload.NotesMarkdown
+		if recap, ok := run.RecapOnPath(run.Tip); ok {
+			c.Notes = recap.Payload.NotesMarkdown
 		}
 		out = append(out, c)
 	}
@@ -232,9 +251,9 @@ func (n *Answers) candidates(ctx context.Context, s id.Session, names workflowNa
 // keeping the folds of all ranked sessions would take memory in proportion to
 // the store. The log is made durable before a token for it is returned
 // (docs/design.md#reading).
-func (e *Engine) candidate(ctx context.Context, keys token.Keys, r resume.Ranked) (c ResumeCandidate, err error) {
-	h := e.NewHistory(r.Session)
-	at := Position{Session: r.Session, Run: r.Run}
+func (o Offers) candidate(ctx context.Context, keys token.Keys, r resume.Ranked) (c Candidate, err error) {
+	h := o.answers.NewHistory(r.Session)
+	at := engine.Position{Session: r.Session, Run: r.Run}
 	p, err := h.OpenRun(ctx, at)
 	if err != nil {
 		return c, err
@@ -243,16 +262,16 @@ func (e *Engine) candidate(ctx context.Context, keys token.Keys, r resume.Ranked
 	if p, err = session.Resolve(h.Fold, at); err != nil {
 		return c, err
 	}
-	a, err := e.AnswerAt(ctx, keys, p)
+	a, err := o.answers.AnswerAt(ctx, keys, p)
 	if err != nil {
 		return c, err
 	}
-	c = ResumeCandidate{RunID: r.Run, SessionID: r.Session, WorkflowID: r.WorkflowID, WorkflowName: r.WorkflowName,
+	c = Candidate{RunID: r.Run, SessionID: r.Session, WorkflowID: r.WorkflowID, WorkflowName: r.WorkflowName,
 		Source: a.Workflow.Source, Goal: r.Goal,
 		Title: cmp.Or(p.Run.Started.Name(), r.WorkflowName, r.WorkflowID), Status: a.Status, WhyMatched: r.Why,
 		Snippet: resume.Snippet(r.Notes),
 		NodeID:  a.NodeID, StateToken: a.StateToken, LastActivityEventIndex: p.Run.LastIndex, LastAtMs: p.Run.LastAtMs,
-		Next: &Next{Command: []string{"waybill", "continue", "--state", a.StateToken}, Tool: "continue_workflow",
+		Next: &engine.Next{Command: []string{"waybill", "continue", "--state", a.StateToken}, Tool: "continue_workflow",
 			Params: map[string]any{"stateToken": a.StateToken}}}
 	if points := p.Run.CheckpointsAt(p.Node); a.Pending != nil && len(points) > 0 {
 		last := points[len(points)-1]

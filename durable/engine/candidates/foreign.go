@@ -1,4 +1,4 @@
-package engine
+package candidates
 
 import (
 	"cmp"
@@ -18,8 +18,8 @@ import (
 // readOnlyCandidate builds the row of a ranked run with facts of another program
 // or a newer version (docs/design.md#foreign-stores). It has no token: a call with
 // one would be refused. Nothing is written, and no key is needed.
-func (n *Answers) readOnlyCandidate(ctx context.Context, r resume.Ranked) (c ResumeCandidate, err error) {
-	h := n.NewHistory(r.Session)
+func (o Offers) readOnlyCandidate(ctx context.Context, r resume.Ranked) (c Candidate, err error) {
+	h := o.answers.NewHistory(r.Session)
 	v, err := h.ReadSaved(ctx)
 	if err != nil {
 		return c, err
@@ -29,15 +29,15 @@ func (n *Answers) readOnlyCandidate(ctx context.Context, r resume.Ranked) (c Res
 		return c, fault.New(fault.RunNotFound, "session %s holds no run %s that can be read", r.Session, r.Run)
 	}
 	tip := run.Node(run.Tip)
-	w, err := n.foreignWorkflow(ctx, run)
+	w, err := o.foreignWorkflow(ctx, run)
 	if err != nil && !session.IsForeignForm(err) {
 		return c, err
 	}
-	s, err := n.foreignState(ctx, tip)
+	s, err := o.foreignState(ctx, tip)
 	if err != nil {
 		return c, err
 	}
-	c = ResumeCandidate{RunID: r.Run, SessionID: r.Session, WorkflowID: r.WorkflowID, WorkflowName: r.WorkflowName,
+	c = Candidate{RunID: r.Run, SessionID: r.Session, WorkflowID: r.WorkflowID, WorkflowName: r.WorkflowName,
 		Title: cmp.Or(run.Started.Name(), r.WorkflowName, r.WorkflowID), Goal: r.Goal,
 		Status:     run.StatusAt(tip.ID, runs.TipState{Complete: s.IsComplete(), Blocked: s.IsBlocked()}),
 		WhyMatched: r.Why, Snippet: resume.Snippet(r.Notes), NodeID: tip.ID, LastActivityEventIndex: run.LastIndex,
@@ -50,15 +50,15 @@ func (n *Answers) readOnlyCandidate(ctx context.Context, r resume.Ranked) (c Res
 
 // foreignWorkflow returns what is known of a run's workflow, whichever program
 // pinned it.
-func (n *Answers) foreignWorkflow(ctx context.Context, run *runs.Run) (compile.View, error) {
-	w, err := n.Workflow(ctx, run.Started.WorkflowHash)
+func (o Offers) foreignWorkflow(ctx context.Context, run *runs.Run) (compile.View, error) {
+	w, err := o.answers.Workflow(ctx, run.Started.WorkflowHash)
 	if err == nil {
 		return w.View(), nil
 	}
 	if !session.IsForeignForm(err) {
 		return compile.View{}, err
 	}
-	data, err := n.Object(ctx, manifest.Workflow, run.Started.WorkflowHash)
+	data, err := o.answers.Object(ctx, manifest.Workflow, run.Started.WorkflowHash)
 	if err != nil {
 		return compile.View{}, err
 	}
@@ -67,8 +67,8 @@ func (n *Answers) foreignWorkflow(ctx context.Context, run *runs.Run) (compile.V
 
 // foreignState returns what is known of a node's snapshot; the zero View if its
 // form is unknown.
-func (n *Answers) foreignState(ctx context.Context, at *runs.Node) (snapshot.View, error) {
-	data, err := n.Object(ctx, manifest.Snapshot, at.SnapshotRef)
+func (o Offers) foreignState(ctx context.Context, at *runs.Node) (snapshot.View, error) {
+	data, err := o.answers.Object(ctx, manifest.Snapshot, at.SnapshotRef)
 	if err != nil {
 		return snapshot.View{}, err
 	}
