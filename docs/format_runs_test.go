@@ -49,7 +49,7 @@ func (s *formatStore) facts(l *formatSession, nodeID id.Node) advance.Facts {
 			Severity: g.Severity})
 	}
 	for _, o := range n.Outputs {
-		out := advance.Output{ID: o.ID, Payload: o.Payload}
+		out := advance.Output{ID: o.ID, Payload: o.Payload, Decision: o.Decision}
 		if o.Payload.ContentType == "application/json" {
 			out.JSON = s.value(o.Payload.SHA256)
 		}
@@ -158,6 +158,9 @@ func (s *formatStore) sweep() {
 	s.must(err)
 	s.commit(s.c, plan)
 	advanceTip(advance.Request{})
+	if run := s.c.fold.Runs[runID]; s.state(run.Node(run.Tip).SnapshotRef).PendingStep() != nil {
+		s.t.Fatal("the step was approved, and is still pending")
+	}
 }
 
 // performed is the result of the command.

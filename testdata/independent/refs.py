@@ -51,6 +51,11 @@ def clipped(text):
     return text.encode("utf-8")[:512].decode("utf-8", "ignore")
 
 
+def named(by):
+    """The name of a person who decided, in a sentence."""
+    return "a person" if by == "human" else by
+
+
 class References:
     """One pass over the events of a log. Of foreign ones only what can be read is looked at; from one on whose `data`
     cannot be read nothing is broken any more, since it may have been what others refer to (section 17)."""
@@ -162,7 +167,7 @@ class References:
     def _run_closed(self, e, run, node, created):
         asked = self.asked.get(run)
         if self.decided and self.decided["decision"] == "denied":
-            asked = (clipped("Denied by %s: %s" % (self.decided["by"], self.decided["reason"])), "failed")
+            asked = (clipped("Denied by %s: %s" % (named(self.decided["by"]), self.decided["reason"])), "failed")
         if asked != (e.get("data", "reason"), e.get("data", "outcome")):
             self.find("inconsistent", "it is not what was asked for", e)
         self.closed.add(run)
@@ -245,7 +250,7 @@ class References:
             if self.form in ("start", "blocked", "advanced") and e.get("data", "severity") != ("warning" if warns else "critical"):
                 self.find("inconsistent", "severity does not go with the node", e)
             if self.form == "approval":
-                words = clipped("Sent back by %s: %s" % (self.decided.get("by"), self.decided.get("reason")))
+                words = clipped("Sent back by %s: %s" % (named(self.decided.get("by")), self.decided.get("reason")))
                 if (e.get("data", "severity"), e.get("data", "summary")) != ("critical", words) or e.get("data", "reason") != {
                         "category": "user_only_dependency", "detail": "needs_user_approval"}:
                     self.find("inconsistent", "the gap is not that of the decision", e)
