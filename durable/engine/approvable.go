@@ -84,7 +84,7 @@ func (e *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approv
 		switch {
 		// They are shown whole.
 		case o.Payload.PayloadKind == event.Notes, o.Payload.IsFullNotes():
-		case decision.IsRecord(o.Payload.ArtifactKind):
+		case advance.IsDecision(o):
 		default:
 			r, err := shownArtifact(ctx, e, o)
 			if err != nil {

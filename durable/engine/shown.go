@@ -98,7 +98,7 @@ func changes(ctx context.Context, e *Engine, l *nodeLog, sentBack decision.Recor
 	}
 	for _, o := range facts.Outputs {
 		switch {
-		case decision.IsRecord(o.Payload.ArtifactKind):
+		case advance.IsDecision(o):
 		case o.Payload.PayloadKind == event.Notes:
 			add(after, string(event.Notes), []byte(o.Payload.NotesMarkdown))
 		default:

@@ -267,9 +267,9 @@ func (f Facts) checkPerson(rule compile.Approval, step compile.Step, d Decision)
 			Suggest("Roles belong to accounts of the operating system; a name in --as gives none. A person assigns them "+
 				"with %s at a terminal.", fault.Command{"config", "set", "principals"})
 	}
-	if rule.NotPerformer && slices.Contains(f.Performers, d.Who.Account) {
-		return f.refused(step, "the outputs of step %q were handed in from this account, and the one who performed the "+
-			"step may not decide about it", step.StepID).
+	if rule.NotPerformer && decision.Performed(f.Performers, d.Who.Account) {
+		return f.refused(step, "the outputs of step %q were handed in from this account, or from one that is not known, and "+
+			"the one who performed the step may not decide about it", step.StepID).
 			Suggest("A person decides with %s from another account.", fault.Command{"approve", f.Run.String()})
 	}
 	return nil
@@ -406,6 +406,10 @@ func binding(stepKey string, ref canon.Digest, outputs []Output) canon.Value {
 		canon.Member{Name: "stepInstanceKey", Value: canon.OfString(b.StepInstanceKey)})
 }
 
+// IsDecision reports an approval or another decision of a person: no output of the step. An artifact
+// of the kind of decisions that no decision wrote is one.
+func IsDecision(o Output) bool { return o.Decision != nil || o.Payload.ArtifactKind == ApprovalKind }
+
 // KindOf is the name of an artifact in what a decision is bound to: its kind, or its content type if it
 // has none.
 func KindOf(p event.OutputPayload) string { return cmp.Or(p.ArtifactKind, p.ContentType) }
@@ -419,7 +423,7 @@ func bound(stepKey string, ref canon.Digest, outputs []Output) decision.Bound {
 	for _, o := range outputs {
 		switch p := o.Payload; {
 		// A decision does not bind earlier ones.
-		case decision.IsRecord(p.ArtifactKind) && (o.Decision != nil || p.ArtifactKind == ApprovalKind):
+		case IsDecision(o):
 		case p.PayloadKind == event.Notes:
 			// As stored: the notes of an attempt have not been truncated yet.
 			text := reason.Truncate(p.NotesMarkdown, limits.NotesBytesMax)

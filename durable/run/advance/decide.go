@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/decision"
 	"github.com/waybill/waybill/durable/run/interpreter"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/store/config"
@@ -167,8 +168,8 @@ func (d *attempt) approvalRules() []compile.Approval {
 // performers are the accounts that handed in the outputs. Without any output it is the one that makes
 // the attempt.
 func (d *attempt) performers() []config.Account {
-	if bound("", canon.Digest{}, d.effective).Outputs.Len() == 0 && d.a.Account != "" {
-		return append(slices.Clone(d.f.Performers), d.a.Account)
+	if bound("", canon.Digest{}, d.effective).Outputs.Len() == 0 {
+		return append(slices.Clone(d.f.Performers), cmp.Or(d.a.Account, decision.UnknownAccount))
 	}
 	return d.f.Performers
 }
@@ -177,7 +178,7 @@ func (d *attempt) performers() []config.Account {
 func (d *attempt) account() string {
 	excludes := func(r compile.Approval) bool { return r.NotPerformer }
 	if d.needsApproval() && slices.ContainsFunc(d.approvalRules(), excludes) {
-		return string(d.a.Account)
+		return cmp.Or(string(d.a.Account), decision.UnknownAccount)
 	}
 	return ""
 }

@@ -31,7 +31,8 @@ func (q *requirements) unapproved(s decision.State) (fix, message string) {
 	switch {
 	case s.Unchanged && s.SentBack != nil:
 		return "Change what the person asked for and send the step again.", fmt.Sprintf(
-			"Step %q was %s. The outputs are the same as those that were sent back.", step, decidedText("sent back", *s.SentBack))
+			"Step %q was sent back by %s, and its outputs are still the same: %s", step, decision.Name(s.SentBack.By),
+			s.SentBack.Reason)
 	case len(s.Expired) > 0:
 		last := s.Expired[len(s.Expired)-1]
 		return byPerson, fmt.Sprintf("Step %q needs %d more approvals of what was handed in: the approval by %s counted "+

@@ -25,10 +25,6 @@ const Kind = event.DecisionKind
 // older versions without one.
 const ApprovalKind = event.ApprovalKind
 
-// IsRecord reports whether an artifact kind is that of a decision or an approval. Such an
-// artifact is no output of the step: decisions bind none of them.
-func IsRecord(artifactKind string) bool { return artifactKind == Kind || artifactKind == ApprovalKind }
-
 // Bound is what a decision is about: the pending step, the snapshot of its node and the outputs.
 type Bound struct {
 	// Outputs is the sorted list of {kind, sha256}.
@@ -188,7 +184,16 @@ func admits(rule compile.Approval, g Given, performers []config.Account) bool {
 		return rule.IsZero()
 	}
 	return (len(rule.Approvers) == 0 || len(Meets(rule, g.Roles)) > 0) &&
-		(!rule.NotPerformer || !slices.Contains(performers, g.Account))
+		(!rule.NotPerformer || !Performed(performers, g.Account))
+}
+
+// UnknownAccount is recorded for an attempt of a process that has no account.
+const UnknownAccount = "unknown"
+
+// Performed reports that an account is, or can be, one of those that handed in the outputs: it is not
+// known whose account an unknown one is.
+func Performed(performers []config.Account, a config.Account) bool {
+	return a == "" || slices.Contains(performers, a) || slices.Contains(performers, UnknownAccount)
 }
 
 // Meets returns the approvers of a rule that are among names.
