@@ -92,7 +92,7 @@ class Place:
                 continue
             if "approvers" in gate and not set(gate["approvers"]) & set(value.get("roles", [])):
                 continue
-            if gate.get("notPerformer") and value.get("account") in performers - {None}:
+            if gate.get("notPerformer") and (not value.get("account") or performers & {"unknown", value.get("account")}):
                 continue
             mine = (value.get("principal"), value.get("account"))
             counting = [c for c in counting if c[0] and mine[0] and c[1] != mine[1]]
