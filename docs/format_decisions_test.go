@@ -144,7 +144,7 @@ func waitingFacts(t *testing.T) (*formatStore, advance.Facts) {
 	s := newFormatStore(t)
 	run := s.c.fold.Runs[s.c.run]
 	f := s.facts(s.c, run.Order[len(run.Order)-2])
-	f.Outputs = slices.DeleteFunc(f.Outputs, func(o advance.Output) bool { return decision.IsRecord(o.Payload.ArtifactKind) })
+	f.Outputs = slices.DeleteFunc(f.Outputs, func(o advance.Output) bool { return advance.IsDecision(o) })
 	f.Approvals, f.HasChild, f.Next = 0, false, s.c.fold.Next
 	s.must(waiting(s, &f))
 	return s, f
