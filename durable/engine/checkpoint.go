@@ -125,7 +125,10 @@ func NextCheckpoint(n *runs.Node) id.Attempt {
 // checkTakesFacts refuses with RUN_CLOSED to add events to a run that is closed
 // or whose cancellation was requested (docs/design.md#ends-and-branches).
 func checkTakesFacts(p session.Resolved) error {
-	if p.Run.Closed != nil || p.Run.CancelRequested != nil {
+	if p.Run.Closed != nil {
+		return fault.New(fault.RunClosed, "run %s is closed: it takes no further steps. %s", p.Run.ID, p.Run.Closed.Reason)
+	}
+	if p.Run.CancelRequested != nil {
 		return fault.New(fault.RunClosed, "run %s is closed: it takes no further steps", p.Run.ID)
 	}
 	return nil

@@ -60,6 +60,9 @@ func (n *Answers) recovery(ctx context.Context, p session.Resolved) (out prompt.
 	if from := p.Run.Started.ForkedFrom; from != nil {
 		out.Origin = from.RunID.String()
 	}
+	if p.Run.Closed != nil {
+		out.Ended = p.Run.Closed.Reason
+	}
 	if pending := s.PendingStep(); pending != nil {
 		out.Pending, _ = w.Step(pending.StepID)
 	}

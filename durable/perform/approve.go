@@ -47,6 +47,7 @@ func (s *stepRun) obtainApproval(ctx context.Context) (notes string, again bool,
 	} else if err != nil {
 		return "", false, err
 	}
+	shown.Step.Prompt = s.prompt() // as the step shows it
 	d, err := AskApproval(ctx, s.Person, shown, Judgement{})
 	if err != nil || d.Answer == ports.ApprovalEdit {
 		return d.Notes, false, err

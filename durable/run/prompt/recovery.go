@@ -20,6 +20,8 @@ type Recovery struct {
 	Rules string
 	// Origin is the run that this one was forked from, "" without one.
 	Origin string
+	// Ended is why the run ended before it was complete, "" for one that did not.
+	Ended string
 	// StepsDone counts all of them, also those whose notes Done does not contain.
 	StepsDone int64     // acknowledged on the path to this step
 	Done      []Excerpt // their latest notes, newest last
@@ -85,6 +87,9 @@ func Recap(r Recovery) string {
 	results := Results(r.Results, r.MoreResults, min(resultsShare, left-notesMin/2))
 	left -= len(results) + len("\n\n")
 	origin := originSection(r.Origin)
+	if r.Ended != "" {
+		origin = strings.TrimPrefix(origin+"\n\n", "\n\n") + "## The run has ended\n\n" + strings.Join(quoteAll(r.Ended), "\n")
+	}
 	left -= len(origin) + len("\n\n")
 	var p page
 	p.add(goal)
