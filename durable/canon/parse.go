@@ -184,11 +184,6 @@ func (p valuePath) pointer() string {
 	return b.String()
 }
 
-var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
-
-// EscapePointer escapes one token of an RFC 6901 JSON pointer.
-func EscapePointer(token string) string { return pointerEscapes.Replace(token) }
-
 // document parses one value and checks that only whitespace follows.
 func (p *parser) document() {
 	if !utf8.ValidString(p.text) {

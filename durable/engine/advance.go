@@ -192,11 +192,14 @@ func (n *Answers) CompleteInputs(ctx context.Context, p session.Resolved) (w com
 	if err != nil {
 		return w, f, err
 	}
-	var erased error
+	lists, erased := n.choicesAt(ctx, w, p, state)
+	if erased != nil && !fault.Is(erased, fault.ArtifactErased) {
+		return w, f, erased
+	}
 	f = advance.Facts{Session: p.At.Session, Run: p.At.Run, Node: p.At.Node, Next: p.Fold.Next, State: state,
 		SnapshotRef: p.Node.SnapshotRef, PendingMs: p.Node.CreatedAtMs,
 		Preferences: p.Node.Preferences, Context: p.Node.Context, Given: p.Node.Given, HasChild: p.Node.AckedChildren > 0,
-		Capabilities: p.Node.Capabilities, Checkpoints: len(p.Node.Checkpoints), Approvals: int(p.Node.Approvals)}
+		Capabilities: p.Node.Capabilities, Choices: lists, Checkpoints: len(p.Node.Checkpoints), Approvals: int(p.Node.Approvals)}
 	for _, gap := range p.Node.OpenGaps {
 		f.OpenGaps = append(f.OpenGaps, advance.OpenGap{ID: gap.ID, Reason: gap.Reason, Pointer: gap.Pointer,
 			Severity: gap.Severity})

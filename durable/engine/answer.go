@@ -60,7 +60,7 @@ type Answer struct {
 	// isCommand: the pending step has an action, which 'waybill run' performs, or
 	// waits, which it ends.
 	// missingInputs are context keys that the step requires and that have no
-	// value. artifactKinds are the kinds of the artifacts that it requires.
+	// value that is accepted. artifactKinds are the kinds of the artifacts that it requires.
 	// stepsDone: see StepsDone. approval is what is recorded of an approval.
 	// around is what the prompt contains besides the text of the workflow, results
 	// what it says of earlier steps, checkpoints those at the node.
@@ -87,7 +87,7 @@ func (a Answer) Kind() string {
 }
 
 // MissingInputs returns the context keys that the pending step requires and that have
-// no value yet.
+// no value yet that is accepted.
 func (a Answer) MissingInputs() []string { return a.missingInputs }
 
 // StepsDone counts the steps completed before the pending one, as the list of

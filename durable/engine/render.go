@@ -15,6 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/run/choices"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/interpreter"
 	"github.com/waybill/waybill/durable/run/prompt"
@@ -23,7 +24,6 @@ import (
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/condition"
 	"github.com/waybill/waybill/durable/workflow/contract"
-	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/projections/runs"
 )
 
@@ -66,6 +66,10 @@ func (n *Answers) AnswerAt(ctx context.Context, keys token.Keys, p session.Resol
 		return Answer{}, err
 	}
 	if a.results, err = n.resultsBefore(ctx, w, p); err != nil {
+		return Answer{}, err
+	}
+	a.around.Choices, err = n.choicesAt(ctx, w, p, s)
+	if err != nil && !fault.Is(err, fault.ArtifactErased) {
 		return Answer{}, err
 	}
 	if err := a.setPending(w, p, s); err != nil {
@@ -132,8 +136,8 @@ func (a *Answer) setPending(w compile.Compiled, p session.Resolved, s snapshot.S
 	}
 	vars := interpreter.Variables(w, s, p.Node.Context)
 	// The preamble is shown once, with the first step of the run.
-	a.around = prompt.Surroundings{First: p.Node.Parent == nil,
-		Results: prompt.Results(a.results.list, a.results.more, limits.ResultsBytesMax)}
+	a.around.First = p.Node.Parent == nil
+	a.around.Results = prompt.Results(a.results.list, a.results.more, limits.ResultsBytesMax)
 	if a.approval.required {
 		a.around.Approval, a.around.Feedback = a.approval.promptApproval(p.Run.ID.String()), a.approval.feedback()
 	}
@@ -177,7 +181,7 @@ func (a *Answer) setPending(w compile.Compiled, p session.Resolved, s snapshot.S
 	if len(step.AssessmentRefs) > 0 && !slices.Contains(a.artifactKinds, contract.AssessmentKind) {
 		a.artifactKinds = append(a.artifactKinds, contract.AssessmentKind)
 	}
-	a.collectInputs(w.MissingInputs(step, vars), p.Node, vars)
+	a.collectInputs(choices.Needed(w, step, vars, a.around.Choices), p.Node, vars)
 	if waits != nil && waits.Unset != "" && !slices.Contains(a.missingInputs, waits.Unset) {
 		a.missingInputs = append(a.missingInputs, waits.Unset)
 	}
@@ -210,11 +214,11 @@ func contractOf(w compile.Compiled, step compile.Step) *OutputContract {
 		Example: pack.Example}
 }
 
-// collectInputs collects the context keys that the step waits for: missing
-// declared inputs, and keys that a refused attempt lacked, such as the list
+// collectInputs collects the context keys that the step waits for: declared
+// inputs without a value that is accepted, and keys that a refused attempt lacked, such as the list
 // that the next loop iterates over.
-func (a *Answer) collectInputs(missing []source.Input, n *runs.Node, vars canon.Value) {
-	for _, in := range missing[:min(len(missing), limits.InputsShownMax)] {
+func (a *Answer) collectInputs(needed []choices.Input, n *runs.Node, vars canon.Value) {
+	for _, in := range needed[:min(len(needed), limits.InputsShownMax)] {
 		a.missingInputs = append(a.missingInputs, in.ContextKey)
 	}
 	for _, gap := range n.OpenGaps {

@@ -220,6 +220,17 @@ const (
 	TagBytesMax = 64
 	// ContextKeyMax bounds the key of a declared input (docs/design.md#requirements-on-the-caller).
 	ContextKeyMax = 128
+	// ChoicesMax is the number of choices that an input takes from a result, and ChoiceBytesMax the size
+	// of each as a text: a person finds one by typing it, and a longer list needs a step that narrows it.
+	ChoicesMax     = 1000
+	ChoiceBytesMax = 256
+	// ChoicesShownMax is the number of choices that prompts, blockers and terminals list, and
+	// ChoicesShownBytesMax bounds them in a prompt: a screen. The others are counted.
+	ChoicesShownMax      = 32
+	ChoicesShownBytesMax = 4 << 10
+	// ChoicesReadBytesMax bounds the artifact from which choices are taken: it is read for each answer,
+	// and a list of full size takes a tenth of it.
+	ChoicesReadBytesMax = 4 << 20
 	// SnapshotBytesMax bounds an execution snapshot file.
 	SnapshotBytesMax = 4 << 20
 	// EventIndexMax is the largest index that the eight digits of a segment name hold.

@@ -12,8 +12,8 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/redact"
+	"github.com/waybill/waybill/durable/run/choices"
 	"github.com/waybill/waybill/durable/run/command"
-	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
 )
@@ -140,16 +140,32 @@ func (s *stepRun) waitingFault(what, suggestion string, args ...any) error {
 
 // waitingForInputs is RUN_WAITING with the inputs that are missing, and the
 // command line that supplies them.
-func (s *stepRun) waitingForInputs(missing []source.Input) error {
-	var asked, flags, keys []string
+func (s *stepRun) waitingForInputs(missing []choices.Input) error {
+	var asked, flags, keys, from []string
 	for _, in := range missing {
 		line := in.ContextKey + " (" + in.Description
-		if len(in.Choices) > 0 {
+		if !in.Wrong.IsNull() {
+			line += "; " + in.Value() + " is not accepted"
+		}
+		switch {
+		case in.Accepts.Why != "":
+			line += "; " + in.Accepts.Why
+			from = append(from, in.ChoicesFrom.Step)
+		case in.ChoicesFrom != nil:
+			line += "; one of " + in.Accepts.Shown(limits.ResultHeadBytesMax)
+		case len(in.Choices) > 0:
 			line += "; one of " + strings.Join(in.Choices, ", ")
 		}
 		asked = append(asked, line+")")
 		flags = append(flags, "--set", in.ContextKey+"=VALUE")
 		keys = append(keys, in.ContextKey)
+	}
+	if from != nil {
+		f := fault.New(fault.RunWaiting, "%s has no choices for an input: %s", s.stepPhrase(), strings.Join(asked, ", ")).
+			Suggest("Let step %q hand in a list of texts, numbers or booleans: %s goes back to it. Fork a run that was "+
+				"forked after that step again, at that step.", from[0],
+				fault.Command{"run", "--run", s.report.Run.String(), "--at", from[0]})
+		return s.withIDs(f).With("inputs", keys)
 	}
 	f := fault.New(fault.RunWaiting, "%s needs input from a person: %s", s.stepPhrase(),
 		strings.Join(asked, ", ")).

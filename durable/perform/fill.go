@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/run/choices"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/placeholder"
@@ -44,7 +45,7 @@ func (c *commandRun) fill(ctx context.Context, req *advance.Request) error {
 		if err != nil {
 			return err
 		}
-		req.Context = req.Context.With(why.Key, inputValue(source.Input{}, text))
+		req.Context = req.Context.With(why.Key, inputValue(choices.Input{}, text))
 	}
 }
 

@@ -3,6 +3,7 @@ package perform
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/run/choices"
 	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/ports"
 )
@@ -113,11 +115,18 @@ func (s *stepRun) confirm(ctx context.Context, _ *advance.Request) error {
 	return nil
 }
 
-// missingInputs returns the declared inputs without a value. It uses the
-// workflow's own method, as the engine does: with different results the engine
-// could refuse an attempt after its command has run.
-func (s *stepRun) missingInputs(given canon.Value) []source.Input {
-	return s.flow.MissingInputs(s.step, event.MergeContext(s.vars(), given))
+// missingInputs returns the declared inputs without a value that is accepted. It
+// uses the function of the engine: with different results the engine could
+// refuse an attempt after its command has run.
+func (s *stepRun) missingInputs(given canon.Value) []choices.Input {
+	return choices.Needed(s.flow, s.step, event.MergeContext(s.vars(), given), s.answer.Surroundings().Choices)
+}
+
+// withoutChoices are the inputs for which no answer is accepted, since the
+// result that has their choices is not usable. Only a correction of that result
+// helps, so that a person is not asked.
+func withoutChoices(missing []choices.Input) []choices.Input {
+	return slices.DeleteFunc(slices.Clone(missing), func(in choices.Input) bool { return in.Accepts.Why == "" })
 }
 
 // askInputs asks for missing inputs and adds them to the request. It precedes
@@ -126,6 +135,11 @@ func (s *stepRun) missingInputs(given canon.Value) []source.Input {
 // well.
 func (s *stepRun) askInputs(ctx context.Context, req *advance.Request) error {
 	missing := s.missingInputs(req.Context)
+	if !s.neverStops() {
+		if without := withoutChoices(missing); len(without) > 0 {
+			return s.waitingForInputs(without)
+		}
+	}
 	if !s.Person.Present() {
 		if len(missing) > 0 && !s.neverStops() {
 			return s.waitingForInputs(missing)
@@ -133,8 +147,14 @@ func (s *stepRun) askInputs(ctx context.Context, req *advance.Request) error {
 		return nil
 	}
 	for _, in := range append(missing, s.refusedKeys(missing, req.Context)...) {
-		q := ports.Question{Text: in.Description, Key: in.ContextKey, Choices: in.Choices,
+		if in.Accepts.Why != "" {
+			continue
+		}
+		q := ports.Question{Text: in.Description, Key: in.ContextKey, Choices: in.Accepts.Texts(),
 			Secret: in.Reason == "needs_user_secret_or_token", Optional: s.neverStops()}
+		if !in.Wrong.IsNull() {
+			q.Text += fmt.Sprintf(" (%s is not one of the choices)", in.Value())
+		}
 		_, output := s.step.Outputs[in.ContextKey]
 		if output {
 			q.Text, q.Optional = in.Description+" Its value, or Enter to run the command again?", true
@@ -155,26 +175,29 @@ func (s *stepRun) askInputs(ctx context.Context, req *advance.Request) error {
 
 // refusedKeys returns the context keys that the last attempt lacked besides
 // declared inputs. A path into a value is no key; --set can set it.
-func (s *stepRun) refusedKeys(declared []source.Input, given canon.Value) []source.Input {
-	var out []source.Input
+func (s *stepRun) refusedKeys(declared []choices.Input, given canon.Value) []choices.Input {
+	var out []choices.Input
 	for _, b := range s.known.refused {
 		p := b.Pointer
 		if p.Kind != reason.AtContextKey || strings.Contains(p.Key, ".") {
 			continue
 		}
-		isDeclared := slices.ContainsFunc(declared, func(d source.Input) bool { return d.ContextKey == p.Key })
+		isDeclared := slices.ContainsFunc(declared, func(d choices.Input) bool { return d.ContextKey == p.Key })
 		set, _ := given.Get(p.Key)
 		if !isDeclared && set.IsNull() {
-			out = append(out, source.Input{ContextKey: p.Key, Description: b.Message})
+			out = append(out, choices.Input{Input: source.Input{ContextKey: p.Key, Description: b.Message}})
 		}
 	}
 	return out
 }
 
 // inputValue parses typed text like --set does: JSON if it parses, else a
-// string. A choice is always the offered text.
-func inputValue(in source.Input, text string) canon.Value {
-	if len(in.Choices) == 0 {
+// string. A choice is the offered value, of its own type.
+func inputValue(in choices.Input, text string) canon.Value {
+	if choice, ok := in.Accepts.Find(canon.OfString(text)); ok {
+		return choice
+	}
+	if in.Accepts.Any() {
 		if v, err := canon.Parse([]byte(text)); err == nil && !v.IsNull() {
 			return v
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/period"
 	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/run/choices"
 	"github.com/waybill/waybill/durable/run/wait"
-	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -104,7 +104,7 @@ func (s *waitRun) dueAt(ctx context.Context, req *advance.Request) (int64, error
 		if req.Context.IsNull() {
 			req.Context = canon.OfMembers()
 		}
-		req.Context = req.Context.With(why.Key, inputValue(source.Input{}, text))
+		req.Context = req.Context.With(why.Key, inputValue(choices.Input{}, text))
 	}
 }
 

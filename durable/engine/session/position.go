@@ -60,6 +60,18 @@ func Resolve(f *runs.Fold, at Position) (Resolved, error) {
 	return p, nil
 }
 
+// WholePath returns a place in a fold of the whole log, with every node on the path to it. It reads the
+// log from its beginning.
+func (r *Reader) WholePath(ctx context.Context, p Resolved) (Resolved, error) {
+	h := r.NewHistory(p.At.Session)
+	if err := h.Healthy(h.readAll(ctx)); err != nil {
+		return p, err
+	}
+	at := p.At
+	at.Node = p.Node.ID
+	return Resolve(h.Fold, at)
+}
+
 // FindRun looks a run up in a fold. A fold always contains every run, but one
 // that skipped an event may have an outdated state of it, which is
 // errFoldIncomplete.

@@ -14,6 +14,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/choices"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/store/config"
 )
@@ -41,6 +42,9 @@ type Facts struct {
 	// Capabilities maps a capability to the status of its latest strong observation on the
 	// path to the node.
 	Capabilities map[string]string
+	// Choices are the lists of the inputs of the pending step with choicesFrom, by context key; each
+	// has entries, or the reason why there are none (docs/design.md#typed-answers).
+	Choices map[string]choices.List
 	// Checkpoints and Approvals count those recorded at the node; ids of further ones are
 	// derived from the counts.
 	Checkpoints int

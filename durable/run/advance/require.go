@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/choices"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/decision"
 	"github.com/waybill/waybill/durable/run/snapshot"
@@ -22,14 +23,15 @@ type requirements struct {
 	workflow     compile.Compiled
 	step         compile.Step
 	state        snapshot.State
-	vars         canon.Value       // context and loop variables
-	given        []string          // context keys set at this node, in order of bytes
-	approvals    []decision.State  // what the decisions of people amount to; empty: none is required
-	people       *config.People    // of the settings in force; nil for an attempt that is decided again
-	notes        string            // of the attempt, or else the node's current ones
-	outputs      []Output          // after the attempt, oldest first
-	capabilities map[string]string // status of strong observations, including this attempt's
-	claimed      map[string]bool   // capabilities for which this attempt contains a claim
+	vars         canon.Value             // context and loop variables
+	choices      map[string]choices.List // of the inputs with choicesFrom, by context key
+	given        []string                // context keys set at this node, in order of bytes
+	approvals    []decision.State        // what the decisions of people amount to; empty: none is required
+	people       *config.People          // of the settings in force; nil for an attempt that is decided again
+	notes        string                  // of the attempt, or else the node's current ones
+	outputs      []Output                // after the attempt, oldest first
+	capabilities map[string]string       // status of strong observations, including this attempt's
+	claimed      map[string]bool         // capabilities for which this attempt contains a claim
 
 	found []reason.Unmet    // by the checks so far
 	loose []condition.Match // in the conditions that the checks evaluated
@@ -73,20 +75,6 @@ func (q *requirements) fromAttempt(kind string) []canon.Value {
 	sent := *q
 	sent.outputs = slices.DeleteFunc(slices.Clone(q.outputs), func(o Output) bool { return !o.ID.IsZero() })
 	return sent.artifacts(kind)
-}
-
-// inputs requires each context key of the workflow and the step.
-func (q *requirements) inputs() {
-	for _, in := range q.workflow.MissingInputs(q.step, q.vars) {
-		fix := fmt.Sprintf("Ask the person, then send it as context: {%q: VALUE}, or --set %s=VALUE.", in.ContextKey,
-			in.ContextKey)
-		// Choices are listed in the fix; values are not checked against them.
-		if len(in.Choices) > 0 {
-			fix += " One of: " + strings.Join(in.Choices, ", ") + "."
-		}
-		q.lacks(in.Code(), reason.ContextKey(in.ContextKey), fix, "The input %q is not set: %s", in.ContextKey,
-			in.Description)
-	}
 }
 
 // notesRule requires notes, of this attempt or of an earlier one at the node.

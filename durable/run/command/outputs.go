@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -87,35 +86,11 @@ func (w Written) object() (doc canon.Value, why string) {
 // at returns the value at a JSON pointer (RFC 6901). null counts as no value, since it removes a
 // key from the context.
 func at(doc canon.Value, pointer string) (v canon.Value, why string) {
-	for _, token := range tokens(pointer) {
-		switch index, err := strconv.Atoi(token); {
-		case doc.Kind() == canon.Object:
-			doc, _ = doc.Get(token)
-		case doc.Kind() == canon.Array && err == nil && strconv.Itoa(index) == token && index < doc.Len() && index >= 0:
-			doc = doc.Item(index)
-		default:
-			doc = canon.Value{}
-		}
-	}
+	doc = doc.At(pointer)
 	if doc.IsNull() {
 		return doc, fmt.Sprintf("the file in WAYBILL_OUTPUT has no value at %q", reason.Clip(pointer, limits.WarningValueBytesMax))
 	}
 	return doc.AtLine(0), ""
-}
-
-// unescape is the escaping of a token of a JSON pointer, undone.
-var unescape = strings.NewReplacer("~1", "/", "~0", "~")
-
-// tokens are the tokens of a JSON pointer, unescaped.
-func tokens(pointer string) []string {
-	if pointer == "" {
-		return nil
-	}
-	all := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
-	for i, t := range all {
-		all[i] = unescape.Replace(t)
-	}
-	return all
 }
 
 // undeclaredIn returns the members of an object that no output names, at most
@@ -127,7 +102,7 @@ func undeclaredIn(doc canon.Value, outputs map[string]string) (out []string) {
 		if ok && pointer == "" {
 			return nil // the whole object
 		}
-		if path := tokens(pointer); ok {
+		if path := canon.PointerTokens(pointer); ok {
 			declared[path[0]] = true
 		}
 	}

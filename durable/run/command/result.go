@@ -91,6 +91,26 @@ func (r Result) Outcome() string {
 	return fmt.Sprintf("exited with status %d%s", r.ExitStatus, tries)
 }
 
+// Printed is the JSON text that the command wrote to stdout. why is a clause if stdout is none, or if
+// the record does not hold all of it.
+func (r Result) Printed() (v canon.Value, why string) {
+	switch {
+	case r.Stdout == nil:
+		return v, "an older version recorded its command, without stdout"
+	case r.Stdout.Omitted != 0:
+		return v, fmt.Sprintf("the stdout of its command has %d bytes, and not all of them were kept", r.Stdout.Bytes)
+	}
+	text := r.Stdout.Head + r.Stdout.Tail
+	if int64(len(text)) != r.Stdout.Bytes { // bytes that are no UTF-8 were replaced
+		return v, "the stdout of its command is not valid UTF-8"
+	}
+	v, err := canon.Parse([]byte(text))
+	if err != nil {
+		return canon.Value{}, "the stdout of its command is not one JSON text"
+	}
+	return v, ""
+}
+
 // WhyUnset returns why the command did not yield an output, as a clause.
 func (r Result) WhyUnset(key string) string {
 	for _, u := range r.Unset {

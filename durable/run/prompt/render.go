@@ -19,9 +19,9 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/choices"
 	"github.com/waybill/waybill/durable/run/decision"
 	"github.com/waybill/waybill/durable/workflow/compile"
-	"github.com/waybill/waybill/durable/workflow/source"
 )
 
 // Text is the rendered text of a pending step.
@@ -45,6 +45,8 @@ type Surroundings struct {
 	Results  string // section about the results of earlier steps, see Results
 	Approval string // line about a person's approval, the last of the prompt; see Approval
 	Wait     string // line about the moment until which the step waits; see Wait
+	// Choices are the lists of the inputs with choicesFrom, by context key.
+	Choices  map[string]choices.List
 	Feedback Feedback
 }
 
@@ -176,7 +178,7 @@ func assemble(c compile.Compiled, step compile.Step, f *filler, around Surroundi
 		tail.section("Wait", []string{around.Wait})
 	}
 	// Last in the body, next to the requirements: these inputs block the step.
-	tail.section("Needed before this step can be left", inputs(c.MissingInputs(step, f.vars)))
+	tail.section("Needed before this step can be left", inputs(choices.Needed(c, step, f.vars, around.Choices)))
 	needed := requirements(c, step, f, around.Approval)
 	rest := reason.Truncate(tail.text(), tailShare-min(len(needed), tailShare/2))
 	if len(needed) > tailShare-len(rest) {
@@ -221,12 +223,21 @@ func bullets(items []string) []string {
 	return out
 }
 
-// inputs lists missing inputs by context key, which is what a caller sets.
-func inputs(missing []source.Input) []string {
+// inputs lists the inputs that need a value by context key, which is what a caller sets. The choices
+// of a workflow are its text, those of a result are quoted.
+func inputs(needed []choices.Input) []string {
 	var out []string
-	for _, in := range missing {
+	for _, in := range needed {
 		s := fmt.Sprintf("- %s (context key %s", in.Description, in.ContextKey)
-		if len(in.Choices) > 0 {
+		if !in.Wrong.IsNull() {
+			s += fmt.Sprintf(", now %s, which is not accepted", in.Value())
+		}
+		switch {
+		case in.Accepts.Why != "":
+			s += "; " + in.Accepts.Why
+		case in.ChoicesFrom != nil:
+			s += "; one of " + in.Accepts.Shown(limits.ChoicesShownBytesMax)
+		case len(in.Choices) > 0:
 			s += "; one of " + strings.Join(in.Choices, ", ")
 		}
 		out = append(out, s+")")

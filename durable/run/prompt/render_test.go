@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/run/choices"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/source"
@@ -109,7 +110,7 @@ func TestChecksAreAnnounced(t *testing.T) {
 					t.Errorf("%s, %s: %q is checked and not announced", name, s.StepID, f.Requirement)
 				}
 			}
-			for _, in := range c.MissingInputs(s, vars) {
+			for _, in := range choices.Needed(c, s, vars, nil) {
 				if !strings.Contains(text, in.ContextKey) {
 					t.Errorf("%s, %s: input %q is asked for and not announced", name, s.StepID, in.ContextKey)
 				}

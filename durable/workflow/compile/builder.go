@@ -37,6 +37,8 @@ type builder struct {
 	preferred map[string]bool
 	disabled  []string // of the workflow, sorted
 
+	everywhere []source.Input // those of the workflow, which each step requires
+
 	// steps, calls and size (in bytes) are compared with limits before each expansion.
 	steps, calls, size int
 	// tooBig is the limit that was exceeded, in words; "" while none is. Expansion stops
@@ -62,6 +64,7 @@ func newBuilder(with Library) *builder {
 // result must not be used if an error was reported.
 func (b *builder) document(src source.Source) Document {
 	b.disabled = sorted(src.Capabilities.Disabled)
+	b.everywhere = src.Inputs
 	u := b.author(src)
 	steps := u.main()
 	for name := range b.required {

@@ -13,6 +13,17 @@ import (
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
+// checkInputs checks that no input of the workflow takes its choices from a result: the first step
+// requires it, before any result exists.
+func (c *Compiled) checkInputs() error {
+	for _, in := range c.Inputs {
+		if in.ChoicesFrom != nil {
+			return fmt.Errorf("the input %q of the workflow takes its choices from a result", in.ContextKey)
+		}
+	}
+	return nil
+}
+
 // checkIdentity checks the version, the id and the number of steps, on which all other
 // checks rely.
 func (c *Compiled) checkIdentity() error {

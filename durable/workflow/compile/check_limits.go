@@ -161,6 +161,10 @@ func checkInputs(list []source.Input) error {
 			return fmt.Errorf("the input %q has no valid key, or a description of more than %d bytes",
 				reason.Clip(in.ContextKey, limits.StepTitleBytesMax), limits.DescriptionBytesMax)
 		}
+		if from := in.ChoicesFrom; from != nil && (!validID(from.Step) || !from.ValidPointer()) {
+			return fmt.Errorf("the input %q: choicesFrom with the step %q and the pointer %q", in.ContextKey,
+				reason.Clip(from.Step, limits.StepTitleBytesMax), reason.Clip(from.Pointer, limits.StepTitleBytesMax))
+		}
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func (s *Step) prepare(c *Compiled) (err error) {
 	if a := s.Action; a != nil && (a.Kind != source.CommandAction || len(a.Argv) == 0) {
 		return errors.New("the action is not a command")
 	}
-	if err := s.checkWait(c); err != nil {
+	if err := errors.Join(s.checkWait(c), s.checkChoices(c)); err != nil {
 		return err
 	}
 	if len(s.Outputs) > 0 && (s.Action == nil || !c.Form2()) {

@@ -64,7 +64,7 @@ func beyondLimits(why error) error {
 func prepare(d Document) (c Compiled, err error) {
 	c = Compiled{Document: d, index: make(map[string]StepPlace, len(d.Steps))}
 	// The order matters: each check relies on the earlier ones.
-	for _, check := range []func() error{c.checkIdentity, c.checkSets, c.indexSteps, c.checkNesting, c.prepareSteps,
+	for _, check := range []func() error{c.checkIdentity, c.checkInputs, c.checkSets, c.indexSteps, c.checkNesting, c.prepareSteps,
 		c.prepareControls} {
 		if err := check(); err != nil {
 			return Compiled{}, err

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/waybill/waybill/durable/workflow/criteria"
+	"github.com/waybill/waybill/durable/workflow/source"
 )
 
 // The compiled forms, the values of schemaVersion (docs/design.md#compiled-forms). Form 2 has
@@ -19,7 +20,8 @@ const SchemaVersion = Form2
 
 // Form2 reports whether the rules of form 2 apply to runs of the workflow: the comparison of
 // conditions, the order of selection, the check of the length of a for or forEach loop on
-// entry, the placeholders and outputs of commands, and waits. Runs of a workflow in form 1 keep the rules with which they began.
+// entry, the placeholders and outputs of commands, waits, and the values that inputs with choices accept. Runs
+// of a workflow in form 1 keep the rules with which they began.
 func (d *Document) Form2() bool { return d.SchemaVersion >= Form2 }
 
 // form returns the form in which a document is written.
@@ -35,10 +37,11 @@ func (d *Document) form() int {
 	return Form1
 }
 
-// valued reports whether values go into the command of a step or out of it, whether it waits, or
-// whether it says who approves it.
+// valued reports whether values go into the command of a step or out of it, whether it waits,
+// whether it says who approves it, or whether an earlier result has the choices of an input.
 func (s Step) valued() bool {
-	return s.Wait != nil || len(s.Outputs) > 0 || !s.RequireConfirmation.Approval.IsZero() || s.Action != nil && len(s.Action.Placeholders()) > 0
+	fromResult := func(in source.Input) bool { return in.ChoicesFrom != nil }
+	return s.Wait != nil || slices.ContainsFunc(s.Inputs, fromResult) || len(s.Outputs) > 0 || !s.RequireConfirmation.Approval.IsZero() || s.Action != nil && len(s.Action.Placeholders()) > 0
 }
 
 // conditional reports whether a step has a condition: of itself, its confirmation, a fragment

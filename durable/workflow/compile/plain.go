@@ -21,7 +21,7 @@ func (u *unit) plain(s source.PlacedStep, fns functionScopes) Step {
 	out.AskForFiles = s.AskForFiles
 	out.Functions = u.functions(s.Step, fns)
 	out.Guidance = u.ownGuidance(s.Guidance)
-	out.Inputs = u.withInputs(s.Inputs)
+	out.Inputs = u.withInputs(u.ownInputs(s))
 	out.NotesRequired = s.NotesRequired
 	if len(s.Outputs) > 0 { // an empty object sets nothing; same hash as without it
 		out.Outputs = s.Outputs
@@ -75,6 +75,25 @@ func (u *unit) withInputs(own []source.Input) []source.Input {
 		own = withInput(own, in)
 	}
 	return own
+}
+
+// ownInputs returns the inputs of a step. A choicesFrom names the step by its id in the compiled
+// workflow.
+func (u *unit) ownInputs(s source.PlacedStep) []source.Input {
+	out := slices.Clone(s.Inputs)
+	for i, in := range out {
+		if in.ChoicesFrom == nil {
+			continue
+		}
+		from := *in.ChoicesFrom
+		from.Step = u.prefix + from.Step
+		out[i].ChoicesFrom = &from
+		if slices.ContainsFunc(u.b.everywhere, func(w source.Input) bool { return w.ContextKey == in.ContextKey }) {
+			u.report.Error(s.At.Member("inputs"), "Choose another key, or remove the input of the workflow.",
+				"the workflow asks for %q before its first step, so that its choices cannot come from a result", in.ContextKey)
+		}
+	}
+	return out
 }
 
 // withInput adds an input to declared ones, unless one has its key, which is more specific.

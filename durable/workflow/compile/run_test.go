@@ -3,7 +3,6 @@ package compile
 import (
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -37,26 +36,21 @@ func TestLookups(t *testing.T) {
 	}
 }
 
-func TestMissingInputs(t *testing.T) {
-	input := func(key string) string {
-		return `{"contextKey": "` + key + `", "reason": "needs_user_artifact", "description": "d"}`
+// TestInputsOf: the inputs of the workflow come before those of the step, and each key once.
+func TestInputsOf(t *testing.T) {
+	input := func(key, description string) string {
+		return `{"contextKey": "` + key + `", "reason": "needs_user_artifact", "description": "` + description + `"}`
 	}
-	c := compiled(t, `, "inputs": [`+input("all")+`,`+input("both")+`]`,
-		step("a", `, "inputs": [`+input("both")+`,`+input("own.key")+`]`)+","+step("b", ""))
-	for vars, want := range map[string][]string{
-		`{}`: {"all", "both", "own.key"}, `{"all": null, "both": false}`: {"all", "own.key"},
-		`{"all": 0, "both": "", "own": {"key": 1}}`: {"own.key"}, `{"all": 0, "both": "", "own.key": []}`: nil,
-	} {
-		var got []string
-		for _, in := range c.MissingInputs(c.Steps[0], value(t, vars)) {
-			got = append(got, in.ContextKey)
+	c := compiled(t, `, "inputs": [`+input("all", "w")+`,`+input("both", "w")+`]`,
+		step("a", `, "inputs": [`+input("both", "s")+`,`+input("own.key", "s")+`]`)+","+step("b", ""))
+	for i, want := range []string{"all w, both w, own.key s, ", "all w, both w, "} {
+		got := ""
+		for _, in := range c.InputsOf(c.Steps[i]) {
+			got += in.ContextKey + " " + in.Description + ", "
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("over %s: missing %q", vars, got)
+		if got != want {
+			t.Errorf("step %d: %q, want %q", i, got, want)
 		}
-	}
-	if got := c.MissingInputs(c.Steps[1], value(t, `{"all": 1}`)); len(got) != 1 || got[0].ContextKey != "both" {
-		t.Errorf("step b misses %v", got)
 	}
 }
 

@@ -244,15 +244,14 @@ func (s Step) NeedsApproval(vars canon.Value) bool {
 	return s.RequireConfirmation.Kind == ConfirmApproval && s.confirms.Eval(vars)
 }
 
-// MissingInputs returns the inputs of s that vars does not contain: first those of the
-// workflow, then those of the step, each key once. A null value counts as missing, because
-// setting a key to null removes it from the context.
-func (c Compiled) MissingInputs(s Step, vars canon.Value) []source.Input {
+// InputsOf returns the inputs of s: first those of the workflow, then those of the step, each key
+// once.
+func (c Compiled) InputsOf(s Step) []source.Input {
 	var out []source.Input
 	asked := map[string]bool{}
 	for _, list := range [][]source.Input{c.Inputs, s.Inputs} {
 		for _, in := range list {
-			if v, _ := vars.Get(in.ContextKey); v.IsNull() && !asked[in.ContextKey] {
+			if !asked[in.ContextKey] {
 				asked[in.ContextKey] = true
 				out = append(out, in)
 			}

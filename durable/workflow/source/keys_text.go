@@ -72,6 +72,10 @@ var descriptions = map[string]string{
 	"an input.description":    "What is required, for the person who has to provide it",
 	"an input.choiceKind":     "The kind of choice; only with reason needs_user_choice",
 	"an input.choices":        "The answers to choose from",
+	"an input.choicesFrom":    "The list of an earlier step's result with the answers to choose from",
+	"a list of choices.step": "The id of a step before this one, in the same or an enclosing sequence, " +
+		"whose result has the list",
+	"a list of choices.pointer": "The JSON pointer of the list in that result; empty: the whole result",
 
 	// Plain steps and what they contain.
 	"a step.id":           "The step's id, unique in the whole file",

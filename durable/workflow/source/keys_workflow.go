@@ -2,6 +2,7 @@ package source
 
 import (
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/reason"
 )
@@ -122,4 +123,12 @@ var inputsShape = list{Key: "contextKey", Of: object{What: "an input", Fields: [
 	need("description", text{Min: 1, Max: 512}),
 	may("choiceKind", words{Set: reason.ChoiceKinds()}),
 	may("choices", list{Of: text{Min: 1, Max: 256}, Min: 2, Max: 32, Unique: true}),
+	may("choicesFrom", object{What: "a list of choices", Fields: []field{
+		need("step", stepID),
+		need("pointer", jsonPointer),
+	}}),
 }}}
+
+// jsonPointer is an RFC 6901 JSON pointer.
+var jsonPointer = text{Pattern: pattern.New(`^(/([^~/]|~[01])*)*$`), Max: limits.PathMax,
+	Like: `a JSON pointer such as "/targets", or "" for the whole result`}

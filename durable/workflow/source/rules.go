@@ -18,6 +18,7 @@ import (
 func checkRules(src Source, named namedBodies, report problem.Report) {
 	checkID(src.Root, src.Kind, report)
 	checkInputs(src.Root.Member("inputs"), report)
+	refuseChoicesFrom(src.Root.Member("inputs"), report)
 	checkCapabilities(src.Root.Member("capabilities"), report)
 	checkReferences(src.Root.Member("references"), report)
 	steps := src.Root.Member("steps")
@@ -36,9 +37,7 @@ func checkRules(src Source, named namedBodies, report problem.Report) {
 		return
 	}
 	scope := scopes{functions(src.Root, "workflow", report)}
-	for _, at := range named.main(src.Root) {
-		r.checkStep(at, scope)
-	}
+	r.checkSequence(named.main(src.Root), scope)
 	for _, body := range named.invalid {
 		report.Error(body.at, body.fix, "the body %q %s", body.name, body.why)
 	}
@@ -56,6 +55,7 @@ type stepRules struct {
 	named  namedBodies
 	assess assessmentRules
 	outer  []problem.SourceValue // the loops around the current step, outermost first
+	before []problem.SourceValue // the steps before the current one, in its sequence and those around it
 }
 
 // collect counts the steps and records all ids before any step is checked, so that a
@@ -70,6 +70,16 @@ func (r *stepRules) collect(steps problem.SourceValue) {
 		}
 		r.collect(at.Member("body"))
 	}
+}
+
+// checkSequence checks the steps of a sequence and those nested in them.
+func (r *stepRules) checkSequence(steps []problem.SourceValue, scope scopes) {
+	outside := len(r.before)
+	for _, at := range steps {
+		r.checkStep(at, scope)
+		r.before = append(r.before, at)
+	}
+	r.before = r.before[:outside]
 }
 
 // checkStep checks a step and the steps nested in it. scope holds the functions that are
@@ -87,6 +97,7 @@ func (r *stepRules) checkStep(at problem.SourceValue, scope scopes) {
 		r.checkOutputs(at)
 		r.assess.check(at, r.report)
 		checkInputs(at.Member("inputs"), r.report)
+		r.checkChoicesFrom(at)
 		checkAction(at, r.report)
 		r.checkResults(at)
 		scope.add(functions(at, "step", r.report)).resolve(at, r.report)
@@ -99,9 +110,7 @@ func (r *stepRules) checkStep(at problem.SourceValue, scope scopes) {
 			return
 		}
 		r.outer = append(r.outer, at)
-		for _, step := range r.named.bodyOf(at) {
-			r.checkStep(step, inner)
-		}
+		r.checkSequence(r.named.bodyOf(at), inner)
 		r.outer = r.outer[:len(r.outer)-1]
 	}
 }

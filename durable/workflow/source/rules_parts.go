@@ -24,6 +24,10 @@ func checkInputs(inputs problem.SourceValue, report problem.Report) {
 			report.Error(at.Member("choiceKind"), "Remove it, or set reason to needs_user_choice.",
 				"choiceKind belongs to reason needs_user_choice only, got %s", why)
 		}
+		if at.Has("choices") && at.Has("choicesFrom") {
+			report.Error(at.Member("choicesFrom"), "Keep one of the two.",
+				"an input has choices or choicesFrom, not both: it would not be clear what is accepted")
+		}
 	}
 }
 

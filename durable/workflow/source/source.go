@@ -107,9 +107,22 @@ type Input struct {
 	Reason      string `json:"reason"`
 	Description string `json:"description"`
 	// ChoiceKind is set if and only if Reason is needs_user_choice. Choices are the answers
-	// to choose from; empty if any text is accepted.
-	ChoiceKind string   `json:"choiceKind,omitzero"`
-	Choices    []string `json:"choices,omitzero"`
+	// to choose from; empty if any text is accepted, or if ChoicesFrom names them.
+	ChoiceKind  string       `json:"choiceKind,omitzero"`
+	Choices     []string     `json:"choices,omitzero"`
+	ChoicesFrom *ChoicesFrom `json:"choicesFrom,omitzero"`
+}
+
+// ChoicesFrom is the place of a list of choices: in the result of a step that precedes the one
+// with the input, in the same or an enclosing sequence (docs/design.md#typed-answers).
+type ChoicesFrom struct {
+	Step    string `json:"step"`    // its id; in a compiled workflow that of the compiled step
+	Pointer string `json:"pointer"` // RFC 6901, at most limits.PathMax bytes; "": the whole result
+}
+
+// ValidPointer reports whether the pointer has the grammar and the size of one.
+func (c ChoicesFrom) ValidPointer() bool {
+	return jsonPointer.Pattern.MatchString(c.Pointer) && len(c.Pointer) <= jsonPointer.Max
 }
 
 // Code returns the reason with which the run blocks while the input is missing.

@@ -198,8 +198,13 @@ func (v *View) Ask(ctx context.Context, q ports.Question) (string, error) {
 		wrong = "Type " + page.List(q.Choices, "or") + "."
 	case len(q.Choices) > 0:
 		wrong = fmt.Sprintf("Type a number from 1 to %d.", len(q.Choices))
-		for i, choice := range q.Choices {
+		shown := q.Choices[:min(len(q.Choices), limits.ChoicesShownMax)]
+		for i, choice := range shown {
 			p.Line("    %s %s", p.Accent(page.Itoa(i+1)), page.OneLine(choice))
+		}
+		if more := len(q.Choices) - len(shown); more > 0 {
+			p.Line("    %s", p.Dim(fmt.Sprintf("and %d more: type one of them as it is", more)))
+			wrong = fmt.Sprintf("Type a number from 1 to %d, or one of the choices as it is.", len(shown))
 		}
 	}
 	for {
@@ -241,8 +246,8 @@ func chosen(q ports.Question, text string) (string, bool) {
 	if slices.Contains(q.Choices, text) {
 		return text, true
 	}
-	// A choice that is itself a number was found by name above.
-	if n, err := strconv.Atoi(text); err == nil && n >= 1 && n <= len(q.Choices) {
+	// A choice that is itself a number was found by name above. Those that are not shown have none.
+	if n, err := strconv.Atoi(text); err == nil && n >= 1 && n <= min(len(q.Choices), limits.ChoicesShownMax) {
 		return q.Choices[n-1], true
 	}
 	if !q.Inline || text == "" {
