@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
@@ -192,7 +191,7 @@ func (n *Answers) CompleteInputs(ctx context.Context, p session.Resolved) (w com
 	if err != nil {
 		return w, f, err
 	}
-	lists, erased := n.choicesAt(ctx, w, p, state)
+	lists, erased := n.Choices(ctx, w, p, state)
 	if erased != nil && !fault.Is(erased, fault.ArtifactErased) {
 		return w, f, erased
 	}
@@ -215,7 +214,7 @@ func (n *Answers) CompleteInputs(ctx context.Context, p session.Resolved) (w com
 		}
 		// Requirements are about JSON artifacts only; others are not read.
 		if o.Channel == event.Artifact && o.Payload.ContentType == "application/json" {
-			out.JSON, err = n.artifact(ctx, o.Payload.SHA256)
+			out.JSON, err = n.Artifact(ctx, o.Payload.SHA256)
 			if fault.Is(err, fault.ArtifactErased) {
 				erased = err
 			} else if err != nil {
@@ -245,20 +244,6 @@ func (n *Answers) wholeNotes(ctx context.Context, node *runs.Node) (string, erro
 		return recap.Payload.NotesMarkdown, err
 	}
 	return string(data), nil
-}
-
-// artifact reads an artifact that an event records as JSON. Bytes that do not
-// parse are INVARIANT: the digest matched, so the event is wrong.
-func (n *Answers) artifact(ctx context.Context, ref canon.Digest) (canon.Value, error) {
-	data, err := n.Object(ctx, manifest.Artifact, ref)
-	if err != nil {
-		return canon.Value{}, err
-	}
-	v, err := canon.Parse(data)
-	if err != nil {
-		return v, fault.Wrap(err, fault.Invariant, "artifact %s is recorded as JSON and is none", ref)
-	}
-	return v, nil
 }
 
 // replayAttempt answers a recorded attempt over the log prefix that ends with

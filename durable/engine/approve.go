@@ -213,7 +213,7 @@ func (n *Answers) decisionFacts(ctx context.Context, p session.Resolved, s snaps
 			f.Performers = append(f.Performers, config.Account(account))
 		}
 		if o.IsDecision() {
-			out.JSON, err = n.artifact(ctx, o.Payload.SHA256)
+			out.JSON, err = n.Artifact(ctx, o.Payload.SHA256)
 			if err != nil && !fault.Is(err, fault.ArtifactErased) { // an erased one approves nothing
 				return f, err
 			}

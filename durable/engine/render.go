@@ -68,7 +68,7 @@ func (n *Answers) AnswerAt(ctx context.Context, keys token.Keys, p session.Resol
 	if a.results, err = n.resultsBefore(ctx, w, p); err != nil {
 		return Answer{}, err
 	}
-	a.around.Choices, err = n.choicesAt(ctx, w, p, s)
+	a.around.Choices, err = n.Choices(ctx, w, p, s)
 	if err != nil && !fault.Is(err, fault.ArtifactErased) {
 		return Answer{}, err
 	}
@@ -90,7 +90,7 @@ func (n *Answers) commandResult(ctx context.Context, a Answer, at *runs.Node) (*
 		if !a.isCommand || o.Payload.ArtifactKind != command.Kind || !at.OfBranch(o) {
 			continue
 		}
-		v, err := n.artifact(ctx, o.Payload.SHA256)
+		v, err := n.Artifact(ctx, o.Payload.SHA256)
 		if fault.Is(err, fault.ArtifactErased) {
 			return nil, nil
 		}

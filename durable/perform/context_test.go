@@ -115,3 +115,58 @@ func TestRefusedStepIsResumedWithDraft(t *testing.T) {
 		}
 	}
 }
+
+// pickStep takes its choices from what the command printed.
+const pickStep = "  - {id: pick, title: Pick, prompt: p, inputs: [{contextKey: target, reason: needs_user_artifact, " +
+	"description: Where to, choicesFrom: {step: build, pointer: \"\"}}]}\n"
+
+// printed is the outcome of a command that printed a text.
+func printed(text string) ports.CommandOutcome {
+	return ports.CommandOutcome{DurationMs: 5, Stdout: command.Stream{Bytes: int64(len(text)), Head: text}}
+}
+
+// TestChoicesWithoutAPerson: a run without a person waits for the choice and names the choices, also
+// when a value that is none of them was given, and records nothing.
+func TestChoicesWithoutAPerson(t *testing.T) {
+	w := newFixture(t, steps(buildStep+pickStep))
+	w.outcomes = []ports.CommandOutcome{printed(`["north",3]`)}
+	if _, err := w.perform(context.Background(), perform.Options{}); codeOf(err) != fault.RunWaiting {
+		t.Fatal(err)
+	}
+	before := len(w.events())
+	for given, want := range map[string]perform.Options{
+		`target (Where to; one of "north", 3)`:                           {},
+		`target (Where to; "south" is not accepted; one of "north", 3)`:  {Context: members("target", "south")},
+		`target (Where to; "north " is not accepted; one of "north", 3)`: {Context: members("target", "north ")},
+	} {
+		notes := "n"
+		want.Notes = &notes
+		if _, err := w.perform(context.Background(), want); codeOf(err) != fault.RunWaiting || !strings.Contains(err.Error(), given) {
+			t.Errorf("%s: %v", given, err)
+		}
+	}
+	if got := len(w.events()); got != before {
+		t.Errorf("%d events were recorded", got-before)
+	}
+	w.answers = []string{"3", ""}
+	if _, err := w.perform(context.Background(), perform.Options{Context: members("target", "south")}); err != nil || w.deltas() != `{"target":3}` {
+		t.Errorf("%v, %s", err, w.deltas())
+	}
+}
+
+// TestNoChoicesWithAPerson: without a usable list no question is asked, and the step with the list is named;
+// in never-stop the run continues.
+func TestNoChoicesWithAPerson(t *testing.T) {
+	w := newFixture(t, steps(buildStep+pickStep))
+	w.outcomes = []ports.CommandOutcome{printed(`{}`)}
+	w.answers = []string{}
+	_, err := w.perform(context.Background(), perform.Options{})
+	if codeOf(err) != fault.RunWaiting || !strings.Contains(err.Error(), "it is an object, not a list") || !strings.Contains(fault.Of(err).Suggestion.String(), "--at build") {
+		t.Errorf("%v", err)
+	}
+	w.answers = []string{""}
+	never := perform.Options{Preferences: []event.PreferenceChange{{Key: "autonomy", Value: string(event.FullAutoNeverStop)}}}
+	if _, err := w.perform(context.Background(), never); err != nil {
+		t.Error(err)
+	}
+}

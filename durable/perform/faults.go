@@ -164,7 +164,7 @@ func (s *stepRun) waitingForInputs(missing []choices.Input) error {
 		f := fault.New(fault.RunWaiting, "%s has no choices for an input: %s", s.stepPhrase(), strings.Join(asked, ", ")).
 			Suggest("Let step %q hand in a list of texts, numbers or booleans: %s goes back to it. Fork a run that was "+
 				"forked after that step again, at that step.", from[0],
-				fault.Command{"run", "--run", s.report.Run.String(), "--at", from[0]})
+				s.ContinueLine(s.report.Run, "--at", from[0]))
 		return s.withIDs(f).With("inputs", keys)
 	}
 	f := fault.New(fault.RunWaiting, "%s needs input from a person: %s", s.stepPhrase(),

@@ -75,7 +75,7 @@ def check_snapshot(data):
 
 
 INPUT = record({"contextKey": ANY_TEXT, "reason": ANY_TEXT, "description": ANY_TEXT},
-               {"choices": SOME_TEXTS, "choiceKind": FULL})
+               {"choices": SOME_TEXTS, "choiceKind": FULL, "choicesFrom": record({"step": SLUG, "pointer": ANY_TEXT})})
 
 
 def _env(v):

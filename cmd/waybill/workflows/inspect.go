@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -115,6 +116,11 @@ func showInputs(p *page.Page, indent string, inputs []source.Input) {
 		text := in.ContextKey + ": " + in.Description
 		if len(in.Choices) > 0 {
 			text += " (" + strings.Join(in.Choices, ", ") + ")"
+		}
+		if from := in.ChoicesFrom; from != nil && from.Pointer == "" {
+			text += fmt.Sprintf(" (one of the list that step %s hands in)", from.Step)
+		} else if from != nil {
+			text += fmt.Sprintf(" (one of the list at %s in the result of step %s)", from.Pointer, from.Step)
 		}
 		p.Text(indent, text)
 	}

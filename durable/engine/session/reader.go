@@ -148,6 +148,20 @@ func (r *Reader) Object(ctx context.Context, kind manifest.ObjectKind, ref canon
 	return r.source.Object(ctx, kind, ref)
 }
 
+// Artifact reads an artifact that an event records as JSON. Bytes that do not
+// parse are INVARIANT: the digest matched, so the event is wrong.
+func (r *Reader) Artifact(ctx context.Context, ref canon.Digest) (canon.Value, error) {
+	data, err := r.Object(ctx, manifest.Artifact, ref)
+	if err != nil {
+		return canon.Value{}, err
+	}
+	v, err := canon.Parse(data)
+	if err != nil {
+		return v, fault.Wrap(err, fault.Invariant, "artifact %s is recorded as JSON and is none", ref)
+	}
+	return v, nil
+}
+
 // Sessions lists the sessions of the source in the order of their ids.
 func (r *Reader) Sessions(ctx context.Context) ([]id.Session, error) { return r.source.Sessions(ctx) }
 

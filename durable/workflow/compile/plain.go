@@ -21,7 +21,7 @@ func (u *unit) plain(s source.PlacedStep, fns functionScopes) Step {
 	out.AskForFiles = s.AskForFiles
 	out.Functions = u.functions(s.Step, fns)
 	out.Guidance = u.ownGuidance(s.Guidance)
-	out.Inputs = u.withInputs(u.ownInputs(s))
+	out.Inputs = u.withInputs(ownInputs(u, s))
 	out.NotesRequired = s.NotesRequired
 	if len(s.Outputs) > 0 { // an empty object sets nothing; same hash as without it
 		out.Outputs = s.Outputs
@@ -79,7 +79,7 @@ func (u *unit) withInputs(own []source.Input) []source.Input {
 
 // ownInputs returns the inputs of a step. A choicesFrom names the step by its id in the compiled
 // workflow.
-func (u *unit) ownInputs(s source.PlacedStep) []source.Input {
+func ownInputs(u *unit, s source.PlacedStep) []source.Input {
 	out := slices.Clone(s.Inputs)
 	for i, in := range out {
 		if in.ChoicesFrom == nil {

@@ -1,4 +1,4 @@
-package engine
+package session
 
 import (
 	"cmp"
@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
@@ -19,11 +18,11 @@ import (
 	"github.com/waybill/waybill/projections/runs"
 )
 
-// choicesAt returns the lists of the inputs with choicesFrom of the step that is pending at p, by
+// Choices returns the lists of the inputs with choicesFrom of the step that is pending at p, by
 // context key; nil for a step without such an input, for which nothing is read
 // (docs/design.md#typed-answers). With the error ARTIFACT_ERASED all lists are complete but those
 // whose artifact was erased, which say so.
-func (n *Answers) choicesAt(ctx context.Context, w compile.Compiled, p session.Resolved,
+func (r *Reader) Choices(ctx context.Context, w compile.Compiled, p Resolved,
 	s snapshot.State) (map[string]choices.List, error) {
 	pending := s.PendingStep()
 	if pending == nil {
@@ -42,11 +41,11 @@ func (n *Answers) choicesAt(ctx context.Context, w compile.Compiled, p session.R
 		if from == nil {
 			continue
 		}
-		r, read := known[from.Step]
+		have, read := known[from.Step]
 		if !read {
-			at, why, err := n.leftAt(ctx, w, p, s, from.Step)
+			at, why, err := r.leftAt(ctx, w, p, s, from.Step)
 			if err == nil && at != nil {
-				r.value, why, err = n.resultAt(ctx, at)
+				have.value, why, err = r.resultAt(ctx, at)
 			}
 			if fault.Is(err, fault.ArtifactErased) {
 				erased, err, why = err, nil, "the artifact was erased"
@@ -54,15 +53,15 @@ func (n *Answers) choicesAt(ctx context.Context, w compile.Compiled, p session.R
 			if err != nil {
 				return nil, err
 			}
-			r.why = why
-			known[from.Step] = r
+			have.why = why
+			known[from.Step] = have
 		}
 		if out == nil {
 			out = map[string]choices.List{}
 		}
-		out[in.ContextKey] = choices.Of(r.value, *from)
-		if r.why != "" {
-			out[in.ContextKey] = choices.None(*from, r.why)
+		out[in.ContextKey] = choices.Of(have.value, *from)
+		if have.why != "" {
+			out[in.ContextKey] = choices.None(*from, have.why)
 		}
 	}
 	return out, erased
@@ -70,17 +69,17 @@ func (n *Answers) choicesAt(ctx context.Context, w compile.Compiled, p session.R
 
 // leftAt returns the nearest node on the path to p at which a step was completed, with the outputs
 // that it had when the path left it; nil and why, as a clause, if there is none in this run.
-func (n *Answers) leftAt(ctx context.Context, w compile.Compiled, p session.Resolved, s snapshot.State,
+func (r *Reader) leftAt(ctx context.Context, w compile.Compiled, p Resolved, s snapshot.State,
 	stepID string) (*runs.Node, string, error) {
 	path, whole := pathTo(p)
 	key := keyAbove(w, *s.PendingStep(), stepID)
 	if !slices.Contains(s.CompletedKeys(), key) {
-		return n.leftEarlier(ctx, p, path, whole, stepID)
+		return r.leftEarlier(ctx, p, path, whole, stepID)
 	}
 	// The key stays among the completed ones while its iteration lasts, as far as p.
 	var err error
 	i, _ := slices.BinarySearchFunc(path, true, func(at *runs.Node, _ bool) int {
-		state, readErr := n.State(ctx, at)
+		state, readErr := r.State(ctx, at)
 		err = cmp.Or(err, readErr)
 		if slices.Contains(state.CompletedKeys(), key) {
 			return 1
@@ -91,10 +90,10 @@ func (n *Answers) leftAt(ctx context.Context, w compile.Compiled, p session.Reso
 	case err != nil:
 		return nil, "", err
 	case i == 0 && !whole:
-		if p, err = n.WholePath(ctx, p); err != nil {
+		if p, err = r.WholePath(ctx, p); err != nil {
 			return nil, "", err
 		}
-		return n.leftAt(ctx, w, p, s, stepID)
+		return r.leftAt(ctx, w, p, s, stepID)
 	case i == 0:
 		return nil, "the run was forked after that step, and its result is in the other run", nil
 	}
@@ -103,10 +102,10 @@ func (n *Answers) leftAt(ctx context.Context, w compile.Compiled, p session.Reso
 
 // leftEarlier is leftAt for a step that was passed over in the current iteration: an earlier one may
 // have completed it.
-func (n *Answers) leftEarlier(ctx context.Context, p session.Resolved, path []*runs.Node, whole bool,
+func (r *Reader) leftEarlier(ctx context.Context, p Resolved, path []*runs.Node, whole bool,
 	stepID string) (*runs.Node, string, error) {
 	for i := len(path) - 1; i > 0; i-- {
-		state, err := n.State(ctx, path[i-1])
+		state, err := r.State(ctx, path[i-1])
 		if err != nil {
 			return nil, "", err
 		}
@@ -117,17 +116,17 @@ func (n *Answers) leftEarlier(ctx context.Context, p session.Resolved, path []*r
 	if whole {
 		return nil, "the step was passed over", nil
 	}
-	p, err := n.WholePath(ctx, p)
+	p, err := r.WholePath(ctx, p)
 	if err != nil {
 		return nil, "", err
 	}
 	path, _ = pathTo(p)
-	return n.leftEarlier(ctx, p, path, true, stepID)
+	return r.leftEarlier(ctx, p, path, true, stepID)
 }
 
 // pathTo returns the nodes on the path to p, oldest first. whole is false if the fold left out the
 // beginning of it.
-func pathTo(p session.Resolved) (path []*runs.Node, whole bool) {
+func pathTo(p Resolved) (path []*runs.Node, whole bool) {
 	at := p.Node
 	for path = []*runs.Node{at}; at.Parent != nil; path = append(path, at) {
 		up := p.Run.Node(*at.Parent)
@@ -153,7 +152,7 @@ func keyAbove(w compile.Compiled, pending snapshot.PendingStep, stepID string) s
 
 // resultAt returns what the step of a node handed in as JSON: its newest artifact that the engine did
 // not make, else what its command printed. why is a clause if there is neither.
-func (n *Answers) resultAt(ctx context.Context, at *runs.Node) (v canon.Value, why string, err error) {
+func (r *Reader) resultAt(ctx context.Context, at *runs.Node) (v canon.Value, why string, err error) {
 	var printed *runs.Output
 	for _, o := range slices.Backward(at.Artifacts()) {
 		switch {
@@ -166,7 +165,7 @@ func (n *Answers) resultAt(ctx context.Context, at *runs.Node) (v canon.Value, w
 		case o.Payload.ByteLength > limits.ChoicesReadBytesMax:
 			return v, tooLong(o.Payload), nil
 		default:
-			v, err = n.artifact(ctx, o.Payload.SHA256)
+			v, err = r.Artifact(ctx, o.Payload.SHA256)
 			return v, "", err
 		}
 	}
@@ -176,15 +175,15 @@ func (n *Answers) resultAt(ctx context.Context, at *runs.Node) (v canon.Value, w
 	case printed.Payload.ByteLength > limits.ChoicesReadBytesMax:
 		return v, tooLong(printed.Payload), nil
 	}
-	record, err := n.artifact(ctx, printed.Payload.SHA256)
+	record, err := r.Artifact(ctx, printed.Payload.SHA256)
 	if err != nil {
 		return v, "", err
 	}
-	r, err := command.Decode(record)
-	if err != nil || !r.OK() {
+	ran, err := command.Decode(record)
+	if err != nil || !ran.OK() {
 		return v, "its command did not succeed", nil
 	}
-	v, why = r.Printed()
+	v, why = ran.Printed()
 	return v, why, nil
 }
 
