@@ -46,6 +46,7 @@ var layers = []layer{
 	{"run", []string{"durable/run/decision"}},
 	{"run", []string{"durable/run/snapshot", "durable/run/command", "durable/run/resume", "durable/run/token",
 		"durable/run/wait"}},
+	{"run", []string{"durable/run/choices"}},
 	{"run", []string{"durable/run/interpreter", "durable/run/prompt"}},
 	{"run", []string{"durable/run/advance"}},
 	{"run", []string{"durable/run/redrive"}},
