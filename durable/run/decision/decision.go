@@ -8,6 +8,7 @@
 package decision
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -93,6 +94,7 @@ type State struct {
 	// Expired are approvals of the same outputs that counted once and are too old.
 	Expired []Record
 	// SentBack is the last decision that sent the step back, nil if a person approved since, or none did.
+	// Where Unchanged it is never nil: an approval of other outputs does not end it for these.
 	SentBack *Record
 	// Unchanged reports that the outputs are some that were sent back, and that no person approved
 	// exactly them since.
@@ -126,6 +128,7 @@ func (s State) ExpiresAtMs() (at int64) {
 // counts once; accounts that are not bound to principals are one person's.
 func Judge(rule compile.Approval, all []Given, want Bound, atMs int64, performers []config.Account) State {
 	s := State{Rule: rule}
+	var same *Record // sent exactly these outputs back
 	for i := range all {
 		g := all[i]
 		switch {
@@ -135,7 +138,7 @@ func Judge(rule compile.Approval, all []Given, want Bound, atMs int64, performer
 		case g.Decision == event.SentBack:
 			s.SentBack = &all[i].Record
 			if g.Bound.Equal(want) {
-				s.Unchanged = true
+				same = s.SentBack
 			}
 			s.Approvals, s.Expired = nil, nil
 		case g.Decision == event.Approved:
@@ -145,9 +148,12 @@ func Judge(rule compile.Approval, all []Given, want Bound, atMs int64, performer
 			if !g.Bound.Equal(want) || !admits(rule, g, performers) {
 				continue
 			}
-			s.Unchanged = false
+			same = nil
 			s.add(g.Record, atMs)
 		}
+	}
+	if same != nil {
+		s.Unchanged, s.SentBack = true, cmp.Or(s.SentBack, same)
 	}
 	return s
 }
