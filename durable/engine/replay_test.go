@@ -285,6 +285,9 @@ func TestWholeNotesAreDecidedAgain(t *testing.T) {
 	if got := w.replays(a.Position()); len(got.Undecided) != 0 || got.Segments != 4 {
 		t.Errorf("%+v", got)
 	}
+	if v, err := w.process().Verify(context.Background()); err != nil || !v.OK {
+		t.Errorf("whole notes are no artifact of the kind that their event names: %+v, %v", v, err)
+	}
 	if _, err := w.erase(canon.Sum([]byte(notes)), "a secret"); err != nil {
 		t.Fatal(err)
 	}

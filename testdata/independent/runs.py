@@ -44,6 +44,7 @@ class Place:
         self.autonomy = above.autonomy if above else "guided"
         self.at = event.obj.get("timestampMs", 0)
         self.accounts = []  # of the attempts, None where none is recorded
+        self.left = 0  # how many attempts there were when the node was left last
 
     def add(self, e, value):
         """An output becomes current; those it takes the place of do not stay."""
@@ -77,7 +78,7 @@ class Place:
         if not all(isinstance(o["value"], dict) for o in records):
             return True
         performers = {self.accounts[o["attempts"] - 1] for o in self.outputs if not o["decides"] and o["attempts"]}
-        performers |= set() if want["outputs"] else {account}
+        performers |= set() if want["outputs"] else {account} | set(self.accounts[self.left:])
         lifetime = period_ms(gate.get("expiresAfter", ""))
         rules = set(gate) & {"approvers", "count", "expiresAfter", "notPerformer"}
         beside = [{m: o["value"][m] for m in BOUND} for o in records if (o["decision"] or {}).get("decision") == "approved"]
@@ -154,6 +155,8 @@ class Runs:
             if made and not lost:
                 made.autonomy = self.place.autonomy
                 self._advanced(first, self.place, made)
+            if made:
+                self.place.left = len(self.place.accounts)
 
     def _lost(self, e):
         """Whether the artifact of an output cannot be read, as one that was erased."""

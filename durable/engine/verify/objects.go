@@ -233,8 +233,9 @@ func objectPath(ref runs.ObjectRef) string {
 
 // checkClaim compares what an event states about an artifact with the artifact.
 func checkClaim(log manifest.Log, use runs.ObjectUse, is objectVerdict) (f manifest.Finding, wrong bool) {
+	// The whole text of notes is Markdown, which states no kind.
 	if use.Kind != manifest.Artifact || is.finding != nil || use.Output.ByteLength == is.bytes &&
-		(use.Output.ArtifactKind == "" || use.Output.ArtifactKind == is.kind) {
+		(use.Output.ArtifactKind == "" || use.Output.ArtifactKind == is.kind || use.Output.IsFullNotes()) {
 		return f, false
 	}
 	f = manifest.NewFinding(manifest.BrokenReference, log.Root,
