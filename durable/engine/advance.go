@@ -167,6 +167,14 @@ func CheckAttempt(p session.Resolved, attempt id.Attempt) error {
 	return nil
 }
 
+// performersOf returns the accounts that performed the step of a node.
+func performersOf(n *runs.Node, outputs []runs.Output) (accounts []config.Account) {
+	for _, account := range n.Performers(outputs) {
+		accounts = append(accounts, config.Account(account))
+	}
+	return accounts
+}
+
 // inputs collects the inputs of a decision about a node. An erased artifact
 // counts as one without content: a step that requires it must receive it again,
 // other steps continue without it.
@@ -201,11 +209,9 @@ func (n *Answers) CompleteInputs(ctx context.Context, p session.Resolved) (w com
 	if err != nil {
 		return w, f, err
 	}
+	f.Performers = performersOf(p.Node, outputs)
 	for _, o := range outputs {
 		out := advance.Output{ID: o.ID, Payload: o.Payload, Left: !p.Node.OfBranch(o), Decision: o.Decision}
-		if account := p.Node.PerformerOf(o); account != "" {
-			f.Performers = append(f.Performers, config.Account(account))
-		}
 		// Requirements are about JSON artifacts only; others are not read.
 		if o.Channel == event.Artifact && o.Payload.ContentType == "application/json" {
 			out.JSON, err = n.artifact(ctx, o.Payload.SHA256)

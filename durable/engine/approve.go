@@ -62,6 +62,7 @@ func (e *Engine) decide(ctx context.Context, by Caller, shown Approvable, word e
 	if err != nil {
 		return Answer{}, err
 	}
+	text = redact.Text(text, nil)
 	recordedComment := text // replaced if an earlier decision is recorded
 	appended, err := e.commitAt(ctx, h, at, func(p session.Resolved) (manifest.Plan, error) {
 		if err := checkTakesFacts(p); err != nil {
@@ -71,7 +72,7 @@ func (e *Engine) decide(ctx context.Context, by Caller, shown Approvable, word e
 		if err != nil {
 			return manifest.Plan{}, err
 		}
-		d := advance.Decision{Word: word, Reason: redact.Text(text, nil), Actor: by.Actor, AtMs: by.AtMs, Seen: shown.digest,
+		d := advance.Decision{Word: word, Reason: text, Actor: by.Actor, AtMs: by.AtMs, Seen: shown.digest,
 			Left: shown.left, Who: personOf(settings, by, w, facts)}
 		plan, err := advance.DecideStep(w, facts, d)
 		// The content is approved already; only the comment can differ.
@@ -113,7 +114,8 @@ func personOf(settings config.Config, by Caller, w compile.Compiled, f advance.F
 	people := settings.People()
 	who := advance.Person{Account: by.Account, PolicyDigest: settings.PolicyDigest()}
 	who.Principal, _ = people.Of(by.Account)
-	for _, rule := range interpreter.ApprovalRules(w, f.State, f.Context) {
+	// Of every gate: an attempt can make the condition of another one hold.
+	for _, rule := range interpreter.ApprovalRules(w, f.State) {
 		who.Roles = append(who.Roles, people.Among(by.Account, rule.Approvers)...)
 	}
 	slices.Sort(who.Roles)
@@ -128,7 +130,7 @@ func (e *Engine) peopleFor(ctx context.Context, w compile.Compiled, f advance.Fa
 	if f.Approvals == 0 || f.State.PendingStep() == nil {
 		return nil, nil
 	}
-	for _, rule := range interpreter.ApprovalRules(w, f.State, f.Context) {
+	for _, rule := range interpreter.ApprovalRules(w, f.State) {
 		if len(rule.Approvers) == 0 && rule.Needed() == 1 {
 			continue
 		}
@@ -217,12 +219,10 @@ func (n *Answers) decisionFacts(ctx context.Context, p session.Resolved, s snaps
 	if err != nil {
 		return f, err
 	}
-	f = advance.Facts{State: s, SnapshotRef: p.Node.SnapshotRef, Context: p.Node.Context, Approvals: int(p.Node.Approvals)}
+	f = advance.Facts{State: s, SnapshotRef: p.Node.SnapshotRef, Context: p.Node.Context, Approvals: int(p.Node.Approvals),
+		Performers: performersOf(p.Node, current)}
 	for _, o := range current {
 		out := advance.Output{ID: o.ID, Payload: o.Payload, Decision: o.Decision}
-		if account := p.Node.PerformerOf(o); account != "" {
-			f.Performers = append(f.Performers, config.Account(account))
-		}
 		if o.IsDecision() {
 			out.JSON, err = n.artifact(ctx, o.Payload.SHA256)
 			if err != nil && !fault.Is(err, fault.ArtifactErased) { // an erased one approves nothing

@@ -134,13 +134,29 @@ func (o Output) IsDecision() bool {
 	return o.Payload.ArtifactKind == ApprovalKind || o.Decision != nil
 }
 
-// PerformerOf returns the account that handed in an output of the step, "" for a decision and where the
-// log does not record it (docs/design.md#decisions).
-func (n *Node) PerformerOf(o Output) string {
-	if o.IsDecision() || o.Attempt < 1 || o.Attempt > int64(len(n.Attempts)) {
-		return ""
+// Performers returns the accounts that handed in the outputs of the step among some; decisions are
+// none. Without any output of the step they are those of the refused attempts since the node was last
+// left. It is empty where the log records no account (docs/design.md#decisions).
+func (n *Node) Performers(outputs []Output) (accounts []string) {
+	add := func(account string) {
+		if account != "" && !slices.Contains(accounts, account) {
+			accounts = append(accounts, account)
+		}
 	}
-	return n.Attempts[o.Attempt-1].Account
+	empty := true
+	for _, o := range outputs {
+		if o.IsDecision() {
+			continue
+		}
+		empty = false
+		if o.Attempt >= 1 && o.Attempt <= int64(len(n.Attempts)) {
+			add(n.Attempts[o.Attempt-1].Account)
+		}
+	}
+	for i := len(n.Attempts) - 1; empty && i >= 0 && !n.Attempts[i].accepted(); i-- {
+		add(n.Attempts[i].Account)
+	}
+	return accounts
 }
 
 // hasID reports whether the output has an id, in the spelling of any program.

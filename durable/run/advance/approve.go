@@ -195,7 +195,11 @@ func (f Facts) decideGaps(seg *segment, origin id.Origin, at event.Scope, step c
 		seg.gap(at, origin.Gap(i), event.Info, reason.Unmet{Code: g.Reason, Pointer: *g.Pointer, Message: summary}, &g.ID)
 	}
 	if r.Decision == event.SentBack {
-		seg.gap(at, origin.Gap(len(waiting)), event.Critical, reason.Unmet{Code: reason.NeedsApproval,
+		severity := event.Critical
+		if f.HasChild { // the run has continued elsewhere, as for a refused attempt
+			severity = event.Warning
+		}
+		seg.gap(at, origin.Gap(len(waiting)), severity, reason.Unmet{Code: reason.NeedsApproval,
 			Pointer: reason.WorkflowStep(step.StepID), Message: decidedText("Sent back", r)}, nil)
 	}
 }

@@ -163,8 +163,8 @@ func (d *attempt) approvalRules() []compile.Approval {
 	return interpreter.ApprovalRules(d.w, d.f.State, d.f.Context, d.vars)
 }
 
-// performers are the accounts that handed in the outputs. Without any output it is the one that makes
-// the attempt.
+// performers are the accounts that handed in the outputs. Without any output it is also the one that
+// makes the attempt.
 func (d *attempt) performers() []config.Account {
 	if bound("", canon.Digest{}, d.effective).Outputs.Len() == 0 && d.a.Account != "" {
 		return append(slices.Clone(d.f.Performers), d.a.Account)
@@ -172,10 +172,12 @@ func (d *attempt) performers() []config.Account {
 	return d.f.Performers
 }
 
-// account is the account to record with the attempt: "" unless a rule excludes the one who performed.
+// account is the account to record with the attempt: "" unless a rule of the step excludes the one who
+// performed. The rule counts also while its condition does not hold: a later attempt can change that, and
+// the outputs of this one are still there.
 func (d *attempt) account() string {
 	excludes := func(r compile.Approval) bool { return r.NotPerformer }
-	if d.needsApproval() && slices.ContainsFunc(d.approvalRules(), excludes) {
+	if slices.ContainsFunc(interpreter.ApprovalRules(d.w, d.f.State), excludes) {
 		return string(d.a.Account)
 	}
 	return ""

@@ -43,7 +43,8 @@ type Facts struct {
 	// derived from the counts.
 	Checkpoints int
 	Approvals   int // of people's decisions, and approvals of versions that had none
-	// Performers are the accounts that handed in the current outputs; empty where no rule excludes them.
+	// Performers are the accounts that handed in the current outputs, without any output those that made
+	// the attempts; empty where no rule excludes them.
 	Performers []config.Account
 	// People are those of the settings in force, nil for decisions that are made again: the record of
 	// each approval says what its person held then.

@@ -34,16 +34,32 @@ func (q *requirements) unapproved(s decision.State) (fix, message string) {
 			"Step %q was %s. The outputs are the same as those that were sent back.", step, decidedText("sent back", *s.SentBack))
 	case len(s.Expired) > 0:
 		last := s.Expired[len(s.Expired)-1]
-		return byPerson, fmt.Sprintf("Step %q needs %d more approvals of what was handed in: the approval by %s counted "+
-			"for %s only, which is over.", step, s.Missing(), last.By, s.Rule.ExpiresAfter)
+		return byPerson, fmt.Sprintf("Step %q needs %s of what was handed in: the approval by %s counted "+
+			"for %s only, which is over.", step, moreApprovals(s.Missing()), last.By, s.Rule.ExpiresAfter)
 	case s.Lost:
 		return byPerson, fmt.Sprintf("Step %q needs a person's approval again: the content of a decision was erased.", step)
 	case needed > 1:
-		return fmt.Sprintf("%d more people approve it at a terminal with 'waybill approve RUN'; then send the next attempt "+
-				"without new outputs.", s.Missing()), fmt.Sprintf(
+		return fmt.Sprintf("%s it at a terminal with 'waybill approve RUN'; then send the next attempt "+
+				"without new outputs.", morePeople(s.Missing())), fmt.Sprintf(
 				"Step %q needs the approvals of %d people for what was handed in, and has %d.", step, needed, len(s.Approvals))
 	}
 	return byPerson, fmt.Sprintf("Step %q needs a person's approval of what was handed in.", step)
+}
+
+// moreApprovals is the number of approvals that are missing, in words.
+func moreApprovals(n int) string {
+	if n == 1 {
+		return "1 more approval"
+	}
+	return fmt.Sprintf("%d more approvals", n)
+}
+
+// morePeople begins a sentence about the people who still have to approve.
+func morePeople(n int) string {
+	if n == 1 {
+		return "1 more person approves"
+	}
+	return fmt.Sprintf("%d more people approve", n)
 }
 
 // checkPeople returns the refusal of an attempt whose approvals do not meet the settings in force: each
