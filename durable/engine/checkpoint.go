@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/waybill/waybill/durable/engine/session"
@@ -123,15 +124,24 @@ func NextCheckpoint(n *runs.Node) id.Attempt {
 }
 
 // checkTakesFacts refuses with RUN_CLOSED to add events to a run that is closed
-// or whose cancellation was requested (docs/design.md#ends-and-branches).
+// or whose cancellation was requested (docs/design.md#ends-and-branches). The
+// refusal quotes the recorded reason, which is what a person wrote: an agent learns
+// from it by whom its step was denied, and why.
 func checkTakesFacts(p session.Resolved) error {
-	if p.Run.Closed != nil {
-		return fault.New(fault.RunClosed, "run %s is closed: it takes no further steps. %s", p.Run.ID, p.Run.Closed.Reason)
+	reason := ""
+	switch closed, requested := p.Run.Closed, p.Run.CancelRequested; {
+	case closed != nil:
+		reason = closed.Reason
+	case requested != nil:
+		reason = requested.Reason
+	default:
+		return nil
 	}
-	if p.Run.CancelRequested != nil {
-		return fault.New(fault.RunClosed, "run %s is closed: it takes no further steps", p.Run.ID)
+	f := fault.New(fault.RunClosed, "run %s is closed: it takes no further steps", p.Run.ID)
+	if reason != "" && reason != advance.NoReason {
+		f.Message += fmt.Sprintf("; the recorded reason is %q", reason)
 	}
-	return nil
+	return f
 }
 
 // commitAt is commit with the plan for a position, resolved under the lock.

@@ -199,6 +199,35 @@ func (p *player) moveApprove(s statement) error {
 	})
 }
 
+// moveSendBack: "send back with REASON".
+func (p *player) moveSendBack(s statement) error {
+	return p.decide(event.SentBack, strings.TrimPrefix(s.text, "back with "))
+}
+
+// moveDeny: "deny with REASON".
+func (p *player) moveDeny(s statement) error {
+	return p.decide(event.Denied, strings.TrimPrefix(s.text, "with "))
+}
+
+// decide is a decision of a person about what the node holds now.
+func (p *player) decide(word event.DecisionWord, reason string) error {
+	by, at := p.by(event.Human), p.last.Position()
+	repeat := p.make
+	if word == event.Denied {
+		repeat = func(req advance.Request, f call) error { // the run is closed for the same call again
+			p.do(req, f)
+			return nil
+		}
+	}
+	return repeat(advance.Request{}, func(g *enginetest.Engine, _ advance.Request) (engine.Answer, error) {
+		shown, err := g.Approvable(p.ctx, by, at)
+		if err != nil {
+			return engine.Answer{}, err
+		}
+		return g.Decide(p.ctx, by, shown, word, reason)
+	})
+}
+
 // moveCancel: "cancel REASON"; "cancel while performed REASON" leaves the end to the performer;
 // "cancel as failed REASON".
 func (p *player) moveCancel(s statement) error {
