@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -88,8 +90,7 @@ func TestPeopleDecideAtTheTerminal(t *testing.T) {
 	s.expectExit(0)
 	p.runPiped(3, "continue", "--run", "@last", "--notes", "plan C by Ada")
 	p.atTerminal(0, "y", "approve", "@last", "--comment", "Good")
-	var run decidedRun
-	run = decidedRun{}
+	run := decidedRun{}
 	p.json(&run, "runs", "show", "@last")
 	var got []string
 	for _, d := range run.Decisions {
@@ -151,8 +152,7 @@ func TestPeopleDeny(t *testing.T) {
 				s.expect("Denied by a person: Not wanted")
 				s.expectExit(1)
 			}
-			var run decidedRun
-			run = decidedRun{}
+			run := decidedRun{}
 			p.json(&run, "runs", "show", "@last")
 			if run.Status != "failed" || run.CloseReason != "Denied by a person: Not wanted" || len(run.Decisions) != 1 ||
 				run.Decisions[0].Decision != "denied" {
@@ -266,8 +266,7 @@ func TestPeopleOfAccounts(t *testing.T) {
 	if out := p.atTerminal(1, "y", "approve", "@last"); !strings.Contains(out, "ada approved step") {
 		t.Errorf("a second one of the same person:\n%s", out)
 	}
-	var run decidedRun
-	run = decidedRun{}
+	run := decidedRun{}
 	p.json(&run, "runs", "show", "@last")
 	if a := run.Pending.Approval; a == nil || a.Needed != 2 || a.Given != 1 {
 		t.Errorf("%+v", run.Pending.Approval)

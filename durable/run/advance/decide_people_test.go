@@ -185,11 +185,6 @@ func gaps(p manifest.Plan) (opened []string, resolved int) {
 	return opened, resolved
 }
 
-func (d *desk) never(r advance.Request) advance.Request {
-	r.Preferences = []event.PreferenceChange{{Key: "autonomy", Value: string(event.FullAutoNeverStop)}}
-	return r
-}
-
 func notes(text string) advance.Request { return advance.Request{Notes: text} }
 
 // TestSentBackReplacesTheWaitingGap by one with the words of the person, in the events' order.
