@@ -159,7 +159,7 @@ func TestPeopleDeny(t *testing.T) {
 				t.Errorf("%+v", run)
 			}
 			if out := p.runPiped(1, "continue", "--run", "@last", "--notes", "again"); !strings.Contains(out, "Denied by a person: Not wanted") {
-				t.Errorf("the next attempt is told:\n%s", out)
+				t.Errorf("the answer to the next attempt:\n%s", out)
 			}
 			p.runPiped(0, "verify")
 			p.runPiped(0, "replay", "@last")
@@ -275,7 +275,7 @@ func TestPeopleOfAccounts(t *testing.T) {
 		t.Errorf("one is not enough:\n%s", out)
 	}
 
-	// The one who performed may not decide, whoever it is called.
+	// The one who performed may not decide; a name in --as changes nothing.
 	p = handedIn(t, ", notPerformer: true, approvers: [lead], expiresAfter: 1h")
 	bind(p, "ada")
 	for _, args := range [][]string{{"approve", "@last", "--as", "bob"}, {"send-back", "@last", "--reason", "r"}, {"deny", "@last", "--reason", "r"}} {

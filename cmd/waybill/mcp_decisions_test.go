@@ -62,7 +62,7 @@ func TestAgentIsSentBack(t *testing.T) {
 	if a = hand("built"); !strings.Contains(a.raw, `"isComplete":true`) {
 		t.Fatalf("got %s", a.raw)
 	}
-	// A run that a person denies ends, and the agent is told by whom and why.
+	// A run that a person denies ends, and the answer says by whom and why.
 	a = c.tool("start_workflow", `{"workflowId":"test.people"}`)
 	a = hand("another plan")
 	p.atTerminal(0, "y", "deny", "@last", "--reason", "Not this year")
