@@ -2,6 +2,7 @@ package testreport
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -34,9 +35,6 @@ func eventOf(line string) (e event, ok bool) {
 
 // isEvent reports whether a line is an event of a known action.
 func isEvent(line string) bool {
-	if !strings.HasPrefix(line, "{") || !strings.Contains(line, `"Action"`) {
-		return false
-	}
 	e, ok := eventOf(line)
 	return ok && goActions[e.Action]
 }
@@ -53,6 +51,7 @@ type goReport struct {
 	packages map[string]*goPackage // without an end
 	ended    map[string]bool
 	builds   map[string]bool // failed builds; true once a package is reported as failed because of one
+	build    bool            // the last event is of a build: one of its package follows
 }
 
 // readGo counts the tests of a stream of events. Each test and each subtest that ends counts, each
@@ -83,6 +82,9 @@ func readGo(output []byte) (Counts, error) {
 
 // complete is an error if something that began has no end.
 func (r *goReport) complete() error {
+	if r.build {
+		return errors.New("the report is truncated: no package is reported behind the output of a build")
+	}
 	for _, name := range slices.Sorted(maps.Keys(r.packages)) {
 		return fmt.Errorf("the report is truncated: package %s has no end", quoted(name))
 	}
@@ -97,6 +99,7 @@ func (r *goReport) complete() error {
 
 // add accounts for one event.
 func (r *goReport) add(e event) error {
+	r.build = strings.HasPrefix(e.Action, "build-")
 	switch {
 	case e.Action == "build-fail":
 		if _, known := r.builds[e.ImportPath]; !known {

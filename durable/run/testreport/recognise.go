@@ -18,8 +18,8 @@ func recognise(output []byte) (Format, error) {
 	pytest := false // a line that only pytest writes, though not its summary
 	for line := range lines(output) {
 		switch {
-		case isEvent(line):
-			found[0] = true
+		case strings.HasPrefix(line, "{"):
+			found[0] = found[0] || isEvent(line)
 		case beginsDocument(line):
 			found[1] = true
 		case beginsTAP(line):

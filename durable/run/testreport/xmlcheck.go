@@ -47,6 +47,9 @@ func checkXML(doc []byte) error {
 			continue
 		}
 		length, attributes := tag(doc)
+		if depth == limits.TestReportDepthMax && length > 0 && doc[1] != '/' {
+			return fmt.Errorf("the report has elements in more than %d levels", limits.TestReportDepthMax)
+		}
 		switch {
 		case length == 0:
 			return errCutXML
@@ -56,9 +59,6 @@ func checkXML(doc []byte) error {
 			depth--
 		case doc[length-2] != '/':
 			depth++
-		}
-		if depth > limits.TestReportDepthMax {
-			return fmt.Errorf("the report has elements in more than %d levels", limits.TestReportDepthMax)
 		}
 		doc = doc[length:]
 	}
