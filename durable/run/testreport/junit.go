@@ -36,7 +36,7 @@ func readJUnit(output []byte) (Counts, error) {
 			break
 		}
 		if err != nil {
-			return Counts{}, fmt.Errorf("the report is truncated or no XML: %w", err)
+			return Counts{}, fmt.Errorf("the report is truncated or no XML: %s", quoted(err.Error()))
 		}
 		if err := r.add(token); err != nil {
 			return Counts{}, err

@@ -14,7 +14,7 @@ var refused = []struct{ name, text, err string }{
 	{"a mark", "\xef\xbb\xbf\n", "is empty"},
 	{"prose", "All tests passed.\n", "no format"},
 	{"jest", "Tests:       1 failed, 3 passed, 4 total\nTime:        0.5 s\n", "no format"},
-	{"cargo", "test result: ok. 3 passed; 0 failed; 0 ignored; finished in 0.00s\n", "no format"},
+	{"rust", "test result: ok. 3 passed; 0 failed; 0 ignored; finished in 0.00s\n", "no format"},
 	{"go for people", "=== RUN   TestA\n--- PASS: TestA (0.00s)\nPASS\nok  \texample.com/shop\t0.010s\n", "go test -json"},
 	{"other JSON", "{\"tests\": 3}\n", "no format"},
 	{"other action", "{\"Action\":\"PASS\",\"Test\":\"A\"}\n", "no format"},
