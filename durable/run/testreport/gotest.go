@@ -35,6 +35,9 @@ func eventOf(line string) (e event, ok bool) {
 
 // isEvent reports whether a line is an event of a known action.
 func isEvent(line string) bool {
+	if !strings.Contains(line, `"Action"`) {
+		return false
+	}
 	e, ok := eventOf(line)
 	return ok && goActions[e.Action]
 }

@@ -93,7 +93,16 @@ func TestReportsOfRealPrograms(t *testing.T) {
 	}
 }
 
-// TestTruncatedReport cuts every report at every byte. A beginning is an error or has the counts of
+// within reports whether n is inside of a long line of JSON, where a cut at one byte is like one at
+// the next.
+func within(data []byte, n int) bool {
+	line := data[bytes.LastIndexByte(data[:n], '\n')+1:]
+	before := len(data) - len(line)
+	length := bytes.IndexByte(line, '\n')
+	return line[0] == '{' && n-before > 5 && length-(n-before) > 5 && n%9 != 0
+}
+
+// TestTruncatedReport cuts every report at every byte, and long lines of JSON at some. A beginning is an error or has the counts of
 // the whole, except where a format cannot tell (docs/design.md#checks): go test -json between two
 // packages.
 func TestTruncatedReport(t *testing.T) {
@@ -101,6 +110,9 @@ func TestTruncatedReport(t *testing.T) {
 		data := content(t, row.file)
 		packages := 0
 		for n := range len(data) {
+			if within(data, n) {
+				continue
+			}
 			got, err := testreport.Read(data[:n])
 			if err != nil {
 				if got != (testreport.Counts{}) {
@@ -161,7 +173,7 @@ func TestHostileSizes(t *testing.T) {
 		"two sums":        {"999999 passed, 999999 failed in 0.1s", "more than 1000000 tests"},
 		"long summary":    {repeat("1 passed, ", size) + "1 failed in 0.1s", "no format"},
 		"stated":          {`<testsuite tests="99999999999999999999"/>`, "tests="},
-		"negative":        {`<testsuite tests="-1"/>`, "tests="},
+		"negative":        {`<testsuite tests="-1"/>`, `tests="-1", want a number`},
 		"deep":            {suites(limits.TestReportDepthMax), "levels"},
 		"deep and open":   {repeat("<testsuite>", size), "levels"},
 		"attributes":      {"<testsuite" + attributes.String() + "/>", "attributes"},

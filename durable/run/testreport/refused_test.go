@@ -15,7 +15,7 @@ var refused = []struct{ name, text, err string }{
 	{"prose", "All tests passed.\n", "no format"},
 	{"jest", "Tests:       1 failed, 3 passed, 4 total\nTime:        0.5 s\n", "no format"},
 	{"rust", "test result: ok. 3 passed; 0 failed; 0 ignored; finished in 0.00s\n", "no format"},
-	{"go for people", "=== RUN   TestA\n--- PASS: TestA (0.00s)\nPASS\nok  \texample.com/shop\t0.010s\n", "go test -json"},
+	{"go for people", "=== RUN   TestA\n--- PASS: TestA (0.00s)\nPASS\nok  \texample.com/shop\t0.010s\n", "without -json"},
 	{"other JSON", "{\"tests\": 3}\n", "no format"},
 	{"other action", "{\"Action\":\"PASS\",\"Test\":\"A\"}\n", "no format"},
 	{"UTF-16", "1\x00.\x00.\x000\x00\n\x00", "no format"},
@@ -153,6 +153,11 @@ func TestCounted(t *testing.T) {
 		{"go, crash", goEvent("start") + goEvent("run", "TestA") + goEvent("run", "TestA/b") + goEvent("fail"), 0, 2, 0},
 		{"go, benchmark fails", goEvent("start") + goEvent("run", "BenchmarkA") + goEvent("fail", "BenchmarkA") +
 			goEvent("fail"), 0, 1, 0},
+		{"go, benchmark with an end", goEvent("start") + goEvent("run", "BenchmarkA") + goEvent("bench", "BenchmarkA") +
+			goEvent("run", "BenchmarkB") + goEvent("pass", "BenchmarkB") + goEvent("pass"), 0, 0, 0},
+		{"XML, to do and passed", `<testsuite skipped="1"><testcase><skipped type="todo"/></testcase></testsuite>`, 1, 0, 0},
+		{"XML, each failure", `<testsuite failures="2"><testcase><failure/><failure/></testcase></testsuite>`, 0, 1, 0},
+		{"XML, siblings", "<testsuite>" + strings.Repeat("<testcase></testcase><testcase/>", 100) + "</testsuite>", 200, 0, 0},
 		{"XML, no totals", `<testsuites><testsuite><testcase/></testsuite></testsuites>`, 1, 0, 0},
 		{"XML, empty", `<testsuites/>`, 0, 0, 0},
 		{"XML, failure and skipped", `<testsuite><testcase><skipped/><failure/></testcase></testsuite>`, 0, 1, 0},

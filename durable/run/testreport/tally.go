@@ -126,7 +126,7 @@ func (t *tally) totals(name string) []int {
 	case "errors":
 		return []int{t.errorCases, t.errorElements}
 	case "skipped":
-		return []int{t.skippedCases, t.skippedCases + t.disabledCases, t.skipped}
+		return []int{t.skippedCases, t.skipped}
 	default: // many writers have disabled="0" beside elements skipped, some count these
 		return []int{t.disabledCases, t.skippedCases, t.skippedCases + t.disabledCases, 0}
 	}
