@@ -192,11 +192,25 @@ func (n *Answers) inputs(ctx context.Context, p session.Resolved) (compile.Compi
 // the whole text of long notes are read, since requirements exist for those
 // alone.
 func (n *Answers) CompleteInputs(ctx context.Context, p session.Resolved) (w compile.Compiled, f advance.Facts, err error) {
+	w, f, content, decisions, err := n.readInputs(ctx, p)
+	return w, f, cmp.Or(err, content, decisions)
+}
+
+// shownInputs is CompleteInputs for callers that need every output of the step:
+// a decision whose content was erased is none of them.
+func (n *Answers) shownInputs(ctx context.Context, p session.Resolved) (compile.Compiled, advance.Facts, error) {
+	w, f, content, _, err := n.readInputs(ctx, p)
+	return w, f, cmp.Or(err, content)
+}
+
+// readInputs is CompleteInputs with the errors of erased outputs and of erased
+// decisions beside any other one.
+func (n *Answers) readInputs(ctx context.Context, p session.Resolved) (w compile.Compiled, f advance.Facts,
+	content, decisions, err error) {
 	w, state, err := n.Load(ctx, p)
 	if err != nil {
-		return w, f, err
+		return w, f, nil, nil, err
 	}
-	var erased error
 	f = advance.Facts{Session: p.At.Session, Run: p.At.Run, Node: p.At.Node, Next: p.Fold.Next, State: state,
 		SnapshotRef: p.Node.SnapshotRef,
 		Preferences: p.Node.Preferences, Context: p.Node.Context, Given: p.Node.Given, HasChild: p.Node.AckedChildren > 0,
@@ -207,7 +221,7 @@ func (n *Answers) CompleteInputs(ctx context.Context, p session.Resolved) (w com
 	}
 	outputs, err := n.countedOutputs(ctx, p)
 	if err != nil {
-		return w, f, err
+		return w, f, nil, nil, err
 	}
 	f.Performers = performersOf(p.Node, outputs)
 	for _, o := range outputs {
@@ -215,19 +229,22 @@ func (n *Answers) CompleteInputs(ctx context.Context, p session.Resolved) (w com
 		// Requirements are about JSON artifacts only; others are not read.
 		if o.Channel == event.Artifact && o.Payload.ContentType == "application/json" {
 			out.JSON, err = n.artifact(ctx, o.Payload.SHA256)
-			if fault.Is(err, fault.ArtifactErased) {
-				erased = err
-			} else if err != nil {
-				return w, f, err
+			switch {
+			case fault.Is(err, fault.ArtifactErased) && o.IsDecision():
+				decisions = err
+			case fault.Is(err, fault.ArtifactErased):
+				content = err
+			case err != nil:
+				return w, f, nil, nil, err
 			}
 		}
 		f.Outputs = append(f.Outputs, out)
 	}
 	f.Notes, err = n.wholeNotes(ctx, p.Node)
-	if err != nil && !fault.Is(err, fault.ArtifactErased) {
-		return w, f, err
+	if fault.Is(err, fault.ArtifactErased) {
+		return w, f, cmp.Or(content, err), decisions, nil
 	}
-	return w, f, cmp.Or(erased, err)
+	return w, f, content, decisions, err
 }
 
 // wholeNotes returns the node's current notes: those of the recap, or the whole

@@ -74,7 +74,9 @@ func (d *desk) try(account config.Account, r advance.Request) (manifest.Plan, er
 	recorded := p.Events[0].Data.(event.AdvanceRecorded)
 	if recorded.Outcome.Kind == event.Blocked {
 		d.apply(p.Plan)
-		empty := !slices.ContainsFunc(d.f.Outputs, func(o advance.Output) bool { return o.Decision == nil && o.Payload.ArtifactKind != advance.ApprovalKind })
+		empty := !slices.ContainsFunc(d.f.Outputs, func(o advance.Output) bool {
+			return o.Decision == nil && o.Payload.ArtifactKind != advance.ApprovalKind
+		})
 		if sends := r.Notes != "" || len(r.Artifacts) > 0; recorded.Account != "" && (sends || empty) {
 			d.f.Performers = []config.Account{config.Account(recorded.Account)}
 		}
