@@ -221,7 +221,8 @@ func (d *decideCommand) show(answer engine.Answer, what string, shown engine.App
 		p.Line("%s %s: %s.", p.Good("✓"), what, page.OneLine(shown.Step.Title))
 		switch needed := answer.StillNeeded(); {
 		case what == decided[event.Denied]:
-			p.Line("The run has failed. See it with: %s", a.Command("runs", "show", run))
+			p.Line("The run has failed.")
+			p.Line("See it with: %s", a.Command("runs", "show", run))
 		case needed != "" && what != decided[event.SentBack]:
 			p.Text("", "Still needed: "+needed+".")
 		default:
