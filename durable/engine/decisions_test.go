@@ -152,6 +152,24 @@ func TestDecisionsOfUnboundPeople(t *testing.T) {
 	w.sane(a)
 }
 
+// TestDecisionsWithoutOutputs: who performs a step that has no output does not approve it, neither before
+// the attempt nor after it.
+func TestDecisionsWithoutOutputs(t *testing.T) {
+	t.Parallel()
+	w := office(t, "")
+	start := w.start(deciding(`,"notPerformer":true`))
+	a := w.blocked(w.from(1, w.mustDecide(1, start, event.Approved, "before"), advance.Request{}))
+	if a.IsApproved() {
+		t.Error("the answer counts the approval of the one who performed")
+	}
+	w.refused(1, a, event.Approved, fault.DecisionRefused, "from this account")
+	a = w.mustDecide(2, a, event.Approved, "")
+	if b := w.from(1, a, advance.Request{}); b.Pending.StepID != "build" {
+		t.Fatalf("%+v", b)
+	}
+	w.sane(start)
+}
+
 // TestDecisionsExpire between the first and the second approval.
 func TestDecisionsExpire(t *testing.T) {
 	t.Parallel()
