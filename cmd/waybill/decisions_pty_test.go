@@ -216,6 +216,31 @@ func TestDecideAtApprove(t *testing.T) {
 	})
 }
 
+// TestDecideAboutOwnNotes: where the performer may not decide, a person who changes the notes is not asked
+// about them.
+func TestDecideAboutOwnNotes(t *testing.T) {
+	flow := strings.Replace(shipFlow, "kind: human_approval", "kind: human_approval, notPerformer: true", 1)
+	_, p := waiting(t, flow)
+	if text := p.atTerminal(1, "y", "approve"); !strings.Contains(text, "[DECISION_REFUSED]") || strings.Contains(text, "[y/N]") {
+		t.Error(text)
+	}
+	dir := newDir(t, flow)
+	p = program{t, dir, filepath.Join(dir, "home", "local")}
+	p.runPiped(0, "start", "w.yaml")
+	s := startAtTerminal(t, dir, 80, "approve")
+	s.expect("Approve? [y/N]")
+	s.typeText("e\n")
+	s.expect("New notes:")
+	s.expect("›")
+	s.typeText("my own\n")
+	s.expect("handed in from this account")
+	s.expect("[DECISION_REFUSED]")
+	s.expectExit(1)
+	if got := p.words(); got != "" {
+		t.Error(got)
+	}
+}
+
 // TestDecideWithReason: send-back and deny ask to confirm the decision and the reason, and nothing else.
 func TestDecideWithReason(t *testing.T) {
 	for command, tc := range map[string]struct{ question, done, word, action string }{
@@ -301,7 +326,7 @@ func TestDecisionsThatAreLate(t *testing.T) {
 		t.Error(text)
 	}
 	if out := p.runPiped(3, "continue", "--run", "@last", "--notes", "plan B"); !strings.Contains(out, "Longer") {
-		t.Error("the one who performs is not told:", out)
+		t.Error("the performer does not learn it:", out)
 	}
 	p.atTerminal(0, "y", "deny", "--reason", "Enough")
 	if text := p.atTerminal(1, "y", "approve"); !strings.Contains(text, "[RUN_CLOSED]") || !strings.Contains(text, "Enough") {
@@ -393,7 +418,7 @@ func TestDecisionsBySeveralPeople(t *testing.T) {
 	p.verified()
 }
 
-// TestDecisionsOfUnboundPeople: without principals two approvals cannot be told apart.
+// TestDecisionsOfUnboundPeople: without principals two approvals cannot be distinguished.
 func TestDecisionsOfUnboundPeople(t *testing.T) {
 	_, p := waiting(t, strings.Replace(shipFlow, "kind: human_approval", "kind: human_approval, count: 2", 1))
 	text := p.atTerminal(3, "y", "approve")

@@ -111,8 +111,8 @@ func TestAgentMakesNoDecision(t *testing.T) {
 	c.ends()
 }
 
-// TestAgentIsToldWhoDenied: an agent that continues a denied run is told by whom and why.
-func TestAgentIsToldWhoDenied(t *testing.T) {
+// TestAgentLearnsWhoDenied: the refusal of a denied run names the person and the reason.
+func TestAgentLearnsWhoDenied(t *testing.T) {
 	p := withFlow(t, shipFlow)
 	c := p.agent()
 	start := c.tool("start_workflow", `{"workflowId":"test.ship"}`)

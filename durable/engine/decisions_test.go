@@ -350,7 +350,7 @@ func TestReplayOfEveryDecision(t *testing.T) {
 	w.mustDecide(3, a, event.SentBack, "Too short")
 	a = w.blocked(w.from(1, a, note("plan A")))
 	a = w.blocked(w.from(1, a, note("plan B")))
-	a = w.mustKeep(a, note("aside"))
+	a = w.mustKeep(a, note("kept"))
 	w.mustDecide(2, a, event.SentBack, "Too long")
 	a = w.blocked(w.from(2, a, note("plan C")))
 	w.mustDecide(1, a, event.Approved, "")
@@ -515,6 +515,9 @@ func TestDecisionsBySettingsInForce(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.refused(1, a, event.Approved, fault.DecisionRefused, "none of the people")
+	if shown, err := w.g.Approvable(context.Background(), w.as(2), a.Position()); err != nil || shown.Approved {
+		t.Errorf("a person is not asked: %+v, %v", shown.Decisions, err)
+	}
 	a = w.mustDecide(2, a, event.Approved, "")
 	if b := w.from(4, a, advance.Request{}); b.Pending.StepID != "build" {
 		t.Fatalf("%+v", b)

@@ -67,7 +67,7 @@ func (e *Engine) addHistory(ctx context.Context, p session.Resolved, facts advan
 }
 
 // changesLinesMax bounds the lines of the difference that is shown with a question: what
-// is shown whole stands above it.
+// is shown whole is above it.
 const changesLinesMax = 400
 
 // changes returns the difference between what was sent back and the outputs of a

@@ -50,8 +50,8 @@ func NewApprove(a *cli.App) *cobra.Command {
 func NewSendBack(a *cli.App) *cobra.Command {
 	d := decideCommand{app: a, word: event.SentBack, answer: ports.ApprovalSentBack}
 	cmd := d.command("send-back [RUN]", "Send a step back with what has to change",
-		"Send back a step that waits for a person's approval, with what has to change. Whoever performs the step\n"+
-			"next is shown your words. The same output is not accepted again, unless a person approves it."+decideLong,
+		"Send back a step that waits for a person's approval, with what has to change. The next performer of\n"+
+			"the step is shown your words. The same output is not accepted again, unless a person approves it."+decideLong,
 		"  waybill send-back @last --reason \"The plan lacks a way back\"\n"+
 			"  waybill send-back k3j2a7 --reason \"Name the owner of each service\"")
 	d.reasonFlag(cmd)
@@ -157,6 +157,10 @@ func (d *decideCommand) run(ctx context.Context, ref string) error {
 		// What is decided about is what is shown last.
 		if shown, err = submitNotes(ctx, a, o, at, given.Notes); err != nil {
 			return err
+		}
+		// The person performed the step with them.
+		if err := o.MayDecide(ctx, o.Caller(), shown, d.word); err != nil {
+			return o.RefuseDecision(ctx, o.Caller(), at, d.word, err)
 		}
 	}
 	word, _ := given.Word()

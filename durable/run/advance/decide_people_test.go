@@ -385,7 +385,7 @@ func TestDecisionRulesOfPeople(t *testing.T) {
 	d.wantAdvanced(ada.Account, advance.Request{})
 }
 
-// TestDecisionRulesCountPeopleOnce: without a principal several approvals cannot be told apart.
+// TestDecisionRulesCountPeopleOnce: without a principal several approvals cannot be distinguished.
 func TestDecisionRulesCountPeopleOnce(t *testing.T) {
 	d := newDesk(t, `,"count":2`)
 	d.wantBlocked("", notes("plan A"))
@@ -402,8 +402,8 @@ func TestDecisionRulesCountPeopleOnce(t *testing.T) {
 	d.wantAdvanced("", advance.Request{})
 }
 
-// TestDecisionRulesOfPerformers: who performs without any output does not decide either, whoever hands in
-// the same outputs again performed them, and one that hands in others instead is the only one.
+// TestDecisionRulesOfPerformers: who performs without any output does not decide either, and an account
+// that hands in other outputs instead is the only performer.
 func TestDecisionRulesOfPerformers(t *testing.T) {
 	d := newDesk(t, `,"notPerformer":true`)
 	d.decide(ada, event.Approved, "before anything was done") // no output, and no attempt yet
@@ -551,15 +551,15 @@ func TestDecisionMeetsSettingsInForce(t *testing.T) {
 		now  []string
 		ok   bool
 	}{
-		"the same":                 {`,"approvers":["reviewer"]`, []string{"ada:1:reviewer"}, true},
-		"by name":                  {`,"approvers":["ada","reviewer"]`, []string{"ada:1:other"}, true},
-		"the role is gone":         {`,"approvers":["reviewer"]`, []string{"ada:1:other"}, false},
-		"the principal is gone":    {`,"approvers":["reviewer"]`, []string{"bob:2:reviewer"}, false},
-		"another account":          {`,"approvers":["reviewer"]`, []string{"ada:7:reviewer"}, false},
-		"another name":             {`,"approvers":["reviewer"]`, []string{"zoe:1:reviewer"}, false},
-		"no one is bound any more": {`,"approvers":["reviewer"]`, nil, false},
-		"any person":               {``, nil, true},
-		"only the period counts":   {`,"expiresAfter":"1h"`, []string{"bob:2:other"}, true},
+		"the same":                  {`,"approvers":["reviewer"]`, []string{"ada:1:reviewer"}, true},
+		"by name":                   {`,"approvers":["ada","reviewer"]`, []string{"ada:1:other"}, true},
+		"the role is gone":          {`,"approvers":["reviewer"]`, []string{"ada:1:other"}, false},
+		"the principal is gone":     {`,"approvers":["reviewer"]`, []string{"bob:2:reviewer"}, false},
+		"another account":           {`,"approvers":["reviewer"]`, []string{"ada:7:reviewer"}, false},
+		"another name":              {`,"approvers":["reviewer"]`, []string{"zoe:1:reviewer"}, false},
+		"nothing is bound any more": {`,"approvers":["reviewer"]`, nil, false},
+		"any person":                {``, nil, true},
+		"only the period counts":    {`,"expiresAfter":"1h"`, []string{"bob:2:other"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t, tc.rule)

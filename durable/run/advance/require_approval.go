@@ -91,7 +91,7 @@ func MeetsSettings(states []decision.State, people config.People) bool {
 // needed for that; else "".
 func missesSettings(s decision.State, people config.People) (without string) {
 	if len(s.Rule.Approvers) == 0 && s.Rule.Needed() == 1 {
-		return "" // any person, whatever the settings say
+		return "" // any person, under all settings
 	}
 	counting := 0
 	for _, a := range s.Approvals {

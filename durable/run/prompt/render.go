@@ -46,7 +46,7 @@ type Surroundings struct {
 	Feedback Feedback
 }
 
-// Feedback is what a person said who sent the step back; zero if none did.
+// Feedback is the words of the person who sent the step back; zero if none did.
 type Feedback struct {
 	By, At, Reason string
 	Unchanged      bool // the outputs are still those that were sent back
