@@ -157,9 +157,9 @@ func DecideStep(w compile.Compiled, f Facts, d Decision) (manifest.Plan, error) 
 	at := event.Scope{RunID: f.Run, NodeID: f.Node}
 	// Gaps are recorded before the outputs, as in every segment.
 	f.decideGaps(seg, origin, at, step, states, record)
-	payloads := seg.artifacts(artifacts)
-	slices.SortFunc(payloads, stored)
-	for i, p := range payloads {
+	// The order is not that of the digests: those change when a bundle is redacted, and a decision is made
+	// again from what is left.
+	for i, p := range seg.artifacts(artifacts) {
 		out := event.NodeOutputAppended{OutputChannel: event.Artifact, OutputID: origin.Output(i), Payload: p}
 		if !d.ApprovalOnly {
 			out.Decision = &record.StepDecision
@@ -241,7 +241,8 @@ func (f Facts) checkDecision(states []decision.State, step compile.Step, d Decis
 
 // checkApproval refuses a second approval by one person where several are needed.
 func (f Facts) checkApproval(states []decision.State, step compile.Step, d Decision) (repeated bool, err error) {
-	if isMet(states) && len(waitingForApproval(f.OpenGaps, step.StepID)) == 0 {
+	mine := decision.Record{Account: d.Who.Account, Principal: d.Who.Principal != ""}
+	if isMet(states) && len(waitingForApproval(f.OpenGaps, step.StepID)) == 0 && repeats(states, mine, d.name()) {
 		return true, nil
 	}
 	for _, s := range states {
@@ -254,7 +255,6 @@ func (f Facts) checkApproval(states []decision.State, step compile.Step, d Decis
 		if s.Met() || s.Rule.Needed() == 1 {
 			continue
 		}
-		mine := decision.Record{Account: d.Who.Account, Principal: d.Who.Principal != ""}
 		if slices.ContainsFunc(s.Approvals, func(r decision.Record) bool { return decision.SamePerson(r, mine) }) {
 			return false, f.refused(step, "%s approved step %q already; %d more by other people are needed", decision.Name(d.name()),
 				step.StepID, s.Missing()).
@@ -262,6 +262,15 @@ func (f Facts) checkApproval(states []decision.State, step compile.Step, d Decis
 		}
 	}
 	return false, nil
+}
+
+// repeats reports that the person's own approval is among those that count, by the same name. That of
+// another one is recorded too: the settings in force may not count the earlier one any more.
+func repeats(states []decision.State, mine decision.Record, name string) bool {
+	own := func(r decision.Record) bool {
+		return decision.SamePerson(r, mine) && r.Principal == mine.Principal && (!r.Principal || r.By == name)
+	}
+	return !slices.ContainsFunc(states, func(s decision.State) bool { return !slices.ContainsFunc(s.Approvals, own) })
 }
 
 // checkPerson refuses a person whom the rule of the step excludes. It names no person who may decide.
