@@ -62,7 +62,7 @@ func TestAgentCorrects(t *testing.T) {
 	}
 	same := c.submit(again, "plan A")
 	if same.Kind != "blocked" || !strings.Contains(same.Data.Blockers[0].Message, "Name the owner.") ||
-		!strings.Contains(same.Data.Blockers[0].Message, "The outputs are the same") {
+		!strings.Contains(same.Data.Blockers[0].Message, "its outputs are still the same") {
 		t.Fatal(same.raw)
 	}
 	corrected := c.submit(same, "plan B, by Ada")

@@ -86,7 +86,7 @@ func TestDecideInRun(t *testing.T) {
 			s.expect("Difference to what was sent back")
 			s.expect("-plan A")
 			s.expect("+plan B")
-			s.expect("Sent back by human at ")
+			s.expect("Sent back by a person at ")
 			s.expect("Approve? [y/N]")
 			s.typeText("y\n")
 			s.expect("is complete")
@@ -97,7 +97,7 @@ func TestDecideInRun(t *testing.T) {
 			s.expect("›")
 			s.typeText("Not wanted\n")
 			s.expect("was ended as failed at step 1 of 1")
-			s.expect("Denied by human: Not wanted")
+			s.expect("Denied by a person: Not wanted")
 		}, 1, "denied: Not wanted"},
 		"left": {func(s *terminalSession) {
 			s.typeText("n\n")
@@ -295,7 +295,7 @@ func TestDecideWithReason(t *testing.T) {
 				!strings.HasPrefix(last.Reason, "ends ") || !strings.HasPrefix(last.Details["shownDigest"], "sha256:") {
 				t.Errorf("%+v", audit.Entries)
 			}
-			if out := p.runPiped(0, "audit", "list"); strings.Contains(out, "\x1b[2J") || !strings.Contains(out, tc.action) {
+			if out := p.runPiped(0, "audit", "list"); strings.Contains(out, "\x1b[2J") || !strings.Contains(out, ": ends ") {
 				t.Error(out)
 			}
 			for _, args := range [][]string{{"runs", "show", "@last"}, {"runs", "timeline", "@last"}} {
