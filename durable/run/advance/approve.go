@@ -36,6 +36,9 @@ type Decision struct {
 	// ApprovalOnly leaves out the artifact of the decision, as versions did that had none. For
 	// re-execution of their logs.
 	ApprovalOnly bool
+	// DecisionFirst records the artifact of the decision before that of the approval. Versions that
+	// ordered them by digest did so in half of the cases. For re-execution of their logs.
+	DecisionFirst bool
 }
 
 // Person is what is known of the person who decides, by the account of the process and the settings.
@@ -150,6 +153,9 @@ func DecideStep(w compile.Compiled, f Facts, d Decision) (manifest.Plan, error) 
 			return manifest.Plan{}, fault.Wrap(err, fault.Internal, "the decision cannot be written as JSON")
 		}
 		artifacts = append(artifacts, JSONArtifact(v))
+	}
+	if d.DecisionFirst {
+		slices.Reverse(artifacts)
 	}
 	// The attempt's id follows from the number of earlier decisions, so that a repeated call
 	// plans the same ids.

@@ -177,6 +177,7 @@ func DecisionOf(events []event.Event, stored Artifacts) (d advance.Decision, err
 			return d, err
 		}
 		if p.Payload.ArtifactKind != decision.Kind {
+			d.DecisionFirst = !d.ApprovalOnly
 			approval = artifact
 			continue
 		}
