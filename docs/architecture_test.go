@@ -45,7 +45,7 @@ var layers = []layer{
 	{"learning", []string{"durable/learning/capabilities"}},
 	{"run", []string{"durable/run/decision"}},
 	{"run", []string{"durable/run/snapshot", "durable/run/command", "durable/run/resume", "durable/run/token",
-		"durable/run/wait"}},
+		"durable/run/testreport", "durable/run/wait"}},
 	{"run", []string{"durable/run/choices"}},
 	{"run", []string{"durable/run/interpreter", "durable/run/prompt"}},
 	{"run", []string{"durable/run/advance"}},

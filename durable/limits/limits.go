@@ -258,6 +258,18 @@ const (
 	CommandAttemptsMax = 100
 	// CommandBackoffSecondsMax bounds the pause between two executions: one day.
 	CommandBackoffSecondsMax = 24 * 3600
+	// TestReportBytesMax bounds the output from which the counts of tests are read
+	// (docs/design.md#checks): the events of about 50,000 tests. It is held in memory.
+	TestReportBytesMax = 16 << 20
+	// TestReportTestsMax bounds the tests of one report. The shortest line of TAP has three bytes, and
+	// a summary states any number: a larger one is an error in the report.
+	TestReportTestsMax = 1_000_000
+	// TestReportDepthMax bounds the levels of elements in a report in JUnit XML: suites in suites are
+	// folders of tests.
+	TestReportDepthMax = 64
+	// TestReportAttributesMax bounds the attributes of one tag: a decoder allocates all of them before
+	// it returns the tag.
+	TestReportAttributesMax = 256
 	// WaitUntilBytesMax bounds the until of a wait: a placeholder with a path of the context.
 	WaitUntilBytesMax = 256
 	// DueStepsMax bounds the commands between a wait and the step at which a run is continued after a
