@@ -126,12 +126,12 @@ func contextText(s Step) string {
 	return head + "\n" + cut(s.Text, limits.GuardTextBytesMax-len(head)-len(foot)-3) + "\n\n" + foot
 }
 
-// Refuse returns the answer of a hook that refuses the end of a turn, in the form of the client. left is how often the
-// same node is refused again.
-func Refuse(c Client, s Step, left int) []byte {
+// Refuse returns the answer of a hook that refuses the end of a turn, in the form of the client. refusals is how often
+// the same node was refused, with this time.
+func Refuse(c Client, s Step, refusals int) []byte {
 	head := fmt.Sprintf("Waybill: the step %s (%s) of the run %s is not done.", s.StepID, s.Title, s.Run)
 	foot := fmt.Sprintf(" Read it with: %s. Perform it, and hand it in with: %s. If that is not possible, say what is "+
-		"missing; the end of the turn is refused %d more times for this step.", s.Show, s.Continue, left)
+		"missing. This is refusal %d of %d for this step.", s.Show, s.Continue, refusals, limits.GuardRefusalsMax)
 	return document(refusal{c.Refusal, cut(head, limits.GuardTextBytesMax-len(foot)) + foot})
 }
 

@@ -45,7 +45,7 @@ func TestAnswers(t *testing.T) {
 	for c, decision := range map[string]string{"claude": "block", "codex": "block", "gemini": "deny"} {
 		var out map[string]string
 		if err := json.Unmarshal(guard.Refuse(client(t, c), step, 1), &out); err != nil || len(out) != 2 ||
-			out["decision"] != decision || !strings.Contains(out["reason"], "waybill continue") || !strings.Contains(out["reason"], "1 more time") {
+			out["decision"] != decision || !strings.Contains(out["reason"], "waybill continue") || !strings.Contains(out["reason"], "refusal 1 of 2") {
 			t.Errorf("%s: %v, %v", c, out, err)
 		}
 	}

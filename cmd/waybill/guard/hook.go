@@ -111,10 +111,10 @@ func reply(ctx context.Context, a *cli.App, c guard.Client, e guard.Event, in gu
 		case e.Moment == guard.SessionStart:
 			out = guard.Context(e, s)
 		case !record:
-			out = guard.Refuse(c, s, limits.GuardRefusalsMax-1)
+			out = guard.Refuse(c, s, 1)
 		default:
 			if n, refused := o.OpenRuns.Refuse(ctx, s, c.Name, in.SessionID, a.NowMs()); refused {
-				out = guard.Refuse(c, s, limits.GuardRefusalsMax-n)
+				out = guard.Refuse(c, s, n)
 			}
 		}
 		return nil

@@ -57,7 +57,7 @@ func documents() map[string]any {
 		"installed": learning.InstalledList{}, "automations": document.Automations{},
 		"capabilities": capabilities.Document{}, "client_settings": document.ClientSettings{},
 		"guard_test": document.GuardTest{},
-		"error":        document.Error{},
+		"error":      document.Error{},
 	}
 }
 
