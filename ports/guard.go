@@ -6,7 +6,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 )
 
-// SessionStamp is what the file system says of a session's log. It is a hint: whoever acts on the session reads its log
+// SessionStamp is what the file system says of a session's log. It is a hint: who acts on the session reads its log
 // (docs/design.md#guard).
 type SessionStamp struct {
 	Session id.Session

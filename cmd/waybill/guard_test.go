@@ -82,7 +82,7 @@ const guardFlow = `{"id":"test.two","name":"Two","description":"d","version":"1.
 	{"id":"a","title":"First","prompt":"Do the first."},{"id":"b","title":"Second","prompt":"Do the second."}]}`
 
 // TestHookRefusesTwiceThenLetsGo: the end of a turn is refused at most twice for a node and a session of a client, that
-// is on record, and an answered step begins anew.
+// is on record, and another step is refused again.
 func TestHookRefusesTwiceThenLetsGo(t *testing.T) {
 	g := newGuarded(t, map[string]string{"two.json": guardFlow})
 	if got := g.hook("Stop", "s"); got != "" {
@@ -176,7 +176,7 @@ func TestHookLetsGoWhereNothingIsForTheAgent(t *testing.T) {
 	}
 }
 
-// TestHookWhenWaybillCannotAnswer: whatever is wrong, the answer is empty and the exit status 0.
+// TestHookWhenWaybillCannotAnswer: in every error the answer is empty and the exit status 0.
 func TestHookWhenWaybillCannotAnswer(t *testing.T) {
 	g := newGuarded(t, map[string]string{"two.json": guardFlow})
 	g.call(0, "", "start", "two.json")

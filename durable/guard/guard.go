@@ -79,7 +79,7 @@ var Clients = []Client{
 		Events: []Event{{"SessionStart", SessionStart, `{"session_id":"c2d4","transcript_path":"/tmp/c2d4.json",` +
 			`"cwd":"%s","hook_event_name":"SessionStart","timestamp":"2026-01-02T03:04:05Z","source":"resume"}`},
 			{"AfterAgent", Stop, `{"session_id":"c2d4","transcript_path":"/tmp/c2d4.json","cwd":"%s",` +
-				`"hook_event_name":"AfterAgent","timestamp":"2026-01-02T03:04:05Z","prompt":"Go on.",` +
+				`"hook_event_name":"AfterAgent","timestamp":"2026-01-02T03:04:05Z","prompt":"Do it.",` +
 				`"prompt_response":"Done.","stop_hook_active":false}`}},
 		Settings: File{Dir: ".gemini", Name: "settings.json"},
 		Servers:  File{Dir: ".gemini", Name: "settings.json", Member: "mcpServers"},

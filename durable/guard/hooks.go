@@ -63,7 +63,7 @@ func orEmpty(settings []byte) []byte {
 	return settings
 }
 
-// installEvent adds the hook of an event, or corrects the line of the one that is there.
+// installEvent adds the hook of an event, or corrects the line of the present one.
 func installEvent(text []byte, c Client, event string, h hook) ([]byte, error) {
 	root, hooks, list, err := place(text, event)
 	switch {
@@ -139,7 +139,7 @@ func index(n node, name string) int {
 	return slices.IndexFunc(n.children, func(c child) bool { return c.name == name })
 }
 
-// place returns the member hooks and its list of an event, nil where they are not there.
+// place returns the member hooks and its list of an event, nil where they do not exist.
 func place(text []byte, event string) (root node, hooks, list *node, err error) {
 	if root, err = parse(text); err != nil {
 		return root, nil, nil, err

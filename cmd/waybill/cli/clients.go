@@ -46,7 +46,7 @@ func ClientArg(cmd *cobra.Command, name string, hooks bool) (guard.Client, error
 
 // GuardProgram returns this program with the flags that select the store of the call, as absolute paths: a client runs
 // it in another directory. The error is STORE_IO, and USAGE_ERROR for a path that a settings file cannot have.
-func (a *App) GuardProgram() (guard.Program, error) {
+func GuardProgram(a *App) (guard.Program, error) {
 	path, err := os.Executable()
 	if err != nil {
 		return guard.Program{}, fault.Wrap(err, fault.StoreIO, "the path of this program is not known: %v", err)
@@ -88,7 +88,7 @@ func (p *Process) clientPath(f guard.File) (string, error) {
 // ChangeClient shows how the settings of a client change, asks the person at the terminal, and writes them. Settings
 // that cannot be changed are a VALIDATION_ERROR; nothing is written then. Without a terminal, and for a no, the error
 // is RUN_WAITING.
-func (a *App) ChangeClient(c ClientChange) error {
+func ChangeClient(a *App, c ClientChange) error {
 	name, err := a.clientPath(c.File)
 	if err != nil {
 		return err

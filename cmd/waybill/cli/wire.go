@@ -41,7 +41,7 @@ type Store struct {
 	*learning.Learning
 	candidates.Offers
 	settings.Settings
-	// OpenRuns are those that hooks of clients tell about.
+	// OpenRuns are the runs that hooks of clients describe.
 	OpenRuns openruns.List
 	Dir      string
 	files    *filestore.Store

@@ -49,11 +49,11 @@ func newInstall(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, err := a.GuardProgram()
+			p, err := cli.GuardProgram(a)
 			if err != nil {
 				return err
 			}
-			return a.ChangeClient(cli.ClientChange{Client: c, File: c.Settings, Print: print,
+			return cli.ChangeClient(a, cli.ClientChange{Client: c, File: c.Settings, Print: print,
 				Make:     func(settings []byte) ([]byte, error) { return guard.Install(settings, c, p) },
 				Question: "Write this change, so that " + c.Title + " runs the hooks?", Note: c.Note,
 				Done: "The hooks are in", Same: "Nothing changes: the hooks are in"})
@@ -80,7 +80,7 @@ nothing.`,
 			if err != nil {
 				return err
 			}
-			return a.ChangeClient(cli.ClientChange{Client: c, File: c.Settings, Print: print,
+			return cli.ChangeClient(a, cli.ClientChange{Client: c, File: c.Settings, Print: print,
 				Make:     func(settings []byte) ([]byte, error) { return guard.Uninstall(settings, c) },
 				Question: "Write this change, so that " + c.Title + " runs the hooks no more?",
 				Done:     "The hooks are removed from", Same: "Nothing changes: no hook is in"})

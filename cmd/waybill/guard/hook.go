@@ -215,7 +215,7 @@ func showTest(p *page.Page, doc document.GuardTest) {
 		p.Line("%s", p.Bold(e.Event))
 		p.Text("  input:  ", e.Input)
 		if e.Answer == "" {
-			p.Text("  answer: ", "none: the client goes on")
+			p.Text("  answer: ", "none: the client continues")
 			continue
 		}
 		p.Text("  answer: ", e.Answer)

@@ -33,11 +33,11 @@ func newInstall(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, err := a.GuardProgram()
+			p, err := cli.GuardProgram(a)
 			if err != nil {
 				return err
 			}
-			return a.ChangeClient(cli.ClientChange{Client: c, File: c.Servers, Print: print,
+			return cli.ChangeClient(a, cli.ClientChange{Client: c, File: c.Servers, Print: print,
 				Make:     func(settings []byte) ([]byte, error) { return guard.InstallServer(settings, c, p) },
 				Question: "Write this change, so that " + c.Title + " starts the server?",
 				Done:     "The server is in", Same: "Nothing changes: the server is in"})

@@ -22,6 +22,6 @@ type GuardTest struct {
 type GuardEvent struct {
 	Event string `json:"event"`
 	Input string `json:"input"`
-	// Answer is empty if the hook lets the client go on.
+	// Answer is empty if the hook lets the client continue.
 	Answer string `json:"answer"`
 }
