@@ -90,68 +90,94 @@ func (l List) rows(ctx context.Context, c Clock) ([]Row, error) {
 	if err != nil || len(stamps) == 0 {
 		return nil, err
 	}
-	slices.SortFunc(stamps, func(a, b ports.SessionStamp) int {
+	key := l.answers.HeadKey(ctx)
+	list := l.load(ctx, key)
+	var changed []ports.SessionStamp
+	for _, s := range stamps {
+		if have, known := list[s.Session.String()]; !known || have.stamp != s.Stamp {
+			changed = append(changed, s)
+		}
+	}
+	gone := len(list)+len(changed) != len(stamps) // or one that is known changed, which is written too
+	slices.SortFunc(changed, func(a, b ports.SessionStamp) int {
 		return cmp.Or(cmp.Compare(b.ChangedMs, a.ChangedMs), strings.Compare(a.Session.String(), b.Session.String()))
 	})
-	key := l.answers.HeadKey(ctx)
-	old := l.load(ctx, key)
-	var out []Row
-	var list bytes.Buffer
-	changed := len(old) != len(stamps)
+	for _, s := range changed {
+		delete(list, s.Session.String())
+		if !c.More() || ctx.Err() != nil {
+			continue
+		}
+		now := saved{stamp: s.Stamp}
+		if s.ChangedMs+racyMs > c.NowMs {
+			now.stamp = "-"
+		}
+		if rows := l.read(ctx, s.Session); len(rows) > 0 {
+			text, err := json.Marshal(rows)
+			if err != nil {
+				return nil, err
+			}
+			now.rows = string(text)
+		}
+		list[s.Session.String()] = now
+	}
+	if len(changed) > 0 || gone {
+		l.save(ctx, key, stamps, list)
+	}
+	return rowsOf(stamps, list), nil
+}
+
+// rowsOf returns the rows of the sessions that exist.
+func rowsOf(stamps []ports.SessionStamp, list map[string]saved) (out []Row) {
 	for _, s := range stamps {
-		name := s.Session.String()
-		have, known := old[name]
-		if !known || have.stamp != s.Stamp {
-			changed = true
-			if !c.More() || ctx.Err() != nil {
-				continue
-			}
-			rows := l.read(ctx, s.Session)
-			have = saved{stamp: s.Stamp}
-			if s.ChangedMs+racyMs > c.NowMs {
-				have.stamp = "-"
-			}
-			if len(rows) > 0 {
-				text, err := json.Marshal(rows)
-				if err != nil {
-					return nil, err
-				}
-				have.rows = string(text)
-			}
+		var rows []Row
+		if text := list[s.Session.String()].rows; text == "" || json.Unmarshal([]byte(text), &rows) != nil {
+			continue
 		}
-		list.WriteString(name + " " + have.stamp)
+		for _, r := range rows {
+			r.session = s.Session
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// save writes the list. Errors are ignored: it is computed again.
+func (l List) save(ctx context.Context, key *token.Key, stamps []ports.SessionStamp, list map[string]saved) {
+	if key == nil {
+		return
+	}
+	var b bytes.Buffer
+	for _, s := range stamps {
+		have, ok := list[s.Session.String()]
+		if !ok {
+			continue
+		}
+		b.WriteString(s.Session.String() + " " + have.stamp)
 		if have.rows != "" {
-			var rows []Row
-			if json.Unmarshal([]byte(have.rows), &rows) == nil {
-				for _, r := range rows {
-					r.session = s.Session
-					out = append(out, r)
-				}
-			}
-			list.WriteString(" " + have.rows)
+			b.WriteString(" " + have.rows)
 		}
-		list.WriteByte('\n')
+		b.WriteByte('\n')
 	}
-	if changed && key != nil && list.Len() < limits.GuardCacheBytesMax/2 {
-		_ = l.files.SaveOpenRuns(ctx, sealed.Append(nil, listSeal, key, list.Bytes())) // it is computed again
+	if b.Len() < limits.GuardCacheBytesMax/2 {
+		_ = l.files.SaveOpenRuns(ctx, sealed.Append(nil, listSeal, key, b.Bytes()))
 	}
-	return out, nil
 }
 
 // load returns the saved list by session; empty for one with any defect.
 func (l List) load(ctx context.Context, key *token.Key) map[string]saved {
+	out := map[string]saved{}
 	if key == nil {
-		return nil
+		return out
 	}
 	data, err := l.files.OpenRuns(ctx, limits.GuardCacheBytesMax)
 	if err != nil {
-		return nil
+		return out
 	}
 	doc, ok := sealed.Open(data, listSeal, key)
 	if !ok {
-		return nil
+		return out
 	}
-	out := make(map[string]saved, bytes.Count(doc, []byte("\n")))
+	out = make(map[string]saved, bytes.Count(doc, []byte("\n")))
 	for line := range strings.Lines(string(doc)) {
 		name, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		stamp, rows, _ := strings.Cut(rest, " ")
