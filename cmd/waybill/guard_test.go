@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/waybill/waybill/durable/invisible"
 	"github.com/waybill/waybill/durable/limits"
@@ -382,4 +383,37 @@ func TestGuardRefusesSettings(t *testing.T) {
 	refused("unknown", "unknown client", "mcp", "install", "x")
 	g.write(filepath.Join(g.home, ".codex", "config.toml"), "mcp_servers = {}\n")
 	refused("TOML", "a form that is not read here", "mcp", "install", "codex")
+}
+
+// TestHookListFollowsChanges: the run that changed last is shown, also where the saved list was not written shortly
+// before.
+func TestHookListFollowsChanges(t *testing.T) {
+	g := newGuarded(t, map[string]string{"two.json": guardFlow})
+	g.call(0, "", "start", "two.json", "--title", "Older", "--key", "k")
+	var first struct{ Data struct{ Runs []struct{ RunID string } } }
+	if err := json.Unmarshal([]byte(g.call(0, "", "runs", "list", "--json")), &first); err != nil || len(first.Data.Runs) != 1 {
+		t.Fatal(err, first)
+	}
+	time.Sleep(2 * time.Millisecond) // the runs are ordered by the millisecond
+	g.call(0, "", "start", "two.json", "--title", "Newer")
+	manifests, _ := filepath.Glob(filepath.Join(g.home, "stores", "local", "sessions", "*", "manifest.jsonl"))
+	for _, name := range manifests {
+		old := time.Now().Add(-time.Hour)
+		if err := os.Chtimes(name, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if got := g.hook("SessionStart", "s"); !strings.Contains(got, "Newer") {
+			t.Errorf("the newer run: %s", got)
+		}
+	}
+	list, err := os.ReadFile(filepath.Join(g.home, "stores", "local", "cache", "guard-1"))
+	if err != nil || len(manifests) != 2 || strings.Contains(string(list), " - ") {
+		t.Errorf("%d manifests, %v\n%s", len(manifests), err, list)
+	}
+	g.call(0, "", "continue", "--run", first.Data.Runs[0].RunID, "--done")
+	if got := g.hook("SessionStart", "s"); !strings.Contains(got, "Older") || !strings.Contains(got, "Second") {
+		t.Errorf("the run that changed last: %s", got)
+	}
 }

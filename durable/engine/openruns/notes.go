@@ -2,7 +2,6 @@ package openruns
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -30,9 +29,6 @@ type Note struct {
 	AtMs    int64         `json:"atMs"`
 }
 
-// errKnown ends an update that has nothing to write.
-var errKnown = errors.New("the record is complete")
-
 // Refuse decides whether the end of a turn at a step is refused, and records that. It returns how often the same node
 // was refused, with this time, and false if the turn ends: the node was refused often enough, or the decision cannot
 // be recorded, without which an agent might be held for ever.
@@ -50,9 +46,6 @@ func (l List) Refuse(ctx context.Context, s guard.Step, client, sessionID string
 		if at >= 0 {
 			n = all.Notes[at]
 			all.Notes = slices.Delete(all.Notes, at, at+1)
-		}
-		if n.Verdict == guard.LetGo {
-			return nil, errKnown
 		}
 		n.Verdict, n.AtMs = guard.Judge(n.Refusals), nowMs
 		if n.Verdict == guard.Refused {
