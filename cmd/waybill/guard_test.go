@@ -390,7 +390,9 @@ func TestGuardRefusesSettings(t *testing.T) {
 func TestHookListFollowsChanges(t *testing.T) {
 	g := newGuarded(t, map[string]string{"two.json": guardFlow})
 	g.call(0, "", "start", "two.json", "--title", "Older", "--key", "k")
-	var first struct{ Data struct{ Runs []struct{ RunID string } } }
+	var first struct {
+		Data struct{ Runs []struct{ RunID string } }
+	}
 	if err := json.Unmarshal([]byte(g.call(0, "", "runs", "list", "--json")), &first); err != nil || len(first.Data.Runs) != 1 {
 		t.Fatal(err, first)
 	}
@@ -415,5 +417,23 @@ func TestHookListFollowsChanges(t *testing.T) {
 	g.call(0, "", "continue", "--run", first.Data.Runs[0].RunID, "--done")
 	if got := g.hook("SessionStart", "s"); !strings.Contains(got, "Older") || !strings.Contains(got, "Second") {
 		t.Errorf("the run that changed last: %s", got)
+	}
+}
+
+// TestHookLeavesImportedRunsOut: a run that came with a bundle holds no agent until it is continued here.
+func TestHookLeavesImportedRunsOut(t *testing.T) {
+	g := newGuarded(t, map[string]string{"two.json": guardFlow})
+	g.call(0, "", "start", "two.json")
+	g.call(0, "", "export", "@last", "-o", "a.json")
+	other := filepath.Join(g.home, "other")
+	g.call(0, "", "import", "a.json", "--store", other)
+	for _, event := range []string{"SessionStart", "Stop"} {
+		if got := g.call(0, "{}", "guard", "hook", event, "--store", other); got != "" {
+			t.Errorf("%s: %s", event, got)
+		}
+	}
+	g.call(0, "", "continue", "--run", "@last", "--done", "--store", other)
+	if got := g.call(0, "{}", "guard", "hook", "Stop", "--store", other); !strings.Contains(got, "Second") || !strings.Contains(got, "--store") {
+		t.Errorf("continued here: %s", got)
 	}
 }
