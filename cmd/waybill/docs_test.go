@@ -99,7 +99,10 @@ var answers = map[string]string{
 	"waybill automations due": "`automations`", "waybill due": "`due`",
 	"waybill capabilities": "`capabilities`, in the shape of OpenWOP",
 	"waybill repair":       "`repair`", "waybill keys list": "`keys`", "waybill keys rotate": "`keys`",
-	"waybill doctor":     "`doctor`",
+	"waybill doctor":        "`doctor`",
+	"waybill guard install": "`client_settings`", "waybill guard uninstall": "`client_settings`",
+	"waybill mcp install": "`client_settings`", "waybill guard test": "`guard_test`",
+	"waybill guard hook": "none: it answers in the form of the client",
 	"waybill completion": "`completion`", "waybill version": "`version`", "waybill help": "none: help is text",
 }
 

@@ -196,6 +196,8 @@ func (s *injected) views(inject string) [][]string {
 		{"workflows", "validate", ".waybill/workflows/ask.json"}, {"audit", "list"}, {"audit", "verify"},
 		{"sessions", "list"}, {"sessions", "list", "--trash"}, {"verify"}, {"doctor"}, {"gc"}, {"du"}, {"repair"},
 		{"keys", "list"}, {"config", "get"}, {"capabilities"}, {"automations", "due", "--all"}, {"due"},
+		{"guard", "test", "claude"}, {"guard", "install", "claude", "--print"}, {"guard", "uninstall", "claude", "--print"},
+		{"guard", "install", line}, {"mcp", "install", "codex", "--print"}, {"mcp", "install", line},
 		{"runs", "show", line}, {"start", line}, {"workflows", "inspect", line}, {"workflows", "validate", line},
 		{"config", "get", line}, {"trust", line}, {"verify", line}, {"runs", "list", "--status", line}, {line}, {"runs", line},
 		{"run", "test.cmd", "--trust", "--quiet"}, {"run", "test.cmd", "--trust"}, {"start", "test.ask", "--set", line},
@@ -225,7 +227,7 @@ func (s *injected) questions(line, proposal string) [][]string {
 
 // notViews are the commands that the corpus leaves out.
 var notViews = map[string]string{
-	"mcp":        "writes JSON only: TestMCPLinesPrintNothingInvisible",
+	"guard hook": "writes JSON only: TestHookAnswersPrintNothingInvisible",
 	"version":    "prints nothing of a store or file",
 	"runs watch": "runs until it is interrupted and writes the lines of runs timeline",
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/about"
 	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/guard"
 	"github.com/waybill/waybill/cmd/waybill/learning"
 	"github.com/waybill/waybill/cmd/waybill/mcp"
 	"github.com/waybill/waybill/cmd/waybill/runs"
@@ -68,7 +69,7 @@ func newRoot(a *cli.App) *cobra.Command {
 		runs.NewReplay(a), upkeep.NewVerify(a), upkeep.NewRepair(a), upkeep.NewKeys(a), upkeep.NewDoctor(a),
 		travel.NewExport(a), travel.NewImport(a), travel.NewBundle(a), upkeep.NewAudit(a), upkeep.NewSessions(a),
 		upkeep.NewGC(a), upkeep.NewDU(a), upkeep.NewArtifacts(a),
-		upkeep.NewConfig(a), learning.NewCapabilities(a), schema.New(a), about.NewCompletion(a),
+		upkeep.NewConfig(a), guard.New(a), learning.NewCapabilities(a), schema.New(a), about.NewCompletion(a),
 		about.NewVersion(a))
 	setCompletions(a, root)
 	return root

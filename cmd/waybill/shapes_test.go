@@ -97,6 +97,8 @@ func TestDocumentShapes(t *testing.T) {
 		"automations due --all: automations", "proposals rollback {proposal} --as ada --reason r: proposal",
 		"verify --digests: verification", "verify @last: verification", "audit list: audit",
 		"audit verify: audit_verification", "schema: schemas",
+		"guard test claude: guard_test", "guard test gemini: guard_test", "guard install claude --print: client_settings",
+		"guard uninstall claude --print: client_settings", "mcp install codex --print: client_settings",
 		"keys list: keys", "keys rotate --yes: keys", "keys list: keys", "doctor: doctor",
 		"runs events {artifact run}: events", "export {artifact run} -o a.json: export",
 		"export {artifact run} -o r.json --redact: export",

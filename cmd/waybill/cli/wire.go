@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/candidates"
 	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/engine/openruns"
 	"github.com/waybill/waybill/durable/engine/origin"
 	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/engine/travel"
@@ -23,6 +24,7 @@ import (
 	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/infra/discovery"
 	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/infra/guardcache"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -39,10 +41,12 @@ type Store struct {
 	*learning.Learning
 	candidates.Offers
 	settings.Settings
-	Dir    string
-	files  *filestore.Store
-	app    *App
-	config config.Config // as it was when the store was opened
+	// OpenRuns are the runs that hooks of clients describe.
+	OpenRuns openruns.List
+	Dir      string
+	files    *filestore.Store
+	app      *App
+	config   config.Config // as it was when the store was opened
 }
 
 // Open opens the store that the flags select; the caller must call Close. A directory that
@@ -129,6 +133,7 @@ func wire(dir string, store *filestore.Store) *Store {
 	verifier := verify.New(e.Reader, store, audit)
 	return &Store{Engine: e, Views: v, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, store),
 		Exchange: travel.New(e, store, v), Upkeep: upkeep.New(e, store, verifier), Learning: learning.New(e, store), Offers: candidates.New(e.Answers, store),
+		OpenRuns: openruns.New(e.Answers, e.Ledger().ImportedOf, guardcache.New(dir)),
 		Settings: settings.New(store, e.Ledger()), Dir: dir, files: store}
 }
 

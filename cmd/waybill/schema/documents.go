@@ -55,8 +55,9 @@ func documents() map[string]any {
 		"proposal": proposal.Proposal{}, "proposals": learning.ProposalList{},
 		"proposal_history": learning.ProposalDetails{}, "proposal_events": learning.ProposalEvents{},
 		"installed": learning.InstalledList{}, "automations": document.Automations{},
-		"capabilities": capabilities.Document{},
-		"error":        document.Error{},
+		"capabilities": capabilities.Document{}, "client_settings": document.ClientSettings{},
+		"guard_test": document.GuardTest{},
+		"error":      document.Error{},
 	}
 }
 
