@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/candidates"
+	"github.com/waybill/waybill/durable/engine/commits"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/engine/origin"
 	"github.com/waybill/waybill/durable/engine/settings"
@@ -23,6 +24,7 @@ import (
 	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/infra/discovery"
 	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/infra/sessiontimes"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -39,10 +41,11 @@ type Store struct {
 	*learning.Learning
 	candidates.Offers
 	settings.Settings
-	Dir    string
-	files  *filestore.Store
-	app    *App
-	config config.Config // as it was when the store was opened
+	Commits commits.Commits
+	Dir     string
+	files   *filestore.Store
+	app     *App
+	config  config.Config // as it was when the store was opened
 }
 
 // Open opens the store that the flags select; the caller must call Close. A directory that
@@ -78,6 +81,9 @@ func (a *App) Open(ctx context.Context) (*Store, error) {
 	o.app, o.config = a, c
 	return o, nil
 }
+
+// WithoutWaiting makes the call wait for no lock, whatever its flags and the configuration of the store say.
+func (a *App) WithoutWaiting() { a.Flags.lockWait, a.Flags.lockWaitGiven = 0, true }
 
 // FromStore opens the store in a directory beside that of the call, asks it, and closes it; an empty
 // dir is store itself. Nothing is written to the other one, and commands that errors suggest select it.
@@ -129,7 +135,8 @@ func wire(dir string, store *filestore.Store) *Store {
 	verifier := verify.New(e.Reader, store, audit)
 	return &Store{Engine: e, Views: v, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, store),
 		Exchange: travel.New(e, store, v), Upkeep: upkeep.New(e, store, verifier), Learning: learning.New(e, store), Offers: candidates.New(e.Answers, store),
-		Settings: settings.New(store, e.Ledger()), Dir: dir, files: store}
+		Settings: settings.New(store, e.Ledger()),
+		Commits:  commits.New(e.Reader, store, v, e.Ledger().ImportedOf, sessiontimes.New(dir)), Dir: dir, files: store}
 }
 
 // Close writes data that the engine has deferred, such as head caches, and closes the files.

@@ -89,7 +89,7 @@ func (c Commits) Current(ctx context.Context, q Search) (Current, error) {
 		switch {
 		case ctx.Err() != nil:
 			return Current{}, ctx.Err()
-		case fault.Is(err, fault.SessionLocked):
+		case fault.ExitOf(err) == fault.ExitBusy:
 			return Current{Reason: "session " + s.Session.String() + " is locked, and the run may be in it"}, nil
 		case err == nil && found.Trailer != "" && (best.Trailer == "" || found.isLater(best)):
 			best = found
