@@ -42,6 +42,9 @@ case $last in
 "${line% *} "*) how=replace ;;
 esac
 
+# Without a line feed at the end, older versions of git put the trailer into the last paragraph.
+[ -z "$(tail -c 1 "$message")" ] || echo >>"$message"
+
 git -c trailer.separators=: interpret-trailers --in-place --no-divider --where end --if-exists "$how" \
   --if-missing add --trailer "$line" "$message" >/dev/null 2>&1
 exit 0
