@@ -234,7 +234,7 @@ func TestCommitsNameTheOpenRun(t *testing.T) {
 	c.has("HEAD", at())
 	c.git("reset", "-q", "--hard", "HEAD~1")
 
-	// A range, and commits that a rebase copies, after the run went on, and of a run that is complete.
+	// A range, and commits that a rebase copies, after the run continued, and of a run that is complete.
 	c.waybill("continue", "--run", run, "--notes", "built")
 	before := []string{strings.Join(c.trailers("topic"), " "), strings.Join(c.trailers("topic~1"), " ")}
 	c.git("checkout", "-q", "topic")

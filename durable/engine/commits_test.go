@@ -157,7 +157,9 @@ func TestTrailerFollowsFileTimes(t *testing.T) {
 	oldAt := w.clock
 	w.clock += 100_000
 	latest := w.startIn("here", twoSteps)
-	at := func(a engine.Answer, ms int64) ports.SessionTime { return ports.SessionTime{Session: a.Session.SessionID, ChangedMs: ms} }
+	at := func(a engine.Answer, ms int64) ports.SessionTime {
+		return ports.SessionTime{Session: a.Session.SessionID, ChangedMs: ms}
+	}
 	is := func(a engine.Answer, times ...ports.SessionTime) {
 		t.Helper()
 		if got := w.current("here", times); got.RunID != a.Session.RunID {

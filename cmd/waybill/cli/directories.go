@@ -99,13 +99,6 @@ func (p *Process) TrustRoot() (string, error) {
 	return cmp.Or(gitobserver.Root(dir), dir), nil
 }
 
-// RepositoryDigest returns the digest of the path of the repository that contains the working directory, as a run that is
-// started there records it; "" outside of one. The error is STORE_IO.
-func (a *App) RepositoryDigest() (string, error) {
-	_, root, err := a.Workspace()
-	return gitobserver.RootDigest(root), err
-}
-
 // Finder returns the finder of workflow files: from the working directory up to the root of
 // the repository, in the user's configuration directory and in that of WorkRail if they are known,
 // and in the given attached folders.

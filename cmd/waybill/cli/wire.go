@@ -82,9 +82,6 @@ func (a *App) Open(ctx context.Context) (*Store, error) {
 	return o, nil
 }
 
-// WithoutWaiting makes the call wait for no lock, whatever its flags and the configuration of the store say.
-func (a *App) WithoutWaiting() { a.Flags.lockWait, a.Flags.lockWaitGiven = 0, true }
-
 // FromStore opens the store in a directory beside that of the call, asks it, and closes it; an empty
 // dir is store itself. Nothing is written to the other one, and commands that errors suggest select it.
 // The error is RUN_NOT_FOUND if the directory holds no store.

@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/engine/commits"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/infra/gitobserver"
 )
 
 // trailerLong is what 'waybill trailer --help' prints above the usage.
@@ -80,12 +81,12 @@ func printTrailer(ctx context.Context, a *cli.App, run string) error {
 		if run != "" {
 			return o.Commits.Of(ctx, run)
 		}
-		root, err := a.RepositoryDigest()
+		_, root, err := a.Workspace()
 		if err != nil {
 			return commits.Current{}, err
 		}
 		end := a.Clock().Add(searchTime)
-		return o.Commits.Current(ctx, commits.Search{Root: root, More: func() bool { return a.Clock().Before(end) }})
+		return o.Commits.Current(ctx, commits.Search{Root: gitobserver.RootDigest(root), More: func() bool { return a.Clock().Before(end) }})
 	})
 	if err != nil {
 		if run != "" {

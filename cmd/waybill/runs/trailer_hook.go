@@ -17,7 +17,7 @@ const hookText = `#!/bin/sh
 # head of its log. 'waybill who COMMIT' shows the run, its step and the decisions about it.
 #
 # This is a prepare-commit-msg hook. Installed as commit-msg too, it also serves messages that are
-# written in an editor. It never stops a commit: whatever fails, the message stays as it is.
+# written in an editor. It never stops a commit: if anything fails, the message stays as it is.
 
 message=$1
 dir=$(git rev-parse --git-dir 2>/dev/null) || exit 0
