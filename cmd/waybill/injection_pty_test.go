@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -168,6 +169,23 @@ func (s *injected) fill(inject string) {
 			s.Logf("refused: %.80q: %.200s", args, out)
 		}
 	}
+	s.commit("S" + line + "\n\n" + text)
+}
+
+// commit makes a commit with a message, the trailer of the last run and one that is none.
+func (s *injected) commit(message string) {
+	s.Helper()
+	trailer, _ := s.call("trailer", "--run", "@last")
+	for _, args := range [][]string{{"init", "-q"}, {"commit", "-q", "--allow-empty", "--cleanup=verbatim", "-F", "-"}} {
+		cmd := exec.Command("git", append([]string{"-c", "user.name=t", "-c", "user.email=t@example.org"}, args...)...)
+		cmd.Dir, cmd.Stdin = s.dir, strings.NewReader(message+"\n"+trailer+"Waybill-Run: "+message)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			s.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	if out, status := s.call("who", "HEAD"); status != 0 {
+		s.Fatalf("the commit names no run: %d\n%s", status, out)
+	}
 }
 
 // views are all commands that print text about a store, and calls that fail with a text in them.
@@ -198,6 +216,8 @@ func (s *injected) views(inject string) [][]string {
 		{"keys", "list"}, {"config", "get"}, {"capabilities"}, {"automations", "due", "--all"}, {"due"},
 		{"guard", "test", "claude"}, {"guard", "install", "claude", "--print"}, {"guard", "uninstall", "claude", "--print"},
 		{"guard", "install", line}, {"mcp", "install", "codex", "--print"}, {"mcp", "install", line},
+		{"who", "HEAD"}, {"who", line}, {"who", "HEAD.." + line}, {"trailer"}, {"trailer", "--run", line}, {"trailer", "--print-hook"},
+		{"trailer", "--print-hook", "--store", line},
 		{"runs", "show", line}, {"start", line}, {"workflows", "inspect", line}, {"workflows", "validate", line},
 		{"config", "get", line}, {"trust", line}, {"verify", line}, {"runs", "list", "--status", line}, {line}, {"runs", line},
 		{"run", "test.cmd", "--trust", "--quiet"}, {"run", "test.cmd", "--trust"}, {"start", "test.ask", "--set", line},

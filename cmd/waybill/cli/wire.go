@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/candidates"
+	"github.com/waybill/waybill/durable/engine/commits"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/engine/openruns"
 	"github.com/waybill/waybill/durable/engine/origin"
@@ -25,6 +26,7 @@ import (
 	"github.com/waybill/waybill/infra/discovery"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/guardcache"
+	"github.com/waybill/waybill/infra/sessiontimes"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -43,6 +45,7 @@ type Store struct {
 	settings.Settings
 	// OpenRuns are the runs that hooks of clients describe.
 	OpenRuns openruns.List
+	Commits  commits.Commits
 	Dir      string
 	files    *filestore.Store
 	app      *App
@@ -134,7 +137,8 @@ func wire(dir string, store *filestore.Store) *Store {
 	return &Store{Engine: e, Views: v, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, store),
 		Exchange: travel.New(e, store, v), Upkeep: upkeep.New(e, store, verifier), Learning: learning.New(e, store), Offers: candidates.New(e.Answers, store),
 		OpenRuns: openruns.New(e.Answers, e.Ledger().ImportedOf, guardcache.New(dir)),
-		Settings: settings.New(store, e.Ledger()), Dir: dir, files: store}
+		Settings: settings.New(store, e.Ledger()),
+		Commits:  commits.New(e.Reader, store, v, e.Ledger().ImportedOf, sessiontimes.New(dir)), Dir: dir, files: store}
 }
 
 // Close writes data that the engine has deferred, such as head caches, and closes the files.
