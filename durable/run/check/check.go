@@ -38,7 +38,7 @@ type Result struct {
 	GitTree         string                  `json:"gitTree,omitzero"`
 	Kind            string                  `json:"kind"`
 	OutputBytes     int64                   `json:"outputBytes"`
-	OutputDigest    canon.Digest            `json:"outputDigest"` // stdout and stderr, in order of arrival
+	OutputDigest    canon.Digest            `json:"outputDigest"`  // stdout and stderr, in order of arrival
 	Pins            map[string]canon.Digest `json:"pins,omitzero"` // SHA-256 of the pinned files, by path
 	Stderr          command.Stream          `json:"stderr"`
 	Stdout          command.Stream          `json:"stdout"`
