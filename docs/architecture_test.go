@@ -46,7 +46,7 @@ var layers = []layer{
 	{"run", []string{"durable/run/decision"}},
 	{"run", []string{"durable/run/snapshot", "durable/run/command", "durable/run/resume", "durable/run/token",
 		"durable/run/testreport", "durable/run/wait"}},
-	{"run", []string{"durable/run/choices"}},
+	{"run", []string{"durable/run/check", "durable/run/choices"}},
 	{"run", []string{"durable/run/interpreter", "durable/run/prompt"}},
 	{"run", []string{"durable/run/advance"}},
 	{"run", []string{"durable/run/redrive"}},
