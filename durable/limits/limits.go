@@ -271,6 +271,10 @@ const (
 	CheckSecondsDefault = 1800
 	// ProgramBytesMax bounds the program of a check, which is read when it is trusted and when it runs.
 	ProgramBytesMax = 1 << 30
+	// EnvironmentValueBytesMax bounds a variable of the environment of checks, and EnvironmentMax is
+	// the number of them: a PATH has some thousand bytes.
+	EnvironmentValueBytesMax = 32 << 10
+	EnvironmentMax           = 64
 	// CheckTailBytesMax bounds the end of the output of a check in a blocker.
 	CheckTailBytesMax = 2 << 10
 	// TestReportBytesMax bounds the output from which the counts of tests are read

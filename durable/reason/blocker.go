@@ -115,6 +115,8 @@ func (p Pointer) text() string { return p.Key + p.ContractRef + p.Capability + p
 // Blocker is one typed reason why an attempt was refused. It is stored: message and suggested fix
 // of an existing cause are part of recorded answers, and are not reworded.
 type Blocker struct {
+	// Check is the check that blocks, nil for any other reason.
+	Check        *CheckFact  `json:"check,omitzero"`
 	Code         BlockerCode `json:"code"`
 	Message      string      `json:"message"`
 	Pointer      Pointer     `json:"pointer"`
@@ -131,7 +133,7 @@ type Report struct {
 // for two blockers that a report does not list twice.
 func Compare(a, b Blocker) int {
 	return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.Pointer.Kind, b.Pointer.Kind),
-		cmp.Compare(a.Pointer.text(), b.Pointer.text()))
+		cmp.Compare(a.Pointer.text(), b.Pointer.text()), cmp.Compare(a.Check.id(), b.Check.id()))
 }
 
 // NewReport returns a report of the blockers: sorted, one per code and pointer (the first one of

@@ -10,6 +10,8 @@ type Unmet struct {
 	Pointer Pointer
 	Message string // what is wrong, with what was expected
 	Fix     string // what to do next
+	// Check is the check that the requirement is about, nil for any other.
+	Check *CheckFact
 }
 
 // Blocker returns u as a blocker, its texts clipped to their budgets.
@@ -18,6 +20,7 @@ func (u Unmet) Blocker() Blocker {
 		Code: u.Code.Blocker(), Pointer: u.Pointer,
 		Message:      Clip(u.Message, limits.MessageBytesMax),
 		SuggestedFix: Clip(u.Fix, limits.SuggestedFixBytesMax),
+		Check:        u.Check,
 	}
 }
 

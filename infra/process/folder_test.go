@@ -209,7 +209,7 @@ func TestFolderWithAValueStaysBelowRoot(t *testing.T) {
 
 func TestWholeStdout(t *testing.T) {
 	for n, kept := range map[string]bool{"262144": true, "262145": false, "0": true} {
-		out := attempt(t, &Runner{}, ports.Command{Argv: []string{"sh", "-c", "echo no >&2; head -c " + n + " /dev/zero"}, Whole: true})
+		out := attempt(t, &Runner{}, ports.Command{Argv: []string{"sh", "-c", "echo no >&2; head -c " + n + " /dev/zero"}, Whole: limits.OutputValueBytesMax})
 		if got := int64(len(out.Whole)) == out.Stdout.Bytes; got != kept {
 			t.Errorf("%s bytes: kept %d", n, len(out.Whole))
 		}
