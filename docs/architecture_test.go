@@ -62,7 +62,7 @@ var layers = []layer{
 	{"engine", []string{"durable/engine/candidates", "durable/engine/views", "durable/engine/verify", "durable/engine/learning"}},
 	{"engine", []string{"durable/engine/travel", "durable/engine/upkeep"}},
 	{"perform", []string{"durable/perform"}},
-	{"infra", []string{"infra/osfs", "infra/controlfile", "infra/cron", "infra/discovery", "infra/gitobserver", "infra/identity",
+	{"infra", []string{"infra/osfs", "infra/controlfile", "infra/cron", "infra/discovery", "infra/gitobserver", "infra/identity", "infra/pinfile",
 		"infra/process", "infra/schema", "infra/terminal", "infra/watch"}},
 	{"infra", []string{"infra/lock", "infra/bundlefile", "infra/mcpserver", "ports/porttest/crashfs",
 		"ports/porttest/enginetest"}},

@@ -276,6 +276,10 @@ const (
 	CheckValuesMax = 500_000
 	// ExitStatusMax is the largest exit status of a process: Windows has 32 bits.
 	ExitStatusMax = 1<<32 - 1
+	// EnvironmentValueBytesMax bounds a variable of the environment of checks, and EnvironmentMax is
+	// the number of them: a PATH has some thousand bytes.
+	EnvironmentValueBytesMax = 32 << 10
+	EnvironmentMax           = 64
 	// CheckTailBytesMax bounds the end of the output of a check in a blocker.
 	CheckTailBytesMax = 2 << 10
 	// TestReportBytesMax bounds the output from which the counts of tests are read
