@@ -32,14 +32,18 @@ type Command struct {
 	// Try returns ErrOutside otherwise.
 	Below     bool
 	Env       map[string]string // added to the environment of the performer
+	// Environ replaces the environment of the performer, nil: it does not.
+	Environ map[string]string
+	// Program is the absolute path of the program, "": Argv[0] is looked up.
+	Program string
 	TimeoutMs int64             // 0: none
 	// Folder names the private folder of the command, "" for none. It contains the file that
 	// WAYBILL_CONTEXT names, with Context, and the empty one that WAYBILL_OUTPUT names. It exists
 	// during the try; one that a killed performer left is removed by a later try.
 	Folder  string
 	Context []byte
-	// Whole requests all of stdout, up to limits.OutputValueBytesMax.
-	Whole bool
+	// Whole requests all of stdout, up to this number of bytes; 0 requests none.
+	Whole int
 }
 
 // CommandOutcome is the result of a try. Output is stdout and stderr in the order in which the
@@ -55,7 +59,7 @@ type CommandOutcome struct {
 	OutputTail   string // the last limits.StreamTailBytesMax bytes of the rest; "" if OutputHead has all
 	Stdout       command.Stream
 	Stderr       command.Stream
-	// Whole is stdout as it was written, if Command.Whole is set and it is within the limit.
+	// Whole is stdout as it was written, if Command.Whole is set and it is not longer.
 	Whole []byte
 	// Written is the content of the file that WAYBILL_OUTPUT names, at most
 	// limits.CommandOutputBytesMax bytes. Unread says why it was not read, as a clause without a

@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/store/trust"
 	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
@@ -132,6 +133,8 @@ type TrustQuestion struct {
 	// Values are the values that the run has or is given, for the placeholders of its commands;
 	// null if none are known.
 	Values canon.Value
+	// Fixed is what the checks of the workflow depend on, which is trusted with it.
+	Fixed trust.Fixed
 }
 
 // TrustAnswer is the closed set of answers to a TrustQuestion.

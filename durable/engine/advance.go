@@ -83,6 +83,9 @@ func (e *Engine) advance(ctx context.Context, at Position, attempt advance.Attem
 		if err := refuseResults(at.Run, req); err != nil {
 			return Answer{}, err
 		}
+		if a, checked, err := e.handIn(ctx, at, h, p, attempt); checked || err != nil {
+			return a, err
+		}
 	}
 	done, err := e.attempt(ctx, at, h, attempt)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/store/trust"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
@@ -55,7 +56,7 @@ func exploredActs(t *testing.T) map[string]explored {
 		"trust": {audit.Trust, func(g *enginetest.Engine) error {
 			shown, err := g.Trusted(ctx)
 			if err == nil {
-				_, err = g.Trust(ctx, ada, cmd, "/repo", &shown)
+				_, err = g.Trust(ctx, ada, cmd, "/repo", trust.Fixed{}, &shown)
 			}
 			return err
 		}, func(g *enginetest.Engine) (bool, bool, error) {

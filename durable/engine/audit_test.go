@@ -19,6 +19,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/store/imported"
+	"github.com/waybill/waybill/durable/store/trust"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/enginetest"
@@ -255,10 +256,10 @@ func TestRecordingCreatesNoStore(t *testing.T) {
 		t.Error("revoking nothing created a store")
 	}
 	cmd := w.compiled(withCommands)
-	if _, err := s.Trust(ctx, w.person("ada"), cmd, "/repo", nil); err != nil {
+	if _, err := s.Trust(ctx, w.person("ada"), cmd, "/repo", trust.Fixed{}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Trust(ctx, w.person("bob"), cmd, "/repo", nil); err != nil { // changes nothing
+	if _, err := s.Trust(ctx, w.person("bob"), cmd, "/repo", trust.Fixed{}, nil); err != nil { // changes nothing
 		t.Fatal(err)
 	}
 	if _, err := s.Revoke(ctx, w.by(), cmd.Hash()); err != nil {

@@ -40,12 +40,14 @@ type Engine struct {
 	store    Store
 	settings settings.Settings
 	starts   startkey.Starts
+	checks   Checks // nil: no checks are performed
 }
 
 // New returns the engine of a store.
 func New(s Store) *Engine {
 	l := ledger.New(s)
-	return &Engine{&Answers{Reader: session.NewReader(s), ledger: l}, s, settings.New(s, l), startkey.New(s, l)}
+	return &Engine{Answers: &Answers{Reader: session.NewReader(s), ledger: l}, store: s, settings: settings.New(s, l),
+		starts: startkey.New(s, l)}
 }
 
 // Ledger returns the audit log of the store.

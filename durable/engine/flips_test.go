@@ -25,6 +25,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/store/imported"
+	"github.com/waybill/waybill/durable/store/trust"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"
@@ -97,7 +98,7 @@ func newSampleStore(t *testing.T) *sampleStore {
 	must(err)
 	must(g.Set(ctx, "lockWaitMs", "100"))
 	must(g.Set(ctx, "retentionDays", "7"))
-	_, err = g.Trust(ctx, human, w.compiled(twoSteps), "/repo", nil)
+	_, err = g.Trust(ctx, human, w.compiled(twoSteps), "/repo", trust.Fixed{}, nil)
 	must(err)
 	must(g.Store.UpdateSessionControl(ctx, second.Session.SessionID, ports.ImportedFile,
 		func(ports.Control) (ports.Control, error) {

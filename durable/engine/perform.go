@@ -6,6 +6,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/decision"
 	"github.com/waybill/waybill/durable/run/wait"
@@ -46,6 +47,12 @@ func refuseResults(run id.Run, req advance.Request) error {
 				Suggest("%s continues it then; send other results without this one.",
 					fault.Command{"due", "--run"}).
 				With("artifactKind", wait.Kind).With("runId", run.String())
+		}
+		if a.Kind() == check.Kind {
+			return fault.New(fault.ValidationError,
+				"artifact %d is of kind %s, which only Waybill records when it has performed the check", i, check.Kind).
+				Suggest("Leave it out: the checks of a step run when it is handed in.").
+				With("artifactKind", check.Kind).With("runId", run.String())
 		}
 		if a.Kind() == command.Kind {
 			return fault.New(fault.ValidationError,

@@ -20,6 +20,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/store/config"
+	"github.com/waybill/waybill/durable/store/trust"
 	"github.com/waybill/waybill/infra/controlfile"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/ports"
@@ -227,7 +228,7 @@ func TestChangeWithoutItsOutcome(t *testing.T) {
 			t.Error(err)
 		}
 		cmd := w.compiled(withCommands)
-		if _, err := failing.Trust(ctx, ada, cmd, "/repo", nil); !fault.Is(err, fault.PolicyUnconfirmed) {
+		if _, err := failing.Trust(ctx, ada, cmd, "/repo", trust.Fixed{}, nil); !fault.Is(err, fault.PolicyUnconfirmed) {
 			t.Error(err)
 		}
 		if got := w.policyCodes(); got != "policy_unrecorded config.json, policy_unrecorded trust.json" {
@@ -244,7 +245,7 @@ func TestChangeWithoutItsOutcome(t *testing.T) {
 			must(t, g.Set(ctx, "retentionDays", "3"))
 			shown, err := g.Trusted(ctx)
 			must(t, err)
-			_, err = g.Trust(ctx, ada, cmd, "/repo", &shown)
+			_, err = g.Trust(ctx, ada, cmd, "/repo", trust.Fixed{}, &shown)
 			must(t, err)
 		} else {
 			c, err := g.PlanConfirmation(ctx)
@@ -270,19 +271,19 @@ func TestTrustOfAnotherListThanShown(t *testing.T) {
 		w.writeControl("trust.json", "trust", 2, `{"trusted":[{"actor":{"kind":"human"},"atMs":1,"commands":1,`+
 			`"root":"/repo","workflowHash":"`+canon.Sum([]byte(id)).String()+`","workflowId":"a.b"}]}`)
 	}
-	_, err := w.g.Trust(ctx, ada, w.compiled(approving), "/repo", nil)
+	_, err := w.g.Trust(ctx, ada, w.compiled(approving), "/repo", trust.Fixed{}, nil)
 	must(t, err)
 	forged("one")
 	shown, err := w.g.Trusted(ctx)
 	must(t, err)
-	if _, err := w.g.Trust(ctx, ada, cmd, "/repo", nil); !fault.Is(err, fault.PolicyUnconfirmed) {
+	if _, err := w.g.Trust(ctx, ada, cmd, "/repo", trust.Fixed{}, nil); !fault.Is(err, fault.PolicyUnconfirmed) {
 		t.Error("a list that was not shown was confirmed:", err)
 	}
 	if _, err := w.g.Revoke(ctx, ada, canon.Sum([]byte("one"))); !fault.Is(err, fault.PolicyUnconfirmed) {
 		t.Error("revoking confirmed the rest:", err)
 	}
 	forged("two")
-	if _, err := w.g.Trust(ctx, ada, cmd, "/repo", &shown); !fault.Is(err, fault.StoreConflict) {
+	if _, err := w.g.Trust(ctx, ada, cmd, "/repo", trust.Fixed{}, &shown); !fault.Is(err, fault.StoreConflict) {
 		t.Error("another list than the shown one was confirmed:", err)
 	}
 	if _, err := w.g.ConfirmedTrust(ctx); !fault.Is(err, fault.PolicyUnconfirmed) {
@@ -415,7 +416,7 @@ func TestInterruptedChangeOfOtherContent(t *testing.T) {
 	if err := failing.Set(ctx, "retentionDays", "3"); !fault.Is(err, fault.PolicyUnconfirmed) {
 		t.Error(err)
 	}
-	if _, err := failing.Trust(ctx, ada, w.compiled(withCommands), "/repo", nil); !fault.Is(err, fault.PolicyUnconfirmed) {
+	if _, err := failing.Trust(ctx, ada, w.compiled(withCommands), "/repo", trust.Fixed{}, nil); !fault.Is(err, fault.PolicyUnconfirmed) {
 		t.Error(err)
 	}
 	if got := w.policyCodes(); got != "policy_unrecorded config.json, policy_unrecorded trust.json" {
@@ -449,7 +450,7 @@ func TestSettingsChangedDuringVerification(t *testing.T) {
 	for file, change := range map[string]func(*fixture) error{
 		"config.json": func(w *fixture) error { return w.g.Set(context.Background(), "retentionDays", "3") },
 		"trust.json": func(w *fixture) error {
-			_, err := w.g.Trust(context.Background(), w.person("ada"), w.compiled(withCommands), "/repo", nil)
+			_, err := w.g.Trust(context.Background(), w.person("ada"), w.compiled(withCommands), "/repo", trust.Fixed{}, nil)
 			return err
 		},
 	} {

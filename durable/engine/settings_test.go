@@ -14,6 +14,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/store/config"
+	"github.com/waybill/waybill/durable/store/trust"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/memstore"
 )
@@ -97,8 +98,11 @@ func TestControlFilesOfANewerVersionAreNotWritten(t *testing.T) {
 		"config":  func() error { _, err := s.Config(ctx); return err },
 		"set":     func() error { _, err := s.PlanSet(ctx, "lockWaitMs", "1"); return err },
 		"trusted": func() error { _, err := s.Trusted(ctx); return err },
-		"trust":   func() error { _, err := s.Trust(ctx, w.person("ada"), w.compiled(twoSteps), "/repo", nil); return err },
-		"revoke":  func() error { _, err := s.Revoke(ctx, w.by(), canon.Sum(nil)); return err },
+		"trust": func() error {
+			_, err := s.Trust(ctx, w.person("ada"), w.compiled(twoSteps), "/repo", trust.Fixed{}, nil)
+			return err
+		},
+		"revoke": func() error { _, err := s.Revoke(ctx, w.by(), canon.Sum(nil)); return err },
 	}
 	for name, call := range calls {
 		if err := call(); !fault.Is(err, fault.StoreNewer) {
@@ -119,12 +123,12 @@ func TestTrustAppliesToOneVersion(t *testing.T) {
 	ctx := context.Background()
 	w := newFixture(t)
 	cmd := w.compiled(withCommands)
-	first, err := s.Trust(ctx, engine.Caller{Actor: event.Actor{Kind: event.Human, Ref: "Ada"}, AtMs: 1}, cmd, "/repo", nil)
+	first, err := s.Trust(ctx, engine.Caller{Actor: event.Actor{Kind: event.Human, Ref: "Ada"}, AtMs: 1}, cmd, "/repo", trust.Fixed{}, nil)
 	if err != nil || first.Commands != 1 || first.WorkflowID != "test.cmd" {
 		t.Fatalf("%+v, %v", first, err)
 	}
-	again, err := s.Trust(ctx, w.person("bob"), cmd, "/repo", nil)
-	if err != nil || again != first {
+	again, err := s.Trust(ctx, w.person("bob"), cmd, "/repo", trust.Fixed{}, nil)
+	if err != nil || again.AtMs != first.AtMs || again.Root != first.Root {
 		t.Errorf("the second agreement replaced the first: %+v, %v", again, err)
 	}
 	list, err := s.Trusted(ctx)
@@ -137,7 +141,7 @@ func TestTrustAppliesToOneVersion(t *testing.T) {
 	if _, ok := list.Of(cmd.Hash(), "/other"); ok {
 		t.Error("the workflow is trusted in another repository too")
 	}
-	if _, err := s.Trust(ctx, w.by(), cmd, "/other", nil); !fault.Is(err, fault.RunWaiting) {
+	if _, err := s.Trust(ctx, w.by(), cmd, "/other", trust.Fixed{}, nil); !fault.Is(err, fault.RunWaiting) {
 		t.Errorf("an agent trusted a workflow: %v", err)
 	}
 	writes := c.writes

@@ -258,6 +258,30 @@ const (
 	CommandAttemptsMax = 100
 	// CommandBackoffSecondsMax bounds the pause between two executions: one day.
 	CommandBackoffSecondsMax = 24 * 3600
+	// ChecksMax is the number of checks of a step, each of which runs at every attempt.
+	ChecksMax = 16
+	// PinsMax is the number of pinned files of a check, and PinBytesMax bounds each: they are read
+	// before and after every check.
+	PinsMax     = 64
+	PinBytesMax = 16 << 20
+	// PinPathBytesMax bounds the path of a pinned file.
+	PinPathBytesMax = 512
+	// CheckSecondsDefault bounds a check without a timeout: half an hour. A check that hangs would
+	// otherwise hold the run.
+	CheckSecondsDefault = 1800
+	// ProgramBytesMax bounds the program of a check, which is read when it is trusted and when it runs.
+	ProgramBytesMax = 1 << 30
+	// CheckValuesMax bounds the values in the stdout of a check that is read as JSON, before it is
+	// parsed: the result of a linter for a large project. A value takes about 100 bytes of memory.
+	CheckValuesMax = 500_000
+	// ExitStatusMax is the largest exit status of a process: Windows has 32 bits.
+	ExitStatusMax = 1<<32 - 1
+	// EnvironmentValueBytesMax bounds a variable of the environment of checks, and EnvironmentMax is
+	// the number of them: a PATH has some thousand bytes.
+	EnvironmentValueBytesMax = 32 << 10
+	EnvironmentMax           = 64
+	// CheckTailBytesMax bounds the end of the output of a check in a blocker.
+	CheckTailBytesMax = 2 << 10
 	// TestReportBytesMax bounds the output from which the counts of tests are read
 	// (docs/design.md#checks): the events of about 50,000 tests. It is held in memory.
 	TestReportBytesMax = 16 << 20

@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/store/trust"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/ports"
 )
@@ -16,12 +17,18 @@ import (
 // version. WORKFLOW_UNTRUSTED otherwise. from is the source of the workflow, which is shown. Callers use it before they start a
 // run, so that a refusal leaves nothing behind.
 func (p *Performer) Allow(ctx context.Context, w compile.Compiled, from string, o Options) error {
-	if !w.HasActions() || o.Trust == w.Hash() || p.allowed == w.Hash() {
+	checks, byOption := w.Checks(), o.Trust == w.Hash()
+	if !w.HasActions() || byOption && len(checks) == 0 || p.allowed == w.Hash() {
 		return nil
 	}
-	trusted, err := p.Trusted(ctx, w.Hash())
-	if err == nil && !trusted {
-		trusted, err = p.askTrust(ctx, w, from, o.Context)
+	fixed, trusted, err := p.Trusted(ctx, w.Hash())
+	switch {
+	case err == nil && byOption && !trusted:
+		// What a person recorded precedes the option, which would fix the files as they are now.
+		trusted = true
+		fixed, err = p.Pins.Fix(ctx, checks)
+	case err == nil && !trusted:
+		fixed, trusted, err = p.askTrust(ctx, w, from, o.Context)
 	}
 	switch {
 	case err != nil:
@@ -33,26 +40,32 @@ func (p *Performer) Allow(ctx context.Context, w compile.Compiled, from string, 
 				fault.Command{"workflows", "inspect"}, fault.Command{"trust"}).
 			With("workflowId", w.WorkflowID).With("workflowHash", w.Hash().String())
 	}
-	p.allowed = w.Hash()
+	p.allowed, p.fixed = w.Hash(), fixed
 	return nil
 }
 
 // askTrust asks a person at a terminal. Leaving the question is a refusal: the
-// answer that takes no effort must be the safe one.
-func (p *Performer) askTrust(ctx context.Context, w compile.Compiled, from string, values canon.Value) (bool, error) {
+// answer that takes no effort must be the safe one. What the checks depend on is
+// fixed before, since the question shows it.
+func (p *Performer) askTrust(ctx context.Context, w compile.Compiled, from string, values canon.Value) (trust.Fixed, bool,
+	error) {
 	if !p.Person.CanConsent() {
-		return false, nil
+		return trust.Fixed{}, false, nil
 	}
-	q := ports.TrustQuestion{Workflow: w, Source: from, Values: values}
+	fixed, err := p.Pins.Fix(ctx, w.Checks())
+	if err != nil {
+		return fixed, false, err
+	}
+	q := ports.TrustQuestion{Workflow: w, Source: from, Values: values, Fixed: fixed}
 	if p.OnlyOnce != nil {
 		q.OnlyOnce = p.OnlyOnce(ctx)
 	}
 	answer, err := p.Person.Trust(ctx, q)
 	switch {
 	case errors.Is(err, ports.ErrPersonStopped):
-		return false, nil
+		return fixed, false, nil
 	case err == nil && answer == ports.TrustAlways:
-		err = p.Remember(ctx, w)
+		err = p.Remember(ctx, w, fixed)
 	}
-	return answer == ports.TrustOnce || answer == ports.TrustAlways, err
+	return fixed, answer == ports.TrustOnce || answer == ports.TrustAlways, err
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/advance"
@@ -96,10 +97,14 @@ func (c *commandRun) command(given canon.Value) ports.Command {
 	vars := event.MergeContext(c.answer.Context(), given)
 	doc := canon.OfMembers(canon.Member{Name: "context", Value: vars},
 		canon.Member{Name: "loop", Value: interpreter.LoopVariablesAt(c.flow, c.loops(), vars)})
+	whole := 0
+	if len(c.step.Outputs) > 0 {
+		whole = limits.OutputValueBytesMax
+	}
 	return ports.Command{Argv: c.filled.Argv, Cwd: c.filled.Cwd, Env: c.environment(),
 		Below:     c.flow.Form2() && !c.step.Action.Literal && placeholder.In(c.step.Action.Cwd),
 		TimeoutMs: int64(c.step.Action.TimeoutSeconds) * 1000, Folder: c.answer.AttemptID.String(), Context: doc.JCS(),
-		Whole: len(c.step.Outputs) > 0}
+		Whole: whole}
 }
 
 // collectOutputs takes the declared outputs from what a successful command
@@ -126,13 +131,9 @@ func (c *commandRun) collectOutputs(out ports.CommandOutcome, given canon.Value)
 }
 
 // environment is the action's environment with the ids of the attempt added.
-// The attempt id is the same after a crash, so a command that must not repeat
-// its work can recognize a repetition.
 func (c *commandRun) environment() map[string]string {
 	env := map[string]string{}
 	maps.Copy(env, c.filled.Env)
-	maps.Copy(env, map[string]string{"WAYBILL_SESSION_ID": c.report.Session.String(),
-		"WAYBILL_RUN_ID": c.report.Run.String(), "WAYBILL_STEP_ID": c.step.StepID,
-		"WAYBILL_ATTEMPT_ID": c.answer.AttemptID.String()})
+	maps.Copy(env, identity(c.report.Session, c.report.Run, c.step.StepID, c.answer.AttemptID))
 	return env
 }

@@ -84,8 +84,9 @@ func (s StepView) Position() string {
 type TryView struct {
 	Argv    []string
 	Cwd     string
-	Env     map[string]string // of the action
+	Env     map[string]string // of the action or check
 	Try, Of int
+	Check   string // id of the check, "" for the command of the step
 }
 
 // TryEnd describes how a command ended.
@@ -93,6 +94,9 @@ type TryEnd struct {
 	ports.CommandOutcome
 	PauseMs int64 // pause before the next try
 	Last    bool  // no further try follows
+	Check   string
+	// Unproved is why a check does not prove what it expects, as a clause; "" if it does.
+	Unproved string
 }
 
 // StepEnd describes a step that was accepted.

@@ -184,7 +184,8 @@ func (s *stepRun) handleBlockers(blockers []reason.Blocker) error {
 		return s.waitingFault("needs a person's approval", "Approve it at a terminal with %s.",
 			s.approveLine())
 	}
-	if !s.Person.Present() {
+	// A command step asks the person nothing, so that a further attempt would be the same.
+	if !s.Person.Present() || s.unproved && s.step.Automatic() {
 		// The message has the first blocker only, since an error should fit one
 		// line of a log. The details have all of them.
 		first := blockers[0]

@@ -20,6 +20,7 @@ import (
 	"github.com/waybill/waybill/durable/perform"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/store/trust"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/ports"
@@ -44,6 +45,7 @@ type fixture struct {
 	answers     []string    // of the person; nil: no person is present
 	trustValues canon.Value // of the last question about trust
 	trusted     bool
+	fixed       trust.Fixed // what was trusted
 	busy        bool
 	clock       int64
 	sent        int
@@ -83,9 +85,12 @@ func newFixture(t *testing.T, workflowText string, context ...string) *fixture {
 func (w *fixture) performer() *perform.Performer {
 	return &perform.Performer{
 		Engine: sender{w}, Logs: w.store, Commands: w, Person: w, Performers: w, Display: w,
-		Trusted: func(context.Context, canon.Digest) (bool, error) { return w.trusted, nil },
-		Remember: func(context.Context,
-			compile.Compiled) error {
+		Pins: w,
+		Trusted: func(context.Context, canon.Digest) (trust.Fixed, bool, error) {
+			return w.fixed, w.trusted, nil
+		},
+		Remember: func(_ context.Context, _ compile.Compiled, fixed trust.Fixed) error {
+			w.fixed = fixed
 			w.note("remember trust")
 			w.trusted = true
 			return nil

@@ -21,6 +21,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/store/trust"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
@@ -61,10 +62,13 @@ type Performer struct {
 	Performers ports.Performers
 	Display    Display
 
-	// Trusted reports whether a person has trusted a version of a workflow;
-	// Remember records that a person just did, for all later calls.
-	Trusted  func(ctx context.Context, hash canon.Digest) (bool, error)
-	Remember func(ctx context.Context, w compile.Compiled) error
+	Pins ports.Pins
+
+	// Trusted returns what was fixed when a person trusted a version of a
+	// workflow, false if it is not trusted; Remember records that a person just did, for
+	// all later calls.
+	Trusted  func(ctx context.Context, hash canon.Digest) (trust.Fixed, bool, error)
+	Remember func(ctx context.Context, w compile.Compiled, fixed trust.Fixed) error
 	// OnlyOnce says why Remember would fail; "" if it would not, nil: it never does.
 	OnlyOnce func(ctx context.Context) string
 
@@ -89,8 +93,10 @@ type Performer struct {
 	// run, with more flags appended.
 	ApproveLine func(run id.Run, more ...string) fault.Command
 
-	// allowed is the workflow version whose commands may run in this process.
+	// allowed is the workflow version whose commands may run in this process, and
+	// fixed what its checks depend on.
 	allowed canon.Digest
+	fixed   trust.Fixed
 }
 
 // Options are answers given before the run starts, usually as flags.

@@ -61,9 +61,14 @@ func (s *stepRun) checkBegin(ctx context.Context) error {
 		return s.waitingFault("waits for a confirmation", "Confirm it at a terminal with %s, or from here with %s.",
 			retryLine(s), retryLine(s, "--yes"))
 	}
-	if s.step.Action == nil {
+	if s.step.Action == nil && len(s.step.Checks) == 0 {
 		return nil
 	}
+	return s.allow(ctx)
+}
+
+// allow obtains the permission to run the commands of the workflow.
+func (s *stepRun) allow(ctx context.Context) error {
 	opts := s.opts
 	opts.Context = event.MergeContext(s.answer.Context(), opts.Context) // the values known so far
 	return s.Allow(ctx, s.flow, s.answer.Workflow.Source, opts)

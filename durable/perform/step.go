@@ -36,6 +36,7 @@ type stepRun struct {
 	recorded  bool            // the result is on record
 	overtaken bool            // another caller recorded this attempt first
 	cmd       *commandRun
+	unproved  bool             // a check of the last attempt did not prove what it expects
 	fix       fault.Suggestion // advice about the command's failure, if known
 }
 
@@ -162,6 +163,9 @@ func (s *stepRun) addResult(_ context.Context, req *advance.Request) error {
 
 // submit sends a request and updates the state of the step with the answer.
 func (s *stepRun) submit(ctx context.Context, req advance.Request) ([]reason.Blocker, error) {
+	if err := s.runChecks(ctx, &req); err != nil {
+		return nil, err
+	}
 	a, err := s.send(ctx, req)
 	if err != nil {
 		return nil, err

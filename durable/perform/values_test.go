@@ -57,7 +57,7 @@ func TestValuesReachTheNextCommand(t *testing.T) {
 	if got := string(c.Context); got != `{"context":{"commit":"abc","tag":"t1","where":"a b"},"loop":{}}` {
 		t.Error(got)
 	}
-	if w.tries[0].Below || !w.tries[0].Whole || c.Whole || c.Folder != c.Env["WAYBILL_ATTEMPT_ID"] {
+	if w.tries[0].Below || w.tries[0].Whole == 0 || c.Whole != 0 || c.Folder != c.Env["WAYBILL_ATTEMPT_ID"] {
 		t.Errorf("%+v", w.tries[0])
 	}
 	all := w.outputs()

@@ -5,6 +5,7 @@ package process
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -209,9 +210,22 @@ func TestFolderWithAValueStaysBelowRoot(t *testing.T) {
 
 func TestWholeStdout(t *testing.T) {
 	for n, kept := range map[string]bool{"262144": true, "262145": false, "0": true} {
-		out := attempt(t, &Runner{}, ports.Command{Argv: []string{"sh", "-c", "echo no >&2; head -c " + n + " /dev/zero"}, Whole: true})
+		out := attempt(t, &Runner{}, ports.Command{Argv: []string{"sh", "-c", "echo no >&2; head -c " + n + " /dev/zero"}, Whole: limits.OutputValueBytesMax})
 		if got := int64(len(out.Whole)) == out.Stdout.Bytes; got != kept {
 			t.Errorf("%s bytes: kept %d", n, len(out.Whole))
 		}
+	}
+}
+
+// TestOwnEnvironment: a command with an environment and a program of its own gets nothing of the
+// performer's, and no program is looked up.
+func TestOwnEnvironment(t *testing.T) {
+	t.Setenv("SKIP_TESTS", "1")
+	out := attempt(t, &Runner{Env: []string{"SKIP_TESTS=1", "PATH=/nowhere"}}, ports.Command{Argv: []string{"env"},
+		Program: "/usr/bin/env", Environ: map[string]string{"PATH": "/bin", "A": "1"}, Env: map[string]string{"A": "2"}})
+	lines := strings.Fields(out.Stdout.Head)
+	slices.Sort(lines)
+	if !out.OK() || !slices.Equal(lines, []string{"A=2", "PATH=/bin"}) {
+		t.Errorf("%+v, %q", out, lines)
 	}
 }

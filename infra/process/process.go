@@ -15,7 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -100,9 +99,7 @@ func (r *Runner) Try(ctx context.Context, c ports.Command) (ports.CommandOutcome
 func (r *Runner) start(cmd *exec.Cmd, c ports.Command) (*execution, *startFailure) {
 	e := &execution{cmd: cmd, captured: newCapture(r.Output), grace: cmp.Or(r.Grace, graceDefault),
 		exited: make(chan struct{}), drained: make(chan struct{})}
-	if c.Whole {
-		e.captured.max = limits.OutputValueBytesMax
-	}
+	e.captured.max = c.Whole
 	var writers [2]*os.File
 	var err error
 	for i := range e.outputs {

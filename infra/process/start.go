@@ -59,13 +59,9 @@ func (r *Runner) prepare(c ports.Command) (*exec.Cmd, *startFailure, error) {
 					"earlier step.", fault.Command{"run"})}, nil
 		}
 	}
-	env := r.Env
-	if env == nil {
-		env = os.Environ()
-	}
-	cmd := &exec.Cmd{Args: c.Argv, Dir: dir, Env: append([]string(nil), env...), SysProcAttr: sysProcAttr()}
-	for name, value := range c.Env {
-		cmd.Env = append(cmd.Env, name+"="+value)
+	cmd := &exec.Cmd{Args: c.Argv, Dir: dir, Env: r.environment(c), SysProcAttr: sysProcAttr(), Path: c.Program}
+	if c.Program != "" {
+		return cmd, nil, nil
 	}
 	program, err := findProgram(c.Argv[0], dir, c.Env)
 	if err != nil {
@@ -73,6 +69,26 @@ func (r *Runner) prepare(c ports.Command) (*exec.Cmd, *startFailure, error) {
 	}
 	cmd.Path = program
 	return cmd, nil, nil
+}
+
+// environment returns the environment of a command: that of the Runner, or the command's own, and its
+// variables, which take precedence.
+func (r *Runner) environment(c ports.Command) []string {
+	var env []string
+	switch {
+	case c.Environ != nil:
+		for name, value := range c.Environ {
+			env = append(env, name+"="+value)
+		}
+	case r.Env != nil:
+		env = append(env, r.Env...)
+	default:
+		env = os.Environ()
+	}
+	for name, value := range c.Env {
+		env = append(env, name+"="+value)
+	}
+	return env
 }
 
 // below returns the folder that a relative name results in, with links resolved: the command runs

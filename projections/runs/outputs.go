@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/wait"
 )
@@ -124,10 +125,14 @@ func (n *Node) OfBranch(o Output) bool {
 	return !slices.ContainsFunc(n.Attempts[from:], Attempt.accepted)
 }
 
-// handedIn reports whether an event records the result of a command, or the end of a wait, and no
-// performer wrote it.
+// handedIn reports whether an event records the result of a command or a check, or the end of a wait,
+// and no performer wrote it.
 func handedIn(e event.Event, p event.NodeOutputAppended) bool {
-	return (p.Payload.ArtifactKind == command.Kind || p.Payload.ArtifactKind == wait.Kind) && e.Actor.Kind != event.Engine
+	switch p.Payload.ArtifactKind {
+	case command.Kind, wait.Kind, check.Kind:
+		return e.Actor.Kind != event.Engine
+	}
+	return false
 }
 
 // IsDecision reports an approval or another decision of a person: no output of the step
@@ -147,7 +152,7 @@ func (n *Node) Performers(outputs []Output) (accounts []string) {
 	}
 	empty := true
 	for _, o := range outputs {
-		if o.IsDecision() {
+		if o.IsDecision() || o.Payload.ArtifactKind == check.Kind {
 			continue
 		}
 		empty = false

@@ -83,6 +83,7 @@ func (a *App) Open(ctx context.Context) (*Store, error) {
 	}
 	o := wire(dir, store)
 	o.app, o.config = a, c
+	o.Engine = o.Engine.WithChecks(o.checker())
 	return o, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/perform"
 	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/store/trust"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/infra/process"
 )
@@ -54,10 +55,11 @@ func newRunner(a *cli.App, o *cli.Store, in *runInput, ref string) *runner {
 		Engine: o.Engine, Logs: o.Logs(), Commands: s.commands, Person: s.view, Display: s.view,
 		Performers: o.Performers(),
 		Trusted:    s.trusted,
-		Remember: func(ctx context.Context, w compile.Compiled) error {
+		Pins:       a.Pins(root),
+		Remember: func(ctx context.Context, w compile.Compiled, fixed trust.Fixed) error {
 			root, err := a.TrustRoot()
 			if err == nil {
-				_, err = o.Trust(ctx, o.Caller(), w, root, nil)
+				_, err = o.Trust(ctx, o.Caller(), w, root, fixed, nil)
 			}
 			return err
 		},
@@ -73,20 +75,15 @@ func newRunner(a *cli.App, o *cli.Store, in *runInput, ref string) *runner {
 	return s
 }
 
-// trusted reports whether a person trusted a workflow version in the repository or folder of this
-// call. If the list of trusted workflows is not the one that a person confirmed, that is an error,
+// trusted returns what was fixed when a person trusted a workflow version in the repository or folder
+// of this call. If the list of trusted workflows is not the one that a person confirmed, that is an error,
 // unless a person is present who can be asked about this version.
-func (s *runner) trusted(ctx context.Context, hash canon.Digest) (bool, error) {
-	root, err := s.app.TrustRoot()
-	if err != nil {
-		return false, err
-	}
-	list, err := s.store.ConfirmedTrust(ctx)
+func (s *runner) trusted(ctx context.Context, hash canon.Digest) (trust.Fixed, bool, error) {
+	fixed, ok, err := s.store.TrustedHere(ctx, hash)
 	if fault.Is(err, fault.PolicyUnconfirmed) && s.view.Present() {
-		return false, nil
+		return fixed, false, nil
 	}
-	_, ok := list.Of(hash, root)
-	return ok && err == nil, err
+	return fixed, ok, err
 }
 
 // onlyOnce says why trust cannot be recorded: the list of trusted workflows is not the one that a

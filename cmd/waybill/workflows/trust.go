@@ -125,7 +125,11 @@ func giveTrust(ctx context.Context, a *cli.App, o *cli.Store, w compile.Compiled
 	}
 	// Recording trust again keeps the existing entry.
 	if len(doc.Commands) > 0 {
-		entry, err := o.Trust(ctx, o.Caller(), w, root, shown)
+		fixed, err := a.Pins(root).Fix(ctx, w.Checks())
+		if err != nil {
+			return err
+		}
+		entry, err := o.Trust(ctx, o.Caller(), w, root, fixed, shown)
 		if err != nil {
 			return err
 		}

@@ -77,9 +77,10 @@ func TrustOf(c ports.Control) (trust.List, error) {
 // shown is the list that the person was shown: it is confirmed together with the new entry. nil is
 // only accepted where the present list is confirmed; otherwise the error is POLICY_UNCONFIRMED.
 // Further errors are those of ChangeConfig.
-func (s Settings) Trust(ctx context.Context, by ledger.Caller, w compile.Compiled, root string,
+func (s Settings) Trust(ctx context.Context, by ledger.Caller, w compile.Compiled, root string, fixed trust.Fixed,
 	shown *trust.List) (trust.Entry, error) {
-	entry := trust.Entry{Actor: by.Actor, AtMs: by.AtMs, Root: root, WorkflowHash: w.Hash(), WorkflowID: w.WorkflowID}
+	entry := trust.Entry{Actor: by.Actor, AtMs: by.AtMs, Root: root, WorkflowHash: w.Hash(), WorkflowID: w.WorkflowID,
+		Fixed: fixed}
 	for _, step := range w.Steps {
 		if step.Action != nil {
 			entry.Commands++

@@ -13,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/decision"
 	"github.com/waybill/waybill/durable/run/interpreter"
 	"github.com/waybill/waybill/durable/run/prompt"
@@ -441,8 +442,8 @@ func bound(stepKey string, ref canon.Digest, outputs []Output) decision.Bound {
 	var all []output
 	for _, o := range outputs {
 		switch p := o.Payload; {
-		// A decision does not bind earlier ones.
-		case IsDecision(o):
+		// A decision does not bind earlier ones, nor the results of checks, which run at each attempt.
+		case IsDecision(o), p.ArtifactKind == check.Kind:
 		case p.PayloadKind == event.Notes:
 			// As stored: the notes of an attempt have not been truncated yet.
 			text := reason.Truncate(p.NotesMarkdown, limits.NotesBytesMax)

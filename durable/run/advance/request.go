@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/pattern"
+	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/decision"
 )
 
@@ -77,13 +78,25 @@ func (r Request) wholeNotes() (event.OutputPayload, bool) {
 		ContentType: event.FullNotesType, ByteLength: int64(len(r.Notes)), SHA256: canon.Sum([]byte(r.Notes))}, true
 }
 
+// sent returns the artifacts of the caller: the results of checks are the performer's.
+func (r Request) sent() []Artifact {
+	if !slices.ContainsFunc(r.Artifacts, isCheckResult) {
+		return r.Artifacts
+	}
+	return slices.DeleteFunc(slices.Clone(r.Artifacts), isCheckResult)
+}
+
+// isCheckResult reports the result of a check.
+func isCheckResult(a Artifact) bool { return a.Kind() == check.Kind }
+
 // Digest returns the requestDigest: that of the canonical JSON of artifacts, context,
-// notesMarkdown and preferences, without absent ones (docs/design.md#lines-and-files).
+// notesMarkdown and preferences, without absent ones (docs/design.md#lines-and-files). The results of
+// checks are left out: a repeated call, which has none, is the same request.
 func (r Request) Digest() canon.Digest {
 	doc := canon.OfMembers()
-	if len(r.Artifacts) > 0 {
-		items := make([]canon.Value, len(r.Artifacts))
-		for i, a := range r.Artifacts {
+	if sent := r.sent(); len(sent) > 0 {
+		items := make([]canon.Value, len(sent))
+		for i, a := range sent {
 			// The order of sending is part of the digest.
 			items[i] = a.describe()
 		}
@@ -154,9 +167,8 @@ func (r Request) Check() error {
 	if err := r.filledIn(); err != nil {
 		return err
 	}
-	if len(r.Artifacts) > limits.ArtifactsMax {
-		return fault.New(fault.ValidationError, "%d artifacts were sent; at most %d are allowed", len(r.Artifacts),
-			limits.ArtifactsMax)
+	if n := len(r.sent()); n > limits.ArtifactsMax {
+		return fault.New(fault.ValidationError, "%d artifacts were sent; at most %d are allowed", n, limits.ArtifactsMax)
 	}
 	for i, a := range r.Artifacts {
 		if err := a.check(i); err != nil {

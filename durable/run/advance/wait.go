@@ -6,6 +6,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/interpreter"
 	"github.com/waybill/waybill/durable/run/snapshot"
@@ -14,9 +15,11 @@ import (
 )
 
 // IsObserved reports whether artifacts of a kind are what a performer observed: the result of a
-// command, or the end of a wait. They count only if the performer of the session sends them, and
-// the engine is their actor (docs/design.md#commands-and-trust, docs/design.md#waiting).
-func IsObserved(kind string) bool { return kind == command.Kind || kind == wait.Kind }
+// command or of a check, or the end of a wait. They count only if the performer of the session sends
+// them, and the engine is their actor (docs/design.md#commands-and-trust, docs/design.md#waiting).
+func IsObserved(kind string) bool {
+	return kind == command.Kind || kind == wait.Kind || kind == check.Kind
+}
 
 // Waiting is the moment until which a step waits.
 type Waiting struct {

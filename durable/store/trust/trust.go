@@ -35,7 +35,9 @@ const (
 type Entry struct {
 	Actor    event.Actor `json:"actor"`
 	AtMs     int64       `json:"atMs"`
-	Commands int64       `json:"commands"` // the number of its command steps
+	Commands int64       `json:"commands"` // the number of its command steps and checks
+	// Fixed is what its checks depend on. It replaces that of an earlier entry for the same place.
+	Fixed Fixed `json:"fixed,omitzero"`
 	// Root is the absolute path of the place on this machine, links resolved. "" is an entry of
 	// version 1: it is shown and does not count.
 	Root         string       `json:"root,omitzero"`

@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -31,7 +32,7 @@ func TestWithKeepsFirstActor(t *testing.T) {
 		t.Fatal(err)
 	}
 	back, err := Read(Version, data)
-	if err != nil || len(back.Entries) != 2 || back.Entries[1] != l.Entries[1] {
+	if err != nil || len(back.Entries) != 2 || !reflect.DeepEqual(back.Entries[1], l.Entries[1]) {
 		t.Fatalf("read back %+v, %v", back, err)
 	}
 	if _, ok := back.Without(again.WorkflowHash).Of(again.WorkflowHash, "/repo"); ok {

@@ -20,11 +20,11 @@ func (s *Step) prepare(c *Compiled) (err error) {
 		return err
 	}
 	if !s.ValidationCriteria.IsZero() {
-		if s.checks, err = criteria.Of(s.ValidationCriteria); err != nil {
+		if s.rules, err = criteria.Of(s.ValidationCriteria); err != nil {
 			return err
 		}
 		if !c.Form2() {
-			s.checks = s.checks.Strictly()
+			s.rules = s.rules.Strictly()
 		}
 	}
 	for i := range s.PromptFragments {

@@ -186,7 +186,20 @@ func (c Compiled) Waits() bool {
 // HasActions reports whether a step, bodies included, runs a command. Such a workflow has to
 // be trusted before it runs (docs/design.md#commands-and-trust).
 func (c Compiled) HasActions() bool {
-	acts := func(s Step) bool { return s.Action != nil }
+	acts := func(s Step) bool { return s.Action != nil || len(s.Checks) > 0 }
 	return slices.ContainsFunc(c.Steps, acts) ||
 		slices.ContainsFunc(c.Loops, func(l Loop) bool { return slices.ContainsFunc(l.Body, acts) })
+}
+
+// Checks returns the checks of all steps, bodies included.
+func (c Compiled) Checks() (out []source.Check) {
+	for _, s := range c.Steps {
+		out = append(out, s.Checks...)
+	}
+	for _, l := range c.Loops {
+		for _, s := range l.Body {
+			out = append(out, s.Checks...)
+		}
+	}
+	return out
 }

@@ -38,10 +38,12 @@ func (d *Document) form() int {
 }
 
 // valued reports whether values go into the command of a step or out of it, whether it waits,
-// whether it says who approves it, or whether an earlier result has the choices of an input.
+// whether it says who approves it, whether it has checks, or whether an earlier result has the
+// choices of an input.
 func (s Step) valued() bool {
 	fromResult := func(in source.Input) bool { return in.ChoicesFrom != nil }
-	return s.Wait != nil || slices.ContainsFunc(s.Inputs, fromResult) || len(s.Outputs) > 0 || !s.RequireConfirmation.Approval.IsZero() || s.Action != nil && len(s.Action.Placeholders()) > 0
+	return s.Wait != nil || len(s.Checks) > 0 || slices.ContainsFunc(s.Inputs, fromResult) || len(s.Outputs) > 0 ||
+		!s.RequireConfirmation.Approval.IsZero() || s.Action != nil && len(s.Action.Placeholders()) > 0
 }
 
 // conditional reports whether a step has a condition: of itself, its confirmation, a fragment

@@ -19,6 +19,9 @@ func (u *unit) plain(s source.PlacedStep, fns functionScopes) Step {
 	out.Action, out.Wait = s.Action, s.Wait
 	out.AgentRole = cmp.Or(u.text(s.AgentRole), u.role)
 	out.AskForFiles = s.AskForFiles
+	if len(s.Checks) > 0 { // an empty list requires nothing; same hash as without it
+		out.Checks = s.Checks
+	}
 	out.Functions = u.functions(s.Step, fns)
 	out.Guidance = u.ownGuidance(s.Guidance)
 	out.Inputs = u.withInputs(ownInputs(u, s))

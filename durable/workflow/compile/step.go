@@ -28,6 +28,8 @@ type Step struct {
 	// of their levels.
 	AssessmentRefs []string      `json:"assessmentRefs,omitzero"`
 	Consequences   []Consequence `json:"assessmentConsequences,omitzero"`
+	// Checks are performed when the step is handed in, in this order (docs/design.md#checks).
+	Checks []source.Check `json:"checks,omitzero"`
 	// Functions are sorted by scope, nearest first, then by name.
 	Functions []Function `json:"functions,omitzero"`
 	Guidance  []string   `json:"guidance,omitzero"`
@@ -56,7 +58,7 @@ type Step struct {
 	// ValidationCriteria; not part of the document.
 	runs     condition.Condition
 	confirms condition.Condition
-	checks   criteria.Criteria
+	rules    criteria.Criteria
 }
 
 // ConfirmationKind is the kind of gate before a step, a closed set.
@@ -219,7 +221,7 @@ func (s Step) Condition() condition.Condition { return s.runs }
 func (s Step) GateCondition() condition.Condition { return s.confirms }
 
 // Criteria returns the parsed validationCriteria; the zero Criteria if the step has none.
-func (s Step) Criteria() criteria.Criteria { return s.checks }
+func (s Step) Criteria() criteria.Criteria { return s.rules }
 
 // Automatic reports whether neither a person nor an agent does the work of the step: it is a command,
 // or it waits.

@@ -48,6 +48,7 @@ var standardShape = object{What: "a step", Fields: []field{
 	// The other members are independent of each other and in alphabetical order.
 	may("agentRole", agentRole),
 	may("askForFiles", boolean),
+	may("checks", list{Of: anything{}}),
 	may("assessmentConsequences", list{Of: consequenceShape, Min: 1, Max: 10}),
 	may("assessmentRefs", list{Of: text{Min: 1, Max: 64}, Min: 1, Unique: true}),
 	// audit and verification are accepted for compatibility and have no effect. Versions of the published

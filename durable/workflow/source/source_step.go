@@ -27,6 +27,7 @@ type Step struct {
 	AssessmentConsequences canon.Value    `json:"assessmentConsequences,omitzero"`
 	AssessmentRefs         []string       `json:"assessmentRefs,omitzero"`
 	Audit                  canon.Value    `json:"audit,omitzero"`
+	Checks                 []Check        `json:"checks,omitzero"`
 	RawBody                canon.Value    `json:"body,omitzero"` // see PlacedStep.Body
 	FunctionCalls          []FunctionCall `json:"functionCalls,omitzero"`
 	FunctionDefinitions    []Function     `json:"functionDefinitions,omitzero"`

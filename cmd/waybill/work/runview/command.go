@@ -22,6 +22,10 @@ func (v *View) TryBegan(t perform.TryView) {
 	if v.opts.Quiet {
 		step = " " + positionOf(v.step) + page.OneLine(v.step.Title)
 	} else {
+		if t.Check != "" {
+			v.commandShown = false // each check has a command of its own
+			p.Line("  %s", p.Dim("check "+page.OneLine(t.Check)))
+		}
 		v.commandLine(t.Argv, t.Cwd)
 		if t.Try > 1 {
 			p.Line("  %s", p.Dim(fmt.Sprintf("$ try %d of %d", t.Try, t.Of)))
@@ -38,6 +42,23 @@ func (v *View) TryBegan(t perform.TryView) {
 		}
 		return page.Cut(line, width)
 	})
+}
+
+// checkEnded shows whether a check proved what it expects. The refusal of the attempt says why it did
+// not; a quiet view then shows the end of its output.
+func (v *View) checkEnded(t perform.TryEnd) {
+	elapsed := page.Duration(time.Duration(t.DurationMs) * time.Millisecond)
+	switch {
+	case t.Unproved == "" && v.opts.Quiet:
+	case t.Unproved == "":
+		v.mark(v.page.Good("✓"), "check "+t.Check+" passed after "+elapsed)
+	default:
+		if v.opts.Quiet {
+			v.heading()
+			v.output.replay(t.CommandOutcome)
+		}
+		v.mark(v.page.Bad("✗"), "check "+t.Check+" failed after "+elapsed)
+	}
 }
 
 // Filled takes the values of the step's command, which a confirmation shows.
@@ -71,6 +92,10 @@ func (v *View) TryEnded(t perform.TryEnd) {
 	// The spinner must be gone before the incomplete last line is printed.
 	v.screen.ClearSpinner()
 	v.output.end()
+	if t.Check != "" {
+		v.checkEnded(t)
+		return
+	}
 	v.output.last = t.CommandOutcome
 	if t.OK() || v.opts.Quiet && !t.Last {
 		return

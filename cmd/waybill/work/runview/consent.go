@@ -145,7 +145,7 @@ func (v *View) describe(p *page.Page) {
 		p.Text("  "+p.Warn("!")+" ", w)
 	}
 	if s.Prompt != "" {
-		p.Quote("  ", s.Prompt, v.markdown)
+		p.Quote("  ", s.Prompt, markdown(p))
 	}
 	if len(s.Refused) > 0 {
 		p.Line("  %s", p.Warn("Not accepted before, because:"))

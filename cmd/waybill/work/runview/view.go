@@ -184,7 +184,7 @@ func positionOf(s perform.StepView) string {
 // prompt shows Markdown text, cleaned and wrapped, with at most one empty line between two others.
 func (v *View) prompt(text string) {
 	text = emptyLines.ReplaceAllString(page.Clean(strings.TrimSpace(text)), "\n\n")
-	v.page.Block("  ", "  ", text, v.markdown)
+	v.page.Block("  ", "  ", text, markdown(v.page))
 	v.page.Blank()
 }
 
@@ -193,14 +193,16 @@ var emptyLines = pattern.New(`\n\n+`)
 
 // markdown styles a line of Markdown: headings are printed in bold and horizontal rules are drawn;
 // all other Markdown is printed as written.
-func (v *View) markdown(line string) string {
-	switch {
-	case strings.HasPrefix(line, "#"):
-		return v.page.Bold(strings.TrimLeft(line, "# "))
-	case line == "---":
-		return v.page.Dim(strings.Repeat("─", 3))
+func markdown(p *page.Page) func(line string) string {
+	return func(line string) string {
+		switch {
+		case strings.HasPrefix(line, "#"):
+			return p.Bold(strings.TrimLeft(line, "# "))
+		case line == "---":
+			return p.Dim(strings.Repeat("─", 3))
+		}
+		return line
 	}
-	return line
 }
 
 // mark writes text from any source after a sign, with its further lines aligned below the first.

@@ -1,0 +1,59 @@
+package advance
+
+import (
+	"slices"
+
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/check"
+	"github.com/waybill/waybill/durable/workflow/source"
+)
+
+// checks requires the result of each check of the step, performed in this attempt, that proves what the
+// check expects. Results of earlier attempts do not count: what they were about may have changed since
+// (docs/design.md#checks).
+func (q *requirements) checks(attempt id.Attempt) {
+	if len(q.step.Checks) == 0 {
+		return
+	}
+	results := q.checkResults(attempt)
+	for _, c := range q.step.Checks {
+		q.check(c, results)
+	}
+}
+
+// checkResults returns the results that this attempt sent, of this attempt and step.
+func (q *requirements) checkResults(attempt id.Attempt) (out []check.Result) {
+	key := q.state.PendingStep().Key()
+	for _, artifact := range q.fromAttempt(check.Kind) {
+		r, err := check.Decode(artifact)
+		if err == nil && r.AttemptID == attempt && r.StepInstanceKey == key {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// check judges one check. A check with two results has none, since it is not determined which one counts.
+func (q *requirements) check(c source.Check, results []check.Result) {
+	at := reason.WorkflowStep(q.step.StepID)
+	of := func(r check.Result) bool { return r.CheckID == c.ID }
+	i := slices.IndexFunc(results, of)
+	if i < 0 || slices.ContainsFunc(results[i+1:], of) {
+		q.lacks(reason.InvalidOutput, at,
+			"Hand the step in where a person trusted the workflow, or let 'waybill run --run ID' perform it.",
+			"Check %q of step %q has no result of this attempt.", c.ID, q.step.StepID)
+		q.found[len(q.found)-1].Check = &reason.CheckFact{ID: c.ID}
+		return
+	}
+	why := check.Judge(c, results[i])
+	if why == "" {
+		return
+	}
+	fix := "Correct what the check reports and hand the step in again; its checks run again then."
+	if len(results[i].Changed) > 0 {
+		fix = "Put the file back, or let a person look at the change and trust the workflow again with 'waybill trust'."
+	}
+	q.lacks(reason.InvalidOutput, at, fix, "Check %q of step %q %s.", c.ID, q.step.StepID, why)
+	q.found[len(q.found)-1].Check = results[i].Fact()
+}

@@ -1,0 +1,207 @@
+// Package pinfile reads the files that the checks of a workflow depend on: pinned files below the root
+// of a project, and programs (docs/design.md#checks). It implements ports.Pins and decides nothing about
+// what differs. Start with Files.
+package pinfile
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/store/trust"
+	"github.com/waybill/waybill/durable/workflow/source"
+)
+
+// Files implements ports.Pins for one project.
+type Files struct {
+	Root    string   // absolute path of the root of the project, links resolved
+	Environ []string // environment of the person, as from os.Environ
+}
+
+// The reasons why a file is none that can be pinned, as clauses without a subject.
+var (
+	errLink      = errors.New("is reached through a symbolic link")
+	errIrregular = errors.New("is no regular file")
+	errMissing   = errors.New("does not exist")
+)
+
+// Fix implements ports.Pins.
+func (f Files) Fix(ctx context.Context, checks []source.Check) (trust.Fixed, error) {
+	if len(checks) == 0 {
+		return trust.Fixed{}, nil
+	}
+	fixed := trust.Fixed{Env: trust.Environment(f.Environ), Pins: map[string]canon.Digest{}, Programs: map[string]trust.Program{}}
+	root, err := os.OpenRoot(f.Root)
+	if err != nil {
+		return fixed, fault.Wrap(err, fault.StoreIO, "the folder of the project cannot be read: %s", reason(err))
+	}
+	defer root.Close()
+	for _, c := range checks {
+		if err := ctx.Err(); err != nil {
+			return fixed, err
+		}
+		for _, pin := range c.Pins {
+			if fixed.Pins[pin], err = digest(root, pin); err != nil {
+				return fixed, unusable(c, pin, err).
+					Suggest("Put a regular file there, or remove it from the pins of the check.")
+			}
+		}
+		program, err := f.program(c, fixed.Env["PATH"])
+		if err != nil {
+			return fixed, unusable(c, c.Argv[0], err).
+				Suggest("Install the program, or correct the argv of the check.")
+		}
+		fixed.Programs[c.Program()] = program
+	}
+	return fixed, nil
+}
+
+// unusable is the fault for a file of a check that cannot be fixed.
+func unusable(c source.Check, name string, err error) *fault.Fault {
+	return fault.New(fault.ValidationError, "check %q depends on %q, which %v", c.ID, name, err).
+		With("checkId", c.ID).With("path", name)
+}
+
+// Compare implements ports.Pins.
+func (f Files) Compare(ctx context.Context, c source.Check, fixed trust.Fixed) (now map[string]canon.Digest,
+	changed []string, err error) {
+	root, err := os.OpenRoot(f.Root)
+	if err != nil {
+		return nil, nil, fault.Wrap(err, fault.StoreIO, "the folder of the project cannot be read: %s", reason(err))
+	}
+	defer root.Close()
+	now = map[string]canon.Digest{}
+	for _, pin := range c.Pins {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		is, err := digest(root, pin)
+		if err == nil {
+			now[pin] = is
+		}
+		if was, ok := fixed.Pins[pin]; err != nil || !ok || is != was {
+			changed = append(changed, pin)
+		}
+	}
+	was, ok := fixed.Programs[c.Program()]
+	if is, err := fileDigest(was.Path, limits.ProgramBytesMax); !ok || err != nil || is != was.SHA256 {
+		changed = append(changed, c.Argv[0])
+	}
+	slices.Sort(changed)
+	return now, slices.Compact(changed), nil
+}
+
+// digest returns the SHA-256 of a file below the root that no symbolic link leads to.
+func digest(root *os.Root, name string) (canon.Digest, error) {
+	if !filepath.IsLocal(filepath.FromSlash(name)) || path.Clean(name) != name {
+		return canon.Digest{}, errors.New("is no path below the root of the project")
+	}
+	var last fs.FileInfo
+	for i := range len(name) + 1 {
+		if i < len(name) && name[i] != '/' {
+			continue
+		}
+		fi, err := root.Lstat(filepath.FromSlash(name[:i]))
+		switch {
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+			return canon.Digest{}, errMissing
+		case err != nil:
+			return canon.Digest{}, errors.New("cannot be read: " + reason(err))
+		case fi.Mode()&fs.ModeSymlink != 0:
+			return canon.Digest{}, errLink
+		}
+		last = fi
+	}
+	if !last.Mode().IsRegular() {
+		return canon.Digest{}, errIrregular
+	}
+	// A pipe that took the place of the file must not make this wait for its other end.
+	file, err := root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return canon.Digest{}, errors.New("cannot be read: " + reason(err))
+	}
+	defer file.Close()
+	if opened, err := file.Stat(); err != nil || !os.SameFile(last, opened) {
+		return canon.Digest{}, errIrregular
+	}
+	return sum(file, limits.PinBytesMax)
+}
+
+// sum is the SHA-256 of a file of at most max bytes.
+func sum(file io.Reader, max int64) (canon.Digest, error) {
+	h := sha256.New()
+	n, err := io.Copy(h, io.LimitReader(file, max+1))
+	switch {
+	case err != nil:
+		return canon.Digest{}, errors.New("cannot be read: " + reason(err))
+	case n > max:
+		return canon.Digest{}, fmt.Errorf("has more than %d bytes", max)
+	}
+	return canon.DigestOf([sha256.Size]byte(h.Sum(nil))), nil
+}
+
+// program returns the executable file of a check. A name without a slash is looked up in the absolute
+// folders of PATH. Links are followed: the digest is that of the content.
+func (f Files) program(c source.Check, searched string) (trust.Program, error) {
+	name := c.Program()
+	found := name
+	switch {
+	case filepath.IsAbs(name):
+	case strings.HasPrefix(name, "./"):
+		found = filepath.Join(f.Root, filepath.FromSlash(name))
+	default:
+		found = ""
+		for _, dir := range filepath.SplitList(searched) {
+			if at, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+				found = at
+				break
+			}
+		}
+	}
+	if found == "" {
+		return trust.Program{}, errors.New("was not found in PATH")
+	}
+	if _, err := exec.LookPath(found); err != nil {
+		return trust.Program{}, errors.New("is no program: " + reason(err))
+	}
+	is, err := fileDigest(found, limits.ProgramBytesMax)
+	return trust.Program{Path: found, SHA256: is}, err
+}
+
+// fileDigest is the SHA-256 of a regular file, links followed.
+func fileDigest(name string, max int64) (canon.Digest, error) {
+	fi, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return canon.Digest{}, errMissing
+	case !fi.Mode().IsRegular():
+		return canon.Digest{}, errIrregular
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return canon.Digest{}, errors.New("cannot be read: " + reason(err))
+	}
+	defer file.Close()
+	return sum(file, max)
+}
+
+// reason is the innermost error, which contains no path.
+func reason(err error) string {
+	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
+		err = next
+	}
+	return err.Error()
+}
