@@ -57,7 +57,7 @@ var layers = []layer{
 	{"ports", []string{"ports"}},
 	{"ports", []string{"ports/porttest/suite", "ports/porttest/memstore", "ports/porttest/sample"}},
 	{"engine", []string{"durable/engine/sealed", "durable/engine/origin"}},
-	{"engine", []string{"durable/engine/ledger", "durable/engine/session"}},
+	{"engine", []string{"durable/engine/handed", "durable/engine/ledger", "durable/engine/session"}},
 	{"engine", []string{"durable/engine/startkey"}},
 	{"engine", []string{"durable/engine", "durable/engine/settings"}},
 	{"engine", []string{"durable/engine/candidates", "durable/engine/openruns", "durable/engine/views", "durable/engine/verify", "durable/engine/learning"}},

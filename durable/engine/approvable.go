@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine/handed"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/advance"
@@ -95,8 +96,18 @@ func (e *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approv
 			out.Artifacts = append(out.Artifacts, r)
 		}
 	}
-	if err := addHistory(ctx, e, p, facts, &out); err != nil {
+	handedIn, err := handed.Read(ctx, e.store, p.At.Session, p.Node.ID)
+	if err != nil {
 		return Approvable{}, err
+	}
+	out.Performers = handedIn.Performers(p.Node)
+	if len(out.Decisions) > 0 && out.Decisions[0].SentBack != nil {
+		content := func(ctx context.Context, digest canon.Digest) ([]byte, error) {
+			return e.Object(ctx, manifest.Artifact, digest)
+		}
+		if out.Changes, err = handedIn.Changes(ctx, content, *out.Decisions[0].SentBack, facts.Outputs); err != nil {
+			return Approvable{}, err
+		}
 	}
 	h.Keep()
 	return out, nil

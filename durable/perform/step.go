@@ -273,7 +273,7 @@ func (s *stepRun) prompt() string {
 	if s.report.Performed > 0 || !s.Person.Present() {
 		whole, around.Results = withoutResults(whole, around.Results), ""
 	}
-	asks := s.asksChoices()
+	asks := s.Person.Present() && s.requirements().asks()
 	if s.step.Action == nil && len(s.flow.Inputs)+len(s.step.Inputs) == 0 && !asks {
 		return whole
 	}
@@ -298,27 +298,14 @@ func withoutResults(whole, results string) string {
 	return strings.TrimSpace(strings.TrimRight(before, "\n") + after)
 }
 
-// asksChoices reports that a person present is asked to choose, and does not
-// need to read the JSON form of the answer.
-func (s *stepRun) asksChoices() bool {
-	w := s.requirements()
-	return s.Person.Present() && (w.probe != "" || w.decides || len(w.assessments) > 0)
-}
-
 // vars are the variables of the pending step: the context, and those of the
 // loops around it.
 func (s *stepRun) vars() canon.Value { return s.varsWith(canon.Value{}) }
 
 // varsWith are the variables after a delta of the context.
 func (s *stepRun) varsWith(given canon.Value) canon.Value {
-	return interpreter.VariablesAt(s.flow, s.loops(), event.MergeContext(s.answer.Context(), given))
-}
-
-// loops are the iterations around the step; none if its key is of a later
-// version.
-func (s *stepRun) loops() []snapshot.PathElement {
-	loops, _, _ := snapshot.ParseKey(s.answer.Pending.StepInstanceKey)
-	return loops
+	loops, _, _ := snapshot.ParseKey(s.answer.Pending.StepInstanceKey) // none if the key is of a later version
+	return interpreter.VariablesAt(s.flow, loops, event.MergeContext(s.answer.Context(), given))
 }
 
 // needsNotes reports that no attempt at the step is accepted without notes.
