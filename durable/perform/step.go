@@ -304,8 +304,14 @@ func (s *stepRun) vars() canon.Value { return s.varsWith(canon.Value{}) }
 
 // varsWith are the variables after a delta of the context.
 func (s *stepRun) varsWith(given canon.Value) canon.Value {
-	loops, _, _ := snapshot.ParseKey(s.answer.Pending.StepInstanceKey) // none if the key is of a later version
-	return interpreter.VariablesAt(s.flow, loops, event.MergeContext(s.answer.Context(), given))
+	return interpreter.VariablesAt(s.flow, s.loops(), event.MergeContext(s.answer.Context(), given))
+}
+
+// loops are the iterations around the step; none if its key is of a later
+// version.
+func (s *stepRun) loops() []snapshot.PathElement {
+	loops, _, _ := snapshot.ParseKey(s.answer.Pending.StepInstanceKey)
+	return loops
 }
 
 // needsNotes reports that no attempt at the step is accepted without notes.
