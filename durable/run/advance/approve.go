@@ -36,9 +36,9 @@ type Decision struct {
 	// ApprovalOnly leaves out the artifact of the decision, as versions did that had none. For
 	// re-execution of their logs.
 	ApprovalOnly bool
-	// DecisionFirst records the artifact of the decision before that of the approval. Versions that
-	// ordered them by digest did so in half of the cases. For re-execution of their logs.
-	DecisionFirst bool
+	// DecisionFirst is whether the artifact of the decision was recorded before that of the approval,
+	// nil for the order of their digests. For re-execution: a redaction changes digests and no order.
+	DecisionFirst *bool
 }
 
 // Person is what is known of the person who decides, by the account of the process and the settings.
@@ -154,18 +154,19 @@ func DecideStep(w compile.Compiled, f Facts, d Decision) (manifest.Plan, error) 
 		}
 		artifacts = append(artifacts, JSONArtifact(v))
 	}
-	if d.DecisionFirst {
-		slices.Reverse(artifacts)
-	}
 	// The attempt's id follows from the number of earlier decisions, so that a repeated call
 	// plans the same ids.
 	origin := id.FromAttempt(id.NextAttempt(f.Node, id.OpApprove, f.Approvals), id.OpApprove)
 	at := event.Scope{RunID: f.Run, NodeID: f.Node}
 	// Gaps are recorded before the outputs, as in every segment.
 	f.decideGaps(seg, origin, at, step, states, record)
-	// The order is not that of the digests: those change when a bundle is redacted, and a decision is made
-	// again from what is left.
-	for i, p := range seg.artifacts(artifacts) {
+	payloads := seg.artifacts(artifacts)
+	if d.DecisionFirst == nil {
+		slices.SortFunc(payloads, stored)
+	} else if *d.DecisionFirst {
+		slices.Reverse(payloads)
+	}
+	for i, p := range payloads {
 		out := event.NodeOutputAppended{OutputChannel: event.Artifact, OutputID: origin.Output(i), Payload: p}
 		if !d.ApprovalOnly {
 			out.Decision = &record.StepDecision

@@ -177,7 +177,8 @@ func DecisionOf(events []event.Event, stored Artifacts) (d advance.Decision, err
 			return d, err
 		}
 		if p.Payload.ArtifactKind != decision.Kind {
-			d.DecisionFirst = !d.ApprovalOnly
+			first := !d.ApprovalOnly
+			d.DecisionFirst = &first
 			approval = artifact
 			continue
 		}
