@@ -236,13 +236,13 @@ func TestHookListIsDerived(t *testing.T) {
 	g := newGuarded(t, map[string]string{"two.json": guardFlow})
 	g.call(0, "", "start", "two.json")
 	want := g.hook("SessionStart", "s")
-	list := filepath.Join(g.home, "stores", "local", "cache", "guard-1")
+	list := filepath.Join(g.home, "stores", "local", "cache", "guard-latest-2")
 	good, err := os.ReadFile(list)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, bad := range map[string]string{"empty": "", "torn": string(good[:len(good)/2]), "garbage": strings.Repeat("x", 200),
-		"another seal": "0" + string(good[1:]), "a run is removed": strings.Replace(string(good), "[{", "[]", 1)} {
+		"another seal": "0" + string(good[1:]), "a run is removed": strings.Replace(string(good), "run_", "run-", 1)} {
 		g.write(list, bad)
 		if got := g.hook("SessionStart", "s"); got != want {
 			t.Errorf("%s: %s", name, got)
@@ -410,8 +410,8 @@ func TestHookListFollowsChanges(t *testing.T) {
 			t.Errorf("the newer run: %s", got)
 		}
 	}
-	list, err := os.ReadFile(filepath.Join(g.home, "stores", "local", "cache", "guard-1"))
-	if err != nil || len(manifests) != 2 || strings.Contains(string(list), " - ") {
+	list, err := os.ReadFile(filepath.Join(g.home, "stores", "local", "cache", "guard-latest-2"))
+	if err != nil || len(manifests) != 2 || strings.Count(string(list), "run_") != 2 {
 		t.Errorf("%d manifests, %v\n%s", len(manifests), err, list)
 	}
 	g.call(0, "", "continue", "--run", first.Data.Runs[0].RunID, "--done")

@@ -346,12 +346,12 @@ var differing = regexp.MustCompile(`(?s)  text/plain\n.*?\n\n|\n +[0-9]+%  [^\n]
 var sizeOf = regexp.MustCompile(`(?m)^ *[0-9.]+ [kMG]?B`)
 
 // marked reports views that name what they replace, and so are longer than with harmless text: what a
-// person consents to, errors that quote an argument with escapes, similar proposals, and the timeline,
+// person consents to, errors that quote an argument with escapes, similar proposals, answers in JSON, and the timeline,
 // which has the first line of a title only.
 func marked(args []string, inject string) bool {
 	switch args[0] + " " + args[min(1, len(args)-1)] {
 	case "artifacts erase", "config set", "config confirm", "sessions delete", "proposals apply", "approve approve", "send-back @last", "deny @last", "proposals get", "proposals approve", "trust test.cmd", "run --run", "run test.cmd",
-		"run test.ask", "runs timeline", "workflows attach":
+		"run test.ask", "runs timeline", "workflows attach", "guard test":
 		return true
 	}
 	return strings.Contains(strings.Join(args, " "), inject)

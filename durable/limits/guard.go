@@ -14,6 +14,8 @@ const (
 	GuardRefusalsMax = 2
 	// GuardNotesMax bounds the nodes of which the record of a store keeps the refusals: the latest.
 	GuardNotesMax = 64
+	// GuardRunsMax bounds the open runs of a repository among which a hook looks for a step: the latest.
+	GuardRunsMax = 64
 	// GuardDeadlineMs ends a hook without an answer. Its client waits for it.
 	GuardDeadlineMs = 1000
 	// GuardReadMs is how long a hook reads changed sessions into the list of open runs. The others

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -23,7 +24,7 @@ import (
 
 // The names in the cache directory, and how long an update waits for another one.
 const (
-	runsName  = "guard-1"
+	listName  = "guard-%s-2"
 	notesName = "guard-noted-1"
 	lockName  = ".guard.lock"
 	lockWait  = 200 * time.Millisecond
@@ -32,13 +33,19 @@ const (
 // notesBytesMax bounds the record of refusals that is read: a longer one was not written by this program.
 const notesBytesMax = 1 << 20
 
+// racy is the time within which a file may change again without another time.
+const racy = 2 * time.Second
+
 // Files are the files of one store.
-type Files struct{ store string }
+type Files struct {
+	store string
+	racy  time.Duration
+}
 
 var _ ports.GuardFiles = Files{}
 
 // New returns the files of the store in a directory, which need not exist.
-func New(store string) Files { return Files{store} }
+func New(store string) Files { return Files{store, racy} }
 
 // Stamps implements ports.GuardFiles: size and time of each manifest, which every commit makes longer.
 func (f Files) Stamps(ctx context.Context) ([]ports.SessionStamp, error) {
@@ -99,21 +106,21 @@ func stamps(ctx context.Context, dir string, entries []fs.DirEntry) ([]ports.Ses
 // cache is the cache directory; the caller closes it.
 func (f Files) cache() *osfs.Dir { return osfs.NewDir(filepath.Join(f.store, "cache")) }
 
-// OpenRuns implements ports.GuardFiles.
-func (f Files) OpenRuns(_ context.Context, most int64) ([]byte, error) {
+// Saved implements ports.GuardFiles.
+func (f Files) Saved(_ context.Context, l ports.GuardList, most int64) ([]byte, error) {
 	dir := f.cache()
 	defer dir.Close()
-	return read(dir, runsName, most)
+	return read(dir, fmt.Sprintf(listName, l), most)
 }
 
-// SaveOpenRuns implements ports.GuardFiles. Nothing is synced: a list that a power cut tears is computed again.
-func (f Files) SaveOpenRuns(_ context.Context, list []byte) error {
+// Save implements ports.GuardFiles. Nothing is synced: a list that a power cut tears is computed again.
+func (f Files) Save(_ context.Context, l ports.GuardList, data []byte) error {
 	dir, err := f.toWrite()
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
-	return replace(dir, runsName, list)
+	return replace(dir, fmt.Sprintf(listName, l), data)
 }
 
 // UpdateNotes implements ports.GuardFiles.

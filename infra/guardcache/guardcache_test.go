@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/waybill/waybill/infra/guardcache"
+	"github.com/waybill/waybill/ports"
 )
 
 // newStore returns a directory with the files that make it a store, and session folders.
@@ -101,13 +102,13 @@ func TestStamps(t *testing.T) {
 func TestNoStoreIsMade(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "none")
 	f := guardcache.New(dir)
-	if err := f.SaveOpenRuns(context.Background(), []byte("x")); err == nil {
+	if err := f.Save(context.Background(), ports.AllRuns, []byte("x")); err == nil {
 		t.Error("a list was saved")
 	}
 	if err := f.UpdateNotes(context.Background(), func([]byte) ([]byte, error) { return []byte("x"), nil }); err == nil {
 		t.Error("a record was saved")
 	}
-	if got, err := f.OpenRuns(context.Background(), 10); got != nil || err != nil {
+	if got, err := f.Saved(context.Background(), ports.AllRuns, 10); got != nil || err != nil {
 		t.Error(got, err)
 	}
 	if _, err := os.Lstat(dir); err == nil {

@@ -129,7 +129,7 @@ func reply(ctx context.Context, a *cli.App, c guard.Client, e guard.Event, in gu
 // one that the agent can perform.
 func openStep(ctx context.Context, a *cli.App, o *cli.Store, root string, m guard.Moment) (guard.Step, bool) {
 	until := a.Clock().Add(limits.GuardReadMs * time.Millisecond)
-	rows, err := o.OpenRuns.Steps(ctx, root, openruns.Clock{NowMs: a.NowMs(),
+	rows, err := o.OpenRuns.Steps(ctx, root, openruns.Clock{
 		More: func() bool { return a.Clock().Before(until) }})
 	if err != nil {
 		return guard.Step{}, false

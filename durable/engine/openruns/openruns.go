@@ -6,19 +6,15 @@
 package openruns
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/engine/sealed"
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/guard"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/token"
@@ -41,165 +37,110 @@ func New(answers *engine.Answers, imported ImportedEvents, files ports.GuardFile
 	return List{answers, imported, files}
 }
 
-// listSeal is the context of the seal of the saved list.
-const listSeal = "waybill 2026 v1 guard open runs"
-
-// racyMs: a log that changed so shortly before it was read may change again without another stamp.
-const racyMs = 2000
-
 // Row is an open run as the list has it.
 type Row struct {
-	Run    id.Run      `json:"runId"`
-	Node   id.Node     `json:"nodeId"`
-	StepID string      `json:"stepId"`
-	Waits  guard.Waits `json:"waits,omitzero"`
+	Run    id.Run
+	Node   id.Node
+	StepID string
+	Waits  guard.Waits
 	// Root is the digest of the repository's path.
-	Root string `json:"root"`
-	AtMs int64  `json:"atMs"`
+	Root string
+	AtMs int64
 
 	session id.Session
 }
 
-// Clock tells a reading the time and whether there is time for another session.
-type Clock struct {
-	NowMs int64
-	More  func() bool
-}
+// Clock tells a reading whether there is time for another session.
+type Clock struct{ More func() bool }
 
-// Steps returns the open steps of the repository whose path has a digest, the latest activity first. Runs that were
-// imported and not continued here are left out. The errors are those of listing the sessions.
+// Steps returns the open steps of the repository whose path has a digest, the latest activity first, at most
+// limits.GuardRunsMax. Runs that were imported and not continued here are left out. The errors are those of listing the
+// sessions.
 func (l List) Steps(ctx context.Context, root string, c Clock) ([]Row, error) {
-	all, err := l.rows(ctx, c)
+	key := l.answers.HeadKey(ctx)
+	have := l.loadLatest(ctx, key)
+	changes, err := l.files.Changes(ctx, have.mark)
 	if err != nil {
 		return nil, err
 	}
-	out := slices.DeleteFunc(all, func(r Row) bool { return r.Root != root })
-	slices.SortFunc(out, func(a, b Row) int {
-		return cmp.Or(cmp.Compare(b.AtMs, a.AtMs), cmp.Compare(a.Run.String(), b.Run.String()))
+	if !changes.Known || !l.follow(ctx, &have, changes, c) || have.lacks(root) {
+		if have, err = l.compare(ctx, key, changes.Mark, c); err != nil {
+			return nil, err
+		}
+	}
+	if have.changed {
+		l.save(ctx, key, ports.LatestRuns, have.encode())
+	}
+	return have.roots[root].parse(root), nil
+}
+
+// follow brings the latest runs up to date with what changed. It reports whether there was time for that.
+func (l List) follow(ctx context.Context, have *latest, changes ports.SessionChanges, c Clock) bool {
+	for _, s := range changes.Changed {
+		if !c.More() || ctx.Err() != nil {
+			return false
+		}
+		have.replace(s.String(), l.read(ctx, s))
+	}
+	have.changed = have.changed || have.mark != changes.Mark
+	have.mark = changes.Mark
+	return true
+}
+
+// compare returns the latest runs from the list of all sessions, which is brought up to date and saved: those whose stamp
+// is another one are read, those that changed last first, as many as there is time for. The others are read by the next
+// hook, for which the result has no mark.
+func (l List) compare(ctx context.Context, key *token.Key, mark string, c Clock) (latest, error) {
+	stamps, err := l.files.Stamps(ctx)
+	if err != nil {
+		return latest{}, err
+	}
+	slices.SortFunc(stamps, func(a, b ports.SessionStamp) int {
+		return cmp.Or(cmp.Compare(b.ChangedMs, a.ChangedMs), strings.Compare(a.Session.String(), b.Session.String()))
 	})
+	before, after := l.loadAll(ctx, key), make([]saved, 0, len(stamps))
+	changed := len(before) != len(stamps)
+	for _, s := range stamps {
+		name := s.Session.String()
+		now, known := before[name]
+		if !known || now.stamp != s.Stamp {
+			changed = true
+			if !c.More() || ctx.Err() != nil {
+				mark = ""
+				continue
+			}
+			now = saved{name, s.Stamp, l.read(ctx, s.Session)}
+		}
+		after = append(after, now)
+	}
+	if changed {
+		l.save(ctx, key, ports.AllRuns, encodeAll(after))
+	}
+	out := newLatest(mark)
+	for _, s := range after {
+		out.add(s.session, s.rows)
+	}
+	out.order()
+	out.changed = true
 	return out, nil
 }
 
-// saved is what the saved list says of a session: the stamp at which it was read, and its rows as JSON.
-type saved struct{ stamp, rows string }
-
-// rows brings the saved list up to date and returns its rows. The sessions that changed last are read first, as many
-// as there is time for: the others are read by the next hook.
-func (l List) rows(ctx context.Context, c Clock) ([]Row, error) {
-	stamps, err := l.files.Stamps(ctx)
-	if err != nil || len(stamps) == 0 {
-		return nil, err
-	}
-	key := l.answers.HeadKey(ctx)
-	list := l.load(ctx, key)
-	var changed []ports.SessionStamp
-	for _, s := range stamps {
-		if have, known := list[s.Session.String()]; !known || have.stamp != s.Stamp {
-			changed = append(changed, s)
-		}
-	}
-	gone := len(list)+len(changed) != len(stamps) // or one that is known changed, which is written too
-	slices.SortFunc(changed, func(a, b ports.SessionStamp) int {
-		return cmp.Or(cmp.Compare(b.ChangedMs, a.ChangedMs), strings.Compare(a.Session.String(), b.Session.String()))
-	})
-	for _, s := range changed {
-		delete(list, s.Session.String())
-		if !c.More() || ctx.Err() != nil {
-			continue
-		}
-		now := saved{stamp: s.Stamp}
-		if s.ChangedMs+racyMs > c.NowMs {
-			now.stamp = "-"
-		}
-		if rows := l.read(ctx, s.Session); len(rows) > 0 {
-			text, err := json.Marshal(rows)
-			if err != nil {
-				return nil, err
-			}
-			now.rows = string(text)
-		}
-		list[s.Session.String()] = now
-	}
-	if len(changed) > 0 || gone {
-		l.save(ctx, key, stamps, list)
-	}
-	return rowsOf(stamps, list), nil
-}
-
-// rowsOf returns the rows of the sessions that exist.
-func rowsOf(stamps []ports.SessionStamp, list map[string]saved) (out []Row) {
-	for _, s := range stamps {
-		var rows []Row
-		if text := list[s.Session.String()].rows; text == "" || json.Unmarshal([]byte(text), &rows) != nil {
-			continue
-		}
-		for _, r := range rows {
-			r.session = s.Session
-			out = append(out, r)
-		}
-	}
-	return out
-}
-
-// save writes the list. Errors are ignored: it is computed again.
-func (l List) save(ctx context.Context, key *token.Key, stamps []ports.SessionStamp, list map[string]saved) {
-	if key == nil {
-		return
-	}
-	var b bytes.Buffer
-	for _, s := range stamps {
-		have, ok := list[s.Session.String()]
-		if !ok {
-			continue
-		}
-		b.WriteString(s.Session.String() + " " + have.stamp)
-		if have.rows != "" {
-			b.WriteString(" " + have.rows)
-		}
-		b.WriteByte('\n')
-	}
-	if b.Len() < limits.GuardCacheBytesMax/2 {
-		_ = l.files.SaveOpenRuns(ctx, sealed.Append(nil, listSeal, key, b.Bytes()))
-	}
-}
-
-// load returns the saved list by session; empty for one with any defect.
-func (l List) load(ctx context.Context, key *token.Key) map[string]saved {
-	out := map[string]saved{}
-	if key == nil {
-		return out
-	}
-	data, err := l.files.OpenRuns(ctx, limits.GuardCacheBytesMax)
-	if err != nil {
-		return out
-	}
-	doc, ok := sealed.Open(data, listSeal, key)
-	if !ok {
-		return out
-	}
-	out = make(map[string]saved, bytes.Count(doc, []byte("\n")))
-	for line := range strings.Lines(string(doc)) {
-		name, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		stamp, rows, _ := strings.Cut(rest, " ")
-		out[name] = saved{stamp, rows}
-	}
-	return out
-}
-
-// read returns the open runs of a session. A session that cannot be read, and one without a repository, has none.
-func (l List) read(ctx context.Context, s id.Session) (out []Row) {
+// read returns the open runs of a session, as the list has them. A session that cannot be read, and one without a
+// repository, has none.
+func (l List) read(ctx context.Context, s id.Session) string {
+	var out []string
 	h := l.answers.NewHistory(s)
 	v, err := h.ReadSaved(ctx)
 	if err != nil || v.Health != manifest.Healthy {
-		return nil
+		return ""
 	}
 	root := h.Fold.Observations["repo_root_hash"].Value
 	if root == "" {
-		return nil
+		return ""
 	}
 	foreign, err := l.imported(ctx, s)
 	if err != nil {
-		return nil
+		return ""
 	}
 	for _, runID := range slices.Clone(h.Fold.Order) {
 		run := h.Fold.Runs[runID]
@@ -212,10 +153,10 @@ func (l List) read(ctx context.Context, s id.Session) (out []Row) {
 		}
 		if a, waits, ok := l.at(ctx, p); ok {
 			out = append(out, Row{Run: runID, Node: p.Node.ID, StepID: a.Pending.StepID, Waits: waits, Root: root,
-				AtMs: p.Run.LastAtMs})
+				AtMs: p.Run.LastAtMs}.text())
 		}
 	}
-	return out
+	return strings.Join(out, "\t")
 }
 
 // at returns the answer at a position and what its step waits for; ok is false if no step is open there. The answer has
