@@ -80,7 +80,7 @@ func (e *Engine) advance(ctx context.Context, at Position, attempt advance.Attem
 		return e.replayAttempt(ctx, keys, at, h, done, req)
 	}
 	if !attempt.Performed {
-		if err := refuseResults(at.Run, req); err != nil {
+		if err := req.RefuseObserved(at.Run); err != nil {
 			return Answer{}, err
 		}
 		if a, checked, err := e.handIn(ctx, at, h, p, attempt); checked || err != nil {

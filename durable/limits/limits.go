@@ -282,6 +282,9 @@ const (
 	EnvironmentMax           = 64
 	// CheckTailBytesMax bounds the end of the output of a check in a blocker.
 	CheckTailBytesMax = 2 << 10
+	// CheckTailsBytesMax bounds the ends of the outputs of all checks of a step in an answer: four
+	// checks with both outputs of full size.
+	CheckTailsBytesMax = 16 << 10
 	// TestReportBytesMax bounds the output from which the counts of tests are read
 	// (docs/design.md#checks): the events of about 50,000 tests. It is held in memory.
 	TestReportBytesMax = 16 << 20
