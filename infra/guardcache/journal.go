@@ -54,6 +54,15 @@ func (s Announced) Append(ctx context.Context, w ports.Witness, at manifest.Head
 	return s.Store.Append(ctx, w, at, p)
 }
 
+// Restore implements ports.Trash.
+func (s Announced) Restore(ctx context.Context, name string) (id.Session, error) {
+	restored, err := s.Store.Restore(ctx, name)
+	if err == nil {
+		s.files.announce(restored, false)
+	}
+	return restored, err
+}
+
 // announce adds a line to the journal, if there is one. Errors are ignored: the list of open runs is a hint, and the run
 // that a hook speaks of is read from its log.
 func (f Files) announce(s id.Session, first bool) {

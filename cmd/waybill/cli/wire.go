@@ -131,12 +131,13 @@ func configuredLockWait(c config.Config) time.Duration {
 // together use the same locks, syncs and caches.
 func wire(dir string, store *filestore.Store) *Store {
 	hooks := guardcache.New(dir)
-	e := engine.New(guardcache.Announce(store, hooks))
+	announced := guardcache.Announce(store, hooks)
+	e := engine.New(announced)
 	e.Origins = origin.Origins{Bundled: discovery.IsBundled, Controls: store}
 	v, audit := views.New(e.Reader, store, e.Ledger().ImportedOf, e.PendingApprovalAt), verify.NewAuditor(e.Ledger(), store)
 	verifier := verify.New(e.Reader, store, audit)
 	return &Store{Engine: e, Views: v, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, store),
-		Exchange: travel.New(e, store, v), Upkeep: upkeep.New(e, store, verifier), Learning: learning.New(e, store), Offers: candidates.New(e.Answers, store),
+		Exchange: travel.New(e, store, v), Upkeep: upkeep.New(e, announced, verifier), Learning: learning.New(e, store), Offers: candidates.New(e.Answers, store),
 		OpenRuns: openruns.New(e.Answers, e.Ledger().ImportedOf, hooks),
 		Settings: settings.New(store, e.Ledger()),
 		Commits:  commits.New(e.Reader, store, v, e.Ledger().ImportedOf, sessiontimes.New(dir)), Dir: dir, files: store}
