@@ -32,7 +32,7 @@ var layers = []layer{
 	{"log", []string{"durable/log/manifest", "durable/log/audit"}},
 	{"store", []string{"durable/store/config", "durable/store/trust", "durable/store/imported",
 		"durable/store/retention", "durable/store/doctor", "durable/store/sources"}},
-	{"workflow", []string{"durable/workflow/builtin", "durable/workflow/nearest", "durable/workflow/yaml"}},
+	{"workflow", []string{"durable/workflow/builtin", "durable/workflow/commandlint", "durable/workflow/nearest", "durable/workflow/yaml"}},
 	{"workflow", []string{"durable/workflow/shape"}},
 	{"workflow", []string{"durable/workflow/condition", "durable/workflow/contract", "durable/workflow/criteria"}},
 	{"workflow", []string{"durable/workflow/placeholder"}},
