@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
@@ -73,7 +74,7 @@ func (c Check) Action() Action {
 // ValidPin reports that a pin is the path of a file below the root of the project: with slashes, and in its shortest form.
 func ValidPin(name string) bool {
 	return name != "" && len(name) <= limits.PinPathBytesMax && path.Clean(name) == name && name != "." && name != ".." &&
-		!strings.HasPrefix(name, "../") && !path.IsAbs(name) && !strings.ContainsAny(name, "\\\x00")
+		!strings.HasPrefix(name, "../") && !path.IsAbs(name) && !strings.Contains(name, `\`) && !strings.ContainsFunc(name, unicode.IsControl)
 }
 
 // PinsOf returns the pins of several checks, sorted, each once.
