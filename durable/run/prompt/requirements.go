@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/limits"
-	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/workflow/compile"
 )
 
@@ -14,7 +13,7 @@ import (
 // contract and criteria, only the contract is listed. Notes and criteria are limited to
 // limits.RequirementsShownMax lines and a count; requirements on artifacts are never
 // shortened, since they cannot be guessed. Packs and assessments bound their own lines. approval,
-// where the step needs one, is the last line, after the checks.
+// where the step needs one, is the last line.
 func requirements(c compile.Compiled, step compile.Step, f *filler, approval string) string {
 	var words []string
 	if step.NotesRequired {
@@ -33,7 +32,6 @@ func requirements(c compile.Compiled, step compile.Step, f *filler, approval str
 	lines = append(lines, contractLines(c, step)...)
 	lines = append(lines, decisionLines(c, step)...)
 	lines = append(lines, assessmentLines(c, step, f)...)
-	lines = append(lines, checkLines(step)...)
 	if approval != "" {
 		lines = append(lines, approval)
 	}
@@ -41,18 +39,6 @@ func requirements(c compile.Compiled, step compile.Step, f *filler, approval str
 		return ""
 	}
 	return "\n\n---\nOUTPUT REQUIREMENTS:\n" + strings.Join(lines, "\n")
-}
-
-// checkLines lists the checks of a step (docs/design.md#checks).
-func checkLines(step compile.Step) []string {
-	var wants []string
-	for _, c := range step.Checks {
-		wants = append(wants, check.Wants(c))
-	}
-	if len(wants) == 0 {
-		return nil
-	}
-	return group("Waybill runs these checks when the step is handed in, and each has to pass:", wants)
 }
 
 // contractLines renders the requirements on the step's artifact, with an example.
