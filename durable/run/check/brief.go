@@ -22,7 +22,7 @@ type Brief struct {
 	Passed     bool               `json:"passed"`
 	// Why is the clause of Judge, and "" if the check passed. TestsUnread, which it repeats without
 	// names in the output, is not part of a Brief.
-	Why        string `json:"why,omitzero"`
+	Why string `json:"why,omitzero"`
 	// The tails are "" in lists for a check that passed.
 	StdoutTail string `json:"stdoutTail"`
 	StderrTail string `json:"stderrTail"`
