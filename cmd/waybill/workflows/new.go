@@ -72,7 +72,7 @@ func newNew(a *cli.App) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&from, "from", "", "copy `FILE|ID` instead of the starter workflow")
-	f.StringVar(&template, "template", "", "begin with the template `NAME`: "+starter.Names()+" (default: steps)")
+	f.StringVar(&template, "template", "", "begin with template `NAME`: "+starter.Names())
 	f.StringVarP(&out, "output", "o", "", "create `FILE`; - is stdout (default: in .waybill/workflows)")
 	return cmd
 }
