@@ -23,8 +23,9 @@ import (
 // newLong is what 'waybill workflows new --help' prints above the usage.
 const newLong = `Create a workflow file to edit: a JSON file with three steps that can be run as it is.
 The template "steps" shows notes, an input, a condition and a confirmation, "code" a change
-of code with a check and an approval. With --from, copy another workflow under a new id, in its format (JSON or YAML); without
-ID the copy is called project. followed by the last part of the original id.
+of code with a check and an approval. With --from, copy another workflow under a new id,
+in its format (JSON or YAML); without ID the copy is called project. followed by the last
+part of the original id.
 
 The file is created in .waybill/workflows in the working directory, where workflows are
 found by id, or with -o in the given file; - is stdout. Existing files are never changed.`
