@@ -71,6 +71,9 @@ func TestBlockedAnswersNameChecks(t *testing.T) {
 	if err != nil || done.Checks != nil || strings.Contains(done.Pending.Prompt, "wr.check_result") {
 		t.Errorf("%+v, %v", done.Checks, err)
 	}
+	if left, err := h.e.Rehydrate(t.Context(), w.at); err != nil || left.Checks != nil {
+		t.Errorf("the step that was left has %+v, %v", left.Checks, err)
+	}
 }
 
 // TestRunsShowChecks: a run shows the checks of the last attempt at a pending step, and of the one that
