@@ -32,7 +32,7 @@ var layers = []layer{
 	{"log", []string{"durable/log/manifest", "durable/log/audit"}},
 	{"store", []string{"durable/store/config", "durable/store/trust", "durable/store/imported",
 		"durable/store/retention", "durable/store/doctor", "durable/store/sources"}},
-	{"workflow", []string{"durable/workflow/builtin", "durable/workflow/nearest", "durable/workflow/yaml"}},
+	{"workflow", []string{"durable/workflow/builtin", "durable/workflow/commandlint", "durable/workflow/nearest", "durable/workflow/starter", "durable/workflow/yaml"}},
 	{"workflow", []string{"durable/workflow/shape"}},
 	{"workflow", []string{"durable/workflow/condition", "durable/workflow/contract", "durable/workflow/criteria"}},
 	{"workflow", []string{"durable/workflow/placeholder"}},
@@ -45,25 +45,26 @@ var layers = []layer{
 	{"learning", []string{"durable/learning/capabilities"}},
 	{"run", []string{"durable/run/decision"}},
 	{"run", []string{"durable/run/snapshot", "durable/run/command", "durable/run/resume", "durable/run/token",
-		"durable/run/testreport", "durable/run/wait"}},
+		"durable/run/testreport", "durable/run/trailer", "durable/run/wait"}},
 	{"run", []string{"durable/run/check", "durable/run/choices"}},
 	{"run", []string{"durable/run/interpreter", "durable/run/prompt"}},
 	{"run", []string{"durable/run/advance"}},
 	{"run", []string{"durable/run/redrive"}},
+	{"guard", []string{"durable/guard"}},
 	{"travel", []string{"durable/travel/bundle", "durable/travel/rewrite"}},
 	{"projections", []string{"projections/runs", "projections/annotations", "projections/audit",
 		"projections/proposals"}},
 	{"ports", []string{"ports"}},
 	{"ports", []string{"ports/porttest/suite", "ports/porttest/memstore", "ports/porttest/sample"}},
 	{"engine", []string{"durable/engine/sealed", "durable/engine/origin"}},
-	{"engine", []string{"durable/engine/ledger", "durable/engine/session"}},
+	{"engine", []string{"durable/engine/handed", "durable/engine/ledger", "durable/engine/session"}},
 	{"engine", []string{"durable/engine/startkey"}},
 	{"engine", []string{"durable/engine", "durable/engine/settings"}},
-	{"engine", []string{"durable/engine/candidates", "durable/engine/views", "durable/engine/verify", "durable/engine/learning"}},
-	{"engine", []string{"durable/engine/travel", "durable/engine/upkeep"}},
+	{"engine", []string{"durable/engine/candidates", "durable/engine/openruns", "durable/engine/views", "durable/engine/verify", "durable/engine/learning"}},
+	{"engine", []string{"durable/engine/commits", "durable/engine/travel", "durable/engine/upkeep"}},
 	{"perform", []string{"durable/perform"}},
-	{"infra", []string{"infra/osfs", "infra/controlfile", "infra/cron", "infra/discovery", "infra/gitobserver", "infra/identity", "infra/pinfile",
-		"infra/process", "infra/schema", "infra/terminal", "infra/watch"}},
+	{"infra", []string{"infra/osfs", "infra/clientfile", "infra/controlfile", "infra/cron", "infra/discovery", "infra/gitcommits", "infra/gitobserver",
+		"infra/identity", "infra/pinfile", "infra/process", "infra/schema", "infra/sessiontimes", "infra/terminal", "infra/watch"}},
 	{"infra", []string{"infra/lock", "infra/bundlefile", "infra/mcpserver", "ports/porttest/crashfs",
 		"ports/porttest/enginetest"}},
 	{"infra", []string{"infra/filestore/layout", "infra/machinefile"}},
@@ -73,12 +74,12 @@ var layers = []layer{
 	{"infra", []string{"infra/filestore/repair"}},
 	{"infra", []string{"infra/filestore/upkeep"}},
 	{"infra", []string{"infra/filestore", "infra/diagnose"}},
-	{"infra", []string{"ports/porttest/storetest"}},
+	{"infra", []string{"infra/guardcache", "ports/porttest/storetest"}},
 	{"cmd", []string{"cmd/waybill/cli/page", "cmd/waybill/cli/document"}},
 	{"cmd", []string{"cmd/waybill/cli/consent", "cmd/waybill/cli/render"}},
 	{"cmd", []string{"cmd/waybill/work/runview"}},
 	{"cmd", []string{"cmd/waybill/cli"}},
-	{"cmd", []string{"cmd/waybill/about", "cmd/waybill/learning", "cmd/waybill/mcp", "cmd/waybill/runs",
+	{"cmd", []string{"cmd/waybill/about", "cmd/waybill/guard", "cmd/waybill/learning", "cmd/waybill/mcp", "cmd/waybill/runs",
 		"cmd/waybill/schema", "cmd/waybill/travel", "cmd/waybill/upkeep", "cmd/waybill/work", "cmd/waybill/workflows"}},
 	{"cmd", []string{"cmd/waybill"}},
 }
@@ -90,7 +91,7 @@ var pure = []string{"os", "net", "time", "log", "math/rand", "crypto/rand", "sys
 
 // embedding lists the packages of the core whose texts are files beside their code. Embedded
 // files are constants of the binary, equal on every machine and at every moment.
-var embedding = []string{"durable/workflow/builtin", "durable/workflow/source"}
+var embedding = []string{"durable/workflow/builtin", "durable/workflow/starter"}
 
 // owners: a dependency is imported by one package of ours, so that leaving it is
 // one package's work. "DIR/..." owns for a folder and the packages below it (decision 0041).

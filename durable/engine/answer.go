@@ -94,6 +94,9 @@ func (a Answer) Kind() string {
 // no value yet that is accepted.
 func (a Answer) MissingInputs() []string { return a.missingInputs }
 
+// IsCommand reports that a performer does the pending step: it has an action, or waits until a moment.
+func (a Answer) IsCommand() bool { return a.isCommand }
+
 // StepsDone counts the steps completed before the pending one, as the list of
 // runs does.
 func (a Answer) StepsDone() int64 { return a.stepsDone }

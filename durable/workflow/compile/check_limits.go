@@ -148,6 +148,9 @@ func (s *Step) checkLimits() error {
 	if err == nil && s.Action != nil {
 		err = checkAction(*s.Action)
 	}
+	if err == nil {
+		err = checkChecks(s.Checks)
+	}
 	if err != nil {
 		return fmt.Errorf("step %q: %w", s.StepID, err)
 	}

@@ -5,8 +5,10 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/limits"
 )
 
 // Check is a command that a performer runs when the step is handed in, before the attempt is decided
@@ -67,6 +69,12 @@ func (c Check) ExitStatus() int64 {
 // Action returns the command of the check as an action, which is filled and performed as one.
 func (c Check) Action() Action {
 	return Action{Kind: CommandAction, Argv: c.Argv, Cwd: c.Cwd, Env: c.Env, TimeoutSeconds: c.TimeoutSeconds}
+}
+
+// ValidPin reports that a pin is the path of a file below the root of the project: with slashes, and in its shortest form.
+func ValidPin(name string) bool {
+	return name != "" && len(name) <= limits.PinPathBytesMax && path.Clean(name) == name && name != "." && name != ".." &&
+		!strings.HasPrefix(name, "../") && !path.IsAbs(name) && !strings.Contains(name, `\`) && !strings.ContainsFunc(name, unicode.IsControl)
 }
 
 // PinsOf returns the pins of several checks, sorted, each once.
