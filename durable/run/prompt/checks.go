@@ -14,7 +14,7 @@ import (
 )
 
 // checks renders the section about the commands that run when the step is handed in, as templates like
-// those of describe: whoever performs the step knows what it has to withstand (docs/design.md#checks).
+// those of describe: the performer of the step knows what it has to withstand (docs/design.md#checks).
 func checks(all []source.Check) []string {
 	if len(all) == 0 {
 		return nil

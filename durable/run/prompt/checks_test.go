@@ -22,7 +22,7 @@ func checked(t *testing.T, checks string) compile.Compiled {
 	return c
 }
 
-// TestPromptListsChecks: whoever performs a step learns which commands run, and what each has to show.
+// TestPromptListsChecks: the performer of a step learns which commands run, and what each has to show.
 func TestPromptListsChecks(t *testing.T) {
 	c := checked(t, `[{"id":"unit","argv":["go","test","-json","./{{folder}}/..."],"cwd":"src","env":{"TOKEN":"SECRET"},"timeoutSeconds":90,
 		"pins":["a_test.go","b c.go"],"expect":{"exit":1,"tests":{"min":3,"failed":1,"skipped":0}}},
