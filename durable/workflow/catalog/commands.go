@@ -32,6 +32,9 @@ func Commands(w compile.Compiled) []Command {
 				}
 				out = append(out, c)
 			}
+			for _, k := range s.Checks {
+				out = append(out, Command{StepID: s.StepID, Title: s.Title, Argv: k.Argv, Cwd: k.Cwd, Env: k.Env})
+			}
 			if s.Type == compile.LoopStep {
 				add(w.Sequence(s.StepID))
 			}
