@@ -41,13 +41,13 @@ func (e *Engine) WithChecks(c Checks) *Engine {
 }
 
 // handIn makes an attempt at a step with checks, whose results are added; done is false for a step
-// without. Whatever is refused before the decision is refused before a check runs.
+// without. What the decision would refuse anyway is refused before a check runs.
 func (e *Engine) handIn(ctx context.Context, at Position, h *session.History, p session.Resolved,
 	attempt advance.Attempt) (a Answer, done bool, err error) {
 	w, state, err := e.Load(ctx, p)
 	pending := state.PendingStep()
 	if err != nil || pending == nil {
-		return a, false, nil // said where the attempt is decided
+		return a, false, nil // reported where the attempt is decided
 	}
 	step, _ := w.Step(pending.StepID)
 	if len(step.Checks) == 0 {

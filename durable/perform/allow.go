@@ -17,15 +17,14 @@ import (
 // version. WORKFLOW_UNTRUSTED otherwise. from is the source of the workflow, which is shown. Callers use it before they start a
 // run, so that a refusal leaves nothing behind.
 func (p *Performer) Allow(ctx context.Context, w compile.Compiled, from string, o Options) error {
-	checks := w.Checks()
-	if !w.HasActions() || o.Trust == w.Hash() && len(checks) == 0 || p.allowed == w.Hash() {
+	checks, byOption := w.Checks(), o.Trust == w.Hash()
+	if !w.HasActions() || byOption && len(checks) == 0 || p.allowed == w.Hash() {
 		return nil
 	}
 	fixed, trusted, err := p.Trusted(ctx, w.Hash())
 	switch {
-	case o.Trust == w.Hash() && !trusted:
-		// The option is about this version, whatever the list is. What a person recorded precedes it: the
-		// option must not fix other files.
+	case err == nil && byOption && !trusted:
+		// What a person recorded precedes the option, which would fix the files as they are now.
 		trusted = true
 		fixed, err = p.Pins.Fix(ctx, checks)
 	case err == nil && !trusted:
