@@ -271,6 +271,11 @@ const (
 	CheckSecondsDefault = 1800
 	// ProgramBytesMax bounds the program of a check, which is read when it is trusted and when it runs.
 	ProgramBytesMax = 1 << 30
+	// CheckValuesMax bounds the values in the stdout of a check that is read as JSON, before it is
+	// parsed: the result of a linter for a large project. A value takes about 100 bytes of memory.
+	CheckValuesMax = 500_000
+	// ExitStatusMax is the largest exit status of a process: Windows has 32 bits.
+	ExitStatusMax = 1<<32 - 1
 	// EnvironmentValueBytesMax bounds a variable of the environment of checks, and EnvironmentMax is
 	// the number of them: a PATH has some thousand bytes.
 	EnvironmentValueBytesMax = 32 << 10

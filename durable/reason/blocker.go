@@ -115,7 +115,8 @@ func (p Pointer) text() string { return p.Key + p.ContractRef + p.Capability + p
 // Blocker is one typed reason why an attempt was refused. It is stored: message and suggested fix
 // of an existing cause are part of recorded answers, and are not reworded.
 type Blocker struct {
-	// Check is the check that blocks, nil for any other reason.
+	// Check is the check of a step that has no passing result (docs/design.md#checks). It is the only
+	// pointer here, so that == of two blockers without a check compares all of them.
 	Check        *CheckFact  `json:"check,omitzero"`
 	Code         BlockerCode `json:"code"`
 	Message      string      `json:"message"`
@@ -129,17 +130,17 @@ type Report struct {
 	Blockers []Blocker `json:"blockers"`
 }
 
-// Compare is the order of blockers in a report: by code, then by pointer kind and member. It is 0
-// for two blockers that a report does not list twice.
+// Compare is the order of blockers in a report: by code, then by pointer kind and member, then by
+// check. It is 0 for two blockers that a report does not list twice.
 func Compare(a, b Blocker) int {
 	return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.Pointer.Kind, b.Pointer.Kind),
 		cmp.Compare(a.Pointer.text(), b.Pointer.text()), cmp.Compare(a.Check.id(), b.Check.id()))
 }
 
-// NewReport returns a report of the blockers: sorted, one per code and pointer (the first one of
-// the argument), and at most limits.BlockersMax, of which the last one states how many more were
-// left out. The result does not depend on the order of blockers with different pointers, so that
-// a retry records the same bytes.
+// NewReport returns a report of the blockers: sorted, one per code, pointer and check (the first one
+// of the argument), and at most limits.BlockersMax, of which the last one states how many more were
+// left out. The result does not depend on the order of blockers with different pointers or checks, so
+// that a retry records the same bytes.
 func NewReport(blockers []Blocker) Report {
 	all := slices.Clone(blockers)
 	slices.SortStableFunc(all, Compare)
@@ -181,5 +182,11 @@ func (b Blocker) check() error {
 	case len(b.SuggestedFix) > limits.SuggestedFixBytesMax:
 		return fmt.Errorf("suggestedFix of %d bytes: want at most %d", len(b.SuggestedFix), limits.SuggestedFixBytesMax)
 	}
-	return b.Pointer.Check()
+	if err := b.Pointer.Check(); err != nil || b.Check == nil {
+		return err
+	}
+	if b.Code != BlockerInvalidOutput || b.Pointer.Kind != AtWorkflowStep {
+		return fmt.Errorf("a check in a blocker %s at %s", b.Code, b.Pointer.Kind)
+	}
+	return b.Check.check()
 }

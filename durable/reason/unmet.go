@@ -10,17 +10,16 @@ type Unmet struct {
 	Pointer Pointer
 	Message string // what is wrong, with what was expected
 	Fix     string // what to do next
-	// Check is the check that the requirement is about, nil for any other.
+	// Check is the check whose result is missing or does not pass; nil: another requirement.
 	Check *CheckFact
 }
 
 // Blocker returns u as a blocker, its texts clipped to their budgets.
 func (u Unmet) Blocker() Blocker {
 	return Blocker{
-		Code: u.Code.Blocker(), Pointer: u.Pointer,
+		Check: u.Check, Code: u.Code.Blocker(), Pointer: u.Pointer,
 		Message:      Clip(u.Message, limits.MessageBytesMax),
 		SuggestedFix: Clip(u.Fix, limits.SuggestedFixBytesMax),
-		Check:        u.Check,
 	}
 }
 
@@ -34,5 +33,5 @@ func ReportOf(all []Unmet) Report {
 }
 
 // Same reports whether u and other have the same reason and pointer. Such requirements are recorded
-// as one gap.
+// as one gap: that of a step, however many of its checks fail.
 func (u Unmet) Same(other Unmet) bool { return u.Code == other.Code && u.Pointer == other.Pointer }

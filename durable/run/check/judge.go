@@ -1,7 +1,10 @@
 package check
 
 import (
+	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -12,19 +15,27 @@ import (
 )
 
 // Judge returns why a result does not prove what a check expects, as a clause whose subject is the
-// check; "" if it does. The clause contains names and numbers, and a value in stdout only if it is a
-// number or a boolean.
+// check; "" if it does. It is a function of its arguments. The clause contains names of the workflow
+// and numbers, and nothing of the output but a number or a boolean at the place that the check names.
 func Judge(c source.Check, r Result) string {
 	switch {
-	case r.ArgvDigest != ArgvDigest(c):
+	case r.CheckID != c.ID || r.ArgvDigest != ArgvDigest(c):
 		return "has the result of another command"
 	case len(r.Changed) > 0:
 		return "did not count, since " + changed(r.Changed) + " (check_changed)"
 	case r.Failure != "":
 		return "failed: " + r.Failure
+	case r.Exit < 0:
+		return "failed: it did not run to an exit status"
 	case r.Exit != c.ExitStatus():
 		return fmt.Sprintf("exited with status %d, want %d", r.Exit, c.ExitStatus())
-	case c.Expect == nil:
+	case len(c.Action().Placeholders()) > 0 == r.FilledDigest.IsZero():
+		return "has the result of another command"
+	}
+	if i := slices.IndexFunc(c.Pins, func(p string) bool { return r.Pins[p].IsZero() }); i >= 0 {
+		return fmt.Sprintf("proved nothing: its result has no digest of %q", reason.Clip(c.Pins[i], limits.WarningValueBytesMax))
+	}
+	if c.Expect == nil {
 		return ""
 	}
 	if why := tests(c.Expect.Tests, r); why != "" {
@@ -48,7 +59,7 @@ func tests(want *source.ExpectTests, r Result) string {
 	case want == nil:
 		return ""
 	case r.Tests == nil && r.TestsUnread != "":
-		return "proved nothing: " + r.TestsUnread
+		return "proved nothing: " + withoutNames(r.TestsUnread)
 	case r.Tests == nil:
 		return "proved nothing: its result has no counts of tests"
 	}
@@ -140,15 +151,44 @@ func shown(v canon.Value) string {
 	return v.Kind().String()
 }
 
-// valueAt returns the value at a JSON pointer of a text; why is a clause if there is none.
+// withoutNames replaces the names from a report in a clause of testreport, which are quoted.
+func withoutNames(clause string) string {
+	var out strings.Builder
+	for {
+		before, _, found := strings.Cut(clause, `"`)
+		out.WriteString(before)
+		if !found {
+			return out.String()
+		}
+		clause = clause[len(before):]
+		name, err := strconv.QuotedPrefix(clause)
+		if err != nil {
+			return out.String() + "…" // clipped within a name
+		}
+		out.WriteString("…")
+		clause = clause[len(name):]
+	}
+}
+
+// valueAt returns the value at a JSON pointer of a text; why is a clause if there is none. Nothing of
+// the text is part of why.
 func valueAt(text []byte, pointer string) (v canon.Value, why string) {
+	if len(text) == 0 {
+		return v, "its stdout is empty"
+	}
+	if canon.CountValues(text) > limits.CheckValuesMax {
+		return v, fmt.Sprintf("its stdout has more than %d values of JSON", limits.CheckValuesMax)
+	}
 	doc, err := canon.Parse(text)
+	if wrong := (*canon.ParseError)(nil); errors.As(err, &wrong) {
+		return v, fmt.Sprintf("its stdout is not one text of strict JSON: line %d", wrong.Line)
+	}
 	if err != nil {
-		return v, "its stdout is not one JSON text"
+		return v, "its stdout is not one text of strict JSON"
 	}
 	v = doc.At(pointer)
 	if v.IsNull() {
-		return v, fmt.Sprintf("its stdout has no value at %q", reason.Clip(pointer, limits.WarningValueBytesMax))
+		return canon.Value{}, fmt.Sprintf("its stdout has no value at %q", reason.Clip(pointer, limits.WarningValueBytesMax))
 	}
 	if n := len(v.JCS()); n > limits.CheckTailBytesMax {
 		return canon.Value{}, fmt.Sprintf("the value in its stdout has %d bytes, at most %d are allowed", n, limits.CheckTailBytesMax)

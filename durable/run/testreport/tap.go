@@ -106,7 +106,7 @@ func (r *tapReport) add(line string) error {
 		return nil
 	}
 	if tapBailOut.MatchString(line) {
-		return errors.New("a line \"Bail out!\" of TAP says that the tests were stopped")
+		return errors.New("the tests were stopped: TAP has a line with Bail out!")
 	}
 	if strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") {
 		text := strings.TrimLeft(line, " \t")
