@@ -30,13 +30,13 @@ type Command struct {
 	Cwd  string // relative to the working directory of the performer; "" is that directory
 	// Below requires that Cwd, links resolved, is below the root of the project: a value chose it.
 	// Try returns ErrOutside otherwise.
-	Below     bool
-	Env       map[string]string // added to the environment of the performer
+	Below bool
+	Env   map[string]string // added to the environment of the performer
 	// Environ replaces the environment of the performer, nil: it does not.
 	Environ map[string]string
 	// Program is the absolute path of the program, "": Argv[0] is looked up.
-	Program string
-	TimeoutMs int64             // 0: none
+	Program   string
+	TimeoutMs int64 // 0: none
 	// Folder names the private folder of the command, "" for none. It contains the file that
 	// WAYBILL_CONTEXT names, with Context, and the empty one that WAYBILL_OUTPUT names. It exists
 	// during the try; one that a killed performer left is removed by a later try.

@@ -304,8 +304,11 @@ func TestPeopleOfAccounts(t *testing.T) {
 		t.Errorf("%+v", run.Pending.Approval)
 	}
 	p.atTerminal(0, "y", "config", "set", "principals", fmt.Sprintf(`{"ada":{"roles":["guest"],"uid":%d}}`, uid))
-	if out := p.runPiped(3, "run", "--run", "@last"); !strings.Contains(out, "does not meet the settings in force") {
+	if out := p.runPiped(3, "continue", "--run", "@last", "--done"); !strings.Contains(out, "does not meet the settings in force") {
 		t.Errorf("a role that was taken away:\n%s", out)
+	}
+	if out := p.runPiped(3, "run", "--run", "@last"); !strings.Contains(out, "needs a person's approval") {
+		t.Errorf("run after a role was taken away:\n%s", out)
 	}
 	bind(p, "ada")
 	p.runPiped(3, "run", "--run", "@last")

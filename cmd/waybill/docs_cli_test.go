@@ -77,7 +77,7 @@ func commandPage(top *cobra.Command) string {
 			b.WriteString("\n")
 		}
 		fmt.Fprintf(&b, "%s %s\n\n%s.\n\n", level, cmd.CommandPath(), cmd.Short)
-		if !cmd.HasSubCommands() {
+		if !cmd.HasSubCommands() || cmd.Annotations[cli.RunsAlone] != "" {
 			fmt.Fprintf(&b, "```text\n%s\n```\n\n", cmd.UseLine())
 		}
 		b.WriteString(prose(cmd.Long))

@@ -62,7 +62,8 @@ var answers = map[string]string{
 	"waybill run": "`run`", "waybill start": "`step`", "waybill continue": "`step` or `blocked`",
 	"waybill checkpoint": "`step`",
 	"waybill approve":    "`step`", "waybill send-back": "`step`", "waybill deny": "`step`", "waybill fork": "`step`", "waybill resume": "`candidates`",
-	"waybill replay":   "`replay`",
+	"waybill replay":  "`replay`",
+	"waybill trailer": "`trailer`", "waybill who": "`who`",
 	"waybill annotate": "`annotation`, in the shape of RFC 0056", "waybill annotations list": "`annotations`",
 	"waybill annotations summary": "`annotation_summary`", "waybill annotations retract": "`retracted`",
 	"waybill runs graph": "`graph`", "waybill runs cancel": "`cancelled`",
@@ -99,7 +100,10 @@ var answers = map[string]string{
 	"waybill automations due": "`automations`", "waybill due": "`due`",
 	"waybill capabilities": "`capabilities`, in the shape of OpenWOP",
 	"waybill repair":       "`repair`", "waybill keys list": "`keys`", "waybill keys rotate": "`keys`",
-	"waybill doctor":     "`doctor`",
+	"waybill doctor":        "`doctor`",
+	"waybill guard install": "`client_settings`", "waybill guard uninstall": "`client_settings`",
+	"waybill mcp install": "`client_settings`", "waybill guard test": "`guard_test`",
+	"waybill guard hook": "none: it answers in the form of the client",
 	"waybill completion": "`completion`", "waybill version": "`version`", "waybill help": "none: help is text",
 }
 

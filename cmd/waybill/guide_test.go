@@ -12,17 +12,24 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestGuides types the lines of each page in docs/guide, in order, in a folder with the files that the
-// page shows. Every line that the page shows as output must be printed, and every exit status must be
-// the one shown.
+// TestGuides types the lines of each page in docs/guide and of the skill in docs/agents, in order, in a folder
+// with the files that the page shows. Every line that the page shows as output must be printed, and every exit
+// status must be the one shown.
 func TestGuides(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip(err)
+	for _, program := range []string{"git", "sh"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip(err)
+		}
 	}
 	pages, err := filepath.Glob("../../docs/guide/*.md")
 	if err != nil || len(pages) == 0 {
 		t.Fatal("no page", err)
 	}
+	skills, err := filepath.Glob(agentSkills)
+	if err != nil || len(skills) == 0 {
+		t.Fatal("no skill", err)
+	}
+	pages = append(pages, skills...)
 	dir := t.TempDir()
 	for _, page := range pages {
 		text, err := os.ReadFile(page)
@@ -40,7 +47,9 @@ func TestGuides(t *testing.T) {
 	}
 	testscript.Run(t, testscript.Params{Dir: dir, Setup: func(env *testscript.Env) error {
 		for name, value := range map[string]string{"HOME": env.WorkDir, "WAYBILL_HOME": filepath.Join(env.WorkDir, "home"),
-			"XDG_CONFIG_HOME": filepath.Join(env.WorkDir, "config"), "NO_COLOR": "1", "TERM": "xterm"} {
+			"XDG_CONFIG_HOME": filepath.Join(env.WorkDir, "config"), "NO_COLOR": "1", "TERM": "xterm",
+			"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.org", "GIT_COMMITTER_NAME": "a",
+			"GIT_COMMITTER_EMAIL": "a@example.org"} {
 			env.Setenv(name, value)
 		}
 		return nil
@@ -51,7 +60,7 @@ func TestGuides(t *testing.T) {
 var fenced = regexp.MustCompile("(?ms)^```(\\w+)(?: (\\S+))?\n(.*?)^```$")
 
 // scriptOf returns a page as a script: its typed lines with what they must print, and its files, in a
-// git repository with one commit and a folder for each service.
+// git repository with one commit and a folder for each service. A shell reads the lines.
 func scriptOf(page string) (script string, typed int) {
 	var lines, files []string
 	for _, block := range fenced.FindAllStringSubmatch(page, -1) {
@@ -66,7 +75,7 @@ func scriptOf(page string) (script string, typed int) {
 			status, isStatus := strings.CutPrefix(line, "(exit status ")
 			switch last := len(lines) - 1; {
 			case isTyped:
-				lines, typed = append(lines, "exits 0 "+command), typed+1
+				lines, typed = append(lines, "exits 0 sh -c '"+strings.ReplaceAll(command, "'", "''")+"'"), typed+1
 			case isStatus:
 				for !strings.HasPrefix(lines[last], "exits ") {
 					last--

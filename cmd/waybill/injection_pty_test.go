@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -168,6 +169,23 @@ func (s *injected) fill(inject string) {
 			s.Logf("refused: %.80q: %.200s", args, out)
 		}
 	}
+	s.commit("S" + line + "\n\n" + text)
+}
+
+// commit makes a commit with a message, the trailer of the last run and one that is none.
+func (s *injected) commit(message string) {
+	s.Helper()
+	trailer, _ := s.call("trailer", "--run", "@last")
+	for _, args := range [][]string{{"init", "-q"}, {"commit", "-q", "--allow-empty", "--cleanup=verbatim", "-F", "-"}} {
+		cmd := exec.Command("git", append([]string{"-c", "user.name=t", "-c", "user.email=t@example.org"}, args...)...)
+		cmd.Dir, cmd.Stdin = s.dir, strings.NewReader(message+"\n"+trailer+"Waybill-Run: "+message)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			s.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	if out, status := s.call("who", "HEAD"); status != 0 {
+		s.Fatalf("the commit names no run: %d\n%s", status, out)
+	}
 }
 
 // views are all commands that print text about a store, and calls that fail with a text in them.
@@ -196,6 +214,10 @@ func (s *injected) views(inject string) [][]string {
 		{"workflows", "validate", ".waybill/workflows/ask.json"}, {"audit", "list"}, {"audit", "verify"},
 		{"sessions", "list"}, {"sessions", "list", "--trash"}, {"verify"}, {"doctor"}, {"gc"}, {"du"}, {"repair"},
 		{"keys", "list"}, {"config", "get"}, {"capabilities"}, {"automations", "due", "--all"}, {"due"},
+		{"guard", "test", "claude"}, {"guard", "install", "claude", "--print"}, {"guard", "uninstall", "claude", "--print"},
+		{"guard", "install", line}, {"mcp", "install", "codex", "--print"}, {"mcp", "install", line},
+		{"who", "HEAD"}, {"who", line}, {"who", "HEAD.." + line}, {"trailer"}, {"trailer", "--run", line}, {"trailer", "--print-hook"},
+		{"trailer", "--print-hook", "--store", line},
 		{"runs", "show", line}, {"start", line}, {"workflows", "inspect", line}, {"workflows", "validate", line},
 		{"config", "get", line}, {"trust", line}, {"verify", line}, {"runs", "list", "--status", line}, {line}, {"runs", line},
 		{"run", "test.cmd", "--trust", "--quiet"}, {"run", "test.cmd", "--trust"}, {"start", "test.ask", "--set", line},
@@ -225,7 +247,7 @@ func (s *injected) questions(line, proposal string) [][]string {
 
 // notViews are the commands that the corpus leaves out.
 var notViews = map[string]string{
-	"mcp":        "writes JSON only: TestMCPLinesPrintNothingInvisible",
+	"guard hook": "writes JSON only: TestHookAnswersPrintNothingInvisible",
 	"version":    "prints nothing of a store or file",
 	"runs watch": "runs until it is interrupted and writes the lines of runs timeline",
 }
@@ -324,12 +346,12 @@ var differing = regexp.MustCompile(`(?s)  text/plain\n.*?\n\n|\n +[0-9]+%  [^\n]
 var sizeOf = regexp.MustCompile(`(?m)^ *[0-9.]+ [kMG]?B`)
 
 // marked reports views that name what they replace, and so are longer than with harmless text: what a
-// person consents to, errors that quote an argument with escapes, similar proposals, and the timeline,
+// person consents to, errors that quote an argument with escapes, similar proposals, answers in JSON, and the timeline,
 // which has the first line of a title only.
 func marked(args []string, inject string) bool {
 	switch args[0] + " " + args[min(1, len(args)-1)] {
 	case "artifacts erase", "config set", "config confirm", "sessions delete", "proposals apply", "approve approve", "send-back @last", "deny @last", "proposals get", "proposals approve", "trust test.cmd", "run --run", "run test.cmd",
-		"run test.ask", "runs timeline", "workflows attach":
+		"run test.ask", "runs timeline", "workflows attach", "guard test":
 		return true
 	}
 	return strings.Contains(strings.Join(args, " "), inject)

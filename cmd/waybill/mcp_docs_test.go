@@ -56,6 +56,9 @@ long. An agent's program starts it, in the directory whose workflows it should f
 ` + "```json\n" + `{"mcpServers": {"waybill": {"command": "waybill", "args": ["mcp"]}}}
 ` + "```" + `
 
+` + "`waybill mcp install claude|codex|gemini|opencode`" + ` shows how your settings of that client change, and writes them
+after you confirmed it.
+
 Flags such as ` + "`--store DIR`, `--tenant NAME` and `--as REF`" +
 		` are added after "mcp". The server keeps no state between
 calls: it may be killed and started again at any moment, tokens stay valid, and people can inspect the same

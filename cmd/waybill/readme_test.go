@@ -43,3 +43,33 @@ func TestReadmeCommands(t *testing.T) {
 		}
 	}
 }
+
+// TestReadmeFailures: each row of the README's table of failures names a command that its section of the guide types, and
+// the table has every section.
+func TestReadmeFailures(t *testing.T) {
+	page, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	guide, err := os.ReadFile("../../docs/guide/failures.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sections := map[string]string{}
+	for _, part := range strings.Split(string(guide), "\n## ")[1:] {
+		title, text, _ := strings.Cut(part, "\n")
+		sections[strings.ReplaceAll(strings.ToLower(title), " ", "-")] = text
+	}
+	rows := regexp.MustCompile("(?m)^\\| \\[[^]]+\\]\\(docs/guide/failures\\.md#([^)]+)\\) \\|[^|]+\\| `([^`]+)` \\|[^|]+\\|$").
+		FindAllSubmatch(page, -1)
+	for _, row := range rows {
+		anchor := string(row[1])
+		if !strings.Contains(sections[anchor], "\n$ "+string(row[2])+"\n") {
+			t.Errorf("docs/guide/failures.md#%s does not type %q", anchor, row[2])
+		}
+		delete(sections, anchor)
+	}
+	if len(rows) != 7 || len(sections) != 0 {
+		t.Errorf("the README has %d rows, and not the sections %q", len(rows), sections)
+	}
+}

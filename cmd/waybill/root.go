@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/about"
 	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/guard"
 	"github.com/waybill/waybill/cmd/waybill/learning"
 	"github.com/waybill/waybill/cmd/waybill/mcp"
 	"github.com/waybill/waybill/cmd/waybill/runs"
@@ -65,10 +66,10 @@ func newRoot(a *cli.App) *cobra.Command {
 		work.NewApprove(a), work.NewSendBack(a), work.NewDeny(a), work.NewDue(a), learning.NewProposals(a), learning.NewAutomations(a), work.NewFork(a),
 		learning.NewAnnotate(a), learning.NewAnnotations(a),
 		mcp.New(a), workflows.NewTrust(a), workflows.New(a), runs.New(a), work.NewResume(a),
-		runs.NewReplay(a), upkeep.NewVerify(a), upkeep.NewRepair(a), upkeep.NewKeys(a), upkeep.NewDoctor(a),
+		runs.NewReplay(a), runs.NewTrailer(a), runs.NewWho(a), upkeep.NewVerify(a), upkeep.NewRepair(a), upkeep.NewKeys(a), upkeep.NewDoctor(a),
 		travel.NewExport(a), travel.NewImport(a), travel.NewBundle(a), upkeep.NewAudit(a), upkeep.NewSessions(a),
 		upkeep.NewGC(a), upkeep.NewDU(a), upkeep.NewArtifacts(a),
-		upkeep.NewConfig(a), learning.NewCapabilities(a), schema.New(a), about.NewCompletion(a),
+		upkeep.NewConfig(a), guard.New(a), learning.NewCapabilities(a), schema.New(a), about.NewCompletion(a),
 		about.NewVersion(a))
 	setCompletions(a, root)
 	return root
@@ -96,7 +97,7 @@ func setCompletions(a *cli.App, root *cobra.Command) {
 			}
 		}
 	}
-	for _, name := range []string{"run", "continue", "checkpoint"} {
+	for _, name := range []string{"run", "continue", "checkpoint", "trailer"} {
 		if cmd, _, err := root.Find([]string{name}); err == nil && cmd.Flag("run") != nil {
 			_ = cmd.RegisterFlagCompletionFunc("run", a.CompleteRunFlag)
 		}

@@ -42,7 +42,7 @@ var storedFiles = []struct {
 	{`^quarantine/[^/]+/repair\.json$`, false, []string{"repair"}},
 	{`^quarantine/`, false, nil},
 	{`(^|/)\.?[a-z]*\.?lock$`, false, nil},
-	{`(^|/)cache/[a-z]+-\d+$`, false, nil},
+	{`(^|/)cache/[a-z-]+-\d+$`, false, nil},
 }
 
 // validStore validates every file of a store against its schema. It returns the validated

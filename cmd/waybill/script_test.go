@@ -13,6 +13,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -127,7 +128,7 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// exits N command…: the command must end with exit status N.
+// exits N command…: the command must end with exit status N, which for a signal is 128 and its number, as in a shell.
 func exits(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -135,6 +136,9 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	var exit *exec.ExitError
 	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
 		got = exit.ExitCode()
+		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+			got = 128 + int(status.Signal())
+		}
 	} else {
 		ts.Check(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -59,6 +60,7 @@ func TestDocumentShapes(t *testing.T) {
 		"due --print-timer: due",
 		"runs list: runs", "start old.json: step", "start old.json --title T: step", "continue --run @last: step",
 		"continue --run @last --done: blocked", "runs show: run",
+		"trailer: trailer", "trailer --run @last: trailer", "trailer --print-hook: trailer", "commit: git", "who HEAD: who", "who HEAD~1..HEAD: who",
 		"continue --run @last --notes password=correct-horse-battery --set k=x --artifact out.json: step",
 		"runs list: runs", "runs list --limit 1: runs", "runs show: run", "runs timeline: timeline",
 		"runs events: events", "verify: verification",
@@ -97,6 +99,8 @@ func TestDocumentShapes(t *testing.T) {
 		"automations due --all: automations", "proposals rollback {proposal} --as ada --reason r: proposal",
 		"verify --digests: verification", "verify @last: verification", "audit list: audit",
 		"audit verify: audit_verification", "schema: schemas",
+		"guard test claude: guard_test", "guard test gemini: guard_test", "guard install claude --print: client_settings",
+		"guard uninstall claude --print: client_settings", "mcp install codex --print: client_settings",
 		"keys list: keys", "keys rotate --yes: keys", "keys list: keys", "doctor: doctor",
 		"runs events {artifact run}: events", "export {artifact run} -o a.json: export",
 		"export {artifact run} -o r.json --redact: export",
@@ -135,6 +139,10 @@ func TestDocumentShapes(t *testing.T) {
 		if words := strings.Fields(call); words[0] == "person" {
 			words = strings.Fields(strings.ReplaceAll(call, "{uid}", names["{uid}"]))
 			atTerminal(t, dir, words[1:]...)
+			continue
+		}
+		if want == "git" {
+			commitNaming(t, dir, env)
 			continue
 		}
 		if want == "tear" {
@@ -217,6 +225,25 @@ func TestDocumentShapes(t *testing.T) {
 		}
 	}
 	current(t, filepath.Join(home, "testdata/shapes.golden"), b.String())
+}
+
+// commitNaming makes two commits, the second one with the trailer of the open run, one of a run that the store does not have,
+// and a malformed one.
+func commitNaming(t *testing.T, dir string, env []string) {
+	t.Helper()
+	var line, errOut bytes.Buffer
+	if status := run([]string{"trailer"}, strings.NewReader(""), &line, &errOut, env); status != 0 || line.Len() == 0 {
+		t.Fatalf("no trailer: %d, %s", status, &errOut)
+	}
+	const other = "Waybill-Run: run_aaaaaaaaaaaaaaaaaaaaaaaaaa sha256:0000000000000000000000000000000000000000000000000000000000000000\n"
+	for _, args := range [][]string{{"init", "-q"}, {"commit", "-q", "--allow-empty", "-m", "First"},
+		{"commit", "-q", "--allow-empty", "-m", "Second\n\n" + line.String() + other + "Waybill-Run: x"}} {
+		cmd := exec.Command("git", append([]string{"-c", "user.name=t", "-c", "user.email=t@example.org"}, args...)...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
 }
 
 // artifactOf returns the digest of a file submitted as an artifact.

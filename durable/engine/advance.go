@@ -80,7 +80,7 @@ func (e *Engine) advance(ctx context.Context, at Position, attempt advance.Attem
 		return e.replayAttempt(ctx, keys, at, h, done, req)
 	}
 	if !attempt.Performed {
-		if err := refuseResults(at.Run, req); err != nil {
+		if err := req.RefuseObserved(at.Run); err != nil {
 			return Answer{}, err
 		}
 		if a, checked, err := e.handIn(ctx, at, h, p, attempt); checked || err != nil {
@@ -198,13 +198,28 @@ func (n *Answers) inputs(ctx context.Context, p session.Resolved) (compile.Compi
 // the whole text of long notes are read, since requirements exist for those
 // alone.
 func (n *Answers) CompleteInputs(ctx context.Context, p session.Resolved) (w compile.Compiled, f advance.Facts, err error) {
+	w, f, content, others, err := n.readInputs(ctx, p)
+	return w, f, cmp.Or(err, content, others)
+}
+
+// shownInputs is CompleteInputs for callers that need every output of the step:
+// neither a decision nor a list of choices is one.
+func (n *Answers) shownInputs(ctx context.Context, p session.Resolved) (compile.Compiled, advance.Facts, error) {
+	w, f, content, _, err := n.readInputs(ctx, p)
+	return w, f, cmp.Or(err, content)
+}
+
+// readInputs is CompleteInputs with the errors of erased outputs, and of other
+// erased content, beside any other error.
+func (n *Answers) readInputs(ctx context.Context, p session.Resolved) (w compile.Compiled, f advance.Facts,
+	content, others, err error) {
 	w, state, err := n.Load(ctx, p)
 	if err != nil {
-		return w, f, err
+		return w, f, nil, nil, err
 	}
-	lists, erased := n.Choices(ctx, w, p, state)
-	if erased != nil && !fault.Is(erased, fault.ArtifactErased) {
-		return w, f, erased
+	lists, others := n.Choices(ctx, w, p, state)
+	if others != nil && !fault.Is(others, fault.ArtifactErased) {
+		return w, f, nil, nil, others
 	}
 	f = advance.Facts{Session: p.At.Session, Run: p.At.Run, Node: p.At.Node, Next: p.Fold.Next, State: state,
 		SnapshotRef: p.Node.SnapshotRef, PendingMs: p.Node.CreatedAtMs,
@@ -216,7 +231,7 @@ func (n *Answers) CompleteInputs(ctx context.Context, p session.Resolved) (w com
 	}
 	outputs, err := n.countedOutputs(ctx, p)
 	if err != nil {
-		return w, f, err
+		return w, f, nil, nil, err
 	}
 	f.Performers = performersOf(p.Node, outputs)
 	for _, o := range outputs {
@@ -224,19 +239,22 @@ func (n *Answers) CompleteInputs(ctx context.Context, p session.Resolved) (w com
 		// Requirements are about JSON artifacts only; others are not read.
 		if o.Channel == event.Artifact && o.Payload.ContentType == "application/json" {
 			out.JSON, err = n.Artifact(ctx, o.Payload.SHA256)
-			if fault.Is(err, fault.ArtifactErased) {
-				erased = err
-			} else if err != nil {
-				return w, f, err
+			switch {
+			case fault.Is(err, fault.ArtifactErased) && o.IsDecision():
+				others = err
+			case fault.Is(err, fault.ArtifactErased):
+				content = err
+			case err != nil:
+				return w, f, nil, nil, err
 			}
 		}
 		f.Outputs = append(f.Outputs, out)
 	}
 	f.Notes, err = n.wholeNotes(ctx, p.Node)
-	if err != nil && !fault.Is(err, fault.ArtifactErased) {
-		return w, f, err
+	if fault.Is(err, fault.ArtifactErased) {
+		return w, f, cmp.Or(content, err), others, nil
 	}
-	return w, f, cmp.Or(erased, err)
+	return w, f, content, others, err
 }
 
 // wholeNotes returns the node's current notes: those of the recap, or the whole

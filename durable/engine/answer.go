@@ -8,6 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/prompt"
 	"github.com/waybill/waybill/durable/workflow/compile"
@@ -49,8 +50,11 @@ type Answer struct {
 	Blockers []reason.Blocker `json:"blockers,omitzero"`
 	// Result is that of the pending step's command, if one is recorded at the node
 	// and the step was not accepted. It has the end of each output.
-	Result   *command.Brief `json:"result,omitzero"`
-	Warnings []Warning      `json:"warnings"`
+	Result *command.Brief `json:"result,omitzero"`
+	// Checks are those of the last attempt at the pending step, which was refused. Only Rehydrate has
+	// them: the blockers of an answer to an attempt name its checks.
+	Checks   []check.Brief `json:"checks,omitzero"`
+	Warnings []Warning     `json:"warnings"`
 
 	// AttemptID is the attempt in AckToken, CheckpointID the one in
 	// CheckpointToken, for callers that use positions instead of tokens.
@@ -89,6 +93,9 @@ func (a Answer) Kind() string {
 // MissingInputs returns the context keys that the pending step requires and that have
 // no value yet that is accepted.
 func (a Answer) MissingInputs() []string { return a.missingInputs }
+
+// IsCommand reports that a performer does the pending step: it has an action, or waits until a moment.
+func (a Answer) IsCommand() bool { return a.isCommand }
 
 // StepsDone counts the steps completed before the pending one, as the list of
 // runs does.

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine/handed"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/advance"
@@ -24,7 +25,8 @@ type Approvable struct {
 	Step      Pending
 	Notes     string
 	Artifacts []ports.Result
-	// Approved reports that exactly this content is approved already.
+	// Approved reports that exactly this content is approved already, also by the
+	// settings in force.
 	Approved bool
 
 	// Decisions are what the recorded ones amount to, one State for each rule of
@@ -48,7 +50,8 @@ type Approvable struct {
 // if an output cannot be shown any more.
 func (e *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approvable, error) {
 	// Refused before the question, not after the answer.
-	if _, err := e.settings.Confirmed(ctx); err != nil {
+	settings, err := e.settings.Confirmed(ctx)
+	if err != nil {
 		return Approvable{}, err
 	}
 	h := e.TakeHistory(at.Session)
@@ -59,7 +62,7 @@ func (e *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approv
 	if err := checkTakesFacts(p); err != nil {
 		return Approvable{}, err
 	}
-	w, facts, err := e.CompleteInputs(ctx, p) // content that cannot be shown cannot be approved
+	w, facts, err := e.shownInputs(ctx, p) // content that cannot be shown cannot be approved
 	if err != nil {
 		return Approvable{}, err
 	}
@@ -78,7 +81,7 @@ func (e *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approv
 	out := Approvable{Position: p.At, Workflow: answer.Workflow, Step: *answer.Pending}
 	out.digest, out.left = advance.ApprovalDigest(facts), facts.HasChild
 	out.Decisions = advance.Decisions(w, facts, by.AtMs)
-	out.Approved = advance.IsApproved(out.Decisions)
+	out.Approved = advance.IsApproved(out.Decisions) && advance.MeetsSettings(out.Decisions, settings.People())
 	out.Notes = facts.Notes
 	for _, o := range facts.Outputs {
 		switch {
@@ -93,8 +96,18 @@ func (e *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approv
 			out.Artifacts = append(out.Artifacts, r)
 		}
 	}
-	if err := addHistory(ctx, e, p, facts, &out); err != nil {
+	handedIn, err := handed.Read(ctx, e.store, p.At.Session, p.Node.ID)
+	if err != nil {
 		return Approvable{}, err
+	}
+	out.Performers = handedIn.Performers(p.Node)
+	if len(out.Decisions) > 0 && out.Decisions[0].SentBack != nil {
+		content := func(ctx context.Context, digest canon.Digest) ([]byte, error) {
+			return e.Object(ctx, manifest.Artifact, digest)
+		}
+		if out.Changes, err = handedIn.Changes(ctx, content, *out.Decisions[0].SentBack, facts.Outputs); err != nil {
+			return Approvable{}, err
+		}
 	}
 	h.Keep()
 	return out, nil

@@ -73,7 +73,7 @@ func (e *Engine) CheckpointAt(ctx context.Context, by Caller, at Position, attem
 		h.Keep()
 		return e.replayCheckpoint(ctx, keys, at, point, req)
 	}
-	if err := refuseResults(at.Run, req); err != nil {
+	if err := req.RefuseObserved(at.Run); err != nil {
 		return Answer{}, err
 	}
 	appended, err := e.commitAt(ctx, h, at, func(p session.Resolved) (manifest.Plan, error) {

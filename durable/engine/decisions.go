@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -167,6 +166,3 @@ func (a Approvable) Question() ports.ApproveQuestion {
 	}
 	return q
 }
-
-// actorName is the name of an actor in the log for a reader: its ref, else its kind.
-func actorName(a event.Actor) string { return cmp.Or(a.Ref, string(a.Kind)) }

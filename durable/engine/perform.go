@@ -3,13 +3,8 @@ package engine
 import (
 	"context"
 
-	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/run/advance"
-	"github.com/waybill/waybill/durable/run/check"
-	"github.com/waybill/waybill/durable/run/command"
-	"github.com/waybill/waybill/durable/run/decision"
-	"github.com/waybill/waybill/durable/run/wait"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -26,41 +21,4 @@ func (e *Engine) Perform(ctx context.Context, hold ports.Hold, by Caller, at Pos
 	defer leave()
 	return e.advance(ctx, at,
 		advance.Attempt{ID: attempt, Request: req, Actor: by.Actor, Account: by.Account, AtMs: by.AtMs, Performed: true})
-}
-
-// refuseResults refuses with VALIDATION_ERROR a request that contains the
-// result of a command, the end of a wait or a person's decision, and names the command line for it. It
-// is called where requests come in, and not by the decision: a decision that is
-// made again takes results as they are recorded.
-func refuseResults(run id.Run, req advance.Request) error {
-	for i, a := range req.Artifacts {
-		// An agent could otherwise decide about its own work.
-		if a.Kind() == decision.Kind {
-			return fault.New(fault.ValidationError, "artifact %d is of kind %s, which only the decision of a person writes", i,
-				decision.Kind).
-				Suggest("A person decides with %s at a terminal.", fault.Command{"approve", run.String()}).
-				With("artifactKind", decision.Kind).With("runId", run.String())
-		}
-		if a.Kind() == wait.Kind {
-			return fault.New(fault.ValidationError,
-				"artifact %d is of kind %s, which only a performer records when the wait is over", i, wait.Kind).
-				Suggest("%s continues it then; send other results without this one.",
-					fault.Command{"due", "--run"}).
-				With("artifactKind", wait.Kind).With("runId", run.String())
-		}
-		if a.Kind() == check.Kind {
-			return fault.New(fault.ValidationError,
-				"artifact %d is of kind %s, which only Waybill records when it has performed the check", i, check.Kind).
-				Suggest("Leave it out: the checks of a step run when it is handed in.").
-				With("artifactKind", check.Kind).With("runId", run.String())
-		}
-		if a.Kind() == command.Kind {
-			return fault.New(fault.ValidationError,
-				"artifact %d is of kind %s, which counts only if 'waybill run' performed the command", i, command.Kind).
-				Suggest("%s performs a step that is a command; send other results without this one.",
-					fault.Command{"run", "--run", run.String()}).
-				With("artifactKind", command.Kind).With("runId", run.String())
-		}
-	}
-	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/interpreter"
 	"github.com/waybill/waybill/durable/run/prompt"
 	"github.com/waybill/waybill/durable/run/snapshot"
@@ -29,12 +30,30 @@ func (n *Answers) answerWithRecap(ctx context.Context, keys token.Keys, p sessio
 	if err != nil {
 		return a, err
 	}
+	if a.Checks, err = n.checksAt(ctx, p); err != nil {
+		return a, err
+	}
 	recovery, err := n.recovery(ctx, p)
 	recovery.Results, recovery.MoreResults = a.results.list, a.results.more
 	if err == nil {
 		a.Recap = prompt.Recap(recovery)
 	}
 	return a, err
+}
+
+// checksAt returns the checks of the last attempt at a node, nil for one that was
+// accepted.
+func (n *Answers) checksAt(ctx context.Context, p session.Resolved) ([]check.Brief, error) {
+	results, err := n.Checks(ctx, p.Node)
+	if err != nil || len(results) == 0 {
+		return nil, err
+	}
+	w, s, err := n.Load(ctx, p)
+	if err != nil || s.PendingStep() == nil {
+		return nil, err
+	}
+	step, _ := w.Step(s.PendingStep().StepID)
+	return check.Briefs(step.Checks, results), nil
 }
 
 // recovery collects the input of the recovery text: the steps before, what is

@@ -15,6 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/choices"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/interpreter"
@@ -397,8 +398,10 @@ func (n *Answers) answerOutcome(ctx context.Context, keys token.Keys, p session.
 		p = p.AtNode(child)
 	}
 	a, err := n.AnswerAt(ctx, keys, p)
-	if o.Kind == event.Blocked {
-		a.Blockers = o.Blockers.Blockers
+	if o.Kind == event.Blocked && err == nil {
+		var results []check.Result
+		results, err = n.Checks(ctx, p.Node)
+		a.Blockers = check.WithTails(o.Blockers.Blockers, results)
 	}
 	a.warnRecorded(done.Warnings)
 	return a, err

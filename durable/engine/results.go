@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/prompt"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/projections/runs"
@@ -58,6 +59,10 @@ func (n *Answers) addResults(ctx context.Context, out *results, p session.Resolv
 		return err
 	}
 	for _, o := range slices.Backward(p.Node.Artifacts()) {
+		// Checks of a step that was left passed; those of the pending one are beside the recap.
+		if o.Payload.ArtifactKind == check.Kind {
+			continue
+		}
 		// The approval beside a decision has its own line; a step that was sent back says so itself.
 		if o.Decision != nil && (o.Decision.Decision == event.Approved || label == "") {
 			continue

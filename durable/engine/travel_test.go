@@ -195,6 +195,9 @@ func projected(tb rapid.TB, g *enginetest.Engine, s id.Session) string {
 			if step.Approval != nil {
 				step.Approval.Imported = false
 			}
+			for i := range step.Decisions {
+				step.Decisions[i].Imported = false
+			}
 		}
 		timeline, err := g.Timeline(ctx, ref)
 		if err != nil {

@@ -95,7 +95,7 @@ const (
 	PrincipalsUnbound     Code = "PRINCIPALS_UNBOUND"
 )
 
-// Faults of the caller's input, of the process and of Waybill itself. INVARIANT_VIOLATION and
+// Faults of the caller's input, of git, of the process and of Waybill itself. INVARIANT_VIOLATION and
 // INTERNAL_ERROR are bugs or damage that no check has named.
 const (
 	ValidationError Code = "VALIDATION_ERROR"
@@ -103,6 +103,8 @@ const (
 	ConfigInvalid   Code = "CONFIG_INVALID"
 	Interrupted     Code = "INTERRUPTED"
 	OutputFailed    Code = "OUTPUT_FAILED"
+	CommitNotFound  Code = "COMMIT_NOT_FOUND"
+	GitFailed       Code = "GIT_FAILED"
 	Invariant       Code = "INVARIANT_VIOLATION"
 	Internal        Code = "INTERNAL_ERROR"
 )
@@ -305,6 +307,10 @@ var Table = []Row{
 	{OutputFailed, ExitFailed, never,
 		"The answer could not be written to standard output; the effects of the call are recorded.",
 		Suggest("Check %s before you repeat the call.", Command{"runs", "list"})},
+	{CommitNotFound, ExitNotFound, never, "The git repository has no such commit, or there is none in the working directory.",
+		Suggest("Name a commit of the repository of the working directory, such as HEAD.")},
+	{GitFailed, ExitFailed, never, "Git is needed to read a commit, and is not installed, refused or did not answer.",
+		Suggest("Check that git is installed and works in the same directory.")},
 	{Invariant, ExitIntegrity, never, "The log lacks an event that it must contain; nothing was recorded.",
 		Suggest("Run %s.", Command{"verify", SessionWord})},
 	{Internal, ExitFailed, never, "An unexpected internal error.",

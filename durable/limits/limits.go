@@ -282,6 +282,9 @@ const (
 	EnvironmentMax           = 64
 	// CheckTailBytesMax bounds the end of the output of a check in a blocker.
 	CheckTailBytesMax = 2 << 10
+	// CheckTailsBytesMax bounds the ends of the outputs of all checks of a step in an answer: four
+	// checks with both outputs of full size.
+	CheckTailsBytesMax = 16 << 10
 	// TestReportBytesMax bounds the output from which the counts of tests are read
 	// (docs/design.md#checks): the events of about 50,000 tests. It is held in memory.
 	TestReportBytesMax = 16 << 20
@@ -301,6 +304,18 @@ const (
 	DueStepsMax = 64
 	// PeriodSecondsMax bounds a period such as that of a wait: a leap year. A longer one is an instant.
 	PeriodSecondsMax = 366 * 24 * 3600
+	// CommitMessageBytesMax bounds what is read of the message of a commit. Messages are written by people; one that joins
+	// a thousand others stays below it.
+	CommitMessageBytesMax = 1 << 20
+	// CommitTrailersMax bounds the trailers of one commit that are looked up (docs/design.md#commits): each may name
+	// another run. The last ones count.
+	CommitTrailersMax = 64
+	// CommitsMax is the largest number of commits of a range that 'waybill who' reads: a long branch.
+	CommitsMax = 100
+	// CommitNameBytesMax bounds the name of a commit or range on the command line.
+	CommitNameBytesMax = 1024
+	// CommitRunsMax bounds the runs in one answer about commits: the decisions of each are listed.
+	CommitRunsMax = 256
 )
 
 // TruncationMarker is the end of a text that was truncated to its budget. It is stored.

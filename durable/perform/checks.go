@@ -102,7 +102,7 @@ func (k *checking) vars() canon.Value {
 // artifactsOf returns results as artifacts.
 func artifactsOf(results []check.Result) (out []advance.Artifact, err error) {
 	for _, r := range results {
-		v, err := canon.ValueOf(r)
+		v, err := r.Encode()
 		if err != nil {
 			return nil, fault.Wrap(err, fault.Internal, "the result of check %q cannot be written as JSON", r.CheckID)
 		}

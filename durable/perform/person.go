@@ -84,7 +84,7 @@ func (s *stepRun) missingPerson() bool {
 	case s.needsNotes():
 		return true
 	}
-	return !s.step.Automatic() && !s.preconfirmed()
+	return !s.step.Automatic() && !(s.awaitsConfirmation() && s.opts.Yes)
 }
 
 // awaitsConfirmation reports that the step waits for a confirmation. Only
@@ -92,10 +92,6 @@ func (s *stepRun) missingPerson() bool {
 func (s *stepRun) awaitsConfirmation() bool {
 	return s.answer.Pending.AwaitsGuided() && s.autonomy() == event.Guided
 }
-
-// preconfirmed reports that --yes was given and the step waits for nothing
-// else.
-func (s *stepRun) preconfirmed() bool { return s.awaitsConfirmation() && s.opts.Yes }
 
 // mustConfirm reports that the confirmation is still to be asked.
 func (s *stepRun) mustConfirm() bool { return s.awaitsConfirmation() && !s.opts.Yes && !s.confirmed }

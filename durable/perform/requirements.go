@@ -31,6 +31,10 @@ func (r requirements) none() bool {
 	return r.probe == "" && !r.decides && len(r.assessments) == 0 && (r.pack == nil || r.optional)
 }
 
+// asks reports that a person present is asked to choose, and does not need to
+// read the JSON form of the answer.
+func (r requirements) asks() bool { return r.probe != "" || r.decides || len(r.assessments) > 0 }
+
 // describe lists the requirements as a part of a sentence.
 func (r requirements) describe() string {
 	var out []string

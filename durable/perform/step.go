@@ -273,7 +273,7 @@ func (s *stepRun) prompt() string {
 	if s.report.Performed > 0 || !s.Person.Present() {
 		whole, around.Results = withoutResults(whole, around.Results), ""
 	}
-	asks := s.asksChoices()
+	asks := s.Person.Present() && s.requirements().asks()
 	if s.step.Action == nil && len(s.flow.Inputs)+len(s.step.Inputs) == 0 && !asks {
 		return whole
 	}
@@ -296,13 +296,6 @@ func withoutResults(whole, results string) string {
 		return whole
 	}
 	return strings.TrimSpace(strings.TrimRight(before, "\n") + after)
-}
-
-// asksChoices reports that a person present is asked to choose, and does not
-// need to read the JSON form of the answer.
-func (s *stepRun) asksChoices() bool {
-	w := s.requirements()
-	return s.Person.Present() && (w.probe != "" || w.decides || len(w.assessments) > 0)
 }
 
 // vars are the variables of the pending step: the context, and those of the

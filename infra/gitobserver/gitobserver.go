@@ -37,17 +37,12 @@ func Observe(root string) []event.ObservationRecorded {
 	if root == "" {
 		return nil
 	}
-	// One repository has one digest, independent of the links that lead to it.
-	real, err := filepath.EvalSymlinks(root)
-	if err != nil {
-		real = root
-	}
 	branch, commit := head(root)
 	var out []event.ObservationRecorded
 	for _, value := range []struct{ key, kind, value string }{
 		{"git_branch", "short_string", branch},
 		{"git_head_sha", "git_sha1", commit},
-		{"repo_root_hash", "sha256", canon.Sum([]byte(filepath.ToSlash(real))).String()},
+		{"repo_root_hash", "sha256", RootDigest(root)},
 	} {
 		o := event.ObservationRecorded{Confidence: "high", Key: value.key,
 			Value: event.ObservationValue{Type: value.kind, Value: value.value}}
@@ -58,4 +53,17 @@ func Observe(root string) []event.ObservationRecorded {
 		}
 	}
 	return out
+}
+
+// RootDigest is the digest of the path of a repository, as Observe has it; "" outside of one. One repository has one digest,
+// independent of the links that lead to it.
+func RootDigest(root string) string {
+	if root == "" {
+		return ""
+	}
+	real, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		real = root
+	}
+	return canon.Sum([]byte(filepath.ToSlash(real))).String()
 }

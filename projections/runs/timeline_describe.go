@@ -8,6 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/wait"
 )
 
@@ -155,6 +156,9 @@ func describeOutput(e event.Event, p event.NodeOutputAppended, step string) stri
 		return "The wait of " + step + " is over"
 	}
 	text := fmt.Sprintf("Artifact for %s: %s, %d bytes", step, oneLine(what), p.Payload.ByteLength)
+	if what == check.Kind {
+		text = fmt.Sprintf("Result of a check of %s, %d bytes", step, p.Payload.ByteLength)
+	}
 	if handedIn(e, p) {
 		text += " (" + HandedInNote + ")"
 	}

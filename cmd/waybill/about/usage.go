@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/cmd/waybill/cli"
 )
 
 // WriteHelp prints the help of a command: its description and its usage. It has the signature
@@ -50,7 +52,10 @@ func writeCommandUsage(b *bytes.Buffer, cmd *cobra.Command) {
 
 // usageLine returns the usage line of a command. A command with subcommands needs one of them.
 func usageLine(cmd *cobra.Command) string {
-	if cmd.HasAvailableSubCommands() {
+	switch {
+	case cmd.HasAvailableSubCommands() && cmd.Annotations[cli.RunsAlone] != "":
+		return cmd.CommandPath() + " [COMMAND]"
+	case cmd.HasAvailableSubCommands():
 		return cmd.CommandPath() + " COMMAND"
 	}
 	return cmd.UseLine()

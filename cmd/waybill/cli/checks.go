@@ -14,10 +14,10 @@ import (
 
 // Pins returns the files that checks depend on, of the project with a root. Their environment is that
 // of this process.
-func (a *App) Pins(root string) ports.Pins { return pinfile.Files{Root: root, Environ: a.environ()} }
+func (a *App) Pins(root string) ports.Pins { return pinfile.Files{Root: root, Environ: environ(a)} }
 
 // environ is the environment of this process.
-func (a *App) environ() []string {
+func environ(a *App) []string {
 	if a.Env != nil {
 		return a.Env
 	}

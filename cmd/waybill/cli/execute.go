@@ -42,8 +42,17 @@ func (a *App) Execute(root *cobra.Command) (status int) {
 	case errors.As(err, &done):
 		return done.status
 	}
+	if called != nil && called.Annotations[LetsGo] != "" {
+		log := a.Log()
+		log.Debug().Err(err).Msg("no answer")
+		return fault.ExitDone
+	}
 	return a.fail(a.asFault(called, err))
 }
+
+// LetsGo is the annotation of a command whose errors are no answer and exit status 0: the program that calls it takes
+// an exit status for an answer (docs/design.md#guard).
+const LetsGo = "waybill: lets go"
 
 // Begin checks the common flags after the command line was parsed. If it succeeds, later
 // errors are those of the command itself; see asFault.

@@ -50,6 +50,9 @@ func (a *App) AddCommonFlags(root *cobra.Command) {
 	a.given = root.PersistentFlags().Changed
 }
 
+// WithoutWaiting makes the call wait for no lock, also if the flags or the configuration of the store say so.
+func (f *Flags) WithoutWaiting() { f.lockWait, f.lockWaitGiven = 0, true }
+
 // EmptyFlag returns the USAGE_ERROR for a flag with an empty name. In a script this is usually
 // an unset variable; falling back to the default store would write to the wrong one.
 func EmptyFlag(name string) *fault.Fault {

@@ -22,3 +22,6 @@ func NewGroup(use, group, short, long string, subs ...*cobra.Command) *cobra.Com
 	cmd.AddCommand(subs...)
 	return cmd
 }
+
+// RunsAlone is the annotation of a command with subcommands that is also called without one.
+const RunsAlone = "waybill: runs alone"

@@ -11,7 +11,9 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/candidates"
+	"github.com/waybill/waybill/durable/engine/commits"
 	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/engine/openruns"
 	"github.com/waybill/waybill/durable/engine/origin"
 	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/engine/travel"
@@ -23,6 +25,8 @@ import (
 	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/infra/discovery"
 	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/infra/guardcache"
+	"github.com/waybill/waybill/infra/sessiontimes"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -39,10 +43,13 @@ type Store struct {
 	*learning.Learning
 	candidates.Offers
 	settings.Settings
-	Dir    string
-	files  *filestore.Store
-	app    *App
-	config config.Config // as it was when the store was opened
+	// OpenRuns are the runs that hooks of clients describe.
+	OpenRuns openruns.List
+	Commits  commits.Commits
+	Dir      string
+	files    *filestore.Store
+	app      *App
+	config   config.Config // as it was when the store was opened
 }
 
 // Open opens the store that the flags select; the caller must call Close. A directory that
@@ -124,13 +131,17 @@ func configuredLockWait(c config.Config) time.Duration {
 // wire creates the parts of the engine over one file store, so that operations which belong
 // together use the same locks, syncs and caches.
 func wire(dir string, store *filestore.Store) *Store {
-	e := engine.New(store)
+	hooks := guardcache.New(dir)
+	announced := guardcache.Announce(store, hooks)
+	e := engine.New(announced)
 	e.Origins = origin.Origins{Bundled: discovery.IsBundled, Controls: store}
 	v, audit := views.New(e.Reader, store, e.Ledger().ImportedOf, e.PendingApprovalAt), verify.NewAuditor(e.Ledger(), store)
 	verifier := verify.New(e.Reader, store, audit)
 	return &Store{Engine: e, Views: v, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, store),
-		Exchange: travel.New(e, store, v), Upkeep: upkeep.New(e, store, verifier), Learning: learning.New(e, store), Offers: candidates.New(e.Answers, store),
-		Settings: settings.New(store, e.Ledger()), Dir: dir, files: store}
+		Exchange: travel.New(e, store, v), Upkeep: upkeep.New(e, announced, verifier), Learning: learning.New(e, store), Offers: candidates.New(e.Answers, store),
+		OpenRuns: openruns.New(e.Answers, e.Ledger().ImportedOf, hooks),
+		Settings: settings.New(store, e.Ledger()),
+		Commits:  commits.New(e.Reader, store, v, e.Ledger().ImportedOf, sessiontimes.New(dir)), Dir: dir, files: store}
 }
 
 // Close writes data that the engine has deferred, such as head caches, and closes the files.

@@ -36,7 +36,7 @@ protocol; diagnostics are printed on stderr.`
 // New returns the command "mcp". It serves until its input ends or a signal is received, and
 // then exits with status 0. stdout contains only the protocol.
 func New(a *cli.App) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:     "mcp",
 		GroupID: cli.GroupRun,
 		Short:   "Serve AI agents over the Model Context Protocol",
@@ -44,7 +44,11 @@ func New(a *cli.App) *cobra.Command {
 		Example: "  waybill mcp\n  waybill mcp --tenant work --as reviewer",
 		Args:    cli.None(),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return serveAgents(cmd.Context(), a) },
+		// The help names the command without a subcommand too.
+		Annotations: map[string]string{cli.RunsAlone: "yes"},
 	}
+	cmd.AddCommand(newInstall(a))
+	return cmd
 }
 
 // serveAgents serves one client. Calls run concurrently, so that writes to stderr are

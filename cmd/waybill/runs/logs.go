@@ -17,9 +17,9 @@ import (
 )
 
 // logsLong is what 'waybill runs logs --help' prints above the usage.
-const logsLong = `Print what the command steps of a run wrote to stdout, or with --stderr to stderr: of each
-performance the last try, in the order in which they were recorded, also those that were
-repeated later. Without RUN, print those of the latest run.
+const logsLong = `Print what the command steps and the checks of a run wrote to stdout, or with --stderr to
+stderr: of each performance the last try, in the order in which they were recorded, also
+those that were repeated later. Without RUN, print those of the latest run.
 
 The beginning and the end of each output are stored; a line between them says how many
 bytes were left out. To a pipe the output is written as it is stored, and the headings to
@@ -185,7 +185,11 @@ func printEntry(a *cli.App, e views.LogEntry) error {
 
 // showEntryHeading prints which step an entry is of, and how its command ended.
 func showEntryHeading(p *page.Page, e views.LogEntry) {
-	p.StyledText("== ", page.OneLine(e.Title)+" ("+page.OneLine(e.StepInstanceKey)+")", p.Bold)
+	heading := page.OneLine(e.Title) + " (" + page.OneLine(e.StepInstanceKey) + ")"
+	if e.CheckID != "" {
+		heading += ", check " + page.OneLine(e.CheckID)
+	}
+	p.StyledText("== ", heading, p.Bold)
 	if e.Unreadable != "" {
 		p.Text("   ", "cannot be shown: "+e.Unreadable)
 		return

@@ -2,8 +2,7 @@ package runs
 
 import (
 	"cmp"
-	"github.com/waybill/waybill/durable/engine"
-	"github.com/waybill/waybill/durable/run/decision"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,9 +10,12 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/check"
+	"github.com/waybill/waybill/durable/run/decision"
 )
 
 const (
@@ -72,6 +74,7 @@ func showOutcome(a *cli.App, p *page.Page, r views.RunDetails, s views.StepRow) 
 	if s.Result != nil {
 		showResult(p, s)
 	}
+	showChecks(p, s)
 	for _, x := range s.Assessments {
 		p.Text(indent+"assessed ", levelsOf(x))
 	}
@@ -81,8 +84,10 @@ func showOutcome(a *cli.App, p *page.Page, r views.RunDetails, s views.StepRow) 
 	if s.WaitOver != nil {
 		p.StyledText(indent, "waited until "+page.ClockTime(s.WaitOver.DueAtMs, "2 Jan 2006 15:04:05"), p.Dim)
 	}
-	if n := len(s.Artifacts); n > 0 && s.WaitOver == nil && s.Result == nil && len(s.Assessments) == 0 && len(s.Decisions) == 0 {
-		p.StyledText(indent, page.Plural(n, "artifact")+": "+kindsOf(s.Artifacts), p.Dim)
+	// What is shown already is no artifact to mention.
+	others := slices.DeleteFunc(slices.Clone(s.Artifacts), func(x views.ArtifactRow) bool { return len(s.Checks) > 0 && x.ArtifactKind == check.Kind })
+	if n := len(others); n > 0 && s.WaitOver == nil && s.Result == nil && len(s.Assessments) == 0 && len(s.Decisions) == 0 {
+		p.StyledText(indent, page.Plural(n, "artifact")+": "+kindsOf(others), p.Dim)
 	}
 	if !s.FullNotes.IsZero() {
 		p.Text(indent+"… ", "whole notes: "+a.Command("runs", "show", page.ShortRun(r.RunID), "--step", s.StepInstanceKey))
@@ -120,6 +125,14 @@ func showResult(p *page.Page, s views.StepRow) {
 	}
 	if end = lastLines(end, tailLinesShown); end != "" {
 		p.Quote(indent, end, p.Dim)
+	}
+}
+
+// showChecks prints each check of a step, and of one that did not pass the last lines of its output.
+func showChecks(p *page.Page, s views.StepRow) {
+	for _, c := range s.Checks {
+		c.StdoutTail, c.StderrTail = lastLines(c.StdoutTail, tailLinesShown), lastLines(c.StderrTail, tailLinesShown)
+		render.Check(p, indent, c)
 	}
 }
 

@@ -46,6 +46,10 @@ func showStep(a *cli.App, r views.RunDetails, p *page.Page) {
 		showCheckpoints(p, r, s)
 		showTried(p, *s.Details)
 		showCommand(a, p, r, s)
+		if len(s.Checks) > 0 {
+			part(p, "Checks")
+			showChecks(p, s)
+		}
 		all := slices.Clone(s.Artifacts)
 		for _, c := range r.Checkpoints {
 			if slices.ContainsFunc(s.Checkpoints, func(at runs.Checkpoint) bool { return at.NodeID == c.NodeID }) {

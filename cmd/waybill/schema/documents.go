@@ -8,6 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/candidates"
+	"github.com/waybill/waybill/durable/engine/commits"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/engine/travel"
 	"github.com/waybill/waybill/durable/engine/upkeep"
@@ -38,7 +39,8 @@ func documents() map[string]any {
 		"runs": views.RunPage{}, "run": views.RunDetails{}, "timeline": views.History{}, "graph": views.Graph{},
 		"events": eventsDocument{}, "logs": views.Logs{}, "artifacts": views.ArtifactList{},
 		"artifact": views.ArtifactDetails{}, "artifact_file": document.ArtifactFile{},
-		"candidates": candidates.List{}, "due": document.Due{}, "replay": verify.ReplayReport{}, "cancelled": engine.Cancelled{},
+		"candidates": candidates.List{}, "due": document.Due{}, "replay": verify.ReplayReport{}, "trailer": document.Trailer{},
+		"who": commits.Who{}, "cancelled": engine.Cancelled{},
 		"verification": verify.Verification{}, "audit": verify.AuditTrail{},
 		"audit_verification": verify.AuditVerification{},
 		"export":             travel.Export{}, "import": travel.Import{}, "bundle": travel.BundleInfo{},
@@ -55,8 +57,9 @@ func documents() map[string]any {
 		"proposal": proposal.Proposal{}, "proposals": learning.ProposalList{},
 		"proposal_history": learning.ProposalDetails{}, "proposal_events": learning.ProposalEvents{},
 		"installed": learning.InstalledList{}, "automations": document.Automations{},
-		"capabilities": capabilities.Document{},
-		"error":        document.Error{},
+		"capabilities": capabilities.Document{}, "client_settings": document.ClientSettings{},
+		"guard_test": document.GuardTest{},
+		"error":      document.Error{},
 	}
 }
 

@@ -121,6 +121,13 @@ func showPending(ctx context.Context, a *cli.App, o *cli.Store, answer engine.An
 		if b.SuggestedFix != "" {
 			p.Text("  ", b.SuggestedFix)
 		}
+		if b.Check != nil && b.Check.OutputTail != "" {
+			p.Line("  %s", p.Dim("End of its output:"))
+			p.Quote("  ", b.Check.OutputTail, page.Plain)
+		}
+	}
+	for _, c := range answer.Checks {
+		render.Check(p, "", c)
 	}
 	if len(answer.Blockers) > 0 && answer.Result != nil {
 		showResult(*answer.Result, p)

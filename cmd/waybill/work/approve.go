@@ -158,6 +158,10 @@ func (d *decideCommand) run(ctx context.Context, ref string) error {
 		if shown, err = submitNotes(ctx, a, o, at, given.Notes); err != nil {
 			return err
 		}
+		// The person performed the step with them.
+		if err := o.MayDecide(ctx, o.Caller(), shown, d.word); err != nil {
+			return o.RefuseDecision(ctx, o.Caller(), at, d.word, err)
+		}
 	}
 	word, _ := given.Word()
 	// The engine compares the output again under the lock of the session.
@@ -221,7 +225,8 @@ func (d *decideCommand) show(answer engine.Answer, what string, shown engine.App
 		p.Line("%s %s: %s.", p.Good("✓"), what, page.OneLine(shown.Step.Title))
 		switch needed := answer.StillNeeded(); {
 		case what == decided[event.Denied]:
-			p.Line("The run has failed. See it with: %s", a.Command("runs", "show", run))
+			p.Line("The run has failed.")
+			p.Line("See it with: %s", a.Command("runs", "show", run))
 		case needed != "" && what != decided[event.SentBack]:
 			p.Text("", "Still needed: "+needed+".")
 		default:

@@ -101,8 +101,8 @@ func trustable(ctx context.Context, a *cli.App, o *cli.Store, ref string) (w com
 	return w, "", nil
 }
 
-// giveTrust shows the commands, asks, and records trust. For a version that is already trusted
-// it asks nothing and keeps the existing record; for a workflow without commands it records
+// giveTrust shows the commands, asks, and records trust with what its checks depend on. For a
+// version that is already trusted with the same it asks nothing and keeps the existing record; for a workflow without commands it records
 // nothing.
 func giveTrust(ctx context.Context, a *cli.App, o *cli.Store, w compile.Compiled, from string, yes bool) error {
 	doc := document.Trust{WorkflowID: w.WorkflowID, WorkflowHash: w.Hash(), Commands: catalog.Commands(w)}
@@ -110,25 +110,30 @@ func giveTrust(ctx context.Context, a *cli.App, o *cli.Store, w compile.Compiled
 	if err != nil {
 		return err
 	}
-	// A version that is already trusted here needs no question.
-	already, shown, err := trustState(ctx, o, w.Hash(), root)
+	fixed, err := a.Pins(root).Fix(ctx, w.Checks())
 	if err != nil {
 		return err
 	}
+	// A version that is already trusted here needs no question.
+	before, shown, err := trustState(ctx, o, w.Hash(), root)
+	if err != nil {
+		return err
+	}
+	already := before != nil && before.Fixed.Equal(fixed)
 	if !already && len(doc.Commands) > 0 {
 		if yes {
 			return notByFlag(w)
 		}
-		if err := askTrust(a, w, from, doc.Commands, root, shown); err != nil {
+		var changes []trust.Change
+		if before != nil {
+			changes = fixed.Changes(before.Fixed)
+		}
+		if err := askTrust(a, w, from, doc.Commands, root, shown, changes); err != nil {
 			return err
 		}
 	}
 	// Recording trust again keeps the existing entry.
 	if len(doc.Commands) > 0 {
-		fixed, err := a.Pins(root).Fix(ctx, w.Checks())
-		if err != nil {
-			return err
-		}
 		entry, err := o.Trust(ctx, o.Caller(), w, root, fixed, shown)
 		if err != nil {
 			return err
@@ -158,19 +163,21 @@ func notByFlag(w compile.Compiled) error {
 		With("workflowHash", w.Hash().String())
 }
 
-// trustState reports whether a version is trusted in a place already. If the list of trusted
+// trustState returns the entry of a version in a place, nil without one. If the list of trusted
 // workflows is not the one that a person confirmed, nothing of it counts, and it is returned as
 // shown: the question has to show it, because the answer confirms it.
-func trustState(ctx context.Context, o *cli.Store, hash canon.Digest, root string) (already bool, shown *trust.List,
+func trustState(ctx context.Context, o *cli.Store, hash canon.Digest, root string) (before *trust.Entry, shown *trust.List,
 	err error) {
 	list, err := o.ConfirmedTrust(ctx)
 	if fault.Is(err, fault.PolicyUnconfirmed) {
 		if list, err = o.Trusted(ctx); err == nil {
-			return false, &list, nil
+			return nil, &list, nil
 		}
 	}
-	_, already = list.Of(hash, root)
-	return already && err == nil, nil, err
+	if entry, ok := list.Of(hash, root); ok && err == nil {
+		before = &entry
+	}
+	return before, nil, err
 }
 
 // showPlace prints where the trust will count, and the list of trusted workflows if the answer
@@ -189,7 +196,7 @@ func showPlace(p *page.Page, root string, unconfirmed *trust.List) {
 // no person at a terminal, is WORKFLOW_UNTRUSTED. No flag answers: trust is a setting that only a
 // person gives (docs/design.md#consent).
 func askTrust(a *cli.App, w compile.Compiled, from string, commands []catalog.Command, root string,
-	unconfirmed *trust.List) error {
+	unconfirmed *trust.List, changes []trust.Change) error {
 	untrusted := fault.New(fault.WorkflowUntrusted, "the commands of %s are not trusted", w.WorkflowID).
 		With("workflowHash", w.Hash().String())
 	if !a.AtTerminal() {
@@ -198,6 +205,7 @@ func askTrust(a *cli.App, w compile.Compiled, from string, commands []catalog.Co
 	}
 	yes, err := a.AskYes(func(p *page.Page) {
 		render.Commands(p, w.Name, w.WorkflowID, from, commands, canon.Value{})
+		render.FixedChanges(p, changes)
 		showPlace(p, root, unconfirmed)
 	}, "Trust them? [y/N]")
 	if err == nil && !yes {

@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/store/trust"
+	"github.com/waybill/waybill/durable/workflow/catalog"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/ports"
 	auditview "github.com/waybill/waybill/projections/audit"
@@ -71,8 +72,8 @@ func TrustOf(c ports.Control) (trust.List, error) {
 }
 
 // Trust records that a person agreed to the commands of a workflow version in the repository or
-// folder root (docs/design.md#commands-and-trust). If the version is trusted there already, the
-// first entry is kept and returned.
+// folder root (docs/design.md#commands-and-trust). If the version is trusted there already with the
+// same fixed, the first entry is kept and returned.
 //
 // shown is the list that the person was shown: it is confirmed together with the new entry. nil is
 // only accepted where the present list is confirmed; otherwise the error is POLICY_UNCONFIRMED.
@@ -80,15 +81,10 @@ func TrustOf(c ports.Control) (trust.List, error) {
 func (s Settings) Trust(ctx context.Context, by ledger.Caller, w compile.Compiled, root string, fixed trust.Fixed,
 	shown *trust.List) (trust.Entry, error) {
 	entry := trust.Entry{Actor: by.Actor, AtMs: by.AtMs, Root: root, WorkflowHash: w.Hash(), WorkflowID: w.WorkflowID,
-		Fixed: fixed}
-	for _, step := range w.Steps {
-		if step.Action != nil {
-			entry.Commands++
-		}
-	}
+		Fixed: fixed, Commands: int64(len(catalog.Commands(w)))}
 	list, err := s.ConfirmedTrust(ctx)
 	// Trusted already: no act is recorded.
-	if have, ok := list.Of(w.Hash(), root); err == nil && ok {
+	if have, ok := list.Of(w.Hash(), root); err == nil && ok && have.Fixed.Equal(fixed) {
 		return have, nil
 	}
 	if err := checkPerson(by, "changes"); err != nil {
@@ -107,6 +103,9 @@ func (s Settings) Trust(ctx context.Context, by ledger.Caller, w compile.Compile
 	what := audit.Act{Action: audit.Trust, Target: audit.Target{Kind: audit.OfWorkflow, ID: w.Hash().String()},
 		Details: map[string]string{"workflowId": w.WorkflowID, "commands": strconv.FormatInt(entry.Commands, 10),
 			"root": root}}
+	if !fixed.IsZero() {
+		what.Details["pins"], what.Details["programs"] = strconv.Itoa(len(fixed.Pins)), strconv.Itoa(len(fixed.Programs))
+	}
 	err = s.changeTrust(ctx, by, what, shown, func(l trust.List) (trust.List, error) {
 		list, err = l.With(entry)
 		return list, err

@@ -10,6 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/wait"
 	"github.com/waybill/waybill/durable/workflow/contract"
@@ -183,6 +184,33 @@ func (o *observer) outcome(ctx context.Context, row *StepRow, rows []ArtifactRow
 			row.Approval = &approval
 		}
 	}
+}
+
+// checks fills the checks of a step's row from its current artifacts. Without the workflow there is no
+// verdict, and none is shown.
+func (o *observer) checks(ctx context.Context, run *runs.Run, row *StepRow, found []output) {
+	var results []check.Result
+	for _, out := range found {
+		if r, err := o.checkOf(ctx, out); err == nil {
+			results = append(results, r)
+		}
+	}
+	if len(results) == 0 {
+		return
+	}
+	if w, err := o.v.r.Workflow(ctx, run.Started.WorkflowHash); err == nil {
+		step, _ := w.Step(row.StepID)
+		row.Checks = check.Briefs(step.Checks, results)
+	}
+}
+
+// checkOf reads the result of a check.
+func (o *observer) checkOf(ctx context.Context, out output) (check.Result, error) {
+	v, err := o.content(ctx, out)
+	if err != nil {
+		return check.Result{}, err
+	}
+	return check.Decode(v)
 }
 
 // resultOf reads the result of a command.

@@ -15,6 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/prompt"
 	"github.com/waybill/waybill/durable/workflow/compile"
@@ -207,11 +208,15 @@ func (o *observer) tellStep(ctx context.Context, at session.FoundRun, log *recor
 	for _, c := range set {
 		row.ContextSet = withMembers(row.ContextSet, c.Context)
 	}
+	var checked []output
 	for _, n := range row.visit.tried {
 		found := log.of(n.ID)
 		var rows []ArtifactRow
-		for _, out := range found.artifacts {
+		for i, out := range found.artifacts {
 			rows = append(rows, o.rowOf(ctx, at.Session, out, n))
+			if rows[i].Current && out.payload.ArtifactKind == check.Kind {
+				checked = append(checked, out)
+			}
 		}
 		row.Artifacts = append(row.Artifacts, rows...)
 		o.outcome(ctx, row, rows, found.artifacts)
@@ -219,6 +224,7 @@ func (o *observer) tellStep(ctx context.Context, at session.FoundRun, log *recor
 			o.detail(ctx, row, found, rows)
 		}
 	}
+	o.checks(ctx, at.Run, row, checked)
 	if !details {
 		return
 	}
@@ -377,10 +383,10 @@ func (o *observer) tellTruncations(ctx context.Context, found *nodeRecords, n *r
 		}
 	}
 	for _, a := range found.artifacts {
-		if a.payload.ArtifactKind != command.Kind {
+		if !isPrinted(a.payload.ArtifactKind) {
 			continue
 		}
-		r, err := o.resultOf(ctx, a)
+		r, err := o.printed(ctx, a, &LogEntry{})
 		if err != nil {
 			continue
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/paging"
+	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/workflow/compile"
@@ -29,7 +30,7 @@ const (
 	BothStreams StreamName = "output"
 )
 
-// Logs is the document "logs": what the command steps of a run printed.
+// Logs is the document "logs": what the command steps and the checks of a run printed.
 type Logs struct {
 	RunID      id.Run     `json:"runId"`
 	SessionID  id.Session `json:"sessionId"`
@@ -37,11 +38,12 @@ type Logs struct {
 	NextCursor string     `json:"nextCursor,omitzero"`
 }
 
-// LogEntry is what one performance of a command printed to one stream, in its last try.
+// LogEntry is what one performance of a command or a check printed to one stream, in its last try.
 type LogEntry struct {
 	RunID           id.Run       `json:"runId"`
 	StepID          string       `json:"stepId"`
 	StepInstanceKey string       `json:"stepInstanceKey"`
+	CheckID         string       `json:"checkId,omitzero"` // "" for the command of a step
 	NodeID          id.Node      `json:"nodeId"`
 	Title           string       `json:"title"`
 	EventIndex      int64        `json:"eventIndex"`
@@ -74,6 +76,9 @@ type LogQuery struct {
 	Cursor string     // NextCursor of the previous page
 }
 
+// isPrinted reports that artifacts of a kind hold what a command or a check printed.
+func isPrinted(kind string) bool { return kind == command.Kind || kind == check.Kind }
+
 // streamOf returns one stream of a result.
 func streamOf(r command.Result, want StreamName) LogStream {
 	s, name := r.Out(), want
@@ -94,7 +99,7 @@ func streamsOf(r command.Result) []LogStream {
 	return []LogStream{streamOf(r, Stdout), streamOf(r, Stderr)}
 }
 
-// CommandLogs returns what the command steps of a run printed, in the order of the log, every performance
+// CommandLogs returns what the command steps and the checks of a run printed, in the order of the log, every performance
 // that is recorded: of each iteration, and also the results that later ones replaced. A page ends
 // before limits.AnswerBytesMax. Errors: RUN_NOT_FOUND, RUN_AMBIGUOUS, TOKEN_UNKNOWN_NODE for a step
 // that the run has not.
@@ -125,7 +130,7 @@ func (o *Views) logs(ctx context.Context, q LogQuery) (Logs, error) {
 	var size paging.Size
 	for {
 		found, _, err := o.submissions(ctx, at.Session, limits.ArtifactRowsMax, func(x output) bool {
-			return x.Index > after && x.Scope.RunID == at.Run.ID && x.payload.ArtifactKind == command.Kind
+			return x.Index > after && x.Scope.RunID == at.Run.ID && isPrinted(x.payload.ArtifactKind)
 		})
 		if err != nil {
 			return out, err
@@ -177,7 +182,7 @@ func (f *Follower) Logs(ctx context.Context, facts []Fact, q LogQuery) (out []Lo
 	w, _ := obs.workflow(ctx, run.Started.WorkflowHash) // without it steps have no titles
 	for _, fact := range facts {
 		x, ok := outputOf(fact.Event)
-		if !ok || x.payload.ArtifactKind != command.Kind {
+		if !ok || !isPrinted(x.payload.ArtifactKind) {
 			continue
 		}
 		if e, ok := obs.entry(ctx, w, x, run.Node(x.Scope.NodeID), q); ok {
@@ -215,7 +220,7 @@ func (o *observer) entry(ctx context.Context, w compile.View, x output, n *runs.
 	if x.Actor.Kind != event.Engine {
 		e.ResultNote = runs.HandedInNote
 	}
-	r, err := o.resultOf(ctx, x)
+	r, err := o.printed(ctx, x, &e)
 	if err != nil {
 		e.Unreadable = fault.Of(err).Message
 		return e, true
@@ -223,4 +228,15 @@ func (o *observer) entry(ctx context.Context, w compile.View, x output, n *runs.
 	e.Outcome, e.ExitStatus, e.DurationMs, e.Tries = r.Outcome(), r.ExitStatus, r.DurationMs, r.Tries
 	e.LogStream = streamOf(r, q.Stream)
 	return e, true
+}
+
+// printed reads the result of a command, or that of a check as one, and which check it is.
+func (o *observer) printed(ctx context.Context, x output, e *LogEntry) (command.Result, error) {
+	if x.payload.ArtifactKind == command.Kind {
+		return o.resultOf(ctx, x)
+	}
+	r, err := o.checkOf(ctx, x)
+	e.CheckID = r.CheckID
+	return command.Result{ExitStatus: r.Exit, Failure: r.Failure, DurationMs: r.DurationMs, Tries: 1, Stdout: &r.Stdout,
+		Stderr: &r.Stderr}, err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/run/wait"
@@ -93,8 +94,11 @@ type StepRow struct {
 	Artifacts   []ArtifactRow `json:"artifacts"`
 	Assessments []Assessment  `json:"assessments,omitzero"`
 	// Result is the command's, with the last resultTailBytesMax bytes of each output.
-	Result   *command.Brief `json:"result,omitzero"`
-	Approval *ApprovalRow   `json:"approval,omitzero"`
+	Result *command.Brief `json:"result,omitzero"`
+	// Checks are those of the attempt that completed the step, or of the last one at a pending step, in
+	// the order of the workflow.
+	Checks   []check.Brief `json:"checks,omitzero"`
+	Approval *ApprovalRow  `json:"approval,omitzero"`
 	// Decisions are all about the step, oldest first.
 	Decisions []DecisionRow `json:"decisions,omitzero"`
 	// WaitOver is the end of the step's wait.

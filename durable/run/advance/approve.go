@@ -37,6 +37,9 @@ type Decision struct {
 	// ApprovalOnly leaves out the artifact of the decision, as versions did that had none. For
 	// re-execution of their logs.
 	ApprovalOnly bool
+	// DecisionFirst is whether the artifact of the decision was recorded before that of the approval,
+	// nil for the order of their digests. For re-execution: a redaction changes digests and no order.
+	DecisionFirst *bool
 }
 
 // Person is what is known of the person who decides, by the account of the process and the settings.
@@ -159,7 +162,11 @@ func DecideStep(w compile.Compiled, f Facts, d Decision) (manifest.Plan, error) 
 	// Gaps are recorded before the outputs, as in every segment.
 	f.decideGaps(seg, origin, at, step, states, record)
 	payloads := seg.artifacts(artifacts)
-	slices.SortFunc(payloads, stored)
+	if d.DecisionFirst == nil {
+		slices.SortFunc(payloads, stored)
+	} else if *d.DecisionFirst {
+		slices.Reverse(payloads)
+	}
 	for i, p := range payloads {
 		out := event.NodeOutputAppended{OutputChannel: event.Artifact, OutputID: origin.Output(i), Payload: p}
 		if !d.ApprovalOnly {
@@ -242,7 +249,8 @@ func (f Facts) checkDecision(states []decision.State, step compile.Step, d Decis
 
 // checkApproval refuses a second approval by one person where several are needed.
 func (f Facts) checkApproval(states []decision.State, step compile.Step, d Decision) (repeated bool, err error) {
-	if isMet(states) && len(waitingForApproval(f.OpenGaps, step.StepID)) == 0 {
+	mine := decision.Record{Account: d.Who.Account, Principal: d.Who.Principal != ""}
+	if isMet(states) && len(waitingForApproval(f.OpenGaps, step.StepID)) == 0 && repeats(states, mine, d.name()) {
 		return true, nil
 	}
 	for _, s := range states {
@@ -255,7 +263,6 @@ func (f Facts) checkApproval(states []decision.State, step compile.Step, d Decis
 		if s.Met() || s.Rule.Needed() == 1 {
 			continue
 		}
-		mine := decision.Record{Account: d.Who.Account, Principal: d.Who.Principal != ""}
 		if slices.ContainsFunc(s.Approvals, func(r decision.Record) bool { return decision.SamePerson(r, mine) }) {
 			return false, f.refused(step, "%s approved step %q already; %d more by other people are needed", decision.Name(d.name()),
 				step.StepID, s.Missing()).
@@ -263,6 +270,15 @@ func (f Facts) checkApproval(states []decision.State, step compile.Step, d Decis
 		}
 	}
 	return false, nil
+}
+
+// repeats reports that the person's own approval is among those that count, by the same name. That of
+// another one is recorded too: the settings in force may not count the earlier one any more.
+func repeats(states []decision.State, mine decision.Record, name string) bool {
+	own := func(r decision.Record) bool {
+		return decision.SamePerson(r, mine) && r.Principal == mine.Principal && (!r.Principal || r.By == name)
+	}
+	return !slices.ContainsFunc(states, func(s decision.State) bool { return !slices.ContainsFunc(s.Approvals, own) })
 }
 
 // checkPerson refuses a person whom the rule of the step excludes. It names no person who may decide.

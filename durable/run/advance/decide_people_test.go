@@ -571,6 +571,16 @@ func TestDecisionMeetsSettingsInForce(t *testing.T) {
 			d.wantAdvanced("", advance.Request{})
 		})
 	}
+	// While no principal is bound, the person at the terminal holds every role; that ends with the first one.
+	free := newDesk(t, `,"approvers":["reviewer"]`)
+	free.wantBlocked("", notes("plan A"))
+	free.decide(with(advance.Person{Account: "uid:1"}, "reviewer"), event.Approved, "")
+	free.f.People = settings(t, "bob:2:reviewer")
+	if _, err := free.try("", advance.Request{}); !fault.Is(err, fault.RunWaiting) {
+		t.Error(err)
+	}
+	free.f.People = settings(t)
+	free.wantAdvanced("", advance.Request{})
 	// One of two is not enough either.
 	d := newDesk(t, `,"count":2`)
 	d.wantBlocked("", notes("plan A"))

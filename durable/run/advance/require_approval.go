@@ -2,6 +2,7 @@ package advance
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
@@ -71,19 +72,7 @@ func (q *requirements) checkPeople(run id.Run) error {
 		return nil
 	}
 	for _, s := range q.approvals {
-		if len(s.Rule.Approvers) == 0 && s.Rule.Needed() == 1 {
-			continue
-		}
-		counting := 0
-		without := ""
-		for _, a := range s.Approvals {
-			if holds(*q.people, s, a) {
-				counting++
-			} else {
-				without = decision.Name(a.By)
-			}
-		}
-		if s.Met() && counting < s.Rule.Needed() {
+		if without := missesSettings(s, *q.people); without != "" {
 			return fault.New(fault.RunWaiting, "the approval of step %q by %s does not meet the settings in force", q.step.StepID,
 				without).Suggest("A person approves it with %s at a terminal; see the settings with %s.",
 				fault.Command{"approve", run.String()}, fault.Command{"config", "get"}).
@@ -91,6 +80,32 @@ func (q *requirements) checkPeople(run id.Run) error {
 		}
 	}
 	return nil
+}
+
+// MeetsSettings reports whether approvals that are enough by the log are enough by the settings in force
+// too, for each rule.
+func MeetsSettings(states []decision.State, people config.People) bool {
+	return !slices.ContainsFunc(states, func(s decision.State) bool { return missesSettings(s, people) != "" })
+}
+
+// missesSettings returns the person of an approval that the settings in force do not count, if one more is
+// needed for that; else "".
+func missesSettings(s decision.State, people config.People) (without string) {
+	if len(s.Rule.Approvers) == 0 && s.Rule.Needed() == 1 {
+		return "" // any person, under all settings
+	}
+	counting := 0
+	for _, a := range s.Approvals {
+		if holds(people, s, a) {
+			counting++
+		} else {
+			without = decision.Name(a.By)
+		}
+	}
+	if s.Met() && counting < s.Rule.Needed() {
+		return without
+	}
+	return ""
 }
 
 // holds reports whether the person of an approval is the same principal now, with one of the approvers.

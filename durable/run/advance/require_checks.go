@@ -1,8 +1,6 @@
 package advance
 
 import (
-	"slices"
-
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/check"
@@ -37,23 +35,22 @@ func (q *requirements) checkResults(attempt id.Attempt) (out []check.Result) {
 // check judges one check. A check with two results has none, since it is not determined which one counts.
 func (q *requirements) check(c source.Check, results []check.Result) {
 	at := reason.WorkflowStep(q.step.StepID)
-	of := func(r check.Result) bool { return r.CheckID == c.ID }
-	i := slices.IndexFunc(results, of)
-	if i < 0 || slices.ContainsFunc(results[i+1:], of) {
+	r, ok := check.Of(c.ID, results)
+	if !ok {
 		q.lacks(reason.InvalidOutput, at,
 			"Hand the step in where a person trusted the workflow, or let 'waybill run --run ID' perform it.",
 			"Check %q of step %q has no result of this attempt.", c.ID, q.step.StepID)
 		q.found[len(q.found)-1].Check = &reason.CheckFact{ID: c.ID}
 		return
 	}
-	why := check.Judge(c, results[i])
+	why := check.Judge(c, r)
 	if why == "" {
 		return
 	}
 	fix := "Correct what the check reports and hand the step in again; its checks run again then."
-	if len(results[i].Changed) > 0 {
+	if len(r.Changed) > 0 {
 		fix = "Put the file back, or let a person look at the change and trust the workflow again with 'waybill trust'."
 	}
 	q.lacks(reason.InvalidOutput, at, fix, "Check %q of step %q %s.", c.ID, q.step.StepID, why)
-	q.found[len(q.found)-1].Check = results[i].Fact()
+	q.found[len(q.found)-1].Check = r.Fact()
 }

@@ -1,8 +1,10 @@
 package check
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/workflow/source"
@@ -20,7 +22,8 @@ type Brief struct {
 	Passed     bool               `json:"passed"`
 	// Why is the clause of Judge, and "" if the check passed. TestsUnread, which it repeats without
 	// names in the output, is not part of a Brief.
-	Why        string `json:"why,omitzero"`
+	Why string `json:"why,omitzero"`
+	// The tails are "" in lists for a check that passed.
 	StdoutTail string `json:"stdoutTail"`
 	StderrTail string `json:"stderrTail"`
 }
@@ -32,6 +35,59 @@ func (r Result) Brief(c source.Check, max int) Brief {
 	return Brief{ID: r.CheckID, Exit: r.Exit, DurationMs: r.DurationMs, Failure: r.Failure, Changed: r.Changed,
 		Tests: r.tests(), Passed: why == "", Why: why,
 		StdoutTail: command.LastBytes(r.Stdout.End(), max), StderrTail: command.LastBytes(r.Stderr.End(), max)}
+}
+
+// Briefs returns the briefs of the results of one attempt, in the order of the workflow. A check without
+// a result, or with two, has none. Only those that did not pass have the end of their output, so much of
+// it that all of them together have at most limits.CheckTailsBytesMax.
+func Briefs(checks []source.Check, results []Result) (out []Brief) {
+	failed := 0
+	for _, c := range checks {
+		if r, ok := Of(c.ID, results); ok && Judge(c, r) != "" {
+			failed++
+		}
+	}
+	most := min(limits.CheckTailBytesMax, limits.CheckTailsBytesMax/2/max(failed, 1))
+	for _, c := range checks {
+		r, ok := Of(c.ID, results)
+		if !ok {
+			continue
+		}
+		b := r.Brief(c, most)
+		if b.Passed {
+			b.StdoutTail, b.StderrTail = "", ""
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// Of returns the result of a check among those of one attempt; ok is false without one, and with two:
+// it is not determined which one counts.
+func Of(checkID string, results []Result) (r Result, ok bool) {
+	of := func(r Result) bool { return r.CheckID == checkID }
+	i := slices.IndexFunc(results, of)
+	if i < 0 || slices.ContainsFunc(results[i+1:], of) {
+		return r, false
+	}
+	return results[i], true
+}
+
+// WithTails returns blockers of an attempt with the ends of the outputs of the checks that they are
+// about, from the results of that attempt. The argument is not changed.
+func WithTails(blockers []reason.Blocker, results []Result) []reason.Blocker {
+	out := slices.Clone(blockers)
+	for i, b := range out {
+		if b.Check == nil {
+			continue
+		}
+		if r, ok := Of(b.Check.ID, results); ok {
+			fact := *b.Check
+			fact.OutputTail = r.Tail(limits.CheckTailBytesMax)
+			out[i].Check = &fact
+		}
+	}
+	return out
 }
 
 // tests are the counts in the form of blockers, nil without counts.

@@ -29,9 +29,7 @@ type Result struct {
 	Exit       int64    `json:"exit"`             // exit status; -1 if it did not run or was killed
 	Failure    string   `json:"failure,omitzero"` // why it did not run to an exit status, as a clause
 	// FilledDigest is that of the argv that ran, as JCS, if the check has placeholders.
-	FilledDigest canon.Digest `json:"filledDigest,omitzero"`
-	// GitTree is the id of the tree of the commit that was checked out, if nothing differed from it.
-	GitTree         string                  `json:"gitTree,omitzero"`
+	FilledDigest    canon.Digest            `json:"filledDigest,omitzero"`
 	Kind            string                  `json:"kind"`
 	OutputBytes     int64                   `json:"outputBytes"`
 	OutputDigest    canon.Digest            `json:"outputDigest"`  // stdout and stderr, in order of arrival

@@ -7,15 +7,11 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
-	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/run/testreport"
 )
-
-// gitTree is the id of a tree in a repository of either hash.
-var gitTree = pattern.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // Encode returns the artifact. Clauses are clipped to their budgets, and Changed is sorted. An error
 // is a defect of the caller: the result is none that Decode accepts.
@@ -72,8 +68,6 @@ func (r Result) checkNames() error {
 		return errors.New("stepInstanceKey: want the key of a step")
 	case len(r.Pins) > limits.PinsMax || len(r.Changed) > limits.PinsMax+1:
 		return fmt.Errorf("want at most %d pins", limits.PinsMax)
-	case r.GitTree != "" && !gitTree.MatchString(r.GitTree):
-		return errors.New("gitTree: want 40 or 64 hexadecimal digits")
 	}
 	for name := range r.Pins {
 		if name == "" || len(name) > limits.PinPathBytesMax {

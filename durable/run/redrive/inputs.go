@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
@@ -176,12 +177,14 @@ func DecisionOf(events []event.Event, stored Artifacts) (d advance.Decision, err
 			return d, err
 		}
 		if p.Payload.ArtifactKind != decision.Kind {
+			first := !d.ApprovalOnly
+			d.DecisionFirst = &first
 			approval = artifact
 			continue
 		}
 		r, err := decision.Decode(artifact.JSON)
-		if err != nil {
-			return d, err
+		if err != nil { // written by another program
+			return d, fault.Wrap(err, fault.ValidationError, "the recorded decision is none: %s", err)
 		}
 		d.ApprovalOnly, d.Word, d.Reason = false, r.Decision, r.Reason
 		d.Who = advance.Person{Account: r.Account, Roles: r.Roles, PolicyDigest: r.PolicyDigest}

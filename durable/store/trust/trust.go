@@ -18,10 +18,10 @@ import (
 )
 
 // Kind and Version are those of the control file trust.json that this package writes. Version 1 had
-// no roots; Read accepts it.
+// no roots, and version 2 nothing that was fixed for checks; Read accepts them.
 const (
 	Kind    = "trust"
-	Version = 2
+	Version = 3
 )
 
 // entriesMax bounds the entries of the file; bytesMax keeps it within limits.ControlFileBytesMax,
@@ -64,9 +64,18 @@ func Read(v int64, data canon.Value) (List, error) {
 			err)
 	}
 	// No digest covers the version of the file, so it may be damaged.
-	if v < Version && slices.ContainsFunc(l.Entries, func(e Entry) bool { return e.Root != "" }) {
+	if v < 2 && slices.ContainsFunc(l.Entries, func(e Entry) bool { return e.Root != "" }) {
 		return List{}, fault.New(fault.StoreCorrupt,
 			"trust.json does not have the form of version %d: an entry has a root", v)
+	}
+	if v < 3 && slices.ContainsFunc(l.Entries, func(e Entry) bool { return !e.Fixed.IsZero() }) {
+		return List{}, fault.New(fault.StoreCorrupt,
+			"trust.json does not have the form of version %d: an entry has what is fixed for checks", v)
+	}
+	for _, e := range l.Entries {
+		if err := e.Fixed.check(); err != nil {
+			return List{}, fault.Wrap(err, fault.StoreCorrupt, "trust.json: the entry of %s: %s", e.WorkflowHash, err)
+		}
 	}
 	return l, nil
 }
@@ -104,11 +113,11 @@ func (l List) Has(hash canon.Digest) bool {
 	return slices.ContainsFunc(l.Entries, func(e Entry) bool { return e.WorkflowHash == hash })
 }
 
-// With returns l with one more entry, which replaces one of version 1 of the same hash. For a
-// version that is trusted in that place already it returns l unchanged, so that the first actor
-// stays recorded. A full list is STORE_LIMIT, a root that cannot be stored VALIDATION_ERROR.
+// With returns l with one more entry, which replaces one of version 1 of the same hash, and one of the
+// same place with something else fixed. For a version that is trusted in that place already with the
+// same it returns l unchanged, so that the first actor stays recorded. A full list is STORE_LIMIT, a root that cannot be stored VALIDATION_ERROR.
 func (l List) With(e Entry) (List, error) {
-	if _, ok := l.Of(e.WorkflowHash, e.Root); ok {
+	if have, ok := l.Of(e.WorkflowHash, e.Root); ok && have.Fixed.Equal(e.Fixed) {
 		return l, nil
 	}
 	if e.Root == "" || !utf8.ValidString(e.Root) {
@@ -117,7 +126,7 @@ func (l List) With(e Entry) (List, error) {
 			Suggest("Rename the folder, or allow one call with %s.", fault.Command{"run", "--trust"})
 	}
 	next := List{slices.DeleteFunc(slices.Clone(l.Entries), func(old Entry) bool {
-		return old.WorkflowHash == e.WorkflowHash && old.Root == ""
+		return old.WorkflowHash == e.WorkflowHash && (old.Root == "" || old.Root == e.Root)
 	})}
 	next.Entries = append(next.Entries, e)
 	data, err := next.Data()

@@ -147,16 +147,18 @@ func (r *Redaction) output(p event.NodeOutputAppended) (event.Payload, error) {
 		p.Payload.NotesMarkdown = notes
 		return p, nil
 	}
+	if p.Decision != nil { // counted in the artifact
+		d := *p.Decision
+		d.By = reason.Clip(redact.Text(d.By, nil), limits.ActorRefMax)
+		d.Reason = reason.Clip(redact.Text(d.Reason, nil), limits.DecisionReasonBytesMax)
+		r.dirty = r.dirty || d != *p.Decision
+		p.Decision = &d
+	}
 	a, changed, err := r.artifact(before.SHA256, before.ContentType)
 	if err != nil || !changed {
 		return p, err
 	}
 	r.dirty = true
-	if p.Decision != nil { // counted in the artifact already
-		d := *p.Decision
-		d.By, d.Reason = redact.Text(d.By, nil), redact.Text(d.Reason, nil)
-		p.Decision = &d
-	}
 	p.Payload.SHA256, p.Payload.ByteLength = a.ref, a.bytes
 	p.Payload.ArtifactKind = redact.Text(before.ArtifactKind, nil) // counted in the artifact already
 	return p, nil

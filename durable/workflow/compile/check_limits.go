@@ -148,6 +148,9 @@ func (s *Step) checkLimits() error {
 	if err == nil && s.Action != nil {
 		err = checkAction(*s.Action)
 	}
+	if err == nil {
+		err = checkChecks(s.Checks)
+	}
 	if err != nil {
 		return fmt.Errorf("step %q: %w", s.StepID, err)
 	}
@@ -193,6 +196,29 @@ func checkAction(a source.Action) error {
 	if r := a.Retry; r != nil && (r.MaxAttempts < 1 || r.MaxAttempts > limits.CommandAttemptsMax ||
 		r.BackoffSeconds < 0 || r.BackoffSeconds > limits.CommandBackoffSecondsMax) {
 		return fmt.Errorf("retry of %d tries with %d seconds between them", r.MaxAttempts, r.BackoffSeconds)
+	}
+	return nil
+}
+
+// checkChecks checks the checks of a step: their commands, ids and pins, and that each place is below the root of the
+// project.
+func checkChecks(all []source.Check) error {
+	if len(all) > limits.ChecksMax {
+		return fmt.Errorf("%d checks, at most %d are accepted", len(all), limits.ChecksMax)
+	}
+	ids := map[string]bool{}
+	for _, c := range all {
+		if !reason.ValidCheckID(c.ID) || ids[c.ID] {
+			return fmt.Errorf("the check %q has no id of its own", reason.Clip(c.ID, limits.StepTitleBytesMax))
+		}
+		ids[c.ID] = true
+		err := checkAction(c.Action())
+		if err == nil {
+			err = c.Valid()
+		}
+		if err != nil {
+			return fmt.Errorf("check %q: %w", c.ID, err)
+		}
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ var standardShape = object{What: "a step", Fields: []field{
 	// The other members are independent of each other and in alphabetical order.
 	may("agentRole", agentRole),
 	may("askForFiles", boolean),
-	may("checks", list{Of: anything{}}),
+	may("checks", list{Of: checkShape, Max: limits.ChecksMax, Key: "id"}),
 	may("assessmentConsequences", list{Of: consequenceShape, Min: 1, Max: 10}),
 	may("assessmentRefs", list{Of: text{Min: 1, Max: 64}, Min: 1, Unique: true}),
 	// audit and verification are accepted for compatibility and have no effect. Versions of the published
@@ -151,19 +151,53 @@ var noNUL = pattern.New(`^[^\x00]*$`)
 var actionShape = byTag{Key: "kind", Text: "an action with kind, argv",
 	Cases: map[string]shape.Shape{WaitAction: waitShape, CommandAction: object{What: "a command", Fields: []field{
 		need("kind", oneOf(CommandAction)),
-		need("argv", list{Of: text{Pattern: noNUL, Like: "a string without NUL"}, Min: 1}),
-		// Relative to the directory in which the run was started. Absolute paths are
-		// accepted, but make the workflow depend on one machine.
-		may("cwd", text{Min: 1, Max: limits.PathMax, Pattern: noNUL, Like: "a directory"}),
-		may("env", dictionary{
-			Key:   text{Pattern: pattern.New(`^[A-Za-z_][A-Za-z0-9_]*$`), Like: "the name of an environment variable"},
-			Value: text{Pattern: noNUL, Like: "a string without NUL"},
-		}),
-		// Whole seconds: fractions are not needed, and programs differ in how they parse them.
-		may("timeoutSeconds", amount{Min: 1, Max: limits.CommandTimeoutSecondsMax, Whole: true}),
+		argvField, cwdField, envField, timeoutField,
 		may("retry", object{What: "a retry", Fields: []field{
 			need("maxAttempts", amount{Min: 1, Max: limits.CommandAttemptsMax, Whole: true}),
 			may("backoffSeconds", amount{Min: 0, Max: limits.CommandBackoffSecondsMax, Whole: true}),
 		}}),
 		may("literal", boolean),
 	}}}}
+
+// The members of a command that an action and a check share.
+var (
+	argvField = need("argv", list{Of: text{Pattern: noNUL, Like: "a string without NUL"}, Min: 1})
+	// Relative to the directory in which the run was started, or to the root of the project for a check.
+	// Absolute paths are accepted in an action, but make the workflow depend on one machine.
+	cwdField = may("cwd", text{Min: 1, Max: limits.PathMax, Pattern: noNUL, Like: "a directory"})
+	envField = may("env", dictionary{
+		Key:   text{Pattern: pattern.New(`^[A-Za-z_][A-Za-z0-9_]*$`), Like: "the name of an environment variable"},
+		Value: text{Pattern: noNUL, Like: "a string without NUL"},
+	})
+	// Whole seconds: fractions are not needed, and programs differ in how they parse them.
+	timeoutField = may("timeoutSeconds", amount{Min: 1, Max: limits.CommandTimeoutSecondsMax, Whole: true})
+)
+
+// checkShape is a command that proves something when a step is handed in (docs/design.md#checks).
+var checkShape = object{What: "a check", Fields: []field{
+	need("id", text{Min: 1, Max: limits.StepIDBytesMax, Pattern: pattern.New(`^[a-z0-9_-]+$`),
+		Like: "an id of lowercase letters, digits, _ and -"}),
+	argvField, cwdField, envField, timeoutField,
+	may("pins", list{Of: text{Min: 1, Max: limits.PinPathBytesMax, Pattern: noNUL, Like: "the path of a file"},
+		Min: 1, Max: limits.PinsMax, Unique: true}),
+	may("expect", object{What: "what a check expects", Fields: []field{
+		may("exit", amount{Min: 0, Max: 255, Whole: true}),
+		may("stdout", object{What: "a requirement on stdout", Fields: []field{
+			need("pointer", text{Max: limits.PathMax, Pattern: pattern.New(`^(/([^~/]|~[01])*)*$`),
+				Like: `a JSON pointer such as "/version"`}),
+			may("equals", anything{}),
+			may("gte", number),
+			may("lte", number),
+			may("contains", anything{}),
+		}}),
+		may("tests", object{What: "a requirement on tests", Fields: []field{
+			may("min", testCount), may("failed", testCount), may("skipped", testCount),
+		}}),
+	}}),
+}}
+
+// number is any number.
+var number = oneKind{Kind: canon.Number, Text: "a number"}
+
+// testCount is a number of tests.
+var testCount = amount{Min: 0, Max: limits.TestReportTestsMax, Whole: true}

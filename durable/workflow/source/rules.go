@@ -99,6 +99,7 @@ func (r *stepRules) checkStep(at problem.SourceValue, scope scopes) {
 		checkInputs(at.Member("inputs"), r.report)
 		r.checkChoicesFrom(at)
 		checkAction(at, r.report)
+		checkChecks(at, r.report)
 		r.checkResults(at)
 		scope.add(functions(at, "step", r.report)).resolve(at, r.report)
 	case "loop":

@@ -10,17 +10,26 @@ import (
 	"github.com/waybill/waybill/durable/workflow/shape"
 )
 
-// checkAction requires a program name, reserves the environment variables with the prefix
-// WAYBILL_, which the performer sets for the command, and refuses placeholders where a value
-// would become a program, code or a path to it (docs/design.md#values-in-commands). A wait has
-// rules of its own.
+// checkAction checks the command of a step. A wait has rules of its own.
 func checkAction(step problem.SourceValue, report problem.Report) {
 	at := step.Member("action")
 	if isWait(at) {
 		checkWait(step, report)
 		return
 	}
-	argv, env, cwd := at.Member("argv").Items(), at.Member("env"), at.Member("cwd")
+	checkCommand(at, report)
+	if folder := at.Member("cwd"); placeholder.In(folder.Value.Text()) && !below(folder.Value.Text()) &&
+		!at.Member("literal").Value.True() {
+		report.Error(folder, "Write a path that is relative to the folder of the run and stays below it.",
+			"a cwd with a value is a relative path that does not lead out of the project, got %s", shape.Got(folder))
+	}
+}
+
+// checkCommand requires a program name, reserves the environment variables with the prefix
+// WAYBILL_, which the performer sets for the command, and refuses placeholders where a value
+// would become a program, code or a path to it (docs/design.md#values-in-commands).
+func checkCommand(at problem.SourceValue, report problem.Report) {
+	argv, env := at.Member("argv").Items(), at.Member("env")
 	if len(argv) > 0 && argv[0].Value.Text() == "" {
 		report.Error(argv[0], "Write the program to run.", "the first member of argv names the program, got %s",
 			shape.Got(argv[0]))
@@ -34,10 +43,7 @@ func checkAction(step problem.SourceValue, report problem.Report) {
 	if at.Member("literal").Value.True() {
 		return
 	}
-	texts := make([]string, len(argv))
-	for i, element := range argv {
-		texts[i] = element.Value.Text()
-	}
+	texts := textsOf(argv)
 	for _, r := range placeholder.CheckArgv(texts) {
 		report.Error(argv[r.Index], r.Fix, "{{%s}} cannot be filled here: the element %s",
 			placeholder.Paths(texts[r.Index])[0], r.Why)
@@ -49,10 +55,15 @@ func checkAction(step problem.SourceValue, report problem.Report) {
 				"{{%s}} cannot be filled here: programs read %s as code or as a path to it", paths[0], name)
 		}
 	}
-	if folder := cwd.Value.Text(); placeholder.In(folder) && !below(folder) {
-		report.Error(cwd, "Write a path that is relative to the folder of the run and stays below it.",
-			"a cwd with a value is a relative path that does not lead out of the project, got %s", shape.Got(cwd))
+}
+
+// textsOf returns the texts of a list.
+func textsOf(items []problem.SourceValue) []string {
+	texts := make([]string, len(items))
+	for i, item := range items {
+		texts[i] = item.Value.Text()
 	}
+	return texts
 }
 
 // below reports whether a folder with placeholders may be relative and below the root, with any

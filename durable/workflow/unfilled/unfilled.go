@@ -107,14 +107,10 @@ func (k *check) steps(list []source.PlacedStep, loops []string) {
 			k.command(s.At.Member("action").Member("until"), s.Wait.Until, loops)
 		}
 		if s.Action != nil && !s.Action.Literal {
-			action := s.At.Member("action")
-			for _, element := range action.Member("argv").Items() {
-				k.command(element, element.Value.Text(), loops)
-			}
-			k.command(action.Member("cwd"), s.Action.Cwd, loops)
-			for _, name := range action.Member("env").Names() {
-				k.command(action.Member("env").Member(name), s.Action.Env[name], loops)
-			}
+			k.action(s.At.Member("action"), loops)
+		}
+		for _, check := range s.At.Member("checks").Items() {
+			k.action(check, loops)
 		}
 		k.steps(s.Body, inside)
 	}
@@ -133,6 +129,17 @@ func (k *check) texts(at problem.SourceValue, loops []string) {
 	}
 	for _, name := range at.Names() {
 		k.texts(at.Member(name), loops)
+	}
+}
+
+// action checks the texts of a command.
+func (k *check) action(at problem.SourceValue, loops []string) {
+	for _, element := range at.Member("argv").Items() {
+		k.command(element, element.Value.Text(), loops)
+	}
+	k.command(at.Member("cwd"), at.Member("cwd").Value.Text(), loops)
+	for _, name := range at.Member("env").Names() {
+		k.command(at.Member("env").Member(name), at.Member("env").Member(name).Value.Text(), loops)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/origin"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/prompt"
+	"github.com/waybill/waybill/durable/store/trust"
 	"github.com/waybill/waybill/durable/workflow/catalog"
 	"github.com/waybill/waybill/durable/workflow/placeholder"
 )
@@ -27,10 +28,17 @@ func Commands(p *page.Page, name, id, from string, commands []catalog.Command, v
 		page.Choose(len(commands), " that is", " that are")+" not trusted yet:")
 	for _, c := range commands {
 		p.Blank()
-		p.Text("  ", page.Name(prompt.Title(c.Title, values).Text))
+		title := page.Name(prompt.Title(c.Title, values).Text)
+		if c.Check != "" {
+			title += ": check " + page.Argument(c.Check) + ", at each attempt to hand in the step"
+		}
+		p.Text("  ", title)
 		Command(p, "    ", c.Argv, c.Cwd, c.Env)
 		for _, path := range c.Placeholders {
 			fillsIn(p, "      ", path, values)
+		}
+		for _, pin := range c.Pins {
+			p.Verbatim("    "+p.Dim("  with the content of "), page.Argument(pin), page.Plain)
 		}
 		for _, key := range slices.Sorted(maps.Keys(c.Outputs)) {
 			p.Verbatim("    "+p.Dim("  sets "), page.Argument(key)+" from "+page.Argument(c.Outputs[key]), page.Plain)
@@ -72,4 +80,24 @@ func Command(p *page.Page, lead string, argv []string, cwd string, env map[strin
 	for _, variable := range slices.Sorted(maps.Keys(env)) {
 		p.Verbatim(lead+p.Dim("  with "), page.Variable(variable, env[variable]), page.Plain)
 	}
+}
+
+// FixedChanges writes what a person trusted before for the checks of a workflow, and what the answer would replace it by.
+func FixedChanges(p *page.Page, changes []trust.Change) {
+	if len(changes) == 0 {
+		return
+	}
+	p.Text("", "This version was trusted before. Since then this changed, on which its checks depend:")
+	for _, c := range changes {
+		p.Verbatim("  ", c.What+" "+page.Argument(c.Name)+": "+fixedValue(c.Old)+" -> "+fixedValue(c.New), page.Plain)
+	}
+	p.Blank()
+}
+
+// fixedValue is a digest or value in a change.
+func fixedValue(text string) string {
+	if text == "" {
+		return "absent"
+	}
+	return page.Argument(reason.Truncate(text, valueShownMax))
 }

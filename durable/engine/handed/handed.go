@@ -1,12 +1,14 @@
-package engine
+// Package handed reads what people are shown of the outputs of a step beside their content: who
+// handed them in, and the difference to what was sent back (docs/design.md#decisions).
+package handed
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/difference"
-	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -14,65 +16,68 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/run/decision"
 	"github.com/waybill/waybill/ports"
+	"github.com/waybill/waybill/projections/runs"
 )
 
-// nodeLog holds the events of one node that a fold does not keep: who made the
+// Content returns a stored artifact.
+type Content func(ctx context.Context, digest canon.Digest) ([]byte, error)
+
+// History holds the events of one node that a fold does not keep: who made the
 // attempts, and the notes that were replaced.
-type nodeLog struct {
+type History struct {
 	node     id.Node
 	attempts []event.Actor
 	notes    map[canon.Digest]string // by the digest of the recap
 }
 
+// Read reads the history of a node.
+func Read(ctx context.Context, logs ports.Logs, session id.Session, node id.Node) (*History, error) {
+	var h *History
+	_, err := logs.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(session)},
+		ports.Into(&h, func() *History { return &History{node: node, notes: map[canon.Digest]string{}} }))
+	return h, err
+}
+
 // Visit implements ports.Visitor.
-func (l *nodeLog) Visit(seg manifest.Segment, _ manifest.Head) error {
+func (h *History) Visit(seg manifest.Segment, _ manifest.Head) error {
 	for _, e := range seg.Events {
-		if e.Scope.NodeID != l.node {
+		if e.Scope.NodeID != h.node {
 			continue
 		}
 		switch p := e.Data.(type) {
 		case event.AdvanceRecorded:
-			l.attempts = append(l.attempts, e.Actor)
+			h.attempts = append(h.attempts, e.Actor)
 		case event.NodeOutputAppended:
 			if p.Payload.PayloadKind == event.Notes {
-				l.notes[canon.Sum([]byte(p.Payload.NotesMarkdown))] = p.Payload.NotesMarkdown
+				h.notes[canon.Sum([]byte(p.Payload.NotesMarkdown))] = p.Payload.NotesMarkdown
 			}
 		}
 	}
 	return nil
 }
 
-// addHistory adds who handed in what is shown, and the difference to what was sent
-// back last.
-func addHistory(ctx context.Context, e *Engine, p session.Resolved, facts advance.Facts, shown *Approvable) error {
-	var l *nodeLog
-	_, err := e.store.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(p.At.Session)},
-		ports.Into(&l, func() *nodeLog { return &nodeLog{node: p.Node.ID, notes: map[canon.Digest]string{}} }))
-	if err != nil {
-		return err
-	}
-	for _, o := range p.Node.Outputs {
-		if o.IsDecision() || o.Attempt < 1 || o.Attempt > int64(len(l.attempts)) {
+// Performers are the names of those who handed in the outputs of the node, in the order of the
+// outputs. They are claimed, not verified.
+func (h *History) Performers(n *runs.Node) (names []string) {
+	for _, o := range n.Outputs {
+		if o.IsDecision() || o.Attempt < 1 || o.Attempt > int64(len(h.attempts)) {
 			continue
 		}
-		if name := actorName(l.attempts[o.Attempt-1]); !slices.Contains(shown.Performers, name) {
-			shown.Performers = append(shown.Performers, name)
+		actor := h.attempts[o.Attempt-1]
+		if name := cmp.Or(actor.Ref, string(actor.Kind)); !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
-	if len(shown.Decisions) == 0 || shown.Decisions[0].SentBack == nil {
-		return nil
-	}
-	shown.Changes, err = changes(ctx, e, l, *shown.Decisions[0].SentBack, facts)
-	return err
+	return names
 }
 
 // changesLinesMax bounds the lines of the difference that is shown with a question: what
 // is shown whole precedes it.
 const changesLinesMax = 400
 
-// changes returns the difference between what was sent back and the outputs of a
+// Changes returns the difference between what was sent back and the outputs of the
 // node, as lines, each output under its kind.
-func changes(ctx context.Context, e *Engine, l *nodeLog, sentBack decision.Record, facts advance.Facts) (lines []string, err error) {
+func (h *History) Changes(ctx context.Context, read Content, sentBack decision.Record, outputs []advance.Output) (lines []string, err error) {
 	before, after := map[string][]byte{}, map[string][]byte{}
 	var kinds []string
 	add := func(to map[string][]byte, kind string, content []byte) {
@@ -88,21 +93,21 @@ func changes(ctx context.Context, e *Engine, l *nodeLog, sentBack decision.Recor
 		if err != nil {
 			continue // the log of another program may have any text
 		}
-		content := []byte(l.notes[digest])
+		content := []byte(h.notes[digest])
 		if kind.Text() != string(event.Notes) {
-			if content, err = contentOf(ctx, e, digest); err != nil {
+			if content, err = contentOf(ctx, read, digest); err != nil {
 				return nil, err
 			}
 		}
 		add(before, kind.Text(), content)
 	}
-	for _, o := range facts.Outputs {
+	for _, o := range outputs {
 		switch {
 		case advance.IsDecision(o):
 		case o.Payload.PayloadKind == event.Notes:
 			add(after, string(event.Notes), []byte(o.Payload.NotesMarkdown))
 		default:
-			content, err := contentOf(ctx, e, o.Payload.SHA256)
+			content, err := contentOf(ctx, read, o.Payload.SHA256)
 			if err != nil {
 				return nil, err
 			}
@@ -122,8 +127,8 @@ func changes(ctx context.Context, e *Engine, l *nodeLog, sentBack decision.Recor
 }
 
 // contentOf reads an artifact for a difference; one that was erased has no content.
-func contentOf(ctx context.Context, e *Engine, digest canon.Digest) ([]byte, error) {
-	data, err := e.Object(ctx, manifest.Artifact, digest)
+func contentOf(ctx context.Context, read Content, digest canon.Digest) ([]byte, error) {
+	data, err := read(ctx, digest)
 	if fault.Is(err, fault.ArtifactErased) || fault.Is(err, fault.ArtifactNotFound) {
 		return nil, nil
 	}

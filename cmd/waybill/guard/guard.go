@@ -1,0 +1,99 @@
+// Package guard implements the commands that put hooks into the settings of an agent's client, and the command that
+// the hooks run. What a hook answers is decided by package durable/guard; which runs are open is known by
+// durable/engine/openruns.
+package guard
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/durable/guard"
+)
+
+// guardLong is what 'waybill guard --help' prints above the commands.
+const guardLong = `Hooks keep an agent at the open step of a run. At the start of a session and after a
+compaction its client shows it the step; when it ends its turn while it can perform a
+step, the hook refuses that, at most twice in a row for the same step. Clients with hooks:
+claude (Claude Code), codex (Codex CLI) and gemini (Gemini CLI). OpenCode has no hooks in
+its settings.`
+
+// New returns the command "guard".
+func New(a *cli.App) *cobra.Command {
+	return cli.NewGroup("guard", cli.GroupSetup, "Keep agents at the open step with hooks of their client", guardLong,
+		newInstall(a), newUninstall(a), newTest(a), newHook(a))
+}
+
+// installLong is what 'waybill guard install --help' prints above the usage.
+const installLong = `Add hooks to your own settings of a client: claude, codex or gemini. The difference is
+shown, and the file is written after you confirmed it at a terminal. Everything else in
+the file stays as it is, byte for byte. Installed again, nothing changes.
+
+The files are ~/.claude/settings.json ($CLAUDE_CONFIG_DIR), ~/.codex/hooks.json
+($CODEX_HOME) and ~/.gemini/settings.json. A file that is a link, or is no plain JSON, is
+not changed. The hooks call this program with the store of this call.
+
+--print shows the difference and changes nothing.`
+
+// newInstall returns the command "guard install".
+func newInstall(a *cli.App) *cobra.Command {
+	var print bool
+	return cli.WithOptions(&cobra.Command{
+		Use:       "install CLIENT",
+		Short:     "Add hooks to the settings of a client",
+		Long:      installLong,
+		Example:   "  waybill guard install claude --print\n  waybill guard install codex",
+		Args:      cli.Exactly("a client: " + guard.Names(true)),
+		ValidArgs: names(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := cli.ClientArg(cmd, args[0], true)
+			if err != nil {
+				return err
+			}
+			p, err := cli.GuardProgram(a)
+			if err != nil {
+				return err
+			}
+			return cli.ChangeClient(a, cli.ClientChange{Client: c, File: c.Settings, Print: print,
+				Make:     func(settings []byte) ([]byte, error) { return guard.Install(settings, c, p) },
+				Question: "Write this change, so that " + c.Title + " runs the hooks?", Note: c.Note,
+				Done: "The hooks are in", Same: "Nothing changes: the hooks are in"})
+		},
+	}, cli.Opt(&print, "print", "show the difference and change nothing"))
+}
+
+// newUninstall returns the command "guard uninstall".
+func newUninstall(a *cli.App) *cobra.Command {
+	var print bool
+	return cli.WithOptions(&cobra.Command{
+		Use:   "uninstall CLIENT",
+		Short: "Remove the hooks from the settings of a client",
+		Long: `Remove the hooks of this program from your own settings of a client: claude, codex or
+gemini. The difference is shown, and the file is written after you confirmed it at a
+terminal. Other hooks and everything else in the file stay as they are; a list that is
+empty without the hooks is removed with them. --print shows the difference and changes
+nothing.`,
+		Example:   "  waybill guard uninstall claude --print\n  waybill guard uninstall gemini",
+		Args:      cli.Exactly("a client: " + guard.Names(true)),
+		ValidArgs: names(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := cli.ClientArg(cmd, args[0], true)
+			if err != nil {
+				return err
+			}
+			return cli.ChangeClient(a, cli.ClientChange{Client: c, File: c.Settings, Print: print,
+				Make:     func(settings []byte) ([]byte, error) { return guard.Uninstall(settings, c) },
+				Question: "Write this change, so that " + c.Title + " runs the hooks no more?",
+				Done:     "The hooks are removed from", Same: "Nothing changes: no hook is in"})
+		},
+	}, cli.Opt(&print, "print", "show the difference and change nothing"))
+}
+
+// names completes the clients with hooks.
+func names() (out []string) {
+	for _, c := range guard.Clients {
+		if len(c.Events) > 0 {
+			out = append(out, c.Name)
+		}
+	}
+	return out
+}

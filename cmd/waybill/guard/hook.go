@@ -1,0 +1,223 @@
+package guard
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/document"
+	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/durable/engine/openruns"
+	"github.com/waybill/waybill/durable/guard"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/infra/gitobserver"
+)
+
+// rowsTried is how many rows of the list are read from their logs until one is open.
+const rowsTried = 8
+
+// newHook returns the command "guard hook". Its exit status is always 0: clients take 2, the status of a wrong command
+// line, for a refusal.
+func newHook(a *cli.App) *cobra.Command {
+	var client string
+	return cli.WithOptions(&cobra.Command{
+		Use:   "hook EVENT",
+		Short: "Answer a hook of a client",
+		Long: `Read the JSON of a client's hook on stdin and answer in the client's form: the open step
+of the run of this repository at the start of a session and after a compaction, a refusal
+at the end of a turn while the agent can perform a step. A turn is refused at most twice
+in a row for the same step, and not for a step that waits for a person, for a moment or
+for a command. The answer is empty, and the exit status 0, in every other case and if
+Waybill cannot answer within a second. Clients run this command; see 'waybill guard test'.`,
+		Example: "  echo '{\"cwd\":\"/src\"}' | waybill guard hook SessionStart\n" +
+			"  echo '{}' | waybill guard hook AfterAgent --client gemini",
+		Args:               cobra.ArbitraryArgs,
+		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
+		Annotations:        map[string]string{cli.LetsGo: "yes"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return nil
+			}
+			answer := answerInTime(cmd.Context(), a, args[0], client)
+			if len(answer) == 0 {
+				return nil
+			}
+			return a.WriteJSON(answer)
+		},
+	}, cli.Opt(&client, "client", "`NAME` of the client: claude, codex or gemini"))
+}
+
+// answerInTime returns the answer of a hook, none after the deadline: a client waits for it.
+func answerInTime(ctx context.Context, a *cli.App, event, client string) []byte {
+	ctx, cancel := context.WithTimeout(ctx, limits.GuardDeadlineMs*time.Millisecond)
+	defer cancel()
+	done := make(chan []byte, 1)
+	go func() {
+		defer func() {
+			if recover() != nil {
+				done <- nil // a bug must not hold the agent
+			}
+		}()
+		done <- answer(ctx, a, event, client)
+	}()
+	select {
+	case out := <-done:
+		return out
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+// answer reads the input of a hook and returns the answer, none if there is nothing to say.
+func answer(ctx context.Context, a *cli.App, event, client string) []byte {
+	c, ok := guard.ClientOf(client)
+	if client == "" {
+		c, ok = guard.ClientOfEvent(event)
+	}
+	if !ok {
+		return nil
+	}
+	e, ok := c.Event(event)
+	if !ok {
+		return nil
+	}
+	data, err := io.ReadAll(io.LimitReader(a.In, limits.GuardInputBytesMax+1))
+	if err != nil {
+		return nil
+	}
+	in, err := guard.ParseInput(data)
+	if err != nil {
+		return nil
+	}
+	return reply(ctx, a, c, e, in, true)
+}
+
+// reply returns the answer to an input. record: a refusal is recorded; else it is answered as the first one is.
+func reply(ctx context.Context, a *cli.App, c guard.Client, e guard.Event, in guard.Input, record bool) (out []byte) {
+	root := rootOf(in.Dir)
+	if root == "" {
+		return nil
+	}
+	err := a.WithStore(ctx, func(ctx context.Context, o *cli.Store) error {
+		s, ok := openStep(ctx, a, o, root, e.Moment)
+		switch {
+		case !ok:
+		case e.Moment == guard.SessionStart:
+			out = guard.Context(e, s)
+		case !record:
+			out = guard.Refuse(c, s, 1)
+		default:
+			if n, refused := o.OpenRuns.Refuse(ctx, s, c.Name, in.SessionID, a.NowMs()); refused {
+				out = guard.Refuse(c, s, n)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil
+	}
+	return out
+}
+
+// openStep returns the step that a hook tells about: the one of the run with the latest activity; at the end of a turn
+// one that the agent can perform.
+func openStep(ctx context.Context, a *cli.App, o *cli.Store, root string, m guard.Moment) (guard.Step, bool) {
+	until := a.Clock().Add(limits.GuardReadMs * time.Millisecond)
+	rows, err := o.OpenRuns.Steps(ctx, root, openruns.Clock{
+		More: func() bool { return a.Clock().Before(until) }})
+	if err != nil {
+		return guard.Step{}, false
+	}
+	tried := 0
+	for _, r := range rows {
+		if m == guard.Stop && r.Waits != guard.ForAgent {
+			continue
+		}
+		if tried++; tried > rowsTried {
+			break
+		}
+		s, ok := o.OpenRuns.Step(ctx, r)
+		if !ok || m == guard.Stop && s.Waits != guard.ForAgent {
+			continue
+		}
+		s.Show = a.Command("continue", "--run", s.Run)
+		s.Continue = a.Command("continue", "--run", s.Run, "--notes", "TEXT")
+		return s, true
+	}
+	return guard.Step{}, false
+}
+
+// rootOf returns the digest of the repository that contains a directory, "" outside of one. The directory of the
+// process counts if the client names none.
+func rootOf(dir string) string {
+	if !filepath.IsAbs(dir) {
+		var err error
+		if dir, err = os.Getwd(); err != nil {
+			return ""
+		}
+	}
+	for _, o := range gitobserver.Observe(gitobserver.Root(filepath.Clean(dir))) {
+		if o.Key == "repo_root_hash" {
+			return o.Value.Value
+		}
+	}
+	return ""
+}
+
+// newTest returns the command "guard test".
+func newTest(a *cli.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "test CLIENT",
+		Short: "Show what the hooks of a client answer now",
+		Long: `Print for each event of a client (claude, codex or gemini) a recorded input, with the
+current directory, and what the hook answers for it. Nothing is recorded: the end of a
+turn is answered as if it was not refused before.`,
+		Example:   "  waybill guard test claude\n  waybill guard test gemini --json",
+		Args:      cli.Exactly("a client: " + guard.Names(true)),
+		ValidArgs: names(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := cli.ClientArg(cmd, args[0], true)
+			if err != nil {
+				return err
+			}
+			dir, _, err := a.Workspace()
+			if err != nil {
+				return err
+			}
+			doc := document.GuardTest{Client: c.Name, Events: []document.GuardEvent{}}
+			for _, e := range c.Events {
+				input := e.Input(dir)
+				in, err := guard.ParseInput(input)
+				if err != nil {
+					return err
+				}
+				out := reply(cmd.Context(), a, c, e, in, false)
+				doc.Events = append(doc.Events, document.GuardEvent{Event: e.Name, Input: string(input),
+					Answer: string(bytes.TrimSpace(out))})
+			}
+			return a.Answer("guard_test", doc, func(p *page.Page) { showTest(p, doc) })
+		},
+	}
+}
+
+// showTest prints the inputs and answers.
+func showTest(p *page.Page, doc document.GuardTest) {
+	for i, e := range doc.Events {
+		if i > 0 {
+			p.Blank()
+		}
+		p.Line("%s", p.Bold(e.Event))
+		p.Text("  input:  ", e.Input)
+		if e.Answer == "" {
+			p.Text("  answer: ", "none: the client continues")
+			continue
+		}
+		p.Text("  answer: ", e.Answer)
+	}
+}

@@ -1,0 +1,46 @@
+package mcp
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/durable/guard"
+)
+
+// installLong is what 'waybill mcp install --help' prints above the usage.
+const installLong = `Add this server to your own settings of a client: claude (Claude Code), codex (Codex
+CLI), gemini (Gemini CLI) or opencode (OpenCode). The difference is shown, and the file is
+written after you confirmed it at a terminal. Everything else in the file stays as it is.
+Installed again, nothing changes. Another server with the name waybill is not replaced.
+
+The files are ~/.claude.json ($CLAUDE_CONFIG_DIR), ~/.codex/config.toml ($CODEX_HOME),
+~/.gemini/settings.json and ~/.config/opencode/opencode.json ($XDG_CONFIG_HOME). A file
+that is a link, or that cannot be read for certain, is not changed.
+
+--print shows the difference and changes nothing.`
+
+// newInstall returns the command "mcp install".
+func newInstall(a *cli.App) *cobra.Command {
+	var print bool
+	return cli.WithOptions(&cobra.Command{
+		Use:     "install CLIENT",
+		Short:   "Add the server to the settings of a client",
+		Long:    installLong,
+		Example: "  waybill mcp install claude --print\n  waybill mcp install opencode",
+		Args:    cli.Exactly("a client: " + guard.Names(false)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := cli.ClientArg(cmd, args[0], false)
+			if err != nil {
+				return err
+			}
+			p, err := cli.GuardProgram(a)
+			if err != nil {
+				return err
+			}
+			return cli.ChangeClient(a, cli.ClientChange{Client: c, File: c.Servers, Print: print,
+				Make:     func(settings []byte) ([]byte, error) { return guard.InstallServer(settings, c, p) },
+				Question: "Write this change, so that " + c.Title + " starts the server?",
+				Done:     "The server is in", Same: "Nothing changes: the server is in"})
+		},
+	}, cli.Opt(&print, "print", "show the difference and change nothing"))
+}

@@ -1,0 +1,99 @@
+// Package clientfile reads and replaces the settings file of another program, as its user would. It does not know what
+// the file contains. Start with Read.
+package clientfile
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/waybill/waybill/infra/osfs"
+)
+
+// The refusals.
+var (
+	// ErrLink: the file is a symbolic link.
+	ErrLink = errors.New("it is a symbolic link, and is not changed")
+	// ErrKind: the file is no regular file.
+	ErrKind = errors.New("it is not a regular file, and is not changed")
+	// ErrChanged: another program has changed the file since it was read.
+	ErrChanged = errors.New("it was changed by another program meanwhile, and is not changed here")
+)
+
+// Read returns the bytes of a file, at most a number of them and one more; nil for a file that does not exist. The
+// errors are ErrLink, ErrKind and those of the system.
+func Read(name string, most int64) ([]byte, error) {
+	info, err := os.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case info.Mode()&fs.ModeSymlink != 0:
+		return nil, ErrLink
+	case !info.Mode().IsRegular():
+		return nil, ErrKind
+	}
+	file, err := osfs.OpenRegular(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, most+1))
+	if data == nil {
+		data = []byte{}
+	}
+	return data, err
+}
+
+// Replace writes a file beside the other one and moves it to its name, with the permissions of the file before; a new
+// file is private, and so are directories that it needs. nil: other programs see the old or the new bytes, complete.
+// before is what Read returned: if the file has other bytes now, the error is ErrChanged and nothing is written.
+func Replace(name string, before, after []byte) error {
+	dir := filepath.Dir(name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	var random [8]byte
+	if _, err := rand.Read(random[:]); err != nil {
+		return err
+	}
+	temp := filepath.Join(dir, ".waybill-"+hex.EncodeToString(random[:]))
+	file, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp) // an error after the rename: the name does not exist
+	_, err = file.Write(after)
+	if err == nil {
+		err = file.Sync()
+	}
+	if closeErr := file.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return err
+	}
+	now, err := Read(name, int64(len(before)))
+	if err != nil {
+		return err
+	}
+	if (now == nil) != (before == nil) || !bytes.Equal(now, before) {
+		return ErrChanged
+	}
+	if before != nil {
+		info, err := os.Lstat(name)
+		if err == nil {
+			err = os.Chmod(temp, info.Mode().Perm())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return os.Rename(temp, name)
+}
