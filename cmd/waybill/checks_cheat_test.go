@@ -17,13 +17,17 @@ type trick struct {
 	files map[string]string // of the project, beside sumFiles
 	start doc               // context of the run
 	flags []string          // of start
+	// begin starts the run, if a step after the first one, or an iteration, is what matters.
+	begin func(c *checked) handed
 	// do applies the trick. What it needs of the caller, it changes in c; what is sent, in s.
-	do func(c *checked, at handed, s *submission)
+	do        func(c *checked, at handed, s *submission)
+	untrusted bool           // at the beginning
+	undo      func(*checked) // what putting the files back does not
+	after     func(*checked) // looks at what is left of the trick
+	same      bool           // the request of the trick is sent again, with its tokens
 	// want is part of the message, and code that of the error, "" for an answer with a blocker of the check.
-	want, code, check string
-	honest            submission // with which the step is done afterwards
-	door              string     // "": each
-	anywhere          bool       // the step is handed in where the trick says, not at the pending attempt
+	want, code string
+	honest     submission // with which the step is done afterwards
 }
 
 // edit returns a trick that writes a file.
@@ -98,19 +102,18 @@ var reportTricks = []trick{
 		c.write("more.txt", "TestBoth 1 2 3\n")
 	}, want: "reports 4 passed tests, at least 5 needed"},
 	{name: "a report in a file", do: edit("sum.sh", "cat >report.json <<end\n"+passing(5)+"end\nexit 0\n"),
-		want: "proved nothing: "},
+		want: "proved nothing: the report is truncated: package … has no end"},
 	{name: "a report in stderr", do: edit("sum.sh", "cat >&2 <<end\n"+passing(5)+"end\nexec >/dev/null; exit 0\n"),
-		want: "proved nothing: "},
+		want: "proved nothing: the report is truncated: package … has no end"},
 	{name: "counts without tests", flow: strings.Replace(sumFlow, "[sh, tests.sh]", "[sh, sum.sh]", 1),
-		files:  map[string]string{"sum.sh": "exit 1\n"},
-		do:     edit("sum.sh", prints0(`<testsuite name="sum" tests="5" failures="0" errors="0" skipped="0"></testsuite>`)),
-		want:   "proved nothing: ",
-		honest: submission{}},
+		do:   edit("sum.sh", prints0(`<testsuite name="sum" tests="5" failures="0" errors="0" skipped="0"></testsuite>`)),
+		want: "proved nothing: the report is inconsistent: testsuite … states tests=5, and its elements are 0"},
 	{name: "a plan without tests", flow: strings.Replace(sumFlow, "[sh, tests.sh]", "[sh, sum.sh]", 1),
-		do: edit("sum.sh", prints0("TAP version 13\n1..5")), want: "proved nothing: "},
+		do: edit("sum.sh", prints0("TAP version 13\n1..5")), want: "the plan of TAP names 5 tests, and 0 are reported"},
 	{name: "a truncated report", do: edit("sum.sh", prints0(strings.TrimSuffix(rest(passing(6)), `{"Action":"pass","Package":"sum"}`+"\n"))),
-		want: "proved nothing: "},
-	{name: "a line that is cut", do: edit("sum.sh", "printf '%s' '"+strings.TrimSuffix(rest(passing(6)), "\"}\n")+"'; exit 0\n"), want: "proved nothing: "},
+		want: "proved nothing: the report is truncated: package … has no end"},
+	{name: "a line that is cut", do: edit("sum.sh", "printf '%s' '"+strings.TrimSuffix(rest(passing(6)), "\"}\n")+"'; exit 0\n"),
+		want: "of the output is no event of go test -json, or was truncated"},
 	{name: "two reports", do: edit("sum.sh", prints0(rest(passing(6))+"TAP version 13\n1..1\nok 1")),
 		want: "proved nothing: the output has test reports in two formats, go test -json and TAP"},
 	{name: "prose", flow: strings.Replace(sumFlow, "[sh, tests.sh]", "[sh, sum.sh]", 1),
@@ -119,11 +122,11 @@ var reportTricks = []trick{
 		do: edit("sum.sh", prints0("ok  \tsum\t0.1s")), want: "proved nothing: the output is that of go test without -json"},
 	{name: "no output", flow: strings.Replace(sumFlow, "[sh, tests.sh]", "[sh, sum.sh]", 1),
 		do: edit("sum.sh", "exit 0\n"), want: "proved nothing: the output is empty"},
-	{name: "exit 0 in the middle", do: edit("sum.sh", "add() { exit 0; }; exit 0\n"), want: "proved nothing: "},
-	{name: "exit 0 at the end", do: edit("sum.sh", "trap 'exit 0' EXIT\n"+wrongSum), want: wrong},
+	{name: "exit 0 in the middle", do: edit("sum.sh", "add() { exit 0; }; exit 0\n"), want: "proved nothing: the report is truncated: package … has no end"},
+	{name: "exit 0 at the end", do: edit("sum.sh", "trap 'exit 0' EXIT\n"+wrongSum), want: "reports 4 failed tests, at most 0 allowed"},
 	{name: "passed, with another status", do: edit("sum.sh", rightSum+"trap 'exit 3' EXIT\n"), want: "exited with status 3, want 0"},
 	{name: "failed tests hidden by a passed package", do: edit("sum.sh", prints0(strings.TrimSuffix(rest(passing(5)), `{"Action":"pass","Package":"sum"}`+"\n")+
-		`{"Action":"fail","Package":"sum","Test":"TestLast"}`+"\n"+`{"Action":"pass","Package":"sum"}`)), want: ""},
+		`{"Action":"run","Package":"sum","Test":"TestLast"}`+"\n"+`{"Action":"fail","Package":"sum","Test":"TestLast"}`+"\n"+`{"Action":"pass","Package":"sum"}`)), want: "reports 1 failed test, at most 0 allowed"},
 }
 
 // rest is a report without its first line, which the tests have printed when the code under test begins.
@@ -151,43 +154,62 @@ func TestChecksAreNotCheated(t *testing.T) {
 
 // try tries a trick.
 func (k trick) try(t *testing.T) {
-	flow := k.flow
-	if flow == "" {
-		flow = sumFlow
+	if k.flow == "" {
+		k.flow = sumFlow
 	}
-	c := newChecked(t, flow, k.files)
 	for name, door := range doors {
-		if k.door != "" && k.door != name {
-			continue
-		}
 		t.Run(name, func(t *testing.T) {
-			c := *c
-			c.t = t
-			at := c.start(k.start, k.flags...)
-			now := at
+			c := untrusted(t, k.flow, k.files)
+			if !k.untrusted {
+				c.trustIt()
+			}
+			if k.begin == nil {
+				k.begin = func(c *checked) handed { return c.start(k.start, k.flags...) }
+			}
+			at := k.begin(c)
+			if at.Data.Pending == nil {
+				t.Fatal(at.raw)
+			}
 			var s submission
 			if k.do != nil {
-				k.do(&c, at, &s)
+				k.do(c, at, &s)
+			}
+			now := at
+			if !k.same {
 				now = c.pending(at)
 			}
 			began := time.Now()
-			got := door(&c, now, s)
-			c.isRefused(k, at, got)
+			c.isRefused(k, at, door(c, now, s))
 			if d := time.Since(began); d > 30*time.Second {
 				t.Errorf("it took %s", d)
 			}
-			c.in, c.env = c.dir, c.personEnv()
-			c.restore()
-			c.write("sum.sh", rightSum)
-			if k.flow != "" && strings.Contains(k.flow, "[sh, sum.sh]") {
-				c.write("sum.sh", prints0(passing(5)))
+			if k.after != nil {
+				k.after(c)
 			}
-			if got = door(&c, c.pending(at), k.honest); !got.Data.IsComplete || got.Data.Status != "complete" {
+			c.undo(k)
+			if got := door(c, c.pending(at), k.honest); got.Kind != "step" && !got.Data.IsComplete || len(got.Data.Blockers) > 0 {
 				t.Errorf("an honest attempt: %s", got.raw)
 			}
+			c.verified()
 		})
 	}
-	c.verified()
+}
+
+// undo undoes a trick and does the work.
+func (c *checked) undo(k trick) {
+	c.t.Helper()
+	c.in, c.env = c.dir, c.personEnv()
+	c.restore()
+	c.write("sum.sh", rightSum)
+	if strings.Contains(k.flow, "[sh, sum.sh]") {
+		c.write("sum.sh", prints0(passing(5)))
+	}
+	if c.putBack != nil {
+		c.putBack()
+	}
+	if k.undo != nil {
+		k.undo(c)
+	}
 }
 
 // isRefused checks the answer to a trick, and that the step is still pending.
@@ -200,17 +222,13 @@ func (c *checked) isRefused(k trick, at, got handed) {
 	} else if got.Kind != "blocked" || len(got.Data.Blockers) != 1 {
 		c.t.Errorf("want one blocker with %q, got %s", k.want, got.raw)
 	} else {
-		b, check := got.Data.Blockers[0], k.check
-		if testing.Verbose() {
-			c.t.Log(b.Message)
-		}
-		if check == "" {
-			check = "tests"
-		}
+		b, check := got.Data.Blockers[0], "tests"
 		if b.Code != "INVALID_REQUIRED_OUTPUT" || b.Pointer.Kind != "workflow_step" || b.Pointer.StepID != at.Data.Pending.StepID ||
 			b.Check == nil || b.Check.ID != check || !strings.Contains(b.Message, `Check "`+check+`" of step `) ||
 			!strings.Contains(b.Message, k.want) {
-			c.t.Errorf("want a blocker of %q with %q, got %+v", check, k.want, b)
+			c.t.Errorf("want a blocker of %q with %q, got %s", check, k.want, got.raw)
+		} else if n := b.Check.Tests; k.want == wrong && (n == nil || n.Failed != 4 || n.Passed != 1) {
+			c.t.Errorf("other tests ran: %s", got.raw)
 		}
 	}
 	look := *c
