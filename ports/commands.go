@@ -31,7 +31,9 @@ type Command struct {
 	// Below requires that Cwd, links resolved, is below the root of the project: a value chose it.
 	// Try returns ErrOutside otherwise.
 	Below bool
-	Env   map[string]string // added to the environment of the performer
+	// AtRoot has Cwd counted from the root of the project, wherever in it the performer was started.
+	AtRoot bool
+	Env    map[string]string // added to the environment of the performer
 	// Environ replaces the environment of the performer, nil: it does not.
 	Environ map[string]string
 	// Program is the absolute path of the program, "": Argv[0] is looked up.

@@ -60,21 +60,26 @@ type reply struct {
 // agent starts a new server process.
 func (p program) agent(flags ...string) *agent {
 	p.t.Helper()
-	cmd := p.command(append([]string{"mcp"}, flags...)...)
+	return agentOf(p.t, p.command(append([]string{"mcp"}, flags...)...))
+}
+
+// agentOf starts a server process and returns its client.
+func agentOf(t *testing.T, cmd *exec.Cmd) *agent {
+	t.Helper()
 	in, err := cmd.StdinPipe()
 	if err == nil {
 		var out io.ReadCloser
 		if out, err = cmd.StdoutPipe(); err == nil {
 			cmd.Stderr = os.Stderr
 			if err = cmd.Start(); err == nil {
-				c := &agent{t: p.t, in: in, out: bufio.NewReaderSize(out, 1<<20), cmd: cmd}
-				p.t.Cleanup(func() { _ = cmd.Process.Kill() })
+				c := &agent{t: t, in: in, out: bufio.NewReaderSize(out, 1<<20), cmd: cmd}
+				t.Cleanup(func() { _ = cmd.Process.Kill() })
 				c.greet()
 				return c
 			}
 		}
 	}
-	p.t.Fatal(err)
+	t.Fatal(err)
 	return nil
 }
 

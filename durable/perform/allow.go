@@ -22,9 +22,14 @@ func (p *Performer) Allow(ctx context.Context, w compile.Compiled, from string, 
 		return nil
 	}
 	fixed, trusted, err := p.Trusted(ctx, w.Hash())
+	before := false
+	if err == nil && byOption && !trusted {
+		before, err = p.TrustedBefore(ctx, w.Hash())
+	}
 	switch {
-	case err == nil && byOption && !trusted:
-		// What a person recorded precedes the option, which would fix the files as they are now.
+	case err == nil && byOption && !trusted && !before:
+		// What a person recorded precedes the option, which would fix the files as they are now: also
+		// what was recorded for another folder, or revoked.
 		trusted = true
 		fixed, err = p.Pins.Fix(ctx, checks)
 	case err == nil && !trusted:
@@ -33,6 +38,11 @@ func (p *Performer) Allow(ctx context.Context, w compile.Compiled, from string, 
 	switch {
 	case err != nil:
 		return err
+	case !trusted && before:
+		return fault.New(fault.WorkflowUntrusted, "a person trusted this version of the workflow %q, with the files of its checks, "+
+			"in another folder or until that was revoked: --trust does not stand in for that", w.WorkflowID).
+			Suggest("Let a person trust it here, with %s.", fault.Command{"trust", w.Hash().String()}).
+			With("workflowId", w.WorkflowID).With("workflowHash", w.Hash().String())
 	case !trusted:
 		return fault.New(fault.WorkflowUntrusted,
 			"the workflow %q has steps that run commands, and this version of it is not trusted", w.WorkflowID).

@@ -127,7 +127,7 @@ func (k *checking) command(c source.Check, filled command.Filled) ports.Command 
 	if c.Expect != nil && (c.Expect.Tests != nil || c.Expect.Stdout != nil) {
 		whole = limits.TestReportBytesMax
 	}
-	return ports.Command{Argv: filled.Argv, Cwd: filled.Cwd, Below: true, Env: env, Environ: environ,
+	return ports.Command{Argv: filled.Argv, Cwd: filled.Cwd, Below: true, AtRoot: true, Env: env, Environ: environ,
 		Program:   k.fixed.Programs[c.Program()].Path,
 		TimeoutMs: int64(cmp.Or(c.TimeoutSeconds, limits.CheckSecondsDefault)) * 1000,
 		Folder:    k.attempt.String(), Context: doc.JCS(), Whole: whole}

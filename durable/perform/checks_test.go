@@ -178,6 +178,7 @@ func TestChecksAfterApproval(t *testing.T) {
 func TestTrustOfChecks(t *testing.T) {
 	for name, row := range map[string]struct {
 		trusted bool
+		before  bool
 		option  bool
 		changed bool
 		answers []string
@@ -187,6 +188,8 @@ func TestTrustOfChecks(t *testing.T) {
 		"recorded":                     {trusted: true},
 		"recorded, changed":            {trusted: true, changed: true, want: fault.RunBlocked},
 		"recorded, changed, option":    {trusted: true, changed: true, option: true, want: fault.RunBlocked},
+		"recorded elsewhere, option":   {before: true, option: true, want: fault.WorkflowUntrusted},
+		"recorded elsewhere, a person": {before: true, answers: []string{"once"}, log: "fix"},
 		"option":                       {option: true, changed: true, log: "fix"},
 		"neither":                      {want: fault.WorkflowUntrusted},
 		"a person agrees, once":        {answers: []string{"once"}, changed: true, log: "fix"},
@@ -196,6 +199,7 @@ func TestTrustOfChecks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newChecked(t, checkedText, `{"name":"Ada"}`)
+			w.trustedBefore = row.before
 			w.trusted, w.answers, w.outcomes = row.trusted, row.answers, []ports.CommandOutcome{report(2)}
 			if row.changed {
 				w.files["suite.txt"] = "changed"

@@ -36,25 +36,26 @@ type fixture struct {
 	at    engine.Position
 	hash  canon.Digest
 
-	log         []string
-	outcomes    []ports.CommandOutcome // of the next tries; success when empty
-	onTry       func(n int, c ports.Command) error
-	slow        func(ctx context.Context) error // runs inside every try
-	tries       []ports.Command
-	filled      []perform.TryView
-	answers     []string    // of the person; nil: no person is present
-	trustValues canon.Value // of the last question about trust
-	trusted     bool
-	fixed       trust.Fixed // what was trusted
-	busy        bool
-	clock       int64
-	sent        int
-	requests    []advance.Request
-	onSend      func(n int) error
-	onWatch     func(ctx context.Context, ms int64) error // nil: the log is never polled
-	files       map[string]string                         // content by the name that the person answers
-	onApprove   func()                                    // between showing the outputs and the approval
-	onHold      func()                                    // before the performer's lock is released
+	log           []string
+	outcomes      []ports.CommandOutcome // of the next tries; success when empty
+	onTry         func(n int, c ports.Command) error
+	slow          func(ctx context.Context) error // runs inside every try
+	tries         []ports.Command
+	filled        []perform.TryView
+	answers       []string    // of the person; nil: no person is present
+	trustValues   canon.Value // of the last question about trust
+	trusted       bool
+	trustedBefore bool        // in another place, or until that was revoked
+	fixed         trust.Fixed // what was trusted
+	busy          bool
+	clock         int64
+	sent          int
+	requests      []advance.Request
+	onSend        func(n int) error
+	onWatch       func(ctx context.Context, ms int64) error // nil: the log is never polled
+	files         map[string]string                         // content by the name that the person answers
+	onApprove     func()                                    // between showing the outputs and the approval
+	onHold        func()                                    // before the performer's lock is released
 }
 
 // newFixture starts a run, with a context if one is given.
@@ -85,7 +86,8 @@ func newFixture(t *testing.T, workflowText string, context ...string) *fixture {
 func (w *fixture) performer() *perform.Performer {
 	return &perform.Performer{
 		Engine: sender{w}, Logs: w.store, Commands: w, Person: w, Performers: w, Display: w,
-		Pins: w,
+		Pins:          w,
+		TrustedBefore: func(context.Context, canon.Digest) (bool, error) { return w.trustedBefore, nil },
 		Trusted: func(context.Context, canon.Digest) (trust.Fixed, bool, error) {
 			return w.fixed, w.trusted, nil
 		},

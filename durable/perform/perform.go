@@ -69,6 +69,9 @@ type Performer struct {
 	// all later calls.
 	Trusted  func(ctx context.Context, hash canon.Digest) (trust.Fixed, bool, error)
 	Remember func(ctx context.Context, w compile.Compiled, fixed trust.Fixed) error
+	// TrustedBefore reports whether a person trusted a version of a workflow at any
+	// time, in any place, also if that was revoked.
+	TrustedBefore func(ctx context.Context, hash canon.Digest) (bool, error)
 	// OnlyOnce says why Remember would fail; "" if it would not, nil: it never does.
 	OnlyOnce func(ctx context.Context) string
 

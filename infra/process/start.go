@@ -40,7 +40,11 @@ func (r *Runner) prepare(c ports.Command) (*exec.Cmd, *startFailure, error) {
 		return nil, &startFailure{"it names no program", fault.Suggest("Give the step's action an argv.")}, nil
 	}
 	// A relative path to the program would otherwise be resolved in the command's directory twice.
-	base, err := filepath.Abs(r.Dir)
+	from := r.Dir
+	if c.AtRoot {
+		from = cmp.Or(r.Root, r.Dir)
+	}
+	base, err := filepath.Abs(from)
 	if err != nil {
 		return nil, &startFailure{"the current folder is not known: " + reason(err),
 			fault.Suggest("Start %s in a folder that is there.", fault.Command{"run"})}, nil

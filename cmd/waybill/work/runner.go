@@ -63,8 +63,8 @@ func newRunner(a *cli.App, o *cli.Store, in *runInput, ref string) *runner {
 			}
 			return err
 		},
-		OnlyOnce: s.onlyOnce,
-		By:       o.Caller(), NowMs: a.NowMs, Pause: pause,
+		OnlyOnce: s.onlyOnce, TrustedBefore: o.TrustedBefore,
+		By: o.Caller(), NowMs: a.NowMs, Pause: pause,
 		ContinueLine: func(run id.Run, more ...string) fault.Command { return continueLine(a, run, more...) },
 		SubmitLine:   func(run id.Run, more ...string) fault.Command { return submitLine(a, run, more...) },
 		OfStore:      a.OfStore,

@@ -135,6 +135,27 @@ func (l *Ledger) Confirmed(ctx context.Context) (auditview.Confirmed, error) {
 	return c.ledger.Confirmed, nil
 }
 
+// Intended reports whether an action on a target was begun in this store, with any outcome. It reads all
+// of the audit log and takes no lock. SESSION_UNHEALTHY if the audit log is damaged.
+func (l *Ledger) Intended(ctx context.Context, action audit.Action, target audit.Target) (found bool, err error) {
+	store, err := l.store.StoreID(ctx, ports.ReadOnly)
+	if err != nil || store.IsZero() {
+		return false, err
+	}
+	log := audit.LogOf(store)
+	v, err := l.store.Read(ctx, ports.ReadRequest{Log: log}, ports.Each(func(seg manifest.Segment, _ manifest.Head) error {
+		for _, e := range seg.Events {
+			p, ok := e.Data.(audit.Intended)
+			found = found || ok && !e.Foreign() && p.Action == action && p.Target == target
+		}
+		return nil
+	}))
+	if err == nil && v.Health != manifest.Healthy {
+		err = auditFault(ports.Unhealthy(log, v))
+	}
+	return found, err
+}
+
 // intend commits the intention. The lines of all facts that have none are
 // written before it, so that the audit log is in order.
 func (l *Ledger) intend(ctx context.Context, store id.Store, by Caller, what audit.Act) (intended id.Event, err error) {

@@ -44,6 +44,12 @@ func (s Settings) ConfirmedTrust(ctx context.Context) (trust.List, error) {
 	return list, checkTrusted(list, last)
 }
 
+// TrustedBefore reports whether a person trusted a workflow version at any time, in any place, also if
+// the trust was revoked since. It reads the audit log. SESSION_UNHEALTHY if that is damaged.
+func (s Settings) TrustedBefore(ctx context.Context, hash canon.Digest) (bool, error) {
+	return s.ledger.Intended(ctx, audit.Trust, audit.Target{Kind: audit.OfWorkflow, ID: hash.String()})
+}
+
 // checkTrusted returns POLICY_UNCONFIRMED unless the list is the one that a person confirmed last.
 func checkTrusted(list trust.List, last auditview.Confirmed) error {
 	digest, err := list.Digest()
