@@ -85,7 +85,7 @@ func TestWords(t *testing.T) {
 var (
 	clientNames = regexp.MustCompile(strings.ReplaceAll(`\bCla¦ude Code\b|\bcla¦ude\b|\bGem¦ini CLI\b|\bgem¦ini\b|\bCLA¦UDE\\_CONFIG`, "¦", ""))
 	clientFiles = map[string]bool{"CHANGELOG.md": true, "cmd/waybill/guard/guard.go": true, "cmd/waybill/guard/hook.go": true,
-		"cmd/waybill/guard_test.go": true, "cmd/waybill/injection_pty_test.go": true, "cmd/waybill/mcp/install.go": true,
+		"cmd/waybill/guard_agent_test.go": true, "cmd/waybill/guard_test.go": true, "cmd/waybill/injection_pty_test.go": true, "cmd/waybill/mcp/install.go": true,
 		"cmd/waybill/mcp_docs_test.go": true, "cmd/waybill/shapes_test.go": true, "docs/agents/README.md": true, "docs/cli/guard.md": true,
 		"docs/cli/mcp.md": true, "docs/design.md": true,
 		"docs/mcp.md": true, "durable/guard/guard.go": true, "durable/guard/reply_test.go": true,

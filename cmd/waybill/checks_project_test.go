@@ -75,18 +75,10 @@ type checked struct {
 	home  string            // of the person
 	tools string            // folder of PATH that precedes those of the system
 	kept  map[string]string // the files of the project, by path
-	env   []string          // of whoever calls the program
+	env   []string          // of the caller of the program
 	in    string            // folder in which the program is called
 	// putBack undoes what restore does not; nil: nothing.
 	putBack func()
-}
-
-// newChecked returns a project with files and a workflow, which a person trusts.
-func newChecked(t *testing.T, flow string, files ...map[string]string) *checked {
-	t.Helper()
-	c := untrusted(t, flow, files...)
-	c.trustIt()
-	return c
 }
 
 // untrusted returns a project with files and a workflow, which no person has trusted.

@@ -14,8 +14,8 @@ const checkedFlow = `{id: test.checked, name: Checked, description: d, version: 
 	{id: build, title: Build, prompt: Build it., checks: [{id: tests, argv: [sh, run.sh], pins: [run.sh], expect: {tests: {min: 1}}}]},
 	{id: end, title: End, prompt: End.}]}`
 
-// passing is a script that reports one test.
-const passing = "echo TAP version 13; echo 1..1; echo ok 1\n"
+// passingScript is a script that reports one test.
+const passingScript = "echo TAP version 13; echo 1..1; echo ok 1\n"
 
 // TestTrustOfChecks: a workflow with checks only is trusted as one with commands; a changed pin is shown before it
 // is trusted again; places that cannot be pinned are refused with one sentence.
@@ -32,7 +32,7 @@ func TestTrustOfChecks(t *testing.T) {
 	if out := p.atTerminal(2, "y", "trust", "w.yaml"); !strings.Contains(out, "run.sh") || strings.Contains(out, "may run") {
 		t.Errorf("a pin that is missing:\n%s", out)
 	}
-	write(passing)
+	write(passingScript)
 	p.runPiped(0, "start", "w.yaml")
 	if out := p.runPiped(3, "continue", "--run", "@last", "--notes", "built"); !strings.Contains(out, "WORKFLOW_UNTRUSTED") ||
 		!strings.Contains(out, "waybill trust") {
@@ -50,7 +50,7 @@ func TestTrustOfChecks(t *testing.T) {
 	if out := p.atTerminal(0, "", "trust", "w.yaml"); !strings.Contains(out, "already trusted") {
 		t.Errorf("trusted already:\n%s", out)
 	}
-	write("# another\n" + passing)
+	write("# another\n" + passingScript)
 	out = p.runPiped(3, "continue", "--run", "@last", "--notes", "built")
 	if !strings.Contains(out, "check_changed") || !strings.Contains(out, "run.sh") {
 		t.Errorf("a changed pin:\n%s", out)

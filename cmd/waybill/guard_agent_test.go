@@ -20,13 +20,13 @@ var deviations = []struct {
 	act  func(a *scripted)
 }{
 	{"stops before it has begun", func(*scripted) {}},
-	{"reports that all is done", func(a *scripted) { a.said = append(a.said, "Everything is done.") }},
+	{"reports that all is done", func(a *scripted) { a.reports = append(a.reports, "Everything is done.") }},
 	{"forgets the run when its history is compacted", func(a *scripted) { a.compact() }},
 	{"hands in nothing", func(a *scripted) { a.submit("") }},
 	{"hands in the notes of the step before", func(a *scripted) { a.submit(a.last) }},
 	{"works on another run", func(a *scripted) { a.do("continue", "--run", a.other, "--notes", "Step x1: the other run.") }},
 	{"begins the workflow again", func(a *scripted) { a.do("start", "steps.json", "--title", "Again") }},
-	{"asks the user about what it can do itself", func(a *scripted) { a.said = append(a.said, "Shall I go on?") }},
+	{"asks the user about what it can do itself", func(a *scripted) { a.reports = append(a.reports, "Shall I continue?") }},
 	{"ends its turn again after a refusal", func(a *scripted) { a.stubborn = 1 }},
 	{"changes to a folder of the repository", func(a *scripted) { a.dir = filepath.Join(a.g.dir, "sub") }},
 	{"hands in a result that only the engine makes", func(a *scripted) {
@@ -56,7 +56,7 @@ type scripted struct {
 	run, step string // "" for unknown
 	other     string
 	last      string // the notes that it handed in last
-	said      []string
+	reports      []string
 	stubborn  int
 	done      map[string]bool // deviations
 	refusals  int

@@ -25,7 +25,9 @@ type exits struct {
 }
 
 // Hold implements ports.Performers.
-func (*exits) Hold(context.Context, id.Session) (func() error, error) { return func() error { return nil }, nil }
+func (*exits) Hold(context.Context, id.Session) (func() error, error) {
+	return func() error { return nil }, nil
+}
 
 // Perform implements engine.Checks.
 func (x *exits) Perform(ctx context.Context, in engine.HandIn, record func(ports.Hold, []advance.Artifact) error) error {

@@ -106,7 +106,7 @@ func (r *tapReport) add(line string) error {
 		return nil
 	}
 	if tapBailOut.MatchString(line) {
-		return errors.New("the tests were stopped: TAP has a line with Bail out!")
+		return errors.New("the tests were stopped: TAP has a \"Bail out!\" line")
 	}
 	if strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") {
 		text := strings.TrimLeft(line, " \t")
