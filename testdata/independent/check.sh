@@ -14,7 +14,7 @@ case $waybill in /*) ;; *) waybill=$PWD/$waybill ;; esac
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
 umask 077
-cp "$here/workflow.json" "$here/sweep.json" "$here/people.json" "$tmp/"
+cp "$here/workflow.json" "$here/sweep.json" "$here/people.json" "$here/checked.json" "$tmp/"
 cd "$tmp" || exit 2
 passed=0 failed=0
 
@@ -305,6 +305,53 @@ forge_people "a denial that ends the run for another reason" inconsistent "$deni
 forge_people "a denial that cancels the run" inconsistent "$denied" run_closed 0 'data.outcome="cancelled"'
 forge_people "a gap of a step sent back that is a warning" inconsistent "$changed" gap_recorded 2 'data.severity="warning"'
 forge_people "an approval that had expired" inconsistent "$changed" advance_recorded -2 'timestampMs=99999999999999'
+
+echo "# Checks of steps"
+checked() { # checked STATUS COMMAND...: in a store of its own
+  local want=$1; shift
+  "$waybill" "$@" --store checks --json >checks.out 2>checks.err </dev/null; check "waybill $1 in checks" "$want" $?
+}
+cat >suite.sh <<'SH'
+echo TAP version 13
+echo 1..2
+echo ok 1
+if [ -f fixed ]; then echo ok 2; else echo not ok 2; fi
+SH
+checked 0 start checked.json --set n=2
+run=$(grep -o 'run_[a-z2-7]*' checks.out | head -1) session=$(grep -o 'sess_[a-z2-7]*' checks.out | head -1)
+checked 3 continue --run "$run" --notes Done.
+python "$here/terminal.py" "$waybill" trust checked.json --store checks >trusted.txt; check "waybill trust, at a terminal" 0 $?
+checked 3 continue --run "$run" --notes Done.
+check "  both checks are named, with their tests and their output" yes "$(grep -q '"id":"named"' checks.out && grep -q '"outputTail":"TAP' checks.out && echo yes || echo no)"
+checked 3 continue --run "$run" --notes Done. --set n=3
+touch fixed; checked 0 continue --run "$run" --notes Done.
+echo 'echo ok' >>suite.sh; checked 3 continue --run "$run" --notes Done.
+sed '$d' suite.sh >put.back; mv put.back suite.sh; checked 0 continue --run "$run" --notes Done.
+checked 0 continue --run "$run" --done
+check "  nothing of the output is in the log" 0 "$(cat checks/sessions/*/events/* | grep -c outputTail)"
+verify "the store with checks is whole" 0 checks; says_nothing; same "the store with checks" checks
+result() { python -c 'import glob, hashlib, json, sys
+found = [e for f in sorted(glob.glob("checks/sessions/*/events/*")) for e in map(json.loads, open(f)) if e["kind"] == "node_output_appended"]
+of = lambda e: open("checks/artifacts/" + e["data"]["payload"]["sha256"].replace(":", "_")).read()
+at = [i for i, e in enumerate(found) if e["data"]["payload"].get("artifactKind") == "wr.check_result"]
+print(json.dumps([[i, found[i]["data"]["payload"]["sha256"], found[i]["data"]["payload"]["byteLength"], json.loads(of(found[i]))["checkId"]] for i in at]))' ; }
+pick() { result | python -c 'import json, sys
+print(*[r for r in json.load(sys.stdin) if r[3] == sys.argv[1]][int(sys.argv[2])][:3])' "$1" "$2"; }
+forge_checks() { # forge_checks DESCRIPTION CODE ...
+  rm -rf copy; cp -R checks copy; rm -rf copy/cache copy/sessions/*/cache
+  local what=$1 code=$2; shift 2
+  python "$here/forge.py" copy "$session" "$@" || check "forge $what" made failed
+  verify "$what" 0 copy; says it "$code"; same "it" copy
+}
+set -- $(pick unit 0) $(pick unit 2)
+digest=$2 bytes=$3 passed_at=$4
+forge_checks "an attempt that advanced with the result of a refused one" inconsistent node_output_appended "$passed_at" \
+  "data.payload.sha256=\"$digest\"" "data.payload.byteLength=$bytes"
+forge_checks "a refused attempt that names one of two checks" inconsistent advance_recorded 0 'data.outcome={"blockers":{"blockers":[{"check":{"id":"unit"},"code":"INVALID_REQUIRED_OUTPUT","message":"m","pointer":{"kind":"workflow_step","stepId":"verify"}}]},"kind":"blocked"}'
+forge_checks "a result that a caller sent" inconsistent node_output_appended "$passed_at" 'actor.kind="agent"'
+"$waybill" export "$run" --store checks -o checks.bundle >export.txt 2>&1 </dev/null; check "waybill export of checks" 0 $?
+"$waybill" import checks.bundle --as-new --store checks >import.txt 2>&1 </dev/null; check "waybill import of checks, as new" 0 $?
+verify "checks in a session with other ids" 0 checks; says_nothing; same "the store with checks twice" checks
 
 echo "# Bundles"
 bundle() { # bundle DESCRIPTION STATUS ARGUMENTS: what bundle.py says of bundles

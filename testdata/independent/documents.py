@@ -6,6 +6,7 @@ from checks import (Shape, anything, boolean, fail, holds, integer, many, nonzer
 from contracts import check_assessment, check_pack
 from criteria import CONDITION, CRITERIA, SIZE, pattern
 from jcs import Refused, encode, parse
+from judge import check_list
 from shapes import COUNT, FULL, SHA, SLUG
 
 ANY_TEXT, TEXTS, SOME_TEXTS = text(), many(text()), many(text(), 1)
@@ -122,7 +123,7 @@ MARKER = record({"stepId": SLUG, "title": ANY_TEXT, "prompt": lambda v: fail("te
 COMPILED_STEP = record(
     {"stepId": SLUG, "title": ANY_TEXT, "prompt": ANY_TEXT, "provenance": PROVENANCE,
      "requireConfirmation": CONFIRMATION},
-    {"action": ACTION, "agentRole": FULL, "askForFiles": true, "notesRequired": true, "functions": many(FUNCTION, 1),
+    {"action": ACTION, "checks": check_list, "agentRole": FULL, "askForFiles": true, "notesRequired": true, "functions": many(FUNCTION, 1),
      "guidance": SOME_TEXTS, "inputs": many(INPUT, 1), "runCondition": CONDITION, "assessmentRefs": SOME_TEXTS,
      "assessmentConsequences": many(record({"anyEqualsLevel": ANY_TEXT, "guidance": ANY_TEXT},
                                            {"forAssessment": FULL}), 1),
@@ -197,6 +198,8 @@ def _workflow(doc):
         gate = s["requireConfirmation"]
         if doc["schemaVersion"] < 2 and set(gate) & {"approvers", "count", "expiresAfter", "notPerformer"}:
             raise Shape("form 1 does not say who approves a step")
+        if doc["schemaVersion"] < 2 and "checks" in s:
+            raise Shape("form 1 has no checks")
         if len(set(gate.get("approvers", []))) != len(gate.get("approvers", [])):
             raise Shape("an approver occurs twice")
     for name in doc["capabilities"]["required"]:

@@ -6,6 +6,7 @@ import jcs
 from checks import Shape, anything, integer, many, matching, one_of, record, text, true
 from contracts import answers, satisfies
 from documents import instance_key, period_ms, sequences
+from judge import check_result, failing
 from shapes import APPROVAL, AUTONOMY, COUNT, DECISION_KIND, FULL, KINDS, RISK, SHA
 
 STREAM = record({"bytes": COUNT, "head": text(0, 3 * 32768), "tail": text(0, 3 * 32768)},
@@ -65,7 +66,7 @@ class Place:
 
     def binding(self):
         """What a decision about what is here would be bound to, with the kind of an approval."""
-        others = [o["bound"] for o in self.outputs if not o["decides"]]
+        others = [o["bound"] for o in self.outputs if not o["decides"] and o["sort"] != "wr.check_result"]
         others.sort(key=lambda b: (b["kind"].encode("utf-8"), b["sha256"]))
         return {"kind": "wr.human_approval", "outputs": others, "snapshotRef": self.ref,
                 "stepInstanceKey": instance_key(self.step()) if self.step() else ""}
@@ -77,7 +78,8 @@ class Place:
         records = [o for o in self.outputs if o["decides"]]
         if not all(isinstance(o["value"], dict) for o in records):
             return True
-        performers = {self.accounts[o["attempts"] - 1] for o in self.outputs if not o["decides"] and o["attempts"]}
+        performers = {self.accounts[o["attempts"] - 1] for o in self.outputs
+                      if not o["decides"] and o["sort"] != "wr.check_result" and o["attempts"]}
         performers |= set() if want["outputs"] else {account} | set(self.accounts[self.left:])
         lifetime = period_ms(gate.get("expiresAfter", ""))
         rules = set(gate) & {"approvers", "count", "expiresAfter", "notPerformer"}
@@ -131,7 +133,7 @@ class Runs:
         if self.workflow is None:
             return
         self.place = self.places.get((run, first.id("scope", "nodeId")))
-        brought, made = [], None
+        brought, made, checked = [], None, []
         if first.kind == "advance_recorded" and self.place:
             self.place.attempts += 1
             self.place.accounts.append(first.get("data", "account"))
@@ -147,11 +149,14 @@ class Runs:
                 if isinstance(value, dict):
                     self._form(e, value, self.places[node])
                     brought.append(value)
+                    if value.get("kind") == "wr.check_result":
+                        checked.append((value, e.text("actor", "kind")))
                 self.places[node].add(e, value)
         if first.kind == "advance_recorded" and self.place:
             lost = any(e.kind == "node_output_appended" and self._lost(e) for e in events)
             if not lost:
                 self._asides(events, brought)
+                self._checks(first, checked)
             if made and not lost:
                 made.autonomy = self.place.autonomy
                 self._advanced(first, self.place, made)
@@ -221,6 +226,8 @@ class Runs:
             elif kind == "wr.wait_over":
                 WAIT_OVER(value)
                 self._over(value, step, place)
+            elif kind == "wr.check_result":
+                check_result(value)
             elif kind == "wr.recommendation_warning":
                 EXCEEDED(value)
                 self._exceeds(value, place, e)
@@ -245,6 +252,19 @@ class Runs:
                 raise Shape("an artifact of a kind that no section has")
         except Shape as error:
             self.find("artifact_form", str(error), e)
+
+    def _checks(self, e, brought):
+        """An attempt advances only with a passing result of each check, and names those that are missing otherwise. In a
+        session that an import renamed the results name the attempt of the other store."""
+        step, key = self._step(self.place), instance_key(self.place.step()) if self.place.step() else ""
+        source = next((x.get("data", "importedFrom", "sessionId") for x in self.log.events if x.kind == "session_created"), None)
+        renamed = source not in (None, self.log.owner) and len({v.get("attemptId") for v, _ in brought}) == 1
+        missing = sorted(failing(step, key, None if renamed else e.get("data", "attemptId"), brought))
+        blockers = (e.get("data", "outcome", "blockers") or {}).get("blockers", [])
+        if e.get("data", "outcome", "kind") == "advanced" and missing:
+            self.find("inconsistent", "it advanced without a passing result of check %s" % missing[0], e)
+        if blockers and len(blockers) < 10 and sorted(b["check"]["id"] for b in blockers if "check" in b) != missing:
+            self.find("inconsistent", "its blockers are not the checks that did not pass", e)
 
     @staticmethod
     def _over(value, step, place):

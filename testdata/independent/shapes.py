@@ -17,10 +17,13 @@ POINTER = variant("kind", {"context_key": ({"key": KEY},), "context_budget": ({}
                            "workflow_step": ({"stepId": SLUG},)})
 NEEDS = ("needs_user_secret_or_token", "needs_user_account_access", "needs_user_artifact", "needs_user_choice",
          "needs_user_approval", "needs_user_environment_action")
+TESTED = integer(0, 1000000)
+CHECKED = record({"id": SLUG}, {"exit": integer(0, 2 ** 32 - 1), "tests": record(
+    {"format": one_of("go", "junit", "tap", "pytest"), "passed": TESTED, "failed": TESTED, "skipped": TESTED})})
 BLOCKER = record({"code": one_of("USER_ONLY_DEPENDENCY", "MISSING_REQUIRED_OUTPUT", "INVALID_REQUIRED_OUTPUT",
                                  "REQUIRED_CAPABILITY_UNKNOWN", "REQUIRED_CAPABILITY_UNAVAILABLE",
                                  "INVARIANT_VIOLATION", "STORAGE_CORRUPTION_DETECTED"),
-                  "message": SOME, "pointer": POINTER}, {"suggestedFix": text(1, 1024)})
+                  "message": SOME, "pointer": POINTER}, {"suggestedFix": text(1, 1024), "check": CHECKED})
 OUTCOME = variant("kind", {"advanced": ({"toNodeId": NODE},),
                            "blocked": ({"blockers": record({"blockers": many(BLOCKER, 1, 10)})},)})
 REASON = variant("category", {
@@ -144,7 +147,7 @@ POINTED = {"context_key": ("key",), "output_contract": ("contractRef",), "capabi
 def _pointer_key(blocker):
     p = blocker["pointer"]
     rest = "".join(p.get(k, "") for k in POINTED.get(p["kind"], ()))
-    return tuple(s.encode("utf-8") for s in (blocker["code"], p["kind"], rest))
+    return tuple(s.encode("utf-8") for s in (blocker["code"], p["kind"], rest, blocker.get("check", {}).get("id", "")))
 
 
 def _between(kind, data, scope):
@@ -153,6 +156,9 @@ def _between(kind, data, scope):
         keys = [_pointer_key(b) for b in data["outcome"]["blockers"]["blockers"]]
         if any(a >= b for a, b in zip(keys, keys[1:])):
             raise Shape("blockers out of order")
+        if any("check" in b and (b["code"], b["pointer"]["kind"]) != ("INVALID_REQUIRED_OUTPUT", "workflow_step")
+               for b in data["outcome"]["blockers"]["blockers"]):
+            raise Shape("a blocker of another code has a check")
     elif kind == "node_created" and data["parentNodeId"] == scope["nodeId"]:
         raise Shape("a node is its own parent")
     elif kind == "edge_created" and data["fromNodeId"] == data["toNodeId"]:
