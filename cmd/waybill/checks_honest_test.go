@@ -100,7 +100,7 @@ func TestChecksOverMCPWithoutTrust(t *testing.T) {
 	c.verified()
 }
 
-// waits is a line of a script that waits until a file is in the home folder, after it has said that it waits.
+// waits is a line of a script that waits until a file is in the home folder, after it has written its number.
 const waits = keepsPID + "while [ ! -e \"$HOME/go\" ]; do sleep 0.02; done\n"
 
 // killMoments are the files of a project in which a check waits at a moment.

@@ -75,7 +75,7 @@ type checked struct {
 	home  string            // of the person
 	tools string            // folder of PATH that precedes those of the system
 	kept  map[string]string // the files of the project, by path
-	env   []string          // of whoever calls the program
+	env   []string          // of the caller
 	in    string            // folder in which the program is called
 	// putBack undoes what restore does not; nil: nothing.
 	putBack func()

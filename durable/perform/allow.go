@@ -40,7 +40,7 @@ func (p *Performer) Allow(ctx context.Context, w compile.Compiled, from string, 
 		return err
 	case !trusted && before:
 		return fault.New(fault.WorkflowUntrusted, "a person trusted this version of the workflow %q, with the files of its checks, "+
-			"in another folder or until that was revoked: --trust does not stand in for that", w.WorkflowID).
+			"in another folder or until that was revoked: --trust does not replace that", w.WorkflowID).
 			Suggest("Let a person trust it here, with %s.", fault.Command{"trust", w.Hash().String()}).
 			With("workflowId", w.WorkflowID).With("workflowHash", w.Hash().String())
 	case !trusted:
