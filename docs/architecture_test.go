@@ -32,7 +32,7 @@ var layers = []layer{
 	{"log", []string{"durable/log/manifest", "durable/log/audit"}},
 	{"store", []string{"durable/store/config", "durable/store/trust", "durable/store/imported",
 		"durable/store/retention", "durable/store/doctor", "durable/store/sources"}},
-	{"workflow", []string{"durable/workflow/builtin", "durable/workflow/nearest", "durable/workflow/yaml"}},
+	{"workflow", []string{"durable/workflow/builtin", "durable/workflow/commandlint", "durable/workflow/nearest", "durable/workflow/starter", "durable/workflow/yaml"}},
 	{"workflow", []string{"durable/workflow/shape"}},
 	{"workflow", []string{"durable/workflow/condition", "durable/workflow/contract", "durable/workflow/criteria"}},
 	{"workflow", []string{"durable/workflow/placeholder"}},
@@ -91,7 +91,7 @@ var pure = []string{"os", "net", "time", "log", "math/rand", "crypto/rand", "sys
 
 // embedding lists the packages of the core whose texts are files beside their code. Embedded
 // files are constants of the binary, equal on every machine and at every moment.
-var embedding = []string{"durable/workflow/builtin", "durable/workflow/source"}
+var embedding = []string{"durable/workflow/builtin", "durable/workflow/starter"}
 
 // owners: a dependency is imported by one package of ours, so that leaving it is
 // one package's work. "DIR/..." owns for a folder and the packages below it (decision 0041).

@@ -27,6 +27,8 @@ import (
 	"github.com/waybill/waybill/durable/derive"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/run/check"
+	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	wtoken "github.com/waybill/waybill/durable/run/token"
 	"github.com/waybill/waybill/durable/workflow/compile"
@@ -321,7 +323,7 @@ func TestFormatNamesEveryMember(t *testing.T) {
 		})
 	}
 	for _, document := range []any{manifest.SegmentClosed{}, manifest.SnapshotPinned{}, manifest.Head{},
-		manifest.Finding{}, snapshot.State{},
+		manifest.Finding{}, snapshot.State{}, check.Result{}, command.Result{},
 		compile.Document{}, wtoken.State{}, wtoken.Attempt{}, event.Actor{}, event.Scope{}} {
 		members(reflect.TypeOf(document), func(name string) {
 			if !formatNames(page, name) {
@@ -343,7 +345,7 @@ func TestFormatNamesEveryWord(t *testing.T) {
 	word := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]+$`)
 	seen := 0
 	for _, dir := range []string{"log/event", "log/manifest", "run/snapshot", "reason", "id", "run/token",
-		"run/command"} {
+		"run/command", "run/check"} {
 		for _, file := range formatSources(t, filepath.Join("../durable", dir)) {
 			ast.Inspect(file, func(n ast.Node) bool {
 				if _, ok := n.(*ast.ImportSpec); ok {

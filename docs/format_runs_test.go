@@ -9,10 +9,12 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/run/wait"
 	"github.com/waybill/waybill/durable/workflow/contract"
+	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/projections/runs"
 )
 
@@ -213,7 +215,17 @@ func (s *formatStore) logOf(seg manifest.Segment) manifest.Log {
 func (s *formatStore) kinds() map[string][]byte {
 	// No step of the example store waits.
 	over := wait.Over{DueAtMs: 1796115600000, OverAtMs: 1796115603120, StepInstanceKey: "embargo"}
-	out := map[string][]byte{wait.Kind: over.Value().JCS()}
+	// Nor has one checks.
+	suite := source.Check{ID: "unit", Argv: []string{"go", "test", "-json", "./..."}, Pins: []string{"core_test.go"}}
+	checked, err := check.Result{ArgvDigest: check.ArgvDigest(suite), AttemptID: id.NextAttempt(id.RootNode(s.a.run), id.OpAck, 0), CheckID: "unit",
+		DurationMs: 1840, Exit: 1, OutputBytes: 5, OutputDigest: canon.Sum([]byte("FAIL\n")), StepInstanceKey: "files@0::verify",
+		Pins:        map[string]canon.Digest{"core_test.go": canon.Sum([]byte("package core\n"))},
+		Stdout:      command.Stream{Bytes: 5, Head: "FAIL\n"},
+		TestsUnread: "the output is in no format of test reports"}.Encode()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	out := map[string][]byte{wait.Kind: over.Value().JCS(), check.Kind: checked.JCS()}
 	for _, l := range s.sessions() {
 		for _, seg := range l.segs {
 			for _, e := range seg.Events {
@@ -246,6 +258,15 @@ func (s *formatStore) artifactAgain(kind string) func([]byte) ([]byte, error) {
 		}
 		if kind == command.Kind {
 			if _, err := command.Decode(v); err != nil {
+				return nil, err
+			}
+		}
+		if kind == check.Kind {
+			r, err := check.Decode(v)
+			if err != nil {
+				return nil, err
+			}
+			if v, err = r.Encode(); err != nil {
 				return nil, err
 			}
 		}

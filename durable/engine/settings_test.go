@@ -91,7 +91,7 @@ func TestControlFilesOfANewerVersionAreNotWritten(t *testing.T) {
 	t.Parallel()
 	s, c := newSettings()
 	ctx := context.Background()
-	newer := ports.Control{V: 3, Data: canon.OfMembers()}
+	newer := ports.Control{V: 4, Data: canon.OfMembers()}
 	c.files["config.json"], c.files["trust.json"] = newer, newer
 	w := newFixture(t)
 	calls := map[string]func() error{

@@ -25,7 +25,27 @@ def key_bytes(value):
 KEYRING = record({"algorithm": one_of("HMAC-SHA256"), "current": key_bytes}, {"previous": key_bytes})
 WHO = record({"kind": text()}, {"ref": text()})
 ENTRY = {"actor": WHO, "atMs": integer(), "commands": integer(), "workflowHash": SHA, "workflowId": text()}
-TRUST = record({"trusted": many(record(ENTRY, {"root": text(1)}))})
+def texts(value):
+    if not isinstance(value, dict) or any(not isinstance(v, str) for v in value.values()):
+        raise Shape("no object of texts")
+
+
+def digests(value):
+    if not isinstance(value, dict) or not all(value):
+        raise Shape("no object of digests by path")
+    for digest in value.values():
+        SHA(digest)
+
+
+def programs(value):
+    if not isinstance(value, dict):
+        raise Shape("no object of programs")
+    for program in value.values():
+        record({"path": text(1), "sha256": SHA})(program)
+
+
+FIXED = record({}, {"env": texts, "pins": digests, "programs": programs})
+TRUST = record({"trusted": many(record(ENTRY, {"fixed": FIXED, "root": text(1)}))})
 CONFIG = {"agentMaxAutonomy": AUTONOMY, "lockWaitMs": integer(0, 600000)}
 
 
@@ -69,6 +89,8 @@ def load_control(path, kind):
     CHECKS[kind](doc["data"])
     if kind == "trust" and doc["v"] < 2 and any("root" in e for e in doc["data"]["trusted"]):
         raise Shape("it is of version 1 and has a root")
+    if kind == "trust" and doc["v"] < 3 and any("fixed" in e for e in doc["data"]["trusted"]):
+        raise Shape("it is of version 1 or 2 and has what was fixed")
     return doc["v"], doc["data"]
 
 

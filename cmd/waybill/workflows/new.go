@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -16,12 +17,15 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/workflow/catalog"
 	"github.com/waybill/waybill/durable/workflow/source"
+	"github.com/waybill/waybill/durable/workflow/starter"
 )
 
 // newLong is what 'waybill workflows new --help' prints above the usage.
 const newLong = `Create a workflow file to edit: a JSON file with three steps that can be run as it is.
-With --from, copy another workflow under a new id, in its format (JSON or YAML); without
-ID the copy is called project. followed by the last part of the original id.
+The template "steps" shows notes, an input, a condition and a confirmation, "code" a change
+of code with a check and an approval. With --from, copy another workflow under a new id,
+in its format (JSON or YAML); without ID the copy is called project. followed by the last
+part of the original id.
 
 The file is created in .waybill/workflows in the working directory, where workflows are
 found by id, or with -o in the given file; - is stdout. Existing files are never changed.`
@@ -32,12 +36,13 @@ found by id, or with -o in the given file; - is stdout. Existing files are never
 //
 // With -o - the workflow is printed on stdout and no answer about it follows.
 func newNew(a *cli.App) *cobra.Command {
-	var from, out string
+	var from, template, out string
 	cmd := &cobra.Command{
 		Use:   "new [ID]",
 		Short: "Create a workflow file to edit",
 		Long:  newLong,
 		Example: "  waybill workflows new team.release\n" +
+			"  waybill workflows new team.fix --template code\n" +
 			"  waybill workflows new team.checklist --from wr.change_checklist -o checklist.yaml",
 		Args: cli.AtMost("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -51,16 +56,24 @@ func newNew(a *cli.App) *cobra.Command {
 				return cli.UsageFault(cmd, "'%s' needs ID", cmd.CommandPath()).
 					Suggest("Give an ID, or copy a workflow with --from FILE|ID.")
 			}
+			chosen, ok := starter.Of(cmp.Or(template, starter.Templates[0].Name))
+			if !ok {
+				return cli.UsageFault(cmd, "there is no template %q", template).Suggest("Write %s.", starter.Names())
+			}
+			if template != "" && from != "" {
+				return cli.UsageFault(cmd, "--template and --from cannot be combined").Suggest("Give one of the two.")
+			}
 			id := strings.Join(args, "") // at most one
 			if problem := source.NewIDProblem(source.SourceProject, id); problem != "" && len(args) > 0 {
 				return fault.New(fault.ValidationError, "%s", problem).
 					Suggest("Write an id such as %s.", source.SuggestID(source.SourceProject, lastPart(id)))
 			}
-			return writeWorkflow(cmd.Context(), a, id, from, out)
+			return writeWorkflow(cmd.Context(), a, chosen, id, from, out)
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&from, "from", "", "copy `FILE|ID` instead of the starter workflow")
+	f.StringVar(&template, "template", "", "begin with template `NAME`: "+starter.Names())
 	f.StringVarP(&out, "output", "o", "", "create `FILE`; - is stdout (default: in .waybill/workflows)")
 	return cmd
 }
@@ -76,9 +89,9 @@ func lastPart(id string) string {
 //
 // A copy of an invalid workflow is WORKFLOW_INVALID; the suggestion is the command that lists
 // the problems.
-func writeWorkflow(ctx context.Context, a *cli.App, id, from, out string) error {
+func writeWorkflow(ctx context.Context, a *cli.App, template starter.Template, id, from, out string) error {
 	// The starter is JSON, since every editor can validate it with the schema.
-	data, extension := source.Starter(id, titleOf(id)), ".json"
+	data, extension := template.File(id, titleOf(id)), ".json"
 	var e catalog.Entry
 	if from != "" {
 		// A copy keeps the format of its source.

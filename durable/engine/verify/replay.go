@@ -91,6 +91,8 @@ type replay struct {
 	// ignoreBefore hides approvals with a smaller event index from the current
 	// decision; 0 hides none.
 	ignoreBefore int64
+	// renamed says of the current decision that results of checks state the attempts of another store.
+	renamed bool
 }
 
 // visit compares one segment and then folds the recorded one.
@@ -146,11 +148,12 @@ func (a *replay) decide(ctx context.Context, seg manifest.Segment) (d *redrive.D
 	}
 	// The session may have passed through another store by import, where
 	// approvals from bundles were ignored. No bundle records up to which event,
-	// so each approval is tried as that bound.
+	// so each approval is tried as that bound. An import as a new session kept the
+	// artifacts, in which results of checks state the attempt.
 	for _, end := range a.importedApprovals(ctx, seg) {
-		a.ignoreBefore = end
+		a.ignoreBefore, a.renamed = end, true
 		was, cut, err := a.compare(ctx, plan, seg)
-		a.ignoreBefore = 0
+		a.ignoreBefore, a.renamed = 0, false
 		if was == nil || cut || err != nil {
 			return was, cut, err
 		}
@@ -159,11 +162,11 @@ func (a *replay) decide(ctx context.Context, seg manifest.Segment) (d *redrive.D
 }
 
 // importedApprovals returns, for the approvals at the node of an imported
-// segment, the index behind each one. It is empty for segments that this store
-// wrote.
+// segment, the index behind each one, after 0, before all of them. It is empty for
+// segments that this store wrote.
 func (a *replay) importedApprovals(ctx context.Context, seg manifest.Segment) (ends []int64) {
 	p, err := a.position(seg.Events[0].Scope)
-	if err != nil || p.Node == nil || p.Node.Approvals == 0 {
+	if err != nil || p.Node == nil {
 		return nil
 	}
 	ledger := a.e.Ledger()
@@ -171,6 +174,7 @@ func (a *replay) importedApprovals(ctx context.Context, seg manifest.Segment) (e
 	if err != nil || seg.First >= foreign {
 		return nil
 	}
+	ends = []int64{0}
 	for _, o := range p.Node.Outputs {
 		if o.IsDecision() {
 			ends = append(ends, o.Index+1)
@@ -262,6 +266,7 @@ func (a *replay) ack(ctx context.Context, seg manifest.Segment) (manifest.Plan, 
 	if err != nil {
 		return manifest.Plan{}, cut, err
 	}
+	attempt.Renamed = a.renamed
 	decided, err := advance.Decide(w, facts, attempt)
 	return decided.Plan, cut, err
 }

@@ -59,7 +59,7 @@ func Decide(w compile.Compiled, f Facts, a Attempt) (Decided, error) {
 		return Decided{}, err
 	}
 	q.wait(d.f.PendingMs, d.a.AtMs)
-	q.checks(d.a.ID)
+	q.checks(d.a)
 	// NeverStop bypasses every requirement but these, so they are checked before the walk.
 	if len(q.found) > 0 && d.neverStops() {
 		d.block(q) // these block in every mode (docs/design.md#requirements-on-the-caller, docs/design.md#waiting, docs/design.md#checks)

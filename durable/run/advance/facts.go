@@ -90,6 +90,9 @@ type Attempt struct {
 	// command is its observation, not a statement of the caller, and the engine is the actor of
 	// that output (docs/design.md#commands-and-trust).
 	Performed bool
+	// Renamed reports that the attempt is decided again in a session to which an import gave other ids:
+	// the results of its checks all state one attempt, that of the other store.
+	Renamed bool
 	// Account is that of the process that makes the attempt, or the recorded one.
 	Account config.Account
 }

@@ -1,7 +1,6 @@
 package advance
 
 import (
-	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/workflow/source"
@@ -10,7 +9,7 @@ import (
 // checks requires the result of each check of the step, performed in this attempt, that proves what the
 // check expects. Results of earlier attempts do not count: what they were about may have changed since
 // (docs/design.md#checks).
-func (q *requirements) checks(attempt id.Attempt) {
+func (q *requirements) checks(attempt Attempt) {
 	if len(q.step.Checks) == 0 {
 		return
 	}
@@ -21,11 +20,14 @@ func (q *requirements) checks(attempt id.Attempt) {
 }
 
 // checkResults returns the results that this attempt sent, of this attempt and step.
-func (q *requirements) checkResults(attempt id.Attempt) (out []check.Result) {
-	key := q.state.PendingStep().Key()
+func (q *requirements) checkResults(attempt Attempt) (out []check.Result) {
+	key, stated := q.state.PendingStep().Key(), attempt.ID
 	for _, artifact := range q.fromAttempt(check.Kind) {
 		r, err := check.Decode(artifact)
-		if err == nil && r.AttemptID == attempt && r.StepInstanceKey == key {
+		if attempt.Renamed && len(out) == 0 {
+			stated = r.AttemptID
+		}
+		if err == nil && r.AttemptID == stated && r.StepInstanceKey == key {
 			out = append(out, r)
 		}
 	}

@@ -233,7 +233,7 @@ func TestFactAndTail(t *testing.T) {
 	}
 }
 
-// FuzzObserve: whatever a command prints, its result is stored, and the verdict repeats none of it.
+// FuzzObserve: the result of each output is stored, and the verdict repeats none of it.
 func FuzzObserve(f *testing.F) {
 	for _, text := range []string{"", "1", `{"a":[1,2]}`, report(1, 1, 1), "TAP version 13\n1..1\nok 1 - SECRET\n", "== 5 passed in 1s ==\n", "<testsuite/>",
 		`{"Action":"fail","Package":"SECRET"}`, "\xff"} {

@@ -200,29 +200,6 @@ func checkAction(a source.Action) error {
 	return nil
 }
 
-// checkChecks checks the checks of a step: their commands, ids and pins, and that each place is below the root of the
-// project.
-func checkChecks(all []source.Check) error {
-	if len(all) > limits.ChecksMax {
-		return fmt.Errorf("%d checks, at most %d are accepted", len(all), limits.ChecksMax)
-	}
-	ids := map[string]bool{}
-	for _, c := range all {
-		if !reason.ValidCheckID(c.ID) || ids[c.ID] {
-			return fmt.Errorf("the check %q has no id of its own", reason.Clip(c.ID, limits.StepTitleBytesMax))
-		}
-		ids[c.ID] = true
-		err := checkAction(c.Action())
-		if err == nil {
-			err = c.Valid()
-		}
-		if err != nil {
-			return fmt.Errorf("check %q: %w", c.ID, err)
-		}
-	}
-	return nil
-}
-
 // checkTexts bounds every string of a document and the names of its members, wherever they
 // are.
 func checkTexts(v canon.Value) error {

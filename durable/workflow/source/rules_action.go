@@ -18,7 +18,7 @@ func checkAction(step problem.SourceValue, report problem.Report) {
 		return
 	}
 	checkCommand(at, report)
-	if folder := at.Member("cwd"); placeholder.In(folder.Value.Text()) && !below(folder.Value.Text()) &&
+	if folder := at.Member("cwd"); placeholder.In(folder.Value.Text()) && !Below(folder.Value.Text()) &&
 		!at.Member("literal").Value.True() {
 		report.Error(folder, "Write a path that is relative to the folder of the run and stays below it.",
 			"a cwd with a value is a relative path that does not lead out of the project, got %s", shape.Got(folder))
@@ -66,9 +66,9 @@ func textsOf(items []problem.SourceValue) []string {
 	return texts
 }
 
-// below reports whether a folder with placeholders may be relative and below the root, with any
+// Below reports whether a folder with placeholders may be relative and below the root, with any
 // values.
-func below(folder string) bool {
+func Below(folder string) bool {
 	clean := path.Clean(placeholder.Replace(strings.ReplaceAll(folder, `\`, "/"), func(placeholder.Part) string { return "x" }))
 	return !path.IsAbs(clean) && clean != ".." && !strings.HasPrefix(clean, "../")
 }

@@ -1,17 +1,14 @@
 package source
 
 import (
-	"errors"
-	"fmt"
 	"maps"
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
-	"github.com/waybill/waybill/durable/pattern"
-	"github.com/waybill/waybill/durable/workflow/placeholder"
 )
 
 // Check is a command that a performer runs when the step is handed in, before the attempt is decided
@@ -74,48 +71,10 @@ func (c Check) Action() Action {
 	return Action{Kind: CommandAction, Argv: c.Argv, Cwd: c.Cwd, Env: c.Env, TimeoutSeconds: c.TimeoutSeconds}
 }
 
-// Valid returns an error for places that are not below the root of the project, and for an expectation without a
-// comparison, of a compiled workflow.
-func (c Check) Valid() error {
-	switch {
-	case !below(c.Cwd) || strings.Contains(c.Argv[0], "/") && placeholder.In(c.Cwd):
-		return errors.New("its cwd is not a directory below the project")
-	case placeholder.In(c.Argv[0]):
-		return errors.New("its program has a placeholder")
-	case len(c.Pins) > limits.PinsMax:
-		return fmt.Errorf("%d pins, at most %d are accepted", len(c.Pins), limits.PinsMax)
-	case slices.ContainsFunc(c.Pins, func(p string) bool { return !validPin(p) }):
-		return errors.New("a pin is not the path of a file below the project")
-	}
-	e := c.Expect
-	switch {
-	case e == nil:
-		return nil
-	case e.Exit != nil && (*e.Exit < 0 || *e.Exit > 255):
-		return errors.New("it expects an exit status that is none")
-	case e.Stdout != nil && (!pointerText.MatchString(e.Stdout.Pointer) || len(e.Stdout.Pointer) > limits.PathMax || !e.Stdout.compares()):
-		return errors.New("what it expects of stdout compares nothing, or has no valid pointer")
-	case e.Tests != nil && slices.ContainsFunc([]*int{e.Tests.Min, e.Tests.Failed, e.Tests.Skipped}, func(n *int) bool {
-		return n != nil && (*n < 0 || *n > limits.TestReportTestsMax)
-	}):
-		return errors.New("it expects a number of tests that is none")
-	}
-	return nil
-}
-
-// pointerText matches a JSON pointer.
-var pointerText = pattern.New(`^(/([^~/]|~[01])*)*$`)
-
-// compares reports that a value is compared with something.
-func (e ExpectStdout) compares() bool {
-	isNumber := func(v canon.Value) bool { return v.IsNull() || v.Kind() == canon.Number }
-	return isNumber(e.GTE) && isNumber(e.LTE) && (!e.Equals.IsNull() || !e.GTE.IsNull() || !e.LTE.IsNull() || !e.Contains.IsNull())
-}
-
-// validPin reports that a pin is the path of a file below the root of the project: with slashes, and in its shortest form.
-func validPin(name string) bool {
+// ValidPin reports that a pin is the path of a file below the root of the project: with slashes, and in its shortest form.
+func ValidPin(name string) bool {
 	return name != "" && len(name) <= limits.PinPathBytesMax && path.Clean(name) == name && name != "." && name != ".." &&
-		!strings.HasPrefix(name, "../") && !path.IsAbs(name) && !strings.ContainsAny(name, "\\\x00")
+		!strings.HasPrefix(name, "../") && !path.IsAbs(name) && !strings.Contains(name, `\`) && !strings.ContainsFunc(name, unicode.IsControl)
 }
 
 // PinsOf returns the pins of several checks, sorted, each once.

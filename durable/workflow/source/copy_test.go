@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -10,18 +9,6 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 )
-
-func TestStarter(t *testing.T) {
-	text := Starter("user.mine", "Mine \"quoted\" \\ ünï")
-	src, found := Parse("x.json", SourceUser, text)
-	if len(found) > 0 || src.ID != "user.mine" || src.Name != "Mine \"quoted\" \\ ünï" || len(src.Steps) != 3 ||
-		!json.Valid(text) {
-		t.Errorf("%v\n%s", found, text)
-	}
-	if !src.Steps[0].NotesRequired || src.Steps[1].RunCondition.IsNull() || !src.Steps[2].RequireConfirmation.True() {
-		t.Error("the starter lacks a construct that its description mentions")
-	}
-}
 
 func TestCopy(t *testing.T) {
 	for in, want := range map[string]string{
@@ -132,8 +119,5 @@ func TestNewIDs(t *testing.T) {
 	if long := SuggestUniqueID("user."+strings.Repeat("x", 59), []byte("a")); len(long) != idLengthMax ||
 		!strings.HasSuffix(long, "x_ca97") {
 		t.Errorf("got %q", long)
-	}
-	if !bytes.Contains(Starter("a.b", "n"), []byte(`"a.b"`)) {
-		t.Error("the starter has another id")
 	}
 }

@@ -2,7 +2,6 @@ package source
 
 import (
 	"bytes"
-	_ "embed" // for starter
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,21 +13,6 @@ import (
 	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/workflow/yaml"
 )
-
-// starter is the template of a new workflow file, itself a workflow. It demonstrates checked
-// notes, an input, a step with a condition and a confirmation. JSON has no comments, so the
-// prompts explain each part.
-//
-//go:embed starter.json
-var starter string
-
-// Starter returns a new workflow file with this id and name, as JSON. It validates without
-// problems if the id is namespaced and the name has 1 to 128 characters.
-func Starter(id, name string) []byte {
-	own := strings.NewReplacer(`"project.starter"`, string(canon.AppendString(nil, id)),
-		`"Starter"`, string(canon.AppendString(nil, name)))
-	return []byte(own.Replace(starter))
-}
 
 // NewIDProblem returns why a new workflow file cannot have this id, or "" if it can.
 // Legacy ids are accepted in existing files only (docs/design.md#workflow-ids).
