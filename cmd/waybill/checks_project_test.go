@@ -75,7 +75,7 @@ type checked struct {
 	home  string            // of the person
 	tools string            // folder of PATH that precedes those of the system
 	kept  map[string]string // the files of the project, by path
-	env   []string          // of the caller of the program
+	env   []string          // of the program
 	in    string            // folder in which the program is called
 	// putBack undoes what restore does not; nil: nothing.
 	putBack func()
@@ -183,7 +183,7 @@ type handed struct {
 	Data struct {
 		StateToken, AckToken, Status string
 		IsComplete                   bool
-		Pending                      *struct{ StepID, Prompt string }
+		Pending                      *struct{ StepID, StepInstanceKey, Prompt string }
 		Session                      struct{ RunID, SessionID string }
 		Blockers                     []struct {
 			Code, Message string
@@ -284,6 +284,22 @@ func (c *checked) start(context doc, flags ...string) handed {
 func (c *checked) pending(at handed) handed {
 	c.t.Helper()
 	return c.answer("continue", "--state", at.Data.StateToken)
+}
+
+// state returns the status of the run of an answer, and the state of its pending step.
+func (c *checked) state(at handed) (status, state string) {
+	c.t.Helper()
+	var run struct {
+		Status string
+		Steps  []struct{ StepInstanceKey, State string }
+	}
+	c.json(&run, "runs", "show", at.Data.Session.RunID)
+	for _, s := range run.Steps {
+		if s.StepInstanceKey == at.Data.Pending.StepInstanceKey {
+			state = s.State
+		}
+	}
+	return run.Status, state
 }
 
 // results returns the results of checks in the run of an answer, in the order of the log, as the bytes that are stored.

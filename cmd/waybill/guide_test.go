@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -14,7 +15,7 @@ import (
 
 // TestGuides types the lines of each page in docs/guide and of the skill in docs/agents, in order, in a folder
 // with the files that the page shows. Every line that the page shows as output must be printed, and every exit
-// status must be the one shown.
+// status must be the one shown. A line that ends with a question and y is answered by a person at a terminal.
 func TestGuides(t *testing.T) {
 	for _, program := range []string{"git", "sh"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -37,6 +38,9 @@ func TestGuides(t *testing.T) {
 			t.Fatal(err)
 		}
 		script, typed := scriptOf(string(text))
+		if runtime.GOOS == "windows" && strings.Contains(script, " person y ") {
+			continue // it has no pseudo-terminals
+		}
 		if typed < 5 {
 			t.Errorf("%s: %d typed lines", page, typed)
 		}
@@ -73,6 +77,7 @@ func scriptOf(page string) (script string, typed int) {
 		for _, line := range strings.Split(strings.TrimRight(block[3], "\n"), "\n") {
 			command, isTyped := strings.CutPrefix(line, "$ ")
 			status, isStatus := strings.CutPrefix(line, "(exit status ")
+			question, isAnswered := strings.CutSuffix(line, "[y/N] y")
 			switch last := len(lines) - 1; {
 			case isTyped:
 				lines, typed = append(lines, "exits 0 sh -c '"+strings.ReplaceAll(command, "'", "''")+"'"), typed+1
@@ -81,6 +86,12 @@ func scriptOf(page string) (script string, typed int) {
 					last--
 				}
 				lines[last] = "exits " + strings.TrimSuffix(status, ")") + strings.TrimPrefix(lines[last], "exits 0")
+			case isAnswered: // by a person at a terminal
+				for !strings.HasPrefix(lines[last], "exits ") {
+					last--
+				}
+				lines[last] = strings.Replace(lines[last], " sh -c ", " person y sh -c ", 1)
+				lines = append(lines, "shows '"+question+"'")
 			default:
 				lines = append(lines, "shows '"+strings.ReplaceAll(line, "'", "''")+"'")
 			}
