@@ -81,6 +81,14 @@ type checked struct {
 	putBack func()
 }
 
+// newChecked returns a project with files and a workflow, which the person trusts.
+func newChecked(t *testing.T, flow string, files ...map[string]string) *checked {
+	t.Helper()
+	c := untrusted(t, flow, files...)
+	c.trustIt()
+	return c
+}
+
 // untrusted returns a project with files and a workflow, which no person has trusted.
 func untrusted(t *testing.T, flow string, files ...map[string]string) *checked {
 	t.Helper()

@@ -56,7 +56,7 @@ type scripted struct {
 	run, step string // "" for unknown
 	other     string
 	last      string // the notes that it handed in last
-	reports      []string
+	reports   []string
 	stubborn  int
 	done      map[string]bool // deviations
 	refusals  int
