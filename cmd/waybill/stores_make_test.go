@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -48,6 +49,26 @@ var goldenSources = map[string]string{
  {"id":"each","type":"loop","title":"Each","loop":{"type":"forEach","items":"parts","itemVar":"part","maxIterations":2},
   "body":[{"id":"do","title":"Do","prompt":"Do {{part}}."}]},
  {"id":"end","title":"End","prompt":"p"}]}`,
+	"values.json": `{"id":"demo.values","name":"Values","description":"d","version":"1.0.0",
+ "inputs":[{"contextKey":"ticket","reason":"needs_user_artifact","description":"the number of the ticket"}],"steps":[
+ {"id":"find","title":"Find for {{ticket}}","action":{"kind":"command","argv":["sh","-c","printf '{\"services\":[\"api\",\"web\"],\"for\":\"%s\"}' \"$1\" | tee \"$WAYBILL_OUTPUT\"","sh","{{ticket}}"]},
+  "outputs":{"found":"json:/for"}},
+ {"id":"pick","title":"Pick","prompt":"Which one for {{found}}?","inputs":[{"contextKey":"service","reason":"needs_user_choice","choiceKind":"scope_boundary",
+   "choicesFrom":{"step":"find","pointer":"/services"},"description":"the service"}]},
+ {"id":"settle","title":"Settle","action":{"kind":"wait","until":"{{since}}"}},
+ {"id":"say","title":"Say","action":{"kind":"command","argv":["printf","%s","{{service}}"]},"outputs":{"said":"stdout"}},
+ {"id":"tell","title":"Tell","prompt":"Tell about {{said}}.","notesRequired":true}]}`,
+	"later.json": `{"id":"demo.later","name":"Later","description":"d","version":"1.0.0","steps":[
+ {"id":"later","title":"Later","action":{"kind":"wait","for":"300d"}},{"id":"then","title":"Then","prompt":"p"}]}`,
+	"review.json": `{"id":"demo.review","name":"Review","description":"d","version":"1.0.0","steps":[
+ {"id":"plan","title":"Plan","prompt":"p","notesRequired":true,"requireConfirmation":{"kind":"human_approval","expiresAfter":"3d"}},
+ {"id":"act","title":"Act","prompt":"p"}]}`,
+	"checks.json": `{"id":"demo.checks","name":"Checks","description":"d","version":"1.0.0","steps":[
+ {"id":"prove","title":"Prove","prompt":"Make the report pass.","notesRequired":true,"checks":[
+  {"id":"report","argv":["cat","report.tap"],"expect":{"tests":{"min":2,"failed":0}}},
+  {"id":"file","argv":["cat","pinned.txt"],"pins":["pinned.txt"],"expect":{"exit":0}}]}]}`,
+	"report.tap": "1..2\nok 1 one\nnot ok 2 two\n", "good.tap": "1..2\nok 1 one\nok 2 two\n", "pinned.txt": "kept\n",
+	"long.txt": strings.Repeat("A long note. Ünïcode. ", 1000),
 	"continue.json": `{"kind":"wr.loop_control","decision":"continue"}`,
 	"stop.json":     `{"kind":"wr.loop_control","decision":"stop"}`,
 	"result.json":   `{"kind":"result","n":1,"text":"Ünïcode"}`,
@@ -119,11 +140,31 @@ var conditionCalls = []string{
 	"export {Complete} -o bundle.json",
 }
 
+// form2Calls create runs of workflows in form 2: values in commands and their outputs, choices from a result, notes that
+// are longer than a recap, waits, an approval that was sent back, and checks that failed, changed and passed.
+var form2Calls = []string{
+	"trust values.json", "trust checks.json",
+	"start values.json --title Complete --set ticket=T1 --set since=2020-01-01T00:00:00Z", "! run --run @last",
+	"! continue --run @last --notes n --set service=none", "continue --run @last --notes n --set service=web",
+	"! run --run @last", "continue --run @last --notes-file long.txt",
+	"start values.json --title Waits --set ticket=T2 --set since=2999-01-01T00:00:00Z", "! run --run @last",
+	"continue --run @last --notes n --set service=api",
+	"start later.json --title Later",
+	"start review.json --title Approved", "! continue --run @last --notes plan", "send-back",
+	"! continue --run @last --notes better", "approve", "continue --run @last --done", "continue --run @last --notes n",
+	"start checks.json --title Proved", "! continue --run @last --notes claimed", "copy good.tap report.tap",
+	"continue --run @last --notes proved",
+	"start checks.json --title Changed", "copy good.tap pinned.txt", "! continue --run @last --notes changed",
+	"start checklist.json --title Blocked --set ticket=T3", "! continue --run @last --done",
+	"start checklist.json --title Unfinished --set ticket=T4", "continue --run @last --notes one",
+	"export {Complete} -o bundle.json",
+}
+
 // goldenStores are the stores in the format of this version, each created when its kinds of
 // records were added.
 var goldenStores = map[string][]string{"v1": goldenCalls,
 	"v1-learning":   append(goldenCalls[:len(goldenCalls)-1:len(goldenCalls)-1], learningCalls...),
-	"v1-conditions": conditionCalls}
+	"v1-conditions": conditionCalls, "v1-form2": form2Calls}
 
 // TestMakeStore writes the missing golden stores of this version of the format. It does not
 // change existing ones.
@@ -141,7 +182,12 @@ func makeStore(t *testing.T, name string, calls []string) {
 	if _, err := os.Stat(golden); !*update || err == nil && !*remake {
 		t.Skip("made once per version of the format")
 	}
-	dir := t.TempDir()
+	// The store names the directory in which its commands were trusted.
+	dir := filepath.Join(os.TempDir(), "waybill-project")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	t.Chdir(dir)
 	g := goldenStore{t, dir}
 	files := map[string]string{".git/HEAD": "ref: refs/heads/main\n"}
@@ -178,12 +224,19 @@ func makeStore(t *testing.T, name string, calls []string) {
 				"--as", "sam")
 		case args[len(args)-1] == "approve", args[0] == "proposals" && args[1] == "approve",
 			args[0] == "config" && isPolicy(args[2]), args[0] == "trust":
-			s := startAtTerminal(t, dir, 80, append(args, "--as", "sam")...)
-			s.expect("[y/N]")
-			s.typeText("y\n")
-			s.expectExit(0)
+			g.confirm(append(args, "--as", "sam")...)
 		case args[0] == "tear":
 			tearLast(t, filepath.Join(dir, "home/local"))
+		case args[0] == "send-back":
+			g.confirm("send-back", "--reason", "Name the owner", "--as", "sam")
+		case args[0] == "copy":
+			text, err := os.ReadFile(args[1])
+			if err == nil {
+				err = os.WriteFile(args[2], text, 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
 		case args[0] == "forget":
 			_ = os.RemoveAll(args[1])
 		case args[0] == "keep":
@@ -214,6 +267,22 @@ func makeStore(t *testing.T, name string, calls []string) {
 	if err := os.WriteFile(filepath.Join(golden, "bundle.json"), text, 0o644); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// confirm calls a command at a terminal and confirms what it asks. Its environment has nothing of this machine, since
+// trust records the variables that checks get.
+func (g goldenStore) confirm(args ...string) {
+	g.Helper()
+	name, err := exec.LookPath("waybill")
+	if err != nil {
+		g.Fatal(err)
+	}
+	s := terminalOf(g.T, g.dir, name, args...)
+	s.cmd.Env = []string{"HOME=" + g.dir, "WAYBILL_HOME=" + filepath.Join(g.dir, "home"), "PATH=/usr/bin:/bin", "TERM=xterm"}
+	s.start(80)
+	s.expect("[y/N]")
+	s.typeText("y\n")
+	s.expectExit(0)
 }
 
 // isPolicy reports a key that is set at a terminal only, with any value.
