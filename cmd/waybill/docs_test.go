@@ -102,7 +102,8 @@ var answers = map[string]string{
 	"waybill repair":       "`repair`", "waybill keys list": "`keys`", "waybill keys rotate": "`keys`",
 	"waybill doctor":        "`doctor`",
 	"waybill guard install": "`client_settings`", "waybill guard uninstall": "`client_settings`",
-	"waybill mcp install": "`client_settings`", "waybill guard test": "`guard_test`",
+	"waybill mcp install": "`client_settings`", "waybill mcp uninstall": "`client_settings`",
+	"waybill guard test": "`guard_test`",
 	"waybill guard hook": "none: it answers in the form of the client",
 	"waybill completion": "`completion`", "waybill version": "`version`", "waybill help": "none: help is text",
 }

@@ -187,7 +187,7 @@ func (a *scripted) started(args ...string) string {
 // every step of its run where its client has the hooks, and each turn that it ended at an open step is on record.
 // Without the hooks the same script does not complete the run.
 func TestScriptedAgent(t *testing.T) {
-	for _, name := range []string{"claude", "codex", "gemini"} {
+	for _, name := range guard.NameList() {
 		for _, guarded := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, guarded %t", name, guarded), func(t *testing.T) {
 				g := newGuarded(t, map[string]string{"steps.json": stepsFlow(), "sub/keep": ""})

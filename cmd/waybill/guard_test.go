@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -278,111 +276,6 @@ func TestHookAnswersPrintNothingInvisible(t *testing.T) {
 			t.Errorf("%s: %q", event, answer)
 		}
 	}
-}
-
-// atTerminal answers the question of a command as a person does.
-func (g *guarded) atTerminal(answer string, args ...string) string {
-	g.Helper()
-	cmd := exec.Command("person", append([]string{answer, "waybill"}, args...)...)
-	cmd.Dir, cmd.Env = g.dir, append(os.Environ(), g.env()...)
-	out, _ := cmd.CombinedOutput()
-	return string(out)
-}
-
-// TestGuardChangesSettingsAfterAQuestion: without a terminal and for a no nothing is written; after a yes the hooks are
-// there, and uninstall brings the old bytes and permissions back.
-func TestGuardChangesSettingsAfterAQuestion(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("there is no pty")
-	}
-	g := newGuarded(t, nil)
-	for client, name := range map[string]string{"claude": ".claude/settings.json", "codex": ".codex/hooks.json", "gemini": ".gemini/settings.json"} {
-		file := filepath.Join(g.home, filepath.FromSlash(name))
-		const before = "{\n    \"mine\": [1, 2],\n    \"hooks\": {\n        \"Stop\": [{\"hooks\": []}]\n    }\n}"
-		g.write(file, before)
-		if err := os.Chmod(file, 0o640); err != nil {
-			t.Fatal(err)
-		}
-		unchanged := func(when string) {
-			t.Helper()
-			info, err := os.Stat(file)
-			got, _ := os.ReadFile(file)
-			if err != nil || string(got) != before || info.Mode().Perm() != 0o640 {
-				t.Errorf("%s, %s: %v, %v\n%s", client, when, err, info.Mode(), got)
-			}
-		}
-		if out := g.call(0, "", "guard", "install", client, "--print"); !strings.Contains(out, "guard hook SessionStart --client "+client) {
-			t.Errorf("%s: %s", client, out)
-		}
-		g.call(3, "", "guard", "install", client)
-		g.call(0, "", "guard", "uninstall", client)
-		if out := g.atTerminal("n", "guard", "install", client); !strings.Contains(out, "not confirmed") || !strings.Contains(out, "[y/N]") {
-			t.Errorf("%s: %s", client, out)
-		}
-		unchanged("nothing confirmed")
-		if out := g.atTerminal("y", "guard", "install", client); !strings.Contains(out, "The hooks are in") {
-			t.Errorf("%s: %s", client, out)
-		}
-		if got, _ := os.ReadFile(file); strings.Count(string(got), "--client "+client) != 2 || !json.Valid(got) {
-			t.Errorf("%s: %s", client, got)
-		}
-		// The same program installs it again.
-		if out := g.atTerminal("n", "guard", "install", client); !strings.Contains(out, "Nothing changes") {
-			t.Errorf("%s: %s", client, out)
-		}
-		g.call(3, "", "guard", "uninstall", client)
-		if out := g.atTerminal("y", "guard", "uninstall", client); !strings.Contains(out, "removed") {
-			t.Errorf("%s: %s", client, out)
-		}
-		unchanged("uninstalled")
-		if left, _ := os.ReadDir(filepath.Dir(file)); len(left) != 1 {
-			t.Errorf("%s: files are left: %v", client, left)
-		}
-	}
-	// A file that does not exist yet.
-	if out := g.atTerminal("y", "mcp", "install", "opencode"); !strings.Contains(out, "The server is in") {
-		t.Error(out)
-	}
-	if got, err := os.ReadFile(filepath.Join(g.home, "config", "opencode", "opencode.json")); err != nil || !json.Valid(got) {
-		t.Errorf("%s, %v", got, err)
-	}
-}
-
-// TestGuardRefusesSettings: settings that cannot be changed stay as they are, and one sentence says why.
-func TestGuardRefusesSettings(t *testing.T) {
-	g := newGuarded(t, nil)
-	file := filepath.Join(g.home, ".claude", "settings.json")
-	refused := func(name, want string, args ...string) {
-		t.Helper()
-		var out, errOut bytes.Buffer
-		status := run(append(args, "--print"), strings.NewReader(""), &out, &errOut, g.env())
-		if status == 0 || out.Len() > 0 || !strings.Contains(errOut.String(), want) {
-			t.Errorf("%s: exit status %d, %s%s", name, status, out.String(), errOut.String())
-		}
-	}
-	for name, row := range map[string][2]string{"comments": {"{} // mine", "not JSON"}, "empty": {"", "empty"},
-		"list": {"[]", "not an object"}, "hooks": {`{"hooks":1}`, `"hooks" is not an object`}} {
-		g.write(file, row[0])
-		refused(name, row[1], "guard", "install", "claude")
-		if got, _ := os.ReadFile(file); string(got) != row[0] {
-			t.Errorf("%s: %s", name, got)
-		}
-	}
-	if runtime.GOOS != "windows" {
-		_ = os.Remove(file)
-		target := filepath.Join(g.home, "target.json")
-		g.write(target, "{}")
-		if err := os.Symlink(target, file); err != nil {
-			t.Fatal(err)
-		}
-		refused("link", "symbolic link", "guard", "install", "claude")
-		refused("link", "symbolic link", "guard", "uninstall", "claude")
-	}
-	refused("opencode", "no hooks in its settings", "guard", "install", "opencode")
-	refused("unknown", "unknown client", "guard", "install", "x")
-	refused("unknown", "unknown client", "mcp", "install", "x")
-	g.write(filepath.Join(g.home, ".codex", "config.toml"), "mcp_servers = {}\n")
-	refused("TOML", "a form that is not read here", "mcp", "install", "codex")
 }
 
 // TestHookListFollowsChanges: the run that changed last is shown, also where the saved list was not written shortly

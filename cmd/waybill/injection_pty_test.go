@@ -216,6 +216,7 @@ func (s *injected) views(inject string) [][]string {
 		{"keys", "list"}, {"config", "get"}, {"capabilities"}, {"automations", "due", "--all"}, {"due"},
 		{"guard", "test", "claude"}, {"guard", "install", "claude", "--print"}, {"guard", "uninstall", "claude", "--print"},
 		{"guard", "install", line}, {"mcp", "install", "codex", "--print"}, {"mcp", "install", line},
+		{"mcp", "uninstall", "codex", "--print"},
 		{"who", "HEAD"}, {"who", line}, {"who", "HEAD.." + line}, {"trailer"}, {"trailer", "--run", line}, {"trailer", "--print-hook"},
 		{"trailer", "--print-hook", "--store", line},
 		{"runs", "show", line}, {"start", line}, {"workflows", "inspect", line}, {"workflows", "validate", line},

@@ -34,6 +34,10 @@ func person() {
 			break
 		}
 		if question.Match(screen) {
+			if name := os.Getenv("CHANGED_MEANWHILE"); name != "" {
+				text, _ := os.ReadFile(name)
+				_ = os.WriteFile(name, append(text, '\n'), 0o600)
+			}
 			_, _ = tty.WriteString(os.Args[1] + "\n")
 		}
 	}

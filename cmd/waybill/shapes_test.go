@@ -101,6 +101,7 @@ func TestDocumentShapes(t *testing.T) {
 		"audit verify: audit_verification", "schema: schemas",
 		"guard test claude: guard_test", "guard test gemini: guard_test", "guard install claude --print: client_settings",
 		"guard uninstall claude --print: client_settings", "mcp install codex --print: client_settings",
+		"mcp uninstall codex --print: client_settings",
 		"keys list: keys", "keys rotate --yes: keys", "keys list: keys", "doctor: doctor",
 		"runs events {artifact run}: events", "export {artifact run} -o a.json: export",
 		"export {artifact run} -o r.json --redact: export",

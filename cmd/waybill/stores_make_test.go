@@ -68,7 +68,7 @@ var goldenSources = map[string]string{
   {"id":"report","argv":["cat","report.tap"],"expect":{"tests":{"min":2,"failed":0}}},
   {"id":"file","argv":["cat","pinned.txt"],"pins":["pinned.txt"],"expect":{"exit":0}}]}]}`,
 	"report.tap": "1..2\nok 1 one\nnot ok 2 two\n", "good.tap": "1..2\nok 1 one\nok 2 two\n", "pinned.txt": "kept\n",
-	"long.txt": strings.Repeat("A long note. Ünïcode. ", 1000),
+	"long.txt":      strings.Repeat("A long note. Ünïcode. ", 1000),
 	"continue.json": `{"kind":"wr.loop_control","decision":"continue"}`,
 	"stop.json":     `{"kind":"wr.loop_control","decision":"stop"}`,
 	"result.json":   `{"kind":"result","n":1,"text":"Ünïcode"}`,

@@ -33,7 +33,7 @@ type Event struct {
 type Client struct {
 	Name  string // as arguments name it
 	Title string
-	// Events are those at which it runs hooks of this program; none: it has no hooks in its settings.
+	// Events are those at which it runs hooks of this program.
 	Events []Event
 	// Timeout ends a hook: 5 seconds, in the unit of the client.
 	Timeout int
@@ -50,12 +50,14 @@ type File struct {
 	// Variable is the environment variable with the directory, Dir the directory in the home directory without it,
 	// as a path with slashes.
 	Variable, Dir string
-	Name          string
-	// TOML: the file has that form; else it is JSON.
-	TOML bool
+	// Name ends with the kind of the file: .json, .toml, or .js for a plugin.
+	Name string
 	// Member is the member with the servers.
 	Member string
 }
+
+// JSON reports that the file has that form.
+func (f File) JSON() bool { return strings.HasSuffix(f.Name, ".json") }
 
 // Clients are the clients that have settings for hooks or servers (docs/design.md#guard).
 var Clients = []Client{
@@ -73,7 +75,7 @@ var Clients = []Client{
 				`"model":"m","permission_mode":"default","turn_id":"7","stop_hook_active":false,` +
 				`"last_assistant_message":"Done."}`}},
 		Settings: File{Variable: "CODEX_HOME", Dir: ".codex", Name: "hooks.json"},
-		Servers:  File{Variable: "CODEX_HOME", Dir: ".codex", Name: "config.toml", TOML: true, Member: "mcp_servers"},
+		Servers:  File{Variable: "CODEX_HOME", Dir: ".codex", Name: "config.toml", Member: "mcp_servers"},
 		Note:     "Codex CLI runs a new hook after you have reviewed it there with /hooks."},
 	{Name: "gemini", Title: "Gemini CLI", Timeout: 5000, Refusal: "deny",
 		Events: []Event{{"SessionStart", SessionStart, `{"session_id":"c2d4","transcript_path":"/tmp/c2d4.json",` +
@@ -84,8 +86,18 @@ var Clients = []Client{
 		Settings: File{Dir: ".gemini", Name: "settings.json"},
 		Servers:  File{Dir: ".gemini", Name: "settings.json", Member: "mcpServers"},
 		Note:     "Gemini CLI has no event after its history was compressed: the step is shown at the start of a session."},
-	{Name: "opencode", Title: "OpenCode",
-		Servers: File{Variable: "XDG_CONFIG_HOME", Dir: ".config", Name: "opencode/opencode.json", Member: "mcp"}},
+	{Name: "opencode", Title: "OpenCode", Refusal: "block",
+		Events: []Event{{"session.created", SessionStart, openCodeInput("session.created")},
+			{"session.compacted", SessionStart, openCodeInput("session.compacted")},
+			{"session.idle", Stop, openCodeInput("session.idle")}},
+		Settings: File{Variable: "XDG_CONFIG_HOME", Dir: ".config", Name: "opencode/plugins/waybill.js"},
+		Note:     "OpenCode loads the plugin when it starts next.",
+		Servers:  File{Variable: "XDG_CONFIG_HOME", Dir: ".config", Name: "opencode/opencode.json", Member: "mcp"}},
+}
+
+// openCodeInput is an input that the plugin sends.
+func openCodeInput(event string) string {
+	return `{"session_id":"ses_5c1e","cwd":"%s","hook_event_name":"` + event + `"}`
 }
 
 // ClientOf returns a client by its name.
@@ -118,15 +130,18 @@ func (c Client) Event(name string) (Event, bool) {
 	return Event{}, false
 }
 
-// Names lists the clients for messages: those with hooks, or all.
-func Names(hooks bool) string {
-	var names []string
-	for _, c := range Clients {
-		if !hooks || len(c.Events) > 0 {
-			names = append(names, c.Name)
-		}
-	}
+// Names lists the clients for messages.
+func Names() string {
+	names := NameList()
 	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}
+
+// NameList returns the names of the clients.
+func NameList() (names []string) {
+	for _, c := range Clients {
+		names = append(names, c.Name)
+	}
+	return names
 }
 
 // Input returns the recorded example of an event in a directory.

@@ -44,6 +44,9 @@ func tail(c Client, event string) string { return " guard hook " + event + " --c
 // settings are those of a file that does not exist. Every other member keeps its bytes and its place. The error says
 // in a sentence why the settings cannot be changed.
 func Install(settings []byte, c Client, p Program) ([]byte, error) {
+	if !c.Settings.JSON() {
+		return installPlugin(settings, p)
+	}
 	text := orEmpty(settings)
 	for _, e := range c.Events {
 		next, err := installEvent(text, c, e.Name, hook{"command", p.CommandLine(c, e.Name), c.Timeout})
@@ -86,8 +89,11 @@ func installEvent(text []byte, c Client, event string, h hook) ([]byte, error) {
 }
 
 // Uninstall returns the settings without the hooks of this program, and without the lists that it leaves empty; the
-// same bytes if there are none. The errors are those of Install.
+// same bytes if there are none. It returns nil if the file is removed. The errors are those of Install.
 func Uninstall(settings []byte, c Client) ([]byte, error) {
+	if !c.Settings.JSON() {
+		return uninstallPlugin(settings)
+	}
 	text := settings
 	if len(text) == 0 {
 		return text, nil

@@ -2,18 +2,16 @@ package guard
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
-	"strings"
-
-	"github.com/waybill/waybill/durable/limits"
 )
 
-// serverName is the name of the server in the settings of every client.
-const serverName = "waybill"
+// serverName is the name of the server in the settings of every client, serverCommand the command that it runs.
+const (
+	serverName    = "waybill"
+	serverCommand = "mcp"
+)
 
 // stdioServer is a server as Claude Code and Gemini CLI name it. Type is that of Claude Code.
 type stdioServer struct {
@@ -33,8 +31,8 @@ type localServer struct {
 // Empty settings are those of a file that does not exist. A server of that name which is another one is an error, and
 // so are settings that cannot be read.
 func InstallServer(settings []byte, c Client, p Program) ([]byte, error) {
-	args := append(slices.Clone(p.Flags), "mcp")
-	if c.Servers.TOML {
+	args := append(slices.Clone(p.Flags), serverCommand)
+	if !c.Servers.JSON() {
 		return installTable(settings, c.Servers.Member, p.Path, args)
 	}
 	var server any = stdioServer{Command: p.Path, Args: args}
@@ -57,7 +55,7 @@ func InstallServer(settings []byte, c Client, p Program) ([]byte, error) {
 		return add(text, root, root, c.Servers.Member, map[string]any{serverName: server})
 	}
 	if in.value.kind != '{' {
-		return nil, fmt.Errorf("its member %q is not an object, and is not changed", c.Servers.Member)
+		return nil, errNoServers(c.Servers.Member)
 	}
 	have, err := in.value.member(serverName)
 	if err != nil {
@@ -70,6 +68,59 @@ func InstallServer(settings []byte, c Client, p Program) ([]byte, error) {
 		return nil, errOther(c.Servers.Member)
 	}
 	return text, nil
+}
+
+// UninstallServer returns the settings without the MCP server of this program, and without the member of the servers if it
+// is empty then; the same bytes if there is none. The errors are those of InstallServer.
+func UninstallServer(settings []byte, c Client) ([]byte, error) {
+	if len(settings) == 0 {
+		return settings, nil
+	}
+	if !c.Servers.JSON() {
+		return uninstallTable(settings, c.Servers.Member)
+	}
+	root, err := parse(settings)
+	if err != nil {
+		return nil, err
+	}
+	in, err := root.member(c.Servers.Member)
+	if err != nil || in == nil {
+		return settings, err
+	}
+	if in.value.kind != '{' {
+		return nil, errNoServers(c.Servers.Member)
+	}
+	have, err := in.value.member(serverName)
+	switch {
+	case err != nil || have == nil:
+		return settings, err
+	case !own(settings[have.value.start:have.value.end]):
+		return nil, errOther(c.Servers.Member)
+	case len(in.value.children) == 1:
+		return drop(settings, root, index(root, c.Servers.Member)), nil
+	}
+	return drop(settings, in.value, index(in.value, serverName)), nil
+}
+
+// own reports whether a server runs the command mcp, as those that InstallServer adds: the last word of its command
+// line, which is a list or a program and a list.
+func own(text []byte) bool {
+	var s struct {
+		Command json.RawMessage
+		Args    []string
+	}
+	if json.Unmarshal(text, &s) != nil {
+		return false
+	}
+	if len(s.Args) == 0 && json.Unmarshal(s.Command, &s.Args) != nil {
+		return false
+	}
+	return len(s.Args) > 0 && s.Args[len(s.Args)-1] == serverCommand
+}
+
+// errNoServers is the error of settings with another value in the place of the servers.
+func errNoServers(member string) error {
+	return fmt.Errorf("its member %q is not an object, and is not changed", member)
 }
 
 // errOther is the error of settings with another server of the same name.
@@ -91,68 +142,4 @@ func includes(text []byte, value any) bool {
 		}
 	}
 	return true
-}
-
-// tableLine is the header of a table of servers as this package reads it.
-var tableLine = regexp.MustCompile(`^\[mcp_servers\.([A-Za-z0-9_-]+)(\.[A-Za-z0-9_.-]+)?\][ \t]*(#.*)?$`)
-
-// errTOML is the error of a file that is not read.
-var errTOML = errors.New("it has a form that is not read here, and is not changed: add the server with the client itself")
-
-// installTable adds the table of the server at the end of a TOML file. It reads headers of tables line by line, and
-// refuses files in which a line may be something else.
-func installTable(settings []byte, member, path string, args []string) ([]byte, error) {
-	text := string(settings)
-	switch {
-	case len(text) > limits.ClientSettingsBytesMax, strings.ContainsAny(text, "\x00"), strings.Contains(text, `"""`),
-		strings.Contains(text, "'''"):
-		return nil, errTOML
-	}
-	list := "["
-	for i, a := range args {
-		if i > 0 {
-			list += ", "
-		}
-		list += quote(a)
-	}
-	want := []string{"command = " + quote(path), "args = " + list + "]"}
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "#") || !strings.Contains(line, member) {
-			continue
-		}
-		m := tableLine.FindStringSubmatch(line)
-		switch {
-		case m == nil:
-			return nil, errTOML
-		case m[1] != serverName || m[2] != "":
-			continue
-		case !tableHas(lines[i+1:], want):
-			return nil, errOther(member)
-		}
-		return settings, nil
-	}
-	if text != "" && !strings.HasSuffix(text, "\n") {
-		text += "\n"
-	}
-	if text != "" {
-		text += "\n"
-	}
-	return []byte(text + "[" + member + "." + serverName + "]\n" + strings.Join(want, "\n") + "\n"), nil
-}
-
-// tableHas reports whether the lines of a table, up to the next header, contain the wanted ones.
-func tableHas(lines, want []string) bool {
-	found := 0
-	for _, line := range lines {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "[") {
-			break
-		}
-		if slices.Contains(want, line) {
-			found++
-		}
-	}
-	return found == len(want)
 }

@@ -45,8 +45,8 @@ var settings = map[string]string{
 func TestInstallAndUninstall(t *testing.T) {
 	for _, c := range guard.Clients {
 		for name, before := range settings {
-			if len(c.Events) == 0 {
-				continue
+			if !c.Settings.JSON() {
+				continue // TestPlugin
 			}
 			once, err := guard.Install([]byte(before), c, program)
 			if err != nil {
@@ -136,17 +136,17 @@ func TestSettingsThatAreRefused(t *testing.T) {
 func TestInstallServer(t *testing.T) {
 	for _, c := range guard.Clients {
 		for name, before := range settings {
-			if c.Servers.TOML {
+			if !c.Servers.JSON() {
 				before = "# mine\nmodel = \"m\"\n\n[mcp_servers.other] # kept\ncommand = \"x\""
 			}
 			once, err := guard.InstallServer([]byte(before), c, program)
 			if err != nil {
 				t.Fatalf("%s, %s: %v", c.Name, name, err)
 			}
-			if !c.Servers.TOML && !json.Valid(once) || !strings.Contains(string(once), `"mcp"`) {
+			if c.Servers.JSON() && !json.Valid(once) || !strings.Contains(string(once), `"mcp"`) {
 				t.Errorf("%s, %s:\n%s", c.Name, name, once)
 			}
-			if c.Servers.TOML && !strings.HasPrefix(string(once), before+"\n\n[mcp_servers.waybill]\ncommand = \"/opt/way bill/waybill\"\n") {
+			if !c.Servers.JSON() && !strings.HasPrefix(string(once), before+"\n\n[mcp_servers.waybill]\ncommand = \"/opt/way bill/waybill\"\n") {
 				t.Errorf("%s:\n%s", c.Name, once)
 			}
 			if twice, err := guard.InstallServer(once, c, program); err != nil || !bytes.Equal(once, twice) {
@@ -154,6 +154,15 @@ func TestInstallServer(t *testing.T) {
 			}
 			if got, err := guard.InstallServer(once, c, guard.Program{Path: "/other"}); err == nil || got != nil {
 				t.Errorf("%s, %s: another server was replaced: %s", c.Name, name, got)
+			}
+			want := before
+			if want == "" {
+				want = "{}\n"
+			}
+			for range 2 { // the second time there is nothing to remove
+				if once, err = guard.UninstallServer(once, c); err != nil || string(once) != want {
+					t.Errorf("%s, %s: uninstalled, %v:\n%s\nwant\n%s", c.Name, name, err, once, want)
+				}
 			}
 		}
 	}
@@ -166,6 +175,70 @@ func TestInstallServer(t *testing.T) {
 	}
 	if _, err := guard.InstallServer([]byte(`{"mcpServers":[]}`), client(t, "claude"), program); err == nil {
 		t.Error("a list of servers was accepted")
+	}
+}
+
+func TestUninstallServer(t *testing.T) {
+	claude, codex, opencode := client(t, "claude"), client(t, "codex"), client(t, "opencode")
+	const table = "[mcp_servers.waybill]\ncommand = \"/w\"\nargs = [\"mcp\"]"
+	for name, row := range map[string]struct {
+		c           guard.Client
+		text, after string // after is "" for an error
+	}{
+		"nothing":             {claude, ``, ``},
+		"beside another":      {claude, `{"mcpServers":{"a":{"command":"x"},"waybill":{"command":"/w","args":["mcp"]}}}`, `{"mcpServers":{"a":{"command":"x"}}}`},
+		"before another":      {claude, `{"mcpServers":{"waybill":{"command":"/w","args":["mcp"]},"a":1}}`, `{"mcpServers":{"a":1}}`},
+		"with more members":   {claude, `{"mcpServers":{"waybill":{"command":"/w","args":["mcp"],"env":{}}}}`, `{}`},
+		"not ours":            {claude, `{"mcpServers":{"waybill":{"command":"x"}}}`, ``},
+		"no server":           {claude, `{"mcpServers":{"waybill":1}}`, ``},
+		"servers in a list":   {claude, `{"mcpServers":[]}`, ``},
+		"no JSON":             {claude, `{`, ``},
+		"a list of words":     {opencode, `{"mcp":{"waybill":{"type":"local","command":["/w","mcp"]}}}`, `{}`},
+		"other words":         {opencode, `{"mcp":{"waybill":{"type":"local","command":["/w","mcpx"]}}}`, ``},
+		"table, no line end":  {codex, "a = 1\n\n" + table, "a = 1"},
+		"table between":       {codex, "a = 1\n\n" + table + "\n\n[other]\nb = 2\n", "a = 1\n\n[other]\nb = 2\n"},
+		"table first":         {codex, table + "\n[other]\n", "[other]\n"},
+		"table with more":     {codex, table + "\nenabled = false\n", ``},
+		"table with a part":   {codex, table + "\n[mcp_servers.waybill.env]\n", ``},
+		"table twice":         {codex, table + "\n" + table, ``},
+		"table, not ours":     {codex, "[mcp_servers.waybill]\ncommand = \"/w\"\nargs = [\"x\"]\n", ``},
+		"table, other server": {codex, "[mcp_servers.other]\ncommand = \"/w\"\n", "[mcp_servers.other]\ncommand = \"/w\"\n"},
+	} {
+		got, err := guard.UninstallServer([]byte(row.text), row.c)
+		if string(got) != row.after || (err == nil) != (row.after != "" || row.text == "") {
+			t.Errorf("%s: %v\n%s\nwant\n%s", name, err, got, row.after)
+		}
+	}
+}
+
+func TestPlugin(t *testing.T) {
+	c := client(t, "opencode")
+	text, err := guard.Install(nil, c, program)
+	if err != nil || !strings.Contains(string(text), `const argv = ["/opt/way bill/waybill","--store","/s"]`+"\n") {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if again, err := guard.Install(text, c, program); err != nil || !bytes.Equal(again, text) {
+		t.Errorf("installed again, %v:\n%s", err, again)
+	}
+	moved, err := guard.Install(text, c, guard.Program{Path: "/new/waybill"})
+	if err != nil || strings.Contains(string(moved), "way bill") {
+		t.Errorf("another path, %v:\n%s", err, moved)
+	}
+	for _, text := range [][]byte{nil, text, moved} {
+		if after, err := guard.Uninstall(text, c); err != nil || after != nil {
+			t.Errorf("uninstalled, %v: %s", err, after)
+		}
+	}
+	for name, other := range map[string]string{"empty": "", "mine": "export const Mine = 1\n", "a comment is added": string(text) + "// mine\n",
+		"a line is changed": strings.Replace(string(text), "65536", "1", 1), "no list": strings.Replace(string(text), `["/opt`, `"/opt`, 1)} {
+		for _, change := range []func() ([]byte, error){
+			func() ([]byte, error) { return guard.Install([]byte(other), c, program) },
+			func() ([]byte, error) { return guard.Uninstall([]byte(other), c) },
+		} {
+			if got, err := change(); err == nil || got != nil || !strings.Contains(err.Error(), "another plugin") {
+				t.Errorf("%s: %v, %s", name, err, got)
+			}
+		}
 	}
 }
 

@@ -21,6 +21,8 @@ var (
 	ErrLink = errors.New("it is a symbolic link, and is not changed")
 	// ErrKind: the file is no regular file.
 	ErrKind = errors.New("it is not a regular file, and is not changed")
+	// ErrReadOnly: its owner may not write the file.
+	ErrReadOnly = errors.New("it is read-only, and is not changed")
 	// ErrChanged: another program has changed the file since it was read.
 	ErrChanged = errors.New("it was changed by another program meanwhile, and is not changed here")
 )
@@ -53,7 +55,8 @@ func Read(name string, most int64) ([]byte, error) {
 
 // Replace writes a file beside the other one and moves it to its name, with the permissions of the file before; a new
 // file is private, and so are directories that it needs. nil: other programs see the old or the new bytes, complete.
-// before is what Read returned: if the file has other bytes now, the error is ErrChanged and nothing is written.
+// before is what Read returned: if the file has other bytes now, the error is ErrChanged and nothing is written. A file
+// that its owner may not write is ErrReadOnly.
 func Replace(name string, before, after []byte) error {
 	dir := filepath.Dir(name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -79,12 +82,8 @@ func Replace(name string, before, after []byte) error {
 	if err != nil {
 		return err
 	}
-	now, err := Read(name, int64(len(before)))
-	if err != nil {
+	if err := unchanged(name, before); err != nil {
 		return err
-	}
-	if (now == nil) != (before == nil) || !bytes.Equal(now, before) {
-		return ErrChanged
 	}
 	if before != nil {
 		info, err := os.Lstat(name)
@@ -96,4 +95,31 @@ func Replace(name string, before, after []byte) error {
 		}
 	}
 	return os.Rename(temp, name)
+}
+
+// Remove removes a file. before and the errors are those of Replace.
+func Remove(name string, before []byte) error {
+	if err := unchanged(name, before); err != nil {
+		return err
+	}
+	return os.Remove(name)
+}
+
+// unchanged checks that a file is as Read returned it, and that it may be changed.
+func unchanged(name string, before []byte) error {
+	now, err := Read(name, int64(len(before)))
+	if err != nil {
+		return err
+	}
+	if (now == nil) != (before == nil) || !bytes.Equal(now, before) {
+		return ErrChanged
+	}
+	if before == nil {
+		return nil
+	}
+	info, err := os.Lstat(name)
+	if err == nil && info.Mode().Perm()&0o200 == 0 {
+		err = ErrReadOnly
+	}
+	return err
 }

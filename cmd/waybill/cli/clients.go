@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -20,8 +21,8 @@ import (
 type ClientChange struct {
 	Client guard.Client
 	File   guard.File
-	// Make returns the settings as they become; the same bytes for no change. It gets nil for a file that does not
-	// exist. Its error is a sentence without the name of the file.
+	// Make returns the settings as they become; the same bytes for no change, nil for no file. It gets nil for a file that
+	// does not exist. Its error is a sentence without the name of the file.
 	Make func(settings []byte) ([]byte, error)
 	// Print: the difference is shown and nothing is changed.
 	Print bool
@@ -31,15 +32,10 @@ type ClientChange struct {
 }
 
 // ClientArg returns the client that an argument names. The error is USAGE_ERROR.
-func ClientArg(cmd *cobra.Command, name string, hooks bool) (guard.Client, error) {
+func ClientArg(cmd *cobra.Command, name string) (guard.Client, error) {
 	c, ok := guard.ClientOf(name)
-	switch {
-	case !ok:
-		return c, UsageFault(cmd, "unknown client %q", name).Suggest("Use %s.", guard.Names(hooks))
-	case hooks && len(c.Events) == 0:
-		return c, fault.New(fault.UsageError, "%s has no hooks in its settings: it loads plugins, which are programs", c.Title).
-			Suggest("Use %s. The server for agents is set up with %s.", guard.Names(true),
-				fault.Command{"mcp", "install", c.Name})
+	if !ok {
+		return c, UsageFault(cmd, "unknown client %q", name).Suggest("Use %s.", guard.Names())
 	}
 	return c, nil
 }
@@ -99,7 +95,7 @@ func ChangeClient(a *App, c ClientChange) error {
 	}
 	after := before
 	// A file that exists and is empty is not JSON.
-	if before != nil && len(before) == 0 && !c.File.TOML {
+	if before != nil && len(before) == 0 && c.File.JSON() {
 		return fault.New(fault.ValidationError, "%s: it is empty, and is not changed", name).
 			Suggest("Remove the file, or write {} into it.")
 	}
@@ -113,9 +109,7 @@ func ChangeClient(a *App, c ClientChange) error {
 	}
 	show := func(p *page.Page) {
 		p.Text("", name+":")
-		for _, line := range doc.Difference {
-			p.Text("  ", line)
-		}
+		p.QuoteExactly("  ", strings.Join(doc.Difference, "\n"), page.Plain)
 	}
 	if c.Print {
 		return a.Answer("client_settings", doc, show)
@@ -123,7 +117,11 @@ func ChangeClient(a *App, c ClientChange) error {
 	if err := a.Asked(show, c.Question); err != nil {
 		return err
 	}
-	if err := clientfile.Replace(name, before, after); err != nil {
+	write := func() error { return clientfile.Replace(name, before, after) }
+	if after == nil {
+		write = func() error { return clientfile.Remove(name, before) }
+	}
+	if err := write(); err != nil {
 		return clientFault(name, err)
 	}
 	doc.Changed, doc.Note = true, c.Note

@@ -13,9 +13,8 @@ import (
 // guardLong is what 'waybill guard --help' prints above the commands.
 const guardLong = `Hooks keep an agent at the open step of a run. At the start of a session and after a
 compaction its client shows it the step; when it ends its turn while it can perform a
-step, the hook refuses that, at most twice in a row for the same step. Clients with hooks:
-claude (Claude Code), codex (Codex CLI) and gemini (Gemini CLI). OpenCode has no hooks in
-its settings.`
+step, the hook refuses that, at most twice in a row for the same step. The clients are
+claude (Claude Code), codex (Codex CLI), gemini (Gemini CLI) and opencode (OpenCode).`
 
 // New returns the command "guard".
 func New(a *cli.App) *cobra.Command {
@@ -24,13 +23,16 @@ func New(a *cli.App) *cobra.Command {
 }
 
 // installLong is what 'waybill guard install --help' prints above the usage.
-const installLong = `Add hooks to your own settings of a client: claude, codex or gemini. The difference is
-shown, and the file is written after you confirmed it at a terminal. Everything else in
-the file stays as it is, byte for byte. Installed again, nothing changes.
+const installLong = `Add hooks to your own settings of a client: claude, codex, gemini or opencode. The
+difference is shown, and the file is written after you confirmed it at a terminal.
+Everything else in the file stays as it is, byte for byte. Installed again, nothing
+changes.
 
 The files are ~/.claude/settings.json ($CLAUDE_CONFIG_DIR), ~/.codex/hooks.json
-($CODEX_HOME) and ~/.gemini/settings.json. A file that is a link, or is no plain JSON, is
-not changed. The hooks call this program with the store of this call.
+($CODEX_HOME) and ~/.gemini/settings.json. OpenCode loads a plugin that runs the hooks,
+~/.config/opencode/plugins/waybill.js ($XDG_CONFIG_HOME). A file that is a link, is
+read-only, is no plain JSON or is another plugin is not changed. The hooks call this
+program with the store of this call.
 
 --print shows the difference and changes nothing.`
 
@@ -42,10 +44,10 @@ func newInstall(a *cli.App) *cobra.Command {
 		Short:     "Add hooks to the settings of a client",
 		Long:      installLong,
 		Example:   "  waybill guard install claude --print\n  waybill guard install codex",
-		Args:      cli.Exactly("a client: " + guard.Names(true)),
-		ValidArgs: names(),
+		Args:      cli.Exactly("a client: " + guard.Names()),
+		ValidArgs: guard.NameList(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := cli.ClientArg(cmd, args[0], true)
+			c, err := cli.ClientArg(cmd, args[0])
 			if err != nil {
 				return err
 			}
@@ -67,16 +69,16 @@ func newUninstall(a *cli.App) *cobra.Command {
 	return cli.WithOptions(&cobra.Command{
 		Use:   "uninstall CLIENT",
 		Short: "Remove the hooks from the settings of a client",
-		Long: `Remove the hooks of this program from your own settings of a client: claude, codex or
-gemini. The difference is shown, and the file is written after you confirmed it at a
+		Long: `Remove the hooks of this program from your own settings of a client: claude, codex, gemini
+or opencode. The difference is shown, and the file is written after you confirmed it at a
 terminal. Other hooks and everything else in the file stay as they are; a list that is
-empty without the hooks is removed with them. --print shows the difference and changes
-nothing.`,
+empty without the hooks is removed with them, and so is the plugin of OpenCode. --print
+shows the difference and changes nothing.`,
 		Example:   "  waybill guard uninstall claude --print\n  waybill guard uninstall gemini",
-		Args:      cli.Exactly("a client: " + guard.Names(true)),
-		ValidArgs: names(),
+		Args:      cli.Exactly("a client: " + guard.Names()),
+		ValidArgs: guard.NameList(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := cli.ClientArg(cmd, args[0], true)
+			c, err := cli.ClientArg(cmd, args[0])
 			if err != nil {
 				return err
 			}
@@ -86,14 +88,4 @@ nothing.`,
 				Done:     "The hooks are removed from", Same: "Nothing changes: no hook is in"})
 		},
 	}, cli.Opt(&print, "print", "show the difference and change nothing"))
-}
-
-// names completes the clients with hooks.
-func names() (out []string) {
-	for _, c := range guard.Clients {
-		if len(c.Events) > 0 {
-			out = append(out, c.Name)
-		}
-	}
-	return out
 }

@@ -50,7 +50,7 @@ Waybill cannot answer within a second. Clients run this command; see 'waybill gu
 			}
 			return a.WriteJSON(answer)
 		},
-	}, cli.Opt(&client, "client", "`NAME` of the client: claude, codex or gemini"))
+	}, cli.Opt(&client, "client", "`NAME` of the client: claude, codex, gemini or opencode"))
 }
 
 // answerInTime returns the answer of a hook, none after the deadline: a client waits for it.
@@ -175,14 +175,14 @@ func newTest(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "test CLIENT",
 		Short: "Show what the hooks of a client answer now",
-		Long: `Print for each event of a client (claude, codex or gemini) a recorded input, with the
-current directory, and what the hook answers for it. Nothing is recorded: the end of a
+		Long: `Print for each event of a client (claude, codex, gemini or opencode) a recorded input, with
+the current directory, and what the hook answers for it. Nothing is recorded: the end of a
 turn is answered as if it was not refused before.`,
 		Example:   "  waybill guard test claude\n  waybill guard test gemini --json",
-		Args:      cli.Exactly("a client: " + guard.Names(true)),
-		ValidArgs: names(),
+		Args:      cli.Exactly("a client: " + guard.Names()),
+		ValidArgs: guard.NameList(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := cli.ClientArg(cmd, args[0], true)
+			c, err := cli.ClientArg(cmd, args[0])
 			if err != nil {
 				return err
 			}

@@ -23,13 +23,14 @@ that is a link, or that cannot be read for certain, is not changed.
 func newInstall(a *cli.App) *cobra.Command {
 	var print bool
 	return cli.WithOptions(&cobra.Command{
-		Use:     "install CLIENT",
-		Short:   "Add the server to the settings of a client",
-		Long:    installLong,
-		Example: "  waybill mcp install claude --print\n  waybill mcp install opencode",
-		Args:    cli.Exactly("a client: " + guard.Names(false)),
+		Use:       "install CLIENT",
+		Short:     "Add the server to the settings of a client",
+		Long:      installLong,
+		Example:   "  waybill mcp install claude --print\n  waybill mcp install opencode",
+		Args:      cli.Exactly("a client: " + guard.Names()),
+		ValidArgs: guard.NameList(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := cli.ClientArg(cmd, args[0], false)
+			c, err := cli.ClientArg(cmd, args[0])
 			if err != nil {
 				return err
 			}
@@ -41,6 +42,32 @@ func newInstall(a *cli.App) *cobra.Command {
 				Make:     func(settings []byte) ([]byte, error) { return guard.InstallServer(settings, c, p) },
 				Question: "Write this change, so that " + c.Title + " starts the server?",
 				Done:     "The server is in", Same: "Nothing changes: the server is in"})
+		},
+	}, cli.Opt(&print, "print", "show the difference and change nothing"))
+}
+
+// newUninstall returns the command "mcp uninstall".
+func newUninstall(a *cli.App) *cobra.Command {
+	var print bool
+	return cli.WithOptions(&cobra.Command{
+		Use:   "uninstall CLIENT",
+		Short: "Remove the server from the settings of a client",
+		Long: `Remove the server that 'waybill mcp install' added to your own settings of a client: claude,
+codex, gemini or opencode. The difference is shown, and the file is written after you
+confirmed it at a terminal. Everything else in the file stays as it is; the list of
+servers is removed with the last one. --print shows the difference and changes nothing.`,
+		Example:   "  waybill mcp uninstall claude --print\n  waybill mcp uninstall codex",
+		Args:      cli.Exactly("a client: " + guard.Names()),
+		ValidArgs: guard.NameList(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := cli.ClientArg(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			return cli.ChangeClient(a, cli.ClientChange{Client: c, File: c.Servers, Print: print,
+				Make:     func(settings []byte) ([]byte, error) { return guard.UninstallServer(settings, c) },
+				Question: "Write this change, so that " + c.Title + " starts the server no more?",
+				Done:     "The server is removed from", Same: "Nothing changes: the server is not in"})
 		},
 	}, cli.Opt(&print, "print", "show the difference and change nothing"))
 }

@@ -47,7 +47,7 @@ func New(a *cli.App) *cobra.Command {
 		// The help names the command without a subcommand too.
 		Annotations: map[string]string{cli.RunsAlone: "yes"},
 	}
-	cmd.AddCommand(newInstall(a))
+	cmd.AddCommand(newInstall(a), newUninstall(a))
 	return cmd
 }
 
