@@ -91,7 +91,7 @@ var pure = []string{"os", "net", "time", "log", "math/rand", "crypto/rand", "sys
 
 // embedding lists the packages of the core whose texts are files beside their code. Embedded
 // files are constants of the binary, equal on every machine and at every moment.
-var embedding = []string{"durable/workflow/builtin", "durable/workflow/starter"}
+var embedding = []string{"durable/workflow/builtin", "durable/workflow/starter", "durable/guard"}
 
 // owners: a dependency is imported by one package of ours, so that leaving it is
 // one package's work. "DIR/..." owns for a folder and the packages below it (decision 0041).

@@ -87,7 +87,7 @@ var (
 	clientFiles = map[string]bool{"CHANGELOG.md": true, "cmd/waybill/guard/guard.go": true, "cmd/waybill/guard/hook.go": true,
 		"cmd/waybill/guard_agent_test.go": true, "cmd/waybill/guard_test.go": true, "cmd/waybill/injection_pty_test.go": true, "cmd/waybill/mcp/install.go": true,
 		"cmd/waybill/mcp_docs_test.go": true, "cmd/waybill/shapes_test.go": true, "docs/agents/README.md": true, "docs/cli/guard.md": true,
-		"docs/cli/mcp.md": true, "docs/design.md": true,
+		"docs/cli/mcp.md": true, "docs/design.md": true, "docs/guide/guard.md": true,
 		"docs/mcp.md": true, "durable/guard/guard.go": true, "durable/guard/reply_test.go": true,
 		"durable/guard/servers.go": true, "durable/guard/settings_test.go": true, "durable/limits/guard.go": true}
 )

@@ -13,15 +13,15 @@ import (
 
 // pluginDriver loads the plugin as its client does, sends it the events, and prints what it says to the agent.
 const pluginDriver = `const { WaybillGuard } = await import(process.argv[2])
-const said = []
-const client = { session: { prompt: async (call) => { said.push(call) } } }
+const prompts = []
+const client = { session: { prompt: async (call) => { prompts.push(call) } } }
 const hooks = await WaybillGuard({ client, directory: process.argv[3] })
 for (const event of JSON.parse(process.argv[4])) await hooks.event({ event })
-console.log(JSON.stringify(said))
+console.log(JSON.stringify(prompts))
 `
 
 // TestPluginRunsHooks: the plugin shows the open step at the start of a session and after a compaction without an answer
-// of the agent, asks it to continue where the hook refuses, and is silent for subagents, for an interrupted turn, for
+// of the agent, asks it to continue where the hook refuses, and is silent for sessions that another one began, for an interrupted turn, for
 // other events, and where the program is absent.
 func TestPluginRunsHooks(t *testing.T) {
 	node, err := exec.LookPath("node")
@@ -53,12 +53,12 @@ func TestPluginRunsHooks(t *testing.T) {
 		g.write(plugin, string(text))
 		cmd := exec.Command(node, driver, plugin, g.dir, "["+strings.Join(events, ",")+"]")
 		cmd.Env = append(os.Environ(), g.env()...)
-		said, err := cmd.Output()
+		prompts, err := cmd.Output()
 		if err == nil {
-			err = json.Unmarshal(said, &out)
+			err = json.Unmarshal(prompts, &out)
 		}
 		if err != nil {
-			t.Fatalf("%v: %s", err, said)
+			t.Fatalf("%v: %s", err, prompts)
 		}
 		return out
 	}
@@ -71,11 +71,11 @@ func TestPluginRunsHooks(t *testing.T) {
 		aborted   = `{"type":"session.error","properties":{"sessionID":"s","error":{"name":"MessageAbortedError"}}}`
 		other     = `{"type":"file.edited"}`
 	)
-	said := send(program, other, created, compacted, child, childIdle, aborted, idle, idle, idle, idle)
-	if len(said) != 4 {
-		t.Fatalf("%d prompts, want the step twice and two refusals: %+v", len(said), said)
+	prompts := send(program, other, created, compacted, child, childIdle, aborted, idle, idle, idle, idle)
+	if len(prompts) != 4 {
+		t.Fatalf("%d prompts, want the step twice and two refusals: %+v", len(prompts), prompts)
 	}
-	for i, p := range said {
+	for i, p := range prompts {
 		start := i < 2
 		want := "is not done"
 		if start {
@@ -86,7 +86,7 @@ func TestPluginRunsHooks(t *testing.T) {
 			t.Errorf("prompt %d: %+v", i, p)
 		}
 	}
-	if said := send(filepath.Join(g.home, "absent"), created, idle); len(said) != 0 {
-		t.Errorf("without the program: %+v", said)
+	if prompts := send(filepath.Join(g.home, "absent"), created, idle); len(prompts) != 0 {
+		t.Errorf("without the program: %+v", prompts)
 	}
 }

@@ -62,8 +62,8 @@ func (f settingsFile) before() string {
 	}
 }
 
-// TestSettingsChangeAfterAQuestion: without a terminal and for a no nothing is written. After a yes the hooks or the server
-// are there; installed again, nothing changes; uninstall restores bytes and permissions.
+// TestSettingsChangeAfterAQuestion: without a terminal and for a no nothing is written. After a yes the file has the hooks
+// or the server; installed again, nothing changes; uninstall restores bytes and permissions.
 func TestSettingsChangeAfterAQuestion(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no pty")
@@ -184,8 +184,9 @@ func TestSettingsThatAreRefused(t *testing.T) {
 		}
 	}
 	for name, text := range map[string]string{"object": `{"hooks":1}`, "twice": `{"hooks":{},"hooks":{}}`} {
-		g.write(filepath.Join(g.home, ".claude", "settings.json"), text)
-		g.refusedSettings(name, `"hooks"`, "guard", "install", "claude")
+		f := g.settingsFiles()[0]
+		g.write(f.path, text)
+		g.refusedSettings(name, `"hooks"`, f.install...)
 	}
 	g.refusedSettings("unknown", "unknown client", "guard", "install", "x")
 	g.refusedSettings("unknown", "unknown client", "mcp", "uninstall", "x")

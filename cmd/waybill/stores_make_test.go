@@ -56,8 +56,8 @@ var goldenSources = map[string]string{
  {"id":"pick","title":"Pick","prompt":"Which one for {{found}}?","inputs":[{"contextKey":"service","reason":"needs_user_choice","choiceKind":"scope_boundary",
    "choicesFrom":{"step":"find","pointer":"/services"},"description":"the service"}]},
  {"id":"settle","title":"Settle","action":{"kind":"wait","until":"{{since}}"}},
- {"id":"say","title":"Say","action":{"kind":"command","argv":["printf","%s","{{service}}"]},"outputs":{"said":"stdout"}},
- {"id":"tell","title":"Tell","prompt":"Tell about {{said}}.","notesRequired":true}]}`,
+ {"id":"say","title":"Say","action":{"kind":"command","argv":["printf","%s","{{service}}"]},"outputs":{"result":"stdout"}},
+ {"id":"describe","title":"Describe","prompt":"Describe {{result}}.","notesRequired":true}]}`,
 	"later.json": `{"id":"demo.later","name":"Later","description":"d","version":"1.0.0","steps":[
  {"id":"later","title":"Later","action":{"kind":"wait","for":"300d"}},{"id":"then","title":"Then","prompt":"p"}]}`,
 	"review.json": `{"id":"demo.review","name":"Review","description":"d","version":"1.0.0","steps":[
@@ -183,7 +183,7 @@ func makeStore(t *testing.T, name string, calls []string) {
 		t.Skip("made once per version of the format")
 	}
 	// The store names the directory in which its commands were trusted.
-	dir := filepath.Join(os.TempDir(), "waybill-project")
+	dir := filepath.Join(os.TempDir(), "project")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}

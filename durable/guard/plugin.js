@@ -20,7 +20,7 @@ const answer = (event, session, cwd) =>
   })
 
 export const WaybillGuard = async ({ client, directory }) => {
-  const others = new Set() // sessions of subagents, which work for another one
+  const others = new Set() // sessions that another session began
   const aborted = new Set() // sessions that the user interrupted
   const say = (id, text, noReply) =>
     client.session.prompt({ path: { id }, body: { noReply, parts: [{ type: "text", text }] } })
