@@ -1,0 +1,63 @@
+package openwop
+
+import "github.com/waybill/waybill/durable/canon"
+
+// ProtocolVersion is the version of the protocol that a host reports.
+const ProtocolVersion = "1.1"
+
+// EventType names what a run event reports: a type of the protocol, or one with the prefix VendorPrefix.
+type EventType string
+
+// VendorPrefix begins the types of facts for which the protocol has no type.
+const VendorPrefix = "waybill."
+
+// The types that Waybill sends.
+const (
+	RunStarted             EventType = "run.started"
+	RunCompleted           EventType = "run.completed"
+	RunFailed              EventType = "run.failed"
+	RunCancelled           EventType = "run.cancelled"
+	NodeStarted            EventType = "node.started"
+	NodeCompleted          EventType = "node.completed"
+	NodeFailed             EventType = "node.failed"
+	NodeSuspended          EventType = "node.suspended"
+	NodeResumed            EventType = "node.resumed"
+	NodeRetried            EventType = "node.retried"
+	VariableChanged        EventType = "variable.changed"
+	ArtifactCreated        EventType = "artifact.created"
+	ApprovalRequested      EventType = "approval.requested"
+	ApprovalReceived       EventType = "approval.received"
+	ApprovalGranted        EventType = "approval.granted"
+	ClarificationRequested EventType = "clarification.requested"
+	ClarificationResolved  EventType = "clarification.resolved"
+	InterruptRequested     EventType = "interrupt.requested"
+	InterruptResolved      EventType = "interrupt.resolved"
+	LoopbackLimit          EventType = "workflow.loopback-limit"
+	ProposalCreated        EventType = "proposal.created"
+	ProposalActivated      EventType = "proposal.activated"
+)
+
+// Types of stream messages that are no run events: they have no sequence and are in no log.
+const (
+	RunAnnotated  EventType = "run.annotated"
+	StateSnapshot EventType = "state.snapshot"
+	MessageChunk  EventType = "ai.message.chunk"
+)
+
+// Terminal reports a type after which no event of the run follows.
+func (t EventType) Terminal() bool { return t == RunCompleted || t == RunFailed || t == RunCancelled }
+
+// RunEvent is one entry of the event log of a run, as clients read it. Sequences begin at 0 and have no holes.
+type RunEvent struct {
+	CausationID string      `json:"causationId,omitzero"`
+	EventID     string      `json:"eventId"`
+	NodeID      string      `json:"nodeId,omitzero"` // at most NodeIDBytesMax bytes
+	Payload     canon.Value `json:"payload"`         // an object
+	RunID       string      `json:"runId"`
+	Sequence    int64       `json:"sequence"`
+	Timestamp   string      `json:"timestamp"` // RFC 3339, milliseconds, UTC
+	Type        EventType   `json:"type"`
+}
+
+// NodeIDBytesMax bounds the id of a node.
+const NodeIDBytesMax = 128
