@@ -60,6 +60,8 @@ type Answer struct {
 	// CheckpointToken, for callers that use positions instead of tokens.
 	AttemptID    id.Attempt `json:"-"`
 	CheckpointID id.Attempt `json:"-"`
+	// Replayed reports that a start found its run on record, and started none.
+	Replayed bool `json:"-"`
 
 	// isCommand: the pending step has an action, which 'waybill run' performs, or
 	// waits, which it ends.

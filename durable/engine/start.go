@@ -149,6 +149,7 @@ func (e *Engine) begin(ctx context.Context, at Position, plan manifest.Plan, key
 		return Answer{}, adviseOnRestart(err, key)
 	}
 	e.cacheStates(plan)
+	e.NoteHome(at.Run, at.Session)
 	if !appended {
 		return e.replayStart(ctx, keys, at, plan, key, workflowID)
 	}
@@ -225,6 +226,7 @@ func (e *Engine) replayStart(ctx context.Context, keys token.Keys, at Position, 
 		return a, err
 	}
 	a.warnRecorded(p.Run.Started.Warnings)
+	a.Replayed = true
 	if !sameStart(p, sent) {
 		a.Warnings = append(a.Warnings, Warning{Code: ReplayDiffers,
 			Message: "A start with this key is recorded with other content; the recorded answer is returned and nothing was " +

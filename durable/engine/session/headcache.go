@@ -60,6 +60,9 @@ func (r *Reader) NoteDurable(log manifest.Log, head manifest.Head, appended bool
 		have.head = head
 	}
 	have.appended = have.appended || appended
+	if len(r.durable) >= homesMax {
+		clear(r.durable) // heads are then saved later
+	}
 	r.durable[log.Owner] = have
 }
 

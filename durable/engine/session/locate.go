@@ -95,6 +95,9 @@ type runMatch struct {
 // its session. A session that cannot be read does not hide runs in others; but
 // @last is RUN_AMBIGUOUS then, since the latest run may be in it.
 func (r *Reader) searchRun(ctx context.Context, ref string) (at runMatch, err error) {
+	if at, ok := r.atHome(ctx, ref); ok {
+		return at, nil
+	}
 	all, err := r.Sessions(ctx)
 	if err != nil {
 		return at, err
@@ -115,6 +118,7 @@ func (r *Reader) searchRun(ctx context.Context, ref string) (at runMatch, err er
 			switch {
 			// Run ids are unique in a store, so the search can end.
 			case runID.String() == ref:
+				r.NoteHome(runID, s)
 				return this, nil
 			case ref == Last && (at.session.IsZero() || isLater(this.brief, at.brief)):
 				at = this
@@ -137,6 +141,27 @@ func (r *Reader) searchRun(ctx context.Context, ref string) (at runMatch, err er
 			Suggest("Name the run; %s shows all runs.", fault.Command{"runs", "list"})
 	}
 	return at, nil
+}
+
+// atHome looks for a run in the session in which it was found before, without listing the sessions of the store.
+func (r *Reader) atHome(ctx context.Context, ref string) (at runMatch, ok bool) {
+	run, err := id.ParseRun(ref)
+	if err != nil {
+		return at, false
+	}
+	r.mu.Lock()
+	home, known := r.homes[run]
+	r.mu.Unlock()
+	if !known {
+		return at, false
+	}
+	found, at, ok := r.sessionRuns(ctx, home, r.HeadKey(ctx))
+	i := slices.IndexFunc(found, func(b runs.BriefRun) bool { return b.RunID == run })
+	if !ok || i < 0 {
+		return at, false
+	}
+	at.brief = found[i]
+	return at, true
 }
 
 // cachedFirst moves the sessions whose folds this process holds to the front: a

@@ -49,12 +49,14 @@ type Reader struct {
 	folds    map[id.Session]*runs.Fold
 	// durable is keyed by the owner of a log.
 	durable map[string]durableHead
+	// homes are the sessions in which runs were found last: where a search for one begins.
+	homes map[id.Run]id.Session
 }
 
 // NewReader returns a Reader that has read nothing.
 func NewReader(s Source) *Reader {
 	return &Reader{source: s, compiled: map[canon.Digest]compile.Compiled{}, states: map[canon.Digest]snapshot.State{},
-		folds: map[id.Session]*runs.Fold{}, durable: map[string]durableHead{}}
+		folds: map[id.Session]*runs.Fold{}, durable: map[string]durableHead{}, homes: map[id.Run]id.Session{}}
 }
 
 // foldsMax bounds how many sessions' folds are kept between calls: enough for a
@@ -64,6 +66,19 @@ const foldsMax = 8
 // statesMax bounds how many decoded snapshots are kept between calls. One step
 // uses two of them, and the next step one of these again.
 const statesMax = 64
+
+// homesMax bounds how many runs are remembered with their sessions: those of a server for weeks, in 2 MiB.
+const homesMax = 16 << 10
+
+// NoteHome remembers in which session a run is. A full memory is emptied.
+func (r *Reader) NoteHome(run id.Run, s id.Session) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.homes) >= homesMax {
+		clear(r.homes)
+	}
+	r.homes[run] = s
+}
 
 // Drop forgets a session that was moved away or replaced.
 func (r *Reader) Drop(s id.Session) {
