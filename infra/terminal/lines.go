@@ -33,13 +33,12 @@ type typed struct {
 // partBytesMax bounds one read. It is the longest line that Linux edits, with its line end.
 const partBytesMax = 4096
 
-const (
-	// pasteGap is longer than the time between two lines of a pasted text, and shorter than the time
-	// between two typed answers.
-	pasteGap = 30 * time.Millisecond
-	// refusedGap is the pause that ends a text whose rest is dropped.
-	refusedGap = 300 * time.Millisecond
-)
+// refusedGap is the pause that ends a text whose rest is dropped.
+const refusedGap = 300 * time.Millisecond
+
+// pasteGap is longer than the time between two lines of a pasted text, and shorter than the time
+// between two typed answers.
+var pasteGap = 30 * time.Millisecond
 
 // NewLines returns a reader of the terminal in.
 func NewLines(in *os.File) *Lines { return &Lines{in: in} }
