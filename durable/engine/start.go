@@ -34,8 +34,10 @@ type Start struct {
 	// Key is an idempotency key: a repeated start finds the first
 	// (docs/design.md#ids).
 	Key string
-	// Automation reports that an automation starts the run, so that Key may be one of its keys.
+	// Automation reports that an automation starts the run, so that Key may be one of its keys; Requested the same of a
+	// request over HTTP.
 	Automation  bool
+	Requested   bool
 	Context     canon.Value
 	Preferences []event.PreferenceChange
 	// ByAgent reports a start through MCP: preferences of the store that are not
@@ -121,7 +123,7 @@ func (s Start) defaults(ctx context.Context, of settings.Settings) (event.Prefer
 // automations. A run that is recorded under such a key is answered.
 func (e *Engine) checkReserved(ctx context.Context, s Start) error {
 	reserved := startkey.CheckReserved(s.Key)
-	if reserved == nil || s.Automation {
+	if reserved == nil || s.Automation || s.Requested {
 		return nil
 	}
 	if _, ok, err := e.starts.Find(ctx, s.Key, s.Workflow.WorkflowID); ok || err != nil {

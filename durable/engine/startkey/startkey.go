@@ -102,9 +102,21 @@ func (s Starts) find(ctx context.Context, log manifest.Log, at Run, key, workflo
 // AutomationPrefix begins the start keys of automations (docs/design.md#ids).
 const AutomationPrefix = "automation/"
 
-// CheckReserved returns USAGE_ERROR for a key that only automations start runs under. A
-// caller's run under it would stand for one that the automation did not start.
+// RequestPrefix begins the start keys of requests over HTTP (docs/design.md#openwop).
+const RequestPrefix = "http/"
+
+// OfRequest is the start key of a request with an idempotency key, which an actor has chosen.
+func OfRequest(actor, key string) string {
+	return RequestPrefix + canon.Sum([]byte(actor+"\x00"+key)).String()
+}
+
+// CheckReserved returns USAGE_ERROR for a key that only automations, or requests over HTTP, start runs under. A
+// caller's run under it would be answered in place of one that these start.
 func CheckReserved(key string) error {
+	if strings.HasPrefix(key, RequestPrefix) {
+		return fault.New(fault.UsageError, "the start key %q begins with %q, which is reserved for requests over HTTP", key,
+			RequestPrefix).Suggest("Start with another --key.")
+	}
 	if !strings.HasPrefix(key, AutomationPrefix) {
 		return nil
 	}

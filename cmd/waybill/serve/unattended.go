@@ -1,0 +1,54 @@
+package serve
+
+import (
+	"context"
+
+	"github.com/waybill/waybill/durable/perform"
+	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/ports"
+)
+
+// absent is the person of a server: it is never present, so that no question is asked. A step that needs a person stops
+// the execution of the run, and the run waits.
+type absent struct{}
+
+var _ ports.Person = absent{}
+
+func (absent) Present() bool    { return false }
+func (absent) CanConsent() bool { return false }
+
+func (absent) Notes(context.Context, ports.NotesQuestion) (string, error) {
+	return "", ports.ErrPersonStopped
+}
+
+func (absent) Ask(context.Context, ports.Question) (string, error) { return "", ports.ErrPersonStopped }
+
+func (absent) File(context.Context, ports.FileQuestion) (advance.Artifact, error) {
+	return advance.Artifact{}, ports.ErrPersonStopped
+}
+
+func (absent) Confirm(context.Context, string) (bool, error) { return false, ports.ErrPersonStopped }
+
+func (absent) Approve(context.Context, ports.ApproveQuestion) (ports.ApprovalAnswer, error) {
+	return ports.ApprovalRefused, ports.ErrPersonStopped
+}
+
+func (absent) Trust(context.Context, ports.TrustQuestion) (ports.TrustAnswer, error) {
+	return ports.TrustRefused, ports.ErrPersonStopped
+}
+
+// silent is the display of a server: what happens is in the log of the run.
+type silent struct{}
+
+var _ perform.Display = silent{}
+
+func (silent) RunOpened(perform.RunView)  {}
+func (silent) StepBegan(perform.StepView) {}
+func (silent) Filled(perform.TryView)     {}
+func (silent) TryBegan(perform.TryView)   {}
+func (silent) TryEnded(perform.TryEnd)    {}
+func (silent) Waiting(perform.WaitView)   {}
+func (silent) WaitEnded()                 {}
+func (silent) Blocked([]reason.Blocker)   {}
+func (silent) StepEnded(perform.StepEnd)  {}
