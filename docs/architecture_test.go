@@ -40,6 +40,7 @@ var layers = []layer{
 	{"workflow", []string{"durable/workflow/source"}},
 	{"workflow", []string{"durable/workflow/compile"}},
 	{"workflow", []string{"durable/workflow/catalog", "durable/workflow/unfilled"}},
+	{"openwop", []string{"durable/openwop"}},
 	{"learning", []string{"durable/learning/feedback", "durable/learning/proposal", "durable/learning/installable",
 		"durable/learning/similar"}},
 	{"learning", []string{"durable/learning/capabilities"}},

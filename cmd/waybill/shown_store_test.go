@@ -89,7 +89,9 @@ func everyMember(hash, snapshot canon.Digest) manifest.Plan {
 		WorkflowSourceRef: "the-ref", ForkedFrom: &event.ForkedFrom{SessionID: id.NewSession(id.Seed{82}), RunID: other,
 			NodeID: id.RootNode(other), Head: canon.Sum([]byte("head")),
 			WorkflowHash: canon.Sum([]byte("workflow of the origin"))}, Goal: "the goal", Parent: &other,
-		Tags: []string{"a tag"}, Title: "the title", Warnings: loose("start")})
+		Tags: []string{"a tag"}, Title: "the title", Warnings: loose("start"),
+		Options: &event.RunOptions{Configurable: text("limit_key", "a value to configure"),
+			Metadata: text("meta_key", "a value of metadata"), RequestDigest: canon.Sum([]byte("request"))}})
 	for key, value := range map[string]event.ObservationValue{"git_branch": {Type: "short_string", Value: "the-branch"},
 		"git_head_sha": {Type: "git_sha1", Value: "0123456789012345678901234567890123456789"}} {
 		add(event.Scope{}, event.ObservationRecorded{Confidence: "med", Key: key, Value: value})

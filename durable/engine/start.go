@@ -31,6 +31,9 @@ type Start struct {
 	Title     string
 	// Goal is what the run is for; it names a run without a title.
 	Goal string
+	// Tags and Options are those of a client of the protocol (docs/design.md#openwop-events).
+	Tags    []string
+	Options *event.RunOptions
 	// Key is an idempotency key: a repeated start finds the first
 	// (docs/design.md#ids).
 	Key string
@@ -52,7 +55,7 @@ const StartKeyBytesMax = 256
 
 // Start creates a session with one run and returns the answer for its first
 // step. With a key that is recorded already it returns the recorded answer, and
-// warns if the version of the workflow, title, goal, context or preferences differ.
+// warns if the version of the workflow, title, goal, tags, options, context or preferences differ.
 //
 // Errors: VALIDATION_ERROR for a request that does not fit the workflow, and
 // USAGE_ERROR for a new run under a key of automations; no store is created for
@@ -72,7 +75,8 @@ func (e *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 	// Ids from the seed: used as they are without a key.
 	begin := advance.Start{Session: id.NewSession(seed), Run: id.NewRun(seed), SourceKind: s.SourceKind,
 		SourceRef: s.SourceRef,
-		Title:     s.Title, Goal: s.Goal, Context: s.Context, Preferences: s.Preferences, Observations: s.Observations,
+		Title:     s.Title, Goal: s.Goal, Tags: s.Tags, Options: s.Options, Context: s.Context,
+		Preferences: s.Preferences, Observations: s.Observations,
 		Actor: by.Actor,
 		AtMs:  by.AtMs}
 	if begin.Defaults, err = s.defaults(ctx, e.settings); err != nil {
@@ -237,7 +241,7 @@ func (e *Engine) replayStart(ctx context.Context, keys token.Keys, at Position, 
 	return a, prefix.Confirm(ctx)
 }
 
-// sameStart compares what a caller chooses: workflow, title, goal, context and
+// sameStart compares what a caller chooses: workflow, title, goal, tags, options, context and
 // preferences. Observations describe the workspace at the moment of the call
 // and may differ.
 func sameStart(p session.Resolved, sent manifest.Plan) bool {
@@ -250,6 +254,7 @@ func sameStart(p session.Resolved, sent manifest.Plan) bool {
 	run := other.Runs[p.Run.ID]
 	node := run.Node(p.Node.ID)
 	return run.Started.WorkflowHash == p.Run.Started.WorkflowHash && run.Started.Title == p.Run.Started.Title &&
-		run.Started.Goal == p.Run.Started.Goal &&
+		run.Started.Goal == p.Run.Started.Goal && slices.Equal(run.Started.Tags, p.Run.Started.Tags) &&
+		run.Started.Options.Equal(p.Run.Started.Options) &&
 		node.Context.Equal(p.Node.Context) && node.Preferences == p.Node.Preferences
 }

@@ -214,10 +214,13 @@ const (
 	// RefusalsInARow is the number of refused attempts at one step from which an answer warns: an
 	// agent that corrects what the blockers name needs fewer.
 	RefusalsInARow = 10
-	// TagsMax is the number of tags of a run.
-	TagsMax = 32
-	// TagBytesMax bounds one tag.
-	TagBytesMax = 64
+	// TagsMax is the number of tags of a run: that of the protocol (docs/design.md#openwop-events).
+	TagsMax = 100
+	// TagBytesMax bounds one tag: 256 characters, each of at most 4 bytes.
+	TagBytesMax = 1024
+	// RunOptionsBytesMax bounds the options of a run, in bytes of JCS: with tags and title they fit into
+	// one event.
+	RunOptionsBytesMax = 64 << 10
 	// ContextKeyMax bounds the key of a declared input (docs/design.md#requirements-on-the-caller).
 	ContextKeyMax = 128
 	// ChoicesMax is the number of choices that an input takes from a result, and ChoiceBytesMax the size

@@ -235,21 +235,35 @@ func valueText(v canon.Value) string {
 	return string(v.JCS())
 }
 
+// showValues prints the members of an object, if it has any.
+func showValues(a *cli.App, p *page.Page, title string, v canon.Value, run string) {
+	if v.Len() == 0 {
+		return
+	}
+	heading(p, title)
+	for i := range min(v.Len(), contextShownMax) {
+		text := valueText(v.Item(i))
+		if cut := reason.Clip(text, valueShownMax); cut != text {
+			text = cut + " …"
+		}
+		p.Text("  "+page.OneLine(v.Key(i))+": ", text)
+	}
+	if more := v.Len() - contextShownMax; more > 0 {
+		p.Text("  ", "and "+page.Plural(more, "key")+": "+a.Command("runs", "show", run, "--json"))
+	}
+}
+
 // showFacts prints the context and what else is recorded about the run, without headings that would
 // have nothing below them.
 func showFacts(a *cli.App, p *page.Page, r views.RunDetails) {
 	short := page.ShortRun(r.RunID)
-	if r.Context.Len() > 0 {
-		heading(p, "Context")
-		for i := range min(r.Context.Len(), contextShownMax) {
-			text := valueText(r.Context.Item(i))
-			if cut := reason.Clip(text, valueShownMax); cut != text {
-				text = cut + " …"
-			}
-			p.Text("  "+page.OneLine(r.Context.Key(i))+": ", text)
-		}
-		if more := r.Context.Len() - contextShownMax; more > 0 {
-			p.Text("  ", "and "+page.Plural(more, "key")+": "+a.Command("runs", "show", short, "--json"))
+	showValues(a, p, "Context", r.Context, short)
+	if o := r.Options; o != nil {
+		showValues(a, p, "Configurable", o.Configurable, short)
+		showValues(a, p, "Metadata", o.Metadata, short)
+		if !o.RequestDigest.IsZero() {
+			heading(p, "Request")
+			p.Text("  ", o.RequestDigest.String())
 		}
 	}
 	section(p, "Capabilities", r.Capabilities, func(c views.CapabilityStatus) (string, string) {

@@ -24,8 +24,9 @@ import (
 
 // RunFacts are what is recorded about a run beside its steps: each on the path to the preferred tip.
 type RunFacts struct {
-	Tags   []string `json:"tags,omitzero"`
-	Parent *id.Run  `json:"parent,omitzero"`
+	Tags    []string          `json:"tags,omitzero"`
+	Options *event.RunOptions `json:"options,omitzero"`
+	Parent  *id.Run           `json:"parent,omitzero"`
 	// SourceKind and SourceRef are those of the workflow's file.
 	SourceKind   event.SourceKind    `json:"sourceKind,omitzero"`
 	SourceRef    string              `json:"sourceRef,omitzero"`
@@ -169,8 +170,9 @@ func (o *observer) tell(ctx context.Context, at session.FoundRun, out *RunDetail
 	started := run.Started
 	out.Context, out.Approvals = run.Node(run.Tip).Context, []ApprovalRow{}
 	out.Decisions = []DecisionRow{}
-	out.RunFacts = RunFacts{Tags: started.Tags, Parent: started.Parent, SourceKind: started.WorkflowSourceKind,
-		SourceRef: started.WorkflowSourceRef, ImportedFrom: log.created.ImportedFrom,
+	out.RunFacts = RunFacts{Tags: started.Tags, Options: started.Options, Parent: started.Parent,
+		SourceKind: started.WorkflowSourceKind,
+		SourceRef:  started.WorkflowSourceRef, ImportedFrom: log.created.ImportedFrom,
 		Capabilities: []CapabilityStatus{}, Recommendations: []Recommendation{},
 		Warnings: []StepWarning{}, Truncations: []Truncation{}, Checkpoints: []CheckpointRow{},
 		Divergences: []DivergenceRow{}, Observations: []ObservationRow{},

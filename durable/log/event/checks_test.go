@@ -42,6 +42,12 @@ func TestChecksOfRunEvents(t *testing.T) {
 	started := event.RunStarted{WorkflowID: "w", WorkflowHash: aDigest, WorkflowSourceKind: event.SourceUser}
 	change := func(f func(*event.RunStarted)) event.RunStarted { return with(started, f) }
 	tags := func(n int) []string { return strings.Split(strings.Repeat("t ", n-1)+"t", " ") }
+	options := func(more int) *event.RunOptions {
+		of := func(bytes int) canon.Value { // {"k":"…"} has 8 bytes around the text
+			return canon.OfMembers(canon.Member{Name: "k", Value: canon.OfString(text(bytes - 8))})
+		}
+		return &event.RunOptions{Configurable: of(1 << 15), Metadata: of(1<<15 + more)}
+	}
 	checkAll(t, atRun, []refusal{
 		{"without workflow", change(func(r *event.RunStarted) { r.WorkflowID = "" }), "workflowId is empty"},
 		{"of unknown source", change(func(r *event.RunStarted) { r.WorkflowSourceKind = "web" }),
@@ -52,13 +58,20 @@ func TestChecksOfRunEvents(t *testing.T) {
 		{"with a title of 256 bytes", change(func(r *event.RunStarted) { r.Title = text(256) }), ""},
 		{"with a title of 257 bytes", change(func(r *event.RunStarted) { r.Title = text(257) }),
 			"title of 257 bytes: want at most 256"},
-		{"with 32 tags", change(func(r *event.RunStarted) { r.Tags = tags(32) }), ""},
-		{"with 33 tags", change(func(r *event.RunStarted) { r.Tags = tags(33) }), "33 tags: want at most 32"},
-		{"with a tag of 64 bytes", change(func(r *event.RunStarted) { r.Tags = []string{text(64)} }), ""},
-		{"with a tag of 65 bytes", change(func(r *event.RunStarted) { r.Tags = []string{text(65)} }),
-			"tag of 65 bytes: want 1 to 64"},
+		{"with 100 tags", change(func(r *event.RunStarted) { r.Tags = tags(100) }), ""},
+		{"with 101 tags", change(func(r *event.RunStarted) { r.Tags = tags(101) }), "101 tags: want at most 100"},
+		{"with a tag of 1024 bytes", change(func(r *event.RunStarted) { r.Tags = []string{text(1024)} }), ""},
+		{"with a tag of 1025 bytes", change(func(r *event.RunStarted) { r.Tags = []string{text(1025)} }),
+			"tag of 1025 bytes: want 1 to 1024"},
 		{"with an empty tag", change(func(r *event.RunStarted) { r.Tags = []string{""} }),
-			"tag of 0 bytes: want 1 to 64"},
+			"tag of 0 bytes: want 1 to 1024"},
+		{"with empty options", change(func(r *event.RunStarted) { r.Options = &event.RunOptions{} }), "options are empty"},
+		{"with an option that is no object", change(func(r *event.RunStarted) {
+			r.Options = &event.RunOptions{Metadata: canon.OfList()}
+		}), "an option is no object"},
+		{"with options of 64 KiB", change(func(r *event.RunStarted) { r.Options = options(0) }), ""},
+		{"with options of one byte more", change(func(r *event.RunStarted) { r.Options = options(1) }),
+			"options of 65537 bytes: want at most 65536"},
 		{"without reason", event.RunCancelRequested{}, "reason of 0 bytes: want 1 to 512"},
 		{"with the default outcome",
 			event.RunCancelRequested{Reason: "r", Outcome: event.OutcomeCancelled},

@@ -53,11 +53,56 @@ type RunStarted struct {
 	WorkflowSourceRef  string       `json:"workflowSourceRef"` // opaque; paths are relative
 	ForkedFrom         *ForkedFrom  `json:"forkedFrom,omitzero"`
 	Goal               string       `json:"goal,omitzero"` // what the run is for
+	Options            *RunOptions  `json:"options,omitzero"`
 	Parent             *id.Run      `json:"parent,omitzero"`
 	Tags               []string     `json:"tags,omitzero"`
 	Title              string       `json:"title,omitzero"`
 	// Warnings are those of the decision that selected the first step.
 	Warnings []DecisionWarning `json:"warnings,omitzero"`
+}
+
+// RunOptions is what a client of the protocol sends beside the context of a run
+// (docs/design.md#openwop-events). Waybill stores it, shows it, and decides nothing by it.
+type RunOptions struct {
+	// Configurable and Metadata are objects, null without one.
+	Configurable canon.Value `json:"configurable,omitzero"`
+	Metadata     canon.Value `json:"metadata,omitzero"`
+	// RequestDigest is that of the request under an idempotency key, by which a repeated one is
+	// distinguished from another request with the same key.
+	RequestDigest canon.Digest `json:"requestDigest,omitzero"`
+}
+
+// IsZero reports options without any member.
+func (o RunOptions) IsZero() bool {
+	return o.Configurable.IsNull() && o.Metadata.IsNull() && o.RequestDigest.IsZero()
+}
+
+// Equal reports the same options; nil has none.
+func (o *RunOptions) Equal(other *RunOptions) bool {
+	if o == nil || other == nil {
+		return o == other
+	}
+	return o.Configurable.Equal(other.Configurable) && o.Metadata.Equal(other.Metadata) &&
+		o.RequestDigest == other.RequestDigest
+}
+
+// check returns an error for options without members, for a member that is no object, and for more than
+// limits.RunOptionsBytesMax.
+func (o *RunOptions) check() error {
+	if o == nil {
+		return nil
+	}
+	err, size := errorIf(o.IsZero(), "options are empty"), 0
+	for _, v := range []canon.Value{o.Configurable, o.Metadata} {
+		if v.IsNull() {
+			continue
+		}
+		b, wrong := v.AppendJCS(nil)
+		size += len(b)
+		err = cmp.Or(err, wrong, errorIf(v.Kind() != canon.Object, "an option is no object"),
+			v.CheckStrict(limits.ContextDepthMax))
+	}
+	return cmp.Or(err, within("options of %d bytes", size, 0, limits.RunOptionsBytesMax))
 }
 
 // ForkedFrom identifies the node from which a forked run was started.
@@ -99,7 +144,7 @@ func (r RunStarted) Check(Scope) error {
 		within("goal of %d bytes", len(r.Goal), 0, limits.GoalBytesMax),
 		within("title of %d bytes", len(r.Title), 0, limits.TitleBytesMax),
 		within("%d tags", len(r.Tags), 0, limits.TagsMax),
-		checkWarnings(r.Warnings))
+		r.Options.check(), checkWarnings(r.Warnings))
 	for _, tag := range r.Tags {
 		err = cmp.Or(err, within("tag of %d bytes", len(tag), 1, limits.TagBytesMax))
 	}

@@ -122,4 +122,8 @@ var samples = []struct {
 	{"run_closed", atRun, event.RunClosed{Outcome: event.OutcomeFailed, Reason: "the build is broken"}},
 	{"run_cancel_requested.failed", atRun, event.RunCancelRequested{Outcome: event.OutcomeFailed,
 		Reason: "the build is broken"}},
+	{"run_started.options", atRun, event.RunStarted{WorkflowID: "wr.x", WorkflowHash: aDigest,
+		WorkflowSourceKind: event.SourceBundled,
+		Options: &event.RunOptions{Configurable: canon.OfMembers(canon.Member{Name: "temperature", Value: canon.OfFloat(0.5)}),
+			Metadata: canon.OfMembers(canon.Member{Name: "team", Value: canon.OfString("a")}), RequestDigest: aDigest}}},
 }

@@ -2,6 +2,7 @@ package advance
 
 import (
 	"cmp"
+	"errors"
 	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -23,6 +24,8 @@ type Start struct {
 	SourceRef    string // relative path of a local workflow file
 	Title        string
 	Goal         string // what the run is for
+	Tags         []string
+	Options      *event.RunOptions // nil: none
 	Context      canon.Value
 	Preferences  []event.PreferenceChange
 	Defaults     event.Preferences // of the store, for what Preferences leaves open; zero: the built-in ones
@@ -37,7 +40,7 @@ type Start struct {
 // refused (docs/design.md#observations); dropped counts them.
 func Begin(w compile.Compiled, s Start) (plan manifest.Plan, dropped int, err error) {
 	if err := cmp.Or(CheckContext(s.Context), contextFilledIn(s.Context), checkTitle(s.Title),
-		checkGoal(s.Goal)); err != nil {
+		checkGoal(s.Goal), s.checkOptions()); err != nil {
 		return plan, 0, err
 	}
 	defaults := cmp.Or(s.Defaults, event.DefaultPreferences())
@@ -61,7 +64,7 @@ func Begin(w compile.Compiled, s Start) (plan manifest.Plan, dropped int, err er
 	seg := newSegment(s.Session, 0, s.AtMs, s.Actor)
 	node, origin := seg.open(w, s.Run, bytes, event.RunStarted{WorkflowID: w.WorkflowID, WorkflowHash: w.Hash(),
 		WorkflowSourceKind: s.SourceKind, WorkflowSourceRef: s.SourceRef, Title: s.Title,
-		Goal: s.Goal, Warnings: warningsOf(walked.Loose)})
+		Goal: s.Goal, Tags: s.Tags, Options: s.Options, Warnings: warningsOf(walked.Loose)})
 	seg.beginPreferences(node, origin, defaults, s.Preferences, prefs)
 	seg.startContext(node, origin, s.Context, s.Actor)
 	seg.traces(node, origin, walked.Trace)
@@ -84,6 +87,21 @@ func cannotBegin(unmet []reason.Unmet) error {
 	report := reason.ReportOf(unmet) // sorted and bounded, as in a recorded attempt
 	return fault.New(fault.ValidationError, "the run cannot begin: %s", report.Blockers[0].Message).
 		Suggest("%s", report.Blockers[0].SuggestedFix).With("blockers", report.Blockers)
+}
+
+// checkOptions refuses tags and options that cannot be recorded.
+func (s Start) checkOptions() error {
+	err := event.RunStarted{WorkflowID: "w", WorkflowSourceKind: event.SourceUser, Tags: s.Tags,
+		Options: s.Options}.Check(event.Scope{})
+	for _, tag := range s.Tags {
+		if err == nil && !utf8.ValidString(tag) {
+			err = errors.New("a tag is not UTF-8")
+		}
+	}
+	if err != nil {
+		return fault.Wrap(err, fault.ValidationError, "the run cannot have these tags and options: %s", err)
+	}
+	return nil
 }
 
 // checkGoal refuses a goal that is too long or not UTF-8.

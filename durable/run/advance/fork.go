@@ -25,6 +25,19 @@ type Source struct {
 	Capabilities []event.CapabilityObserved
 }
 
+// options are those of the run, without the digest of the request that began it.
+func (s Source) options() *event.RunOptions {
+	if s.Started.Options == nil {
+		return nil
+	}
+	o := *s.Started.Options
+	o.RequestDigest = canon.Digest{}
+	if o.IsZero() {
+		return nil
+	}
+	return &o
+}
+
 // Fork is the input that begins a session with a run forked from a node of another run.
 type Fork struct {
 	Session      id.Session
@@ -64,6 +77,7 @@ func Branch(w compile.Compiled, from Source, f Fork) (plan manifest.Plan, droppe
 	started.ForkedFrom, started.Title = &from.From, cmp.Or(f.Title, started.Title)
 	started.Parent = nil   // the parent started the source run, not the fork
 	started.Warnings = nil // a fork evaluates no condition
+	started.Options = from.options()
 	node, origin := seg.open(w, f.Run, bytes, started)
 	// The effective preferences are copied whole: they do not depend on today's defaults.
 	seg.startPreferences(node, origin, from.Preferences)

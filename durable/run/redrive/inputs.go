@@ -28,7 +28,7 @@ func StartOf(session id.Session, events []event.Event) (s advance.Start, hash ca
 		switch p := e.Data.(type) {
 		case event.RunStarted:
 			s.Run, s.SourceKind, s.SourceRef, hash = e.Scope.RunID, p.WorkflowSourceKind, p.WorkflowSourceRef, p.WorkflowHash
-			s.Title, s.Goal = p.Title, p.Goal
+			s.Title, s.Goal, s.Tags, s.Options = p.Title, p.Goal, p.Tags, p.Options
 		case event.ContextSet:
 			s.Context = p.Context
 		case event.PreferencesChanged:

@@ -52,6 +52,11 @@ func (r *Redaction) payload(e event.Event) (event.Payload, error) {
 			p.Tags[i] = r.text(p.Tags[i], limits.TagBytesMax)
 		}
 		p.Warnings = r.warnings(p.Warnings)
+		if p.Options != nil {
+			o := *p.Options
+			o.Configurable, o.Metadata = r.option(o.Configurable), r.option(o.Metadata)
+			p.Options = &o
+		}
 		return p, nil
 	case event.AdvanceRecorded:
 		return r.advance(p), nil
@@ -130,6 +135,18 @@ func (r *Redaction) context(v canon.Value) canon.Value {
 		}
 	}
 	return canon.OfMembers(kept...)
+}
+
+// option redacts an object of the options of a run. One that the markers make too large is left out.
+func (r *Redaction) option(v canon.Value) canon.Value {
+	if v.IsNull() {
+		return v
+	}
+	out := redact.Value(v, r.counts)
+	if b, err := out.AppendJCS(nil); err != nil || len(b) > limits.RunOptionsBytesMax/2 && !out.Equal(v) {
+		return canon.OfMembers()
+	}
+	return out
 }
 
 // output redacts an output: notes in place, artifacts by reference to the redacted artifact.
