@@ -30,6 +30,7 @@ type fileState struct {
 // Waiter is woken by changes. It is used by one goroutine.
 type Waiter struct {
 	woken chan struct{}
+	call  func() // in place of woken, if not nil
 	close func()
 }
 
@@ -39,7 +40,16 @@ func NewHub[K comparable]() *Hub[K] { return &Hub[K]{topics: map[K]*topic{}} }
 // Waiter returns a waiter for the changes of a key from now on. files are those of the key, the same ones in each call; they
 // need not exist yet. The caller closes it.
 func (h *Hub[K]) Waiter(k K, files ...string) *Waiter {
-	w := &Waiter{woken: make(chan struct{}, 1)}
+	return h.add(k, &Waiter{woken: make(chan struct{}, 1)}, files)
+}
+
+// Call is Waiter for a function that is called after each change. It must not block, and must not call the hub.
+func (h *Hub[K]) Call(k K, changed func(), files ...string) *Waiter {
+	return h.add(k, &Waiter{call: changed}, files)
+}
+
+// add adds a waiter to the topic of a key.
+func (h *Hub[K]) add(k K, w *Waiter, files []string) *Waiter {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	t := h.topics[k]
@@ -92,6 +102,10 @@ func (h *Hub[K]) Len() int {
 // wake wakes the waiters of a topic.
 func (t *topic) wake() {
 	for w := range t.waiters {
+		if w.call != nil {
+			w.call()
+			continue
+		}
 		select {
 		case w.woken <- struct{}{}:
 		default:

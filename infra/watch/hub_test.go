@@ -47,6 +47,14 @@ func TestHubWakes(t *testing.T) {
 	expect("found before", false, false)
 	h.AnnounceAll()
 	expect("all", true, true)
+	called := 0
+	call := h.Call("a", func() { called++ }, name("a"), name("a2"))
+	h.Announce("a")
+	call.Close()
+	h.Announce("a")
+	if expect("called", true, false); called != 1 {
+		t.Errorf("%d calls", called)
+	}
 	a1.Close()
 	h.Announce("a")
 	if woken(a1) || !woken(a2) {

@@ -12,6 +12,7 @@ package cli
 import (
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/store/config"
 )
 
@@ -19,6 +20,10 @@ import (
 type App struct {
 	Process
 	Flags
+
+	// Appended is called after each append of this process to a log of a store that Open opened afterwards; nil: nothing is.
+	// It must not block.
+	Appended func(manifest.Log)
 
 	given   func(flag string) bool // whether a common flag was set on the command line
 	running bool                   // the command line was parsed and a command has started

@@ -4,14 +4,19 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/learning/installable"
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/workflow/catalog"
+	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/promptref"
 	"github.com/waybill/waybill/durable/workflow/source"
+	"github.com/waybill/waybill/infra/cron"
+	"github.com/waybill/waybill/projections/proposals"
 )
 
 // Installations are the artifacts that applied proposals installed in the store.
@@ -67,6 +72,30 @@ func (all Installations) Prompts() (out []promptref.Template) {
 		}
 	}
 	return out
+}
+
+// CheckInstallable returns the function with which the engine validates an
+// artifact against all workflows and prompts of the catalog. The engine calls it
+// under the lock of the proposals, with the artifacts that are installed then.
+// If the catalog cannot be read the library is empty, and references to other
+// workflows are reported as problems.
+func (a *App) CheckInstallable(ctx context.Context) func(proposal.Kind, canon.Value,
+	[]learning.InstalledArtifact) []problem.Problem {
+	return func(kind proposal.Kind, artifact canon.Value, present []learning.InstalledArtifact) []problem.Problem {
+		var library compile.Library
+		// Without a working directory no workflow can be found.
+		if finder, err := a.Finder(); err == nil {
+			files, _ := finder.Workflows(ctx)
+			bindings, _ := finder.Bindings(ctx)
+			// Workflows of a pack may call its own routines.
+			own := Installations{{Installation: proposals.Installation{Slot: proposal.Slot{Kind: kind}},
+				Value: artifact}}
+			files = append(append(files, Installations(present).Workflows()...), own.Workflows()...)
+			library = catalog.Sources{Files: files, Bindings: bindings, Prompts: Installations(present).Prompts()}.Library()
+		}
+		return installable.Check(installable.Kind(kind), artifact,
+			installable.Options{Library: library, Schedule: cron.Schedules{}.Check})
+	}
 }
 
 // RecordedSourceKind converts a source kind to the kind that a run records. The recorded set is closed

@@ -167,18 +167,33 @@ func (a *App) Catalog(ctx context.Context) (catalog.Catalog, error) {
 // CatalogWith is Catalog with the given installed workflows.
 func (a *App) CatalogWith(ctx context.Context, in Installations) (catalog.Catalog, error) {
 	attached := a.Attached(ctx)
-	finder, err := a.Finder(attached.Folders()...)
+	src, err := a.sources(ctx, attached, in)
 	if err != nil {
 		return catalog.Catalog{}, err
 	}
-	src, err := readSources(ctx, finder, in)
-	if err != nil {
-		return catalog.Catalog{}, err
-	}
-	src.Files = append(src.Files, attached.unusable()...)
 	c := catalog.Of(src)
 	c.Unread = attached.Err
 	return c, nil
+}
+
+// CatalogSources returns what Catalog is made of, with the artifacts that are installed in an open store.
+func (a *App) CatalogSources(ctx context.Context, o *Store) (catalog.Sources, error) {
+	list, err := o.Installed(ctx, a.Flags.Workspace)
+	if err != nil {
+		return catalog.Sources{}, err
+	}
+	return a.sources(ctx, a.Attached(ctx), list.Installed)
+}
+
+// sources reads the files of all places that are searched.
+func (a *App) sources(ctx context.Context, attached Attachments, in Installations) (catalog.Sources, error) {
+	finder, err := a.Finder(attached.Folders()...)
+	if err != nil {
+		return catalog.Sources{}, err
+	}
+	src, err := readSources(ctx, finder, in)
+	src.Files = append(src.Files, attached.unusable()...)
+	return src, err
 }
 
 // readSources reads the files of all places that a finder searches, the installed artifacts and the

@@ -22,6 +22,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/infra/discovery"
 	"github.com/waybill/waybill/infra/filestore"
@@ -81,7 +82,7 @@ func (a *App) Open(ctx context.Context) (*Store, error) {
 			return nil, err
 		}
 	}
-	o := wire(dir, store)
+	o := wire(dir, store, a.Appended)
 	o.app, o.config = a, c
 	o.Engine = o.Engine.WithChecks(o.checker())
 	return o, nil
@@ -130,18 +131,33 @@ func configuredLockWait(c config.Config) time.Duration {
 
 // wire creates the parts of the engine over one file store, so that operations which belong
 // together use the same locks, syncs and caches.
-func wire(dir string, store *filestore.Store) *Store {
+func wire(dir string, store *filestore.Store, appended func(manifest.Log)) *Store {
 	hooks := guardcache.New(dir)
-	announced := guardcache.Announce(store, hooks)
+	announced := announcing{guardcache.Announce(store, hooks), appended}
 	e := engine.New(announced)
 	e.Origins = origin.Origins{Bundled: discovery.IsBundled, Controls: store}
 	v, audit := views.New(e.Reader, store, e.Ledger().ImportedOf, e.PendingApprovalAt), verify.NewAuditor(e.Ledger(), store)
 	verifier := verify.New(e.Reader, store, audit)
 	return &Store{Engine: e, Views: v, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, store),
-		Exchange: travel.New(e, store, v), Upkeep: upkeep.New(e, announced, verifier), Learning: learning.New(e, store), Offers: candidates.New(e.Answers, store),
+		Exchange: travel.New(e, store, v), Upkeep: upkeep.New(e, announced, verifier), Learning: learning.New(e, announced), Offers: candidates.New(e.Answers, store),
 		OpenRuns: openruns.New(e.Answers, e.Ledger().ImportedOf, hooks),
 		Settings: settings.New(store, e.Ledger()),
 		Commits:  commits.New(e.Reader, store, v, e.Ledger().ImportedOf, sessiontimes.New(dir)), Dir: dir, files: store}
+}
+
+// announcing is a store whose appends this process is notified of.
+type announcing struct {
+	guardcache.Announced
+	appended func(manifest.Log) // nil: of none
+}
+
+// Append implements ports.Logs.
+func (s announcing) Append(ctx context.Context, w ports.Witness, at manifest.Head, p manifest.Plan) (manifest.Head, error) {
+	head, err := s.Announced.Append(ctx, w, at, p)
+	if err == nil && s.appended != nil {
+		s.appended(p.Log)
+	}
+	return head, err
 }
 
 // Close writes data that the engine has deferred, such as head caches, and closes the files.

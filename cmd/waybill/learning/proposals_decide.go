@@ -9,16 +9,10 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
-	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/learning/installable"
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/problem"
-	"github.com/waybill/waybill/durable/workflow/catalog"
-	"github.com/waybill/waybill/durable/workflow/compile"
-	"github.com/waybill/waybill/infra/cron"
-	"github.com/waybill/waybill/projections/proposals"
 )
 
 // proposalsApproveLong is what 'waybill proposals approve --help' prints above
@@ -151,7 +145,7 @@ func newProposalsApply(a *cli.App) *cobra.Command {
 		Args: cli.Exactly("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			setDecision(a, &req.DecideRequest, args[0])
-			req.Check = checkInstallable(cmd.Context(), a)
+			req.Check = a.CheckInstallable(cmd.Context())
 			return changeProposal(a, cmd, func(ctx context.Context, o *cli.Store) (learning.Proposed, error) {
 				if err := confirmApply(ctx, a, o, &req); err != nil {
 					return learning.Proposed{}, err
@@ -220,30 +214,6 @@ func suggestFix(err error) error {
 			page.Plural(len(errs), "problem"), fault.Command{"proposals", "revise", "ID", "FILE"})
 	}
 	return err
-}
-
-// checkInstallable returns the function with which the engine validates an
-// artifact against all workflows and prompts of the catalog. The engine calls it
-// under the lock of the proposals, with the artifacts that are installed then.
-// If the catalog cannot be read the library is empty, and references to other
-// workflows are reported as problems.
-func checkInstallable(ctx context.Context, a *cli.App) func(proposal.Kind, canon.Value,
-	[]learning.InstalledArtifact) []problem.Problem {
-	return func(kind proposal.Kind, artifact canon.Value, present []learning.InstalledArtifact) []problem.Problem {
-		var library compile.Library
-		// Without a working directory no workflow can be found.
-		if finder, err := a.Finder(); err == nil {
-			files, _ := finder.Workflows(ctx)
-			bindings, _ := finder.Bindings(ctx)
-			// Workflows of a pack may call its own routines.
-			own := cli.Installations{{Installation: proposals.Installation{Slot: proposal.Slot{Kind: kind}},
-				Value: artifact}}
-			files = append(append(files, cli.Installations(present).Workflows()...), own.Workflows()...)
-			library = catalog.Sources{Files: files, Bindings: bindings, Prompts: cli.Installations(present).Prompts()}.Library()
-		}
-		return installable.Check(installable.Kind(kind), artifact,
-			installable.Options{Library: library, Schedule: cron.Schedules{}.Check})
-	}
 }
 
 // newProposalsDecision completes cmd, which has the help texts, to a command that

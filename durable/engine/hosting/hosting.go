@@ -72,9 +72,7 @@ func (r Runs) Create(ctx context.Context, by engine.Caller, seed id.Seed, req Re
 	}
 	a, err := r.e.Start(ctx, by, seed, engine.Start{Workflow: d.Workflow, SourceKind: d.SourceKind, SourceRef: d.SourceRef,
 		Key: key, Requested: true, Context: req.Body.Inputs, Tags: req.Body.Tags, ByAgent: true,
-		Options: event.RunOptions{Configurable: req.Body.Configurable, Metadata: req.Body.Metadata,
-			RequestDigest: body},
-		Observations: req.Observations})
+		Options: optionsOf(req.Body, body), Observations: req.Observations})
 	if err != nil {
 		return Created{}, mismatchOf(err)
 	}
@@ -83,6 +81,15 @@ func (r Runs) Create(ctx context.Context, by engine.Caller, seed id.Seed, req Re
 		_, _, err = r.recorded(ctx, key, req.Body.WorkflowID, body)
 	}
 	return out, err
+}
+
+// optionsOf are the options that are recorded with a run, nil for none.
+func optionsOf(b openwop.CreateRun, digest canon.Digest) *event.RunOptions {
+	o := event.RunOptions{Configurable: b.Configurable, Metadata: b.Metadata, RequestDigest: digest}
+	if o.IsZero() {
+		return nil
+	}
+	return &o
 }
 
 // recorded returns the run that was created with a start key; ok is false if there is none.

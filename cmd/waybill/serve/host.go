@@ -1,0 +1,181 @@
+package serve
+
+import (
+	"context"
+
+	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/hosting"
+	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/learning/feedback"
+	"github.com/waybill/waybill/durable/learning/proposal"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/openwop"
+	"github.com/waybill/waybill/durable/perform"
+	"github.com/waybill/waybill/durable/store/httpkeys"
+	"github.com/waybill/waybill/infra/gitobserver"
+	"github.com/waybill/waybill/infra/httpserver"
+	"github.com/waybill/waybill/infra/watch"
+)
+
+// host implements httpserver.Host for one store, which stays open while the server runs.
+type host struct {
+	app        *cli.App
+	store      *cli.Store
+	hub        *watch.Hub[id.Session]
+	runs       hosting.Runs
+	proposals  hosting.Proposals
+	performing *performing
+	workflows  *workflows
+}
+
+var _ httpserver.Host = (*host)(nil)
+
+// Keys implements httpserver.Host.
+func (h *host) Keys(ctx context.Context) ([]httpkeys.Key, error) { return h.store.HTTPKeys(ctx) }
+
+// CreateRun implements httpserver.Host.
+func (h *host) CreateRun(ctx context.Context, by event.Actor, key string, in openwop.CreateRun) (out openwop.RunCreated,
+	replayed bool, err error) {
+	seed, err := h.app.Seed()
+	if err != nil {
+		return out, false, err
+	}
+	created, err := h.runs.Create(ctx, h.store.CallerOf(by), seed, hosting.Request{Body: in, Key: key,
+		Definition: h.workflows.definition, Allow: h.allow, Observations: gitobserver.Observe(h.performing.root)})
+	if err != nil {
+		return out, false, err
+	}
+	h.performing.add(created.At)
+	run := created.At.Run.String()
+	return openwop.RunCreated{RunID: run, Status: openwop.Pending, EventsURL: "/v1/runs/" + run + "/events",
+		StatusURL: "/v1/runs/" + run}, created.Replayed, nil
+}
+
+// allow refuses a workflow whose steps the server would not perform.
+func (h *host) allow(ctx context.Context, d engine.Definition) error {
+	return h.performing.performer().Allow(ctx, d.Workflow, string(d.SourceKind), perform.Options{})
+}
+
+// Cancel implements httpserver.Host.
+func (h *host) Cancel(ctx context.Context, by event.Actor, run, reason string) (openwop.RunState, error) {
+	return h.runs.Cancel(ctx, h.store.CallerOf(by), run, reason)
+}
+
+// FeedbackProvided implements httpserver.Host.
+func (h *host) FeedbackProvided(ctx context.Context) (bool, error) {
+	c, err := h.store.Config(ctx)
+	return c.Feedback(), err
+}
+
+// Annotate implements httpserver.Host.
+func (h *host) Annotate(ctx context.Context, by event.Actor, key, run string, in canon.Value) (feedback.Annotation, error) {
+	at, err := h.runs.Find(ctx, run)
+	if err != nil {
+		return feedback.Annotation{}, err
+	}
+	create, err := feedback.ParseCreate(in.JCS())
+	if err != nil {
+		return feedback.Annotation{}, err
+	}
+	seed, err := h.app.Seed()
+	if err != nil {
+		return feedback.Annotation{}, err
+	}
+	return h.store.Annotate(ctx, h.store.CallerOf(by), seed, at, feedback.Request{Create: create})
+}
+
+// Annotations implements httpserver.Host.
+func (h *host) Annotations(ctx context.Context, run string) ([]feedback.Annotation, error) {
+	if _, err := h.runs.Find(ctx, run); err != nil {
+		return nil, err
+	}
+	var out []feedback.Annotation
+	for cursor := ""; ; {
+		list, err := h.store.Annotations(ctx, run, learning.AnnotationQuery{Cursor: cursor})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, list.Annotations...)
+		if cursor = list.NextCursor; cursor == "" {
+			return out, nil
+		}
+	}
+}
+
+// ProposalsProvided implements httpserver.Host.
+func (h *host) ProposalsProvided(ctx context.Context) (bool, error) {
+	c, err := h.store.Config(ctx)
+	return c.Proposals(), err
+}
+
+// Proposals implements httpserver.Host.
+func (h *host) Proposals(ctx context.Context, state, kind string) ([]proposal.Proposal, error) {
+	list, err := h.store.Proposals(ctx, learning.ProposalQuery{Workspace: h.app.Flags.Workspace,
+		State: proposal.State(state), Kind: proposal.Kind(kind)})
+	return list.Proposals, err
+}
+
+// Proposal implements httpserver.Host.
+func (h *host) Proposal(ctx context.Context, ref string) (proposal.Proposal, error) {
+	if err := wholeID(ref); err != nil {
+		return proposal.Proposal{}, err
+	}
+	p, _, err := h.store.Proposal(ctx, h.app.Flags.Workspace, ref)
+	return p, err
+}
+
+// wholeID refuses a text that is not the whole id of a proposal.
+func wholeID(ref string) error {
+	if _, err := id.ParseProposal(ref); err != nil {
+		return fault.New(fault.ProposalNotFound, "no proposal has this id")
+	}
+	return nil
+}
+
+// Revise implements httpserver.Host.
+func (h *host) Revise(ctx context.Context, by event.Actor, ref string, patch canon.Value) (proposal.Proposal, error) {
+	if err := wholeID(ref); err != nil {
+		return proposal.Proposal{}, err
+	}
+	return h.proposals.Revise(ctx, h.store.CallerOf(by), ref, patch)
+}
+
+// Apply implements httpserver.Host.
+func (h *host) Apply(ctx context.Context, by event.Actor, ref string) (proposal.Proposal, *httpserver.PendingGate, error) {
+	if err := wholeID(ref); err != nil {
+		return proposal.Proposal{}, nil, err
+	}
+	out, gate, err := h.proposals.Apply(ctx, h.store.CallerOf(by), learning.ApplyRequest{DecideRequest: h.decision(ref, ""),
+		Check: h.workflows.check})
+	if err != nil || gate == nil {
+		return out, nil, err
+	}
+	return out, &httpserver.PendingGate{Have: gate.Have, Want: gate.Want, Role: gate.Role}, nil
+}
+
+// decision is a request of a key about a proposal. A key has no account, and is at no terminal.
+func (h *host) decision(ref, reason string) learning.DecideRequest {
+	return learning.DecideRequest{Ref: ref, Workspace: h.app.Flags.Workspace, Reason: reason}
+}
+
+// Reject implements httpserver.Host.
+func (h *host) Reject(ctx context.Context, by event.Actor, ref, reason string) (proposal.Proposal, error) {
+	if err := wholeID(ref); err != nil {
+		return proposal.Proposal{}, err
+	}
+	out, err := h.store.RejectProposal(ctx, h.store.CallerOf(by), h.decision(ref, reason))
+	return out.Proposal, err
+}
+
+// Archive implements httpserver.Host.
+func (h *host) Archive(ctx context.Context, by event.Actor, ref, reason string) (proposal.Proposal, error) {
+	if err := wholeID(ref); err != nil {
+		return proposal.Proposal{}, err
+	}
+	out, err := h.store.ArchiveProposal(ctx, h.store.CallerOf(by), h.decision(ref, reason))
+	return out.Proposal, err
+}

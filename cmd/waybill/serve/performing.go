@@ -1,0 +1,111 @@
+package serve
+
+import (
+	"context"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/perform"
+	"github.com/waybill/waybill/durable/store/trust"
+	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/infra/process"
+	"github.com/waybill/waybill/infra/watch"
+	"github.com/waybill/waybill/infra/workqueue"
+)
+
+// performing has the runs of one store performed that were created over HTTP: what 'waybill run' performs without a
+// terminal, under trust that a person recorded, and host steps. It keeps nothing but the ids of open runs.
+type performing struct {
+	app      *cli.App
+	store    *cli.Store
+	root     string // where trust counts, and the folder of the commands
+	queue    *workqueue.Queue[openRun]
+	hub      *watch.Hub[id.Session]
+	watched  watchedRuns
+	commands *process.Runner
+	log      zerolog.Logger
+}
+
+// openRun is a run that the server performs.
+type openRun struct {
+	session id.Session
+	run     id.Run
+}
+
+// retryPause is how long a run rests that another process holds, or whose store cannot be written.
+const retryPause = time.Second
+
+// newPerforming returns the runs of a store, none of which is performed before queue runs.
+func newPerforming(a *cli.App, o *cli.Store, hub *watch.Hub[id.Session], root string) *performing {
+	p := &performing{app: a, store: o, root: root, hub: hub, log: a.Log(),
+		commands: &process.Runner{Dir: root, Root: root, Env: a.Env}}
+	p.queue = workqueue.New(p.perform)
+	return p
+}
+
+// add has a run performed, now and whenever its log changes, until it ends.
+func (p *performing) add(at engine.Position) {
+	r := openRun{at.Session, at.Run}
+	p.watched.add(r, func() *watch.Waiter {
+		events, annotations := p.store.LogFiles(at.Session)
+		return p.hub.Call(at.Session, func() { p.queue.Add(r) }, events, annotations)
+	})
+	p.queue.Add(r)
+}
+
+// perform performs a run as far as it goes, and returns when it is to be tried again.
+func (p *performing) perform(ctx context.Context, r openRun) time.Time {
+	report, err := p.performer().Perform(ctx, r.session, r.run, perform.Options{NoWait: true})
+	next := perform.After(report, err)
+	switch {
+	case ctx.Err() != nil:
+		return time.Time{} // the next server continues
+	case next.Done:
+		p.watched.remove(r)
+	case next.Retry:
+		p.log.Info().Str("run", r.run.String()).Str("code", string(fault.CodeOf(err))).Msg("a run is tried again")
+		return time.Now().Add(retryPause)
+	case next.AtMs != 0:
+		return time.UnixMilli(next.AtMs)
+	}
+	if err != nil {
+		p.log.Debug().Str("run", r.run.String()).Str("code", string(fault.CodeOf(err))).Msg("a run waits")
+	}
+	return time.Time{}
+}
+
+// performer performs one run. It asks no person, and believes recorded trust alone.
+func (p *performing) performer() *perform.Performer {
+	return &perform.Performer{Engine: p.store.Engine, Logs: p.store.Logs(), Commands: p.commands, Person: absent{},
+		Display: silent{}, Performers: p.store.Performers(), Pins: p.app.Pins(p.root), Trusted: p.store.TrustedHere,
+		TrustedBefore: p.store.TrustedBefore, Remember: func(context.Context, compile.Compiled, trust.Fixed) error { return nil },
+		By: p.caller(), NowMs: p.app.NowMs, Pause: pause, OfStore: p.app.OfStore,
+		ContinueLine: p.line("run", "--run"), SubmitLine: p.line("continue", "--run"), ApproveLine: p.line("approve")}
+}
+
+// caller is the engine: what the server performs is nobody's decision.
+func (p *performing) caller() engine.Caller { return p.store.CallerOf(p.app.Actor()) }
+
+// line returns the command lines about a run, for the suggestions of errors.
+func (p *performing) line(words ...string) func(id.Run, ...string) fault.Command {
+	return func(run id.Run, more ...string) fault.Command {
+		return p.app.StoreCommand(append(append(append([]string{}, words...), run.String()), more...)...)
+	}
+}
+
+// pause waits for a number of milliseconds, or returns the error of ctx.
+func pause(ctx context.Context, ms int64) error {
+	timer := time.NewTimer(time.Duration(ms) * time.Millisecond)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

@@ -1,0 +1,164 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"os/signal"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/hosting"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/infra/discovery"
+	"github.com/waybill/waybill/infra/httpserver"
+	"github.com/waybill/waybill/infra/watch"
+)
+
+// How the server works.
+const (
+	// workers bounds how many runs are performed at once; runs that wait take none.
+	workers = 8
+	// pollInterval is how soon a change by another process is noticed.
+	pollInterval = 500 * time.Millisecond
+	// garbagePercent is the GC percentage of the server: streams keep little and allocate much.
+	garbagePercent = 40
+)
+
+// input holds the flags of serve.
+type input struct {
+	addr     string
+	tenants  []string
+	fixtures bool
+	seams    bool
+}
+
+// serve serves stores until a signal. The runs that were performed then go on when a server is started again.
+func serve(ctx context.Context, a *cli.App, in input) error {
+	a.SyncStderr() // requests are answered concurrently
+	l, err := httpserver.Listen(in.addr)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	defer debug.SetGCPercent(debug.SetGCPercent(garbagePercent))
+	hosts, err := openHosts(ctx, a, in)
+	defer closeHosts(hosts)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(ctx, cli.StopSignals()...)
+	defer stop()
+	line, err := json.Marshal(map[string]any{"v": 1, "kind": "serve", "data": map[string]string{"url": "http://" + l.Addr().String()}})
+	if err == nil {
+		err = a.WriteJSON(line)
+	}
+	if err != nil {
+		return err
+	}
+	var running sync.WaitGroup
+	defer running.Wait()
+	for _, h := range hosts {
+		running.Go(func() { h.hub.Run(ctx, pollInterval) })
+		running.Go(func() { h.performing.queue.Run(ctx, workers) })
+		running.Go(func() { h.resume(ctx) })
+	}
+	server := httpserver.Server{Version: a.Version, Log: requestLog(a)}
+	for _, h := range hosts {
+		server.Hosts = append(server.Hosts, h)
+	}
+	err = server.Serve(ctx, l)
+	stop()
+	return err
+}
+
+// openHosts opens the stores that the flags name: the one of the call, or one for each tenant.
+func openHosts(ctx context.Context, a *cli.App, in input) (hosts []*host, err error) {
+	root, err := a.TrustRoot()
+	if err != nil {
+		return nil, err
+	}
+	tenants := in.tenants
+	if len(tenants) == 0 {
+		tenants = []string{""}
+	}
+	seen := map[string]bool{}
+	for _, name := range tenants {
+		one := &cli.App{Process: a.Process, Flags: a.Flags}
+		if name != "" {
+			one.Flags.Tenant = name
+		}
+		h, err := openHost(ctx, one, root, in)
+		if err != nil {
+			return hosts, err
+		}
+		if hosts = append(hosts, h); seen[h.store.Dir] {
+			return hosts, fault.New(fault.UsageError, "the store %s is named twice", h.store.Dir)
+		}
+		seen[h.store.Dir] = true
+	}
+	return hosts, nil
+}
+
+// openHost opens one store.
+func openHost(ctx context.Context, a *cli.App, root string, in input) (*host, error) {
+	hub := watch.NewHub[id.Session]()
+	a.Appended = func(l manifest.Log) {
+		if s, err := id.ParseSession(l.Owner); err == nil {
+			hub.Announce(s)
+		} else {
+			hub.AnnounceAll() // a log of the store, such as that of proposals
+		}
+	}
+	o, err := a.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	h := &host{app: a, store: o, hub: hub, runs: hosting.NewRuns(o.Engine, o.Logs(), o.Performers()),
+		proposals: hosting.NewProposals(o.Learning, a.Flags.Workspace), performing: newPerforming(a, o, hub, root),
+		workflows: &workflows{app: a, store: o}}
+	if in.fixtures {
+		h.workflows.fixtures = discovery.Fixtures()
+	}
+	return h, nil
+}
+
+// closeHosts ends the commands and closes the stores.
+func closeHosts(hosts []*host) {
+	for _, h := range hosts {
+		h.performing.commands.Close()
+		h.store.Close()
+	}
+}
+
+// resume has the runs performed that an earlier server left.
+func (h *host) resume(ctx context.Context) {
+	err := h.runs.Open(ctx, func(at engine.Position) { h.performing.add(at) }, func(s id.Session, err error) {
+		h.performing.log.Warn().Str("session", s.String()).Str("code", string(fault.CodeOf(err))).
+			Msg("a session cannot be read; its runs are not performed")
+	})
+	if err != nil && ctx.Err() == nil {
+		h.performing.log.Warn().Str("code", string(fault.CodeOf(err))).Msg("open runs cannot be listed; they are not performed")
+	}
+}
+
+// requestLog writes a record for each answered request.
+func requestLog(a *cli.App) func(httpserver.Entry) {
+	log := a.Log()
+	return func(e httpserver.Entry) {
+		record := log.Info()
+		if e.Status >= 500 {
+			record = log.Error()
+		}
+		record.Str("method", e.Method).Str("route", e.Route).Int("status", e.Status).Int64("bytes", e.Bytes).
+			Int64("durationMs", e.Duration.Milliseconds()).Str("key", e.Key).Str("correlationId", e.CorrelationID)
+		if e.Err != nil {
+			record.Str("code", string(fault.CodeOf(e.Err)))
+		}
+		record.Msg("request")
+	}
+}
