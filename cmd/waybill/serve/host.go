@@ -57,7 +57,7 @@ func (h *host) CreateRun(ctx context.Context, by event.Actor, key string, in ope
 
 // allow refuses a workflow whose steps the server would not perform.
 func (h *host) allow(ctx context.Context, d engine.Definition) error {
-	return h.performing.performer().Allow(ctx, d.Workflow, string(d.SourceKind), perform.Options{})
+	return h.performing.performer(nil).Allow(ctx, d.Workflow, string(d.SourceKind), perform.Options{})
 }
 
 // Cancel implements httpserver.Host.

@@ -16,6 +16,7 @@ import (
 	"github.com/waybill/waybill/infra/process"
 	"github.com/waybill/waybill/infra/watch"
 	"github.com/waybill/waybill/infra/workqueue"
+	"github.com/waybill/waybill/ports"
 )
 
 // performing has the runs of one store performed that were created over HTTP: what 'waybill run' performs without a
@@ -27,7 +28,7 @@ type performing struct {
 	queue    *workqueue.Queue[openRun]
 	hub      *watch.Hub[id.Session]
 	watched  watchedRuns
-	commands *process.Runner
+	runners  chan *process.Runner // one for each worker: a runner runs one command at a time
 	log      zerolog.Logger
 }
 
@@ -42,8 +43,10 @@ const retryPause = time.Second
 
 // newPerforming returns the runs of a store, none of which is performed before queue runs.
 func newPerforming(a *cli.App, o *cli.Store, hub *watch.Hub[id.Session], root string) *performing {
-	p := &performing{app: a, store: o, root: root, hub: hub, log: a.Log(),
-		commands: &process.Runner{Dir: root, Root: root, Env: a.Env}}
+	p := &performing{app: a, store: o, root: root, hub: hub, log: a.Log(), runners: make(chan *process.Runner, workers)}
+	for range workers {
+		p.runners <- &process.Runner{Dir: root, Root: root, Env: a.Env}
+	}
 	p.queue = workqueue.New(p.perform)
 	return p
 }
@@ -60,7 +63,9 @@ func (p *performing) add(at engine.Position) {
 
 // perform performs a run as far as it goes, and returns when it is to be tried again.
 func (p *performing) perform(ctx context.Context, r openRun) time.Time {
-	report, err := p.performer().Perform(ctx, r.session, r.run, perform.Options{NoWait: true})
+	runner := <-p.runners
+	defer func() { p.runners <- runner }()
+	report, err := p.performer(runner).Perform(ctx, r.session, r.run, perform.Options{NoWait: true})
 	next := perform.After(report, err)
 	switch {
 	case ctx.Err() != nil:
@@ -79,9 +84,16 @@ func (p *performing) perform(ctx context.Context, r openRun) time.Time {
 	return time.Time{}
 }
 
+// close ends the processes that stop commands. No run is performed any more.
+func (p *performing) close() {
+	for range workers {
+		(<-p.runners).Close()
+	}
+}
+
 // performer performs one run. It asks no person, and believes recorded trust alone.
-func (p *performing) performer() *perform.Performer {
-	return &perform.Performer{Engine: p.store.Engine, Logs: p.store.Logs(), Commands: p.commands, Person: absent{},
+func (p *performing) performer(commands ports.Commands) *perform.Performer {
+	return &perform.Performer{Engine: p.store.Engine, Logs: p.store.Logs(), Commands: commands, Person: absent{},
 		Display: silent{}, Performers: p.store.Performers(), Pins: p.app.Pins(p.root), Trusted: p.store.TrustedHere,
 		TrustedBefore: p.store.TrustedBefore, Remember: func(context.Context, compile.Compiled, trust.Fixed) error { return nil },
 		By: p.caller(), NowMs: p.app.NowMs, Pause: pause, OfStore: p.app.OfStore,

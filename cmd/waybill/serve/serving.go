@@ -130,7 +130,7 @@ func openHost(ctx context.Context, a *cli.App, root string, in input) (*host, er
 // closeHosts ends the commands and closes the stores.
 func closeHosts(hosts []*host) {
 	for _, h := range hosts {
-		h.performing.commands.Close()
+		h.performing.close()
 		h.store.Close()
 	}
 }
