@@ -22,14 +22,14 @@ import (
 // performing has the runs of one store performed that were created over HTTP: what 'waybill run' performs without a
 // terminal, under trust that a person recorded, and host steps. It keeps nothing but the ids of open runs.
 type performing struct {
-	app      *cli.App
-	store    *cli.Store
-	root     string // where trust counts, and the folder of the commands
-	queue    *workqueue.Queue[openRun]
-	hub      *watch.Hub[id.Session]
-	watched  watchedRuns
-	runners  chan *process.Runner // one for each worker: a runner runs one command at a time
-	log      zerolog.Logger
+	app     *cli.App
+	store   *cli.Store
+	root    string // where trust counts, and the folder of the commands
+	queue   *workqueue.Queue[openRun]
+	hub     *watch.Hub[id.Session]
+	watched watchedRuns
+	runners chan *process.Runner // one for each worker: a runner runs one command at a time
+	log     zerolog.Logger
 }
 
 // openRun is a run that the server performs.
