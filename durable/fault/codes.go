@@ -33,6 +33,12 @@ const (
 	StepFailed       Code = "STEP_FAILED"
 )
 
+// Faults of idempotency keys (docs/design.md#openwop-errors).
+const (
+	IdempotencyMismatch Code = "IDEMPOTENCY_MISMATCH"
+	IdempotencyInFlight Code = "IDEMPOTENCY_IN_FLIGHT"
+)
+
 // Faults of the store and its files. STORE_OUTCOME_UNKNOWN and STORE_ANSWER_UNREAD are the only
 // ones after which something may have been recorded (docs/design.md#answers).
 const (
@@ -186,6 +192,12 @@ var Table = []Row{
 		Suggest("Fix what the blockers name and try the step again.")},
 	{StepFailed, ExitFailed, never, "A command step failed and is not retried.",
 		Suggest("Read its output, fix the cause, and continue with %s.", Command{"run", "--run", "ID"})},
+
+	// Idempotency keys of the HTTP host.
+	{IdempotencyMismatch, ExitUsage, never, "The idempotency key was used for another request; nothing was done.",
+		Suggest("Use a new key for a new request.")},
+	{IdempotencyInFlight, ExitBusy, soon, "A request with the same idempotency key is being answered.",
+		Suggest("Send the same request again in a second.")},
 
 	// The store. "immediate" marks faults after which the same call with the same token cannot
 	// record anything twice, so repeating it is safe.

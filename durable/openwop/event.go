@@ -1,6 +1,12 @@
 package openwop
 
-import "github.com/waybill/waybill/durable/canon"
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/waybill/waybill/durable/canon"
+)
 
 // ProtocolVersion is the version of the protocol that a host reports.
 const ProtocolVersion = "1.1"
@@ -11,7 +17,7 @@ type EventType string
 // VendorPrefix begins the types of facts for which the protocol has no type.
 const VendorPrefix = "waybill."
 
-// The types that Waybill sends.
+// The types that Waybill sends, besides those of vendors.
 const (
 	RunStarted             EventType = "run.started"
 	RunCompleted           EventType = "run.completed"
@@ -23,6 +29,7 @@ const (
 	NodeSuspended          EventType = "node.suspended"
 	NodeResumed            EventType = "node.resumed"
 	NodeRetried            EventType = "node.retried"
+	NodeCancelled          EventType = "node.cancelled"
 	VariableChanged        EventType = "variable.changed"
 	ArtifactCreated        EventType = "artifact.created"
 	ApprovalRequested      EventType = "approval.requested"
@@ -59,5 +66,39 @@ type RunEvent struct {
 	Type        EventType   `json:"type"`
 }
 
-// NodeIDBytesMax bounds the id of a node.
+// NodeIDBytesMax bounds the id of a node, and the other ids of an event.
 const NodeIDBytesMax = 128
+
+// Check returns an error for an event that must not be sent: of a type without a contract, with a payload
+// that breaks it, or with an id of the wrong length. It is a bug of the sender.
+func (e RunEvent) Check() error {
+	for _, id := range []string{e.EventID, e.RunID, cmp.Or(e.NodeID, "-"), cmp.Or(e.CausationID, "-")} {
+		if id == "" || len(id) > NodeIDBytesMax {
+			return fmt.Errorf("run event %d: an id of %d bytes", e.Sequence, len(id))
+		}
+	}
+	if e.Sequence < 0 || e.Timestamp == "" {
+		return fmt.Errorf("run event %d at %q", e.Sequence, e.Timestamp)
+	}
+	if err := CheckPayload(e.Type, e.Payload); err != nil {
+		return fmt.Errorf("run event %d: %w", e.Sequence, err)
+	}
+	return nil
+}
+
+// DecodeRunEvent reads an event of any host. Members and types that this version does not know are
+// accepted, and payloads are not checked.
+func DecodeRunEvent(data []byte) (RunEvent, error) {
+	var e RunEvent
+	v, err := canon.Parse(data)
+	if err == nil {
+		err = canon.DecodeKnown(v, &e)
+	}
+	if err == nil && (e.EventID == "" || e.RunID == "" || e.Type == "" || e.Sequence < 0) {
+		err = errors.New("it has no eventId, runId, type or sequence")
+	}
+	if err != nil {
+		return RunEvent{}, fmt.Errorf("run event: %w", err)
+	}
+	return e, nil
+}

@@ -1,0 +1,112 @@
+package openwop
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/pattern"
+	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/workflow/shape"
+)
+
+// contracts are the payloads of run events and of stream messages, by type: those that Waybill sends, and
+// those of agents, prompts, envelopes and conversations that it only reads. What a host may extend is
+// open.
+var contracts = merged(runContracts, nodeContracts, agentContracts, promptContracts, envelopeContracts)
+
+// merged returns one table of several. A type in two of them is a programming error and panics.
+func merged(tables ...map[EventType]shape.Shape) map[EventType]shape.Shape {
+	out := map[EventType]shape.Shape{}
+	for _, table := range tables {
+		for t, s := range table {
+			if out[t] != nil {
+				panic("openwop: two contracts of " + string(t))
+			}
+			out[t] = s
+		}
+	}
+	return out
+}
+
+// Contracted returns the types with a contract, sorted.
+func Contracted() []EventType { return slices.Sorted(maps.Keys(contracts)) }
+
+// PayloadSchema returns the JSON Schema of the payloads of a type with a contract; ok is false for any
+// other.
+func PayloadSchema(t EventType) (v canon.Value, ok bool) {
+	s, ok := contracts[t]
+	if !ok {
+		return v, false
+	}
+	return s.Schema(func(string, string) string { return "" }), true
+}
+
+// CheckPayload returns an error for a payload that must not be sent: it breaks the contract of its type, or
+// is no object. The type has a contract, or the prefix of Waybill. Payloads of other hosts are not
+// checked: a reader accepts types and members that it does not know.
+func CheckPayload(t EventType, payload canon.Value) error {
+	s, ok := contracts[t]
+	if !ok {
+		if t.Vendor() && len(t) > len(VendorPrefix) && t[:len(VendorPrefix)] == VendorPrefix {
+			s = shape.AnyObject
+		} else {
+			return fmt.Errorf("type %q has no contract", t)
+		}
+	}
+	return first(t, check(s, payload))
+}
+
+// first returns the first problem of a payload as an error.
+func first(t EventType, problems []problem.Problem) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	p := problems[0]
+	return fmt.Errorf("payload of %s at %q: %s", t, p.Pointer, p.Message)
+}
+
+// check returns the problems of a value, in the order of their places.
+func check(s shape.Shape, v canon.Value) []problem.Problem {
+	var all []problem.Problem
+	s.Check(problem.SourceValue{Value: v}, func(p problem.Problem) { all = append(all, p) })
+	slices.SortStableFunc(all, func(a, b problem.Problem) int { return cmp.Compare(a.Pointer, b.Pointer) })
+	return all
+}
+
+// The shapes that the contracts are made of.
+var (
+	anyText    = shape.Text{}
+	someText   = shape.Text{Min: 1}
+	texts      = shape.List{Of: anyText}
+	count      = shape.Amount{Whole: true}
+	atLeastOne = shape.Amount{Min: 1, Whole: true}
+	portion    = shape.Amount{Max: 1}
+	agentID    = shape.Text{Min: 3, Max: 256}
+	digestText = shape.Text{Pattern: pattern.New("^sha256:[0-9a-f]{64}$"), Like: "a digest"}
+	textOrNull = shape.ByKind{canon.Null: shape.OneKind{Kind: canon.Null, Text: "null"}, canon.String: anyText}
+
+	interruptKind = shape.Words{Set: words(InterruptKinds())}
+	nodeID        = shape.Need("nodeId", someText)
+	// host is the host of an event that caused this one, if it is another host.
+	host = shape.May("causationHostId", someText)
+
+	errorObject = open("an error", shape.Need("code", someText), shape.Need("message", someText),
+		shape.May("details", shape.AnyObject), shape.May("retryable", shape.Boolean))
+)
+
+// open returns an object that may have members besides these.
+func open(what string, fields ...shape.Field) shape.Object {
+	return shape.Object{What: what, Fields: fields, Open: true}
+}
+
+// words returns a closed set as strings.
+func words[S ~string](set []S) []string {
+	out := make([]string, len(set))
+	for i, word := range set {
+		out[i] = string(word)
+	}
+	return out
+}

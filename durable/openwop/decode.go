@@ -1,0 +1,116 @@
+package openwop
+
+import (
+	"errors"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/workflow/shape"
+)
+
+// Bounds of a request to create a run.
+const (
+	// PartBytesMax bounds metadata and configurable each, in bytes of JCS; together they have
+	// limits.RunOptionsBytesMax.
+	PartBytesMax = 50 << 10
+	// TagRunesMax bounds a tag in characters.
+	TagRunesMax = 256
+	// nameRunesMax bounds the ids in a request.
+	nameRunesMax = 256
+	// urlRunesMax bounds callbackUrl.
+	urlRunesMax = 2048
+	// problemsMax bounds the problems that an error lists.
+	problemsMax = 10
+)
+
+// createRunShape is the form of a request to create a run. It is closed; inputs, configurable and metadata
+// are open but for the members that the protocol reserves.
+var createRunShape = shape.ObjectOf("a request to create a run",
+	shape.Need("workflowId", shape.Text{Min: 1, Max: nameRunesMax}),
+	shape.May("inputs", shape.AnyObject),
+	shape.May("tenantId", shape.Text{Min: 1, Max: nameRunesMax}),
+	shape.May("scopeId", shape.Text{Min: 1, Max: nameRunesMax}),
+	shape.May("callbackUrl", shape.Text{Min: 1, Max: urlRunesMax}),
+	shape.May("configurable", open("what can be configured",
+		shape.May("recursionLimit", atLeastOne), shape.May("model", someText),
+		shape.May("temperature", shape.Amount{Max: 2}), shape.May("maxTokens", atLeastOne),
+		shape.May("promptOverrides", shape.Dictionary{Value: anyText}),
+		shape.May("mockProvider", shape.ObjectOf("a mock provider", shape.Need("id", shape.Text{Min: 1, Max: 128}),
+			shape.May("config", shape.AnyObject))))),
+	shape.May("tags", shape.List{Of: shape.Text{Min: 1, Max: TagRunesMax}, Max: limits.TagsMax}),
+	shape.May("metadata", shape.AnyObject))
+
+// CreateRunSchema returns the JSON Schema of a request to create a run.
+func CreateRunSchema() canon.Value {
+	return createRunShape.Schema(func(string, string) string { return "" })
+}
+
+// DecodeCreateRun reads a request to create a run. The caller bounds its size. VALIDATION_ERROR has the
+// place of the first problem as details.pointer, a JSON pointer, and the first problems as
+// details.problems.
+func DecodeCreateRun(data []byte) (CreateRun, error) {
+	v, err := canon.Parse(data)
+	if err != nil {
+		f := fault.Wrap(err, fault.ValidationError, "the request is not JSON that is accepted: %s", err)
+		var parse *canon.ParseError
+		if errors.As(err, &parse) {
+			f.With("pointer", parse.Pointer)
+		}
+		return CreateRun{}, f
+	}
+	problems := check(createRunShape, v)
+	if len(problems) == 0 {
+		problems = append(problems, tooLarge(v)...)
+	}
+	if len(problems) > 0 {
+		return CreateRun{}, invalid(problems)
+	}
+	var out CreateRun
+	if err := canon.Decode(v, &out); err != nil {
+		return CreateRun{}, fault.Wrap(err, fault.ValidationError, "the request does not fit: %s", err)
+	}
+	return out, nil
+}
+
+// tooLarge returns the parts of a request that cannot be recorded.
+func tooLarge(v canon.Value) (all []problem.Problem) {
+	report := func(pointer, message string) {
+		all = append(all, problem.Problem{Pointer: pointer, Severity: problem.Error, Message: message})
+	}
+	total := 0
+	for _, name := range []string{"configurable", "metadata"} {
+		part, ok := v.Get(name)
+		if !ok {
+			continue
+		}
+		size := len(part.JCS())
+		if total += size; size > PartBytesMax {
+			report("/"+name, "it has more than 50 KiB as canonical JSON")
+		} else if err := part.CheckStrict(limits.ContextDepthMax); err != nil {
+			report("/"+name, "it is nested too deeply")
+		}
+	}
+	if total > limits.RunOptionsBytesMax {
+		report("/metadata", "configurable and metadata have more than 64 KiB together, as canonical JSON")
+	}
+	if inputs, ok := v.Get("inputs"); ok {
+		if err := event.CheckContext(inputs); err != nil {
+			report("/inputs", err.Error())
+		}
+	}
+	return all
+}
+
+// invalid is the fault for a request with problems.
+func invalid(problems []problem.Problem) error {
+	listed := make([]canon.Value, 0, problemsMax)
+	for _, p := range problems[:min(len(problems), problemsMax)] {
+		listed = append(listed, canon.OfMembers(canon.Member{Name: "pointer", Value: canon.OfString(p.Pointer)},
+			canon.Member{Name: "message", Value: canon.OfString(p.Message)}))
+	}
+	return fault.New(fault.ValidationError, "the request is not valid at %q: %s", problems[0].Pointer, problems[0].Message).
+		With("pointer", problems[0].Pointer).With("problems", canon.OfList(listed...))
+}
