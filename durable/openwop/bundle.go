@@ -8,7 +8,7 @@ const BundleVersion = "1.0"
 // BundleBytesMax bounds a debug bundle, in bytes of canonical JSON.
 const BundleBytesMax = 8 << 20
 
-// DebugBundle is one run for diagnosis: its state, its events and what people said about them. Every
+// DebugBundle is one run for diagnosis: its state, its events and its annotations. Every
 // text in it is redacted.
 type DebugBundle struct {
 	BundleVersion string `json:"bundleVersion"`

@@ -12,9 +12,9 @@ import (
 
 const digest = `"sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"`
 
-// payloads has for each type with a contract payloads that fit, and negative twins: payloads that differ from one
+// payloads has for each type with a contract payloads that fit, and counterparts: payloads that differ from one
 // that fits in one place.
-var payloads = map[openwop.EventType]struct{ fit, twins []string }{
+var payloads = map[openwop.EventType]struct{ fit, wrong []string }{
 	openwop.RunStarted: {[]string{`{"workflowId":"w"}`, `{"workflowId":"w","tags":["a"],"metadata":{},"more":1}`},
 		[]string{`{}`, `{"workflowId":""}`, `{"workflowId":"w","tags":"a"}`, `{"workflowId":"w","transport":"grpc"}`, `[]`}},
 	openwop.RunCompleted: {[]string{`{}`, `{"outputs":{}}`}, []string{`{"outputs":[]}`, `{"durationMs":-1}`}},
@@ -125,19 +125,19 @@ func value(t *testing.T, text string) canon.Value {
 	return v
 }
 
-// TestPayloadsAreCheckedByTheirContract: each contract accepts what fits and refuses the negative twins.
+// TestPayloadsAreCheckedByTheirContract: each contract accepts what fits and refuses the counterparts.
 func TestPayloadsAreCheckedByTheirContract(t *testing.T) {
 	for _, name := range openwop.Contracted() {
 		cases := payloads[name]
-		if len(cases.fit) == 0 || len(cases.twins) == 0 {
-			t.Errorf("%s: no payload that fits, or no twin", name)
+		if len(cases.fit) == 0 || len(cases.wrong) == 0 {
+			t.Errorf("%s: no payload that fits, or no counterpart", name)
 		}
 		for _, text := range cases.fit {
 			if err := openwop.CheckPayload(name, value(t, text)); err != nil {
 				t.Errorf("%s %s: %v", name, text, err)
 			}
 		}
-		for _, text := range cases.twins {
+		for _, text := range cases.wrong {
 			if err := openwop.CheckPayload(name, value(t, text)); err == nil {
 				t.Errorf("%s accepts %s", name, text)
 			}
@@ -166,7 +166,7 @@ func TestContractsMatchThePublishedSchemas(t *testing.T) {
 				t.Errorf("%s %s: %v %v", name, text, ok, err)
 			}
 		}
-		for _, text := range cases.twins {
+		for _, text := range cases.wrong {
 			allowed := slices.ContainsFunc(narrower, func(part string) bool { return strings.Contains(text, part) })
 			if _, err := published.CheckPayload(schemaName, []byte(text)); err == nil && !allowed {
 				t.Errorf("%s: the published schema accepts %s", name, text)

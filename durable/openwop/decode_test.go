@@ -25,7 +25,7 @@ func TestRequestsToCreateARun(t *testing.T) {
 		{`{"workflowId":"w"}`, ok},
 		{`{"workflowId":"w","inputs":{"any":[1]},"tenantId":"t","scopeId":"s","callbackUrl":"http://127.0.0.1/x","configurable":{"any":1},"tags":["a","a"],"metadata":{"m":null}}`, ok},
 		{`{}`, ""}, {`[]`, ""}, {`{"workflowId":""}`, "/workflowId"}, {`{"workflowId":7}`, "/workflowId"},
-		{`{"workflowId":"w","workflowid":"w"}`, ""}, // a twin by case
+		{`{"workflowId":"w","workflowid":"w"}`, ""}, // collides by case
 		{`{"workflowId":"w","extra":1}`, "/extra"}, {`{"workflowId":"w","a/b":1}`, "/a~1b"},
 		{`{"workflowId":"w","inputs":[]}`, "/inputs"}, {`{"workflowId":"w","inputs":null}`, "/inputs"},
 		{`{"workflowId":"w","inputs":{"__proto__":1}}`, "/inputs"},

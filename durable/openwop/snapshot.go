@@ -22,6 +22,9 @@ const (
 // Terminal reports a state that the run does not leave.
 func (s Status) Terminal() bool { return s == Completed || s == Failed || s == Cancelled }
 
+// EventLogSchemaVersion is the version of the mapping from stored events to run events.
+const EventLogSchemaVersion = 1
+
 // Snapshot is the state of a run.
 type Snapshot struct {
 	RunID       string `json:"runId"`
@@ -69,6 +72,7 @@ const (
 	NodeIsSuspended NodeStatus = "suspended"
 	NodeIsCompleted NodeStatus = "completed"
 	NodeIsFailed    NodeStatus = "failed"
+	NodeIsCancelled NodeStatus = "cancelled"
 )
 
 // RunError is why a run failed.

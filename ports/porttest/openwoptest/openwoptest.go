@@ -1,5 +1,5 @@
 // Package openwoptest checks documents of the OpenWOP protocol against the JSON Schemas that the protocol
-// publishes, for tests. The schemas are read from ../shared next to the checkout; tests skip without them.
+// publishes, for tests. The schemas are read from a folder next to the checkout; tests skip without them.
 package openwoptest
 
 import (
@@ -41,7 +41,7 @@ func Published(t testing.TB) *Schemas {
 			return &Schemas{dir: found, resolved: map[string]*jsonschema.Resolved{}}
 		}
 	}
-	t.Skip("no published schemas at ../shared/data/openwop next to the checkout")
+	t.Skip("no published schemas next to the checkout")
 	return nil
 }
 

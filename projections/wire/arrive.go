@@ -1,0 +1,247 @@
+package wire
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/openwop"
+	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/run/interpreter"
+	"github.com/waybill/waybill/durable/run/prompt"
+	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/source"
+)
+
+// Types of nodes: what carries out a step.
+const (
+	TypeStep    = "waybill.step"    // a person or an agent
+	TypeCommand = "waybill.command" // a performer that runs a command
+	TypeWait    = "waybill.wait"    // a performer, when the time has come
+)
+
+// gate is the approval that a step needs.
+type gate struct {
+	approvers []string
+	needed    int
+}
+
+// wanted is what a suspended node requests.
+type wanted struct {
+	kind      openwop.InterruptKind
+	questions []question
+	title     string // of the step, filled
+}
+
+// question is what a clarification asks: a value of the context.
+type question struct {
+	key, text string
+	choices   []string
+}
+
+// asked are the keys of the questions.
+func (w wanted) asked() (keys []string) {
+	for _, q := range w.questions {
+		keys = append(keys, q.key)
+	}
+	return keys
+}
+
+// arrive drafts the start of a node, and its suspension if nothing but a person or an agent can complete
+// it; or the end of the run.
+func (s *segment) arrive(a arrival) error {
+	if a.state.View.IsComplete() {
+		s.current = a.node
+		s.after(a.from, openwop.RunCompleted, nil, canon.OfMembers())
+		s.status, s.endedAtMs = openwop.Completed, s.at(a.from)
+		return nil
+	}
+	if s.current != nil && s.current.running() { // of a segment without an attempt, by another program
+		s.tail = append(s.tail, s.cancel(a.from, "the run continues at another node"))
+	}
+	w, err := s.workflow()
+	if err != nil {
+		return err
+	}
+	a.node.typed = typeIn(w, a.node.step)
+	if w != nil && a.state.Known != nil {
+		a.gate = gateOf(*w, a)
+	}
+	s.tail = append(s.tail, s.enter(a.from, a.node))
+	if want, suspended := wantedOnArrival(w, a); suspended {
+		s.request(a.from, a.node, want)
+	}
+	return nil
+}
+
+// typeIn is the type of a step of a workflow.
+func typeIn(w *compile.Compiled, stepID string) string {
+	if w == nil {
+		return TypeStep
+	}
+	switch step, _ := w.Step(stepID); {
+	case step.Action != nil:
+		return TypeCommand
+	case step.Wait != nil:
+		return TypeWait
+	}
+	return TypeStep
+}
+
+// automatic reports a type of node that a performer completes without a person or an agent.
+func automatic(nodeType string) bool { return nodeType != TypeStep }
+
+// gateOf returns the approval that a step needs on arrival, nil for none.
+func gateOf(w compile.Compiled, a arrival) *gate {
+	if !interpreter.NeedsApproval(w, *a.state.Known, a.context) {
+		return nil
+	}
+	g := &gate{needed: 1}
+	for _, rule := range interpreter.ApprovalRules(w, *a.state.Known, a.context) {
+		g.needed = max(g.needed, rule.Needed())
+		g.approvers = append(g.approvers, rule.Approvers...)
+	}
+	return g
+}
+
+// wantedOnArrival returns what a node requests as soon as it is reached: the inputs that are missing, the
+// approval or confirmation of a person, or the work itself. A step that a performer completes requests
+// nothing, but what it cannot begin without.
+func wantedOnArrival(w *compile.Compiled, a arrival) (want wanted, suspended bool) {
+	pending := pendingOf(a.state)
+	if w == nil || pending == nil {
+		return wanted{kind: openwop.CustomInterrupt}, true
+	}
+	step, _ := w.Step(pending.StepID)
+	vars := interpreter.Variables(*w, *a.state.Known, a.context)
+	want.title = prompt.Title(step.Title, redacted(vars)).Text
+	guided := a.autonomy == event.Guided && interpreter.NeedsConfirmation(*w, *a.state.Known, a.context)
+	if want.questions = missingInputs(*w, step, vars); len(want.questions) == 0 {
+		want.questions = missingInstant(*w, a)
+	}
+	switch {
+	case len(want.questions) > 0:
+		want.kind = openwop.ClarificationInterrupt
+	case guided, a.gate != nil && !automatic(a.typed):
+		want.kind = openwop.ApprovalInterrupt
+	case automatic(a.typed):
+		return want, false
+	default:
+		want.kind = openwop.CustomInterrupt
+	}
+	return want, true
+}
+
+// missingInputs are the declared inputs without a value, at most limits.InputsShownMax.
+func missingInputs(w compile.Compiled, step compile.Step, vars canon.Value) (out []question) {
+	for _, in := range w.InputsOf(step) {
+		if v, _ := vars.Get(in.ContextKey); v.IsNull() && len(out) < limits.InputsShownMax {
+			out = append(out, questionOf(in))
+		}
+	}
+	return out
+}
+
+// questionOf asks for an input. Choices from an earlier result are not listed.
+func questionOf(in source.Input) question {
+	return question{in.ContextKey, cmp.Or(in.Description, in.ContextKey), in.Choices}
+}
+
+// missingInstant asks for the instant of a wait that the context does not have.
+func missingInstant(w compile.Compiled, a arrival) []question {
+	waiting, ok := advance.WaitAt(w, *a.state.Known, 0, a.context)
+	if !ok || waiting.Unfilled == nil || !reason.ValidContextKey(waiting.Unfilled.Key) {
+		return nil
+	}
+	return []question{{key: waiting.Unfilled.Key, text: waiting.Unfilled.Error()}}
+}
+
+// wantedBy returns what a refused attempt lacks.
+func (s *segment) wantedBy(n *node) (wanted, error) {
+	want := wanted{kind: openwop.CustomInterrupt}
+	w, err := s.workflow()
+	if err != nil {
+		return want, err
+	}
+	var step compile.Step
+	var inputs []source.Input
+	if w != nil {
+		step, _ = w.Step(n.step)
+		want.title, inputs = prompt.Title(step.Title, redacted(n.context)).Text, w.InputsOf(step)
+	}
+	for _, b := range s.blockers() {
+		if b.Code != reason.BlockerUserOnly {
+			continue
+		}
+		if b.Pointer.Kind != reason.AtContextKey {
+			if len(want.questions) == 0 {
+				want.kind = openwop.ApprovalInterrupt
+			}
+			continue
+		}
+		q := question{key: b.Pointer.Key, text: b.Message}
+		if i := slices.IndexFunc(inputs, func(in source.Input) bool { return in.ContextKey == q.key }); i >= 0 {
+			q = questionOf(inputs[i])
+		}
+		want.kind, want.questions = openwop.ClarificationInterrupt, append(want.questions, q)
+	}
+	return want, nil
+}
+
+// request drafts what a node requests, and its suspension.
+func (s *segment) request(e event.Event, n *node, want wanted) {
+	n.interrupts++
+	n.open = &interrupt{kind: want.kind, id: interruptID(n), asked: want.asked()}
+	title := cmp.Or(s.free("", want.title).Value.Text(), n.id)
+	switch want.kind {
+	case openwop.ApprovalInterrupt:
+		s.after(e, openwop.ApprovalRequested, n, s.approvalOf(n, title))
+	case openwop.ClarificationInterrupt:
+		s.after(e, openwop.ClarificationRequested, n, payload(word("nodeId", n.id), word("interruptId", n.open.id),
+			member("questions", s.questionsOf(want.questions))))
+	default:
+		s.after(e, openwop.InterruptRequested, n, payload(word("kind", want.kind), word("key", n.open.id),
+			member("data", payload(word("customKind", n.typeID()),
+				member("payload", payload(word("nodeId", n.id), word("title", title)))))))
+	}
+	s.after(e, openwop.NodeSuspended, n, payload(word("nodeId", n.id), word("interruptId", n.open.id),
+		word("kind", want.kind), word("key", n.open.id)))
+	n.status, n.endedMs = openwop.NodeIsSuspended, 0
+}
+
+// typeID is the type of a node for clients.
+func (n *node) typeID() string { return cmp.Or(n.typed, TypeStep) }
+
+// approvalOf is the request of an approval: of what the segment handed in, else of the step itself.
+func (s *segment) approvalOf(n *node, title string) canon.Value {
+	artifact, kind := n.id, TypeStep
+	if s.artifact != nil && s.attempt != nil {
+		artifact, kind = artifactID(*s.artifact), artifactType(*s.artifact)
+	}
+	actions := []string{"accept", "reject"}
+	members := []canon.Member{word("nodeId", n.id), word("interruptId", n.open.id), word("artifactId", artifact),
+		word("artifactType", kind), word("title", title)}
+	if n.gate != nil {
+		actions = append(actions, "refine")
+		members = append(members, member("requiredApprovals", canon.OfInt(int64(n.gate.needed))),
+			member("approversList", s.texts(n.gate.approvers)))
+	}
+	return payload(append(members, member("actions", s.texts(actions)))...)
+}
+
+// questionsOf are the questions of a clarification.
+func (s *segment) questionsOf(all []question) canon.Value {
+	items := make([]canon.Value, len(all))
+	for i, q := range all {
+		var schema canon.Value
+		if len(q.choices) > 0 {
+			schema = payload(member("enum", s.texts(q.choices)))
+		}
+		items[i] = payload(word("id", q.key), word("question", cmp.Or(s.free("", q.text).Value.Text(), q.key)),
+			member("schema", schema))
+	}
+	return canon.OfList(items...)
+}

@@ -1,0 +1,79 @@
+package wire
+
+import (
+	"cmp"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/openwop"
+)
+
+// Status is the state of the run after the segments so far; Pending before its first event.
+func (l *Log) Status() openwop.Status {
+	switch {
+	case l.status != "":
+		return l.status
+	case l.started == nil:
+		return openwop.Pending
+	case l.cancelling:
+		return openwop.Cancelling
+	case l.current != nil && l.current.open != nil:
+		return l.current.open.kind.Waits()
+	}
+	return openwop.Running
+}
+
+// Snapshot is the state of the run after the segments so far. The caller adds the owner and the version of
+// the program.
+func (l *Log) Snapshot() openwop.Snapshot {
+	out := openwop.Snapshot{RunID: l.run.String(), Status: l.Status(), NodeStates: map[string]openwop.NodeState{},
+		Variables: canon.OfMembers(), EventLogSchemaVersion: openwop.EventLogSchemaVersion,
+		Metrics: openwop.Metrics{EventCount: l.next, NodeCount: int64(len(l.states))}}
+	if l.started == nil {
+		return out
+	}
+	out.WorkflowID, out.StartedAt = l.started.WorkflowID, event.TimeText(l.startedAtMs)
+	for _, tag := range l.started.Tags {
+		out.Tags = append(out.Tags, l.free("", tag).Value.Text())
+	}
+	if o := l.started.Options; o != nil {
+		out.Metadata, out.Configurable = redacted(o.Metadata), redacted(o.Configurable)
+	}
+	for id, st := range l.states {
+		if st.starts == 0 {
+			continue // of a segment that could not be read as a whole
+		}
+		n := openwop.NodeState{Status: st.status, StartedAt: event.TimeText(st.startedMs), Attempts: st.attempts}
+		if st.endedMs != 0 {
+			n.CompletedAt = event.TimeText(st.endedMs)
+		}
+		out.NodeStates[id] = n
+	}
+	if l.current != nil {
+		out.Variables = redacted(l.current.context)
+	}
+	if l.Ended() {
+		out.CompletedAt, out.Error = event.TimeText(l.endedAtMs), l.failure
+	} else if l.current != nil && l.current.open != nil {
+		out.CurrentNodeID = l.current.id
+	}
+	return out
+}
+
+// Interrupt identifies what the run is suspended for.
+type Interrupt struct {
+	// NodeID is the id of the suspended node for clients, ID that of the interrupt.
+	NodeID, ID string
+	Kind       openwop.InterruptKind
+	// Asked are the context keys that a clarification asks for.
+	Asked []string
+}
+
+// Open returns what the run is suspended for, false if it is not suspended.
+func (l *Log) Open() (Interrupt, bool) {
+	if l.Ended() || l.current == nil || l.current.open == nil {
+		return Interrupt{}, false
+	}
+	o := l.current.open
+	return Interrupt{NodeID: cmp.Or(l.current.id), ID: o.id, Kind: o.kind, Asked: o.asked}, true
+}
