@@ -459,7 +459,10 @@ func (h *fakeHost) Replay(_ context.Context, key, route string, body canon.Diges
 	return &r.out, nil
 }
 
-func (h *fakeHost) Record(_ context.Context, key, route string, body canon.Digest, out Recorded) error {
+func (h *fakeHost) Record(ctx context.Context, key, route string, body canon.Digest, out Recorded) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err := h.fail["Record"]; err != nil {

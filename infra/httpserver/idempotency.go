@@ -1,6 +1,7 @@
 package httpserver
 
 import (
+	"context"
 	"crypto/sha256"
 	"net/http"
 	"strconv"
@@ -65,7 +66,8 @@ func (c *call) recorded(key string) error {
 	if kept(out.status) {
 		doc, err := canon.ValueOf(out.doc)
 		if err == nil {
-			err = c.host.Record(c.r.Context(), key, c.route.name(), digest, Recorded{out.status, doc})
+			// Also for a client that is gone: it asks again with the key.
+			err = c.host.Record(context.WithoutCancel(c.r.Context()), key, c.route.name(), digest, Recorded{out.status, doc})
 		}
 		if err != nil { // the call was performed: its answer is worth more than the record of it
 			c.note = fault.Wrap(err, fault.Internal, "the answer was not recorded for its idempotency key")
