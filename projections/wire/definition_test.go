@@ -13,7 +13,7 @@ import (
 // TestDefinition: a definition has a node for each step, also of loops, an edge between steps that follow each other, each
 // declared input once, and no prompt.
 func TestDefinition(t *testing.T) {
-	_, w, problems := compile.File("w.json", source.SourceProject, []byte(`{"id":"test.wire","name":"W","description":"d",
+	_, w, problems := compile.File("w.json", source.SourceProject, []byte(`{"id":"wire-test","name":"W","description":"d",
 		"version":"1.2.3","inputs":[{"contextKey":"who","reason":"needs_user_choice","choiceKind":"scope_boundary","choices":["a","b"],"description":"Who"}],
 		"steps":[{"id":"one","title":"One","prompt":"secret words"},
 		{"id":"each","type":"loop","title":"L","loop":{"type":"for","count":2,"maxIterations":3},"body":[{"id":"in","title":"In","prompt":"p"},{"id":"out","title":"Out","prompt":"p"}]},
