@@ -31,7 +31,7 @@ var layers = []layer{
 	{"log", []string{"durable/log/event"}},
 	{"log", []string{"durable/log/manifest", "durable/log/audit"}},
 	{"store", []string{"durable/store/config", "durable/store/trust", "durable/store/imported",
-		"durable/store/retention", "durable/store/doctor", "durable/store/sources"}},
+		"durable/store/retention", "durable/store/doctor", "durable/store/sources", "durable/store/httpkeys"}},
 	{"workflow", []string{"durable/workflow/builtin", "durable/workflow/commandlint", "durable/workflow/nearest", "durable/workflow/starter", "durable/workflow/yaml"}},
 	{"workflow", []string{"durable/workflow/shape"}},
 	{"workflow", []string{"durable/workflow/condition", "durable/workflow/contract", "durable/workflow/criteria"}},
@@ -82,7 +82,7 @@ var layers = []layer{
 	{"cmd", []string{"cmd/waybill/work/runview"}},
 	{"cmd", []string{"cmd/waybill/cli"}},
 	{"cmd", []string{"cmd/waybill/about", "cmd/waybill/guard", "cmd/waybill/learning", "cmd/waybill/mcp", "cmd/waybill/runs",
-		"cmd/waybill/schema", "cmd/waybill/travel", "cmd/waybill/upkeep", "cmd/waybill/work", "cmd/waybill/workflows"}},
+		"cmd/waybill/schema", "cmd/waybill/serve", "cmd/waybill/travel", "cmd/waybill/upkeep", "cmd/waybill/work", "cmd/waybill/workflows"}},
 	{"cmd", []string{"cmd/waybill"}},
 }
 

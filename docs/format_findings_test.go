@@ -223,6 +223,17 @@ func formatStoreHarms() []formatHarm {
 		{"`store.json` is gone", func(_ *formatStore, d *formatDisk) { d.remove("store.json") }},
 		{"`keyring.json` is gone", func(_ *formatStore, d *formatDisk) { d.remove("keys/keyring.json") }},
 		{"others can read `keyring.json`", func(_ *formatStore, d *formatDisk) { d.mode("keys/keyring.json") }},
+		{"keys of programs that no person confirmed",
+			func(s *formatStore, d *formatDisk) { d.put("keys/http.json", s.httpKeys()) }},
+		{"a scope of `http_keys` that is not known", func(s *formatStore, d *formatDisk) {
+			d.control("keys/http.json", "http_keys", map[string]any{"keys": []any{map[string]any{"addedMs": int64(1),
+				"name": "ci", "scopes": []any{"runs:delete"}, "sha256": canon.Sum(nil).String()}}})
+		}},
+		{"`http.json` without keys, which others can read", func(_ *formatStore, d *formatDisk) {
+			d.control("keys/http.json", "http_keys", map[string]any{"keys": []any{}})
+			d.mode("keys/http.json")
+		}},
+		{"a file `notes.txt` exists in `keys/`", func(_ *formatStore, d *formatDisk) { d.put("keys/notes.txt", nil) }},
 		{"others can read a segment", func(s *formatStore, d *formatDisk) { d.mode(s.segment(0)) }},
 		{"`suspect` exists in the session's directory",
 			func(s *formatStore, d *formatDisk) { d.put(s.a.log.Root+"/suspect", nil) }},

@@ -16,6 +16,7 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/run/token"
+	"github.com/waybill/waybill/durable/store/httpkeys"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/infra/controlfile"
@@ -101,6 +102,24 @@ func (s *formatStore) control() {
 	s.putControl("config.json", "config", map[string]any{"lockWaitMs": int64(5000)})
 	s.putControl("trust.json", "trust", map[string]any{"trusted": []any{map[string]any{"actor": s.human,
 		"atMs": int64(formatStart), "commands": int64(0), "workflowHash": s.w.Hash(), "workflowId": s.w.WorkflowID}}})
+}
+
+// httpKeys is keys/http.json with one key. It is no file of the store, whose audit log would have to confirm it.
+func (s *formatStore) httpKeys() []byte {
+	list, err := httpkeys.List{}.With(httpkeys.NewKey("ci", httpkeys.Text(s.key),
+		[]httpkeys.Scope{httpkeys.RunsCreate, httpkeys.RunsRead}, formatStart))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	doc, err := controlfile.New(httpkeys.Kind, httpkeys.Version, list)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	b, err := controlfile.Encode(doc)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return b
 }
 
 func (s *formatStore) putControl(name, kind string, data any) {
@@ -201,6 +220,20 @@ func (s *formatStore) blocks() []formatBlock {
 			return controlfile.Encode(doc)
 		})
 	}
+	add("json http_keys", s.httpKeys(), func(b []byte) ([]byte, error) {
+		doc, err := controlfile.Decode(b, httpkeys.Kind)
+		if err != nil {
+			return nil, err
+		}
+		list, err := httpkeys.Read(doc.Data)
+		if err == nil {
+			doc.Data, err = list.Data()
+		}
+		if err != nil {
+			return nil, err
+		}
+		return controlfile.Encode(doc)
+	})
 	for name, line := range s.eventLines() {
 		add("jsonl event "+name, line, formatEventAgain)
 	}

@@ -2,12 +2,13 @@ package ports
 
 import (
 	"context"
+	"errors"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/id"
 )
 
-// ControlFile names a control file and the kind that it must have.
+// ControlFile names a control file, as a path in the store, and the kind that it must have.
 type ControlFile struct{ Name, Kind string }
 
 // Control is the content of a control file; the zero Control means that the file does not exist.
@@ -15,6 +16,9 @@ type Control struct {
 	V    int64
 	Data canon.Value
 }
+
+// ErrOpenToOthers is the cause of STORE_CORRUPT for a control file in keys/ that other users can open.
+var ErrOpenToOthers = errors.New("other users can open the file")
 
 // Controls reads and writes the small documents of a store that are replaced as a whole.
 type Controls interface {

@@ -129,6 +129,12 @@ func consents() []consentCase {
 			p.forgeSettings(`{"retentionDays":30}`)
 			return []string{"config", "confirm"}
 		}, "Confirm all of this? [y/N]", "RUN_WAITING", prints("confirmed the settings", "audit", "list")},
+		{"serve keys add", shipFlow, afterCalls([]string{"serve", "keys", "add", "ci", "--scope", "runs:read"}, "start w.yaml"),
+			"Add it? [y/N]", "RUN_WAITING", prints("runs:read", "serve", "keys", "list")},
+		{"serve keys remove", shipFlow, func(_ *testing.T, p program, _ string) []string {
+			p.atTerminal(0, "y", "serve", "keys", "add", "ci", "--scope", "runs:read")
+			return []string{"serve", "keys", "remove", "ci"}
+		}, "Remove it? [y/N]", "RUN_WAITING", prints("No program has a key", "serve", "keys", "list")},
 		{"override", shipFlow, func(t *testing.T, p program, _ string) []string {
 			p.writeFile("p.json", checkProposal)
 			return []string{"proposals", "apply", p.createProposal("p.json"), "--override", "--reason", "r"}

@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/mcp"
 	"github.com/waybill/waybill/cmd/waybill/runs"
 	"github.com/waybill/waybill/cmd/waybill/schema"
+	"github.com/waybill/waybill/cmd/waybill/serve"
 	"github.com/waybill/waybill/cmd/waybill/travel"
 	"github.com/waybill/waybill/cmd/waybill/upkeep"
 	"github.com/waybill/waybill/cmd/waybill/work"
@@ -69,7 +70,7 @@ func newRoot(a *cli.App) *cobra.Command {
 		runs.NewReplay(a), runs.NewTrailer(a), runs.NewWho(a), upkeep.NewVerify(a), upkeep.NewRepair(a), upkeep.NewKeys(a), upkeep.NewDoctor(a),
 		travel.NewExport(a), travel.NewImport(a), travel.NewBundle(a), upkeep.NewAudit(a), upkeep.NewSessions(a),
 		upkeep.NewGC(a), upkeep.NewDU(a), upkeep.NewArtifacts(a),
-		upkeep.NewConfig(a), guard.New(a), learning.NewCapabilities(a), schema.New(a), about.NewCompletion(a),
+		upkeep.NewConfig(a), serve.New(a), guard.New(a), learning.NewCapabilities(a), schema.New(a), about.NewCompletion(a),
 		about.NewVersion(a))
 	setCompletions(a, root)
 	return root

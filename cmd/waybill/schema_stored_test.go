@@ -20,6 +20,7 @@ var storedFiles = []struct {
 }{
 	{`^store\.json$`, false, []string{"store"}},
 	{`^keys/keyring\.json$`, false, []string{"keyring"}},
+	{`^keys/http\.json$`, false, []string{"http_keys"}},
 	{`^config\.json$`, false, []string{"config"}},
 	{`^trust\.json$`, false, []string{"trust"}},
 	{`^snapshots/sha256_[0-9a-f]{64}\.json$`, false, []string{"snapshot"}},

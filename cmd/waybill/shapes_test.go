@@ -102,7 +102,8 @@ func TestDocumentShapes(t *testing.T) {
 		"guard test claude: guard_test", "guard test gemini: guard_test", "guard install claude --print: client_settings",
 		"guard uninstall claude --print: client_settings", "mcp install codex --print: client_settings",
 		"mcp uninstall codex --print: client_settings",
-		"keys list: keys", "keys rotate --yes: keys", "keys list: keys", "doctor: doctor",
+		"serve keys add ci --scope runs:read: serve_key", "serve keys add board --scope runs:read: serve_key",
+		"serve keys remove board: serve_keys", "serve keys list: serve_keys", "keys list: keys", "keys rotate --yes: keys", "keys list: keys", "doctor: doctor",
 		"runs events {artifact run}: events", "export {artifact run} -o a.json: export",
 		"export {artifact run} -o r.json --redact: export",
 		"bundle show a.json: bundle", "bundle show r.json: bundle", "bundle verify a.json: verification",
@@ -154,7 +155,7 @@ func TestDocumentShapes(t *testing.T) {
 			call = strings.ReplaceAll(call, name, is)
 		}
 		var out, errOut bytes.Buffer
-		if want == "trust" || strings.HasPrefix(call, "workflows attach") {
+		if want == "trust" || strings.HasPrefix(call, "workflows attach") || strings.HasPrefix(call, "serve keys") {
 			out.WriteString(runWithYes(t, append(strings.Fields(call), "--json"), env))
 		} else {
 			run(append(strings.Fields(call), "--json"), strings.NewReader(""), &out, &errOut, env)
@@ -179,11 +180,11 @@ func TestDocumentShapes(t *testing.T) {
 		if kind != want {
 			t.Fatalf("%s gave a document of kind %s, want %s: %s", call, kind, want, out.String())
 		}
-		words := strings.Fields(call + " -")
-		path := "waybill " + words[0] + " " + words[1]
-		if answers[path] == "" {
-			path = "waybill " + words[0]
+		words := strings.Fields("waybill " + call + " - -")[:4]
+		for answers[strings.Join(words, " ")] == "" && len(words) > 2 {
+			words = words[:len(words)-1]
 		}
+		path := strings.Join(words, " ")
 		if want != "error" && !strings.Contains(answers[path], "`"+want+"`") {
 			t.Errorf("docs/cli says that %s gives %s, and it gave %s", path, answers[path], want)
 		}

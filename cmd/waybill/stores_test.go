@@ -12,6 +12,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/waybill/waybill/durable/store/httpkeys"
+	"github.com/waybill/waybill/infra/controlfile"
 )
 
 // goldenStore is a directory in which commands are called, with a store in home/local.
@@ -220,6 +223,12 @@ func TestGoldenStoreIsValid(t *testing.T) {
 		t.Error(err)
 	}
 	asked["bundle"] = [][]byte{text}
+	for name, record := range laterRecords(t) {
+		asked[name] = append(asked[name], record)
+		if err := valid(name, record); err != nil {
+			t.Errorf("%s: %v\n%s", name, err, record)
+		}
+	}
 	for _, name := range schemasOf(false) {
 		if len(asked[name]) == 0 {
 			t.Errorf("the golden store has no record of schema %s", name)
@@ -228,6 +237,24 @@ func TestGoldenStoreIsValid(t *testing.T) {
 			refusesOthers(t, name, record)
 		}
 	}
+}
+
+// laterRecords returns records of kinds that came after the golden store was written, by schema.
+func laterRecords(t *testing.T) map[string][]byte {
+	t.Helper()
+	keys, err := httpkeys.List{}.With(httpkeys.NewKey("ci", "text", httpkeys.Scopes(), 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := controlfile.New(httpkeys.Kind, httpkeys.Version, keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	control, err := controlfile.Encode(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string][]byte{"http_keys": control}
 }
 
 // freeData lists the members whose data may have members that no schema contains.

@@ -48,7 +48,7 @@ func (x explored) run(f *crashfs.FS, seed byte) error {
 	return err
 }
 
-// exploredActs are trust in a workflow and a setting that decides who may do what.
+// exploredActs are trust in a workflow, a key of a program, and a setting that decides who may do what.
 func exploredActs(t *testing.T) map[string]explored {
 	w := newFixture(t)
 	cmd, ada, ctx := w.compiled(withCommands), w.person("ada"), context.Background()
@@ -65,6 +65,20 @@ func exploredActs(t *testing.T) map[string]explored {
 			confirmed, unconfirmed := g.ConfirmedTrust(ctx)
 			_, counts := confirmed.Of(cmd.Hash(), "/repo")
 			return written, counts && unconfirmed == nil, err
+		}},
+		"a key": {audit.Configure, func(g *enginetest.Engine) error {
+			err := addKey(ctx, g, w, "ci")
+			if !fault.Is(err, fault.ValidationError) {
+				return err
+			}
+			c, err := g.PlanConfirmation(ctx) // the key exists
+			if err == nil && !c.IsEmpty() {
+				err = g.Confirm(ctx, ada, c)
+			}
+			return err
+		}, func(g *enginetest.Engine) (bool, bool, error) {
+			list, err := g.ListHTTPKeys(ctx)
+			return len(list.Keys) == 1, keysCounting(g) == "ci", err
 		}},
 		"configure": {audit.Configure, func(g *enginetest.Engine) error {
 			return g.Set(ctx, "retentionDays", "3")

@@ -32,7 +32,7 @@ const (
 	Basic        Rule = "basic"         // base64 of user:password behind the word Basic
 	URLPassword  Rule = "url_password"  // scheme://user:password@host
 	NamedSecret  Rule = "named_secret"  // the value of a name such as password
-	WaybillToken Rule = "waybill_token" // st.v1.…, ack.v1.…, chk.v1.…: each authorizes a call
+	WaybillToken Rule = "waybill_token" // st.v1.…, ack.v1.…, chk.v1.…, wbk_…: each authorizes calls
 )
 
 // Rules lists the closed set, for documentation and schemas.

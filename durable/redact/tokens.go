@@ -43,6 +43,7 @@ var forms = []form{
 	{prefix: "st.v1.", rule: WaybillToken, alphabet: dotted, least: 6},
 	{prefix: "ack.v1.", rule: WaybillToken, alphabet: dotted, least: 6},
 	{prefix: "chk.v1.", rule: WaybillToken, alphabet: dotted, least: 6},
+	{prefix: "wbk_", rule: WaybillToken, alphabet: base32Lower, least: 32},
 }
 
 // formsByByte holds the forms by the first byte of their prefix.

@@ -5,11 +5,12 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
 )
 
 // Confirmed is what a person confirmed last of the settings that decide who may do what, of the
-// list of trusted workflow versions, and of the attached folders (docs/design.md#settings). A zero
-// digest: never.
+// list of trusted workflow versions, of the attached folders, and of the keys of programs
+// (docs/design.md#settings). A zero digest: never.
 type Confirmed struct {
 	Policy canon.Digest `json:"policy,omitzero"`
 	// Settings is the canonical text of the policy; "" where the log does not have it.
@@ -17,6 +18,8 @@ type Confirmed struct {
 	Trusted  canon.Digest `json:"trusted,omitzero"`
 	// Sources is the digest of the attached folders of the machine.
 	Sources canon.Digest `json:"sources,omitzero"`
+	// HTTPKeys is the digest of the keys of programs that call the server.
+	HTTPKeys canon.Digest `json:"httpKeys,omitzero"`
 	// Open are the intentions that may confirm something and have no outcome yet.
 	Open []id.Event `json:"open,omitzero"`
 }
@@ -24,6 +27,13 @@ type Confirmed struct {
 // openMax bounds Open. An intention without an outcome remains for ever; only the newest can still
 // get one.
 const openMax = 64
+
+// VisitConfirmed folds a segment of the audit log.
+func (c *Confirmed) VisitConfirmed(seg manifest.Segment) {
+	for _, e := range seg.Events {
+		c.visit(e)
+	}
+}
 
 // visit folds one line of the audit log. Only the outcome of a successful action of this store
 // counts, as the log has it: a line of another kind with the same details confirms nothing.
@@ -69,5 +79,8 @@ func (c *Confirmed) confirm(details map[string]string) {
 	}
 	if d, err := canon.ParseDigest(details[audit.DetailSources]); err == nil {
 		c.Sources = d
+	}
+	if d, err := canon.ParseDigest(details[audit.DetailHTTPKeys]); err == nil {
+		c.HTTPKeys = d
 	}
 }

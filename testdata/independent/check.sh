@@ -91,6 +91,11 @@ drive 0 run.txt run workflow.json --trust --yes --notes 'Decision: 𝒳' --set t
 drive 0 unfinished.json start workflow.json --json --key nightly --set severity=1
 python "$here/person.py" "$waybill" trust workflow.json --store store >trust.txt; check "a person trusts it" 0 $?
 drive 0 config.txt config set lockWaitMs 5000
+for name in ci board; do
+  cp store/keys/http.json older.json 2>/dev/null
+  python "$here/person.py" "$waybill" serve keys add $name --scope runs:read,manifest:read --store store >key.txt
+  check "a person adds the key $name" 0 $?
+done
 rm -rf before
 
 echo "# What it wrote"
@@ -494,10 +499,10 @@ segments=$(cd store && ls "sessions/$session/events/"* )
 one() { (cd store && ls $1 | head -1); }
 
 echo "# One byte in each kind of file"
-for file in store.json config.json trust.json keys/keyring.json "$manifest" $segments \
+for file in store.json config.json trust.json keys/keyring.json keys/http.json "$manifest" $segments \
   $(cd store && ls snapshots/* artifacts/* workflows/pinned/*); do
   copy; flip "copy/$file"; verify "a bit flips in $file" 5 copy
-  case $file in store.json|trust.json|artifacts/*) same "$file" copy ;; esac
+  case $file in store.json|trust.json|keys/http.json|artifacts/*) same "$file" copy ;; esac
 done
 for at in 0 1 -1 -2; do
   copy; flip "copy/$manifest" $at; verify "a bit flips in the manifest at $at" 5 copy
@@ -529,6 +534,20 @@ copy; chmod 644 copy/trust.json; verify "others can read a control file" 0 copy;
 copy; printf x >copy/snapshots/.tmp-00; verify "a file on its way" 0 copy; check "no finding" 0 "$(grep -c '^warn' out)"
 copy; printf x >copy/stray; verify "an unknown file" 0 copy; says it unknown_file; same "a stray file" copy
 copy; chmod 644 copy/keys/keyring.json; verify "others can open the keyring" 5 copy; says it control_damaged; same "the keyring" copy
+
+copy; chmod 644 copy/keys/http.json; verify "others can open the keys of programs" 5 copy; says it control_damaged; same "the keys" copy
+copy; touch copy/keys/stray; verify "an unknown file beside the keys" 0 copy; says it unknown_file; same "a stray file in keys" copy
+copy; cp older.json copy/keys/http.json; verify "an older copy of the keys" 5 copy; says it policy_unconfirmed; same "older keys" copy
+copy; rm copy/keys/http.json; verify "the keys are gone" 5 copy; says it policy_unconfirmed; same "no keys" copy
+python - copy/keys/http.json "$here" <<'PY'
+import sys
+sys.path.insert(0, sys.argv[2])
+import jcs
+data = {"keys": [{"addedMs": 1, "name": "thief", "scopes": ["runs:read"], "sha256": "sha256:" + "0" * 64}]}
+with open(sys.argv[1], "wb") as f:
+    f.write(jcs.encode({"data": data, "kind": "http_keys", "sha256": jcs.digest(jcs.encode(data)), "v": 1}))
+PY
+chmod 600 copy/keys/http.json; verify "a key that was added by editing" 5 copy; says it policy_unconfirmed; same "an edited list" copy
 
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

@@ -1,13 +1,14 @@
 """Control files: section 15 of the format, and what section 20 says of the features of a store."""
 import base64
 import binascii
+import re
 
 import jcs
 from checks import Shape, anything, boolean, integer, many, one_of, record, text
 from files import Ended, is_file
 from shapes import AUTONOMY, COUNT, SHA, identifier
 
-FILES = {"keys/keyring.json": "keyring", "config.json": "config", "trust.json": "trust"}
+FILES = {"keys/keyring.json": "keyring", "keys/http.json": "http_keys", "config.json": "config", "trust.json": "trust"}
 SIZE_MAX = 1048576
 
 
@@ -46,6 +47,25 @@ def programs(value):
 
 FIXED = record({}, {"env": texts, "pins": digests, "programs": programs})
 TRUST = record({"trusted": many(record(ENTRY, {"fixed": FIXED, "root": text(1)}))})
+SCOPES = ("manifest:read", "runs:create", "runs:read", "runs:cancel", "feedback:write", "proposals:author", "packs:publish",
+          "approvals:respond")
+KEY = record({"addedMs": COUNT, "name": text(1), "scopes": many(one_of(*SCOPES)), "sha256": SHA})
+
+
+def http_keys(data):
+    """At most 100 keys: no two with one name or digest, the scopes of each sorted."""
+    record({"keys": many(KEY)})(data)
+    keys = data["keys"]
+    names = [k["name"].lower() for k in keys]
+    if len(keys) > 100 or len(set(names)) < len(keys) or len({k["sha256"] for k in keys}) < len(keys):
+        raise Shape("too many keys, or two with one name or digest")
+    for k in keys:
+        if not re.fullmatch("[A-Za-z0-9][A-Za-z0-9._-]{0,63}", k["name"]):
+            raise Shape("a name that cannot be given")
+        if not k["scopes"] or k["scopes"] != sorted(set(k["scopes"])):
+            raise Shape("no scopes, or not sorted, or one twice")
+
+
 CONFIG = {"agentMaxAutonomy": AUTONOMY, "lockWaitMs": integer(0, 600000)}
 
 
@@ -67,7 +87,7 @@ def _config(data):
     record({}, dict(dict.fromkeys(data, anything), **CONFIG))(data)
 
 
-CHECKS = {"keyring": KEYRING, "trust": TRUST, "config": _config, "store": anything, **MARKS}
+CHECKS = {"keyring": KEYRING, "http_keys": http_keys, "trust": TRUST, "config": _config, "store": anything, **MARKS}
 
 
 def load_control(path, kind):

@@ -40,7 +40,7 @@ class Store:
     def __init__(self, root):
         self.root, self.findings, self.units, self.logs = root, [], set(), []
         self.key = None  # the current one of a keyring that holds
-        self.controls = {"config": {}, "trust": {}}  # their data, None where it is damaged
+        self.controls = {"config": {}, "trust": {}, "http_keys": {}}  # their data, None where it is damaged
         self.imported = {}  # how many events of a session came with it
         self.sides = []  # side logs, of sessions and of the store
         self.derived, self.walked, self.requests = 0, 0, [0, 0]  # requestDigests that were made again, and all
@@ -64,7 +64,9 @@ class Store:
                 audited(self.sides[-1], self.logs, self.imported, set(list_folder(os.path.join(root, "sessions"))), self.find)
         if self.own:
             audit = [log for log in self.sides if log.rel == "audit"]
-            confirmed(self.controls["config"], self.controls["trust"], audit[0] if audit else None, self.find)
+            confirmed(self.controls["config"], self.controls["trust"], self.controls["http_keys"],
+                      audit[0] if audit else None, self.find)
+            self._key_names()
         forks(self.logs, self.find)
         damaged = any(log.health.startswith("corrupt") for log in self.logs)
         for rel in [] if damaged else self.objects.orphans():
@@ -93,6 +95,14 @@ class Store:
                 self.find("unknown_file", rel, "no section of the page has it there")
             if plain and self.own and os.name == "posix" and mode & 0o077:
                 self.find("permissions", rel, "others can open it")
+
+    def _key_names(self):
+        """Files in keys/ that have no name there. Their modes are those of the control files."""
+        for name in list_folder(os.path.join(self.root, "keys")):
+            mode = mode_of(os.path.join(self.root, "keys", name)) or 0
+            plain = stat.S_ISREG(mode) or stat.S_ISDIR(mode)
+            if not plain or name not in ("keyring.json", "http.json") and not name.startswith(".tmp-"):
+                self.find("unknown_file", "keys/" + name, "no section of the page has it there")
 
     def _marks(self):
         """Control files beside their subject: tombstones, and those of section 24."""
@@ -141,7 +151,8 @@ class Store:
                     raise ValueError("its folder is none")
                 self.controls[kind] = None
                 self.controls[kind] = data = load_control(path, kind)[1]
-                if kind == "keyring" and os.name == "posix" and mode_of(path) & 0o077:
+                if kind in ("keyring", "http_keys") and os.name == "posix" and mode_of(path) & 0o077:
+                    self.controls[kind] = None
                     raise ValueError("others can open it")
                 if kind == "keyring":
                     self.key = key_bytes(data["current"])

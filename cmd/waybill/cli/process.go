@@ -54,8 +54,13 @@ func (p *Process) NowMs() int64 { return p.Clock().UnixMilli() }
 // error is INTERNAL, if the operating system returns no random bytes.
 func (p *Process) Seed() (id.Seed, error) {
 	var s id.Seed
-	if _, err := io.ReadFull(p.Entropy, s[:]); err != nil {
-		return s, fault.Wrap(err, fault.Internal, "cannot read random bytes from the operating system")
+	return s, p.Random(s[:])
+}
+
+// Random fills b from Entropy. Errors are those of Seed.
+func (p *Process) Random(b []byte) error {
+	if _, err := io.ReadFull(p.Entropy, b); err != nil {
+		return fault.Wrap(err, fault.Internal, "cannot read random bytes from the operating system")
 	}
-	return s, nil
+	return nil
 }

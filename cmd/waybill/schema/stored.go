@@ -14,6 +14,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/store/config"
+	"github.com/waybill/waybill/durable/store/httpkeys"
 	"github.com/waybill/waybill/durable/store/imported"
 	"github.com/waybill/waybill/durable/store/trust"
 	"github.com/waybill/waybill/durable/travel/bundle"
@@ -37,6 +38,7 @@ func storedSchemas() []entry {
 		controlEntry("config", "The control file config.json", configSchema),
 		controlEntry("erased", "The control file of an erased artifact", recordOf(upkeep.Tombstone{})),
 		entryOf("event", "An event of a session's log", eventsOf(event.Domain)),
+		controlEntry("http_keys", "The control file keys/http.json", httpKeysSchema),
 		controlEntry("imported", "The control file imported.json of a session", recordOf(imported.Mark{})),
 		controlEntry("keep", "The control file keep of a session", recordOf(upkeep.Note{})),
 		controlEntry("keyring", "The control file keys/keyring.json",
@@ -186,6 +188,15 @@ func keyringSchema(shape any) *schema.Schema {
 	for _, key := range []string{"current", "previous"} {
 		s.Properties[key].Pattern = "^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$" // 32 bytes
 	}
+	return s
+}
+
+// httpKeysSchema returns the schema of the data of keys/http.json.
+func httpKeysSchema() *schema.Schema {
+	s := recordSchema(httpkeys.List{})
+	key := s.Properties["keys"].Items
+	key.Properties["name"].Pattern = httpkeys.NameForm()
+	key.Properties["sha256"].Pattern = schema.DigestForm
 	return s
 }
 

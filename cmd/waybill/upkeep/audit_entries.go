@@ -147,6 +147,9 @@ func changedSettings(e auditview.Entry) string {
 	if e.Action != audit.Configure || len(names) == 0 {
 		return ""
 	}
+	if change := e.Details["change"]; change != "" { // of a list, such as attached folders
+		return " (" + page.Name(strings.TrimSpace(names[0]+": "+change+" "+e.Details["name"])) + ")"
+	}
 	policy, err := canon.Parse([]byte(e.Details[audit.DetailSettings]))
 	for i, name := range names {
 		names[i] = page.Name(name)

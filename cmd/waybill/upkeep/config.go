@@ -160,13 +160,14 @@ func newConfigConfirm(a *cli.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "confirm",
 		Short: "Confirm settings changed outside 'waybill config'",
-		Long: `Show the settings that decide who may do what, and the trusted workflows, where they
-are not the ones that a person confirmed last: after config.json or trust.json was
-edited, restored or deleted, and once for a store of an earlier version. You are asked
-at a terminal, and the answer is recorded in the audit log.
+		Long: `Show the settings that decide who may do what, the trusted workflows, and the keys of
+programs that call the server, where they are not the ones that a person confirmed last:
+after config.json, trust.json or keys/http.json was edited, restored or deleted, and once
+for a store of an earlier version. You are asked at a terminal, and the answer is
+recorded in the audit log.
 
-No setting is changed. Until the confirmation, approvals, proposals, cleanups and
-recorded trust are refused.`,
+No setting is changed. Until the confirmation, approvals, proposals, cleanups, recorded
+trust and keys are refused.`,
 		Example: "  waybill config confirm\n  waybill config get proposalsQuorum",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -185,7 +186,7 @@ recorded trust are refused.`,
 					return document.Settings{Settings: append([]config.Setting{}, c.InForce...)}, err
 				},
 				func(p *page.Page, doc document.Settings) {
-					p.Line("%s The settings and the trusted workflows are confirmed.", p.Good("✓"))
+					p.Line("%s The settings, the trusted workflows and the keys of programs are confirmed.", p.Good("✓"))
 				})
 		},
 	}
@@ -212,7 +213,8 @@ func confirmSources(ctx context.Context, a *cli.App, o *cli.Store) error {
 }
 
 // showConfirmation prints what a person is asked to confirm: what changed since the last
-// confirmation, all settings in force that are not the default, and the trusted workflows.
+// confirmation, all settings in force that are not the default, the trusted workflows, and the keys
+// of programs.
 func showConfirmation(p *page.Page, store string, c settings.Confirmation) {
 	p.Text("", "The store "+page.Argument(store)+" is not as a person confirmed it last.")
 	if len(c.Differences) > 0 {
@@ -226,11 +228,14 @@ func showConfirmation(p *page.Page, store string, c settings.Confirmation) {
 			p.Line("  none")
 		}
 	}
-	if c.Trusted == nil {
-		return
+	if c.Trusted != nil {
+		p.Line("The list of trusted workflows changed. The commands of these may run:")
+		render.TrustEntries(p, *c.Trusted)
 	}
-	p.Line("The list of trusted workflows changed. The commands of these may run:")
-	render.TrustEntries(p, *c.Trusted)
+	if c.HTTPKeys != nil {
+		p.Line("The keys of programs changed. The server lets programs with these do this:")
+		render.HTTPKeys(p, *c.HTTPKeys)
+	}
 }
 
 // showDifferences prints settings with the value that was confirmed last, the value now, and what

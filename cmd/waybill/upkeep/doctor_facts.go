@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/fault"
@@ -122,8 +123,8 @@ func (d *diagnosis) storeContents(ctx context.Context) {
 	s.Problem = fault.Of(err)
 }
 
-// settings reads the keyring, the configuration and the trusted workflows, and
-// records for each why it cannot be used. A missing file is no problem: the
+// settings reads the keyring, the configuration, the trusted workflows and the
+// keys of programs, and records for each why it cannot be used. A missing file is no problem: the
 // defaults apply.
 func (d *diagnosis) settings(ctx context.Context, o *cli.Store) {
 	if k, err := o.ListKeys(ctx); err == nil {
@@ -133,8 +134,9 @@ func (d *diagnosis) settings(ctx context.Context, o *cli.Store) {
 	}
 	_, configErr := o.Config(ctx)
 	_, trustErr := o.Trusted(ctx)
+	_, keysErr := o.ListHTTPKeys(ctx)
 	d.f.Settings = []doctor.Setting{{File: "config.json", Problem: messageOf(configErr)},
-		{File: "trust.json", Problem: messageOf(trustErr)}}
+		{File: "trust.json", Problem: messageOf(trustErr)}, {File: settings.HTTPKeysFile.Name, Problem: messageOf(keysErr)}}
 }
 
 // messageOf returns the message of an error, "" for nil.

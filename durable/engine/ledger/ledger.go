@@ -65,6 +65,8 @@ type Ledger struct {
 	// pending has the logs with facts whose audit lines are not written yet, by
 	// the directory of each.
 	pending map[string]manifest.Log
+
+	confirmed confirmedReading
 }
 
 // New returns the ledger of a store.

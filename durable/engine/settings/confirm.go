@@ -8,11 +8,13 @@ import (
 	"github.com/waybill/waybill/durable/engine/ledger"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/store/config"
+	"github.com/waybill/waybill/durable/store/httpkeys"
 	"github.com/waybill/waybill/durable/store/trust"
 )
 
-// Confirmation is what a person is asked to confirm: the settings that decide who may do what, and
-// the list of trusted workflow versions, where they are not the ones that were confirmed last.
+// Confirmation is what a person is asked to confirm: the settings that decide who may do what, the
+// list of trusted workflow versions, and the keys of programs, where they are not the ones that were
+// confirmed last.
 type Confirmation struct {
 	// Differences are the settings that were changed since the last confirmation; none: they are
 	// confirmed.
@@ -21,13 +23,18 @@ type Confirmation struct {
 	InForce []config.Setting
 	// Trusted is the list, if it is not the confirmed one; nil: it is confirmed.
 	Trusted *trust.List
+	// HTTPKeys are the keys, if they are not the confirmed ones; nil: they are confirmed.
+	HTTPKeys *httpkeys.List
 
 	policy  config.Config
 	trusted canon.Digest
+	keys    canon.Digest
 }
 
 // IsEmpty reports that everything is confirmed.
-func (c Confirmation) IsEmpty() bool { return len(c.Differences) == 0 && c.Trusted == nil }
+func (c Confirmation) IsEmpty() bool {
+	return len(c.Differences) == 0 && c.Trusted == nil && c.HTTPKeys == nil
+}
 
 // PlanConfirmation returns what is not confirmed. It writes nothing. A file that cannot be read is
 // an error, since a person could not see what it contains. PRINCIPALS_UNBOUND: a quorum that no
@@ -61,6 +68,16 @@ func (s Settings) PlanConfirmation(ctx context.Context) (out Confirmation, err e
 	if out.trusted, err = list.Digest(); err == nil && out.trusted != TrustedOf(last) {
 		out.Trusted = &list
 	}
+	if err != nil {
+		return out, err
+	}
+	keys, err := s.ListHTTPKeys(ctx)
+	if err != nil {
+		return out, err
+	}
+	if out.keys, err = keys.Digest(); err == nil && out.keys != ConfirmedHTTPKeys(last) {
+		out.HTTPKeys = &keys
+	}
 	return out, err
 }
 
@@ -79,9 +96,13 @@ func (s Settings) Confirm(ctx context.Context, by ledger.Caller, c Confirmation)
 	if c.Trusted != nil {
 		what.Details[audit.DetailTrustedAfter] = c.trusted.String()
 	}
+	if c.HTTPKeys != nil {
+		what.Details[audit.DetailHTTPKeysAfter] = c.keys.String()
+	}
 	return s.act(ctx, by, what, func() (map[string]string, error) {
 		now, err := s.PlanConfirmation(ctx)
-		if err == nil && (now.policy.PolicyDigest() != c.policy.PolicyDigest() || now.trusted != c.trusted) {
+		if err == nil && (now.policy.PolicyDigest() != c.policy.PolicyDigest() || now.trusted != c.trusted ||
+			now.keys != c.keys) {
 			err = changedMeanwhile()
 		}
 		if err != nil {
@@ -93,6 +114,9 @@ func (s Settings) Confirm(ctx context.Context, by ledger.Caller, c Confirmation)
 		}
 		if c.Trusted != nil {
 			details[audit.DetailTrusted] = c.trusted.String()
+		}
+		if c.HTTPKeys != nil {
+			details[audit.DetailHTTPKeys] = c.keys.String()
 		}
 		return details, nil
 	})

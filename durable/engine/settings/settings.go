@@ -1,7 +1,9 @@
 // Package settings implements the use cases that concern the configuration of a
-// store, and the trust in workflows with commands.
+// store, the trust in workflows with commands, and the keys of programs that call
+// the server.
 //
-// What a setting means is decided by durable/store/config and durable/store/trust.
+// What a setting means is decided by durable/store/config, durable/store/trust and
+// durable/store/httpkeys.
 // Start reading at Settings.Confirmed and Settings.ChangeConfig.
 package settings
 
@@ -112,11 +114,14 @@ func unreadable(f ports.ControlFile, err error) error {
 	if !fault.Is(err, fault.StoreCorrupt) && !fault.Is(err, fault.ConfigInvalid) && !errors.Is(err, fs.ErrPermission) {
 		return err
 	}
-	return fault.Wrap(err, fault.PolicyUnconfirmed, "%s cannot be used, so it is not what a person confirmed: %s",
-		f.Name, fault.Of(err).Message).
-		Suggest("Move it away with %s, set what is needed again, and confirm it with %s.",
-			fault.Command{"repair", "--apply"}, fault.Command{"config", "confirm"}).
-		With("file", f.Name)
+	unusable := fault.Wrap(err, fault.PolicyUnconfirmed, "%s cannot be used, so it is not what a person confirmed: %s",
+		f.Name, fault.Of(err).Message).With("file", f.Name)
+	if errors.Is(err, ports.ErrOpenToOthers) {
+		unusable.Suggestion = fault.Of(err).Suggestion
+		return unusable
+	}
+	return unusable.Suggest("Move it away with %s, set what is needed again, and confirm it with %s.",
+		fault.Command{"repair", "--apply"}, fault.Command{"config", "confirm"})
 }
 
 // Read reads the configuration from the control files of a store.

@@ -237,8 +237,9 @@ func (r *repair) addSteps(sessionID, log string, steps []ports.RepairStep) {
 	}
 }
 
-// repairSettings moves unreadable configuration and trust files to the
-// quarantine. The defaults apply afterwards, and no workflow is trusted.
+// repairSettings moves unreadable configuration, trust and key files to the
+// quarantine. The defaults apply afterwards, no workflow is trusted, and no key
+// of a program counts.
 func (r *repair) repairSettings(ctx context.Context) error {
 	for _, c := range []struct {
 		file  ports.ControlFile
@@ -246,6 +247,7 @@ func (r *repair) repairSettings(ctx context.Context) error {
 	}{
 		{settings.ConfigFile, func(c ports.Control) error { _, err := settings.ConfigOf(c); return err }},
 		{settings.TrustFile, func(c ports.Control) error { _, err := settings.TrustOf(c); return err }},
+		{settings.HTTPKeysFile, func(c ports.Control) error { _, err := settings.HTTPKeysOf(c); return err }},
 	} {
 		call := ports.ControlRepair{File: c.file, By: r.by.Actor, AtMs: r.by.AtMs, DryRun: true}
 		done, err := r.u.store.RepairControl(ctx, call, c.check)
@@ -264,7 +266,9 @@ func (r *repair) repairSettings(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r.addSteps("", c.file.Name, done.Steps)
+		if len(done.Steps) > 0 {
+			r.addSteps("", c.file.Name, done.Steps)
+		}
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -103,6 +104,9 @@ func outlook(f manifest.Finding) (Outlook, string) {
 	case manifest.AuditUnfounded, manifest.AuditSessionMissing:
 		return Elsewhere, "See 'waybill audit verify'."
 	case manifest.ControlDamaged:
+		if f.Path == settings.HTTPKeysFile.Name {
+			return Elsewhere, "Make it private: 'chmod 600'."
+		}
 		if strings.HasPrefix(f.Path, "keys/") {
 			return Elsewhere, "Restore it from a backup, or make new keys with 'waybill keys rotate', which reports " +
 				"what is lost."

@@ -12,8 +12,8 @@ import (
 	auditview "github.com/waybill/waybill/projections/audit"
 )
 
-// policyFindings reports settings that decide who may do what, and trusted workflows, that are not
-// the ones which a person confirmed last (docs/design.md#settings). They have no effect on what
+// policyFindings reports settings that decide who may do what, trusted workflows, and keys of
+// programs, that are not the ones which a person confirmed last (docs/design.md#settings). They have no effect on what
 // needs a confirmation. A file that cannot be read is a finding of the inspection.
 //
 // It is a warning where nothing shows that the content was exchanged: no confirmation was ever
@@ -31,15 +31,28 @@ func (a *Auditor) policyFindings(ctx context.Context, acts *auditview.History) (
 	if err := ctx.Err(); err != nil {
 		return out, err
 	}
-	list, err := settings.ReadTrust(ctx, a.store)
+	if list, err := settings.ReadTrust(ctx, a.store); err == nil {
+		digest, err := list.Digest()
+		if err != nil {
+			return out, err
+		}
+		if digest != settings.TrustedOf(last) {
+			unrecorded := interrupted(acts, audit.DetailTrusted, audit.DetailTrustedAfter, digest, audit.Trust,
+				audit.Untrust)
+			out = append(out, policyFinding(settings.TrustFile, "the trusted workflows", unrecorded))
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return out, err
+	}
+	keys, err := settings.ReadHTTPKeys(ctx, a.store)
 	if err != nil {
 		return out, ctx.Err()
 	}
-	digest, err := list.Digest()
-	if err == nil && digest != settings.TrustedOf(last) {
-		unrecorded := interrupted(acts, audit.DetailTrusted, audit.DetailTrustedAfter, digest, audit.Trust,
-			audit.Untrust)
-		out = append(out, policyFinding(settings.TrustFile, "the trusted workflows", unrecorded))
+	digest, err := keys.Digest()
+	if err == nil && digest != settings.ConfirmedHTTPKeys(last) {
+		unrecorded := interrupted(acts, audit.DetailHTTPKeys, audit.DetailHTTPKeysAfter, digest)
+		out = append(out, policyFinding(settings.HTTPKeysFile, "the keys of programs", unrecorded))
 	}
 	return out, err
 }
@@ -83,7 +96,8 @@ func interrupted(acts *auditview.History, detail, after string, is canon.Digest,
 		case e.Outcome == audit.Succeeded && e.Details[detail] != "":
 			return false
 		case e.Outcome != audit.Open:
-		case e.Details[audit.DetailPolicyAfter] == "" && e.Details[audit.DetailTrustedAfter] == "":
+		case e.Details[audit.DetailPolicyAfter] == "" && e.Details[audit.DetailTrustedAfter] == "" &&
+			e.Details[audit.DetailHTTPKeysAfter] == "":
 			if slices.Contains(actions, e.Action) {
 				return true
 			}

@@ -75,6 +75,10 @@ const (
 	DetailKeys = "keys"
 	// DetailSources is the digest of the attached folders of the machine, after the action.
 	DetailSources = "sources"
+	// DetailHTTPKeys is the digest of the keys of programs that call the server, after the action.
+	DetailHTTPKeys = "httpKeys"
+	// DetailHTTPKeysAfter is DetailHTTPKeys as the intention expects it, as DetailTrustedAfter.
+	DetailHTTPKeysAfter = "httpKeysAfter"
 )
 
 // TargetKind is the closed set of kinds of targets.

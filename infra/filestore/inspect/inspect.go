@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/store/config"
+	"github.com/waybill/waybill/durable/store/httpkeys"
 	"github.com/waybill/waybill/durable/store/trust"
 	"github.com/waybill/waybill/infra/filestore/disk"
 	"github.com/waybill/waybill/infra/filestore/layout"
@@ -71,7 +72,7 @@ func (w *walk) find(code manifest.FindingCode, at, format string, args ...any) {
 	w.found = append(w.found, manifest.NewFinding(code, at, format, args...))
 }
 
-// storeControls checks store.json, the keyring, config.json and trust.json.
+// storeControls checks store.json, the keyring, config.json, trust.json and the keys of programs.
 func (w *walk) storeControls() {
 	_, _, err := w.d.ReadControl(layout.StoreFile, layout.StoreKind)
 	w.checkControl(layout.StoreFile, err)
@@ -86,8 +87,13 @@ func (w *walk) storeControls() {
 			func(_ int64, data canon.Value) error { _, err := config.Read(data); return err }},
 		{"trust.json", trust.Kind, trust.Version,
 			func(v int64, data canon.Value) error { _, err := trust.Read(v, data); return err }},
+		{layout.HTTPKeysFile, httpkeys.Kind, httpkeys.Version,
+			func(_ int64, data canon.Value) error { _, err := httpkeys.Read(data); return err }},
 	} {
 		doc, ok, err := w.d.ReadControl(c.name, c.kind)
+		if err == nil {
+			err = read.CheckPrivate(w.d, c.name)
+		}
 		if err == nil && ok {
 			err = c.read(doc.V, doc.Data)
 		}
@@ -121,6 +127,8 @@ func (w *walk) top(ctx context.Context) error {
 			err = w.sessions(ctx)
 		case e.Name == layout.TrashDir:
 			err = w.trash(ctx)
+		case e.Name == layout.KeysDir && !w.foreign:
+			_, err = w.listWithoutModes(ctx, layout.KeysDir, layout.KeyNames) // the modes are those of storeControls
 		case e.Name == layout.QuarantineDir:
 			_, err = w.list(ctx, layout.QuarantineDir, nil) // entries may have any name
 		default:

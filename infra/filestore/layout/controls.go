@@ -10,12 +10,14 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// ControlName matches the names that callers may pass: files of the store's own directory.
-var ControlName = pattern.New(`^[a-z]{1,32}\.json$`)
+// controlName matches the names of control files of the store's own directory.
+var controlName = pattern.New(`^[a-z]{1,32}\.json$`)
 
-// IsChangeable reports the name of a control file of the store's own directory other than StoreFile, which is written
-// once.
-func IsChangeable(name string) bool { return ControlName.MatchString(name) && name != StoreFile }
+// IsControl reports a name that callers may pass: that of a control file of the store's own directory, or HTTPKeysFile.
+func IsControl(name string) bool { return controlName.MatchString(name) || name == HTTPKeysFile }
+
+// IsChangeable reports the name of a control file that callers may change: any but StoreFile, which is written once.
+func IsChangeable(name string) bool { return IsControl(name) && name != StoreFile }
 
 // A tombstone is a control file beside the artifact's name, with the suffix erasedSuffix.
 const (
@@ -34,6 +36,12 @@ const (
 	KeyringVersion   = 1
 	KeyringAlgorithm = "HMAC-SHA256"
 )
+
+// KeysDir is the directory of KeyringFile and HTTPKeysFile.
+const KeysDir = "keys"
+
+// HTTPKeysFile has the keys of the programs that call 'waybill serve'.
+const HTTPKeysFile = "keys/http.json"
 
 // RepairFile records, in a quarantine entry, why its files were moved. It is durable before any
 // original is removed, so that no crash leaves quarantined files without it.

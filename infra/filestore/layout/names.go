@@ -1,6 +1,8 @@
 package layout
 
 import (
+	"path"
+
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
 )
@@ -13,6 +15,9 @@ var StoreNames = []string{StoreFile, "config.json", "trust.json", UseLock, "keys
 // StoreDirs lists the names at the top of a store that are directories, those of logs included.
 var StoreDirs = []string{"keys", "sessions", "snapshots", "artifacts", "workflows", "proposals", "audit", "installed",
 	QuarantineDir, TrashDir, "cache"}
+
+// KeyNames lists the names in the directory of keys.
+var KeyNames = []string{path.Base(KeyringFile), path.Base(HTTPKeysFile)}
 
 // DirsWithoutMentions lists those of StoreDirs in which no file refers to an object: objects, keys and caches.
 var DirsWithoutMentions = []string{"keys", "snapshots", "artifacts", "installed", "cache"}

@@ -44,7 +44,7 @@ func TestNamesAreParsedInOneSpelling(t *testing.T) {
 func TestChangeableControlFiles(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{"config.json": true, "trust.json": true, StoreFile: false, KeyringFile: false,
-		"../config.json": false, "": false} {
+		HTTPKeysFile: true, "../config.json": false, "keys/../http.json": false, "": false} {
 		if IsChangeable(name) != want {
 			t.Errorf("%q is changeable: %v", name, !want)
 		}

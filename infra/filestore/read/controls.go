@@ -14,18 +14,35 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// Control implements ports.Controls. A name that does not match layout.ControlName is INTERNAL.
+// Control implements ports.Controls. A name that is not layout.IsControl is INTERNAL.
 func (r *Reader) Control(ctx context.Context, f ports.ControlFile) (ports.Control, error) {
 	// Names are constants of the program; any other name could leave the store's directory and is a
 	// bug.
-	if !layout.ControlName.MatchString(f.Name) {
+	if !layout.IsControl(f.Name) {
 		return ports.Control{}, fault.New(fault.Internal, "%q is not a control file", f.Name)
 	}
 	if err := ctx.Err(); err != nil {
 		return ports.Control{}, disk.ReadFault(err)
 	}
+	if err := CheckPrivate(r.d, f.Name); err != nil {
+		return ports.Control{}, err
+	}
 	doc, _, err := r.d.ReadControl(f.Name, f.Kind)
 	return ports.Control{V: doc.V, Data: doc.Data}, err
+}
+
+// CheckPrivate returns STORE_CORRUPT, with ports.ErrOpenToOthers, for layout.HTTPKeysFile if other users can open it. Other
+// files, and what is no regular file, are left to their readers. On systems without such permissions Perm has no bits for other users.
+func CheckPrivate(d *disk.Disk, name string) error {
+	if name != layout.HTTPKeysFile {
+		return nil
+	}
+	info, ok, err := d.Lookup(name)
+	if err != nil || !ok || info.Kind != osfs.Regular || info.Perm&othersMask == 0 {
+		return disk.ReadFault(err)
+	}
+	return fault.Wrap(ports.ErrOpenToOthers, fault.StoreCorrupt, "%s can be opened by other users (mode %#o)", name,
+		info.Perm).Suggest("Make it private with 'chmod 600'.")
 }
 
 // SessionControl implements ports.SessionControls. A missing file is the zero Control.

@@ -2,11 +2,13 @@ package upkeep
 
 import (
 	"context"
+	"path"
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/infra/controlfile"
 	"github.com/waybill/waybill/infra/filestore/disk"
 	"github.com/waybill/waybill/infra/filestore/layout"
+	"github.com/waybill/waybill/infra/filestore/read"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/ports"
 )
@@ -23,6 +25,15 @@ func (k *Keeper) UpdateControl(ctx context.Context, f ports.ControlFile,
 		return err
 	}
 	defer held.Unlock()
+	if err := read.CheckPrivate(k.d, f.Name); err != nil {
+		return err
+	}
+	// A store that was copied may lack the directory; the store itself always exists here.
+	if dir := path.Dir(f.Name); dir != "." {
+		if err := k.directory(dir); err != nil {
+			return disk.WriteFault(err)
+		}
+	}
 	return disk.WriteFault(k.update(f.Name, f.Kind, change))
 }
 

@@ -41,6 +41,15 @@ func (k *Keeper) Keys(ctx context.Context, create ports.Create) (token.Keys, err
 	return k.putKeyring(data, k.d.Place)
 }
 
+// directory creates a directory of the store where it is missing, and makes its entry durable.
+func (k *Keeper) directory(dir string) error {
+	_, err := k.d.Mkdirs(dir)
+	if err == nil {
+		err = k.d.SyncDir(path.Dir(dir), osfs.Order)
+	}
+	return err
+}
+
 // newKeyring returns a keyring with a single new key.
 func (k *Keeper) newKeyring() (read.KeyringData, error) {
 	raw, err := k.d.Entropy(len(token.Key{}))
@@ -54,11 +63,7 @@ func (k *Keeper) putKeyring(data read.KeyringData, move func(from, to string) er
 	if err != nil {
 		return keys, err
 	}
-	dir := path.Dir(layout.KeyringFile)
-	if _, err = k.d.Mkdirs(dir); err == nil {
-		err = k.d.SyncDir(path.Dir(dir), osfs.Order)
-	}
-	if err == nil {
+	if err = k.directory(path.Dir(layout.KeyringFile)); err == nil {
 		err = k.d.PutControl(layout.KeyringFile, doc, move)
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {

@@ -1,0 +1,69 @@
+package ledger
+
+import (
+	"context"
+	"sync"
+
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/audit"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/ports"
+	auditview "github.com/waybill/waybill/projections/audit"
+)
+
+// confirmedReading is the last reading of FollowConfirmed: what was confirmed up to a head of the audit log.
+type confirmedReading struct {
+	mu    sync.Mutex
+	store id.Store
+	confirmedFold
+}
+
+// confirmedFold folds what the audit log states that a person confirmed.
+type confirmedFold struct {
+	head manifest.Head
+	auditview.Confirmed
+}
+
+// Visit implements ports.Visitor.
+func (f *confirmedFold) Visit(seg manifest.Segment, head manifest.Head) error {
+	f.head = head
+	f.VisitConfirmed(seg)
+	return nil
+}
+
+// FollowConfirmed is Confirmed for a caller that asks again and again, such as for each request of a server. It continues
+// from the head of the last call of this process, so that its cost is what was appended since; the reading proves that the
+// log still has that head, and begins again where it has another history. SESSION_UNHEALTHY if the audit log is damaged.
+func (l *Ledger) FollowConfirmed(ctx context.Context) (auditview.Confirmed, error) {
+	store, err := l.store.StoreID(ctx, ports.ReadOnly)
+	if err != nil || store.IsZero() {
+		return auditview.Confirmed{}, err
+	}
+	r := &l.confirmed
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.store != store { // the first call
+		c, err := l.newWriter(ctx, store)
+		if err == nil {
+			r.store, r.confirmedFold = store, confirmedFold{c.ledger.Head, c.ledger.Confirmed}
+		}
+		return r.Confirmed, err
+	}
+	log := audit.LogOf(store)
+	fold := r.confirmedFold // kept only if the reading succeeds
+	v, err := ports.Continue(ctx, l.store, ports.ReadRequest{Log: log, From: fold.head},
+		func(from manifest.Head) ports.Visitor {
+			if from.IsZero() {
+				fold = confirmedFold{}
+			}
+			return &fold
+		})
+	if err == nil && v.Health != manifest.Healthy {
+		err = auditFault(ports.Unhealthy(log, v))
+	}
+	if err != nil {
+		return auditview.Confirmed{}, err
+	}
+	r.confirmedFold = fold
+	return fold.Confirmed, nil
+}
