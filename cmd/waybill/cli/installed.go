@@ -79,7 +79,7 @@ func (all Installations) Prompts() (out []promptref.Template) {
 // under the lock of the proposals, with the artifacts that are installed then.
 // If the catalog cannot be read the library is empty, and references to other
 // workflows are reported as problems.
-func (a *App) CheckInstallable(ctx context.Context) func(proposal.Kind, canon.Value,
+func CheckInstallable(ctx context.Context, a *App) func(proposal.Kind, canon.Value,
 	[]learning.InstalledArtifact) []problem.Problem {
 	return func(kind proposal.Kind, artifact canon.Value, present []learning.InstalledArtifact) []problem.Problem {
 		var library compile.Library

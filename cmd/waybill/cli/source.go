@@ -167,7 +167,7 @@ func (a *App) Catalog(ctx context.Context) (catalog.Catalog, error) {
 // CatalogWith is Catalog with the given installed workflows.
 func (a *App) CatalogWith(ctx context.Context, in Installations) (catalog.Catalog, error) {
 	attached := a.Attached(ctx)
-	src, err := a.sources(ctx, attached, in)
+	src, err := sourcesOf(ctx, a, attached, in)
 	if err != nil {
 		return catalog.Catalog{}, err
 	}
@@ -177,16 +177,16 @@ func (a *App) CatalogWith(ctx context.Context, in Installations) (catalog.Catalo
 }
 
 // CatalogSources returns what Catalog is made of, with the artifacts that are installed in an open store.
-func (a *App) CatalogSources(ctx context.Context, o *Store) (catalog.Sources, error) {
+func CatalogSources(ctx context.Context, a *App, o *Store) (catalog.Sources, error) {
 	list, err := o.Installed(ctx, a.Flags.Workspace)
 	if err != nil {
 		return catalog.Sources{}, err
 	}
-	return a.sources(ctx, a.Attached(ctx), list.Installed)
+	return sourcesOf(ctx, a, a.Attached(ctx), list.Installed)
 }
 
-// sources reads the files of all places that are searched.
-func (a *App) sources(ctx context.Context, attached Attachments, in Installations) (catalog.Sources, error) {
+// sourcesOf reads the files of all places that are searched.
+func sourcesOf(ctx context.Context, a *App, attached Attachments, in Installations) (catalog.Sources, error) {
 	finder, err := a.Finder(attached.Folders()...)
 	if err != nil {
 		return catalog.Sources{}, err

@@ -145,7 +145,7 @@ func newProposalsApply(a *cli.App) *cobra.Command {
 		Args: cli.Exactly("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			setDecision(a, &req.DecideRequest, args[0])
-			req.Check = a.CheckInstallable(cmd.Context())
+			req.Check = cli.CheckInstallable(cmd.Context(), a)
 			return changeProposal(a, cmd, func(ctx context.Context, o *cli.Store) (learning.Proposed, error) {
 				if err := confirmApply(ctx, a, o, &req); err != nil {
 					return learning.Proposed{}, err

@@ -150,7 +150,7 @@ func (h *host) Apply(ctx context.Context, by event.Actor, ref string) (proposal.
 		return proposal.Proposal{}, nil, err
 	}
 	out, gate, err := h.proposals.Apply(ctx, h.store.CallerOf(by), learning.ApplyRequest{DecideRequest: h.decision(ref, ""),
-		Check: h.workflows.check})
+		Check: cli.CheckInstallable(ctx, h.app)})
 	if err != nil || gate == nil {
 		return out, nil, err
 	}

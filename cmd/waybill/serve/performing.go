@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
@@ -43,7 +41,7 @@ const retryPause = time.Second
 
 // newPerforming returns the runs of a store, none of which is performed before queue runs.
 func newPerforming(a *cli.App, o *cli.Store, hub *watch.Hub[id.Session], root string) *performing {
-	p := &performing{app: a, store: o, root: root, hub: hub, log: a.Log(), runners: make(chan *process.Runner, workers)}
+	p := &performing{app: a, store: o, root: root, hub: hub, runners: make(chan *process.Runner, workers)}
 	for range workers {
 		p.runners <- &process.Runner{Dir: root, Root: root, Env: a.Env}
 	}
@@ -73,13 +71,15 @@ func (p *performing) perform(ctx context.Context, r openRun) time.Time {
 	case next.Done:
 		p.watched.remove(r)
 	case next.Retry:
-		p.log.Info().Str("run", r.run.String()).Str("code", string(fault.CodeOf(err))).Msg("a run is tried again")
+		log := p.app.Log()
+		log.Info().Str("run", r.run.String()).Str("code", string(fault.CodeOf(err))).Msg("a run is tried again")
 		return time.Now().Add(retryPause)
 	case next.AtMs != 0:
 		return time.UnixMilli(next.AtMs)
 	}
 	if err != nil {
-		p.log.Debug().Str("run", r.run.String()).Str("code", string(fault.CodeOf(err))).Msg("a run waits")
+		log := p.app.Log()
+		log.Debug().Str("run", r.run.String()).Str("code", string(fault.CodeOf(err))).Msg("a run waits")
 	}
 	return time.Time{}
 }

@@ -137,12 +137,13 @@ func closeHosts(hosts []*host) {
 
 // resume has the runs performed that an earlier server left.
 func (h *host) resume(ctx context.Context) {
+	log := h.app.Log()
 	err := h.runs.Open(ctx, func(at engine.Position) { h.performing.add(at) }, func(s id.Session, err error) {
-		h.performing.log.Warn().Str("session", s.String()).Str("code", string(fault.CodeOf(err))).
+		log.Warn().Str("session", s.String()).Str("code", string(fault.CodeOf(err))).
 			Msg("a session cannot be read; its runs are not performed")
 	})
 	if err != nil && ctx.Err() == nil {
-		h.performing.log.Warn().Str("code", string(fault.CodeOf(err))).Msg("open runs cannot be listed; they are not performed")
+		log.Warn().Str("code", string(fault.CodeOf(err))).Msg("open runs cannot be listed; they are not performed")
 	}
 }
 

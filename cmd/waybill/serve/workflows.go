@@ -53,7 +53,7 @@ func (w *workflows) find(ctx context.Context, id string) (catalog.Entry, error) 
 
 // catalog returns the workflows that there are now.
 func (w *workflows) catalog(ctx context.Context) (catalog.Catalog, error) {
-	src, err := w.app.CatalogSources(ctx, w.store)
+	src, err := cli.CatalogSources(ctx, w.app, w.store)
 	if err != nil {
 		return catalog.Catalog{}, err
 	}
