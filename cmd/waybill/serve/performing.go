@@ -27,7 +27,6 @@ type performing struct {
 	hub     *watch.Hub[id.Session]
 	watched watchedRuns
 	runners chan *process.Runner // one for each worker: a runner runs one command at a time
-	log     zerolog.Logger
 }
 
 // openRun is a run that the server performs.
