@@ -56,7 +56,7 @@ func (s *segment) arrive(a arrival) error {
 	if a.state.View.IsComplete() {
 		s.current = a.node
 		s.after(a.from, openwop.RunCompleted, nil, canon.OfMembers())
-		s.status, s.endedAtMs = openwop.Completed, s.at(a.from)
+		s.status, s.endedAtMs = openwop.Completed, s.timeOf(a.from)
 		return nil
 	}
 	if s.current != nil && s.current.running() { // of a segment without an attempt, by another program

@@ -59,7 +59,7 @@ func (n *node) running() bool {
 func (s *segment) enter(e event.Event, n *node) draft {
 	s.current, n.left = n, false
 	n.status, n.open, n.failure = openwop.NodeIsRunning, nil, nil
-	n.startedMs, n.endedMs = s.at(e), 0
+	n.startedMs, n.endedMs, n.state.at = s.timeOf(e), 0, n.self
 	n.starts++
 	return draft{openwop.NodeStarted, n.id, payload(word("nodeId", n.id), word("typeId", n.typeID()),
 		member("attempt", canon.OfInt(n.starts))), e}
@@ -68,7 +68,7 @@ func (s *segment) enter(e event.Event, n *node) draft {
 // cancel ends the current node without a result, and returns the draft.
 func (s *segment) cancel(e event.Event, why string) draft {
 	n := s.current
-	n.status, n.endedMs, n.open = openwop.NodeIsCancelled, s.at(e), nil
+	n.status, n.endedMs, n.open = openwop.NodeIsCancelled, s.timeOf(e), nil
 	return draft{openwop.NodeCancelled, n.id, payload(word("nodeId", n.id), s.free("reason", why)), e}
 }
 
@@ -86,7 +86,7 @@ func (s *segment) decide() error {
 		outputs = s.given
 	}
 	s.after(e, openwop.NodeCompleted, n, payload(word("nodeId", n.id), member("outputs", outputs)))
-	n.status, n.endedMs, n.left, n.failure = openwop.NodeIsCompleted, s.at(e), true, nil
+	n.status, n.endedMs, n.left, n.failure = openwop.NodeIsCompleted, s.timeOf(e), true, nil
 	return nil
 }
 
@@ -111,7 +111,7 @@ func (s *segment) refuse(e event.Event, n *node) error {
 		s.retried(e, n)
 		s.after(e, openwop.NodeFailed, n, payload(word("nodeId", n.id), member("error", errorOf(*failed)),
 			member("attempts", canon.OfInt(n.attempts))))
-		n.status, n.endedMs, n.failure = openwop.NodeIsFailed, s.at(e), failed
+		n.status, n.endedMs, n.failure = openwop.NodeIsFailed, s.timeOf(e), failed
 		if s.results.host { // the host ends the run
 			return nil
 		}

@@ -20,7 +20,7 @@ func (s *segment) close(e event.Event) {
 			by = actorText(e.Actor)
 		}
 		s.after(e, openwop.RunCancelled, nil, payload(s.free("reason", p.Reason), s.free("cancelledBy", by)))
-		s.status, s.endedAtMs = openwop.Cancelled, s.at(e)
+		s.status, s.endedAtMs = openwop.Cancelled, s.timeOf(e)
 		return
 	}
 	failed, at := openwop.RunError{Code: CodeRunFailed, Message: why}, canon.Value{}
@@ -31,7 +31,7 @@ func (s *segment) close(e event.Event) {
 			s.resolved(e, n, n.open)
 		}
 		s.after(e, openwop.NodeFailed, n, payload(word("nodeId", n.id), member("error", errorOf(failed))))
-		n.status, n.endedMs, n.open, n.failure = openwop.NodeIsFailed, s.at(e), nil, &failed
+		n.status, n.endedMs, n.open, n.failure = openwop.NodeIsFailed, s.timeOf(e), nil, &failed
 	case n != nil && n.failure != nil && n.open == nil: // a host step
 		failed = *n.failure
 	default:
@@ -41,7 +41,7 @@ func (s *segment) close(e event.Event) {
 		at = canon.OfString(n.id)
 	}
 	s.after(e, openwop.RunFailed, nil, payload(member("error", errorOf(failed)), member("failedNodeId", at)))
-	s.status, s.endedAtMs, s.failure = openwop.Failed, s.at(e), &failed
+	s.status, s.endedAtMs, s.failure = openwop.Failed, s.timeOf(e), &failed
 }
 
 // cancelNode ends the current node with the run, if it is running.

@@ -180,3 +180,27 @@ func TestOpenNamesWhatTheRunWaitsFor(t *testing.T) {
 		t.Fatal("a run without events")
 	}
 }
+
+// TestNodesAreFoundByTheirIdOnTheWire: the last one that started, where several have one id.
+func TestNodesAreFoundByTheirIdOnTheWire(t *testing.T) {
+	d := newDriver(t, workflowOf([]int{0, 0}), auto, 1, 1)
+	d.ack(requests[0])
+	first := d.last.NodeID
+	d.ackAt(d.nodes[0], requests[1])
+	_, l := project(d)
+	second := d.last.NodeID
+	if got, ok := l.Find("s1"); !ok || got != second || first == second {
+		t.Errorf("%s %v, want %s", got, ok, second)
+	}
+	for _, n := range []struct {
+		of   engine.Answer
+		want string
+	}{{d.nodes[0], "s0"}, {d.nodes[1], "s1"}, {d.nodes[2], "s1"}} {
+		if got, ok := l.NodeID(n.of.NodeID); !ok || got != n.want {
+			t.Errorf("%s: %q %v", n.of.NodeID, got, ok)
+		}
+	}
+	if got, ok := l.Find("s9"); ok {
+		t.Error(got)
+	}
+}

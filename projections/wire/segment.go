@@ -18,6 +18,8 @@ import (
 type segment struct {
 	*Log
 	look Lookups
+	// foreign is the data of the event that is read, if another program wrote it.
+	foreign canon.Value
 
 	head, facts, tail []draft
 	attempt           *event.Event          // advance_recorded
@@ -142,9 +144,12 @@ func ofNode(n *node) canon.Member {
 
 // vendor drafts a fact for which the protocol has no type.
 func (s *segment) vendor(e event.Event, p event.Payload, at *node) {
-	data, err := canon.ValueOf(p)
-	if err != nil { // of another program: its ids cannot be written
-		data = canon.OfMembers()
+	data := s.foreign
+	if data.Kind() != canon.Object {
+		var err error
+		if data, err = canon.ValueOf(p); err != nil { // of a damaged log
+			data = canon.OfMembers()
+		}
 	}
 	data = s.withoutRecords(data)
 	if m := ofNode(at); !m.Value.IsNull() {
@@ -158,7 +163,7 @@ func (s *segment) start(e event.Event, p event.RunStarted) {
 	if s.started != nil {
 		return
 	}
-	s.started, s.startedAtMs = &p, s.at(e)
+	s.started, s.startedAtMs = &p, s.timeOf(e)
 	metadata := canon.OfMembers(word("workflowHash", p.WorkflowHash.String()))
 	if p.Options != nil {
 		sent := redacted(p.Options.Metadata)
@@ -187,7 +192,7 @@ func (s *segment) create(e event.Event, p event.NodeCreated) error {
 	if s.nodes[e.Scope.NodeID] != nil {
 		return nil // a duplicate, which verification reports
 	}
-	n := &node{context: canon.OfMembers(), autonomy: event.DefaultPreferences().Autonomy}
+	n := &node{self: e.Scope.NodeID, context: canon.OfMembers(), autonomy: event.DefaultPreferences().Autonomy}
 	if p.ParentNodeID != nil {
 		n.parent = s.nodes[*p.ParentNodeID]
 	}

@@ -1,9 +1,8 @@
 package wire
 
 import (
-	"cmp"
-
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/openwop"
 )
@@ -39,7 +38,7 @@ func (l *Log) Snapshot() openwop.Snapshot {
 	if o := l.started.Options; o != nil {
 		out.Metadata, out.Configurable = redacted(o.Metadata), redacted(o.Configurable)
 	}
-	for id, st := range l.states {
+	for key, st := range l.states {
 		if st.starts == 0 {
 			continue // of a segment that could not be read as a whole
 		}
@@ -47,7 +46,7 @@ func (l *Log) Snapshot() openwop.Snapshot {
 		if st.endedMs != 0 {
 			n.CompletedAt = event.TimeText(st.endedMs)
 		}
-		out.NodeStates[id] = n
+		out.NodeStates[key] = n
 	}
 	if l.current != nil {
 		out.Variables = redacted(l.current.context)
@@ -58,6 +57,25 @@ func (l *Log) Snapshot() openwop.Snapshot {
 		out.CurrentNodeID = l.current.id
 	}
 	return out
+}
+
+// Find returns the node with an id on the wire: the last one that started, where the run went back. false for
+// an unknown id.
+func (l *Log) Find(nodeID string) (id.Node, bool) {
+	st, ok := l.states[nodeID]
+	if !ok || st.at.IsZero() {
+		return id.Node{}, false
+	}
+	return st.at, true
+}
+
+// NodeID returns the id on the wire of a node that started, false for any other.
+func (l *Log) NodeID(n id.Node) (string, bool) {
+	at := l.nodes[n]
+	if text := nodeID(at); text != "" {
+		return text, true
+	}
+	return "", false
 }
 
 // Interrupt identifies what the run is suspended for.
@@ -75,5 +93,5 @@ func (l *Log) Open() (Interrupt, bool) {
 		return Interrupt{}, false
 	}
 	o := l.current.open
-	return Interrupt{NodeID: cmp.Or(l.current.id), ID: o.id, Kind: o.kind, Asked: o.asked}, true
+	return Interrupt{NodeID: l.current.id, ID: o.id, Kind: o.kind, Asked: o.asked}, true
 }

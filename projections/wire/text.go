@@ -158,7 +158,8 @@ func strip(v canon.Value) canon.Value {
 		members := make([]canon.Member, 0, v.Len())
 		for i := range v.Len() {
 			name, of := v.Key(i), v.Item(i)
-			if recordID.MatchString(of.Text()) || of.Kind() == canon.Number && strings.HasSuffix(name, "Ms") {
+			if recordID.MatchString(of.Text()) || event.IsRecordID(name) ||
+				of.Kind() == canon.Number && strings.HasSuffix(name, "Ms") {
 				continue
 			}
 			members = append(members, member(name, strip(of)))

@@ -64,6 +64,7 @@ type Log struct {
 // node is a position in the run: a step that is or was pending there.
 type node struct {
 	*state
+	self     id.Node
 	step     string // id of the step, "" if it is not known
 	context  canon.Value
 	autonomy event.Autonomy
@@ -80,6 +81,7 @@ type node struct {
 // back.
 type state struct {
 	id        string
+	at        id.Node // the last one that started
 	status    openwop.NodeStatus
 	startedMs int64
 	endedMs   int64
@@ -103,6 +105,7 @@ func (l *Log) Visit(seg manifest.Segment, look Lookups) ([]openwop.RunEvent, err
 	if l.Ended() {
 		return nil, nil
 	}
+	var out []openwop.RunEvent
 	s := &segment{Log: l, look: look, resumesBlocked: leadsToBlocked(seg)}
 	for _, e := range seg.Events {
 		if e.TimestampMs != 0 {
@@ -111,10 +114,29 @@ func (l *Log) Visit(seg manifest.Segment, look Lookups) ([]openwop.RunEvent, err
 		if e.Scope.RunID != l.run {
 			continue
 		}
-		if err := s.read(known(e)); err != nil {
+		e, data := known(e)
+		// Another program may commit several attempts at once.
+		if _, next := e.Data.(event.AdvanceRecorded); next && s.attempt != nil {
+			part, err := s.end()
+			if out = append(out, part...); err != nil || l.Ended() {
+				return out, err
+			}
+			s = &segment{Log: l, look: look, resumesBlocked: s.resumesBlocked}
+		}
+		s.foreign = data
+		if err := s.read(e); err != nil {
 			return nil, err
 		}
 	}
+	part, err := s.end()
+	if err != nil {
+		return nil, err
+	}
+	return append(out, part...), nil
+}
+
+// end returns the run events of a segment, or of the part of one that an attempt begins.
+func (s *segment) end() ([]openwop.RunEvent, error) {
 	if err := s.finish(); err != nil {
 		return nil, err
 	}
@@ -134,22 +156,25 @@ func (l *Log) Next() int64 { return l.next }
 func (l *Log) Nodes() int { return len(l.nodes) }
 
 // known returns an event with the part of its data that this version can read, where another program
-// wrote it (docs/design.md#foreign-stores). Ignorable events are not interpreted.
-func known(e event.Event) event.Event {
+// wrote it (docs/design.md#foreign-stores), and all of its data then. Ignorable events are not interpreted.
+func known(e event.Event) (event.Event, canon.Value) {
 	if e.Ignorable {
-		return e
+		return e, canon.Value{}
 	}
-	if g, ok := event.Domain.ViewForeign(e); ok && g.Known != nil {
-		e.Data = g.Known
+	g, ok := event.Domain.ViewForeign(e)
+	if !ok || g.Known == nil {
+		return e, canon.Value{}
 	}
-	return e
+	e.Data = g.Known
+	return e, g.Data
 }
 
 // leadsToBlocked returns the nodes of a segment that another program created for a refused attempt.
 func leadsToBlocked(seg manifest.Segment) map[id.Node]bool {
 	var out map[id.Node]bool
 	for _, e := range seg.Events {
-		if p, ok := known(e).Data.(event.NodeCreated); ok && p.NodeKind == event.BlockedAttemptNode {
+		e, _ := known(e)
+		if p, ok := e.Data.(event.NodeCreated); ok && p.NodeKind == event.BlockedAttemptNode {
 			if out == nil {
 				out = map[id.Node]bool{}
 			}
@@ -170,7 +195,7 @@ func (s *segment) number() ([]openwop.RunEvent, error) {
 	for _, list := range [][]draft{s.head, s.facts, s.tail} {
 		for _, d := range list {
 			e := openwop.RunEvent{EventID: idText(d.from), RunID: s.run.String(), NodeID: d.node, Type: d.kind,
-				Payload: d.payload, Sequence: s.next, Timestamp: event.TimeText(s.at(d.from))}
+				Payload: d.payload, Sequence: s.next, Timestamp: event.TimeText(s.timeOf(d.from))}
 			base := e.EventID
 			if of[base] > 0 {
 				e.EventID = suffixed(base, of[base])
@@ -189,8 +214,8 @@ func (s *segment) number() ([]openwop.RunEvent, error) {
 	return out, nil
 }
 
-// at is the time of an event, that of the one before it for an event without a time.
-func (l *Log) at(e event.Event) int64 {
+// timeOf is the time of an event, that of the one before it for an event without a time.
+func (l *Log) timeOf(e event.Event) int64 {
 	if e.TimestampMs != 0 {
 		return e.TimestampMs
 	}

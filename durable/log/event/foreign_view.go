@@ -58,6 +58,9 @@ var recordIDs = map[string]string{
 	"resolvesGapId": "gap", "traceId": "trace", "capObsId": "capobs", "divergenceId": "div", "eventId": "evt",
 }
 
+// IsRecordID reports the name of a member of data that is the id of a record, in any form.
+func IsRecordID(name string) bool { return recordIDs[name] != "" }
+
 // zeroIDSuffix is the id text of 16 zero bytes. It replaces ids of other forms only until
 // clearRecordIDs removes it.
 var zeroIDSuffix = "_" + strings.Repeat("a", 26)

@@ -16,6 +16,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/engine/views"
+	"github.com/waybill/waybill/durable/engine/wire"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -50,6 +51,7 @@ type Engine struct {
 	*learning.Learning
 	candidates.Offers
 	settings.Settings
+	Wire *wire.Wire
 
 	// Store is what the parts use.
 	Store Store
@@ -62,7 +64,7 @@ func Over(s Store) *Engine {
 	verifier := verify.New(e.Reader, s, audit)
 	return &Engine{Engine: e, Views: v, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, s),
 		Exchange: travel.New(e, s, v), Upkeep: upkeep.New(e, s, verifier), Learning: learning.New(e, s), Offers: candidates.New(e.Answers, s),
-		Settings: settings.New(s, e.Ledger()), Store: s}
+		Settings: settings.New(s, e.Ledger()), Wire: wire.New(e.Reader, s, wire.About{Version: "test", Identity: s}), Store: s}
 }
 
 // Approve is Decide for an approval of what a node holds, without a comparison to what was shown.
