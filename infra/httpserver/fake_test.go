@@ -322,17 +322,18 @@ func (h *fakeHost) ProposalsProvided(context.Context) (bool, error) {
 	return !h.noProposals, h.fail["Provided"]
 }
 
-func (h *fakeHost) Annotate(ctx context.Context, by event.Actor, key, run string, in canon.Value) (out feedback.Annotation, err error) {
+func (h *fakeHost) Annotate(ctx context.Context, by event.Actor, key, run string, in canon.Value) (v canon.Value, err error) {
+	var out feedback.Annotation
 	if err := h.begin(ctx, "Annotate", by, key); err != nil {
-		return out, err
+		return v, err
 	}
 	r, err := h.find(run)
 	if err != nil {
-		return out, err
+		return v, err
 	}
 	create, err := feedback.ParseCreate(in.JCS())
 	if err != nil {
-		return out, err
+		return v, err
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -340,12 +341,12 @@ func (h *fakeHost) Annotate(ctx context.Context, by event.Actor, key, run string
 	out = feedback.Annotation{AnnotationID: id.NewAnnotation([16]byte{byte(len(h.annotated[run]))}), Signal: create.Signal,
 		Target: feedback.RunTarget{RunID: runID}, Actor: feedback.Principal{PrincipalRef: by.Ref}, CreatedAt: timestamp(0)}
 	h.annotated[run] = append(h.annotated[run], out)
-	v, _ := canon.ValueOf(out)
+	v, _ = canon.ValueOf(out)
 	r.notify(openwop.RunAnnotated, v)
-	return out, err
+	return v, err
 }
 
-func (h *fakeHost) Annotations(ctx context.Context, run string) ([]feedback.Annotation, error) {
+func (h *fakeHost) Annotations(ctx context.Context, run string) (all []canon.Value, err error) {
 	if err := h.begin(ctx, "Annotations", run); err != nil {
 		return nil, err
 	}
@@ -354,7 +355,11 @@ func (h *fakeHost) Annotations(ctx context.Context, run string) ([]feedback.Anno
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.annotated[run], nil
+	for _, a := range h.annotated[run] {
+		v, _ := canon.ValueOf(a)
+		all = append(all, v)
+	}
+	return all, nil
 }
 
 // addProposal adds a draft.

@@ -205,5 +205,5 @@ func (c *call) annotations() (reply, error) {
 		return reply{}, err
 	}
 	all, err := c.host.Annotations(c.r.Context(), id)
-	return reply{status: http.StatusOK, doc: annotationList{all}}, err
+	return reply{status: http.StatusOK, doc: map[string][]canon.Value{"annotations": all}}, err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/openwop"
@@ -35,9 +34,9 @@ type Host interface {
 
 	// FeedbackProvided reports whether annotations are provided: it is asked before anything else of a request for them.
 	FeedbackProvided(ctx context.Context) (bool, error)
-	// Annotate records an annotation. key is the idempotency key, "" for none.
-	Annotate(ctx context.Context, by event.Actor, key, run string, in canon.Value) (feedback.Annotation, error)
-	Annotations(ctx context.Context, run string) ([]feedback.Annotation, error)
+	// Annotate records an annotation, and returns it in the form of the protocol. key is the idempotency key, "" for none.
+	Annotate(ctx context.Context, by event.Actor, key, run string, in canon.Value) (canon.Value, error)
+	Annotations(ctx context.Context, run string) ([]canon.Value, error)
 
 	// ProposalsProvided is FeedbackProvided for proposals.
 	ProposalsProvided(ctx context.Context) (bool, error)

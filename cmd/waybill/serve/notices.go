@@ -1,0 +1,90 @@
+package serve
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/infra/httpserver"
+	"github.com/waybill/waybill/infra/watch"
+)
+
+// noticesMax bounds the notices that are kept for streams that have not sent them yet.
+const noticesMax = 256
+
+// notices are the facts about proposals since the server started: streams send them while they are open.
+type notices struct {
+	store     *cli.Store
+	workspace string
+
+	mu    sync.Mutex
+	known int   // events of the log of proposals that were read
+	first int64 // number of all[0]
+	all   []notice
+}
+
+// notice is a message, and the runs that it is about; none for all.
+type notice struct {
+	httpserver.Notification
+	runs []id.Run
+}
+
+// last is the number of the next notice.
+func (n *notices) last() int64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.first + int64(len(n.all))
+}
+
+// since returns the notices from a number on that are about a run, and the number of the next one.
+func (n *notices) since(seen int64, run id.Run) (out []httpserver.Notification, next int64) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for i := max(seen-n.first, 0); i < int64(len(n.all)); i++ {
+		if one := n.all[i]; len(one.runs) == 0 || slices.Contains(one.runs, run) {
+			out = append(out, one.Notification)
+		}
+	}
+	return out, n.first + int64(len(n.all))
+}
+
+// follow reads what is recorded about proposals, and wakes all streams, until ctx ends.
+func (n *notices) follow(ctx context.Context, changes *watch.Waiter, wake func()) {
+	n.read(ctx, false)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-changes.Woken():
+			if n.read(ctx, true) {
+				wake()
+			}
+		}
+	}
+}
+
+// read reads the facts about proposals that are new; added: they are kept for the streams. A log that cannot be read has
+// none: the routes of proposals report it.
+func (n *notices) read(ctx context.Context, added bool) (changed bool) {
+	list, err := n.store.ProposalEvents(ctx, n.workspace)
+	if err != nil {
+		return false
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	news := list.Events[min(n.known, len(list.Events)):]
+	n.known = len(list.Events)
+	if !added || len(news) == 0 {
+		return false
+	}
+	for _, e := range news {
+		n.all = append(n.all, noticeOf(e))
+	}
+	if over := len(n.all) - noticesMax; over > 0 {
+		n.all, n.first = slices.Clone(n.all[over:]), n.first+int64(over)
+	}
+	return true
+}
