@@ -7,18 +7,21 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/hosting"
+	"github.com/waybill/waybill/durable/engine/idempotency"
 	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/engine/wire"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
-	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/openwop"
 	"github.com/waybill/waybill/durable/perform"
 	"github.com/waybill/waybill/durable/store/httpkeys"
 	"github.com/waybill/waybill/infra/gitobserver"
 	"github.com/waybill/waybill/infra/httpserver"
 	"github.com/waybill/waybill/infra/watch"
+	projection "github.com/waybill/waybill/projections/wire"
 )
 
 // host implements httpserver.Host for one store, which stays open while the server runs.
@@ -26,10 +29,14 @@ type host struct {
 	app        *cli.App
 	store      *cli.Store
 	hub        *watch.Hub[id.Session]
+	wire       *wire.Wire
 	runs       hosting.Runs
+	feedback   hosting.Feedback
 	proposals  hosting.Proposals
+	notices    *notices
 	performing *performing
 	workflows  *workflows
+	answers    *idempotency.Keeper
 }
 
 var _ httpserver.Host = (*host)(nil)
@@ -71,39 +78,54 @@ func (h *host) FeedbackProvided(ctx context.Context) (bool, error) {
 	return c.Feedback(), err
 }
 
-// Annotate implements httpserver.Host.
-func (h *host) Annotate(ctx context.Context, by event.Actor, key, run string, in canon.Value) (feedback.Annotation, error) {
-	at, err := h.runs.Find(ctx, run)
+// Annotate implements httpserver.Host. A repeated request is found again by the id of the annotation, which follows from the
+// key.
+func (h *host) Annotate(ctx context.Context, by event.Actor, key, run string, in canon.Value) (canon.Value, error) {
+	seed, err := h.seed(ctx, by, key)
 	if err != nil {
-		return feedback.Annotation{}, err
+		return canon.Value{}, err
 	}
-	create, err := feedback.ParseCreate(in.JCS())
-	if err != nil {
-		return feedback.Annotation{}, err
-	}
-	seed, err := h.app.Seed()
-	if err != nil {
-		return feedback.Annotation{}, err
-	}
-	return h.store.Annotate(ctx, h.store.CallerOf(by), seed, at, feedback.Request{Create: create})
+	return h.feedback.Annotate(ctx, h.store.CallerOf(by), seed, run, in)
 }
 
 // Annotations implements httpserver.Host.
-func (h *host) Annotations(ctx context.Context, run string) ([]feedback.Annotation, error) {
-	if _, err := h.runs.Find(ctx, run); err != nil {
+func (h *host) Annotations(ctx context.Context, run string) ([]canon.Value, error) { return h.feedback.List(ctx, run) }
+
+// Snapshot implements httpserver.Host.
+func (h *host) Snapshot(ctx context.Context, run string) (openwop.Snapshot, error) {
+	at, err := h.runs.Find(ctx, run)
+	if err != nil {
+		return openwop.Snapshot{}, err
+	}
+	out, health, err := h.wire.Snapshot(ctx, at.Run.String())
+	if err == nil && health != manifest.Healthy {
+		err = fault.New(fault.SessionUnhealthy, "the session of the run is %s", health)
+	}
+	return out, err
+}
+
+// Workflow implements httpserver.Host.
+func (h *host) Workflow(ctx context.Context, workflowID string) (canon.Value, error) {
+	e, err := h.workflows.find(ctx, workflowID)
+	if err != nil {
+		return canon.Value{}, err
+	}
+	return projection.Definition(e.Compiled), nil
+}
+
+// Replay implements httpserver.Host.
+func (h *host) Replay(ctx context.Context, key, route string, body canon.Digest) (*httpserver.Recorded, error) {
+	found, err := h.answers.Replay(ctx, key, route, body, h.app.NowMs())
+	if err != nil || found == nil {
 		return nil, err
 	}
-	var out []feedback.Annotation
-	for cursor := ""; ; {
-		list, err := h.store.Annotations(ctx, run, learning.AnnotationQuery{Cursor: cursor})
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, list.Annotations...)
-		if cursor = list.NextCursor; cursor == "" {
-			return out, nil
-		}
-	}
+	out := httpserver.Recorded(*found)
+	return &out, nil
+}
+
+// Record implements httpserver.Host.
+func (h *host) Record(ctx context.Context, key, route string, body canon.Digest, out httpserver.Recorded) error {
+	return h.answers.Record(ctx, key, route, body, idempotency.Recorded(out), h.app.NowMs())
 }
 
 // ProposalsProvided implements httpserver.Host.

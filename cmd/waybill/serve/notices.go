@@ -6,8 +6,10 @@ import (
 	"sync"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/openwop"
 	"github.com/waybill/waybill/infra/httpserver"
 	"github.com/waybill/waybill/infra/watch"
 )
@@ -87,4 +89,14 @@ func (n *notices) read(ctx context.Context, added bool) (changed bool) {
 		n.all, n.first = slices.Clone(n.all[over:]), n.first+int64(over)
 	}
 	return true
+}
+
+// noticeOf is a fact about a proposal as clients of the protocol read it.
+func noticeOf(e learning.ProposalEvent) notice {
+	payload, err := canon.ValueOf(e)
+	if err != nil {
+		payload = canon.Value{}
+	}
+	return notice{httpserver.Notification{Type: openwop.EventType(e.Type),
+		Payload: payload.Without("type").Without("atMs"), AtMs: e.AtMs}, e.SourceRunIDs}
 }
