@@ -11,9 +11,11 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/durable/run/host"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/run/wait"
 	"github.com/waybill/waybill/durable/workflow/contract"
+	"github.com/waybill/waybill/durable/workflow/hoststep"
 	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/projections/runs"
 )
@@ -215,6 +217,12 @@ func (s *formatStore) logOf(seg manifest.Segment) manifest.Log {
 func (s *formatStore) kinds() map[string][]byte {
 	// No step of the example store waits.
 	over := wait.Over{DueAtMs: 1796115600000, OverAtMs: 1796115603120, StepInstanceKey: "embargo"}
+	// Nor does the host perform one.
+	failed, err := host.Result{Kind: host.Kind, Outcome: host.Failed, StepInstanceKey: "print", TypeID: hoststep.Fail,
+		Error: &host.Error{Code: "out_of_order", Message: "The printer is out of order."}}.Value()
+	if err != nil {
+		s.t.Fatal(err)
+	}
 	// Nor has one checks.
 	suite := source.Check{ID: "unit", Argv: []string{"go", "test", "-json", "./..."}, Pins: []string{"core_test.go"}}
 	checked, err := check.Result{ArgvDigest: check.ArgvDigest(suite), AttemptID: id.NextAttempt(id.RootNode(s.a.run), id.OpAck, 0), CheckID: "unit",
@@ -225,7 +233,7 @@ func (s *formatStore) kinds() map[string][]byte {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	out := map[string][]byte{wait.Kind: over.Value().JCS(), check.Kind: checked.JCS()}
+	out := map[string][]byte{wait.Kind: over.Value().JCS(), check.Kind: checked.JCS(), host.Kind: failed.JCS()}
 	for _, l := range s.sessions() {
 		for _, seg := range l.segs {
 			for _, e := range seg.Events {
@@ -267,6 +275,11 @@ func (s *formatStore) artifactAgain(kind string) func([]byte) ([]byte, error) {
 				return nil, err
 			}
 			if v, err = r.Encode(); err != nil {
+				return nil, err
+			}
+		}
+		if kind == host.Kind {
+			if _, err := host.Decode(v); err != nil {
 				return nil, err
 			}
 		}

@@ -64,7 +64,7 @@ type Answer struct {
 	Replayed bool `json:"-"`
 
 	// isCommand: the pending step has an action, which 'waybill run' performs, or
-	// waits, which it ends.
+	// waits, which it ends, or the HTTP host performs it and has what it needs.
 	// missingInputs are context keys that the step requires and that have no
 	// value that is accepted. artifactKinds are the kinds of the artifacts that it requires.
 	// stepsDone: see StepsDone. approval is what is recorded of an approval.
@@ -96,7 +96,8 @@ func (a Answer) Kind() string {
 // no value yet that is accepted.
 func (a Answer) MissingInputs() []string { return a.missingInputs }
 
-// IsCommand reports that a performer does the pending step: it has an action, or waits until a moment.
+// IsCommand reports that a performer does the pending step: it has an action, waits until a moment, or is
+// one of the HTTP host.
 func (a Answer) IsCommand() bool { return a.isCommand }
 
 // StepsDone counts the steps completed before the pending one, as the list of
@@ -155,6 +156,8 @@ type Pending struct {
 	OutputContract *OutputContract `json:"outputContract,omitzero"`
 	// Wait is the moment until which the step waits; nil: it does not.
 	Wait *PendingWait `json:"wait,omitzero"`
+	// Host is what the HTTP host performs; nil: it performs nothing of the step.
+	Host *PendingHost `json:"host,omitzero"`
 }
 
 // Confirmation is what a pending step waits for besides the work: a GuidedConfirmation
@@ -201,7 +204,7 @@ const (
 	PerformThenContinue NextIntent = "perform_pending_then_continue"
 	// A person must confirm or approve before the next attempt.
 	AwaitConfirmation NextIntent = "await_user_confirmation"
-	// The run takes no attempt now: it is closed, or waits until a moment.
+	// The run takes no attempt now: it is closed, waits until a moment, or waits for the HTTP host.
 	RehydrateOnly NextIntent = "rehydrate_only"
 	// No step is pending.
 	CompleteIntent NextIntent = "complete"

@@ -156,7 +156,7 @@ func (e *Engine) appendEnding(ctx context.Context, at Position,
 // notComplete refuses with VALIDATION_ERROR to cancel a run that is complete at
 // its preferred tip. A run that is closed or being cancelled passes:
 // advance.Cancel decides about it.
-func (e *Engine) notComplete(ctx context.Context, p session.Resolved) error {
+func (n *Answers) notComplete(ctx context.Context, p session.Resolved) error {
 	if p.Run.Closed != nil || p.Run.CancelRequested != nil {
 		return nil
 	}
@@ -164,7 +164,7 @@ func (e *Engine) notComplete(ctx context.Context, p session.Resolved) error {
 	if tip == nil {
 		return fault.New(fault.Invariant, "run %s has no tip", p.Run.ID)
 	}
-	state, err := e.State(ctx, tip)
+	state, err := n.State(ctx, tip)
 	if err != nil || !state.IsComplete() {
 		return err
 	}

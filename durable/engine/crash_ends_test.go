@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
 	"github.com/waybill/waybill/ports/porttest/enginetest"
 	"github.com/waybill/waybill/ports/porttest/sample"
@@ -61,6 +62,7 @@ func endCases(t *testing.T) []endCase {
 			return err
 		}},
 	}
+	out = append(out, failCase(t))
 	for i := range out {
 		learn := out[i].base.Reopen()
 		out[i].before, _ = stored(t, learn)
@@ -74,6 +76,25 @@ func endCases(t *testing.T) []endCase {
 		out[i].after, _ = stored(t, learn)
 	}
 	return out
+}
+
+// failCase is a run whose host step failed, and the performer's call that ends it for that.
+func failCase(t *testing.T) endCase {
+	t.Helper()
+	disk, a := startedHost(t)
+	g, err := on(disk, 1)
+	if err == nil {
+		_, err = hostCall(t, a)(g)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return endCase{name: "fail", base: disk.Reopen(), call: func(g *enginetest.Engine) error {
+		return ports.WithHold(context.Background(), &performerStub{}, a.Session.SessionID, func(h ports.Hold) error {
+			_, err := g.Fail(context.Background(), h, caller(3), a.Position(), "it failed")
+			return err
+		})
+	}}
 }
 
 // stored counts the events of a disk as the next process sees them; ok reports that everything on

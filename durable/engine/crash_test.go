@@ -12,8 +12,10 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/run/host"
 	"github.com/waybill/waybill/durable/run/wait"
 	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/hoststep"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/ports"
@@ -101,6 +103,7 @@ func useCases(t *testing.T) []useCase {
 		{"send back", asked.Reopen(), decideCall(at, event.SentBack), 1, 1, false},
 		{"deny", asked.Reopen(), decideCall(at, event.Denied), 1, 1, true},
 		waitCase(t),
+		hostCase(t),
 	}
 }
 
@@ -127,6 +130,50 @@ func waitCase(t *testing.T) useCase {
 		return out, err
 	}
 	return useCase{"a wait that is over", disk.Reopen(), perform, 1, 0, false}
+}
+
+// hostCase is a run at a step of the host that fails, and the performer's call that records the failure.
+func hostCase(t *testing.T) useCase {
+	t.Helper()
+	disk, a := startedHost(t)
+	return useCase{"a host step that failed", disk.Reopen(), hostCall(t, a), 1, 0, false}
+}
+
+// startedHost is a disk with a run at a step of the host that fails.
+func startedHost(t *testing.T) (*crashfs.FS, engine.Answer) {
+	t.Helper()
+	disk := crashfs.New()
+	g, err := on(disk, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := startCall(newFixture(t).compiled(`{"id":"test.host","name":"Host","description":"d","version":"1.0.0","steps":[
+		{"id":"f","title":"F","action":{"kind":"host","typeId":"core.fail"}},{"id":"e","title":"E","prompt":"p"}]}`))(g)
+	if err != nil || a.Pending.Host == nil {
+		t.Fatal(a.Pending, err)
+	}
+	return disk, a
+}
+
+// hostCall is the attempt of a performer at startedHost, which records the failure.
+func hostCall(t *testing.T, a engine.Answer) func(*enginetest.Engine) (engine.Answer, error) {
+	t.Helper()
+	r, err := host.Perform(host.Step{Step: hoststep.Step{TypeID: hoststep.Fail}, StepInstanceKey: "f"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := r.Value()
+	if err != nil {
+		t.Fatal(err)
+	}
+	req := advance.Request{Artifacts: []advance.Artifact{advance.JSONArtifact(v)}}
+	return func(g *enginetest.Engine) (out engine.Answer, err error) {
+		err = ports.WithHold(context.Background(), &performerStub{}, a.Session.SessionID, func(h ports.Hold) error {
+			out, err = g.Perform(context.Background(), h, caller(2), a.Position(), a.AttemptID, req)
+			return err
+		})
+		return out, err
+	}
 }
 
 // decideCall is a decision about a step that waits for one.

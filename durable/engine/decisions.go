@@ -63,6 +63,8 @@ type PendingNow struct {
 	Approval *PendingApproval `json:"approval,omitzero"`
 	// Wait is the moment until which the step waits.
 	Wait *PendingWait `json:"wait,omitzero"`
+	// Host is what the HTTP host performs.
+	Host *PendingHost `json:"host,omitzero"`
 }
 
 // PendingApprovalAt returns whose approvals the step that is pending at a place waits

@@ -73,7 +73,11 @@ func (n *Answers) AnswerAt(ctx context.Context, keys token.Keys, p session.Resol
 	if err != nil && !fault.Is(err, fault.ArtifactErased) {
 		return Answer{}, err
 	}
-	if err := a.setPending(w, p, s); err != nil {
+	hosted, err := n.hostAt(ctx, w, s, p.Node)
+	if err != nil {
+		return Answer{}, err
+	}
+	if err := a.setPending(w, p, s, hosted); err != nil {
 		return Answer{}, err
 	}
 	if a.Result, err = n.commandResult(ctx, a, p.Node); err != nil {
@@ -124,7 +128,7 @@ func (n *Answers) status(ctx context.Context, w compile.Compiled, run *runs.Run)
 
 // setPending sets the pending step, its rendered prompt and the next intent.
 // Without a pending step the run is complete.
-func (a *Answer) setPending(w compile.Compiled, p session.Resolved, s snapshot.State) error {
+func (a *Answer) setPending(w compile.Compiled, p session.Resolved, s snapshot.State, hosted *PendingHost) error {
 	pending := s.PendingStep()
 	if pending == nil {
 		a.NextIntent = CompleteIntent
@@ -146,6 +150,8 @@ func (a *Answer) setPending(w compile.Compiled, p session.Resolved, s snapshot.S
 	if waits != nil && waits.Unset == "" {
 		a.around.Wait = prompt.Wait(p.Run.ID.String(), event.TimeText(waits.UntilMs))
 	}
+	needed := choices.Needed(w, step, vars, a.around.Choices)
+	byHost := hosted != nil && len(needed) == 0
 	text := prompt.Render(w, step, vars, a.around)
 	title := a.heading(step, vars)
 	// Absent variables are rendered visibly; the warning names them.
@@ -154,7 +160,7 @@ func (a *Answer) setPending(w compile.Compiled, p session.Resolved, s snapshot.S
 	}
 	a.Pending = &Pending{StepID: step.StepID, StepInstanceKey: pending.Key(),
 		Title: title, Prompt: text.Prompt, RequireConfirmation: a.approval.confirmation(w, s, p.Node),
-		Approval: PendingApprovalOf(a.approval.states), Wait: waits}
+		Approval: PendingApprovalOf(a.approval.states), Wait: waits, Host: hosted}
 	if text.Truncated {
 		a.Warnings = append(a.Warnings, Warning{Code: TextTruncated, Message: fmt.Sprintf(
 			"The prompt is longer than %d bytes with its values; the longest values are cut. Read them with the "+
@@ -166,6 +172,8 @@ func (a *Answer) setPending(w compile.Compiled, p session.Resolved, s snapshot.S
 		a.NextIntent = RehydrateOnly
 	case a.Pending.AwaitsGuided(), a.approval.required && !a.approval.given:
 		a.NextIntent = AwaitConfirmation
+	case byHost:
+		a.NextIntent = RehydrateOnly
 	default:
 		a.NextIntent = PerformThenContinue
 	}
@@ -175,14 +183,14 @@ func (a *Answer) setPending(w compile.Compiled, p session.Resolved, s snapshot.S
 	a.checkpoints = p.Run.CheckpointsAt(p.Node)
 	a.AttemptID, a.CheckpointID = p.Node.NextAttempt(), NextCheckpoint(p.Node)
 	a.Pending.OutputContract = contractOf(w, step)
-	a.isCommand = step.Action != nil || waits != nil && waits.Unset == ""
+	a.isCommand = step.Action != nil || waits != nil && waits.Unset == "" || byHost
 	if c := a.Pending.OutputContract; c != nil && c.Required {
 		a.artifactKinds = []string{c.ArtifactKind}
 	}
 	if len(step.AssessmentRefs) > 0 && !slices.Contains(a.artifactKinds, contract.AssessmentKind) {
 		a.artifactKinds = append(a.artifactKinds, contract.AssessmentKind)
 	}
-	a.collectInputs(choices.Needed(w, step, vars, a.around.Choices), p.Node, vars)
+	a.collectInputs(needed, p.Node, vars)
 	if waits != nil && waits.Unset != "" && !slices.Contains(a.missingInputs, waits.Unset) {
 		a.missingInputs = append(a.missingInputs, waits.Unset)
 	}
@@ -341,6 +349,10 @@ func (a *Answer) nextCall() *Next {
 			output["artifacts"] = artifacts
 		}
 		params["output"] = output
+	}
+	if a.isCommand && a.Pending.Host != nil {
+		command = []string{"waybill", "serve"}
+		return &Next{Command: command, Tool: "continue_workflow", Params: map[string]any{"stateToken": a.StateToken}}
 	}
 	if a.isCommand {
 		// Only 'waybill run' performs commands; the tool call can only read the

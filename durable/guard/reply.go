@@ -51,6 +51,8 @@ const (
 	ForMoment Waits = "moment"
 	// ForCommand: a command performs it, under trust that a person recorded.
 	ForCommand Waits = "command"
+	// ForHost: the HTTP host performs it.
+	ForHost Waits = "host"
 )
 
 // Step is the open step of a run, as a hook tells about it.
@@ -116,6 +118,8 @@ func contextText(s Step) string {
 		foot = "The step waits until a moment. Nothing has to be done until then.\n"
 	case ForCommand:
 		foot = "The step is a command, which Waybill performs under trust that a person recorded. Do not perform it.\n"
+	case ForHost:
+		foot = "The step is performed by 'waybill serve'. Nothing has to be done for it.\n"
 	default:
 		foot = fmt.Sprintf("Read the step and its tokens with: %s\nHand it in with: %s\n", s.Show, s.Continue)
 	}

@@ -49,7 +49,7 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%s: %v, %v", c, out, err)
 		}
 	}
-	for _, waits := range []guard.Waits{guard.ForPerson, guard.ForMoment, guard.ForCommand} {
+	for _, waits := range []guard.Waits{guard.ForPerson, guard.ForMoment, guard.ForCommand, guard.ForHost} {
 		waiting := step
 		waiting.Waits = waits
 		if got := string(guard.Context(start, waiting)); strings.Contains(got, "Do it.") || strings.Contains(got, "Hand it in") {

@@ -302,6 +302,14 @@ const (
 	TestReportAttributesMax = 256
 	// WaitUntilBytesMax bounds the until of a wait: a placeholder with a path of the context.
 	WaitUntilBytesMax = 256
+	// HostDelayMsMax bounds the delay of a host step: one minute. A longer pause is a wait, for which no server has to run.
+	HostDelayMsMax = 60_000
+	// HostDelayMsDefault is the delay of a host step for which nothing says another one.
+	HostDelayMsDefault = 1000
+	// HostErrorCodeBytesMax bounds the code of the error of a host step, and HostMessageCharactersMax its message: in
+	// characters of at most four bytes, so that the message fits a run's closing reason.
+	HostErrorCodeBytesMax    = 128
+	HostMessageCharactersMax = SummaryBytesMax / 4
 	// DueStepsMax bounds the commands between a wait and the step at which a run is continued after a
 	// crash: a list of what is due reads the snapshot of each.
 	DueStepsMax = 64

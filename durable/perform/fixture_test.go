@@ -56,6 +56,7 @@ type fixture struct {
 	files         map[string]string                         // content by the name that the person answers
 	onApprove     func()                                    // between showing the outputs and the approval
 	onHold        func()                                    // before the performer's lock is released
+	onFail        func() error                              // before a run is ended as failed
 }
 
 // newFixture starts a run, with a context if one is given.
@@ -172,6 +173,16 @@ func (s sender) Workflow(ctx context.Context, hash canon.Digest) (compile.Compil
 
 func (s sender) Close(ctx context.Context, by engine.Caller, at engine.Position) (engine.Cancelled, error) {
 	return s.w.g.Close(ctx, by, at)
+}
+
+func (s sender) Fail(ctx context.Context, h ports.Hold, by engine.Caller, at engine.Position, reason string) (engine.Cancelled,
+	error) {
+	if s.w.onFail != nil {
+		if err := s.w.onFail(); err != nil {
+			return engine.Cancelled{}, err
+		}
+	}
+	return s.w.g.Fail(ctx, h, by, at, reason)
 }
 
 func (s sender) Approvable(ctx context.Context, by engine.Caller, at engine.Position) (engine.Approvable, error) {

@@ -21,6 +21,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/run/host"
 	"github.com/waybill/waybill/durable/store/trust"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/ports"
@@ -47,13 +48,15 @@ type Engine interface {
 	// Decide records a person's decision about exactly what was shown.
 	Decide(ctx context.Context, by engine.Caller, shown engine.Approvable, word event.DecisionWord,
 		reason string) (engine.Answer, error)
+	// Fail ends a run as failed, under a live hold of the session; what is recorded is not changed.
+	Fail(ctx context.Context, hold ports.Hold, by engine.Caller, at engine.Position, reason string) (engine.Cancelled, error)
 	// Close ends a run whose cancellation was requested, after its performer
 	// has stopped.
 	Close(ctx context.Context, by engine.Caller, at engine.Position) (engine.Cancelled, error)
 }
 
-// Performer carries out runs of one store, one at a time. All fields but Watch
-// are required.
+// Performer carries out runs of one store, one at a time. All fields but Hosts and
+// Watch are required.
 type Performer struct {
 	Engine     Engine
 	Logs       ports.Logs
@@ -63,6 +66,10 @@ type Performer struct {
 	Display    Display
 
 	Pins ports.Pins
+
+	// Hosts performs the steps of the HTTP host: host.Perform. nil: they are left to it, with RUN_WAITING
+	// (docs/design.md#host-steps).
+	Hosts func(host.Step) (host.Result, error)
 
 	// Trusted returns what was fixed when a person trusted a version of a
 	// workflow, false if it is not trusted; Remember records that a person just did, for
@@ -116,7 +123,8 @@ type Options struct {
 	// Expect is the attempt that the caller has seen as the next one of the run, zero for any. If
 	// another process was faster, nothing is performed and the error is ErrMoved.
 	Expect id.Attempt
-	// NoWait leaves a run at a step that waits, also if a person is present who could watch the clock.
+	// NoWait leaves a run at a step that waits, also if a person is present who could watch the clock, and
+	// at a delay of the host: Report.ResumeAtMs is when to call again.
 	NoWait bool
 	// Preferences are sent with the first attempt as well, and are in force for
 	// it.
@@ -130,6 +138,9 @@ type Report struct {
 	Workflow  string // its name
 	Performed int    // steps that were acknowledged in this call
 	ElapsedMs int64
+	// ResumeAtMs is the moment until which the run waits, in milliseconds since 1970 UTC; 0: it waits for
+	// none.
+	ResumeAtMs int64
 	// Already reports that the run was complete before this call.
 	Already bool
 	// Last is the answer at which the run is now.
@@ -143,7 +154,7 @@ type Report struct {
 // Errors: RUN_WAITING if a person is required and not present, RUN_BLOCKED if
 // an attempt was refused, STEP_FAILED if a command failed, WORKFLOW_UNTRUSTED,
 // RUN_CLOSED, RUN_BUSY if another process performs the session, INTERRUPTED if
-// the context ended, and those of the store.
+// the context ended, and those of the store. After says what follows them.
 func (p *Performer) Perform(ctx context.Context, session id.Session, run id.Run, o Options) (Report, error) {
 	w := &execution{Performer: p, opts: o, began: p.NowMs(), view: newView(session, run)}
 	w.Person = person{p.Person, w.goBack}

@@ -36,6 +36,7 @@ type stepRun struct {
 	recorded  bool            // the result is on record
 	overtaken bool            // another caller recorded this attempt first
 	cmd       *commandRun
+	host      *hostRun
 	unproved  bool             // a check of the last attempt did not prove what it expects
 	fix       fault.Suggestion // advice about the command's failure, if known
 }
@@ -48,7 +49,7 @@ func (e *execution) step(ctx context.Context) error {
 		return fault.New(fault.Invariant, "the pinned workflow has no step %q, which the engine names", pending.StepID)
 	}
 	t := &stepRun{execution: e, step: step, began: e.NowMs(), again: e.beginsBranch() || e.answer.SentBack()}
-	t.cmd = &commandRun{stepRun: t}
+	t.cmd, t.host = &commandRun{stepRun: t}, &hostRun{stepRun: t}
 	if t.needsLog() {
 		if err := t.refreshKnown(ctx); err != nil {
 			return err
@@ -75,6 +76,9 @@ func (e *execution) step(ctx context.Context) error {
 			continue // the outputs are accepted; a person approves them next
 		}
 		e.Display.Blocked(blockers)
+		if t.host.failed() {
+			return t.host.fail(ctx, *t.host.result.Error)
+		}
 		if err := t.handleBlockers(blockers); err != nil {
 			return err
 		}
@@ -85,6 +89,9 @@ func (e *execution) step(ctx context.Context) error {
 // wait for an approval, or have one, are left unchanged unless the person asks
 // for it: new outputs void the approval.
 func (s *stepRun) attemptOnce(ctx context.Context) ([]reason.Blocker, error) {
+	if err := s.host.begin(ctx); err != nil {
+		return nil, err
+	}
 	if !s.answer.OutputsSubmitted() || s.again && !s.sent {
 		if err := s.checkBegin(ctx); err != nil {
 			return nil, err
@@ -136,7 +143,7 @@ func (s *stepRun) makeAttempt(ctx context.Context) ([]reason.Blocker, error) {
 	waits := &waitRun{s}
 	for _, part := range []func(context.Context, *advance.Request) error{s.askInputs, s.cmd.fill, waits.run, s.askFile,
 		s.confirm,
-		s.cmd.run, s.addResult, s.askNotes, s.askChoices} {
+		s.host.run, s.cmd.run, s.addResult, s.askNotes, s.askChoices} {
 		if err := part(ctx, &req); err != nil {
 			return nil, err
 		}
@@ -215,18 +222,27 @@ const (
 
 // send records an attempt. The work is done, so it is recorded even if the
 // context has ended, and sent again under the same id if the answer was lost.
-func (e *execution) send(ctx context.Context, req advance.Request) (engine.Answer, error) {
+func (e *execution) send(ctx context.Context, req advance.Request) (a engine.Answer, err error) {
 	ctx = context.WithoutCancel(ctx)
+	err = e.repeat(ctx, func() error {
+		a, err = e.Engine.Perform(ctx, e.hold, e.caller(), e.answer.Position(), e.answer.AttemptID, req)
+		return err
+	})
+	return a, err
+}
+
+// repeat makes a call that may be repeated, again while another process writes to the log or it is not
+// known what was written.
+func (e *execution) repeat(ctx context.Context, call func() error) error {
 	for try := 1; ; try++ {
-		a, err := e.Engine.Perform(ctx, e.hold, e.caller(), e.answer.Position(),
-			e.answer.AttemptID, req)
+		err := call()
 		switch fault.CodeOf(err) {
 		case fault.SessionLocked, fault.StoreConflict, fault.StoreOutcomeUnknown:
 			if try < sendTries && e.Pause(ctx, sendPauseMs) == nil {
 				continue
 			}
 		}
-		return a, err
+		return err
 	}
 }
 

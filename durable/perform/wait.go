@@ -43,15 +43,25 @@ func (s *waitRun) run(ctx context.Context, req *advance.Request) error {
 	if err != nil {
 		return err
 	}
-	now := s.NowMs()
-	for ; now < due; now = s.NowMs() { // again if the clock goes back
-		if err := s.watchClock(ctx, due); err != nil {
-			return err
-		}
+	now, err := s.reach(ctx, due, s.watchClock)
+	if err != nil {
+		return err
 	}
 	over := wait.Over{DueAtMs: due, OverAtMs: now, StepInstanceKey: s.answer.Pending.StepInstanceKey}
 	req.Artifacts = append(req.Artifacts, advance.JSONArtifact(over.Value()))
 	return nil
+}
+
+// reach returns when the clock has reached a moment, with its reading. pass waits, or returns why it does
+// not; it is called again if the clock goes back.
+func (e *execution) reach(ctx context.Context, due int64, pass func(ctx context.Context, due int64) error) (int64, error) {
+	now := e.NowMs()
+	for ; now < due; now = e.NowMs() {
+		if err := pass(ctx, due); err != nil {
+			return now, err
+		}
+	}
+	return now, nil
 }
 
 // watchClock shows the person how much time is left, until the moment is reached. Without a person,
@@ -73,8 +83,9 @@ func (s *waitRun) watchClock(ctx context.Context, due int64) error {
 	return nil
 }
 
-// waitsUntil is RUN_WAITING for a step that waits until a moment.
+// waitsUntil is RUN_WAITING for a step that waits until a moment, which the report has too.
 func (s *waitRun) waitsUntil(due int64) error {
+	s.report.ResumeAtMs = due
 	left := max(due-s.NowMs(), 0)
 	f := s.waitingFault(fmt.Sprintf("waits until %s, for %s from now", event.TimeText(due), period.Text(left)),
 		"Continue with %s: at a terminal it waits, and elsewhere it leaves the run until the moment is reached. %s continues every run "+

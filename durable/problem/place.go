@@ -120,3 +120,6 @@ func ParseItems[T any](p SourceValue, report Report, parse Parser[T]) []T {
 	}
 	return out
 }
+
+// IsEmpty reports a member that asks for nothing: false, and a list or an object without items.
+func (p SourceValue) IsEmpty() bool { return !p.Value.True() && p.Value.Len() == 0 }

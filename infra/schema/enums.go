@@ -21,6 +21,7 @@ import (
 	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/redact"
+	"github.com/waybill/waybill/durable/run/host"
 	"github.com/waybill/waybill/durable/run/redrive"
 	"github.com/waybill/waybill/durable/run/resume"
 	"github.com/waybill/waybill/durable/run/snapshot"
@@ -189,6 +190,7 @@ func engineEnums() []enum {
 			runs.PreferenceOfStore, runs.PreferenceByDefault),
 		// Steps, results of imports, of verified heads and of repairs.
 		enumOf(views.DueComplete, views.DueWaiting, views.DueFailed, views.DueBusy, views.DueSkipped),
+		enumOf(host.Completed, host.Failed),
 		enumOf(views.StepDone, views.StepPending, views.StepSkipped, views.StepToCome),
 		enumOf(travel.Imported, travel.ImportedAsNew, travel.Same, travel.Ahead, travel.Behind, "diverged"),
 		enumOf(verify.HeadSame, verify.HeadAhead, verify.HeadOther),

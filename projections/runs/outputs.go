@@ -8,6 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/durable/run/host"
 	"github.com/waybill/waybill/durable/run/wait"
 )
 
@@ -125,11 +126,11 @@ func (n *Node) OfBranch(o Output) bool {
 	return !slices.ContainsFunc(n.Attempts[from:], Attempt.accepted)
 }
 
-// handedIn reports whether an event records the result of a command or a check, or the end of a wait,
+// handedIn reports whether an event records the result of a command, a check or a host step, or the end of a wait,
 // and no performer wrote it.
 func handedIn(e event.Event, p event.NodeOutputAppended) bool {
 	switch p.Payload.ArtifactKind {
-	case command.Kind, wait.Kind, check.Kind:
+	case command.Kind, wait.Kind, check.Kind, host.Kind:
 		return e.Actor.Kind != event.Engine
 	}
 	return false

@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/check"
+	"github.com/waybill/waybill/durable/run/host"
 	"github.com/waybill/waybill/durable/run/wait"
 )
 
@@ -154,6 +155,9 @@ func describeOutput(e event.Event, p event.NodeOutputAppended, step string) stri
 	what := cmp.Or(p.Payload.ArtifactKind, p.Payload.ContentType)
 	if what == wait.Kind && !handedIn(e, p) {
 		return "The wait of " + step + " is over"
+	}
+	if what == host.Kind && !handedIn(e, p) {
+		return "Result of the host for " + step
 	}
 	text := fmt.Sprintf("Artifact for %s: %s, %d bytes", step, oneLine(what), p.Payload.ByteLength)
 	if what == check.Kind {

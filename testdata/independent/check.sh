@@ -260,6 +260,23 @@ waits 3 wait.txt continue --run @last --set at=2001-01-01T01:00:00+01:00
 waits 0 wait.txt due --run
 check "the run is complete" yes "$(grep -q 'is complete' wait.txt && echo yes || echo no)"
 verify "a store with waits" 0 waits; cat out; says_nothing; same "the store with waits" waits
+echo "# Host steps"
+cat >host.json <<'END'
+{"id":"demo.host","name":"Host","description":"d","version":"1.0.0","steps":[
+ {"id":"same","title":"Same","action":{"kind":"host","typeId":"core.identity"}},
+ {"id":"pause","title":"Pause","action":{"kind":"host","typeId":"core.delay","config":{"defaultMs":30000}}},
+ {"id":"call","title":"Call","action":{"kind":"host","typeId":"core.ai.callPrompt","config":{"any":{"thing":[1]}}}},
+ {"id":"end","title":"End","action":{"kind":"host","typeId":"core.fail","config":{"code":"E1","message":"m"}}}]}
+END
+hosts() { # hosts STATUS ANSWER COMMAND...: in a store of its own
+  local want=$1 answer=$2; shift 2
+  "$waybill" "$@" --store hosts >"$answer" 2>"$answer.err" </dev/null
+  check "waybill $1 → $answer" "$want" $?
+}
+hosts 0 host.txt start host.json
+hosts 3 host.txt run --run @last
+hosts 3 host.txt continue --run @last --notes done
+verify "a store with host steps" 0 hosts; cat out; says_nothing; same "the store with host steps" hosts
 echo "# Decisions of people"
 decide() { # decide STATUS COMMAND...: at a terminal, in a store of its own
   local want=$1; shift

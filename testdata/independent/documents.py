@@ -1,7 +1,7 @@
 """Forms of objects: execution snapshots (section 12) and compiled workflows (13)."""
 import re
 
-from checks import (Shape, anything, boolean, fail, holds, integer, many, nonzero, one_of, real, record, text,
+from checks import (Shape, anything, boolean, fail, holds, integer, many, matching, nonzero, one_of, real, record, text,
                     true, variant)
 from contracts import check_assessment, check_pack
 from criteria import CONDITION, CRITERIA, SIZE, pattern
@@ -108,6 +108,21 @@ def _wait(v):
         raise Shape("a wait without a moment")
 
 
+HOST_TYPES = ("core.noop", "core.identity", "core.delay", "core.fail", "core.approvalGate", "core.clarificationGate",
+              "core.interrupt", "core.ai.callPrompt", "core.conformance.requiresMissing")
+HOST_CONFIGS = {"core.noop": record({}), "core.identity": record({}),
+                "core.delay": record({}, {"delayMs": integer(0, 60000), "defaultMs": integer(0, 60000)}),
+                "core.fail": record({}, {"code": matching("[A-Za-z][A-Za-z0-9_.-]{0,127}", "code"), "message": text(1, 512)})}
+
+
+def _host(v):
+    record({"typeId": one_of(*HOST_TYPES)}, {"config": anything})(v)
+    config = v.get("config", {})
+    if not isinstance(config, dict) or "config" in v and not config:
+        raise Shape("a host step with a config that is none")
+    HOST_CONFIGS.get(v["typeId"], anything)(config)
+
+
 PARAMETER = record({"name": ANY_TEXT, "type": ANY_TEXT}, {"required": true, "description": FULL,
                                                           "enum": many(anything, 1), "default": anything})
 FUNCTION = record({"name": ANY_TEXT, "definition": ANY_TEXT, "scope": ANY_TEXT},
@@ -127,7 +142,7 @@ COMPILED_STEP = record(
      "guidance": SOME_TEXTS, "inputs": many(INPUT, 1), "runCondition": CONDITION, "assessmentRefs": SOME_TEXTS,
      "assessmentConsequences": many(record({"anyEqualsLevel": ANY_TEXT, "guidance": ANY_TEXT},
                                            {"forAssessment": FULL}), 1),
-     "injected": many(record({"originId": ANY_TEXT, "contentHash": SHA, "bytes": integer()}), 1),
+     "host": _host, "injected": many(record({"originId": ANY_TEXT, "contentHash": SHA, "bytes": integer()}), 1),
      "outputContract": record({"contractRef": ANY_TEXT, "required": boolean}), "probe": FULL,
      "promptFragments": many(record({"id": ANY_TEXT, "text": ANY_TEXT}, {"when": CONDITION}), 1),
      "type": one_of("parallel"), "wait": _wait, "validationCriteria": CRITERIA, "promptBlocks": record({}, {

@@ -21,7 +21,7 @@ ACTORS = {"S": CALLER, "R": CALLER, "N": ENGINE, "C": CALLER, "T": ENGINE, "G": 
 OTHERS = {"start": {"P": ANY, "O": ENGINE}, "fork": {"P": ENGINE, "C": ENGINE, "K": ENGINE}, "approval": {"O": ("human",)},
           "advanced": {"O": ANY}, "blocked": {"O": ANY}}
 OWN = ("wr.recommendation_warning",)  # what the engine brings to an attempt
-OBSERVED = ("wr.command_result", "wr.wait_over", "wr.check_result")  # what a performer observes: the engine is its actor
+OBSERVED = ("wr.command_result", "wr.wait_over", "wr.check_result", "wr.host_result")  # what a performer observes: the engine is its actor
 
 
 def form_of(events):

@@ -5,7 +5,7 @@ import re
 import jcs
 from checks import Shape, anything, integer, many, matching, one_of, record, text, true
 from contracts import answers, satisfies
-from documents import instance_key, period_ms, sequences
+from documents import HOST_TYPES, instance_key, period_ms, sequences
 from judge import check_result, failing
 from shapes import APPROVAL, AUTONOMY, COUNT, DECISION_KIND, FULL, KINDS, RISK, SHA
 
@@ -23,6 +23,9 @@ BINDING = record({"kind": one_of("wr.human_approval"), "stepInstanceKey": FULL, 
                   "outputs": many(record({"kind": FULL, "sha256": SHA}))},
                  {"approvedBy": text(1, 128), "comment": text(1, 4096)})
 WAIT_OVER = record({"kind": one_of("wr.wait_over"), "stepInstanceKey": FULL, "dueAtMs": integer(), "overAtMs": integer()})
+HOST_RESULT = record({"kind": one_of("wr.host_result"), "stepInstanceKey": FULL, "outcome": one_of("completed", "failed"),
+                      "typeId": one_of(*HOST_TYPES)},
+                     {"outputs": anything, "error": record({"code": text(1, 128), "message": text(1, 512)})})
 OF_DECISION = record(
     {"kind": one_of(DECISION_KIND), "decision": one_of("approved", "sent_back", "denied"), "by": text(1, 128), "shownDigest": SHA,
      "stepInstanceKey": FULL, "snapshotRef": SHA, "outputs": many(record({"kind": FULL, "sha256": SHA})), "atMs": integer()},
@@ -226,6 +229,9 @@ class Runs:
             elif kind == "wr.wait_over":
                 WAIT_OVER(value)
                 self._over(value, step, place)
+            elif kind == "wr.host_result":
+                HOST_RESULT(value)
+                self._hosted(value, step, place)
             elif kind == "wr.check_result":
                 check_result(value)
             elif kind == "wr.recommendation_warning":
@@ -276,6 +282,16 @@ class Runs:
             raise Shape("it is of another step")
         if "for" in waits and value["dueAtMs"] != place.at + period_ms(waits["for"]):
             raise Shape("it was due at another moment")
+
+    @staticmethod
+    def _hosted(value, step, place):
+        """The result of a host step: of this step and its type, with an error exactly where it failed."""
+        if value["typeId"] != step.get("host", {}).get("typeId") or value["stepInstanceKey"] != instance_key(place.step()):
+            raise Shape("it is of another step")
+        if ("error" in value) != (value["outcome"] == "failed"):
+            raise Shape("its error and its outcome contradict each other")
+        if "outputs" in value and ("error" in value or not isinstance(value["outputs"], dict)):
+            raise Shape("its outputs are not those of a step that completed")
 
     @staticmethod
     def _decided(e, value, place):

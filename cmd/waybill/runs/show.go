@@ -78,6 +78,9 @@ func showRun(a *cli.App, r views.RunDetails, p *page.Page) {
 	if r.WaitUntilMs != 0 {
 		p.Line("waits until %s", page.ClockTime(r.WaitUntilMs, "2 Jan 2006 15:04:05"))
 	}
+	if r.Pending != nil && r.Pending.Host != nil {
+		p.Line("waits for the host: %s performs the step", a.Command("serve"))
+	}
 	if r.Goal != "" && r.Goal != r.Title {
 		p.Text("goal: ", r.Goal)
 	}

@@ -84,14 +84,25 @@ func showOutcome(a *cli.App, p *page.Page, r views.RunDetails, s views.StepRow) 
 	if s.WaitOver != nil {
 		p.StyledText(indent, "waited until "+page.ClockTime(s.WaitOver.DueAtMs, "2 Jan 2006 15:04:05"), p.Dim)
 	}
+	if s.Host != nil {
+		p.StyledText(indent, hostText(*s.Host), p.Dim)
+	}
 	// What is shown already is no artifact to mention.
 	others := slices.DeleteFunc(slices.Clone(s.Artifacts), func(x views.ArtifactRow) bool { return len(s.Checks) > 0 && x.ArtifactKind == check.Kind })
-	if n := len(others); n > 0 && s.WaitOver == nil && s.Result == nil && len(s.Assessments) == 0 && len(s.Decisions) == 0 {
+	if n := len(others); n > 0 && s.WaitOver == nil && s.Host == nil && s.Result == nil && len(s.Assessments) == 0 && len(s.Decisions) == 0 {
 		p.StyledText(indent, page.Plural(n, "artifact")+": "+kindsOf(others), p.Dim)
 	}
 	if !s.FullNotes.IsZero() {
 		p.Text(indent+"… ", "whole notes: "+a.Command("runs", "show", page.ShortRun(r.RunID), "--step", s.StepInstanceKey))
 	}
+}
+
+// hostText says how a host step ended.
+func hostText(h views.HostRow) string {
+	if h.Error != nil {
+		return "failed on the host (" + h.Error.Code + "): " + h.Error.Message
+	}
+	return "performed by the host (" + h.TypeID + ")"
 }
 
 // showCheckpoints prints the checkpoints of a step, each with what was attached.

@@ -214,6 +214,8 @@ func nextCommand(a *cli.App, answer engine.Answer, step compile.Step, names, inp
 		return with("continue", "--done")
 	case step.Action != nil, answer.Pending.Wait != nil && answer.Pending.Wait.Unset == "":
 		return with("run", inputFlags...) // only run executes commands and ends waits
+	case answer.IsCommand():
+		return a.Command("serve") // only the host performs its steps
 	}
 	// The requirements of the step decide which flags are shown.
 	flags := []string{"--notes", "…"}

@@ -161,6 +161,9 @@ func showStep(p *page.Page, lead string, s compile.Step) {
 	} else if s.Wait != nil {
 		notes = append(notes, "waits until "+s.Wait.Until)
 	}
+	if s.Host != nil {
+		notes = append(notes, "performed by 'waybill serve': "+s.Host.TypeID)
+	}
 	if len(s.Outputs) > 0 {
 		notes = append(notes, "sets "+strings.Join(slices.Sorted(maps.Keys(s.Outputs)), ", "))
 	}

@@ -172,6 +172,8 @@ func (l List) at(ctx context.Context, p session.Resolved) (a engine.Answer, wait
 		return a, "", false
 	case a.NextIntent == engine.AwaitConfirmation:
 		return a, guard.ForPerson, true
+	case a.Pending.Host != nil:
+		return a, guard.ForHost, true
 	case a.NextIntent == engine.RehydrateOnly:
 		return a, guard.ForMoment, a.Pending.Wait != nil
 	case a.IsCommand():

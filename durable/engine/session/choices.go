@@ -13,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/choices"
 	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/durable/run/host"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/run/wait"
 	"github.com/waybill/waybill/durable/workflow/compile"
@@ -158,7 +159,7 @@ func (r *Reader) resultAt(ctx context.Context, at *runs.Node) (v canon.Value, wh
 	for _, o := range slices.Backward(at.Artifacts()) {
 		switch {
 		case o.Payload.ContentType != "application/json", o.IsDecision(), o.Payload.ArtifactKind == event.DecisionKind,
-			o.Payload.ArtifactKind == wait.Kind, o.Payload.ArtifactKind == check.Kind:
+			o.Payload.ArtifactKind == wait.Kind, o.Payload.ArtifactKind == check.Kind, o.Payload.ArtifactKind == host.Kind:
 		case o.Payload.ArtifactKind == command.Kind:
 			if printed == nil {
 				printed = &o

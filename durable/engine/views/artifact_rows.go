@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/durable/run/host"
 	"github.com/waybill/waybill/durable/run/wait"
 	"github.com/waybill/waybill/durable/workflow/contract"
 	"github.com/waybill/waybill/ports"
@@ -173,6 +174,12 @@ func (o *observer) outcome(ctx context.Context, row *StepRow, rows []ArtifactRow
 			if v, err := o.content(ctx, out); err == nil {
 				if over, err := wait.Decode(v); err == nil {
 					row.WaitOver = &over
+				}
+			}
+		case host.Kind:
+			if v, err := o.content(ctx, out); err == nil {
+				if r, err := host.Decode(v); err == nil {
+					row.Host = &HostRow{r.Error, r.Outcome, r.TypeID}
 				}
 			}
 		case contract.AssessmentKind:

@@ -132,6 +132,30 @@ func (o *observer) waitAt(ctx context.Context, r *runs.Run, n *runs.Node, status
 	return engine.WaitAt(w, s, n), nil
 }
 
+// waitsFor returns what the step that is pending at the tip of an open run waits for besides a person,
+// nil without anything.
+func (o *observer) waitsFor(ctx context.Context, r *runs.Run, n *runs.Node, status runs.Status) (*engine.PendingNow, error) {
+	wait, err := o.waitAt(ctx, r, n, status)
+	if err != nil || wait != nil {
+		return &engine.PendingNow{Wait: wait}, err
+	}
+	if o.foreign || status != runs.InProgress && status != runs.Blocked {
+		return nil, nil
+	}
+	w, err := o.v.r.Workflow(ctx, r.Started.WorkflowHash)
+	if err != nil || !w.HasHostSteps() {
+		return nil, err
+	}
+	s, err := o.v.r.State(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	if h := engine.HostAt(w, s, n); h != nil {
+		return &engine.PendingNow{Host: h}, nil
+	}
+	return nil, nil
+}
+
 // stepsDone counts the completed steps of a run at a node; those before a fork only for forms that
 // this version can execute.
 func (o *observer) stepsDone(ctx context.Context, r *runs.Run, n *runs.Node) (int64, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/durable/run/host"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/run/wait"
 	"github.com/waybill/waybill/ports"
@@ -103,6 +104,8 @@ type StepRow struct {
 	Decisions []DecisionRow `json:"decisions,omitzero"`
 	// WaitOver is the end of the step's wait.
 	WaitOver *wait.Over `json:"waitOver,omitzero"`
+	// Host is what the HTTP host recorded of the step.
+	Host *HostRow `json:"host,omitzero"`
 	// ContextSet is what the step's attempts set; a null member removed one.
 	ContextSet canon.Value `json:"contextSet"`
 	// Details are those of a step that was asked for.
@@ -111,6 +114,13 @@ type StepRow struct {
 	visit pathStep
 	// Checkpoints are those recorded at the step, oldest first.
 	Checkpoints []runs.Checkpoint `json:"checkpoints,omitzero"`
+}
+
+// HostRow is the result of a host step without its outputs, which its artifact has.
+type HostRow struct {
+	Error   *host.Error  `json:"error,omitzero"`
+	Outcome host.Outcome `json:"outcome"`
+	TypeID  string       `json:"typeId"`
 }
 
 // StepState is the closed set of states of a step in a run.
@@ -163,10 +173,8 @@ func (o *Views) run(ctx context.Context, ref, step string) (RunDetails, error) {
 		Workflow: engine.WorkflowRef{WorkflowID: run.Started.WorkflowID, Name: w.Name(),
 			WorkflowHash: run.Started.WorkflowHash, Source: row.Source}, Gaps: []OpenGap{},
 		Blockers: tip.Blockers(), Findings: append([]manifest.Finding{}, v.Findings...)}
-	if wait, err := obs.waitAt(ctx, run, run.Node(run.Tip), row.Status); err != nil {
+	if out.Pending, err = obs.waitsFor(ctx, run, run.Node(run.Tip), row.Status); err != nil {
 		return out, err
-	} else if wait != nil {
-		out.Pending = &engine.PendingNow{Wait: wait}
 	}
 	for _, n := range run.Path(run.Tip) {
 		for _, gap := range run.Node(n).OpenGaps {
@@ -191,7 +199,11 @@ func (o *Views) run(ctx context.Context, ref, step string) (RunDetails, error) {
 			return out, err
 		}
 		if approval != nil {
-			out.Pending = &engine.PendingNow{Approval: approval}
+			now := engine.PendingNow{Approval: approval}
+			if out.Pending != nil {
+				now.Wait, now.Host = out.Pending.Wait, out.Pending.Host
+			}
+			out.Pending = &now
 		}
 	}
 	err = obs.tell(ctx, at, &out, step != "")

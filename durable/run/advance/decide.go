@@ -59,10 +59,11 @@ func Decide(w compile.Compiled, f Facts, a Attempt) (Decided, error) {
 		return Decided{}, err
 	}
 	q.wait(d.f.PendingMs, d.a.AtMs)
+	q.host(d.f.PendingMs, d.a.AtMs)
 	q.checks(d.a)
 	// NeverStop bypasses every requirement but these, so they are checked before the walk.
 	if len(q.found) > 0 && d.neverStops() {
-		d.block(q) // these block in every mode (docs/design.md#requirements-on-the-caller, docs/design.md#waiting, docs/design.md#checks)
+		d.block(q) // these block in every mode (docs/design.md#requirements-on-the-caller, docs/design.md#waiting, docs/design.md#host-steps, docs/design.md#checks)
 		return Decided{d.seg.plan, d.next}, nil
 	}
 	walked, err := interpreter.Next(w, f.State, interpreter.Input{Vars: d.vars, Artifacts: q.artifacts(""),

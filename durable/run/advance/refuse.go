@@ -6,11 +6,12 @@ import (
 	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/decision"
+	"github.com/waybill/waybill/durable/run/host"
 	"github.com/waybill/waybill/durable/run/wait"
 )
 
-// RefuseObserved refuses with VALIDATION_ERROR a request that contains the result of a command or a
-// check, the end of a wait or a person's decision, and names the command line for it. It is called where
+// RefuseObserved refuses with VALIDATION_ERROR a request that contains the result of a command, a check
+// or a host step, the end of a wait or a person's decision, and names the command line for it. It is called where
 // requests come in, and not by Decide: a decision that is made again takes results as they are recorded.
 func (r Request) RefuseObserved(run id.Run) error {
 	for i, a := range r.Artifacts {
@@ -27,6 +28,12 @@ func (r Request) RefuseObserved(run id.Run) error {
 				Suggest("%s continues it then; send other results without this one.",
 					fault.Command{"due", "--run"}).
 				With("artifactKind", wait.Kind).With("runId", run.String())
+		}
+		if a.Kind() == host.Kind {
+			return fault.New(fault.ValidationError,
+				"artifact %d is of kind %s, which only the host records when it has performed the step", i, host.Kind).
+				Suggest("%s performs the step; send other results without this one.", fault.Command{"serve"}).
+				With("artifactKind", host.Kind).With("runId", run.String())
 		}
 		if a.Kind() == check.Kind {
 			return fault.New(fault.ValidationError,

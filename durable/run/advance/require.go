@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/run/choices"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/decision"
+	"github.com/waybill/waybill/durable/run/host"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/durable/workflow/compile"
@@ -60,8 +61,8 @@ func (q *requirements) artifacts(kind string) []canon.Value {
 	var out []canon.Value
 	for _, o := range q.outputs {
 		have, _ := o.JSON.Get("kind")
-		if o.Left && o.Payload.ArtifactKind == command.Kind {
-			continue // the command runs again on each branch
+		if o.Left && (o.Payload.ArtifactKind == command.Kind || o.Payload.ArtifactKind == host.Kind) {
+			continue // it is performed again on each branch
 		}
 		if !o.JSON.IsNull() && (kind == "" || have.Text() == kind) {
 			out = append(out, o.JSON)

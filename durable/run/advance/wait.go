@@ -8,6 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/durable/run/host"
 	"github.com/waybill/waybill/durable/run/interpreter"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/run/wait"
@@ -15,10 +16,11 @@ import (
 )
 
 // IsObserved reports whether artifacts of a kind are what a performer observed: the result of a
-// command or of a check, or the end of a wait. They count only if the performer of the session sends
-// them, and the engine is their actor (docs/design.md#commands-and-trust, docs/design.md#waiting).
+// command, of a check or of a host step, or the end of a wait. They count only if the performer of the session sends
+// them, and the engine is their actor (docs/design.md#commands-and-trust, docs/design.md#waiting,
+// docs/design.md#host-steps).
 func IsObserved(kind string) bool {
-	return kind == command.Kind || kind == wait.Kind || kind == check.Kind
+	return kind == command.Kind || kind == wait.Kind || kind == check.Kind || kind == host.Kind
 }
 
 // Waiting is the moment until which a step waits.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/run/command"
+	"github.com/waybill/waybill/durable/workflow/hoststep"
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
@@ -44,4 +45,9 @@ func describe(a source.Action, outputs map[string]string, fills bool) []string {
 	}
 	return append(out, "- run by `waybill run` once the workflow is trusted; the step is accepted with the command's "+
 		"result only")
+}
+
+// hosted renders a host step for the reader of a prompt. Its configuration is omitted: no reader has to do anything with it.
+func hosted(h hoststep.Step) []string {
+	return []string{"- performed by `waybill serve` (" + h.TypeID + "), and by nothing else: neither `waybill run` nor an agent performs it"}
 }

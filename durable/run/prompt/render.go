@@ -98,7 +98,7 @@ func Wait(run, until string) string {
 // Render returns the text for a pending step. vars is the node's context with the variables
 // of the loops around the step (interpreter.Variables). The parts have a fixed order: preamble,
 // role, prompt, applicable fragments, guidance, functions, files, results of earlier steps,
-// command or wait, checks, missing inputs, output requirements, approval. Parts that the step does not have are
+// command, host step or wait, checks, missing inputs, output requirements, approval. Parts that the step does not have are
 // omitted.
 //
 // The text is counted before it is built: if its values exceed the budget, they are known by
@@ -175,6 +175,9 @@ func assemble(c compile.Compiled, step compile.Step, f *filler, around Surroundi
 	}
 	tail.section("Checks", checks(step.Checks))
 	tail.section("Sent back", around.Feedback.lines())
+	if step.Host != nil {
+		tail.section("Host", hosted(*step.Host))
+	}
 	if around.Wait != "" {
 		tail.section("Wait", []string{around.Wait})
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/decision"
+	"github.com/waybill/waybill/durable/run/host"
 	"github.com/waybill/waybill/durable/run/wait"
 	"github.com/waybill/waybill/durable/workflow/contract"
 )
@@ -105,7 +106,7 @@ func describeContent(is event.OutputPayload, content []byte) (what, text string)
 	switch is.ArtifactKind {
 	case event.FullNotesKind: // its notes are shown already
 		return "Whole notes, " + size, ""
-	case command.Kind, contract.AssessmentKind, decision.ApprovalKind, decision.Kind, wait.Kind:
+	case command.Kind, contract.AssessmentKind, decision.ApprovalKind, decision.Kind, wait.Kind, host.Kind:
 		if v, err := canon.Parse(content); err == nil && v.Kind() == canon.Object {
 			if what, text, ok := describeKnown(is.ArtifactKind, v, size); ok {
 				return what, text
@@ -149,6 +150,9 @@ func describeKnown(kind string, v canon.Value, size string) (what, text string, 
 	case wait.Kind:
 		over, err := wait.Decode(v)
 		return "The wait until " + event.TimeText(over.DueAtMs) + " is over", "", err == nil
+	case host.Kind: // its outputs are in the context
+		r, err := host.Decode(v)
+		return fmt.Sprintf("Result of the host (%s), %s: %s", r.TypeID, size, r.Outcome), "", err == nil
 	}
 	result, err := command.Decode(v)
 	if err != nil {

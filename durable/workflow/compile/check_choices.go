@@ -21,7 +21,7 @@ func (s *Step) checkChoices(c *Compiled) error {
 		case !c.Form2() || len(in.Choices) > 0 || slices.ContainsFunc(c.Inputs, ofWorkflow):
 			return fmt.Errorf("the input %q has choicesFrom beside other choices, beside an input of the workflow, or in a form that has none",
 				in.ContextKey)
-		case !known || step.Type == LoopStep || step.Wait != nil || !c.precedes(from.Step, s.StepID):
+		case !known || step.Type == LoopStep || step.Wait != nil || step.Host != nil || !c.precedes(from.Step, s.StepID):
 			return fmt.Errorf("the input %q takes its choices from %q, which is no step with a result before this one", in.ContextKey,
 				from.Step)
 		}

@@ -36,7 +36,7 @@ func (s *Step) prepare(c *Compiled) (err error) {
 	if a := s.Action; a != nil && (a.Kind != source.CommandAction || len(a.Argv) == 0) {
 		return errors.New("the action is not a command")
 	}
-	if err := errors.Join(s.checkWait(c), s.checkChoices(c)); err != nil {
+	if err := errors.Join(s.checkAutomatic(c), s.checkChoices(c)); err != nil {
 		return err
 	}
 	if len(s.Outputs) > 0 && (s.Action == nil || !c.Form2()) {
@@ -45,17 +45,27 @@ func (s *Step) prepare(c *Compiled) (err error) {
 	return errors.Join(s.checkProvenance(), s.checkType(), s.checkOutputs(c), s.prepareConfirmation(c))
 }
 
-// checkWait checks that a wait can be performed, and that its step requires nothing of a performer.
-func (s *Step) checkWait(c *Compiled) error {
-	if s.Wait == nil {
+// checkAutomatic checks that a wait or a host step can be performed, and that nothing is required of it that
+// it does not hand in.
+func (s *Step) checkAutomatic(c *Compiled) error {
+	what := "a wait"
+	switch {
+	case s.Wait != nil:
+		if _, err := s.Wait.Check(); err != nil {
+			return fmt.Errorf("a wait without a moment at which it is over: %w", err)
+		}
+	case s.Host != nil:
+		if err := s.Host.Check(); err != nil {
+			return err
+		}
+		what = "a host step"
+	default:
 		return nil
 	}
-	if _, err := s.Wait.Check(); err != nil {
-		return fmt.Errorf("a wait without a moment at which it is over: %w", err)
-	}
-	if !c.Form2() || s.Action != nil || len(s.Wait.Until) > limits.WaitUntilBytesMax || s.Type != "" || len(s.Outputs)+len(s.AssessmentRefs) > 0 || s.NotesRequired ||
-		s.OutputContract != nil || !s.ValidationCriteria.IsZero() || s.RequireConfirmation.Kind != ConfirmNever {
-		return errors.New("a wait beside what only other steps have, or in a form that has none")
+	if !c.Form2() || s.Action != nil || s.Type != "" || len(s.Outputs)+len(s.AssessmentRefs) > 0 || s.NotesRequired ||
+		s.OutputContract != nil || !s.ValidationCriteria.IsZero() || s.Host != nil && len(s.Checks) > 0 || s.Wait != nil &&
+		(s.Host != nil || len(s.Wait.Until) > limits.WaitUntilBytesMax || s.RequireConfirmation.Kind != ConfirmNever) {
+		return errors.New(what + " beside what only other steps have, or in a form that has none")
 	}
 	return nil
 }

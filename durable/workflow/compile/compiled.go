@@ -178,17 +178,25 @@ func (c Compiled) InOrder() bool {
 
 // Waits reports whether a step, bodies included, waits until a moment (docs/design.md#waiting).
 func (c Compiled) Waits() bool {
-	waits := func(s Step) bool { return s.Wait != nil }
-	return slices.ContainsFunc(c.Steps, waits) ||
-		slices.ContainsFunc(c.Loops, func(l Loop) bool { return slices.ContainsFunc(l.Body, waits) })
+	return c.has(func(s Step) bool { return s.Wait != nil })
+}
+
+// HasHostSteps reports whether a step, bodies included, is performed by the HTTP host
+// (docs/design.md#host-steps).
+func (c Compiled) HasHostSteps() bool {
+	return c.has(func(s Step) bool { return s.Host != nil })
 }
 
 // HasActions reports whether a step, bodies included, runs a command. Such a workflow has to
 // be trusted before it runs (docs/design.md#commands-and-trust).
 func (c Compiled) HasActions() bool {
-	acts := func(s Step) bool { return s.Action != nil || len(s.Checks) > 0 }
-	return slices.ContainsFunc(c.Steps, acts) ||
-		slices.ContainsFunc(c.Loops, func(l Loop) bool { return slices.ContainsFunc(l.Body, acts) })
+	return c.has(func(s Step) bool { return s.Action != nil || len(s.Checks) > 0 })
+}
+
+// has reports whether a step, bodies included, is one that is looked for.
+func (c Compiled) has(is func(Step) bool) bool {
+	return slices.ContainsFunc(c.Steps, is) ||
+		slices.ContainsFunc(c.Loops, func(l Loop) bool { return slices.ContainsFunc(l.Body, is) })
 }
 
 // Checks returns the checks of all steps, bodies included.

@@ -20,7 +20,7 @@ const SchemaVersion = Form2
 
 // Form2 reports whether the rules of form 2 apply to runs of the workflow: the comparison of
 // conditions, the order of selection, the check of the length of a for or forEach loop on
-// entry, the placeholders and outputs of commands, waits, and the values that inputs with choices accept. Runs
+// entry, the placeholders and outputs of commands, waits, host steps, and the values that inputs with choices accept. Runs
 // of a workflow in form 1 keep the rules with which they began.
 func (d *Document) Form2() bool { return d.SchemaVersion >= Form2 }
 
@@ -37,12 +37,12 @@ func (d *Document) form() int {
 	return Form1
 }
 
-// valued reports whether values go into the command of a step or out of it, whether it waits,
-// whether it says who approves it, whether it has checks, or whether an earlier result has the
+// valued reports whether values go into the command of a step or out of it, whether it waits or
+// the HTTP host performs it, whether it says who approves it, whether it has checks, or whether an earlier result has the
 // choices of an input.
 func (s Step) valued() bool {
 	fromResult := func(in source.Input) bool { return in.ChoicesFrom != nil }
-	return s.Wait != nil || len(s.Checks) > 0 || slices.ContainsFunc(s.Inputs, fromResult) || len(s.Outputs) > 0 ||
+	return s.Wait != nil || s.Host != nil || len(s.Checks) > 0 || slices.ContainsFunc(s.Inputs, fromResult) || len(s.Outputs) > 0 ||
 		!s.RequireConfirmation.Approval.IsZero() || s.Action != nil && len(s.Action.Placeholders()) > 0
 }
 

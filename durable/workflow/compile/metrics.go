@@ -58,7 +58,7 @@ func (b *builder) addMetrics(d *Document, profile string) {
 
 // measured reports whether the performer of a step knows the work.
 func measured(s Step) bool {
-	return s.Type != LoopStep && s.Action == nil && s.Wait == nil && s.Probe == ""
+	return s.Type != LoopStep && !s.Automatic() && s.Probe == ""
 }
 
 // lastWork returns the id of the step with which a list of steps ends, "" if there is none: in a

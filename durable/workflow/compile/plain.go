@@ -16,7 +16,7 @@ import (
 // are shown, never into a command: a command must run as it was reviewed in the routine.
 func (u *unit) plain(s source.PlacedStep, fns functionScopes) Step {
 	out := u.head(s)
-	out.Action, out.Wait = s.Action, s.Wait
+	out.Action, out.Wait, out.Host = s.Action, s.Wait, s.Host
 	out.AgentRole = cmp.Or(u.text(s.AgentRole), u.role)
 	out.AskForFiles = s.AskForFiles
 	if len(s.Checks) > 0 { // an empty list requires nothing; same hash as without it

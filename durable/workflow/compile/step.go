@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/period"
 	"github.com/waybill/waybill/durable/workflow/condition"
 	"github.com/waybill/waybill/durable/workflow/criteria"
+	"github.com/waybill/waybill/durable/workflow/hoststep"
 	"github.com/waybill/waybill/durable/workflow/source"
 )
 
@@ -17,7 +18,7 @@ import (
 type Step struct {
 	StepID string `json:"stepId"`
 	Title  string `json:"title"`
-	// Prompt may be "" if the step has an Action or a Wait.
+	// Prompt may be "" if the step has an Action, a Wait or a Host.
 	Prompt              string         `json:"prompt"`
 	RequireConfirmation Confirmation   `json:"requireConfirmation"`
 	Provenance          Provenance     `json:"provenance"`
@@ -33,6 +34,8 @@ type Step struct {
 	// Functions are sorted by scope, nearest first, then by name.
 	Functions []Function `json:"functions,omitzero"`
 	Guidance  []string   `json:"guidance,omitzero"`
+	// Host is what the HTTP host performs, nil for a step of others.
+	Host *hoststep.Step `json:"host,omitzero"`
 	// Injected lists the texts that were inserted into the prompt, in prompt order.
 	Injected       []Injection     `json:"injected,omitzero"`
 	Inputs         []source.Input  `json:"inputs,omitzero"`
@@ -224,8 +227,8 @@ func (s Step) GateCondition() condition.Condition { return s.confirms }
 func (s Step) Criteria() criteria.Criteria { return s.rules }
 
 // Automatic reports whether neither a person nor an agent does the work of the step: it is a command,
-// or it waits.
-func (s Step) Automatic() bool { return s.Action != nil || s.Wait != nil }
+// it waits, or the HTTP host performs it.
+func (s Step) Automatic() bool { return s.Action != nil || s.Wait != nil || s.Host != nil }
 
 // NeedsConfirmation reports whether guided mode waits for a confirmation before this step.
 // vars is the context at the time when the step is shown. Approvals do not count; see

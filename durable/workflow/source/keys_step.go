@@ -6,6 +6,7 @@ import (
 	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/period"
 	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/workflow/hoststep"
 	"github.com/waybill/waybill/durable/workflow/promptref"
 	"github.com/waybill/waybill/durable/workflow/shape"
 )
@@ -146,10 +147,10 @@ var periodText = text{Min: 2, Max: 48, Like: period.Like,
 var noNUL = pattern.New(`^[^\x00]*$`)
 
 // actionShape is the command that a trusted command step runs
-// (docs/design.md#commands-and-trust), or a wait (docs/design.md#waiting). Arguments are passed
-// unchanged; no shell interprets them.
+// (docs/design.md#commands-and-trust), a wait (docs/design.md#waiting), or a function of the HTTP host
+// (package hoststep). Arguments are passed unchanged; no shell interprets them.
 var actionShape = byTag{Key: "kind", Text: "an action with kind, argv",
-	Cases: map[string]shape.Shape{WaitAction: waitShape, CommandAction: object{What: "a command", Fields: []field{
+	Cases: map[string]shape.Shape{hoststep.Action: hoststep.Shape, WaitAction: waitShape, CommandAction: object{What: "a command", Fields: []field{
 		need("kind", oneOf(CommandAction)),
 		argvField, cwdField, envField, timeoutField,
 		may("retry", object{What: "a retry", Fields: []field{

@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/workflow/hoststep"
 )
 
 // LoopControlContract is the contract of the artifact that decides loops.
@@ -166,9 +167,10 @@ func conditionName(at problem.SourceValue) problem.SourceValue {
 type PlacedStep struct {
 	Step
 	At problem.SourceValue
-	// Action and Wait are the two kinds of actions; at most one is not nil.
+	// Action, Wait and Host are the kinds of actions; at most one is not nil.
 	Action *Action
 	Wait   *Wait
+	Host   *hoststep.Step
 	Loop   *Loop // how a step of type loop repeats; nil for other steps
 	// Body is what a loop repeats, in running order, whether the file has a list there or
 	// the id of a step.

@@ -192,8 +192,8 @@ func TestActions(t *testing.T) {
 			at + "/retry/backoffSeconds", "from 0 to 86400", "Write"},
 		{"", action(`, "argv": ["a"], "shell": true`), at + "/shell", "a command has no key", "Remove"},
 		{"", `, {"id": "a", "title": "A", "action": {"kind": "comand", "argv": ["a"]}}`, at + "/kind",
-			`"command" or "wait", got "comand"`, `Did you mean "command"?`},
-		{"", `, {"id": "a", "title": "A", "action": {"argv": ["a"]}}`, at + "/kind", `"command" or "wait", got null`, "Write"},
+			`"command", "host" or "wait", got "comand"`, `Did you mean "command"?`},
+		{"", `, {"id": "a", "title": "A", "action": {"argv": ["a"]}}`, at + "/kind", `"command", "host" or "wait", got null`, "Write"},
 		{"", `, {"id": "a", "title": "A", "action": "ls"}`, at, "an action", "Write"},
 	})
 }

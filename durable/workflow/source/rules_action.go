@@ -6,15 +6,20 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/workflow/hoststep"
 	"github.com/waybill/waybill/durable/workflow/placeholder"
 	"github.com/waybill/waybill/durable/workflow/shape"
 )
 
-// checkAction checks the command of a step. A wait has rules of its own.
+// checkAction checks the command of a step. A wait and a host step have rules of their own.
 func checkAction(step problem.SourceValue, report problem.Report) {
 	at := step.Member("action")
-	if isWait(at) {
+	switch {
+	case isWait(at):
 		checkWait(step, report)
+		return
+	case hoststep.Is(at):
+		hoststep.CheckStep(step, report)
 		return
 	}
 	checkCommand(at, report)
@@ -79,7 +84,7 @@ func (r *stepRules) checkResults(at problem.SourceValue) {
 	if !at.Has("outputs") || outputs.Value.Kind() != canon.Object {
 		return
 	}
-	if !at.Has("action") || isWait(at.Member("action")) {
+	if action := at.Member("action"); !at.Has("action") || isWait(action) || hoststep.Is(action) {
 		r.report.Error(outputs, `Add "action", or remove the outputs: a step for a person or an agent sets context itself.`,
 			"outputs are what a command sets, and the step has none")
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/workflow/hoststep"
 	"github.com/waybill/waybill/durable/workflow/nearest"
 )
 
@@ -53,8 +54,8 @@ func whyNoResult(step problem.SourceValue) string {
 		return "it is a loop, and the steps of its body have results"
 	case step.Has("templateCall"):
 		return "the steps of a template replace it"
-	case isWait(step.Member("action")):
-		return "it waits"
+	case isWait(step.Member("action")), hoststep.Is(step.Member("action")):
+		return "it waits, or the host performs it"
 	}
 	return ""
 }

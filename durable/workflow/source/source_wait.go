@@ -8,6 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/period"
 	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/workflow/hoststep"
 	"github.com/waybill/waybill/durable/workflow/placeholder"
 )
 
@@ -30,14 +31,15 @@ type Wait struct {
 func (s *PlacedStep) setAction() error {
 	at := s.At.Member("action")
 	switch {
-	case !s.At.Has("action"):
-		return nil
 	case isWait(at):
 		s.Wait = waitOf(at)
-		return nil
+	case hoststep.Is(at):
+		s.Host = hoststep.Of(at)
+	case s.At.Has("action"):
+		s.Action = new(Action)
+		return canon.Decode(at.Value, s.Action)
 	}
-	s.Action = new(Action)
-	return canon.Decode(at.Value, s.Action)
+	return nil
 }
 
 // isWait reports whether an action is a wait.
@@ -103,12 +105,9 @@ func checkWait(step problem.SourceValue, report problem.Report) {
 		report.Error(at.Member(member), "Write a shorter period, or an instant as until.", "the period is %s", err)
 	}
 	for _, name := range notOfWaits {
-		if step.Has(name) && !empty(step.Member(name)) {
+		if step.Has(name) && !step.Member(name).IsEmpty() {
 			report.Error(step.Member(name), "Move it to the step before or behind.",
 				"a step that waits is over by itself and has no %s", name)
 		}
 	}
 }
-
-// empty reports a member that requires nothing: false, and a list or an object without items.
-func empty(at problem.SourceValue) bool { return !at.Value.True() && at.Value.Len() == 0 }

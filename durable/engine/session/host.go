@@ -1,0 +1,33 @@
+package session
+
+import (
+	"context"
+	"slices"
+
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/run/host"
+	"github.com/waybill/waybill/projections/runs"
+)
+
+// HostError returns why the host step of a node failed (docs/design.md#host-steps): nil if that is not on
+// record, or was erased.
+func (r *Reader) HostError(ctx context.Context, n *runs.Node) (*host.Error, error) {
+	for _, o := range slices.Backward(n.Outputs) {
+		if o.Payload.ArtifactKind != host.Kind || !n.OfBranch(o) {
+			continue
+		}
+		v, err := r.Artifact(ctx, o.Payload.SHA256)
+		if fault.Is(err, fault.ArtifactErased) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		result, err := host.Decode(v)
+		if err != nil {
+			return nil, nil // it is none
+		}
+		return result.Error, nil
+	}
+	return nil, nil
+}

@@ -1,0 +1,145 @@
+package views
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/session"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/run/host"
+	"github.com/waybill/waybill/projections/runs"
+)
+
+// UnattendedRun is an open run whose pending step needs neither a person nor an agent
+// (docs/design.md#host-steps).
+type UnattendedRun struct {
+	SessionID id.Session
+	RunID     id.Run
+	// StepID is the pending step, "" for a run whose end is requested.
+	StepID string
+	// AtMs is the moment until which the step waits, in milliseconds since 1970 UTC; 0: it waits for none.
+	AtMs int64
+}
+
+// Unattended lists the runs that a server continues at its start, in the order of their ids: the pending
+// step is a command that was not tried yet, waits until a moment, or is one of the host that is to be
+// performed, was approved, or failed; or the end of the run is requested. A command that was tried and
+// refused is left to a person. Imported runs that no person has continued here, runs of damaged sessions
+// and of other programs and versions are left out. The sessions that could not be read follow. The errors are
+// those of Runs.
+func (o *Views) Unattended(ctx context.Context) (list []UnattendedRun, unreadable []Unreadable, err error) {
+	_, err = session.Whole(o.store, func() (struct{}, error) {
+		list, unreadable, err = o.unattended(ctx)
+		return struct{}{}, err
+	})
+	return list, unreadable, err
+}
+
+// unattended is Unattended, with unreadable sessions where no file descriptor was left.
+func (o *Views) unattended(ctx context.Context) (list []UnattendedRun, unreadable []Unreadable, err error) {
+	all, err := o.store.Sessions(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, s := range all {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		fold, v, err := o.r.ReadWindowed(ctx, s)
+		if err == nil && !v.Unborn() && v.Health == manifest.Healthy {
+			err = o.unattendedOf(ctx, s, fold, &list)
+		}
+		if err != nil {
+			unreadable = append(unreadable, Unreadable{SessionID: s, Health: cmp.Or(v.Health, manifest.CorruptHead),
+				Message: fault.Of(err).Message})
+		}
+	}
+	return list, unreadable, nil
+}
+
+// unattendedOf adds the runs of a session.
+func (o *Views) unattendedOf(ctx context.Context, s id.Session, fold *runs.Fold, list *[]UnattendedRun) error {
+	for _, runID := range fold.Order {
+		r := fold.Runs[runID]
+		tip := r.Node(r.Tip)
+		if tip == nil || r.Closed != nil {
+			continue
+		}
+		p := session.Resolved{At: engine.Position{Session: s, Run: runID, Node: r.Tip}, Fold: fold, Run: r, Node: tip}
+		row, ok, err := o.unattendedAt(ctx, p)
+		switch {
+		case err != nil && session.IsForeignForm(err), err == nil && !ok:
+			continue
+		case err != nil:
+			return err
+		}
+		if o.imported != nil {
+			foreign, err := o.imported(ctx, s)
+			if err != nil {
+				return err
+			}
+			if r.LastIndex < foreign {
+				continue
+			}
+		}
+		row.SessionID, row.RunID = s, runID
+		*list = append(*list, row)
+	}
+	return nil
+}
+
+// unattendedAt reports whether the run of a place is to be continued there.
+func (o *Views) unattendedAt(ctx context.Context, p session.Resolved) (row UnattendedRun, ok bool, err error) {
+	if p.Run.CancelRequested != nil {
+		return row, true, nil
+	}
+	w, err := o.r.Workflow(ctx, p.Run.Started.WorkflowHash)
+	if err != nil || !w.Waits() && !w.HasActions() && !w.HasHostSteps() {
+		return row, false, err
+	}
+	state, err := o.r.State(ctx, p.Node)
+	if err != nil || state.PendingStep() == nil {
+		return row, false, err
+	}
+	row.StepID = state.PendingStep().StepID
+	step, _ := w.Step(row.StepID)
+	switch {
+	case step.Host != nil:
+		row.AtMs = engine.HostAt(w, state, p.Node).UntilMs
+		isResult := func(out runs.Output) bool {
+			return out.Payload.ArtifactKind == host.Kind && p.Node.OfBranch(out)
+		}
+		if slices.ContainsFunc(p.Node.Outputs, isResult) {
+			row.AtMs = 0
+			ok, err = o.resumesHost(ctx, p)
+			return row, ok, err
+		}
+		return row, true, nil
+	case step.Wait != nil:
+		at := engine.WaitAt(w, state, p.Node)
+		if at == nil || at.Unset != "" {
+			return row, false, nil
+		}
+		row.AtMs = at.UntilMs
+		return row, true, nil
+	}
+	return row, unattended(step) && len(p.Node.Attempts) == 0, nil
+}
+
+// resumesHost reports whether a host step whose result is recorded is to be continued: it failed, so that
+// the run has to be ended, or its result is approved.
+func (o *Views) resumesHost(ctx context.Context, p session.Resolved) (bool, error) {
+	failed, err := o.r.HostError(ctx, p.Node)
+	if err != nil || failed != nil {
+		return failed != nil, err
+	}
+	if o.approval == nil {
+		return false, nil
+	}
+	needs, err := o.approval(ctx, p)
+	return needs != nil && needs.Given >= needs.Needed, err
+}

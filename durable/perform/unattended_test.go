@@ -1,0 +1,146 @@
+package perform_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/views"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/perform"
+	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/ports"
+)
+
+// unattended lists what a server continues at its start: each step, and the moment until which it waits.
+func (w *fixture) unattended() (out []string) {
+	w.Helper()
+	list, unreadable, err := w.g.Unattended(w.Context())
+	if err != nil || len(unreadable) > 0 {
+		w.Fatal(unreadable, err)
+	}
+	for _, r := range list {
+		if r.RunID != w.at.Run || r.SessionID != w.at.Session {
+			w.Errorf("%+v", r)
+		}
+		out = append(out, fmt.Sprintf("%s %d", r.StepID, r.AtMs))
+	}
+	return out
+}
+
+const (
+	commandStep = `{id: c, title: C, action: {kind: command, argv: [deploy]}}, `
+	personStep  = `{id: p, title: P, prompt: p}, `
+	noopStep    = `{id: n, title: N, action: {kind: host, typeId: core.noop}}, `
+)
+
+// TestUnattendedSteps: a server continues a run at a step of the host, a command or a wait, at its moment, and leaves one at a step
+// that needs a person.
+func TestUnattendedSteps(t *testing.T) {
+	for name, row := range map[string]struct{ steps, want string }{
+		"a host step":               {noopStep, "[n 0]"},
+		"a delay":                   {hostStep("d", "core.delay", ", config: {delayMs: 700}"), "[d 701]"},
+		"a gate of the host":        {`{id: g, title: G, action: {kind: host, typeId: core.noop}, requireConfirmation: {kind: human_approval}}`, "[g 0]"},
+		"a command":                 {commandStep, "[c 0]"},
+		"a command with notes":      {`{id: c, title: C, notesRequired: true, action: {kind: command, argv: [deploy]}}`, "[]"},
+		"a wait":                    {`{id: w, title: W, action: {kind: wait, for: 1h}}`, "[w 3600001]"},
+		"a wait without its moment": {`{id: w, title: W, action: {kind: wait, until: "{{at}}"}}`, "[]"},
+		"a person":                  {personStep, "[]"},
+		"a person before a command": {personStep + commandStep + noopStep, "[]"},
+	} {
+		if got := fmt.Sprint(newHosted(t, row.steps).unattended()); got != row.want {
+			t.Errorf("%s: %s, want %s", name, got, row.want)
+		}
+	}
+}
+
+// TestUnattendedAfterAFailure: a command that was tried and refused is left to a person. A host step whose failure is on record is
+// continued, which ends the run; a run that is over is not.
+func TestUnattendedAfterAFailure(t *testing.T) {
+	w := newHosted(t, commandStep)
+	w.outcomes = []ports.CommandOutcome{{ExitStatus: 3}}
+	if _, err := w.performHost(t.Context(), perform.Options{}); codeOf(err) != fault.StepFailed || w.unattended() != nil {
+		t.Fatalf("%v, %q", err, w.unattended())
+	}
+	w = newHosted(t, hostStep("f", "core.fail", ""))
+	w.onFail = func() error { return errors.New("killed") }
+	if _, err := w.performHost(t.Context(), perform.Options{}); err == nil || fmt.Sprint(w.unattended()) != "[f 0]" {
+		t.Fatalf("%v, %q", err, w.unattended())
+	}
+	w.onFail = nil
+	if _, err := w.performHost(t.Context(), perform.Options{}); codeOf(err) != fault.RunClosed || w.unattended() != nil {
+		t.Fatalf("%v, %q", err, w.unattended())
+	}
+	w = newHosted(t, noopStep)
+	if _, err := w.performHost(t.Context(), perform.Options{}); err != nil || w.unattended() != nil {
+		t.Fatalf("%v, %q", err, w.unattended())
+	}
+}
+
+// TestUnattendedAfterAnAgent: an attempt of an agent without a result does not keep the host from its step.
+func TestUnattendedAfterAnAgent(t *testing.T) {
+	w := newHosted(t, noopStep)
+	a, err := w.g.Rehydrate(t.Context(), w.at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent := engine.Caller{Actor: event.Actor{Kind: event.Agent}, AtMs: 10}
+	if _, err := w.g.Advance(t.Context(), agent, w.at, a.AttemptID, advance.Request{Notes: "done"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(w.unattended()); got != "[n 0]" {
+		t.Error(got)
+	}
+}
+
+// TestUnattendedGate: a gate of the host is left to people once its result is on record, until they approved it.
+func TestUnattendedGate(t *testing.T) {
+	w := newHosted(t, `{id: g, title: G, action: {kind: host, typeId: core.noop}, requireConfirmation: {kind: human_approval}}`)
+	if _, err := w.performHost(t.Context(), perform.Options{}); codeOf(err) != fault.RunWaiting || w.unattended() != nil {
+		t.Fatalf("%v, %q", err, w.unattended())
+	}
+	person := engine.Caller{Actor: event.Actor{Kind: event.Human}, AtMs: w.clock}
+	if _, err := w.g.Approve(t.Context(), person, w.at, ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(w.unattended()); got != "[g 0]" {
+		t.Error(got)
+	}
+}
+
+// TestUnattendedEnd: a run whose end is requested and not recorded is continued, which closes it.
+func TestUnattendedEnd(t *testing.T) {
+	w := newHosted(t, personStep)
+	w.busy = true
+	if _, err := w.cancel(false); err != nil {
+		t.Fatal(err)
+	}
+	w.busy = false
+	if got := fmt.Sprint(w.unattended()); got != "[ 0]" {
+		t.Error(got)
+	}
+}
+
+// TestUnattendedImports: an imported run is left alone until it was continued here.
+func TestUnattendedImports(t *testing.T) {
+	w := newHosted(t, personStep+noopStep)
+	a, err := w.g.Rehydrate(t.Context(), w.at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.g.Advance(t.Context(), engine.Caller{Actor: event.Actor{Kind: event.Human}, AtMs: 9}, w.at, a.AttemptID,
+		advance.Request{}); err != nil {
+		t.Fatal(err)
+	}
+	all := int64(len(w.events()))
+	for imported, want := range map[int64]int{0: 1, all - 1: 1, all: 0} {
+		v := views.New(w.g.Reader, w.g.Store, func(context.Context, id.Session) (int64, error) { return imported, nil }, nil)
+		if list, _, err := v.Unattended(t.Context()); err != nil || len(list) != want {
+			t.Errorf("%d of %d events imported: %+v, %v", imported, all, list, err)
+		}
+	}
+}

@@ -1,0 +1,185 @@
+// Package host has the functions of host steps, which only the HTTP host performs
+// (docs/design.md#host-steps), and defines the record of one, the artifact "wr.host_result".
+//
+// Each function is pure: of the configuration and the context. A delay is a function of the log, as a
+// wait is; the performer watches the clock. Start reading at Perform.
+package host
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/hoststep"
+)
+
+// Kind is the artifact kind of the result of a host step.
+const Kind = "wr.host_result"
+
+// Outcome is how a host step ended, a closed set.
+type Outcome string
+
+// The outcomes.
+const (
+	Completed Outcome = "completed"
+	Failed    Outcome = "failed"
+)
+
+// Error is why a host step failed.
+type Error struct {
+	Code    string `json:"code"`    // at most limits.HostErrorCodeBytesMax bytes
+	Message string `json:"message"` // at most limits.SummaryBytesMax bytes
+}
+
+// Result is the artifact "wr.host_result", which a performer records with the attempt at the step. It
+// has no times: two runs with the same inputs have the same results.
+type Result struct {
+	// Error is set exactly if the outcome is Failed.
+	Error   *Error  `json:"error,omitzero"`
+	Kind    string  `json:"kind"`
+	Outcome Outcome `json:"outcome"`
+	// Outputs is an object, null for a step without any.
+	Outputs         canon.Value `json:"outputs,omitzero"`
+	StepInstanceKey string      `json:"stepInstanceKey"`
+	TypeID          string      `json:"typeId"`
+}
+
+// OK reports a step that completed.
+func (r Result) OK() bool { return r.Outcome == Completed }
+
+// Value returns the artifact as it is recorded.
+func (r Result) Value() (canon.Value, error) { return canon.ValueOf(r) }
+
+// Decode reads the artifact strictly: unknown members, another kind or type, and members that do not
+// belong to the outcome are errors.
+func Decode(v canon.Value) (Result, error) {
+	var r Result
+	if err := canon.Decode(v, &r); err != nil {
+		return r, err
+	}
+	switch {
+	case r.Kind != Kind:
+		return r, fmt.Errorf("want kind %s", Kind)
+	case hoststep.Step{TypeID: r.TypeID}.Check() != nil, r.StepInstanceKey == "":
+		return r, errors.New("want a known typeId, and a stepInstanceKey")
+	case r.Outcome != Completed && r.Outcome != Failed:
+		return r, fmt.Errorf("want the outcome %s or %s", Completed, Failed)
+	case (r.Outcome == Failed) != (r.Error != nil):
+		return r, fmt.Errorf("want an error with the outcome %s, and with no other", Failed)
+	case r.Error != nil && !r.Error.valid():
+		return r, errors.New("want an error with a code and a message within their limits")
+	case !r.Outputs.IsNull() && (r.Outputs.Kind() != canon.Object || r.Error != nil):
+		return r, fmt.Errorf("want outputs that are an object, with the outcome %s", Completed)
+	}
+	return r, nil
+}
+
+// valid reports an error with a code and a message within their limits.
+func (e Error) valid() bool {
+	return e.Code != "" && len(e.Code) <= limits.HostErrorCodeBytesMax && e.Message != "" &&
+		len(e.Message) <= limits.SummaryBytesMax
+}
+
+// EnginePrefix begins the keys of the context that belong to the engine. They are no part of the
+// outputs of a step.
+const EnginePrefix = "waybill."
+
+// Step is a host step to be performed.
+type Step struct {
+	hoststep.Step
+	StepInstanceKey string
+	// Context is that of the run, without the variables of loops.
+	Context canon.Value
+}
+
+// Default error of a step of type core.fail.
+const (
+	defaultCode    = "host_step_failed"
+	defaultMessage = "The workflow has a step that fails."
+)
+
+// functions are the types that are performed.
+var functions = map[string]func(Step, *Result){
+	hoststep.Noop:  func(Step, *Result) {},
+	hoststep.Delay: func(Step, *Result) {},
+	hoststep.Identity: func(s Step, r *Result) {
+		var members []canon.Member
+		for i := range s.Context.Len() {
+			if key := s.Context.Key(i); !strings.HasPrefix(key, EnginePrefix) {
+				members = append(members, canon.Member{Name: key, Value: s.Context.Item(i)})
+			}
+		}
+		r.Outputs = canon.OfMembers(members...)
+	},
+	hoststep.Fail: func(s Step, r *Result) {
+		code, _ := s.Config.Get("code")
+		message, _ := s.Config.Get("message")
+		r.Outcome = Failed
+		r.Error = &Error{Code: cmp.Or(code.Text(), defaultCode), Message: cmp.Or(message.Text(), defaultMessage)}
+	},
+}
+
+// ErrUnsupported reports a step of a type that is not performed.
+var ErrUnsupported = errors.New("the type of the host step is not performed")
+
+// Perform performs a step and returns its result. A delay is over when it is called.
+// Errors: ErrUnsupported.
+func Perform(s Step) (Result, error) {
+	r := Result{Kind: Kind, Outcome: Completed, StepInstanceKey: s.StepInstanceKey, TypeID: s.TypeID}
+	do, ok := functions[s.TypeID]
+	if !ok {
+		return r, fmt.Errorf("%w: %s", ErrUnsupported, s.TypeID)
+	}
+	do(s, &r)
+	return r, nil
+}
+
+// Unsupported returns the types of host steps of a workflow, bodies of loops included, that are not
+// performed, each once and sorted. A host refuses a run of a workflow with any.
+func Unsupported(w compile.Compiled) (out []string) {
+	add := func(steps []compile.Step) {
+		for _, s := range steps {
+			if s.Host != nil && functions[s.Host.TypeID] == nil {
+				out = append(out, s.Host.TypeID)
+			}
+		}
+	}
+	add(w.Steps)
+	for _, l := range w.Loops {
+		add(l.Body)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// DueAt returns the moment until which a step of type core.delay is pending, in milliseconds since 1970
+// UTC; false for the other types. pendingMs is the time at which it became pending, vars are the
+// variables of the loops around it and the context. So a process that is killed during the delay does
+// not begin it again.
+func DueAt(h hoststep.Step, pendingMs int64, vars canon.Value) (int64, bool) {
+	if h.TypeID != hoststep.Delay {
+		return 0, false
+	}
+	return pendingMs + delayMs(h, vars), true
+}
+
+// delayMs is the delay that the configuration fixes, else the one that the context says as delayMs or
+// delaySeconds, else the default of the configuration, else limits.HostDelayMsDefault. A longer one
+// than limits.HostDelayMsMax is cut to it.
+func delayMs(h hoststep.Step, vars canon.Value) int64 {
+	for _, from := range []struct {
+		object canon.Value
+		key    string
+		unit   float64
+	}{{h.Config, "delayMs", 1}, {vars, "delayMs", 1}, {vars, "delaySeconds", 1000}, {h.Config, "defaultMs", 1}} {
+		if v, _ := from.object.Get(from.key); v.Kind() == canon.Number && v.Float() >= 0 {
+			return int64(min(v.Float()*from.unit, limits.HostDelayMsMax))
+		}
+	}
+	return limits.HostDelayMsDefault
+}
