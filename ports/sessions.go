@@ -28,6 +28,13 @@ type Identity interface {
 	StoreID(ctx context.Context, create Create) (id.Store, error)
 }
 
+// Tenancy names the tenant to which a store belongs.
+type Tenancy interface {
+	// Tenant returns the name of the tenant, which is never empty: the one that the store recorded when it
+	// was created, else the one under which it was opened.
+	Tenant(ctx context.Context) (string, error)
+}
+
 // Create states whether an operation may create what does not exist.
 type Create bool
 

@@ -25,7 +25,7 @@ type scheduled struct {
 
 func newScheduled(t *testing.T, automationID string) scheduled {
 	w := scheduled{review: newReview(t)}
-	w.installs(w.propose(learning.ProposeRequest{Tenant: "local", Draft: drafted(t, proposal.Automation,
+	w.installs(w.propose(learning.ProposeRequest{Draft: drafted(t, proposal.Automation,
 		fmt.Sprintf(`{"automationId":%q,"schedule":{"cron":"0 3 * * *"},"workflowId":"test.long"}`, automationID), "")}))
 	w.clock += 1000 * 60 * 60 * 24 * 3
 	w.key = w.row().StartKey

@@ -273,8 +273,7 @@ func TestRefusedActivations(t *testing.T) {
 			return r.propose(asWorkflow(r, "test.flow", "one"))
 		}, func(a *learning.ApplyRequest) { a.Check = unsound }},
 		{"without a name", fault.ProposalInvalid, "draft", "cyd", func(r *review) learning.Proposed {
-			return r.propose(learning.ProposeRequest{Draft: drafted(r, proposal.AgentPack, `{"x":1}`, ""),
-				Tenant: "local"})
+			return r.propose(learning.ProposeRequest{Draft: drafted(r, proposal.AgentPack, `{"x":1}`, "")})
 		}, asItIs},
 	} {
 		r := newReview(t)

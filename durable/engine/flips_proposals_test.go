@@ -31,7 +31,7 @@ func TestNoChangedByteChangesTheInstallation(t *testing.T) {
 	flow := `{"id":"t","steps":[]}`
 	propose := func(seed byte, artifact string) string {
 		p, err := g.Propose(ctx, caller(1), id.Seed{seed},
-			learning.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, artifact, ""), Tenant: "local"})
+			learning.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, artifact, "")})
 		must(t, err)
 		return p.Proposal.ID.String()
 	}
@@ -46,8 +46,7 @@ func TestNoChangedByteChangesTheInstallation(t *testing.T) {
 	_, err = g.RollBackProposal(ctx, atTerminal("ada"), req(b)) // what is in use is the former one again
 	must(t, err)
 	_, err = g.ReviseProposal(ctx, caller(1), b,
-		learning.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, `{"id":"t","steps":[2]}`, ""),
-			Tenant: "local"})
+		learning.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, `{"id":"t","steps":[2]}`, "")})
 	must(t, err)
 	g.Flush(ctx)
 	e := &sampleStore{heads: map[string]manifest.Head{}, tree: flat(disk.Files())}
@@ -94,7 +93,7 @@ func mustOpen(t *testing.T, tree *flatFS) *enginetest.Engine {
 func installsOne(t *testing.T, g *enginetest.Engine, by engine.Caller, from id.Run) error {
 	t.Helper()
 	d := drafted(t, proposal.WorkflowChainPack, `{"id":"t","steps":[]}`, fmt.Sprintf(`,"sourceRunIds":[%q]`, from))
-	p, err := g.Propose(context.Background(), by, id.Seed{4}, learning.ProposeRequest{Draft: d, Tenant: "local"})
+	p, err := g.Propose(context.Background(), by, id.Seed{4}, learning.ProposeRequest{Draft: d})
 	if err == nil {
 		_, err = g.ApplyProposal(context.Background(), by, overrides(g, aboutProposal(p, "ada", "r")))
 	}

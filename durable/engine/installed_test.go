@@ -65,8 +65,7 @@ func TestVersionsOfATemplateAreInstalledTogether(t *testing.T) {
 	t.Parallel()
 	r := newReview(t)
 	template := func(version, says string) learning.ProposeRequest {
-		return learning.ProposeRequest{Draft: drafted(t, proposal.PromptTemplate, templateOf(version, says), ""),
-			Tenant: "local"}
+		return learning.ProposeRequest{Draft: drafted(t, proposal.PromptTemplate, templateOf(version, says), "")}
 	}
 	one, two := r.installs(r.propose(template("1.0.0", "one"))), r.installs(r.propose(template("2.0.0", "two")))
 	again := r.propose(template("1.0.0", "one again"))

@@ -191,7 +191,7 @@ func TestInstalledBytesAreTheProposedOnes(t *testing.T) {
 		p = r.revise(p, asWorkflow(t, "test.flow", says))
 	}
 	sent := `{ "steps" : [ {"prompt":"five \u00e9", "title":"S","id":"s"} ], "version":"1.0.0","n":1.0, "id":"test.flow","name":"N","description":"d"}`
-	p = r.revise(p, learning.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, sent, ""), Tenant: "local"})
+	p = r.revise(p, learning.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, sent, "")})
 	p = r.installs(p)
 	value, err := canon.Parse([]byte(sent))
 	must(t, err)
@@ -255,8 +255,7 @@ func TestSimilarProposals(t *testing.T) {
 	// A proposal that can no longer be applied is not listed.
 	_, err = r.g.RejectProposal(context.Background(), r.person("ada"), aboutProposal(first, "ada", "r"))
 	must(t, err)
-	other := learning.ProposeRequest{Draft: drafted(t, proposal.Automation, workflowNamed("test.flow", says), ""),
-		Tenant: "local"}
+	other := learning.ProposeRequest{Draft: drafted(t, proposal.Automation, workflowNamed("test.flow", says), "")}
 	if p := r.propose(other); len(p.About.Duplicates) != 0 {
 		t.Errorf("like another kind: %+v", p.About.Duplicates)
 	}
@@ -279,7 +278,7 @@ func TestNoSecretOfAProposalIsStored(t *testing.T) {
 			secret(), "use "+secret(), "canary-hunter2", secret())
 		more := fmt.Sprintf(`,"title":%q,"rationale":%q,"synthesizerModel":%q`, "with "+secret(), "since "+secret(),
 			secret())
-		return learning.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, artifact, more), Tenant: "local",
+		return learning.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, artifact, more),
 			Reason:         "for " + secret(),
 			OtherWorkflows: []similar.Candidate{}}
 	}

@@ -74,8 +74,7 @@ func drafted(t testing.TB, kind proposal.Kind, artifact, more string) proposal.D
 
 func asWorkflow(t testing.TB, name, says string) learning.ProposeRequest {
 	t.Helper()
-	return learning.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, workflowNamed(name, says), ""),
-		Tenant: "local"}
+	return learning.ProposeRequest{Draft: drafted(t, proposal.WorkflowChainPack, workflowNamed(name, says), "")}
 }
 
 func (r *review) seed() id.Seed { r.made++; return id.Seed{byte(r.made), byte(r.made >> 8), 0xb} }

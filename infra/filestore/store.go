@@ -57,6 +57,7 @@ var (
 	_ ports.UnknownEntries  = (*Store)(nil)
 	_ ports.SideLogs        = (*Store)(nil)
 	_ ports.Identity        = (*Store)(nil)
+	_ ports.Tenancy         = (*Store)(nil)
 	_ ports.Keyring         = (*Store)(nil)
 	_ ports.HeadCache       = (*Store)(nil)
 	_ ports.Inspector       = (*Store)(nil)

@@ -173,7 +173,7 @@ func TestProposalWireForm(t *testing.T) {
 		{a.OnWire(), `{"approvalId":"` + a.ApprovalIDs[0].String() + `","installedArtifactRef":"` + a.InstalledRef +
 			`","kind":"workflow-chain-pack","proposalId":"` + p.String() + `"}`},
 		{proposal.Applied{Subject: proposal.Subject{ProposalID: p}, Slot: a.Slot, InstalledRef: "r"}.OnWire(),
-			`{"approvalId":null,"installedArtifactRef":"r","kind":"workflow-chain-pack","proposalId":"` + p.String() +
+			`{"installedArtifactRef":"r","kind":"workflow-chain-pack","proposalId":"` + p.String() +
 				`"}`},
 	} {
 		if got, err := canon.Marshal(e.event); err != nil || string(got) != e.want {

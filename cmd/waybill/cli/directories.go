@@ -124,9 +124,9 @@ func (p *Process) ConfigDir() (string, error) {
 	return filepath.Join(config, "waybill"), err
 }
 
-// Tenant returns the tenant name for records that have one: --tenant, or the base name of
+// tenant returns the name of the tenant of a new store: --tenant, or the base name of
 // --store if it is a valid tenant name, or the default (docs/design.md#tenants).
-func (a *App) Tenant() string {
+func (a *App) tenant() string {
 	if a.Flags.Tenant != "" {
 		return a.Flags.Tenant
 	}

@@ -62,7 +62,7 @@ func (a *App) Open(ctx context.Context) (*Store, error) {
 		return nil, err
 	}
 	options := filestore.Options{LockWait: a.Flags.lockWait, AllowNetworkFS: a.Flags.AllowNetworkFS, Now: a.Clock,
-		Random: a.Entropy}
+		Random: a.Entropy, Tenant: a.tenant()}
 	store, err := filestore.OpenDir(dir, options)
 	if fault.Is(err, fault.StoreInvalid) {
 		f := *fault.Of(err)

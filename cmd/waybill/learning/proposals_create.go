@@ -114,7 +114,7 @@ func readDraft(a *cli.App, cmd *cobra.Command, name string, req *learning.Propos
 	if req.Draft, err = proposal.ParseFile(data); err != nil {
 		return err
 	}
-	req.Presence, req.Tenant, req.Workspace = presenceOf(a), a.Tenant(), a.Flags.Workspace
+	req.Presence, req.Workspace = presenceOf(a), a.Flags.Workspace
 	// The engine compares; the catalog of candidates is known only here.
 	req.OtherWorkflows = similarityCandidates(a, cmd, req.Draft.Kind)
 	return nil

@@ -15,6 +15,7 @@ import (
 // Store is what learning requires of a store.
 type Store interface {
 	engine.Store
+	ports.Tenancy
 	ports.Trash
 }
 

@@ -3,6 +3,7 @@ package learning
 import (
 	"context"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/event"
@@ -18,11 +19,14 @@ type ProposalEvents struct {
 	Health manifest.Health `json:"health"`
 }
 
-// ProposalEvent is one notification. Type determines which members are set.
+// ProposalEvent is one notification. Payload is what the protocol defines for the type. The members of the
+// payload are repeated beside it.
 type ProposalEvent struct {
 	// Type is proposal.created or proposal.activated.
-	Type                 string        `json:"type"`
-	AtMs                 int64         `json:"atMs"`
+	Type    string      `json:"type"`
+	AtMs    int64       `json:"atMs"`
+	Payload canon.Value `json:"payload"`
+
 	ProposalID           id.Proposal   `json:"proposalId"`
 	Kind                 proposal.Kind `json:"kind"`
 	SourceRunIDs         []id.Run      `json:"sourceRunIds,omitzero"`
@@ -64,15 +68,21 @@ func (l *Learning) ProposalEvents(ctx context.Context, workspace string) (Propos
 // proposalEventOf converts a record to a notification; ok is false for kinds
 // without one.
 func proposalEventOf(e event.Event) (row ProposalEvent, ok bool) {
+	var wire any
 	switch r := e.Data.(type) {
 	case proposal.Created:
 		w := r.OnWire()
-		return ProposalEvent{Type: proposal.WireCreatedName, AtMs: e.TimestampMs, ProposalID: w.ProposalID,
-			Kind: w.Kind, SourceRunIDs: w.SourceRunIDs, DuplicateOf: w.DuplicateOf}, true
+		wire, row = w, ProposalEvent{Type: proposal.WireCreatedName, ProposalID: w.ProposalID,
+			Kind: w.Kind, SourceRunIDs: w.SourceRunIDs, DuplicateOf: w.DuplicateOf}
 	case proposal.Applied:
 		w := r.OnWire()
-		return ProposalEvent{Type: proposal.WireActivatedName, AtMs: e.TimestampMs, ProposalID: w.ProposalID,
-			Kind: w.Kind, ApprovalID: w.ApprovalID, InstalledArtifactRef: w.InstalledArtifactRef}, true
+		wire, row = w, ProposalEvent{Type: proposal.WireActivatedName, ProposalID: w.ProposalID,
+			Kind: w.Kind, ApprovalID: w.ApprovalID, InstalledArtifactRef: w.InstalledArtifactRef}
+	default:
+		return row, false
 	}
-	return row, false
+	var err error
+	row.AtMs = e.TimestampMs
+	row.Payload, err = canon.ValueOf(wire)
+	return row, err == nil
 }

@@ -25,7 +25,6 @@ type ProposeRequest struct {
 	// FromRuns are ids, prefixes or @last, in addition to the runs in the
 	// draft.
 	FromRuns  []string
-	Tenant    string
 	Workspace string
 	Reason    string
 	// OtherWorkflows are workflows of other sources to compare with for similarity.
@@ -52,8 +51,12 @@ func (l *Learning) Propose(ctx context.Context, by engine.Caller, seed id.Seed, 
 	if err != nil {
 		return Proposed{}, err
 	}
+	tenant, err := l.store.Tenant(ctx)
+	if err != nil {
+		return Proposed{}, err
+	}
 	name := id.NewProposal(seed)
-	owner := proposal.Owner{Tenant: req.Tenant, Workspace: req.Workspace, Principal: proposal.NameOf(by.Actor)}
+	owner := proposal.Owner{Tenant: tenant, Workspace: req.Workspace, Principal: proposal.NameOf(by.Actor)}
 	err = l.changeProposals(ctx, by, store, func(all *proposals.Log, next int64) (proposal.Record,
 		[]manifest.Object, error) {
 		like := l.duplicates(ctx, all, req, name)

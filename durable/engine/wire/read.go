@@ -7,7 +7,6 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/openwop"
-	"github.com/waybill/waybill/ports"
 )
 
 // Page is a part of the events of a run.
@@ -123,14 +122,14 @@ func (w *Wire) keep(s *shared) {
 func (f *Follower) Snapshot(ctx context.Context) (openwop.Snapshot, error) {
 	out := f.log.Snapshot()
 	out.EngineVersion = f.w.about.Version
-	if f.w.about.Identity == nil {
+	if f.w.about.Tenancy == nil {
 		return out, nil
 	}
-	store, err := f.w.about.Identity.StoreID(ctx, ports.ReadOnly)
-	if err != nil || store.IsZero() {
+	tenant, err := f.w.about.Tenancy.Tenant(ctx)
+	if err != nil || tenant == "" {
 		return out, err
 	}
-	out.Owner = &openwop.Owner{Tenant: store.String()}
+	out.Owner = &openwop.Owner{Tenant: tenant}
 	return out, nil
 }
 

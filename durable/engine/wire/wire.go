@@ -24,8 +24,8 @@ import (
 type About struct {
 	// Version is that of the program.
 	Version string
-	// Identity is of the store whose id is the tenant of its runs; nil: none is stated, as of a bundle.
-	Identity ports.Identity
+	// Tenancy names the owner of the runs; nil: none is stated, as of a bundle.
+	Tenancy ports.Tenancy
 }
 
 // Wire has the use cases of one store or bundle. It is safe for concurrent use.

@@ -109,7 +109,7 @@ func (w *world) process() *counting {
 // reader is the use cases of a process that has read nothing.
 func (w *world) reader() (*wire.Wire, *counting) {
 	s := w.process()
-	return wire.New(session.NewReader(s), s, wire.About{Version: "9.9", Identity: s}), s
+	return wire.New(session.NewReader(s), s, wire.About{Version: "9.9", Tenancy: s}), s
 }
 
 // by is an agent at the next moment.
@@ -278,12 +278,12 @@ func TestSnapshotsAreThoseOfTheStore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 1)
 	r, s := w.reader()
-	store, err := s.StoreID(ctx, ports.ReadOnly)
+	tenant, err := s.Tenant(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, health, err := r.Snapshot(ctx, "@last")
-	if err != nil || health != manifest.Healthy || got.Owner == nil || got.Owner.Tenant != store.String() || got.EngineVersion != "9.9" ||
+	if err != nil || health != manifest.Healthy || got.Owner == nil || got.Owner.Tenant != tenant || got.EngineVersion != "9.9" ||
 		got.Status != openwop.WaitingInput || got.CurrentNodeID != "s0" {
 		t.Fatalf("%+v %s %v", got, health, err)
 	}

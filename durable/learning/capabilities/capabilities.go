@@ -1,20 +1,20 @@
 // Package capabilities builds the document that describes what a store provides, in the shape
-// of OpenWOP's capabilities document (docs/design.md#annotations, docs/design.md#proposals).
+// of OpenWOP's capabilities document (docs/design.md#annotations, docs/design.md#proposals), and the one that a
+// host of the protocol serves (docs/design.md#openwop).
 //
-// It lists only what the configuration enables: a feature that is turned off leaves no trace
-// in the document. It reads no store and answers no request; commands and the MCP server
-// print the Document.
+// Both list only what the configuration enables: a feature that is turned off leaves no trace
+// in the document. The package reads no store and answers no request.
 package capabilities
 
 import (
 	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/learning/proposal"
-	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/openwop"
 	"github.com/waybill/waybill/durable/store/config"
 )
 
-// protocolVersion is the version of OpenWOP whose shapes the document follows.
-const protocolVersion = "1.0"
+// RequestBodyBytesMax is the size of a request that the HTTP host accepts.
+const RequestBodyBytesMax = 1 << 20
 
 // Document is the capabilities document. Waybill has no envelopes and no clarification
 // rounds, but the protocol requires those members, so they are written empty or zero.
@@ -26,6 +26,7 @@ type Document struct {
 	SchemaVersions        map[string]int64 `json:"schemaVersions"`
 	Limits                Limits           `json:"limits"`
 	Feedback              Feedback         `json:"feedback"`
+	Host                  Host             `json:"host"`
 	Agents                *Agents          `json:"agents,omitzero"`
 }
 
@@ -35,8 +36,13 @@ type Implementation struct {
 	Version string `json:"version"`
 }
 
+// Host repeats families under the names that earlier versions of the protocol gave them.
+type Host struct {
+	Feedback Feedback `json:"feedback"`
+}
+
 // Limits are the limits that a caller can reach. The counts of rounds and envelopes are
-// always 0; MaxRequestBodyBytes is limits.MCPMessageBytesMax.
+// always 0; MaxRequestBodyBytes is RequestBodyBytesMax.
 type Limits struct {
 	ClarificationRounds int64 `json:"clarificationRounds"`
 	SchemaRounds        int64 `json:"schemaRounds"`
@@ -68,13 +74,14 @@ type Proposals struct {
 // DocumentOf returns the document of a store with this configuration; version is that of the running
 // program.
 func DocumentOf(c config.Config, version string) Document {
-	d := Document{ProtocolVersion: protocolVersion, Implementation: Implementation{"waybill", version},
-		// The version of the events in docs/format.md, not that of the program.
-		EventLogSchemaVersion: 1,
+	d := Document{ProtocolVersion: openwop.ProtocolVersion, Implementation: Implementation{"waybill", version},
+		// The version of the mapping to run events, not that of the program.
+		EventLogSchemaVersion: openwop.EventLogSchemaVersion,
 		SupportedEnvelopes:    []string{}, SchemaVersions: map[string]int64{},
-		Limits: Limits{MaxRequestBodyBytes: limits.MCPMessageBytesMax}}
+		Limits: Limits{MaxRequestBodyBytes: RequestBodyBytesMax}}
 	if c.Feedback() {
 		d.Feedback = Feedback{Supported: true, Targets: feedback.Targets(), Signals: feedback.Signals()}
+		d.Host.Feedback = d.Feedback
 	}
 	if c.Proposals() {
 		d.Agents = &Agents{Proposals{ArtifactKinds: proposal.Kinds(), DuplicationDetection: true,

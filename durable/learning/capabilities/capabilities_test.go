@@ -3,6 +3,7 @@ package capabilities_test
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/waybill/waybill/durable/learning/capabilities"
@@ -45,6 +46,10 @@ func TestDocumentListsOnlyEnabledFeatures(t *testing.T) {
 	}
 	if _, ok := members["agents"]; ok {
 		t.Errorf("agents are advertised: %s", b)
+	}
+	if text := string(b); !strings.Contains(text, `"host":{"feedback":{"supported":false}}`) ||
+		!strings.Contains(text, `"protocolVersion":"1.1"`) || !strings.Contains(text, `"maxRequestBodyBytes":1048576`) {
+		t.Errorf("%s", text)
 	}
 	direct, err := config.Config{}.With("proposalsActivation", config.ViaDirectRBAC)
 	if err != nil || !slices.Contains([]string{capabilities.DocumentOf(direct, "").Agents.Proposals.Activation},

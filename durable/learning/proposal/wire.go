@@ -29,7 +29,7 @@ type WireActivation struct {
 	InstalledArtifactRef string    `json:"installedArtifactRef"`
 }
 
-// The names of the wire events. Their data contains no text of the proposal.
+// The names of the wire events. Their data contains no text of the proposal, and no member without a value.
 const (
 	WireCreatedName   = "proposal.created"
 	WireActivatedName = "proposal.activated"
@@ -40,14 +40,14 @@ type WireCreated struct {
 	ProposalID   id.Proposal `json:"proposalId"`
 	Kind         Kind        `json:"kind"`
 	SourceRunIDs []id.Run    `json:"sourceRunIds"`
-	DuplicateOf  *string     `json:"duplicateOf"`
+	DuplicateOf  *string     `json:"duplicateOf,omitzero"`
 }
 
 // WireActivated is the data of WireActivatedName.
 type WireActivated struct {
 	ProposalID           id.Proposal `json:"proposalId"`
 	Kind                 Kind        `json:"kind"`
-	ApprovalID           *id.Event   `json:"approvalId"`
+	ApprovalID           *id.Event   `json:"approvalId,omitzero"`
 	InstalledArtifactRef string      `json:"installedArtifactRef"`
 }
 

@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/waybill/waybill/durable/id"
@@ -21,4 +22,16 @@ func (c *Committer) StoreID(ctx context.Context, create ports.Create) (id.Store,
 	}
 	st, err := c.d.ToWrite()
 	return st.ID, err
+}
+
+// unnamedTenant is that of a store which was neither created nor opened under a name.
+const unnamedTenant = "local"
+
+// Tenant implements ports.Tenancy.
+func (c *Committer) Tenant(ctx context.Context) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", disk.ReadFault(err)
+	}
+	st, err := c.d.State()
+	return cmp.Or(st.Tenant, c.d.Tenant, unnamedTenant), err
 }

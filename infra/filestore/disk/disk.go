@@ -33,6 +33,9 @@ type Options struct {
 	// (docs/design.md#network-filesystems). Without it Open returns STORE_NETWORK_FS there.
 	AllowNetworkFS bool
 
+	// Tenant is the name of the tenant, which a new store records; "" records none.
+	Tenant string
+
 	// Locks are the locks on the same tree; OpenDir sets them.
 	Locks *lock.Locks
 	// Boot identifies the current boot of the machine; "" when it is unknown. It must not contain

@@ -10,6 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/infra/controlfile"
 	"github.com/waybill/waybill/infra/filestore/layout"
 	"github.com/waybill/waybill/infra/lock"
@@ -27,6 +28,7 @@ import (
 // Everything else is an error of readState, and the store does not open.
 type State struct {
 	ID      id.Store
+	Tenant  string       // the name that the store recorded, "" for one that recorded none
 	Exists  bool         // a store, Waybill's or a foreign one, exists
 	Foreign bool         // written by another program: read, never written (docs/design.md#foreign-stores)
 	Refusal *fault.Fault // why nothing may be written; nil when writing is allowed
@@ -42,6 +44,7 @@ type StoreData struct {
 	CreatedAtMs int64    `json:"createdAtMs,omitzero"`
 	Features    features `json:"features"`
 	StoreID     id.Store `json:"storeId"`
+	Tenant      string   `json:"tenant,omitzero"` // name of the tenant, as given by who created the store
 }
 
 // features are the names of capabilities that a binary must know: Incompat to open the store,
@@ -51,6 +54,9 @@ type features struct {
 	Incompat []string `json:"incompat"`
 	ROCompat []string `json:"roCompat"`
 }
+
+// tenantForm matches the name of a tenant. Any other is as good as none.
+var tenantForm = pattern.New(`^[a-z0-9][a-z0-9_-]{0,63}$`)
 
 // knownFeatures are the features of this version: none so far.
 var knownFeatures []string
@@ -135,6 +141,9 @@ func stateFromDocument(doc controlfile.Document) (State, error) {
 		return State{}, fault.New(fault.StoreNewer, "the store uses %q, which this binary does not know", name)
 	}
 	st := State{ID: storeID, Exists: true}
+	if tenant, _ := doc.Data.Get("tenant"); tenantForm.MatchString(tenant.Text()) {
+		st.Tenant = tenant.Text()
+	}
 	if name, unknown := firstUnknown(wanted, "roCompat"); unknown {
 		st.Refusal = fault.New(fault.StoreReadOnly, "the store uses %q: this binary may read it, not write to it",
 			name).
@@ -243,6 +252,7 @@ func (d *Disk) make() error {
 		CreatedAtMs: d.Now().UnixMilli(),
 		Features:    features{none, none, none},
 		StoreID:     id.NewStore(id.Seed(raw)),
+		Tenant:      d.Tenant,
 	})
 	if err != nil {
 		return err

@@ -37,6 +37,7 @@ type Store interface {
 	ports.Trash
 	ports.Retention
 	ports.Repairs
+	ports.Tenancy
 }
 
 // Engine has the use cases of one store.
@@ -64,7 +65,7 @@ func Over(s Store) *Engine {
 	verifier := verify.New(e.Reader, s, audit)
 	return &Engine{Engine: e, Views: v, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, s),
 		Exchange: travel.New(e, s, v), Upkeep: upkeep.New(e, s, verifier), Learning: learning.New(e, s), Offers: candidates.New(e.Answers, s),
-		Settings: settings.New(s, e.Ledger()), Wire: wire.New(e.Reader, s, wire.About{Version: "test", Identity: s}), Store: s}
+		Settings: settings.New(s, e.Ledger()), Wire: wire.New(e.Reader, s, wire.About{Version: "test", Tenancy: s}), Store: s}
 }
 
 // Approve is Decide for an approval of what a node holds, without a comparison to what was shown.

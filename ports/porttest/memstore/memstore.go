@@ -243,6 +243,9 @@ func (s *Store) Sessions(ctx context.Context) ([]id.Session, error) {
 	return out, nil
 }
 
+// Tenant implements ports.Tenancy.
+func (s *Store) Tenant(context.Context) (string, error) { return "local", nil }
+
 // StoreID implements ports.Identity. A store that does not exist has the zero id; with
 // ports.MayCreate it is created.
 func (s *Store) StoreID(ctx context.Context, create ports.Create) (id.Store, error) {

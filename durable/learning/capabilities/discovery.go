@@ -1,0 +1,87 @@
+package capabilities
+
+import (
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/store/config"
+)
+
+// Options are what a host serves besides the families that the configuration determines.
+type Options struct {
+	// Fixtures are the ids of the conformance workflows, empty without them.
+	Fixtures []string
+	// ReplayModes are the modes of forks, "branch" and "replay"; empty: runs are not forked over HTTP.
+	ReplayModes []string
+	// DebugBundle: debug bundles are served.
+	DebugBundle bool
+	// Prompts: the installed prompt templates are served.
+	Prompts bool
+	// Testing is what a host with test seams reports; nil without them.
+	Testing *Testing
+}
+
+// Testing describes the test seams of a host.
+type Testing struct {
+	MockProviders []string `json:"mockProviders"`
+	TestKeyPrefix string   `json:"testKeyPrefix,omitzero"`
+	// ForceEngineVersionRange are the versions that a test key may request.
+	ForceEngineVersionRange *VersionRange `json:"forceEngineVersionRange,omitzero"`
+}
+
+// VersionRange is a range of versions, both included.
+type VersionRange struct {
+	Min int64 `json:"min"`
+	Max int64 `json:"max"`
+}
+
+// replay, debugBundle and prompts are families of a served document.
+type (
+	replay struct {
+		Supported bool     `json:"supported"`
+		Modes     []string `json:"modes"`
+	}
+	debugBundle struct {
+		Supported bool `json:"supported"`
+	}
+	prompts struct {
+		Supported          bool   `json:"supported"`
+		EndpointsSupported bool   `json:"endpointsSupported"`
+		Observability      string `json:"observability"`
+	}
+)
+
+// families are the members that a client looks for at the root or below "capabilities".
+type families struct {
+	Feedback    Feedback    `json:"feedback"`
+	Host        Host        `json:"host"`
+	Agents      *Agents     `json:"agents,omitzero"`
+	Replay      replay      `json:"replay"`
+	DebugBundle debugBundle `json:"debugBundle"`
+	Prompts     *prompts    `json:"prompts,omitzero"`
+	Testing     *Testing    `json:"testing,omitzero"`
+	Fixtures    []string    `json:"fixtures,omitzero"`
+}
+
+// Discovery returns the document that a host serves: that of DocumentOf, with what the host serves besides. Each
+// family is at the root and, for clients of earlier versions, below "capabilities". Transports are those
+// that are served: rest.
+func Discovery(c config.Config, version string, o Options) (canon.Value, error) {
+	d := DocumentOf(c, version)
+	f := families{Feedback: d.Feedback, Host: d.Host, Agents: d.Agents,
+		Replay:      replay{len(o.ReplayModes) > 0, append([]string{}, o.ReplayModes...)},
+		DebugBundle: debugBundle{o.DebugBundle}, Testing: o.Testing, Fixtures: o.Fixtures}
+	if o.Prompts {
+		f.Prompts = &prompts{true, true, "hashed"}
+	}
+	out, err := canon.ValueOf(d)
+	if err != nil {
+		return out, err
+	}
+	served, err := canon.ValueOf(f)
+	if err != nil {
+		return out, err
+	}
+	for i := range served.Len() {
+		out = out.With(served.Key(i), served.Item(i))
+	}
+	return out.With("capabilities", served).With("supportedTransports", canon.OfList(canon.OfString("rest"))), nil
+}
