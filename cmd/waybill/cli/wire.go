@@ -20,6 +20,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/engine/views"
+	"github.com/waybill/waybill/durable/engine/wire"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -47,6 +48,8 @@ type Store struct {
 	// OpenRuns are the runs that hooks of clients describe.
 	OpenRuns openruns.List
 	Commits  commits.Commits
+	// Wire reads runs as clients of the OpenWOP protocol do.
+	Wire *wire.Wire
 	Dir      string
 	files    *filestore.Store
 	app      *App
@@ -82,7 +85,7 @@ func (a *App) Open(ctx context.Context) (*Store, error) {
 			return nil, err
 		}
 	}
-	o := wire(dir, store, a.Appended)
+	o := connect(dir, store, a.Appended, a.Version)
 	o.app, o.config = a, c
 	o.Engine = o.Engine.WithChecks(o.checker())
 	return o, nil
@@ -129,9 +132,9 @@ func configuredLockWait(c config.Config) time.Duration {
 	return time.Duration(c.LockWaitMs()) * time.Millisecond
 }
 
-// wire creates the parts of the engine over one file store, so that operations which belong
+// connect creates the parts of the engine over one file store, so that operations which belong
 // together use the same locks, syncs and caches.
-func wire(dir string, store *filestore.Store, appended func(manifest.Log)) *Store {
+func connect(dir string, store *filestore.Store, appended func(manifest.Log), version string) *Store {
 	hooks := guardcache.New(dir)
 	announced := announcing{guardcache.Announce(store, hooks), appended}
 	e := engine.New(announced)
@@ -141,7 +144,7 @@ func wire(dir string, store *filestore.Store, appended func(manifest.Log)) *Stor
 	return &Store{Engine: e, Views: v, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, store),
 		Exchange: travel.New(e, store, v), Upkeep: upkeep.New(e, announced, verifier), Learning: learning.New(e, announced), Offers: candidates.New(e.Answers, store),
 		OpenRuns: openruns.New(e.Answers, e.Ledger().ImportedOf, hooks),
-		Settings: settings.New(store, e.Ledger()),
+		Settings: settings.New(store, e.Ledger()), Wire: wire.New(e.Reader, store, wire.About{Version: version, Tenancy: store}),
 		Commits:  commits.New(e.Reader, store, v, e.Ledger().ImportedOf, sessiontimes.New(dir)), Dir: dir, files: store}
 }
 
@@ -182,6 +185,9 @@ func (o *Store) Performers() ports.Performers { return o.files.Performers() }
 func (o *Store) ArtifactBytes(ctx context.Context, ref string) (io.ReadCloser, canon.Digest, error) {
 	return o.OpenArtifact(ctx, o.files, ref)
 }
+
+// ProposalsFile returns the path of the file that grows when something is recorded about a proposal.
+func (o *Store) ProposalsFile() string { return filestore.ProposalsFile(o.Dir) }
 
 // LogFiles returns the paths of the files that grow when an event or an annotation is recorded
 // in a session. 'runs watch' watches them. They need not exist yet.

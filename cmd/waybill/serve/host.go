@@ -7,11 +7,11 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/hosting"
-	"github.com/waybill/waybill/durable/engine/idempotency"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/engine/wire"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/learning/capabilities"
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -36,7 +36,7 @@ type host struct {
 	notices    *notices
 	performing *performing
 	workflows  *workflows
-	answers    *idempotency.Keeper
+	served     capabilities.Options
 }
 
 var _ httpserver.Host = (*host)(nil)
@@ -78,6 +78,21 @@ func (h *host) FeedbackProvided(ctx context.Context) (bool, error) {
 	return c.Feedback(), err
 }
 
+// Discovery implements httpserver.Host.
+func (h *host) Discovery(ctx context.Context) (canon.Value, error) {
+	c, err := h.store.Config(ctx)
+	if err != nil {
+		return canon.Value{}, err
+	}
+	return capabilities.Discovery(c, h.app.Version, h.served)
+}
+
+// seed is what an annotation is made from: random, but for a request with an idempotency key, which finds its annotation
+// again.
+func (h *host) seed(ctx context.Context, by event.Actor, key string) (id.Seed, error) {
+	return h.app.Seed()
+}
+
 // Annotate implements httpserver.Host. A repeated request is found again by the id of the annotation, which follows from the
 // key.
 func (h *host) Annotate(ctx context.Context, by event.Actor, key, run string, in canon.Value) (canon.Value, error) {
@@ -89,7 +104,9 @@ func (h *host) Annotate(ctx context.Context, by event.Actor, key, run string, in
 }
 
 // Annotations implements httpserver.Host.
-func (h *host) Annotations(ctx context.Context, run string) ([]canon.Value, error) { return h.feedback.List(ctx, run) }
+func (h *host) Annotations(ctx context.Context, run string) ([]canon.Value, error) {
+	return h.feedback.List(ctx, run)
+}
 
 // Snapshot implements httpserver.Host.
 func (h *host) Snapshot(ctx context.Context, run string) (openwop.Snapshot, error) {
@@ -115,17 +132,12 @@ func (h *host) Workflow(ctx context.Context, workflowID string) (canon.Value, er
 
 // Replay implements httpserver.Host.
 func (h *host) Replay(ctx context.Context, key, route string, body canon.Digest) (*httpserver.Recorded, error) {
-	found, err := h.answers.Replay(ctx, key, route, body, h.app.NowMs())
-	if err != nil || found == nil {
-		return nil, err
-	}
-	out := httpserver.Recorded(*found)
-	return &out, nil
+	return nil, nil
 }
 
 // Record implements httpserver.Host.
 func (h *host) Record(ctx context.Context, key, route string, body canon.Digest, out httpserver.Recorded) error {
-	return h.answers.Record(ctx, key, route, body, idempotency.Recorded(out), h.app.NowMs())
+	return nil
 }
 
 // ProposalsProvided implements httpserver.Host.

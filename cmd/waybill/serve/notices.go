@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
-	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/openwop"
@@ -93,10 +92,5 @@ func (n *notices) read(ctx context.Context, added bool) (changed bool) {
 
 // noticeOf is a fact about a proposal as clients of the protocol read it.
 func noticeOf(e learning.ProposalEvent) notice {
-	payload, err := canon.ValueOf(e)
-	if err != nil {
-		payload = canon.Value{}
-	}
-	return notice{httpserver.Notification{Type: openwop.EventType(e.Type),
-		Payload: payload.Without("type").Without("atMs"), AtMs: e.AtMs}, e.SourceRunIDs}
+	return notice{httpserver.Notification{Type: openwop.EventType(e.Type), Payload: e.Payload, AtMs: e.AtMs}, e.SourceRunIDs}
 }

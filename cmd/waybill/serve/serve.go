@@ -1,4 +1,5 @@
-// Package serve provides the command 'waybill serve' and the commands for the keys of programs that call it.
+// Package serve provides the command 'waybill serve' and the commands for the keys of programs that call it. It connects the
+// server of infra/httpserver with the use cases of an open store, and has the runs performed that programs create.
 package serve
 
 import (
@@ -8,9 +9,36 @@ import (
 )
 
 // serveLong is what 'waybill serve --help' prints above the usage.
-const serveLong = `The keys with which programs on this machine call the server of a store.`
+const serveLong = `Serve runs of this store to other programs on this machine, over HTTP in the OpenWOP
+protocol, until Ctrl-C or SIGTERM. A line of JSON on stdout has the address. Programs
+send a key that a person made with 'waybill serve keys add'.
+
+The server performs the runs that programs create, as 'waybill run' does without a
+terminal: commands run in the current directory, and only of workflows that a person has
+trusted there. A run that needs a person waits for one: 'waybill approve' and 'waybill
+continue' work as ever. Stopped or killed, the server continues with its runs at the next
+start; it has no state of its own. It listens on loopback addresses only.
+
+Requests are logged on stderr with --log-level info.`
 
 // New returns the command "serve" with its subcommands.
 func New(a *cli.App) *cobra.Command {
-	return cli.NewGroup("serve", cli.GroupSetup, "Add, list or remove keys of programs", serveLong, newKeys(a))
+	in := input{addr: "127.0.0.1:0"}
+	cmd := cli.WithOptions(&cobra.Command{
+		Use:     "serve",
+		GroupID: cli.GroupSetup,
+		Short:   "Serve runs to programs over HTTP on this machine",
+		Long:    serveLong,
+		Example: "  waybill serve --addr 127.0.0.1:8080\n  waybill serve --tenant work --tenant home --log-level info",
+		Args:    cli.None(),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return serve(cmd.Context(), a, in) },
+		// The help names the command without a subcommand too.
+		Annotations: map[string]string{cli.RunsAlone: "yes"},
+	},
+		cli.Opt(&in.addr, "addr", "listen on `HOST:PORT`, a loopback address; port 0 is any free one"),
+		cli.Opt(&in.tenants, "tenant", "serve the store named `NAME`; may be repeated"),
+		cli.Opt(&in.fixtures, "fixtures", "add the workflows of the conformance scenarios"),
+		cli.Opt(&in.seams, "test-seams", "allow what conformance tests need, in a store for tests only"))
+	cmd.AddCommand(newKeys(a))
+	return cmd
 }

@@ -66,6 +66,7 @@ func serve(ctx context.Context, a *cli.App, in input) error {
 		running.Go(func() { h.hub.Run(ctx, pollInterval) })
 		running.Go(func() { h.performing.queue.Run(ctx, workers) })
 		running.Go(func() { h.resume(ctx) })
+		running.Go(func() { h.followProposals(ctx) })
 	}
 	server := httpserver.Server{Version: a.Version, Log: requestLog(a)}
 	for _, h := range hosts {
@@ -110,19 +111,18 @@ func openHost(ctx context.Context, a *cli.App, root string, in input) (*host, er
 	a.Appended = func(l manifest.Log) {
 		if s, err := id.ParseSession(l.Owner); err == nil {
 			hub.Announce(s)
-		} else {
-			hub.AnnounceAll() // a log of the store, such as that of proposals
 		}
 	}
 	o, err := a.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	h := &host{app: a, store: o, hub: hub, runs: hosting.NewRuns(o.Engine, o.Logs(), o.Performers()),
+	h := &host{app: a, store: o, hub: hub, wire: o.Wire, runs: hosting.NewRuns(o.Engine, o.Logs(), o.Performers()),
 		proposals: hosting.NewProposals(o.Learning, a.Flags.Workspace), performing: newPerforming(a, o, hub, root),
-		workflows: &workflows{app: a, store: o}}
+		notices: &notices{store: o, workspace: a.Flags.Workspace}, workflows: &workflows{app: a, store: o}}
+	h.feedback = hosting.NewFeedback(o.Learning, h.wire, h.runs)
 	if in.fixtures {
-		h.workflows.fixtures = discovery.Fixtures()
+		h.workflows.fixtures, h.served.Fixtures = discovery.Fixtures(), discovery.FixtureIDs()
 	}
 	return h, nil
 }
@@ -145,6 +145,15 @@ func (h *host) resume(ctx context.Context) {
 	if err != nil && ctx.Err() == nil {
 		log.Warn().Str("code", string(fault.CodeOf(err))).Msg("open runs cannot be listed; they are not performed")
 	}
+}
+
+// followProposals announces to the streams what is recorded about proposals.
+func (h *host) followProposals(ctx context.Context) {
+	files := watch.NewHub[struct{}]()
+	changes := files.Waiter(struct{}{}, h.store.ProposalsFile())
+	defer changes.Close()
+	go files.Run(ctx, pollInterval)
+	h.notices.follow(ctx, changes, h.hub.AnnounceAll)
 }
 
 // requestLog writes a record for each answered request.
