@@ -87,6 +87,8 @@ func typeIn(w *compile.Compiled, stepID string) string {
 		return TypeCommand
 	case step.Wait != nil:
 		return TypeWait
+	case step.Host != nil:
+		return step.Host.TypeID
 	}
 	return TypeStep
 }
