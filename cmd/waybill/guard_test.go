@@ -153,6 +153,9 @@ func TestHookLetsGoWhereNothingIsForTheAgent(t *testing.T) {
 		"approval":     {`{"id":"a","title":"A","prompt":"p","requireConfirmation":{"kind":"human_approval"}}`, "waits for a person"},
 		"confirmation": {`{"id":"a","title":"A","prompt":"p","requireConfirmation":true}`, "waits for a person"},
 		"wait":         {`{"id":"a","title":"A","action":{"kind":"wait","for":"300d"}}`, "waits until a moment"},
+		"host":         {`{"id":"a","title":"A","action":{"kind":"host","typeId":"core.noop"}}`, "performed by 'waybill serve'"},
+		"host gate":    {`{"id":"a","title":"A","action":{"kind":"host","typeId":"core.noop"},"requireConfirmation":{"kind":"human_approval"}}`, "waits for a person"},
+		"host input":   {`{"id":"a","title":"A","action":{"kind":"host","typeId":"core.noop"},"inputs":[{"contextKey":"k","reason":"needs_user_artifact","description":"d"}]}`, "performed by 'waybill serve'"},
 		"command":      {`{"id":"a","title":"A","action":{"kind":"command","argv":["x"]}}`, "is a command"},
 	} {
 		t.Run(name, func(t *testing.T) {

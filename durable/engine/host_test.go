@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"bytes"
 	"context"
 	"strings"
 	"testing"
@@ -96,6 +97,31 @@ func TestHostStepsAreDecidedAgain(t *testing.T) {
 		if r.SessionID == fresh.SessionID {
 			check("imported as new", to, r.SessionID, r.RunID)
 		}
+	}
+}
+
+// TestHostResultsAreRedacted: a redacted bundle has no secret of the outputs of a host step, and its result is still one.
+func TestHostResultsAreRedacted(t *testing.T) {
+	w := newFixture(t)
+	first := w.start(strings.Replace(hostSteps, `{"id":"same"`, `{"id":"first","title":"First","prompt":"p"},{"id":"same"`, 1))
+	const secret = "sk-canary1234567890canary"
+	w.performHost(w.must(first, advance.Request{Context: set("apiKey", secret)}), false)
+	var out bytes.Buffer
+	if _, err := w.g.Export(t.Context(), id.Seed{4}, travel.ExportRequest{Ref: first.Session.SessionID.String(), ExportedAt: "at 1",
+		AppVersion: "1", Redact: true}, &out); err != nil || strings.Contains(out.String(), "canary") {
+		t.Fatal(err)
+	}
+	to := newFixture(t)
+	if got := take(t, to.g, out.Bytes(), false); got.Relation != travel.Imported {
+		t.Fatalf("%+v", got)
+	}
+	list, err := to.g.Runs(t.Context())
+	if err != nil || len(list.Runs) != 1 {
+		t.Fatal(list, err)
+	}
+	shown, err := to.g.Run(t.Context(), list.Runs[0].RunID.String())
+	if err != nil || shown.Steps[1].Host == nil || shown.Steps[1].Host.TypeID != "core.identity" {
+		t.Errorf("%+v, %v", shown.Steps, err)
 	}
 }
 

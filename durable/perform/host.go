@@ -34,6 +34,9 @@ func (s *hostRun) begin(ctx context.Context) error {
 		return s.fail(ctx, *pending.Error)
 	case s.Hosts == nil && !s.answer.OutputsSubmitted():
 		return s.leftToHost()
+	case s.answer.SentBack() && s.opts.Context.IsNull():
+		return s.waitingFault("was sent back, and the host would hand in the same result", "Approve or deny it at a terminal: %s.",
+			s.approveLine())
 	}
 	return nil
 }

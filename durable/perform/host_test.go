@@ -286,6 +286,32 @@ func TestGateOfAHost(t *testing.T) {
 	}
 }
 
+// TestGateOfAHostIsSentBack: the host does not hand in the same result again, so that the log does not grow.
+func TestGateOfAHostIsSentBack(t *testing.T) {
+	w := newHosted(t, `{id: gate, title: Gate, action: {kind: host, typeId: core.noop}, requireConfirmation: {kind: human_approval}}`)
+	if _, err := w.performHost(t.Context(), perform.Options{}); codeOf(err) != fault.RunWaiting {
+		t.Fatal(err)
+	}
+	person := engine.Caller{Actor: event.Actor{Kind: event.Human}, Account: "a", AtMs: w.clock}
+	shown, err := w.g.Approvable(t.Context(), person, w.at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.g.Decide(t.Context(), person, shown, event.SentBack, "again"); err != nil {
+		t.Fatal(err)
+	}
+	before := len(w.events())
+	for range 3 {
+		if _, err := w.performHost(t.Context(), perform.Options{}); codeOf(err) != fault.RunWaiting || !strings.Contains(fault.Of(err).Message,
+			"was sent back") {
+			t.Fatal(err)
+		}
+	}
+	if len(w.events()) != before {
+		t.Errorf("%d events more", len(w.events())-before)
+	}
+}
+
 // TestHostStepOfOthers: every other caller is refused with a result, blocked without one, and learns what performs the step; the
 // host then performs it.
 func TestHostStepOfOthers(t *testing.T) {

@@ -1,0 +1,42 @@
+package discovery
+
+import (
+	"embed"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/waybill/waybill/durable/workflow/catalog"
+	"github.com/waybill/waybill/durable/workflow/source"
+)
+
+// fixtureFiles are the workflows of the conformance scenarios, of host steps only.
+//
+//go:embed fixtures/*.yaml
+var fixtureFiles embed.FS
+
+// fixtureFolder is the folder of the references of fixtures, which are stored with runs.
+const fixtureFolder = "fixtures/"
+
+// Fixtures returns the workflows of the conformance scenarios (docs/design.md#host-steps), sorted by
+// their ids. No Finder finds them: a server adds them to what is found, if it is started with
+// them. They are no bundled workflows, so that none of them takes an id from another file: an id that both have is
+// ambiguous.
+func Fixtures() []catalog.File {
+	names, _ := fs.Glob(fixtureFiles, "fixtures/*.yaml") // fails for an invalid pattern only
+	out := make([]catalog.File, len(names))
+	for i, name := range names {
+		data, err := fixtureFiles.ReadFile(name)
+		out[i] = catalog.File{Kind: source.SourceProject, Ref: fixtureFolder + path.Base(name), Folder: fixtureFolder, Data: data, Err: err}
+	}
+	return out
+}
+
+// FixtureIDs returns the ids of the fixtures, sorted.
+func FixtureIDs() []string {
+	var out []string
+	for _, f := range Fixtures() {
+		out = append(out, strings.TrimSuffix(path.Base(f.Ref), ".yaml"))
+	}
+	return out
+}
