@@ -68,7 +68,7 @@ var layers = []layer{
 	{"perform", []string{"durable/perform"}},
 	{"infra", []string{"infra/osfs", "infra/clientfile", "infra/controlfile", "infra/cron", "infra/discovery", "infra/gitcommits", "infra/gitobserver",
 		"infra/identity", "infra/pinfile", "infra/process", "infra/schema", "infra/sessiontimes", "infra/terminal", "infra/watch", "infra/workqueue"}},
-	{"infra", []string{"infra/lock", "infra/bundlefile", "infra/mcpserver", "ports/porttest/crashfs",
+	{"infra", []string{"infra/lock", "infra/bundlefile", "infra/httpserver", "infra/mcpserver", "ports/porttest/crashfs",
 		"ports/porttest/enginetest"}},
 	{"infra", []string{"infra/filestore/layout", "infra/machinefile"}},
 	{"infra", []string{"infra/filestore/disk"}},

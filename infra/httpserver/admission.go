@@ -50,9 +50,6 @@ func (s *service) admit(r *http.Request) error {
 	if raw := r.URL.EscapedPath(); raw == "" || raw[0] != '/' || path.Clean(raw) != raw {
 		return noRoute()
 	}
-	if r.ContentLength != 0 && (r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions) {
-		return refuse(http.StatusBadRequest, openwop.ErrValidation, "a request of this method has no body").closing()
-	}
 	return nil
 }
 

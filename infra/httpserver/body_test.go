@@ -68,7 +68,7 @@ func TestTheLimitOfABodyIsExact(t *testing.T) {
 func TestAWrongLengthIsNoSecondRequest(t *testing.T) {
 	t.Parallel()
 	s := serve(t, func(n *tuning) {
-		n.headerRead, n.bodyRead, n.drain = 200*time.Millisecond, 200*time.Millisecond, 50*time.Millisecond
+		n.headerRead, n.bodyRead, n.drain = time.Second, time.Second, 50*time.Millisecond
 	})
 	text := s.raw(s.head("POST /v1/runs HTTP/1.1", "Content-Type: application/json", "Content-Length: 10") + `{"workflowId":"wr.demo"}`)
 	if n := strings.Count(text, "HTTP/1.1 400"); n != 2 || strings.Contains(text, "HTTP/1.1 20") {

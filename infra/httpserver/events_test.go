@@ -102,6 +102,19 @@ func TestAPollHasWhatIsBehindASequence(t *testing.T) {
 	}
 }
 
+// TestAPollAgreesWithItself: a run that ends while its events are written is terminal together with its last event.
+func TestAPollAgreesWithItself(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	run := s.host.addRun().add(openwop.RunStarted)
+	s.host.set(func() { s.host.onSnapshot = func() { run.add(openwop.NodeCompleted, openwop.RunCompleted) } })
+	got := s.do("GET", "/v1/runs/"+run.id+"/events/poll", "")
+	if sequences(t, got) != "0:run.started 1:node.completed 2:run.completed" || got.json(t)["isComplete"] != true ||
+		got.json(t)["runStatus"] != "completed" {
+		t.Errorf("%s", got.body)
+	}
+}
+
 // TestAPollWaitsForAnEvent: for one, and for the end of the run.
 func TestAPollWaitsForAnEvent(t *testing.T) {
 	t.Parallel()

@@ -36,6 +36,7 @@ type fakeHost struct {
 	fail        map[string]error // errors of use cases, by name
 	block       chan struct{}    // when not nil, use cases that change something wait for it
 	entered     chan string      // when not nil, gets the name of a use case that begins
+	onSnapshot  func()           // called once, before a snapshot is read
 	feeds       atomic.Int64     // open feeds
 	pageSize    int
 }
@@ -221,6 +222,11 @@ func (r *fakeRun) wake() {
 func (h *fakeHost) Snapshot(ctx context.Context, run string) (openwop.Snapshot, error) {
 	if err := h.begin(ctx, "Snapshot", run); err != nil {
 		return openwop.Snapshot{}, err
+	}
+	var before func()
+	h.set(func() { before, h.onSnapshot = h.onSnapshot, nil })
+	if before != nil {
+		before()
 	}
 	r, err := h.find(run)
 	if err != nil {

@@ -292,6 +292,15 @@ func (o *opened) next() (m sse, ok bool) {
 	}
 }
 
+// message is next without comments.
+func (o *opened) message() (m sse, ok bool) {
+	o.t.Helper()
+	for m, ok = o.next(); m.event == "comment"; m, ok = o.next() {
+		continue
+	}
+	return m, ok
+}
+
 // rest reads all messages until the stream ends, without comments.
 func (o *opened) rest() (out []sse) {
 	o.t.Helper()

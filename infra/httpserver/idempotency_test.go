@@ -152,6 +152,27 @@ func TestARequestWaitsForTheOneBeforeIt(t *testing.T) {
 	}
 }
 
+// TestTurnsAreForgotten: a key that no request has or wants costs no memory.
+func TestTurnsAreForgotten(t *testing.T) {
+	t.Parallel()
+	var f inflight
+	a, b := f.join([32]byte{1}), f.join([32]byte{1})
+	other := f.join([32]byte{2})
+	if a != b || a == other || len(f.turns) != 2 {
+		t.Errorf("%d turns", len(f.turns))
+	}
+	f.leave([32]byte{1}, a)
+	if f.join([32]byte{1}) != b {
+		t.Error("a turn is forgotten that a request wants")
+	}
+	f.leave([32]byte{1}, a)
+	f.leave([32]byte{1}, b)
+	f.leave([32]byte{2}, other)
+	if len(f.turns) != 0 {
+		t.Errorf("%d turns are left", len(f.turns))
+	}
+}
+
 func TestAnIdempotencyKeyHasAForm(t *testing.T) {
 	t.Parallel()
 	s := serve(t)

@@ -65,14 +65,14 @@ const integerMax = 1 << 53
 // readBody reads the body of a request, if it has one, within its limits (docs/design.md#json-from-outside). Without a body
 // the value is null.
 func (c *call) readBody() error {
-	if c.r.ContentLength == 0 {
-		if c.route.body != nil && c.route.body.required {
-			return invalid("a body is required")
+	if c.route.body == nil {
+		if c.r.ContentLength != 0 {
+			return invalid("this request has no body").closing()
 		}
 		return nil
 	}
-	if c.route.body == nil {
-		return invalid("this request has no body").closing()
+	if c.r.ContentLength == 0 {
+		return c.noBody()
 	}
 	if err := checkMedia(c.r.Header); err != nil {
 		return err
@@ -90,8 +90,8 @@ func (c *call) readBody() error {
 		return invalid("the body ended before it was complete, or did not arrive in time").closing()
 	}
 	_ = c.rc.SetReadDeadline(time.Time{})
-	if len(raw) == 0 && !c.route.body.required {
-		return nil
+	if len(raw) == 0 {
+		return c.noBody()
 	}
 	if canon.CountValues(raw) > limits.HTTPBodyValuesMax {
 		return refuse(http.StatusRequestEntityTooLarge, openwop.ErrTooLarge, "the body has too many values").
@@ -100,6 +100,14 @@ func (c *call) readBody() error {
 	c.raw = raw
 	if c.body, err = canon.Parse(raw); err != nil {
 		return malformedBody(err)
+	}
+	return nil
+}
+
+// noBody accepts a request without a body, or with an empty one, where the body may be absent.
+func (c *call) noBody() error {
+	if c.route.body.required {
+		return invalid("a body is required")
 	}
 	return nil
 }

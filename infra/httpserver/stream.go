@@ -108,7 +108,7 @@ func (s *stream) wait() time.Duration {
 	return time.Until(due)
 }
 
-// page writes what a page has, and what is due; ended reports that no event will follow.
+// page writes what a page has, and what is due; ended reports that no event will follow it.
 func (s *stream) page(page Chunk) (ended bool, err error) {
 	changed := false
 	for _, n := range page.Notifications {
@@ -124,7 +124,6 @@ func (s *stream) page(page Chunk) (ended bool, err error) {
 	flush := false
 	for _, e := range page.Events {
 		s.after = e.Sequence
-		ended = ended || e.Type.Terminal()
 		if !s.mode.admits(e.Type) {
 			continue
 		}
@@ -146,7 +145,7 @@ func (s *stream) page(page Chunk) (ended bool, err error) {
 	if err == nil && time.Since(s.wrote) >= s.keepalive {
 		err = s.send([]byte(": keepalive\n\n"))
 	}
-	return ended || page.Ended, err
+	return page.Ended, err
 }
 
 // event sends an event, or adds it to the batch.

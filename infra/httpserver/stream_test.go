@@ -236,13 +236,13 @@ func TestTheHeaderTakesPrecedence(t *testing.T) {
 // TestBatchesAreArrays: with the id of their last event; the end and a suspension are sent without waiting.
 func TestBatchesAreArrays(t *testing.T) {
 	t.Parallel()
-	s := serve(t)
+	s := serve(t, func(n *tuning) { n.keepalive = 100 * time.Millisecond }) // a batch that is not flushed is behind 50 of them
 	run := s.host.addRun()
 	o := s.open(run.id, "?streamMode=debug&bufferMs=5000")
 	run.add(openwop.RunStarted, openwop.NodeStarted, openwop.NodeSuspended)
 	seen := []string{}
 	for len(seen) < 3 { // the writer may see them in several pages; each ends with what flushes it, or is a part
-		m, _ := o.next()
+		m, _ := o.message()
 		if m.event != "batch" {
 			t.Fatalf("%+v", m)
 		}
@@ -258,7 +258,7 @@ func TestBatchesAreArrays(t *testing.T) {
 		t.Errorf("%v", seen)
 	}
 	run.notify(openwop.RunAnnotated, canon.OfMembers()) // is sent at once, by itself
-	if m, _ := o.next(); m.event != "run.annotated" {
+	if m, _ := o.message(); m.event != "run.annotated" {
 		t.Errorf("%+v", m)
 	}
 	run.add(openwop.NodeResumed, openwop.RunCancelled)
@@ -268,19 +268,19 @@ func TestBatchesAreArrays(t *testing.T) {
 			rest = append(rest, fmt.Sprint(e["type"]))
 		}
 	}
-	if strings.Join(rest, " ") != "node.resumed run.cancelled" {
-		t.Errorf("%v", rest)
+	if strings.Join(rest, " ") != "node.resumed run.cancelled" || len(o.quiet) > 30 {
+		t.Errorf("%v behind %d keepalives", rest, len(o.quiet))
 	}
 	// One that is not flushed is sent when its time is over, and one that is full before.
 	run = s.host.addRun().add(openwop.RunStarted, openwop.NodeStarted)
-	if m, _ := s.open(run.id, "?streamMode=debug&bufferMs=20").next(); len(eventsOf(t, m)) != 2 {
+	if m, _ := s.open(run.id, "?streamMode=debug&bufferMs=20").message(); len(eventsOf(t, m)) != 2 {
 		t.Errorf("%+v", m)
 	}
 	run = s.host.addRun()
 	for range 40 {
 		run.addWith(openwop.NodeStarted, canon.OfMembers(canon.Member{Name: "x", Value: canon.OfString(strings.Repeat("x", 4000))}))
 	}
-	if m, _ := s.open(run.id, "?streamMode=debug&bufferMs=5000").next(); m.event != "batch" || len(m.data) > 70_000 {
+	if m, _ := s.open(run.id, "?streamMode=debug&bufferMs=5000").message(); m.event != "batch" || len(m.data) > 70_000 {
 		t.Errorf("%d bytes", len(m.data))
 	}
 	// Values are collected too: the last one is sent.
@@ -319,6 +319,28 @@ func TestASilentStreamIsKeptAlive(t *testing.T) {
 		if m, _ := o.next(); m.event != "comment" || o.quiet[0] != ": keepalive" {
 			t.Errorf("%+v %v", m, o.quiet)
 		}
+	}
+}
+
+// TestAStreamOutlivesTheTimesOfARequest: those in which its request arrives, and those of one write.
+func TestAStreamOutlivesTheTimesOfARequest(t *testing.T) {
+	t.Parallel()
+	s := serve(t, func(n *tuning) {
+		n.bodyRead, n.idle, n.keepalive = 300*time.Millisecond, 300*time.Millisecond, 50*time.Millisecond
+	})
+	run := s.host.addRun().add(openwop.RunStarted)
+	o := s.open(run.id, "")
+	if m, _ := o.next(); m.event != "run.started" {
+		t.Fatalf("%+v", m)
+	}
+	for range 12 {
+		if m, _ := o.next(); m.event != "comment" {
+			t.Fatalf("%+v", m)
+		}
+	}
+	run.add(openwop.RunCompleted)
+	if got := names(o.rest()); got != "1:run.completed" {
+		t.Errorf("%s", got)
 	}
 }
 
@@ -426,7 +448,7 @@ func TestAVanishedClientIsNoticed(t *testing.T) {
 // TestASlowReaderIsDisconnected: one that reads nothing, while the writer of the run and the other readers go their way.
 func TestASlowReaderIsDisconnected(t *testing.T) {
 	t.Parallel()
-	s := serve(t, func(n *tuning) { n.write = 100 * time.Millisecond })
+	s := serve(t, func(n *tuning) { n.write = time.Second })
 	run := s.host.addRun().add(openwop.RunStarted)
 	slow := s.dial().(*net.TCPConn)
 	_ = slow.SetReadBuffer(4 << 10)
@@ -434,11 +456,11 @@ func TestASlowReaderIsDisconnected(t *testing.T) {
 	s.eventually("the slow feed", func() bool { return s.host.feeds.Load() == 1 })
 	quick := s.open(run.id, "?streamMode=debug")
 	big := canon.OfMembers(canon.Member{Name: "x", Value: canon.OfString(strings.Repeat("x", 100_000))})
-	for range 100 {
+	for range 40 {
 		run.addWith(openwop.NodeStarted, big) // never waits
 	}
 	run.add(openwop.RunCompleted)
-	if got := quick.rest(); len(got) != 102 {
+	if got := quick.rest(); len(got) != 42 {
 		t.Errorf("the other reader has %d events", len(got))
 	}
 	s.eventually("both feeds are closed", func() bool { return s.host.feeds.Load() == 0 })

@@ -1,5 +1,5 @@
 // Package hosting implements the use cases of a host of the OpenWOP protocol that other callers do not have
-// (docs/design.md#openwop-server): runs that are created once for an idempotency key and cancelled, and proposals that are
+// (docs/design.md#openwop-host): runs that are created once for an idempotency key and cancelled, and proposals that are
 // changed in part. It performs no run and renders no event; packages perform and projections/wire do.
 //
 // Start reading at Runs.Create.

@@ -102,7 +102,7 @@ func (s Starts) find(ctx context.Context, log manifest.Log, at Run, key, workflo
 // AutomationPrefix begins the start keys of automations (docs/design.md#ids).
 const AutomationPrefix = "automation/"
 
-// RequestPrefix begins the start keys of requests over HTTP (docs/design.md#openwop).
+// RequestPrefix begins the start keys of requests over HTTP (docs/design.md#openwop-host).
 const RequestPrefix = "http/"
 
 // OfRequest is the start key of a request with an idempotency key, which an actor has chosen.
