@@ -51,6 +51,8 @@ const (
 	ForMoment Waits = "moment"
 	// ForCommand: a command performs it, under trust that a person recorded.
 	ForCommand Waits = "command"
+	// ForTrust: a person has to trust the commands that check it.
+	ForTrust Waits = "trust"
 )
 
 // Step is the open step of a run, as a hook tells about it.
@@ -59,8 +61,11 @@ type Step struct {
 	RunTitle            string
 	StepID, Title, Text string
 	Waits               Waits
-	// Continue is the command line that hands in the step, Show the one that prints it.
-	Continue, Show string
+	// Checks is the hash of the workflow version of a step with checks, "" for one without.
+	Checks string
+	// Continue is the command line that hands in the step, Show the one that prints it, Trust the one by which a person
+	// trusts its checks.
+	Continue, Show, Trust string
 }
 
 // Verdict is what a hook decided about the end of a turn, a closed set.
@@ -116,6 +121,8 @@ func contextText(s Step) string {
 		foot = "The step waits until a moment. Nothing has to be done until then.\n"
 	case ForCommand:
 		foot = "The step is a command, which Waybill performs under trust that a person recorded. Do not perform it.\n"
+	case ForTrust:
+		foot = fmt.Sprintf("It cannot be handed in until a person trusts its checks, at a terminal: %s\nAsk the user.\n", s.Trust)
 	default:
 		foot = fmt.Sprintf("Read the step and its tokens with: %s\nHand it in with: %s\n", s.Show, s.Continue)
 	}
