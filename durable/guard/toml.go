@@ -23,7 +23,7 @@ type statement struct {
 // statements returns the statements of a TOML text. It reads keys, strings, comments and brackets, and no values: a text
 // that is read is not valid for certain, and one in which these do not match is an error.
 func statements(text string) (out []statement, err error) {
-	if len(text) > limits.ClientSettingsBytesMax || !utf8.ValidString(text) || strings.HasPrefix(text, "\ufeff") {
+	if len(text) > limits.ClientSettingsBytesMax || !utf8.ValidString(text) {
 		return nil, errTOML
 	}
 	for _, c := range []byte(text) {
