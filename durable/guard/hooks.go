@@ -68,8 +68,8 @@ func orEmpty(settings []byte) []byte {
 	return settings
 }
 
-// installEvent returns the edit that adds the hook of an event, or that corrects the line of the present one; changes is
-// false if the settings have it.
+// installEvent returns the edit that adds the hook of an event, or that corrects the line of the present one; changes
+// is false if the settings have it.
 func installEvent(text []byte, c Client, event string, h hook) (e edit, changes bool, err error) {
 	root, hooks, list, err := place(text, event)
 	switch {

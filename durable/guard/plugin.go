@@ -11,7 +11,8 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 )
 
-// pluginText is the plugin that a client loads which has no hooks in its settings. It runs the hooks as other clients do.
+// pluginText is the plugin that a client loads which has no hooks in its settings. It runs the hooks as other clients
+// do.
 //
 //go:embed plugin.js
 var pluginText string
@@ -59,7 +60,8 @@ func uninstallPlugin(text []byte) (Result, error) {
 	return Result{nil, []Change{betweenLines(text, nil)}}, nil
 }
 
-// betweenLines is the change from a plugin to another one, without the lines at the beginning and the end that both have.
+// betweenLines is the change from a plugin to another one, without the lines at the beginning and the end that both
+// have.
 func betweenLines(before, after []byte) Change {
 	var a, b []string
 	if len(before) > 0 {

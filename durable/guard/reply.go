@@ -122,7 +122,8 @@ func contextText(s Step) string {
 	case ForCommand:
 		foot = "The step is a command, which Waybill performs under trust that a person recorded. Do not perform it.\n"
 	case ForTrust:
-		foot = fmt.Sprintf("It cannot be handed in until a person trusts its checks, at a terminal: %s\nAsk the user.\n", s.Trust)
+		foot = fmt.Sprintf("It cannot be handed in until a person trusts its checks, at a terminal: %s\nAsk the user.\n",
+			s.Trust)
 	default:
 		foot = fmt.Sprintf("Read the step and its tokens with: %s\nHand it in with: %s\n", s.Show, s.Continue)
 	}

@@ -28,9 +28,9 @@ type localServer struct {
 }
 
 // InstallServer returns the settings of a client with the MCP server of this program; the same bytes if they have it.
-// Empty settings are those of a file that does not exist. The command line of a server of this program at another place is
-// replaced, and its other members stay. A server of that name which is another one is an error, and so are settings
-// that cannot be read.
+// Empty settings are those of a file that does not exist. The command line of a server of this program at another
+// place is replaced, and its other members stay. A server of that name which is another one is an error, and so are
+// settings that cannot be read.
 func InstallServer(settings []byte, c Client, p Program) (Result, error) {
 	args := append(slices.Clone(p.Flags), serverCommand)
 	if !c.Servers.JSON() {
@@ -84,8 +84,8 @@ type entry struct {
 	value any
 }
 
-// serverOf returns the object with the servers and the server of this program, nil where they do not exist. A server of
-// that name that this program did not add is an error.
+// serverOf returns the object with the servers and the server of this program, nil where they do not exist. A server
+// of that name that this program did not add is an error.
 func serverOf(text []byte, c Client) (root node, in, have *node, err error) {
 	if root, err = parse(text); err != nil {
 		return root, nil, nil, err
@@ -107,8 +107,8 @@ func serverOf(text []byte, c Client) (root node, in, have *node, err error) {
 	return root, &servers.value, &server.value, nil
 }
 
-// UninstallServer returns the settings without the MCP server of this program, and without the member of the servers if it
-// is empty then; the same bytes if there is none, and no file if it has nothing else. The errors are those of
+// UninstallServer returns the settings without the MCP server of this program, and without the member of the servers
+// if it is empty then; the same bytes if there is none, and no file if it has nothing else. The errors are those of
 // InstallServer.
 func UninstallServer(settings []byte, c Client) (Result, error) {
 	r := Result{Text: settings}
@@ -134,8 +134,9 @@ func UninstallServer(settings []byte, c Client) (Result, error) {
 	return r.withoutEmpty(), nil
 }
 
-// own returns an error unless a server has the form of one that InstallServer adds: the last word of its command line is
-// mcp, and it has no type or the one of a local server. The command line is a list for OpenCode, else a program and a list.
+// own returns an error unless a server has the form of one that InstallServer adds: the last word of its command line
+// is mcp, and it has no type or the one of a local server. The command line is a list for OpenCode, else a program
+// and a list.
 func (n node) own(text []byte, c Client) error {
 	other := errOther(c.Servers.Member)
 	var words []string

@@ -20,8 +20,8 @@ type statement struct {
 	value         int      // where the value begins
 }
 
-// statements returns the statements of a TOML text. It reads keys, strings, comments and brackets, and no values: a text
-// that is read is not valid for certain, and one in which these do not match is an error.
+// statements returns the statements of a TOML text. It reads keys, strings, comments and brackets, and no values: a
+// text that is read is not valid for certain, and one in which these do not match is an error.
 func statements(text string) (out []statement, err error) {
 	if len(text) > limits.ClientSettingsBytesMax || !utf8.ValidString(text) {
 		return nil, errTOML

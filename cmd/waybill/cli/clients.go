@@ -58,7 +58,7 @@ func GuardProgram(a *App) (guard.Program, error) {
 	if err != nil {
 		return guard.Program{}, err
 	}
-	if a.Flags.Store != "" || store != a.bareStoreDir() {
+	if a.Flags.Store != "" || store != bareStoreDir(a) {
 		flags.Store, flags.Tenant = store, ""
 	}
 	p := guard.Program{Path: path, Flags: flags.storeFlags()}
@@ -71,9 +71,9 @@ func GuardProgram(a *App) (guard.Program, error) {
 	return p, nil
 }
 
-// bareStoreDir returns the store that the tenant of the call has in an environment with a home directory alone, "" if that
-// is not known.
-func (a *App) bareStoreDir() string {
+// bareStoreDir returns the store that the tenant of the call has in an environment with a home directory alone, "" if
+// that is not known.
+func bareStoreDir(a *App) string {
 	home := a.home()
 	if home == "" {
 		return ""
@@ -108,7 +108,7 @@ func ChangeClient(a *App, c ClientChange) error {
 	if err != nil {
 		return c.refused(name, err)
 	}
-	if other := a.otherFile(c, before); other != "" {
+	if other := otherFile(a, c, before); other != "" {
 		return c.refused(other, errors.New("the client reads it, and it is not changed: its form allows comments"))
 	}
 	// A file that exists and is empty is not JSON.
@@ -156,9 +156,9 @@ func ChangeClient(a *App, c ClientChange) error {
 	})
 }
 
-// otherFile returns the file that the client reads in the place of the missing one to which a change would add lines, ""
-// for none.
-func (a *App) otherFile(c ClientChange, before []byte) string {
+// otherFile returns the file that the client reads in the place of the missing one to which a change would add lines,
+// "" for none.
+func otherFile(a *App, c ClientChange, before []byte) string {
 	if before != nil || c.File.Other == "" || c.ByHand != "" {
 		return ""
 	}
@@ -171,8 +171,8 @@ func (a *App) otherFile(c ClientChange, before []byte) string {
 	return name
 }
 
-// refused is the error of settings that are not changed. For a change that adds lines it has these, as they would be in a
-// file of their own.
+// refused is the error of settings that are not changed. For a change that adds lines it has these, as they would be
+// in a file of their own.
 func (c ClientChange) refused(name string, cause error) error {
 	f := fault.Wrap(cause, fault.ValidationError, "%s: %s", name, PlainCause(cause))
 	if c.ByHand != "" {
