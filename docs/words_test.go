@@ -89,7 +89,8 @@ var (
 		"cmd/waybill/mcp_docs_test.go": true, "cmd/waybill/shapes_test.go": true, "docs/agents/README.md": true, "docs/cli/guard.md": true,
 		"docs/cli/mcp.md": true, "docs/design.md": true, "docs/guide/guard.md": true,
 		"docs/mcp.md": true, "durable/guard/guard.go": true, "durable/guard/reply_test.go": true,
-		"durable/guard/servers.go": true, "durable/guard/settings_test.go": true, "durable/limits/guard.go": true}
+		"durable/guard/servers.go": true, "durable/guard/testdata/hooks/README.md": true,
+		"cmd/waybill/guard_settings_test.go": true, "durable/guard/settings_test.go": true, "durable/limits/guard.go": true}
 )
 
 func checkWords(t *testing.T, words []banned, name, text string) {

@@ -122,12 +122,82 @@ func TestSettingsChangeAfterAQuestion(t *testing.T) {
 		}
 		_ = os.Remove(f.path)
 	}
-	// A file that does not exist yet.
-	if out := g.atTerminal("y", "mcp", "install", "opencode"); !strings.Contains(out, "The server is in") {
-		t.Error(out)
+}
+
+// TestSettingsThatDidNotExist: a file that install makes is gone after uninstall, which says so.
+func TestSettingsThatDidNotExist(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there is no pty")
 	}
-	if got, err := os.ReadFile(filepath.Join(g.home, "config", "opencode", "opencode.json")); err != nil || !json.Valid(got) {
-		t.Errorf("%s, %v", got, err)
+	g := newGuarded(t, nil)
+	for _, f := range g.settingsFiles() {
+		name := strings.Join(f.install, " ")
+		if out := g.atTerminal("y", f.install...); !strings.Contains(out, " in") {
+			t.Errorf("%s: %s", name, out)
+		}
+		if got, err := os.ReadFile(f.path); err != nil || !strings.Contains(string(got), f.ours) {
+			t.Errorf("%s: %s, %v", name, got, err)
+		}
+		if out := g.call(0, "", append(f.uninstall, "--print", "--json")...); !strings.Contains(out, `"removed":true`) {
+			t.Errorf("%s: %s", name, out)
+		}
+		if out := g.atTerminal("y", f.uninstall...); !strings.Contains(out, "has nothing else, and is removed") {
+			t.Errorf("%s: %s", name, out)
+		}
+		if _, err := os.Lstat(f.path); err == nil {
+			t.Errorf("%s: the file is left", name)
+		}
+	}
+}
+
+// TestSettingsSelectTheStore: a hook and a server use the store of the call that installed them, also where the
+// environment selects it, which a client may not have. The store of an empty environment has no flag.
+func TestSettingsSelectTheStore(t *testing.T) {
+	g := newGuarded(t, nil)
+	data, stores := filepath.Join(g.home, "data"), filepath.Join(g.home, "stores")
+	for name, row := range map[string]struct {
+		env  []string
+		args []string
+		want []string
+	}{
+		"nothing":                         {nil, nil, nil},
+		"a tenant":                        {nil, []string{"--tenant", "t"}, []string{"--tenant", "t"}},
+		"$WAYBILL_HOME":                   {[]string{"WAYBILL_HOME=" + stores}, nil, []string{"--store", filepath.Join(stores, "local")}},
+		"a relative $WAYBILL_HOME":        {[]string{"WAYBILL_HOME=s"}, nil, []string{"--store", filepath.Join(g.dir, "s", "local")}},
+		"$WAYBILL_HOME with a tenant":     {[]string{"WAYBILL_HOME=" + stores}, []string{"--tenant", "t"}, []string{"--store", filepath.Join(stores, "t")}},
+		"$XDG_DATA_HOME":                  {[]string{"XDG_DATA_HOME=" + data}, nil, []string{"--store", filepath.Join(data, "waybill", "local")}},
+		"a store":                         {nil, []string{"--store", "s"}, []string{"--store", filepath.Join(g.dir, "s")}},
+		"a relative $XDG_DATA_HOME":       {[]string{"XDG_DATA_HOME=data"}, nil, nil},
+		"$WAYBILL_HOME of the same store": {[]string{"WAYBILL_HOME=" + filepath.Join(g.home, ".local", "share", "waybill")}, nil, nil},
+	} {
+		env := append([]string{"HOME=" + g.home, "USERPROFILE=" + g.home, "NO_COLOR=1"}, row.env...)
+		call := func(args ...string) (lines []string) {
+			var out, errOut bytes.Buffer
+			if status := run(append(append(args, "--print", "--json"), row.args...), strings.NewReader(""), &out, &errOut, env); status != 0 {
+				t.Fatalf("%s: %s%s", name, out.String(), errOut.String())
+			}
+			var doc struct{ Data struct{ Difference []string } }
+			if err := json.Unmarshal(out.Bytes(), &doc); err != nil {
+				t.Fatal(err)
+			}
+			return doc.Data.Difference
+		}
+		words := func(want ...string) string {
+			text, _ := json.Marshal(append(append([]string{}, row.want...), want...))
+			return string(text)
+		}
+		server := strings.Join(call("mcp", "install", "claude"), "")
+		if got := strings.Join(strings.Fields(strings.NewReplacer("+", "", `"args":`, "").Replace(server)), ""); !strings.Contains(got, words("mcp")) {
+			t.Errorf("%s: the server has %s, want %s", name, server, words("mcp"))
+		}
+		hooks := strings.Join(call("guard", "install", "claude"), "\n")
+		flags := ""
+		for _, w := range row.want {
+			flags += " " + w
+		}
+		if !strings.Contains(hooks, flags+" guard hook Stop --client claude") || flags == "" && strings.Contains(hooks, "--store") {
+			t.Errorf("%s: the hooks are %s", name, hooks)
+		}
 	}
 }
 
@@ -136,8 +206,45 @@ func (g *guarded) refusedSettings(name, want string, args ...string) {
 	g.Helper()
 	var out, errOut bytes.Buffer
 	status := run(args, strings.NewReader(""), &out, &errOut, g.env())
-	if status == 0 || out.Len() > 0 || !strings.Contains(errOut.String(), want) {
+	text := strings.Join(strings.Fields(errOut.String()), " ")
+	if status == 0 || out.Len() > 0 || !strings.Contains(text, want) || !strings.Contains(text, "Nothing was changed.") {
 		g.Errorf("%s, %v: exit status %d, %s%s", name, args, status, out.String(), errOut.String())
+	}
+	g.wantByHand(errOut.String(), args)
+}
+
+// wantByHand checks that what is printed beside a refusal lets a person do it by hand: the lines to add, or what to remove.
+func (g *guarded) wantByHand(printed string, args []string) {
+	g.Helper()
+	c, ok := guard.ClientOf(args[2])
+	if !ok {
+		return
+	}
+	if args[1] == "uninstall" {
+		if strings.Contains(printed, "{") || !strings.Contains(printed, "by hand") {
+			g.Errorf("%v: %s", args, printed)
+		}
+		return
+	}
+	f := c.Servers
+	if args[0] == "guard" {
+		f = c.Settings
+	}
+	_, lines, _ := strings.Cut(printed, ":\n")
+	switch {
+	case f.JSON() && !json.Valid([]byte(lines)), f.Plugin() && !strings.HasPrefix(lines, "// waybill-guard"),
+		!f.JSON() && !f.Plugin() && !strings.HasPrefix(lines, "[mcp_servers.waybill]\n"):
+		g.Errorf("%v: the lines are %s", args, lines)
+	}
+	var out struct {
+		Error struct {
+			Suggestion string
+			Details    struct{ Lines []string }
+		}
+	}
+	if err := json.Unmarshal([]byte(g.call(2, "", append(args, "--json")...)), &out); err != nil ||
+		strings.Join(out.Error.Details.Lines, "\n")+"\n" != lines || !strings.HasSuffix(out.Error.Suggestion, ":") {
+		g.Errorf("%v: %v, %+v", args, err, out)
 	}
 }
 
@@ -147,9 +254,11 @@ func TestSettingsThatAreRefused(t *testing.T) {
 	kinds := map[string]map[string][2]string{
 		".json": {"comments": {"{} // mine", "not JSON"}, "empty": {"", "empty"}, "list": {"[]", "not an object"},
 			"torn": {`{"hooks":{"Stop":[`, "not JSON"}, "two values": {"{}{}", "not JSON"},
-			"large": {"{" + strings.Repeat(" ", 20<<20) + "}", "it has more than"}},
-		".toml": {"inline": {"mcp_servers = {}\n", "a form that is not read here"},
-			"large": {strings.Repeat("#\n", 10<<20), "a form that is not read here"}},
+			"byte order mark": {"\ufeff{}", "not JSON"},
+			"large":           {"{" + strings.Repeat(" ", 20<<20) + "}", "it has more than"}},
+		".toml": {"inline": {"mcp_servers = {}\n", "a form that is not edited here"},
+			"byte order mark": {"\ufeffa = 1\n", "not valid TOML"}, "torn": {"a = [\n", "not valid TOML"},
+			"large": {strings.Repeat("#\n", 10<<20), "not valid TOML"}},
 		".js": {"another": {"export const Mine = 1\n", "another plugin"}, "empty": {"", "another plugin"},
 			"large": {strings.Repeat("/", 20<<20), "another plugin"}},
 	}
@@ -183,13 +292,40 @@ func TestSettingsThatAreRefused(t *testing.T) {
 			_ = os.Remove(f.path)
 		}
 	}
+	// Read-only settings are refused before the question.
+	for _, f := range g.settingsFiles() {
+		before := f.before()
+		if before == "" {
+			r, _ := guard.Install(nil, guard.Clients[3], guard.Program{Path: "/old/waybill"})
+			before = string(r.Text)
+		}
+		g.write(f.path, before)
+		if err := os.Chmod(f.path, 0o440); err != nil {
+			t.Fatal(err)
+		}
+		g.refusedSettings("read-only", "read-only", f.install...)
+		g.refusedSettings("read-only", "read-only", append(f.install, "--print")...)
+		_ = os.Chmod(f.path, 0o600)
+		_ = os.Remove(f.path)
+	}
 	for name, text := range map[string]string{"object": `{"hooks":1}`, "twice": `{"hooks":{},"hooks":{}}`} {
 		f := g.settingsFiles()[0]
 		g.write(f.path, text)
 		g.refusedSettings(name, `"hooks"`, f.install...)
 	}
-	g.refusedSettings("unknown", "unknown client", "guard", "install", "x")
-	g.refusedSettings("unknown", "unknown client", "mcp", "uninstall", "x")
+	for _, args := range [][]string{{"guard", "install", "x"}, {"mcp", "uninstall", "x"}} {
+		g.call(2, "", args...)
+	}
+	// The other form of the settings of OpenCode.
+	other := filepath.Join(g.home, "config", "opencode", "opencode.jsonc")
+	g.write(other, "{ /* mine */ }")
+	g.refusedSettings("opencode.jsonc", "opencode.jsonc: the client reads it", "mcp", "install", "opencode")
+	g.call(0, "", "mcp", "uninstall", "opencode")
+	if _, err := os.Stat(filepath.Join(g.home, "config", "opencode", "opencode.json")); err == nil {
+		t.Error("a second file was made")
+	}
+	g.write(filepath.Join(g.home, "config", "opencode", "opencode.json"), "{}")
+	g.call(0, "", "mcp", "install", "opencode", "--print")
 }
 
 // TestSettingsThatChangeMeanwhile: settings that another program changes between the question and the answer, that are
@@ -203,11 +339,11 @@ func TestSettingsThatChangeMeanwhile(t *testing.T) {
 		before := f.before()
 		if before == "" {
 			c, _ := guard.ClientOf("opencode")
-			text, err := guard.Install(nil, c, guard.Program{Path: "/old/waybill"})
+			r, err := guard.Install(nil, c, guard.Program{Path: "/old/waybill"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			before = string(text) // the same plugin of another place
+			before = string(r.Text) // the same plugin of another place
 		}
 		refused := func(name, want string, mode fs.FileMode, change string) {
 			t.Helper()

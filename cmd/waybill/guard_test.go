@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -175,6 +176,58 @@ func TestHookLetsGoWhereNothingIsForTheAgent(t *testing.T) {
 				t.Errorf("stop with another run: %s", got)
 			}
 		})
+	}
+}
+
+// TestHookWaitsForTrustInChecks: the turn of an agent that cannot hand in a step, since no person trusted its checks in
+// this folder, is not held.
+func TestHookWaitsForTrustInChecks(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there is no pty")
+	}
+	const flow = `{"id":"test.one","name":"One","description":"d","version":"1.0.0","steps":[{"id":"a","title":"A","prompt":"p",
+		"checks":[{"id":"c","argv":["true"]}]}]}`
+	g := newGuarded(t, map[string]string{".waybill/workflows/one.json": flow})
+	g.call(0, "", "start", "test.one")
+	if got := g.hook("Stop", "s"); got != "" {
+		t.Errorf("stop without trust: %s", got)
+	}
+	if got := g.hook("SessionStart", "s"); !strings.Contains(got, "until a person trusts its checks") || !strings.Contains(got, "waybill trust sha256:") ||
+		strings.Contains(got, "Hand it in") {
+		t.Errorf("context without trust: %s", got)
+	}
+	if out := g.atTerminal("y", "trust", "test.one"); !strings.Contains(out, "may run") {
+		t.Fatal(out)
+	}
+	if got := g.hook("Stop", "s"); g.decision(got) != "block" {
+		t.Errorf("stop with trust: %s", got)
+	}
+	if got := g.hook("SessionStart", "s"); !strings.Contains(got, "Hand it in") {
+		t.Errorf("context with trust: %s", got)
+	}
+	g.call(0, "", "trust", "--revoke", "test.one")
+	if got := g.hook("Stop", "s2"); got != "" {
+		t.Errorf("stop after the trust was revoked: %s", got)
+	}
+}
+
+// TestGuardTestOutsideOfARepository: it says why no run is found.
+func TestGuardTestOutsideOfARepository(t *testing.T) {
+	g := newGuarded(t, map[string]string{"two.json": guardFlow})
+	const why = "No run of this folder: it is not in a git repository"
+	for _, args := range [][]string{{"guard", "test", "claude"}, {"guard", "test", "opencode", "--json"}} {
+		if got := g.call(0, "", args...); strings.Contains(got, why) {
+			t.Errorf("in a repository: %s", got)
+		}
+	}
+	if err := os.RemoveAll(filepath.Join(g.dir, ".git")); err != nil {
+		t.Fatal(err)
+	}
+	g.call(0, "", "start", "two.json")
+	for _, args := range [][]string{{"guard", "test", "claude"}, {"guard", "test", "opencode", "--json"}} {
+		if got := strings.Join(strings.Fields(g.call(0, "", args...)), " "); !strings.Contains(got, why) {
+			t.Errorf("outside of one: %s", got)
+		}
 	}
 }
 

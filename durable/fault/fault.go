@@ -22,6 +22,10 @@ type Fault struct {
 	Err        error          // the cause, for diagnosis; never shown to agents
 }
 
+// LinesDetail is the detail with the lines of a file that a suggestion names, which a person copies. They may have
+// absolute paths: no error of a tool has it.
+const LinesDetail = "lines"
+
 // RetryKind is the closed set of retry advice (docs/design.md#errors).
 type RetryKind string
 

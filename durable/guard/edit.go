@@ -121,10 +121,18 @@ func (n node) str(text []byte) (out string) {
 	return out
 }
 
-// splice replaces a part of a text.
-func splice(text []byte, from, to int, by string) []byte {
-	out := make([]byte, 0, len(text)-(to-from)+len(by))
-	return append(append(append(out, text[:from]...), by...), text[to:]...)
+// edit replaces a part of a text.
+type edit struct {
+	from, to int
+	by       string
+	// place names the member that contains the part, name the member whose value it is, "" where by has the name.
+	place, name string
+}
+
+// apply returns the text after the edit.
+func (e edit) apply(text []byte) []byte {
+	out := make([]byte, 0, len(text)-(e.to-e.from)+len(e.by))
+	return append(append(append(out, text[:e.from]...), e.by...), text[e.to:]...)
 }
 
 // margin returns the white space with which the line of a place begins.
@@ -156,22 +164,15 @@ func unit(text []byte, root node) (string, bool) {
 }
 
 // add appends a member, or with an empty name an item, behind the last child of a value.
-func add(text []byte, root, to node, name string, value any) ([]byte, error) {
+func add(text []byte, root, to node, name string, value any) (edit, error) {
 	indent, lines := unit(text, root)
 	inline := len(to.children) > 0 && !bytes.Contains(text[to.start:to.children[0].start], []byte("\n"))
 	if !lines || inline {
 		made, err := encode(value, "", "")
-		if err != nil {
-			return nil, err
-		}
 		if name != "" {
 			made = quote(name) + ": " + made
 		}
-		if len(to.children) == 0 {
-			return splice(text, to.start+1, to.end-1, made), nil
-		}
-		end := to.children[len(to.children)-1].value.end
-		return splice(text, end, end, ", "+made), nil
+		return to.append(made, ", ", "", ""), err
 	}
 	outer := margin(text, to.start)
 	inner := outer + indent
@@ -179,31 +180,34 @@ func add(text []byte, root, to node, name string, value any) ([]byte, error) {
 		inner = margin(text, to.children[0].start)
 	}
 	made, err := encode(value, inner, indent)
-	if err != nil {
-		return nil, err
-	}
 	nl := newline(text)
 	made = strings.ReplaceAll(made, "\n", nl)
 	if name != "" {
 		made = quote(name) + ": " + made
 	}
-	if len(to.children) == 0 {
-		return splice(text, to.start+1, to.end-1, nl+inner+made+nl+outer), nil
-	}
-	end := to.children[len(to.children)-1].value.end
-	return splice(text, end, end, ","+nl+inner+made), nil
+	return to.append(made, ","+nl+inner, nl+inner, nl+outer), err
 }
 
-// drop removes the child at an index: of the last one also the comma before it, so that what add appended is gone
-// byte for byte.
-func drop(text []byte, from node, i int) []byte {
+// append is the edit that puts a text behind the last child, with a separator, or between the brackets of a value
+// without children, with what is before and behind it.
+func (n node) append(made, separator, before, behind string) edit {
+	if len(n.children) == 0 {
+		return edit{from: n.start + 1, to: n.end - 1, by: before + made + behind}
+	}
+	end := n.children[len(n.children)-1].value.end
+	return edit{from: end, to: end, by: separator + made}
+}
+
+// drop removes the child at an index: of the last one also the comma before it, so that no byte of what add appended is
+// left.
+func drop(from node, i int) edit {
 	switch last := len(from.children) - 1; {
 	case last == 0:
-		return splice(text, from.start+1, from.end-1, "")
+		return edit{from: from.start + 1, to: from.end - 1}
 	case i == last:
-		return splice(text, from.children[i-1].value.end, from.children[i].value.end, "")
+		return edit{from: from.children[i-1].value.end, to: from.children[i].value.end}
 	default:
-		return splice(text, from.children[i].start, from.children[i+1].start, "")
+		return edit{from: from.children[i].start, to: from.children[i+1].start}
 	}
 }
 

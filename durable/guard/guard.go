@@ -6,7 +6,10 @@
 package guard
 
 import (
-	"fmt"
+	"bytes"
+	"cmp"
+	"embed"
+	"encoding/json"
 	"strings"
 )
 
@@ -25,8 +28,8 @@ const (
 type Event struct {
 	Name   string
 	Moment Moment
-	// Example is an input as the documentation of the client describes it.
-	Example string
+	// example is the file with an input, or with the event of a client that a plugin makes an input of.
+	example string
 }
 
 // Client is a program that runs agents and hooks.
@@ -52,6 +55,8 @@ type File struct {
 	Variable, Dir string
 	// Name ends with the kind of the file: .json, .toml, or .js for a plugin.
 	Name string
+	// Other is a file that the client reads in the place of a missing one, "" for none.
+	Other string
 	// Member is the member with the servers.
 	Member string
 }
@@ -59,45 +64,36 @@ type File struct {
 // JSON reports that the file has that form.
 func (f File) JSON() bool { return strings.HasSuffix(f.Name, ".json") }
 
+// Plugin reports that the file is a plugin.
+func (f File) Plugin() bool { return strings.HasSuffix(f.Name, ".js") }
+
 // Clients are the clients that have settings for hooks or servers (docs/design.md#guard).
 var Clients = []Client{
 	{Name: "claude", Title: "Claude Code", Timeout: 5, Refusal: "block",
-		Events: []Event{{"SessionStart", SessionStart, `{"session_id":"3f0c","transcript_path":"/tmp/3f0c.jsonl",` +
-			`"cwd":"%s","hook_event_name":"SessionStart","source":"compact"}`},
-			{"Stop", Stop, `{"session_id":"3f0c","transcript_path":"/tmp/3f0c.jsonl","cwd":"%s",` +
-				`"permission_mode":"default","hook_event_name":"Stop","stop_hook_active":false}`}},
+		Events: []Event{{"SessionStart", SessionStart, "claude/SessionStart.json"},
+			{"Stop", Stop, "claude/Stop.json"}},
 		Settings: File{Variable: "CLAUDE_CONFIG_DIR", Dir: ".claude", Name: "settings.json"},
 		Servers:  File{Variable: "CLAUDE_CONFIG_DIR", Name: ".claude.json", Member: "mcpServers"}},
 	{Name: "codex", Title: "Codex CLI", Timeout: 5, Refusal: "block",
-		Events: []Event{{"SessionStart", SessionStart, `{"session_id":"91ab","transcript_path":null,"cwd":"%s",` +
-			`"hook_event_name":"SessionStart","model":"m","permission_mode":"default","source":"startup"}`},
-			{"Stop", Stop, `{"session_id":"91ab","transcript_path":null,"cwd":"%s","hook_event_name":"Stop",` +
-				`"model":"m","permission_mode":"default","turn_id":"7","stop_hook_active":false,` +
-				`"last_assistant_message":"Done."}`}},
+		Events: []Event{{"SessionStart", SessionStart, "codex/SessionStart.json"},
+			{"Stop", Stop, "codex/Stop.json"}},
 		Settings: File{Variable: "CODEX_HOME", Dir: ".codex", Name: "hooks.json"},
 		Servers:  File{Variable: "CODEX_HOME", Dir: ".codex", Name: "config.toml", Member: "mcp_servers"},
 		Note:     "Codex CLI runs a new hook after you have reviewed it there with /hooks."},
 	{Name: "gemini", Title: "Gemini CLI", Timeout: 5000, Refusal: "deny",
-		Events: []Event{{"SessionStart", SessionStart, `{"session_id":"c2d4","transcript_path":"/tmp/c2d4.json",` +
-			`"cwd":"%s","hook_event_name":"SessionStart","timestamp":"2026-01-02T03:04:05Z","source":"resume"}`},
-			{"AfterAgent", Stop, `{"session_id":"c2d4","transcript_path":"/tmp/c2d4.json","cwd":"%s",` +
-				`"hook_event_name":"AfterAgent","timestamp":"2026-01-02T03:04:05Z","prompt":"Do it.",` +
-				`"prompt_response":"Done.","stop_hook_active":false}`}},
+		Events: []Event{{"SessionStart", SessionStart, "gemini/SessionStart.json"},
+			{"AfterAgent", Stop, "gemini/AfterAgent.json"}},
 		Settings: File{Dir: ".gemini", Name: "settings.json"},
 		Servers:  File{Dir: ".gemini", Name: "settings.json", Member: "mcpServers"},
 		Note:     "Gemini CLI has no event after its history was compressed: the step is shown at the start of a session."},
 	{Name: "opencode", Title: "OpenCode", Refusal: "block",
-		Events: []Event{{"session.created", SessionStart, openCodeInput("session.created")},
-			{"session.compacted", SessionStart, openCodeInput("session.compacted")},
-			{"session.idle", Stop, openCodeInput("session.idle")}},
+		Events: []Event{{"session.created", SessionStart, "opencode/session.created.json"},
+			{"session.compacted", SessionStart, "opencode/session.compacted.json"},
+			{"session.idle", Stop, "opencode/session.idle.json"}},
 		Settings: File{Variable: "XDG_CONFIG_HOME", Dir: ".config", Name: "opencode/plugins/waybill.js"},
 		Note:     "OpenCode loads the plugin when it starts next.",
-		Servers:  File{Variable: "XDG_CONFIG_HOME", Dir: ".config", Name: "opencode/opencode.json", Member: "mcp"}},
-}
-
-// openCodeInput is an input that the plugin sends.
-func openCodeInput(event string) string {
-	return `{"session_id":"ses_5c1e","cwd":"%s","hook_event_name":"` + event + `"}`
+		Servers: File{Variable: "XDG_CONFIG_HOME", Dir: ".config", Name: "opencode/opencode.json",
+			Other: "opencode/opencode.jsonc", Member: "mcp"}},
 }
 
 // ClientOf returns a client by its name.
@@ -144,8 +140,38 @@ func NameList() (names []string) {
 	return names
 }
 
+// examples are inputs of hooks as the documentation of their clients describes them.
+//
+//go:embed testdata/hooks
+var examples embed.FS
+
 // Input returns the recorded example of an event in a directory.
 func (e Event) Input(dir string) []byte {
-	quoted := quote(dir)
-	return fmt.Appendf(nil, e.Example, quoted[1:len(quoted)-1])
+	text, err := examples.ReadFile("testdata/hooks/" + e.example)
+	if err != nil {
+		return nil
+	}
+	root, err := parse(text)
+	if err != nil {
+		return nil
+	}
+	if cwd, _ := root.member("cwd"); cwd != nil {
+		return oneLine(edit{from: cwd.value.start, to: cwd.value.end, by: quote(dir)}.apply(text))
+	}
+	var of struct {
+		Properties struct {
+			SessionID string
+			Info      struct{ ID string }
+		}
+	}
+	_ = json.Unmarshal(text, &of)
+	session := cmp.Or(of.Properties.SessionID, of.Properties.Info.ID)
+	return []byte(`{"session_id":` + quote(session) + `,"cwd":` + quote(dir) + `,"hook_event_name":` + quote(e.Name) + `}`)
+}
+
+// oneLine returns a JSON text without line breaks and indentation.
+func oneLine(text []byte) []byte {
+	var b bytes.Buffer
+	_ = json.Compact(&b, text)
+	return b.Bytes()
 }

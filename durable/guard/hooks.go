@@ -43,19 +43,21 @@ func tail(c Client, event string) string { return " guard hook " + event + " --c
 // Install returns the settings of a client with the hooks of this program; the same bytes if they have them. Empty
 // settings are those of a file that does not exist. Every other member keeps its bytes and its place. The error says
 // in a sentence why the settings cannot be changed.
-func Install(settings []byte, c Client, p Program) ([]byte, error) {
+func Install(settings []byte, c Client, p Program) (Result, error) {
 	if !c.Settings.JSON() {
 		return installPlugin(settings, p)
 	}
-	text := orEmpty(settings)
+	r := Result{Text: orEmpty(settings)}
 	for _, e := range c.Events {
-		next, err := installEvent(text, c, e.Name, hook{"command", p.CommandLine(c, e.Name), c.Timeout})
+		change, changes, err := installEvent(r.Text, c, e.Name, hook{"command", p.CommandLine(c, e.Name), c.Timeout})
 		if err != nil {
-			return nil, err
+			return Result{}, err
 		}
-		text = next
+		if changes {
+			r.apply(change)
+		}
 	}
-	return text, nil
+	return r.made(settings), nil
 }
 
 // orEmpty returns the text of settings that do not exist yet.
@@ -66,78 +68,91 @@ func orEmpty(settings []byte) []byte {
 	return settings
 }
 
-// installEvent adds the hook of an event, or corrects the line of the present one.
-func installEvent(text []byte, c Client, event string, h hook) ([]byte, error) {
+// installEvent returns the edit that adds the hook of an event, or that corrects the line of the present one; changes
+// is false if the settings have it.
+func installEvent(text []byte, c Client, event string, h hook) (e edit, changes bool, err error) {
 	root, hooks, list, err := place(text, event)
 	switch {
 	case err != nil:
-		return nil, err
+		return e, false, err
 	case hooks == nil:
-		return add(text, root, root, "hooks", map[string][]group{event: {{[]hook{h}}}})
+		e, err = add(text, root, root, "hooks", map[string][]group{event: {{[]hook{h}}}})
+		return e, true, err
 	case list == nil:
-		return add(text, root, *hooks, event, []group{{[]hook{h}}})
+		e, err = add(text, root, *hooks, event, []group{{[]hook{h}}})
+		e.place = "hooks"
+		return e, true, err
 	}
 	own := ours(text, *list, c, event)
 	if len(own) == 0 {
-		return add(text, root, *list, "", group{[]hook{h}})
+		e, err = add(text, root, *list, "", group{[]hook{h}})
+		e.place = "hooks." + event
+		return e, true, err
 	}
 	line, _ := list.children[own[0].group].value.hookAt(own[0].hook).member("command")
-	if line.value.str(text) != h.Command {
-		text = splice(text, line.value.start, line.value.end, quote(h.Command))
-	}
-	return text, nil
+	return edit{line.value.start, line.value.end, quote(h.Command), "hooks." + event, "command"},
+		line.value.str(text) != h.Command, nil
 }
 
 // Uninstall returns the settings without the hooks of this program, and without the lists that it leaves empty; the
-// same bytes if there are none. It returns nil if the file is removed. The errors are those of Install.
-func Uninstall(settings []byte, c Client) ([]byte, error) {
+// same bytes if there are none, and no file if it has nothing else. The errors are those of Install.
+func Uninstall(settings []byte, c Client) (Result, error) {
 	if !c.Settings.JSON() {
 		return uninstallPlugin(settings)
 	}
-	text := settings
-	if len(text) == 0 {
-		return text, nil
+	r := Result{Text: settings}
+	if len(settings) == 0 {
+		return r, nil
 	}
 	for _, e := range slices.Backward(c.Events) {
-		next, err := uninstallEvent(text, c, e.Name)
-		if err != nil {
-			return nil, err
+		for {
+			change, changes, err := uninstallEvent(r.Text, c, e.Name)
+			if err != nil {
+				return Result{}, err
+			}
+			if !changes {
+				break
+			}
+			r.apply(change)
 		}
-		text = next
 	}
-	return text, nil
+	return r.withoutEmpty(), nil
 }
 
-// uninstallEvent removes the hooks of an event, one at a time.
-func uninstallEvent(text []byte, c Client, event string) ([]byte, error) {
-	for {
-		_, _, list, err := place(text, event)
-		if err != nil || list == nil {
-			return text, err
-		}
-		own := ours(text, *list, c, event)
-		if len(own) == 0 {
-			return text, nil
-		}
-		at := own[0]
-		in, _ := list.children[at.group].value.member("hooks")
-		if len(in.value.children) > 1 {
-			text = drop(text, in.value, at.hook)
-			continue
-		}
-		if len(list.children) > 1 {
-			text = drop(text, *list, at.group)
-			continue
-		}
-		root, hooks, _, err := place(text, event)
-		if err != nil {
-			return nil, err
-		}
-		if len(hooks.children) > 1 {
-			return drop(text, *hooks, index(*hooks, event)), nil
-		}
-		return drop(text, root, index(root, "hooks")), nil
+// withoutEmpty returns a result in which a file that holds an empty object after a removal does not exist.
+func (r Result) withoutEmpty() Result {
+	if root, err := parse(r.Text); err == nil && len(r.Changes) > 0 && len(root.children) == 0 {
+		r.Text = nil
 	}
+	return r
+}
+
+// uninstallEvent returns the edit that removes one hook of an event; changes is false if there is none.
+func uninstallEvent(text []byte, c Client, event string) (e edit, changes bool, err error) {
+	root, hooks, list, err := place(text, event)
+	if err != nil || list == nil {
+		return e, false, err
+	}
+	own := ours(text, *list, c, event)
+	if len(own) == 0 {
+		return e, false, nil
+	}
+	at := own[0]
+	in, _ := list.children[at.group].value.member("hooks")
+	switch {
+	case len(in.value.children) > 1:
+		e = drop(in.value, at.hook)
+		e.place = "hooks." + event
+	case len(list.children) > 1:
+		e = drop(*list, at.group)
+		e.place = "hooks." + event
+	case len(hooks.children) > 1:
+		e = drop(*hooks, index(*hooks, event))
+		e.place = "hooks"
+	default:
+		e = drop(root, index(root, "hooks"))
+	}
+	return e, true, nil
 }
 
 // index returns the place of a member in an object.

@@ -53,6 +53,8 @@ const (
 	ForCommand Waits = "command"
 	// ForHost: the HTTP host performs it.
 	ForHost Waits = "host"
+	// ForTrust: a person has to trust the commands that check it.
+	ForTrust Waits = "trust"
 )
 
 // Step is the open step of a run, as a hook tells about it.
@@ -61,8 +63,11 @@ type Step struct {
 	RunTitle            string
 	StepID, Title, Text string
 	Waits               Waits
-	// Continue is the command line that hands in the step, Show the one that prints it.
-	Continue, Show string
+	// Checks is the hash of the workflow version of a step with checks, "" for one without.
+	Checks string
+	// Continue is the command line that hands in the step, Show the one that prints it, Trust the one by which a person
+	// trusts its checks.
+	Continue, Show, Trust string
 }
 
 // Verdict is what a hook decided about the end of a turn, a closed set.
@@ -120,6 +125,9 @@ func contextText(s Step) string {
 		foot = "The step is a command, which Waybill performs under trust that a person recorded. Do not perform it.\n"
 	case ForHost:
 		foot = "The step is performed by 'waybill serve'. Nothing has to be done for it.\n"
+	case ForTrust:
+		foot = fmt.Sprintf("It cannot be handed in until a person trusts its checks, at a terminal: %s\nAsk the user.\n",
+			s.Trust)
 	default:
 		foot = fmt.Sprintf("Read the step and its tokens with: %s\nHand it in with: %s\n", s.Show, s.Continue)
 	}

@@ -28,99 +28,143 @@ type localServer struct {
 }
 
 // InstallServer returns the settings of a client with the MCP server of this program; the same bytes if they have it.
-// Empty settings are those of a file that does not exist. A server of that name which is another one is an error, and
-// so are settings that cannot be read.
-func InstallServer(settings []byte, c Client, p Program) ([]byte, error) {
+// Empty settings are those of a file that does not exist. The command line of a server of this program at another
+// place is replaced, and its other members stay. A server of that name which is another one is an error, and so are
+// settings that cannot be read.
+func InstallServer(settings []byte, c Client, p Program) (Result, error) {
 	args := append(slices.Clone(p.Flags), serverCommand)
 	if !c.Servers.JSON() {
 		return installTable(settings, c.Servers.Member, p.Path, args)
 	}
 	var server any = stdioServer{Command: p.Path, Args: args}
+	line := []entry{{"command", p.Path}, {"args", args}}
 	switch c.Name {
 	case "claude":
 		server = stdioServer{"stdio", p.Path, args}
 	case "opencode":
-		server = localServer{"local", append([]string{p.Path}, args...), true}
+		words := append([]string{p.Path}, args...)
+		server, line = localServer{"local", words, true}, []entry{{"command", words}}
 	}
-	text := orEmpty(settings)
-	root, err := parse(text)
-	if err != nil {
-		return nil, err
+	r := Result{Text: orEmpty(settings)}
+	root, in, have, err := serverOf(r.Text, c)
+	switch {
+	case err != nil:
+		return Result{}, err
+	case in == nil:
+		e, err := add(r.Text, root, root, c.Servers.Member, map[string]any{serverName: server})
+		r.apply(e)
+		return r.made(settings), err
+	case have == nil:
+		e, err := add(r.Text, root, *in, serverName, server)
+		e.place = c.Servers.Member
+		r.apply(e)
+		return r, err
 	}
-	in, err := root.member(c.Servers.Member)
-	if err != nil {
-		return nil, err
+	for _, m := range line {
+		_, _, have, err := serverOf(r.Text, c)
+		if err != nil {
+			return Result{}, err
+		}
+		value, _ := have.member(m.name)
+		if same(r.Text[value.value.start:value.value.end], m.value) {
+			continue
+		}
+		made, err := encode(m.value, "", "")
+		if err != nil {
+			return Result{}, err
+		}
+		r.apply(edit{value.value.start, value.value.end, made, c.Servers.Member + "." + serverName, m.name})
 	}
-	if in == nil {
-		return add(text, root, root, c.Servers.Member, map[string]any{serverName: server})
-	}
-	if in.value.kind != '{' {
-		return nil, errNoServers(c.Servers.Member)
-	}
-	have, err := in.value.member(serverName)
-	if err != nil {
-		return nil, err
-	}
-	if have == nil {
-		return add(text, root, in.value, serverName, server)
-	}
-	if !includes(text[have.value.start:have.value.end], server) {
-		return nil, errOther(c.Servers.Member)
-	}
-	return text, nil
+	return r, nil
 }
 
-// UninstallServer returns the settings without the MCP server of this program, and without the member of the servers if it
-// is empty then; the same bytes if there is none. The errors are those of InstallServer.
-func UninstallServer(settings []byte, c Client) ([]byte, error) {
+// entry is a member of a server.
+type entry struct {
+	name  string
+	value any
+}
+
+// serverOf returns the object with the servers and the server of this program, nil where they do not exist. A server
+// of that name that this program did not add is an error.
+func serverOf(text []byte, c Client) (root node, in, have *node, err error) {
+	if root, err = parse(text); err != nil {
+		return root, nil, nil, err
+	}
+	servers, err := root.member(c.Servers.Member)
+	if err != nil || servers == nil {
+		return root, nil, nil, err
+	}
+	if servers.value.kind != '{' {
+		return root, nil, nil, fmt.Errorf("its member %q is not an object, and is not changed", c.Servers.Member)
+	}
+	server, err := servers.value.member(serverName)
+	if err != nil || server == nil {
+		return root, &servers.value, nil, err
+	}
+	if err := server.value.own(text, c); err != nil {
+		return root, nil, nil, err
+	}
+	return root, &servers.value, &server.value, nil
+}
+
+// UninstallServer returns the settings without the MCP server of this program, and without the member of the servers
+// if it is empty then; the same bytes if there is none, and no file if it has nothing else. The errors are those of
+// InstallServer.
+func UninstallServer(settings []byte, c Client) (Result, error) {
+	r := Result{Text: settings}
 	if len(settings) == 0 {
-		return settings, nil
+		return r, nil
 	}
 	if !c.Servers.JSON() {
 		return uninstallTable(settings, c.Servers.Member)
 	}
-	root, err := parse(settings)
-	if err != nil {
-		return nil, err
-	}
-	in, err := root.member(c.Servers.Member)
-	if err != nil || in == nil {
-		return settings, err
-	}
-	if in.value.kind != '{' {
-		return nil, errNoServers(c.Servers.Member)
-	}
-	have, err := in.value.member(serverName)
+	root, in, have, err := serverOf(settings, c)
 	switch {
-	case err != nil || have == nil:
-		return settings, err
-	case !own(settings[have.value.start:have.value.end]):
-		return nil, errOther(c.Servers.Member)
-	case len(in.value.children) == 1:
-		return drop(settings, root, index(root, c.Servers.Member)), nil
+	case err != nil:
+		return Result{}, err
+	case have == nil:
+		return r, nil
+	case len(in.children) == 1:
+		r.apply(drop(root, index(root, c.Servers.Member)))
+	default:
+		e := drop(*in, index(*in, serverName))
+		e.place = c.Servers.Member
+		r.apply(e)
 	}
-	return drop(settings, in.value, index(in.value, serverName)), nil
+	return r.withoutEmpty(), nil
 }
 
-// own reports whether a server runs the command mcp, as those that InstallServer adds: the last word of its command
-// line, which is a list or a program and a list.
-func own(text []byte) bool {
-	var s struct {
-		Command json.RawMessage
-		Args    []string
+// own returns an error unless a server has the form of one that InstallServer adds: the last word of its command line
+// is mcp, and it has no type or the one of a local server. The command line is a list for OpenCode, else a program
+// and a list.
+func (n node) own(text []byte, c Client) error {
+	other := errOther(c.Servers.Member)
+	var words []string
+	list, kind := "args", "stdio"
+	if c.Name == "opencode" {
+		list, kind = "command", "local"
 	}
-	if json.Unmarshal(text, &s) != nil {
-		return false
+	for _, name := range []string{"type", "command", "args"} {
+		m, err := n.member(name)
+		switch {
+		case err != nil:
+			return err
+		case name == list:
+			if m == nil || json.Unmarshal(text[m.value.start:m.value.end], &words) != nil {
+				return other
+			}
+		case name == "type":
+			if m != nil && m.value.str(text) != kind {
+				return other
+			}
+		case name == "command" && (m == nil || m.value.kind != '"'):
+			return other
+		}
 	}
-	if len(s.Args) == 0 && json.Unmarshal(s.Command, &s.Args) != nil {
-		return false
+	if len(words) == 0 || words[len(words)-1] != serverCommand || list == "command" && len(words) == 1 {
+		return other
 	}
-	return len(s.Args) > 0 && s.Args[len(s.Args)-1] == serverCommand
-}
-
-// errNoServers is the error of settings with another value in the place of the servers.
-func errNoServers(member string) error {
-	return fmt.Errorf("its member %q is not an object, and is not changed", member)
+	return nil
 }
 
 // errOther is the error of settings with another server of the same name.
@@ -129,17 +173,10 @@ func errOther(member string) error {
 		serverName)
 }
 
-// includes reports whether an object has the members of a value.
-func includes(text []byte, value any) bool {
-	var have, want map[string]any
+// same reports whether a text has a value.
+func same(text []byte, value any) bool {
+	var have, want any
 	made, err := json.Marshal(value)
-	if err != nil || json.Unmarshal(text, &have) != nil || json.Unmarshal(made, &want) != nil {
-		return false
-	}
-	for name, v := range want {
-		if !reflect.DeepEqual(have[name], v) {
-			return false
-		}
-	}
-	return true
+	return err == nil && json.Unmarshal(text, &have) == nil && json.Unmarshal(made, &want) == nil &&
+		reflect.DeepEqual(have, want)
 }

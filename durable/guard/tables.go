@@ -3,105 +3,166 @@ package guard
 import (
 	"encoding/json"
 	"errors"
-	"regexp"
-	"slices"
 	"strings"
-
-	"github.com/waybill/waybill/durable/limits"
 )
 
-// tableLine is the header of a table of servers as this package reads it.
-var tableLine = regexp.MustCompile(`^\[mcp_servers\.([A-Za-z0-9_-]+)(\.[A-Za-z0-9_.-]+)?\][ \t]*(#.*)?$`)
+// The errors of a file that is not edited.
+var (
+	errServersForm = errors.New("it has its servers in a form that is not edited here, and is not changed")
+	errMore        = errors.New("its server has more than 'waybill mcp install' adds, and is not changed")
+)
 
-// errTOML is the error of a file that is not read.
-var errTOML = errors.New("it has a form that is not read here, and is not changed: add the server with the client itself")
-
-// findTable returns the lines of a TOML file, and the place of the table of the server among them: from its header to
-// before the next one, -1 without one. It reads headers of tables line by line, and refuses files in which a line may be
-// something else.
-func findTable(settings []byte, member string) (lines []string, from, to int, err error) {
-	text := string(settings)
-	switch {
-	case len(text) > limits.ClientSettingsBytesMax, strings.ContainsAny(text, "\x00"), strings.Contains(text, `"""`),
-		strings.Contains(text, "'''"):
-		return nil, 0, 0, errTOML
-	}
-	lines, from = strings.Split(text, "\n"), -1
-	for i, line := range lines {
-		line = strings.TrimSpace(line)
-		if from >= 0 && to == 0 && strings.HasPrefix(line, "[") {
-			to = i
-		}
-		if strings.HasPrefix(line, "#") || !strings.Contains(line, member) {
-			continue
-		}
-		m := tableLine.FindStringSubmatch(line)
-		switch {
-		case m == nil, m[1] == serverName && (m[2] != "" || from >= 0):
-			return nil, 0, 0, errTOML
-		case m[1] == serverName:
-			from = i
-		}
-	}
-	if to == 0 {
-		to = len(lines)
-	}
-	return lines, from, to, nil
+// table is the table of the server in a TOML file.
+type table struct {
+	found         bool
+	header        statement
+	keys          []statement
+	command, args *statement
 }
 
-// installTable adds the table of the server at the end of a TOML file, which ends with a line break or without one as
-// before.
-func installTable(settings []byte, member, path string, args []string) ([]byte, error) {
-	lines, from, to, err := findTable(settings, member)
+// findTable returns the table of the server. A name in quotation marks or with escapes is the same name. Servers in
+// another form than a table of their own, and a server that occurs twice or has tables in it, are an error.
+func findTable(settings []byte, member string) (t table, err error) {
+	all, err := statements(string(settings))
 	if err != nil {
-		return nil, err
+		return t, err
+	}
+	in, any := false, false // in the table of the server; in any table
+	for _, st := range all {
+		if !st.header {
+			if !any && st.path[0] == member {
+				return t, errServersForm
+			}
+			if in {
+				t.keys = append(t.keys, st)
+			}
+			continue
+		}
+		in, any = false, true
+		if st.path[0] != member {
+			continue
+		}
+		if st.array || len(st.path) == 1 || st.path[1] == serverName && (len(st.path) > 2 || t.found) {
+			return t, errServersForm
+		}
+		if in = st.path[1] == serverName; in {
+			t.found, t.header = true, st
+		}
+	}
+	return t, t.own(settings, member)
+}
+
+// own finds the command line in a table, and returns an error unless it is one that installTable adds.
+func (t *table) own(settings []byte, member string) error {
+	if !t.found {
+		return nil
+	}
+	for i, st := range t.keys {
+		at := map[string]**statement{"command": &t.command, "args": &t.args}[st.path[0]]
+		switch {
+		case at == nil:
+		case len(st.path) > 1 || *at != nil:
+			return errOther(member)
+		default:
+			*at = &t.keys[i]
+		}
+	}
+	var path string
+	var args []string
+	if t.command == nil || t.args == nil || json.Unmarshal(t.command.text(settings), &path) != nil ||
+		json.Unmarshal(t.args.text(settings), &args) != nil || len(args) == 0 || args[len(args)-1] != serverCommand {
+		return errOther(member)
+	}
+	return nil
+}
+
+// text returns the value of a statement.
+func (st statement) text(settings []byte) []byte { return settings[st.value:st.to] }
+
+// installTable adds the table of the server at the end of a TOML file, which ends with a line break or without one as
+// before, or replaces the command line of the present one.
+func installTable(settings []byte, member, path string, args []string) (Result, error) {
+	t, err := findTable(settings, member)
+	if err != nil {
+		return Result{}, err
 	}
 	list := make([]string, len(args))
 	for i, a := range args {
 		list[i] = quote(a)
 	}
-	want := []string{"command = " + quote(path), "args = [" + strings.Join(list, ", ") + "]"}
-	if from >= 0 {
-		for _, line := range want {
-			if !slices.ContainsFunc(lines[from:to], func(l string) bool { return strings.TrimSpace(l) == line }) {
-				return nil, errOther(member)
+	words := "[" + strings.Join(list, ", ") + "]"
+	r := Result{Text: settings}
+	if t.found {
+		replace := func(at *statement, have any, by string) {
+			if !same(at.text(settings), have) {
+				r.apply(edit{at.value, at.to, by, member + "." + serverName, at.path[0]})
 			}
 		}
-		return settings, nil
+		// The last one first: the place of the other one stays.
+		if t.args.from > t.command.from {
+			replace(t.args, args, words)
+			replace(t.command, path, quote(path))
+		} else {
+			replace(t.command, path, quote(path))
+			replace(t.args, args, words)
+		}
+		return r, nil
 	}
-	table := "[" + member + "." + serverName + "]\n" + strings.Join(want, "\n")
+	nl := newline(settings)
+	made := "[" + member + "." + serverName + "]" + nl + "command = " + quote(path) + nl + "args = " + words
 	switch text := string(settings); {
 	case text == "":
-		return []byte(table + "\n"), nil
+		made += nl
 	case strings.HasSuffix(text, "\n"):
-		return []byte(text + "\n" + table + "\n"), nil
+		made = nl + made + nl
 	default:
-		return []byte(text + "\n\n" + table), nil
+		made = nl + nl + made
 	}
+	r.apply(edit{from: len(settings), to: len(settings), by: made})
+	return r, nil
 }
 
 // uninstallTable removes the table of the server, and the blank line before it. A table with more than installTable
-// writes is an error.
-func uninstallTable(settings []byte, member string) ([]byte, error) {
-	lines, from, to, err := findTable(settings, member)
+// writes is an error. A file with nothing else does not exist afterwards.
+func uninstallTable(settings []byte, member string) (Result, error) {
+	r := Result{Text: settings}
+	t, err := findTable(settings, member)
 	if err != nil {
-		return nil, err
+		return Result{}, err
 	}
-	if from < 0 {
-		return settings, nil
+	if !t.found {
+		return r, nil
 	}
-	end := to
-	for end > from && strings.TrimSpace(lines[end-1]) == "" {
-		end--
+	text := string(settings)
+	from, to := t.header.from, max(t.command.to, t.args.to)
+	if len(t.keys) != 2 || strings.Count(text[from:to], "\n") != 2 || !t.header.alone(text) || !t.command.alone(text) ||
+		!t.args.alone(text) {
+		return Result{}, errMore
 	}
-	args, ok := strings.CutPrefix(strings.TrimSpace(lines[end-1]), "args = ")
-	var list []string
-	if end-from != 3 || !ok || json.Unmarshal([]byte(args), &list) != nil || len(list) == 0 ||
-		list[len(list)-1] != serverCommand {
-		return nil, errOther(member)
+	from = strings.LastIndexByte(text[:from], '\n') + 1
+	if _, rest, ok := strings.Cut(text[to:], "\n"); ok {
+		to = len(text) - len(rest)
+	} else {
+		to = len(text)
 	}
-	if from > 0 && lines[from-1] == "" {
-		from--
+	if before, ok := strings.CutSuffix(text[:from], "\n"); ok {
+		if at := strings.LastIndexByte(before, '\n') + 1; strings.TrimSpace(before[at:]) == "" {
+			from = at
+		}
 	}
-	return []byte(strings.Join(slices.Concat(lines[:from], lines[end:]), "\n")), nil
+	// What was added behind a last line without a line break leaves it without one.
+	if to == len(text) && !strings.HasSuffix(text, "\n") {
+		from = len(strings.TrimSuffix(strings.TrimSuffix(text[:from], "\n"), "\r"))
+	}
+	r.apply(edit{from: from, to: to})
+	if strings.TrimSpace(string(r.Text)) == "" {
+		r.Text = nil
+	}
+	return r, nil
+}
+
+// alone reports that nothing follows a statement in its line.
+func (st statement) alone(text string) bool {
+	line, _, _ := strings.Cut(text[st.to:], "\n")
+	return strings.TrimSpace(line) == ""
 }

@@ -82,7 +82,7 @@ func Replace(name string, before, after []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := unchanged(name, before); err != nil {
+	if err := Check(name, before); err != nil {
 		return err
 	}
 	if before != nil {
@@ -99,14 +99,20 @@ func Replace(name string, before, after []byte) error {
 
 // Remove removes a file. before and the errors are those of Replace.
 func Remove(name string, before []byte) error {
-	if err := unchanged(name, before); err != nil {
+	if err := Check(name, before); err != nil {
 		return err
 	}
 	return os.Remove(name)
 }
 
-// unchanged checks that a file is as Read returned it, and that it may be changed.
-func unchanged(name string, before []byte) error {
+// Exists reports whether a name is that of a file, also of one that Read refuses.
+func Exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
+}
+
+// Check returns the error that Replace would have for what Read returned, nil for a file that may be changed.
+func Check(name string, before []byte) error {
 	now, err := Read(name, int64(len(before)))
 	if err != nil {
 		return err

@@ -40,6 +40,21 @@ func (o *Store) TrustedHere(ctx context.Context, hash canon.Digest) (trust.Fixed
 	return entry.Fixed, ok, nil
 }
 
+// TrustedIn reports whether a person trusted a workflow version in the repository or folder of a directory, given as an
+// absolute path.
+func (o *Store) TrustedIn(ctx context.Context, hash canon.Digest, dir string) bool {
+	root, err := trustRootOf(dir)
+	if err != nil {
+		return false
+	}
+	list, err := o.ConfirmedTrust(ctx)
+	if err != nil {
+		return false
+	}
+	_, ok := list.Of(hash, root)
+	return ok
+}
+
 // checker performs the checks of steps that are handed in. Their output is not shown: it is part of the
 // answer.
 func (o *Store) checker() perform.Checker {

@@ -14,6 +14,9 @@ import (
 // defaultTenant is the name of the store that is used without --store and --tenant.
 const defaultTenant = "local"
 
+// dataInHome is the directory for data in the home directory, without $XDG_DATA_HOME.
+const dataInHome = ".local/share"
+
 // StoreDir returns the absolute path of the store that the flags and the environment select:
 // --store, or the directory named by the tenant in $WAYBILL_HOME, or else in waybill in the
 // XDG data directory. The directory need not exist. Without a home directory the error is
@@ -26,7 +29,7 @@ func (a *App) StoreDir() (string, error) {
 	if home := a.Getenv("WAYBILL_HOME"); home != "" {
 		return a.absolute(filepath.Join(home, tenant))
 	}
-	data, err := a.BaseDir("XDG_DATA_HOME", ".local/share")
+	data, err := a.BaseDir("XDG_DATA_HOME", dataInHome)
 	if err != nil {
 		return "", err
 	}
@@ -90,9 +93,15 @@ func (a *App) Workspace() (dir, root string, err error) {
 // (docs/design.md#commands-and-trust). The error is STORE_IO.
 func (p *Process) TrustRoot() (string, error) {
 	dir, err := os.Getwd()
-	if err == nil {
-		dir, err = filepath.EvalSymlinks(dir)
+	if err != nil {
+		return "", fault.Wrap(err, fault.StoreIO, "cannot determine the working directory: %v", err)
 	}
+	return trustRootOf(dir)
+}
+
+// trustRootOf is TrustRoot for another directory, given as an absolute path.
+func trustRootOf(dir string) (string, error) {
+	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return "", fault.Wrap(err, fault.StoreIO, "cannot determine the working directory: %v", err)
 	}

@@ -23,16 +23,17 @@ func New(a *cli.App) *cobra.Command {
 }
 
 // installLong is what 'waybill guard install --help' prints above the usage.
-const installLong = `Add hooks to your own settings of a client: claude, codex, gemini or opencode. The
-difference is shown, and the file is written after you confirmed it at a terminal.
-Everything else in the file stays as it is, byte for byte. Installed again, nothing
-changes.
+const installLong = `Add hooks to your own settings of a client: claude, codex, gemini or opencode. What is
+added and what it replaces is shown, and nothing else of the file, which may hold secrets.
+The file is written after you confirmed that at a terminal. Everything else in the file
+stays as it is, byte for byte. Installed again, nothing changes.
 
 The files are ~/.claude/settings.json ($CLAUDE_CONFIG_DIR), ~/.codex/hooks.json
 ($CODEX_HOME) and ~/.gemini/settings.json. OpenCode loads a plugin that runs the hooks,
-~/.config/opencode/plugins/waybill.js ($XDG_CONFIG_HOME). A file that is a link, is
-read-only, is no plain JSON or is another plugin is not changed. The hooks call this
-program with the store of this call.
+~/.config/opencode/plugins/waybill.js ($XDG_CONFIG_HOME); it is for OpenCode 1.18.29 and
+newer, and for OpenCode 2. A file that is a link, is read-only, is no plain JSON or is
+another plugin is not changed; the lines to add by hand are printed then. The hooks call
+this program with the store of this call, also if the environment selects it.
 
 --print shows the difference and changes nothing.`
 
@@ -56,7 +57,7 @@ func newInstall(a *cli.App) *cobra.Command {
 				return err
 			}
 			return cli.ChangeClient(a, cli.ClientChange{Client: c, File: c.Settings, Print: print,
-				Make:     func(settings []byte) ([]byte, error) { return guard.Install(settings, c, p) },
+				Make:     func(settings []byte) (guard.Result, error) { return guard.Install(settings, c, p) },
 				Question: "Write this change, so that " + c.Title + " runs the hooks?", Note: c.Note,
 				Done: "The hooks are in", Same: "Nothing changes: the hooks are in"})
 		},
@@ -70,10 +71,11 @@ func newUninstall(a *cli.App) *cobra.Command {
 		Use:   "uninstall CLIENT",
 		Short: "Remove the hooks from the settings of a client",
 		Long: `Remove the hooks of this program from your own settings of a client: claude, codex, gemini
-or opencode. The difference is shown, and the file is written after you confirmed it at a
-terminal. Other hooks and everything else in the file stay as they are; a list that is
-empty without the hooks is removed with them, and so is the plugin of OpenCode. --print
-shows the difference and changes nothing.`,
+or opencode. What is removed is shown, and the file is written after you confirmed it at a
+terminal. Other hooks and everything else in the file stay as they are; a list or an
+object that is empty without the hooks is removed with them, also one that was empty
+before they were added. A file with nothing else is removed, and so is the plugin of
+OpenCode. --print shows the difference and changes nothing.`,
 		Example:   "  waybill guard uninstall claude --print\n  waybill guard uninstall gemini",
 		Args:      cli.Exactly("a client: " + guard.Names()),
 		ValidArgs: guard.NameList(),
@@ -83,9 +85,17 @@ shows the difference and changes nothing.`,
 				return err
 			}
 			return cli.ChangeClient(a, cli.ClientChange{Client: c, File: c.Settings, Print: print,
-				Make:     func(settings []byte) ([]byte, error) { return guard.Uninstall(settings, c) },
+				Make:     func(settings []byte) (guard.Result, error) { return guard.Uninstall(settings, c) },
 				Question: "Write this change, so that " + c.Title + " runs the hooks no more?",
-				Done:     "The hooks are removed from", Same: "Nothing changes: no hook is in"})
+				Done:     "The hooks are removed from", Same: "Nothing changes: no hook is in", ByHand: byHand(c)})
 		},
 	}, cli.Opt(&print, "print", "show the difference and change nothing"))
+}
+
+// byHand says what a person removes where 'guard uninstall' does not change the settings.
+func byHand(c guard.Client) string {
+	if c.Settings.Plugin() {
+		return "Remove the file by hand if you use it no more."
+	}
+	return "Remove by hand the hooks whose command ends with 'guard hook EVENT --client " + c.Name + "'."
 }

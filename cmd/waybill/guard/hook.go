@@ -13,6 +13,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/document"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/openruns"
 	"github.com/waybill/waybill/durable/guard"
 	"github.com/waybill/waybill/durable/limits"
@@ -21,6 +22,9 @@ import (
 
 // rowsTried is how many rows of the list are read from their logs until one is open.
 const rowsTried = 8
+
+// noRepository is why hooks find no run in a folder.
+const noRepository = "No run of this folder: it is not in a git repository, by which hooks find a run."
 
 // newHook returns the command "guard hook". Its exit status is always 0: clients take 2, the status of a wrong command
 // line, for a refusal.
@@ -32,8 +36,8 @@ func newHook(a *cli.App) *cobra.Command {
 		Long: `Read the JSON of a client's hook on stdin and answer in the client's form: the open step
 of the run of this repository at the start of a session and after a compaction, a refusal
 at the end of a turn while the agent can perform a step. A turn is refused at most twice
-in a row for the same step, and not for a step that waits for a person, for a moment or
-for a command. The answer is empty, and the exit status 0, in every other case and if
+in a row for the same step, and not for a step that waits for a person, also for one who
+trusts its checks, for a moment or for a command. The answer is empty, and the exit status 0, in every other case and if
 Waybill cannot answer within a second. Clients run this command; see 'waybill guard test'.`,
 		Example: "  echo '{\"cwd\":\"/src\"}' | waybill guard hook SessionStart\n" +
 			"  echo '{}' | waybill guard hook AfterAgent --client gemini",
@@ -100,12 +104,13 @@ func answer(ctx context.Context, a *cli.App, event, client string) []byte {
 
 // reply returns the answer to an input. record: a refusal is recorded; else it is answered as the first one is.
 func reply(ctx context.Context, a *cli.App, c guard.Client, e guard.Event, in guard.Input, record bool) (out []byte) {
+	in.Dir = absolute(in.Dir)
 	root := rootOf(in.Dir)
 	if root == "" {
 		return nil
 	}
 	err := a.WithStore(ctx, func(ctx context.Context, o *cli.Store) error {
-		s, ok := openStep(ctx, a, o, root, e.Moment)
+		s, ok := openStep(ctx, a, o, root, in.Dir, e.Moment)
 		switch {
 		case !ok:
 		case e.Moment == guard.SessionStart:
@@ -127,7 +132,7 @@ func reply(ctx context.Context, a *cli.App, c guard.Client, e guard.Event, in gu
 
 // openStep returns the step that a hook tells about: the one of the run with the latest activity; at the end of a turn
 // one that the agent can perform.
-func openStep(ctx context.Context, a *cli.App, o *cli.Store, root string, m guard.Moment) (guard.Step, bool) {
+func openStep(ctx context.Context, a *cli.App, o *cli.Store, root, dir string, m guard.Moment) (guard.Step, bool) {
 	until := a.Clock().Add(limits.GuardReadMs * time.Millisecond)
 	rows, err := o.OpenRuns.Steps(ctx, root, openruns.Clock{
 		More: func() bool { return a.Clock().Before(until) }})
@@ -143,6 +148,9 @@ func openStep(ctx context.Context, a *cli.App, o *cli.Store, root string, m guar
 			break
 		}
 		s, ok := o.OpenRuns.Step(ctx, r)
+		if ok && s.Waits == guard.ForAgent && s.Checks != "" && !trusted(ctx, o, s.Checks, dir) {
+			s.Waits, s.Trust = guard.ForTrust, a.Command("trust", s.Checks)
+		}
 		if !ok || m == guard.Stop && s.Waits != guard.ForAgent {
 			continue
 		}
@@ -153,16 +161,29 @@ func openStep(ctx context.Context, a *cli.App, o *cli.Store, root string, m guar
 	return guard.Step{}, false
 }
 
-// rootOf returns the digest of the repository that contains a directory, "" outside of one. The directory of the
-// process counts if the client names none.
-func rootOf(dir string) string {
+// trusted reports whether the checks of a workflow version may run in a directory.
+func trusted(ctx context.Context, o *cli.Store, hash, dir string) bool {
+	d, err := canon.ParseDigest(hash)
+	return err == nil && o.TrustedIn(ctx, d, dir)
+}
+
+// absolute returns the directory that a client names, that of the process if it names none, "" for an unknown one.
+func absolute(dir string) string {
 	if !filepath.IsAbs(dir) {
 		var err error
 		if dir, err = os.Getwd(); err != nil {
 			return ""
 		}
 	}
-	for _, o := range gitobserver.Observe(gitobserver.Root(filepath.Clean(dir))) {
+	return filepath.Clean(dir)
+}
+
+// rootOf returns the digest of the repository that contains a directory, "" outside of one.
+func rootOf(dir string) string {
+	if dir == "" {
+		return ""
+	}
+	for _, o := range gitobserver.Observe(gitobserver.Root(dir)) {
 		if o.Key == "repo_root_hash" {
 			return o.Value.Value
 		}
@@ -177,7 +198,8 @@ func newTest(a *cli.App) *cobra.Command {
 		Short: "Show what the hooks of a client answer now",
 		Long: `Print for each event of a client (claude, codex, gemini or opencode) a recorded input, with
 the current directory, and what the hook answers for it. Nothing is recorded: the end of a
-turn is answered as if it was not refused before.`,
+turn is answered as if it was not refused before. Outside of a git repository no run is
+found; the answer has the reason.`,
 		Example:   "  waybill guard test claude\n  waybill guard test gemini --json",
 		Args:      cli.Exactly("a client: " + guard.Names()),
 		ValidArgs: guard.NameList(),
@@ -191,6 +213,9 @@ turn is answered as if it was not refused before.`,
 				return err
 			}
 			doc := document.GuardTest{Client: c.Name, Events: []document.GuardEvent{}}
+			if rootOf(dir) == "" {
+				doc.Note = noRepository
+			}
 			for _, e := range c.Events {
 				input := e.Input(dir)
 				in, err := guard.ParseInput(input)
@@ -219,5 +244,9 @@ func showTest(p *page.Page, doc document.GuardTest) {
 			continue
 		}
 		p.Text("  answer: ", e.Answer)
+	}
+	if doc.Note != "" {
+		p.Blank()
+		p.Text("", doc.Note)
 	}
 }

@@ -198,7 +198,13 @@ func (l List) Step(ctx context.Context, r Row) (s guard.Step, ok bool) {
 	if !ok {
 		return s, false
 	}
-	return guard.Step{Run: r.Run.String(), Node: p.Node.ID.String(), StepID: a.Pending.StepID, Title: a.Pending.Title,
+	s = guard.Step{Run: r.Run.String(), Node: p.Node.ID.String(), StepID: a.Pending.StepID, Title: a.Pending.Title,
 		RunTitle: cmp.Or(p.Run.Started.Name(), a.Workflow.Name, a.Workflow.WorkflowID), Text: a.Pending.Prompt,
-		Waits: waits}, true
+		Waits: waits}
+	if w, _, err := l.answers.Load(ctx, p); err == nil {
+		if step, _ := w.Step(s.StepID); len(step.Checks) > 0 {
+			s.Checks = w.Hash().String()
+		}
+	}
+	return s, true
 }

@@ -6,7 +6,10 @@ type ClientSettings struct {
 	File   string `json:"file"`
 	// Changed reports that the file was written.
 	Changed bool `json:"changed"`
-	// Difference has the lines of the unified form, from the file to what it becomes; none if nothing changes.
+	// Removed reports that the file is removed, since it has nothing else.
+	Removed bool `json:"removed,omitzero"`
+	// Difference has what changes, and nothing of what stays: a line with a place between @@, then lines that begin with
+	// - for what is removed and + for what is added; none if nothing changes.
 	Difference []string `json:"difference"`
 	// Note is what a person has to do besides.
 	Note string `json:"note,omitzero"`
@@ -16,6 +19,8 @@ type ClientSettings struct {
 type GuardTest struct {
 	Client string       `json:"client"`
 	Events []GuardEvent `json:"events"`
+	// Note is why no run is found here.
+	Note string `json:"note,omitzero"`
 }
 
 // GuardEvent is a recorded input of a hook and its answer, both as the JSON of the client.

@@ -195,4 +195,7 @@ func (p *Page) Fault(f *fault.Fault) {
 	if s := f.Suggestion.String(); s != "" {
 		p.Text("  ", OneLine(s))
 	}
+	if lines, ok := f.Details[fault.LinesDetail].([]string); ok {
+		p.lines("", "", p.clean(strings.Join(lines, "\n")), Plain)
+	}
 }
