@@ -119,15 +119,11 @@ func (k *checking) command(c source.Check, filled command.Filled) ports.Command 
 	env := map[string]string{}
 	maps.Copy(env, filled.Env)
 	maps.Copy(env, identity(k.session, k.run, k.step.StepID, k.attempt))
-	environ := k.fixed.Env
-	if environ == nil {
-		environ = map[string]string{}
-	}
 	whole := 0
 	if c.Expect != nil && (c.Expect.Tests != nil || c.Expect.Stdout != nil) {
 		whole = limits.TestReportBytesMax
 	}
-	return ports.Command{Argv: filled.Argv, Cwd: filled.Cwd, Below: true, AtRoot: true, Env: env, Environ: environ,
+	return ports.Command{Argv: filled.Argv, Cwd: filled.Cwd, Below: true, AtRoot: true, Env: env, Environ: k.fixed.Environ(),
 		Program:   k.fixed.Programs[c.Program()].Path,
 		TimeoutMs: int64(cmp.Or(c.TimeoutSeconds, limits.CheckSecondsDefault)) * 1000,
 		Folder:    k.attempt.String(), Context: doc.JCS(), Whole: whole}

@@ -96,7 +96,7 @@ func TestChecksArePerformed(t *testing.T) {
 		t.Fatalf("%s, %d tries", w.attempts(), len(w.tries))
 	}
 	unit, named := w.tries[0], w.tries[1]
-	if !maps.Equal(unit.Environ, w.fixed.Env) || unit.Env["MODE"] != "all" || unit.Env["WAYBILL_STEP_ID"] != "verify" ||
+	if !maps.Equal(unit.Environ, w.fixed.Environ()) || unit.Environ["GOENV"] != "off" || unit.Env["MODE"] != "all" || unit.Env["WAYBILL_STEP_ID"] != "verify" ||
 		unit.Program != "/bin/suite" || !unit.Below || unit.TimeoutMs != 9000 || unit.Whole == 0 {
 		t.Errorf("%+v", unit)
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/store/trust"
 	"github.com/waybill/waybill/durable/workflow/source"
+	"github.com/waybill/waybill/infra/osfs"
 )
 
 // Files implements ports.Pins for one project.
@@ -43,7 +44,7 @@ func (f Files) Fix(ctx context.Context, checks []source.Check) (trust.Fixed, err
 	if len(checks) == 0 {
 		return trust.Fixed{}, nil
 	}
-	fixed := trust.Fixed{Env: trust.Environment(f.Environ), Pins: map[string]canon.Digest{}, Programs: map[string]trust.Program{}}
+	fixed := trust.Fixed{Env: trust.Environment(f.Environ, f.usable), Pins: map[string]canon.Digest{}, Programs: map[string]trust.Program{}}
 	root, err := os.OpenRoot(f.Root)
 	if err != nil {
 		return fixed, fault.Wrap(err, fault.StoreIO, "the folder of the project cannot be read: %s", reason(err))
@@ -62,11 +63,19 @@ func (f Files) Fix(ctx context.Context, checks []source.Check) (trust.Fixed, err
 		program, err := f.program(c, fixed.Env["PATH"])
 		if err != nil {
 			return fixed, unusable(c, c.Argv[0], err).
-				Suggest("Install the program, or correct the argv of the check.")
+				Suggest("Install the program, or correct the argv of the check. A program of the project is named by its path, " +
+					"such as ./bin/test: folders of PATH in the project are not searched.")
 		}
 		fixed.Programs[c.Program()] = program
 	}
 	return fixed, nil
+}
+
+// usable reports whether programs of checks are looked up in a folder of PATH: one that exists and is not
+// in the project, links resolved.
+func (f Files) usable(dir string) bool {
+	real, err := filepath.EvalSymlinks(dir)
+	return err == nil && !osfs.Within(real, f.Root)
 }
 
 // unusable is the fault for a file of a check that cannot be fixed.
@@ -153,8 +162,8 @@ func sum(file io.Reader, max int64) (canon.Digest, error) {
 	return canon.DigestOf([sha256.Size]byte(h.Sum(nil))), nil
 }
 
-// program returns the executable file of a check. A name without a slash is looked up in the absolute
-// folders of PATH. Links are followed: the digest is that of the content.
+// program returns the executable file of a check. A name without a slash is looked up in the folders of
+// PATH that checks get. Links are followed: the digest is that of the content.
 func (f Files) program(c source.Check, searched string) (trust.Program, error) {
 	name := c.Program()
 	found := name
@@ -172,7 +181,7 @@ func (f Files) program(c source.Check, searched string) (trust.Program, error) {
 		}
 	}
 	if found == "" {
-		return trust.Program{}, errors.New("was not found in PATH")
+		return trust.Program{}, errors.New("was not found in the folders of PATH outside of the project")
 	}
 	if _, err := exec.LookPath(found); err != nil {
 		return trust.Program{}, errors.New("is no program: " + reason(err))

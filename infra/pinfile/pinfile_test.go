@@ -120,7 +120,7 @@ func TestFixRefuses(t *testing.T) {
 		"outside":       {func(_ Files, c *source.Check) { c.Pins = []string{"../x"} }, "no path below the root"},
 		"absolute":      {func(_ Files, c *source.Check) { c.Pins = []string{"/etc/passwd"} }, "no path below the root"},
 		"not clean":     {func(_ Files, c *source.Check) { c.Pins = []string{"tests//a.txt"} }, "no path below the root"},
-		"no program":    {func(_ Files, c *source.Check) { c.Argv = []string{"no-such-program"} }, "was not found in PATH"},
+		"no program":    {func(_ Files, c *source.Check) { c.Argv = []string{"no-such-program"} }, "was not found in the folders of PATH"},
 		"not a program": {func(_ Files, c *source.Check) { c.Argv = []string{"./tests/a.txt"} }, "is no program"},
 		"link": {func(f Files, c *source.Check) {
 			_ = os.Symlink("tests/a.txt", filepath.Join(f.Root, "link"))
@@ -155,5 +155,23 @@ func TestProgramOfProject(t *testing.T) {
 	put(t, filepath.Join(f.Root, "sub/run.sh"), "#!/bin/sh\nexit 0\n", 0o755)
 	if _, changed, err := f.Compare(t.Context(), c, fixed); err != nil || !slices.Equal(changed, []string{"./run.sh"}) {
 		t.Errorf("%v, %v", changed, err)
+	}
+}
+
+// TestSearchedFolders: programs are looked up in folders that exist and are not in the project, links resolved.
+func TestSearchedFolders(t *testing.T) {
+	f, c := project(t)
+	bin, links := filepath.SplitList(strings.TrimPrefix(f.Environ[0], "PATH=.:"))[0], t.TempDir()
+	put(t, filepath.Join(f.Root, "bin/suite"), "#!/bin/sh\nexit 0\n", 0o755)
+	must(t, os.Symlink(filepath.Join(f.Root, "bin"), filepath.Join(links, "into")))
+	must(t, os.Symlink(filepath.Join(f.Root, "later"), filepath.Join(links, "dangling")))
+	must(t, os.Symlink(bin, filepath.Join(links, "out")))
+	all := []string{f.Root, filepath.Join(f.Root, "bin"), links + "/into", links + "/dangling", "/no/such/folder",
+		links + "/into/../into", f.Root + "/bin/../../" + filepath.Base(f.Root) + "/bin", links + "/out", f.Root + "2"}
+	must(t, os.Mkdir(f.Root+"2", 0o755))
+	f.Environ = []string{"PATH=" + strings.Join(all, ":")}
+	fixed, err := f.Fix(t.Context(), []source.Check{c})
+	if want := links + "/out:" + f.Root + "2"; err != nil || fixed.Env["PATH"] != want || fixed.Programs["suite"].Path != links+"/out/suite" {
+		t.Errorf("%+v, %v, want PATH %s", fixed, err, want)
 	}
 }
