@@ -37,8 +37,8 @@ func TestEnviron(t *testing.T) {
 // TestHomeFolders: folders of PATH in which each program of the user can write.
 func TestHomeFolders(t *testing.T) {
 	for _, row := range []struct{ home, path, want string }{
-		{"/home/you", "/usr/bin:/home/you/bin:/home/you2/bin:/home:/home/you/../you/go/bin:/home/you", "/home/you/bin /home/you/../you/go/bin /home/you"},
-		{"/home/you/", "/usr/bin:/bin", ""},
+		{"/srv/you", "/usr/bin:/srv/you/bin:/srv/yours/bin:/srv:/srv/you/../you/go/bin:/srv/you", "/srv/you/bin /srv/you/../you/go/bin /srv/you"},
+		{"/srv/you/", "/usr/bin:/bin", ""},
 		{"", "/usr/bin", ""},
 		{".", "/usr/bin", ""},
 	} {

@@ -82,7 +82,7 @@ func warnOfCheck(at problem.SourceValue, report problem.Report) {
 			"the check cannot fail: its script has exit status 0, whether or not its commands succeed")
 	case !reads && commandlint.IsTestRunner(program, argv[1:]):
 		report.Warn(at, `Let the tests be counted with "expect": {"tests": {"min": 1}}, where the runner can report them to stdout.`,
-			"the check does not count the tests of %s: an exit status of 0 does not show that any ran", program)
+			"the check does not count the tests that it runs: an exit status of 0 does not show that there are any")
 	}
 	tests := expect.Member("tests")
 	if amount := tests.Member("min"); tests.Has("min") && amount.Value.Text() == "" && string(amount.Value.JCS()) == "0" {
