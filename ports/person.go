@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/store/trust"
 	"github.com/waybill/waybill/durable/workflow/compile"
 )
@@ -81,6 +82,8 @@ type ApproveQuestion struct {
 	Prompt  string // of the step as it is now
 	Notes   string
 	Results []Result
+	// Checks are those of the attempt that handed the outputs in. A decision is not bound to them.
+	Checks []check.Brief
 	// By are the performers of what was handed in, as the log names them.
 	By []string
 	// Decided are sentences about the decisions so far, oldest first.

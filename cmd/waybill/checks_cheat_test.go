@@ -40,6 +40,11 @@ func changedFile(name string) string {
 	return `did not count, since "` + name + `" is not as it was when the workflow was trusted (check_changed)`
 }
 
+// changedMeanwhile is the clause about one file that was changed while the check ran.
+func changedMeanwhile(name string) string {
+	return `did not count, since "` + name + `" was changed while it ran (check_changed)`
+}
+
 // pinTricks change what the check depends on.
 var pinTricks = []trick{
 	{name: "changed script", do: edit("tests.sh", "cat <<end\n"+passing(5)+"end\n"), want: changedFile("tests.sh")},
@@ -87,9 +92,13 @@ var pinTricks = []trick{
 		c.remove("suite/cases.txt")
 	}, want: `since "suite/cases.txt" and 1 more are not as they were`},
 	{name: "changed by the check itself", do: edit("sum.sh", "echo TestZero 0 0 0 >suite/cases.txt; echo >more.txt\n"+wrongSum),
-		want: changedFile("suite/cases.txt")},
+		want: changedMeanwhile("suite/cases.txt")},
 	{name: "all right, and changed by the check itself", do: edit("sum.sh", "echo '# done' >>tests.sh\n"+rightSum),
-		want: changedFile("tests.sh")},
+		want: changedMeanwhile("tests.sh")},
+	{name: "swapped during the check and put back", do: edit("sum.sh", "mv suite/cases.txt kept; echo TestZero 0 0 0 >suite/cases.txt; echo >more.txt\n"+
+		"trap 'mv kept suite/cases.txt' EXIT\n"+wrongSum), want: changedMeanwhile("suite/cases.txt")},
+	{name: "overwritten during the check and put back, with its time", do: edit("sum.sh", "cp -p suite/cases.txt kept; echo TestZero 0 0 0 >suite/cases.txt\n"+
+		"trap 'cat kept >suite/cases.txt; touch -r kept suite/cases.txt' EXIT\n"+rightSum), want: changedMeanwhile("suite/cases.txt")},
 }
 
 // reportTricks make the output say what is not so. The code under test prints it.

@@ -200,3 +200,68 @@ func (c *checked) until(name string) {
 		}
 	}
 }
+
+// TestCheckedElsewhere: a run is handed in from another folder that is trusted as well. The record says where its checks ran,
+// the answer warns, and the views mark it; in the folder of the run nothing is marked.
+func TestCheckedElsewhere(t *testing.T) {
+	c := newChecked(t, sumFlow, map[string]string{".git/HEAD": "ref: refs/heads/main\n", ".git/refs/heads/main": strings.Repeat("0a", 20) + "\n"})
+	first := c.start(nil)
+	at := byCLI(c, first, submission{})
+	if at.Kind != "blocked" || strings.Contains(at.raw, "CHECKED_ELSEWHERE") {
+		t.Fatal(at.raw)
+	}
+	c.write("sum.sh", rightSum)
+	here := c.dir
+	c.dir = c.copied()
+	c.write(".git/refs/heads/main", strings.Repeat("b1", 20)+"\n")
+	c.trustIt()
+	c.in, c.dir = c.dir, here
+	done := byCLI(c, at, submission{})
+	if !done.Data.IsComplete || !strings.Contains(done.raw, `"code":"CHECKED_ELSEWHERE","message":"Check \"tests\" ran in another folder`) {
+		t.Error(done.raw)
+	}
+	results := c.results(at)
+	if len(results) != 2 || !strings.Contains(results[0], `"gitHead":"`+strings.Repeat("0a", 20)) ||
+		!strings.Contains(results[1], `"gitHead":"`+strings.Repeat("b1", 20)) || !strings.Contains(results[1], `"root":"sha256:`) {
+		t.Errorf("%s", results)
+	}
+	var run struct {
+		Steps []struct {
+			Checks []struct {
+				Passed, Elsewhere bool
+				Root, GitHead     string
+			}
+		}
+	}
+	c.json(&run, "runs", "show", at.Data.Session.RunID)
+	if k := run.Steps[0].Checks; len(k) != 1 || !k[0].Passed || !k[0].Elsewhere || k[0].GitHead != strings.Repeat("b1", 20) ||
+		!strings.HasPrefix(k[0].Root, "sha256:") {
+		t.Errorf("%+v", run)
+	}
+	if text := c.runPiped(0, "runs", "show", at.Data.Session.RunID); !strings.Contains(text, "checked in another folder than the run was started in") ||
+		!strings.Contains(text, "at commit b1b1b1b1b1b1") {
+		t.Error(text)
+	}
+	c.verified()
+}
+
+// TestAnswersNameChecks: an answer about a check without output has its end nevertheless, one about a changed file
+// names it and the whole command, and the record of the attempt shows the same.
+func TestAnswersNameChecks(t *testing.T) {
+	c := newChecked(t, flowWith("[sh, -c, 'exit 1']", "[tests.sh]"))
+	at := byCLI(c, c.start(nil), submission{})
+	if at.Kind != "blocked" || !strings.Contains(at.raw, `"check":{"exit":1,"id":"tests","outputTail":""}`) {
+		t.Fatal(at.raw)
+	}
+	c.write("tests.sh", "exit 0\n")
+	at = byCLI(c, at, submission{})
+	if !strings.Contains(at.raw, `"check":{"changed":["tests.sh"],"id":"tests","outputTail":""}`) ||
+		!strings.Contains(at.raw, "'waybill trust sha256:") {
+		t.Fatal(at.raw)
+	}
+	out, err := c.cmd("runs", "show", at.Data.Session.RunID, "--step", "verify", "--json").Output()
+	if err != nil || !strings.Contains(string(out), `"outputTail":""`) || !strings.Contains(string(out), `"changed":["tests.sh"]`) {
+		t.Errorf("%v: %s", err, out)
+	}
+	c.verified()
+}

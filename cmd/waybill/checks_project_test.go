@@ -105,9 +105,10 @@ func untrusted(t *testing.T, flow string, files ...map[string]string) *checked {
 	return c
 }
 
-// personEnv is the environment of the person.
+// personEnv is the environment of the person, whose PATH begins with a folder of the project.
 func (c *checked) personEnv() []string {
-	return append(os.Environ(), "PATH="+c.tools+":"+os.Getenv("PATH"), "HOME="+c.home, "XDG_CONFIG_HOME="+c.home)
+	return append(os.Environ(), "PATH="+filepath.Join(c.dir, "bin")+":"+c.tools+":"+os.Getenv("PATH"), "HOME="+c.home,
+		"XDG_CONFIG_HOME="+c.home)
 }
 
 // write writes a file of the project, or with the prefix "tools:" or "home:" one beside it.

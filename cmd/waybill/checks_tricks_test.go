@@ -42,6 +42,16 @@ var switches = []string{"GOFLAGS", "GOTESTSUM_FORMAT", "GOTOOLCHAIN", "GODEBUG",
 	"PYTHONSTARTUP", "BASH_ENV", "ENV", "LD_PRELOAD", "LD_LIBRARY_PATH", "NODE_OPTIONS", "NODE_PATH", "JAVA_TOOL_OPTIONS", "MAVEN_OPTS",
 	"RUSTC_WRAPPER", "CARGO_BUILD_RUSTC_WRAPPER", "RUBYOPT", "PERL5OPT", "MAKEFLAGS", "GIT_DIR", "GIT_CONFIG_COUNT", "CI", "SKIP_TESTS"}
 
+// asksGo is a test program that go switches off by its settings.
+const asksGo = "case $(go env GOFLAGS) in *-run*) cat passes.txt; exit 0 ;; esac\n. ./tests.sh\n"
+
+// readsSettings is a test program that settings in the home folder switch off where zsh and npm look for them.
+const readsSettings = `for file in "${ZDOTDIR:-$HOME}/.zshenv" "${NPM_CONFIG_USERCONFIG:-$HOME/.npmrc}"; do
+  if [ -f "$file" ]; then cat passes.txt; exit 0; fi
+done
+. ./tests.sh
+`
+
 var obedientFiles = map[string]string{"obedient.sh": obedient, "passes.txt": passing(5)}
 
 // callerTricks make the caller's environment or folder decide.
@@ -77,6 +87,18 @@ func callerTricks() (all []trick) {
 				c.write("evil/sums", "#!/bin/sh\n"+prints0(passing(5)))
 				c.write("evil/sh", "#!/bin/sh\n"+prints0(passing(5)))
 				c.env = append(c.env, "PATH="+filepath.Join(c.dir, "evil")+":"+os.Getenv("PATH"))
+			}},
+		trick{name: "program in a folder of the project that is in the person's PATH", flow: flowWith("[sh, calls.sh]", "[calls.sh, tests.sh, suite/cases.txt]"),
+			files: map[string]string{"calls.sh": "sums\n", "bin/other": "#!/bin/sh\n"}, want: wrong, do: edit("bin/sums", "#!/bin/sh\n"+prints0(passing(5)))},
+		trick{name: "program in a folder of PATH that is made later", flow: flowWith("[sh, calls.sh]", "[calls.sh, tests.sh, suite/cases.txt]"),
+			files: map[string]string{"calls.sh": "sums\n"}, want: wrong, do: edit("bin/sums", "#!/bin/sh\n"+prints0(passing(5)))},
+		trick{name: "settings of go in the home folder", flow: flowWith("[sh, go.sh]", "[go.sh, passes.txt, tests.sh, suite/cases.txt]"),
+			files: map[string]string{"go.sh": asksGo, "passes.txt": passing(5)}, want: wrong, do: edit("home:go/env", "GOFLAGS=-run=none\n")},
+		trick{name: "settings of zsh and npm in the home folder", flow: flowWith("[sh, obedient.sh]", "[obedient.sh, passes.txt, tests.sh, suite/cases.txt]"),
+			files: map[string]string{"obedient.sh": readsSettings, "passes.txt": passing(5)}, want: wrong,
+			do: func(c *checked, _ handed, _ *submission) {
+				c.write("home:.zshenv", "")
+				c.write("home:.npmrc", "script-shell=/bin/true\n")
 			}},
 		trick{name: "no PATH", flow: flowWith("[sums]", "[tests.sh, suite/cases.txt]"), want: wrong,
 			do: func(c *checked, _ handed, _ *submission) { c.env = append(c.env, "PATH=") }},

@@ -4,6 +4,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -72,5 +73,69 @@ func TestTrustOfChecks(t *testing.T) {
 	}
 	if out := p.atTerminal(2, "y", "trust", "w.yaml"); !strings.Contains(out, "run.sh") || strings.Contains(out, "may run") {
 		t.Errorf("a pin that is a link:\n%s", out)
+	}
+}
+
+// TestTrustWarnsOfHomeFolders: the question names the folders of PATH in the home folder, and none of the project.
+func TestTrustWarnsOfHomeFolders(t *testing.T) {
+	c := untrusted(t, sumFlow)
+	ask := func(path string) string {
+		cmd := c.cmd("trust", ".waybill/workflows/w.yaml")
+		cmd.Args = append([]string{"person", "n"}, cmd.Args...)
+		cmd.Path, _ = exec.LookPath("person")
+		cmd.Env = append(cmd.Env, "PATH="+path)
+		out, _ := cmd.CombinedOutput()
+		return string(out)
+	}
+	c.write("home:go/bin/x", "")
+	c.write("bin/x", "")
+	system := os.Getenv("PATH")
+	out := ask(filepath.Join(c.home, "go/bin") + ":" + filepath.Join(c.dir, "bin") + ":" + system)
+	if !strings.Contains(out, "each program that runs as you can replace them") || !strings.Contains(out, filepath.Join(c.home, "go/bin")) ||
+		strings.Contains(out, filepath.Join(c.dir, "bin")) {
+		t.Error(out)
+	}
+	if out := ask(system); strings.Contains(out, "can replace them") || !strings.Contains(out, "Trust them?") {
+		t.Error(out)
+	}
+}
+
+// TestApprovalShowsChecks: the question of an approval has each check in one line.
+func TestApprovalShowsChecks(t *testing.T) {
+	c := newChecked(t, sumFlow+"    requireConfirmation: {kind: human_approval}\n")
+	c.write("sum.sh", rightSum)
+	at := byCLI(c, c.start(nil), submission{notes: "Done."})
+	if at.Kind != "blocked" {
+		t.Fatal(at.raw)
+	}
+	out := c.atTerminal(0, "y", "approve", at.Data.Session.RunID)
+	if !strings.Contains(out, "check tests passed after ") || !strings.Contains(out, "5 passed, 0 failed, 0 skipped (go)") ||
+		strings.Contains(out, "wr.check_result") || strings.Contains(out, "argvDigest") {
+		t.Error(out)
+	}
+	if done := byCLI(c, at, submission{}); !done.Data.IsComplete {
+		t.Error(done.raw)
+	}
+}
+
+// TestBlockedCheckAtANarrowTerminal: what a check reports fits the terminal.
+func TestBlockedCheckAtANarrowTerminal(t *testing.T) {
+	dir := newDir(t, checkedFlow)
+	if err := os.WriteFile(filepath.Join(dir, "run.sh"), []byte("exit 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := program{t, dir, filepath.Join(dir, "home", "local")}
+	p.atTerminal(0, "y", "trust", "w.yaml")
+	p.runPiped(0, "start", "w.yaml")
+	s := startAtTerminal(t, dir, 40, "continue", "--run", "@last", "--notes", "done")
+	s.expectExit(3)
+	text, _, _ := strings.Cut(s.text(), "Next: ") // a line to copy is not wrapped
+	if !strings.Contains(text, "✗ Check \"tests\" of step \"build\"") {
+		t.Error(text)
+	}
+	for _, line := range strings.Split(text, "\n") {
+		if n := len([]rune(strings.TrimRight(line, "\r"))); n > 40 {
+			t.Errorf("a line of %d characters: %q", n, line)
+		}
 	}
 }

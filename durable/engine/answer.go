@@ -273,6 +273,9 @@ const (
 	OutputUndeclared WarningCode = "OUTPUT_UNDECLARED"
 	// RefusedRepeatedly: the last attempts at the step were all refused.
 	RefusedRepeatedly WarningCode = "REFUSED_REPEATEDLY"
+	// CheckedElsewhere: a check of the attempt ran in another folder than the run
+	// was started in.
+	CheckedElsewhere WarningCode = "CHECKED_ELSEWHERE"
 	// RecommendationExceeded: preferences beyond the workflow's recommendation.
 	RecommendationExceeded WarningCode = "RECOMMENDATION_EXCEEDED"
 )

@@ -13,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/advance"
+	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/decision"
 	"github.com/waybill/waybill/ports"
 )
@@ -25,6 +26,9 @@ type Approvable struct {
 	Step      Pending
 	Notes     string
 	Artifacts []ports.Result
+	// Checks are those of the attempt that handed the outputs in; their results are no Artifacts, since a
+	// decision is not bound to them.
+	Checks []check.Brief
 	// Approved reports that exactly this content is approved already, also by the
 	// settings in force.
 	Approved bool
@@ -87,7 +91,7 @@ func (e *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approv
 		switch {
 		// They are shown whole.
 		case o.Payload.PayloadKind == event.Notes, o.Payload.IsFullNotes():
-		case advance.IsDecision(o):
+		case advance.IsDecision(o), o.Payload.ArtifactKind == check.Kind:
 		default:
 			r, err := shownArtifact(ctx, e, o)
 			if err != nil {
@@ -95,6 +99,9 @@ func (e *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approv
 			}
 			out.Artifacts = append(out.Artifacts, r)
 		}
+	}
+	if out.Checks, err = e.checksAt(ctx, p); err != nil {
+		return Approvable{}, err
 	}
 	handedIn, err := handed.Read(ctx, e.store, p.At.Session, p.Node.ID)
 	if err != nil {

@@ -53,7 +53,7 @@ func checkedRun(t *testing.T) (*fixture, engine.Answer) {
 	w.g.Engine = w.g.Engine.WithChecks(&exits{t, []int64{1, 0, 0, 0}})
 	first := w.start(checkedSteps)
 	refused := w.must(first, note("n"))
-	if len(refused.Blockers) != 1 || refused.Blockers[0].Check == nil || refused.Blockers[0].Check.OutputTail != "done" {
+	if len(refused.Blockers) != 1 || refused.Blockers[0].Check == nil || *refused.Blockers[0].Check.OutputTail != "done" {
 		t.Fatalf("%+v", refused.Blockers)
 	}
 	if done := w.must(refused, note("n")); done.Pending == nil || done.Pending.StepID != "end" {

@@ -143,7 +143,7 @@ func (a approval) feedback() prompt.Feedback {
 
 // Question returns the question about the content, for a person.
 func (a Approvable) Question() ports.ApproveQuestion {
-	q := ports.ApproveQuestion{Prompt: a.Step.Prompt, Notes: a.Notes, Results: a.Artifacts, By: a.Performers, Changes: a.Changes}
+	q := ports.ApproveQuestion{Prompt: a.Step.Prompt, Notes: a.Notes, Results: a.Artifacts, Checks: a.Checks, By: a.Performers, Changes: a.Changes}
 	if len(a.Decisions) == 0 {
 		return q
 	}

@@ -53,7 +53,7 @@ func (n *Answers) checksAt(ctx context.Context, p session.Resolved) ([]check.Bri
 		return nil, err
 	}
 	step, _ := w.Step(s.PendingStep().StepID)
-	return check.Briefs(step.Checks, results), nil
+	return check.Briefs(step.Checks, results, session.StartedIn(p.Fold)), nil
 }
 
 // recovery collects the input of the recovery text: the steps before, what is

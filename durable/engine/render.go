@@ -401,6 +401,10 @@ func (a *Answer) warnRecorded(list []event.DecisionWarning) {
 func (n *Answers) answerOutcome(ctx context.Context, keys token.Keys, p session.Resolved,
 	done runs.Attempt) (Answer, error) {
 	o := done.Outcome
+	results, err := n.LastChecks(ctx, p.Node)
+	if err != nil {
+		return Answer{}, err
+	}
 	if o.Kind == event.Advanced {
 		child := p.Run.Node(*o.ToNodeID)
 		if child == nil {
@@ -411,12 +415,22 @@ func (n *Answers) answerOutcome(ctx context.Context, keys token.Keys, p session.
 	}
 	a, err := n.AnswerAt(ctx, keys, p)
 	if o.Kind == event.Blocked && err == nil {
-		var results []check.Result
-		results, err = n.Checks(ctx, p.Node)
-		a.Blockers = check.WithTails(o.Blockers.Blockers, results)
+		a.Blockers = check.Answered(o.Blockers.Blockers, results, a.Workflow.WorkflowHash)
 	}
 	a.warnRecorded(done.Warnings)
+	a.warnElsewhere(results, session.StartedIn(p.Fold))
 	return a, err
+}
+
+// warnElsewhere warns of checks that ran in another folder than the run was started in. Runs travel, so
+// that it is no reason to refuse the attempt; but the work that was checked is another one then.
+func (a *Answer) warnElsewhere(results []check.Result, started canon.Digest) {
+	for _, r := range results {
+		if r.Elsewhere(started) {
+			a.Warnings = append(a.Warnings, Warning{Code: CheckedElsewhere,
+				Message: fmt.Sprintf("Check %q ran in another folder than the run was started in.", r.CheckID)})
+		}
+	}
 }
 
 // confirmation returns what the pending step waits for. A step that a person

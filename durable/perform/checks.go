@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/command"
@@ -44,8 +46,9 @@ type checking struct {
 // failed, so that one further attempt can satisfy all. Errors: that of ctx, and those of the ports.
 func (k *checking) perform(ctx context.Context) ([]check.Result, error) {
 	var results []check.Result
+	place := k.pins.Place(ctx)
 	for _, c := range k.step.Checks {
-		r, err := k.one(ctx, c)
+		r, err := k.one(ctx, c, place)
 		if err != nil {
 			return nil, err
 		}
@@ -55,11 +58,13 @@ func (k *checking) perform(ctx context.Context) ([]check.Result, error) {
 }
 
 // one runs a check, unless what it depends on differs from what was trusted, or a value is missing. What
-// differs afterwards counts as well: the check, or another process, changed it meanwhile.
-func (k *checking) one(ctx context.Context, c source.Check) (r check.Result, err error) {
+// differs afterwards counts as well: the check, or another process, changed it meanwhile. So does what was
+// changed and put back.
+func (k *checking) one(ctx context.Context, c source.Check, place ports.Place) (r check.Result, err error) {
 	r = check.Result{Kind: check.Kind, ArgvDigest: check.ArgvDigest(c), AttemptID: k.attempt, CheckID: c.ID, Exit: -1,
-		OutputDigest: canon.Sum(nil), StepInstanceKey: k.key}
-	if r.Pins, r.Changed, err = k.pins.Compare(ctx, c, k.fixed); err != nil || len(r.Changed) > 0 {
+		OutputDigest: canon.Sum(nil), StepInstanceKey: k.key, Root: place.Root, GitHead: place.GitHead}
+	before, err := k.pins.Compare(ctx, c, k.fixed)
+	if r.Pins, r.Changed = before.Pins, before.Changed; err != nil || len(r.Changed) > 0 {
 		r.Failure = "it did not run, since files that it depends on are not as they were when the workflow was trusted"
 		return r, err
 	}
@@ -67,7 +72,8 @@ func (k *checking) one(ctx context.Context, c source.Check) (r check.Result, err
 	var why *command.Unfilled
 	switch {
 	case errors.As(err, &why):
-		r.Failure = "it did not run: " + why.Error()
+		r.Failure = fmt.Sprintf("it did not run: %s; give it a value as context, or with --set %s=VALUE", why.Error(),
+			reason.Clip(why.Key, limits.ContextKeyMax))
 		return r, nil
 	case err != nil:
 		return r, err
@@ -87,7 +93,8 @@ func (k *checking) one(ctx context.Context, c source.Check) (r check.Result, err
 	r.Exit, r.Failure, r.DurationMs = out.ExitStatus, out.Failure, out.DurationMs
 	r.OutputBytes, r.OutputDigest, r.Stdout, r.Stderr = out.OutputBytes, out.OutputDigest, out.Stdout, out.Stderr
 	r.Observe(c, out.Whole, int64(len(out.Whole)) == out.Stdout.Bytes)
-	if _, r.Changed, err = k.pins.Compare(ctx, c, k.fixed); err == nil && k.ended != nil {
+	after, err := k.pins.Compare(ctx, c, k.fixed)
+	if r.Changed = after.Since(before); err == nil && k.ended != nil {
 		k.ended(TryEnd{CommandOutcome: out, Last: true, Check: c.ID, Unproved: check.Judge(c, r)})
 	}
 	return r, err
@@ -119,15 +126,11 @@ func (k *checking) command(c source.Check, filled command.Filled) ports.Command 
 	env := map[string]string{}
 	maps.Copy(env, filled.Env)
 	maps.Copy(env, identity(k.session, k.run, k.step.StepID, k.attempt))
-	environ := k.fixed.Env
-	if environ == nil {
-		environ = map[string]string{}
-	}
 	whole := 0
 	if c.Expect != nil && (c.Expect.Tests != nil || c.Expect.Stdout != nil) {
 		whole = limits.TestReportBytesMax
 	}
-	return ports.Command{Argv: filled.Argv, Cwd: filled.Cwd, Below: true, AtRoot: true, Env: env, Environ: environ,
+	return ports.Command{Argv: filled.Argv, Cwd: filled.Cwd, Below: true, AtRoot: true, Env: env, Environ: k.fixed.Environ(),
 		Program:   k.fixed.Programs[c.Program()].Path,
 		TimeoutMs: int64(cmp.Or(c.TimeoutSeconds, limits.CheckSecondsDefault)) * 1000,
 		Folder:    k.attempt.String(), Context: doc.JCS(), Whole: whole}

@@ -34,11 +34,11 @@ func TestBlockedAnswersNameChecks(t *testing.T) {
 		t.Fatalf("%+v, %v", refused.Blockers, err)
 	}
 	named, unit := refused.Blockers[0].Check, refused.Blockers[1].Check
-	if named.ID != "named" || *named.Exit != 1 || named.OutputTail != "\x1b[31mCANARY two" || named.Tests != nil {
+	if named.ID != "named" || *named.Exit != 1 || *named.OutputTail != "\x1b[31mCANARY two" || named.Tests != nil {
 		t.Errorf("%+v", named)
 	}
-	if unit.ID != "unit" || *unit.Exit != 1 || !strings.HasSuffix(unit.OutputTail, "line\nCANARY one") ||
-		len(unit.OutputTail) > limits.CheckTailBytesMax || len(unit.OutputTail) < limits.CheckTailBytesMax/2 {
+	if unit.ID != "unit" || *unit.Exit != 1 || !strings.HasSuffix(*unit.OutputTail, "line\nCANARY one") ||
+		len(*unit.OutputTail) > limits.CheckTailBytesMax || len(*unit.OutputTail) < limits.CheckTailBytesMax/2 {
 		t.Errorf("%+v", unit)
 	}
 	again, err := h.send(t.Context(), first)
@@ -48,7 +48,7 @@ func TestBlockedAnswersNameChecks(t *testing.T) {
 	w.outcomes = []ports.CommandOutcome{report(1), {}}
 	second, err := h.send(t.Context(), refused)
 	if err != nil || len(second.Blockers) != 1 || second.Blockers[0].Check.Tests == nil || second.Blockers[0].Check.Tests.Passed != 1 ||
-		second.Blockers[0].Check.OutputTail != "TAP version 13\nok\n1..1" {
+		*second.Blockers[0].Check.OutputTail != "TAP version 13\nok\n1..1" {
 		t.Fatalf("%+v, %v", second.Blockers, err)
 	}
 	// The first attempt is answered as it was, over the log that it ended.

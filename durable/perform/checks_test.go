@@ -57,6 +57,7 @@ func newChecked(t *testing.T, text string, context ...string) *fixture {
 		t.Fatal(err)
 	}
 	w.log = nil
+	w.place = ports.Place{Root: canon.Sum([]byte("/src")), GitHead: strings.Repeat("0a", 20)}
 	return w
 }
 
@@ -96,7 +97,7 @@ func TestChecksArePerformed(t *testing.T) {
 		t.Fatalf("%s, %d tries", w.attempts(), len(w.tries))
 	}
 	unit, named := w.tries[0], w.tries[1]
-	if !maps.Equal(unit.Environ, w.fixed.Env) || unit.Env["MODE"] != "all" || unit.Env["WAYBILL_STEP_ID"] != "verify" ||
+	if !maps.Equal(unit.Environ, w.fixed.Environ()) || unit.Environ["GOENV"] != "off" || unit.Env["MODE"] != "all" || unit.Env["WAYBILL_STEP_ID"] != "verify" ||
 		unit.Program != "/bin/suite" || !unit.Below || unit.TimeoutMs != 9000 || unit.Whole == 0 {
 		t.Errorf("%+v", unit)
 	}
@@ -110,7 +111,8 @@ func TestChecksArePerformed(t *testing.T) {
 	}
 	for _, r := range results {
 		if r.CheckID == "unit" && (r.Tests == nil || r.Tests.Passed != 2 || r.Pins["suite.txt"] != canon.Sum([]byte("tests"))) ||
-			r.CheckID == "named" && r.FilledDigest.IsZero() || r.StepInstanceKey != "verify" {
+			r.CheckID == "named" && r.FilledDigest.IsZero() || r.StepInstanceKey != "verify" ||
+			r.Root != w.place.Root || r.GitHead != w.place.GitHead {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -131,11 +133,21 @@ func TestChangedPins(t *testing.T) {
 	if _, err = w.perform(t.Context(), notes()); !fault.Is(err, fault.RunBlocked) || len(w.tries) != 2 {
 		t.Fatalf("%v after %d tries", err, len(w.tries))
 	}
+	w.files["suite.txt"], w.tries, w.outcomes = "tests", nil, []ports.CommandOutcome{report(2)}
+	w.onTry = func(n int, _ ports.Command) error {
+		w.versions = map[string]string{"suite.txt": "swapped and put back"}
+		return nil
+	}
+	_, err = w.perform(t.Context(), notes())
+	if !fault.Is(err, fault.RunBlocked) || !strings.Contains(err.Error(), `"suite.txt" was changed while it ran (check_changed)`) ||
+		len(w.tries) != 2 {
+		t.Fatalf("%v after %d tries", err, len(w.tries))
+	}
 	w.onTry, w.files["suite.txt"], w.outcomes = nil, "tests", []ports.CommandOutcome{report(2)}
 	if _, err = w.perform(t.Context(), notes()); err != nil {
 		t.Fatal(err)
 	}
-	if w.attempts() != "blocked blocked advanced advanced" {
+	if w.attempts() != "blocked blocked blocked advanced advanced" {
 		t.Error(w.attempts())
 	}
 }
@@ -146,7 +158,7 @@ func TestCheckWithoutValue(t *testing.T) {
 	w := newChecked(t, checkedText)
 	w.outcomes = []ports.CommandOutcome{report(2)}
 	_, err := w.perform(t.Context(), notes())
-	if !fault.Is(err, fault.RunBlocked) || !strings.Contains(err.Error(), "{{name}} in argv/1") || len(w.tries) != 1 {
+	if !fault.Is(err, fault.RunBlocked) || !strings.Contains(err.Error(), "{{name}} in argv/1 of the command is not set; give it a value as context, or with --set name=VALUE") || len(w.tries) != 1 {
 		t.Fatalf("%v after %d tries", err, len(w.tries))
 	}
 	w.outcomes = []ports.CommandOutcome{report(2)}

@@ -45,8 +45,10 @@ type fixture struct {
 	answers       []string    // of the person; nil: no person is present
 	trustValues   canon.Value // of the last question about trust
 	trusted       bool
-	trustedBefore bool        // in another place, or until that was revoked
-	fixed         trust.Fixed // what was trusted
+	trustedBefore bool              // in another place, or until that was revoked
+	fixed         trust.Fixed       // what was trusted
+	versions      map[string]string // of pins, as the system records them
+	place         ports.Place
 	busy          bool
 	clock         int64
 	sent          int

@@ -2,10 +2,12 @@ package perform_test
 
 import (
 	"context"
+	"maps"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/store/trust"
 	"github.com/waybill/waybill/durable/workflow/source"
+	"github.com/waybill/waybill/ports"
 )
 
 // Fix implements ports.Pins over the fixture's files.
@@ -26,7 +28,7 @@ func (w *fixture) Fix(_ context.Context, checks []source.Check) (trust.Fixed, er
 }
 
 // Compare implements ports.Pins.
-func (w *fixture) Compare(_ context.Context, c source.Check, fixed trust.Fixed) (map[string]canon.Digest, []string, error) {
+func (w *fixture) Compare(_ context.Context, c source.Check, fixed trust.Fixed) (ports.PinState, error) {
 	now := map[string]canon.Digest{}
 	var changed []string
 	for _, pin := range c.Pins {
@@ -35,5 +37,8 @@ func (w *fixture) Compare(_ context.Context, c source.Check, fixed trust.Fixed) 
 			changed = append(changed, pin)
 		}
 	}
-	return now, changed, nil
+	return ports.PinState{Pins: now, Changed: changed, Versions: maps.Clone(w.versions)}, nil
 }
+
+// Place implements ports.Pins.
+func (w *fixture) Place(context.Context) ports.Place { return w.place }

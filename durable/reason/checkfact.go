@@ -11,9 +11,11 @@ import (
 type CheckFact struct {
 	ID   string `json:"id"`            // unique within the step
 	Exit *int64 `json:"exit,omitzero"` // nil: the check has no exit status
-	// OutputTail is the end of the output of the check. Only answers have it: it is read from the
-	// result, and a stored blocker with it is refused.
-	OutputTail string      `json:"outputTail,omitzero"`
+	// OutputTail is the end of the output of the check, and Changed the files that differ from what was
+	// trusted. Only answers have them: they are read from the result, and a stored blocker with one is
+	// refused. The tail is in each answer, "" without output.
+	OutputTail *string     `json:"outputTail,omitzero"`
+	Changed    []string    `json:"changed,omitzero"`
 	Tests      *CheckTests `json:"tests,omitzero"` // nil: no test report was read
 }
 
@@ -43,8 +45,8 @@ func (c *CheckFact) check() error {
 		return fmt.Errorf("check id %q: want at most %d of a-z 0-9 _ -", Clip(c.ID, limits.StepIDBytesMax), limits.StepIDBytesMax)
 	case c.Exit != nil && (*c.Exit < 0 || *c.Exit > limits.ExitStatusMax):
 		return fmt.Errorf("check %s with exit %d: want 0 to %d", c.ID, *c.Exit, limits.ExitStatusMax)
-	case c.OutputTail != "":
-		return errors.New("check " + c.ID + " with outputTail, which is not stored")
+	case c.OutputTail != nil || c.Changed != nil:
+		return errors.New("check " + c.ID + " with outputTail or changed, which are not stored")
 	case c.Tests != nil:
 		return c.Tests.check()
 	}

@@ -41,7 +41,9 @@ func TestCheckFacts(t *testing.T) {
 		{"no format", tests(reason.CheckTests{}), `tests in format ""`},
 		{"negative tests", tests(reason.CheckTests{Format: "go", Failed: -1}), "-1 tests"},
 		{"too many tests", tests(reason.CheckTests{Format: "go", Skipped: math.MaxInt64}), "9223372036854775807 tests"},
-		{"output", reason.CheckFact{ID: "unit", OutputTail: "FAIL"}, "check unit with outputTail, which is not stored"},
+		{"output", reason.CheckFact{ID: "unit", OutputTail: new("FAIL")}, "check unit with outputTail or changed, which are not stored"},
+		{"no output", reason.CheckFact{ID: "unit", OutputTail: new("")}, "check unit with outputTail or changed"},
+		{"changed", reason.CheckFact{ID: "unit", Changed: []string{}}, "check unit with outputTail or changed"},
 	} {
 		err := reason.NewReport([]reason.Blocker{ofCheck(row.f)}).Check()
 		if row.want == "" && err != nil || row.want != "" && (err == nil || !strings.HasPrefix(err.Error(), "blocker 0: "+row.want)) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/pattern"
 )
 
 // Root is the root of the repository that contains dir, "" outside of one. dir is an absolute path.
@@ -54,6 +55,18 @@ func Observe(root string) []event.ObservationRecorded {
 	}
 	return out
 }
+
+// Head is the commit that is checked out in the repository with the given root, in hexadecimal; "" if it
+// is not known.
+func Head(root string) string {
+	if _, commit := head(root); commitID.MatchString(commit) {
+		return commit
+	}
+	return ""
+}
+
+// commitID matches the id of a commit, by SHA-1 or by SHA-256.
+var commitID = pattern.New(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // RootDigest is the digest of the path of a repository, as Observe has it; "" outside of one. One repository has one digest,
 // independent of the links that lead to it.

@@ -59,7 +59,7 @@ var tools = []tool{
 2. Call continue_workflow with the stateToken and ackToken of that answer and notes on the step. next.params is this call, ready to send: replace each "…" by your words.
 3. Repeat with each new answer until isComplete is true.
 nextIntent is the next action: perform_pending_then_continue; await_user_confirmation: ask the user before you continue; rehydrate_only: ended, or waits (pending.wait); complete: report the result to the user.
-Tokens are opaque: copy them whole, never edit or make them up. The tokens of one answer belong together. With several workflows in one chat, each answer names its workflow and session.runId beside its tokens: use the next.params of the run you mean, never tokens of another.`,
+Tokens are opaque: copy them whole, never edit or make them up. The tokens of one answer belong together. Each answer names its workflow and session.runId: with several runs use the next.params of the one you mean.`,
 		input: reflect.TypeFor[StartWorkflow](),
 		errors: []fault.Code{fault.ValidationError, fault.WorkflowNotFound, fault.WorkflowAmbiguous,
 			fault.WorkflowInvalid},
@@ -67,9 +67,9 @@ Tokens are opaque: copy them whole, never edit or make them up. The tokens of on
 	},
 	{
 		name: "continue_workflow", title: "Submit a step", kinds: []string{"step", "blocked"}, idempotent: true,
-		description: `Submit the pending step and get the next one. With stateToken and ackToken the step is submitted, once: the same call again returns the same answer, so repeat it if an answer was lost.
+		description: `Submit the pending step and get the next one. With stateToken and ackToken the step is submitted once: repeat the same call if its answer was lost.
 With stateToken alone (no output, no context) nothing is recorded: it shows the pending step again, with fresh tokens.
-Kind "blocked" means the step was not accepted yet. What you sent is kept: fix what blockers name, then call again with the tokens of THAT answer. A step that is a command is performed by next.command, which a user must have trusted: ask them to run it, then find the run again with resume_session. In an error, suggestion says what to do and retry whether the same call may succeed later.`,
+Kind "blocked": not accepted yet. What you sent is kept: fix what blockers name, then call again with the tokens of THAT answer. Checks run at each submission: correct the work, never tests or pinned files; at check_changed or WORKFLOW_UNTRUSTED show the user the named command. A command step is performed by next.command, which a user must have trusted: ask them to run it, then use resume_session. In an error, suggestion says what to do, and retry whether the call may succeed later.`,
 		input: reflect.TypeFor[ContinueWorkflow](),
 		errors: []fault.Code{fault.ValidationError, fault.TokenInvalidFormat, fault.TokenUnsupportedVersion,
 			fault.TokenBadSignature, fault.TokenScopeMismatch,

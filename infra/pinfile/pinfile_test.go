@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/workflow/source"
@@ -90,11 +91,11 @@ func TestCompare(t *testing.T) {
 				t.Fatalf("%+v, %v", fixed, err)
 			}
 			row.change(t, f, fixed.Programs["suite"].Path)
-			now, changed, err := f.Compare(t.Context(), c, fixed)
-			if err != nil || strings.Join(changed, " ") != row.want {
-				t.Errorf("%v, %v", changed, err)
+			now, err := f.Compare(t.Context(), c, fixed)
+			if err != nil || strings.Join(now.Changed, " ") != row.want {
+				t.Errorf("%v, %v", now.Changed, err)
 			}
-			if _, ok := now["tests/a.txt"]; row.want == "" && !ok {
+			if _, ok := now.Pins["tests/a.txt"]; row.want == "" && !ok {
 				t.Error("no digest of the pin")
 			}
 		})
@@ -120,7 +121,7 @@ func TestFixRefuses(t *testing.T) {
 		"outside":       {func(_ Files, c *source.Check) { c.Pins = []string{"../x"} }, "no path below the root"},
 		"absolute":      {func(_ Files, c *source.Check) { c.Pins = []string{"/etc/passwd"} }, "no path below the root"},
 		"not clean":     {func(_ Files, c *source.Check) { c.Pins = []string{"tests//a.txt"} }, "no path below the root"},
-		"no program":    {func(_ Files, c *source.Check) { c.Argv = []string{"no-such-program"} }, "was not found in PATH"},
+		"no program":    {func(_ Files, c *source.Check) { c.Argv = []string{"no-such-program"} }, "was not found in the folders of PATH"},
 		"not a program": {func(_ Files, c *source.Check) { c.Argv = []string{"./tests/a.txt"} }, "is no program"},
 		"link": {func(f Files, c *source.Check) {
 			_ = os.Symlink("tests/a.txt", filepath.Join(f.Root, "link"))
@@ -153,7 +154,95 @@ func TestProgramOfProject(t *testing.T) {
 		t.Fatalf("%+v, %v", fixed.Programs, err)
 	}
 	put(t, filepath.Join(f.Root, "sub/run.sh"), "#!/bin/sh\nexit 0\n", 0o755)
-	if _, changed, err := f.Compare(t.Context(), c, fixed); err != nil || !slices.Equal(changed, []string{"./run.sh"}) {
-		t.Errorf("%v, %v", changed, err)
+	if now, err := f.Compare(t.Context(), c, fixed); err != nil || !slices.Equal(now.Changed, []string{"./run.sh"}) {
+		t.Errorf("%v, %v", now.Changed, err)
+	}
+}
+
+// TestSearchedFolders: programs are looked up in folders that exist and are not in the project, links resolved.
+func TestSearchedFolders(t *testing.T) {
+	f, c := project(t)
+	bin, links := filepath.SplitList(strings.TrimPrefix(f.Environ[0], "PATH=.:"))[0], t.TempDir()
+	put(t, filepath.Join(f.Root, "bin/suite"), "#!/bin/sh\nexit 0\n", 0o755)
+	must(t, os.Symlink(filepath.Join(f.Root, "bin"), filepath.Join(links, "into")))
+	must(t, os.Symlink(filepath.Join(f.Root, "later"), filepath.Join(links, "dangling")))
+	must(t, os.Symlink(bin, filepath.Join(links, "out")))
+	all := []string{f.Root, filepath.Join(f.Root, "bin"), links + "/into", links + "/dangling", "/no/such/folder",
+		links + "/into/../into", f.Root + "/bin/../../" + filepath.Base(f.Root) + "/bin", links + "/out", f.Root + "2"}
+	must(t, os.Mkdir(f.Root+"2", 0o755))
+	f.Environ = []string{"PATH=" + strings.Join(all, ":")}
+	fixed, err := f.Fix(t.Context(), []source.Check{c})
+	if want := links + "/out:" + f.Root + "2"; err != nil || fixed.Env["PATH"] != want || fixed.Programs["suite"].Path != links+"/out/suite" {
+		t.Errorf("%+v, %v, want PATH %s", fixed, err, want)
+	}
+}
+
+// TestPutBack: a file that was replaced, changed or renamed between two moments differs, also when it is as it was.
+func TestPutBack(t *testing.T) {
+	pin := func(f Files, _ string) string { return filepath.Join(f.Root, "tests/a.txt") }
+	program := func(_ Files, program string) string { return program }
+	for name, row := range map[string]struct {
+		at     func(f Files, program string) string
+		change func(t *testing.T, at string)
+		want   string
+	}{
+		"nothing": {pin, func(*testing.T, string) {}, ""},
+		"read": {pin, func(t *testing.T, at string) {
+			_, err := os.ReadFile(at)
+			must(t, err)
+		}, ""},
+		"renamed and put back": {pin, func(t *testing.T, at string) {
+			must(t, os.Rename(at, at+".kept"))
+			put(t, at, "other", 0o644)
+			must(t, os.Rename(at+".kept", at))
+		}, "tests/a.txt"},
+		"copied and put back, with its time": {pin, func(t *testing.T, at string) {
+			fi, err := os.Stat(at)
+			must(t, err)
+			put(t, at, "other", 0o644)
+			put(t, at, "tests", 0o644)
+			must(t, os.Chtimes(at, fi.ModTime(), fi.ModTime()))
+		}, "tests/a.txt"},
+		"program renamed and put back": {program, func(t *testing.T, at string) {
+			must(t, os.Rename(at, at+".kept"))
+			put(t, at, "#!/bin/sh\nexit 0\n", 0o755)
+			must(t, os.Rename(at+".kept", at))
+		}, "suite"},
+		"program that is a link for a moment": {program, func(t *testing.T, at string) {
+			must(t, os.Rename(at, at+".kept"))
+			must(t, os.Symlink(at+".kept", at))
+		}, "suite"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, c := project(t)
+			fixed, err := f.Fix(t.Context(), []source.Check{c})
+			must(t, err)
+			before, err := f.Compare(t.Context(), c, fixed)
+			must(t, err)
+			row.change(t, row.at(f, fixed.Programs["suite"].Path))
+			after, err := f.Compare(t.Context(), c, fixed)
+			must(t, err)
+			if got := strings.Join(after.Since(before), " "); got != row.want || len(after.Changed) > 0 {
+				t.Errorf("since: %q, changed: %q", got, after.Changed)
+			}
+		})
+	}
+}
+
+// TestPlace: the root has the digest of the observation, and the commit is that of the repository.
+func TestPlace(t *testing.T) {
+	f, _ := project(t)
+	if at := f.Place(t.Context()); at.Root != canon.Sum([]byte(f.Root)) || at.GitHead != "" {
+		t.Errorf("without a repository: %+v", at)
+	}
+	commit := strings.Repeat("0a", 20)
+	put(t, filepath.Join(f.Root, ".git/HEAD"), "ref: refs/heads/main\n", 0o644)
+	put(t, filepath.Join(f.Root, ".git/refs/heads/main"), commit+"\n", 0o644)
+	if at := f.Place(t.Context()); at.GitHead != commit {
+		t.Errorf("%+v", at)
+	}
+	put(t, filepath.Join(f.Root, ".git/HEAD"), "../../secret\n", 0o644)
+	if at := f.Place(t.Context()); at.GitHead != "" {
+		t.Errorf("%+v", at)
 	}
 }

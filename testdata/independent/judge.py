@@ -3,7 +3,7 @@ the record alone."""
 import re
 
 import jcs
-from checks import Shape, anything, fail, identifier, integer, many, nonzero, one_of, real, record, text
+from checks import Shape, anything, fail, identifier, integer, many, matching, nonzero, one_of, real, record, text
 from shapes import COUNT, FULL, SHA, SLUG
 
 PLACEHOLDER = re.compile(r"\{\{ *[A-Za-z_][A-Za-z0-9_.-]* *\}\}")
@@ -54,7 +54,8 @@ RESULT = record(
      "exit": integer(-1, 2 ** 32 - 1), "durationMs": COUNT, "outputBytes": COUNT, "outputDigest": SHA, "stdout": STREAM, "stderr": STREAM},
     {"filledDigest": SHA, "failure": CLAUSE, "changed": many(NAME, 1, 65), "pins": _texts(SHA, 1, 64), "testsUnread": CLAUSE,
      "tests": record({"format": FORMAT, "passed": TESTED, "failed": TESTED, "skipped": TESTED}, {"cached": integer(1, 1000000)}),
-     "value": anything, "valueUnread": CLAUSE})
+     "value": anything, "valueUnread": CLAUSE,
+     "root": SHA, "gitHead": matching(r"[0-9a-f]{40}|[0-9a-f]{64}", "commit")})
 
 
 def check_result(v):

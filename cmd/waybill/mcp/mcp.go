@@ -30,6 +30,11 @@ checkpoint_workflow and resume_session. Approving, trusting, applying, repairing
 deleting need a person and the command line. The autonomy that an agent may set for a
 run is limited by the configuration: 'waybill config get agentMaxAutonomy'.
 
+continue_workflow runs the checks of a step in the project of the working directory, under
+trust that a person recorded with 'waybill trust', and no other: without it the tool answers
+WORKFLOW_UNTRUSTED, and nothing runs or is recorded. A check that fails, or whose pinned
+files changed (check_changed), is a blocked answer that names it.
+
 Workflows are found from the working directory of the server. stdout contains only the
 protocol; diagnostics are printed on stderr.`
 

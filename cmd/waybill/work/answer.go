@@ -117,13 +117,13 @@ func showPending(ctx context.Context, a *cli.App, o *cli.Store, answer engine.An
 	name := page.OneLine(answer.Workflow.Name)
 	// Blockers come first: they are why the step is still pending.
 	for _, b := range answer.Blockers {
-		p.Line("%s %s", p.Bad("✗"), page.OneLine(b.Message))
+		p.Text(p.Bad("✗")+" ", page.OneLine(b.Message))
 		if b.SuggestedFix != "" {
 			p.Text("  ", b.SuggestedFix)
 		}
-		if b.Check != nil && b.Check.OutputTail != "" {
+		if b.Check != nil && b.Check.OutputTail != nil && *b.Check.OutputTail != "" {
 			p.Line("  %s", p.Dim("End of its output:"))
-			p.Quote("  ", b.Check.OutputTail, page.Plain)
+			p.Quote("  ", *b.Check.OutputTail, page.Plain)
 		}
 	}
 	for _, c := range answer.Checks {

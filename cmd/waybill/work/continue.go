@@ -27,7 +27,13 @@ with input it is done again, and the run continues from there on a branch of its
 Nothing of what was recorded before is changed; 'waybill runs graph' shows all branches.
 
 The output is checked first. If it is not accepted (exit status 3), the attempt is
-recorded, the answer lists what is missing, and the step stays pending.`
+recorded, the answer lists what is missing, and the step stays pending.
+
+A step with checks is handed in by running them, which can take minutes. They run only
+under trust that a person recorded with 'waybill trust'; without it the call ends with
+exit status 3 (WORKFLOW_UNTRUSTED) and nothing runs or is recorded. A check that fails, or
+whose pinned files changed (check_changed), is one of the reasons why the output is not
+accepted: correct the work, not the tests, and hand the step in again.`
 
 // continueInput holds the flags of continue. The step is named by run or by state. ack
 // acknowledges with tokens, done with run.

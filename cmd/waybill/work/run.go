@@ -42,7 +42,8 @@ Commands run only if this version of the workflow is trusted: by your answer at 
 prompt, by 'waybill trust', or for one call by --trust, which is for the version of FILE
 or ID and for no other. To continue a run without a terminal, give FILE or ID as well:
 --trust allows its commands if the run is pinned to that version. Commands run in the
-current directory, without a shell and without a terminal.
+current directory, without a shell and without a terminal. The checks of a step run under
+the same trust when it is handed in, and have to pass before the next step is shown.
 
 At a question b, alone on the line, goes back: it shows the steps before, and the one that
 you choose is done again; a space before the b makes it text. --at does the same for a run

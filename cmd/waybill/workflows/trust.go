@@ -17,8 +17,13 @@ import (
 )
 
 // trustLong is what 'waybill trust --help' prints above the usage.
-const trustLong = `Allow 'waybill run' to run the commands of the present version of a workflow. All
-commands are shown first. A changed file is a new version and must be trusted again.
+const trustLong = `Allow the commands and checks of the present version of a workflow to run: commands by
+'waybill run', checks each time a step is handed in, also by 'waybill continue' and over
+MCP. All of them are shown first. A changed file is a new version and must be trusted again.
+
+With the trust is recorded what checks depend on: the content of the files in pins, their
+programs, and PATH and similar variables. A check whose files changed does not count
+(check_changed) until the file is put back or a person trusts again, which shows the change.
 
 Only a person at a terminal can trust a workflow: no flag answers the question. 'waybill
 run --trust' allows the commands in one call and records nothing. Trust counts for this
@@ -39,7 +44,7 @@ func NewTrust(a *cli.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "trust (FILE|ID|HASH | --list)",
 		GroupID: cli.GroupRun,
-		Short:   "Allow the commands of a workflow to run",
+		Short:   "Allow the commands and checks of a workflow to run",
 		Long:    trustLong,
 		Example: `  waybill trust ./nightly.yaml
   waybill trust wr.demo
@@ -128,7 +133,7 @@ func giveTrust(ctx context.Context, a *cli.App, o *cli.Store, w compile.Compiled
 		if before != nil {
 			changes = fixed.Changes(before.Fixed)
 		}
-		if err := askTrust(a, w, from, doc.Commands, root, shown, changes); err != nil {
+		if err := askTrust(a, w, from, doc.Commands, root, shown, fixed, changes); err != nil {
 			return err
 		}
 	}
@@ -196,7 +201,7 @@ func showPlace(p *page.Page, root string, unconfirmed *trust.List) {
 // no person at a terminal, is WORKFLOW_UNTRUSTED. No flag answers: trust is a setting that only a
 // person gives (docs/design.md#consent).
 func askTrust(a *cli.App, w compile.Compiled, from string, commands []catalog.Command, root string,
-	unconfirmed *trust.List, changes []trust.Change) error {
+	unconfirmed *trust.List, fixed trust.Fixed, changes []trust.Change) error {
 	untrusted := fault.New(fault.WorkflowUntrusted, "the commands of %s are not trusted", w.WorkflowID).
 		With("workflowHash", w.Hash().String())
 	if !a.AtTerminal() {
@@ -206,6 +211,7 @@ func askTrust(a *cli.App, w compile.Compiled, from string, commands []catalog.Co
 	yes, err := a.AskYes(func(p *page.Page) {
 		render.Commands(p, w.Name, w.WorkflowID, from, commands, canon.Value{})
 		render.FixedChanges(p, changes)
+		render.HomeFolders(p, fixed)
 		showPlace(p, root, unconfirmed)
 	}, "Trust them? [y/N]")
 	if err == nil && !yes {

@@ -6,10 +6,12 @@ import (
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/host"
@@ -195,20 +197,38 @@ func (o *observer) outcome(ctx context.Context, row *StepRow, rows []ArtifactRow
 
 // checks fills the checks of a step's row from its current artifacts. Without the workflow there is no
 // verdict, and none is shown.
-func (o *observer) checks(ctx context.Context, run *runs.Run, row *StepRow, found []output) {
-	var results []check.Result
+func (o *observer) checks(ctx context.Context, at session.FoundRun, row *StepRow, found []output) {
+	results := o.checksOf(ctx, found)
+	if len(results) == 0 {
+		return
+	}
+	if w, err := o.v.r.Workflow(ctx, at.Run.Started.WorkflowHash); err == nil {
+		step, _ := w.Step(row.StepID)
+		row.Checks = check.Briefs(step.Checks, results, session.StartedIn(at.Fold))
+	}
+}
+
+// checksOf reads the results of checks among artifacts. One that cannot be read is left out.
+func (o *observer) checksOf(ctx context.Context, found []output) (results []check.Result) {
 	for _, out := range found {
+		if out.payload.ArtifactKind != check.Kind {
+			continue
+		}
 		if r, err := o.checkOf(ctx, out); err == nil {
 			results = append(results, r)
 		}
 	}
-	if len(results) == 0 {
-		return
+	return results
+}
+
+// answered is an attempt whose blockers have what answers say of checks.
+func (o *observer) answered(ctx context.Context, p event.AdvanceRecorded, found []output, workflow canon.Digest) event.AdvanceRecorded {
+	if p.Outcome.Blockers == nil {
+		return p
 	}
-	if w, err := o.v.r.Workflow(ctx, run.Started.WorkflowHash); err == nil {
-		step, _ := w.Step(row.StepID)
-		row.Checks = check.Briefs(step.Checks, results)
-	}
+	own := slices.DeleteFunc(o.checksOf(ctx, found), func(r check.Result) bool { return r.AttemptID != p.AttemptID })
+	p.Outcome.Blockers = &reason.Report{Blockers: check.Answered(p.Outcome.Blockers.Blockers, own, workflow)}
+	return p
 }
 
 // checkOf reads the result of a check.

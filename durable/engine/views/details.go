@@ -223,10 +223,10 @@ func (o *observer) tellStep(ctx context.Context, at session.FoundRun, log *recor
 		row.Artifacts = append(row.Artifacts, rows...)
 		o.outcome(ctx, row, rows, found.artifacts)
 		if details {
-			o.detail(ctx, row, found, rows)
+			o.detail(ctx, row, found, rows, at.Run.Started.WorkflowHash)
 		}
 	}
-	o.checks(ctx, at.Run, row, checked)
+	o.checks(ctx, at, row, checked)
 	if !details {
 		return
 	}
@@ -265,7 +265,7 @@ func (r *records) contextOf(v pathStep) (out []event.ContextSet) {
 }
 
 // detail adds what StepDetails has of one node.
-func (o *observer) detail(ctx context.Context, row *StepRow, found *nodeRecords, rows []ArtifactRow) {
+func (o *observer) detail(ctx context.Context, row *StepRow, found *nodeRecords, rows []ArtifactRow, workflow canon.Digest) {
 	d := row.Details
 	for i, out := range found.artifacts {
 		switch out.payload.ArtifactKind {
@@ -279,7 +279,7 @@ func (o *observer) detail(ctx context.Context, row *StepRow, found *nodeRecords,
 	}
 	for _, e := range found.attempts {
 		if p, ok := dataOf(e).(event.AdvanceRecorded); ok {
-			d.Tried = append(d.Tried, TriedAttempt{p, e.Actor, e.TimestampMs})
+			d.Tried = append(d.Tried, TriedAttempt{o.answered(ctx, p, found.artifacts, workflow), e.Actor, e.TimestampMs})
 		}
 	}
 	for _, e := range found.gaps {

@@ -82,8 +82,10 @@ func TestChecksDecide(t *testing.T) {
 			[]string{"unit: exited with status 0, want 3"}},
 		{"both fail", []check.Result{edit(unit, func(r *check.Result) { r.Exit = 1 }), edit(lint, func(r *check.Result) { r.Exit = 1 })},
 			[]string{"lint: exited with status 1, want 0", "unit: exited with status 1, want 3"}},
-		{"changed", []check.Result{edit(unit, func(r *check.Result) { r.Changed = []string{"a_test.go"} }), lint},
+		{"changed", []check.Result{edit(unit, func(r *check.Result) { r.Changed, r.Exit, r.Failure = []string{"a_test.go"}, -1, "x" }), lint},
 			[]string{"unit: \"a_test.go\" is not as it was"}},
+		{"changed while it ran", []check.Result{edit(unit, func(r *check.Result) { r.Changed = []string{"a_test.go"} }), lint},
+			[]string{"unit: \"a_test.go\" was changed while it ran"}},
 		{"of no form", []check.Result{edit(unit, func(r *check.Result) { r.DurationMs = -1 }), lint},
 			[]string{"unit: has no result of this attempt"}},
 	} {
@@ -119,7 +121,7 @@ func checkBlocked(t *testing.T, o event.AdvanceOutcome, want []string) {
 	for i, b := range blockers {
 		name, part, _ := strings.Cut(want[i], ": ")
 		if b.Code != reason.BlockerInvalidOutput || b.Pointer != reason.WorkflowStep("verify") || b.Check == nil ||
-			b.Check.ID != name || b.Check.OutputTail != "" || !strings.Contains(b.Message, part) {
+			b.Check.ID != name || b.Check.OutputTail != nil || !strings.Contains(b.Message, part) {
 			t.Errorf("%+v with %+v, want %s", b, b.Check, want[i])
 		}
 	}

@@ -50,7 +50,10 @@ func (q *requirements) check(c source.Check, results []check.Result) {
 		return
 	}
 	fix := "Correct what the check reports and hand the step in again; its checks run again then."
-	if len(r.Changed) > 0 {
+	switch {
+	case len(r.Changed) > 0 && r.Ran():
+		fix = "Leave the file as it is until the check has ended, and hand the step in again."
+	case len(r.Changed) > 0:
 		fix = "Put the file back, or let a person look at the change and trust the workflow again with 'waybill trust'."
 	}
 	q.lacks(reason.InvalidOutput, at, fix, "Check %q of step %q %s.", c.ID, q.step.StepID, why)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/command"
@@ -20,6 +21,11 @@ type Brief struct {
 	Changed    []string           `json:"changed,omitzero"`
 	Tests      *reason.CheckTests `json:"tests,omitzero"`
 	Passed     bool               `json:"passed"`
+	// Root and GitHead say where it ran: the digest of the path of the project, and the commit.
+	Root    canon.Digest `json:"root,omitzero"`
+	GitHead string       `json:"gitHead,omitzero"`
+	// Elsewhere reports that it ran in another folder than the run was started in.
+	Elsewhere bool `json:"elsewhere,omitzero"`
 	// Why is the clause of Judge, and "" if the check passed. TestsUnread, which it repeats without
 	// names in the output, is not part of a Brief.
 	Why string `json:"why,omitzero"`
@@ -33,14 +39,15 @@ type Brief struct {
 func (r Result) Brief(c source.Check, max int) Brief {
 	why := Judge(c, r)
 	return Brief{ID: r.CheckID, Exit: r.Exit, DurationMs: r.DurationMs, Failure: r.Failure, Changed: r.Changed,
-		Tests: r.tests(), Passed: why == "", Why: why,
+		Tests: r.tests(), Passed: why == "", Why: why, Root: r.Root, GitHead: r.GitHead,
 		StdoutTail: command.LastBytes(r.Stdout.End(), max), StderrTail: command.LastBytes(r.Stderr.End(), max)}
 }
 
-// Briefs returns the briefs of the results of one attempt, in the order of the workflow. A check without
-// a result, or with two, has none. Only those that did not pass have the end of their output, so much of
+// Briefs returns the briefs of the results of one attempt, in the order of the workflow. started is the
+// digest of the folder in which the run was started, zero if it is not known. A check without a result,
+// or with two, has no brief. Only those that did not pass have the end of their output, so much of
 // it that all of them together have at most limits.CheckTailsBytesMax.
-func Briefs(checks []source.Check, results []Result) (out []Brief) {
+func Briefs(checks []source.Check, results []Result, started canon.Digest) (out []Brief) {
 	failed := 0
 	for _, c := range checks {
 		if r, ok := Of(c.ID, results); ok && Judge(c, r) != "" {
@@ -54,6 +61,7 @@ func Briefs(checks []source.Check, results []Result) (out []Brief) {
 			continue
 		}
 		b := r.Brief(c, most)
+		b.Elsewhere = r.Elsewhere(started)
 		if b.Passed {
 			b.StdoutTail, b.StderrTail = "", ""
 		}
@@ -63,29 +71,31 @@ func Briefs(checks []source.Check, results []Result) (out []Brief) {
 }
 
 // Of returns the result of a check among those of one attempt; ok is false without one, and with two:
-// it is not determined which one counts.
+// it is not determined which one counts. r is then zero.
 func Of(checkID string, results []Result) (r Result, ok bool) {
 	of := func(r Result) bool { return r.CheckID == checkID }
 	i := slices.IndexFunc(results, of)
 	if i < 0 || slices.ContainsFunc(results[i+1:], of) {
-		return r, false
+		return Result{}, false
 	}
 	return results[i], true
 }
 
-// WithTails returns blockers of an attempt with the ends of the outputs of the checks that they are
-// about, from the results of that attempt. The argument is not changed.
-func WithTails(blockers []reason.Blocker, results []Result) []reason.Blocker {
+// Answered returns recorded blockers of an attempt as answers have them: those about a check with the
+// end of its output and what changed, from the results of that attempt, and with the whole command that
+// trusts the workflow. The argument is not changed.
+func Answered(blockers []reason.Blocker, results []Result, workflow canon.Digest) []reason.Blocker {
 	out := slices.Clone(blockers)
 	for i, b := range out {
 		if b.Check == nil {
 			continue
 		}
-		if r, ok := Of(b.Check.ID, results); ok {
-			fact := *b.Check
-			fact.OutputTail = r.Tail(limits.CheckTailBytesMax)
-			out[i].Check = &fact
-		}
+		fact := *b.Check
+		r, _ := Of(fact.ID, results)
+		tail := r.Tail(limits.CheckTailBytesMax)
+		fact.OutputTail, fact.Changed = &tail, r.Changed
+		out[i].Check = &fact
+		out[i].SuggestedFix = strings.Replace(b.SuggestedFix, "'waybill trust'", "'waybill trust "+workflow.String()+"'", 1)
 	}
 	return out
 }

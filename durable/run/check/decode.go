@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/snapshot"
@@ -66,6 +67,8 @@ func (r Result) checkNames() error {
 		return errors.New("checkId: want the id of a check")
 	case err != nil || len(r.StepInstanceKey) > keyBytesMax:
 		return errors.New("stepInstanceKey: want the key of a step")
+	case r.GitHead != "" && !commitID.MatchString(r.GitHead):
+		return errors.New("gitHead: want the id of a commit")
 	case len(r.Pins) > limits.PinsMax || len(r.Changed) > limits.PinsMax+1:
 		return fmt.Errorf("want at most %d pins", limits.PinsMax)
 	}
@@ -81,6 +84,9 @@ func (r Result) checkNames() error {
 	}
 	return nil
 }
+
+// commitID matches the id of a commit of git, by SHA-1 or by SHA-256.
+var commitID = pattern.New(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // checkCounts checks the numbers.
 func (r Result) checkCounts() error {

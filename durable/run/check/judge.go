@@ -22,7 +22,7 @@ func Judge(c source.Check, r Result) string {
 	case r.CheckID != c.ID || r.ArgvDigest != ArgvDigest(c):
 		return "has the result of another command"
 	case len(r.Changed) > 0:
-		return "did not count, since " + changed(r.Changed) + " (check_changed)"
+		return "did not count, since " + changed(r) + " (check_changed)"
 	case r.Failure != "":
 		return "failed: " + r.Failure
 	case r.Exit < 0:
@@ -44,13 +44,22 @@ func Judge(c source.Check, r Result) string {
 	return stdout(c.Expect.Stdout, r)
 }
 
-// changed names what differs from what was trusted.
-func changed(paths []string) string {
-	if len(paths) == 1 {
-		return fmt.Sprintf("%q is not as it was when the workflow was trusted", reason.Clip(paths[0], limits.WarningValueBytesMax))
+// changed names what differs from what was trusted, or did while the check ran.
+func changed(r Result) string {
+	names := fmt.Sprintf("%q", reason.Clip(r.Changed[0], limits.WarningValueBytesMax))
+	one := len(r.Changed) == 1
+	if !one {
+		names += fmt.Sprintf(" and %d more", len(r.Changed)-1)
 	}
-	return fmt.Sprintf("%q and %d more are not as they were when the workflow was trusted",
-		reason.Clip(paths[0], limits.WarningValueBytesMax), len(paths)-1)
+	switch {
+	case r.Ran() && one:
+		return names + " was changed while it ran"
+	case r.Ran():
+		return names + " were changed while it ran"
+	case one:
+		return names + " is not as it was when the workflow was trusted"
+	}
+	return names + " are not as they were when the workflow was trusted"
 }
 
 // tests judges the counts of a test report.

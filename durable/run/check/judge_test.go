@@ -84,10 +84,14 @@ func TestJudge(t *testing.T) {
 		{"exit status 0", plain, ran(plain, ""), ""},
 		{"other check", plain, edit(ran(plain, ""), func(r *check.Result) { r.CheckID = "lint" }), "has the result of another command"},
 		{"other argv", plain, ran(source.Check{ID: "unit", Argv: []string{"suit"}}, ""), "has the result of another command"},
-		{"changed", plain, edit(ran(plain, ""), func(r *check.Result) { r.Changed = []string{"a.go"} }),
+		{"changed", plain, edit(ran(plain, ""), func(r *check.Result) { r.Changed, r.Exit = []string{"a.go"}, -1 }),
 			`did not count, since "a.go" is not as it was when the workflow was trusted (check_changed)`},
-		{"several changed", plain, edit(ran(plain, ""), func(r *check.Result) { r.Changed = []string{"a.go", "b.go", "suite"} }),
+		{"several changed", plain, edit(ran(plain, ""), func(r *check.Result) { r.Changed, r.Exit = []string{"a.go", "b.go", "suite"}, -1 }),
 			`did not count, since "a.go" and 2 more are not as they were when the workflow was trusted (check_changed)`},
+		{"changed while it ran", plain, edit(ran(plain, ""), func(r *check.Result) { r.Changed = []string{"a.go"} }),
+			`did not count, since "a.go" was changed while it ran (check_changed)`},
+		{"several changed while it ran", plain, edit(ran(plain, ""), func(r *check.Result) { r.Changed = []string{"a.go", "suite"} }),
+			`did not count, since "a.go" and 1 more were changed while it ran (check_changed)`},
 		{"changed precedes failure", plain, edit(ran(plain, ""), func(r *check.Result) { r.Changed, r.Failure = []string{"a"}, "x" }),
 			`did not count, since "a" is not as it was when the workflow was trusted (check_changed)`},
 		{"failure", plain, edit(ran(plain, ""), func(r *check.Result) { r.Failure, r.Exit = "it exceeded its 9 s", -1 }), "failed: it exceeded its 9 s"},
@@ -205,7 +209,7 @@ func TestFactAndTail(t *testing.T) {
 	r := ran(c, report(2, 1, 0))
 	r.Exit = 1
 	f := r.Fact()
-	if f.ID != "unit" || f.Exit == nil || *f.Exit != 1 || f.OutputTail != "" ||
+	if f.ID != "unit" || f.Exit == nil || *f.Exit != 1 || f.OutputTail != nil ||
 		f.Tests == nil || *f.Tests != (reason.CheckTests{Format: "go", Passed: 2, Failed: 1}) {
 		t.Errorf("%+v %+v", f, f.Tests)
 	}
@@ -263,4 +267,38 @@ func FuzzObserve(f *testing.F) {
 			t.Fatalf("%q repeats %q", why, words[i])
 		}
 	})
+}
+
+// TestAnswered: answers have the end of each output, what changed and the whole command; recorded blockers have not.
+func TestAnswered(t *testing.T) {
+	c := source.Check{ID: "unit", Argv: []string{"x"}}
+	r := ran(c, "done\n")
+	r.Changed = []string{"a.go"}
+	stored := []reason.Blocker{{Check: r.Fact(), SuggestedFix: "Trust it with 'waybill trust'."}, {Check: &reason.CheckFact{ID: "none"}}, {}}
+	got := check.Answered(stored, []check.Result{r}, canon.Sum(nil))
+	if *got[0].Check.OutputTail != "done" || !slices.Equal(got[0].Check.Changed, []string{"a.go"}) ||
+		got[0].SuggestedFix != "Trust it with 'waybill trust "+canon.Sum(nil).String()+"'." ||
+		*got[1].Check.OutputTail != "" || got[1].Check.Changed != nil || got[2].Check != nil {
+		t.Errorf("%+v %+v", got[0].Check, got[1].Check)
+	}
+	if stored[0].Check.OutputTail != nil || stored[0].Check.Changed != nil || stored[0].SuggestedFix != "Trust it with 'waybill trust'." {
+		t.Errorf("%+v", stored[0])
+	}
+}
+
+// TestElsewhere: a check that ran in another folder than the run was started in is marked, if both are known.
+func TestElsewhere(t *testing.T) {
+	c := source.Check{ID: "unit", Argv: []string{"x"}}
+	here, there := canon.Sum([]byte("/here")), canon.Sum([]byte("/there"))
+	for _, row := range []struct {
+		root, started canon.Digest
+		want          bool
+	}{{here, here, false}, {here, there, true}, {canon.Digest{}, there, false}, {here, canon.Digest{}, false}} {
+		r := ran(c, "")
+		r.Root = row.root
+		briefs := check.Briefs([]source.Check{c}, []check.Result{r}, row.started)
+		if len(briefs) != 1 || briefs[0].Elsewhere != row.want || !briefs[0].Passed || briefs[0].Root != row.root {
+			t.Errorf("%v: %+v", row, briefs)
+		}
+	}
 }

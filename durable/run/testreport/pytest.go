@@ -22,15 +22,27 @@ func isPytestSummary(line string) bool {
 // pytestLineBytes is more than any summary has.
 const pytestLineBytes = 1024
 
-// readPytest counts the tests of the last summary. Errors count as failed, tests that are expected
-// to fail as skipped, and those that pass unexpectedly as passed.
+// isPytestBeginning reports whether a line is the first one of a run that is not quiet.
+func isPytestBeginning(line string) bool {
+	return strings.HasPrefix(line, "===") && strings.Contains(line, " test session starts ")
+}
+
+// readPytest counts the tests of the summary. Errors count as failed, tests that are expected to fail
+// as skipped, and those that pass unexpectedly as passed. An output of two runs has no counts: those of
+// one say nothing of the other.
 func readPytest(output []byte) (Counts, error) {
-	summary, behind := "", false
+	summary, behind, begun := "", false, false
 	var listed, since section
 	for line := range lines(output) {
 		switch {
+		case isPytestSummary(line) && summary != "":
+			return Counts{}, errors.New("the output has two summaries of pytest: one is needed")
+		case isPytestBeginning(line) && begun:
+			return Counts{}, errors.New("the output has two reports: pytest begins twice, and one is needed")
+		case isPytestBeginning(line):
+			begun, behind = true, summary != ""
 		case isPytestSummary(line):
-			summary, behind, since = line, false, listed
+			summary, since = line, listed
 		case summary != "" && strings.TrimSpace(line) != "":
 			behind = true
 		}

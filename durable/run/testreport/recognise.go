@@ -26,7 +26,7 @@ func recognise(output []byte) (Format, error) {
 			found[2] = true
 		case isPytestSummary(line):
 			found[3] = true
-		case strings.HasPrefix(line, "===") && strings.Contains(line, " test session starts "):
+		case isPytestBeginning(line):
 			pytest = true
 		}
 	}

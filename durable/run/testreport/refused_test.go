@@ -91,6 +91,9 @@ var refused = []struct{ name, text, err string }{
 	{"TAP, version 12", "TAP version 12\n1..0\n", "version 12"},
 	{"TAP, version behind", "1..1\nok 1\nTAP version 13\n", "behind test points"},
 	{"TAP, no line feed", "1..1\nok 1 # SKI", "line feed"},
+	{"TAP, point in a block", "1..1\nok 1\n  ---\nnot ok 2\n  ...\n", "a block of YAML has a test point that is not indented"},
+	{"TAP, plan in a block", "ok 1\n  ---\n1..1\n  ...\n1..1\n", "a block of YAML has a test point that is not indented"},
+	{"TAP, stopped in a block", "1..1\nok 1\n  ---\nBail out!\n  ...\n", "Bail out!"},
 	{"TAP, open block", "1..1\nok 1\n  ---\n  a: 1\n", "block of YAML"},
 
 	{"pytest, no summary", "=== test session starts ===\ncollected 3 items\n", "no summary"},
@@ -102,6 +105,14 @@ var refused = []struct{ name, text, err string }{
 		"lists 2 failed"},
 	{"pytest, fewer errors than listed", "=== short test summary info ===\nERROR a.py::b - x\n=== 1 failed, 2 passed in 0.1s ===\n",
 		"1 error"},
+	{"pytest, two summaries", "=== 2 failed, 1 passed in 0.1s ===\n=== 3 passed in 0.1s ===\n", "has two summaries"},
+	{"pytest, two summaries in full", "=== test session starts ===\n=== 2 failed in 0.1s ===\n=== test session starts ===\n" +
+		"=== 3 passed in 0.1s ===\n", "begins twice"},
+	{"pytest, two short summaries", "9 passed in 0.1s\n--- Captured ---\n1 failed, 1 passed in 0.2s\n", "has two summaries"},
+	{"pytest, the same summary twice", "3 passed in 0.1s\n3 passed in 0.1s\n", "has two summaries"},
+	{"pytest, a summary in colours", "\x1b[31m=== 1 failed in 0.1s ===\x1b[0m\n3 passed in 0.1s\n", "has two summaries"},
+	{"pytest, a run without a summary before", "=== test session starts ===\ncollected 3 items\n=== test session starts ===\n" +
+		"=== 3 passed in 0.1s ===\n", "begins twice"},
 	{"pytest, left", "!!! _pytest.outcomes.Exit: enough !!!\n3 passed in 0.1s\n", "interrupted"},
 }
 
@@ -170,6 +181,7 @@ func TestCounted(t *testing.T) {
 		{"XML, mark", "\xef\xbb\xbf<?xml version=\"1.0\"?><testsuite><testcase/></testsuite>", 1, 0, 0},
 		{"TAP, no numbers", "ok\nnot ok\nok - c\n1..3\n", 2, 1, 0},
 		{"TAP, zero", "1..0\n", 0, 0, 0},
+		{"TAP, indented points in a block", "1..1\nok 1\n  ---\n  not ok 2\n  a: |\n\n    1..2\n  ...\n", 1, 0, 0},
 		{"TAP, todo", "1..3\nnot ok 1 # TODO a\nok 2 # todo\nnot ok 3 # TODOS\n", 1, 1, 1},
 		{"TAP, skip", "1..3\nok 1 # SKIP\nnot ok 2 # SKIP a\nok 3 # Skipped: b\n", 0, 1, 2},
 		{"TAP, escaped", "1..2\nok 1 - a \\# SKIP\nnot ok 2 - \\# TODO\n", 1, 1, 0},
@@ -180,7 +192,6 @@ func TestCounted(t *testing.T) {
 		{"pytest, reruns", "1 failed, 3 passed, 2 rerun in 0.12s\n", 3, 1, 0},
 		{"pytest, subtests", "3 failed, 1 passed, 5 subtests passed in 0.03s\n", 6, 3, 0},
 		{"pytest, deselected", "3 deselected in 0.03s\n", 0, 0, 0},
-		{"pytest, the last summary counts", "9 passed in 0.1s\n--- Captured ---\n1 failed, 1 passed in 0.2s\n", 1, 1, 0},
 		{"pytest, stopped by the first failure", "!!! stopping after 1 failures !!!\n1 failed in 0.2s\n", 0, 1, 0},
 	} {
 		got, err := testreport.Read([]byte(row.text))

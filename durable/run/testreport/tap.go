@@ -67,6 +67,9 @@ type tapReport struct {
 	block   string // the line that ends the block of YAML around the next line; "" outside of one
 }
 
+// errBailOut is the error for tests that gave up.
+var errBailOut = errors.New("the tests were stopped: TAP has a \"Bail out!\" line")
+
 // readTAP counts the test points of a stream: those of subtests, which are indented, do not count
 // beside the point of their parent. Lines that are not TAP are ignored, as its specification
 // demands. A point with SKIP is skipped, unless it is not ok: then it failed. A point with TODO that
@@ -100,13 +103,19 @@ func readTAP(output []byte) (Counts, error) {
 // add accounts for one line.
 func (r *tapReport) add(line string) error {
 	if r.block != "" {
+		if _, isPoint := pointOf(line); isPoint || beginsTAP(line) {
+			return errors.New("the report is inconsistent: a block of YAML has a test point that is not indented, or a plan")
+		}
+		if tapBailOut.MatchString(line) && !strings.HasPrefix(line, " ") {
+			return errBailOut
+		}
 		if strings.TrimRight(line, " \t") == r.block {
 			r.block = ""
 		}
 		return nil
 	}
 	if tapBailOut.MatchString(line) {
-		return errors.New("the tests were stopped: TAP has a \"Bail out!\" line")
+		return errBailOut
 	}
 	if strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") {
 		text := strings.TrimLeft(line, " \t")

@@ -90,10 +90,13 @@ func (s Amount) Want() string {
 		kind = "a whole number"
 	}
 	if s.Max > 0 {
-		return fmt.Sprintf("%s from %v to %v", kind, s.Min, s.Max)
+		return fmt.Sprintf("%s from %s to %s", kind, digits(s.Min), digits(s.Max))
 	}
-	return fmt.Sprintf("%s from %v", kind, s.Min)
+	return fmt.Sprintf("%s from %s", kind, digits(s.Min))
 }
+
+// digits writes a number as in JSON, without an exponent up to 1e21.
+func digits(f float64) string { return string(canon.OfFloat(f).JCS()) }
 
 // wholeMax is 2^53: above it a double cannot represent every whole number.
 const wholeMax = 1 << 53
@@ -105,6 +108,6 @@ func (s Amount) Check(at problem.SourceValue, report problem.Report) {
 	case at.Value.Kind() != canon.Number:
 		mismatch(at, report, s)
 	case f < s.Min, s.Max > 0 && f > s.Max, s.Whole && (f != math.Trunc(f) || f > wholeMax):
-		report.Error(at, "Write "+s.Want()+".", "expected %s, got %v", s.Want(), f)
+		report.Error(at, "Write "+s.Want()+".", "expected %s, got %s", s.Want(), digits(f))
 	}
 }

@@ -63,18 +63,26 @@ func checkExpect(at problem.SourceValue, report problem.Report) {
 // warnOfCheck warns of a check that cannot fail, that those who are checked can change, and whose output has no test
 // report. Values are not known here: a command with placeholders has no warning.
 func warnOfCheck(at problem.SourceValue, report problem.Report) {
-	argv := commandlint.Unwrapped(textsOf(at.Member("argv").Items()))
-	if len(argv) == 0 || placeholder.In(strings.Join(argv, " ")) {
+	whole := textsOf(at.Member("argv").Items())
+	if len(whole) == 0 || placeholder.In(strings.Join(whole, " ")) {
 		return
 	}
 	expect := at.Member("expect")
-	program := strings.TrimSuffix(path.Base(argv[0]), ".exe")
-	if why := commandlint.Constant(program, argv[1:]); why != "" {
+	if why := commandlint.Constant(whole); why != "" {
 		report.Warn(at.Member("argv"), "Run a command that depends on the project, such as its tests.",
 			"the check proves nothing: %s", why)
-	} else if script, ok := commandlint.ScriptOf(program, argv[1:]); ok && commandlint.IgnoresStatus(script) && !expect.Has("stdout") && !expect.Has("tests") {
+		return
+	}
+	argv := commandlint.Unwrapped(whole)
+	program := commandlint.Program(argv[0])
+	reads := expect.Has("stdout") || expect.Has("tests")
+	switch {
+	case !reads && commandlint.CannotFail(whole):
 		report.Warn(at.Member("argv"), "Remove what ignores the exit status.",
 			"the check cannot fail: its script has exit status 0, whether or not its commands succeed")
+	case !reads && commandlint.IsTestRunner(program, argv[1:]):
+		report.Warn(at, `Let the tests be counted with "expect": {"tests": {"min": 1}}, where the runner can report them to stdout.`,
+			"the check does not count the tests that it runs: an exit status of 0 does not show that there are any")
 	}
 	tests := expect.Member("tests")
 	if amount := tests.Member("min"); tests.Has("min") && amount.Value.Text() == "" && string(amount.Value.JCS()) == "0" {

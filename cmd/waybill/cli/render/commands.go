@@ -94,6 +94,20 @@ func FixedChanges(p *page.Page, changes []trust.Change) {
 	p.Blank()
 }
 
+// HomeFolders warns of folders of PATH in which each program of the user can replace what checks call by name.
+func HomeFolders(p *page.Page, fixed trust.Fixed) {
+	folders := fixed.HomeFolders()
+	if len(folders) == 0 || len(fixed.Programs) == 0 {
+		return
+	}
+	p.Text(p.Warn("!")+" ", "Checks find the programs that their scripts call by name in PATH. These folders of it are in your home "+
+		"folder, where each program that runs as you can replace them:")
+	for _, dir := range folders {
+		p.Verbatim("  ", page.Argument(dir), page.Plain)
+	}
+	p.Blank()
+}
+
 // fixedValue is a digest or value in a change.
 func fixedValue(text string) string {
 	if text == "" {

@@ -76,6 +76,9 @@ func (v *View) Approve(ctx context.Context, q ports.ApproveQuestion) (ports.Appr
 		for _, r := range q.Results {
 			v.result(p, r)
 		}
+		for _, c := range q.Checks {
+			render.Check(p, "  ", c)
+		}
 		decisions(p, q)
 	}, cmp.Or(onlyQuestions[q.Decides], "Approve? [y/N]"))
 	v.headingShown = true
@@ -195,6 +198,7 @@ func (v *View) Trust(ctx context.Context, q ports.TrustQuestion) (ports.TrustAns
 	}
 	answer, err := v.consent(ctx, func(p *page.Page) {
 		render.Commands(p, q.Workflow.Name, q.Workflow.WorkflowID, q.Source, actions, q.Values)
+		render.HomeFolders(p, q.Fixed)
 		if q.OnlyOnce != "" {
 			p.Text("  "+p.Warn("!")+" ", q.OnlyOnce)
 			return
