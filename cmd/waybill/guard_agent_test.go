@@ -146,8 +146,8 @@ func (a *scripted) turn() {
 	}
 }
 
-// work lets the agent work until the client lets it end a turn and no run is open, and compacts its history at every third
-// turn. A user who gets an answer while a run is open asks for more.
+// work lets the agent work until the client lets it end a turn and no run is open, and compacts its history at every
+// third turn. A user who gets an answer while a run is open asks for more.
 func (a *scripted) work() {
 	a.hear(a.started("start", "steps.json", "--title", "Mine"))
 	for turn := 1; turn < 200; turn++ {

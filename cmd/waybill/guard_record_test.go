@@ -71,8 +71,8 @@ func (g *guarded) verdicts(run string) string {
 // store is the directory of the store.
 func (g *guarded) store() string { return filepath.Join(g.home, "stores", "local") }
 
-// TestHooksRefuseTwiceTogether: hooks that run at the same time do not refuse one chat more often, and each refusal is on
-// record.
+// TestHooksRefuseTwiceTogether: hooks that run at the same time do not refuse one chat more often, and each refusal is
+// on record.
 func TestHooksRefuseTwiceTogether(t *testing.T) {
 	g := newGuarded(t, map[string]string{"two.json": guardFlow})
 	g.call(0, "", "start", "two.json")
@@ -114,8 +114,8 @@ func sum(counts map[string]int) (total int) {
 	return total
 }
 
-// TestHookThatCannotRecordLetsGo: a refusal that cannot be recorded is none. The hook ends in time, and refuses again when
-// it can record.
+// TestHookThatCannotRecordLetsGo: a refusal that cannot be recorded is none. The hook ends in time, and refuses again
+// when it can record.
 func TestHookThatCannotRecordLetsGo(t *testing.T) {
 	for name, disturb := range map[string]func(g *guarded, session string) (undo func()){
 		"the session is locked": func(g *guarded, session string) func() {
@@ -202,8 +202,9 @@ func TestHookThatCannotRecordLetsGo(t *testing.T) {
 
 // TestHookRecordIsNoActivity: it moves no run to the front, and makes no hook read a session again.
 func TestHookRecordIsNoActivity(t *testing.T) {
-	g := newGuarded(t, map[string]string{"two.json": guardFlow, "one.json": `{"id":"test.one","name":"One","description":"d",
-		"version":"1.0.0","steps":[{"id":"a","title":"A","prompt":"p","requireConfirmation":true}]}`})
+	g := newGuarded(t, map[string]string{"two.json": guardFlow,
+		"one.json": `{"id":"test.one","name":"One","description":"d","version":"1.0.0","steps":[
+			{"id":"a","title":"A","prompt":"p","requireConfirmation":true}]}`})
 	g.call(0, "", "start", "two.json", "--title", "Older")
 	time.Sleep(2 * time.Millisecond) // the runs are ordered by the millisecond
 	g.call(0, "", "start", "one.json", "--title", "Newer")

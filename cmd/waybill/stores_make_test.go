@@ -82,9 +82,9 @@ var goldenSources = map[string]string{
 	"nightly.json": `{"kind":"automation","artifact":{"automationId":"nightly","schedule":{"cron":"0 3 * * *","timezone":"Europe/Berlin"},"workflowId":"team.learned"}}`,
 }
 
-// goldenCalls create one of each kind of record. "approve", "trust" and settings of the policy answer at a terminal, "tear" damages
-// the disk, "hook" ends an agent's turn; "!" marks a call that ends with status 3; words in braces are replaced by values
-// of earlier calls.
+// goldenCalls create one of each kind of record. "approve", "trust" and settings of the policy answer at a terminal,
+// "tear" damages the disk, "hook" ends an agent's turn; "!" marks a call that ends with status 3; words in braces are
+// replaced by values of earlier calls.
 var goldenCalls = []string{
 	"config set lockWaitMs 3000", "config set agentMaxAutonomy guided",
 	"start checklist.json --title Complete --set ticket=T1 --set severity=high",
@@ -142,8 +142,8 @@ var conditionCalls = []string{
 }
 
 // form2Calls create runs of workflows in form 2: values in commands and their outputs, choices from a result, notes that
-// are longer than a recap, waits, an approval that was sent back, ends of an agent's turn that hooks refused, and checks
-// that failed, changed and passed.
+// are longer than a recap, waits, an approval that was sent back, ends of an agent's turn that hooks refused, and
+// checks that failed, changed and passed.
 var form2Calls = []string{
 	"trust values.json", "trust checks.json",
 	"start values.json --title Complete --set ticket=T1 --set since=2020-01-01T00:00:00Z", "! run --run @last",

@@ -59,7 +59,8 @@ func letGoCase(t *testing.T) useCase {
 func TestExploreCrashesOfARefusal(t *testing.T) {
 	t.Parallel()
 	base, end := turnCase(t, 1)
-	count := crashfs.Explore(base, crashfs.ExploreOptions{Limit: crashLimit, Cases: sample.OneIn(t, 30)}, func(f *crashfs.FS) {
+	look := crashfs.ExploreOptions{Limit: crashLimit, Cases: sample.OneIn(t, 30)}
+	count := crashfs.Explore(base, look, func(f *crashfs.FS) {
 		g, err := on(f, 2)
 		if err != nil {
 			t.Fatal(err)

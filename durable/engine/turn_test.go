@@ -127,7 +127,8 @@ func TestEndTurnOfAChangedRun(t *testing.T) {
 			must(t, err)
 			must(t, change(w, a))
 			turn := advance.Turn{Client: "codex", Chat: canon.Sum(nil), AtMs: 1}
-			if n, err := engine.NewTurns(w.g.Engine).End(context.Background(), a.Position(), p.Run.LastIndex, turn); n != 0 || err != nil {
+			n, err := engine.NewTurns(w.g.Engine).End(context.Background(), a.Position(), p.Run.LastIndex, turn)
+			if n != 0 || err != nil {
 				t.Errorf("%d refusals, %v", n, err)
 			}
 			if got := w.notes(a); got != "" {
@@ -150,8 +151,8 @@ func TestEndTurnOfAChangedRun(t *testing.T) {
 	}
 }
 
-// TestTurnsEndTogether: of hooks that all have read the log before one of them records, two refuse and one records that it
-// lets go.
+// TestTurnsEndTogether: of hooks that all have read the log before one of them records, two refuse and one records that
+// it lets go.
 func TestTurnsEndTogether(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

@@ -1,6 +1,7 @@
 package runs_test
 
 import (
+	"fmt"
 	"reflect"
 	"testing"
 
@@ -66,9 +67,10 @@ func TestIgnorableEventsAreNoActivity(t *testing.T) {
 		}
 	}
 	at := event.Scope{RunID: d.run, NodeID: left}
-	add(event.New(d.fold.ID, d.fold.Next, at, event.Actor{Kind: event.Engine}, last+1000, noted("a", 1, event.GuardRefused)))
-	unknown, err := event.Domain.DecodeLine([]byte(`{"data":{},"eventIndex":99,"ignorable":true,"kind":"praised","scope":{"runId":"` +
-		d.run.String() + `"},"sessionId":"` + d.fold.ID + `","timestampMs":9999999,"v":1}`))
+	add(event.New(d.fold.ID, d.fold.Next, at, event.Actor{Kind: event.Engine}, last+1000,
+		noted("a", 1, event.GuardRefused)))
+	unknown, err := event.Domain.DecodeLine(fmt.Appendf(nil, `{"data":{},"eventIndex":99,"ignorable":true,`+
+		`"kind":"praised","scope":{"runId":%q},"sessionId":%q,"timestampMs":9999999,"v":1}`, d.run, d.fold.ID))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ import (
 type Session struct {
 	ID           string                            `json:"sessionId"`
 	Next         int64                             `json:"next"`         // event index of the next event
-	LastAtMs     int64                             `json:"lastAtMs"`     // of the last event with a time that is not ignorable
+	LastAtMs     int64                             `json:"lastAtMs"`     // of the last event that is not ignorable
 	Observations map[string]event.ObservationValue `json:"observations"` // latest by key
 	Runs         map[id.Run]*Run                   `json:"runs"`
 	Order        []id.Run                          `json:"order"` // in the order of their start

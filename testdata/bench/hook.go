@@ -16,8 +16,8 @@ import (
 // hookSessions is how many runs of one repository the store of the measurement has.
 const hookSessions = 10_000
 
-// hooks compares 'guard hook' after a compaction, and one that refuses the end of a turn and records that, with the start
-// of an empty cobra program, in a store of many sessions. Every tenth round follows a change of a run.
+// hooks compares 'guard hook' after a compaction, and one that refuses the end of a turn and records that, with the
+// start of an empty cobra program, in a store of many sessions. Every tenth round follows a change of a run.
 func hooks(n int, dir string) error {
 	repo, store := filepath.Join(dir, "repo"), filepath.Join(dir, "store")
 	if err := os.MkdirAll(filepath.Join(repo, ".git"), 0o755); err != nil {

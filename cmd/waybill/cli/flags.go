@@ -51,8 +51,8 @@ func (a *App) AddCommonFlags(root *cobra.Command) {
 	a.given = root.PersistentFlags().Changed
 }
 
-// WaitAtMost bounds how long the call waits for a lock, also if the flags or the configuration of the store say a longer
-// time. 0: it does not wait.
+// WaitAtMost bounds how long the call waits for a lock, also if the flags or the configuration of the store say a
+// longer time. 0: it does not wait.
 func (f *Flags) WaitAtMost(most time.Duration) { f.lockWaitMost = &most }
 
 // bounded is a wait within the bound of WaitAtMost.

@@ -1,6 +1,6 @@
 // Package openruns lists the open runs of a repository for the hooks of clients (docs/design.md#guard). The list is
-// derived from the logs and saved; a run of it is read from its log again before a hook speaks of it. The package appends
-// nothing to a log.
+// derived from the logs and saved; a run of it is read from its log again before a hook speaks of it. The package
+// appends nothing to a log.
 //
 // Start reading at List.Steps, then List.Step.
 package openruns

@@ -122,7 +122,8 @@ func TestDedupeKeys(t *testing.T) {
 		"<outputId>", origin.Output(0).String(), "<gapId>", origin.Gap(0).String(), "<traceId>", origin.Trace(0).
 			String(),
 		"<capObsId>", origin.CapObs(0).String(), "<divergenceId>", origin.Divergence(0).String(),
-		"<sha256 of a>", aDigest.String(), "<sha256 of main>", "sha256:0d6e4079e36703ebd37c00722f5891d28b0e2811dc114b129215123adcce3605")
+		"<sha256 of a>", aDigest.String(),
+		"<sha256 of main>", "sha256:0d6e4079e36703ebd37c00722f5891d28b0e2811dc114b129215123adcce3605")
 	seen := 0
 	for _, s := range samples {
 		recipe, ok := recipes[s.file]

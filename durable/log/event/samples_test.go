@@ -123,5 +123,6 @@ var samples = []struct {
 	{"run_cancel_requested.failed", atRun, event.RunCancelRequested{Outcome: event.OutcomeFailed,
 		Reason: "the build is broken"}},
 	{"guard_noted", atRoot, event.GuardNoted{Chat: aDigest, Client: "codex", Refusals: 1, Verdict: event.GuardRefused}},
-	{"guard_noted.let_go", atRoot, event.GuardNoted{Chat: aDigest, Client: "codex", Refusals: 2, Verdict: event.GuardLetGo}},
+	{"guard_noted.let_go", atRoot, event.GuardNoted{Chat: aDigest, Client: "codex", Refusals: 2,
+		Verdict: event.GuardLetGo}},
 }
