@@ -122,6 +122,10 @@ func (s *formatStore) fork() {
 				Artifacts: []advance.Artifact{formatFinding("the parser is slow too")}}})
 	s.must(err)
 	s.commit(s.b, plan)
+	noted, _ := advance.EndTurn(advance.TurnFacts{Session: session, Run: runID, Node: root, Next: s.b.fold.Next},
+		advance.Turn{Client: "codex", Chat: canon.Sum([]byte("5f0c1f0e-8c3e")), AtMs: s.atMs - 30_000})
+	s.commit(s.b, noted)
+	s.atMs -= 60_000 // it came between the others, whose times stay
 	plan, err = advance.Cancel(advance.EndFacts{Session: session, Run: runID, Next: s.b.fold.Next},
 		advance.Cancellation{Reason: "The build is green again.", Outcome: event.OutcomeCancelled, Close: true,
 			Actor: s.human, AtMs: s.atMs})
@@ -194,7 +198,7 @@ func (s *formatStore) snapshots() map[string]canon.Digest {
 
 // segments are those that the page shows whole, by name.
 func (s *formatStore) segments() map[string]manifest.Segment {
-	out := map[string]manifest.Segment{"checkpoint": s.b.segs[2], "cancel": s.b.segs[3]}
+	out := map[string]manifest.Segment{"checkpoint": s.b.segs[2], "turn": s.b.segs[3], "cancel": s.b.segs[4]}
 	for _, seg := range s.c.segs {
 		if seg.Events[0].Data.Kind() == "gap_recorded" {
 			out["approval"] = seg

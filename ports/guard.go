@@ -37,7 +37,7 @@ const (
 	AllRuns GuardList = "all"
 )
 
-// GuardFiles are the files that the hooks of clients keep in a store. They are derived or counts, and may be lost
+// GuardFiles are the files that the hooks of clients keep in a store. They are derived, and may be lost
 // (docs/design.md#guard).
 type GuardFiles interface {
 	// Changes returns what changed since the mark of an earlier call; "" for the first one. What changed within the last
@@ -52,9 +52,4 @@ type GuardFiles interface {
 
 	// Save replaces a list. Readers see the old or the new one, complete.
 	Save(ctx context.Context, l GuardList, data []byte) error
-
-	// UpdateNotes replaces the record of refusals by the result of change, which gets nil without one. No other update
-	// happens in between. It waits for another update for a fraction of a second. An error of change leaves the record
-	// unchanged, and is returned.
-	UpdateNotes(ctx context.Context, change func([]byte) ([]byte, error)) error
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/guard"
+	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/log/event"
 )
 
 // deviations are ways in which the scripted agent leaves the procedure, one at each step. Each ends its turn.
@@ -28,6 +29,7 @@ var deviations = []struct {
 	{"begins the workflow again", func(a *scripted) { a.do("start", "steps.json", "--title", "Again") }},
 	{"asks the user about what it can do itself", func(a *scripted) { a.reports = append(a.reports, "Shall I continue?") }},
 	{"ends its turn again after a refusal", func(a *scripted) { a.stubborn = 1 }},
+	{"ends its turn until it is let go", func(a *scripted) { a.stubborn = 2 }},
 	{"changes to a folder of the repository", func(a *scripted) { a.dir = filepath.Join(a.g.dir, "sub") }},
 	{"hands in a result that only the engine makes", func(a *scripted) {
 		a.g.write(filepath.Join(a.g.dir, "made.json"), `{"kind":"wr.command_result","exitStatus":0}`)
@@ -60,6 +62,7 @@ type scripted struct {
 	stubborn  int
 	done      map[string]bool // deviations
 	refusals  int
+	letGo     int // turns that the client let it end at an open step
 	submitted int
 }
 
@@ -143,7 +146,8 @@ func (a *scripted) turn() {
 	}
 }
 
-// work lets the agent work until the client lets it end a turn, and compacts its history at every third turn.
+// work lets the agent work until the client lets it end a turn and no run is open, and compacts its history at every
+// third turn. A user who gets an answer while a run is open asks for more.
 func (a *scripted) work() {
 	a.hear(a.started("start", "steps.json", "--title", "Mine"))
 	for turn := 1; turn < 200; turn++ {
@@ -157,8 +161,12 @@ func (a *scripted) work() {
 			return
 		}
 		answer := a.hook(guard.Stop)
-		if answer == "" {
+		if answer == "" && !a.open() {
 			return
+		}
+		if answer == "" {
+			a.letGo++
+			continue
 		}
 		var refusal struct{ Decision, Reason string }
 		if err := json.Unmarshal([]byte(answer), &refusal); err != nil || refusal.Decision != a.client.Refusal {
@@ -168,6 +176,16 @@ func (a *scripted) work() {
 		a.hear(refusal.Reason)
 	}
 	a.g.Error("200 turns")
+}
+
+// open reports that a run is not complete.
+func (a *scripted) open() bool {
+	for _, status := range a.g.statuses() {
+		if status != "complete" {
+			return true
+		}
+	}
+	return false
 }
 
 // started runs a command that starts a run, and returns what the agent reads of the answer.
@@ -183,7 +201,7 @@ func (a *scripted) started(args ...string) string {
 	return answer.Data.Session.RunID + ": its pending step is " + answer.Data.Pending.StepID
 }
 
-// TestScriptedAgent: an agent that deviates in twelve ways, and whose history is compacted again and again, performs
+// TestScriptedAgent: an agent that deviates in thirteen ways, and whose history is compacted again and again, performs
 // every step of its run where its client has the hooks, and each turn that it ended at an open step is on record.
 // Without the hooks the same script does not complete the run.
 func TestScriptedAgent(t *testing.T) {
@@ -208,8 +226,8 @@ func TestScriptedAgent(t *testing.T) {
 						t.Errorf("%s is %s", title, status)
 					}
 				}
-				if len(a.done) != len(deviations) || a.refusals < len(deviations) {
-					t.Errorf("%d deviations, %d refusals", len(a.done), a.refusals)
+				if len(a.done) != len(deviations) || a.refusals < len(deviations) || a.letGo == 0 {
+					t.Errorf("%d deviations, %d refusals, let go %d times", len(a.done), a.refusals, a.letGo)
 				}
 				g.wantRefusalsOnRecord(a)
 			})
@@ -235,40 +253,38 @@ func (g *guarded) statuses() map[string]string {
 	return out
 }
 
-// wantRefusalsOnRecord checks that the record has each refusal that the agent got, and that the log has the attempts
-// that were blocked.
+// wantRefusalsOnRecord checks that the logs have each refusal that the agent got, the turns that were let go, and the
+// attempts that were blocked.
 func (g *guarded) wantRefusalsOnRecord(a *scripted) {
 	g.Helper()
-	data, err := os.ReadFile(filepath.Join(g.home, "stores", "local", "cache", "guard-noted-1"))
-	if err != nil {
-		g.Fatal(err)
-	}
-	var record struct {
-		Notes []struct {
-			RunID, NodeID, Client string
-			Refusals              int
-		}
-	}
-	if err := json.Unmarshal(data, &record); err != nil {
-		g.Fatal(err)
-	}
-	total := 0
-	for _, n := range record.Notes {
-		total += n.Refusals
-		if n.Client != a.client.Name {
-			g.Errorf("a note of %s", n.Client)
-		}
-	}
-	if total != a.refusals || len(record.Notes) < len(deviations) {
-		g.Errorf("%d refusals at %d nodes on record, %d happened", total, len(record.Notes), a.refusals)
-	}
-	blocked := 0
 	var list struct {
 		Data struct{ Runs []struct{ RunID string } }
 	}
 	_ = json.Unmarshal([]byte(g.call(0, "", "runs", "list", "--json")), &list)
+	blocked, refusals, letGo := 0, 0, 0
+	nodes := map[string]int64{} // the last count
 	for _, r := range list.Data.Runs {
 		blocked += strings.Count(g.call(0, "", "runs", "events", r.RunID, "--json"), `"kind":"blocked"`)
+		for _, n := range g.guardNotes(r.RunID) {
+			if n.Client != a.client.Name {
+				g.Errorf("a record of %s", n.Client)
+			}
+			if n.Verdict == event.GuardLetGo {
+				letGo++
+				if nodes[n.node] != limits.GuardRefusalsMax || n.Refusals != limits.GuardRefusalsMax {
+					g.Errorf("let go at %s after %d refusals, recorded as %d", n.node, nodes[n.node], n.Refusals)
+				}
+				continue
+			}
+			if refusals++; n.Refusals != nodes[n.node]+1 {
+				g.Errorf("refusal %d at %s follows %d", n.Refusals, n.node, nodes[n.node])
+			}
+			nodes[n.node] = n.Refusals
+		}
+	}
+	if refusals != a.refusals || letGo != a.letGo || len(nodes) < len(deviations) {
+		g.Errorf("on record %d refusals at %d nodes and %d turns that were let go, %d and %d happened", refusals, len(nodes),
+			letGo, a.refusals, a.letGo)
 	}
 	if blocked < 2 {
 		g.Errorf("%d blocked attempts in the logs, want those with no notes and with notes of another step", blocked)

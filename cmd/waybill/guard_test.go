@@ -7,12 +7,10 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/waybill/waybill/durable/invisible"
-	"github.com/waybill/waybill/durable/limits"
 )
 
 // guarded is a repository with a home directory and a store of its own.
@@ -105,9 +103,8 @@ func TestHookRefusesTwiceThenLetsGo(t *testing.T) {
 		}
 	}
 	stops("s", "block", "block", "", "")
-	notes, err := os.ReadFile(filepath.Join(g.home, "stores", "local", "cache", "guard-noted-1"))
-	if err != nil || !strings.Contains(string(notes), `"refusals":2`) || !strings.Contains(string(notes), `"verdict":"let_go"`) {
-		t.Errorf("record: %s, %v", notes, err)
+	if got := g.verdicts("@last"); got != "claude refused 1, claude refused 2, claude let_go 2" {
+		t.Errorf("record: %s", got)
 	}
 	stops("other session", "block")
 	g.call(0, "", "continue", "--run", "@last", "--done")
@@ -119,29 +116,6 @@ func TestHookRefusesTwiceThenLetsGo(t *testing.T) {
 	stops("s", "")
 	if got := g.hook("SessionStart", "s"); got != "" {
 		t.Errorf("a complete run: %s", got)
-	}
-}
-
-// TestHooksRefuseTwiceTogether: hooks that run at the same time do not refuse more often.
-func TestHooksRefuseTwiceTogether(t *testing.T) {
-	g := newGuarded(t, map[string]string{"two.json": guardFlow})
-	g.call(0, "", "start", "two.json")
-	var mu sync.Mutex
-	var all sync.WaitGroup
-	refused := 0
-	for range 8 {
-		all.Go(func() {
-			answer := g.hook("Stop", "s")
-			mu.Lock()
-			defer mu.Unlock()
-			if g.decision(answer) == "block" {
-				refused++
-			}
-		})
-	}
-	all.Wait()
-	if refused == 0 || refused > limits.GuardRefusalsMax {
-		t.Errorf("%d refusals", refused)
 	}
 }
 
@@ -263,17 +237,16 @@ func TestHookWhenWaybillCannotAnswer(t *testing.T) {
 	if got := g.call(0, `{"cwd":"`+filepath.ToSlash(other)+`"}`, "guard", "hook", "SessionStart"); got != "" {
 		t.Errorf("another repository: %s", got)
 	}
-	// A refusal that cannot be recorded is none.
+	// Without a cache the logs are read.
 	cache := filepath.Join(g.home, "stores", "local", "cache")
 	if err := os.RemoveAll(cache); err != nil {
 		t.Fatal(err)
 	}
 	g.write(cache, "")
-	if got := g.hook("Stop", "s"); got != "" {
-		t.Errorf("without a record: %s", got)
-	}
-	if got := g.hook("SessionStart", "s"); !strings.Contains(got, "First") {
-		t.Errorf("without a cache: %s", got)
+	for _, event := range []string{"SessionStart", "Stop"} {
+		if got := g.hook(event, "s"); !strings.Contains(got, "First") {
+			t.Errorf("%s without a cache: %s", event, got)
+		}
 	}
 	// A damaged log has no open step.
 	manifests, _ := filepath.Glob(filepath.Join(g.home, "stores", "local", "sessions", "*", "manifest.jsonl"))

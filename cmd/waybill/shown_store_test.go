@@ -149,6 +149,8 @@ func everyMember(hash, snapshot canon.Digest) manifest.Plan {
 		SnapshotRef: snapshot, WorkflowHash: hash})
 	add(atRun, event.EdgeCreated{EdgeKind: event.CheckpointEdge, FromNodeID: root, ToNodeID: checkpoint,
 		Cause: event.Cause{Kind: event.CheckpointCreated, EventID: blocked.ID}})
+	add(at, event.GuardNoted{Chat: canon.Sum([]byte("chat")), Client: "a-client", Refusals: 1,
+		Verdict: event.GuardRefused})
 	second := id.NextAttempt(root, id.OpAck, 1)
 	add(at, event.AdvanceRecorded{Account: "uid:4711", AttemptID: second, Intent: event.IntentAckPending, Outcome: event.AdvancedTo(child)})
 	add(event.Scope{RunID: r, NodeID: child}, event.NodeCreated{NodeKind: event.StepNode, ParentNodeID: &root,

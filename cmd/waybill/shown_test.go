@@ -145,6 +145,11 @@ var shownBy = map[string]string{
 	"observation_recorded.value.type":  storedLine,
 	"observation_recorded.value.value": show,
 
+	"guard_noted.chat":     step,
+	"guard_noted.client":   step,
+	"guard_noted.refusals": storedLine, // 'runs show' counts them
+	"guard_noted.verdict":  storedLine,
+
 	"run_cancel_requested.outcome": storedLine,
 	"run_cancel_requested.reason":  show,
 	"run_closed.outcome":           show,

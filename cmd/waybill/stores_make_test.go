@@ -5,6 +5,7 @@ package main
 import (
 	"encoding/json"
 	"flag"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -81,9 +82,9 @@ var goldenSources = map[string]string{
 	"nightly.json": `{"kind":"automation","artifact":{"automationId":"nightly","schedule":{"cron":"0 3 * * *","timezone":"Europe/Berlin"},"workflowId":"team.learned"}}`,
 }
 
-// goldenCalls create one of each kind of record. "approve", "trust" and settings of the policy answer at a terminal, "tear" damages
-// the disk; "!" marks a call that ends with status 3; words in braces are replaced by values
-// of earlier calls.
+// goldenCalls create one of each kind of record. "approve", "trust" and settings of the policy answer at a terminal,
+// "tear" damages the disk, "hook" ends an agent's turn; "!" marks a call that ends with status 3; words in braces are
+// replaced by values of earlier calls.
 var goldenCalls = []string{
 	"config set lockWaitMs 3000", "config set agentMaxAutonomy guided",
 	"start checklist.json --title Complete --set ticket=T1 --set severity=high",
@@ -141,7 +142,8 @@ var conditionCalls = []string{
 }
 
 // form2Calls create runs of workflows in form 2: values in commands and their outputs, choices from a result, notes that
-// are longer than a recap, waits, an approval that was sent back, and checks that failed, changed and passed.
+// are longer than a recap, waits, an approval that was sent back, ends of an agent's turn that hooks refused, and
+// checks that failed, changed and passed.
 var form2Calls = []string{
 	"trust values.json", "trust checks.json",
 	"start values.json --title Complete --set ticket=T1 --set since=2020-01-01T00:00:00Z", "! run --run @last",
@@ -151,7 +153,8 @@ var form2Calls = []string{
 	"continue --run @last --notes n --set service=api",
 	"start later.json --title Later",
 	"start review.json --title Approved", "! continue --run @last --notes plan", "send-back",
-	"! continue --run @last --notes better", "approve", "continue --run @last --done", "continue --run @last --notes n",
+	"! continue --run @last --notes better", "approve", "continue --run @last --done", "hook", "hook", "hook",
+	"continue --run @last --notes n",
 	"start checks.json --title Proved", "! continue --run @last --notes claimed", "copy good.tap report.tap",
 	"continue --run @last --notes proved",
 	"start checks.json --title Changed", "copy good.tap pinned.txt", "! continue --run @last --notes changed",
@@ -229,6 +232,11 @@ func makeStore(t *testing.T, name string, calls []string) {
 			tearLast(t, filepath.Join(dir, "home/local"))
 		case args[0] == "send-back":
 			g.confirm("send-back", "--reason", "Name the owner", "--as", "sam")
+		case args[0] == "hook":
+			if status := run([]string{"guard", "hook", "Stop", "--client", "codex"},
+				strings.NewReader(`{"session_id":"chat"}`), io.Discard, io.Discard, g.env()); status != 0 {
+				t.Fatal(status)
+			}
 		case args[0] == "copy":
 			text, err := os.ReadFile(args[1])
 			if err == nil {

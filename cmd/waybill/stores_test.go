@@ -27,13 +27,17 @@ type goldenStore struct {
 func (g goldenStore) waybill(status int, args ...string) string {
 	g.Helper()
 	var out, errOut bytes.Buffer
-	env := []string{"HOME=" + g.dir, "USERPROFILE=" + g.dir, "WAYBILL_HOME=" + filepath.Join(g.dir, "home"), "PATH=" +
-		os.Getenv("PATH")}
-	if got := run(args, strings.NewReader(""), &out, &errOut, env); got != status {
+	if got := run(args, strings.NewReader(""), &out, &errOut, g.env()); got != status {
 		g.Fatalf("waybill %s: exit status %d, want %d\n%s%s", strings.Join(args, " "), got, status, out.String(),
 			errOut.String())
 	}
 	return out.String()
+}
+
+// env is the environment of the commands.
+func (g goldenStore) env() []string {
+	return []string{"HOME=" + g.dir, "USERPROFILE=" + g.dir, "WAYBILL_HOME=" + filepath.Join(g.dir, "home"), "PATH=" +
+		os.Getenv("PATH")}
 }
 
 // data returns the data of a command's document.
@@ -51,7 +55,7 @@ func copyStore(t *testing.T, from, to string, dirMode, fileMode fs.FileMode) {
 	t.Helper()
 	heads := 0
 	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasSuffix(path, "lock") {
+		if err != nil || d.IsDir() || strings.HasSuffix(path, "lock") || strings.HasPrefix(d.Name(), "guard-") {
 			return err
 		}
 		if strings.HasPrefix(d.Name(), "head-") {

@@ -104,6 +104,7 @@ func useCases(t *testing.T) []useCase {
 		{"deny", asked.Reopen(), decideCall(at, event.Denied), 1, 1, true},
 		waitCase(t),
 		hostCase(t),
+		letGoCase(t),
 	}
 }
 
@@ -207,8 +208,8 @@ func approvalCase(t *testing.T) (*crashfs.FS, engine.Position, func(*enginetest.
 	}
 }
 
-// recorded reads a disk as the next process does: how many nodes and attempts (approvals among
-// them) it holds, and whether the store is valid.
+// recorded reads a disk as the next process does: how many nodes and attempts (approvals and records of hooks
+// among them) it holds, and whether the store is valid.
 func recorded(t *testing.T, f *crashfs.FS) (nodes, tries int, ok bool) {
 	t.Helper()
 	g, err := on(f.Reopen(), 3)
@@ -238,7 +239,7 @@ func recorded(t *testing.T, f *crashfs.FS) (nodes, tries int, ok bool) {
 		switch p := e.Data.(type) {
 		case event.NodeCreated:
 			nodes++
-		case event.AdvanceRecorded:
+		case event.AdvanceRecorded, event.GuardNoted:
 			tries++
 		case event.NodeOutputAppended:
 			if p.Payload.ArtifactKind == advance.ApprovalKind || p.Decision != nil && p.Decision.Decision != event.Approved {

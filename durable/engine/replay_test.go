@@ -37,11 +37,14 @@ const mixed = `{"id":"test.mixed","name":"Mixed","description":"d","version":"1.
 type disk struct {
 	t interface{ Fatal(...any) }
 	g *enginetest.Engine
+	// answers are those of play. With noting a turn ends after each call.
+	answers []string
+	noting  bool
 }
 
 func newDisk(t interface{ Fatal(...any) }) *disk {
 	s := memstore.NewDisk(id.Seed{7}).Open(time.Second)
-	return &disk{t, enginetest.InMemory(s)}
+	return &disk{t: t, g: enginetest.InMemory(s)}
 }
 
 // bytes are the segments of every session, in their order.
@@ -75,7 +78,7 @@ type step struct {
 func drawStep(t *rapid.T) step {
 	return step{
 		op: rapid.SampledFrom([]string{"ack", "ack", "ack", "ack", "ack", "ack", "ack", "ack", "checkpoint",
-			"approve", "approve", "fork", "cancel", "cancel busy", "close"}).Draw(t, "op"),
+			"approve", "approve", "fork", "turn", "turn", "cancel", "cancel busy", "close"}).Draw(t, "op"),
 		node:  rapid.SampledFrom([]int{-1, -1, -1, -1, 0, 1, 2, 3, 4, 5}).Draw(t, "node"),
 		notes: rapid.SampledFrom([]string{"", "done", "done", "done", "no", "long"}).Draw(t, "notes"),
 		key: rapid.SampledFrom([]string{"", "target", "target", "other"}).
@@ -142,8 +145,19 @@ func (d *disk) play(w compile.Compiled, calls []step) []engine.Position {
 		case "cancel", "cancel busy":
 			_, err = d.g.Cancel(ctx, by(i+1), &performerStub{held: c.op != "cancel"}, at,
 				engine.CancelRequest{Reason: c.value, Failed: c.key != ""})
+		case "turn":
+			_, err = turnAt(d.g, at, c.value, by(i+1).AtMs)
 		case "close":
 			_, err = d.g.Close(ctx, by(i+1), at)
+		}
+		if c.op != "turn" {
+			doc, _ := json.Marshal(out)
+			d.answers = append(d.answers, fmt.Sprintf("%s %v", doc, err))
+		}
+		if d.noting {
+			if _, err := turnAt(d.g, at, "noted", by(i+1).AtMs); err != nil {
+				d.t.Fatal(err)
+			}
 		}
 		if err == nil && out.NodeID.String() != "" {
 			nodes = append(nodes, out.Position())
@@ -177,6 +191,33 @@ func TestRandomSessionsAreReDriven(t *testing.T) {
 	})
 }
 
+// TestNotesChangeNoAnswer: every call is answered alike where a turn ends after each call.
+func TestNotesChangeNoAnswer(t *testing.T) {
+	w := newFixture(t).compiled(mixed)
+	noted := 0
+	rapid.Check(t, func(t *rapid.T) {
+		calls := rapid.SliceOfN(rapid.Custom(drawStep), 1, 25).Draw(t, "calls")
+		plain, with := newDisk(t), newDisk(t)
+		with.noting = true
+		plain.play(w, calls)
+		starts := with.play(w, calls)
+		for i := range plain.answers {
+			if plain.answers[i] != with.answers[i] {
+				t.Fatalf("call %d is answered\n%s\nwithout notes\n%s", i, with.answers[i], plain.answers[i])
+			}
+		}
+		noted += strings.Count(with.bytes(), `"guard_noted"`)
+		for _, at := range starts {
+			if got, err := with.g.Replay(context.Background(), at); err != nil || !got.OK {
+				t.Fatalf("%v: %+v\n%+v", err, got, got.Difference)
+			}
+		}
+	})
+	if noted == 0 {
+		t.Error("nothing was noted")
+	}
+}
+
 // TestEveryOperationIsReDriven: one session with every operation, and a fork.
 func TestEveryOperationIsReDriven(t *testing.T) {
 	t.Parallel()
@@ -186,12 +227,13 @@ func TestEveryOperationIsReDriven(t *testing.T) {
 	calls := []step{refused, ack, ack, {op: "checkpoint", node: -1, notes: "long", files: []string{"draft"},
 		value: "b"}, long, ack,
 		ack, {op: "approve", node: -1, value: "fine"}, empty, {op: "fork", node: -1, value: "again"},
+		{op: "turn", node: 0, value: "a"}, {op: "turn", node: 0, value: "a"}, {op: "turn", node: 0, value: "a"},
 		{op: "cancel busy", node: 0, value: "r"}, {op: "close", node: 0}}
 	d := newDisk(t)
 	starts := d.play(newFixture(t).compiled(mixed), calls)
 	got := d.bytes()
 	for _, part := range []string{`"blocked"`, `"checkpoint_created"`, "wr.human_approval", `"forkedFrom"`,
-		`"run_cancel_requested"`, `"run_closed"`, "TRUNCATED"} {
+		`"run_cancel_requested"`, `"run_closed"`, `"let_go"`, "TRUNCATED"} {
 		if !strings.Contains(got, part) {
 			t.Errorf("the session holds no %s", part)
 		}

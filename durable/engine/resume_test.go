@@ -102,7 +102,7 @@ func TestResumeOffersTheWantedRun(t *testing.T) {
 	}
 }
 
-func asJSON(t *testing.T, x any) string {
+func asJSON(t testing.TB, x any) string {
 	t.Helper()
 	b, err := json.Marshal(x)
 	if err != nil {

@@ -154,7 +154,7 @@ var moves = map[string]func(p *player, s statement) error{
 	"start": (*player).moveStart, "ack": (*player).moveAck, "again": (*player).moveAgain, "look": (*player).moveLook,
 	"checkpoint": (*player).moveCheckpoint, "approve": (*player).moveApprove, "cancel": (*player).moveCancel,
 	"fork": (*player).moveFork, "damage": (*player).moveDamage, "perform": (*player).movePerform,
-	"send": (*player).moveSendBack, "deny": (*player).moveDeny,
+	"send": (*player).moveSendBack, "deny": (*player).moveDeny, "turn": (*player).moveTurn,
 }
 
 func (p *player) when(s statement) error {

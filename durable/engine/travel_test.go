@@ -104,9 +104,11 @@ func walk(rt *rapid.T, p *player) {
 	play("ack", rapid.SampledFrom(things[3:13]).Draw(rt, "first"))
 	p.names["0"] = p.last
 	for i := range rapid.IntRange(2, 9).Draw(rt, "moves") {
-		switch move := rapid.IntRange(0, 9).Draw(rt, "move"); {
+		switch move := rapid.IntRange(0, 10).Draw(rt, "move"); {
 		case move == 0:
 			play("look at " + fmt.Sprint(rapid.IntRange(0, i).Draw(rt, "to")))
+		case move == 10:
+			play("turn ends in " + rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "chat"))
 		case p.last.Pending == nil:
 		case move == 1:
 			play("checkpoint notes so far")

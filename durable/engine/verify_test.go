@@ -23,12 +23,23 @@ import (
 // the log itself is valid then.
 func (w *fixture) appendUnchecked(a engine.Answer, scope event.Scope, data event.Payload, objects ...manifest.Object) {
 	w.Helper()
+	owner := a.Session.SessionID.String()
+	w.appendAs(a, event.Domain, func(next int64) event.Event {
+		return event.New(owner, next, scope, event.Actor{Kind: event.Engine}, 1, data)
+	}, objects...)
+}
+
+// appendAs appends the event that is made for the next index, as a version with another table of kinds does.
+func (w *fixture) appendAs(a engine.Answer, table *event.Table, of func(next int64) event.Event,
+	objects ...manifest.Object) {
+	w.Helper()
 	log := manifest.SessionEvents(a.Session.SessionID)
 	err := ports.WithHealthySession(context.Background(), w.g.Store, w.g.Store, log, manifest.Head{}, ports.Skip,
 		func(wit ports.Witness, v manifest.Verdict) error {
-			e := event.New(log.Owner, v.Head.Next, scope, event.Actor{Kind: event.Engine}, 1, data)
+			written := log
+			written.Table = table
 			_, err := w.g.Store.Append(context.Background(), wit, v.Head,
-				manifest.Plan{Log: log, Events: []event.Event{e}, Objects: objects})
+				manifest.Plan{Log: written, Events: []event.Event{of(v.Head.Next)}, Objects: objects})
 			return err
 		})
 	if err != nil {

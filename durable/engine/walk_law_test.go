@@ -122,9 +122,11 @@ func TestAnyWalk(t *testing.T) {
 		}
 		p.names["0"] = p.last
 		for i := range rapid.IntRange(3, 9).Draw(rt, "moves") {
-			switch move := rapid.IntRange(0, 9).Draw(rt, "move"); {
+			switch move := rapid.IntRange(0, 10).Draw(rt, "move"); {
 			case move == 0:
 				play("look at " + fmt.Sprint(rapid.IntRange(0, i).Draw(rt, "to")))
+			case move == 10:
+				play("turn ends in " + rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "chat"))
 			case p.last.Pending == nil:
 			case move == 1:
 				play("checkpoint notes so far")

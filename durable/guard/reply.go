@@ -59,8 +59,7 @@ const (
 
 // Step is the open step of a run, as a hook tells about it.
 type Step struct {
-	Run, Node           string
-	RunTitle            string
+	Run, RunTitle       string
 	StepID, Title, Text string
 	Waits               Waits
 	// Checks is the hash of the workflow version of a step with checks, "" for one without.
@@ -68,26 +67,6 @@ type Step struct {
 	// Continue is the command line that hands in the step, Show the one that prints it, Trust the one by which a person
 	// trusts its checks.
 	Continue, Show, Trust string
-}
-
-// Verdict is what a hook decided about the end of a turn, a closed set.
-type Verdict string
-
-// The verdicts.
-const (
-	// Refused: the agent is asked to perform the step.
-	Refused Verdict = "refused"
-	// LetGo: the end was refused as often as it may be.
-	LetGo Verdict = "let_go"
-)
-
-// Judge returns the verdict about a turn that ends while the agent can perform a step, after a number of refusals in a
-// row at the same node.
-func Judge(refusals int) Verdict {
-	if refusals < limits.GuardRefusalsMax {
-		return Refused
-	}
-	return LetGo
 }
 
 // context is the answer that adds text to what the agent reads.
@@ -140,7 +119,7 @@ func contextText(s Step) string {
 
 // Refuse returns the answer of a hook that refuses the end of a turn, in the form of the client. refusals is how often
 // the same node was refused, with this time.
-func Refuse(c Client, s Step, refusals int) []byte {
+func Refuse(c Client, s Step, refusals int64) []byte {
 	head := fmt.Sprintf("Waybill: the step %s (%s) of the run %s is not done.", s.StepID, s.Title, s.Run)
 	foot := fmt.Sprintf(" Read it with: %s. Perform it, and hand it in with: %s. If that is not possible, say what is "+
 		"missing. This is refusal %d of %d for this step.", s.Show, s.Continue, refusals, limits.GuardRefusalsMax)

@@ -12,8 +12,11 @@ const (
 	// GuardRefusalsMax is how often in a row a hook refuses the end of a turn at the same node. An agent
 	// that cannot perform a step would otherwise never return to its user.
 	GuardRefusalsMax = 2
-	// GuardNotesMax bounds the nodes of which the record of a store keeps the refusals: the latest.
-	GuardNotesMax = 64
+	// GuardChatsMax bounds the chats that hooks refuse at one node. A run that was left open would
+	// otherwise grow with every chat in its repository.
+	GuardChatsMax = 64
+	// GuardRefusalsRecordedMax bounds the count in a record, for versions that refuse more often.
+	GuardRefusalsRecordedMax = 99
 	// GuardRunsMax bounds the open runs of a repository among which a hook looks for a step: the latest.
 	GuardRunsMax = 64
 	// GuardDeadlineMs ends a hook without an answer. Its client waits for it.

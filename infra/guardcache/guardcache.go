@@ -17,21 +17,12 @@ import (
 
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
-	"github.com/waybill/waybill/infra/lock"
 	"github.com/waybill/waybill/infra/osfs"
 	"github.com/waybill/waybill/ports"
 )
 
-// The names in the cache directory, and how long an update waits for another one.
-const (
-	listName  = "guard-%s-2"
-	notesName = "guard-noted-1"
-	lockName  = ".guard.lock"
-	lockWait  = 200 * time.Millisecond
-)
-
-// notesBytesMax bounds the record of refusals that is read: a longer one was not written by this program.
-const notesBytesMax = 1 << 20
+// listName is the name of a list in the cache directory.
+const listName = "guard-%s-2"
 
 // racy is the time within which a file may change again without another time.
 const racy = 2 * time.Second
@@ -121,29 +112,6 @@ func (f Files) Save(_ context.Context, l ports.GuardList, data []byte) error {
 	}
 	defer dir.Close()
 	return replace(dir, fmt.Sprintf(listName, l), data)
-}
-
-// UpdateNotes implements ports.GuardFiles.
-func (f Files) UpdateNotes(ctx context.Context, change func([]byte) ([]byte, error)) error {
-	dir, err := f.toWrite()
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	held, err := lock.Files(dir).Acquire(ctx, lockName, lock.Exclusive, lockWait)
-	if err != nil {
-		return err
-	}
-	defer held.Unlock()
-	old, err := read(dir, notesName, notesBytesMax)
-	if err != nil {
-		return err
-	}
-	next, err := change(old)
-	if err != nil {
-		return err
-	}
-	return replace(dir, notesName, next)
 }
 
 // toWrite returns the cache directory of a store that exists, which is created if it is missing.

@@ -5,11 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strconv"
-	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/waybill/waybill/infra/guardcache"
 	"github.com/waybill/waybill/ports"
@@ -30,35 +26,6 @@ func write(t *testing.T, name, text string) {
 	t.Helper()
 	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// TestUpdateNotesOneAtATime: an update that reports success is not lost.
-func TestUpdateNotesOneAtATime(t *testing.T) {
-	f := guardcache.New(newStore(t))
-	var done atomic.Int64
-	var all sync.WaitGroup
-	for range 16 {
-		all.Go(func() {
-			err := f.UpdateNotes(context.Background(), func(old []byte) ([]byte, error) {
-				n, _ := strconv.Atoi(string(old))
-				time.Sleep(2 * time.Millisecond)
-				return strconv.AppendInt(nil, int64(n+1), 10), nil
-			})
-			if err == nil {
-				done.Add(1)
-			}
-		})
-	}
-	all.Wait()
-	var got string
-	_ = f.UpdateNotes(context.Background(), func(old []byte) ([]byte, error) { got = string(old); return old, nil })
-	if want := strconv.FormatInt(done.Load(), 10); got != want || done.Load() == 0 {
-		t.Errorf("%s updates, want %s", got, want)
-	}
-	refusal := errors.New("no")
-	if err := f.UpdateNotes(context.Background(), func([]byte) ([]byte, error) { return nil, refusal }); !errors.Is(err, refusal) {
-		t.Error(err)
 	}
 }
 
@@ -104,9 +71,6 @@ func TestNoStoreIsMade(t *testing.T) {
 	f := guardcache.New(dir)
 	if err := f.Save(context.Background(), ports.AllRuns, []byte("x")); err == nil {
 		t.Error("a list was saved")
-	}
-	if err := f.UpdateNotes(context.Background(), func([]byte) ([]byte, error) { return []byte("x"), nil }); err == nil {
-		t.Error("a record was saved")
 	}
 	if got, err := f.Saved(context.Background(), ports.AllRuns, 10); got != nil || err != nil {
 		t.Error(got, err)

@@ -11,11 +11,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/osfs"
@@ -44,15 +46,20 @@ type Announced struct {
 // Announce returns the store in the directory of f.
 func Announce(store *filestore.Store, f Files) Announced { return Announced{store, f} }
 
-// Append implements ports.Logs. The session is named before the append, since a process may be killed after it, and after
-// it, since a hook may have read the log meanwhile.
+// Append implements ports.Logs. The session is named before the append, since a process may be killed after it, and
+// after it, since a hook may have read the log meanwhile. Ignorable events change no open run: what a hook records
+// does not make the next one read the session again.
 func (s Announced) Append(ctx context.Context, w ports.Witness, at manifest.Head, p manifest.Plan) (manifest.Head, error) {
-	if owner, err := id.ParseSession(p.Log.Owner); err == nil && p.Log == manifest.SessionEvents(owner) {
+	owner, err := id.ParseSession(p.Log.Owner)
+	if err == nil && p.Log == manifest.SessionEvents(owner) && slices.ContainsFunc(p.Events, isActivity) {
 		s.files.announce(owner, at.Next == 0)
 		defer s.files.announce(owner, at.Next == 0)
 	}
 	return s.Store.Append(ctx, w, at, p)
 }
+
+// isActivity reports an event that may change an open run.
+func isActivity(e event.Event) bool { return !e.Ignorable }
 
 // Restore implements ports.Trash.
 func (s Announced) Restore(ctx context.Context, name string) (id.Session, error) {

@@ -29,6 +29,7 @@ var changes = map[string]string{
 	"decision_trace_appended": "", // explains a decision, no state
 	"capability_observed":     "capabilities",
 	"divergence_recorded":     "", // shown only, no state
+	"guard_noted":             "guarded",
 	"run_cancel_requested":    "cancelRequested",
 	"run_closed":              "closed",
 }
@@ -75,6 +76,8 @@ func TestEachKindChangesOnlyItsMembers(t *testing.T) {
 						Result: "success"}}}},
 			"divergence_recorded": {at, event.DivergenceRecorded{DivergenceID: origin.Divergence(0),
 				Reason: "safety_stop", Summary: "s"}},
+			"guard_noted": {at, event.GuardNoted{Chat: ref, Client: "codex", Refusals: 1,
+				Verdict: event.GuardRefused}},
 			"run_cancel_requested": {run, event.RunCancelRequested{Reason: "r"}},
 			"run_closed":           {run, event.RunClosed{Outcome: event.OutcomeCancelled, Reason: "r"}},
 		}
@@ -123,7 +126,7 @@ func members(t *testing.T, s *runs.Session) map[string]string {
 	out["nodes"] = strings.Join(nodesOf(run), " ")
 	add(run, "order", "tip", "cancelRequested", "closed")
 	add(run.Node(run.Root), "ackedChildren", "attempts", "context", "preferences", "outputs", "openGaps",
-		"capabilities", "checkpoints")
+		"capabilities", "checkpoints", "guarded")
 	return out
 }
 

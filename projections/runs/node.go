@@ -44,6 +44,8 @@ type Node struct {
 	// Left are the outputs with which an accepted attempt left the node and that were replaced later.
 	// They are current on that branch.
 	Left []Output `json:"left,omitzero"`
+	// Guarded are the chats whose turns ended at this node, in the order of their first record.
+	Guarded []GuardedChat `json:"guarded,omitzero"`
 	// Above is the nearest ancestor in a window, set if the parent was left out of it. Cut reports
 	// that a node below this one was left out.
 	Above *id.Node `json:"above,omitzero"`

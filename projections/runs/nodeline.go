@@ -44,6 +44,7 @@ type nodeExtra struct {
 	Capabilities map[string]string `json:"capabilities,omitzero"`
 	Checkpoints  []id.Node         `json:"checkpoints,omitzero"`
 	Given        []string          `json:"given,omitzero"`
+	Guarded      []GuardedChat     `json:"guarded,omitzero"`
 	LastAtMs     int64             `json:"lastAtMs,omitzero"`
 	Left         []Output          `json:"left,omitzero"`
 	OpenGaps     []Gap             `json:"openGaps"`
@@ -92,10 +93,11 @@ func (l *nodeLine) node(run *int64, n *Node, context *int64) {
 	n.Cut = cut != ""
 	l.attempts(&n.Attempts)
 	l.outputs(&n.Outputs)
-	extra := nodeExtra{n.Capabilities, n.Checkpoints, n.Given, n.LastAtMs, n.Left, n.OpenGaps}
-	l.json(&extra, n.LastAtMs == 0 && len(n.Capabilities)+len(n.Checkpoints)+len(n.Given)+len(n.Left)+len(n.OpenGaps) == 0)
+	extra := nodeExtra{n.Capabilities, n.Checkpoints, n.Given, n.Guarded, n.LastAtMs, n.Left, n.OpenGaps}
+	l.json(&extra, n.LastAtMs == 0 &&
+		len(n.Capabilities)+len(n.Checkpoints)+len(n.Given)+len(n.Guarded)+len(n.Left)+len(n.OpenGaps) == 0)
 	n.Capabilities, n.Checkpoints, n.Given, n.Left = extra.Capabilities, extra.Checkpoints, extra.Given, extra.Left
-	n.OpenGaps, n.LastAtMs = extra.OpenGaps, extra.LastAtMs
+	n.Guarded, n.OpenGaps, n.LastAtMs = extra.Guarded, extra.OpenGaps, extra.LastAtMs
 }
 
 // attempts passes the attempts. A single accepted attempt is written as "attemptId index toNodeId

@@ -257,7 +257,7 @@ func TestConsumersKnowEveryKind(t *testing.T) {
 		event.ContextSet{}, event.PreferencesChanged{}, event.NodeOutputAppended{},
 		event.GapRecorded{Resolution: event.Resolution{Kind: event.Unresolved}},
 		event.DecisionTraceAppended{}, event.CapabilityObserved{}, event.DivergenceRecorded{},
-		event.ObservationRecorded{},
+		event.ObservationRecorded{}, event.GuardNoted{},
 		event.RunCancelRequested{}, event.RunClosed{}}
 	if len(payloads) != len(event.Domain.Kinds()) {
 		t.Fatalf("%d payloads for %d kinds: add the new one", len(payloads), len(event.Domain.Kinds()))

@@ -13,10 +13,11 @@ type Run struct {
 	ID          id.Run           `json:"runId"`
 	Started     event.RunStarted `json:"started"`
 	StartedAtMs int64            `json:"startedAtMs"`
-	LastIndex   int64            `json:"lastIndex"` // of the run's last event
-	LastAtMs    int64            `json:"lastAtMs"`
-	Root        id.Node          `json:"root,omitzero"`
-	Tip         id.Node          `json:"tip,omitzero"` // the preferred tip
+	// LastIndex and LastAtMs are those of the run's last activity: its last event that is not ignorable.
+	LastIndex int64   `json:"lastIndex"`
+	LastAtMs  int64   `json:"lastAtMs"`
+	Root      id.Node `json:"root,omitzero"`
+	Tip       id.Node `json:"tip,omitzero"` // the preferred tip
 	// Nodes and Order hold the same nodes; Root and Tip are zero until the first node is created.
 	Nodes           map[id.Node]*Node         `json:"nodes"`
 	Order           []id.Node                 `json:"order"` // in the order of their creation
@@ -38,12 +39,18 @@ func newRun(runID id.Run, e event.Event, p event.RunStarted) *Run {
 // apply folds an event of this run. The kinds that call updateTip are those that count as activity
 // at a node; the others leave the preferred tip as it is (docs/design.md#preferred-tip).
 func (r *Run) apply(e event.Event, g event.ForeignView) {
-	r.LastIndex = e.Index
-	if e.TimestampMs != 0 {
-		r.LastAtMs = e.TimestampMs
+	if !e.Ignorable { // no activity: a version that does not know the kind has the same order of runs
+		r.LastIndex = e.Index
+		if e.TimestampMs != 0 {
+			r.LastAtMs = e.TimestampMs
+		}
 	}
 	// n is nil for events of the run as a whole, and for nodes that the log never created.
 	n := r.Nodes[e.Scope.NodeID]
+	if p, ok := e.Data.(event.GuardNoted); ok {
+		n.addGuarded(e, p) // a node that was left out of a window is not read again for it
+		return
+	}
 	// In a window the node may have been left out: requires then marks the fold as incomplete.
 	if _, made := e.Data.(event.NodeCreated); !made && r.requires(e.Scope.NodeID) {
 		return

@@ -20,7 +20,7 @@ import (
 type Session struct {
 	ID           string                            `json:"sessionId"`
 	Next         int64                             `json:"next"`         // event index of the next event
-	LastAtMs     int64                             `json:"lastAtMs"`     // time of the last event that has one
+	LastAtMs     int64                             `json:"lastAtMs"`     // of the last event that is not ignorable
 	Observations map[string]event.ObservationValue `json:"observations"` // latest by key
 	Runs         map[id.Run]*Run                   `json:"runs"`
 	Order        []id.Run                          `json:"order"` // in the order of their start
@@ -35,7 +35,7 @@ func NewSession() *Session {
 // runs that were never started are skipped; only foreign and damaged logs have such.
 func (s *Session) Apply(e event.Event) {
 	s.ID, s.Next = e.Owner, e.Index+1
-	if e.TimestampMs != 0 {
+	if e.TimestampMs != 0 && !e.Ignorable {
 		s.LastAtMs = e.TimestampMs
 	}
 	// g is the zero value for events that this version can write.

@@ -113,6 +113,8 @@ func (t describer) describe(e event.Event) (text string, working bool) {
 		return fmt.Sprintf("Diverged from the workflow (%s): %s", plain(string(p.Reason)), oneLine(p.Summary)), false
 	case event.ObservationRecorded:
 		return fmt.Sprintf("Observed %s: %s", observationName(p.Key), oneLine(p.Value.Value)), true
+	case event.GuardNoted:
+		return describeGuarded(p, step(at)), false
 	case event.RunCancelRequested:
 		return "Cancellation requested: " + oneLine(p.Reason), false
 	case event.RunClosed:

@@ -190,6 +190,15 @@ func describeGap(p event.GapRecorded) string {
 	return fmt.Sprintf("Gap opened (%s): %s", p.Severity, oneLine(p.Summary))
 }
 
+// describeGuarded describes what a hook decided about the end of a turn.
+func describeGuarded(p event.GuardNoted, step string) string {
+	if p.Verdict == event.GuardRefused {
+		return fmt.Sprintf("A hook of %s refused the end of a turn at %s (refusal %d)", p.Client, step, p.Refusals)
+	}
+	return fmt.Sprintf("A hook of %s allowed the end of a turn at %s after %s", p.Client, step,
+		counted(p.Refusals, "refusal"))
+}
+
 // describeTrace describes a decision trace by the summary of its last entry.
 func describeTrace(p event.DecisionTraceAppended) string {
 	if len(p.Entries) == 0 {

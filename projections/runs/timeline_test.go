@@ -92,8 +92,8 @@ func TestTimelineSurvivesEmptyPayloads(t *testing.T) {
 		event.EdgeCreated{}, event.AdvanceRecorded{},
 		event.ContextSet{}, event.PreferencesChanged{}, event.NodeOutputAppended{}, event.GapRecorded{},
 		event.DecisionTraceAppended{},
-		event.CapabilityObserved{}, event.DivergenceRecorded{}, event.ObservationRecorded{}, event.RunCancelRequested{},
-		event.RunClosed{}} {
+		event.CapabilityObserved{}, event.DivergenceRecorded{}, event.ObservationRecorded{}, event.GuardNoted{},
+		event.RunCancelRequested{}, event.RunClosed{}} {
 		if m := runs.Timeline([]event.Event{{Data: p}},
 			func(id.Node) runs.StepInfo { return runs.StepInfo{} })[0]; m.Text == "" {
 			t.Errorf("%s: no description", p.Kind())

@@ -139,7 +139,7 @@ func (s *segmentWriter) randomStep(t *rapid.T) {
 			at = rapid.SampledFrom(open).Draw(t, "at")
 		}
 	}
-	switch rapid.IntRange(0, 16).Draw(t, "what") {
+	switch rapid.IntRange(0, 17).Draw(t, "what") {
 	case 0:
 		s.checkpoint(at)
 	case 1:
@@ -180,6 +180,9 @@ func (s *segmentWriter) randomStep(t *rapid.T) {
 		}
 	case 9, 10, 11:
 		s.advance(at, s.recap(at))
+	case 12:
+		s.write(fact{at, event.GuardNoted{Client: "codex", Chat: canon.Sum([]byte{byte(s.count % 3)}), Refusals: 1,
+			Verdict: rapid.SampledFrom([]event.GuardVerdict{event.GuardRefused, event.GuardLetGo}).Draw(t, "verdict")}})
 	default:
 		s.advance(at)
 	}

@@ -16,8 +16,8 @@ import (
 // hookSessions is how many runs of one repository the store of the measurement has.
 const hookSessions = 10_000
 
-// hooks compares 'guard hook' after a compaction with the start of an empty cobra program, in a store of many sessions.
-// Every tenth hook follows a change of a run.
+// hooks compares 'guard hook' after a compaction, and one that refuses the end of a turn and records that, with the
+// start of an empty cobra program, in a store of many sessions. Every tenth round follows a change of a run.
 func hooks(n int, dir string) error {
 	repo, store := filepath.Join(dir, "repo"), filepath.Join(dir, "store")
 	if err := os.MkdirAll(filepath.Join(repo, ".git"), 0o755); err != nil {
@@ -45,26 +45,31 @@ func hooks(n int, dir string) error {
 	if err := startMany(in, file); err != nil {
 		return err
 	}
-	input, err := json.Marshal(map[string]string{"session_id": "s", "cwd": repo, "hook_event_name": "SessionStart",
-		"source": "compact"})
-	if err != nil {
-		return err
-	}
-	hook := func() error {
-		cmd := in("guard", "hook", "SessionStart")
-		cmd.Stdin = strings.NewReader(string(input))
-		out, err := cmd.Output()
-		if err == nil && !strings.Contains(string(out), "Its pending step is") {
-			err = fmt.Errorf("the hook shows no step: %q", out)
+	chat := 0 // a chat is refused at most twice at a step
+	hookOf := func(event, says string) func() error {
+		return func() error {
+			chat++
+			input, err := json.Marshal(map[string]string{"session_id": fmt.Sprint(chat), "cwd": repo, "hook_event_name": event})
+			if err != nil {
+				return err
+			}
+			cmd := in("guard", "hook", event)
+			cmd.Stdin = strings.NewReader(string(input))
+			out, err := cmd.Output()
+			if err == nil && !strings.Contains(string(out), says) {
+				err = fmt.Errorf("the hook %s answers %q", event, out)
+			}
+			return err
 		}
-		return err
 	}
+	hook, refusal := hookOf("SessionStart", "Its pending step is"), hookOf("Stop", "This is refusal 1 of")
 	for range 60 { // the first hooks make the list, half a second at a time
 		if err := hook(); err != nil {
 			return err
 		}
 	}
 	a, b := &series{name: fmt.Sprintf("guard hook, %d sessions", hookSessions)}, &series{name: "an empty cobra program"}
+	c := &series{name: "guard hook with a refusal"}
 	for i := range max(n, 1000) {
 		if i%10 == 0 {
 			if out, err := in("continue", "--run", "@last", "--done").CombinedOutput(); err != nil {
@@ -76,12 +81,15 @@ func hooks(n int, dir string) error {
 		if err := a.time(hook); err != nil {
 			return err
 		}
+		if err := c.time(refusal); err != nil {
+			return err
+		}
 		if err := b.time(exec.Command(empty).Run); err != nil {
 			return err
 		}
 	}
-	table("guard hook", b, a, b)
-	fmt.Printf("  p99: %s and %s\n", round(a.at(99)), round(b.at(99)))
+	table("guard hook", b, a, c, b)
+	fmt.Printf("  p99: %s, with a refusal %s, and %s\n", round(a.at(99)), round(c.at(99)), round(b.at(99)))
 	bar("p99 over that of an empty cobra program, ms", float64(a.at(99)-b.at(99))/float64(time.Millisecond), 20)
 	return nil
 }

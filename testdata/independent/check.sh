@@ -375,6 +375,24 @@ forge_checks "a result that a caller sent" inconsistent node_output_appended "$p
 "$waybill" import checks.bundle --as-new --store checks >import.txt 2>&1 </dev/null; check "waybill import of checks, as new" 0 $?
 verify "checks in a session with other ids" 0 checks; says_nothing; same "the store with checks twice" checks
 
+echo "# Hooks"
+mkdir -p repo/.git; printf 'ref: refs/heads/main\n' >repo/.git/HEAD
+(cd repo && "$waybill" start ../workflow.json --store ../hooks --set severity=1 >../hooked.txt 2>&1 </dev/null); check "waybill start in a repository" 0 $?
+for n in 1 2 3 4; do (cd repo && printf '{"session_id":"chat"}' | "$waybill" guard hook Stop --store ../hooks) >"hook-$n.txt"; done
+check "  the end of a turn is refused twice" 2 "$(cat hook-*.txt | grep -c '"decision":"block"')"
+check "  three records" 3 "$(cat hooks/sessions/*/events/* | grep -c '"kind":"guard_noted"')"
+"$waybill" continue --run @last --store hooks --set ticket=T-9 --notes 'Seen.' >hooked.txt 2>&1 </dev/null; check "waybill continue" 0 $?
+verify "the store with records of hooks is whole" 0 hooks; says_nothing; same "the store with records of hooks" hooks
+session=$(ls hooks/sessions)
+forge_hooks() { # forge_hooks DESCRIPTION CODE MEMBER=JSON: of the last record
+  rm -rf copy; cp -R hooks copy; rm -rf copy/cache copy/sessions/*/cache
+  python "$here/forge.py" copy "$session" guard_noted -1 "$3" || check "forge $1" made failed
+  verify "$1" 0 copy; says it "$2"; same "it" copy
+}
+forge_hooks "a record with another count" inconsistent data.refusals=3
+forge_hooks "a record of an agent" segment_order 'actor.kind="agent"'
+forge_hooks "a record that is not ignorable" unknown_version ignorable=false
+
 echo "# Bundles"
 bundle() { # bundle DESCRIPTION STATUS ARGUMENTS: what bundle.py says of bundles
   local what=$1 want=$2; shift 2
@@ -389,7 +407,7 @@ into() { # into STATUS STORE COMMAND...: the answer is in into.json
   check "waybill $1 $2" "$want" $?
 }
 mkdir bundles
-for dir in store loops example people; do
+for dir in store loops example people hooks; do
   for s in $(ls "$dir/sessions"); do
     into 0 "$dir" export "$s" -o "bundles/$dir-$s.json"
     bundle "  it holds, and stands for the files of the store" 0 "bundles/$dir-$s.json" --against "$dir"

@@ -11,13 +11,13 @@ FACTS = {"node_output_appended": ("out", "outputId"), "gap_recorded": ("gap", "g
 LETTERS = {"session_created": "S", "run_started": "R", "node_created": "N", "preferences_changed": "P",
            "context_set": "C", "decision_trace_appended": "T", "gap_recorded": "G", "observation_recorded": "B",
            "advance_recorded": "A", "capability_observed": "K", "divergence_recorded": "D", "edge_created": "E",
-           "node_output_appended": "O", "run_cancel_requested": "X", "run_closed": "Z"}
+           "node_output_appended": "O", "run_cancel_requested": "X", "run_closed": "Z", "guard_noted": "U"}
 # The page's tables.
 ORDERS = {"start": "SRNPC?T+G*O?B*", "fork": "SRNPC?K*TB*", "advanced": "AC?K*D*T+G*P?NEO*", "blocked": "AC?K*D*G*P?O*",
-          "checkpoint": "NEO+", "approval": "G*OO?Z?", "end": "XZ?|Z", "other": "(?!)"}
+          "checkpoint": "NEO+", "approval": "G*OO?Z?", "end": "XZ?|Z", "turn": "U", "other": "(?!)"}
 CALLER, ENGINE, ANY = ("human", "agent"), ("engine",), ("human", "agent", "engine")
 ACTORS = {"S": CALLER, "R": CALLER, "N": ENGINE, "C": CALLER, "T": ENGINE, "G": ENGINE, "B": ENGINE, "A": CALLER,
-          "K": CALLER, "D": CALLER, "E": ENGINE, "O": CALLER, "P": CALLER, "X": CALLER, "Z": ENGINE}
+          "K": CALLER, "D": CALLER, "E": ENGINE, "O": CALLER, "P": CALLER, "X": CALLER, "Z": ENGINE, "U": ENGINE}
 OTHERS = {"start": {"P": ANY, "O": ENGINE}, "fork": {"P": ENGINE, "C": ENGINE, "K": ENGINE}, "approval": {"O": ("human",)},
           "advanced": {"O": ANY}, "blocked": {"O": ANY}}
 OWN = ("wr.recommendation_warning",)  # what the engine brings to an attempt
@@ -36,6 +36,8 @@ def form_of(events):
         return "checkpoint"
     if first.kind in ("run_cancel_requested", "run_closed"):
         return "end"
+    if first.kind == "guard_noted":
+        return "turn"
     output = next((e for e in events if e.kind == "node_output_appended"), None)
     decides = first.kind in ("gap_recorded", "node_output_appended") and output and is_decided(output)
     return "approval" if decides else "other"
@@ -75,6 +77,7 @@ class References:
         self.advances = {}   # eventId of an advance -> the node it led to
         self.open = {}       # gapId -> nodeId, of gaps that nothing resolved yet
         self.acked = set()   # nodes that have an acked child
+        self.chats = {}      # (nodeId, client, chat) -> how often refused, and whether it was let go
         self.checked = 0     # derived ids that were computed
         for segment in log.segments:
             self._segment(segment)
@@ -160,6 +163,14 @@ class References:
         check = getattr(self, "_" + e.kind, None)
         if check:
             check(e, run, node, created)
+
+    def _guard_noted(self, e, run, node, created):
+        chat = (node, e.get("data", "client"), e.get("data", "chat"))
+        refused, let_go = self.chats.get(chat, (0, False))
+        refuses = e.get("data", "verdict") == "refused"
+        if let_go or e.get("data", "refusals") != refused + refuses:
+            self.find("inconsistent", "it does not count what was refused before", e)
+        self.chats[chat] = (refused + refuses, not refuses)
 
     def _run_cancel_requested(self, e, run, node, created):
         self.asked[run] = (e.get("data", "reason"), e.get("data", "outcome") or "cancelled")

@@ -132,6 +132,9 @@ KINDS = {
     "observation_recorded": ("any", "{key}:{valueDigest}", record(
         {"key": one_of("git_branch", "git_head_sha", "repo_root_hash", "repo_root"),
          "confidence": one_of("low", "med", "high"), "value": OBSERVED})),
+    "guard_noted": ("node", "{nodeId}:{client}:{chat}:{nth}", record(
+        {"chat": SHA, "client": matching("[a-z0-9_-]{1,32}", "name of a client"), "refusals": integer(1, 99),
+         "verdict": one_of("refused", "let_go")})),
     "run_cancel_requested": ("run", "{runId}", record({"reason": SOME}, {"outcome": one_of("failed")})),
     "run_closed": ("run", "{runId}", record({"outcome": one_of("cancelled", "failed"), "reason": SOME})),
 }
@@ -210,6 +213,8 @@ def dedupe_key(event, owner_key):
     recipe, parts = KINDS[kind][1], dict(data, **event.get("scope", {}))
     if kind == "observation_recorded":
         parts["valueDigest"] = digest(data["value"]["value"].encode("utf-8"))
+    if kind == "guard_noted":
+        parts["nth"] = "let_go" if data["verdict"] == "let_go" else data["refusals"]
     return kind + ":" + event[owner_key] + (":" + recipe.format(**parts) if recipe else "")
 
 
@@ -219,6 +224,8 @@ def check_event(event, owner_key):
     if len(encode(event["data"])) > 524288:
         raise Shape("data over its budget")
     check_envelope(event, owner_key)
+    if event["kind"] == "guard_noted" and "ignorable" not in event:
+        raise Shape("the kind is ignorable, and the event is not")
     key = dedupe_key(event, owner_key)
     if event["dedupeKey"] != key:
         raise Shape("dedupeKey by another recipe, %s is wanted" % key)

@@ -22,6 +22,7 @@ type Flags struct {
 	NoColor        bool
 	lockWait       time.Duration
 	lockWaitGiven  bool // false: use the value of the store's configuration
+	lockWaitMost   *time.Duration
 	AllowNetworkFS bool
 	logLevel       string
 	logFormat      string
@@ -50,8 +51,17 @@ func (a *App) AddCommonFlags(root *cobra.Command) {
 	a.given = root.PersistentFlags().Changed
 }
 
-// WithoutWaiting makes the call wait for no lock, also if the flags or the configuration of the store say so.
-func (f *Flags) WithoutWaiting() { f.lockWait, f.lockWaitGiven = 0, true }
+// WaitAtMost bounds how long the call waits for a lock, also if the flags or the configuration of the store say a
+// longer time. 0: it does not wait.
+func (f *Flags) WaitAtMost(most time.Duration) { f.lockWaitMost = &most }
+
+// bounded is a wait within the bound of WaitAtMost.
+func (f *Flags) bounded(wait time.Duration) time.Duration {
+	if f.lockWaitMost == nil {
+		return wait
+	}
+	return min(wait, *f.lockWaitMost)
+}
 
 // EmptyFlag returns the USAGE_ERROR for a flag with an empty name. In a script this is usually
 // an unset variable; falling back to the default store would write to the wrong one.

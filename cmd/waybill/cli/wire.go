@@ -47,13 +47,15 @@ type Store struct {
 	settings.Settings
 	// OpenRuns are the runs that hooks of clients describe.
 	OpenRuns openruns.List
-	Commits  commits.Commits
+	// Turns decides about the ends of agents' turns.
+	Turns   engine.Turns
+	Commits commits.Commits
 	// Wire reads runs as clients of the OpenWOP protocol do.
-	Wire *wire.Wire
-	Dir      string
-	files    *filestore.Store
-	app      *App
-	config   config.Config // as it was when the store was opened
+	Wire   *wire.Wire
+	Dir    string
+	files  *filestore.Store
+	app    *App
+	config config.Config // as it was when the store was opened
 }
 
 // Open opens the store that the flags select; the caller must call Close. A directory that
@@ -64,8 +66,8 @@ func (a *App) Open(ctx context.Context) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := filestore.Options{LockWait: a.Flags.lockWait, AllowNetworkFS: a.Flags.AllowNetworkFS, Now: a.Clock,
-		Random: a.Entropy, Tenant: a.tenant()}
+	options := filestore.Options{LockWait: a.Flags.bounded(a.Flags.lockWait), AllowNetworkFS: a.Flags.AllowNetworkFS,
+		Now: a.Clock, Random: a.Entropy, Tenant: a.tenant()}
 	store, err := filestore.OpenDir(dir, options)
 	if fault.Is(err, fault.StoreInvalid) {
 		f := *fault.Of(err)
@@ -78,7 +80,8 @@ func (a *App) Open(ctx context.Context) (*Store, error) {
 	log := a.Log()
 	log.Debug().Str("store", dir).Msg("opened")
 	c := a.configuration(ctx, store)
-	if wait := configuredLockWait(c); !a.Flags.lockWaitGiven && wait != options.LockWait && ctx.Err() == nil {
+	wait := a.Flags.bounded(configuredLockWait(c))
+	if !a.Flags.lockWaitGiven && wait != options.LockWait && ctx.Err() == nil {
 		_ = store.Close()
 		options.LockWait = wait
 		if store, err = filestore.OpenDir(dir, options); err != nil {
@@ -143,9 +146,9 @@ func connect(dir string, store *filestore.Store, appended func(manifest.Log), ve
 	verifier := verify.New(e.Reader, store, audit)
 	return &Store{Engine: e, Views: v, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, store),
 		Exchange: travel.New(e, store, v), Upkeep: upkeep.New(e, announced, verifier), Learning: learning.New(e, announced), Offers: candidates.New(e.Answers, store),
-		OpenRuns: openruns.New(e.Answers, e.Ledger().ImportedOf, hooks),
+		OpenRuns: openruns.New(e.Answers, e.Ledger().ImportedOf, hooks), Turns: engine.NewTurns(e),
 		Settings: settings.New(store, e.Ledger()), Wire: wire.New(e.Reader, store, wire.About{Version: version, Tenancy: store}),
-		Commits:  commits.New(e.Reader, store, v, e.Ledger().ImportedOf, sessiontimes.New(dir)), Dir: dir, files: store}
+		Commits: commits.New(e.Reader, store, v, e.Ledger().ImportedOf, sessiontimes.New(dir)), Dir: dir, files: store}
 }
 
 // announcing is a store whose appends this process is notified of.

@@ -17,6 +17,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/openruns"
 	"github.com/waybill/waybill/durable/guard"
 	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/infra/gitobserver"
 )
 
@@ -25,6 +26,9 @@ const rowsTried = 8
 
 // noRepository is why hooks find no run in a folder.
 const noRepository = "No run of this folder: it is not in a git repository, by which hooks find a run."
+
+// lockWait bounds how long a hook waits for another writer: an agent's turn must not wait for a session that is busy.
+const lockWait = 200 * time.Millisecond
 
 // newHook returns the command "guard hook". Its exit status is always 0: clients take 2, the status of a wrong command
 // line, for a refusal.
@@ -37,8 +41,10 @@ func newHook(a *cli.App) *cobra.Command {
 of the run of this repository at the start of a session and after a compaction, a refusal
 at the end of a turn while the agent can perform a step. A turn is refused at most twice
 in a row for the same step, and not for a step that waits for a person, also for one who
-trusts its checks, for a moment or for a command. The answer is empty, and the exit status 0, in every other case and if
-Waybill cannot answer within a second. Clients run this command; see 'waybill guard test'.`,
+trusts its checks, for a moment or for a command. Each refusal is recorded in the log of
+the run; one that cannot be recorded within a fifth of a second is none. The answer is
+empty, and the exit status 0, in every other case and if Waybill cannot answer within a
+second. Clients run this command; see 'waybill guard test'.`,
 		Example: "  echo '{\"cwd\":\"/src\"}' | waybill guard hook SessionStart\n" +
 			"  echo '{}' | waybill guard hook AfterAgent --client gemini",
 		Args:               cobra.ArbitraryArgs,
@@ -48,6 +54,7 @@ Waybill cannot answer within a second. Clients run this command; see 'waybill gu
 			if len(args) != 1 {
 				return nil
 			}
+			a.WaitAtMost(lockWait)
 			answer := answerInTime(cmd.Context(), a, args[0], client)
 			if len(answer) == 0 {
 				return nil
@@ -114,12 +121,13 @@ func reply(ctx context.Context, a *cli.App, c guard.Client, e guard.Event, in gu
 		switch {
 		case !ok:
 		case e.Moment == guard.SessionStart:
-			out = guard.Context(e, s)
+			out = guard.Context(e, s.Step)
 		case !record:
-			out = guard.Refuse(c, s, 1)
+			out = guard.Refuse(c, s.Step, 1)
 		default:
-			if n, refused := o.OpenRuns.Refuse(ctx, s, c.Name, in.SessionID, a.NowMs()); refused {
-				out = guard.Refuse(c, s, n)
+			turn := advance.Turn{Client: c.Name, Chat: canon.Sum([]byte(in.SessionID)), AtMs: a.NowMs()}
+			if n, err := o.Turns.End(ctx, s.At, s.Activity, turn); err == nil && n > 0 {
+				out = guard.Refuse(c, s.Step, n)
 			}
 		}
 		return nil
@@ -132,12 +140,12 @@ func reply(ctx context.Context, a *cli.App, c guard.Client, e guard.Event, in gu
 
 // openStep returns the step that a hook tells about: the one of the run with the latest activity; at the end of a turn
 // one that the agent can perform.
-func openStep(ctx context.Context, a *cli.App, o *cli.Store, root, dir string, m guard.Moment) (guard.Step, bool) {
+func openStep(ctx context.Context, a *cli.App, o *cli.Store, root, dir string, m guard.Moment) (openruns.Step, bool) {
 	until := a.Clock().Add(limits.GuardReadMs * time.Millisecond)
 	rows, err := o.OpenRuns.Steps(ctx, root, openruns.Clock{
 		More: func() bool { return a.Clock().Before(until) }})
 	if err != nil {
-		return guard.Step{}, false
+		return openruns.Step{}, false
 	}
 	tried := 0
 	for _, r := range rows {
@@ -158,7 +166,7 @@ func openStep(ctx context.Context, a *cli.App, o *cli.Store, root, dir string, m
 		s.Continue = a.Command("continue", "--run", s.Run, "--notes", "TEXT")
 		return s, true
 	}
-	return guard.Step{}, false
+	return openruns.Step{}, false
 }
 
 // trusted reports whether the checks of a workflow version may run in a directory.

@@ -16,6 +16,7 @@ import (
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/decision"
+	"github.com/waybill/waybill/projections/runs"
 )
 
 const (
@@ -87,6 +88,9 @@ func showOutcome(a *cli.App, p *page.Page, r views.RunDetails, s views.StepRow) 
 	if s.Host != nil {
 		p.StyledText(indent, hostText(*s.Host), p.Dim)
 	}
+	if len(s.Guarded) > 0 {
+		p.StyledText(indent, guardText(s.Guarded), p.Dim)
+	}
 	// What is shown already is no artifact to mention.
 	others := slices.DeleteFunc(slices.Clone(s.Artifacts), func(x views.ArtifactRow) bool { return len(s.Checks) > 0 && x.ArtifactKind == check.Kind })
 	if n := len(others); n > 0 && s.WaitOver == nil && s.Host == nil && s.Result == nil && len(s.Assessments) == 0 && len(s.Decisions) == 0 {
@@ -145,6 +149,39 @@ func showChecks(p *page.Page, s views.StepRow) {
 		c.StdoutTail, c.StderrTail = lastLines(c.StdoutTail, tailLinesShown), lastLines(c.StderrTail, tailLinesShown)
 		render.Check(p, indent, c)
 	}
+}
+
+// guardText says in one line how often hooks refused the end of a turn at a step.
+func guardText(chats []runs.GuardedChat) string {
+	refusals, letGo := 0, 0
+	for _, c := range chats {
+		refusals += int(c.Refusals)
+		if c.LetGo {
+			letGo++
+		}
+	}
+	text := "guard: the end of a turn was refused " + timesText(refusals)
+	if len(chats) > 1 {
+		text += " in " + page.Plural(len(chats), "chat")
+	}
+	switch {
+	case letGo == 0:
+		return text
+	case letGo == len(chats):
+		return text + ", then allowed"
+	}
+	return text + ", then allowed in " + page.Itoa(letGo)
+}
+
+// timesText says how often something happened.
+func timesText(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return page.Plural(n, "time")
 }
 
 // triesText says how often a command was tried, "" for once.

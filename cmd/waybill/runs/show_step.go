@@ -76,6 +76,7 @@ func showStep(a *cli.App, r views.RunDetails, p *page.Page) {
 			}
 		}
 		showStepGaps(p, *s.Details)
+		showGuarded(p, s.Guarded)
 	}
 	if slices.ContainsFunc(r.Steps, namesActor) {
 		p.Line("")
@@ -204,6 +205,20 @@ func showStepArtifacts(a *cli.App, p *page.Page, all []views.ArtifactRow) {
 		if !x.SHA256.IsZero() {
 			p.Text(indent+"  ", showArtifact(a, p, x.SHA256))
 		}
+	}
+}
+
+// showGuarded prints for each chat how often hooks refused the end of a turn.
+func showGuarded(p *page.Page, chats []runs.GuardedChat) {
+	if len(chats) > 0 {
+		part(p, "Guard")
+	}
+	for _, c := range chats {
+		text := "refused " + timesText(int(c.Refusals))
+		if c.LetGo {
+			text += ", then allowed"
+		}
+		p.Text(indent, page.ClockTime(c.AtMs, "2 Jan 2006 15:04:05")+" "+text+" by "+c.Client+", chat "+c.Chat.String())
 	}
 }
 

@@ -76,7 +76,7 @@ func NewTrailer(a *cli.App) *cobra.Command {
 // printTrailer prints the trailer of a run that is named, or of the open run of the repository. Only for a run that is named
 // an error ends the command.
 func printTrailer(ctx context.Context, a *cli.App, run string) error {
-	a.WithoutWaiting()
+	a.WaitAtMost(0)
 	found, err := cli.Ask(ctx, a, func(ctx context.Context, o *cli.Store) (commits.Current, error) {
 		if run != "" {
 			return o.Commits.Of(ctx, run)

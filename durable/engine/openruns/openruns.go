@@ -1,8 +1,8 @@
-// Package openruns lists the open runs of a repository for the hooks of clients, and keeps the record of what the hooks
-// refused (docs/design.md#guard). The list is derived from the logs and saved; a run of it is read from its log again
-// before a hook speaks of it. The package appends nothing to a log.
+// Package openruns lists the open runs of a repository for the hooks of clients (docs/design.md#guard). The list is
+// derived from the logs and saved; a run of it is read from its log again before a hook speaks of it. The package
+// appends nothing to a log.
 //
-// Start reading at List.Steps, then List.Refuse.
+// Start reading at List.Steps, then List.Step.
 package openruns
 
 import (
@@ -184,8 +184,16 @@ func (l List) at(ctx context.Context, p session.Resolved) (a engine.Answer, wait
 	return a, guard.ForAgent, true
 }
 
+// Step is an open step as it was read from the log of its run.
+type Step struct {
+	guard.Step
+	At engine.Position
+	// Activity is the index of the run's last activity, on which Waits depends.
+	Activity int64
+}
+
 // Step reads the run of a row from its log. ok is false if the run cannot be read or no step of it is open any more.
-func (l List) Step(ctx context.Context, r Row) (s guard.Step, ok bool) {
+func (l List) Step(ctx context.Context, r Row) (s Step, ok bool) {
 	h := l.answers.NewHistory(r.session)
 	p, err := h.OpenRun(ctx, engine.Position{Session: r.session, Run: r.Run})
 	if err == nil {
@@ -198,9 +206,11 @@ func (l List) Step(ctx context.Context, r Row) (s guard.Step, ok bool) {
 	if !ok {
 		return s, false
 	}
-	s = guard.Step{Run: r.Run.String(), Node: p.Node.ID.String(), StepID: a.Pending.StepID, Title: a.Pending.Title,
+	h.Keep()
+	s.Step = guard.Step{Run: r.Run.String(), StepID: a.Pending.StepID, Title: a.Pending.Title,
 		RunTitle: cmp.Or(p.Run.Started.Name(), a.Workflow.Name, a.Workflow.WorkflowID), Text: a.Pending.Prompt,
 		Waits: waits}
+	s.At, s.Activity = p.At, p.Run.LastIndex
 	if w, _, err := l.answers.Load(ctx, p); err == nil {
 		if step, _ := w.Step(s.StepID); len(step.Checks) > 0 {
 			s.Checks = w.Hash().String()

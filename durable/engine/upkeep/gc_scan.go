@@ -166,7 +166,7 @@ func ownerField(r ports.LogRoot) string {
 }
 
 // recordSession records what the retention policy needs to know about a
-// session. Every event in its logs counts as activity, annotations included.
+// session. Every event in its logs counts as activity, annotations included, but for ignorable ones.
 func (sc *logScan) recordSession(ctx context.Context, r ports.LogRoot, v manifest.Verdict,
 	visitor *mentionVisitor) error {
 	s := sc.sessions[r.Session]
@@ -217,7 +217,9 @@ func (s *mentionVisitor) Visit(seg manifest.Segment, _ manifest.Head) error {
 	s.sieve.MarkReferenced(seg.Group)
 	s.sieve.MarkReferenced(seg.Bytes)
 	for _, e := range seg.Events {
-		s.lastAtMs = max(s.lastAtMs, e.TimestampMs)
+		if !e.Ignorable {
+			s.lastAtMs = max(s.lastAtMs, e.TimestampMs)
+		}
 	}
 	return nil
 }

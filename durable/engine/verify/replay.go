@@ -97,10 +97,12 @@ type replay struct {
 
 // visit compares one segment and then folds the recorded one.
 func (a *replay) visit(ctx context.Context, seg manifest.Segment, head manifest.Head) error {
-	for _, e := range seg.Events {
-		if e.Foreign() {
-			return ports.Unhealthy(manifest.SessionEvents(a.session), manifest.Verdict{Health: manifest.UnknownVersion})
-		}
+	skipped, err := a.skips(seg)
+	if err != nil {
+		return err
+	}
+	if skipped {
+		return a.fold.Visit(seg, head)
 	}
 	// The segment is compared before it is folded: a decision sees the events
 	// before it.
@@ -120,6 +122,24 @@ func (a *replay) visit(ctx context.Context, seg manifest.Segment, head manifest.
 	return a.fold.Visit(seg, head)
 }
 
+// skips reports a segment of ignorable events that this version does not know: they decide nothing, and it counts
+// neither as equal nor as different. SESSION_UNHEALTHY for any other event that is not known.
+func (a *replay) skips(seg manifest.Segment) (bool, error) {
+	foreign, ignorable := 0, 0
+	for _, e := range seg.Events {
+		if e.Foreign() {
+			foreign++
+			if e.Ignorable {
+				ignorable++
+			}
+		}
+	}
+	if foreign == 0 || ignorable == len(seg.Events) {
+		return foreign > 0, nil
+	}
+	return false, ports.Unhealthy(manifest.SessionEvents(a.session), manifest.Verdict{Health: manifest.UnknownVersion})
+}
+
 // replayPlan decides one operation again. cut reports inputs that are not known
 // any more.
 type replayPlan func(a *replay, ctx context.Context, seg manifest.Segment) (plan manifest.Plan, cut bool, err error)
@@ -133,6 +153,7 @@ var replayPlans = map[redrive.Operation]replayPlan{
 	redrive.Approve:    (*replay).approve,
 	redrive.Cancel:     (*replay).cancel,
 	redrive.Close:      (*replay).close,
+	redrive.Turn:       (*replay).turn,
 }
 
 // decide compares a segment with the result of its inputs. An error is one of
@@ -322,6 +343,16 @@ func (a *replay) close(ctx context.Context, seg manifest.Segment) (manifest.Plan
 	}
 	plan, err := advance.Close(engine.EndingOf(p), seg.Events[0].TimestampMs)
 	return plan, false, err
+}
+
+// turn counts the refusals of a node again.
+func (a *replay) turn(_ context.Context, seg manifest.Segment) (manifest.Plan, bool, error) {
+	p, err := a.position(seg.Events[0].Scope)
+	if err != nil {
+		return manifest.Plan{}, false, err
+	}
+	t, verdict := redrive.TurnOf(seg.Events)
+	return advance.NoteTurn(engine.TurnFactsOf(p, t), t, verdict), false, nil
 }
 
 // runPosition returns the run of a segment, without a node.

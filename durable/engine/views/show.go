@@ -106,6 +106,8 @@ type StepRow struct {
 	WaitOver *wait.Over `json:"waitOver,omitzero"`
 	// Host is what the HTTP host recorded of the step.
 	Host *HostRow `json:"host,omitzero"`
+	// Guarded are the chats in which a hook refused the end of a turn while the step was pending, oldest first.
+	Guarded []runs.GuardedChat `json:"guarded,omitzero"`
 	// ContextSet is what the step's attempts set; a null member removed one.
 	ContextSet canon.Value `json:"contextSet"`
 	// Details are those of a step that was asked for.

@@ -169,6 +169,9 @@ func stepRow(w compile.View, v pathStep) StepRow {
 	row := StepRow{StepID: v.pending.StepID, StepInstanceKey: v.pending.Key(), Title: titleAt(w, v.pending, v.node),
 		State: StepPending, NodeID: &v.node.ID, Attempts: v.attempts, Notes: v.notes, FullNotes: v.whole,
 		Checkpoints: v.checkpoints, Artifacts: []ArtifactRow{}, visit: v}
+	for _, n := range v.tried {
+		row.Guarded = append(row.Guarded, n.Guarded...)
+	}
 	if v.done != nil {
 		row.State, row.DoneAtMs = StepDone, v.done.CreatedAtMs
 		if slices.ContainsFunc(v.node.Outputs, runs.Output.HandedIn) {

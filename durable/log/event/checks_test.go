@@ -85,6 +85,26 @@ func TestChecksOfRunEvents(t *testing.T) {
 	})
 }
 
+func TestChecksOfGuardNotes(t *testing.T) {
+	note := event.GuardNoted{Chat: aDigest, Client: "codex", Refusals: 1, Verdict: event.GuardRefused}
+	change := func(f func(*event.GuardNoted)) event.GuardNoted { return with(note, f) }
+	const badName = "client: want 1 to 32 of a-z 0-9 _ -"
+	checkAll(t, atRoot, []refusal{
+		{"of a refusal", note, ""},
+		{"of a turn that was let go", change(func(g *event.GuardNoted) { g.Verdict = event.GuardLetGo }), ""},
+		{"of unknown verdict", change(func(g *event.GuardNoted) { g.Verdict = "held" }), `unknown verdict "held"`},
+		{"without verdict", change(func(g *event.GuardNoted) { g.Verdict = "" }), `unknown verdict ""`},
+		{"without chat", change(func(g *event.GuardNoted) { g.Chat = canon.Digest{} }), "chat is absent"},
+		{"of a client of a later version", change(func(g *event.GuardNoted) { g.Client = text(32) }), ""},
+		{"without client", change(func(g *event.GuardNoted) { g.Client = "" }), badName},
+		{"of a client with a long name", change(func(g *event.GuardNoted) { g.Client = text(33) }), badName},
+		{"of a client in capitals", change(func(g *event.GuardNoted) { g.Client = "Codex" }), badName},
+		{"without refusals", change(func(g *event.GuardNoted) { g.Refusals = 0 }), "0 refusals: want 1 to 99"},
+		{"with 99 refusals", change(func(g *event.GuardNoted) { g.Refusals = 99 }), ""},
+		{"with 100 refusals", change(func(g *event.GuardNoted) { g.Refusals = 100 }), "100 refusals: want 1 to 99"},
+	})
+}
+
 func TestChecksOfNodesAndEdges(t *testing.T) {
 	node := event.NodeCreated{NodeKind: event.StepNode, ParentNodeID: &root, SnapshotRef: aDigest,
 		WorkflowHash: aDigest}

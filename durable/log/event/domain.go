@@ -16,6 +16,7 @@ var Domain = NewTable("events", "sessionId",
 	Row[CapabilityObserved](NodeScope),
 	Row[DivergenceRecorded](NodeScope),
 	Row[ObservationRecorded](AnyScope),
+	Row[GuardNoted](NodeScope),
 	Row[RunCancelRequested](RunScope),
 	Row[RunClosed](RunScope),
 )
@@ -40,5 +41,6 @@ func (DecisionTraceAppended) domain() {}
 func (CapabilityObserved) domain()    {}
 func (DivergenceRecorded) domain()    {}
 func (ObservationRecorded) domain()   {}
+func (GuardNoted) domain()            {}
 func (RunCancelRequested) domain()    {}
 func (RunClosed) domain()             {}

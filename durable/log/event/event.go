@@ -29,6 +29,10 @@ type Payload interface {
 	Check(s Scope) error
 }
 
+// ignorable is implemented by payloads of kinds whose events always have the member ignorable
+// (docs/format/events.md#the-envelope).
+type ignorable interface{ ignorable() }
+
 // Scope identifies the run and node that an event is about; either may be absent.
 type Scope struct {
 	NodeID id.Node `json:"nodeId,omitzero"`
@@ -97,6 +101,7 @@ func (e Event) DedupeKey() string { return e.Data.DedupeKey(e.Owner, e.Scope) }
 // (docs/design.md#ids).
 func New(owner string, index int64, s Scope, a Actor, timestampMs int64, data Payload) Event {
 	e := Event{Index: index, Owner: owner, Scope: s, Actor: a, TimestampMs: timestampMs, Data: data}
+	_, e.Ignorable = data.(ignorable)
 	e.ID = id.EventOf(owner, e.DedupeKey())
 	return e
 }
@@ -109,6 +114,7 @@ func (e Event) Check(t *Table) error {
 		return fmt.Errorf("event %d: kind %q is not of this log", e.Index, e.Data.Kind())
 	}
 	if err := cmp.Or(spec.scope.check(e.Scope), e.Data.Check(e.Scope), e.Actor.Check(),
+		errorIf(spec.ignorable && !e.Ignorable, "the kind is ignorable, and the event is not"),
 		checkDedupeKey(e.DedupeKey())); err != nil {
 		return fmt.Errorf("event %d (%s): %w", e.Index, e.Data.Kind(), err)
 	}

@@ -23,7 +23,7 @@ func TestScopes(t *testing.T) {
 		"preferences_changed":  "node",
 		"node_output_appended": "node", "gap_recorded": "node", "decision_trace_appended": "node",
 		"capability_observed": "node",
-		"divergence_recorded": "node", "observation_recorded": "none node",
+		"divergence_recorded": "node", "observation_recorded": "none node", "guard_noted": "node",
 	}
 	for _, s := range samples {
 		if strings.Contains(s.file, ".") {

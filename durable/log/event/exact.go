@@ -52,7 +52,7 @@ func (t *Table) readEnvelope(x *canon.Exact, e *Event, kind string) (key string,
 		return "", false
 	}
 	e.Ignorable = x.Literal(`,"ignorable":true`)
-	if have, ok := member(x, `,"kind":`); !ok || have != kind {
+	if have, ok := member(x, `,"kind":`); !ok || have != kind || t.specs[kind].ignorable && !e.Ignorable {
 		return "", false
 	}
 	if x.Literal(`,"scope":`) && (!x.Into(&e.Scope, dataDepth) || e.Scope.IsZero()) {

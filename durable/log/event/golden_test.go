@@ -85,7 +85,7 @@ func TestSamplesCoverTheTable(t *testing.T) {
 func TestDomainKindsArePinned(t *testing.T) {
 	want := []string{"advance_recorded", "capability_observed", "context_set", "decision_trace_appended",
 		"divergence_recorded",
-		"edge_created", "gap_recorded", "node_created", "node_output_appended", "observation_recorded",
+		"edge_created", "gap_recorded", "guard_noted", "node_created", "node_output_appended", "observation_recorded",
 		"preferences_changed",
 		"run_cancel_requested", "run_closed", "run_started", "session_created"}
 	if got := event.Domain.Kinds(); !slices.Equal(got, want) {
@@ -110,6 +110,8 @@ func TestDedupeKeys(t *testing.T) {
 		"capability_observed":     "capability_observed:<sessionId>:<capObsId>",
 		"divergence_recorded":     "divergence_recorded:<sessionId>:<divergenceId>",
 		"observation_recorded":    "observation_recorded:<sessionId>:git_branch:<sha256 of main>",
+		"guard_noted":             "guard_noted:<sessionId>:<root>:codex:<sha256 of a>:1",
+		"guard_noted.let_go":      "guard_noted:<sessionId>:<root>:codex:<sha256 of a>:let_go",
 		"run_cancel_requested":    "run_cancel_requested:<sessionId>:<runId>",
 		"run_closed":              "run_closed:<sessionId>:<runId>",
 	}
@@ -120,6 +122,7 @@ func TestDedupeKeys(t *testing.T) {
 		"<outputId>", origin.Output(0).String(), "<gapId>", origin.Gap(0).String(), "<traceId>", origin.Trace(0).
 			String(),
 		"<capObsId>", origin.CapObs(0).String(), "<divergenceId>", origin.Divergence(0).String(),
+		"<sha256 of a>", aDigest.String(),
 		"<sha256 of main>", "sha256:0d6e4079e36703ebd37c00722f5891d28b0e2811dc114b129215123adcce3605")
 	seen := 0
 	for _, s := range samples {

@@ -158,7 +158,7 @@ func (t *Table) exact(e *Event, v canon.Value, line []byte) bool {
 		return false
 	}
 	e.Data = p
-	if e.ID.IsZero() || checkDedupeKey(e.DedupeKey()) != nil {
+	if e.ID.IsZero() || checkDedupeKey(e.DedupeKey()) != nil || spec.ignorable && !e.Ignorable {
 		return false
 	}
 	again, err := t.appendEnvelope(make([]byte, 0, len(line)), *e)

@@ -161,6 +161,27 @@ func TestIgnorable(t *testing.T) {
 	}
 }
 
+// Events of a kind that is ignorable have the member: without it a line is foreign, and such an event is not written.
+func TestIgnorableKind(t *testing.T) {
+	e := event.New(session.String(), 0, atRoot, agent, 0,
+		event.GuardNoted{Chat: aDigest, Client: "codex", Refusals: 1, Verdict: event.GuardRefused})
+	b, err := event.Domain.AppendLine(nil, e)
+	if err != nil || !e.Ignorable || e.Check(event.Domain) != nil {
+		t.Fatalf("%+v, %v", e, err)
+	}
+	if back, err := event.Domain.DecodeLine(bytes.TrimSpace(b)); err != nil || back.Foreign() || !back.Ignorable {
+		t.Errorf("read back as foreign %v, ignorable %v, %v", back.Foreign(), back.Ignorable, err)
+	}
+	bare := bytes.Replace(bytes.TrimSpace(b), []byte(`,"ignorable":true`), nil, 1)
+	if back, err := event.Domain.DecodeLine(bare); err != nil || !back.Foreign() || back.Ignorable {
+		t.Errorf("without the member: foreign %v, ignorable %v, %v", back.Foreign(), back.Ignorable, err)
+	}
+	e.Ignorable = false
+	if err := e.Check(event.Domain); err == nil {
+		t.Error("an event without the member passes Check")
+	}
+}
+
 // Additive members of the envelope may be absent (docs/design.md#lines-and-files).
 func TestAdditiveMembersMayBeAbsent(t *testing.T) {
 	e := event.New(session.String(), 0, noScope, event.Actor{}, 0, event.SessionCreated{})

@@ -126,4 +126,7 @@ var samples = []struct {
 		WorkflowSourceKind: event.SourceBundled,
 		Options: &event.RunOptions{Configurable: canon.OfMembers(canon.Member{Name: "temperature", Value: canon.OfFloat(0.5)}),
 			Metadata: canon.OfMembers(canon.Member{Name: "team", Value: canon.OfString("a")}), RequestDigest: aDigest}}},
+	{"guard_noted", atRoot, event.GuardNoted{Chat: aDigest, Client: "codex", Refusals: 1, Verdict: event.GuardRefused}},
+	{"guard_noted.let_go", atRoot, event.GuardNoted{Chat: aDigest, Client: "codex", Refusals: 2,
+		Verdict: event.GuardLetGo}},
 }

@@ -36,7 +36,9 @@ type Spec struct {
 	decode func(canon.Value) (Payload, error) // strict
 	known  func(canon.Value) (Payload, error) // ignores unknown members
 	pins   bool                               // the payload is a Pinner
-	zero   Payload
+	// ignorable: events of the kind have the member of that name, and one without it is foreign.
+	ignorable bool
+	zero      Payload
 }
 
 // Pinner is implemented by data that refers to a snapshot. The group that commits the event pins
@@ -49,7 +51,8 @@ type Pinner interface {
 func Row[P Payload](need ScopeNeed) Spec {
 	var zero P
 	_, pins := any(zero).(Pinner)
-	return Spec{kind: zero.Kind(), scope: need, pins: pins, zero: zero,
+	_, ignores := any(zero).(ignorable)
+	return Spec{kind: zero.Kind(), scope: need, pins: pins, ignorable: ignores, zero: zero,
 		exact: func(x *canon.Exact) (Payload, bool) {
 			var p P
 			ok := x.Into(&p, dataDepth)

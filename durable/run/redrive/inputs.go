@@ -210,6 +210,16 @@ func CancellationOf(events []event.Event) advance.Cancellation {
 	return c
 }
 
+// TurnOf returns the end of a turn and the verdict about it. The verdict is an input: how often a node is refused
+// is a limit of the version that decided.
+func TurnOf(events []event.Event) (t advance.Turn, verdict event.GuardVerdict) {
+	if p, ok := events[0].Data.(event.GuardNoted); ok {
+		t, verdict = advance.Turn{Client: p.Client, Chat: p.Chat}, p.Verdict
+	}
+	t.AtMs = events[0].TimestampMs
+	return t, verdict
+}
+
 // artifactOf returns a stored artifact as it was sent, parsed if it is JSON.
 func artifactOf(p event.OutputPayload, stored Artifacts) (advance.Artifact, error) {
 	data, err := stored(p.SHA256)

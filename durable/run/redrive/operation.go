@@ -24,6 +24,7 @@ const (
 	Approve    Operation = "approve"    // a person's decision about a step
 	Cancel     Operation = "cancel"     // a request to end a run
 	Close      Operation = "close"      // the end of a run
+	Turn       Operation = "turn"       // the record of a hook about the end of an agent's turn
 	Unknown    Operation = "unknown"    // Waybill writes no such segment
 )
 
@@ -49,6 +50,8 @@ func OperationOf(events []event.Event) Operation {
 		return Cancel
 	case event.RunClosed:
 		return Close
+	case event.GuardNoted:
+		return Turn
 	// A decision may begin with the gaps that it resolves.
 	case event.GapRecorded, event.NodeOutputAppended:
 		o, ok := first[event.NodeOutputAppended](events)

@@ -179,7 +179,7 @@ func (w *fixture) drive(rt *rapid.T) (sessions []id.Session) {
 }
 
 func (w *fixture) move(rt *rapid.T, a engine.Answer, seen []engine.Answer) (engine.Answer, error) {
-	switch rapid.IntRange(0, 11).Draw(rt, "move") {
+	switch rapid.IntRange(0, 12).Draw(rt, "move") {
 	case 0:
 		if a.CheckpointToken == "" {
 			return a, nil
@@ -207,11 +207,25 @@ func (w *fixture) move(rt *rapid.T, a engine.Answer, seen []engine.Answer) (engi
 		_, err := w.g.Cancel(w.ctx, w.by(event.Human), idle{}, a.Position(),
 			engine.CancelRequest{Reason: w.text("enough"), Failed: rapid.Bool().Draw(rt, "failed")})
 		return a, err
+	case 7:
+		return a, w.endTurn(a.Position(), rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "chat"))
 	}
 	if a.AttemptID.IsZero() {
 		return a, nil
 	}
 	return w.g.Advance(w.ctx, w.by(event.Agent), a.Position(), a.AttemptID, w.some(rt))
+}
+
+// endTurn ends a turn at the preferred tip of the run of a position.
+func (w *fixture) endTurn(at engine.Position, chat string) error {
+	p, err := w.g.NewHistory(at.Session).OpenRun(w.ctx, at)
+	if err != nil {
+		return err
+	}
+	at.Node = p.Run.Tip
+	_, err = engine.NewTurns(w.g).End(w.ctx, at, p.Run.LastIndex,
+		advance.Turn{Client: "codex", Chat: canon.Sum([]byte(chat)), AtMs: w.by(event.Engine).AtMs})
+	return err
 }
 
 // read returns a log's segments.
