@@ -10,7 +10,7 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// TestTheTenantIsThatOfTheCreation: whatever name a later call gives; a store that recorded none has the name
+// TestTheTenantIsThatOfTheCreation: any name a later call gives; a store that recorded none has the name
 // of the call.
 func TestTheTenantIsThatOfTheCreation(t *testing.T) {
 	ctx, dir := context.Background(), filepath.Join(t.TempDir(), "store")

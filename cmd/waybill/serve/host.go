@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"strings"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/durable/canon"
@@ -17,6 +18,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/openwop"
 	"github.com/waybill/waybill/durable/perform"
+	hoststep "github.com/waybill/waybill/durable/run/host"
 	"github.com/waybill/waybill/durable/store/httpkeys"
 	"github.com/waybill/waybill/infra/gitobserver"
 	"github.com/waybill/waybill/infra/httpserver"
@@ -64,6 +66,10 @@ func (h *host) CreateRun(ctx context.Context, by event.Actor, key string, in ope
 
 // allow refuses a workflow whose steps the server would not perform.
 func (h *host) allow(ctx context.Context, d engine.Definition) error {
+	if types := hoststep.Unsupported(d.Workflow); len(types) > 0 {
+		return fault.New(fault.CapabilityNotProvided, "the workflow %q has steps that this host does not perform: %s",
+			d.Workflow.WorkflowID, strings.Join(types, ", "))
+	}
 	return h.performing.performer(nil).Allow(ctx, d.Workflow, string(d.SourceKind), perform.Options{})
 }
 

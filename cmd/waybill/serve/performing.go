@@ -8,6 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/perform"
 	hoststep "github.com/waybill/waybill/durable/run/host"
 	"github.com/waybill/waybill/durable/store/trust"
@@ -100,8 +101,10 @@ func (p *performing) performer(commands ports.Commands) *perform.Performer {
 		ContinueLine: p.line("run", "--run"), SubmitLine: p.line("continue", "--run"), ApproveLine: p.line("approve")}
 }
 
-// caller is the engine: what the server performs is nobody's decision.
-func (p *performing) caller() engine.Caller { return p.store.CallerOf(p.app.Actor()) }
+// caller is an agent, as of a run without a terminal: what the server performs, no person decides.
+func (p *performing) caller() engine.Caller {
+	return p.store.CallerOf(event.Actor{Kind: event.Agent, Ref: p.app.Flags.As})
+}
 
 // line returns the command lines about a run, for the suggestions of errors.
 func (p *performing) line(words ...string) func(id.Run, ...string) fault.Command {

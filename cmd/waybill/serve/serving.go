@@ -37,7 +37,7 @@ type input struct {
 	seams    bool
 }
 
-// serve serves stores until a signal. The runs that were performed then go on when a server is started again.
+// serve serves stores until a signal. The runs that were performed then continue when a server is started again.
 func serve(ctx context.Context, a *cli.App, in input) error {
 	a.SyncStderr() // requests are answered concurrently
 	l, err := httpserver.Listen(in.addr)
