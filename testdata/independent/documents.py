@@ -115,6 +115,9 @@ HOST_CONFIGS = {"core.noop": record({}), "core.identity": record({}),
                 "core.fail": record({}, {"code": matching("[A-Za-z][A-Za-z0-9_.-]{0,127}", "code"), "message": text(1, 512)})}
 
 
+BESIDE_HOST = {"action", "wait", "checks", "outputs", "assessmentRefs", "notesRequired", "outputContract", "validationCriteria", "type"}
+
+
 def _host(v):
     record({"typeId": one_of(*HOST_TYPES)}, {"config": anything})(v)
     config = v.get("config", {})
@@ -215,6 +218,8 @@ def _workflow(doc):
             raise Shape("form 1 does not say who approves a step")
         if doc["schemaVersion"] < 2 and "checks" in s:
             raise Shape("form 1 has no checks")
+        if "host" in s and (doc["schemaVersion"] < 2 or set(s) & BESIDE_HOST):
+            raise Shape("a host step beside what only other steps have, or in form 1")
         if len(set(gate.get("approvers", []))) != len(gate.get("approvers", [])):
             raise Shape("an approver occurs twice")
     for name in doc["capabilities"]["required"]:
