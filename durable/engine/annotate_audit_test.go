@@ -144,6 +144,7 @@ func TestImportedAnnotationsHaveNoAuditLines(t *testing.T) {
 		must(t, to.withEveryPort().Ledger().Act(context.Background(), to.by(), ofStore(audit.GC), nothing))
 		to.want("gc import", "")
 		to.made = 50
+		made = listed(t, to.g, at.Run.String()).Annotations[0] // under a new id, if all ids are new
 		_, err = to.try(to.by(), at, instead(made, feedback.Flag()))
 		must(t, err)
 		to.want("gc annotate import", "")

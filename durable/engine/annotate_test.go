@@ -234,7 +234,8 @@ func TestTargets(t *testing.T) {
 		{"another run's node", feedback.Target{NodeID: other.NodeID}, "TARGET_NOT_FOUND"},
 		{"an unknown event", feedback.Target{EventID: id.EventOf("x", "y")}, "TARGET_NOT_FOUND"},
 		{"another run's event", feedback.Target{EventID: theirs["run_startedfalse"]}, "TARGET_NOT_FOUND"},
-		{"an event of no run", feedback.Target{EventID: ofSession}, "TARGET_NOT_FOUND"},
+		{"an event of the session", feedback.Target{EventID: ofSession}, " "},
+		{"a node beside an event of the session", feedback.Target{EventID: ofSession, NodeID: first.NodeID}, "TARGET_NOT_FOUND"},
 		{"a node that is not the event's", feedback.Target{EventID: ofNode, NodeID: second.NodeID}, "TARGET_NOT_FOUND"},
 		{"a node beside an event of none", feedback.Target{EventID: ofRun, NodeID: first.NodeID}, "TARGET_NOT_FOUND"},
 	} {

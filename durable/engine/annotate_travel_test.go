@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/engine/travel"
@@ -61,6 +62,14 @@ func judged(n *annotationFixture) engine.Answer {
 	return next
 }
 
+// sortedJSON is a document with the members of each object in order.
+func sortedJSON(t *testing.T, text string) string {
+	t.Helper()
+	v, err := canon.Parse([]byte(text))
+	must(t, err)
+	return string(v.JCS())
+}
+
 // listed is the whole list of a run.
 func listed(t *testing.T, g *enginetest.Engine, ref string) learning.AnnotationList {
 	t.Helper()
@@ -92,9 +101,17 @@ func TestAnnotationsTravel(t *testing.T) {
 	}
 	run := fresh.Runs[0].RunID.String()
 	is := listed(t, to.g, run)
-	text := asJSON(t, is)
-	if nameless(text) != nameless(asJSON(t, was)) {
-		t.Errorf("under new ids:\n%s\nwant\n%s", text, asJSON(t, was))
+	text, want := asJSON(t, is), asJSON(t, was)
+	for i, row := range is.Annotations {
+		if old := was.Annotations[i].AnnotationID; old == row.AnnotationID {
+			t.Errorf("annotation %s has its old id", old)
+		} else {
+			want = strings.ReplaceAll(want, old.String(), row.AnnotationID.String())
+		}
+	}
+	// In the order of the new ids.
+	if sorted := sortedJSON(t, want); nameless(sortedJSON(t, text)) != nameless(sorted) {
+		t.Errorf("under new ids:\n%s\nwant\n%s", text, sorted)
 	}
 	events, _, err := to.g.Events(context.Background(), run)
 	must(t, err)

@@ -30,7 +30,7 @@ before anything is stored, and the answer lists where. It also lists similar art
 that are installed or proposed already. Nothing is installed.`
 
 // newProposalsCreate returns "proposals create". The file is read and checked
-// before the store is opened. Similar artifacts are part of the answer; a
+// before anything is written. Similar artifacts are part of the answer; a
 // proposal is never rejected for being similar.
 func newProposalsCreate(a *cli.App) *cobra.Command {
 	var req learning.ProposeRequest
@@ -103,10 +103,14 @@ func newProposalsRevise(a *cli.App) *cobra.Command {
 		cli.Opt(&req.Reason, "reason", "record `TEXT` as the reason"))
 }
 
-// readDraft reads the file of a proposal into the request, and adds the tenant
-// and workspace of the call and the workflows to compare it with. A file
+// readDraft reads the file of a proposal into the request, and adds the
+// workspace of the call and the workflows to compare it with. A file
 // that is no valid draft is VALIDATION_ERROR.
 func readDraft(a *cli.App, cmd *cobra.Command, name string, req *learning.ProposeRequest) error {
+	// First: what the store does not provide is refused whatever the file says.
+	if err := a.WithStore(cmd.Context(), func(ctx context.Context, o *cli.Store) error { return o.CheckProposals(ctx) }); err != nil {
+		return err
+	}
 	data, err := a.ReadInput("FILE", name, limits.ProposalFileBytesMax)
 	if err != nil {
 		return err

@@ -173,8 +173,8 @@ func (l *Learning) newAnnotationWriter(ctx context.Context, at engine.Position, 
 }
 
 // eventNode is the node of an event of the run, zero for an event about the
-// whole run. TARGET_NOT_FOUND if the run has no such event, or t names another
-// node than the event's.
+// whole run and for one of its session, such as session_created. TARGET_NOT_FOUND if the
+// run has no such event, or t names another node than the event's.
 func (l *Learning) eventNode(ctx context.Context, at engine.Position, t feedback.Target) (node id.Node, err error) {
 	found := false
 	_, err = l.store.Read(ctx, ports.ReadRequest{Log: manifest.SessionEvents(at.Session)},
@@ -182,7 +182,7 @@ func (l *Learning) eventNode(ctx context.Context, at engine.Position, t feedback
 			found, node = false, id.Node{}
 			return ports.VisitorFunc(func(seg manifest.Segment, _ manifest.Head) error {
 				for _, e := range seg.Events {
-					if e.ID == t.EventID && e.Scope.RunID == at.Run {
+					if e.ID == t.EventID && (e.Scope.RunID == at.Run || e.Scope.RunID.IsZero()) {
 						found, node = true, e.Scope.NodeID
 					}
 				}

@@ -6,9 +6,12 @@
 package learning
 
 import (
+	"context"
+
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/ledger"
 	"github.com/waybill/waybill/durable/engine/settings"
+	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -25,6 +28,19 @@ type Learning struct {
 	store    Store
 	ledger   *ledger.Ledger
 	settings settings.Settings
+}
+
+// CheckFeedback returns CAPABILITY_NOT_PROVIDED if the configuration turns feedback off. Callers ask before
+// they read a request for it: what is not provided is refused whatever the request says.
+func (l *Learning) CheckFeedback(ctx context.Context) error {
+	_, err := l.settings.Provided(ctx, config.Feedback, config.Config.Feedback)
+	return err
+}
+
+// CheckProposals is CheckFeedback for proposals.
+func (l *Learning) CheckProposals(ctx context.Context) error {
+	_, err := l.settings.Provided(ctx, config.Proposals, config.Config.Proposals)
+	return err
 }
 
 // New returns the use cases of the store of an engine.

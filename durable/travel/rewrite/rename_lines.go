@@ -98,7 +98,9 @@ func (r *Renaming) renamedTexts() texts {
 	session := func(old id.Session) (id.Session, bool) { return r.to, old == r.from }
 	return texts{"sess": inText(ifKnown(session)), "run": inText(ifKnown(r.Run)), "node": inText(ifKnown(r.Node)),
 		"evt": inText(ifCollected(r, r.events)), "attempt": inText(ifCollected(r, r.attempts)),
-		"out": inText(ifCollected(r, r.outputs)), "gap": inText(ifCollected(r, r.gaps))}
+		"out": inText(ifCollected(r, r.outputs)), "gap": inText(ifCollected(r, r.gaps)),
+		// Two sessions of a store cannot have annotations with one id.
+		"ann": inText(func(old id.Annotation) id.Annotation { return importedID(r.origin, old) })}
 }
 
 // parsable is the pointer of an id type, which can be parsed.

@@ -84,7 +84,7 @@ func TestSideLogLinesAreRenamed(t *testing.T) {
 		first := read(t, w.store, manifest.SessionEvents(session))[0].Events[0]
 		firstIs := r.segments[0].Events[0].ID
 		key := func(s, n string) string {
-			return "noted:" + s + ":" + n + "->ann_zfbdrurdu2zxl45wcw3lxe4kgq"
+			return "noted:" + s + ":" + n + "->trace_zfbdrurdu2zxl45wcw3lxe4kgq"
 		}
 		text := func(s id.Session, run id.Run, n id.Node, seen, own, before id.Event, key string) string {
 			return fmt.Sprintf(
