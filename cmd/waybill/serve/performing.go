@@ -37,8 +37,12 @@ type openRun struct {
 	run     id.Run
 }
 
-// retryPause is how long a run rests that another process holds, or whose store cannot be written.
-const retryPause = time.Second
+// How long a run rests that another process holds, or whose store cannot be written.
+// unreadPause is the same for a run that cannot be read.
+const (
+	retryPause  = time.Second
+	unreadPause = 30 * time.Second
+)
 
 // newPerforming returns the runs of a store, none of which is performed before queue runs.
 func newPerforming(a *cli.App, o *cli.Store, hub *watch.Hub[id.Session], root string) *performing {
@@ -62,6 +66,21 @@ func (p *performing) add(at engine.Position) {
 
 // perform performs a run as far as it goes, and returns when it is to be tried again.
 func (p *performing) perform(ctx context.Context, r openRun) time.Time {
+	state, err := p.store.UnattendedRun(ctx, r.session, r.run)
+	switch {
+	case err != nil && ctx.Err() == nil:
+		p.note(r, err, "a run cannot be read")
+		return time.Now().Add(unreadPause)
+	case err != nil:
+		return time.Time{}
+	case state.Ended:
+		p.watched.remove(r)
+		return time.Time{}
+	case !state.Ready:
+		return time.Time{} // a person, an agent or another program is next; the log wakes the run
+	case state.AtMs > p.app.NowMs():
+		return time.UnixMilli(state.AtMs)
+	}
 	runner := <-p.runners
 	defer func() { p.runners <- runner }()
 	report, err := p.performer(runner).Perform(ctx, r.session, r.run, perform.Options{NoWait: true})
@@ -72,17 +91,21 @@ func (p *performing) perform(ctx context.Context, r openRun) time.Time {
 	case next.Done:
 		p.watched.remove(r)
 	case next.Retry:
-		log := p.app.Log()
-		log.Info().Str("run", r.run.String()).Str("code", string(fault.CodeOf(err))).Msg("a run is tried again")
+		p.note(r, err, "a run is tried again")
 		return time.Now().Add(retryPause)
 	case next.AtMs != 0:
 		return time.UnixMilli(next.AtMs)
 	}
 	if err != nil {
-		log := p.app.Log()
-		log.Debug().Str("run", r.run.String()).Str("code", string(fault.CodeOf(err))).Msg("a run waits")
+		p.note(r, err, "a run waits")
 	}
 	return time.Time{}
+}
+
+// note writes a diagnostic about a run.
+func (p *performing) note(r openRun, err error, what string) {
+	log := p.app.Log()
+	log.Info().Str("run", r.run.String()).Str("code", string(fault.CodeOf(err))).Msg(what)
 }
 
 // close ends the processes that stop commands. No run is performed any more.

@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/host"
+	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
 )
 
@@ -142,4 +143,38 @@ func (o *Views) resumesHost(ctx context.Context, p session.Resolved) (bool, erro
 	}
 	needs, err := o.approval(ctx, p)
 	return needs != nil && needs.Given >= needs.Needed, err
+}
+
+// UnattendedState is what a server knows of one run. At most one of Ended and Ready is set.
+type UnattendedState struct {
+	Ended bool // no step of the run is to be performed any more
+	Ready bool // as a row of Unattended
+	AtMs  int64
+}
+
+// UnattendedRun reports whether one run is to be continued by a server, as Unattended lists it. Errors: RUN_NOT_FOUND for a
+// session without the run, SESSION_UNHEALTHY.
+func (o *Views) UnattendedRun(ctx context.Context, s id.Session, run id.Run) (out UnattendedState, err error) {
+	fold, v, err := o.r.ReadWindowed(ctx, s)
+	if err != nil {
+		return out, err
+	}
+	if v.Health != manifest.Healthy {
+		return out, ports.Unhealthy(manifest.SessionEvents(s), v)
+	}
+	r := fold.Runs[run]
+	if r == nil || r.Node(r.Tip) == nil {
+		return out, fault.New(fault.RunNotFound, "session %s holds no run %s", s, run)
+	}
+	state, err := o.r.State(ctx, r.Node(r.Tip))
+	if err != nil {
+		return out, err
+	}
+	if out.Ended = r.Closed != nil || state.IsComplete(); out.Ended {
+		return out, nil
+	}
+	row, ok, err := o.unattendedAt(ctx, session.Resolved{At: engine.Position{Session: s, Run: run, Node: r.Tip}, Fold: fold,
+		Run: r, Node: r.Node(r.Tip)})
+	out.Ready, out.AtMs = ok, row.AtMs
+	return out, err
 }
