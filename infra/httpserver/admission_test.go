@@ -223,12 +223,21 @@ func TestAnIdempotencyKeyIsOfOneStore(t *testing.T) {
 	a, b := newHost(), newHost()
 	a.addKey("of a", "key of a", allScopes()...)
 	b.addKey("of b", "key of b", allScopes()...)
-	s := serveHosts(t, []Host{a, b})
-	for _, key := range []string{"key of a", "key of b"} {
-		got := s.do("POST", "/v1/runs", `{"workflowId":"wr.demo"}`, "Authorization: Bearer "+key, "Idempotency-Key: k")
-		if got.status != 201 || got.header.Get(replayHeader) != "false" {
-			t.Errorf("%s: %d %s", key, got.status, got.header.Get(replayHeader))
-		}
+	s := serveHosts(t, []Host{a, b}, func(n *tuning) { n.turn = 50 * time.Millisecond })
+	create := func(key string) answered {
+		return s.do("POST", "/v1/runs", `{"workflowId":"wr.demo"}`, "Authorization: Bearer "+key, "Idempotency-Key: k")
+	}
+	block, entered := make(chan struct{}), make(chan string, 1)
+	a.set(func() { a.block, a.entered = block, entered })
+	first := make(chan answered, 1)
+	go func() { first <- create("key of a") }()
+	<-entered
+	if got := create("key of b"); got.status != 201 || got.header.Get(replayHeader) != "false" {
+		t.Errorf("beside a request of another store: %d %s", got.status, got.body)
+	}
+	close(block)
+	if got := <-first; got.status != 201 || got.header.Get(replayHeader) != "false" {
+		t.Errorf("%d %s", got.status, got.body)
 	}
 }
 
@@ -337,12 +346,12 @@ func TestAbsurdPathsReachNoUseCase(t *testing.T) {
 			got.code(t)
 		}
 	}
-	for _, call := range s.host.called() {
-		t.Errorf("the host was called: %q", call)
-	}
 	// An encoded slash within an id is one segment, and no such run.
 	if got := s.do("GET", "/v1/runs/a%2Fb", ""); got.status != 404 || got.code(t) != "run_not_found" {
 		t.Errorf("%d %s", got.status, got.body)
+	}
+	for _, call := range s.host.called() {
+		t.Errorf("the host was called: %q", call)
 	}
 	if got := s.do("POST", "/v1/runs%3Abulk-cancel", `{"runIds":["x"]}`); got.status != 200 {
 		t.Errorf("an encoded colon: %d", got.status)

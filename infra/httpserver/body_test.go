@@ -101,8 +101,8 @@ func TestHalfSentRequestsEnd(t *testing.T) {
 	}
 }
 
-// TestASlowBodyHoldsNoOneElse: a request that waits for its body takes a turn, and the others have theirs.
-func TestASlowBodyHoldsNoOneElse(t *testing.T) {
+// TestASlowBodyHoldsNoOther: a request that waits for its body takes a turn, and the others have theirs.
+func TestASlowBodyHoldsNoOther(t *testing.T) {
 	t.Parallel()
 	s := serve(t, func(n *tuning) { n.requestsMax = 2 })
 	c := s.dial()
@@ -220,7 +220,7 @@ func TestABodyIsPlainJSON(t *testing.T) {
 	}
 }
 
-// TestKnownParametersAreChecked: unknown ones are ignored, whatever they are.
+// TestKnownParametersAreChecked: unknown ones are ignored, also those that are not encoded as a URL requires.
 func TestKnownParametersAreChecked(t *testing.T) {
 	t.Parallel()
 	s := serve(t)

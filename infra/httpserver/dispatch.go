@@ -140,9 +140,6 @@ func (c *call) perform() error {
 	if c.query, err = parseQuery(c.r.URL.RawQuery, c.route.query); err != nil {
 		return err
 	}
-	if c.r.ContentLength == 0 {
-		_ = c.rc.SetReadDeadline(time.Time{}) // that of the whole request; from here on the client may be silent
-	}
 	leave, err := c.enter()
 	if err != nil {
 		return err

@@ -66,8 +66,8 @@ func wantsJSON(h http.Header) bool {
 	return json
 }
 
-// events answers with the events of a run, as a stream or as a document.
-func (c *call) events() error {
+// streamRunEvents answers with the events of a run, as a stream or as a document.
+func streamRunEvents(c *call) error {
 	id, err := c.run()
 	if err != nil {
 		return err
@@ -143,8 +143,8 @@ func (c *call) all(feed Feed, page Chunk, after int64, m mode, to *list) (end Ch
 	}
 }
 
-// poll answers with the events behind a sequence. Without any it waits for one; the end of the run ends the wait as well.
-func (c *call) poll() error {
+// pollRunEvents answers with the events behind a sequence. Without any it waits for one; the end of the run ends the wait as well.
+func pollRunEvents(c *call) error {
 	id, err := c.run()
 	if err != nil {
 		return err
@@ -162,7 +162,8 @@ func (c *call) poll() error {
 		return err
 	}
 	defer feed.Close()
-	page, err := c.firstPage(feed, after, time.Duration(min(seconds, limits.HTTPPollSecondsMax))*time.Second)
+	wait := min(time.Duration(min(seconds, limits.HTTPPollSecondsMax))*time.Second, c.tuning.poll)
+	page, err := c.firstPage(feed, after, wait)
 	if err != nil {
 		return err
 	}

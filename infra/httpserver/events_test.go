@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
@@ -132,6 +133,12 @@ func TestAPollWaitsForAnEvent(t *testing.T) {
 	}
 	if got := s.do("GET", "/v1/runs/"+s.host.addRun().id+"/events/poll?timeout=1", ""); got.status != 200 || sequences(t, got) != "" {
 		t.Errorf("its time is over: %d %s", got.status, got.body)
+	}
+	short := serve(t, func(n *tuning) { n.poll = 50 * time.Millisecond })
+	for _, query := range []string{"", "?timeout=60", "?timeout=9007199254740992"} {
+		if got := short.do("GET", "/v1/runs/"+short.host.addRun().id+"/events/poll"+query, ""); got.status != 200 {
+			t.Errorf("%s: %d", query, got.status)
+		}
 	}
 }
 

@@ -36,6 +36,8 @@ type fakeHost struct {
 	fail        map[string]error // errors of use cases, by name
 	block       chan struct{}    // when not nil, use cases that change something wait for it
 	entered     chan string      // when not nil, gets the name of a use case that begins
+	deaf        bool             // they wait though the request has ended
+	request     context.Context  // of the last call
 	onSnapshot  func()           // called once, before a snapshot is read
 	feeds       atomic.Int64     // open feeds
 	pageSize    int
@@ -75,7 +77,11 @@ func allScopes() []httpkeys.Scope {
 func (h *fakeHost) begin(ctx context.Context, name string, args ...any) error {
 	h.mu.Lock()
 	h.calls = append(h.calls, fmt.Sprint(append([]any{name}, args...)...))
-	err, block, entered := h.fail[name], h.block, h.entered
+	err, block, entered, ended := h.fail[name], h.block, h.entered, ctx.Done()
+	h.request = ctx
+	if h.deaf {
+		ended = nil
+	}
 	h.mu.Unlock()
 	if entered != nil {
 		entered <- name
@@ -83,7 +89,7 @@ func (h *fakeHost) begin(ctx context.Context, name string, args ...any) error {
 	if block != nil {
 		select {
 		case <-block:
-		case <-ctx.Done():
+		case <-ended:
 			return ctx.Err()
 		}
 	}

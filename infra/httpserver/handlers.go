@@ -14,8 +14,8 @@ import (
 	"github.com/waybill/waybill/durable/openwop"
 )
 
-// discovery answers with what the host reports, and the limit of bodies that this server enforces.
-func (c *call) discovery() (reply, error) {
+// getCapabilities answers with what the host reports, and the limit of bodies that this server enforces.
+func getCapabilities(c *call) (reply, error) {
 	doc, err := c.host.Discovery(c.r.Context())
 	if err != nil {
 		return reply{}, err
@@ -34,7 +34,7 @@ func withBodyLimit(doc canon.Value) canon.Value {
 	return doc.With("limits", l.With("maxRequestBodyBytes", canon.OfInt(limits.HTTPBodyBytesMax)))
 }
 
-func (c *call) openAPIDocument() (reply, error) {
+func getOpenAPI(c *call) (reply, error) {
 	body, err := c.openAPI()
 	if err != nil {
 		return reply{}, fault.Wrap(err, fault.Internal, "the description of the routes cannot be written")
@@ -43,7 +43,7 @@ func (c *call) openAPIDocument() (reply, error) {
 	return reply{}, nil
 }
 
-func (c *call) workflow() (reply, error) {
+func getWorkflow(c *call) (reply, error) {
 	id, ok := pathValue(c.r, "workflowId")
 	if !ok {
 		return reply{}, fault.New(fault.WorkflowNotFound, "no workflow has this id")
@@ -61,7 +61,7 @@ func (c *call) run() (string, error) {
 	return id, nil
 }
 
-func (c *call) createRun() (reply, error) {
+func createRun(c *call) (reply, error) {
 	in, err := decodeCreateRun(c.body)
 	if err != nil {
 		return reply{}, err
@@ -101,7 +101,7 @@ func decodeCreateRun(v canon.Value) (in openwop.CreateRun, err error) {
 	return in, nil
 }
 
-func (c *call) snapshot() (reply, error) {
+func getRun(c *call) (reply, error) {
 	id, err := c.run()
 	if err != nil {
 		return reply{}, err
@@ -110,7 +110,7 @@ func (c *call) snapshot() (reply, error) {
 	return reply{status: http.StatusOK, doc: out}, err
 }
 
-func (c *call) cancel() (reply, error) {
+func cancelRun(c *call) (reply, error) {
 	var in reasonBody
 	id, err := c.run()
 	if err == nil {
@@ -123,9 +123,9 @@ func (c *call) cancel() (reply, error) {
 	return reply{status: http.StatusOK, doc: out}, err
 }
 
-// bulkCancel cancels several runs, each by itself: one that fails does not stop the others. A run that is named twice is
+// bulkCancelRuns cancels several runs, each by itself: one that fails does not stop the others. A run that is named twice is
 // cancelled once and has two results.
-func (c *call) bulkCancel() (reply, error) {
+func bulkCancelRuns(c *call) (reply, error) {
 	var in bulkCancel
 	if err := c.decode(&in); err != nil {
 		return reply{}, err
@@ -174,7 +174,7 @@ func (c *call) cancelOne(id, reason string) cancelResult {
 	return cancelResult{RunID: id, Error: &cancelError{e.Error, e.Message}}
 }
 
-func (c *call) annotate() (reply, error) {
+func createAnnotation(c *call) (reply, error) {
 	id, err := c.run()
 	if err == nil && c.raw == nil {
 		err = invalid("a body is required")
@@ -199,7 +199,7 @@ func placed(err error) error {
 	return err
 }
 
-func (c *call) annotations() (reply, error) {
+func listAnnotations(c *call) (reply, error) {
 	id, err := c.run()
 	if err != nil {
 		return reply{}, err

@@ -20,7 +20,7 @@ func (c *call) proposalID() (string, error) {
 	return id, nil
 }
 
-func (c *call) proposals() (reply, error) {
+func listProposals(c *call) (reply, error) {
 	state, kind := c.query["state"], c.query["kind"]
 	if _, has := c.query["state"]; has && !slices.Contains(proposal.States(), proposal.State(state)) {
 		return reply{}, invalid("the parameter state is not one of " + words(proposal.States()))
@@ -32,7 +32,7 @@ func (c *call) proposals() (reply, error) {
 	return reply{status: http.StatusOK, doc: proposalList{all}}, err
 }
 
-func (c *call) proposal() (reply, error) {
+func getProposal(c *call) (reply, error) {
 	id, err := c.proposalID()
 	if err != nil {
 		return reply{}, err
@@ -41,7 +41,7 @@ func (c *call) proposal() (reply, error) {
 	return reply{status: http.StatusOK, doc: out}, err
 }
 
-func (c *call) revise() (reply, error) {
+func reviseProposal(c *call) (reply, error) {
 	id, err := c.proposalID()
 	if err == nil {
 		err = checkRevision(c.body)
@@ -70,7 +70,7 @@ func checkRevision(patch canon.Value) error {
 	return nil
 }
 
-func (c *call) apply() (reply, error) {
+func applyProposal(c *call) (reply, error) {
 	id, err := c.proposalID()
 	if err == nil {
 		err = c.decode(&noMembers{})
@@ -85,9 +85,9 @@ func (c *call) apply() (reply, error) {
 	return reply{status: http.StatusOK, doc: out}, err
 }
 
-func (c *call) reject() (reply, error) { return c.endProposal(c.host.Reject) }
+func rejectProposal(c *call) (reply, error) { return c.endProposal(c.host.Reject) }
 
-func (c *call) archive() (reply, error) { return c.endProposal(c.host.Archive) }
+func archiveProposal(c *call) (reply, error) { return c.endProposal(c.host.Archive) }
 
 // endProposal performs a use case that takes a reason.
 func (c *call) endProposal(do func(context.Context, event.Actor, string, string) (proposal.Proposal, error)) (reply, error) {

@@ -1,6 +1,7 @@
 package httpserver
 
 import (
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -127,7 +128,7 @@ func TestParallelRequestsWithOneKeyAreOne(t *testing.T) {
 	}
 }
 
-// TestARequestWaitsForTheOneBeforeIt: not longer than its time, and then it is told what to do.
+// TestARequestWaitsForTheOneBeforeIt: not longer than its time; then it is answered when to try again.
 func TestARequestWaitsForTheOneBeforeIt(t *testing.T) {
 	t.Parallel()
 	s := serve(t, func(n *tuning) { n.turn = 50 * time.Millisecond })
@@ -149,6 +150,31 @@ func TestARequestWaitsForTheOneBeforeIt(t *testing.T) {
 	}
 	if got := s.do("POST", path, "", "Idempotency-Key: k"); got.status != 200 || got.header.Get(replayHeader) != "true" {
 		t.Errorf("after it: %d", got.status)
+	}
+}
+
+// TestTheAnswerToAVanishedClientIsKept: it asks again, with its key.
+func TestTheAnswerToAVanishedClientIsKept(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	run := s.host.addRun().add(openwop.RunStarted)
+	block, entered := make(chan struct{}), make(chan string, 10)
+	s.host.set(func() { s.host.block, s.host.entered, s.host.deaf = block, entered, true })
+	c := s.dial()
+	if _, err := io.WriteString(c, s.head("POST /v1/runs/"+run.id+"/cancel HTTP/1.1", "Idempotency-Key: k")); err != nil {
+		t.Fatal(err)
+	}
+	<-entered
+	_ = c.Close()
+	s.eventually("the server notices it", func() bool {
+		s.host.mu.Lock()
+		defer s.host.mu.Unlock()
+		return s.host.request.Err() != nil
+	})
+	close(block)
+	s.entries(1)
+	if got := s.do("POST", "/v1/runs/"+run.id+"/cancel", "", "Idempotency-Key: k"); got.status != 200 || got.header.Get(replayHeader) != "true" {
+		t.Errorf("%d %v", got.status, got.header)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/limits"
@@ -17,7 +16,7 @@ import (
 	"github.com/waybill/waybill/durable/redact"
 )
 
-// parseQuery returns the values of the known parameters of a query. Others are ignored, whatever their spelling: a later
+// parseQuery returns the values of the known parameters of a query. Others are ignored, in any spelling: a later
 // version may know them. A known one that occurs twice, or that is not spelled as a URL requires, is refused.
 func parseQuery(raw string, known []parameter) (map[string]string, error) {
 	out := map[string]string{}
@@ -72,7 +71,7 @@ func (c *call) readBody() error {
 		return nil
 	}
 	if c.r.ContentLength == 0 {
-		return c.noBody()
+		return c.withoutBody()
 	}
 	if err := checkMedia(c.r.Header); err != nil {
 		return err
@@ -89,9 +88,8 @@ func (c *call) readBody() error {
 	if err != nil {
 		return invalid("the body ended before it was complete, or did not arrive in time").closing()
 	}
-	_ = c.rc.SetReadDeadline(time.Time{})
 	if len(raw) == 0 {
-		return c.noBody()
+		return c.withoutBody()
 	}
 	if canon.CountValues(raw) > limits.HTTPBodyValuesMax {
 		return refuse(http.StatusRequestEntityTooLarge, openwop.ErrTooLarge, "the body has too many values").
@@ -104,8 +102,8 @@ func (c *call) readBody() error {
 	return nil
 }
 
-// noBody accepts a request without a body, or with an empty one, where the body may be absent.
-func (c *call) noBody() error {
+// withoutBody accepts a request without a body, or with an empty one, where the body may be absent.
+func (c *call) withoutBody() error {
 	if c.route.body.required {
 		return invalid("a body is required")
 	}

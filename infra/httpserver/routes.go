@@ -94,15 +94,15 @@ func discoveryRoutes() []*route {
 			notes: "The answer may be kept for 300 seconds; a request with its ETag in If-None-Match is answered with 304. " +
 				"With several stores it describes the store of the key, without a key the first one.",
 			answers: []answer{{http.StatusOK, nil, "the capabilities"}, {http.StatusNotModified, nil, "they did not change"}},
-			handle:  (*call).discovery},
+			handle:  getCapabilities},
 		{method: http.MethodGet, path: "/v1/openapi.json", id: "getOpenApiSpec", purpose: "Describe the routes in OpenAPI 3.1.",
 			answers: []answer{{http.StatusOK, nil, "the document"}, {http.StatusNotModified, nil, "it did not change"}},
-			handle:  (*call).openAPIDocument},
+			handle:  getOpenAPI},
 		{method: http.MethodGet, path: "/v1/workflows/{workflowId}", id: "getWorkflow", scope: httpkeys.ManifestRead,
 			purpose:  "Read the definition of a workflow.",
 			answers:  []answer{{http.StatusOK, nil, "the definition"}},
 			refusals: []outcome{{http.StatusNotFound, openwop.ErrNotFound, "no workflow has the id"}},
-			handle:   (*call).workflow},
+			handle:   getWorkflow},
 	}
 }
 
@@ -118,11 +118,11 @@ func runRoutes() []*route {
 				{http.StatusNotFound, openwop.ErrNotFound, "no workflow has the id"},
 				{http.StatusForbidden, openwop.ErrForbidden, "the workflow has commands and is not trusted"},
 				{http.StatusUnprocessableEntity, openwop.ErrUnprocessable, "the workflow is not valid"}},
-			handle: (*call).createRun},
+			handle: createRun},
 		{method: http.MethodGet, path: runPath, id: "getRun", scope: httpkeys.RunsRead,
 			purpose:  "Read the state of a run.",
 			answers:  []answer{success[openwop.Snapshot](http.StatusOK, "the state")},
-			refusals: []outcome{unknownRun}, handle: (*call).snapshot},
+			refusals: []outcome{unknownRun}, handle: getRun},
 	}
 }
 
@@ -140,7 +140,7 @@ func eventRoutes() []*route {
 			refusals: []outcome{unknownRun,
 				{http.StatusBadRequest, openwop.ErrUnsupportedStreamMode, "the mode is unknown, or `values` is combined with another; `details.supported` lists the modes"},
 				{http.StatusTooManyRequests, openwop.ErrTooManyRequests, "as many streams as the server keeps are open"}},
-			stream: (*call).events},
+			stream: streamRunEvents},
 		{method: http.MethodGet, path: runPath + "/events/poll", id: "pollRunEvents", scope: httpkeys.RunsRead, waits: true,
 			purpose: "Read the events behind a sequence; wait for one if there is none.",
 			notes:   "A sequence behind the last event is no error. `isComplete` and `isTerminal` are true once no event will follow.",
@@ -150,7 +150,7 @@ func eventRoutes() []*route {
 			answers: []answer{success[polled](http.StatusOK, "the events, in the order of their sequences")},
 			refusals: []outcome{unknownRun,
 				{http.StatusTooManyRequests, openwop.ErrTooManyRequests, "as many streams as the server keeps are open"}},
-			stream: (*call).poll},
+			stream: pollRunEvents},
 	}
 }
 
@@ -161,14 +161,14 @@ func cancelRoutes() []*route {
 			notes:    "A run that is cancelled already, or has ended, is returned as it is.",
 			body:     form[reasonBody](false),
 			answers:  []answer{success[openwop.RunState](http.StatusOK, "the run, cancelling or cancelled")},
-			refusals: []outcome{unknownRun}, handle: (*call).cancel},
+			refusals: []outcome{unknownRun}, handle: cancelRun},
 		{method: http.MethodPost, path: "/v1/runs:bulk-cancel", id: "bulkCancelRuns", scope: httpkeys.RunsCancel, idempotent: true,
 			purpose: "Request the end of several runs.",
 			notes:   "Each run has its own result, in the order of the request; an unknown run is `not_found` there.",
 			body:    form[bulkCancel](true),
 			answers: []answer{success[bulkCancelled](http.StatusOK, "the results")},
 			refusals: []outcome{{http.StatusBadRequest, openwop.ErrValidation,
-				"`runIds` is empty or longer than `details.maxRunIds`"}}, handle: (*call).bulkCancel},
+				"`runIds` is empty or longer than `details.maxRunIds`"}}, handle: bulkCancelRuns},
 	}
 }
 
@@ -180,11 +180,11 @@ func feedbackRoutes() []*route {
 			notes:    "The name of the key is recorded as its author. It is announced as `run.annotated` on open streams.",
 			body:     form[feedback.Create](true),
 			answers:  []answer{success[feedback.Annotation](http.StatusCreated, "the annotation as it was recorded, without secrets")},
-			refusals: []outcome{noFeedback, unknownRun}, handle: (*call).annotate},
+			refusals: []outcome{noFeedback, unknownRun}, handle: createAnnotation},
 		{method: http.MethodGet, path: runPath + "/annotations", id: "listAnnotations", scope: httpkeys.RunsRead,
 			group: feedbackGroup, purpose: "List the feedback about a run.",
 			answers:  []answer{success[annotationList](http.StatusOK, "the annotations")},
-			refusals: []outcome{noFeedback, unknownRun}, handle: (*call).annotations},
+			refusals: []outcome{noFeedback, unknownRun}, handle: listAnnotations},
 	}
 }
 
@@ -202,11 +202,11 @@ func proposalRoutes() []*route {
 			query: []parameter{{"state", words(proposal.States()), "only proposals with this state"},
 				{"kind", words(proposal.Kinds()), "only proposals of this kind"}},
 			answers:  []answer{success[proposalList](http.StatusOK, "the proposals")},
-			refusals: []outcome{noProposals}, handle: (*call).proposals},
+			refusals: []outcome{noProposals}, handle: listProposals},
 		{method: http.MethodGet, path: one, id: "getProposal", scope: httpkeys.RunsRead, group: proposalGroup,
 			purpose:  "Read a proposal with its artifact, which has no effect before it is applied.",
 			answers:  []answer{success[proposal.Proposal](http.StatusOK, "the proposal")},
-			refusals: []outcome{noProposals, unknownProposal}, handle: (*call).proposal},
+			refusals: []outcome{noProposals, unknownProposal}, handle: getProposal},
 		{method: http.MethodPatch, path: one, id: "reviseProposal", scope: httpkeys.ProposalsAuthor, group: proposalGroup,
 			idempotent: true, purpose: "Revise a proposal: its title, rationale or artifact.",
 			notes:   "Members that are absent stay as they are. A revision voids the approvals that were given.",
@@ -214,11 +214,11 @@ func proposalRoutes() []*route {
 			answers: []answer{success[proposal.Proposal](http.StatusOK, "the revised proposal")},
 			refusals: []outcome{noProposals, unknownProposal, wrongState,
 				{http.StatusUnprocessableEntity, openwop.ErrUnprocessable, "the artifact is not valid for its kind"}},
-			handle: (*call).revise},
+			handle: reviseProposal},
 		{method: http.MethodDelete, path: one, id: "archiveProposal", scope: httpkeys.ProposalsAuthor, group: proposalGroup,
 			idempotent: true, purpose: "Archive a proposal.", body: form[reasonBody](false),
 			answers:  []answer{success[proposal.Proposal](http.StatusOK, "the archived proposal")},
-			refusals: []outcome{noProposals, unknownProposal, wrongState}, handle: (*call).archive},
+			refusals: []outcome{noProposals, unknownProposal, wrongState}, handle: archiveProposal},
 		{method: http.MethodPost, path: one + "/apply", id: "applyProposal", scope: httpkeys.PacksPublish, group: proposalGroup,
 			idempotent: true, purpose: "Install what a proposal contains, if the approvals that it needs are given.",
 			notes: "A key gives no approval. An answer 202 is not kept for an idempotency key: the same call succeeds once " +
@@ -228,11 +228,11 @@ func proposalRoutes() []*route {
 				success[pendingAnswer](http.StatusAccepted, "approvals are missing; nothing was installed")},
 			refusals: []outcome{noProposals, unknownProposal, wrongState,
 				{http.StatusUnprocessableEntity, openwop.ErrUnprocessable, "the artifact is not valid for its kind"}},
-			handle: (*call).apply},
+			handle: applyProposal},
 		{method: http.MethodPost, path: one + "/reject", id: "rejectProposal", scope: httpkeys.ProposalsAuthor,
 			group: proposalGroup, idempotent: true, purpose: "Reject a proposal.", body: form[reasonBody](false),
 			answers:  []answer{success[proposal.Proposal](http.StatusOK, "the rejected proposal")},
-			refusals: []outcome{noProposals, unknownProposal, wrongState}, handle: (*call).reject},
+			refusals: []outcome{noProposals, unknownProposal, wrongState}, handle: rejectProposal},
 	}
 }
 

@@ -309,7 +309,7 @@ func TestInternalErrorsAreFoundInTheLog(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	run := s.host.addRun()
-	for i, err := range []error{fault.New(fault.StoreCorrupt, "the file /home/ada/store is damaged"), errText("open /home/ada: denied"),
+	for i, err := range []error{fault.New(fault.StoreCorrupt, "the file /home/you/store is damaged"), errText("open /home/you: denied"),
 		errText("panic")} {
 		s.host.failWith("Snapshot", err)
 		got := s.do("GET", "/v1/runs/"+run.id, "")

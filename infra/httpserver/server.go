@@ -38,15 +38,15 @@ type Entry struct {
 
 // tuning is the numbers of package limits that tests replace.
 type tuning struct {
-	headerRead, bodyRead, drain, idle, write, keepalive, turn, stop time.Duration
-	connectionsMax, streamsMax, requestsMax                         int
+	headerRead, bodyRead, drain, idle, write, keepalive, poll, turn, stop time.Duration
+	connectionsMax, streamsMax, requestsMax                               int
 }
 
 // defaultTuning are the numbers of package limits.
 func defaultTuning() tuning {
 	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 	return tuning{headerRead: ms(limits.HTTPHeaderReadMs), bodyRead: ms(limits.HTTPBodyReadMs), drain: ms(limits.HTTPDrainMs), idle: ms(limits.HTTPIdleMs),
-		write: ms(limits.HTTPWriteMs), keepalive: ms(limits.HTTPKeepaliveMs), turn: ms(limits.HTTPTurnMs),
+		write: ms(limits.HTTPWriteMs), keepalive: ms(limits.HTTPKeepaliveMs), poll: limits.HTTPPollSecondsMax * time.Second, turn: ms(limits.HTTPTurnMs),
 		stop: ms(limits.HTTPStopMs), connectionsMax: limits.HTTPConnectionsMax, streamsMax: limits.HTTPStreamsMax,
 		requestsMax: limits.HTTPRequestsMax}
 }
@@ -82,8 +82,8 @@ func (s Server) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler:                      web,
 		ReadHeaderTimeout:            web.headerRead,
-		ReadTimeout:                  web.bodyRead, // of a request with a body; dispatch lifts it once the body was read
-		WriteTimeout:                 web.write + limits.HTTPPollSecondsMax*time.Second,
+		ReadTimeout:                  web.bodyRead,         // of a request with its body; behind that the client may be silent
+		WriteTimeout:                 web.write + web.poll, // of answers of net/http; those of this package renew it
 		IdleTimeout:                  web.idle,
 		MaxHeaderBytes:               limits.HTTPHeaderBytesMax,
 		DisableGeneralOptionsHandler: true,

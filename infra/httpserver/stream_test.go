@@ -406,7 +406,7 @@ func TestAFailingFeedEndsTheStream(t *testing.T) {
 	run := s.host.addRun().add(openwop.RunStarted)
 	o := s.open(run.id, "")
 	o.next()
-	s.host.failWith("Next", fault.New(fault.StoreCorrupt, "the file /home/ada is damaged"))
+	s.host.failWith("Next", fault.New(fault.StoreCorrupt, "the file /home/you is damaged"))
 	run.add(openwop.NodeCompleted)
 	all := o.rest()
 	if names(all) != ":waybill.stream_closed" || !strings.Contains(all[0].data, `"reason":"internal_error"`) ||

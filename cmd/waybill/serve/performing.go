@@ -37,8 +37,7 @@ type openRun struct {
 	run     id.Run
 }
 
-// How long a run rests that another process holds, or whose store cannot be written.
-// unreadPause is the same for a run that cannot be read.
+// How long a run rests: one that another process holds, or whose store cannot be written, and one that cannot be read.
 const (
 	retryPause  = time.Second
 	unreadPause = 30 * time.Second
