@@ -84,7 +84,7 @@ func NewAnnotate(a *cli.App) *cobra.Command {
   waybill annotate @last --from - < annotation.json`,
 		Args: cli.Exactly("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			// First: what the store does not provide is refused whatever the request says.
+			// First: what the store does not provide is refused before the request is read.
 			if err := a.WithStore(cmd.Context(), func(ctx context.Context, o *cli.Store) error { return o.CheckFeedback(ctx) }); err != nil {
 				return err
 			}

@@ -107,7 +107,7 @@ func newProposalsRevise(a *cli.App) *cobra.Command {
 // workspace of the call and the workflows to compare it with. A file
 // that is no valid draft is VALIDATION_ERROR.
 func readDraft(a *cli.App, cmd *cobra.Command, name string, req *learning.ProposeRequest) error {
-	// First: what the store does not provide is refused whatever the file says.
+	// First: what the store does not provide is refused before the file is read.
 	if err := a.WithStore(cmd.Context(), func(ctx context.Context, o *cli.Store) error { return o.CheckProposals(ctx) }); err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func serve(ctx context.Context, a *cli.App, in input) error {
 	defer stop()
 	line, err := json.Marshal(map[string]any{"v": 1, "kind": "serve", "data": map[string]string{"url": "http://" + l.Addr().String()}})
 	if err == nil {
-		err = a.WriteJSON(line)
+		err = a.WriteJSON(append(line, '\n'))
 	}
 	if err != nil {
 		return err

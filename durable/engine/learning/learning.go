@@ -31,7 +31,7 @@ type Learning struct {
 }
 
 // CheckFeedback returns CAPABILITY_NOT_PROVIDED if the configuration turns feedback off. Callers ask before
-// they read a request for it: what is not provided is refused whatever the request says.
+// they read a request for it: what is not provided is refused before the request is read.
 func (l *Learning) CheckFeedback(ctx context.Context) error {
 	_, err := l.settings.Provided(ctx, config.Feedback, config.Config.Feedback)
 	return err
