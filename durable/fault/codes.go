@@ -33,6 +33,12 @@ const (
 	StepFailed       Code = "STEP_FAILED"
 )
 
+// Faults of requests with an idempotency key (docs/design.md#idempotency-keys). Their HTTP status is 409.
+const (
+	IdempotencyMismatch Code = "IDEMPOTENCY_MISMATCH"
+	IdempotencyInFlight Code = "IDEMPOTENCY_IN_FLIGHT"
+)
+
 // Faults of the store and its files. STORE_OUTCOME_UNKNOWN and STORE_ANSWER_UNREAD are the only
 // ones after which something may have been recorded (docs/design.md#answers).
 const (
@@ -186,6 +192,11 @@ var Table = []Row{
 		Suggest("Fix what the blockers name and try the step again.")},
 	{StepFailed, ExitFailed, never, "A command step failed and is not retried.",
 		Suggest("Read its output, fix the cause, and continue with %s.", Command{"run", "--run", "ID"})},
+
+	{IdempotencyMismatch, ExitUsage, never, "The idempotency key was used for another request; nothing was done.",
+		Suggest("Send another key with another request.")},
+	{IdempotencyInFlight, ExitBusy, soon, "A request with the same idempotency key is being answered.",
+		Suggest("Send the same request again in a second.")},
 
 	// The store. "immediate" marks faults after which the same call with the same token cannot
 	// record anything twice, so repeating it is safe.

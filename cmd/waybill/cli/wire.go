@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/candidates"
 	"github.com/waybill/waybill/durable/engine/commits"
+	"github.com/waybill/waybill/durable/engine/idempotency"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/engine/openruns"
 	"github.com/waybill/waybill/durable/engine/origin"
@@ -45,11 +46,13 @@ type Store struct {
 	settings.Settings
 	// OpenRuns are the runs that hooks of clients describe.
 	OpenRuns openruns.List
-	Commits  commits.Commits
-	Dir      string
-	files    *filestore.Store
-	app      *App
-	config   config.Config // as it was when the store was opened
+	// Idempotency keeps the answers to requests of programs with an idempotency key.
+	Idempotency *idempotency.Keeper
+	Commits     commits.Commits
+	Dir         string
+	files       *filestore.Store
+	app         *App
+	config      config.Config // as it was when the store was opened
 }
 
 // Open opens the store that the flags select; the caller must call Close. A directory that
@@ -140,8 +143,8 @@ func wire(dir string, store *filestore.Store) *Store {
 	return &Store{Engine: e, Views: v, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, store),
 		Exchange: travel.New(e, store, v), Upkeep: upkeep.New(e, announced, verifier), Learning: learning.New(e, store), Offers: candidates.New(e.Answers, store),
 		OpenRuns: openruns.New(e.Answers, e.Ledger().ImportedOf, hooks),
-		Settings: settings.New(store, e.Ledger()),
-		Commits:  commits.New(e.Reader, store, v, e.Ledger().ImportedOf, sessiontimes.New(dir)), Dir: dir, files: store}
+		Settings: settings.New(store, e.Ledger()), Idempotency: idempotency.New(store),
+		Commits: commits.New(e.Reader, store, v, e.Ledger().ImportedOf, sessiontimes.New(dir)), Dir: dir, files: store}
 }
 
 // Close writes data that the engine has deferred, such as head caches, and closes the files.
