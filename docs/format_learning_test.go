@@ -10,13 +10,14 @@ import (
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/idempotency"
 )
 
 // TestFormatSideLogs: every kind of the side logs is on the page, with each member of
 // its data and no other; so do the actions and targets of the audit log.
 func TestFormatSideLogs(t *testing.T) {
 	page := pageText(t, "format/side-logs.md")
-	for _, table := range []*event.Table{feedback.Table, proposal.Table, audit.Table} {
+	for _, table := range []*event.Table{feedback.Table, proposal.Table, audit.Table, idempotency.Table} {
 		for _, p := range table.Payloads() {
 			row := regexp.MustCompile("(?m)^\\| [^|]*`" + p.Kind() + "`[^|]* \\| .*$").FindString(page)
 			if row == "" {

@@ -414,6 +414,7 @@ func (s *formatStore) derivations() []string {
 		row(s.run, "seed", seed),
 		row(id.KeyedSession(store, "nightly"), "key", store.String(), "nightly"),
 		row(id.KeyedRun(store, "nightly"), "key", store.String(), "nightly"),
+		row(id.KeyedAnnotation(store, s.run, "rate-1", 0), "key", store.String(), s.run.String(), "rate-1", "0"),
 		row(run.Root, "root", s.run.String()),
 		row(first, root, "ack", "0"),
 		row(second, root, "ack", "1"),

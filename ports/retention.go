@@ -55,6 +55,10 @@ type Sweeper interface {
 	// RemoveUnborn removes the directory of a session without commits; gone is false if a writer holds
 	// the session, or if the directory contains other files.
 	RemoveUnborn(ctx context.Context, s id.Session) (gone bool, err error)
+	// RemoveLog removes a side log of the store that has the given head; gone is false if a writer holds it, if it has
+	// another head, or if its directory contains other files. A log that was removed reads as empty, and the next append
+	// begins a new one.
+	RemoveLog(ctx context.Context, log manifest.Log, head manifest.Head) (gone bool, err error)
 }
 
 // LogRoot names a log of a store.

@@ -30,6 +30,8 @@ var storedFiles = []struct {
 	{`^installed/sha256_[0-9a-f]{64}\.json$`, false, nil},
 	{`^audit/events/\d+-\d+\.jsonl$`, true, []string{"audit-event", "side-log-event"}},
 	{`^proposals/events/\d+-\d+\.jsonl$`, true, []string{"proposal-event", "side-log-event"}},
+	{`^idempotency/events/\d+-\d+\.jsonl$`, true, []string{"idempotency-event", "side-log-event"}},
+	{`^idempotency/manifest\.jsonl$`, true, []string{"manifest-record"}},
 	{`^proposals/manifest\.jsonl$`, true, []string{"manifest-record"}},
 	{`^audit/manifest\.jsonl$`, true, []string{"manifest-record"}},
 	{`^(sessions|trash)/[^/]+/events/\d+-\d+\.jsonl$`, true, []string{"event", "side-log-event"}},

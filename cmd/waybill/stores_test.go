@@ -13,6 +13,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/idempotency"
 	"github.com/waybill/waybill/durable/store/httpkeys"
 	"github.com/waybill/waybill/infra/controlfile"
 )
@@ -258,7 +262,14 @@ func laterRecords(t *testing.T) map[string][]byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[string][]byte{"http_keys": control}
+	store := id.NewStore(id.Seed{1})
+	answer, kept := idempotency.New("key", "POST /x", canon.Sum(nil), 201, canon.OfMembers(), 1, 0)
+	line, err := idempotency.Table.AppendLine(nil, event.New(store.String(), 0, event.Scope{}, event.Actor{Kind: event.Engine}, 1,
+		answer))
+	if err != nil || !kept {
+		t.Fatal(err, kept)
+	}
+	return map[string][]byte{"http_keys": control, "idempotency-event": bytes.TrimSuffix(line, []byte("\n"))}
 }
 
 // freeData lists the members whose data may have members that no schema contains.
@@ -268,8 +279,9 @@ var freeData = []string{"store", "config", "side-log-event"}
 var mayMiss = map[string][]string{
 	"annotation-event": {"actor", "scope", "timestampMs"}, "proposal-event": {"actor", "timestampMs"},
 	"event": {"actor", "ignorable", "scope", "timestampMs"}, "audit-event": {"actor", "timestampMs"},
-	"side-log-event":  {"actor", "ignorable", "scope", "timestampMs"},
-	"manifest-record": {"pins", "prev"}, "compiled-workflow": {"inputs", "assessments", "references"},
+	"idempotency-event": {"actor", "timestampMs"},
+	"side-log-event":    {"actor", "ignorable", "scope", "timestampMs"},
+	"manifest-record":   {"pins", "prev"}, "compiled-workflow": {"inputs", "assessments", "references"},
 }
 
 // refusesOthers adds and removes members of a record, one at a time, and checks that the schema

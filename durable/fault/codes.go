@@ -33,7 +33,7 @@ const (
 	StepFailed       Code = "STEP_FAILED"
 )
 
-// Faults of idempotency keys (docs/design.md#openwop-errors).
+// Faults of requests with an idempotency key (docs/design.md#idempotency-keys). Their HTTP status is 409.
 const (
 	IdempotencyMismatch Code = "IDEMPOTENCY_MISMATCH"
 	IdempotencyInFlight Code = "IDEMPOTENCY_IN_FLIGHT"
@@ -194,9 +194,8 @@ var Table = []Row{
 	{StepFailed, ExitFailed, never, "A command step failed and is not retried.",
 		Suggest("Read its output, fix the cause, and continue with %s.", Command{"run", "--run", "ID"})},
 
-	// Idempotency keys of the HTTP host.
 	{IdempotencyMismatch, ExitUsage, never, "The idempotency key was used for another request; nothing was done.",
-		Suggest("Use a new key for a new request.")},
+		Suggest("Send another key with another request.")},
 	{IdempotencyInFlight, ExitBusy, soon, "A request with the same idempotency key is being answered.",
 		Suggest("Send the same request again in a second.")},
 

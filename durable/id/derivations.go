@@ -50,6 +50,12 @@ func NewBundle(s Seed) Bundle { return derived[bundle]("seed", string(s[:])) }
 // NewAnnotation returns an annotation id for a seed.
 func NewAnnotation(s Seed) Annotation { return derived[annotation]("seed", string(s[:])) }
 
+// KeyedAnnotation returns the id of the n-th annotation of a run for one idempotency key in a store, from 0. It depends on
+// nothing else, so that a repeated request finds the annotation that the first one recorded.
+func KeyedAnnotation(st Store, r Run, key string, n int) Annotation {
+	return derived[annotation]("key", st.s, r.s, key, strconv.Itoa(n))
+}
+
 // NewProposal returns a proposal id for a seed.
 func NewProposal(s Seed) Proposal { return derived[proposal]("seed", string(s[:])) }
 

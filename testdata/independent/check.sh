@@ -527,6 +527,22 @@ marked; touch copy/audit/stray; chmod 644 copy/audit/events/00000000-*; verify "
 check "the audit log has its ids derived" True "$(python "$here/verify.py" moved --json | python -c 'import json, sys
 d = json.load(sys.stdin); print(d["sideLogs"][0]["path"] == "audit" and d["sideLogs"][0]["events"] > 15 and not [f for f in d["findings"] if f["path"] == "audit"])')"
 
+echo "# The log of answers to idempotency keys"
+answers() { copy; python "$here/forge.py" copy idempotency answer 3; chmod -R go= copy; }
+answers; verify "a log of answers" 0 copy; says_nothing; same "it" copy
+answers; flip copy/idempotency/events/00000001-00000001.jsonl; verify "a bit of an answer" 5 copy; same "it" copy
+answers; cut copy/idempotency/manifest.jsonl -9; verify "a cut answer" 0 copy; same "it" copy
+answers; python "$here/forge.py" copy idempotency response_recorded 1 data.status=401; verify "a status that is not kept" 0 copy; says it unknown_version; same "it" copy
+answers; python "$here/forge.py" copy idempotency response_recorded 1 'data.more=1'; verify "an unknown member" 0 copy; says it unknown_version; same "it" copy
+answers; python "$here/forge.py" copy idempotency response_recorded 2 'data.route=""'; verify "an answer without a route" 0 copy; says it unknown_version; same "it" copy
+store_id=$(grep -o 'store_[a-z2-7]*' store/store.json | head -1) key="response_recorded:$(grep -o 'store_[a-z2-7]*' store/store.json | head -1):7"
+answers; python "$here/forge.py" copy idempotency response_recorded 1 data.ordinal=7 "dedupeKey=\"$key\""
+verify "an answer with an id of another one" 5 copy; says it event_id; same "it" copy
+answers; python "$here/forge.py" copy idempotency response_recorded 1 data.ordinal=7 "dedupeKey=\"$key\"" \
+  "eventId=\"$(python -c 'import sys; sys.path.insert(0, sys.argv[1]); import blake3; print(blake3.derive_id("evt", *sys.argv[2:]))' "$here" "$store_id" "$key")\""
+verify "an answer with another index" 5 copy; says it broken_reference; same "it" copy
+answers; touch copy/idempotency/stray; verify "a stray file beside answers" 0 copy; says it unknown_file; same "it" copy
+
 session=$(grep -o 'sess_[a-z2-7]*' done.json | head -1)
 [ -n "$session" ] || session=$(grep -l '"forkedFrom\|non_tip' store/sessions/*/events/* | head -1 | cut -d/ -f3)
 manifest=sessions/$session/manifest.jsonl

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Changes what a session recorded and commits it again, as a program might that writes other facts: forge.py STORE
 SESSION KIND N MEMBER=JSON... changes members (a.b.c) of event N, from 0 or counted from the end, of a kind; swap A B
-instead exchanges two events by their indices; annotate NAME N adds a side log of N events. SESSION may be `audit`. Digests, groups and derived
+instead exchanges two events by their indices; annotate NAME N adds a side log of N events. SESSION may be `audit` or
+`idempotency`, of which `idempotency answer N` writes a log of N events. Digests, groups and derived
 event ids hold afterwards."""
 import json
 import os
@@ -39,8 +40,25 @@ def side(session, n):
     return {"events": events, "manifest": manifest}
 
 
-def annotate(folder, session, n):
-    log, write = side(session, n), {}
+def answers(store_id, n):
+    """A log of answers to idempotency keys, one event in each segment."""
+    events, manifest, head = [], [], dict(EMPTY_HEAD)
+    for i in range(n):
+        key = "response_recorded:%s:%d" % (store_id, i)
+        data = {"answer": {"annotationId": "ann_%d" % i, "note": "Größe"}, "atMs": 1767225600000 + i, "bodyDigest": jcs.digest(b"{}"),
+                "keyDigest": jcs.digest(jcs.encode(["key-%d" % i, "POST /x"])), "ordinal": i, "route": "POST /x", "status": 201}
+        events.append({"actor": {"kind": "engine"}, "data": data, "dedupeKey": key, "eventId": derive_id("evt", store_id, key),
+                       "eventIndex": i, "kind": "response_recorded", "storeId": store_id, "timestampMs": data["atMs"], "v": 1})
+        again = Segment("%08d-%08d.jsonl" % (i, i), jcs.encode(events[-1]) + b"\n", "storeId", store_id)
+        group = write_group("storeId", store_id, head, again, [], True)
+        manifest.append(json.loads(group))
+        at = head.get("bytes", 0)
+        head = {"digest": jcs.digest(group), "groupAt": at, "bytes": at + len(group), "next": i + 1, "nextRecord": i + 1}
+    return {"events": events, "manifest": manifest}
+
+
+def annotate(folder, log):
+    write = {}
     os.makedirs(os.path.join(folder, "events"), 0o700)
     for i, e in enumerate(log["events"]):
         write["events/%08d-%08d.jsonl" % (i, i)] = jcs.encode(e) + b"\n"
@@ -52,11 +70,13 @@ def annotate(folder, session, n):
 
 def main(store, session, what, *args):
     rel, owner_key = "sessions/" + session, "sessionId"
-    if session == "audit":
+    if session in ("audit", "idempotency"):
         with open(os.path.join(store, "store.json"), "rb") as f:
-            rel, owner_key, session = "audit", "storeId", json.load(f)["data"]["storeId"]
+            rel, owner_key, session = session, "storeId", json.load(f)["data"]["storeId"]
+    if what == "answer":
+        return annotate(os.path.join(store, rel), answers(session, int(args[0])))
     if what == "annotate":
-        return annotate(os.path.join(store, rel, args[0]), session, int(args[1]))
+        return annotate(os.path.join(store, rel, args[0]), side(session, int(args[1])))
     log = Log(store, rel, owner_key, session)
     events = [e.obj for e in log.events]
     if what == "swap":

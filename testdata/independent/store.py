@@ -4,6 +4,7 @@ import re
 import stat
 
 import cache
+from answers import answered
 from audit import audited
 from checks import holds
 from control import FILES, check_store, key_bytes, load_control
@@ -22,7 +23,7 @@ SEVERITY = dict.fromkeys(("manifest_damaged", "segment_missing", "segment_damage
                          "error")  # every other code is a warning
 NAMES = {  # what has its name in a folder, by section 2
     "": r"(store|config|trust)\.json|keys|\.use\.lock|sessions|snapshots|artifacts|workflows|proposals|audit|"
-        r"installed|quarantine|trash|cache",
+        r"idempotency|installed|quarantine|trash|cache",
     "sessions": "sess_[a-z2-7]{25}[aeimquy4]",
     "session": r"manifest\.jsonl|events|\.lock|\.performer\.lock|suspect|keep|imported\.json|cache|annotations",
     "side": r"manifest\.jsonl|events|\.lock|suspect",
@@ -60,6 +61,8 @@ class Store:
         self._logs()
         for name in sides if self.own else ():
             self._side(name, "storeId", self.store_id, self)
+            if name == "idempotency":
+                answered(self.sides[-1], self.find)
             if name == "audit" and self.sides[-1].events:
                 audited(self.sides[-1], self.logs, self.imported, set(list_folder(os.path.join(root, "sessions"))), self.find)
         if self.own:

@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/candidates"
 	"github.com/waybill/waybill/durable/engine/commits"
+	"github.com/waybill/waybill/durable/engine/idempotency"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/engine/openruns"
 	"github.com/waybill/waybill/durable/engine/origin"
@@ -50,6 +51,8 @@ type Store struct {
 	// Turns decides about the ends of agents' turns.
 	Turns   engine.Turns
 	Commits commits.Commits
+	// Idempotency keeps the answers to requests of programs with an idempotency key.
+	Idempotency *idempotency.Keeper
 	// Wire reads runs as clients of the OpenWOP protocol do.
 	Wire   *wire.Wire
 	Dir    string
@@ -147,7 +150,7 @@ func connect(dir string, store *filestore.Store, appended func(manifest.Log), ve
 	return &Store{Engine: e, Views: v, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, store),
 		Exchange: travel.New(e, store, v), Upkeep: upkeep.New(e, announced, verifier), Learning: learning.New(e, announced), Offers: candidates.New(e.Answers, store),
 		OpenRuns: openruns.New(e.Answers, e.Ledger().ImportedOf, hooks), Turns: engine.NewTurns(e),
-		Settings: settings.New(store, e.Ledger()), Wire: wire.New(e.Reader, store, wire.About{Version: version, Tenancy: store}),
+		Settings: settings.New(store, e.Ledger()), Idempotency: idempotency.New(store), Wire: wire.New(e.Reader, store, wire.About{Version: version, Tenancy: store}),
 		Commits: commits.New(e.Reader, store, v, e.Ledger().ImportedOf, sessiontimes.New(dir)), Dir: dir, files: store}
 }
 

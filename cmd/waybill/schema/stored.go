@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/idempotency"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/store/config"
@@ -39,6 +40,7 @@ func storedSchemas() []entry {
 		controlEntry("erased", "The control file of an erased artifact", recordOf(upkeep.Tombstone{})),
 		entryOf("event", "An event of a session's log", eventsOf(event.Domain)),
 		controlEntry("http_keys", "The control file keys/http.json", httpKeysSchema),
+		entryOf("idempotency-event", "An event of the answers to idempotency keys", eventsOf(idempotency.Table)),
 		controlEntry("imported", "The control file imported.json of a session", recordOf(imported.Mark{})),
 		controlEntry("keep", "The control file keep of a session", recordOf(upkeep.Note{})),
 		controlEntry("keyring", "The control file keys/keyring.json",

@@ -15,7 +15,8 @@ import (
 const gcLong = `List what can be removed from the store, and remove it with --apply. Sessions without
 new events for retentionDays are moved to the trash. Removed permanently are sessions
 that have been in the trash for trashDays, objects (snapshots, workflows, artifacts)
-that no log refers to, and files of interrupted writes. Both periods are keys of the
+that no log refers to, files of interrupted writes, and the log of answers to requests of
+programs once all of them are older than a day. Both periods are keys of the
 configuration.
 
 If a part of the store is damaged, has an unknown version, or is a link, a pipe or a file
@@ -111,8 +112,8 @@ var removalTexts = map[retention.Reason]string{
 }
 
 // showRemovals prints the removals grouped by reason: sessions that are moved to
-// the trash or removed from it, then objects by kind, then files of interrupted
-// writes.
+// the trash or removed from it, then objects by kind, logs, then files of
+// interrupted writes.
 //
 // Sessions are listed one by one, up to gcRowsMax, so that the user can keep one;
 // objects and files are only counted.
@@ -144,6 +145,10 @@ func showRemovals(a *cli.App, r upkeep.GCReport, p *page.Page) {
 	for _, o := range r.Objects {
 		p.Line("%s %s  %s", p.Bold(page.Plural(int(o.Count), objectNoun(o.Kind))), removalTexts[o.Reason],
 			p.Dim(page.Size(o.Bytes)))
+	}
+	for _, l := range r.Logs {
+		p.Line("%s to requests of programs, all older than a day  %s", p.Bold(page.Plural(int(l.Events), "answer")),
+			p.Dim(page.Size(l.Bytes)))
 	}
 	if n := len(r.Leftover); n > 0 {
 		bytes := int64(0)

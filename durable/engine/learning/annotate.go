@@ -26,13 +26,7 @@ import (
 func (l *Learning) Annotate(ctx context.Context, by engine.Caller, seed id.Seed, at engine.Position,
 	req feedback.Request) (feedback.Annotation, error) {
 	defer l.ledger.WritePending(ctx)
-	if _, err := l.settings.Provided(ctx, config.Feedback, config.Config.Feedback); err != nil {
-		return feedback.Annotation{}, err
-	}
-	if err := req.Check(by.Actor); err != nil {
-		return feedback.Annotation{}, err
-	}
-	n, err := l.newAnnotationWriter(ctx, at, req.Target)
+	n, err := l.checkedAnnotation(ctx, by, at, req)
 	if err != nil {
 		return feedback.Annotation{}, err
 	}
@@ -46,12 +40,24 @@ func (l *Learning) Annotate(ctx context.Context, by engine.Caller, seed id.Seed,
 		}
 	}
 	data := feedback.Record(id.NewAnnotation(seed), req, n.place)
-	e, err := n.append(ctx, by, data, all, req.SupersedesAnnotationID)
+	e, err := n.append(ctx, by, all, n.about(req.SupersedesAnnotationID, data))
 	if err != nil {
 		return feedback.Annotation{}, err
 	}
 	out, _, _ := feedback.AnnotationOf(e)
 	return out, nil
+}
+
+// checkedAnnotation checks a request to annotate, and returns what appends it.
+func (l *Learning) checkedAnnotation(ctx context.Context, by engine.Caller, at engine.Position, req feedback.Request) (
+	*annotationWriter, error) {
+	if _, err := l.settings.Provided(ctx, config.Feedback, config.Config.Feedback); err != nil {
+		return nil, err
+	}
+	if err := req.Check(by.Actor); err != nil {
+		return nil, err
+	}
+	return l.newAnnotationWriter(ctx, at, req.Target)
 }
 
 // RetractRequest requests to retract an annotation.
@@ -98,7 +104,7 @@ func (l *Learning) Retract(ctx context.Context, by engine.Caller, at engine.Posi
 			// Answered from the log, without a lock.
 			return Retracted{have.Annotation, true}, n.conflict(l.store.Confirm(ctx, n.log, all.sums.Head))
 		}
-		_, err = n.append(ctx, by, feedback.Retract(req.Annotation, req.Reason), all, req.Annotation)
+		_, err = n.append(ctx, by, all, n.about(req.Annotation, feedback.Retract(req.Annotation, req.Reason)))
 		if errors.Is(err, errRetracted) {
 			continue // a concurrent call retracted it; the next reading finds that
 		}
@@ -245,17 +251,32 @@ func (l *Learning) readAnnotations(ctx context.Context, log manifest.Log) (*anno
 	return all, err
 }
 
-// append commits one record. For a record about another annotation, all is what
-// was read before; otherwise all is nil and only the saved sums are continued,
+// makeRecord returns the record to append after the annotations of a log, or why there
+// is none. It is called under the lock of the log.
+type makeRecord func(all *annotationState) (event.Payload, error)
+
+// about returns the maker of a record about another annotation, which must be current;
+// with the zero id of one about no other.
+func (n *annotationWriter) about(other id.Annotation, data event.Payload) makeRecord {
+	return func(all *annotationState) (event.Payload, error) {
+		if other.IsZero() {
+			return data, nil
+		}
+		return data, n.checkCurrent(all, other)
+	}
+}
+
+// append commits one record. For a record that depends on other annotations, all is
+// what was read before; otherwise all is nil and only the saved sums are continued,
 // however long the log is. The session's lock is held as well, so that the
 // session is not moved to the trash meanwhile.
-func (n *annotationWriter) append(ctx context.Context, by engine.Caller, data event.Payload, all *annotationState,
-	about id.Annotation) (e event.Event, err error) {
+func (n *annotationWriter) append(ctx context.Context, by engine.Caller, all *annotationState,
+	record makeRecord) (e event.Event, err error) {
 	inside := func(ports.Witness, manifest.Verdict) error {
 		if all == nil {
 			all = &annotationState{sums: n.l.e.SavedTally(ctx, n.log)}
 		}
-		e, err = n.appendLocked(ctx, by, data, all, about)
+		e, err = n.appendLocked(ctx, by, all, record)
 		return err
 	}
 	err = ports.WithHealthySession(ctx, n.l.store, n.l.store, manifest.SessionEvents(n.at.Session), n.head, ports.Skip,
@@ -273,16 +294,15 @@ func (n *annotationWriter) conflict(err error) error {
 	return err
 }
 
-// appendLocked takes the lock of the annotations' log, repeats the check and
-// appends.
-func (n *annotationWriter) appendLocked(ctx context.Context, by engine.Caller, data event.Payload, all *annotationState,
-	about id.Annotation) (e event.Event, err error) {
+// appendLocked takes the lock of the annotations' log, makes the record and
+// appends it.
+func (n *annotationWriter) appendLocked(ctx context.Context, by engine.Caller, all *annotationState,
+	record makeRecord) (e event.Event, err error) {
 	visit := ports.Into(&all, all.empty)
 	inside := func(w ports.Witness, v manifest.Verdict) error {
-		if all.Log != nil {
-			if err := n.checkCurrent(all, about); err != nil {
-				return err
-			}
+		data, err := record(all)
+		if err != nil {
+			return err
 		}
 		e = event.New(n.log.Owner, v.Head.Next, event.Scope{RunID: n.at.Run}, by.Actor, by.AtMs, data)
 		plan := manifest.Plan{Log: n.log, Events: []event.Event{e}}

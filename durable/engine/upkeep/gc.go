@@ -38,7 +38,9 @@ type GCReport struct {
 	Trash    []GCTrash    `json:"trash"` // removed permanently
 	Objects  []GCObjects  `json:"objects"`
 	Leftover []GCLeftover `json:"leftovers"`
-	Skipped  []GCSkipped  `json:"skipped"` // in use by a process
+	// Logs of the store are removed as a whole, once nothing in them counts any more.
+	Logs    []GCLog     `json:"logs"`
+	Skipped []GCSkipped `json:"skipped"` // in use by a process
 	// FreedBytes counts what is removed permanently, TrashedBytes what is moved
 	// to the trash.
 	FreedBytes   int64 `json:"freedBytes"`
@@ -77,6 +79,17 @@ type GCLeftover struct {
 	Bytes int64  `json:"bytes"`
 }
 
+// GCLog is a log of the store to be removed: that of answers to idempotency keys, if all of them are too old.
+type GCLog struct {
+	Path   string           `json:"path"`
+	Reason retention.Reason `json:"reason"`
+	Events int64            `json:"events"`
+	Bytes  int64            `json:"bytes"` // size of its directory
+
+	log  manifest.Log
+	head manifest.Head
+}
+
 // GCSkipped is an entry that could not be removed this time.
 type GCSkipped struct {
 	What    string `json:"what"`
@@ -85,7 +98,7 @@ type GCSkipped struct {
 
 // IsEmpty reports that the plan is empty.
 func (r GCReport) IsEmpty() bool {
-	return len(r.Sessions)+len(r.Trash)+len(r.Objects)+len(r.Leftover) == 0
+	return len(r.Sessions)+len(r.Trash)+len(r.Objects)+len(r.Leftover)+len(r.Logs) == 0
 }
 
 // cleanup is one call of GC.
@@ -110,7 +123,7 @@ type cleanup struct {
 // STORE_IO if the process had no file descriptor left for what the plan was made from.
 func (u *Upkeep) GC(ctx context.Context, by engine.Caller, req GCRequest) (GCReport, error) {
 	c := &cleanup{u: u, by: by, before: u.store.OutOfDescriptors(), report: GCReport{Unclear: []Unclear{},
-		Sessions: []GCSession{}, Trash: []GCTrash{}, Objects: []GCObjects{}, Leftover: []GCLeftover{},
+		Sessions: []GCSession{}, Trash: []GCTrash{}, Objects: []GCObjects{}, Leftover: []GCLeftover{}, Logs: []GCLog{},
 		Skipped: []GCSkipped{}}}
 	// Before anything else is read: a directory in place of which there is a link cannot be.
 	c.scan = &logScan{u: u}
@@ -211,6 +224,9 @@ func (c *cleanup) plan(ctx context.Context, policy retention.Policy) error {
 		c.report.Leftover = append(c.report.Leftover, GCLeftover{l.Path, l.Bytes})
 	}
 	c.report.Objects = countObjects(c.scan.sieve.Unreferenced())
+	if err := c.planLogs(ctx, policy.NowMs, weights); err != nil {
+		return err
+	}
 	c.addUp()
 	return nil
 }
@@ -224,7 +240,7 @@ func (c *cleanup) checkDescriptors() error { return session.OutOfDescriptors(c.u
 func (c *cleanup) enterSafeMode() {
 	r := &c.report
 	r.SafeMode, r.Unclear = true, c.scan.unclear
-	r.Sessions, r.Trash, r.Objects, r.Leftover = []GCSession{}, []GCTrash{}, []GCObjects{}, []GCLeftover{}
+	r.Sessions, r.Trash, r.Objects, r.Leftover, r.Logs = []GCSession{}, []GCTrash{}, []GCObjects{}, []GCLeftover{}, []GCLog{}
 	c.addUp()
 }
 
@@ -246,6 +262,9 @@ func (c *cleanup) addUp() {
 		r.FreedBytes += o.Bytes
 	}
 	for _, l := range r.Leftover {
+		r.FreedBytes += l.Bytes
+	}
+	for _, l := range r.Logs {
 		r.FreedBytes += l.Bytes
 	}
 }

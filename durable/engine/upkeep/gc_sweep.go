@@ -27,8 +27,8 @@ var errUsed = errors.New("it received new events meanwhile")
 func (c *cleanup) sweep(ctx context.Context) error {
 	// From here on the report lists what was done.
 	plan := c.report
-	c.report.Sessions, c.report.Trash, c.report.Objects, c.report.Leftover = []GCSession{}, []GCTrash{}, []GCObjects{},
-		[]GCLeftover{}
+	c.report.Sessions, c.report.Trash, c.report.Objects, c.report.Leftover, c.report.Logs = []GCSession{}, []GCTrash{},
+		[]GCObjects{}, []GCLeftover{}, []GCLog{}
 	defer c.addUp()
 	for _, s := range plan.Sessions {
 		if s.Reason != retention.Expired {
@@ -52,6 +52,9 @@ func (c *cleanup) sweep(ctx context.Context) error {
 		err := c.u.store.Exclusive(ctx, func(b ports.Sweeper) (err error) {
 			if first {
 				err = c.removeLeftovers(ctx, plan, b)
+			}
+			if err == nil && first {
+				err = c.removeLogs(ctx, plan, b)
 			}
 			if err == nil {
 				more, err = c.removeObjects(ctx, b)

@@ -10,6 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/idempotency"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
 	auditview "github.com/waybill/waybill/projections/audit"
@@ -36,7 +37,7 @@ func (w *storeCheck) sideLogs(ctx context.Context, s id.Session) ([]manifest.Fin
 		}}})
 }
 
-// storeLogs verifies the logs of the store itself, audit log and proposals, and whether the audit
+// storeLogs verifies the logs of the store itself, audit log, proposals and answers, and whether the audit
 // log has the confirmation of the settings.
 func (x *Verifier) storeLogs(ctx context.Context, w *storeCheck) (out []manifest.Finding, err error) {
 	store, err := w.store.StoreID(ctx, ports.ReadOnly)
@@ -74,6 +75,10 @@ func (x *Verifier) storeLogs(ctx context.Context, w *storeCheck) (out []manifest
 					return found, err
 				},
 			},
+			idempotency.Table.Name: {once: func(ctx context.Context) ([]manifest.Finding, bool, error) {
+				found, err := w.answers(ctx, store)
+				return found, true, err
+			}},
 			proposal.Table.Name: {once: func(ctx context.Context) ([]manifest.Finding, bool, error) {
 				found, err := w.proposals(ctx, store)
 				return found, true, err

@@ -10,11 +10,11 @@ import (
 // StoreNames lists the names at the top of a store, those included whose content is checked
 // elsewhere or not at all.
 var StoreNames = []string{StoreFile, "config.json", "trust.json", UseLock, "keys", "sessions", "snapshots", "artifacts",
-	"workflows", "proposals", "audit", "installed", QuarantineDir, "trash", "cache"}
+	"workflows", "proposals", "audit", "idempotency", "installed", QuarantineDir, "trash", "cache"}
 
 // StoreDirs lists the names at the top of a store that are directories, those of logs included.
-var StoreDirs = []string{"keys", "sessions", "snapshots", "artifacts", "workflows", "proposals", "audit", "installed",
-	QuarantineDir, TrashDir, "cache"}
+var StoreDirs = []string{"keys", "sessions", "snapshots", "artifacts", "workflows", "proposals", "audit",
+	"idempotency", "installed", QuarantineDir, TrashDir, "cache"}
 
 // KeyNames lists the names in the directory of keys.
 var KeyNames = []string{path.Base(KeyringFile), path.Base(HTTPKeysFile)}
@@ -30,7 +30,7 @@ var SessionNames = []string{manifest.FileName, manifest.SegmentDir, "annotations
 	ports.KeepFile.Name, ports.ImportedFile.Name, "cache"}
 
 // KnownSideLogs lists the names of the side logs of this version, those of a session first.
-var KnownSideLogs = []string{"annotations", "proposals", "audit"}
+var KnownSideLogs = []string{"annotations", "proposals", "audit", "idempotency"}
 
 // SideLogNames lists the names in a side log's directory.
 var SideLogNames = []string{manifest.FileName, manifest.SegmentDir, ".lock", SuspectFile, "cache"}
