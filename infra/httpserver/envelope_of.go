@@ -12,6 +12,8 @@ import (
 	"github.com/waybill/waybill/durable/redact"
 )
 
+// TODO: openwop.EnvelopeOf replaces this file; answerOf is its only caller.
+
 // idempotencyMismatch is the code of a fault for an idempotency key that another request had.
 const idempotencyMismatch fault.Code = "IDEMPOTENCY_MISMATCH"
 

@@ -101,19 +101,29 @@ const plainText = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: cl
 
 // Write implements net.Conn.
 func (c *connection) Write(p []byte) (int, error) {
-	const prefix = "HTTP/1.1 "
-	line, _, ok := bytes.Cut(p, []byte(plainText))
-	if !ok || bytes.Contains(line, []byte("\r\n")) || len(line) < len(prefix)+3 {
-		return c.Conn.Write(p)
-	}
-	status, err := strconv.Atoi(string(line[len(prefix) : len(prefix)+3]))
-	if err != nil {
+	status, ok := answeredByLibrary(p)
+	if !ok {
 		return c.Conn.Write(p)
 	}
 	if _, err := c.Conn.Write(malformed(status)); err != nil {
 		return 0, err
 	}
 	return len(p), nil
+}
+
+// answeredByLibrary reports an answer that net/http makes itself, which is one write: to what is no request, and to a header
+// Expect that it does not know.
+func answeredByLibrary(p []byte) (status int, ok bool) {
+	const prefix = "HTTP/1.1 "
+	line, _, ok := bytes.Cut(p, []byte(plainText))
+	if bytes.HasPrefix(p, []byte("HTTP/1.1 417 ")) {
+		line, ok = p[:len(prefix)+3], true
+	}
+	if !ok || bytes.Contains(line, []byte("\r\n")) || len(line) < len(prefix)+3 {
+		return 0, false
+	}
+	status, err := strconv.Atoi(string(line[len(prefix) : len(prefix)+3]))
+	return status, err == nil
 }
 
 // malformed is the answer to bytes that are no request which a route could answer.
