@@ -1,7 +1,7 @@
 package limits
 
-// Limits of the HTTP server (docs/design.md#openwop-server). The sizes bound what one request costs, the counts what all of
-// them cost together; the times end what a client began and does not continue.
+// Limits of the HTTP server (docs/design.md#openwop-server). The sizes bound what one request costs, the counts what
+// all of them cost together; the times end what a client began and does not continue.
 const (
 	// HTTPBodyBytesMax bounds the body of a request. It is advertised as limits.maxRequestBodyBytes. A context
 	// has at most a quarter of it; the workflow of a proposal is far smaller.

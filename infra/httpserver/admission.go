@@ -13,8 +13,8 @@ import (
 	"github.com/waybill/waybill/durable/openwop"
 )
 
-// hostNames are the values of the header Host that name a listener: its address, and the names of this machine, with the
-// port, which may be absent if it is the default one.
+// hostNames are the values of the header Host that name a listener: its address, and the names of this machine, with
+// the port, which may be absent if it is the default one.
 func hostNames(addr netip.AddrPort) map[string]bool {
 	out := map[string]bool{}
 	for _, name := range []string{addr.Addr().Unmap().String(), "127.0.0.1", "::1", "localhost"} {
@@ -29,9 +29,9 @@ func hostNames(addr netip.AddrPort) map[string]bool {
 	return out
 }
 
-// admit refuses what no route answers (docs/design.md#openwop-server). A page in a browser reaches loopback addresses: by a
-// name of its own that resolves to one, which the header Host shows, or with a request across origins, which the header
-// Origin shows. No program that is no browser sends that header.
+// admit refuses what no route answers (docs/design.md#openwop-server). A page in a browser reaches loopback
+// addresses: by a name of its own that resolves to one, which the header Host shows, or with a request across
+// origins, which the header Origin shows. No program that is no browser sends that header.
 func (s *service) admit(r *http.Request) error {
 	if !s.hostNames[strings.ToLower(r.Host)] {
 		return refuse(http.StatusBadRequest, openwop.ErrValidation,

@@ -33,8 +33,8 @@ func (w *writer) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Write implements http.ResponseWriter. A client that does not read makes it fail after the deadline, which a write renews.
-// Its error is errGone.
+// Write implements http.ResponseWriter. A client that does not read makes it fail after the deadline, which a write
+// renews. Its error is errGone.
 func (w *writer) Write(p []byte) (int, error) {
 	w.renew()
 	n, err := w.ResponseWriter.Write(p)
@@ -60,7 +60,8 @@ type reply struct {
 	header map[string]string
 }
 
-// send answers with a JSON document. Characters that a terminal executes or hides are escaped (docs/design.md#printed-bytes).
+// send answers with a JSON document. Characters that a terminal executes or hides are escaped
+// (docs/design.md#printed-bytes).
 func (c *call) send(status int, doc any, header map[string]string) error {
 	body, err := canon.Marshal(doc)
 	if err != nil {

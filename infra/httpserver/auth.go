@@ -10,9 +10,9 @@ import (
 	"github.com/waybill/waybill/durable/store/httpkeys"
 )
 
-// authenticate finds the store and the key that the header Authorization presents. The digest of the presented text is
-// compared with that of every key of every store, each time in the same time, so that neither the time nor the number of
-// comparisons depends on the text. The text itself is kept nowhere.
+// authenticate finds the store and the key that the header Authorization presents. The digest of the presented text
+// is compared with that of every key of every store, each time in the same time, so that neither the time nor the
+// number of comparisons depends on the text. The text itself is kept nowhere.
 //
 // A store whose keys cannot be read has none: the keys of the others remain valid. Its error is returned where no other
 // store has the key. A key of two stores is refused, since it would have to mean one of them.

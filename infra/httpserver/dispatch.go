@@ -38,8 +38,8 @@ type call struct {
 // by is the actor of the call (docs/design.md#openwop-server).
 func (c *call) by() event.Actor { return event.Actor{Kind: event.Agent, Ref: "key:" + c.key.Name} }
 
-// ServeHTTP answers a request. An error, or a panic, is answered with an envelope; if a part of the answer was sent already
-// the connection is ended, so that the client does not take the part for the whole.
+// ServeHTTP answers a request. An error, or a panic, is answered with an envelope; if a part of the answer was sent
+// already the connection is ended, so that the client does not take the part for the whole.
 func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	rc := http.NewResponseController(w)
@@ -100,8 +100,8 @@ func (n node) path() string {
 	return ""
 }
 
-// routes makes the router: a path is looked up by the standard library, its methods and verbs here, since a verb is a part
-// of a segment (/v1/runs/{runId}:pause) and every refusal is an envelope.
+// routes makes the router: a path is looked up by the standard library, its methods and verbs here, since a verb is a
+// part of a segment (/v1/runs/{runId}:pause) and every refusal is an envelope.
 func (s *service) routes() *http.ServeMux {
 	paths := map[string]node{}
 	for _, r := range table() {
@@ -167,7 +167,8 @@ func (c *call) otherMethod(n node) error {
 		c.w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	return refuse(http.StatusMethodNotAllowed, openwop.ErrMethodNotAllowed, "the path has no such method: see the header Allow")
+	return refuse(http.StatusMethodNotAllowed, openwop.ErrMethodNotAllowed,
+		"the path has no such method: see the header Allow")
 }
 
 // authorize finds the key, asks whether the store provides the group of the route, and checks the scope, in this order.

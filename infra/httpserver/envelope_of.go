@@ -12,6 +12,8 @@ import (
 	"github.com/waybill/waybill/durable/redact"
 )
 
+// TODO: openwop.EnvelopeOf replaces this file; answerOf is its only caller.
+
 // idempotencyMismatch is the code of a fault for an idempotency key that another request had.
 const idempotencyMismatch fault.Code = "IDEMPOTENCY_MISMATCH"
 
@@ -56,8 +58,8 @@ var envelopeRows = map[fault.Code]envelopeRow{
 	fault.Interrupted:           {http.StatusServiceUnavailable, openwop.ErrUnavailable},
 }
 
-// EnvelopeOf returns the answer to an error of a use case. Its texts are redacted. The message of an internal error is the
-// meaning of its code: the error itself can name files of this machine, and is for the log.
+// EnvelopeOf returns the answer to an error of a use case. Its texts are redacted. The message of an internal error
+// is the meaning of its code: the error itself can name files of this machine, and is for the log.
 func EnvelopeOf(err error) (status int, e openwop.Envelope) {
 	f := fault.Of(err)
 	if errors.Is(err, context.Canceled) && f.Code == fault.Internal {

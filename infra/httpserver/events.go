@@ -143,7 +143,8 @@ func (c *call) all(feed Feed, page Chunk, after int64, m mode, to *list) (end Ch
 	}
 }
 
-// pollRunEvents answers with the events behind a sequence. Without any it waits for one; the end of the run ends the wait as well.
+// pollRunEvents answers with the events behind a sequence. Without any it waits for one; the end of the run ends the
+// wait as well.
 func pollRunEvents(c *call) error {
 	id, err := c.run()
 	if err != nil {

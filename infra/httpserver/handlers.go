@@ -93,7 +93,8 @@ func decodeCreateRun(v canon.Value) (in openwop.CreateRun, err error) {
 	if in.WorkflowID == "" {
 		return in, invalid("workflowId is empty").with("pointer", "/workflowId")
 	}
-	for name, part := range map[string]canon.Value{"inputs": in.Inputs, "configurable": in.Configurable, "metadata": in.Metadata} {
+	parts := map[string]canon.Value{"inputs": in.Inputs, "configurable": in.Configurable, "metadata": in.Metadata}
+	for name, part := range parts {
 		if !part.IsNull() && part.Kind() != canon.Object {
 			return in, invalid(name+" is not an object").with("pointer", "/"+name)
 		}
@@ -123,8 +124,8 @@ func cancelRun(c *call) (reply, error) {
 	return reply{status: http.StatusOK, doc: out}, err
 }
 
-// bulkCancelRuns cancels several runs, each by itself: one that fails does not stop the others. A run that is named twice is
-// cancelled once and has two results.
+// bulkCancelRuns cancels several runs, each by itself: one that fails does not stop the others. A run that is named
+// twice is cancelled once and has two results.
 func bulkCancelRuns(c *call) (reply, error) {
 	var in bulkCancel
 	if err := c.decode(&in); err != nil {

@@ -90,7 +90,8 @@ func rejectProposal(c *call) (reply, error) { return c.endProposal(c.host.Reject
 func archiveProposal(c *call) (reply, error) { return c.endProposal(c.host.Archive) }
 
 // endProposal performs a use case that takes a reason.
-func (c *call) endProposal(do func(context.Context, event.Actor, string, string) (proposal.Proposal, error)) (reply, error) {
+func (c *call) endProposal(do func(_ context.Context, by event.Actor, id, reason string) (proposal.Proposal,
+	error)) (reply, error) {
 	var in reasonBody
 	id, err := c.proposalID()
 	if err == nil {

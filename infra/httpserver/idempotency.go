@@ -13,11 +13,12 @@ import (
 	"github.com/waybill/waybill/durable/openwop"
 )
 
-// replayHeader reports whether the answer to a request with an idempotency key was recorded before. It is written in the
-// spelling of the protocol; names of headers have no case.
+// replayHeader reports whether the answer to a request with an idempotency key was recorded before. It is written in
+// the spelling of the protocol; names of headers have no case.
 const replayHeader = "openwop-Idempotent-Replay"
 
-// answer performs a route that answers with one document, once for each idempotency key (docs/design.md#openwop-server).
+// answer performs a route that answers with one document, once for each idempotency key
+// (docs/design.md#openwop-server).
 func (c *call) answer() error {
 	key, err := c.idempotencyKey()
 	if err != nil {
@@ -46,8 +47,8 @@ func (c *call) answer() error {
 	return c.recorded(key)
 }
 
-// recorded answers from the store's record of an idempotency key, or performs the route and records its answer. The record
-// of a path is not that of another one: the path is a part of what the digest is of.
+// recorded answers from the store's record of an idempotency key, or performs the route and records its answer. The
+// record of a path is not that of another one: the path is a part of what the digest is of.
 func (c *call) recorded(key string) error {
 	digest := canon.Sum(canon.OfMembers(canon.Member{Name: "path", Value: canon.OfString(c.r.URL.Path)},
 		canon.Member{Name: "body", Value: c.body}).JCS())
@@ -79,11 +80,12 @@ func (c *call) recorded(key string) error {
 	return c.send(out.status, out.doc, out.header)
 }
 
-// kept reports an answer that the same call gets again. Others depend on what can change: the input, the key, the load of
-// the server, the approvals of people.
+// kept reports an answer that the same call gets again. Others depend on what can change: the input, the key, the
+// load of the server, the approvals of people.
 func kept(status int) bool {
 	switch status {
-	case http.StatusAccepted, http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:
+	case http.StatusAccepted, http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden,
+		http.StatusTooManyRequests:
 		return false
 	}
 	return status < http.StatusInternalServerError

@@ -16,8 +16,8 @@ import (
 	"github.com/waybill/waybill/durable/openwop"
 )
 
-// Listen opens a listener on a loopback address with a port, such as "127.0.0.1:0", "[::1]:8080" or "localhost:0". Any other
-// address is USAGE_ERROR: names are not looked up, since the result could be any machine's address.
+// Listen opens a listener on a loopback address with a port, such as "127.0.0.1:0", "[::1]:8080" or "localhost:0".
+// Any other address is USAGE_ERROR: names are not looked up, since the result could be any machine's address.
 func Listen(addr string) (net.Listener, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -31,7 +31,8 @@ func Listen(addr string) (net.Listener, error) {
 	}
 	ip, err := netip.ParseAddr(host)
 	if err != nil || ip.Zone() != "" || !ip.IsLoopback() {
-		return nil, fault.New(fault.UsageError, "the server listens on loopback addresses only: 127.0.0.1, [::1] or localhost")
+		return nil, fault.New(fault.UsageError,
+			"the server listens on loopback addresses only: 127.0.0.1, [::1] or localhost")
 	}
 	l, err := net.Listen("tcp", net.JoinHostPort(ip.String(), port))
 	if err != nil {
@@ -101,19 +102,29 @@ const plainText = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: cl
 
 // Write implements net.Conn.
 func (c *connection) Write(p []byte) (int, error) {
-	const prefix = "HTTP/1.1 "
-	line, _, ok := bytes.Cut(p, []byte(plainText))
-	if !ok || bytes.Contains(line, []byte("\r\n")) || len(line) < len(prefix)+3 {
-		return c.Conn.Write(p)
-	}
-	status, err := strconv.Atoi(string(line[len(prefix) : len(prefix)+3]))
-	if err != nil {
+	status, ok := answeredByLibrary(p)
+	if !ok {
 		return c.Conn.Write(p)
 	}
 	if _, err := c.Conn.Write(malformed(status)); err != nil {
 		return 0, err
 	}
 	return len(p), nil
+}
+
+// answeredByLibrary reports an answer that net/http makes itself, which is one write: to what is no request, and to a
+// header Expect that it does not know.
+func answeredByLibrary(p []byte) (status int, ok bool) {
+	const prefix = "HTTP/1.1 "
+	line, _, ok := bytes.Cut(p, []byte(plainText))
+	if bytes.HasPrefix(p, []byte("HTTP/1.1 417 ")) {
+		line, ok = p[:len(prefix)+3], true
+	}
+	if !ok || bytes.Contains(line, []byte("\r\n")) || len(line) < len(prefix)+3 {
+		return 0, false
+	}
+	status, err := strconv.Atoi(string(line[len(prefix) : len(prefix)+3]))
+	return status, err == nil
 }
 
 // malformed is the answer to bytes that are no request which a route could answer.

@@ -25,7 +25,8 @@ type namedMode struct {
 }
 
 // modes lists the modes in the protocol's order.
-var modes = []namedMode{{"updates", updatesMode}, {"values", valuesMode}, {"messages", messagesMode}, {"debug", debugMode}}
+var modes = []namedMode{{"updates", updatesMode}, {"values", valuesMode}, {"messages", messagesMode},
+	{"debug", debugMode}}
 
 // parseMode reads the parameter streamMode: one mode, or a union of several. values is always alone.
 func parseMode(text string) (mode, error) {
@@ -71,6 +72,6 @@ func isUpdate(t openwop.EventType) bool {
 	return t == openwop.ArtifactCreated
 }
 
-// flushes reports an event that is sent at once, and what was collected with it: the end of a run, and a suspension, after
-// which no event may follow for long.
+// flushes reports an event that is sent at once, and what was collected with it: the end of a run, and a suspension,
+// after which no event may follow for long.
 func flushes(t openwop.EventType) bool { return t.Terminal() || t == openwop.NodeSuspended }

@@ -61,8 +61,8 @@ func natural(what, text string, most int64) (int64, error) {
 // integerMax is the largest integer that JSON numbers represent exactly.
 const integerMax = 1 << 53
 
-// readBody reads the body of a request, if it has one, within its limits (docs/design.md#json-from-outside). Without a body
-// the value is null.
+// readBody reads the body of a request, if it has one, within its limits (docs/design.md#json-from-outside). Without
+// a body the value is null.
 func (c *call) readBody() error {
 	if c.route.body == nil {
 		if c.r.ContentLength != 0 {
@@ -130,8 +130,8 @@ func bodyTooLarge() *refusal {
 		with("maxRequestBodyBytes", limits.HTTPBodyBytesMax).closing()
 }
 
-// malformedBody is the answer to a body that is not of its form, nil for no error. A place or reason can contain text of the
-// body: both are redacted.
+// malformedBody is the answer to a body that is not of its form, nil for no error. A place or reason can contain text
+// of the body: both are redacted.
 func malformedBody(err error) error {
 	var bad *canon.ParseError
 	if !errors.As(err, &bad) {

@@ -90,12 +90,14 @@ func table() []*route {
 
 func discoveryRoutes() []*route {
 	return []*route{
-		{method: http.MethodGet, path: "/.well-known/openwop", id: "getCapabilities", purpose: "Describe what this host provides.",
+		{method: http.MethodGet, path: "/.well-known/openwop", id: "getCapabilities",
+			purpose: "Describe what this host provides.",
 			notes: "The answer may be kept for 300 seconds; a request with its ETag in If-None-Match is answered with 304. " +
 				"With several stores it describes the store of the key, without a key the first one.",
 			answers: []answer{{http.StatusOK, nil, "the capabilities"}, {http.StatusNotModified, nil, "they did not change"}},
 			handle:  getCapabilities},
-		{method: http.MethodGet, path: "/v1/openapi.json", id: "getOpenApiSpec", purpose: "Describe the routes in OpenAPI 3.1.",
+		{method: http.MethodGet, path: "/v1/openapi.json", id: "getOpenApiSpec",
+			purpose: "Describe the routes in OpenAPI 3.1.",
 			answers: []answer{{http.StatusOK, nil, "the document"}, {http.StatusNotModified, nil, "it did not change"}},
 			handle:  getOpenAPI},
 		{method: http.MethodGet, path: "/v1/workflows/{workflowId}", id: "getWorkflow", scope: httpkeys.ManifestRead,
@@ -110,8 +112,8 @@ func runRoutes() []*route {
 	return []*route{
 		{method: http.MethodPost, path: "/v1/runs", id: "createRun", scope: httpkeys.RunsCreate, keyed: true,
 			purpose: "Create a run and have it performed.",
-			notes: "`inputs` become the context of the run. `callbackUrl` is accepted and never called. With an `Idempotency-Key` " +
-				"that a run was created with, that run is returned, however long ago it was.",
+			notes: "`inputs` become the context of the run. `callbackUrl` is accepted and never called. With an " +
+				"`Idempotency-Key` that a run was created with, that run is returned, however long ago it was.",
 			body:    form[openwop.CreateRun](true),
 			answers: []answer{success[openwop.RunCreated](http.StatusCreated, "the run")},
 			refusals: []outcome{
@@ -130,20 +132,24 @@ func eventRoutes() []*route {
 	return []*route{
 		{method: http.MethodGet, path: runPath + "/events", id: "streamRunEvents", scope: httpkeys.RunsRead, waits: true,
 			purpose: "Follow the events of a run, as Server-Sent Events or as JSON.",
-			notes: "With `Accept: application/json` the answer is `{\"events\": […]}` with what is recorded, of every type unless " +
-				"`streamMode` is given. The header `Last-Event-ID` continues behind an event; it takes precedence over `lastEventId`.",
+			notes: "With `Accept: application/json` the answer is `{\"events\": […]}` with what is recorded, of every type " +
+				"unless `streamMode` is given. The header `Last-Event-ID` continues behind an event; it takes precedence " +
+				"over `lastEventId`.",
 			query: []parameter{
-				{"streamMode", "updates, values, messages, debug, or a list of them with commas", "which messages are sent; updates by default"},
+				{"streamMode", "updates, values, messages, debug, or a list of them with commas",
+					"which messages are sent; updates by default"},
 				{"bufferMs", "0 to 5000", "collect events for that long into one message `batch`; 0 by default"},
 				{"lastEventId", "a sequence", "continue behind this event"}},
 			answers: []answer{success[eventList](http.StatusOK, "the stream (text/event-stream), or the events")},
 			refusals: []outcome{unknownRun,
-				{http.StatusBadRequest, openwop.ErrUnsupportedStreamMode, "the mode is unknown, or `values` is combined with another; `details.supported` lists the modes"},
+				{http.StatusBadRequest, openwop.ErrUnsupportedStreamMode,
+					"the mode is unknown, or `values` is combined with another; `details.supported` lists the modes"},
 				{http.StatusTooManyRequests, openwop.ErrTooManyRequests, "as many streams as the server keeps are open"}},
 			stream: streamRunEvents},
 		{method: http.MethodGet, path: runPath + "/events/poll", id: "pollRunEvents", scope: httpkeys.RunsRead, waits: true,
 			purpose: "Read the events behind a sequence; wait for one if there is none.",
-			notes:   "A sequence behind the last event is no error. `isComplete` and `isTerminal` are true once no event will follow.",
+			notes: "A sequence behind the last event is no error. `isComplete` and `isTerminal` are true once no event " +
+				"will follow.",
 			query: []parameter{
 				{"lastSequence", "a sequence", "return the events behind it; without it, all events"},
 				{"timeout", "seconds, at most 60", "how long to wait for an event; 30 by default, longer ones are 60"}},
@@ -162,8 +168,8 @@ func cancelRoutes() []*route {
 			body:     form[reasonBody](false),
 			answers:  []answer{success[openwop.RunState](http.StatusOK, "the run, cancelling or cancelled")},
 			refusals: []outcome{unknownRun}, handle: cancelRun},
-		{method: http.MethodPost, path: "/v1/runs:bulk-cancel", id: "bulkCancelRuns", scope: httpkeys.RunsCancel, idempotent: true,
-			purpose: "Request the end of several runs.",
+		{method: http.MethodPost, path: "/v1/runs:bulk-cancel", id: "bulkCancelRuns", scope: httpkeys.RunsCancel,
+			idempotent: true, purpose: "Request the end of several runs.",
 			notes:   "Each run has its own result, in the order of the request; an unknown run is `not_found` there.",
 			body:    form[bulkCancel](true),
 			answers: []answer{success[bulkCancelled](http.StatusOK, "the results")},
@@ -176,10 +182,11 @@ func feedbackRoutes() []*route {
 	return []*route{
 		{method: http.MethodPost, path: runPath + "/annotations", id: "createAnnotation", scope: httpkeys.FeedbackWrite,
 			group: feedbackGroup, idempotent: true, keyed: true,
-			purpose:  "Record feedback about a run, also about one that has ended.",
-			notes:    "The name of the key is recorded as its author. It is announced as `run.annotated` on open streams.",
-			body:     form[feedback.Create](true),
-			answers:  []answer{success[feedback.Annotation](http.StatusCreated, "the annotation as it was recorded, without secrets")},
+			purpose: "Record feedback about a run, also about one that has ended.",
+			notes:   "The name of the key is recorded as its author. It is announced as `run.annotated` on open streams.",
+			body:    form[feedback.Create](true),
+			answers: []answer{success[feedback.Annotation](http.StatusCreated,
+				"the annotation as it was recorded, without secrets")},
 			refusals: []outcome{noFeedback, unknownRun}, handle: createAnnotation},
 		{method: http.MethodGet, path: runPath + "/annotations", id: "listAnnotations", scope: httpkeys.RunsRead,
 			group: feedbackGroup, purpose: "List the feedback about a run.",
@@ -219,8 +226,9 @@ func proposalRoutes() []*route {
 			idempotent: true, purpose: "Archive a proposal.", body: form[reasonBody](false),
 			answers:  []answer{success[proposal.Proposal](http.StatusOK, "the archived proposal")},
 			refusals: []outcome{noProposals, unknownProposal, wrongState}, handle: archiveProposal},
-		{method: http.MethodPost, path: one + "/apply", id: "applyProposal", scope: httpkeys.PacksPublish, group: proposalGroup,
-			idempotent: true, purpose: "Install what a proposal contains, if the approvals that it needs are given.",
+		{method: http.MethodPost, path: one + "/apply", id: "applyProposal", scope: httpkeys.PacksPublish,
+			group: proposalGroup, idempotent: true,
+			purpose: "Install what a proposal contains, if the approvals that it needs are given.",
 			notes: "A key gives no approval. An answer 202 is not kept for an idempotency key: the same call succeeds once " +
 				"people have approved.",
 			body: form[noMembers](false),

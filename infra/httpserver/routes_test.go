@@ -281,24 +281,38 @@ func TestApplyAsksForItsScopeFirst(t *testing.T) {
 	}
 }
 
-// TestFaultsHaveTheirAnswers: the table of section "Errors" of docs/http.md.
+// TestFaultsHaveTheirAnswers: the codes that callers branch on, with their status, and no secret in any of them.
 func TestFaultsHaveTheirAnswers(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
 	run := s.host.addRun().add(openwop.RunStarted)
-	for code, row := range envelopeRows {
+	want := map[fault.Code]answerRow{
+		fault.ValidationError: {400, "validation_error"}, fault.UsageError: {400, "validation_error"},
+		fault.ProposalForbidden: {403, "forbidden"}, fault.WorkflowUntrusted: {403, "forbidden"},
+		fault.RunNotFound: {404, "run_not_found"}, fault.WorkflowNotFound: {404, "not_found"}, fault.ProposalNotFound: {404, "not_found"},
+		fault.ProposalState: {409, "conflict"}, fault.ProposalChanged: {409, "conflict"}, fault.RunClosed: {409, "conflict"},
+		idempotencyMismatch: {409, "idempotency_key_mismatch"}, fault.StoreLimit: {413, "payload_too_large"},
+		fault.ProposalInvalid: {422, "unprocessable"}, fault.WorkflowInvalid: {422, "unprocessable"},
+		fault.CapabilityNotProvided: {501, "capability_not_provided"}, fault.SessionLocked: {503, "unavailable"},
+		fault.StoreLocked: {503, "unavailable"}, fault.StoreConflict: {503, "unavailable"}, fault.StoreCorrupt: {500, "internal_error"},
+		fault.StoreOutcomeUnknown: {500, "internal_error"}, fault.Internal: {500, "internal_error"},
+	}
+	for _, code := range faultCodes() {
 		f := fault.New(fault.ValidationError, "token sk-abcdefghijklmnopqrstuv in a message")
 		f.Code = code
 		f.With("password", "hunter2").With("list", []string{"a"})
 		s.host.failWith("Snapshot", f)
 		got := s.do("GET", "/v1/runs/"+run.id, "")
-		if got.status != row.status || got.code(t) != string(row.code) || got.details(t)["waybillCode"] != string(code) {
+		if row, ok := want[code]; ok && (got.status != row.status || got.code(t) != string(row.code)) {
+			t.Errorf("%s: %d %s", code, got.status, got.body)
+		}
+		if got.status < 400 || got.details(t)["waybillCode"] != string(code) {
 			t.Errorf("%s: %d %s", code, got.status, got.body)
 		}
 		if strings.Contains(got.body, "sk-abc") || strings.Contains(got.body, "hunter2") {
 			t.Errorf("%s: %s", code, got.body)
 		}
-		if busy := row.status == http.StatusServiceUnavailable; busy != (got.header.Get("Retry-After") != "") {
+		if busy := got.status == http.StatusServiceUnavailable; busy != (got.header.Get("Retry-After") != "") {
 			t.Errorf("%s: Retry-After %q", code, got.header.Get("Retry-After"))
 		}
 	}

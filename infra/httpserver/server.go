@@ -32,7 +32,7 @@ type Entry struct {
 	Bytes         int64  // of the body that was written
 	Duration      time.Duration
 	Key           string // the name of the key, "" without a valid one
-	CorrelationID string // in the header X-Request-Id of the answer, and in the details of errors with a status from 500 on
+	CorrelationID string // in the header X-Request-Id, and in the details of errors with a status from 500 on
 	Err           error  // the cause of such an error, or what failed beside the answer; nil otherwise
 }
 
@@ -45,8 +45,9 @@ type tuning struct {
 // defaultTuning are the numbers of package limits.
 func defaultTuning() tuning {
 	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
-	return tuning{headerRead: ms(limits.HTTPHeaderReadMs), bodyRead: ms(limits.HTTPBodyReadMs), drain: ms(limits.HTTPDrainMs), idle: ms(limits.HTTPIdleMs),
-		write: ms(limits.HTTPWriteMs), keepalive: ms(limits.HTTPKeepaliveMs), poll: limits.HTTPPollSecondsMax * time.Second, turn: ms(limits.HTTPTurnMs),
+	return tuning{headerRead: ms(limits.HTTPHeaderReadMs), bodyRead: ms(limits.HTTPBodyReadMs),
+		drain: ms(limits.HTTPDrainMs), idle: ms(limits.HTTPIdleMs), write: ms(limits.HTTPWriteMs),
+		keepalive: ms(limits.HTTPKeepaliveMs), poll: limits.HTTPPollSecondsMax * time.Second, turn: ms(limits.HTTPTurnMs),
 		stop: ms(limits.HTTPStopMs), connectionsMax: limits.HTTPConnectionsMax, streamsMax: limits.HTTPStreamsMax,
 		requestsMax: limits.HTTPRequestsMax}
 }
@@ -64,9 +65,9 @@ type service struct {
 	keyed     inflight
 }
 
-// Serve answers the requests that arrive at a listener of Listen, until ctx is done. Then it accepts no more, ends streams
-// and polls with the reason, and gives other requests limits.HTTPStopMs to end. It closes the listener. It returns nil
-// after that, and an error where the listener fails or is not on a loopback address.
+// Serve answers the requests that arrive at a listener of Listen, until ctx is done. Then it accepts no more, ends
+// streams and polls with the reason, and gives other requests limits.HTTPStopMs to end. It closes the listener. It
+// returns nil after that, and an error where the listener fails or is not on a loopback address.
 func (s Server) Serve(ctx context.Context, l net.Listener) error {
 	defer l.Close()
 	addr, err := netip.ParseAddrPort(l.Addr().String())
@@ -82,7 +83,7 @@ func (s Server) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler:                      web,
 		ReadHeaderTimeout:            web.headerRead,
-		ReadTimeout:                  web.bodyRead,         // of a request with its body; behind that the client may be silent
+		ReadTimeout:                  web.bodyRead,         // of a request with its body; behind that a client may be silent
 		WriteTimeout:                 web.write + web.poll, // of answers of net/http; those of this package renew it
 		IdleTimeout:                  web.idle,
 		MaxHeaderBytes:               limits.HTTPHeaderBytesMax,

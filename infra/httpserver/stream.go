@@ -50,7 +50,8 @@ type stream struct {
 	flushAt time.Time // when the batch is sent
 }
 
-// follow writes the events of a run as they are recorded, until the run has ended, the client is gone or the server ends.
+// follow writes the events of a run as they are recorded, until the run has ended, the client is gone or the server
+// ends.
 func (c *call) follow(feed Feed, id string, o options) error {
 	h := c.w.Header()
 	h.Set("Content-Type", "text/event-stream; charset=utf-8")

@@ -43,8 +43,8 @@ type eventList struct {
 	Events []openwop.RunEvent `json:"events"`
 }
 
-// polled is the answer to a poll. Its members are in the order in which they are written: the events come first, page by
-// page, and the rest describes the run after the last of them.
+// polled is the answer to a poll. Its members are in the order in which they are written: the events come first, page
+// by page, and the rest describes the run after the last of them.
 type polled struct {
 	Events       []openwop.RunEvent `json:"events"`
 	IsComplete   bool               `json:"isComplete"`
@@ -70,7 +70,8 @@ type proposalList struct {
 	Proposals []proposal.Proposal `json:"proposals"`
 }
 
-// revision is the request to revise a proposal. It is only described: Host.Revise gets the value, which shows what is absent.
+// revision is the request to revise a proposal. It is only described: Host.Revise gets the value, which shows what is
+// absent.
 type revision struct {
 	Title     string      `json:"title,omitzero"`
 	Rationale string      `json:"rationale,omitzero"`

@@ -1,7 +1,7 @@
 // Package clienttest is a client of the OpenWOP protocol for tests, written against the protocol and not against this
-// server: it imports nothing of the module, and knows documents only as JSON (docs/design.md#openwop-server). Tests walk a
-// host with it while they kill the host: each call repeats itself until it has an answer, with the idempotency key of its
-// first try, and a stream continues behind the last event that it had.
+// server: it imports nothing of the module, and knows documents only as JSON (docs/design.md#openwop-server). Tests
+// walk a host with it while they kill the host: each call repeats itself until it has an answer, with the idempotency
+// key of its first try, and a stream continues behind the last event that it had.
 //
 // It is no part of the program. Start reading at Client.
 package clienttest
@@ -62,8 +62,9 @@ type request struct {
 	header       http.Header
 }
 
-// call sends a request until it is answered, or ctx is done. What is sent again: everything that failed before a whole answer
-// was read, and the answers by which a host asks for it: 429, 503, and 409 while another try is executed.
+// call sends a request until it is answered, or ctx is done. What is sent again: everything that failed before a
+// whole answer was read, and the answers by which a host asks for it: 429, 503, and 409 while another try is
+// executed.
 //
 // A request that changes something has an idempotency key, so that a repetition has no second effect.
 func (c *Client) call(ctx context.Context, r request) (Reply, error) {
@@ -104,7 +105,8 @@ func (c *Client) try(ctx context.Context, r request, body []byte) (out Reply, ag
 	if err != nil {
 		return out, ctx.Err() == nil, fmt.Errorf("the answer ended early: %w", err)
 	}
-	out = Reply{Status: res.StatusCode, Header: res.Header, Replayed: res.Header.Get("openwop-Idempotent-Replay") == "true"}
+	out = Reply{Status: res.StatusCode, Header: res.Header,
+		Replayed: res.Header.Get("openwop-Idempotent-Replay") == "true"}
 	if len(text) > 0 {
 		if err := json.Unmarshal(text, &out.Body); err != nil {
 			return out, false, fmt.Errorf("the answer %d is no JSON object: %w", res.StatusCode, err)
@@ -215,7 +217,8 @@ func (c *Client) Run(ctx context.Context, run string) (Object, error) {
 
 // Cancel requests the end of a run.
 func (c *Client) Cancel(ctx context.Context, key, run, reason string) (Reply, error) {
-	return c.call(ctx, request{method: http.MethodPost, path: runPath(run) + "/cancel", body: Object{"reason": reason}, key: key})
+	return c.call(ctx, request{method: http.MethodPost, path: runPath(run) + "/cancel", key: key,
+		body: Object{"reason": reason}})
 }
 
 // BulkCancel requests the end of several runs, and returns the results in the order of the ids.
@@ -273,8 +276,8 @@ func (c *Client) Revise(ctx context.Context, key, id string, patch Object) (Repl
 	return c.call(ctx, request{method: http.MethodPatch, path: proposalPath(id), body: patch, key: key})
 }
 
-// Apply installs a proposal: 200, or 202 with what is pending. A host that is killed between the installation and its answer
-// may answer the repetition with 409: then the proposal tells whether it is applied.
+// Apply installs a proposal: 200, or 202 with what is pending. A host that is killed between the installation and its
+// answer may answer the repetition with 409: then the proposal tells whether it is applied.
 func (c *Client) Apply(ctx context.Context, key, id string) (Reply, error) {
 	out, err := c.call(ctx, request{method: http.MethodPost, path: proposalPath(id) + "/apply", body: Object{}, key: key})
 	if out.Tries > 1 {
@@ -285,7 +288,8 @@ func (c *Client) Apply(ctx context.Context, key, id string) (Reply, error) {
 
 // Reject rejects a proposal.
 func (c *Client) Reject(ctx context.Context, key, id, reason string) (Reply, error) {
-	out, err := c.call(ctx, request{method: http.MethodPost, path: proposalPath(id) + "/reject", body: Object{"reason": reason}, key: key})
+	out, err := c.call(ctx, request{method: http.MethodPost, path: proposalPath(id) + "/reject", key: key,
+		body: Object{"reason": reason}})
 	if out.Tries > 1 {
 		return c.inState(ctx, out, err, id, "rejected")
 	}

@@ -37,13 +37,14 @@ type StreamOptions struct {
 	After    string // continue behind the event with this id, "" for the beginning
 }
 
-// Stream follows a run to its end, and calls each with every message. Where the connection breaks, or the host asks for it, it
-// continues behind the last message with an id. It returns how often it connected, and an error that each returned, of an
-// answer from 400 on that is final, or of ctx.
+// Stream follows a run to its end, and calls each with every message. Where the connection breaks, or the host asks
+// for it, it continues behind the last message with an id. It returns how often it connected, and an error that each
+// returned, of an answer from 400 on that is final, or of ctx.
 //
-// A stream has ended once its last message is the last event of the run. Modes without that event end with the connection,
-// if the run has ended.
-func (c *Client) Stream(ctx context.Context, run string, o StreamOptions, each func(Message) error) (connects int, err error) {
+// A stream has ended once its last message is the last event of the run. Modes without that event end with the
+// connection, if the run has ended.
+func (c *Client) Stream(ctx context.Context, run string, o StreamOptions, each func(Message) error) (connects int,
+	err error) {
 	last, ended := o.After, false
 	for {
 		connects++
@@ -86,7 +87,8 @@ func (c *Client) Stream(ctx context.Context, run string, o StreamOptions, each f
 }
 
 // connect reads a stream until its connection ends; again reports an error after which it may be opened again.
-func (c *Client) connect(ctx context.Context, run string, o StreamOptions, last string, each func(Message) error) (again bool, err error) {
+func (c *Client) connect(ctx context.Context, run string, o StreamOptions, last string,
+	each func(Message) error) (again bool, err error) {
 	query := url.Values{}
 	if o.Mode != "" {
 		query.Set("streamMode", o.Mode)
@@ -160,16 +162,18 @@ func (c *Client) Events(ctx context.Context, run, mode string) ([]Object, error)
 	if mode != "" {
 		path += "?streamMode=" + url.QueryEscape(mode)
 	}
-	out, err := c.call(ctx, request{method: http.MethodGet, path: path, header: http.Header{"Accept": {"application/json"}}})
+	out, err := c.call(ctx, request{method: http.MethodGet, path: path,
+		header: http.Header{"Accept": {"application/json"}}})
 	if err != nil {
 		return nil, err
 	}
 	return objects(out.Body, "events")
 }
 
-// Poll reads the events behind a sequence (-1: all), and waits at most some seconds for one; complete reports that the run
-// has ended and no event will follow.
-func (c *Client) Poll(ctx context.Context, run string, after int64, seconds int) (events []Object, complete bool, err error) {
+// Poll reads the events behind a sequence (-1: all), and waits at most some seconds for one; complete reports that
+// the run has ended and no event will follow.
+func (c *Client) Poll(ctx context.Context, run string, after int64, seconds int) (events []Object, complete bool,
+	err error) {
 	query := url.Values{"timeout": {strconv.Itoa(seconds)}}
 	if after >= 0 {
 		query.Set("lastSequence", strconv.FormatInt(after, 10))
