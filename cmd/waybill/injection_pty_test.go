@@ -250,6 +250,7 @@ func (s *injected) questions(line, proposal string) [][]string {
 var notViews = map[string]string{
 	"guard hook": "writes JSON only: TestHookAnswersPrintNothingInvisible",
 	"version":    "prints nothing of a store or file",
+	"serve":      "prints one line, with its address: TestServedWalk",
 	"runs watch": "runs until it is interrupted and writes the lines of runs timeline",
 }
 

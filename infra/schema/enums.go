@@ -27,6 +27,7 @@ import (
 	"github.com/waybill/waybill/durable/run/snapshot"
 	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/durable/store/doctor"
+	"github.com/waybill/waybill/durable/store/httpkeys"
 	"github.com/waybill/waybill/durable/store/retention"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/contract"
@@ -78,6 +79,7 @@ func eventEnums() []enum {
 		enumOf(event.IdempotentReplay, event.IntentionalFork, event.NonTipAdvance, event.CheckpointCreated),
 		enumOf(event.Recap, event.Artifact),
 		enumOf(event.Approved, event.SentBack, event.Denied),
+		enumOf(event.GuardRefused, event.GuardLetGo),
 		enumOf(event.Notes, event.ArtifactRef),
 		enumOf(event.OutcomeCancelled, event.OutcomeFailed),
 		enumOf(event.SelectedNextStep, event.EvaluatedCondition, event.EnteredLoop, event.ExitedLoop,
@@ -105,6 +107,7 @@ func learningEnums() []enum {
 		enumOf(proposal.Moves()...),
 		enumOf(proposal.ApprovalGate, proposal.DirectRBAC),
 		enumOf(redact.Rules()...),
+		enumOf(httpkeys.Scopes()...),
 	}
 }
 
@@ -198,7 +201,7 @@ func engineEnums() []enum {
 		enumOf(upkeep.Repairable, upkeep.NotNeeded, upkeep.Elsewhere, upkeep.Impossible),
 		// Re-executed inputs, and why a run matches a search.
 		enumOf(redrive.Start, redrive.Fork, redrive.Ack, redrive.Checkpoint, redrive.Approve, redrive.Cancel,
-			redrive.Close, redrive.Unknown),
+			redrive.Close, redrive.Turn, redrive.Unknown),
 		enumOf(resume.MatchedSessionID, resume.MatchedRunID, resume.MatchedHeadSHA, resume.MatchedBranch,
 			resume.MatchedNotes, resume.MatchedWorkflowID, resume.RecencyFallback),
 	}

@@ -80,6 +80,8 @@ var eachKind = map[string]string{
 	"run_cancel_requested":          "waybill.cancel_requested",
 	"run_cancel_requested.failed":   "waybill.cancel_requested",
 	"run_closed":                    "node.cancelled run.failed",
+	"guard_noted":                   "waybill.guard_noted",
+	"guard_noted.let_go":            "waybill.guard_noted",
 }
 
 // anID matches the id of a record.

@@ -8,7 +8,9 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/hosting"
+	"github.com/waybill/waybill/durable/engine/idempotency"
 	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/engine/startkey"
 	"github.com/waybill/waybill/durable/engine/wire"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
@@ -93,20 +95,17 @@ func (h *host) Discovery(ctx context.Context) (canon.Value, error) {
 	return capabilities.Discovery(c, h.app.Version, h.served)
 }
 
-// seed is what an annotation is made from: random, but for a request with an idempotency key, which finds its annotation
-// again.
-func (h *host) seed(ctx context.Context, by event.Actor, key string) (id.Seed, error) {
-	return h.app.Seed()
-}
-
 // Annotate implements httpserver.Host. A repeated request is found again by the id of the annotation, which follows from the
 // key.
 func (h *host) Annotate(ctx context.Context, by event.Actor, key, run string, in canon.Value) (canon.Value, error) {
-	seed, err := h.seed(ctx, by, key)
+	if key != "" {
+		key = startkey.OfRequest(by.Ref, key)
+	}
+	seed, err := h.app.Seed()
 	if err != nil {
 		return canon.Value{}, err
 	}
-	return h.feedback.Annotate(ctx, h.store.CallerOf(by), seed, run, in)
+	return h.feedback.Annotate(ctx, h.store.CallerOf(by), seed, key, run, in)
 }
 
 // Annotations implements httpserver.Host.
@@ -138,12 +137,17 @@ func (h *host) Workflow(ctx context.Context, workflowID string) (canon.Value, er
 
 // Replay implements httpserver.Host.
 func (h *host) Replay(ctx context.Context, key, route string, body canon.Digest) (*httpserver.Recorded, error) {
-	return nil, nil
+	found, err := h.store.Idempotency.Replay(ctx, key, route, body, h.app.NowMs())
+	if err != nil || found == nil {
+		return nil, err
+	}
+	out := httpserver.Recorded(*found)
+	return &out, nil
 }
 
 // Record implements httpserver.Host.
 func (h *host) Record(ctx context.Context, key, route string, body canon.Digest, out httpserver.Recorded) error {
-	return nil
+	return h.store.Idempotency.Record(ctx, key, route, body, idempotency.Recorded(out), h.app.NowMs())
 }
 
 // ProposalsProvided implements httpserver.Host.

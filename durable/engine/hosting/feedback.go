@@ -27,9 +27,9 @@ func NewFeedback(l *learning.Learning, w *enginewire.Wire, runs Runs) Feedback {
 	return Feedback{l, w, runs}
 }
 
-// Annotate records an annotation of a run, in the form of the protocol. Errors: RUN_NOT_FOUND, TARGET_NOT_FOUND,
-// VALIDATION_ERROR.
-func (f Feedback) Annotate(ctx context.Context, by engine.Caller, seed id.Seed, run string, body canon.Value) (canon.Value,
+// Annotate records an annotation of a run, in the form of the protocol; with a key once. Errors: RUN_NOT_FOUND,
+// TARGET_NOT_FOUND, VALIDATION_ERROR, IDEMPOTENCY_MISMATCH.
+func (f Feedback) Annotate(ctx context.Context, by engine.Caller, seed id.Seed, key, run string, body canon.Value) (canon.Value,
 	error) {
 	at, err := f.runs.Find(ctx, run)
 	if err != nil {
@@ -46,7 +46,12 @@ func (f Feedback) Annotate(ctx context.Context, by engine.Caller, seed id.Seed, 
 	if err != nil {
 		return canon.Value{}, err
 	}
-	a, err := f.l.Annotate(ctx, by, seed, at, feedback.Request{Create: create})
+	var a feedback.Annotation
+	if req := (feedback.Request{Create: create}); key != "" {
+		a, err = f.l.AnnotateOnce(ctx, by, key, at, req)
+	} else {
+		a, err = f.l.Annotate(ctx, by, seed, at, req)
+	}
 	if err != nil {
 		return canon.Value{}, err
 	}

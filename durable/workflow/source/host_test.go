@@ -35,7 +35,7 @@ func TestHostStepsThatAreRefused(t *testing.T) {
 		{"", hosted("core.noop", "", `, "notesRequired": true`), "/steps/1/notesRequired", "hands in nothing but", "before or behind"},
 		{"", hosted("core.noop", "", `, "outputContract": {"contractRef": "wr.contracts.loop_control"}`), "/steps/1/outputContract",
 			"hands in nothing but", "before or behind"},
-		{"", hosted("core.noop", "", `, "checks": [{"id": "c", "argv": ["prove"]}]`), "/steps/1/checks", "hands in nothing but", "before"},
+		{"", hosted("core.noop", "", `, "checks": [{"id": "c", "argv": ["compare", "a"]}]`), "/steps/1/checks", "hands in nothing but", "before"},
 		{"", hosted("core.noop", "", `, "validationCriteria": {"type": "contains", "value": "x", "message": "m"}`),
 			"/steps/1/validationCriteria", "hands in nothing but", "before"},
 		{"", hosted("core.noop", "", `, "outputs": {"a": "stdout"}`), "/steps/1/outputs", "outputs are what a command sets", "action"},
