@@ -228,6 +228,7 @@ func (s *injected) views(inject string) [][]string {
 		{"annotate", line, "--note", "n"}, {"checkpoint", "--run", line}, {"fork", line}, {"sessions", "keep", line},
 		{"sessions", "restore", line}, {"proposals", "create", line}, {"proposals", "revise", line, line}, {"proposals", "reject", line},
 		{"proposals", "archive", line}, {"proposals", "rollback", line}, {"schema", line}, {"help", line}, {"completion", line}, {"--as", line, "runs", "list"}, {"--store", line, "runs", "list"},
+		{"serve", "keys", "list"}, {"serve", "keys", "add", line, "--scope", "runs:read"}, {"serve", "keys", "remove", line},
 		{"runs", "list", "--store", line, "--log-level", "debug"}}...)
 }
 

@@ -89,6 +89,7 @@ const (
 // PROPOSAL_FORBIDDEN 403 and PROPOSAL_INVALID 422.
 const (
 	CapabilityNotProvided Code = "CAPABILITY_NOT_PROVIDED"
+	CapabilityRequired    Code = "CAPABILITY_REQUIRED"
 	AnnotationNotFound    Code = "ANNOTATION_NOT_FOUND"
 	TargetNotFound        Code = "TARGET_NOT_FOUND"
 	ProposalNotFound      Code = "PROPOSAL_NOT_FOUND"
@@ -280,6 +281,8 @@ var Table = []Row{
 	// Annotations and proposals.
 	{CapabilityNotProvided, ExitFailed, never, "The store's configuration disables this group of commands.",
 		Suggest("See %s; %s enables a group.", Command{"capabilities"}, Command{"config", "set"})},
+	{CapabilityRequired, ExitUsage, never, "The workflow has host steps of a type that this version does not perform.",
+		Suggest("%s shows the steps of a workflow.", Command{"workflows", "inspect", "ID"})},
 	{AnnotationNotFound, ExitNotFound, never, "The run has no such annotation.",
 		Suggest("See %s.", Command{"annotations", "list", "RUN"})},
 	{TargetNotFound, ExitNotFound, never,

@@ -27,6 +27,7 @@ var (
 	unprocessable = answer{422, ErrUnprocessable}
 	broken        = answer{500, ErrInternal}
 	notProvided   = answer{501, ErrCapabilityNotProvided}
+	required      = answer{400, ErrCapabilityRequired}
 	busy          = answer{503, ErrUnavailable}
 )
 
@@ -57,7 +58,7 @@ var answers = map[fault.Code]answer{
 	fault.WorkflowInvalid: unprocessable, fault.WorkflowNotFound: missing, fault.SourceNotFound: missing,
 	fault.WorkflowAmbiguous: conflict, fault.WorkflowUntrusted: forbidden,
 
-	fault.CapabilityNotProvided: notProvided, fault.AnnotationNotFound: missing, fault.TargetNotFound: missing,
+	fault.CapabilityNotProvided: notProvided, fault.CapabilityRequired: required, fault.AnnotationNotFound: missing, fault.TargetNotFound: missing,
 	fault.ProposalNotFound: missing, fault.ProposalState: conflict, fault.ProposalPending: conflict,
 	fault.ProposalForbidden: forbidden, fault.ProposalInvalid: unprocessable, fault.ProposalChanged: conflict,
 	fault.PolicyUnconfirmed: forbidden, fault.PrincipalsUnbound: forbidden,

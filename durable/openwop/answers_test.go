@@ -20,7 +20,7 @@ func TestEveryFaultHasAnAnswer(t *testing.T) {
 	statuses := map[openwop.ErrorCode]int{openwop.ErrValidation: 400, openwop.ErrForbidden: 403, openwop.ErrRunNotFound: 404,
 		openwop.ErrNotFound: 404, openwop.ErrConflict: 409, openwop.ErrIdempotencyMismatch: 409,
 		openwop.ErrIdempotencyInFlight: 409, openwop.ErrTooLarge: 413, openwop.ErrUnprocessable: 422,
-		openwop.ErrInternal: 500, openwop.ErrCapabilityNotProvided: 501, openwop.ErrUnavailable: 503}
+		openwop.ErrInternal: 500, openwop.ErrCapabilityRequired: 400, openwop.ErrCapabilityNotProvided: 501, openwop.ErrUnavailable: 503}
 	for _, row := range fault.Table {
 		f := fault.Wrap(errors.New("the cause"), row.Code, "the message with %s", canary).
 			With("place", "/a").With("text", "token "+canary)

@@ -50,6 +50,7 @@ var envelopeRows = map[fault.Code]envelopeRow{
 	fault.ProposalInvalid:       {http.StatusUnprocessableEntity, openwop.ErrUnprocessable},
 	fault.WorkflowInvalid:       {http.StatusUnprocessableEntity, openwop.ErrUnprocessable},
 	fault.WorkflowAmbiguous:     {http.StatusUnprocessableEntity, openwop.ErrUnprocessable},
+	fault.CapabilityRequired:    {http.StatusBadRequest, openwop.ErrCapabilityRequired},
 	fault.CapabilityNotProvided: {http.StatusNotImplemented, openwop.ErrCapabilityNotProvided},
 	fault.SessionLocked:         {http.StatusServiceUnavailable, openwop.ErrUnavailable},
 	fault.StoreLocked:           {http.StatusServiceUnavailable, openwop.ErrUnavailable},

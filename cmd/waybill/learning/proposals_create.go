@@ -108,7 +108,7 @@ func newProposalsRevise(a *cli.App) *cobra.Command {
 // that is no valid draft is VALIDATION_ERROR.
 func readDraft(a *cli.App, cmd *cobra.Command, name string, req *learning.ProposeRequest) error {
 	// First: what the store does not provide is refused before the file is read.
-	if err := a.WithStore(cmd.Context(), func(ctx context.Context, o *cli.Store) error { return o.CheckProposals(ctx) }); err != nil {
+	if err := a.WithStore(cmd.Context(), func(ctx context.Context, o *cli.Store) error { return learning.CheckProposals(ctx, o.Learning) }); err != nil {
 		return err
 	}
 	data, err := a.ReadInput("FILE", name, limits.ProposalFileBytesMax)

@@ -41,6 +41,7 @@ type host struct {
 	performing *performing
 	workflows  *workflows
 	served     capabilities.Options
+	repository string // root of the repository of the working directory, "" outside of one
 }
 
 var _ httpserver.Host = (*host)(nil)
@@ -56,7 +57,7 @@ func (h *host) CreateRun(ctx context.Context, by event.Actor, key string, in ope
 		return out, false, err
 	}
 	created, err := h.runs.Create(ctx, h.store.CallerOf(by), seed, hosting.Request{Body: in, Key: key,
-		Definition: h.workflows.definition, Allow: h.allow, Observations: gitobserver.Observe(h.performing.root)})
+		Definition: h.workflows.definition, Allow: h.allow, Observations: gitobserver.Observe(h.repository)})
 	if err != nil {
 		return out, false, err
 	}
@@ -69,8 +70,8 @@ func (h *host) CreateRun(ctx context.Context, by event.Actor, key string, in ope
 // allow refuses a workflow whose steps the server would not perform.
 func (h *host) allow(ctx context.Context, d engine.Definition) error {
 	if types := hoststep.Unsupported(d.Workflow); len(types) > 0 {
-		return fault.New(fault.CapabilityNotProvided, "the workflow %q has steps that this host does not perform: %s",
-			d.Workflow.WorkflowID, strings.Join(types, ", "))
+		return fault.New(fault.CapabilityRequired, "the workflow %q has steps that this host does not perform: %s",
+			d.Workflow.WorkflowID, strings.Join(types, ", ")).With("requiredCapability", types[0])
 	}
 	return h.performing.performer(nil).Allow(ctx, d.Workflow, string(d.SourceKind), perform.Options{})
 }

@@ -120,6 +120,9 @@ func openHost(ctx context.Context, a *cli.App, root string, in input) (*host, er
 	h := &host{app: a, store: o, hub: hub, wire: o.Wire, runs: hosting.NewRuns(o.Engine, o.Logs(), o.Performers()),
 		proposals: hosting.NewProposals(o.Learning, a.Flags.Workspace), performing: newPerforming(a, o, hub, root),
 		notices: &notices{store: o, workspace: a.Flags.Workspace}, workflows: &workflows{app: a, store: o}}
+	if _, h.repository, err = a.Workspace(); err != nil {
+		return nil, err
+	}
 	h.feedback = hosting.NewFeedback(o.Learning, h.wire, h.runs)
 	if in.fixtures {
 		h.workflows.fixtures, h.served.Fixtures = discovery.Fixtures(), discovery.FixtureIDs()

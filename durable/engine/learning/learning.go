@@ -38,7 +38,7 @@ func (l *Learning) CheckFeedback(ctx context.Context) error {
 }
 
 // CheckProposals is CheckFeedback for proposals.
-func (l *Learning) CheckProposals(ctx context.Context) error {
+func CheckProposals(ctx context.Context, l *Learning) error {
 	_, err := l.settings.Provided(ctx, config.Proposals, config.Config.Proposals)
 	return err
 }
