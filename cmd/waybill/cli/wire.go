@@ -20,6 +20,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/engine/views"
+	enginewire "github.com/waybill/waybill/durable/engine/wire"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/store/config"
@@ -46,10 +47,12 @@ type Store struct {
 	// OpenRuns are the runs that hooks of clients describe.
 	OpenRuns openruns.List
 	Commits  commits.Commits
-	Dir      string
-	files    *filestore.Store
-	app      *App
-	config   config.Config // as it was when the store was opened
+	// Wire reads runs as clients of the OpenWOP protocol do.
+	Wire   *enginewire.Wire
+	Dir    string
+	files  *filestore.Store
+	app    *App
+	config config.Config // as it was when the store was opened
 }
 
 // Open opens the store that the flags select; the caller must call Close. A directory that
@@ -83,6 +86,7 @@ func (a *App) Open(ctx context.Context) (*Store, error) {
 	}
 	o := wire(dir, store)
 	o.app, o.config = a, c
+	o.Wire = enginewire.New(o.Reader, store, enginewire.About{Version: a.Version, Tenancy: store})
 	o.Engine = o.Engine.WithChecks(o.checker())
 	return o, nil
 }
@@ -168,7 +172,7 @@ func (o *Store) ArtifactBytes(ctx context.Context, ref string) (io.ReadCloser, c
 }
 
 // LogFiles returns the paths of the files that grow when an event or an annotation is recorded
-// in a session. 'runs watch' watches them. They need not exist yet.
-func (o *Store) LogFiles(s id.Session) (events, annotations string) {
+// in a session, or a change of a proposal. 'runs watch' watches them. They need not exist yet.
+func (o *Store) LogFiles(s id.Session) (events, annotations, proposals string) {
 	return filestore.LogFiles(o.Dir, s)
 }
