@@ -38,8 +38,11 @@ var protocolTypes = []EventType{
 // ProtocolTypes returns the types of run events that the protocol owns, in the order of its catalog.
 func ProtocolTypes() []EventType { return slices.Clone(protocolTypes) }
 
-// vendorForm matches a type of a host: dotted segments, of which the first is its prefix.
-var vendorForm = pattern.New(`^[a-z][a-zA-Z0-9_-]*(\.[a-zA-Z0-9_-]+)+$`)
+// VendorForm is the regular expression of types of hosts: dotted segments, of which the first is a prefix.
+const VendorForm = `^[a-z][a-zA-Z0-9_-]*(\.[a-zA-Z0-9_-]+)+$`
+
+// vendorForm matches VendorForm.
+var vendorForm = pattern.New(VendorForm)
 
 // reservedPrefixes are first segments that no host may use for types of its own.
 var reservedPrefixes = []string{"openwop", "core", "community", "vendor", "private", "local"}

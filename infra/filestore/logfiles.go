@@ -10,15 +10,12 @@ import (
 )
 
 // LogFiles are the files of the store in dir that grow when something is recorded in a
-// session: the manifest of its events, and that of its annotations, which need not exist.
-func LogFiles(dir string, s id.Session) (events, annotations string) {
-	return logFile(dir, manifest.SessionEvents(s)), logFile(dir, manifest.SessionSide(s, feedback.Table))
-}
-
-// ProposalsFile is the file that grows when something is recorded about a proposal.
-func ProposalsFile(dir string) string { return logFile(dir, proposal.LogOf(id.Store{})) }
-
-// logFile is the manifest of a log.
-func logFile(dir string, log manifest.Log) string {
-	return filepath.Join(dir, filepath.FromSlash(log.Root), manifest.FileName)
+// session, and those that notifications come from: the manifests of its events, of its
+// annotations and of the store's proposals. The latter two need not exist.
+func LogFiles(dir string, s id.Session) (events, annotations, proposals string) {
+	name := func(log manifest.Log) string {
+		return filepath.Join(dir, filepath.FromSlash(log.Root), manifest.FileName)
+	}
+	return name(manifest.SessionEvents(s)), name(manifest.SessionSide(s, feedback.Table)),
+		name(proposal.LogOf(id.Store{}))
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/openwop"
 	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/redact"
@@ -56,7 +57,8 @@ func enumOf[S ~string](all ...S) enum {
 // stringPatterns it is computed at the first use: most commands need no schema.
 var enums = sync.OnceValue(func() map[reflect.Type][]any {
 	sets := map[reflect.Type][]any{}
-	for _, e := range slices.Concat(eventEnums(), workflowEnums(), learningEnums(), storeEnums(), engineEnums()) {
+	for _, e := range slices.Concat(eventEnums(), workflowEnums(), learningEnums(), storeEnums(), engineEnums(),
+		wireEnums()) {
 		sets[e.of] = e.values
 	}
 	return sets
@@ -204,6 +206,21 @@ func engineEnums() []enum {
 			redrive.Close, redrive.Turn, redrive.Unknown),
 		enumOf(resume.MatchedSessionID, resume.MatchedRunID, resume.MatchedHeadSHA, resume.MatchedBranch,
 			resume.MatchedNotes, resume.MatchedWorkflowID, resume.RecencyFallback),
+	}
+}
+
+// wireEnums are the sets of the OpenWOP protocol.
+func wireEnums() []enum {
+	return []enum{
+		enumOf(openwop.Pending, openwop.Running, openwop.Paused, openwop.WaitingApproval, openwop.WaitingInput,
+			openwop.WaitingExternal, openwop.Completed, openwop.Failed, openwop.Cancelling, openwop.Cancelled),
+		enumOf(openwop.NodeIsRunning, openwop.NodeIsSuspended, openwop.NodeIsCompleted, openwop.NodeIsFailed,
+			openwop.NodeIsCancelled),
+		enumOf(openwop.ErrValidation, openwop.ErrUnauthenticated, openwop.ErrForbidden, openwop.ErrRunNotFound,
+			openwop.ErrNotFound, openwop.ErrMethodNotAllowed, openwop.ErrConflict, openwop.ErrIdempotencyMismatch,
+			openwop.ErrIdempotencyInFlight, openwop.ErrTooLarge, openwop.ErrUnprocessable,
+			openwop.ErrUnsupportedStreamMode, openwop.ErrUnsupportedMedia, openwop.ErrCapabilityNotProvided,
+			openwop.ErrCapabilityRequired, openwop.ErrUnavailable, openwop.ErrTooManyRequests, openwop.ErrInternal),
 	}
 }
 

@@ -28,8 +28,8 @@ type Watcher struct {
 	lost     <-chan error
 }
 
-// Files watches a file, and others in its directory or in directories beside it, which need not
-// exist yet. It never fails: files that cannot be watched are polled.
+// Files watches a file and others, which need not exist yet, nor their directories. It never fails:
+// files that cannot be watched are polled.
 func Files(path string, others ...string) *Watcher {
 	w := Polling(append([]string{path}, others...)...)
 	events, err := fsnotify.NewWatcher()
@@ -42,7 +42,10 @@ func Files(path string, others ...string) *Watcher {
 		return w
 	}
 	for _, other := range others {
-		_ = events.Add(filepath.Dir(other)) // a missing directory is added when it is created
+		dir := filepath.Dir(other)
+		if events.Add(dir) != nil {
+			_ = events.Add(filepath.Dir(dir)) // a missing directory is added when it is created
+		}
 	}
 	w.interval, w.events, w.changes, w.lost = pollIntervalWithEvents, events, events.Events, events.Errors
 	return w

@@ -98,6 +98,23 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
+// TestTitlesHaveNoShortSecrets: a secret that is too short to be found in any sentence does not appear in a title
+// that repeats it.
+func TestTitlesHaveNoShortSecrets(t *testing.T) {
+	d := newDriver(t, `{"id":"test.any","name":"Any","description":"d","version":"1.0.0","steps":[
+		{"id":"a","title":"Sign in with {{password}}","prompt":"p"},
+		{"id":"b","title":"And with {{password}}","prompt":"p","requireConfirmation":{"kind":"human_approval"},
+			"inputs":[{"contextKey":"ticket","reason":"needs_user_artifact","description":"The ticket."}]}]}`,
+		engine.Start{Context: object(t, `{"password":"q7"}`)}, 1_700_000_000_000, 1000)
+	d.ack(advance.Request{Notes: "done"})
+	d.ack(advance.Request{Notes: "done", Context: object(t, `{"ticket":"T-1"}`)}) // an approval is lacking still
+	events, l := project(d)
+	if doc, err := canon.Marshal([]any{events, l.Snapshot()}); err != nil || strings.Contains(string(doc), "q7") ||
+		!strings.Contains(string(doc), "Sign in with [") || !strings.Contains(string(doc), "And with [") {
+		t.Errorf("%v: %s", err, doc)
+	}
+}
+
 var update = flag.Bool("update", false, "write the golden files of scenarios")
 
 // compare compares the events of a scenario with its golden file. Vendor events that only explain are left

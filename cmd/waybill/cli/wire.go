@@ -192,11 +192,8 @@ func (o *Store) ArtifactBytes(ctx context.Context, ref string) (io.ReadCloser, c
 	return o.OpenArtifact(ctx, o.files, ref)
 }
 
-// ProposalsFile returns the path of the file that grows when something is recorded about a proposal.
-func (o *Store) ProposalsFile() string { return filestore.ProposalsFile(o.Dir) }
-
 // LogFiles returns the paths of the files that grow when an event or an annotation is recorded
-// in a session. 'runs watch' watches them. They need not exist yet.
-func (o *Store) LogFiles(s id.Session) (events, annotations string) {
+// in a session, or a change of a proposal. 'runs watch' watches them. They need not exist yet.
+func (o *Store) LogFiles(s id.Session) (events, annotations, proposals string) {
 	return filestore.LogFiles(o.Dir, s)
 }

@@ -18,7 +18,8 @@ import (
 // stdout, and a warning about a damaged log on stderr. At a terminal, and with --json, where they
 // are members of one document, characters that a terminal executes or hides are escaped.
 func newEvents(a *cli.App) *cobra.Command {
-	return &cobra.Command{
+	var format string
+	return cli.WithOptions(&cobra.Command{
 		Use:   "events [RUN]",
 		Short: "Print the events of a run exactly as they are stored",
 		Long: `Print the events of a run, and the events of its session that belong to no run, exactly
@@ -26,11 +27,18 @@ as they are stored: one JSON object per line, in log order. Without RUN, print t
 the latest run. Of a damaged log the valid prefix is printed.
 
 At a terminal, and in the document of --json, control and invisible characters are
-written as \u escapes. The values are the same; digests are of the bytes in a pipe.`,
-		Example: "  waybill runs events @last\n  waybill runs events k3j2a7 | jq -c '[.eventIndex, .kind]'",
-		Args:    cli.AtMost("RUN"),
+written as \u escapes. The values are the same; digests are of the bytes in a pipe.
+
+With --format openwop, print the run events that clients of the OpenWOP protocol get: one
+JSON object per line, derived from what is stored, without secrets.`,
+		Example: "  waybill runs events @last\n  waybill runs events k3j2a7 | jq -c '[.eventIndex, .kind]'\n" +
+			"  waybill runs events @last --format openwop | jq -c '[.sequence, .type]'",
+		Args: cli.AtMost("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.WithStore(cmd.Context(), func(ctx context.Context, o *cli.Store) error {
+				if format == openWOP {
+					return printRunEvents(ctx, a, o, cli.RunArg(args))
+				}
 				// v.Health states whether the log has a damaged tail.
 				events, v, err := o.Events(ctx, cli.RunArg(args))
 				if err != nil {
@@ -42,13 +50,7 @@ written as \u escapes. The values are the same; digests are of the bytes in a pi
 					return err
 				}
 				if !a.Flags.JSON {
-					if v.Health != manifest.Healthy {
-						// On stderr, since the lines on stdout are JSON.
-						a.Note(func(p *page.Page) {
-							p.Text(p.Bad("! "), "The log of the session is "+render.Health(v.Health)+
-								": later events are not shown.")
-						})
-					}
+					noteHealth(a, v.Health)
 					return a.WriteStored(lines)
 				}
 				// Not decoded and encoded again, which could hide what is stored. A line contains no raw line end, so line ends can become commas.
@@ -56,7 +58,18 @@ written as \u escapes. The values are the same; digests are of the bytes in a pi
 				return a.Document("events", []byte(`{"events":[`+string(list)+`],"health":"`+string(v.Health)+`"}`))
 			})
 		},
+	},
+		formatOption(&format, "print them in `FORMAT`: openwop"))
+}
+
+// noteHealth says that a log could not be read to its end. It prints on stderr, since stdout has JSON.
+func noteHealth(a *cli.App, h manifest.Health) {
+	if h == manifest.Healthy {
+		return
 	}
+	a.Note(func(p *page.Page) {
+		p.Text(p.Bad("! "), "The log of the session is "+render.Health(h)+": later events are not shown.")
+	})
 }
 
 // storedLines returns the events as lines, byte for byte as they are in the log. The error is

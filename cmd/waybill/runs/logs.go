@@ -111,8 +111,9 @@ func followLogs(ctx context.Context, a *cli.App, q views.LogQuery) error {
 		if err != nil {
 			return err
 		}
-		// The files are watched before the first read, so that nothing is missed.
-		w := watch.Files(o.LogFiles(following.Session))
+		// The file is watched before the first read, so that nothing is missed.
+		file, _, _ := o.LogFiles(following.Session)
+		w := watch.Files(file)
 		defer w.Close()
 		printed := false
 		for first := true; ; first = false {

@@ -23,7 +23,7 @@ import (
 // text contains it only with --head.
 func newShow(a *cli.App) *cobra.Command {
 	var head bool
-	var step string
+	var step, format string
 	return cli.WithOptions(&cobra.Command{
 		Use:   "show [RUN]",
 		Short: "Show a run: its steps, notes and open gaps",
@@ -36,11 +36,24 @@ assessments, the command's output, approvals, and the context that it set.
 
 With --head, also print the head of the session's log, a digest of all its events. Store
 it elsewhere, sign it or mail it: 'waybill verify --expect-head' checks later that the
-log still starts with these events.`,
+log still starts with these events.
+
+With --format openwop, print the state of the run as clients of the OpenWOP protocol get
+it, the RunSnapshot: a JSON object, without secrets.`,
 		Example: "  waybill runs show\n  waybill runs show k3j2a7 --step build\n" +
-			"  waybill runs show @last --json | jq .data.progress",
+			"  waybill runs show @last --json | jq .data.progress\n" +
+			"  waybill runs show @last --format openwop | jq .status",
 		Args: cli.AtMost("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if format == openWOP {
+				if head || step != "" {
+					return cli.UsageFault(cmd, "--format openwop cannot be combined with --step and --head").
+						Suggest("Leave them out: the snapshot has all steps.")
+				}
+				return a.WithStore(cmd.Context(), func(ctx context.Context, o *cli.Store) error {
+					return printSnapshot(ctx, a, o, cli.RunArg(args))
+				})
+			}
 			return cli.Show(a, cmd, "run",
 				func(ctx context.Context, o *cli.Store) (views.RunDetails, error) {
 					if step != "" {
@@ -62,7 +75,8 @@ log still starts with these events.`,
 		},
 	},
 		cli.Opt(&step, "step", "show all of the step or loop `ID`, or of a step instance key"),
-		cli.Opt(&head, "head", "also print the head of the session's log"))
+		cli.Opt(&head, "head", "also print the head of the session's log"),
+		formatOption(&format, "print the run in `FORMAT`: openwop"))
 }
 
 // showRun prints a run as a checklist: title and origin, steps with their notes, open gaps, and

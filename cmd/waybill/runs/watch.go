@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
+	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -20,12 +21,15 @@ import (
 // watchLong is what 'waybill runs watch --help' prints above the usage.
 const watchLong = `Print one line per fact as it is recorded in a run, until the run ends or you press
 Ctrl-C. With --json each line is the event as it is stored; otherwise it is in words.
---all starts with the facts recorded so far.
+--all starts with the facts recorded so far. With --format openwop each line is a run
+event, as clients of the OpenWOP protocol get it.
 
-New annotations are printed too, with --json as
-{"v":1,"kind":"run.annotated","data":…}. They are not facts of the run: earlier ones are
-not printed, even with --all; 'waybill annotations list' lists them. With --stay the
-command continues after the end of the run, when most annotations are made.
+New annotations of the run and new proposals are printed too: proposals that were made
+from the run or from none, when they are created and when they are applied. With --json
+and with --format openwop such a line is {"v":1,"kind":"run.annotated","data":…}, or has
+the kind proposal.created or proposal.activated. They are not facts of the run: earlier
+ones are not printed, even with --all. With --stay the command continues after the end of
+the run, when most of them are made.
 
 Without RUN, watch the latest run. The command only reads and does not delay writers.`
 
@@ -33,23 +37,23 @@ Without RUN, watch the latest run. The command only reads and does not delay wri
 // signal is received; both end with exit status 0.
 //
 // It is the only command whose output is not a single document: with --json each line is an
-// event as it is stored, or a document with an annotation. --all starts with the facts
+// event as it is stored, or a document with a notification. --all starts with the facts
 // recorded so far.
 func newWatch(a *cli.App) *cobra.Command {
-	var all, stay bool
+	var w watched
 	return cli.WithOptions(&cobra.Command{
 		Use:   "watch [RUN]",
 		Short: "Print the facts of a run as they are recorded",
 		Long:  watchLong,
 		Example: "  waybill runs watch\n  waybill runs watch k3j2a7 --all --json | jq -c .kind\n" +
-			"  waybill runs watch @last --stay",
+			"  waybill runs watch @last --stay\n  waybill runs watch --all --format openwop",
 		Args: cli.AtMost("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			// A signal ends the watch with exit status 0; see below.
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
 			err := a.WithStore(ctx, func(ctx context.Context, o *cli.Store) error {
-				return runWatch(ctx, a, o, cli.RunArg(args), all, stay)
+				return runWatch(ctx, a, o, cli.RunArg(args), w)
 			})
 			if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 				return nil // stopping the watch is not a failure
@@ -57,42 +61,61 @@ func newWatch(a *cli.App) *cobra.Command {
 			return err
 		},
 	},
-		cli.Opt(&all, "all", "start with the facts recorded so far"),
-		cli.Opt(&stay, "stay", "continue after the end of the run"))
+		cli.Opt(&w.all, "all", "start with the facts recorded so far"),
+		cli.Opt(&w.stay, "stay", "continue after the end of the run"),
+		formatOption(&w.format, "print the facts in `FORMAT`: openwop"))
 }
 
-// runWatch prints new facts and annotations, then waits until a log file of the session grows.
-// The files are watched before the first read, so that a fact recorded in between is not
-// missed.
-func runWatch(ctx context.Context, a *cli.App, o *cli.Store, ref string, all, stay bool) error {
+// watched has the values of the flags of watch.
+type watched struct {
+	all, stay bool
+	format    string
+}
+
+// newsOf prints what is recorded in a run.
+type newsOf interface {
+	// printNew prints what was recorded since the last call. It reports whether that was anything, and
+	// whether nothing will follow.
+	printNew(ctx context.Context) (some, over bool, err error)
+}
+
+// runWatch prints new facts and notifications, then waits until a log file grows. The files are
+// watched before the first read, so that a fact recorded in between is not missed.
+func runWatch(ctx context.Context, a *cli.App, o *cli.Store, ref string, flags watched) error {
 	// The position in the log is fixed here; every later fact is returned by Next.
-	following, err := o.Follow(ctx, ref, all)
+	openwop := flags.format == openWOP
+	following, err := o.Follow(ctx, ref, flags.all || openwop)
 	if err != nil {
 		return err
 	}
-	// Events and annotations are in separate logs; both files are watched.
-	w := watch.Files(o.LogFiles(following.Session))
+	printer := eventPrinter{app: a, json: a.Flags.JSON || openwop, following: following}
+	var news newsOf = &printer
+	if openwop {
+		if printer.wire, err = followRunEvents(ctx, a, o, following.Run.String(), flags.all); err != nil {
+			return err
+		}
+		news = printer.wire
+	}
+	// Events, annotations and proposals are in separate logs; their files are watched.
+	events, annotations, proposals := o.LogFiles(following.Session)
+	w := watch.Files(events, annotations, proposals)
 	defer w.Close()
-	printer := eventPrinter{app: a}
+	printer.followProposals(ctx, o)
 	for first := true; ; first = false {
-		facts, err := following.Next(ctx)
+		some, over, err := news.printNew(ctx)
 		if err != nil {
 			return err
 		}
-		if err := printer.printFacts(facts); err != nil {
+		if err := printer.printNotifications(ctx); err != nil {
 			return err
 		}
-		if err := printer.printAnnotations(ctx, following); err != nil {
-			return err
-		}
-		over, err := following.Ended(ctx)
 		// Without any output, explain what the command waits for.
-		if first && err == nil && len(facts) == 0 {
-			explainWaiting(a, following.Run, over, stay)
+		if first && !some {
+			explainWaiting(a, following.Run, over, flags.stay)
 		}
 		// With --stay only a signal or an error ends the loop.
-		if err != nil || over && !stay {
-			return err
+		if over && !flags.stay {
+			return nil
 		}
 		if err := w.Wait(ctx); err != nil {
 			return err
@@ -121,9 +144,27 @@ func explainWaiting(a *cli.App, run id.Run, over, stay bool) {
 // eventPrinter prints each fact immediately on its own line, since the reader of a pipe may
 // wait for it.
 type eventPrinter struct {
-	app             *cli.App
-	day             string // the last heading with a date
-	annotationsLost bool   // the annotations cannot be read; this was logged
+	app       *cli.App
+	json      bool // notifications are documents
+	following *views.Follower
+	wire      runEvents // with --format openwop, the zero value otherwise
+	day       string    // the last heading with a date
+
+	proposals *learning.ProposalFollower
+	// annotationsLost and proposalsLost: they cannot be read; this was logged.
+	annotationsLost, proposalsLost bool
+}
+
+// printNew implements newsOf for facts as they are stored, or in words.
+func (t *eventPrinter) printNew(ctx context.Context) (some, over bool, err error) {
+	facts, err := t.following.Next(ctx)
+	if err == nil {
+		err = t.printFacts(facts)
+	}
+	if err == nil {
+		over, err = t.following.Ended(ctx)
+	}
+	return len(facts) > 0, over, err
 }
 
 // printFacts prints events: as stored lines with --json, else as lines of a timeline.

@@ -18,6 +18,7 @@ import (
 	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/openwop"
 	"github.com/waybill/waybill/durable/store/doctor"
 	"github.com/waybill/waybill/infra/schema"
 )
@@ -37,6 +38,7 @@ func documents() map[string]any {
 		"annotation": feedback.Annotation{}, "annotations": learning.AnnotationList{},
 		"annotation_summary": learning.FeedbackSummary{}, "retracted": learning.Retracted{},
 		"runs": views.RunPage{}, "run": views.RunDetails{}, "timeline": views.History{}, "graph": views.Graph{},
+		"run_events": document.RunEvents{}, "run_snapshot": openwop.Snapshot{}, "debug_bundle": document.DebugBundle{},
 		"events": eventsDocument{}, "logs": views.Logs{}, "artifacts": views.ArtifactList{},
 		"artifact": views.ArtifactDetails{}, "artifact_file": document.ArtifactFile{},
 		"candidates": candidates.List{}, "due": document.Due{}, "replay": verify.ReplayReport{}, "trailer": document.Trailer{},

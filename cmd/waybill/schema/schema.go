@@ -28,6 +28,8 @@ with --list, list the names.
   workflow        workflow files. Editors use it for completion and validation: store it
                   next to your files, or configure it in the editor.
   document-KIND   the documents of --json, by kind. Later versions may add members.
+  openwop-NAME    what clients of the OpenWOP protocol send and get, such as the lines of
+                  'waybill runs events --format openwop'. Later versions may add members.
   all others      the records in a store and in a bundle. A record with a member that
                   the schema does not contain was written by another version.
 
@@ -66,11 +68,12 @@ func entryOf(name, title string, make func() *schema.Schema) entry {
 	}}
 }
 
-// allSchemas returns all schemas: that of workflow files, those of stored records, and those of
-// documents, each group in alphabetical order.
+// allSchemas returns all schemas: that of workflow files, those of stored records, those of the OpenWOP
+// protocol, and those of documents, each group in alphabetical order.
 func allSchemas() []entry {
 	out := []entry{{"workflow", "A workflow file", func() []byte { return source.Schema().JCS() }}}
 	out = append(out, storedSchemas()...)
+	out = append(out, wireSchemas()...)
 	for _, kind := range documentKinds() {
 		out = append(out, entryOf(DocumentPrefix+kind, "The document "+kind,
 			func() *schema.Schema { return documentSchema(kind) }))

@@ -25,7 +25,7 @@ func (h *host) Feed(ctx context.Context, run string) (httpserver.Feed, error) {
 		return nil, err
 	}
 	// The waiter is first: what is recorded after a reading wakes the feed.
-	events, annotations := h.store.LogFiles(at.Session)
+	events, annotations, _ := h.store.LogFiles(at.Session)
 	f := &feed{waiter: h.hub.Waiter(at.Session, events, annotations), notices: h.notices, seen: h.notices.last()}
 	f.follower = h.wire.FollowAt(wire.Place{Session: at.Session, Run: at.Run})
 	if f.notes, err = h.feedback.Follow(ctx, at); err != nil {

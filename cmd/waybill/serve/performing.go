@@ -57,7 +57,7 @@ func newPerforming(a *cli.App, o *cli.Store, hub *watch.Hub[id.Session], root st
 func (p *performing) add(at engine.Position) {
 	r := openRun{at.Session, at.Run}
 	p.watched.add(r, func() *watch.Waiter {
-		events, annotations := p.store.LogFiles(at.Session)
+		events, annotations, _ := p.store.LogFiles(at.Session)
 		return p.hub.Call(at.Session, func() { p.queue.Add(r) }, events, annotations)
 	})
 	p.queue.Add(r)

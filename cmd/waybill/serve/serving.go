@@ -153,7 +153,8 @@ func (h *host) resume(ctx context.Context) {
 // followProposals announces to the streams what is recorded about proposals.
 func (h *host) followProposals(ctx context.Context) {
 	files := watch.NewHub[struct{}]()
-	changes := files.Waiter(struct{}{}, h.store.ProposalsFile())
+	_, _, proposals := h.store.LogFiles(id.Session{})
+	changes := files.Waiter(struct{}{}, proposals)
 	defer changes.Close()
 	go files.Run(ctx, pollInterval)
 	h.notices.follow(ctx, changes, h.hub.AnnounceAll)

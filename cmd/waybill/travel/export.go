@@ -35,7 +35,11 @@ the file. The store is not changed. Tokens are not exported.
 A damaged session is refused; --salvage exports the valid part before the damage, and
 the bundle records that. --redact removes text that looks like a secret (keys, tokens,
 passwords): the digests change, so a redacted bundle is another history than the
-session. Workflows are never redacted, since runs are pinned to them by their digests.`
+session. Workflows are never redacted, since runs are pinned to them by their digests.
+
+With --format openwop, export a run for diagnosis instead, as a debug bundle of the
+OpenWOP protocol: state, run events and annotations, without secrets, at most 8 MiB. It
+cannot be imported.`
 
 // exportInput has the values of the flags of export.
 type exportInput struct {
@@ -47,6 +51,8 @@ type exportInput struct {
 	salvage, redact bool
 	// force replaces an existing file.
 	force bool
+	// format is openWOP for a debug bundle, "" for a bundle of the session.
+	format string
 }
 
 // NewExport returns the command "export". It reads the store and writes one file;
@@ -61,22 +67,32 @@ func NewExport(a *cli.App) *cobra.Command {
 		Long:    exportLong,
 		Example: `  waybill export @last
   waybill export k3j2a7 -o build.bundle.json
-  waybill export @last -o - | ssh other waybill import -`,
+  waybill export @last -o - | ssh other waybill import -
+  waybill export @last --format openwop -o build.debug.json`,
 		Args: cli.Exactly("SESSION or RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if in.file == "-" && a.Flags.JSON {
 				return cli.UsageFault(cmd, "-o - and --json both write to stdout").
 					Suggest("Give -o a file, or leave out --json.")
 			}
+			if in.format == openWOP {
+				if err := checkDebug(cmd, args[0], in); err != nil {
+					return err
+				}
+			}
 			return a.WithStore(cmd.Context(), func(ctx context.Context, o *cli.Store) error {
+				if in.format == openWOP {
+					return runExportDebug(ctx, a, o, args[0], in)
+				}
 				return runExport(ctx, a, o, args[0], in)
 			})
 		},
 	},
-		cli.Opt(&in.file, "output,o", "write to `FILE`, - for stdout (default SESSION.bundle.json)"),
+		cli.Opt(&in.file, "output,o", "write to `FILE`, - for stdout (default SESSION.bundle.json, RUN.debug.json)"),
 		cli.Opt(&in.force, "force", "replace an existing file"),
 		cli.Opt(&in.salvage, "salvage", "export the valid part of a damaged session"),
-		cli.Opt(&in.redact, "redact", "remove text that looks like a secret"))
+		cli.Opt(&in.redact, "redact", "remove text that looks like a secret"),
+		cli.OneOf(&in.format, "format", []string{openWOP}, "export a run in `FORMAT`: openwop"))
 }
 
 // runExport writes the bundle and answers with the document "export". With -o -

@@ -99,6 +99,29 @@ func (l *Learning) Annotations(ctx context.Context, ref string, q AnnotationQuer
 	return out, nil
 }
 
+// CurrentAnnotations returns all current annotations of a run, none where feedback is not provided. Of a
+// damaged log it returns those before the damage. Errors: RUN_NOT_FOUND, RUN_AMBIGUOUS.
+func (l *Learning) CurrentAnnotations(ctx context.Context, ref string) (out []feedback.Annotation, err error) {
+	at, err := l.e.Lookup(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.CheckFeedback(ctx); err != nil {
+		if fault.Is(err, fault.CapabilityNotProvided) {
+			err = nil
+		}
+		return nil, err
+	}
+	var all *annotations.Log
+	if _, err := l.store.Read(ctx, ports.ReadRequest{Log: feedback.LogOf(at.Session)}, ports.Into(&all, annotations.NewLog)); err != nil {
+		return nil, err
+	}
+	for _, e := range all.Current(at.Run.ID) {
+		out = append(out, e.Annotation)
+	}
+	return out, nil
+}
+
 // annotationRow is what an annotation adds to a page.
 type annotationRow struct {
 	Annotation feedback.Annotation `json:"annotation"`

@@ -5,8 +5,10 @@ import (
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/openwop"
+	"github.com/waybill/waybill/durable/redact"
 )
 
 // Page is a part of the events of a run.
@@ -133,9 +135,24 @@ func (f *Follower) Snapshot(ctx context.Context) (openwop.Snapshot, error) {
 	return out, nil
 }
 
+// Annotation returns an annotation of the run as clients read it: its target names a node as the run events
+// that Next returned do, and texts of other programs are redacted.
+func (f *Follower) Annotation(a feedback.Annotation) (canon.Value, error) {
+	v, err := canon.ValueOf(a)
+	if err != nil {
+		return v, err
+	}
+	v = redact.Value(v, nil)
+	target, _ := v.Get("target")
+	if text, ok := f.log.NodeID(a.Target.NodeID); ok {
+		v = v.With("target", target.With("nodeId", canon.OfString(text)))
+	}
+	return v, nil
+}
+
 // Bundle returns the debug bundle of a run with annotations of it. at is the time of the bundle as RFC 3339.
 // Errors as of Snapshot.
-func (w *Wire) Bundle(ctx context.Context, ref, at string, annotations []canon.Value) (openwop.DebugBundle, error) {
+func (w *Wire) Bundle(ctx context.Context, ref, at string, annotations []feedback.Annotation) (openwop.DebugBundle, error) {
 	f, err := w.Follow(ctx, ref)
 	if err != nil {
 		return openwop.DebugBundle{}, err
@@ -159,5 +176,11 @@ func (w *Wire) Bundle(ctx context.Context, ref, at string, annotations []canon.V
 	if err != nil {
 		return openwop.DebugBundle{}, err
 	}
-	return openwop.NewDebugBundle(at, openwop.Host{Name: "waybill", Version: w.about.Version}, run, kept, annotations)
+	notes := make([]canon.Value, len(annotations))
+	for i, a := range annotations {
+		if notes[i], err = f.Annotation(a); err != nil {
+			return openwop.DebugBundle{}, err
+		}
+	}
+	return openwop.NewDebugBundle(at, openwop.Host{Name: "waybill", Version: w.about.Version}, run, kept, notes)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/wire"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/openwop"
@@ -348,8 +349,14 @@ func TestDebugBundles(t *testing.T) {
 	w.ack()
 	w.ack()
 	r, _ := w.reader()
-	note := canon.OfMembers(canon.Member{Name: "note", Value: canon.OfString("n")})
-	b, err := r.Bundle(ctx, w.run(), "2026-01-01T00:00:00.000Z", []canon.Value{note})
+	shown, err := w.g.Run(ctx, w.run())
+	if err != nil {
+		t.Fatal(err)
+	}
+	note := feedback.Annotation{AnnotationID: id.NewAnnotation(id.Seed{4}), Signal: feedback.Signal{Kind: feedback.FlagKind},
+		Actor: feedback.Principal{PrincipalRef: "ada"}, CreatedAt: "2026-01-01T00:00:00.000Z", Target: feedback.RunTarget{RunID: w.last.Session.RunID, NodeID: *shown.Steps[0].NodeID},
+		Note: "password=correct-horse-battery"}
+	b, err := r.Bundle(ctx, w.run(), "2026-01-01T00:00:00.000Z", []feedback.Annotation{note})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -357,6 +364,9 @@ func TestDebugBundles(t *testing.T) {
 	if b.Truncated || b.Run.Status != openwop.Completed || b.Metrics.EventCount != int64(len(b.Events)) || len(b.Annotations) != 1 ||
 		b.Host.Version != "9.9" || !b.RedactionApplied {
 		t.Errorf("%+v", b)
+	}
+	if got := b.Annotations[0]; got.At("/target/nodeId").Text() != "s0" || got.At("/note").Text() != "password=[REDACTED:named_secret]" {
+		t.Errorf("annotation: %s", got.JCS())
 	}
 	doc, err := canon.Marshal(b)
 	if err != nil {

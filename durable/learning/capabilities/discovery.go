@@ -33,32 +33,34 @@ type VersionRange struct {
 	Max int64 `json:"max"`
 }
 
-// replay, debugBundle and prompts are families of a served document.
-type (
-	replay struct {
-		Supported bool     `json:"supported"`
-		Modes     []string `json:"modes"`
-	}
-	debugBundle struct {
-		Supported bool `json:"supported"`
-	}
-	prompts struct {
-		Supported          bool   `json:"supported"`
-		EndpointsSupported bool   `json:"endpointsSupported"`
-		Observability      string `json:"observability"`
-	}
-)
-
-// families are the members that a client looks for at the root or below "capabilities".
-type families struct {
+// Families are the members of a served document that a client looks for at the root or below "capabilities".
+type Families struct {
 	Feedback    Feedback    `json:"feedback"`
 	Host        Host        `json:"host"`
 	Agents      *Agents     `json:"agents,omitzero"`
-	Replay      replay      `json:"replay"`
-	DebugBundle debugBundle `json:"debugBundle"`
-	Prompts     *prompts    `json:"prompts,omitzero"`
+	Replay      Replay      `json:"replay"`
+	DebugBundle DebugBundle `json:"debugBundle"`
+	Prompts     *Prompts    `json:"prompts,omitzero"`
 	Testing     *Testing    `json:"testing,omitzero"`
 	Fixtures    []string    `json:"fixtures,omitzero"`
+}
+
+// Replay lists the modes of forks, "branch" and "replay".
+type Replay struct {
+	Supported bool     `json:"supported"`
+	Modes     []string `json:"modes"`
+}
+
+// DebugBundle states whether debug bundles are served.
+type DebugBundle struct {
+	Supported bool `json:"supported"`
+}
+
+// Prompts describes the installed prompt templates.
+type Prompts struct {
+	Supported          bool   `json:"supported"`
+	EndpointsSupported bool   `json:"endpointsSupported"`
+	Observability      string `json:"observability"`
 }
 
 // Discovery returns the document that a host serves: that of DocumentOf, with what the host serves besides. Each
@@ -66,11 +68,11 @@ type families struct {
 // that are served: rest.
 func Discovery(c config.Config, version string, o Options) (canon.Value, error) {
 	d := DocumentOf(c, version)
-	f := families{Feedback: d.Feedback, Host: d.Host, Agents: d.Agents,
-		Replay:      replay{len(o.ReplayModes) > 0, append([]string{}, o.ReplayModes...)},
-		DebugBundle: debugBundle{o.DebugBundle}, Testing: o.Testing, Fixtures: o.Fixtures}
+	f := Families{Feedback: d.Feedback, Host: d.Host, Agents: d.Agents,
+		Replay:      Replay{len(o.ReplayModes) > 0, append([]string{}, o.ReplayModes...)},
+		DebugBundle: DebugBundle{o.DebugBundle}, Testing: o.Testing, Fixtures: o.Fixtures}
 	if o.Prompts {
-		f.Prompts = &prompts{true, true, "hashed"}
+		f.Prompts = &Prompts{true, true, "hashed"}
 	}
 	out, err := canon.ValueOf(d)
 	if err != nil {
