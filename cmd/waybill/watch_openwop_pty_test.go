@@ -29,7 +29,7 @@ func TestWatchShowsProposals(t *testing.T) {
 	piped.expect(`"kind":"session_created"`)
 	write("other.json", strings.ReplaceAll(checkProposal, "Look twice", "Look thrice"))
 	runPiped(t, dir, "proposals", "create", "other.json")
-	piped.expect(`{"v":1,"kind":"proposal.created","data":{"kind":"workflow-chain-pack","proposalId":"prop_`)
+	piped.expect(`"kind":"workflow-chain-pack","proposalId":"prop_`)
 	if got := piped.text(); strings.Count(got, "proposal.created") != 1 || strings.Contains(got, `"type"`) {
 		t.Errorf("an earlier proposal is printed, or more than the payload:\n%s", got)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/document"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/openwop"
@@ -39,7 +40,7 @@ func runExportDebug(ctx context.Context, a *cli.App, o *cli.Store, ref string, i
 	if err != nil {
 		return err
 	}
-	annotations, err := o.CurrentAnnotations(ctx, at.Run.String())
+	annotations, err := learning.CurrentAnnotations(ctx, o.Learning, at.Run.String())
 	if err != nil {
 		return err
 	}

@@ -101,7 +101,7 @@ func (l *Learning) Annotations(ctx context.Context, ref string, q AnnotationQuer
 
 // CurrentAnnotations returns all current annotations of a run, none where feedback is not provided. Of a
 // damaged log it returns those before the damage. Errors: RUN_NOT_FOUND, RUN_AMBIGUOUS.
-func (l *Learning) CurrentAnnotations(ctx context.Context, ref string) (out []feedback.Annotation, err error) {
+func CurrentAnnotations(ctx context.Context, l *Learning, ref string) (out []feedback.Annotation, err error) {
 	at, err := l.e.Lookup(ctx, ref)
 	if err != nil {
 		return nil, err
