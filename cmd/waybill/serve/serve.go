@@ -38,7 +38,7 @@ func New(a *cli.App) *cobra.Command {
 		cli.Opt(&in.addr, "addr", "listen on `HOST:PORT`, a loopback address; port 0 is any free one"),
 		cli.Opt(&in.tenants, "tenant", "serve the store named `NAME`; may be repeated"),
 		cli.Opt(&in.fixtures, "fixtures", "add the workflows of the conformance scenarios"),
-		cli.Opt(&in.seams, "test-seams", "allow what conformance tests need, in a store for tests only"))
+		cli.Opt(&in.seams, "test-seams", "accept the flag of conformance tests; no test seam is served yet"))
 	cmd.AddCommand(newKeys(a))
 	return cmd
 }
