@@ -134,7 +134,7 @@ func TestImportedAnnotationsHaveNoAuditLines(t *testing.T) {
 	for _, asNew := range []bool{false, true} {
 		from := newAnnotationFixture(t)
 		a := from.start(twoSteps)
-		made := from.note(a, remark(feedback.Flag()))
+		from.note(a, remark(feedback.Flag()))
 		to := newAnnotationFixture(t)
 		got := take(t, to.g, export(t, from.g, a.Session.SessionID, 1), asNew)
 		at, err := to.g.Locate(context.Background(), got.Runs[0].RunID.String())
@@ -144,7 +144,7 @@ func TestImportedAnnotationsHaveNoAuditLines(t *testing.T) {
 		must(t, to.withEveryPort().Ledger().Act(context.Background(), to.by(), ofStore(audit.GC), nothing))
 		to.want("gc import", "")
 		to.made = 50
-		made = listed(t, to.g, at.Run.String()).Annotations[0] // under a new id, if all ids are new
+		made := listed(t, to.g, at.Run.String()).Annotations[0] // under a new id, if all ids are new
 		_, err = to.try(to.by(), at, instead(made, feedback.Flag()))
 		must(t, err)
 		to.want("gc annotate import", "")
