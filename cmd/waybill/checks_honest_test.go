@@ -124,6 +124,8 @@ func TestKilledInCheck(t *testing.T) {
 				at := c.start(nil)
 				cmd := c.killable(by, at)
 				c.until("pids")
+				// What stops the processes learns of them right after the start of the check, for which a busy machine takes longer.
+				time.Sleep(200 * time.Millisecond)
 				if err := cmd.Process.Kill(); err != nil {
 					t.Fatal(err)
 				}
