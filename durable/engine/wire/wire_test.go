@@ -299,11 +299,12 @@ func TestManyReadersAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 40)
 	r, _ := w.reader()
+	run := w.run()
 	var group sync.WaitGroup
 	stop := make(chan struct{})
 	for i := range 8 {
 		group.Go(func() {
-			f, err := r.Follow(ctx, w.run())
+			f, err := r.Follow(ctx, run)
 			if err != nil {
 				t.Error(err)
 				return
@@ -321,10 +322,10 @@ func TestManyReadersAtOnce(t *testing.T) {
 					}
 					next++
 				}
-				if _, _, err := r.Snapshot(ctx, w.run()); err != nil {
+				if _, _, err := r.Snapshot(ctx, run); err != nil {
 					t.Error(err)
 				}
-				if page, err := r.Events(ctx, w.run(), next-int64(i), 5); err != nil || len(page.Events) > 5 {
+				if page, err := r.Events(ctx, run, next-int64(i), 5); err != nil || len(page.Events) > 5 {
 					t.Error(len(page.Events), err)
 				}
 				select {
