@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// cacheFiles are what hooks keep of a store beside the record of refusals.
+// cacheFiles are what hooks keep of a store in its cache.
 var cacheFiles = []string{"guard-latest-2", "guard-all-2", "guard-changes-1"}
 
 // journalTimes matches the time of a line in the journal of changes.
@@ -114,7 +114,7 @@ func (g *guarded) change(random *rand.Rand, other string) string {
 		r := list.Data.Runs[random.IntN(n)]
 		any, session = r.RunID, r.SessionID
 	}
-	switch random.IntN(12) {
+	switch random.IntN(13) {
 	case 0, 1, 2:
 		dir := g.dir
 		if random.IntN(2) == 0 {
@@ -132,6 +132,8 @@ func (g *guarded) change(random *rand.Rand, other string) string {
 	case 9:
 		return do("sessions", "delete", session, "--yes")
 	case 10:
+		return "stop " + g.hook("Stop", fmt.Sprint(random.IntN(3)))
+	case 11:
 		var trash struct {
 			Data struct{ Trash []struct{ SessionID string } }
 		}

@@ -97,21 +97,17 @@ func TestHooksRefuseTwiceTogether(t *testing.T) {
 			recorded[n.Chat.String()]++
 		}
 	}
-	if a, b := refused["chat0"], refused["chat1"]; a+b == 0 || max(a, b) > limits.GuardRefusalsMax {
-		t.Errorf("refusals %v", refused)
+	// A hook that found the session busy refused nothing and recorded nothing; one that was too slow may have recorded
+	// what it did not answer.
+	for chat, n := range refused {
+		if on := recorded[canon.Sum([]byte(chat)).String()]; n > on || on > limits.GuardRefusalsMax {
+			t.Errorf("%s: %d refusals, %d on record", chat, n, on)
+		}
 	}
-	// A hook that found the session busy refused nothing and recorded nothing.
-	if total := refused["chat0"] + refused["chat1"]; len(recorded) > 2 || sum(recorded) != total {
-		t.Errorf("refusals %v, on record %v", refused, recorded)
+	if len(recorded) == 0 || len(recorded) > 2 {
+		t.Errorf("on record %v", recorded)
 	}
 	g.call(0, "", "verify")
-}
-
-func sum(counts map[string]int) (total int) {
-	for _, n := range counts {
-		total += n
-	}
-	return total
 }
 
 // TestHookThatCannotRecordLetsGo: a refusal that cannot be recorded is none. The hook ends in time, and refuses again

@@ -51,6 +51,7 @@ command; see 'waybill guard test'.`,
 			if len(args) != 1 {
 				return nil
 			}
+			a.WaitAtMost(lockWait)
 			answer := answerInTime(cmd.Context(), a, args[0], client)
 			if len(answer) == 0 {
 				return nil
@@ -111,7 +112,6 @@ func reply(ctx context.Context, a *cli.App, c guard.Client, e guard.Event, in gu
 	if root == "" {
 		return nil
 	}
-	a.Flags.WaitAtMost(lockWait)
 	err := a.WithStore(ctx, func(ctx context.Context, o *cli.Store) error {
 		s, ok := openStep(ctx, a, o, root, e.Moment)
 		switch {
