@@ -367,6 +367,32 @@ func (s *served) until(c *clienttest.Client, run, want string) {
 	s.t.Errorf("run %s does not become %s", run, want)
 }
 
+// TestServedCallersShareNoIdempotencyKey: two keys of one store that send the same request with the same idempotency key are
+// two callers, each with an answer of its own.
+func TestServedCallersShareNoIdempotencyKey(t *testing.T) {
+	t.Parallel()
+	s := serveAt(t, "", "--fixtures")
+	c, ctx := s.client(), context.Background()
+	other := keyOn(t, s.atTerminal(0, "y", "serve", "keys", "add", "other", "--scope", allScopes))
+	d := &clienttest.Client{URL: c.URL, Key: func() string { return other }, Pause: c.Pause}
+	mine, _, err := c.Create(ctx, "k", clienttest.Object{"workflowId": "conformance-noop"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if theirs, reply, err := d.Create(ctx, "k", clienttest.Object{"workflowId": "conformance-noop"}); err != nil || theirs == mine ||
+		reply.Replayed {
+		t.Errorf("create: %s and %s, %v", mine, theirs, err)
+	}
+	for _, caller := range []*clienttest.Client{c, d, c, d} {
+		if _, err := caller.Annotate(ctx, "k", mine, clienttest.Object{"signal": clienttest.Object{"kind": "flag"}}); err != nil {
+			t.Error(err)
+		}
+	}
+	if notes, err := c.Annotations(ctx, mine); err != nil || len(notes) != 2 {
+		t.Errorf("%d annotations of two callers, %v", len(notes), err)
+	}
+}
+
 // TestServedTenants: of two stores that one server has, a key of one finds nothing of the other by any id.
 func TestServedTenants(t *testing.T) {
 	t.Parallel()

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -109,7 +108,7 @@ func TestAnswersThatAreNotKept(t *testing.T) {
 	for range limits.ContextDepthMax + 1 {
 		deep = canon.OfList(deep)
 	}
-	for i, out := range []idempotency.Recorded{{Status: 400}, {Status: 401}, {Status: 403}, {Status: 429}, {Status: 500}, {Status: 503},
+	for i, out := range []idempotency.Recorded{{Status: 202}, {Status: 400}, {Status: 401}, {Status: 403}, {Status: 429}, {Status: 500}, {Status: 503},
 		{Status: 100}, {Status: 0}, {Status: -1}, {Status: 200, Body: long}, {Status: 200, Body: deep}} {
 		key := fmt.Sprint("k", i)
 		must(t, k.Record(context.Background(), key, "POST /x", bodyOf("b"), out, 1))
@@ -154,62 +153,6 @@ func TestAnswersHoldNoSecretsAndNoKeys(t *testing.T) {
 		}
 		return err
 	}))
-}
-
-// TestRequestsWithOneKeyAtOnce: of requests of one process with one key, one is carried out and the others get its answer; one
-// that does not wait long enough is refused. Other keys do not wait.
-func TestRequestsWithOneKeyAtOnce(t *testing.T) {
-	t.Parallel()
-	w := newFixture(t)
-	w.start(twoSteps)
-	k := idempotency.New(w.g.Store)
-	ctx := context.Background()
-	var carried, repeated int
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() {
-			release, err := k.Hold(ctx, "k", "POST /x")
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			defer release()
-			out, err := k.Replay(ctx, "k", "POST /x", bodyOf("b"), 1)
-			mu.Lock()
-			defer mu.Unlock()
-			if err == nil && out != nil {
-				repeated++
-				return
-			}
-			carried++
-			if err := errors.Join(err, k.Record(ctx, "k", "POST /x", bodyOf("b"), answerOf("once"), 1)); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	if carried != 1 || repeated != 7 {
-		t.Errorf("%d were carried out, %d got the answer", carried, repeated)
-	}
-	release, err := k.Hold(ctx, "k", "POST /x")
-	must(t, err)
-	ended, cancel := context.WithCancel(ctx)
-	cancel()
-	if _, err := k.Hold(ended, "k", "POST /x"); !fault.Is(err, fault.IdempotencyInFlight) ||
-		fault.Of(err).Retry.Kind != fault.RetryableAfterMs {
-		t.Error(err)
-	}
-	for _, other := range [][2]string{{"k2", "POST /x"}, {"k", "POST /y"}} {
-		free, err := k.Hold(ended, other[0], other[1])
-		must(t, err)
-		free()
-	}
-	release()
-	release() // again
-	free, err := k.Hold(ended, "k", "POST /x")
-	must(t, err)
-	free()
 }
 
 // TestAnswersOfTwoProcesses: each process finds what the other recorded, and of two that record at once the first stays.

@@ -14,8 +14,6 @@ const (
 	HTTPHeadersMax = 64
 	// HTTPPathValueBytesMax bounds an id in a path. It is that of the longest id, of a node.
 	HTTPPathValueBytesMax = 128
-	// HTTPIdempotencyKeyBytesMax bounds an idempotency key, as the protocol recommends.
-	HTTPIdempotencyKeyBytesMax = 255
 	// HTTPConnectionsMax is the number of open connections: all streams and twice as many again. Further ones wait
 	// in the queue of the operating system.
 	HTTPConnectionsMax = 6000

@@ -7,7 +7,7 @@ const (
 	// IdempotencyAnswerBytesMax bounds an answer that is kept, as JCS. Lists, which are longer, are not made by requests
 	// with a key.
 	IdempotencyAnswerBytesMax = 64 << 10
-	// IdempotencyKeyBytesMax bounds a key, which is a header of a request.
+	// IdempotencyKeyBytesMax bounds a key, which is a header of a request, as the protocol recommends.
 	IdempotencyKeyBytesMax = 255
 	// IdempotencyRouteBytesMax bounds the method and path of a request with a key.
 	IdempotencyRouteBytesMax = 512

@@ -1,6 +1,7 @@
 package openwop
 
 import (
+	"context"
 	"errors"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -71,7 +72,7 @@ var answers = map[fault.Code]answer{
 // Members of the details of an envelope.
 const (
 	DetailCode        = "waybillCode"   // of every error that is a fault
-	DetailRetryMs     = "retryAfterMs"  // milliseconds until the same request may succeed
+	DetailRetry       = "retryAfter"    // seconds until the same request may succeed, an int64
 	DetailCorrelation = "correlationId" // of an answer 5xx: it is in the server's log
 	DetailSupported   = "supported"     // the supported stream modes
 )
@@ -89,6 +90,9 @@ func EnvelopeOf(err error) (status int, e Envelope) {
 	if f == nil {
 		f = fault.New(fault.Internal, "no error")
 	}
+	if f.Code == fault.Internal && errors.Is(err, context.Canceled) {
+		f = fault.New(fault.Interrupted, "the request was canceled")
+	}
 	row := fault.Lookup(f.Code)
 	a, ok := answers[row.Code]
 	if !ok {
@@ -104,8 +108,8 @@ func EnvelopeOf(err error) (status int, e Envelope) {
 	if e.Message == "" {
 		e.Message = row.Meaning
 	}
-	if f.Retry.Kind == fault.RetryableAfterMs {
-		e.Details[DetailRetryMs] = f.Retry.AfterMs
+	if f.Retry.Kind == fault.RetryableAfterMs || a == busy {
+		e.Details[DetailRetry] = max(1, (f.Retry.AfterMs+999)/1000)
 	}
 	return a.status, e
 }

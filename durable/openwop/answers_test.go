@@ -61,7 +61,7 @@ func TestAnswers(t *testing.T) {
 		}
 	}
 	_, e := openwop.EnvelopeOf(fault.New(fault.SessionLocked, "m").After(250))
-	if e.Details[openwop.DetailRetryMs] != int64(250) {
+	if e.Details[openwop.DetailRetry] != int64(1) {
 		t.Errorf("no retry time: %v", e.Details)
 	}
 	_, e = openwop.EnvelopeOf(fault.New(fault.StartKeyTaken, "m").With("runId", "run_x"))
@@ -74,7 +74,7 @@ func TestAnswers(t *testing.T) {
 	}
 	_, err := openwop.ParseModes("values,debug")
 	if status, e := openwop.EnvelopeOf(fmt.Errorf("x: %w", err)); status != 400 || e.Error != openwop.ErrUnsupportedStreamMode ||
-		fmt.Sprint(e.Details[openwop.DetailSupported]) != "[updates debug messages values]" {
+		fmt.Sprint(e.Details[openwop.DetailSupported]) != "[updates values messages debug]" {
 		t.Errorf("%d %+v", status, e)
 	}
 }

@@ -1,13 +1,14 @@
 package openwop
 
 import (
-	"errors"
+	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/redact"
 	"github.com/waybill/waybill/durable/workflow/shape"
 )
 
@@ -48,19 +49,9 @@ func CreateRunSchema() canon.Value {
 	return createRunShape.Schema(func(string, string) string { return "" })
 }
 
-// DecodeCreateRun reads a request to create a run. The caller bounds its size. VALIDATION_ERROR has the
-// place of the first problem as details.pointer, a JSON pointer, and the first problems as
-// details.problems.
-func DecodeCreateRun(data []byte) (CreateRun, error) {
-	v, err := canon.Parse(data)
-	if err != nil {
-		f := fault.Wrap(err, fault.ValidationError, "the request is not JSON that is accepted: %s", err)
-		var parse *canon.ParseError
-		if errors.As(err, &parse) {
-			f.With("pointer", parse.Pointer)
-		}
-		return CreateRun{}, f
-	}
+// DecodeCreateRun reads a request to create a run. VALIDATION_ERROR has the place of the first problem as
+// details.pointer, a JSON pointer, and the first problems as details.problems.
+func DecodeCreateRun(v canon.Value) (CreateRun, error) {
 	problems := check(createRunShape, v)
 	if len(problems) == 0 {
 		problems = append(problems, tooLarge(v)...)
@@ -108,9 +99,19 @@ func tooLarge(v canon.Value) (all []problem.Problem) {
 func invalid(problems []problem.Problem) error {
 	listed := make([]canon.Value, 0, problemsMax)
 	for _, p := range problems[:min(len(problems), problemsMax)] {
-		listed = append(listed, canon.OfMembers(canon.Member{Name: "pointer", Value: canon.OfString(p.Pointer)},
+		listed = append(listed, canon.OfMembers(canon.Member{Name: "pointer", Value: canon.OfString(withoutSecrets(p.Pointer))},
 			canon.Member{Name: "message", Value: canon.OfString(p.Message)}))
 	}
-	return fault.New(fault.ValidationError, "the request is not valid at %q: %s", problems[0].Pointer, problems[0].Message).
-		With("pointer", problems[0].Pointer).With("problems", canon.OfList(listed...))
+	place := withoutSecrets(problems[0].Pointer)
+	return fault.New(fault.ValidationError, "the request is not valid at %q: %s", place, problems[0].Message).
+		With("pointer", place).With("problems", canon.OfList(listed...))
+}
+
+// withoutSecrets redacts each name of a JSON pointer. Redaction of the whole takes it for a path, which has no secrets.
+func withoutSecrets(pointer string) string {
+	names := strings.Split(pointer, "/")
+	for i := range names {
+		names[i] = redact.Text(names[i], redact.Counts{})
+	}
+	return strings.Join(names, "/")
 }

@@ -12,13 +12,13 @@ type Mode string
 // The modes. Values is used alone, the others can be combined.
 const (
 	Updates  Mode = "updates"  // the course of the run and of what it waits for
-	Debug    Mode = "debug"    // everything
+	Values   Mode = "values"   // the state of the run behind the events of Updates, in place of events
 	Messages Mode = "messages" // the parts of texts while they are produced
-	Values   Mode = "values"   // the state of the run after each change, in place of events
+	Debug    Mode = "debug"    // everything
 )
 
-// SupportedModes lists the closed set.
-func SupportedModes() []Mode { return []Mode{Updates, Debug, Messages, Values} }
+// SupportedModes lists the closed set, in the order of the protocol.
+func SupportedModes() []Mode { return []Mode{Updates, Values, Messages, Debug} }
 
 // Modes is a combination of modes.
 type Modes []Mode
@@ -35,12 +35,8 @@ func (e *UnsupportedModeError) Error() string {
 // modesBytesMax bounds the text of modes, which an error repeats.
 const modesBytesMax = 128
 
-// ParseModes reads modes with commas between them; "" is Updates. The error is an
-// *UnsupportedModeError.
+// ParseModes reads modes with commas between them. The error is an *UnsupportedModeError.
 func ParseModes(text string) (Modes, error) {
-	if text == "" {
-		return Modes{Updates}, nil
-	}
 	if len(text) > modesBytesMax {
 		return nil, &UnsupportedModeError{text[:modesBytesMax]}
 	}
@@ -66,17 +62,18 @@ var (
 	updatedPrefixes = []string{"run.", "approval.", "clarification.", "interrupt.", "proposal."}
 )
 
-// Selects reports whether a stream has the messages of a type.
+// AreValues reports Values, which is always alone.
+func (m Modes) AreValues() bool { return slices.Contains(m, Values) }
+
+// Selects reports whether a stream has the events of a type; with Values, whether it has the state behind them.
 func (m Modes) Selects(t EventType) bool {
 	return slices.ContainsFunc(m, func(mode Mode) bool {
 		switch mode {
 		case Debug:
-			return t != StateSnapshot
-		case Values:
-			return t == StateSnapshot
+			return true
 		case Messages:
 			return t == MessageChunk
-		case Updates:
+		case Updates, Values:
 			return slices.Contains(updated, t) ||
 				slices.ContainsFunc(updatedPrefixes, func(p string) bool { return strings.HasPrefix(string(t), p) })
 		}

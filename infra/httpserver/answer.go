@@ -111,7 +111,7 @@ func (c *call) refuse(err error) {
 	for name, values := range header {
 		c.w.Header()[name] = values
 	}
-	if after, ok := e.Details["retryAfter"]; ok {
+	if after, ok := e.Details[openwop.DetailRetry]; ok {
 		c.w.Header().Set("Retry-After", fmt.Sprint(after))
 	} else if status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests {
 		c.w.Header().Set("Retry-After", "1")
@@ -121,7 +121,7 @@ func (c *call) refuse(err error) {
 		if e.Details == nil {
 			e.Details = map[string]any{}
 		}
-		e.Details["correlationId"] = c.id
+		e.Details[openwop.DetailCorrelation] = c.id
 	}
 	if c.send(status, e, nil) != nil { // details that are no JSON must not hide the error
 		_ = c.send(status, openwop.Envelope{Error: e.Error, Message: "the request failed"}, nil)

@@ -1,8 +1,6 @@
 package httpserver
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
 	"net/http"
 	"strings"
 
@@ -18,7 +16,6 @@ import (
 // store has the key. A key of two stores is refused, since it would have to mean one of them.
 func (c *call) authenticate() error {
 	text, ok := bearer(c.r.Header)
-	sum := sha256.Sum256([]byte(text))
 	var unread error
 	matches := 0
 	for i, h := range c.Hosts {
@@ -27,12 +24,9 @@ func (c *call) authenticate() error {
 			unread = err
 			continue
 		}
-		for _, k := range keys {
-			want := k.SHA256.Raw()
-			if subtle.ConstantTimeCompare(sum[:], want[:]) == 1 && ok && !k.SHA256.IsZero() {
-				matches++
-				c.host, c.hostIndex, c.key = h, i, k
-			}
+		if k, found := httpkeys.Match(keys, text); found && ok {
+			matches++
+			c.host, c.hostIndex, c.key = h, i, k
 		}
 	}
 	if matches == 1 {

@@ -13,8 +13,8 @@ import (
 
 // ofSize is a valid request to create a run with exactly n bytes.
 func ofSize(n int) string {
-	const head, tail = `{"workflowId":"wr.demo","inputs":{"a":"`, `"}}`
-	return head + strings.Repeat("x", n-len(head)-len(tail)) + tail
+	const head, tail = `{"workflowId":"wr.demo","inputs":{}`, `}`
+	return head + strings.Repeat(" ", n-len(head)-len(tail)) + tail
 }
 
 // TestTheLimitOfABodyIsExact: with and without Content-Length, and the connection ends behind a body that is too large.
@@ -149,7 +149,7 @@ func TestBodiesAreStrict(t *testing.T) {
 		{create, `{}`, "", ""},
 		{create, `{"workflowId":""}`, "/workflowId", ""},
 		{create, `{"workflowId":7}`, "/workflowId", ""},
-		{create, `{"workflowId":"wr.demo","unknown":1}`, "", "unknown key"},
+		{create, `{"workflowId":"wr.demo","unknown":1}`, "/unknown", "has no key"},
 		{create, `{"workflowId":"wr.demo","inputs":{"a":1,"a":2}}`, "/inputs", "duplicate key"},
 		{create, `{"workflowId":"wr.demo","inputs":{"a":1,"A":2}}`, "", ""},
 		{create, `{"workflowId":"wr.demo","inputs":{"a":9007199254740993}}`, "/inputs/a", "send it as a string"},
@@ -279,9 +279,6 @@ func FuzzQuery(f *testing.F) {
 		}
 		for name, value := range got {
 			if name == "streamMode" {
-				if m, err := parseMode(value); err == nil && (m == 0 || m&valuesMode != 0 && m != valuesMode) {
-					t.Errorf("%q is mode %d", value, m)
-				}
 				continue
 			}
 			if name != "bufferMs" && name != "lastEventId" {

@@ -195,9 +195,9 @@ func (c *call) authorize() error {
 	}
 	if !provided {
 		return refuse(http.StatusNotImplemented, openwop.ErrCapabilityNotProvided, "the store does not provide these routes").
-			with("waybillCode", string(fault.CapabilityNotProvided))
+			with(openwop.DetailCode, string(fault.CapabilityNotProvided))
 	}
-	if !slices.Contains(c.key.Scopes, c.route.scope) {
+	if !c.key.Has(c.route.scope) {
 		return refuse(http.StatusForbidden, openwop.ErrForbidden,
 			fmt.Sprintf("the key does not have the scope %s", c.route.scope)).with("requiredScope", string(c.route.scope))
 	}
@@ -212,7 +212,7 @@ func (c *call) enter() (leave func(), err error) {
 			return func() { <-c.streams }, nil
 		default:
 			return nil, refuse(http.StatusTooManyRequests, openwop.ErrTooManyRequests,
-				"as many streams as the server keeps are open").with("retryAfter", 5)
+				"as many streams as the server keeps are open").with(openwop.DetailRetry, 5)
 		}
 	}
 	turn := time.NewTimer(c.turn)
@@ -224,5 +224,5 @@ func (c *call) enter() (leave func(), err error) {
 	case <-c.r.Context().Done():
 	case <-c.stopping.Done():
 	}
-	return nil, refuse(http.StatusServiceUnavailable, openwop.ErrUnavailable, "the server is busy").with("retryAfter", 1)
+	return nil, refuse(http.StatusServiceUnavailable, openwop.ErrUnavailable, "the server is busy").with(openwop.DetailRetry, 1)
 }

@@ -14,7 +14,7 @@ import (
 
 // options are what a request for events asks for.
 type options struct {
-	mode      mode
+	modes     openwop.Modes
 	buffer    time.Duration
 	after     int64 // -1: from the beginning
 	continued bool  // after was given
@@ -23,12 +23,12 @@ type options struct {
 
 // options reads the parameters and headers of a request for events. They are checked before the run is looked up.
 func (c *call) options() (o options, err error) {
-	o = options{mode: updatesMode, after: -1, json: wantsJSON(c.r.Header)}
+	o = options{modes: openwop.Modes{openwop.Updates}, after: -1, json: wantsJSON(c.r.Header)}
 	if o.json {
-		o.mode = debugMode
+		o.modes = openwop.Modes{openwop.Debug}
 	}
 	if text, ok := c.query["streamMode"]; ok {
-		if o.mode, err = parseMode(text); err != nil {
+		if o.modes, err = openwop.ParseModes(text); err != nil {
 			return o, err
 		}
 	}
@@ -84,7 +84,7 @@ func streamRunEvents(c *call) error {
 	if !o.json {
 		return c.follow(feed, id, o)
 	}
-	if o.mode == valuesMode {
+	if o.modes.AreValues() {
 		return c.snapshots(feed, id, o)
 	}
 	first, err := feed.Now(c.r.Context(), o.after)
@@ -92,7 +92,7 @@ func streamRunEvents(c *call) error {
 		return err
 	}
 	list := c.openList()
-	if _, err := c.all(feed, first, o.after, o.mode, list); err != nil {
+	if _, err := c.all(feed, first, o.after, o.modes, list); err != nil {
 		return err
 	}
 	return list.end("]}")
@@ -107,7 +107,7 @@ func (c *call) snapshots(feed Feed, id string, o options) error {
 		}
 		admitted := false
 		for _, e := range chunk.Events {
-			admitted, after = admitted || o.mode.admits(e.Type), e.Sequence
+			admitted, after = admitted || o.modes.Selects(e.Type), e.Sequence
 		}
 		if admitted {
 			state, err := c.host.Snapshot(c.r.Context(), id)
@@ -124,11 +124,11 @@ func (c *call) snapshots(feed Feed, id string, o options) error {
 
 // all writes what is recorded behind a page, and returns the last page with the sequence of its last event in place of
 // its events. Each page is written before the next is read, so that the length of a log costs no memory.
-func (c *call) all(feed Feed, page Chunk, after int64, m mode, to *list) (end Chunk, err error) {
+func (c *call) all(feed Feed, page Chunk, after int64, m openwop.Modes, to *list) (end Chunk, err error) {
 	for {
 		for _, e := range page.Events {
 			after = e.Sequence
-			if m.admits(e.Type) {
+			if m.Selects(e.Type) {
 				if err := to.add(e); err != nil {
 					return page, err
 				}
@@ -196,7 +196,7 @@ func (c *call) firstPage(feed Feed, after int64, wait time.Duration) (Chunk, err
 func (c *call) pollFrom(feed Feed, page Chunk, after int64, id string) error {
 	to := c.openList()
 	for {
-		end, err := c.all(feed, page, after, debugMode, to)
+		end, err := c.all(feed, page, after, openwop.Modes{openwop.Debug}, to)
 		if err != nil {
 			return err
 		}

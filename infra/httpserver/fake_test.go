@@ -14,6 +14,7 @@ import (
 	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/idempotency"
 	"github.com/waybill/waybill/durable/openwop"
 	"github.com/waybill/waybill/durable/store/httpkeys"
 )
@@ -165,9 +166,7 @@ func (h *fakeHost) CreateRun(ctx context.Context, by event.Actor, key string, in
 
 // mismatch is the fault for an idempotency key that another request had.
 func mismatch() error {
-	f := fault.New(fault.ValidationError, "another request had the idempotency key")
-	f.Code = idempotencyMismatch
-	return f
+	return fault.New(fault.IdempotencyMismatch, "another request had the idempotency key")
 }
 
 func (h *fakeHost) addRun() *fakeRun {
@@ -460,13 +459,13 @@ func (h *fakeHost) Archive(ctx context.Context, by event.Actor, proposalID, reas
 	return h.change(ctx, "Archive "+reason, proposalID, to(proposal.StateArchived))
 }
 
-func (h *fakeHost) Replay(_ context.Context, key, route string, body canon.Digest) (*Recorded, error) {
+func (h *fakeHost) Replay(_ context.Context, by event.Actor, key, route string, body canon.Digest) (*Recorded, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err := h.fail["Replay"]; err != nil {
 		return nil, err
 	}
-	r, ok := h.records[route+" "+key]
+	r, ok := h.records[by.Ref+" "+route+" "+key]
 	if !ok {
 		return nil, nil
 	}
@@ -476,7 +475,7 @@ func (h *fakeHost) Replay(_ context.Context, key, route string, body canon.Diges
 	return &r.out, nil
 }
 
-func (h *fakeHost) Record(ctx context.Context, key, route string, body canon.Digest, out Recorded) error {
+func (h *fakeHost) Record(ctx context.Context, by event.Actor, key, route string, body canon.Digest, out Recorded) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -485,6 +484,9 @@ func (h *fakeHost) Record(ctx context.Context, key, route string, body canon.Dig
 	if err := h.fail["Record"]; err != nil {
 		return err
 	}
-	h.records[route+" "+key] = fakeRecord{body, out}
+	if !idempotency.IsKept(int64(out.Status)) {
+		return nil
+	}
+	h.records[by.Ref+" "+route+" "+key] = fakeRecord{body, out}
 	return nil
 }

@@ -62,7 +62,7 @@ func (c *call) run() (string, error) {
 }
 
 func createRun(c *call) (reply, error) {
-	in, err := decodeCreateRun(c.body)
+	in, err := openwop.DecodeCreateRun(c.body)
 	if err != nil {
 		return reply{}, err
 	}
@@ -81,25 +81,6 @@ func createRun(c *call) (reply, error) {
 		header[replayHeader] = fmt.Sprint(replayed)
 	}
 	return reply{http.StatusCreated, out, header}, nil
-}
-
-// decodeCreateRun reads the request to create a run: a closed object whose parts are open.
-//
-// TODO: openwop.DecodeCreateRun replaces it.
-func decodeCreateRun(v canon.Value) (in openwop.CreateRun, err error) {
-	if err := canon.Decode(v, &in); err != nil {
-		return in, malformedBody(err)
-	}
-	if in.WorkflowID == "" {
-		return in, invalid("workflowId is empty").with("pointer", "/workflowId")
-	}
-	parts := map[string]canon.Value{"inputs": in.Inputs, "configurable": in.Configurable, "metadata": in.Metadata}
-	for name, part := range parts {
-		if !part.IsNull() && part.Kind() != canon.Object {
-			return in, invalid(name+" is not an object").with("pointer", "/"+name)
-		}
-	}
-	return in, nil
 }
 
 func getRun(c *call) (reply, error) {

@@ -3,14 +3,13 @@ package httpserver
 import (
 	"context"
 	"crypto/sha256"
-	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/openwop"
 )
 
 // replayHeader reports whether the answer to a request with an idempotency key was recorded before. It is written in
@@ -52,7 +51,7 @@ func (c *call) answer() error {
 func (c *call) recorded(key string) error {
 	digest := canon.Sum(canon.OfMembers(canon.Member{Name: "path", Value: canon.OfString(c.r.URL.Path)},
 		canon.Member{Name: "body", Value: c.body}).JCS())
-	before, err := c.host.Replay(c.r.Context(), key, c.route.name(), digest)
+	before, err := c.host.Replay(c.r.Context(), c.by(), key, c.route.name(), digest)
 	if err != nil {
 		return err
 	}
@@ -64,15 +63,13 @@ func (c *call) recorded(key string) error {
 		status, e, _ := answerOf(cause)
 		out = reply{status: status, doc: e}
 	}
-	if kept(out.status) {
-		doc, err := canon.ValueOf(out.doc)
-		if err == nil {
-			// Also for a client that is gone: it asks again with the key.
-			err = c.host.Record(context.WithoutCancel(c.r.Context()), key, c.route.name(), digest, Recorded{out.status, doc})
-		}
-		if err != nil { // the call was performed: its answer is worth more than the record of it
-			c.note = fault.Wrap(err, fault.Internal, "the answer was not recorded for its idempotency key")
-		}
+	doc, err := canon.ValueOf(out.doc)
+	if err == nil {
+		// Also for a client that is gone: it asks again with the key.
+		err = c.host.Record(context.WithoutCancel(c.r.Context()), c.by(), key, c.route.name(), digest, Recorded{out.status, doc})
+	}
+	if err != nil { // the call was performed: its answer is worth more than the record of it
+		c.note = fault.Wrap(err, fault.Internal, "the answer was not recorded for its idempotency key")
 	}
 	if cause != nil {
 		return cause
@@ -80,18 +77,7 @@ func (c *call) recorded(key string) error {
 	return c.send(out.status, out.doc, out.header)
 }
 
-// kept reports an answer that the same call gets again. Others depend on what can change: the input, the key, the
-// load of the server, the approvals of people.
-func kept(status int) bool {
-	switch status {
-	case http.StatusAccepted, http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden,
-		http.StatusTooManyRequests:
-		return false
-	}
-	return status < http.StatusInternalServerError
-}
-
-// inflight lets one request at a time execute with an idempotency key of a route of a store.
+// inflight lets one request at a time execute with an idempotency key of a caller and a route of a store.
 type inflight struct {
 	mu    sync.Mutex
 	turns map[[sha256.Size]byte]*turn
@@ -105,7 +91,7 @@ type turn struct {
 
 // alone waits until no other request with the same idempotency key is executed, at most for the time of a turn.
 func (c *call) alone(key string) (done func(), err error) {
-	k := sha256.Sum256([]byte(strconv.Itoa(c.hostIndex) + "\x00" + c.route.name() + "\x00" + key))
+	k := sha256.Sum256([]byte(strings.Join([]string{strconv.Itoa(c.hostIndex), c.route.name(), c.key.Name, key}, "\x00")))
 	t := c.keyed.join(k)
 	limit := time.NewTimer(c.turn)
 	defer limit.Stop()
@@ -117,8 +103,7 @@ func (c *call) alone(key string) (done func(), err error) {
 	case <-c.stopping.Done():
 	}
 	c.keyed.leave(k, t)
-	return nil, refuse(http.StatusConflict, openwop.ErrIdempotencyInFlight,
-		"another request with this idempotency key is executed").with("retryAfter", 1)
+	return nil, fault.New(fault.IdempotencyInFlight, "another request with this idempotency key is executed")
 }
 
 func (f *inflight) join(k [sha256.Size]byte) *turn {

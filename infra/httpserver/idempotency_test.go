@@ -139,7 +139,16 @@ func TestARequestWaitsForTheOneBeforeIt(t *testing.T) {
 	first := make(chan answered)
 	go func() { first <- s.do("POST", path, "", "Idempotency-Key: k") }()
 	<-entered
-	got := s.do("POST", path, "", "Idempotency-Key: k")
+	second := make(chan answered, 1)
+	go func() { second <- s.do("POST", path, "", "Idempotency-Key: k") }()
+	var got answered
+	select {
+	case got = <-second:
+	case <-entered:
+		close(block)
+		<-first
+		t.Fatal("the second is executed beside the first")
+	}
 	if got.status != 409 || got.code(t) != "idempotency_in_flight" || got.header.Get("Retry-After") != "1" ||
 		got.details(t)["retryAfter"] != 1.0 {
 		t.Errorf("%d %s", got.status, got.body)

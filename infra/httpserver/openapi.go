@@ -76,7 +76,7 @@ func (d description) operation(r *route) object {
 	}
 	if r.idempotent || r.keyed {
 		params = append(params, object{"in": "header", "name": "Idempotency-Key", "schema": object{"type": "string",
-			"minLength": 1, "maxLength": limits.HTTPIdempotencyKeyBytesMax}})
+			"minLength": 1, "maxLength": limits.IdempotencyKeyBytesMax}})
 	}
 	if r.stream != nil && len(r.query) == 3 {
 		params = append(params, object{"in": "header", "name": "Last-Event-ID", "schema": object{"type": "string"}})

@@ -161,9 +161,6 @@ func faultCodes() (out []fault.Code) {
 	for _, row := range fault.Table {
 		out = append(out, row.Code)
 	}
-	if !slices.Contains(out, idempotencyMismatch) {
-		out = append(out, idempotencyMismatch)
-	}
 	return out
 }
 
@@ -179,7 +176,6 @@ func errorSection(b *strings.Builder) {
 		{400, openwop.ErrUnsupportedStreamMode}: "the parameter `streamMode`",
 		{401, openwop.ErrUnauthenticated}:       "no key, or one that no store has",
 		{405, openwop.ErrMethodNotAllowed}:      "the path has no such method",
-		{409, openwop.ErrIdempotencyInFlight}:   "another request with the idempotency key is executed",
 		{415, openwop.ErrUnsupportedMedia}:      "the body is not application/json in UTF-8",
 		{429, openwop.ErrTooManyRequests}:       "too many open streams",
 		{431, openwop.ErrTooLarge}:              "too many or too long headers",
@@ -320,7 +316,8 @@ const pageIdempotency = `
 
 ` + "`Idempotency-Key: KEY`" + ` (1 to 255 visible ASCII characters) makes a call that changes something safe to repeat. Each answer to such
 a call has the header ` + "`openwop-Idempotent-Replay: true|false`" + `. The same key with another body or path is 409
-` + "`idempotency_key_mismatch`" + `. A key is of one store and one route.
+` + "`idempotency_key_mismatch`" + `. A key is of one
+caller, one store and one route.
 
 - A run is found by its key for ever. Answers of other routes are kept for 24 hours.
 - 202, 400, 401, 403, 429 and everything from 500 on are not kept: the call is decided again.

@@ -59,6 +59,6 @@ func answerOf(err error) (status int, e openwop.Envelope, header http.Header) {
 	if errors.As(err, &own) {
 		return own.status, own.envelope, own.header
 	}
-	status, e = EnvelopeOf(err)
+	status, e = openwop.EnvelopeOf(err)
 	return status, e, nil
 }

@@ -121,7 +121,7 @@ func checkMedia(h http.Header) error {
 		}
 	}
 	return refuse(http.StatusUnsupportedMediaType, openwop.ErrUnsupportedMedia,
-		"a body is application/json in UTF-8, without an encoding").with("supported", []string{"application/json"}).closing()
+		"a body is application/json in UTF-8, without an encoding").with(openwop.DetailSupported, []string{"application/json"}).closing()
 }
 
 // bodyTooLarge is the answer to a body over its limit; the rest of it is not read.
@@ -157,7 +157,7 @@ func (c *call) idempotencyKey() (string, error) {
 	}
 	key := values[0]
 	visible := !strings.ContainsFunc(key, func(r rune) bool { return r < '!' || r > '~' })
-	if len(values) > 1 || key == "" || len(key) > limits.HTTPIdempotencyKeyBytesMax || !visible {
+	if len(values) > 1 || key == "" || len(key) > limits.IdempotencyKeyBytesMax || !visible {
 		return "", invalid("an Idempotency-Key has 1 to 255 visible ASCII characters")
 	}
 	return key, nil

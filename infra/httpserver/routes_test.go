@@ -291,7 +291,7 @@ func TestFaultsHaveTheirAnswers(t *testing.T) {
 		fault.ProposalForbidden: {403, "forbidden"}, fault.WorkflowUntrusted: {403, "forbidden"},
 		fault.RunNotFound: {404, "run_not_found"}, fault.WorkflowNotFound: {404, "not_found"}, fault.ProposalNotFound: {404, "not_found"},
 		fault.ProposalState: {409, "conflict"}, fault.ProposalChanged: {409, "conflict"}, fault.RunClosed: {409, "conflict"},
-		idempotencyMismatch: {409, "idempotency_key_mismatch"}, fault.StoreLimit: {413, "payload_too_large"},
+		fault.IdempotencyMismatch: {409, "idempotency_key_mismatch"}, fault.StoreLimit: {413, "payload_too_large"},
 		fault.ProposalInvalid: {422, "unprocessable"}, fault.WorkflowInvalid: {422, "unprocessable"},
 		fault.CapabilityNotProvided: {501, "capability_not_provided"}, fault.SessionLocked: {503, "unavailable"},
 		fault.StoreLocked: {503, "unavailable"}, fault.StoreConflict: {503, "unavailable"}, fault.StoreCorrupt: {500, "internal_error"},

@@ -73,7 +73,7 @@ func (c *call) follow(feed Feed, id string, o options) error {
 
 // run writes pages until one is the last.
 func (s *stream) run(live context.Context, page Chunk) error {
-	if s.mode == valuesMode && s.continued { // a client that continues has no state to build on
+	if s.modes.AreValues() && s.continued { // a client that continues has no state to build on
 		if err := s.snapshot(s.after); err != nil {
 			return err
 		}
@@ -113,23 +113,23 @@ func (s *stream) wait() time.Duration {
 func (s *stream) page(page Chunk) (ended bool, err error) {
 	changed := false
 	for _, n := range page.Notifications {
-		if s.mode == valuesMode {
-			changed = changed || isUpdate(n.Type)
-		} else if s.mode.admits(n.Type) {
-			err = s.notify(n.Type, n.Payload, n.AtMs)
+		if !s.modes.Selects(n.Type) {
+			continue
 		}
-		if err != nil {
+		if s.modes.AreValues() {
+			changed = true
+		} else if err := s.notify(n.Type, n.Payload, n.AtMs); err != nil {
 			return false, err
 		}
 	}
 	flush := false
 	for _, e := range page.Events {
 		s.after = e.Sequence
-		if !s.mode.admits(e.Type) {
+		if !s.modes.Selects(e.Type) {
 			continue
 		}
 		flush = flush || flushes(e.Type)
-		if s.mode == valuesMode {
+		if s.modes.AreValues() {
 			changed = true
 		} else if err := s.event(e); err != nil {
 			return false, err
@@ -148,6 +148,10 @@ func (s *stream) page(page Chunk) (ended bool, err error) {
 	}
 	return page.Ended, err
 }
+
+// flushes reports an event that is sent at once, and what was collected with it: the end of a run, and a suspension,
+// after which no event may follow for long.
+func flushes(t openwop.EventType) bool { return t.Terminal() || t == openwop.NodeSuspended }
 
 // event sends an event, or adds it to the batch.
 func (s *stream) event(e openwop.RunEvent) error {
@@ -268,7 +272,7 @@ func (s *stream) finish(cause error) {
 		s.note = cause
 	}
 	payload := canon.OfMembers(canon.Member{Name: "reason", Value: canon.OfString(reason)},
-		canon.Member{Name: "correlationId", Value: canon.OfString(s.id)})
+		canon.Member{Name: openwop.DetailCorrelation, Value: canon.OfString(s.id)})
 	if s.flush() == nil && s.notify(closedEvent, payload, time.Now().UnixMilli()) == nil {
 		_ = s.w.Flush()
 	}

@@ -51,10 +51,11 @@ type Host interface {
 	Reject(ctx context.Context, by event.Actor, id, reason string) (proposal.Proposal, error)
 	Archive(ctx context.Context, by event.Actor, id, reason string) (proposal.Proposal, error)
 
-	// Replay returns the answer that was recorded for an idempotency key, nil if there is none; Record records one. The
-	// routes that use them are those that create no run. IDEMPOTENCY_MISMATCH: another request had the key.
-	Replay(ctx context.Context, key, route string, body canon.Digest) (*Recorded, error)
-	Record(ctx context.Context, key, route string, body canon.Digest, out Recorded) error
+	// Replay returns the answer that was recorded for an idempotency key of a caller, nil if there is none; Record records
+	// one, if answers with its status are kept. The routes that use them are those that create no run.
+	// IDEMPOTENCY_MISMATCH: another request had the key.
+	Replay(ctx context.Context, by event.Actor, key, route string, body canon.Digest) (*Recorded, error)
+	Record(ctx context.Context, by event.Actor, key, route string, body canon.Digest, out Recorded) error
 }
 
 // PendingGate is how many approvals a proposal has and wants, and the role of approvers.

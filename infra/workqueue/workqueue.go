@@ -1,5 +1,5 @@
 // Package workqueue calls a function for keys, such as the runs that a server performs: a bounded number of calls at once,
-// never two for one key, and again at a moment that the last call returned. It does not know what a key stands for, and
+// never two for one key, and again at a moment that the last call returned. It does not know what a key means, and
 // keeps nothing beside its memory: the caller adds again what it finds after a restart.
 package workqueue
 

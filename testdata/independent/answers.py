@@ -8,7 +8,7 @@ ANSWER_MAX, DEPTH_MAX = 65536, 48
 
 def _status(value):
     integer(200, 499)(value)
-    if value in (400, 401, 403, 429):
+    if value in (202, 400, 401, 403, 429):
         raise Shape("an answer with this status is not kept")
 
 

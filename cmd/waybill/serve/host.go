@@ -137,8 +137,9 @@ func (h *host) Workflow(ctx context.Context, workflowID string) (canon.Value, er
 }
 
 // Replay implements httpserver.Host.
-func (h *host) Replay(ctx context.Context, key, route string, body canon.Digest) (*httpserver.Recorded, error) {
-	found, err := h.store.Idempotency.Replay(ctx, key, route, body, h.app.NowMs())
+func (h *host) Replay(ctx context.Context, by event.Actor, key, route string, body canon.Digest) (*httpserver.Recorded,
+	error) {
+	found, err := h.store.Idempotency.Replay(ctx, startkey.OfRequest(by.Ref, key), route, body, h.app.NowMs())
 	if err != nil || found == nil {
 		return nil, err
 	}
@@ -147,8 +148,10 @@ func (h *host) Replay(ctx context.Context, key, route string, body canon.Digest)
 }
 
 // Record implements httpserver.Host.
-func (h *host) Record(ctx context.Context, key, route string, body canon.Digest, out httpserver.Recorded) error {
-	return h.store.Idempotency.Record(ctx, key, route, body, idempotency.Recorded(out), h.app.NowMs())
+func (h *host) Record(ctx context.Context, by event.Actor, key, route string, body canon.Digest,
+	out httpserver.Recorded) error {
+	return h.store.Idempotency.Record(ctx, startkey.OfRequest(by.Ref, key), route, body, idempotency.Recorded(out),
+		h.app.NowMs())
 }
 
 // ProposalsProvided implements httpserver.Host.

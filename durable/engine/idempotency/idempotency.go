@@ -44,13 +44,10 @@ type Keeper struct {
 	owner  id.Store // of window; zero before the first reading
 	window *window
 	saved  manifest.Head // that the cache has
-
-	holding sync.Mutex
-	held    map[canon.Digest]chan struct{} // closed when released
 }
 
 // New returns the keeper of the answers of a store.
-func New(s Store) *Keeper { return &Keeper{store: s, held: map[canon.Digest]chan struct{}{}} }
+func New(s Store) *Keeper { return &Keeper{store: s} }
 
 // Replay returns the answer that is kept for a key on a route, nil if there is none. body is the digest of the JCS of the
 // request's body. What it returns survives a power cut.
@@ -140,38 +137,6 @@ func (k *Keeper) Record(ctx context.Context, key, route string, body canon.Diges
 	}
 	k.save(ctx, log, nowMs)
 	return nil
-}
-
-// Hold waits until no other request of this process has the key on the route, and takes it; release gives it back. Between
-// Replay and Record of one request no other one of the process can then be carried out. IDEMPOTENCY_IN_FLIGHT: ctx ended
-// first.
-func (k *Keeper) Hold(ctx context.Context, key, route string) (release func(), err error) {
-	if err := check(key, route, canon.Sum(nil)); err != nil {
-		return nil, err
-	}
-	name := idempotency.KeyDigest(key, route)
-	for {
-		k.holding.Lock()
-		other, taken := k.held[name]
-		if !taken {
-			own := make(chan struct{})
-			k.held[name] = own
-			k.holding.Unlock()
-			return sync.OnceFunc(func() {
-				k.holding.Lock()
-				delete(k.held, name)
-				k.holding.Unlock()
-				close(own)
-			}), nil
-		}
-		k.holding.Unlock()
-		select {
-		case <-other:
-		case <-ctx.Done():
-			return nil, fault.Wrap(ctx.Err(), fault.IdempotencyInFlight,
-				"a request with this idempotency key is being answered")
-		}
-	}
 }
 
 // check refuses keys and routes of the wrong length. A key is never repeated in an error.

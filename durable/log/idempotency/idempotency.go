@@ -84,11 +84,11 @@ func checkAnswer(v canon.Value) error {
 	return nil
 }
 
-// IsKept reports whether answers with a status are kept. A refusal that the next request need not get is not: of a caller
-// (400, 401, 403), for the moment (429), and errors of the server.
+// IsKept reports whether answers with a status are kept. An answer that the next request need not get is not: what waits for
+// people (202), a refusal of a caller (400, 401, 403) or for the moment (429), and errors of the server.
 func IsKept(status int64) bool {
 	switch status {
-	case 400, 401, 403, 429:
+	case 202, 400, 401, 403, 429:
 		return false
 	}
 	return status >= 200 && status < 500
