@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -63,6 +64,7 @@ func serveAt(t *testing.T, workflow string, flags ...string) *served {
 func (s *served) start() {
 	s.t.Helper()
 	cmd := s.command(append([]string{"serve"}, s.flags...)...)
+	cmd.Stderr = &bytes.Buffer{}
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -205,7 +207,9 @@ func walkServed(t *testing.T, killed bool) {
 		t.Errorf("annotations: %v, %v", notes, err)
 	}
 	s.leg("proposals", killed, func() error { return s.reviseAndApply(c, draft) })
-	if out := s.runPiped(0, "verify"); !strings.Contains(out, "✓") {
+	// A server that is killed behind an annotation leaves its line of the audit log to the next act.
+	if out := s.runPiped(0, "verify"); !strings.Contains(out, "✓") && !(killed && strings.Contains(out, "no errors") &&
+		strings.Count(out, "warning ") == strings.Count(out, "audit_incomplete")) {
 		t.Error(out)
 	}
 }
@@ -405,6 +409,7 @@ func TestServedTenants(t *testing.T) {
 	}
 	cmd := exec.Command("waybill", "serve", "--fixtures", "--tenant", "a", "--tenant", "b")
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "WAYBILL_HOME="+home)
+	cmd.Stderr = &bytes.Buffer{}
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()

@@ -27,6 +27,9 @@ const (
 	pollInterval = 500 * time.Millisecond
 	// garbagePercent is the GC percentage of the server: streams keep little and allocate much.
 	garbagePercent = 40
+	// memoryAim is how much memory of the runtime, in bytes, the garbage collector works harder to stay below. A thousand
+	// streams need less.
+	memoryAim = 64 << 20
 )
 
 // input holds the flags of serve.
@@ -46,6 +49,7 @@ func serve(ctx context.Context, a *cli.App, in input) error {
 	}
 	defer l.Close()
 	defer debug.SetGCPercent(debug.SetGCPercent(garbagePercent))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(memoryAim))
 	hosts, err := openHosts(ctx, a, in)
 	defer closeHosts(hosts)
 	if err != nil {
