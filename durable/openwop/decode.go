@@ -1,6 +1,7 @@
 package openwop
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -102,8 +103,11 @@ func invalid(problems []problem.Problem) error {
 		listed = append(listed, canon.OfMembers(canon.Member{Name: "pointer", Value: canon.OfString(withoutSecrets(p.Pointer))},
 			canon.Member{Name: "message", Value: canon.OfString(p.Message)}))
 	}
-	place := withoutSecrets(problems[0].Pointer)
-	return fault.New(fault.ValidationError, "the request is not valid at %q: %s", place, problems[0].Message).
+	place, at := withoutSecrets(problems[0].Pointer), ""
+	if place != "" {
+		at = fmt.Sprintf(" at %q", place)
+	}
+	return fault.New(fault.ValidationError, "the request is not valid%s: %s", at, problems[0].Message).
 		With("pointer", place).With("problems", canon.OfList(listed...))
 }
 
