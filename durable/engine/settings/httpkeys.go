@@ -195,24 +195,8 @@ func (s Settings) changeHTTPKeys(ctx context.Context, by ledger.Caller, c HTTPKe
 	details["key"], details[audit.DetailHTTPKeysAfter] = "httpKeys", expected.String()
 	what := audit.Act{Action: audit.Configure, Target: audit.Target{Kind: audit.OfStore}, Details: details}
 	return s.act(ctx, by, what, func() (map[string]string, error) {
-		var after canon.Digest
-		err := s.controls.UpdateControl(ctx, HTTPKeysFile, func(old ports.Control) (ports.Control, error) {
-			list, err := HTTPKeysOf(old)
-			if err == nil {
-				err = s.checkShownHTTPKeys(ctx, list, c.Unconfirmed)
-			}
-			if err == nil {
-				list, err = change(list)
-			}
-			if err == nil {
-				after, err = list.Digest()
-			}
-			if err != nil {
-				return old, err
-			}
-			data, err := list.Data()
-			return ports.Control{V: httpkeys.Version, Data: data}, err
-		})
+		after, err := listFile[httpkeys.List]{HTTPKeysFile, httpkeys.Version, HTTPKeysOf}.update(ctx, s.controls,
+			func(now httpkeys.List) error { return s.checkShownHTTPKeys(ctx, now, c.Unconfirmed) }, change)
 		return map[string]string{audit.DetailHTTPKeys: after.String()}, err
 	})
 }

@@ -165,24 +165,8 @@ func (s Settings) changeTrust(ctx context.Context, by ledger.Caller, what audit.
 	}
 	what.Details[audit.DetailTrustedAfter] = expected.String()
 	return s.act(ctx, by, what, func() (map[string]string, error) {
-		var after canon.Digest
-		err := s.controls.UpdateControl(ctx, TrustFile, func(old ports.Control) (ports.Control, error) {
-			list, err := TrustOf(old)
-			if err == nil {
-				err = s.checkShown(ctx, list, shown)
-			}
-			if err == nil {
-				list, err = change(list)
-			}
-			if err == nil {
-				after, err = list.Digest()
-			}
-			if err != nil {
-				return old, err
-			}
-			data, err := list.Data()
-			return ports.Control{V: trust.Version, Data: data}, err
-		})
+		after, err := listFile[trust.List]{TrustFile, trust.Version, TrustOf}.update(ctx, s.controls,
+			func(now trust.List) error { return s.checkShown(ctx, now, shown) }, change)
 		return map[string]string{audit.DetailTrusted: after.String()}, err
 	})
 }
