@@ -22,6 +22,7 @@ type notices struct {
 	workspace string
 
 	mu    sync.Mutex
+	begun bool  // the log of proposals was read once: what it had then is no news
 	known int   // events of the log of proposals that were read
 	first int64 // number of all[0]
 	all   []notice
@@ -54,22 +55,22 @@ func (n *notices) since(seen int64, run id.Run) (out []httpserver.Notification, 
 
 // follow reads what is recorded about proposals, and wakes all streams, until ctx ends.
 func (n *notices) follow(ctx context.Context, changes *watch.Waiter, wake func()) {
-	n.read(ctx, false)
+	n.read(ctx)
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-changes.Woken():
-			if n.read(ctx, true) {
+			if n.read(ctx) {
 				wake()
 			}
 		}
 	}
 }
 
-// read reads the facts about proposals that are new; added: they are kept for the streams. A log that cannot be read has
-// none: the routes of proposals report it.
-func (n *notices) read(ctx context.Context, added bool) (changed bool) {
+// read keeps the facts about proposals that are new since the last reading. The first one has none, and so has a log that
+// cannot be read: the routes of proposals report it.
+func (n *notices) read(ctx context.Context) (changed bool) {
 	list, err := n.store.ProposalEvents(ctx, n.workspace)
 	if err != nil {
 		return false
@@ -77,8 +78,9 @@ func (n *notices) read(ctx context.Context, added bool) (changed bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	news := list.Events[min(n.known, len(list.Events)):]
-	n.known = len(list.Events)
-	if !added || len(news) == 0 {
+	begun := n.begun
+	n.begun, n.known = true, len(list.Events)
+	if !begun || len(news) == 0 {
 		return false
 	}
 	for _, e := range news {

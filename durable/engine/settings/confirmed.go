@@ -20,7 +20,7 @@ type listFile[L confirmedList] struct {
 	of      func(ports.Control) (L, error) // reads the list
 }
 
-// update changes the list under the lock of its file, unless check refuses it as it is there. It returns the digest of
+// update changes the list under the lock of its file, unless check refuses the stored one. It returns the digest of
 // the changed list.
 func (f listFile[L]) update(ctx context.Context, c ports.Controls, check func(L) error,
 	change func(L) (L, error)) (after canon.Digest, err error) {
