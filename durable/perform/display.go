@@ -36,6 +36,38 @@ type Display interface {
 	StepEnded(StepEnd)
 }
 
+// NoDisplay shows nothing: what happens is in the log of the run.
+type NoDisplay struct{}
+
+var _ Display = NoDisplay{}
+
+// RunOpened implements Display.
+func (NoDisplay) RunOpened(RunView) {}
+
+// StepBegan implements Display.
+func (NoDisplay) StepBegan(StepView) {}
+
+// Filled implements Display.
+func (NoDisplay) Filled(TryView) {}
+
+// TryBegan implements Display.
+func (NoDisplay) TryBegan(TryView) {}
+
+// TryEnded implements Display.
+func (NoDisplay) TryEnded(TryEnd) {}
+
+// Waiting implements Display.
+func (NoDisplay) Waiting(WaitView) {}
+
+// WaitEnded implements Display.
+func (NoDisplay) WaitEnded() {}
+
+// Blocked implements Display.
+func (NoDisplay) Blocked([]reason.Blocker) {}
+
+// StepEnded implements Display.
+func (NoDisplay) StepEnded(StepEnd) {}
+
 // RunView describes the run when its execution begins.
 type RunView struct {
 	Run      id.Run

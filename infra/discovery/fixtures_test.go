@@ -14,7 +14,6 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/perform"
-	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/host"
 	"github.com/waybill/waybill/durable/workflow/catalog"
 	"github.com/waybill/waybill/durable/workflow/compile"
@@ -124,7 +123,7 @@ func drive(t *testing.T, name, inputs string) *driven {
 // perform performs the run as a server does: without a person, and without waiting.
 func (d *driven) perform(o perform.Options) (perform.Report, perform.Next, error) {
 	line := func(id.Run, ...string) fault.Command { return fault.Command{"runs", "show"} }
-	p := &perform.Performer{Engine: d.g, Logs: d.store, Person: absent{}, Performers: d, Display: noDisplay{}, Hosts: host.Perform,
+	p := &perform.Performer{Engine: d.g, Logs: d.store, Person: absent{}, Performers: d, Display: perform.NoDisplay{}, Hosts: host.Perform,
 		By:           engine.Caller{Actor: event.Actor{Kind: event.Agent, Ref: "key:ci"}},
 		NowMs:        func() int64 { return d.clock },
 		Pause:        func(ctx context.Context, ms int64) error { d.clock += ms; return ctx.Err() },
@@ -149,19 +148,6 @@ type absent struct{ ports.Person }
 
 func (absent) Present() bool    { return false }
 func (absent) CanConsent() bool { return false }
-
-// noDisplay shows nothing.
-type noDisplay struct{}
-
-func (noDisplay) RunOpened(perform.RunView)  {}
-func (noDisplay) StepBegan(perform.StepView) {}
-func (noDisplay) Filled(perform.TryView)     {}
-func (noDisplay) TryBegan(perform.TryView)   {}
-func (noDisplay) TryEnded(perform.TryEnd)    {}
-func (noDisplay) Waiting(perform.WaitView)   {}
-func (noDisplay) WaitEnded()                 {}
-func (noDisplay) Blocked([]reason.Blocker)   {}
-func (noDisplay) StepEnded(perform.StepEnd)  {}
 
 // ended checks the end of the run, and returns the keys of its steps and the outputs of the last result.
 func (d *driven) ended(status runs.Status) (steps []string, outputs string) {

@@ -32,11 +32,13 @@ func Listen(addr string) (net.Listener, error) {
 	ip, err := netip.ParseAddr(host)
 	if err != nil || ip.Zone() != "" || !ip.IsLoopback() {
 		return nil, fault.New(fault.UsageError,
-			"the server listens on loopback addresses only: 127.0.0.1, [::1] or localhost")
+			"the server listens on loopback addresses only: 127.0.0.1, [::1] or localhost").
+			Suggest("Give one with --addr, such as 127.0.0.1:8080.")
 	}
 	l, err := net.Listen("tcp", net.JoinHostPort(ip.String(), port))
 	if err != nil {
-		return nil, fault.Wrap(err, fault.UsageError, "the address cannot be listened on: another program may use its port")
+		return nil, fault.Wrap(err, fault.UsageError, "the address cannot be listened on: another program may use its port").
+			Suggest("Give another port with --addr; port 0 is any free one.")
 	}
 	return l, nil
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/openwop"
 	"github.com/waybill/waybill/durable/perform"
-	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/host"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/source"
@@ -42,7 +41,7 @@ func newLocalRuns(dir string, text []byte) (*localRuns, error) {
 	line := func(id.Run, ...string) fault.Command { return fault.Command{"runs", "show"} }
 	return &localRuns{store: s, runs: hosting.NewRuns(g, s, s.Performers()),
 		d: engine.Definition{Workflow: w, SourceKind: event.SourceProject, SourceRef: "bench.json"},
-		performer: &perform.Performer{Engine: g, Logs: s, Person: absent{}, Performers: s.Performers(), Display: silent{},
+		performer: &perform.Performer{Engine: g, Logs: s, Person: absent{}, Performers: s.Performers(), Display: perform.NoDisplay{},
 			Hosts: host.Perform, By: engine.Caller{Actor: agent}, NowMs: now,
 			Pause:        pause,
 			OfStore:      func(c fault.Command) fault.Command { return c },
@@ -87,16 +86,3 @@ type absent struct{ ports.Person }
 
 func (absent) Present() bool    { return false }
 func (absent) CanConsent() bool { return false }
-
-// silent shows nothing.
-type silent struct{}
-
-func (silent) RunOpened(perform.RunView)  {}
-func (silent) StepBegan(perform.StepView) {}
-func (silent) Filled(perform.TryView)     {}
-func (silent) TryBegan(perform.TryView)   {}
-func (silent) TryEnded(perform.TryEnd)    {}
-func (silent) Waiting(perform.WaitView)   {}
-func (silent) WaitEnded()                 {}
-func (silent) Blocked([]reason.Blocker)   {}
-func (silent) StepEnded(perform.StepEnd)  {}

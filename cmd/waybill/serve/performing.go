@@ -117,7 +117,7 @@ func (p *performing) close() {
 // performer performs one run. It asks no person, and believes recorded trust alone.
 func (p *performing) performer(commands ports.Commands) *perform.Performer {
 	return &perform.Performer{Engine: p.store.Engine, Logs: p.store.Logs(), Commands: commands, Person: absent{},
-		Display: silent{}, Performers: p.store.Performers(), Hosts: hoststep.Perform, Pins: p.app.Pins(p.root), Trusted: p.store.TrustedHere,
+		Display: perform.NoDisplay{}, Performers: p.store.Performers(), Hosts: hoststep.Perform, Pins: p.app.Pins(p.root), Trusted: p.store.TrustedHere,
 		TrustedBefore: p.store.TrustedBefore, Remember: func(context.Context, compile.Compiled, trust.Fixed) error { return nil },
 		By: p.caller(), NowMs: p.app.NowMs, Pause: pause, OfStore: p.app.OfStore,
 		ContinueLine: p.line("run", "--run"), SubmitLine: p.line("continue", "--run"), ApproveLine: p.line("approve")}

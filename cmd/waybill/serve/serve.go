@@ -15,9 +15,10 @@ send a key that a person made with 'waybill serve keys add'.
 
 The server performs the runs that programs create, as 'waybill run' does without a
 terminal: commands run in the current directory, and only of workflows that a person has
-trusted there. A run that needs a person waits for one: 'waybill approve' and 'waybill
-continue' work as ever. Stopped or killed, the server continues with its runs at the next
-start; it has no state of its own. It listens on loopback addresses only.
+trusted there. A run that needs a person waits for one: 'waybill approve',
+'waybill continue' and, for a command that is to be confirmed, 'waybill run' work as ever.
+Stopped or killed, the server continues with its runs at the next start; it has no state
+of its own. It listens on loopback addresses only.
 
 Requests are logged on stderr with --log-level info.`
 

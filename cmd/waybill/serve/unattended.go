@@ -3,8 +3,6 @@ package serve
 import (
 	"context"
 
-	"github.com/waybill/waybill/durable/perform"
-	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/ports"
 )
@@ -37,18 +35,3 @@ func (absent) Approve(context.Context, ports.ApproveQuestion) (ports.ApprovalAns
 func (absent) Trust(context.Context, ports.TrustQuestion) (ports.TrustAnswer, error) {
 	return ports.TrustRefused, ports.ErrPersonStopped
 }
-
-// silent is the display of a server: what happens is in the log of the run.
-type silent struct{}
-
-var _ perform.Display = silent{}
-
-func (silent) RunOpened(perform.RunView)  {}
-func (silent) StepBegan(perform.StepView) {}
-func (silent) Filled(perform.TryView)     {}
-func (silent) TryBegan(perform.TryView)   {}
-func (silent) TryEnded(perform.TryEnd)    {}
-func (silent) Waiting(perform.WaitView)   {}
-func (silent) WaitEnded()                 {}
-func (silent) Blocked([]reason.Blocker)   {}
-func (silent) StepEnded(perform.StepEnd)  {}
