@@ -14,14 +14,12 @@ import (
 // was replaced it returns b itself, so that the digest of the artifact does not change.
 func Bytes(b []byte, contentType string, c Counts) []byte {
 	own := Counts{} // also shows whether anything was replaced, if c is nil
-	// The content type without parameters such as charset.
-	essence, _, _ := strings.Cut(strings.ToLower(contentType), ";")
-	essence = strings.TrimSpace(essence)
+	kind := essence(contentType)
 	var out []byte
 	// JSON that does not parse strictly is redacted as text.
-	if v, err := canon.Parse(b); jsonType.MatchString(essence) && err == nil {
+	if v, err := canon.Parse(b); jsonType.MatchString(kind) && err == nil {
 		out = Value(v, own).JCS()
-	} else if utf8.Valid(b) || textType.MatchString(essence) {
+	} else if utf8.Valid(b) || textType.MatchString(kind) {
 		out = []byte(Text(string(b), own))
 	}
 	if len(own) == 0 {
@@ -31,6 +29,12 @@ func Bytes(b []byte, contentType string, c Counts) []byte {
 		c.add(Rule(rule), hits)
 	}
 	return out
+}
+
+// essence returns a content type in lower case, without parameters such as charset.
+func essence(contentType string) string {
+	kind, _, _ := strings.Cut(strings.ToLower(contentType), ";")
+	return strings.TrimSpace(kind)
 }
 
 // Content types, in lower case and without parameters.

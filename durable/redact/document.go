@@ -10,24 +10,60 @@ import (
 // Value returns v with every string and every member name redacted by Text, and with every string
 // and number below a secret name, at any depth, replaced as a whole. {"name":"token","value":"…"}
 // is treated like {"token":"…"}. true, false and null are not secrets. Lines are kept.
-func Value(v canon.Value, c Counts) canon.Value { return value(v, c, false) }
+func Value(v canon.Value, c Counts) canon.Value { return walk{counts: c}.value(v, "", false) }
+
+// walk is one pass over a document. It counts, or records places, or both.
+type walk struct {
+	counts Counts
+	found  *Findings // nil: pointers are not built
+}
+
+// text redacts a text at a pointer.
+func (w walk) text(pointer, s string) string {
+	if w.found == nil {
+		return Text(s, w.counts)
+	}
+	counts := Counts{}
+	out := Text(s, counts)
+	w.found.record(pointer, counts)
+	for rule, n := range counts {
+		w.counts.add(Rule(rule), n)
+	}
+	return out
+}
+
+// named counts a value that is a secret by the name of its member.
+func (w walk) named(pointer string) {
+	w.counts.add(NamedSecret, 1)
+	if w.found != nil {
+		w.found.record(pointer, Counts{string(NamedSecret): 1})
+	}
+}
+
+// below returns the pointer of a member or an item.
+func (w walk) below(pointer, name string) string {
+	if w.found == nil {
+		return ""
+	}
+	return pointer + "/" + canon.EscapePointer(name)
+}
 
 // value is Value; named states that v is below a secret name.
-func value(v canon.Value, c Counts, named bool) canon.Value {
+func (w walk) value(v canon.Value, pointer string, named bool) canon.Value {
 	var out canon.Value
 	switch kind := v.Kind(); {
 	case kind == canon.Array:
 		items := make([]canon.Value, v.Len())
 		for i := range items {
-			items[i] = value(v.Item(i), c, named)
+			items[i] = w.value(v.Item(i), w.below(pointer, strconv.Itoa(i)), named)
 		}
 		out = canon.OfList(items...)
 	case kind == canon.Object:
-		out = object(v, c, named)
+		out = w.object(v, pointer, named)
 	case kind == canon.String && !named:
-		out = canon.OfString(Text(v.Text(), c))
+		out = canon.OfString(w.text(pointer, v.Text()))
 	case kind == canon.Number && named, kind == canon.String && v.Text() != "" && marker(v.Text()) < len(v.Text()):
-		c.add(NamedSecret, 1)
+		w.named(pointer)
 		out = canon.OfString(Marker(NamedSecret))
 	default: // redacted before, empty, or no secret
 		return v
@@ -37,16 +73,20 @@ func value(v canon.Value, c Counts, named bool) canon.Value {
 
 // object redacts the members and their names. Where names become equal, or differ only in case,
 // the later ones get a number: no member is lost, and the document stays strict JSON.
-func object(v canon.Value, c Counts, named bool) canon.Value {
+func (w walk) object(v canon.Value, pointer string, named bool) canon.Value {
 	members := make([]canon.Member, v.Len())
 	// Whether a member is a secret depends on its redacted name, so that a second redaction
 	// decides the same.
 	changed, pair := false, namesSecret(v)
 	for i := range members {
-		name := Text(v.Key(i), c)
+		name := Text(v.Key(i), nil)
+		at := w.below(pointer, name)
+		if name != v.Key(i) {
+			w.text(at, v.Key(i))
+		}
 		changed = changed || name != v.Key(i)
 		secret := named || SecretName(name) || pair && valueNames[strings.ToLower(name)]
-		members[i] = canon.Member{Name: name, Value: value(v.Item(i), c, secret)}
+		members[i] = canon.Member{Name: name, Value: w.value(v.Item(i), at, secret)}
 	}
 	if !changed { // the names were distinct before, and still are
 		return canon.OfMembers(members...)
