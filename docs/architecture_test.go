@@ -28,6 +28,7 @@ var layers = []layer{
 	{"ground", []string{"durable/canon", "durable/id", "durable/reason"}},
 	{"ground", []string{"durable/paging", "durable/period", "durable/difference"}},
 	{"ground", []string{"durable/problem", "durable/redact"}},
+	{"ground", []string{"durable/consent"}},
 	{"log", []string{"durable/log/event"}},
 	{"log", []string{"durable/log/manifest", "durable/log/audit"}},
 	{"log", []string{"durable/log/idempotency"}},
@@ -108,6 +109,8 @@ var owners = map[string][]string{
 	"github.com/rs/zerolog":                  {"cmd/waybill/cli"},
 	"go.yaml.in/yaml/v3":                     {"durable/workflow/yaml"},
 	"github.com/fsnotify/fsnotify":           {"infra/watch"},
+	"golang.org/x/crypto":                    {"durable/consent/..."},
+	"github.com/hiddeco/sshsig":              {"durable/consent/..."},
 	"golang.org/x/sync":                      {"durable/engine/verify", "infra/filestore/inspect"}, // decision 0044
 	"golang.org/x/sys":                       {"infra/osfs"},
 	"golang.org/x/text":                      {"durable/run/resume", "cmd/waybill/cli/page"},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/handed"
+	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/advance"
@@ -85,7 +86,10 @@ func (e *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approv
 	out := Approvable{Position: p.At, Workflow: answer.Workflow, Step: *answer.Pending}
 	out.digest, out.left = advance.ApprovalDigest(facts), facts.HasChild
 	out.Decisions = advance.Decisions(w, facts, by.AtMs)
-	out.Approved = advance.IsApproved(out.Decisions) && advance.MeetsSettings(out.Decisions, settings.People())
+	if facts.Store, err = e.ledger.StoreID(ctx); err != nil {
+		return Approvable{}, err
+	}
+	out.Approved = advance.IsApproved(out.Decisions) && advance.MeetsSettings(out.Decisions, settings.People(), facts)
 	out.Notes = facts.Notes
 	for _, o := range facts.Outputs {
 		switch {
@@ -142,6 +146,13 @@ func (e *Engine) MayDecide(ctx context.Context, by Caller, shown Approvable, wor
 	}
 	by = by.Approver()
 	h.Keep()
+	if !settings.Signers().IsZero() { // who decides is known from the signature
+		if _, err := advance.Decidable(w, facts); err != nil || by.Consents != nil {
+			return err
+		}
+		return fault.New(fault.SignatureRequired, "this store has signers, and counts only the decisions that one of them signed").
+			With("runId", p.At.Run.String())
+	}
 	_, err = advance.DecideStep(w, facts, advance.Decision{Word: word, Reason: "…", Actor: by.Actor, AtMs: by.AtMs,
 		Seen: shown.digest, Left: shown.left, Who: personOf(settings, by, w, facts)})
 	return err

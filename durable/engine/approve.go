@@ -4,7 +4,10 @@ import (
 	"context"
 	"slices"
 
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/consent"
 	"github.com/waybill/waybill/durable/engine/session"
+	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/event"
@@ -37,7 +40,7 @@ func (e *Engine) Decide(ctx context.Context, by Caller, shown Approvable, word e
 	text string) (Answer, error) {
 	defer e.ledger.WritePending(ctx)
 	by = by.Approver()
-	settings, err := e.settings.Confirmed(ctx)
+	conf, err := e.settings.ConfirmedAfresh(ctx)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -52,6 +55,10 @@ func (e *Engine) Decide(ctx context.Context, by Caller, shown Approvable, word e
 		return Answer{}, err
 	}
 	text = redact.Text(text, nil)
+	given, by, err := e.consented(ctx, by, conf, p, shown, word, text)
+	if err != nil {
+		return Answer{}, err
+	}
 	recordedComment := text // replaced if an earlier decision is recorded
 	appended, err := e.commitAt(ctx, h, at, func(p session.Resolved) (manifest.Plan, error) {
 		if err := checkTakesFacts(p); err != nil {
@@ -62,7 +69,7 @@ func (e *Engine) Decide(ctx context.Context, by Caller, shown Approvable, word e
 			return manifest.Plan{}, err
 		}
 		d := advance.Decision{Word: word, Reason: text, Actor: by.Actor, AtMs: by.AtMs, Seen: shown.digest,
-			Left: shown.left, Who: personOf(settings, by, w, facts)}
+			Left: shown.left, Who: personOf(conf, by, w, facts), Given: given}
 		plan, err := advance.DecideStep(w, facts, d)
 		// The content is approved already; only the comment can differ.
 		if err == nil && len(plan.Events) == 0 && word == event.Approved {
@@ -86,6 +93,35 @@ func (e *Engine) Decide(ctx context.Context, by Caller, shown Approvable, word e
 	return a, h.Confirm(ctx)
 }
 
+// consented obtains the signature for a decision about what was shown, in a store with signers. It returns
+// the caller as the person who signed.
+func (e *Engine) consented(ctx context.Context, by Caller, conf config.Config, p session.Resolved, shown Approvable,
+	word event.DecisionWord, text string) (given consent.Given, _ Caller, err error) {
+	signers := conf.Signers()
+	if signers.IsZero() {
+		if by.Consents != nil {
+			err = settings.NoSigners()
+		}
+		return given, by, err
+	}
+	w, facts, err := e.inputs(ctx, p)
+	if err != nil {
+		return given, by, err
+	}
+	if facts.Store, err = e.ledger.StoreID(ctx); err != nil {
+		return given, by, err
+	}
+	if _, err := advance.Decidable(w, facts); err != nil {
+		return given, by, err
+	}
+	used := func(text canon.Digest) bool { return slices.Contains(advance.SignedTexts(facts), text) }
+	given, by, err = settings.Consented(ctx, by, signers, used, func(Caller) (consent.Subject, error) {
+		return advance.DecisionSubject(facts, advance.Decision{Word: word, Reason: text,
+			Who: advance.Person{PolicyDigest: conf.PolicyDigest()}}), nil
+	})
+	return given, by, err
+}
+
 // RefuseDecision records in the audit log that a decision about a step was
 // refused, and returns the refusal. A failure to record it changes nothing.
 func (e *Engine) RefuseDecision(ctx context.Context, by Caller, at Position, word event.DecisionWord, refusal error) error {
@@ -99,38 +135,43 @@ func (e *Engine) RefuseDecision(ctx context.Context, by Caller, at Position, wor
 
 // personOf returns what the settings say of the account of a caller, for the step
 // that is pending.
-func personOf(settings config.Config, by Caller, w compile.Compiled, f advance.Facts) advance.Person {
-	people := settings.People()
-	who := advance.Person{Account: by.Account, PolicyDigest: settings.PolicyDigest()}
-	who.Principal, _ = people.Of(by.Account)
+func personOf(conf config.Config, by Caller, w compile.Compiled, f advance.Facts) advance.Person {
+	people, party := conf.People(), by.Party()
+	who := advance.Person{Account: people.AccountOf(party), PolicyDigest: conf.PolicyDigest()}
+	who.Principal, _ = people.Of(party)
 	// Of every gate: an attempt can make the condition of another one hold.
 	for _, rule := range interpreter.ApprovalRules(w, f.State) {
-		who.Roles = append(who.Roles, people.Among(by.Account, rule.Approvers)...)
+		who.Roles = append(who.Roles, people.Among(party, rule.Approvers)...)
 	}
 	slices.Sort(who.Roles)
 	who.Roles = slices.Compact(who.Roles)
 	return who
 }
 
-// peopleFor returns the principals of the settings in force if an attempt needs
-// them: where the pending step says who approves it, or how many. nil: it does
-// not. POLICY_UNCONFIRMED if a person has to confirm the settings first.
-func (e *Engine) peopleFor(ctx context.Context, w compile.Compiled, f advance.Facts) (*config.People, error) {
+// withPeople sets the principals of the settings in force in facts, if an attempt needs them: where the
+// pending step says who approves it, or how many, or where approvals have to be signed.
+// POLICY_UNCONFIRMED if a person has to confirm the settings first.
+func (e *Engine) withPeople(ctx context.Context, w compile.Compiled, f advance.Facts) (advance.Facts, error) {
 	if f.Approvals == 0 || f.State.PendingStep() == nil {
-		return nil, nil
+		return f, nil
 	}
-	for _, rule := range interpreter.ApprovalRules(w, f.State) {
-		if len(rule.Approvers) == 0 && rule.Needed() == 1 {
-			continue
+	rules := interpreter.ApprovalRules(w, f.State)
+	free := func(rule compile.Approval) bool { return len(rule.Approvers) == 0 && rule.Needed() == 1 }
+	needed := slices.ContainsFunc(rules, func(rule compile.Approval) bool { return !free(rule) })
+	if !needed {
+		signed, err := e.settings.RequiresSignatures(ctx)
+		if err != nil || !signed {
+			return f, err
 		}
-		settings, err := e.settings.Confirmed(ctx)
-		if err != nil {
-			return nil, err
-		}
-		people := settings.People()
-		return &people, nil
 	}
-	return nil, nil
+	conf, err := e.settings.ConfirmedAfresh(ctx)
+	if err != nil {
+		return f, err
+	}
+	people := conf.People()
+	f.People = &people
+	f.Store, err = e.ledger.StoreID(ctx)
+	return f, err
 }
 
 // approval is how far the approval of a pending step is: a function of the log. The

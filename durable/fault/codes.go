@@ -100,6 +100,8 @@ const (
 	ProposalChanged       Code = "PROPOSAL_CHANGED"
 	PolicyUnconfirmed     Code = "POLICY_UNCONFIRMED"
 	PrincipalsUnbound     Code = "PRINCIPALS_UNBOUND"
+	SignatureRequired     Code = "SIGNATURE_REQUIRED"
+	SignatureRefused      Code = "SIGNATURE_REFUSED"
 )
 
 // Faults of the caller's input, of git, of the process and of Waybill itself. INVARIANT_VIOLATION and
@@ -309,6 +311,13 @@ var Table = []Row{
 		Suggest(`First give each principal its account, such as {"ada":{"roles":["reviewer"],"uid":1000}}, with %s, `+
 			"or require one approval with %s.",
 			Command{"config", "set", "principals"}, Command{"config", "set", "proposalsQuorum", "1"})},
+
+	{SignatureRequired, ExitWaiting, never,
+		"The operation requires a signature by one of the signers of the store; nothing was changed.",
+		Suggest("Sign with --sign, or print what to sign with --payload and hand the signature in with --signature FILE.")},
+	{SignatureRefused, ExitWaiting, never,
+		"The signature does not count for this operation; nothing was stored.",
+		Suggest("Print the bytes to sign with --payload, and sign exactly these.")},
 
 	// Input, the process and Waybill itself. OUTPUT_FAILED is not retryable: the call has taken
 	// effect, and repeating it could start a second run.

@@ -191,6 +191,20 @@ const (
 	// AuditTextBytesMax bounds a reason and a detail in the audit log: four times what a person
 	// may enter, since a redaction marker can be longer than the secret it replaces.
 	AuditTextBytesMax = 2048
+	// SignersMax is the number of keys that may sign consents: a signature is compared with each.
+	SignersMax = 64
+	// PublicKeyBytesMax bounds a public key: RSA with 16,384 bits has 2,800 bytes of base64.
+	PublicKeyBytesMax = 4096
+	// AllowedSignersBytesMax bounds a file of allowed signers.
+	AllowedSignersBytesMax = 256 << 10
+	// SignatureBytesMax bounds an armoured signature: RSA with 16,384 bits has 6 KiB with its key.
+	SignatureBytesMax = 16 << 10
+	// ConsentAgeMs is how long a printed payload can be signed and handed in: one day, in milliseconds.
+	ConsentAgeMs = 24 * 3_600_000
+	// ConsentAheadMs is how far the clock of the machine that made a payload may be ahead.
+	ConsentAheadMs = 5 * 60_000
+	// ConsentPayloadsMax is how many printed payloads of a store can still be handed in, the newest ones.
+	ConsentPayloadsMax = 64
 	// AuditDetailsMax is the number of details in one audit record, which is shown in one line.
 	AuditDetailsMax = 16
 	// AuditLinesMax is the number of audit records that one append adds: a store whose audit log

@@ -1,11 +1,16 @@
 package audit
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/consent"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/store/config"
 )
 
 // Confirmed is what a person confirmed last of the settings that decide who may do what, of the
@@ -21,7 +26,49 @@ type Confirmed struct {
 	// HTTPKeys is the digest of the keys of programs that call the server.
 	HTTPKeys canon.Digest `json:"httpKeys,omitzero"`
 	// Open are the intentions that may confirm something and have no outcome yet.
-	Open []id.Event `json:"open,omitzero"`
+	Open []OpenAct `json:"open,omitzero"`
+	// Signed are the digests of the texts that were signed to consent to an act: one counts once.
+	Signed []canon.Digest `json:"signed,omitzero"`
+	// Unsigned is how many outcomes did not count for lack of a signature by a signer then in force.
+	Unsigned int64 `json:"unsigned,omitzero"`
+}
+
+// OpenAct is an intention that may confirm something.
+type OpenAct struct {
+	EventID id.Event `json:"eventId"`
+	// Signed reports that a signer then in force signed it. Digests are what it leads to, by the name of
+	// the detail of its outcome.
+	Signed  bool              `json:"signed,omitzero"`
+	Digests map[string]string `json:"digests,omitzero"`
+}
+
+// Signers returns the keys whose signatures the last confirmed settings require. The zero Signers:
+// none is required.
+func (c Confirmed) Signers() consent.Signers {
+	if !strings.Contains(c.Settings, string(config.Signers)) { // the usual case
+		return consent.Signers{}
+	}
+	v, err := canon.Parse([]byte(c.Settings))
+	if err != nil {
+		return consent.Signers{}
+	}
+	settings, err := config.Read(v)
+	if err != nil {
+		return consent.Signers{}
+	}
+	return settings.Signers()
+}
+
+// IsUsed reports that a signed text counted before.
+func (c Confirmed) IsUsed(text canon.Digest) bool { return slices.Contains(c.Signed, text) }
+
+// PolicyDigest returns the digest of the policy that a person confirmed last. A log without a
+// confirmation has that of the defaults.
+func (c Confirmed) PolicyDigest() canon.Digest {
+	if c.Policy.IsZero() {
+		return config.Config{}.PolicyDigest()
+	}
+	return c.Policy
 }
 
 // openMax bounds Open. An intention without an outcome remains for ever; only the newest can still
@@ -44,33 +91,73 @@ func (c *Confirmed) visit(e event.Event) {
 	switch p := e.Data.(type) {
 	case audit.Intended:
 		if p.Action == audit.Configure || p.Action == audit.Trust || p.Action == audit.Untrust {
-			c.Open = append(c.Open[max(0, len(c.Open)+1-openMax):], e.ID)
+			c.Open = append(c.Open[max(0, len(c.Open)+1-openMax):], c.open(e, p))
 		}
 	case audit.Done:
-		if c.close(p.IntendedEventID) && p.Outcome == audit.Succeeded {
-			c.confirm(p.Details)
+		if act, ok := c.close(p.IntendedEventID); ok && p.Outcome == audit.Succeeded {
+			if !c.Signers().IsZero() && !act.leadsTo(p.Details) {
+				c.Unsigned++
+				return
+			}
+			c.confirm(p)
 		}
 	}
 }
 
-// close removes an intention from Open and reports whether Open contained it.
-func (c *Confirmed) close(intended id.Event) bool {
+// open returns an intention as it is kept. A signed text counts with its intention, also if the act
+// fails: it is not accepted again.
+func (c *Confirmed) open(e event.Event, p audit.Intended) OpenAct {
+	act := OpenAct{EventID: e.ID}
+	signers := c.Signers()
+	if signers.IsZero() || !p.IsSigned() || c.IsUsed(p.SignedDigest()) {
+		return act
+	}
+	if _, err := signers.Check(p.Given, p.Subject(e.Owner, c.PolicyDigest()), e.TimestampMs); err != nil {
+		return act
+	}
+	c.Signed = append(slices.Clone(c.Signed), p.SignedDigest())
+	act.Signed, act.Digests = true, map[string]string{}
+	for detail, after := range audit.AfterDetails {
+		if digest := p.Details[after]; digest != "" {
+			act.Digests[detail] = digest
+		}
+	}
+	return act
+}
+
+// leadsTo reports that an outcome is what was signed.
+func (a OpenAct) leadsTo(details map[string]string) bool {
+	for detail := range audit.AfterDetails {
+		if is := details[detail]; is != "" && is != a.Digests[detail] {
+			return false
+		}
+	}
+	return a.Signed
+}
+
+// close removes an intention from Open and returns it, if Open contained it.
+func (c *Confirmed) close(intended id.Event) (OpenAct, bool) {
 	for i, open := range c.Open {
-		if open == intended {
+		if open.EventID == intended {
 			// The list is copied: a saved ledger and its successor may share it.
-			c.Open = append(append([]id.Event(nil), c.Open[:i]...), c.Open[i+1:]...)
-			return true
+			c.Open = append(append([]OpenAct(nil), c.Open[:i]...), c.Open[i+1:]...)
+			return open, true
 		}
 	}
-	return false
+	return OpenAct{}, false
 }
 
-// confirm applies the details of an outcome. A text that is not that of the digest, because it was
-// shortened or redacted, is left out.
-func (c *Confirmed) confirm(details map[string]string) {
+// confirm applies an outcome. A text that is not that of the digest, because it was shortened or
+// redacted, is left out.
+func (c *Confirmed) confirm(p audit.Done) {
+	details := p.Details
 	if d, err := canon.ParseDigest(details[audit.DetailPolicy]); err == nil {
 		c.Policy, c.Settings = d, ""
-		if text := details[audit.DetailSettings]; canon.Sum([]byte(text)) == d {
+		text := details[audit.DetailSettings]
+		if !p.Policy.IsNull() {
+			text = string(p.Policy.JCS())
+		}
+		if canon.Sum([]byte(text)) == d {
 			c.Settings = text
 		}
 	}

@@ -35,7 +35,7 @@ type Ledger struct {
 
 // LedgerFormat is the number of the form that Save writes. A changed form gets a new number
 // and with it another cache file (docs/design.md#head-cache).
-const LedgerFormat = 5
+const LedgerFormat = 6
 
 // NewLedger returns the ledger of an empty audit log.
 func NewLedger() *Ledger {

@@ -9,7 +9,6 @@ import (
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
-	"github.com/waybill/waybill/durable/store/config"
 )
 
 // applyRecord folds a record about an existing proposal. problem is "" if the record is accepted;
@@ -84,7 +83,7 @@ func (p *Proposal) approve(e event.Event, r proposal.Approved) (problem string) 
 	}
 	p.Approvals = append(p.Approvals, Approval{ApprovalID: r.ApprovalID, ArtifactSHA256: r.ArtifactSHA256,
 		Principal: r.Principal,
-		Role:      r.Role, Terms: r.Terms, Actor: e.Actor, AtMs: e.TimestampMs, Reason: r.Reason})
+		Role:      r.Role, Terms: r.Terms, Given: r.Given, Actor: e.Actor, AtMs: e.TimestampMs, Reason: r.Reason})
 	return ""
 }
 
@@ -129,17 +128,18 @@ func (p *Proposal) approvedBy(a id.Event) bool {
 }
 
 // metBy reports whether approvals meet the policies under which they were given: each states its
-// policy, no more approvals were required than are named, and no two are from one account.
+// policy, no more approvals were required than are named, and no two are from one person.
 func (p *Proposal) metBy(ids []id.Event) bool {
-	accounts := map[config.Account]bool{}
-	for _, a := range p.Approvals {
-		if !slices.Contains(ids, a.ApprovalID) {
+	var met []proposal.Approval
+	for _, a := range p.PolicyApprovals() {
+		if !slices.Contains(ids, a.ID) {
 			continue
 		}
-		if a.PolicyDigest.IsZero() || a.Quorum > int64(len(ids)) || accounts[a.Account] {
+		same := func(b proposal.Approval) bool { return proposal.SamePerson(a, b) }
+		if a.PolicyDigest.IsZero() || a.Quorum > int64(len(ids)) || slices.ContainsFunc(met, same) {
 			return false
 		}
-		accounts[a.Account] = true
+		met = append(met, a)
 	}
 	return true
 }

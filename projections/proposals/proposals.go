@@ -7,7 +7,10 @@
 package proposals
 
 import (
+	"slices"
+
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/consent"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/event"
@@ -29,6 +32,8 @@ type Proposal struct {
 	CreatedAtMs int64               `json:"createdAtMs"`
 	UpdatedAtMs int64               `json:"updatedAtMs"` // time of the last accepted record
 
+	store     string           // the owner of the log
+	signed    []canon.Digest   // of the texts that were signed for decisions
 	applied   proposal.Applied // the last activation
 	appliedAt int64            // its event index
 }
@@ -54,6 +59,7 @@ type Approval struct {
 	Principal      string       `json:"principal"`
 	Role           string       `json:"role"`
 	proposal.Terms
+	consent.Given
 	// Void is why the approval no longer counts, "" if it counts while its principal has the role.
 	Void   string      `json:"void,omitzero"`
 	Actor  event.Actor `json:"actor"`
@@ -82,12 +88,16 @@ func (p *Proposal) Activation() (a proposal.Applied, ok bool) {
 	return p.applied, p.State == proposal.StateApplied
 }
 
+// IsUsed reports that a signed text is stored with a decision about the proposal.
+func (p *Proposal) IsUsed(text canon.Digest) bool { return slices.Contains(p.signed, text) }
+
 // PolicyApprovals returns the approvals in the form that a policy evaluates, with the void ones.
 func (p *Proposal) PolicyApprovals() []proposal.Approval {
 	out := make([]proposal.Approval, len(p.Approvals))
 	for i, a := range p.Approvals {
 		out[i] = proposal.Approval{ID: a.ApprovalID, ArtifactSHA256: a.ArtifactSHA256, Principal: a.Principal,
-			Role: a.Role, Void: a.Void, Terms: a.Terms}
+			Role: a.Role, Void: a.Void, Terms: a.Terms, Given: a.Given, AtMs: a.AtMs, Reason: a.Reason,
+			Place: proposal.Place{Store: p.store, Proposal: p.ID}}
 	}
 	return out
 }
@@ -108,6 +118,9 @@ type Log struct {
 
 // NewLog returns the fold of an empty log. log names it in findings.
 func NewLog(log manifest.Log) *Log { return &Log{log: log, all: map[id.Proposal]*Proposal{}} }
+
+// Store returns the id of the store that owns the log.
+func (p *Log) Store() string { return p.log.Owner }
 
 // Visit implements ports.Visitor. It never returns an error.
 func (p *Log) Visit(seg manifest.Segment, head manifest.Head) error {
@@ -149,6 +162,12 @@ func (p *Log) fold(e event.Event) {
 	default:
 		if problem = p.applyRecord(prop, e, r); problem == "" {
 			prop.UpdatedAtMs = e.TimestampMs
+			if signed, ok := r.(interface {
+				IsSigned() bool
+				SignedDigest() canon.Digest
+			}); ok && signed.IsSigned() {
+				prop.signed = append(prop.signed, signed.SignedDigest())
+			}
 		}
 	}
 	if problem != "" {
@@ -160,7 +179,7 @@ func (p *Log) fold(e event.Event) {
 // create adds a proposal in state draft with its first revision. The caller has checked that no
 // proposal has this id.
 func (p *Log) create(e event.Event, c proposal.Created) {
-	prop := &Proposal{ID: c.ProposalID, Kind: c.Of, State: proposal.StateDraft, Owner: c.Owner,
+	prop := &Proposal{store: p.log.Owner, ID: c.ProposalID, Kind: c.Of, State: proposal.StateDraft, Owner: c.Owner,
 		Provenance: c.Provenance,
 		Approvals:  []Approval{}, CreatedAtMs: e.TimestampMs, UpdatedAtMs: e.TimestampMs}
 	prop.Revisions = []Revision{{Revision: 1, Artifact: c.Artifact, Slot: c.Slot, Version: c.Version,

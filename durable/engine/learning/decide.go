@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/consent"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
@@ -30,7 +31,8 @@ type Presence struct {
 
 // caller is the caller as the policy sees it.
 func (p Presence) caller(by engine.Caller) proposal.Caller {
-	return proposal.Caller{Human: by.Actor.Kind == event.Human, AtTerminal: p.AtTerminal, Account: p.Account}
+	return proposal.Caller{Human: by.Actor.Kind == event.Human, AtTerminal: p.AtTerminal, Account: p.Account,
+		Signer: by.Signer}
 }
 
 // DecideRequest requests a decision about a proposal.
@@ -58,6 +60,9 @@ func (l *Learning) MayApprove(ctx context.Context, by engine.Caller, req DecideR
 	if err != nil {
 		return false, err
 	}
+	if !d.policy.Signers().IsZero() { // who approves is known from the signature
+		return false, cmp.Or(proposal.CheckApprove(d.one.State), d.unconfirmed, checkBrings(by))
+	}
 	// The code PROPOSAL_PENDING reports to a program that a person is required.
 	err = d.checkApprove()
 	if fault.Is(err, fault.ProposalForbidden) && !req.AtTerminal {
@@ -65,6 +70,14 @@ func (l *Learning) MayApprove(ctx context.Context, by engine.Caller, req DecideR
 			"%s requires approval by a person, and this call has no terminal", d.one.ID).With("proposalId", d.one.ID.String())
 	}
 	return err == nil && d.approved(), err
+}
+
+// checkBrings refuses a caller who brings no signature where one is required.
+func checkBrings(by engine.Caller) error {
+	if by.Consents != nil {
+		return nil
+	}
+	return fault.New(fault.SignatureRequired, "this store has signers, and counts only the decisions that one of them signed")
 }
 
 // checkApprove checks the state of the proposal, and whether the caller may approve it.
@@ -90,14 +103,24 @@ func (d decision) approved() bool {
 // without the approver's role or a terminal, and those of MayApprove.
 func (l *Learning) ApproveProposal(ctx context.Context, by engine.Caller, req DecideRequest, shown Shown) (Proposed,
 	error) {
-	return l.decideProposal(ctx, by.Approver(), req, func(d decision) (proposal.Record, []manifest.Object, error) {
-		if err := cmp.Or(d.checkApprove(), d.checkShown(shown)); err != nil {
+	by = by.Approver()
+	c, err := l.consented(ctx, by, req, func(d decision) (consent.Subject, error) {
+		return proposal.ApprovalSubject(d.place(), d.policy.Digest, shown.Artifact, d.at.StoredReason()),
+			cmp.Or(proposal.CheckApprove(d.one.State), d.checkShown(shown))
+	})
+	if err != nil {
+		return Proposed{}, err
+	}
+	return l.decideProposal(ctx, c.by, req, func(d decision) (proposal.Record, []manifest.Object, error) {
+		if err := cmp.Or(c.check(d), d.checkApprove(), d.checkShown(shown)); err != nil {
 			return nil, nil, err
 		}
 		if d.approved() {
 			return nil, nil, nil
 		}
-		return proposal.Approve(d.store, d.at, d.policy.Consent(d.caller, shown.Artifact)), nil, nil
+		approval := d.policy.Consent(d.caller, shown.Artifact)
+		approval.Given = c.given
+		return proposal.Approve(d.store, d.at, approval), nil, nil
 	})
 }
 
@@ -151,13 +174,17 @@ func (l *Learning) MayApply(ctx context.Context, by engine.Caller, req ApplyRequ
 	if _, err := proposal.Next(d.one.State, proposal.MoveApply); err != nil {
 		return false, err
 	}
+	if d.asks(req) && !d.policy.Signers().IsZero() { // who installs is known from the signature
+		return true, cmp.Or(d.unconfirmed, checkBrings(by))
+	}
 	_, err = d.authorizeApply(req)
 	return d.asks(req), err
 }
 
-// asks reports whether a person has to confirm an activation.
+// asks reports whether a person has to confirm an activation: no approval of it is required, and the caller
+// is at a terminal, or the store has signers.
 func (d decision) asks(req ApplyRequest) bool {
-	return req.Override || d.policy.Mode == proposal.DirectRBAC && req.AtTerminal
+	return req.Override || d.policy.Mode == proposal.DirectRBAC && (req.AtTerminal || !d.policy.Signers().IsZero())
 }
 
 // ApplyProposal installs the last revision, byte for byte. The record and the
@@ -166,13 +193,17 @@ func (d decision) asks(req ApplyRequest) bool {
 // the artifact is not valid for its kind, PROPOSAL_CHANGED if it is not what a person
 // confirmed where MayApply asks; nothing changes then.
 func (l *Learning) ApplyProposal(ctx context.Context, by engine.Caller, req ApplyRequest) (Proposed, error) {
-	return l.decideProposal(ctx, by, req.DecideRequest, func(d decision) (proposal.Record, []manifest.Object, error) {
+	c, err := l.consentedActivation(ctx, by, req)
+	if err != nil {
+		return Proposed{}, err
+	}
+	return l.decideProposal(ctx, c.by, req.DecideRequest, func(d decision) (proposal.Record, []manifest.Object, error) {
 		if _, err := proposal.Next(d.one.State, proposal.MoveApply); err != nil {
 			return nil, nil, err
 		}
 		approvals, err := d.authorizeApply(req)
 		if err == nil && d.asks(req) {
-			err = d.checkShown(req.Shown)
+			err = cmp.Or(c.check(d), d.checkShown(req.Shown))
 		}
 		if err != nil {
 			return nil, nil, err
@@ -186,8 +217,26 @@ func (l *Learning) ApplyProposal(ctx context.Context, by engine.Caller, req Appl
 			return nil, nil, err
 		}
 		return proposal.Apply(d.at, proposal.Activation{Mode: d.policy.Mode, Approvals: approvals,
-			Override: req.Override, PolicyDigest: d.policy.Digest, Principal: d.policy.Principal(d.caller),
+			Override: req.Override, PolicyDigest: d.policy.Digest, Principal: d.policy.Principal(d.caller), Given: c.given,
 			SHA256: last.Artifact.SHA256, Slot: last.Slot, Version: last.Version}), []manifest.Object{{Kind: manifest.Installed, Bytes: data}}, nil
+	})
+}
+
+// consentedActivation obtains the signature for an activation that needs no approval, in a store with
+// signers. Approvals are signed themselves.
+func (l *Learning) consentedActivation(ctx context.Context, by engine.Caller, req ApplyRequest) (signed, error) {
+	d, err := l.consider(ctx, by, req.DecideRequest)
+	if err != nil || !d.asks(req) || d.policy.Signers().IsZero() {
+		if err == nil && by.Consents != nil {
+			err = fault.New(fault.ValidationError, "the approvals of this proposal are signed, and installing it needs no signature").
+				Suggest("Run the command again without a signature.")
+		}
+		return signed{by: by}, err
+	}
+	return l.consented(ctx, by, req.DecideRequest, func(d decision) (consent.Subject, error) {
+		_, err := proposal.Next(d.one.State, proposal.MoveApply)
+		return proposal.ActivationSubject(consent.ActivateProposal, d.place(), d.policy.Digest, req.Shown.Artifact,
+			d.at.StoredReason()), cmp.Or(err, d.checkShown(req.Shown))
 	})
 }
 
@@ -277,15 +326,25 @@ func (d decision) checkDiscard() error {
 // of its slot is in use again. It requires the approver's role, or the scope in
 // stores without an approval gate.
 func (l *Learning) RollBackProposal(ctx context.Context, by engine.Caller, req DecideRequest) (Proposed, error) {
-	return l.decideProposal(ctx, by, req, func(d decision) (proposal.Record, []manifest.Object, error) {
+	c, err := l.consented(ctx, by, req, func(d decision) (consent.Subject, error) {
+		_, err := proposal.Next(d.one.State, proposal.MoveRollBack)
+		return proposal.ActivationSubject(consent.RollBackProposal, d.place(), d.policy.Digest, d.one.Last().Artifact.SHA256,
+			d.at.StoredReason()), err
+	})
+	if err != nil {
+		return Proposed{}, err
+	}
+	return l.decideProposal(ctx, c.by, req, func(d decision) (proposal.Record, []manifest.Object, error) {
 		if _, err := proposal.Next(d.one.State, proposal.MoveRollBack); err != nil {
 			return nil, nil, err
 		}
-		if err := d.authorizeRollBack(); err != nil {
+		if err := cmp.Or(c.check(d), d.authorizeRollBack()); err != nil {
 			return nil, nil, err
 		}
 		applied, _ := d.one.Activation()
-		return proposal.RollBack(d.at, applied.Slot, d.all.RestoredDigest(d.one)), nil, nil
+		r := proposal.RollBack(d.at, applied.Slot, d.all.RestoredDigest(d.one))
+		r.Given, r.PolicyDigest = c.given, c.policy
+		return r, nil, nil
 	})
 }
 

@@ -3,7 +3,10 @@ package learning
 import (
 	"context"
 
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/consent"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/proposal"
@@ -127,4 +130,49 @@ func (l *Learning) decideProposal(ctx context.Context, by engine.Caller, req Dec
 		return Proposed{}, err
 	}
 	return l.readProposed(ctx, req.Workspace, name, nil)
+}
+
+// signed is a consent that was obtained before the lock, and the caller as the person who signed it.
+type signed struct {
+	by     engine.Caller
+	given  consent.Given
+	policy canon.Digest // that the signed text names; zero without a consent
+}
+
+// consented obtains the signature that the store requires for a decision, over the subject that make
+// returns for the state before the lock. A store without signers requires none.
+func (l *Learning) consented(ctx context.Context, by engine.Caller, req DecideRequest,
+	make func(decision) (consent.Subject, error)) (signed, error) {
+	d, err := l.consider(ctx, by, req)
+	if err != nil {
+		return signed{by: by}, err
+	}
+	signers := d.policy.Signers()
+	switch {
+	case d.unconfirmed != nil:
+		return signed{by: by}, d.unconfirmed
+	case signers.IsZero() && by.Consents != nil:
+		return signed{by: by}, settings.NoSigners()
+	case signers.IsZero():
+		return signed{by: by}, nil
+	}
+	d.at.Reason = req.Reason
+	given, who, err := settings.Consented(ctx, by, signers, d.one.IsUsed, func(engine.Caller) (consent.Subject, error) {
+		return make(d)
+	})
+	return signed{who, given, d.policy.Digest}, err
+}
+
+// check refuses a consent that was given under settings which were changed since.
+func (c signed) check(d decision) error {
+	if c.policy.IsZero() && d.policy.Signers().IsZero() || c.policy == d.policy.Digest && !d.one.IsUsed(c.given.SignedDigest()) {
+		return nil
+	}
+	return fault.New(fault.ProposalChanged, "the settings, or the decisions about %s, were changed after it was signed", d.one.ID).
+		With("proposalId", d.one.ID.String())
+}
+
+// place is the proposal that is decided about.
+func (d decision) place() proposal.Place {
+	return proposal.Place{Store: d.all.Store(), Proposal: d.one.ID}
 }

@@ -31,6 +31,24 @@ func (f *confirmedFold) Visit(seg manifest.Segment, head manifest.Head) error {
 	return nil
 }
 
+// ConfirmedAfresh is Confirmed from the audit log itself, which is read whole: for consents that have to be
+// signed. The saved ledger is sealed with a key that each program of the account can read.
+func (l *Ledger) ConfirmedAfresh(ctx context.Context) (auditview.Confirmed, error) {
+	store, err := l.store.StoreID(ctx, ports.ReadOnly)
+	if err != nil || store.IsZero() {
+		return auditview.Confirmed{}, err
+	}
+	log, fold := audit.LogOf(store), &confirmedFold{}
+	v, err := l.store.Read(ctx, ports.ReadRequest{Log: log}, func(manifest.Head) ports.Visitor {
+		fold = &confirmedFold{}
+		return fold
+	})
+	if err == nil && v.Health != manifest.Healthy {
+		err = auditFault(ports.Unhealthy(log, v))
+	}
+	return fold.Confirmed, err
+}
+
 // FollowConfirmed is Confirmed for a caller that asks again and again, such as for each request of a server. It continues
 // from the head of the last call of this process, so that its cost is what was appended since; the reading proves that the
 // log still has that head, and begins again where it has another history. SESSION_UNHEALTHY if the audit log is damaged.

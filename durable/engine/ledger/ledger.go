@@ -11,6 +11,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/waybill/waybill/durable/consent"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/feedback"
@@ -46,6 +47,27 @@ type Caller struct {
 	AtMs int64
 	// Account is the account that the process runs as; zero where the platform has none.
 	Account config.Account
+	// Consents obtains a person's signature where the store requires one; nil: the caller brings none.
+	Consents Consents
+	// Signer is who signed the consent that the call brings; zero until it was checked.
+	Signer consent.By
+}
+
+// Consents obtains the signature of a person (docs/design.md#signed-consent).
+type Consents interface {
+	// Consent returns a signature over a payload of the subject that make returns for its moment, in
+	// milliseconds since 1970. make may be called several times; its error ends the call. The error
+	// SIGNATURE_REQUIRED means that no signature was made. Nothing is trusted about the result.
+	Consent(ctx context.Context, make func(atMs int64) (consent.Subject, error)) (consent.Given, error)
+}
+
+// Party returns who the caller is for the settings.
+func (c Caller) Party() config.Party { return config.Party{Account: c.Account, Signer: c.Signer} }
+
+// SignedBy returns the caller as a person who signed what it brings: the name is that of the signer.
+func (c Caller) SignedBy(by consent.By) Caller {
+	c.Actor, c.Assumed, c.Signer = event.Actor{Kind: event.Human, Ref: by.Principal}, false, by
+	return c
 }
 
 // Approver returns the caller as the records of approvals name it: a default
@@ -135,6 +157,11 @@ func (l *Ledger) Confirmed(ctx context.Context) (auditview.Confirmed, error) {
 		return auditview.Confirmed{}, err
 	}
 	return c.ledger.Confirmed, nil
+}
+
+// StoreID returns the id of the store, zero if there is none.
+func (l *Ledger) StoreID(ctx context.Context) (id.Store, error) {
+	return l.store.StoreID(ctx, ports.ReadOnly)
 }
 
 // Intended reports whether an action on a target was begun in this store, with any outcome. It reads all

@@ -7,7 +7,6 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/ledger"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/store/config"
@@ -164,9 +163,6 @@ func (s Settings) ChangeConfig(ctx context.Context, by ledger.Caller, c Change) 
 		}
 		return c.Setting, s.writeConfig(ctx, func(now config.Config) (config.Config, error) { return c.apply(now) })
 	}
-	if err := checkPerson(by, "changes"); err != nil {
-		return c.Setting, err
-	}
 	planned, err := c.apply(c.before)
 	if err != nil {
 		return c.Setting, err
@@ -174,7 +170,7 @@ func (s Settings) ChangeConfig(ctx context.Context, by ledger.Caller, c Change) 
 	what := audit.Act{Action: audit.Configure, Target: audit.Target{Kind: audit.OfStore},
 		Details: map[string]string{"key": string(c.Setting.Key), audit.DetailKeys: keysOf(c.Differences),
 			audit.DetailPolicyAfter: planned.PolicyDigest().String()}}
-	return c.Setting, s.act(ctx, by, what, func() (map[string]string, error) {
+	return c.Setting, s.act(ctx, by, fixed(what, valuesOf(c.Differences)), func(ledger.Caller) (map[string]string, error) {
 		var after config.Config
 		err := s.writeConfig(ctx, func(now config.Config) (_ config.Config, err error) {
 			if !now.Data().Equal(c.before.Data()) {
@@ -197,6 +193,15 @@ func checkDefault(by ledger.Caller, c Change) error {
 	return fault.New(fault.RunWaiting, "autonomy %s is more than %s permits without a person: %s", c.Setting.Value.Text(),
 		config.AgentMaxAutonomy, c.before.AgentMaxAutonomy()).
 		Suggest("Ask a person to run this at a terminal.")
+}
+
+// valuesOf returns the new values of settings, by key, for the reader of what is signed.
+func valuesOf(all []Difference) canon.Value {
+	members := make([]canon.Member, len(all))
+	for i, d := range all {
+		members[i] = canon.Member{Name: string(d.Key), Value: d.New}
+	}
+	return canon.OfMembers(members...)
 }
 
 // keysOf returns the detail audit.DetailKeys of what a person confirms.
@@ -222,36 +227,9 @@ func (s Settings) writeConfig(ctx context.Context, change func(config.Config) (c
 	})
 }
 
-// policyDetails are the details of an outcome that state the policy after it. A policy that is too
-// long for a detail is stated by its digest alone.
+// policyDetails are the details of an outcome that state the policy after it.
 func policyDetails(c config.Config) map[string]string {
-	out := map[string]string{audit.DetailPolicy: c.PolicyDigest().String()}
-	if text := c.Policy().JCS(); len(text) <= limits.AuditTextBytesMax {
-		out[audit.DetailSettings] = string(text)
-	}
-	return out
-}
-
-// act performs an act that counts only with its outcome in the audit log.
-func (s Settings) act(ctx context.Context, by ledger.Caller, what audit.Act,
-	do func() (map[string]string, error)) error {
-	unrecorded, err := s.ledger.ActOnRecord(ctx, by, what, do)
-	if err != nil || unrecorded == nil {
-		return err
-	}
-	return fault.Wrap(unrecorded, fault.PolicyUnconfirmed,
-		"the change was written, but the audit log could not record that it was confirmed: %s",
-		fault.Of(unrecorded).Message).
-		Suggest("It counts when a person has confirmed it with %s at a terminal.", fault.Command{"config", "confirm"})
-}
-
-// checkPerson returns RUN_WAITING unless the caller is a person.
-func checkPerson(by ledger.Caller, does string) error {
-	if by.Actor.Kind == event.Human {
-		return nil
-	}
-	return fault.New(fault.RunWaiting, "only a person at a terminal %s the settings that decide who may do what", does).
-		Suggest("Ask a person to run this at a terminal.")
+	return map[string]string{audit.DetailPolicy: c.PolicyDigest().String(), audit.DetailSettings: string(c.Policy().JCS())}
 }
 
 // changedMeanwhile is STORE_CONFLICT for content that is not what a person was shown.

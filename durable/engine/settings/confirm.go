@@ -85,9 +85,6 @@ func (s Settings) PlanConfirmation(ctx context.Context) (out Confirmation, err e
 // person, STORE_CONFLICT if the settings are not those of c any more, POLICY_UNCONFIRMED if the
 // confirmation could not be recorded.
 func (s Settings) Confirm(ctx context.Context, by ledger.Caller, c Confirmation) error {
-	if err := checkPerson(by, "confirms"); err != nil {
-		return err
-	}
 	what := audit.Act{Action: audit.Configure, Target: audit.Target{Kind: audit.OfStore}, Details: map[string]string{}}
 	if len(c.Differences) > 0 {
 		what.Details[audit.DetailKeys] = keysOf(c.Differences)
@@ -99,7 +96,7 @@ func (s Settings) Confirm(ctx context.Context, by ledger.Caller, c Confirmation)
 	if c.HTTPKeys != nil {
 		what.Details[audit.DetailHTTPKeysAfter] = c.keys.String()
 	}
-	return s.act(ctx, by, what, func() (map[string]string, error) {
+	return s.act(ctx, by, fixed(what, valuesOf(c.Differences)), func(ledger.Caller) (map[string]string, error) {
 		now, err := s.PlanConfirmation(ctx)
 		if err == nil && (now.policy.PolicyDigest() != c.policy.PolicyDigest() || now.trusted != c.trusted ||
 			now.keys != c.keys) {

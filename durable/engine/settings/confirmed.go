@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine/ledger"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -21,8 +22,8 @@ type listFile[L confirmedList] struct {
 }
 
 // update changes the list under the lock of its file, unless check refuses the stored one. It returns the digest of
-// the changed list.
-func (f listFile[L]) update(ctx context.Context, c ports.Controls, check func(L) error,
+// the changed list. STORE_CONFLICT if that is not the one that was signed; a zero one was not.
+func (f listFile[L]) update(ctx context.Context, c ports.Controls, signed canon.Digest, check func(L) error,
 	change func(L) (L, error)) (after canon.Digest, err error) {
 	err = c.UpdateControl(ctx, f.file, func(old ports.Control) (ports.Control, error) {
 		list, err := f.of(old)
@@ -35,6 +36,9 @@ func (f listFile[L]) update(ctx context.Context, c ports.Controls, check func(L)
 		if err == nil {
 			after, err = list.Digest()
 		}
+		if err == nil && !signed.IsZero() && after != signed {
+			err = changedMeanwhile()
+		}
 		if err != nil {
 			return old, err
 		}
@@ -42,4 +46,12 @@ func (f listFile[L]) update(ctx context.Context, c ports.Controls, check func(L)
 		return ports.Control{V: f.version, Data: data}, err
 	})
 	return after, err
+}
+
+// ifSigned returns the digest that a change leads to if the caller signed it, else the zero one.
+func ifSigned(by ledger.Caller, expected canon.Digest) canon.Digest {
+	if by.Signer.Principal == "" {
+		return canon.Digest{}
+	}
+	return expected
 }

@@ -175,9 +175,6 @@ func (s Settings) RemoveHTTPKey(ctx context.Context, by ledger.Caller, c HTTPKey
 // confirmed ones, or the ones that were shown: their digest after the change is recorded, which confirms all of them.
 func (s Settings) changeHTTPKeys(ctx context.Context, by ledger.Caller, c HTTPKeysChange, details map[string]string,
 	change func(httpkeys.List) (httpkeys.List, error)) error {
-	if err := checkPerson(by, "changes"); err != nil {
-		return err
-	}
 	planned, err := s.ListHTTPKeys(ctx)
 	if err == nil {
 		err = s.checkShownHTTPKeys(ctx, planned, c.Unconfirmed)
@@ -194,9 +191,9 @@ func (s Settings) changeHTTPKeys(ctx context.Context, by ledger.Caller, c HTTPKe
 	}
 	details["key"], details[audit.DetailHTTPKeysAfter] = "httpKeys", expected.String()
 	what := audit.Act{Action: audit.Configure, Target: audit.Target{Kind: audit.OfStore}, Details: details}
-	return s.act(ctx, by, what, func() (map[string]string, error) {
+	return s.act(ctx, by, fixed(what, canon.Value{}), func(by ledger.Caller) (map[string]string, error) {
 		after, err := listFile[httpkeys.List]{HTTPKeysFile, httpkeys.Version, HTTPKeysOf}.update(ctx, s.controls,
-			func(now httpkeys.List) error { return s.checkShownHTTPKeys(ctx, now, c.Unconfirmed) }, change)
+			ifSigned(by, expected), func(now httpkeys.List) error { return s.checkShownHTTPKeys(ctx, now, c.Unconfirmed) }, change)
 		return map[string]string{audit.DetailHTTPKeys: after.String()}, err
 	})
 }

@@ -49,11 +49,23 @@ func (s Settings) Config(ctx context.Context) (config.Config, error) {
 // confirmed last, or cannot be read (docs/design.md#settings); SESSION_UNHEALTHY if the audit log,
 // which states what was confirmed, is damaged.
 func (s Settings) Confirmed(ctx context.Context) (config.Config, error) {
+	return s.confirmedBy(ctx, s.ledger.Confirmed)
+}
+
+// ConfirmedAfresh is Confirmed for a consent, which may have to be signed: what was confirmed is read from
+// the audit log itself, not from a cache.
+func (s Settings) ConfirmedAfresh(ctx context.Context) (config.Config, error) {
+	return s.confirmedBy(ctx, s.ledger.ConfirmedAfresh)
+}
+
+// confirmedBy is Confirmed with a reading of the audit log.
+func (s Settings) confirmedBy(ctx context.Context, read func(context.Context) (auditview.Confirmed, error)) (config.Config,
+	error) {
 	c, err := s.Config(ctx)
 	if err != nil {
 		return config.Config{}, unreadable(ConfigFile, err)
 	}
-	last, err := s.ledger.Confirmed(ctx)
+	last, err := read(ctx)
 	if err != nil {
 		return config.Config{}, err
 	}
@@ -61,6 +73,17 @@ func (s Settings) Confirmed(ctx context.Context) (config.Config, error) {
 		return config.Config{}, unconfirmed(ConfigFile, "the settings that decide who may do what")
 	}
 	return c, nil
+}
+
+// RequiresSignatures reports that consents have to be signed, by the settings or by what a person
+// confirmed last: where both differ, Confirmed is an error.
+func (s Settings) RequiresSignatures(ctx context.Context) (bool, error) {
+	last, err := s.ledger.ConfirmedAfresh(ctx)
+	if err != nil || !last.Signers().IsZero() {
+		return true, err
+	}
+	c, err := s.Config(ctx)
+	return err == nil && !c.Signers().IsZero(), nil
 }
 
 // CheckAutonomy refuses an autonomy that an agent must not set: VALIDATION_ERROR above the
@@ -93,12 +116,7 @@ func (s Settings) Preferences(ctx context.Context, byAgent bool) (event.Preferen
 
 // PolicyOf returns the digest of the policy that a person confirmed last. A store without a
 // confirmation has the digest of the defaults.
-func PolicyOf(last auditview.Confirmed) canon.Digest {
-	if last.Policy.IsZero() {
-		return config.Config{}.PolicyDigest()
-	}
-	return last.Policy
-}
+func PolicyOf(last auditview.Confirmed) canon.Digest { return last.PolicyDigest() }
 
 // unconfirmed is POLICY_UNCONFIRMED for a control file; what names its content.
 func unconfirmed(f ports.ControlFile, what string) error {

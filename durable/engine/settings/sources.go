@@ -82,21 +82,18 @@ type SourcesChange struct {
 // folders. Errors are those of ChangeConfig.
 func (s Settings) ChangeSources(ctx context.Context, by ledger.Caller, machine ports.Controls, dir string,
 	c SourcesChange) error {
-	if err := checkPerson(by, "changes"); err != nil {
+	after := c.After
+	after.Store = dir
+	digest, err := after.Digest()
+	if err != nil {
 		return err
 	}
 	what := audit.Act{Action: audit.Configure, Target: audit.Target{Kind: audit.OfStore},
-		Details: map[string]string{"key": "sources", "change": c.Does}}
+		Details: map[string]string{"key": "sources", "change": c.Does, audit.DetailSourcesAfter: digest.String()}}
 	if c.Name != "" {
 		what.Details["name"] = c.Name
 	}
-	return s.act(ctx, by, what, func() (map[string]string, error) {
-		after := c.After
-		after.Store = dir
-		digest, err := after.Digest()
-		if err != nil {
-			return nil, err
-		}
+	return s.act(ctx, by, fixed(what, canon.Value{}), func(ledger.Caller) (map[string]string, error) {
 		err = machine.UpdateControl(ctx, SourcesFile, func(old ports.Control) (ports.Control, error) {
 			now, err := sourcesOf(old)
 			if err != nil {
@@ -117,9 +114,6 @@ func (s Settings) ChangeSources(ctx context.Context, by ledger.Caller, machine p
 // with another store: a copy of the earlier list would count again otherwise
 // (docs/design.md#workflow-sources). Errors are those of ChangeConfig.
 func (s Settings) WithdrawSources(ctx context.Context, by ledger.Caller) error {
-	if err := checkPerson(by, "changes"); err != nil {
-		return err
-	}
 	last, err := s.ledger.Confirmed(ctx)
 	if err != nil {
 		return err
@@ -129,8 +123,8 @@ func (s Settings) WithdrawSources(ctx context.Context, by ledger.Caller) error {
 		return err
 	}
 	what := audit.Act{Action: audit.Configure, Target: audit.Target{Kind: audit.OfStore},
-		Details: map[string]string{"key": "sources", "change": "withdraw"}}
-	return s.act(ctx, by, what, func() (map[string]string, error) {
+		Details: map[string]string{"key": "sources", "change": "withdraw", audit.DetailSourcesAfter: none.String()}}
+	return s.act(ctx, by, fixed(what, canon.Value{}), func(ledger.Caller) (map[string]string, error) {
 		return map[string]string{audit.DetailSources: none.String()}, nil
 	})
 }

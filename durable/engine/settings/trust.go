@@ -2,6 +2,7 @@ package settings
 
 import (
 	"context"
+	"maps"
 	"strconv"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -84,17 +85,14 @@ func TrustOf(c ports.Control) (trust.List, error) {
 // shown is the list that the person was shown: it is confirmed together with the new entry. nil is
 // only accepted where the present list is confirmed; otherwise the error is POLICY_UNCONFIRMED.
 // Further errors are those of ChangeConfig.
-func (s Settings) Trust(ctx context.Context, by ledger.Caller, w compile.Compiled, root string, fixed trust.Fixed,
+func (s Settings) Trust(ctx context.Context, by ledger.Caller, w compile.Compiled, root string, fixes trust.Fixed,
 	shown *trust.List) (trust.Entry, error) {
 	entry := trust.Entry{Actor: by.Actor, AtMs: by.AtMs, Root: root, WorkflowHash: w.Hash(), WorkflowID: w.WorkflowID,
-		Fixed: fixed, Commands: int64(len(catalog.Commands(w)))}
+		Fixed: fixes, Commands: int64(len(catalog.Commands(w)))}
 	list, err := s.ConfirmedTrust(ctx)
 	// Trusted already: no act is recorded.
-	if have, ok := list.Of(w.Hash(), root); err == nil && ok && have.Fixed.Equal(fixed) {
+	if have, ok := list.Of(w.Hash(), root); err == nil && ok && have.Fixed.Equal(fixes) {
 		return have, nil
-	}
-	if err := checkPerson(by, "changes"); err != nil {
-		return entry, err
 	}
 	if shown != nil && fault.Is(err, fault.PolicyUnconfirmed) {
 		list, err = s.Trusted(ctx)
@@ -109,10 +107,11 @@ func (s Settings) Trust(ctx context.Context, by ledger.Caller, w compile.Compile
 	what := audit.Act{Action: audit.Trust, Target: audit.Target{Kind: audit.OfWorkflow, ID: w.Hash().String()},
 		Details: map[string]string{"workflowId": w.WorkflowID, "commands": strconv.FormatInt(entry.Commands, 10),
 			"root": root}}
-	if !fixed.IsZero() {
-		what.Details["pins"], what.Details["programs"] = strconv.Itoa(len(fixed.Pins)), strconv.Itoa(len(fixed.Programs))
+	if !fixes.IsZero() {
+		what.Details["pins"], what.Details["programs"] = strconv.Itoa(len(fixes.Pins)), strconv.Itoa(len(fixes.Programs))
 	}
-	err = s.changeTrust(ctx, by, what, shown, func(l trust.List) (trust.List, error) {
+	err = s.changeTrust(ctx, by, what, shown, func(by ledger.Caller, l trust.List) (trust.List, error) {
+		entry.Actor, entry.AtMs = by.Actor, by.AtMs
 		list, err = l.With(entry)
 		return list, err
 	})
@@ -142,7 +141,7 @@ func (s Settings) Revoke(ctx context.Context, by ledger.Caller, hash canon.Diges
 	if _, err = s.ConfirmedTrust(ctx); err != nil {
 		return false, err
 	}
-	return true, s.changeTrust(ctx, by, what, nil, func(l trust.List) (trust.List, error) {
+	return true, s.changeTrust(ctx, by, what, nil, func(_ ledger.Caller, l trust.List) (trust.List, error) {
 		return l.Without(hash), nil
 	})
 }
@@ -151,22 +150,24 @@ func (s Settings) Revoke(ctx context.Context, by ledger.Caller, hash canon.Diges
 // list must be the confirmed one, or the one that was shown: its digest after the change is recorded,
 // which confirms all of it.
 func (s Settings) changeTrust(ctx context.Context, by ledger.Caller, what audit.Act, shown *trust.List,
-	change func(trust.List) (trust.List, error)) error {
-	planned, err := s.Trusted(ctx)
-	if err == nil {
-		planned, err = change(planned)
+	change func(ledger.Caller, trust.List) (trust.List, error)) error {
+	var expected canon.Digest
+	plan := func(by ledger.Caller) (audit.Act, canon.Value, error) {
+		list, err := s.Trusted(ctx)
+		if err == nil {
+			list, err = change(by, list)
+		}
+		if err == nil {
+			expected, err = list.Digest()
+		}
+		what.Details = maps.Clone(what.Details)
+		what.Details[audit.DetailTrustedAfter] = expected.String()
+		return what, canon.Value{}, err
 	}
-	if err != nil {
-		return err
-	}
-	expected, err := planned.Digest()
-	if err != nil {
-		return err
-	}
-	what.Details[audit.DetailTrustedAfter] = expected.String()
-	return s.act(ctx, by, what, func() (map[string]string, error) {
-		after, err := listFile[trust.List]{TrustFile, trust.Version, TrustOf}.update(ctx, s.controls,
-			func(now trust.List) error { return s.checkShown(ctx, now, shown) }, change)
+	return s.act(ctx, by, plan, func(by ledger.Caller) (map[string]string, error) {
+		after, err := listFile[trust.List]{TrustFile, trust.Version, TrustOf}.update(ctx, s.controls, ifSigned(by, expected),
+			func(now trust.List) error { return s.checkShown(ctx, now, shown) },
+			func(l trust.List) (trust.List, error) { return change(by, l) })
 		return map[string]string{audit.DetailTrusted: after.String()}, err
 	})
 }

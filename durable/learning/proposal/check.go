@@ -37,7 +37,7 @@ func (r Approved) Check(event.Scope) error {
 	case !config.ValidName(r.Role):
 		return fmt.Errorf("invalid role name %q", r.Role)
 	}
-	return cmp.Or(checkPrincipal(r.Principal), r.Terms.check(), r.Subject.check())
+	return cmp.Or(checkPrincipal(r.Principal), r.Terms.check(), r.Given.Check(), r.Subject.check())
 }
 
 // check refuses terms that are not complete: either none are stored, or the policy with its quorum.
@@ -70,7 +70,7 @@ func (r Applied) Check(event.Scope) error {
 		return errors.New("an override requires a reason")
 	}
 	return cmp.Or(distinctIDs("approval", r.ApprovalIDs), atMostOf("approvals", len(r.ApprovalIDs), limits.QuorumMax),
-		r.Slot.check(), r.checkInstalledRef(), checkPrincipal(r.Principal), r.Subject.check())
+		r.Slot.check(), r.checkInstalledRef(), checkPrincipal(r.Principal), r.Given.Check(), r.Subject.check())
 }
 
 // checkInstalledRef requires the InstalledRef of slot and digest, for some version.

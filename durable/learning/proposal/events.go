@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/consent"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -69,6 +70,7 @@ type Approved struct {
 	Principal      string       `json:"principal"`
 	Role           string       `json:"role"` // the role that was required and held
 	Terms                       // additive
+	consent.Given               // additive: the signature of the principal
 }
 
 // Applied records an activation: the artifact is installed from here on.
@@ -82,6 +84,7 @@ type Applied struct {
 	PolicyDigest   canon.Digest `json:"policyDigest,omitzero"` // additive: of the policy in force
 	Principal      string       `json:"principal"`
 	Slot           Slot         `json:"slot"`
+	consent.Given               // additive: the signature of the principal, without approvals
 }
 
 // Rejected records a reviewer's refusal.
@@ -94,8 +97,10 @@ type Archived struct{ Subject }
 // replaces it in the slot, zero if the slot is empty again.
 type RolledBack struct {
 	Subject
+	PolicyDigest   canon.Digest `json:"policyDigest,omitzero"` // additive: of the policy in force, if it is signed
 	RestoredSHA256 canon.Digest `json:"restoredSha256,omitzero"`
 	Slot           Slot         `json:"slot"`
+	consent.Given               // additive
 }
 
 // Record is implemented by every payload of the log.

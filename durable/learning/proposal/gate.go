@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/consent"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/store/config"
@@ -20,6 +21,43 @@ type Approval struct {
 	Role           string       `json:"role"`          // held when the approval was recorded
 	Void           string       `json:"void,omitzero"` // why it does not count; "" if it does
 	Terms
+	consent.Given        // the signature over Subject, where one was required
+	Place         Place  `json:"-"`
+	AtMs          int64  `json:"-"`
+	Reason        string `json:"-"`
+}
+
+// Place is the proposal that a record is about, and the store that owns the log.
+type Place struct {
+	Store    string
+	Proposal id.Proposal
+}
+
+// Subject is what a person signs to approve an artifact.
+func (a Approval) Subject() consent.Subject {
+	return ApprovalSubject(a.Place, a.PolicyDigest, a.ArtifactSHA256, a.Reason)
+}
+
+// ApprovalSubject is what a person signs to approve an artifact under a policy, with the reason as it is
+// stored.
+func ApprovalSubject(at Place, policy, artifact canon.Digest, reason string) consent.Subject {
+	return consent.NewSubject(consent.ApproveProposal, at.Store, policy,
+		consent.Text("proposal", at.Proposal.String()), consent.Text("artifact", artifact.String()), consent.Text("reason", reason))
+}
+
+// ActivationSubject is what a person signs to install an artifact without approvals, or, with another
+// operation, to take it out of use.
+func ActivationSubject(op consent.Operation, at Place, policy, artifact canon.Digest, reason string) consent.Subject {
+	return consent.NewSubject(op, at.Store, policy, consent.Text("proposal", at.Proposal.String()),
+		consent.Text("artifact", artifact.String()), consent.Text("reason", reason))
+}
+
+// SamePerson reports that two approvals are, or can be, of one person: of one account, or by one signer.
+func SamePerson(a, b Approval) bool {
+	if a.IsSigned() && b.IsSigned() {
+		return a.Principal == b.Principal
+	}
+	return a.Account == b.Account
 }
 
 // Terms are the conditions under which an approval was given: the account, and the policy in force
@@ -41,26 +79,34 @@ type Gate struct {
 	Void []Approval
 
 	unbound error // see Policy
+	signed  bool  // approvals have to be signed
 }
 
 // Gate evaluates approvals for the artifact with this digest. An approval counts if it is not void
 // already, concerns the same bytes, and meets both the policy in force when it was recorded and p,
 // each by itself: it states the digest of the former, and its principal is bound to the same account
 // and holds the approver's role in the latter. Each account counts once, by its last approval; while
-// no principal is bound, all approvals are one person's. The quorum is the larger one of both
-// policies.
+// no principal is bound, all approvals are one person's. With signers each has to be signed by one of them,
+// and each signer counts once. The quorum is the larger one of both policies.
 func (p Policy) Gate(digest canon.Digest, approvals []Approval) Gate {
-	g := Gate{Role: p.ApproverRole, Approvals: []id.Event{}, Void: []Approval{}, unbound: p.unbound}
+	g := Gate{Role: p.ApproverRole, Approvals: []id.Event{}, Void: []Approval{}, unbound: p.unbound, signed: !p.Signers().IsZero()}
 	var valid []Approval
-	for _, a := range approvals {
+	for i, a := range approvals {
 		if a.Void == "" {
 			a.Void = p.void(digest, a)
+		}
+		if a.Void == "" && a.IsSigned() && slices.ContainsFunc(approvals[:i], func(earlier Approval) bool {
+			return earlier.IsSigned() && earlier.SignedDigest() == a.SignedDigest()
+		}) {
+			a.Void = "Its signed text counted before."
 		}
 		if a.Void != "" {
 			g.Void = append(g.Void, a)
 			continue
 		}
-		if i := slices.IndexFunc(valid, func(b Approval) bool { return !p.people.Bound() || a.Account == b.Account }); i >= 0 {
+		if i := slices.IndexFunc(valid, func(b Approval) bool {
+			return !p.people.Bound() && p.Signers().IsZero() || SamePerson(a, b)
+		}); i >= 0 {
 			valid[i].Void = "The same person approved it again later, and a person counts once."
 			g.Void = append(g.Void, valid[i])
 			valid = slices.Delete(valid, i, i+1)
@@ -101,11 +147,31 @@ func (p Policy) void(digest canon.Digest, a Approval) string {
 		return "It is bound to another artifact than the current revision's."
 	case a.PolicyDigest.IsZero():
 		return "An earlier version recorded it without the policy in force; it has to be given again."
+	case !p.Signers().IsZero():
+		return p.unsigned(a)
 	case !p.people.Bound():
 		return ""
 	case a.Account == "" || a.Account != p.people.Named(a.Principal).Account:
 		return "It was not given from the account that its principal is bound to now."
 	case !slices.Contains(p.people.Named(a.Principal).Roles, p.ApproverRole):
+		return fmt.Sprintf("Its principal does not hold the role %q now.", p.ApproverRole)
+	}
+	return ""
+}
+
+// unsigned returns why the signature of an approval does not count, "" if it does.
+func (p Policy) unsigned(a Approval) string {
+	if !a.IsSigned() {
+		return "It is not signed, and this store has signers."
+	}
+	by, err := p.Signers().Check(a.Given, a.Subject(), a.AtMs)
+	if err != nil {
+		return "Its signature does not count: " + fault.Of(err).Message + "."
+	}
+	switch name, _ := p.people.Of(config.Party{Signer: by}); {
+	case name != a.Principal:
+		return "It names another principal than the one who signed it."
+	case p.people.Bound() && !slices.Contains(p.people.Named(name).Roles, p.ApproverRole):
 		return fmt.Sprintf("Its principal does not hold the role %q now.", p.ApproverRole)
 	}
 	return ""
@@ -149,9 +215,11 @@ func (g Gate) Err(p id.Proposal) error {
 		f.Message += fmt.Sprintf("; %d %s: %s", len(g.Void), count, strings.TrimSuffix(strings.Join(why, " "),
 			"."))
 	}
-	return f.Suggest(
-		"A person with the role %q can approve it with %s at a terminal.", g.Role,
-		fault.Command{"proposals", "approve", p.String()}).
+	command, where := fault.Command{"proposals", "approve", p.String()}, "at a terminal"
+	if g.signed {
+		command, where = append(command, "--sign"), "with the key of a signer"
+	}
+	return f.Suggest("A person with the role %q can approve it with %s "+where+".", g.Role, command).
 		With("proposalId", p.String()).
 		With("have", g.Have).
 		With("want", g.Want).

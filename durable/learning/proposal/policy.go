@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/consent"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -18,7 +19,11 @@ type Caller struct {
 	Human      bool
 	AtTerminal bool           // a person sees what is asked, and answers
 	Account    config.Account // that the process runs as
+	Signer     consent.By     // who signed the consent that the call brings; zero without a signature
 }
+
+// Party returns who the caller is for the settings.
+func (c Caller) Party() config.Party { return config.Party{Account: c.Account, Signer: c.Signer} }
 
 // Name returns the name of a caller that no principal is bound to: its kind.
 func (c Caller) Name() string {
@@ -28,8 +33,8 @@ func (c Caller) Name() string {
 	return string(event.Agent)
 }
 
-// person reports a human at a terminal, who alone can approve.
-func (c Caller) person() bool { return c.Human && c.AtTerminal }
+// person reports a human at a terminal, or one who signed: they alone can approve.
+func (c Caller) person() bool { return c.Human && (c.AtTerminal || c.Signer.Principal != "") }
 
 // Policy decides which caller may do what with proposals, from the store's configuration.
 type Policy struct {
@@ -50,10 +55,13 @@ func PolicyOf(c config.Config) Policy {
 		Quorum: c.ProposalsQuorum(), Digest: c.PolicyDigest(), unbound: c.CheckQuorum(), people: c.People(), roles: c.Roles()}
 }
 
+// Signers returns the keys whose signatures show the consent of a person; the zero Signers: none is required.
+func (p Policy) Signers() consent.Signers { return p.people.Signers() }
+
 // Principal returns the name of a caller in records: that of the principal which is bound to its
 // account, otherwise its kind.
 func (p Policy) Principal(who Caller) string {
-	if name, ok := p.people.Of(who.Account); ok {
+	if name, ok := p.people.Of(who.Party()); ok {
 		return name
 	}
 	return who.Name()
@@ -71,7 +79,7 @@ func (p Policy) holdsOneOf(who Caller, roles []string) bool {
 	if !p.people.Bound() {
 		return who.person()
 	}
-	return p.people.HoldsOneOf(who.Account, roles)
+	return p.people.HoldsOneOf(who.Party(), roles)
 }
 
 // May reports whether one of a caller's roles has a scope.

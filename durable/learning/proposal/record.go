@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/consent"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
@@ -36,14 +37,14 @@ func CheckReason(given string) error {
 	return nil
 }
 
-// storedReason returns the reason as it is recorded: redacted, truncated, NoReason if blank.
+// StoredReason returns the reason as it is recorded: redacted, truncated, NoReason if blank.
 // It never fails, since the decision that it belongs to has been made.
-func (a At) storedReason() string {
+func (a At) StoredReason() string {
 	return cmp.Or(clean(strings.TrimSpace(a.Reason), limits.AuditTextBytesMax), NoReason)
 }
 
 // subject returns what every record states.
-func (a At) subject() Subject { return Subject{a.Ordinal, a.Proposal, a.storedReason()} }
+func (a At) subject() Subject { return Subject{a.Ordinal, a.Proposal, a.StoredReason()} }
 
 // content returns what a draft proposes. The duplicates are sorted and bounded.
 func content(d Draft, duplicates []Duplicate) Content {
@@ -70,14 +71,16 @@ type Consent struct {
 	Principal string
 	Role      string
 	Terms     Terms
+	Given     consent.Given
 }
 
 // Consent returns the consent of a caller, whom CheckApprove accepts, to the artifact with the digest
 // seen under this policy.
 func (p Policy) Consent(who Caller, seen canon.Digest) Consent {
-	c := Consent{seen, p.Principal(who), p.ApproverRole, Terms{PolicyDigest: p.Digest, Quorum: p.Quorum}}
+	c := Consent{Seen: seen, Principal: p.Principal(who), Role: p.ApproverRole,
+		Terms: Terms{PolicyDigest: p.Digest, Quorum: p.Quorum}}
 	if p.people.Bound() {
-		c.Terms.Account = who.Account
+		c.Terms.Account = p.people.AccountOf(who.Party())
 	}
 	return c
 }
@@ -85,7 +88,7 @@ func (p Policy) Consent(who Caller, seen canon.Digest) Consent {
 // Approve returns the record of a person's consent. store owns the log; the approval's id is derived
 // from it like that of the event.
 func Approve(store id.Store, at At, c Consent) Approved {
-	r := Approved{Subject: at.subject(), ArtifactSHA256: c.Seen, Principal: c.Principal, Role: c.Role, Terms: c.Terms}
+	r := Approved{Subject: at.subject(), ArtifactSHA256: c.Seen, Principal: c.Principal, Role: c.Role, Terms: c.Terms, Given: c.Given}
 	r.ApprovalID = id.EventOf(store.String(), r.DedupeKey(store.String(), event.Scope{}))
 	return r
 }
@@ -97,6 +100,7 @@ type Activation struct {
 	Override     bool
 	PolicyDigest canon.Digest
 	Principal    string
+	Given        consent.Given
 	// The artifact of the last revision.
 	SHA256  canon.Digest
 	Slot    Slot
@@ -107,7 +111,7 @@ type Activation struct {
 func Apply(at At, a Activation) Applied {
 	return Applied{Subject: at.subject(), ApprovalIDs: append([]id.Event{}, a.Approvals...), ArtifactSHA256: a.SHA256,
 		InstalledRef: InstalledRef(a.Slot, a.Version, a.SHA256), Mode: a.Mode, Override: a.Override,
-		PolicyDigest: a.PolicyDigest, Principal: a.Principal, Slot: a.Slot}
+		PolicyDigest: a.PolicyDigest, Principal: a.Principal, Slot: a.Slot, Given: a.Given}
 }
 
 // Reject returns the record of a refusal.
@@ -119,7 +123,7 @@ func Archive(at At) Archived { return Archived{at.subject()} }
 // RollBack returns the record of removing an installation from its slot. restored is the
 // digest of the artifact that replaces it, zero if none does.
 func RollBack(at At, s Slot, restored canon.Digest) RolledBack {
-	return RolledBack{at.subject(), restored, s}
+	return RolledBack{Subject: at.subject(), RestoredSHA256: restored, Slot: s}
 }
 
 // rank sorts duplicates by descending similarity, then by ref, and bounds their number. The

@@ -11,6 +11,7 @@ import (
 	"fmt"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/consent"
 	"github.com/waybill/waybill/durable/id"
 )
 
@@ -75,11 +76,18 @@ const (
 	DetailKeys = "keys"
 	// DetailSources is the digest of the attached folders of the machine, after the action.
 	DetailSources = "sources"
+	// DetailSourcesAfter is DetailSources as the intention expects it.
+	DetailSourcesAfter = "sourcesAfter"
 	// DetailHTTPKeys is the digest of the keys of programs that call the server, after the action.
 	DetailHTTPKeys = "httpKeys"
 	// DetailHTTPKeysAfter is DetailHTTPKeys as the intention expects it, as DetailTrustedAfter.
 	DetailHTTPKeysAfter = "httpKeysAfter"
 )
+
+// AfterDetails maps each detail of an outcome that states what a person confirmed to the one with which
+// the intention states it.
+var AfterDetails = map[string]string{DetailPolicy: DetailPolicyAfter, DetailTrusted: DetailTrustedAfter,
+	DetailSources: DetailSourcesAfter, DetailHTTPKeys: DetailHTTPKeysAfter}
 
 // TargetKind is the closed set of kinds of targets.
 type TargetKind string
@@ -133,4 +141,33 @@ type Act struct {
 	Target  Target
 	Reason  string            // a person's text, "" for none
 	Details map[string]string // further facts by short names, such as counts
+	// Consent is a person's signature over Subject, zero where none is required.
+	Consent consent.Given
+}
+
+// Subject is what a person signs to consent to an act that changes what decides who may do what, in a
+// store under a policy (docs/design.md#signed-consent). shown are the values of the change, for the
+// reader of the payload: the digests in the details are what binds.
+func (a Act) Subject(store string, policy canon.Digest, shown canon.Value) consent.Subject {
+	return subject(store, policy, Intend(a, 0), shown)
+}
+
+// Subject is that of the act which the intention records. Of the values of the change it takes those
+// that were signed.
+func (i Intended) Subject(store string, policy canon.Digest) consent.Subject {
+	shown, _ := i.Signed.Get(memberChanges)
+	return subject(store, policy, i, shown)
+}
+
+// memberChanges is the member of a payload with the values of the change.
+const memberChanges = "changes"
+
+func subject(store string, policy canon.Digest, i Intended, shown canon.Value) consent.Subject {
+	details := make([]canon.Member, 0, len(i.Details))
+	for name, text := range i.Details {
+		details = append(details, consent.Text(name, text))
+	}
+	return consent.NewSubject(consent.ChangeSettings, store, policy, consent.Text("action", string(i.Action)),
+		consent.Text("target", i.Target.ID), canon.Member{Name: "details", Value: canon.OfMembers(details...)},
+		canon.Member{Name: memberChanges, Value: shown})
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/consent"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
@@ -35,6 +37,8 @@ type Intended struct {
 	Ordinal int64  `json:"ordinal"`
 	Reason  string `json:"reason,omitzero"`
 	Target  Target `json:"target"`
+	// Given is the consent to a change of what decides who may do what. Additive.
+	consent.Given
 }
 
 // Kind is "action_intended".
@@ -50,7 +54,7 @@ func (i Intended) Check(event.Scope) error {
 	if i.Ordinal < 0 || i.Ordinal > limits.EventIndexMax {
 		return fmt.Errorf("ordinal %d is no index of an event", i.Ordinal)
 	}
-	return checkAct(i.Action, i.Target, i.Reason, i.Details)
+	return cmp.Or(i.Given.Check(), checkAct(i.Action, i.Target, i.Reason, i.Details))
 }
 
 // Outcome is the closed set of outcomes of an intended action.
@@ -71,6 +75,8 @@ type Done struct {
 	Details         map[string]string `json:"details,omitzero"`
 	IntendedEventID id.Event          `json:"intendedEventId"`
 	Outcome         Outcome           `json:"outcome"`
+	// Policy is what DetailSettings would state, where that is too long for a detail. Additive.
+	Policy canon.Value `json:"policy,omitzero"`
 }
 
 // Kind is "action_done".

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
@@ -35,7 +36,7 @@ func (a Act) Check() error {
 // log. Only Intend, Conclude and Record make records, so that all texts are redacted.
 func Intend(a Act, ordinal int64) Intended {
 	return Intended{Action: a.Action, Details: redactDetails(a.Details), Ordinal: ordinal, Reason: redactText(a.Reason),
-		Target: a.Target}
+		Target: a.Target, Given: a.Consent}
 }
 
 // Conclude returns the record of the outcome of an intention; failure is nil for success. Details
@@ -43,6 +44,10 @@ func Intend(a Act, ordinal int64) Intended {
 // be recorded.
 func Conclude(intended id.Event, details map[string]string, failure error) Done {
 	d := Done{Details: redactDetails(details), IntendedEventID: intended, Outcome: Succeeded}
+	if text := details[DetailSettings]; len(text) > limits.AuditTextBytesMax && redact.Text(text, nil) == text {
+		delete(d.Details, DetailSettings)
+		d.Policy, _ = canon.Parse([]byte(text)) // canonical JSON of a configuration
+	}
 	if failure != nil {
 		d.Outcome, d.Code = Failed, string(fault.CodeOf(failure))
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/consent"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
@@ -34,6 +35,8 @@ type Decision struct {
 	// Left reports that the run had continued from the node when it was shown.
 	Left bool
 	Who  Person
+	// Given is the person's signature over DecisionSubject, where the settings require one.
+	Given consent.Given
 	// ApprovalOnly leaves out the artifact of the decision, as versions did that had none. For
 	// re-execution of their logs.
 	ApprovalOnly bool
@@ -63,6 +66,34 @@ func ApprovalDigest(f Facts) canon.Digest {
 		return canon.Digest{}
 	}
 	return canon.Sum(binding(pending.Key(), f.SnapshotRef, f.Outputs).JCS())
+}
+
+// SignedTexts returns the digests of the texts that were signed for decisions at the node.
+func SignedTexts(f Facts) (out []canon.Digest) {
+	for _, g := range given(f.Outputs) {
+		if g.IsSigned() {
+			out = append(out, g.SignedDigest())
+		}
+	}
+	return out
+}
+
+// DecisionSubject is what a person signs to make a decision about the pending step.
+func DecisionSubject(f Facts, d Decision) consent.Subject {
+	return f.record(d).Subject(f.place())
+}
+
+// place is the node of the facts.
+func (f Facts) place() decision.Place {
+	return decision.Place{Store: f.Store, Session: f.Session, Run: f.Run, Node: f.Node}
+}
+
+// record returns the record of a decision about the pending step.
+func (f Facts) record(d Decision) decision.Record {
+	key := f.State.PendingStep().Key()
+	return decision.Record{StepDecision: event.StepDecision{By: d.name(), Decision: d.Word, Reason: d.Reason,
+		ShownDigest: ApprovalDigest(f)}, Bound: bound(key, f.SnapshotRef, f.Outputs), Account: d.Who.Account,
+		Principal: d.Who.Principal != "", Roles: d.Who.Roles, PolicyDigest: d.Who.PolicyDigest, AtMs: d.AtMs, Given: d.Given}
 }
 
 // Decisions returns what the recorded decisions amount to for the node's outputs, one State for each
@@ -96,6 +127,9 @@ func given(outputs []Output) []decision.Given {
 		case o.Decision != nil:
 			r, err := decision.Decode(o.JSON)
 			g := decision.Given{Record: r, Erased: err != nil || r.StepDecision != *o.Decision}
+			g.Repeated = g.IsSigned() && slices.ContainsFunc(all, func(earlier decision.Given) bool {
+				return earlier.IsSigned() && earlier.SignedDigest() == g.SignedDigest()
+			})
 			all, erased = append(all, g), erased || g.Erased
 		case o.Payload.ArtifactKind == ApprovalKind && !o.JSON.IsNull():
 			plain = append(plain, plainApproval(o.JSON))
@@ -118,7 +152,10 @@ func plainApproval(v canon.Value) decision.Given {
 	g.StepInstanceKey = text("stepInstanceKey")
 	g.Outputs, _ = v.Get("outputs")
 	g.SnapshotRef, _ = canon.ParseDigest(text("snapshotRef")) // one that is none equals no snapshot
-	g.ShownDigest = canon.Sum(v.Without("approvedBy").Without("comment").JCS())
+	for _, name := range []string{"approvedBy", "comment", "signature", "signed"} {
+		v = v.Without(name)
+	}
+	g.ShownDigest = canon.Sum(v.JCS())
 	return g
 }
 
@@ -140,13 +177,10 @@ func DecideStep(w compile.Compiled, f Facts, d Decision) (manifest.Plan, error) 
 	if err != nil || repeated {
 		return seg.plan, err
 	}
-	key := f.State.PendingStep().Key()
-	record := decision.Record{StepDecision: event.StepDecision{By: d.name(), Decision: d.Word, Reason: d.Reason,
-		ShownDigest: ApprovalDigest(f)}, Bound: bound(key, f.SnapshotRef, f.Outputs), Account: d.Who.Account,
-		Principal: d.Who.Principal != "", Roles: d.Who.Roles, PolicyDigest: d.Who.PolicyDigest, AtMs: d.AtMs}
+	record := f.record(d)
 	artifacts := []Artifact{}
 	if d.Word == event.Approved {
-		artifacts = append(artifacts, JSONArtifact(approvalValue(key, f.SnapshotRef, f.Outputs, d)))
+		artifacts = append(artifacts, JSONArtifact(approvalValue(record.StepInstanceKey, f.SnapshotRef, f.Outputs, d)))
 	}
 	if !d.ApprovalOnly {
 		v, err := record.Value()
@@ -222,6 +256,9 @@ func (f Facts) checkDecision(states []decision.State, step compile.Step, d Decis
 	if d.ApprovalOnly {
 		return len(waitingForApproval(f.OpenGaps, step.StepID)) == 0 && isMet(states), nil
 	}
+	if d.Given.IsSigned() && slices.Contains(SignedTexts(f), d.Given.SignedDigest()) {
+		return false, consent.Refused(consent.WhyUsed, "this signed text counted before, and counts once")
+	}
 	for _, s := range states {
 		if err := f.checkPerson(s.Rule, step, d); err != nil {
 			return false, err
@@ -249,7 +286,7 @@ func (f Facts) checkDecision(states []decision.State, step compile.Step, d Decis
 
 // checkApproval refuses a second approval by one person where several are needed.
 func (f Facts) checkApproval(states []decision.State, step compile.Step, d Decision) (repeated bool, err error) {
-	mine := decision.Record{Account: d.Who.Account, Principal: d.Who.Principal != ""}
+	mine := f.record(d)
 	if isMet(states) && len(waitingForApproval(f.OpenGaps, step.StepID)) == 0 && repeats(states, mine, d.name()) {
 		return true, nil
 	}
@@ -413,6 +450,9 @@ func approvalValue(stepKey string, ref canon.Digest, outputs []Output, d Decisio
 	}
 	if d.Reason != "" {
 		v = v.With("comment", canon.OfString(d.Reason))
+	}
+	if d.Given.IsSigned() {
+		v = v.With("signature", canon.OfString(d.Given.Signature)).With("signed", d.Given.Signed)
 	}
 	return v
 }

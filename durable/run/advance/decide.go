@@ -55,7 +55,7 @@ func Decide(w compile.Compiled, f Facts, a Attempt) (Decided, error) {
 	d.seg = newSegment(f.Session, f.Next, a.AtMs, a.Actor)
 	q := d.requirements()
 	q.approval()
-	if err := q.checkPeople(d.f.Run); err != nil {
+	if err := q.checkPeople(d.f); err != nil {
 		return Decided{}, err
 	}
 	q.wait(d.f.PendingMs, d.a.AtMs)

@@ -22,6 +22,8 @@ import (
 // Facts are the recorded facts about the attempted node, the only input of a decision besides
 // workflow and request.
 type Facts struct {
+	// Store is set where a signature is made or judged.
+	Store   id.Store
 	Session id.Session
 	Run     id.Run
 	Node    id.Node

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/run/decision"
 	"github.com/waybill/waybill/durable/store/config"
@@ -67,16 +66,20 @@ func morePeople(n int) string {
 // checkPeople returns the refusal of an attempt whose approvals do not meet the settings in force: each
 // of them counts by those when it was recorded and by those now (docs/design.md#decisions). Nothing is
 // recorded, since the settings are not part of the log.
-func (q *requirements) checkPeople(run id.Run) error {
+func (q *requirements) checkPeople(f Facts) error {
 	if q.people == nil {
 		return nil
 	}
 	for _, s := range q.approvals {
-		if without := missesSettings(s, *q.people); without != "" {
+		if without := missesSettings(s, *q.people, f.place()); without != "" {
+			command, details := fault.Command{"approve", f.Run.String()}, "at a terminal"
+			if !q.people.Signers().IsZero() {
+				command, details = append(command, "--sign"), "with the key of a signer"
+			}
 			return fault.New(fault.RunWaiting, "the approval of step %q by %s does not meet the settings in force", q.step.StepID,
-				without).Suggest("A person approves it with %s at a terminal; see the settings with %s.",
-				fault.Command{"approve", run.String()}, fault.Command{"config", "get"}).
-				With("runId", run.String()).With("stepId", q.step.StepID)
+				without).Suggest("A person approves it with %s "+details+"; see the settings with %s.",
+				command, fault.Command{"config", "get"}).
+				With("runId", f.Run.String()).With("stepId", q.step.StepID)
 		}
 	}
 	return nil
@@ -84,19 +87,19 @@ func (q *requirements) checkPeople(run id.Run) error {
 
 // MeetsSettings reports whether approvals that are enough by the log are enough by the settings in force
 // too, for each rule.
-func MeetsSettings(states []decision.State, people config.People) bool {
-	return !slices.ContainsFunc(states, func(s decision.State) bool { return missesSettings(s, people) != "" })
+func MeetsSettings(states []decision.State, people config.People, f Facts) bool {
+	return !slices.ContainsFunc(states, func(s decision.State) bool { return missesSettings(s, people, f.place()) != "" })
 }
 
 // missesSettings returns the person of an approval that the settings in force do not count, if one more is
 // needed for that; else "".
-func missesSettings(s decision.State, people config.People) (without string) {
-	if len(s.Rule.Approvers) == 0 && s.Rule.Needed() == 1 {
+func missesSettings(s decision.State, people config.People, at decision.Place) (without string) {
+	if len(s.Rule.Approvers) == 0 && s.Rule.Needed() == 1 && people.Signers().IsZero() {
 		return "" // any person, under all settings
 	}
 	counting := 0
 	for _, a := range s.Approvals {
-		if holds(people, s, a) {
+		if holds(people, s, a, at) {
 			counting++
 		} else {
 			without = decision.Name(a.By)
@@ -108,12 +111,23 @@ func missesSettings(s decision.State, people config.People) (without string) {
 	return ""
 }
 
-// holds reports whether the person of an approval is the same principal now, with one of the approvers.
-func holds(people config.People, s decision.State, a decision.Record) bool {
-	if !people.Bound() {
+// holds reports whether the person of an approval is the same principal now, with one of the approvers. With
+// signers, whoever signed it is the person.
+func holds(people config.People, s decision.State, a decision.Record, at decision.Place) bool {
+	who := config.Party{Account: a.Account}
+	if !people.Signers().IsZero() {
+		by, err := a.Signer(people.Signers(), at)
+		if err != nil {
+			return false
+		}
+		who.Signer = by
+		if name, _ := people.Of(who); name != a.By {
+			return false
+		}
+	} else if !people.Bound() {
 		return !a.Principal
 	}
-	name, ok := people.Of(a.Account)
+	name, ok := people.Of(who)
 	return ok && (!a.Principal || name == a.By) &&
-		(len(s.Rule.Approvers) == 0 || len(people.Among(a.Account, s.Rule.Approvers)) > 0)
+		(len(s.Rule.Approvers) == 0 || len(people.Among(who, s.Rule.Approvers)) > 0)
 }

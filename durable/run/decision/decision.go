@@ -13,6 +13,9 @@ import (
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/consent"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/store/config"
@@ -54,6 +57,33 @@ type Record struct {
 	// PolicyDigest identifies the settings in force (docs/design.md#settings).
 	PolicyDigest canon.Digest `json:"policyDigest,omitzero"`
 	AtMs         int64        `json:"atMs"` // milliseconds since 1970
+	// Given is the signature of the person over Subject, where the settings require one. Additive.
+	consent.Given
+}
+
+// Place is the node that a decision is about.
+type Place struct {
+	Store   id.Store
+	Session id.Session
+	Run     id.Run
+	Node    id.Node
+}
+
+// Subject is what the person signs to consent to the decision (docs/design.md#signed-consent).
+func (r Record) Subject(at Place) consent.Subject {
+	return consent.NewSubject(consent.DecideStep, at.Store.String(), r.PolicyDigest, consent.Text("session", at.Session.String()),
+		consent.Text("run", at.Run.String()), consent.Text("node", at.Node.String()), consent.Text("step", r.StepInstanceKey),
+		consent.Text("decision", string(r.Decision)), consent.Text("reason", r.Reason),
+		consent.Text("shown", r.ShownDigest.String()))
+}
+
+// Signer returns who signed the decision at a place, if signers count the signature. The fault is
+// SIGNATURE_REQUIRED for a decision that is not signed, else SIGNATURE_REFUSED.
+func (r Record) Signer(signers consent.Signers, at Place) (consent.By, error) {
+	if !r.IsSigned() {
+		return consent.By{}, fault.New(fault.SignatureRequired, "the decision of %s is not signed", Name(r.By))
+	}
+	return signers.Check(r.Given, r.Subject(at), r.AtMs)
 }
 
 // Value returns the artifact.
@@ -70,7 +100,7 @@ func Decode(v canon.Value) (r Record, err error) {
 	if r.Kind != Kind || r.Outputs.Kind() != canon.Array || len(r.Roles) > limits.ApproversMax {
 		return r, fmt.Errorf("decision: kind %q with %d roles", r.Kind, len(r.Roles))
 	}
-	return r, r.StepDecision.Check()
+	return r, cmp.Or(r.StepDecision.Check(), r.Given.Check())
 }
 
 // Given is one recorded decision, as far as it is known. The zero Record is that of an artifact
@@ -83,6 +113,8 @@ type Given struct {
 	// Plain reports an approval of a version that recorded no decision beside it. It counts for a
 	// step that any one person approves, without an end.
 	Plain bool
+	// Repeated reports that an earlier decision of the node has the same signed text, which counts once.
+	Repeated bool
 }
 
 // State is what the decisions amount to for the outputs that a node holds, at one moment.
@@ -145,7 +177,7 @@ func Judge(rule compile.Approval, all []Given, want Bound, atMs int64, performer
 			if s.SentBack != nil && g.StepInstanceKey == s.SentBack.StepInstanceKey {
 				s.SentBack = nil
 			}
-			if !g.Bound.Equal(want) || !admits(rule, g, performers) {
+			if g.Repeated || !g.Bound.Equal(want) || !admits(rule, g, performers) {
 				continue
 			}
 			same = nil
@@ -179,8 +211,12 @@ func (s *State) add(r Record, atMs int64) {
 }
 
 // SamePerson reports that two decisions are, or can be, of one person: of one account, or not both of
-// accounts that are bound to principals.
+// accounts that are bound to principals. Of two that are signed, the names of the signers decide: any
+// account can hand in a signature.
 func SamePerson(a, b Record) bool {
+	if a.IsSigned() && b.IsSigned() {
+		return a.By == b.By
+	}
 	return !a.Principal || !b.Principal || a.Account == b.Account
 }
 

@@ -186,7 +186,7 @@ func DecisionOf(events []event.Event, stored Artifacts) (d advance.Decision, err
 		if err != nil { // written by another program
 			return d, fault.Wrap(err, fault.ValidationError, "the recorded decision is none: %s", err)
 		}
-		d.ApprovalOnly, d.Word, d.Reason = false, r.Decision, r.Reason
+		d.ApprovalOnly, d.Word, d.Reason, d.Given = false, r.Decision, r.Reason, r.Given
 		d.Who = advance.Person{Account: r.Account, Roles: r.Roles, PolicyDigest: r.PolicyDigest}
 		if r.Principal {
 			d.Who.Principal = r.By

@@ -39,6 +39,8 @@ const (
 	RetentionDays         Key = "retentionDays"
 	RiskPolicy            Key = "riskPolicy"
 	Roles                 Key = "roles"
+	Signers               Key = "signers"
+	SignersRequire        Key = "signersRequire"
 	TrashDays             Key = "trashDays"
 )
 
@@ -116,6 +118,17 @@ var Table = []Row{
 			"proposals:override to apply them without the approvals of approval-gate.",
 		Want: `an object of roles and their scopes, such as {"lead":["proposals:override"]}`,
 		form: checkRoles},
+	{Key: Signers, Policy: true, Default: canon.OfList(),
+		Meaning: "The SSH keys whose signatures show the consent of a person. With one, approvals of steps and " +
+			"proposals and changes of the settings that decide who may do what count only with a signature; a change of " +
+			"this list too. If all keys are lost, nothing is approved in this store any more. @FILE reads a file in the " +
+			"form of OpenSSH's allowed_signers.",
+		Want: `a list of signers, such as [{"principal":"ada","publicKey":"ssh-ed25519 AAAA…"}], or @FILE`,
+		form: checkSigners},
+	{Key: SignersRequire, Policy: true, Default: canon.OfString(RequireSignature),
+		Meaning: "What a signature has to show: with touch only keys in a security key (sk-…) count, whose owner " +
+			"touched it. A key in an agent or in a file without a passphrase signs for each program of the account.",
+		Want: "signature or touch", Words: []string{RequireSignature, RequireTouch}},
 	{Key: TrashDays, Default: canon.OfInt(30),
 		Meaning: "After how many days in the trash 'waybill gc --apply' removes a session for good; 0 is never.",
 		Want:    "a whole number from 0 to 36500", Most: daysMax},

@@ -56,7 +56,8 @@ func TestWithRefusesInvalidValues(t *testing.T) {
 		if bad[0] == "nothing" &&
 			!strings.Contains(f.Suggestion.String(),
 				"agentMaxAutonomy, autonomy, feedback, identity, lockWaitMs, principals, proposals, proposalsActivation, "+
-					"proposalsApproverRole, proposalsQuorum, retentionDays, riskPolicy, roles and trashDays") {
+					"proposalsApproverRole, proposalsQuorum, retentionDays, riskPolicy, roles, signers, signersRequire and "+
+					"trashDays") {
 			t.Errorf("the suggestion for an unknown key does not list the keys: %s", f.Suggestion.String())
 		}
 	}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding/base64"
 	"slices"
 	"strconv"
@@ -69,19 +70,22 @@ func (c Config) Bound() bool {
 	return false
 }
 
-// CheckChange refuses, as CheckQuorum does, a configuration to which a change of a key led. A change
+// CheckChange refuses, as CheckQuorum and CheckSigners do, a configuration to which a change of a key led. A change
 // of another key is not refused for what was stored before it.
 func (c Config) CheckChange(key Key) error {
-	if key != Principals && key != ProposalsQuorum {
-		return nil
+	switch key {
+	case Principals, ProposalsQuorum:
+		return c.CheckQuorum()
+	case Signers, SignersRequire:
+		return cmp.Or(c.CheckSigners(), c.CheckQuorum())
 	}
-	return c.CheckQuorum()
+	return nil
 }
 
-// CheckQuorum refuses, with PRINCIPALS_UNBOUND, a quorum above one while no principal is bound: one
-// person could give all approvals, each under another name.
+// CheckQuorum refuses, with PRINCIPALS_UNBOUND, a quorum above one while no principal is bound and no
+// signer set: one person could give all approvals, each under another name.
 func (c Config) CheckQuorum() error {
-	if c.ProposalsQuorum() <= 1 || c.Bound() {
+	if c.ProposalsQuorum() <= 1 || c.Bound() || !c.Signers().IsZero() {
 		return nil
 	}
 	return fault.New(fault.PrincipalsUnbound,
