@@ -28,6 +28,17 @@ type Signers struct {
 // IsZero reports that no signer is set.
 func (s Signers) IsZero() bool { return len(s.List) == 0 }
 
+// Has reports that a public key, as authorized_keys has it, is that of a signer.
+func (s Signers) Has(public string) bool {
+	key, _ := publicKey(public)
+	return key != nil && s.of(key) >= 0
+}
+
+// of returns the index of the signer with a key, -1 if there is none.
+func (s Signers) of(key ssh.PublicKey) int {
+	return slices.IndexFunc(s.List, func(one Signer) bool { return bytes.Equal(one.key.Marshal(), key.Marshal()) })
+}
+
 // Why is the closed set of reasons why a signature is refused. The words stand in the details of the fault.
 type Why string
 
@@ -96,7 +107,7 @@ func (s Signers) CheckSignature(message []byte, armoured string, atMs int64) (By
 	if err != nil {
 		return by, err
 	}
-	i := slices.IndexFunc(s.List, func(one Signer) bool { return bytes.Equal(one.key.Marshal(), sig.PublicKey.Marshal()) })
+	i := s.of(sig.PublicKey)
 	if i < 0 {
 		return by, Refused(WhySigner, "the key %s is no signer, or is none any more", by.Fingerprint).
 			With("fingerprint", by.Fingerprint).

@@ -10,6 +10,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/handed"
+	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -55,7 +56,7 @@ type Approvable struct {
 // if an output cannot be shown any more.
 func (e *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approvable, error) {
 	// Refused before the question, not after the answer.
-	settings, err := e.settings.Confirmed(ctx)
+	conf, err := e.settings.ConfirmedAfresh(ctx)
 	if err != nil {
 		return Approvable{}, err
 	}
@@ -89,7 +90,7 @@ func (e *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approv
 	if facts.Store, err = e.ledger.StoreID(ctx); err != nil {
 		return Approvable{}, err
 	}
-	out.Approved = advance.IsApproved(out.Decisions) && advance.MeetsSettings(out.Decisions, settings.People(), facts)
+	out.Approved = advance.IsApproved(out.Decisions) && advance.MeetsSettings(out.Decisions, conf.People(), facts)
 	out.Notes = facts.Notes
 	for _, o := range facts.Outputs {
 		switch {
@@ -128,7 +129,7 @@ func (e *Engine) Approvable(ctx context.Context, by Caller, at Position) (Approv
 // caller about what was shown, nil if it would record one: a person who may not
 // decide is not asked. It appends nothing.
 func (e *Engine) MayDecide(ctx context.Context, by Caller, shown Approvable, word event.DecisionWord) error {
-	settings, err := e.settings.Confirmed(ctx)
+	conf, err := e.settings.ConfirmedAfresh(ctx)
 	if err != nil {
 		return err
 	}
@@ -146,7 +147,10 @@ func (e *Engine) MayDecide(ctx context.Context, by Caller, shown Approvable, wor
 	}
 	by = by.Approver()
 	h.Keep()
-	if !settings.Signers().IsZero() { // who decides is known from the signature
+	if conf.Signers().IsZero() && by.Consents != nil {
+		return settings.NoSigners()
+	}
+	if !conf.Signers().IsZero() { // who decides is known from the signature
 		if _, err := advance.Decidable(w, facts); err != nil || by.Consents != nil {
 			return err
 		}
@@ -154,7 +158,7 @@ func (e *Engine) MayDecide(ctx context.Context, by Caller, shown Approvable, wor
 			With("runId", p.At.Run.String())
 	}
 	_, err = advance.DecideStep(w, facts, advance.Decision{Word: word, Reason: "…", Actor: by.Actor, AtMs: by.AtMs,
-		Seen: shown.digest, Left: shown.left, Who: personOf(settings, by, w, facts)})
+		Seen: shown.digest, Left: shown.left, Who: personOf(conf, by, w, facts)})
 	return err
 }
 

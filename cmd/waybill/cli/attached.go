@@ -143,20 +143,20 @@ func CatalogWithFolder(ctx context.Context, a *App, f sources.Folder) (catalog.C
 // ChangeSources makes a planned change of the attached folders of this machine, recorded in a store.
 // The store that recorded the change before withdraws its confirmation first: if this call ends in
 // between, no folder is used until a person confirms them.
-func ChangeSources(ctx context.Context, a *App, o *Store, c settings.SourcesChange) error {
+func ChangeSources(ctx context.Context, a *App, o *Store, c settings.SourcesChange, sign *Signing) error {
 	machine, err := a.Machine()
 	if err != nil {
 		return err
 	}
 	if before := c.Before.Store; before != o.Dir && filepath.IsAbs(before) {
 		err = withNamedStore(ctx, a, c.Before, func(ctx context.Context, o *Store) error {
-			return o.Settings.WithdrawSources(ctx, o.Caller())
+			return o.Settings.WithdrawSources(ctx, sign.Caller(o))
 		})
 		if err != nil && !fault.Is(err, fault.StoreInvalid) {
 			return err
 		}
 	}
-	return o.Settings.ChangeSources(ctx, o.Caller(), machine, o.Dir, c)
+	return o.Settings.ChangeSources(ctx, sign.Caller(o), machine, o.Dir, c)
 }
 
 // KeptDir is a directory that is no folder of workflow files. Whole: neither is what it contains.

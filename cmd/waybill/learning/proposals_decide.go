@@ -24,14 +24,17 @@ is installed.
 Approvals cannot be automated: approving requires a terminal and the role that the
 configuration names (proposalsApproverRole); no flag confirms it, and agents are
 refused. Who approves is decided by the account of the process; a name in --as is only
-recorded. With a quorum above one, people of that many accounts must approve.`
+recorded. With a quorum above one, people of that many accounts must approve.
+
+` + cli.SigningHelp
 
 // newProposalsApprove returns "proposals approve". It requires a person at a
 // terminal who has the role that the configuration names. No flag confirms the
 // question, since a script could pass it.
 func newProposalsApprove(a *cli.App) *cobra.Command {
 	req := learning.DecideRequest{}
-	return cli.WithOptions(&cobra.Command{
+	var sign cli.Signing
+	cmd := cli.WithOptions(&cobra.Command{
 		Use:   "approve ID",
 		Short: "Approve a proposal, interactively",
 		Long:  proposalsApproveLong,
@@ -40,12 +43,14 @@ func newProposalsApprove(a *cli.App) *cobra.Command {
 		Args: cli.Exactly("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			setDecision(a, &req, args[0])
-			return a.WithStore(cmd.Context(), func(ctx context.Context, o *cli.Store) error {
-				return approveProposal(ctx, a, o, req)
-			})
+			return sign.Finish(a.WithStore(cmd.Context(), func(ctx context.Context, o *cli.Store) error {
+				return approveProposal(ctx, a, o, req, &sign)
+			}))
 		},
 	},
 		cli.Opt(&req.Reason, "reason", "record `TEXT` as the reason"))
+	sign.AddFlags(a, cmd)
+	return cmd
 }
 
 // setDecision fills in the request of a decision: the proposal, the workspace,
@@ -61,12 +66,12 @@ func setDecision(a *cli.App, req *learning.DecideRequest, ref string) {
 // person confirms, the engine rejects it. A second approval by the same person
 // changes nothing and is no error. The answer no is PROPOSAL_PENDING, exit status
 // 3, and records nothing.
-func approveProposal(ctx context.Context, a *cli.App, o *cli.Store, req learning.DecideRequest) error {
+func approveProposal(ctx context.Context, a *cli.App, o *cli.Store, req learning.DecideRequest, sign *cli.Signing) error {
 	wire, d, err := o.Proposal(ctx, req.Workspace, req.Ref)
 	if err != nil {
 		return err
 	}
-	given, err := o.MayApprove(ctx, o.Caller(), req)
+	given, err := o.MayApprove(ctx, sign.Caller(o), req)
 	if fault.Is(err, fault.ProposalPending) {
 		fault.Of(err).Suggest("A person runs %s at a terminal.",
 			fault.Command{"proposals", "approve", page.ShortProposal(wire.ID)})
@@ -77,17 +82,19 @@ func approveProposal(ctx context.Context, a *cli.App, o *cli.Store, req learning
 	if given {
 		return a.Answer("proposal", wire, func(p *page.Page) { showApproval(a, "Approved already", wire, d.About, p) })
 	}
-	yes, err := a.AskYes(func(p *page.Page) {
-		showProposal(a, wire, d, proposalFull, p)
-		showReason(p, req.Reason)
-	}, "Approve it? [y/N]")
-	if err != nil {
-		return err
+	if sign.Asks() {
+		yes, err := a.AskYes(func(p *page.Page) {
+			showProposal(a, wire, d, proposalFull, p)
+			showReason(p, req.Reason)
+		}, "Approve it? [y/N]")
+		if err != nil {
+			return err
+		}
+		if !yes {
+			return fault.New(fault.ProposalPending, "%s is not approved", wire.ID).Suggest("Nothing was recorded.")
+		}
 	}
-	if !yes {
-		return fault.New(fault.ProposalPending, "%s is not approved", wire.ID).Suggest("Nothing was recorded.")
-	}
-	done, err := o.ApproveProposal(ctx, o.Caller(), req, d.Shown())
+	done, err := o.ApproveProposal(ctx, sign.Caller(o), req, d.Shown())
 	if err != nil {
 		return err
 	}
@@ -125,7 +132,10 @@ proposals:override and a reason; all of it is recorded. It shows and asks the sa
 flag confirms it.
 
 Exit status: 0 when it is applied, 3 while approvals are missing, 1 when it is refused.
-Unless the status is 0, nothing is installed.`
+Unless the status is 0, nothing is installed.
+
+` + cli.SigningHelp + ` A proposal with signed
+approvals is installed without a further signature.`
 
 // newProposalsApply returns "proposals apply". It installs the artifact byte for
 // byte as its last revision recorded it, subject to the gate that the
@@ -136,7 +146,8 @@ Unless the status is 0, nothing is installed.`
 // the gate and is recorded; the engine requires a person, a scope and a reason.
 func newProposalsApply(a *cli.App) *cobra.Command {
 	req := learning.ApplyRequest{}
-	return cli.WithOptions(&cobra.Command{
+	var sign cli.Signing
+	cmd := cli.WithOptions(&cobra.Command{
 		Use:   "apply ID",
 		Short: "Install the artifact of an approved proposal",
 		Long:  proposalsApplyLong,
@@ -146,28 +157,30 @@ func newProposalsApply(a *cli.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			setDecision(a, &req.DecideRequest, args[0])
 			req.Check = cli.CheckInstallable(cmd.Context(), a)
-			return changeProposal(a, cmd, func(ctx context.Context, o *cli.Store) (learning.Proposed, error) {
-				if err := confirmApply(ctx, a, o, &req); err != nil {
+			return sign.Finish(changeProposal(a, cmd, func(ctx context.Context, o *cli.Store) (learning.Proposed, error) {
+				if err := confirmApply(ctx, a, o, &req, &sign); err != nil {
 					return learning.Proposed{}, err
 				}
-				done, err := o.ApplyProposal(ctx, o.Caller(), req)
+				done, err := o.ApplyProposal(ctx, sign.Caller(o), req)
 				return done, suggestFix(err)
 			}, func(p *page.Page, done learning.Proposed) {
 				p.Text(p.Good("✓ "), "Installed: "+render.ProposalTitle(done.Proposal)+".")
 				p.Line("%s", p.Dim("Undo it: "+
 					a.Command("proposals", "rollback", page.ShortProposal(done.Proposal.ID))))
-			})
+			}))
 		},
 	},
 		cli.Opt(&req.Override, "override", "skip the approval gate (requires the scope proposals:override)"),
 		cli.Opt(&req.Reason, "reason", "record `TEXT` as the reason"))
+	sign.AddFlags(a, cmd)
+	return cmd
 }
 
 // confirmApply shows all of a proposal and asks whether to install it, where no approval of it is
 // required. The confirmation is bound to what was shown. An approval has been asked for, so that
 // applying an approved proposal asks nothing.
-func confirmApply(ctx context.Context, a *cli.App, o *cli.Store, req *learning.ApplyRequest) error {
-	if !req.AtTerminal {
+func confirmApply(ctx context.Context, a *cli.App, o *cli.Store, req *learning.ApplyRequest, sign *cli.Signing) error {
+	if !req.AtTerminal && !sign.Given() {
 		// A person who redirected the output would not see what they answer.
 		if req.Override && a.IsTerminal(a.In) {
 			return a.Asked(func(*page.Page) {}, "Install it without the approvals?")
@@ -178,15 +191,17 @@ func confirmApply(ctx context.Context, a *cli.App, o *cli.Store, req *learning.A
 	if err != nil {
 		return err
 	}
-	ask, err := o.MayApply(ctx, o.Caller(), *req)
+	ask, err := o.MayApply(ctx, sign.Caller(o), *req)
 	if err != nil || !ask {
 		return err
+	}
+	if req.Shown = d.Shown(); !sign.Asks() {
+		return nil
 	}
 	question := "Install it?"
 	if req.Override {
 		question = "Install it without the approvals?"
 	}
-	req.Shown = d.Shown()
 	return a.Asked(func(p *page.Page) {
 		showProposal(a, wire, d, proposalFull, p)
 		showReason(p, req.Reason)
@@ -218,18 +233,20 @@ func suggestFix(err error) error {
 
 // newProposalsDecision completes cmd, which has the help texts, to a command that
 // decides about one proposal with an optional reason. past is the past tense that
-// is printed, such as "Rejected", and do makes the change in the store.
+// is printed, such as "Rejected", sign brings the signature of a decision that has one, and do makes the
+// change in the store.
 func newProposalsDecision(a *cli.App, cmd *cobra.Command, past string,
+	sign *cli.Signing,
 	do func(context.Context, *cli.Store, learning.DecideRequest) (learning.Proposed, error)) *cobra.Command {
 	req := learning.DecideRequest{}
 	cmd.Args = cli.Exactly("ID")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		setDecision(a, &req, args[0])
-		return changeProposal(a, cmd, func(ctx context.Context, o *cli.Store) (learning.Proposed, error) {
+		return sign.Finish(changeProposal(a, cmd, func(ctx context.Context, o *cli.Store) (learning.Proposed, error) {
 			return do(ctx, o, req)
 		}, func(p *page.Page, done learning.Proposed) {
 			p.Text(p.Good("✓ "), past+": "+render.ProposalTitle(done.Proposal)+".")
-		})
+		}))
 	}
 	return cli.WithOptions(cmd, cli.Opt(&req.Reason, "reason", "record `TEXT` as the reason"))
 }
@@ -245,7 +262,7 @@ be revised, which opens it again, or archived. Rejecting a proposal that has app
 requires the role of an approver.`,
 		Example: "  waybill proposals reject q4yplb\n" +
 			"  waybill proposals reject q4yplb --reason \"Duplicate of team.release\"",
-	}, "Rejected", func(ctx context.Context, o *cli.Store, req learning.DecideRequest) (learning.Proposed, error) {
+	}, "Rejected", &cli.Signing{}, func(ctx context.Context, o *cli.Store, req learning.DecideRequest) (learning.Proposed, error) {
 		return o.RejectProposal(ctx, o.Caller(), req)
 	})
 }
@@ -261,7 +278,7 @@ approvals stay on record. A revision opens it again. Archiving a proposal that h
 approvals requires the role of an approver.`,
 		Example: "  waybill proposals archive q4yplb\n" +
 			"  waybill proposals archive q4yplb --reason \"Not needed any more\"",
-	}, "Archived", func(ctx context.Context, o *cli.Store, req learning.DecideRequest) (learning.Proposed, error) {
+	}, "Archived", &cli.Signing{}, func(ctx context.Context, o *cli.Store, req learning.DecideRequest) (learning.Proposed, error) {
 		return o.ArchiveProposal(ctx, o.Caller(), req)
 	})
 }
@@ -270,14 +287,19 @@ approvals requires the role of an approver.`,
 // installed in the same slot before is in use again. Started runs continue with
 // the workflow that they are pinned to.
 func newProposalsRollback(a *cli.App) *cobra.Command {
-	return newProposalsDecision(a, &cobra.Command{
+	var sign cli.Signing
+	cmd := newProposalsDecision(a, &cobra.Command{
 		Use:   "rollback ID",
 		Short: "Uninstall the artifact of an applied proposal",
 		Long: `Uninstall the artifact of an applied proposal. The artifact that it replaced is in use
-again. Runs that have started continue with the workflow that they are pinned to.`,
+again. Runs that have started continue with the workflow that they are pinned to.
+
+` + cli.SigningHelp,
 		Example: "  waybill proposals rollback q4yplb\n" +
 			"  waybill proposals rollback q4yplb --reason \"It skips the check\"",
-	}, "Rolled back", func(ctx context.Context, o *cli.Store, req learning.DecideRequest) (learning.Proposed, error) {
-		return o.RollBackProposal(ctx, o.Caller(), req)
+	}, "Rolled back", &sign, func(ctx context.Context, o *cli.Store, req learning.DecideRequest) (learning.Proposed, error) {
+		return o.RollBackProposal(ctx, sign.Caller(o), req)
 	})
+	sign.AddFlags(a, cmd)
+	return cmd
 }

@@ -39,7 +39,8 @@ the same, and the key is in the document. The scopes:
 	for _, s := range httpkeys.Scopes() {
 		long += "  " + page.Pad(string(s), -18) + s.Allows() + "\n"
 	}
-	return cli.WithOptions(&cobra.Command{
+	var sign cli.Signing
+	cmd := cli.WithOptions(&cobra.Command{
 		Use:   "add NAME",
 		Short: "Add a key and print it once",
 		Long:  strings.TrimSuffix(long, "\n"),
@@ -56,7 +57,7 @@ the same, and the key is in the document. The scopes:
 			}
 			return cli.Show(a, cmd, "serve_key",
 				func(ctx context.Context, o *cli.Store) (document.ServeKey, error) {
-					return addKey(ctx, a, o, args[0], parsed)
+					return addKey(ctx, a, o, args[0], parsed, &sign)
 				},
 				func(p *page.Page, doc document.ServeKey) {
 					p.Line("%s The key %s is added. It is shown this once:", p.Good("✓"), doc.Name)
@@ -65,16 +66,19 @@ the same, and the key is in the document. The scopes:
 		},
 	},
 		cli.Opt(&scopes, "scope", "what the key may do: one or more `SCOPES` with commas between; may be repeated"))
+	sign.AddSign(a, cmd)
+	return cmd
 }
 
 // addKey asks, makes a key and stores its digest.
-func addKey(ctx context.Context, a *cli.App, o *cli.Store, name string, scopes []httpkeys.Scope) (document.ServeKey, error) {
+func addKey(ctx context.Context, a *cli.App, o *cli.Store, name string, scopes []httpkeys.Scope,
+	sign *cli.Signing) (document.ServeKey, error) {
 	doc := document.ServeKey{Name: name, Scopes: scopes}
 	change, err := o.PlanAddHTTPKey(ctx, name, scopes, a.NowMs())
 	if err != nil {
 		return doc, err
 	}
-	err = a.Asked(func(p *page.Page) {
+	err = sign.Asked(func(p *page.Page) {
 		p.Line("A program with this key may call the server of this store:")
 		p.Verbatim("  ", page.Argument(o.Dir), page.Plain)
 		p.Line("It may do this, and is recorded as an agent with the name of the key:")
@@ -89,7 +93,7 @@ func addKey(ctx context.Context, a *cli.App, o *cli.Store, name string, scopes [
 		return doc, err
 	}
 	doc.Key = httpkeys.Text(random)
-	_, err = o.AddHTTPKey(ctx, o.Caller(), change, doc.Key)
+	_, err = o.AddHTTPKey(ctx, sign.Caller(o), change, doc.Key)
 	return doc, err
 }
 
@@ -154,7 +158,8 @@ func showKeys(p *page.Page, doc document.ServeKeys) {
 
 // newKeysRemove returns "serve keys remove".
 func newKeysRemove(a *cli.App) *cobra.Command {
-	return &cobra.Command{
+	var sign cli.Signing
+	cmd := &cobra.Command{
 		Use:   "remove NAME",
 		Short: "Remove a key",
 		Long: `Remove a key: the next request with it is refused, also by a server that is running. What
@@ -164,20 +169,22 @@ was recorded with its name stays. You are asked at a terminal.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return cli.Show(a, cmd, "serve_keys",
 				func(ctx context.Context, o *cli.Store) (document.ServeKeys, error) {
-					return removeKey(ctx, a, o, args[0])
+					return removeKey(ctx, a, o, args[0], &sign)
 				},
 				func(p *page.Page, _ document.ServeKeys) { p.Line("%s The key %s is removed.", p.Good("✓"), args[0]) })
 		},
 	}
+	sign.AddSign(a, cmd)
+	return cmd
 }
 
 // removeKey asks, removes a key and returns the others.
-func removeKey(ctx context.Context, a *cli.App, o *cli.Store, name string) (doc document.ServeKeys, err error) {
+func removeKey(ctx context.Context, a *cli.App, o *cli.Store, name string, sign *cli.Signing) (doc document.ServeKeys, err error) {
 	change, err := o.PlanRemoveHTTPKey(ctx, name)
 	if err != nil {
 		return doc, err
 	}
-	err = a.Asked(func(p *page.Page) {
+	err = sign.Asked(func(p *page.Page) {
 		p.Line("Programs with this key can no longer call the server of this store:")
 		p.Verbatim("  ", page.Argument(o.Dir), page.Plain)
 		render.HTTPKey(p, *change.Removed)
@@ -186,7 +193,7 @@ func removeKey(ctx context.Context, a *cli.App, o *cli.Store, name string) (doc 
 	if err != nil {
 		return doc, err
 	}
-	if err := o.RemoveHTTPKey(ctx, o.Caller(), change); err != nil {
+	if err := o.RemoveHTTPKey(ctx, sign.Caller(o), change); err != nil {
 		return doc, err
 	}
 	return listKeys(ctx, o)

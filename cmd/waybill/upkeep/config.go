@@ -11,8 +11,10 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/consent"
 	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/store/config"
 )
 
@@ -79,7 +81,8 @@ func newConfigGet(a *cli.App) *cobra.Command {
 // the first run.
 func newConfigSet(a *cli.App) *cobra.Command {
 	var reset bool
-	return cli.WithOptions(&cobra.Command{
+	var sign cli.Signing
+	cmd := cli.WithOptions(&cobra.Command{
 		Use:   "set KEY VALUE",
 		Short: "Change one key of the configuration",
 		Long: `Set a key to a value. The value is validated first. With --reset instead of VALUE the
@@ -88,7 +91,10 @@ key is reset to its default. 'waybill config --help' lists the keys.
 All keys but ` + otherKeys() + `
 decide who may do what, and so does autonomy full_auto_never_stop. Such a key is changed
 at a terminal only: the change is shown, and you are asked. A value that is in force and
-confirmed already is no change.`,
+confirmed already is no change. The value of signers can be @FILE, a file in the form of
+OpenSSH's allowed_signers.
+
+` + cli.SigningHelp,
 		Example: "  waybill config set lockWaitMs 10000\n  waybill config set agentMaxAutonomy guided\n" +
 			"  waybill config set lockWaitMs --reset",
 		Args: cli.AtMost("KEY", "VALUE"),
@@ -96,8 +102,14 @@ confirmed already is no change.`,
 			if len(args) == 0 || (len(args) == 2) == reset {
 				return cli.UsageFault(cmd, "'%s' requires KEY and VALUE, or KEY and --reset", cmd.CommandPath())
 			}
+			if len(args) == 2 && args[0] == string(config.Signers) && strings.HasPrefix(args[1], "@") {
+				var err error
+				if args[1], err = readSigners(a, args[1][1:]); err != nil {
+					return err
+				}
+			}
 			var change settings.Change
-			return cli.Show(a, cmd, "config",
+			return sign.Finish(cli.Show(a, cmd, "config",
 				func(ctx context.Context, o *cli.Store) (doc document.Settings, err error) {
 					if reset {
 						change, err = o.PlanReset(ctx, args[0])
@@ -107,7 +119,7 @@ confirmed already is no change.`,
 					if err != nil {
 						return doc, err
 					}
-					s, err := changeConfig(ctx, a, o, change)
+					s, err := changeConfig(ctx, a, o, change, &sign)
 					return document.Settings{Settings: []config.Setting{s}}, err
 				},
 				func(p *page.Page, doc document.Settings) {
@@ -116,10 +128,26 @@ confirmed already is no change.`,
 						already = " already; nothing was changed"
 					}
 					p.Line("%s is %s%s", doc.Settings[0].Key, plainValue(doc.Settings[0].Value), already)
-				})
+				}))
 		},
 	},
 		cli.Opt(&reset, "reset", "reset KEY to its default"))
+	sign.AddFlags(a, cmd)
+	return cmd
+}
+
+// readSigners returns the value of the key signers that a file of allowed signers states.
+func readSigners(a *cli.App, name string) (string, error) {
+	data, err := a.ReadInput(string(config.Signers), name, limits.AllowedSignersBytesMax)
+	if err != nil {
+		return "", err
+	}
+	all, err := consent.ParseAllowedSigners(string(data))
+	if err != nil {
+		return "", fault.Wrap(err, fault.ConfigInvalid, "%s is no file of allowed signers: %v", name, err).
+			Suggest("Write one line for each key: the name of its owner, then the content of its .pub file.")
+	}
+	return string(consent.SignersValue(all).JCS()), nil
 }
 
 // otherKeys names the keys that are no policy.
@@ -135,7 +163,8 @@ func otherKeys() string {
 
 // changeConfig makes a change. A change of the policy is shown first and has to be confirmed at
 // a terminal; elsewhere the error is RUN_WAITING and nothing is written.
-func changeConfig(ctx context.Context, a *cli.App, o *cli.Store, change settings.Change) (config.Setting, error) {
+func changeConfig(ctx context.Context, a *cli.App, o *cli.Store, change settings.Change, sign *cli.Signing) (config.Setting,
+	error) {
 	if change.Policy && !change.Unchanged {
 		show := func(p *page.Page) {
 			p.Line("This setting decides who may do what in this store:")
@@ -146,18 +175,19 @@ func changeConfig(ctx context.Context, a *cli.App, o *cli.Store, change settings
 				showDifferences(p, more)
 			}
 		}
-		if err := a.Asked(show, "Change it?"); err != nil {
+		if err := sign.Asked(show, "Change it?"); err != nil {
 			return change.Setting, err
 		}
 	}
-	return o.ChangeConfig(ctx, o.Caller(), change)
+	return o.ChangeConfig(ctx, sign.Caller(o), change)
 }
 
 // newConfigConfirm returns "config confirm". Settings that decide who may do what count only as a
 // person confirmed them; the command shows what is in the files now, and records that a person
 // confirmed it (docs/design.md#settings).
 func newConfigConfirm(a *cli.App) *cobra.Command {
-	return &cobra.Command{
+	var sign cli.Signing
+	cmd := &cobra.Command{
 		Use:   "confirm",
 		Short: "Confirm settings changed outside 'waybill config'",
 		Long: `Show the settings that decide who may do what, the trusted workflows, and the keys of
@@ -167,40 +197,44 @@ for a store of an earlier version. You are asked at a terminal, and the answer i
 recorded in the audit log.
 
 No setting is changed. Until the confirmation, approvals, proposals, cleanups, recorded
-trust and keys are refused.`,
+trust and keys are refused.
+
+` + cli.SigningHelp,
 		Example: "  waybill config confirm\n  waybill config get proposalsQuorum",
 		Args:    cli.None(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return cli.Show(a, cmd, "config",
+			return sign.Finish(cli.Show(a, cmd, "config",
 				func(ctx context.Context, o *cli.Store) (doc document.Settings, err error) {
 					c, err := o.PlanConfirmation(ctx)
 					if err == nil && !c.IsEmpty() {
-						err = a.Asked(func(p *page.Page) { showConfirmation(p, o.Dir, c) }, "Confirm all of this?")
+						err = sign.Asked(func(p *page.Page) { showConfirmation(p, o.Dir, c) }, "Confirm all of this?")
 						if err == nil {
-							err = o.Confirm(ctx, o.Caller(), c)
+							err = o.Confirm(ctx, sign.Caller(o), c)
 						}
 					}
 					if err == nil {
-						err = confirmSources(ctx, a, o)
+						err = confirmSources(ctx, a, o, &sign)
 					}
 					return document.Settings{Settings: append([]config.Setting{}, c.InForce...)}, err
 				},
 				func(p *page.Page, doc document.Settings) {
 					p.Line("%s The settings, the trusted workflows and the keys of programs are confirmed.", p.Good("✓"))
-				})
+				}))
 		},
 	}
+	sign.AddFlags(a, cmd)
+	return cmd
 }
 
 // confirmSources asks for the attached folders of this machine, where they are not the ones that a
 // person confirmed, and records the answer in this store. Folders that cannot be read are an error,
 // since a person could not see them.
-func confirmSources(ctx context.Context, a *cli.App, o *cli.Store) error {
+func confirmSources(ctx context.Context, a *cli.App, o *cli.Store, sign *cli.Signing) error {
 	attached := a.Attached(ctx)
 	if !fault.Is(attached.Err, fault.PolicyUnconfirmed) {
 		return attached.Err
 	}
-	err := a.Asked(func(p *page.Page) {
+	err := sign.Asked(func(p *page.Page) {
 		p.Line("The attached folders of this machine are not as a person confirmed them. All of them are:")
 		render.Folders(p, attached.List)
 		p.Line("Their workflows can be started by their ids; commands still need trust.")
@@ -209,7 +243,7 @@ func confirmSources(ctx context.Context, a *cli.App, o *cli.Store) error {
 		return err
 	}
 	return cli.ChangeSources(ctx, a, o, settings.SourcesChange{Before: attached.List, After: attached.List,
-		Does: "confirm"})
+		Does: "confirm"}, sign)
 }
 
 // showConfirmation prints what a person is asked to confirm: what changed since the last

@@ -26,13 +26,17 @@ denied.
 Approvals cannot be automated: the command needs a terminal, has no flag that answers
 for you, and is not available to agents. It does not continue the run; the next attempt
 at the step does. If the step needs the approvals of several people, the exit status is 3
-until enough of them approved.`
+until enough of them approved.
+
+` + cli.SigningHelp
 
 // decideLong is the end of the long help of send-back and deny.
 const decideLong = `
 
 The command needs a terminal, like 'waybill approve': what is decided about is shown first, then
-you are asked. The decision and its reason are recorded in the run's log and in the audit log.`
+you are asked. The decision and its reason are recorded in the run's log and in the audit log.
+
+` + cli.SigningHelp
 
 // NewApprove returns the command "approve". It has no flag --yes: only a person at a terminal
 // can approve. Without RUN it uses the latest run. The run does not continue by itself; the
@@ -78,6 +82,7 @@ type decideCommand struct {
 	answer ports.ApprovalAnswer
 	text   string // the reason, or the comment of an approval
 	node   string
+	sign   cli.Signing
 }
 
 // command builds the command. Without RUN it uses the latest run.
@@ -93,10 +98,11 @@ func (d *decideCommand) command(use, short, long, example string) *cobra.Command
 			if d.node == "" && cmd.Flags().Changed("at") {
 				return emptyAt()
 			}
-			return d.run(cmd.Context(), cli.RunArg(args))
+			return d.sign.Finish(d.run(cmd.Context(), cli.RunArg(args)))
 		},
 	}
 	atFlag(cmd, &d.node)
+	d.sign.AddFlags(d.app, cmd)
 	return cmd
 }
 
@@ -127,6 +133,9 @@ func (d *decideCommand) run(ctx context.Context, ref string) error {
 	shown, err := o.Approvable(ctx, o.Caller(), at)
 	if err != nil {
 		return err
+	}
+	if d.sign.Given() {
+		return d.runSigned(ctx, o, at, shown)
 	}
 	if shown.Approved && d.word == event.Approved {
 		answer, err := o.Rehydrate(ctx, at)
@@ -170,6 +179,36 @@ func (d *decideCommand) run(ctx context.Context, ref string) error {
 		return err
 	}
 	return d.show(answer, decided[word], shown)
+}
+
+// runSigned decides with a signed consent. At a terminal the person is asked before it is signed there; what
+// is signed elsewhere, or without a terminal, is the answer itself.
+func (d *decideCommand) runSigned(ctx context.Context, o *cli.Store, at engine.Position, shown engine.Approvable) error {
+	if err := o.MayDecide(ctx, d.sign.Caller(o), shown, d.word); err != nil {
+		return o.RefuseDecision(ctx, o.Caller(), at, d.word, err)
+	}
+	text := d.text
+	if d.sign.Asks() {
+		view, err := d.view(o, shown)
+		if err != nil {
+			return err
+		}
+		given, err := d.ask(ctx, view, shown)
+		view.KeepWritten()
+		if err != nil {
+			return err
+		}
+		if word, ok := given.Word(); !ok || word != d.word {
+			return fault.New(fault.RunWaiting, "only the answer %s can be signed here", decided[d.word]).
+				Suggest("Nothing was recorded. Use the command of the other decision, with its own signature.")
+		}
+		text = given.Reason
+	}
+	answer, err := o.Decide(context.WithoutCancel(ctx), d.sign.Caller(o), shown, d.word, text)
+	if err != nil {
+		return err
+	}
+	return d.show(answer, decided[d.word], shown)
 }
 
 // decided are the words for what was recorded.

@@ -95,6 +95,7 @@ path is stored on this machine, in $XDG_CONFIG_HOME/waybill; the audit log has t
 // the answer covers exactly what was shown.
 func newAttach(a *cli.App) *cobra.Command {
 	var name string
+	var sign cli.Signing
 	cmd := &cobra.Command{
 		Use:     "attach DIR",
 		Short:   "Use the workflows of a folder by their ids",
@@ -112,10 +113,11 @@ func newAttach(a *cli.App) *cobra.Command {
 						Suggest("Give a name with --name.")
 				}
 			}
-			return attach(cmd.Context(), a, sources.Folder{AtMs: a.NowMs(), Dir: folder, Name: name})
+			return attach(cmd.Context(), a, sources.Folder{AtMs: a.NowMs(), Dir: folder, Name: name}, &sign)
 		},
 	}
 	cmd.Flags().StringVar(&name, "name", "", "the `NAME` that is shown for the folder (default: the folder's name)")
+	sign.AddSign(a, cmd)
 	return cmd
 }
 
@@ -168,7 +170,7 @@ func readable(dir string) error {
 }
 
 // attach shows what a folder has, asks, and attaches it.
-func attach(ctx context.Context, a *cli.App, f sources.Folder) error {
+func attach(ctx context.Context, a *cli.App, f sources.Folder, sign *cli.Signing) error {
 	now := a.Attached(ctx)
 	if now.Err != nil && !fault.Is(now.Err, fault.PolicyUnconfirmed) {
 		return now.Err
@@ -186,7 +188,7 @@ func attach(ctx context.Context, a *cli.App, f sources.Folder) error {
 			own = append(own, e)
 		}
 	}
-	err = a.Asked(func(p *page.Page) {
+	err = sign.Asked(func(p *page.Page) {
 		p.Line("This folder of workflow files is attached to this machine:")
 		p.Verbatim("  ", page.Argument(f.Dir), page.Plain)
 		p.Line("as plugin:%s. Each command reads it as it is then.", f.Name)
@@ -203,7 +205,7 @@ func attach(ctx context.Context, a *cli.App, f sources.Folder) error {
 			return err
 		}
 		return cli.ChangeSources(ctx, a, o,
-			settings.SourcesChange{Before: now.List, After: after, Does: "attach", Name: f.Name})
+			settings.SourcesChange{Before: now.List, After: after, Does: "attach", Name: f.Name}, sign)
 	})
 	if err != nil {
 		return err
@@ -255,7 +257,8 @@ func showUnconfirmed(p *page.Page, now cli.Attachments) {
 // newDetach returns "workflows detach". Runs that were started can be continued, since a run is pinned to its
 // workflow.
 func newDetach(a *cli.App) *cobra.Command {
-	return &cobra.Command{
+	var sign cli.Signing
+	cmd := &cobra.Command{
 		Use:   "detach NAME",
 		Short: "Stop using the workflows of an attached folder",
 		Long: `Detach a folder: its workflows are no longer found by their ids. The folder and its files
@@ -275,7 +278,7 @@ are not changed, and runs that were started can be continued. You are asked at a
 					Suggest("List them with %s.", fault.Command{"workflows", "sources"})
 			}
 			change := settings.SourcesChange{Before: now.List, After: now.List.Without(name), Does: "detach", Name: name}
-			err := a.Asked(func(p *page.Page) {
+			err := sign.Asked(func(p *page.Page) {
 				p.Line("This folder is detached from this machine:")
 				p.Verbatim("  ", page.Argument(f.Dir), page.Plain)
 				p.Line("The workflows of plugin:%s are no longer found by their ids.", f.Name)
@@ -285,7 +288,7 @@ are not changed, and runs that were started can be continued. You are asked at a
 				return err
 			}
 			err = a.WithStore(ctx, func(ctx context.Context, o *cli.Store) error {
-				return cli.ChangeSources(ctx, a, o, change)
+				return cli.ChangeSources(ctx, a, o, change, &sign)
 			})
 			if err != nil {
 				return err
@@ -293,4 +296,6 @@ are not changed, and runs that were started can be continued. You are asked at a
 			return answerSources(ctx, a, a.Attached(ctx), "plugin:"+name+" is detached.")
 		},
 	}
+	sign.AddSign(a, cmd)
+	return cmd
 }

@@ -29,7 +29,9 @@ Only a person at a terminal can trust a workflow: no flag answers the question. 
 run --trust' allows the commands in one call and records nothing. Trust counts for this
 version in one place: the root of the repository of the working directory, or the folder
 if there is none. No command is run. --list lists what is trusted, --revoke removes the
-trust in a version in all places and does not ask.`
+trust in a version in all places and does not ask.
+
+` + cli.SigningHelp
 
 // trustInput holds the flags of trust. list cannot be combined with an argument or another
 // flag, and revoke not with yes.
@@ -41,6 +43,7 @@ type trustInput struct{ yes, revoke, list bool }
 // and hidden. --list and --revoke show and remove such records.
 func NewTrust(a *cli.App) *cobra.Command {
 	var in trustInput
+	var sign cli.Signing
 	cmd := &cobra.Command{
 		Use:     "trust (FILE|ID|HASH | --list)",
 		GroupID: cli.GroupRun,
@@ -66,7 +69,7 @@ func NewTrust(a *cli.App) *cobra.Command {
 				return listTrust(cmd.Context(), a, o)
 			}
 			if in.revoke {
-				return revokeTrust(cmd.Context(), a, o, args[0])
+				return sign.Finish(revokeTrust(cmd.Context(), a, o, args[0], &sign))
 			}
 			// The workflow is resolved before the question, so that exactly the shown
 			// version is trusted.
@@ -74,7 +77,7 @@ func NewTrust(a *cli.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return giveTrust(cmd.Context(), a, o, w, from, in.yes)
+			return sign.Finish(giveTrust(cmd.Context(), a, o, w, from, in.yes, &sign))
 		},
 	}
 	f := cmd.Flags()
@@ -83,6 +86,7 @@ func NewTrust(a *cli.App) *cobra.Command {
 	f.BoolVar(&in.revoke, "revoke", false,
 		"remove trust: of the present version of a FILE, of all versions of an ID, or of a HASH")
 	f.BoolVar(&in.list, "list", false, "list the trusted workflows and who trusted them")
+	sign.AddFlags(a, cmd)
 	return cmd
 }
 
@@ -109,7 +113,8 @@ func trustable(ctx context.Context, a *cli.App, o *cli.Store, ref string) (w com
 // giveTrust shows the commands, asks, and records trust with what its checks depend on. For a
 // version that is already trusted with the same it asks nothing and keeps the existing record; for a workflow without commands it records
 // nothing.
-func giveTrust(ctx context.Context, a *cli.App, o *cli.Store, w compile.Compiled, from string, yes bool) error {
+func giveTrust(ctx context.Context, a *cli.App, o *cli.Store, w compile.Compiled, from string, yes bool,
+	sign *cli.Signing) error {
 	doc := document.Trust{WorkflowID: w.WorkflowID, WorkflowHash: w.Hash(), Commands: catalog.Commands(w)}
 	root, err := a.TrustRoot()
 	if err != nil {
@@ -133,13 +138,15 @@ func giveTrust(ctx context.Context, a *cli.App, o *cli.Store, w compile.Compiled
 		if before != nil {
 			changes = fixed.Changes(before.Fixed)
 		}
-		if err := askTrust(a, w, from, doc.Commands, root, shown, fixed, changes); err != nil {
-			return err
+		if sign.Asks() {
+			if err := askTrust(a, w, from, doc.Commands, root, shown, fixed, changes); err != nil {
+				return err
+			}
 		}
 	}
 	// Recording trust again keeps the existing entry.
 	if len(doc.Commands) > 0 {
-		entry, err := o.Trust(ctx, o.Caller(), w, root, fixed, shown)
+		entry, err := o.Trust(ctx, sign.Caller(o), w, root, fixed, shown)
 		if err != nil {
 			return err
 		}

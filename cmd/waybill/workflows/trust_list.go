@@ -49,7 +49,7 @@ func trustedOf(ctx context.Context, a *cli.App, list trust.List) document.Truste
 //
 // Each version is removed by a separate call, so that the audit log contains one entry per
 // version.
-func revokeTrust(ctx context.Context, a *cli.App, o *cli.Store, ref string) error {
+func revokeTrust(ctx context.Context, a *cli.App, o *cli.Store, ref string, sign *cli.Signing) error {
 	list, err := o.Trusted(ctx)
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func revokeTrust(ctx context.Context, a *cli.App, o *cli.Store, ref string) erro
 		if e.WorkflowHash != hash && e.WorkflowID != ref || !list.Has(e.WorkflowHash) {
 			continue
 		}
-		if _, err := o.Revoke(ctx, o.Caller(), e.WorkflowHash); err != nil {
+		if _, err := o.Revoke(ctx, sign.Caller(o), e.WorkflowHash); err != nil {
 			return err
 		}
 		list = list.Without(e.WorkflowHash)

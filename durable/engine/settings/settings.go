@@ -13,6 +13,7 @@ import (
 	"io/fs"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/consent"
 	"github.com/waybill/waybill/durable/engine/ledger"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/event"
@@ -73,6 +74,12 @@ func (s Settings) confirmedBy(ctx context.Context, read func(context.Context) (a
 		return config.Config{}, unconfirmed(ConfigFile, "the settings that decide who may do what")
 	}
 	return c, nil
+}
+
+// SignersInForce returns the keys whose signatures a consent requires now, as a person confirmed them last.
+func (s Settings) SignersInForce(ctx context.Context) (consent.Signers, error) {
+	last, err := s.ledger.ConfirmedAfresh(ctx)
+	return last.Signers(), err
 }
 
 // RequiresSignatures reports that consents have to be signed, by the settings or by what a person

@@ -42,6 +42,13 @@ type Completion struct {
 	Script string `json:"script"`
 }
 
+// Payload is the document "payload": what a person signs to consent to an operation. The message of the
+// signature is its canonical form, whose digest is SHA256.
+type Payload struct {
+	Payload canon.Value  `json:"payload"`
+	SHA256  canon.Digest `json:"sha256"`
+}
+
 // Settings is the document "config": one key, or all keys.
 type Settings struct {
 	Settings []config.Setting `json:"settings"`
