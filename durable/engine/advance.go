@@ -100,7 +100,7 @@ func (e *Engine) advance(ctx context.Context, at Position, attempt advance.Attem
 	// The outcome is read back from the fold, so that the first answer and a
 	// repeated one are rendered by the same code.
 	recorded, _ := p.Node.Attempt(attempt.ID)
-	a, err := e.answerOutcome(ctx, keys, p, recorded)
+	a, err := e.answerOutcome(ctx, keys, p, recorded, req)
 	if err != nil {
 		return Answer{}, answerUnread(err)
 	}
@@ -286,12 +286,10 @@ func (e *Engine) replayAttempt(ctx context.Context, keys token.Keys, at Position
 	if err != nil {
 		return Answer{}, err
 	}
-	a, err := e.answerOutcome(ctx, keys, p, done)
+	a, err := e.answerOutcome(ctx, keys, p, done, req)
 	if err != nil {
 		return a, err
 	}
-	// A repeated attempt with other content is answered, not refused.
-	a.warnReplay(done.Request, req.Digest())
 	err = prefix.Confirm(ctx)
 	h.Keep()
 	return a, err

@@ -8,6 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/redact"
 	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/prompt"
@@ -229,7 +230,12 @@ type Warning struct {
 	Path     string      `json:"path,omitzero"`
 	Expected canon.Value `json:"expected,omitzero"`
 	Got      canon.Value `json:"got,omitzero"`
-	// Count belongs to RefusedRepeatedly: the refused attempts in a row.
+	// Pointer and Rule belong to SecretSuspected: the place in what the caller sent, cut to
+	// limits.SecretPointerBytesMax, and what found it. A name that holds a secret is redacted.
+	Pointer string      `json:"pointer,omitzero"`
+	Rule    redact.Rule `json:"rule,omitzero"`
+	// Count belongs to RefusedRepeatedly: the refused attempts in a row. In the last of many
+	// SecretSuspected it is the number of places that are not listed.
 	Count int `json:"count,omitzero"`
 
 	// suggestion is the source of Message where that contains commands.
@@ -276,6 +282,8 @@ const (
 	// CheckedElsewhere: a check of the attempt ran in another folder than the run
 	// was started in.
 	CheckedElsewhere WarningCode = "CHECKED_ELSEWHERE"
+	// SecretSuspected: the call recorded something that redaction would replace.
+	SecretSuspected WarningCode = "SECRET_SUSPECTED"
 	// RecommendationExceeded: preferences beyond the workflow's recommendation.
 	RecommendationExceeded WarningCode = "RECOMMENDATION_EXCEEDED"
 )

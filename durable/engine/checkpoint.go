@@ -71,7 +71,7 @@ func (e *Engine) CheckpointAt(ctx context.Context, by Caller, at Position, attem
 	point := id.ChildNode(at.Node, attempt, id.OpCheckpoint)
 	if hasCheckpoint(p, point) {
 		h.Keep()
-		return e.replayCheckpoint(ctx, keys, at, point, req)
+		return e.replayCheckpoint(ctx, keys, at, attempt, req)
 	}
 	if err := req.RefuseObserved(at.Run); err != nil {
 		return Answer{}, err
@@ -86,9 +86,17 @@ func (e *Engine) CheckpointAt(ctx context.Context, by Caller, at Position, attem
 		return Answer{}, err
 	}
 	if !appended { // another caller was first
-		return e.replayCheckpoint(ctx, keys, at, point, req)
+		return e.replayCheckpoint(ctx, keys, at, attempt, req)
 	}
-	return e.answerCommitted(ctx, keys, at, h)
+	a, err := e.answerCommitted(ctx, keys, at, h)
+	if err != nil {
+		return a, err
+	}
+	call := recordedCall{id.FromAttempt(attempt, id.OpCheckpoint), req}
+	if err := e.warnSecrets(ctx, &a, h.Fold.Segment, call); err != nil {
+		return Answer{}, answerUnread(err)
+	}
+	return a, nil
 }
 
 // PlanCheckpoint decides a checkpoint over the fold as it is under the lock.
@@ -175,8 +183,9 @@ func (e *Engine) answerCommitted(ctx context.Context, keys token.Keys, at Positi
 // replayCheckpoint answers a recorded checkpoint over the log prefix that ends
 // with it, and warns if the request carries other notes or artifacts than the
 // recorded ones.
-func (e *Engine) replayCheckpoint(ctx context.Context, keys token.Keys, at Position, point id.Node,
+func (e *Engine) replayCheckpoint(ctx context.Context, keys token.Keys, at Position, attempt id.Attempt,
 	req advance.Request) (Answer, error) {
+	point := id.ChildNode(at.Node, attempt, id.OpCheckpoint)
 	prefix, err := e.NewHistory(at.Session).Prefix(ctx, func(seg manifest.Segment) bool {
 		return slices.ContainsFunc(seg.Events, func(e event.Event) bool {
 			_, created := e.Data.(event.NodeCreated)
@@ -198,7 +207,15 @@ func (e *Engine) replayCheckpoint(ctx context.Context, keys token.Keys, at Posit
 	for _, o := range p.Run.Node(point).Outputs {
 		have = append(have, o.Payload)
 	}
-	if !slices.Equal(have, req.Payloads()) {
+	call := recordedCall{origin: id.FromAttempt(attempt, id.OpCheckpoint)}
+	same := slices.Equal(have, req.Payloads())
+	if same {
+		call.request = req
+	}
+	if err := e.warnSecrets(ctx, &a, prefix.Fold.Segment, call); err != nil {
+		return a, err
+	}
+	if !same {
 		a.warnDiffers("This checkpoint is recorded with other content; the recorded answer is returned and nothing " +
 			"was stored.")
 	}

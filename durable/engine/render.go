@@ -398,9 +398,10 @@ func (a *Answer) warnRecorded(list []event.DecisionWarning) {
 
 // answerOutcome renders the answer to a recorded attempt over the fold that
 // ends with it: at the node it led to, or at the same node with the blockers.
-func (n *Answers) answerOutcome(ctx context.Context, keys token.Keys, p session.Resolved,
-	done runs.Attempt) (Answer, error) {
-	o := done.Outcome
+// req is what the caller sent.
+func (n *Answers) answerOutcome(ctx context.Context, keys token.Keys, p session.Resolved, done runs.Attempt,
+	req advance.Request) (Answer, error) {
+	o, digest := done.Outcome, req.Digest()
 	results, err := n.LastChecks(ctx, p.Node)
 	if err != nil {
 		return Answer{}, err
@@ -414,11 +415,21 @@ func (n *Answers) answerOutcome(ctx context.Context, keys token.Keys, p session.
 		p = p.AtNode(child)
 	}
 	a, err := n.AnswerAt(ctx, keys, p)
-	if o.Kind == event.Blocked && err == nil {
+	if err != nil {
+		return a, err
+	}
+	if o.Kind == event.Blocked {
 		a.Blockers = check.Answered(o.Blockers.Blockers, results, a.Workflow.WorkflowHash)
 	}
 	a.warnRecorded(done.Warnings)
 	a.warnElsewhere(results, session.StartedIn(p.Fold))
+	call := recordedCall{origin: id.FromAttempt(done.ID, id.OpAck)}
+	if done.Request == digest {
+		call.request = req
+	}
+	err = n.warnSecrets(ctx, &a, p.Fold.Segment, call)
+	// A repeated attempt with other content is answered, not refused.
+	a.warnReplay(done.Request, digest)
 	return a, err
 }
 

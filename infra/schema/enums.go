@@ -190,7 +190,7 @@ func engineEnums() []enum {
 		enumOf(engine.ReplayDiffers, engine.NotesTruncated, engine.VariableAbsent, engine.TextTruncated,
 			engine.CompiledWarning, engine.ObservationsDropped, engine.ConditionMatchedLoosely, engine.OutputUndeclared,
 			engine.RefusedRepeatedly, engine.RecommendationExceeded,
-			engine.CheckedElsewhere),
+			engine.CheckedElsewhere, engine.SecretSuspected),
 		enumOf(upkeep.KeysReady, upkeep.KeysMissing, upkeep.KeysUnusable),
 		enumOf(runs.PreferenceOfNode, runs.PreferenceOfWorkflow, runs.PreferenceOfSession, runs.PreferenceOfFork,
 			runs.PreferenceOfStore, runs.PreferenceByDefault),

@@ -66,6 +66,9 @@ type Fold struct {
 	// that were folded since the state was loaded or created.
 	Last  int64
 	Ahead int
+	// Segment are the events of the last segment, nil where the state was loaded and nothing was folded
+	// since. They are not saved.
+	Segment []event.Event
 	// Loaded reports that the state was loaded, so that events before its head were not read.
 	Loaded bool
 }
@@ -79,7 +82,7 @@ func (f *Fold) Visit(seg manifest.Segment, head manifest.Head) error {
 		f.Apply(e)
 	}
 	if len(seg.Events) > 0 {
-		f.Last = seg.Events[0].Index
+		f.Last, f.Segment = seg.Events[0].Index, seg.Events
 	}
 	f.Head = head
 	f.Ahead++

@@ -83,7 +83,7 @@ func (r Request) Payloads() []event.OutputPayload {
 	}
 	from := len(out)
 	for _, a := range r.inOrder() {
-		out = append(out, a.payload())
+		out = append(out, a.Payload())
 	}
 	if whole, ok := r.wholeNotes(); ok {
 		out = append(out, whole)
@@ -92,8 +92,8 @@ func (r Request) Payloads() []event.OutputPayload {
 	return out
 }
 
-// payload returns the reference to the artifact that an output event contains.
-func (a Artifact) payload() event.OutputPayload {
+// Payload returns the reference to the artifact that an output event contains.
+func (a Artifact) Payload() event.OutputPayload {
 	return event.OutputPayload{PayloadKind: event.ArtifactRef, ArtifactKind: a.Kind(), ContentType: a.ContentType,
 		ByteLength: int64(len(a.Bytes)), SHA256: canon.Sum(a.Bytes)}
 }

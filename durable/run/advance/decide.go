@@ -142,7 +142,7 @@ func replaceOutputs(current []Output, r Request) []Output {
 		sent = append(sent, Output{Payload: whole})
 	}
 	for _, a := range r.Artifacts {
-		sent = append(sent, Output{Payload: a.payload(), JSON: a.JSON})
+		sent = append(sent, Output{Payload: a.Payload(), JSON: a.JSON})
 	}
 	out := slices.DeleteFunc(slices.Clone(current), func(old Output) bool {
 		return slices.ContainsFunc(sent, func(o Output) bool {

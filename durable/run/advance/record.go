@@ -230,7 +230,7 @@ func (d *attempt) outputs() {
 func (s *segment) artifacts(all []Artifact) []event.OutputPayload {
 	var out []event.OutputPayload
 	for _, a := range all {
-		if p := a.payload(); !slices.Contains(out, p) {
+		if p := a.Payload(); !slices.Contains(out, p) {
 			s.object(manifest.Artifact, a.Bytes)
 			out = append(out, p)
 		}

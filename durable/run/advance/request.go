@@ -78,8 +78,8 @@ func (r Request) wholeNotes() (event.OutputPayload, bool) {
 		ContentType: event.FullNotesType, ByteLength: int64(len(r.Notes)), SHA256: canon.Sum([]byte(r.Notes))}, true
 }
 
-// sent returns the artifacts of the caller: the results of checks are the performer's.
-func (r Request) sent() []Artifact {
+// Sent returns the artifacts of the caller: the results of checks are the performer's.
+func (r Request) Sent() []Artifact {
 	if !slices.ContainsFunc(r.Artifacts, isCheckResult) {
 		return r.Artifacts
 	}
@@ -94,7 +94,7 @@ func isCheckResult(a Artifact) bool { return a.Kind() == check.Kind }
 // checks are left out: a repeated call, which has none, is the same request.
 func (r Request) Digest() canon.Digest {
 	doc := canon.OfMembers()
-	if sent := r.sent(); len(sent) > 0 {
+	if sent := r.Sent(); len(sent) > 0 {
 		items := make([]canon.Value, len(sent))
 		for i, a := range sent {
 			// The order of sending is part of the digest.
@@ -151,8 +151,8 @@ func contextFilledIn(v canon.Value) error {
 // (docs/design.md#event-order).
 func (r Request) inOrder() []Artifact {
 	out := slices.Clone(r.Artifacts)
-	slices.SortStableFunc(out, func(a, b Artifact) int { return stored(a.payload(), b.payload()) })
-	return slices.CompactFunc(out, func(a, b Artifact) bool { return stored(a.payload(), b.payload()) == 0 })
+	slices.SortStableFunc(out, func(a, b Artifact) int { return stored(a.Payload(), b.Payload()) })
+	return slices.CompactFunc(out, func(a, b Artifact) bool { return stored(a.Payload(), b.Payload()) == 0 })
 }
 
 // Check refuses a request that cannot be recorded: VALIDATION_ERROR, with measuredBytes and
@@ -167,7 +167,7 @@ func (r Request) Check() error {
 	if err := r.filledIn(); err != nil {
 		return err
 	}
-	if n := len(r.sent()); n > limits.ArtifactsMax {
+	if n := len(r.Sent()); n > limits.ArtifactsMax {
 		return fault.New(fault.ValidationError, "%d artifacts were sent; at most %d are allowed", n, limits.ArtifactsMax)
 	}
 	for i, a := range r.Artifacts {
