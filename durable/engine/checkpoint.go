@@ -93,7 +93,7 @@ func (e *Engine) CheckpointAt(ctx context.Context, by Caller, at Position, attem
 		return a, err
 	}
 	call := recordedCall{id.FromAttempt(attempt, id.OpCheckpoint), req}
-	if err := e.warnSecrets(ctx, &a, h.Fold.Segment, call); err != nil {
+	if err := e.warnSecrets(ctx, &a, h.Fold.LastSegment(), call); err != nil {
 		return Answer{}, answerUnread(err)
 	}
 	return a, nil
@@ -212,7 +212,7 @@ func (e *Engine) replayCheckpoint(ctx context.Context, keys token.Keys, at Posit
 	if same {
 		call.request = req
 	}
-	if err := e.warnSecrets(ctx, &a, prefix.Fold.Segment, call); err != nil {
+	if err := e.warnSecrets(ctx, &a, prefix.Fold.LastSegment(), call); err != nil {
 		return a, err
 	}
 	if !same {

@@ -391,9 +391,13 @@ func (a *Answer) warnDiffers(message string) {
 // warnRecorded adds the warnings that are recorded with an attempt or a start.
 func (a *Answer) warnRecorded(list []event.DecisionWarning) {
 	for _, w := range list {
-		a.Warnings = append(a.Warnings, Warning{Code: WarningCode(w.Code), Message: w.Message(), Path: w.Path,
-			Expected: w.Expected, Got: w.Got})
+		a.Warnings = append(a.Warnings, Recorded(w))
 	}
+}
+
+// Recorded returns a warning that is recorded with a decision.
+func Recorded(w event.DecisionWarning) Warning {
+	return Warning{Code: WarningCode(w.Code), Message: w.Message(), Path: w.Path, Expected: w.Expected, Got: w.Got}
 }
 
 // answerOutcome renders the answer to a recorded attempt over the fold that
@@ -427,7 +431,7 @@ func (n *Answers) answerOutcome(ctx context.Context, keys token.Keys, p session.
 	if done.Request == digest {
 		call.request = req
 	}
-	err = n.warnSecrets(ctx, &a, p.Fold.Segment, call)
+	err = n.warnSecrets(ctx, &a, p.Fold.LastSegment(), call)
 	// A repeated attempt with other content is answered, not refused.
 	a.warnReplay(done.Request, digest)
 	return a, err

@@ -164,7 +164,7 @@ func (e *Engine) begin(ctx context.Context, at Position, plan manifest.Plan, key
 		return Answer{}, adviseOnRestart(err, key)
 	}
 	a.warnRecorded(h.Fold.Runs[at.Run].Started.Warnings)
-	if err := e.warnSecrets(ctx, &a, h.Fold.Segment, recordedCall{origin: id.FromStart(at.Node)}); err != nil {
+	if err := e.warnSecrets(ctx, &a, h.Fold.LastSegment(), recordedCall{origin: id.FromStart(at.Node)}); err != nil {
 		return Answer{}, adviseOnRestart(answerUnread(err), key)
 	}
 	return a, nil
@@ -235,7 +235,7 @@ func (e *Engine) replayStart(ctx context.Context, keys token.Keys, at Position, 
 		return a, err
 	}
 	a.warnRecorded(p.Run.Started.Warnings)
-	if err := e.warnSecrets(ctx, &a, prefix.Fold.Segment, recordedCall{origin: id.FromStart(at.Node)}); err != nil {
+	if err := e.warnSecrets(ctx, &a, prefix.Fold.LastSegment(), recordedCall{origin: id.FromStart(at.Node)}); err != nil {
 		return a, err
 	}
 	a.Replayed = true

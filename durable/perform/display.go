@@ -31,6 +31,8 @@ type Display interface {
 	// WaitEnded that the person waits no more: it is reached, or the person leaves.
 	Waiting(WaitView)
 	WaitEnded()
+	// Suspected reports what an attempt recorded that may be a secret, before its outcome.
+	Suspected([]Suspected)
 	// Blocked reports an attempt that was recorded and refused.
 	Blocked([]reason.Blocker)
 	StepEnded(StepEnd)
@@ -61,6 +63,9 @@ func (NoDisplay) Waiting(WaitView) {}
 
 // WaitEnded implements Display.
 func (NoDisplay) WaitEnded() {}
+
+// Suspected implements Display.
+func (NoDisplay) Suspected([]Suspected) {}
 
 // Blocked implements Display.
 func (NoDisplay) Blocked([]reason.Blocker) {}

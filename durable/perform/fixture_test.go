@@ -375,6 +375,12 @@ func (w *fixture) Waiting(v perform.WaitView) { w.note("waits %d ms", v.LeftMs) 
 
 func (w *fixture) WaitEnded() { w.note("wait ended") }
 
+func (w *fixture) Suspected(all []perform.Suspected) {
+	for _, s := range all {
+		w.note("suspected: %s %s %s", s.StepID, s.Pointer, s.Rule)
+	}
+}
+
 func (w *fixture) StepEnded(perform.StepEnd) { w.note("ok") }
 
 func codeOf(err error) fault.Code {

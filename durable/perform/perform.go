@@ -145,6 +145,15 @@ type Report struct {
 	Already bool
 	// Last is the answer at which the run is now.
 	Last engine.Answer
+	// Suspected are the warnings about secrets in what this call recorded
+	// (docs/design.md#warnings-about-secrets).
+	Suspected []Suspected
+}
+
+// Suspected is a warning about a secret that an attempt at a step recorded.
+type Suspected struct {
+	StepID string
+	engine.Warning
 }
 
 // Perform carries out a run from its preferred tip, or from Options.At, to its

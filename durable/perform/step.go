@@ -177,7 +177,7 @@ func (s *stepRun) submit(ctx context.Context, req advance.Request) ([]reason.Blo
 	if err != nil {
 		return nil, err
 	}
-	s.answer, s.sent = a, true
+	s.answer, s.sent = s.withoutSuspected(a), true
 	if req.Notes != "" {
 		s.draft = req.Notes
 	}
@@ -187,6 +187,24 @@ func (s *stepRun) submit(ctx context.Context, req advance.Request) ([]reason.Blo
 		s.opts.Context, s.opts.Preferences = canon.Value{}, nil // recorded with this attempt, accepted or not
 	}
 	return a.Blockers, nil
+}
+
+// withoutSuspected moves the warnings about secrets from the answer to an attempt to the report, and shows them:
+// the answer is that of the next step too, which recorded nothing of this.
+func (s *stepRun) withoutSuspected(a engine.Answer) engine.Answer {
+	a = a.MapCommands(s.OfStore)
+	var found []Suspected
+	a.Warnings = slices.DeleteFunc(a.Warnings, func(w engine.Warning) bool {
+		if w.Code == engine.SecretSuspected {
+			found = append(found, Suspected{s.step.StepID, w})
+		}
+		return w.Code == engine.SecretSuspected
+	})
+	if len(found) > 0 {
+		s.Display.Suspected(found)
+	}
+	s.report.Suspected = append(s.report.Suspected, found...)
+	return a
 }
 
 // isReplayDiffers reports the warning that another attempt was recorded first.

@@ -42,7 +42,7 @@ func (f *Fold) Save(bytesMax int) (data []byte, window *Fold, ok bool) {
 		if !ok {
 			return nil, nil, false
 		}
-		out := &Fold{Session: w, Head: f.Head, Last: f.Last, Segment: f.Segment, Loaded: true}
+		out := &Fold{Session: w, Head: f.Head, Last: f.Last, segment: f.segment, Loaded: true}
 		if data, err := out.encode(); err == nil && len(data) <= bytesMax {
 			return data, out, true
 		}

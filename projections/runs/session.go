@@ -66,12 +66,14 @@ type Fold struct {
 	// that were folded since the state was loaded or created.
 	Last  int64
 	Ahead int
-	// Segment are the events of the last segment, nil where the state was loaded and nothing was folded
-	// since. They are not saved.
-	Segment []event.Event
 	// Loaded reports that the state was loaded, so that events before its head were not read.
 	Loaded bool
+
+	segment []event.Event // not saved
 }
+
+// LastSegment returns the events of the last segment, nil if the state was loaded and nothing was folded since.
+func (f *Fold) LastSegment() []event.Event { return f.segment }
 
 // NewFold returns the fold of an empty log.
 func NewFold() *Fold { return &Fold{Session: NewSession()} }
@@ -82,7 +84,7 @@ func (f *Fold) Visit(seg manifest.Segment, head manifest.Head) error {
 		f.Apply(e)
 	}
 	if len(seg.Events) > 0 {
-		f.Last, f.Segment = seg.Events[0].Index, seg.Events
+		f.Last, f.segment = seg.Events[0].Index, seg.Events
 	}
 	f.Head = head
 	f.Ahead++

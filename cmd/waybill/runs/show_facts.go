@@ -325,7 +325,7 @@ func showFacts(a *cli.App, p *page.Page, r views.RunDetails) {
 		return x.Key, x.Effective + ", recommended: " + x.Recommended
 	})
 	section(p, "Warnings", r.Warnings, func(w views.StepWarning) (string, string) {
-		return cmp.Or(w.StepID, "start"), string(w.Code) + ": " + w.Message()
+		return cmp.Or(w.StepID, "start"), string(w.Code) + ": " + w.Message
 	})
 	section(p, "Diverged", r.Divergences, func(d views.DivergenceRow) (string, string) {
 		text := plainWord(string(d.Reason)) + ": " + d.Summary

@@ -16,6 +16,7 @@ package work
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -24,6 +25,7 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/origin"
 	"github.com/waybill/waybill/durable/engine/startkey"
+	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/perform"
@@ -274,8 +276,11 @@ func (s *runner) begin(ctx context.Context, req engine.Start, flow compile.Compi
 	}
 	answer, err := s.store.Start(ctx, s.store.Caller(), seed, req)
 	log := s.app.Log()
-	for _, w := range answer.Warnings {
+	for _, w := range answer.MapCommands(s.app.OfStore).Warnings {
 		log.Warn().Msg(w.Message)
+		if w.Code == engine.SecretSuspected {
+			s.suspected = append(s.suspected, perform.Suspected{Warning: w})
+		}
 	}
 	return answer.Position(), err
 }
@@ -315,6 +320,9 @@ func (s *runner) perform(ctx context.Context, at engine.Position, opts perform.O
 	run, err := s.store.Run(ctx, at.Run.String())
 	if err != nil {
 		return err
+	}
+	for _, w := range slices.Concat(s.suspected, report.Suspected) {
+		run.Warnings = append(run.Warnings, views.StepWarning{Warning: w.Warning, StepID: w.StepID})
 	}
 	return s.app.Answer("run", run, nil)
 }

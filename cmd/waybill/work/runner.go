@@ -27,6 +27,8 @@ type runner struct {
 	view      *runview.View
 	commands  *process.Runner
 	performer *perform.Performer
+	// suspected are the warnings about secrets in what the start recorded.
+	suspected []perform.Suspected
 }
 
 // newRunner connects the performer to the terminal, to processes and to the store. With --json

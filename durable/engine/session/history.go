@@ -193,7 +193,7 @@ func (h *History) Prefix(ctx context.Context, last func(manifest.Segment) bool) 
 // PrefixOf returns the history that ends with the segment of an event, whose
 // events its fold has: itself, when that is the last segment and was read.
 func (h *History) PrefixOf(ctx context.Context, index int64) (*History, error) {
-	if index >= h.Fold.Last && h.Fold.Segment != nil {
+	if index >= h.Fold.Last && h.Fold.LastSegment() != nil {
 		return h, nil
 	}
 	return h.Prefix(ctx, func(seg manifest.Segment) bool { return seg.Last >= index })

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
@@ -68,9 +69,10 @@ type Recommendation struct {
 	StepID      string `json:"stepId,omitzero"`
 }
 
-// StepWarning is a warning that was recorded with a decision at a step, "" for the start.
+// StepWarning is a warning about a decision at a step, "" for the start. Runs that are read have those that
+// were recorded, and the answer to a call that performed a run also those about secrets.
 type StepWarning struct {
-	event.DecisionWarning
+	engine.Warning
 	StepID string `json:"stepId,omitzero"`
 }
 
@@ -184,7 +186,7 @@ func (o *observer) tell(ctx context.Context, at session.FoundRun, out *RunDetail
 		out.CloseReason = run.Closed.Reason
 	}
 	for _, w := range started.Warnings {
-		out.Warnings = append(out.Warnings, StepWarning{w, ""})
+		out.Warnings = append(out.Warnings, StepWarning{engine.Recorded(w), ""})
 	}
 	for _, key := range slices.Sorted(maps.Keys(log.observed)) {
 		out.Observations = append(out.Observations, ObservationRow{log.observed[key].ObservationRecorded,
@@ -321,7 +323,7 @@ func (o *observer) tellNode(ctx context.Context, at session.FoundRun, log *recor
 	for _, e := range found.attempts {
 		if p, ok := dataOf(e).(event.AdvanceRecorded); ok {
 			for _, w := range p.Warnings {
-				out.Warnings = append(out.Warnings, StepWarning{w, stepID})
+				out.Warnings = append(out.Warnings, StepWarning{engine.Recorded(w), stepID})
 			}
 		}
 	}

@@ -210,6 +210,14 @@ func (v *View) mark(sign, text string) {
 	v.page.Block("  "+sign+" ", "    ", page.OneLine(text), page.Plain)
 }
 
+// Suspected shows what an attempt recorded that may be a secret. A quiet view shows it too: it stays in the store.
+func (v *View) Suspected(all []perform.Suspected) {
+	v.heading()
+	for _, s := range all {
+		v.mark(v.page.Warn("!"), s.Message)
+	}
+}
+
 // Blocked shows the blockers of an attempt, each with its fix. For a failed command it shows
 // nothing, since TryEnded has printed the exit status.
 func (v *View) Blocked(all []reason.Blocker) {
