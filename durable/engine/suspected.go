@@ -72,8 +72,8 @@ func (n *Answers) warnSecrets(ctx context.Context, a *Answer, segment []event.Ev
 // stands for.
 func (s suspicion) warning(run id.Run, more int) Warning {
 	at := reason.Truncate(s.Pointer, limits.SecretPointerBytesMax)
-	text := fault.Suggest("The value at %s may be a secret (%s). It is stored as it was sent. If it is one, replace it "+
-		"where it is valid; ", at, s.Rule)
+	text := fault.Suggest("What was sent at %s may be a secret (%s), and is stored as it is. If it is one, revoke it; ",
+		at, s.Rule)
 	if s.artifact.IsZero() {
 		text.Format += "%s writes a bundle without it."
 		text.Args = append(text.Args, fault.Command{"export", run.String(), "--redact"})
@@ -82,7 +82,7 @@ func (s suspicion) warning(run id.Run, more int) Warning {
 		text.Args = append(text.Args, fault.Command{"artifacts", "erase", s.artifact.String(), "--reason", "TEXT"})
 	}
 	if more > 0 {
-		text.Format += " The same applies to %d more."
+		text.Format += " The same applies to %d more places."
 		text.Args = append(text.Args, more)
 	}
 	return Warning{Code: SecretSuspected, Message: text.String(), Pointer: at, Rule: s.Rule, Count: more, suggestion: text}
