@@ -73,6 +73,9 @@ the protocol itself, such as an unknown tool, are protocol errors. Parameters ar
 not known is refused, and so is a "…" of ` + "`next.params`" + ` that was left as it was. Numbers beyond 2^53, keys that
 occur twice and JSON nested over 64 levels are refused with their position.
 
+The warning SECRET_SUSPECTED of an answer names the place (` + "`pointer`" + `) of what may be a password, a token or a
+key in what was sent. It is stored as it is: tell the user.
+
 Decisions of a person are not tools: approving, trusting, applying, repairing, deleting. Autonomy
 beyond the configured agentMaxAutonomy (full_auto_stop_on_user_deps by default) is refused.
 Facts are recorded with an agent as actor, under the name that its program gives itself, or that of --as.
