@@ -62,7 +62,7 @@ var layers = []layer{
 		"ports/porttest/sample"}},
 	{"engine", []string{"durable/engine/sealed", "durable/engine/origin"}},
 	{"engine", []string{"durable/engine/handed", "durable/engine/idempotency", "durable/engine/ledger", "durable/engine/session"}},
-	{"engine", []string{"durable/engine/startkey"}},
+	{"engine", []string{"durable/engine/startkey", "durable/engine/warning"}},
 	{"engine", []string{"durable/engine", "durable/engine/settings"}},
 	{"engine", []string{"durable/engine/candidates", "durable/engine/openruns", "durable/engine/views", "durable/engine/verify", "durable/engine/learning",
 		"durable/engine/wire"}},

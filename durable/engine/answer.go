@@ -4,11 +4,11 @@ import (
 	"slices"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
-	"github.com/waybill/waybill/durable/redact"
 	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/prompt"
@@ -54,8 +54,8 @@ type Answer struct {
 	Result *command.Brief `json:"result,omitzero"`
 	// Checks are those of the last attempt at the pending step, which was refused. Only Rehydrate has
 	// them: the blockers of an answer to an attempt name its checks.
-	Checks   []check.Brief `json:"checks,omitzero"`
-	Warnings []Warning     `json:"warnings"`
+	Checks   []check.Brief     `json:"checks,omitzero"`
+	Warnings []warning.Warning `json:"warnings"`
 
 	// AttemptID is the attempt in AckToken, CheckpointID the one in
 	// CheckpointToken, for callers that use positions instead of tokens.
@@ -220,70 +220,12 @@ type Next struct {
 	Params  map[string]any `json:"params"`
 }
 
-// Warning informs a caller about something that did not cause a refusal.
-type Warning struct {
-	Code    WarningCode `json:"code"`
-	Message string      `json:"message"`
-	// Path, Expected and Got belong to ConditionMatchedLoosely: the context path,
-	// the value in the condition and the one in the context. Path of
-	// OutputUndeclared is the name of the member.
-	Path     string      `json:"path,omitzero"`
-	Expected canon.Value `json:"expected,omitzero"`
-	Got      canon.Value `json:"got,omitzero"`
-	// Pointer and Rule belong to SecretSuspected: the place in what the caller sent, cut to
-	// limits.SecretPointerBytesMax, and what found it. A name that holds a secret is redacted.
-	Pointer string      `json:"pointer,omitzero"`
-	Rule    redact.Rule `json:"rule,omitzero"`
-	// Count belongs to RefusedRepeatedly: the refused attempts in a row. In the last of many
-	// SecretSuspected it is the number of places that are not listed.
-	Count int `json:"count,omitzero"`
-
-	// suggestion is the source of Message where that contains commands.
-	suggestion fault.Suggestion
-}
-
 // MapCommands returns a copy of an answer with the commands of its warnings replaced. The engine
 // does not know the flags that select the store of a call (docs/design.md#tokens).
 func (a Answer) MapCommands(replace func(fault.Command) fault.Command) Answer {
 	a.Warnings = slices.Clone(a.Warnings)
 	for i, w := range a.Warnings {
-		if w.suggestion.Format != "" {
-			a.Warnings[i].Message = w.suggestion.MapCommands(replace).String()
-		}
+		a.Warnings[i] = w.MapCommands(replace)
 	}
 	return a
 }
-
-// WarningCode is the closed set of warnings in answers.
-type WarningCode string
-
-// The warning codes.
-const (
-	// ReplayDiffers: the call is recorded with other content.
-	ReplayDiffers WarningCode = "REPLAY_DIFFERS"
-	// NotesTruncated: recorded notes were cut at their limit.
-	NotesTruncated WarningCode = "NOTES_TRUNCATED"
-	// VariableAbsent: the prompt refers to a variable without a value.
-	VariableAbsent WarningCode = "VARIABLE_ABSENT"
-	// TextTruncated: the prompt is longer than its limit and was cut.
-	TextTruncated WarningCode = "TEXT_TRUNCATED"
-	// CompiledWarning: the compiler warned about the workflow.
-	CompiledWarning WarningCode = "COMPILED_WARNING"
-	// ObservationsDropped: an observation exceeded its limits.
-	ObservationsDropped WarningCode = "OBSERVATIONS_DROPPED"
-	// ConditionMatchedLoosely: a condition that decided the attempt, or the start,
-	// took two values for equal that differ in letter case, blanks or type.
-	ConditionMatchedLoosely WarningCode = "CONDITION_MATCHED_LOOSELY"
-	// OutputUndeclared: the command of the attempt wrote a member that the step
-	// does not declare, and it was ignored.
-	OutputUndeclared WarningCode = "OUTPUT_UNDECLARED"
-	// RefusedRepeatedly: the last attempts at the step were all refused.
-	RefusedRepeatedly WarningCode = "REFUSED_REPEATEDLY"
-	// CheckedElsewhere: a check of the attempt ran in another folder than the run
-	// was started in.
-	CheckedElsewhere WarningCode = "CHECKED_ELSEWHERE"
-	// SecretSuspected: the call recorded something that redaction would replace.
-	SecretSuspected WarningCode = "SECRET_SUSPECTED"
-	// RecommendationExceeded: preferences beyond the workflow's recommendation.
-	RecommendationExceeded WarningCode = "RECOMMENDATION_EXCEEDED"
-)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -88,7 +89,7 @@ func TestApprovingTwice(t *testing.T) {
 		t.Errorf("%s\n%s", text(t, got), text(t, want))
 	}
 	other := w.mustApprove(a, "in other words")
-	if len(other.Warnings) != 1 || other.Warnings[0].Code != engine.ReplayDiffers || w.events(a) != n {
+	if len(other.Warnings) != 1 || other.Warnings[0].Code != warning.ReplayDiffers || w.events(a) != n {
 		t.Error(other.Warnings)
 	}
 }

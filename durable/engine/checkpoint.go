@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/waybill/waybill/durable/engine/session"
+	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -92,8 +93,8 @@ func (e *Engine) CheckpointAt(ctx context.Context, by Caller, at Position, attem
 	if err != nil {
 		return a, err
 	}
-	call := recordedCall{id.FromAttempt(attempt, id.OpCheckpoint), req}
-	if err := e.warnSecrets(ctx, &a, h.Fold.LastSegment(), call); err != nil {
+	call := warning.Call{Origin: id.FromAttempt(attempt, id.OpCheckpoint), Request: req}
+	if err := e.warnSecrets(ctx, &a, h.Fold, call); err != nil {
 		return Answer{}, answerUnread(err)
 	}
 	return a, nil
@@ -207,12 +208,12 @@ func (e *Engine) replayCheckpoint(ctx context.Context, keys token.Keys, at Posit
 	for _, o := range p.Run.Node(point).Outputs {
 		have = append(have, o.Payload)
 	}
-	call := recordedCall{origin: id.FromAttempt(attempt, id.OpCheckpoint)}
+	call := warning.Call{Origin: id.FromAttempt(attempt, id.OpCheckpoint)}
 	same := slices.Equal(have, req.Payloads())
 	if same {
-		call.request = req
+		call.Request = req
 	}
-	if err := e.warnSecrets(ctx, &a, prefix.Fold.LastSegment(), call); err != nil {
+	if err := e.warnSecrets(ctx, &a, prefix.Fold, call); err != nil {
 		return a, err
 	}
 	if !same {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -103,7 +104,7 @@ func TestCheckpointReplay(t *testing.T) {
 			t.Fatalf("again:\n%s\n%s", got, want)
 		}
 		other := w.mustKeep(a, note("something else"))
-		if len(other.Warnings) != 1 || other.Warnings[0].Code != engine.ReplayDiffers {
+		if len(other.Warnings) != 1 || other.Warnings[0].Code != warning.ReplayDiffers {
 			t.Fatal(other.Warnings)
 		}
 		other.Warnings = first.Warnings

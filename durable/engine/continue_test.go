@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -22,7 +23,7 @@ func TestAWorkflowRunsToItsEnd(t *testing.T) {
 		a.NextIntent != engine.PerformThenContinue || a.Kind() != "step" {
 		t.Fatalf("start: %+v", a)
 	}
-	if len(a.Warnings) != 1 || a.Warnings[0].Code != engine.VariableAbsent {
+	if len(a.Warnings) != 1 || a.Warnings[0].Code != warning.VariableAbsent {
 		t.Error("a variable that is not set is a warning:", a.Warnings)
 	}
 	blocked := w.must(a, note("not yet"))
@@ -77,7 +78,7 @@ func TestReplayReportsOtherContent(t *testing.T) {
 	want := w.must(a, note("zero"))
 	n := w.events(a)
 	got := w.must(a, note("something else"))
-	if len(got.Warnings) != 1 || got.Warnings[0].Code != engine.ReplayDiffers {
+	if len(got.Warnings) != 1 || got.Warnings[0].Code != warning.ReplayDiffers {
 		t.Fatal(got.Warnings)
 	}
 	got.Warnings = want.Warnings

@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/run/advance"
@@ -31,10 +32,10 @@ const loosely = `{"id":"test.loose","name":"Loose","description":"d","version":"
 func warned(a engine.Answer) string {
 	var out []string
 	for _, w := range a.Warnings {
-		if w.Code == engine.ConditionMatchedLoosely {
+		if w.Code == warning.ConditionMatchedLoosely {
 			out = append(out, w.Path+"="+string(w.Got.JCS())+"~"+string(w.Expected.JCS()))
 		}
-		if w.Code == engine.ConditionMatchedLoosely && (!strings.Contains(w.Message, w.Path) || !strings.Contains(w.Message, string(w.Expected.JCS()))) {
+		if w.Code == warning.ConditionMatchedLoosely && (!strings.Contains(w.Message, w.Path) || !strings.Contains(w.Message, string(w.Expected.JCS()))) {
 			out = append(out, "message "+w.Message)
 		}
 	}

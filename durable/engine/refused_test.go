@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/limits"
 )
 
@@ -16,9 +17,9 @@ const refusing = `{"id":"test.refusing","name":"Refusing","description":"d","ver
  {"id":"last","title":"Last","prompt":"p"}]}`
 
 // refusals returns the warning of an answer about repeated refusals, nil without one.
-func refusals(a engine.Answer) *engine.Warning {
+func refusals(a engine.Answer) *warning.Warning {
 	for i, w := range a.Warnings {
-		if w.Code == engine.RefusedRepeatedly {
+		if w.Code == warning.RefusedRepeatedly {
 			return &a.Warnings[i]
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/ledger"
 	"github.com/waybill/waybill/durable/engine/session"
+	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
@@ -59,7 +60,7 @@ func (n *Answers) AnswerAt(ctx context.Context, keys token.Keys, p session.Resol
 	a := Answer{
 		Session: SessionRef{sessionID, p.Run.ID}, NodeID: p.Node.ID, Status: status, IsComplete: s.IsComplete(),
 		Workflow:    WorkflowRef{w.WorkflowID, w.Name, w.Hash(), n.Origins.SourceOf(ctx, sessionID, p.Run.Started)},
-		Preferences: p.Node.Preferences, Warnings: []Warning{}, PreferenceSources: p.Node.Sources, stepsDone: done,
+		Preferences: p.Node.Preferences, Warnings: []warning.Warning{}, PreferenceSources: p.Node.Sources, stepsDone: done,
 		left: p.Node.AckedChildren > 0,
 		vars: p.Node.Context,
 	}
@@ -156,13 +157,13 @@ func (a *Answer) setPending(w compile.Compiled, p session.Resolved, s snapshot.S
 	title := a.heading(step, vars)
 	// Absent variables are rendered visibly; the warning names them.
 	for _, missing := range text.Warnings {
-		a.Warnings = append(a.Warnings, Warning{Code: VariableAbsent, Message: missing})
+		a.Warnings = append(a.Warnings, warning.Warning{Code: warning.VariableAbsent, Message: missing})
 	}
 	a.Pending = &Pending{StepID: step.StepID, StepInstanceKey: pending.Key(),
 		Title: title, Prompt: text.Prompt, RequireConfirmation: a.approval.confirmation(w, s, p.Node),
 		Approval: PendingApprovalOf(a.approval.states), Wait: waits, Host: hosted}
 	if text.Truncated {
-		a.Warnings = append(a.Warnings, Warning{Code: TextTruncated, Message: fmt.Sprintf(
+		a.Warnings = append(a.Warnings, warning.Warning{Code: warning.TextTruncated, Message: fmt.Sprintf(
 			"The prompt is longer than %d bytes with its values; the longest values are cut. Read them with the "+
 				"commands of the run.", limits.PromptBytesMax)})
 	}
@@ -203,10 +204,10 @@ func (a *Answer) setPending(w compile.Compiled, p session.Resolved, s snapshot.S
 func (a *Answer) heading(step compile.Step, vars canon.Value) string {
 	h := prompt.Title(step.Title, vars)
 	for _, missing := range h.Warnings {
-		a.Warnings = append(a.Warnings, Warning{Code: VariableAbsent, Message: missing})
+		a.Warnings = append(a.Warnings, warning.Warning{Code: warning.VariableAbsent, Message: missing})
 	}
 	if h.Truncated {
-		a.Warnings = append(a.Warnings, Warning{Code: TextTruncated, Message: fmt.Sprintf(
+		a.Warnings = append(a.Warnings, warning.Warning{Code: warning.TextTruncated, Message: fmt.Sprintf(
 			"The title is longer than %d bytes with its values; the longest values are cut.", limits.StepTitleBytesMax)})
 	}
 	return h.Text
@@ -247,7 +248,7 @@ func (a *Answer) collectInputs(needed []choices.Input, n *runs.Node, vars canon.
 // (docs/design.md#preferences).
 func (a *Answer) warnRecommendation(w compile.Compiled, p session.Resolved) {
 	for _, e := range advance.Exceeds(w, p.Node.Preferences) {
-		a.Warnings = append(a.Warnings, Warning{Code: RecommendationExceeded,
+		a.Warnings = append(a.Warnings, warning.Warning{Code: warning.RecommendationExceeded,
 			Message: fmt.Sprintf("The run's %s is %s; the workflow recommends %s at most.", e.Key, e.Effective, e.Recommended)})
 	}
 }
@@ -282,8 +283,9 @@ func (a *Answer) warnRefused(p session.Resolved) {
 		text.Format, text.Args = text.Format+"%s, ", append(text.Args, way)
 	}
 	text.Format += "or hand in what is missing."
-	a.Warnings = append(a.Warnings, Warning{Code: RefusedRepeatedly, Count: count, Message: text.String(),
-		suggestion: text})
+	refused := warning.Suggest(warning.RefusedRepeatedly, text)
+	refused.Count = count
+	a.Warnings = append(a.Warnings, refused)
 }
 
 // warnTruncation warns that notes of this node or its parent are shown cut, and
@@ -306,7 +308,7 @@ func (a *Answer) warnTruncation(p session.Resolved) {
 				"kept; %s prints them.", n.ID, whole.Payload.ByteLength, limits.NotesBytesMax,
 				fault.Command{"artifacts", "get", whole.Payload.SHA256.String()})
 		}
-		a.Warnings = append(a.Warnings, Warning{Code: NotesTruncated, Message: message})
+		a.Warnings = append(a.Warnings, warning.Warning{Code: warning.NotesTruncated, Message: message})
 	}
 }
 
@@ -385,19 +387,14 @@ func (a *Answer) warnReplay(recorded, sent canon.Digest) {
 
 // warnDiffers adds a REPLAY_DIFFERS warning.
 func (a *Answer) warnDiffers(message string) {
-	a.Warnings = append(a.Warnings, Warning{Code: ReplayDiffers, Message: message})
+	a.Warnings = append(a.Warnings, warning.Warning{Code: warning.ReplayDiffers, Message: message})
 }
 
 // warnRecorded adds the warnings that are recorded with an attempt or a start.
 func (a *Answer) warnRecorded(list []event.DecisionWarning) {
 	for _, w := range list {
-		a.Warnings = append(a.Warnings, Recorded(w))
+		a.Warnings = append(a.Warnings, warning.Recorded(w))
 	}
-}
-
-// Recorded returns a warning that is recorded with a decision.
-func Recorded(w event.DecisionWarning) Warning {
-	return Warning{Code: WarningCode(w.Code), Message: w.Message(), Path: w.Path, Expected: w.Expected, Got: w.Got}
 }
 
 // answerOutcome renders the answer to a recorded attempt over the fold that
@@ -427,14 +424,21 @@ func (n *Answers) answerOutcome(ctx context.Context, keys token.Keys, p session.
 	}
 	a.warnRecorded(done.Warnings)
 	a.warnElsewhere(results, session.StartedIn(p.Fold))
-	call := recordedCall{origin: id.FromAttempt(done.ID, id.OpAck)}
+	call := warning.Call{Origin: id.FromAttempt(done.ID, id.OpAck)}
 	if done.Request == digest {
-		call.request = req
+		call.Request = req
 	}
-	err = n.warnSecrets(ctx, &a, p.Fold.LastSegment(), call)
+	err = n.warnSecrets(ctx, &a, p.Fold, call)
 	// A repeated attempt with other content is answered, not refused.
 	a.warnReplay(done.Request, digest)
 	return a, err
+}
+
+// warnSecrets warns of secrets in what a call recorded, whose segment is the last one of the fold.
+func (n *Answers) warnSecrets(ctx context.Context, a *Answer, f *runs.Fold, c warning.Call) error {
+	found, err := warning.Secrets(ctx, n, a.Session.RunID, f.LastSegment(), c)
+	a.Warnings = append(a.Warnings, found...)
+	return err
 }
 
 // warnElsewhere warns of checks that ran in another folder than the run was started in. Runs travel, so
@@ -442,7 +446,7 @@ func (n *Answers) answerOutcome(ctx context.Context, keys token.Keys, p session.
 func (a *Answer) warnElsewhere(results []check.Result, started canon.Digest) {
 	for _, r := range results {
 		if r.Elsewhere(started) {
-			a.Warnings = append(a.Warnings, Warning{Code: CheckedElsewhere,
+			a.Warnings = append(a.Warnings, warning.Warning{Code: warning.CheckedElsewhere,
 				Message: fmt.Sprintf("Check %q ran in another folder than the run was started in.", r.CheckID)})
 		}
 	}

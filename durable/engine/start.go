@@ -8,6 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/engine/startkey"
+	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -164,7 +165,7 @@ func (e *Engine) begin(ctx context.Context, at Position, plan manifest.Plan, key
 		return Answer{}, adviseOnRestart(err, key)
 	}
 	a.warnRecorded(h.Fold.Runs[at.Run].Started.Warnings)
-	if err := e.warnSecrets(ctx, &a, h.Fold.LastSegment(), recordedCall{origin: id.FromStart(at.Node)}); err != nil {
+	if err := e.warnSecrets(ctx, &a, h.Fold, warning.Call{Origin: id.FromStart(at.Node)}); err != nil {
 		return Answer{}, adviseOnRestart(answerUnread(err), key)
 	}
 	return a, nil
@@ -206,7 +207,7 @@ func adviseOnRestart(err error, key string) error {
 func (a *Answer) warnDropped(n int) {
 	if n > 0 {
 		a.Warnings = append(a.Warnings,
-			Warning{Code: ObservationsDropped,
+			warning.Warning{Code: warning.ObservationsDropped,
 				Message: "An observation about the workspace was too long to be recorded."})
 	}
 }
@@ -235,12 +236,12 @@ func (e *Engine) replayStart(ctx context.Context, keys token.Keys, at Position, 
 		return a, err
 	}
 	a.warnRecorded(p.Run.Started.Warnings)
-	if err := e.warnSecrets(ctx, &a, prefix.Fold.LastSegment(), recordedCall{origin: id.FromStart(at.Node)}); err != nil {
+	if err := e.warnSecrets(ctx, &a, prefix.Fold, warning.Call{Origin: id.FromStart(at.Node)}); err != nil {
 		return a, err
 	}
 	a.Replayed = true
 	if !sameStart(p, sent) {
-		a.Warnings = append(a.Warnings, Warning{Code: ReplayDiffers,
+		a.Warnings = append(a.Warnings, warning.Warning{Code: warning.ReplayDiffers,
 			Message: "A start with this key is recorded with other content; the recorded answer is returned and nothing was " +
 				"stored."})
 	}

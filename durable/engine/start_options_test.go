@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -40,7 +41,7 @@ func TestOptionsOfAStart(t *testing.T) {
 		changed := req
 		changed.Options = &other
 		got, err := w.process().Start(context.Background(), w.by(), id.Seed{2}, changed)
-		if err != nil || len(got.Warnings) != 1 || got.Warnings[0].Code != engine.ReplayDiffers {
+		if err != nil || len(got.Warnings) != 1 || got.Warnings[0].Code != warning.ReplayDiffers {
 			t.Errorf("other %s under the key: %+v %v", name, got.Warnings, err)
 		}
 	}

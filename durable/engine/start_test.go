@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
@@ -36,13 +37,13 @@ func TestKeyedStartIsIdempotent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(differs.Warnings) != 1 || differs.Warnings[0].Code != engine.ReplayDiffers || differs.Session != a.Session {
+	if len(differs.Warnings) != 1 || differs.Warnings[0].Code != warning.ReplayDiffers || differs.Session != a.Session {
 		t.Fatalf("other content under the key: %+v", differs)
 	}
 	// A goal is content of the start, as the title is.
 	req.Context, req.Goal = canon.Value{}, "be fast"
 	if differs, err = w.process().Start(context.Background(), w.by(), id.Seed{3}, req); err != nil ||
-		len(differs.Warnings) != 1 || differs.Warnings[0].Code != engine.ReplayDiffers {
+		len(differs.Warnings) != 1 || differs.Warnings[0].Code != warning.ReplayDiffers {
 		t.Fatalf("another goal under the key: %+v %v", differs, err)
 	}
 	req.Key = "release-8"

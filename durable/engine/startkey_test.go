@@ -11,6 +11,7 @@ import (
 
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/startkey"
+	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/audit"
@@ -71,7 +72,7 @@ func TestAKeyOfAnotherWorkflowIsTaken(t *testing.T) {
 	}
 	// Another version of the same workflow is answered with what is recorded.
 	b, err := w.keyed(strings.Replace(longOne, `"description":"d"`, `"description":"e"`, 1), "nightly")
-	if err != nil || b.Session != a.Session || len(b.Warnings) != 1 || b.Warnings[0].Code != engine.ReplayDiffers {
+	if err != nil || b.Session != a.Session || len(b.Warnings) != 1 || b.Warnings[0].Code != warning.ReplayDiffers {
 		t.Errorf("%+v, %v", b, err)
 	}
 	found, ok, err := w.g.Starts().Find(context.Background(), "nightly", "test.long")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -20,7 +21,7 @@ func suspected(t *testing.T, a engine.Answer) string {
 	t.Helper()
 	var out []string
 	for _, w := range a.Warnings {
-		if w.Code != engine.SecretSuspected {
+		if w.Code != warning.SecretSuspected {
 			continue
 		}
 		out = append(out, w.Pointer+" "+string(w.Rule))
@@ -126,7 +127,7 @@ func TestSuspectedSecretsOfWhatIsRecorded(t *testing.T) {
 		!strings.Contains(got, "github_token") || !strings.Contains(got, "/token named_secret") {
 		t.Error(got)
 	}
-	if last := other.Warnings[len(other.Warnings)-1]; last.Code != engine.ReplayDiffers {
+	if last := other.Warnings[len(other.Warnings)-1]; last.Code != warning.ReplayDiffers {
 		t.Error(other.Warnings)
 	}
 	ref := canon.Sum(leaky(t, "no").Artifacts[0].Bytes)

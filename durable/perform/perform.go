@@ -17,6 +17,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -153,7 +154,7 @@ type Report struct {
 // Suspected is a warning about a secret that an attempt at a step recorded.
 type Suspected struct {
 	StepID string
-	engine.Warning
+	warning.Warning
 }
 
 // Perform carries out a run from its preferred tip, or from Options.At, to its

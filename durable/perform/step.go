@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
@@ -177,7 +178,7 @@ func (s *stepRun) submit(ctx context.Context, req advance.Request) ([]reason.Blo
 	if err != nil {
 		return nil, err
 	}
-	s.answer, s.sent = s.withoutSuspected(a), true
+	s.answer, s.sent = moveSuspected(s, a), true
 	if req.Notes != "" {
 		s.draft = req.Notes
 	}
@@ -189,16 +190,16 @@ func (s *stepRun) submit(ctx context.Context, req advance.Request) ([]reason.Blo
 	return a.Blockers, nil
 }
 
-// withoutSuspected moves the warnings about secrets from the answer to an attempt to the report, and shows them:
+// moveSuspected moves the warnings about secrets from the answer to an attempt to the report, and shows them:
 // the answer is that of the next step too, which recorded nothing of this.
-func (s *stepRun) withoutSuspected(a engine.Answer) engine.Answer {
+func moveSuspected(s *stepRun, a engine.Answer) engine.Answer {
 	a = a.MapCommands(s.OfStore)
 	var found []Suspected
-	a.Warnings = slices.DeleteFunc(a.Warnings, func(w engine.Warning) bool {
-		if w.Code == engine.SecretSuspected {
+	a.Warnings = slices.DeleteFunc(a.Warnings, func(w warning.Warning) bool {
+		if w.Code == warning.SecretSuspected {
 			found = append(found, Suspected{s.step.StepID, w})
 		}
-		return w.Code == engine.SecretSuspected
+		return w.Code == warning.SecretSuspected
 	})
 	if len(found) > 0 {
 		s.Display.Suspected(found)
@@ -208,7 +209,7 @@ func (s *stepRun) withoutSuspected(a engine.Answer) engine.Answer {
 }
 
 // isReplayDiffers reports the warning that another attempt was recorded first.
-func isReplayDiffers(w engine.Warning) bool { return w.Code == engine.ReplayDiffers }
+func isReplayDiffers(w warning.Warning) bool { return w.Code == warning.ReplayDiffers }
 
 // catchUp locates the tip again after another caller recorded the attempt
 // first. That caller may have advanced further; those steps must not be
@@ -218,7 +219,7 @@ func (s *stepRun) catchUp(ctx context.Context) error {
 		return nil
 	}
 	kept := slices.DeleteFunc(slices.Clone(s.answer.Warnings),
-		func(w engine.Warning) bool { return !isReplayDiffers(w) })
+		func(w warning.Warning) bool { return !isReplayDiffers(w) })
 	if _, err := s.view.refresh(ctx, s.Logs); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/engine/views"
+	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/feedback"
@@ -187,10 +188,10 @@ func engineEnums() []enum {
 		// Status of runs, nextIntent, warnings and the state of the keyring.
 		enumOf(views.Statuses()...),
 		enumOf(engine.PerformThenContinue, engine.AwaitConfirmation, engine.RehydrateOnly, engine.CompleteIntent),
-		enumOf(engine.ReplayDiffers, engine.NotesTruncated, engine.VariableAbsent, engine.TextTruncated,
-			engine.CompiledWarning, engine.ObservationsDropped, engine.ConditionMatchedLoosely, engine.OutputUndeclared,
-			engine.RefusedRepeatedly, engine.RecommendationExceeded,
-			engine.CheckedElsewhere, engine.SecretSuspected),
+		enumOf(warning.ReplayDiffers, warning.NotesTruncated, warning.VariableAbsent, warning.TextTruncated,
+			warning.CompiledWarning, warning.ObservationsDropped, warning.ConditionMatchedLoosely, warning.OutputUndeclared,
+			warning.RefusedRepeatedly, warning.RecommendationExceeded,
+			warning.CheckedElsewhere, warning.SecretSuspected),
 		enumOf(upkeep.KeysReady, upkeep.KeysMissing, upkeep.KeysUnusable),
 		enumOf(runs.PreferenceOfNode, runs.PreferenceOfWorkflow, runs.PreferenceOfSession, runs.PreferenceOfFork,
 			runs.PreferenceOfStore, runs.PreferenceByDefault),

@@ -26,6 +26,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/origin"
 	"github.com/waybill/waybill/durable/engine/startkey"
 	"github.com/waybill/waybill/durable/engine/views"
+	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/perform"
@@ -278,7 +279,7 @@ func (s *runner) begin(ctx context.Context, req engine.Start, flow compile.Compi
 	log := s.app.Log()
 	for _, w := range answer.MapCommands(s.app.OfStore).Warnings {
 		log.Warn().Msg(w.Message)
-		if w.Code == engine.SecretSuspected {
+		if w.Code == warning.SecretSuspected {
 			s.suspected = append(s.suspected, perform.Suspected{Warning: w})
 		}
 	}
@@ -322,7 +323,7 @@ func (s *runner) perform(ctx context.Context, at engine.Position, opts perform.O
 		return err
 	}
 	for _, w := range slices.Concat(s.suspected, report.Suspected) {
-		run.Warnings = append(run.Warnings, views.StepWarning{Warning: w.Warning, StepID: w.StepID})
+		run.Warnings = append(run.Warnings, views.StepWarningOf(w.Warning, w.StepID))
 	}
 	return s.app.Answer("run", run, nil)
 }

@@ -8,13 +8,14 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/session"
+	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/redact"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/command"
@@ -72,8 +73,21 @@ type Recommendation struct {
 // StepWarning is a warning about a decision at a step, "" for the start. Runs that are read have those that
 // were recorded, and the answer to a call that performed a run also those about secrets.
 type StepWarning struct {
-	engine.Warning
-	StepID string `json:"stepId,omitzero"`
+	Code     warning.Code `json:"code"`
+	Message  string       `json:"-"`
+	Path     string       `json:"path,omitzero"`
+	Expected canon.Value  `json:"expected,omitzero"`
+	Got      canon.Value  `json:"got,omitzero"`
+	Pointer  string       `json:"pointer,omitzero"`
+	Rule     redact.Rule  `json:"rule,omitzero"`
+	Count    int          `json:"count,omitzero"`
+	StepID   string       `json:"stepId,omitzero"`
+}
+
+// StepWarningOf returns a warning about a decision at a step.
+func StepWarningOf(w warning.Warning, stepID string) StepWarning {
+	return StepWarning{Code: w.Code, Message: w.Message, Path: w.Path, Expected: w.Expected, Got: w.Got, Pointer: w.Pointer,
+		Rule: w.Rule, Count: w.Count, StepID: stepID}
 }
 
 // Truncation says of what a part was left out.
@@ -186,7 +200,7 @@ func (o *observer) tell(ctx context.Context, at session.FoundRun, out *RunDetail
 		out.CloseReason = run.Closed.Reason
 	}
 	for _, w := range started.Warnings {
-		out.Warnings = append(out.Warnings, StepWarning{engine.Recorded(w), ""})
+		out.Warnings = append(out.Warnings, StepWarningOf(warning.Recorded(w), ""))
 	}
 	for _, key := range slices.Sorted(maps.Keys(log.observed)) {
 		out.Observations = append(out.Observations, ObservationRow{log.observed[key].ObservationRecorded,
@@ -323,7 +337,7 @@ func (o *observer) tellNode(ctx context.Context, at session.FoundRun, log *recor
 	for _, e := range found.attempts {
 		if p, ok := dataOf(e).(event.AdvanceRecorded); ok {
 			for _, w := range p.Warnings {
-				out.Warnings = append(out.Warnings, StepWarning{engine.Recorded(w), stepID})
+				out.Warnings = append(out.Warnings, StepWarningOf(warning.Recorded(w), stepID))
 			}
 		}
 	}

@@ -180,7 +180,7 @@ func (v *View) Ask(ctx context.Context, q ports.Question) (string, error) {
 	if q.Key != "" {
 		text += " " + p.Dim("("+page.OneLine(q.Key)+")")
 	}
-	if v.offersBack(q) {
+	if offersBack(q) {
 		text += p.Dim(v.backHint())
 	}
 	p.Block("  "+p.Accent("?")+" ", "    ", text, page.Plain)
@@ -216,7 +216,7 @@ func (v *View) Ask(ctx context.Context, q ports.Question) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if v.offersBack(q) {
+		if offersBack(q) {
 			if again, err := v.goesBack(text); err != nil {
 				return "", err
 			} else if again {
@@ -235,7 +235,7 @@ func (v *View) Ask(ctx context.Context, q ports.Question) (string, error) {
 }
 
 // offersBack reports that the word goes back: it is not an answer to the question itself.
-func (v *View) offersBack(q ports.Question) bool {
+func offersBack(q ports.Question) bool {
 	_, isChoice := chosen(q, backWord)
 	return !isChoice && !q.NoBack
 }

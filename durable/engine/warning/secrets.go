@@ -1,4 +1,4 @@
-package engine
+package warning
 
 import (
 	"context"
@@ -17,12 +17,17 @@ import (
 	"github.com/waybill/waybill/durable/run/advance"
 )
 
-// recordedCall names what one start, attempt or checkpoint recorded, by the origin of its ids.
-type recordedCall struct {
-	origin id.Origin
-	// request is what the caller sent, if that is what is recorded; else it is empty. It gives the
+// Call names what one start, attempt or checkpoint recorded, by the origin of its ids.
+type Call struct {
+	Origin id.Origin
+	// Request is what the caller sent, if that is what is recorded; else it is empty. It gives the
 	// artifacts their places, since they are stored in the order of their digests.
-	request advance.Request
+	Request advance.Request
+}
+
+// Objects reads the bytes of artifacts.
+type Objects interface {
+	Object(ctx context.Context, kind manifest.ObjectKind, ref canon.Digest) ([]byte, error)
 }
 
 // sentPart is one part of the document that a caller sent, as it is recorded.
@@ -39,13 +44,13 @@ type suspicion struct {
 	artifact canon.Digest
 }
 
-// warnSecrets warns of what a start, attempt or checkpoint recorded and redaction would replace. It
+// Secrets returns the warnings about what a call of a run recorded and redaction would replace. It
 // reads the events of the segment, and not the request, so that a repeated call gets the same warnings
 // (docs/design.md#warnings-about-secrets).
-func (n *Answers) warnSecrets(ctx context.Context, a *Answer, segment []event.Event, r recordedCall) error {
-	parts, err := n.partsOf(ctx, segment, r)
+func Secrets(ctx context.Context, from Objects, run id.Run, segment []event.Event, c Call) ([]Warning, error) {
+	parts, err := c.parts(ctx, from, segment)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var all []suspicion
 	left := limits.SecretsReadBytesMax
@@ -58,14 +63,15 @@ func (n *Answers) warnSecrets(ctx context.Context, a *Answer, segment []event.Ev
 			all = append(all, suspicion{f, p.artifact})
 		}
 	}
+	var out []Warning
 	for i := range all[:min(len(all), limits.SecretWarningsMax)] {
 		more := 0
 		if i == limits.SecretWarningsMax-1 {
 			more = len(all) - limits.SecretWarningsMax
 		}
-		a.Warnings = append(a.Warnings, all[i].warning(a.Session.RunID, more))
+		out = append(out, all[i].warning(run, more))
 	}
-	return nil
+	return out, nil
 }
 
 // warning describes a suspicion with what a person can do; more is the number of further places that it
@@ -85,16 +91,18 @@ func (s suspicion) warning(run id.Run, more int) Warning {
 		text.Format += " The same applies to %d more places."
 		text.Args = append(text.Args, more)
 	}
-	return Warning{Code: SecretSuspected, Message: text.String(), Pointer: at, Rule: s.Rule, Count: more, suggestion: text}
+	w := Suggest(SecretSuspected, text)
+	w.Pointer, w.Rule, w.Count = at, s.Rule, more
+	return w
 }
 
-// partsOf returns the document that a caller sent, as it is recorded: context, notes and artifacts, in
+// parts returns the document that a caller sent, as it is recorded: context, notes and artifacts, in
 // this order. An artifact that was erased has no bytes, unless the caller sends them again.
-func (n *Answers) partsOf(ctx context.Context, segment []event.Event, r recordedCall) ([]sentPart, error) {
-	vars, outputs := r.in(segment)
+func (c Call) parts(ctx context.Context, from Objects, segment []event.Event) ([]sentPart, error) {
+	vars, outputs := c.in(segment)
 	delta := sentPart{pointer: "/context", bytes: vars.JCS(), contentType: "application/json"}
 	notes := sentPart{pointer: "/output/notesMarkdown", contentType: event.FullNotesType}
-	sent := r.request.Sent()
+	sent := c.Request.Sent()
 	places := make([]event.OutputPayload, len(sent))
 	for i, a := range sent {
 		places[i] = a.Payload()
@@ -111,10 +119,10 @@ func (n *Answers) partsOf(ctx context.Context, segment []event.Event, r recorded
 		switch {
 		case i >= 0 && i < len(sent):
 			data = sent[i].Bytes
-		case p.IsFullNotes() && r.request.Notes != "":
-			data = []byte(r.request.Notes)
+		case p.IsFullNotes() && c.Request.Notes != "":
+			data = []byte(c.Request.Notes)
 		default:
-			data, err = n.Object(ctx, manifest.Artifact, p.SHA256)
+			data, err = from.Object(ctx, manifest.Artifact, p.SHA256)
 		}
 		if err != nil && !fault.Is(err, fault.ArtifactErased) {
 			return nil, err
@@ -140,12 +148,12 @@ func (n *Answers) partsOf(ctx context.Context, segment []event.Event, r recorded
 
 // in returns the context and the outputs that events record, without the artifact that the engine adds
 // about preferences.
-func (r recordedCall) in(segment []event.Event) (vars canon.Value, outputs []event.OutputPayload) {
+func (c Call) in(segment []event.Event) (vars canon.Value, outputs []event.OutputPayload) {
 	byID := map[id.Output]event.OutputPayload{}
 	for _, e := range segment {
 		switch p := e.Data.(type) {
 		case event.ContextSet:
-			if p.ContextID == r.origin.Context(0) {
+			if p.ContextID == c.Origin.Context(0) {
 				vars = p.Context
 			}
 		case event.NodeOutputAppended:
@@ -154,7 +162,7 @@ func (r recordedCall) in(segment []event.Event) (vars canon.Value, outputs []eve
 	}
 	// A segment that came with a bundle can have other attempts too; ids tell them apart.
 	for i := 0; ; i++ {
-		p, ok := byID[r.origin.Output(i)]
+		p, ok := byID[c.Origin.Output(i)]
 		if !ok {
 			return vars, outputs
 		}

@@ -1,0 +1,85 @@
+// Package warning has the warnings of answers: what a caller should know that caused no refusal
+// (docs/design.md#answers). Secrets finds those about secrets in what a call recorded
+// (docs/design.md#warnings-about-secrets).
+package warning
+
+import (
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/redact"
+)
+
+// Warning informs a caller about something that did not cause a refusal.
+type Warning struct {
+	Code    Code   `json:"code"`
+	Message string `json:"message"`
+	// Path, Expected and Got belong to ConditionMatchedLoosely: the context path,
+	// the value in the condition and the one in the context. Path of
+	// OutputUndeclared is the name of the member.
+	Path     string      `json:"path,omitzero"`
+	Expected canon.Value `json:"expected,omitzero"`
+	Got      canon.Value `json:"got,omitzero"`
+	// Pointer and Rule belong to SecretSuspected: the place in what the caller sent, cut to
+	// limits.SecretPointerBytesMax, and what found it. A name that holds a secret is redacted.
+	Pointer string      `json:"pointer,omitzero"`
+	Rule    redact.Rule `json:"rule,omitzero"`
+	// Count belongs to RefusedRepeatedly: the refused attempts in a row. In the last of many
+	// SecretSuspected it is the number of places that are not listed.
+	Count int `json:"count,omitzero"`
+
+	// suggestion is the source of Message where that contains commands.
+	suggestion fault.Suggestion
+}
+
+// Suggest returns a warning whose message contains commands.
+func Suggest(code Code, text fault.Suggestion) Warning {
+	return Warning{Code: code, Message: text.String(), suggestion: text}
+}
+
+// MapCommands returns a copy of a warning with the commands of its message replaced.
+func (w Warning) MapCommands(replace func(fault.Command) fault.Command) Warning {
+	if w.suggestion.Format != "" {
+		w.Message = w.suggestion.MapCommands(replace).String()
+	}
+	return w
+}
+
+// Recorded returns a warning that is recorded with a decision.
+func Recorded(w event.DecisionWarning) Warning {
+	return Warning{Code: Code(w.Code), Message: w.Message(), Path: w.Path, Expected: w.Expected, Got: w.Got}
+}
+
+// Code is the closed set of warnings in answers.
+type Code string
+
+// The warning codes.
+const (
+	// ReplayDiffers: the call is recorded with other content.
+	ReplayDiffers Code = "REPLAY_DIFFERS"
+	// NotesTruncated: recorded notes were cut at their limit.
+	NotesTruncated Code = "NOTES_TRUNCATED"
+	// VariableAbsent: the prompt refers to a variable without a value.
+	VariableAbsent Code = "VARIABLE_ABSENT"
+	// TextTruncated: the prompt is longer than its limit and was cut.
+	TextTruncated Code = "TEXT_TRUNCATED"
+	// CompiledWarning: the compiler warned about the workflow.
+	CompiledWarning Code = "COMPILED_WARNING"
+	// ObservationsDropped: an observation exceeded its limits.
+	ObservationsDropped Code = "OBSERVATIONS_DROPPED"
+	// ConditionMatchedLoosely: a condition that decided the attempt, or the start,
+	// took two values for equal that differ in letter case, blanks or type.
+	ConditionMatchedLoosely Code = "CONDITION_MATCHED_LOOSELY"
+	// OutputUndeclared: the command of the attempt wrote a member that the step
+	// does not declare, and it was ignored.
+	OutputUndeclared Code = "OUTPUT_UNDECLARED"
+	// RefusedRepeatedly: the last attempts at the step were all refused.
+	RefusedRepeatedly Code = "REFUSED_REPEATEDLY"
+	// CheckedElsewhere: a check of the attempt ran in another folder than the run
+	// was started in.
+	CheckedElsewhere Code = "CHECKED_ELSEWHERE"
+	// SecretSuspected: the call recorded something that redaction would replace.
+	SecretSuspected Code = "SECRET_SUSPECTED"
+	// RecommendationExceeded: preferences beyond the workflow's recommendation.
+	RecommendationExceeded Code = "RECOMMENDATION_EXCEEDED"
+)
