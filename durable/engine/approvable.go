@@ -11,7 +11,6 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/handed"
 	"github.com/waybill/waybill/durable/engine/settings"
-	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/advance"
@@ -154,8 +153,7 @@ func (e *Engine) MayDecide(ctx context.Context, by Caller, shown Approvable, wor
 		if _, err := advance.Decidable(w, facts); err != nil || by.Consents != nil {
 			return err
 		}
-		return fault.New(fault.SignatureRequired, "this store has signers, and counts only the decisions that one of them signed").
-			With("runId", p.At.Run.String())
+		return settings.Unsigned()
 	}
 	_, err = advance.DecideStep(w, facts, advance.Decision{Word: word, Reason: "…", Actor: by.Actor, AtMs: by.AtMs,
 		Seen: shown.digest, Left: shown.left, Who: personOf(conf, by, w, facts)})

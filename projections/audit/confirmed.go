@@ -29,8 +29,19 @@ type Confirmed struct {
 	Open []OpenAct `json:"open,omitzero"`
 	// Signed are the digests of the texts that were signed to consent to an act: one counts once.
 	Signed []canon.Digest `json:"signed,omitzero"`
+	// Epochs are the policies with other signers than before, in order: canonical texts of settings. Installs
+	// are the recorded installations. Both say which signers had to consent to what is installed.
+	Epochs   []string      `json:"epochs,omitzero"`
+	Installs []InstallLine `json:"installs,omitzero"`
 	// Unsigned is how many outcomes did not count for lack of a signature by a signer then in force.
 	Unsigned int64 `json:"unsigned,omitzero"`
+}
+
+// InstallLine is the line about an installation. Epoch is how many of the epochs had begun.
+type InstallLine struct {
+	EventID   id.Event `json:"eventId"` // of the record in the log of proposals
+	Installed string   `json:"installed"`
+	Epoch     int      `json:"epoch,omitzero"`
 }
 
 // OpenAct is an intention that may confirm something.
@@ -44,16 +55,41 @@ type OpenAct struct {
 
 // Signers returns the keys whose signatures the last confirmed settings require. The zero Signers:
 // none is required.
-func (c Confirmed) Signers() consent.Signers {
-	if !strings.Contains(c.Settings, string(config.Signers)) { // the usual case
+func (c Confirmed) Signers() consent.Signers { return signersOf(c.Settings) }
+
+// HadSigners reports that signers were in force at any time.
+func (c Confirmed) HadSigners() bool { return len(c.Epochs) > 0 }
+
+// InstallSigners returns the signers that had to consent to an installation: those in force when the log
+// recorded it. One that it has not recorded, or recorded otherwise, was made under those in force now.
+func (c Confirmed) InstallSigners(record id.Event, installed string) consent.Signers {
+	for _, line := range c.Installs {
+		if line.EventID == record && line.Installed == installed {
+			if line.Epoch == 0 {
+				return consent.Signers{}
+			}
+			return signersOf(c.Epochs[line.Epoch-1])
+		}
+	}
+	return c.Signers()
+}
+
+// IsInstalledUnsigned reports that the log recorded an installation before the store had signers.
+func (c Confirmed) IsInstalledUnsigned(record id.Event, installed string) bool {
+	return slices.Contains(c.Installs, InstallLine{EventID: record, Installed: installed})
+}
+
+// signersOf returns the signers of a policy.
+func signersOf(policy string) consent.Signers {
+	if !strings.Contains(policy, string(config.Signers)) { // the usual case
 		return consent.Signers{}
 	}
-	v, err := canon.Parse([]byte(c.Settings))
+	v, err := canon.Parse([]byte(policy))
 	if err != nil {
 		return consent.Signers{}
 	}
 	settings, err := config.Read(v)
-	if err != nil {
+	if err != nil || settings.Signers().IsZero() {
 		return consent.Signers{}
 	}
 	return settings.Signers()
@@ -101,6 +137,10 @@ func (c *Confirmed) visit(e event.Event) {
 			}
 			c.confirm(p)
 		}
+	case audit.Recorded:
+		if installed := p.Details[audit.DetailInstalled]; installed != "" {
+			c.Installs = append(c.Installs, InstallLine{p.Source.EventID, installed, len(c.Epochs)})
+		}
 	}
 }
 
@@ -135,6 +175,14 @@ func (a OpenAct) leadsTo(details map[string]string) bool {
 	return a.Signed
 }
 
+// lastEpoch returns the signers of the last epoch.
+func (c *Confirmed) lastEpoch() consent.Signers {
+	if len(c.Epochs) == 0 {
+		return consent.Signers{}
+	}
+	return signersOf(c.Epochs[len(c.Epochs)-1])
+}
+
 // close removes an intention from Open and returns it, if Open contained it.
 func (c *Confirmed) close(intended id.Event) (OpenAct, bool) {
 	for i, open := range c.Open {
@@ -159,6 +207,10 @@ func (c *Confirmed) confirm(p audit.Done) {
 		}
 		if canon.Sum([]byte(text)) == d {
 			c.Settings = text
+		}
+		if now := consent.SignersValue(c.Signers().List); c.Signers().Touch != c.lastEpoch().Touch ||
+			!now.Equal(consent.SignersValue(c.lastEpoch().List)) {
+			c.Epochs = append(slices.Clone(c.Epochs), c.Settings)
 		}
 	}
 	if d, err := canon.ParseDigest(details[audit.DetailTrusted]); err == nil {

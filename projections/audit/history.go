@@ -2,9 +2,12 @@ package audit
 
 import (
 	"cmp"
+	"errors"
 	"maps"
 	"slices"
 
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/consent"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/event"
@@ -66,6 +69,9 @@ func (t *History) Visit(seg manifest.Segment, head manifest.Head) error {
 			if p.Ordinal != e.Index {
 				t.addFinding(manifest.BrokenReference, e, "event %d has the ordinal %d", e.Index, p.Ordinal)
 			}
+			if p.IsSigned() {
+				t.checkSigned(e, p)
+			}
 			t.add(Entry{AtMs: e.TimestampMs, Actor: e.Actor, Action: p.Action, Target: p.Target,
 				Outcome: audit.Open,
 				Reason:  p.Reason, Details: p.Details, EventID: e.ID})
@@ -77,6 +83,21 @@ func (t *History) Visit(seg manifest.Segment, head manifest.Head) error {
 		}
 	}
 	return nil
+}
+
+// checkSigned adds a finding for a signature that is not one over its text, or a text that is not about the act.
+func (t *History) checkSigned(e event.Event, p audit.Intended) {
+	policy, _ := p.Signed.Get("policy")
+	digest, err := canon.ParseDigest(policy.Text()) // which one was in force is judged by Confirmed
+	if err == nil && !p.Subject(e.Owner, digest).IsOf(p.Signed) {
+		err = errors.New("its text is about another act")
+	}
+	if err == nil {
+		_, err = consent.Inspect(p.Signed.JCS(), p.Signature)
+	}
+	if err != nil {
+		t.addFinding(manifest.SignatureInvalid, e, "the signature of event %d does not count: %v", e.Index, err)
+	}
 }
 
 // Has reports whether a fact has an entry, written or not.

@@ -33,7 +33,7 @@ func proposalAct(r proposal.Record) audit.Act {
 		a.Action, a.Details = audit.Approve, map[string]string{"artifact": p.ArtifactSHA256.String(), "role": p.Role,
 			"principal": p.Principal}
 	case proposal.Applied:
-		a.Action, a.Details = audit.Apply, map[string]string{"installed": p.InstalledRef, "mode": string(p.Mode),
+		a.Action, a.Details = audit.Apply, map[string]string{audit.DetailInstalled: p.InstalledRef, "mode": string(p.Mode),
 			"principal": p.Principal}
 		if p.Override {
 			a.Action = audit.Override // applied although the gate refused

@@ -115,7 +115,7 @@ func (p *Proposal) apply(e event.Event, r proposal.Applied) (problem string) {
 	}
 	move := &p.History[len(p.History)-1]
 	move.Override, move.Principal = r.Override, r.Principal
-	p.applied, p.appliedAt = r, e.Index
+	p.applied, p.appliedAt, p.appliedBy = r, e.Index, e.ID
 	return ""
 }
 

@@ -36,6 +36,7 @@ type Proposal struct {
 	signed    []canon.Digest   // of the texts that were signed for decisions
 	applied   proposal.Applied // the last activation
 	appliedAt int64            // its event index
+	appliedBy id.Event         // its event
 }
 
 // Revision is one version of the proposed artifact, with its author and the stated reason.

@@ -79,7 +79,8 @@ type Installation struct {
 	Workspace  string            `json:"workspace,omitzero"` // "" is visible in every workspace
 	AtMs       int64             `json:"atMs"`               // of the activation
 
-	key slotKey
+	key    slotKey
+	record id.Event // that installed it
 }
 
 // slotKey names the position that one installed artifact occupies. Several versions of a prompt
@@ -119,13 +120,29 @@ func (p *Log) Installed(workspace string) []Installation {
 		last := prop.Last()
 		out = append(out, Installation{ProposalID: prop.ID, Slot: key.slot, Version: last.Version,
 			Artifact: last.Artifact,
-			Ref:      prop.applied.InstalledRef, Workspace: key.workspace, AtMs: prop.History[len(prop.History)-1].AtMs,
+			Ref:      prop.applied.InstalledRef, Workspace: key.workspace, AtMs: prop.History[len(prop.History)-1].AtMs, record: prop.appliedBy,
 			key: key})
 	}
 	slices.SortFunc(out, func(a, b Installation) int {
 		return cmp.Or(cmp.Compare(a.Slot.Kind, b.Slot.Kind), cmp.Compare(a.Slot.ID, b.Slot.ID),
 			cmp.Compare(a.Version, b.Version), cmp.Compare(a.Workspace, b.Workspace))
 	})
+	return out
+}
+
+// InstalledAnywhere lists what is in use in any workspace, in no order.
+func (p *Log) InstalledAnywhere() (out []Installation) {
+	seen := map[string]bool{}
+	for _, prop := range p.order {
+		if w := prop.Owner.Workspace; !seen[w] {
+			seen[w] = true
+			for _, i := range p.Installed(w) {
+				if i.Workspace == w {
+					out = append(out, i)
+				}
+			}
+		}
+	}
 	return out
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/consent"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/infra/payloadcache"
@@ -64,6 +65,21 @@ func (s *Signing) Given() bool { return s.sign || s.payload || s.file != "" || s
 // Asks reports whether the person at the terminal is asked all the same: before a signature is made.
 func (s *Signing) Asks() bool {
 	return !s.payload && s.file == "" && (!s.Given() || s.app.AtTerminal())
+}
+
+// Check refuses, with SIGNATURE_REQUIRED and before a question, a call that brings no signature to a store
+// with signers, and with SIGNATURE_REFUSED one that brings a signature to another store.
+func (s *Signing) Check(ctx context.Context, o *Store) error {
+	signers, err := o.SignersInForce(ctx)
+	switch {
+	case err != nil:
+		return err
+	case signers.IsZero() && s.Given():
+		return settings.NoSigners()
+	case !signers.IsZero() && !s.Given():
+		return settings.Unsigned()
+	}
+	return nil
 }
 
 // Asked asks the person at the terminal with App.Asked, where Asks reports that they are asked.

@@ -78,6 +78,9 @@ func addKey(ctx context.Context, a *cli.App, o *cli.Store, name string, scopes [
 	if err != nil {
 		return doc, err
 	}
+	if err := sign.Check(ctx, o); err != nil {
+		return doc, err
+	}
 	err = sign.Asked(func(p *page.Page) {
 		p.Line("A program with this key may call the server of this store:")
 		p.Verbatim("  ", page.Argument(o.Dir), page.Plain)
@@ -182,6 +185,9 @@ was recorded with its name stays. You are asked at a terminal.`,
 func removeKey(ctx context.Context, a *cli.App, o *cli.Store, name string, sign *cli.Signing) (doc document.ServeKeys, err error) {
 	change, err := o.PlanRemoveHTTPKey(ctx, name)
 	if err != nil {
+		return doc, err
+	}
+	if err := sign.Check(ctx, o); err != nil {
 		return doc, err
 	}
 	err = sign.Asked(func(p *page.Page) {

@@ -138,16 +138,22 @@ OpenSSH's allowed_signers.
 
 // readSigners returns the value of the key signers that a file of allowed signers states.
 func readSigners(a *cli.App, name string) (string, error) {
-	data, err := a.ReadInput(string(config.Signers), name, limits.AllowedSignersBytesMax)
+	all, err := readAllowedSigners(a, string(config.Signers), name)
+	return string(consent.SignersValue(all).JCS()), err
+}
+
+// readAllowedSigners reads a file of allowed signers that a flag or an argument names.
+func readAllowedSigners(a *cli.App, what, name string) ([]consent.Signer, error) {
+	data, err := a.ReadInput(what, name, limits.AllowedSignersBytesMax)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	all, err := consent.ParseAllowedSigners(string(data))
 	if err != nil {
-		return "", fault.Wrap(err, fault.ConfigInvalid, "%s is no file of allowed signers: %v", name, err).
+		return nil, fault.Wrap(err, fault.ConfigInvalid, "%s is no file of allowed signers: %v", name, err).
 			Suggest("Write one line for each key: the name of its owner, then the content of its .pub file.")
 	}
-	return string(consent.SignersValue(all).JCS()), nil
+	return all, nil
 }
 
 // otherKeys names the keys that are no policy.
@@ -166,6 +172,9 @@ func otherKeys() string {
 func changeConfig(ctx context.Context, a *cli.App, o *cli.Store, change settings.Change, sign *cli.Signing) (config.Setting,
 	error) {
 	if change.Policy && !change.Unchanged {
+		if err := sign.Check(ctx, o); err != nil {
+			return change.Setting, err
+		}
 		show := func(p *page.Page) {
 			p.Line("This setting decides who may do what in this store:")
 			p.Verbatim("  ", page.Argument(o.Dir), page.Plain)
@@ -206,6 +215,9 @@ trust and keys are refused.
 			return sign.Finish(cli.Show(a, cmd, "config",
 				func(ctx context.Context, o *cli.Store) (doc document.Settings, err error) {
 					c, err := o.PlanConfirmation(ctx)
+					if err == nil && !c.IsEmpty() {
+						err = sign.Check(ctx, o)
+					}
 					if err == nil && !c.IsEmpty() {
 						err = sign.Asked(func(p *page.Page) { showConfirmation(p, o.Dir, c) }, "Confirm all of this?")
 						if err == nil {

@@ -47,6 +47,11 @@ changed bytes.
 A log that was cut at its end cannot be detected without an older head. Keep heads
 outside of the store and pass one with --expect-head; the log may have grown since.
 
+Every stored signature is checked. Who may sign is what the store itself states; with
+--signers it is what a file outside of the store states, and decisions, installations and
+settings without a signature of these keys are errors, but for those that the audit log
+recorded before the store had signers.
+
 Exit status: 0 without errors, 5 when data was lost or changed. Warnings, such as the
 remains of an interrupted write, do not change the exit status.`,
 		Example: "  waybill verify\n  waybill verify @last --expect-head sha256:d5bd4727…\n" +
@@ -57,7 +62,8 @@ remains of an interrupted write, do not change the exit status.`,
 		cli.Opt(&f.digests, "digests", "hash every file, decode nothing"),
 		cli.Opt(&f.watch, "watch-progress", "show a progress bar if standard error is a terminal"),
 		cli.Opt(&f.heads, "head", "show the head of every session"),
-		cli.Opt(&f.expect, "expect-head", "fail unless the log of SESSION contains the head `DIGEST`"))
+		cli.Opt(&f.expect, "expect-head", "fail unless the log of SESSION contains the head `DIGEST`"),
+		cli.Opt(&f.signers, "signers", "expect the signatures of the keys in `FILE`, in the form of allowed_signers"))
 }
 
 // verifyFlags has the values of the flags of verify. expect is the head that the
@@ -66,7 +72,7 @@ type verifyFlags struct {
 	// digests skips decoding; watch draws progress; heads prints the head of
 	// every session, which a single session has without the flag.
 	digests, watch, heads bool
-	expect                string
+	expect, signers       string
 }
 
 // runVerify checks the store or a session and answers with the document
@@ -89,6 +95,16 @@ func runVerify(a *cli.App, cmd *cobra.Command, args []string, f verifyFlags) err
 		if len(args) == 0 {
 			return cli.UsageFault(cmd, "--expect-head is compared with one log: name its session")
 		}
+	}
+	if cmd.Flags().Changed("signers") {
+		if f.digests {
+			return cli.UsageFault(cmd, "--digests decodes nothing, so that no signature can be checked with it")
+		}
+		all, err := readAllowedSigners(a, "--signers", f.signers)
+		if err != nil {
+			return err
+		}
+		o.Signers = all
 	}
 	defer cli.LimitMemory()()
 	store, err := openOrAdvise(cmd.Context(), a,

@@ -138,6 +138,9 @@ func giveTrust(ctx context.Context, a *cli.App, o *cli.Store, w compile.Compiled
 		if before != nil {
 			changes = fixed.Changes(before.Fixed)
 		}
+		if err := sign.Check(ctx, o); err != nil {
+			return err
+		}
 		if sign.Asks() {
 			if err := askTrust(a, w, from, doc.Commands, root, shown, fixed, changes); err != nil {
 				return err

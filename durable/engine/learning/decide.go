@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/consent"
 	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/proposal"
@@ -77,7 +78,7 @@ func checkBrings(by engine.Caller) error {
 	if by.Consents != nil {
 		return nil
 	}
-	return fault.New(fault.SignatureRequired, "this store has signers, and counts only the decisions that one of them signed")
+	return settings.Unsigned()
 }
 
 // checkApprove checks the state of the proposal, and whether the caller may approve it.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/consent"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/projections/proposals"
@@ -14,6 +15,9 @@ import (
 // lost, so nothing is in use (docs/design.md#proposals).
 type InstalledList struct {
 	Installed []InstalledArtifact `json:"installed"`
+	// Unsigned are artifacts that no signer then in force consented to; they are not in use
+	// (docs/design.md#signed-consent).
+	Unsigned []proposals.Installation `json:"unsigned,omitzero"`
 	// Erased are artifacts whose bytes were erased; they are not in use
 	// although no rollback is recorded.
 	Erased []proposals.Installation `json:"erased,omitzero"`
@@ -42,7 +46,16 @@ func (l *Learning) Installed(ctx context.Context, workspace string) (InstalledLi
 	if out.Health = read.verdict.Health; out.Health != manifest.Healthy {
 		return out, nil
 	}
-	for _, i := range read.fold.Installed(workspace) {
+	all := read.fold.Installed(workspace)
+	signers, err := l.installSigners(ctx, len(all) > 0)
+	if err != nil {
+		return out, err
+	}
+	for _, i := range all {
+		if !read.fold.IsSigned(i, signers(i)) {
+			out.Unsigned = append(out.Unsigned, i)
+			continue
+		}
 		v, err := l.parsedObject(ctx, manifest.Installed, i.Artifact.SHA256)
 		if fault.Is(err, fault.StoreCorrupt) {
 			v, err = l.parsedObject(ctx, manifest.Artifact, i.Artifact.SHA256)
@@ -61,4 +74,14 @@ func (l *Learning) Installed(ctx context.Context, workspace string) (InstalledLi
 		out.Installed = append(out.Installed, InstalledArtifact{i, v})
 	}
 	return out, nil
+}
+
+// installSigners returns a function for the signers that had to consent to an installation. Nothing is read
+// if nothing is installed.
+func (l *Learning) installSigners(ctx context.Context, any bool) (func(proposals.Installation) consent.Signers, error) {
+	if !any {
+		return nil, nil
+	}
+	last, err := l.ledger.ConfirmedAfresh(ctx)
+	return func(i proposals.Installation) consent.Signers { return last.InstallSigners(i.Record(), i.Ref) }, err
 }

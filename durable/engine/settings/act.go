@@ -86,7 +86,7 @@ func (s Settings) consented(ctx context.Context, by ledger.Caller, plan planned)
 func Consented(ctx context.Context, by ledger.Caller, signers consent.Signers, used func(canon.Digest) bool,
 	make func(ledger.Caller) (consent.Subject, error)) (given consent.Given, _ ledger.Caller, err error) {
 	if by.Consents == nil {
-		return given, by, fault.New(fault.SignatureRequired, "this store has signers, and counts only what one of them signed")
+		return given, by, Unsigned()
 	}
 	at := func(atMs int64) ledger.Caller {
 		// The record of the act must not depend on who signs, which is not known yet.
@@ -119,6 +119,11 @@ func checkNoSignature(by ledger.Caller) error {
 		return nil
 	}
 	return NoSigners()
+}
+
+// Unsigned is SIGNATURE_REQUIRED for a call without a signature in a store that has signers.
+func Unsigned() error {
+	return fault.New(fault.SignatureRequired, "this store has signers, and counts only what one of them signed")
 }
 
 // NoSigners is SIGNATURE_REFUSED for a signature in a store that has no signers.

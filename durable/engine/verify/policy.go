@@ -25,7 +25,7 @@ func (a *Auditor) policyFindings(ctx context.Context, acts *auditview.History) (
 		if is := c.PolicyDigest(); is != settings.PolicyOf(last) {
 			unrecorded := last.Policy.IsZero() ||
 				interrupted(acts, audit.DetailPolicy, audit.DetailPolicyAfter, is, audit.Configure)
-			out = append(out, policyFinding(settings.ConfigFile, "the settings that decide who may do what", unrecorded))
+			out = append(out, policyFinding(last, settings.ConfigFile, "the settings that decide who may do what", unrecorded))
 		}
 	}
 	if err := ctx.Err(); err != nil {
@@ -39,7 +39,7 @@ func (a *Auditor) policyFindings(ctx context.Context, acts *auditview.History) (
 		if digest != settings.TrustedOf(last) {
 			unrecorded := interrupted(acts, audit.DetailTrusted, audit.DetailTrustedAfter, digest, audit.Trust,
 				audit.Untrust)
-			out = append(out, policyFinding(settings.TrustFile, "the trusted workflows", unrecorded))
+			out = append(out, policyFinding(last, settings.TrustFile, "the trusted workflows", unrecorded))
 		}
 	}
 	if err := ctx.Err(); err != nil {
@@ -52,7 +52,7 @@ func (a *Auditor) policyFindings(ctx context.Context, acts *auditview.History) (
 	digest, err := keys.Digest()
 	if err == nil && digest != settings.ConfirmedHTTPKeys(last) {
 		unrecorded := interrupted(acts, audit.DetailHTTPKeys, audit.DetailHTTPKeysAfter, digest)
-		out = append(out, policyFinding(settings.HTTPKeysFile, "the keys of programs", unrecorded))
+		out = append(out, policyFinding(last, settings.HTTPKeysFile, "the keys of programs", unrecorded))
 	}
 	return out, err
 }
@@ -79,7 +79,11 @@ func (a *Auditor) currentPolicyFindings(ctx context.Context, acts *auditview.His
 }
 
 // policyFinding is the finding about a control file; what names its content.
-func policyFinding(f ports.ControlFile, what string, unrecorded bool) manifest.Finding {
+func policyFinding(last auditview.Confirmed, f ports.ControlFile, what string, unrecorded bool) manifest.Finding {
+	if !last.Signers().IsZero() {
+		return manifest.NewFinding(manifest.PolicyMismatch, f.Name,
+			"%s are not what the signed changes in the audit log state", what)
+	}
 	if unrecorded {
 		return manifest.NewFinding(manifest.PolicyUnrecorded, f.Name, "no person has confirmed %s", what)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/event"
@@ -36,6 +37,7 @@ func (w *storeCheck) proposals(ctx context.Context, store id.Store) ([]manifest.
 		}
 	}
 	out = append(append(out, c.fold.Findings...), c.identity...)
+	out = append(out, w.signedRecords(c)...)
 	out = append(out, w.revisionFindings(ctx, c)...)
 	missing, err := w.missingSourceRuns(ctx, c)
 	return append(out, missing...), err
@@ -49,6 +51,9 @@ type proposalCheck struct {
 	identity []manifest.Finding
 	uses     []runs.ObjectUse
 	sources  []sourceRuns
+	// signed are the records with signatures, applied the artifact of each proposal that was installed.
+	signed  []event.Event
+	applied map[id.Proposal]canon.Digest
 }
 
 // sourceRuns are the source runs that one record names.
@@ -59,7 +64,7 @@ type sourceRuns struct {
 
 // newProposalCheck returns a check for one log, without any record.
 func newProposalCheck(log manifest.Log) *proposalCheck {
-	return &proposalCheck{log: log, fold: proposals.NewLog(log)}
+	return &proposalCheck{log: log, fold: proposals.NewLog(log), applied: map[id.Proposal]canon.Digest{}}
 }
 
 // Visit implements ports.Visitor. Objects are collected from rejected records
@@ -72,6 +77,9 @@ func (c *proposalCheck) Visit(seg manifest.Segment, head manifest.Head) error {
 			f.Event = &e.Index
 			c.identity = append(c.identity, f)
 		}
+		if hasSignature(e) {
+			c.signed = append(c.signed, e)
+		}
 		switch r := e.Data.(type) {
 		case proposal.Created:
 			c.revision(e.Index, r.Artifact)
@@ -81,6 +89,7 @@ func (c *proposalCheck) Visit(seg manifest.Segment, head manifest.Head) error {
 		case proposal.Revised:
 			c.revision(e.Index, r.Artifact)
 		case proposal.Applied:
+			c.applied[r.ProposalID] = r.ArtifactSHA256
 			c.uses = append(c.uses,
 				runs.ObjectUse{ObjectRef: runs.ObjectRef{Kind: manifest.Installed, Ref: r.ArtifactSHA256},
 					Event: e.Index})

@@ -28,6 +28,8 @@ type storeCheck struct {
 	objects *objectCache
 	// pins is set if the inspection hashes all objects.
 	pins *pinIndex
+	// anchored is set for a verification against signers from outside.
+	anchored *anchor
 
 	mu       sync.Mutex
 	done     VerifyProgress
@@ -168,6 +170,11 @@ func (w *storeCheck) sessionOnce(ctx context.Context, s id.Session, of pass) (*S
 	if w.bundle {
 		row.Findings = append(row.Findings, w.reservedIDs(ctx, log, c.reserved)...)
 	}
+	signed, err := w.decisionFindings(ctx, s, log, c.decisions)
+	if err != nil {
+		return nil, err
+	}
+	row.Findings = append(row.Findings, signed...)
 	side, err := w.sideLogs(ctx, s)
 	row.Findings = append(append(row.Findings, side...), w.missingImportMark(ctx, s, c.from)...)
 	return row, err
@@ -186,6 +193,8 @@ type sessionCheck struct {
 	from    *event.ImportedFrom
 	// reserved are the runs with a reserved workflow id of a source that may not have it.
 	reserved []event.Event
+	// decisions are the events with the artifacts of people's decisions.
+	decisions []event.Event
 
 	refer     func(runs.ObjectUse) // examines an object
 	requested int                  // number of objects
@@ -263,6 +272,9 @@ func (c *sessionCheck) Visit(seg manifest.Segment, head manifest.Head) error {
 		if p, ok := e.Data.(event.RunStarted); ok && source.Reserved(p.WorkflowID) &&
 			!source.MayReserve(source.SourceKind(p.WorkflowSourceKind)) {
 			c.reserved = append(c.reserved, e)
+		}
+		if isDecisionEvent(e) {
+			c.decisions = append(c.decisions, e)
 		}
 	}
 	return c.refs.Visit(seg, head)

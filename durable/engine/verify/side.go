@@ -87,7 +87,10 @@ func (x *Verifier) storeLogs(ctx context.Context, w *storeCheck) (out []manifest
 	if err == nil && acts != nil && !w.o.Digests {
 		var found []manifest.Finding
 		found, err = x.audit.currentPolicyFindings(ctx, acts, audit.LogOf(store))
-		out = append(out, found...)
+		out = append(append(out, found...), actFindings(acts)...)
+	}
+	if w.anchored != nil {
+		out = append(out, w.anchored.policyFindings()...)
 	}
 	return out, err
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/consent"
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
@@ -55,6 +56,9 @@ type VerifyOptions struct {
 	// ExpectHead is a head that the session's log had earlier; the verdict
 	// reports whether the log still contains it. Zero: none.
 	ExpectHead canon.Digest
+	// Signers are the keys whose consents count, from outside of the store. nil: the store's own settings are
+	// believed, and decisions without signatures are no finding.
+	Signers []consent.Signer
 	// Progress is called at times with the state so far, by one goroutine at a
 	// time; nil: not called.
 	Progress func(VerifyProgress)
@@ -130,6 +134,9 @@ func (x reading) verify(ctx context.Context, o VerifyOptions,
 		return out, err
 	}
 	w := newStoreCheck(ctx, x, o, all)
+	if w.anchored, err = w.readAnchor(ctx); err != nil {
+		return out, err
+	}
 	inspect := func() ([]manifest.Finding, error) { return x.store.Inspect(ctx) }
 	if o.Digests {
 		inspect = w.startInspection(ctx)
@@ -188,7 +195,11 @@ func (x *Verifier) verifySession(ctx context.Context, ref string, o VerifyOption
 	if err != nil {
 		return out, err
 	}
-	row, err := newStoreCheck(ctx, x.reading, o, []id.Session{s}).session(ctx, s)
+	w := newStoreCheck(ctx, x.reading, o, []id.Session{s})
+	if w.anchored, err = w.readAnchor(ctx); err != nil {
+		return out, err
+	}
+	row, err := w.session(ctx, s)
 	if err == nil {
 		err = ctx.Err()
 	}

@@ -84,6 +84,9 @@ const (
 	DetailHTTPKeysAfter = "httpKeysAfter"
 )
 
+// DetailInstalled is the detail of Apply and Override that states what a proposal installed.
+const DetailInstalled = "installed"
+
 // AfterDetails maps each detail of an outcome that states what a person confirmed to the one with which
 // the intention states it.
 var AfterDetails = map[string]string{DetailPolicy: DetailPolicyAfter, DetailTrusted: DetailTrustedAfter,

@@ -70,6 +70,15 @@ const (
 	// PolicyUnrecorded: no confirmation is recorded, of settings of an earlier version or of a change
 	// that was interrupted.
 	PolicyUnrecorded FindingCode = "policy_unrecorded"
+	// PolicyMismatch: in a store with signers, settings that are not what the signed changes in the audit
+	// log state, or signers that are not those that the caller expects (docs/design.md#signed-consent).
+	PolicyMismatch FindingCode = "policy_mismatch"
+
+	// SignatureInvalid: a stored signature is not one over the text beside it, or the text is not about
+	// what it is stored with.
+	SignatureInvalid FindingCode = "signature_invalid"
+	// SignatureMissing: a decision that a signer had to sign is not signed, or not by one of them.
+	SignatureMissing FindingCode = "signature_missing"
 )
 
 // Finding is one result of verification. Findings about a damaged log are written into salvage
