@@ -28,6 +28,11 @@ type Signers struct {
 // IsZero reports that no signer is set.
 func (s Signers) IsZero() bool { return len(s.List) == 0 }
 
+// Digest identifies the signers and what their signatures have to show.
+func (s Signers) Digest() canon.Digest {
+	return canon.Sum(canon.OfList(SignersValue(s.List), canon.OfBool(s.Touch)).JCS())
+}
+
 // Has reports that a public key, as authorized_keys has it, is that of a signer.
 func (s Signers) Has(public string) bool {
 	key, _ := publicKey(public)

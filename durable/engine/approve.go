@@ -97,6 +97,9 @@ func (e *Engine) Decide(ctx context.Context, by Caller, shown Approvable, word e
 // the caller as the person who signed.
 func (e *Engine) consented(ctx context.Context, by Caller, conf config.Config, p session.Resolved, shown Approvable,
 	word event.DecisionWord, text string) (given consent.Given, _ Caller, err error) {
+	if err := e.settings.CheckMark(ctx, p.Run.Started.Signers); err != nil {
+		return given, by, err
+	}
 	signers := conf.Signers()
 	if signers.IsZero() {
 		if by.Consents != nil {
@@ -151,9 +154,13 @@ func personOf(conf config.Config, by Caller, w compile.Compiled, f advance.Facts
 // withPeople sets the principals of the settings in force in facts, if an attempt needs them: where the
 // pending step says who approves it, or how many, or where approvals have to be signed.
 // POLICY_UNCONFIRMED if a person has to confirm the settings first.
-func (e *Engine) withPeople(ctx context.Context, w compile.Compiled, f advance.Facts) (advance.Facts, error) {
+func (e *Engine) withPeople(ctx context.Context, w compile.Compiled, p session.Resolved, f advance.Facts) (advance.Facts,
+	error) {
 	if f.Approvals == 0 || f.State.PendingStep() == nil {
 		return f, nil
+	}
+	if err := e.settings.CheckMark(ctx, p.Run.Started.Signers); err != nil {
+		return f, err
 	}
 	rules := interpreter.ApprovalRules(w, f.State)
 	free := func(rule compile.Approval) bool { return len(rule.Approvers) == 0 && rule.Needed() == 1 }

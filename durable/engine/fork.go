@@ -42,8 +42,12 @@ func (e *Engine) Fork(ctx context.Context, by Caller, seed id.Seed, req ForkRequ
 	if err != nil {
 		return Answer{}, err
 	}
+	mark, err := e.settings.Mark(ctx)
+	if err != nil {
+		return Answer{}, err
+	}
 	plan, dropped, err := advance.Branch(w, source, advance.Fork{Session: id.NewSession(seed), Run: id.NewRun(seed),
-		Title:        req.Title,
+		Title: req.Title, Signers: mark,
 		Observations: req.Observations, Actor: by.Actor, AtMs: by.AtMs})
 	if err != nil {
 		return Answer{}, err

@@ -83,6 +83,9 @@ func (e *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 	if begin.Defaults, err = s.defaults(ctx, e.settings); err != nil {
 		return Answer{}, err
 	}
+	if begin.Signers, err = e.settings.Mark(ctx); err != nil {
+		return Answer{}, err
+	}
 	// Validated before the store, its id and its keys are created: an invalid
 	// request leaves nothing.
 	if _, _, err := advance.Begin(s.Workflow, begin); err != nil {

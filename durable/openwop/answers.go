@@ -63,6 +63,7 @@ var answers = map[fault.Code]answer{
 	fault.ProposalNotFound: missing, fault.ProposalState: conflict, fault.ProposalPending: conflict,
 	fault.ProposalForbidden: forbidden, fault.ProposalInvalid: unprocessable, fault.ProposalChanged: conflict,
 	fault.PolicyUnconfirmed: forbidden, fault.PrincipalsUnbound: forbidden,
+	fault.SignatureRequired: forbidden, fault.SignatureRefused: forbidden,
 
 	fault.ValidationError: badRequest, fault.UsageError: badRequest, fault.ConfigInvalid: broken,
 	fault.Interrupted: busy, fault.OutputFailed: broken, fault.CommitNotFound: missing, fault.GitFailed: broken,

@@ -57,6 +57,11 @@ type OpenAct struct {
 // none is required.
 func (c Confirmed) Signers() consent.Signers { return signersOf(c.Settings) }
 
+// KnowsSigners reports that signers with a digest were in force at any time.
+func (c Confirmed) KnowsSigners(digest canon.Digest) bool {
+	return slices.ContainsFunc(c.Epochs, func(policy string) bool { return signersOf(policy).Digest() == digest })
+}
+
 // HadSigners reports that signers were in force at any time.
 func (c Confirmed) HadSigners() bool { return len(c.Epochs) > 0 }
 

@@ -76,6 +76,36 @@ func (s Settings) confirmedBy(ctx context.Context, read func(context.Context) (a
 	return c, nil
 }
 
+// Mark returns the mark of a run that is started now, nil without signers. A configuration that cannot be
+// read has none: nothing is decided in such a store anyway.
+func (s Settings) Mark(ctx context.Context) (*event.SignersMark, error) {
+	c, err := s.Config(ctx)
+	if err != nil || c.Signers().IsZero() {
+		return nil, ctx.Err()
+	}
+	store, err := s.ledger.StoreID(ctx)
+	return &event.SignersMark{Digest: c.Signers().Digest(), StoreID: store}, err
+}
+
+// CheckMark returns POLICY_UNCONFIRMED for a run that was started in this store under signers of whom the
+// audit log does not know: the log, or the run, is not what it was.
+func (s Settings) CheckMark(ctx context.Context, m *event.SignersMark) error {
+	if m == nil {
+		return nil
+	}
+	store, err := s.ledger.StoreID(ctx)
+	if err != nil || store != m.StoreID {
+		return err
+	}
+	last, err := s.ledger.ConfirmedAfresh(ctx)
+	if err != nil || last.KnowsSigners(m.Digest) {
+		return err
+	}
+	return fault.New(fault.PolicyUnconfirmed,
+		"this run was started in a store with signers, of whom the audit log does not know: it is not the log of that time").
+		Suggest("Restore the audit log from a backup, and compare with %s.", fault.Command{"verify", "--signers", "FILE"})
+}
+
 // SignersInForce returns the keys whose signatures a consent requires now, as a person confirmed them last.
 func (s Settings) SignersInForce(ctx context.Context) (consent.Signers, error) {
 	last, err := s.ledger.ConfirmedAfresh(ctx)

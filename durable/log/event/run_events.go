@@ -55,8 +55,11 @@ type RunStarted struct {
 	Goal               string       `json:"goal,omitzero"` // what the run is for
 	Options            *RunOptions  `json:"options,omitzero"`
 	Parent             *id.Run      `json:"parent,omitzero"`
-	Tags               []string     `json:"tags,omitzero"`
-	Title              string       `json:"title,omitzero"`
+	// Signers states whose signatures decided about the run in the store where it was started, nil without
+	// signers. Additive.
+	Signers *SignersMark `json:"signers,omitzero"`
+	Tags    []string     `json:"tags,omitzero"`
+	Title   string       `json:"title,omitzero"`
 	// Warnings are those of the decision that selected the first step.
 	Warnings []DecisionWarning `json:"warnings,omitzero"`
 }
@@ -113,6 +116,14 @@ type ForkedFrom struct {
 	Head      canon.Digest `json:"head"`
 	// WorkflowHash is that of the source run, if the fork continues with another definition.
 	WorkflowHash canon.Digest `json:"workflowHash,omitzero"`
+}
+
+// SignersMark states that a store had signers when a run was started (docs/design.md#signed-consent): if the
+// log of the settings is replaced, the run still shows it.
+type SignersMark struct {
+	// Digest is that of the signers, as the settings have them.
+	Digest  canon.Digest `json:"digest"`
+	StoreID id.Store     `json:"storeId"`
 }
 
 // Name is the text that names the run: its title, else its goal, else "". A blank one names nothing.

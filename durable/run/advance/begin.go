@@ -25,7 +25,8 @@ type Start struct {
 	Title        string
 	Goal         string // what the run is for
 	Tags         []string
-	Options      *event.RunOptions // nil: none
+	Options      *event.RunOptions  // nil: none
+	Signers      *event.SignersMark // nil: the store has no signers
 	Context      canon.Value
 	Preferences  []event.PreferenceChange
 	Defaults     event.Preferences // of the store, for what Preferences leaves open; zero: the built-in ones
@@ -64,7 +65,7 @@ func Begin(w compile.Compiled, s Start) (plan manifest.Plan, dropped int, err er
 	seg := newSegment(s.Session, 0, s.AtMs, s.Actor)
 	node, origin := seg.open(w, s.Run, bytes, event.RunStarted{WorkflowID: w.WorkflowID, WorkflowHash: w.Hash(),
 		WorkflowSourceKind: s.SourceKind, WorkflowSourceRef: s.SourceRef, Title: s.Title,
-		Goal: s.Goal, Tags: s.Tags, Options: s.Options, Warnings: warningsOf(walked.Loose)})
+		Goal: s.Goal, Tags: s.Tags, Options: s.Options, Signers: s.Signers, Warnings: warningsOf(walked.Loose)})
 	seg.beginPreferences(node, origin, defaults, s.Preferences, prefs)
 	seg.startContext(node, origin, s.Context, s.Actor)
 	seg.traces(node, origin, walked.Trace)

@@ -43,6 +43,7 @@ type Fork struct {
 	Session      id.Session
 	Run          id.Run
 	Title        string // "": the source run's title
+	Signers      *event.SignersMark
 	Observations []event.ObservationRecorded
 	Actor        event.Actor
 	AtMs         int64 // clock reading in milliseconds since 1970
@@ -78,6 +79,7 @@ func Branch(w compile.Compiled, from Source, f Fork) (plan manifest.Plan, droppe
 	started.Parent = nil   // the parent started the source run, not the fork
 	started.Warnings = nil // a fork evaluates no condition
 	started.Options = from.options()
+	started.Signers = f.Signers
 	node, origin := seg.open(w, f.Run, bytes, started)
 	// The effective preferences are copied whole: they do not depend on today's defaults.
 	seg.startPreferences(node, origin, from.Preferences)

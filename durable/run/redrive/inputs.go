@@ -28,7 +28,7 @@ func StartOf(session id.Session, events []event.Event) (s advance.Start, hash ca
 		switch p := e.Data.(type) {
 		case event.RunStarted:
 			s.Run, s.SourceKind, s.SourceRef, hash = e.Scope.RunID, p.WorkflowSourceKind, p.WorkflowSourceRef, p.WorkflowHash
-			s.Title, s.Goal, s.Tags, s.Options = p.Title, p.Goal, p.Tags, p.Options
+			s.Title, s.Goal, s.Tags, s.Options, s.Signers = p.Title, p.Goal, p.Tags, p.Options, p.Signers
 		case event.ContextSet:
 			s.Context = p.Context
 		case event.PreferencesChanged:
@@ -51,7 +51,7 @@ func ForkOf(session id.Session, events []event.Event) (from advance.Source, f ad
 	for _, e := range events {
 		switch p := e.Data.(type) {
 		case event.RunStarted:
-			f.Run, f.Title = e.Scope.RunID, p.Title
+			f.Run, f.Title, f.Signers = e.Scope.RunID, p.Title, p.Signers
 			// A fork always records the node that it was taken from.
 			from.Started, from.From = p, *p.ForkedFrom
 		case event.NodeCreated:
