@@ -134,7 +134,7 @@ func (s Signers) CheckSignature(message []byte, armoured string, atMs int64) (By
 	return by, nil
 }
 
-// Inspect returns who signed a message, if the signature is one over it, whoever the key belongs to.
+// Inspect returns who signed a message, if the signature is one over it, of any key.
 // The principal is "".
 func Inspect(message []byte, armoured string) (By, error) {
 	sig, by, err := read(armoured)

@@ -98,7 +98,7 @@ type Given struct {
 	Signature string      `json:"signature,omitzero"`
 }
 
-// IsSigned reports that there is a consent, whatever it is worth.
+// IsSigned reports that there is a consent, whether it counts or not.
 func (g Given) IsSigned() bool { return g.Signature != "" || !g.Signed.IsNull() }
 
 // SignedAtMs returns the moment that the signed object states, 0 if it states none.

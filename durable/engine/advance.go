@@ -132,7 +132,7 @@ func (e *Engine) attempt(ctx context.Context, at Position, h *session.History, a
 		if err != nil {
 			return manifest.Plan{}, err
 		}
-		if facts, err = e.withPeople(ctx, workflow, p, facts); err != nil {
+		if facts, err = e.settings.WithPeople(ctx, workflow, p.Run.Started.Signers, facts); err != nil {
 			return manifest.Plan{}, err
 		}
 		if err := refuseEarly(p, workflow, facts, a); err != nil {

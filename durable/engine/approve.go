@@ -4,10 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/consent"
 	"github.com/waybill/waybill/durable/engine/session"
-	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/event"
@@ -55,7 +52,10 @@ func (e *Engine) Decide(ctx context.Context, by Caller, shown Approvable, word e
 		return Answer{}, err
 	}
 	text = redact.Text(text, nil)
-	given, by, err := e.consented(ctx, by, conf, p, shown, word, text)
+	given, by, err := e.settings.ConsentToDecision(ctx, by, conf, p.Run.Started.Signers, func() (compile.Compiled, advance.Facts,
+		error) {
+		return e.inputs(ctx, p)
+	}, advance.Decision{Word: word, Reason: text})
 	if err != nil {
 		return Answer{}, err
 	}
@@ -93,38 +93,6 @@ func (e *Engine) Decide(ctx context.Context, by Caller, shown Approvable, word e
 	return a, h.Confirm(ctx)
 }
 
-// consented obtains the signature for a decision about what was shown, in a store with signers. It returns
-// the caller as the person who signed.
-func (e *Engine) consented(ctx context.Context, by Caller, conf config.Config, p session.Resolved, shown Approvable,
-	word event.DecisionWord, text string) (given consent.Given, _ Caller, err error) {
-	if err := e.settings.CheckMark(ctx, p.Run.Started.Signers); err != nil {
-		return given, by, err
-	}
-	signers := conf.Signers()
-	if signers.IsZero() {
-		if by.Consents != nil {
-			err = settings.NoSigners()
-		}
-		return given, by, err
-	}
-	w, facts, err := e.inputs(ctx, p)
-	if err != nil {
-		return given, by, err
-	}
-	if facts.Store, err = e.ledger.StoreID(ctx); err != nil {
-		return given, by, err
-	}
-	if _, err := advance.Decidable(w, facts); err != nil {
-		return given, by, err
-	}
-	used := func(text canon.Digest) bool { return slices.Contains(advance.SignedTexts(facts), text) }
-	given, by, err = settings.Consented(ctx, by, signers, used, func(Caller) (consent.Subject, error) {
-		return advance.DecisionSubject(facts, advance.Decision{Word: word, Reason: text,
-			Who: advance.Person{PolicyDigest: conf.PolicyDigest()}}), nil
-	})
-	return given, by, err
-}
-
 // RefuseDecision records in the audit log that a decision about a step was
 // refused, and returns the refusal. A failure to record it changes nothing.
 func (e *Engine) RefuseDecision(ctx context.Context, by Caller, at Position, word event.DecisionWord, refusal error) error {
@@ -149,36 +117,6 @@ func personOf(conf config.Config, by Caller, w compile.Compiled, f advance.Facts
 	slices.Sort(who.Roles)
 	who.Roles = slices.Compact(who.Roles)
 	return who
-}
-
-// withPeople sets the principals of the settings in force in facts, if an attempt needs them: where the
-// pending step says who approves it, or how many, or where approvals have to be signed.
-// POLICY_UNCONFIRMED if a person has to confirm the settings first.
-func (e *Engine) withPeople(ctx context.Context, w compile.Compiled, p session.Resolved, f advance.Facts) (advance.Facts,
-	error) {
-	if f.Approvals == 0 || f.State.PendingStep() == nil {
-		return f, nil
-	}
-	if err := e.settings.CheckMark(ctx, p.Run.Started.Signers); err != nil {
-		return f, err
-	}
-	rules := interpreter.ApprovalRules(w, f.State)
-	free := func(rule compile.Approval) bool { return len(rule.Approvers) == 0 && rule.Needed() == 1 }
-	needed := slices.ContainsFunc(rules, func(rule compile.Approval) bool { return !free(rule) })
-	if !needed {
-		signed, err := e.settings.RequiresSignatures(ctx)
-		if err != nil || !signed {
-			return f, err
-		}
-	}
-	conf, err := e.settings.ConfirmedAfresh(ctx)
-	if err != nil {
-		return f, err
-	}
-	people := conf.People()
-	f.People = &people
-	f.Store, err = e.ledger.StoreID(ctx)
-	return f, err
 }
 
 // approval is how far the approval of a pending step is: a function of the log. The

@@ -1,6 +1,6 @@
 // Package payloadcache keeps the payloads that were printed for signing in one file of the cache directory
 // of a store, so that a signature made elsewhere finds the text that it is over. The file is a cache: it may
-// be lost or forged, and its reader checks each text as one that anyone sent. It does not know what a
+// be lost or forged, and its reader checks each text like one from outside. It does not know what a
 // payload is.
 package payloadcache
 

@@ -40,7 +40,7 @@ const agentLimit = 5 * time.Second
 const outputMax = 1 << 20
 
 // Sign returns an armoured signature. The error is SIGNATURE_REQUIRED: ssh-keygen is missing, failed or took
-// too long, or no key of the agent is accepted. What ssh-keygen said is in the message, in one line.
+// too long, or no key of the agent is accepted. What ssh-keygen reported is in the message, in one line.
 func Sign(ctx context.Context, r Request) (string, error) {
 	key := r.Key
 	if key == "" {

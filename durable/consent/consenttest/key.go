@@ -33,7 +33,7 @@ func NewSecurityKey(seed byte) Key {
 	return k
 }
 
-// application is what a security key signs for, unless ssh-keygen is told otherwise.
+// application is what a security key signs for, by default.
 const application = "ssh:"
 
 // PublicKey implements ssh.Signer.

@@ -105,7 +105,7 @@ func (d decision) approved() bool {
 func (l *Learning) ApproveProposal(ctx context.Context, by engine.Caller, req DecideRequest, shown Shown) (Proposed,
 	error) {
 	by = by.Approver()
-	c, err := l.consented(ctx, by, req, func(d decision) (consent.Subject, error) {
+	c, err := consented(ctx, l, by, req, func(d decision) (consent.Subject, error) {
 		return proposal.ApprovalSubject(d.place(), d.policy.Digest, shown.Artifact, d.at.StoredReason()),
 			cmp.Or(proposal.CheckApprove(d.one.State), d.checkShown(shown))
 	})
@@ -194,7 +194,7 @@ func (d decision) asks(req ApplyRequest) bool {
 // the artifact is not valid for its kind, PROPOSAL_CHANGED if it is not what a person
 // confirmed where MayApply asks; nothing changes then.
 func (l *Learning) ApplyProposal(ctx context.Context, by engine.Caller, req ApplyRequest) (Proposed, error) {
-	c, err := l.consentedActivation(ctx, by, req)
+	c, err := consentedActivation(ctx, l, by, req)
 	if err != nil {
 		return Proposed{}, err
 	}
@@ -225,7 +225,7 @@ func (l *Learning) ApplyProposal(ctx context.Context, by engine.Caller, req Appl
 
 // consentedActivation obtains the signature for an activation that needs no approval, in a store with
 // signers. Approvals are signed themselves.
-func (l *Learning) consentedActivation(ctx context.Context, by engine.Caller, req ApplyRequest) (signed, error) {
+func consentedActivation(ctx context.Context, l *Learning, by engine.Caller, req ApplyRequest) (signed, error) {
 	d, err := l.consider(ctx, by, req.DecideRequest)
 	if err != nil || !d.asks(req) || d.policy.Signers().IsZero() {
 		if err == nil && by.Consents != nil {
@@ -234,7 +234,7 @@ func (l *Learning) consentedActivation(ctx context.Context, by engine.Caller, re
 		}
 		return signed{by: by}, err
 	}
-	return l.consented(ctx, by, req.DecideRequest, func(d decision) (consent.Subject, error) {
+	return consented(ctx, l, by, req.DecideRequest, func(d decision) (consent.Subject, error) {
 		_, err := proposal.Next(d.one.State, proposal.MoveApply)
 		return proposal.ActivationSubject(consent.ActivateProposal, d.place(), d.policy.Digest, req.Shown.Artifact,
 			d.at.StoredReason()), cmp.Or(err, d.checkShown(req.Shown))
@@ -327,7 +327,7 @@ func (d decision) checkDiscard() error {
 // of its slot is in use again. It requires the approver's role, or the scope in
 // stores without an approval gate.
 func (l *Learning) RollBackProposal(ctx context.Context, by engine.Caller, req DecideRequest) (Proposed, error) {
-	c, err := l.consented(ctx, by, req, func(d decision) (consent.Subject, error) {
+	c, err := consented(ctx, l, by, req, func(d decision) (consent.Subject, error) {
 		_, err := proposal.Next(d.one.State, proposal.MoveRollBack)
 		return proposal.ActivationSubject(consent.RollBackProposal, d.place(), d.policy.Digest, d.one.Last().Artifact.SHA256,
 			d.at.StoredReason()), err

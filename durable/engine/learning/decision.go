@@ -141,7 +141,7 @@ type signed struct {
 
 // consented obtains the signature that the store requires for a decision, over the subject that make
 // returns for the state before the lock. A store without signers requires none.
-func (l *Learning) consented(ctx context.Context, by engine.Caller, req DecideRequest,
+func consented(ctx context.Context, l *Learning, by engine.Caller, req DecideRequest,
 	make func(decision) (consent.Subject, error)) (signed, error) {
 	d, err := l.consider(ctx, by, req)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/consent"
+	"github.com/waybill/waybill/durable/engine/ledger"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/projections/proposals"
@@ -47,7 +48,7 @@ func (l *Learning) Installed(ctx context.Context, workspace string) (InstalledLi
 		return out, nil
 	}
 	all := read.fold.Installed(workspace)
-	signers, err := l.installSigners(ctx, len(all) > 0)
+	signers, err := installSigners(ctx, l.ledger, len(all) > 0)
 	if err != nil {
 		return out, err
 	}
@@ -78,10 +79,10 @@ func (l *Learning) Installed(ctx context.Context, workspace string) (InstalledLi
 
 // installSigners returns a function for the signers that had to consent to an installation. Nothing is read
 // if nothing is installed.
-func (l *Learning) installSigners(ctx context.Context, any bool) (func(proposals.Installation) consent.Signers, error) {
+func installSigners(ctx context.Context, of *ledger.Ledger, any bool) (func(proposals.Installation) consent.Signers, error) {
 	if !any {
 		return nil, nil
 	}
-	last, err := l.ledger.ConfirmedAfresh(ctx)
+	last, err := of.ConfirmedAfresh(ctx)
 	return func(i proposals.Installation) consent.Signers { return last.InstallSigners(i.Record(), i.Ref) }, err
 }

@@ -2,6 +2,8 @@ package settings
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/consent"
@@ -9,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/store/config"
 )
 
 // planned returns an act for a caller at its moment, and the values that it changes, for the reader of
@@ -36,8 +39,14 @@ func (s Settings) act(ctx context.Context, by ledger.Caller, plan planned,
 		return err
 	}
 	unrecorded, err := s.ledger.ActOnRecord(ctx, by, what, func() (map[string]string, error) { return do(moment) })
-	if err != nil || unrecorded == nil {
+	if err != nil {
 		return err
+	}
+	if unrecorded == nil {
+		if slices.Contains(strings.Fields(what.Details[audit.DetailKeys]), string(config.Signers)) {
+			_ = s.addFeature(ctx) // the act counts; the next one adds it otherwise
+		}
+		return nil
 	}
 	return fault.Wrap(unrecorded, fault.PolicyUnconfirmed,
 		"the change was written, but the audit log could not record that it was confirmed: %s",
@@ -50,8 +59,14 @@ func (s Settings) act(ctx context.Context, by ledger.Caller, plan planned,
 func (s Settings) consented(ctx context.Context, by ledger.Caller, plan planned) (record, moment ledger.Caller,
 	what audit.Act, err error) {
 	last, err := s.ledger.ConfirmedAfresh(ctx)
+	if err == nil {
+		err = CheckFeature(ctx, s.controls, last)
+	}
 	if err != nil {
 		return by, by, what, err
+	}
+	if last.HadSigners() {
+		_ = s.addFeature(ctx)
 	}
 	signers := last.Signers()
 	if signers.IsZero() {

@@ -41,6 +41,9 @@ func (c Confirmation) IsEmpty() bool {
 // change may lead to.
 func (s Settings) PlanConfirmation(ctx context.Context) (out Confirmation, err error) {
 	last, err := s.ledger.Confirmed(ctx)
+	if err == nil {
+		err = CheckFeature(ctx, s.controls, last)
+	}
 	if err != nil {
 		return out, err
 	}

@@ -56,7 +56,13 @@ func (s Settings) Confirmed(ctx context.Context) (config.Config, error) {
 // ConfirmedAfresh is Confirmed for a consent, which may have to be signed: what was confirmed is read from
 // the audit log itself, not from a cache.
 func (s Settings) ConfirmedAfresh(ctx context.Context) (config.Config, error) {
-	return s.confirmedBy(ctx, s.ledger.ConfirmedAfresh)
+	return s.confirmedBy(ctx, func(ctx context.Context) (auditview.Confirmed, error) {
+		last, err := s.ledger.ConfirmedAfresh(ctx)
+		if err == nil {
+			err = CheckFeature(ctx, s.controls, last)
+		}
+		return last, err
+	})
 }
 
 // confirmedBy is Confirmed with a reading of the audit log.
@@ -112,10 +118,13 @@ func (s Settings) SignersInForce(ctx context.Context) (consent.Signers, error) {
 	return last.Signers(), err
 }
 
-// RequiresSignatures reports that consents have to be signed, by the settings or by what a person
+// requiresSignatures reports that consents have to be signed, by the settings or by what a person
 // confirmed last: where both differ, Confirmed is an error.
-func (s Settings) RequiresSignatures(ctx context.Context) (bool, error) {
+func (s Settings) requiresSignatures(ctx context.Context) (bool, error) {
 	last, err := s.ledger.ConfirmedAfresh(ctx)
+	if err == nil {
+		err = CheckFeature(ctx, s.controls, last)
+	}
 	if err != nil || !last.Signers().IsZero() {
 		return true, err
 	}

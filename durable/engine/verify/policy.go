@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/settings"
+	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
@@ -21,6 +22,9 @@ import (
 func (a *Auditor) policyFindings(ctx context.Context, acts *auditview.History) (out []manifest.Finding,
 	err error) {
 	last := acts.Confirmed
+	if err := settings.CheckFeature(ctx, a.store, last); fault.Is(err, fault.PolicyUnconfirmed) {
+		out = append(out, manifest.NewFinding(manifest.PolicyMismatch, audit.Table.Name, "%s", fault.Of(err).Message))
+	}
 	if c, err := settings.Read(ctx, a.store); err == nil {
 		if is := c.PolicyDigest(); is != settings.PolicyOf(last) {
 			unrecorded := last.Policy.IsZero() ||

@@ -112,7 +112,7 @@ func missesSettings(s decision.State, people config.People, at decision.Place) (
 }
 
 // holds reports whether the person of an approval is the same principal now, with one of the approvers. With
-// signers, whoever signed it is the person.
+// signers the person is the one who signed it.
 func holds(people config.People, s decision.State, a decision.Record, at decision.Place) bool {
 	who := config.Party{Account: a.Account}
 	if !people.Signers().IsZero() {

@@ -58,8 +58,9 @@ type features struct {
 // tenantForm matches the name of a tenant. Any other is as good as none.
 var tenantForm = pattern.New(`^[a-z0-9][a-z0-9_-]{0,63}$`)
 
-// knownFeatures are the features of this version: none so far.
-var knownFeatures []string
+// knownFeatures are the features of this version. A store that had signers has the roCompat feature signers
+// (docs/design.md#signed-consent).
+var knownFeatures = []string{"signers"}
 
 // State returns the state of the directory. It is read again until a store exists, since another
 // process may create one at any time; a store that exists does not change its state.

@@ -16,8 +16,9 @@ var controlName = pattern.New(`^[a-z]{1,32}\.json$`)
 // IsControl reports a name that callers may pass: that of a control file of the store's own directory, or HTTPKeysFile.
 func IsControl(name string) bool { return controlName.MatchString(name) || name == HTTPKeysFile }
 
-// IsChangeable reports the name of a control file that callers may change: any but StoreFile, which is written once.
-func IsChangeable(name string) bool { return IsControl(name) && name != StoreFile }
+// IsRemovable reports the name of a control file that a repair may move away: any but StoreFile, without which there is
+// no store.
+func IsRemovable(name string) bool { return IsControl(name) && name != StoreFile }
 
 // A tombstone is a control file beside the artifact's name, with the suffix erasedSuffix.
 const (

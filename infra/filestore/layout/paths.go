@@ -34,7 +34,7 @@ func InstalledPath(ref canon.Digest) string { return ObjectPath(manifest.Install
 //
 // Examples:
 //
-//	cache/audit-5
+//	cache/audit-6
 //	sessions/sess_…/cache/head-5
 //	sessions/sess_…/cache/annotations-3
 func HeadPath(log manifest.Log, format int) string {

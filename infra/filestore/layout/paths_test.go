@@ -40,13 +40,13 @@ func TestNamesAreParsedInOneSpelling(t *testing.T) {
 	}
 }
 
-// TestChangeableControlFiles: store.json is written once, and no name leaves the store's directory.
-func TestChangeableControlFiles(t *testing.T) {
+// TestRemovableControlFiles: store.json stays, and no name leaves the store's directory.
+func TestRemovableControlFiles(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{"config.json": true, "trust.json": true, StoreFile: false, KeyringFile: false,
 		HTTPKeysFile: true, "../config.json": false, "keys/../http.json": false, "": false} {
-		if IsChangeable(name) != want {
-			t.Errorf("%q is changeable: %v", name, !want)
+		if IsRemovable(name) != want {
+			t.Errorf("%q is removable: %v", name, !want)
 		}
 	}
 }

@@ -23,7 +23,7 @@ import (
 // The file is copied to the quarantine with a record before it is removed.
 func (r *Repairer) RepairControl(ctx context.Context, req ports.ControlRepair,
 	check func(ports.Control) error) (out ports.RepairResult, err error) {
-	if !layout.IsChangeable(req.File.Name) {
+	if !layout.IsRemovable(req.File.Name) {
 		return out, fault.New(fault.Internal, "%q is not a control file that can be repaired", req.File.Name)
 	}
 	st, err := r.d.StateToWrite()

@@ -16,7 +16,7 @@ import (
 // UpdateControl implements ports.Controls. The error of change is returned as it is.
 func (k *Keeper) UpdateControl(ctx context.Context, f ports.ControlFile,
 	change func(ports.Control) (ports.Control, error)) error {
-	if !layout.IsChangeable(f.Name) {
+	if !layout.IsControl(f.Name) {
 		return fault.New(fault.Internal, "%q is not a control file that can be changed", f.Name)
 	}
 	// The lock of cleanups also serves updates: both are rare and short.
