@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/waybill/waybill/durable/redact"
@@ -43,7 +44,8 @@ func corpus(t testing.TB, name string) (samples []sample) {
 }
 
 // Text replaces each secret of the corpus by the marker of its rule, and keeps the text around
-// it. Each rule has at least eight texts.
+// it. Each rule that is not the one of a row of the table has at least eight texts; the table has a
+// test of its own.
 func TestTextReplacesSecretsOfCorpus(t *testing.T) {
 	shown := map[redact.Rule]int{}
 	for _, s := range corpus(t, "positive.json") {
@@ -68,7 +70,7 @@ func TestTextReplacesSecretsOfCorpus(t *testing.T) {
 		checkIdempotent(t, in)
 	}
 	for _, rule := range redact.Rules() {
-		if shown[rule] < 8 {
+		if shown[rule] < 8 && !slices.ContainsFunc(redact.Tokens(), func(t redact.Token) bool { return t.ID == string(rule) }) {
 			t.Errorf("%s has %d texts, at least 8 are needed", rule, shown[rule])
 		}
 		delete(shown, rule)

@@ -53,11 +53,7 @@ func (w walk) value(v canon.Value, pointer string, named bool) canon.Value {
 	var out canon.Value
 	switch kind := v.Kind(); {
 	case kind == canon.Array:
-		items := make([]canon.Value, v.Len())
-		for i := range items {
-			items[i] = w.value(v.Item(i), w.below(pointer, strconv.Itoa(i)), named)
-		}
-		out = canon.OfList(items...)
+		return w.items(v, pointer, func(item canon.Value, at string) canon.Value { return w.value(item, at, named) })
 	case kind == canon.Object:
 		out = w.object(v, pointer, named)
 	case kind == canon.String && !named:
@@ -71,13 +67,31 @@ func (w walk) value(v canon.Value, pointer string, named bool) canon.Value {
 	return out.AtLine(v.Line())
 }
 
-// object redacts the members and their names. Where names become equal, or differ only in case,
-// the later ones get a number: no member is lost, and the document stays strict JSON.
+// items redacts the items of a list, each with a function that gets its pointer.
+func (w walk) items(v canon.Value, pointer string, item func(canon.Value, string) canon.Value) canon.Value {
+	items := make([]canon.Value, v.Len())
+	for i := range items {
+		items[i] = item(v.Item(i), w.below(pointer, strconv.Itoa(i)))
+	}
+	return canon.OfList(items...).AtLine(v.Line())
+}
+
+// object redacts an object. named states that it is below a secret name.
 func (w walk) object(v canon.Value, pointer string, named bool) canon.Value {
+	pair := namesSecret(v)
+	return w.members(v, pointer, func(name string, item canon.Value, at string) canon.Value {
+		return w.member(name, item, at, named, pair)
+	})
+}
+
+// members redacts the members of an object, each with a function that gets its redacted name and its
+// pointer, and their names. Where names become equal, or differ only in case, the later ones get a
+// number: no member is lost, and the document stays strict JSON.
+func (w walk) members(v canon.Value, pointer string, member func(string, canon.Value, string) canon.Value) canon.Value {
 	members := make([]canon.Member, v.Len())
 	// Whether a member is a secret depends on its redacted name, so that a second redaction
 	// decides the same.
-	changed, pair := false, namesSecret(v)
+	changed := false
 	for i := range members {
 		name := Text(v.Key(i), nil)
 		at := w.below(pointer, name)
@@ -85,11 +99,10 @@ func (w walk) object(v canon.Value, pointer string, named bool) canon.Value {
 			w.text(at, v.Key(i))
 		}
 		changed = changed || name != v.Key(i)
-		secret := named || SecretName(name) || pair && valueNames[strings.ToLower(name)]
-		members[i] = canon.Member{Name: name, Value: w.value(v.Item(i), at, secret)}
+		members[i] = canon.Member{Name: name, Value: member(name, v.Item(i), at)}
 	}
 	if !changed { // the names were distinct before, and still are
-		return canon.OfMembers(members...)
+		return canon.OfMembers(members...).AtLine(v.Line())
 	}
 	taken := map[string]int{}
 	for i := range members {
@@ -102,7 +115,24 @@ func (w walk) object(v canon.Value, pointer string, named bool) canon.Value {
 			members[i].Name = uniqueName(members[i].Name, taken)
 		}
 	}
-	return canon.OfMembers(members...)
+	return canon.OfMembers(members...).AtLine(v.Line())
+}
+
+// member redacts the value of a member. named states that it is below a secret name, pair that
+// another member names what this object holds.
+func (w walk) member(name string, v canon.Value, pointer string, named, pair bool) canon.Value {
+	lower := strings.ToLower(name)
+	switch {
+	case named || SecretName(name) || pair && valueNames[lower]:
+		return w.value(v, pointer, true)
+	case schemaMaps[name] && v.Kind() == canon.Object:
+		return w.schemas(v, pointer)
+	case (lower == "cookie" || lower == "set-cookie") && v.Kind() == canon.String:
+		// The header decides what the text means.
+		const header = ": "
+		return canon.OfString(strings.TrimPrefix(w.text(pointer, name+header+v.Text()), name+header)).AtLine(v.Line())
+	}
+	return w.value(v, pointer, false)
 }
 
 // namesSecret reports an object with a member that names a secret which another member holds. A

@@ -7,3 +7,17 @@ func Looks(s string) (n int) {
 	Text(s, nil)
 	return n
 }
+
+// Token is a row of the table of tokens.
+type Token struct {
+	ID, Provider, Source, Yes, No string
+	Rule                          Rule
+}
+
+// Tokens returns the table.
+func Tokens() (rows []Token) {
+	for _, t := range tokens() {
+		rows = append(rows, Token{ID: t.id, Provider: t.provider, Source: t.source, Yes: t.yes, No: t.no, Rule: t.ruleOf()})
+	}
+	return rows
+}

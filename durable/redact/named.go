@@ -168,7 +168,7 @@ var (
 	// stopByte is the class of the first bytes of what bareStop matches: a marker, the next parameter
 	// of a query, and an escaped line end or ampersand.
 	stopByte = classOf("[&;,\\")
-	bareStop = pattern.New(`^(?:\[REDACTED:[A-Za-z_]{1,31}\]|[&;,][\w.-]{1,64}=|\\(?:[nr]|u0026))`)
+	bareStop = pattern.New(`^(?:\[REDACTED:[A-Za-z_]{1,31}\]|[&,][\w.-]{1,64}=|;[\w. -]{1,64}=|\\(?:[nr]|u0026))`)
 )
 
 // bareEnd returns where the value at from ends: at white space, a quote, the next parameter of a

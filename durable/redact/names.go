@@ -20,7 +20,7 @@ var (
 	joinedEndings = []string{
 		"password", "passwd", "passphrase", "secret", "apikey", "secretkey", "accesskey", "privatekey",
 		"accesstoken", "authtoken",
-		"apitoken", "refreshtoken", "bearertoken", "sessiontoken", "idtoken", "bottoken",
+		"apitoken", "refreshtoken", "bearertoken", "sessiontoken", "idtoken", "bottoken", "identitytoken", "registrytoken",
 	}
 	// pairNames are the names of the member of a pair that holds a name, valueNames those of the
 	// member that holds the value.

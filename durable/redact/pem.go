@@ -9,8 +9,9 @@ import (
 // The lines around a PEM block.
 const (
 	pemBegin  = "-----BEGIN "
-	pemEnd    = "-----END "
 	pemDashes = "-----"
+	sshBegin  = "---- BEGIN "
+	sshDashes = " ----"
 	pemLine   = 64 // the longest label, and what one line of base64 holds
 
 	pemBreak = `(?:[\n\r ]|\\[nr])+` // real or escaped line ends, and indentation
@@ -25,25 +26,36 @@ var (
 	pemLines = pattern.New(`^(?:` + pemBreak + `[A-Za-z0-9+/=]{16,})+(?:` + pemBreak + `[A-Za-z0-9+/=]{1,15})?`)
 )
 
+// pemSpaces reads the plus signs of a form as the spaces of a label.
+var pemSpaces = strings.NewReplacer("+", " ")
+
 // pem returns the end of the private key whose first line begins at i, 0 where there is none. A
 // key without its last line ends where base64 ends; without base64, the line is a sentence about
 // keys. A block that contains a marker is not a key, so that a redacted text stays unchanged.
 func pem(s string, i int) int {
-	label, ok := strings.CutPrefix(s[i:min(len(s), i+len(pemBegin)+pemLine)], pemBegin)
-	if !ok {
+	near := s[i:min(len(s), i+len(pemBegin)+pemLine)]
+	dashes := pemDashes
+	if strings.HasPrefix(near, sshBegin) { // the format of RFC 4716
+		near, dashes = near[len(sshBegin)-len(pemBegin):], sshDashes
+	} else if !strings.HasPrefix(near, pemBegin[:len(pemBegin)-1]) {
+		return 0
+	}
+	if len(near) < len(pemBegin) || near[len(pemBegin)-1] != ' ' && near[len(pemBegin)-1] != '+' {
 		return 0
 	}
 	// Certificates and public keys have the same frame, and are not secret.
-	name, _, whole := strings.Cut(label, pemDashes)
-	if !whole || !strings.HasSuffix(name, "PRIVATE KEY") && !strings.HasSuffix(name, "PRIVATE KEY BLOCK") {
+	name, _, whole := strings.Cut(near[len(pemBegin):], dashes)
+	label := pemSpaces.Replace(name)
+	if !whole || !strings.HasSuffix(label, "PRIVATE KEY") && !strings.HasSuffix(label, "PRIVATE KEY BLOCK") {
 		return 0
 	}
-	body := i + len(pemBegin) + len(name) + len(pemDashes)
-	inner, _, _ := strings.Cut(s[body:], pemDashes)
+	body := i + strings.Index(s[i:], name) + len(name) + len(dashes)
+	inner, _, _ := strings.Cut(s[body:], dashes)
 	countReads(len(inner))
-	end := pemEnd + name + pemDashes
-	if strings.HasPrefix(s[body+len(inner):], end) && !strings.Contains(inner, markerStart) && hasKeyBody(inner) {
-		return body + len(inner) + len(end)
+	end := body + len(inner) + len(dashes) + len("END ") + len(name) + len(dashes)
+	if end <= len(s) && strings.HasPrefix(s[body+len(inner)+len(dashes):], "END") && strings.HasSuffix(s[:end], name+dashes) &&
+		!strings.Contains(inner, markerStart) && hasKeyBody(inner) {
+		return end
 	}
 	if lines := pemLines.FindString(inner); lines != "" {
 		return body + len(lines)

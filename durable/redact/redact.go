@@ -18,7 +18,8 @@ import (
 // Rule is the closed set of kinds of secrets. Its words are part of markers in stored texts.
 type Rule string
 
-// The rules (docs/design.md#redaction). The last one covers Waybill's own tokens.
+// The rules that are not those of one row of the table of tokens (docs/redaction.md). The last one
+// covers Waybill's own tokens.
 const (
 	SecretKey    Rule = "secret_key"    // sk-…
 	AWSKey       Rule = "aws_key"       // AKIA…, ASIA…
@@ -35,10 +36,17 @@ const (
 	WaybillToken Rule = "waybill_token" // st.v1.…, ack.v1.…, chk.v1.…, wbk_…: each authorizes calls
 )
 
-// Rules lists the closed set, for documentation and schemas.
+// Rules lists the closed set, for documentation and schemas: the rules above, and one for each
+// other row of the table of tokens.
 func Rules() []Rule {
-	return []Rule{SecretKey, AWSKey, SlackToken, GitHubToken, GoogleKey, Credential, JWT, PrivateKey, Bearer, Basic,
+	rules := []Rule{SecretKey, AWSKey, SlackToken, GitHubToken, GoogleKey, Credential, JWT, PrivateKey, Bearer, Basic,
 		URLPassword, NamedSecret, WaybillToken}
+	for _, t := range tokens() {
+		if t.rule == "" {
+			rules = append(rules, Rule(t.id))
+		}
+	}
+	return rules
 }
 
 const markerStart = "[REDACTED:"
@@ -79,5 +87,27 @@ func (c Counts) Total() (n int64) {
 // Text returns s with each secret replaced by a marker, and s itself where it has none. Bytes that
 // are not UTF-8 separate words like punctuation, and are kept.
 func Text(s string, c Counts) string {
-	return (&scanner{text: s, counts: c}).run()
+	// A replacement may complete the context of another one. The loop ends with the first pass that
+	// replaces nothing, which is nearly always the second one.
+	for range passesMax {
+		next := pass(s, c)
+		if next == s {
+			break
+		}
+		s = next
+	}
+	return s
+}
+
+// passesMax bounds the passes over one text.
+const passesMax = 8
+
+// pass redacts what is readable in s, what is readable after percent-decoding, and base64.
+func pass(s string, c Counts) string {
+	shown := shownView(s)
+	s = (&scanner{text: shown.shown, source: &shown, counts: c}).run()
+	if decoded, ok := percentView(s); ok {
+		s = (&scanner{text: decoded.shown, source: &decoded, counts: c, encoded: true}).run()
+	}
+	return base64Text(s, c)
 }

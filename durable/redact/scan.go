@@ -8,10 +8,13 @@ import "strings"
 
 // scanner is one pass over a text. Its methods return the offset from which to continue.
 type scanner struct {
-	text   string
-	counts Counts
-	out    []byte // nil until the first replacement
-	copied int    // the text before it is in out
+	text    string // what is read: the source without signs that are not shown, and decoded
+	source  *view
+	encoded bool // only what was decoded is read as names and values
+	counts  Counts
+	out     []byte // nil until the first replacement
+	copied  int    // the source before it is in out
+	read    int    // the text before it is in out
 
 	pending          pendingSecret // a secret ahead of the position, if to > 0
 	line             command       // the command at the position
@@ -26,25 +29,27 @@ type pendingSecret struct {
 	rule     Rule
 }
 
-// startBytes are the bytes with which a secret may begin, or which separate a name from its
-// value. All other bytes are skipped without a call.
-var startBytes = func() *class {
-	first := "-:=[" + "ebB" // JWT, Bearer, Basic
-	for _, f := range forms {
-		first += f.prefix[:1]
+// wordStarts are the first two bytes of the words that the scanner reads: a JWT, authentication
+// schemes, the names of sentences about secrets, and the beginning of an entry of netrc.
+var wordStarts = func() (starts []string) {
+	starts = append(starts, "ey")
+	for _, w := range []string{"be", "ba", "pa", "ap", "ac", "to", "se", "cr", "ma", "de"} {
+		upper := strings.ToUpper(w)
+		starts = append(starts, w, upper[:1]+w[1:], upper)
 	}
-	return classOf(first)
+	return starts
 }()
 
 // run scans the whole text and returns the result.
 func (sc *scanner) run() string {
-	s := sc.text
+	s, starts := sc.text, &table().starts
 	for i := 0; i < len(s); {
 		end := len(s)
 		if sc.pending.to > 0 {
 			end = sc.pending.from // do not skip past the beginning of the secret
 		}
-		for i < end && !startBytes[s[i]] {
+		// The last byte has no second one: it is looked up by scanAt.
+		for last := min(end, len(s)-1); i < last && starts[int(s[i])<<8|int(s[i+1])] == 0; {
 			i++
 		}
 		if i < end {
@@ -52,15 +57,15 @@ func (sc *scanner) run() string {
 		} else if sc.pending.to > 0 {
 			// Another secret that was replaced on the way may overlap the beginning of this one.
 			if d := sc.pending; i < d.to {
-				i = sc.replace(i, d.to, d.rule)
+				i = sc.replace(i, sc.whole(i, d.to), d.rule)
 			}
 			sc.pending = pendingSecret{}
 		}
 	}
 	if sc.out == nil { // nothing was replaced: no copy
-		return s
+		return sc.source.text
 	}
-	return string(append(sc.out, s[sc.copied:]...))
+	return string(append(sc.out, sc.source.text[sc.copied:]...))
 }
 
 // schedule records a secret ahead of the position. While one is pending, further ones are ignored.
@@ -70,14 +75,45 @@ func (sc *scanner) schedule(from, to int, r Rule) {
 	}
 }
 
-// scanAt handles the start byte at i, and returns the offset from which to continue.
+// scanAt handles the byte at i, with which something may begin, and returns the offset from which
+// to continue.
 func (sc *scanner) scanAt(i int) int {
 	s := sc.text
 	countReads(1)
+	b := table().find(s, i)
+	if b == nil {
+		return i + 1
+	}
+	if b.infix != nil {
+		if from, to, r := infixAt(s, i, sc.read, b); to > i {
+			return sc.replace(from, to, r)
+		}
+	}
+	if b.sign {
+		return sc.signAt(i)
+	}
+	if i > 0 && word[s[i-1]] && !escapeEnds(s, i) {
+		return i + 1 // in the middle of a word
+	}
+	if to, r := sc.tokenAt(i, b); to > 0 {
+		return sc.replace(i, to, r)
+	}
+	if b.word {
+		return sc.wordAt(i)
+	}
+	return i + 1
+}
+
+// signAt handles a sign that begins something or separates a name from its value.
+func (sc *scanner) signAt(i int) int {
+	s := sc.text
 	switch s[i] {
 	case '[':
 		return i + max(1, marker(s[i:])) // the text of a marker is not scanned
 	case ':', '=':
+		if sc.encoded && !sc.source.decodedAt(i) {
+			return i + 1 // it was read before
+		}
 		if strings.HasPrefix(s[i:], "://") {
 			sc.url(i + len("://"))
 			return i + 1
@@ -87,25 +123,41 @@ func (sc *scanner) scanAt(i int) int {
 		}
 		// The usual case: a name, a sign, and a value that begins behind it.
 		n := nameBefore(s, i)
+		if to := sc.structure(i, n); to > 0 {
+			return to
+		}
 		if !SecretName(n.name) {
 			sc.pair(i, n)
 		} else if from, to := sc.named(i, n); to > from {
-			return sc.replace(from, to, NamedSecret)
+			return sc.replace(from, sc.whole(from, to), NamedSecret)
 		}
 	case '-':
 		if to := pem(s, i); to > i {
 			return sc.replace(i, to, PrivateKey)
 		}
-		sc.flag(i)
-	default:
-		// A letter with which a token, a JWT, Bearer or Basic begins.
-		if i > 0 && word[s[i-1]] && !escapeEnds(s, i) {
-			break // in the middle of a word
-		}
-		if from, to, r := sc.token(i); to > from {
-			return sc.replace(from, to, r)
+		if !sc.encoded {
+			sc.flag(i)
 		}
 	}
+	return i + 1
+}
+
+// wordAt handles a word that may begin a sentence about a secret, or a credential with its scheme.
+func (sc *scanner) wordAt(i int) int {
+	s := sc.text
+	if from, to := bearer(s, i); to > from {
+		return sc.replace(from, sc.whole(from, to), Bearer)
+	}
+	if from, to := basic(s, i); to > from {
+		return sc.replace(from, to, Basic)
+	}
+	if sc.encoded {
+		return i + 1
+	}
+	if to := sc.netrc(i); to > 0 {
+		return to
+	}
+	sc.sentence(i)
 	return i + 1
 }
 
@@ -113,28 +165,50 @@ func (sc *scanner) scanAt(i int) int {
 func (sc *scanner) replace(from, to int, r Rule) int {
 	sc.line.advance(sc.text, from)
 	sc.line.pos = to // a secret contains no commands
-	sc.out = append(append(sc.out, sc.text[sc.copied:from]...), Marker(r)...)
-	sc.copied = to
+	source := sc.source
+	sc.out = append(append(sc.out, source.text[sc.copied:source.begin(from)]...), Marker(r)...)
+	sc.copied, sc.read = source.end(to), to
 	sc.counts.add(r, 1)
 	return to
 }
 
-// token returns the secret that begins with a fixed prefix at i, the start of a word; to is 0
-// where there is none.
-func (sc *scanner) token(i int) (from, to int, r Rule) {
-	if f, to := formAt(sc.text, i); to > 0 {
-		return i, to, f.rule
-	}
-	switch sc.text[i] {
-	case 'e':
-		return i, sc.jwt(i), JWT
-	case 'b', 'B':
-		if from, to := bearer(sc.text, i); to > from {
-			return from, to, Bearer
+// tokenAt returns the end of the token or JWT that begins at i, also where it continues on the next
+// line; 0 where there is none.
+func (sc *scanner) tokenAt(i int, b *bucket) (to int, r Rule) {
+	s, split := sc.text, false
+	for k := range b.forms {
+		f := &b.forms[k]
+		if !strings.HasPrefix(s[i:], f.prefix) {
+			continue
 		}
-		from, to = basic(sc.text, i)
+		if to := f.end(s, i); to > 0 {
+			return max(to, f.split(s, i, to)), f.ruleOf()
+		}
+		split = true // none of the forms may be whole on this line
 	}
-	return from, to, Basic
+	for k := range b.forms {
+		f := &b.forms[k]
+		// The line may also break inside a long prefix, such as that of a webhook.
+		if split && strings.HasPrefix(s[i:], f.prefix) || strings.HasPrefix(s[i:], f.prefix[:min(len(f.prefix), splitPrefix)]) {
+			if to := f.split(s, i, 0); to > 0 {
+				return to, f.ruleOf()
+			}
+		}
+	}
+	if s[i] == 'e' && b.word {
+		to = sc.jwt(i)
+	}
+	return to, JWT
+}
+
+// whole returns the end of a secret that was found at from by its name: that of the token with which
+// it begins, where this one is longer.
+func (sc *scanner) whole(from, to int) int {
+	if b := table().find(sc.text, from); b != nil && from < len(sc.text) {
+		end, _ := sc.tokenAt(from, b)
+		return max(to, end)
+	}
+	return to
 }
 
 // escapeEnds reports that an escape such as \n, %20 or \u0026 ends before i. Its letters do not
@@ -147,6 +221,19 @@ func escapeEnds(s string, i int) bool {
 		return true
 	}
 	return i >= 6 && s[i-6] == '\\' && s[i-5] == 'u' && span(s[:i], i-4, hexDigit) == i
+}
+
+// escapeBytes returns how many bytes at i, at the beginning of a run of letters and digits, are those
+// of an escape such as \n or %20.
+func escapeBytes(s string, i int) int {
+	switch {
+	case i == 0:
+	case s[i-1] == '\\' && escapeEnds(s, i+1):
+		return 1
+	case s[i-1] == '%' && i+2 <= len(s) && escapeEnds(s, i+2):
+		return 2
+	}
+	return 0
 }
 
 // class is a set of bytes. The classes are ASCII: all other bytes separate words.

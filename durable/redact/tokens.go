@@ -1,69 +1,205 @@
 package redact
 
 import (
-	"encoding/base64"
+	"slices"
+	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+	"sync"
 
 	"github.com/waybill/waybill/durable/pattern"
 )
 
-// form is one form of token: a prefix at the start of a word, and bytes of an alphabet behind it.
-type form struct {
-	prefix   string
-	rule     Rule
-	alphabet *class
-	// least and most bound the bytes behind the prefix. A most of 0 is no bound; otherwise no word
-	// may continue behind the token: a longer run is another identifier.
+// token is a row of the table of token forms: a prefix at the start of a word, and parts behind
+// it. The table is data: docs/redaction.md is generated from it.
+type token struct {
+	id, provider string
+	// rule is the rule of a row whose word was stored before the table existed; the rule of any
+	// other row is its id.
+	rule Rule
+	// before is for tokens without a fixed beginning: the parts before the prefix, which then is
+	// in the middle of the token.
+	before string
+	// prefix lists alternatives, separated by spaces.
+	prefix string
+	// parts lists what follows the prefix, separated by spaces: literals in single quotes, and runs
+	// such as hex{32}, alnum{8,16} and dashed{20,}: a class with the least and the most bytes.
+	// Behind a last run with a most, no word may continue: a longer run is another identifier.
+	parts string
+	// full is the documented length behind the prefix where the least of parts is lower: tokens
+	// that were truncated or altered are recognized too. A token that is split over two lines has it.
+	full int
+	look looks // what the bytes behind the prefix must look like, where the prefix is not specific
+	// strict requires that no path, name or expression continues before or behind the token.
+	strict bool
+
+	source  string // documentation of the provider
+	yes, no string // a text that is a token, and one that is not
+}
+
+// tokens returns all rows. Of two rows that match, the one with the longer prefix decides, or the
+// first one.
+func tokens() []token {
+	return slices.Concat(modelsTokens, codeTokens, cloudTokens, businessTokens, operationsTokens)
+}
+
+// ruleOf returns the rule of a row.
+func (t token) ruleOf() Rule {
+	if t.rule != "" {
+		return t.rule
+	}
+	return Rule(t.id)
+}
+
+// alphabet is a class with the word for it in the table, and its description.
+type alphabet struct {
+	word, meaning string
+	in            *class
+}
+
+var alphabets = []alphabet{
+	{"digit", "digits", digit},
+	{"hex", "lower case hexadecimal digits", classOf(digits + "abcdef")},
+	{"hexes", "hexadecimal digits", hexDigit},
+	{"letter", "letters", letter},
+	{"lower", "lower case letters and digits", classOf(letters[:26] + digits)},
+	{"upper", "capitals and digits", upperDigit},
+	{"alnum", "letters and digits", alnum},
+	{"base32", "lower case base32", base32Lower},
+	{"bech", "capitals of bech32", classOf("QPZRYXGFTVDWSJNKHCEMUAL" + "023456789")},
+	{"word", "letters, digits and `_`", word},
+	{"dashed", "base64url", dashed},
+	{"equals", "letters, digits, `_` and `=`", classOf(letters + digits + "_=")},
+	{"dotted", "base64url and `.`", dotted},
+	{"tilde", "base64url, `.` and `~`", classOf(letters + digits + "_-.~")},
+	{"url", "base64url and `=`", classOf(letters + digits + "_-=")},
+	{"base", "base64 without `=`", classOf(letters + digits + "+/")},
+	{"padded", "base64", classOf(letters + digits + "+/=")},
+	{"dashdot", "base64, `_`, `-` and `.`", classOf(letters + digits + "+/=_-.")},
+	{"percent", "base64url and `%`", classOf(letters + digits + "_-%")},
+	{"path", "letters, digits, `_`, `-`, `/` and `@`", classOf(letters + digits + "_-/@")},
+	{"ids", "digits and `/`", classOf(digits + "/")},
+	{"pchar", "characters of a URL path", classOf(letters + digits + "-._~!$*+:@")},
+}
+
+// part is a literal, or a run of bytes of a class. A most of 0 is no bound; only the last part of
+// a token may have none, so that a failed match has read a bounded number of bytes.
+type part struct {
+	text        string
+	in          *class
+	word        string // the class in the table
 	least, most int
-	// key requires that the bytes look like a key (see keyLike).
-	key bool
 }
 
-// forms lists the forms of tokens. A token is replaced under the rule of its form, also where it
-// is the value of a secret name.
-var forms = []form{
-	{prefix: "sk-", rule: SecretKey, alphabet: dashed, least: 6, key: true},
-	{prefix: "cred_", rule: Credential, alphabet: dashed, least: 6, key: true},
-	{prefix: "AKIA", rule: AWSKey, alphabet: upperDigit, least: 16, most: 16},
-	{prefix: "ASIA", rule: AWSKey, alphabet: upperDigit, least: 16, most: 16},
-	{prefix: "AIza", rule: GoogleKey, alphabet: dashed, least: 10},
-	{prefix: "xoxb-", rule: SlackToken, alphabet: dashed, least: 4},
-	{prefix: "xoxa-", rule: SlackToken, alphabet: dashed, least: 4},
-	{prefix: "xoxp-", rule: SlackToken, alphabet: dashed, least: 4},
-	{prefix: "xoxr-", rule: SlackToken, alphabet: dashed, least: 4},
-	{prefix: "xoxs-", rule: SlackToken, alphabet: dashed, least: 4},
-	{prefix: "ghp_", rule: GitHubToken, alphabet: word, least: 6},
-	{prefix: "gho_", rule: GitHubToken, alphabet: word, least: 6},
-	{prefix: "ghu_", rule: GitHubToken, alphabet: word, least: 6},
-	{prefix: "ghs_", rule: GitHubToken, alphabet: word, least: 6},
-	{prefix: "ghr_", rule: GitHubToken, alphabet: word, least: 6},
-	{prefix: "github_pat_", rule: GitHubToken, alphabet: word, least: 6},
-	{prefix: "st.v1.", rule: WaybillToken, alphabet: dotted, least: 6},
-	{prefix: "ack.v1.", rule: WaybillToken, alphabet: dotted, least: 6},
-	{prefix: "chk.v1.", rule: WaybillToken, alphabet: dotted, least: 6},
-	{prefix: "wbk_", rule: WaybillToken, alphabet: base32Lower, least: 32},
+// partsOf parses the notation of token.parts.
+func partsOf(notation string) (parts []part) {
+	for _, field := range strings.Fields(notation) {
+		if field[0] == '\'' {
+			parts = append(parts, part{text: strings.Trim(field, "'")})
+			continue
+		}
+		name, bounds, _ := strings.Cut(strings.TrimSuffix(field, "}"), "{")
+		i := slices.IndexFunc(alphabets, func(a alphabet) bool { return a.word == name })
+		least, most, ranged := strings.Cut(bounds, ",")
+		p := part{in: alphabets[i].in, word: name}
+		p.least, _ = strconv.Atoi(least)
+		if p.most, _ = strconv.Atoi(most); !ranged {
+			p.most = p.least
+		}
+		parts = append(parts, p)
+	}
+	return parts
 }
 
-// formsByByte holds the forms by the first byte of their prefix.
-var formsByByte = func() (t [256][]form) {
-	for _, f := range forms {
-		t[f.prefix[0]] = append(t[f.prefix[0]], f)
+// form is a row prepared for matching, with one of its prefixes.
+type form struct {
+	token
+	prefix        string
+	before, parts []part
+	bounded       bool // the last part has a bound
+}
+
+// formTable holds the forms by the first two bytes of their prefix.
+type formTable struct {
+	starts [1 << 16]uint16 // an index into the buckets; 0: nothing begins with these bytes
+	bucket []bucket
+}
+
+// bucket holds what may begin with two bytes.
+type bucket struct {
+	infix []form // forms whose prefix is in the middle of a token
+	forms []form
+	sign  bool // the first byte is a sign that the scanner reads
+	word  bool // a word that the scanner reads may begin here
+}
+
+// table returns the prepared table. It is built on its first use: a process that redacts nothing
+// does not need it.
+var table = sync.OnceValue(func() *formTable {
+	t := &formTable{bucket: make([]bucket, 1)}
+	for _, sign := range []byte(":=-[") {
+		for second := range 256 {
+			t.at(sign, byte(second)).sign = true
+		}
+	}
+	for _, start := range wordStarts {
+		t.at(start[0], start[1]).word = true
+	}
+	for _, row := range tokens() {
+		before, parts := partsOf(row.before), partsOf(row.parts)
+		bounded := len(parts) == 0 || parts[len(parts)-1].in == nil || parts[len(parts)-1].most > 0
+		for _, prefix := range strings.Fields(row.prefix) {
+			f := form{token: row, prefix: prefix, before: before, parts: parts, bounded: bounded}
+			b := t.at(prefix[0], prefix[1])
+			if len(before) > 0 {
+				b.infix = append(b.infix, f)
+			} else {
+				b.forms = append(b.forms, f)
+			}
+		}
+	}
+	for _, b := range t.bucket { // sk-or-v1- before sk-
+		slices.SortStableFunc(b.forms, func(x, y form) int { return len(y.prefix) - len(x.prefix) })
 	}
 	return t
-}()
+})
+
+// at returns the bucket of two bytes, which it makes.
+func (t *formTable) at(first, second byte) *bucket {
+	i := &t.starts[int(first)<<8|int(second)]
+	if *i == 0 {
+		*i = uint16(len(t.bucket))
+		t.bucket = append(t.bucket, bucket{})
+	}
+	return &t.bucket[*i]
+}
+
+// find returns the bucket of the two bytes at i, nil where nothing begins with them.
+func (t *formTable) find(s string, i int) *bucket {
+	second := byte(0)
+	if i+1 < len(s) {
+		second = s[i+1]
+	}
+	if n := t.starts[int(s[i])<<8|int(second)]; n > 0 {
+		return &t.bucket[n]
+	}
+	return nil
+}
 
 // formAt returns the form of the token at i, and where the token ends: 0 where there is none.
-func formAt(s string, i int) (f form, to int) {
-	for _, f := range formsByByte[s[i]] {
+func formAt(s string, i int) (f *form, to int) {
+	b := table().find(s, i)
+	if b == nil {
+		return nil, 0
+	}
+	for k := range b.forms {
+		f := &b.forms[k]
 		if strings.HasPrefix(s[i:], f.prefix) {
 			if to := f.end(s, i); to > 0 {
 				return f, to
 			}
 		}
 	}
-	return form{}, 0
+	return nil, 0
 }
 
 // isToken reports a token of one of the forms at i.
@@ -72,152 +208,138 @@ func isToken(s string, i int) bool {
 	return to > 0
 }
 
-// end returns where the token at from ends, 0 where it is none. A dot at the end of a sentence is
-// not part of it.
-func (f form) end(s string, from int) int {
-	i := from + len(f.prefix)
-	if f.key && !keyLike(s, from, i) {
+// end returns where the token whose prefix is at from ends, 0 where it is none. A dot at the end
+// of a sentence is not part of it.
+func (f *form) end(s string, from int) int {
+	body := from + len(f.prefix)
+	if f.strict && from > 0 && pathByte[s[from-1]] && !escapeEnds(s, from) || f.look == keyLooks && !keyLike(s, from, body) {
 		return 0
 	}
-	to := span(s, i, f.alphabet)
-	if f.most > 0 && (to-i > f.most || to < len(s) && word[s[to]]) {
+	to := body
+	for n, p := range f.parts {
+		last := n == len(f.parts)-1
+		// A run without a bound is read once only: what would refuse it is decided before.
+		if near := min(len(s), to+classifiedMax); last && !f.bounded && !f.look.of(s[body:span(s[:near], to, p.in)]) {
+			return 0
+		}
+		if to = p.end(s, to, last); to == 0 {
+			return 0
+		}
+	}
+	if len(f.before) == 0 && to == body || f.bounded && to < len(s) && (word[s[to]] || f.strict && continuesName(s, to)) {
 		return 0
 	}
-	if to = trimDots(s, i, to); to-i < f.least {
+	if f.bounded && !f.look.of(s[body:to]) {
 		return 0
 	}
 	return to
 }
 
-// trimDots returns where s[from:to] ends without dots at its end.
-func trimDots(s string, from, to int) int { return from + len(strings.TrimRight(s[from:to], ".")) }
-
-// classifiedMax bounds how many bytes of a token are classified: enough for all real tokens, and
-// a bound for hostile text.
-const classifiedMax = 256
-
-// issuer is the word that providers put between the prefix and the key itself.
-var issuer = pattern.New(`^(?:(?:proj|ant|svcacct|admin|or)-|(?:live|test)[_-])`)
-
-// keyLike reports whether the run at i, behind the prefix of the token at from, is a key. Hyphens
-// occur in keys and between words, so a sequence of short words is not a key (sk-learn-contrib),
-// nor is a single word in a path or before a parenthesis.
-func keyLike(s string, from, i int) bool {
-	to := span(s[:min(len(s), i+classifiedMax)], i, dashed) // the token itself may be longer
-	near := s[i:to]
-	// A capital, many digits or an issuer's word show that the text is random, not words.
-	if strings.ContainsAny(near, capitals) || strongRun(near) || issuer.MatchString(near) {
-		return true
+// end returns where the part that begins at i ends, 0 where it does not.
+func (p part) end(s string, i int, last bool) int {
+	if p.in == nil {
+		if strings.HasPrefix(s[i:], p.text) {
+			return i + len(p.text)
+		}
+		return 0
 	}
-	inPath := from > 0 && (s[from-1] == '/' || s[from-1] == '\\') ||
-		to < len(s) && (s[to] == '/' || s[to] == '\\' || s[to] == '(')
-	return !inPath && span(near, 0, alnum) >= 6
+	near := s
+	switch {
+	case p.most > 0 && last: // one more byte shows that the run is longer
+		near = s[:min(len(s), i+p.most+1)]
+	case p.most > 0:
+		near = s[:min(len(s), i+p.most)]
+	}
+	to := span(near, i, p.in)
+	if last {
+		if p.most > 0 && to-i > p.most {
+			return 0
+		}
+		to = trimDots(s, i, to)
+	}
+	if p.word == percentWord {
+		to = i + len(encodedSigns.FindString(s[i:to]))
+	}
+	if to-i < p.least {
+		return 0
+	}
+	return to
 }
 
-// strongRun reports a text that is not made of words: it has five digits, or a run of six letters
-// and digits with at least one digit.
-func strongRun(s string) bool {
-	digits, run, inRun := 0, 0, 0 // digits in all; length of the run, and digits in it
-	for i := range len(s) {
-		switch {
-		case digit[s[i]]:
-			digits, run, inRun = digits+1, run+1, inRun+1
-		case letter[s[i]]:
-			run++
-		default:
-			run, inRun = 0, 0
-		}
-		if run >= 6 && inRun > 0 || digits >= 5 {
-			return true
-		}
+// percentWord is the alphabet of tokens that are stored percent-encoded, and encodedSigns matches
+// them: other encoded characters end a token.
+const percentWord = "percent"
+
+var encodedSigns = pattern.New(`^(?:[A-Za-z0-9_-]|%(?:2[bBfF]|3[dD]))*`)
+
+// pathByte is the class of the bytes with which a path or a name continues before a token.
+var pathByte = classOf(letters + digits + "_-./\\+~@$")
+
+// continuesName reports that a name, a path or a number continues at i.
+func continuesName(s string, i int) bool {
+	switch s[i] {
+	case '-', '/', '+', '@', '(':
+		return true
+	case '.':
+		return i+1 < len(s) && alnum[s[i+1]]
 	}
 	return false
 }
 
-// jwt returns the end of the JWT at i, 0 where there is none: a part of base64url that decodes to
-// text beginning with {", and two more parts.
-func (sc *scanner) jwt(i int) (to int) {
-	s := sc.text
-	if i < sc.noJWTBefore || !strings.HasPrefix(s[i:], "eyJ") {
-		return 0
-	}
-	one := span(s, i, dashed)
-	// The shortest header and payload are longer than these bounds.
-	if one-i >= 8 && strings.HasPrefix(s[one:], ".") {
-		if two := span(s, one+1, dashed); two-one > 5 && strings.HasPrefix(s[two:], ".") {
-			return max(two+1, trimDots(s, two, span(s, two, dotted))) // the signature may be empty
+// infixAt returns the token in the middle of which the prefix at i is; to is 0 where there is none.
+func infixAt(s string, i, floor int, b *bucket) (from, to int, r Rule) {
+	for k := range b.infix {
+		f := &b.infix[k]
+		if !strings.HasPrefix(s[i:], f.prefix) {
+			continue
+		}
+		if from := f.begin(s, i); from >= floor {
+			if to := f.end(s, i); to > 0 {
+				return from, to, f.ruleOf()
+			}
+		}
+		if from, to := f.splitInfix(s, i, floor); to > 0 {
+			return from, to, f.ruleOf()
 		}
 	}
-	sc.noJWTBefore = one // later starts in the same run end at the same byte, and fail as well
-	return 0
+	return 0, 0, ""
 }
 
-// hasFold reports that s begins with a word in any case, and that more text follows.
-func hasFold(s, word string) bool {
-	return len(s) > len(word) && strings.EqualFold(s[:len(word)], word)
-}
-
-// bearerByte is the class of the bytes of a bearer credential.
-var bearerByte = classOf(letters + digits + "_-.~+/=%")
-
-// bearer returns the credential behind the word Bearer at i, unless it reads like a word.
-func bearer(s string, i int) (from, to int) {
-	const name, gapMax = "bearer", 6
-	if !hasFold(s[i:], name) {
-		return 0, 0
-	}
-	gap := i + len(name)
-	from = span(s[:min(len(s), gap+gapMax)], gap, blank)
-	to = span(s[:min(len(s), from+classifiedMax)], from, bearerByte)
-	near := s[from:trimDots(s, from, to)]
-	// A credential is long, or has a digit or an inner capital; a path is neither.
-	if from == gap || len(near) < 6 ||
-		(len(near) < 20 || strings.Contains(near, "/")) && !strings.ContainsAny(near, digits) && !innerUpper(near) {
-		return 0, 0
-	}
-	if to = span(s, from, bearerByte); marker(s[to:]) > 0 {
-		return 0, 0 // it was replaced before
-	}
-	return from, trimDots(s, from, to)
-}
-
-// innerUpper reports a text that has small letters, and a capital behind its first letter. Words
-// and all-capital headings do not.
-func innerUpper(s string) bool {
-	return strings.ContainsAny(s[1:], capitals) && strings.ContainsAny(s, letters[:len(capitals)])
-}
-
-// Both alphabets of base64, and the replacer from one to the other.
-var (
-	anyBase64 = classOf(letters + digits + "+/=-_")
-	toBase64  = strings.NewReplacer("-", "+", "_", "/")
-)
-
-// basic returns the credential behind the word Basic at i, if it is base64 of user:password.
-// Words of sentences decode to unprintable bytes.
-func basic(s string, i int) (from, to int) {
-	const name = "basic "
-	if !hasFold(s[i:], name) {
-		return 0, 0
-	}
-	from = span(s, i+len(name), blank)
-	to = span(s, from, anyBase64)
-	// The beginning is enough to see whether it is readable.
-	near := toBase64.Replace(strings.TrimRight(s[from:min(to, from+classifiedMax)], "="))
-	plain, err := base64.RawStdEncoding.DecodeString(near)
-	if err != nil || len(near) < 6 || !strings.Contains(string(plain), ":") || !readable(string(plain)) {
-		return 0, 0
-	}
-	return from, to
-}
-
-// readable reports text without control characters. Its last character may be incomplete, since
-// the input was truncated.
-func readable(s string) bool {
-	for i, r := range s {
-		if r == utf8.RuneError && i < len(s)-utf8.UTFMax || r < ' ' || !unicode.IsPrint(r) && r != utf8.RuneError {
-			return false
+// begin returns where the token with the infix at i begins, -1 where the bytes before it do not fit.
+func (f *form) begin(s string, i int) int {
+	from := i
+	for n := len(f.before) - 1; n >= 0; n-- {
+		p := f.before[n]
+		if p.in == nil {
+			if !strings.HasSuffix(s[:from], p.text) {
+				return -1
+			}
+			from -= len(p.text)
+			continue
 		}
+		// The first part has no more bytes than its most; the others have exactly as many.
+		most := p.most
+		if n == 0 {
+			most++
+		}
+		start := from
+		for start > 0 && from-start < most && p.in[s[start-1]] {
+			start--
+		}
+		countReads(from - start)
+		if n == 0 {
+			start += escapeBytes(s, start)
+		}
+		if from-start < p.least || from-start > p.most {
+			return -1
+		}
+		from = start
 	}
-	return !strings.HasPrefix(s, string(utf8.RuneError))
+	if from > 0 && word[s[from-1]] && !escapeEnds(s, from) {
+		return -1
+	}
+	return from
 }
+
+// trimDots returns where s[from:to] ends without dots at its end.
+func trimDots(s string, from, to int) int { return from + len(strings.TrimRight(s[from:to], ".")) }

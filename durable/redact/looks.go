@@ -1,0 +1,74 @@
+package redact
+
+import (
+	"strings"
+
+	"github.com/waybill/waybill/durable/pattern"
+)
+
+// looks is what the bytes of a token look like, in forms whose prefix also begins words.
+type looks int
+
+const (
+	anyLooks   looks = iota
+	keyLooks         // a key, not words: see keyLike
+	digitLooks       // with digits
+	casedLooks       // with capitals and small letters
+	mixedLooks       // with digits, capitals and small letters
+)
+
+// of reports whether the bytes of a token look so. A single digit also occurs in names.
+func (l looks) of(body string) bool {
+	has := func(set string) bool { return strings.ContainsAny(body, set) }
+	switch l {
+	case digitLooks:
+		return has(digits)
+	case casedLooks:
+		return has(capitals) && has(letters[:len(capitals)])
+	case mixedLooks:
+		return has(digits) && has(capitals) && has(letters[:len(capitals)])
+	}
+	return true
+}
+
+// classifiedMax bounds how many bytes of a token are classified: enough for all real tokens, and
+// a bound for hostile text.
+const classifiedMax = 256
+
+// issuer is the word that providers put between the prefix and the key itself.
+var issuer = pattern.New(`^(?:(?:proj|ant|svcacct|admin|or)-|(?:live|test)[_-])`)
+
+// keyLike reports whether the run at i, behind the prefix of the token at from, is a key. Hyphens
+// occur in keys and between words, so a sequence of short words is not a key (sk-learn-contrib),
+// nor is a single word in a path or before a parenthesis.
+func keyLike(s string, from, i int) bool {
+	to := span(s[:min(len(s), i+classifiedMax)], i, dashed) // the token itself may be longer
+	near := s[i:to]
+	// A capital, many digits or an issuer's word show that the text is random, not words.
+	if strings.ContainsAny(near, capitals) || strongRun(near) || issuer.MatchString(near) {
+		return true
+	}
+	inPath := from > 0 && (s[from-1] == '/' || s[from-1] == '\\') ||
+		to < len(s) && (s[to] == '/' || s[to] == '\\' || s[to] == '(')
+	return !inPath && span(near, 0, alnum) >= 6
+}
+
+// strongRun reports a text that is not made of words: it has five digits, or a run of six letters
+// and digits with at least one digit.
+func strongRun(s string) bool {
+	digits, run, inRun := 0, 0, 0 // digits in all; length of the run, and digits in it
+	for i := range len(s) {
+		switch {
+		case digit[s[i]]:
+			digits, run, inRun = digits+1, run+1, inRun+1
+		case letter[s[i]]:
+			run++
+		default:
+			run, inRun = 0, 0
+		}
+		if run >= 6 && inRun > 0 || digits >= 5 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,145 @@
+package redact
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/waybill/waybill/durable/pattern"
+)
+
+// Sentences that state a secret: "the password for root is hunter2". A value is taken if it is
+// quoted, if it looks like no word, or if it is the last word of the sentence and no ordinary one:
+// "the password is wrong" states none.
+
+// sentenceMax bounds how much of the text the subject and the verb of a sentence have.
+const sentenceMax = 160
+
+// statement matches a noun that names secrets, what the secret is for, and a verb.
+var statement = pattern.New(`^(?i:(?:(password|passphrase|passcode|passwd)|(?:api|access|secret|secret access)[ _-]?key|` +
+	`(?:(?:api|access|client|bearer|auth|refresh)[ _-])?(?:token|secret)|credential)s?` +
+	`(?:[ \t]+(?:for|of|to|on|in|at|from)(?:[ \t]+[^ \t\r\n:;.!?"=]+(?:\.[a-z0-9][^ \t\r\n:;.!?"=]*)*){1,4}?)?` +
+	`[ \t]+(is|was|are|were|will be|becomes|should be|has been changed to|changed to|set to)` +
+	`(?:[ \t]+(?:now|currently|still|simply|just|again|actually|always|set to|changed to))*:?[ \t]+)`)
+
+// sentence schedules the secret that a sentence beginning at i states.
+func (sc *scanner) sentence(i int) {
+	s := sc.text
+	if !namesSecretAt(s, i) {
+		return
+	}
+	near := s[i:min(len(s), i+sentenceMax)]
+	countReads(len(near))
+	m := statement.FindStringSubmatch(near)
+	if m == nil {
+		return
+	}
+	from, password := i+len(m[0]), m[1] != ""
+	for from < len(s) && s[from] == '*' { // emphasis
+		from++
+	}
+	if to, open := quotedWord(s, from); to > 0 {
+		v := s[from+open : to]
+		if !ordinary(v) && !nonValue(v) && !strings.Contains(v, markerStart) && (password || !strings.Contains(v, " ")) {
+			sc.schedule(from+open, to, NamedSecret)
+		}
+		return
+	}
+	to := sc.bareEnd(from)
+	if to <= from || to-from > classifiedMax {
+		return
+	}
+	v := s[from:to]
+	rest := s[to:min(len(s), to+nameMax)]
+	switch {
+	case nonValue(v), isCount(s, to, v), SecretName(v), strings.Contains(v, "://"), strings.ContainsAny(v, "()<>"):
+	case stated(v), password && !ordinary(v) && sentenceEnds.MatchString(rest) && len(v) >= 6:
+		sc.schedule(from, sc.whole(from, to), NamedSecret)
+	}
+}
+
+// namesSecretAt reports a word with which statement may begin, without a regular expression.
+func namesSecretAt(s string, i int) bool {
+	for _, w := range []string{"password", "passphrase", "passcode", "passwd", "api", "access", "secret", "token",
+		"credential", "auth", "client", "bearer", "refresh"} {
+		if hasFold(s[i:], w) {
+			return true
+		}
+	}
+	return false
+}
+
+// sentenceEnds matches the end of a sentence behind a word.
+var sentenceEnds = pattern.New(`^[.!]?["')\]*]*(?:[ \t]*(?:\r*\n|$)|[.!]?[ \t]+[A-Z])`)
+
+// quotes maps the sign that opens a quotation to the one that closes it.
+var quotes = []struct{ open, close string }{
+	{`"`, `"`}, {"'", "'"}, {"`", "`"}, {"“", "”"}, {"‘", "’"}, {"«", "»"}, {"„", "“"}, {`\"`, `\"`},
+}
+
+// quotedWord returns where the quotation at i ends, and the length of its opening sign; 0 where there
+// is none on this line.
+func quotedWord(s string, i int) (to, open int) {
+	for _, q := range quotes {
+		if strings.HasPrefix(s[i:], q.open) {
+			from := i + len(q.open)
+			n := strings.Index(s[from:min(len(s), from+nameMax*2)], q.close)
+			if n <= 0 || strings.Contains(s[from:from+n], "\n") {
+				return 0, 0
+			}
+			return from + n, len(q.open)
+		}
+	}
+	return 0, 0
+}
+
+// stated reports a value that looks like no word of a sentence, no format and no file.
+func stated(v string) bool {
+	v = strings.TrimRight(v, "!")
+	has := func(set string) bool { return strings.ContainsAny(v, set) }
+	switch {
+	case len(v) < 5, notStated.MatchString(v), !utf8.ValidString(v):
+		return false
+	case has(digits) && has(letters):
+		return true
+	case has(digits):
+		return len(v) >= 6 && number.MatchString(v) && !has(".,-+")
+	}
+	return has(letters) && has("!@#$%^&*+=")
+}
+
+// notStated matches words with digits or signs: formats and algorithms, versions, dates, files, and
+// identifiers that a sentence is about.
+var notStated = pattern.New(`^(?i:(?:base|sha|md|utf|ipv|hs|rs|es|ps|ed|aes|rsa|x|oauth|http|v|bcrypt|argon|pbkdf|win|ascii)-?[0-9]+[\w.-]*` +
+	`|[0-9]+(?:st|nd|rd|th|s|ms|h|d|min|kb|mb|bit|bits|bytes?|chars?|days?|hours?|x)` +
+	`|[0-9]+-[a-z]+(?:-[a-z]+)*|\d{4}-\d\d-\d\d.*|\d+(?:[.:]\d+)+|[\w./-]+\.[a-z]{1,5}|\$.*|@.*|#\d+)$`)
+
+// ordinary reports a word that describes a secret in a sentence.
+func ordinary(v string) bool {
+	lower := strings.ToLower(v)
+	if ordinaryWords[lower] || nonValueWords[lower] || sentenceWords[lower] {
+		return true
+	}
+	for _, end := range []string{"ed", "ing", "able", "ible", "ive", "ory", "ent", "ant", "ous", "ful", "less", "ly", "ary",
+		"ish", "ally", "ness", "ment", "tion", "ward", "wise", "text"} {
+		if strings.HasSuffix(lower, end) && len(lower) > len(end)+1 {
+			return true
+		}
+	}
+	// well-known, read-only: two words of small letters.
+	return strings.Count(lower, "-") == 1 && strings.Trim(v, "abcdefghijklmnopqrstuvwxyz-") == ""
+}
+
+// ordinaryWords is the set of such words without a common ending.
+var ordinaryWords = wordSet(
+	"weak strong short long shorter longer weaker stronger newer older better good bad fine okay right here there below " +
+		"above inside outside elsewhere public private secret safe unsafe secure insecure fresh stale old new lost gone " +
+		"known broken written taken given sent shown leaked hard easy simple trivial obvious plain clear random unique " +
+		"yours mine ours theirs his hers not still also just only never always too so very much more less enough all any " +
+		"some what which where when how why who because since until unless while after before like about in at by from " +
+		"into onto over under up down out off on part one two three four five six seven eight nine ten dead alive active " +
+		"inactive static dynamic local global remote optional mandatory up-to-date case-sensitive ready static admin's " +
+		"sensitive temporary permanent default empty blank visible hex hexadecimal numeric alphanumeric bearer opaque " +
+		"rotated managed cached signed unsigned read kept held found asked typed entered hashed salted encrypted " +
+		"database keychain keyring vault environment settings configuration file header cookie body query string number " +
+		"crucial vital critical essential unchanged identical equal different similar alike everything nothing something " +
+		"communication simplicity patience practice preparation consistency kindness timing trust yes no")

@@ -1,0 +1,344 @@
+package redact
+
+import (
+	"strings"
+
+	"github.com/waybill/waybill/durable/pattern"
+)
+
+// structures maps a name, in lower case, to what is read behind it where its value is more than one
+// secret, or a secret only there. Each function returns the offset from which to continue, 0 where
+// it found nothing.
+var structures = map[string]func(*scanner, int, nameContext) int{
+	"cookie": (*scanner).cookies, "set-cookie": (*scanner).cookies, "document.cookie": (*scanner).cookies,
+	"authorization": (*scanner).authorization, "proxy-authorization": (*scanner).authorization,
+	"auth": (*scanner).registryAuth, "_auth": (*scanner).registryAuth,
+	"private-lines": (*scanner).puttyLines, "private-mac": (*scanner).puttyMAC, "private-hash": (*scanner).puttyMAC,
+	"sig": (*scanner).parameter, "key": (*scanner).parameter, "signature": (*scanner).signature,
+	"x-amz-signature": (*scanner).signature, "x-goog-signature": (*scanner).signature,
+	"client-key-data": (*scanner).keyData, "pass": (*scanner).passLine,
+}
+
+// structureMax is the longest of these names.
+const structureMax = 20
+
+// structure reads the structure whose name n ends before the sign at i.
+func (sc *scanner) structure(i int, n nameContext) int {
+	var lower [structureMax]byte
+	if len(n.name) == 0 || len(n.name) > structureMax {
+		return sc.pgpass(i, n)
+	}
+	for k := range len(n.name) {
+		lower[k] = n.name[k]
+		if upper[lower[k]] {
+			lower[k] += 'a' - 'A'
+		}
+	}
+	if read := structures[string(lower[:len(n.name)])]; read != nil {
+		return read(sc, i, n)
+	}
+	return sc.pgpass(i, n)
+}
+
+// take replaces s[from:to] unless it is empty, a placeholder or a word about values, and returns the
+// offset from which to continue.
+func (sc *scanner) take(from, to int) int {
+	v := sc.text[from:to]
+	if v == "" || nonValue(v) || strings.Contains(v, markerStart) {
+		return 0
+	}
+	if b := table().find(sc.text, from); b != nil {
+		if end, r := sc.tokenAt(from, b); end >= to {
+			return sc.replace(from, end, r)
+		}
+	}
+	return sc.replace(from, to, NamedSecret)
+}
+
+var (
+	cookieName  = visibleBut("\"'`<>\\=;,:()[]{}")
+	cookieValue = visibleBut("\"'`<>\\;")
+)
+
+// cookieAttributes is the set of the attributes of a cookie, which are not secret.
+var cookieAttributes = wordSet("path domain expires max-age samesite priority version comment httponly secure partitioned")
+
+// cookies reads the cookies behind the sign at i: the values of all in a request, and of the first
+// one in a response.
+func (sc *scanner) cookies(i int, n nameContext) (next int) {
+	s := sc.text
+	at := span(s, i+1, blank)
+	if open := openQuote(s, at); open > 0 {
+		at += open
+	} else if s[i] == '=' {
+		return 0 // an expression
+	}
+	for {
+		name := span(s, at, cookieName)
+		if name == at || name == len(s) {
+			return next
+		}
+		if s[name] == '=' {
+			from := name + 1
+			if strings.HasPrefix(s[from:], `"`) { // a quoted value
+				from++
+			}
+			end := span(s, from, cookieValue)
+			if !cookieAttributes[strings.ToLower(s[at:name])] {
+				if to := sc.take(from, trimDots(s, from, end)); to > 0 {
+					next, end = to, max(to, end)
+				}
+				if !strings.EqualFold(n.name, "cookie") {
+					return next
+				}
+			}
+			name = end
+		}
+		// Attributes may contain spaces: the comma and the time of Expires.
+		if name < len(s) && s[name] == '"' {
+			name++
+		}
+		if name == len(s) || s[name] != ';' {
+			return next
+		}
+		at = span(s, name+1, blank)
+	}
+}
+
+var (
+	// credentialParameters matches the parameters of an Authorization header that are secret.
+	credentialParameters = wordSet("response signature sig mac oauth_signature oauth_token token password auth api_key " +
+		"apikey passcode secret client_secret credential_token")
+	// parameterBegins matches the beginning of a parameter list behind a scheme.
+	parameterBegins = pattern.New(`^(?:[\w-]{2,40} +)?[\w-]{1,40}=(?:[^=]|$)`)
+	// anyScheme matches an authentication scheme.
+	anyScheme = pattern.New(`^[A-Za-z][\w-]{1,40} +`)
+)
+
+// authorization reads the parameters of a scheme, such as the response of Digest and the signature
+// of AWS4-HMAC-SHA256, and the credential of a scheme that is not well known. Others are read as
+// values of a name.
+func (sc *scanner) authorization(i int, n nameContext) (next int) {
+	s := sc.text
+	at := span(s, i+1, blank)
+	if n.quoted || s[i] != ':' {
+		return 0
+	}
+	near := s[at:min(len(s), at+2*nameMax)]
+	if parameterBegins.MatchString(near) && scheme(s, at) == at || strings.HasPrefix(near, "Digest ") {
+		return sc.parameters(at + len(anyScheme.FindString(near)))
+	}
+	from := at + len(anyScheme.FindString(near))
+	if from == at || scheme(s, at) > at {
+		return 0
+	}
+	to := sc.bareEnd(from)
+	if to-from < 8 || !secretLike(s[from:to]) || to < len(s) && strings.IndexByte("\"'`\r\n\\", s[to]) < 0 {
+		return 0
+	}
+	return sc.take(from, to)
+}
+
+// parameters replaces the values of secret parameters in a list that begins at i.
+func (sc *scanner) parameters(i int) (next int) {
+	s := sc.text
+	for {
+		start, name := i, span(s, i, dashed)
+		if name == i || name == len(s) || s[name] != '=' {
+			return next
+		}
+		from, to, whole := name+1, 0, true
+		if open := openQuote(s, from); open > 0 {
+			from += open
+			to, whole = closeQuote(s, from, open)
+			i = min(len(s), to+open)
+		} else {
+			to = span(s, from, parameterValue)
+			i = to
+		}
+		if whole && credentialParameters[strings.ToLower(s[start:name])] {
+			next = max(next, sc.take(from, to))
+		}
+		if i = max(i, next); i == len(s) || s[i] != ',' && s[i] != ' ' {
+			return next
+		}
+		i = span(s, i+1, space)
+	}
+}
+
+// parameterValue is the class of the bytes of a parameter without quotes.
+var parameterValue = visibleBut("\"'`<>\\,;")
+
+// passLine reads the password of a line pass = value, as in the settings of file transfer programs.
+func (sc *scanner) passLine(i int, n nameContext) int {
+	s := sc.text
+	from := span(s, i+1, blank)
+	to := span(s, from, dashed)
+	if s[i] != '=' || n.quoted || to-from < 8 || !startsLine.MatchString(n.before) || !strongRun(s[from:to]) {
+		return 0
+	}
+	return sc.take(from, to)
+}
+
+// keyData reads the private key of a cluster's user, which is base64.
+func (sc *scanner) keyData(i int, _ nameContext) int {
+	s := sc.text
+	from := span(s, i+1, blank)
+	from += openQuote(s, from)
+	if to := span(s, from, anyBase64); to-from >= base64Min {
+		return sc.take(from, to)
+	}
+	return 0
+}
+
+// registryAuth reads base64 of user:password, as in the settings of container and package tools.
+func (sc *scanner) registryAuth(i int, n nameContext) int {
+	s := sc.text
+	from := span(s, i+1, blank)
+	open := openQuote(s, from)
+	from += open
+	to := span(s, from, anyBase64)
+	if n.quoted != (open > 0) && s[i] != '=' || !userPassword(s[from:to]) {
+		return 0
+	}
+	return sc.replace(from, to, Basic)
+}
+
+// puttyLines reads the private part of a PuTTY key: a number of lines of base64.
+func (sc *scanner) puttyLines(i int, _ nameContext) int {
+	s := sc.text
+	at := span(s, i+1, blank)
+	if digits := span(s, at, digit); digits > at {
+		if lines := puttyBody.FindString(s[digits:]); lines != "" {
+			countReads(len(lines))
+			from := digits + len(lines) - len(strings.TrimLeft(lines, " \t\r\n"))
+			if strings.HasPrefix(lines, `\`) {
+				from = digits + 2
+			}
+			return sc.replace(from, digits+len(lines), PrivateKey)
+		}
+	}
+	return 0
+}
+
+// puttyBody matches the lines of base64 behind their number.
+var puttyBody = pattern.New(`^(?:(?:\r*\n|(?:\\r)?\\n)[ \t]*[A-Za-z0-9+/]{1,64}={0,2})+`)
+
+// puttyMAC reads the checksum of a PuTTY key, from which a password can be guessed.
+func (sc *scanner) puttyMAC(i int, _ nameContext) int {
+	from := span(sc.text, i+1, blank)
+	if to := span(sc.text, from, hexDigit); to-from >= 32 {
+		return sc.replace(from, to, PrivateKey)
+	}
+	return 0
+}
+
+// parameter reads the secret of a parameter that is one only in the query of a URL: sig and key.
+func (sc *scanner) parameter(i int, n nameContext) int {
+	b := n.before
+	if s := sc.text; s[i] != '=' || !strings.HasSuffix(b, "?") && !strings.HasSuffix(b, "&") && !strings.HasSuffix(b, "&amp;") {
+		return 0
+	}
+	return sc.signature(i, n)
+}
+
+// signature reads the signature of a signed URL or request.
+func (sc *scanner) signature(i int, n nameContext) int {
+	s := sc.text
+	from := i + 1
+	to := span(s, from, signatureByte)
+	if s[i] != '=' || n.quoted || to-from < 16 || !strongRun(s[from:to]) {
+		return 0
+	}
+	return sc.take(from, to)
+}
+
+var signatureByte = classOf(letters + digits + "_-%+/=.~")
+
+// pgpass reads a line host:port:database:user:password, whose first colon is at i.
+func (sc *scanner) pgpass(i int, n nameContext) int {
+	s := sc.text
+	if s[i] != ':' || i+2 >= len(s) || !digit[s[i+1]] && s[i+1] != '*' || n.quoted || !startsLine.MatchString(n.before) {
+		return 0
+	}
+	port := span(s[:min(len(s), i+8)], i+1, digit)
+	if s[i+1] == '*' {
+		port = i + 2
+	} else if port-i < 5 || port-i > 6 {
+		return 0
+	}
+	at := port
+	for range 2 { // the database and the user
+		if at >= len(s) || s[at] != ':' {
+			return 0
+		}
+		end := span(s[:min(len(s), at+1+nameMax)], at+1, pgpassName)
+		if end == at+1 || digit[s[at+1]] {
+			return 0
+		}
+		at = end
+	}
+	if at >= len(s) || s[at] != ':' {
+		return 0
+	}
+	to := span(s, at+1, pgpassPassword)
+	if to == at+1 || to < len(s) && strings.IndexByte("\r\n\"'", s[to]) < 0 && !strings.HasPrefix(s[to:], `\n`) {
+		return 0
+	}
+	return sc.take(at+1, to)
+}
+
+var (
+	pgpassName     = classOf(letters + digits + "_-.*$")
+	pgpassPassword = visibleBut("\"'`<>:")
+)
+
+// netrcField matches a field of an entry: what separates it from the last one, and its name.
+var netrcField = pattern.New(`^(?:\s|\\[nrt]){1,16}(login|user|password|passwd|account|macdef)(?:[ \t]|\r*\n){1,16}`)
+
+// netrc reads the entry of a netrc file that begins at i: a machine and its fields in any order, on
+// one line or several.
+func (sc *scanner) netrc(i int) (next int) {
+	s := sc.text
+	var at int
+	switch {
+	case strings.HasPrefix(s[i:], "machine ") || strings.HasPrefix(s[i:], "machine\t"):
+		at = span(s, i+len("machine"), blank)
+		at = span(s[:min(len(s), at+4*nameMax)], at, netrcByte)
+	case strings.HasPrefix(s[i:], "default"):
+		at = i + len("default")
+	default:
+		return 0
+	}
+	var secrets [4][2]int
+	found, user := 0, false
+	for range len(secrets) {
+		m := netrcField.FindStringSubmatch(s[at:min(len(s), at+nameMax)])
+		if m == nil || m[1] == "macdef" {
+			break
+		}
+		from := at + len(m[0])
+		open := openQuote(s, from)
+		to := span(s[:min(len(s), from+4*nameMax)], from, netrcByte)
+		if open > 0 {
+			to, _ = closeQuote(s, from+open, open)
+			from += open
+		}
+		if m[1] == "login" || m[1] == "user" {
+			user = true
+		} else {
+			secrets[found] = [2]int{from, to}
+			found++
+		}
+		at = min(len(s), to+open)
+	}
+	if !user {
+		return 0
+	}
+	for _, secret := range secrets[:found] {
+		next = max(next, sc.take(secret[0], secret[1]))
+	}
+	return next
+}
+
+var netrcByte = visibleBut("\"'`<>\\")
