@@ -34,9 +34,9 @@ var pemSpaces = strings.NewReplacer("+", " ")
 // keys. A block that contains a marker is not a key, so that a redacted text stays unchanged.
 func pem(s string, i int) int {
 	near := s[i:min(len(s), i+len(pemBegin)+pemLine)]
-	dashes := pemDashes
+	dashes, line, last := pemDashes, pemDashes, "END "
 	if strings.HasPrefix(near, sshBegin) { // the format of RFC 4716
-		near, dashes = near[len(sshBegin)-len(pemBegin):], sshDashes
+		near, dashes, line, last = near[len(sshBegin)-len(pemBegin):], sshDashes, sshDashes[1:], " END "
 	} else if !strings.HasPrefix(near, pemBegin[:len(pemBegin)-1]) {
 		return 0
 	}
@@ -50,12 +50,10 @@ func pem(s string, i int) int {
 		return 0
 	}
 	body := i + strings.Index(s[i:], name) + len(name) + len(dashes)
-	inner, _, _ := strings.Cut(s[body:], dashes)
+	inner, rest, _ := strings.Cut(s[body:], line)
 	countReads(len(inner))
-	end := body + len(inner) + len(dashes) + len("END ") + len(name) + len(dashes)
-	if end <= len(s) && strings.HasPrefix(s[body+len(inner)+len(dashes):], "END") && strings.HasSuffix(s[:end], name+dashes) &&
-		!strings.Contains(inner, markerStart) && hasKeyBody(inner) {
-		return end
+	if end := last + name + dashes; strings.HasPrefix(rest, end) && !strings.Contains(inner, markerStart) && hasKeyBody(inner) {
+		return body + len(inner) + len(line) + len(end)
 	}
 	if lines := pemLines.FindString(inner); lines != "" {
 		return body + len(lines)

@@ -17,7 +17,7 @@ const sentenceMax = 160
 // statement matches a noun that names secrets, what the secret is for, and a verb.
 var statement = pattern.New(`^(?i:(?:(password|passphrase|passcode|passwd)|(?:api|access|secret|secret access)[ _-]?key|` +
 	`(?:(?:api|access|client|bearer|auth|refresh)[ _-])?(?:token|secret)|credential)s?` +
-	`(?:[ \t]+(?:for|of|to|on|in|at|from)(?:[ \t]+[^ \t\r\n:;.!?"=]+(?:\.[a-z0-9][^ \t\r\n:;.!?"=]*)*){1,4}?)?` +
+	`(?:[ \t]+(?:for|of|to|on|in|at|from)(?:[ \t]+[^ \t\r\n:;.!?"=]+(?:\.[a-z0-9][^ \t\r\n:;.!?"=]*)*){1,6}?)?` +
 	`[ \t]+(is|was|are|were|will be|becomes|should be|has been changed to|changed to|set to)` +
 	`(?:[ \t]+(?:now|currently|still|simply|just|again|actually|always|set to|changed to))*:?[ \t]+)`)
 
@@ -52,7 +52,7 @@ func (sc *scanner) sentence(i int) {
 	rest := s[to:min(len(s), to+nameMax)]
 	switch {
 	case nonValue(v), isCount(s, to, v), SecretName(v), strings.Contains(v, "://"), strings.ContainsAny(v, "()<>"):
-	case stated(v), password && !ordinary(v) && sentenceEnds.MatchString(rest) && len(v) >= 6:
+	case stated(v), password && len(v) >= 6 && !ordinary(v) && !notStated.MatchString(v) && sentenceEnds.MatchString(rest):
 		sc.schedule(from, sc.whole(from, to), NamedSecret)
 	}
 }
@@ -120,7 +120,7 @@ func ordinary(v string) bool {
 		return true
 	}
 	for _, end := range []string{"ed", "ing", "able", "ible", "ive", "ory", "ent", "ant", "ous", "ful", "less", "ly", "ary",
-		"ish", "ally", "ness", "ment", "tion", "ward", "wise", "text"} {
+		"ally", "ness", "ment", "tion", "ward", "wise", "text"} {
 		if strings.HasSuffix(lower, end) && len(lower) > len(end)+1 {
 			return true
 		}

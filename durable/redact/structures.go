@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/waybill/waybill/durable/pattern"
@@ -126,7 +127,8 @@ func (sc *scanner) authorization(i int, n nameContext) (next int) {
 	}
 	near := s[at:min(len(s), at+2*nameMax)]
 	if parameterBegins.MatchString(near) && scheme(s, at) == at || strings.HasPrefix(near, "Digest ") {
-		return sc.parameters(at + len(anyScheme.FindString(near)))
+		// Nothing else in the list is the value of the name.
+		return max(i+1, sc.parameters(at+len(anyScheme.FindString(near))))
 	}
 	from := at + len(anyScheme.FindString(near))
 	if from == at || scheme(s, at) > at {
@@ -156,8 +158,12 @@ func (sc *scanner) parameters(i int) (next int) {
 			to = span(s, from, parameterValue)
 			i = to
 		}
-		if whole && credentialParameters[strings.ToLower(s[start:name])] {
+		if whole && from < len(s) && credentialParameters[strings.ToLower(s[start:name])] {
 			next = max(next, sc.take(from, to))
+		} else if b := table().find(s, min(from, len(s)-1)); b != nil && from < len(s) {
+			if end, r := sc.tokenAt(from, b); end > 0 {
+				next = sc.replace(from, end, r)
+			}
 		}
 		if i = max(i, next); i == len(s) || s[i] != ',' && s[i] != ' ' {
 			return next
@@ -208,21 +214,28 @@ func (sc *scanner) registryAuth(i int, n nameContext) int {
 func (sc *scanner) puttyLines(i int, _ nameContext) int {
 	s := sc.text
 	at := span(s, i+1, blank)
-	if digits := span(s, at, digit); digits > at {
-		if lines := puttyBody.FindString(s[digits:]); lines != "" {
-			countReads(len(lines))
-			from := digits + len(lines) - len(strings.TrimLeft(lines, " \t\r\n"))
-			if strings.HasPrefix(lines, `\`) {
-				from = digits + 2
-			}
-			return sc.replace(from, digits+len(lines), PrivateKey)
+	end := span(s[:min(len(s), at+3)], at, digit)
+	lines, _ := strconv.Atoi(s[at:end])
+	from := 0
+	for range lines {
+		line := puttyLine.FindStringSubmatch(s[end:min(len(s), end+2*pemLine)])
+		if line == nil {
+			break
+		}
+		end += len(line[0])
+		if from == 0 {
+			from = end - len(line[1])
 		}
 	}
-	return 0
+	countReads(end - i)
+	if from == 0 {
+		return 0
+	}
+	return sc.replace(from, end, PrivateKey)
 }
 
-// puttyBody matches the lines of base64 behind their number.
-var puttyBody = pattern.New(`^(?:(?:\r*\n|(?:\\r)?\\n)[ \t]*[A-Za-z0-9+/]{1,64}={0,2})+`)
+// puttyLine matches a line end and a line of base64.
+var puttyLine = pattern.New(`^(?:\r*\n|(?:\\r)?\\n)[ \t]{0,16}([A-Za-z0-9+/]{1,64}={0,2})`)
 
 // puttyMAC reads the checksum of a PuTTY key, from which a password can be guessed.
 func (sc *scanner) puttyMAC(i int, _ nameContext) int {
