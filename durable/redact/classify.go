@@ -36,7 +36,7 @@ var (
 	// dummy matches <name>, the variables $NAME, $1, $this->token and $env:TOKEN, {name}, a verb of a
 	// format string such as %s, and xxx. A password such as $eCret1 is none of them.
 	dummy = pattern.New(`^(?:<[^>]*>$|\$(?:[A-Z_]+$|[0-9]$|this-|env:)|` +
-		`[{:@]\}?$|\{[A-Za-z_.]+\}?$|%[A-Za-z]$|[xX]{3,}$)`)
+		`[{:@]\}?$|%\w+%$|\[[A-Za-z][A-Za-z _-]*\]?$|\{[A-Za-z_.]+\}?$|%[A-Za-z]$|[xX]{3,}$)`)
 	// variable matches $name, and the parameters :name and @name of a query.
 	variable = pattern.New(`^(?:\$(\w+)|[:@]([A-Za-z_.]+)\}?)$`)
 	// yours matches the beginning of your-password.
@@ -77,7 +77,9 @@ var units = wordSet("character characters chars bytes bits digits letters words 
 var (
 	// memberPath matches an identifier or a path of members such as cfg.db?.Token or a!.b, without
 	// digits; random values nearly always have some. A dot at the end is not part of it.
-	memberPath = pattern.New(`^[A-Za-z_]+(?:[?!]?\.[A-Za-z_]+)*`)
+	memberPath = pattern.New(`^[A-Za-z_]+(?:(?:[?!]?\.|::|->)[A-Za-z_]+)*`)
+	// callPath matches the call of a function with digits in its name, and an element of a variable.
+	callPath = pattern.New(`^(?:[A-Za-z_]\w*(?:(?:\.|::|->)\w+)+\(|\$\w+(?:\[|->|::))`)
 	// typeEnds matches what follows a type in a declaration: token: string = …, token: string | null,
 	// token: string;
 	typeEnds = pattern.New(`^(?: [=|]|[;,)<])`)
@@ -88,6 +90,9 @@ var (
 func codeReference(s string, from, to int, b bareContext) bool {
 	v := strings.TrimLeft(s[from:to], "&*!")
 	path, next := memberPath.FindString(v), s[to:min(len(s), to+1)]
+	if callPath.MatchString(s[from:min(len(s), to+1)]) {
+		return true
+	}
 	if path == "" {
 		return false
 	}

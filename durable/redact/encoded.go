@@ -97,6 +97,16 @@ func hidden(encoded string) Rule {
 		if r := readableSecret(string(plain)); r != "" {
 			return r
 		}
+		// A text that is readable as a whole may be a file of settings.
+		if skip == 0 && len(plain) >= plainMin && span(string(plain), 0, printed) == len(plain) {
+			found := Counts{}
+			(&scanner{text: string(plain), source: &view{text: string(plain), shown: string(plain)}, counts: found}).run()
+			for _, r := range Rules() {
+				if found[string(r)] > 0 {
+					return r
+				}
+			}
+		}
 	}
 	return ""
 }

@@ -1,5 +1,7 @@
 package redact
 
+import "strings"
+
 // Looks returns how many bytes are read to redact s.
 func Looks(s string) (n int) {
 	readCount = &n
@@ -11,6 +13,7 @@ func Looks(s string) (n int) {
 // Token is a row of the table of tokens.
 type Token struct {
 	ID, Provider, Source, Yes, No string
+	Open                          string // what stays of Yes
 	Rule                          Rule
 }
 
@@ -18,6 +21,10 @@ type Token struct {
 func Tokens() (rows []Token) {
 	for _, t := range tokens() {
 		rows = append(rows, Token{ID: t.id, Provider: t.provider, Source: t.source, Yes: t.yes, No: t.no, Rule: t.ruleOf()})
+		if t.open {
+			sc := scanner{text: t.yes, source: &view{text: t.yes, shown: t.yes}}
+			rows[len(rows)-1].Open, _, _ = strings.Cut(sc.run(), markerStart)
+		}
 	}
 	return rows
 }

@@ -30,6 +30,12 @@ func (sc *scanner) flag(i int) {
 			return
 		}
 	}
+	if name := s[begin:end]; name == "cookie" || name == "b" && sc.line.last == "curl" {
+		// The cookies of a request, as in its header; a file has no equals sign.
+		if at := span(s, end, blank); openQuote(s, at) > 0 && sc.cookieList(at+openQuote(s, at), true) > 0 {
+			return
+		}
+	}
 	if !SecretName(s[begin:end]) {
 		return
 	}

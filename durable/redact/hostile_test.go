@@ -24,6 +24,26 @@ var hostile = []string{
 	"docker login -p", "--password \"", "\\n", "%20", "\\u0026", "[REDACTED:", "[REDACTED:a]",
 	"password: a b", "token: [", "secret: str = ", "password=(", "token=a.", "token=a[", "token: 1 a", "token: -----",
 	"token=xxx",
+	// Prefixes of the table, at the beginning of a word, of a line, and with a part of what follows.
+	"glpat-", "glpat-aaaa\n", "sk-a1\n", "ghp_\n", "xapp-", "xapp-a", "kpat_a-", "npm_a", "live_", "EAA", "sk_live_", "AAAA",
+	"hooks.slack.com/services/", "MTa.", "MTaaaaaaaaaaaaaaaaaaaaa.aaaaaa.", "SG.a", "pat", "1/1", "0.", "re_", "s.", "Q~",
+	"atlasv1.", "a.atlasv1.", "-us1", ":AA", "1:AA", "_mmk", "NRAL", "AZDO", "+ASt", "AzSe", "webhook.office.com/webhookb2/",
+	"ops_eyJ\n", "secret-token:", "perm:a.", "access_token$production$", "sntrys_a_", "dnkey-a-",
+	// Colors, invisible characters, escapes and encodings.
+	"\x1b[", "\x1b[0m", "\x1b[0", "\x1b", "\u200b", "a\u200b", "\u00ad", "\ufeff", "\u2028", "\\u0041", "\\u00", "\\u", "\\\\u002d",
+	"\\u001b[", "\\x1b[0m", "\\e[", "%41", "%", "%4", "%2541", "%3D", "%3Da", "token%3Da", "%3A%2F%2Fa%3A",
+	// Base64, and lines of it.
+	"QUJDRA", "QUJDRA==", "c2stYWJj", "c2stYWJjZGVmMTIz", "LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0t", "A+/", "a\n",
+	"QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2w\n", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n",
+	"eyJhbGciOiJIUzI1NiJ9\n", "eyJhbGciOiJIUzI1NiJ9.a1B2c3D4\n", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6\n", "\n> ", "\"\n\"", "\\\n",
+	// Structures and sentences.
+	"Cookie: ", "Cookie: a=", "cookie:a;", "Cookie: a=b; ", "Set-Cookie: a; ", "Authorization: Digest ", "Authorization: a b=",
+	"Authorization: Digest a=\"b\", ", "Authorization: a ", "machine ", "machine a login b ", "machine a login b password ",
+	"default login ", "a:5432:", "a:5432:b:c:", "\na:5432:b:c:d", "*:*:*:", "Private-Lines: 99\n", "Private-Lines: 9\nAAAA\n", "Private-MAC: ",
+	"\"auth\":\"", "_auth=", "client-key-data: ", "pass = ", "?sig=", "&key=a1", "X-Amz-Signature=", "Signature=a1",
+	"password is ", "the password for ", "password for a ", "token was \"", "api key is now ", "password to ", "PASSWORD '",
+	"IDENTIFIED BY '", "token a1B2c3D4e5", "\"token\",", "'token', '", "<password>", "<password>a", "<add key=\"token\" value=", "name=\"token\" ",
+	":a@tcp(", "---- BEGIN SSH2 PRIVATE KEY ----", "-----BEGIN+PRIVATE+KEY-----", "${TOKEN:?",
 }
 
 // Redaction reads each byte a bounded number of times: eight times the text needs about eight

@@ -10,11 +10,12 @@ import (
 type looks int
 
 const (
-	anyLooks   looks = iota
-	keyLooks         // a key, not words: see keyLike
-	digitLooks       // with digits
-	casedLooks       // with capitals and small letters
-	mixedLooks       // with digits, capitals and small letters
+	anyLooks    looks = iota
+	keyLooks          // a key, not words: see keyLike
+	digitLooks        // with digits
+	casedLooks        // with capitals and small letters
+	mixedLooks        // with digits, capitals and small letters
+	randomLooks       // with digits, or with capitals among small letters
 )
 
 // of reports whether the bytes of a token look so. A single digit also occurs in names.
@@ -25,6 +26,8 @@ func (l looks) of(body string) bool {
 		return has(digits)
 	case casedLooks:
 		return has(capitals) && has(letters[:len(capitals)])
+	case randomLooks:
+		return has(digits) || has(capitals) && innerUpper(body)
 	case mixedLooks:
 		return has(digits) && has(capitals) && has(letters[:len(capitals)])
 	}

@@ -26,8 +26,15 @@ func (sc *scanner) named(i int, n nameContext) (from, to int) {
 	switch sign {
 	case "==", "::": // a comparison, or a qualified name
 		return 0, 0
+	case ":?", ":+": // ${NAME:?message}
+		if strings.HasSuffix(n.before, "${") {
+			return 0, 0
+		}
 	case "=>", ":=":
 		from++
+	}
+	if k := len(n.before); s[i] == ':' && k > 1 && n.before[k-1] == ':' && alnum[n.before[k-2]] { // a part of a resource name
+		return 0, 0
 	}
 	b := bareContext{nameContext: n, assigned: sign == ":=", equals: sign == ":=" || s[i] == '='}
 	between := gap
@@ -39,6 +46,9 @@ func (sc *scanner) named(i int, n nameContext) (from, to int) {
 	from = scheme(s, presented)
 	b.schemed = from > presented
 	if open := openQuote(s, from); open > 0 {
+		if strings.HasPrefix(s[from+open:], pemBegin) {
+			return 0, 0 // read as a private key
+		}
 		return quoted(s, from, open)
 	}
 	// In password: str = "x" the value is behind the type, so it is only scheduled here.
@@ -140,6 +150,8 @@ func (sc *scanner) bare(from int, b bareContext) (_, to int) {
 		return 0, 0
 	}
 	switch {
+	case strings.HasPrefix(s[to:], "..."), b.reference(s, to, v): // a form, or a name of another value
+		return 0, 0
 	// A description, a word about schemes, the name once more, or an expression.
 	case nonValue(v), b.schemed && (SecretName(v) || schemeWords[strings.ToLower(v)]),
 		strings.EqualFold(v, lastName(b.name)), codeReference(s, from, to, b):
@@ -157,6 +169,22 @@ func (sc *scanner) bare(from int, b bareContext) (_, to int) {
 		return from, to
 	}
 	return 0, 0
+}
+
+// yamlTag matches a tag in YAML that reads a value from elsewhere: !Ref, !vault.
+var yamlTag = pattern.New(`^![A-Za-z]+$`)
+
+// reference reports a value that names another one: the name of a secret, a tag, or the number of a
+// field in a declaration.
+func (b bareContext) reference(s string, to int, v string) bool {
+	next := s[to:min(len(s), to+1)]
+	switch {
+	case next == " " && yamlTag.MatchString(v):
+		return true
+	case b.equals && b.spaced && !b.quoted:
+		return next == ";" && len(v) < 4 && number.MatchString(v) || SecretName(v) && memberPath.FindString(v) == v
+	}
+	return !b.equals && strings.ContainsAny(v, "-_") && !strings.ContainsAny(v, digits) && SecretName(v)
 }
 
 // schemeWords is the set of words that follow Bearer or Basic in sentences about them.

@@ -12,8 +12,10 @@ import (
 var (
 	secretWords = wordSet("password passwords passwd passphrase pwd secret secrets token apikey apikeys credential " +
 		"credentials authorization secretkey accesskey privatekey passcode")
-	keyWords  = wordSet("api access private secret signing encryption auth master account session client hmac shared")
-	passWords = wordSet("db database mysql postgres pg redis smtp mail email admin root user ftp ssh proxy login")
+	keyWords = wordSet("api access private secret signing encryption auth master account session client hmac shared app " +
+		"application subscription service deploy fastly")
+	passWords = wordSet("db database mysql postgres pg redis smtp mail email admin root user ftp ssh proxy login become sudo " +
+		"ldap bind imap http vault")
 	// publicTokens qualify tokens that are not credentials: page tokens, tokens of a text model.
 	publicTokens = wordSet("page cursor cancellation pad eos bos unk sep mask stop")
 	// joinedEndings are the endings of secret names that are written as one lower case word.

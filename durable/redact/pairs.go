@@ -17,9 +17,14 @@ const pairMembers = 8
 // at i.
 func (sc *scanner) pair(i int, n nameContext) {
 	lower := strings.ToLower(n.name)
+	if strings.HasSuffix(lower, " key") && !n.quoted { // <add key="…" value="…">: nameBefore takes two words
+		lower = "key"
+	}
 	switch named := pairNames[lower]; {
 	case n.quoted && (named || valueNames[lower]):
 		sc.pairJSON(i, !named)
+	case !n.quoted && named && sc.text[i] == '=' && openQuote(sc.text, i+1) > 0:
+		sc.pairAttributes(i)
 	case !n.quoted && named && startsLine.MatchString(n.before):
 		sc.pairLines(i)
 	}
@@ -111,6 +116,23 @@ func (sc *scanner) pairLines(i int) {
 			sc.schedule(at, to, NamedSecret)
 		}
 	}
+}
+
+// nextAttribute matches a further attribute of an element of XML that holds the value.
+var nextAttribute = pattern.New(`^[ \t\r\n]+value=`)
+
+// pairAttributes reads a pair in an element of XML: name="password" value="…".
+func (sc *scanner) pairAttributes(i int) {
+	s := sc.text
+	first := memberAt(s, i+1)
+	if first.end == 0 || !SecretName(s[first.from:first.to]) {
+		return
+	}
+	if gap := nextAttribute.FindString(s[first.end:min(len(s), first.end+escapeMax)]); gap != "" {
+		sc.takePair(memberAt(s, first.end+len(gap)))
+		return
+	}
+	sc.pairLines(i)
 }
 
 // takePair schedules a member's value, unless it is empty, a placeholder or a literal.

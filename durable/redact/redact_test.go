@@ -274,9 +274,19 @@ var pieces = func() []string {
 		"://", "@", "u:p@", "https://", "{", "}", "\"name\":", "\"value\":", "\"key\":\"token\",", "name: token\n",
 		"value: ", "--password ", "--token", " -p", "mysql", "curl -u a:", "docker login", "|", ";", ";b=",
 		"\\n", "\\u0026", "%20", "dXNlcjpwYXNz", "\xff", "é", "str", "const ", "*", "$", "!", "swordfish", "with",
-		"auth", "/"}
+		"auth", "/", "\x1b[1m", "\x1b[", "\u200b", "\ufeff", "\\u002d", "\\u0061", "\\u001b[0m", "%2D", "%3D", "%20", "%41",
+		"c2stYWJjZGVmMTIz", "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2w", "\\\n", "\n> ", "\r\n", "Cookie: ", "; ", "a=b",
+		"Authorization: ", "Digest ", "response=", "machine h login u ", "\na:5432:b:c:", "Private-Lines: 1\n", "sig=", "?key=",
+		"password is ", "the token was ", "for root ", "is", "<token>", "</token>", "name=\"password\" value=", "'token', 'a1b2c3d4'",
+		"IDENTIFIED BY ", "0a1B2c3D4e5F6g7H8i9J0", "hunter2", ".atlasv1.", "-us12", "8Q~", ":AA", "1234567890"}
 	for _, r := range rows {
 		out = append(out, r[0])
+	}
+	for _, row := range redact.Tokens() {
+		out = append(out, row.Yes, row.Yes[:len(row.Yes)/2], row.Yes[len(row.Yes)/2:])
+	}
+	for _, row := range structureRows {
+		out = append(out, secretMark.ReplaceAllString(row, "$2"))
 	}
 	return out
 }()

@@ -33,7 +33,7 @@ type pendingSecret struct {
 // schemes, the names of sentences about secrets, and the beginning of an entry of netrc.
 var wordStarts = func() (starts []string) {
 	starts = append(starts, "ey")
-	for _, w := range []string{"be", "ba", "pa", "ap", "ac", "to", "se", "cr", "ma", "de"} {
+	for _, w := range []string{"be", "ba", "pa", "ap", "ac", "to", "se", "cr", "id", "ma", "de"} {
 		upper := strings.ToUpper(w)
 		starts = append(starts, w, upper[:1]+w[1:], upper)
 	}
@@ -95,7 +95,10 @@ func (sc *scanner) scanAt(i int) int {
 	if i > 0 && word[s[i-1]] && !escapeEnds(s, i) {
 		return i + 1 // in the middle of a word
 	}
-	if to, r := sc.tokenAt(i, b); to > 0 {
+	if to, f, r := sc.formAt(i, b); to > 0 {
+		if f != nil && f.open {
+			i = f.secretAt(s, i)
+		}
 		return sc.replace(i, to, r)
 	}
 	if b.word {
@@ -131,6 +134,10 @@ func (sc *scanner) signAt(i int) int {
 		} else if from, to := sc.named(i, n); to > from {
 			return sc.replace(from, sc.whole(from, to), NamedSecret)
 		}
+	case ',', '>':
+		if !sc.encoded {
+			sc.argumentOrElement(i)
+		}
 	case '-':
 		if to := pem(s, i); to > i {
 			return sc.replace(i, to, PrivateKey)
@@ -139,7 +146,7 @@ func (sc *scanner) signAt(i int) int {
 			sc.flag(i)
 		}
 	}
-	return i + 1
+	return max(i+1, sc.read)
 }
 
 // wordAt handles a word that may begin a sentence about a secret, or a credential with its scheme.
@@ -175,6 +182,12 @@ func (sc *scanner) replace(from, to int, r Rule) int {
 // tokenAt returns the end of the token or JWT that begins at i, also where it continues on the next
 // line; 0 where there is none.
 func (sc *scanner) tokenAt(i int, b *bucket) (to int, r Rule) {
+	to, _, r = sc.formAt(i, b)
+	return to, r
+}
+
+// formAt is tokenAt, with the form of the token, which is nil for a JWT.
+func (sc *scanner) formAt(i int, b *bucket) (to int, f *form, r Rule) {
 	s, split := sc.text, false
 	for k := range b.forms {
 		f := &b.forms[k]
@@ -182,7 +195,7 @@ func (sc *scanner) tokenAt(i int, b *bucket) (to int, r Rule) {
 			continue
 		}
 		if to := f.end(s, i); to > 0 {
-			return max(to, f.split(s, i, to)), f.ruleOf()
+			return max(to, f.split(s, i, to)), f, f.ruleOf()
 		}
 		split = true // none of the forms may be whole on this line
 	}
@@ -191,24 +204,40 @@ func (sc *scanner) tokenAt(i int, b *bucket) (to int, r Rule) {
 		// The line may also break inside a long prefix, such as that of a webhook.
 		if split && strings.HasPrefix(s[i:], f.prefix) || strings.HasPrefix(s[i:], f.prefix[:min(len(f.prefix), splitPrefix)]) {
 			if to := f.split(s, i, 0); to > 0 {
-				return to, f.ruleOf()
+				return to, f, f.ruleOf()
 			}
 		}
 	}
 	if s[i] == 'e' && b.word {
 		to = sc.jwt(i)
 	}
-	return to, JWT
+	return to, nil, JWT
 }
 
 // whole returns the end of a secret that was found at from by its name: that of the token with which
-// it begins, where this one is longer.
+// it begins, where this one is longer, or of the line that continues it.
 func (sc *scanner) whole(from, to int) int {
-	if b := table().find(sc.text, from); b != nil && from < len(sc.text) {
-		end, _ := sc.tokenAt(from, b)
-		return max(to, end)
+	s := sc.text
+	if from == len(s) {
+		return to
 	}
-	return to
+	if b := table().find(s, from); b != nil {
+		if end, _ := sc.tokenAt(from, b); end >= to {
+			return end
+		}
+	}
+	if v := s[from:min(to, from+classifiedMax)]; len(v) < 16 || !keyPiece(v) || span(s, from, splitByte) < to {
+		return to
+	}
+	next := joint(s, to)
+	if next == 0 || isToken(s, next) {
+		return to
+	}
+	end := span(s[:min(len(s), next+splitMax)], next, splitByte)
+	if !keyPiece(s[next:end]) || !lineEnds.MatchString(s[end:min(len(s), end+escapeMax)]) && !endsPiece(s, end) {
+		return to
+	}
+	return end
 }
 
 // escapeEnds reports that an escape such as \n, %20 or \u0026 ends before i. Its letters do not

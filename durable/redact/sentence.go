@@ -18,7 +18,7 @@ const sentenceMax = 160
 var statement = pattern.New(`^(?i:(?:(password|passphrase|passcode|passwd)|(?:api|access|secret|secret access)[ _-]?key|` +
 	`(?:(?:api|access|client|bearer|auth|refresh)[ _-])?(?:token|secret)|credential)s?` +
 	`(?:[ \t]+(?:for|of|to|on|in|at|from)(?:[ \t]+[^ \t\r\n:;.!?"=]+(?:\.[a-z0-9][^ \t\r\n:;.!?"=]*)*){1,6}?)?` +
-	`[ \t]+(is|was|are|were|will be|becomes|should be|has been changed to|changed to|set to)` +
+	`[ \t]+(is|was|are|were|will be|becomes|should be|has been changed to|changed to|set to|to)` +
 	`(?:[ \t]+(?:now|currently|still|simply|just|again|actually|always|set to|changed to))*:?[ \t]+)`)
 
 // sentence schedules the secret that a sentence beginning at i states.
@@ -31,6 +31,7 @@ func (sc *scanner) sentence(i int) {
 	countReads(len(near))
 	m := statement.FindStringSubmatch(near)
 	if m == nil {
+		sc.apposition(i, near)
 		return
 	}
 	from, password := i+len(m[0]), m[1] != ""
@@ -57,10 +58,32 @@ func (sc *scanner) sentence(i int) {
 	}
 }
 
+// noun matches a noun that names secrets, or a clause of SQL, directly before the secret.
+var noun = pattern.New(`^(?i:password|passphrase|passcode|token|identified by|(?:api|access|secret)[ _-]?key)[ \t]+`)
+
+// apposition schedules a secret that follows its noun: the token a1B2…, PASSWORD 'x1'.
+func (sc *scanner) apposition(i int, near string) {
+	s := sc.text
+	m := noun.FindString(near)
+	if m == "" {
+		return
+	}
+	from := i + len(m)
+	if to, open := quotedWord(s, from); to > 0 {
+		if v := s[from+open : to]; len(v) >= 8 && stated(v) && !strings.ContainsAny(v, " []") {
+			sc.schedule(from+open, to, NamedSecret)
+		}
+		return
+	}
+	if to := span(s, from, dashed); to-from >= 20 && mixedLooks.of(s[from:to]) && keyPiece(s[from:to]) && endsPiece(s, to) {
+		sc.schedule(from, to, NamedSecret)
+	}
+}
+
 // namesSecretAt reports a word with which statement may begin, without a regular expression.
 func namesSecretAt(s string, i int) bool {
 	for _, w := range []string{"password", "passphrase", "passcode", "passwd", "api", "access", "secret", "token",
-		"credential", "auth", "client", "bearer", "refresh"} {
+		"credential", "identified", "auth", "client", "bearer", "refresh"} {
 		if hasFold(s[i:], w) {
 			return true
 		}

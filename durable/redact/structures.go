@@ -38,13 +38,32 @@ func (sc *scanner) structure(i int, n nameContext) int {
 	if read := structures[string(lower[:len(n.name)])]; read != nil {
 		return read(sc, i, n)
 	}
+	if to := sc.driverPassword(i); to > 0 {
+		return to
+	}
 	return sc.pgpass(i, n)
 }
+
+// driverPassword reads the password of user:password@tcp(host:port)/name, whose user ends before i.
+func (sc *scanner) driverPassword(i int) int {
+	s := sc.text
+	if s[i] != ':' || i+1 >= len(s) || blank[s[i+1]] || s[i+1] == '"' || s[i+1] == '/' {
+		return 0
+	}
+	to := span(s[:min(len(s), i+nameMax)], i+1, driverByte)
+	if rest := s[to:]; !strings.HasPrefix(rest, "@tcp(") && !strings.HasPrefix(rest, "@unix(") {
+		return 0
+	}
+	return sc.take(i+1, to)
+}
+
+// driverByte is the class of the bytes of such a password.
+var driverByte = visibleBut("\"'`<>\\:@()")
 
 // take replaces s[from:to] unless it is empty, a placeholder or a word about values, and returns the
 // offset from which to continue.
 func (sc *scanner) take(from, to int) int {
-	v := sc.text[from:to]
+	v := sc.text[from:min(to, from+classifiedMax)]
 	if v == "" || nonValue(v) || strings.Contains(v, markerStart) {
 		return 0
 	}
@@ -66,7 +85,7 @@ var cookieAttributes = wordSet("path domain expires max-age samesite priority ve
 
 // cookies reads the cookies behind the sign at i: the values of all in a request, and of the first
 // one in a response.
-func (sc *scanner) cookies(i int, n nameContext) (next int) {
+func (sc *scanner) cookies(i int, n nameContext) int {
 	s := sc.text
 	at := span(s, i+1, blank)
 	if open := openQuote(s, at); open > 0 {
@@ -74,6 +93,12 @@ func (sc *scanner) cookies(i int, n nameContext) (next int) {
 	} else if s[i] == '=' {
 		return 0 // an expression
 	}
+	return sc.cookieList(at, strings.EqualFold(n.name, "cookie"))
+}
+
+// cookieList reads the cookies at an offset; all states that there may be several.
+func (sc *scanner) cookieList(at int, all bool) (next int) {
+	s := sc.text
 	for {
 		name := span(s, at, cookieName)
 		if name == at || name == len(s) {
@@ -89,7 +114,7 @@ func (sc *scanner) cookies(i int, n nameContext) (next int) {
 				if to := sc.take(from, trimDots(s, from, end)); to > 0 {
 					next, end = to, max(to, end)
 				}
-				if !strings.EqualFold(n.name, "cookie") {
+				if !all {
 					return next
 				}
 			}
@@ -203,11 +228,11 @@ func (sc *scanner) registryAuth(i int, n nameContext) int {
 	from := span(s, i+1, blank)
 	open := openQuote(s, from)
 	from += open
-	to := span(s, from, anyBase64)
-	if n.quoted != (open > 0) && s[i] != '=' || !userPassword(s[from:to]) {
+	near := span(s[:min(len(s), from+classifiedMax)], from, anyBase64)
+	if n.quoted != (open > 0) && s[i] != '=' || !userPassword(s[from:near]) {
 		return 0
 	}
-	return sc.replace(from, to, Basic)
+	return sc.replace(from, span(s, near, anyBase64), Basic)
 }
 
 // puttyLines reads the private part of a PuTTY key: a number of lines of base64.
@@ -259,19 +284,52 @@ func (sc *scanner) parameter(i int, n nameContext) int {
 func (sc *scanner) signature(i int, n nameContext) int {
 	s := sc.text
 	from := i + 1
-	to := span(s, from, signatureByte)
-	if s[i] != '=' || n.quoted || to-from < 16 || !strongRun(s[from:to]) {
+	near := span(s[:min(len(s), from+classifiedMax)], from, signatureByte)
+	if s[i] != '=' || n.quoted || near-from < 16 || !strongRun(s[from:near]) || strings.Contains(strings.TrimRight(s[from:near], "="), "=") {
 		return 0
 	}
-	return sc.take(from, to)
+	return sc.take(from, span(s, near, signatureByte))
 }
 
 var signatureByte = classOf(letters + digits + "_-%+/=.~")
 
+// argumentOrElement schedules a secret whose name is not before a colon or an equals sign: the argument
+// behind the comma at i, as in setenv("API_TOKEN", "…"), and the text of an element of XML.
+func (sc *scanner) argumentOrElement(i int) {
+	s := sc.text
+	if i == 0 || s[i] == ',' && s[i-1] != '"' && s[i-1] != '\'' || s[i] == '>' && !dotted[s[i-1]] {
+		return
+	}
+	n := nameBefore(s, i)
+	if !SecretName(n.name) {
+		return
+	}
+	if s[i] == '>' {
+		if strings.HasSuffix(n.before, "<") {
+			to := span(s, i+1, elementText)
+			if v := s[i+1 : to]; strings.HasPrefix(s[to:], "</") && v != "" && !nonValue(v) && !strings.Contains(v, markerStart) {
+				sc.schedule(i+1, to, NamedSecret)
+			}
+		}
+		return
+	}
+	from := span(s, i+1, blank)
+	if open := openQuote(s, from); open > 0 && n.quoted {
+		from, to := quoted(s, from, open)
+		if v := s[from:to]; to > from && len(v) >= 8 && stated(v) && !SecretName(v) {
+			sc.schedule(from, to, NamedSecret)
+		}
+	}
+}
+
+// elementText is the class of the bytes of a secret in an element of XML.
+var elementText = visibleBut("<>")
+
 // pgpass reads a line host:port:database:user:password, whose first colon is at i.
 func (sc *scanner) pgpass(i int, n nameContext) int {
 	s := sc.text
-	if s[i] != ':' || i+2 >= len(s) || !digit[s[i+1]] && s[i+1] != '*' || n.quoted || !startsLine.MatchString(n.before) {
+	if s[i] != ':' || i+2 >= len(s) || !digit[s[i+1]] && s[i+1] != '*' || n.quoted ||
+		!startsLine.MatchString(n.before) && !strings.HasSuffix(n.before, "'") && !strings.HasSuffix(n.before, `"`) {
 		return 0
 	}
 	port := span(s[:min(len(s), i+8)], i+1, digit)

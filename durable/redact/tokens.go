@@ -31,6 +31,8 @@ type token struct {
 	look looks // what the bytes behind the prefix must look like, where the prefix is not specific
 	// strict requires that no path, name or expression continues before or behind the token.
 	strict bool
+	// open states that the prefix is an address, and that what is before the last part stays.
+	open bool
 
 	source  string // documentation of the provider
 	yes, no string // a text that is a token, and one that is not
@@ -136,7 +138,7 @@ type bucket struct {
 // does not need it.
 var table = sync.OnceValue(func() *formTable {
 	t := &formTable{bucket: make([]bucket, 1)}
-	for _, sign := range []byte(":=-[") {
+	for _, sign := range []byte(":=-[,>") {
 		for second := range 256 {
 			t.at(sign, byte(second)).sign = true
 		}
@@ -226,14 +228,42 @@ func (f *form) end(s string, from int) int {
 			return 0
 		}
 	}
-	if len(f.before) == 0 && to == body || f.bounded && to < len(s) && (word[s[to]] || f.strict && continuesName(s, to)) {
+	if len(f.before) == 0 && to == body || f.bounded && to < len(s) &&
+		(word[s[to]] || f.strict && continuesName(s, to) || encodedWord.MatchString(s[to:min(len(s), to+3)])) {
 		return 0
 	}
-	if f.bounded && !f.look.of(s[body:to]) {
+	if f.bounded && !f.look.of(s[body:to]) || dummyBody(s[body:min(to, body+classifiedMax)]) {
 		return 0
+	}
+	// The padding of base64 may be percent-encoded in a text that is not.
+	if n := len(f.parts); n > 0 && f.parts[n-1].in != nil && f.parts[n-1].in['='] {
+		to += len(encodedPadding.FindString(s[to:min(len(s), to+escapeMax)]))
 	}
 	return to
 }
+
+// secretAt returns where the last part of the token whose prefix is at i begins.
+func (f *form) secretAt(s string, i int) int {
+	from := i + len(f.prefix)
+	for _, p := range f.parts[:len(f.parts)-1] {
+		to := p.end(s, from, false)
+		if to == 0 { // a line break is before it
+			break
+		}
+		from = to
+	}
+	return from
+}
+
+// dummyBody reports the bytes behind a prefix in documentation: xxxx, or your-token.
+func dummyBody(body string) bool {
+	return len(body) > 3 && (strings.Trim(body, "xX") == "" || yours.MatchString(body))
+}
+
+// encodedWord matches a byte of a word that is percent-encoded: the token is read once it is decoded.
+var encodedWord = pattern.New(`^%(?:2[dD]|5[fF]|[46][1-9a-fA-F]|[57][0-9aA])`)
+
+var encodedPadding = pattern.New(`^(?:%3[dD]){1,2}`)
 
 // end returns where the part that begins at i ends, 0 where it does not.
 func (p part) end(s string, i int, last bool) int {
@@ -293,14 +323,21 @@ func infixAt(s string, i, floor int, b *bucket) (from, to int, r Rule) {
 		if !strings.HasPrefix(s[i:], f.prefix) {
 			continue
 		}
-		if from := f.begin(s, i); from >= floor {
-			if to := f.end(s, i); to > 0 {
-				return from, to, f.ruleOf()
+		from := f.begin(s, i)
+		if from >= floor {
+			if to = f.end(s, i); to == 0 {
+				from = -1
 			}
 		}
-		if from, to := f.splitInfix(s, i, floor); to > 0 {
-			return from, to, f.ruleOf()
+		if from < floor || to == 0 {
+			if from, to = f.splitInfix(s, i, floor); to == 0 {
+				continue
+			}
 		}
+		if f.open {
+			from = f.secretAt(s, i)
+		}
+		return from, to, f.ruleOf()
 	}
 	return 0, 0, ""
 }
@@ -335,7 +372,7 @@ func (f *form) begin(s string, i int) int {
 		}
 		from = start
 	}
-	if from > 0 && word[s[from-1]] && !escapeEnds(s, from) {
+	if from > 0 && word[s[from-1]] && !escapeEnds(s, from) && !(f.before[0].in == digit && strings.HasSuffix(s[:from], "/bot")) {
 		return -1
 	}
 	return from

@@ -76,6 +76,9 @@ var cloudTokens = []token{
 		source: "https://learn.microsoft.com/en-us/azure/ai-services/authentication",
 		yes:    "AYhObsCGST6AFMLF1kkiLw70mROg8V9eEKQlTwX7rd4BIirN79ckYfBRmK2jCw69fDamh0a5zuhPACOG1Nvw",
 		no:     "the ACOG2024"},
+	{id: "databricks_numbered", provider: "Databricks", prefix: "dapi", parts: "hex{32} '-' digit{1}",
+		source: "https://docs.databricks.com/aws/en/dev-tools/auth/pat",
+		yes:    "dapi5ae871ddb4ce79212e1cc09fb1a4a438-9", no: "dapiexample"},
 	{id: "databricks_token", provider: "Databricks", prefix: "dapi", parts: "hex{32}",
 		source: "https://docs.databricks.com/aws/en/dev-tools/auth/pat",
 		yes:    "dapi0822058ff38f9f8c947cb7617db01035", no: "dapiexample"},
@@ -201,4 +204,7 @@ var cloudTokens = []token{
 	{id: "pubnub_secret", provider: "PubNub", prefix: "sec-c-", parts: "url{40,}",
 		source: "https://www.pubnub.com/docs/general/setup/account-setup",
 		yes:    "sec-c-rmq4ejtQkPSCWLagBk21HzJnoBCXCeoHaeCa8ut1V2Tp", no: "sec-c-example"},
+	{id: "scalingo_token", provider: "Scalingo", prefix: "tk-us-", parts: "dashed{40,}", look: mixedLooks,
+		source: "https://developers.scalingo.com/",
+		yes:    "tk-us-TydQbST4oJu20rAkldmwLomSFj0TJ5IKQv9xNTIZgTJ4", no: "tk-us-example"},
 }
