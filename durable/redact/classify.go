@@ -43,15 +43,22 @@ var (
 	yours = pattern.New(`^(?i:your)[^A-Za-z]`)
 )
 
-// nonValue reports a text that describes or refers to a value and is not a secret itself.
+// nonValue reports a text that describes or refers to a value and is not a secret itself. The first
+// byte of a text, or its length, decides which expressions are tried.
 func nonValue(v string) bool {
-	return nonValueWords[strings.ToLower(strings.TrimRight(v, "!"))] || placeholder(v) || digest.MatchString(v) ||
-		filePath.MatchString(v) || expression.MatchString(v) || strings.Trim(v, "{}[]()|<>&*-+?\\,;:.=/…") == ""
+	if nonValueWords[strings.ToLower(strings.TrimRight(v, "!"))] || placeholder(v) || v == "" {
+		return true
+	}
+	return len(v) > 40 && digest.MatchString(v) || strings.IndexByte("./~f", v[0]) >= 0 && filePath.MatchString(v) ||
+		strings.ContainsAny(v, `\[.(`) && expression.MatchString(v) || strings.Trim(v, "{}[]()|<>&*-+?\\,;:.=/…") == ""
 }
 
 // placeholder reports a template expression, a variable reference, or a dummy such as xxx or
 // your-token.
 func placeholder(v string) bool {
+	if v == "" || strings.IndexByte("$@:{*<%#[xXyYvo", v[0]) < 0 {
+		return false
+	}
 	name := variable.FindStringSubmatch(v)
 	return template.MatchString(v) || dummy.MatchString(v) || len(v) > len("your-") && yours.MatchString(v) ||
 		name != nil && SecretName(name[1]+name[2])

@@ -2,6 +2,8 @@ package redact
 
 import (
 	"encoding/base64"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -101,10 +103,8 @@ func hidden(encoded string) Rule {
 		if skip == 0 && len(plain) >= plainMin && span(string(plain), 0, printed) == len(plain) {
 			found := Counts{}
 			(&scanner{text: string(plain), source: &view{text: string(plain), shown: string(plain)}, counts: found}).run()
-			for _, r := range Rules() {
-				if found[string(r)] > 0 {
-					return r
-				}
+			if len(found) > 0 {
+				return Rule(slices.Min(slices.Collect(maps.Keys(found))))
 			}
 		}
 	}
@@ -133,7 +133,7 @@ func tokenIn(s string) Rule {
 		if b == nil {
 			continue
 		}
-		if _, to, r := infixAt(s, i, 0, b); to > 0 {
+		if _, to, r := sc.infixAt(i, b); to > 0 {
 			return r
 		}
 		switch {

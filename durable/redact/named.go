@@ -52,11 +52,13 @@ func (sc *scanner) named(i int, n nameContext) (from, to int) {
 		return quoted(s, from, open)
 	}
 	// In password: str = "x" the value is behind the type, so it is only scheduled here.
-	typed := from + len(typeName.FindString(s[from:]))
-	if open := openQuote(s, typed); open > 0 && !b.equals && !b.schemed {
-		from, to := quoted(s, typed, open)
-		sc.schedule(from, to, NamedSecret)
-		return 0, 0
+	if !b.equals && !b.schemed {
+		typed := from + len(typeName.FindString(s[from:min(len(s), from+2*nameMax)]))
+		if open := openQuote(s, typed); open > 0 {
+			from, to := quoted(s, typed, open)
+			sc.schedule(from, to, NamedSecret)
+			return 0, 0
+		}
 	}
 	return sc.bare(from, b)
 }
@@ -73,9 +75,19 @@ func scheme(s string, i int) int {
 
 // openQuote returns the length of the quote at i, including the backslashes that escape it inside
 // another quoted text; 0 where there is no quote.
-func openQuote(s string, i int) int { return len(quote.FindString(s[i:])) }
-
-var quote = pattern.New(`^\\{0,3}["']`)
+func openQuote(s string, i int) int {
+	for n := range 4 {
+		switch {
+		case i+n == len(s):
+			return 0
+		case s[i+n] == '"' || s[i+n] == '\'':
+			return n + 1
+		case s[i+n] != '\\':
+			return 0
+		}
+	}
+	return 0
+}
 
 // closeQuote returns where the quoted text that begins at from ends; open is the length of its
 // opening quote. whole is false where the line ends before a closing quote.
@@ -204,7 +216,8 @@ var (
 // empty value, a placeholder, and a value that contains a marker.
 func (sc *scanner) bareEnd(from int) (to int) {
 	s := sc.text
-	if from < sc.markerEndsBefore || template.MatchString(s[from:]) {
+	if from < sc.markerEndsBefore || from < len(s) && strings.IndexByte("${*<%#ov", s[from]) >= 0 &&
+		template.MatchString(s[from:min(len(s), from+escapeMax)]) {
 		return 0
 	}
 	to = from

@@ -9,11 +9,7 @@
 // The entry points are Text, Value and Bytes. Start reading at scanner.
 package redact
 
-import (
-	"strings"
-
-	"github.com/waybill/waybill/durable/pattern"
-)
+import "strings"
 
 // Rule is the closed set of kinds of secrets. Its words are part of markers in stored texts.
 type Rule string
@@ -51,9 +47,12 @@ func Rules() []Rule {
 
 const markerStart = "[REDACTED:"
 
-// markerForm matches a marker of any rule, also of one that this version does not know: texts that
-// another version redacted stay unchanged.
-var markerForm = pattern.New(`^\[REDACTED:[A-Za-z_]{1,31}\]`)
+// markerWord is the class of the bytes of a rule in a marker, and markerMax their greatest number. A
+// marker of any rule is one, also of one that this version does not know: texts that another version
+// redacted stay unchanged.
+var markerWord = classOf(letters + "_")
+
+const markerMax = 31
 
 // Marker returns the text that replaces a secret found by rule r. It is stored: never changed.
 func Marker(r Rule) string { return markerStart + string(r) + "]" }
@@ -63,7 +62,11 @@ func marker(s string) int {
 	if !strings.HasPrefix(s, markerStart) { // the usual case
 		return 0
 	}
-	return len(markerForm.FindString(s))
+	to := span(s[:min(len(s), len(markerStart)+markerMax)], len(markerStart), markerWord)
+	if to == len(markerStart) || to == len(s) || s[to] != ']' {
+		return 0
+	}
+	return to + 1
 }
 
 // Counts is the number of replacements by rule. A nil Counts counts nothing.

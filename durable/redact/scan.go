@@ -20,6 +20,22 @@ type scanner struct {
 	line             command       // the command at the position
 	noJWTBefore      int           // no run that begins before it is a JWT
 	markerEndsBefore int           // every value that begins before it ends at a marker
+	lastRun          run           // of the bytes of tokens
+}
+
+// run is where a run of bytes begins and ends.
+type run struct{ from, to int }
+
+// runAt returns the run of the bytes of tokens around i. It is read once for all offsets in it.
+func (sc *scanner) runAt(i int) run {
+	if r := &sc.lastRun; i < r.from || i >= r.to {
+		*r = run{from: i, to: span(sc.text, i, splitByte)}
+		for r.from > 0 && splitByte[sc.text[r.from-1]] {
+			r.from--
+		}
+		countReads(i - r.from)
+	}
+	return sc.lastRun
 }
 
 // pendingSecret is a secret that was found ahead of the position. The text before it, such as the
@@ -85,7 +101,7 @@ func (sc *scanner) scanAt(i int) int {
 		return i + 1
 	}
 	if b.infix != nil {
-		if from, to, r := infixAt(s, i, sc.read, b); to > i {
+		if from, to, r := sc.infixAt(i, b); to > i {
 			return sc.replace(from, to, r)
 		}
 	}
@@ -195,7 +211,7 @@ func (sc *scanner) formAt(i int, b *bucket) (to int, f *form, r Rule) {
 			continue
 		}
 		if to := f.end(s, i); to > 0 {
-			return max(to, f.split(s, i, to)), f, f.ruleOf()
+			return max(to, f.split(s, i, sc.runAt(i).to, to)), f, f.ruleOf()
 		}
 		split = true // none of the forms may be whole on this line
 	}
@@ -203,7 +219,7 @@ func (sc *scanner) formAt(i int, b *bucket) (to int, f *form, r Rule) {
 		f := &b.forms[k]
 		// The line may also break inside a long prefix, such as that of a webhook.
 		if split && strings.HasPrefix(s[i:], f.prefix) || strings.HasPrefix(s[i:], f.prefix[:min(len(f.prefix), splitPrefix)]) {
-			if to := f.split(s, i, 0); to > 0 {
+			if to := f.split(s, i, sc.runAt(i).to, 0); to > 0 {
 				return to, f, f.ruleOf()
 			}
 		}
@@ -226,7 +242,7 @@ func (sc *scanner) whole(from, to int) int {
 			return end
 		}
 	}
-	if v := s[from:min(to, from+classifiedMax)]; len(v) < 16 || !keyPiece(v) || span(s, from, splitByte) < to {
+	if v := s[from:min(to, from+classifiedMax)]; len(v) < 16 || !keyPiece(v) || sc.runAt(from).to < to {
 		return to
 	}
 	next := joint(s, to)

@@ -80,12 +80,17 @@ func (sc *scanner) apposition(i int, near string) {
 	}
 }
 
-// namesSecretAt reports a word with which statement may begin, without a regular expression.
+// namesSecretAt reports a word with which statement may begin, and that another one follows, without a
+// regular expression.
 func namesSecretAt(s string, i int) bool {
 	for _, w := range []string{"password", "passphrase", "passcode", "passwd", "api", "access", "secret", "token",
 		"credential", "identified", "auth", "client", "bearer", "refresh"} {
 		if hasFold(s[i:], w) {
-			return true
+			end := i + len(w)
+			if s[end] == 's' {
+				end++
+			}
+			return end < len(s) && strings.IndexByte(" \t_-", s[end]) >= 0
 		}
 	}
 	return false

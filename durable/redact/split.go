@@ -47,12 +47,12 @@ func joint(s string, i int) int {
 }
 
 // split returns the end of the token at from that continues behind a line break, 0 where it does
-// not. whole is where a token ends on the first line alone, 0 where there is none.
-func (f *form) split(s string, from, whole int) (to int) {
-	if whole > 0 && f.bounded || len(f.before) > 0 {
+// not. line is where the bytes of tokens on its line end, and whole where a token ends on this line
+// alone, 0 where there is none.
+func (f *form) split(s string, from, line, whole int) (to int) {
+	if whole > 0 && f.bounded || line-from > splitMax {
 		return 0
 	}
-	line := span(s[:min(len(s), from+splitMax)], from, splitByte)
 	next := joint(s, line)
 	if next == 0 || whole > 0 && whole < line || isToken(s, next) {
 		return 0
@@ -156,15 +156,13 @@ func splitJWT(s string, from, whole int) (to int) {
 }
 
 // splitInfix returns the token with the infix at i that has a line break before or behind the infix;
-// to is 0 where there is none. floor is where the token may begin.
-func (f *form) splitInfix(s string, i, floor int) (from, to int) {
-	left := i
-	for left > floor && i-left < splitMax && splitByte[s[left-1]] {
-		left--
+// to is 0 where there is none. floor is where the token may begin, and line the run around i.
+func (f *form) splitInfix(s string, i, floor int, line run) (from, to int) {
+	left, right := max(line.from, floor), line.to
+	if right-left > 2*splitMax {
+		return 0, 0
 	}
 	left += escapeBytes(s, left)
-	right := span(s[:min(len(s), i+splitMax)], i, splitByte)
-	countReads(i - left)
 	// The part behind the infix continues on the next line.
 	if next := joint(s, right); next > 0 {
 		end := span(s[:min(len(s), next+splitMax)], next, splitByte)

@@ -317,7 +317,8 @@ func continuesName(s string, i int) bool {
 }
 
 // infixAt returns the token in the middle of which the prefix at i is; to is 0 where there is none.
-func infixAt(s string, i, floor int, b *bucket) (from, to int, r Rule) {
+func (sc *scanner) infixAt(i int, b *bucket) (from, to int, r Rule) {
+	s, floor := sc.text, sc.read
 	for k := range b.infix {
 		f := &b.infix[k]
 		if !strings.HasPrefix(s[i:], f.prefix) {
@@ -330,7 +331,7 @@ func infixAt(s string, i, floor int, b *bucket) (from, to int, r Rule) {
 			}
 		}
 		if from < floor || to == 0 {
-			if from, to = f.splitInfix(s, i, floor); to == 0 {
+			if from, to = f.splitInfix(s, i, floor, sc.runAt(i)); to == 0 {
 				continue
 			}
 		}
