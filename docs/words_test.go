@@ -24,7 +24,7 @@ var forbidden = []struct{ why, words string }{
 	{"a person's home directory; write /home/you", `/ho¦me/([^y]|y[^o]|yo[^u]|you[A-Za-z0-9_-])`},
 	{"material that is no part of the project", `\.\./sha¦red|/sha¦red/(design|spec|data)`},
 	{"a registry or proxy", `pro¦xy\.golang\.org|s¦um\.golang\.org|go¦proxy|reg¦istry\.npmjs|npm¦js\.org|py¦pi\.org|pythonho¦sted|cra¦tes\.io|artif¦actory`},
-	{"a tool that helped", `\bcla¦ude\b|chat¦gpt|\bcopi¦lot\b|\bgpt-¦[0-9]|\bopen¦ai\b|\banthro¦pic\b|\bgem¦ini\b|\bcursor\.¦sh|\bai ass¦istant|language mod¦el|\bll¦ms?\b`},
+	{providerRule, `\bcla¦ude\b|chat¦gpt|\bcopi¦lot\b|\bgpt-¦[0-9]|\bopen¦ai\b|\banthro¦pic\b|\bgem¦ini\b|\bcursor\.¦sh|\bai ass¦istant|language mod¦el|\bll¦ms?\b`},
 	{"how it was made", `co-author¦ed-by|generated wi¦th \[|sub-?ag¦ents\b|\biss¦ue\s+#\d|our conver¦sation|the us¦er's brief|previous sess¦ion of development|design/sk¦etch`},
 }
 
@@ -93,6 +93,13 @@ var (
 		"cmd/waybill/guard_settings_test.go": true, "durable/guard/settings_test.go": true, "durable/limits/guard.go": true}
 )
 
+// providerNames are the files that name providers of services whose tokens redaction finds: the table of tokens, the page
+// that is generated from it, and the corpus of its tests (docs/design.md#redaction). Only the names of providers are
+// allowed in them; all other rules are in force.
+var providerNames = regexp.MustCompile(`^(?:durable/redact/forms/[a-z]+\.go|docs/redaction\.md|durable/redact/testdata/corpus/.*)$`)
+
+const providerRule = "a tool that helped"
+
 func checkWords(t *testing.T, words []banned, name, text string) {
 	t.Helper()
 	for n, line := range strings.Split(text, "\n") {
@@ -103,6 +110,9 @@ func checkWords(t *testing.T, words []banned, name, text string) {
 			line = strings.ReplaceAll(line, sharedData+"/data", "")
 		}
 		for _, w := range words {
+			if w.why == providerRule && providerNames.MatchString(name) {
+				continue
+			}
 			if found := w.re.FindString(line); found != "" {
 				t.Errorf("%s:%d: %q is %s", name, n+1, found, w.why)
 			}

@@ -1,6 +1,10 @@
 package redact
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/waybill/waybill/durable/redact/forms"
+)
 
 // Looks returns how many bytes are read to redact s.
 func Looks(s string) (n int) {
@@ -19,10 +23,10 @@ type Token struct {
 
 // Tokens returns the table.
 func Tokens() (rows []Token) {
-	for _, t := range tokens() {
-		rows = append(rows, Token{ID: t.id, Provider: t.provider, Source: t.source, Yes: t.yes, No: t.no, Rule: t.ruleOf()})
-		if t.open {
-			sc := scanner{text: t.yes, source: &view{text: t.yes, shown: t.yes}}
+	for _, t := range forms.Rows() {
+		rows = append(rows, Token{ID: t.ID, Provider: t.Provider, Source: t.Source, Yes: t.Yes, No: t.No, Rule: ruleOf(t)})
+		if t.Open {
+			sc := scanner{text: t.Yes, source: &view{text: t.Yes, shown: t.Yes}}
 			rows[len(rows)-1].Open, _, _ = strings.Cut(sc.run(), markerStart)
 		}
 	}

@@ -4,31 +4,20 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/pattern"
+	"github.com/waybill/waybill/durable/redact/forms"
 )
 
-// looks is what the bytes of a token look like, in forms whose prefix also begins words.
-type looks int
-
-const (
-	anyLooks    looks = iota
-	keyLooks          // a key, not words: see keyLike
-	digitLooks        // with digits
-	casedLooks        // with capitals and small letters
-	mixedLooks        // with digits, capitals and small letters
-	randomLooks       // with digits, or with capitals among small letters
-)
-
-// of reports whether the bytes of a token look so. A single digit also occurs in names.
-func (l looks) of(body string) bool {
+// looksLike reports whether the bytes of a token look as its form requires.
+func looksLike(l forms.Looks, body string) bool {
 	has := func(set string) bool { return strings.ContainsAny(body, set) }
 	switch l {
-	case digitLooks:
+	case forms.Digits:
 		return has(digits)
-	case casedLooks:
+	case forms.Cased:
 		return has(capitals) && has(letters[:len(capitals)])
-	case randomLooks:
+	case forms.Random:
 		return has(digits) || has(capitals) && innerUpper(body)
-	case mixedLooks:
+	case forms.Mixed:
 		return has(digits) && has(capitals) && has(letters[:len(capitals)])
 	}
 	return true

@@ -9,7 +9,11 @@
 // The entry points are Text, Value and Bytes. Start reading at scanner.
 package redact
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/waybill/waybill/durable/redact/forms"
+)
 
 // Rule is the closed set of kinds of secrets. Its words are part of markers in stored texts.
 type Rule string
@@ -37,9 +41,9 @@ const (
 func Rules() []Rule {
 	rules := []Rule{SecretKey, AWSKey, SlackToken, GitHubToken, GoogleKey, Credential, JWT, PrivateKey, Bearer, Basic,
 		URLPassword, NamedSecret, WaybillToken}
-	for _, t := range tokens() {
-		if t.rule == "" {
-			rules = append(rules, Rule(t.id))
+	for _, row := range forms.Rows() {
+		if row.Rule == "" {
+			rules = append(rules, Rule(row.ID))
 		}
 	}
 	return rules

@@ -112,7 +112,7 @@ func (sc *scanner) scanAt(i int) int {
 		return i + 1 // in the middle of a word
 	}
 	if to, f, r := sc.formAt(i, b); to > 0 {
-		if f != nil && f.open {
+		if f != nil && f.Open {
 			i = f.secretAt(s, i)
 		}
 		return sc.replace(i, to, r)
@@ -211,7 +211,7 @@ func (sc *scanner) formAt(i int, b *bucket) (to int, f *form, r Rule) {
 			continue
 		}
 		if to := f.end(s, i); to > 0 {
-			return max(to, f.split(s, i, sc.runAt(i).to, to)), f, f.ruleOf()
+			return max(to, f.split(s, i, sc.runAt(i).to, to)), f, ruleOf(f.Row)
 		}
 		split = true // none of the forms may be whole on this line
 	}
@@ -220,7 +220,7 @@ func (sc *scanner) formAt(i int, b *bucket) (to int, f *form, r Rule) {
 		// The line may also break inside a long prefix, such as that of a webhook.
 		if split && strings.HasPrefix(s[i:], f.prefix) || strings.HasPrefix(s[i:], f.prefix[:min(len(f.prefix), splitPrefix)]) {
 			if to := f.split(s, i, sc.runAt(i).to, 0); to > 0 {
-				return to, f, f.ruleOf()
+				return to, f, ruleOf(f.Row)
 			}
 		}
 	}

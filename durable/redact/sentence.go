@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/pattern"
+	"github.com/waybill/waybill/durable/redact/forms"
 )
 
 // Sentences that state a secret: "the password for root is hunter2". A value is taken if it is
@@ -75,7 +76,7 @@ func (sc *scanner) apposition(i int, near string) {
 		}
 		return
 	}
-	if to := span(s, from, dashed); to-from >= 20 && mixedLooks.of(s[from:to]) && keyPiece(s[from:to]) && endsPiece(s, to) {
+	if to := span(s, from, dashed); to-from >= 20 && looksLike(forms.Mixed, s[from:to]) && keyPiece(s[from:to]) && endsPiece(s, to) {
 		sc.schedule(from, to, NamedSecret)
 	}
 }

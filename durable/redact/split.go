@@ -68,9 +68,9 @@ func (f *form) split(s string, from, line, whole int) (to int) {
 	}
 	body, tail := first-len(f.prefix), joined[first:to]
 	switch {
-	case f.full > 0 && body >= f.full: // whole on the first line
+	case f.Full > 0 && body >= f.Full: // whole on the first line
 		return 0
-	case f.full > 0 && to-len(f.prefix) == f.full: // it fits exactly
+	case f.Full > 0 && to-len(f.prefix) == f.Full: // it fits exactly
 	case f.bounded: // it fits exactly
 		if !endsPiece(joined, to) {
 			return 0
@@ -79,7 +79,7 @@ func (f *form) split(s string, from, line, whole int) (to int) {
 		return 0
 	}
 	to = next + to - first
-	if f.bounded || f.full > 0 {
+	if f.bounded || f.Full > 0 {
 		return to
 	}
 	return moreLines(s, next, to, f.parts[len(f.parts)-1].in)

@@ -13,11 +13,11 @@ import (
 var structures = map[string]func(*scanner, int, nameContext) int{
 	"cookie": (*scanner).cookies, "set-cookie": (*scanner).cookies, "document.cookie": (*scanner).cookies,
 	"authorization": (*scanner).authorization, "proxy-authorization": (*scanner).authorization,
-	"auth": (*scanner).registryAuth, "_auth": (*scanner).registryAuth,
-	"private-lines": (*scanner).puttyLines, "private-mac": (*scanner).puttyMAC, "private-hash": (*scanner).puttyMAC,
-	"sig": (*scanner).parameter, "key": (*scanner).parameter, "signature": (*scanner).signature,
-	"x-amz-signature": (*scanner).signature, "x-goog-signature": (*scanner).signature,
-	"client-key-data": (*scanner).keyData, "pass": (*scanner).passLine,
+	"auth": registryAuth, "_auth": registryAuth,
+	"private-lines": puttyLines, "private-mac": puttyMAC, "private-hash": puttyMAC,
+	"sig": parameter, "key": parameter, "signature": signature,
+	"x-amz-signature": signature, "x-goog-signature": signature,
+	"client-key-data": keyData, "pass": passLine,
 }
 
 // structureMax is the longest of these names.
@@ -201,7 +201,7 @@ func (sc *scanner) parameters(i int) (next int) {
 var parameterValue = visibleBut("\"'`<>\\,;")
 
 // passLine reads the password of a line pass = value, as in the settings of file transfer programs.
-func (sc *scanner) passLine(i int, n nameContext) int {
+func passLine(sc *scanner, i int, n nameContext) int {
 	s := sc.text
 	from := span(s, i+1, blank)
 	to := span(s, from, dashed)
@@ -212,7 +212,7 @@ func (sc *scanner) passLine(i int, n nameContext) int {
 }
 
 // keyData reads the private key of a cluster's user, which is base64.
-func (sc *scanner) keyData(i int, _ nameContext) int {
+func keyData(sc *scanner, i int, _ nameContext) int {
 	s := sc.text
 	from := span(s, i+1, blank)
 	from += openQuote(s, from)
@@ -223,7 +223,7 @@ func (sc *scanner) keyData(i int, _ nameContext) int {
 }
 
 // registryAuth reads base64 of user:password, as in the settings of container and package tools.
-func (sc *scanner) registryAuth(i int, n nameContext) int {
+func registryAuth(sc *scanner, i int, n nameContext) int {
 	s := sc.text
 	from := span(s, i+1, blank)
 	open := openQuote(s, from)
@@ -236,7 +236,7 @@ func (sc *scanner) registryAuth(i int, n nameContext) int {
 }
 
 // puttyLines reads the private part of a PuTTY key: a number of lines of base64.
-func (sc *scanner) puttyLines(i int, _ nameContext) int {
+func puttyLines(sc *scanner, i int, _ nameContext) int {
 	s := sc.text
 	at := span(s, i+1, blank)
 	end := span(s[:min(len(s), at+3)], at, digit)
@@ -263,7 +263,7 @@ func (sc *scanner) puttyLines(i int, _ nameContext) int {
 var puttyLine = pattern.New(`^(?:\r*\n|(?:\\r)?\\n)[ \t]{0,16}([A-Za-z0-9+/]{1,64}={0,2})`)
 
 // puttyMAC reads the checksum of a PuTTY key, from which a password can be guessed.
-func (sc *scanner) puttyMAC(i int, _ nameContext) int {
+func puttyMAC(sc *scanner, i int, _ nameContext) int {
 	from := span(sc.text, i+1, blank)
 	if to := span(sc.text, from, hexDigit); to-from >= 32 {
 		return sc.replace(from, to, PrivateKey)
@@ -272,16 +272,16 @@ func (sc *scanner) puttyMAC(i int, _ nameContext) int {
 }
 
 // parameter reads the secret of a parameter that is one only in the query of a URL: sig and key.
-func (sc *scanner) parameter(i int, n nameContext) int {
+func parameter(sc *scanner, i int, n nameContext) int {
 	b := n.before
 	if s := sc.text; s[i] != '=' || !strings.HasSuffix(b, "?") && !strings.HasSuffix(b, "&") && !strings.HasSuffix(b, "&amp;") {
 		return 0
 	}
-	return sc.signature(i, n)
+	return signature(sc, i, n)
 }
 
 // signature reads the signature of a signed URL or request.
-func (sc *scanner) signature(i int, n nameContext) int {
+func signature(sc *scanner, i int, n nameContext) int {
 	s := sc.text
 	from := i + 1
 	near := span(s[:min(len(s), from+classifiedMax)], from, signatureByte)

@@ -7,49 +7,15 @@ import (
 	"sync"
 
 	"github.com/waybill/waybill/durable/pattern"
+	"github.com/waybill/waybill/durable/redact/forms"
 )
 
-// token is a row of the table of token forms: a prefix at the start of a word, and parts behind
-// it. The table is data: docs/redaction.md is generated from it.
-type token struct {
-	id, provider string
-	// rule is the rule of a row whose word was stored before the table existed; the rule of any
-	// other row is its id.
-	rule Rule
-	// before is for tokens without a fixed beginning: the parts before the prefix, which then is
-	// in the middle of the token.
-	before string
-	// prefix lists alternatives, separated by spaces.
-	prefix string
-	// parts lists what follows the prefix, separated by spaces: literals in single quotes, and runs
-	// such as hex{32}, alnum{8,16} and dashed{20,}: a class with the least and the most bytes.
-	// Behind a last run with a most, no word may continue: a longer run is another identifier.
-	parts string
-	// full is the documented length behind the prefix where the least of parts is lower: tokens
-	// that were truncated or altered are recognized too. A token that is split over two lines has it.
-	full int
-	look looks // what the bytes behind the prefix must look like, where the prefix is not specific
-	// strict requires that no path, name or expression continues before or behind the token.
-	strict bool
-	// open states that the prefix is an address, and that what is before the last part stays.
-	open bool
-
-	source  string // documentation of the provider
-	yes, no string // a text that is a token, and one that is not
-}
-
-// tokens returns all rows. Of two rows that match, the one with the longer prefix decides, or the
-// first one.
-func tokens() []token {
-	return slices.Concat(modelsTokens, codeTokens, cloudTokens, businessTokens, operationsTokens)
-}
-
 // ruleOf returns the rule of a row.
-func (t token) ruleOf() Rule {
-	if t.rule != "" {
-		return t.rule
+func ruleOf(row forms.Row) Rule {
+	if row.Rule != "" {
+		return Rule(row.Rule)
 	}
-	return Rule(t.id)
+	return Rule(row.ID)
 }
 
 // alphabet is a class with the word for it in the table, and its description.
@@ -92,7 +58,7 @@ type part struct {
 	least, most int
 }
 
-// partsOf parses the notation of token.parts.
+// partsOf parses the notation of forms.Row.
 func partsOf(notation string) (parts []part) {
 	for _, field := range strings.Fields(notation) {
 		if field[0] == '\'' {
@@ -114,7 +80,7 @@ func partsOf(notation string) (parts []part) {
 
 // form is a row prepared for matching, with one of its prefixes.
 type form struct {
-	token
+	forms.Row
 	prefix        string
 	before, parts []part
 	bounded       bool // the last part has a bound
@@ -146,11 +112,11 @@ var table = sync.OnceValue(func() *formTable {
 	for _, start := range wordStarts {
 		t.at(start[0], start[1]).word = true
 	}
-	for _, row := range tokens() {
-		before, parts := partsOf(row.before), partsOf(row.parts)
+	for _, row := range forms.Rows() {
+		before, parts := partsOf(row.Before), partsOf(row.Parts)
 		bounded := len(parts) == 0 || parts[len(parts)-1].in == nil || parts[len(parts)-1].most > 0
-		for _, prefix := range strings.Fields(row.prefix) {
-			f := form{token: row, prefix: prefix, before: before, parts: parts, bounded: bounded}
+		for _, prefix := range strings.Fields(row.Prefix) {
+			f := form{Row: row, prefix: prefix, before: before, parts: parts, bounded: bounded}
 			b := t.at(prefix[0], prefix[1])
 			if len(before) > 0 {
 				b.infix = append(b.infix, f)
@@ -214,14 +180,14 @@ func isToken(s string, i int) bool {
 // of a sentence is not part of it.
 func (f *form) end(s string, from int) int {
 	body := from + len(f.prefix)
-	if f.strict && from > 0 && pathByte[s[from-1]] && !escapeEnds(s, from) || f.look == keyLooks && !keyLike(s, from, body) {
+	if f.Strict && from > 0 && pathByte[s[from-1]] && !escapeEnds(s, from) || f.Look == forms.Key && !keyLike(s, from, body) {
 		return 0
 	}
 	to := body
 	for n, p := range f.parts {
 		last := n == len(f.parts)-1
 		// A run without a bound is read once only: what would refuse it is decided before.
-		if near := min(len(s), to+classifiedMax); last && !f.bounded && !f.look.of(s[body:span(s[:near], to, p.in)]) {
+		if near := min(len(s), to+classifiedMax); last && !f.bounded && !looksLike(f.Look, s[body:span(s[:near], to, p.in)]) {
 			return 0
 		}
 		if to = p.end(s, to, last); to == 0 {
@@ -229,10 +195,10 @@ func (f *form) end(s string, from int) int {
 		}
 	}
 	if len(f.before) == 0 && to == body || f.bounded && to < len(s) &&
-		(word[s[to]] || f.strict && continuesName(s, to) || encodedWord.MatchString(s[to:min(len(s), to+3)])) {
+		(word[s[to]] || f.Strict && continuesName(s, to) || encodedWord.MatchString(s[to:min(len(s), to+3)])) {
 		return 0
 	}
-	if f.bounded && !f.look.of(s[body:to]) || dummyBody(s[body:min(to, body+classifiedMax)]) {
+	if f.bounded && !looksLike(f.Look, s[body:to]) || dummyBody(s[body:min(to, body+classifiedMax)]) {
 		return 0
 	}
 	// The padding of base64 may be percent-encoded in a text that is not.
@@ -335,10 +301,10 @@ func (sc *scanner) infixAt(i int, b *bucket) (from, to int, r Rule) {
 				continue
 			}
 		}
-		if f.open {
+		if f.Open {
 			from = f.secretAt(s, i)
 		}
-		return from, to, f.ruleOf()
+		return from, to, ruleOf(f.Row)
 	}
 	return 0, 0, ""
 }
