@@ -204,7 +204,7 @@ func (sc *scanner) tokenAt(i int, b *bucket) (to int, r Rule) {
 
 // formAt is tokenAt, with the form of the token, which is nil for a JWT.
 func (sc *scanner) formAt(i int, b *bucket) (to int, f *form, r Rule) {
-	s, split := sc.text, false
+	s := sc.text
 	for k := range b.forms {
 		f := &b.forms[k]
 		if !strings.HasPrefix(s[i:], f.prefix) {
@@ -213,12 +213,11 @@ func (sc *scanner) formAt(i int, b *bucket) (to int, f *form, r Rule) {
 		if to := f.end(s, i); to > 0 {
 			return max(to, f.split(s, i, sc.runAt(i).to, to)), f, ruleOf(f.Row)
 		}
-		split = true // none of the forms may be whole on this line
 	}
 	for k := range b.forms {
 		f := &b.forms[k]
 		// The line may also break inside a long prefix, such as that of a webhook.
-		if split && strings.HasPrefix(s[i:], f.prefix) || strings.HasPrefix(s[i:], f.prefix[:min(len(f.prefix), splitPrefix)]) {
+		if strings.HasPrefix(s[i:], f.prefix[:min(len(f.prefix), splitPrefix)]) {
 			if to := f.split(s, i, sc.runAt(i).to, 0); to > 0 {
 				return to, f, ruleOf(f.Row)
 			}

@@ -4,6 +4,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/pattern"
 )
@@ -206,20 +207,14 @@ func (b *viewBuilder) skipIf(i, n int) {
 // character handles the character at i, and returns the offset behind it.
 func (b *viewBuilder) character(i int) int {
 	near := b.text[i:min(len(b.text), i+escapeMax)]
-	for _, r := range near { // the first character
-		n := len(string(r))
-		if !strings.HasPrefix(near, string(r)) {
-			return i + 1 // not UTF-8
-		}
-		if strings.ContainsRune(invisible, r) {
-			b.skip(i, i+n)
-		} else if r == '\u009b' {
-			n = max(n, len(colors.FindString(near)))
-			b.skip(i, i+n)
-		}
-		return i + n
+	r, n := utf8.DecodeRuneInString(near)
+	if strings.ContainsRune(invisible, r) {
+		b.skip(i, i+n)
+	} else if r == '\u009b' { // the same as ESC [
+		n = max(n, len(colors.FindString(near)))
+		b.skip(i, i+n)
 	}
-	return i + 1
+	return i + n
 }
 
 // percentView returns the view of a text with its percent-encoded ASCII characters decoded once. ok
