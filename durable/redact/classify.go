@@ -97,7 +97,7 @@ var (
 func codeReference(s string, from, to int, b bareContext) bool {
 	v := strings.TrimLeft(s[from:to], "&*!")
 	path, next := memberPath.FindString(v), s[to:min(len(s), to+1)]
-	if callPath.MatchString(s[from:min(len(s), to+1)]) {
+	if near := s[from:min(len(s), to+1)]; strings.ContainsAny(near, "([>:") && callPath.MatchString(near) {
 		return true
 	}
 	if path == "" {

@@ -27,6 +27,9 @@ func looksLike(l forms.Looks, body string) bool {
 // a bound for hostile text.
 const classifiedMax = 256
 
+// keyMax bounds how many bytes show that a run is a key.
+const keyMax = 96
+
 // issuer is the word that providers put between the prefix and the key itself.
 var issuer = pattern.New(`^(?:(?:proj|ant|svcacct|admin|or)-|(?:live|test)[_-])`)
 
@@ -34,7 +37,7 @@ var issuer = pattern.New(`^(?:(?:proj|ant|svcacct|admin|or)-|(?:live|test)[_-])`
 // occur in keys and between words, so a sequence of short words is not a key (sk-learn-contrib),
 // nor is a single word in a path or before a parenthesis.
 func keyLike(s string, from, i int) bool {
-	to := span(s[:min(len(s), i+classifiedMax)], i, dashed) // the token itself may be longer
+	to := span(s[:min(len(s), i+keyMax)], i, dashed) // the token itself may be longer
 	near := s[i:to]
 	// A capital, many digits or an issuer's word show that the text is random, not words.
 	if strings.ContainsAny(near, capitals) || strongRun(near) || issuer.MatchString(near) {

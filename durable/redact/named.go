@@ -205,11 +205,29 @@ var schemeWords = wordSet("auth authentication authorization scheme schemes head
 // The bytes of a value without quotes, and what may end it before another byte.
 var (
 	bareByte = visibleBut("\"'`<>")
-	// stopByte is the class of the first bytes of what bareStop matches: a marker, the next parameter
-	// of a query, and an escaped line end or ampersand.
+	// stopByte is the class of the first bytes of what stops such a value.
 	stopByte = classOf("[&;,\\")
-	bareStop = pattern.New(`^(?:\[REDACTED:[A-Za-z_]{1,31}\]|[&,][\w.-]{1,64}=|;[\w. -]{1,64}=|\\(?:[nr]|u0026))`)
+	// parameterName is the class of the bytes of the name of a parameter, settingName that of the name
+	// in a connection string.
+	parameterName = dotted
+	settingName   = classOf(letters + digits + "_-. ")
 )
+
+// stops reports what ends a value without quotes before the byte at i: a marker, the next parameter
+// of a query or of a connection string, and an escaped line end or ampersand.
+func stops(s string, i int) bool {
+	name := parameterName
+	switch s[i] {
+	case '[':
+		return marker(s[i:]) > 0
+	case '\\':
+		return strings.HasPrefix(s[i+1:], "n") || strings.HasPrefix(s[i+1:], "r") || strings.HasPrefix(s[i+1:], "u0026")
+	case ';':
+		name = settingName
+	}
+	to := span(s[:min(len(s), i+1+nameMax)], i+1, name)
+	return to > i+1 && to < len(s) && s[to] == '='
+}
 
 // bareEnd returns where the value at from ends: at white space, a quote, the next parameter of a
 // query or an escaped line end, and before closing punctuation. It returns from or less for an
@@ -221,7 +239,7 @@ func (sc *scanner) bareEnd(from int) (to int) {
 		return 0
 	}
 	to = from
-	for to < len(s) && bareByte[s[to]] && !(stopByte[s[to]] && bareStop.MatchString(s[to:])) {
+	for to < len(s) && bareByte[s[to]] && !(stopByte[s[to]] && stops(s, to)) {
 		to++
 	}
 	countReads(to - from)
