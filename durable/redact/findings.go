@@ -14,8 +14,8 @@ type Finding struct {
 	Rule    Rule   `json:"rule"`
 }
 
-// Findings collects the places of secrets. Each pair of pointer and rule is in it once, in the
-// order of the document. Its zero value is empty and ready for use.
+// Findings collects the places of secrets, the first 1,000. Each pair of pointer and rule is in it once, in
+// the order of the document. Its zero value is empty and ready for use.
 type Findings struct {
 	list []Finding
 	seen map[Finding]bool
@@ -33,14 +33,14 @@ func (f *Findings) List() []Finding {
 func (f *Findings) Text(pointer, s string) string {
 	counts := Counts{}
 	out := Text(s, counts)
-	f.record(pointer, counts)
+	f.record(&place{base: pointer}, counts)
 	return out
 }
 
 // Value redacts v like the function Value, and records its secrets at pointers below pointer. The
 // pointer of a member whose name holds a secret contains the redacted name.
 func (f *Findings) Value(pointer string, v canon.Value) canon.Value {
-	return walk{found: f}.value(v, pointer, false)
+	return walk{found: f}.value(v, &place{base: pointer}, false)
 }
 
 // Bytes records the secrets of an artifact, at pointers below pointer where it is JSON. The bytes
@@ -52,13 +52,19 @@ func (f *Findings) Bytes(pointer string, b []byte, contentType string) {
 	}
 	counts := Counts{}
 	Bytes(b, contentType, counts)
-	f.record(pointer, counts)
+	f.record(&place{base: pointer}, counts)
 }
 
-// record appends the rules that were counted at a pointer.
-func (f *Findings) record(pointer string, counts Counts) {
+// findingsMax bounds the findings that are kept: an answer lists far fewer.
+const findingsMax = 1000
+
+// record appends the rules that were counted at a place.
+func (f *Findings) record(at *place, counts Counts) {
 	for _, rule := range slices.Sorted(maps.Keys(counts)) {
-		one := Finding{Pointer: pointer, Rule: Rule(rule)}
+		if len(f.list) == findingsMax {
+			return
+		}
+		one := Finding{Pointer: at.pointer(), Rule: Rule(rule)}
 		if f.seen == nil {
 			f.seen = map[Finding]bool{}
 		}

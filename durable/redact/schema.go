@@ -21,8 +21,8 @@ var schemaKeywords = wordSet("$schema $id $ref $anchor $dynamicRef $dynamicAncho
 	"allOf anyOf oneOf not if then else nullable discriminator xml externalDocs")
 
 // schemas redacts the members of a keyword whose member names are no names of secrets.
-func (w walk) schemas(v canon.Value, pointer string) canon.Value {
-	return w.members(v, pointer, func(name string, item canon.Value, at string) canon.Value {
+func (w walk) schemas(v canon.Value, at *place) canon.Value {
+	return w.members(v, at, func(name string, item canon.Value, at *place) canon.Value {
 		switch {
 		case isSchema(item):
 			return w.schema(item, at, SecretName(name))
@@ -34,11 +34,11 @@ func (w walk) schemas(v canon.Value, pointer string) canon.Value {
 }
 
 // schema redacts a schema. secret states that it describes a secret: then its values are replaced.
-func (w walk) schema(v canon.Value, pointer string, secret bool) canon.Value {
+func (w walk) schema(v canon.Value, at *place, secret bool) canon.Value {
 	if v.Kind() != canon.Object {
 		return v
 	}
-	return w.members(v, pointer, func(name string, item canon.Value, at string) canon.Value {
+	return w.members(v, at, func(name string, item canon.Value, at *place) canon.Value {
 		switch name {
 		case "default", "const", "example", "examples":
 			return w.sample(item, at, secret)
@@ -50,14 +50,14 @@ func (w walk) schema(v canon.Value, pointer string, secret bool) canon.Value {
 }
 
 // sample redacts a value that a schema shows. Placeholders of a secret stay.
-func (w walk) sample(v canon.Value, pointer string, secret bool) canon.Value {
+func (w walk) sample(v canon.Value, at *place, secret bool) canon.Value {
 	switch {
 	case secret && v.Kind() == canon.Array:
-		return w.items(v, pointer, func(item canon.Value, at string) canon.Value { return w.sample(item, at, secret) })
+		return w.items(v, at, func(item canon.Value, at *place) canon.Value { return w.sample(item, at, secret) })
 	case secret && v.Kind() == canon.String && nonValue(v.Text()):
 		return v
 	}
-	return w.value(v, pointer, secret)
+	return w.value(v, at, secret)
 }
 
 // isSchema reports a schema: a boolean, or an object with keywords only.
