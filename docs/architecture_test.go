@@ -28,7 +28,7 @@ var layers = []layer{
 	{"ground", []string{"durable/canon", "durable/id", "durable/reason"}},
 	{"ground", []string{"durable/paging", "durable/period", "durable/difference"}},
 	{"ground", []string{"durable/problem", "durable/redact"}},
-	{"ground", []string{"durable/consent"}},
+	{"ground", []string{"durable/consent", "durable/redact/faults"}},
 	{"log", []string{"durable/log/event"}},
 	{"log", []string{"durable/log/manifest", "durable/log/audit"}},
 	{"log", []string{"durable/log/idempotency"}},

@@ -8,6 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/invisible"
+	"github.com/waybill/waybill/durable/redact/faults"
 )
 
 // errorBody is the form of a fault in a tool's result (docs/design.md#errors).
@@ -29,12 +30,13 @@ func successResult(d Document) (*mcp.CallToolResult, error) {
 	return newResult(`{"v":1,"kind":"` + d.Kind + `","data":` + string(data) + `}`), nil
 }
 
-// errorResult is a fault as a tool's result. Errors are data (docs/design.md#errors), so that the
+// errorResult is a fault, without its secrets, as a tool's result. Errors are data (docs/design.md#errors), so that the
 // agent reads the suggestion; protocol errors are reserved for the protocol.
 //
 // Where the details cannot be encoded they are omitted; where the message cannot, the meaning of
 // the code replaces it. The code is always returned.
 func errorResult(f *fault.Fault) *mcp.CallToolResult {
+	f = faults.Redact(f)
 	shown := errorBody{f.Code, f.Message, f.Retry, f.Suggestion.String(), f.Details}
 	body, err := canon.Marshal(shown)
 	if err != nil { // details that JSON cannot represent must not hide the error

@@ -14,6 +14,7 @@ import (
 
 	"github.com/waybill/waybill/durable/invisible"
 	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/redact"
 )
 
 // transport is the connection: one JSON-RPC message per line. The transport of the SDK ends at the
@@ -188,7 +189,7 @@ func (l *transport) refuse(id any, code int64, reason string) jsonrpc.Message {
 		Version string   `json:"jsonrpc"`
 		ID      any      `json:"id"`
 		Error   rpcError `json:"error"`
-	}{"2.0", id, rpcError{code, reason}})
+	}{"2.0", id, rpcError{code, redact.Text(reason, nil)}})
 	if err == nil {
 		_ = l.write(line)
 	}
@@ -201,7 +202,7 @@ func (l *transport) refuse(id any, code int64, reason string) jsonrpc.Message {
 func (l *transport) Write(_ context.Context, msg jsonrpc.Message) error {
 	r, isAnswer := msg.(*jsonrpc.Response)
 	if isAnswer {
-		r.Error = withCode(r.Error)
+		r.Error = redacted(withCode(r.Error))
 	}
 	line, err := jsonrpc.EncodeMessage(msg)
 	if err == nil {
@@ -234,6 +235,17 @@ func withCode(err error) error {
 			Message: "the call was canceled; acknowledged results are recorded"}
 	}
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: err.Error()}
+}
+
+// redacted returns an error of the protocol without the secrets of its message, such as the unknown name of a tool.
+func redacted(err error) error {
+	var given *jsonrpc.Error
+	if !errors.As(err, &given) {
+		return err
+	}
+	out := *given
+	out.Message = redact.Text(given.Message, nil)
+	return &out
 }
 
 // write writes one line, as all JSON documents are written (docs/design.md#printed-bytes). After an error the connection is closed: the client reads no more answers.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/redact/faults"
 	"github.com/waybill/waybill/durable/store/sources"
 	"github.com/waybill/waybill/durable/workflow/catalog"
 	"github.com/waybill/waybill/durable/workflow/source"
@@ -118,13 +119,14 @@ func (t Attachments) unusable() (out []catalog.File) {
 	if t.Err == nil {
 		return nil
 	}
-	why := errors.New("the folder is not used: " + fault.Of(t.Err).Message)
+	message := faults.Redact(fault.Of(t.Err)).Message
+	why := errors.New("the folder is not used: " + message)
 	for _, f := range t.List.Folders {
 		out = append(out, catalog.File{Kind: source.SourcePlugin, Ref: f.Name, Attached: f.Name, Err: why})
 	}
 	if len(out) == 0 {
 		out = append(out, catalog.File{Kind: source.SourcePlugin, Ref: settings.SourcesFile.Name,
-			Err: errors.New("no attached folder is used: " + fault.Of(t.Err).Message)})
+			Err: errors.New("no attached folder is used: " + message)})
 	}
 	return out
 }

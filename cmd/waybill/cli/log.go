@@ -8,7 +8,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/invisible"
+	"github.com/waybill/waybill/durable/redact"
 )
 
 // logLevels are the values of --log-level.
@@ -24,10 +26,29 @@ func (a *App) Log() zerolog.Logger {
 		level = zerolog.WarnLevel
 	}
 	if a.Flags.logFormat == "json" {
-		return zerolog.New(escapedLines{a.Err}).Level(level).With().Timestamp().Logger()
+		return zerolog.New(redacted{escapedLines{a.Err}}).Level(level).With().Timestamp().Logger()
 	}
 	out := zerolog.ConsoleWriter{Out: scrubbed{a.Err}, NoColor: !a.Colors(a.Err), TimeFormat: time.TimeOnly}
-	return zerolog.New(out).Level(level).With().Timestamp().Logger()
+	return zerolog.New(redacted{out}).Level(level).With().Timestamp().Logger()
+}
+
+// redacted writes log records, which are JSON, without the secrets of their texts
+// (docs/design.md#redaction): causes of errors quote what a caller sent.
+type redacted struct{ io.Writer }
+
+// Write never reports a part of a record as written.
+func (r redacted) Write(record []byte) (int, error) {
+	out := record
+	// A record with equal names is not strict JSON.
+	if v, err := canon.Parse(record); err != nil {
+		out = []byte(redact.Text(string(record), nil))
+	} else if clean := redact.Value(v, nil); !clean.Equal(v) {
+		out = append(clean.JCS(), '\n')
+	}
+	if _, err := r.Writer.Write(out); err != nil {
+		return 0, err
+	}
+	return len(record), nil
 }
 
 // scrubbed writes log records without the characters that are not printed.

@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/invisible"
+	"github.com/waybill/waybill/durable/redact/faults"
 )
 
 // Answer prints the result of a command: with --json, data as the one document of the kind,
@@ -81,11 +82,11 @@ func (a *App) Note(people func(*page.Page)) {
 	_, _ = a.Err.Write(p.Bytes())
 }
 
-// fail prints an error and returns its exit status: with --json the document "error" on
+// fail prints an error without its secrets and returns its exit status: with --json the document "error" on
 // stdout, otherwise message and suggestion on stderr. If stdout cannot be written, the error
 // is printed on stderr as text, so that the caller gets more than an exit status.
 func (a *App) fail(err error) int {
-	f := a.SuggestForStore(fault.Of(err))
+	f := faults.Redact(a.SuggestForStore(fault.Of(err)))
 	// The answer contains message and suggestion. The underlying cause is logged at level
 	// debug, and for an internal error always.
 	log := a.Log()

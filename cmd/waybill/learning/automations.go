@@ -15,6 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/redact/faults"
 	"github.com/waybill/waybill/infra/cron"
 	"github.com/waybill/waybill/infra/gitobserver"
 )
@@ -139,7 +140,8 @@ func startDue(ctx context.Context, a *cli.App, o *cli.Store, all []learning.Auto
 		answer, err := startAutomation(ctx, a, o, row)
 		if err != nil {
 			// The remaining automations are still started.
-			s.Error = &document.AutomationFault{Code: fault.CodeOf(err), Message: fault.Of(err).Message}
+			f := faults.Redact(fault.Of(err))
+			s.Error = &document.AutomationFault{Code: f.Code, Message: f.Message}
 		} else {
 			s.SessionID, s.RunID = answer.Session.SessionID, answer.Session.RunID
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/engine/commits"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/redact/faults"
 	"github.com/waybill/waybill/infra/gitobserver"
 )
 
@@ -92,7 +93,7 @@ func printTrailer(ctx context.Context, a *cli.App, run string) error {
 		if run != "" {
 			return err
 		}
-		found = commits.Current{Reason: fault.Of(err).Message}
+		found = commits.Current{Reason: faults.Redact(fault.Of(err)).Message}
 	}
 	if found.Reason != "" && !a.Flags.JSON && a.IsTerminal(a.Err) {
 		a.Note(func(p *page.Page) { p.Text("No trailer: ", found.Reason) })

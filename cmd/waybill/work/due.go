@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/perform"
+	"github.com/waybill/waybill/durable/redact/faults"
 	"github.com/waybill/waybill/projections/runs"
 )
 
@@ -102,7 +103,7 @@ func continueDue(ctx context.Context, a *cli.App, o *cli.Store, item *document.D
 	item.Outcome = outcomeOf(report, err)
 	if err != nil && !errors.Is(err, perform.ErrMoved) {
 		hash, _ := fault.Of(err).Details["workflowHash"].(string)
-		f := a.SuggestForStore(fault.Of(s.suggestTrust(hash, err)))
+		f := faults.Redact(a.SuggestForStore(fault.Of(s.suggestTrust(hash, err))))
 		item.Error = &document.DueFault{Code: f.Code, Message: f.Message, Suggestion: f.Suggestion.String()}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/redact/faults"
 	"github.com/waybill/waybill/durable/workflow/catalog"
 	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/durable/workflow/unfilled"
@@ -57,7 +58,7 @@ written.`,
 			}
 			if e.Valid() {
 				src, _ := source.Parse(e.Ref, e.Kind, e.Data)
-				e.Problems = append(slices.Clone(e.Problems), unfilled.Check(src, e.Compiled)...)
+				e.Problems = append(slices.Clone(e.Problems), faults.Problems(unfilled.Check(src, e.Compiled))...)
 				problem.Sort(e.Problems)
 			}
 			doc := document.Validation{OK: e.Valid(), WorkflowID: e.ID, SourceKind: e.Kind, SourceRef: e.Ref, Source: e.Source(),

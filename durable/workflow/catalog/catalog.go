@@ -16,6 +16,8 @@ import (
 	"slices"
 
 	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/redact"
+	"github.com/waybill/waybill/durable/redact/faults"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/source"
 )
@@ -101,8 +103,12 @@ func (f parsed) compile(with compile.Library) Entry {
 		e.Compiled, e.Problems = compiled, append(e.Problems, more...)
 		problem.Sort(e.Problems)
 	}
-	if e.IDStatus = source.IDStatus(e.ID); e.IDStatus == "legacy" {
+	e.Problems = faults.Problems(e.Problems) // they quote the file
+	switch e.IDStatus = source.IDStatus(e.ID); e.IDStatus {
+	case "legacy":
 		e.SuggestedID = source.SuggestID(f.Kind, e.ID)
+	case "": // it is only shown
+		e.ID = redact.Text(e.ID, nil)
 	}
 	return e
 }

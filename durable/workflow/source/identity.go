@@ -8,6 +8,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/problem"
+	"github.com/waybill/waybill/durable/redact"
 )
 
 // SourceKind is where a workflow file came from. It decides which namespaces its id may
@@ -94,7 +95,11 @@ func checkID(root problem.SourceValue, kind SourceKind, report problem.Report) {
 	if id == "" {
 		return // the shape check reports it
 	}
-	fix := fmt.Sprintf("Write %q.", SuggestID(kind, id))
+	like := id
+	if IDStatus(id) == "" {
+		like = redact.Text(id, nil) // no secret becomes part of the id that is suggested
+	}
+	fix := fmt.Sprintf("Write %q.", SuggestID(kind, like))
 	switch {
 	case Reserved(id) && !MayReserve(kind):
 		// Published collections use these ids, and a person can use their files as they are.
