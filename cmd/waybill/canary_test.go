@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -162,5 +164,154 @@ func TestErrorsAboutFilesEchoNoSecret(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestRedactedTextsHoldNoSecret plants each secret in every text that is redacted, through the commands. It is in
+// no file below the store, in no bundle, and nothing prints it; the answers name the place and the rule.
+func TestRedactedTextsHoldNoSecret(t *testing.T) {
+	for i, c := range canaries() {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			p := newPlanter(t)
+			p.plants(c)
+			p.reads(c)
+			for _, dir := range []string{"home", "out"} {
+				p.holdsNone(dir, c)
+			}
+		})
+	}
+}
+
+// says calls a command as text or as JSON. It must succeed, print no secret, and name the places that it redacted.
+func (p *planter) says(c canary, asJSON bool, args []string, pointers ...string) string {
+	p.Helper()
+	args = slices.Clone(args)
+	for i := range args {
+		args[i] = strings.ReplaceAll(args[i], "CANARY", c.text)
+	}
+	args = append(args, "--log-level", "debug")
+	if asJSON {
+		args = append(args, "--json")
+	}
+	exit, out, errOut := p.call("", args...)
+	if exit != 0 {
+		p.Errorf("%q: exit status %d: %s%s", args, exit, out, errOut)
+	}
+	if strings.Contains(out+errOut, c.needle) {
+		p.Errorf("%q prints %q:\n%s%s", args, c.needle, out, errOut)
+	}
+	for _, pointer := range pointers {
+		want := "redacted: " + pointer + " ("
+		if asJSON {
+			want = `{"pointer":"` + pointer + `","rule":"`
+		}
+		if !strings.Contains(out+errOut, want) {
+			p.Errorf("%q: no %s in\n%s%s", args, want, out, errOut)
+		}
+	}
+	return out
+}
+
+// plants gives the secret to every command that stores a redacted text, once as text and once with --json. Calls
+// that are repeated find what the first one recorded.
+func (p *planter) plants(c canary) {
+	p.Helper()
+	proposed := `{"kind":"prompt-template","title":TEXT,"rationale":TEXT,"synthesizerModel":TEXT,"artifact":{"templateId":"team.x","text":TEXT}}`
+	const flow = `{"id":"test.one","name":"N","description":"D","version":"1.0.0","steps":[{"id":"a","title":"A","prompt":"P"}]}`
+	if err := os.WriteFile("one.json", []byte(flow), 0o600); err != nil {
+		p.Fatal(err)
+	}
+	if err := os.WriteFile("proposal.json", []byte(strings.ReplaceAll(proposed, "TEXT", quoted(c.text))), 0o600); err != nil {
+		p.Fatal(err)
+	}
+	for _, asJSON := range []bool{false, true} {
+		say := func(args []string, pointers ...string) string {
+			p.Helper()
+			return p.says(c, asJSON, args, pointers...)
+		}
+		for range 2 {
+			say([]string{"start", "wr.demo", "--title", "CANARY", "--goal", "CANARY", "--key", "k"}, "/title", "/goal")
+		}
+		say([]string{"run", "one.json", "--title", "CANARY", "--goal", "CANARY", "--notes", "x"}, "/title", "/goal")
+		say([]string{"start", "wr.demo"})
+		say([]string{"annotate", "@last", "--correction", "CANARY", "--note", "CANARY"}, "/note", "/signal/correction")
+		say([]string{"annotate", "@last", "--label", "CANARY"}, "/signal/label")
+		var list struct {
+			Data struct {
+				Annotations []struct{ AnnotationID string }
+			}
+		}
+		p.decodes(&list, "annotations", "list", "@last", "--json")
+		for range 2 {
+			say([]string{"annotations", "retract", "@last", list.Data.Annotations[0].AnnotationID, "--reason", "CANARY"}, "/reason")
+		}
+		say([]string{"fork", "@last", "--title", "CANARY"}, "/title")
+		for range 2 {
+			say([]string{"runs", "cancel", "@last", "--reason", "CANARY"}, "/reason")
+		}
+		for range 2 {
+			say([]string{"sessions", "keep", "@last", "--reason", "CANARY"}, "/reason")
+		}
+		say([]string{"sessions", "keep", "@last", "--off", "--reason", "CANARY"}, "/reason")
+		say([]string{"sessions", "delete", "@last", "--yes", "--reason", "CANARY"}, "/reason")
+		say([]string{"proposals", "create", "proposal.json", "--reason", "CANARY"}, "/title", "/rationale", "/synthesizerModel",
+			"/artifact/text", "/reason")
+		var all struct {
+			Data struct {
+				Proposals []struct{ ID string }
+			}
+		}
+		p.decodes(&all, "proposals", "list", "--json")
+		id := all.Data.Proposals[0].ID
+		say([]string{"proposals", "revise", id, "proposal.json", "--reason", "CANARY"}, "/title", "/artifact/text", "/reason")
+		say([]string{"proposals", "reject", id, "--reason", "CANARY"}, "/reason")
+		say([]string{"proposals", "archive", id, "--reason", "CANARY"}, "/reason")
+	}
+}
+
+// decodes calls a command and decodes what it prints.
+func (p *planter) decodes(out any, args ...string) {
+	p.Helper()
+	if _, printed, errOut := p.call("", args...); json.Unmarshal([]byte(printed), out) != nil {
+		p.Fatalf("%v: %s%s", args, printed, errOut)
+	}
+}
+
+// reads prints everything that shows the texts, and exports the runs.
+func (p *planter) reads(c canary) {
+	p.Helper()
+	if err := os.Mkdir("out", 0o700); err != nil {
+		p.Fatal(err)
+	}
+	p.says(c, false, []string{"start", "wr.demo", "--title", "CANARY", "--goal", "CANARY"}, "/title", "/goal")
+	p.says(c, false, []string{"annotate", "@last", "--label", "CANARY", "--note", "CANARY"}, "/note", "/signal/label")
+	for _, asJSON := range []bool{false, true} {
+		for _, args := range [][]string{{"runs", "list"}, {"runs", "show", "@last"}, {"runs", "timeline", "@last"},
+			{"runs", "events", "@last"}, {"annotations", "list", "@last", "--history"}, {"annotations", "summary"},
+			{"resume"}, {"continue", "--run", "@last"}, {"sessions", "list"}, {"sessions", "list", "--trash"},
+			{"audit", "list"}, {"verify"}, {"proposals", "list"}, {"proposals", "events"}, {"du"},
+			{"export", "@last", "-o", "out/plain.json", "--force"}, {"export", "@last", "--redact", "-o", "out/redacted.json", "--force"}} {
+			p.says(c, asJSON, args)
+		}
+	}
+}
+
+// holdsNone fails if a file below a directory, or its name, has the secret. There are files.
+func (p *planter) holdsNone(dir string, c canary) {
+	p.Helper()
+	n := 0
+	err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		n++
+		b, err := os.ReadFile(name)
+		if bytes.Contains(b, []byte(c.needle)) || strings.Contains(name, c.needle) {
+			p.Errorf("%s has %q", name, c.needle)
+		}
+		return err
+	})
+	if err != nil || n == 0 {
+		p.Errorf("%d files: %v", n, err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/redact"
 	"github.com/waybill/waybill/durable/run/check"
 	"github.com/waybill/waybill/durable/run/command"
 	"github.com/waybill/waybill/durable/run/prompt"
@@ -56,6 +57,9 @@ type Answer struct {
 	// them: the blockers of an answer to an attempt name its checks.
 	Checks   []check.Brief     `json:"checks,omitzero"`
 	Warnings []warning.Warning `json:"warnings"`
+	// Redactions are the places of the request from which a secret was removed before it was recorded: of the
+	// title, goal or tags of a start, or of the reason of a decision.
+	Redactions []redact.Finding `json:"redactions,omitzero"`
 
 	// AttemptID is the attempt in AckToken, CheckpointID the one in
 	// CheckpointToken, for callers that use positions instead of tokens.

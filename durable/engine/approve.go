@@ -51,7 +51,8 @@ func (e *Engine) Decide(ctx context.Context, by Caller, shown Approvable, word e
 	if err != nil {
 		return Answer{}, err
 	}
-	text = redact.Text(text, nil)
+	var found redact.Findings
+	text = found.Text("/reason", text)
 	given, by, err := e.settings.ConsentToDecision(ctx, by, conf, p.Run.Started.Signers, func() (compile.Compiled, advance.Facts,
 		error) {
 		return e.inputs(ctx, p)
@@ -84,6 +85,7 @@ func (e *Engine) Decide(ctx context.Context, by Caller, shown Approvable, word e
 		return Answer{}, err
 	}
 	a, err := e.answerCommitted(ctx, keys, at, h)
+	a.Redactions = found.List()
 	if err != nil || appended {
 		return a, err
 	}

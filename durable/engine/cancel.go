@@ -6,8 +6,10 @@ import (
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/redact"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
@@ -32,6 +34,8 @@ type Cancelled struct {
 	// Already reports that the call appended nothing: the end was recorded
 	// before.
 	Already bool `json:"already"`
+	// Redactions are the places of the request from which a secret was removed.
+	Redactions []redact.Finding `json:"redactions,omitzero"`
 }
 
 // Cancel ends the run of a position; the position's node is ignored
@@ -54,7 +58,10 @@ func (e *Engine) Cancel(ctx context.Context, by Caller, performers ports.Perform
 	if err := e.checkCancel(ctx, at, c); err != nil {
 		return Cancelled{}, err
 	}
+	var found redact.Findings
+	c.Reason = storedText(&found, "/reason", c.Reason, limits.SummaryBytesMax)
 	out, err := e.cancel(ctx, performers, at, c)
+	out.Redactions = found.List()
 	if err != nil || out.Status != runs.Cancelling {
 		return out, err
 	}
@@ -67,6 +74,7 @@ func (e *Engine) Cancel(ctx context.Context, by Caller, performers ports.Perform
 		return out, nil // the request is recorded; a failed second attempt does not undo it
 	}
 	again.Already = out.Already && again.Already
+	again.Redactions = out.Redactions
 	return again, nil
 }
 

@@ -6,7 +6,9 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/redact"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/run/interpreter"
 	"github.com/waybill/waybill/durable/workflow/compile"
@@ -46,15 +48,22 @@ func (e *Engine) Fork(ctx context.Context, by Caller, seed id.Seed, req ForkRequ
 	if err != nil {
 		return Answer{}, err
 	}
-	plan, dropped, err := advance.Branch(w, source, advance.Fork{Session: id.NewSession(seed), Run: id.NewRun(seed),
-		Title: req.Title, Signers: mark,
-		Observations: req.Observations, Actor: by.Actor, AtMs: by.AtMs})
+	fork := advance.Fork{Session: id.NewSession(seed), Run: id.NewRun(seed), Title: req.Title,
+		Signers: mark, Observations: req.Observations, Actor: by.Actor, AtMs: by.AtMs}
+	// The budget of the title is that of the text as it was sent.
+	if _, _, err := advance.Branch(w, source, fork); err != nil {
+		return Answer{}, err
+	}
+	var found redact.Findings
+	fork.Title = storedText(&found, "/title", req.Title, limits.TitleBytesMax)
+	plan, dropped, err := advance.Branch(w, source, fork)
 	if err != nil {
 		return Answer{}, err
 	}
 	run := id.NewRun(seed)
 	a, err := e.begin(ctx, Position{Session: id.NewSession(seed), Run: run, Node: id.RootNode(run)}, plan, "", "")
 	a.warnDropped(dropped)
+	a.Redactions = found.List()
 	return a, err
 }
 

@@ -104,7 +104,10 @@ func (e *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 			return Answer{}, err
 		}
 	}
-	// Planned again: the ids may have changed since the validation.
+	// Planned again, with the ids of the key and the texts as they are stored: the budgets are those of the
+	// texts as they were sent.
+	s, redactions := s.redacted()
+	begin.Title, begin.Goal, begin.Tags = s.Title, s.Goal, s.Tags
 	plan, dropped, err := advance.Begin(s.Workflow, begin)
 	if err != nil {
 		return Answer{}, err
@@ -113,6 +116,7 @@ func (e *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 	a, err := e.begin(ctx, Position{Session: begin.Session, Run: begin.Run, Node: id.RootNode(begin.Run)}, plan, s.Key,
 		s.Workflow.WorkflowID)
 	a.warnDropped(dropped)
+	a.Redactions = redactions
 	return a, err
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/invisible"
+	"github.com/waybill/waybill/durable/redact"
 	"github.com/waybill/waybill/durable/redact/faults"
 )
 
@@ -17,20 +18,33 @@ import (
 // Write, so that a failing command prints no partial answer. Errors are OUTPUT_FAILED, and
 // INTERNAL for data that cannot be encoded.
 func (a *App) Answer(kind string, data any, people func(*page.Page)) error {
-	if a.Flags.JSON {
-		raw, err := canon.Marshal(data)
-		if err != nil {
-			return fault.Wrap(err, fault.Internal, "cannot encode the answer as JSON")
-		}
-		return a.Document(kind, raw)
-	}
-	p := a.NewPage(a.Out)
-	people(p)
-	return a.Write(p.Bytes())
+	return a.AnswerRedacted(kind, data, nil, people)
 }
 
-// Document prints {"v":1,"kind":kind,"data":data} and a newline. data is JSON, and is printed as
-// WriteJSON prints it.
+// AnswerRedacted is Answer for data of a closed form: the places of the request from which a secret was
+// removed are a member of the document, beside data (docs/design.md#answers-about-redaction).
+func (a *App) AnswerRedacted(kind string, data any, redactions []redact.Finding, people func(*page.Page)) error {
+	if !a.Flags.JSON {
+		p := a.NewPage(a.Out)
+		people(p)
+		return a.Write(p.Bytes())
+	}
+	raw, err := canon.Marshal(data)
+	if err != nil {
+		return fault.Wrap(err, fault.Internal, "cannot encode the answer as JSON")
+	}
+	if len(redactions) == 0 {
+		return a.Document(kind, raw)
+	}
+	beside, err := canon.Marshal(redactions)
+	if err != nil {
+		return fault.Wrap(err, fault.Internal, "cannot encode the answer as JSON")
+	}
+	return a.Document(kind, append(append(raw, `,"redactions":`...), beside...))
+}
+
+// Document prints {"v":1,"kind":kind,"data":data} and a newline. data is JSON, of which further members may
+// follow, and is printed as WriteJSON prints it.
 func (a *App) Document(kind string, data []byte) error {
 	var b bytes.Buffer
 	b.WriteString(`{"v":1,"kind":"` + kind + `","data":`)

@@ -239,12 +239,11 @@ func runAnnotate(ctx context.Context, a *cli.App, o *cli.Store, seed id.Seed, re
 	if err != nil {
 		return in.withFlagName(err)
 	}
-	return a.Answer("annotation", recorded, func(p *page.Page) { showRecorded(ctx, a, o, req, recorded, p) })
+	return a.AnswerRedacted("annotation", recorded, req.Redactions(), func(p *page.Page) { showRecorded(ctx, a, o, req, recorded, p) })
 }
 
 // showRecorded prints the signal that was recorded, the part of the run it is
-// for, and the command that retracts it. It warns when secrets were removed,
-// which is detected by comparing the request with the record. The title of a
+// for, the places from which secrets were removed, and the command that retracts it. The title of a
 // step is read from the store; if that fails the node is named by its id.
 func showRecorded(ctx context.Context, a *cli.App, o *cli.Store, req feedback.Request, annotation feedback.Annotation,
 	p *page.Page) {
@@ -257,9 +256,7 @@ func showRecorded(ctx context.Context, a *cli.App, o *cli.Store, req feedback.Re
 		what += " " + run
 	}
 	p.Text(p.Good("✓ "), "Annotated "+what+": "+render.SignalText(p, annotation.Signal))
-	if annotation.Note != req.Note || annotation.Signal != req.Signal {
-		p.Text(p.Warn("! "), "Text that looks like a secret was removed before the annotation was stored.")
-	}
+	render.Redactions(p, req.Redactions())
 	p.Text("", "Retract it with '"+
 		a.Command("annotations", "retract", run, render.AnnotationName(p, annotation.AnnotationID))+"'.")
 }

@@ -49,9 +49,10 @@ func newAnnotationsRetract(a *cli.App) *cobra.Command {
 					render.SignalText(p, done.Signal) + ")"
 				if done.Already {
 					p.Text("", what+" was already retracted.")
-					return
+				} else {
+					p.Text(p.Good("✓ "), what+" is retracted. It stays on record.")
 				}
-				p.Text(p.Good("✓ "), what+" is retracted. It stays on record.")
+				render.Redactions(p, done.Redactions)
 			})
 		},
 	},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/learning"
 	"github.com/waybill/waybill/durable/learning/proposal"
@@ -92,8 +93,8 @@ func changeProposal(a *cli.App, cmd *cobra.Command, call func(context.Context, *
 // answerProposal answers with a proposal that was changed. show prints what was
 // done in text output, before the redactions.
 func answerProposal(a *cli.App, done learning.Proposed, show func(*page.Page)) error {
-	return a.Answer("proposal", done.Proposal, func(p *page.Page) {
+	return a.AnswerRedacted("proposal", done.Proposal, done.Redacted, func(p *page.Page) {
 		show(p)
-		showRedactions(p, done.Redacted)
+		render.Redactions(p, done.Redacted)
 	})
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/waybill/waybill/durable/learning/installable"
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/manifest"
-	"github.com/waybill/waybill/durable/redact"
 )
 
 // statePaint returns the style of a state: good for applied proposals, a warning
@@ -43,24 +42,6 @@ func showDuplicates(p *page.Page, all []proposal.Duplicate) {
 	for _, d := range all {
 		p.Text(fmt.Sprintf("  %3d%%  ", d.Percent), d.Ref)
 	}
-}
-
-// showRedactions prints the JSON pointers at which secrets were removed, and the
-// text that is stored instead.
-func showRedactions(p *page.Page, all []proposal.Redaction) {
-	for _, r := range all {
-		p.Text(p.Warn("! "), r.Pointer+" looked like a secret; it is stored as "+page.JoinWords(markers(r.Rules))+
-			".")
-	}
-}
-
-// markers returns the texts that are stored in place of the secrets that the
-// rules matched.
-func markers(rules []redact.Rule) (out []string) {
-	for _, r := range rules {
-		out = append(out, redact.Marker(r))
-	}
-	return out
 }
 
 // showProposals prints a table of proposals. A damaged log is reported first,

@@ -51,6 +51,7 @@ func newCancel(a *cli.App) *cobra.Command {
 				default:
 					p.Line("%s Run %s is %s.", p.Good("✓"), page.ShortRun(done.RunID), render.Status(done.Status))
 				}
+				render.Redactions(p, done.Redactions)
 			})
 		},
 	},

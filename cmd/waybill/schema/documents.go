@@ -19,6 +19,7 @@ import (
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/openwop"
+	"github.com/waybill/waybill/durable/redact"
 	"github.com/waybill/waybill/durable/store/doctor"
 	"github.com/waybill/waybill/infra/schema"
 )
@@ -88,5 +89,17 @@ func documentSchema(kind string) *schema.Schema {
 	case "blocked":
 		s.Properties[part].Required = append(s.Properties[part].Required, "blockers")
 	}
+	if slices.Contains(redactedKinds, kind) {
+		s.Properties["redactions"] = recordSchema(beside{}).Properties["redactions"]
+	}
 	return schema.OpenObjects(s)
+}
+
+// redactedKinds are the documents that have the member redactions beside data.
+var redactedKinds = []string{"annotation", "proposal", "run"}
+
+// beside are the members of a document beside data, which exist only where they are not empty
+// (docs/design.md#answers-about-redaction).
+type beside struct {
+	Redactions []redact.Finding `json:"redactions,omitzero"`
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/fault"
@@ -75,9 +76,10 @@ func newArtifactsErase(a *cli.App) *cobra.Command {
 			}, func(p *page.Page, e upkeep.ErasedArtifact) {
 				if e.Already {
 					p.Line("Already erased; remaining files of it were removed.")
-					return
+				} else {
+					p.Line("%s %s erased permanently.", p.Good("✓"), page.Size(e.Bytes))
 				}
-				p.Line("%s %s erased permanently.", p.Good("✓"), page.Size(e.Bytes))
+				render.Redactions(p, e.Redactions)
 			})
 		},
 	},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/engine/upkeep"
 )
 
@@ -80,6 +81,7 @@ func deleteSessions(a *cli.App, cmd *cobra.Command, req upkeep.DeleteRequest, ye
 		for _, s := range done.Sessions {
 			p.Line("%s %s is in the trash.", p.Good("✓"), page.OneLine(titleOfRuns(s.Runs)))
 		}
+		render.Redactions(p, done.Redactions)
 		if len(done.Sessions) > 0 {
 			p.Line("%s", p.Dim("Restore it: "+a.Command("sessions", "restore", done.Sessions[0].SessionID.String())))
 		}

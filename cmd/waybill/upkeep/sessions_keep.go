@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/durable/engine/upkeep"
 )
 
@@ -40,9 +41,10 @@ func newSessionsKeep(a *cli.App) *cobra.Command {
 					}
 					if k.Already {
 						p.Line("Session %s %s already.", k.SessionID, state)
-						return
+					} else {
+						p.Line("%s Session %s %s.", p.Good("✓"), k.SessionID, state)
 					}
-					p.Line("%s Session %s %s.", p.Good("✓"), k.SessionID, state)
+					render.Redactions(p, k.Redactions)
 				})
 		},
 	},

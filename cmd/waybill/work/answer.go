@@ -235,9 +235,10 @@ func positionOf(w compile.Compiled, answer engine.Answer) string {
 	return "step " + page.CountOf(at+1, of)
 }
 
-// showWarnings prints the warnings of an answer.
+// showWarnings prints the warnings of an answer, and what was redacted of the request.
 func showWarnings(answer engine.Answer, p *page.Page) {
 	for _, w := range answer.Warnings {
 		p.Line("%s %s", p.Warn("!"), page.OneLine(w.Message))
 	}
+	render.Redactions(p, answer.Redactions)
 }

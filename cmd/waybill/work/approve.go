@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
+	"github.com/waybill/waybill/cmd/waybill/cli/render"
 	"github.com/waybill/waybill/cmd/waybill/work/runview"
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/fault"
@@ -262,6 +263,7 @@ func (d *decideCommand) show(answer engine.Answer, what string, shown engine.App
 	a, run := d.app, page.ShortRun(shown.Position.Run)
 	err := a.Answer(answer.Kind(), answer, func(p *page.Page) {
 		p.Line("%s %s: %s.", p.Good("✓"), what, page.OneLine(shown.Step.Title))
+		render.Redactions(p, answer.Redactions)
 		switch needed := answer.StillNeeded(); {
 		case what == decided[event.Denied]:
 			p.Line("The run has failed.")

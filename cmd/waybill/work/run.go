@@ -283,6 +283,10 @@ func (s *runner) begin(ctx context.Context, req engine.Start, flow compile.Compi
 			s.suspected = append(s.suspected, perform.Suspected{Warning: w})
 		}
 	}
+	for _, f := range answer.Redactions {
+		log.Warn().Msg("redacted: " + f.Pointer + " (" + string(f.Rule) + ")")
+	}
+	s.redactions = answer.Redactions
 	return answer.Position(), err
 }
 
@@ -325,7 +329,7 @@ func (s *runner) perform(ctx context.Context, at engine.Position, opts perform.O
 	for _, w := range slices.Concat(s.suspected, report.Suspected) {
 		run.Warnings = append(run.Warnings, views.StepWarningOf(w.Warning, w.StepID))
 	}
-	return s.app.Answer("run", run, nil)
+	return s.app.AnswerRedacted("run", run, s.redactions, nil)
 }
 
 // notStarted returns INTERRUPTED for an interruption before the run was recorded, after which

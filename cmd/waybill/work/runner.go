@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/perform"
+	"github.com/waybill/waybill/durable/redact"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/store/trust"
 	"github.com/waybill/waybill/durable/workflow/compile"
@@ -29,6 +30,8 @@ type runner struct {
 	performer *perform.Performer
 	// suspected are the warnings about secrets in what the start recorded.
 	suspected []perform.Suspected
+	// redactions are the places of the request of the start from which secrets were removed.
+	redactions []redact.Finding
 }
 
 // newRunner connects the performer to the terminal, to processes and to the store. With --json

@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/redact"
 	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/annotations"
@@ -72,6 +73,8 @@ type Retracted struct {
 	feedback.Annotation
 	// Already reports that it was retracted before; nothing was recorded.
 	Already bool `json:"already"`
+	// Redactions are the places of the request from which a secret was removed.
+	Redactions []redact.Finding `json:"redactions,omitzero"`
 }
 
 // Retract retracts an annotation of a run. It remains on record and is listed
@@ -91,6 +94,7 @@ func (l *Learning) Retract(ctx context.Context, by engine.Caller, at engine.Posi
 	if err != nil {
 		return Retracted{}, err
 	}
+	redactions := feedback.ReasonRedactions(req.Reason)
 	for {
 		all, err := l.readAnnotations(ctx, n.log)
 		if err != nil {
@@ -102,13 +106,13 @@ func (l *Learning) Retract(ctx context.Context, by engine.Caller, at engine.Posi
 		}
 		if have.State == annotations.Retracted {
 			// Answered from the log, without a lock.
-			return Retracted{have.Annotation, true}, n.conflict(l.store.Confirm(ctx, n.log, all.sums.Head))
+			return Retracted{have.Annotation, true, redactions}, n.conflict(l.store.Confirm(ctx, n.log, all.sums.Head))
 		}
 		_, err = n.append(ctx, by, all, n.about(req.Annotation, feedback.Retract(req.Annotation, req.Reason)))
 		if errors.Is(err, errRetracted) {
 			continue // a concurrent call retracted it; the next reading finds that
 		}
-		return Retracted{have.Annotation, false}, err
+		return Retracted{have.Annotation, false, redactions}, err
 	}
 }
 

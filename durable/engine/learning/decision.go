@@ -129,7 +129,7 @@ func (l *Learning) decideProposal(ctx context.Context, by engine.Caller, req Dec
 	if err != nil {
 		return Proposed{}, err
 	}
-	return l.readProposed(ctx, req.Workspace, name, nil)
+	return l.readProposed(ctx, req.Workspace, name, proposal.ReasonRedactions(req.Reason))
 }
 
 // signed is a consent that was obtained before the lock, and the caller as the person who signed it.

@@ -13,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/learning/similar"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/redact"
 	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/proposals"
@@ -35,7 +36,7 @@ type ProposeRequest struct {
 type Proposed struct {
 	Proposal proposal.Proposal
 	About    ProposalAbout
-	Redacted []proposal.Redaction
+	Redacted []redact.Finding
 }
 
 // Propose records a draft as a new proposal (docs/design.md#proposals). It has
@@ -66,7 +67,7 @@ func (l *Learning) Propose(ctx context.Context, by engine.Caller, seed id.Seed, 
 	if err != nil {
 		return Proposed{}, err
 	}
-	return l.readProposed(ctx, req.Workspace, name.String(), req.Draft.Redacted)
+	return l.readProposed(ctx, req.Workspace, name.String(), req.redactions())
 }
 
 // ReviseProposal records a further revision of a proposal. Approvals of earlier
@@ -102,7 +103,7 @@ func (l *Learning) ReviseProposal(ctx context.Context, by engine.Caller, ref str
 	if err != nil {
 		return Proposed{}, err
 	}
-	return l.readProposed(ctx, req.Workspace, name, req.Draft.Redacted)
+	return l.readProposed(ctx, req.Workspace, name, req.redactions())
 }
 
 // checkPropose refuses what is refused in any case, before a store is created
@@ -148,6 +149,11 @@ func (l *Learning) checkPropose(ctx context.Context, req *ProposeRequest) error 
 // objects is the artifact in the form in which it is stored.
 func (req ProposeRequest) objects() []manifest.Object {
 	return []manifest.Object{{Kind: manifest.Artifact, Bytes: req.Draft.Bytes}}
+}
+
+// redactions returns the places of the request from which secrets are removed: of the file, and of the reason.
+func (req ProposeRequest) redactions() []redact.Finding {
+	return slices.Concat(req.Draft.Redacted, proposal.ReasonRedactions(req.Reason))
 }
 
 // duplicates ranks the similarity of a draft to installed artifacts, to open
@@ -224,7 +230,7 @@ func (l *Learning) changeProposal(ctx context.Context, by engine.Caller, workspa
 
 // readProposed returns a proposal after a call. Errors become
 // STORE_ANSWER_UNREAD, because the change is recorded.
-func (l *Learning) readProposed(ctx context.Context, workspace, ref string, redactions []proposal.Redaction) (Proposed,
+func (l *Learning) readProposed(ctx context.Context, workspace, ref string, redactions []redact.Finding) (Proposed,
 	error) {
 	wire, d, err := l.Proposal(ctx, workspace, ref)
 	if err != nil {

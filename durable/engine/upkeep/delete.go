@@ -12,6 +12,7 @@ import (
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/redact"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/runs"
 )
@@ -27,6 +28,8 @@ type DeleteRequest struct {
 // the trash, or removed from it.
 type DeletedSessions struct {
 	Sessions []TrashedSession `json:"sessions"`
+	// Redactions are the places of the request from which a secret was removed.
+	Redactions []redact.Finding `json:"redactions,omitzero"`
 }
 
 // TrashedSession is a session in the trash.
@@ -77,10 +80,11 @@ func (u *Upkeep) DeleteSessions(ctx context.Context, by engine.Caller, req Delet
 		return out, err
 	}
 	// Validated before the first act is recorded.
-	n, err := newNote(by, req.Reason)
+	n, redactions, err := newNote(by, req.Reason)
 	if err != nil {
 		return out, err
 	}
+	out.Redactions = redactions
 	for _, row := range rows {
 		what := audit.Act{Action: audit.Delete, Target: audit.Target{Kind: audit.OfSession, ID: row.SessionID.String()},
 			Reason: n.Reason}

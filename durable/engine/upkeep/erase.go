@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/durable/redact"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -20,6 +21,8 @@ type ErasedArtifact struct {
 	// Already reports that an earlier call erased it.
 	Already bool  `json:"already"`
 	Note    *Note `json:"note,omitzero"`
+	// Redactions are the places of the request from which a secret was removed.
+	Redactions []redact.Finding `json:"redactions,omitzero"`
 }
 
 // Tombstone is the content of the control file that replaces the bytes of an
@@ -53,7 +56,7 @@ func (t Tombstone) data() canon.Value {
 // report Already.
 func (u *Upkeep) EraseArtifact(ctx context.Context, by engine.Caller, ref canon.Digest, reason string) (ErasedArtifact,
 	error) {
-	n, err := newNote(by, strings.TrimSpace(reason))
+	n, redactions, err := newNote(by, strings.TrimSpace(reason))
 	if err != nil {
 		return ErasedArtifact{}, err
 	}
@@ -81,7 +84,7 @@ func (u *Upkeep) EraseArtifact(ctx context.Context, by engine.Caller, ref canon.
 	}
 	bytes, _ := e.Data.Get("bytes")
 	return ErasedArtifact{SHA256: ref, Bytes: int64(bytes.Float()), Already: e.Already,
-		Note: noteOf(ports.Control{V: noteVersion, Data: e.Data})}, nil
+		Note: noteOf(ports.Control{V: noteVersion, Data: e.Data}), Redactions: redactions}, nil
 }
 
 // Erasable refuses with ARTIFACT_NOT_FOUND a digest that names neither a stored

@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/redact"
 	"github.com/waybill/waybill/ports"
 )
@@ -27,18 +28,18 @@ type Note struct {
 const noteVersion = 1
 
 // newNote checks and redacts a reason: it is stored where secrets must not be
-// (docs/design.md#redaction). VALIDATION_ERROR if it is longer than
-// limits.SummaryBytesMax or not valid UTF-8.
-func newNote(by engine.Caller, reason string) (Note, error) {
-	if len(reason) > limits.SummaryBytesMax || !utf8.ValidString(reason) {
-		return Note{}, fault.New(fault.ValidationError,
-			"the reason has %d bytes; at most %d of valid UTF-8 are allowed", len(reason), limits.SummaryBytesMax)
+// (docs/design.md#redaction). It returns the places of the request at which secrets were.
+// VALIDATION_ERROR if the reason is longer than limits.SummaryBytesMax or not valid UTF-8.
+func newNote(by engine.Caller, why string) (Note, []redact.Finding, error) {
+	if len(why) > limits.SummaryBytesMax || !utf8.ValidString(why) {
+		return Note{}, nil, fault.New(fault.ValidationError,
+			"the reason has %d bytes; at most %d of valid UTF-8 are allowed", len(why), limits.SummaryBytesMax)
 	}
-	return Note{Actor: by.Actor, AtMs: by.AtMs, Reason: redactText(reason)}, nil
+	var found redact.Findings
+	// A marker may be longer than the secret that it replaces.
+	why = reason.Truncate(found.Text("/reason", why), limits.SummaryBytesMax)
+	return Note{Actor: by.Actor, AtMs: by.AtMs, Reason: why}, found.List(), nil
 }
-
-// redactText removes secrets from a text that will be stored.
-func redactText(text string) string { return redact.Text(text, redact.Counts{}) }
 
 // noteOf decodes a note from a control file, nil if the file has another
 // content.
@@ -74,6 +75,8 @@ type KeptSession struct {
 	Kept      bool       `json:"kept"`
 	Note      *Note      `json:"note,omitzero"`
 	Already   bool       `json:"already"` // no change was necessary
+	// Redactions are the places of the request from which a secret was removed.
+	Redactions []redact.Finding `json:"redactions,omitzero"`
 }
 
 // KeepSession exempts a session from retention and deletion
@@ -84,7 +87,7 @@ func (u *Upkeep) KeepSession(ctx context.Context, by engine.Caller, req KeepRequ
 	if err != nil {
 		return KeptSession{}, err
 	}
-	n, err := newNote(by, req.Reason)
+	n, redactions, err := newNote(by, req.Reason)
 	if err != nil {
 		return KeptSession{}, err
 	}
@@ -95,9 +98,9 @@ func (u *Upkeep) KeepSession(ctx context.Context, by engine.Caller, req KeepRequ
 	unreadable := err != nil // a mark that cannot be read counts, and is replaced
 	// Already in the requested state: no act is recorded.
 	if kept := current != nil || unreadable; kept != req.Off && !unreadable {
-		return KeptSession{SessionID: s, Kept: kept, Note: current, Already: true}, nil
+		return KeptSession{SessionID: s, Kept: kept, Note: current, Already: true, Redactions: redactions}, nil
 	}
-	out := KeptSession{SessionID: s, Kept: !req.Off}
+	out := KeptSession{SessionID: s, Kept: !req.Off, Redactions: redactions}
 	what := audit.Act{Action: audit.Keep, Target: audit.Target{Kind: audit.OfSession, ID: s.String()}, Reason: n.Reason}
 	if req.Off {
 		what.Details = map[string]string{"kept": "false"}

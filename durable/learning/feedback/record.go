@@ -20,6 +20,23 @@ func Record(a id.Annotation, r Request, at Location) Recorded {
 		Signal: s, SupersedesAnnotationID: r.SupersedesAnnotationID, Target: r.Target}
 }
 
+// Redactions returns the places of a request from which Record removes secrets
+// (docs/design.md#answers-about-redaction).
+func (r Request) Redactions() []redact.Finding {
+	var found redact.Findings
+	found.Text("/note", r.Note)
+	found.Text("/signal/correction", r.Signal.Correction)
+	found.Text("/signal/label", r.Signal.Label)
+	return found.List()
+}
+
+// ReasonRedactions returns the places of a retraction's reason from which Retract removes secrets.
+func ReasonRedactions(why string) []redact.Finding {
+	var found redact.Findings
+	found.Text("/reason", why)
+	return found.List()
+}
+
 // Retract returns the event data of a retraction. A blank reason is stored as none.
 func Retract(a id.Annotation, why string) Retracted {
 	return Retracted{AnnotationID: a, Reason: clean(strings.TrimSpace(why), limits.SummaryBytesMax)}

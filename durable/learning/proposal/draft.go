@@ -27,7 +27,7 @@ type Draft struct {
 	Slot             Slot
 	Version          string
 	// Redacted lists the redactions, in the order of the file.
-	Redacted []Redaction
+	Redacted []redact.Finding
 }
 
 // The members of a proposal file.
@@ -58,7 +58,9 @@ func ParseFile(data []byte) (Draft, error) {
 	if err := checkShape(root); err != nil {
 		return Draft{}, err
 	}
-	d := Draft{Kind: Kind(textOf(root, fieldKind)), Redacted: redactions(root, redact.Value(root, nil), "")}
+	var found redact.Findings
+	found.Value("", root)
+	d := Draft{Kind: Kind(textOf(root, fieldKind)), Redacted: found.List()}
 	for _, t := range []struct {
 		field    string
 		bytesMax int

@@ -13,6 +13,7 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/redact"
 )
 
 // Only the functions below construct records, so that every stored text is redacted
@@ -35,6 +36,13 @@ func CheckReason(given string) error {
 		return refuse("reason", "UTF-8", "other bytes")
 	}
 	return nil
+}
+
+// ReasonRedactions returns the places of a reason from which secrets are removed.
+func ReasonRedactions(given string) []redact.Finding {
+	var found redact.Findings
+	found.Text("/reason", given)
+	return found.List()
 }
 
 // StoredReason returns the reason as it is recorded: redacted, truncated, NoReason if blank.
