@@ -66,7 +66,7 @@ func (w *fixture) commits(times hints) commits.Commits {
 			times = append(times, ports.SessionTime{Session: x, ChangedMs: w.clock})
 		}
 	}
-	return commits.New(g.Reader, s, g.Views, g.Ledger().ImportedOf, times)
+	return commits.New(g.Reader, s, g.Views, g.Ledger().ImportedOfLog, times)
 }
 
 func always() bool { return true }

@@ -9,8 +9,8 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/views"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/perform"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/ports"
@@ -138,7 +138,7 @@ func TestUnattendedImports(t *testing.T) {
 	}
 	all := int64(len(w.events()))
 	for imported, want := range map[int64]int{0: 1, all - 1: 1, all: 0} {
-		v := views.New(w.g.Reader, w.g.Store, func(context.Context, id.Session) (int64, error) { return imported, nil }, nil)
+		v := views.New(w.g.Reader, w.g.Store, func(context.Context, manifest.Log) (int64, error) { return imported, nil }, nil)
 		if list, _, err := v.Unattended(t.Context()); err != nil || len(list) != want {
 			t.Errorf("%d of %d events imported: %+v, %v", imported, all, list, err)
 		}

@@ -96,7 +96,7 @@ func (a *Log) retract(run id.Run, p feedback.Retracted) {
 		a.Skipped++
 		return
 	}
-	old.State, old.Details.Retracted, old.Details.RetractedReason = Retracted, true, p.Reason
+	old.State, old.Details.Retracted, old.Details.RetractedReason = Retracted, true, p.ShownReason()
 }
 
 // entry returns the entry of an annotation of the run, nil if the run has no annotation of that id.

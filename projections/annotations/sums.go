@@ -137,10 +137,15 @@ func (s Sums) Summary() Summary {
 	return out
 }
 
-// labelCounts sorts labels by descending count, then by name, so that equal sums have one spelling.
+// labelCounts sorts labels by descending count, then by name, so that equal sums have one spelling. Sums that
+// another version saved may have labels that are not redacted.
 func labelCounts(labels map[string]int64) []LabelCount {
-	out := make([]LabelCount, 0, len(labels))
+	shown := make(map[string]int64, len(labels))
 	for label, n := range labels {
+		shown[feedback.Signal{Label: label}.Shown().Label] += n
+	}
+	out := make([]LabelCount, 0, len(shown))
+	for label, n := range shown {
 		out = append(out, LabelCount{label, n})
 	}
 	slices.SortFunc(out, func(a, b LabelCount) int {

@@ -89,6 +89,7 @@ func (t *Tally) record(e event.Event, p feedback.Recorded) {
 	}
 	signal := p.Signal
 	signal.Correction = "" // free text, not needed for counting
+	signal = signal.Shown()
 	t.known[p.AnnotationID] = &talliedAnnotation{run: run, signal: signal, unnamed: t.Runs[run].add(signal),
 		current: true}
 }

@@ -23,8 +23,8 @@ const annotationsListLong = `List the annotations of a run, oldest first: time, 
 run that each is for. --history includes superseded and retracted annotations.
 
 In a pipe and with --json, ids are complete. In a pipe, text that people wrote is
-enclosed in <UNTRUSTED> and </UNTRUSTED>, since a program may read it; in the JSON
-document it is data as it was stored. That document has nextCursor when more annotations
+enclosed in <UNTRUSTED> and </UNTRUSTED>, since a program may read it. Annotations that
+came with a bundle are marked as imported, and their authors are claims. The document has nextCursor when more annotations
 follow; --cursor continues there.`
 
 // newAnnotationsList returns "annotations list". Signals and limits are checked
@@ -93,7 +93,7 @@ func showAnnotations(ctx context.Context, a *cli.App, o *cli.Store, ref string, 
 	l := annotationLines{Page: p, titles: titles}
 	for _, annotation := range list.Annotations {
 		l.authorWidth = max(l.authorWidth,
-			min(page.TextWidth(page.OneLine(annotation.Actor.PrincipalRef)), render.ActorWidthMax))
+			min(page.TextWidth(authorOf(annotation, list.About[annotation.AnnotationID.String()])), render.ActorWidthMax))
 	}
 	for _, annotation := range list.Annotations {
 		l.show(annotation, list.About[annotation.AnnotationID.String()])
@@ -152,7 +152,7 @@ func (l *annotationLines) show(annotation feedback.Annotation, about feedback.De
 		namePaint, paint, signalPaint = p.Dim, p.Dim, p.Dim
 	}
 	// Names are padded to one column, up to a maximum.
-	by := page.OneLine(annotation.Actor.PrincipalRef)
+	by := authorOf(annotation, about)
 	by += strings.Repeat(" ", max(l.authorWidth-page.TextWidth(by), 0))
 	step := about.StepID
 	if title := cmp.Or(l.titles[about.NodeID.String()], l.titles[step]); title != "" {
@@ -172,6 +172,11 @@ func (l *annotationLines) show(annotation feedback.Annotation, about feedback.De
 	if inactive != "" {
 		p.StyledText(l.indent(), inactive, paint)
 	}
+}
+
+// authorOf returns the author of an annotation as it is shown.
+func authorOf(annotation feedback.Annotation, about feedback.Details) string {
+	return render.AuthorText(annotation.Actor.PrincipalRef, about.Imported)
 }
 
 // indent returns the indentation of lines that belong to the annotation above.

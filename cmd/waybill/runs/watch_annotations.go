@@ -65,8 +65,12 @@ func (t *eventPrinter) printAnnotation(annotation views.FollowedAnnotation) erro
 	p := t.app.NewPage(t.app.Out)
 	text := "Annotated " + render.TargetText(annotation.Target, annotation.Step) + ": " +
 		render.SignalText(p, annotation.Signal) + render.ConfidenceText(annotation.About.Confidence)
+	by := annotation.Actor.PrincipalRef
+	if annotation.About.Imported { // its author is a claim of the bundle
+		by, text = `says "`+by+`"`, text+" (imported)"
+	}
 	t.day = render.TimelineLine(p, t.day,
-		runs.TimelineEntry{AtMs: annotation.AtMs, Actor: event.Actor{Ref: annotation.Actor.PrincipalRef},
+		runs.TimelineEntry{AtMs: annotation.AtMs, Actor: event.Actor{Ref: by},
 			Text: text})
 	render.AnnotationTexts(p, "          ", annotation.Signal, annotation.Note, page.Plain)
 	return t.app.Write(p.Bytes())

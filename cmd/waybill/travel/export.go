@@ -194,6 +194,13 @@ func showExport(a *cli.App, doc travel.Export, p *page.Page) {
 		p.Text(p.Warn("! "), "Salvaged: the session is "+render.Health(doc.Salvage.Health)+
 			", and what follows event "+page.Itoa(int(doc.Events-1))+" is not included.")
 	}
+	for _, w := range doc.Warnings {
+		p.Text(p.Warn("! "), "suspected secret: "+w.Pointer+" ("+string(w.Rule)+")")
+	}
+	if len(doc.Warnings) > 0 {
+		p.Text("", "The bundle has what is stored. Remove suspected secrets with '"+
+			a.Command("export", doc.SessionID.String(), "--redact")+"'.")
+	}
 	if doc.Redacted != nil {
 		var n int64
 		for _, hits := range doc.Redacted {

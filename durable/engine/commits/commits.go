@@ -119,7 +119,7 @@ func (c Commits) openRun(ctx context.Context, s id.Session, root string) (best C
 	if h.Fold.Observations["repo_root_hash"].Value != root {
 		return best, nil
 	}
-	foreign, err := c.imported(ctx, s)
+	foreign, err := c.imported(ctx, manifest.SessionEvents(s))
 	if err != nil {
 		return best, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/trailer"
 	"github.com/waybill/waybill/projections/runs"
 )
@@ -163,7 +164,7 @@ func (c Commits) read(ctx context.Context, s id.Session, run id.Run, heads []can
 	if out.details, out.err = c.views.Run(ctx, run.String()); out.err != nil {
 		return out
 	}
-	foreign, err := c.imported(ctx, s)
+	foreign, err := c.imported(ctx, manifest.SessionEvents(s))
 	if err != nil {
 		out.err = err
 		return out

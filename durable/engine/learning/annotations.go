@@ -3,6 +3,7 @@ package learning
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"strconv"
 
@@ -77,6 +78,7 @@ func (l *Learning) Annotations(ctx context.Context, ref string, q AnnotationQuer
 		return out, err
 	}
 	out.Health = v.Health
+	imported := l.importedAnnotations(ctx, feedback.LogOf(at.Session))
 	rows := all.Current(at.Run.ID)
 	if q.History {
 		rows = all.History(at.Run.ID)
@@ -87,6 +89,7 @@ func (l *Learning) Annotations(ctx context.Context, ref string, q AnnotationQuer
 		if e.Index <= after || q.Signal != "" && e.Signal.Kind != q.Signal {
 			continue
 		}
+		e.Details.Imported = e.Index < imported
 		row := annotationRow{e.Annotation, e.Details}
 		if len(out.Annotations) == limit || !size.Fits(row) && len(out.Annotations) > 0 {
 			out.NextCursor = strconv.FormatInt(after, 10)
@@ -97,6 +100,16 @@ func (l *Learning) Annotations(ctx context.Context, ref string, q AnnotationQuer
 		out.About[e.AnnotationID.String()] = e.Details
 	}
 	return out, nil
+}
+
+// importedAnnotations returns how many events of a log of annotations, its first ones, came with a bundle: all of
+// them where that cannot be read.
+func (l *Learning) importedAnnotations(ctx context.Context, log manifest.Log) int64 {
+	n, err := l.ledger.ImportedOfLog(ctx, log)
+	if err != nil {
+		return math.MaxInt64
+	}
+	return n
 }
 
 // CurrentAnnotations returns all current annotations of a run, none where feedback is not provided. Of a

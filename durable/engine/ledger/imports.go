@@ -38,6 +38,11 @@ func (l *Ledger) ImportedEvents(ctx context.Context, log manifest.Log, records *
 	return mark.Logs[log.Table.Name], err
 }
 
+// ImportedOfLog is ImportedEvents of one log, without records that several calls share.
+func (l *Ledger) ImportedOfLog(ctx context.Context, log manifest.Log) (int64, error) {
+	return l.ImportedEvents(ctx, log, l.NewImports())
+}
+
 // ImportedOf is ImportedEvents for the events of a session.
 func (l *Ledger) ImportedOf(ctx context.Context, s id.Session) (int64, error) {
 	return l.ImportedEvents(ctx, manifest.SessionEvents(s), l.NewImports())

@@ -49,6 +49,9 @@ type Export struct {
 	// Redacted counts matches by redaction rule.
 	Redacted map[string]int64 `json:"redacted,omitzero"`
 	File     string           `json:"file,omitzero"` // as the caller named it
+	// Warnings are the places of suspected secrets that the bundle holds as they are stored: at most 100, none of
+	// them in an artifact. A redacted bundle has none.
+	Warnings []SecretWarning `json:"warnings,omitzero"`
 }
 
 // Export writes one session as a bundle (docs/design.md#bundles). The session
@@ -87,7 +90,7 @@ func (c *Exchange) Export(ctx context.Context, seed id.Seed, req ExportRequest, 
 		return x.out, err
 	}
 	err = x.w.Close()
-	x.out.Bytes = count.n
+	x.out.Bytes, x.out.Warnings = count.n, x.suspected.warnings()
 	return x.out, err
 }
 
@@ -107,6 +110,8 @@ type exporter struct {
 	// redaction is that of the session's own log, set after its events are
 	// written.
 	redaction *rewrite.Redaction
+	// suspected searches what is exported as it is stored.
+	suspected secretSearch
 }
 
 // exportedLog is a log with the head up to which it is exported.

@@ -21,7 +21,7 @@ import (
 // records, objects, side logs.
 func (x *exporter) write(ctx context.Context) error {
 	own := x.logs[0]
-	if err := x.writeLog(ctx, own, x.events); err != nil {
+	if err := x.writeLog(ctx, own, x.searched(own)); err != nil {
 		return err
 	}
 	if err := x.writeLog(ctx, own, x.records); err != nil {
@@ -34,7 +34,7 @@ func (x *exporter) write(ctx context.Context) error {
 		if err := x.w.Log(side.name); err != nil {
 			return err
 		}
-		if err := x.writeLog(ctx, side, x.events); err != nil {
+		if err := x.writeLog(ctx, side, x.searched(side)); err != nil {
 			return err
 		}
 		if err := x.writeLog(ctx, side, x.records); err != nil {
@@ -46,6 +46,17 @@ func (x *exporter) write(ctx context.Context) error {
 
 // events writes the event lines of a segment.
 func (x *exporter) events(seg manifest.Segment) error { return eachLine(seg.Bytes, x.w.Event) }
+
+// searched returns the function that writes the event lines of a log, and searches them for secrets unless they are
+// redacted.
+func (x *exporter) searched(t exportedLog) func(manifest.Segment) error {
+	if x.req.Redact {
+		return x.events
+	}
+	return func(seg manifest.Segment) error {
+		return errors.Join(x.suspected.segment(t.name, seg), x.events(seg))
+	}
+}
 
 // records writes the manifest records of a segment's group.
 func (x *exporter) records(seg manifest.Segment) error { return eachLine(seg.Group, x.w.Record) }

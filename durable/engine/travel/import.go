@@ -255,6 +255,9 @@ func (m *importer) describe(ctx context.Context) error {
 	if e := m.src.Envelope(); e.Redacted != nil {
 		m.out.Warnings = append(m.out.Warnings, "The bundle was redacted: its texts differ from what was recorded.")
 	}
+	if err := m.warnSuspected(ctx); err != nil {
+		return err
+	}
 	err := m.ex.describeImport(ctx, &m.out)
 	m.setMapping()
 	return err

@@ -276,7 +276,7 @@ func (o *observer) isImported(ctx context.Context, row ArtifactRow) bool {
 	if o.v.imported == nil {
 		return true
 	}
-	n, err := o.v.imported(ctx, row.SessionID)
+	n, err := o.v.importedOf(ctx, row.SessionID)
 	return err != nil || row.EventIndex < n
 }
 

@@ -94,7 +94,7 @@ func (o *Views) dueOf(ctx context.Context, s id.Session, fold *runs.Fold, nowMs 
 		}
 		row.RunID, row.SessionID, row.WorkflowID = runID, s, r.Started.WorkflowID
 		if o.imported != nil {
-			foreign, err := o.imported(ctx, s)
+			foreign, err := o.importedOf(ctx, s)
 			if err != nil {
 				return err
 			}

@@ -3,6 +3,7 @@ package views
 import (
 	"context"
 	"errors"
+	"math"
 
 	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -25,12 +26,14 @@ type FollowedAnnotation struct {
 func (f *Follower) NextAnnotations(ctx context.Context) ([]FollowedAnnotation, error) {
 	log := feedback.LogOf(f.Session)
 	since := f.annotationsHead.Next
+	imported := f.v.importedAnnotations(ctx, log)
 	var rows []FollowedAnnotation
 	v, err := f.v.store.Read(ctx, ports.ReadRequest{Log: log, From: f.annotationsHead}, func(manifest.Head) ports.Visitor {
 		rows = nil
 		return ports.VisitorFunc(func(seg manifest.Segment, _ manifest.Head) error {
 			for _, e := range seg.Events {
 				a, about, ok := feedback.AnnotationOf(e)
+				about.Imported = e.Index < imported
 				if ok && e.Index >= since && a.Target.RunID == f.Run {
 					rows = append(rows, FollowedAnnotation{Annotation: a, About: about, AtMs: e.TimestampMs})
 				}
@@ -61,4 +64,17 @@ func (f *Follower) NextAnnotations(ctx context.Context) ([]FollowedAnnotation, e
 		}
 	}
 	return rows, nil
+}
+
+// importedAnnotations returns how many events of a log of annotations, its first ones, came with a bundle: all of
+// them in a bundle, and where that cannot be read.
+func (v *Views) importedAnnotations(ctx context.Context, log manifest.Log) int64 {
+	if v.imported == nil {
+		return math.MaxInt64
+	}
+	n, err := v.imported(ctx, log)
+	if err != nil {
+		return math.MaxInt64
+	}
+	return n
 }

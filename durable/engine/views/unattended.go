@@ -79,7 +79,7 @@ func (o *Views) unattendedOf(ctx context.Context, s id.Session, fold *runs.Fold,
 			return err
 		}
 		if o.imported != nil {
-			foreign, err := o.imported(ctx, s)
+			foreign, err := o.importedOf(ctx, s)
 			if err != nil {
 				return err
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/engine"
 	"github.com/waybill/waybill/durable/engine/session"
 	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
 )
 
@@ -24,7 +25,7 @@ type Source interface {
 type Views struct {
 	r     *session.Reader
 	store Source
-	// imported returns how many events of a session came with a bundle; nil: all of them did.
+	// imported returns how many events of a log of a session came with a bundle; nil: all of them did.
 	imported ImportedEvents
 	// approval returns whose approvals the pending step of a run waits for; nil: it is not known, as in
 	// a bundle.
@@ -35,8 +36,13 @@ type Views struct {
 // none.
 type PendingApproval func(context.Context, session.Resolved) (*engine.PendingApproval, error)
 
-// ImportedEvents returns how many of a session's events, its first ones, came with a bundle.
-type ImportedEvents func(context.Context, id.Session) (int64, error)
+// ImportedEvents returns how many events of a log of a session, its first ones, came with a bundle.
+type ImportedEvents func(context.Context, manifest.Log) (int64, error)
+
+// importedOf returns how many of a session's own events came with a bundle.
+func (v *Views) importedOf(ctx context.Context, s id.Session) (int64, error) {
+	return v.imported(ctx, manifest.SessionEvents(s))
+}
 
 // New returns the views of what r reads, which is s. imported and approval are nil for a bundle.
 func New(r *session.Reader, s Source, imported ImportedEvents, approval PendingApproval) *Views {

@@ -13,11 +13,9 @@ import (
 // data, so that every stored text is redacted (docs/design.md#redaction). The result of a
 // Request that Check accepted passes Recorded.Check.
 func Record(a id.Annotation, r Request, at Location) Recorded {
-	s := r.Signal
-	s.Correction, s.Label = clean(s.Correction, limits.CorrectionBytesMax), clean(s.Label, limits.LabelBytesMax)
 	return Recorded{AnnotationID: a, At: at, Confidence: r.Confidence,
 		Note:   clean(r.Note, limits.AnnotationNoteBytesMax),
-		Signal: s, SupersedesAnnotationID: r.SupersedesAnnotationID, Target: r.Target}
+		Signal: r.Signal.Shown(), SupersedesAnnotationID: r.SupersedesAnnotationID, Target: r.Target}
 }
 
 // Redactions returns the places of a request from which Record removes secrets

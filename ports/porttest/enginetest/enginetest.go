@@ -61,7 +61,7 @@ type Engine struct {
 // Over returns the parts of the engine over a store.
 func Over(s Store) *Engine {
 	e := engine.New(s)
-	v, audit := views.New(e.Reader, s, e.Ledger().ImportedOf, e.PendingApprovalAt), verify.NewAuditor(e.Ledger(), s)
+	v, audit := views.New(e.Reader, s, e.Ledger().ImportedOfLog, e.PendingApprovalAt), verify.NewAuditor(e.Ledger(), s)
 	verifier := verify.New(e.Reader, s, audit)
 	return &Engine{Engine: e, Views: v, Verifier: verifier, Auditor: audit, Replayer: verify.NewReplayer(e, s),
 		Exchange: travel.New(e, s, v), Upkeep: upkeep.New(e, s, verifier), Learning: learning.New(e, s), Offers: candidates.New(e.Answers, s),

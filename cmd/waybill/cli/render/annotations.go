@@ -98,6 +98,14 @@ func AnnotationName(p *page.Page, name id.Annotation) string {
 	return SignOrWord(p, page.ShortID(name), name.String())
 }
 
+// AuthorText returns the author of an annotation. One that came with a bundle is a claim of the bundle.
+func AuthorText(by string, imported bool) string {
+	if imported {
+		return `says "` + page.OneLine(by) + `" (imported)`
+	}
+	return page.OneLine(by)
+}
+
 // ConfidenceText returns the recorded confidence (0 to 1) as a percentage, after two spaces; "" if
 // none is recorded, as for annotations of people.
 func ConfidenceText(confidence *float64) string {
