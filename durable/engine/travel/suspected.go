@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/engine/warning"
 	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
@@ -13,15 +14,12 @@ import (
 	"github.com/waybill/waybill/ports"
 )
 
-// SecretSuspected is the code of a warning about text that redaction recognizes and that is passed on as it is
-// stored (docs/design.md#answers-about-redaction).
-const SecretSuspected = "SECRET_SUSPECTED"
-
-// SecretWarning is the place of a suspected secret in a bundle. It holds nothing of the secret.
+// SecretWarning is the place of a suspected secret in a bundle, whose text is passed on as it is stored
+// (docs/design.md#answers-about-redaction). It holds nothing of the secret.
 type SecretWarning struct {
-	Code    string      `json:"code"`    // SecretSuspected
-	Pointer string      `json:"pointer"` // RFC 6901, in the bundle
-	Rule    redact.Rule `json:"rule"`
+	Code    warning.Code `json:"code"`    // warning.SecretSuspected
+	Pointer string       `json:"pointer"` // RFC 6901, in the bundle
+	Rule    redact.Rule  `json:"rule"`
 }
 
 // secretWarningsMax bounds the warnings of one answer. Events behind the last one are not searched.
@@ -39,7 +37,7 @@ func (s *secretSearch) warnings() (out []SecretWarning) {
 		if len(out) == secretWarningsMax {
 			break
 		}
-		out = append(out, SecretWarning{SecretSuspected, f.Pointer, f.Rule})
+		out = append(out, SecretWarning{warning.SecretSuspected, f.Pointer, f.Rule})
 	}
 	return out
 }

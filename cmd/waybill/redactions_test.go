@@ -17,13 +17,13 @@ import (
 	"github.com/waybill/waybill/cmd/waybill/cli"
 )
 
-// canary is a text that redaction recognizes, and the part of it that must not be found anywhere.
-type canary struct{ text, needle string }
+// plantedSecret is a text that redaction recognizes, and the part of it that must not be found anywhere.
+type plantedSecret struct{ text, needle string }
 
-// canaries has texts of different rules.
-func canaries() []canary {
-	same := func(s string) canary { return canary{s, s} }
-	return []canary{
+// plantedSecrets has texts of different rules.
+func plantedSecrets() []plantedSecret {
+	same := func(s string) plantedSecret { return plantedSecret{s, s} }
+	return []plantedSecret{
 		same("ghp_planted0123456789abcdef0123456789abcd"),
 		same("sk-planted0005555"),
 		same("AKIAPLANTED777777777"),
@@ -66,7 +66,7 @@ func TestErrorsEchoNoSecret(t *testing.T) {
 	if exit, _, errOut := p.call("", "start", "wr.demo"); exit != 0 {
 		t.Fatal(errOut)
 	}
-	planted := canaries()
+	planted := plantedSecrets()
 	refused, n := 0, 0
 	// Each place gets one secret, the next place the next one; a command name gets all.
 	try := func(args ...string) {
@@ -121,7 +121,7 @@ func TestErrorsEchoNoSecret(t *testing.T) {
 		})
 	})
 	// The path of a store is cleaned, after which a URL is none any more.
-	planted = slices.DeleteFunc(planted, func(c canary) bool { return strings.Contains(c.text, "://") })
+	planted = slices.DeleteFunc(planted, func(c plantedSecret) bool { return strings.Contains(c.text, "://") })
 	for range planted {
 		try("runs", "show", "x", "--store", "CANARY")
 	}
@@ -135,7 +135,7 @@ func TestErrorsEchoNoSecret(t *testing.T) {
 func TestErrorsAboutFilesEchoNoSecret(t *testing.T) {
 	p := newPlanter(t)
 	const flow = `{"id":"test.planted","name":"N","description":"D","version":"1.0.0","steps":[{"id":"a","title":"A","prompt":"P"%s}]}`
-	for _, c := range canaries() {
+	for _, c := range plantedSecrets() {
 		word := quoted(c.text)
 		for name, content := range map[string]string{
 			"text.json":      c.text,
@@ -170,7 +170,7 @@ func TestErrorsAboutFilesEchoNoSecret(t *testing.T) {
 // TestRedactedTextsHoldNoSecret plants each secret in every text that is redacted, through the commands. It is in
 // no file below the store, in no bundle, and nothing prints it; the answers name the place and the rule.
 func TestRedactedTextsHoldNoSecret(t *testing.T) {
-	for i, c := range canaries() {
+	for i, c := range plantedSecrets() {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			p := newPlanter(t)
 			p.plants(c)
@@ -183,7 +183,7 @@ func TestRedactedTextsHoldNoSecret(t *testing.T) {
 }
 
 // says calls a command as text or as JSON. It must succeed, print no secret, and name the places that it redacted.
-func (p *planter) says(c canary, asJSON bool, args []string, pointers ...string) string {
+func (p *planter) says(c plantedSecret, asJSON bool, args []string, pointers ...string) string {
 	p.Helper()
 	args = slices.Clone(args)
 	for i := range args {
@@ -214,7 +214,7 @@ func (p *planter) says(c canary, asJSON bool, args []string, pointers ...string)
 
 // plants gives the secret to every command that stores a redacted text, once as text and once with --json. Calls
 // that are repeated find what the first one recorded.
-func (p *planter) plants(c canary) {
+func (p *planter) plants(c plantedSecret) {
 	p.Helper()
 	proposed := `{"kind":"prompt-template","title":TEXT,"rationale":TEXT,"synthesizerModel":TEXT,"artifact":{"templateId":"team.x","text":TEXT}}`
 	const flow = `{"id":"test.one","name":"N","description":"D","version":"1.0.0","steps":[{"id":"a","title":"A","prompt":"P"}]}`
@@ -278,7 +278,7 @@ func (p *planter) decodes(out any, args ...string) {
 }
 
 // reads prints everything that shows the texts, and exports the runs.
-func (p *planter) reads(c canary) {
+func (p *planter) reads(c plantedSecret) {
 	p.Helper()
 	if err := os.Mkdir("out", 0o700); err != nil {
 		p.Fatal(err)
@@ -297,7 +297,7 @@ func (p *planter) reads(c canary) {
 }
 
 // holdsNone fails if a file below a directory, or its name, has the secret. There are files.
-func (p *planter) holdsNone(dir string, c canary) {
+func (p *planter) holdsNone(dir string, c plantedSecret) {
 	p.Helper()
 	n := 0
 	err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {

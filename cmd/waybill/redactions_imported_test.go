@@ -14,7 +14,7 @@ import (
 )
 
 // storeAnnotations writes annotations with a secret in each text into the store, which no command does.
-func (p *planter) storeAnnotations(session id.Session, run id.Run, c canary) {
+func (p *planter) storeAnnotations(session id.Session, run id.Run, c plantedSecret) {
 	p.Helper()
 	storeEvents(p.T, filepath.Join(p.dir, "home", "local"), func(canon.Digest, canon.Digest) manifest.Plan {
 		plan := manifest.Plan{Log: feedback.LogOf(session)}
@@ -34,7 +34,7 @@ func (p *planter) storeAnnotations(session id.Session, run id.Run, c canary) {
 // TestImportedAnnotationsAreShownRedacted: annotations that came with a bundle are stored as they came. Nothing that reads
 // them shows a secret of theirs; their authors are claims, a plain export warns, and a redacted one has no secret.
 func TestImportedAnnotationsAreShownRedacted(t *testing.T) {
-	for _, c := range canaries() {
+	for _, c := range plantedSecrets() {
 		p := newPlanter(t)
 		var started struct {
 			Data struct {
@@ -107,7 +107,7 @@ func (p *planter) firstAnnotation(in []string) string {
 }
 
 // containsIt requires that a file has the secret, or that it has none.
-func (p *planter) containsIt(name string, c canary, want bool) {
+func (p *planter) containsIt(name string, c plantedSecret, want bool) {
 	p.Helper()
 	b, err := os.ReadFile(name)
 	if has := strings.Contains(string(b), c.needle); err != nil || has != want {
