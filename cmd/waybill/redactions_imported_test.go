@@ -52,9 +52,9 @@ func TestImportedAnnotationsAreShownRedacted(t *testing.T) {
 		// The annotations of a second import have other ids, and are shown like those of the first one.
 		in := []string{"--store", "second"}
 		for _, args := range [][]string{{"import", "b.json"}, {"import", "b.json", "--as-new"}} {
-			if said := p.says(c, false, append(args, in...)); !strings.Contains(strings.Join(strings.Fields(said), " "),
+			if printed := p.says(c, false, append(args, in...)); !strings.Contains(strings.Join(strings.Fields(printed), " "),
 				"SECRET_SUSPECTED: /session/logs/annotations/events/0/data/note (") {
-				t.Errorf("%v: %s", args, said)
+				t.Errorf("%v: %s", args, printed)
 			}
 			list := p.says(c, false, append([]string{"annotations", "list", "@last", "--history"}, in...))
 			if !strings.Contains(list, `says "ada `) || strings.Count(list, "(imported)") != 3 || !strings.Contains(list, "[REDACTED:") {
@@ -73,17 +73,17 @@ func TestImportedAnnotationsAreShownRedacted(t *testing.T) {
 				p.says(c, asJSON, append([]string{"export", "@last", "-o", "debug.json", "--format", "openwop", "--force"}, in...))
 				p.containsIt("debug.json", c, false)
 			}
-			said := p.says(c, false, append([]string{"export", "@last", "-o", "plain.json", "--force"}, in...))
-			if !strings.Contains(said, "suspected secret: /session/logs/annotations/events/0/data/note (") || !strings.Contains(said, "--redact") {
-				t.Error(said)
+			printed := p.says(c, false, append([]string{"export", "@last", "-o", "plain.json", "--force"}, in...))
+			if !strings.Contains(printed, "suspected secret: /session/logs/annotations/events/0/data/note (") || !strings.Contains(printed, "--redact") {
+				t.Error(printed)
 			}
-			said = p.says(c, true, append([]string{"export", "@last", "-o", "plain.json", "--force"}, in...))
-			if !strings.Contains(said, `"warnings":[{"code":"SECRET_SUSPECTED","pointer":"/session/logs/annotations/events/0/`) {
-				t.Error(said)
+			printed = p.says(c, true, append([]string{"export", "@last", "-o", "plain.json", "--force"}, in...))
+			if !strings.Contains(printed, `"warnings":[{"code":"SECRET_SUSPECTED","pointer":"/session/logs/annotations/events/0/`) {
+				t.Error(printed)
 			}
 			p.containsIt("plain.json", c, true)
-			if said := p.says(c, true, append([]string{"export", "@last", "--redact", "-o", "redacted.json", "--force"}, in...)); strings.Contains(said, "SECRET_SUSPECTED") {
-				t.Error(said)
+			if printed := p.says(c, true, append([]string{"export", "@last", "--redact", "-o", "redacted.json", "--force"}, in...)); strings.Contains(printed, "SECRET_SUSPECTED") {
+				t.Error(printed)
 			}
 			p.containsIt("redacted.json", c, false)
 		}

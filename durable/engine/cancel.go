@@ -59,7 +59,7 @@ func (e *Engine) Cancel(ctx context.Context, by Caller, performers ports.Perform
 		return Cancelled{}, err
 	}
 	var found redact.Findings
-	c.Reason = storedText(&found, "/reason", c.Reason, limits.SummaryBytesMax)
+	c.Reason = advance.StoredText(&found, "/reason", c.Reason, limits.SummaryBytesMax)
 	out, err := e.cancel(ctx, performers, at, c)
 	out.Redactions = found.List()
 	if err != nil || out.Status != runs.Cancelling {

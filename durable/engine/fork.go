@@ -55,7 +55,7 @@ func (e *Engine) Fork(ctx context.Context, by Caller, seed id.Seed, req ForkRequ
 		return Answer{}, err
 	}
 	var found redact.Findings
-	fork.Title = storedText(&found, "/title", req.Title, limits.TitleBytesMax)
+	fork.Title = advance.StoredText(&found, "/title", req.Title, limits.TitleBytesMax)
 	plan, dropped, err := advance.Branch(w, source, fork)
 	if err != nil {
 		return Answer{}, err

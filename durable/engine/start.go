@@ -106,8 +106,7 @@ func (e *Engine) Start(ctx context.Context, by Caller, seed id.Seed, s Start) (A
 	}
 	// Planned again, with the ids of the key and the texts as they are stored: the budgets are those of the
 	// texts as they were sent.
-	s, redactions := s.redacted()
-	begin.Title, begin.Goal, begin.Tags = s.Title, s.Goal, s.Tags
+	begin, redactions := begin.Redacted()
 	plan, dropped, err := advance.Begin(s.Workflow, begin)
 	if err != nil {
 		return Answer{}, err

@@ -16,6 +16,7 @@ import (
 
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/redact"
 )
 
 // Server serves one client. The zero Log discards diagnostics; Calls and Results are required.
@@ -120,7 +121,7 @@ func (s Server) handler(t tool, log *slog.Logger) mcp.ToolHandler {
 }
 
 // actor is the caller of a request: always an agent (docs/design.md#lines-and-files), with the name
-// of the client program. A name that cannot be recorded, or cannot be shown in one line, is omitted
+// of the client program. A name that cannot be recorded, has a secret, or cannot be shown in one line, is omitted
 // and does not make the call fail.
 func (s Server) actor(req *mcp.CallToolRequest) event.Actor {
 	out := event.Actor{Kind: event.Agent, Ref: s.ActorRef}
@@ -128,7 +129,7 @@ func (s Server) actor(req *mcp.CallToolRequest) event.Actor {
 		out.Ref = info.Name
 	}
 	unprintable := func(r rune) bool { return !unicode.IsPrint(r) }
-	if !utf8.ValidString(out.Ref) || out.Check() != nil || strings.ContainsFunc(out.Ref, unprintable) {
+	if !utf8.ValidString(out.Ref) || out.Check() != nil || redact.Text(out.Ref, nil) != out.Ref || strings.ContainsFunc(out.Ref, unprintable) {
 		out.Ref = ""
 	}
 	return out

@@ -18,12 +18,12 @@ import (
 // Write, so that a failing command prints no partial answer. Errors are OUTPUT_FAILED, and
 // INTERNAL for data that cannot be encoded.
 func (a *App) Answer(kind string, data any, people func(*page.Page)) error {
-	return a.AnswerRedacted(kind, data, nil, people)
+	return AnswerRedacted(a, kind, data, nil, people)
 }
 
 // AnswerRedacted is Answer for data of a closed form: the places of the request from which a secret was
 // removed are a member of the document, beside data (docs/design.md#answers-about-redaction).
-func (a *App) AnswerRedacted(kind string, data any, redactions []redact.Finding, people func(*page.Page)) error {
+func AnswerRedacted(a *App, kind string, data any, redactions []redact.Finding, people func(*page.Page)) error {
 	if !a.Flags.JSON {
 		p := a.NewPage(a.Out)
 		people(p)

@@ -239,7 +239,7 @@ func runAnnotate(ctx context.Context, a *cli.App, o *cli.Store, seed id.Seed, re
 	if err != nil {
 		return in.withFlagName(err)
 	}
-	return a.AnswerRedacted("annotation", recorded, req.Redactions(), func(p *page.Page) { showRecorded(ctx, a, o, req, recorded, p) })
+	return cli.AnswerRedacted(a, "annotation", recorded, req.Redactions(), func(p *page.Page) { showRecorded(ctx, a, o, req, recorded, p) })
 }
 
 // showRecorded prints the signal that was recorded, the part of the run it is

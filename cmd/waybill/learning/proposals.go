@@ -93,7 +93,7 @@ func changeProposal(a *cli.App, cmd *cobra.Command, call func(context.Context, *
 // answerProposal answers with a proposal that was changed. show prints what was
 // done in text output, before the redactions.
 func answerProposal(a *cli.App, done learning.Proposed, show func(*page.Page)) error {
-	return a.AnswerRedacted("proposal", done.Proposal, done.Redacted, func(p *page.Page) {
+	return cli.AnswerRedacted(a, "proposal", done.Proposal, done.Redacted, func(p *page.Page) {
 		show(p)
 		render.Redactions(p, done.Redacted)
 	})

@@ -329,7 +329,7 @@ func (s *runner) perform(ctx context.Context, at engine.Position, opts perform.O
 	for _, w := range slices.Concat(s.suspected, report.Suspected) {
 		run.Warnings = append(run.Warnings, views.StepWarningOf(w.Warning, w.StepID))
 	}
-	return s.app.AnswerRedacted("run", run, s.redactions, nil)
+	return cli.AnswerRedacted(s.app, "run", run, s.redactions, nil)
 }
 
 // notStarted returns INTERRUPTED for an interruption before the run was recorded, after which

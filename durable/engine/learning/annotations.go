@@ -78,7 +78,10 @@ func (l *Learning) Annotations(ctx context.Context, ref string, q AnnotationQuer
 		return out, err
 	}
 	out.Health = v.Health
-	imported := l.importedAnnotations(ctx, feedback.LogOf(at.Session))
+	imported, err := l.ledger.ImportedOfLog(ctx, feedback.LogOf(at.Session))
+	if err != nil {
+		imported = math.MaxInt64 // it cannot be excluded that one came with a bundle
+	}
 	rows := all.Current(at.Run.ID)
 	if q.History {
 		rows = all.History(at.Run.ID)
@@ -100,16 +103,6 @@ func (l *Learning) Annotations(ctx context.Context, ref string, q AnnotationQuer
 		out.About[e.AnnotationID.String()] = e.Details
 	}
 	return out, nil
-}
-
-// importedAnnotations returns how many events of a log of annotations, its first ones, came with a bundle: all of
-// them where that cannot be read.
-func (l *Learning) importedAnnotations(ctx context.Context, log manifest.Log) int64 {
-	n, err := l.ledger.ImportedOfLog(ctx, log)
-	if err != nil {
-		return math.MaxInt64
-	}
-	return n
 }
 
 // CurrentAnnotations returns all current annotations of a run, none where feedback is not provided. Of a
