@@ -129,7 +129,8 @@ func (s Server) actor(req *mcp.CallToolRequest) event.Actor {
 		out.Ref = info.Name
 	}
 	unprintable := func(r rune) bool { return !unicode.IsPrint(r) }
-	if !utf8.ValidString(out.Ref) || out.Check() != nil || redact.Text(out.Ref, nil) != out.Ref || strings.ContainsFunc(out.Ref, unprintable) {
+	if !utf8.ValidString(out.Ref) || out.Check() != nil || redact.Text(out.Ref, nil) != out.Ref ||
+		strings.ContainsFunc(out.Ref, unprintable) {
 		out.Ref = ""
 	}
 	return out
