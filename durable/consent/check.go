@@ -44,7 +44,7 @@ func (s Signers) of(key ssh.PublicKey) int {
 	return slices.IndexFunc(s.List, func(one Signer) bool { return bytes.Equal(one.key.Marshal(), key.Marshal()) })
 }
 
-// Why is the closed set of reasons why a signature is refused. The words stand in the details of the fault.
+// Why is the closed set of reasons why a signature is refused. The words are in the details of the fault.
 type Why string
 
 // The reasons.

@@ -44,7 +44,7 @@ func (s Settings) act(ctx context.Context, by ledger.Caller, plan planned,
 	}
 	if unrecorded == nil {
 		if slices.Contains(strings.Fields(what.Details[audit.DetailKeys]), string(config.Signers)) {
-			_ = s.addFeature(ctx) // the act counts; the next one adds it otherwise
+			_ = addFeature(ctx, s.controls) // the act counts; the next one adds it otherwise
 		}
 		return nil
 	}
@@ -66,7 +66,7 @@ func (s Settings) consented(ctx context.Context, by ledger.Caller, plan planned)
 		return by, by, what, err
 	}
 	if last.HadSigners() {
-		_ = s.addFeature(ctx)
+		_ = addFeature(ctx, s.controls)
 	}
 	signers := last.Signers()
 	if signers.IsZero() {

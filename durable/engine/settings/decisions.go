@@ -21,7 +21,7 @@ import (
 // advance.Decidable refuses.
 func (s Settings) ConsentToDecision(ctx context.Context, by ledger.Caller, conf config.Config, mark *event.SignersMark,
 	inputs func() (compile.Compiled, advance.Facts, error), d advance.Decision) (given consent.Given, _ ledger.Caller, err error) {
-	if err := s.CheckMark(ctx, mark); err != nil {
+	if err := checkMark(ctx, s, mark); err != nil {
 		return given, by, err
 	}
 	signers := conf.Signers()
@@ -53,12 +53,12 @@ func (s Settings) WithPeople(ctx context.Context, w compile.Compiled, mark *even
 	if f.Approvals == 0 || f.State.PendingStep() == nil {
 		return f, nil
 	}
-	if err := s.CheckMark(ctx, mark); err != nil {
+	if err := checkMark(ctx, s, mark); err != nil {
 		return f, err
 	}
 	restricted := func(rule compile.Approval) bool { return len(rule.Approvers) > 0 || rule.Needed() > 1 }
 	if !slices.ContainsFunc(interpreter.ApprovalRules(w, f.State), restricted) {
-		signed, err := s.requiresSignatures(ctx)
+		signed, err := requiresSignatures(ctx, s)
 		if err != nil || !signed {
 			return f, err
 		}

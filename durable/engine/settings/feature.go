@@ -47,13 +47,13 @@ func CheckFeature(ctx context.Context, controls ports.Controls, last auditview.C
 }
 
 // addFeature states in the store's file that it had signers, unless it does.
-func (s Settings) addFeature(ctx context.Context) error {
-	c, err := s.controls.Control(ctx, storeFile)
+func addFeature(ctx context.Context, controls ports.Controls) error {
+	c, err := controls.Control(ctx, storeFile)
 	names, ok := features(c.Data)
 	if err != nil || !ok || slices.Contains(names, signersFeature) {
 		return err
 	}
-	return s.controls.UpdateControl(ctx, storeFile, func(old ports.Control) (ports.Control, error) {
+	return controls.UpdateControl(ctx, storeFile, func(old ports.Control) (ports.Control, error) {
 		names, _ := features(old.Data)
 		items := []canon.Value{canon.OfString(signersFeature)}
 		for _, name := range names {

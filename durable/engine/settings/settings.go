@@ -50,13 +50,13 @@ func (s Settings) Config(ctx context.Context) (config.Config, error) {
 // confirmed last, or cannot be read (docs/design.md#settings); SESSION_UNHEALTHY if the audit log,
 // which states what was confirmed, is damaged.
 func (s Settings) Confirmed(ctx context.Context) (config.Config, error) {
-	return s.confirmedBy(ctx, s.ledger.Confirmed)
+	return confirmedBy(ctx, s, s.ledger.Confirmed)
 }
 
 // ConfirmedAfresh is Confirmed for a consent, which may have to be signed: what was confirmed is read from
 // the audit log itself, not from a cache.
 func (s Settings) ConfirmedAfresh(ctx context.Context) (config.Config, error) {
-	return s.confirmedBy(ctx, func(ctx context.Context) (auditview.Confirmed, error) {
+	return confirmedBy(ctx, s, func(ctx context.Context) (auditview.Confirmed, error) {
 		last, err := s.ledger.ConfirmedAfresh(ctx)
 		if err == nil {
 			err = CheckFeature(ctx, s.controls, last)
@@ -66,7 +66,7 @@ func (s Settings) ConfirmedAfresh(ctx context.Context) (config.Config, error) {
 }
 
 // confirmedBy is Confirmed with a reading of the audit log.
-func (s Settings) confirmedBy(ctx context.Context, read func(context.Context) (auditview.Confirmed, error)) (config.Config,
+func confirmedBy(ctx context.Context, s Settings, read func(context.Context) (auditview.Confirmed, error)) (config.Config,
 	error) {
 	c, err := s.Config(ctx)
 	if err != nil {
@@ -93,9 +93,9 @@ func (s Settings) Mark(ctx context.Context) (*event.SignersMark, error) {
 	return &event.SignersMark{Digest: c.Signers().Digest(), StoreID: store}, err
 }
 
-// CheckMark returns POLICY_UNCONFIRMED for a run that was started in this store under signers of whom the
+// checkMark returns POLICY_UNCONFIRMED for a run that was started in this store under signers of whom the
 // audit log does not know: the log, or the run, is not what it was.
-func (s Settings) CheckMark(ctx context.Context, m *event.SignersMark) error {
+func checkMark(ctx context.Context, s Settings, m *event.SignersMark) error {
 	if m == nil {
 		return nil
 	}
@@ -120,7 +120,7 @@ func (s Settings) SignersInForce(ctx context.Context) (consent.Signers, error) {
 
 // requiresSignatures reports that consents have to be signed, by the settings or by what a person
 // confirmed last: where both differ, Confirmed is an error.
-func (s Settings) requiresSignatures(ctx context.Context) (bool, error) {
+func requiresSignatures(ctx context.Context, s Settings) (bool, error) {
 	last, err := s.ledger.ConfirmedAfresh(ctx)
 	if err == nil {
 		err = CheckFeature(ctx, s.controls, last)
