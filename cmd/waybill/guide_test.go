@@ -41,6 +41,10 @@ func TestGuides(t *testing.T) {
 		if runtime.GOOS == "windows" && strings.Contains(script, " person y ") {
 			continue // it has no pseudo-terminals
 		}
+		if _, err := exec.LookPath("ssh-keygen"); err != nil && strings.Contains(script, "ssh-keygen") {
+			t.Logf("%s is not tried: %v", page, err)
+			continue
+		}
 		if typed < 5 {
 			t.Errorf("%s: %d typed lines", page, typed)
 		}

@@ -55,7 +55,7 @@ func documents() map[string]any {
 		"repair": upkeep.RepairReport{}, "keys": upkeep.KeyList{}, "doctor": doctor.Report{},
 		"workflows": document.Workflows{}, "workflow": document.Inspection{}, "validation": document.Validation{},
 		"sources": document.Sources{}, "compiled": document.Compiled{}, "workflow_file": document.WorkflowFile{},
-		"trust": document.Trust{}, "trusted": document.Trusted{}, "config": document.Settings{}, "version": document.Build{},
+		"trust": document.Trust{}, "trusted": document.Trusted{}, "config": document.Settings{}, "payload": document.Payload{}, "version": document.Build{},
 		"completion": document.Completion{}, "schemas": schemaList{},
 		"proposal": proposal.Proposal{}, "proposals": learning.ProposalList{},
 		"proposal_history": learning.ProposalDetails{}, "proposal_events": learning.ProposalEvents{},
