@@ -218,12 +218,8 @@ func (p *planter) plants(c plantedSecret) {
 	p.Helper()
 	proposed := `{"kind":"prompt-template","title":TEXT,"rationale":TEXT,"synthesizerModel":TEXT,"artifact":{"templateId":"team.x","text":TEXT}}`
 	const flow = `{"id":"test.one","name":"N","description":"D","version":"1.0.0","steps":[{"id":"a","title":"A","prompt":"P"}]}`
-	if err := os.WriteFile("one.json", []byte(flow), 0o600); err != nil {
-		p.Fatal(err)
-	}
-	if err := os.WriteFile("proposal.json", []byte(strings.ReplaceAll(proposed, "TEXT", quoted(c.text))), 0o600); err != nil {
-		p.Fatal(err)
-	}
+	p.writes("one.json", flow)
+	p.writes("proposal.json", strings.ReplaceAll(proposed, "TEXT", quoted(c.text)))
 	for _, asJSON := range []bool{false, true} {
 		say := func(args []string, pointers ...string) string {
 			p.Helper()
@@ -296,8 +292,27 @@ func (p *planter) reads(c plantedSecret) {
 	}
 }
 
+// writes writes a file in the directory.
+func (p *planter) writes(name, content string) {
+	p.Helper()
+	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+		p.Fatal(err)
+	}
+}
+
 // holdsNone fails if a file below a directory, or its name, has the secret. There are files.
 func (p *planter) holdsNone(dir string, c plantedSecret) {
+	p.Helper()
+	if name := p.holder(dir, c); name != "" {
+		p.Errorf("%s has %q", name, c.needle)
+	}
+}
+
+// holds reports that a file below a directory has the secret.
+func (p *planter) holds(dir string, c plantedSecret) bool { return p.holder(dir, c) != "" }
+
+// holder returns a file below a directory that has the secret, or whose name does; "" if none does.
+func (p *planter) holder(dir string, c plantedSecret) (found string) {
 	p.Helper()
 	n := 0
 	err := filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
@@ -307,11 +322,12 @@ func (p *planter) holdsNone(dir string, c plantedSecret) {
 		n++
 		b, err := os.ReadFile(name)
 		if bytes.Contains(b, []byte(c.needle)) || strings.Contains(name, c.needle) {
-			p.Errorf("%s has %q", name, c.needle)
+			found = name
 		}
 		return err
 	})
 	if err != nil || n == 0 {
 		p.Errorf("%d files: %v", n, err)
 	}
+	return found
 }
