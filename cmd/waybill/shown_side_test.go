@@ -34,7 +34,20 @@ var notRecorded = map[string]string{
 	"proposal_applied.approvalIds[]":      "the policy of this test requires no approval",
 	"proposal_rolled_back.restoredSha256": "needs two installed versions",
 	"action_done.code":                    "needs an action that fails after its intention",
+	"action_done.policy":                  "needs settings that are longer than a detail; 'config get' shows them",
+	"action_intended.signed":              signedShown,
+	"action_intended.signature":           signedShown,
+	"proposal_approved.signed":            signedShown,
+	"proposal_approved.signature":         signedShown,
+	"proposal_applied.signed":             signedShown,
+	"proposal_applied.signature":          signedShown,
+	"proposal_rolled_back.signed":         signedShown,
+	"proposal_rolled_back.signature":      signedShown,
+	"proposal_rolled_back.policyDigest":   "needs signers",
 }
+
+// signedShown is the view of consents.
+const signedShown = "needs signers; 'audit show' prints both"
 
 // shownAs are the members that a view shows by another name, in text and in JSON, or that the view of
 // another log shows.

@@ -36,6 +36,8 @@ var shownBy = map[string]string{
 	"run_started.workflowHash":            storedLine,
 	"run_started.workflowSourceKind":      storedLine,
 	"run_started.workflowSourceRef":       storedLine,
+	"run_started.signers.digest":          storedLine,
+	"run_started.signers.storeId":         storedLine,
 	"run_started.forkedFrom.sessionId":    storedLine,
 	"run_started.forkedFrom.runId":        storedLine, // 'runs show' has the short form
 	"run_started.forkedFrom.nodeId":       storedLine,

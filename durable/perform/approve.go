@@ -40,10 +40,13 @@ func (s *stepRun) obtainApproval(ctx context.Context) (notes string, again bool,
 			"Approve it at a terminal with %s.",
 			s.approveLine())
 	}
-	// A person who may not approve is not asked.
+	// A person who may not approve is not asked, nor one whose answer does not count without a signature.
 	if err := s.Engine.MayDecide(ctx, by, shown, event.Approved); fault.Is(err, fault.DecisionRefused) {
 		return "", false, s.waitingFault("needs the approval of other people: "+fault.Of(err).Message,
 			"They approve it at a terminal with %s.", s.approveLine())
+	} else if fault.Is(err, fault.SignatureRequired) {
+		return "", false, s.waitingFault("needs an approval that is signed by one of the signers of this store",
+			"Sign it with %s.", append(s.approveLine(), "--sign"))
 	} else if err != nil {
 		return "", false, err
 	}

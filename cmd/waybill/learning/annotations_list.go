@@ -24,8 +24,9 @@ run that each is for. --history includes superseded and retracted annotations.
 
 In a pipe and with --json, ids are complete. In a pipe, text that people wrote is
 enclosed in <UNTRUSTED> and </UNTRUSTED>, since a program may read it. Annotations that
-came with a bundle are marked as imported, and their authors are claims. The document has nextCursor when more annotations
-follow; --cursor continues there.`
+came with a bundle are marked as imported, and their authors are claims.
+
+The document has nextCursor when more annotations follow; --cursor continues there.`
 
 // newAnnotationsList returns "annotations list". Signals and limits are checked
 // before the store is opened. One page is shown, 100 annotations without
