@@ -53,10 +53,9 @@ func (e *Engine) Decide(ctx context.Context, by Caller, shown Approvable, word e
 	}
 	var found redact.Findings
 	text = found.Text("/reason", text)
-	given, by, err := e.settings.ConsentToDecision(ctx, by, conf, p.Run.Started.Signers, func() (compile.Compiled, advance.Facts,
-		error) {
-		return e.inputs(ctx, p)
-	}, advance.Decision{Word: word, Reason: text})
+	inputs := func() (compile.Compiled, advance.Facts, error) { return e.inputs(ctx, p) }
+	given, by, err := e.settings.ConsentToDecision(ctx, by, conf, p.Run.Started.Signers, inputs,
+		advance.Decision{Word: word, Reason: text})
 	if err != nil {
 		return Answer{}, err
 	}

@@ -220,7 +220,11 @@ func levelsOf(x views.Assessment) string {
 
 // decisionText says who decided what, when, and with which reason.
 func decisionText(x views.DecisionRow) string {
-	text := strings.ReplaceAll(string(x.Decision), "_", " ") + " by " + decision.Name(x.By) + " at " + page.ClockTime(x.AtMs, "2 Jan 2006 15:04")
+	by := decision.Name(x.By)
+	if x.SignedBy != "" {
+		by += " (signed with " + x.SignedBy + ")"
+	}
+	text := strings.ReplaceAll(string(x.Decision), "_", " ") + " by " + by + " at " + page.ClockTime(x.AtMs, "2 Jan 2006 15:04")
 	switch {
 	case x.Unreadable != "":
 		text += " (" + x.Unreadable + ")"

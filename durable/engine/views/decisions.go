@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/consent"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/projections/runs"
 )
@@ -21,6 +22,9 @@ type DecisionRow struct {
 	// ShownDigest is the digest of what was shown; zero for approvals of versions that recorded none.
 	ShownDigest canon.Digest `json:"shownDigest,omitzero"`
 	SHA256      canon.Digest `json:"sha256,omitzero"` // of the artifact
+	// SignedBy is the fingerprint of the key that signed it, "" for one that is not signed. The signature is one
+	// over what is stored; whether the key is a signer's is not judged here.
+	SignedBy string `json:"signedBy,omitzero"`
 	// Imported marks one that came with a bundle: it does not count here.
 	Imported bool `json:"imported,omitzero"`
 	// Unreadable says why the comment cannot be shown, "" if it can.
@@ -42,5 +46,13 @@ func (o *observer) decisionOf(ctx context.Context, row ArtifactRow, out output) 
 	}
 	d.Decision, d.By, d.Reason, d.ShownDigest = out.decision.Decision, out.decision.By, out.decision.Reason, out.decision.ShownDigest
 	d.Imported = o.isImported(ctx, row)
+	if v, err := o.content(ctx, out); err == nil {
+		if g := consent.Parse(v); g.IsSigned() {
+			by, err := consent.Inspect(g.Signed.JCS(), g.Signature)
+			if err == nil {
+				d.SignedBy = by.Fingerprint
+			}
+		}
+	}
 	return d, true
 }
