@@ -211,7 +211,9 @@ func TestDocumentShapes(t *testing.T) {
 	slices.Sort(kinds)
 	var described []string
 	for _, name := range schemasOf(true) {
-		described = append(described, strings.TrimPrefix(name, schema.DocumentPrefix))
+		if kind := strings.TrimPrefix(name, schema.DocumentPrefix); kind != "payload" { // TestPayloadAsADocument
+			described = append(described, kind)
+		}
 	}
 	if !slices.Equal(kinds, described) {
 		t.Errorf("the calls here give %q; the documents are %q", kinds, described)

@@ -86,7 +86,7 @@ func everyMember(hash, snapshot canon.Digest) manifest.Plan {
 	add(event.Scope{}, event.SessionCreated{ImportedFrom: &event.ImportedFrom{StoreID: id.NewStore(id.Seed{80}),
 		SessionID: id.NewSession(id.Seed{81}), Head: canon.Sum([]byte("from"))}})
 	add(atRun, event.RunStarted{WorkflowID: "wr.change_checklist", WorkflowHash: hash, WorkflowSourceKind: event.SourceBundled,
-		Signers: &event.SignersMark{Digest: canon.Sum([]byte("signers")), StoreID: id.NewStore(id.Seed{77})},
+		Signers:           &event.SignersMark{Digest: canon.Sum([]byte("signers")), StoreID: id.NewStore(id.Seed{77})},
 		WorkflowSourceRef: "the-ref", ForkedFrom: &event.ForkedFrom{SessionID: id.NewSession(id.Seed{82}), RunID: other,
 			NodeID: id.RootNode(other), Head: canon.Sum([]byte("head")),
 			WorkflowHash: canon.Sum([]byte("workflow of the origin"))}, Goal: "the goal", Parent: &other,
