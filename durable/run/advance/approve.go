@@ -65,7 +65,7 @@ func ApprovalDigest(f Facts) canon.Digest {
 	if pending == nil {
 		return canon.Digest{}
 	}
-	return canon.Sum(binding(pending.Key(), f.SnapshotRef, f.Outputs).JCS())
+	return bound(pending.Key(), f.SnapshotRef, f.Outputs).Digest()
 }
 
 // SignedTexts returns the digests of the texts that were signed for decisions at the node.
@@ -444,7 +444,7 @@ func earlierApproval(outputs []Output) *id.Output {
 
 // approvalValue returns the approval artifact: the binding, the approver and the comment.
 func approvalValue(stepKey string, ref canon.Digest, outputs []Output, d Decision) canon.Value {
-	v := binding(stepKey, ref, outputs)
+	v := bound(stepKey, ref, outputs).Approval()
 	if d.Actor.Ref != "" {
 		v = v.With("approvedBy", canon.OfString(d.Actor.Ref))
 	}
@@ -455,16 +455,6 @@ func approvalValue(stepKey string, ref canon.Digest, outputs []Output, d Decisio
 		v = v.With("signature", canon.OfString(d.Given.Signature)).With("signed", d.Given.Signed)
 	}
 	return v
-}
-
-// binding returns the value that identifies what is approved, with the kind of the approval.
-func binding(stepKey string, ref canon.Digest, outputs []Output) canon.Value {
-	b := bound(stepKey, ref, outputs)
-	return canon.OfMembers(
-		canon.Member{Name: "kind", Value: canon.OfString(ApprovalKind)},
-		canon.Member{Name: "outputs", Value: b.Outputs},
-		canon.Member{Name: "snapshotRef", Value: canon.OfString(b.SnapshotRef.String())},
-		canon.Member{Name: "stepInstanceKey", Value: canon.OfString(b.StepInstanceKey)})
 }
 
 // IsDecision reports an approval or another decision of a person: no output of the step. An artifact

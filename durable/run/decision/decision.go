@@ -43,6 +43,19 @@ func (b Bound) Equal(other Bound) bool {
 		b.Outputs.Equal(other.Outputs)
 }
 
+// Digest identifies what a decision is about: of the canonical object of these members, with ApprovalKind as
+// its kind. It is what a person signs as shown, so that a signature counts for these outputs alone.
+func (b Bound) Digest() canon.Digest { return canon.Sum(b.Approval().JCS()) }
+
+// Approval returns the object that identifies what is approved, with the kind of the approval.
+func (b Bound) Approval() canon.Value {
+	return canon.OfMembers(
+		canon.Member{Name: "kind", Value: canon.OfString(ApprovalKind)},
+		canon.Member{Name: "outputs", Value: b.Outputs},
+		canon.Member{Name: "snapshotRef", Value: canon.OfString(b.SnapshotRef.String())},
+		canon.Member{Name: "stepInstanceKey", Value: canon.OfString(b.StepInstanceKey)})
+}
+
 // Record is the content of the artifact.
 type Record struct {
 	Kind string `json:"kind"` // always Kind
@@ -69,12 +82,13 @@ type Place struct {
 	Node    id.Node
 }
 
-// Subject is what the person signs to consent to the decision (docs/design.md#signed-consent).
+// Subject is what the person signs to consent to the decision (docs/design.md#signed-consent). What was shown
+// is computed from what the record is bound to: Judge compares that, and ShownDigest only repeats it.
 func (r Record) Subject(at Place) consent.Subject {
 	return consent.NewSubject(consent.DecideStep, at.Store.String(), r.PolicyDigest, consent.Text("session", at.Session.String()),
 		consent.Text("run", at.Run.String()), consent.Text("node", at.Node.String()), consent.Text("step", r.StepInstanceKey),
 		consent.Text("decision", string(r.Decision)), consent.Text("reason", r.Reason),
-		consent.Text("shown", r.ShownDigest.String()))
+		consent.Text("shown", r.Bound.Digest().String()))
 }
 
 // Signer returns who signed the decision at a place, if signers count the signature. The fault is
