@@ -136,7 +136,7 @@ func (c *Confirmed) visit(e event.Event) {
 		}
 	case audit.Done:
 		if act, ok := c.close(p.IntendedEventID); ok && p.Outcome == audit.Succeeded {
-			if !c.Signers().IsZero() && !act.leadsTo(p.Details) {
+			if !c.Signers().IsZero() && (!act.leadsTo(p.Details) || !statesPolicy(p)) {
 				c.Unsigned++
 				return
 			}
@@ -180,6 +180,21 @@ func (a OpenAct) leadsTo(details map[string]string) bool {
 	return a.Signed
 }
 
+// statesPolicy reports that an outcome states the settings of the policy that it leads to, if it leads to one.
+// Without them it would not be known who the signers are, and none would be required.
+func statesPolicy(p audit.Done) bool {
+	d, err := canon.ParseDigest(p.Details[audit.DetailPolicy])
+	return err != nil || canon.Sum([]byte(settingsOf(p))) == d
+}
+
+// settingsOf returns the canonical text of the settings that an outcome states.
+func settingsOf(p audit.Done) string {
+	if !p.Policy.IsNull() {
+		return string(p.Policy.JCS())
+	}
+	return p.Details[audit.DetailSettings]
+}
+
 // lastEpoch returns the signers of the last epoch.
 func (c *Confirmed) lastEpoch() consent.Signers {
 	if len(c.Epochs) == 0 {
@@ -206,12 +221,8 @@ func (c *Confirmed) confirm(p audit.Done) {
 	details := p.Details
 	if d, err := canon.ParseDigest(details[audit.DetailPolicy]); err == nil {
 		c.Policy, c.Settings = d, ""
-		text := details[audit.DetailSettings]
-		if !p.Policy.IsNull() {
-			text = string(p.Policy.JCS())
-		}
-		if canon.Sum([]byte(text)) == d {
-			c.Settings = text
+		if statesPolicy(p) {
+			c.Settings = settingsOf(p)
 		}
 		if now := consent.SignersValue(c.Signers().List); c.Signers().Touch != c.lastEpoch().Touch ||
 			!now.Equal(consent.SignersValue(c.lastEpoch().List)) {

@@ -17,6 +17,7 @@ import (
 type acts struct {
 	*testing.T
 	events []event.Event
+	early  id.Event // an intention without an outcome, in tests of signers
 }
 
 func (a *acts) add(p event.Payload) id.Event {
