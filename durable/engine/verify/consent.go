@@ -88,8 +88,12 @@ func (a *anchor) isImported(log manifest.Log, e event.Event) bool {
 }
 
 // decisionFindings checks the signatures of the decisions in a session's log.
-func (w *storeCheck) decisionFindings(ctx context.Context, s id.Session, log manifest.Log, all []event.Event) (out []manifest.Finding,
-	err error) {
+//
+// A session that was imported under other ids has the texts of the ids that were signed: there only the
+// signatures themselves are checked.
+func (w *storeCheck) decisionFindings(ctx context.Context, s id.Session, c *sessionCheck) (out []manifest.Finding, err error) {
+	log, all := c.log, c.decisions
+	renamed := c.from != nil && c.from.SessionID != s
 	if len(all) == 0 {
 		return nil, nil
 	}
@@ -111,6 +115,12 @@ func (w *storeCheck) decisionFindings(ctx context.Context, s id.Session, log man
 			continue // written by another program
 		}
 		place := decision.Place{Store: store, Session: s, Run: e.Scope.RunID, Node: e.Scope.NodeID}
+		if renamed {
+			if _, err := consent.Inspect(r.Signed.JCS(), r.Signature); r.IsSigned() && err != nil {
+				out = append(out, invalid(log, e, err))
+			}
+			continue
+		}
 		out = append(out, w.decisionFinding(log, e, r, place)...)
 	}
 	return out, nil

@@ -170,7 +170,7 @@ func (w *storeCheck) sessionOnce(ctx context.Context, s id.Session, of pass) (*S
 	if w.bundle {
 		row.Findings = append(row.Findings, w.reservedIDs(ctx, log, c.reserved)...)
 	}
-	signed, err := w.decisionFindings(ctx, s, log, c.decisions)
+	signed, err := w.decisionFindings(ctx, s, c)
 	if err != nil {
 		return nil, err
 	}

@@ -171,7 +171,21 @@ func (r *Redaction) followTo(old, ref canon.Digest) {
 // were in follow when the artifact was first seen are replaced, so that the result is the
 // same on every call.
 func (r *Redaction) bytes(data []byte, contentType string, c redact.Counts, epoch int) []byte {
-	out := redact.Bytes(data, contentType, c)
+	out := r.following(redact.Bytes(data, contentType, c), contentType, epoch)
+	if bytes.Equal(out, data) || !bytes.Contains(out, []byte(`"signature"`)) {
+		return out
+	}
+	// The signature of a decision is over the text and the digests that were replaced.
+	v, err := canon.Parse(out)
+	kind, _ := v.Get("kind")
+	if err != nil || kind.Text() != event.DecisionKind && kind.Text() != event.ApprovalKind {
+		return out
+	}
+	return v.Without("signature").Without("signed").JCS()
+}
+
+// following returns an artifact whose JSON has the new digests in place of replaced ones.
+func (r *Redaction) following(out []byte, contentType string, epoch int) []byte {
 	// !bytes.Contains( || Parsing is needed only for JSON that can contain a replaced digest.
 	if epoch == 0 || !bytes.Contains(out, []byte("sha256:")) || !strings.HasPrefix(contentType, "application/json") {
 		return out
