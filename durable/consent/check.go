@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"crypto/sha512"
+	"io"
 	"slices"
 
 	"github.com/hiddeco/sshsig"
@@ -108,10 +109,33 @@ func differs(name string) *fault.Fault {
 
 // CheckSignature returns who signed a message at a moment, which decides about bounds of time.
 func (s Signers) CheckSignature(message []byte, armoured string, atMs int64) (By, error) {
+	return s.CheckReader(bytes.NewReader(message), armoured, atMs)
+}
+
+// CheckReader is CheckSignature for a message that is read, such as a bundle, which may be larger than memory.
+// Errors of the reader are returned as they are.
+func (s Signers) CheckReader(message io.Reader, armoured string, atMs int64) (By, error) {
+	sig, by, err := read(armoured)
+	if err == nil {
+		by, err = s.judge(sig, by, atMs)
+	}
+	if err == nil {
+		err = verify(message, sig, by)
+	}
+	return by, err
+}
+
+// Judge is CheckSignature without the message: it returns whose signature it would be.
+func (s Signers) Judge(armoured string, atMs int64) (By, error) {
 	sig, by, err := read(armoured)
 	if err != nil {
 		return by, err
 	}
+	return s.judge(sig, by, atMs)
+}
+
+// judge completes who signed, or says why signatures of that key do not count.
+func (s Signers) judge(sig *sshsig.Signature, by By, atMs int64) (By, error) {
 	i := s.of(sig.PublicKey)
 	if i < 0 {
 		return by, Refused(WhySigner, "the key %s is no signer, or is none any more", by.Fingerprint).
@@ -120,9 +144,6 @@ func (s Signers) CheckSignature(message []byte, armoured string, atMs int64) (By
 	}
 	signer := s.List[i]
 	by.Principal = signer.Principal
-	if err := verify(message, sig, by); err != nil {
-		return by, err
-	}
 	if !signer.valid(atMs) {
 		return by, Refused(WhyExpired, "the key %s of %s does not count at the time of the signature", by.Fingerprint,
 			by.Principal).With("fingerprint", by.Fingerprint)
@@ -137,6 +158,11 @@ func (s Signers) CheckSignature(message []byte, armoured string, atMs int64) (By
 // Inspect returns who signed a message, if the signature is one over it, of any key.
 // The principal is "".
 func Inspect(message []byte, armoured string) (By, error) {
+	return InspectReader(bytes.NewReader(message), armoured)
+}
+
+// InspectReader is Inspect for a message that is read. Errors of the reader are returned as they are.
+func InspectReader(message io.Reader, armoured string) (By, error) {
 	sig, by, err := read(armoured)
 	if err == nil {
 		err = verify(message, sig, by)
@@ -163,16 +189,36 @@ func read(armoured string) (*sshsig.Signature, By, error) {
 }
 
 // verify checks the signature itself. That of a security key without a touch never verifies.
-func verify(message []byte, sig *sshsig.Signature, by By) error {
+func verify(message io.Reader, sig *sshsig.Signature, by By) error {
 	if isSecurityKey(sig.PublicKey) && !by.Touched {
 		return Refused(WhyTouch, "the signature of the key %s shows no touch of the security key", by.Fingerprint).
 			With("fingerprint", by.Fingerprint)
 	}
-	if err := sshsig.Verify(bytes.NewReader(message), sig, sig.PublicKey, sig.HashAlgorithm, Namespace); err != nil {
+	source := &failing{r: message}
+	err := sshsig.Verify(source, sig, sig.PublicKey, sig.HashAlgorithm, Namespace)
+	switch {
+	case source.err != nil:
+		return source.err // nothing is known about the signature
+	case err != nil:
 		return Refused(WhyInvalid, "the signature by the key %s is not over these bytes", by.Fingerprint).
 			With("fingerprint", by.Fingerprint)
 	}
 	return nil
+}
+
+// failing is a reader that keeps its error.
+type failing struct {
+	r   io.Reader
+	err error
+}
+
+// Read implements io.Reader.
+func (f *failing) Read(p []byte) (int, error) {
+	n, err := f.r.Read(p)
+	if err != nil && err != io.EOF {
+		f.err = err
+	}
+	return n, err
 }
 
 // isSecurityKey reports a key that lives in a security key.

@@ -1,8 +1,11 @@
 package consent_test
 
 import (
+	"errors"
+	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -189,5 +192,43 @@ func TestSignersSetting(t *testing.T) {
 		if m, ok := err.(*consent.Mismatch); !ok || m.At != at {
 			t.Errorf("%s: %v, want a mismatch at %q", bad, err, at)
 		}
+	}
+}
+
+// TestCheckReader: a message that is read counts as one in memory. An error of the reader says nothing about
+// the signature, and the message of a key that is no signer is not read at all.
+func TestCheckReader(t *testing.T) {
+	signers := consent.Signers{List: signersOf(t, `[{"principal":"ada","publicKey":"`+plainKey.Public()+`"}]`)}
+	message := strings.Repeat("a bundle ", 100_000)
+	armoured := plainKey.Armoured([]byte(message), "waybill")
+	want := consent.By{Principal: "ada", Fingerprint: plainKey.Fingerprint()}
+	if by, err := signers.CheckReader(iotest.OneByteReader(strings.NewReader(message)), armoured, now); by != want || err != nil {
+		t.Errorf("%+v, %v", by, err)
+	}
+	if by, err := consent.InspectReader(strings.NewReader(message), armoured); by.Fingerprint != want.Fingerprint || err != nil {
+		t.Errorf("%+v, %v", by, err)
+	}
+	if by, err := signers.Judge(armoured, now); by != want || err != nil {
+		t.Errorf("%+v, %v", by, err)
+	}
+	for _, check := range []func(io.Reader) error{
+		func(r io.Reader) error { _, err := signers.CheckReader(r, armoured, now); return err },
+		func(r io.Reader) error { _, err := consent.InspectReader(r, armoured); return err },
+	} {
+		if err := check(strings.NewReader(message[1:])); fault.Of(err).Details["why"] != string(consent.WhyInvalid) {
+			t.Errorf("other bytes: %v", err)
+		}
+		if err := check(iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader(message)))); err != iotest.ErrTimeout {
+			t.Errorf("a message that cannot be read: %v", err)
+		}
+	}
+	other := consenttest.New(3)
+	unread := iotest.ErrReader(errors.New("it was read"))
+	if _, err := signers.CheckReader(unread, other.Armoured([]byte(message), "waybill"), now); fault.Of(err).Details["why"] !=
+		string(consent.WhySigner) {
+		t.Errorf("no signer: %v", err)
+	}
+	if _, err := signers.Judge(other.Armoured([]byte(message), "waybill"), now); !fault.Is(err, fault.SignatureRefused) {
+		t.Errorf("no signer: %v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,7 +20,8 @@ import (
 
 // Request is what to sign and with which key.
 type Request struct {
-	Message   []byte
+	// Message is streamed to ssh-keygen, which hashes it.
+	Message   io.Reader
 	Namespace string
 	// Key is the file of a private key, or of a public key whose private one is in the agent. Without one,
 	// the first key of the agent that Accept accepts signs.
@@ -84,7 +86,7 @@ func agentKey(ctx context.Context, accept func(string) bool, dir string) (string
 }
 
 // run runs a program with an input and returns its output.
-func run(ctx context.Context, limit time.Duration, input []byte, name string, args ...string) (string, error) {
+func run(ctx context.Context, limit time.Duration, input io.Reader, name string, args ...string) (string, error) {
 	path, err := exec.LookPath(name)
 	if err != nil {
 		return "", unsigned("%s is not installed, or not on PATH", name)
@@ -93,7 +95,7 @@ func run(ctx context.Context, limit time.Duration, input []byte, name string, ar
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.WaitDelay = time.Second
-	cmd.Stdin = bytes.NewReader(input)
+	cmd.Stdin = input
 	out, errOut := &bounded{most: outputMax}, &bounded{most: outputMax}
 	cmd.Stdout, cmd.Stderr = out, errOut
 	err = cmd.Run()

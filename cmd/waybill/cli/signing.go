@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -134,7 +135,7 @@ func (s *Signing) Consent(ctx context.Context, make func(atMs int64) (consent.Su
 			p.Line("Signing with ssh-keygen; enter the passphrase or touch the key if it asks.")
 		})
 	}
-	signature, err := sshkeygen.Sign(ctx, sshkeygen.Request{Message: payload.JCS(), Namespace: consent.Namespace, Key: s.key,
+	signature, err := sshkeygen.Sign(ctx, sshkeygen.Request{Message: bytes.NewReader(payload.JCS()), Namespace: consent.Namespace, Key: s.key,
 		Accept: signers.Has, Limit: sshkeygen.Limit})
 	return consent.Given{Signed: payload, Signature: signature}, err
 }
