@@ -51,7 +51,7 @@ func Sign(ctx context.Context, r Request) (string, error) {
 			return "", unsigned("no folder for the public key could be made: %v", err)
 		}
 		defer func() { _ = os.RemoveAll(dir) }()
-		if key, err = agentKey(ctx, r.Accept, dir); err != nil {
+		if key, err = agentKey(ctx, r, dir); err != nil {
 			return "", err
 		}
 	} else if info, err := os.Stat(key); err != nil || !info.Mode().IsRegular() {
@@ -65,14 +65,14 @@ func Sign(ctx context.Context, r Request) (string, error) {
 }
 
 // agentKey writes the first accepted public key of the agent to a file in dir, and returns its path.
-func agentKey(ctx context.Context, accept func(string) bool, dir string) (string, error) {
-	out, err := run(ctx, agentLimit, nil, "ssh-add", "-L")
+func agentKey(ctx context.Context, r Request, dir string) (string, error) {
+	out, err := run(ctx, min(agentLimit, r.Limit), nil, "ssh-add", "-L")
 	if err != nil {
 		return "", unsigned("the agent has no key that can be used: %s", fault.Of(err).Message).
 			Suggest("Name a key with --key FILE, or print what to sign with --payload.")
 	}
 	for line := range strings.SplitSeq(out, "\n") {
-		if line = strings.TrimSpace(line); line == "" || !accept(line) {
+		if line = strings.TrimSpace(line); line == "" || !r.Accept(line) {
 			continue
 		}
 		path := filepath.Join(dir, "key.pub")
@@ -105,9 +105,9 @@ func run(ctx context.Context, limit time.Duration, input io.Reader, name string,
 	case ctx.Err() != nil:
 		return "", fault.Wrap(ctx.Err(), fault.Interrupted, "signing was interrupted; nothing was stored")
 	case err != nil:
-		return "", unsigned("%s failed: %s", name, lastLine(errOut.String(), err))
+		return "", unsigned("%s failed: %s", name, lastLine(errOut.kept.String(), err))
 	}
-	return out.String(), nil
+	return out.kept.String(), nil
 }
 
 // lastLine returns the last line that a program printed, or its error.
@@ -125,16 +125,17 @@ func unsigned(format string, args ...any) *fault.Fault {
 		Suggest("Print what to sign with --payload, sign it elsewhere, and hand the signature in with --signature FILE.")
 }
 
-// bounded keeps the first bytes that are written to it.
+// bounded keeps the first bytes that are written to it. The buffer is not embedded: io.Copy would use its
+// ReadFrom, which has no bound.
 type bounded struct {
-	bytes.Buffer
+	kept bytes.Buffer
 	most int
 }
 
 // Write implements io.Writer.
 func (b *bounded) Write(p []byte) (int, error) {
-	if room := b.most - b.Len(); room > 0 {
-		b.Buffer.Write(p[:min(len(p), room)])
+	if room := b.most - b.kept.Len(); room > 0 {
+		b.kept.Write(p[:min(len(p), room)])
 	}
 	return len(p), nil
 }
