@@ -100,6 +100,33 @@ func (t *Target) Commit() error {
 	return nil
 }
 
+// Written returns the bytes that were written, from the first one on. The file remains the one that was written
+// also after Commit, when its name may mean another one. The caller closes it.
+func (t *Target) Written() (*os.File, error) {
+	err := t.w.Flush()
+	if err != nil {
+		return nil, unwritable(t.name, err)
+	}
+	f, err := os.Open(t.f.Name())
+	if err != nil {
+		return nil, unwritable(t.name, err)
+	}
+	written, err := t.f.Stat()
+	if info, infoErr := f.Stat(); err != nil || infoErr != nil || !os.SameFile(written, info) {
+		_ = f.Close()
+		return nil, fault.New(fault.StoreIO, "the temporary file of %s was replaced by another program", t.name)
+	}
+	return f, nil
+}
+
+// RemovePrevious removes the file that Commit would replace, if one exists.
+func (t *Target) RemovePrevious() error {
+	if err := os.Remove(t.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return unwritable(t.name, err)
+	}
+	return nil
+}
+
 // Abandon removes the temporary file.
 //
 // It may be called after an error of Write or instead of Commit.

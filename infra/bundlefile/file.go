@@ -21,6 +21,8 @@ import (
 type File struct {
 	*bundle.Bundle
 	session id.Session
+	content io.ReaderAt
+	size    int64
 	close   func() error
 }
 
@@ -28,6 +30,12 @@ var _ ports.Bundle = (*File)(nil)
 
 // Close closes the file and removes a temporary one.
 func (f *File) Close() error { return f.close() }
+
+// Content returns the bytes of the file from the first one on, for a signature over them. Reading ends with the
+// context.
+func (f *File) Content(ctx context.Context) io.Reader {
+	return contextReader{ctx, io.NewSectionReader(f.content, 0, f.size)}
+}
 
 // Session implements ports.Bundle.
 func (f *File) Session() id.Session { return f.session }

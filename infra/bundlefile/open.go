@@ -76,7 +76,7 @@ func newFile(ctx context.Context, r io.ReaderAt, size int64, o bundle.Options, c
 		return nil, err
 	}
 	s, _ := id.ParseSession(b.Envelope().SessionID) // bundle.Open accepts no other text
-	return &File{Bundle: b, session: s, close: closing}, nil
+	return &File{Bundle: b, session: s, content: r, size: size, close: closing}, nil
 }
 
 // unreadable is BUNDLE_INVALID_FORMAT for a file that cannot be read.

@@ -67,8 +67,12 @@ func Sign(ctx context.Context, r Request) (string, error) {
 // agentKey writes the first accepted public key of the agent to a file in dir, and returns its path.
 func agentKey(ctx context.Context, r Request, dir string) (string, error) {
 	out, err := run(ctx, min(agentLimit, r.Limit), nil, "ssh-add", "-L")
+	if fault.Is(err, fault.Interrupted) {
+		return "", err
+	}
 	if err != nil {
-		return "", unsigned("the agent has no key that can be used: %s", fault.Of(err).Message).
+		why := strings.TrimPrefix(fault.Of(err).Message, unsignedPrefix)
+		return "", unsigned("the agent has no key that can be used: %s", why).
 			Suggest("Name a key with --key FILE, or print what to sign with --payload.")
 	}
 	for line := range strings.SplitSeq(out, "\n") {
@@ -119,9 +123,12 @@ func lastLine(text string, err error) string {
 	return err.Error()
 }
 
+// unsignedPrefix begins the messages of unsigned.
+const unsignedPrefix = "no signature was made: "
+
 // unsigned is SIGNATURE_REQUIRED with the reason why no signature was made, and the other way in.
 func unsigned(format string, args ...any) *fault.Fault {
-	return fault.New(fault.SignatureRequired, "no signature was made: "+format, args...).
+	return fault.New(fault.SignatureRequired, unsignedPrefix+format, args...).
 		Suggest("Print what to sign with --payload, sign it elsewhere, and hand the signature in with --signature FILE.")
 }
 

@@ -105,7 +105,8 @@ func request(key string) Request {
 func refused(t *testing.T, r Request, want string) {
 	t.Helper()
 	out, err := Sign(t.Context(), r)
-	if out != "" || !fault.Is(err, fault.SignatureRequired) || !strings.Contains(fault.Of(err).Message, want) {
+	if out != "" || !fault.Is(err, fault.SignatureRequired) || !strings.Contains(fault.Of(err).Message, want) ||
+		strings.Count(fault.Of(err).Message, "no signature was made") != 1 {
 		t.Errorf("%q, %v, want SIGNATURE_REQUIRED with %q", out, err, want)
 	}
 }
@@ -245,10 +246,12 @@ func TestSignInterrupted(t *testing.T) {
 	if err := os.WriteFile(key, []byte("any"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	fake(t, map[string]string{"ssh-keygen": "exec sleep 60"})
+	fake(t, map[string]string{"ssh-keygen": "exec sleep 60", "ssh-add": "exec sleep 60"})
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	cancel()
-	if out, err := Sign(ctx, request(key)); out != "" || !fault.Is(err, fault.Interrupted) {
-		t.Errorf("%q, %v", out, err)
+	for _, key := range []string{key, ""} {
+		if out, err := Sign(ctx, request(key)); out != "" || !fault.Is(err, fault.Interrupted) {
+			t.Errorf("key %q: %q, %v", key, out, err)
+		}
 	}
 }

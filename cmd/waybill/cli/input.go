@@ -5,7 +5,9 @@ import (
 	"io"
 	"io/fs"
 
+	"github.com/waybill/waybill/durable/consent"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/infra/osfs"
 )
 
@@ -40,6 +42,21 @@ func (p *Process) ReadInput(flag, name string, limit int) ([]byte, error) {
 			Suggest("Store large data in separate files and submit their paths.").With("maxBytes", limit)
 	}
 	return data, nil
+}
+
+// ReadSigners reads a file of allowed signers that a flag or an argument names. CONFIG_INVALID for any other
+// content.
+func (p *Process) ReadSigners(what, name string) ([]consent.Signer, error) {
+	data, err := p.ReadInput(what, name, limits.AllowedSignersBytesMax)
+	if err != nil {
+		return nil, err
+	}
+	all, err := consent.ParseAllowedSigners(string(data))
+	if err != nil {
+		return nil, fault.Wrap(err, fault.ConfigInvalid, "%s is no file of allowed signers: %v", name, err).
+			Suggest("Write one line for each key: the name of its owner, then the content of its .pub file.")
+	}
+	return all, nil
 }
 
 // unreadable returns the VALIDATION_ERROR for a file that cannot be opened or read.

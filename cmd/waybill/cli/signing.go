@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -130,14 +131,20 @@ func (s *Signing) Consent(ctx context.Context, make func(atMs int64) (consent.Su
 	if err != nil {
 		return consent.Given{}, err
 	}
-	if s.app.AtTerminal() {
-		s.app.Note(func(p *page.Page) {
+	signature, err := s.app.Signature(ctx, bytes.NewReader(payload.JCS()), s.key, signers.Has)
+	return consent.Given{Signed: payload, Signature: signature}, err
+}
+
+// Signature makes a signature over a message with ssh-keygen, and says so to a person at the terminal, whom it
+// may ask. Without the file of a key the first key of the agent signs that accept accepts.
+func (a *App) Signature(ctx context.Context, message io.Reader, key string, accept func(string) bool) (string, error) {
+	if a.AtTerminal() {
+		a.Note(func(p *page.Page) {
 			p.Line("Signing with ssh-keygen; enter the passphrase or touch the key if it asks.")
 		})
 	}
-	signature, err := sshkeygen.Sign(ctx, sshkeygen.Request{Message: bytes.NewReader(payload.JCS()), Namespace: consent.Namespace, Key: s.key,
-		Accept: signers.Has, Limit: sshkeygen.Limit})
-	return consent.Given{Signed: payload, Signature: signature}, err
+	return sshkeygen.Sign(ctx, sshkeygen.Request{Message: message, Namespace: consent.Namespace, Key: key, Accept: accept,
+		Limit: sshkeygen.Limit})
 }
 
 // handedIn returns the consent of a signature in a file. What was signed is among the payloads that were

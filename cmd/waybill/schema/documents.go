@@ -44,7 +44,7 @@ func documents() map[string]any {
 		"artifact": views.ArtifactDetails{}, "artifact_file": document.ArtifactFile{},
 		"candidates": candidates.List{}, "due": document.Due{}, "replay": verify.ReplayReport{}, "trailer": document.Trailer{},
 		"who": commits.Who{}, "cancelled": engine.Cancelled{},
-		"verification": verify.Verification{}, "audit": verify.AuditTrail{},
+		"verification": document.BundleVerification{}, "audit": verify.AuditTrail{},
 		"audit_verification": verify.AuditVerification{},
 		"export":             travel.Export{}, "import": travel.Import{}, "bundle": travel.BundleInfo{},
 		"bundle_diff": travel.BundleDiff{},
@@ -62,7 +62,8 @@ func documents() map[string]any {
 		"installed": learning.InstalledList{}, "automations": document.Automations{},
 		"capabilities": capabilities.Document{}, "client_settings": document.ClientSettings{},
 		"guard_test": document.GuardTest{}, "serve_key": document.ServeKey{}, "serve_keys": document.ServeKeys{},
-		"error": document.Error{},
+		"payload": document.Payload{},
+		"error":   document.Error{},
 	}
 }
 

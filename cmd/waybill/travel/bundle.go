@@ -1,13 +1,16 @@
 package travel
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
 
 	"github.com/waybill/waybill/cmd/waybill/cli"
+	"github.com/waybill/waybill/cmd/waybill/cli/document"
 	"github.com/waybill/waybill/cmd/waybill/cli/page"
 	"github.com/waybill/waybill/cmd/waybill/cli/render"
+	"github.com/waybill/waybill/durable/consent"
 	"github.com/waybill/waybill/durable/engine/travel"
 	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/engine/views"
@@ -51,29 +54,67 @@ the bundle: its head, when it was exported, and whether it was salvaged or redac
 }
 
 // newBundleVerify returns "bundle verify". It makes every check that an import
-// makes before it writes; the exit status is 5 if one fails.
+// makes before it writes; the exit status is 5 if one fails. With --signers the
+// bundle also has to be signed by one of the keys of that file.
 //
 // The document is "verification", as of 'verify' for one session. Nothing is
 // written.
 func newBundleVerify(a *cli.App) *cobra.Command {
-	return &cobra.Command{
+	var signers, signature string
+	return cli.WithOptions(&cobra.Command{
 		Use:   "verify FILE",
-		Short: "Check a bundle as import does",
+		Short: "Check a bundle as import does, and who signed it",
 		Long: `Make the checks that an import makes before it writes: digests, the log, and every
-reference. Exit status 0 means that the bundle can be imported, 5 that it is damaged.`,
-		Example: "  waybill bundle verify build.bundle.json\n  waybill bundle verify - < build.bundle.json",
-		Args:    cli.Exactly("FILE or -"),
+reference. Exit status 0 means that the bundle can be imported, 5 that it is damaged.
+
+With --signers, also check that FILE.sig is a signature over the bundle by one of the keys
+in ALLOWED_SIGNERS, a file in the form of ssh-keygen(1), whose times of validity are
+compared with the present time. No store is believed. Exit status 5 without a signature,
+or with one that does not count.`,
+		Example: "  waybill bundle verify build.bundle.json\n" +
+			"  waybill bundle verify build.bundle.json --signers allowed_signers\n" +
+			"  waybill bundle verify - < build.bundle.json",
+		Args: cli.Exactly("FILE or -"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withBundle(cmd.Context(), a, args[0], func(b *bundlefile.File) error {
-				v, err := verify.Bundle(cmd.Context(), b)
-				if err != nil {
-					return err
-				}
-				return a.AnswerVerdict("verification", v, func(p *page.Page) { render.Verification(p, v) },
-					cli.IntegrityStatus(v.OK))
-			})
+			return verifyBundle(cmd, a, args[0], signers, signature)
 		},
+	},
+		cli.Opt(&signers, "signers", "expect the signature of a key in the file `ALLOWED_SIGNERS`"),
+		cli.Opt(&signature, "signature", "with --signers: the signature (default FILE.sig)"))
+}
+
+// verifyBundle checks a bundle and, where signers names a file, its signature.
+func verifyBundle(cmd *cobra.Command, a *cli.App, name, signers, signature string) error {
+	var keys consent.Signers
+	if wanted := cmd.Flags().Changed("signers"); wanted {
+		var err error
+		if err = checkSignatureFlag(cmd, name, signature, true); err != nil {
+			return err
+		}
+		if keys.List, err = a.ReadSigners("--signers", signers); err != nil {
+			return err
+		}
+	} else if signature != "" {
+		return cli.UsageFault(cmd, "--signature is checked with --signers").Suggest("Name the keys that may sign with --signers.")
 	}
+	return withBundle(cmd.Context(), a, name, func(b *bundlefile.File) error {
+		var doc document.BundleVerification
+		var err error
+		if doc.Verification, err = verify.Bundle(cmd.Context(), b); err != nil {
+			return err
+		}
+		if !keys.IsZero() {
+			if err := checkSignature(cmd.Context(), a, b, keys, cmp.Or(signature, name+signatureSuffix), &doc); err != nil {
+				return err
+			}
+		}
+		return a.AnswerVerdict("verification", doc, func(p *page.Page) {
+			render.BundleVerification(p, doc.Verification)
+			if doc.Signer != nil {
+				p.Text(p.Good("✓ "), "Signed by "+doc.Signer.Principal+" ("+doc.Signer.Fingerprint+").")
+			}
+		}, cli.IntegrityStatus(doc.OK))
+	})
 }
 
 // newBundleDiff returns "bundle diff". The second argument is a bundle if it is

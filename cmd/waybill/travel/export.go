@@ -37,6 +37,10 @@ the bundle records that. --redact removes text that looks like a secret (keys, t
 passwords): the digests change, so a redacted bundle is another history than the
 session. Workflows are never redacted, since runs are pinned to them by their digests.
 
+--sign also writes FILE.sig, a signature over the bytes of the bundle, which is made with
+ssh-keygen. 'waybill import' says who signed, 'waybill bundle verify --signers' checks it,
+and so does 'ssh-keygen -Y verify -n waybill'. If signing fails, the bundle remains.
+
 With --format openwop, export a run for diagnosis instead, as a debug bundle of the
 OpenWOP protocol: state, run events and annotations, without secrets, at most 8 MiB. It
 cannot be imported.`
@@ -53,6 +57,9 @@ type exportInput struct {
 	force bool
 	// format is openWOP for a debug bundle, "" for a bundle of the session.
 	format string
+	// sign writes a signature beside the file, with a key file or, for "", a key of the agent.
+	sign bool
+	key  string
 }
 
 // NewExport returns the command "export". It reads the store and writes one file;
@@ -68,12 +75,16 @@ func NewExport(a *cli.App) *cobra.Command {
 		Example: `  waybill export @last
   waybill export k3j2a7 -o build.bundle.json
   waybill export @last -o - | ssh other waybill import -
+  waybill export @last -o build.bundle.json --sign
   waybill export @last --format openwop -o build.debug.json`,
 		Args: cli.Exactly("SESSION or RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if in.file == "-" && a.Flags.JSON {
 				return cli.UsageFault(cmd, "-o - and --json both write to stdout").
 					Suggest("Give -o a file, or leave out --json.")
+			}
+			if err := checkSign(cmd, in); err != nil {
+				return err
 			}
 			if in.format == openWOP {
 				if err := checkDebug(cmd, args[0], in); err != nil {
@@ -92,6 +103,8 @@ func NewExport(a *cli.App) *cobra.Command {
 		cli.Opt(&in.force, "force", "replace an existing file"),
 		cli.Opt(&in.salvage, "salvage", "export the valid part of a damaged session"),
 		cli.Opt(&in.redact, "redact", "remove text that looks like a secret"),
+		cli.Opt(&in.sign, "sign", "also sign the file with ssh-keygen, into FILE.sig"),
+		cli.Opt(&in.key, "key", "with --sign: the key `FILE` (default a key of the agent: of a signer, if the store has some)"),
 		cli.OneOf(&in.format, "format", []string{openWOP}, "export a run in `FORMAT`: openwop"))
 }
 
@@ -133,9 +146,20 @@ func runExport(ctx context.Context, a *cli.App, o *cli.Store, ref string, in exp
 		return nil
 	}
 	in.file = cmp.Or(in.file, s.String()+".bundle.json")
-	doc, err := exportTo(ctx, o.Exchange, seed, req, in)
+	var by *bundleSigner
+	if in.sign {
+		signers, err := o.SignersInForce(ctx)
+		if err != nil {
+			return err
+		}
+		by = &bundleSigner{app: a, signers: signers, key: in.key}
+	}
+	doc, err := exportTo(ctx, o.Exchange, seed, req, in, by)
 	if err != nil {
 		return err
+	}
+	if !in.sign {
+		noteOtherSignature(a, in.file)
 	}
 	return a.Answer("export", doc, func(p *page.Page) { showExport(a, doc, p) })
 }
@@ -153,13 +177,19 @@ func outputFault(err error) error {
 
 // exportTo writes the bundle to a temporary file and renames it, so that an
 // incomplete bundle never has the final name. A signal interrupts the export:
-// the temporary file is removed and the error is INTERRUPTED.
+// the temporary file is removed and the error is INTERRUPTED. With a signer the
+// placed file is signed, and stays if that fails.
 func exportTo(ctx context.Context, x *travel.Exchange, seed [16]byte, req travel.ExportRequest,
-	in exportInput) (travel.Export, error) {
+	in exportInput, by *bundleSigner) (travel.Export, error) {
 	target, err := bundlefile.Create(in.file, in.force)
 	if err != nil {
 		return travel.Export{}, err
 	}
+	if err := by.create(in); err != nil {
+		target.Abandon()
+		return travel.Export{}, err
+	}
+	defer by.close()
 	// The temporary file is in a directory of the user, which gc does not clean,
 	// so it is removed here. A second signal ends the process at once.
 	ctx, stop := signal.NotifyContext(ctx, cli.StopSignals()...)
@@ -175,7 +205,11 @@ func exportTo(ctx context.Context, x *travel.Exchange, seed [16]byte, req travel
 		return doc, err
 	}
 	doc.File = in.file
-	return doc, target.Commit()
+	if err := by.place(target); err != nil {
+		return doc, err
+	}
+	doc.Signature, err = by.sign(ctx, in.file)
+	return doc, err
 }
 
 // showExport prints the contents of the bundle and its head, which the user can
@@ -190,6 +224,9 @@ func showExport(a *cli.App, doc travel.Export, p *page.Page) {
 	p.Text(p.Good("✓ "), page.List(what, "and")+" exported to "+cmp.Or(doc.File, "stdout"))
 	p.Facts(doc.SessionID.String(), page.Size(doc.Bytes))
 	p.Line("%s", p.Dim("head "+doc.Head.String()))
+	if doc.Signature != nil {
+		p.Text("", "Signed by "+signerName(*doc.Signature)+": "+doc.Signature.File)
+	}
 	if doc.Salvage != nil {
 		p.Text(p.Warn("! "), "Salvaged: the session is "+render.Health(doc.Salvage.Health)+
 			", and what follows event "+page.Itoa(int(doc.Events-1))+" is not included.")

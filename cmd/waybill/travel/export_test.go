@@ -41,12 +41,12 @@ func TestInterruptedExportRemovesItsFile(t *testing.T) {
 	name := filepath.Join(dir, "x.json")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err = exportTo(ctx, o.Exchange, [16]byte{1}, travel.ExportRequest{Ref: "@last"}, exportInput{file: name})
+	_, err = exportTo(ctx, o.Exchange, [16]byte{1}, travel.ExportRequest{Ref: "@last"}, exportInput{file: name}, nil)
 	if left, _ := os.ReadDir(dir); !fault.Is(err, fault.Interrupted) || len(left) > 0 {
 		t.Errorf("error %v, remaining files %v", err, left)
 	}
 	if _, err := exportTo(context.Background(), o.Exchange, [16]byte{1}, travel.ExportRequest{Ref: "@last"},
-		exportInput{file: name}); err != nil {
+		exportInput{file: name}, nil); err != nil {
 		t.Error(err)
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 1 {

@@ -24,13 +24,18 @@ A session that exists already is compared with the bundle and not changed: it is
 same, ahead of the bundle, or behind it. A session with the same id and a different
 history is imported under new ids, and so is every session with --as-new. Imports are
 idempotent. Approvals of steps that were given in another store are shown but not valid
-here.`
+here.
+
+A signature in FILE.sig, or in the file that --signature names, is checked before anything
+is written, and the answer says who signed: a signer of this store, or the fingerprint of
+another key. A signature that is not one over the bundle refuses the import.`
 
 // NewImport returns the command "import". The bundle is checked completely before
 // anything is written, and the session appears in the store atomically.
 // --as-new gives it new ids even if its own are unused.
 func NewImport(a *cli.App) *cobra.Command {
 	var req travel.ImportRequest
+	var signature string
 	return cli.WithOptions(&cobra.Command{
 		Use:     "import FILE",
 		GroupID: cli.GroupMaintain,
@@ -41,12 +46,16 @@ func NewImport(a *cli.App) *cobra.Command {
   ssh other waybill export @last -o - | waybill import -`,
 		Args: cli.Exactly("FILE or -"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkSignatureFlag(cmd, args[0], signature, false); err != nil {
+				return err
+			}
 			return a.WithStore(cmd.Context(), func(ctx context.Context, o *cli.Store) error {
-				return importBundle(ctx, a, o, args[0], req)
+				return importBundle(ctx, a, o, args[0], signature, req)
 			})
 		},
 	},
-		cli.Opt(&req.AsNew, "as-new", "import under new ids even if the session is not in the store"))
+		cli.Opt(&req.AsNew, "as-new", "import under new ids even if the session is not in the store"),
+		cli.Opt(&signature, "signature", "the signature over the bundle (default `FILE`.sig, if it exists)"))
 }
 
 // openBundle opens the bundle that an argument names, "-" for stdin. A bundle is
@@ -78,7 +87,8 @@ func withFileName(name string, err error) error {
 //
 // The suggested commands that continue the imported runs get the flags that
 // select this store.
-func importBundle(ctx context.Context, a *cli.App, o *cli.Store, name string, req travel.ImportRequest) error {
+func importBundle(ctx context.Context, a *cli.App, o *cli.Store, name, signature string,
+	req travel.ImportRequest) error {
 	// A bundle may be larger than memory and is read through a window.
 	defer cli.LimitMemory()()
 	// The store is opened first: if that fails, stdin is not consumed.
@@ -87,10 +97,15 @@ func importBundle(ctx context.Context, a *cli.App, o *cli.Store, name string, re
 		return err
 	}
 	defer b.Close()
+	signed, err := signatureOf(ctx, a, o, b, name, signature)
+	if err != nil {
+		return err
+	}
 	doc, err := o.Import(ctx, o.Caller(), b, req)
 	if err != nil {
 		return err
 	}
+	doc.Signature = signed
 	// The commands must select this store when the user copies them.
 	for i := range doc.Runs {
 		a.SelectStore(doc.Runs[i].Next)
@@ -125,6 +140,9 @@ func showImport(a *cli.App, doc travel.Import, p *page.Page) {
 	}
 	if doc.Health == manifest.UnknownVersion {
 		p.Text(p.Warn("! "), "It has events of another program or a newer version: it can be read, but not continued.")
+	}
+	if doc.Signature != nil {
+		p.Text("", "The bundle is signed by "+signerName(*doc.Signature)+".")
 	}
 	for _, w := range doc.Warnings {
 		p.Text(p.Warn("! "), w)

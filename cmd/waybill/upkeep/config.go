@@ -14,7 +14,6 @@ import (
 	"github.com/waybill/waybill/durable/consent"
 	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/fault"
-	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/store/config"
 )
 
@@ -138,22 +137,8 @@ OpenSSH's allowed_signers.
 
 // readSigners returns the value of the key signers that a file of allowed signers states.
 func readSigners(a *cli.App, name string) (string, error) {
-	all, err := readAllowedSigners(a, string(config.Signers), name)
+	all, err := a.ReadSigners(string(config.Signers), name)
 	return string(consent.SignersValue(all).JCS()), err
-}
-
-// readAllowedSigners reads a file of allowed signers that a flag or an argument names.
-func readAllowedSigners(a *cli.App, what, name string) ([]consent.Signer, error) {
-	data, err := a.ReadInput(what, name, limits.AllowedSignersBytesMax)
-	if err != nil {
-		return nil, err
-	}
-	all, err := consent.ParseAllowedSigners(string(data))
-	if err != nil {
-		return nil, fault.Wrap(err, fault.ConfigInvalid, "%s is no file of allowed signers: %v", name, err).
-			Suggest("Write one line for each key: the name of its owner, then the content of its .pub file.")
-	}
-	return all, nil
 }
 
 // otherKeys names the keys that are no policy.

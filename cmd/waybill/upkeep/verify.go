@@ -100,7 +100,7 @@ func runVerify(a *cli.App, cmd *cobra.Command, args []string, f verifyFlags) err
 		if f.digests {
 			return cli.UsageFault(cmd, "--digests decodes nothing, so that no signature can be checked with it")
 		}
-		all, err := readAllowedSigners(a, "--signers", f.signers)
+		all, err := a.ReadSigners("--signers", f.signers)
 		if err != nil {
 			return err
 		}

@@ -52,6 +52,17 @@ type Export struct {
 	// Warnings are the places of suspected secrets that the bundle holds as they are stored: at most 100, none of
 	// them in an artifact. A redacted bundle has none.
 	Warnings []SecretWarning `json:"warnings,omitzero"`
+	// Signature is the one in a file beside the bundle. Additive.
+	Signature *Signature `json:"signature,omitzero"`
+}
+
+// Signature is a signature over the bytes of a bundle, in a file of its own (docs/format/bundles.md#signatures).
+type Signature struct {
+	File        string `json:"file,omitzero"` // as the caller named it
+	Fingerprint string `json:"fingerprint"`
+	// Principal is the signer of the store whose key it is; "" for a key that is no signer.
+	Principal string `json:"principal,omitzero"`
+	Touched   bool   `json:"touched,omitzero"` // the signature shows a touch of the key
 }
 
 // Export writes one session as a bundle (docs/design.md#bundles). The session

@@ -51,6 +51,8 @@ type Import struct {
 	Mapping *rewrite.Mapping `json:"mapping,omitzero"`
 	// Warnings are sentences for people.
 	Warnings []string `json:"warnings"`
+	// Signature is the one over the bundle, if one was beside it. Additive.
+	Signature *Signature `json:"signature,omitzero"`
 }
 
 // ImportedRun is a run of the imported session. Its tokens are signed by this

@@ -5,7 +5,9 @@ package document
 
 import (
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/consent"
 	"github.com/waybill/waybill/durable/engine/learning"
+	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/store/config"
@@ -47,6 +49,13 @@ type Completion struct {
 type Payload struct {
 	Payload canon.Value  `json:"payload"`
 	SHA256  canon.Digest `json:"sha256"`
+}
+
+// BundleVerification is the document "verification" of a bundle. Signer is who signed it, if the keys that may
+// sign were named and the signature counts.
+type BundleVerification struct {
+	verify.Verification
+	Signer *consent.By `json:"signer,omitzero"`
 }
 
 // Settings is the document "config": one key, or all keys.

@@ -15,7 +15,13 @@ import (
 // finding is printed once, above the message. Like warnings of a session are one line with their count, and
 // so are those that very many sessions have, below the sessions; a session that has no others is
 // not listed. The last line has the totals.
-func Verification(p *page.Page, v verify.Verification) {
+func Verification(p *page.Page, v verify.Verification) { verification(p, v, "The store") }
+
+// BundleVerification is Verification of a bundle.
+func BundleVerification(p *page.Page, v verify.Verification) { verification(p, v, "The bundle") }
+
+// verification prints a verification; whole names what the findings outside of sessions are about.
+func verification(p *page.Page, v verify.Verification, whole string) {
 	var events int64
 	common := commonWarnings(v)
 	errs, warns := 0, 0
@@ -37,7 +43,7 @@ func Verification(p *page.Page, v verify.Verification) {
 		}
 	}
 	if len(common.others(v.Findings)) > 0 {
-		p.Line("The store")
+		p.Line("%s", whole)
 		writeFindings(v.Findings)
 	}
 	warns += common.write(p, "")
