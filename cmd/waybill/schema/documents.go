@@ -44,7 +44,7 @@ func documents() map[string]any {
 		"artifact": views.ArtifactDetails{}, "artifact_file": document.ArtifactFile{},
 		"candidates": candidates.List{}, "due": document.Due{}, "replay": verify.ReplayReport{}, "trailer": document.Trailer{},
 		"who": commits.Who{}, "cancelled": engine.Cancelled{},
-		"verification": document.BundleVerification{}, "audit": verify.AuditTrail{},
+		"verification": document.BundleVerification{}, "audit": verify.AuditTrail{}, "audit_entry": verify.AuditEntry{},
 		"audit_verification": verify.AuditVerification{},
 		"export":             travel.Export{}, "import": travel.Import{}, "bundle": travel.BundleInfo{},
 		"bundle_diff": travel.BundleDiff{},

@@ -21,10 +21,10 @@ overrides, trusted commands, deletions, cleanups, repairs, imports, annotations 
 proposals. An action is recorded before it is executed, and its outcome afterwards.
 Secrets are removed from reasons. The commands below only read the log.`
 
-// NewAudit returns the command "audit" with its subcommands. Both only read.
+// NewAudit returns the command "audit" with its subcommands. All of them only read.
 func NewAudit(a *cli.App) *cobra.Command {
 	return cli.NewGroup("audit", cli.GroupInspect, "List and verify recorded decisions", auditLong, newAuditList(a),
-		newAuditVerify(a))
+		newAuditShow(a), newAuditVerify(a))
 }
 
 // auditListLong is what 'waybill audit list --help' prints above the usage. The

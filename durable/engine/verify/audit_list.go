@@ -18,6 +18,7 @@ type AuditStore interface {
 	ports.Identity
 	ports.Trash
 	ports.Controls
+	ports.Objects
 }
 
 // Auditor lists and verifies the audit log of a store.
