@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -52,13 +53,21 @@ func (p program) runPiped(want int, args ...string) string {
 	return string(out)
 }
 
-// json runs a command and reads its document's data into out.
+// json runs a command and reads its document's data into out, which is cleared before.
 func (p program) json(out any, args ...string) {
 	p.t.Helper()
-	text, err := p.command(append(args, "--json")...).Output()
-	if err != nil {
-		p.t.Fatalf("%v: %v\n%s", args, err, text)
+	p.failing(out, 0, args...)
+}
+
+// failing is json for a command whose exit status is want.
+func (p program) failing(out any, want int, args ...string) {
+	p.t.Helper()
+	cmd := p.command(append(args, "--json")...)
+	text, err := cmd.Output()
+	if got := cmd.ProcessState.ExitCode(); got != want {
+		p.t.Fatalf("%v: exit status %d, want %d: %v\n%s", args, got, want, err, text)
 	}
+	reflect.ValueOf(out).Elem().SetZero()
 	doc := struct {
 		Data any `json:"data"`
 	}{out}
