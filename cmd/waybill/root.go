@@ -47,7 +47,7 @@ func newRoot(a *cli.App) *cobra.Command {
 			}
 			return cmd.Help()
 		},
-		PersistentPreRunE: func(*cobra.Command, []string) error { return a.Begin() },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return a.Begin(cmd) },
 	}
 	// Cobra defaults to the streams of the process; tests and --json need those of the App.
 	root.SetIn(a.In)

@@ -173,6 +173,7 @@ type shownAct struct {
 func signedActs(p program) {
 	p.t.Helper()
 	p.runPiped(0, "config", "set", "agentMaxAutonomy", "guided", "--sign", "--key", "ada")
+	p.runPiped(3, "send-back", "--reason", "More", "--sign", "--key", "ada")
 	p.runPiped(0, "approve", "--sign", "--key", "ada")
 	p.writeFile("check.json", checkProposal)
 	name := p.createProposal("check.json")
@@ -233,14 +234,18 @@ func TestAuditShowSigned(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"configure store", "approve run", "approve proposal", "roll_back proposal", "override proposal"} {
+	for _, want := range []string{"configure store", "send_back run", "approve run", "approve proposal", "roll_back proposal", "override proposal"} {
 		if !signed[want] {
 			t.Errorf("no signed act %q among %v", want, signed)
 		}
 	}
 	p.runPiped(6, "audit", "show", "evt_aaaaaaaaaaaaaaaaaaaaaaaaaa")
 	p.runPiped(2, "audit", "show", p.acts()[0].EventID, "--payload", "--json")
-	p.runPiped(2, "audit", "show", p.acts()[0].EventID, "--payload", "--signature")
+	for _, args := range [][]string{{"audit", "show", p.acts()[0].EventID, "--payload", "--signature"}, {"approve", "--sign", "--payload"}} {
+		if text := p.runPiped(2, args...); !strings.Contains(text, "USAGE_ERROR") {
+			t.Error(text)
+		}
+	}
 	if text := p.runPiped(6, "audit", "show", "evt_"); !strings.Contains(text, "TARGET_NOT_FOUND") {
 		t.Error(text)
 	}

@@ -156,7 +156,8 @@ func storeEnums() []enum {
 			manifest.SuspectMarker, manifest.ControlDamaged,
 			manifest.ArtifactErased, manifest.AuditIncomplete, manifest.AuditUnfounded, manifest.AuditSessionMissing,
 			manifest.ControlMissing,
-			manifest.SourceRunMissing, manifest.PolicyUnconfirmed, manifest.PolicyUnrecorded),
+			manifest.SourceRunMissing, manifest.PolicyUnconfirmed, manifest.PolicyUnrecorded,
+			manifest.PolicyMismatch, manifest.SignatureInvalid, manifest.SignatureMissing),
 		enumOf(manifest.ObjectKinds()...),
 		// Snapshots, the audit log and repairs.
 		enumOf(snapshot.Running, snapshot.Complete),

@@ -54,10 +54,13 @@ func (a *App) Execute(root *cobra.Command) (status int) {
 // an exit status for an answer (docs/design.md#guard).
 const LetsGo = "waybill: lets go"
 
-// Begin checks the common flags after the command line was parsed. If it succeeds, later
-// errors are those of the command itself; see asFault.
-func (a *App) Begin() error {
+// Begin checks the common flags, and the flags of the command that exclude each other, after the command line was
+// parsed. If it succeeds, later errors are those of the command itself; see asFault.
+func (a *App) Begin(cmd *cobra.Command) error {
 	err := a.checkCommon()
+	if err == nil {
+		err = cmd.ValidateFlagGroups() // cobra does it too, when asFault takes errors for those of the command
+	}
 	a.running = err == nil
 	return err
 }

@@ -62,8 +62,7 @@ func documents() map[string]any {
 		"installed": learning.InstalledList{}, "automations": document.Automations{},
 		"capabilities": capabilities.Document{}, "client_settings": document.ClientSettings{},
 		"guard_test": document.GuardTest{}, "serve_key": document.ServeKey{}, "serve_keys": document.ServeKeys{},
-		"payload": document.Payload{},
-		"error":   document.Error{},
+		"error": document.Error{},
 	}
 }
 
