@@ -173,7 +173,7 @@ type shownAct struct {
 func signedActs(p program) {
 	p.t.Helper()
 	p.runPiped(0, "config", "set", "agentMaxAutonomy", "guided", "--sign", "--key", "ada")
-	p.runPiped(3, "send-back", "--reason", "More", "--sign", "--key", "ada")
+	p.runPiped(0, "send-back", "--reason", "More", "--sign", "--key", "ada")
 	p.runPiped(0, "approve", "--sign", "--key", "ada")
 	p.writeFile("check.json", checkProposal)
 	name := p.createProposal("check.json")
