@@ -90,6 +90,7 @@ var answers = map[string]string{
 	"waybill sessions delete":  "`deleted`, or `trash_emptied` with --empty-trash",
 	"waybill sessions restore": "`restored`", "waybill gc": "`gc`",
 	"waybill du": "`du`", "waybill artifacts erase": "`erased`", "waybill audit list": "`audit`",
+	"waybill audit show":       "`audit_entry`",
 	"waybill audit verify":     "`audit_verification`",
 	"waybill proposals create": "`proposal`, in the shape of RFC 0096", "waybill proposals revise": "`proposal`",
 	"waybill proposals list":    "`proposals`",

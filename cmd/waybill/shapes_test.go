@@ -99,6 +99,7 @@ func TestDocumentShapes(t *testing.T) {
 		"proposals create nightly.json: proposal", "proposals apply {proposal} --as ada: proposal",
 		"automations due --all: automations", "proposals rollback {proposal} --as ada --reason r: proposal",
 		"verify --digests: verification", "verify @last: verification", "audit list: audit",
+		"audit show {act}: audit_entry",
 		"audit verify: audit_verification", "schema: schemas",
 		"guard test claude: guard_test", "guard test gemini: guard_test", "guard install claude --print: client_settings",
 		"guard uninstall claude --print: client_settings", "mcp install codex --print: client_settings",
@@ -176,6 +177,9 @@ func TestDocumentShapes(t *testing.T) {
 		}
 		if data, ok := doc["data"].(map[string]any); ok && strings.HasPrefix(call, "annotate ") {
 			names["{annotation}"] = fmt.Sprint(data["annotationId"])
+		}
+		if data, ok := doc["data"].(map[string]any); ok && call == "audit list" {
+			names["{act}"] = fmt.Sprint(data["entries"].([]any)[0].(map[string]any)["eventId"])
 		}
 		kind := fmt.Sprint(doc["kind"])
 		if kind != want {
