@@ -190,9 +190,8 @@ func read(armoured string) (*sshsig.Signature, By, error) {
 
 // verify checks the signature itself. That of a security key without a touch never verifies.
 func verify(message io.Reader, sig *sshsig.Signature, by By) error {
-	if isSecurityKey(sig.PublicKey) && !by.Touched {
-		return Refused(WhyTouch, "the signature of the key %s shows no touch of the security key", by.Fingerprint).
-			With("fingerprint", by.Fingerprint)
+	if err := checkTouched(sig, by); err != nil {
+		return err
 	}
 	source := &failing{r: message}
 	err := sshsig.Verify(source, sig, sig.PublicKey, sig.HashAlgorithm, Namespace)
@@ -219,6 +218,15 @@ func (f *failing) Read(p []byte) (int, error) {
 		f.err = err
 	}
 	return n, err
+}
+
+// checkTouched refuses the signature of a security key that shows no touch.
+func checkTouched(sig *sshsig.Signature, by By) error {
+	if !isSecurityKey(sig.PublicKey) || by.Touched {
+		return nil
+	}
+	return Refused(WhyTouch, "the signature of the key %s shows no touch of the security key", by.Fingerprint).
+		With("fingerprint", by.Fingerprint)
 }
 
 // isSecurityKey reports a key that lives in a security key.

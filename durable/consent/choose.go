@@ -9,7 +9,11 @@ import (
 // for its moment comes first; another one is returned too, so that the check can say what it is for. The
 // fault is SIGNATURE_REFUSED; errors of make are returned as they are.
 func Choose(candidates [][]byte, armoured string, make func(atMs int64) (Subject, error)) (Given, error) {
-	if _, _, err := read(armoured); err != nil {
+	sig, by, err := read(armoured)
+	if err == nil {
+		err = checkTouched(sig, by)
+	}
+	if err != nil {
 		return Given{}, err
 	}
 	var other Given

@@ -76,6 +76,9 @@ var rows = [][2]string{
 	{"accesstoken=abc", "accesstoken=§named_secret"},
 	// Texts without secrets.
 	{"sk-learn and sk-learn-contrib", ""},
+	{`"sk-ssh-ed25519@openssh.com AAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29t"`, ""},
+	{"sk-ecdsa-sha2-nistp256@openssh.com AAAAInNrLWVjZHNhLXNoYTItbmlzdHAyNTZAb3BlbnNzaC5jb20=", ""},
+	{"sk-ssh-ed25519-aB3xyZ at openssh.com", "§secret_key at openssh.com"},
 	{"task-force-seven, risk-averse-people, disk-storage", ""},
 	{"/srv/sk-models/train.py", ""},
 	{"see cred_helper(x)", ""},

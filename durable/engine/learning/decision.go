@@ -64,7 +64,7 @@ func (l *Learning) authorityOf(ctx context.Context, who proposal.Caller) (author
 	conf, err := l.settings.Provided(ctx, config.Proposals, config.Config.Proposals)
 	if fault.Is(err, fault.StoreCorrupt) {
 		// Linked or damaged settings are not the ones that a person confirmed.
-		if _, unconfirmed := l.settings.Confirmed(ctx); unconfirmed != nil {
+		if _, unconfirmed := l.settings.ConfirmedAfresh(ctx); unconfirmed != nil {
 			err = unconfirmed
 		}
 	}
@@ -73,7 +73,7 @@ func (l *Learning) authorityOf(ctx context.Context, who proposal.Caller) (author
 	}
 	a := authority{policy: proposal.PolicyOf(conf), caller: who}
 	// The settings may have changed since they were read above: the confirmed ones count.
-	if confirmed, err := l.settings.Confirmed(ctx); err == nil {
+	if confirmed, err := l.settings.ConfirmedAfresh(ctx); err == nil {
 		a.policy = proposal.PolicyOf(confirmed)
 	} else {
 		a.unconfirmed = err

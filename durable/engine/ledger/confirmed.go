@@ -60,12 +60,8 @@ func (l *Ledger) FollowConfirmed(ctx context.Context) (auditview.Confirmed, erro
 	r := &l.confirmed
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.store != store { // the first call
-		c, err := l.newWriter(ctx, store)
-		if err == nil {
-			r.store, r.confirmedFold = store, confirmedFold{c.ledger.Head, c.ledger.Confirmed}
-		}
-		return r.Confirmed, err
+	if r.store != store { // the first call reads the log whole, as ConfirmedAfresh does
+		r.store, r.confirmedFold = store, confirmedFold{}
 	}
 	log := audit.LogOf(store)
 	fold := r.confirmedFold // kept only if the reading succeeds

@@ -9,6 +9,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/audit"
 	"github.com/waybill/waybill/durable/log/event"
+	"github.com/waybill/waybill/durable/redact"
 	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/ports"
 	auditview "github.com/waybill/waybill/projections/audit"
@@ -164,6 +165,9 @@ func (s Settings) ChangeConfig(ctx context.Context, by ledger.Caller, c Change) 
 		return c.Setting, s.writeConfig(ctx, func(now config.Config) (config.Config, error) { return c.apply(now) })
 	}
 	planned, err := c.apply(c.before)
+	if err == nil {
+		err = checkRecordable(planned)
+	}
 	if err != nil {
 		return c.Setting, err
 	}
@@ -225,6 +229,17 @@ func (s Settings) writeConfig(ctx context.Context, change func(config.Config) (c
 		}
 		return ports.Control{V: config.Version, Data: c.Data()}, nil
 	})
+}
+
+// checkRecordable refuses, with CONFIG_INVALID, settings with signers of which the audit log could not state all:
+// what looks like a secret is redacted there, and signers that it does not state are not in force.
+func checkRecordable(c config.Config) error {
+	if text := string(c.Policy().JCS()); !c.Signers().IsZero() && redact.Text(text, nil) != text {
+		return fault.New(fault.ConfigInvalid,
+			"the settings contain what looks like a secret, and the audit log could not state who the signers are").
+			Suggest("Change the name or the key that %s shows.", fault.Command{"config", "get"})
+	}
+	return nil
 }
 
 // policyDetails are the details of an outcome that state the policy after it.

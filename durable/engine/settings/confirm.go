@@ -88,6 +88,9 @@ func (s Settings) PlanConfirmation(ctx context.Context) (out Confirmation, err e
 // person, STORE_CONFLICT if the settings are not those of c any more, POLICY_UNCONFIRMED if the
 // confirmation could not be recorded.
 func (s Settings) Confirm(ctx context.Context, by ledger.Caller, c Confirmation) error {
+	if err := checkRecordable(c.policy); err != nil {
+		return err
+	}
 	what := audit.Act{Action: audit.Configure, Target: audit.Target{Kind: audit.OfStore}, Details: map[string]string{}}
 	if len(c.Differences) > 0 {
 		what.Details[audit.DetailKeys] = keysOf(c.Differences)

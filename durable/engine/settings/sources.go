@@ -44,7 +44,7 @@ func (s Settings) CheckSources(ctx context.Context, list sources.List) error {
 	if len(list.Folders) == 0 {
 		return nil
 	}
-	last, err := s.ledger.Confirmed(ctx)
+	last, err := s.ledger.ConfirmedAfresh(ctx)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (s Settings) ChangeSources(ctx context.Context, by ledger.Caller, machine p
 // with another store: a copy of the earlier list would count again otherwise
 // (docs/design.md#workflow-sources). Errors are those of ChangeConfig.
 func (s Settings) WithdrawSources(ctx context.Context, by ledger.Caller) error {
-	last, err := s.ledger.Confirmed(ctx)
+	last, err := s.ledger.ConfirmedAfresh(ctx)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func (s Settings) ConfirmedTrust(ctx context.Context) (trust.List, error) {
 	if err != nil {
 		return trust.List{}, unreadable(TrustFile, err)
 	}
-	last, err := s.ledger.Confirmed(ctx)
+	last, err := s.ledger.ConfirmedAfresh(ctx)
 	if err != nil {
 		return trust.List{}, err
 	}
@@ -175,7 +175,7 @@ func (s Settings) changeTrust(ctx context.Context, by ledger.Caller, what audit.
 // checkShown returns POLICY_UNCONFIRMED unless the list is the one that a person confirmed last, or
 // the one that was shown.
 func (s Settings) checkShown(ctx context.Context, list trust.List, shown *trust.List) error {
-	last, err := s.ledger.Confirmed(ctx)
+	last, err := s.ledger.ConfirmedAfresh(ctx)
 	if err != nil {
 		return err
 	}
