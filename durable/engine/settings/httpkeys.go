@@ -41,6 +41,9 @@ func (s Settings) confirmedHTTPKeys(ctx context.Context) ([]httpkeys.Key, error)
 		return nil, unreadable(HTTPKeysFile, err)
 	}
 	last, err := s.ledger.FollowConfirmed(ctx)
+	if err == nil && len(list.Keys) > 0 {
+		err = CheckFeature(ctx, s.controls, last)
+	}
 	if err == nil {
 		err = checkHTTPKeys(list, last)
 	}

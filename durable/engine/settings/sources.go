@@ -45,6 +45,9 @@ func (s Settings) CheckSources(ctx context.Context, list sources.List) error {
 		return nil
 	}
 	last, err := s.ledger.ConfirmedAfresh(ctx)
+	if err == nil {
+		err = CheckFeature(ctx, s.controls, last)
+	}
 	if err != nil {
 		return err
 	}

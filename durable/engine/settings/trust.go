@@ -39,6 +39,9 @@ func (s Settings) ConfirmedTrust(ctx context.Context) (trust.List, error) {
 		return trust.List{}, unreadable(TrustFile, err)
 	}
 	last, err := s.ledger.ConfirmedAfresh(ctx)
+	if err == nil && !last.Trusted.IsZero() { // else nothing is trusted
+		err = CheckFeature(ctx, s.controls, last)
+	}
 	if err != nil {
 		return trust.List{}, err
 	}
