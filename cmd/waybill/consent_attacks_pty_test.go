@@ -138,6 +138,9 @@ var siege = map[string]func(*besieged){
 		p.replaces(p.rogue, "sessions", "artifacts")
 		p.replaces("", "config.json")
 	},
+	"all of a copy but the file of the store": func(p *besieged) {
+		p.replaces(p.rogue, "audit", "config.json", "trust.json", "cache", "sessions", "artifacts", "proposals", "installed")
+	},
 	"proposals of a copy": func(p *besieged) { p.replaces(p.rogue, "proposals", "artifacts", "installed") },
 	"proposals and cache of a copy": func(p *besieged) {
 		p.replaces(p.rogue, "proposals", "artifacts", "installed", "cache", "trust.json")

@@ -6,8 +6,10 @@ import (
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/consent"
 	"github.com/waybill/waybill/durable/engine/ledger"
+	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/proposals"
 )
 
@@ -48,12 +50,12 @@ func (l *Learning) Installed(ctx context.Context, workspace string) (InstalledLi
 		return out, nil
 	}
 	all := read.fold.Installed(workspace)
-	signers, err := installSigners(ctx, l.ledger, len(all) > 0)
+	signers, err := installSigners(ctx, l.store, l.ledger, len(all) > 0)
 	if err != nil {
 		return out, err
 	}
 	for _, i := range all {
-		if !read.fold.IsSigned(i, signers(i)) {
+		if of, known := signers(i); !known || !read.fold.IsSigned(i, of) {
 			out.Unsigned = append(out.Unsigned, i)
 			continue
 		}
@@ -77,12 +79,20 @@ func (l *Learning) Installed(ctx context.Context, workspace string) (InstalledLi
 	return out, nil
 }
 
-// installSigners returns a function for the signers that had to consent to an installation. Nothing is read
-// if nothing is installed.
-func installSigners(ctx context.Context, of *ledger.Ledger, any bool) (func(proposals.Installation) consent.Signers, error) {
+// installSigners returns a function for the signers that had to consent to an installation; none is known if the store
+// had signers and the audit log does not know of them. Nothing is read if nothing is installed.
+func installSigners(ctx context.Context, controls ports.Controls, of *ledger.Ledger,
+	any bool) (func(proposals.Installation) (signers consent.Signers, known bool), error) {
 	if !any {
 		return nil, nil
 	}
 	last, err := of.ConfirmedAfresh(ctx)
-	return func(i proposals.Installation) consent.Signers { return last.InstallSigners(i.Record(), i.Ref) }, err
+	known := true
+	if err == nil {
+		err = settings.CheckFeature(ctx, controls, last)
+	}
+	if fault.Is(err, fault.PolicyUnconfirmed) {
+		known, err = false, nil
+	}
+	return func(i proposals.Installation) (consent.Signers, bool) { return last.InstallSigners(i.Record(), i.Ref), known }, err
 }
