@@ -94,5 +94,7 @@ func installSigners(ctx context.Context, controls ports.Controls, of *ledger.Led
 	if fault.Is(err, fault.PolicyUnconfirmed) {
 		known, err = false, nil
 	}
-	return func(i proposals.Installation) (consent.Signers, bool) { return last.InstallSigners(i.Record(), i.Ref), known }, err
+	return func(i proposals.Installation) (consent.Signers, bool) {
+		return last.InstallSigners(i.Record(), i.Ref), known
+	}, err
 }
