@@ -3,15 +3,22 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/consent/consenttest"
+	"github.com/waybill/waybill/durable/engine/sealed"
 	"github.com/waybill/waybill/durable/log/audit"
+	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/ports"
+	auditview "github.com/waybill/waybill/projections/audit"
 )
 
 // besieged is a store in which touches are required, with what was its content before it had signers (old), and with what
@@ -162,6 +169,13 @@ var siege = map[string]func(*besieged){
 		p.forgeAct(act, details)
 		p.replaces("", "config.json", "cache")
 	},
+	"a forged cache of the audit log": func(p *besieged) {
+		for range 20 { // a short log is read whole in any case
+			p.forgeAct(audit.Act{Action: audit.Keep, Target: audit.Target{Kind: audit.OfStore}}, nil)
+		}
+		p.replaces(p.rogue, "trust.json", "proposals", "artifacts", "installed")
+		p.forgeCache()
+	},
 	"a ssh-keygen of its own": func(p *besieged) {
 		p.writeFile("old.sig", adaTouch.Armoured([]byte("another text"), "waybill"))
 		bin := filepath.Join(p.dir, "bin")
@@ -261,4 +275,47 @@ func (p *besieged) emptied() {
 	if err := os.RemoveAll(p.store); err != nil {
 		p.t.Fatal(err)
 	}
+}
+
+// foldOf folds the audit log of a store.
+func (p *besieged) foldOf(dir string, visit func(store *filestore.Store, l *auditview.Ledger)) {
+	p.t.Helper()
+	store, err := filestore.OpenDir(dir, filestore.Options{LockWait: time.Second, AllowNetworkFS: true, Now: time.Now})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer store.Close()
+	ctx := context.Background()
+	of, err := store.StoreID(ctx, ports.ReadOnly)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	l := auditview.NewLedger()
+	if _, err := store.Read(ctx, ports.ReadRequest{Log: audit.LogOf(of)}, func(manifest.Head) ports.Visitor { return l }); err != nil {
+		p.t.Fatal(err)
+	}
+	visit(store, l)
+}
+
+// forgeCache saves a fold of the audit log in which the trust of the copy is confirmed, with the seal of the store.
+func (p *besieged) forgeCache() {
+	p.t.Helper()
+	var confirmed auditview.Confirmed
+	p.foldOf(p.rogue, func(_ *filestore.Store, l *auditview.Ledger) { confirmed = l.Confirmed })
+	p.foldOf(p.store, func(store *filestore.Store, l *auditview.Ledger) {
+		ctx := context.Background()
+		of, err := store.StoreID(ctx, ports.ReadOnly)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		l.Confirmed.Trusted = confirmed.Trusted // and the signers as they are
+		doc, err := l.Save()
+		if err == nil {
+			err = store.StoreHead(ctx, audit.LogOf(of), auditview.LedgerFormat,
+				sealed.Append(nil, "waybill 2026 v1 audit cache", sealed.Key(ctx, store), doc))
+		}
+		if err != nil {
+			p.t.Fatal(err)
+		}
+	})
 }
