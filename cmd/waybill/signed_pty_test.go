@@ -76,7 +76,7 @@ func TestExportSigned(t *testing.T) {
 	if text := p.runPiped(0, "import", "a.json"); !strings.Contains(text, "is signed by ada (SHA256:") {
 		t.Error(text)
 	}
-	// Any key signs that is named; it is said that it is no signer's.
+	// Any key signs that is named; the answer states that it is no signer's.
 	text := strings.Join(strings.Fields(p.runPiped(0, "export", "@last", "-o", "e.json", "--sign", "--key", "eve")), " ")
 	if !strings.Contains(text, "which is not a signer of this store: e.json.sig") {
 		t.Error(text)

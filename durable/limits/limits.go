@@ -193,9 +193,6 @@ const (
 	// SecretsReadBytesMax bounds the bytes of artifacts in which one answer searches for secrets: JSON takes
 	// about 80 ms per MiB.
 	SecretsReadBytesMax = 4 << 20
-	// SecretPointersBytesMax bounds the pointers that are built for the search in one document: a file of a few KiB, with
-	// a long name around a long list, could take minutes.
-	SecretPointersBytesMax = 64 << 20
 	// SummaryBytesMax bounds a gap's summary and a run's closing reason, like a blocker's message.
 	SummaryBytesMax = 512
 	// AuditTextBytesMax bounds a reason and a detail in the audit log: four times what a person

@@ -172,29 +172,10 @@ func (c Call) in(segment []event.Event) (vars canon.Value, outputs []event.Outpu
 	}
 }
 
-// findings returns the places of secrets in a part: in JSON those of its values, in a text the whole. A document
-// whose pointers are too long together is read as text. So is an artifact that was cut, since it is no JSON.
+// findings returns the places of secrets in a part: in JSON those of its values, in a text the whole. An artifact
+// that was cut is no JSON, and read as text.
 func (p sentPart) findings() []redact.Finding {
 	var found redact.Findings
-	v, err := canon.Parse(p.bytes)
-	if err == nil && pointerBytes(v, len(p.pointer)) > limits.SecretPointersBytesMax {
-		found.Text(p.pointer, string(p.bytes))
-	} else {
-		found.Bytes(p.pointer, p.bytes, p.contentType)
-	}
+	found.Bytes(p.pointer, p.bytes, p.contentType)
 	return found.List()
-}
-
-// pointerBytes returns the length of the pointers of all values of v together; at is that of its own. With a long name
-// around a long list it is the square of the size of the document.
-func pointerBytes(v canon.Value, at int) int {
-	sum := at
-	for i := range v.Len() {
-		name := len("/000000")
-		if v.Kind() == canon.Object {
-			name = 1 + len(v.Key(i))
-		}
-		sum += pointerBytes(v.Item(i), at+name)
-	}
-	return sum
 }
