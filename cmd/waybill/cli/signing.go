@@ -131,13 +131,13 @@ func (s *Signing) Consent(ctx context.Context, make func(atMs int64) (consent.Su
 	if err != nil {
 		return consent.Given{}, err
 	}
-	signature, err := Signature(ctx, s.app, bytes.NewReader(payload.JCS()), s.key, signers.Has)
+	signature, err := Sign(ctx, s.app, bytes.NewReader(payload.JCS()), s.key, signers.Has)
 	return consent.Given{Signed: payload, Signature: signature}, err
 }
 
-// Signature makes a signature over a message with ssh-keygen, and says so to a person at the terminal, whom it
+// Sign makes a signature over a message with ssh-keygen, and says so to a person at the terminal, whom it
 // may ask. Without the file of a key the first key of the agent signs that accept accepts.
-func Signature(ctx context.Context, a *App, message io.Reader, key string, accept func(string) bool) (string, error) {
+func Sign(ctx context.Context, a *App, message io.Reader, key string, accept func(string) bool) (string, error) {
 	if a.AtTerminal() {
 		a.Note(func(p *page.Page) {
 			p.Line("Signing with ssh-keygen; enter the passphrase or touch the key if it asks.")

@@ -105,7 +105,7 @@ func (s *bundleSigner) signature(ctx context.Context) (string, consent.By, error
 	if s.signers.IsZero() {
 		accept = func(string) bool { return true }
 	}
-	armoured, err := cli.Signature(ctx, s.app, s.bundle, s.key, accept)
+	armoured, err := cli.Sign(ctx, s.app, s.bundle, s.key, accept)
 	if err != nil {
 		return "", consent.By{}, err
 	}
