@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/consent"
+	signedconsent "github.com/waybill/waybill/durable/consent"
 	"github.com/waybill/waybill/durable/consent/consenttest"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/proposal"
@@ -34,7 +34,7 @@ func TestGateWithSigners(t *testing.T) {
 		a := proposal.Approval{ID: id.EventOf("x", fmt.Sprint(n)), ArtifactSHA256: digest, Principal: name, Role: "reviewer", AtMs: 1,
 			Place: proposal.Place{Store: "store"}, Terms: proposal.Terms{PolicyDigest: policy.Digest, Quorum: 2, Account: "uid:1"}}
 		payload := a.Subject().Payload(1, fmt.Sprintf("%032x", n))
-		a.Given = consent.Given{Signed: payload, Signature: key.Armoured(payload.JCS(), consent.Namespace)}
+		a.Given = signedconsent.Given{Signed: payload, Signature: key.Armoured(payload.JCS(), signedconsent.Namespace)}
 		if change != nil {
 			change(&a)
 		}
@@ -54,7 +54,7 @@ func TestGateWithSigners(t *testing.T) {
 		"one text, twice":             {[]proposal.Approval{adas, copied}, 1, false},
 		"one text under another name": {[]proposal.Approval{adas, approval("ada", ada, func(a *proposal.Approval) { a.Given = adas.Given; a.Principal = "bob" })}, 1, false},
 		"another name":                {[]proposal.Approval{adas, by("bob", ada)}, 1, false},
-		"not signed":                  {[]proposal.Approval{adas, approval("bob", bob, func(a *proposal.Approval) { a.Given = consent.Given{} })}, 1, false},
+		"not signed":                  {[]proposal.Approval{adas, approval("bob", bob, func(a *proposal.Approval) { a.Given = signedconsent.Given{} })}, 1, false},
 		"by no signer":                {[]proposal.Approval{adas, by("bob", eve)}, 1, false},
 		"without the role":            {[]proposal.Approval{adas, by("guest", consenttest.New(4))}, 1, false},
 		"of another store":            {[]proposal.Approval{adas, approval("bob", bob, func(a *proposal.Approval) { a.Place.Store = "other" })}, 1, false},
