@@ -41,7 +41,7 @@ func FuzzParseAllowedSigners(f *testing.F) {
 	})
 }
 
-// FuzzCheckSignature: no text is a signature by a signer but those that the signer made, whatever it is.
+// FuzzCheckSignature: no text is a signature by a signer but those that the signer made.
 func FuzzCheckSignature(f *testing.F) {
 	message := subject("store_a", "run_a", 1).Payload(now, nonce).JCS()
 	for _, key := range []consenttest.Key{plainKey, touchKey, consenttest.New(9)} {

@@ -29,8 +29,8 @@ type Confirmed struct {
 	Open []OpenAct `json:"open,omitzero"`
 	// Signed are the digests of the texts that were signed to consent to an act: one counts once.
 	Signed []canon.Digest `json:"signed,omitzero"`
-	// Epochs are the policies with other signers than before, in order: canonical texts of settings. Installs
-	// are the recorded installations. Both say which signers had to consent to what is installed.
+	// Epochs are the policies since the first one with signers, in order: canonical texts of settings. Installs
+	// are the recorded installations. Both say who had to consent to what is installed.
 	Epochs   []string      `json:"epochs,omitzero"`
 	Installs []InstallLine `json:"installs,omitzero"`
 	// Unsigned is how many outcomes did not count for lack of a signature by a signer then in force.
@@ -65,18 +65,19 @@ func (c Confirmed) KnowsSigners(digest canon.Digest) bool {
 // HadSigners reports that signers were in force at any time.
 func (c Confirmed) HadSigners() bool { return len(c.Epochs) > 0 }
 
-// InstallSigners returns the signers that had to consent to an installation: those in force when the log
-// recorded it. One that it has not recorded, or recorded otherwise, was made under those in force now.
-func (c Confirmed) InstallSigners(record id.Event, installed string) consent.Signers {
+// InstallSettings returns the settings under which an installation had to be consented to: those in force when the log
+// recorded it, without signers before the first ones. One that it has not recorded, or recorded otherwise, was made under
+// those in force now.
+func (c Confirmed) InstallSettings(record id.Event, installed string) config.Config {
 	for _, line := range c.Installs {
 		if line.EventID == record && line.Installed == installed {
 			if line.Epoch == 0 {
-				return consent.Signers{}
+				return config.Config{}
 			}
-			return signersOf(c.Epochs[line.Epoch-1])
+			return settingsIn(c.Epochs[line.Epoch-1])
 		}
 	}
-	return c.Signers()
+	return settingsIn(c.Settings)
 }
 
 // IsInstalledUnsigned reports that the log recorded an installation before the store had signers.
@@ -89,15 +90,20 @@ func signersOf(policy string) consent.Signers {
 	if !strings.Contains(policy, string(config.Signers)) { // the usual case
 		return consent.Signers{}
 	}
+	return settingsIn(policy).Signers()
+}
+
+// settingsIn returns the settings of a policy; the defaults where they cannot be read.
+func settingsIn(policy string) config.Config {
 	v, err := canon.Parse([]byte(policy))
 	if err != nil {
-		return consent.Signers{}
+		return config.Config{}
 	}
 	settings, err := config.Read(v)
-	if err != nil || settings.Signers().IsZero() {
-		return consent.Signers{}
+	if err != nil {
+		return config.Config{}
 	}
-	return settings.Signers()
+	return settings
 }
 
 // IsUsed reports that a signed text counted before.
@@ -195,14 +201,6 @@ func settingsOf(p audit.Done) string {
 	return p.Details[audit.DetailSettings]
 }
 
-// lastEpoch returns the signers of the last epoch.
-func (c *Confirmed) lastEpoch() consent.Signers {
-	if len(c.Epochs) == 0 {
-		return consent.Signers{}
-	}
-	return signersOf(c.Epochs[len(c.Epochs)-1])
-}
-
 // close removes an intention from Open and returns it, if Open contained it.
 func (c *Confirmed) close(intended id.Event) (OpenAct, bool) {
 	for i, open := range c.Open {
@@ -224,8 +222,7 @@ func (c *Confirmed) confirm(p audit.Done) {
 		if statesPolicy(p) {
 			c.Settings = settingsOf(p)
 		}
-		if now := consent.SignersValue(c.Signers().List); c.Signers().Touch != c.lastEpoch().Touch ||
-			!now.Equal(consent.SignersValue(c.lastEpoch().List)) {
+		if n := len(c.Epochs); n > 0 && c.Epochs[n-1] != c.Settings || n == 0 && !c.Signers().IsZero() {
 			c.Epochs = append(slices.Clone(c.Epochs), c.Settings)
 		}
 	}

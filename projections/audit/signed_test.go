@@ -151,14 +151,14 @@ func TestEpochs(t *testing.T) {
 		noSigners bool
 	}{{first, "first", false, false, true}, {second, "second", true, false, false}, {third, "third", false, true, false},
 		{id.EventOf("x", "unknown"), "unknown", false, true, false}, {first, "other", false, true, false}} {
-		signers := got.InstallSigners(row.of, row.name)
+		signers := got.InstallSettings(row.of, row.name).Signers()
 		if signers.Has(adaKey.Public()) != row.ada || signers.Has(bobKey.Public()) != row.bob || signers.IsZero() != row.noSigners ||
 			got.IsInstalledUnsigned(row.of, row.name) != row.noSigners {
 			t.Errorf("%s: %+v", row.name, signers)
 		}
 	}
 	if !got.HadSigners() || !got.KnowsSigners(got.Signers().Digest()) || got.KnowsSigners(consent.Signers{Touch: true}.Digest()) ||
-		!got.KnowsSigners(got.InstallSigners(second, "second").Digest()) {
+		!got.KnowsSigners(got.InstallSettings(second, "second").Signers().Digest()) {
 		t.Errorf("epochs: %q", got.Epochs)
 	}
 }

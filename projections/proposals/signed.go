@@ -6,6 +6,7 @@ import (
 	"github.com/waybill/waybill/durable/consent"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/learning/proposal"
+	"github.com/waybill/waybill/durable/store/config"
 )
 
 // Record returns the id of the record that installed what is in use.
@@ -38,4 +39,30 @@ func (p *Log) IsSigned(i Installation, signers consent.Signers) bool {
 		named++
 	}
 	return named > 0 && named == len(r.ApprovalIDs)
+}
+
+// IsPermitted reports whether an installation was permitted under the policy of its moment to those who signed: an
+// activation to one with the scope, else approvals that suffice. What a record states of a quorum or a scope is not
+// signed. A policy without signers requires no signature, and permits what the log accepted.
+func (p *Log) IsPermitted(i Installation, policy proposal.Policy) bool {
+	signers := policy.Signers()
+	if signers.IsZero() {
+		return true
+	}
+	if !p.IsSigned(i, signers) {
+		return false
+	}
+	prop := p.all[i.ProposalID]
+	r := prop.applied
+	if !r.IsSigned() {
+		named := slices.DeleteFunc(prop.PolicyApprovals(), func(a proposal.Approval) bool { return !slices.Contains(r.ApprovalIDs, a.ID) })
+		return policy.Mode == proposal.ApprovalGate && policy.Gate(r.ArtifactSHA256, named).Granted()
+	}
+	by, err := signers.Check(r.Given, proposal.ActivationSubject(consent.ActivateProposal,
+		proposal.Place{Store: prop.store, Proposal: prop.ID}, r.PolicyDigest, r.ArtifactSHA256, r.Reason), i.AtMs)
+	who := proposal.Caller{Human: true, Signer: by}
+	if policy.Mode == proposal.DirectRBAC {
+		return err == nil && policy.CheckScope(who, config.ScopeApply) == nil
+	}
+	return err == nil && policy.CheckOverride(who, r.Reason) == nil
 }

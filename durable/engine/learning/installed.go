@@ -4,10 +4,10 @@ import (
 	"context"
 
 	"github.com/waybill/waybill/durable/canon"
-	"github.com/waybill/waybill/durable/consent"
 	"github.com/waybill/waybill/durable/engine/ledger"
 	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/fault"
+	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/projections/proposals"
@@ -50,12 +50,12 @@ func (l *Learning) Installed(ctx context.Context, workspace string) (InstalledLi
 		return out, nil
 	}
 	all := read.fold.Installed(workspace)
-	signers, err := installSigners(ctx, l.store, l.ledger, len(all) > 0)
+	policyOf, err := installPolicy(ctx, l.store, l.ledger, len(all) > 0)
 	if err != nil {
 		return out, err
 	}
 	for _, i := range all {
-		if of, known := signers(i); !known || !read.fold.IsSigned(i, of) {
+		if policy, known := policyOf(i); !known || !read.fold.IsPermitted(i, policy) {
 			out.Unsigned = append(out.Unsigned, i)
 			continue
 		}
@@ -79,10 +79,10 @@ func (l *Learning) Installed(ctx context.Context, workspace string) (InstalledLi
 	return out, nil
 }
 
-// installSigners returns a function for the signers that had to consent to an installation; none is known if the store
+// installPolicy returns a function for the policy under which an installation was made; none is known if the store
 // had signers and the audit log does not know of them. Nothing is read if nothing is installed.
-func installSigners(ctx context.Context, controls ports.Controls, of *ledger.Ledger,
-	any bool) (func(proposals.Installation) (signers consent.Signers, known bool), error) {
+func installPolicy(ctx context.Context, controls ports.Controls, of *ledger.Ledger,
+	any bool) (func(proposals.Installation) (policy proposal.Policy, known bool), error) {
 	if !any {
 		return nil, nil
 	}
@@ -94,7 +94,7 @@ func installSigners(ctx context.Context, controls ports.Controls, of *ledger.Led
 	if fault.Is(err, fault.PolicyUnconfirmed) {
 		known, err = false, nil
 	}
-	return func(i proposals.Installation) (consent.Signers, bool) {
-		return last.InstallSigners(i.Record(), i.Ref), known
+	return func(i proposals.Installation) (proposal.Policy, bool) {
+		return proposal.PolicyOf(last.InstallSettings(i.Record(), i.Ref)), known
 	}, err
 }

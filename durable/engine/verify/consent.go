@@ -191,7 +191,8 @@ func (w *storeCheck) signedRecords(c *proposalCheck) (out []manifest.Finding) {
 		return out
 	}
 	for _, i := range c.fold.InstalledAnywhere() {
-		if !w.anchored.policy.IsInstalledUnsigned(i.Record(), i.Ref) && !c.fold.IsSigned(i, w.anchored.signers) {
+		if !w.anchored.policy.IsInstalledUnsigned(i.Record(), i.Ref) && (!c.fold.IsSigned(i, w.anchored.signers) ||
+			!c.fold.IsPermitted(i, proposal.PolicyOf(w.anchored.policy.InstallSettings(i.Record(), i.Ref)))) {
 			out = append(out, manifest.NewFinding(manifest.SignatureMissing, c.log.Root,
 				"what %s installed (%s) has no signature that counts", i.ProposalID, i.Ref))
 		}
