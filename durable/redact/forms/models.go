@@ -132,4 +132,10 @@ var models = []Row{
 	{ID: "logfire_token", Provider: "Pydantic Logfire", Prefix: "pylf_v1_us_ pylf_v1_eu_", Parts: "alnum{40,}",
 		Source: "https://logfire.pydantic.dev/docs/how-to-guides/create-write-tokens/",
 		Yes:    "pylf_v1_us_HrKC7OhF9zpWZwH1t0BA1Uer4P68XT98XEgEKbkE23N2", No: "pylf_v1_us_example"},
+	{ID: "runway_key", Provider: "Runway", Prefix: "key_",
+		Parts:  "hex{128}",
+		Source: "https://docs.dev.runwayml.com/",
+		Yes: "key_b40fca2f903fb6ac49f239da2d17d782483fd5c72eb4204b008ec2166e0f28f015cd160dddc05a496d2b" +
+			"6cd684fb9035e22c1d460fae4e72b005d284ba649293",
+		No: "key_example"},
 }
