@@ -14,7 +14,7 @@ var nonValueWords = wordSet(
 		"valid todo tbd changed reset rotated revoked refreshed updated created deleted removed " +
 		"stored encrypted hashed " +
 		"provided generated masked absent present " +
-		"enabled disabled pending rejected accepted denied correct incorrect wrong same see prompt " +
+		"weak strong enabled disabled pending rejected accepted denied correct incorrect wrong same see prompt " +
 		"stdin inherit write " +
 		"read n/a ... … xxx " +
 		"string str bytes byte []byte bool int any object buffer " +
@@ -89,7 +89,7 @@ var (
 	callPath = pattern.New(`^(?:[A-Za-z_]\w*(?:(?:\.|::|->)\w+)+\(|\$\w+(?:\[|->|::))`)
 	// typeEnds matches what follows a type in a declaration: token: string = …, token: string | null,
 	// token: string;
-	typeEnds = pattern.New(`^(?: [=|]|[;,)<])`)
+	typeEnds = pattern.New(`^(?: [=|}]|[;,)<])`)
 )
 
 // codeReference reports an expression that refers to a value: a call, a member, an index, a

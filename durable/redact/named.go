@@ -13,6 +13,13 @@ var (
 	quotedGap = classOf(" \t*`\r\n")
 )
 
+// markup matches tags of HTML between a name and its value, and aliases the keyword that gives a type
+// a name.
+var (
+	markup  = pattern.New(`^(?:</?(?:b|strong|em|i|code|tt|kbd|span|p|td|th|dd|dt)>[ \t]*){1,3}`)
+	aliases = pattern.New(`(?:^|[^A-Za-z])(?:type|newtype|data|enum) $`)
+)
+
 // typeName matches a type and an equals sign: an identifier, possibly qualified, generic, an array,
 // a pointer or optional.
 var typeName = pattern.New(`^[\w.>\[\]?&][\w.<>\[\]?&]{0,63}[ \t]*=[ \t]*`)
@@ -36,20 +43,32 @@ func (sc *scanner) named(i int, n nameContext) (from, to int) {
 	if k := len(n.before); s[i] == ':' && k > 1 && n.before[k-1] == ':' && alnum[n.before[k-2]] { // a part of a resource name
 		return 0, 0
 	}
+	if aliases.MatchString(n.before) || strings.HasPrefix(s[i:], ":'") && s[i-1] == ' ' { // a type, or a variable in SQL
+		return 0, 0
+	}
 	b := bareContext{nameContext: n, assigned: sign == ":=", equals: sign == ":=" || s[i] == '='}
 	between := gap
 	if n.quoted {
 		between = quotedGap
 	}
 	presented := span(s, from, between)
+	if presented < len(s) && s[presented] == '<' { // <b>Password:</b> x
+		presented += len(markup.FindString(s[presented:min(len(s), presented+escapeMax)]))
+	}
 	b.spaced = presented > from
 	from = scheme(s, presented)
 	b.schemed = from > presented
 	if open := openQuote(s, from); open > 0 {
+		if n.name == "accesskey" && from+open+1 < len(s) && openQuote(s, from+open+1) > 0 {
+			return 0, 0 // the letter of a shortcut in HTML
+		}
 		if strings.HasPrefix(s[from+open:], pemBegin) {
 			return 0, 0 // read as a private key
 		}
 		return quoted(s, from, open)
+	}
+	if n.index { // a value without quotes is an expression
+		return 0, 0
 	}
 	// In password: str = "x" the value is behind the type, so it is only scheduled here.
 	if !b.equals && !b.schemed {
@@ -117,12 +136,16 @@ func quoted(s string, i, open int) (from, to int) {
 	from = i + open
 	to, whole := closeQuote(s, from, open)
 	in := s[from:to]
-	if strings.TrimSpace(in) == "" || strings.Contains(in, markerStart) || placeholder(in) ||
+	if strings.Trim(in, " .*…_-") == "" || strings.Contains(in, markerStart) || placeholder(in) ||
+		versionRange.MatchString(in) ||
 		continues.MatchString(in) || !whole && endsArgument.MatchString(in) {
 		return 0, 0
 	}
 	return from, to
 }
+
+// versionRange matches the versions that a package needs.
+var versionRange = pattern.New(`^[~^<>=]{1,2}[0-9]+(?:\.[0-9]+){0,3}$`)
 
 // The text behind a quote that closes a string which ends in the name, and does not open the value:
 // "token=" + token, input("Password: ").
@@ -164,6 +187,8 @@ func (sc *scanner) bare(from int, b bareContext) (_, to int) {
 	switch {
 	case strings.HasPrefix(s[to:], "..."), b.reference(s, to, v): // a form, or a name of another value
 		return 0, 0
+	case b.spaced && expressionBegins.MatchString(s[from:min(len(s), to+2)]), !b.equals && minified.MatchString(v):
+		return 0, 0
 	// A description, a word about schemes, the name once more, or an expression.
 	case nonValue(v), b.schemed && (SecretName(v) || schemeWords[strings.ToLower(v)]),
 		strings.EqualFold(v, lastName(b.name)), codeReference(s, from, to, b):
@@ -183,6 +208,15 @@ func (sc *scanner) bare(from int, b bareContext) (_, to int) {
 	return 0, 0
 }
 
+var (
+	// expressionBegins matches the parameters of a function, the call of one, a command of PowerShell, an
+	// element of a map in Perl, and a style variable.
+	expressionBegins = pattern.New(`^(?:\([\w, ]*\)? ?=?>?$|\(\w+\) |[A-Za-z_]\w*\([^()]*\)|[A-Za-z_]\w*\([A-Za-z_]\w*\(|` +
+		`[A-Z][a-z]+(?:To)?-[A-Z][A-Za-z]+ |\$\w+[{]|--[a-z]+-[a-z-]+)`)
+	// minified matches the members of an object in minified code.
+	minified = pattern.New(`^[A-Za-z_$][\w$]{0,2},[\w$]+:`)
+)
+
 // yamlTag matches a tag in YAML that reads a value from elsewhere: !Ref, !vault.
 var yamlTag = pattern.New(`^![A-Za-z]+$`)
 
@@ -196,7 +230,10 @@ func (b bareContext) reference(s string, to int, v string) bool {
 	case b.equals && b.spaced && !b.quoted:
 		return next == ";" && len(v) < 4 && number.MatchString(v) || SecretName(v) && memberPath.FindString(v) == v
 	}
-	return !b.equals && strings.ContainsAny(v, "-_") && !strings.ContainsAny(v, digits) && SecretName(v)
+	if (!b.equals && strings.ContainsAny(v, "-_") || strings.HasPrefix(b.name, "--")) && !strings.ContainsAny(v, digits) {
+		return SecretName(v)
+	}
+	return !b.equals && strings.EqualFold(b.name, "token") && strings.Trim(v, capitals+"_") == "" // of a grammar
 }
 
 // schemeWords is the set of words that follow Bearer or Basic in sentences about them.

@@ -11,18 +11,18 @@ import (
 // passWords and "pass"; "pass" alone is the result of a test.
 var (
 	secretWords = wordSet("password passwords passwd passphrase pwd secret secrets token apikey apikeys credential " +
-		"credentials authorization secretkey accesskey privatekey passcode")
+		"credentials authorization secretkey accesskey privatekey passcode pw psk")
 	keyWords = wordSet("api access private secret signing encryption auth master account session client hmac shared app " +
-		"application subscription service deploy fastly")
+		"application subscription service deploy fastly admin functions function preshared")
 	passWords = wordSet("db database mysql postgres pg redis smtp mail email admin root user ftp ssh proxy login become sudo " +
-		"ldap bind imap http vault")
+		"ldap bind imap http vault default rabbitmq amqp mongo mongodb postgresql sql wifi vpn sasl elastic jenkins")
 	// publicTokens qualify tokens that are not credentials: page tokens, tokens of a text model.
 	publicTokens = wordSet("page cursor cancellation pad eos bos unk sep mask stop")
 	// joinedEndings are the endings of secret names that are written as one lower case word.
 	joinedEndings = []string{
 		"password", "passwd", "passphrase", "secret", "apikey", "secretkey", "accesskey", "privatekey",
 		"accesstoken", "authtoken",
-		"apitoken", "refreshtoken", "bearertoken", "sessiontoken", "idtoken", "bottoken", "identitytoken", "registrytoken",
+		"storepass", "keypass", "apitoken", "refreshtoken", "bearertoken", "sessiontoken", "idtoken", "bottoken", "identitytoken", "registrytoken",
 	}
 	// pairNames are the names of the member of a pair that holds a name, valueNames those of the
 	// member that holds the value.
@@ -93,12 +93,13 @@ type nameContext struct {
 	name   string
 	before string // the last bytes before the name
 	quoted bool   // it is in quotes: JSON, YAML or code
+	index  bool   // it is the index of a variable: environ["TOKEN"]
 }
 
 // What precedes a name.
 var (
 	// startsLine matches the indentation, list marks and quotes before a name that begins its line.
-	startsLine = pattern.New("(?:^\ufeff?|\n)[ \t*#>\"'`\\\\{,-]{0,8}$")
+	startsLine = pattern.New("(?:^\ufeff?|\n)[ \t*#>\"'`\\\\{,-]{0,28}$")
 	// callBegins matches the beginning of a call, of which the name is the first argument.
 	callBegins = pattern.New(`\w\($`)
 	// declares matches a keyword that declares a variable, in the languages that agents mostly write.
@@ -106,7 +107,7 @@ var (
 )
 
 // beforeMax is the length of nameContext.before, more than startsLine matches behind a line's start.
-const beforeMax = 16
+const beforeMax = 32
 
 // nameBefore returns the name that ends before offset i. "api key" is one name of two words.
 func nameBefore(s string, i int) (n nameContext) {
@@ -115,6 +116,9 @@ func nameBefore(s string, i int) (n nameContext) {
 	end := i
 	for end > floor && (s[end-1] == ' ' || s[end-1] == '*' || s[end-1] == '`') && i-end < 4 {
 		end--
+	}
+	if end-1 > floor && s[end-1] == ']' && (s[end-2] == '"' || s[end-2] == '\'') {
+		end, n.index = end-1, true
 	}
 	for end > floor && (s[end-1] == '"' || s[end-1] == '\'' || s[end-1] == '\\') && i-end < 8 {
 		end, n.quoted = end-1, true

@@ -203,7 +203,9 @@ func (f *form) end(s string, from int) int {
 	}
 	// The padding of base64 may be percent-encoded in a text that is not.
 	if n := len(f.parts); n > 0 && f.parts[n-1].in != nil && f.parts[n-1].in['='] {
-		to += len(encodedPadding.FindString(s[to:min(len(s), to+escapeMax)]))
+		if padding := encodedPadding.FindString(s[to:min(len(s), to+escapeMax)]); padding != "" {
+			to = span(s, to+len(padding), f.parts[n-1].in) // a checksum may follow
+		}
 	}
 	return to
 }

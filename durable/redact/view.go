@@ -108,7 +108,9 @@ var (
 	// writtenColors matches the same as escaped text.
 	writtenColors = pattern.New(`^\\+(?:u001[bB]|x1[bB]|033|e)\[[0-9;]{0,32}[mKGH]`)
 	// unicodeEscape matches the escape of a character, also inside a text that was escaped twice.
-	unicodeEscape = pattern.New(`^\\{1,4}u(?:00([2-7][0-9a-fA-F])|(?i:200[b-f]|202[a-e]|206[0-9a-f]|feff|00ad|180e|034f))`)
+	unicodeEscape = pattern.New(`^\\{1,4}(?:u00([2-7][0-9a-fA-F])|x([2-7][0-9a-fA-F])|u(?i:200[b-f]|202[a-e]|206[0-9a-f]|feff|00ad|180e|034f))`)
+	// entity matches a character reference of HTML by its number, which is that of an ASCII character.
+	entity = pattern.New(`^&#0{0,4}(?:([3-9][0-9]|1[0-2][0-9])|[xX]0{0,4}([2-7][0-9a-fA-F]));`)
 )
 
 // escapeMax bounds how much of the text one of these patterns reads.
@@ -119,10 +121,13 @@ const escapeMax = 48
 const invisible = "\u00ad\u034f\u061c\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e" +
 	"\u2060\u2061\u2062\u2063\u2064\u2066\u2067\u2068\u2069\ufe0e\ufe0f\ufeff"
 
+// spaces lists the characters that are read as a space: those at which a line does not break.
+const spaces = "\u00a0\u2007\u202f"
+
 // invisibleStart is the class of the first bytes of such characters.
 var invisibleStart = func() *class {
 	var c class
-	for _, r := range invisible {
+	for _, r := range invisible + spaces {
 		c[string(r)[0]] = true
 	}
 	return &c
@@ -134,7 +139,8 @@ var plainEscape = classOf(letters + digits + "_-.:/+=@&~%$!,;#*|")
 
 // hidesSomething reports whether a text has any sequence that shownView removes or decodes.
 func hidesSomething(s string) bool {
-	if strings.IndexByte(s, 0x1b) >= 0 || strings.Contains(s, `\u`) || strings.Contains(s, `\x1`) ||
+	if strings.IndexByte(s, 0x1b) >= 0 || strings.Contains(s, `\u`) || strings.Contains(s, `\x`) ||
+		strings.Contains(s, "&#") ||
 		strings.Contains(s, `\e[`) || strings.Contains(s, `\033[`) {
 		return true
 	}
@@ -158,6 +164,8 @@ func shownView(s string) view {
 		switch c := s[i]; {
 		case c == 0x1b || c == '\\':
 			i = b.escape(i)
+		case c == '&':
+			i = b.entity(i)
 		case c >= 0x80 && invisibleStart[c]:
 			i = b.character(i)
 		default:
@@ -187,9 +195,26 @@ func (b *viewBuilder) escape(i int) int {
 	if m == nil {
 		return i + max(1, span(near, 0, backslash)) // one pattern for a run of backslashes
 	}
-	if code, err := strconv.ParseUint(m[1], 16, 8); m[1] == "" {
+	if code, err := strconv.ParseUint(m[1]+m[2], 16, 8); m[1]+m[2] == "" {
 		b.skip(i, i+len(m[0]))
 	} else if err == nil && plainEscape[byte(code)] {
+		b.decode(i, i+len(m[0]), byte(code))
+	}
+	return i + len(m[0])
+}
+
+// entity handles the ampersand at i, and returns the offset behind the reference that it begins.
+func (b *viewBuilder) entity(i int) int {
+	m := entity.FindStringSubmatch(b.text[i:min(len(b.text), i+escapeMax)])
+	countReads(2)
+	if m == nil {
+		return i + 1
+	}
+	code, err := strconv.ParseUint(m[1], 10, 8)
+	if m[1] == "" {
+		code, err = strconv.ParseUint(m[2], 16, 8)
+	}
+	if err == nil && plainEscape[byte(code)] {
 		b.decode(i, i+len(m[0]), byte(code))
 	}
 	return i + len(m[0])
@@ -210,6 +235,8 @@ func (b *viewBuilder) character(i int) int {
 	r, n := utf8.DecodeRuneInString(near)
 	if strings.ContainsRune(invisible, r) {
 		b.skip(i, i+n)
+	} else if strings.ContainsRune(spaces, r) {
+		b.decode(i, i+n, ' ')
 	} else if r == '\u009b' { // the same as ESC [
 		n = max(n, len(colors.FindString(near)))
 		b.skip(i, i+n)

@@ -232,7 +232,7 @@ var code = []Row{
 		Parts: "alnum{22}", Look: Mixed, Strict: true,
 		Source: "https://docs.flagsmith.com/clients/server-side",
 		Yes:    "ser.iIfEpSfZB9KQprdFSpdTmY",
-		No:     "ser.serializeAllFieldsNow1"},
+		No:     "ser.serializeAllFields"},
 	{ID: "devcycle_key", Provider: "DevCycle", Prefix: "dvc_server_",
 		Parts: "dashed{20,}", Look: Digits,
 		Source: "https://docs.devcycle.com/",
