@@ -103,9 +103,9 @@ func (w walk) items(v canon.Value, at *place, item func(canon.Value, *place) can
 
 // object redacts an object. named states that it is below a secret name.
 func (w walk) object(v canon.Value, at *place, named bool) canon.Value {
-	pair := namesSecret(v)
+	pair, webKey := namesSecret(v), isWebKey(v)
 	return w.members(v, at, func(name string, item canon.Value, at *place) canon.Value {
-		return w.member(name, item, at, named, pair)
+		return w.member(name, item, at, named || webKey && webKeyMembers[name], pair)
 	})
 }
 
@@ -169,6 +169,20 @@ func namesSecret(v canon.Value) bool {
 		}
 	}
 	return false
+}
+
+// webKeyMembers are the members of a JSON web key that are private.
+var webKeyMembers = wordSet("d p q dp dq qi oth k")
+
+// isWebKey reports a JSON web key, which has a type and a member that is private.
+func isWebKey(v canon.Value) bool {
+	typed, private := false, false
+	for i := range v.Len() {
+		name, text := v.Key(i), v.Item(i).Kind() == canon.String
+		typed = typed || name == "kty" && text
+		private = private || webKeyMembers[name] && text
+	}
+	return typed && private
 }
 
 // uniqueName returns name, or name with the first number that no other member has, and records it

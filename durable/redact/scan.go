@@ -21,6 +21,7 @@ type scanner struct {
 	noJWTBefore      int           // no run that begins before it is a JWT
 	markerEndsBefore int           // every value that begins before it ends at a marker
 	lastRun          run           // of the bytes of tokens
+	keyType          run           // from the last member kty to the next one
 }
 
 // run is where a run of bytes begins and ends.

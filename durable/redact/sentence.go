@@ -32,6 +32,10 @@ func (sc *scanner) sentence(i int) {
 	countReads(len(near))
 	m := statement.FindStringSubmatch(near)
 	if m == nil {
+		if m := labeled.FindString(near); m != "" {
+			sc.label(i + len(m))
+			return
+		}
 		sc.apposition(i, near)
 		return
 	}
@@ -39,6 +43,7 @@ func (sc *scanner) sentence(i int) {
 	for from < len(s) && s[from] == '*' { // emphasis
 		from++
 	}
+	from += len(markup.FindString(s[from:min(len(s), from+escapeMax)]))
 	if to, open := quotedWord(s, from); to > 0 {
 		v := s[from+open : to]
 		if !ordinary(v) && !nonValue(v) && !strings.Contains(v, markerStart) && (password || !strings.Contains(v, " ")) {
@@ -59,6 +64,27 @@ func (sc *scanner) sentence(i int) {
 	}
 }
 
+// labeled matches a noun that names secrets, what the secret is for, and a colon or an arrow; and
+// the same in other languages, with a verb.
+var labeled = pattern.New(`^(?i:(?:password|passphrase|passcode|passwd)(?:[ \t]+(?:for|of|to|on|in|at)(?:[ \t]+[^ \t\r\n:"=]{1,40}){1,6}?` +
+	`|[ \t]*\([^()\n:=]{1,40}\))?[ \t]*(?::|->|→)[ \t]+|(?:passwort|passe)[ \t]*(?::|lautet|ist|est)[ \t]+)`)
+
+// label schedules a secret behind a label, which must be unlike a word.
+func (sc *scanner) label(from int) {
+	s := sc.text
+	to, open := quotedWord(s, from)
+	if to == 0 {
+		to = sc.bareEnd(from)
+	}
+	if from += open; to <= from || to-from > classifiedMax {
+		return
+	}
+	if v := s[from:to]; stated(v) && v[0] != '!' && !nonValue(v) && !isCount(s, to, v) && !strings.ContainsAny(v, "()<>/") &&
+		!strings.Contains(v, markerStart) {
+		sc.schedule(from, to, NamedSecret)
+	}
+}
+
 // noun matches a noun that names secrets, or a clause of SQL, directly before the secret.
 var noun = pattern.New(`^(?i:password|passphrase|passcode|token|identified by|(?:api|access|secret)[ _-]?key)[ \t]+`)
 
@@ -76,6 +102,11 @@ func (sc *scanner) apposition(i int, near string) {
 		}
 		return
 	}
+	if v := s[from:max(from, min(sc.bareEnd(from), from+classifiedMax))]; strings.HasPrefix(strings.ToLower(m), "password") && len(v) >= 8 &&
+		stated(v) && looksLike(forms.Mixed, v) && !strings.ContainsAny(v, "-_./()<>[]{}:;,") {
+		sc.schedule(from, from+len(v), NamedSecret)
+		return
+	}
 	if to := span(s, from, dashed); to-from >= 20 && looksLike(forms.Mixed, s[from:to]) && keyPiece(s[from:to]) && endsPiece(s, to) {
 		sc.schedule(from, to, NamedSecret)
 	}
@@ -84,14 +115,14 @@ func (sc *scanner) apposition(i int, near string) {
 // namesSecretAt reports a word with which statement may begin, and that another one follows, without a
 // regular expression.
 func namesSecretAt(s string, i int) bool {
-	for _, w := range []string{"password", "passphrase", "passcode", "passwd", "api", "access", "secret", "token",
+	for _, w := range []string{"password", "passphrase", "passwort", "passe", "passcode", "passwd", "api", "access", "secret", "token",
 		"credential", "identified", "auth", "client", "bearer", "refresh"} {
 		if hasFold(s[i:], w) {
 			end := i + len(w)
 			if s[end] == 's' {
 				end++
 			}
-			return end < len(s) && strings.IndexByte(" \t_-", s[end]) >= 0
+			return end < len(s) && strings.IndexByte(" \t_-:(", s[end]) >= 0
 		}
 	}
 	return false

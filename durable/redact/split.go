@@ -54,6 +54,9 @@ func (f *form) split(s string, from, line, whole int) (to int) {
 		return 0
 	}
 	next := joint(s, line)
+	if n := len(f.parts); n > 0 && softBreak(s, line) && f.parts[n-1].in != nil && !f.parts[n-1].in['='] {
+		line--
+	}
 	if next == 0 || whole > 0 && whole < line || isToken(s, next) {
 		return 0
 	}
@@ -83,6 +86,11 @@ func (f *form) split(s string, from, line, whole int) (to int) {
 		return to
 	}
 	return moreLines(s, next, to, f.parts[len(f.parts)-1].in)
+}
+
+// softBreak reports a line that ends at i with the equals sign of a mail in quoted-printable form.
+func softBreak(s string, i int) bool {
+	return i > 1 && i < len(s) && s[i-1] == '=' && s[i-2] != '=' && (s[i] == '\n' || s[i] == '\r')
 }
 
 // moreLines returns the end of a token whose last piece is s[from:to], with the further lines that

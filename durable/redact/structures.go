@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/pattern"
+	"github.com/waybill/waybill/durable/redact/forms"
 )
 
 // structures maps a name, in lower case, to what is read behind it where its value is more than one
@@ -17,7 +18,8 @@ var structures = map[string]func(*scanner, int, nameContext) int{
 	"private-lines": puttyLines, "private-mac": puttyMAC, "private-hash": puttyMAC,
 	"sig": parameter, "key": parameter, "signature": signature,
 	"x-amz-signature": signature, "x-goog-signature": signature,
-	"client-key-data": keyData, "pass": passLine,
+	"client-key-data": keyData, "pass": passLine, "code": parameter, "x-honeycomb-team": headerKey, "thin": thinPassword,
+	"d": keyMember, "p": keyMember, "q": keyMember, "dp": keyMember, "dq": keyMember, "qi": keyMember, "k": keyMember,
 }
 
 // structureMax is the longest of these names.
@@ -200,15 +202,92 @@ func (sc *scanner) parameters(i int) (next int) {
 // parameterValue is the class of the bytes of a parameter without quotes.
 var parameterValue = visibleBut("\"'`<>\\,;")
 
-// passLine reads the password of a line pass = value, as in the settings of file transfer programs.
+// passLine reads the password of a line pass = value, as in the settings of file transfer programs, of
+// a flag such as -passin pass:value, and behind a user.
 func passLine(sc *scanner, i int, n nameContext) int {
 	s := sc.text
 	from := span(s, i+1, blank)
+	if before := strings.ToLower(n.before); s[i] == ':' && !n.quoted && (strings.Contains(before, "user") ||
+		strings.Contains(before, "login") || passFlag.MatchString(before)) {
+		if to := sc.bareEnd(from); to > from && to-from <= classifiedMax && stated(s[from:to]) {
+			return sc.take(from, to)
+		}
+		return 0
+	}
 	to := span(s, from, dashed)
 	if s[i] != '=' || n.quoted || to-from < 8 || !startsLine.MatchString(n.before) || !strongRun(s[from:to]) {
 		return 0
 	}
 	return sc.take(from, to)
+}
+
+// passFlag matches the flags with which openssl takes a password.
+var passFlag = pattern.New(`-pass(?:in|out)? ["']?$`)
+
+// thinPassword reads the password of user/password@host in the address of a database.
+func thinPassword(sc *scanner, i int, n nameContext) int {
+	s := sc.text
+	from := span(s[:min(len(s), i+nameMax)], i+1, word)
+	if !strings.HasSuffix(strings.ToLower(n.before), "oracle:") || from == i+1 || from == len(s) || s[from] != '/' {
+		return 0
+	}
+	to := span(s[:min(len(s), from+nameMax)], from+1, driverByte)
+	if to == len(s) || s[to] != '@' || placeholder(s[from+1:to]) {
+		return 0
+	}
+	return sc.take(from+1, to)
+}
+
+// headerKey reads the key in a header whose name does not say so.
+func headerKey(sc *scanner, i int, _ nameContext) int {
+	s := sc.text
+	from := span(s, i+1, blank)
+	to := span(s, from, dashed)
+	if to-from < 20 || !strongRun(s[from:min(to, from+keyMax)]) {
+		return 0
+	}
+	return sc.take(from, to)
+}
+
+// keyTypeMax bounds how far from a member of a JSON web key its member kty may be.
+const keyTypeMax = 4096
+
+// keyMember reads a private member of a JSON web key: an object that has a member kty.
+func keyMember(sc *scanner, i int, n nameContext) int {
+	s := sc.text
+	from := span(s, i+1, space)
+	open := openQuote(s, from)
+	from += open
+	near := span(s[:min(len(s), from+classifiedMax)], from, dashed)
+	if !n.quoted || open == 0 || near-from < 16 || !looksLike(forms.Random, s[from:near]) || !sc.inWebKey(i) {
+		return 0
+	}
+	to := span(s, near, dashed)
+	if openQuote(s, to) != open {
+		return 0
+	}
+	return sc.take(from, to)
+}
+
+// inWebKey reports a member kty near i. The text is searched once: the last search is kept.
+func (sc *scanner) inWebKey(i int) bool {
+	k := &sc.keyType
+	for k.to < i { // to is the next one behind i, from the last one before it
+		next := strings.Index(sc.text[min(k.to+1, len(sc.text)):], `kty`)
+		if next < 0 {
+			next = len(sc.text)
+		}
+		countReads(next + 1)
+		k.from, k.to = k.to, min(k.to+1+next, len(sc.text))
+		if k.to == len(sc.text) {
+			break
+		}
+	}
+	isKey := func(at int) bool {
+		return at > 0 && at+3 < len(sc.text) && strings.HasPrefix(sc.text[at:], "kty") && max(at-i, i-at) < keyTypeMax &&
+			strings.IndexByte("\"'", sc.text[at-1]) >= 0
+	}
+	return isKey(k.from) || isKey(k.to)
 }
 
 // keyData reads the private key of a cluster's user, which is base64.
@@ -297,11 +376,22 @@ var signatureByte = classOf(letters + digits + "_-%+/=.~")
 // behind the comma at i, as in setenv("API_TOKEN", "…"), and the text of an element of XML.
 func (sc *scanner) argumentOrElement(i int) {
 	s := sc.text
-	if i == 0 || s[i] == ',' && s[i-1] != '"' && s[i-1] != '\'' || s[i] == '>' && !dotted[s[i-1]] {
+	quotes := i > 0 && (s[i-1] == '"' || s[i-1] == '\'')
+	if i == 0 || s[i] == ',' && !quotes || s[i] == '>' && !quotes && !dotted[s[i-1]] {
 		return
 	}
 	n := nameBefore(s, i)
+	if s[i] == '>' && n.name == "key" && strings.HasSuffix(n.before, "<") {
+		sc.propertyList(i + 1)
+	}
 	if !SecretName(n.name) {
+		return
+	}
+	if s[i] == '>' && quotes { // <property name="password">
+		to := span(s, i+1, elementText)
+		if v := s[i+1 : to]; nameAttribute.MatchString(n.before) && strings.HasPrefix(s[to:], "</") && stated(v) {
+			sc.schedule(i+1, to, NamedSecret)
+		}
 		return
 	}
 	if s[i] == '>' {
@@ -321,6 +411,27 @@ func (sc *scanner) argumentOrElement(i int) {
 		}
 	}
 }
+
+// nameAttribute matches an attribute that names an element.
+var nameAttribute = pattern.New(`[ \t\n](?i:name|key|id|field|property)=\\*["']$`)
+
+// propertyList schedules the text behind the name at i in a property list: <key>password</key>
+// <string>…</string>.
+func (sc *scanner) propertyList(i int) {
+	s := sc.text
+	name := span(s[:min(len(s), i+nameMax)], i, dotted)
+	if !SecretName(s[i:name]) {
+		return
+	}
+	from := name + len(listValue.FindString(s[name:min(len(s), name+2*escapeMax)]))
+	to := span(s, from, elementText)
+	if v := s[from:to]; from > name && strings.HasPrefix(s[to:], "</") && stated(v[:min(len(v), classifiedMax)]) {
+		sc.schedule(from, to, NamedSecret)
+	}
+}
+
+// listValue matches the end of a name in a property list, and the beginning of its text.
+var listValue = pattern.New(`^</key>[ \t\r\n]{0,40}<string>`)
 
 // elementText is the class of the bytes of a secret in an element of XML.
 var elementText = visibleBut("<>")

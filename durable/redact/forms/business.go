@@ -260,7 +260,7 @@ var business = []Row{
 		Yes:    "bxt_NqVwYS81VP7Hb1DX8pPd5khx",
 		No:     "bxt_example"},
 	{ID: "checkout_key", Provider: "Checkout.com", Prefix: "sk_ sk_sbox_",
-		Parts: "base32{26}", Look: Digits,
+		Parts: "lower{26,27}", Look: Digits,
 		Source: "https://www.checkout.com/docs/developer-resources/api/api-authentication/api-keys",
 		Yes:    "sk_6pygpan2rlykei4iiaannkksum",
 		No:     "sk_buff_head_init"},
