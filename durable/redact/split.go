@@ -71,14 +71,14 @@ func (f *form) split(s string, from, line, whole int) (to int) {
 	}
 	body, tail := first-len(f.prefix), joined[first:to]
 	switch {
-	case f.Full > 0 && body >= f.Full: // whole on the first line
+	case f.Full > 0 && body == f.Full: // whole on the first line
 		return 0
 	case f.Full > 0 && to-len(f.prefix) == f.Full: // it fits exactly
 	case f.bounded: // it fits exactly
 		if !endsPiece(joined, to) {
 			return 0
 		}
-	case first < 8, !endsPiece(joined, to), !keyPiece(tail):
+	case first < 8, !endsPiece(joined, to), !f.tailLike(tail) && !(shortPiece(tail) && endsLine(joined, to, s, end)):
 		return 0
 	}
 	to = next + to - first
@@ -86,6 +86,31 @@ func (f *form) split(s string, from, line, whole int) (to int) {
 		return to
 	}
 	return moreLines(s, next, to, f.parts[len(f.parts)-1].in)
+}
+
+// tailLike reports that a text on a further line looks like the end of a token of this form.
+func (f *form) tailLike(t string) bool {
+	if in := f.parts[len(f.parts)-1].in; in != nil && in['='] {
+		// The base64 in the middle of the token ends in a sign, or a checksum does follow it.
+		switch at := strings.IndexByte(t, '='); {
+		case at >= 20 && keyPiece(t[:at]), strings.Contains(t, "=_"), checksum.MatchString(t):
+			return true
+		}
+	}
+	return keyPiece(t)
+}
+
+// checksum matches the end of a token that has a checksum.
+var checksum = pattern.New(`^[\w-]*=[0-9A-F]{8}$`)
+
+// shortPiece reports a text that is no word of small letters, and endsLine that it ends a line: joined is
+// its line behind the line before, and end where that line ends in s.
+func shortPiece(t string) bool {
+	return len(t) > 1 && !strings.Contains(strings.TrimRight(t, "="), "=") && (strings.ContainsAny(t, digits) || innerUpper(t))
+}
+
+func endsLine(joined string, to int, s string, end int) bool {
+	return to == len(joined) && lineEnds.MatchString(strings.TrimLeft(s[end:min(len(s), end+escapeMax)], `"'`))
 }
 
 // softBreak reports a line that ends at i with the equals sign of a mail in quoted-printable form.
@@ -140,7 +165,7 @@ func keyPiece(t string) bool {
 	case len(t) < 8:
 		return digit > 0 && small > 0 && capital > 0
 	}
-	return digit > 0 && small > 0 && capital > 0 || changes > 2 || digit > 1 && (small > 1 || capital > 1 && len(t) >= 16) && strongRun(t)
+	return digit > 0 && small > 0 && capital > 0 || changes > 1 && digit == 0 && len(t) > 9 || changes > 2 || digit > 1 && (small > 1 || capital > 1 && len(t) >= 16) && strongRun(t)
 }
 
 // splitJWT returns the end of the JWT at from that continues behind a line break, 0 where it does

@@ -85,6 +85,31 @@ var (
 // cookieAttributes is the set of the attributes of a cookie, which are not secret.
 var cookieAttributes = wordSet("path domain expires max-age samesite priority version comment httponly secure partitioned")
 
+// settings reports a list of cookies that keep settings only: a short word each, such as a language.
+func settings(s string, at int) bool {
+	for {
+		name := span(s, at, cookieName)
+		if name == at || name == len(s) || s[name] != '=' || SecretName(s[at:name]) {
+			return false
+		}
+		to := span(s[:min(len(s), name+settingMax)], name+1, settingByte)
+		switch {
+		case to == name+1 || to == name+settingMax:
+			return false
+		case to == len(s) || s[to] != ';':
+			return to == len(s) || strings.IndexByte("\"'\r\n\\", s[to]) >= 0
+		}
+		if at = span(s, to+1, blank); cookieAttributes[strings.ToLower(s[at:span(s, at, dashed)])] {
+			return true // the attributes of the first cookie
+		}
+	}
+}
+
+// settingMax is longer than a setting.
+const settingMax = 16
+
+var settingByte = classOf(letters + "_-")
+
 // cookies reads the cookies behind the sign at i: the values of all in a request, and of the first
 // one in a response.
 func (sc *scanner) cookies(i int, n nameContext) int {
@@ -101,6 +126,9 @@ func (sc *scanner) cookies(i int, n nameContext) int {
 // cookieList reads the cookies at an offset; all states that there may be several.
 func (sc *scanner) cookieList(at int, all bool) (next int) {
 	s := sc.text
+	if settings(s, at) {
+		return 0
+	}
 	for {
 		name := span(s, at, cookieName)
 		if name == at || name == len(s) {

@@ -298,6 +298,12 @@ func (sc *scanner) infixAt(i int, b *bucket) (from, to int, r Rule) {
 				from = -1
 			}
 		}
+		if from >= floor && to > 0 && !f.bounded { // the next line may continue it
+			line := sc.runAt(i)
+			if begin, end := f.splitInfix(s, i, floor, line); begin == from && to == line.to && keyPiece(s[joint(s, to):end]) {
+				to = end
+			}
+		}
 		if from < floor || to == 0 {
 			if from, to = f.splitInfix(s, i, floor, sc.runAt(i)); to == 0 {
 				continue

@@ -20,6 +20,9 @@ var (
 	toHost = pattern.New("^(?:/?[^/@\\x00-\\x20\\x7f\"'`<>\\\\])*/?@[A-Za-z0-9]")
 )
 
+// exampleUser matches the user and the password that documentation shows.
+var exampleUser = pattern.New(`^(?i:user|username|usr|login|admin)[:](?i:pass|password|passwd|pwd|secret)$`)
+
 // url schedules the password of user:password@host behind the :// that ends before i. A user
 // without a password is no secret, and the text behind the colon of a host is a port.
 func (sc *scanner) url(i int) {
@@ -41,7 +44,8 @@ func (sc *scanner) url(i int) {
 		return // no password: the colon is that of a port
 	}
 	// Documentation and configuration templates show placeholders in URLs.
-	if password := s[colon+1 : at]; !strings.Contains(password, markerStart) && !placeholder(password) {
+	if password := s[colon+1 : at]; !strings.Contains(password, markerStart) && !placeholder(password) &&
+		!exampleUser.MatchString(s[i:at]) {
 		sc.schedule(colon+1, at, URLPassword)
 	}
 }
