@@ -145,6 +145,9 @@ func (d *decideCommand) run(ctx context.Context, ref string) error {
 		}
 		return d.show(answer, "Already approved", shown)
 	}
+	if err := d.sign.Check(ctx, o); err != nil {
+		return o.RefuseDecision(ctx, o.Caller(), at, d.word, err)
+	}
 	view, err := d.view(o, shown)
 	if err != nil {
 		return err

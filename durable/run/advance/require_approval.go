@@ -71,7 +71,7 @@ func (q *requirements) checkPeople(f Facts) error {
 		return nil
 	}
 	for _, s := range q.approvals {
-		if without := missesSettings(s, *q.people, f.place()); without != "" {
+		if without := missesSettings(s, *q.people, f); without != "" {
 			command, details := fault.Command{"approve", f.Run.String()}, "at a terminal"
 			if !q.people.Signers().IsZero() {
 				command, details = append(command, "--sign"), "with the key of a signer"
@@ -88,18 +88,18 @@ func (q *requirements) checkPeople(f Facts) error {
 // MeetsSettings reports whether approvals that are enough by the log are enough by the settings in force
 // too, for each rule.
 func MeetsSettings(states []decision.State, people config.People, f Facts) bool {
-	return !slices.ContainsFunc(states, func(s decision.State) bool { return missesSettings(s, people, f.place()) != "" })
+	return !slices.ContainsFunc(states, func(s decision.State) bool { return missesSettings(s, people, f) != "" })
 }
 
 // missesSettings returns the person of an approval that the settings in force do not count, if one more is
 // needed for that; else "".
-func missesSettings(s decision.State, people config.People, at decision.Place) (without string) {
+func missesSettings(s decision.State, people config.People, f Facts) (without string) {
 	if len(s.Rule.Approvers) == 0 && s.Rule.Needed() == 1 && people.Signers().IsZero() {
 		return "" // any person, under all settings
 	}
 	counting := 0
 	for _, a := range s.Approvals {
-		if holds(people, s, a, at) {
+		if holds(people, s, a, f) {
 			counting++
 		} else {
 			without = decision.Name(a.By)
@@ -113,15 +113,17 @@ func missesSettings(s decision.State, people config.People, at decision.Place) (
 
 // holds reports whether the person of an approval is the same principal now, with one of the approvers. With
 // signers the person is the one who signed it.
-func holds(people config.People, s decision.State, a decision.Record, at decision.Place) bool {
+func holds(people config.People, s decision.State, a decision.Record, f Facts) bool {
 	who := config.Party{Account: a.Account}
 	if !people.Signers().IsZero() {
-		by, err := a.Signer(people.Signers(), at)
+		by, err := a.Signer(people.Signers(), f.place())
 		if err != nil {
 			return false
 		}
 		who.Signer = by
-		if name, _ := people.Of(who); name != a.By {
+		// The account that the record states is not signed: that of the principal decides, if it has one.
+		if name, _ := people.Of(who); name != a.By ||
+			s.Rule.NotPerformer && decision.Performed(f.Performers, people.AccountOf(who)) {
 			return false
 		}
 	} else if !people.Bound() {

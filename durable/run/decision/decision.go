@@ -74,6 +74,15 @@ type Record struct {
 	consent.Given
 }
 
+// CountsFromMs is the moment from which an approval ages: that of the consent, which is signed, where it is
+// earlier than that of the record.
+func (r Record) CountsFromMs() int64 {
+	if r.IsSigned() {
+		return min(r.AtMs, r.SignedAtMs())
+	}
+	return r.AtMs
+}
+
 // Place is the node that a decision is about.
 type Place struct {
 	Store   id.Store
@@ -160,7 +169,7 @@ func (s State) Missing() int { return max(s.Rule.Needed()-len(s.Approvals), 0) }
 func (s State) ExpiresAtMs() (at int64) {
 	lifetime := s.Rule.LifetimeMs()
 	for _, a := range s.Approvals {
-		if end := a.AtMs + lifetime; lifetime > 0 && (at == 0 || end < at) {
+		if end := a.CountsFromMs() + lifetime; lifetime > 0 && (at == 0 || end < at) {
 			at = end
 		}
 	}
@@ -217,7 +226,7 @@ func (s *State) add(r Record, atMs int64) {
 	samePerson := func(other Record) bool { return SamePerson(other, r) }
 	s.Approvals = slices.DeleteFunc(s.Approvals, samePerson)
 	s.Expired = slices.DeleteFunc(s.Expired, samePerson)
-	if lifetime := s.Rule.LifetimeMs(); lifetime > 0 && atMs >= r.AtMs+lifetime {
+	if lifetime := s.Rule.LifetimeMs(); lifetime > 0 && atMs >= r.CountsFromMs()+lifetime {
 		s.Expired = append(s.Expired, r)
 		return
 	}
