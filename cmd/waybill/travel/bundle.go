@@ -95,7 +95,8 @@ func verifyBundle(cmd *cobra.Command, a *cli.App, name, signers, signature strin
 			return err
 		}
 	} else if signature != "" {
-		return cli.UsageFault(cmd, "--signature is checked with --signers").Suggest("Name the keys that may sign with --signers.")
+		return cli.UsageFault(cmd, "--signature is checked with --signers").
+			Suggest("Name the keys that may sign with --signers.")
 	}
 	return withBundle(cmd.Context(), a, name, func(b *bundlefile.File) error {
 		var doc document.BundleVerification

@@ -104,7 +104,7 @@ func NewExport(a *cli.App) *cobra.Command {
 		cli.Opt(&in.salvage, "salvage", "export the valid part of a damaged session"),
 		cli.Opt(&in.redact, "redact", "remove text that looks like a secret"),
 		cli.Opt(&in.sign, "sign", "also sign the file with ssh-keygen, into FILE.sig"),
-		cli.Opt(&in.key, "key", "with --sign: the key `FILE` (default a key of the agent: of a signer, if the store has some)"),
+		cli.Opt(&in.key, "key", "with --sign: the key `FILE` (default a key of the agent, of a signer if there are any)"),
 		cli.OneOf(&in.format, "format", []string{openWOP}, "export a run in `FORMAT`: openwop"))
 }
 

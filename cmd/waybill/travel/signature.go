@@ -96,7 +96,7 @@ func (s *bundleSigner) sign(ctx context.Context, file string) (*travel.Signature
 	if err != nil {
 		return nil, err
 	}
-	return &travel.Signature{File: s.name, Fingerprint: by.Fingerprint, Principal: by.Principal, Touched: by.Touched}, nil
+	return signatureBy(s.name, by), nil
 }
 
 // signature returns a signature over the bundle and who made it.
@@ -139,7 +139,8 @@ func (s *bundleSigner) close() {
 func noteOtherSignature(a *cli.App, file string) {
 	if _, err := os.Lstat(file + signatureSuffix); err == nil {
 		a.Note(func(p *page.Page) {
-			p.Text(p.Warn("! "), file+signatureSuffix+" is not a signature over this bundle. Remove it, or no import accepts both.")
+			p.Text(p.Warn("! "), file+signatureSuffix+" is not a signature over this bundle. "+
+				"Remove it, or no import accepts both.")
 		})
 	}
 }
@@ -151,9 +152,11 @@ func checkSignatureFlag(cmd *cobra.Command, bundle, signature string, required b
 	case bundle != "-":
 		return nil
 	case signature == "-":
-		return cli.UsageFault(cmd, "the bundle and --signature cannot both read stdin").Suggest("Put one of the two into a file.")
+		return cli.UsageFault(cmd, "the bundle and --signature cannot both read stdin").
+			Suggest("Put one of the two into a file.")
 	case required && signature == "":
-		return cli.UsageFault(cmd, "a bundle from stdin has no file beside it").Suggest("Name the signature with --signature FILE.")
+		return cli.UsageFault(cmd, "a bundle from stdin has no file beside it").
+			Suggest("Name the signature with --signature FILE.")
 	}
 	return nil
 }
@@ -184,7 +187,8 @@ func checkSignature(ctx context.Context, a *cli.App, b *bundlefile.File, keys co
 	case why.Code != fault.SignatureRefused:
 		return err
 	case why.Details["why"] == string(consent.WhySigner):
-		return find(manifest.SignatureMissing, "the bundle is signed with the key %s, which is none of the signers", by.Fingerprint)
+		return find(manifest.SignatureMissing, "the bundle is signed with the key %s, which is none of the signers",
+			by.Fingerprint)
 	default:
 		return find(manifest.SignatureInvalid, "%s", why.Message)
 	}
@@ -192,8 +196,8 @@ func checkSignature(ctx context.Context, a *cli.App, b *bundlefile.File, keys co
 
 // signatureOf returns who signed a bundle that is about to be imported: from the file that signature names, else
 // from the one beside the bundle; nil if there is none. SIGNATURE_REFUSED if it is not one over the bundle.
-func signatureOf(ctx context.Context, a *cli.App, o *cli.Store, b *bundlefile.File, bundle, signature string) (*travel.Signature,
-	error) {
+func signatureOf(ctx context.Context, a *cli.App, o *cli.Store, b *bundlefile.File, bundle, signature string) (
+	*travel.Signature, error) {
 	if signature == "" {
 		if bundle == "-" {
 			return nil, nil
@@ -219,7 +223,7 @@ func signatureOf(ctx context.Context, a *cli.App, o *cli.Store, b *bundlefile.Fi
 	if signer, err := signers.Judge(string(armoured), a.NowMs()); err == nil {
 		by = signer
 	}
-	return &travel.Signature{File: signature, Fingerprint: by.Fingerprint, Principal: by.Principal, Touched: by.Touched}, nil
+	return signatureBy(signature, by), nil
 }
 
 // notImported says what to do about a signature with which a bundle is not imported.
@@ -229,10 +233,15 @@ func notImported(err error, signature string) error {
 		f.Message = signature + ": " + f.Message
 	}
 	if f.Code == fault.SignatureRefused || f.Code == fault.ValidationError {
-		return f.Suggest("Nothing was imported. Get the bundle and its signature again; without the file %s it is imported as one "+
-			"that is not signed.", page.Argument(signature))
+		return f.Suggest("Nothing was imported. Get the bundle and its signature again; without the file %s it is "+
+			"imported as one that is not signed.", page.Argument(signature))
 	}
 	return f
+}
+
+// signatureBy is the signature in a file by a key.
+func signatureBy(file string, by consent.By) *travel.Signature {
+	return &travel.Signature{File: file, Fingerprint: by.Fingerprint, Principal: by.Principal, Touched: by.Touched}
 }
 
 // signerName is who signed a bundle, for a sentence.

@@ -56,7 +56,8 @@ type Export struct {
 	Signature *Signature `json:"signature,omitzero"`
 }
 
-// Signature is a signature over the bytes of a bundle, in a file of its own (docs/format/bundles.md#signatures-beside-bundles).
+// Signature is a signature over the bytes of a bundle, in a file of its own
+// (docs/format/bundles.md#signatures-beside-bundles).
 type Signature struct {
 	File        string `json:"file,omitzero"` // as the caller named it
 	Fingerprint string `json:"fingerprint"`

@@ -116,7 +116,8 @@ func hasPrefix(of, ref string) bool {
 }
 
 // consentOf returns what was signed for an act, and the subject that it has to be about in a store.
-func (a *Auditor) consentOf(ctx context.Context, act auditview.Entry) (consent.Given, func(id.Store) consent.Subject, error) {
+func (a *Auditor) consentOf(ctx context.Context, act auditview.Entry) (consent.Given, func(id.Store) consent.Subject,
+	error) {
 	store, err := a.store.StoreID(ctx, ports.ReadOnly)
 	if err != nil {
 		return consent.Given{}, nil, err
@@ -173,7 +174,8 @@ func (a *Auditor) findEvent(ctx context.Context, log manifest.Log, wanted id.Eve
 }
 
 // recordConsent returns the consent in a record of the log of proposals, and its subject.
-func recordConsent(store string, r proposal.Record, applied map[id.Proposal]canon.Digest) (consent.Given, consent.Subject) {
+func recordConsent(store string, r proposal.Record, applied map[id.Proposal]canon.Digest) (consent.Given,
+	consent.Subject) {
 	at := proposal.Place{Store: store, Proposal: r.About().ProposalID}
 	switch r := r.(type) {
 	case proposal.Approved:
@@ -181,7 +183,8 @@ func recordConsent(store string, r proposal.Record, applied map[id.Proposal]cano
 	case proposal.Applied:
 		return r.Given, proposal.ActivationSubject(consent.ActivateProposal, at, r.PolicyDigest, r.ArtifactSHA256, r.Reason)
 	case proposal.RolledBack:
-		return r.Given, proposal.ActivationSubject(consent.RollBackProposal, at, r.PolicyDigest, applied[at.Proposal], r.Reason)
+		return r.Given, proposal.ActivationSubject(consent.RollBackProposal, at, r.PolicyDigest, applied[at.Proposal],
+			r.Reason)
 	}
 	return consent.Given{}, consent.Subject{}
 }
@@ -198,10 +201,14 @@ func (a *Auditor) decisionConsent(ctx context.Context, act auditview.Entry, e ev
 	if err != nil || p.Decision == nil {
 		return consent.Given{}, nil, nil // no artifact of a decision that could be signed
 	}
+	// Both kinds of artifacts state what they are bound to in the same members.
 	step, _ := v.Get("stepInstanceKey")
+	ref, _ := v.Get("snapshotRef")
+	bound := decision.Bound{StepInstanceKey: step.Text()}
+	bound.Outputs, _ = v.Get("outputs")
+	bound.SnapshotRef, _ = canon.ParseDigest(ref.Text()) // one that is none equals no snapshot
 	g := consent.Parse(v)
-	r := decision.Record{StepDecision: *p.Decision, Bound: decision.Bound{StepInstanceKey: step.Text()},
-		PolicyDigest: signedPolicy(g)}
+	r := decision.Record{StepDecision: *p.Decision, Bound: bound, PolicyDigest: signedPolicy(g)}
 	if whole, err := decision.Decode(v); err == nil {
 		r.PolicyDigest = whole.PolicyDigest
 	}
