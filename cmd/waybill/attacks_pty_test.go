@@ -331,8 +331,17 @@ func (p program) scheduled() (row struct {
 	StartKey, SessionID, Source string
 }) {
 	p.t.Helper()
-	list := struct{ Automations []any }{Automations: []any{&row}}
+	var list struct {
+		Automations []struct {
+			Due                         bool
+			StartKey, SessionID, Source string
+		}
+	}
 	p.json(&list, "automations", "due", "--all", "--at", "2126-01-01T04:00:00Z")
+	if len(list.Automations) != 1 {
+		p.t.Fatalf("%d automations", len(list.Automations))
+	}
+	row = list.Automations[0]
 	return row
 }
 

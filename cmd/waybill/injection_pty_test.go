@@ -249,6 +249,7 @@ func (s *injected) questions(line, proposal string) [][]string {
 
 // notViews are the commands that the corpus leaves out.
 var notViews = map[string]string{
+	"audit show": "prints one entry of 'audit list --details', by the same code",
 	"guard hook": "writes JSON only: TestHookAnswersPrintNothingInvisible",
 	"version":    "prints nothing of a store or file",
 	"serve":      "prints one line, with its address: TestServedWalk",
