@@ -15,7 +15,8 @@ import (
 
 // TestGuides types the lines of each page in docs/guide and of the skill in docs/agents, in order, in a folder
 // with the files that the page shows. Every line that the page shows as output must be printed, and every exit
-// status must be the one shown. A line that ends with a question and y is answered by a person at a terminal.
+// status must be the one shown. A line that ends with a question and y is answered by a person at a terminal, who
+// types what is behind a ›.
 func TestGuides(t *testing.T) {
 	for _, program := range []string{"git", "sh"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -38,7 +39,7 @@ func TestGuides(t *testing.T) {
 			t.Fatal(err)
 		}
 		script, typed := scriptOf(string(text))
-		if runtime.GOOS == "windows" && strings.Contains(script, " person y ") {
+		if runtime.GOOS == "windows" && strings.Contains(script, " person 'y") {
 			continue // it has no pseudo-terminals
 		}
 		if _, err := exec.LookPath("ssh-keygen"); err != nil && strings.Contains(script, "ssh-keygen") {
@@ -81,7 +82,8 @@ func scriptOf(page string) (script string, typed int) {
 		for _, line := range strings.Split(strings.TrimRight(block[3], "\n"), "\n") {
 			command, isTyped := strings.CutPrefix(line, "$ ")
 			status, isStatus := strings.CutPrefix(line, "(exit status ")
-			question, isAnswered := strings.CutSuffix(line, "[y/N] y")
+			question, isAnswered := strings.CutSuffix(line, "N] y")
+			text, isText := strings.CutPrefix(strings.TrimSpace(line), "› ")
 			switch last := len(lines) - 1; {
 			case isTyped:
 				lines, typed = append(lines, "exits 0 sh -c '"+strings.ReplaceAll(command, "'", "''")+"'"), typed+1
@@ -94,8 +96,15 @@ func scriptOf(page string) (script string, typed int) {
 				for !strings.HasPrefix(lines[last], "exits ") {
 					last--
 				}
-				lines[last] = strings.Replace(lines[last], " sh -c ", " person y sh -c ", 1)
-				lines = append(lines, "shows '"+question+"'")
+				if !strings.Contains(lines[last], " person 'y") {
+					lines[last] = strings.Replace(lines[last], " sh -c ", " person 'y' sh -c ", 1)
+				}
+				lines = append(lines, "shows '"+strings.ReplaceAll(question, "'", "''")+"'")
+			case isText: // typed by a person who answered a question before it
+				for !strings.HasPrefix(lines[last], "exits ") {
+					last--
+				}
+				lines[last] = strings.Replace(lines[last], "' sh -c ", "|"+strings.ReplaceAll(text, "'", "''")+"' sh -c ", 1)
 			default:
 				lines = append(lines, "shows '"+strings.ReplaceAll(line, "'", "''")+"'")
 			}

@@ -15,10 +15,16 @@ import (
 // question matches the end of a question on the screen.
 var question = regexp.MustCompile(`\[y/(a/)?N\] $`)
 
-// person is the program "person ANSWER COMMAND…" for scripts: it runs a command at a terminal of its
-// own, gives the answer to each question after it was asked, and prints what the terminal showed. Its
-// exit status is that of the command.
+// entry matches the end of a screen that waits for a line of text.
+var entry = regexp.MustCompile(`› $`)
+
+// person is the program "person ANSWER[|LINE…] COMMAND…" for scripts: it runs a command at a terminal of
+// its own, gives the answer to each question after it was asked, types the next line where text is
+// expected, and prints what the terminal showed. Its exit status is that of the command. Without a line
+// left it ends the input.
 func person() {
+	answer, lines, _ := strings.Cut(os.Args[1], "|")
+	typed := strings.Split(lines, "|")
 	cmd := exec.Command(os.Args[2], os.Args[3:]...)
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 40, Cols: 100})
 	if err != nil {
@@ -38,7 +44,14 @@ func person() {
 				text, _ := os.ReadFile(name)
 				_ = os.WriteFile(name, append(text, '\n'), 0o600)
 			}
-			_, _ = tty.WriteString(os.Args[1] + "\n")
+			_, _ = tty.WriteString(answer + "\n")
+		}
+		if entry.Match(screen) {
+			line := "\x04"
+			if len(typed) > 0 && lines != "" {
+				line, typed = typed[0]+"\n", typed[1:]
+			}
+			_, _ = tty.WriteString(line)
 		}
 	}
 	_, _ = os.Stdout.Write(screen)
