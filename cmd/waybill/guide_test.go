@@ -38,6 +38,9 @@ func TestGuides(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if filepath.Base(page) == "README.md" && !fenced.Match(text) {
+			continue // the index, which TestGuideIndex reads
+		}
 		script, typed := scriptOf(string(text))
 		if runtime.GOOS == "windows" && strings.Contains(script, " person 'y") {
 			continue // it has no pseudo-terminals
@@ -63,6 +66,33 @@ func TestGuides(t *testing.T) {
 		}
 		return nil
 	}, Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "shows": shows}})
+}
+
+// TestGuideIndex: the index links every page of the guide, once as the page to read, and its order is that of the
+// "Next" links at the end of the pages.
+func TestGuideIndex(t *testing.T) {
+	index, err := os.ReadFile("../../docs/guide/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := filepath.Glob("../../docs/guide/*.md")
+	if err != nil || len(pages) < 10 {
+		t.Fatal(len(pages), err)
+	}
+	for _, page := range pages {
+		name := filepath.Base(page)
+		if n := strings.Count(string(index), "]("+name+")"); n != 1 && name != "README.md" {
+			t.Errorf("docs/guide/README.md links %s %d times, want 1", name, n)
+		}
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next := regexp.MustCompile(`Next:\s\[[^]]+\]\(([^)]+)\)`).FindSubmatch(text)
+		if next != nil && strings.Index(string(index), "]("+name+")") > strings.Index(string(index), "]("+string(next[1])+")") {
+			t.Errorf("%s leads to %s, which the index lists before it", name, next[1])
+		}
+	}
 }
 
 // fenced matches a block of code with its language and, for a file, its name.
