@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waybill/waybill/cmd/waybill/about"
 	"github.com/waybill/waybill/cmd/waybill/cli"
 )
 
@@ -81,6 +82,9 @@ func commandPage(top *cobra.Command) string {
 			fmt.Fprintf(&b, "```text\n%s\n```\n\n", cmd.UseLine())
 		}
 		b.WriteString(prose(cmd.Long))
+		if guide := about.GuidePage(cmd); guide != "" && cmd == top {
+			fmt.Fprintf(&b, "\nGuide: [%s](../%s).\n", guide, strings.TrimPrefix(guide, "docs/"))
+		}
 		for i, sub := range cmd.Commands() {
 			if i == 0 {
 				b.WriteString("\n| command | |\n| --- | --- |\n")

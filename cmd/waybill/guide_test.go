@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,6 +12,10 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
+
+	"github.com/waybill/waybill/cmd/waybill/about"
+	"github.com/waybill/waybill/cmd/waybill/cli"
 )
 
 // TestGuides types the lines of each page in docs/guide and of the skill in docs/agents, in order, in a folder
@@ -92,6 +97,30 @@ func TestGuideIndex(t *testing.T) {
 		if next != nil && strings.Index(string(index), "]("+name+")") > strings.Index(string(index), "]("+string(next[1])+")") {
 			t.Errorf("%s leads to %s, which the index lists before it", name, next[1])
 		}
+	}
+}
+
+// TestHelpNamesGuidePages: the help of each command that has a page of the guide names it, and the page exists; commands
+// with subcommands that people use to write or perform workflows have one.
+func TestHelpNamesGuidePages(t *testing.T) {
+	named := 0
+	walk(newRoot(&cli.App{}), func(cmd *cobra.Command) {
+		page := about.GuidePage(cmd)
+		if page == "" {
+			return
+		}
+		named++
+		if _, err := os.Stat("../../" + page); err != nil {
+			t.Errorf("%s: %v", cmd.CommandPath(), err)
+		}
+		var out bytes.Buffer
+		args := append(strings.Fields(cmd.CommandPath())[1:], "--help")
+		if run(args, strings.NewReader(""), &out, &out, nil); !strings.HasSuffix(out.String(), "\nGuide: "+page+"\n") {
+			t.Errorf("%s --help does not end with %s", cmd.CommandPath(), page)
+		}
+	})
+	if named < 30 {
+		t.Errorf("%d commands have a page", named)
 	}
 }
 

@@ -30,7 +30,7 @@ func WriteUsage(cmd *cobra.Command) error {
 	return err
 }
 
-// writeCommandUsage writes the usage line, examples, subcommands and flags. Parts that the
+// writeCommandUsage writes the usage line, examples, subcommands, flags and the page of the guide. Parts that the
 // command does not have are omitted.
 func writeCommandUsage(b *bytes.Buffer, cmd *cobra.Command) {
 	fmt.Fprintf(b, "Usage:\n  %s\n", usageLine(cmd))
@@ -47,6 +47,9 @@ func writeCommandUsage(b *bytes.Buffer, cmd *cobra.Command) {
 	}
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(b, "\nUse '%s COMMAND --help' for more about a command.\n", cmd.CommandPath())
+	}
+	if page := GuidePage(cmd); page != "" {
+		fmt.Fprintf(b, "\nGuide: %s\n", page)
 	}
 }
 

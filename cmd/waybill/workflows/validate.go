@@ -106,6 +106,7 @@ func showValidation(p *page.Page, name string, e catalog.Entry) {
 	switch errs, warns := counts[problem.Error], counts[problem.Warning]; {
 	case errs > 0:
 		p.Line("%s %s: %s.", p.Bad("✗"), page.OneLine(name), page.ErrorCount(errs, warns))
+		p.Line("Guide: %s", catalog.GuidePage(e.Errors()[0].Pointer))
 	case warns > 0:
 		p.Line("%s %s can be run: %s.", p.Good("✓"), page.OneLine(name), page.Plural(warns, "warning"))
 	default:

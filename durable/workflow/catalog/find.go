@@ -96,7 +96,7 @@ func (e Entry) Usable() error {
 	}
 	f := fault.New(fault.WorkflowInvalid, "%s is not a valid workflow: %s", e.Ref, first)
 	if errs[0].Fix != "" && len(errs) == 1 {
-		f.Suggest("%s", errs[0].Fix)
+		f.Suggest("%s %s explains it.", errs[0].Fix, GuidePage(errs[0].Pointer))
 	} else {
 		f.Suggest("%s shows all problems and what to write instead.", fault.Command{"workflows", "validate", e.Ref})
 	}
