@@ -35,4 +35,11 @@ func NewStyles(color bool) Styles {
 }
 
 // TextWidth is the number of columns that text occupies; escape sequences of styles count as 0.
-func TextWidth(text string) int { return lipgloss.Width(text) }
+func TextWidth(text string) int {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return lipgloss.Width(text)
+		}
+	}
+	return len(text) // the widths of all texts of the help are computed at each start
+}

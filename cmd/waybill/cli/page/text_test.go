@@ -3,6 +3,8 @@ package page
 import (
 	"strings"
 	"testing"
+
+	"charm.land/lipgloss/v2"
 )
 
 func TestCleanReplacesControlCharacters(t *testing.T) {
@@ -134,6 +136,22 @@ func TestStyles(t *testing.T) {
 	}
 	if color.Dim("") != "" {
 		t.Error("an empty text is styled")
+	}
+}
+
+// TestTextWidthOfASCII: each text of printable ASCII has the width of its bytes, and each other one that of its columns.
+func TestTextWidthOfASCII(t *testing.T) {
+	for b := range byte(0x80) {
+		for _, text := range []string{string(rune(b)), "a" + string(rune(b)) + "b"} {
+			if got, want := TextWidth(text), lipgloss.Width(text); got != want {
+				t.Errorf("%q has %d columns, want %d", text, got, want)
+			}
+		}
+	}
+	for text, want := range map[string]int{"": 0, "é": 1, "日本": 4, "\x1b[31mred\x1b[0m": 3} {
+		if got := TextWidth(text); got != want {
+			t.Errorf("%q has %d columns, want %d", text, got, want)
+		}
 	}
 }
 
