@@ -11,6 +11,7 @@ import (
 	"github.com/waybill/waybill/durable/learning/feedback"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/ports/porttest/sample"
 )
 
 // storeAnnotations writes annotations with a secret in each text into the store, which no command does.
@@ -34,8 +35,11 @@ func (p *planter) storeAnnotations(session id.Session, run id.Run, c plantedSecr
 // TestImportedAnnotationsAreShownRedacted: annotations that came with a bundle are stored as they came. Nothing that reads
 // them shows a secret of theirs; their authors are claims, a plain export warns, and a redacted one has no secret.
 func TestImportedAnnotationsAreShownRedacted(t *testing.T) {
+	cases := sample.OneIn(t, 3)
 	for _, c := range plantedSecrets() {
-		importsShowNone(t, c)
+		if cases.Try() {
+			importsShowNone(t, c)
+		}
 	}
 }
 
