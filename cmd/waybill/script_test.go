@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"syscall"
@@ -30,8 +31,10 @@ var binary = flag.String("binary", "", "test this build of the program instead o
 // installed runs the tests after testscript.Main has put the program on the path.
 type installed struct{ *testing.M }
 
-// Run puts the program of -binary in the place of the tests' own. What the tests start has ownIdentity.
+// Run puts the program of -binary in the place of the tests' own. What the tests start has ownIdentity. Calls in this
+// process leave garbage of many commands behind: it is collected less often than in a program.
 func (i installed) Run() int {
+	debug.SetGCPercent(400)
 	for _, v := range ownIdentity {
 		name, value, _ := strings.Cut(v, "=")
 		_ = os.Setenv(name, value) // fails for invalid names only
