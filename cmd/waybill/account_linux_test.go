@@ -9,6 +9,7 @@ import (
 // TestUserNamespaceGivesNoAccount: a process without privileges can map its id to any other one in a
 // user namespace of its own.
 func TestUserNamespaceGivesNoAccount(t *testing.T) {
+	t.Parallel()
 	if os.Getenv("WAYBILL_TEST_UID") != "" {
 		if got := uid(); got != -1 {
 			t.Errorf("the account is %d", got)

@@ -22,6 +22,7 @@ var namedCommand = regexp.MustCompile("`(waybill [^`]+)`|(?m)^\\$ (waybill [^\\n
 // TestPagesNameCommandsThatExist: every command and flag that the pages for agents, the guides and the README name is one
 // of the program.
 func TestPagesNameCommandsThatExist(t *testing.T) {
+	t.Parallel()
 	pages := []string{"../../README.md"}
 	for _, pattern := range []string{agentSkills, "../../docs/agents/*.md", "../../docs/guide/*.md"} {
 		found, err := filepath.Glob(pattern)

@@ -35,6 +35,7 @@ func screenText(t *testing.T, dir string, columns uint16, args ...string) string
 // TestAnnotationsAtATerminal checks the text output at a terminal: it has symbols, fits the
 // width of the terminal, and has no <UNTRUSTED> marks.
 func TestAnnotationsAtATerminal(t *testing.T) {
+	t.Parallel()
 	dir := newDir(t, personFlow)
 	runPiped(t, dir, "start", "w.yaml", "--title", "Flow")
 	if got := screenText(t, dir, 80, "annotate", "@last", "--rating", "4", "--as", "ada", "--note",
@@ -83,6 +84,7 @@ func TestAnnotationsAtATerminal(t *testing.T) {
 // TestWatchShowsNewAnnotations annotates a run while 'runs watch' follows it, and with
 // --stay after the run has ended.
 func TestWatchShowsNewAnnotations(t *testing.T) {
+	t.Parallel()
 	dir := newDir(t, personFlow)
 	runPiped(t, dir, "start", "w.yaml")
 	s := startAtTerminal(t, dir, 60, "runs", "watch")

@@ -42,6 +42,7 @@ func (s *terminalSession) shownNarrow(columns int) {
 // TestRunLoopsAssessmentAndApproval: in one call a person decides about loop rounds, answers
 // an assessment and approves; the answers are recorded as artifacts.
 func TestRunLoopsAssessmentAndApproval(t *testing.T) {
+	t.Parallel()
 	dir := newDir(t, loopFlow)
 	s := startAtTerminal(t, dir, 44, "run", "w.yaml")
 	s.expect("[1/3] Decide")
@@ -100,6 +101,7 @@ func TestRunLoopsAssessmentAndApproval(t *testing.T) {
 const shipFlow = `{id: test.ship, name: Ship, description: d, version: 1.0.0, steps: [{id: ship, title: Ship it, prompt: Ship., requireConfirmation: {kind: human_approval}}]}`
 
 func TestApproveAtTheTerminal(t *testing.T) {
+	t.Parallel()
 	dir := newDir(t, shipFlow)
 	p := program{t, dir, filepath.Join(dir, "home", "local")}
 	_ = p.command("run", "w.yaml", "--notes", "the \x1b[2Jplan").Run()
@@ -135,6 +137,7 @@ func TestApproveAtTheTerminal(t *testing.T) {
 // TestApproveRejectsChangedOutput: output that is submitted while the question is shown makes
 // the approval invalid.
 func TestApproveRejectsChangedOutput(t *testing.T) {
+	t.Parallel()
 	dir := newDir(t, shipFlow)
 	p := program{t, dir, filepath.Join(dir, "home", "local")}
 	_ = p.command("run", "w.yaml", "--notes", "the plan").Run()
@@ -165,6 +168,7 @@ steps:
 // TestRunAsksForArtifactFile: an artifact is requested by path and validated before anything
 // is recorded.
 func TestRunAsksForArtifactFile(t *testing.T) {
+	t.Parallel()
 	dir := newDir(t, handFlow)
 	s := startAtTerminal(t, dir, 80, "run", "w.yaml")
 	s.expect("requires a result of kind wr.gate_verdict, as a JSON file")
@@ -208,6 +212,7 @@ func TestRunAsksForArtifactFile(t *testing.T) {
 
 // Cancelling a run from another terminal stops its command.
 func TestCancelFromAnotherTerminal(t *testing.T) {
+	t.Parallel()
 	dir := newDir(t, commandFlow)
 	p := program{t, dir, filepath.Join(dir, "home", "local")}
 	s := startAtTerminal(t, dir, 60, "run", "w.yaml", "--trust")
@@ -236,6 +241,7 @@ func TestCancelFromAnotherTerminal(t *testing.T) {
 // TestWatchPrintsFactsPromptly: each fact is printed within a second of being recorded, and
 // the watch ends with the run.
 func TestWatchPrintsFactsPromptly(t *testing.T) {
+	t.Parallel()
 	dir := newDir(t, personFlow)
 	p := program{t, dir, filepath.Join(dir, "home", "local")}
 	if out, err := p.command("start", "w.yaml").CombinedOutput(); err != nil {
@@ -287,6 +293,7 @@ func TestWatchPrintsFactsPromptly(t *testing.T) {
 }
 
 func TestWatchStopsOnCtrlC(t *testing.T) {
+	t.Parallel()
 	dir := newDir(t, personFlow)
 	p := program{t, dir, filepath.Join(dir, "home", "local")}
 	_ = p.command("start", "w.yaml").Run()

@@ -22,6 +22,7 @@ steps:
 // TestBackAtTerminal: b alone on a line goes back at each question of a run, and is never notes by
 // accident; with a space before it, it is text.
 func TestBackAtTerminal(t *testing.T) {
+	t.Parallel()
 	dir := newDir(t, backFlow)
 	s := startAtTerminal(t, dir, 100, "run", "w.yaml")
 	s.expect("[1/3] Plan it")
@@ -91,6 +92,7 @@ func output(t *testing.T, dir string, args ...string) string {
 
 // TestApproveIsNoPlaceToGoBack: the word is a no to an approval, which is for what was shown.
 func TestApproveIsNoPlaceToGoBack(t *testing.T) {
+	t.Parallel()
 	dir := newDir(t, strings.Replace(backFlow, "requireConfirmation: true", "requireConfirmation: {kind: human_approval}", 1))
 	output(t, dir, "start", "w.yaml", "--set", "target=a", "--set", "why=b")
 	for range 2 {

@@ -28,6 +28,7 @@ const (
 // left out; ids, digests, tokens, times and paths are replaced by their order of appearance.
 // A change of an exit status, an error code or a JSON member fails here.
 func TestRecordedCalls(t *testing.T) {
+	t.Parallel()
 	script, err := txtar.ParseFile(callsFile)
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 // TestHonestChecks: who does the work is never refused. The same workflow is done in many runs of one store, by the command
 // line and by the server in turn.
 func TestHonestChecks(t *testing.T) {
+	t.Parallel()
 	c := newChecked(t, sumFlow)
 	c.write("sum.sh", rightSum)
 	names := []string{"cli", "mcp"}
@@ -37,6 +38,7 @@ func TestHonestChecks(t *testing.T) {
 
 // TestChecksOverMCP: an agent hands in, learns what the check reports, corrects the work, and completes.
 func TestChecksOverMCP(t *testing.T) {
+	t.Parallel()
 	c := newChecked(t, sumFlow)
 	agent := agentOf(t, c.cmd("mcp"))
 	defer agent.ends()
@@ -77,6 +79,7 @@ func TestChecksOverMCP(t *testing.T) {
 // TestChecksOverMCPWithoutTrust: the answer names the command with which a person trusts the workflow, nothing is recorded and
 // nothing runs; afterwards the same call is taken.
 func TestChecksOverMCPWithoutTrust(t *testing.T) {
+	t.Parallel()
 	c := untrusted(t, strings.Replace(sumFlow, "[sh, tests.sh]", "[sh, -c, 'echo ran >>ran; exec sh tests.sh']", 1))
 	c.write("sum.sh", rightSum)
 	agent := agentOf(t, c.cmd("mcp"))
@@ -206,6 +209,7 @@ func (c *checked) until(name string) {
 // TestCheckedElsewhere: a run is handed in from another folder that is trusted as well. The record says where its checks ran,
 // the answer warns, and the views mark it; in the folder of the run nothing is marked.
 func TestCheckedElsewhere(t *testing.T) {
+	t.Parallel()
 	c := newChecked(t, sumFlow, map[string]string{".git/HEAD": "ref: refs/heads/main\n", ".git/refs/heads/main": strings.Repeat("0a", 20) + "\n"})
 	first := c.start(nil)
 	at := byCLI(c, first, submission{})
@@ -250,6 +254,7 @@ func TestCheckedElsewhere(t *testing.T) {
 // TestAnswersNameChecks: an answer about a check without output has its end nevertheless, one about a changed file
 // names it and the whole command, and the record of the attempt shows the same.
 func TestAnswersNameChecks(t *testing.T) {
+	t.Parallel()
 	c := newChecked(t, flowWith("[sh, -c, 'exit 1']", "[tests.sh]"))
 	at := byCLI(c, c.start(nil), submission{})
 	if at.Kind != "blocked" || !strings.Contains(at.raw, `"check":{"exit":1,"id":"tests","outputTail":""}`) {

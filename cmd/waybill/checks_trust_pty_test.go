@@ -21,6 +21,7 @@ const passingScript = "echo TAP version 13; echo 1..1; echo ok 1\n"
 // TestTrustOfChecks: a workflow with checks only is trusted as one with commands; a changed pin is shown before it
 // is trusted again; places that cannot be pinned are refused with one sentence.
 func TestTrustOfChecks(t *testing.T) {
+	t.Parallel()
 	dir := newDir(t, checkedFlow)
 	p := program{t, dir, filepath.Join(dir, "home", "local")}
 	script := filepath.Join(dir, "run.sh")
@@ -78,6 +79,7 @@ func TestTrustOfChecks(t *testing.T) {
 
 // TestTrustWarnsOfHomeFolders: the question names the folders of PATH in the home folder, and none of the project.
 func TestTrustWarnsOfHomeFolders(t *testing.T) {
+	t.Parallel()
 	c := untrusted(t, sumFlow)
 	ask := func(path string) string {
 		cmd := c.cmd("trust", ".waybill/workflows/w.yaml")
@@ -102,6 +104,7 @@ func TestTrustWarnsOfHomeFolders(t *testing.T) {
 
 // TestApprovalShowsChecks: the question of an approval has each check in one line.
 func TestApprovalShowsChecks(t *testing.T) {
+	t.Parallel()
 	c := newChecked(t, sumFlow+"    requireConfirmation: {kind: human_approval}\n")
 	c.write("sum.sh", rightSum)
 	at := byCLI(c, c.start(nil), submission{notes: "Done."})
@@ -120,6 +123,7 @@ func TestApprovalShowsChecks(t *testing.T) {
 
 // TestBlockedCheckAtANarrowTerminal: what a check reports fits the terminal.
 func TestBlockedCheckAtANarrowTerminal(t *testing.T) {
+	t.Parallel()
 	dir := newDir(t, checkedFlow)
 	if err := os.WriteFile(filepath.Join(dir, "run.sh"), []byte("exit 1\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -34,6 +34,7 @@ func chosenValues(t *testing.T, dir string) string {
 // TestChoicesAtATerminal: choices of a result are numbered; the text of a choice precedes its number,
 // a wrong answer is asked again, and the value that is stored has the type of the choice.
 func TestChoicesAtATerminal(t *testing.T) {
+	t.Parallel()
 	dir := newDir(t, choosingFlow(`["north", 2, true, "1", "a\u001b[2Jb\u202e\nc"]`, "a", "b", "c", "d"))
 	s := startAtTerminal(t, dir, 100, "run", "w.yaml", "--set", "d=west")
 	s.expect("Allow it? [y/a/N]")
@@ -69,6 +70,7 @@ func TestChoicesAtATerminal(t *testing.T) {
 
 // TestManyChoicesAtATerminal: of a long list the first are numbered, and the others are typed.
 func TestManyChoicesAtATerminal(t *testing.T) {
+	t.Parallel()
 	var all []string
 	for i := range 40 {
 		all = append(all, fmt.Sprintf("%q", fmt.Sprintf("t%d", i+1)))
@@ -98,6 +100,7 @@ func TestManyChoicesAtATerminal(t *testing.T) {
 
 // TestNoChoicesAtATerminal: without a usable list nothing is asked, and the step with the list is named.
 func TestNoChoicesAtATerminal(t *testing.T) {
+	t.Parallel()
 	s := startAtTerminal(t, newDir(t, choosingFlow(`["x", {}]`, "a")), 200, "run", "w.yaml")
 	s.expect("Allow it? [y/a/N]")
 	s.typeText("y\n")

@@ -12,6 +12,7 @@ import (
 // no, nothing, and the end of the input. All report that nothing was changed, with the exit
 // status of a call that waits for a person.
 func TestRefusedConfirmationChangesNothing(t *testing.T) {
+	t.Parallel()
 	dir := newDir(t, "id: test.one\nname: One\ndescription: d\nversion: 1.0.0\n"+
 		"steps: [{id: a, title: A, prompt: Do it.}]\n")
 	s := startAtTerminal(t, dir, 80, "start", "w.yaml")

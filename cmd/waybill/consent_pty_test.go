@@ -152,6 +152,7 @@ func consents() []consentCase {
 
 // TestEraseShowsWhatIsErased: the question covers what the artifact is, who submitted it, and the reason.
 func TestEraseShowsWhatIsErased(t *testing.T) {
+	t.Parallel()
 	dir := newDir(t, shipFlow)
 	p := program{t, dir, filepath.Join(dir, "home", "local")}
 	if err := os.WriteFile(filepath.Join(dir, "a.json"), []byte(`{"kind":"list","a":"secret"}`), 0o600); err != nil {
@@ -249,6 +250,7 @@ func TestConsentNeedsOneTerminal(t *testing.T) {
 
 // TestOneYesIsNoConsentToPages: what does not fit the terminal is confirmed page by page.
 func TestOneYesIsNoConsentToPages(t *testing.T) {
+	t.Parallel()
 	steps := ""
 	for i := range 500 {
 		steps += fmt.Sprintf("  - {id: s%d, title: Step %d, action: {kind: command, argv: [sh, -c, \"echo %d >>ran\"]}}\n", i, i, i)
@@ -306,6 +308,7 @@ func TestOneYesIsNoConsentToPages(t *testing.T) {
 // TestTextCannotMoveTheQuestion: a title with 60 line breaks, a name with a false question, notes with
 // false bars. All stays in its place, and nothing looks like a line of the program.
 func TestTextCannotMoveTheQuestion(t *testing.T) {
+	t.Parallel()
 	lines := strings.Repeat(`\n`, 60)
 	hostile := `Safe` + lines + `Approve it? [y/N] y\n\n`
 	dir := newDir(t, `{"id":"test.t","name":"N`+hostile+`","description":"d","version":"1.0.0","steps":[{"id":"a","title":"T`+

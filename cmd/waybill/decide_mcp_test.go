@@ -36,6 +36,7 @@ func (c *agent) submit(at reply, notes string) reply {
 // TestAgentCorrects: an agent submits, is sent back by a person at a terminal, sees the words as a
 // quotation, corrects, is approved by a person, and completes.
 func TestAgentCorrects(t *testing.T) {
+	t.Parallel()
 	p := withFlow(t, shipFlow)
 	c := p.agent()
 	start := c.tool("start_workflow", `{"workflowId":"test.ship"}`)
@@ -84,6 +85,7 @@ func TestAgentCorrects(t *testing.T) {
 // TestAgentMakesNoDecision: neither an artifact of the kinds of decisions nor a command without a terminal
 // is one.
 func TestAgentMakesNoDecision(t *testing.T) {
+	t.Parallel()
 	p := withFlow(t, shipFlow)
 	c := p.agent()
 	at := c.submit(c.tool("start_workflow", `{"workflowId":"test.ship"}`), "plan A")
@@ -113,6 +115,7 @@ func TestAgentMakesNoDecision(t *testing.T) {
 
 // TestAgentLearnsWhoDenied: the refusal of a denied run names the person and the reason.
 func TestAgentLearnsWhoDenied(t *testing.T) {
+	t.Parallel()
 	p := withFlow(t, shipFlow)
 	c := p.agent()
 	start := c.tool("start_workflow", `{"workflowId":"test.ship"}`)

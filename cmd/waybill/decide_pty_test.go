@@ -61,6 +61,7 @@ func awaiting(t *testing.T, workflow string) (string, program) {
 
 // TestDecideInRun: each answer to the question in 'waybill run'.
 func TestDecideInRun(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		play  func(s *terminalSession)
 		exit  int
@@ -140,6 +141,7 @@ func TestDecideInRun(t *testing.T) {
 
 // TestDecideAtApprove: each answer to the question of 'waybill approve'.
 func TestDecideAtApprove(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		args  []string
 		play  func(s *terminalSession)
@@ -219,6 +221,7 @@ func TestDecideAtApprove(t *testing.T) {
 // TestDecideAboutOwnNotes: where the performer may not decide, a person who changes the notes is not asked
 // about them.
 func TestDecideAboutOwnNotes(t *testing.T) {
+	t.Parallel()
 	flow := strings.Replace(shipFlow, "kind: human_approval", "kind: human_approval, notPerformer: true", 1)
 	_, p := awaiting(t, flow)
 	if text := p.atTerminal(1, "y", "approve"); !strings.Contains(text, "[DECISION_REFUSED]") || strings.Contains(text, "[y/N]") {
@@ -243,6 +246,7 @@ func TestDecideAboutOwnNotes(t *testing.T) {
 
 // TestDecideWithReason: send-back and deny ask to confirm the decision and the reason, and nothing else.
 func TestDecideWithReason(t *testing.T) {
+	t.Parallel()
 	for command, tc := range map[string]struct{ question, done, word, action string }{
 		"send-back": {"Send it back? [y/N]", "✓ Sent back: Ship it.", "sent_back", "send_back"},
 		"deny":      {"Deny it and end the run? [y/N]", "✓ Denied: Ship it.", "denied", "deny"},
@@ -310,6 +314,7 @@ func TestDecideWithReason(t *testing.T) {
 
 // TestDecisionsThatAreLate: about a step that was left, sent back already, or of a run that ended.
 func TestDecisionsThatAreLate(t *testing.T) {
+	t.Parallel()
 	dir, p := awaiting(t, shipFlow)
 	s := startAtTerminal(t, dir, 80, "send-back", "--reason", "Longer")
 	s.expect("[y/N]")
@@ -343,6 +348,7 @@ func TestDecisionsThatAreLate(t *testing.T) {
 
 // TestDecisionsBySeveralPeople at their terminals, of accounts that are bound to principals.
 func TestDecisionsBySeveralPeople(t *testing.T) {
+	t.Parallel()
 	if os.Getuid() != 0 {
 		t.Skip("requires root")
 	}
@@ -420,6 +426,7 @@ func TestDecisionsBySeveralPeople(t *testing.T) {
 
 // TestDecisionsOfUnboundPeople: without principals two approvals cannot be distinguished.
 func TestDecisionsOfUnboundPeople(t *testing.T) {
+	t.Parallel()
 	_, p := awaiting(t, strings.Replace(shipFlow, "kind: human_approval", "kind: human_approval, count: 2", 1))
 	text := p.atTerminal(3, "y", "approve")
 	if !strings.Contains(text, "[PRINCIPALS_UNBOUND]") || strings.Contains(text, "[y/N]") {

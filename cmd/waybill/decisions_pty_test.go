@@ -63,6 +63,7 @@ func (p program) audited() (lines []string) {
 
 // TestPeopleDecideAtTheTerminal: a step is sent back twice, then approved, with what each question shows.
 func TestPeopleDecideAtTheTerminal(t *testing.T) {
+	t.Parallel()
 	p := handedIn(t, "")
 	s := startAtTerminal(t, p.dir, 60, "send-back", "@last", "--reason", "No way back\x1b[2J is named")
 	for _, want := range []string{"Submitted", "plan A", "Handed in by", "Reason: No way back", "Send it back? [y/N]"} {
@@ -125,6 +126,7 @@ func TestPeopleDecideAtTheTerminal(t *testing.T) {
 
 // TestPeopleDeny: a denial ends the run as failed, from the command, the question of approve and that of run.
 func TestPeopleDeny(t *testing.T) {
+	t.Parallel()
 	for _, way := range []string{"deny", "approve", "run"} {
 		t.Run(way, func(t *testing.T) {
 			p := handedIn(t, "")
@@ -169,6 +171,7 @@ func TestPeopleDeny(t *testing.T) {
 
 // TestPeopleInRun: at the question of run the step is sent back and performed again; a no leaves it.
 func TestPeopleInRun(t *testing.T) {
+	t.Parallel()
 	dir := newDir(t, decisionsFlow(""))
 	s := startAtTerminal(t, dir, 80, "run", "w.yaml")
 	s.expect("Enter for none")
@@ -199,6 +202,7 @@ func TestPeopleInRun(t *testing.T) {
 // TestDecisionsThatAreRefused: each is named, records nothing but a line in the audit log, and has its exit
 // status.
 func TestDecisionsThatAreRefused(t *testing.T) {
+	t.Parallel()
 	p := handedIn(t, "")
 	if out := p.runPiped(2, "send-back", "@last"); !strings.Contains(out, "--reason") {
 		t.Errorf("no reason:\n%s", out)
@@ -241,6 +245,7 @@ func TestDecisionsThatAreRefused(t *testing.T) {
 // TestPeopleOfAccounts: two of three people, of whom one performed. The accounts of the others are bound to
 // the account of the test in turn.
 func TestPeopleOfAccounts(t *testing.T) {
+	t.Parallel()
 	uid := os.Getuid()
 	bind := func(p program, mine string) {
 		p.t.Helper()

@@ -22,6 +22,7 @@ var generated = regexp.MustCompile(`(?s)(<!-- generated: [^\n]*-->\n).*?(<!-- en
 // TestCommandPagesAreCurrent: docs/cli has one page per top-level command, made from the
 // commands themselves, and an index that lists them in the groups of the help.
 func TestCommandPagesAreCurrent(t *testing.T) {
+	t.Parallel()
 	root := newRoot(&cli.App{})
 	root.InitDefaultHelpCmd()
 	pages := map[string]bool{"README.md": true}
@@ -140,6 +141,7 @@ func prose(long string) string {
 
 // TestProse: plain paragraphs become Markdown, and what a renderer would swallow does not.
 func TestProse(t *testing.T) {
+	t.Parallel()
 	got := prose("Run 'waybill gc' or <it>, a_b.\n\n  indented\n\nTake {\"a\": 1}.")
 	want := "Run `waybill gc` or \\<it\\>, a\\_b.\n\n```text\n  indented\n```\n\n```text\nTake {\"a\": 1}.\n```\n"
 	if got != want {

@@ -113,6 +113,7 @@ var answers = map[string]string{
 }
 
 func TestEveryCommandHasAnswerKind(t *testing.T) {
+	t.Parallel()
 	walk(newRoot(&cli.App{}), func(cmd *cobra.Command) {
 		if path := cmd.CommandPath(); !cmd.HasSubCommands() && answers[path] == "" {
 			t.Errorf("%s: no kind of document in answers", path)
@@ -121,6 +122,7 @@ func TestEveryCommandHasAnswerKind(t *testing.T) {
 }
 
 func TestErrorDocIsCurrent(t *testing.T) {
+	t.Parallel()
 	var b strings.Builder
 	b.WriteString(`# Errors
 
@@ -146,6 +148,7 @@ Retry: *never* — the same call fails again; *at once* — the same call may su
 // TestHelpIsComplete: every command has a short and a long description and examples that
 // exist, and --help prints its help.
 func TestHelpIsComplete(t *testing.T) {
+	t.Parallel()
 	walk(newRoot(&cli.App{}), func(cmd *cobra.Command) {
 		path := cmd.CommandPath()
 		if cmd.Short == "" || strings.HasSuffix(cmd.Short, ".") || len(cmd.Short) > 60 {
@@ -173,6 +176,7 @@ func TestHelpIsComplete(t *testing.T) {
 
 // TestExamplesAreCommandsThatExist parses the examples of every help text.
 func TestExamplesAreCommandsThatExist(t *testing.T) {
+	t.Parallel()
 	root := newRoot(&cli.App{})
 	var examples []string
 	walk(root, func(cmd *cobra.Command) { examples = append(examples, strings.Split(cmd.Example, "\n")...) })

@@ -247,6 +247,7 @@ func TestCollectionIsDriven(t *testing.T) {
 // TestScriptedAgentCompletesAWorkflow performs a workflow of more than fifteen steps by the MCP
 // server, from the file as it is.
 func TestScriptedAgentCompletesAWorkflow(t *testing.T) {
+	t.Parallel()
 	dir, store := place(t, collection(t)...)
 	p := readPublished(t, filepath.Join(dir, ".waybill", "workflows", "survey.json"))
 	path, waits := drive(t, mcpDoor{program{t: t, dir: dir, store: store}.agent()}, p, "survey.orchard", spellers["exact"])

@@ -10,6 +10,7 @@ import (
 // TestCountdown: a person at a terminal sees how much time is left, on one line that fits the
 // terminal, and leaves with Ctrl-C; the run is as before. A short wait is waited for.
 func TestCountdown(t *testing.T) {
+	t.Parallel()
 	dir := newDir(t, waiting(`"for":"1h"`, 0))
 	for _, columns := range []uint16{24, 80} {
 		s := startAtTerminal(t, dir, columns, "run", "w.yaml")

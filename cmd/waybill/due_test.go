@@ -79,6 +79,7 @@ func (p program) status() string {
 
 // TestDueByManyProcesses: of ten processes at once one continues the run, and its command runs once.
 func TestDueByManyProcesses(t *testing.T) {
+	t.Parallel()
 	p := withWait(t, waiting(`"for":"1s"`, 2), true)
 	p.runPiped(0, "start", "w.json")
 	if d := p.due("--run"); len(d.Items) != 0 || d.Ahead != 1 || d.NextAtMs == 0 || p.ran() != "" {
@@ -122,6 +123,7 @@ func TestDueByManyProcesses(t *testing.T) {
 // until then the run is listed, and nothing is recorded of further calls. A step that failed is not
 // tried again.
 func TestDueGoesAsFarAsTrust(t *testing.T) {
+	t.Parallel()
 	p := withWait(t, waiting(`"until":"2001-01-01T00:00:00Z"`, 1), false)
 	p.runPiped(0, "start", "w.json")
 	for i := range 3 {
@@ -153,6 +155,7 @@ func TestDueGoesAsFarAsTrust(t *testing.T) {
 // TestDueOfImportedRuns: a bundle starts no command; a run that a person has continued here is
 // performed.
 func TestDueOfImportedRuns(t *testing.T) {
+	t.Parallel()
 	from := withWait(t, strings.Replace(waiting(`"until":"2001-01-01T00:00:00Z"`, 1), `[`, `[{"id":"p","title":"P","prompt":"p"},`, 1), false)
 	from.runPiped(0, "start", "w.json")
 	from.runPiped(0, "export", "@last", "-o", "early.json")
@@ -181,6 +184,7 @@ const dueKillMs = 300
 // TestDueIsKilled: 'due --run' is killed at a moment, and the next call continues the run from there.
 // The wait is recorded once, no step advances twice, and each command runs at least once.
 func TestDueIsKilled(t *testing.T) {
+	t.Parallel()
 	cases := sample.OneIn(t, 20)
 	for ms := range cases.Of(dueKillMs) {
 		p := withWait(t, waiting(`"until":"2001-01-01T00:00:00Z"`, 3), true)
@@ -227,6 +231,7 @@ func TestDueIsKilled(t *testing.T) {
 // TestPrintTimer: the units and the crontab line name absolute paths, quoted for their reader, and
 // nothing is written.
 func TestPrintTimer(t *testing.T) {
+	t.Parallel()
 	p := program{t, filepath.Join(t.TempDir(), "a 50% $x"), filepath.Join(t.TempDir(), `st"ore`)}
 	if err := os.MkdirAll(p.dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -265,6 +270,7 @@ func TestPrintTimer(t *testing.T) {
 // TestAgentAtAWait: the tools say until when the run waits, and that nothing has to be done; asking
 // again and again records nothing.
 func TestAgentAtAWait(t *testing.T) {
+	t.Parallel()
 	p := withWait(t, waiting(`"for":"1h"`, 1), false)
 	p.runPiped(0, "start", "w.json")
 	before, err := os.ReadFile(p.logged()[0])

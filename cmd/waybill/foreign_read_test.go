@@ -29,6 +29,7 @@ func treeOf(t *testing.T, dir string) (out []string) {
 // TestForeignStoreIsNeverWritten: commands that read a store of another program leave every file, and
 // every directory's time, as they were: no key, no lock and no cache is added.
 func TestForeignStoreIsNeverWritten(t *testing.T) {
+	t.Parallel()
 	p := program{t, t.TempDir(), filepath.Join(t.TempDir(), "store")}
 	if err := os.CopyFS(p.store, os.DirFS("../../testdata/foreign/store")); err != nil {
 		t.Fatal(err)

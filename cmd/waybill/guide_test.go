@@ -23,6 +23,7 @@ import (
 // status must be the one shown. A line that ends with a question and y is answered by a person at a terminal, who
 // types what is behind a ›.
 func TestGuides(t *testing.T) {
+	t.Parallel()
 	for _, program := range []string{"git", "sh"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skip(err)

@@ -10,6 +10,7 @@ import (
 // TestIdentityDoesNotApprove: the default identity is in the records of a person's attempts, and not in
 // those of an approval; a name that was given is in both.
 func TestIdentityDoesNotApprove(t *testing.T) {
+	t.Parallel()
 	flow := "id: test.ship\nname: Ship\ndescription: d\nversion: 1.0.0\nsteps:\n" +
 		"  - {id: a, title: A, prompt: p}\n" +
 		"  - {id: ship, title: Ship, prompt: p, requireConfirmation: {kind: human_approval}}\n"

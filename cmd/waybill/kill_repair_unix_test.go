@@ -15,6 +15,7 @@ import (
 // TestRepairOfSparseFileIsKilled: repairs of a log whose manifest has a hole of ten gigabytes are killed at random
 // moments. No event is lost, the next repair completes, and the copies take little space on the disk and little time.
 func TestRepairOfSparseFileIsKilled(t *testing.T) {
+	t.Parallel()
 	const size, rounds = 10 << 30, 25
 	p := program{t, t.TempDir(), filepath.Join(t.TempDir(), "store")}
 	if err := os.WriteFile(filepath.Join(p.dir, "kill.json"), []byte(manyCommands(2)), 0o600); err != nil {

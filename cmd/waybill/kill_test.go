@@ -99,6 +99,7 @@ func manyCommands(n int) string {
 // random moments, and continued each time. Nothing acknowledged is lost, no step
 // advances twice, and the store is clean.
 func TestKilledAtAnyMoment(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no SIGKILL on windows, and no program called sleep")
 	}

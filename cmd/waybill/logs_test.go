@@ -73,6 +73,7 @@ func (p program) printed(args ...string) (string, string) {
 
 // TestLogsPrintStreamsApart: a step is named by its id, by an iteration and by its loop; what is cut is reported where it was.
 func TestLogsPrintStreamsApart(t *testing.T) {
+	t.Parallel()
 	p := logsProgram(t)
 	p.writeFile("go", "")
 	p.perform(`["a","b","c d"]`)()
@@ -114,6 +115,7 @@ func TestLogsPrintStreamsApart(t *testing.T) {
 
 // TestShowNamesALoop: --step with a loop shows its rounds, the latest 100 of them, and says how many there are before.
 func TestShowNamesALoop(t *testing.T) {
+	t.Parallel()
 	p := logsProgram(t)
 	p.perform("[" + strings.Repeat(`"x",`, 104) + `"y"]`)()
 	var run struct {
@@ -180,6 +182,7 @@ func (f following) ended() error {
 // TestLogsFollowARun: a reader of a pipe gets what each command printed when it is recorded; the run's end, a signal and a
 // reader that is gone end it.
 func TestLogsFollowARun(t *testing.T) {
+	t.Parallel()
 	started := func() (program, func(), following) {
 		p := logsProgram(t)
 		wait := p.perform(`["a","b"]`)
@@ -229,6 +232,7 @@ func TestLogsFollowARun(t *testing.T) {
 
 // TestLogsOfEarlierRecords: records of earlier versions have one output, which either stream is read as.
 func TestLogsOfEarlierRecords(t *testing.T) {
+	t.Parallel()
 	p := program{t, t.TempDir(), filepath.Join(t.TempDir(), "store")}
 	if err := os.CopyFS(p.store, os.DirFS("../../testdata/stores/v1/store")); err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 // TestAgentAutonomyIsCapped: an agent takes from the default of the store at most what it may set, and
 // sets no more in a later attempt, also at an earlier node; a person's start has the whole default.
 func TestAgentAutonomyIsCapped(t *testing.T) {
+	t.Parallel()
 	p := programWithWorkflows(t, "test.talk")
 	configure(t, p.dir, "autonomy", "full_auto_never_stop", "--store", p.store)
 	c := p.agent()
@@ -52,6 +53,7 @@ func TestAgentAutonomyIsCapped(t *testing.T) {
 // TestAgentContinuesBesideBranch: an agent works at its step while another caller goes back and opens a
 // branch. What each does is recorded on its own branch, and neither is shown the notes of the other.
 func TestAgentContinuesBesideBranch(t *testing.T) {
+	t.Parallel()
 	p := programWithWorkflows(t, "test.talk")
 	c := p.agent()
 	started := c.tool("start_workflow", `{"workflowId":"test.talk"}`)

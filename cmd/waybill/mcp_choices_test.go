@@ -22,6 +22,7 @@ steps:
 // TestAgentChoosesFromAResult: a value that an agent invents is refused with the list, and the corrected
 // one completes the run. The same over the command line has exit status 3.
 func TestAgentChoosesFromAResult(t *testing.T) {
+	t.Parallel()
 	p := programWithWorkflows(t, "test.other")
 	file := filepath.Join(p.dir, ".waybill", "workflows", "test.choose.yaml")
 	if err := os.WriteFile(file, []byte(strings.Replace(agentChooses, "%s", "test.choose", 1)), 0o600); err != nil {

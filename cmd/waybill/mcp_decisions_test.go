@@ -12,6 +12,7 @@ import (
 // TestAgentIsSentBack: an agent hands in, a person sends the step back, the agent sees the words, is refused
 // with the same outputs, corrects them, is approved and completes the run. No call of it decides.
 func TestAgentIsSentBack(t *testing.T) {
+	t.Parallel()
 	p := programWithWorkflows(t)
 	if err := os.MkdirAll(filepath.Join(p.dir, ".waybill", "workflows"), 0o700); err != nil {
 		t.Fatal(err)

@@ -29,6 +29,7 @@ type inspected struct {
 // TestInspectWorkflowTruncatesPrompts: the tool returns truncated prompts and names the command
 // with the complete ones; the command line returns complete prompts.
 func TestInspectWorkflowTruncatesPrompts(t *testing.T) {
+	t.Parallel()
 	p := programWithWorkflows(t, "test.talk")
 	long := strings.Repeat("Zürich ", 400)
 	file := fmt.Sprintf(`{"id":"test.long","name":"Long","description":"d","version":"1.0.0","steps":[
@@ -76,6 +77,7 @@ func TestInspectWorkflowTruncatesPrompts(t *testing.T) {
 // TestListWorkflowsTruncatesProblems: a list contains few problems per workflow, errors first,
 // and their total number.
 func TestListWorkflowsTruncatesProblems(t *testing.T) {
+	t.Parallel()
 	p := programWithWorkflows(t, "test.talk")
 	file := `{"id":"test.bad","name":"Bad","description":"d","version":"1.0.0","a":1,"b":1,"c":1,"e":1,"steps":[{"id":"s","title":"S","prompt":"p"}]}`
 	if err := os.WriteFile(filepath.Join(p.dir, ".waybill", "workflows", "bad.json"), []byte(file), 0o600); err != nil {

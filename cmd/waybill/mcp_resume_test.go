@@ -77,6 +77,7 @@ func resumeRun(t *testing.T) (p program, last reply, ack map[string]any) {
 // TestResumedAgentKnowsThePast: in a new chat, at the last step, the agent gets the guidance, the
 // results and the outcome of the steps before, within the budgets, and the same bytes each time.
 func TestResumedAgentKnowsThePast(t *testing.T) {
+	t.Parallel()
 	p, last, ack := resumeRun(t)
 	c := p.agent()
 	found := c.tool("resume_session", `{"query":"shipped"}`)

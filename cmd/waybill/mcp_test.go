@@ -15,6 +15,7 @@ import (
 // TestContinueAfterServerWasKilled: the tokens of one server are valid in the next, and a
 // repeated call returns the same answer byte for byte.
 func TestContinueAfterServerWasKilled(t *testing.T) {
+	t.Parallel()
 	p := programWithWorkflows(t, "test.talk")
 	c := p.agent()
 	if list := c.tool("list_workflows", "{}"); !strings.Contains(list.raw, `"test.talk"`) ||
@@ -93,6 +94,7 @@ func same(t *testing.T, a, b string) bool {
 // TestTokensOfTwoRuns: a call with tokens of two runs is rejected, names both runs and records
 // nothing; the prepared next calls complete both runs.
 func TestTokensOfTwoRuns(t *testing.T) {
+	t.Parallel()
 	p := programWithWorkflows(t, "test.talk", "test.walk")
 	c := p.agent()
 	runs := map[string]reply{}
@@ -166,6 +168,7 @@ func TestTokensOfTwoRuns(t *testing.T) {
 }
 
 func TestServerExitsCleanly(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("windows has no such signals")
 	}

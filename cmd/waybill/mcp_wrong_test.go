@@ -18,6 +18,7 @@ import (
 // TestBusySession: the error states when to try again, and the server holds no lock between
 // calls.
 func TestBusySession(t *testing.T) {
+	t.Parallel()
 	p := programWithWorkflows(t, "test.talk")
 	c := p.agent("--lock-wait", "50ms")
 	one := c.tool("start_workflow", `{"workflowId":"test.talk"}`)
@@ -40,6 +41,7 @@ func TestBusySession(t *testing.T) {
 
 // TestConcurrentIdenticalCalls: one call advances the run, the others return the same answer.
 func TestConcurrentIdenticalCalls(t *testing.T) {
+	t.Parallel()
 	const calls = 12
 	p := programWithWorkflows(t, "test.talk")
 	c := p.agent("--lock-wait", "20s")
@@ -66,6 +68,7 @@ func TestConcurrentIdenticalCalls(t *testing.T) {
 // TestAgentMaxAutonomy: more autonomy than configured is rejected, and the suggestion refers to
 // the user; a running server notices a changed configuration.
 func TestAgentMaxAutonomy(t *testing.T) {
+	t.Parallel()
 	p := programWithWorkflows(t, "test.talk")
 	c := p.agent()
 	start := func() reply {
@@ -93,6 +96,7 @@ func TestAgentMaxAutonomy(t *testing.T) {
 // TestUnconfirmedAutonomy: a limit that no person confirmed permits an agent no more than guided,
 // whether the file was edited with a digest that fits, or deleted after a person had lowered it.
 func TestUnconfirmedAutonomy(t *testing.T) {
+	t.Parallel()
 	p := programWithWorkflows(t, "test.talk")
 	configure(t, p.dir, "agentMaxAutonomy", "guided", "--store", p.store)
 	at := filepath.Join(p.store, "config.json")
@@ -130,6 +134,7 @@ func TestUnconfirmedAutonomy(t *testing.T) {
 
 // TestInvalidCalls: errors contain the problem and a correction in terms of the tools.
 func TestInvalidCalls(t *testing.T) {
+	t.Parallel()
 	p := programWithWorkflows(t, "test.talk")
 	c := p.agent()
 	one := c.tool("start_workflow", `{"workflowId":"test.talk"}`)
@@ -183,6 +188,7 @@ func TestInvalidCalls(t *testing.T) {
 
 // TestCheckpointIsIdempotent: the step stays pending, and repeating the call records nothing.
 func TestCheckpointIsIdempotent(t *testing.T) {
+	t.Parallel()
 	p := programWithWorkflows(t, "test.talk")
 	c := p.agent()
 	one := c.tool("start_workflow", `{"workflowId":"test.talk"}`)
@@ -225,6 +231,7 @@ steps:
 // TestLoopWithNewServerPerCall: each call uses a new server, which is killed after its answer.
 // An agent that only follows next.params completes the loop.
 func TestLoopWithNewServerPerCall(t *testing.T) {
+	t.Parallel()
 	p := programWithWorkflows(t, "test.talk")
 	if err := os.WriteFile(filepath.Join(p.dir, ".waybill", "workflows", "rounds.yaml"), []byte(threeRounds),
 		0o600); err != nil {

@@ -34,6 +34,7 @@ func artifactsOf(t *testing.T, dir string) map[int]string {
 
 // TestPastedNotesArriveWhole: one line of 100,000 characters, after a longer one than is allowed.
 func TestPastedNotesArriveWhole(t *testing.T) {
+	t.Parallel()
 	dir := newDir(t, longNotes)
 	s := startAtTerminal(t, dir, 80, "run", "w.yaml")
 	s.expect("Notes, required")
@@ -52,6 +53,7 @@ func TestPastedNotesArriveWhole(t *testing.T) {
 
 // TestNotesChangeBeforeTheApproval: "e" asks for other notes, which are shown before they are approved.
 func TestNotesChangeBeforeTheApproval(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"run", "approve"} {
 		dir := newDir(t, longNotes)
 		s := startAtTerminal(t, dir, 80, "run", "w.yaml")

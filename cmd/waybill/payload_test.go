@@ -12,6 +12,7 @@ import (
 // TestPayloadAsADocument: with --json a payload is a document of its schema, and its canonical form is what is
 // printed without.
 func TestPayloadAsADocument(t *testing.T) {
+	t.Parallel()
 	subject := consent.NewSubject(consent.DecideStep, "store_a", canon.Sum(nil), consent.Text("run", "run_a"))
 	payload := subject.Payload(1, strings.Repeat("0", 32))
 	data, err := canon.Marshal(document.Payload{Payload: payload, SHA256: canon.Sum(payload.JCS())})

@@ -15,6 +15,7 @@ import (
 // TestStoredBytesAreEscapedAtTerminal: what is exact in a pipe has the same value at a terminal, and nothing in it is
 // executed or hidden.
 func TestStoredBytesAreEscapedAtTerminal(t *testing.T) {
+	t.Parallel()
 	dir := newDir(t, "")
 	if err := os.WriteFile(filepath.Join(dir, "flow.json"), []byte(hostileWorkflow(tame)), 0o600); err != nil {
 		t.Fatal(err)

@@ -212,6 +212,7 @@ func (c *printed) refuses() {
 
 // TestMCPLinesPrintNothingInvisible gives the corpus to the server of agents: lines, structured content and texts.
 func TestMCPLinesPrintNothingInvisible(t *testing.T) {
+	t.Parallel()
 	p := programWithWorkflows(t, "test.talk")
 	if err := os.WriteFile(filepath.Join(p.dir, ".waybill", "workflows", "hostile.json"),
 		[]byte(hostileWorkflow(hostile)), 0o600); err != nil {
@@ -269,6 +270,7 @@ func TestMCPLinesPrintNothingInvisible(t *testing.T) {
 // TestStoredBytesAreExactInPipe: the lines of events, a compiled workflow and a bundle keep their bytes where they are
 // not shown.
 func TestStoredBytesAreExactInPipe(t *testing.T) {
+	t.Parallel()
 	p := program{t, t.TempDir(), filepath.Join(t.TempDir(), "store")}
 	if err := os.WriteFile(filepath.Join(p.dir, "flow.json"), []byte(hostileWorkflow(tame)), 0o600); err != nil {
 		t.Fatal(err)

@@ -92,6 +92,7 @@ func approveAtTerminal(t *testing.T, dir, name string, more ...string) *terminal
 // TestApproveProposalAtTerminal checks that any answer but yes records nothing, that yes
 // records the approval, and that any caller can then apply the proposal.
 func TestApproveProposalAtTerminal(t *testing.T) {
+	t.Parallel()
 	dir, name, p := storeWithProposal(t)
 	for _, answer := range []string{"\n", "n\n", "yes please\n", "\x04"} {
 		s := startAtTerminal(t, dir, 80, "proposals", "approve", name[5:13])
@@ -146,6 +147,7 @@ func TestApproveProposalAtTerminal(t *testing.T) {
 // TestRevisionVoidsApproval revises a proposal while the question is open, and after it was
 // approved. The approval is rejected in the first case and void in the second.
 func TestRevisionVoidsApproval(t *testing.T) {
+	t.Parallel()
 	dir, name, p := storeWithProposal(t)
 	p.writeFile("other.json", strings.Replace(checkProposal, "Look at", "Stare at", 1))
 	for _, args := range [][]string{{"approve", name}, {"apply", name, "--override", "--reason", "It cannot wait"}} {
@@ -179,6 +181,7 @@ func TestRevisionVoidsApproval(t *testing.T) {
 // TestApprovalRequiresTerminal redirects stdin, stderr or stdout of 'proposals approve' and of an
 // override. The question is asked only if all three are the terminal.
 func TestApprovalRequiresTerminal(t *testing.T) {
+	t.Parallel()
 	dir, name, p := storeWithProposal(t)
 	for _, c := range []struct{ call, want string }{
 		{"yes | waybill proposals approve " + name, "requires approval by a person"},
@@ -238,6 +241,7 @@ func TestApprovalRequiresTerminal(t *testing.T) {
 // TestTwoNamesAreOnePerson: a quorum counts accounts. One person who gives several names is one, and a
 // quorum above one is refused while names are all there is.
 func TestTwoNamesAreOnePerson(t *testing.T) {
+	t.Parallel()
 	dir, name, p := storeWithProposal(t)
 	s := startAtTerminal(t, dir, 80, "config", "set", "proposalsQuorum", "2")
 	s.expect("[PRINCIPALS_UNBOUND]")
@@ -278,6 +282,7 @@ func TestTwoNamesAreOnePerson(t *testing.T) {
 // TestNamesGiveNoAuthority: --as is a label. Neither in a pipe nor at a terminal does it give a role or
 // a scope, and a refusal names no principal.
 func TestNamesGiveNoAuthority(t *testing.T) {
+	t.Parallel()
 	_, name, p := storeWithProposal(t)
 	p.configure("roles", `{"lead":["proposals:apply","proposals:override"]}`, "principals",
 		principals(map[string]string{"ada": "lead", "bob": "reviewer", "eve": "guest"}, "eve"))
@@ -315,6 +320,7 @@ func TestNamesGiveNoAuthority(t *testing.T) {
 // TestNamesWhileNoneIsBound: while no principal is bound to an account, the person at the terminal has
 // every role, with --as and without. In a pipe there is no authority, with --as and without.
 func TestNamesWhileNoneIsBound(t *testing.T) {
+	t.Parallel()
 	for _, as := range [][]string{nil, {"--as", "ada"}, {"--as", "eve"}} {
 		t.Run(strings.Join(as, " "), func(t *testing.T) {
 			_, name, p := storeWithProposal(t)
@@ -339,6 +345,7 @@ func TestNamesWhileNoneIsBound(t *testing.T) {
 // that an approval is void once its principal has lost the role. It requires an account that may act
 // as another one.
 func TestQuorumCountsAccounts(t *testing.T) {
+	t.Parallel()
 	if os.Getuid() != 0 {
 		t.Skip("requires root")
 	}
@@ -398,6 +405,7 @@ func TestQuorumCountsAccounts(t *testing.T) {
 // a reason, shows all of the proposal and what it would replace, asks, and that history and audit log
 // record it.
 func TestOverrideShowsAndAsks(t *testing.T) {
+	t.Parallel()
 	dir, name, p := storeWithProposal(t)
 	s := startAtTerminal(t, dir, 80, "proposals", "apply", name, "--override")
 	s.expect("reason")
@@ -444,6 +452,7 @@ func TestOverrideShowsAndAsks(t *testing.T) {
 // TestRemovingApprovalsRequiresTheRole: a program, or a person without the role, cannot revise, reject
 // or archive what a person approved.
 func TestRemovingApprovalsRequiresTheRole(t *testing.T) {
+	t.Parallel()
 	dir, name, p := storeWithProposal(t)
 	calls := [][]string{{"revise", name, "check.json"}, {"reject", name}, {"archive", name}}
 	approveAtTerminal(t, dir, name).expectExit(0)
@@ -464,6 +473,7 @@ func TestRemovingApprovalsRequiresTheRole(t *testing.T) {
 
 // TestPolicyOfThenAndNow: the quorum is the larger one of when the approval was given and of now.
 func TestPolicyOfThenAndNow(t *testing.T) {
+	t.Parallel()
 	_, name, p := storeWithProposal(t)
 	p.configure("principals", principals(map[string]string{"ada": "reviewer", "bob": "reviewer"}, "ada"),
 		"proposalsQuorum", "2")
@@ -489,6 +499,7 @@ func TestPolicyOfThenAndNow(t *testing.T) {
 // terminal and names the command that prints all of it. A pipe, and a person who is asked to
 // approve it, get all of it.
 func TestLargeArtifactIsCutOnlyInGet(t *testing.T) {
+	t.Parallel()
 	dir, _, p := storeWithProposal(t)
 	steps := ""
 	for range 60 {

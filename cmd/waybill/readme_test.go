@@ -47,6 +47,7 @@ func TestReadmeCommands(t *testing.T) {
 // TestReadmeFailures: each row of the README's table of failures names a command that its section of the guide types, and
 // the table has every section.
 func TestReadmeFailures(t *testing.T) {
+	t.Parallel()
 	page, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)

@@ -23,6 +23,7 @@ steps:
 // TestRepeatedRefusalsNameTheStore: the commands of the warning about repeated refusals select the
 // store of the call at every door, since they are copied.
 func TestRepeatedRefusalsNameTheStore(t *testing.T) {
+	t.Parallel()
 	p := programWithWorkflows(t)
 	p.writeFile("refusing.yaml", refusingFlow)
 	var at struct {

@@ -171,6 +171,7 @@ steps:
 `
 
 func TestRunAtTerminal(t *testing.T) {
+	t.Parallel()
 	s := startAtTerminal(t, newDir(t, personFlow), 50, "run", "w.yaml")
 	s.expect("Person\n")
 	s.expect("[1/3] Read it")
@@ -206,6 +207,7 @@ func TestRunAtTerminal(t *testing.T) {
 }
 
 func TestCtrlCLeavesRunContinuable(t *testing.T) {
+	t.Parallel()
 	dir := newDir(t, personFlow)
 	s := startAtTerminal(t, dir, 100, "run", "w.yaml")
 	s.expect("›")
@@ -228,6 +230,7 @@ func TestCtrlCLeavesRunContinuable(t *testing.T) {
 }
 
 func TestCtrlDLeavesRunContinuable(t *testing.T) {
+	t.Parallel()
 	s := startAtTerminal(t, newDir(t, personFlow), 80, "run", "w.yaml")
 	s.expect("›")
 	s.typeText("\x04")
@@ -236,6 +239,7 @@ func TestCtrlDLeavesRunContinuable(t *testing.T) {
 }
 
 func TestNotesFromTheEditor(t *testing.T) {
+	t.Parallel()
 	dir := newDir(t, personFlow)
 	script := "#!/bin/sh\n{ echo 'because of this:'; echo; echo '- one'; cat \"$1\"; } >\"$1.new\" && mv \"$1.new\" " +
 		"\"$1\"\n"
@@ -274,6 +278,7 @@ steps:
 `
 
 func TestTrustAtTheTerminal(t *testing.T) {
+	t.Parallel()
 	dir := newDir(t, commandFlow)
 	s := startAtTerminal(t, dir, 80, "run", "w.yaml")
 	s.expect("2 commands that are not trusted yet")
@@ -302,6 +307,7 @@ func TestTrustAtTheTerminal(t *testing.T) {
 
 // After Ctrl-C the spinner shows that the command is being stopped.
 func TestCtrlCShowsThatCommandIsStopping(t *testing.T) {
+	t.Parallel()
 	s := startAtTerminal(t, newDir(t, strings.ReplaceAll(commandFlow, `"echo $$ >pid; exec sleep 60"`,
 		`"trap 'sleep 1; exit 1' TERM; echo ready; while :; do sleep 0.1; done"`)), 80, "run", "w.yaml", "--trust")
 	s.expect("│ ready")
@@ -315,6 +321,7 @@ func TestCtrlCShowsThatCommandIsStopping(t *testing.T) {
 
 // Input typed while a command runs must not acknowledge the next step.
 func TestTypeAheadIsDiscarded(t *testing.T) {
+	t.Parallel()
 	s := startAtTerminal(t, newDir(t, strings.ReplaceAll(commandFlow, `"echo $$ >pid; exec sleep 60"]}}`,
 		`"sleep 0.5"]}}`+"\n  - {id: last, title: Last, prompt: Sure.}\n")), 80, "run", "w.yaml", "--trust")
 	s.expect("[2/3] Wait")

@@ -89,6 +89,7 @@ func validStore(t *testing.T, root string) map[string][][]byte {
 
 // TestExampleStoreIsValid validates the example store of docs/format.md.
 func TestExampleStoreIsValid(t *testing.T) {
+	t.Parallel()
 	asked := validStore(t, "../../testdata/format/store")
 	for _, name := range []string{"event", "manifest-record", "snapshot", "compiled-workflow", "store", "keyring",
 		"config", "trust"} {
@@ -100,6 +101,7 @@ func TestExampleStoreIsValid(t *testing.T) {
 
 // TestEventSamplesAreValid validates the samples in testdata/events.
 func TestEventSamplesAreValid(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("../../testdata/events/*.jsonl")
 	if err != nil || len(files) == 0 {
 		t.Fatal(err, files)
@@ -119,6 +121,7 @@ func TestEventSamplesAreValid(t *testing.T) {
 
 // TestForeignBundlesAreValid: bundles that other programs export are valid as well.
 func TestForeignBundlesAreValid(t *testing.T) {
+	t.Parallel()
 	files, _ := filepath.Glob("../../../shared/data/workrail/bundles/*.json")
 	if len(files) == 0 {
 		t.Skip("no bundles of another program are here")
@@ -137,6 +140,7 @@ func TestForeignBundlesAreValid(t *testing.T) {
 // TestSchemasRejectInvalidRecords changes one thing in a valid record per row, which the schema
 // must reject.
 func TestSchemasRejectInvalidRecords(t *testing.T) {
+	t.Parallel()
 	lines := func(glob string) string {
 		files, err := filepath.Glob("../../testdata/format/store/" + glob)
 		if err != nil || len(files) == 0 {
@@ -208,6 +212,7 @@ func TestSchemasRejectInvalidRecords(t *testing.T) {
 // TestStoredSchemasAreClosed: no object of a stored record allows unknown members, except
 // those that the format leaves open.
 func TestStoredSchemasAreClosed(t *testing.T) {
+	t.Parallel()
 	for _, name := range schemasOf(false) {
 		if valid(name, []byte(`{}`)) == nil || valid(name, []byte(`[]`)) == nil {
 			t.Errorf("%s allows any member", name)

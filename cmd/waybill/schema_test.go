@@ -13,6 +13,7 @@ import (
 // TestSchemaFilesAreCurrent: editors use the schema files in docs/schema, so these must be byte
 // for byte what the program prints, and the directory must contain no other files.
 func TestSchemaFilesAreCurrent(t *testing.T) {
+	t.Parallel()
 	for _, name := range schema.Names() {
 		var out, errOut bytes.Buffer
 		if status := run([]string{"schema", name}, strings.NewReader(""), &out, &errOut, nil); status != 0 ||

@@ -18,6 +18,7 @@ import (
 // TestResultsFitTheTerminal: what the commands about results print has no styles as text, and no row of it is wider than the
 // terminal.
 func TestResultsFitTheTerminal(t *testing.T) {
+	t.Parallel()
 	dir := newDir(t, logsFlow)
 	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -45,6 +46,7 @@ func TestResultsFitTheTerminal(t *testing.T) {
 // TestHostileArtifactsAtTheTerminal: kinds, types and actors of an imported log, and the bytes of an artifact, reach a terminal
 // with no character that it executes or hides.
 func TestHostileArtifactsAtTheTerminal(t *testing.T) {
+	t.Parallel()
 	const hostile = "\x1b[2J\u009b31m\u202e\r\n\a"
 	dir := newDir(t, logsFlow)
 	startAtTerminal(t, dir, 100, "start", "wr.change_checklist", "--set", "change=x").expectExit(0)

@@ -68,6 +68,7 @@ func badSignatures(ada consenttest.Key, data []byte) []badSignature {
 
 // TestVerifySignedBundle: a signature by a key of the file counts, and every other one is a finding.
 func TestVerifySignedBundle(t *testing.T) {
+	t.Parallel()
 	p, ada, data := signedBundle(t)
 	var doc struct {
 		OK     bool
@@ -142,6 +143,7 @@ func TestVerifySignedBundle(t *testing.T) {
 // TestImportSignedBundle: the answer says who signed, and a signature that is none refuses the import before
 // anything is written.
 func TestImportSignedBundle(t *testing.T) {
+	t.Parallel()
 	p, ada, data := signedBundle(t)
 	var doc struct {
 		Relation  string

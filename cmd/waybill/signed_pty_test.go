@@ -187,6 +187,7 @@ func signedActs(p program) {
 
 // TestAuditShowSigned: what audit show prints of each signed act is what ssh-keygen verifies.
 func TestAuditShowSigned(t *testing.T) {
+	t.Parallel()
 	p := storeOfAda(t)
 	signedActs(p)
 	signed := map[string]bool{}
@@ -265,6 +266,7 @@ func TestAuditShowSigned(t *testing.T) {
 
 // TestAuditShowErased: the artifact of a decision was erased, and its signature with it.
 func TestAuditShowErased(t *testing.T) {
+	t.Parallel()
 	p := storeOfAda(t)
 	p.runPiped(0, "approve", "--sign", "--key", "ada")
 	var approval auditedAct

@@ -65,6 +65,7 @@ func (p program) refused(status int, code string, args ...string) string {
 // TestStartKeyTakenByAnotherWorkflow: neither start nor run answers with, or performs, the run of
 // another workflow.
 func TestStartKeyTakenByAnotherWorkflow(t *testing.T) {
+	t.Parallel()
 	p := withTwoFlows(t)
 	p.runPiped(0, "start", "theirs.json", "--key", "nightly")
 	before := p.logged()
@@ -80,6 +81,7 @@ func TestStartKeyTakenByAnotherWorkflow(t *testing.T) {
 // TestStartKeysOfAutomationsAreReserved: neither start nor run takes a key of automations, and run
 // refuses it before it asks for trust.
 func TestStartKeysOfAutomationsAreReserved(t *testing.T) {
+	t.Parallel()
 	p := withTwoFlows(t)
 	const key = "automation/nightly/2026-01-01T03:00:00Z/workflow:team.mine"
 	p.refused(2, "USAGE_ERROR", "start", "mine.json", "--key", key)
@@ -93,6 +95,7 @@ func TestStartKeysOfAutomationsAreReserved(t *testing.T) {
 // TestStartKeyTakenByImport: a bundle whose session has the id of a key does not take its place, even
 // with the workflow that is asked for.
 func TestStartKeyTakenByImport(t *testing.T) {
+	t.Parallel()
 	p := withTwoFlows(t)
 	p.runPiped(0, "start", "mine.json") // the store has an id
 	attacker := p
@@ -134,6 +137,7 @@ func restrictModes(t *testing.T, dir string) {
 // TestTrustIsForTheNamedVersion: --trust allows the commands of the file on the command line, and of
 // no version that a key or a run is pinned to instead.
 func TestTrustIsForTheNamedVersion(t *testing.T) {
+	t.Parallel()
 	p := withTwoFlows(t)
 	p.runPiped(0, "start", "mine.json", "--key", "k")
 	p.refused(3, "WORKFLOW_UNTRUSTED", "run", "mine2.json", "--key", "k", "--trust", "--notes", "n")
@@ -164,6 +168,7 @@ func TestTrustIsForTheNamedVersion(t *testing.T) {
 // TestMadeUpCommandResults: a result that nothing ran is refused, with the command that performs the
 // step, and the step is still pending.
 func TestMadeUpCommandResults(t *testing.T) {
+	t.Parallel()
 	p := withTwoFlows(t)
 	p.runPiped(0, "start", "mine.json")
 	runID := p.onlyRun()

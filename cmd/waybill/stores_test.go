@@ -222,6 +222,7 @@ func firstDifference(a, b string) string {
 // TestGoldenStoreIsValid: the records of the current format version are valid by the schemas,
 // and a record with an additional or missing member is rejected.
 func TestGoldenStoreIsValid(t *testing.T) {
+	t.Parallel()
 	asked := validStore(t, "../../testdata/stores/v1-learning/store")
 	text, err := os.ReadFile("../../testdata/stores/v1-learning/bundle.json")
 	if err != nil {

@@ -98,6 +98,7 @@ func suspectedIn(t *testing.T, raw string) (found []string, kind string, tokens 
 // TestSuspectedSecretsAreNamed sends each canary in context, notes and artifacts of a start, a refused attempt, a
 // checkpoint and an accepted attempt, by the command line and as an agent. The documents of both have the same warnings.
 func TestSuspectedSecretsAreNamed(t *testing.T) {
+	t.Parallel()
 	for _, c := range canaries() {
 		var seen [2][]string
 		for i, way := range []string{"command line", "agent"} {
@@ -163,6 +164,7 @@ func recordCanary(t *testing.T, c canary, call suspectingDoor) (answers []string
 
 // TestSuspectedSecretsInText: people read one line for each with place, rule and what to do, and never the secret.
 func TestSuspectedSecretsInText(t *testing.T) {
+	t.Parallel()
 	p := programWithWorkflows(t, "test.talk")
 	p.writeFile("log.txt", "deployed with ghp_abcdef0123456789abcdef0123456789abcd\n")
 	p.writeFile("bin", "\x00\xff\xfe ghp_abcdef0123456789abcdef0123456789abcd")
@@ -199,6 +201,7 @@ const leakyFlow = `{"id":"test.leaky","name":"Leaky","description":"d","version"
 
 // TestSuspectedSecretsOfCommands: 'waybill run' warns of what commands print, in its text and in the document.
 func TestSuspectedSecretsOfCommands(t *testing.T) {
+	t.Parallel()
 	p := programWithWorkflows(t)
 	p.writeFile("flow.json", leakyFlow)
 	p.writeFile("token.txt", "ghp_abcdef0123456789abcdef0123456789abcd")

@@ -8,6 +8,7 @@ import "testing"
 // confirms the command as it runs. An output that is missing can be typed; the command does not run
 // again then.
 func TestConfirmationShowsTheFilledCommand(t *testing.T) {
+	t.Parallel()
 	dir := newDir(t, "id: test.one\nname: One\ndescription: d\nversion: 1.0.0\n"+
 		"steps: [{id: a, title: A, requireConfirmation: true, outputs: {commit: stdout, tag: \"json:/tag\"},\n"+
 		"  action: {kind: command, argv: [sh, -c, 'echo ran >>ran; cat ran; echo \"<$1>\" >&2', sh, --, \"{{where}}\"]}},\n"+

@@ -97,6 +97,7 @@ func (p program) records() (out []record) {
 // TestEachValueIsOneArgument: in argv, inside of an element, and in the environment; through real
 // processes, and in a loop.
 func TestEachValueIsOneArgument(t *testing.T) {
+	t.Parallel()
 	p := program{t, t.TempDir(), filepath.Join(t.TempDir(), "store")}
 	p.writeFile("values.json", valued)
 	p.writeFile("context.json", string(asJSON(t, map[string]any{"values": hostileValues})))
@@ -127,6 +128,7 @@ func TestEachValueIsOneArgument(t *testing.T) {
 
 // TestLongValues: the longest value arrives as one argument, a longer one is refused and nothing runs.
 func TestLongValues(t *testing.T) {
+	t.Parallel()
 	p := program{t, t.TempDir(), filepath.Join(t.TempDir(), "store")}
 	p.writeFile("long.json", `{"id":"test.long","name":"Long","description":"d","version":"1.0.0","steps":[{"id":"a","title":"A",
 		"action":{"kind":"command","argv":["sh","-c","echo ran >>ran; echo $#; printf %s \"$1\" | wc -c","sh","{{value}}"]}}]}`)
@@ -147,6 +149,7 @@ func TestLongValues(t *testing.T) {
 
 // TestValuesThatAreRefused: nothing runs and nothing is recorded; the message names the key.
 func TestValuesThatAreRefused(t *testing.T) {
+	t.Parallel()
 	p := program{t, t.TempDir(), filepath.Join(t.TempDir(), "store")}
 	outside := t.TempDir()
 	if err := os.Symlink(outside, filepath.Join(p.dir, "link")); err != nil {
@@ -194,6 +197,7 @@ func asText(t *testing.T, s string) string { return string(asJSON(t, s)) }
 
 // TestNoTokenReachesACommand: neither by its environment nor by its files.
 func TestNoTokenReachesACommand(t *testing.T) {
+	t.Parallel()
 	p := program{t, t.TempDir(), filepath.Join(t.TempDir(), "store")}
 	p.writeFile("env.json", `{"id":"test.env","name":"N","description":"d","version":"1.0.0","steps":[
 		{"id":"a","title":"A","action":{"kind":"command","argv":["sh","-c","env; cat \"$WAYBILL_CONTEXT\"; cat /proc/self/cmdline"]}}]}`)
@@ -249,6 +253,7 @@ func TestKilledPerformerLeavesNoFolder(t *testing.T) {
 
 // TestOutputOverBudget: head and tail of each stream are kept, and the record says how long it was.
 func TestOutputOverBudget(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("seq"); err != nil {
 		t.Skip(err)
 	}

@@ -12,6 +12,7 @@ import (
 // TestWatchShowsProposals makes proposals while 'runs watch' follows a run: those from the run and from none are
 // printed, in words, and for programs as the protocol defines them.
 func TestWatchShowsProposals(t *testing.T) {
+	t.Parallel()
 	dir := newDir(t, personFlow)
 	write := func(name, text string) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -40,6 +41,7 @@ func TestWatchShowsProposals(t *testing.T) {
 
 // TestWatchPrintsRunEvents: with --format openwop the lines are run events, and notifications around them.
 func TestWatchPrintsRunEvents(t *testing.T) {
+	t.Parallel()
 	dir := newDir(t, personFlow)
 	runPiped(t, dir, "start", "w.yaml")
 	s := startProgramAtTerminal(t, dir, 300, "sh", "-c", "waybill runs watch --format openwop 2>&1 | cat")
