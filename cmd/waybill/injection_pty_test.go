@@ -259,7 +259,6 @@ var notViews = map[string]string{
 // TestEveryCommandIsInTheCorpus: each command is called by TestInjectionsInTextViews, or left out for a
 // stated reason.
 func TestEveryCommandIsInTheCorpus(t *testing.T) {
-	t.Parallel()
 	s := newInjected(t, 80, strings.TrimSpace, strings.TrimSpace)
 	s.write("plain.txt", "text")
 	called := map[string]bool{}

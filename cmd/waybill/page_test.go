@@ -16,7 +16,6 @@ type failing struct{}
 func (failing) Write([]byte) (int, error) { return 0, errors.New("no room") }
 
 func TestWriteErrorOfAnswer(t *testing.T) {
-	t.Parallel()
 	var errOut bytes.Buffer
 	if status := run([]string{"version"}, strings.NewReader(""), failing{}, &errOut, nil); status != fault.ExitFailed ||
 		!strings.Contains(errOut.String(), "no room") {
@@ -25,7 +24,6 @@ func TestWriteErrorOfAnswer(t *testing.T) {
 }
 
 func TestPanicIsReportedAsError(t *testing.T) {
-	t.Parallel()
 	var out, errOut bytes.Buffer
 	a := &cli.App{Process: cli.Process{In: strings.NewReader(""), Out: &out, Err: &errOut,
 		Args: []string{"start", "wr.demo", "--json", "--store", t.TempDir() + "/s"}, Entropy: strings.NewReader("")}}
