@@ -4,21 +4,8 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/pattern"
+	"github.com/waybill/waybill/durable/redact/words"
 )
-
-// nonValueWords is the set of words that describe a value in the place of one: its state, its
-// source, its type, and keywords that begin an expression.
-var nonValueWords = wordSet(
-	"required optional missing none null nil true false empty unknown invalid expired hidden set " +
-		"unset yes no ok undefined redacted default " +
-		"valid todo tbd changed reset rotated revoked refreshed updated created deleted removed " +
-		"stored encrypted hashed " +
-		"provided generated masked absent present " +
-		"weak strong enabled disabled pending rejected accepted denied correct incorrect wrong same see prompt " +
-		"stdin inherit write " +
-		"read n/a ... … xxx " +
-		"string str bytes byte []byte bool int any object buffer " +
-		"await new lambda func function async self this match try not if")
 
 // Forms of texts that describe or refer to a value.
 var (
@@ -46,7 +33,7 @@ var (
 // nonValue reports a text that describes or refers to a value and is not a secret itself. The first
 // byte of a text, or its length, decides which expressions are tried.
 func nonValue(v string) bool {
-	if nonValueWords[strings.ToLower(strings.TrimRight(v, "!"))] || placeholder(v) || v == "" {
+	if words.State(strings.ToLower(strings.TrimRight(v, "!"))) || placeholder(v) || v == "" {
 		return true
 	}
 	return len(v) > 40 && digest.MatchString(v) || strings.IndexByte("./~f", v[0]) >= 0 && filePath.MatchString(v) ||
@@ -77,7 +64,7 @@ func isCount(s string, to int, v string) bool {
 }
 
 // units is the set of such units.
-var units = wordSet("character characters chars bytes bits digits letters words minutes hours days seconds weeks " +
+var units = words.Set("character characters chars bytes bits digits letters words minutes hours days seconds weeks " +
 	"times tokens or to and per")
 
 // Parts of expressions.
@@ -124,6 +111,6 @@ func codeReference(s string, from, to int, b bareContext) bool {
 }
 
 // memberOwners is the set of variables whose members usually hold configuration or secrets in code.
-var memberOwners = wordSet(
+var memberOwners = words.Set(
 	"self this process os req request cfg config conf settings opts options args env ctx flags form " +
 		"params props state data secrets vars local module environ event res response")

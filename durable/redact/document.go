@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill/waybill/durable/canon"
 	"github.com/waybill/waybill/durable/reason"
+	"github.com/waybill/waybill/durable/redact/words"
 )
 
 // Value returns v with every string and every member name redacted by Text, and with every string
@@ -172,7 +173,7 @@ func namesSecret(v canon.Value) bool {
 }
 
 // webKeyMembers are the members of a JSON web key that are private.
-var webKeyMembers = wordSet("d p q dp dq qi oth k")
+var webKeyMembers = words.Set("d p q dp dq qi oth k")
 
 // isWebKey reports a JSON web key, which has a type and a member that is private.
 func isWebKey(v canon.Value) bool {

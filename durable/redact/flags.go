@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/pattern"
+	"github.com/waybill/waybill/durable/redact/words"
 )
 
 // flag schedules the argument of a command line flag whose name is a secret's, such as
@@ -100,17 +101,9 @@ func flagValue(s string, flag, from, to int) bool {
 	countReads(flag - len(before))
 	before = before[max(0, len(before)-nameMax):]
 	before = before[strings.LastIndexAny(before, " \t\n\r")+1:]
-	return valueFollows.MatchString(s[to:]) && !sentenceWords[strings.ToLower(v)] &&
-		!sentenceWords[strings.ToLower(before)] && !strings.HasSuffix(before, "]")
+	return valueFollows.MatchString(s[to:]) && !words.Sentence(strings.ToLower(v)) &&
+		!words.Sentence(strings.ToLower(before)) && !strings.HasSuffix(before, "]")
 }
-
-// sentenceWords is the set of words that appear before and behind a flag in sentences.
-var sentenceWords = wordSet(
-	"a an the this that and or with without via by use using uses pass passing passes give gives " +
-		"given set sets setting add adds needs need see of to for is are was be no not as in " +
-		"flag flags option options argument arguments parameter value again instead now too only " +
-		"twice first later does " +
-		"takes when then if run it support supports drop remove")
 
 // command tracks the last known command name on a command line, up to a separator such as a pipe.
 // The text is read once from left to right. Markers and the secrets they replace are skipped, so
@@ -140,7 +133,7 @@ func (c *command) advance(s string, i int) {
 }
 
 // registries are the commands whose subcommand login takes a password.
-var registries = wordSet("docker podman buildah skopeo helm nerdctl")
+var registries = words.Set("docker podman buildah skopeo helm nerdctl")
 
 // longGap matches what separates a long flag from its value.
 const longGap = `(?:=[ \t]*|[ \t]+)`

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/pattern"
+	"github.com/waybill/waybill/durable/redact/words"
 )
 
 // White space and Markdown emphasis between a name and its value: **Password:** `x`. In JSON and
@@ -237,7 +238,7 @@ func (b bareContext) reference(s string, to int, v string) bool {
 }
 
 // schemeWords is the set of words that follow Bearer or Basic in sentences about them.
-var schemeWords = wordSet("auth authentication authorization scheme schemes header headers tokens credentials")
+var schemeWords = words.Set("auth authentication authorization scheme schemes header headers tokens credentials")
 
 // The bytes of a value without quotes, and what may end it before another byte.
 var (

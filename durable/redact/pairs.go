@@ -4,11 +4,19 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/pattern"
+	"github.com/waybill/waybill/durable/redact/words"
 )
 
 // A pair is two members of which one holds the name of the other's value:
 // {"name":"token","value":"…"}, and the same in YAML and in settings files. Both are read forward
 // from the first one, so that a secret replaced later does not change what was read.
+
+var (
+	// pairNames are the names of the member of a pair that holds a name, valueNames those of the
+	// member that holds the value.
+	pairNames  = words.Set("name key header variable field parameter")
+	valueNames = words.Set("value val")
+)
 
 // pairMembers bounds the number of members that are read behind the first one.
 const pairMembers = 8

@@ -4,15 +4,16 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/redact/words"
 )
 
 // schemaMaps are the keywords of JSON Schema whose members are named by the author of the schema:
 // a property called password describes passwords, and is none.
-var schemaMaps = wordSet("properties patternProperties $defs definitions dependentSchemas dependentRequired dependencies")
+var schemaMaps = words.Set("properties patternProperties $defs definitions dependentSchemas dependentRequired dependencies")
 
 // schemaKeywords are the keywords of JSON Schema and OpenAPI. An object with another name is no
 // schema, but data in a document that also has a member called properties.
-var schemaKeywords = wordSet("$schema $id $ref $anchor $dynamicRef $dynamicAnchor $recursiveRef $recursiveAnchor $vocabulary " +
+var schemaKeywords = words.Set("$schema $id $ref $anchor $dynamicRef $dynamicAnchor $recursiveRef $recursiveAnchor $vocabulary " +
 	"$comment $defs id type enum const title description default deprecated readOnly writeOnly examples example format " +
 	"contentEncoding contentMediaType contentSchema multipleOf maximum exclusiveMaximum minimum exclusiveMinimum " +
 	"maxLength minLength pattern items prefixItems additionalItems unevaluatedItems maxItems minItems uniqueItems " +

@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/redact/forms"
+	"github.com/waybill/waybill/durable/redact/words"
 )
 
 // Sentences that state a secret: "the password for root is hunter2". A value is taken if it is
@@ -46,7 +47,7 @@ func (sc *scanner) sentence(i int) {
 	from += len(markup.FindString(s[from:min(len(s), from+escapeMax)]))
 	if to, open := quotedWord(s, from); to > 0 {
 		v := s[from+open : to]
-		if !ordinary(v) && !nonValue(v) && !strings.Contains(v, markerStart) && (password || !strings.Contains(v, " ")) {
+		if !words.Ordinary(v) && !nonValue(v) && !strings.Contains(v, markerStart) && (password || !strings.Contains(v, " ")) {
 			sc.schedule(from+open, to, NamedSecret)
 		}
 		return
@@ -59,7 +60,7 @@ func (sc *scanner) sentence(i int) {
 	rest := s[to:min(len(s), to+nameMax)]
 	switch {
 	case nonValue(v), isCount(s, to, v), SecretName(v), strings.Contains(v, "://"), strings.ContainsAny(v, "()<>"):
-	case stated(v), password && len(v) >= 6 && !ordinary(v) && !notStated.MatchString(v) && sentenceEnds.MatchString(rest):
+	case stated(v), password && len(v) >= 6 && !words.Ordinary(v) && !notStated.MatchString(v) && sentenceEnds.MatchString(rest):
 		sc.schedule(from, sc.whole(from, to), NamedSecret)
 	}
 }
@@ -172,34 +173,3 @@ func stated(v string) bool {
 var notStated = pattern.New(`^(?i:(?:base|sha|md|utf|ipv|hs|rs|es|ps|ed|aes|rsa|x|oauth|http|v|bcrypt|argon|pbkdf|win|ascii)-?[0-9]+[\w.-]*` +
 	`|[0-9]+(?:st|nd|rd|th|s|ms|h|d|min|kb|mb|bit|bits|bytes?|chars?|days?|hours?|x)` +
 	`|[0-9]+-[a-z]+(?:-[a-z]+)*|\d{4}-\d\d-\d\d.*|\d+(?:[.:]\d+)+|[\w./-]+\.[a-z]{1,5}|\$.*|@.*|#\d+)$`)
-
-// ordinary reports a word that describes a secret in a sentence.
-func ordinary(v string) bool {
-	lower := strings.ToLower(v)
-	if ordinaryWords[lower] || nonValueWords[lower] || sentenceWords[lower] {
-		return true
-	}
-	for _, end := range []string{"ed", "ing", "able", "ible", "ive", "ory", "ent", "ant", "ous", "ful", "less", "ly", "ary",
-		"ally", "ness", "ment", "tion", "ward", "wise", "text"} {
-		if strings.HasSuffix(lower, end) && len(lower) > len(end)+1 {
-			return true
-		}
-	}
-	// well-known, read-only: two words of small letters.
-	return strings.Count(lower, "-") == 1 && strings.Trim(v, "abcdefghijklmnopqrstuvwxyz-") == ""
-}
-
-// ordinaryWords is the set of such words without a common ending.
-var ordinaryWords = wordSet(
-	"weak strong short long shorter longer weaker stronger newer older better good bad fine okay right here there below " +
-		"above inside outside elsewhere public private secret safe unsafe secure insecure fresh stale old new lost gone " +
-		"known broken written taken given sent shown leaked hard easy simple trivial obvious plain clear random unique " +
-		"yours mine ours theirs his hers not still also just only never always too so very much more less enough all any " +
-		"some what which where when how why who because since until unless while after before like about in at by from " +
-		"into onto over under up down out off on part one two three four five six seven eight nine ten dead alive active " +
-		"inactive static dynamic local global remote optional mandatory up-to-date case-sensitive ready static admin's " +
-		"sensitive temporary permanent default empty blank visible hex hexadecimal numeric alphanumeric bearer opaque " +
-		"rotated managed cached signed unsigned read kept held found asked typed entered hashed salted encrypted " +
-		"database keychain keyring vault environment settings configuration file header cookie body query string number " +
-		"crucial vital critical essential unchanged identical equal different similar alike everything nothing something " +
-		"communication simplicity patience practice preparation consistency kindness timing trust yes no")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/redact/forms"
+	"github.com/waybill/waybill/durable/redact/words"
 )
 
 // structures maps a name, in lower case, to what is read behind it where its value is more than one
@@ -83,7 +84,7 @@ var (
 )
 
 // cookieAttributes is the set of the attributes of a cookie, which are not secret.
-var cookieAttributes = wordSet("path domain expires max-age samesite priority version comment httponly secure partitioned")
+var cookieAttributes = words.Set("path domain expires max-age samesite priority version comment httponly secure partitioned")
 
 // settings reports a list of cookies that keep settings only: a short word each, such as a language.
 func settings(s string, at int) bool {
@@ -163,7 +164,7 @@ func (sc *scanner) cookieList(at int, all bool) (next int) {
 
 var (
 	// credentialParameters matches the parameters of an Authorization header that are secret.
-	credentialParameters = wordSet("response signature sig mac oauth_signature oauth_token token password auth api_key " +
+	credentialParameters = words.Set("response signature sig mac oauth_signature oauth_token token password auth api_key " +
 		"apikey passcode secret client_secret credential_token")
 	// parameterBegins matches the beginning of a parameter list behind a scheme.
 	parameterBegins = pattern.New(`^(?:[\w-]{2,40} +)?[\w-]{1,40}=(?:[^=]|$)`)
