@@ -22,8 +22,8 @@ var (
 	template = pattern.New(`^(?:\$[{(]|\{\{|\*\*\*|<%|%\(|#\{|op://|vault://)`)
 	// dummy matches <name>, the variables $NAME, $1, $this->token and $env:TOKEN, {name}, a verb of a
 	// format string such as %s, and xxx. A password such as $eCret1 is none of them.
-	dummy = pattern.New(`^(?:<[^>]*>$|\$(?:[A-Z_]+$|[0-9]$|this-|env:)|` +
-		`[{:@]\}?$|%\w+%$|\[[A-Za-z][A-Za-z _-]*\]?$|\{[A-Za-z_.]+\}?$|%[A-Za-z]$|[xX]{3,}$)`)
+	dummy = pattern.New(`^(?:<[^>]*>$|\$(?:[A-Z_]+$|null$|[0-9]$|this-|env:)|` +
+		`[{:@]\}?$|\{\d\}?$|[%@]\w+[%@]$|%\d$|&\w+$|ENC\[|__\w+__$|\[[A-Za-z][A-Za-z _-]*\]?$|\{[A-Za-z_.]+\}?$|%[A-Za-z]$|[xX]{3,}$)`)
 	// variable matches $name, and the parameters :name and @name of a query.
 	variable = pattern.New(`^(?:\$(\w+)|[:@]([A-Za-z_.]+)\}?)$`)
 	// yours matches the beginning of your-password.
@@ -43,7 +43,10 @@ func nonValue(v string) bool {
 // placeholder reports a template expression, a variable reference, or a dummy such as xxx or
 // your-token.
 func placeholder(v string) bool {
-	if v == "" || strings.IndexByte("$@:{*<%#[xXyYvo", v[0]) < 0 {
+	if words.Dummy(v) {
+		return true
+	}
+	if v == "" || strings.IndexByte("$@:{*<%#[xXyYvo&E_", v[0]) < 0 {
 		return false
 	}
 	name := variable.FindStringSubmatch(v)
@@ -98,6 +101,8 @@ func codeReference(s string, from, to int, b bareContext) bool {
 	switch {
 	case len(path) < len(v): // f(…), m[…], and a generic type
 		return v[len(path)] == '(' || v[len(path)] == '['
+	case len(path) > 2 && path[1] == '.' && letter[path[0]] && len(path) == len(v): // a member of a variable in minified code
+		return true
 	case strings.Contains(path, "."): // cfg.Token: a dot alone also occurs in passwords, so the context decides
 		return b.spaced || inCall || memberOwners[strings.ToLower(v[:span(v, 0, word)])] || SecretName(v)
 	case next == "(" || next == "[": // the arguments begin with a quote, where the value ended

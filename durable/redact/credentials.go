@@ -79,8 +79,8 @@ func basic(s string, i int) (from, to int) {
 	}
 	from = span(s, i+len(name), blank)
 	to = span(s, from, anyBase64)
-	if !userPassword(s[from:to]) {
-		return 0, 0
+	if v := s[from:to]; !userPassword(v) || strings.Trim(v[1:], letters[:len(capitals)]) == "" && len(v) < 16 {
+		return 0, 0 // a word of a heading
 	}
 	return from, to
 }

@@ -137,12 +137,17 @@ func quoted(s string, i, open int) (from, to int) {
 	from = i + open
 	to, whole := closeQuote(s, from, open)
 	in := s[from:to]
-	if strings.Trim(in, " .*…_-") == "" || strings.Contains(in, markerStart) || placeholder(in) ||
+	if words.Label(in) || words.Keyword(in) || strings.Trim(in, " .*…•_-") == "" || schemeOnly(in) || strings.Contains(in, markerStart) || placeholder(in) ||
 		versionRange.MatchString(in) ||
 		continues.MatchString(in) || !whole && endsArgument.MatchString(in) {
 		return 0, 0
 	}
 	return from, to
+}
+
+// schemeOnly reports a scheme that code joins with a credential: "Bearer " + token.
+func schemeOnly(in string) bool {
+	return strings.HasSuffix(in, " ") && scheme(in+"x", 0) == len(in)
 }
 
 // versionRange matches the versions that a package needs.
@@ -186,7 +191,7 @@ func (sc *scanner) bare(from int, b bareContext) (_, to int) {
 		return 0, 0
 	}
 	switch {
-	case strings.HasPrefix(s[to:], "..."), b.reference(s, to, v): // a form, or a name of another value
+	case strings.HasPrefix(s[to:], "..."), words.Label(v), len(v) < 3 && strings.Contains(b.name, ".") && strings.Trim(v, letters) == "", b.reference(s, to, v): // a form, or a name of another value
 		return 0, 0
 	case b.spaced && expressionBegins.MatchString(s[from:min(len(s), to+2)]), !b.equals && minified.MatchString(v):
 		return 0, 0
@@ -228,6 +233,8 @@ func (b bareContext) reference(s string, to int, v string) bool {
 	switch {
 	case next == " " && yamlTag.MatchString(v):
 		return true
+	case b.equals && b.spaced && number.MatchString(v) && len(v) < 4 && strings.HasPrefix(s[to:], " ["):
+		return true // the number of a field with options
 	case b.equals && b.spaced && !b.quoted:
 		return next == ";" && len(v) < 4 && number.MatchString(v) || SecretName(v) && memberPath.FindString(v) == v
 	}

@@ -219,7 +219,7 @@ func (sc *scanner) formAt(i int, b *bucket) (to int, f *form, r Rule) {
 		f := &b.forms[k]
 		// The line may also break inside a long prefix, such as that of a webhook.
 		if strings.HasPrefix(s[i:], f.prefix[:min(len(f.prefix), splitPrefix)]) {
-			if to := f.split(s, i, sc.runAt(i).to, 0); to > 0 {
+			if to := f.split(s, i, sc.runAt(i).to, 0); to > 0 && !inBase64(s, i, to) {
 				return to, f, ruleOf(f.Row)
 			}
 		}

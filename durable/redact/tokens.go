@@ -201,6 +201,9 @@ func (f *form) end(s string, from int) int {
 	if f.bounded && !looksLike(f.Look, s[body:to]) || dummyBody(s[body:min(to, body+classifiedMax)]) {
 		return 0
 	}
+	if inBase64(s, from, to) || len(f.prefix) <= blobPrefix && tooLong(s[from:to]) {
+		return 0
+	}
 	// The padding of base64 may be percent-encoded in a text that is not.
 	if n := len(f.parts); n > 0 && f.parts[n-1].in != nil && f.parts[n-1].in['='] {
 		if padding := encodedPadding.FindString(s[to:min(len(s), to+escapeMax)]); padding != "" {

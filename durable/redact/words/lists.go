@@ -14,7 +14,7 @@ var states = Set(
 		"stdin inherit write " +
 		"read n/a ... … xxx " +
 		"string str bytes byte []byte bool int any object buffer " +
-		"await new lambda func function async self this match try not if")
+		"await new lambda func function async self this match try not if void here same-origin include omit secretstr fixme")
 
 // sentence is the set of words that appear before and behind a flag in sentences.
 var sentence = Set(

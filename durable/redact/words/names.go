@@ -20,6 +20,8 @@ var (
 		"ldap bind imap http vault default rabbitmq amqp mongo mongodb postgresql sql wifi vpn sasl elastic jenkins")
 	// publicTokens qualify tokens that are not credentials: page tokens, tokens of a text model.
 	publicTokens = Set("page cursor cancellation pad eos bos unk sep mask stop")
+	// messages qualify names of messages about secrets: invalid_token.
+	messages = Set("invalid missing expired incorrect wrong weak forgot forgotten mismatched")
 	// joinedEndings are the endings of secret names that are written as one lower case word.
 	joinedEndings = []string{
 		"password", "passwd", "passphrase", "secret", "apikey", "secretkey", "accesskey", "privatekey",
@@ -49,7 +51,7 @@ func SecretName(name string) bool {
 	before, rest := lastWord(rest)
 	switch {
 	// page_token, cancellation token; and names without letters.
-	case last == "token" && publicTokens[before], last == "":
+	case last == "token" && publicTokens[before], last == "", messages[before]:
 		return false
 	case last == "base" && before == "key": // SECRET_KEY_BASE
 		last = "key"
