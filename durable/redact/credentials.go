@@ -1,10 +1,9 @@
 package redact
 
 import (
-	"encoding/base64"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/waybill/waybill/durable/redact/blob"
 )
 
 // jwt returns the end of the JWT at i, 0 where there is none: a part of base64url that decodes to
@@ -64,11 +63,8 @@ func innerUpper(s string) bool {
 	return strings.ContainsAny(s[1:], capitals) && strings.ContainsAny(s, letters[:len(capitals)])
 }
 
-// Both alphabets of base64, and the replacer from one to the other.
-var (
-	anyBase64 = classOf(letters + digits + "+/=-_")
-	toBase64  = strings.NewReplacer("-", "+", "_", "/")
-)
+// anyBase64 is the class of the bytes of both alphabets of base64.
+var anyBase64 = classOf(letters + digits + "+/=-_")
 
 // basic returns the credential behind the word Basic at i, if it is base64 of user:password.
 // Words of sentences decode to unprintable bytes.
@@ -79,26 +75,8 @@ func basic(s string, i int) (from, to int) {
 	}
 	from = span(s, i+len(name), blank)
 	to = span(s, from, anyBase64)
-	if v := s[from:to]; !userPassword(v) || strings.Trim(v[1:], letters[:len(capitals)]) == "" && len(v) < 16 {
+	if v := s[from:to]; !blob.UserPassword(v) || strings.Trim(v[1:], letters[:len(capitals)]) == "" && len(v) < 16 {
 		return 0, 0 // a word of a heading
 	}
 	return from, to
-}
-
-// userPassword reports base64 of user:password. The beginning is enough to see whether it is readable.
-func userPassword(s string) bool {
-	near := toBase64.Replace(strings.TrimRight(s[:min(len(s), classifiedMax)], "="))
-	plain, err := base64.RawStdEncoding.DecodeString(near)
-	return err == nil && len(near) >= 6 && strings.Contains(string(plain), ":") && readable(string(plain))
-}
-
-// readable reports text without control characters. Its last character may be incomplete, since
-// the input was truncated.
-func readable(s string) bool {
-	for i, r := range s {
-		if r == utf8.RuneError && i < len(s)-utf8.UTFMax || r < ' ' || !unicode.IsPrint(r) && r != utf8.RuneError {
-			return false
-		}
-	}
-	return !strings.HasPrefix(s, string(utf8.RuneError))
 }

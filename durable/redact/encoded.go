@@ -2,6 +2,7 @@ package redact
 
 import (
 	"encoding/base64"
+	"github.com/waybill/waybill/durable/redact/blob"
 	"maps"
 	"slices"
 	"strings"
@@ -89,7 +90,7 @@ func base64Lines(s string, from, to int) (encoded string, end int) {
 // hidden returns the rule of a secret in the bytes that a run of base64 stands for, "" where it hides
 // none. The run may begin with other text, such as a path, so that all four alignments are read.
 func hidden(encoded string) Rule {
-	encoded = toBase64.Replace(encoded)
+	encoded = blob.Standard.Replace(encoded)
 	for skip := range 4 {
 		run := encoded[skip:]
 		if len(run)%4 == 1 { // a byte that decodes to nothing

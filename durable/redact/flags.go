@@ -26,7 +26,7 @@ func (sc *scanner) flag(i int) {
 		return
 	}
 	// Short flags and --user take a secret with a few commands only.
-	if name := s[begin:end]; begin == i+1 || name == "user" || name == "proxy-user" {
+	if name := s[begin:end]; begin == i+1 || name == "user" || name == "proxy-user" || name == "auth" {
 		if sc.line.advance(s, i); sc.shortFlag(i, name) {
 			return
 		}
@@ -90,7 +90,7 @@ var (
 // the flag: it does not look like a word, or its context is a command line.
 func flagValue(s string, flag, from, to int) bool {
 	v := s[from:to]
-	if nonValue(v) || usage.MatchString(v) {
+	if words.NonValue(v) || usage.MatchString(v) {
 		return false
 	}
 	if secretLike(v) {
@@ -146,11 +146,14 @@ type passwordFlag struct {
 }
 
 var (
-	joinedP = &passwordFlag{begins: pattern.New(`^(?:-p|--proxy-user=)`)}
-	flagP   = &passwordFlag{begins: pattern.New(`^(?:-p[ \t]*|--proxy-user` + longGap + `)`)}
-	flagA   = &passwordFlag{begins: pattern.New(`^-a[ \t]*`)}
-	flagW   = &passwordFlag{begins: pattern.New(`^-w[ \t]*`)}
-	flagU   = &passwordFlag{user: true,
+	joinedP  = &passwordFlag{begins: pattern.New(`^(?:-p|--proxy-user=)`)}
+	flagP    = &passwordFlag{begins: pattern.New(`^(?:-p[ \t]*|--proxy-user` + longGap + `)`)}
+	flagA    = &passwordFlag{begins: pattern.New(`^-a[ \t]*`)}
+	flagBigP = &passwordFlag{begins: pattern.New(`^-P[ \t]*`)}
+	flagAuth = &passwordFlag{user: true, begins: pattern.New(`^(?:--auth|-a)` + longGap)}
+	flagK    = &passwordFlag{begins: pattern.New(`^-k[ \t]+`)}
+	flagW    = &passwordFlag{begins: pattern.New(`^-w[ \t]*`)}
+	flagU    = &passwordFlag{user: true,
 		begins: pattern.New(`^(?:(?:--?user|--proxy-user)` + longGap + `|-[uU][ \t]*)`)}
 )
 
@@ -160,7 +163,7 @@ var shortFlags = map[string]*passwordFlag{
 	"mysql": joinedP, "mysqldump": joinedP, "mysqladmin": joinedP, "mysqlimport": joinedP, "mariadb": joinedP,
 	"mariadb-dump": joinedP,
 	"sshpass":      flagP, "login": flagP, "mongo": flagP, "mongosh": flagP, "mongodump": flagP, "mongorestore": flagP,
-	"redis-cli":  flagA,
+	"redis-cli": flagA, "sqlcmd": flagBigP, "unzip": flagBigP, "zip": flagBigP, "az": flagP, "7z": joinedP, "http": flagAuth, "openssl": flagK,
 	"ldapsearch": flagW, "ldapmodify": flagW, "curl": flagU,
 }
 
@@ -190,7 +193,7 @@ func (sc *scanner) shortFlag(i int, name string) bool {
 		}
 		from += colon + 1
 	}
-	if from == to || nonValue(s[from:to]) {
+	if from == to || words.NonValue(s[from:to]) {
 		return false
 	}
 	sc.schedule(from, to, NamedSecret)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/redact/forms"
+	"github.com/waybill/waybill/durable/redact/words"
 )
 
 // looksLike reports whether the bytes of a token look as its form requires.
@@ -47,30 +48,10 @@ func keyLike(s string, from, i int) bool {
 	to := span(s[:min(len(s), i+keyMax)], i, dashed) // the token itself may be longer
 	near := s[i:to]
 	// A capital, many digits or an issuer's word show that the text is random, not words.
-	if strings.ContainsAny(near, capitals) || strongRun(near) || issuer.MatchString(near) {
+	if strings.ContainsAny(near, capitals) || words.StrongRun(near) || issuer.MatchString(near) {
 		return true
 	}
 	inPath := from > 0 && (s[from-1] == '/' || s[from-1] == '\\') ||
 		to < len(s) && (s[to] == '/' || s[to] == '\\' || s[to] == '(')
 	return !inPath && span(near, 0, alnum) >= 6
-}
-
-// strongRun reports a text that is not made of words: it has five digits, or a run of six letters
-// and digits with at least one digit.
-func strongRun(s string) bool {
-	digits, run, inRun := 0, 0, 0 // digits in all; length of the run, and digits in it
-	for i := range len(s) {
-		switch {
-		case digit[s[i]]:
-			digits, run, inRun = digits+1, run+1, inRun+1
-		case letter[s[i]]:
-			run++
-		default:
-			run, inRun = 0, 0
-		}
-		if run >= 6 && inRun > 0 || digits >= 5 {
-			return true
-		}
-	}
-	return false
 }

@@ -23,7 +23,7 @@ var (
 
 // typeName matches a type and an equals sign: an identifier, possibly qualified, generic, an array,
 // a pointer or optional.
-var typeName = pattern.New(`^[\w.>\[\]?&][\w.<>\[\]?&]{0,63}[ \t]*=[ \t]*`)
+var typeName = pattern.New(`^(?:&'static )?[\w.>\[\]?&][\w.<>\[\]?&]{0,63}[ \t]*=[ \t]*`)
 
 // named returns the value that follows the colon or equals sign at i, behind the secret name n. It
 // returns 0, 0 where there is no secret to replace.
@@ -47,6 +47,9 @@ func (sc *scanner) named(i int, n nameContext) (from, to int) {
 	if aliases.MatchString(n.before) || strings.HasPrefix(s[i:], ":'") && s[i-1] == ' ' { // a type, or a variable in SQL
 		return 0, 0
 	}
+	if n.name == "PWD" && !n.quoted && !strings.HasSuffix(strings.TrimRight(n.before, " "), ";") {
+		return 0, 0 // the working directory of a shell
+	}
 	b := bareContext{nameContext: n, assigned: sign == ":=", equals: sign == ":=" || s[i] == '='}
 	between := gap
 	if n.quoted {
@@ -59,6 +62,21 @@ func (sc *scanner) named(i int, n nameContext) (from, to int) {
 	b.spaced = presented > from
 	from = scheme(s, presented)
 	b.schemed = from > presented
+	if m := literalPrefix.FindString(s[from:min(len(s), from+3)]); m != "" {
+		if from += len(m); openQuote(s, from-1) > 0 {
+			from--
+		}
+	}
+	if n.quoted || b.spaced || s[i] == '=' {
+		from += len(continuedValue.FindString(s[from:min(len(s), from+escapeMax)]))
+	}
+	if strings.HasPrefix(s[from:], htmlQuote) {
+		from += len(htmlQuote)
+		if n := strings.Index(s[from:min(len(s), from+classifiedMax)], htmlQuote); n > 0 && words.Stated(s[from:from+n]) {
+			return from, from + n
+		}
+		return 0, 0
+	}
 	if open := openQuote(s, from); open > 0 {
 		if n.name == "accesskey" && from+open+1 < len(s) && openQuote(s, from+open+1) > 0 {
 			return 0, 0 // the letter of a shortcut in HTML
@@ -79,9 +97,23 @@ func (sc *scanner) named(i int, n nameContext) (from, to int) {
 			sc.schedule(from, to, NamedSecret)
 			return 0, 0
 		}
+		if typed > from && strings.HasPrefix(s[typed:], "`") {
+			behind(sc, typed, shortest)
+			return 0, 0
+		}
 	}
 	return sc.bare(from, b)
 }
+
+// htmlQuote is a quote in HTML.
+const htmlQuote = "&quot;"
+
+var (
+	// literalPrefix matches what precedes the quote of a literal: bytes in Python, a verbatim string in C#.
+	literalPrefix = pattern.New(`^(?:(?:[brfuBRFU]{1,2}|@)["']|qq?[{(\[]|\[\[)`)
+	// continuedValue matches the end of a line before its value, as in a shell and in YAML, and an object with it.
+	continuedValue = pattern.New(`^(?:(?:\\|[>|][+-]?)\r*\n[ \t]+|\{\s{0,16}"value"\s{0,4}:\s{0,4})`)
+)
 
 // scheme skips an authentication scheme such as Bearer, which precedes the credential.
 func scheme(s string, i int) int {
@@ -136,8 +168,11 @@ func closeQuote(s string, from, open int) (to int, whole bool) {
 func quoted(s string, i, open int) (from, to int) {
 	from = i + open
 	to, whole := closeQuote(s, from, open)
+	if credential := scheme(s, from); credential > from && credential < to && s[credential-1] == ' ' {
+		from = credential
+	}
 	in := s[from:to]
-	if words.Label(in) || words.Keyword(in) || strings.Trim(in, " .*…•_-") == "" || schemeOnly(in) || strings.Contains(in, markerStart) || placeholder(in) ||
+	if words.Label(in) || words.Keyword(in) || strings.Trim(in, " .*…•_-") == "" || schemeOnly(in) || strings.Contains(in, markerStart) || words.Placeholder(in) ||
 		versionRange.MatchString(in) ||
 		continues.MatchString(in) || !whole && endsArgument.MatchString(in) {
 		return 0, 0
@@ -159,7 +194,7 @@ var (
 	// continues matches an operator that joins strings, the call of a method, the end of an argument or
 	// a statement, the arrow of a map, and a shell operator.
 	continues = pattern.New(`(?s)^(?:[ \t]+[+%.&]|[ \t]*(?:[+%.][ \t]|\.[A-Za-z].*\(|` +
-		`[,)\]};:](?:[^A-Za-z0-9]|[A-Za-z0-9]?$)|=>))`)
+		`[,)\]};:](?:[^A-Za-z0-9]|[A-Za-z0-9]?$)|=>|\+[A-Za-z_][\w.()]*[,;)]))`)
 	// endsArgument matches the same without a further quote on the line.
 	endsArgument = pattern.New(`^[ \t,)\]};:]`)
 )
@@ -181,6 +216,9 @@ func (sc *scanner) bare(from int, b bareContext) (_, to int) {
 	if to = sc.bareEnd(from); to <= from {
 		return 0, 0
 	}
+	if to-from == 4 && strings.ContainsAny(s[from:min(len(s), to+25)], digits) { // an application password of WordPress and Google
+		to += len(passwordGroups.FindString(s[to:min(len(s), to+26)]))
+	}
 	v := s[from:to]
 	if len(v) > classifiedMax {
 		// No word, path or expression is that long. A secret inside a rejected value is found
@@ -193,15 +231,17 @@ func (sc *scanner) bare(from int, b bareContext) (_, to int) {
 	switch {
 	case strings.HasPrefix(s[to:], "..."), words.Label(v), len(v) < 3 && strings.Contains(b.name, ".") && strings.Trim(v, letters) == "", b.reference(s, to, v): // a form, or a name of another value
 		return 0, 0
+	case b.equals && b.spaced && codeLiteral.MatchString(s[from:min(len(s), from+escapeMax)]):
+		return 0, 0
 	case b.spaced && expressionBegins.MatchString(s[from:min(len(s), to+2)]), !b.equals && minified.MatchString(v):
 		return 0, 0
 	// A description, a word about schemes, the name once more, or an expression.
-	case nonValue(v), b.schemed && (SecretName(v) || schemeWords[strings.ToLower(v)]),
+	case words.NonValue(v), b.schemed && (SecretName(v) || words.SchemeWords[strings.ToLower(v)]),
 		strings.EqualFold(v, lastName(b.name)), codeReference(s, from, to, b):
 		return 0, 0
 	// Behind a colon: a structure, a URL, or a number with a unit.
 	case !b.equals && (strings.IndexByte("[{&", v[0]) >= 0 && !b.quoted || strings.Contains(v, "://") ||
-		isCount(s, to, v)):
+		words.IsCount(s, to, v)):
 		return 0, 0
 	// A credential with a scheme that ends the line or the quoted text.
 	case b.schemed && (lineEnds.MatchString(s[to:]) || to < len(s) && strings.IndexByte("\"'`", s[to]) >= 0):
@@ -219,9 +259,14 @@ var (
 	// element of a map in Perl, and a style variable.
 	expressionBegins = pattern.New(`^(?:\([\w, ]*\)? ?=?>?$|\(\w+\) |[A-Za-z_]\w*\([^()]*\)|[A-Za-z_]\w*\([A-Za-z_]\w*\(|` +
 		`[A-Z][a-z]+(?:To)?-[A-Z][A-Za-z]+ |\$\w+[{]|--[a-z]+-[a-z-]+)`)
+	// codeLiteral matches an address, a composite literal, a conversion, a receive and a variable in code.
+	codeLiteral = pattern.New(`^(?:&[A-Za-z_]\w*[.{\[ ,)]|\[\d*\][\w*.]+[{(]|<-\w|[A-Za-z_][\w.]*(?:\{|\[\]\w*\{)|\$\$)`)
 	// minified matches the members of an object in minified code.
 	minified = pattern.New(`^[A-Za-z_$][\w$]{0,2},[\w$]+:`)
 )
+
+// passwordGroups matches the further groups of a password of groups of four.
+var passwordGroups = pattern.New(`^(?: [A-Za-z0-9]{4}){3,5}\b`)
 
 // yamlTag matches a tag in YAML that reads a value from elsewhere: !Ref, !vault.
 var yamlTag = pattern.New(`^![A-Za-z]+$`)
@@ -233,19 +278,16 @@ func (b bareContext) reference(s string, to int, v string) bool {
 	switch {
 	case next == " " && yamlTag.MatchString(v):
 		return true
-	case b.equals && b.spaced && number.MatchString(v) && len(v) < 4 && strings.HasPrefix(s[to:], " ["):
+	case b.equals && b.spaced && words.Number.MatchString(v) && len(v) < 4 && strings.HasPrefix(s[to:], " ["):
 		return true // the number of a field with options
 	case b.equals && b.spaced && !b.quoted:
-		return next == ";" && len(v) < 4 && number.MatchString(v) || SecretName(v) && memberPath.FindString(v) == v
+		return next == ";" && len(v) < 4 && words.Number.MatchString(v) || SecretName(v) && memberPath.FindString(v) == v
 	}
 	if (!b.equals && strings.ContainsAny(v, "-_") || strings.HasPrefix(b.name, "--")) && !strings.ContainsAny(v, digits) {
 		return SecretName(v)
 	}
 	return !b.equals && strings.EqualFold(b.name, "token") && strings.Trim(v, capitals+"_") == "" // of a grammar
 }
-
-// schemeWords is the set of words that follow Bearer or Basic in sentences about them.
-var schemeWords = words.Set("auth authentication authorization scheme schemes header headers tokens credentials")
 
 // The bytes of a value without quotes, and what may end it before another byte.
 var (
@@ -280,7 +322,7 @@ func stops(s string, i int) bool {
 func (sc *scanner) bareEnd(from int) (to int) {
 	s := sc.text
 	if from < sc.markerEndsBefore || from < len(s) && strings.IndexByte("${*<%#ov", s[from]) >= 0 &&
-		template.MatchString(s[from:min(len(s), from+escapeMax)]) {
+		words.Template.MatchString(s[from:min(len(s), from+escapeMax)]) {
 		return 0
 	}
 	to = from

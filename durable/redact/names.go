@@ -52,6 +52,9 @@ func nameBefore(s string, i int) (n nameContext) {
 	for end > floor && (s[end-1] == '"' || s[end-1] == '\'' || s[end-1] == '\\') && i-end < 8 {
 		end, n.quoted = end-1, true
 	}
+	if strings.HasSuffix(s[floor:end], htmlQuote) {
+		end, n.quoted = end-len(htmlQuote), true
+	}
 	start := end
 	for start > floor && dotted[s[start-1]] && end-start < nameMax {
 		start--

@@ -103,7 +103,7 @@ func (sc *scanner) pairJSON(i int, valued bool) {
 }
 
 // nextLine matches the end of a line, and the name of a value with its sign on the next one.
-var nextLine = pattern.New(`^[ \t]*\r*\n[ \t]*(?i:value|val)[ \t]*[:=][ \t]*`)
+var nextLine = pattern.New(`^[ \t]*\r*\n(?:[ \t]*\w{1,20}:[ \t]*\w{0,20}[ \t]*\r*\n){0,2}[ \t]*(?i:value|val|content)[ \t]*[:=][ \t]*`)
 
 // pairLines reads a pair on two consecutive lines, as in YAML lists of variables.
 func (sc *scanner) pairLines(i int) {
@@ -112,7 +112,7 @@ func (sc *scanner) pairLines(i int) {
 	if first.end == 0 || !SecretName(s[first.from:first.to]) {
 		return
 	}
-	line := nextLine.FindString(s[first.end:])
+	line := nextLine.FindString(s[first.end:min(len(s), first.end+sentenceMax)])
 	at := first.end + len(line)
 	switch {
 	case line == "":
@@ -120,7 +120,7 @@ func (sc *scanner) pairLines(i int) {
 		sc.takePair(memberAt(s, at))
 	default:
 		// Without quotes, the value must be all that is on its line.
-		if to := sc.bareEnd(at); to > at && !nonValue(s[at:to]) && lineEnds.MatchString(s[to:]) {
+		if to := sc.bareEnd(at); to > at && !words.NonValue(s[at:to]) && lineEnds.MatchString(s[to:]) {
 			sc.schedule(at, to, NamedSecret)
 		}
 	}
@@ -146,7 +146,7 @@ func (sc *scanner) pairAttributes(i int) {
 // takePair schedules a member's value, unless it is empty, a placeholder or a literal.
 func (sc *scanner) takePair(m member) {
 	v := sc.text[m.from:m.to]
-	if v == "" || strings.Contains(v, markerStart) || placeholder(v) || v == "true" || v == "false" || v == "null" {
+	if v == "" || strings.Contains(v, markerStart) || words.Placeholder(v) || v == "true" || v == "false" || v == "null" {
 		return
 	}
 	sc.schedule(m.from, m.to, NamedSecret)

@@ -1,6 +1,10 @@
 package redact
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/waybill/waybill/durable/redact/blob"
+)
 
 // The scan is one pass from left to right. At a start byte, tables and regular expressions that
 // are anchored there decide; none searches ahead, so that a hostile text cannot make the scan
@@ -148,8 +152,23 @@ func (sc *scanner) signAt(i int) int {
 		}
 		if !SecretName(n.name) {
 			sc.pair(i, n)
+			if i > 0 && s[i] == ':' && (s[i-1] >= 0x80 || letter[s[i-1]] || blank[s[i-1]]) && !n.quoted && !sc.encoded {
+				foreign(sc, i, 1)
+			}
 		} else if from, to := sc.named(i, n); to > from {
 			return sc.replace(from, sc.whole(from, to), NamedSecret)
+		}
+	case ' ', '|', '?':
+		if !sc.encoded {
+			operator(sc, i)
+		}
+	case '(':
+		if !sc.encoded {
+			call(sc, i)
+		}
+	case fullColon[0]:
+		if !sc.encoded && strings.HasPrefix(s[i:], fullColon) {
+			foreign(sc, i, len(fullColon))
 		}
 	case ',', '>':
 		if !sc.encoded {
@@ -180,6 +199,9 @@ func (sc *scanner) wordAt(i int) int {
 	}
 	if to := sc.netrc(i); to > 0 {
 		return to
+	}
+	if hasFold(s[i:], "set") || hasFold(s[i:], "securestring") || hasFold(s[i:], "putenv") {
+		assigned(sc, i)
 	}
 	sc.sentence(i)
 	return i + 1
@@ -219,7 +241,7 @@ func (sc *scanner) formAt(i int, b *bucket) (to int, f *form, r Rule) {
 		f := &b.forms[k]
 		// The line may also break inside a long prefix, such as that of a webhook.
 		if strings.HasPrefix(s[i:], f.prefix[:min(len(f.prefix), splitPrefix)]) {
-			if to := f.split(s, i, sc.runAt(i).to, 0); to > 0 && !inBase64(s, i, to) {
+			if to := f.split(s, i, sc.runAt(i).to, 0); to > 0 && !blob.Contains(s, i, to) {
 				return to, f, ruleOf(f.Row)
 			}
 		}

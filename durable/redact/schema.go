@@ -55,7 +55,7 @@ func (w walk) sample(v canon.Value, at *place, secret bool) canon.Value {
 	switch {
 	case secret && v.Kind() == canon.Array:
 		return w.items(v, at, func(item canon.Value, at *place) canon.Value { return w.sample(item, at, secret) })
-	case secret && v.Kind() == canon.String && nonValue(v.Text()):
+	case secret && v.Kind() == canon.String && words.NonValue(v.Text()):
 		return v
 	}
 	return w.value(v, at, secret)

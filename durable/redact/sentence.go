@@ -2,7 +2,6 @@ package redact
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/redact/forms"
@@ -34,7 +33,11 @@ func (sc *scanner) sentence(i int) {
 	m := statement.FindStringSubmatch(near)
 	if m == nil {
 		if m := labeled.FindString(near); m != "" {
-			sc.label(i + len(m))
+			sc.label(i+len(m), 0)
+			return
+		}
+		if m := labeledKey.FindString(near); m != "" {
+			sc.label(i+len(m), keyMin)
 			return
 		}
 		sc.apposition(i, near)
@@ -45,9 +48,9 @@ func (sc *scanner) sentence(i int) {
 		from++
 	}
 	from += len(markup.FindString(s[from:min(len(s), from+escapeMax)]))
-	if to, open := quotedWord(s, from); to > 0 {
+	if to, open := words.QuotedWord(s, from); to > 0 {
 		v := s[from+open : to]
-		if !words.Ordinary(v) && !nonValue(v) && !strings.Contains(v, markerStart) && (password || !strings.Contains(v, " ")) {
+		if !words.Ordinary(v) && !words.NonValue(v) && !strings.Contains(v, markerStart) && (password || !strings.Contains(v, " ")) {
 			sc.schedule(from+open, to, NamedSecret)
 		}
 		return
@@ -59,8 +62,8 @@ func (sc *scanner) sentence(i int) {
 	v := s[from:to]
 	rest := s[to:min(len(s), to+nameMax)]
 	switch {
-	case nonValue(v), isCount(s, to, v), SecretName(v), strings.Contains(v, "://"), strings.ContainsAny(v, "()<>"):
-	case stated(v), password && len(v) >= 6 && !words.Ordinary(v) && !notStated.MatchString(v) && sentenceEnds.MatchString(rest):
+	case words.NonValue(v), words.IsCount(s, to, v), SecretName(v), strings.Contains(v, "://"), strings.ContainsAny(v, "()<>"):
+	case words.Stated(v), password && len(v) >= 6 && !words.Ordinary(v) && !words.NotStated.MatchString(v) && sentenceEnds.MatchString(rest):
 		sc.schedule(from, sc.whole(from, to), NamedSecret)
 	}
 }
@@ -70,17 +73,24 @@ func (sc *scanner) sentence(i int) {
 var labeled = pattern.New(`^(?i:(?:password|passphrase|passcode|passwd)(?:[ \t]+(?:for|of|to|on|in|at)(?:[ \t]+[^ \t\r\n:"=]{1,40}){1,6}?` +
 	`|[ \t]*\([^()\n:=]{1,40}\))?[ \t]*(?::|->|→)[ \t]+|(?:passwort|passe)[ \t]*(?::|lautet|ist|est)[ \t]+)`)
 
-// label schedules a secret behind a label, which must be unlike a word.
-func (sc *scanner) label(from int) {
+// labeledKey matches a noun that names keys, what the key is for, and a colon.
+var labeledKey = pattern.New(`^(?i:(?:(?:api|access|secret|auth)[ _-]?)?(?:key|token|secret)` +
+	`[ \t]+(?:for|of|to|on)(?:[ \t]+[^ \t\r\n:="]{1,40}){1,5}?[ \t]*:[ \t]+)`)
+
+// keyMin is the shortest key behind such a label.
+const keyMin = 16
+
+// label schedules a secret behind a label, which must be unlike a word, and no shorter than least.
+func (sc *scanner) label(from, least int) {
 	s := sc.text
-	to, open := quotedWord(s, from)
+	to, open := words.QuotedWord(s, from)
 	if to == 0 {
 		to = sc.bareEnd(from)
 	}
-	if from += open; to <= from || to-from > classifiedMax {
+	if from += open; to <= from || to-from > classifiedMax || to-from < least {
 		return
 	}
-	if v := s[from:to]; stated(v) && v[0] != '!' && !nonValue(v) && !isCount(s, to, v) && !strings.ContainsAny(v, "()<>/") &&
+	if v := s[from:to]; words.Stated(v) && v[0] != '!' && !words.NonValue(v) && !words.IsCount(s, to, v) && !strings.ContainsAny(v, "()<>/") &&
 		!strings.Contains(v, markerStart) {
 		sc.schedule(from, to, NamedSecret)
 	}
@@ -97,14 +107,14 @@ func (sc *scanner) apposition(i int, near string) {
 		return
 	}
 	from := i + len(m)
-	if to, open := quotedWord(s, from); to > 0 {
-		if v := s[from+open : to]; len(v) >= 8 && stated(v) && !strings.ContainsAny(v, " []") {
+	if to, open := words.QuotedWord(s, from); to > 0 {
+		if v := s[from+open : to]; len(v) >= 8 && words.Stated(v) && !strings.ContainsAny(v, " []") {
 			sc.schedule(from+open, to, NamedSecret)
 		}
 		return
 	}
 	if v := s[from:max(from, min(sc.bareEnd(from), from+classifiedMax))]; strings.HasPrefix(strings.ToLower(m), "password") && len(v) >= 8 &&
-		stated(v) && looksLike(forms.Mixed, v) && !strings.ContainsAny(v, "-_./()<>[]{}:;,") {
+		words.Stated(v) && looksLike(forms.Mixed, v) && !strings.ContainsAny(v, "-_./()<>[]{}:;,") {
 		sc.schedule(from, from+len(v), NamedSecret)
 		return
 	}
@@ -131,45 +141,3 @@ func namesSecretAt(s string, i int) bool {
 
 // sentenceEnds matches the end of a sentence behind a word.
 var sentenceEnds = pattern.New(`^[.!]?["')\]*]*(?:[ \t]*(?:\r*\n|$)|[.!]?[ \t]+[A-Z])`)
-
-// quotes maps the sign that opens a quotation to the one that closes it.
-var quotes = []struct{ open, close string }{
-	{`"`, `"`}, {"'", "'"}, {"`", "`"}, {"“", "”"}, {"‘", "’"}, {"«", "»"}, {"„", "“"}, {`\"`, `\"`},
-}
-
-// quotedWord returns where the quotation at i ends, and the length of its opening sign; 0 where there
-// is none on this line.
-func quotedWord(s string, i int) (to, open int) {
-	for _, q := range quotes {
-		if strings.HasPrefix(s[i:], q.open) {
-			from := i + len(q.open)
-			n := strings.Index(s[from:min(len(s), from+nameMax*2)], q.close)
-			if n <= 0 || strings.Contains(s[from:from+n], "\n") {
-				return 0, 0
-			}
-			return from + n, len(q.open)
-		}
-	}
-	return 0, 0
-}
-
-// stated reports a value that looks like no word of a sentence, no format and no file.
-func stated(v string) bool {
-	v = strings.TrimRight(v, "!")
-	has := func(set string) bool { return strings.ContainsAny(v, set) }
-	switch {
-	case len(v) < 5, notStated.MatchString(v), !utf8.ValidString(v):
-		return false
-	case has(digits) && has(letters):
-		return true
-	case has(digits):
-		return len(v) >= 6 && number.MatchString(v) && !has(".,-+")
-	}
-	return has(letters) && has("!@#$%^&*+=")
-}
-
-// notStated matches words with digits or signs: formats and algorithms, versions, dates, files, and
-// identifiers that a sentence is about.
-var notStated = pattern.New(`^(?i:(?:base|sha|md|utf|ipv|hs|rs|es|ps|ed|aes|rsa|x|oauth|http|v|bcrypt|argon|pbkdf|win|ascii)-?[0-9]+[\w.-]*` +
-	`|[0-9]+(?:st|nd|rd|th|s|ms|h|d|min|kb|mb|bit|bits|bytes?|chars?|days?|hours?|x)` +
-	`|[0-9]+-[a-z]+(?:-[a-z]+)*|\d{4}-\d\d-\d\d.*|\d+(?:[.:]\d+)+|[\w./-]+\.[a-z]{1,5}|\$.*|@.*|#\d+)$`)

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/pattern"
+	"github.com/waybill/waybill/durable/redact/words"
 )
 
 // A token that is longer than a line is often split: by a terminal, in a mail, in a source file. It
@@ -165,7 +166,7 @@ func keyPiece(t string) bool {
 	case len(t) < 8:
 		return digit > 0 && small > 0 && capital > 0
 	}
-	return digit > 0 && small > 0 && capital > 0 || changes > 1 && digit == 0 && len(t) > 9 || changes > 2 || digit > 1 && (small > 1 || capital > 1 && len(t) >= 16) && strongRun(t)
+	return digit > 0 && small > 0 && capital > 0 || changes > 1 && digit == 0 && len(t) > 9 || changes > 2 || digit > 1 && (small > 1 || capital > 1 && len(t) >= 16) && words.StrongRun(t)
 }
 
 // splitJWT returns the end of the JWT at from that continues behind a line break, 0 where it does

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/pattern"
+	"github.com/waybill/waybill/durable/redact/blob"
 	"github.com/waybill/waybill/durable/redact/forms"
 	"github.com/waybill/waybill/durable/redact/words"
 )
@@ -19,7 +20,7 @@ var structures = map[string]func(*scanner, int, nameContext) int{
 	"private-lines": puttyLines, "private-mac": puttyMAC, "private-hash": puttyMAC,
 	"sig": parameter, "key": parameter, "signature": signature,
 	"x-amz-signature": signature, "x-goog-signature": signature,
-	"client-key-data": keyData, "pass": passLine, "code": parameter, "x-honeycomb-team": headerKey, "thin": thinPassword,
+	"client-key-data": keyData, "pass": passLine, "code": parameter, "x-honeycomb-team": headerKey, "x-jfrog-art-api": headerKey, "appid": parameter, "thin": thinPassword, "default": variableDefault,
 	"d": keyMember, "p": keyMember, "q": keyMember, "dp": keyMember, "dq": keyMember, "qi": keyMember, "k": keyMember,
 }
 
@@ -67,7 +68,7 @@ var driverByte = visibleBut("\"'`<>\\:@()")
 // offset from which to continue.
 func (sc *scanner) take(from, to int) int {
 	v := sc.text[from:min(to, from+classifiedMax)]
-	if v == "" || nonValue(v) || strings.Contains(v, markerStart) {
+	if v == "" || words.NonValue(v) || strings.Contains(v, markerStart) {
 		return 0
 	}
 	if b := table().find(sc.text, from); b != nil {
@@ -83,9 +84,6 @@ var (
 	cookieValue = visibleBut("\"'`<>\\;")
 )
 
-// cookieAttributes is the set of the attributes of a cookie, which are not secret.
-var cookieAttributes = words.Set("path domain expires max-age samesite priority version comment httponly secure partitioned")
-
 // settings reports a list of cookies that keep settings only: a short word each, such as a language.
 func settings(s string, at int) bool {
 	for {
@@ -100,7 +98,7 @@ func settings(s string, at int) bool {
 		case to == len(s) || s[to] != ';':
 			return to == len(s) || strings.IndexByte("\"'\r\n\\", s[to]) >= 0
 		}
-		if at = span(s, to+1, blank); cookieAttributes[strings.ToLower(s[at:span(s, at, dashed)])] {
+		if at = span(s, to+1, blank); words.CookieAttributes[strings.ToLower(s[at:span(s, at, dashed)])] {
 			return true // the attributes of the first cookie
 		}
 	}
@@ -141,7 +139,7 @@ func (sc *scanner) cookieList(at int, all bool) (next int) {
 				from++
 			}
 			end := span(s, from, cookieValue)
-			if !cookieAttributes[strings.ToLower(s[at:name])] {
+			if !words.CookieAttributes[strings.ToLower(s[at:name])] {
 				if to := sc.take(from, trimDots(s, from, end)); to > 0 {
 					next, end = to, max(to, end)
 				}
@@ -238,13 +236,18 @@ func passLine(sc *scanner, i int, n nameContext) int {
 	from := span(s, i+1, blank)
 	if before := strings.ToLower(n.before); s[i] == ':' && !n.quoted && (strings.Contains(before, "user") ||
 		strings.Contains(before, "login") || passFlag.MatchString(before)) {
-		if to := sc.bareEnd(from); to > from && to-from <= classifiedMax && stated(s[from:to]) {
+		if to := sc.bareEnd(from); to > from && to-from <= classifiedMax && words.Stated(s[from:to]) {
 			return sc.take(from, to)
 		}
 		return 0
 	}
 	to := span(s, from, dashed)
-	if s[i] != '=' || n.quoted || to-from < 8 || !startsLine.MatchString(n.before) || !strongRun(s[from:to]) {
+	if open := openQuote(s, from); n.quoted && open > 0 {
+		if from, to := quoted(s, from, open); to-from >= 8 && to-from < classifiedMax && words.Stated(s[from:to]) {
+			return sc.take(from, to)
+		}
+	}
+	if s[i] != '=' || n.quoted || to-from < 8 || !startsLine.MatchString(n.before) || !words.StrongRun(s[from:to]) {
 		return 0
 	}
 	return sc.take(from, to)
@@ -261,7 +264,7 @@ func thinPassword(sc *scanner, i int, n nameContext) int {
 		return 0
 	}
 	to := span(s[:min(len(s), from+nameMax)], from+1, driverByte)
-	if to == len(s) || s[to] != '@' || placeholder(s[from+1:to]) {
+	if to == len(s) || s[to] != '@' || words.Placeholder(s[from+1:to]) {
 		return 0
 	}
 	return sc.take(from+1, to)
@@ -272,7 +275,7 @@ func headerKey(sc *scanner, i int, _ nameContext) int {
 	s := sc.text
 	from := span(s, i+1, blank)
 	to := span(s, from, dashed)
-	if to-from < 20 || !strongRun(s[from:min(to, from+keyMax)]) {
+	if to-from < 20 || !words.StrongRun(s[from:min(to, from+keyMax)]) {
 		return 0
 	}
 	return sc.take(from, to)
@@ -337,7 +340,7 @@ func registryAuth(sc *scanner, i int, n nameContext) int {
 	open := openQuote(s, from)
 	from += open
 	near := span(s[:min(len(s), from+classifiedMax)], from, anyBase64)
-	if n.quoted != (open > 0) && s[i] != '=' || !userPassword(s[from:near]) {
+	if n.quoted != (open > 0) && s[i] != '=' || !blob.UserPassword(s[from:near]) {
 		return 0
 	}
 	return sc.replace(from, span(s, near, anyBase64), Basic)
@@ -393,7 +396,7 @@ func signature(sc *scanner, i int, n nameContext) int {
 	s := sc.text
 	from := i + 1
 	near := span(s[:min(len(s), from+classifiedMax)], from, signatureByte)
-	if s[i] != '=' || n.quoted || near-from < 16 || !strongRun(s[from:near]) || strings.Contains(strings.TrimRight(s[from:near], "="), "=") {
+	if s[i] != '=' || n.quoted || near-from < 16 || !words.StrongRun(s[from:near]) || strings.Contains(strings.TrimRight(s[from:near], "="), "=") {
 		return 0
 	}
 	return sc.take(from, span(s, near, signatureByte))
@@ -418,16 +421,17 @@ func (sc *scanner) argumentOrElement(i int) {
 	}
 	if s[i] == '>' && quotes { // <property name="password">
 		to := span(s, i+1, elementText)
-		if v := s[i+1 : to]; nameAttribute.MatchString(n.before) && strings.HasPrefix(s[to:], "</") && stated(v) {
+		if v := s[i+1 : to]; nameAttribute.MatchString(n.before) && strings.HasPrefix(s[to:], "</") && words.Stated(v) {
 			sc.schedule(i+1, to, NamedSecret)
 		}
 		return
 	}
 	if s[i] == '>' {
 		if strings.HasSuffix(n.before, "<") {
+			i += len(elementOpens.FindString(s[i+1 : min(len(s), i+escapeMax)]))
 			to := span(s, i+1, elementText)
-			if v := s[i+1 : to]; strings.HasPrefix(s[to:], "</") && v != "" && !nonValue(v) && !strings.Contains(v, markerStart) {
-				sc.schedule(i+1, to, NamedSecret)
+			if v := strings.TrimSuffix(s[i+1:to], "]]"); elementEnds.MatchString(s[to:min(len(s), to+escapeMax)]) && v != "" && !words.NonValue(v) && !strings.Contains(v, markerStart) {
+				sc.schedule(i+1, i+1+len(v), NamedSecret)
 			}
 		}
 		return
@@ -435,7 +439,7 @@ func (sc *scanner) argumentOrElement(i int) {
 	from := span(s, i+1, blank)
 	if open := openQuote(s, from); open > 0 && n.quoted {
 		from, to := quoted(s, from, open)
-		if v := s[from:to]; to > from && len(v) >= 8 && stated(v) && !SecretName(v) {
+		if v := s[from:to]; to > from && len(v) >= 8 && words.Stated(v) && !SecretName(v) {
 			sc.schedule(from, to, NamedSecret)
 		}
 	}
@@ -454,13 +458,19 @@ func (sc *scanner) propertyList(i int) {
 	}
 	from := name + len(listValue.FindString(s[name:min(len(s), name+2*escapeMax)]))
 	to := span(s, from, elementText)
-	if v := s[from:to]; from > name && strings.HasPrefix(s[to:], "</") && stated(v[:min(len(v), classifiedMax)]) {
+	if v := s[from:to]; from > name && elementEnds.MatchString(s[to:min(len(s), to+escapeMax)]) && words.Stated(v[:min(len(v), classifiedMax)]) {
 		sc.schedule(from, to, NamedSecret)
 	}
 }
 
 // listValue matches the end of a name in a property list, and the beginning of its text.
-var listValue = pattern.New(`^</key>[ \t\r\n]{0,40}<string>`)
+var listValue = pattern.New(`^</key>[ \t\r\n]{0,40}<(?:string|data)>[ \t\r\n]{0,40}`)
+
+// What may be between a tag and the text of an element.
+var (
+	elementOpens = pattern.New(`^(?:[ \t]*\r*\n[ \t]*|<!\[CDATA\[)`)
+	elementEnds  = pattern.New(`^(?:[ \t\r\n]*</|>)`)
+)
 
 // elementText is the class of the bytes of a secret in an element of XML.
 var elementText = visibleBut("<>")

@@ -7,7 +7,9 @@ import (
 	"sync"
 
 	"github.com/waybill/waybill/durable/pattern"
+	"github.com/waybill/waybill/durable/redact/blob"
 	"github.com/waybill/waybill/durable/redact/forms"
+	"github.com/waybill/waybill/durable/redact/words"
 )
 
 // ruleOf returns the rule of a row.
@@ -100,6 +102,9 @@ type bucket struct {
 	word  bool // a word that the scanner reads may begin here
 }
 
+// fullColon is the colon in Chinese and Japanese texts.
+const fullColon = "\uff1a"
+
 // table returns the prepared table. It is built on its first use: a process that redacts nothing
 // does not need it.
 var table = sync.OnceValue(func() *formTable {
@@ -108,6 +113,9 @@ var table = sync.OnceValue(func() *formTable {
 		for second := range 256 {
 			t.at(sign, byte(second)).sign = true
 		}
+	}
+	for _, start := range []string{" \"", " '", "||", "??", "| ", "(\"", "('", fullColon} {
+		t.at(start[0], start[1]).sign = true
 	}
 	for _, start := range wordStarts {
 		t.at(start[0], start[1]).word = true
@@ -201,7 +209,7 @@ func (f *form) end(s string, from int) int {
 	if f.bounded && !looksLike(f.Look, s[body:to]) || dummyBody(s[body:min(to, body+classifiedMax)]) {
 		return 0
 	}
-	if inBase64(s, from, to) || len(f.prefix) <= blobPrefix && tooLong(s[from:to]) {
+	if blob.Contains(s, from, to) || len(f.prefix) <= blob.Prefix && blob.TooLong(s[from:to]) {
 		return 0
 	}
 	// The padding of base64 may be percent-encoded in a text that is not.
@@ -228,7 +236,7 @@ func (f *form) secretAt(s string, i int) int {
 
 // dummyBody reports the bytes behind a prefix in documentation: xxxx, or your-token.
 func dummyBody(body string) bool {
-	return len(body) > 3 && (strings.Trim(body, "xX") == "" || yours.MatchString(body))
+	return len(body) > 3 && (strings.Trim(body, "xX") == "" || words.Yours.MatchString(body))
 }
 
 // encodedWord matches a byte of a word that is percent-encoded: the token is read once it is decoded.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/waybill/waybill/durable/pattern"
+	"github.com/waybill/waybill/durable/redact/words"
 )
 
 // urlSearchMax bounds how many bytes behind a slash are searched for an @.
@@ -44,7 +45,7 @@ func (sc *scanner) url(i int) {
 		return // no password: the colon is that of a port
 	}
 	// Documentation and configuration templates show placeholders in URLs.
-	if password := s[colon+1 : at]; !strings.Contains(password, markerStart) && !placeholder(password) &&
+	if password := s[colon+1 : at]; !strings.Contains(password, markerStart) && !words.Placeholder(password) &&
 		!exampleUser.MatchString(s[i:at]) {
 		sc.schedule(colon+1, at, URLPassword)
 	}

@@ -47,10 +47,25 @@ func Label(v string) bool {
 // keywords are values of settings and of grammars with a name like that of a secret.
 var keywords = Set("if else for include omit same-origin string ident")
 
+// Calls maps a function that takes credentials, in lower case, to the number of the argument with the secret.
+var Calls = map[string]int{"login": 2, "setbasicauth": 2, "networkcredential": 2, "basicawscredentials": 2, "mysqli_connect": 3,
+	"pdo": 3, "authenticationheadervalue": 2, "basic_auth": 2, "basicauth": 2, "httpbasicauth": 2}
+
+// Reader reports the name of a function that reads or tests a value: getToken.
+func Reader(name string) bool {
+	lower := strings.ToLower(name)
+	for _, w := range []string{"get", "has", "is", "find", "read", "load", "fetch", "hash", "test", "parse", "check", "new", "create", "generate"} {
+		if strings.HasPrefix(lower, w) {
+			return true
+		}
+	}
+	return false
+}
+
 // Keyword reports a word of a setting or grammar.
 func Keyword(v string) bool { return keywords[v] }
 
-// dummies are the beginnings and ends of texts that stand in the place of a secret.
+// dummies are the beginnings and ends of texts in the place of a secret.
 var (
 	dummyBegins = []string{"changeme", "change-me", "change_me", "changethis", "replaceme", "replace-me", "replace_me", "insert-", "insert_",
 		"fixme", "your-", "your_"}

@@ -60,3 +60,14 @@ func State(lower string) bool { return states[lower] }
 
 // Sentence reports a word that appears around a flag in sentences.
 func Sentence(lower string) bool { return sentence[lower] }
+
+// SchemeWords is the set of words that follow Bearer or Basic in sentences about them.
+var SchemeWords = Set("auth authentication authorization scheme schemes header headers tokens credentials")
+
+// MemberOwners is the set of variables whose members usually hold configuration or secrets in code.
+var MemberOwners = Set(
+	"self this process os req request cfg config conf settings opts options args env ctx flags form " +
+		"params props state data secrets vars local module environ event res response")
+
+// CookieAttributes is the set of the attributes of a cookie, which are not secret.
+var CookieAttributes = Set("path domain expires max-age samesite priority version comment httponly secure partitioned")

@@ -15,7 +15,7 @@ var (
 	secretWords = Set("password passwords passwd passphrase pwd secret secrets token apikey apikeys credential " +
 		"credentials authorization secretkey accesskey privatekey passcode pw psk")
 	keyWords = Set("api access private secret signing encryption auth master account session client hmac shared app " +
-		"application subscription service deploy fastly admin functions function preshared")
+		"application subscription service deploy fastly write license licence webhook sas cosmos rapidapi search stripe kaggle sendgrid sdk aio personal admin functions function preshared")
 	passWords = Set("db database mysql postgres pg redis smtp mail email admin root user ftp ssh proxy login become sudo " +
 		"ldap bind imap http vault default rabbitmq amqp mongo mongodb postgresql sql wifi vpn sasl elastic jenkins")
 	// publicTokens qualify tokens that are not credentials: page tokens, tokens of a text model.
