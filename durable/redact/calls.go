@@ -147,7 +147,10 @@ func foreign(sc *scanner, i, size int) {
 	last := s[end-1] | ' ' // in lower case
 	for _, noun := range words.Nouns {
 		if from := end - len(noun); from >= 0 && noun[len(noun)-1]|' ' == last && strings.EqualFold(s[from:end], noun) {
-			sc.label(span(s, i+size, gap), 0)
+			from := span(s, i+size, gap)
+			if span(s[:min(len(s), from+classifiedMax)], from, bareByte) < from+classifiedMax {
+				sc.label(from, 0)
+			}
 			return
 		}
 	}

@@ -44,6 +44,12 @@ var hostile = []string{
 	"password is ", "the password for ", "password for a ", "token was \"", "api key is now ", "password to ", "PASSWORD '",
 	"IDENTIFIED BY '", "token a1B2c3D4e5", "\"token\",", "'token', '", "<password>", "<password>a", "<add key=\"token\" value=", "name=\"token\" ",
 	":a@tcp(", "---- BEGIN SSH2 PRIVATE KEY ----", "-----BEGIN+PRIVATE+KEY-----", "${TOKEN:?",
+	// Calls, tables, assignments and declared defaults.
+	"login(\"", "login('a', ", "login('a','", "token(\"a1", "auth=('a','", "set TOKEN ", "set -a -b ", "set TOKEN to a1b2c3d4e5", "config set a.b c:",
+	"TOKEN || '", "API_TOKEN | ", "#define TOKEN \"", "variable default=", "variable \"token\" {\ndefault = ", "Type: default: ",
+	"token:\n Type: String\n default: ", "token for a: ", "senha: ", "\uff1a", "\u5bc6\u7801\uff1a", "&quot;token&quot;: &quot;", "password=a1b2 ",
+	"<key>token</key><data>\n", "token: >-\n ", "token=\\\n ", "\"token\": {\"value\": ", "name: token\na: b\n", "sha512-AQE", "AQEa+/", "AQEa1B+/",
+	"\"pass\":\"", "SecureString '",
 }
 
 // Redaction reads each byte a bounded number of times: eight times the text needs about eight

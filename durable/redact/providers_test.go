@@ -42,6 +42,9 @@ func documents(t testing.TB, folder string) map[string]document {
 	return all
 }
 
+// tokenBreak is in the middle of made-up tokens, so that no scanner of repositories takes them for real ones.
+const tokenBreak = "⟨⟩"
+
 // providerSecret matches a marked secret.
 var providerSecret = regexp.MustCompile(`(?s)⟦(.*?)⟧`)
 
@@ -89,6 +92,7 @@ func TestProviders(t *testing.T) {
 			if err := json.Unmarshal(raw, &s); err != nil || !providerSecret.MatchString(s.Text) {
 				t.Fatalf("%s: %s: %v", name, raw, err)
 			}
+			s.Text = strings.ReplaceAll(s.Text, tokenBreak, "")
 			in := providerSecret.ReplaceAllString(s.Text, "$1")
 			around := providerSecret.Split(s.Text, -1)
 			got := redact.Text(in, nil)

@@ -241,7 +241,7 @@ func (sc *scanner) formAt(i int, b *bucket) (to int, f *form, r Rule) {
 		f := &b.forms[k]
 		// The line may also break inside a long prefix, such as that of a webhook.
 		if strings.HasPrefix(s[i:], f.prefix[:min(len(f.prefix), splitPrefix)]) {
-			if to := f.split(s, i, sc.runAt(i).to, 0); to > 0 && !blob.Contains(s, i, to) {
+			if to := f.split(s, i, sc.runAt(i).to, 0); to > 0 && !blob.AfterDigest(s, i) && !blob.Contains(s, i, to) {
 				return to, f, ruleOf(f.Row)
 			}
 		}

@@ -188,14 +188,16 @@ func isToken(s string, i int) bool {
 // of a sentence is not part of it.
 func (f *form) end(s string, from int) int {
 	body := from + len(f.prefix)
-	if f.Strict && from > 0 && pathByte[s[from-1]] && !escapeEnds(s, from) || f.Look == forms.Key && !keyLike(s, from, body) {
+	if f.Strict && from > 0 && pathByte[s[from-1]] && !escapeEnds(s, from) || f.Look == forms.Key && !keyLike(s, from, body) ||
+		blob.AfterDigest(s, from) {
 		return 0
 	}
 	to := body
 	for n, p := range f.parts {
 		last := n == len(f.parts)-1
 		// A run without a bound is read once only: what would refuse it is decided before.
-		if near := min(len(s), to+classifiedMax); last && !f.bounded && !looksLike(f.Look, s[body:span(s[:near], to, p.in)]) {
+		if near := min(len(s), to+classifiedMax); last && !f.bounded && (!looksLike(f.Look, s[body:span(s[:near], to, p.in)]) ||
+			len(f.prefix) <= blob.Prefix && blob.TooLong(s[from:span(s[:near], to, p.in)])) {
 			return 0
 		}
 		if to = p.end(s, to, last); to == 0 {
@@ -209,7 +211,7 @@ func (f *form) end(s string, from int) int {
 	if f.bounded && !looksLike(f.Look, s[body:to]) || dummyBody(s[body:min(to, body+classifiedMax)]) {
 		return 0
 	}
-	if blob.Contains(s, from, to) || len(f.prefix) <= blob.Prefix && blob.TooLong(s[from:to]) {
+	if blob.Contains(s, from, to) {
 		return 0
 	}
 	// The padding of base64 may be percent-encoded in a text that is not.

@@ -34,15 +34,19 @@ func span(s string, i int) int {
 // digestNames are what precedes a digest in base64, in lock files and attributes of integrity.
 var digestNames = []string{"sha512-", "sha384-", "sha256-", "sha1-", "h1:", "sha512:", "sha256:"}
 
-// Contains reports that the token s[from:to] is a part of a digest or of a base64 text: behind the name of a
-// digest, before a sign of base64 that the token cannot have, in a text of several lines, or in a run that is
-// longer than keys are. Such a text begins with the prefix of a token by chance.
-func Contains(s string, from, to int) bool {
+// AfterDigest reports that the name of a digest ends at an offset.
+func AfterDigest(s string, from int) bool {
 	for _, name := range digestNames {
 		if strings.HasSuffix(s[max(0, from-len(name)):from], name) {
 			return true
 		}
 	}
+	return false
+}
+
+// Contains reports that the token s[from:to] is a part of a base64 text: before a sign of base64 that the token
+// cannot have, or in a text of several lines. Such a text begins with the prefix of a token by chance.
+func Contains(s string, from, to int) bool {
 	if strings.ContainsAny(s[from:min(to, from+Prefix)], "-_.:") {
 		return false // no standard base64, or a prefix that no base64 text has by chance
 	}
