@@ -102,7 +102,7 @@ func (a *App) checkCommon() error {
 		{c.lockWait < 0, refuse("Give 0 or more, such as 500ms or 10s.", "--lock-wait %s is negative", c.lockWait)},
 		{actorErr != nil, refuse("Give a shorter name.", "--as: %v", actorErr)},
 		// The name is stored in every record of the call.
-		{redact.Text(c.As, nil) != c.As, refuse("Give a name, such as your account name.",
+		{c.As != "" && redact.Text(c.As, nil) != c.As, refuse("Give a name, such as your account name.",
 			"the value of --as looks like a secret")},
 		{!isLevel, refuse("Use debug, info, warn, error or off.", "unknown log level %q", c.logLevel)},
 		{c.logFormat != "text" && c.logFormat != "json", refuse("Use text or json.",
