@@ -17,7 +17,7 @@ import (
 const agentSkills = "../../docs/agents/skills/*/SKILL.md"
 
 // namedCommand matches a command in the text of a page, which may be wrapped, and a typed line.
-var namedCommand = regexp.MustCompile("`(waybill [^`]+)`|(?m)^\\$ (waybill [^\\n|>]+)")
+var namedCommand = regexp.MustCompile("`(waybill [^`\\n]+(?:\\n[A-Za-z-][^`\\n]*)?)`|(?m)^\\$ (waybill [^\\n|<>]+)")
 
 // TestPagesNameCommandsThatExist: every command and flag that the pages for agents, the guides and the README name is one
 // of the program.
@@ -44,7 +44,7 @@ func TestPagesNameCommandsThatExist(t *testing.T) {
 				t.Errorf("%s: %q: %s", page, m[1]+m[2], problem)
 			}
 		}
-		if len(found) < 3 {
+		if len(found) < 3 && filepath.Base(page) != "README.md" { // an index of pages
 			t.Errorf("%s: %d commands were found", page, len(found))
 		}
 	}
