@@ -196,9 +196,9 @@ func TestDueIsKilled(t *testing.T) {
 		time.Sleep(time.Duration(ms) * time.Millisecond)
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
-		p.runPiped(0, "due", "--run")
+		out := p.runPiped(0, "due", "--run")
 		if got := p.status(); got != "complete" {
-			t.Fatalf("killed after %d ms: the run is %s", ms, got)
+			t.Fatalf("killed after %d ms: the run is %s:\n%s", ms, got, out)
 		}
 		var log struct {
 			Events []struct {
