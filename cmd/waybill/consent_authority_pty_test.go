@@ -24,7 +24,7 @@ func TestForgedRecordsOfSigners(t *testing.T) {
 		"one of two approvals": func(of id.Store, at proposal.Place, policy, digest canon.Digest, slot proposal.Slot, version string,
 			next int64) []proposal.Record {
 			here := proposal.At{Proposal: at.Proposal, Ordinal: next, Reason: proposal.NoReason}
-			given := signedBy(proposal.ApprovalSubject(at, policy, digest, proposal.NoReason))
+			given := signedBy(proposal.ApprovalSubject(at, policy, digest, proposal.Replaces{}, proposal.NoReason))
 			a := proposal.Approve(of, here, proposal.Consent{Seen: digest, Principal: "ada", Role: "reviewer",
 				Terms: proposal.Terms{PolicyDigest: policy, Quorum: 1}, Given: given})
 			here.Ordinal++
@@ -33,7 +33,7 @@ func TestForgedRecordsOfSigners(t *testing.T) {
 		},
 		"an override without the scope": func(_ id.Store, at proposal.Place, policy, digest canon.Digest, slot proposal.Slot, version string,
 			next int64) []proposal.Record {
-			given := signedBy(proposal.ActivationSubject(consent.ActivateProposal, at, policy, digest, "r"))
+			given := signedBy(proposal.ActivationSubject(at, policy, digest, proposal.Replaces{}, "r"))
 			return []proposal.Record{proposal.Apply(proposal.At{Proposal: at.Proposal, Ordinal: next, Reason: "r"},
 				proposal.Activation{Mode: proposal.ApprovalGate, Override: true, PolicyDigest: policy, Principal: "ada", SHA256: digest,
 					Slot: slot, Version: version, Given: given})}

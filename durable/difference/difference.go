@@ -30,6 +30,38 @@ func Lines(before, after []byte) []string {
 	return lines[header:]
 }
 
+// Values returns the difference of two JSON texts as Lines does. A text of several lines in them is
+// compared line by line: each line but the last of such a text ends with its \n.
+func Values(before, after []byte) []string {
+	return Lines(broken(spread(before)), broken(spread(after)))
+}
+
+// broken returns JSON with a line break and the indentation of the line behind each \n in a string.
+func broken(text []byte) []byte {
+	out := make([]byte, 0, len(text))
+	indent, start := "", true
+	var line []byte
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		out = append(out, c)
+		switch {
+		case c == '\n':
+			start, line = true, nil
+		case start && c == ' ':
+			line = append(line, c)
+		case c == '\\' && i+1 < len(text):
+			i++
+			if out = append(out, text[i]); text[i] == 'n' && i+1 < len(text) && text[i+1] != '"' {
+				out = append(append(out, '\n'), indent...)
+			}
+		}
+		if c != ' ' && c != '\n' && start {
+			start, indent = false, string(line)+"  "
+		}
+	}
+	return out
+}
+
 // spread returns JSON with one member on a line, and any other text as it is.
 func spread(text []byte) []byte {
 	var b bytes.Buffer

@@ -23,3 +23,14 @@ func TestLines(t *testing.T) {
 		}
 	}
 }
+
+// TestValues: a text of several lines is compared by its lines, and an escaped backslash breaks none.
+func TestValues(t *testing.T) {
+	before := `{"prompt":"one\ntwo\nthree","path":"a\\new"}`
+	after := `{"prompt":"one\n2\nthree\n","path":"a\\new"}`
+	want := " {\n   \"prompt\": \"one\\n\n-    two\\n\n-    three\",\n+    2\\n\n+    three\\n\",\n   \"path\": \"a\\\\new\"\n }"
+	got := difference.Values([]byte(before), []byte(after))
+	if len(got) == 0 || strings.Join(got[1:], "\n") != want {
+		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), want)
+	}
+}

@@ -20,7 +20,7 @@ func (p *Log) applyRecord(prop *Proposal, e event.Event, r proposal.Record) (pro
 	case proposal.Approved:
 		return prop.approve(e, r)
 	case proposal.Applied:
-		return prop.apply(e, r)
+		return p.apply(prop, e, r)
 	case proposal.Rejected:
 		return prop.transition(e, proposal.MoveReject, r)
 	case proposal.Archived:
@@ -58,7 +58,7 @@ func (p *Proposal) revise(e event.Event, r proposal.Revised) (problem string) {
 	}
 	p.Revisions = append(p.Revisions, Revision{Revision: r.Revision, Artifact: r.Artifact, Slot: r.Slot,
 		Version: r.Version,
-		Title:   r.Title, Rationale: r.Rationale, Duplicates: r.Duplicates, Actor: e.Actor, AtMs: e.TimestampMs,
+		Title:   r.Title, Rationale: r.Rationale, Replaces: r.Replaces, Duplicates: r.Duplicates, Actor: e.Actor, AtMs: e.TimestampMs,
 		Reason: r.Reason})
 	for i := range p.Approvals {
 		if a := &p.Approvals[i]; a.Void == "" {
@@ -80,18 +80,20 @@ func (p *Proposal) approve(e event.Event, r proposal.Approved) (problem string) 
 		return "its approvalId is not the id of its event"
 	case r.ArtifactSHA256 != p.Last().Artifact.SHA256:
 		return "its artifact is not that of the last revision"
+	case r.Replaces != p.Last().Replaces:
+		return "what it replaces is not what the last revision replaces"
 	}
 	p.Approvals = append(p.Approvals, Approval{ApprovalID: r.ApprovalID, ArtifactSHA256: r.ArtifactSHA256,
 		Principal: r.Principal,
-		Role:      r.Role, Terms: r.Terms, Given: r.Given, Actor: e.Actor, AtMs: e.TimestampMs, Reason: r.Reason})
+		Role:      r.Role, Replaces: r.Replaces, Terms: r.Terms, Given: r.Given, Actor: e.Actor, AtMs: e.TimestampMs, Reason: r.Reason})
 	return ""
 }
 
 // apply marks the last revision as installed. The record has to name artifact, slot and reference
 // of that revision, and the permission: approvals that count, an override by a person, or a policy
 // without a gate (docs/design.md#proposals).
-func (p *Proposal) apply(e event.Event, r proposal.Applied) (problem string) {
-	last := p.Last()
+func (p *Log) apply(prop *Proposal, e event.Event, r proposal.Applied) (problem string) {
+	last := prop.Last()
 	switch {
 	case r.ArtifactSHA256 != last.Artifact.SHA256:
 		return "its artifact is not that of the last revision"
@@ -99,24 +101,44 @@ func (p *Proposal) apply(e event.Event, r proposal.Applied) (problem string) {
 	case last.Slot.ID == "" || r.Slot != last.Slot ||
 		r.InstalledRef != proposal.InstalledRef(last.Slot, last.Version, last.Artifact.SHA256):
 		return "its slot or reference is not that of the last revision"
+	case r.Replaces != last.Replaces:
+		return "what it replaces is not what the last revision replaces"
 	case r.PolicyDigest.IsZero() && r.Principal != proposal.NameOf(e.Actor):
 		return "its actor is not the principal that it names"
 	case r.Override && e.Actor.Kind != event.Human:
 		return "only a person may override the gate"
 	case r.Mode == proposal.ApprovalGate && !r.Override && len(r.ApprovalIDs) == 0:
 		return "it passed the gate without an approval"
-	case slices.ContainsFunc(r.ApprovalIDs, func(a id.Event) bool { return !p.approvedBy(a) }):
+	case slices.ContainsFunc(r.ApprovalIDs, func(a id.Event) bool { return !prop.approvedBy(a) }):
 		return "it names an approval that is void or unknown"
-	case !r.PolicyDigest.IsZero() && !p.metBy(r.ApprovalIDs):
+	case !r.PolicyDigest.IsZero() && !prop.metBy(r.ApprovalIDs):
 		return "the approvals that it names do not meet the policies in force when they were given"
 	}
-	if problem = p.transition(e, proposal.MoveApply, r); problem != "" {
+	before := p.inUse(slotKeyOf(prop))
+	if problem = prop.transition(e, proposal.MoveApply, r); problem != "" {
 		return problem
 	}
-	move := &p.History[len(p.History)-1]
+	move := &prop.History[len(prop.History)-1]
 	move.Override, move.Principal = r.Override, r.Principal
-	p.applied, p.appliedAt, p.appliedBy = r, e.Index, e.ID
+	prop.applied, prop.appliedAt, prop.appliedBy, prop.replaced = r, e.Index, e.ID, replacedFiles(r.Replaces, before)
 	return ""
+}
+
+// replacedFiles returns the files that an activation is used instead of: the one that it names, and those of
+// what was in use in its slot until then, which a person took out of use before. The newest digest of a place counts.
+func replacedFiles(own proposal.Replaces, before *Proposal) (out []proposal.Replaces) {
+	if own.IsFile() {
+		out = append(out, own)
+	}
+	if before == nil {
+		return out
+	}
+	for _, r := range before.replaced {
+		if r.SourceKind != own.SourceKind || r.SourceRef != own.SourceRef {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // approvedBy reports whether an approval exists and is not void.

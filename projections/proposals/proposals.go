@@ -32,11 +32,12 @@ type Proposal struct {
 	CreatedAtMs int64               `json:"createdAtMs"`
 	UpdatedAtMs int64               `json:"updatedAtMs"` // time of the last accepted record
 
-	store     string           // the owner of the log
-	signed    []canon.Digest   // of the texts that were signed for decisions
-	applied   proposal.Applied // the last activation
-	appliedAt int64            // its event index
-	appliedBy id.Event         // its event
+	store     string              // the owner of the log
+	signed    []canon.Digest      // of the texts that were signed for decisions
+	applied   proposal.Applied    // the last activation
+	appliedAt int64               // its event index
+	appliedBy id.Event            // its event
+	replaced  []proposal.Replaces // the files that it is used instead of
 }
 
 // Revision is one version of the proposed artifact, with its author and the stated reason.
@@ -47,6 +48,7 @@ type Revision struct {
 	Version    string               `json:"version,omitzero"`
 	Title      string               `json:"title,omitzero"`
 	Rationale  string               `json:"rationale,omitzero"`
+	Replaces   proposal.Replaces    `json:"replaces,omitzero"`
 	Duplicates []proposal.Duplicate `json:"duplicates"` // nearest first
 	Actor      event.Actor          `json:"actor"`
 	AtMs       int64                `json:"atMs"`
@@ -55,10 +57,11 @@ type Revision struct {
 
 // Approval is one person's approval of one artifact.
 type Approval struct {
-	ApprovalID     id.Event     `json:"approvalId"`
-	ArtifactSHA256 canon.Digest `json:"artifactSha256"`
-	Principal      string       `json:"principal"`
-	Role           string       `json:"role"`
+	ApprovalID     id.Event          `json:"approvalId"`
+	ArtifactSHA256 canon.Digest      `json:"artifactSha256"`
+	Principal      string            `json:"principal"`
+	Replaces       proposal.Replaces `json:"replaces,omitzero"`
+	Role           string            `json:"role"`
 	proposal.Terms
 	consent.Given
 	// Void is why the approval no longer counts, "" if it counts while its principal has the role.
@@ -97,7 +100,7 @@ func (p *Proposal) PolicyApprovals() []proposal.Approval {
 	out := make([]proposal.Approval, len(p.Approvals))
 	for i, a := range p.Approvals {
 		out[i] = proposal.Approval{ID: a.ApprovalID, ArtifactSHA256: a.ArtifactSHA256, Principal: a.Principal,
-			Role: a.Role, Void: a.Void, Terms: a.Terms, Given: a.Given, AtMs: a.AtMs, Reason: a.Reason,
+			Role: a.Role, Replaces: a.Replaces, Void: a.Void, Terms: a.Terms, Given: a.Given, AtMs: a.AtMs, Reason: a.Reason,
 			Place: proposal.Place{Store: p.store, Proposal: p.ID}}
 	}
 	return out
@@ -185,7 +188,7 @@ func (p *Log) create(e event.Event, c proposal.Created) {
 		Approvals:  []Approval{}, CreatedAtMs: e.TimestampMs, UpdatedAtMs: e.TimestampMs}
 	prop.Revisions = []Revision{{Revision: 1, Artifact: c.Artifact, Slot: c.Slot, Version: c.Version,
 		Title:     c.Title,
-		Rationale: c.Rationale, Duplicates: c.Duplicates, Actor: e.Actor, AtMs: e.TimestampMs, Reason: c.Reason}}
+		Rationale: c.Rationale, Replaces: c.Replaces, Duplicates: c.Duplicates, Actor: e.Actor, AtMs: e.TimestampMs, Reason: c.Reason}}
 	prop.History = []Move{{To: prop.State, Actor: e.Actor, AtMs: e.TimestampMs, Reason: c.Reason,
 		EventIndex: e.Index}}
 	p.all[prop.ID] = prop

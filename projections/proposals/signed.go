@@ -24,8 +24,7 @@ func (p *Log) IsSigned(i Installation, signers consent.Signers) bool {
 	}
 	r := prop.applied
 	if r.IsSigned() {
-		_, err := signers.Check(r.Given, proposal.ActivationSubject(consent.ActivateProposal,
-			proposal.Place{Store: prop.store, Proposal: prop.ID}, r.PolicyDigest, r.ArtifactSHA256, r.Reason), i.AtMs)
+		_, err := signers.Check(r.Given, r.Consented(proposal.Place{Store: prop.store, Proposal: prop.ID}), i.AtMs)
 		return err == nil
 	}
 	named := 0
@@ -58,8 +57,7 @@ func (p *Log) IsPermitted(i Installation, policy proposal.Policy) bool {
 		named := slices.DeleteFunc(prop.PolicyApprovals(), func(a proposal.Approval) bool { return !slices.Contains(r.ApprovalIDs, a.ID) })
 		return policy.Mode == proposal.ApprovalGate && policy.Gate(r.ArtifactSHA256, named).Granted()
 	}
-	by, err := signers.Check(r.Given, proposal.ActivationSubject(consent.ActivateProposal,
-		proposal.Place{Store: prop.store, Proposal: prop.ID}, r.PolicyDigest, r.ArtifactSHA256, r.Reason), i.AtMs)
+	by, err := signers.Check(r.Given, r.Consented(proposal.Place{Store: prop.store, Proposal: prop.ID}), i.AtMs)
 	who := proposal.Caller{Human: true, Signer: by}
 	if policy.Mode == proposal.DirectRBAC {
 		return err == nil && policy.CheckScope(who, config.ScopeApply) == nil

@@ -78,6 +78,8 @@ type Installation struct {
 	Ref        string            `json:"ref"`
 	Workspace  string            `json:"workspace,omitzero"` // "" is visible in every workspace
 	AtMs       int64             `json:"atMs"`               // of the activation
+	// Replaces is what the proposal names; see ReplacedFiles.
+	Replaces proposal.Replaces `json:"replaces,omitzero"`
 
 	key    slotKey
 	record id.Event // that installed it
@@ -121,13 +123,23 @@ func (p *Log) Installed(workspace string) []Installation {
 		out = append(out, Installation{ProposalID: prop.ID, Slot: key.slot, Version: last.Version,
 			Artifact: last.Artifact,
 			Ref:      prop.applied.InstalledRef, Workspace: key.workspace, AtMs: prop.History[len(prop.History)-1].AtMs, record: prop.appliedBy,
-			key: key})
+			Replaces: prop.applied.Replaces, key: key})
 	}
 	slices.SortFunc(out, func(a, b Installation) int {
 		return cmp.Or(cmp.Compare(a.Slot.Kind, b.Slot.Kind), cmp.Compare(a.Slot.ID, b.Slot.ID),
 			cmp.Compare(a.Version, b.Version), cmp.Compare(a.Workspace, b.Workspace))
 	})
 	return out
+}
+
+// ReplacedFiles returns the files that what an applied proposal installed is used instead of, each while it has
+// its digest: the one that the proposal names, and those that what it took the slot from was used instead of.
+func (p *Log) ReplacedFiles(of id.Proposal) []proposal.Replaces {
+	prop := p.all[of]
+	if prop == nil || prop.State != proposal.StateApplied {
+		return nil
+	}
+	return prop.replaced
 }
 
 // InstalledAnywhere lists what is in use in any workspace, in no order.
@@ -186,6 +198,16 @@ func (p *Log) installedBySlot(except *Proposal) map[slotKey]*Proposal {
 		key := slotKeyOf(prop)
 		if other := out[key]; other == nil || prop.appliedAt > other.appliedAt {
 			out[key] = prop
+		}
+	}
+	return out
+}
+
+// inUse returns the proposal in use in one slot, nil if none is.
+func (p *Log) inUse(key slotKey) (out *Proposal) {
+	for _, prop := range p.order {
+		if prop.State == proposal.StateApplied && slotKeyOf(prop) == key && (out == nil || prop.appliedAt > out.appliedAt) {
+			out = prop
 		}
 	}
 	return out

@@ -71,6 +71,9 @@ func Exactly(names ...string) cobra.PositionalArgs { return between(len(names), 
 // AtMost allows up to one argument per name.
 func AtMost(names ...string) cobra.PositionalArgs { return between(0, names...) }
 
+// AtLeast requires the first names and allows the others.
+func AtLeast(least int, names ...string) cobra.PositionalArgs { return between(least, names...) }
+
 // None allows no arguments.
 func None() cobra.PositionalArgs { return between(0) }
 

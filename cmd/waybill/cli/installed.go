@@ -50,7 +50,8 @@ func (all Installations) Workflows() (out []catalog.File) {
 		}
 		at := manifest.ObjectDir(manifest.Installed) + "/" + manifest.ObjectName(manifest.Installed, i.Artifact.SHA256)
 		for _, w := range installable.Workflows(i.Value) {
-			f := catalog.File{Kind: source.SourceInstalled, Ref: at, Data: w.Source.JCS()}
+			f := catalog.File{Kind: source.SourceInstalled, Ref: at, Data: w.Source.JCS(), Replaces: replaced(i),
+				Proposal: i.ProposalID.String()}
 			if w.Pointer != "" {
 				f.Ref += "#" + w.Pointer
 			}
@@ -58,6 +59,39 @@ func (all Installations) Workflows() (out []catalog.File) {
 		}
 	}
 	return out
+}
+
+// replaced returns what an installed artifact is used instead of.
+func replaced(i learning.InstalledArtifact) (out []catalog.Replaced) {
+	for _, r := range i.ReplacedFiles {
+		out = append(out, catalog.Replaced{Kind: r.SourceKind, Ref: r.SourceRef, Digest: r.Digest})
+	}
+	if r := i.Replaces; !r.IsZero() && !r.IsFile() {
+		out = append(out, catalog.Replaced{Kind: r.SourceKind, Digest: r.Digest})
+	}
+	return out
+}
+
+// FindReplaced returns the function with which the engine finds what a proposal replaces: a file of the user
+// or of the project, from the working directory.
+func FindReplaced(a *App) learning.ReadReplaced {
+	return func(ctx context.Context, r proposal.Replaces) (file learning.ReplacedFile, ok bool, err error) {
+		finder, err := a.Finder()
+		if err != nil {
+			return file, false, err
+		}
+		all, err := finder.Workflows(ctx)
+		for _, f := range all {
+			if f.Kind != r.SourceKind || f.Ref != r.SourceRef || f.Err != nil {
+				continue
+			}
+			root, parseErr := proposal.ReadFile(f.Ref, f.Data)
+			file.Digest = canon.Sum(f.Data)
+			file.Value, ok = root.Get("artifact")
+			return file, ok && parseErr == nil, err
+		}
+		return file, false, err
+	}
 }
 
 // Prompts returns the installed prompt templates that steps may refer to. An artifact that

@@ -24,6 +24,20 @@ func (a *App) Answer(kind string, data any, people func(*page.Page)) error {
 // AnswerRedacted is Answer for data of a closed form: the places of the request from which a secret was
 // removed are a member of the document, beside data (docs/design.md#answers-about-redaction).
 func AnswerRedacted(a *App, kind string, data any, redactions []redact.Finding, people func(*page.Page)) error {
+	if len(redactions) == 0 {
+		return AnswerBeside(a, kind, data, nil, people)
+	}
+	return AnswerBeside(a, kind, data, []Beside{{"redactions", redactions}}, people)
+}
+
+// Beside is a member of a document beside data.
+type Beside struct {
+	Name  string
+	Value any
+}
+
+// AnswerBeside is Answer for data of a closed form, with further members of the document beside it.
+func AnswerBeside(a *App, kind string, data any, more []Beside, people func(*page.Page)) error {
 	if !a.Flags.JSON {
 		p := a.NewPage(a.Out)
 		people(p)
@@ -33,14 +47,14 @@ func AnswerRedacted(a *App, kind string, data any, redactions []redact.Finding, 
 	if err != nil {
 		return fault.Wrap(err, fault.Internal, "cannot encode the answer as JSON")
 	}
-	if len(redactions) == 0 {
-		return a.Document(kind, raw)
+	for _, m := range more {
+		value, err := canon.Marshal(m.Value)
+		if err != nil {
+			return fault.Wrap(err, fault.Internal, "cannot encode the answer as JSON")
+		}
+		raw = append(append(raw, `,"`+m.Name+`":`...), value...)
 	}
-	beside, err := canon.Marshal(redactions)
-	if err != nil {
-		return fault.Wrap(err, fault.Internal, "cannot encode the answer as JSON")
-	}
-	return a.Document(kind, append(append(raw, `,"redactions":`...), beside...))
+	return a.Document(kind, raw)
 }
 
 // Document prints {"v":1,"kind":kind,"data":data} and a newline. data is JSON, of which further members may

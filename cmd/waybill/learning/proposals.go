@@ -86,15 +86,44 @@ func changeProposal(a *cli.App, cmd *cobra.Command, call func(context.Context, *
 		if err != nil {
 			return err
 		}
-		return answerProposal(a, done, func(p *page.Page) { show(p, done) })
+		return answerProposal(a, done, nil, func(p *page.Page) { show(p, done) })
 	})
 }
 
 // answerProposal answers with a proposal that was changed. show prints what was
 // done in text output, before the redactions.
-func answerProposal(a *cli.App, done learning.Proposed, show func(*page.Page)) error {
-	return cli.AnswerRedacted(a, "proposal", done.Proposal, done.Redacted, func(p *page.Page) {
+func answerProposal(a *cli.App, done learning.Proposed, diff *learning.Difference, show func(*page.Page)) error {
+	more := besideOf(diff)
+	if len(done.Redacted) > 0 {
+		more = append(more, cli.Beside{Name: "redactions", Value: done.Redacted})
+	}
+	return cli.AnswerBeside(a, "proposal", done.Proposal, more, func(p *page.Page) {
 		show(p)
 		render.Redactions(p, done.Redacted)
 	})
+}
+
+// besideOf returns the members about what a proposal replaces. They are beside data, whose form is closed
+// (docs/design.md#replacing).
+func besideOf(d *learning.Difference) (out []cli.Beside) {
+	if d == nil {
+		return nil
+	}
+	if !d.Replaces.IsZero() {
+		out = append(out, cli.Beside{Name: "replaces", Value: d.Replaces})
+	}
+	if d.Known {
+		out = append(out, cli.Beside{Name: "diff", Value: d.Text})
+	}
+	if d.Problem != "" {
+		out = append(out, cli.Beside{Name: "replacesProblem", Value: d.Problem})
+	}
+	return out
+}
+
+// difference returns what a proposal changes in what it replaces, as seen from the working directory.
+func difference(ctx context.Context, a *cli.App, o *cli.Store, d *learning.ProposalDetails) (*learning.Difference, error) {
+	out, err := o.Difference(ctx, a.Flags.Workspace, *d, cli.FindReplaced(a))
+	d.Diff, d.Problem = out.Text, out.Problem
+	return &out, err
 }

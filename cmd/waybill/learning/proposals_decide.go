@@ -17,9 +17,10 @@ import (
 
 // proposalsApproveLong is what 'waybill proposals approve --help' prints above
 // the usage.
-const proposalsApproveLong = `Approve the current revision of a proposal. The command shows the proposal and what it
-would replace, then asks for confirmation. A later revision voids the approval. Nothing
-is installed.
+const proposalsApproveLong = `Approve the current revision of a proposal. The command shows the proposal and the
+difference to what it would replace, then asks for confirmation. A later revision voids
+the approval. Nothing is installed. What is not valid for its kind cannot be approved, nor
+what replaces a file that changed since.
 
 Approvals cannot be automated: approving requires a terminal and the role that the
 configuration names (proposalsApproverRole); no flag confirms it, and agents are
@@ -57,6 +58,7 @@ func newProposalsApprove(a *cli.App) *cobra.Command {
 // and who is present.
 func setDecision(a *cli.App, req *learning.DecideRequest, ref string) {
 	req.Presence, req.Ref, req.Workspace = presenceOf(a), ref, a.Flags.Workspace
+	req.Check, req.Replaced = cli.CheckInstallable(context.Background(), a), cli.FindReplaced(a)
 }
 
 // approveProposal shows all of a proposal, asks, and records the approval. What
@@ -71,20 +73,24 @@ func approveProposal(ctx context.Context, a *cli.App, o *cli.Store, req learning
 	if err != nil {
 		return err
 	}
+	diff, err := difference(ctx, a, o, &d)
+	if err != nil {
+		return err
+	}
 	given, err := o.MayApprove(ctx, sign.Caller(o), req)
 	if fault.Is(err, fault.ProposalPending) {
 		fault.Of(err).Suggest("A person runs %s at a terminal.",
 			fault.Command{"proposals", "approve", page.ShortProposal(wire.ID)})
 	}
 	if err != nil {
-		return err
+		return suggestFix(err)
 	}
 	if given {
-		return a.Answer("proposal", wire, func(p *page.Page) { showApproval(a, "Approved already", wire, d.About, p) })
+		return cli.AnswerBeside(a, "proposal", wire, besideOf(diff), func(p *page.Page) { showApproval(a, "Approved already", wire, d.About, p) })
 	}
 	if sign.Asks() {
 		yes, err := a.AskYes(func(p *page.Page) {
-			showProposal(a, wire, d, proposalFull, p)
+			showProposal(a, wire, d, diff, proposalFull, p)
 			showReason(p, req.Reason)
 		}, "Approve it? [y/N]")
 		if err != nil {
@@ -96,9 +102,9 @@ func approveProposal(ctx context.Context, a *cli.App, o *cli.Store, req learning
 	}
 	done, err := o.ApproveProposal(ctx, sign.Caller(o), req, d.Shown())
 	if err != nil {
-		return err
+		return suggestFix(err)
 	}
-	return answerProposal(a, done, func(p *page.Page) { showApproval(a, "Approved", done.Proposal, done.About, p) })
+	return answerProposal(a, done, diff, func(p *page.Page) { showApproval(a, "Approved", done.Proposal, done.About, p) })
 }
 
 // showReason prints the reason that a decision records, if one is given.
@@ -125,7 +131,11 @@ const proposalsApplyLong = `Install the artifact of a proposal, byte for byte as
 configuration of the store sets the condition (proposalsActivation): approval-gate
 requires approvals by people with a role, direct-rbac a scope of the caller. With
 direct-rbac the command shows the proposal and what it would replace at a terminal, then
-asks for confirmation.
+asks for confirmation. The answer shows the difference to what was replaced.
+
+An installed workflow that replaces a file has its id while the file stays as it is; once
+it changes, the id is WORKFLOW_AMBIGUOUS. 'waybill start FILE' always runs the file. Trust
+in the commands of the file is not trust in those of the installed workflow.
 
 --override skips the approval gate. It requires a person at a terminal, the scope
 proposals:override and a reason; all of it is recorded. It shows and asks the same; no
@@ -156,17 +166,8 @@ func newProposalsApply(a *cli.App) *cobra.Command {
 		Args: cli.Exactly("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			setDecision(a, &req.DecideRequest, args[0])
-			req.Check = cli.CheckInstallable(cmd.Context(), a)
-			return sign.Finish(changeProposal(a, cmd, func(ctx context.Context, o *cli.Store) (learning.Proposed, error) {
-				if err := confirmApply(ctx, a, o, &req, &sign); err != nil {
-					return learning.Proposed{}, err
-				}
-				done, err := o.ApplyProposal(ctx, sign.Caller(o), req)
-				return done, suggestFix(err)
-			}, func(p *page.Page, done learning.Proposed) {
-				p.Text(p.Good("✓ "), "Installed: "+render.ProposalTitle(done.Proposal)+".")
-				p.Line("%s", p.Dim("Undo it: "+
-					a.Command("proposals", "rollback", page.ShortProposal(done.Proposal.ID))))
+			return sign.Finish(a.WithStore(cmd.Context(), func(ctx context.Context, o *cli.Store) error {
+				return applyProposal(ctx, a, o, &req, &sign)
 			}))
 		},
 	},
@@ -176,34 +177,67 @@ func newProposalsApply(a *cli.App) *cobra.Command {
 	return cmd
 }
 
-// confirmApply shows all of a proposal and asks whether to install it, where no approval of it is
-// required. The confirmation is bound to what was shown. An approval has been asked for, so that
-// applying an approved proposal asks nothing.
-func confirmApply(ctx context.Context, a *cli.App, o *cli.Store, req *learning.ApplyRequest, sign *cli.Signing) error {
-	if !req.AtTerminal && !sign.Given() {
-		// A person who redirected the output would not see what they answer.
-		if req.Override && a.IsTerminal(a.In) {
-			return a.Asked(func(*page.Page) {}, "Install it without the approvals?")
-		}
-		return nil // nothing can be asked; the engine decides what is permitted without
-	}
+// applyProposal shows and asks what has to be confirmed, installs the artifact, and answers with the difference to
+// what it replaced.
+func applyProposal(ctx context.Context, a *cli.App, o *cli.Store, req *learning.ApplyRequest, sign *cli.Signing) error {
 	wire, d, err := o.Proposal(ctx, req.Workspace, req.Ref)
 	if err != nil {
 		return err
 	}
-	ask, err := o.MayApply(ctx, sign.Caller(o), *req)
-	if err != nil || !ask {
+	// Before it is applied: what was in use in its slot is not found afterwards.
+	diff, err := difference(ctx, a, o, &d)
+	if err != nil {
 		return err
 	}
-	if req.Shown = d.Shown(); !sign.Asks() {
-		return nil
+	asked, err := confirmApply(ctx, a, o, req, sign, func(p *page.Page) { showProposal(a, wire, d, diff, proposalFull, p) }, d.Shown())
+	if err != nil {
+		return suggestFix(err)
+	}
+	done, err := o.ApplyProposal(ctx, sign.Caller(o), *req)
+	if err != nil {
+		return suggestFix(err)
+	}
+	if done.About.Revision != d.About.Revision { // another one was applied than was read
+		*diff = learning.Difference{Replaces: diff.Replaces}
+	}
+	return answerProposal(a, done, diff, func(p *page.Page) {
+		p.Text(p.Good("✓ "), "Installed: "+render.ProposalTitle(done.Proposal)+".")
+		if !diff.Replaces.IsZero() {
+			p.Text("Replaces  ", diff.Replaces.String())
+		}
+		if diff.Known && !asked {
+			showDifference(a, diff, wire.ID, 0, p)
+		}
+		p.Line("%s", p.Dim("Undo it: "+
+			a.Command("proposals", "rollback", page.ShortProposal(done.Proposal.ID))))
+	})
+}
+
+// confirmApply shows all of a proposal and asks whether to install it, where no approval of it is
+// required; asked reports that it did. The confirmation is bound to what was shown. An approval has been asked for, so that
+// applying an approved proposal asks nothing.
+func confirmApply(ctx context.Context, a *cli.App, o *cli.Store, req *learning.ApplyRequest, sign *cli.Signing,
+	show func(*page.Page), shown learning.Shown) (asked bool, err error) {
+	if !req.AtTerminal && !sign.Given() {
+		// A person who redirected the output would not see what they answer.
+		if req.Override && a.IsTerminal(a.In) {
+			return true, a.Asked(func(*page.Page) {}, "Install it without the approvals?")
+		}
+		return false, nil // nothing can be asked; the engine decides what is permitted without
+	}
+	ask, err := o.MayApply(ctx, sign.Caller(o), *req)
+	if err != nil || !ask {
+		return false, err
+	}
+	if req.Shown = shown; !sign.Asks() {
+		return false, nil
 	}
 	question := "Install it?"
 	if req.Override {
 		question = "Install it without the approvals?"
 	}
-	return a.Asked(func(p *page.Page) {
-		showProposal(a, wire, d, proposalFull, p)
+	return true, a.Asked(func(p *page.Page) {
+		show(p)
 		showReason(p, req.Reason)
 	}, question)
 }
@@ -291,8 +325,9 @@ func newProposalsRollback(a *cli.App) *cobra.Command {
 	cmd := newProposalsDecision(a, &cobra.Command{
 		Use:   "rollback ID",
 		Short: "Uninstall the artifact of an applied proposal",
-		Long: `Uninstall the artifact of an applied proposal. The artifact that it replaced is in use
-again. Runs that have started continue with the workflow that they are pinned to.
+		Long: `Uninstall the artifact of an applied proposal. What it replaced is in use again: the
+artifact that was installed before, else the file with its id. Runs that have started
+continue with the workflow that they are pinned to.
 
 ` + cli.SigningHelp,
 		Example: "  waybill proposals rollback q4yplb\n" +

@@ -45,7 +45,8 @@ func newProposalsGet(a *cli.App) *cobra.Command {
 		Use:   "get ID",
 		Short: "Show one proposal",
 		Long: `Show a proposal: the artifact and the rationale, the runs that it was learned from,
-similar artifacts, and its approvals. ID may be a prefix of one.
+similar artifacts, its approvals, and the difference to what it would replace. ID may be a
+prefix of one.
 
 --history also shows each revision, approval and decision, with its author and reason.`,
 		Example: "  waybill proposals get q4yplb\n  waybill proposals get q4yplb --history --json",
@@ -58,17 +59,21 @@ similar artifacts, and its approvals. ID may be a prefix of one.
 				if err != nil {
 					return err
 				}
+				diff, err := difference(ctx, a, o, &d)
+				if err != nil {
+					return err
+				}
 				if history {
 					return a.Answer("proposal_history", d,
 						func(p *page.Page) {
-							showProposal(a, wire, d, proposalHistory, p)
+							showProposal(a, wire, d, diff, proposalHistory, p)
 							if details {
 								render.Members(p, d)
 							}
 						})
 				}
-				return a.Answer("proposal", wire, func(p *page.Page) {
-					showProposal(a, wire, d, proposalBrief, p)
+				return cli.AnswerBeside(a, "proposal", wire, besideOf(diff), func(p *page.Page) {
+					showProposal(a, wire, d, diff, proposalBrief, p)
 					if details {
 						render.Members(p, wire)
 					}

@@ -90,12 +90,12 @@ const (
 )
 
 // showProposal prints one proposal: title, rationale, source runs, similar
-// artifacts, approvals, and the artifact itself. For an open proposal the
-// artifact that it would replace is printed first, for comparison.
+// artifacts, approvals, the difference to what it replaces, and the artifact itself. For an
+// open proposal the artifact that is in use in its slot is printed first, unless the difference is to it.
 //
 // view selects how much is printed. If the artifact cannot be read from the
 // store, the reason is printed instead of it.
-func showProposal(a *cli.App, w proposal.Proposal, d learning.ProposalDetails, view proposalView, p *page.Page) {
+func showProposal(a *cli.App, w proposal.Proposal, d learning.ProposalDetails, diff *learning.Difference, view proposalView, p *page.Page) {
 	p.StyledText("", p.Inline(render.ProposalTitle(w)), p.Bold)
 	// The id is complete here, so that it can be copied.
 	about := []string{w.ID.String(), string(w.Kind), string(w.State)}
@@ -112,6 +112,12 @@ func showProposal(a *cli.App, w proposal.Proposal, d learning.ProposalDetails, v
 			runs = append(runs, page.ShortRun(r))
 		}
 		p.Text("Learned from  ", strings.Join(runs, ", "))
+	}
+	if !diff.Replaces.IsZero() {
+		p.Text("Replaces      ", diff.Replaces.String())
+	}
+	if diff.Problem != "" {
+		p.Text(p.Bad("! "), "It cannot be approved as it is: "+diff.Problem+".")
 	}
 	showDuplicates(p, d.About.Duplicates)
 	if w.Activation != nil {
@@ -138,9 +144,17 @@ func showProposal(a *cli.App, w proposal.Proposal, d learning.ProposalDetails, v
 		linesMax = artifactLinesMax
 	}
 	p.Line("")
-	if w.State.Open() && !d.SlotContent.IsNull() {
+	named := diff.Known && !diff.Replaces.IsZero()
+	// What is in use in the slot is shown unless it is what the difference is to.
+	inSlot := w.State.Open() && !d.SlotContent.IsNull() && (!named || diff.Replaces.IsFile())
+	if inSlot {
 		p.Line("%s", p.Dim("Installed now, would be replaced:"))
 		showArtifact(a, d.SlotContent, w.ID, linesMax, p)
+	}
+	if named {
+		showDifference(a, diff, w.ID, linesMax, p)
+	}
+	if named || inSlot {
 		p.Line("%s", p.Dim("Proposed:"))
 	}
 	showArtifact(a, w.Artifact, w.ID, linesMax, p)
@@ -185,15 +199,29 @@ func showProposalHistory(p *page.Page, d learning.ProposalDetails) {
 	}
 }
 
-// showArtifact prints an artifact of a proposal as indented JSON: at most linesMax
-// lines and then the command that prints all, or all lines for 0. The artifact is
-// untrusted, so each line is cleaned of control characters.
+// showArtifact prints an artifact of a proposal as indented JSON, as showLines does.
 func showArtifact(a *cli.App, v canon.Value, of id.Proposal, linesMax int, p *page.Page) {
 	var b bytes.Buffer
 	if json.Indent(&b, v.JCS(), "", "  ") != nil {
 		return
 	}
-	lines := strings.Split(string(invisible.EscapeJSON(b.Bytes())), "\n")
+	showLines(a, b.Bytes(), of, linesMax, p)
+}
+
+// showDifference prints the difference to what a proposal replaces, as showLines does.
+func showDifference(a *cli.App, d *learning.Difference, of id.Proposal, linesMax int, p *page.Page) {
+	if d.Text == "" {
+		p.Line("%s", p.Dim("It equals what it replaces."))
+		return
+	}
+	p.Line("%s", p.Dim("Difference:"))
+	showLines(a, []byte(strings.TrimSuffix(d.Text, "\n")), of, linesMax, p)
+}
+
+// showLines prints lines of JSON: at most linesMax and then the command that prints all, or all lines for 0. The
+// text is untrusted, so each line is cleaned of control characters.
+func showLines(a *cli.App, text []byte, of id.Proposal, linesMax int, p *page.Page) {
+	lines := strings.Split(string(invisible.EscapeJSON(text)), "\n")
 	omitted := 0
 	if linesMax > 0 && len(lines) > linesMax {
 		omitted, lines = len(lines)-linesMax, lines[:linesMax]
@@ -235,6 +263,11 @@ func showInstalled(a *cli.App, list learning.InstalledList, p *page.Page) {
 		rows = append(rows, row)
 	}
 	p.Table(columns, rows)
+	for _, i := range list.Installed {
+		for _, r := range i.ReplacedFiles {
+			p.Text("", page.OneLine(i.Slot.ID)+" replaces "+r.String())
+		}
+	}
 	for _, i := range list.Installed {
 		if parts := namedParts(i); len(parts) > 0 {
 			p.Line("")

@@ -197,8 +197,9 @@ func (h *host) Apply(ctx context.Context, by event.Actor, ref string) (proposal.
 	if err := wholeID(ref); err != nil {
 		return proposal.Proposal{}, nil, err
 	}
-	out, gate, err := h.proposals.Apply(ctx, h.store.CallerOf(by), learning.ApplyRequest{DecideRequest: h.decision(ref, ""),
-		Check: cli.CheckInstallable(ctx, h.app)})
+	req := h.decision(ref, "")
+	req.Check, req.Replaced = cli.CheckInstallable(ctx, h.app), cli.FindReplaced(h.app)
+	out, gate, err := h.proposals.Apply(ctx, h.store.CallerOf(by), learning.ApplyRequest{DecideRequest: req})
 	if err != nil || gate == nil {
 		return out, nil, err
 	}

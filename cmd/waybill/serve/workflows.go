@@ -71,7 +71,8 @@ func (w *workflows) catalog(ctx context.Context) (catalog.Catalog, error) {
 func digestOf(src catalog.Sources) canon.Digest {
 	h := sha256.New()
 	for _, f := range src.Files {
-		fmt.Fprintf(h, "%q %q %q %q %q %d %v\n", f.Kind, f.Ref, f.Attached, f.Folder, f.Aliases, len(f.Data), f.Err)
+		fmt.Fprintf(h, "%q %q %q %q %q %v %q %d %v\n", f.Kind, f.Ref, f.Attached, f.Folder, f.Aliases, f.Replaces,
+			f.Proposal, len(f.Data), f.Err)
 		h.Write(f.Data)
 	}
 	fmt.Fprintf(h, "%+v %+v", src.Bindings, src.Prompts)

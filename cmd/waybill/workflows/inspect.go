@@ -47,6 +47,9 @@ func showInspection(p *page.Page, e catalog.Entry) {
 	w := e.Compiled
 	p.Line("%s %s", p.Bold(page.OneLine(w.Name)), p.Dim(page.OneLine(w.Version)))
 	p.Facts(page.OneLine(w.WorkflowID), page.OneLine(e.Source()), page.OneLine(e.Ref), page.ShortDigest(w.Hash()))
+	if origin := e.Origin(); origin != "" {
+		p.Text("Replaces  ", origin)
+	}
 	p.Line("")
 	p.Prose("", w.Description, page.Plain)
 	showSection(p, "Before you start", w.Preconditions)

@@ -23,6 +23,7 @@ func newList(a *cli.App) *cobra.Command {
 		Short: "List the available workflows",
 		Long: `List the workflows found from the working directory, with id, source and name. Workflows
 that are invalid, or whose id is also used by another file, are listed with the reason.
+An installed workflow is listed with the file that it replaced ("replaces").
 JSON contains at most three problems per workflow; 'workflows validate' lists all.`,
 		Example: "  waybill workflows list\n  waybill workflows list --json | jq -r '.data.workflows[] | " +
 			"select(.valid) | .workflowId'",
@@ -46,7 +47,7 @@ func showWorkflows(p *page.Page, entries []catalog.Entry) {
 	var unusable []catalog.Entry
 	for _, e := range entries {
 		// An id that several files have cannot be used for any of them.
-		if !e.Valid() || len(e.Duplicates) > 0 || e.ShadowedBy != "" {
+		if !e.Valid() || len(e.Duplicates) > 0 || e.ShadowedBy != "" || e.ReplacedBy != "" {
 			unusable = append(unusable, e)
 			continue
 		}
@@ -54,6 +55,9 @@ func showWorkflows(p *page.Page, entries []catalog.Entry) {
 		// The files of an attached folder are other people's.
 		if e.SuggestedID != "" && e.Attached == "" {
 			note += " (rename to " + e.SuggestedID + ")"
+		}
+		if origin := e.Origin(); origin != "" {
+			note += " (replaces " + origin + ")"
 		}
 		rows = append(rows, []page.Cell{{Text: e.ID, Paint: p.Bold}, {Text: e.Source()}, {Text: note}})
 	}
@@ -94,6 +98,9 @@ func showTable(p *page.Page, rows [][]page.Cell) {
 // whyUnusable returns why an entry cannot be used by its id: its first error and the number of
 // further errors, or the files with the same id that are used instead of it or equally.
 func whyUnusable(e catalog.Entry) string {
+	if e.ReplacedBy != "" {
+		return "Its id means " + e.ReplacedBy + ", which replaces it: use the file name for this file."
+	}
 	if e.Valid() && e.ShadowedBy != "" {
 		return "Its id is that of a bundled workflow, which is used instead."
 	}

@@ -37,35 +37,12 @@ func (p Proposals) Revise(ctx context.Context, by engine.Caller, ref string, pat
 				With("pointer", "/"+canon.EscapePointer(name))
 		}
 	}
-	now, details, err := p.l.Proposal(ctx, p.workspace, ref)
+	draft, revision, err := p.l.MergedDraft(ctx, p.workspace, ref, patch)
 	if err != nil {
-		return now, err
+		return proposal.Proposal{}, err
 	}
-	members := []canon.Member{{Name: "kind", Value: canon.OfString(string(now.Kind))}}
-	for name, value := range map[string]canon.Value{"title": text(now.Title), "rationale": text(now.Rationale),
-		"artifact": details.LastArtifact} {
-		if given, ok := patch.Get(name); ok {
-			value = given
-		}
-		if !value.IsNull() {
-			members = append(members, canon.Member{Name: name, Value: value})
-		}
-	}
-	draft, err := proposal.ParseFile(canon.OfMembers(members...).JCS())
-	if err != nil {
-		return now, err
-	}
-	draft.SourceRunIDs, draft.SynthesizerModel = now.Provenance.SourceRunIDs, now.Provenance.SynthesizerModel
-	out, err := p.l.ReviseProposal(ctx, by, ref, learning.ProposeRequest{Draft: draft, Workspace: p.workspace})
+	out, err := p.l.ReviseProposal(ctx, by, ref, learning.ProposeRequest{Draft: draft, Merged: revision, Workspace: p.workspace})
 	return out.Proposal, err
-}
-
-// text is a string as a value, null for an empty one.
-func text(s string) canon.Value {
-	if s == "" {
-		return canon.Value{}
-	}
-	return canon.OfString(s)
 }
 
 // Gate is how many approvals a proposal has and wants.

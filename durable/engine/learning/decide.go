@@ -17,6 +17,7 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/problem"
 	"github.com/waybill/waybill/durable/store/config"
+	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/projections/proposals"
 )
 
@@ -42,6 +43,11 @@ type DecideRequest struct {
 	Ref       string
 	Workspace string
 	Reason    string
+	// Check returns the problems of an artifact in combination with the
+	// installed ones; nil: not checked. It is for approvals and activations.
+	Check func(kind proposal.Kind, artifact canon.Value, installed []InstalledArtifact) []problem.Problem
+	// Replaced finds what a proposal replaces, for the same; nil: nothing is found.
+	Replaced ReadReplaced
 }
 
 // Shown identifies what a person saw of a proposal before they answered. The zero Shown is nothing.
@@ -50,19 +56,23 @@ type Shown struct {
 	Artifact canon.Digest
 	// Replaced is the artifact that is in use in its slot, zero if none is.
 	Replaced canon.Digest
+	// Replaces is what the revision names to be replaced.
+	Replaces proposal.Replaces
 }
 
 // MayApprove refuses callers who may not approve, before anything is shown to them. given reports
 // that the caller's approval counts already and was given under the policy in force. Errors:
 // PROPOSAL_PENDING without a terminal, PROPOSAL_FORBIDDEN, PRINCIPALS_UNBOUND, PROPOSAL_STATE,
-// POLICY_UNCONFIRMED, CAPABILITY_NOT_PROVIDED.
+// POLICY_UNCONFIRMED, CAPABILITY_NOT_PROVIDED; PROPOSAL_INVALID and PROPOSAL_CHANGED for what could not be
+// applied as it is.
 func (l *Learning) MayApprove(ctx context.Context, by engine.Caller, req DecideRequest) (given bool, err error) {
 	d, err := l.consider(ctx, by, req)
 	if err != nil {
 		return false, err
 	}
 	if !d.policy.Signers().IsZero() { // who approves is known from the signature
-		return false, cmp.Or(proposal.CheckApprove(d.one.State), d.unconfirmed, checkBrings(by))
+		err := cmp.Or(proposal.CheckApprove(d.one.State), d.unconfirmed, checkBrings(by))
+		return false, cmp.Or(err, l.checkContent(ctx, d, req))
 	}
 	// The code PROPOSAL_PENDING reports to a program that a person is required.
 	err = d.checkApprove()
@@ -70,7 +80,10 @@ func (l *Learning) MayApprove(ctx context.Context, by engine.Caller, req DecideR
 		err = fault.New(fault.ProposalPending,
 			"%s requires approval by a person, and this call has no terminal", d.one.ID).With("proposalId", d.one.ID.String())
 	}
-	return err == nil && d.approved(), err
+	if err == nil && !d.approved() {
+		return false, l.checkContent(ctx, d, req)
+	}
+	return err == nil, err
 }
 
 // checkBrings refuses a caller who brings no signature where one is required.
@@ -106,7 +119,7 @@ func (l *Learning) ApproveProposal(ctx context.Context, by engine.Caller, req De
 	error) {
 	by = by.Approver()
 	c, err := consented(ctx, l, by, req, func(d decision) (consent.Subject, error) {
-		return proposal.ApprovalSubject(d.place(), d.policy.Digest, shown.Artifact, d.at.StoredReason()),
+		return proposal.ApprovalSubject(d.place(), d.policy.Digest, shown.Artifact, shown.Replaces, d.at.StoredReason()),
 			cmp.Or(proposal.CheckApprove(d.one.State), d.checkShown(shown))
 	})
 	if err != nil {
@@ -119,8 +132,11 @@ func (l *Learning) ApproveProposal(ctx context.Context, by engine.Caller, req De
 		if d.approved() {
 			return nil, nil, nil
 		}
+		if err := l.checkContent(ctx, d, req); err != nil {
+			return nil, nil, err
+		}
 		approval := d.policy.Consent(d.caller, shown.Artifact)
-		approval.Given = c.given
+		approval.Given, approval.Replaces = c.given, shown.Replaces
 		return proposal.Approve(d.store, d.at, approval), nil, nil
 	})
 }
@@ -145,7 +161,7 @@ func (d decision) checkShown(shown Shown) error {
 
 // shownOf returns what a view of the last revision of a proposal shows now.
 func shownOf(all *proposals.Log, one *proposals.Proposal) Shown {
-	s := Shown{Revision: one.Last().Revision, Artifact: one.Last().Artifact.SHA256}
+	s := Shown{Revision: one.Last().Revision, Artifact: one.Last().Artifact.SHA256, Replaces: one.Last().Replaces}
 	if i := all.InstalledInSlot(one); i != nil {
 		s.Replaced = i.Artifact.SHA256
 	}
@@ -159,9 +175,6 @@ type ApplyRequest struct {
 	Override bool
 	// Shown is what a person confirmed, where MayApply asks for it.
 	Shown Shown
-	// Check returns the problems of an artifact in combination with the
-	// installed ones; nil: not checked.
-	Check func(kind proposal.Kind, artifact canon.Value, installed []InstalledArtifact) []problem.Problem
 }
 
 // MayApply refuses callers who may not apply a proposal, before anything is shown to them. ask reports
@@ -176,9 +189,11 @@ func (l *Learning) MayApply(ctx context.Context, by engine.Caller, req ApplyRequ
 		return false, err
 	}
 	if d.asks(req) && !d.policy.Signers().IsZero() { // who installs is known from the signature
-		return true, cmp.Or(d.unconfirmed, checkBrings(by))
+		return true, cmp.Or(d.unconfirmed, checkBrings(by), l.checkContent(ctx, d, req.DecideRequest))
 	}
-	_, err = d.authorizeApply(req)
+	if _, err = d.authorizeApply(req); err == nil && d.asks(req) {
+		err = l.checkContent(ctx, d, req.DecideRequest) // before a person reads it
+	}
 	return d.asks(req), err
 }
 
@@ -214,12 +229,12 @@ func (l *Learning) ApplyProposal(ctx context.Context, by engine.Caller, req Appl
 		if err != nil {
 			return nil, nil, err
 		}
-		if err := l.checkArtifact(ctx, d, req, data); err != nil {
+		if err := cmp.Or(l.checkArtifact(ctx, d, req.DecideRequest, data), l.checkReplaced(ctx, d, req.DecideRequest)); err != nil {
 			return nil, nil, err
 		}
 		return proposal.Apply(d.at, proposal.Activation{Mode: d.policy.Mode, Approvals: approvals,
 			Override: req.Override, PolicyDigest: d.policy.Digest, Principal: d.policy.Principal(d.caller), Given: c.given,
-			SHA256: last.Artifact.SHA256, Slot: last.Slot, Version: last.Version}), []manifest.Object{{Kind: manifest.Installed, Bytes: data}}, nil
+			SHA256: last.Artifact.SHA256, Slot: last.Slot, Version: last.Version, Replaces: last.Replaces}), []manifest.Object{{Kind: manifest.Installed, Bytes: data}}, nil
 	})
 }
 
@@ -236,7 +251,7 @@ func consentedActivation(ctx context.Context, l *Learning, by engine.Caller, req
 	}
 	return consented(ctx, l, by, req.DecideRequest, func(d decision) (consent.Subject, error) {
 		_, err := proposal.Next(d.one.State, proposal.MoveApply)
-		return proposal.ActivationSubject(consent.ActivateProposal, d.place(), d.policy.Digest, req.Shown.Artifact,
+		return proposal.ActivationSubject(d.place(), d.policy.Digest, req.Shown.Artifact, req.Shown.Replaces,
 			d.at.StoredReason()), cmp.Or(err, d.checkShown(req.Shown))
 	})
 }
@@ -259,18 +274,29 @@ func (d decision) authorizeApply(req ApplyRequest) (approvals []id.Event, err er
 	return gate.Approvals, gate.Err(d.one.ID)
 }
 
+// checkContent refuses an approval of what could not be applied as it is: an artifact that is not valid for its
+// kind, or that would replace something else than it names.
+func (l *Learning) checkContent(ctx context.Context, d decision, req DecideRequest) error {
+	data, err := l.store.Object(ctx, manifest.Artifact, d.one.Last().Artifact.SHA256)
+	if err != nil {
+		return err
+	}
+	return cmp.Or(l.checkArtifact(ctx, d, req, data), l.checkReplaced(ctx, d, req))
+}
+
 // checkArtifact refuses with PROPOSAL_INVALID an artifact that is not valid for
 // its kind or conflicts with an installed one.
-func (l *Learning) checkArtifact(ctx context.Context, d decision, req ApplyRequest, data []byte) error {
+func (l *Learning) checkArtifact(ctx context.Context, d decision, req DecideRequest, data []byte) error {
 	artifact, err := canon.Parse(data)
 	if err != nil {
 		return fault.Wrap(err, fault.ProposalInvalid, "the artifact cannot be read: %v", err)
 	}
-	if _, _, err := proposal.SlotOf(d.one.Kind, artifact); err != nil {
+	slot, _, err := proposal.SlotOf(d.one.Kind, artifact)
+	if err != nil {
 		return err
 	}
 	if req.Check == nil {
-		return nil
+		return checkReserved(d.one.ID, slot)
 	}
 	var others []InstalledArtifact
 	displaced := d.all.InstalledInSlot(d.one)
@@ -279,12 +305,12 @@ func (l *Learning) checkArtifact(ctx context.Context, d decision, req ApplyReque
 			continue // replaced by this proposal
 		}
 		if v, err := l.parsedObject(ctx, manifest.Installed, i.Artifact.SHA256); err == nil {
-			others = append(others, InstalledArtifact{i, v})
+			others = append(others, InstalledArtifact{i, d.all.ReplacedFiles(i.ProposalID), v})
 		}
 	}
 	found := req.Check(d.one.Kind, artifact, others)
 	if !problem.HasErrors(found) {
-		return nil
+		return checkReserved(d.one.ID, slot)
 	}
 	first := found[slices.IndexFunc(found, func(p problem.Problem) bool { return p.Severity == problem.Error })]
 	f := fault.New(fault.ProposalInvalid, "%s is not valid: %s", d.one.ID, first.Message)
@@ -292,6 +318,16 @@ func (l *Learning) checkArtifact(ctx context.Context, d decision, req ApplyReque
 		f.Message = fmt.Sprintf("%s is not valid at %s: %s", d.one.ID, at, first.Message)
 	}
 	return f.With("proposalId", d.one.ID.String()).With("problems", found)
+}
+
+// checkReserved refuses an artifact with an id of the bundled ones.
+func checkReserved(of id.Proposal, s proposal.Slot) error {
+	if !source.Reserved(s.ID) {
+		return nil
+	}
+	return fault.New(fault.ProposalInvalid, "%s is not valid: ids that start with wr. are reserved for what is bundled, got %q", of, s.ID).
+		Suggest("Give it another id, and record it with %s.", fault.Command{"proposals", "revise", of.String(), "FILE"}).
+		With("proposalId", of.String())
 }
 
 // RejectProposal rejects a proposal. It can be revised or archived afterwards. Of a proposal with
@@ -329,8 +365,7 @@ func (d decision) checkDiscard() error {
 func (l *Learning) RollBackProposal(ctx context.Context, by engine.Caller, req DecideRequest) (Proposed, error) {
 	c, err := consented(ctx, l, by, req, func(d decision) (consent.Subject, error) {
 		_, err := proposal.Next(d.one.State, proposal.MoveRollBack)
-		return proposal.ActivationSubject(consent.RollBackProposal, d.place(), d.policy.Digest, d.one.Last().Artifact.SHA256,
-			d.at.StoredReason()), err
+		return proposal.RollBackSubject(d.place(), d.policy.Digest, d.one.Last().Artifact.SHA256, d.at.StoredReason()), err
 	})
 	if err != nil {
 		return Proposed{}, err

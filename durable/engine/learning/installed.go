@@ -30,7 +30,9 @@ type InstalledList struct {
 // InstalledArtifact is an installed artifact with its content.
 type InstalledArtifact struct {
 	proposals.Installation
-	Value canon.Value `json:"artifact"`
+	// ReplacedFiles are the files that it is used instead of, each while it has its digest.
+	ReplacedFiles []proposal.Replaces `json:"replacedFiles,omitzero"`
+	Value         canon.Value         `json:"artifact"`
 }
 
 // Installed lists what is in use in a workspace. The log determines the
@@ -74,7 +76,7 @@ func (l *Learning) Installed(ctx context.Context, workspace string) (InstalledLi
 			out.Health = manifest.CorruptTail // a lost artifact must not look like one never installed
 			continue
 		}
-		out.Installed = append(out.Installed, InstalledArtifact{i, v})
+		out.Installed = append(out.Installed, InstalledArtifact{i, read.fold.ReplacedFiles(i.ProposalID), v})
 	}
 	return out, nil
 }

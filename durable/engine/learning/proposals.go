@@ -77,6 +77,9 @@ type ProposalDetails struct {
 	LastArtifact canon.Value   `json:"artifact"` // of the last revision
 	// Content of its slot, where that differs from the proposal.
 	SlotContent canon.Value     `json:"installed,omitzero"`
+	// Diff is the Text of the Difference, which the caller adds, and Problem its Problem.
+	Diff    string          `json:"diff,omitzero"`
+	Problem string          `json:"replacesProblem,omitzero"`
 	Health      manifest.Health `json:"health"`
 
 	shown Shown

@@ -28,6 +28,8 @@ type ProposeRequest struct {
 	FromRuns  []string
 	Workspace string
 	Reason    string
+	// Merged is the revision that the draft of a revision was merged with, 0 for a draft of its own.
+	Merged int64
 	// OtherWorkflows are workflows of other sources to compare with for similarity.
 	OtherWorkflows []similar.Candidate
 }
@@ -90,6 +92,10 @@ func (l *Learning) ReviseProposal(ctx context.Context, by engine.Caller, ref str
 		if _, err := proposal.Next(c.one.State, proposal.MoveRevise); err != nil {
 			return nil, nil, err
 		}
+		if last := c.one.Last().Revision; req.Merged != 0 && req.Merged != last {
+			return nil, nil, fault.New(fault.ProposalChanged, "%s was revised in the meantime: the change is of revision %d, "+
+				"and revision %d is the last one now", c.one.ID, req.Merged, last).With("proposalId", name)
+		}
 		if err := req.Draft.CheckKind(c.one.Kind); err != nil {
 			return nil, nil, err
 		}
@@ -123,7 +129,11 @@ func (l *Learning) checkPropose(ctx context.Context, req *ProposeRequest) error 
 		return fault.Wrap(err, fault.ArtifactErased, "it cannot be proposed again: %s", fault.Of(err).Message).
 			With("sha256", req.Draft.Artifact.SHA256.String())
 	}
-	refs := slices.Clone(req.FromRuns)
+	var err error
+	if req.Draft, err = req.Draft.Replacing(req.Draft.Replaces); err != nil {
+		return err
+	}
+	refs := slices.Concat(req.FromRuns, req.Draft.RunRefs)
 	for _, run := range req.Draft.SourceRunIDs {
 		refs = append(refs, run.String())
 	}
@@ -142,7 +152,7 @@ func (l *Learning) checkPropose(ctx context.Context, req *ProposeRequest) error 
 			limits.SourceRunsMax).
 			With("field", "sourceRunIds").With("expected", limits.SourceRunsMax).With("got", len(runs))
 	}
-	req.Draft.SourceRunIDs = runs
+	req.Draft.SourceRunIDs, req.Draft.RunRefs = runs, nil
 	return nil
 }
 

@@ -179,12 +179,11 @@ func recordConsent(store string, r proposal.Record, applied map[id.Proposal]cano
 	at := proposal.Place{Store: store, Proposal: r.About().ProposalID}
 	switch r := r.(type) {
 	case proposal.Approved:
-		return r.Given, proposal.ApprovalSubject(at, r.PolicyDigest, r.ArtifactSHA256, r.Reason)
+		return r.Given, r.Consented(at)
 	case proposal.Applied:
-		return r.Given, proposal.ActivationSubject(consent.ActivateProposal, at, r.PolicyDigest, r.ArtifactSHA256, r.Reason)
+		return r.Given, r.Consented(at)
 	case proposal.RolledBack:
-		return r.Given, proposal.ActivationSubject(consent.RollBackProposal, at, r.PolicyDigest, applied[at.Proposal],
-			r.Reason)
+		return r.Given, proposal.RollBackSubject(at, r.PolicyDigest, applied[at.Proposal], r.Reason)
 	}
 	return consent.Given{}, consent.Subject{}
 }

@@ -175,13 +175,11 @@ func (w *storeCheck) signedRecords(c *proposalCheck) (out []manifest.Finding) {
 		var subject consent.Subject
 		switch r := r.(type) {
 		case proposal.Approved:
-			g, subject = r.Given, proposal.ApprovalSubject(place, r.PolicyDigest, r.ArtifactSHA256, r.Reason)
+			g, subject = r.Given, r.Consented(place)
 		case proposal.Applied:
-			g, subject = r.Given, proposal.ActivationSubject(consent.ActivateProposal, place, r.PolicyDigest, r.ArtifactSHA256,
-				r.Reason)
+			g, subject = r.Given, r.Consented(place)
 		case proposal.RolledBack:
-			g, subject = r.Given, proposal.ActivationSubject(consent.RollBackProposal, place, r.PolicyDigest, c.applied[place.Proposal],
-				r.Reason)
+			g, subject = r.Given, proposal.RollBackSubject(place, r.PolicyDigest, c.applied[place.Proposal], r.Reason)
 		}
 		if err := inspected(g, func(id.Store) consent.Subject { return subject }); err != nil {
 			out = append(out, invalid(c.log, e, err))

@@ -37,7 +37,8 @@ func (r Approved) Check(event.Scope) error {
 	case !config.ValidName(r.Role):
 		return fmt.Errorf("invalid role name %q", r.Role)
 	}
-	return cmp.Or(checkPrincipal(r.Principal), r.Terms.check(), r.Given.Check(), r.Subject.check())
+	return cmp.Or(checkPrincipal(r.Principal), r.Terms.check(), r.Given.Check(), r.Subject.check(),
+		r.Replaces.check(Slot{ID: r.Replaces.WorkflowID, Kind: WorkflowChainPack}))
 }
 
 // check refuses terms that are not complete: either none are stored, or the policy with its quorum.
@@ -70,7 +71,7 @@ func (r Applied) Check(event.Scope) error {
 		return errors.New("an override requires a reason")
 	}
 	return cmp.Or(distinctIDs("approval", r.ApprovalIDs), atMostOf("approvals", len(r.ApprovalIDs), limits.QuorumMax),
-		r.Slot.check(), r.checkInstalledRef(), checkPrincipal(r.Principal), r.Given.Check(), r.Subject.check())
+		r.Slot.check(), r.Replaces.check(r.Slot), r.checkInstalledRef(), checkPrincipal(r.Principal), r.Given.Check(), r.Subject.check())
 }
 
 // checkInstalledRef requires the InstalledRef of slot and digest, for some version.
@@ -102,7 +103,7 @@ func (r RolledBack) Check(event.Scope) error {
 
 // check refuses an artifact, a slot, duplicates and texts that are invalid or over their budgets.
 func (c Content) check() error {
-	return cmp.Or(c.Artifact.check(), c.Slot.check(), ranked(c.Duplicates), checkVersion(c.Version),
+	return cmp.Or(c.Artifact.check(), c.Slot.check(), c.Replaces.check(c.Slot), ranked(c.Duplicates), checkVersion(c.Version),
 		checkText("title", c.Title, limits.ProposalTitleBytesMax),
 		checkText("rationale", c.Rationale, limits.RationaleBytesMax))
 }

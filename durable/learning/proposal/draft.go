@@ -10,6 +10,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/limits"
+	"github.com/waybill/waybill/durable/pattern"
 	"github.com/waybill/waybill/durable/reason"
 	"github.com/waybill/waybill/durable/redact"
 	"github.com/waybill/waybill/durable/workflow/nearest"
@@ -22,10 +23,13 @@ type Draft struct {
 	Title, Rationale string // "" if absent
 	SynthesizerModel string
 	SourceRunIDs     []id.Run // distinct
-	Artifact         Artifact
-	Bytes            []byte // the artifact as JCS: stored, and installed unchanged
-	Slot             Slot
-	Version          string
+	// RunRefs are the other names of source runs, such as @last and prefixes of ids, distinct.
+	RunRefs  []string
+	Replaces Replaces
+	Artifact Artifact
+	Bytes    []byte // the artifact as JCS: stored, and installed unchanged
+	Slot     Slot
+	Version  string
 	// Redacted lists the redactions, in the order of the file.
 	Redacted []redact.Finding
 }
@@ -38,23 +42,26 @@ const (
 	fieldArtifact  = "artifact"
 	fieldModel     = "synthesizerModel"
 	fieldRuns      = "sourceRunIds"
+	fieldReplaces  = "replaces"
 )
 
 // fields lists the members for messages, in the documented order.
-var fields = []string{fieldKind, fieldTitle, fieldRationale, fieldArtifact, fieldModel, fieldRuns}
+var fields = []string{fieldKind, fieldTitle, fieldRationale, fieldArtifact, fieldModel, fieldRuns, fieldReplaces}
 
-// ParseFile reads a proposal file: {kind, title?, rationale?, artifact} and, from programs,
-// {synthesizerModel?, sourceRunIds?}. Anything else is VALIDATION_ERROR with the details
-// field, expected and got. An artifact that could not be installed is accepted as a draft; it
-// is checked when it is applied.
+// ParseFile reads a proposal file in JSON; see ReadFile and DraftOf.
 func ParseFile(data []byte) (Draft, error) {
-	if len(data) > limits.ProposalFileBytesMax {
-		return Draft{}, refuse("file", atMost(limits.ProposalFileBytesMax), sized(len(data)))
-	}
-	root, err := canon.Parse(data)
+	root, err := ReadFile("", data)
 	if err != nil {
-		return Draft{}, unread(err)
+		return Draft{}, err
 	}
+	return DraftOf(root)
+}
+
+// DraftOf returns the draft in a proposal file: {kind, title?, rationale?, artifact} and, from programs,
+// {synthesizerModel?, sourceRunIds?, replaces?}. Anything else is VALIDATION_ERROR with the details
+// field, expected and got. An artifact that could not be installed is accepted as a draft; it
+// is checked when it is approved and applied.
+func DraftOf(root canon.Value) (Draft, error) {
 	if err := checkShape(root); err != nil {
 		return Draft{}, err
 	}
@@ -73,11 +80,22 @@ func ParseFile(data []byte) (Draft, error) {
 		}
 		*t.to = clean(strings.TrimSpace(given), t.bytesMax)
 	}
-	if d.SourceRunIDs, err = runsOf(root); err != nil {
+	if err := d.setRuns(root); err != nil {
+		return Draft{}, err
+	}
+	replaces, err := replacesOf(root)
+	if err != nil {
 		return Draft{}, err
 	}
 	artifact, _ := root.Get(fieldArtifact)
-	return d.with(artifact)
+	if d, err = d.with(artifact); err != nil || replaces.IsZero() {
+		return d, err
+	}
+	if d.WorkflowID() != replaces.WorkflowID {
+		return d.Replacing(replaces) // the refusal
+	}
+	d.Replaces = replaces
+	return d, nil
 }
 
 // with sets the artifact, redacted. The digest is that of the redacted bytes: nothing else is
@@ -118,7 +136,8 @@ func checkShape(root canon.Value) error {
 		kind canon.Kind
 		need bool
 	}{{fieldKind, canon.String, true}, {fieldArtifact, canon.Object, true}, {fieldTitle, canon.String, false},
-		{fieldRationale, canon.String, false}, {fieldModel, canon.String, false}, {fieldRuns, canon.Array, false}} {
+		{fieldRationale, canon.String, false}, {fieldModel, canon.String, false}, {fieldRuns, canon.Array, false},
+		{fieldReplaces, canon.Object, false}} {
 		v, ok := root.Get(m.name)
 		switch {
 		case !ok && m.need:
@@ -142,33 +161,39 @@ func suggestNearest(f *fault.Fault, got string, known []string) *fault.Fault {
 	return f
 }
 
-// runsOf returns the source runs, each once, in the order of the file.
-func runsOf(root canon.Value) (out []id.Run, err error) {
+// setRuns sets the source runs, each once, in the order of the file. What is no id may be another name of
+// a run; the caller finds it.
+func (d *Draft) setRuns(root canon.Value) error {
 	list, _ := root.Get(fieldRuns)
+	if list.Len() > limits.SourceRunsMax {
+		return refuse(fieldRuns, fmt.Sprintf("at most %d runs", limits.SourceRunsMax), fmt.Sprintf("%d", list.Len()))
+	}
 	for i := range list.Len() {
-		field := fmt.Sprintf("%s/%d", fieldRuns, i)
-		r, err := id.ParseRun(list.Item(i).Text())
-		if err != nil {
-			return nil, refuse(field, "the id of a run", shown(list.Item(i)))
-		}
-		if !slices.Contains(out, r) {
-			out = append(out, r)
-		}
-		if len(out) > limits.SourceRunsMax {
-			return nil, refuse(fieldRuns, fmt.Sprintf("at most %d runs", limits.SourceRunsMax),
-				fmt.Sprintf("%d", list.Len()))
+		ref := list.Item(i).Text()
+		r, err := id.ParseRun(ref)
+		switch {
+		case err == nil && !slices.Contains(d.SourceRunIDs, r):
+			d.SourceRunIDs = append(d.SourceRunIDs, r)
+		case err == nil:
+		case !runRef.MatchString(ref) || redact.Text(ref, nil) != ref:
+			return refuse(fmt.Sprintf("%s/%d", fieldRuns, i), "the id of a run", shown(list.Item(i)))
+		case !slices.Contains(d.RunRefs, ref):
+			d.RunRefs = append(d.RunRefs, ref)
 		}
 	}
-	return out, nil
+	return nil
 }
 
-// unread is the fault for a file that is not JSON, with the line of the error.
-func unread(err error) error {
+// runRef is the form of names of runs: ids, prefixes of ids, and names such as @last.
+var runRef = pattern.New(`^@?[A-Za-z0-9_]{1,64}$`)
+
+// unread is the fault for a file that is not of a language, with the line of the error.
+func unread(language string, err error) error {
 	var pe *canon.ParseError
 	if !errors.As(err, &pe) {
-		return refuse("file", "JSON", plain(err.Error()))
+		return refuse("file", language, plain(err.Error()))
 	}
-	f := refuse("file", "JSON", plain(pe.Reason)).With("line", pe.Line)
+	f := refuse("file", language, plain(pe.Reason)).With("line", pe.Line)
 	return f.Suggest("Correct the text on line %d; the text after it was not read.", pe.Line)
 }
 

@@ -85,7 +85,7 @@ func TestParseFileRefusesByField(t *testing.T) {
 		{with(`"sourceRunIds":["sk-canary0123456789"]`), "sourceRunIds/0", "the id of a run",
 			`"[REDACTED:secret_key]"`},
 		{with(`"sourceRunIds":[` + strings.Join(many, ",") + `]`), "sourceRunIds", "at most 100 runs", "101"},
-		{with(`"titel":"x"`), "titel", "only kind, title, rationale, artifact, synthesizerModel, sourceRunIds",
+		{with(`"titel":"x"`), "titel", "only kind, title, rationale, artifact, synthesizerModel, sourceRunIds, replaces",
 			"an unknown member"},
 	} {
 		_, err := proposal.ParseFile([]byte(tt.file))

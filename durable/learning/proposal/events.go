@@ -39,6 +39,7 @@ type Content struct {
 	Artifact   Artifact    `json:"artifact"`
 	Duplicates []Duplicate `json:"duplicates"` // most similar first
 	Rationale  string      `json:"rationale,omitzero"`
+	Replaces   Replaces    `json:"replaces,omitzero"` // additive
 	Slot       Slot        `json:"slot"`
 	Title      string      `json:"title,omitzero"`
 	Version    string      `json:"version,omitzero"`
@@ -60,7 +61,7 @@ type Revised struct {
 	Revision int64 `json:"revision"` // from 2
 }
 
-// Approved records one person's consent to exactly the bytes of one revision. ApprovalID is
+// Approved records one person's consent to exactly the bytes of one revision, and to what they replace. ApprovalID is
 // the id of the event itself. Principal is the one that the caller's account is bound to, or "human"
 // while none is bound; the name that the caller gave is the actor's of the event.
 type Approved struct {
@@ -68,7 +69,8 @@ type Approved struct {
 	ApprovalID     id.Event     `json:"approvalId"`
 	ArtifactSHA256 canon.Digest `json:"artifactSha256"`
 	Principal      string       `json:"principal"`
-	Role           string       `json:"role"` // the role that was required and held
+	Replaces       Replaces     `json:"replaces,omitzero"` // additive: that of the revision
+	Role           string       `json:"role"`              // the role that was required and held
 	Terms                       // additive
 	consent.Given               // additive: the signature of the principal
 }
@@ -83,6 +85,7 @@ type Applied struct {
 	Override       bool         `json:"override"`              // the approval gate was bypassed
 	PolicyDigest   canon.Digest `json:"policyDigest,omitzero"` // additive: of the policy in force
 	Principal      string       `json:"principal"`
+	Replaces       Replaces     `json:"replaces,omitzero"` // additive: that of the revision
 	Slot           Slot         `json:"slot"`
 	consent.Given               // additive: the signature of the principal, without approvals
 }

@@ -21,10 +21,11 @@ type Approval struct {
 	Role           string       `json:"role"`          // held when the approval was recorded
 	Void           string       `json:"void,omitzero"` // why it does not count; "" if it does
 	Terms
-	consent.Given        // the signature over Subject, where one was required
-	Place         Place  `json:"-"`
-	AtMs          int64  `json:"-"`
-	Reason        string `json:"-"`
+	consent.Given          // the signature over Subject, where one was required
+	Replaces      Replaces `json:"-"`
+	Place         Place    `json:"-"`
+	AtMs          int64    `json:"-"`
+	Reason        string   `json:"-"`
 }
 
 // Place is the proposal that a record is about, and the store that owns the log.
@@ -35,21 +36,41 @@ type Place struct {
 
 // Subject is what a person signs to approve an artifact.
 func (a Approval) Subject() consent.Subject {
-	return ApprovalSubject(a.Place, a.PolicyDigest, a.ArtifactSHA256, a.Reason)
+	return ApprovalSubject(a.Place, a.PolicyDigest, a.ArtifactSHA256, a.Replaces, a.Reason)
 }
 
-// ApprovalSubject is what a person signs to approve an artifact under a policy, with the reason as it is
-// stored.
-func ApprovalSubject(at Place, policy, artifact canon.Digest, reason string) consent.Subject {
-	return consent.NewSubject(consent.ApproveProposal, at.Store, policy,
-		consent.Text("proposal", at.Proposal.String()), consent.Text("artifact", artifact.String()), consent.Text("reason", reason))
+// Consented is what a person signs to approve what r states.
+func (r Approved) Consented(at Place) consent.Subject {
+	return ApprovalSubject(at, r.PolicyDigest, r.ArtifactSHA256, r.Replaces, r.Reason)
 }
 
-// ActivationSubject is what a person signs to install an artifact without approvals, or, with another
-// operation, to take it out of use.
-func ActivationSubject(op consent.Operation, at Place, policy, artifact canon.Digest, reason string) consent.Subject {
+// Consented is what a person signs to install what r states without approvals.
+func (r Applied) Consented(at Place) consent.Subject {
+	return ActivationSubject(at, r.PolicyDigest, r.ArtifactSHA256, r.Replaces, r.Reason)
+}
+
+// ApprovalSubject is what a person signs to approve an artifact and what it replaces under a policy, with
+// the reason as it is stored.
+func ApprovalSubject(at Place, policy, artifact canon.Digest, replaces Replaces, reason string) consent.Subject {
+	return subjectOf(consent.ApproveProposal, at, policy, artifact, replaces, reason)
+}
+
+// ActivationSubject is what a person signs to install an artifact without approvals.
+func ActivationSubject(at Place, policy, artifact canon.Digest, replaces Replaces, reason string) consent.Subject {
+	return subjectOf(consent.ActivateProposal, at, policy, artifact, replaces, reason)
+}
+
+// RollBackSubject is what a person signs to take an artifact out of use.
+func RollBackSubject(at Place, policy, artifact canon.Digest, reason string) consent.Subject {
+	return subjectOf(consent.RollBackProposal, at, policy, artifact, Replaces{}, reason)
+}
+
+// subjectOf is what a person signs to decide about an artifact. A text about one that replaces nothing has no
+// member for that.
+func subjectOf(op consent.Operation, at Place, policy, artifact canon.Digest, replaces Replaces, reason string) consent.Subject {
 	return consent.NewSubject(op, at.Store, policy, consent.Text("proposal", at.Proposal.String()),
-		consent.Text("artifact", artifact.String()), consent.Text("reason", reason))
+		consent.Text("artifact", artifact.String()), canon.Member{Name: fieldReplaces, Value: replaces.object()},
+		consent.Text("reason", reason))
 }
 
 // SamePerson reports that two approvals are, or can be, of one person: of one account, or by one signer.

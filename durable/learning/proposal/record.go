@@ -57,7 +57,7 @@ func (a At) subject() Subject { return Subject{a.Ordinal, a.Proposal, a.StoredRe
 // content returns what a draft proposes. The duplicates are sorted and bounded.
 func content(d Draft, duplicates []Duplicate) Content {
 	return Content{Artifact: d.Artifact, Duplicates: rank(duplicates),
-		Rationale: clean(d.Rationale, limits.RationaleBytesMax), Slot: d.Slot,
+		Rationale: clean(d.Rationale, limits.RationaleBytesMax), Replaces: d.Replaces, Slot: d.Slot,
 		Title: clean(d.Title, limits.ProposalTitleBytesMax), Version: d.Version}
 }
 
@@ -73,9 +73,10 @@ func Revise(at At, number int64, d Draft, duplicates []Duplicate) Revised {
 	return Revised{at.subject(), content(d, duplicates), number}
 }
 
-// Consent is the input of Approve: who approved which artifact, and on which terms.
+// Consent is the input of Approve: who approved which artifact in place of what, and on which terms.
 type Consent struct {
 	Seen      canon.Digest
+	Replaces  Replaces
 	Principal string
 	Role      string
 	Terms     Terms
@@ -96,7 +97,7 @@ func (p Policy) Consent(who Caller, seen canon.Digest) Consent {
 // Approve returns the record of a person's consent. store owns the log; the approval's id is derived
 // from it like that of the event.
 func Approve(store id.Store, at At, c Consent) Approved {
-	r := Approved{Subject: at.subject(), ArtifactSHA256: c.Seen, Principal: c.Principal, Role: c.Role, Terms: c.Terms, Given: c.Given}
+	r := Approved{Subject: at.subject(), ArtifactSHA256: c.Seen, Replaces: c.Replaces, Principal: c.Principal, Role: c.Role, Terms: c.Terms, Given: c.Given}
 	r.ApprovalID = id.EventOf(store.String(), r.DedupeKey(store.String(), event.Scope{}))
 	return r
 }
@@ -110,16 +111,17 @@ type Activation struct {
 	Principal    string
 	Given        consent.Given
 	// The artifact of the last revision.
-	SHA256  canon.Digest
-	Slot    Slot
-	Version string
+	SHA256   canon.Digest
+	Slot     Slot
+	Version  string
+	Replaces Replaces
 }
 
 // Apply returns the record of an activation.
 func Apply(at At, a Activation) Applied {
 	return Applied{Subject: at.subject(), ApprovalIDs: append([]id.Event{}, a.Approvals...), ArtifactSHA256: a.SHA256,
 		InstalledRef: InstalledRef(a.Slot, a.Version, a.SHA256), Mode: a.Mode, Override: a.Override,
-		PolicyDigest: a.PolicyDigest, Principal: a.Principal, Slot: a.Slot, Given: a.Given}
+		PolicyDigest: a.PolicyDigest, Principal: a.Principal, Replaces: a.Replaces, Slot: a.Slot, Given: a.Given}
 }
 
 // Reject returns the record of a refusal.

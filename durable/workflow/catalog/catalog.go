@@ -3,8 +3,8 @@
 // (docs/design.md#workflow-ids). It also resolves what compilation needs besides the file
 // itself: routines, extension-point bindings and prompt templates (Sources).
 //
-// No source is preferred to another, with two exceptions: a bundled workflow to an attached one,
-// and any file to the alias of a bundled one.
+// No source is preferred to another, with three exceptions: a bundled workflow to an attached one,
+// any file to the alias of a bundled one, and an installed workflow to the file that it replaces.
 //
 // The package does not search directories or read files, and it does not decide whether a
 // workflow's commands are trusted. Start reading at Of and Catalog.Find.
@@ -36,6 +36,9 @@ type File struct {
 	Folder string
 	// Aliases are former ids of a bundled file. They give way to any file that has the id.
 	Aliases []string
+	// Replaces are what an installed workflow is used instead of, and Proposal what installed it.
+	Replaces []Replaced
+	Proposal string
 }
 
 // Source identifies the source of a file where an id is shown (docs/design.md#workflow-sources):
@@ -65,6 +68,8 @@ type Entry struct {
 	// are the files that this bundled one is preferred to.
 	ShadowedBy string
 	Shadows    []string
+	// ReplacedBy is the installed workflow that the id means instead of this file, "" for none.
+	ReplacedBy string
 }
 
 // Valid reports whether a run can be started from the entry's file. An id that other files
@@ -142,6 +147,7 @@ func Of(s Sources) Catalog {
 		}
 	}
 	c.markShadowed(byID)
+	c.markReplaced(byID)
 	c.markDuplicates(byID)
 	c.makeSuggestionsUnique(byID)
 	return c
@@ -200,7 +206,7 @@ func (c Catalog) contenders(same []int) []int {
 	for n, i := range same {
 		e := c.Entries[i]
 		switch {
-		case e.ShadowedBy != "":
+		case e.ShadowedBy != "", e.ReplacedBy != "":
 		case source.Reserved(e.ID) && !source.MayReserve(e.Kind):
 			ranks[n] = 1
 		case e.Attached != "" && !e.Valid():

@@ -42,13 +42,7 @@ func (c Catalog) Find(id string) (Entry, error) {
 	case 1:
 		return found[0], found[0].Usable()
 	}
-	places := make([]string, len(found))
-	for i, e := range found {
-		places[i] = e.place()
-	}
-	return Entry{}, fault.New(fault.WorkflowAmbiguous, "%d files contain a workflow with the id %q: %s", len(found), id,
-		strings.Join(places, ", ")).
-		With("sources", places)
+	return Entry{}, ambiguous(id, found)
 }
 
 // SourceOf returns the source of the workflow with a hash as it is shown beside its id, "" if no file

@@ -60,14 +60,25 @@ type index struct {
 type directory struct{ folder, dir string }
 
 // index sorts the routines of files. When several files have one id, the first is used. Files
-// that could not be read are skipped.
+// that could not be read are skipped. An installed routine is at the place of the file that it replaces.
 func (s Sources) index(files []parsed) index {
 	out := index{map[directory]compile.Routines{}, map[string]compile.Routines{}, compile.Routines{}, compile.Routines{},
 		s.Bindings, promptref.NewLibrary(s.Prompts)}
+	var installed []parsed
+	for _, f := range files {
+		if len(f.Replaces) > 0 {
+			installed = append(installed, f)
+		}
+	}
 	for _, f := range files {
 		src := f.routine()
 		if src.ID == "" {
 			continue
+		}
+		for _, i := range installed {
+			if i.src.ID == src.ID && i.gaveWay(f.File) {
+				src = i.routine()
+			}
 		}
 		if f.Folder != "" {
 			addTo(out.besides, directory{f.Folder, path.Dir(f.Ref)}, src.ID, src)

@@ -21,9 +21,12 @@ type WorkflowRow struct {
 	SourceKind  source.SourceKind `json:"sourceKind"`
 	SourceRef   string            `json:"sourceRef"`
 	// Source is plugin:NAME for a workflow of an attached folder, else the kind. ShadowedBy is the
-	// bundled file that the id means instead. Aliases are former ids of a bundled workflow.
+	// bundled file that the id means instead. Aliases are former ids of a bundled workflow. Replaces names the
+	// file that an installed workflow replaced, ReplacedBy the installed one that the id means instead of a file.
 	Source       string       `json:"source,omitzero"`
 	ShadowedBy   string       `json:"shadowedBy,omitzero"`
+	Replaces     string       `json:"replaces,omitzero"`
+	ReplacedBy   string       `json:"replacedBy,omitzero"`
 	Aliases      []string     `json:"aliases,omitzero"`
 	IDStatus     string       `json:"idStatus,omitzero"`
 	SuggestedID  string       `json:"suggestedId,omitzero"`
@@ -38,7 +41,7 @@ type WorkflowRow struct {
 // RowOf returns the row for an entry of the catalog, with all problems.
 func RowOf(e catalog.Entry) WorkflowRow {
 	return WorkflowRow{WorkflowID: e.ID, Name: e.Name, Description: e.Description, Version: e.Version,
-		SourceKind: e.Kind, SourceRef: e.Ref, Source: e.Source(), ShadowedBy: e.ShadowedBy, Aliases: e.Aliases,
+		SourceKind: e.Kind, SourceRef: e.Ref, Source: e.Source(), ShadowedBy: e.ShadowedBy, Replaces: e.Origin(), ReplacedBy: e.ReplacedBy, Aliases: e.Aliases,
 		IDStatus: e.IDStatus, SuggestedID: e.SuggestedID, Valid: e.Valid(), WorkflowHash: e.Compiled.Hash(),
 		SameIDIn: e.Duplicates, Problems: e.Problems,
 		ProblemCount: len(e.Problems)}
