@@ -86,7 +86,14 @@ func changeProposal(a *cli.App, cmd *cobra.Command, call func(context.Context, *
 		if err != nil {
 			return err
 		}
-		return answerProposal(a, done, nil, func(p *page.Page) { show(p, done) })
+		var diff *learning.Difference
+		if !done.About.Replaces.IsZero() {
+			// The change is recorded: what cannot be read now is left out.
+			if _, d, err := o.Proposal(ctx, a.Flags.Workspace, done.Proposal.ID.String()); err == nil {
+				diff, _ = difference(ctx, a, o, &d)
+			}
+		}
+		return answerProposal(a, done, diff, func(p *page.Page) { show(p, done) })
 	})
 }
 

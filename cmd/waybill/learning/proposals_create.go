@@ -70,7 +70,7 @@ func newProposalsCreate(a *cli.App) *cobra.Command {
 				return o.Propose(ctx, o.Caller(), seed, req)
 			}, func(p *page.Page, done learning.Proposed) {
 				p.Text(p.Good("✓ "), "Proposed: "+render.ProposalTitle(done.Proposal)+".")
-				if r := req.Draft.Replaces; !r.IsZero() {
+				if r := done.About.Replaces; !r.IsZero() {
 					p.Text("Replaces  ", r.String())
 				}
 				showDuplicates(p, done.About.Duplicates)

@@ -67,7 +67,7 @@ func newProposalsRevise(a *cli.App) *cobra.Command {
 			}, func(p *page.Page, done learning.Proposed) {
 				p.Text(p.Good("✓ "), fmt.Sprintf("Revision %d of: %s.", done.About.Revision,
 					render.ProposalTitle(done.Proposal)))
-				if r := req.Draft.Replaces; !r.IsZero() {
+				if r := done.About.Replaces; !r.IsZero() {
 					p.Text("Replaces  ", r.String())
 				}
 				showDuplicates(p, done.About.Duplicates)

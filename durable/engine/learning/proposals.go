@@ -36,6 +36,8 @@ type ProposalAbout struct {
 	Slot           proposal.Slot `json:"slot"`
 	Version        string        `json:"version,omitzero"`
 	ArtifactSHA256 canon.Digest  `json:"artifactSha256"`
+	// Replaces is what the last revision replaces.
+	Replaces proposal.Replaces `json:"replaces,omitzero"`
 	// Duplicates are similar artifacts, the most similar first
 	// (docs/design.md#proposals).
 	Duplicates    []proposal.Duplicate `json:"duplicates"`
@@ -76,11 +78,11 @@ type ProposalDetails struct {
 	Gate         ProposalGate  `json:"gate"`
 	LastArtifact canon.Value   `json:"artifact"` // of the last revision
 	// Content of its slot, where that differs from the proposal.
-	SlotContent canon.Value     `json:"installed,omitzero"`
+	SlotContent canon.Value `json:"installed,omitzero"`
 	// Diff is the Text of the Difference, which the caller adds, and Problem its Problem.
 	Diff    string          `json:"diff,omitzero"`
 	Problem string          `json:"replacesProblem,omitzero"`
-	Health      manifest.Health `json:"health"`
+	Health  manifest.Health `json:"health"`
 
 	shown Shown
 }
@@ -142,8 +144,8 @@ func (l *Learning) proposalView(ctx context.Context, policy proposal.Policy,
 	last := one.Last()
 	gate := gateOf(policy, one)
 	about := ProposalAbout{Revision: last.Revision, Slot: last.Slot, Version: last.Version,
-		ArtifactSHA256: last.Artifact.SHA256,
-		Duplicates:     last.Duplicates, Approvals: gate.Have}
+		ArtifactSHA256: last.Artifact.SHA256, Replaces: last.Replaces,
+		Duplicates: last.Duplicates, Approvals: gate.Have}
 	if policy.Mode == proposal.ApprovalGate {
 		about.ApprovalsWant = gate.Want
 	}
