@@ -1,9 +1,9 @@
 package learning
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -145,12 +145,15 @@ func (l *Learning) checkReplaced(ctx context.Context, d decision, req DecideRequ
 	if err != nil || problem == "" {
 		return err
 	}
-	ref := cmp.Or(r.SourceRef, "installed")
-	return fault.New(fault.ProposalChanged, "what %s would replace is not what it names: %s; nothing was recorded", d.one.ID, problem).
-		Suggest("Run the command in the directory of the project. If it is meant as it is now, name it again with %s, or "+
-			"nothing with %s.", fault.Command{"proposals", "revise", d.one.ID.String(), "--replaces", ref},
-			fault.Command{"proposals", "revise", d.one.ID.String(), "--replaces", "none"}).
+	revise := fault.Command{"proposals", "revise", d.one.ID.String()}
+	f := fault.New(fault.ProposalChanged, "what %s would replace is not what it names: %s; nothing was recorded", d.one.ID, problem).
 		With("proposalId", d.one.ID.String()).With("replaces", r.String())
+	if !r.IsFile() {
+		return f.Suggest("%s records what has the id now.", append(revise, "FILE"))
+	}
+	return f.Suggest("Run the command in the directory of the project. If the file is as it should be, %s records it as it is "+
+		"now; with %s nothing is replaced.", append(slices.Clone(revise), "--replaces", r.SourceRef),
+		append(slices.Clone(revise), "--replaces", "none"))
 }
 
 // MergedDraft returns the draft of a revision: what patch has, the rest as it is in the proposal. Errors:
