@@ -92,7 +92,20 @@ func documentSchema(kind string) *schema.Schema {
 	if slices.Contains(redactedKinds, kind) {
 		s.Properties["redactions"] = recordSchema(beside{}).Properties["redactions"]
 	}
+	if kind == "proposal" {
+		for name, of := range recordSchema(besideProposal{}).Properties {
+			s.Properties[name] = of
+		}
+	}
 	return schema.OpenObjects(s)
+}
+
+// besideProposal are the members of the document of a proposal beside data, whose form is closed
+// (docs/design.md#replacing).
+type besideProposal struct {
+	Diff     string            `json:"diff,omitzero"`
+	Replaces proposal.Replaces `json:"replaces,omitzero"`
+	Problem  string            `json:"replacesProblem,omitzero"`
 }
 
 // redactedKinds are the documents that have the member redactions beside data.
