@@ -54,7 +54,13 @@ func samples() []event.Payload {
 		proposal.Create(why, bare, proposal.Owner{Tenant: "t"}, nil),
 		proposal.Revise(at(1), 2, draft, nil),
 		proposal.Revise(why, 3, bare, []proposal.Duplicate{likeness}),
+		proposal.Create(at(0), with(draft, func(d *proposal.Draft) { d.Replaces = replacedFile("old") }), owner, nil),
+		proposal.Revise(at(1), 2, with(draft, func(d *proposal.Draft) {
+			d.Replaces = proposal.Replaces{WorkflowID: "test.flow", SourceKind: "installed", Digest: digest}
+		}), nil),
 		proposal.Approve(store, at(2), consent),
+		proposal.Approve(store, at(2), with(consent, func(c *proposal.Consent) { c.Replaces = replacedFile("old") })),
+		proposal.Apply(at(3), activation(func(a *proposal.Activation) { a.Replaces = replacedFile("old") })),
 		proposal.Approve(store, at(2), with(consent, func(c *proposal.Consent) {
 			c.Terms = proposal.Terms{Account: "uid:0", PolicyDigest: digest, Quorum: 2}
 		})),

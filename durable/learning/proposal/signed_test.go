@@ -40,6 +40,17 @@ func TestGateWithSigners(t *testing.T) {
 		}
 		return a
 	}
+	replacing := func(name string, key consenttest.Key) proposal.Approval {
+		return approval(name, key, func(a *proposal.Approval) {
+			a.Replaces = replacedFile("old")
+			payload := a.Subject().Payload(1, fmt.Sprintf("%032x", n))
+			a.Given = signedconsent.Given{Signed: payload, Signature: key.Armoured(payload.JCS(), signedconsent.Namespace)}
+		})
+	}
+	other := replacing("bob", bob)
+	other.Replaces = replacedFile("new")
+	unnamed := replacing("bob", bob)
+	unnamed.Replaces = proposal.Replaces{}
 	by := func(name string, key consenttest.Key) proposal.Approval { return approval(name, key, nil) }
 	adas := by("ada", ada)
 	copied := adas
@@ -49,16 +60,20 @@ func TestGateWithSigners(t *testing.T) {
 		have    int64
 		granted bool
 	}{
-		"two signers of one account":  {[]proposal.Approval{adas, by("bob", bob)}, 2, true},
-		"one signer, twice":           {[]proposal.Approval{adas, by("ada", ada)}, 1, false},
-		"one text, twice":             {[]proposal.Approval{adas, copied}, 1, false},
-		"one text under another name": {[]proposal.Approval{adas, approval("ada", ada, func(a *proposal.Approval) { a.Given = adas.Given; a.Principal = "bob" })}, 1, false},
-		"another name":                {[]proposal.Approval{adas, by("bob", ada)}, 1, false},
-		"not signed":                  {[]proposal.Approval{adas, approval("bob", bob, func(a *proposal.Approval) { a.Given = signedconsent.Given{} })}, 1, false},
-		"by no signer":                {[]proposal.Approval{adas, by("bob", eve)}, 1, false},
-		"without the role":            {[]proposal.Approval{adas, by("guest", consenttest.New(4))}, 1, false},
-		"of another store":            {[]proposal.Approval{adas, approval("bob", bob, func(a *proposal.Approval) { a.Place.Store = "other" })}, 1, false},
-		"another reason":              {[]proposal.Approval{adas, approval("bob", bob, func(a *proposal.Approval) { a.Reason = "r" })}, 1, false},
+		"two signers of one account":    {[]proposal.Approval{adas, by("bob", bob)}, 2, true},
+		"one signer, twice":             {[]proposal.Approval{adas, by("ada", ada)}, 1, false},
+		"one text, twice":               {[]proposal.Approval{adas, copied}, 1, false},
+		"one text under another name":   {[]proposal.Approval{adas, approval("ada", ada, func(a *proposal.Approval) { a.Given = adas.Given; a.Principal = "bob" })}, 1, false},
+		"another name":                  {[]proposal.Approval{adas, by("bob", ada)}, 1, false},
+		"not signed":                    {[]proposal.Approval{adas, approval("bob", bob, func(a *proposal.Approval) { a.Given = signedconsent.Given{} })}, 1, false},
+		"by no signer":                  {[]proposal.Approval{adas, by("bob", eve)}, 1, false},
+		"without the role":              {[]proposal.Approval{adas, by("guest", consenttest.New(4))}, 1, false},
+		"of another store":              {[]proposal.Approval{adas, approval("bob", bob, func(a *proposal.Approval) { a.Place.Store = "other" })}, 1, false},
+		"both of what it replaces":      {[]proposal.Approval{adas, replacing("bob", bob)}, 2, true},
+		"another file that it replaces": {[]proposal.Approval{adas, other}, 1, false},
+		"nothing that it replaces":      {[]proposal.Approval{adas, unnamed}, 1, false},
+		"a replaced file not signed":    {[]proposal.Approval{adas, approval("bob", bob, func(a *proposal.Approval) { a.Replaces = replacedFile("old") })}, 1, false},
+		"another reason":                {[]proposal.Approval{adas, approval("bob", bob, func(a *proposal.Approval) { a.Reason = "r" })}, 1, false},
 		"another policy": {[]proposal.Approval{adas, approval("bob", bob, func(a *proposal.Approval) {
 			a.PolicyDigest = canon.Sum([]byte("p"))
 		})}, 1, false},
