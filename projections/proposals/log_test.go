@@ -110,7 +110,7 @@ func (l *learning) approve(workspace string, p id.Proposal, by event.Actor) prop
 func (l *learning) activation(one *proposals.Proposal, approvals ...id.Event) proposal.Activation {
 	last := one.Last()
 	return proposal.Activation{Mode: proposal.ApprovalGate, Approvals: approvals, Principal: person.Ref,
-		SHA256: last.Artifact.SHA256, Slot: last.Slot, Version: last.Version}
+		SHA256: last.Artifact.SHA256, Slot: last.Slot, Version: last.Version, Replaces: last.Replaces}
 }
 
 func (l *learning) apply(workspace string, p id.Proposal) {
