@@ -274,6 +274,13 @@ func TestDecisionsAreAboutWhatWasShown(t *testing.T) {
 	was = onScreen(r.g, about)
 	r.revise(p, asWorkflow(t, "test.flow", "one")) // the same bytes, with another reason
 	both("revised to the same bytes", was)
+	about.Replaced = fileWith("old")
+	was = onScreen(r.g, about)
+	r.revise(p, inPlaceOf(asWorkflow(t, "test.flow", "one"), "old")) // the same bytes, in place of a file
+	both("revised to replace a file", was)
+	was = onScreen(r.g, about)
+	was.Replaces = proposal.Replaces{}
+	both("the file was not shown", was)
 	if _, err := r.another().ApplyProposal(ctx, r.person("ada"), overrides(r.g, about)); err != nil {
 		t.Error(err)
 	}

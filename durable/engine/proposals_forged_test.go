@@ -104,6 +104,13 @@ var forgers = map[string]forger{
 			return proposal.Apply(forgedAt(p, next), a)
 		}}
 	},
+	"in place of a file": func(r *review, p learning.Proposed, ada engine.Caller) []func(int64) event.Payload {
+		return []func(int64) event.Payload{func(next int64) event.Payload {
+			a := actOf(p, ada)
+			a.Override, a.Replaces = true, replacedText("old")
+			return proposal.Apply(forgedAt(p, next), a)
+		}}
+	},
 	"after a rejection": func(r *review, p learning.Proposed, ada engine.Caller) []func(int64) event.Payload {
 		return []func(int64) event.Payload{func(next int64) event.Payload { return proposal.Reject(forgedAt(p, next)) },
 			func(next int64) event.Payload {

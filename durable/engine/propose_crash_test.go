@@ -66,7 +66,7 @@ func proposalStateOf(f *crashfs.FS) (out proposalState) {
 		if err != nil || canon.Sum(data) != i.Artifact.SHA256 {
 			fail("%s: %v", i.Ref, err)
 		}
-		out.inUse += i.Slot.ID + " " + i.Artifact.SHA256.String()[:12] + ", "
+		out.inUse += fmt.Sprintf("%s %.12s instead of %d files, ", i.Slot.ID, i.Artifact.SHA256, len(i.ReplacedFiles))
 	}
 	auditLines, err := g.AuditList(ctx, verify.AuditQuery{})
 	if err != nil || !auditLines.Complete {
@@ -122,8 +122,12 @@ func atTerminal(who string) engine.Caller {
 	return engine.Caller{Actor: event.Actor{Kind: event.Human, Ref: who}, AtMs: 5}
 }
 
-func proposes(t testing.TB, seed byte, name, says string) func(*enginetest.Engine) error {
+// proposes is the call that proposes a workflow, in place of the file with a text if one is given.
+func proposes(t testing.TB, seed byte, name, says string, replaces ...string) func(*enginetest.Engine) error {
 	req := asWorkflow(t, name, says)
+	for _, text := range replaces {
+		req = inPlaceOf(req, text)
+	}
 	return func(g *enginetest.Engine) error {
 		_, err := g.Propose(context.Background(), caller(4), id.Seed{seed}, req)
 		return err
@@ -134,7 +138,7 @@ func proposes(t testing.TB, seed byte, name, says string) func(*enginetest.Engin
 // and rolled back replaces another one, so that the rollback restores something.
 func proposalCases(t testing.TB) (out []proposalCase) {
 	ctx, name := context.Background(), id.NewProposal(id.Seed{2}).String()
-	about := learning.DecideRequest{Ref: name, Reason: "r", Presence: here("ada")}
+	about := learning.DecideRequest{Ref: name, Reason: "r", Presence: here("ada"), Replaced: fileWith("old")}
 	approve := func(who string) func(*enginetest.Engine) error {
 		return func(g *enginetest.Engine) error {
 			_, d, err := g.Proposal(ctx, "", name)
@@ -156,7 +160,7 @@ func proposalCases(t testing.TB) (out []proposalCase) {
 		_, err := g.ApplyProposal(ctx, atTerminal("ada"), learning.ApplyRequest{DecideRequest: about})
 		return err
 	}
-	propose, revised := proposes(t, 2, "test.flow", "one"), asWorkflow(t, "test.flow", "two")
+	propose, revised := proposes(t, 2, "test.flow", "one", "old"), asWorkflow(t, "test.flow", "two")
 	disk := func(calls ...func(*enginetest.Engine) error) *crashfs.FS {
 		f := crashfs.New()
 		for i, call := range calls {
