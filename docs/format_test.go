@@ -272,6 +272,7 @@ func (s *formatStore) blocks() []formatBlock {
 			return again.Bytes, err
 		})
 	}
+	add("jsonl proposal", proposalLine(s), proposalLineAgain)
 	for kind, b := range s.kinds() {
 		add("json artifact "+kind, b, s.artifactAgain(kind))
 	}

@@ -94,7 +94,7 @@ func TestDifference(t *testing.T) {
 	p := r.propose(inPlaceOf(asWorkflow(t, "test.flow", "one"), "old ghp_abcdefghijklmnopqrstuvwxyz0123456789"))
 	differs := func(what string, p learning.Proposed, read learning.ReadReplaced, problem string, lines ...string) {
 		t.Helper()
-		d, err := r.another().Difference(ctx, "", r.details(p), read)
+		d, err := learning.DifferenceOf(ctx, r.another().Learning, "", r.details(p), read)
 		if err != nil || d.Known != (len(lines) > 0) || !strings.Contains(d.Problem, problem) || (d.Problem == "") != (problem == "") ||
 			strings.Contains(d.Text, "ghp_") {
 			t.Errorf("%s: %+v, %v", what, d, err)
@@ -158,7 +158,7 @@ func TestMergedRevisions(t *testing.T) {
 	p := r.propose(inPlaceOf(asWorkflow(t, "test.flow", "one"), "old"))
 	name := p.Proposal.ID.String()
 	patch := canon.OfMembers(canon.Member{Name: "title", Value: canon.OfString("New")})
-	draft, revision, err := r.g.MergedDraft(ctx, "", name, patch)
+	draft, revision, err := learning.MergedDraft(ctx, r.g.Learning, "", name, patch)
 	if err != nil || revision != 1 {
 		t.Fatal(revision, err)
 	}

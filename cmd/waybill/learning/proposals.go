@@ -130,7 +130,7 @@ func besideOf(d *learning.Difference) (out []cli.Beside) {
 
 // difference returns what a proposal changes in what it replaces, as seen from the working directory.
 func difference(ctx context.Context, a *cli.App, o *cli.Store, d *learning.ProposalDetails) (*learning.Difference, error) {
-	out, err := o.Difference(ctx, a.Flags.Workspace, *d, cli.FindReplaced(a))
+	out, err := learning.DifferenceOf(ctx, o.Learning, a.Flags.Workspace, *d, cli.FindReplaced(a))
 	d.Diff, d.Problem = out.Text, out.Problem
 	return &out, err
 }

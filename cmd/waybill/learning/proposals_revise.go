@@ -130,7 +130,7 @@ func (in *draftInput) read(a *cli.App, cmd *cobra.Command, name string) (canon.V
 // merge sets the draft of a revision: what patch has, the rest as it is.
 func (in *draftInput) merge(a *cli.App, cmd *cobra.Command, ref string, patch canon.Value, req *learning.ProposeRequest) error {
 	return a.WithStore(cmd.Context(), func(ctx context.Context, o *cli.Store) (err error) {
-		req.Draft, req.Merged, err = o.MergedDraft(ctx, a.Flags.Workspace, ref, patch)
+		req.Draft, req.Merged, err = learning.MergedDraft(ctx, o.Learning, a.Flags.Workspace, ref, patch)
 		return err
 	})
 }

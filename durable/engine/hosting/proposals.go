@@ -37,7 +37,7 @@ func (p Proposals) Revise(ctx context.Context, by engine.Caller, ref string, pat
 				With("pointer", "/"+canon.EscapePointer(name))
 		}
 	}
-	draft, revision, err := p.l.MergedDraft(ctx, p.workspace, ref, patch)
+	draft, revision, err := learning.MergedDraft(ctx, p.l, p.workspace, ref, patch)
 	if err != nil {
 		return proposal.Proposal{}, err
 	}

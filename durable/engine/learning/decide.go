@@ -72,7 +72,7 @@ func (l *Learning) MayApprove(ctx context.Context, by engine.Caller, req DecideR
 	}
 	if !d.policy.Signers().IsZero() { // who approves is known from the signature
 		err := cmp.Or(proposal.CheckApprove(d.one.State), d.unconfirmed, checkBrings(by))
-		return false, cmp.Or(err, l.checkContent(ctx, d, req))
+		return false, cmp.Or(err, checkContent(ctx, l, d, req))
 	}
 	// The code PROPOSAL_PENDING reports to a program that a person is required.
 	err = d.checkApprove()
@@ -81,7 +81,7 @@ func (l *Learning) MayApprove(ctx context.Context, by engine.Caller, req DecideR
 			"%s requires approval by a person, and this call has no terminal", d.one.ID).With("proposalId", d.one.ID.String())
 	}
 	if err == nil && !d.approved() {
-		return false, l.checkContent(ctx, d, req)
+		return false, checkContent(ctx, l, d, req)
 	}
 	return err == nil, err
 }
@@ -132,7 +132,7 @@ func (l *Learning) ApproveProposal(ctx context.Context, by engine.Caller, req De
 		if d.approved() {
 			return nil, nil, nil
 		}
-		if err := l.checkContent(ctx, d, req); err != nil {
+		if err := checkContent(ctx, l, d, req); err != nil {
 			return nil, nil, err
 		}
 		approval := d.policy.Consent(d.caller, shown.Artifact)
@@ -189,10 +189,10 @@ func (l *Learning) MayApply(ctx context.Context, by engine.Caller, req ApplyRequ
 		return false, err
 	}
 	if d.asks(req) && !d.policy.Signers().IsZero() { // who installs is known from the signature
-		return true, cmp.Or(d.unconfirmed, checkBrings(by), l.checkContent(ctx, d, req.DecideRequest))
+		return true, cmp.Or(d.unconfirmed, checkBrings(by), checkContent(ctx, l, d, req.DecideRequest))
 	}
 	if _, err = d.authorizeApply(req); err == nil && d.asks(req) {
-		err = l.checkContent(ctx, d, req.DecideRequest) // before a person reads it
+		err = checkContent(ctx, l, d, req.DecideRequest) // before a person reads it
 	}
 	return d.asks(req), err
 }
@@ -229,7 +229,7 @@ func (l *Learning) ApplyProposal(ctx context.Context, by engine.Caller, req Appl
 		if err != nil {
 			return nil, nil, err
 		}
-		if err := cmp.Or(l.checkArtifact(ctx, d, req.DecideRequest, data), l.checkReplaced(ctx, d, req.DecideRequest)); err != nil {
+		if err := cmp.Or(l.checkArtifact(ctx, d, req.DecideRequest, data), checkReplaced(ctx, l, d, req.DecideRequest)); err != nil {
 			return nil, nil, err
 		}
 		return proposal.Apply(d.at, proposal.Activation{Mode: d.policy.Mode, Approvals: approvals,
@@ -276,12 +276,12 @@ func (d decision) authorizeApply(req ApplyRequest) (approvals []id.Event, err er
 
 // checkContent refuses an approval of what could not be applied as it is: an artifact that is not valid for its
 // kind, or that would replace something else than it names.
-func (l *Learning) checkContent(ctx context.Context, d decision, req DecideRequest) error {
+func checkContent(ctx context.Context, l *Learning, d decision, req DecideRequest) error {
 	data, err := l.store.Object(ctx, manifest.Artifact, d.one.Last().Artifact.SHA256)
 	if err != nil {
 		return err
 	}
-	return cmp.Or(l.checkArtifact(ctx, d, req, data), l.checkReplaced(ctx, d, req))
+	return cmp.Or(l.checkArtifact(ctx, d, req, data), checkReplaced(ctx, l, d, req))
 }
 
 // checkArtifact refuses with PROPOSAL_INVALID an artifact that is not valid for

@@ -23,8 +23,8 @@ type ReplacedFile struct {
 	Value  canon.Value // its workflow
 }
 
-// ReadReplaced finds the file at the place that a proposal names, as the caller sees it from where it is; ok is
-// false if no file with a workflow is there.
+// ReadReplaced finds the file at the place that a proposal names, as the caller sees it from its directory; ok is
+// false for a place without a file that has a workflow.
 type ReadReplaced func(context.Context, proposal.Replaces) (file ReplacedFile, ok bool, err error)
 
 // Difference is what a proposal changes in what it replaces (docs/design.md#replacing).
@@ -32,15 +32,15 @@ type Difference struct {
 	Replaces proposal.Replaces
 	// Text is the difference in the unified form, of one spelling of both; "" where they are equal.
 	Text string
-	// Known reports that there is something to compare with, and Problem why what is replaced is not what the
+	// Known reports that both sides could be compared, and Problem why what is replaced is not what the
 	// proposal names, "" if it is.
 	Known   bool
 	Problem string
 }
 
-// Difference compares a proposal with what it replaces: with what it names, else with what is in use in its slot.
+// DifferenceOf compares a proposal with what it replaces: with what it names, else with what is in use in its slot.
 // Secrets in a file are not shown.
-func (l *Learning) Difference(ctx context.Context, workspace string, d ProposalDetails, read ReadReplaced) (out Difference,
+func DifferenceOf(ctx context.Context, l *Learning, workspace string, d ProposalDetails, read ReadReplaced) (out Difference,
 	err error) {
 	out.Replaces = d.Last().Replaces
 	if d.About.Unreadable != "" || out.Replaces.IsZero() && d.SlotContent.IsNull() {
@@ -53,7 +53,7 @@ func (l *Learning) Difference(ctx context.Context, workspace string, d ProposalD
 		if err != nil {
 			return out, err
 		}
-		if before, out.Problem, err = l.replacedNow(ctx, found.fold, workspace, d.ID, out.Replaces, read); err != nil {
+		if before, out.Problem, err = replacedNow(ctx, l, found.fold, workspace, d.ID, out.Replaces, read); err != nil {
 			return out, err
 		}
 		// What was installed and is not any more is read from the store, and compared all the same.
@@ -76,10 +76,10 @@ func (l *Learning) Difference(ctx context.Context, workspace string, d ProposalD
 }
 
 // replacedNow returns what a proposal replaces, null if that is not what it names; problem says why.
-func (l *Learning) replacedNow(ctx context.Context, all *proposals.Log, workspace string, self id.Proposal, r proposal.Replaces,
+func replacedNow(ctx context.Context, l *Learning, all *proposals.Log, workspace string, self id.Proposal, r proposal.Replaces,
 	read ReadReplaced) (v canon.Value, problem string, err error) {
 	if !r.IsFile() {
-		v, digest, err := l.installedWorkflow(ctx, all, workspace, self, r)
+		v, digest, err := installedWorkflow(ctx, l, all, workspace, self, r)
 		switch {
 		case err != nil || digest == r.Digest:
 			return v, "", err
@@ -105,7 +105,7 @@ func (l *Learning) replacedNow(ctx context.Context, all *proposals.Log, workspac
 
 // installedWorkflow returns the installed workflow that a proposal names, else the digest of another one with the
 // id, zero if none is installed.
-func (l *Learning) installedWorkflow(ctx context.Context, all *proposals.Log, workspace string, self id.Proposal,
+func installedWorkflow(ctx context.Context, l *Learning, all *proposals.Log, workspace string, self id.Proposal,
 	r proposal.Replaces) (found canon.Value, digest canon.Digest, err error) {
 	for _, i := range all.Installed(workspace) {
 		if i.Slot.Kind != proposal.WorkflowChainPack || i.ProposalID == self {
@@ -136,12 +136,12 @@ func (l *Learning) installedWorkflow(ctx context.Context, all *proposals.Log, wo
 
 // checkReplaced refuses, with PROPOSAL_CHANGED, a decision about a proposal that replaces something else than it
 // names, as far as the caller sees it.
-func (l *Learning) checkReplaced(ctx context.Context, d decision, req DecideRequest) error {
+func checkReplaced(ctx context.Context, l *Learning, d decision, req DecideRequest) error {
 	r := d.one.Last().Replaces
 	if r.IsZero() {
 		return nil
 	}
-	_, problem, err := l.replacedNow(ctx, d.all, req.Workspace, d.one.ID, r, req.Replaced)
+	_, problem, err := replacedNow(ctx, l, d.all, req.Workspace, d.one.ID, r, req.Replaced)
 	if err != nil || problem == "" {
 		return err
 	}
@@ -158,7 +158,7 @@ func (l *Learning) checkReplaced(ctx context.Context, d decision, req DecideRequ
 
 // MergedDraft returns the draft of a revision: what patch has, the rest as it is in the proposal. Errors:
 // PROPOSAL_NOT_FOUND, VALIDATION_ERROR, and that of an artifact which cannot be read.
-func (l *Learning) MergedDraft(ctx context.Context, workspace, ref string, patch canon.Value) (draft proposal.Draft, revision int64,
+func MergedDraft(ctx context.Context, l *Learning, workspace, ref string, patch canon.Value) (draft proposal.Draft, revision int64,
 	err error) {
 	now, d, err := l.Proposal(ctx, workspace, ref)
 	if err != nil {

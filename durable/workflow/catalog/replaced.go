@@ -26,7 +26,7 @@ func (r Replaced) String() string {
 	return fmt.Sprintf("%s (%s)", r.Ref, r.Kind)
 }
 
-// Origin names the files that an installed workflow replaced, whether they are there or not, "" for none.
+// Origin names the files that an installed workflow replaced, whether they still exist or not, "" for none.
 func (e Entry) Origin() string {
 	var files []string
 	for _, r := range e.Replaces {
@@ -159,7 +159,7 @@ func oneOf(all []Entry, id, ref string) (e Entry, ok bool, err error) {
 }
 
 // Named returns what a proposal names to be replaced, by its digest and, if it is given, by its place; ok is false
-// unless exactly one is there.
+// unless exactly one exists.
 func (c Catalog) Named(id string, r Replaced) (e Entry, ok bool) {
 	n := 0
 	for _, one := range c.Entries {
