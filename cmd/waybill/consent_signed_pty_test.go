@@ -181,6 +181,12 @@ func consentCalls() []consentCall {
 		{"proposals apply, override", proposed(func(name string) []string {
 			return []string{"proposals", "apply", name, "--override", "--reason", "The release waits."}
 		})},
+		{"proposals approve, in place of a file", func(p *signedStore, _ consenttest.Key) []string {
+			return []string{"proposals", "approve", p.replacingProposal()}
+		}},
+		{"proposals apply, override, in place of a file", func(p *signedStore, _ consenttest.Key) []string {
+			return []string{"proposals", "apply", p.replacingProposal(), "--override", "--reason", "The release waits."}
+		}},
 		{"proposals rollback", func(p *signedStore, by consenttest.Key) []string {
 			p.writeFile("check.json", checkProposal)
 			name := p.createProposal("check.json")
@@ -213,6 +219,49 @@ func consentCalls() []consentCall {
 		}})
 	}
 	return calls
+}
+
+// replacingProposal creates a proposal in place of a file of the project, and returns its id.
+func (p *signedStore) replacingProposal() string {
+	p.t.Helper()
+	if err := os.MkdirAll(filepath.Join(p.dir, ".waybill", "workflows"), 0o700); err != nil {
+		p.t.Fatal(err)
+	}
+	p.writeFile(".waybill/workflows/flow.yaml", replacedFlow)
+	p.writeFile("better.yaml", strings.Replace(replacedFlow, "Look.", "Look twice.", 1))
+	return p.createProposal("better.yaml")
+}
+
+// replacedFlow is a workflow that a proposal replaces.
+const replacedFlow = "id: team.flow\nname: Flow\ndescription: d\nversion: 1.0.0\nsteps:\n  - {id: a, title: A, prompt: Look.}\n"
+
+// TestSignedConsentCoversWhatIsReplaced: the signed text names the file, and one that names no file or another one is refused
+// for the same artifact.
+func TestSignedConsentCoversWhatIsReplaced(t *testing.T) {
+	t.Parallel()
+	p := touchStore(t)
+	name := p.replacingProposal()
+	p.runPiped(0, "proposals", "revise", name, "--replaces", "none")
+	nothing := p.signature(p.payload("proposals", "approve", name), adaTouch, consent.Namespace)
+	p.runPiped(0, "proposals", "revise", name, "--replaces", ".waybill/workflows/flow.yaml")
+	text := p.payload("proposals", "approve", name)
+	if !strings.Contains(text, `"replaces":{"digest":"`+canon.Sum([]byte(replacedFlow)).String()+
+		`","sourceKind":"project","sourceRef":".waybill/workflows/flow.yaml","workflowId":"team.flow"}`) {
+		t.Error(text)
+	}
+	if why, status := p.whyRefused("proposals", "approve", name, "--signature", nothing); why != "subject replaces" || status != 3 {
+		t.Errorf("a text without the file: refused for %q, exit status %d", why, status)
+	}
+	p.by(adaTouch, "proposals", "approve", name)
+	p.runPiped(0, "proposals", "apply", name)
+	if out := p.runPiped(0, "start", "team.flow"); !strings.Contains(out, "Look twice.") {
+		t.Error(out)
+	}
+	p.verifies()
+	p.by(adaTouch, "proposals", "rollback", name)
+	if out := p.runPiped(0, "start", "team.flow"); strings.Contains(out, "Look twice.") {
+		t.Error(out)
+	}
 }
 
 // setting is the value of a setting as text.

@@ -31,7 +31,7 @@ func (a *App) CompleteWorkflows(cmd *cobra.Command, args []string, _ string) ([]
 	}
 	var out []cobra.Completion
 	for _, e := range c.Entries {
-		if e.Valid() && len(e.Duplicates) == 0 && e.ShadowedBy == "" {
+		if e.Valid() && len(e.Duplicates) == 0 && e.ShadowedBy == "" && e.ReplacedBy == "" {
 			out = append(out, cobra.CompletionWithDesc(e.ID, page.OneLine(e.Name)))
 		}
 	}
