@@ -20,7 +20,8 @@ import (
 const proposalsLong = `A proposal is an improvement for review: a workflow or a pack of workflows, a prompt
 template, an automation, or an agent pack. It has no effect until it is applied, after
 people with the required role have approved it. The artifact is installed byte for byte
-as it was reviewed, and can be rolled back.
+as it was reviewed, and can be rolled back. A workflow may replace a file of the project
+or of the user: then its id means the installed workflow, and the file stays as it is.
 
 Users and agents can propose. Only a person at a terminal can approve.`
 
