@@ -70,9 +70,7 @@ func newProposalsCreate(a *cli.App) *cobra.Command {
 				return o.Propose(ctx, o.Caller(), seed, req)
 			}, func(p *page.Page, done learning.Proposed) {
 				p.Text(p.Good("✓ "), "Proposed: "+render.ProposalTitle(done.Proposal)+".")
-				if r := done.About.Replaces; !r.IsZero() {
-					p.Text("Replaces  ", r.String())
-				}
+				in.showReplaces(p, done)
 				showDuplicates(p, done.About.Duplicates)
 				p.Line("%s", p.Dim("It has no effect yet. Review it: "+
 					a.Command("proposals", "get", page.ShortProposal(done.Proposal.ID))))

@@ -15,6 +15,7 @@ import (
 	"github.com/waybill/waybill/durable/learning/proposal"
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/workflow/catalog"
+	"github.com/waybill/waybill/durable/workflow/source"
 )
 
 // proposalsReviseLong is what 'waybill proposals revise --help' prints above
@@ -67,9 +68,7 @@ func newProposalsRevise(a *cli.App) *cobra.Command {
 			}, func(p *page.Page, done learning.Proposed) {
 				p.Text(p.Good("✓ "), fmt.Sprintf("Revision %d of: %s.", done.About.Revision,
 					render.ProposalTitle(done.Proposal)))
-				if r := done.About.Replaces; !r.IsZero() {
-					p.Text("Replaces  ", r.String())
-				}
+				in.showReplaces(p, done)
 				showDuplicates(p, done.About.Duplicates)
 			})
 		},
@@ -85,6 +84,7 @@ type draftInput struct {
 
 	alone  bool         // the file is a workflow by itself
 	named  bool         // the file states what is replaced
+	beside string       // a file with the id of the draft, which is not replaced; "" for none
 	digest canon.Digest // of the file
 }
 
@@ -93,6 +93,17 @@ func (in *draftInput) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&in.title, "title", "", "the title, `TEXT` of one line")
 	cmd.Flags().StringVar(&in.rationale, "rationale", "", "why it is proposed, as `TEXT`")
 	cmd.Flags().StringVar(&in.replaces, "replaces", "", "replace `FILE` of 'workflows list', \"installed\" or \"none\"")
+}
+
+// showReplaces prints what a proposal replaces, or that it does not replace a file with its id.
+func (in *draftInput) showReplaces(p *page.Page, done learning.Proposed) {
+	if r := done.About.Replaces; !r.IsZero() {
+		p.Text("Replaces  ", r.String())
+	}
+	if in.beside != "" {
+		p.Text(p.Warn("! "), fmt.Sprintf("%s has its id too, and is not replaced: once the proposal is applied, the id is ambiguous. "+
+			"Name it with --replaces.", page.OneLine(in.beside)))
+	}
 }
 
 // given returns the texts that the flags of a command state.
@@ -160,11 +171,17 @@ func (in *draftInput) replacing(a *cli.App, cmd *cobra.Command, d proposal.Draft
 		return d, fault.New(fault.ValidationError, "the artifact is not one workflow with an id, and replaces nothing").
 			Suggest("Remove --replaces.").With("field", "replaces")
 	}
-	// What an earlier revision named stays; a decision about it tells whether it changed.
-	if !flag && !in.alone && !in.named || d.WorkflowID() == "" {
+	if d.WorkflowID() == "" {
 		return d, nil
 	}
 	c, err := a.Catalog(cmd.Context())
+	// What an earlier revision named stays; a decision about it tells whether it changed.
+	if !flag && !in.alone && !in.named {
+		if e, ok, _ := c.Replaceable(d.WorkflowID(), "", in.digest); ok && d.Replaces.IsZero() && e.Kind != source.SourceInstalled {
+			in.beside = e.Ref
+		}
+		return d, nil
+	}
 	if err != nil {
 		return d, err
 	}
