@@ -128,6 +128,9 @@ func TestHelpNamesGuidePages(t *testing.T) {
 // fenced matches a block of code with its language and, for a file, its name.
 var fenced = regexp.MustCompile("(?ms)^```(\\w+)(?: (\\S+))?\n(.*?)^```$")
 
+// needsTerminal is the line behind a command that asks nothing and needs a person all the same.
+const needsTerminal = "(at a terminal)"
+
 // scriptOf returns a page as a script: its typed lines with what they must print, and its files, in a
 // git repository with one commit and a folder for each service. A shell reads the lines.
 func scriptOf(page string) (script string, typed int) {
@@ -152,14 +155,16 @@ func scriptOf(page string) (script string, typed int) {
 					last--
 				}
 				lines[last] = "exits " + strings.TrimSuffix(status, ")") + strings.TrimPrefix(lines[last], "exits 0")
-			case isAnswered: // by a person at a terminal
+			case isAnswered || line == needsTerminal: // by a person at a terminal
 				for !strings.HasPrefix(lines[last], "exits ") {
 					last--
 				}
 				if !strings.Contains(lines[last], " person 'y") {
 					lines[last] = strings.Replace(lines[last], " sh -c ", " person 'y' sh -c ", 1)
 				}
-				lines = append(lines, "shows '"+strings.ReplaceAll(question, "'", "''")+"'")
+				if isAnswered {
+					lines = append(lines, "shows '"+strings.ReplaceAll(question, "'", "''")+"'")
+				}
 			case isText: // typed by a person who answered a question before it
 				for !strings.HasPrefix(lines[last], "exits ") {
 					last--

@@ -113,6 +113,12 @@ func TestFindAndListProposals(t *testing.T) {
 			t.Errorf("%d: %v, want %v", i, got, tt.want)
 		}
 	}
+	if one, err := l.fold.Find("", proposals.Latest); err != nil || one.ID != b {
+		t.Errorf("the latest: %v", err)
+	}
+	if one, err := l.fold.Find("shop", proposals.Latest); err != nil || one.ID != own {
+		t.Errorf("the latest of a workspace: %v", err)
+	}
 	bare := strings.TrimPrefix(a.String(), "prop_")
 	for _, ref := range []string{a.String(), a.String()[:10], bare, bare[:5]} {
 		if one, err := l.fold.Find("", ref); err != nil || one.ID != a {

@@ -37,13 +37,16 @@ func (p *Log) List(f Filter) []*Proposal {
 	return out
 }
 
-// Find returns the proposal of a workspace by its id or a prefix of it, with or without "prop_".
+// Latest names the proposal of a workspace that was created last.
+const Latest = "@last"
+
+// Find returns the proposal of a workspace by its id or a prefix of it, with or without "prop_", or by Latest.
 // Errors: PROPOSAL_NOT_FOUND, also for a proposal of another workspace, so that its existence is
 // not revealed; VALIDATION_ERROR if several ids have the prefix.
 func (p *Log) Find(workspace, ref string) (*Proposal, error) {
 	var found []*Proposal
 	for _, prop := range p.List(Filter{Workspace: workspace}) {
-		if prop.ID.String() == ref {
+		if prop.ID.String() == ref || ref == Latest {
 			return prop, nil
 		}
 		if hasIDPrefix(prop.ID, ref) {

@@ -13,7 +13,7 @@ var guidePages = map[string]string{
 	"approve": "approvals.md", "send-back": "approvals.md", "deny": "approvals.md",
 	"artifacts": "contracts.md", "mcp": "agents.md", "guard": "guard.md", "resume": "agents.md",
 	"checkpoint": "agents.md", "export": "sharing.md", "import": "sharing.md", "bundle": "sharing.md",
-	"fork": "sharing.md", "trailer": "commits.md", "who": "commits.md",
+	"fork": "sharing.md", "trailer": "commits.md", "who": "commits.md", "proposals": "improve.md",
 }
 
 // GuidePage returns the path of the page of the guide about a command and its subcommands: the index for the

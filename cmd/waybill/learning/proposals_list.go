@@ -46,7 +46,7 @@ func newProposalsGet(a *cli.App) *cobra.Command {
 		Short: "Show one proposal",
 		Long: `Show a proposal: the artifact and the rationale, the runs that it was learned from,
 similar artifacts, its approvals, and the difference to what it would replace. ID may be a
-prefix of one.
+prefix of one, or @last for the one that was created last.
 
 --history also shows each revision, approval and decision, with its author and reason.`,
 		Example: "  waybill proposals get q4yplb\n  waybill proposals get q4yplb --history --json",
