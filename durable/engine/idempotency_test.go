@@ -19,10 +19,10 @@ import (
 	idempotencylog "github.com/waybill/waybill/durable/log/idempotency"
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/infra/memstore"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/crashfs"
 	"github.com/waybill/waybill/ports/porttest/enginetest"
-	"github.com/waybill/waybill/ports/porttest/memstore"
 	"github.com/waybill/waybill/ports/porttest/sample"
 )
 

@@ -21,9 +21,9 @@ import (
 	"github.com/waybill/waybill/durable/log/manifest"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/infra/memstore"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/enginetest"
-	"github.com/waybill/waybill/ports/porttest/memstore"
 )
 
 const mixed = `{"id":"test.mixed","name":"Mixed","description":"d","version":"1.0.0","recommendedPreferences":{"recommendedAutonomy":"guided","recommendedRiskPolicy":"conservative"},"steps":[

@@ -17,8 +17,8 @@ import (
 	"github.com/waybill/waybill/durable/limits"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/run/resume"
+	"github.com/waybill/waybill/infra/memstore"
 	"github.com/waybill/waybill/ports/porttest/enginetest"
-	"github.com/waybill/waybill/ports/porttest/memstore"
 )
 
 func anchors(branch, head string) []event.ObservationRecorded {

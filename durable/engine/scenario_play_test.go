@@ -15,8 +15,8 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/run/advance"
 	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/infra/memstore"
 	"github.com/waybill/waybill/ports/porttest/enginetest"
-	"github.com/waybill/waybill/ports/porttest/memstore"
 	"github.com/waybill/waybill/projections/runs"
 )
 

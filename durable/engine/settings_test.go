@@ -15,8 +15,8 @@ import (
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/store/config"
 	"github.com/waybill/waybill/durable/store/trust"
+	"github.com/waybill/waybill/infra/memstore"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/ports/porttest/memstore"
 )
 
 // controls keeps control files in memory, and counts what was written.

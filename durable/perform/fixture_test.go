@@ -23,8 +23,8 @@ import (
 	"github.com/waybill/waybill/durable/store/trust"
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/source"
+	"github.com/waybill/waybill/infra/memstore"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/ports/porttest/memstore"
 )
 
 // fixture is an engine over a store in memory, with scripted ports that log

@@ -17,9 +17,9 @@ import (
 	"github.com/waybill/waybill/durable/run/host"
 	"github.com/waybill/waybill/durable/workflow/catalog"
 	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/infra/memstore"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/enginetest"
-	"github.com/waybill/waybill/ports/porttest/memstore"
 	"github.com/waybill/waybill/projections/runs"
 )
 

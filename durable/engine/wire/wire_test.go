@@ -25,9 +25,9 @@ import (
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/infra/filestore"
+	"github.com/waybill/waybill/infra/memstore"
 	"github.com/waybill/waybill/ports"
 	"github.com/waybill/waybill/ports/porttest/enginetest"
-	"github.com/waybill/waybill/ports/porttest/memstore"
 	"github.com/waybill/waybill/ports/porttest/openwoptest"
 )
 

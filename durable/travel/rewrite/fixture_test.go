@@ -21,8 +21,8 @@ import (
 	"github.com/waybill/waybill/durable/workflow/compile"
 	"github.com/waybill/waybill/durable/workflow/source"
 	"github.com/waybill/waybill/durable/workflow/yaml"
+	"github.com/waybill/waybill/infra/memstore"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/ports/porttest/memstore"
 )
 
 // rich has something of everything that a log can hold.

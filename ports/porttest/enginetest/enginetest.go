@@ -20,8 +20,8 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/infra/memstore"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/ports/porttest/memstore"
 )
 
 // Store is what all parts together require.

@@ -9,8 +9,8 @@ import (
 	"github.com/waybill/waybill/durable/id"
 	"github.com/waybill/waybill/durable/log/event"
 	"github.com/waybill/waybill/durable/log/manifest"
+	"github.com/waybill/waybill/infra/memstore"
 	"github.com/waybill/waybill/ports"
-	"github.com/waybill/waybill/ports/porttest/memstore"
 )
 
 // A session's own log is not a side log, neither of the session nor of the store.

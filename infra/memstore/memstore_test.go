@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybill/waybill/ports/porttest/memstore"
+	"github.com/waybill/waybill/infra/memstore"
 	"github.com/waybill/waybill/ports/porttest/suite"
 )
 

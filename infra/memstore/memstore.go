@@ -1,5 +1,5 @@
-// Package memstore is an in-memory store for the tests of all code above a store. It implements the
-// same ports as package filestore, with the same bytes of manifests, segments and objects and with
+// Package memstore is an in-memory store, for tests of workflows and for the tests of all code above a
+// store. It implements the same ports as package filestore, with the same bytes of manifests, segments and objects and with
 // the same verdicts of package manifest, and passes the same suite (ports/porttest/suite).
 //
 // It does not write files: nothing survives the process, so it cannot show what a crash leaves, and
