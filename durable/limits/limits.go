@@ -140,6 +140,14 @@ const (
 	// WorkflowValuesMax bounds the values of a workflow, of a file and of its compiled form, before
 	// memory is taken for them: two thousand steps with fifty values each.
 	WorkflowValuesMax = 100_000
+	// TestCasesMax bounds the cases of a file of tests.
+	TestCasesMax = 1000
+	// TestAnswersMax bounds the answers of a case to one step, and the steps and messages that it expects.
+	TestAnswersMax = 1000
+	// TestPeopleMax bounds the people who approve one step in a case.
+	TestPeopleMax = 9
+	// TestShownBytesMax bounds a value that a failed case shows as expected or as got.
+	TestShownBytesMax = 2000
 	// WorkflowIDBytesMax bounds a workflow's id.
 	WorkflowIDBytesMax = 64
 	// StepIDBytesMax bounds the id of a compiled step: those of the routine calls that it came

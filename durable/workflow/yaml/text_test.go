@@ -1,0 +1,77 @@
+package yaml_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/waybill/waybill/durable/canon"
+	"github.com/waybill/waybill/durable/workflow/yaml"
+)
+
+// values generates JSON values of a depth, with texts that look like something else.
+func values(depth int) *rapid.Generator[canon.Value] {
+	texts := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "true", "~", "null", "1.2.3", "0x10", "- a", "a: b", "a #b", "a\nb",
+		"a\nb\n", "\n", "a\n\nb\n\n", " a\nb", "a \nb", "a\n  b", "key:", "<<", "=", "yes", "1e3", "\u2028", "\ufeff", "\u0085", "a\tb",
+		"\"q\"", "'", "{x}", "[y]", "*a", "&a", "!t", "%d", "---", "...", "a\r\nb", "\x7f\nb", "@at", "a, b", ".5", "0o7", "-"}))
+	return rapid.Custom(func(t *rapid.T) canon.Value {
+		kind := rapid.IntRange(0, 5).Draw(t, "kind")
+		if depth == 0 {
+			kind = kind % 4
+		}
+		switch kind {
+		case 0:
+			return canon.OfString(texts.Draw(t, "text"))
+		case 1:
+			return canon.OfBool(rapid.Bool().Draw(t, "bool"))
+		case 2:
+			return canon.OfInt(rapid.Int64Range(-1<<40, 1<<40).Draw(t, "n"))
+		case 3:
+			return canon.Value{}
+		case 4:
+			return canon.OfList(rapid.SliceOfN(values(depth-1), 0, 3).Draw(t, "list")...)
+		}
+		out := canon.OfMembers()
+		for _, key := range rapid.SliceOfNDistinct(texts, 0, 3, rapid.ID[string]).Draw(t, "keys") {
+			out = out.With(key, values(depth-1).Draw(t, "member"))
+		}
+		return out
+	})
+}
+
+// TestTextIsReadBack: what Text writes is the same value for Parse.
+func TestTextIsReadBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v := values(3).Draw(t, "value")
+		if len(v.JCS()) > 0 && v.Kind() == canon.Object {
+			// Keys that differ in case only are no JSON document of Waybill's.
+			if _, err := canon.Parse(v.JCS()); err != nil {
+				t.Skip()
+			}
+		}
+		text := yaml.Text(v)
+		got, err := yaml.Parse(text)
+		if err != nil || !got.Equal(v) {
+			if _, bad := canon.Parse(v.JCS()); bad != nil {
+				t.Skip()
+			}
+			t.Fatalf("%v\n%s\n%s\n%s", err, v.JCS(), text, got.JCS())
+		}
+	})
+}
+
+// TestPlaces: a member is at its key, an item at its dash's value, and JSON has places too.
+func TestPlaces(t *testing.T) {
+	at := yaml.Places([]byte("cases:\n  - name: a\n    answers: {x: [{exit: 1}]}\n"))
+	for pointer, want := range map[string]yaml.Place{"": {1, 1}, "/cases": {1, 1}, "/cases/0": {2, 5}, "/cases/0/answers/x/0/exit": {3, 20}} {
+		if at[pointer] != want {
+			t.Errorf("%s: got %v, want %v", pointer, at[pointer], want)
+		}
+	}
+	if got := yaml.Places([]byte("{\"a\":\n  [1, 2]}"))["/a/1"]; got != (yaml.Place{2, 7}) {
+		t.Error(got)
+	}
+	if len(yaml.Places([]byte("a: [")))+len(yaml.Places(nil)) > 0 {
+		t.Error("places of what is no YAML")
+	}
+}
