@@ -21,7 +21,7 @@ SUMMARY := $(GO) run ./testdata/testsummary
 export CGO_ENABLED = 0
 
 .DEFAULT_GOAL := help
-.PHONY: statements mutants exhaustive help demo test check nightly vuln bench fuzz build binary cross lint race independent clean
+.PHONY: workflows statements mutants exhaustive help demo test check nightly vuln bench fuzz build binary cross lint race independent clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -70,7 +70,12 @@ independent: binary ## check a store with a verifier that was written from docs/
 exhaustive: ## every case of every enumeration that 'make test' tries a sample of, and how many there are
 	@{ WAYBILL_EXHAUSTIVE=1 $(GO) test -json -timeout 120m ./...; echo "exit $$?"; } | $(SUMMARY) -cases
 
-check: lint test race independent build ## everything that must hold on main; ten minutes on two processors
+workflows: binary ## the tests of the bundled workflows, performed by the program itself
+	@for t in infra/discovery/bundled/*.test.yaml; do \
+	  id=$$(basename $$t .test.yaml); bin/waybill workflows test $$id --coverage || exit 1; \
+	done
+
+check: lint test race independent workflows build ## everything that must hold on main; ten minutes on two processors
 
 nightly: check exhaustive ## check, every case of every enumeration, and each fuzz target for ten minutes
 	$(MAKE) fuzz FUZZTIME=10m

@@ -80,6 +80,7 @@ var answers = map[string]string{
 	"waybill trust":          "`trust`, or `trusted` for the list",
 	"waybill workflows list": "`workflows`", "waybill workflows inspect": "`workflow`",
 	"waybill workflows validate": "`validation`",
+	"waybill workflows test":     "`workflow_test`, or `workflow_test_file` with --from-run",
 	"waybill workflows compile":  "`compiled`", "waybill runs list": "`runs`", "waybill runs show": "`run`, or `run_snapshot` with --format openwop",
 	"waybill runs events":   "`events`, or `run_events` with --format openwop",
 	"waybill runs timeline": "`timeline`", "waybill verify": "`verification`", "waybill config get": "`config`",

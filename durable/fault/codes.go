@@ -80,6 +80,7 @@ const (
 	WorkflowInvalid   Code = "WORKFLOW_INVALID"
 	WorkflowNotFound  Code = "WORKFLOW_NOT_FOUND"
 	WorkflowAmbiguous Code = "WORKFLOW_AMBIGUOUS"
+	TestsNotFound     Code = "TESTS_NOT_FOUND"
 	WorkflowUntrusted Code = "WORKFLOW_UNTRUSTED"
 	SourceNotFound    Code = "SOURCE_NOT_FOUND"
 )
@@ -273,6 +274,8 @@ var Table = []Row{
 		Suggest("Fix the problems; %s lists all of them.", Command{"workflows", "validate", "FILE"})},
 	{WorkflowNotFound, ExitNotFound, never, "No workflow has this id, and no such file exists.",
 		Suggest("See %s.", Command{"workflows", "list"})},
+	{TestsNotFound, ExitNotFound, never, "The workflow has no tests.",
+		Suggest("Write FILE.test.yaml beside the workflow, or %s.", Command{"workflows", "test", "--from-run", "RUN"})},
 	{SourceNotFound, ExitNotFound, never, "No attached folder has this name.",
 		Suggest("See %s.", Command{"workflows", "sources"})},
 	{WorkflowAmbiguous, ExitUsage, never, "Two sources have a workflow with this id.",

@@ -56,7 +56,7 @@ var answers = map[fault.Code]answer{
 	fault.BundleManifestOrderInvalid: unprocessable, fault.BundleCollision: conflict, fault.ArtifactErased: missing,
 	fault.ArtifactNotFound: missing, fault.SessionKept: conflict, fault.HeadMismatch: conflict,
 
-	fault.WorkflowInvalid: unprocessable, fault.WorkflowNotFound: missing, fault.SourceNotFound: missing,
+	fault.WorkflowInvalid: unprocessable, fault.WorkflowNotFound: missing, fault.SourceNotFound: missing, fault.TestsNotFound: missing,
 	fault.WorkflowAmbiguous: conflict, fault.WorkflowUntrusted: forbidden,
 
 	fault.CapabilityNotProvided: notProvided, fault.CapabilityRequired: required, fault.AnnotationNotFound: missing, fault.TargetNotFound: missing,

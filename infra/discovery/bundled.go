@@ -4,6 +4,7 @@ import (
 	"embed"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/waybill/waybill/durable/canon"
@@ -28,6 +29,7 @@ var aliases = map[string][]string{
 // bundled returns the workflow files in the binary. Each is named after its id.
 func bundled() []catalog.File {
 	names, _ := fs.Glob(bundledFiles, "bundled/*.yaml") // fails for an invalid pattern only
+	names = slices.DeleteFunc(names, IsTests)
 	out := make([]catalog.File, len(names))
 	for i, name := range names {
 		data, err := bundledFiles.ReadFile(name)

@@ -18,6 +18,7 @@ import (
 	"github.com/waybill/waybill/durable/engine/origin"
 	"github.com/waybill/waybill/durable/engine/settings"
 	"github.com/waybill/waybill/durable/engine/travel"
+	"github.com/waybill/waybill/durable/engine/trial"
 	"github.com/waybill/waybill/durable/engine/upkeep"
 	"github.com/waybill/waybill/durable/engine/verify"
 	"github.com/waybill/waybill/durable/engine/views"
@@ -29,6 +30,7 @@ import (
 	"github.com/waybill/waybill/infra/discovery"
 	"github.com/waybill/waybill/infra/filestore"
 	"github.com/waybill/waybill/infra/guardcache"
+	"github.com/waybill/waybill/infra/memstore"
 	"github.com/waybill/waybill/infra/sessiontimes"
 	"github.com/waybill/waybill/ports"
 )
@@ -51,6 +53,8 @@ type Store struct {
 	// Turns decides about the ends of agents' turns.
 	Turns   engine.Turns
 	Commits commits.Commits
+	// Recorder makes tests of recorded runs.
+	Recorder trial.Recorder
 	// Idempotency keeps the answers to requests of programs with an idempotency key.
 	Idempotency *idempotency.Keeper
 	// Wire reads runs as clients of the OpenWOP protocol do.
@@ -151,8 +155,12 @@ func connect(dir string, store *filestore.Store, appended func(manifest.Log), ve
 		Exchange: travel.New(e, store, v), Upkeep: upkeep.New(e, announced, verifier), Learning: learning.New(e, announced), Offers: candidates.New(e.Answers, store),
 		OpenRuns: openruns.New(e.Answers, e.Ledger().ImportedOf, hooks), Turns: engine.NewTurns(e),
 		Settings: settings.New(store, e.Ledger()), Idempotency: idempotency.New(store), Wire: wire.New(e.Reader, store, wire.About{Version: version, Tenancy: store}),
-		Commits: commits.New(e.Reader, store, v, e.Ledger().ImportedOfLog, sessiontimes.New(dir)), Dir: dir, files: store}
+		Recorder: trial.NewRecorder(e.Reader, store),
+		Commits:  commits.New(e.Reader, store, v, e.Ledger().ImportedOfLog, sessiontimes.New(dir)), Dir: dir, files: store}
 }
+
+// MemoryStore returns an empty store in memory, of which nothing remains, for the tests of workflows.
+func (a *App) MemoryStore() engine.Store { return memstore.NewDisk(id.Seed{1}).Open(0) }
 
 // announcing is a store whose appends this process is notified of.
 type announcing struct {

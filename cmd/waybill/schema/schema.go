@@ -18,6 +18,7 @@ import (
 	"github.com/waybill/waybill/durable/fault"
 	"github.com/waybill/waybill/durable/workflow/nearest"
 	"github.com/waybill/waybill/durable/workflow/source"
+	"github.com/waybill/waybill/durable/workflow/workflowtest"
 	"github.com/waybill/waybill/infra/schema"
 )
 
@@ -27,6 +28,7 @@ with --list, list the names.
 
   workflow        workflow files. Editors use it for completion and validation: store it
                   next to your files, or configure it in the editor.
+  workflow-test   files of tests of workflows.
   document-KIND   the documents of --json, by kind. Later versions may add members.
   openwop-NAME    what clients of the OpenWOP protocol send and get, such as the lines of
                   'waybill runs events --format openwop'. Later versions may add members.
@@ -68,10 +70,11 @@ func entryOf(name, title string, make func() *schema.Schema) entry {
 	}}
 }
 
-// allSchemas returns all schemas: that of workflow files, those of stored records, those of the OpenWOP
+// allSchemas returns all schemas: those of workflow files and of their tests, those of stored records, those of the OpenWOP
 // protocol, and those of documents, each group in alphabetical order.
 func allSchemas() []entry {
-	out := []entry{{"workflow", "A workflow file", func() []byte { return source.Schema().JCS() }}}
+	out := []entry{{"workflow", "A workflow file", func() []byte { return source.Schema().JCS() }},
+		{"workflow-test", "A file of tests of a workflow", func() []byte { return workflowtest.Schema().JCS() }}}
 	out = append(out, storedSchemas()...)
 	out = append(out, wireSchemas()...)
 	for _, kind := range documentKinds() {

@@ -1,5 +1,5 @@
 // Package workflows implements the commands about workflow files: list, inspect, validate,
-// compile and new, and trust, which records that the commands of one version may run. It runs
+// test, compile and new, and trust, which records that the commands of one version may run. It runs
 // no workflow and no command.
 //
 // A workflow is named by FILE or ID. cli.IsFile distinguishes the two by their spelling and
@@ -30,7 +30,7 @@ with its id, and a warning says so.`
 // New returns the command "workflows" with its subcommands. Only new and compile write a file.
 // The store is only read, for installed workflows.
 func New(a *cli.App) *cobra.Command {
-	return cli.NewGroup("workflows", cli.GroupInspect, "List, inspect, validate and create workflows", long,
-		newList(a), newInspect(a), newValidate(a),
+	return cli.NewGroup("workflows", cli.GroupInspect, "List, inspect, test and create workflows", long,
+		newList(a), newInspect(a), newValidate(a), newTest(a),
 		newCompile(a), newNew(a), newAttach(a), newDetach(a), newSources(a))
 }
