@@ -56,6 +56,10 @@ func writeTests(ctx context.Context, a *cli.App, ref string, in testFlags) error
 	if err != nil && (in.out == "" || path != "") {
 		return err
 	}
+	if err == nil && e.ID != r.Workflow.WorkflowID {
+		return fault.New(fault.ValidationError, "the run is of the workflow %s, and %s is %s", r.Workflow.WorkflowID, ref, e.ID).
+			Suggest("Name the workflow of the run, or another run.")
+	}
 	out := in.out
 	if out == "" {
 		if out, err = testPath(ctx, a, e, path); err != nil {
@@ -86,7 +90,7 @@ func writeTests(ctx context.Context, a *cli.App, ref string, in testFlags) error
 		for _, w := range doc.Warnings {
 			p.Text(p.Warn("!")+" ", w)
 		}
-		if e.ID != "" {
+		if e.ID != "" && in.out == "" {
 			p.Line("Perform it with: %s", a.Command("workflows", "test", ref))
 		}
 	})

@@ -1,0 +1,86 @@
+package trial_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill/waybill/durable/engine"
+	"github.com/waybill/waybill/durable/engine/trial"
+	"github.com/waybill/waybill/durable/id"
+	"github.com/waybill/waybill/durable/workflow/compile"
+	"github.com/waybill/waybill/durable/workflow/workflowtest"
+	"github.com/waybill/waybill/infra/memstore"
+)
+
+// parsed returns the cases of a text.
+func parsed(t *testing.T, w compile.Compiled, text string) workflowtest.File {
+	t.Helper()
+	f, found := workflowtest.Parse("w.test.yaml", []byte(text), w)
+	if len(found) > 0 {
+		t.Fatalf("%+v\n%s", found, text)
+	}
+	return f
+}
+
+// inMemory is a trial of a workflow.
+func inMemory(w compile.Compiled) trial.Trial {
+	return trial.Trial{Workflow: w, Store: func() engine.Store { return memstore.NewDisk(id.Seed{1}).Open(time.Second) }}
+}
+
+// recordings are cases whose runs are recorded: of the workflows of the other tests.
+var recordings = map[string][]string{
+	everything: {all,
+		"cases: [{name: a, answers: {build: [{exit: 1}]}, context: {version: '1'}, expect: {status: blocked}}]",
+		"cases: [{name: a, answers: {build: [{stdout: x, output: {size: 40}}, {stdout: x}], look: [{notes: n}], night: [{}], approve: " +
+			"[{notes: d, deny: never}]}, context: {version: '1'}, expect: {status: failed}}]",
+		"cases: [{name: a, answers: {build: [{stdout: x}, {context: {size: 3}}]}, context: {version: '1'}, expect: {status: blocked}}]",
+	},
+	small: {
+		"cases: [{name: a, answers: {a: [{notes: n, artifacts: [{kind: k, list: [1, 2]}, text]}], ask: [{notes: q, sendBack: more}, " +
+			"{notes: r, sendBack: \"and\\nmore\"}, {notes: s, approve: true}]}, expect: {status: complete}}]",
+		"cases: [{name: a, answers: {a: [{notes: \"two\\nlines\", context: {go: true}}], b: [{}], ask: [{}]}, expect: {status: blocked}}]",
+		"cases: [{name: a, preferences: {autonomy: full_auto_never_stop}, answers: {a: [{}], ask: [{}]}, expect: {status: complete_with_gaps}}]",
+	},
+}
+
+// TestRecordedRunsAreCases: the test that is written of a run holds, and expects what the run recorded.
+func TestRecordedRunsAreCases(t *testing.T) {
+	for text, cases := range recordings {
+		w := compiled(t, text)
+		for _, c := range cases {
+			f := parsed(t, w, c)
+			before, err := inMemory(w).Run(t.Context(), f, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := trial.RecordCase(t.Context(), inMemory(w), f.Cases[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			written := string(workflowtest.File{Cases: []workflowtest.Case{r.Case}}.Text("x"))
+			again := parsed(t, w, written)
+			after, err := inMemory(w).Run(t.Context(), again, nil)
+			if err != nil || after.Passed != 1 {
+				t.Errorf("%v %+v\n%s", err, after, written)
+				continue
+			}
+			b, a := before.Cases[0], after.Cases[0]
+			if !slices.Equal(b.Path, a.Path) || b.Status != a.Status || a.Status != again.Cases[0].Expect.Status || len(r.Warnings) > 0 {
+				t.Errorf("%s\nrecorded %v %s, again %v %s, %v\n%s", c, b.Path, b.Status, a.Path, a.Status, r.Warnings, written)
+			}
+		}
+	}
+}
+
+// TestSecretsAreNotCopied: a test is stored beside a workflow, and often in a repository.
+func TestSecretsAreNotCopied(t *testing.T) {
+	w := compiled(t, small)
+	f := parsed(t, w, "cases: [{name: a, answers: {a: [{notes: 'password=correct-horse-battery', context: {api: {password: hunter2hunter2}}}]}, expect: {}}]")
+	r, err := trial.RecordCase(t.Context(), inMemory(w), f.Cases[0])
+	text := string(workflowtest.File{Cases: []workflowtest.Case{r.Case}}.Text("x"))
+	if err != nil || strings.Contains(text, "correct-horse") || strings.Contains(text, "hunter2") || !strings.Contains(text, "[REDACTED:") {
+		t.Errorf("%v\n%s", err, text)
+	}
+}
